@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "base/strbuf.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void strbuf_deinit(struct strbuf *buf)
+{
+	if (buf->capacity)
+		free(buf->data);
+	*buf = (struct strbuf)STRBUF_INIT;
+}
+
+void strbuf_clear(struct strbuf *buf)
+{
+	strbuf_truncate(buf, 0);
+}
+
+void strbuf_truncate(struct strbuf *buf, size_t n)
+{
+	if (n >= buf->len)
+		return;
+	buf->len = n;
+	buf->data[n] = '\0';
+}
+
+bool strbuf_reserve(struct strbuf *buf, size_t n)
+{
+	size_t capacity = buf->capacity ? buf->capacity : 64;
+	char *data;
+
+	if (buf->failed)
+		return false;
+	if (n >= SIZE_MAX / 2 - buf->len)
+		goto fail;
+	if (buf->len + n + 1 <= buf->capacity)
+		return true;
+	while (capacity < buf->len + n + 1)
+		capacity *= 2;
+	data = realloc(buf->capacity ? buf->data : NULL, capacity);
+	if (!data)
+		goto fail;
+	if (!buf->capacity)
+		data[0] = '\0';
+	buf->data = data;
+	buf->capacity = capacity;
+	return true;
+fail:
+	buf->failed = true;
+	return false;
+}
+
+void strbuf_append(struct strbuf *buf, const void *data, size_t n)
+{
+	if (!n || !strbuf_reserve(buf, n))
+		return;
+	memcpy(buf->data + buf->len, data, n);
+	buf->len += n;
+	buf->data[buf->len] = '\0';
+}
+
+void strbuf_putc(struct strbuf *buf, char c)
+{
+	strbuf_append(buf, &c, 1);
+}
+
+void strbuf_puts(struct strbuf *buf, const char *s)
+{
+	strbuf_append(buf, s, strlen(s));
+}
+
+void strbuf_fill(struct strbuf *buf, char c, size_t n)
+{
+	if (!n || !strbuf_reserve(buf, n))
+		return;
+	memset(buf->data + buf->len, c, n);
+	buf->len += n;
+	buf->data[buf->len] = '\0';
+}
+
+void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, args);
+	if (n < 0)
+		buf->failed = true;
+	else if (strbuf_reserve(buf, (size_t)n)) {
+		vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
+		buf->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(buf, format, args);
+	va_end(args);
+}
+
+char *strbuf_take(struct strbuf *buf)
+{
+	char *data;
+
+	if (!strbuf_reserve(buf, 0))
+		return NULL;
+	data = buf->data;
+	*buf = (struct strbuf)STRBUF_INIT;
+	return data;
+}
+
+struct error *strbuf_error(const struct strbuf *buf)
+{
+	return buf->failed ? error_no_memory() : NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A growing array of any type.
+ *
+ *	VEC(struct thing) things = {};
+ *	if (!vec_push(&things, thing))
+ *		return error_no_memory();
+ *	vec_deinit(&things);
+ *
+ * Name the type when it passes a function boundary:
+ *	typedef VEC(struct thing) thing_vec;  or  struct thing_vec VEC_BODY(...)
+ */
+#ifndef KAA_BASE_VEC_H
+#define KAA_BASE_VEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define VEC_BODY(type)           \
+	{                        \
+		type *data;      \
+		size_t count;    \
+		size_t capacity; \
+	}
+#define VEC(type) struct VEC_BODY(type)
+
+/* Grows *data to hold at least need elements; false when memory runs out. */
+bool vec_grow_(void **data, size_t *capacity, size_t need, size_t size);
+
+/* Makes room for n more elements; false when memory runs out. */
+#define vec_reserve(v, n)                                                \
+	vec_grow_((void **)&(v)->data, &(v)->capacity, (v)->count + (n), \
+		  sizeof(*(v)->data))
+
+/* Appends one element; false when memory runs out. */
+#define vec_push(v, ...)                                             \
+	(vec_reserve((v), 1) ?                                       \
+		 ((v)->data[(v)->count++] = (__VA_ARGS__), true) :   \
+		 false)
+
+#define vec_last(v) (&(v)->data[(v)->count - 1])
+#define vec_clear(v) ((void)((v)->count = 0))
+#define vec_deinit(v)                            \
+	do {                                     \
+		free((v)->data);                 \
+		(v)->data = NULL;                \
+		(v)->count = (v)->capacity = 0;  \
+	} while (0)
+
+/* Iterates with `it` pointing at each element in turn. */
+#define vec_for_each(it, v)                                  \
+	for (__typeof__(&*(v)->data) it = (v)->data;         \
+	     it && it < (v)->data + (v)->count; it++)
+
+#endif
