@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sys/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* In the child: never returns. */
+static void __attribute__((noreturn))
+run_child(const struct capture *capture, int out_fd)
+{
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setsid();
+	if (null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(out_fd, 1) < 0 ||
+	    dup2(null_fd, 2) < 0)
+		_exit(127);
+	if (capture->invoker &&
+	    (invoker_set_environment(capture->invoker, capture->path) < 0 ||
+	     invoker_become(capture->invoker) < 0))
+		_exit(127);
+	if (capture->path && setenv("PATH", capture->path, 1) != 0)
+		_exit(127);
+	execvp(capture->argv[0], (char *const *)capture->argv);
+	_exit(127);
+}
+
+/* Reads until the end of the output, the limit or the deadline. */
+static struct error *read_output(const struct capture *capture, int fd,
+				 struct strbuf *out)
+{
+	int64_t deadline = now_ms() + capture->timeout_ms;
+	size_t before = out->len;
+	char chunk[4096];
+
+	for (;;) {
+		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+		int64_t left = deadline - now_ms();
+		ssize_t n;
+
+		if (left <= 0 || poll(&poll_fd, 1, (int)left) == 0)
+			return error_create(ERROR_LIMIT,
+					    "'%s' gave no answer in %d ms",
+					    capture->argv[0],
+					    capture->timeout_ms);
+		n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_os(errno, NULL, "output of '%s'",
+					capture->argv[0]);
+		if (n == 0)
+			return strbuf_error(out);
+		if (out->len - before + (size_t)n > capture->limit)
+			return error_create(ERROR_LIMIT,
+					    "'%s' printed too much",
+					    capture->argv[0]);
+		strbuf_append(out, chunk, (size_t)n);
+	}
+}
+
+/*
+ * A process that closed its output may still run on: give it a moment, then
+ * end it and its session.
+ */
+static int reap(pid_t pid, bool at_once)
+{
+	int status = 0;
+
+	for (int i = 0; !at_once && i < 100; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		usleep(2000);
+	}
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+struct error *capture_run(const struct capture *capture, struct strbuf *out,
+			  int *status)
+{
+	_cleanup_close_ int read_fd = -1;
+	size_t before = out->len;
+	struct error *error;
+	int fds[2], code;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return error_os(errno, NULL, "cannot make a pipe");
+	read_fd = fds[0];
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		run_child(capture, fds[1]);
+	close(fds[1]);
+	if (pid < 0)
+		return error_os(errno, NULL, "cannot start '%s'",
+				capture->argv[0]);
+	error = read_output(capture, read_fd, out);
+	code = reap(pid, error != NULL);
+	if (error)
+		strbuf_truncate(out, before);
+	else
+		*status = code;
+	return error;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+/* The program in one folder of PATH; NULL if it is not there. */
+static char *in_folder(const char *folder, size_t length, const char *name)
+{
+	char *full;
+
+	/* An empty element is the current folder. */
+	if (asprintf(&full, "%.*s%s%s", (int)length, folder,
+		     length ? "/" : "./", name) < 0)
+		return NULL;
+	if (is_program(full))
+		return full;
+	free(full);
+	return NULL;
+}
+
+struct error *capture_which(const char *path, const char *name, char **ret)
+{
+	char *found = NULL;
+
+	if (strchr(name, '/')) {
+		if (is_program(name))
+			found = strdup(name);
+	} else {
+		while (path && !found) {
+			size_t length = strcspn(path, ":");
+
+			found = in_folder(path, length, name);
+			path = path[length] ? path + length + 1 : NULL;
+		}
+	}
+	if (!found)
+		return error_create(ERROR_NOT_FOUND, "there is no program '%s'",
+				    name);
+	*ret = found;
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading another process's memory without stopping it: process_vm_readv, or
+ * /proc/PID/mem where that is refused. Needs ptrace access to the process
+ * (own children, same user subject to kernel.yama.ptrace_scope, or
+ * CAP_SYS_PTRACE).
+ */
+#ifndef KAA_SYS_REMOTE_MEMORY_H
+#define KAA_SYS_REMOTE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct remote_memory {
+	pid_t pid;
+	/* /proc/PID/mem once it was needed, else -1. */
+	int mem_fd;
+};
+
+static inline struct remote_memory remote_memory_init(pid_t pid)
+{
+	return (struct remote_memory){ .pid = pid, .mem_fd = -1 };
+}
+
+void remote_memory_deinit(struct remote_memory *memory);
+
+/*
+ * Reads up to n bytes. Returns how many were readable from address on (fewer
+ * than n where a page is not mapped), or a negative errno if none was:
+ * -EFAULT not mapped, -EPERM no access, -ESRCH gone.
+ */
+ssize_t remote_memory_read(struct remote_memory *memory, uint64_t address,
+			   void *buf, size_t n);
+
+/*
+ * Reads exactly n bytes: ERROR_FAULT names the address, ERROR_PERMISSION what
+ * forbids it and the way out, ERROR_NOT_FOUND a process that is gone. What buf
+ * holds after an error is not defined.
+ */
+struct error *remote_memory_read_exact(struct remote_memory *memory,
+				       uint64_t address, void *buf, size_t n);
+
+#endif
