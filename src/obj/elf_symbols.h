@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The entries of an ELF file's symbol tables, raw, and one symbol by name.
+ * For addresses to names see obj/elf_symtab.h.
+ *
+ * Source of the format: System V gABI chapter 4, "Symbol Table".
+ */
+#ifndef KAA_OBJ_ELF_SYMBOLS_H
+#define KAA_OBJ_ELF_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "obj/elf_file.h"
+
+struct elf_symbol {
+	/* "" if it has none or a broken one; borrowed from the file. */
+	const char *name;
+	uint64_t vaddr;
+	uint64_t size;
+	/* STT_*, STB_*, STV_* */
+	uint8_t type;
+	uint8_t binding;
+	uint8_t visibility;
+	/* SHN_*; SHN_XINDEX is not followed. */
+	uint16_t shndx;
+};
+
+/*
+ *	for (elf_symbol_iter_init(...); elf_symbol_iter_next(&it, &sym);)
+ */
+struct elf_symbol_iter {
+	struct reader entries;
+	struct bytes strings;
+	bool is_64;
+};
+
+/*
+ * Over a section of type SHT_SYMTAB or SHT_DYNSYM. ERROR_FORMAT if its string
+ * table is no string table. The file must outlive the iterator.
+ */
+struct error *elf_symbol_iter_init(struct elf_file *file,
+				   const struct elf_section *section,
+				   struct elf_symbol_iter *ret);
+bool elf_symbol_iter_next(struct elf_symbol_iter *it, struct elf_symbol *ret);
+
+/* The first section of that SHT_* type that holds bytes, or NULL. */
+const struct elf_section *elf_file_section_by_type(const struct elf_file *file,
+						   uint32_t type);
+
+/*
+ * One defined symbol by its exact name: in .dynsym, else .symtab, else the
+ * .symtab in .gnu_debugdata. ERROR_NOT_FOUND.
+ */
+struct error *elf_file_find_symbol(struct elf_file *file, const char *name,
+				   struct elf_symbol *ret);
+
+#endif

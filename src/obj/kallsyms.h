@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * /proc/kallsyms: `ADDRESS TYPE NAME[\t[MODULE]]` a line (Linux kernel
+ * kernel/kallsyms.c, s_show(); types as nm(1) has them). Only code (types t
+ * and w) is kept. There are no sizes: a symbol ends where the next begins.
+ *
+ * An unprivileged reader sees address 0 everywhere (kptr_restrict): then the
+ * table has no symbols.
+ */
+#ifndef KAA_OBJ_KALLSYMS_H
+#define KAA_OBJ_KALLSYMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "obj/symtab.h"
+
+/* Name of the kernel itself, as perf has it. */
+#define KALLSYMS_KERNEL "[kernel.kallsyms]"
+
+struct kallsyms {
+	/* symbol.group is an index of modules. */
+	struct symtab symtab;
+	/* "[name]"; [0] is KALLSYMS_KERNEL. Owned by the symtab. */
+	const char **modules;
+	size_t module_count;
+	/* Address of _text (else _stext), 0 if not there. */
+	uint64_t text;
+	/* True if there were symbols, but all had address 0. */
+	bool restricted;
+};
+
+/* Fills *ret and finishes its symtab. */
+struct error *kallsyms_parse(const void *data, size_t size,
+			     struct kallsyms *ret);
+void kallsyms_deinit(struct kallsyms *syms);
+
+#endif
