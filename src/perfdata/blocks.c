@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "perfdata/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_CAPACITY (1u << 20)
+#define MAX_FREE_BLOCKS 64
+
+static struct block *block_create(struct block_pool *pool, size_t capacity)
+{
+	struct block *block = NULL;
+
+	if (capacity == BLOCK_CAPACITY && pool->free) {
+		block = pool->free;
+		pool->free = block->next_free;
+		pool->free_count--;
+	} else {
+		block = malloc(sizeof(*block) + capacity);
+		if (!block)
+			return NULL;
+		block->capacity = capacity;
+	}
+	block->refs = 1;
+	block->size = 0;
+	pool->held += block->capacity;
+	return block;
+}
+
+void block_ref(struct block *block)
+{
+	block->refs++;
+}
+
+void block_unref(struct block_pool *pool, struct block *block)
+{
+	if (!block || --block->refs)
+		return;
+	pool->held -= block->capacity;
+	if (block->capacity != BLOCK_CAPACITY ||
+	    pool->free_count >= MAX_FREE_BLOCKS) {
+		free(block);
+		return;
+	}
+	block->next_free = pool->free;
+	pool->free = block;
+	pool->free_count++;
+}
+
+void block_pool_deinit(struct block_pool *pool)
+{
+	while (pool->free) {
+		struct block *block = pool->free;
+
+		pool->free = block->next_free;
+		free(block);
+	}
+	*pool = (struct block_pool){};
+}
+
+void stream_deinit(struct stream *stream)
+{
+	block_unref(stream->pool, stream->block);
+	stream->block = NULL;
+}
+
+size_t stream_left(const struct stream *stream)
+{
+	return stream->block ? stream->block->size - stream->pos : 0;
+}
+
+/* Moves what is left to the start of a block that nobody else uses. */
+static struct error *make_room(struct stream *stream)
+{
+	struct block *old = stream->block;
+	size_t left = stream_left(stream);
+	struct block *block = old;
+
+	if (!old || old->refs > 1) {
+		block = block_create(stream->pool, BLOCK_CAPACITY);
+		if (!block)
+			return error_no_memory();
+	}
+	if (left)
+		memmove(block->data, old->data + stream->pos, left);
+	block->size = left;
+	stream->block = block;
+	stream->pos = 0;
+	if (block != old)
+		block_unref(stream->pool, old);
+	return NULL;
+}
+
+/* Tries to have `need` bytes uncut; fewer if the stream has no more. */
+static struct error *fill(struct stream *stream, size_t need)
+{
+	struct error *err;
+	size_t got;
+
+	if (stream_left(stream) >= need)
+		return NULL;
+	/* Filling behind bytes that others refer to does not disturb them. */
+	if (!stream->block ||
+	    stream->block->capacity - stream->pos < BLOCK_CAPACITY / 8) {
+		err = make_room(stream);
+		if (err)
+			return err;
+	}
+	do {
+		struct block *block = stream->block;
+
+		err = stream->fill(stream->context, block->data + block->size,
+				   block->capacity - block->size, &got);
+		if (err)
+			return err;
+		block->size += got;
+	} while (got && stream_left(stream) < need);
+	return NULL;
+}
+
+/* A copy in a block of its own, for a record that is not aligned. */
+static struct error *copy_record(struct stream *stream, const uint8_t *at,
+				 size_t size, struct stream_record *ret)
+{
+	struct block *block = block_create(stream->pool, size);
+
+	if (!block)
+		return error_no_memory();
+	memcpy(block->data, at, size);
+	block->size = size;
+	ret->block = block;
+	ret->header = (const struct perf_event_header *)block->data;
+	return NULL;
+}
+
+struct error *stream_next(struct stream *stream, struct stream_record *ret)
+{
+	struct perf_event_header header;
+	struct error *err;
+	uint8_t *at;
+
+	ret->header = NULL;
+	ret->block = NULL;
+	err = stream->broken ? NULL : fill(stream, sizeof(header));
+	if (err || stream->broken || stream_left(stream) < sizeof(header))
+		return err;
+	memcpy(&header, stream->block->data + stream->pos, sizeof(header));
+	if (header.size < sizeof(header)) {
+		stream->broken = true;
+		return NULL;
+	}
+	err = fill(stream, header.size);
+	if (err || stream_left(stream) < header.size)
+		return err;
+	at = stream->block->data + stream->pos;
+	if ((uintptr_t)at % 8) {
+		err = copy_record(stream, at, header.size, ret);
+		if (err)
+			return err;
+	} else {
+		block_ref(stream->block);
+		ret->block = stream->block;
+		ret->header = (const struct perf_event_header *)at;
+	}
+	stream->pos += header.size;
+	return NULL;
+}
+
+struct error *stream_skip(struct stream *stream, uint64_t n, uint64_t *ret)
+{
+	uint64_t left = n;
+
+	while (left) {
+		struct error *err = fill(stream, 1);
+		size_t step = stream_left(stream);
+
+		if (err)
+			return err;
+		if (!step)
+			break;
+		if (step > left)
+			step = left;
+		stream->pos += step;
+		left -= step;
+	}
+	*ret = n - left;
+	return NULL;
+}

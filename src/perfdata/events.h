@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The events of a recording: attribute, name and ids of each.
+ *
+ * The kernel gives every open event (one for each CPU and thread) an id; a
+ * record carries the id of the event that made it. The table maps an id to
+ * its event, and knows where in a raw record id and time stand. Reader, writer
+ * and recorder share it.
+ *
+ * An event, once added, keeps its address until events_deinit(). Reading from
+ * several threads is safe while nobody adds.
+ *
+ * Field order of samples and of the sample_id trailer: Linux uapi
+ * perf_event.h, PERF_RECORD_SAMPLE and struct sample_id.
+ */
+#ifndef KAA_PERFDATA_EVENTS_H
+#define KAA_PERFDATA_EVENTS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/* The most events one table takes. */
+#define EVENTS_MAX 65536
+
+/* A field that this event's records do not have. */
+#define EVENT_NO_FIELD 0xff
+
+struct event {
+	uint32_t index;
+	struct perf_event_attr attr;
+	/* Owned, never NULL. */
+	char *name;
+	VEC(uint64_t) ids;
+
+	/*
+	 * Byte offset of the field from the start of a sample's body, or back
+	 * from the end of another record (8: the last 8 bytes).
+	 */
+	uint8_t sample_id_pos;
+	uint8_t sample_time_pos;
+	uint8_t trailer_id_pos;
+	uint8_t trailer_time_pos;
+	/* Bytes of the sample_id trailer; 0 without attr.sample_id_all. */
+	uint8_t trailer_size;
+};
+
+/* Zero-initialise to start. */
+struct events {
+	VEC(struct event *) list;
+	/* id -> index */
+	struct map by_id;
+};
+
+void events_deinit(struct events *events);
+
+/*
+ * Adds an event with a copy of attr and name; a NULL name becomes one made
+ * from attr's type and config ("cycles", "cpu-clock", "raw 0x..."). *ret may
+ * be NULL.
+ */
+struct error *events_add(struct events *events,
+			 const struct perf_event_attr *attr, const char *name,
+			 struct event **ret);
+/* Adds an id of an event. An id that another event has is ERROR_FORMAT. */
+struct error *events_add_id(struct events *events, struct event *event,
+			    uint64_t id);
+struct error *event_set_name(struct event *event, const char *name);
+
+/* The event with this id, or NULL. */
+struct event *events_find(const struct events *events, uint64_t id);
+
+/*
+ * The event that made a raw record of type < 64 (kernel records), by the id in
+ * it. The first event when there is only one, when the record carries id 0
+ * (synthesised) or no id. NULL if the table is empty or does not know the id.
+ * header->size bytes must be there.
+ */
+struct event *events_of_record(const struct events *events,
+			       const struct perf_event_header *header);
+
+/*
+ * The time of a raw kernel record; 0 if it carries none. Cheaper than
+ * record_decode().
+ */
+uint64_t events_record_time(const struct events *events,
+			    const struct perf_event_header *header);
+
+#endif

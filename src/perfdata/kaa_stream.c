@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "perfdata/kaa_stream.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define HEADER_SIZE 8
+/* An encoded line difference takes at most this much: 33 bits of 7 each. */
+#define MAX_LINE_SIZE 5
+
+const struct kaa_marker kaa_markers[KAA_MARKER_COUNT] = {
+	{ KAA_MARKER_TRUNCATED, "[truncated stack]" },
+	{ KAA_MARKER_UNREADABLE, "[unreadable Python frames]" },
+	{ KAA_MARKER_NOT_ALIGNED, "[Python stack not aligned]" },
+};
+
+void kaa_stream_attr(struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(*ret),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+			       PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_RAW,
+		.sample_id_all = 1,
+	};
+}
+
+/* Decoding */
+
+static void take_string(struct reader *r, struct kaa_string *ret)
+{
+	uint16_t len;
+
+	reader_u16(r, &len);
+	ret->data = (const char *)reader_bytes(r, len);
+	ret->len = ret->data ? len : 0;
+}
+
+/* The span lies behind the markers' page, or is one slot in it. */
+static bool span_is_valid(const struct kaa_code *code)
+{
+	uint64_t room;
+
+	if (!kaa_in_range(code->start) || code->start % KAA_SLOT_SIZE)
+		return false;
+	room = KAA_BASE + KAA_RANGE_SIZE - code->start;
+	return code->slots > 0 && code->slots <= KAA_MAX_SLOTS &&
+	       code->slots <= room / KAA_SLOT_SIZE;
+}
+
+static struct error *decode_code(struct reader *r, struct kaa_code *ret)
+{
+	struct reader lines;
+	int64_t difference;
+
+	reader_u64(r, &ret->start);
+	reader_u32(r, &ret->slots);
+	reader_u32(r, &ret->first_line);
+	take_string(r, &ret->filename);
+	take_string(r, &ret->qualname);
+	if (r->failed)
+		return reader_error(r, "a CODE record");
+	if (!span_is_valid(ret))
+		return error_create(ERROR_FORMAT,
+				    "a CODE record has %" PRIu32
+				    " slots at 0x%" PRIx64,
+				    ret->slots, ret->start);
+	lines = *r;
+	for (uint32_t i = 1; i < ret->slots; i++)
+		if (!reader_sleb128(&lines, &difference))
+			return reader_error(&lines, "a CODE record's lines");
+	ret->encoded_lines.data = r->pos;
+	ret->encoded_lines.size = (size_t)(lines.pos - r->pos);
+	return NULL;
+}
+
+struct error *kaa_code_lines(const struct kaa_code *code, uint32_t *lines)
+{
+	struct reader r = reader_init(code->encoded_lines.data,
+				      code->encoded_lines.size);
+	int64_t line = code->first_line;
+	int64_t difference;
+
+	for (uint32_t i = 1; i < code->slots; i++) {
+		if (!reader_sleb128(&r, &difference))
+			return reader_error(&r, "a CODE record's lines");
+		if (__builtin_add_overflow(line, difference, &line) ||
+		    line < 0 || line > UINT32_MAX)
+			return error_create(ERROR_FORMAT,
+					    "a CODE record's line is out of range");
+		lines[i - 1] = (uint32_t)line;
+	}
+	return NULL;
+}
+
+static void decode_symbol(struct reader *r, struct kaa_symbol *ret)
+{
+	reader_u32(r, &ret->pid);
+	reader_u32(r, &ret->kind);
+	reader_u64(r, &ret->start);
+	reader_u64(r, &ret->size);
+	reader_u64(r, &ret->valid_from);
+	reader_u64(r, &ret->valid_to);
+	take_string(r, &ret->dso);
+	take_string(r, &ret->name);
+}
+
+static void decode_python(struct reader *r, struct kaa_python *ret)
+{
+	reader_u32(r, &ret->pid);
+	reader_u32(r, &ret->version);
+	reader_u64(r, &ret->valid_from);
+	reader_u64(r, &ret->eval_start);
+	reader_u64(r, &ret->eval_size);
+	take_string(r, &ret->path);
+}
+
+bool kaa_summary_next(struct kaa_summary *summary, struct kaa_counter *ret)
+{
+	struct kaa_counter counter;
+
+	if (!summary->count)
+		return false;
+	take_string(&summary->rest, &counter.name);
+	reader_u64(&summary->rest, &counter.value);
+	if (summary->rest.failed)
+		return false;
+	summary->count--;
+	*ret = counter;
+	return true;
+}
+
+static struct error *decode_body(struct reader *r, struct kaa_payload *ret)
+{
+	switch (ret->type) {
+	case KAA_CODE:
+		return decode_code(r, &ret->code);
+	case KAA_SYMBOL:
+		decode_symbol(r, &ret->symbol);
+		break;
+	case KAA_PYTHON:
+		decode_python(r, &ret->python);
+		break;
+	case KAA_SUMMARY:
+		reader_u32(r, &ret->summary.count);
+		ret->summary.rest = *r;
+		break;
+	default:
+		break;
+	}
+	return r->failed ? reader_error(r, "a record of the kaa stream") : NULL;
+}
+
+struct error *kaa_stream_decode(const void *payload, size_t size,
+				struct kaa_payload *ret)
+{
+	struct reader r = reader_init(payload, size);
+	struct kaa_payload decoded = {};
+	struct error *err;
+	uint16_t reserved;
+	uint32_t magic;
+
+	reader_u32(&r, &magic);
+	reader_u16(&r, &decoded.type);
+	reader_u16(&r, &reserved);
+	if (r.failed)
+		return reader_error(&r, "a record of the kaa stream");
+	if (magic != KAA_STREAM_MAGIC)
+		return error_create(ERROR_FORMAT,
+				    "a sample is not of the kaa stream");
+	err = decode_body(&r, &decoded);
+	if (err)
+		return err;
+	*ret = decoded;
+	return NULL;
+}
+
+/* Encoding */
+
+static void put_u16(struct strbuf *out, uint16_t value)
+{
+	strbuf_append(out, &value, sizeof(value));
+}
+
+static void put_u32(struct strbuf *out, uint32_t value)
+{
+	strbuf_append(out, &value, sizeof(value));
+}
+
+static void put_u64(struct strbuf *out, uint64_t value)
+{
+	strbuf_append(out, &value, sizeof(value));
+}
+
+static void put_header(struct strbuf *out, uint16_t type)
+{
+	put_u32(out, KAA_STREAM_MAGIC);
+	put_u16(out, type);
+	put_u16(out, 0);
+}
+
+/* The length of s cut to at most `most` bytes between two characters. */
+static size_t cut_length(const struct kaa_string *s, size_t most)
+{
+	size_t len = s->len;
+
+	if (len <= most)
+		return len;
+	len = most;
+	while (len && ((uint8_t)s->data[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
+static void put_string(struct strbuf *out, const struct kaa_string *s,
+		       size_t most)
+{
+	size_t len = cut_length(s, most);
+
+	put_u16(out, (uint16_t)len);
+	strbuf_append(out, s->data, len);
+}
+
+static void put_sleb128(struct strbuf *out, int64_t value)
+{
+	bool more;
+
+	do {
+		uint8_t byte = value & 0x7f;
+
+		value >>= 7;
+		more = !(value == 0 && !(byte & 0x40)) &&
+		       !(value == -1 && (byte & 0x40));
+		strbuf_putc(out, (char)(byte | (more ? 0x80 : 0)));
+	} while (more);
+}
+
+/* Takes the payload back that begins at start if it is too long. */
+static struct error *end(struct strbuf *out, size_t start)
+{
+	if (out->failed)
+		return error_no_memory();
+	if (out->len - start <= KAA_STREAM_MAX)
+		return NULL;
+	strbuf_truncate(out, start);
+	return error_create(ERROR_LIMIT,
+			    "a record of the kaa stream is too long");
+}
+
+/* Two strings of a record share this, half each, so that lines have room. */
+#define MAX_NAMES (KAA_STREAM_MAX / 2)
+
+struct error *kaa_encode_code(const struct kaa_code *code, struct strbuf *out,
+			      uint32_t *encoded_slots)
+{
+	size_t start = out->len;
+	size_t slots_at = start + HEADER_SIZE + 8;
+	int64_t last = code->first_line;
+	uint32_t slots = 1;
+	struct error *err;
+
+	if (!span_is_valid(code))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "a span of %" PRIu32 " slots at 0x%" PRIx64,
+				    code->slots, code->start);
+	put_header(out, KAA_CODE);
+	put_u64(out, code->start);
+	put_u32(out, 0);
+	put_u32(out, code->first_line);
+	put_string(out, &code->filename, MAX_NAMES / 2);
+	put_string(out, &code->qualname, MAX_NAMES / 2);
+	for (; slots < code->slots; slots++) {
+		if (out->len - start + MAX_LINE_SIZE > KAA_STREAM_MAX)
+			break;
+		put_sleb128(out, (int64_t)code->lines[slots - 1] - last);
+		last = code->lines[slots - 1];
+	}
+	err = end(out, start);
+	if (err)
+		return err;
+	memcpy(out->data + slots_at, &slots, sizeof(slots));
+	*encoded_slots = slots;
+	return NULL;
+}
+
+struct error *kaa_encode_symbol(const struct kaa_symbol *symbol,
+				struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_SYMBOL);
+	put_u32(out, symbol->pid);
+	put_u32(out, symbol->kind);
+	put_u64(out, symbol->start);
+	put_u64(out, symbol->size);
+	put_u64(out, symbol->valid_from);
+	put_u64(out, symbol->valid_to);
+	put_string(out, &symbol->dso, MAX_NAMES / 2);
+	put_string(out, &symbol->name, MAX_NAMES);
+	return end(out, start);
+}
+
+struct error *kaa_encode_python(const struct kaa_python *python,
+				struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_PYTHON);
+	put_u32(out, python->pid);
+	put_u32(out, python->version);
+	put_u64(out, python->valid_from);
+	put_u64(out, python->eval_start);
+	put_u64(out, python->eval_size);
+	put_string(out, &python->path, MAX_NAMES);
+	return end(out, start);
+}
+
+struct error *kaa_encode_summary(const struct kaa_counter *counters,
+				 size_t count, struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_SUMMARY);
+	put_u32(out, (uint32_t)count);
+	for (size_t i = 0; i < count && out->len - start <= KAA_STREAM_MAX;
+	     i++) {
+		put_string(out, &counters[i].name, MAX_NAMES);
+		put_u64(out, counters[i].value);
+	}
+	return end(out, start);
+}
