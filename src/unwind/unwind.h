@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Walks a native stack: registers and a copy of the stack in, frames out.
+ *
+ * No I/O. Each frame is unwound by the first of these that applies:
+ *  1. the CFI of its module (unwind/cfi.h);
+ *  2. a template, if no CFI covers the address: signal return, CPython's perf
+ *     trampolines, PLT stubs, the first and last instructions of a function
+ *     (unwind/template.h);
+ *  3. the frame pointer, if the mapping has no CFI at all (JIT code, files
+ *     built without) and the saved pair is plausible: above the stack pointer,
+ *     within the stack, growing.
+ * A return address counts only if it lies in an executable mapping; those of 2
+ * and 3 only if, as far as code can be read, they follow a call.
+ *
+ * Callers are looked up at their return address - 1, which belongs to the
+ * call; the interrupted frame and the one that a signal interrupted as they
+ * are. frame.ip is always the raw address.
+ *
+ * x86-64. Not thread-safe: one unwinder a thread.
+ */
+#ifndef KAA_UNWIND_UNWIND_H
+#define KAA_UNWIND_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "unwind/cfi.h"
+#include "unwind/regs.h"
+
+/* An executable mapping of the target. */
+struct unwind_map {
+	/* Addresses in the target, end exclusive. */
+	uint64_t start;
+	uint64_t end;
+	/* Rows of the mapped file; NULL for anonymous memory, or without CFI. */
+	struct cfi_table *cfi;
+	/* address - bias = vaddr in the file. */
+	uint64_t bias;
+	/* The file's ELF entry point as a vaddr; 0 if there is none. */
+	uint64_t entry;
+};
+
+/* One target process at one time. */
+struct unwind_target {
+	/*
+	 * Names the set of executable mappings: whoever has equal numbers has
+	 * equal mappings (a forked child may keep its parent's), and the number
+	 * changes whenever an executable mapping comes, goes or is replaced.
+	 * Keys the cache. Never 0.
+	 */
+	uint64_t space;
+	/* The executable mapping that address lies in; false if none does. */
+	bool (*find_map)(void *arg, uint64_t address, struct unwind_map *ret);
+	/*
+	 * Reads exactly size bytes; false if that cannot be. Asked for code
+	 * where no CFI covers an address (may be answered from the mapped
+	 * file), and for data outside the copied stack (rare: behind its end,
+	 * signal frames on another stack, expressions). What it gives must be
+	 * as it was when the stack was copied: for a target that runs on, refuse
+	 * everything but code, else the stack is completed with later bytes.
+	 * NULL is legal: then templates do not apply.
+	 */
+	bool (*read)(void *arg, uint64_t address, void *buf, size_t size);
+	void *arg;
+};
+
+/*
+ * A copy of the stack from `start` (the stack pointer or below) upward; may be
+ * of any size, empty too.
+ */
+struct unwind_stack {
+	uint64_t start;
+	struct bytes bytes;
+};
+
+enum unwind_frame_flags {
+	/* A frame that the kernel made to run a signal handler. */
+	UNWIND_FRAME_SIGNAL = 1 << 0,
+	/* The caller of this frame was found by frame pointer, no CFI. */
+	UNWIND_FRAME_BY_FP = 1 << 1,
+	/* This frame is a CPython perf trampoline. */
+	UNWIND_FRAME_TRAMPOLINE = 1 << 2,
+	/* ip is a return address: what it stands for is at ip - 1. */
+	UNWIND_FRAME_CALLER = 1 << 3,
+};
+
+struct unwind_frame {
+	uint64_t ip;
+	/* The stack pointer while this frame runs (or waits for its callee). */
+	uint64_t sp;
+	/* The caller's sp; 0 in the last frame if it is not known. */
+	uint64_t cfa;
+	uint32_t flags;
+};
+
+enum unwind_end {
+	/* Reached the start of the thread. */
+	UNWIND_COMPLETE,
+	/* Ran past the copied stack. */
+	UNWIND_TRUNCATED,
+	/* Nothing tells how to unwind the last frame. */
+	UNWIND_NO_CFI,
+	/* The next return address is in no executable mapping. */
+	UNWIND_BAD_ADDRESS,
+	/* The next CFA is unaligned, not above this one, or far off. */
+	UNWIND_BAD_CFA,
+	/* The frame array is full. */
+	UNWIND_LIMIT,
+};
+
+struct unwinder;
+
+struct error *unwinder_create(struct unwinder **ret);
+void unwinder_destroy(struct unwinder *unwinder);
+
+/* Forgets all cached rules. Needed before a cfi_table is destroyed. */
+void unwinder_forget(struct unwinder *unwinder);
+
+/*
+ * Walks a stack. regs must know rsp and rip; the more of the others it knows
+ * the better (rbp and rbx, r12 to r15 are needed by much code).
+ *
+ * Writes up to `max` frames, leaf first, and their number to *count; the leaf
+ * is always there if max > 0. If saved is not NULL, saved[i] gets the
+ * registers as they are in frames[i]: all that is known of them (for callers
+ * rbx, rbp, r12 to r15, as far as their callees preserved them).
+ *
+ * Returns why the walk ended. Cannot fail: if memory runs out while rows are
+ * built, it ends with UNWIND_NO_CFI.
+ */
+enum unwind_end unwind_stack(struct unwinder *unwinder,
+			     const struct unwind_target *target,
+			     const struct unwind_regs *regs,
+			     const struct unwind_stack *stack,
+			     struct unwind_frame *frames,
+			     struct unwind_regs *saved, size_t max,
+			     size_t *count);
+
+/* "complete", "truncated", ... */
+const char *unwind_end_name(enum unwind_end end);
+
+struct unwind_stats {
+	uint64_t stacks;
+	uint64_t frames;
+	uint64_t cache_misses;
+};
+
+void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *ret);
+
+DEFINE_CLEANUP(unwinder, struct unwinder *, unwinder_destroy);
+#define _cleanup_unwinder_ _cleanup_(cleanup_unwinder_)
+
+#endif
