@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the in-kernel walker of Python frames and the recorder say to each
+ * other: plain data, compiled on both sides.
+ *
+ * The walker runs at each of kaa's events. Of a thread that runs Python it
+ * writes the whole Python stack as one or more STACK records into the ring of
+ * the event, directly before the sample that the kernel writes there; of each
+ * code object it writes CODE (and LINES) records, at first sight and before
+ * the stack that names it.
+ */
+#ifndef KAA_BPF_WALKER_H
+#define KAA_BPF_WALKER_H
+
+#include "bpf/layout.h"
+
+/* The walker's record types, in struct walker_header. */
+enum walker_type {
+	WALKER_STACK = 1,
+	WALKER_CODE = 2,
+	WALKER_LINES = 3,
+};
+
+enum {
+	/* Frames in one STACK record, and STACK records of one sample. */
+	WALKER_CHUNK_FRAMES = 512,
+	WALKER_MAX_CHUNKS = 16,
+	WALKER_MAX_FRAMES = WALKER_CHUNK_FRAMES * WALKER_MAX_CHUNKS,
+	/* Bytes of a filename or name that are captured. */
+	WALKER_MAX_FILENAME = 4096,
+	WALKER_MAX_NAME = 1024,
+	/* Line table bytes in one record, and records of one code object. */
+	WALKER_CHUNK_LINES = 8192,
+	WALKER_MAX_LINES_CHUNKS = 64,
+	WALKER_MAX_LINES = WALKER_CHUNK_LINES * WALKER_MAX_LINES_CHUNKS,
+	/* Interpreters and thread states that are searched for a thread. */
+	WALKER_MAX_THREADS = 16384,
+	WALKER_MAX_PROCESSES = 16384,
+	WALKER_MAX_CODES = 262144,
+};
+
+/* A process that runs Python; the value of the map `processes`. */
+struct walker_process {
+	/* Address of _PyRuntime. */
+	__u64 runtime;
+	/* Address of PyCode_Type: every code object's type. */
+	__u64 code_type;
+	struct py_layout layout;
+};
+
+/* How a stack ended; any but 0 and WALKER_EXTRA_ACTIVATION is a broken one. */
+enum walker_stack_flags {
+	/* A frame could not be read or is no frame; those before it are right. */
+	WALKER_UNREADABLE = 1 << 0,
+	/* More frames than WALKER_MAX_FRAMES. */
+	WALKER_TOO_DEEP = 1 << 1,
+	/*
+	 * The innermost activation was in its prologue and is not in this stack:
+	 * the walk began at the one before.
+	 */
+	WALKER_IN_PROLOGUE = 1 << 2,
+	/* A caller was found through a register (3.12's inlined generators). */
+	WALKER_BY_REGISTER = 1 << 3,
+	/* More STACK records of this sample follow. */
+	WALKER_CONTINUES = 1 << 4,
+	WALKER_LEAVING = 1 << 7,
+};
+
+enum walker_frame_flags {
+	/* The outermost frame of its evaluation activation. */
+	WALKER_FRAME_ENTRY = 1 << 0,
+};
+
+struct walker_header {
+	/* enum walker_type */
+	__u32 type;
+	/* The process, as the recorder's pid namespace numbers it. */
+	__u32 pid;
+};
+
+struct walker_frame {
+	/* Names the code object: struct walker_code's key. */
+	__u64 key;
+	/* Address of the frame object. */
+	__u64 frame;
+	/*
+	 * With WALKER_FRAME_ENTRY: where the activation keeps its mark on the C
+	 * stack (3.10, 3.11: its _PyCFrame; 3.12 on: its shim frame), else 0.
+	 */
+	__u64 activation;
+	/*
+	 * Offset of the instruction in bytes from the start of the code; -1 if
+	 * the frame has not begun.
+	 */
+	__s32 offset;
+	/* enum walker_frame_flags */
+	__u32 flags;
+};
+
+struct walker_stack {
+	struct walker_header header;
+	/* enum walker_stack_flags */
+	__u32 flags;
+	/* Frames in this record, innermost first. */
+	__u32 count;
+	/* The thread, numbered as header.pid is. */
+	__u32 tid;
+	__u32 reserved;
+	/*
+	 * 3.10, 3.11: the activation beyond the outermost one that was matched
+	 * with a frame, 0 if there is none: if there is one, every frame's
+	 * activation is one too far in.
+	 */
+	__u64 extra_activation;
+	struct walker_frame frames[WALKER_CHUNK_FRAMES];
+};
+
+/* Text of a str object. */
+struct walker_text {
+	/* Bytes in the record, not terminated. */
+	__u32 size;
+	/* Bytes a character: 1, 2 or 4. */
+	__u16 kind;
+	/* The text is longer than what was captured. */
+	__u16 cut;
+};
+
+struct walker_code {
+	struct walker_header header;
+	__u64 key;
+	__u64 address;
+	__u32 first_line;
+	/* Size of the whole line table in the target; ~0u if unreadable. */
+	__u32 lines_size;
+	/* enum py_lines_format */
+	__u32 lines_format;
+	__u32 reserved;
+	struct walker_text filename;
+	/* Qualified name where the version has one (3.11 on), else the name. */
+	struct walker_text name;
+	/* filename.size, then name.size bytes. */
+	__u8 text[WALKER_MAX_FILENAME + WALKER_MAX_NAME];
+};
+
+/* A piece of a line table; pieces follow the CODE record in order. */
+struct walker_lines {
+	struct walker_header header;
+	__u64 key;
+	__u32 offset;
+	__u32 size;
+	__u8 bytes[WALKER_CHUNK_LINES];
+};
+
+/* Counters; the value of the per-CPU map `counters`. */
+struct walker_counters {
+	__u64 samples;
+	__u64 stacks;
+	/* Samples of a Python process in a thread without a thread state. */
+	__u64 no_thread;
+	/* Stacks that found no room in the ring; their sample is dropped too. */
+	__u64 lost;
+	/* Code objects that found no room; tried again at the next sight. */
+	__u64 lost_code;
+};
+
+/* Read-only parameters, set before loading. */
+struct walker_config {
+	/* The recorder's depth of nested pid namespaces; 0 is the first one. */
+	__u32 pid_level;
+};
+
+#endif
