@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rows of struct py_layout (bpf/layout.h): where a release of CPython keeps
+ * what a walk over its frames reads.
+ *
+ * 3.8 to 3.12 have a row in a table. From 3.13 on the target says itself where
+ * things are, in the struct _Py_DebugOffsets that _PyRuntime begins with; what
+ * that does not list comes from the table. Any row can be checked against the
+ * live process before it is used.
+ *
+ * Only x86-64 builds that have a GIL. Thread-safe.
+ *
+ * Sources: the headers of each release (Include/internal of CPython 3.8 to
+ * 3.15, _Py_DebugOffsets in pycore_runtime.h, from 3.14 on in
+ * pycore_debug_offsets.h); tests/tools/derive-layout.c prints them.
+ */
+#ifndef KAA_PYTHON_LAYOUT_H
+#define KAA_PYTHON_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "bpf/layout.h"
+
+/* The part of PY_VERSION_HEX that names the series: 0x030c0000 for 3.12.1. */
+#define PY_SERIES(version) ((version) & 0xffff0000u)
+/* The 12 of 3.12. */
+#define PY_MINOR(version) ((version) >> 16 & 255u)
+#define PY_SERIES_MIN 0x03080000u
+#define PY_SERIES_MAX 0x030f0000u
+/* From here on _PyRuntime begins with a struct _Py_DebugOffsets. */
+#define PY_SERIES_DEBUG_OFFSETS 0x030d0000u
+
+/* At least as many bytes as any known _Py_DebugOffsets. */
+#define PY_DEBUG_OFFSETS_MAX 1024
+
+/*
+ * The row of a release before 3.13, by PY_VERSION_HEX. ERROR_UNSUPPORTED for
+ * releases without a row (the message says which there are), alpha and beta
+ * releases included, whose structures differed. ERROR_INVALID_ARGUMENT from
+ * 3.13 on.
+ */
+struct error *py_layout_find(uint32_t version, struct py_layout *ret);
+
+/*
+ * The row of a release from 3.13 on. bytes is what stands at _PyRuntime, up to
+ * PY_DEBUG_OFFSETS_MAX bytes (fewer at the end of a mapping are fine as long
+ * as the offsets are there); the version is that of the bytes. If version is
+ * not 0 the two must be equal.
+ *
+ * ERROR_NOT_FOUND if the bytes are all zero (not yet initialised: a process
+ * that is just starting); ERROR_UNSUPPORTED for a free-threaded build and for
+ * versions not known here; ERROR_FORMAT if the numbers make no sense.
+ */
+struct error *py_layout_from_debug_offsets(struct bytes bytes,
+					   uint32_t version,
+					   struct py_layout *ret);
+
+/* Memory of the target. */
+struct py_memory {
+	/* Reads exactly size bytes; false if that cannot be. */
+	bool (*read)(void *arg, uint64_t address, void *buf, size_t size);
+	void *arg;
+};
+
+/* What py_layout_validate() saw, for messages. */
+struct py_layout_seen {
+	unsigned int interpreters;
+	unsigned int threads;
+	/* Thread states whose thread_id is the address of a live thread. */
+	unsigned int live_threads;
+	/* Frames with a code object, over all threads. */
+	unsigned int frames;
+};
+
+/*
+ * Checks a row against a live process: runtime is the address of _PyRuntime,
+ * code_type that of PyCode_Type. The type's name, the lists of interpreters
+ * and thread states, the thread ids, the innermost frames, and the strings and
+ * the line table of their code objects have to be what the row says.
+ *
+ * The process runs on meanwhile. What can be torn is tried again some times,
+ * without waiting.
+ *
+ * ERROR_NOT_FOUND: no interpreter or thread yet, try later. ERROR_FAULT:
+ * memory cannot be read. ERROR_FORMAT: this row does not fit this process; it
+ * must not be used. ret may be NULL.
+ */
+struct error *py_layout_validate(const struct py_layout *layout,
+				 const struct py_memory *memory,
+				 uint64_t runtime, uint64_t code_type,
+				 struct py_layout_seen *ret);
+
+/* The fields but version, flags and lines_format, for dumps and tests. */
+struct py_layout_field {
+	const char *name;
+	size_t offset;
+};
+
+size_t py_layout_field_count(void);
+/* i < py_layout_field_count() */
+struct py_layout_field py_layout_field_at(size_t i);
+uint32_t py_layout_field_value(const struct py_layout *layout, size_t offset);
+
+#endif
