@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Unique strings: equal content gives an equal pointer, valid until
+ * string_pool_deinit(). Zero-initialise to start. Not thread-safe.
+ */
+#ifndef KAA_PROCESS_STRING_POOL_H
+#define KAA_PROCESS_STRING_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+
+struct string_pool {
+	struct arena arena;
+	/* Hash to the first struct name of a chain. */
+	struct map by_hash;
+};
+
+/* NULL when memory runs out. */
+const char *string_pool_intern(struct string_pool *pool, const char *s);
+void string_pool_deinit(struct string_pool *pool);
+
+/* A hash of n bytes. */
+uint64_t string_pool_hash(const void *data, size_t n);
+
+#endif
