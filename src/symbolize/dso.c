@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "symbolize/dso.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "obj/elf_symtab.h"
+#include "symbolize/dso_find.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+
+/*
+ * Files kept open. The limit of a process is often 1,024, and a recorder needs
+ * some for its events; a whole system maps thousands of files.
+ */
+#define OPEN_FILES_MAX 128
+/* Dsos of one store; more are refused. */
+#define DSO_COUNT_MAX (1u << 20)
+#define KALLSYMS_SIZE_MAX (256u << 20)
+#define NOTES_SIZE_MAX (1u << 20)
+#define VDSO_SIZE_MAX (1u << 20)
+
+struct dso_store {
+	struct dso_options options;
+	struct arena strings;
+	VEC(struct dso *) dsos;
+	/* Hash of the key to the index of the last dso with it. */
+	struct map by_key;
+	/* For each dso, the one with the same hash before it, or -1. */
+	VEC(int64_t) next;
+	/* Inodes and devices of the keys; parallel to dsos. */
+	VEC(struct dso_key) keys;
+	struct dso_stats stats;
+	/* Files in the order in which they were opened; closed are those
+	 * before first_open. */
+	VEC(struct dso *) opened;
+	size_t first_open;
+
+	uint64_t recorded_text;
+	struct build_id recorded_kernel;
+	bool kallsyms_loaded;
+	/* Of the kernel that was recorded. */
+	bool kallsyms_usable;
+	uint64_t kernel_bias;
+	struct kallsyms kallsyms;
+};
+
+static char *copy_option(struct arena *arena, const char *s)
+{
+	return s ? arena_strndup(arena, s, strlen(s)) : NULL;
+}
+
+struct error *dso_store_create(const struct dso_options *options,
+			       struct dso_store **ret)
+{
+	struct dso_store *store = calloc(1, sizeof(*store));
+	struct dso_options *own;
+
+	if (!store)
+		return error_no_memory();
+	own = &store->options;
+	*own = (struct dso_options){
+		.symfs = copy_option(&store->strings, options->symfs),
+		.root = copy_option(&store->strings, options->root),
+		.debug_dir = copy_option(&store->strings, options->debug_dir),
+		.buildid_dir = copy_option(&store->strings,
+					   options->buildid_dir),
+		.live = options->live,
+	};
+	if (!own->symfs != !options->symfs || !own->root != !options->root ||
+	    !own->debug_dir != !options->debug_dir ||
+	    !own->buildid_dir != !options->buildid_dir) {
+		dso_store_destroy(store);
+		return error_no_memory();
+	}
+	*ret = store;
+	return NULL;
+}
+
+static void dso_destroy(struct dso *dso)
+{
+	elf_file_destroy(dso->elf);
+	symtab_deinit(&dso->symtab);
+	free(dso->infos);
+	free(dso->root);
+	free(dso->vdso);
+	free(dso);
+}
+
+void dso_store_destroy(struct dso_store *store)
+{
+	if (!store)
+		return;
+	vec_for_each(dso, &store->dsos)
+		dso_destroy(*dso);
+	vec_deinit(&store->dsos);
+	vec_deinit(&store->next);
+	vec_deinit(&store->keys);
+	vec_deinit(&store->opened);
+	map_deinit(&store->by_key);
+	kallsyms_deinit(&store->kallsyms);
+	arena_deinit(&store->strings);
+	free(store);
+}
+
+const struct dso_stats *dso_store_stats(const struct dso_store *store)
+{
+	return &store->stats;
+}
+
+size_t dso_store_count(const struct dso_store *store)
+{
+	return store->dsos.count;
+}
+
+struct dso *dso_store_at(const struct dso_store *store, size_t index)
+{
+	return index < store->dsos.count ? store->dsos.data[index] : NULL;
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* What perf takes for no file, and what stands in brackets. */
+static enum dso_kind kind_of(const struct dso_key *key)
+{
+	if (key->kernel || has_prefix(key->path, "[kernel.kallsyms]"))
+		return DSO_KERNEL;
+	if (!strcmp(key->path, "[vdso]"))
+		return DSO_VDSO;
+	if (key->path[0] != '/' || has_prefix(key->path, "//anon") ||
+	    has_prefix(key->path, "/anon_hugepage") ||
+	    has_prefix(key->path, "/memfd:") ||
+	    has_prefix(key->path, "/dev/zero") ||
+	    has_prefix(key->path, "/SYSV"))
+		return DSO_NAMED;
+	return DSO_FILE;
+}
+
+/* The process of "/tmp/perf-PID.map", or -1. */
+static int perf_map_pid(const char *path)
+{
+	int pid, len = 0;
+
+	if (sscanf(path, "/tmp/perf-%d.map%n", &pid, &len) != 1 ||
+	    !len || path[len] || pid < 0)
+		return -1;
+	return pid;
+}
+
+/* NULL when memory runs out. */
+static const char *short_name(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int pid = perf_map_pid(path);
+	char buf[32];
+
+	if (pid >= 0) {
+		snprintf(buf, sizeof(buf), "[JIT] tid %d", pid);
+		return arena_strndup(arena, buf, strlen(buf));
+	}
+	if (path[0] == '[' || !slash || !slash[1])
+		return path;
+	return slash + 1;
+}
+
+static uint64_t hash_string(const char *s)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *s; s++)
+		hash = (hash ^ (uint8_t)*s) * 0x100000001b3u;
+	return hash;
+}
+
+static uint64_t hash_key(enum dso_kind kind, const struct dso_key *key)
+{
+	uint64_t hash = hash_combine(hash_string(key->path), kind);
+
+	for (size_t i = 0; i < key->build_id.size; i++)
+		hash = hash_combine(hash, key->build_id.data[i]);
+	if (!key->build_id.size)
+		hash = hash_combine(hash, key->inode);
+	return hash;
+}
+
+/* With a build-id the inode does not matter. */
+static bool same_key(const struct dso_key *a, const struct dso_key *b)
+{
+	if (strcmp(a->path, b->path) ||
+	    a->build_id.size != b->build_id.size ||
+	    memcmp(&a->build_id, &b->build_id, sizeof(a->build_id)))
+		return false;
+	return a->build_id.size || (a->inode == b->inode &&
+				    a->major == b->major &&
+				    a->minor == b->minor);
+}
+
+static struct dso *find_dso(const struct dso_store *store, uint64_t hash,
+			    enum dso_kind kind, const struct dso_key *key)
+{
+	const uint64_t *first = map_find(&store->by_key, hash);
+
+	for (int64_t i = first ? (int64_t)*first : -1; i >= 0;
+	     i = store->next.data[i]) {
+		if (store->dsos.data[i]->kind == kind &&
+		    same_key(&store->keys.data[i], key))
+			return store->dsos.data[i];
+	}
+	return NULL;
+}
+
+static struct error *insert(struct dso_store *store, uint64_t hash,
+			    struct dso *dso, struct dso_key key)
+{
+	int64_t next = -1;
+	bool is_new;
+	uint64_t *head;
+
+	key.path = dso->path;
+	if (!vec_reserve(&store->dsos, 1) || !vec_reserve(&store->next, 1) ||
+	    !vec_reserve(&store->keys, 1))
+		return error_no_memory();
+	head = map_insert(&store->by_key, hash, dso->index, &is_new);
+	if (!head)
+		return error_no_memory();
+	if (!is_new) {
+		next = (int64_t)*head;
+		*head = dso->index;
+	}
+	vec_push(&store->dsos, dso);
+	vec_push(&store->next, next);
+	vec_push(&store->keys, key);
+	return NULL;
+}
+
+static struct error *create_dso(struct dso_store *store, uint64_t hash,
+				enum dso_kind kind, const struct dso_key *key,
+				struct dso **ret)
+{
+	_cleanup_free_ struct dso *dso = calloc(1, sizeof(*dso));
+	struct error *error;
+
+	if (store->dsos.count >= DSO_COUNT_MAX)
+		return error_create(ERROR_LIMIT, "too many mapped files");
+	if (!dso)
+		return error_no_memory();
+	dso->store = store;
+	dso->kind = kind;
+	dso->build_id = key->build_id;
+	dso->pid = key->pid;
+	dso->index = (uint32_t)store->dsos.count;
+	dso->path = arena_strndup(&store->strings, key->path,
+				  strlen(key->path));
+	if (dso->path)
+		dso->name = short_name(&store->strings, dso->path);
+	if (!dso->name)
+		return error_no_memory();
+	error = insert(store, hash, dso, *key);
+	if (error)
+		return error;
+	*ret = take_ptr(dso);
+	return NULL;
+}
+
+static struct error *get(struct dso_store *store, enum dso_kind kind,
+			 const struct dso_key *key, struct dso **ret)
+{
+	uint64_t hash = hash_key(kind, key);
+	struct dso *found = find_dso(store, hash, kind, key);
+
+	if (!found)
+		return create_dso(store, hash, kind, key, ret);
+	*ret = found;
+	return NULL;
+}
+
+/*
+ * The one name of a kernel image or module: "[kernel.kallsyms]_text" is
+ * KALLSYMS_KERNEL, "/lib/modules/.../snd-pcm.ko.xz" is "[snd_pcm]" as in
+ * kallsyms. Long names are cut to buf.
+ */
+static const char *kernel_name(const char *path, char *buf, size_t size)
+{
+	const char *base = strrchr(path, '/');
+	size_t len;
+
+	if (has_prefix(path, KALLSYMS_KERNEL))
+		return KALLSYMS_KERNEL;
+	if (path[0] == '[' || !base)
+		return path;
+	base++;
+	len = strcspn(base, ".");
+	snprintf(buf, size, "[%.*s]", (int)(len < size ? len : size), base);
+	for (char *p = buf; *p; p++) {
+		if (*p == '-')
+			*p = '_';
+	}
+	return buf;
+}
+
+struct error *dso_store_get(struct dso_store *store, const struct dso_key *key,
+			    struct dso **ret)
+{
+	enum dso_kind kind = kind_of(key);
+	char name[256];
+	const struct dso_key kernel = {
+		.path = kernel_name(key->path, name, sizeof(name)),
+		.kernel = true,
+	};
+
+	return get(store, kind, kind == DSO_KERNEL ? &kernel : key, ret);
+}
+
+struct error *dso_store_named(struct dso_store *store, const char *name,
+			      struct dso **ret)
+{
+	const struct dso_key key = { .path = name };
+
+	return get(store, DSO_NAMED, &key, ret);
+}
+
+/* Is the running kernel the recorded one, as far as is known? */
+static bool same_kernel(const struct dso_store *store)
+{
+	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
+	struct build_id running;
+	struct error *error;
+
+	if (store->options.live)
+		return true;
+	if (!store->recorded_kernel.size)
+		return false;
+	error = file_read(store->options.root, "/sys/kernel/notes",
+			  NOTES_SIZE_MAX, &notes);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	return build_id_from_notes(notes.data, notes.len, false, &running) &&
+	       build_id_equal(&running, &store->recorded_kernel);
+}
+
+/* The size of our own vdso's mapping. */
+static struct error *find_vdso(size_t *size)
+{
+	struct proc_maps maps = PROC_MAPS_INIT;
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	const struct proc_map *map;
+	struct error *error;
+
+	error = proc_maps_read(NULL, getpid(), &maps);
+	if (error)
+		return error;
+	map = base ? proc_maps_find(&maps, base) : NULL;
+	if (!map || map->start != base || map->end - base > VDSO_SIZE_MAX)
+		error = error_at(ERROR_NOT_FOUND, "[vdso]", 0,
+				 "this process has no vdso");
+	else
+		*size = (size_t)(map->end - base);
+	proc_maps_deinit(&maps);
+	return error;
+}
+
+/* The vdso of this process, if it is the one that was recorded. */
+static struct error *open_vdso(struct dso *dso)
+{
+	size_t size = 0;
+	struct error *error;
+
+	if (!dso->build_id.size && !same_kernel(dso->store))
+		return error_at(ERROR_NOT_FOUND, dso->path, 0,
+				"recorded on another kernel");
+	error = find_vdso(&size);
+	if (error)
+		return error;
+	dso->vdso = malloc(size);
+	if (!dso->vdso)
+		return error_no_memory();
+	memcpy(dso->vdso, (const void *)getauxval(AT_SYSINFO_EHDR), size);
+	error = elf_file_open_memory(dso->vdso, size, dso->path, &dso->elf);
+	if (error || !dso->build_id.size ||
+	    build_id_equal(&dso->build_id, &dso->elf->build_id))
+		return error;
+	elf_file_destroy(take_ptr(dso->elf));
+	dso->state = DSO_MISMATCH;
+	return error_at(ERROR_NOT_FOUND, dso->path, 0,
+			"recorded with another vdso");
+}
+
+static struct error *open_file(struct dso *dso)
+{
+	bool mismatch = false;
+	struct error *error;
+
+	error = dso_find_file(&dso->store->options, dso->path, &dso->build_id,
+			      dso->pid, &dso->root, &mismatch, &dso->elf);
+	if (mismatch)
+		dso->state = DSO_MISMATCH;
+	return error;
+}
+
+static void count_failure(struct dso *dso, const struct error *error)
+{
+	struct dso_stats *stats = &dso->store->stats;
+
+	if (dso->state == DSO_MISMATCH) {
+		stats->mismatched++;
+	} else if (error->code == ERROR_NOT_FOUND) {
+		dso->state = DSO_MISSING;
+		stats->missing++;
+	} else {
+		dso->state = DSO_BROKEN;
+		stats->broken++;
+	}
+}
+
+/* Errors but those of memory mean: no symbols. */
+static struct error *forgive(struct error *error)
+{
+	if (error && error->code != ERROR_NO_MEMORY) {
+		error_destroy(error);
+		return NULL;
+	}
+	return error;
+}
+
+static struct error *load_symbols(struct dso *dso, struct elf_file *elf)
+{
+	_cleanup_(cleanup_elf_file_) struct elf_file *debug = NULL;
+	struct error *error = NULL;
+
+	if (dso->kind == DSO_FILE && !elf_file_section(elf, ".symtab"))
+		error = forgive(dso_find_debug(&dso->store->options, dso->root,
+					       dso->path, elf, &debug));
+	if (!error)
+		error = elf_symtab_load(elf, debug, &dso->symtab, NULL);
+	if (error)
+		symtab_deinit(&dso->symtab);
+	return forgive(error);
+}
+
+/*
+ * Closes the file that has been open longest, once there are too many. What
+ * others may still ask for is read before: symbols and unwind tables.
+ */
+static struct error *close_oldest(struct dso_store *store)
+{
+	static const char *const kept[] = { ".eh_frame", ".eh_frame_hdr" };
+	struct dso *oldest = store->opened.data[store->first_open++];
+	struct bytes bytes;
+	struct error *error = NULL;
+
+	if (!oldest->symbols_loaded) {
+		error = load_symbols(oldest, oldest->elf);
+		oldest->symbols_loaded = !error;
+	}
+	for (size_t i = 0; i < 2 && !error; i++)
+		error = forgive(elf_file_section_by_name(oldest->elf, kept[i],
+							 NULL, &bytes));
+	elf_file_close_fd(oldest->elf);
+	return error;
+}
+
+static struct error *note_opened(struct dso *dso)
+{
+	struct dso_store *store = dso->store;
+
+	if (dso->kind != DSO_FILE)
+		return NULL;
+	if (!vec_push(&store->opened, dso))
+		return error_no_memory();
+	if (store->opened.count - store->first_open <= OPEN_FILES_MAX)
+		return NULL;
+	return close_oldest(store);
+}
+
+struct error *dso_elf(struct dso *dso, struct elf_file **ret)
+{
+	struct error *error;
+
+	if (dso->state == DSO_OPEN) {
+		*ret = dso->elf;
+		return NULL;
+	}
+	if (dso->state != DSO_UNOPENED || dso->kind == DSO_NAMED ||
+	    dso->kind == DSO_KERNEL)
+		return error_at(ERROR_NOT_FOUND, dso->path, 0,
+				"there is no file that can be used");
+	error = dso->kind == DSO_VDSO ? open_vdso(dso) : open_file(dso);
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		count_failure(dso, error);
+		return error;
+	}
+	dso->state = DSO_OPEN;
+	error = note_opened(dso);
+	if (!error)
+		*ret = dso->elf;
+	return error;
+}
+
+struct error *dso_symtab(struct dso *dso, const struct symtab **ret)
+{
+	struct elf_file *elf;
+	struct error *error;
+
+	if (!dso->symbols_loaded) {
+		error = dso_elf(dso, &elf);
+		if (!error)
+			error = load_symbols(dso, elf);
+		error = forgive(error);
+		if (error)
+			return error;
+		dso->symbols_loaded = true;
+	}
+	*ret = &dso->symtab;
+	return NULL;
+}
+
+bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret)
+{
+	struct elf_file *elf;
+	struct error *error = dso_elf(dso, &elf);
+
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	return elf_file_offset_to_vaddr(elf, offset, ret);
+}
+
+void dso_store_set_kernel(struct dso_store *store, uint64_t text,
+			  const struct build_id *build_id)
+{
+	store->recorded_text = text;
+	if (build_id)
+		store->recorded_kernel = *build_id;
+}
+
+/* Reading kallsyms takes the kernel 50 ms and more: only if it may be of use. */
+static void load_kallsyms(struct dso_store *store)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	bool same = same_kernel(store);
+	struct error *error;
+	uint64_t running;
+
+	if (!same && (store->recorded_kernel.size || !store->recorded_text))
+		return;
+	error = file_read(store->options.root, "/proc/kallsyms",
+			  KALLSYMS_SIZE_MAX, &text);
+	if (!error)
+		error = kallsyms_parse(text.data, text.len, &store->kallsyms);
+	if (error) {
+		error_destroy(error);
+		return;
+	}
+	running = store->kallsyms.text;
+	store->kallsyms_usable = same || running == store->recorded_text;
+	if (store->recorded_text && running)
+		store->kernel_bias = store->recorded_text - running;
+}
+
+const struct kallsyms *dso_store_kallsyms(struct dso_store *store,
+					  uint64_t *bias)
+{
+	if (!store->kallsyms_loaded) {
+		store->kallsyms_loaded = true;
+		load_kallsyms(store);
+	}
+	if (!store->kallsyms_usable)
+		return NULL;
+	*bias = store->kernel_bias;
+	return &store->kallsyms;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "symbolize/perf_map_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "obj/perf_map.h"
+#include "symbolize/rooted.h"
+#include "sys/proc.h"
+
+void perf_map_file_deinit(struct perf_map_file *map)
+{
+	symtab_deinit(&map->symtab);
+	free(map->path);
+	*map = (struct perf_map_file){};
+}
+
+static struct error *check(const struct stat *st, const char *path,
+			   uid_t owner)
+{
+	if (!S_ISREG(st->st_mode))
+		return error_at(ERROR_UNSUPPORTED, path, 0,
+				"a perf map must be a regular file");
+	if (st->st_uid != 0 && st->st_uid != geteuid() &&
+	    (owner == (uid_t)-1 || st->st_uid != owner))
+		return error_at(ERROR_PERMISSION, path, 0,
+				"the perf map belongs to user %u, neither root "
+				"nor the process's user nor you",
+				st->st_uid);
+	if ((uint64_t)st->st_size > PERF_MAP_SIZE_MAX)
+		return error_at(ERROR_LIMIT, path, 0,
+				"the perf map is too large");
+	return NULL;
+}
+
+/* Up to size bytes: a map that shrinks meanwhile is what it is then. */
+static struct error *read_bytes(int fd, const char *path, uint8_t *buf,
+				size_t size, size_t *ret)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	while (done < size && n) {
+		n = pread(fd, buf + done, size - done, (off_t)done);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n < 0)
+			return error_os(errno, path, "cannot read");
+		else
+			done += (size_t)n;
+	}
+	*ret = done;
+	return NULL;
+}
+
+static struct error *parse(int fd, const struct stat *st,
+			   struct perf_map_file *map)
+{
+	_cleanup_free_ uint8_t *buf = malloc((size_t)st->st_size + 1);
+	size_t size = 0;
+	struct error *error;
+
+	if (!buf)
+		return error_no_memory();
+	error = read_bytes(fd, map->path, buf, (size_t)st->st_size, &size);
+	if (!error)
+		error = perf_map_parse(buf, size, &map->symtab, &map->bad);
+	if (!error)
+		error = symtab_finish(&map->symtab, SYMTAB_LAST_WINS, 0);
+	map->device = st->st_dev;
+	map->inode = st->st_ino;
+	map->size = size;
+	map->mtime = st->st_mtim.tv_sec * 1000000000ll + st->st_mtim.tv_nsec;
+	return error;
+}
+
+static struct error *load(const char *root, pid_t pid, uid_t owner,
+			  struct perf_map_file *ret)
+{
+	struct perf_map_file map = {};
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	struct error *error;
+
+	if (asprintf(&map.path, "/tmp/perf-%d.map", pid) < 0)
+		return error_no_memory();
+	error = rooted_open(root, map.path, O_NOFOLLOW, &fd);
+	if (!error && fstat(fd, &st))
+		error = error_os(errno, map.path, "cannot read");
+	if (!error)
+		error = check(&st, map.path, owner);
+	if (!error)
+		error = parse(fd, &st, &map);
+	if (error_is_os(error, ENOENT))
+		error->code = ERROR_NOT_FOUND;
+	if (error) {
+		perf_map_file_deinit(&map);
+		return error;
+	}
+	*ret = map;
+	return NULL;
+}
+
+struct error *perf_map_file_load_live(const char *root, pid_t pid,
+				      struct perf_map_file *ret)
+{
+	struct proc_status status;
+	bool same = true;
+	char process_root[64 + 4096] = "";
+	struct error *error;
+
+	error = proc_status_read(root, pid, &status);
+	if (error)
+		return error;
+	/* Without the right to look, our own /tmp is as good as any. */
+	error_destroy(proc_same_namespace(root, pid, "mnt", &same));
+	if (!same)
+		snprintf(process_root, sizeof(process_root),
+			 "%s/proc/%d/root", root ? root : "", pid);
+	return load(process_root, status.nstgid[status.nstgid_count - 1],
+		    status.uid, ret);
+}
+
+struct error *perf_map_file_load(const char *symfs, pid_t pid, uid_t owner,
+				 struct perf_map_file *ret)
+{
+	return load(symfs, pid, owner, ret);
+}

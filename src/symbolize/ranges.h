@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Named address ranges of one process (or of the kernel), each of which holds
+ * for a span of time. Adding and looking up may alternate.
+ */
+#ifndef KAA_SYMBOLIZE_RANGES_H
+#define KAA_SYMBOLIZE_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct range {
+	/* [start, end) */
+	uint64_t start;
+	uint64_t end;
+	/* from <= time < to */
+	uint64_t from;
+	uint64_t to;
+	/* Order of adding: the later one wins. */
+	uint64_t sequence;
+	/* The user's handle. */
+	void *user;
+	/* Private: the highest end up to here. */
+	uint64_t reach;
+};
+
+/* Zero-initialise. */
+struct range_table {
+	VEC(struct range) ranges;
+	/* So many are in order; the rest is new. */
+	size_t sorted;
+};
+
+void range_table_deinit(struct range_table *table);
+/* False when memory runs out. range->reach is ignored. */
+bool range_table_add(struct range_table *table, const struct range *range);
+/*
+ * Of the ranges that hold address at time, the one that began last, then the
+ * one added last; NULL if none does. Valid until the next call.
+ */
+struct range *range_table_find(struct range_table *table, uint64_t address,
+			       uint64_t time);
+
+#endif
