@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile/calltree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+struct calltree_builder {
+	struct calltree *tree;
+	/* Rows of the event, and their context. */
+	VEC(uint32_t) rows;
+	VEC(uint32_t) row_contexts;
+	/* Rows ordered by context; context i ends before ends[i]. */
+	uint32_t *ordered;
+	uint32_t *ends;
+	/* Of the context in work: reduced stack -> node. */
+	uint32_t *node_of;
+	/* The same per node, to clear node_of. */
+	VEC(uint32_t) stack_of;
+	/* Of the context in work: place -> entry, or innermost open node. */
+	uint32_t *by_place;
+	/* Steps still to be added, from the leaf upwards. */
+	VEC(uint32_t) path;
+	struct map contexts;
+};
+
+static uint32_t *alloc_handles(size_t count)
+{
+	uint32_t *handles = malloc((count + 1) * sizeof(*handles));
+
+	if (handles)
+		memset(handles, 0xff, (count + 1) * sizeof(*handles));
+	return handles;
+}
+
+static uint64_t context_hash(const struct calltree_builder *b, uint32_t task,
+			     int32_t cpu)
+{
+	const struct profile_task *t = profile_task(b->tree->profile, task);
+	unsigned int keys = b->tree->options.context_keys;
+	uint64_t hash = keys & CONTEXT_COMM ? t->comm : 0;
+
+	hash = hash_combine(hash, keys & CONTEXT_PID ? (uint32_t)t->pid : 0);
+	hash = hash_combine(hash, keys & CONTEXT_TID ? (uint32_t)t->tid : 0);
+	return hash_combine(hash, keys & CONTEXT_CPU ? (uint32_t)cpu : 0);
+}
+
+static bool context_equal(const struct calltree_builder *b,
+			  const struct calltree_context *context, uint32_t task,
+			  int32_t cpu)
+{
+	const struct profile_task *a =
+		profile_task(b->tree->profile, context->task);
+	const struct profile_task *t = profile_task(b->tree->profile, task);
+	unsigned int keys = b->tree->options.context_keys;
+
+	return (!(keys & CONTEXT_COMM) || a->comm == t->comm) &&
+	       (!(keys & CONTEXT_PID) || a->pid == t->pid) &&
+	       (!(keys & CONTEXT_TID) || a->tid == t->tid) &&
+	       (!(keys & CONTEXT_CPU) || context->cpu == cpu);
+}
+
+static struct error *context_find(struct calltree_builder *b, uint32_t task,
+				  int32_t cpu, uint32_t *ret)
+{
+	const struct calltree_context context = { .task = task,
+						  .cpu = cpu,
+						  .first_root = PROFILE_NONE };
+	uint64_t hash = context_hash(b, task, cpu);
+	bool is_new;
+	uint64_t *id;
+
+	/* Probe by rehashing: the map has one value for a key. */
+	for (;; hash = hash_combine(hash, 1)) {
+		id = map_insert(&b->contexts, hash, b->tree->contexts.count,
+				&is_new);
+		if (!id)
+			return error_no_memory();
+		if (is_new && !vec_push(&b->tree->contexts, context))
+			return error_no_memory();
+		if (is_new ||
+		    context_equal(b, &b->tree->contexts.data[*id], task, cpu))
+			break;
+	}
+	*ret = (uint32_t)*id;
+	return NULL;
+}
+
+static struct error *collect_rows(struct calltree_builder *b)
+{
+	const struct profile *profile = b->tree->profile;
+	const struct calltree_options *options = &b->tree->options;
+	const struct profile_samples *s = &profile->samples;
+	struct error *error;
+
+	for (size_t row = 0; row < s->rows; row++) {
+		uint32_t context = 0;
+
+		if (s->event[row] != options->event)
+			continue;
+		b->tree->period += s->period[row];
+		b->tree->count += s->count[row];
+		if (options->keep &&
+		    !options->keep(profile, row, options->keep_arg))
+			continue;
+		error = context_find(b, s->task[row], s->cpu[row], &context);
+		if (error)
+			return error;
+		if (!vec_push(&b->rows, (uint32_t)row) ||
+		    !vec_push(&b->row_contexts, context))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* A counting sort, so that one context after the other can be worked on. */
+static struct error *order_rows(struct calltree_builder *b)
+{
+	size_t contexts = b->tree->contexts.count;
+	uint32_t start = 0;
+
+	b->ordered = calloc(b->rows.count + 1, sizeof(*b->ordered));
+	b->ends = calloc(contexts + 1, sizeof(*b->ends));
+	if (!b->ordered || !b->ends)
+		return error_no_memory();
+	for (size_t i = 0; i < b->rows.count; i++)
+		b->ends[b->row_contexts.data[i]]++;
+	for (size_t i = 0; i < contexts; i++) {
+		uint32_t count = b->ends[i];
+
+		b->ends[i] = start;
+		start += count;
+	}
+	for (size_t i = 0; i < b->rows.count; i++)
+		b->ordered[b->ends[b->row_contexts.data[i]]++] =
+			b->rows.data[i];
+	return NULL;
+}
+
+static struct error *add_node(struct calltree_builder *b, uint32_t context,
+			      uint32_t parent, uint32_t stack)
+{
+	struct calltree *tree = b->tree;
+	uint32_t id = (uint32_t)tree->nodes.count;
+	uint32_t *siblings = parent == PROFILE_NONE
+				     ? &tree->contexts.data[context].first_root
+				     : &tree->nodes.data[parent].first_child;
+	struct calltree_node node = {
+		.parent = parent,
+		.first_child = PROFILE_NONE,
+		.next_sibling = *siblings,
+		.location = tree->locations->steps.data[stack],
+		.context = context,
+		.depth = 1,
+		.outer = PROFILE_NONE,
+		.next_in_entry = PROFILE_NONE,
+		.next_self = PROFILE_NONE,
+		.self_row = PROFILE_NONE,
+		.row = PROFILE_NONE,
+	};
+
+	if (parent != PROFILE_NONE)
+		node.depth = tree->nodes.data[parent].depth + 1;
+	/* Before the push, which may move what siblings points into. */
+	*siblings = id;
+	if (!vec_push(&tree->nodes, node) || !vec_push(&b->stack_of, stack))
+		return error_no_memory();
+	b->node_of[stack] = id;
+	return NULL;
+}
+
+static struct error *find_node(struct calltree_builder *b, uint32_t context,
+			       uint32_t stack, uint32_t *ret)
+{
+	const struct locations *locations = b->tree->locations;
+	uint32_t s = stack;
+	uint32_t parent = PROFILE_NONE;
+
+	vec_clear(&b->path);
+	for (; s != PROFILE_NONE; s = locations->parents.data[s]) {
+		parent = b->node_of[s];
+		if (parent != PROFILE_NONE)
+			break;
+		if (!vec_push(&b->path, s))
+			return error_no_memory();
+	}
+	for (size_t i = b->path.count; i-- > 0;) {
+		struct error *error =
+			add_node(b, context, parent, b->path.data[i]);
+
+		if (error)
+			return error;
+		parent = b->node_of[b->path.data[i]];
+	}
+	*ret = b->node_of[stack];
+	return NULL;
+}
+
+static struct error *add_row(struct calltree_builder *b, uint32_t context,
+			     uint32_t row)
+{
+	const struct profile *profile = b->tree->profile;
+	const struct profile_samples *s = &profile->samples;
+	struct calltree_node *node;
+	uint32_t id = 0;
+	struct error *error = find_node(
+		b, context,
+		locations_stack(b->tree->locations, profile, s->stack[row]),
+		&id);
+
+	if (error)
+		return error;
+	node = &b->tree->nodes.data[id];
+	node->self_period += s->period[row];
+	node->self_count += s->count[row];
+	if (row < node->self_row)
+		node->self_row = row;
+	return NULL;
+}
+
+/* Children stand behind their parents, so one pass backwards sums up. */
+static void sum_up(struct calltree *tree, size_t first)
+{
+	for (size_t i = tree->nodes.count; i-- > first;) {
+		struct calltree_node *node = &tree->nodes.data[i];
+		struct calltree_node *parent;
+
+		node->period += node->self_period;
+		node->count += node->self_count;
+		if (node->self_row < node->row)
+			node->row = node->self_row;
+		if (node->self_count && node->depth > node->leaf_depth)
+			node->leaf_depth = node->depth;
+		if (node->parent == PROFILE_NONE)
+			continue;
+		parent = &tree->nodes.data[node->parent];
+		parent->period += node->period;
+		parent->count += node->count;
+		if (node->row < parent->row)
+			parent->row = node->row;
+		if (node->leaf_depth > parent->leaf_depth)
+			parent->leaf_depth = node->leaf_depth;
+	}
+}
+
+static uint32_t next_depth_first(const struct calltree *tree, uint32_t *open,
+				 uint32_t id)
+{
+	const struct calltree_node *node = &tree->nodes.data[id];
+
+	if (node->first_child != PROFILE_NONE)
+		return node->first_child;
+	for (;;) {
+		/* Leaving the node: the place is again the outer one's. */
+		open[calltree_location(tree, id)->entry] = node->outer;
+		if (node->next_sibling != PROFILE_NONE)
+			return node->next_sibling;
+		id = node->parent;
+		if (id == PROFILE_NONE)
+			return PROFILE_NONE;
+		node = &tree->nodes.data[id];
+	}
+}
+
+/* Finds recursion: calltree_node.outer and .inner_*. */
+static void link_recursion(struct calltree_builder *b, uint32_t context)
+{
+	struct calltree *tree = b->tree;
+	uint32_t *open = b->by_place;
+	uint32_t id = tree->contexts.data[context].first_root;
+
+	for (; id != PROFILE_NONE; id = next_depth_first(tree, open, id)) {
+		struct calltree_node *node = &tree->nodes.data[id];
+		uint32_t place = calltree_location(tree, id)->entry;
+
+		node->outer = open[place];
+		node->inner_period += node->period;
+		node->inner_count += node->count;
+		if (node->outer != PROFILE_NONE) {
+			struct calltree_node *outer =
+				&tree->nodes.data[node->outer];
+
+			outer->inner_period -= node->period;
+			outer->inner_count -= node->count;
+		}
+		open[place] = id;
+	}
+}
+
+static struct calltree_entry *find_entry(struct calltree_builder *b,
+					 uint32_t context, uint32_t place,
+					 uint32_t location)
+{
+	struct calltree *tree = b->tree;
+	const struct calltree_entry entry = {
+		.context = context,
+		.place = place,
+		.location = location,
+		.first_node = PROFILE_NONE,
+		.first_self = PROFILE_NONE,
+		.row = PROFILE_NONE,
+		.self_row = PROFILE_NONE,
+	};
+
+	if (b->by_place[place] == PROFILE_NONE) {
+		b->by_place[place] = (uint32_t)tree->entries.count;
+		if (!vec_push(&tree->entries, entry))
+			return NULL;
+	}
+	return &tree->entries.data[b->by_place[place]];
+}
+
+static void max_u32(uint32_t *to, uint32_t value)
+{
+	if (value > *to)
+		*to = value;
+}
+
+static void min_u32(uint32_t *to, uint32_t value)
+{
+	if (value < *to)
+		*to = value;
+}
+
+/* The samples that hit a node. */
+static struct error *enter_self(struct calltree_builder *b, uint32_t id)
+{
+	struct calltree_node *node = &b->tree->nodes.data[id];
+	const struct location *location = calltree_location(b->tree, id);
+	struct calltree_entry *entry;
+
+	if (!node->self_count)
+		return NULL;
+	entry = find_entry(b, node->context, location->self, node->location);
+	if (!entry)
+		return error_no_memory();
+	node->next_self = entry->first_self;
+	entry->first_self = id;
+	entry->self_period += node->self_period;
+	entry->self_count += node->self_count;
+	min_u32(&entry->self_row, node->self_row);
+	if (node->self_row < entry->row) {
+		entry->row = node->self_row;
+		entry->row_depth = 0;
+	}
+	/* What hit the entry is shown from the outermost frame on. */
+	max_u32(&entry->depth_down, node->depth);
+	max_u32(&entry->depth_up, node->depth);
+	if (!b->tree->options.children || location->self != location->entry)
+		entry->period += node->self_period;
+	return NULL;
+}
+
+/* The samples that passed through a node. */
+static struct error *enter_children(struct calltree_builder *b, uint32_t id)
+{
+	struct calltree_node *node = &b->tree->nodes.data[id];
+	uint32_t place = calltree_location(b->tree, id)->entry;
+	struct calltree_entry *entry =
+		find_entry(b, node->context, place, node->location);
+
+	if (!entry)
+		return error_no_memory();
+	node->next_in_entry = entry->first_node;
+	entry->first_node = id;
+	/* A row's path is unique, so its outermost node comes first. */
+	if (node->row < entry->row ||
+	    (node->row == entry->row && !entry->row_depth)) {
+		entry->row = node->row;
+		entry->row_depth = node->depth;
+	}
+	max_u32(&entry->depth_down, node->leaf_depth - node->depth + 1);
+	if (node->inner_count)
+		max_u32(&entry->depth_up, node->depth);
+	if (node->outer == PROFILE_NONE)
+		entry->period += node->period;
+	return NULL;
+}
+
+static struct error *fill_entries(struct calltree_builder *b, size_t first)
+{
+	struct calltree *tree = b->tree;
+	size_t first_entry = tree->entries.count;
+
+	for (size_t i = first; i < tree->nodes.count; i++) {
+		struct error *error = enter_self(b, (uint32_t)i);
+
+		if (!error && tree->options.children)
+			error = enter_children(b, (uint32_t)i);
+		if (error)
+			return error;
+	}
+	for (size_t i = first_entry; i < tree->entries.count; i++)
+		b->by_place[tree->entries.data[i].place] = PROFILE_NONE;
+	return NULL;
+}
+
+static struct error *build_context(struct calltree_builder *b, uint32_t context)
+{
+	struct calltree *tree = b->tree;
+	size_t first = tree->nodes.count;
+	uint32_t start = context ? b->ends[context - 1] : 0;
+
+	for (uint32_t i = start; i < b->ends[context]; i++) {
+		struct error *error = add_row(b, context, b->ordered[i]);
+
+		if (error)
+			return error;
+	}
+	vec_for_each(stack, &b->stack_of)
+		b->node_of[*stack] = PROFILE_NONE;
+	vec_clear(&b->stack_of);
+	sum_up(tree, first);
+	link_recursion(b, context);
+	return fill_entries(b, first);
+}
+
+static struct error *build(struct calltree_builder *b)
+{
+	const struct locations *locations = b->tree->locations;
+	struct error *error = collect_rows(b);
+
+	if (!error)
+		error = order_rows(b);
+	if (error)
+		return error;
+	b->node_of = alloc_handles(locations->parents.count);
+	b->by_place = alloc_handles(locations->entry_count);
+	if (!b->node_of || !b->by_place ||
+	    !vec_reserve(&b->tree->nodes, locations->parents.count))
+		return error_no_memory();
+	for (size_t i = 0; i < b->tree->contexts.count && !error; i++)
+		error = build_context(b, (uint32_t)i);
+	return error;
+}
+
+static void calltree_builder_deinit(struct calltree_builder *b)
+{
+	vec_deinit(&b->rows);
+	vec_deinit(&b->row_contexts);
+	vec_deinit(&b->stack_of);
+	vec_deinit(&b->path);
+	free(b->ordered);
+	free(b->ends);
+	free(b->node_of);
+	free(b->by_place);
+	map_deinit(&b->contexts);
+}
+
+struct error *calltree_create(const struct profile *profile,
+			      const struct locations *locations,
+			      const struct calltree_options *options,
+			      struct calltree **ret)
+{
+	struct calltree *tree = calloc(1, sizeof(*tree));
+	struct calltree_builder b = { .tree = tree };
+	struct error *error;
+
+	if (!tree)
+		return error_no_memory();
+	tree->profile = profile;
+	tree->locations = locations;
+	tree->options = *options;
+	error = build(&b);
+	calltree_builder_deinit(&b);
+	if (error) {
+		calltree_destroy(tree);
+		return error;
+	}
+	*ret = tree;
+	return NULL;
+}
+
+void calltree_destroy(struct calltree *tree)
+{
+	if (!tree)
+		return;
+	vec_deinit(&tree->nodes);
+	vec_deinit(&tree->contexts);
+	vec_deinit(&tree->entries);
+	free(tree);
+}

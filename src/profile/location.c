@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile/location.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "profile/index.h"
+
+enum place_kind {
+	PLACE_ANY,
+	PLACE_DSO,
+	PLACE_ADDRESS,
+	PLACE_LINE,
+	PLACE_SPAN,
+	PLACE_NAME,
+};
+
+/* Content that makes two places equal; what does not count is 0. */
+struct place {
+	/* The first DSO of the same short name, or PROFILE_NONE. */
+	uint32_t dso;
+	uint32_t kind;
+	/*
+	 * Span of the symbol; or the address, and the same in the DSO; or the
+	 * name's handle.
+	 */
+	uint64_t start;
+	uint64_t end;
+	uint32_t file;
+	uint32_t line;
+};
+
+struct places {
+	VEC(struct place) all;
+	struct index index;
+};
+
+struct location_builder {
+	const struct profile *profile;
+	const struct location_options *options;
+	struct locations *out;
+	/* The first DSO with a DSO's short name. */
+	uint32_t *namesakes;
+	struct places chains;
+	struct places entries;
+	struct index locations;
+	struct index stacks;
+};
+
+static bool place_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct place *a = (const struct place *)column + handle;
+	const struct place *b = key;
+
+	return a->dso == b->dso && a->kind == b->kind && a->start == b->start &&
+	       a->end == b->end && a->file == b->file && a->line == b->line;
+}
+
+static struct error *places_intern(struct places *places,
+				   const struct place *place, uint32_t *ret)
+{
+	uint64_t hash = hash_combine(
+		hash_combine(place->start, place->end),
+		hash_combine((uint64_t)place->dso << 32 | place->kind,
+			     (uint64_t)place->file << 32 | place->line));
+	uint32_t id = index_find(&places->index, hash, place_equal,
+				 places->all.data, place);
+
+	if (id == PROFILE_NONE) {
+		id = (uint32_t)places->all.count;
+		if (!vec_push(&places->all, *place) ||
+		    !index_add(&places->index, hash, id))
+			return error_no_memory();
+	}
+	*ret = id;
+	return NULL;
+}
+
+/* As perf compares DSOs in a table: two files of one short name are one. */
+static struct error *find_namesakes(struct location_builder *b)
+{
+	const struct profile *profile = b->profile;
+	struct map first = {};
+	struct error *error = NULL;
+
+	b->namesakes = calloc(profile->dsos.count + 1, sizeof(*b->namesakes));
+	if (!b->namesakes)
+		return error_no_memory();
+	for (size_t i = 0; i < profile->dsos.count; i++) {
+		uint64_t *namesake = map_insert(
+			&first, profile->dsos.data[i].short_name, i, NULL);
+
+		if (!namesake) {
+			error = error_no_memory();
+			break;
+		}
+		b->namesakes[i] = (uint32_t)*namesake;
+	}
+	map_deinit(&first);
+	return error;
+}
+
+static uint32_t place_dso(const struct location_builder *b,
+			  const struct profile_frame *frame)
+{
+	return frame->dso == PROFILE_NONE ? PROFILE_NONE
+					  : b->namesakes[frame->dso];
+}
+
+static struct place place_of_address(const struct location_builder *b,
+				     const struct profile_frame *frame,
+				     bool raw)
+{
+	return (struct place){
+		.dso = place_dso(b, frame),
+		.kind = PLACE_ADDRESS,
+		.start = raw ? frame->address : frame->rel,
+		.end = frame->rel,
+	};
+}
+
+/*
+ * Python code objects of one name may be many (a function defined in a loop, a
+ * code object with very many lines): they are one function to its reader.
+ */
+static struct place place_of_function(const struct location_builder *b,
+				      const struct profile_frame *frame,
+				      bool raw)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(b->profile, frame->symbol);
+	bool by_name = frame->kind == PROFILE_FRAME_PYTHON ||
+		       frame->kind == PROFILE_FRAME_MARKER ||
+		       (frame->flags & PROFILE_FRAME_INLINED);
+
+	if (!symbol)
+		return place_of_address(b, frame, raw);
+	return (struct place){
+		.dso = place_dso(b, frame),
+		.kind = by_name ? PLACE_NAME : PLACE_SPAN,
+		.start = by_name ? symbol->name : symbol->start,
+		.end = by_name ? 0 : symbol->end,
+	};
+}
+
+static struct place chain_place(const struct location_builder *b,
+				const struct profile_frame *frame)
+{
+	bool raw = b->options->raw_addresses;
+	struct place place;
+
+	if (b->options->chain_key == CHAIN_KEY_ADDRESS)
+		return place_of_address(b, frame, raw);
+	place = place_of_function(b, frame, raw);
+	if (b->options->chain_key == CHAIN_KEY_SRCLINE && frame->line) {
+		place.file = frame->file;
+		place.line = frame->line;
+	}
+	return place;
+}
+
+static struct place entry_place(const struct location_builder *b,
+				const struct profile_frame *frame, bool raw)
+{
+	unsigned int keys = b->options->entry_keys;
+	bool has_line = (keys & ENTRY_KEY_SRCLINE) && frame->line;
+	struct place place = {};
+
+	if ((keys & ENTRY_KEY_SYMBOL) ||
+	    ((keys & ENTRY_KEY_SRCLINE) && !has_line)) {
+		place = place_of_function(b, frame, raw);
+	} else if (keys & ENTRY_KEY_DSO) {
+		place.dso = place_dso(b, frame);
+		place.kind = PLACE_DSO;
+	} else if (has_line) {
+		place.kind = PLACE_LINE;
+	}
+	if (has_line) {
+		place.file = frame->file;
+		place.line = frame->line;
+	}
+	return place;
+}
+
+static bool location_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct location *a = (const struct location *)column + handle;
+	const struct location *b = key;
+
+	return a->chain == b->chain && a->entry == b->entry &&
+	       a->self == b->self;
+}
+
+static struct error *location_intern(struct location_builder *b,
+				     const struct location *location,
+				     uint32_t *ret)
+{
+	uint64_t hash = hash_combine(
+		hash_combine(location->chain, location->entry), location->self);
+	uint32_t id = index_find(&b->locations, hash, location_equal,
+				 b->out->all.data, location);
+
+	if (id == PROFILE_NONE) {
+		id = (uint32_t)b->out->all.count;
+		if (!vec_push(&b->out->all, *location) ||
+		    !index_add(&b->locations, hash, id))
+			return error_no_memory();
+	}
+	*ret = id;
+	return NULL;
+}
+
+static struct error *locate_frame(struct location_builder *b, uint32_t handle,
+				  const struct profile_frame *frame,
+				  uint32_t *ret)
+{
+	bool raw = b->options->raw_addresses;
+	struct place chain = chain_place(b, frame);
+	struct place entry = entry_place(b, frame, raw);
+	struct place self = entry_place(b, frame, false);
+	struct location location = { .frame = handle };
+	struct error *error =
+		places_intern(&b->chains, &chain, &location.chain);
+
+	if (!error)
+		error = places_intern(&b->entries, &entry, &location.entry);
+	if (!error)
+		error = places_intern(&b->entries, &self, &location.self);
+	if (!error)
+		error = location_intern(b, &location, ret);
+	return error;
+}
+
+static struct error *locate_frames(struct location_builder *b)
+{
+	size_t count = b->profile->frames.count;
+
+	b->out->of_frame = calloc(count + 1, sizeof(*b->out->of_frame));
+	if (!b->out->of_frame)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		struct error *error = locate_frame(b, (uint32_t)i,
+						   &b->profile->frames.data[i],
+						   &b->out->of_frame[i]);
+
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct ranked_place {
+	struct place place;
+	uint32_t id;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Where in its DSO a place is. */
+static uint64_t place_position(const struct place *place)
+{
+	return place->kind == PLACE_ADDRESS ? place->end : place->start;
+}
+
+static int compare_ranked(const void *left, const void *right)
+{
+	const struct place *a = &((const struct ranked_place *)left)->place;
+	const struct place *b = &((const struct ranked_place *)right)->place;
+	/* No DSO (PROFILE_NONE + 1 is 0) comes first. */
+	int order = compare_u64((uint32_t)(a->dso + 1), (uint32_t)(b->dso + 1));
+
+	if (!order)
+		order = compare_u64(place_position(a), place_position(b));
+	if (!order)
+		order = compare_u64(a->start, b->start);
+	if (!order)
+		order = compare_u64(a->end, b->end);
+	if (!order)
+		order = compare_u64((uint64_t)a->file << 32 | a->line,
+				    (uint64_t)b->file << 32 | b->line);
+	return order ? order : compare_u64(a->kind, b->kind);
+}
+
+/* Renumbers location.chain by file and address. */
+static struct error *rank_chain_places(struct location_builder *b)
+{
+	size_t count = b->chains.all.count;
+	_cleanup_free_ struct ranked_place *ranked =
+		calloc(count + 1, sizeof(*ranked));
+	_cleanup_free_ uint32_t *rank = calloc(count + 1, sizeof(*rank));
+
+	if (!ranked || !rank)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked_place){ b->chains.all.data[i],
+						   (uint32_t)i };
+	qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < count; i++)
+		rank[ranked[i].id] = (uint32_t)i;
+	vec_for_each(location, &b->out->all)
+		location->chain = rank[location->chain];
+	return NULL;
+}
+
+struct step_key {
+	uint32_t parent;
+	uint32_t step;
+};
+
+static bool step_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct locations *locations = column;
+	const struct step_key *k = key;
+
+	return locations->parents.data[handle] == k->parent &&
+	       locations->steps.data[handle] == k->step;
+}
+
+static struct error *push_step(struct location_builder *b, uint32_t parent,
+			       uint32_t step, uint32_t *ret)
+{
+	struct step_key key = { parent, step };
+	uint64_t hash = hash_combine(parent, step);
+	uint32_t id = index_find(&b->stacks, hash, step_equal, b->out, &key);
+
+	if (id == PROFILE_NONE) {
+		id = (uint32_t)b->out->parents.count;
+		if (!vec_push(&b->out->parents, parent) ||
+		    !vec_push(&b->out->steps, step) ||
+		    !index_add(&b->stacks, hash, id))
+			return error_no_memory();
+	}
+	*ret = id;
+	return NULL;
+}
+
+/* What a reduced stack is while it is not known whether Python follows. */
+struct reduced {
+	uint32_t folded;
+	uint32_t plain;
+	bool has_python;
+};
+
+static struct error *reduce_stack(struct location_builder *b,
+				  struct reduced *all, uint32_t stack)
+{
+	const struct profile *profile = b->profile;
+	uint32_t parent = profile->stack_parents.data[stack];
+	uint32_t handle = profile->stack_frames.data[stack];
+	const struct profile_frame *frame = profile_frame(profile, handle);
+	uint32_t step = b->out->of_frame[handle];
+	struct reduced reduced = { PROFILE_NONE, PROFILE_NONE, false };
+	bool shown = b->options->interpreter_frames ||
+		     !(frame->flags & PROFILE_FRAME_INTERPRETER);
+	struct error *error = NULL;
+	bool same;
+
+	if (parent != PROFILE_NONE)
+		reduced = all[parent];
+	if (frame->kind == PROFILE_FRAME_PYTHON)
+		reduced.has_python = true;
+	same = shown && reduced.folded == reduced.plain;
+	if (shown)
+		error = push_step(b, reduced.folded, step, &reduced.folded);
+	/* With a Python frame in it, the stack is never shown unfolded. */
+	if (same)
+		reduced.plain = reduced.folded;
+	else if (!error && !reduced.has_python)
+		error = push_step(b, reduced.plain, step, &reduced.plain);
+	all[stack] = reduced;
+	return error;
+}
+
+static struct error *reduce_stacks(struct location_builder *b)
+{
+	size_t count = b->profile->stack_parents.count;
+	_cleanup_free_ struct reduced *all = calloc(count + 1, sizeof(*all));
+	struct locations *out = b->out;
+
+	out->of_stack = calloc(count + 1, sizeof(*out->of_stack));
+	if (!all || !out->of_stack || !vec_reserve(&out->parents, count) ||
+	    !vec_reserve(&out->steps, count) ||
+	    !index_reserve(&b->stacks, count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		struct error *error = reduce_stack(b, all, (uint32_t)i);
+
+		if (error)
+			return error;
+		out->of_stack[i] = all[i].has_python ? all[i].folded
+						     : all[i].plain;
+	}
+	return NULL;
+}
+
+/* A sample of which not even the address is known needs a place, too. */
+static struct error *reduce_nothing(struct location_builder *b)
+{
+	const struct profile_frame unknown = {
+		.symbol = PROFILE_NONE,
+		.dso = PROFILE_NONE,
+		.file = PROFILE_NONE,
+		.kind = PROFILE_FRAME_NATIVE,
+	};
+	uint32_t step = 0;
+	struct error *error = locate_frame(b, PROFILE_NONE, &unknown, &step);
+
+	if (error)
+		return error;
+	return push_step(b, PROFILE_NONE, step,
+			 &b->out->of_stack[b->profile->stack_parents.count]);
+}
+
+static struct error *locations_fill(struct location_builder *b)
+{
+	struct error *error = find_namesakes(b);
+
+	if (!error)
+		error = locate_frames(b);
+	if (!error)
+		error = reduce_stacks(b);
+	if (!error)
+		error = reduce_nothing(b);
+	if (!error)
+		error = rank_chain_places(b);
+	b->out->entry_count = (uint32_t)b->entries.all.count;
+	return error;
+}
+
+struct error *locations_create(const struct profile *profile,
+			       const struct location_options *options,
+			       struct locations **ret)
+{
+	struct locations *locations = calloc(1, sizeof(*locations));
+	struct location_builder b = { .profile = profile,
+				      .options = options,
+				      .out = locations };
+	struct error *error;
+
+	if (!locations)
+		return error_no_memory();
+	error = locations_fill(&b);
+	free(b.namesakes);
+	vec_deinit(&b.chains.all);
+	index_deinit(&b.chains.index);
+	vec_deinit(&b.entries.all);
+	index_deinit(&b.entries.index);
+	index_deinit(&b.locations);
+	index_deinit(&b.stacks);
+	if (error) {
+		locations_destroy(locations);
+		return error;
+	}
+	*ret = locations;
+	return NULL;
+}
+
+void locations_destroy(struct locations *locations)
+{
+	if (!locations)
+		return;
+	vec_deinit(&locations->all);
+	vec_deinit(&locations->parents);
+	vec_deinit(&locations->steps);
+	free(locations->of_frame);
+	free(locations->of_stack);
+	free(locations);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What counts as the same place: the frames of a profile reduced to the
+ * locations that a view tells apart, and its stacks reduced to stacks of
+ * locations.
+ *
+ * A frame is one address, a location is by default one function. Functions are
+ * equal by file name and span, Python functions and inlined ones by file and
+ * name; without a symbol every address is a location of its own.
+ *
+ * Interpreter frames are left out of stacks that have a Python frame, so that
+ * native code which a Python function calls stands directly under it. A stack
+ * without any Python frame keeps them.
+ */
+#ifndef KAA_PROFILE_LOCATION_H
+#define KAA_PROFILE_LOCATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "profile/profile.h"
+
+/* What makes two steps of a call chain equal. */
+enum chain_key {
+	CHAIN_KEY_FUNCTION,
+	CHAIN_KEY_ADDRESS,
+	/* Function, file and line where they are known. */
+	CHAIN_KEY_SRCLINE,
+};
+
+/* What makes two entries of a table equal, as far as places go. */
+enum entry_key {
+	ENTRY_KEY_DSO = 1 << 0,
+	/* Implies the DSO: the same name elsewhere is another function. */
+	ENTRY_KEY_SYMBOL = 1 << 1,
+	/* File and line; where unknown, the function. */
+	ENTRY_KEY_SRCLINE = 1 << 2,
+};
+
+struct location_options {
+	enum chain_key chain_key;
+	/* enum entry_key */
+	unsigned int entry_keys;
+	bool interpreter_frames;
+	/*
+	 * Take unresolved addresses as perf does: relative to the file where
+	 * a sample hit, as they are in a chain.
+	 */
+	bool raw_addresses;
+};
+
+struct location {
+	/* A frame at this location, or PROFILE_NONE: nothing is known. */
+	uint32_t frame;
+	/*
+	 * Equal iff equal in a chain. Numbered so that, of siblings with equal
+	 * weight, the higher number is shown first.
+	 */
+	uint32_t chain;
+	/* Equal iff the same entry of a table, as a step of a chain ... */
+	uint32_t entry;
+	/* ... and as the place that a sample hit. */
+	uint32_t self;
+};
+
+struct locations {
+	VEC(struct location) all;
+	/* A frame's location. */
+	uint32_t *of_frame;
+	/* The reduced stacks: parent or PROFILE_NONE, location. */
+	VEC(uint32_t) parents;
+	VEC(uint32_t) steps;
+	/* A profile stack's reduced stack; of_stack[count] is PROFILE_NONE's. */
+	uint32_t *of_stack;
+	/* Numbers of distinct values of location.entry and .self. */
+	uint32_t entry_count;
+};
+
+/* The profile must not grow afterwards. */
+struct error *locations_create(const struct profile *profile,
+			       const struct location_options *options,
+			       struct locations **ret);
+void locations_destroy(struct locations *locations);
+DEFINE_CLEANUP(locations, struct locations *, locations_destroy);
+#define _cleanup_locations_ _cleanup_(cleanup_locations_)
+
+/* The reduced stack of a profile's stack, PROFILE_NONE included. */
+static inline uint32_t locations_stack(const struct locations *locations,
+				       const struct profile *profile,
+				       uint32_t stack)
+{
+	return locations
+		->of_stack[stack == PROFILE_NONE ? profile->stack_parents.count
+						 : stack];
+}
+
+#endif

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "profile/index.h"
+
+struct profile_tables {
+	struct arena memory;
+	struct index strings;
+	struct index dsos;
+	struct index symbols;
+	struct index frames;
+	struct index stacks;
+	struct index tasks;
+	/* Only filled with profile_options.aggregate. */
+	struct index rows;
+};
+
+struct error *profile_create(const struct profile_options *options,
+			     struct profile **ret)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return error_no_memory();
+	profile->tables = calloc(1, sizeof(*profile->tables));
+	if (!profile->tables) {
+		free(profile);
+		return error_no_memory();
+	}
+	if (options)
+		profile->options = *options;
+	*ret = profile;
+	return NULL;
+}
+
+static void profile_tables_destroy(struct profile_tables *tables)
+{
+	arena_deinit(&tables->memory);
+	index_deinit(&tables->strings);
+	index_deinit(&tables->dsos);
+	index_deinit(&tables->symbols);
+	index_deinit(&tables->frames);
+	index_deinit(&tables->stacks);
+	index_deinit(&tables->tasks);
+	index_deinit(&tables->rows);
+	free(tables);
+}
+
+static void profile_samples_deinit(struct profile_samples *samples)
+{
+	free(samples->time);
+	free(samples->period);
+	free(samples->stack);
+	free(samples->task);
+	free(samples->cpu);
+	free(samples->count);
+	free(samples->event);
+	free(samples->flags);
+}
+
+void profile_destroy(struct profile *profile)
+{
+	if (!profile)
+		return;
+	vec_deinit(&profile->strings);
+	vec_deinit(&profile->string_lengths);
+	vec_deinit(&profile->dsos);
+	vec_deinit(&profile->symbols);
+	vec_deinit(&profile->frames);
+	vec_deinit(&profile->stack_parents);
+	vec_deinit(&profile->stack_frames);
+	vec_deinit(&profile->stack_depths);
+	vec_deinit(&profile->tasks);
+	vec_deinit(&profile->events);
+	vec_deinit(&profile->headers);
+	vec_deinit(&profile->notes);
+	profile_samples_deinit(&profile->samples);
+	profile_tables_destroy(profile->tables);
+	free(profile);
+}
+
+static struct error *error_full(const char *what)
+{
+	return error_create(ERROR_LIMIT, "the profile has too many %s", what);
+}
+
+/* FNV-1a: strings are short, and interned once a symbol, not once a sample. */
+static uint64_t hash_bytes(const char *s, size_t n)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (uint8_t)s[i]) * 0x100000001b3u;
+	return hash_combine(hash, n);
+}
+
+struct string_key {
+	const char *s;
+	size_t n;
+};
+
+static bool string_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct profile *profile = column;
+	const struct string_key *k = key;
+
+	return profile->string_lengths.data[handle] == k->n &&
+	       !memcmp(profile->strings.data[handle], k->s, k->n);
+}
+
+struct error *profile_intern_string(struct profile *profile, const char *s,
+				    size_t n, uint32_t *ret)
+{
+	struct string_key key = { s, n };
+	uint64_t hash = hash_bytes(s, n);
+	uint32_t handle = index_find(&profile->tables->strings, hash,
+				     string_equal, profile, &key);
+	char *copy;
+
+	if (handle != PROFILE_NONE) {
+		*ret = handle;
+		return NULL;
+	}
+	if (profile->strings.count >= PROFILE_MAX_HANDLES || n >= UINT32_MAX)
+		return error_full("strings");
+	handle = (uint32_t)profile->strings.count;
+	copy = arena_strndup(&profile->tables->memory, s, n);
+	if (!copy || !vec_reserve(&profile->strings, 1) ||
+	    !vec_reserve(&profile->string_lengths, 1) ||
+	    !index_add(&profile->tables->strings, hash, handle))
+		return error_no_memory();
+	(void)vec_push(&profile->strings, copy);
+	(void)vec_push(&profile->string_lengths, (uint32_t)n);
+	*ret = handle;
+	return NULL;
+}
+
+struct error *profile_intern(struct profile *profile, const char *s,
+			     uint32_t *ret)
+{
+	return profile_intern_string(profile, s, strlen(s), ret);
+}
+
+/*
+ * The body of an intern function: looks `key` up in `index`, appends it to
+ * `column` if it is new, and stores the handle in *ret.
+ */
+#define INTERN(index, column, hash, equal, key, what, ret)             \
+	do {                                                           \
+		uint64_t hash_ = (hash);                               \
+		uint32_t handle_ = index_find((index), hash_, (equal), \
+					      (column)->data, (key));  \
+		if (handle_ == PROFILE_NONE) {                         \
+			if ((column)->count >= PROFILE_MAX_HANDLES)    \
+				return error_full(what);               \
+			handle_ = (uint32_t)(column)->count;           \
+			if (!vec_reserve((column), 1) ||               \
+			    !index_add((index), hash_, handle_))       \
+				return error_no_memory();              \
+			(void)vec_push((column), *(key));              \
+		}                                                      \
+		*(ret) = handle_;                                      \
+		return NULL;                                           \
+	} while (0)
+
+static bool dso_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct profile_dso *a =
+		(const struct profile_dso *)column + handle;
+	const struct profile_dso *b = key;
+
+	return a->short_name == b->short_name && a->long_name == b->long_name &&
+	       a->build_id == b->build_id && a->kind == b->kind;
+}
+
+struct error *profile_intern_dso(struct profile *profile,
+				 const struct profile_dso *dso, uint32_t *ret)
+{
+	INTERN(&profile->tables->dsos, &profile->dsos,
+	       hash_combine(hash_combine(dso->short_name, dso->long_name),
+			    hash_combine(dso->build_id, dso->kind)),
+	       dso_equal, dso, "files", ret);
+}
+
+static bool symbol_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct profile_symbol *a =
+		(const struct profile_symbol *)column + handle;
+	const struct profile_symbol *b = key;
+
+	return a->start == b->start && a->end == b->end && a->dso == b->dso &&
+	       a->name == b->name;
+}
+
+struct error *profile_intern_symbol(struct profile *profile,
+				    const struct profile_symbol *symbol,
+				    uint32_t *ret)
+{
+	INTERN(&profile->tables->symbols, &profile->symbols,
+	       hash_combine(hash_combine(symbol->start, symbol->end),
+			    hash_combine(symbol->dso, symbol->name)),
+	       symbol_equal, symbol, "symbols", ret);
+}
+
+static bool frame_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct profile_frame *a =
+		(const struct profile_frame *)column + handle;
+	const struct profile_frame *b = key;
+
+	return a->address == b->address && a->rel == b->rel &&
+	       a->symbol == b->symbol && a->dso == b->dso &&
+	       a->file == b->file && a->line == b->line && a->kind == b->kind &&
+	       a->flags == b->flags;
+}
+
+struct error *profile_intern_frame(struct profile *profile,
+				   const struct profile_frame *frame,
+				   uint32_t *ret)
+{
+	INTERN(&profile->tables->frames, &profile->frames,
+	       hash_combine(hash_combine(frame->address, frame->symbol),
+			    hash_combine(frame->line, frame->dso)),
+	       frame_equal, frame, "frames", ret);
+}
+
+static bool task_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct profile_task *a =
+		(const struct profile_task *)column + handle;
+	const struct profile_task *b = key;
+
+	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm;
+}
+
+struct error *profile_intern_task(struct profile *profile, int32_t pid,
+				  int32_t tid, uint32_t comm, uint32_t *ret)
+{
+	struct profile_task task = { .pid = pid, .tid = tid, .comm = comm };
+
+	INTERN(&profile->tables->tasks, &profile->tasks,
+	       hash_combine(hash_combine((uint32_t)pid, (uint32_t)tid), comm),
+	       task_equal, &task, "threads", ret);
+}
+
+struct stack_key {
+	uint32_t parent;
+	uint32_t frame;
+};
+
+static bool stack_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct profile *profile = column;
+	const struct stack_key *k = key;
+
+	return profile->stack_parents.data[handle] == k->parent &&
+	       profile->stack_frames.data[handle] == k->frame;
+}
+
+struct error *profile_stack_push(struct profile *profile, uint32_t parent,
+				 uint32_t frame, uint32_t *ret)
+{
+	struct stack_key key = { parent, frame };
+	uint64_t hash = hash_combine(parent, frame);
+	struct index *index = &profile->tables->stacks;
+	uint32_t handle = index_find(index, hash, stack_equal, profile, &key);
+
+	if (handle != PROFILE_NONE) {
+		*ret = handle;
+		return NULL;
+	}
+	if (profile->stack_parents.count >= PROFILE_MAX_HANDLES)
+		return error_full("stacks");
+	handle = (uint32_t)profile->stack_parents.count;
+	if (!vec_reserve(&profile->stack_parents, 1) ||
+	    !vec_reserve(&profile->stack_frames, 1) ||
+	    !vec_reserve(&profile->stack_depths, 1) ||
+	    !index_add(index, hash, handle))
+		return error_no_memory();
+	(void)vec_push(&profile->stack_depths,
+		       profile_stack_depth(profile, parent) + 1);
+	(void)vec_push(&profile->stack_parents, parent);
+	(void)vec_push(&profile->stack_frames, frame);
+	*ret = handle;
+	return NULL;
+}
+
+struct error *profile_add_event(struct profile *profile,
+				const struct profile_event *event,
+				uint32_t *ret)
+{
+	struct profile_event copy = *event;
+
+	/* A sample names its event in 16 bits. */
+	if (profile->events.count >= UINT16_MAX)
+		return error_full("events");
+	copy.samples = copy.period = copy.lost = 0;
+	if (!vec_push(&profile->events, copy))
+		return error_no_memory();
+	*ret = (uint32_t)profile->events.count - 1;
+	return NULL;
+}
+
+static bool column_grow(void *column, size_t capacity, size_t size)
+{
+	void **data = column;
+	void *bigger = realloc(*data, capacity * size);
+
+	if (!bigger)
+		return false;
+	*data = bigger;
+	return true;
+}
+
+static bool profile_samples_grow(struct profile_samples *s)
+{
+	size_t capacity = s->capacity ? s->capacity + s->capacity / 2 : 1024;
+
+	if (!column_grow(&s->time, capacity, sizeof(*s->time)) ||
+	    !column_grow(&s->period, capacity, sizeof(*s->period)) ||
+	    !column_grow(&s->stack, capacity, sizeof(*s->stack)) ||
+	    !column_grow(&s->task, capacity, sizeof(*s->task)) ||
+	    !column_grow(&s->cpu, capacity, sizeof(*s->cpu)) ||
+	    !column_grow(&s->count, capacity, sizeof(*s->count)) ||
+	    !column_grow(&s->event, capacity, sizeof(*s->event)) ||
+	    !column_grow(&s->flags, capacity, sizeof(*s->flags)))
+		return false;
+	s->capacity = capacity;
+	return true;
+}
+
+static struct error *profile_append_row(struct profile_samples *s,
+					const struct profile_sample *sample)
+{
+	size_t row = s->rows;
+
+	if (row >= PROFILE_MAX_HANDLES)
+		return error_full("samples");
+	if (row == s->capacity && !profile_samples_grow(s))
+		return error_no_memory();
+	s->time[row] = sample->time;
+	s->period[row] = sample->period;
+	s->stack[row] = sample->stack;
+	s->task[row] = sample->task;
+	s->cpu[row] = sample->cpu;
+	s->count[row] = sample->count;
+	s->event[row] = sample->event;
+	s->flags[row] = sample->flags;
+	s->rows++;
+	return NULL;
+}
+
+static bool row_equal(const void *column, uint32_t row, const void *key)
+{
+	const struct profile_samples *s = column;
+	const struct profile_sample *k = key;
+
+	/* A count that would overflow starts a row of its own. */
+	return s->stack[row] == k->stack && s->task[row] == k->task &&
+	       s->cpu[row] == k->cpu && s->event[row] == k->event &&
+	       s->flags[row] == k->flags &&
+	       s->count[row] <= UINT32_MAX - k->count;
+}
+
+static struct error *profile_aggregate(struct profile *profile,
+				       struct profile_sample sample)
+{
+	struct profile_samples *s = &profile->samples;
+	struct index *index = &profile->tables->rows;
+	struct error *error;
+	uint64_t hash;
+	uint32_t row;
+
+	if (!profile->options.keep_cpu)
+		sample.cpu = -1;
+	hash = hash_combine(
+		hash_combine(sample.stack, sample.task),
+		hash_combine((uint32_t)sample.cpu,
+			     (uint32_t)sample.event << 16 | sample.flags));
+	row = index_find(index, hash, row_equal, s, &sample);
+	if (row != PROFILE_NONE) {
+		s->period[row] += sample.period;
+		s->count[row] += sample.count;
+		return NULL;
+	}
+	error = profile_append_row(s, &sample);
+	if (!error && !index_add(index, hash, (uint32_t)s->rows - 1)) {
+		s->rows--;
+		error = error_no_memory();
+	}
+	return error;
+}
+
+struct error *profile_add_sample(struct profile *profile,
+				 const struct profile_sample *sample)
+{
+	struct profile_event *event = &profile->events.data[sample->event];
+	struct error *error =
+		profile->options.aggregate
+			? profile_aggregate(profile, *sample)
+			: profile_append_row(&profile->samples, sample);
+
+	if (error)
+		return error;
+	event->samples += sample->count;
+	event->period += sample->period;
+	return NULL;
+}
+
+struct error *profile_add_header(struct profile *profile, const char *key,
+				 const char *value)
+{
+	struct profile_header header;
+	struct error *error = profile_intern(profile, key, &header.key);
+
+	if (!error)
+		error = profile_intern(profile, value, &header.value);
+	if (error)
+		return error;
+	if (!vec_push(&profile->headers, header))
+		return error_no_memory();
+	return NULL;
+}
+
+struct error *profile_add_note(struct profile *profile, const char *name,
+			       uint64_t value)
+{
+	struct profile_note note = { .value = value };
+	struct error *error = profile_intern(profile, name, &note.name);
+
+	if (error)
+		return error;
+	if (!vec_push(&profile->notes, note))
+		return error_no_memory();
+	return NULL;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * THE MODEL: what a recording says, ready to be shown.
+ *
+ * Everything is a column with an integer handle: a handle is an index below
+ * the column's count, given out in ascending order, valid until the profile is
+ * destroyed. PROFILE_NONE means "none" wherever a handle may be missing.
+ * Strings, DSOs, symbols, frames, stacks and tasks are unique: equal content
+ * gives an equal handle, so that views compare integers.
+ *
+ *	string    interned text; strings never move
+ *	dso       file or pseudo file that code comes from
+ *	symbol    named span of a DSO's addresses
+ *	frame     one code location: an address with its symbol, or a Python line
+ *	stack     prefix tree: (parent stack, frame); the root is the OUTERMOST
+ *	          frame and a parent's handle is below its children's
+ *	task      (pid, tid, comm) at the time of a sample
+ *	event     what was counted
+ *	sample    (event, time, period, cpu, task, stack, flags)
+ *
+ * To fill it: intern what a sample needs, push its frames from the outermost
+ * to the leaf, profile_add_sample(). Readers use the columns directly through
+ * the inline accessors and must not write. Not thread-safe while filled;
+ * readers may share a finished profile.
+ *
+ * All functions that take handles expect handles of the same profile.
+ * ERROR_LIMIT: a column has more than PROFILE_MAX_HANDLES entries.
+ */
+#ifndef KAA_PROFILE_PROFILE_H
+#define KAA_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#define PROFILE_NONE	    UINT32_MAX
+#define PROFILE_MAX_HANDLES (UINT32_MAX - 1)
+
+enum profile_dso_kind {
+	/* An ELF file, a perf map, [vdso], anything in user space. */
+	PROFILE_DSO_USER,
+	/* The kernel, a module, a BPF program. */
+	PROFILE_DSO_KERNEL,
+	/* kaa's synthetic address space of Python code, short name "[python]". */
+	PROFILE_DSO_PYTHON,
+};
+
+struct profile_dso {
+	/* What a report shows: "libc.so.6", "[kernel.kallsyms]". */
+	uint32_t short_name;
+	/* What a script shows: the path. */
+	uint32_t long_name;
+	/* Lower-case hex, or PROFILE_NONE. */
+	uint32_t build_id;
+	enum profile_dso_kind kind;
+};
+
+/* start and end are in the DSO's own addresses (struct profile_frame.rel). */
+struct profile_symbol {
+	uint64_t start;
+	/* First address after the symbol. */
+	uint64_t end;
+	uint32_t dso;
+	/* Demangled; "py::<qualname>:<filename>" for Python code. */
+	uint32_t name;
+};
+
+enum profile_frame_kind {
+	PROFILE_FRAME_NATIVE,
+	PROFILE_FRAME_KERNEL,
+	PROFILE_FRAME_PYTHON,
+	/* "[truncated stack]" and its like; see docs/formats/kaa-stream.md. */
+	PROFILE_FRAME_MARKER,
+};
+
+enum profile_frame_flags {
+	/*
+	 * The evaluation function or call glue around it. Views leave such
+	 * frames out of stacks that have a Python frame, unless asked.
+	 */
+	PROFILE_FRAME_INTERPRETER = 1 << 0,
+	/* Inlined into the next frame of the stack (its caller). */
+	PROFILE_FRAME_INLINED = 1 << 1,
+};
+
+struct profile_frame {
+	/* The address as it stands in the chain. */
+	uint64_t address;
+	/* The same in the DSO's own addresses; == address without a DSO. */
+	uint64_t rel;
+	/* Or PROFILE_NONE: unresolved. */
+	uint32_t symbol;
+	/* Or PROFILE_NONE: no mapping known. */
+	uint32_t dso;
+	/* Source file or PROFILE_NONE, and line or 0. Always for Python. */
+	uint32_t file;
+	uint32_t line;
+	uint8_t kind;
+	uint8_t flags;
+};
+
+struct profile_task {
+	int32_t pid;
+	int32_t tid;
+	uint32_t comm;
+};
+
+struct profile_event {
+	uint32_t name;
+	/* perf_event_attr type and config (Linux uapi perf_event.h). */
+	uint32_t type;
+	uint64_t config;
+	/* Sampling period or, if is_freq, frequency. */
+	uint64_t sample_period;
+	bool is_freq;
+	/* Samples carry call chains. */
+	bool has_callchain;
+	/* Totals of the rows added, by profile_add_sample(). */
+	uint64_t samples;
+	uint64_t period;
+	/* PERF_RECORD_LOST(_SAMPLES) of this event; the converter counts. */
+	uint64_t lost;
+};
+
+enum profile_sample_flags {
+	/* The stack goes on beyond what was copied or could be unwound. */
+	PROFILE_SAMPLE_TRUNCATED = 1 << 0,
+	/* Native and Python stack disagree. */
+	PROFILE_SAMPLE_NOT_ALIGNED = 1 << 1,
+	/* Python frames are missing because they could not be read. */
+	PROFILE_SAMPLE_UNREADABLE_PYTHON = 1 << 2,
+	/* A stack was wanted, none of user space is there. */
+	PROFILE_SAMPLE_NO_USER_STACK = 1 << 3,
+	/* The event hit in the kernel, user space (else neither is known). */
+	PROFILE_SAMPLE_KERNEL = 1 << 4,
+	PROFILE_SAMPLE_USER = 1 << 5,
+};
+
+struct profile_sample {
+	/* ns of the recording's clock; 0 if not recorded. */
+	uint64_t time;
+	uint64_t period;
+	/*
+	 * The leaf's stack. A sample without a chain has a stack of one
+	 * frame; PROFILE_NONE if not even the address is known.
+	 */
+	uint32_t stack;
+	uint32_t task;
+	/* -1 if not recorded. */
+	int32_t cpu;
+	/* Samples that the row stands for; at least 1. */
+	uint32_t count;
+	uint16_t event;
+	/* enum profile_sample_flags */
+	uint16_t flags;
+};
+
+/* What went wrong without being tied to one sample. */
+enum profile_counter {
+	/* Records that the kernel dropped for want of room. */
+	PROFILE_LOST_RECORDS,
+	/* Samples that the kernel dropped. */
+	PROFILE_LOST_SAMPLES,
+	/* Records that break their format; skipped. */
+	PROFILE_BROKEN_RECORDS,
+	/* Records of a type or feature that kaa does not know; skipped. */
+	PROFILE_UNKNOWN_RECORDS,
+	/* Samples that name no known event. */
+	PROFILE_UNKNOWN_EVENT,
+	/* Bytes missing at the end of the file. */
+	PROFILE_MISSING_BYTES,
+	/* Times that the kernel throttled the sampling. */
+	PROFILE_THROTTLED,
+	PROFILE_COUNTERS,
+};
+
+/* One line of --header, and a count that the recorder left in the file. */
+struct profile_header {
+	uint32_t key;
+	uint32_t value;
+};
+
+struct profile_note {
+	uint32_t name;
+	uint64_t value;
+};
+
+/*
+ * The samples, a column each. sample i is element i of every column.
+ * profile_sample() gathers a row.
+ */
+struct profile_samples {
+	uint64_t *time;
+	uint64_t *period;
+	uint32_t *stack;
+	uint32_t *task;
+	int32_t *cpu;
+	uint32_t *count;
+	uint16_t *event;
+	uint16_t *flags;
+	size_t rows;
+	size_t capacity;
+};
+
+struct profile_options {
+	/*
+	 * One row for all samples that agree in event, task, stack and flags:
+	 * period and count add up, time is the first one's. For views that
+	 * need no time.
+	 */
+	bool aggregate;
+	/* With aggregate: rows also differ by CPU. Else cpu is -1. */
+	bool keep_cpu;
+};
+
+struct profile_tables;
+
+struct profile {
+	VEC(const char *) strings;
+	VEC(uint32_t) string_lengths;
+	VEC(struct profile_dso) dsos;
+	VEC(struct profile_symbol) symbols;
+	VEC(struct profile_frame) frames;
+	/* A stack's parent (or PROFILE_NONE), frame, and number of frames. */
+	VEC(uint32_t) stack_parents;
+	VEC(uint32_t) stack_frames;
+	VEC(uint32_t) stack_depths;
+	VEC(struct profile_task) tasks;
+	VEC(struct profile_event) events;
+	struct profile_samples samples;
+	uint64_t counters[PROFILE_COUNTERS];
+	VEC(struct profile_header) headers;
+	VEC(struct profile_note) notes;
+	struct profile_options options;
+	/* Hash tables and string memory of the builder. */
+	struct profile_tables *tables;
+};
+
+/* options may be NULL: one row a sample. */
+struct error *profile_create(const struct profile_options *options,
+			     struct profile **ret);
+/* Frees the profile with all that its handles name. Legal on NULL. */
+void profile_destroy(struct profile *profile);
+DEFINE_CLEANUP(profile, struct profile *, profile_destroy);
+#define _cleanup_profile_ _cleanup_(cleanup_profile_)
+
+/* --- Filling ----------------------------------------------------------- */
+
+/* n bytes of s, copied; the bytes are taken as they are. */
+struct error *profile_intern_string(struct profile *profile, const char *s,
+				    size_t n, uint32_t *ret);
+/* The same for a NUL-terminated string. */
+struct error *profile_intern(struct profile *profile, const char *s,
+			     uint32_t *ret);
+struct error *profile_intern_dso(struct profile *profile,
+				 const struct profile_dso *dso, uint32_t *ret);
+struct error *profile_intern_symbol(struct profile *profile,
+				    const struct profile_symbol *symbol,
+				    uint32_t *ret);
+/*
+ * Unique by all members, so a frame may be interned again for each chain entry;
+ * a converter that caches address -> frame handle is faster.
+ */
+struct error *profile_intern_frame(struct profile *profile,
+				   const struct profile_frame *frame,
+				   uint32_t *ret);
+struct error *profile_intern_task(struct profile *profile, int32_t pid,
+				  int32_t tid, uint32_t comm, uint32_t *ret);
+/*
+ * The stack that calls `frame` from `parent`; parent is PROFILE_NONE for the
+ * outermost frame.
+ */
+struct error *profile_stack_push(struct profile *profile, uint32_t parent,
+				 uint32_t frame, uint32_t *ret);
+/* samples, period and lost of event start at 0. At most 65,535 events. */
+struct error *profile_add_event(struct profile *profile,
+				const struct profile_event *event,
+				uint32_t *ret);
+struct error *profile_add_sample(struct profile *profile,
+				 const struct profile_sample *sample);
+/* Appends a line "# key : value" of the header. */
+struct error *profile_add_header(struct profile *profile, const char *key,
+				 const char *value);
+/* A count that the recorder left, with the recorder's name for it. */
+struct error *profile_add_note(struct profile *profile, const char *name,
+			       uint64_t value);
+
+/* --- Reading ----------------------------------------------------------- */
+
+/* NUL-terminated; `none` for PROFILE_NONE. */
+static inline const char *profile_string(const struct profile *profile,
+					 uint32_t string, const char *none)
+{
+	return string == PROFILE_NONE ? none : profile->strings.data[string];
+}
+
+/* NULL for PROFILE_NONE. */
+static inline const struct profile_dso *
+profile_dso(const struct profile *profile, uint32_t dso)
+{
+	return dso == PROFILE_NONE ? NULL : &profile->dsos.data[dso];
+}
+
+/* NULL for PROFILE_NONE. */
+static inline const struct profile_symbol *
+profile_symbol(const struct profile *profile, uint32_t symbol)
+{
+	return symbol == PROFILE_NONE ? NULL : &profile->symbols.data[symbol];
+}
+
+static inline const struct profile_frame *
+profile_frame(const struct profile *profile, uint32_t frame)
+{
+	return &profile->frames.data[frame];
+}
+
+static inline const struct profile_task *
+profile_task(const struct profile *profile, uint32_t task)
+{
+	return &profile->tasks.data[task];
+}
+
+/* Number of frames; 0 for PROFILE_NONE. */
+static inline uint32_t profile_stack_depth(const struct profile *profile,
+					   uint32_t stack)
+{
+	return stack == PROFILE_NONE ? 0 : profile->stack_depths.data[stack];
+}
+
+static inline struct profile_sample
+profile_sample(const struct profile *profile, size_t row)
+{
+	const struct profile_samples *s = &profile->samples;
+
+	return (struct profile_sample){
+		.time = s->time[row],
+		.period = s->period[row],
+		.stack = s->stack[row],
+		.task = s->task[row],
+		.cpu = s->cpu[row],
+		.count = s->count[row],
+		.event = s->event[row],
+		.flags = s->flags[row],
+	};
+}
+
+#endif
