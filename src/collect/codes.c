@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/codes.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "perfdata/kaa_stream.h"
+#include "python/code_name.h"
+
+/* A code object whose line table is still being put together. */
+struct code_pending {
+	uint64_t key;
+	uint32_t first_line;
+	enum py_lines_format format;
+	const char *filename;
+	const char *qualname;
+	uint32_t lines_size;
+	uint32_t lines_have;
+	uint8_t *lines;
+};
+
+enum {
+	/* Bytes of a name as it is shown. */
+	TEXT_MAX = 8192,
+	/* Started captures that wait for the rest of their line table. */
+	PENDING_MAX = 4096,
+};
+
+void code_table_init(struct code_table *table)
+{
+	*table = (struct code_table){ .next_address = KAA_FIRST_SPAN };
+}
+
+static void code_destroy(struct code *code)
+{
+	py_lines_deinit(&code->lines);
+	vec_deinit(&code->pieces);
+	free(code);
+}
+
+static void pending_destroy(struct code_pending *pending)
+{
+	if (!pending)
+		return;
+	free(pending->lines);
+	free(pending);
+}
+
+void code_table_deinit(struct code_table *table)
+{
+	vec_for_each(code, &table->codes)
+		code_destroy(*code);
+	vec_for_each(pending, &table->pending)
+		pending_destroy(*pending);
+	vec_deinit(&table->codes);
+	vec_deinit(&table->pending);
+	map_deinit(&table->by_key);
+	map_deinit(&table->by_content);
+	map_deinit(&table->pending_by_key);
+	arena_deinit(&table->strings);
+}
+
+struct code *code_table_find(const struct code_table *table, uint64_t key)
+{
+	const uint64_t *index = map_find(&table->by_key, key);
+
+	return index ? table->codes.data[*index] : NULL;
+}
+
+/* --- from capture to content --- */
+
+static uint64_t content_hash(const struct code *code)
+{
+	uint64_t h = XXH3_64bits(code->filename, strlen(code->filename));
+
+	h = hash_combine(h, XXH3_64bits(code->qualname, strlen(code->qualname)));
+	h = hash_combine(h, code->first_line);
+	return hash_combine(h, XXH3_64bits(code->lines.lines,
+					   code->lines.line_count *
+						   sizeof(*code->lines.lines)));
+}
+
+static bool same_lines(const struct py_lines *a, const struct py_lines *b)
+{
+	return a->line_count == b->line_count &&
+	       a->range_count == b->range_count &&
+	       (!a->line_count || !memcmp(a->lines, b->lines,
+					  a->line_count * sizeof(*a->lines))) &&
+	       (!a->range_count ||
+		!memcmp(a->ranges, b->ranges,
+			a->range_count * sizeof(*a->ranges)));
+}
+
+static bool same_content(const struct code *a, const struct code *b)
+{
+	return a->first_line == b->first_line &&
+	       !strcmp(a->filename, b->filename) &&
+	       !strcmp(a->qualname, b->qualname) &&
+	       same_lines(&a->lines, &b->lines);
+}
+
+/*
+ * Finds or adds the content; takes *code over. Two contents with one hash are
+ * rare enough to keep both, the second without an entry.
+ */
+static struct error *intern(struct code_table *table, struct code *code,
+			    uint64_t *ret)
+{
+	uint64_t *index;
+	bool is_new;
+
+	code->content_hash = content_hash(code);
+	index = map_insert(&table->by_content, code->content_hash,
+			   table->codes.count, &is_new);
+	if (!index)
+		goto no_memory;
+	if (!is_new && same_content(table->codes.data[*index], code)) {
+		*ret = *index;
+		code_destroy(code);
+		return NULL;
+	}
+	*ret = table->codes.count;
+	if (!vec_push(&table->codes, code))
+		goto no_memory;
+	return NULL;
+no_memory:
+	code_destroy(code);
+	return error_no_memory();
+}
+
+static struct error *finish(struct code_table *table,
+			    struct code_pending *pending)
+{
+	struct code *code = calloc(1, sizeof(*code));
+	struct bytes lines = { pending->lines, pending->lines_size };
+	struct error *error;
+	uint64_t index = 0, *place;
+
+	if (!code)
+		return error_no_memory();
+	code->filename = pending->filename;
+	code->qualname = pending->qualname;
+	code->first_line = pending->first_line;
+	code->internal = py_code_is_internal(code->filename, code->qualname);
+	code->no_lines = pending->lines_size == ~0u;
+	if (!code->no_lines) {
+		error = py_lines_decode(pending->format, pending->first_line,
+					lines, &code->lines);
+		code->no_lines = error != NULL;
+		table->broken += code->no_lines;
+		error_destroy(error);
+	}
+	error = intern(table, code, &index);
+	if (error)
+		return error;
+	place = map_insert(&table->by_key, pending->key, index, NULL);
+	if (!place)
+		return error_no_memory();
+	*place = index;
+	return NULL;
+}
+
+static struct error *take_text(struct code_table *table, struct reader *r,
+			       const struct walker_text *text,
+			       const char **ret)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const uint8_t *bytes = reader_bytes(r, text->size);
+	char *copy;
+
+	if (!bytes)
+		return reader_error(r, "a captured name");
+	py_text_append_max(&out, (struct bytes){ bytes, text->size },
+			   text->kind, TEXT_MAX);
+	if (text->cut)
+		strbuf_puts(&out, "...");
+	if (out.failed)
+		return error_no_memory();
+	copy = arena_strndup(&table->strings, out.data, out.len);
+	if (!copy)
+		return error_no_memory();
+	*ret = copy;
+	return NULL;
+}
+
+static struct error *take_code(struct code_table *table, const void *record,
+			       size_t size, struct code_pending **ret)
+{
+	const struct walker_code *raw = record;
+	size_t fixed = offsetof(struct walker_code, text);
+	struct reader r = reader_init(record, size);
+	struct code_pending *pending;
+	struct error *error;
+
+	if (!reader_skip(&r, fixed))
+		return reader_error(&r, "a captured code object");
+	if (raw->lines_size != ~0u && raw->lines_size > WALKER_MAX_LINES)
+		return error_create(ERROR_FORMAT, "a line table of %u bytes",
+				    raw->lines_size);
+	pending = calloc(1, sizeof(*pending));
+	if (!pending)
+		return error_no_memory();
+	pending->key = raw->key;
+	pending->first_line = raw->first_line;
+	pending->format = (enum py_lines_format)raw->lines_format;
+	pending->lines_size = raw->lines_size;
+	error = take_text(table, &r, &raw->filename, &pending->filename);
+	if (!error)
+		error = take_text(table, &r, &raw->name, &pending->qualname);
+	if (!error && pending->lines_size != ~0u && pending->lines_size) {
+		pending->lines = malloc(pending->lines_size);
+		if (!pending->lines)
+			error = error_no_memory();
+	}
+	if (error) {
+		pending_destroy(pending);
+		return error;
+	}
+	*ret = pending;
+	return NULL;
+}
+
+/* Keeps a capture until its line table is whole; the newest of a key counts. */
+static struct error *keep_pending(struct code_table *table,
+				  struct code_pending *pending)
+{
+	uint64_t *index;
+	bool is_new;
+
+	if (table->pending.count >= PENDING_MAX) {
+		vec_for_each(old, &table->pending)
+			pending_destroy(*old);
+		vec_clear(&table->pending);
+		map_clear(&table->pending_by_key);
+	}
+	index = map_insert(&table->pending_by_key, pending->key,
+			   table->pending.count, &is_new);
+	if (index && !is_new) {
+		pending_destroy(table->pending.data[*index]);
+		table->pending.data[*index] = pending;
+		return NULL;
+	}
+	if (!index || !vec_push(&table->pending, pending)) {
+		pending_destroy(pending);
+		return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *record_code(struct code_table *table, const void *record, size_t size)
+{
+	struct code_pending *pending = NULL;
+	struct error *error =
+		take_code(table, record, size, &pending);
+
+	if (error)
+		return error;
+	if (pending->lines_size && pending->lines_size != ~0u)
+		return keep_pending(table, pending);
+	error = finish(table, pending);
+	pending_destroy(pending);
+	return error;
+}
+
+static struct error *record_lines(struct code_table *table, const void *record,
+				  size_t size)
+{
+	const struct walker_lines *raw = record;
+	struct reader r = reader_init(record, size);
+	struct code_pending *pending;
+	const uint8_t *bytes;
+	struct error *error;
+	uint64_t *index;
+
+	if (!reader_skip(&r, offsetof(struct walker_lines, bytes)))
+		return reader_error(&r, "a captured line table");
+	bytes = reader_bytes(&r, raw->size);
+	index = map_find(&table->pending_by_key, raw->key);
+	pending = index ? table->pending.data[*index] : NULL;
+	if (!bytes || !pending || raw->offset != pending->lines_have ||
+	    raw->size > pending->lines_size - pending->lines_have)
+		return error_create(ERROR_FORMAT,
+				    "a piece of a line table out of place");
+	memcpy(pending->lines + raw->offset, bytes, raw->size);
+	pending->lines_have += raw->size;
+	if (pending->lines_have < pending->lines_size)
+		return NULL;
+	error = finish(table, pending);
+	free(pending->lines);
+	pending->lines = NULL;
+	pending->lines_size = pending->lines_have = 0;
+	return error;
+}
+
+struct error *code_table_record(struct code_table *table, const void *record, size_t size)
+{
+	const struct walker_header *header = record;
+	struct error *error = NULL;
+
+	if (size < sizeof(*header))
+		error = error_create(ERROR_TRUNCATED, "a record of the walker");
+	else if (header->type == WALKER_CODE)
+		error = record_code(table, record, size);
+	else if (header->type == WALKER_LINES)
+		error = record_lines(table, record, size);
+	if (!error || error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	table->broken++;
+	return NULL;
+}
+
+/* --- addresses --- */
+
+static struct error *append_payload(struct strbuf *payloads,
+				    const struct strbuf *payload)
+{
+	uint32_t size = (uint32_t)payload->len;
+
+	strbuf_append(payloads, &size, sizeof(size));
+	strbuf_append(payloads, payload->data, payload->len);
+	return strbuf_error(payloads);
+}
+
+/* Gives the code object its span, payload by payload. */
+static struct error *assign(struct code_table *table, struct code *code,
+			    struct strbuf *payloads)
+{
+	size_t lines = code->lines.line_count, done = 0;
+	struct kaa_string filename = { code->filename,
+				       strlen(code->filename) };
+	struct kaa_string qualname = { code->qualname,
+				       strlen(code->qualname) };
+	uint64_t start = table->next_address;
+
+	if (KAA_SLOT_SIZE * (lines + lines / 1024 + 2) >
+	    KAA_BASE + KAA_RANGE_SIZE - start)
+		return error_create(ERROR_LIMIT,
+				    "the address range for Python code is full");
+	do {
+		_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+		size_t left = lines - done;
+		struct kaa_code piece = {
+			.start = table->next_address,
+			.slots = 1 + (uint32_t)(left < KAA_MAX_SLOTS - 1 ?
+							left :
+							KAA_MAX_SLOTS - 1),
+			.first_line = code->first_line,
+			.filename = filename,
+			.qualname = qualname,
+			.lines = code->lines.lines + done,
+		};
+		uint32_t encoded = 0;
+		struct error *error =
+			kaa_encode_code(&piece, &payload, &encoded);
+
+		if (!error)
+			error = append_payload(payloads, &payload);
+		if (!error && !vec_push(&code->pieces, encoded))
+			error = error_no_memory();
+		if (error)
+			return error;
+		done += encoded - 1;
+		table->next_address += KAA_SLOT_SIZE * (uint64_t)encoded;
+		code->slots += encoded;
+	} while (done < lines);
+	code->start = start;
+	return NULL;
+}
+
+/* The slot in the span, counting the extra slot 0 of each later piece. */
+static uint32_t span_slot(const struct code *code, size_t slot)
+{
+	size_t before = 0;
+	size_t line = slot - 1;
+
+	if (!slot)
+		return 0;
+	vec_for_each(piece, &code->pieces) {
+		if (line < *piece - 1u)
+			return (uint32_t)(before + 1 + line);
+		line -= *piece - 1u;
+		before += *piece;
+	}
+	return 0;
+}
+
+struct error *code_table_address(struct code_table *table, struct code *code,
+				 int64_t offset, struct strbuf *payloads,
+				 uint64_t *ret)
+{
+	size_t slot = py_lines_slot(&code->lines,
+				    py_lines_find(&code->lines, offset));
+
+	if (!code->start) {
+		struct error *error = assign(table, code, payloads);
+
+		if (error)
+			return error;
+	}
+	*ret = kaa_slot_address(code->start, span_slot(code, slot));
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The code objects of a recording: from what the walker captured to addresses
+ * in the reserved range.
+ *
+ * The walker names a code object by a key (a hash of what it is and where it
+ * lies); one code object may be captured under several keys, in several
+ * processes. Here it is told by its content (names, first line, lines), which
+ * gets one span of addresses for the whole recording.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_CODES_H
+#define KAA_COLLECT_CODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "bpf/walker.h"
+#include "python/linetable.h"
+
+/* One code object, by content. */
+struct code {
+	/* Start of its span; 0 until an address is asked for. */
+	uint64_t start;
+	uint32_t slots;
+	uint32_t first_line;
+	/* UTF-8, escaped; owned by the table. */
+	const char *filename;
+	const char *qualname;
+	struct py_lines lines;
+	/* A frame of the interpreter's own that no traceback shows. */
+	bool internal;
+	/* The line table could not be read or decoded. */
+	bool no_lines;
+	/*
+	 * Slots of the first payload, and of each that follows: a long function
+	 * takes several, each with a slot 0 of its own. Only if slots are more
+	 * than fit into one.
+	 */
+	VEC(uint32_t) pieces;
+	uint64_t content_hash;
+};
+
+struct code_table {
+	/* Key of the walker to index in codes. */
+	struct map by_key;
+	/* Hash of the content to index in codes. */
+	struct map by_content;
+	VEC(struct code *) codes;
+	/* Captured in part: lines are still to come. */
+	struct map pending_by_key;
+	VEC(struct code_pending *) pending;
+	struct arena strings;
+	uint64_t next_address;
+	uint64_t broken;
+};
+
+void code_table_init(struct code_table *table);
+void code_table_deinit(struct code_table *table);
+
+/*
+ * Takes a CODE or LINES record of the walker. Records that make no sense are
+ * counted in broken.
+ */
+struct error *code_table_record(struct code_table *table, const void *record,
+				size_t size);
+
+/* The code object that the walker calls key, or NULL. */
+struct code *code_table_find(const struct code_table *table, uint64_t key);
+
+/*
+ * The callchain address for an instruction at a byte offset of the code (-1:
+ * not begun). When the code object gets its span, its CODE payloads are
+ * appended to *payloads, each after a u32 with its size, before anything
+ * refers to it. ERROR_LIMIT when the reserved range is full.
+ */
+struct error *code_table_address(struct code_table *table, struct code *code,
+				 int64_t offset, struct strbuf *payloads,
+				 uint64_t *ret);
+
+#endif

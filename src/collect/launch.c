@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+enum { EXIT_EXEC_FAILED = 127 };
+
+/* What execvp() searches if there is no PATH. */
+#define NO_PATH "/bin:/usr/bin"
+
+/* --- is there such a command --- */
+
+/* 0, or why that file cannot be run. */
+static int check_file(const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) ? errno : 0;
+}
+
+/* As execvp() searches: what may not be run is passed over, but remembered. */
+static int check_folders(const char *name, const char *path)
+{
+	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+	int found = ENOENT;
+
+	for (const char *p = path;; p++) {
+		size_t len = strcspn(p, ":");
+		int errnum;
+
+		strbuf_clear(&file);
+		strbuf_append(&file, p, len);
+		strbuf_puts(&file, len ? "/" : "./");
+		strbuf_puts(&file, name);
+		errnum = file.failed ? ENOMEM : check_file(file.data);
+		if (!errnum || errnum == ENOMEM)
+			return errnum;
+		if (errnum == EACCES || errnum == EISDIR)
+			found = errnum;
+		p += len;
+		if (!*p)
+			return found;
+	}
+}
+
+static struct error *exec_error(const char *name, int errnum)
+{
+	if (errnum == ENOENT)
+		return error_create(ERROR_NOT_FOUND, "'%s': command not found",
+				    name);
+	return error_os(errnum, name, "cannot run the command");
+}
+
+struct error *launch_check(const char *name, const char *path)
+{
+	int errnum;
+
+	if (!path)
+		path = getenv("PATH");
+	if (strchr(name, '/'))
+		errnum = check_file(name);
+	else
+		errnum = *name ? check_folders(name, path ? path : NO_PATH) :
+				 ENOENT;
+	return errnum ? exec_error(name, errnum) : NULL;
+}
+
+/* --- starting it --- */
+
+static void __attribute__((noreturn))
+child(int go_fd, int failure_fd, char *const argv[],
+      const struct invoker *invoker, const char *path)
+{
+	char byte;
+	int err = 0;
+
+	/* End of file: the recorder is gone or gave up. */
+	if (read(go_fd, &byte, 1) != 1)
+		_exit(EXIT_EXEC_FAILED);
+	err = -invoker_become(invoker);
+	if (!err)
+		err = -invoker_set_environment(invoker, path);
+	if (!err) {
+		execvp(argv[0], argv);
+		err = errno;
+	}
+	if (write(failure_fd, &err, sizeof(err)) != sizeof(err))
+		_exit(EXIT_EXEC_FAILED);
+	_exit(EXIT_EXEC_FAILED);
+}
+
+struct error *launch_prepare(struct launch *launch, char *const argv[],
+			     const struct invoker *invoker, const char *path)
+{
+	int go[2], failure[2];
+	pid_t pid;
+
+	/* A socket, since writing to it can do without SIGPIPE. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
+		return error_os(errno, NULL, "cannot make a pair of sockets");
+	if (pipe2(failure, O_CLOEXEC)) {
+		int errnum = errno;
+
+		close(go[0]);
+		close(go[1]);
+		return error_os(errnum, NULL, "cannot make a pipe");
+	}
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		close(failure[0]);
+		child(go[0], failure[1], argv, invoker, path);
+	}
+	close(go[0]);
+	close(failure[1]);
+	*launch = (struct launch){
+		.pid = pid,
+		.go_fd = go[1],
+		.failure_fd = failure[0],
+		.name = argv[0],
+	};
+	if (pid < 0) {
+		int errnum = errno;
+
+		launch_deinit(launch);
+		return error_os(errnum, NULL, "cannot fork");
+	}
+	return NULL;
+}
+
+/* The command has been looked for: what is not there is its interpreter. */
+static struct error *late_error(const struct launch *launch, int errnum)
+{
+	if (errnum == ENOENT)
+		return error_create(
+			ERROR_NOT_FOUND,
+			"'%s': command not found, or the interpreter that it names",
+			launch->name);
+	return exec_error(launch->name, errnum);
+}
+
+struct error *launch_go(struct launch *launch)
+{
+	char byte = 0;
+	ssize_t n;
+	int errnum;
+
+	if (send(launch->go_fd, &byte, 1, MSG_NOSIGNAL) != 1)
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' was ended before it began",
+				    launch->name);
+	do {
+		n = read(launch->failure_fd, &errnum, sizeof(errnum));
+	} while (n < 0 && errno == EINTR);
+	close(launch->go_fd);
+	close(launch->failure_fd);
+	launch->go_fd = launch->failure_fd = -1;
+	if (n != sizeof(errnum))
+		return NULL;
+	waitpid(launch->pid, NULL, 0);
+	launch->pid = -1;
+	return late_error(launch, errnum);
+}
+
+void launch_deinit(struct launch *launch)
+{
+	bool waiting = launch->go_fd >= 0;
+
+	if (launch->go_fd >= 0)
+		close(launch->go_fd);
+	if (launch->failure_fd >= 0)
+		close(launch->failure_fd);
+	if (waiting && launch->pid > 0)
+		waitpid(launch->pid, NULL, 0);
+	*launch = (struct launch)LAUNCH_INIT;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The vdso has no size of its own in the auxiliary vector; it is two pages. */
+enum {
+	VDSO_SIZE = 2 * 4096,
+	/* Attempts at a file that could not be opened. */
+	TRIES_MAX = 16,
+};
+
+static struct error *open_vdso(struct elf_file **ret)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	if (!vdso)
+		return error_create(ERROR_NOT_FOUND, "no vdso");
+	return elf_file_open_memory(vdso, VDSO_SIZE, "[vdso]", ret);
+}
+
+/*
+ * Opens a regular file as the process sees it. O_NONBLOCK: what the path names
+ * may have become a fifo.
+ */
+static int open_in_root(uint32_t pid, const char *path)
+{
+	char *full;
+	int fd = -1;
+
+	if (pid) {
+		if (asprintf(&full, "/proc/%u/root%s", pid, path) < 0)
+			return -1;
+		fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		free(full);
+	}
+	if (fd < 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd;
+}
+
+static struct error *open_file(const struct process_file *file, uint32_t pid,
+			       struct elf_file **ret)
+{
+	int fd;
+
+	if (!strcmp(file->path, "[vdso]"))
+		return open_vdso(ret);
+	if (file->path[0] != '/' || file->path[1] == '/')
+		return error_create(ERROR_NOT_FOUND, "not a file");
+	fd = open_in_root(pid, file->path);
+	if (fd < 0)
+		return error_os(errno, file->path, "cannot open");
+	return elf_file_open_fd(fd, file->path, ret);
+}
+
+/* The path may lead to another file by now, or in our mount namespace. */
+static struct error *check_identity(const struct process_file *file,
+				    const struct elf_file *elf)
+{
+	struct build_id mapped = build_id_from_bytes(file->build_id,
+						     file->build_id_size);
+
+	if (!mapped.size || !elf->build_id.size ||
+	    build_id_equal(&mapped, &elf->build_id))
+		return NULL;
+	return error_create(ERROR_NOT_FOUND,
+			    "'%s' is not the file that the process has mapped",
+			    file->path);
+}
+
+static struct bytes section(struct elf_file *elf, const char *name,
+			    uint64_t *vaddr)
+{
+	const struct elf_section *found = NULL;
+	struct bytes bytes = {};
+	struct error *error =
+		elf_file_section_by_name(elf, name, &found, &bytes);
+
+	if (error) {
+		error_destroy(error);
+		return (struct bytes){};
+	}
+	if (vaddr)
+		*vaddr = found->addr;
+	return bytes;
+}
+
+static struct error *load_cfi(struct module *module)
+{
+	struct cfi_sections sections = { .path = module->elf->path };
+
+	sections.eh_frame = section(module->elf, ".eh_frame",
+				    &sections.eh_frame_vaddr);
+	sections.eh_frame_hdr = section(module->elf, ".eh_frame_hdr",
+					&sections.eh_frame_hdr_vaddr);
+	sections.debug_frame = section(module->elf, ".debug_frame", NULL);
+	section(module->elf, ".text", &sections.text_vaddr);
+	section(module->elf, ".got", &sections.got_vaddr);
+	return cfi_table_create(&sections, &module->cfi);
+}
+
+static bool find_piece(void *arg, uint64_t vaddr, struct py_range *ret)
+{
+	struct cfi_range range;
+
+	if (!cfi_find_range(arg, vaddr, &range))
+		return false;
+	*ret = (struct py_range){ range.start, range.end };
+	return true;
+}
+
+static void detect_python(struct module *module)
+{
+	struct py_code_pieces pieces = { find_piece, module->cfi };
+	struct error *error;
+
+	if (!py_detect_maybe(module->elf))
+		return;
+	error = py_detect(module->elf, module->cfi ? &pieces : NULL,
+			  &module->python);
+	module->is_python = !error;
+	if (error && error->code == ERROR_UNSUPPORTED)
+		module->refused = error;
+	else
+		error_destroy(error);
+}
+
+static void module_destroy(struct module *module)
+{
+	if (!module)
+		return;
+	cfi_table_destroy(module->cfi);
+	elf_file_destroy(module->elf);
+	error_destroy(module->refused);
+	error_destroy(module->failure);
+	free(module);
+}
+
+/* Fails for want of memory only; else the module says what it lacks. */
+static struct error *module_load(struct module *module,
+				 const struct process_file *file, uint32_t pid)
+{
+	struct error *error;
+
+	module->tries++;
+	module->failure = open_file(file, pid, &module->elf);
+	if (!module->failure)
+		module->failure = elf_file_check_native(module->elf);
+	if (!module->failure)
+		module->failure = check_identity(file, module->elf);
+	if (module->failure) {
+		elf_file_destroy(module->elf);
+		module->elf = NULL;
+		return NULL;
+	}
+	error = load_cfi(module);
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	detect_python(module);
+	return NULL;
+}
+
+struct error *module_get(struct process_file *file, uint32_t pid,
+			 struct module **ret)
+{
+	struct module *module = file->user;
+	struct error *error;
+
+	if (module) {
+		*ret = module;
+		return NULL;
+	}
+	module = calloc(1, sizeof(*module));
+	if (!module)
+		return error_no_memory();
+	error = module_load(module, file, pid);
+	if (error) {
+		module_destroy(module);
+		return error;
+	}
+	file->user = module;
+	*ret = module;
+	return NULL;
+}
+
+struct error *module_retry(struct process_file *file, uint32_t pid)
+{
+	struct module *module = file->user;
+
+	if (!module || !module->failure || module->tries >= TRIES_MAX)
+		return NULL;
+	error_destroy(module->failure);
+	module->failure = NULL;
+	return module_load(module, file, pid);
+}
+
+void module_put(struct process_file *file)
+{
+	module_destroy(file->user);
+	file->user = NULL;
+}
+
+bool module_bias(const struct module *module, const struct process_map *map,
+		 uint64_t *ret)
+{
+	if (!module->elf)
+		return false;
+	/* The mapping of [vdso] is not one of file offsets. */
+	if (!strcmp(map->file->path, "[vdso]")) {
+		const struct elf_segment *load =
+			elf_file_segment(module->elf, PT_LOAD);
+
+		if (!load)
+			return false;
+		*ret = map->start - load->vaddr;
+		return true;
+	}
+	return elf_file_bias(module->elf, map->start, map->end - map->start,
+			     map->pgoff, ret);
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "obj/elf_image.h"
+#include "perfdata/kaa_stream.h"
+
+/* The kernel numbers events from 1 up; none gets this id. */
+#define KAA_EVENT_ID UINT64_C(0x6b61610000000001)
+
+/* Two rings' heads are read that close to each other, at worst. */
+enum { ROUND_SKEW_NS = 1000000 };
+
+/* --- opening --- */
+
+/*
+ * The event as readers shall see it: the chain is whole, registers and stack
+ * are gone, unless they are kept for the reader.
+ */
+static struct perf_event_attr file_attr(const struct sampler *sampler,
+					const struct event *event)
+{
+	struct perf_event_attr attr = event->attr;
+
+	if (sampler->options.callchain == CALLCHAIN_UNWIND) {
+		attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER |
+						PERF_SAMPLE_STACK_USER);
+		attr.sample_regs_user = 0;
+		attr.sample_stack_user = 0;
+		attr.exclude_callchain_user = 0;
+	}
+	if (!event->index) {
+		attr.mmap = attr.mmap2 = 1;
+		attr.mmap_data = sampler->options.callchain == CALLCHAIN_DWARF;
+		attr.comm = attr.comm_exec = 1;
+		attr.task = 1;
+	}
+	return attr;
+}
+
+/* "cycles" that could only be opened for user space are "cycles:u". */
+static struct error *file_name(const struct sampler *sampler,
+			       const struct event *event, char **ret)
+{
+	bool suffix = sampler->user_only && event->attr.exclude_kernel &&
+		      !strchr(event->name, ':') && !strchr(event->name, '/');
+
+	if (asprintf(ret, "%s%s", event->name, suffix ? ":u" : "") < 0)
+		return error_no_memory();
+	return NULL;
+}
+
+static struct error *add_event(struct output *output,
+			       const struct sampler *sampler,
+			       const struct event *kernel)
+{
+	struct perf_event_attr attr = file_attr(sampler, kernel);
+	_cleanup_free_ char *name = NULL;
+	struct event *event = NULL;
+	struct error *error = file_name(sampler, kernel, &name);
+
+	if (!error)
+		error = events_add(&output->events, &attr, name, &event);
+	for (size_t i = 0; !error && i < kernel->ids.count; i++)
+		error = events_add_id(&output->events, event,
+				      kernel->ids.data[i]);
+	return error;
+}
+
+/* Task records carry ids of an event that the file need not know. */
+static struct error *add_task_ids(struct output *output,
+				  const struct sampler *sampler)
+{
+	const struct event *tasks = sampler->kernel_events.list
+					    .data[sampler_tasks_index(sampler)];
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < tasks->ids.count; i++)
+		error = events_add_id(&output->events,
+				      output->events.list.data[0],
+				      tasks->ids.data[i]);
+	return error;
+}
+
+static struct error *add_kaa_event(struct output *output)
+{
+	struct perf_event_attr attr;
+	struct error *error;
+
+	kaa_stream_attr(&attr);
+	attr.use_clockid = output->events.list.data[0]->attr.use_clockid;
+	attr.clockid = output->events.list.data[0]->attr.clockid;
+	error = events_add(&output->events, &attr, KAA_EVENT_NAME,
+			   &output->kaa);
+	if (error)
+		return error;
+	return events_add_id(&output->events, output->kaa, KAA_EVENT_ID);
+}
+
+static struct error *set_image_path(struct output *output, const char *path)
+{
+	_cleanup_free_ char *folder = NULL;
+	const char *slash = strrchr(path, '/');
+	char *real;
+
+	folder = slash ? strndup(path, (size_t)(slash - path) + 1) :
+			 strdup(".");
+	real = folder ? realpath(folder, NULL) : NULL;
+	if (!real)
+		return error_os(errno, folder, "cannot resolve the folder");
+	if (asprintf(&output->image_path, "%s%s%s.python", real,
+		     strcmp(real, "/") ? "/" : "", slash ? slash + 1 : path) < 0)
+		output->image_path = NULL;
+	free(real);
+	if (!output->image_path)
+		return error_no_memory();
+	if (strlen(output->image_path) >= PATH_MAX)
+		return error_os(ENAMETOOLONG, path, "cannot name the image");
+	return NULL;
+}
+
+struct error *output_open(struct output *output, const char *path,
+			  const struct sampler *sampler, int64_t uid,
+			  int64_t gid)
+{
+	struct perfdata_writer_options options = { .path = path,
+						   .events = &output->events,
+						   .uid = uid,
+						   .gid = gid };
+	struct error *error = NULL;
+	struct stat st;
+
+	*output = (struct output){ .bytes = STRBUF_INIT,
+				   .uid = uid,
+				   .gid = gid };
+	if (getrandom(output->image_id, sizeof(output->image_id), 0) !=
+	    sizeof(output->image_id))
+		error = error_os(errno, NULL, "cannot get random bytes");
+	if (!error)
+		error = set_image_path(output, path);
+	for (size_t i = 0; !error && i < sampler->options.event_count; i++)
+		error = add_event(output, sampler,
+				  sampler->kernel_events.list.data[i]);
+	if (!error)
+		error = add_task_ids(output, sampler);
+	if (!error)
+		error = add_kaa_event(output);
+	if (!error)
+		error = perfdata_writer_create(&options, &output->writer);
+	if (!error)
+		error = perfdata_writer_event_names(output->writer);
+	if (error) {
+		output_close(output);
+		return error;
+	}
+	output->is_file = !stat(path, &st) && S_ISREG(st.st_mode);
+	return NULL;
+}
+
+void output_close(struct output *output)
+{
+	perfdata_writer_destroy(output->writer);
+	events_deinit(&output->events);
+	strbuf_deinit(&output->bytes);
+	vec_deinit(&output->records);
+	free(output->image_path);
+	*output = (struct output){ .bytes = STRBUF_INIT };
+}
+
+/* --- records --- */
+
+static struct error *keep(struct output *output, uint64_t time, size_t offset)
+{
+	struct output_record record = {
+		.time = time,
+		.number = output->number++,
+		.offset = offset,
+		.size = output->bytes.len - offset,
+	};
+
+	if (time > output->latest)
+		output->latest = time;
+	if (output->bytes.failed || !vec_push(&output->records, record))
+		return error_no_memory();
+	return NULL;
+}
+
+struct error *output_raw(struct output *output, uint64_t time,
+			 const void *record, size_t size)
+{
+	size_t offset = output->bytes.len;
+
+	strbuf_append(&output->bytes, record, size);
+	return keep(output, time, offset);
+}
+
+struct error *output_record(struct output *output, const struct record *record)
+{
+	size_t offset = output->bytes.len;
+	struct error *error =
+		record_encode(&output->events, record, &output->bytes);
+
+	return error ? error : keep(output, record->time, offset);
+}
+
+size_t output_chain_room(const struct output *output,
+			 const struct record *sample)
+{
+	return record_callchain_room(
+		output->events.list.data[sample->event->index],
+		sample->sample.raw_size);
+}
+
+struct error *output_sample(struct output *output, const struct record *sample,
+			    const uint64_t *chain, size_t count)
+{
+	struct record out = *sample;
+
+	out.event = output->events.list.data[sample->event->index];
+	out.sample.callchain = chain;
+	out.sample.callchain_count = count;
+	out.sample.stack_size = out.sample.stack_dyn_size = 0;
+	output_note_sample(output, sample->pid, sample->time);
+	return output_record(output, &out);
+}
+
+void output_note_sample(struct output *output, uint32_t pid, uint64_t time)
+{
+	output->samples++;
+	if (!output->first_pid)
+		output->first_pid = pid;
+	if (!output->round_earliest || time < output->round_earliest)
+		output->round_earliest = time;
+	if (!output->first_sample || time < output->first_sample)
+		output->first_sample = time;
+	if (time > output->last_sample)
+		output->last_sample = time;
+}
+
+uint64_t output_time_before(const struct output *output, uint64_t time)
+{
+	uint64_t before = time > ROUND_SKEW_NS ? time - ROUND_SKEW_NS : 1;
+
+	if (before < output->settled)
+		before = output->settled;
+	return before < time ? before : time - 1;
+}
+
+uint64_t output_time_last(const struct output *output)
+{
+	return output->last_sample > output->settled ? output->last_sample :
+						       output->settled;
+}
+
+struct error *output_payload(struct output *output, uint64_t time,
+			     uint32_t pid, uint32_t tid, uint32_t cpu,
+			     const void *payload, size_t size)
+{
+	struct record record = {
+		.type = PERF_RECORD_SAMPLE,
+		.misc = PERF_RECORD_MISC_USER,
+		.event = output->kaa,
+		.pid = pid ? pid : output->first_pid,
+		.tid = tid ? tid : output->first_pid,
+		.time = time,
+		.id = KAA_EVENT_ID,
+		.cpu = cpu,
+		.sample = { .period = 1,
+			    .raw = payload,
+			    .raw_size = (uint32_t)size },
+	};
+
+	return output_record(output, &record);
+}
+
+struct error *output_map_image(struct output *output, uint64_t time,
+			       uint32_t pid, uint32_t tid)
+{
+	struct record record = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = pid,
+		.tid = tid,
+		.time = time,
+		.id = output->events.list.data[0]->ids.data[0],
+		.mmap = { .pid = pid,
+			  .tid = tid,
+			  .start = KAA_BASE,
+			  .len = KAA_RANGE_SIZE,
+			  .prot = PROT_READ | PROT_EXEC,
+			  .flags = MAP_PRIVATE,
+			  .build_id_size = sizeof(output->image_id),
+			  .filename = output->image_path,
+			  .filename_len =
+				  (uint32_t)strlen(output->image_path) },
+	};
+
+	output->image_mapped = true;
+	memcpy(record.mmap.build_id, output->image_id,
+	       sizeof(output->image_id));
+	return output_record(output, &record);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct output_record *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+struct error *output_round(struct output *output)
+{
+	struct error *error = NULL;
+
+	if (!output->records.count)
+		return NULL;
+	qsort(output->records.data, output->records.count,
+	      sizeof(*output->records.data), compare_records);
+	for (size_t i = 0; !error && i < output->records.count; i++) {
+		const struct output_record *record = &output->records.data[i];
+
+		error = perfdata_writer_append(
+			output->writer, output->bytes.data + record->offset,
+			record->size);
+	}
+	output->settled = output->previous_latest;
+	output->previous_latest = output->latest;
+	output->round_earliest = 0;
+	vec_clear(&output->records);
+	strbuf_clear(&output->bytes);
+	if (!error)
+		error = perfdata_writer_finished_round(output->writer);
+	if (!error)
+		error = perfdata_writer_checkpoint(output->writer);
+	return error;
+}
+
+/* --- the image --- */
+
+typedef VEC(struct elf_image_span) span_vec;
+
+static struct error *add_span(span_vec *spans, struct arena *arena,
+			      const struct code *code)
+{
+	size_t size = strlen(code->qualname) + strlen(code->filename) + 8;
+	uint32_t *lines = arena_alloc(arena, code->slots * sizeof(*lines));
+	char *symbol = arena_alloc(arena, size);
+	size_t slot = 0, line = 0;
+
+	if (!lines || !symbol)
+		return error_no_memory();
+	snprintf(symbol, size, "py::%s:%s", code->qualname, code->filename);
+	vec_for_each(piece, &code->pieces) {
+		lines[slot++] = code->first_line;
+		for (uint32_t i = 1; i < *piece; i++)
+			lines[slot++] = code->lines.lines[line++];
+	}
+	if (!vec_push(spans, (struct elf_image_span){
+				     .start = code->start,
+				     .slots = code->slots,
+				     .symbol = symbol,
+				     .filename = code->filename,
+				     .lines = lines }))
+		return error_no_memory();
+	return NULL;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct elf_image_span *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static struct error *collect_spans(const struct code_table *codes,
+				   struct arena *arena, span_vec *spans)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < KAA_MARKER_COUNT; i++) {
+		struct elf_image_span marker = {
+			.start = kaa_markers[i].address & ~UINT64_C(1),
+			.slots = 1,
+			.symbol = kaa_markers[i].name,
+		};
+
+		if (!vec_push(spans, marker))
+			return error_no_memory();
+	}
+	for (size_t i = 0; !error && i < codes->codes.count; i++)
+		if (codes->codes.data[i]->start)
+			error = add_span(spans, arena, codes->codes.data[i]);
+	if (error)
+		return error;
+	qsort(spans->data, spans->count, sizeof(*spans->data), compare_spans);
+	return NULL;
+}
+
+/* Not through a link that somebody put there, and never a half file. */
+static struct error *write_image(const struct output *output,
+				 const struct strbuf *image)
+{
+	_cleanup_free_ char *temporary = NULL;
+	_cleanup_close_ int fd = -1;
+	size_t done = 0;
+	ssize_t n;
+
+	if (asprintf(&temporary, "%s.XXXXXX", output->image_path) < 0)
+		return error_no_memory();
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return error_os(errno, output->image_path, "cannot create");
+	if (output->uid >= 0 &&
+	    fchown(fd, (uid_t)output->uid, (gid_t)output->gid)) {
+		int errnum = errno;
+
+		unlink(temporary);
+		return error_os(errnum, output->image_path,
+				"cannot give the file to its user");
+	}
+	while (done < image->len) {
+		n = write(fd, image->data + done, image->len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		done += (size_t)n;
+	}
+	if (done < image->len || rename(temporary, output->image_path)) {
+		int errnum = errno;
+
+		unlink(temporary);
+		return error_os(errnum, output->image_path, "cannot write");
+	}
+	return NULL;
+}
+
+struct error *output_image(struct output *output,
+			   const struct code_table *codes, bool *written)
+{
+	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
+	struct elf_image image = { .base = KAA_BASE,
+				   .slot_size = KAA_SLOT_SIZE };
+	struct arena arena = {};
+	span_vec spans = {};
+	struct error *error;
+
+	*written = false;
+	if (!output->image_mapped || !output->is_file)
+		return NULL;
+	error = collect_spans(codes, &arena, &spans);
+	if (!error) {
+		image.spans = spans.data;
+		image.count = spans.count;
+		memcpy(image.build_id, output->image_id,
+		       sizeof(image.build_id));
+		error = elf_image_write(&image, &bytes);
+		if (!error)
+			error = write_image(output, &bytes);
+		*written = !error;
+	}
+	vec_deinit(&spans);
+	arena_deinit(&arena);
+	return error;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file that a recording writes: the events as readers shall see them,
+ * records held until a round is over and then written in time order, the kaa
+ * stream, and the ELF image beside it.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_OUTPUT_H
+#define KAA_COLLECT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "collect/codes.h"
+#include "collect/sampler.h"
+#include "perfdata/events.h"
+#include "perfdata/features.h"
+#include "perfdata/record.h"
+#include "perfdata/writer.h"
+
+/* A record in `bytes` that waits for the end of its round. */
+struct output_record {
+	uint64_t time;
+	/* Order among equal times. */
+	uint64_t number;
+	size_t offset;
+	size_t size;
+};
+
+struct output {
+	struct perfdata_writer *writer;
+	/* The user's events, then `kaa`. */
+	struct events events;
+	struct event *kaa;
+	struct strbuf bytes;
+	VEC(struct output_record) records;
+	uint64_t number;
+	/* Absolute path of the image, and its build-id. */
+	char *image_path;
+	/* Some process has it mapped. */
+	bool image_mapped;
+	/* Else it is a device, and there is no image beside it. */
+	bool is_file;
+	uint8_t image_id[20];
+	int64_t uid;
+	int64_t gid;
+	/* Latest record so far; of the rounds before; of those before that. */
+	uint64_t latest;
+	uint64_t previous_latest;
+	uint64_t settled;
+	/* Earliest sample of this round. */
+	uint64_t round_earliest;
+	uint64_t first_sample;
+	uint64_t last_sample;
+	uint64_t samples;
+	/* The first process that was sampled: see output_payload(). */
+	uint32_t first_pid;
+};
+
+struct error *output_open(struct output *output, const char *path,
+			  const struct sampler *sampler, int64_t uid,
+			  int64_t gid);
+void output_close(struct output *output);
+
+/* A record of the kernel as it is. */
+struct error *output_raw(struct output *output, uint64_t time,
+			 const void *record, size_t size);
+/* A record that the recorder makes; event NULL: the first event. */
+struct error *output_record(struct output *output, const struct record *record);
+/* The longest chain that output_sample() can give this sample. */
+size_t output_chain_room(const struct output *output,
+			 const struct record *sample);
+/* The sample as decoded, with another chain, without registers and stack. */
+struct error *output_sample(struct output *output, const struct record *sample,
+			    const uint64_t *chain, size_t count);
+/*
+ * One payload of the kaa stream. What concerns no process (pid 0) is listed
+ * under the first that was sampled, since tools make a process of every pid
+ * that they find.
+ */
+struct error *output_payload(struct output *output, uint64_t time,
+			     uint32_t pid, uint32_t tid, uint32_t cpu,
+			     const void *payload, size_t size);
+/* Maps the image at the reserved range in a process. */
+struct error *output_map_image(struct output *output, uint64_t time,
+			       uint32_t pid, uint32_t tid);
+
+/*
+ * A time before all samples from `time` on, those too that the next round may
+ * bring from another CPU, but in the order that readers demand: at the end of a
+ * round they have handled what is not later than the round before it.
+ */
+uint64_t output_time_before(const struct output *output, uint64_t time);
+/*
+ * For what belongs to no moment: the last sample's time, which is before the
+ * end of the process, or the first that readers still demand.
+ */
+uint64_t output_time_last(const struct output *output);
+/* A sample of that time is in this round. */
+void output_note_sample(struct output *output, uint32_t pid, uint64_t time);
+
+/* Writes what waits, in time order, and ends the round. */
+struct error *output_round(struct output *output);
+
+/*
+ * Writes the image for all code objects that have a span, and the markers;
+ * nothing if no process has it mapped. *written says whether.
+ */
+struct error *output_image(struct output *output,
+			   const struct code_table *codes, bool *written);
+
+#endif

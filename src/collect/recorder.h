@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `kaa record`: events, rings, the walker, unwinding, and the output file.
+ *
+ *	recorder_open()		events and BPF; needs the privileges
+ *	(drop privileges)
+ *	recorder_run()		until the command ends or a signal says stop
+ *	recorder_finish()	names, features, the image beside the file
+ *
+ * docs/ARCHITECTURE.md, "Record time", has the order of things. One thread.
+ */
+#ifndef KAA_COLLECT_RECORDER_H
+#define KAA_COLLECT_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "collect/launch.h"
+#include "collect/sampler.h"
+#include "collect/stacks.h"
+
+enum python_source {
+	/* The walker if the machine lets us, else none, and says why. */
+	PYTHON_SOURCE_AUTO,
+	PYTHON_SOURCE_BPF,
+	PYTHON_SOURCE_NONE,
+};
+
+struct recorder_options {
+	struct sampler_options sampler;
+	enum python_source python;
+	/* Path of the file; "-" is refused here. */
+	const char *output;
+	/* Owner of what is written; -1 leaves it. */
+	int64_t uid;
+	int64_t gid;
+	/* Not yet let go; NULL if no command is run. */
+	struct launch *launch;
+	/* Processes recorded from the start; their maps are read from /proc. */
+	struct pid_vec processes;
+	/* All processes of the machine. */
+	bool system_wide;
+	/* The command is what is recorded, not just what ends the recording. */
+	bool records_launch;
+	/* Events begin that much after the start. */
+	uint64_t delay_ms;
+	/* For the file's header. */
+	int argc;
+	char *const *argv;
+	const char *version;
+};
+
+struct recorder_result {
+	struct stack_stats stacks;
+	/* Samples of the user's events written. */
+	uint64_t samples;
+	/* Records that found no room, as the kernel counted them. */
+	uint64_t lost;
+	/* Python code captures that were broken. */
+	uint64_t broken_codes;
+	/* Bytes written. */
+	uint64_t file_size;
+	/* Status of the command, as wait() has it; -1: none, or it runs on. */
+	int status;
+	/* The signal that ended the recording, 0 for none. */
+	int stopped_by;
+	/* The image beside the file, or NULL; owned by the recorder. */
+	const char *image;
+};
+
+struct recorder;
+
+/*
+ * Takes messages while it works: one line each, for the user. May be NULL.
+ */
+typedef void recorder_message(const char *text);
+
+struct error *recorder_open(const struct recorder_options *options,
+			    recorder_message *message, struct recorder **ret);
+/*
+ * Why there is no walker although it was asked for, or NULL. Borrowed. Only
+ * with PYTHON_SOURCE_AUTO; PYTHON_SOURCE_BPF makes recorder_open() fail.
+ */
+const struct error *recorder_no_walker(const struct recorder *recorder);
+
+/* The kernel was not permitted to this user: user space alone is sampled. */
+bool recorder_user_only(const struct recorder *recorder);
+
+/*
+ * Records. Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD of the calling
+ * thread meanwhile. On failure (a full disk) what was written stays a whole file;
+ * recorder_finish() may still be called.
+ */
+struct error *recorder_run(struct recorder *recorder);
+/* Ends the file. *ret is filled in also on failure. */
+struct error *recorder_finish(struct recorder *recorder,
+			      struct recorder_result *ret);
+void recorder_destroy(struct recorder *recorder);
+
+DEFINE_CLEANUP(recorder, struct recorder *, recorder_destroy);
+
+#endif

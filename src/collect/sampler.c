@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/sampler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "sys/capability.h"
+#include "sys/file.h"
+#include "sys/perf_event.h"
+#include "unwind/regs.h"
+
+enum {
+	TASK_RING = 256 * 1024,
+	TASK_RING_MIN = 8 * 4096,
+	SAMPLE_RING = 8 << 20,
+	/* With stack dumps of up to 64 KiB each. */
+	SAMPLE_RING_STACKS = 64 << 20,
+	SAMPLE_RING_MIN = 64 * 4096,
+	/* Of all CPUs together, and no more than a sixteenth of the memory. */
+	RINGS_TOTAL = 512 << 20,
+	CPUS_MAX = 8192,
+};
+
+/* Fields that every record of every event carries, in samples and trailers. */
+#define COMMON_SAMPLE_TYPE                                              \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU)
+
+static void attr_common(const struct sampler_options *options,
+			struct perf_event_attr *attr)
+{
+	attr->size = sizeof(*attr);
+	attr->disabled = 1;
+	attr->inherit = options->inherit && options->threads.count;
+	attr->enable_on_exec = options->enable_on_exec;
+	attr->sample_id_all = 1;
+	attr->sample_type |= COMMON_SAMPLE_TYPE;
+	if (options->clockid >= 0) {
+		attr->use_clockid = 1;
+		attr->clockid = options->clockid;
+	}
+}
+
+static void attr_callchain(const struct sampler_options *options,
+			   struct perf_event_attr *attr)
+{
+	if (options->callchain == CALLCHAIN_NONE)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (options->callchain == CALLCHAIN_FP)
+		return;
+	attr->exclude_callchain_user = 1;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = UNWIND_PERF_REGS_MASK;
+	attr->sample_stack_user = options->stack_size;
+}
+
+static struct perf_event_attr attr_event(const struct sampler_options *options,
+					 const struct sampler_event *event)
+{
+	struct perf_event_attr attr = event->attr;
+
+	attr_common(options, &attr);
+	attr_callchain(options, &attr);
+	attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	/* The fields of the tracepoint. */
+	if (attr.type == PERF_TYPE_TRACEPOINT)
+		attr.sample_type |= PERF_SAMPLE_RAW;
+	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	if (!event->has_period) {
+		attr.freq = options->frequency != 0;
+		if (attr.freq)
+			attr.sample_freq = options->frequency;
+		else
+			attr.sample_period = options->period;
+	}
+	return attr;
+}
+
+static struct perf_event_attr attr_tasks(const struct sampler_options *options)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		/* Who unwinds later looks for .eh_frame there. */
+		.mmap_data = options->callchain == CALLCHAIN_DWARF,
+		/* So that a reader can tell whether it has the same file. */
+		.build_id = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.exclude_kernel = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+
+	attr_common(options, &attr);
+	return attr;
+}
+
+static struct perf_event_attr attr_walker(const struct sampler_options *options)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW,
+	};
+
+	attr_common(options, &attr);
+	attr.enable_on_exec = 0;
+	attr.inherit = 0;
+	attr.disabled = 0;
+	return attr;
+}
+
+/* --- CPUs --- */
+
+static struct error *online_cpus(const char *root, struct cpu_vec *ret)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error =
+		file_read(root, "/sys/devices/system/cpu/online", 65536, &text);
+	const char *p = text.data;
+	int first, last, used;
+
+	if (error)
+		return error;
+	while (sscanf(p, "%d%n", &first, &used) == 1) {
+		p += used;
+		last = first;
+		if (*p == '-' && sscanf(p + 1, "%d%n", &last, &used) == 1)
+			p += used + 1;
+		if (first < 0 || last >= CPUS_MAX)
+			break;
+		for (int cpu = first; cpu <= last; cpu++)
+			if (!vec_push(ret, cpu))
+				return error_no_memory();
+		if (*p++ != ',')
+			break;
+	}
+	if (!ret->count)
+		return error_at(ERROR_FORMAT, "/sys/devices/system/cpu/online",
+				0, "no CPU in '%s'", text.data);
+	return NULL;
+}
+
+static struct error *check_cpus(const struct cpu_vec *wanted,
+				const struct cpu_vec *online)
+{
+	for (size_t i = 0; i < wanted->count; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < online->count; j++)
+			found |= online->data[j] == wanted->data[i];
+		if (!found)
+			return error_create(
+				ERROR_NOT_FOUND,
+				"CPU %d is not online; /sys/devices/system/cpu/online lists those that are",
+				wanted->data[i]);
+	}
+	return NULL;
+}
+
+/* --- opening --- */
+
+static void lower_to_user(struct sampler *sampler, struct event *event)
+{
+	event->attr.exclude_kernel = 1;
+	event->attr.exclude_hv = 1;
+	sampler->user_only = true;
+}
+
+/* Asks for less, as older kernels know it; false if that cannot be the fault. */
+static bool lower_to_kernel(struct event *event)
+{
+	/* PERF_FORMAT_LOST is of Linux 6.0, build-ids are of 5.12. */
+	if (event->attr.read_format)
+		event->attr.read_format = 0;
+	else if (event->attr.build_id)
+		event->attr.build_id = 0;
+	else
+		return false;
+	return true;
+}
+
+/*
+ * Opens one event for a CPU and a thread (-1: all). Where the user may not see
+ * the kernel, user space alone is taken, as perf does. *ret is -1 for a thread
+ * that has ended.
+ */
+static struct error *open_event(struct sampler *sampler, struct event *event,
+				int cpu, pid_t tid, int *ret)
+{
+	for (;;) {
+		struct perf_event_attr attr = event->attr;
+		int fd = perf_event_open(&attr, tid, cpu, -1, 0);
+
+		if (fd >= 0) {
+			*ret = fd;
+			return NULL;
+		}
+		if (fd == -ESRCH && sampler->options.threads.count > 1) {
+			*ret = -1;
+			return NULL;
+		}
+		if ((fd == -EACCES || fd == -EPERM) && tid >= 0 &&
+		    !event->attr.exclude_kernel && !event->attr.exclude_user) {
+			lower_to_user(sampler, event);
+			continue;
+		}
+		if (fd == -EINVAL && lower_to_kernel(event))
+			continue;
+		return perf_event_error(-fd, &attr, event->name, tid, cpu,
+					sampler->options.root);
+	}
+}
+
+static struct error *keep_fd(struct sampler *sampler, struct event *event,
+			     int cpu, pid_t tid, int fd)
+{
+	struct sampler_fd entry = {
+		.fd = fd, .event = event->index, .cpu = cpu, .tid = tid
+	};
+	struct error *error;
+
+	if (!vec_push(&sampler->fds, entry)) {
+		close(fd);
+		return error_no_memory();
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &vec_last(&sampler->fds)->id))
+		return error_os(errno, NULL, "cannot get the id of event '%s'",
+				event->name);
+	error = events_add_id(&sampler->kernel_events, event,
+			      vec_last(&sampler->fds)->id);
+	return error;
+}
+
+/* Sends an event into a ring, or makes its own the ring. */
+static struct error *join_ring(struct ring *ring, int *ring_fd, int fd,
+			       size_t size, size_t min_size)
+{
+	struct error *error;
+
+	if (*ring_fd >= 0) {
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring_fd))
+			return error_os(errno, NULL,
+					"cannot share an event buffer");
+		return NULL;
+	}
+	error = ring_map(ring, fd, size, min_size);
+	if (!error)
+		*ring_fd = fd;
+	return error;
+}
+
+/*
+ * Bytes that the rings of one CPU may lock: perf_event_mlock_kb for each CPU,
+ * and a share of RLIMIT_MEMLOCK. Source: perf_event_open(2), "/proc/sys/kernel".
+ */
+static uint64_t locked_share(const struct sampler *sampler, size_t cpus)
+{
+	int64_t kb = 516;
+	struct rlimit limit;
+
+	if (capability_have(CAP_IPC_LOCK) ||
+	    perf_event_paranoid(sampler->options.root) < 0 ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	error_destroy(kernel_setting(sampler->options.root,
+				     "perf_event_mlock_kb", &kb));
+	if (kb < 0 || kb > INT32_MAX)
+		kb = 0;
+	return (uint64_t)kb * 1024 + limit.rlim_cur / cpus;
+}
+
+/* A machine with many CPUs shall not give its memory away to rings. */
+static uint64_t memory_share(size_t cpus)
+{
+	long pages = sysconf(_SC_PHYS_PAGES);
+	uint64_t total = RINGS_TOTAL;
+
+	if (pages > 0 &&
+	    (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) / 16 < total)
+		total = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) / 16;
+	return total / cpus;
+}
+
+/* As large as good, and such that every CPU gets the same. */
+static size_t default_ring_size(const struct sampler *sampler, size_t cpus)
+{
+	size_t size = sampler->options.stack_size > 16384 ?
+			      SAMPLE_RING_STACKS :
+			      SAMPLE_RING;
+	/* Each ring has a page of its own in front. */
+	size_t others = TASK_RING + 2 * (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t share = locked_share(sampler, cpus);
+
+	if (memory_share(cpus) < share)
+		share = memory_share(cpus);
+	while (size > SAMPLE_RING_MIN && size + others > share)
+		size /= 2;
+	return size;
+}
+
+static struct error *open_on(struct sampler *sampler, struct sampler_cpu *cpu,
+			     struct event *event, pid_t tid)
+{
+	bool tasks = event->index == sampler_tasks_index(sampler);
+	struct error *error;
+	int fd;
+
+	error = open_event(sampler, event, cpu->cpu, tid, &fd);
+	if (error || fd < 0)
+		return error;
+	error = keep_fd(sampler, event, cpu->cpu, tid, fd);
+	if (error)
+		return error;
+	if (tasks)
+		return join_ring(&cpu->tasks, &cpu->tasks_fd, fd, TASK_RING,
+				 TASK_RING_MIN);
+	return join_ring(&cpu->samples, &cpu->samples_fd, fd,
+			 sampler->options.ring_size, SAMPLE_RING_MIN);
+}
+
+static struct error *open_walker_output(struct sampler *sampler,
+					struct sampler_cpu *cpu)
+{
+	struct event *event = sampler->kernel_events.list
+				      .data[sampler_walker_index(sampler)];
+	struct error *error;
+	int fd;
+
+	error = open_event(sampler, event, cpu->cpu, -1, &fd);
+	if (error)
+		return error;
+	error = keep_fd(sampler, event, cpu->cpu, -1, fd);
+	if (error)
+		return error;
+	cpu->walker_fd = fd;
+	return join_ring(&cpu->samples, &cpu->samples_fd, fd, 0, 0);
+}
+
+static bool is_sampled(const struct sampler_options *options, int cpu)
+{
+	for (size_t i = 0; i < options->cpus.count; i++)
+		if (options->cpus.data[i] == cpu)
+			return true;
+	return !options->cpus.count;
+}
+
+static struct error *open_cpu(struct sampler *sampler, int number)
+{
+	struct sampler_cpu cpu = { .cpu = number,
+				   .samples_fd = -1,
+				   .tasks_fd = -1,
+				   .walker_fd = -1 };
+	const struct pid_vec *threads = &sampler->options.threads;
+	size_t events = sampler->options.event_count + 1;
+	bool sampled = is_sampled(&sampler->options, number);
+	struct error *error = NULL;
+
+	if (!vec_push(&sampler->cpus, cpu))
+		return error_no_memory();
+	for (size_t i = 0; i < events && !error; i++) {
+		struct event *event = sampler->kernel_events.list.data[i];
+
+		if (!sampled && event->index != sampler_tasks_index(sampler))
+			continue;
+		for (size_t t = 0; t < threads->count && !error; t++)
+			error = open_on(sampler, vec_last(&sampler->cpus),
+					event, threads->data[t]);
+		if (!threads->count)
+			error = open_on(sampler, vec_last(&sampler->cpus),
+					event, -1);
+	}
+	if (!error && vec_last(&sampler->cpus)->tasks_fd < 0)
+		return error_create(ERROR_NOT_FOUND,
+				    "the threads to record have ended");
+	return error;
+}
+
+static struct error *add_events(struct sampler *sampler, bool with_walker)
+{
+	const struct sampler_options *options = &sampler->options;
+	struct perf_event_attr attr;
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < options->event_count && !error; i++) {
+		attr = attr_event(options, &options->events[i]);
+		error = events_add(&sampler->kernel_events, &attr,
+				   options->events[i].name, NULL);
+	}
+	if (error)
+		return error;
+	attr = attr_tasks(options);
+	error = events_add(&sampler->kernel_events, &attr, "tasks", NULL);
+	if (error || !with_walker)
+		return error;
+	attr = attr_walker(options);
+	return events_add(&sampler->kernel_events, &attr, "walker", NULL);
+}
+
+/*
+ * Records of a ring wake the recorder when a quarter of it is full; the event
+ * whose ring it is decides. Set before opening.
+ */
+static void set_watermarks(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->options.event_count; i++) {
+		struct event *event = sampler->kernel_events.list.data[i];
+
+		event->attr.watermark = 1;
+		event->attr.wakeup_watermark =
+			(uint32_t)(sampler->options.ring_size / 4);
+	}
+}
+
+static struct error *open_all(struct sampler *sampler, bool with_walker)
+{
+	struct cpu_vec online = {};
+	struct error *error = online_cpus(sampler->options.root, &online);
+
+	if (!error)
+		error = check_cpus(&sampler->options.cpus, &online);
+	if (!error && !sampler->options.ring_size)
+		sampler->options.ring_size =
+			default_ring_size(sampler, online.count);
+	set_watermarks(sampler);
+	for (size_t i = 0; !error && i < online.count; i++)
+		error = open_cpu(sampler, online.data[i]);
+	vec_deinit(&online);
+	for (size_t i = 0; !error && with_walker && i < sampler->cpus.count; i++)
+		if (sampler->cpus.data[i].samples_fd >= 0)
+			error = open_walker_output(sampler,
+						   &sampler->cpus.data[i]);
+	return error;
+}
+
+struct error *sampler_open(struct sampler *sampler,
+			   const struct sampler_options *options,
+			   bool with_walker)
+{
+	struct error *error;
+
+	*sampler = (struct sampler){ .options = *options };
+	open_files_raise_limit();
+	error = add_events(sampler, with_walker);
+	if (!error)
+		error = open_all(sampler, with_walker);
+	if (error)
+		sampler_close(sampler);
+	return error;
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	vec_for_each(cpu, &sampler->cpus) {
+		ring_unmap(&cpu->samples);
+		ring_unmap(&cpu->tasks);
+	}
+	vec_for_each(entry, &sampler->fds)
+		close(entry->fd);
+	vec_deinit(&sampler->cpus);
+	vec_deinit(&sampler->fds);
+	events_deinit(&sampler->kernel_events);
+}
+
+static struct error *enable(const struct sampler_fd *entry)
+{
+	if (ioctl(entry->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return error_os(errno, NULL, "cannot enable an event");
+	return NULL;
+}
+
+struct error *sampler_enable(struct sampler *sampler)
+{
+	struct error *error = NULL;
+
+	vec_for_each(entry, &sampler->fds)
+		if (!error)
+			error = enable(entry);
+	return error;
+}
+
+struct error *sampler_enable_tasks(struct sampler *sampler)
+{
+	struct error *error = NULL;
+
+	vec_for_each(entry, &sampler->fds)
+		if (!error && entry->event == sampler_tasks_index(sampler))
+			error = enable(entry);
+	return error;
+}
+
+void sampler_disable(struct sampler *sampler)
+{
+	vec_for_each(entry, &sampler->fds)
+		ioctl(entry->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t sampler_lost(const struct sampler *sampler)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sampler->fds.count; i++) {
+		const struct sampler_fd *entry = &sampler->fds.data[i];
+		struct event *event =
+			sampler->kernel_events.list.data[entry->event];
+		/* value, id, lost */
+		uint64_t values[3];
+
+		if (event->index >= sampler->options.event_count ||
+		    !(event->attr.read_format & PERF_FORMAT_LOST))
+			continue;
+		if (read(entry->fd, values, sizeof(values)) == sizeof(values))
+			sum += values[2];
+	}
+	return sum;
+}

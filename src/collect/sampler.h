@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opens the kernel's events for a recording, and their rings.
+ *
+ * Every event is opened once for each CPU and each target thread (a
+ * CPU only when the whole system is recorded): the kernel does not map rings of
+ * inherited events that are not bound to a CPU. Each CPU has two rings: one
+ * for samples, into which all events of that CPU write, and a small one
+ * for task records (mmap, comm, fork, exit), which wakes the recorder at each
+ * record, so that a Python that has just started is noticed at once. If only
+ * some CPUs are sampled, task records still come from all: a process may call
+ * exec on one and run on another.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_SAMPLER_H
+#define KAA_COLLECT_SAMPLER_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "collect/ring.h"
+#include "perfdata/events.h"
+
+/* What a sample says about its stack. */
+enum callchain_mode {
+	CALLCHAIN_NONE,
+	/* Registers and the top of the stack, unwound by the recorder. */
+	CALLCHAIN_UNWIND,
+	/* The kernel's walk along frame pointers. */
+	CALLCHAIN_FP,
+	/* Registers and the top of the stack, kept for the reader. */
+	CALLCHAIN_DWARF,
+};
+
+struct sampler_event {
+	/* type, config*, exclude_*, precise_ip and, if it has one, its period. */
+	struct perf_event_attr attr;
+	/* As the user typed it; borrowed. */
+	const char *name;
+	/* attr.sample_period or sample_freq came with the event. */
+	bool has_period;
+};
+
+struct pid_vec VEC_BODY(pid_t);
+struct cpu_vec VEC_BODY(int);
+
+struct sampler_options {
+	const struct sampler_event *events;
+	size_t event_count;
+	enum callchain_mode callchain;
+	/* CALLCHAIN_UNWIND, _DWARF: bytes of stack, a multiple of 8. */
+	uint32_t stack_size;
+	/* Samples a second; 0: `period` counts. */
+	uint64_t frequency;
+	uint64_t period;
+	/* Threads to record; empty: the whole system. */
+	struct pid_vec threads;
+	/* CPUs to sample; empty: all that are online. */
+	struct cpu_vec cpus;
+	bool inherit;
+	/* Events start when the target calls exec. */
+	bool enable_on_exec;
+	/* -1: the kernel's default clock. */
+	int clockid;
+	/* Bytes of one CPU's ring for samples; 0: a good default. */
+	size_t ring_size;
+	/* Place before /sys and /proc; "" for the real ones. */
+	const char *root;
+};
+
+/* Indices in sampler.kernel_events behind the user's events. */
+enum {
+	SAMPLER_TASKS = 0,
+	SAMPLER_WALKER = 1,
+};
+
+struct sampler_fd {
+	int fd;
+	/* Index in kernel_events. */
+	uint32_t event;
+	int cpu;
+	pid_t tid;
+	uint64_t id;
+	/* The thread and its heirs have ended. */
+	bool ended;
+};
+
+struct sampler_cpu {
+	int cpu;
+	struct ring samples;
+	struct ring tasks;
+	/* The descriptors behind the rings; of samples -1 if there are none. */
+	int samples_fd;
+	int tasks_fd;
+	int walker_fd;
+};
+
+struct sampler {
+	struct sampler_options options;
+	/*
+	 * The events as opened, with all their ids: options.event_count of the
+	 * user's, then one for task records, then the walker's output.
+	 */
+	struct events kernel_events;
+	VEC(struct sampler_fd) fds;
+	VEC(struct sampler_cpu) cpus;
+	/* Kernel samples were refused; user space only. */
+	bool user_only;
+};
+
+/*
+ * Opens everything, disabled. with_walker: also the output event of the BPF
+ * walker on each CPU. Failures name the event, and the setting that forbids
+ * it. The options' arrays are borrowed.
+ */
+struct error *sampler_open(struct sampler *sampler,
+			   const struct sampler_options *options,
+			   bool with_walker);
+void sampler_close(struct sampler *sampler);
+
+struct error *sampler_enable(struct sampler *sampler);
+/* Task records alone, so that a recording that begins later knows the maps. */
+struct error *sampler_enable_tasks(struct sampler *sampler);
+void sampler_disable(struct sampler *sampler);
+
+/* Sum of the kernel's counts of lost records (PERF_FORMAT_LOST), 0 if old. */
+uint64_t sampler_lost(const struct sampler *sampler);
+
+static inline size_t sampler_tasks_index(const struct sampler *sampler)
+{
+	return sampler->options.event_count + SAMPLER_TASKS;
+}
+
+static inline size_t sampler_walker_index(const struct sampler *sampler)
+{
+	return sampler->options.event_count + SAMPLER_WALKER;
+}
+
+#endif

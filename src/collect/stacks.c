@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/stacks.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "perfdata/kaa_stream.h"
+
+/* More frames than a record of perf.data can hold. */
+enum { FRAMES_MAX = 8192 };
+
+/* --- the walker's stack --- */
+
+void python_stack_clear(struct python_stack *stack)
+{
+	vec_clear(&stack->frames);
+	stack->flags = 0;
+	stack->pid = 0;
+	stack->tid = 0;
+	stack->extra_activation = 0;
+	stack->whole = false;
+}
+
+void python_stack_deinit(struct python_stack *stack)
+{
+	vec_deinit(&stack->frames);
+}
+
+struct error *python_stack_add(struct python_stack *stack, const void *record,
+			       size_t size)
+{
+	const struct walker_stack *raw = record;
+	size_t fixed = offsetof(struct walker_stack, frames);
+
+	if (stack->whole)
+		python_stack_clear(stack);
+	if (size < fixed || raw->count > WALKER_CHUNK_FRAMES ||
+	    raw->count * sizeof(raw->frames[0]) > size - fixed ||
+	    stack->frames.count > WALKER_MAX_FRAMES) {
+		python_stack_clear(stack);
+		return NULL;
+	}
+	if (!vec_reserve(&stack->frames, raw->count))
+		return error_no_memory();
+	if (raw->count)
+		memcpy(stack->frames.data + stack->frames.count, raw->frames,
+		       raw->count * sizeof(raw->frames[0]));
+	stack->frames.count += raw->count;
+	stack->flags = raw->flags;
+	stack->pid = raw->header.pid;
+	stack->tid = raw->tid;
+	stack->extra_activation = raw->extra_activation;
+	stack->whole = !(raw->flags & WALKER_CONTINUES);
+	return NULL;
+}
+
+/* --- building --- */
+
+struct error *stack_builder_init(struct stack_builder *builder,
+				 struct code_table *codes, uint32_t stack_size)
+{
+	struct error *error;
+
+	*builder = (struct stack_builder){ .codes = codes,
+					   .payloads = STRBUF_INIT,
+					   .stack_size = stack_size };
+	error = unwinder_create(&builder->unwinder);
+	if (error)
+		return error;
+	builder->frames = calloc(FRAMES_MAX, sizeof(*builder->frames));
+	builder->saved = calloc(FRAMES_MAX, sizeof(*builder->saved));
+	if (!builder->frames || !builder->saved) {
+		stack_builder_deinit(builder);
+		return error_no_memory();
+	}
+	return NULL;
+}
+
+void stack_builder_deinit(struct stack_builder *builder)
+{
+	unwinder_destroy(builder->unwinder);
+	free(builder->frames);
+	free(builder->saved);
+	vec_deinit(&builder->natives);
+	vec_deinit(&builder->pythons);
+	merge_chain_deinit(&builder->merged);
+	vec_deinit(&builder->chain);
+	strbuf_deinit(&builder->payloads);
+	*builder = (struct stack_builder){};
+}
+
+/*
+ * The addresses of the Python frames. A code object whose capture was lost has
+ * none: its frame stands as the marker for an unreadable one.
+ */
+static struct error *name_python(struct stack_builder *builder,
+				 const struct python_stack *python)
+{
+	size_t count = python->frames.count;
+
+	vec_clear(&builder->pythons);
+	if (!vec_reserve(&builder->pythons, count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct walker_frame *frame = &python->frames.data[i];
+		struct code *code = code_table_find(builder->codes, frame->key);
+		struct merge_python *out =
+			&builder->pythons.data[builder->pythons.count];
+		bool entry = frame->flags & WALKER_FRAME_ENTRY;
+		struct error *error;
+
+		*out = (struct merge_python){
+			.address = KAA_MARKER_UNREADABLE,
+			.frame = frame->frame,
+			.entry_addr = entry ? frame->activation : 0,
+			.is_entry = entry,
+		};
+		/* 3.10: one activation has no frame yet; all are one too far in. */
+		if (entry && python->extra_activation)
+			out->entry_addr =
+				i + 1 < count ?
+					python->frames.data[i + 1].activation :
+					python->extra_activation;
+		if (entry && (python->flags & WALKER_LEAVING))
+			out->entry_addr =
+				i ? python->frames.data[i - 1].activation : 0;
+		if (code) {
+			error = code_table_address(builder->codes, code,
+						   frame->offset,
+						   &builder->payloads,
+						   &out->address);
+			if (error)
+				return error;
+		}
+		builder->pythons.count++;
+	}
+	return NULL;
+}
+
+/*
+ * Frames of the interpreter's own are no frames of any source. One that ends
+ * an activation hands that on to the frame inside it.
+ */
+static void drop_internal(struct stack_builder *builder,
+			  const struct python_stack *python)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builder->pythons.count; i++) {
+		struct merge_python *frame = &builder->pythons.data[i];
+		struct code *code = code_table_find(
+			builder->codes, python->frames.data[i].key);
+
+		if (!code || !code->internal) {
+			builder->pythons.data[kept++] = *frame;
+			continue;
+		}
+		if (frame->is_entry && kept &&
+		    !builder->pythons.data[kept - 1].is_entry) {
+			builder->pythons.data[kept - 1].is_entry = true;
+			builder->pythons.data[kept - 1].entry_addr =
+				frame->entry_addr;
+		}
+	}
+	builder->pythons.count = kept;
+}
+
+struct evidence {
+	const struct stack_builder *builder;
+	const struct unwind_stack *stack;
+};
+
+static bool regs_hold(const struct unwind_regs *regs, uint64_t value)
+{
+	static const uint8_t callee_saved[] = { UNWIND_RBX, UNWIND_RBP, UNWIND_R12,
+						UNWIND_R13, UNWIND_R14, UNWIND_R15 };
+
+	for (size_t i = 0; i < sizeof(callee_saved); i++)
+		if (unwind_reg_known(regs, callee_saved[i]) &&
+		    regs->value[callee_saved[i]] == value)
+			return true;
+	return false;
+}
+
+/* The call keeps its frame object in a register or on its stack. */
+static enum merge_evidence eval_runs_frame(void *arg, size_t native,
+					   uint64_t frame)
+{
+	const struct evidence *evidence = arg;
+	const struct unwind_frame *f = &evidence->builder->frames[native];
+	const struct unwind_stack *stack = evidence->stack;
+	uint64_t at, word;
+
+	if (regs_hold(&evidence->builder->saved[native], frame))
+		return MERGE_YES;
+	if (!f->cfa || f->sp < stack->start)
+		return MERGE_UNKNOWN;
+	for (at = f->sp; at + 8 <= f->cfa; at += 8) {
+		if (at - stack->start + 8 > stack->bytes.size)
+			return MERGE_UNKNOWN;
+		memcpy(&word, stack->bytes.data + (at - stack->start), 8);
+		if (word == frame)
+			return MERGE_YES;
+	}
+	return MERGE_NO;
+}
+
+static bool stop_at_first(struct process_map *map, void *arg)
+{
+	(void)map;
+	*(bool *)arg = true;
+	return false;
+}
+
+/*
+ * Inside exec the old program is gone and the new one not there yet: the
+ * registers are those of nothing.
+ */
+static bool is_in_exec(const struct target *target, const struct record *sample)
+{
+	bool has_maps = false;
+
+	if ((sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	    PERF_RECORD_MISC_USER)
+		return false;
+	process_each_map(target->process, stop_at_first, &has_maps);
+	return !has_maps;
+}
+
+/* Unwinds the copied stack into builder->natives; true if it is complete. */
+static struct error *unwind_native(struct stack_builder *builder,
+				   struct target *target,
+				   const struct record *sample,
+				   struct unwind_stack *stack, bool *complete)
+{
+	const struct record_regs *regs = &sample->sample.regs_user;
+	struct unwind_regs start = {};
+	enum unwind_end end;
+	size_t count;
+
+	vec_clear(&builder->natives);
+	*complete = true;
+	/* A kernel thread, or a sample before the first user instruction. */
+	if (!regs->abi || !regs->count)
+		return NULL;
+	unwind_regs_from_perf(regs->mask, regs->values, &start);
+	stack->start = start.value[UNWIND_RSP];
+	stack->bytes = (struct bytes){ sample->sample.stack_user,
+				       sample->sample.stack_dyn_size };
+	target_at(target, sample->time);
+	end = unwind_stack(builder->unwinder, &target->unwind, &start, stack,
+			   builder->frames, builder->saved, FRAMES_MAX, &count);
+	if (count == 1 && end != UNWIND_COMPLETE && is_in_exec(target, sample))
+		return NULL;
+	builder->stats.ends[end]++;
+	*complete = end == UNWIND_COMPLETE;
+	if (!vec_reserve(&builder->natives, count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_frame *f = &builder->frames[i];
+		bool caller = f->flags & UNWIND_FRAME_CALLER;
+
+		builder->natives.data[i] = (struct merge_native){
+			.ip = f->ip,
+			.sp = f->sp,
+			.cfa = f->cfa,
+			.is_eval = target_is_eval(target, f->ip - caller),
+		};
+	}
+	builder->natives.count = count;
+	return NULL;
+}
+
+/* The user part of the chain that the kernel walked along frame pointers. */
+static struct error *kernel_walked(struct stack_builder *builder,
+				   struct target *target,
+				   const struct record *sample)
+{
+	const struct record_sample *s = &sample->sample;
+	bool user = false, leaf = true;
+
+	vec_clear(&builder->natives);
+	for (uint64_t i = 0; i < s->callchain_count; i++) {
+		uint64_t ip = s->callchain[i];
+
+		if (ip >= PERFDATA_CONTEXT_MAX) {
+			user = ip == (uint64_t)PERF_CONTEXT_USER;
+			continue;
+		}
+		if (!user)
+			continue;
+		if (!vec_push(&builder->natives,
+			      (struct merge_native){
+				      .ip = ip,
+				      .is_eval = target_is_eval(target,
+								ip - !leaf) }))
+			return error_no_memory();
+		leaf = false;
+	}
+	return NULL;
+}
+
+static struct error *push_kernel(struct stack_builder *builder,
+				 const struct record_sample *sample)
+{
+	vec_clear(&builder->chain);
+	for (uint64_t i = 0; i < sample->callchain_count; i++) {
+		if (sample->callchain[i] == (uint64_t)PERF_CONTEXT_USER)
+			break;
+		if (!vec_push(&builder->chain, sample->callchain[i]))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *push_user(struct stack_builder *builder, size_t room)
+{
+	size_t count = builder->merged.addresses.count;
+	size_t have = builder->chain.count + 1;
+
+	if (!count)
+		return NULL;
+	if (!vec_push(&builder->chain, (uint64_t)PERF_CONTEXT_USER) ||
+	    !vec_reserve(&builder->chain, count))
+		return error_no_memory();
+	if (have + count > room) {
+		count = room - have;
+		builder->merged.addresses.data[count - 1] =
+			KAA_MARKER_TRUNCATED;
+		builder->merged.flags |= MERGE_TRUNCATED;
+	}
+	memcpy(builder->chain.data + builder->chain.count,
+	       builder->merged.addresses.data, count * sizeof(uint64_t));
+	builder->chain.count += count;
+	return NULL;
+}
+
+static void count_stack(struct stack_builder *builder)
+{
+	struct stack_stats *stats = &builder->stats;
+	uint32_t flags = builder->merged.flags;
+
+	stats->samples++;
+	stats->with_python += builder->pythons.count != 0;
+	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
+	stats->unreadable += (flags & MERGE_UNREADABLE) != 0;
+	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
+}
+
+struct error *stack_build(struct stack_builder *builder, struct target *target,
+			  const struct record *sample,
+			  const struct python_stack *python, size_t room)
+{
+	struct unwind_stack stack = {};
+	struct evidence evidence = { builder, &stack };
+	struct merge_input in = { .native_complete = true,
+				  .python_complete = true,
+				  .eval_runs_frame = eval_runs_frame,
+				  .arg = &evidence };
+	struct error *error;
+
+	vec_clear(&builder->pythons);
+	error = push_kernel(builder, &sample->sample);
+	if (!error && (sample->has & PERF_SAMPLE_REGS_USER)) {
+		error = unwind_native(builder, target, sample, &stack,
+				      &in.native_complete);
+	} else if (!error) {
+		error = kernel_walked(builder, target, sample);
+		in.eval_runs_frame = NULL;
+	}
+	if (!error && python) {
+		error = name_python(builder, python);
+		drop_internal(builder, python);
+		in.python_complete = !(python->flags &
+				       (WALKER_UNREADABLE | WALKER_TOO_DEEP));
+	}
+	if (error)
+		return error;
+	in.natives = builder->natives.data;
+	in.native_count = builder->natives.count;
+	in.eval_known = target->module && target->module->python.eval_count;
+	in.frames = builder->pythons.data;
+	in.frame_count = builder->pythons.count;
+	error = merge_stacks(&in, &builder->merged);
+	if (!error)
+		error = push_user(builder, room);
+	if (!error)
+		count_stack(builder);
+	return error;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From one raw sample to one chain: unwinds the copied stack, names the frames
+ * that the walker saw, and merges both.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_STACKS_H
+#define KAA_COLLECT_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "bpf/walker.h"
+#include "collect/codes.h"
+#include "collect/target.h"
+#include "perfdata/record.h"
+#include "python/merge.h"
+#include "unwind/unwind.h"
+
+/* The walker's records of one sample, put together. */
+struct python_stack {
+	VEC(struct walker_frame) frames;
+	/* enum walker_stack_flags of the last record. */
+	uint32_t flags;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t extra_activation;
+	/* All records are there. */
+	bool whole;
+};
+
+/* Empties it. */
+void python_stack_clear(struct python_stack *stack);
+void python_stack_deinit(struct python_stack *stack);
+/* Adds a STACK record of the walker; one that makes no sense clears it. */
+struct error *python_stack_add(struct python_stack *stack, const void *record,
+			       size_t size);
+
+struct stack_stats {
+	uint64_t samples;
+	uint64_t with_python;
+	/* Native stacks that do not reach the start of the thread. */
+	uint64_t truncated;
+	/* Python stacks with frames that could not be read. */
+	uint64_t unreadable;
+	uint64_t not_aligned;
+	/* By unwind_end. */
+	uint64_t ends[UNWIND_LIMIT + 1];
+};
+
+struct stack_builder {
+	struct unwinder *unwinder;
+	struct code_table *codes;
+	struct unwind_frame *frames;
+	struct unwind_regs *saved;
+	VEC(struct merge_native) natives;
+	VEC(struct merge_python) pythons;
+	struct merge_chain merged;
+	/* The chain of the last sample: contexts, kernel, user; leaf first. */
+	VEC(uint64_t) chain;
+	/*
+	 * CODE payloads to be written before the samples built since the owner
+	 * last emptied it, each after its u32 size.
+	 */
+	struct strbuf payloads;
+	struct stack_stats stats;
+	/* Bytes of stack that each sample asks for. */
+	uint32_t stack_size;
+};
+
+struct error *stack_builder_init(struct stack_builder *builder,
+				 struct code_table *codes, uint32_t stack_size);
+void stack_builder_deinit(struct stack_builder *builder);
+
+/*
+ * Makes builder->chain and builder->payloads of a sample. python: the walker's
+ * stack of this sample, or NULL. At most `room` entries; a longer chain is
+ * cut at its outermost end and marked.
+ */
+struct error *stack_build(struct stack_builder *builder, struct target *target,
+			  const struct record *sample,
+			  const struct python_stack *python, size_t room);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/synthesize.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sys/proc.h"
+
+/* perf gives the kernel's code this name; _text is its reference symbol. */
+#define KERNEL_MAP "[kernel.kallsyms]_text"
+#define PAGE_MASK_4K UINT64_C(0xfff)
+
+/* From _text to _etext; start 0 if addresses are hidden or not there. */
+struct kernel_code {
+	uint64_t start;
+	uint64_t end;
+};
+
+static struct kernel_code kernel_code(const char *root)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_fclose_ FILE *file = NULL;
+	struct kernel_code code = {};
+	unsigned long long address = 0;
+	char line[512], name[256];
+
+	if (asprintf(&path, "%s/proc/kallsyms", root ? root : "") < 0)
+		return code;
+	file = fopen(path, "re");
+	while (file && !code.end && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx %*c %255s", &address, name) != 2)
+			continue;
+		if (!strcmp(name, "_text"))
+			code.start = address;
+		else if (!strcmp(name, "_etext"))
+			code.end = (address + PAGE_MASK_4K) & ~PAGE_MASK_4K;
+	}
+	return code;
+}
+
+struct error *synthesize_kernel(const char *root, record_sink *sink, void *arg)
+{
+	struct kernel_code code = kernel_code(root);
+	struct record record = {
+		.type = PERF_RECORD_MMAP,
+		.misc = PERF_RECORD_MISC_KERNEL,
+		.mmap = { .pid = (uint32_t)-1,
+			  .start = code.start,
+			  .len = code.end - code.start,
+			  .pgoff = code.start,
+			  .filename = KERNEL_MAP,
+			  .filename_len = sizeof(KERNEL_MAP) - 1 },
+	};
+
+	if (!code.start || code.end <= code.start)
+		return NULL;
+	return sink(arg, &record);
+}
+
+static struct error *synthesize_thread(const char *root, pid_t pid, pid_t tid,
+				       record_sink *sink, void *arg)
+{
+	char comm[PROC_COMM_MAX];
+	struct error *error = proc_comm(root, tid, comm);
+	struct record record = {
+		.type = PERF_RECORD_COMM,
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)tid,
+		.comm = { .pid = (uint32_t)pid,
+			  .tid = (uint32_t)tid,
+			  .comm = comm },
+	};
+	struct record fork = {
+		.type = PERF_RECORD_FORK,
+		.misc = PERF_RECORD_MISC_FORK_EXEC,
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)tid,
+		.task = { .pid = (uint32_t)pid,
+			  .ppid = (uint32_t)pid,
+			  .tid = (uint32_t)tid,
+			  .ptid = (uint32_t)pid },
+	};
+
+	if (error)
+		return error;
+	if (pid != tid) {
+		error = sink(arg, &fork);
+		if (error)
+			return error;
+	}
+	record.comm.comm_len = (uint32_t)strlen(comm);
+	return sink(arg, &record);
+}
+
+static struct error *synthesize_map(pid_t pid, const struct proc_map *map,
+				    record_sink *sink, void *arg)
+{
+	struct record record = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)pid,
+		.mmap = { .pid = (uint32_t)pid,
+			  .tid = (uint32_t)pid,
+			  .start = map->start,
+			  .len = map->end - map->start,
+			  .pgoff = map->offset,
+			  .maj = map->major,
+			  .min = map->minor,
+			  .ino = map->inode,
+			  .prot = map->prot,
+			  .flags = map->shared ? MAP_SHARED : MAP_PRIVATE,
+			  .filename = *map->path ? map->path : "//anon" },
+	};
+
+	if (!(map->prot & PROT_EXEC))
+		record.misc |= PERF_RECORD_MISC_MMAP_DATA;
+	record.mmap.filename_len = (uint32_t)strlen(record.mmap.filename);
+	return sink(arg, &record);
+}
+
+static struct error *synthesize_maps(const char *root, pid_t pid, bool data,
+				     record_sink *sink, void *arg)
+{
+	struct proc_maps maps = PROC_MAPS_INIT;
+	struct error *error = proc_maps_read(root, pid, &maps);
+
+	if (error)
+		return error;
+	vec_for_each(map, &maps.maps) {
+		if (!data && !(map->prot & PROT_EXEC))
+			continue;
+		error = synthesize_map(pid, map, sink, arg);
+		if (error)
+			break;
+	}
+	proc_maps_deinit(&maps);
+	return error;
+}
+
+struct error *synthesize_process(const char *root, pid_t pid, bool data,
+				 record_sink *sink, void *arg)
+{
+	struct pid_list threads = {};
+	struct error *error = proc_threads(root, pid, &threads);
+
+	for (size_t i = 0; !error && i < threads.count; i++) {
+		error = synthesize_thread(root, pid, threads.data[i], sink, arg);
+		/* A thread may end while it is looked at. */
+		if (error && error->code == ERROR_NOT_FOUND) {
+			error_destroy(error);
+			error = NULL;
+		}
+	}
+	if (!error)
+		error = synthesize_maps(root, pid, data, sink, arg);
+	vec_deinit(&threads);
+	if (error && error->code == ERROR_NOT_FOUND) {
+		error_destroy(error);
+		return NULL;
+	}
+	return error;
+}

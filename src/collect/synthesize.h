@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records for what was there before the recording: the kernel's map, and the
+ * processes that run already, as the kernel would have told them. They have
+ * time 0.
+ */
+#ifndef KAA_COLLECT_SYNTHESIZE_H
+#define KAA_COLLECT_SYNTHESIZE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "perfdata/record.h"
+
+/* Takes a record; borrowed for the call. */
+typedef struct error *record_sink(void *arg, const struct record *record);
+
+/*
+ * The map of the kernel's code, `[kernel.kallsyms]_text`. Nothing if its
+ * addresses are hidden (kernel.kptr_restrict). root: see sys/file.h.
+ */
+struct error *synthesize_kernel(const char *root, record_sink *sink, void *arg);
+
+/*
+ * COMM, FORK and MMAP2 records of a process and its threads. A process that
+ * has ended meanwhile gives nothing. data: maps that are not code, too.
+ */
+struct error *synthesize_process(const char *root, pid_t pid, bool data,
+				 record_sink *sink, void *arg);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/target.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "python/layout.h"
+
+/* --- the unwinder's view --- */
+
+static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
+{
+	struct target *target = arg;
+	struct process_map *map =
+		process_map_at(target->process, address, target->time);
+	struct module *module;
+	struct error *error;
+
+	if (!map || !(map->prot & PROT_EXEC))
+		return false;
+	error = module_get(map->file, target->pid, &module);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	*ret = (struct unwind_map){ .start = map->start, .end = map->end };
+	if (module->cfi && module_bias(module, map, &ret->bias)) {
+		ret->cfi = module->cfi;
+		ret->entry = module->elf->entry;
+	}
+	return true;
+}
+
+/*
+ * Code only: data may have changed since the sample, and would complete a stack
+ * with what was not there.
+ */
+static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct target *target = arg;
+	const struct process_map *map =
+		process_map_at(target->process, address, target->time);
+
+	if (target->replaced || !map || !(map->prot & PROT_EXEC) ||
+	    size > map->end - address)
+		return false;
+	return remote_memory_read(&target->memory, address, buf, size) ==
+	       (ssize_t)size;
+}
+
+void target_at(struct target *target, uint64_t time)
+{
+	target->time = time;
+	target->unwind.space = process_generation(target->process, time);
+	if (!target->unwind.space)
+		target->unwind.space = ~UINT64_C(0) - target->pid;
+}
+
+/* --- life --- */
+
+struct error *target_get(struct target_list *list, struct process *process,
+			 struct target **ret)
+{
+	void **slot = process_user(process);
+	struct target *target = *slot;
+
+	if (!target) {
+		target = calloc(1, sizeof(*target));
+		if (!target || !vec_push(list, target)) {
+			free(target);
+			return error_no_memory();
+		}
+		target->pid = process_pid(process);
+		target->process = process;
+		target->memory = remote_memory_init((pid_t)target->pid);
+		target->unwind = (struct unwind_target){
+			.find_map = find_map,
+			.read = read_code,
+			.arg = target,
+		};
+		*slot = target;
+	}
+	*ret = target;
+	return NULL;
+}
+
+void target_list_deinit(struct target_list *list)
+{
+	vec_for_each(target, list) {
+		error_destroy((*target)->own_refusal);
+		remote_memory_deinit(&(*target)->memory);
+		free(*target);
+	}
+	vec_deinit(list);
+}
+
+struct error *target_exec(struct target_list *list, struct process *process,
+			  uint64_t time)
+{
+	void **slot = process_user(process);
+	struct target *previous = *slot;
+	struct target *target;
+	struct error *error;
+
+	*slot = NULL;
+	error = target_get(list, process, &target);
+	if (error) {
+		*slot = previous;
+		return error;
+	}
+	target->since = time;
+	target->previous = previous;
+	if (previous)
+		previous->replaced = true;
+	return NULL;
+}
+
+struct target *target_of(struct target *target, uint64_t time)
+{
+	while (target->previous && time < target->since)
+		target = target->previous;
+	return target;
+}
+
+/* --- Python --- */
+
+/* Usually the file tells the layout, before the process has run at all. */
+static struct error *read_layout(struct target *target,
+				 const struct module *module, uint64_t bias,
+				 struct py_layout *ret)
+{
+	const struct py_binary *python = &module->python;
+	uint8_t bytes[PY_DEBUG_OFFSETS_MAX];
+	struct error *error;
+
+	if (python->has_layout) {
+		*ret = python->layout;
+		return NULL;
+	}
+	error = remote_memory_read_exact(&target->memory,
+					 python->runtime + bias, bytes,
+					 sizeof(bytes));
+	if (error)
+		return error;
+	return py_layout_from_debug_offsets(
+		(struct bytes){ bytes, sizeof(bytes) }, python->version, ret);
+}
+
+struct error *target_mmap(struct target *target, struct process_map *map)
+{
+	struct module *module;
+	struct error *error;
+	uint64_t bias;
+
+	if (!(map->prot & PROT_EXEC))
+		return NULL;
+	error = module_retry(map->file, target->pid);
+	if (error || target->state == PYTHON_FOUND)
+		return error;
+	error = module_get(map->file, target->pid, &module);
+	if (error)
+		return error;
+	if (module->refused && target->state == PYTHON_NONE) {
+		target->state = PYTHON_REFUSED;
+		target->refused = module->refused;
+		target->path = map->file->path;
+	}
+	if (!module->is_python || !module_bias(module, map, &bias))
+		return NULL;
+	error = read_layout(target, module, bias, &target->python.layout);
+	target->path = map->file->path;
+	if (error) {
+		if (error->code == ERROR_NO_MEMORY)
+			return error;
+		target->state = PYTHON_REFUSED;
+		error_destroy(target->own_refusal);
+		target->refused = target->own_refusal = error;
+		return NULL;
+	}
+	target->state = PYTHON_FOUND;
+	target->module = module;
+	target->bias = bias;
+	target->python.runtime = module->python.runtime + bias;
+	target->python.code_type = module->python.code_type + bias;
+	return NULL;
+}
+
+struct search {
+	struct target *target;
+	struct error *error;
+};
+
+static bool search_map(struct process_map *map, void *arg)
+{
+	struct search *search = arg;
+
+	search->error = target_mmap(search->target, map);
+	return !search->error && search->target->state != PYTHON_FOUND;
+}
+
+struct error *target_search(struct target *target)
+{
+	struct search search = { .target = target };
+
+	if (target->state != PYTHON_FOUND)
+		process_each_map(target->process, search_map, &search);
+	return search.error;
+}
+
+bool target_is_eval(const struct target *target, uint64_t address)
+{
+	return target->module &&
+	       py_binary_is_eval(&target->module->python,
+				 address - target->bias);
+}

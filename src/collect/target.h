@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recorded process: its address space as the unwinder wants it, and the
+ * Python in it.
+ *
+ * One for each struct process, kept in its `user` slot. A Python is looked for
+ * when an executable mapping comes; found again for a forked child, which
+ * starts without a target.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_TARGET_H
+#define KAA_COLLECT_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "bpf/walker.h"
+#include "collect/module.h"
+#include "process/process.h"
+#include "sys/remote_memory.h"
+#include "unwind/unwind.h"
+
+enum python_state {
+	/* No mapping with a CPython so far. */
+	PYTHON_NONE,
+	/* Found and readable; `python` is filled in. */
+	PYTHON_FOUND,
+	/* Found, but refused or not readable; `refused` says why. */
+	PYTHON_REFUSED,
+};
+
+struct target {
+	uint32_t pid;
+	struct process *process;
+	enum python_state state;
+	struct walker_process python;
+	/* The interpreter's module and where it lies. */
+	const struct module *module;
+	const char *path;
+	uint64_t bias;
+	/* Borrowed from the module, or `own_refusal`. */
+	const struct error *refused;
+	struct error *own_refusal;
+	/* The time of its exec, or of the fork; 0: before the recording. */
+	uint64_t since;
+	/* What the process was before that exec, or NULL. */
+	struct target *previous;
+	/* It has called exec since: its memory is no longer there. */
+	bool replaced;
+	/*
+	 * The image of Python code is mapped in the output, or will be when the
+	 * round is over: before the first sample that needs it, whose time this is.
+	 */
+	bool image_mapped;
+	uint64_t image_time;
+	/* A PYTHON record is in the output. */
+	bool announced;
+	/* The user was told about the refusal. */
+	bool reported;
+	struct remote_memory memory;
+	/* The unwinder's view; arg is this target. */
+	struct unwind_target unwind;
+	/* Time for which `unwind` answers. */
+	uint64_t time;
+};
+
+/* All targets of a recording; they live as long as it. */
+struct target_list VEC_BODY(struct target *);
+void target_list_deinit(struct target_list *list);
+
+/* The target of a process, made on first use. Fails for want of memory only. */
+struct error *target_get(struct target_list *list, struct process *process,
+			 struct target **ret);
+
+/*
+ * The process called exec: a new target takes its place, for samples from that
+ * time on. Samples from before may still be to come; target_of() finds theirs.
+ */
+struct error *target_exec(struct target_list *list, struct process *process,
+			  uint64_t time);
+
+/* The target that the process was at that time. */
+struct target *target_of(struct target *target, uint64_t time);
+
+/*
+ * Looks whether a mapping holds a CPython. If the state becomes PYTHON_FOUND,
+ * `python` is what the walker needs to know.
+ */
+struct error *target_mmap(struct target *target, struct process_map *map);
+
+/* target_mmap() for all mappings, until a Python is found. */
+struct error *target_search(struct target *target);
+
+/* Prepares `unwind` for a sample of that time. */
+void target_at(struct target *target, uint64_t time);
+
+/* The address lies in the evaluation function of the target's Python. */
+bool target_is_eval(const struct target *target, uint64_t address);
+
+#endif

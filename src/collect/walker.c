@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/walker.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "walker.skel.h"
+
+struct walker {
+	struct walker_bpf *skeleton;
+	/* Of the attached events; closing them detaches. */
+	VEC(struct bpf_link *) links;
+};
+
+static int be_silent(enum libbpf_print_level level, const char *format,
+		     va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static struct error *walker_refused(int errnum, const char *what)
+{
+	if (errnum == EPERM || errnum == EACCES)
+		return error_create(ERROR_PERMISSION,
+				    "the kernel does not let this user %s: run under sudo, or give kaa CAP_BPF and CAP_PERFMON",
+				    what);
+	if (errnum == ENOENT || errnum == ESRCH || errnum == EINVAL ||
+	    errnum == EOPNOTSUPP)
+		return error_create(ERROR_UNSUPPORTED,
+				    "this kernel cannot %s (%s): Linux 5.17 or later with BTF (/sys/kernel/btf/vmlinux) is needed",
+				    what, strerror(errnum));
+	return error_os(errnum, NULL, "cannot %s", what);
+}
+
+/*
+ * How deeply nested our pid namespace is. Linux numbers processes anew in each
+ * namespace; perf's records carry our numbers, so the walker has to use them
+ * too.
+ */
+static int pid_level(struct walker_bpf *skeleton)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int err = bpf_prog_test_run_opts(
+		bpf_program__fd(skeleton->progs.kaa_pid_level), &options);
+
+	return err ? err : (int)options.retval;
+}
+
+static struct error *walker_open(struct walker_bpf **ret)
+{
+	struct walker_bpf *skeleton = walker_bpf__open();
+
+	if (!skeleton)
+		return walker_refused(errno, "open a BPF program");
+	bpf_program__set_autoattach(skeleton->progs.kaa_sample, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_tracepoint, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_pid_level, false);
+	bpf_map__set_max_entries(skeleton->maps.output,
+				 (uint32_t)libbpf_num_possible_cpus());
+	*ret = skeleton;
+	return NULL;
+}
+
+/* Loads the one program that tells the namespace's depth. */
+static struct error *find_pid_level(uint32_t *ret)
+{
+	struct walker_bpf *skeleton;
+	struct error *error = walker_open(&skeleton);
+	struct bpf_program *program;
+	int level;
+
+	if (error)
+		return error;
+	bpf_object__for_each_program(program, skeleton->obj)
+		bpf_program__set_autoload(
+			program, program == skeleton->progs.kaa_pid_level);
+	level = walker_bpf__load(skeleton);
+	if (!level)
+		level = pid_level(skeleton);
+	walker_bpf__destroy(skeleton);
+	if (level < 0)
+		return walker_refused(-level, "load a BPF program");
+	*ret = (uint32_t)level;
+	return NULL;
+}
+
+static struct error *walker_load(struct walker *walker)
+{
+	uint32_t level = 0;
+	struct error *error = find_pid_level(&level);
+	int err;
+
+	if (error)
+		return error;
+	error = walker_open(&walker->skeleton);
+	if (error)
+		return error;
+	walker->skeleton->rodata->config.pid_level = level;
+	bpf_program__set_autoload(walker->skeleton->progs.kaa_pid_level, false);
+	err = walker_bpf__load(walker->skeleton);
+	if (err)
+		return walker_refused(-err, "load a BPF program");
+	err = walker_bpf__attach(walker->skeleton);
+	if (err)
+		return walker_refused(-err, "attach to scheduler tracepoints");
+	return NULL;
+}
+
+struct error *walker_create(struct walker **ret)
+{
+	struct walker *walker = calloc(1, sizeof(*walker));
+	/* Kernels before 5.11 charge maps to this limit. */
+	struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
+	struct error *error;
+
+	if (!walker)
+		return error_no_memory();
+	setrlimit(RLIMIT_MEMLOCK, &no_limit);
+	libbpf_set_print(be_silent);
+	error = walker_load(walker);
+	if (error) {
+		walker_destroy(walker);
+		return error;
+	}
+	*ret = walker;
+	return NULL;
+}
+
+void walker_destroy(struct walker *walker)
+{
+	if (!walker)
+		return;
+	vec_for_each(link, &walker->links)
+		bpf_link__destroy(*link);
+	vec_deinit(&walker->links);
+	walker_bpf__destroy(walker->skeleton);
+	free(walker);
+}
+
+struct error *walker_set_output(struct walker *walker, int cpu, int fd)
+{
+	uint32_t key = (uint32_t)cpu;
+
+	if (bpf_map__update_elem(walker->skeleton->maps.output, &key,
+				 sizeof(key), &fd, sizeof(fd), BPF_ANY))
+		return walker_refused(errno, "set the output of a BPF program");
+	return NULL;
+}
+
+struct error *walker_attach(struct walker *walker, int fd, bool tracepoint)
+{
+	struct bpf_program *program =
+		tracepoint ? walker->skeleton->progs.kaa_tracepoint :
+			     walker->skeleton->progs.kaa_sample;
+	/* The link closes the descriptor that it is given. */
+	int copy = dup(fd);
+	struct bpf_link *link;
+
+	if (copy < 0)
+		return error_os(errno, NULL, "cannot duplicate an event");
+	link = bpf_program__attach_perf_event(program, copy);
+	if (!link) {
+		int errnum = errno;
+
+		close(copy);
+		return walker_refused(errnum, "attach a BPF program");
+	}
+	if (!vec_push(&walker->links, link)) {
+		bpf_link__destroy(link);
+		return error_no_memory();
+	}
+	/* libbpf enables what it attaches to; the recorder says when. */
+	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
+		return error_os(errno, NULL, "cannot disable an event");
+	return NULL;
+}
+
+struct error *walker_add_process(struct walker *walker, uint32_t pid,
+				 const struct walker_process *process)
+{
+	if (bpf_map__update_elem(walker->skeleton->maps.processes, &pid,
+				 sizeof(pid), process, sizeof(*process),
+				 BPF_ANY))
+		return errno == E2BIG ?
+			       error_create(ERROR_LIMIT,
+					    "more than %d Python processes at a time: this one's frames are not seen",
+					    WALKER_MAX_PROCESSES) :
+			       walker_refused(errno, "describe a process");
+	return NULL;
+}
+
+void walker_counters(struct walker *walker, struct walker_counters *ret)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct walker_counters *values =
+		cpus > 0 ? calloc((size_t)cpus, sizeof(*values)) : NULL;
+	uint32_t key = 0;
+
+	*ret = (struct walker_counters){};
+	if (!values)
+		return;
+	if (!bpf_map__lookup_elem(walker->skeleton->maps.counters, &key,
+				  sizeof(key), values,
+				  (size_t)cpus * sizeof(*values), 0)) {
+		for (int i = 0; i < cpus; i++) {
+			ret->samples += values[i].samples;
+			ret->stacks += values[i].stacks;
+			ret->no_thread += values[i].no_thread;
+			ret->lost += values[i].lost;
+			ret->lost_code += values[i].lost_code;
+		}
+	}
+	free(values);
+}

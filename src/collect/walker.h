@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The user-space side of the in-kernel walker: loads it, attaches it to
+ * events, tells it which processes run Python. bpf/walker.h has what it writes.
+ *
+ * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN, or root). Loading is done
+ * before privileges are dropped; walker_add_process() works without, on
+ * kernels that let the owner of a map's descriptor use it, else CAP_BPF has to
+ * be kept.
+ */
+#ifndef KAA_COLLECT_WALKER_H
+#define KAA_COLLECT_WALKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/walker.h"
+
+struct walker;
+
+/*
+ * ERROR_PERMISSION or ERROR_UNSUPPORTED says why the machine does not take
+ * it and what to do.
+ */
+struct error *walker_create(struct walker **ret);
+void walker_destroy(struct walker *walker);
+
+/* What the walker writes on this CPU goes to the event's ring. */
+struct error *walker_set_output(struct walker *walker, int cpu, int fd);
+
+/*
+ * Runs at every overflow of the event from now on; of a tracepoint, at every
+ * hit, for all events of that tracepoint: attach to one of them. The event is
+ * disabled afterwards.
+ */
+struct error *walker_attach(struct walker *walker, int fd, bool tracepoint);
+
+/* ERROR_LIMIT when there are too many; the recording can go on. */
+struct error *walker_add_process(struct walker *walker, uint32_t pid,
+				 const struct walker_process *process);
+
+/* Sums over all CPUs. */
+void walker_counters(struct walker *walker, struct walker_counters *ret);
+
+DEFINE_CLEANUP(walker, struct walker *, walker_destroy);
+
+#endif
