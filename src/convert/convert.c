@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "convert/convert.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/dwarf.h"
+#include "convert/filter.h"
+#include "convert/names.h"
+#include "convert/stacks.h"
+#include "convert/timeline.h"
+#include "obj/kallsyms.h"
+#include "perfdata/kaa_stream.h"
+#include "process/process.h"
+
+enum {
+	/* Bytes that resolved stacks and frames may hold. */
+	CACHE_LIMIT = 256 << 20,
+	/* Records between two times that the past is forgotten. */
+	FORGET_EVERY = 4096,
+	/* Bytes of --kallsyms, at most. */
+	KALLSYMS_MAX = 256 << 20,
+	COUNTERS_MAX = 4096,
+};
+
+/* Samples may come this much after what they depend on; ns. */
+#define FORGET_SLACK 5000000000u
+
+struct converter {
+	struct perfdata_reader *reader;
+	const struct convert_options *options;
+	struct process_table *table;
+	struct names names;
+	struct stacks stacks;
+	struct dwarf dwarf;
+	bool dwarf_ready;
+	/* The chain of a sample that was unwound here. */
+	address_vec words;
+	struct convert_stats stats;
+	VEC(struct convert_counter) counters;
+	/* The kaa stream was read before the samples. */
+	bool stream_read;
+	/* For processes whose set of maps has no number. */
+	uint64_t last_space;
+	uint64_t records;
+};
+
+bool converter_is_stream(const struct event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       !strcmp(event->name, KAA_EVENT_NAME);
+}
+
+struct perfdata_reader *converter_reader(struct converter *converter)
+{
+	return converter->reader;
+}
+
+const struct convert_counter *
+converter_counters(const struct converter *converter, size_t *count)
+{
+	*count = converter->counters.count;
+	return converter->counters.data;
+}
+
+struct dso_store *converter_dsos(struct converter *converter)
+{
+	return converter->names.store;
+}
+
+bool converter_is_python(const struct converter *converter,
+			 const struct dso *dso)
+{
+	return dso == converter->names.python_dso ||
+	       dso == converter->names.no_python_dso;
+}
+
+struct convert_stats converter_stats(const struct converter *converter)
+{
+	struct convert_stats stats = converter->stats;
+	struct process_stats tasks = process_table_stats(converter->table);
+
+	stats.broken_chains = converter->stacks.broken;
+	stats.dropped_tasks = tasks.over_limit + tasks.malformed;
+	return stats;
+}
+
+/* --- The kaa stream ----------------------------------------------------- */
+
+static struct error *add_counter(struct converter *c,
+				 const struct kaa_counter *counter)
+{
+	struct convert_counter new = { .value = counter->value };
+
+	new.name = arena_strndup(&c->names.arena, counter->name.data,
+				 counter->name.len);
+	if (!new.name || !vec_push(&c->counters, new))
+		return error_no_memory();
+	return NULL;
+}
+
+static struct error *add_summary(struct converter *c,
+				 struct kaa_summary *summary)
+{
+	struct kaa_counter counter;
+	struct error *error = NULL;
+
+	while (!error && c->counters.count < COUNTERS_MAX &&
+	       kaa_summary_next(summary, &counter))
+		error = add_counter(c, &counter);
+	return error;
+}
+
+/* A payload that breaks its format is counted and left out. */
+static struct error *apply_stream(struct converter *c,
+				  const struct record *record)
+{
+	struct kaa_payload payload;
+	struct error *error;
+
+	if (!(record->has & PERF_SAMPLE_RAW))
+		return NULL;
+	error = kaa_stream_decode(record->sample.raw, record->sample.raw_size,
+				  &payload);
+	if (!error && payload.type == KAA_SUMMARY)
+		error = add_summary(c, &payload.summary);
+	else if (!error)
+		error = names_add_payload(&c->names, &payload);
+	if (error && error->code != ERROR_NO_MEMORY) {
+		c->stats.broken_stream++;
+		error_destroy(error);
+		return NULL;
+	}
+	return error;
+}
+
+static bool has_stream(const struct perfdata_reader *reader)
+{
+	vec_for_each(event, &perfdata_reader_events(reader)->list)
+		if (converter_is_stream(*event))
+			return true;
+	return false;
+}
+
+/*
+ * Names of code made at run time stand behind the samples that need them: the
+ * stream is read first, where the file can be read twice.
+ */
+static struct error *read_stream(struct converter *c, int fd, const char *path)
+{
+	_cleanup_perfdata_reader_ struct perfdata_reader *reader = NULL;
+	const struct record *record;
+	struct error *error;
+	char again[64];
+	int second;
+
+	if (perfdata_reader_is_pipe(c->reader) || !has_stream(c->reader))
+		return NULL;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+	second = open(again, O_RDONLY | O_CLOEXEC);
+	if (second < 0)
+		return NULL;
+	error = perfdata_reader_open_fd(second, path, &reader);
+	if (error)
+		return error;
+	while (!(error = perfdata_reader_next(reader, &record)) && record) {
+		if (record->type != PERF_RECORD_SAMPLE || !record->event ||
+		    !converter_is_stream(record->event))
+			continue;
+		error = apply_stream(c, record);
+		if (error)
+			return error;
+	}
+	c->stream_read = true;
+	return error;
+}
+
+/* --- Opening ------------------------------------------------------------ */
+
+static struct error *add_kallsyms(struct converter *c,
+				  const struct kallsyms *syms)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < syms->symtab.count; i++) {
+		const struct symbol *s = &syms->symtab.symbols[i];
+		struct symbol_range range = {
+			.pid = SYMBOLIZE_KERNEL,
+			.start = s->start,
+			.size = s->end - s->start,
+			.to = SYMBOLIZE_FOREVER,
+			.name = s->name,
+			.dso_name = syms->modules[s->group],
+		};
+
+		error = symbolizer_add_range(c->names.symbolizer, &range);
+	}
+	return error;
+}
+
+static struct error *read_all(int fd, const char *path, struct strbuf *out)
+{
+	for (;;) {
+		ssize_t n;
+
+		if (out->len > KALLSYMS_MAX)
+			return error_at(ERROR_LIMIT, path, out->len,
+					"too large for kallsyms");
+		if (!strbuf_reserve(out, 1 << 20))
+			return error_no_memory();
+		n = read(fd, out->data + out->len, 1 << 20);
+		if (n < 0)
+			return error_os(errno, path, "cannot read");
+		if (n == 0)
+			return NULL;
+		out->len += (size_t)n;
+	}
+}
+
+static struct error *read_kallsyms(struct converter *c, const char *path)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct kallsyms syms = {};
+	struct error *error;
+
+	if (fd < 0)
+		return error_os(errno, path, "cannot open");
+	error = read_all(fd, path, &text);
+	if (error)
+		return error;
+	error = kallsyms_parse(text.data, text.len, &syms);
+	if (error)
+		return error;
+	error = add_kallsyms(c, &syms);
+	kallsyms_deinit(&syms);
+	return error;
+}
+
+static struct error *converter_init(struct converter *c, int fd,
+				    const char *path)
+{
+	struct error *error;
+
+	error = perfdata_reader_open_fd(fd, path, &c->reader);
+	if (error)
+		return error;
+	error = process_table_create(&c->table);
+	if (error)
+		return error;
+	error = names_init(&c->names, c->options, c->table,
+			   perfdata_reader_features(c->reader));
+	if (error)
+		return error;
+	c->stacks.names = &c->names;
+	c->stacks.options = c->options;
+	if (c->options->kallsyms) {
+		error = read_kallsyms(c, c->options->kallsyms);
+		if (error)
+			return error;
+	}
+	return read_stream(c, fd, path);
+}
+
+struct error *converter_open_fd(int fd, const char *path,
+				const struct convert_options *options,
+				struct converter **ret)
+{
+	struct converter *c = calloc(1, sizeof(*c));
+	struct error *error;
+
+	if (!c) {
+		close(fd);
+		return error_no_memory();
+	}
+	c->options = options;
+	error = converter_init(c, fd, path);
+	if (error) {
+		converter_destroy(c);
+		return error;
+	}
+	*ret = c;
+	return NULL;
+}
+
+struct error *converter_open(const char *path,
+			     const struct convert_options *options,
+			     struct converter **ret)
+{
+	int fd = STDIN_FILENO;
+
+	if (!strcmp(path, "-"))
+		fd = dup(STDIN_FILENO);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_os(errno, path, "cannot open");
+	return converter_open_fd(fd, path, options, ret);
+}
+
+void converter_destroy(struct converter *c)
+{
+	if (!c)
+		return;
+	stacks_deinit(&c->stacks);
+	dwarf_deinit(&c->dwarf);
+	names_deinit(&c->names);
+	process_table_destroy(c->table);
+	perfdata_reader_destroy(c->reader);
+	vec_deinit(&c->words);
+	vec_deinit(&c->counters);
+	free(c);
+}
+
+/* --- Samples ------------------------------------------------------------ */
+
+static enum address_mode mode_of(const struct record *record)
+{
+	switch (record_cpumode(record)) {
+	case PERF_RECORD_MISC_KERNEL:
+		return ADDRESS_KERNEL;
+	case PERF_RECORD_MISC_USER:
+		return ADDRESS_USER;
+	default:
+		return ADDRESS_OTHER;
+	}
+}
+
+/* The recorded part of a chain that stands before its user part. */
+static struct error *copy_kernel_part(struct converter *c,
+				      const struct record_sample *sample)
+{
+	for (size_t i = 0; i < sample->callchain_count; i++) {
+		if (sample->callchain[i] == (uint64_t)PERF_CONTEXT_USER)
+			break;
+		if (!vec_push(&c->words, sample->callchain[i]))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *unwind_chain(struct converter *c,
+				  const struct record *record,
+				  struct process *process, struct chain *chain)
+{
+	struct error *error = NULL;
+	bool complete = false;
+
+	if (!c->dwarf_ready) {
+		error = dwarf_init(&c->dwarf, &c->names.images);
+		if (error)
+			return error;
+		c->dwarf_ready = true;
+	}
+	vec_clear(&c->words);
+	if (record->has & PERF_SAMPLE_CALLCHAIN)
+		error = copy_kernel_part(c, &record->sample);
+	if (error)
+		return error;
+	if (!vec_push(&c->words, (uint64_t)PERF_CONTEXT_USER))
+		return error_no_memory();
+	error = dwarf_unwind(&c->dwarf, record, process, &c->words, &complete);
+	if (error)
+		return error;
+	c->stats.unwound++;
+	c->stats.unwound_incomplete += !complete;
+	chain->words = c->words.data;
+	chain->count = c->words.count;
+	chain->style = complete ? CHAIN_UNWOUND : CHAIN_UNWOUND_INCOMPLETE;
+	return NULL;
+}
+
+static struct error *find_chain(struct converter *c,
+				const struct record *record,
+				struct process *process, struct chain *chain)
+{
+	const struct record_sample *sample = &record->sample;
+
+	if (dwarf_has_stack(record))
+		return unwind_chain(c, record, process, chain);
+	chain->style = CHAIN_RECORDED;
+	if ((record->has & PERF_SAMPLE_CALLCHAIN) && sample->callchain_count) {
+		chain->mode = ADDRESS_USER;
+		chain->words = sample->callchain;
+		chain->count = sample->callchain_count;
+		return NULL;
+	}
+	chain->mode = mode_of(record);
+	chain->words = &sample->ip;
+	chain->count = (record->has & PERF_SAMPLE_IP) ? 1 : 0;
+	return NULL;
+}
+
+static struct error *find_place(struct converter *c,
+				const struct record *record,
+				struct place *ret)
+{
+	struct process *process;
+	struct error *error;
+
+	error = process_table_get(c->table, record->pid, record->time,
+				  &process);
+	if (error)
+		return error;
+	*ret = (struct place){ .process = process,
+			       .pid = record->pid,
+			       .time = record->time,
+			       .space = process_generation(process,
+							   record->time) };
+	if (!ret->space)
+		ret->space = (1ull << 63) + ++c->last_space;
+	return NULL;
+}
+
+static void count_stack(struct converter *c, const struct convert_stack *stack)
+{
+	c->stats.samples++;
+	c->stats.steps += stack->count;
+	c->stats.truncated += !!(stack->flags & PROFILE_SAMPLE_TRUNCATED);
+	c->stats.not_aligned += !!(stack->flags & PROFILE_SAMPLE_NOT_ALIGNED);
+	c->stats.unreadable +=
+		!!(stack->flags & PROFILE_SAMPLE_UNREADABLE_PYTHON);
+	c->stats.unresolved += stack->unresolved;
+}
+
+static uint16_t sample_flags(const struct convert_sample *sample,
+			     const struct record *record)
+{
+	uint16_t flags = sample->stack->flags;
+	enum address_mode mode = mode_of(record);
+
+	if (!sample->has_chain)
+		flags &= (uint16_t)~PROFILE_SAMPLE_NO_USER_STACK;
+	if (mode == ADDRESS_KERNEL)
+		flags |= PROFILE_SAMPLE_KERNEL;
+	else if (mode == ADDRESS_USER)
+		flags |= PROFILE_SAMPLE_USER;
+	return flags;
+}
+
+/* perf forgets a thread's name when it ends, though not all samples are in. */
+static const char *comm_of(struct converter *c, const struct record *record)
+{
+	if (c->options->like_perf &&
+	    process_table_has_ended(c->table, record->pid, record->tid,
+				    record->time))
+		return NULL;
+	return process_table_comm_at(c->table, record->pid, record->tid,
+				     record->time);
+}
+
+static struct error *apply_sample(struct converter *c,
+				  const struct record *record,
+				  convert_sample_fn *fn, void *arg)
+{
+	uint64_t type = record->event->attr.sample_type;
+	struct convert_sample sample = {
+		.event = record->event,
+		.record = record,
+		.pid = (int32_t)record->pid,
+		.tid = (int32_t)record->tid,
+		.time = record->time,
+		.cpu = record->has & PERF_SAMPLE_CPU ? (int32_t)record->cpu
+						     : -1,
+		.period = record->sample.period,
+		.ip = record->sample.ip,
+		.has_chain = type & PERF_SAMPLE_CALLCHAIN,
+	};
+	struct chain chain = {};
+	struct place place;
+	struct error *error;
+
+	sample.comm = comm_of(c, record);
+	if (!filter_record(c->options, record) ||
+	    !filter_comm(c->options, sample.comm)) {
+		c->stats.filtered++;
+		return NULL;
+	}
+	stacks_trim(&c->stacks, CACHE_LIMIT);
+	error = find_place(c, record, &place);
+	if (!error)
+		error = find_chain(c, record, place.process, &chain);
+	if (!error)
+		error = stacks_get(&c->stacks, &place, &chain, &sample.stack);
+	if (error)
+		return error;
+	sample.flags = sample_flags(&sample, record);
+	count_stack(c, sample.stack);
+	return fn(&sample, arg);
+}
+
+/* --- The way through the file ------------------------------------------- */
+
+static void forget_past(struct converter *c, uint64_t time)
+{
+	if (++c->records % FORGET_EVERY == 0 && time > FORGET_SLACK)
+		process_table_forget(c->table, time - FORGET_SLACK);
+}
+
+static struct error *apply_record(struct converter *c,
+				  const struct record *record,
+				  convert_sample_fn *fn, void *arg)
+{
+	struct error *error;
+
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		if (!record->event)
+			return NULL;
+		if (converter_is_stream(record->event))
+			return c->stream_read ? NULL : apply_stream(c, record);
+		return fn ? apply_sample(c, record, fn, arg) : NULL;
+	case PERF_RECORD_KSYMBOL:
+		return names_add_ksymbol(&c->names, record);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		error = names_see_map(&c->names, record);
+		if (!error)
+			error = timeline_apply(c->table, record,
+					       c->options->like_perf);
+		return error ? error : names_add_map(&c->names, record);
+	default:
+		return timeline_apply(c->table, record,
+				      c->options->like_perf);
+	}
+}
+
+struct error *converter_run(struct converter *converter, convert_sample_fn *fn,
+			    void *arg)
+{
+	const struct record *record;
+	struct error *error;
+
+	for (;;) {
+		error = perfdata_reader_next(converter->reader, &record);
+		if (error || !record)
+			return error;
+		error = apply_record(converter, record, fn, arg);
+		if (error)
+			return error;
+		forget_past(converter, record->time);
+	}
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * perf.data to resolved samples, and to the profile model.
+ *
+ *	converter_open(path, &options, &converter);
+ *	converter_run(converter, on_sample, arg);
+ *	... converter_stats(converter) ...
+ *	converter_destroy(converter);
+ *
+ * or, for the model, convert_profile(path, &options, NULL, &profile).
+ *
+ * The converter drives the reader (perfdata/reader.h) over the file, keeps the
+ * timeline of processes, reads the kaa stream, unwinds raw stacks, and names
+ * every address. Samples come one at a time, in time order, in bounded memory.
+ *
+ * What is made right, and what options.like_perf leaves as perf 7.2 has it:
+ * - A return address is named by the call before it (address - 1).
+ * - A chain of frame pointers ends at _start, or where it leaves all
+ *   executable memory: what stands beyond is no code.
+ * - Trampoline frames of CPython (`py::` symbols of a perf map) are Python
+ *   frames; where kaa's own Python frames are in the same stack they are
+ *   interpreter frames.
+ * - A raw stack that could not be unwound to its end has the marker
+ *   `[truncated stack]` as its outermost frame.
+ *
+ * Not thread-safe. Linux uapi perf_event.h for contexts and records.
+ */
+#ifndef KAA_CONVERT_CONVERT_H
+#define KAA_CONVERT_CONVERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "perfdata/reader.h"
+#include "profile/profile.h"
+#include "symbolize/dso.h"
+
+/* Numbers of which one must be equal; none given: all pass. Borrowed. */
+struct convert_ids {
+	const int64_t *values;
+	size_t count;
+};
+
+struct convert_names {
+	const char *const *values;
+	size_t count;
+};
+
+/* Zero-initialise for the defaults. Strings and arrays are borrowed. */
+struct convert_options {
+	/* As struct dso_options has them. */
+	const char *symfs;
+	const char *root;
+	const char *debug_dir;
+	const char *buildid_dir;
+	/* A file to read instead of the running kernel's kallsyms. */
+	const char *kallsyms;
+	/* Names as the files have them. */
+	bool no_demangle;
+	/* Print what perf prints; see above. */
+	bool like_perf;
+	/* Name the source lines of native frames, too. */
+	bool lines;
+	/* Frames of a stack, from the leaf; 0: all. */
+	uint32_t max_stack;
+	/* Samples outside are left out, [from, to]; to 0: no end. */
+	uint64_t time_from;
+	uint64_t time_to;
+	struct convert_ids pids;
+	struct convert_ids tids;
+	struct convert_ids cpus;
+	struct convert_names comms;
+};
+
+/* One code location. Lives until the next sample; see convert_stack. */
+struct convert_frame {
+	/*
+	 * As the chain has it; of an unwound stack's callers, as perf shows
+	 * them, one less than the return address.
+	 */
+	uint64_t address;
+	/*
+	 * In the DSO's own addresses; a file offset if no symbol is known.
+	 * address itself without a DSO.
+	 */
+	uint64_t rel;
+	/* NULL: no symbol. Else demangled, and the span in terms of rel. */
+	const char *name;
+	uint64_t start;
+	uint64_t end;
+	/* rel - start; 0 without a symbol. */
+	uint64_t offset;
+	/* NULL: no mapping. */
+	struct dso *dso;
+	/* NULL, 0: not known. */
+	const char *file;
+	uint32_t line;
+	/* enum profile_frame_kind */
+	uint8_t kind;
+	/* A CPython perf trampoline: the symbol is py::... of a perf map. */
+	bool is_trampoline;
+	/* In the file that holds the interpreter; a function of call glue. */
+	bool in_interpreter;
+	bool is_glue;
+	/* When the name holds, [from, to). */
+	uint64_t valid_from;
+	uint64_t valid_to;
+	/* For the consumer: start as PROFILE_NONE; [1] with FLAG_INTERPRETER. */
+	uint32_t user[2];
+};
+
+/* A frame in its stack. */
+struct convert_step {
+	struct convert_frame *frame;
+	/* enum profile_frame_kind: NATIVE for a folded trampoline. */
+	uint8_t kind;
+	/* enum profile_frame_flags */
+	uint8_t flags;
+};
+
+/*
+ * A resolved chain, leaf first. Equal chains of a process share one object,
+ * which lives at least until the callback returns; `user` starts as
+ * PROFILE_NONE and is the consumer's as long as the object lives.
+ */
+struct convert_stack {
+	uint32_t count;
+	/* enum profile_sample_flags: what concerns the stack. */
+	uint16_t flags;
+	uint32_t user;
+	/* Steps without a symbol. */
+	uint32_t unresolved;
+	/* When all names hold, [from, to). */
+	uint64_t valid_from;
+	uint64_t valid_to;
+	struct convert_step steps[];
+};
+
+struct convert_sample {
+	const struct event *event;
+	/* The raw record, with all its fields; valid during the callback. */
+	const struct record *record;
+	/* NULL: not known. */
+	const char *comm;
+	int32_t pid;
+	int32_t tid;
+	uint64_t time;
+	/* -1: not recorded. */
+	int32_t cpu;
+	uint64_t period;
+	uint64_t ip;
+	/* enum profile_sample_flags */
+	uint16_t flags;
+	/* The event's samples have chains, raw or recorded. */
+	bool has_chain;
+	/* Never NULL; without a chain one step, the address hit. */
+	struct convert_stack *stack;
+};
+
+struct convert_stats {
+	/* Handed to the callback; left out by options. */
+	uint64_t samples;
+	uint64_t filtered;
+	/* Stacks with a marker, by kind; and cut without one. */
+	uint64_t truncated;
+	uint64_t not_aligned;
+	uint64_t unreadable;
+	/* Raw stacks unwound, and those that did not reach their end. */
+	uint64_t unwound;
+	uint64_t unwound_incomplete;
+	/* Steps without a symbol, of all. */
+	uint64_t unresolved;
+	uint64_t steps;
+	/* Chains that hold what no chain may hold; taken as far as they go. */
+	uint64_t broken_chains;
+	/* Payloads of the kaa stream that do not decode. */
+	uint64_t broken_stream;
+	/* Records that the timeline dropped. */
+	uint64_t dropped_tasks;
+};
+
+/* A count that the recorder left in a SUMMARY record. */
+struct convert_counter {
+	const char *name;
+	uint64_t value;
+};
+
+struct converter;
+
+/* An error of the callback ends converter_run(), which returns it. */
+typedef struct error *convert_sample_fn(const struct convert_sample *sample,
+					void *arg);
+
+/* path "-" is standard input. options must outlive the converter. */
+struct error *converter_open(const char *path,
+			     const struct convert_options *options,
+			     struct converter **ret);
+/* The same on a descriptor, taken over even on failure. */
+struct error *converter_open_fd(int fd, const char *path,
+				const struct convert_options *options,
+				struct converter **ret);
+void converter_destroy(struct converter *converter);
+DEFINE_CLEANUP(converter, struct converter *, converter_destroy);
+
+/* Goes through the file once. fn may be NULL: then nothing is resolved. */
+struct error *converter_run(struct converter *converter, convert_sample_fn *fn,
+			    void *arg);
+
+/* Events, features, counts of the file. */
+struct perfdata_reader *converter_reader(struct converter *converter);
+/* The files that code comes from, in the order of their first maps. */
+struct dso_store *converter_dsos(struct converter *converter);
+/* The dso stands for the addresses of Python code. */
+bool converter_is_python(const struct converter *converter,
+			 const struct dso *dso);
+struct convert_stats converter_stats(const struct converter *converter);
+/* The event is kaa's own stream, which has no samples to show. */
+bool converter_is_stream(const struct event *event);
+/* Counters of the recording; complete after converter_run(). */
+const struct convert_counter *
+converter_counters(const struct converter *converter, size_t *count);
+
+/*
+ * The whole file as a model. profile_options may be NULL.
+ */
+struct error *convert_profile(const char *path,
+			      const struct convert_options *options,
+			      const struct profile_options *profile_options,
+			      struct profile **ret);
+/* The same with an open converter that has not run yet. */
+struct error *convert_to_profile(struct converter *converter,
+				 const struct profile_options *profile_options,
+				 struct profile **ret);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "convert/dwarf.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+struct error *dwarf_init(struct dwarf *dwarf, struct images *images)
+{
+	dwarf->images = images;
+	dwarf->frames = malloc(DWARF_MAX_FRAMES * sizeof(*dwarf->frames));
+	if (!dwarf->frames)
+		return error_no_memory();
+	return unwinder_create(&dwarf->unwinder);
+}
+
+void dwarf_deinit(struct dwarf *dwarf)
+{
+	unwinder_destroy(dwarf->unwinder);
+	free(dwarf->frames);
+}
+
+bool dwarf_has_stack(const struct record *record)
+{
+	const struct record_sample *s = &record->sample;
+	const uint64_t want = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	return (record->has & want) == want &&
+	       s->regs_user.abi == PERF_SAMPLE_REGS_ABI_64 &&
+	       s->regs_user.count && s->stack_dyn_size;
+}
+
+static struct process_map *exec_map(struct dwarf *dwarf, uint64_t address)
+{
+	struct process_map *map =
+		process_map_at(dwarf->process, address, dwarf->time);
+
+	return map && (map->prot & PROT_EXEC) ? map : NULL;
+}
+
+static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
+{
+	struct dwarf *dwarf = arg;
+	struct process_map *map = exec_map(dwarf, address);
+
+	return map && images_unwind_map(dwarf->images, map,
+					process_pid(dwarf->process), ret);
+}
+
+static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct dwarf *dwarf = arg;
+	uint64_t in_stack = address - dwarf->stack_start;
+	struct process_map *map;
+
+	if (in_stack < dwarf->sample->stack_dyn_size &&
+	    size <= dwarf->sample->stack_dyn_size - in_stack) {
+		memcpy(buf, dwarf->sample->stack_user + in_stack, size);
+		return true;
+	}
+	map = exec_map(dwarf, address);
+	return map && images_read(dwarf->images, map,
+				  process_pid(dwarf->process), address, buf,
+				  size);
+}
+
+struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,
+			   struct process *process, address_vec *addresses,
+			   bool *complete)
+{
+	const struct record_sample *sample = &record->sample;
+	struct unwind_target target = { .find_map = find_map,
+					.read = read_memory,
+					.arg = dwarf };
+	struct unwind_stack stack = { .bytes = { sample->stack_user,
+						 sample->stack_dyn_size } };
+	struct unwind_regs regs = {};
+	enum unwind_end end;
+	size_t count = 0;
+
+	unwind_regs_from_perf(sample->regs_user.mask, sample->regs_user.values,
+			      &regs);
+	if (!unwind_reg_known(&regs, UNWIND_RSP) ||
+	    !unwind_reg_known(&regs, UNWIND_RIP)) {
+		*complete = false;
+		return NULL;
+	}
+	stack.start = regs.value[UNWIND_RSP];
+	dwarf->process = process;
+	dwarf->time = record->time;
+	dwarf->sample = sample;
+	dwarf->stack_start = stack.start;
+	target.space = process_generation(process, record->time);
+	if (!target.space)
+		target.space = (1ull << 63) + ++dwarf->last_space;
+	end = unwind_stack(dwarf->unwinder, &target, &regs, &stack,
+			   dwarf->frames, NULL, DWARF_MAX_FRAMES, &count);
+	if (!vec_reserve(addresses, count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_frame *frame = &dwarf->frames[i];
+		bool caller = frame->flags & UNWIND_FRAME_CALLER;
+
+		addresses->data[addresses->count++] = frame->ip - caller;
+	}
+	*complete = end == UNWIND_COMPLETE;
+	return NULL;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "convert/interpreter_frames.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* A name ending in '*' stands for all that begin so. */
+static const char *const glue[] = {
+	"PyCFunction_Call",
+	"PyEval_CallFunction",
+	"PyEval_CallMethod",
+	"PyEval_CallObjectWithKeywords",
+	"PyEval_EvalCode",
+	"PyEval_EvalCodeEx",
+	"PyEval_EvalFrame",
+	"PyEval_EvalFrameEx",
+	"PyImport_ExecCodeModule*",
+	"PyObject_Call",
+	"PyObject_CallFunction",
+	"PyObject_CallFunctionObjArgs",
+	"PyObject_CallMethod",
+	"PyObject_CallMethodObjArgs",
+	"PyObject_CallNoArgs",
+	"PyObject_CallObject",
+	"PyObject_CallOneArg",
+	"PyObject_Vectorcall",
+	"PyObject_VectorcallDict",
+	"PyObject_VectorcallMethod",
+	"PyRun_*",
+	"PyVectorcall_Call",
+	"PyVectorcall_Function",
+	"Py_BytesMain",
+	"Py_Main",
+	"Py_RunMain",
+	"_PyCFunction_FastCallDict",
+	"_PyCFunction_FastCallKeywords",
+	"_PyEval_EvalCodeWithName",
+	"_PyEval_EvalFrame",
+	"_PyEval_EvalFrameDefault",
+	"_PyEval_Vector",
+	"_PyFunction_FastCallDict",
+	"_PyFunction_FastCallKeywords",
+	"_PyFunction_Vectorcall",
+	"_PyMethodDef_RawFastCallDict",
+	"_PyMethodDef_RawFastCallKeywords",
+	"_PyObject_Call",
+	"_PyObject_CallFunction*",
+	"_PyObject_CallMethod*",
+	"_PyObject_CallNoArg",
+	"_PyObject_CallNoArgs",
+	"_PyObject_CallNoArgsTstate",
+	"_PyObject_CallOneArg",
+	"_PyObject_Call_Prepend",
+	"_PyObject_FastCall",
+	"_PyObject_FastCallDict",
+	"_PyObject_FastCallDictTstate",
+	"_PyObject_FastCallTstate",
+	"_PyObject_MakeTpCall",
+	"_PyObject_Vectorcall",
+	"_PyObject_VectorcallDictTstate",
+	"_PyObject_VectorcallPrepend",
+	"_PyObject_VectorcallTstate",
+	"_PyPerfTrampoline*",
+	"_PyRun_*",
+	"_PyVectorcall_Call",
+	"_TAIL_CALL_*",
+	"_Py_Instrumented*",
+	"_Py_call_instrumentation*",
+	"_Py_trampoline_func_start",
+	"bound_method_vectorcall",
+	"builtin_eval",
+	"builtin_exec",
+	"call_attribute",
+	"call_function",
+	"call_unbound",
+	"call_unbound_noarg",
+	"cfunction_call",
+	"cfunction_call_varargs",
+	"cfunction_vectorcall_*",
+	"classmethoddescr_call",
+	"do_call_core",
+	"function_code_fastcall",
+	"gen_close",
+	"gen_iternext",
+	"gen_send",
+	"gen_send_ex",
+	"gen_send_ex2",
+	"gen_throw",
+	"instancemethod_call",
+	"lookup_maybe_method",
+	"method_call",
+	"method_vectorcall",
+	"method_vectorcall_*",
+	"methoddescr_call",
+	"object_vacall",
+	"partial_call",
+	"partial_vectorcall",
+	"property_descr_get",
+	"py_trampoline_evaluator",
+	"pymain_*",
+	"pyrun_*",
+	"run_eval_code_obj",
+	"run_mod",
+	"slot_*",
+	"thread_run",
+	"thread_pthread_*",
+	"trampoline_call",
+	"vectorcall_maybe",
+	"vectorcall_method",
+	"vectorcall_unbound",
+	"wrap_call",
+	"wrapper_call",
+};
+
+static bool matches(const char *pattern, const char *name, size_t n)
+{
+	size_t fixed = strcspn(pattern, "*");
+
+	if (pattern[fixed])
+		return n >= fixed && !memcmp(name, pattern, fixed);
+	return n == fixed && !memcmp(name, pattern, n);
+}
+
+bool interpreter_frame_is_glue(const char *name)
+{
+	size_t n = strcspn(name, ".");
+
+	for (size_t i = 0; i < sizeof(glue) / sizeof(*glue); i++)
+		if (matches(glue[i], name, n))
+			return true;
+	return false;
+}
+
+bool interpreter_frame_is_eval(const char *name)
+{
+	static const char eval[] = "_PyEval_EvalFrameDefault";
+	size_t n = strlen(eval);
+
+	return !strncmp(name, eval, n) && (!name[n] || name[n] == '.');
+}
+
+bool interpreter_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	return !strncmp(base, "python", 6) || !strncmp(base, "libpython", 9);
+}
+
+bool interpreter_frame_is_trampoline(const char *name)
+{
+	return !strncmp(name, "py::", 4);
+}

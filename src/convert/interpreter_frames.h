@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which functions of CPython only carry a call from one Python function to
+ * the next: the evaluation function and call glue. Reports fold their frames.
+ * Functions that do work of their own (list_sort, sre_*, PyDict_*, ...) are not
+ * among them.
+ *
+ * Names were taken from the sources of CPython 3.8 to 3.15: Python/ceval.c,
+ * pythonrun.c, bltinmodule.c; Objects/call.c,
+ * classobject.c, descrobject.c, genobject.c, methodobject.c, typeobject.c,
+ * funcobject.c; Modules/main.c, _threadmodule.c.
+ */
+#ifndef KAA_CONVERT_INTERPRETER_FRAMES_H
+#define KAA_CONVERT_INTERPRETER_FRAMES_H
+
+#include <stdbool.h>
+
+/*
+ * True for the evaluation function and for call glue. What a compiler appends
+ * to a name (".cold", ".constprop.0") does not matter.
+ */
+bool interpreter_frame_is_glue(const char *name);
+
+/* True for the evaluation function alone. */
+bool interpreter_frame_is_eval(const char *name);
+
+/*
+ * True if a file of that path looks like one that holds an interpreter:
+ * "python3.11", "libpython3.12.so.1.0". For recordings that do not say.
+ */
+bool interpreter_path(const char *path);
+
+/* Prefix of the symbols of CPython's perf trampolines. */
+bool interpreter_frame_is_trampoline(const char *name);
+
+#endif

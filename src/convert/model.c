@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Resolved samples to the profile model. */
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/convert.h"
+#include "convert/header.h"
+
+/* One step of a stack in the profile. */
+struct model_step {
+	uint32_t frame;
+	uint32_t stack;
+};
+
+struct model {
+	struct converter *converter;
+	struct profile *profile;
+	/* struct event.index to the profile's event, or PROFILE_NONE. */
+	VEC(uint32_t) events;
+	/* struct dso.index to the profile's dso, or PROFILE_NONE. */
+	VEC(uint32_t) dsos;
+	/* The stack added last, from its outermost frame. */
+	VEC(struct model_step) path;
+	/* The task found last. */
+	int32_t pid;
+	int32_t tid;
+	const char *comm;
+	uint32_t task;
+};
+
+/* --- Events ------------------------------------------------------------- */
+
+static struct error *add_event(struct model *m, const struct event *event,
+			       uint32_t *ret)
+{
+	struct profile_event e = {
+		.type = event->attr.type,
+		.config = event->attr.config,
+		.sample_period = event->attr.sample_period,
+		.is_freq = event->attr.freq,
+		.has_callchain =
+			event->attr.sample_type & PERF_SAMPLE_CALLCHAIN,
+	};
+	struct error *error;
+
+	error = profile_intern(m->profile, event->name, &e.name);
+	return error ? error : profile_add_event(m->profile, &e, ret);
+}
+
+static bool is_dummy(const struct event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+/*
+ * Adds what came to the file's table of events; of a pipe it grows. Events
+ * that cannot have samples to show have no section.
+ */
+static struct error *add_events(struct model *m)
+{
+	struct perfdata_reader *reader = converter_reader(m->converter);
+	const struct events *events = perfdata_reader_events(reader);
+	struct error *error;
+
+	while (m->events.count < events->list.count) {
+		const struct event *event =
+			events->list.data[m->events.count];
+		uint32_t handle = PROFILE_NONE;
+
+		if (!converter_is_stream(event) && !is_dummy(event)) {
+			error = add_event(m, event, &handle);
+			if (error)
+				return error;
+		}
+		if (!vec_push(&m->events, handle))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *get_event(struct model *m, const struct event *event,
+			       uint32_t *ret)
+{
+	struct error *error;
+
+	if (event->index >= m->events.count) {
+		error = add_events(m);
+		if (error)
+			return error;
+	}
+	if (m->events.data[event->index] == PROFILE_NONE) {
+		error = add_event(m, event, &m->events.data[event->index]);
+		if (error)
+			return error;
+	}
+	*ret = m->events.data[event->index];
+	return NULL;
+}
+
+/* --- Frames and stacks -------------------------------------------------- */
+
+/* frame: the one for which dsos are added now; it may lie in another. */
+static enum profile_dso_kind dso_kind(const struct model *m,
+				      const struct dso *dso,
+				      const struct convert_frame *frame)
+{
+	if (converter_is_python(m->converter, dso))
+		return PROFILE_DSO_PYTHON;
+	/* A BPF program has a name alone. */
+	if (dso->kind == DSO_KERNEL ||
+	    (dso == frame->dso && frame->kind == PROFILE_FRAME_KERNEL))
+		return PROFILE_DSO_KERNEL;
+	return PROFILE_DSO_USER;
+}
+
+static struct error *add_dso(struct model *m, const struct dso *dso,
+			     const struct convert_frame *frame, uint32_t *ret)
+{
+	struct profile_dso d = { .build_id = PROFILE_NONE,
+				 .kind = dso_kind(m, dso, frame) };
+	char id[BUILD_ID_TEXT_SIZE];
+	struct error *error;
+
+	error = profile_intern(m->profile, dso->name, &d.short_name);
+	if (!error)
+		error = profile_intern(m->profile, dso->path, &d.long_name);
+	if (!error && dso->build_id.size) {
+		build_id_format(&dso->build_id, id);
+		error = profile_intern(m->profile, id, &d.build_id);
+	}
+	return error ? error : profile_intern_dso(m->profile, &d, ret);
+}
+
+/* All up to the frame's, so that they have the order of their maps. */
+static struct error *get_dso(struct model *m, const struct convert_frame *frame,
+			     uint32_t *ret)
+{
+	struct dso_store *store = converter_dsos(m->converter);
+
+	if (!frame->dso) {
+		*ret = PROFILE_NONE;
+		return NULL;
+	}
+	while (m->dsos.count <= frame->dso->index) {
+		const struct dso *dso = dso_store_at(store, m->dsos.count);
+		uint32_t handle = PROFILE_NONE;
+		struct error *error = add_dso(m, dso, frame, &handle);
+
+		if (error)
+			return error;
+		if (!vec_push(&m->dsos, handle))
+			return error_no_memory();
+	}
+	*ret = m->dsos.data[frame->dso->index];
+	return NULL;
+}
+
+static struct error *add_symbol(struct model *m,
+				const struct convert_frame *frame,
+				uint32_t dso, uint32_t *ret)
+{
+	struct profile_symbol s = { .start = frame->start,
+				    .end = frame->end,
+				    .dso = dso };
+	struct error *error = profile_intern(m->profile, frame->name, &s.name);
+
+	return error ? error : profile_intern_symbol(m->profile, &s, ret);
+}
+
+static struct error *add_frame(struct model *m, const struct convert_step *step,
+			       uint32_t *ret)
+{
+	const struct convert_frame *frame = step->frame;
+	struct profile_frame f = {
+		.address = frame->address,
+		.rel = frame->rel,
+		.symbol = PROFILE_NONE,
+		.file = PROFILE_NONE,
+		.line = frame->line,
+		.kind = step->kind,
+		.flags = step->flags,
+	};
+	struct error *error = get_dso(m, frame, &f.dso);
+
+	if (!error && frame->name)
+		error = add_symbol(m, frame, f.dso, &f.symbol);
+	if (!error && frame->file)
+		error = profile_intern(m->profile, frame->file, &f.file);
+	return error ? error : profile_intern_frame(m->profile, &f, ret);
+}
+
+static struct error *get_frame(struct model *m, const struct convert_step *step,
+			       uint32_t *ret)
+{
+	uint32_t *handle =
+		&step->frame->user[!!(step->flags & PROFILE_FRAME_INTERPRETER)];
+
+	if (*handle == PROFILE_NONE) {
+		struct error *error = add_frame(m, step, handle);
+
+		if (error)
+			return error;
+	}
+	*ret = *handle;
+	return NULL;
+}
+
+/*
+ * Adds the step of that depth. Stacks begin as the one before did, nearly
+ * always: that part needs no look-up.
+ */
+static struct error *push_step(struct model *m, size_t depth, uint32_t frame,
+			       uint32_t parent)
+{
+	struct model_step step = { .frame = frame };
+	struct error *error;
+
+	if (depth < m->path.count && m->path.data[depth].frame == frame)
+		return NULL;
+	m->path.count = depth;
+	error = profile_stack_push(m->profile, parent, frame, &step.stack);
+	if (error)
+		return error;
+	return vec_push(&m->path, step) ? NULL : error_no_memory();
+}
+
+static struct error *push_steps(struct model *m,
+				const struct convert_stack *stack,
+				uint32_t *ret)
+{
+	uint32_t handle = PROFILE_NONE;
+	struct error *error;
+
+	for (size_t depth = 0; depth < stack->count; depth++) {
+		uint32_t frame = PROFILE_NONE;
+
+		error = get_frame(m, &stack->steps[stack->count - 1 - depth],
+				  &frame);
+		if (!error)
+			error = push_step(m, depth, frame, handle);
+		if (error)
+			return error;
+		handle = m->path.data[depth].stack;
+	}
+	*ret = handle;
+	return NULL;
+}
+
+static struct error *get_stack(struct model *m, struct convert_stack *stack,
+			       uint32_t *ret)
+{
+	if (stack->user == PROFILE_NONE) {
+		struct error *error = push_steps(m, stack, &stack->user);
+
+		if (error)
+			return error;
+	}
+	*ret = stack->user;
+	return NULL;
+}
+
+/* --- Samples ------------------------------------------------------------ */
+
+static struct error *get_task(struct model *m,
+			      const struct convert_sample *sample,
+			      uint32_t *ret)
+{
+	char unnamed[16];
+	struct error *error;
+	uint32_t comm;
+
+	if (m->task != PROFILE_NONE && sample->pid == m->pid &&
+	    sample->tid == m->tid && sample->comm == m->comm) {
+		*ret = m->task;
+		return NULL;
+	}
+	snprintf(unnamed, sizeof(unnamed), ":%d", sample->tid);
+	error = profile_intern(m->profile,
+			       sample->comm ? sample->comm : unnamed, &comm);
+	if (!error)
+		error = profile_intern_task(m->profile, sample->pid,
+					    sample->tid, comm, &m->task);
+	if (error)
+		return error;
+	m->pid = sample->pid;
+	m->tid = sample->tid;
+	m->comm = sample->comm;
+	*ret = m->task;
+	return NULL;
+}
+
+static struct error *on_sample(const struct convert_sample *sample, void *arg)
+{
+	struct model *m = arg;
+	struct profile_sample s = {
+		.time = sample->time,
+		.period = sample->period,
+		.cpu = sample->cpu,
+		.count = 1,
+		.flags = sample->flags,
+	};
+	struct error *error;
+	uint32_t event = 0;
+
+	error = get_event(m, sample->event, &event);
+	if (!error)
+		error = get_task(m, sample, &s.task);
+	if (!error)
+		error = get_stack(m, sample->stack, &s.stack);
+	if (error)
+		return error;
+	s.event = (uint16_t)event;
+	return profile_add_sample(m->profile, &s);
+}
+
+/* --- What is true of the whole file ------------------------------------- */
+
+static void add_lost(struct model *m)
+{
+	struct perfdata_reader *reader = converter_reader(m->converter);
+	const struct events *events = perfdata_reader_events(reader);
+
+	for (size_t i = 0; i < m->events.count; i++) {
+		const struct event *event = events->list.data[i];
+		uint32_t handle = m->events.data[i];
+
+		if (handle != PROFILE_NONE)
+			m->profile->events.data[handle].lost =
+				perfdata_reader_lost_of(reader, event);
+	}
+}
+
+static void add_counters(struct model *m)
+{
+	const struct perfdata_stats *stats =
+		perfdata_reader_stats(converter_reader(m->converter));
+	uint64_t *counters = m->profile->counters;
+
+	counters[PROFILE_LOST_RECORDS] = stats->lost;
+	counters[PROFILE_LOST_SAMPLES] = stats->lost_samples;
+	counters[PROFILE_BROKEN_RECORDS] = stats->broken_records;
+	counters[PROFILE_UNKNOWN_RECORDS] = stats->unknown_records;
+	counters[PROFILE_MISSING_BYTES] = stats->truncated_bytes;
+	counters[PROFILE_THROTTLED] = stats->records[PERF_RECORD_THROTTLE];
+}
+
+static struct error *add_notes(struct model *m)
+{
+	const struct convert_counter *counters;
+	struct error *error = NULL;
+	size_t count;
+
+	counters = converter_counters(m->converter, &count);
+	for (size_t i = 0; i < count && !error; i++)
+		error = profile_add_note(m->profile, counters[i].name,
+					 counters[i].value);
+	return error;
+}
+
+static struct error *fill(struct model *m)
+{
+	/*
+	 * Events are added at the first sample: where the recorder was killed
+	 * their names stand in records before it, not in the file's head.
+	 */
+	struct error *error = converter_run(m->converter, on_sample, m);
+
+	if (!error)
+		error = add_events(m);
+	if (error)
+		return error;
+	add_lost(m);
+	add_counters(m);
+	error = add_notes(m);
+	if (error)
+		return error;
+	return convert_header(converter_reader(m->converter), m->profile);
+}
+
+struct error *convert_to_profile(struct converter *converter,
+				 const struct profile_options *profile_options,
+				 struct profile **ret)
+{
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct model m = { .converter = converter, .task = PROFILE_NONE };
+	struct error *error = profile_create(profile_options, &profile);
+
+	if (error)
+		return error;
+	m.profile = profile;
+	error = fill(&m);
+	vec_deinit(&m.events);
+	vec_deinit(&m.dsos);
+	vec_deinit(&m.path);
+	if (error)
+		return error;
+	*ret = take_ptr(profile);
+	return NULL;
+}
+
+struct error *convert_profile(const char *path,
+			      const struct convert_options *options,
+			      const struct profile_options *profile_options,
+			      struct profile **ret)
+{
+	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	struct error *error = converter_open(path, options, &converter);
+
+	if (error)
+		return error;
+	return convert_to_profile(converter, profile_options, ret);
+}

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "convert/names.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "convert/interpreter_frames.h"
+#include "convert/timeline.h"
+#include "symbolize/perf_map_file.h"
+
+/* An address on its way to a frame. */
+struct lookup {
+	struct names *names;
+	const struct place *place;
+	/* As shown, and as it is looked up: one less for callers. */
+	uint64_t shown;
+	uint64_t address;
+	struct convert_frame *frame;
+};
+
+struct error *names_init(struct names *names,
+			 const struct convert_options *options,
+			 struct process_table *table,
+			 const struct features *features)
+{
+	struct dso_options dso_options = {
+		.symfs = options->symfs,
+		.root = options->root,
+		.debug_dir = options->debug_dir,
+		.buildid_dir = options->buildid_dir,
+	};
+	struct error *error;
+
+	names->options = options;
+	names->table = table;
+	error = dso_store_create(&dso_options, &names->store);
+	if (error)
+		return error;
+	names->images.store = names->store;
+	names->images.features = features;
+	return symbolizer_create(names->store, &names->symbolizer);
+}
+
+void names_deinit(struct names *names)
+{
+	symbolizer_destroy(names->symbolizer);
+	images_deinit(&names->images);
+	dso_store_destroy(names->store);
+	python_code_deinit(&names->code);
+	vec_for_each(process, &names->processes)
+		free(*process);
+	vec_deinit(&names->processes);
+	vec_deinit(&names->pythons);
+	map_deinit(&names->named_pids);
+	frame_cache_deinit(&names->cache);
+	arena_deinit(&names->arena);
+}
+
+size_t names_memory(const struct names *names)
+{
+	return names->cache.arena.held +
+	       names->cache.capacity * sizeof(struct frame_slot);
+}
+
+void names_clear(struct names *names)
+{
+	frame_cache_deinit(&names->cache);
+}
+
+/* --- What the recording says -------------------------------------------- */
+
+static char *copy(struct names *names, const struct kaa_string *s)
+{
+	return arena_strndup(&names->arena, s->data, s->len);
+}
+
+static struct error *add_symbol(struct names *names,
+				const struct kaa_symbol *symbol)
+{
+	struct symbol_range range = {
+		.pid = (int32_t)symbol->pid,
+		.start = symbol->start,
+		.size = symbol->size,
+		.from = symbol->valid_from,
+		.to = symbol->valid_to,
+		.name = copy(names, &symbol->name),
+		.dso_name = copy(names, &symbol->dso),
+	};
+
+	if (!range.name || !range.dso_name ||
+	    !map_insert(&names->named_pids, symbol->pid, 1, NULL))
+		return error_no_memory();
+	return symbolizer_add_range(names->symbolizer, &range);
+}
+
+static struct error *add_python(struct names *names,
+				const struct kaa_python *python)
+{
+	char *path = copy(names, &python->path);
+
+	if (!path)
+		return error_no_memory();
+	vec_for_each(known, &names->pythons)
+		if (!strcmp(*known, path))
+			return NULL;
+	return vec_push(&names->pythons, path) ? NULL : error_no_memory();
+}
+
+struct error *names_add_payload(struct names *names,
+				const struct kaa_payload *payload)
+{
+	switch (payload->type) {
+	case KAA_CODE:
+		return python_code_add(&names->code, &payload->code);
+	case KAA_SYMBOL:
+		return add_symbol(names, &payload->symbol);
+	case KAA_PYTHON:
+		return add_python(names, &payload->python);
+	default:
+		return NULL;
+	}
+}
+
+struct error *names_add_ksymbol(struct names *names,
+				const struct record *record)
+{
+	const struct record_ksymbol *k = &record->ksymbol;
+	struct symbol_range range = {
+		.pid = SYMBOLIZE_KERNEL,
+		.start = k->addr,
+		.size = k->len,
+		.from = record->time,
+		.to = SYMBOLIZE_FOREVER,
+		.name = k->name,
+		.dso_name = k->name,
+	};
+	struct error *error;
+
+	if (k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		return NULL;
+	error = symbolizer_add_range(names->symbolizer, &range);
+	if (error && error->code == ERROR_FORMAT) {
+		error_destroy(error);
+		return NULL;
+	}
+	return error;
+}
+
+static void set_kernel(struct names *names, uint64_t text,
+		       const uint8_t *build_id, size_t size)
+{
+	struct build_id id = build_id_from_bytes(build_id, size);
+
+	dso_store_set_kernel(names->store, text, id.size ? &id : NULL);
+	names->kernel_known = true;
+}
+
+static bool kernel_build_id(const struct names *names, struct build_id *ret)
+{
+	const struct features *features = names->images.features;
+
+	if (!features)
+		return false;
+	vec_for_each(entry, &features->build_ids) {
+		if ((entry->misc & PERF_RECORD_MISC_CPUMODE_MASK) !=
+			    PERF_RECORD_MISC_KERNEL ||
+		    strncmp(entry->filename, "[kernel.kallsyms]", 17) != 0)
+			continue;
+		*ret = build_id_from_bytes(entry->build_id, entry->size);
+		return true;
+	}
+	return false;
+}
+
+static void see_kernel(struct names *names, const struct record *record)
+{
+	const struct record_mmap *m = &record->mmap;
+	struct build_id id = build_id_from_bytes(m->build_id, m->build_id_size);
+
+	if (names->kernel_known ||
+	    strncmp(m->filename, "[kernel.kallsyms]", 17) != 0)
+		return;
+	if (!id.size)
+		kernel_build_id(names, &id);
+	set_kernel(names, m->pgoff, id.data, id.size);
+}
+
+/* One recording has one image of its Python code, for all processes. */
+struct error *names_see_map(struct names *names, const struct record *record)
+{
+	see_kernel(names, record);
+	if (record->mmap.start != KAA_BASE || names->python_dso)
+		return NULL;
+	return dso_store_named(names->store, record->mmap.filename,
+			       &names->python_dso);
+}
+
+struct error *names_add_map(struct names *names, const struct record *record)
+{
+	const struct record_mmap *m = &record->mmap;
+	bool kernel = m->pid == PROCESS_KERNEL;
+	struct process_map *map = process_table_map_at(
+		names->table, m->pid, m->start, record->time);
+	struct dso *dso;
+
+	if (!map || timeline_is_anonymous(map) || m->start == KAA_BASE)
+		return NULL;
+	return images_dso(&names->images, map, m->pid, kernel, &dso);
+}
+
+/* --- Addresses to frames ------------------------------------------------ */
+
+static void set_symbol(struct lookup *l, const struct symbol_info *info,
+		       uint64_t rel)
+{
+	struct convert_frame *frame = l->frame;
+
+	/* The address shown may lie one behind the one that was named. */
+	frame->rel = rel + (l->shown - l->address);
+	frame->name = l->names->options->no_demangle ? info->raw_name
+						     : info->name;
+	frame->start = info->start;
+	frame->end = info->end;
+	frame->offset = frame->rel - info->start;
+	frame->dso = info->dso;
+	frame->valid_from = info->valid_from;
+	frame->valid_to = info->valid_to ? info->valid_to : UINT64_MAX;
+}
+
+static struct error *python_dso(struct lookup *l, struct dso **ret)
+{
+	struct names *names = l->names;
+
+	struct error *error;
+
+	if (!names->python_dso && !names->no_python_dso) {
+		error = dso_store_named(names->store, "[python]",
+					&names->no_python_dso);
+		if (error)
+			return error;
+	}
+	*ret = names->python_dso ? names->python_dso : names->no_python_dso;
+	return NULL;
+}
+
+static struct error *python_frame(struct lookup *l)
+{
+	const struct python_span *span =
+		python_code_find(&l->names->code, l->shown);
+	struct convert_frame *frame = l->frame;
+
+	frame->rel = l->shown;
+	if (span) {
+		frame->kind = span->is_marker ? PROFILE_FRAME_MARKER
+					      : PROFILE_FRAME_PYTHON;
+		frame->name = span->name;
+		frame->start = span->start;
+		frame->end = span->end;
+		frame->offset = l->shown - span->start;
+		frame->file = span->filename;
+		frame->line = python_span_line(span, l->shown);
+		return python_dso(l, &frame->dso);
+	}
+	frame->kind = PROFILE_FRAME_PYTHON;
+	for (size_t i = 0; i < KAA_MARKER_COUNT; i++) {
+		if (kaa_markers[i].address != l->shown)
+			continue;
+		frame->kind = PROFILE_FRAME_MARKER;
+		frame->name = kaa_markers[i].name;
+		frame->start = l->shown - 1;
+		frame->end = frame->start + KAA_SLOT_SIZE;
+		frame->offset = 1;
+	}
+	return python_dso(l, &frame->dso);
+}
+
+static struct error *kernel_dso(struct lookup *l)
+{
+	struct process_map *map = process_table_map_at(
+		l->names->table, PROCESS_KERNEL, l->address, l->place->time);
+
+	l->frame->rel = l->shown;
+	if (!map)
+		return NULL;
+	return images_dso(&l->names->images, map, PROCESS_KERNEL, true,
+			  &l->frame->dso);
+}
+
+static struct error *kernel_frame(struct lookup *l)
+{
+	struct names *names = l->names;
+	const struct symbol_info *info = NULL;
+	struct error *error;
+	struct build_id id = {};
+
+	l->frame->kind = PROFILE_FRAME_KERNEL;
+	if (!names->kernel_known) {
+		kernel_build_id(names, &id);
+		set_kernel(names, 0, id.data, id.size);
+	}
+	error = symbolizer_kernel(names->symbolizer, l->address, l->place->time,
+				  &info);
+	if (error)
+		return error;
+	if (!info)
+		return kernel_dso(l);
+	set_symbol(l, info, l->address);
+	return NULL;
+}
+
+/* Names of the process from /tmp, unless the recording brought some. */
+static struct error *load_perf_map(struct names *names, uint32_t pid,
+				   const char *dso_name)
+{
+	struct perf_map_file file = {};
+	struct error *error;
+
+	if (map_find(&names->named_pids, pid))
+		return NULL;
+	error = perf_map_file_load(names->options->symfs, (pid_t)pid,
+				   (uid_t)-1, &file);
+	if (!error)
+		error = symbolizer_add_perf_map(names->symbolizer, (int32_t)pid,
+						&file.symtab, dso_name);
+	perf_map_file_deinit(&file);
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	/* Most processes with anonymous code have no map. */
+	error_destroy(error);
+	return NULL;
+}
+
+static struct error *process_names(struct lookup *l,
+				   struct process_names **ret)
+{
+	void **user = process_user(l->place->process);
+	struct process_names *p = *user;
+	struct error *error;
+	char name[64];
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p || !vec_push(&l->names->processes, p)) {
+			free(p);
+			return error_no_memory();
+		}
+		*user = p;
+	}
+	if (!p->loaded) {
+		snprintf(name, sizeof(name), "/tmp/perf-%u.map", l->place->pid);
+		error = dso_store_named(l->names->store, name, &p->perf_map);
+		if (!error)
+			error = load_perf_map(l->names, l->place->pid, name);
+		if (error)
+			return error;
+		p->loaded = true;
+	}
+	*ret = p;
+	return NULL;
+}
+
+/* The file name in "py::<qualname>:<filename>". */
+static const char *trampoline_file(const char *name)
+{
+	const char *colon = strchr(name + 4, ':');
+
+	return colon ? colon + 1 : NULL;
+}
+
+static struct error *anonymous_frame(struct lookup *l)
+{
+	const struct symbol_info *info = NULL;
+	struct process_names *process = NULL;
+	struct error *error;
+
+	error = process_names(l, &process);
+	if (!error)
+		error = symbolizer_range(l->names->symbolizer,
+					 (int32_t)l->place->pid, l->address,
+					 l->place->time, &info);
+	if (error)
+		return error;
+	l->frame->rel = l->shown;
+	l->frame->dso = process->perf_map;
+	if (!info)
+		return NULL;
+	set_symbol(l, info, l->address);
+	if (interpreter_frame_is_trampoline(info->name)) {
+		l->frame->is_trampoline = true;
+		l->frame->kind = PROFILE_FRAME_PYTHON;
+		l->frame->file = trampoline_file(l->frame->name);
+	}
+	return NULL;
+}
+
+static bool is_interpreter(const struct names *names, const struct dso *dso)
+{
+	vec_for_each(path, &names->pythons)
+		if (!strcmp(*path, dso->path))
+			return true;
+	return interpreter_path(dso->path);
+}
+
+static struct error *add_line(struct lookup *l, uint64_t offset)
+{
+	struct symbol_frame frames[32];
+	size_t count = 0;
+	struct error *error =
+		symbolizer_frames(l->names->symbolizer, l->frame->dso, offset,
+				  false, frames, 32, &count);
+
+	if (error || !count)
+		return error;
+	l->frame->file = frames[count - 1].file;
+	l->frame->line = frames[count - 1].line;
+	return NULL;
+}
+
+static struct error *file_frame(struct lookup *l, struct process_map *map)
+{
+	uint64_t offset = l->address - map->start + map->pgoff;
+	const struct symbol_info *info = NULL;
+	struct error *error;
+	uint64_t rel;
+
+	error = images_dso(&l->names->images, map, l->place->pid, false,
+			   &l->frame->dso);
+	if (!error)
+		error = symbolizer_file(l->names->symbolizer, l->frame->dso,
+					offset, &info);
+	if (error)
+		return error;
+	l->frame->in_interpreter = is_interpreter(l->names, l->frame->dso);
+	if (!info || !dso_offset_to_vaddr(l->frame->dso, offset, &rel)) {
+		l->frame->rel = offset + (l->shown - l->address);
+		return NULL;
+	}
+	set_symbol(l, info, rel);
+	l->frame->is_glue = l->frame->in_interpreter &&
+			    interpreter_frame_is_glue(info->raw_name);
+	return l->names->options->lines ? add_line(l, offset) : NULL;
+}
+
+bool names_before_exec(const struct place *place, uint64_t address)
+{
+	return !process_map_at(place->process, address, place->time) &&
+	       process_map_before(place->process, address);
+}
+
+static struct error *user_frame(struct lookup *l, enum address_mode mode)
+{
+	struct process *process = l->place->process;
+	struct process_map *map;
+
+	if (kaa_in_range(l->shown))
+		return python_frame(l);
+	map = mode == ADDRESS_BEFORE_EXEC
+		      ? process_map_before(process, l->address)
+		      : process_map_at(process, l->address, l->place->time);
+	l->frame->rel = l->shown;
+	if (!map)
+		return NULL;
+	if (timeline_is_anonymous(map) && (map->prot & PROT_EXEC))
+		return anonymous_frame(l);
+	return file_frame(l, map);
+}
+
+static struct error *make_frame(struct names *names, const struct place *place,
+				const struct frame_key *key,
+				enum address_mode mode, bool caller,
+				struct convert_frame **ret)
+{
+	struct lookup l = { .names = names,
+			    .place = place,
+			    .shown = key->address,
+			    .address = key->address - caller,
+			    .frame = frame_cache_new(&names->cache) };
+	struct error *error = NULL;
+
+	if (!l.frame)
+		return error_no_memory();
+	l.frame->address = l.shown;
+	l.frame->valid_to = UINT64_MAX;
+	l.frame->user[0] = l.frame->user[1] = PROFILE_NONE;
+	if (mode == ADDRESS_USER || mode == ADDRESS_BEFORE_EXEC)
+		error = user_frame(&l, mode);
+	else if (mode == ADDRESS_KERNEL)
+		error = kernel_frame(&l);
+	else
+		l.frame->rel = l.shown;
+	if (error)
+		return error;
+	*ret = l.frame;
+	return NULL;
+}
+
+struct error *names_frame(struct names *names, const struct place *place,
+			  uint64_t address, enum address_mode mode,
+			  bool caller, struct convert_frame **ret)
+{
+	struct frame_key key = {
+		.space = mode == ADDRESS_KERNEL ? 0 : place->space,
+		.pid = mode == ADDRESS_KERNEL ? 0 : place->pid,
+		.address = address,
+		.how = (uint32_t)mode * 2 + caller,
+	};
+	struct convert_frame **slot = frame_cache_get(&names->cache, &key);
+	struct convert_frame *frame;
+	struct error *error;
+
+	if (!slot)
+		return error_no_memory();
+	frame = *slot;
+	if (!frame || place->time < frame->valid_from ||
+	    place->time >= frame->valid_to) {
+		error = make_frame(names, place, &key, mode, caller, &frame);
+		if (error) {
+			if (!*slot)
+				names->cache.count--;
+			return error;
+		}
+		*slot = frame;
+	}
+	*ret = frame;
+	return NULL;
+}
