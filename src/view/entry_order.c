@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/entry_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A node of the red-black tree; 0 is the leaf that all empty links name. */
+struct rank {
+	uint32_t entry;
+	uint32_t left;
+	uint32_t right;
+	uint32_t up;
+	bool red;
+};
+
+struct order {
+	const struct calltree *tree;
+	const struct report_options *options;
+	bool by_depth;
+	bool caller_order;
+	struct rank *ranks;
+	uint32_t root;
+	/* Below 0 if a stands before b. */
+	int (*compare)(const struct order *o, const struct calltree_entry *a,
+		       const struct calltree_entry *b);
+};
+
+const struct profile_frame *entry_frame(const struct calltree *tree,
+					const struct calltree_entry *entry)
+{
+	uint32_t frame = tree->locations->all.data[entry->location].frame;
+
+	return frame == PROFILE_NONE ? NULL
+				     : profile_frame(tree->profile, frame);
+}
+
+/* perf shows where a sample hit relative to the file, chains as they are. */
+uint64_t entry_address(const struct calltree *tree,
+		       const struct report_options *options,
+		       const struct calltree_entry *entry)
+{
+	const struct profile_frame *frame = entry_frame(tree, entry);
+
+	if (!frame)
+		return 0;
+	return options->like_perf && entry->first_self == PROFILE_NONE
+		       ? frame->address
+		       : frame->rel;
+}
+
+const struct profile_task *entry_task(const struct calltree *tree,
+				      const struct calltree_entry *entry)
+{
+	return profile_task(tree->profile,
+			    tree->contexts.data[entry->context].task);
+}
+
+static const char *frame_symbol_name(const struct profile *profile,
+				     const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol =
+		frame ? profile_symbol(profile, frame->symbol) : NULL;
+
+	return symbol ? profile_string(profile, symbol->name, NULL) : NULL;
+}
+
+static const char *frame_dso_name(const struct profile *profile,
+				  const struct profile_frame *frame)
+{
+	const struct profile_dso *dso = frame ? profile_dso(profile, frame->dso)
+					      : NULL;
+
+	return dso ? profile_string(profile, dso->short_name, NULL) : NULL;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Names ascending, none last. */
+static int compare_names(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return strcmp(a, b);
+}
+
+/* perf takes the sign of a difference that may overflow. */
+static int compare_addresses(const struct order *o, uint64_t a, uint64_t b)
+{
+	int64_t difference = (int64_t)(a - b);
+
+	if (!o->options->like_perf)
+		return compare_u64(a, b);
+	return (difference > 0) - (difference < 0);
+}
+
+static int compare_spans(const struct order *o, const struct profile_frame *a,
+			 const struct profile_frame *b)
+{
+	const struct profile *profile = o->tree->profile;
+	const struct profile_symbol *x = profile_symbol(profile, a->symbol);
+	const struct profile_symbol *y = profile_symbol(profile, b->symbol);
+	int order;
+
+	if (!x || !y)
+		return !x - !y;
+	order = compare_addresses(o, x->start, y->start);
+	return order ? order : compare_addresses(o, x->end, y->end);
+}
+
+static int compare_lines(const struct profile *profile,
+			 const struct profile_frame *a,
+			 const struct profile_frame *b)
+{
+	int order;
+
+	if (!a->line || !b->line)
+		return !a->line - !b->line;
+	order = compare_names(profile_string(profile, a->file, NULL),
+			      profile_string(profile, b->file, NULL));
+	return order ? order : compare_u64(a->line, b->line);
+}
+
+/* As the symbol is shown: without one is last. */
+static int compare_symbol_texts(const struct order *o,
+				const struct profile_frame *a,
+				const struct profile_frame *b)
+{
+	return compare_names(frame_symbol_name(o->tree->profile, a),
+			     frame_symbol_name(o->tree->profile, b));
+}
+
+static int compare_symbols(const struct order *o,
+			   const struct calltree_entry *a,
+			   const struct calltree_entry *b)
+{
+	const struct profile *profile = o->tree->profile;
+	const struct profile_frame *x = entry_frame(o->tree, a);
+	const struct profile_frame *y = entry_frame(o->tree, b);
+	int order = 0;
+
+	if (!x || !y)
+		return !x - !y;
+	if (x->symbol == PROFILE_NONE && y->symbol == PROFILE_NONE)
+		return compare_addresses(o,
+					 entry_address(o->tree, o->options, a),
+					 entry_address(o->tree, o->options, b));
+	if (!report_has_key(o->options, REPORT_DSO))
+		order = compare_names(frame_dso_name(profile, x),
+				      frame_dso_name(profile, y));
+	return order ? order : compare_spans(o, x, y);
+}
+
+/* By a key that concerns the frame; `text`: as shown, else by address. */
+static int compare_frames(const struct order *o, enum report_key key,
+			  const struct calltree_entry *a,
+			  const struct calltree_entry *b, bool text)
+{
+	const struct profile *profile = o->tree->profile;
+	const struct profile_frame *x = entry_frame(o->tree, a);
+	const struct profile_frame *y = entry_frame(o->tree, b);
+
+	if (key == REPORT_DSO)
+		return compare_names(frame_dso_name(profile, x),
+				     frame_dso_name(profile, y));
+	if (key == REPORT_SRCLINE && x && y && (x->line || y->line))
+		return compare_lines(profile, x, y);
+	return text ? compare_symbol_texts(o, x, y) : compare_symbols(o, a, b);
+}
+
+static int compare_key(const struct order *o, enum report_key key,
+		       const struct calltree_entry *a,
+		       const struct calltree_entry *b, bool text)
+{
+	const struct calltree *tree = o->tree;
+	const struct profile_task *s = entry_task(tree, a);
+	const struct profile_task *t = entry_task(tree, b);
+
+	switch (key) {
+	case REPORT_COMM:
+		return compare_names(
+			profile_string(tree->profile, s->comm, NULL),
+			profile_string(tree->profile, t->comm, NULL));
+	case REPORT_THREAD:
+		return (s->tid > t->tid) - (s->tid < t->tid);
+	case REPORT_PROCESS:
+		return (s->pid > t->pid) - (s->pid < t->pid);
+	case REPORT_CPU: {
+		int32_t x = tree->contexts.data[a->context].cpu;
+		int32_t y = tree->contexts.data[b->context].cpu;
+
+		return (x > y) - (x < y);
+	}
+	default:
+		return compare_frames(o, key, a, b, text);
+	}
+}
+
+static int compare_keys(const struct order *o, const struct calltree_entry *a,
+			const struct calltree_entry *b, bool text)
+{
+	int order = 0;
+
+	for (size_t i = 0; i < o->options->key_count && !order; i++)
+		order = compare_key(o, o->options->keys[i], a, b, text);
+	return order;
+}
+
+static bool same_thread(const struct calltree *tree,
+			const struct calltree_entry *a,
+			const struct calltree_entry *b)
+{
+	const struct profile *profile = tree->profile;
+	const uint32_t *tasks = profile->samples.task;
+	const struct profile_task *s = profile_task(profile, tasks[a->row]);
+	const struct profile_task *t = profile_task(profile, tasks[b->row]);
+
+	return s->pid == t->pid && s->tid == t->tid;
+}
+
+/* What is further out stands before what it calls. */
+static int compare_depths(const struct order *o, const struct calltree_entry *a,
+			  const struct calltree_entry *b)
+{
+	if (!o->by_depth || !same_thread(o->tree, a, b))
+		return 0;
+	return o->caller_order ? compare_u64(b->depth_down, a->depth_down)
+			       : compare_u64(a->depth_up, b->depth_up);
+}
+
+/* The order of the report. */
+static int compare_weights(const struct order *o,
+			   const struct calltree_entry *a,
+			   const struct calltree_entry *b)
+{
+	int order = compare_u64(b->period, a->period);
+
+	if (!order)
+		order = compare_depths(o, a, b);
+	if (!order)
+		order = compare_u64(b->self_period, a->self_period);
+	if (!order)
+		order = compare_keys(o, a, b, true);
+	if (!order && o->options->samples)
+		order = compare_u64(b->self_count, a->self_count);
+	return order;
+}
+
+/* The order of insertion. */
+static int compare_places(const struct order *o, const struct calltree_entry *a,
+			  const struct calltree_entry *b)
+{
+	return compare_keys(o, a, b, false);
+}
+
+/* The order in which perf meets entries: sample by sample, self first. */
+static int compare_meeting(const void *left, const void *right, void *arg)
+{
+	const struct order *o = arg;
+	const struct calltree_entry *entries = o->tree->entries.data;
+	const struct calltree_entry *a = &entries[*(const uint32_t *)left];
+	const struct calltree_entry *b = &entries[*(const uint32_t *)right];
+	bool a_passed = a->self_row != a->row;
+	bool b_passed = b->self_row != b->row;
+	int order = compare_u64(a->row, b->row);
+
+	if (!order)
+		order = a_passed - b_passed;
+	if (!order)
+		order = compare_u64(a->row_depth, b->row_depth) *
+			(o->caller_order ? 1 : -1);
+	return order;
+}
+
+/* --- The red-black tree ------------------------------------------------- */
+
+static uint32_t *link_to(struct order *o, uint32_t id)
+{
+	uint32_t up = o->ranks[id].up;
+
+	if (!up)
+		return &o->root;
+	return o->ranks[up].left == id ? &o->ranks[up].left
+				       : &o->ranks[up].right;
+}
+
+/* Lifts the child of id that is on the given side into the place of id. */
+static void rotate(struct order *o, uint32_t id, bool right_child)
+{
+	struct rank *r = o->ranks;
+	uint32_t child = right_child ? r[id].right : r[id].left;
+	uint32_t inner = right_child ? r[child].left : r[child].right;
+
+	*link_to(o, id) = child;
+	r[child].up = r[id].up;
+	if (right_child) {
+		r[id].right = inner;
+		r[child].left = id;
+	} else {
+		r[id].left = inner;
+		r[child].right = id;
+	}
+	if (inner)
+		r[inner].up = id;
+	r[id].up = child;
+}
+
+static void rebalance(struct order *o, uint32_t id)
+{
+	struct rank *r = o->ranks;
+
+	while (r[r[id].up].red) {
+		uint32_t up = r[id].up;
+		uint32_t top = r[up].up;
+		bool right = r[top].right == up;
+		uint32_t uncle = right ? r[top].left : r[top].right;
+
+		if (r[uncle].red) {
+			r[up].red = r[uncle].red = false;
+			r[top].red = true;
+			id = top;
+			continue;
+		}
+		if (id == (right ? r[up].left : r[up].right)) {
+			rotate(o, up, !right);
+			up = id;
+		}
+		r[up].red = false;
+		r[top].red = true;
+		rotate(o, top, right);
+		break;
+	}
+	r[o->root].red = false;
+}
+
+static void insert(struct order *o, uint32_t id)
+{
+	const struct calltree_entry *entries = o->tree->entries.data;
+	uint32_t *link = &o->root;
+	uint32_t up = 0;
+
+	while (*link) {
+		up = *link;
+		link = o->compare(o, &entries[o->ranks[id].entry],
+				  &entries[o->ranks[up].entry]) < 0
+			       ? &o->ranks[up].left
+			       : &o->ranks[up].right;
+	}
+	*link = id;
+	o->ranks[id].up = up;
+	o->ranks[id].red = true;
+	rebalance(o, id);
+}
+
+static uint32_t leftmost(const struct order *o, uint32_t id)
+{
+	while (id && o->ranks[id].left)
+		id = o->ranks[id].left;
+	return id;
+}
+
+static uint32_t successor(const struct order *o, uint32_t id)
+{
+	uint32_t up = o->ranks[id].up;
+
+	if (o->ranks[id].right)
+		return leftmost(o, o->ranks[id].right);
+	while (up && o->ranks[up].right == id) {
+		id = up;
+		up = o->ranks[up].up;
+	}
+	return up;
+}
+
+/* Puts entries into the order that the tree gives them. */
+static void reorder(struct order *o, entry_vec *entries)
+{
+	size_t count = entries->count;
+
+	memset(o->ranks, 0, (count + 1) * sizeof(*o->ranks));
+	o->root = 0;
+	for (size_t i = 0; i < count; i++) {
+		o->ranks[i + 1].entry = entries->data[i];
+		insert(o, (uint32_t)i + 1);
+	}
+	vec_clear(entries);
+	for (uint32_t id = leftmost(o, o->root); id; id = successor(o, id))
+		(void)vec_push(entries, o->ranks[id].entry);
+}
+
+static struct error *order_entries(struct order *o, entry_vec *entries)
+{
+	size_t count = entries->count;
+	_cleanup_free_ struct rank *ranks = calloc(count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return error_no_memory();
+	o->ranks = ranks;
+	if (count)
+		qsort_r(entries->data, count, sizeof(*entries->data),
+			compare_meeting, o);
+	o->compare = compare_places;
+	reorder(o, entries);
+	/* perf makes a second tree of the first to merge comms. */
+	if (report_has_key(o->options, REPORT_COMM))
+		reorder(o, entries);
+	o->compare = compare_weights;
+	reorder(o, entries);
+	return NULL;
+}
+
+/* --- Filters ------------------------------------------------------------ */
+
+static bool passes(const struct report_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (name && !strcmp(names->names[i], name))
+			return true;
+	return !names->count;
+}
+
+/* perf's --symbol-filter concerns the first event alone. */
+static bool frame_passes(const struct profile *profile, uint32_t event,
+			 const struct report_options *options,
+			 const struct profile_frame *frame)
+{
+	const char *symbol = frame_symbol_name(profile, frame);
+
+	if (options->symbol_filter && !(options->like_perf && event) &&
+	    !(symbol && strstr(symbol, options->symbol_filter)))
+		return false;
+	return passes(&options->dsos, frame_dso_name(profile, frame)) &&
+	       passes(&options->symbols, symbol);
+}
+
+/* Else an entry has many frames, and only samples can be told apart by them. */
+static bool entries_have_frames(const struct report_options *options)
+{
+	return report_has_key(options, REPORT_SYMBOL);
+}
+
+/* What is shown as hit: the leaf, or the Python function that it serves. */
+static const struct profile_frame *row_leaf(const struct profile *profile,
+					    const struct locations *locations,
+					    size_t row)
+{
+	uint32_t stack = locations_stack(locations, profile,
+					 profile->samples.stack[row]);
+	uint32_t step = locations->steps.data[stack];
+	uint32_t frame = locations->all.data[step].frame;
+
+	return frame == PROFILE_NONE ? NULL : profile_frame(profile, frame);
+}
+
+bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
+{
+	const struct entry_filter *filter = arg;
+	const struct report_options *options = filter->options;
+	uint32_t comm = profile_task(profile, profile->samples.task[row])->comm;
+
+	if (!passes(&options->comms, profile_string(profile, comm, NULL)))
+		return false;
+	return entries_have_frames(options) ||
+	       frame_passes(profile, profile->samples.event[row], options,
+			    row_leaf(profile, filter->locations, row));
+}
+
+struct error *entry_order(const struct calltree *tree,
+			  const struct report_options *options, entry_vec *ret)
+{
+	struct order o = {
+		.tree = tree,
+		.options = options,
+		.by_depth = tree->options.children &&
+			    options->callgraph.type != CALLGRAPH_NONE,
+		.caller_order = report_caller_order(options),
+	};
+
+	for (size_t i = 0; i < tree->entries.count; i++)
+		if ((!entries_have_frames(options) ||
+		     frame_passes(tree->profile, tree->options.event, options,
+				  entry_frame(tree, &tree->entries.data[i]))) &&
+		    !vec_push(ret, (uint32_t)i))
+			return error_no_memory();
+	return order_entries(&o, ret);
+}

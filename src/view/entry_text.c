@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/entry_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/text.h"
+
+enum {
+	/* perf's widths. */
+	PERCENT_WIDTH = 8,
+	COUNT_WIDTH = 12,
+	UNRESOLVED_DSO_WIDTH = 16,
+	/* "1234567:" before the comm. */
+	THREAD_PREFIX = 8,
+};
+
+static const char *const titles[REPORT_KEYS] = {
+	[REPORT_COMM] = "Command",
+	[REPORT_DSO] = "Shared Object",
+	[REPORT_SYMBOL] = "Symbol",
+	[REPORT_SRCLINE] = "Source:Line",
+	[REPORT_THREAD] = "    Pid:Command",
+	[REPORT_PROCESS] = "   Tgid:Command",
+	[REPORT_CPU] = "CPU",
+};
+
+static const char *thread_comm(const struct entry_text *t, int32_t tid)
+{
+	const uint64_t *comm = map_find(&t->comms, (uint32_t)tid);
+
+	return comm ? profile_string(t->tree->profile, (uint32_t)*comm, "")
+		    : "";
+}
+
+static struct error *learn_comms(struct entry_text *t)
+{
+	vec_for_each(task, &t->tree->profile->tasks) {
+		uint64_t *comm =
+			map_insert(&t->comms, (uint32_t)task->tid, 0, NULL);
+
+		if (!comm)
+			return error_no_memory();
+		*comm = task->comm;
+	}
+	return NULL;
+}
+
+/* Whether perf gets to the frame, in its order, before any with a mapping. */
+static bool is_before_mappings(const struct entry_text *t, uint32_t leaf,
+			       const struct profile_frame *frame)
+{
+	const struct profile *profile = t->tree->profile;
+	bool caller_order = report_caller_order(t->options);
+	bool before = true;
+
+	for (uint32_t s = leaf; s != PROFILE_NONE;
+	     s = profile->stack_parents.data[s]) {
+		const struct profile_frame *f =
+			profile_frame(profile, profile->stack_frames.data[s]);
+
+		if (f == frame && !caller_order)
+			break;
+		if (f == frame)
+			before = true;
+		else if (f->dso != PROFILE_NONE)
+			before = false;
+	}
+	return before;
+}
+
+/*
+ * In a chain, perf calls everything with a mapping user space, and leaves the
+ * rest as what came before it, from the sample's own mode on.
+ */
+static bool is_kernel_like_perf(const struct entry_text *t,
+				const struct calltree_entry *entry,
+				const struct profile_frame *frame)
+{
+	const struct profile *profile = t->tree->profile;
+	uint32_t leaf = profile->samples.stack[entry->row];
+	const struct profile_frame *hit;
+
+	if (!frame || leaf == PROFILE_NONE)
+		return false;
+	if (entry->self_row == entry->row)
+		return frame->kind == PROFILE_FRAME_KERNEL;
+	hit = profile_frame(profile, profile->stack_frames.data[leaf]);
+	return frame->dso == PROFILE_NONE &&
+	       hit->kind == PROFILE_FRAME_KERNEL &&
+	       is_before_mappings(t, leaf, frame);
+}
+
+static bool is_kernel(const struct entry_text *t,
+		      const struct calltree_entry *entry,
+		      const struct profile_frame *frame)
+{
+	if (t->options->like_perf)
+		return is_kernel_like_perf(t, entry, frame);
+	return frame && frame->kind == PROFILE_FRAME_KERNEL;
+}
+
+static void put_symbol(const struct entry_text *t,
+		       const struct calltree_entry *entry, struct strbuf *out)
+{
+	const struct profile *profile = t->tree->profile;
+	const struct profile_frame *frame = entry_frame(t->tree, entry);
+	const struct profile_symbol *symbol =
+		frame ? profile_symbol(profile, frame->symbol) : NULL;
+
+	strbuf_puts(out, is_kernel(t, entry, frame) ? "[k] " : "[.] ");
+	if (symbol) {
+		text_string(out, profile, symbol->name, "[unknown]");
+		if (frame->flags & PROFILE_FRAME_INLINED)
+			strbuf_puts(out, " (inlined)");
+	} else if (frame) {
+		strbuf_printf(out, "%-#.16" PRIx64,
+			      entry_address(t->tree, t->options, entry));
+	} else {
+		strbuf_puts(out, "[unknown]");
+	}
+}
+
+static void put_dso(const struct entry_text *t,
+		    const struct profile_frame *frame, struct strbuf *out)
+{
+	const struct profile *profile = t->tree->profile;
+	const struct profile_dso *dso = frame ? profile_dso(profile, frame->dso)
+					      : NULL;
+
+	text_string(out, profile, dso ? dso->short_name : PROFILE_NONE,
+		    "[unknown]");
+}
+
+static void put_line(const struct entry_text *t,
+		     const struct calltree_entry *entry, struct strbuf *out)
+{
+	const struct profile *profile = t->tree->profile;
+	const struct profile_frame *frame = entry_frame(t->tree, entry);
+	const struct profile_symbol *symbol;
+
+	if (frame && frame->line) {
+		text_srcline(out, profile, frame);
+		return;
+	}
+	put_dso(t, frame, out);
+	symbol = frame ? profile_symbol(profile, frame->symbol) : NULL;
+	strbuf_putc(out, '[');
+	if (symbol)
+		text_string(out, profile, symbol->name, "[unknown]");
+	else if (frame)
+		strbuf_printf(out, "%" PRIx64,
+			      entry_address(t->tree, t->options, entry));
+	strbuf_putc(out, ']');
+}
+
+static void put_task(const struct entry_text *t, int32_t id, size_t width,
+		     struct strbuf *out)
+{
+	const char *comm = thread_comm(t, id);
+	size_t n = strlen(comm);
+
+	strbuf_printf(out, "%7d:", id);
+	text_append(out, comm,
+		    n < width - THREAD_PREFIX ? n : width - THREAD_PREFIX);
+}
+
+static void put_cell(const struct entry_text *t, size_t column,
+		     const struct calltree_entry *entry, struct strbuf *out)
+{
+	const struct profile_task *task = entry_task(t->tree, entry);
+	const struct profile_frame *frame = entry_frame(t->tree, entry);
+	size_t width = t->widths[column];
+
+	switch (t->keys[column]) {
+	case REPORT_COMM:
+		text_string(out, t->tree->profile, task->comm, "");
+		break;
+	case REPORT_DSO:
+		put_dso(t, frame, out);
+		break;
+	case REPORT_SYMBOL:
+		put_symbol(t, entry, out);
+		break;
+	case REPORT_SRCLINE:
+		put_line(t, entry, out);
+		break;
+	case REPORT_THREAD:
+		put_task(t, task->tid, width, out);
+		break;
+	case REPORT_PROCESS:
+		put_task(t, task->pid, width, out);
+		break;
+	case REPORT_CPU:
+		strbuf_printf(out, "%3.3d",
+			      t->tree->contexts.data[entry->context].cpu);
+		break;
+	case REPORT_KEYS:
+		break;
+	}
+}
+
+static size_t string_length(const struct profile *profile, uint32_t string,
+			    size_t none)
+{
+	return string == PROFILE_NONE ? none
+				      : profile->string_lengths.data[string];
+}
+
+static size_t dso_width(const struct entry_text *t,
+			const struct profile_frame *frame)
+{
+	const struct profile *profile = t->tree->profile;
+	const struct profile_dso *dso = frame ? profile_dso(profile, frame->dso)
+					      : NULL;
+	size_t width = dso ? string_length(profile, dso->short_name, 9) : 9;
+	bool resolved = frame && frame->symbol != PROFILE_NONE;
+
+	if (!resolved && width < UNRESOLVED_DSO_WIDTH &&
+	    !t->options->field_separator && !t->options->dsos.count)
+		width = UNRESOLVED_DSO_WIDTH;
+	return width;
+}
+
+static size_t symbol_width(const struct entry_text *t,
+			   const struct profile_frame *frame)
+{
+	const struct profile *profile = t->tree->profile;
+	const struct profile_symbol *symbol =
+		frame ? profile_symbol(profile, frame->symbol) : NULL;
+	size_t width;
+
+	/* "[.] " and "0x" with 16 digits. */
+	if (!symbol)
+		return 4 + 2 + 16;
+	width = 4 + string_length(profile, symbol->name, 9);
+	return frame->flags & PROFILE_FRAME_INLINED
+		       ? width + strlen(" (inlined)")
+		       : width;
+}
+
+/* The width that an entry needs; that of threads counts even if elided. */
+static size_t cell_width(struct entry_text *t, size_t column,
+			 const struct calltree_entry *entry)
+{
+	const struct profile_task *task = entry_task(t->tree, entry);
+	const struct profile_frame *frame = entry_frame(t->tree, entry);
+
+	switch (t->keys[column]) {
+	case REPORT_COMM:
+		return string_length(t->tree->profile, task->comm, 0);
+	case REPORT_DSO:
+		return dso_width(t, frame);
+	case REPORT_SYMBOL:
+		return symbol_width(t, frame);
+	case REPORT_SRCLINE:
+		strbuf_clear(&t->cell);
+		put_line(t, entry, &t->cell);
+		return t->cell.len;
+	case REPORT_THREAD:
+		return THREAD_PREFIX + strlen(thread_comm(t, task->tid));
+	case REPORT_PROCESS:
+		/* perf cuts comms to the title's width here. */
+		if (t->options->like_perf)
+			return 0;
+		return THREAD_PREFIX + strlen(thread_comm(t, task->pid));
+	case REPORT_CPU:
+	case REPORT_KEYS:
+		break;
+	}
+	return 0;
+}
+
+static void measure(struct entry_text *t, const entry_vec *entries)
+{
+	for (size_t c = 0; c < t->key_count; c++) {
+		t->widths[c] = strlen(titles[t->keys[c]]);
+		vec_for_each(id, entries) {
+			size_t width =
+				cell_width(t, c, &t->tree->entries.data[*id]);
+
+			if (width > t->widths[c])
+				t->widths[c] = width;
+		}
+	}
+}
+
+/* A filter for one name leaves nothing to say in its column. */
+static bool is_elided(const struct report_options *options, enum report_key key)
+{
+	return (key == REPORT_COMM && options->comms.count == 1) ||
+	       (key == REPORT_DSO && options->dsos.count == 1) ||
+	       (key == REPORT_SYMBOL && options->symbols.count == 1);
+}
+
+static void choose_columns(struct entry_text *t)
+{
+	for (size_t i = 0; i < t->options->key_count; i++)
+		if (!is_elided(t->options, t->options->keys[i]))
+			t->keys[t->key_count++] = t->options->keys[i];
+}
+
+struct error *entry_text_init(struct entry_text *text,
+			      const struct calltree *tree,
+			      const struct report_options *options,
+			      const entry_vec *entries)
+{
+	struct error *error;
+
+	*text = (struct entry_text){ .tree = tree,
+				     .options = options,
+				     .cell = STRBUF_INIT };
+	choose_columns(text);
+	error = learn_comms(text);
+	if (!error)
+		measure(text, entries);
+	return error ? error : strbuf_error(&text->cell);
+}
+
+void entry_text_deinit(struct entry_text *text)
+{
+	map_deinit(&text->comms);
+	strbuf_deinit(&text->cell);
+}
+
+/* A line under construction. */
+struct line {
+	struct strbuf *out;
+	const char *separator;
+	bool started;
+	/* Rows of an unseparated table are indented. */
+	bool indented;
+};
+
+static void next_column(struct line *line)
+{
+	if (line->separator) {
+		if (line->started)
+			strbuf_puts(line->out, line->separator);
+	} else if (line->started || line->indented) {
+		strbuf_puts(line->out, "  ");
+	}
+	line->started = true;
+}
+
+static void pad(struct strbuf *out, size_t start, size_t width)
+{
+	if (out->len - start < width)
+		strbuf_fill(out, ' ', width - (out->len - start));
+}
+
+/* A title or a run of dots for each number column. */
+static void put_number_title(struct line *line, const char *title, size_t width,
+			     bool dots)
+{
+	next_column(line);
+	if (dots)
+		strbuf_fill(line->out, '.', width);
+	else
+		strbuf_printf(line->out, "%*s", (int)width, title);
+}
+
+static void put_titles(const struct entry_text *t, struct strbuf *out,
+		       bool dots)
+{
+	const struct report_options *options = t->options;
+	struct line line = { .out = out,
+			     .separator = options->field_separator };
+
+	strbuf_puts(out, "# ");
+	if (options->children)
+		put_number_title(&line, "Children", PERCENT_WIDTH, dots);
+	put_number_title(&line, options->children ? "Self" : "Overhead",
+			 PERCENT_WIDTH, dots);
+	if (options->samples)
+		put_number_title(&line, "Samples", COUNT_WIDTH, dots);
+	if (options->period)
+		put_number_title(&line, "Period", COUNT_WIDTH, dots);
+	for (size_t c = 0; c < t->key_count; c++) {
+		size_t start;
+
+		next_column(&line);
+		start = out->len;
+		if (!dots)
+			strbuf_puts(out, titles[t->keys[c]]);
+		else
+			strbuf_fill(out, '.', t->widths[c]);
+		pad(out, start, t->widths[c]);
+	}
+	strbuf_putc(out, '\n');
+}
+
+void entry_text_header(const struct entry_text *text, struct strbuf *out)
+{
+	put_titles(text, out, false);
+	if (text->options->field_separator)
+		return;
+	put_titles(text, out, true);
+	strbuf_puts(out, "#\n");
+}
+
+static void put_percent(struct line *line, uint64_t period, uint64_t total)
+{
+	size_t start;
+
+	next_column(line);
+	start = line->out->len;
+	strbuf_printf(line->out, " %*.2f%%",
+		      line->separator ? 1 : PERCENT_WIDTH - 2,
+		      total ? 100.0 * (double)period / (double)total : 0.0);
+	pad(line->out, start, PERCENT_WIDTH);
+}
+
+static void put_number(struct line *line, uint64_t number)
+{
+	size_t start;
+
+	next_column(line);
+	start = line->out->len;
+	strbuf_printf(line->out, " %*" PRIu64,
+		      line->separator ? 1 : COUNT_WIDTH - 1, number);
+	pad(line->out, start, COUNT_WIDTH);
+}
+
+/* Text columns of a separated table must not hold the separator. */
+static void put_clean(struct strbuf *out, const struct strbuf *cell,
+		      const char *separator)
+{
+	for (size_t i = 0; i < cell->len; i++)
+		strbuf_putc(out, separator && cell->data[i] == *separator
+					 ? '.'
+					 : cell->data[i]);
+}
+
+static void put_text(struct entry_text *t, struct line *line, size_t column,
+		     const struct calltree_entry *entry)
+{
+	bool is_last = column + 1 == t->key_count;
+	bool ragged = t->keys[column] == REPORT_SYMBOL ||
+		      t->keys[column] == REPORT_SRCLINE;
+	size_t start;
+
+	next_column(line);
+	start = line->out->len;
+	strbuf_clear(&t->cell);
+	put_cell(t, column, entry, &t->cell);
+	put_clean(line->out, &t->cell, line->separator);
+	if (!is_last || !ragged)
+		pad(line->out, start, t->widths[column]);
+}
+
+void entry_text_row(struct entry_text *text, uint32_t entry, struct strbuf *out)
+{
+	const struct report_options *options = text->options;
+	const struct calltree_entry *e = &text->tree->entries.data[entry];
+	struct line line = { .out = out,
+			     .separator = options->field_separator,
+			     .indented = true };
+	size_t start = out->len;
+
+	if (options->children)
+		put_percent(&line, e->period, text->tree->period);
+	put_percent(&line, e->self_period, text->tree->period);
+	if (options->samples)
+		put_number(&line, e->self_count);
+	if (options->period)
+		put_number(&line, e->self_period);
+	for (size_t c = 0; c < text->key_count; c++)
+		put_text(text, &line, c, e);
+	if (options->max_columns && out->len - start > options->max_columns)
+		strbuf_truncate(out, start + options->max_columns);
+	strbuf_putc(out, '\n');
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The table of a report: its columns, their widths, and a line an entry.
+ */
+#ifndef KAA_VIEW_ENTRY_TEXT_H
+#define KAA_VIEW_ENTRY_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "profile/calltree.h"
+#include "view/entry_order.h"
+#include "view/report_options.h"
+
+struct entry_text {
+	const struct calltree *tree;
+	const struct report_options *options;
+	/* The keys that have a column: not those that a filter fixes. */
+	enum report_key keys[REPORT_KEYS];
+	size_t key_count;
+	size_t widths[REPORT_KEYS];
+	/* tid -> the comm that the thread had last. */
+	struct map comms;
+	/* Scratch: one column's text. */
+	struct strbuf cell;
+};
+
+/* The widths are those that `entries` need. All is borrowed. */
+struct error *entry_text_init(struct entry_text *text,
+			      const struct calltree *tree,
+			      const struct report_options *options,
+			      const entry_vec *entries);
+void entry_text_deinit(struct entry_text *text);
+/* The names of the columns, and a line of dots. */
+void entry_text_header(const struct entry_text *text, struct strbuf *out);
+/* One line. */
+void entry_text_row(struct entry_text *text, uint32_t entry,
+		    struct strbuf *out);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "profile/calltree.h"
+#include "profile/location.h"
+#include "view/chain_text.h"
+#include "view/entry_order.h"
+#include "view/entry_text.h"
+#include "view/report_notes.h"
+#include "view/text.h"
+
+/* Text is handed on in pieces of about this size. */
+enum { FLUSH_AT = 256 * 1024 };
+
+struct report {
+	const struct profile *profile;
+	/* As given, but without what the profile cannot show. */
+	struct report_options options;
+	struct locations *locations;
+	struct strbuf text;
+	FILE *out;
+};
+
+static struct error *flush(struct report *r)
+{
+	struct error *error = strbuf_error(&r->text);
+
+	if (error)
+		return error;
+	if (fwrite(r->text.data, 1, r->text.len, r->out) != r->text.len)
+		return error_os(errno, NULL, "cannot write the report");
+	strbuf_clear(&r->text);
+	return NULL;
+}
+
+static bool has_callchains(const struct profile *profile)
+{
+	vec_for_each(event, &profile->events)
+		if (event->has_callchain)
+			return true;
+	return false;
+}
+
+static void put_file_header(struct report *r)
+{
+	if (!r->options.header) {
+		strbuf_puts(
+			&r->text,
+			"# To display the perf.data header info, please use --header/--header-only options.\n#\n");
+		return;
+	}
+	strbuf_puts(&r->text, "# ========\n");
+	vec_for_each(line, &r->profile->headers) {
+		strbuf_puts(&r->text, "# ");
+		text_string(&r->text, r->profile, line->key, "");
+		strbuf_puts(&r->text, " : ");
+		text_string(&r->text, r->profile, line->value, "");
+		strbuf_putc(&r->text, '\n');
+	}
+	strbuf_puts(&r->text, "# ========\n#\n");
+}
+
+static void put_elided(struct report *r, const struct report_names *names,
+		       enum report_key key, const char *title)
+{
+	if (names->count != 1 || !report_has_key(&r->options, key))
+		return;
+	strbuf_printf(&r->text, "# %s: ", title);
+	text_append(&r->text, names->names[0], strlen(names->names[0]));
+	strbuf_putc(&r->text, '\n');
+}
+
+static void put_top(struct report *r)
+{
+	put_file_header(r);
+	put_elided(r, &r->options.comms, REPORT_COMM, "comm");
+	put_elided(r, &r->options.dsos, REPORT_DSO, "dso");
+	put_elided(r, &r->options.symbols, REPORT_SYMBOL, "symbol");
+	strbuf_printf(&r->text, "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
+		      r->profile->counters[PROFILE_LOST_SAMPLES]);
+}
+
+static void put_event_header(struct report *r, const struct calltree *tree)
+{
+	const struct profile_event *event =
+		&r->profile->events.data[tree->options.event];
+	const char *units = " KMG";
+	uint64_t count = tree->count;
+
+	for (; count > 1000 && units[1]; units++)
+		count /= 1000;
+	strbuf_printf(&r->text, "# Samples: %" PRIu64 "%c of event '", count,
+		      *units);
+	text_string(&r->text, r->profile, event->name, "?");
+	strbuf_printf(&r->text, "'\n# Event count (approx.): %" PRIu64 "\n#\n",
+		      tree->period);
+}
+
+static bool is_heavy_enough(const struct report *r, const struct calltree *tree,
+			    const struct calltree_entry *entry)
+{
+	double percent = tree->period ? (double)entry->period * 100.0 /
+						(double)tree->period
+				      : 0.0;
+
+	return (float)percent >= (float)r->options.percent_limit;
+}
+
+static struct error *put_entries(struct report *r, const struct calltree *tree,
+				 const entry_vec *entries)
+{
+	struct entry_text rows;
+	struct chain_text chains;
+	struct error *error =
+		chain_text_init(&chains, tree, &r->options, &r->text);
+
+	if (error)
+		return error;
+	error = entry_text_init(&rows, tree, &r->options, entries);
+	if (!error)
+		entry_text_header(&rows, &r->text);
+	for (size_t i = 0; i < entries->count && !error; i++) {
+		uint32_t id = entries->data[i];
+
+		if (!is_heavy_enough(r, tree, &tree->entries.data[id]))
+			continue;
+		entry_text_row(&rows, id, &r->text);
+		error = chain_text_entry(&chains, id);
+		if (!error && r->text.len > FLUSH_AT)
+			error = flush(r);
+	}
+	entry_text_deinit(&rows);
+	chain_text_deinit(&chains);
+	return error;
+}
+
+static unsigned int context_keys(const struct report_options *options)
+{
+	unsigned int keys = 0;
+
+	if (report_has_key(options, REPORT_COMM))
+		keys |= CONTEXT_COMM;
+	if (report_has_key(options, REPORT_THREAD))
+		keys |= CONTEXT_TID;
+	if (report_has_key(options, REPORT_PROCESS))
+		keys |= CONTEXT_PID;
+	if (report_has_key(options, REPORT_CPU))
+		keys |= CONTEXT_CPU;
+	return keys;
+}
+
+static struct error *put_event(struct report *r, uint32_t event)
+{
+	const struct entry_filter filter = { &r->options, r->locations };
+	const struct calltree_options options = {
+		.event = event,
+		.context_keys = context_keys(&r->options),
+		.children = r->options.children,
+		.keep = entry_keep_row,
+		.keep_arg = &filter,
+	};
+	_cleanup_calltree_ struct calltree *tree = NULL;
+	entry_vec entries = {};
+	struct error *error =
+		calltree_create(r->profile, r->locations, &options, &tree);
+
+	if (error)
+		return error;
+	put_event_header(r, tree);
+	error = entry_order(tree, &r->options, &entries);
+	if (!error)
+		error = put_entries(r, tree, &entries);
+	vec_deinit(&entries);
+	if (error)
+		return error;
+	strbuf_puts(&r->text, "\n\n");
+	return flush(r);
+}
+
+static struct error *locate(struct report *r)
+{
+	const struct report_options *options = &r->options;
+	struct location_options how = {
+		.chain_key = options->callgraph.key,
+		.interpreter_frames = options->interpreter_frames,
+		.raw_addresses = options->like_perf,
+	};
+
+	if (report_has_key(options, REPORT_DSO))
+		how.entry_keys |= ENTRY_KEY_DSO;
+	if (report_has_key(options, REPORT_SYMBOL))
+		how.entry_keys |= ENTRY_KEY_SYMBOL;
+	if (report_has_key(options, REPORT_SRCLINE))
+		how.entry_keys |= ENTRY_KEY_SRCLINE;
+	return locations_create(r->profile, &how, &r->locations);
+}
+
+static struct error *put_report(struct report *r)
+{
+	struct error *error = locate(r);
+
+	if (error)
+		return error;
+	put_top(r);
+	for (size_t i = 0; i < r->profile->events.count && !error; i++)
+		if (r->profile->events.data[i].samples)
+			error = put_event(r, (uint32_t)i);
+	if (error)
+		return error;
+	if (!r->options.like_perf)
+		report_notes(r->profile, &r->text);
+	return flush(r);
+}
+
+struct error *report_write(const struct profile *profile,
+			   const struct report_options *options, FILE *out)
+{
+	struct report r = { .profile = profile,
+			    .options = *options,
+			    .text = STRBUF_INIT,
+			    .out = out };
+	struct error *error;
+
+	if (!has_callchains(profile)) {
+		r.options.children = false;
+		r.options.callgraph.type = CALLGRAPH_NONE;
+	}
+	error = put_report(&r);
+	locations_destroy(r.locations);
+	strbuf_deinit(&r.text);
+	if (!error && fflush(out))
+		error = error_os(errno, NULL, "cannot write the report");
+	return error;
+}

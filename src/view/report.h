@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `kaa report`: the text report, in the layout of `perf report --stdio`.
+ *
+ * One section an event, entries by weight, each with its call chains. The
+ * layout was taken from the output of perf 7.2; what the numbers mean stands in
+ * profile/calltree.h and profile/chains.h.
+ *
+ * A Python function is an entry like any other: Shared Object is the name of
+ * the profile's Python DSO, Symbol is `[.] py::<qualname>:<filename>`. All lines of a
+ * function are one entry and one step of a chain; lines show with the call
+ * graph key srcline (`py::f:/x.py x.py:12`) or the sort key srcline.
+ *
+ * What perf gets wrong is right here, unless options.like_perf: kernel callers
+ * are [k], an unresolved address is one entry however a sample came to it, and
+ * filters look at the entry and not at the leaf that led to it.
+ *
+ * The report ends with comment lines on what is missing from it (lost samples,
+ * truncated stacks, unresolved addresses ...), only as far as there is any.
+ *
+ * Control characters in names are shown as '?'.
+ */
+#ifndef KAA_VIEW_REPORT_H
+#define KAA_VIEW_REPORT_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "view/report_options.h"
+
+/*
+ * Writes the report to out. ERROR_OS if out takes no more. The profile may be
+ * aggregated (with keep_cpu if the CPU is a sort key).
+ */
+struct error *report_write(const struct profile *profile,
+			   const struct report_options *options, FILE *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a report is silent about otherwise: lost samples, stacks that are not
+ * whole, addresses without a name.
+ */
+#ifndef KAA_VIEW_REPORT_NOTES_H
+#define KAA_VIEW_REPORT_NOTES_H
+
+#include "base/strbuf.h"
+#include "profile/profile.h"
+
+/* Appends comment lines, with counts and shares; nothing if all is well. */
+void report_notes(const struct profile *profile, struct strbuf *out);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a report shows: the options of `kaa report`, with perf's meanings.
+ */
+#ifndef KAA_VIEW_REPORT_OPTIONS_H
+#define KAA_VIEW_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/location.h"
+
+enum report_key {
+	REPORT_COMM,
+	REPORT_DSO,
+	REPORT_SYMBOL,
+	/* Python lines; for frames without one, the function. */
+	REPORT_SRCLINE,
+	/* perf's `pid`: one thread. `tid` is the same. */
+	REPORT_THREAD,
+	/* perf's `tgid`: one process. */
+	REPORT_PROCESS,
+	REPORT_CPU,
+	REPORT_KEYS,
+};
+
+enum callgraph_type {
+	CALLGRAPH_NONE,
+	/* Percentages of the whole. */
+	CALLGRAPH_GRAPH,
+	/* Percentages of the parent. */
+	CALLGRAPH_FRACTAL,
+	/* One list of functions a chain. */
+	CALLGRAPH_FLAT,
+	/* One line a chain. */
+	CALLGRAPH_FOLDED,
+};
+
+enum callgraph_order {
+	/* Caller with children, else callee. */
+	CALLGRAPH_ORDER_DEFAULT,
+	CALLGRAPH_CALLER,
+	CALLGRAPH_CALLEE,
+};
+
+enum callgraph_value {
+	CALLGRAPH_PERCENT,
+	CALLGRAPH_PERIOD,
+	CALLGRAPH_COUNT,
+};
+
+struct report_callgraph {
+	enum callgraph_type type;
+	enum callgraph_order order;
+	enum chain_key key;
+	enum callgraph_value value;
+	/* Percent below which a branch is not shown. */
+	double threshold;
+	/* Siblings shown at one place; 0: all. */
+	uint32_t print_limit;
+};
+
+/* Names of which one must be equal; borrowed. None given: all pass. */
+struct report_names {
+	const char *const *names;
+	size_t count;
+};
+
+struct report_options {
+	/* Add up callees in their callers (if there are call chains). */
+	bool children;
+	/* -n, --show-total-period */
+	bool samples;
+	bool period;
+	/* Percent below which an entry is not shown. */
+	double percent_limit;
+	struct report_callgraph callgraph;
+	/* Columns after the numbers, each at most once. */
+	enum report_key keys[REPORT_KEYS];
+	size_t key_count;
+	/* The text of --sort, or NULL: perf omits what it repeats. */
+	const char *sort_text;
+	/* --comms, --dsos, --symbols, --symbol-filter; borrowed. */
+	struct report_names comms;
+	struct report_names dsos;
+	struct report_names symbols;
+	const char *symbol_filter;
+	/* Between columns instead of alignment; borrowed, NULL: none. */
+	const char *field_separator;
+	/* Show the header of the file. */
+	bool header;
+	/* Show the frames of the interpreter itself. */
+	bool interpreter_frames;
+	/* Cut lines of tables and chains here; 0: never. */
+	size_t max_columns;
+	/*
+	 * Print what perf 7.2 prints, faults included: kernel callers as
+	 * [.], unresolved addresses where a sample hit relative to the file
+	 * and in chains as they are, and nothing that perf does not say.
+	 */
+	bool like_perf;
+};
+
+/*
+ * The defaults of `perf report --stdio`: children, callgraph graph,0.5, order by
+ * children, keys comm,dso,symbol.
+ */
+void report_options_init(struct report_options *options);
+
+/*
+ * The argument of -g: print type, threshold, print limit, order, sort key and
+ * value, in any order, each abbreviable. NULL is a bare -g: graph,0.5,caller.
+ * ERROR_INVALID_ARGUMENT names the token.
+ */
+struct error *report_parse_callgraph(struct report_options *options,
+				     const char *text);
+
+/* The argument of --sort; borrowed. ERROR_INVALID_ARGUMENT names the key. */
+struct error *report_parse_sort(struct report_options *options,
+				const char *text);
+
+/* True if key is among options->keys. */
+bool report_has_key(const struct report_options *options, enum report_key key);
+
+/* The order of call chains that the options come to. */
+bool report_caller_order(const struct report_options *options);
+
+#endif

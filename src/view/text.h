@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names on a terminal. A name may come from a hostile file and hold control
+ * sequences; nothing but its printable bytes gets out.
+ */
+#ifndef KAA_VIEW_TEXT_H
+#define KAA_VIEW_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "profile/profile.h"
+
+/* Appends n bytes, each control character (C0, DEL, C1 in UTF-8) as '?'. */
+void text_append(struct strbuf *out, const char *s, size_t n);
+/* The same for an interned string; `none` for PROFILE_NONE. */
+void text_string(struct strbuf *out, const struct profile *profile,
+		 uint32_t string, const char *none);
+/* "x.py:12": the file without its folders. frame->line must be set. */
+void text_srcline(struct strbuf *out, const struct profile *profile,
+		  const struct profile_frame *frame);
+
+#endif
