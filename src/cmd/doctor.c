@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/doctor.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/message.h"
+
+struct doctor_settings {
+	struct option_list pids;
+};
+
+static const struct option doctor_options[] = {
+	OPT_LIST('p', "pid", struct doctor_settings, pids, "<pid>",
+		 "look at a running Python, from outside"),
+	OPT_END(),
+};
+
+void doctor_section(const char *format, ...)
+{
+	va_list args;
+
+	putchar('\n');
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+/* Foreign text must not steer the terminal. */
+static void print_clean(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' :
+								      *text);
+}
+
+void doctor_fact(enum mark mark, const char *format, ...)
+{
+	static const char *const marks[] = {
+		[MARK_OK] = "ok",
+		[MARK_NO] = "no",
+		[MARK_WARN] = "warn",
+		[MARK_NOTE] = "-",
+	};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	printf("  %-5s ", marks[mark]);
+	print_clean(text.data);
+	putchar('\n');
+}
+
+static void examine_program(const struct doctor *doctor, const char *name)
+{
+	struct python_facts facts = {};
+	struct error *error = python_facts_of_program(name, doctor->path,
+						      &doctor->invoker, &facts);
+
+	if (error)
+		doctor_python_failed(name, error);
+	else
+		doctor_python(doctor, name, &facts);
+	error_destroy(error);
+	python_facts_deinit(&facts);
+}
+
+/*
+ * A program of the user is opened, run and its file parsed as the user: under
+ * sudo in a child that gives root up.
+ */
+static void examine_as_user(const struct doctor *doctor, const char *name)
+{
+	pid_t pid;
+	int status;
+
+	if (!doctor->invoker.present) {
+		examine_program(doctor, name);
+		return;
+	}
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		struct doctor child = *doctor;
+
+		if (invoker_become(&child.invoker) < 0)
+			_exit(1);
+		child.invoker = (struct invoker){};
+		examine_program(&child, name);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0)
+		doctor_fact(MARK_WARN, "'%s' could not be examined as user %s",
+			    name, doctor->invoker.user);
+}
+
+static void examine_process(const struct doctor *doctor, pid_t pid)
+{
+	struct python_facts facts = {};
+	struct error *error = python_facts_of_process("", pid, &facts);
+	char subject[32];
+
+	snprintf(subject, sizeof(subject), "process %d", (int)pid);
+	if (error)
+		doctor_python_failed(subject, error);
+	else
+		doctor_python(doctor, subject, &facts);
+	error_destroy(error);
+	python_facts_deinit(&facts);
+}
+
+static struct error *check_pids(const struct option_list *pids)
+{
+	vec_for_each(text, pids) {
+		uint64_t pid;
+		struct error *error = option_parse_u64(*text, &pid);
+
+		if (error)
+			return error;
+		if (pid == 0 || pid > INT32_MAX)
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "'%s' is no process number", *text);
+	}
+	return NULL;
+}
+
+static void examine_all(const struct doctor *doctor,
+			const struct option_list *pids,
+			const struct arguments *args)
+{
+	doctor_machine(doctor);
+	doctor_tools(doctor);
+	for (size_t i = 0; i < args->count; i++)
+		examine_as_user(doctor, args->values[i]);
+	vec_for_each(text, pids) {
+		uint64_t pid = 0;
+
+		error_destroy(option_parse_u64(*text, &pid));
+		examine_process(doctor, (pid_t)pid);
+	}
+	if (args->count == 0 && pids->count == 0)
+		examine_as_user(doctor, "python3");
+}
+
+static struct error *run(void *data, const struct arguments *args,
+			 int *exit_code)
+{
+	const struct doctor_settings *settings = data;
+	struct doctor doctor = {};
+	struct error *error = check_pids(&settings->pids);
+
+	(void)exit_code;
+	if (!error)
+		error = invoker_detect(&doctor.invoker);
+	if (!error)
+		error = invoker_path(&doctor.invoker, "", &doctor.path);
+	if (!error) {
+		printf("kaa %s\n", KAA_VERSION);
+		machine_probe("", &doctor.machine);
+		examine_all(&doctor, &settings->pids, args);
+	}
+	invoker_deinit(&doctor.invoker);
+	free(doctor.path);
+	return error;
+}
+
+static void deinit(void *data)
+{
+	struct doctor_settings *settings = data;
+
+	vec_deinit(&settings->pids);
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.summary = "say what this machine and a given Python allow",
+	.usage = (const char *const[]){ "[<python>...]", "-p <pid>", NULL },
+	.description =
+		"Prints facts, one a line: ok, no, warn or - (neither). First about the\n"
+		"machine: perf events, capabilities, BPF, and from which source Python frames\n"
+		"would come. Then about the perf and samply on the PATH, and about each Python\n"
+		"named (a path or a name on the PATH; python3 if none is).\n"
+		"\n"
+		"A Python that is named is run to ask it about its build. A process is only\n"
+		"looked at.",
+	.options = doctor_options,
+	.examples =
+		(const char *const[]){
+			"kaa doctor",
+			"kaa doctor python3.12 ./venv/bin/python\tcompare two builds",
+			"sudo kaa doctor -p 4711\tas root, about a service", NULL },
+	.settings_size = sizeof(struct doctor_settings),
+	.run = run,
+	.deinit = deinit,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sections of `kaa doctor`, each of which prints facts, one a line:
+ *
+ *	<section>
+ *	  ok    a fact that is fine
+ *	  no    what is missing or not possible
+ *	  warn  what works, but less well, or with care
+ *	  -     neither good nor bad
+ */
+#ifndef KAA_CMD_DOCTOR_H
+#define KAA_CMD_DOCTOR_H
+
+#include "cmd/python_facts.h"
+#include "sys/invoker.h"
+#include "sys/probe_machine.h"
+
+enum mark { MARK_OK, MARK_NO, MARK_WARN, MARK_NOTE };
+
+/* What all sections need. */
+struct doctor {
+	struct machine machine;
+	struct invoker invoker;
+	/* PATH of the user. */
+	char *path;
+};
+
+void doctor_section(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+void doctor_fact(enum mark mark, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Kernel, rights, events, BPF, and which Python source that gives. */
+void doctor_machine(const struct doctor *doctor);
+/* perf and samply on the user's PATH. */
+void doctor_tools(const struct doctor *doctor);
+/* One Python; subject is what the user named ("python3", "process 12"). */
+void doctor_python(const struct doctor *doctor, const char *subject,
+		   const struct python_facts *facts);
+/* The same where there are no facts but an error. */
+void doctor_python_failed(const char *subject, const struct error *error);
+
+/*
+ * Does the source `bpf` work for this process on this machine? If not, the
+ * reasons are appended to `why`, each "; " apart.
+ */
+bool doctor_bpf_works(const struct machine *machine, struct strbuf *why);
+
+#endif

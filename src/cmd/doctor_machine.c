@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "cmd/doctor.h"
+#include "sys/capability.h"
+
+static bool have(const struct machine *m, int cap)
+{
+	return m->capabilities &
+	       (CAPABILITY_BIT(cap) | CAPABILITY_BIT(CAP_SYS_ADMIN));
+}
+
+static void tell_user(const struct doctor *doctor)
+{
+	static const int caps[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,
+				    CAP_SYS_PTRACE, CAP_SYSLOG };
+	const struct machine *m = &doctor->machine;
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++) {
+		if (m->capabilities & CAPABILITY_BIT(caps[i]))
+			strbuf_printf(&names, " %s", capability_name(caps[i]));
+	}
+	if (doctor->invoker.present)
+		doctor_fact(MARK_OK,
+			    "user: root for %s (sudo); programs run as %s",
+			    doctor->invoker.user, doctor->invoker.user);
+	else
+		doctor_fact(MARK_NOTE, "user: uid %u", m->euid);
+	doctor_fact(have(m, CAP_PERFMON) && have(m, CAP_BPF) ? MARK_OK :
+							       MARK_NO,
+		    "capabilities:%s", names.len ? names.data : " none");
+}
+
+/* What the setting means for this process. */
+static const char *paranoid_text(const struct machine *m)
+{
+	int64_t value = m->perf_event_paranoid.value;
+
+	if (have(m, CAP_PERFMON))
+		return "does not bind this user, who has CAP_PERFMON";
+	if (value >= 3)
+		return "no events at all for this user";
+	if (value == 2)
+		return "this user gets own processes, without the kernel (:u)";
+	if (value == 1)
+		return "this user gets own processes, with the kernel";
+	if (value == 0)
+		return "this user gets whole CPUs too, but no tracepoint data";
+	return "nothing is forbidden";
+}
+
+static void tell_paranoid(const struct machine *m)
+{
+	const struct setting *s = &m->perf_event_paranoid;
+
+	if (!s->known) {
+		doctor_fact(MARK_NO,
+			    "kernel.perf_event_paranoid is not there: a kernel or container without perf events");
+		return;
+	}
+	doctor_fact(have(m, CAP_PERFMON) || s->value <= 1 ? MARK_OK :
+		    s->value == 2			   ? MARK_WARN :
+							     MARK_NO,
+		    "kernel.perf_event_paranoid = %" PRId64 ": %s", s->value,
+		    paranoid_text(m));
+}
+
+static void tell_attempt(int errnum, const char *what)
+{
+	if (errnum == 0)
+		doctor_fact(MARK_OK, "%s: can be opened", what);
+	else
+		doctor_fact(MARK_NO, "%s: %s", what, strerror(errnum));
+}
+
+static void tell_events(const struct machine *m)
+{
+	tell_paranoid(m);
+	tell_attempt(m->try_user_event, "events of own processes, user space");
+	tell_attempt(m->try_kernel_event,
+		     "events of own processes, with the kernel");
+	tell_attempt(m->try_cpu_event, "events of whole CPUs (-a)");
+	if (m->try_cycles == 0)
+		doctor_fact(MARK_OK, "hardware counters (PMU): cycles work");
+	else if (m->pmu)
+		doctor_fact(MARK_WARN,
+			    "hardware counters (PMU): there, but cycles: %s",
+			    strerror(m->try_cycles));
+	else
+		doctor_fact(MARK_WARN,
+			    "hardware counters (PMU): none; record samples cpu-clock instead of cycles");
+}
+
+static void tell_limits(const struct machine *m)
+{
+	const struct setting *stack = &m->perf_event_max_stack;
+	const struct setting *mlock = &m->perf_event_mlock_kb;
+
+	if (stack->known)
+		doctor_fact(stack->value >= 127 ? MARK_OK : MARK_WARN,
+			    "kernel.perf_event_max_stack = %" PRId64
+			    ": frames in a chain that the kernel takes",
+			    stack->value);
+	if (!mlock->known)
+		return;
+	if (m->memlock == UINT64_MAX)
+		doctor_fact(MARK_OK,
+			    "kernel.perf_event_mlock_kb = %" PRId64
+			    ", ulimit -l unlimited: memory for sample buffers",
+			    mlock->value);
+	else
+		doctor_fact(MARK_OK,
+			    "kernel.perf_event_mlock_kb = %" PRId64
+			    ", ulimit -l %" PRIu64
+			    " KiB: memory for sample buffers",
+			    mlock->value, m->memlock >> 10);
+}
+
+static void tell_symbols(const struct machine *m)
+{
+	const struct setting *s = &m->kptr_restrict;
+	bool names = s->known && (s->value == 0 ||
+				  (s->value == 1 && have(m, CAP_SYSLOG)));
+
+	if (!s->known)
+		return;
+	doctor_fact(names ? MARK_OK : MARK_WARN,
+		    "kernel.kptr_restrict = %" PRId64 ": %s", s->value,
+		    names	  ? "kernel functions have names" :
+		    s->value == 1 ? "kernel functions have names for root only" :
+				    "kernel functions have no names");
+}
+
+static void tell_ptrace(const struct machine *m)
+{
+	static const struct {
+		enum mark mark;
+		const char *meaning;
+	} scopes[] = {
+		{ MARK_OK, "own processes can be read" },
+		{ MARK_WARN,
+		  "own processes can be read if they are descendants" },
+		{ MARK_WARN, "only with CAP_SYS_PTRACE" },
+		{ MARK_NO, "no process can be read" },
+	};
+	const struct setting *s = &m->ptrace_scope;
+	bool root = m->capabilities & CAPABILITY_BIT(CAP_SYS_PTRACE);
+
+	if (!s->known)
+		doctor_fact(MARK_OK,
+			    "kernel.yama.ptrace_scope is not there: own processes can be read");
+	else if (root && s->value < 3)
+		doctor_fact(MARK_OK,
+			    "kernel.yama.ptrace_scope = %" PRId64
+			    ": does not bind this user, who has CAP_SYS_PTRACE",
+			    s->value);
+	else if (s->value >= 0 && s->value <= 3)
+		doctor_fact(scopes[s->value].mark,
+			    "kernel.yama.ptrace_scope = %" PRId64 ": %s",
+			    s->value, scopes[s->value].meaning);
+}
+
+static void tell_bpf(const struct machine *m)
+{
+	if (m->try_bpf == 0)
+		doctor_fact(MARK_OK, "BPF: programs on events can be loaded");
+	else
+		doctor_fact(MARK_NO, "BPF: programs on events: %s",
+			    strerror(m->try_bpf));
+	if (m->unprivileged_bpf_disabled.known)
+		doctor_fact(MARK_NOTE,
+			    "kernel.unprivileged_bpf_disabled = %" PRId64,
+			    m->unprivileged_bpf_disabled.value);
+	doctor_fact(m->btf ? MARK_OK : MARK_NO, "BTF: /sys/kernel/btf/vmlinux %s",
+		    m->btf ? "is there" :
+			     "is missing (kernel option CONFIG_DEBUG_INFO_BTF)");
+}
+
+static void add_reason(struct strbuf *why, const char *reason)
+{
+	strbuf_printf(why, "%s%s", why->len ? "; " : "", reason);
+}
+
+bool doctor_bpf_works(const struct machine *m, struct strbuf *why)
+{
+	size_t before = why->len;
+
+	if (strcmp(m->arch, "x86_64") != 0)
+		add_reason(why, "this version of kaa reads x86_64 only");
+	if (!machine_kernel_at_least(m, 5, 17))
+		add_reason(why, "the kernel must be 5.17 or newer");
+	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
+		add_reason(
+			why,
+			"CAP_BPF and CAP_PERFMON are needed: run kaa under sudo, or 'sudo setcap cap_bpf,cap_perfmon+ep' it");
+	else if (m->try_bpf != 0)
+		add_reason(why, "this kernel or container forbids BPF");
+	if (m->try_bpf == 0 && m->try_user_event != 0)
+		add_reason(why, "perf events cannot be opened");
+	if (!m->btf)
+		add_reason(why,
+			   "the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+	return why->len == before;
+}
+
+static void tell_source(const struct machine *m)
+{
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+
+	doctor_section("Python frames");
+	if (doctor_bpf_works(m, &why)) {
+		doctor_fact(MARK_OK,
+			    "source: bpf, exact at each sample, nothing in the program is touched");
+		return;
+	}
+	doctor_fact(MARK_NO, "source: none; recordings show native functions only");
+	doctor_fact(MARK_NO, "source bpf: %s", why.data);
+}
+
+void doctor_machine(const struct doctor *doctor)
+{
+	const struct machine *m = &doctor->machine;
+
+	doctor_section("Machine");
+	doctor_fact(machine_kernel_at_least(m, 5, 17) ? MARK_OK : MARK_WARN,
+		    "kernel %s, %s", m->release, m->arch);
+	tell_user(doctor);
+	tell_events(m);
+	tell_limits(m);
+	tell_symbols(m);
+	tell_ptrace(m);
+	tell_bpf(m);
+	tell_source(m);
+}

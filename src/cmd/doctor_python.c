@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "cmd/doctor.h"
+
+void doctor_python_failed(const char *subject, const struct error *error)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	error_format(error, &text);
+	doctor_section("Python: %s", subject);
+	doctor_fact(MARK_NO, "%s", text.failed ? error->message : text.data);
+}
+
+static void tell_identity(const struct python_facts *facts)
+{
+	const char *name = facts->implementation;
+
+	doctor_fact(facts->version ? MARK_OK : MARK_WARN, "%s %s at %s",
+		    name && strcmp(name, "cpython") != 0 ? name : "CPython",
+		    facts->version ? facts->version : "of unknown version",
+		    facts->program);
+	if (facts->shared)
+		doctor_fact(MARK_NOTE, "interpreter: shared, %s",
+			    facts->library);
+	else
+		doctor_fact(MARK_NOTE, "interpreter: static, in %s",
+			    facts->library);
+}
+
+/* What sysconfig says, then what the machine code says. */
+static void tell_frame_pointers(const struct python_facts *facts)
+{
+	const struct prologue_count *count = &facts->prologues;
+	enum answer code = prologue_answer(count);
+
+	if (!facts->config.known)
+		doctor_fact(MARK_NOTE,
+			    "no-omit-frame-pointer: the build's variables were not found");
+	else if (facts->config.frame_pointer_variable)
+		doctor_fact(MARK_OK,
+			    "no-omit-frame-pointer: yes, in its compiler flags (%s)",
+			    facts->config.frame_pointer_variable);
+	else
+		doctor_fact(MARK_NO,
+			    "no-omit-frame-pointer: no, not in its compiler flags");
+	if (code == ANSWER_UNKNOWN)
+		doctor_fact(MARK_NOTE,
+			    "frame pointers: too few symbols to tell from the code");
+	else if (code == ANSWER_YES)
+		doctor_fact(MARK_OK,
+			    "frame pointers: yes, %zu of %zu functions set one up",
+			    count->with_frame_pointer, count->functions);
+	else
+		doctor_fact(MARK_NO,
+			    "frame pointers: no, %zu of %zu functions set one up; kaa does not need them, 'perf record -g' does",
+			    count->with_frame_pointer, count->functions);
+}
+
+static void tell_perf_support(const struct python_facts *facts)
+{
+	switch (facts->config.perf_trampoline) {
+	case ANSWER_UNKNOWN:
+		doctor_fact(MARK_NOTE,
+			    "PY_HAVE_PERF_TRAMPOLINE: the build's variables were not found");
+		break;
+	case ANSWER_NO:
+		doctor_fact(MARK_NO,
+			    "PY_HAVE_PERF_TRAMPOLINE: 0, no -X perf of its own");
+		break;
+	case ANSWER_YES:
+		doctor_fact(MARK_OK,
+			    "PY_HAVE_PERF_TRAMPOLINE: 1, has -X perf of its own");
+		break;
+	}
+}
+
+static void tell_build(const struct python_facts *facts)
+{
+	const struct python_config *config = &facts->config;
+
+	if (!config->known)
+		return;
+	doctor_fact(MARK_NOTE, "GIL: %s",
+		    config->free_threaded == ANSWER_YES ?
+			    "no, a free-threaded build" :
+			    "yes");
+	doctor_fact(MARK_NOTE, "JIT: %s",
+		    config->jit != ANSWER_YES	       ? "no" :
+		    facts->jit_enabled == ANSWER_YES ? "built in, switched on" :
+		    facts->jit_enabled == ANSWER_NO  ? "built in, switched off" :
+						       "built in");
+}
+
+static void tell_source(const struct doctor *doctor,
+			const struct python_facts *facts)
+{
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+
+	if (facts->walker_refusal) {
+		doctor_fact(MARK_NO,
+			    "Python frames: none; this version of kaa cannot read this interpreter: %s",
+			    facts->walker_refusal);
+		return;
+	}
+	if (doctor_bpf_works(&doctor->machine, &why))
+		doctor_fact(MARK_OK, "Python frames: from the source bpf");
+	else
+		doctor_fact(MARK_NO,
+			    "Python frames: none; the source bpf would work with this interpreter, but: %s",
+			    why.data);
+}
+
+void doctor_python(const struct doctor *doctor, const char *subject,
+		   const struct python_facts *facts)
+{
+	doctor_section("Python: %s", subject);
+	tell_identity(facts);
+	tell_frame_pointers(facts);
+	tell_perf_support(facts);
+	tell_build(facts);
+	tell_source(doctor, facts);
+}

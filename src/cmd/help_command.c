@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/help.h"
+
+struct help_settings {
+	bool man;
+	const char *completion;
+};
+
+static const struct option help_options[] = {
+	OPT_BOOL(0, "man", struct help_settings, man,
+		 "print the manual page of the command, for man -l -",
+		 .flags = OPTION_NO_NEGATE),
+	OPT_STRING(0, "completion", struct help_settings, completion,
+		   "<shell>", "print a completion script: bash",
+		   .flags = OPTION_NO_NEGATE),
+	OPT_END(),
+};
+
+static struct error *format_help(const struct help_settings *settings,
+				 const struct arguments *args,
+				 struct strbuf *out)
+{
+	const struct command *command;
+
+	if (settings->completion) {
+		if (strcmp(settings->completion, "bash") != 0)
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "no completion for '%s', only for bash",
+					    settings->completion);
+		help_format_completion(out);
+		return NULL;
+	}
+	if (args->count > 1)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "help is for one command at a time");
+	if (args->count == 0 && settings->man)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--man needs a command");
+	if (args->count == 0) {
+		help_format_overview(out);
+		return NULL;
+	}
+	command = command_find(args->values[0]);
+	if (!command)
+		return command_unknown(args->values[0]);
+	if (settings->man)
+		help_format_man(command, out);
+	else
+		help_format_command(command, out);
+	return NULL;
+}
+
+static struct error *run(void *settings, const struct arguments *args,
+			 int *exit_code)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error = format_help(settings, args, &text);
+
+	(void)exit_code;
+	if (!error)
+		error = strbuf_error(&text);
+	if (!error)
+		fwrite(text.data, 1, text.len, stdout);
+	return error;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "tell about kaa or one of its commands",
+	.usage = (const char *const[]){ "[--man] [<command>]",
+					"--completion bash", NULL },
+	.options = help_options,
+	.examples =
+		(const char *const[]){
+			"kaa help doctor",
+			"kaa help --man doctor | man -l -",
+			"eval \"$(kaa help --completion bash)\"\tcompletion in this shell",
+			NULL },
+	.settings_size = sizeof(struct help_settings),
+	.run = run,
+};

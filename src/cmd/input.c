@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	/* Numbers in one list. */
+	LIST_MAX = 65536,
+};
+
+void input_set_defaults(struct input *input)
+{
+	input->demangle = true;
+	input->inlines = true;
+}
+
+void input_deinit(struct input *input)
+{
+	vec_deinit(&input->pid_list);
+	vec_deinit(&input->tid_list);
+	vec_deinit(&input->cpu_list);
+	vec_deinit(&input->comm_list);
+	vec_for_each(word, &input->words)
+		free(*word);
+	vec_deinit(&input->words);
+	free(input->buildid_dir);
+}
+
+struct error *input_split(struct input *input, const char *text,
+			  struct input_words *ret)
+{
+	char *copy, *rest, *word;
+
+	if (!text)
+		return NULL;
+	copy = strdup(text);
+	if (!copy || !vec_push(&input->words, copy)) {
+		free(copy);
+		return error_no_memory();
+	}
+	for (rest = copy; (word = strsep(&rest, ","));)
+		if (*word && !vec_push(ret, word))
+			return error_no_memory();
+	return NULL;
+}
+
+/* "3" or "2-5" */
+static struct error *add_range(const char *option, const char *word,
+			       struct input_ids *ret)
+{
+	char *end;
+	long long from, to;
+
+	errno = 0;
+	from = to = strtoll(word, &end, 10);
+	if (end != word && *end == '-' && end[1])
+		to = strtoll(end + 1, &end, 10);
+	if (errno || end == word || *end || from > to ||
+	    to - from >= LIST_MAX || ret->count > LIST_MAX)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is no number for --%s", word, option);
+	for (; from <= to; from++)
+		if (!vec_push(ret, from))
+			return error_no_memory();
+	return NULL;
+}
+
+static struct error *parse_ids(struct input *input, const char *option,
+			       const char *text, struct input_ids *ids,
+			       struct convert_ids *ret)
+{
+	struct input_words words = {};
+	struct error *error = input_split(input, text, &words);
+
+	vec_for_each(word, &words)
+		if (!error)
+			error = add_range(option, *word, ids);
+	vec_deinit(&words);
+	if (error)
+		return error;
+	*ret = (struct convert_ids){ ids->data, ids->count };
+	return NULL;
+}
+
+/* Seconds with up to nine decimals to ns; an empty text leaves *ret. */
+static struct error *parse_seconds(const char *text, size_t n, uint64_t *ret)
+{
+	uint64_t value = 0;
+	int decimals = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '.' && decimals < 0) {
+			decimals = 0;
+			continue;
+		}
+		if (text[i] < '0' || text[i] > '9' || decimals >= 9 ||
+		    value > UINT64_MAX / 100)
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "'%.*s' is no time in seconds",
+					    (int)n, text);
+		value = value * 10 + (uint64_t)(text[i] - '0');
+		decimals += decimals >= 0;
+	}
+	for (decimals = decimals < 0 ? 0 : decimals; decimals < 9; decimals++) {
+		if (value > UINT64_MAX / 10)
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "'%.*s' is too late", (int)n, text);
+		value *= 10;
+	}
+	if (n)
+		*ret = value;
+	return NULL;
+}
+
+static struct error *parse_time(const char *text, struct convert_options *o)
+{
+	const char *comma;
+	struct error *error;
+
+	if (!text)
+		return NULL;
+	comma = strchr(text, ',');
+	if (!comma)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--time wants <from>,<to> in seconds, not '%s'",
+				    text);
+	error = parse_seconds(text, (size_t)(comma - text), &o->time_from);
+	return error ? error :
+		       parse_seconds(comma + 1, strlen(comma + 1), &o->time_to);
+}
+
+/* perf's cache of files by build-id. */
+static struct error *find_buildid_dir(struct input *input)
+{
+	const char *home = getenv("HOME");
+
+	if (home && asprintf(&input->buildid_dir, "%s/.debug", home) < 0) {
+		input->buildid_dir = NULL;
+		return error_no_memory();
+	}
+	return NULL;
+}
+
+struct error *input_prepare(struct input *input)
+{
+	struct convert_options *o = &input->options;
+	struct error *error;
+
+	error = find_buildid_dir(input);
+	if (!error)
+		error = parse_ids(input, "pid", input->pids, &input->pid_list,
+				  &o->pids);
+	if (!error)
+		error = parse_ids(input, "tid", input->tids, &input->tid_list,
+				  &o->tids);
+	if (!error)
+		error = parse_ids(input, "cpu", input->cpus, &input->cpu_list,
+				  &o->cpus);
+	if (!error)
+		error = input_split(input, input->comms, &input->comm_list);
+	if (!error)
+		error = parse_time(input->time, o);
+	if (error)
+		return error;
+	o->comms = (struct convert_names){ input->comm_list.data,
+					   input->comm_list.count };
+	o->symfs = input->symfs;
+	o->kallsyms = input->kallsyms;
+	o->buildid_dir = input->buildid_dir;
+	o->no_demangle = !input->demangle;
+	o->like_perf = input->like_perf;
+	o->max_stack = input->max_stack < UINT32_MAX
+			       ? (uint32_t)input->max_stack
+			       : UINT32_MAX;
+	if (input->like_perf && !o->max_stack)
+		o->max_stack = 127;
+	return NULL;
+}
+
+static const char *input_path(const struct input *input)
+{
+	struct stat st;
+
+	if (input->path)
+		return input->path;
+	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" :
+								    "perf.data";
+}
+
+/* As perf has it: what a stranger left here may be made to mislead. */
+static struct error *check_owner(const struct input *input, const char *path,
+				 int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return error_os(errno, path, "cannot look at the file");
+	if (input->force || !S_ISREG(st.st_mode) || !st.st_uid ||
+	    st.st_uid == geteuid())
+		return NULL;
+	return error_create(ERROR_PERMISSION,
+			    "'%s' belongs neither to you nor to root; use -f to read it all the same",
+			    path);
+}
+
+struct error *input_open(struct input *input, struct converter **ret)
+{
+	const char *path = input_path(input);
+	_cleanup_close_ int fd = -1;
+	struct error *error;
+
+	if (!strcmp(path, "-"))
+		fd = dup(STDIN_FILENO);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_os(errno, path, "cannot open");
+	error = check_owner(input, path, fd);
+	if (error)
+		return error;
+	return converter_open_fd(take_fd(&fd), path, &input->options, ret);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/missing.h"
+
+#include <inttypes.h>
+
+#include "cmd/message.h"
+
+static void warn_count(uint64_t count, const char *text)
+{
+	if (count)
+		message_warn("%" PRIu64 " %s", count, text);
+}
+
+static void note_count(uint64_t count, const char *text)
+{
+	if (count)
+		message_note("%" PRIu64 " %s", count, text);
+}
+
+static void report_stacks(const struct convert_stats *stats)
+{
+	note_count(stats->truncated, "stacks are truncated");
+	note_count(stats->not_aligned,
+		   "stacks have Python frames whose place is not known");
+	note_count(stats->unreadable,
+		   "stacks lack Python frames that could not be read");
+	note_count(stats->unwound_incomplete,
+		   "raw stacks could not be unwound to their end");
+	note_count(stats->unresolved, "frames have no name");
+}
+
+void missing_report_damage(struct converter *converter)
+{
+	const struct perfdata_stats *file =
+		perfdata_reader_stats(converter_reader(converter));
+	struct convert_stats stats = converter_stats(converter);
+
+	if (file->unfinished)
+		message_warn("the recording was not ended properly; what it has is shown");
+	warn_count(stats.broken_chains, "call chains are damaged");
+	warn_count(stats.broken_stream,
+		   "records on Python code are damaged and left out");
+	warn_count(stats.dropped_tasks,
+		   "records on processes make no sense and are left out");
+}
+
+void missing_report(struct converter *converter, bool all)
+{
+	const struct perfdata_stats *file =
+		perfdata_reader_stats(converter_reader(converter));
+	struct convert_stats stats = converter_stats(converter);
+
+	missing_report_damage(converter);
+	warn_count(file->truncated_bytes,
+		   "bytes at the end of the file are no whole record");
+	warn_count(file->lost, "records were lost while recording");
+	warn_count(file->lost_samples, "samples were lost while recording");
+	warn_count(file->broken_records, "records are damaged and left out");
+	if (all)
+		report_stacks(&stats);
+}

@@ -1,0 +1,846 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa record`: from options to a recorder, and its result to one line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/message.h"
+#include "collect/recorder.h"
+#include "sys/capability.h"
+#include "sys/event_parse.h"
+#include "sys/file.h"
+#include "sys/invoker.h"
+#include "sys/perf_event.h"
+#include "sys/proc.h"
+
+enum {
+	DEFAULT_FREQUENCY = 4000,
+	/* As much as a record can hold beside the rest of a sample. */
+	STACK_SIZE_MAX = 65528,
+	/* perf's default for --call-graph dwarf. */
+	STACK_SIZE_DWARF = 8192,
+	/* Without more locked memory than a user has by default. */
+	STACK_SIZE_USER = 16384,
+	CMDLINE_MAX = 1 << 20,
+};
+
+struct record_settings {
+	struct option_list events;
+	const char *output;
+	/* 0: not given. UINT64_MAX: "max". */
+	uint64_t frequency;
+	uint64_t count;
+	enum callchain_mode callchain;
+	uint64_t stack_size;
+	struct option_list pids;
+	struct option_list tids;
+	bool system_wide;
+	const char *cpus;
+	uint64_t delay;
+	const char *clockid;
+	bool quiet;
+	int verbose;
+	bool no_inherit;
+	const char *python;
+};
+
+/* --- options --- */
+
+static struct error *parse_stack_size(const char *text, uint64_t *ret)
+{
+	uint64_t size;
+	struct error *error = option_parse_u64(text, &size);
+
+	if (error)
+		return error;
+	if (size < 8 || size > STACK_SIZE_MAX)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "stack size %s is not between 8 and %d",
+				    text, STACK_SIZE_MAX);
+	*ret = (size + 7) & ~UINT64_C(7);
+	return NULL;
+}
+
+/* "fp", "dwarf", "dwarf,16384", "unwind[,SIZE]"; NULL is plain -g. */
+static struct error *parse_call_graph(void *settings,
+				      const struct option *option,
+				      const char *arg, bool negated)
+{
+	struct record_settings *s = settings;
+	const char *comma = arg ? strchr(arg, ',') : NULL;
+	size_t len = arg ? (comma ? (size_t)(comma - arg) : strlen(arg)) : 0;
+
+	(void)option;
+	s->callchain = CALLCHAIN_UNWIND;
+	if (negated)
+		s->callchain = CALLCHAIN_NONE;
+	else if (arg && len == 2 && !strncmp(arg, "fp", len))
+		s->callchain = CALLCHAIN_FP;
+	else if (arg && len == 5 && !strncmp(arg, "dwarf", len))
+		s->callchain = CALLCHAIN_DWARF;
+	else if (arg && len == 3 && !strncmp(arg, "lbr", len))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "branch records (lbr) are not supported; use fp, dwarf or unwind");
+	else if (arg && !(len == 6 && !strncmp(arg, "unwind", len)))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "unknown way '%s'; it is fp, dwarf[,SIZE] or unwind[,SIZE]",
+				    arg);
+	if (comma && s->callchain == CALLCHAIN_FP)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "frame pointers take no stack size");
+	return comma ? parse_stack_size(comma + 1, &s->stack_size) : NULL;
+}
+
+static struct error *parse_positive(const char *text, uint64_t *ret)
+{
+	uint64_t number;
+	struct error *error = option_parse_u64(text, &number);
+
+	if (error)
+		return error;
+	if (!number)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is not above 0", text);
+	*ret = number;
+	return NULL;
+}
+
+static struct error *parse_frequency(void *settings,
+				     const struct option *option,
+				     const char *arg, bool negated)
+{
+	struct record_settings *s = settings;
+
+	(void)option;
+	if (negated)
+		s->frequency = 0;
+	else if (!strcasecmp(arg, "max"))
+		s->frequency = UINT64_MAX;
+	else
+		return parse_positive(arg, &s->frequency);
+	return NULL;
+}
+
+static struct error *parse_count(void *settings, const struct option *option,
+				 const char *arg, bool negated)
+{
+	struct record_settings *s = settings;
+
+	(void)option;
+	if (!negated)
+		return parse_positive(arg, &s->count);
+	s->count = 0;
+	return NULL;
+}
+
+static const struct option record_options[] = {
+	OPT_GROUP("What to record"),
+	OPT_LIST('p', "pid", struct record_settings, pids, "<pid>,...",
+		 "running processes"),
+	OPT_LIST('t', "tid", struct record_settings, tids, "<tid>,...",
+		 "running threads"),
+	OPT_BOOL('a', "all-cpus", struct record_settings, system_wide,
+		 "the whole system"),
+	OPT_STRING('C', "cpu", struct record_settings, cpus, "<cpu>,...",
+		   "only on these CPUs (0-3,5)"),
+	OPT_BOOL('i', "no-inherit", struct record_settings, no_inherit,
+		 "not the children of what is recorded"),
+	OPT_U64('D', "delay", struct record_settings, delay, "<ms>",
+		"begin that many milliseconds after the start"),
+	OPT_GROUP("When to sample"),
+	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",
+		 "the events; cycles if the machine has them, else cpu-clock"),
+	OPT_CALL('F', "freq", parse_frequency, "<n>|max",
+		 "samples a second"),
+	OPT_CALL('c', "count", parse_count, "<n>",
+		 "a sample every n events"),
+	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
+		   "clock of the times: monotonic, monotonic_raw, realtime, boottime, tai, or a number"),
+	OPT_GROUP("Stacks"),
+	OPT_CALL('g', NULL, parse_call_graph, NULL,
+		 "record call chains (the default)"),
+	OPT_CALL(0, "call-graph", parse_call_graph, "unwind|dwarf|fp",
+		 "how: unwound while recording (the default), raw stack dumps, or frame pointers"),
+	OPT_STRING(0, "python", struct record_settings, python,
+		   "auto|bpf|none",
+		   "where Python frames come from"),
+	OPT_GROUP("Output"),
+	OPT_STRING('o', "output", struct record_settings, output, "<file>",
+		   "the file (perf.data)"),
+	OPT_BOOL('q', "quiet", struct record_settings, quiet,
+		 "print nothing but errors"),
+	OPT_COUNT('v', "verbose", struct record_settings, verbose,
+		  "say more"),
+	OPT_END(),
+};
+
+static void record_defaults(void *settings)
+{
+	struct record_settings *s = settings;
+
+	s->output = "perf.data";
+	s->callchain = CALLCHAIN_UNWIND;
+	s->python = "auto";
+}
+
+static void record_deinit(void *settings)
+{
+	struct record_settings *s = settings;
+
+	vec_deinit(&s->events);
+	vec_deinit(&s->pids);
+	vec_deinit(&s->tids);
+}
+
+/* --- from settings to recorder options --- */
+
+/* All that a recording is set up from. */
+struct setup {
+	struct recorder_options options;
+	struct event_list choices;
+	VEC(struct sampler_event) events;
+	struct invoker invoker;
+	char *path;
+	struct launch launch;
+	struct strbuf cmdline;
+	VEC(char *) words;
+};
+
+static void setup_deinit(struct setup *setup)
+{
+	launch_deinit(&setup->launch);
+	event_list_deinit(&setup->choices);
+	vec_deinit(&setup->events);
+	vec_deinit(&setup->options.sampler.threads);
+	vec_deinit(&setup->options.sampler.cpus);
+	vec_deinit(&setup->options.processes);
+	invoker_deinit(&setup->invoker);
+	free(setup->path);
+	strbuf_deinit(&setup->cmdline);
+	vec_deinit(&setup->words);
+}
+
+static struct error *take_numbers(const char *text, const char *what,
+				  struct pid_vec *ret)
+{
+	const char *p = text;
+
+	while (*p) {
+		char *end;
+		long number = strtol(p, &end, 10);
+
+		if (end == p || number <= 0 || number > INT32_MAX ||
+		    (*end && *end != ','))
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "'%s' is no %s", text, what);
+		if (!vec_push(ret, (pid_t)number))
+			return error_no_memory();
+		p = *end ? end + 1 : end;
+	}
+	return NULL;
+}
+
+static struct error *take_process(struct setup *setup, pid_t pid)
+{
+	struct pid_list threads = {};
+	struct error *error = proc_threads("", pid, &threads);
+
+	if (error && error->code == ERROR_NOT_FOUND) {
+		error_destroy(error);
+		return error_create(ERROR_NOT_FOUND, "no process has pid %d",
+				    (int)pid);
+	}
+	for (size_t i = 0; !error && i < threads.count; i++)
+		if (!vec_push(&setup->options.sampler.threads,
+			      threads.data[i]))
+			error = error_no_memory();
+	vec_deinit(&threads);
+	if (!error && !vec_push(&setup->options.processes, pid))
+		error = error_no_memory();
+	return error;
+}
+
+static struct error *take_thread(struct setup *setup, pid_t tid)
+{
+	struct proc_status status;
+	struct error *error = proc_status_read("", tid, &status);
+
+	if (error && error->code == ERROR_NOT_FOUND) {
+		error_destroy(error);
+		return error_create(ERROR_NOT_FOUND, "no thread has tid %d",
+				    (int)tid);
+	}
+	if (error)
+		return error;
+	if (!vec_push(&setup->options.sampler.threads, tid) ||
+	    !vec_push(&setup->options.processes, status.tgid))
+		return error_no_memory();
+	return NULL;
+}
+
+static struct error *take_targets(struct setup *setup,
+				  const struct record_settings *s)
+{
+	struct pid_vec pids = {}, tids = {};
+	struct error *error = NULL;
+
+	vec_for_each(text, &s->pids)
+		if (!error)
+			error = take_numbers(*text, "pid", &pids);
+	vec_for_each(text, &s->tids)
+		if (!error)
+			error = take_numbers(*text, "tid", &tids);
+	for (size_t i = 0; !error && i < pids.count; i++)
+		error = take_process(setup, pids.data[i]);
+	for (size_t i = 0; !error && i < tids.count; i++)
+		error = take_thread(setup, tids.data[i]);
+	vec_deinit(&pids);
+	vec_deinit(&tids);
+	return error;
+}
+
+/* "0-3,5" */
+static struct error *take_cpus(struct setup *setup, const char *text)
+{
+	const char *p = text;
+
+	while (p && *p) {
+		char *end;
+		long first = strtol(p, &end, 10), last = first;
+
+		if (end != p && *end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (end == p || first < 0 || last < first || last > 65535 ||
+		    (*end && *end != ','))
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "'%s' is no list of CPUs", text);
+		for (long cpu = first; cpu <= last; cpu++)
+			if (!vec_push(&setup->options.sampler.cpus, (int)cpu))
+				return error_no_memory();
+		p = *end ? end + 1 : end;
+	}
+	return NULL;
+}
+
+static struct error *take_events(struct setup *setup,
+				 const struct record_settings *s)
+{
+	bool fell_back = false;
+	struct error *error = NULL;
+
+	vec_for_each(text, &s->events)
+		if (!error)
+			error = events_parse("", *text, &setup->choices);
+	if (!error && !s->events.count)
+		error = events_default("", &setup->choices, &fell_back);
+	if (error)
+		return error;
+	if (fell_back)
+		message_note("no hardware counters here: sampling cpu-clock");
+	vec_for_each(choice, &setup->choices) {
+		struct sampler_event event = { .name = choice->name };
+
+		event_apply(choice, &event.attr);
+		event.has_period = choice->period || choice->freq;
+		if (!event.has_period && choice->default_period &&
+		    !s->frequency && !s->count) {
+			event.attr.sample_period = choice->default_period;
+			event.has_period = true;
+		}
+		if (!vec_push(&setup->events, event))
+			return error_no_memory();
+	}
+	setup->options.sampler.events = setup->events.data;
+	setup->options.sampler.event_count = setup->events.count;
+	return NULL;
+}
+
+static struct error *take_frequency(struct setup *setup,
+				    const struct record_settings *s)
+{
+	struct sampler_options *sampler = &setup->options.sampler;
+	int64_t max;
+	struct error *error;
+
+	if (s->count) {
+		if (s->frequency)
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "-c and -F exclude each other");
+		sampler->period = s->count;
+		return NULL;
+	}
+	sampler->frequency = s->frequency ? s->frequency : DEFAULT_FREQUENCY;
+	error = kernel_setting("", "perf_event_max_sample_rate", &max);
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	if (s->frequency == UINT64_MAX || (!s->frequency &&
+					   sampler->frequency > (uint64_t)max))
+		sampler->frequency = (uint64_t)max;
+	if (sampler->frequency > (uint64_t)max)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "%" PRIu64 " samples a second are more than this machine allows (%" PRId64 "); use -F max, or raise kernel.perf_event_max_sample_rate",
+				    sampler->frequency, max);
+	return NULL;
+}
+
+static struct error *take_clock(struct setup *setup, const char *text)
+{
+	static const struct {
+		const char *name;
+		int clock;
+	} clocks[] = {
+		{ "monotonic", CLOCK_MONOTONIC },
+		{ "mono", CLOCK_MONOTONIC },
+		{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+		{ "raw", CLOCK_MONOTONIC_RAW },
+		{ "realtime", CLOCK_REALTIME },
+		{ "real", CLOCK_REALTIME },
+		{ "boottime", CLOCK_BOOTTIME },
+		{ "boot", CLOCK_BOOTTIME },
+		{ "tai", CLOCK_TAI },
+	};
+	uint64_t number;
+	struct error *error;
+
+	setup->options.sampler.clockid = -1;
+	if (!text)
+		return NULL;
+	if (!strncasecmp(text, "CLOCK_", 6))
+		text += 6;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		if (!strcasecmp(text, clocks[i].name)) {
+			setup->options.sampler.clockid = clocks[i].clock;
+			return NULL;
+		}
+	}
+	error = option_parse_u64(text, &number);
+	if (error || number > CLOCK_TAI) {
+		error_destroy(error);
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "unknown clock '%s'", text);
+	}
+	setup->options.sampler.clockid = (int)number;
+	return NULL;
+}
+
+static struct error *take_python(struct setup *setup, const char *text)
+{
+	if (!text || !strcmp(text, "none"))
+		setup->options.python = PYTHON_SOURCE_NONE;
+	else if (!strcmp(text, "auto"))
+		setup->options.python = PYTHON_SOURCE_AUTO;
+	else if (!strcmp(text, "bpf"))
+		setup->options.python = PYTHON_SOURCE_BPF;
+	else
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "unknown Python source '%s'; it is auto, bpf or none",
+				    text);
+	return NULL;
+}
+
+static void take_stacks(struct setup *setup, const struct record_settings *s)
+{
+	struct sampler_options *sampler = &setup->options.sampler;
+
+	sampler->callchain = s->callchain;
+	if (s->callchain != CALLCHAIN_UNWIND &&
+	    s->callchain != CALLCHAIN_DWARF)
+		return;
+	if (s->stack_size)
+		sampler->stack_size = (uint32_t)s->stack_size;
+	else if (s->callchain == CALLCHAIN_DWARF)
+		sampler->stack_size = STACK_SIZE_DWARF;
+	else
+		sampler->stack_size = capability_have(CAP_IPC_LOCK) ?
+					      STACK_SIZE_MAX :
+					      STACK_SIZE_USER;
+}
+
+/* The command line that is recorded in the file. */
+static struct error *take_cmdline(struct setup *setup)
+{
+	struct error *error = file_read("", "/proc/self/cmdline", CMDLINE_MAX,
+					&setup->cmdline);
+	size_t at = 0;
+
+	if (error)
+		return error;
+	while (at < setup->cmdline.len) {
+		if (!vec_push(&setup->words, setup->cmdline.data + at))
+			return error_no_memory();
+		at += strlen(setup->cmdline.data + at) + 1;
+	}
+	setup->options.argc = (int)setup->words.count;
+	setup->options.argv = setup->words.data;
+	return NULL;
+}
+
+static struct error *check_command(const struct record_settings *s,
+				   const struct arguments *args)
+{
+	if (args->count || s->pids.count || s->tids.count || s->system_wide)
+		return NULL;
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "nothing to record: name a command, or -p PID, -t TID, -a");
+}
+
+/* As shells have it. */
+static int exit_code_not_started(const struct error *error)
+{
+	return error->code == ERROR_NOT_FOUND ? 127 : 126;
+}
+
+/* Before anything is said or done: a mistyped command is the likeliest fault. */
+static struct error *find_command(const struct setup *setup,
+				  const struct arguments *args, int *exit_code)
+{
+	struct error *error;
+
+	if (!args->count)
+		return NULL;
+	error = launch_check(args->values[0], setup->path);
+	if (error)
+		*exit_code = exit_code_not_started(error);
+	return error;
+}
+
+static struct error *take_invoker(struct setup *setup)
+{
+	struct error *error = invoker_detect(&setup->invoker);
+
+	if (error)
+		return error;
+	setup->options.uid = setup->options.gid = -1;
+	if (!setup->invoker.present)
+		return NULL;
+	setup->options.uid = setup->invoker.uid;
+	setup->options.gid = setup->invoker.gid;
+	return invoker_path(&setup->invoker, "", &setup->path);
+}
+
+static struct error *take_settings(struct setup *setup,
+				   const struct record_settings *s)
+{
+	struct recorder_options *options = &setup->options;
+	struct error *error;
+
+	options->sampler.root = "";
+	options->sampler.inherit = !s->no_inherit;
+	options->output = s->output;
+	options->system_wide = s->system_wide;
+	options->delay_ms = s->delay;
+	options->version = KAA_VERSION;
+	take_stacks(setup, s);
+	error = take_targets(setup, s);
+	if (!error)
+		error = take_cpus(setup, s->cpus);
+	if (!error)
+		error = take_events(setup, s);
+	if (!error)
+		error = take_frequency(setup, s);
+	if (!error)
+		error = take_clock(setup, s->clockid);
+	if (!error)
+		error = take_python(setup, s->python);
+	if (!error)
+		error = take_cmdline(setup);
+	return error;
+}
+
+/* Forks the command, and makes it the target unless there is another. */
+static struct error *take_command(struct setup *setup,
+				  const struct record_settings *s,
+				  const struct arguments *args)
+{
+	struct recorder_options *options = &setup->options;
+	bool others = s->pids.count || s->tids.count || s->system_wide;
+	struct error *error;
+
+	if (!args->count)
+		return NULL;
+	error = launch_prepare(&setup->launch, args->values, &setup->invoker,
+			       setup->path);
+	if (error)
+		return error;
+	options->launch = &setup->launch;
+	options->records_launch = !others;
+	if (others)
+		return NULL;
+	options->sampler.enable_on_exec = !options->delay_ms;
+	if (!vec_push(&options->sampler.threads, setup->launch.pid))
+		return error_no_memory();
+	return NULL;
+}
+
+/* --- privileges --- */
+
+/* To tell the walker of processes, to look at them, to name the kernel. */
+#define KEPT_CAPABILITIES                                                 \
+	(CAPABILITY_BIT(CAP_BPF) | CAPABILITY_BIT(CAP_PERFMON) |          \
+	 CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_SYSLOG))
+
+/* Root without a user behind it: files of others may have to be read. */
+#define KEPT_BY_ROOT                                                      \
+	(KEPT_CAPABILITIES | CAPABILITY_BIT(CAP_DAC_OVERRIDE) |           \
+	 CAPABILITY_BIT(CAP_DAC_READ_SEARCH))
+
+static int become_invoker(const struct invoker *invoker)
+{
+	if (!invoker->present)
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1) ||
+	    initgroups(invoker->user, invoker->gid) ||
+	    setresgid(invoker->gid, invoker->gid, invoker->gid) ||
+	    setresuid(invoker->uid, invoker->uid, invoker->uid))
+		return -errno;
+	return 0;
+}
+
+/*
+ * From here on bytes of other programs are read: as the user who asked for the
+ * recording, with no more rights than looking at processes.
+ */
+static struct error *drop_privileges(const struct invoker *invoker)
+{
+	uint64_t kept = invoker->present ? KEPT_CAPABILITIES : KEPT_BY_ROOT;
+	struct capabilities have;
+	int err;
+
+	if (geteuid())
+		return NULL;
+	err = become_invoker(invoker);
+	if (!err)
+		err = capabilities_read(&have);
+	if (!err)
+		err = capabilities_keep(kept & have.permitted);
+	if (err)
+		return error_os(-err, NULL, "cannot give up root%s%s",
+				invoker->present ? " for user " : "",
+				invoker->present ? invoker->user : "");
+	return NULL;
+}
+
+/* --- the result --- */
+
+static void format_size(struct strbuf *out, uint64_t size)
+{
+	if (size < 1024 * 1024)
+		strbuf_printf(out, "%.1f KiB", (double)size / 1024);
+	else
+		strbuf_printf(out, "%.1f MiB", (double)size / (1024 * 1024));
+}
+
+static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
+			 const char *what)
+{
+	if (n)
+		strbuf_printf(out, ", %" PRIu64 " %s (%.2g %%)", n, what,
+			      of ? 100.0 * (double)n / (double)of : 0.0);
+}
+
+static void print_summary(const struct setup *setup,
+			  const struct recorder_result *result)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const struct stack_stats *s = &result->stacks;
+
+	format_size(&text, result->file_size);
+	strbuf_printf(&text, ", %" PRIu64 " samples", result->samples);
+	if (s->with_python)
+		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
+			      s->with_python);
+	strbuf_printf(&text, ", %" PRIu64 " lost", result->lost);
+	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND)
+		strbuf_printf(&text, ", %" PRIu64 " incomplete stacks",
+			      s->truncated);
+	format_share(&text, s->unreadable, result->samples,
+		     "with unreadable Python frames");
+	format_share(&text, s->not_aligned, result->samples, "not aligned");
+	message_note("wrote '%s': %s", setup->options.output, text.data);
+	if (!result->samples)
+		message_note("no samples: the command used hardly any CPU time, or the event never happened");
+}
+
+static void say_source(const struct recorder *recorder,
+		       const struct setup *setup, int verbose)
+{
+	const struct error *error = recorder_no_walker(recorder);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (error) {
+		error_format(error, &text);
+		message_note("no Python frames: %s", text.data);
+	} else if (verbose) {
+		message_note("Python source: %s, %u bytes of stack a sample",
+			     setup->options.python == PYTHON_SOURCE_NONE ?
+				     "none" :
+				     "bpf",
+			     setup->options.sampler.stack_size);
+	}
+}
+
+static void say_user_only(void)
+{
+	message_note(
+		"no kernel frames: kernel.perf_event_paranoid is %d; run under sudo, or 'sudo sysctl kernel.perf_event_paranoid=1'",
+		perf_event_paranoid(""));
+}
+
+static int exit_code_of(int status)
+{
+	if (status < 0)
+		return 0;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static void print_note(const char *text)
+{
+	message_note("%s", text);
+}
+
+/* Nothing was recorded: what was there before is there again. */
+static void take_back_output(const char *path, const struct stat *before)
+{
+	_cleanup_free_ char *old = NULL;
+	struct stat st;
+
+	if (lstat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	unlink(path);
+	if (asprintf(&old, "%s.old", path) < 0)
+		old = NULL;
+	else if (!stat(old, &st) && st.st_ino == before->st_ino &&
+		 st.st_dev == before->st_dev && st.st_size)
+		rename(old, path);
+}
+
+static bool launch_has_gone(const struct launch *launch)
+{
+	return launch->pid > 0 && launch->go_fd < 0;
+}
+
+/*
+ * Ends the file, and waits for the command. Why the recording ended early is
+ * said before that, since the command may go on for long.
+ */
+static struct error *finish(const struct setup *setup,
+			    struct recorder *recorder, struct error *early,
+			    int *exit_code)
+{
+	struct recorder_result result = { .status = -1 };
+	struct error *error;
+
+	if (early)
+		message_error(early);
+	error = recorder_finish(recorder, &result);
+	print_summary(setup, &result);
+	if (!early) {
+		*exit_code = error ? 0 : exit_code_of(result.status);
+		return error;
+	}
+	error_destroy(error);
+	error_destroy(early);
+	*exit_code = EXIT_CODE_FAILED;
+	return NULL;
+}
+
+static struct error *record(struct setup *setup, int verbose, int *exit_code)
+{
+	_cleanup_(cleanup_recorder_) struct recorder *recorder = NULL;
+	const char *output = setup->options.output;
+	struct error *error;
+	struct stat before = {};
+
+	if (stat(output, &before))
+		before = (struct stat){};
+	error = recorder_open(&setup->options, print_note, &recorder);
+	if (error)
+		return error;
+	error = drop_privileges(&setup->invoker);
+	if (error) {
+		take_back_output(output, &before);
+		return error;
+	}
+	say_source(recorder, setup, verbose);
+	if (recorder_user_only(recorder))
+		say_user_only();
+	error = recorder_run(recorder);
+	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
+		take_back_output(output, &before);
+		if (setup->launch.pid < 0)
+			*exit_code = exit_code_not_started(error);
+		return error;
+	}
+	return finish(setup, recorder, error, exit_code);
+}
+
+static struct error *run(void *settings, const struct arguments *args,
+			 int *exit_code)
+{
+	const struct record_settings *s = settings;
+	struct setup setup = { .launch = LAUNCH_INIT,
+			       .cmdline = STRBUF_INIT };
+	struct error *error = check_command(s, args);
+
+	message_set_quiet(s->quiet);
+	if (!error)
+		error = take_invoker(&setup);
+	if (!error)
+		error = find_command(&setup, args, exit_code);
+	if (!error)
+		error = take_settings(&setup, s);
+	if (!error)
+		error = take_command(&setup, s, args);
+	if (!error)
+		error = record(&setup, s->verbose, exit_code);
+	setup_deinit(&setup);
+	return error;
+}
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "record where a program spends its time",
+	.usage =
+		(const char *const[]){
+			"[<options>] [--] <command> [<arguments>]",
+			"[<options>] -p <pid> [-- <command>]",
+			NULL,
+		},
+	.description =
+		"Samples a command, running processes or the whole system, and writes perf.data. "
+		"Call chains hold Python functions with their lines, native functions and kernel functions; "
+		"stock perf reads the file too.\n"
+		"\n"
+		"Python frames are read by a BPF program at the event itself; nothing is added to the program. "
+		"That needs root, or CAP_BPF and CAP_PERFMON; under sudo the command runs as the user who "
+		"typed sudo, and the file is theirs.",
+	.options = record_options,
+	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
+	.examples =
+		(const char *const[]){
+			"sudo kaa record -F 999 -g python3 my_script.py",
+			"sudo kaa record -p 1234 -- sleep 10\ta running service, for ten seconds",
+			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
+			NULL,
+		},
+	.settings_size = sizeof(struct record_settings),
+	.set_defaults = record_defaults,
+	.run = run,
+	.deinit = record_deinit,
+};

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa report`: where the time of a recording went. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "cmd/missing.h"
+#include "cmd/pager.h"
+#include "convert/header.h"
+#include "view/report.h"
+
+struct report_settings {
+	struct input input;
+	struct report_options options;
+	bool stdio;
+	bool header_only;
+	bool stats;
+	bool inverted;
+	const char *dsos;
+	const char *symbols;
+	/* Owned. */
+	struct input_words comm_list;
+	struct input_words dso_list;
+	struct input_words symbol_list;
+};
+
+/* --- Options ------------------------------------------------------------ */
+
+static struct error *parse_callgraph(void *arg, const struct option *option,
+				     const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	if (negated)
+		settings->options.callgraph.type = CALLGRAPH_NONE;
+	return negated ? NULL :
+			 report_parse_callgraph(&settings->options, text);
+}
+
+static struct error *parse_inverted(void *arg, const struct option *option,
+				    const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+	struct error *error = NULL;
+
+	(void)option;
+	if (!negated && text)
+		error = report_parse_callgraph(&settings->options, text);
+	settings->inverted = !negated;
+	return error;
+}
+
+static struct error *parse_percent_limit(void *arg, const struct option *option,
+					 const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+	char *end;
+	double value;
+
+	(void)option;
+	value = negated ? 0 : strtod(text, &end);
+	if (!negated && (end == text || *end || !(value >= 0 && value <= 100)))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is no percentage", text);
+	settings->options.percent_limit = value;
+	settings->options.callgraph.threshold = value;
+	return NULL;
+}
+
+static struct error *parse_sort(void *arg, const struct option *option,
+				const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	return negated ? NULL : report_parse_sort(&settings->options, text);
+}
+
+static struct error *name_list(struct report_settings *settings,
+			       const char *text, struct input_words *list,
+			       struct report_names *ret)
+{
+	struct error *error = input_split(&settings->input, text, list);
+
+	ret->names = list->data;
+	ret->count = list->count;
+	return error;
+}
+
+static struct error *prepare(struct report_settings *s)
+{
+	struct report_options *o = &s->options;
+	struct error *error;
+
+	/* --comms filters entries: percentages stay those of the whole. */
+	error = name_list(s, s->input.comms, &s->comm_list, &o->comms);
+	if (!error)
+		error = name_list(s, s->dsos, &s->dso_list, &o->dsos);
+	if (!error)
+		error = name_list(s, s->symbols, &s->symbol_list, &o->symbols);
+	s->input.comms = NULL;
+	if (!error)
+		error = input_prepare(&s->input);
+	if (error)
+		return error;
+	if (s->inverted)
+		o->callgraph.order = CALLGRAPH_CALLER;
+	o->like_perf = s->input.like_perf;
+	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
+				 report_has_key(o, REPORT_SRCLINE);
+	return NULL;
+}
+
+/* --- Output ------------------------------------------------------------- */
+
+static struct error *print_headers(struct converter *converter)
+{
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct error *error = profile_create(NULL, &profile);
+
+	if (!error)
+		error = convert_header(converter_reader(converter), profile);
+	if (error)
+		return error;
+	puts("# ========");
+	vec_for_each(line, &profile->headers)
+		printf("# %s : %s\n", profile_string(profile, line->key, ""),
+		       profile_string(profile, line->value, ""));
+	puts("# ========\n#");
+	return NULL;
+}
+
+static const char *record_name(uint32_t type)
+{
+	static const char *const names[PERFDATA_TYPE_MAX] = {
+		[PERF_RECORD_MMAP] = "MMAP",
+		[PERF_RECORD_LOST] = "LOST",
+		[PERF_RECORD_COMM] = "COMM",
+		[PERF_RECORD_EXIT] = "EXIT",
+		[PERF_RECORD_THROTTLE] = "THROTTLE",
+		[PERF_RECORD_UNTHROTTLE] = "UNTHROTTLE",
+		[PERF_RECORD_FORK] = "FORK",
+		[PERF_RECORD_READ] = "READ",
+		[PERF_RECORD_SAMPLE] = "SAMPLE",
+		[PERF_RECORD_MMAP2] = "MMAP2",
+		[PERF_RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
+		[PERF_RECORD_SWITCH] = "SWITCH",
+		[PERF_RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
+		[PERF_RECORD_NAMESPACES] = "NAMESPACES",
+		[PERF_RECORD_KSYMBOL] = "KSYMBOL",
+		[PERF_RECORD_BPF_EVENT] = "BPF_EVENT",
+		[PERF_RECORD_CGROUP] = "CGROUP",
+		[PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
+		[PERFDATA_FINISHED_ROUND] = "FINISHED_ROUND",
+		[PERFDATA_ID_INDEX] = "ID_INDEX",
+		[PERFDATA_THREAD_MAP] = "THREAD_MAP",
+		[PERFDATA_CPU_MAP] = "CPU_MAP",
+		[PERFDATA_EVENT_UPDATE] = "EVENT_UPDATE",
+		[PERFDATA_TIME_CONV] = "TIME_CONV",
+		[PERFDATA_COMPRESSED] = "COMPRESSED",
+		[PERFDATA_FINISHED_INIT] = "FINISHED_INIT",
+		[PERFDATA_COMPRESSED2] = "COMPRESSED2",
+	};
+
+	return names[type];
+}
+
+/* --stats: how many records of each type. */
+static struct error *print_stats(struct converter *converter)
+{
+	struct error *error = converter_run(converter, NULL, NULL);
+	const struct perfdata_stats *stats =
+		perfdata_reader_stats(converter_reader(converter));
+	uint64_t total = stats->unknown_records;
+
+	if (error)
+		return error;
+	for (uint32_t type = 0; type < PERFDATA_TYPE_MAX; type++)
+		total += stats->records[type];
+	printf("\nAggregated stats:\n");
+	printf("%16s events: %10" PRIu64 "\n", "TOTAL", total);
+	for (uint32_t type = 0; type < PERFDATA_TYPE_MAX; type++) {
+		uint64_t n = stats->records[type];
+
+		if (n && record_name(type))
+			printf("%16s events: %10" PRIu64 "  (%4.1f%%)\n",
+			       record_name(type), n,
+			       100.0 * (double)n / (double)total);
+		else if (n)
+			printf("%12s %3u events: %10" PRIu64 "  (%4.1f%%)\n",
+			       "type", type, n,
+			       100.0 * (double)n / (double)total);
+	}
+	return NULL;
+}
+
+static struct error *print_report(struct report_settings *s,
+				  struct converter *converter)
+{
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct profile_options options = {
+		.aggregate = true,
+		.keep_cpu = report_has_key(&s->options, REPORT_CPU),
+	};
+	struct error *error;
+
+	error = convert_to_profile(converter, &options, &profile);
+	return error ? error : report_write(profile, &s->options, stdout);
+}
+
+static struct error *print(struct report_settings *s,
+			   struct converter *converter)
+{
+	if (s->header_only)
+		return print_headers(converter);
+	if (s->stats)
+		return print_stats(converter);
+	return print_report(s, converter);
+}
+
+static struct error *run(void *arg, const struct arguments *args,
+			 int *exit_code)
+{
+	struct report_settings *settings = arg;
+	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	struct pager pager = {};
+	struct error *error;
+
+	(void)exit_code;
+	if (args->count)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "takes no argument, not even '%s'",
+				    args->values[0]);
+	error = prepare(settings);
+	if (!error)
+		error = input_open(&settings->input, &converter);
+	if (error)
+		return error;
+	pager_start(&pager);
+	error = print(settings, converter);
+	pager_end(&pager);
+	if (!error && !settings->header_only && !settings->stats)
+		missing_report_damage(converter);
+	return error;
+}
+
+static void set_defaults(void *arg)
+{
+	struct report_settings *settings = arg;
+
+	input_set_defaults(&settings->input);
+	report_options_init(&settings->options);
+}
+
+static void deinit(void *arg)
+{
+	struct report_settings *settings = arg;
+
+	vec_deinit(&settings->comm_list);
+	vec_deinit(&settings->dso_list);
+	vec_deinit(&settings->symbol_list);
+	input_deinit(&settings->input);
+}
+
+static const struct option options[] = {
+	OPT_GROUP("Input"),
+	INPUT_FILE_OPTIONS(struct report_settings),
+	OPT_GROUP("Samples"),
+	INPUT_FILTER_OPTIONS(struct report_settings),
+	OPT_GROUP("Entries"),
+	OPT_CALL('s', "sort", parse_sort, "<key,...>",
+		 "what makes entries: comm, dso, symbol, srcline, pid, tid, cpu"),
+	OPT_BOOL(0, "children", struct report_settings, options.children,
+		 "add up callees in their callers (the default with call chains)"),
+	OPT_STRING('c', "comms", struct report_settings, input.comms,
+		   "<name,...>", "entries of these threads only"),
+	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
+		   "entries in these files only"),
+	OPT_STRING('S', "symbols", struct report_settings, symbols,
+		   "<symbol,...>", "these functions only"),
+	OPT_STRING(0, "symbol-filter", struct report_settings,
+		   options.symbol_filter, "<text>",
+		   "functions whose name contains the text only"),
+	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
+		 "leave out entries, and branches of call graphs, below this"),
+	OPT_GROUP("Output"),
+	OPT_BOOL(0, "stdio", struct report_settings, stdio,
+		 "text on standard output (the only form)"),
+	OPT_BOOL('n', "show-nr-samples", struct report_settings,
+		 options.samples, "show the number of samples"),
+	OPT_BOOL(0, "show-total-period", struct report_settings,
+		 options.period, "show the sum of the periods"),
+	OPT_CALL('g', "call-graph", parse_callgraph,
+		 "<graph,0.5,caller,function,percent>",
+		 "how to show call graphs: type, threshold, print limit, order, sort key, value",
+		 .flags = OPTION_ARG_UNLESS_LAST),
+	OPT_CALL('G', "inverted", parse_inverted, "<as -g>",
+		 "call graphs from the outermost caller down",
+		 .flags = OPTION_ARG_UNLESS_LAST),
+	OPT_BOOL(0, "interpreter-frames", struct report_settings,
+		 options.interpreter_frames,
+		 "show the frames of the interpreter itself, too"),
+	OPT_STRING('t', "field-separator", struct report_settings,
+		   options.field_separator, "<text>",
+		   "put this between columns, instead of aligning them"),
+	OPT_BOOL(0, "header", struct report_settings, options.header,
+		 "show what the file says of the recording first"),
+	OPT_BOOL(0, "header-only", struct report_settings, header_only,
+		 "show that alone"),
+	OPT_BOOL(0, "stats", struct report_settings, stats,
+		 "count the records by type instead"),
+	OPT_GROUP("Names"),
+	INPUT_NAME_OPTIONS(struct report_settings),
+	OPT_END(),
+};
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "show where the time of a recording went",
+	.usage = (const char *const[]){ "[<options>]", NULL },
+	.description =
+		"Prints the functions of a recording by weight, each with its call\n"
+		"graph, in the layout of perf report --stdio. Python functions are\n"
+		"entries like all others; the frames of the interpreter that runs\n"
+		"them are folded into them.",
+	.options = options,
+	.examples = (const char *const[]){
+		"kaa report -n -g",
+		"kaa report --no-children -g callee\twho called what is hot",
+		"kaa report -g caller,srcline --sort symbol,srcline\tby line",
+		NULL },
+	.settings_size = sizeof(struct report_settings),
+	.set_defaults = set_defaults,
+	.run = run,
+	.deinit = deinit,
+};
