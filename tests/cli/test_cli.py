@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command framework, as a user types it: help, versions, mistakes, full disks."""
+import re
+import shutil
+import subprocess
+
+import pytest
+
+USAGE = 129
+
+
+def commands(kaa):
+    """The commands that `kaa help` lists, with their summaries."""
+    listed = kaa("help").stdout.split("Commands:\n")[1].split("\n\n")[0]
+    return dict(line.split(None, 1) for line in listed.splitlines())
+
+
+def options(kaa, command):
+    """The long options that a command's help lists."""
+    return set(re.findall(r"^    (?:-., )?--([a-z0-9-]+)", kaa("help", command).stdout, re.M))
+
+
+def test_overview(kaa):
+    names = commands(kaa)
+    assert {"doctor", "help", "version"} <= set(names)
+    assert all(names.values())
+    for words in ([], ["help"], ["--help"], ["-h"]):
+        assert kaa(*words).stdout == kaa("help").stdout
+
+
+def test_version(kaa):
+    said = kaa("--version").stdout
+    assert re.fullmatch(r"kaa version \d+\.\d+\.\d+\n", said)
+    assert kaa("version").stdout == kaa("-v").stdout == said
+
+
+def test_every_command_helps(kaa):
+    for name, summary in commands(kaa).items():
+        text = kaa("help", name).stdout
+        assert text.startswith(f"usage: kaa {name}")
+        assert summary in text
+        assert kaa(name, "-h").stdout == kaa(name, "--help").stdout == text
+
+
+def test_every_command_refuses_an_unknown_option(kaa):
+    for name in commands(kaa):
+        result = kaa(name, "--no-such-option", status=USAGE)
+        assert f"kaa {name}: unknown option '--no-such-option'" in result.stderr
+        assert f"usage: kaa {name}" in result.stderr
+        assert not result.stdout
+
+
+def test_manual_pages_name_every_option(kaa):
+    for name in commands(kaa):
+        page = kaa("help", "--man", name).stdout
+        assert page.startswith(f".TH KAA\\-{name.upper()} 1")
+        for option in options(kaa, name):
+            assert "\\-\\-" + option.replace("-", "\\-") in page
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
+def test_manual_pages_have_no_faults(kaa):
+    for name in commands(kaa):
+        page = kaa("help", "--man", name).stdout
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page.encode(), capture_output=True, timeout=60)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def complete(kaa, *words):
+    """What bash would offer for the last word."""
+    script = kaa("help", "--completion", "bash").stdout + """
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kaa; printf '%s\\n' "${COMPREPLY[@]}" """
+    done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60)
+    assert not done.stderr
+    return done.stdout.split()
+
+
+def test_completion(kaa):
+    assert set(complete(kaa, "kaa", "")) == set(commands(kaa))
+    assert complete(kaa, "kaa", "doct") == ["doctor"]
+    assert complete(kaa, "kaa", "help", "doct") == ["doctor"]
+    for name in commands(kaa):
+        assert set(complete(kaa, "kaa", name, "--")) == {"--help"} | {"--" + option for option in options(kaa, name)}
+
+
+@pytest.mark.parametrize("typed, meant", [("docto", "doctor"), ("hlep", "help"), ("verison", "version")])
+def test_unknown_command_names_the_near_one(kaa, typed, meant):
+    result = kaa(typed, status=USAGE)
+    assert result.stderr == f"kaa: '{typed}' is not a command: did you mean '{meant}'?\n"
+    assert not result.stdout
+
+
+def test_unknown_command_like_no_other(kaa):
+    assert kaa("xyzzy", status=USAGE).stderr == "kaa: 'xyzzy' is not a command: see 'kaa help'\n"
+    assert "unknown option '--frequency'" in kaa("--frequency", status=USAGE).stderr
+    assert "'nope' is not a command" in kaa("help", "nope", status=USAGE).stderr
+
+
+def test_a_full_disk_is_an_error(kaa):
+    for words in (["help"], ["help", "doctor"], ["version"], ["doctor"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([*map(str, kaa.command), *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60)
+        assert done.returncode == 1
+        assert "No space left on device" in done.stderr
+        assert done.stderr.count("\n") == 1

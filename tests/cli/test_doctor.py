@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa doctor` beside what the machine, and each Python itself, say."""
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import tempfile
+
+import pytest
+
+MARKS = {"ok", "no", "warn", "-"}
+
+
+class Doctor:
+    """The printed facts: sections["Machine"] is a list of (mark, text)."""
+
+    def __init__(self, text):
+        head, *sections = text.rstrip("\n").split("\n\n")
+        assert re.fullmatch(r"kaa \d+\.\d+\.\d+", head)
+        self.sections = {}
+        for section in sections:
+            title, *lines = section.split("\n")
+            self.sections[title] = [self.fact(line) for line in lines]
+
+    @staticmethod
+    def fact(line):
+        found = re.fullmatch(r"  (\S+) +(\S.*)", line)
+        assert found and found[1] in MARKS, line
+        return found[1], found[2]
+
+    def one(self, title, start):
+        """The one fact of a section that begins so."""
+        facts = [fact for fact in self.sections[title] if fact[1].startswith(start)]
+        assert len(facts) == 1, (start, self.sections[title])
+        return facts[0]
+
+
+@pytest.fixture(scope="module")
+def report(kaa):
+    return Doctor(kaa("doctor").stdout)
+
+
+def setting(name):
+    path = pathlib.Path("/proc/sys/kernel") / name
+    return path.read_text().strip() if path.exists() else None
+
+
+def test_sections(report):
+    assert list(report.sections) == ["Machine", "Python frames", "Tools", "Python: python3"]
+
+
+def test_machine(report):
+    assert report.one("Machine", "kernel ")[1] == f"kernel {platform.release()}, {platform.machine()}"
+    for name in ("perf_event_paranoid", "perf_event_max_stack", "kptr_restrict"):
+        if setting(name) is not None:
+            assert report.one("Machine", f"kernel.{name} = {setting(name)}:")
+    there = os.path.exists("/sys/kernel/btf/vmlinux")
+    assert report.one("Machine", "BTF")[0] == ("ok" if there else "no")
+    pmus = set(os.listdir("/sys/bus/event_source/devices")) & {"cpu", "cpu_core", "cpu_atom"}
+    if not pmus:
+        assert report.one("Machine", "hardware counters")[0] == "warn"
+
+
+def test_capabilities(report):
+    status = pathlib.Path("/proc/self/status").read_text()
+    effective = int(re.search(r"CapEff:\s*(\w+)", status)[1], 16)
+    named = set(report.one("Machine", "capabilities:")[1].split()[1:]) - {"none"}
+    bits = {"CAP_BPF": 39, "CAP_PERFMON": 38, "CAP_SYS_ADMIN": 21, "CAP_SYS_PTRACE": 19, "CAP_SYSLOG": 34}
+    assert named == {name for name, bit in bits.items() if effective >> bit & 1}
+
+
+def test_source_needs_what_the_machine_has(report, bpf):
+    assert report.one("Python frames", "source")[1].startswith("source: bpf")
+
+
+@pytest.fixture
+def public_folder():
+    """A folder that every user may enter and write."""
+    with tempfile.TemporaryDirectory(prefix="kaa-test-", dir="/tmp") as folder:
+        os.chmod(folder, 0o777)
+        yield pathlib.Path(folder)
+
+
+def fake_tool(folder, name, answer):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{answer}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize("version, fault", [
+    ("6.1.187", True), ("6.7-3", True), ("6.7.1", True), ("5.15.189", True),
+    ("6.7.2", False), ("6.8.g1234", False), ("7.2.13", False)])
+def test_faults_of_perf(kaa, tmp_path, version, fault):
+    fake_tool(tmp_path, "perf", f"echo 'perf version {version}'")
+    env = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    doctor = Doctor(kaa("doctor", env=env).stdout)
+    assert doctor.one("Tools", "perf version ") == ("ok", f"perf version {version} at {tmp_path}/perf")
+    assert doctor.one("Tools", "perf: ")[0] == ("warn" if fault else "ok")
+    assert ("has the jit fault" in doctor.one("Tools", "perf: ")[1]) is fault
+
+
+def test_tools_that_misbehave(kaa, tmp_path):
+    fake_tool(tmp_path, "perf", "printf 'perf \\033[31m not found for kernel 6.8\\n'")
+    fake_tool(tmp_path, "samply", "exit 1")
+    env = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"}
+    text = kaa("doctor", env=env).stdout
+    assert "\033" not in text
+    doctor = Doctor(text)
+    assert doctor.one("Tools", "perf: ")[0] == "warn"
+    assert doctor.one("Tools", "samply ")[0] == "warn"
+
+
+def test_no_tools(kaa, tmp_path):
+    doctor = Doctor(kaa("doctor", env={**os.environ, "PATH": str(tmp_path)}).stdout)
+    assert doctor.one("Tools", "perf") == ("-", "perf: not on the PATH")
+    assert doctor.one("Tools", "samply") == ("-", "samply: not on the PATH")
+    assert doctor.sections["Python: python3"] == [("no", "there is no program 'python3'")]
+
+
+def sysconfig_of(command):
+    """What `python -m sysconfig | grep` answers, and more that only that Python knows."""
+    variables = subprocess.run([*map(str, command), "-m", "sysconfig"], capture_output=True, text=True, timeout=60).stdout
+    script = """if 1:
+        import json, os, sys, sysconfig
+        print(json.dumps({
+            "version": sys.version.split()[0],
+            "program": os.path.realpath(sys.executable),
+            "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+            "shared": "/libpython" in open("/proc/self/maps").read(),
+            "jit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
+        }))"""
+    facts = json.loads(subprocess.run([*map(str, command), "-c", script], capture_output=True, timeout=60).stdout)
+    found = re.search(r'PY_HAVE_PERF_TRAMPOLINE = "(.*)"', variables)
+    facts["perf_trampoline"] = bool(found) and found[1] == "1"
+    facts["frame_pointers"] = "no-omit-frame-pointer" in variables
+    return facts
+
+
+def check_against(doctor, title, facts, exact=True):
+    version = doctor.one(title, "CPython ")[1]
+    assert version.startswith(f"CPython {facts['version']} at ")
+    if exact:
+        assert version.endswith(" at " + facts["program"])
+    assert doctor.one(title, "interpreter: ")[1].startswith("interpreter: " + ("shared" if facts["shared"] else "static"))
+    trampoline = facts["perf_trampoline"]
+    assert doctor.one(title, f"PY_HAVE_PERF_TRAMPOLINE: {int(trampoline)}")[0] == ("ok" if trampoline else "no")
+    flag = facts["frame_pointers"]
+    assert doctor.one(title, "no-omit-frame-pointer: " + ("yes" if flag else "no"))[0] == ("ok" if flag else "no")
+    # The code and the flags agree: builds that keep frame pointers say so.
+    assert doctor.one(title, "frame pointers: " + ("yes" if flag else "no"))
+    assert doctor.one(title, "GIL: " + ("no" if facts["free_threaded"] else "yes"))
+    assert doctor.one(title, "JIT: " + ("built in" if facts["jit"] else "no"))
+
+
+def test_python_by_path(kaa, python):
+    doctor = Doctor(python.kaa(kaa)("doctor", python.path).stdout)
+    check_against(doctor, f"Python: {python.path}", sysconfig_of(python.command))
+
+
+def test_python_by_pid(kaa, python):
+    """Nothing runs in the process: the same answers come out of its files."""
+    process = subprocess.Popen([*map(str, python.command), "-c", "import sys; print(flush=True); sys.stdin.read()"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()
+        pid = pid_of(process, python)
+        doctor = Doctor(kaa("doctor", "-p", pid).stdout)
+    finally:
+        process.stdin.close()
+        process.wait(timeout=60)
+        process.stdout.close()
+    check_against(doctor, f"Python: process {pid}", sysconfig_of(python.command), exact=not python.prefix)
+
+
+def pid_of(process, python):
+    """The Python itself, or below the words that entered the chroot."""
+    pid = process.pid
+    while "python" not in os.path.basename(os.readlink(f"/proc/{pid}/exe")):
+        pid = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+    return pid
+
+
+def test_several_pythons_in_order(kaa, newest_python):
+    doctor = Doctor(kaa("doctor", "nosuchpython", newest_python.path, "/bin/ls").stdout)
+    assert list(doctor.sections)[3:] == ["Python: nosuchpython", f"Python: {newest_python.path}", "Python: /bin/ls"]
+    assert doctor.sections["Python: nosuchpython"] == [("no", "there is no program 'nosuchpython'")]
+    assert doctor.sections["Python: /bin/ls"] == [("no", "there is no Python in /bin/ls")]
+
+
+def test_a_python_that_is_none(kaa, tmp_path):
+    fake_tool(tmp_path, "python3", "echo hello")
+    doctor = Doctor(kaa("doctor", tmp_path / "python3").stdout)
+    assert doctor.one(f"Python: {tmp_path}/python3", "it does not answer")[0] == "no"
+
+
+def test_processes_that_are_none(kaa):
+    doctor = Doctor(kaa("doctor", "-p", 4194305).stdout)
+    assert doctor.sections["Python: process 4194305"][0][0] == "no"
+    with subprocess.Popen(["sleep", "60"]) as process:
+        try:
+            doctor = Doctor(kaa("doctor", "-p", process.pid).stdout)
+        finally:
+            process.kill()
+    assert doctor.sections[f"Python: process {process.pid}"] == [("no", f"there is no Python in process {process.pid}")]
+    for bad in ("x", "0", "-1", "99999999999"):
+        kaa("doctor", f"-p{bad}", status=129)
+
+
+def test_without_rights(kaa, root, public_folder, build_dir):
+    """As a user without capabilities: what is missing is named, and the way out."""
+    copy = public_folder / "kaa"
+    copy.write_bytes((build_dir / "kaa").read_bytes())
+    copy.chmod(0o755)
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "doctor"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    doctor = Doctor(done.stdout)
+    assert doctor.one("Machine", "capabilities:") == ("no", "capabilities: none")
+    assert doctor.one("Python frames", "source: none")[0] == "no"
+    assert "sudo" in doctor.one("Python frames", "source bpf")[1]
+
+
+def test_under_sudo_programs_run_as_the_user(kaa, root, public_folder):
+    """What sudo sets, without sudo: the named Python sees the user's id, not root's."""
+    fake_tool(public_folder, "python3", f"id -u > {public_folder}/uid; exit 1")
+    env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
+    kaa("doctor", public_folder / "python3", env=env)
+    assert (public_folder / "uid").read_text().strip() == "65534"
+    env["SUDO_USER"] = "root"
+    assert "do not belong together" in kaa("doctor", env=env, status=129).stderr

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa report` and `kaa script` on files that are none, are broken, or belong to others, and their options' mistakes."""
+import os
+import subprocess
+
+import pytest
+
+from harness.process import run
+
+BOTH = pytest.mark.parametrize("command", ["report", "script"])
+
+
+@pytest.fixture(scope="module")
+def recording(build_dir, tmp_path_factory):
+    """A perf.data of 300 samples with Python frames, and no program behind it."""
+    folder = tmp_path_factory.mktemp("reading")
+    run([build_dir / "tests" / "unit" / "make_perfdata", folder / "perf.data", folder / "image", "build-id", "300"])
+    return folder / "perf.data"
+
+
+@BOTH
+@pytest.mark.parametrize("path, text", [
+    ("nowhere.data", "No such file"),
+    (".", "neither a file nor a pipe"),
+    ("/dev/null", "neither a file nor a pipe"),
+    ("/etc/passwd", "not a perf.data file"),
+])
+def test_no_recording(kaa, command, path, text, tmp_path):
+    result = kaa(command, "-i", path, status=1, cwd=tmp_path)
+    assert not result.stdout
+    assert result.stderr.startswith(f"kaa {command}: '{path}'") and text in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@BOTH
+def test_perf_data_is_the_default(kaa, command, recording, tmp_path):
+    assert "'perf.data'" in kaa(command, status=1, cwd=tmp_path).stderr
+    assert kaa(command, cwd=recording.parent).stdout == kaa(command, "-i", recording).stdout
+
+
+@BOTH
+@pytest.mark.parametrize("keep", [0, 8, 103, 104, 200])
+def test_cut_in_the_header(kaa, command, keep, recording, tmp_path):
+    cut = tmp_path / "cut.data"
+    cut.write_bytes(recording.read_bytes()[:keep])
+    result = kaa(command, "-i", cut, status=None)
+    assert result.status in (0, 1)
+    assert result.status == 0 or str(cut) in result.stderr
+
+
+@BOTH
+def test_cut_in_the_data(kaa, command, recording, tmp_path):
+    whole = recording.read_bytes()
+    cut = tmp_path / "cut.data"
+    cut.write_bytes(whole[:len(whole) // 2])
+    result = kaa(command, "-i", cut)
+    assert "py::leaf" in result.stdout
+    assert "at the end of the file" in result.stdout + result.stderr
+
+
+@BOTH
+def test_every_byte_may_be_wrong(kaa, command, recording, tmp_path):
+    whole = bytearray(recording.read_bytes())
+    for at in range(0, len(whole), len(whole) // 40):
+        bad = bytearray(whole)
+        bad[at:at + 8] = b"\xff" * 8
+        path = tmp_path / "bad.data"
+        path.write_bytes(bad)
+        result = kaa(command, "-i", path, status=None)
+        assert result.status in (0, 1), at
+
+
+@BOTH
+def test_python_frames_need_no_file_but_the_recording(kaa, command, recording):
+    text = kaa(command, "-i", recording).stdout
+    assert "py::Worker.middle:/srv/app/work.py" in text
+    assert "[unreadable Python frames]" in text
+
+
+@BOTH
+def test_strangers_files_need_force(kaa, command, root, recording, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(recording.read_bytes())
+    os.chown(path, 65534, 65534)
+    assert "-f" in kaa(command, "-i", path, status=1).stderr
+    assert "py::leaf" in kaa(command, "-f", "-i", path).stdout
+
+
+@BOTH
+@pytest.mark.parametrize("words", [
+    ["word"], ["--pid", "x"], ["--tid", "y,1"], ["--cpu", "3-1"], ["--cpu", "1-99999999999"], ["--time", "5"],
+    ["--time", "x,1.5"], ["--time", "99999999999999999999,"], ["--max-stack", "-3"],
+])
+def test_mistakes(kaa, command, words, recording):
+    result = kaa(command, "-i", recording, *words, status=129)
+    assert words[-1].split(",")[0] in result.stderr and not result.stdout
+
+
+@BOTH
+def test_full_disk(kaa, command, recording):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([*kaa.command, command, "-i", recording], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert "No space left" in result.stderr
+
+
+def test_a_reader_that_has_seen_enough(kaa, recording):
+    """`kaa script | head -1` ends without a word."""
+    script = subprocess.Popen([*kaa.command, "script", "-i", recording], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    script.stdout.readline()
+    script.stdout.close()
+    errors = script.stderr.read()
+    script.stderr.close()
+    script.wait()
+    assert errors == b""
+
+
+def test_lines_of_python_frames(kaa, recording):
+    text = kaa("script", "-i", recording, "-F", "+srcline").stdout
+    assert "(" in text and "\n  work.py:2000\n" in text
+    assert "\n  work.py:" not in kaa("script", "-i", recording).stdout
+
+
+def test_header(kaa, recording):
+    text = kaa("report", "--header-only", "-i", recording).stdout
+    assert "# event : name = task-clock" in text and "py::" not in text
+    assert "# event : name = task-clock" in kaa("report", "--header", "-i", recording).stdout
+
+
+def test_stats_count_every_record(kaa, recording):
+    lines = kaa("report", "--stats", "-i", recording).stdout.split("\n")
+    counts = {line.split()[0]: int(line.split()[2]) for line in lines if "events:" in line}
+    assert counts["SAMPLE"] == 300 + 3
+    assert counts.pop("TOTAL") == sum(counts.values())
+
+
+def test_pager_on_a_terminal(kaa, recording):
+    """Only there, and what $PAGER says."""
+    def on_terminal(pager):
+        env = dict(os.environ, PAGER=pager)
+        env.pop("KAA_PAGER", None)
+        command = " ".join(map(str, [*kaa.command, "script", "-i", recording]))
+        return run(["script", "-qec", command, "/dev/null"], env=env).stdout
+
+    assert "PAGED" in on_terminal("sed -n '1s/^/PAGED /p'")
+    assert "PAGED" not in on_terminal("cat")
+    assert "PAGED" not in kaa("script", "-i", recording, env=dict(os.environ, PAGER="sed s/^/PAGED/")).stdout

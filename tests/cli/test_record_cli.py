@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa record` on command lines that make no sense or cannot be done, and the exit statuses; records nothing of note."""
+import os
+import resource
+import signal
+import subprocess
+
+import pytest
+
+USAGE = 129
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+
+
+@pytest.fixture
+def recording(kaa):
+    """Skips where this user may not record at all."""
+    result = kaa("record", "-q", "-o", "/dev/null", "true", status=None)
+    if result.status:
+        pytest.skip(f"this user may not record: {result.stderr.strip()}")
+
+
+def fails(kaa, tmp_path, *words, status, **options):
+    """The one line that is said; nothing is left in the folder that was not there."""
+    before = sorted(tmp_path.iterdir())
+    result = kaa("record", *words, status=status, cwd=tmp_path, **options)
+    assert sorted(tmp_path.iterdir()) == before
+    assert not result.stdout
+    lines = [line for line in result.stderr.splitlines() if not line.endswith("sampling cpu-clock")]
+    assert len(lines) == 1, result
+    assert lines[0].startswith("kaa record: ")
+    return lines[0]
+
+
+def test_nothing_to_record(kaa, tmp_path):
+    assert "name a command, or -p PID" in fails(kaa, tmp_path, status=USAGE)
+
+
+@pytest.mark.parametrize("words", [["no-such-command"], [""], ["./no-such-command"], ["/nowhere/at/all"]])
+def test_missing_command(kaa, tmp_path, words):
+    """As shells and env have it; a file of an earlier recording stays."""
+    (tmp_path / "perf.data").write_text("precious")
+    (tmp_path / "perf.data.old").write_text("older")
+    said = fails(kaa, tmp_path, *words, status=NOT_FOUND)
+    assert f"'{words[0]}': command not found" in said
+    assert (tmp_path / "perf.data").read_text() == "precious"
+    assert (tmp_path / "perf.data.old").read_text() == "older"
+
+
+def test_missing_command_says_nothing_else(kaa, tmp_path):
+    assert kaa("record", "no-such-command", status=NOT_FOUND, cwd=tmp_path).stderr.count("\n") == 1
+
+
+def test_commands_that_cannot_be_run(kaa, tmp_path):
+    (tmp_path / "plain").write_text("no program")
+    (tmp_path / "folder").mkdir()
+    assert "'./plain': cannot run the command: Permission denied" in fails(
+        kaa, tmp_path, "./plain", status=NOT_EXECUTABLE)
+    assert "'./folder': cannot run the command: Is a directory" in fails(
+        kaa, tmp_path, "./folder", status=NOT_EXECUTABLE)
+    env = {**os.environ, "PATH": f"{tmp_path}:/nowhere"}
+    assert "Permission denied" in fails(kaa, tmp_path, "plain", status=NOT_EXECUTABLE, env=env)
+    assert "not found" in fails(kaa, tmp_path, "other", status=NOT_FOUND, env=env)
+
+
+def test_statuses_are_those_of_the_shell(kaa, tmp_path):
+    (tmp_path / "plain").write_text("no program")
+    for command in ("no-such-command", "./plain", "./no-such", "/"):
+        shell = subprocess.run(["sh", "-c", f"exec {command}"], cwd=tmp_path, stderr=subprocess.DEVNULL, timeout=60)
+        kaa("record", command, status=shell.returncode, cwd=tmp_path)
+
+
+def test_script_without_its_interpreter(kaa, recording, tmp_path):
+    """Only exec finds that out, when everything is open; the earlier recording is there again."""
+    script = tmp_path / "script"
+    script.write_text("#!/nowhere/interpreter\n")
+    script.chmod(0o755)
+    data = tmp_path / "perf.data"
+    data.write_text("precious")
+    result = kaa("record", "-o", data, script, status=NOT_FOUND, cwd=tmp_path)
+    assert "interpreter" in result.stderr
+    assert data.read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["perf.data", "script"]
+    data.unlink()
+    kaa("record", "-o", data, script, status=NOT_FOUND, cwd=tmp_path)
+    assert not data.exists()
+
+
+def test_a_device_as_output_stays_a_device(kaa, recording, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("#!/nowhere/interpreter\n")
+    script.chmod(0o755)
+    kaa("record", "-q", "-o", "/dev/null", "true")
+    kaa("record", "-q", "-o", "/dev/null", script, status=NOT_FOUND)
+    assert os.path.exists("/dev/null") and not os.path.isfile("/dev/null")
+    assert not os.path.exists("/dev/null.python") and not os.path.exists("/dev/null.old")
+
+
+def test_outputs_that_cannot_be(kaa, recording, tmp_path):
+    (tmp_path / "target").write_text("precious")
+    (tmp_path / "link").symlink_to("target")
+    (tmp_path / "folder").mkdir()
+    mark = tmp_path / "ran"
+    command = ["touch", str(mark)]
+    assert "'nowhere/" in fails(kaa, tmp_path, "-o", "nowhere/perf.data", *command, status=1)
+    assert "'folder' is a directory" in fails(kaa, tmp_path, "-o", "folder", *command, status=USAGE)
+    assert "'link' is a link" in fails(kaa, tmp_path, "-o", "link", *command, status=USAGE)
+    assert (tmp_path / "target").read_text() == "precious"
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-F", "0"], "not above 0"), (["-c", "0"], "not above 0"), (["-c", "-5"], "not a number"),
+    (["-F", "often"], "not a number"), (["-D", "soon"], "not a number"),
+    (["--call-graph", "magic"], "unwind"), (["--call-graph", "dwarf,4"], "stack size"), (["--pid"], "pid"),
+])
+def test_options_that_make_no_sense(kaa, tmp_path, words, said):
+    result = kaa("record", *words, *([] if words == ["--pid"] else ["true"]), status=USAGE, cwd=tmp_path)
+    assert said in result.stderr and "usage: kaa record" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "exclude each other"),
+    (["-C", "x"], "'x' is no list of CPUs"), (["-C", "1-"], "no list"), (["-k", "sundial"], "unknown clock 'sundial'"),
+    (["--python", "magic"], "auto, bpf or none"), (["-p", "abc"], "'abc' is no pid"), (["-t", "-3"], "no tid"),
+    (["-e", "cpu-clok"], "did you mean 'cpu-clock'?"), (["-e", "page-fault"], "page-faults"),
+    (["-e", "cpu-clock:q"], "cpu-clock:q"),
+])
+def test_values_that_make_no_sense(kaa, tmp_path, words, said):
+    assert said in fails(kaa, tmp_path, *words, "true", status=USAGE)
+
+
+def gone_pid():
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return str(child.pid)
+
+
+def test_targets_that_are_gone(kaa, tmp_path):
+    pid = gone_pid()
+    assert f"no process has pid {pid}" in fails(kaa, tmp_path, "-p", pid, status=1)
+    assert f"no thread has tid {pid}" in fails(kaa, tmp_path, "-t", pid, status=1)
+    assert "no process" in fails(kaa, tmp_path, "-p", f"{os.getpid()},{pid}", "--", "true", status=1)
+
+
+def test_a_cpu_that_is_not_there(kaa, recording, tmp_path):
+    assert "CPU 60000 is not online" in fails(kaa, tmp_path, "-C", "60000", "true", status=1)
+
+
+@pytest.mark.parametrize("script, status", [
+    ("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 128 + signal.SIGTERM),
+    ("kill -SEGV $$", 128 + signal.SIGSEGV), ("kill -KILL $$", 128 + signal.SIGKILL),
+])
+def test_exit_status(kaa, recording, tmp_path, script, status):
+    kaa("record", "-o", tmp_path / "perf.data", "sh", "-c", script, status=status)
+
+
+def test_streams_pass_untouched(kaa, recording, tmp_path):
+    data = bytes(range(256)) * 400
+    result = subprocess.run([*kaa.command, "record", "-q", "-o", tmp_path / "perf.data", "sh", "-c", "cat; echo err >&2"],
+                            input=data, capture_output=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (0, data, b"err\n")
+
+
+def test_options_behind_the_command_are_the_commands(kaa, recording, tmp_path):
+    data = tmp_path / "perf.data"
+    for dashes in ([], ["--"]):
+        result = kaa("record", "-q", "-o", data, *dashes, "echo", "-o", "x", "--no-such", "--", "-F")
+        assert result.stdout == "-o x --no-such -- -F\n"
+    assert not (tmp_path / "x").exists()
+
+
+def test_quiet_and_verbose(kaa, recording, tmp_path):
+    data = tmp_path / "perf.data"
+    assert kaa("record", "-q", "-o", data, "true").stderr == ""
+    plain = kaa("record", "-o", data, "true").stderr
+    verbose = kaa("record", "-v", "-o", data, "true").stderr
+    assert f"wrote '{data}': " in plain and " samples, " in plain and " lost" in plain
+    assert len(verbose.splitlines()) > len(plain.splitlines()) or os.geteuid()
+    # Errors are no remarks.
+    assert kaa("record", "-q", "no-such-command", status=NOT_FOUND).stderr
+
+
+def test_existing_file_becomes_old(kaa, recording, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa("record", "-q", "true", cwd=tmp_path)
+    first = data.read_bytes()
+    kaa("record", "-q", "true", cwd=tmp_path)
+    assert (tmp_path / "perf.data.old").read_bytes() == first
+    assert data.read_bytes() != first
+    assert data.stat().st_mode & 0o777 == 0o600
+
+
+DUMP = r"""
+import json, os, signal, sys
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+state = {key: status[key].strip() for key in status
+         if key.startswith(("Sig", "Cap", "Shd")) and key != "SigQ"
+         or key in ("Umask", "Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "TracerPid", "Cpus_allowed")}
+state["blocked"] = sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+state["handlers"] = {number: str(signal.getsignal(number)) for number in range(1, 65) if number not in (32, 33)}
+state["environ"] = dict(os.environ)
+state["files"] = sorted(name for name in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + name))
+state["session"] = [os.getpgid(0), os.getsid(0)]
+state["cwd"] = os.getcwd()
+state["oom"] = open("/proc/self/oom_score_adj").read()
+state["limits"] = open("/proc/self/limits").read()
+state["nice"] = [os.nice(0), os.sched_getscheduler(0)]
+state["tty"] = [os.isatty(fd) for fd in range(3)]
+state["argv"] = sys.argv
+print(json.dumps(state, indent=1, sort_keys=True))
+"""
+
+
+def test_the_command_finds_its_world_as_without_kaa(kaa, recording, newest_python, tmp_path):
+    """Signals, descriptors, limits, environment and the rest: nothing of what kaa needs for itself leaks."""
+    dump = tmp_path / "dump.py"
+    dump.write_text(DUMP)
+    spare = os.open("/dev/null", os.O_RDONLY)
+
+    def odd_world():
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGINT])
+        signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.umask(0o027)
+        os.nice(3)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+    def seen(*prefix):
+        # One process group for both, so that the numbers can be compared.
+        return subprocess.run([*map(str, prefix), *newest_python.command, dump, "a b", ""], cwd=tmp_path,
+                              preexec_fn=odd_world, pass_fds=[spare], capture_output=True, text=True, check=True,
+                              timeout=60, stdin=subprocess.DEVNULL).stdout
+    try:
+        plain = seen()
+        assert seen(*kaa.command, "record", "-q", "-o", tmp_path / "perf.data", "--") == plain
+    finally:
+        os.close(spare)

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Symbols of ELF files beside what binutils says about the same files."""
+import bisect
+import collections
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from harness import pythons
+from harness.process import run
+
+Symbol = collections.namedtuple("Symbol", "start size type binding name")
+
+CXX = r"""
+#include <cstdio>
+#include <string>
+#include <vector>
+namespace space {
+template <class T> struct Box {
+  std::vector<T> items;
+  T sum(const std::string &what) const {
+    T total{};
+    for (const T &item : items)
+      total += item;
+    return total + static_cast<T>(what.size());
+  }
+  operator bool() const { return !items.empty(); }
+};
+static int helper(int (*callback)(int), int value) { return callback(value); }
+}
+int main() {
+  space::Box<long> box{{1, 2, 3}};
+  space::Box<double> other{{1.5}};
+  std::printf("%ld %f %d\n", box.sum("x"), other.sum("yz"), space::helper([](int v) { return v * 2; }, 4));
+  return box && other ? 0 : 1;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def dump(build_dir):
+    """dump(file, addresses): what kaa says about each: (start, name, readable name) or None."""
+    program = build_dir / "tests" / "unit" / "dump_symbols"
+    if not program.exists():
+        pytest.skip("no dump_symbols: the unit tests were not built")
+
+    def call(path, addresses, debug_dir="/nonexistent"):
+        text = "".join(f"{address:x}\n" for address in addresses)
+        lines = run([program, path, debug_dir], data=text.encode()).stdout.splitlines()
+        assert len(lines) == len(addresses)
+        return [None if line == "-" else parse(line) for line in lines]
+
+    def parse(line):
+        start, names = line.split(" ", 1)
+        return (int(start, 16), *names.split("\t", 1))
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def cxx_program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cxx")
+    (folder / "program.cc").write_text(CXX)
+    run(["g++", "-O0", "-g", "-Wl,--build-id", "-o", folder / "program", folder / "program.cc"])
+    return folder / "program"
+
+
+def interpreters():
+    """The files that hold the interpreters of this machine, and libraries that they use."""
+    files = set()
+    for python in pythons.find():
+        if python.prefix:
+            continue
+        query = "print(*{line.split()[-1] for line in open('/proc/self/maps') if line.split()[-1].startswith('/')}, sep='\\n')"
+        out = run([*python.command, "-I", "-c", query]).stdout
+        for path in out.splitlines():
+            if re.search(r"libpython3|/python3\.\d+$|/libc\.so|/libm\.so|/libstdc", path):
+                files.add(pathlib.Path(path))
+    return sorted(files)
+
+
+def exec_ranges(path):
+    ranges = []
+    for line in run(["readelf", "-lW", path]).stdout.splitlines():
+        words = line.split()
+        if words[:1] == ["LOAD"] and "E" in "".join(words[6:-1]):
+            ranges.append((int(words[2], 16), int(words[2], 16) + int(words[5], 16)))
+    return ranges
+
+
+def readelf_symbols(path):
+    """What names code, as perf chooses: functions, objects and visible labels in executable segments."""
+    ranges = exec_ranges(path)
+    for line in run(["readelf", "-sW", path]).stdout.splitlines():
+        words = line.split()
+        if len(words) < 8 or not words[0].rstrip(":").isdigit() or not words[6].isdigit():
+            continue
+        start, size = int(words[1], 16), int(words[2], 0)
+        if words[3] not in ("FUNC", "IFUNC", "OBJECT", "NOTYPE"):
+            continue
+        if words[3] == "NOTYPE" and words[5] in ("HIDDEN", "INTERNAL"):
+            continue
+        if any(low <= start < high for low, high in ranges):
+            yield Symbol(start, size, words[3], words[4], words[7].split("@")[0])
+
+
+def rank(symbol):
+    strength = {"WEAK": 2, "GLOBAL": 0}.get(symbol.binding, 1)
+    underscores = len(symbol.name) - len(symbol.name.lstrip("_"))
+    return (symbol.size == 0, symbol.type == "NOTYPE", strength, underscores, -len(symbol.name))
+
+
+def objdump_plt(path):
+    """Address to name of the PLT entries that binutils can name."""
+    text = run(["objdump", "-d", "-j", ".plt", "-j", ".plt.sec", "-j", ".plt.got", path], status=None).stdout
+    entries = re.findall(r"^([0-9a-f]+) <([^>]+)@plt>:", text, re.M)
+    return {int(address, 16): name.split("@")[0] + "@plt" for address, name in entries if "*" not in name}
+
+
+def expected(path):
+    """Sorted starts, the one symbol at each, and the ends."""
+    best = {}
+    for symbol in readelf_symbols(path):
+        if symbol.start not in best or rank(symbol) < rank(best[symbol.start]):
+            best[symbol.start] = symbol
+    starts = sorted(best)
+    ends = {}
+    for i, start in enumerate(starts):
+        following = starts[i + 1] if i + 1 < len(starts) else start + 4096
+        ends[start] = start + best[start].size if best[start].size else following
+    return starts, best, ends
+
+
+def innermost(starts, ends, address):
+    at = bisect.bisect_right(starts, address)
+    for start in reversed(starts[max(0, at - 2000):at]):
+        if address < ends[start]:
+            return start
+    return None
+
+
+def check_against_readelf(dump, path):
+    """First, middle and last byte of every symbol that has a size; how many those were."""
+    starts, best, ends = expected(path)
+    by_start = collections.defaultdict(list)
+    for symbol in readelf_symbols(path):
+        by_start[symbol.start].append(symbol)
+    addresses = [address for start in starts if best[start].size
+                 for address in (start, start + best[start].size // 2, start + best[start].size - 1)]
+    assert addresses, path
+    for address, found in zip(addresses, dump(path, addresses)):
+        wanted = innermost(starts, ends, address)
+        assert found and found[0] == wanted, f"{path}: {address:#x}: {found}, not {best[wanted]}"
+        # Of equals any will do.
+        equals = {symbol.name for symbol in by_start[wanted] if rank(symbol) == rank(best[wanted])}
+        assert found[1] in equals, f"{path}: {address:#x}: {found[1]}, not one of {equals}"
+    return len(addresses)
+
+
+def test_every_function_of_the_interpreters(dump):
+    outside = [python for python in pythons.find() if not python.prefix]
+    compared = sum(check_against_readelf(dump, path) for path in interpreters())
+    assert compared >= 1000 * len(outside)
+
+
+def test_plt_entries(dump, cxx_program):
+    for path in [cxx_program, *interpreters()]:
+        plt = objdump_plt(path)
+        for address, found in zip(plt, dump(path, list(plt))):
+            assert found and found[1] == plt[address], f"{path}: {address:#x}"
+    assert objdump_plt(cxx_program)
+
+
+def test_cxx_names_and_ranges(dump, cxx_program):
+    """addr2line finds the function by DWARF, not by the symbol table."""
+    functions = [symbol for symbol in readelf_symbols(cxx_program) if symbol.type == "FUNC" and symbol.size]
+    addresses = [at for f in functions for at in (f.start, f.start + f.size // 2, f.start + f.size - 1)]
+    text = "".join(f"{address:#x}\n" for address in addresses)
+    out = run(["addr2line", "-f", "-e", cxx_program], data=text.encode()).stdout.splitlines()[::2]
+    demangled = run(["c++filt"], data="\n".join(out).encode()).stdout.splitlines()
+    compared = 0
+    for address, raw, readable, found in zip(addresses, out, demangled, dump(cxx_program, addresses)):
+        if raw == "??":
+            continue
+        # Constructors exist twice, as C1 and C2, at one address.
+        assert found and (found[2] == readable or re.sub(r"([CD])[12]E", r"\1xE", found[1]) ==
+                          re.sub(r"([CD])[12]E", r"\1xE", raw)), f"{address:#x}: {found}, not {raw}"
+        compared += 1
+    assert compared > 50
+
+
+@pytest.fixture
+def stripped(cxx_program, tmp_path):
+    """A copy without symbols, and its debug file beside it."""
+    program, debug = tmp_path / "program", tmp_path / "program.debug"
+    shutil.copy(cxx_program, program)
+    run(["objcopy", "--only-keep-debug", program, debug])
+    run(["strip", "--strip-all", program])
+    return program, debug
+
+
+def main_address(cxx_program):
+    return [symbol for symbol in readelf_symbols(cxx_program) if symbol.name == "main"][0].start
+
+
+def test_debug_file_by_build_id(dump, cxx_program, stripped, tmp_path):
+    program, debug = stripped
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", run(["readelf", "-n", program]).stdout)[1]
+    place = tmp_path / "debug" / ".build-id" / build_id[:2] / (build_id[2:] + ".debug")
+    address = main_address(cxx_program)
+    found, = dump(program, [address])
+    assert not found or found[1] != "main"
+    place.parent.mkdir(parents=True)
+    debug.rename(place)
+    found, = dump(program, [address], tmp_path / "debug")
+    assert found[1] == "main"
+    # A file there with another build-id is no debug file of this program.
+    run(["gcc", "-g", "-Wl,--build-id", "-x", "c", "-o", place, "-"], data=b"int main(void) { return 0; }")
+    found, = dump(program, [address], tmp_path / "debug")
+    assert not found or found[1] != "main"
+
+
+@pytest.mark.parametrize("folder", [".", ".debug", "global"])
+def test_debug_file_by_link(dump, cxx_program, stripped, tmp_path, folder):
+    program, debug = stripped
+    run(["objcopy", f"--add-gnu-debuglink={debug}", program])
+    debug_dir = tmp_path / "elsewhere"
+    place = debug_dir / str(tmp_path).lstrip("/") if folder == "global" else tmp_path / folder
+    place.mkdir(parents=True, exist_ok=True)
+    debug.rename(place / "program.debug")
+    address = main_address(cxx_program)
+    assert dump(program, [address], debug_dir)[0][1] == "main"
+    # One byte more: another checksum, another file.
+    with open(place / "program.debug", "ab") as file:
+        file.write(b"x")
+    found, = dump(program, [address], debug_dir)
+    assert not found or found[1] != "main"

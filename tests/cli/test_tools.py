@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The checks of ./check must be able to fail."""
+import json
+import subprocess
+
+import pytest
+
+from harness.process import TOP, run
+
+TOOLS = TOP / "tests" / "tools"
+
+TABLE = """| folder | what it is | may include |
+|---|---|---|
+| `base` | the lowest | |
+| `obj` | above | `base` |
+| `cmd` | top | all |
+"""
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """write(path, text) in a repository of its own."""
+    def write(path, text):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        return tmp_path
+
+    write("docs/ARCHITECTURE.md", TABLE)
+    return write
+
+
+@pytest.mark.parametrize("path, line, problem", [
+    ("src/obj/a.c", '#include "base/x.h"', None),
+    ("src/obj/a.c", "#include <base/x.h>", None),
+    ("src/cmd/a.c", '#include "obj/x.h"', None),
+    ("src/main.c", '#include "cmd/x.h"', None),
+    ("src/base/a.h", '#include "obj/x.h"', "'base' may not include 'obj'"),
+    ("src/obj/a.c", ' # include "cmd/x.h"', "'obj' may not include 'cmd'"),
+    ("src/base/a.c", '#include "a.h"', "not written relative to src/"),
+    ("src/new/a.c", "", "no row in the table"),
+])
+def test_layers(tree, path, line, problem):
+    root = tree(path, line + "\n")
+    result = run([TOOLS / "check-layers", root], status=1 if problem else 0)
+    assert (problem or "") in result.stdout
+
+
+def test_layers_in_a_ring(tree):
+    root = tree("docs/ARCHITECTURE.md", TABLE.replace("the lowest | |", "the lowest | `obj` |"))
+    assert "base -> obj -> base" in run([TOOLS / "check-layers", root], status=1).stdout
+
+
+def test_no_table_is_no_success(tree):
+    run([TOOLS / "check-layers", tree("docs/ARCHITECTURE.md", "nothing\n")], status=2)
+
+
+LICENCE = "// SPDX-License-Identifier: GPL-2.0-only\n"
+
+
+@pytest.mark.parametrize("text, problem", [
+    (LICENCE + "int a;\n", None),
+    ("int a;\n", "SPDX"),
+    (LICENCE + "int a; \n", "blanks at the end"),
+    (LICENCE + "        int a;\n", "indented with spaces"),
+    (LICENCE + "int a;", "no newline"),
+    (LICENCE + "int " + "a" * 100 + ";\n", "columns"),
+    (LICENCE + "int a; // TO" + "DO\n", "unfinished"),
+])
+def test_style(tree, text, problem):
+    root = tree("src/base/a.c", text)
+    subprocess.run(["git", "init", "-q", root], check=True)
+    subprocess.run(["git", "-C", root, "add", "."], check=True)
+    result = run([TOOLS / "check-style", root], status=1 if problem else 0)
+    assert (problem or "") in result.stdout
+
+
+def test_include_guard(tree):
+    root = tree("src/base/a.h", "/" + "* SPDX-License-Identifier: GPL-2.0-only *" + "/\n#ifndef A_H\n#endif\n")
+    subprocess.run(["git", "init", "-q", root], check=True)
+    subprocess.run(["git", "-C", root, "add", "."], check=True)
+    assert "KAA_BASE_A_H" in run([TOOLS / "check-style", root], status=1).stdout
+
+
+def meson_log(tmp_path, *programs):
+    path = tmp_path / "testlog.json"
+    path.write_text("".join(json.dumps({"name": name, "result": result, "stdout": output}) + "\n"
+                            for name, result, output in programs))
+    return path
+
+
+@pytest.mark.parametrize("result, output, counts", [
+    ("OK", "[       OK ] test_a\n[       OK ] test_b\n", "2 0 0"),
+    ("OK", "[       OK ] test_a\n[  SKIPPED ] test_b\n", "1 0 1"),
+    ("FAIL", "[       OK ] test_a\n[  FAILED  ] test_b\n[  FAILED  ] test_b\n", "1 1 0"),
+    # Died after its first case: it must not pass for that.
+    ("FAIL", "[       OK ] test_a\n", "1 1 0"),
+    ("TIMEOUT", "", "0 1 0"),
+    ("OK", "a program of its own kind\n", "1 0 0"),
+])
+def test_cases_of_cmocka_programs(tmp_path, result, output, counts):
+    log = meson_log(tmp_path, ("test_x", result, output))
+    assert run([TOOLS / "tally", "meson", log]).stdout.splitlines()[0] == counts
+
+
+def test_cases_of_pytest(tmp_path):
+    path = tmp_path / "junit.xml"
+    path.write_text('<testsuites><testsuite><testcase classname="c" name="a"/>'
+                    '<testcase classname="c" name="b"><failure message="x"/></testcase>'
+                    '<testcase classname="c" name="d"><error message="x"/></testcase>'
+                    '<testcase classname="c" name="e"><skipped message="no root"/></testcase></testsuite></testsuites>')
+    assert run([TOOLS / "tally", "junit", path]).stdout.splitlines() == ["1 2 1", "skipped: no root: c::e"]
+
+
+def test_a_missing_log_is_a_failure(tmp_path):
+    assert run([TOOLS / "tally", "meson", tmp_path / "none"]).stdout.splitlines()[0] == "0 1 0"

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Options and fixtures of the command-line and live tests; tests/README.md is their manual."""
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from harness import machine, pythons  # noqa: E402
+from harness.process import TOP, Program, run  # noqa: E402
+from harness.stacks import Oracle  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--build", default=os.environ.get("KAA_BUILD", str(TOP / "build")),
+                     help="the build directory whose kaa is tested (default: build, or KAA_BUILD)")
+    parser.addoption("--python", action="append", metavar="ID",
+                     help="only interpreters whose id begins so, such as 3.11 or 3.14.1-sid (may be repeated)")
+
+
+def chosen_pythons(config):
+    wanted = config.getoption("--python")
+    return [python for python in pythons.find() if not wanted or python.id.startswith(tuple(wanted))]
+
+
+def python_params(config):
+    params = [pytest.param(python, id=python.id) for python in chosen_pythons(config)]
+    if not config.getoption("--python"):
+        params += [pytest.param(None, id=f"3.{minor}", marks=pytest.mark.skip(reason=pythons.missing_reason(minor)))
+                   for minor in pythons.missing()]
+    return params
+
+
+def pytest_generate_tests(metafunc):
+    if "python" in metafunc.fixturenames:
+        metafunc.parametrize("python", python_params(metafunc.config), indirect=True)
+
+
+def pytest_report_header(config):
+    found = ", ".join(python.id for python in chosen_pythons(config)) or "none"
+    return [f"kaa: {config.getoption('--build')}/kaa", f"CPythons: {found}"]
+
+
+def skip_if(reason):
+    if reason:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def python(request):
+    """An interpreter (harness/pythons.py); the test runs once with each."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def newest_python():
+    """One interpreter for tests that need no particular one: the newest outside the chroot."""
+    outside = [python for python in pythons.find() if not python.prefix]
+    skip_if(None if outside else "no CPython from 3.8 to 3.15 outside the chroot")
+    return outside[-1]
+
+
+@pytest.fixture(scope="session")
+def build_dir(request):
+    path = pathlib.Path(request.config.getoption("--build")).resolve()
+    assert (path / "kaa").exists(), f"no {path}/kaa: run 'ninja -C {path}', or name another build with --build"
+    return path
+
+
+@pytest.fixture(scope="session")
+def kaa(build_dir):
+    """The program: kaa("report", "-i", path, timeout=60, status=0) returns a Result; kaa.start(...) is a Popen."""
+    return Program(build_dir / "kaa")
+
+
+@pytest.fixture(scope="session")
+def root():
+    skip_if(machine.no_root())
+
+
+@pytest.fixture(scope="session")
+def bpf():
+    skip_if(machine.no_bpf())
+
+
+@pytest.fixture(scope="session")
+def chroot():
+    """A program that runs its words in the chroot with the peers."""
+    skip_if(machine.no_chroot())
+    return Program(machine.CHROOT_TOOL, "run")
+
+
+@pytest.fixture(scope="session")
+def perf_system():
+    """The distribution's perf: 6.1 on Debian 12."""
+    path = machine.system_perf()
+    skip_if(None if path else "no perf that works in PATH")
+    return Program(path)
+
+
+@pytest.fixture(scope="session")
+def perf_sid(chroot):
+    """perf 7, in the chroot; /tmp and the current directory are the same in there."""
+    return Program(*chroot.command, "perf")
+
+
+@pytest.fixture(scope="session")
+def samply(chroot):
+    return Program(*chroot.command, "samply")
+
+
+@pytest.fixture(params=["perf_system", "perf_sid"])
+def perf(request):
+    """Each stock perf in turn."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def scripts():
+    """The folder of the programs that live tests record."""
+    return TOP / "tests" / "live" / "scripts"
+
+
+@pytest.fixture(scope="session")
+def oracle_of(tmp_path_factory):
+    """oracle_of(python, script, args...): the stacks that are possible (harness/stacks.py), made once each."""
+    made = {}
+
+    def make(python, script, *args):
+        key = (python.id, script, args)
+        if key not in made:
+            out = tmp_path_factory.mktemp("oracle") / "possible.json"
+            run([*python.command, script.parent / "oracle.py", out, script, *args], timeout=120)
+            made[key] = Oracle.load(out)
+        return made[key]
+
+    return make

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as perf.data, all the way to the model: timeline, kaa stream, raw
+ * stacks, chains. Files that the bytes name are looked for in a place where
+ * there is none.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "convert/convert.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int make_file(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* Handles are what profile.h promises: parents below children, in range. */
+static void check(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->stack_parents.count; i++) {
+		uint32_t parent = profile->stack_parents.data[i];
+
+		if (parent != PROFILE_NONE && parent >= i)
+			abort();
+		if (profile->stack_frames.data[i] >= profile->frames.count)
+			abort();
+	}
+	for (size_t i = 0; i < profile->samples.rows; i++) {
+		uint32_t stack = profile->samples.stack[i];
+
+		if (stack != PROFILE_NONE &&
+		    stack >= profile->stack_parents.count)
+			abort();
+	}
+}
+
+static void run(const uint8_t *data, size_t size, bool like_perf)
+{
+	struct convert_options options = { .symfs = "/nonexistent",
+					   .root = "/nonexistent",
+					   .debug_dir = "/nonexistent",
+					   .like_perf = like_perf };
+	struct converter *converter;
+	struct profile *profile;
+	struct error *error;
+
+	error = converter_open_fd(make_file(data, size), "fuzz", &options,
+				  &converter);
+	if (error) {
+		error_destroy(error);
+		return;
+	}
+	error = convert_to_profile(converter, NULL, &profile);
+	if (!error) {
+		check(profile);
+		profile_destroy(profile);
+	}
+	error_destroy(error);
+	converter_destroy(converter);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size)
+		run(data, size, data[size - 1] & 1);
+	return 0;
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What this machine has and allows. Each function returns None if all is well, or the reason why not, as a skipped
+test prints it."""
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+
+from harness.process import TOP
+
+CHROOT_TOOL = TOP / "tests" / "tools" / "chroot"
+
+# Bits of capability sets, linux/capability.h.
+CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
+
+
+def effective_capabilities():
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return int(line.split()[1], 16)
+    return 0
+
+
+def no_root():
+    return None if os.geteuid() == 0 else "needs root; run 'sudo ./check' to run this too"
+
+
+def no_bpf():
+    have = effective_capabilities()
+    if have >> CAP_SYS_ADMIN & 1 or (have >> CAP_PERFMON & 1 and have >> CAP_BPF & 1):
+        return None
+    return "needs root, or CAP_BPF and CAP_PERFMON, to load a BPF program; run 'sudo ./check' to run this too"
+
+
+@functools.lru_cache(maxsize=None)
+def chroot_path():
+    """Where the Debian sid of tests/tools/chroot is, or None if it is not ready."""
+    out = subprocess.run([CHROOT_TOOL, "path"], stdout=subprocess.PIPE, text=True)
+    return pathlib.Path(out.stdout.strip()) if out.returncode == 0 else None
+
+
+def no_chroot():
+    if not chroot_path():
+        return "needs the chroot with the peers; run 'tests/tools/chroot setup' as root"
+    return "needs root to enter the chroot with the peers" if os.geteuid() else None
+
+
+def system_perf():
+    """The distribution's own perf, or None. Ubuntu's /usr/bin/perf is a wrapper that may refuse to work."""
+    candidates = [shutil.which("perf"), *map(str, pathlib.Path("/usr/lib").glob("linux-tools*/**/perf"))]
+    for path in filter(None, candidates):
+        if subprocess.run([path, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            return path
+    return None

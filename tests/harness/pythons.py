@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every CPython that the tests can use on this machine.
+
+Looked for, in this order, each build once:
+  - what KAA_PYTHONS names: paths with ':' between them
+  - pyenv's: ~/.pyenv/versions/*/bin/python3 (PYENV_ROOT is honoured)
+  - the distribution's: /usr/bin/python3.N and /usr/local/bin/python3.N
+  - those of the chroot (tests/tools/chroot), which run in there
+"""
+import functools
+import json
+import os
+import pathlib
+import subprocess
+
+from harness import machine
+
+# The minor versions of CPython 3 that kaa knows.
+MINORS = range(8, 16)
+
+QUERY = """
+import json, platform, sys, sysconfig
+get = lambda name: str(sysconfig.get_config_var(name) or "")
+print(json.dumps({
+    "implementation": platform.python_implementation(),
+    "version": list(sys.version_info[:3]),
+    "hexversion": sys.hexversion,
+    "executable": sys.executable,
+    "prefix": sys.base_prefix,
+    "free_threaded": get("Py_GIL_DISABLED") == "1",
+    "debug": hasattr(sys, "gettotalrefcount"),
+    "shared": "/libpython3" in open("/proc/self/maps").read(),
+    "perf_trampoline": get("PY_HAVE_PERF_TRAMPOLINE") == "1",
+    "frame_pointers": any("no-omit-frame-pointer" in get(name)
+                          for name in ("CFLAGS", "PY_CFLAGS", "PY_CORE_CFLAGS", "OPT")),
+}))
+"""
+
+
+class Python:
+    """One interpreter.
+
+    version          (3, 11, 7)
+    path             to run it by, inside the chroot if prefix is not empty
+    prefix           words that enter the chroot, or none
+    shared           the interpreter is in a shared libpython, not in the executable
+    frame_pointers   built with -fno-omit-frame-pointer
+    perf_trampoline  has CPython's own support for perf (-X perf)
+    """
+
+    def __init__(self, origin, prefix, facts):
+        self.prefix = list(prefix)
+        self.path = facts["executable"]
+        self.version = tuple(facts["version"])
+        self.hexversion = facts["hexversion"]
+        self.shared = facts["shared"]
+        self.frame_pointers = facts["frame_pointers"]
+        self.perf_trampoline = facts["perf_trampoline"]
+        self.id = ".".join(map(str, self.version)) + "-" + origin
+
+    def __repr__(self):
+        return f"Python({self.id})"
+
+    @property
+    def command(self):
+        """Words that run it from outside the chroot."""
+        return self.prefix + [self.path]
+
+    def kaa(self, kaa):
+        """The program kaa, running where this interpreter lives."""
+        return kaa.inside(self.prefix) if self.prefix else kaa
+
+
+def ask(path, prefix):
+    """The interpreter's facts, or None if it is none that kaa profiles."""
+    try:
+        out = subprocess.run([*map(str, prefix), str(path), "-I", "-c", QUERY], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=30)
+        facts = json.loads(out.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    known = facts["version"][0] == 3 and facts["version"][1] in MINORS
+    usable = facts["implementation"] == "CPython" and not facts["free_threaded"] and not facts["debug"]
+    return facts if known and usable else None
+
+
+def candidates():
+    """(origin, prefix, path), best first."""
+    for path in filter(None, os.environ.get("KAA_PYTHONS", "").split(":")):
+        yield "given", [], path
+    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")))
+    for path in sorted(pyenv.glob("versions/3.*/bin/python3")):
+        yield "pyenv", [], path
+    for minor in MINORS:
+        for folder in ("/usr/bin", "/usr/local/bin"):
+            path = pathlib.Path(folder, f"python3.{minor}")
+            if path.exists():
+                yield "system", [], path
+    if not machine.no_chroot():
+        for minor in MINORS:
+            if (machine.chroot_path() / f"usr/bin/python3.{minor}").exists():
+                yield "sid", [machine.CHROOT_TOOL, "run"], f"/usr/bin/python3.{minor}"
+
+
+@functools.lru_cache(maxsize=None)
+def find():
+    """All interpreters, the oldest first."""
+    found, seen = [], set()
+    for origin, prefix, path in candidates():
+        facts = ask(path, prefix)
+        if not facts:
+            continue
+        key = (bool(prefix), os.path.realpath(facts["executable"]) if not prefix else facts["executable"])
+        if key not in seen:
+            seen.add(key)
+            found.append(Python(origin, prefix, facts))
+    return sorted(found, key=lambda python: (python.version, python.id))
+
+
+def missing():
+    """The minor versions that no interpreter here has."""
+    return sorted(set(MINORS) - {python.version[1] for python in find()})
+
+
+def missing_reason(minor):
+    where = "Debian has it only in the chroot of tests/tools/chroot" if minor >= 13 else "pyenv, if you have it"
+    return f"no CPython 3.{minor} here: name one in KAA_PYTHONS (or {where})"

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The text of `kaa script` and `perf script` as samples.
+
+A sample is a line `comm tid time: period event:`, its stack on the lines below, leaf first, and an empty line. With
+the field srcline a line `  file:line` follows each frame.
+"""
+import re
+
+HEAD = re.compile(r"^ *(?P<comm>\S.*?) +(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+) +(?:\[(?P<cpu>\d+)\] +)?(?P<time>\d+\.\d+): +"
+                  r"(?:(?P<period>\d+) +)?(?P<event>\S+):(?: +(?P<rest>.*))?$")
+FRAME = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)(?: *\(inlined\))?$")
+# Where no line is known, perf prints dso[offset], ??:0 or :0.
+SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|\S+\[[0-9a-f]+\])$")
+PYTHON = "py::"
+
+# The address of every Python frame is in here; see docs/ARCHITECTURE.md.
+PYTHON_RANGE = range(0x6b6100000000, 0x6b6200000000)
+
+
+class Frame:
+    def __init__(self, match):
+        self.ip = int(match["ip"], 16)
+        self.symbol, self.dso = match["symbol"], match["dso"]
+        self.offset = int(match["offset"] or "0", 16)
+        self.file = self.line = None
+
+    def __repr__(self):
+        return f"{self.symbol} ({self.dso})" + (f" {self.file}:{self.line}" if self.line else "")
+
+    @property
+    def is_python(self):
+        return self.symbol.startswith(PYTHON)
+
+    @property
+    def python_name(self):
+        """(qualified name, filename) of a frame named py::<qualname>:<filename>."""
+        name, _, filename = self.symbol[len(PYTHON):].partition(":")
+        return name, filename
+
+
+class Sample:
+    """comm, tid, time (s), period, event, and frames, the leaf first."""
+
+    def __init__(self, match):
+        self.comm, self.event = match["comm"], match["event"]
+        self.tid, self.time = int(match["tid"]), float(match["time"])
+        self.period = int(match["period"] or "1")
+        self.frames = []
+
+    def __repr__(self):
+        return f"{self.comm} {self.tid} {self.time} {self.event}: " + " < ".join(map(repr, self.frames))
+
+    @property
+    def symbols(self):
+        return [frame.symbol for frame in self.frames]
+
+    @property
+    def python(self):
+        """The Python frames, outermost first, as (function, filename, line)."""
+        return [(*frame.python_name, frame.line) for frame in reversed(self.frames) if frame.is_python]
+
+    @property
+    def markers(self):
+        """What kaa says in the stack about the stack."""
+        return [frame.symbol for frame in self.frames
+                if frame.ip in PYTHON_RANGE and not frame.is_python and frame.symbol.startswith("[")]
+
+
+def parse(text):
+    """All samples. A line that is none of the three kinds is an error: nothing may be overlooked."""
+    samples = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        frame = FRAME.match(line)
+        source = None if frame else SRCLINE.match(line)
+        if frame and samples:
+            samples[-1].frames.append(Frame(frame))
+        elif source and samples and samples[-1].frames:
+            samples[-1].frames[-1].file = source["file"]
+            samples[-1].frames[-1].line = int(source["line"] or 0) or None
+        else:
+            head = HEAD.match(line)
+            assert head, f"line {number} is no sample, no frame and no source line: {line!r}"
+            samples.append(Sample(head))
+            frame = FRAME.match(" " + (head["rest"] or ""))
+            if frame:
+                samples[-1].frames.append(Frame(frame))
+    return samples
+
+
+def relation(theirs, ours):
+    """How kaa's unwound chain stands to perf's: equal, longer, shorter or other.
+
+    What perf has where the dump ends, in no mapping, is no frame; there kaa says that the stack goes on. Addresses are
+    compared by their place in the page, since perf 6.1 prints where in the file they are.
+    """
+    frames = list(theirs.frames)
+    while frames and frames[-1].dso == "[unknown]" and ours.markers:
+        frames.pop()
+    a, b = [[frame.ip & 0xfff for frame in chain] for chain in
+            (frames, [frame for frame in ours.frames if frame.symbol not in ours.markers])]
+    if a == b:
+        return "equal"
+    if b[:len(a)] == a:
+        return "longer"
+    return "shorter" if a[:len(b)] == b else "other"

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "obj/elf_file.h"
+#include "probe.h"
+#include "python/layout.h"
+#include "unwind/cfi.h"
+
+static void print_row(const struct py_layout *layout)
+{
+	printf("version %" PRIu32 "\nflags %" PRIu32 "\nlines_format %" PRIu32
+	       "\n",
+	       layout->version, layout->flags, layout->lines_format);
+	for (size_t i = 0; i < py_layout_field_count(); i++) {
+		struct py_layout_field field = py_layout_field_at(i);
+		uint32_t value = py_layout_field_value(layout, field.offset);
+
+		if (value == PY_ABSENT)
+			printf("%s absent\n", field.name);
+		else
+			printf("%s %" PRIu32 "\n", field.name, value);
+	}
+}
+
+struct error *probe_layout(const char *version)
+{
+	struct py_layout layout;
+	struct error *error = py_layout_find(
+		(uint32_t)strtoul(version, NULL, 16), &layout);
+
+	if (!error)
+		print_row(&layout);
+	return error;
+}
+
+struct error *probe_debug_offsets(const char *unused)
+{
+	uint8_t bytes[PY_DEBUG_OFFSETS_MAX];
+	size_t size = fread(bytes, 1, sizeof(bytes), stdin);
+	struct py_layout layout;
+	struct error *error = py_layout_from_debug_offsets(
+		(struct bytes){ bytes, size }, 0, &layout);
+
+	(void)unused;
+	if (!error)
+		print_row(&layout);
+	return error;
+}
+
+static bool find_piece(void *arg, uint64_t vaddr, struct py_range *ret)
+{
+	struct cfi_range range;
+
+	if (!cfi_find_range(arg, vaddr, &range))
+		return false;
+	*ret = (struct py_range){ range.start, range.end };
+	return true;
+}
+
+struct error *probe_detect_file(struct elf_file *file, struct py_binary *ret)
+{
+	struct cfi_sections sections = { .path = file->path };
+	const struct elf_section *section;
+	_cleanup_cfi_table_ struct cfi_table *table = NULL;
+	struct py_code_pieces pieces = { find_piece, NULL };
+	struct error *error = elf_file_section_by_name(
+		file, ".eh_frame", &section, &sections.eh_frame);
+
+	if (error)
+		return error;
+	sections.eh_frame_vaddr = section->addr;
+	error = elf_file_section_by_name(file, ".eh_frame_hdr", &section,
+					 &sections.eh_frame_hdr);
+	if (error)
+		return error;
+	sections.eh_frame_hdr_vaddr = section->addr;
+	error = cfi_table_create(&sections, &table);
+	if (error)
+		return error;
+	pieces.arg = table;
+	return py_detect(file, &pieces, ret);
+}
+
+struct error *probe_detect(const char *path)
+{
+	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
+	struct py_binary binary;
+	struct error *error = elf_file_open(path, &file);
+
+	if (!error)
+		error = probe_detect_file(file, &binary);
+	if (error)
+		return error;
+	printf("version %" PRIx32 "\nruntime %" PRIx64 "\ncode_type %" PRIx64
+	       "\ntail_calls %d\nhas_layout %d\n",
+	       binary.version, binary.runtime, binary.code_type,
+	       binary.tail_calls, binary.has_layout);
+	for (size_t i = 0; i < binary.eval_count; i++)
+		printf("eval %" PRIx64 " %" PRIx64 "\n", binary.eval[i].start,
+		       binary.eval[i].end);
+	return NULL;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Deep and branching recursion in processes whose names hold blanks; exec. With
+ * an argument, almost nothing of libc, which has no frame pointers.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CALLED __attribute__((noinline, noclone))
+
+enum { CHILDREN = 3, ROUNDS = 20 };
+
+static volatile unsigned long sink;
+
+CALLED static void burn(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i * i;
+}
+
+CALLED static void even(int depth);
+
+CALLED static void odd(int depth)
+{
+	burn(20000);
+	if (depth)
+		even(depth - 1);
+	sink++;
+}
+
+CALLED static void even(int depth)
+{
+	burn(30000);
+	if (depth > 1)
+		odd(depth - 2);
+	else if (depth)
+		even(depth - 1);
+	sink++;
+}
+
+CALLED static void tree(int depth)
+{
+	burn(3000);
+	if (depth > 0) {
+		tree(depth - 1);
+		tree(depth - 2);
+	}
+	sink++;
+}
+
+CALLED static void files(void)
+{
+	char line[4096];
+
+	for (int i = 0; i < 60; i++) {
+		FILE *file = fopen("/proc/self/maps", "r");
+
+		while (file && fgets(line, sizeof(line), file))
+			sink += strlen(line);
+		if (file)
+			fclose(file);
+	}
+}
+
+CALLED static void child(int number, bool plain)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "kid %d (x)", number);
+	prctl(PR_SET_NAME, name);
+	for (int i = 0; i < ROUNDS; i++) {
+		odd(30 + number);
+		tree(12);
+		if (!plain)
+			files();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (int i = 0; i < CHILDREN; i++) {
+		if (!fork()) {
+			child(i, argc > 1);
+			return 0;
+		}
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		even(20);
+		tree(13);
+	}
+	for (int i = 0; i < CHILDREN; i++)
+		wait(NULL);
+	execl("/bin/true", "true", NULL);
+	return 1;
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Spends its time in a recursion of a given depth.
+
+    deep.py DEPTH SECONDS
+"""
+import sys
+import time
+
+sys.setrecursionlimit(20000)
+
+
+def work():
+    total = 0
+    for i in range(200000):
+        total += i
+    return total
+
+
+def descend(n):
+    if n:
+        return descend(n - 1)
+    return work()
+
+
+if __name__ == "__main__":
+    end = time.time() + float(sys.argv[2])
+    while time.time() < end:
+        descend(int(sys.argv[1]))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writes down every Python stack that a program has: in-process truth, by the interpreter that runs it.
+
+    oracle.py OUT.json SCRIPT [ARG...]
+
+Runs SCRIPT as __main__ under sys.setprofile in all its threads. At every call and return, into Python or C, the
+whole stack is noted: each caller with the line where it calls (frame.f_lineno), the innermost frame without a line.
+The innermost one may be at any line that its code object names, at its def line too. SCRIPT must do the
+same things each time it runs.
+
+The file, for harness/stacks.py:
+
+    script      path of SCRIPT
+    functions   list of [file, name, first line, [every line], makes a generator or coroutine]: code objects, each once
+    nodes       list of [parent node or -1, function, line]: a call path from the outermost frame to this caller
+    stacks      list of [node or -1, function]: a stack: a call path, and the innermost function
+    others      {file: {name: [every line]}} of the files other than SCRIPT, all their functions
+
+For CPython 3.8 and later.
+"""
+import dis
+import inspect
+import json
+import os
+import sys
+import threading
+import types
+
+
+def code_lines(code):
+    lines = {code.co_firstlineno}
+    if hasattr(code, "co_lines"):
+        lines.update(line for _, _, line in code.co_lines() if line is not None)
+    else:
+        lines.update(line for _, line in dis.findlinestarts(code))
+    return sorted(lines)
+
+
+class Recorder:
+    """Notes stacks in a tree: {step: (the same, set of innermost ids)}; a step is (id of a code object, f_lasti).
+
+    Hashing a code object hashes all its contents, hence ids; the objects are kept, so that no id is used twice.
+    Single operations of dicts and sets are atomic under the GIL: threads need no lock.
+    """
+
+    def __init__(self):
+        self.tree = ({}, set())
+        self.codes = {}
+        self.lines = {}
+
+    def step(self, frame):
+        step = (id(frame.f_code), frame.f_lasti)
+        if step not in self.lines:
+            self.codes[step[0]] = frame.f_code
+            self.lines[step] = frame.f_lineno or frame.f_code.co_firstlineno
+        return step
+
+    def __call__(self, frame, event, argument):
+        innermost = self.step(frame)[0]
+        path = []
+        frame = frame.f_back
+        while frame is not None and frame.f_code.co_filename != __file__:
+            path.append(self.step(frame))
+            frame = frame.f_back
+        node = self.tree
+        for step in reversed(path):
+            node = node[0].setdefault(step, ({}, set()))
+        if self.codes[innermost].co_filename != __file__:
+            node[1].add(innermost)
+
+
+class Tables:
+    """What the recorder noted as lists without duplicates: several instructions have one line."""
+
+    def __init__(self, recorder):
+        self.functions, self.nodes = [], []
+        self.function_numbers, self.node_numbers = {}, {}
+        stacks = set()
+        todo = [(-1, recorder.tree)]
+        while todo:
+            number, (children, leaves) = todo.pop()
+            stacks.update((number, self.function(recorder.codes[leaf])) for leaf in leaves)
+            for step, child in children.items():
+                function = self.function(recorder.codes[step[0]])
+                todo.append((self.node(number, function, recorder.lines[step]), child))
+        self.stacks = sorted(stacks)
+
+    def function(self, code):
+        # Functions that are made anew each time they are used have equal codes.
+        key = (code.co_filename, code.co_name, code.co_firstlineno)
+        if key not in self.function_numbers:
+            self.function_numbers[key] = len(self.functions)
+            # Before 3.11 no frame runs to make one.
+            makes = sys.version_info >= (3, 11) and bool(
+                code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+            self.functions.append([*key, code_lines(code), makes])
+        return self.function_numbers[key]
+
+    def node(self, *node):
+        if node not in self.node_numbers:
+            self.node_numbers[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self.node_numbers[node]
+
+
+def functions_of(code, found):
+    """Adds the code object and those inside it to {name: set of lines}."""
+    found.setdefault(code.co_name, set()).update(code_lines(code))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            functions_of(constant, found)
+    return found
+
+
+def other_files(functions, script):
+    others = {}
+    for path in {function[0] for function in functions} - {script}:
+        if os.path.exists(path):
+            with open(path, "rb") as source:
+                found = functions_of(compile(source.read(), path, "exec", dont_inherit=True), {})
+            others[path] = {name: sorted(lines) for name, lines in found.items()}
+    return others
+
+
+def main():
+    out, script = sys.argv[1:3]
+    sys.argv = sys.argv[2:]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    with open(script, "rb") as source:
+        code = compile(source.read(), script, "exec", dont_inherit=True)
+    module = types.ModuleType("__main__")
+    module.__file__ = script
+    sys.modules["__main__"] = module
+    recorder = Recorder()
+    threading.setprofile(recorder)
+    sys.setprofile(recorder)
+    try:
+        exec(code, module.__dict__)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    tables = Tables(recorder)
+    with open(out, "w") as file:
+        json.dump({"script": script, "functions": tables.functions, "nodes": tables.nodes, "stacks": tables.stacks,
+                   "others": other_files(tables.functions, script)}, file)
+
+
+if __name__ == "__main__":
+    main()

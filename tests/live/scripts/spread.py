@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A thread, a forked child and the main thread, each busy in a function of its own.
+
+    spread.py SECONDS
+"""
+import os
+import sys
+import threading
+import time
+
+END = time.time() + float(sys.argv[1])
+
+
+def in_thread():
+    while time.time() < END:
+        pass
+
+
+def in_child():
+    while time.time() < END:
+        pass
+
+
+def in_main():
+    while time.time() < END:
+        pass
+
+
+if __name__ == "__main__":
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    pid = os.fork()
+    if not pid:
+        in_child()
+        os._exit(0)
+    in_main()
+    thread.join()
+    os.waitpid(pid, 0)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa record -e` beside `perf record -e`: the same words make the same events, as stock perf reads both files."""
+import re
+
+import pytest
+
+# What a machine without hardware counters has too; tracepoints need tracefs.
+EVENTS = [
+    "cpu-clock", "faults", "page-faults:u", "minor-faults:k", "task-clock:uk", "cpu-clock:ku", "cs", "migrations:u",
+    "cs,faults:u", "cpu-clock:h", "cpu-clock:I", "cpu-clock:D",
+    "cpu-clock/period=100000/", "cpu-clock/freq=500,name=foo/u", "software/config=0x2/", "software/config=1,name=bar/k",
+    "{cs,faults}:u", "{cs:k,faults}:u",
+]
+FIELDS = ["config", "sample_period, sample_freq }", "freq", "exclude_user", "exclude_kernel", "exclude_hv", "exclude_idle",
+          "pinned", "exclusive"]
+
+
+def events(perf, path):
+    """Each event's name and what matters of its attributes."""
+    found = []
+    for line in perf("evlist", "-v", "-i", path).stdout.splitlines():
+        if line.startswith("#"):
+            continue
+        name, type_number, rest = re.fullmatch(r"(.*?): type: (\d+)(.*)", line).groups()
+        if name != "kaa":
+            found.append((name, type_number, {field: value(rest, field) for field in FIELDS}))
+    return found
+
+
+def value(text, field):
+    match = re.search(rf"{re.escape(field)}: ([^ ,]+)", text)
+    return match[1] if match else "0"
+
+
+@pytest.mark.parametrize("words", EVENTS)
+def test_like_perf(kaa, perf, root, tmp_path, words):
+    ours, theirs = tmp_path / "kaa.data", tmp_path / "perf.data"
+    kaa("record", "-q", "-e", words, "-o", ours, "true")
+    perf("record", "-q", "-e", words, "-o", theirs, "true")
+    assert events(perf, ours) == events(perf, theirs)
+
+
+@pytest.mark.parametrize("words", ["cylces", "cycles:z", "nosuch/config=1/", "cs,,faults", ""])
+def test_refused_like_perf(kaa, perf, tmp_path, words):
+    result = kaa("record", "-e", words, "-o", tmp_path / "kaa.data", "true", status=129)
+    assert result.stderr.startswith("kaa record: ") and result.stderr.count("\n") == 1
+    assert not (tmp_path / "kaa.data").exists()
+    perf("record", "-e", words, "-o", tmp_path / "perf.data", "true", status=129)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The layouts of src/python against the headers of each release."""
+import pytest
+
+from harness.probe import compile_with_headers, path, read_values
+from harness.process import Program, run
+
+
+@pytest.fixture
+def probe(request):
+    return Program(path(request.config))
+
+
+@pytest.fixture
+def derived(python, tmp_path):
+    """The program that knows the layout by the headers."""
+    code = "import sysconfig; print(sysconfig.get_paths()['include'])"
+    include = run([*python.command, "-c", code]).stdout.strip()
+    program = tmp_path / "derive-layout"
+    if not compile_with_headers(python, include, program):
+        pytest.skip(f"the headers of {python.id} are not installed")
+    return Program(program)
+
+
+READ_RUNTIME = """
+import ctypes, sys
+runtime = ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime")
+open(sys.argv[1], "wb").write(ctypes.string_at(ctypes.addressof(runtime), 1024))
+"""
+
+
+def debug_offsets(python, tmp_path):
+    """What stands at _PyRuntime in a live process."""
+    file = tmp_path / "offsets"
+    run([*python.command, "-c", READ_RUNTIME, file])
+    return file.read_bytes()
+
+
+def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):
+    expected = read_values(derived().stdout)
+    if python.version < (3, 13):
+        actual = probe("layout", f"{python.hexversion:x}")
+    else:
+        actual = probe("debug-offsets", data=debug_offsets(python, tmp_path))
+    # Another micro release's headers are as good.
+    expected["version"] = str(python.hexversion)
+    assert read_values(actual.stdout) == expected
+
+
+# Each: what is done to the debug offsets, and what the refusal says.
+DAMAGES = [
+    (lambda good: good[:16] + b"\1" + good[17:], "free-threaded"),
+    (lambda good: b"", "cut off"),
+    (lambda good: good[:400], "cut off"),
+    (lambda good: bytes(len(good)), "not started"),
+    (lambda good: b"?" + good[1:], "no debug offsets"),
+    # interpreter_state.threads_head, beyond the structure.
+    (lambda good: good[:75] + b"\1" + good[76:], "make no sense"),
+    (lambda good: good[:8] + b"\xb1" + good[9:], "beta"),
+    (lambda good: good[:10] + b"\x10" + good[11:], "not supported"),
+]
+
+
+def test_other_layouts_are_refused(python, probe, tmp_path):
+    if python.version < (3, 13):
+        alpha = python.hexversion & 0xffff0000 | 0xa1
+        assert "alpha or beta" in probe("layout", f"{alpha:x}", status=1).stderr
+        return
+    good = debug_offsets(python, tmp_path)
+    for change, words in DAMAGES:
+        assert words in probe("debug-offsets", data=change(good), status=1).stderr

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What `kaa record` sees of each CPython, against what the recorded program knows of itself."""
+import bisect
+import collections
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+from harness import script_output
+from harness.process import started
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+# Where a thread begins, as far as libraries name it.
+STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "_dl_start_user", "start_thread"}
+TRUNCATED = "[truncated stack]"
+
+
+def record(kaa, path, *words, frequency=999, options=(), timeout=120):
+    return kaa("record", "-F", str(frequency), "-g", "-o", path, *options, "--", *words, timeout=timeout)
+
+
+def samples_of(kaa, path, comm=None):
+    """The samples of a recording, with lines; of the threads with that name only."""
+    text = kaa("script", "-F", "+srcline", "-i", path, timeout=120).stdout
+    return [sample for sample in script_output.parse(text) if not comm or sample.comm.startswith(comm)]
+
+
+def share(part, whole):
+    return 100.0 * len(part) / len(whole)
+
+
+def after_start(samples, function):
+    """The samples between the first and the last that have the function."""
+    has = [any(frame.python_name[0] == function for frame in sample.frames if frame.is_python) for sample in samples]
+    assert any(has), f"no sample has {function}: {samples[:3]}"
+    return samples[has.index(True):len(has) - has[::-1].index(True)]
+
+
+def python_part(samples, script):
+    """From the first sample that has a function of the script to the last, without the threads of others."""
+    has = [any(frame.is_python and frame.python_name[1].endswith(script) for frame in sample.frames)
+           for sample in samples]
+    assert any(has), f"no sample of {script}"
+    return samples[has.index(True):len(has) - has[::-1].index(True)]
+
+
+def is_complete(sample):
+    return sample.markers == [] and bool(sample.frames) and sample.frames[-1].symbol in STARTS | {"[unknown]"}
+
+
+def test_documentation_script(kaa, python, scripts, tmp_path):
+    """<module> -> baz -> bar -> foo, with the right lines, in at least 99.5 % of the samples after start-up."""
+    script = scripts / "doc_script.py"
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, script, "150000000")
+    samples = after_start(samples_of(kaa, data), "foo")
+    assert len(samples) >= 1000, f"only {len(samples)} samples"
+    lines = {"<module>": {19}, "baz": {14}, "bar": {10}, "foo": {2, 3, 4, 5, 6}}
+
+    def is_right(sample):
+        names = [name for name, _, _ in sample.python]
+        return names == ["<module>", "baz", "bar", "foo"] and all(
+            line in lines[name] and file.endswith("doc_script.py") for name, file, line in sample.python)
+
+    wrong = [sample for sample in samples if not is_right(sample)]
+    assert share(wrong, samples) <= 0.5, f"{len(wrong)} of {len(samples)}: {wrong[:3]}"
+    hot = collections.Counter(sample.python[-1][2] for sample in samples if is_right(sample))
+    assert set(line for line, _ in hot.most_common(2)) == {4, 5}, hot
+
+
+def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
+    """Every stack, whole and in order, is one that the script can have; 99.9 % are complete."""
+    script = scripts / "shapes.py"
+    oracle = oracle_of(python, script)
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, script, "3", frequency=1999)
+    samples = python_part(samples_of(kaa, data), "shapes.py")
+    concerned = [sample for sample in samples if oracle.concerns(sample.python)]
+    assert len(concerned) > 1000
+    problems = [(problem, sample.python[-6:]) for sample in concerned
+                for problem in [oracle.problem(sample.python)] if problem and not sample.markers]
+    assert not problems, f"{len(problems)} of {len(concerned)}: {problems[:5]}"
+    incomplete = [sample for sample in concerned
+                  if "[unreadable Python frames]" in sample.markers or "[Python stack not aligned]" in sample.markers]
+    assert share(incomplete, concerned) <= 0.1, f"{len(incomplete)} of {len(concerned)}: {incomplete[:2]}"
+
+
+def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
+    """60 deep, both stacks are whole, down to _start, also where C recurses with Python."""
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, scripts / "deep.py", "60", "1.5")
+    samples = python_part(samples_of(kaa, data), "deep.py")
+    assert len(samples) > 500
+    incomplete = [sample for sample in samples if not is_complete(sample)]
+    assert share(incomplete, samples) <= 0.1, f"{len(incomplete)} of {len(samples)}: {incomplete[:2]}"
+    deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
+    assert deep
+    for sample in deep:
+        assert [name for name, _, _ in sample.python] == ["<module>"] + ["descend"] * 61 + ["work"]
+
+
+@pytest.mark.parametrize("depth", [500, 1000])
+def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_path, depth):
+    """Python frames are all there, and a native stack that goes beyond what was copied says so."""
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "1.5")
+    samples = python_part(samples_of(kaa, data), "deep.py")
+    deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
+    assert len(deep) > 200
+    expected = ["<module>"] + ["descend"] * (depth + 1) + ["work"]
+    wrong = [sample for sample in deep if [name for name, _, _ in sample.python] != expected]
+    assert share(wrong, deep) <= 0.1, f"{len(wrong)} of {len(deep)}: {[len(s.python) for s in wrong[:5]]}"
+    for sample in samples:
+        assert is_complete(sample) or TRUNCATED in sample.markers, sample
+
+
+def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
+    """With -X perf the perf map's names stand in the stacks, on builds without frame pointers too.
+
+    A CPython that does not know the switch ignores it: then its frames are seen as ever."""
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, "-X", "perf", scripts / "doc_script.py", "30000000", frequency=9999)
+    text = kaa("script", "-i", data, timeout=120).stdout
+    samples = after_start(script_output.parse(text), "foo")
+    if not python.perf_trampoline:
+        right = [sample for sample in samples
+                 if [name for name, _, _ in sample.python] == ["<module>", "baz", "bar", "foo"]]
+        assert share(right, samples) >= 99, f"{len(right)} of {len(samples)}"
+        assert not any(frame.dso.endswith(".map") for sample in samples for frame in sample.frames)
+        return
+
+    def map_names(sample):
+        return [frame.python_name[0] for frame in sample.frames if frame.is_python and frame.dso.endswith(".map")]
+
+    right = [sample for sample in samples if map_names(sample)[-4:] == ["foo", "bar", "baz", "<module>"]]
+    assert len(samples) > 1000
+    assert share(right, samples) >= 99, f"{len(right)} of {len(samples)}"
+    report = kaa("report", "--stdio", "--no-children", "-i", data).stdout
+    assert report.count("py::foo:") and "py_trampoline_evaluator" not in report
+
+
+def test_threads_and_forks(kaa, python, scripts, tmp_path):
+    """Threads and forked children are followed; each has its own stack."""
+    script = tmp_path / "spread.py"
+    script.write_text("""
+import os, threading, time
+end = time.time() + 1.5
+def in_thread():
+    while time.time() < end: pass
+def in_child():
+    while time.time() < end: pass
+def in_main():
+    while time.time() < end: pass
+thread = threading.Thread(target=in_thread)
+thread.start()
+pid = os.fork()
+if not pid:
+    in_child()
+    os._exit(0)
+in_main()
+thread.join()
+os.waitpid(pid, 0)
+""")
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, script)
+    seen = collections.defaultdict(set)
+    for sample in samples_of(kaa, data):
+        for name, _, _ in sample.python:
+            if name.startswith("in_"):
+                seen[name].add(sample.tid)
+    assert {name: len(tids) for name, tids in seen.items()} == {"in_thread": 1, "in_child": 1, "in_main": 1}
+    assert len(set.union(*seen.values())) == 3
+
+
+def innermost_child(pid):
+    """Of an interpreter that other programs lead to (the chroot's): the interpreter itself."""
+    while True:
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if not children:
+            return pid
+        pid = int(children[0])
+
+
+def test_attach(kaa, python, scripts, tmp_path):
+    """A running process is seen from the first sample on, and runs on."""
+    data = tmp_path / "perf.data"
+    with started([*python.command, scripts / "shapes.py", "6"], stdout=subprocess.DEVNULL) as target:
+        time.sleep(1.5)
+        pid = innermost_child(target.pid)
+        kaa("record", "-F", "999", "-g", "-o", data, "-p", str(pid), "--", "sleep", "2", timeout=60)
+        assert target.poll() is None
+        assert target.wait(timeout=30) == 0
+    samples = samples_of(kaa, data)
+    named = [sample for sample in samples if sample.python]
+    assert len(samples) > 100
+    assert share(named, samples) > 95, [sample for sample in samples if not sample.python][:3]
+
+
+@pytest.mark.parametrize("mode", ["file", "lines"])
+def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
+    """A function that lies where another one lay never gets the other's name or lines."""
+    data, log = tmp_path / "perf.data", tmp_path / "log"
+    record(kaa, data, *python.command, scripts / "generated.py", mode, "1", log, frequency=1999,
+           options=["-k", "monotonic"])
+    made = []
+    for entry in log.read_text().splitlines():
+        began, ended, filename, line = entry.split()
+        made.append((float(began), float(ended), filename, int(line)))
+    starts = [began for began, _, _, _ in made]
+    checked, wrong = 0, []
+    for sample in samples_of(kaa, data):
+        began, ended, filename, loop = made[max(0, bisect.bisect(starts, sample.time) - 1)]
+        if not sample.python or sample.python[-1][0] != "work" or not began + 1e-4 < sample.time < ended - 1e-4:
+            continue
+        checked += 1
+        _, file, line = sample.python[-1]
+        # The statements around the loop take next to no time, but some.
+        if file != filename or (mode == "file" and abs(line - loop) > 1) or line > loop + 1:
+            wrong.append((sample.time, file, line, filename, loop))
+    assert checked > 200
+    assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
+
+
+def test_thread_with_two_states(kaa, python, scripts, tmp_path):
+    """A thread that runs code in another interpreter is seen there, and afterwards in its own."""
+    data = tmp_path / "perf.data"
+    record(kaa, data, *python.command, scripts / "subinterpreter.py")
+    leaves = [sample.python[-1][0] for sample in samples_of(kaa, data) if sample.python]
+    first, last = leaves.index("inside"), len(leaves) - leaves[::-1].index("outside")
+    between = leaves[first:last]
+    assert between.count("inside") > 100 and between.count("outside") > 100
+    wrong = [leaf for leaf in between if leaf not in ("inside", "outside", "<module>")]
+    assert share(wrong, between) <= 1, collections.Counter(between)
+    switch = between.index("outside")
+    assert "outside" not in between[:switch] and "inside" not in between[switch:]

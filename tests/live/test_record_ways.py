@@ -1,0 +1,699 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa record` in every odd situation: what is recorded, what becomes of the command, and what is left."""
+import collections
+import contextlib
+import os
+import pathlib
+import pty
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+from harness import pythons, script_output
+from harness.process import run, started
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+NOBODY = 65534
+# spin() lasts that long in CPU time, however busy the machine is, so that samples can be counted.
+SPIN = """
+import time
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+def stay(seconds):
+    end = time.time() + seconds
+    while time.time() < end:
+        pass
+"""
+
+
+def samples_of(kaa, path, *options):
+    return script_output.parse(kaa("script", "-i", path, *options, timeout=120).stdout)
+
+
+def names_in(samples):
+    """How many samples have each Python function."""
+    return collections.Counter(name for sample in samples for name in {frame[0] for frame in sample.python})
+
+
+def remarks(result):
+    """What kaa said, without what every recording here says."""
+    return [line for line in result.stderr.splitlines()
+            if not line.endswith("sampling cpu-clock") and not line.startswith("kaa record: wrote ")]
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def wait_until(condition, what, timeout=30):
+    end = time.time() + timeout
+    while not condition():
+        assert time.time() < end, f"not within {timeout} s: {what}"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def public_folder(root):
+    """A folder that every user may enter, with a copy of kaa that every user may run; its `work` is nobody's."""
+    with tempfile.TemporaryDirectory(prefix="kaa-ways-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        (folder / "work").mkdir()
+        os.chown(folder / "work", NOBODY, NOBODY)
+        yield folder
+
+
+@pytest.fixture
+def public_kaa(kaa, public_folder):
+    shutil.copy(kaa.command[-1], public_folder / "kaa")
+    (public_folder / "kaa").chmod(0o755)
+    return public_folder / "kaa"
+
+
+@pytest.fixture(scope="session")
+def public_python():
+    """An interpreter that every user may run."""
+    found = [python for python in pythons.find() if not python.prefix and python.command[0].startswith("/usr/")]
+    if not found:
+        pytest.skip("no CPython below /usr, which another user could run")
+    return found[-1]
+
+
+def as_nobody(*words, **options):
+    return run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words], **options)
+
+
+# --- which samples ---
+
+def test_delay(kaa, newest_python, tmp_path):
+    """-D: nothing of before, and names for all of after, although the maps are older."""
+    script = write(tmp_path / "late.py", SPIN + "def early(): stay(0.5)\ndef late(): spin(1)\nearly()\nlate()\n")
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-D", "1000", "-o", data, *newest_python.command, script)
+    samples = samples_of(kaa, data)
+    names = names_in(samples)
+    assert names["early"] == 0
+    assert len(samples) > 100 and names["late"] > 0.9 * len(samples), names
+    # A stripped interpreter has functions without a name, but in a file.
+    assert all(frame.dso != "[unknown]" for frame in samples[len(samples) // 2].frames[-3:])
+
+
+@pytest.mark.parametrize("clock", ["monotonic", "realtime", "boottime", "CLOCK_MONOTONIC_RAW", "tai"])
+def test_clocks(kaa, newest_python, tmp_path, clock):
+    """-k: the times are those that the program reads."""
+    name = "CLOCK_" + clock.upper().replace("CLOCK_", "")
+    script = write(tmp_path / "clock.py", SPIN + f"""
+print(time.clock_gettime(time.{name}))
+spin(0.2)
+print(time.clock_gettime(time.{name}))
+""")
+    data = tmp_path / "perf.data"
+    result = kaa("record", "-F", "999", "-k", clock, "-o", data, *newest_python.command, script)
+    begin, end = map(float, result.stdout.split())
+    times = [sample.time for sample in samples_of(kaa, data) if any(name == "spin" for name, _, _ in sample.python)]
+    assert len(times) > 50
+    assert begin - 0.001 <= min(times) and max(times) <= end + 0.001
+
+
+def test_period(kaa, newest_python, tmp_path):
+    """-c N: a sample every N events."""
+    script = write(tmp_path / "spin.py", SPIN + "spin(0.5)\n")
+    data = tmp_path / "perf.data"
+    kaa("record", "-e", "cpu-clock", "-c", "2000000", "-o", data, *newest_python.command, script)
+    samples = samples_of(kaa, data)
+    assert {sample.period for sample in samples} == {2000000}
+    assert 230 < len(samples) < 400
+
+
+def test_frequency_max(kaa, newest_python, tmp_path):
+    script = write(tmp_path / "spin.py", SPIN + "spin(0.1)\n")
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "max", "-o", data, *newest_python.command, script)
+    most = int(pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
+    header = kaa("report", "--header-only", "-i", data).stdout
+    assert re.search(rf"sample_freq.*= {most}\b", header), header
+
+
+def test_several_events(kaa, newest_python, tmp_path):
+    script = write(tmp_path / "pages.py", SPIN + "def fill(): return bytearray(40 << 20)\nfill()\nspin(0.3)\n")
+    data = tmp_path / "perf.data"
+    kaa("record", "-e", "cpu-clock,page-faults:u", "-e", "context-switches", "-F", "999", "-o", data,
+        *newest_python.command, script)
+    by_event = collections.defaultdict(list)
+    for sample in samples_of(kaa, data):
+        by_event[sample.event].append(sample)
+    assert names_in(by_event["cpu-clock"])["spin"] > 100
+    assert {"cpu-clock", "page-faults:u"} <= set(by_event)
+
+
+def test_no_inherit(kaa, newest_python, tmp_path):
+    """The children are there by default, and not with --no-inherit."""
+    script = write(tmp_path / "fork.py", SPIN + """
+import os
+def in_child(): spin(0.3)
+def in_main(): spin(0.3)
+pid = os.fork()
+if not pid:
+    in_child()
+    os._exit(0)
+in_main()
+os.waitpid(pid, 0)
+""")
+    data = tmp_path / "perf.data"
+    found = []
+    for options in ([], ["--no-inherit"]):
+        kaa("record", "-F", "999", *options, "-o", data, *newest_python.command, script)
+        names = names_in(samples_of(kaa, data))
+        assert names["in_main"] > 100
+        found.append(names["in_child"])
+    assert found[0] > 100 and found[1] == 0
+
+
+def test_one_cpu(kaa, newest_python, tmp_path):
+    """-C: only there, whatever runs."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("one CPU only")
+    script = write(tmp_path / "cpus.py", SPIN + f"""
+import os
+def here():
+    os.sched_setaffinity(0, [{cpus[0]}]); spin(0.3)
+def there():
+    os.sched_setaffinity(0, [{cpus[1]}]); spin(0.3)
+here(); there()
+""")
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-C", str(cpus[0]), "-o", data, *newest_python.command, script)
+    text = kaa("script", "-i", data).stdout
+    assert set(re.findall(r"^\S.*? \[(\d+)\] ", text, re.M)) == {f"{cpus[0]:03}"}
+    names = names_in(script_output.parse(text))
+    # The call that goes to the other CPU may still be sampled here.
+    assert names["here"] > 100 and names["there"] <= 2, names
+
+
+def test_whole_system(kaa, newest_python, tmp_path):
+    """-a: a Python that runs beside is named; the command only ends the recording."""
+    script = write(tmp_path / "beside.py", SPIN + "def beside(): spin(20)\nbeside()\n")
+    data = tmp_path / "perf.data"
+    with started([*newest_python.command, script]) as other:
+        time.sleep(0.3)
+        kaa("record", "-F", "499", "-a", "-o", data, "--", "sleep", "1")
+        assert other.poll() is None
+    samples = [sample for sample in samples_of(kaa, data) if sample.tid == other.pid]
+    assert len(samples) > 50
+    assert names_in(samples)["beside"] > 0.98 * len(samples)
+
+
+def test_one_thread(kaa, newest_python, tmp_path):
+    """-t: that thread alone."""
+    script = write(tmp_path / "threads.py", SPIN + """
+import sys, threading
+def one(): print(threading.get_native_id(), flush=True); spin(20)
+def other(): spin(20)
+threading.Thread(target=one).start()
+other()
+""")
+    data = tmp_path / "perf.data"
+    with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
+        tid = int(target.stdout.readline())
+        kaa("record", "-F", "999", "-t", str(tid), "-o", data, "--", "sleep", "0.6")
+        assert target.poll() is None
+    samples = samples_of(kaa, data)
+    assert {sample.tid for sample in samples} == {tid}
+    names = names_in(samples)
+    assert names["one"] > 50 and names["other"] == 0
+
+
+def test_one_of_two_targets_ends(kaa, newest_python, tmp_path):
+    """-p A,B: the recording goes on until the last of them has ended, and then ends by itself."""
+    script = write(tmp_path / "two.py", SPIN + "import sys\ndef busy(): stay(float(sys.argv[1]))\nbusy()\n")
+    data = tmp_path / "perf.data"
+    command = [*newest_python.command, script]
+    with started([*command, "1.6"]) as short, started([*command, "2.6"]) as long:
+        time.sleep(0.2)
+        kaa("record", "-F", "499", "-p", f"{short.pid},{long.pid}", "-o", data)
+        assert short.poll() == 0 and long.poll() == 0
+    by_tid = collections.defaultdict(list)
+    for sample in samples_of(kaa, data):
+        by_tid[sample.tid].append(sample)
+    assert set(by_tid) == {short.pid, long.pid}
+    after = [sample for sample in by_tid[long.pid] if sample.time > by_tid[short.pid][-1].time + 0.3]
+    assert names_in(after)["busy"] > 50
+
+
+# --- what becomes of the command ---
+
+@pytest.mark.parametrize("end, status", [("os._exit(6)", 6), ("sys.exit(9)", 9), ("raise ValueError", 1),
+                                         ("ctypes.string_at(0)", 128 + signal.SIGSEGV)])
+def test_ends_of_programs(kaa, newest_python, tmp_path, end, status):
+    """Whatever way a program ends, its status is kaa's and its samples are there."""
+    script = write(tmp_path / "end.py", SPIN + f"import ctypes, os, sys\nspin(0.2)\n{end}\n")
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-o", data, *newest_python.command, script, status=status)
+    assert names_in(samples_of(kaa, data))["spin"] > 50
+
+
+CLEANER = SPIN + """
+import pathlib, sys
+print("ready", flush=True)
+try:
+    spin(30)
+except KeyboardInterrupt:
+    time.sleep(0.3)
+    pathlib.Path(sys.argv[1]).write_text("cleaned")
+    sys.exit(7)
+"""
+
+
+def test_ctrl_c_on_a_terminal(kaa, newest_python, tmp_path):
+    """The recording ends, the file is whole, and the program, which got the signal once, ends in its own time."""
+    script = write(tmp_path / "cleaner.py", CLEANER)
+    mark, data = tmp_path / "mark", tmp_path / "perf.data"
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(kaa.command[0], [*kaa.command, "record", "-F", "999", "-o", str(data), "--", *newest_python.command,
+                                  str(script), str(mark)])
+    seen = b""
+    try:
+        while b"ready" not in seen:
+            seen += os.read(terminal, 4096)
+        time.sleep(0.5)
+        os.write(terminal, b"\x03")
+        with contextlib.suppress(OSError):
+            while chunk := os.read(terminal, 4096):
+                seen += chunk
+    finally:
+        status = os.waitpid(pid, 0)[1]
+        os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 7, seen
+    assert mark.read_text() == "cleaned"
+    assert b"wrote" in seen and b"Traceback" not in seen
+    assert names_in(samples_of(kaa, data))["spin"] > 50
+
+
+def test_term_is_passed_on(kaa, newest_python, tmp_path):
+    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(30)\n")
+    data = tmp_path / "perf.data"
+    with kaa.start("record", "-F", "999", "-o", data, *newest_python.command, script,
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        time.sleep(0.4)
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
+        assert b"wrote" in process.stderr.read()
+    assert names_in(samples_of(kaa, data))["spin"] > 50
+
+
+def test_a_second_signal_is_passed_on_too(kaa, newest_python, tmp_path):
+    """Also when the recording is over and kaa only waits."""
+    script = write(tmp_path / "stubborn.py", """
+import signal, sys, time
+got = []
+def take(number, frame):
+    got.append(number)
+    print("got", number, flush=True)
+    if len(got) == 2:
+        sys.exit(11)
+signal.signal(signal.SIGTERM, take)
+print("ready", flush=True)
+end = time.time() + 30
+while time.time() < end:
+    time.sleep(0.01)
+""")
+    data = tmp_path / "perf.data"
+    with kaa.start("record", "-F", "999", "-q", "-o", data, *newest_python.command, script,
+                   stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.terminate()
+        assert process.stdout.readline() == b"got 15\n"
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(30) == 11
+    kaa("report", "--stdio", "-i", data)
+
+
+def test_nohup(kaa, newest_python, tmp_path):
+    """A hangup that is ignored does not end the recording either."""
+    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(1)\nprint('done')\n")
+    data = tmp_path / "perf.data"
+    with started(["nohup", *kaa.command, "record", "-F", "999", "-o", data, *newest_python.command, script],
+                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGHUP)
+        assert process.stdout.readline() == b"done\n"
+        assert process.wait(30) == 0
+    assert names_in(samples_of(kaa, data))["spin"] > 500
+
+
+def test_killed_recorder(kaa, newest_python, tmp_path, root):
+    """kill -9: the program runs on; the file opens and names its frames, with /tmp empty and the program gone."""
+    mark = tmp_path / "mark"
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="kaa-ways-") as name:
+        data = pathlib.Path(name) / "perf.data"
+        script = write(pathlib.Path(name) / "victim.py",
+                       SPIN + f"def victim(): spin(2)\nprint('ready', flush=True)\nvictim()\nopen({str(mark)!r}, 'w')\n")
+        with kaa.start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            process.stdout.readline()
+            time.sleep(1)
+            process.kill()
+            process.wait()
+            assert not mark.exists()
+            wait_until(mark.exists, "the program's end")
+        script.unlink()
+        assert not (pathlib.Path(name) / "perf.data.python").exists()
+        result = run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh", *installed(kaa, name),
+                      "script", "-F", "+srcline", "-i", data])
+        samples = script_output.parse(result.stdout)
+        lines = {line for sample in samples for function, _, line in sample.python if function == "spin"}
+        assert names_in(samples)["victim"] > 100 and lines and lines <= {3, 4, 5, 6}
+        assert kaa("report", "--stdio", "-i", data).stdout.count("py::victim")
+
+
+def installed(kaa, folder):
+    """kaa's words, from a place outside /tmp."""
+    copy = pathlib.Path(folder) / "kaa"
+    shutil.copy(kaa.command[-1], copy)
+    return [*kaa.command[:-1], copy]
+
+
+def test_killed_recorder_in_stock_perf(kaa, newest_python, perf, tmp_path):
+    script = write(tmp_path / "victim.py", SPIN + "print('ready', flush=True)\nspin(5)\n")
+    data = tmp_path / "perf.data"
+    with kaa.start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
+                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdout.readline()
+        time.sleep(0.6)
+        process.kill()
+        process.wait()
+    fields = "comm,tid,time,period,event,ip,sym,symoff,dso"
+    theirs = script_output.parse(perf("script", "-F", fields, "-i", data, timeout=120).stdout)
+    ours = samples_of(kaa, data)
+    assert len(ours) > 50
+    assert [(s.tid, s.time) for s in theirs if s.event != "kaa"] == [(s.tid, s.time) for s in ours]
+
+
+def test_killed_while_nothing_has_happened(kaa, tmp_path):
+    """A file of a recorder that was killed before the first sample is a file too."""
+    data = tmp_path / "perf.data"
+    with kaa.start("record", "-q", "-D", "100000", "-o", data, "sleep", "30") as process:
+        wait_until(lambda: data.exists() and data.stat().st_size > 1000, "the file's beginning")
+        time.sleep(0.3)
+        process.kill()
+        process.wait()
+    kaa("report", "--stdio", "-i", data)
+    assert samples_of(kaa, data) == []
+
+
+def test_full_disk(kaa, newest_python, tmp_path, root):
+    """What fitted is kept and opens, why it ended is said, and the command runs on to its end."""
+    script = write(tmp_path / "full.py", SPIN + "print('begin', flush=True)\nspin(1.5)\nprint('end')\n")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    result = run(["unshare", "-m", "sh", "-c", """
+        mount -t tmpfs -o size=200k none "$1" || exit 99
+        kaa=$2; data=$1/perf.data; shift 2
+        "$kaa" record -F 4999 -o "$data" "$@"; echo "status $?"
+        "$kaa" script -i "$data"
+        """, "sh", disk, kaa.command[-1], *newest_python.command, script])
+    program, status, text = re.fullmatch(r"(begin\nend\n)status (\d+)\n(.*)", result.stdout, re.S).groups()
+    assert status == "1"
+    assert result.stderr.count("No space left on device") == 1
+    assert "the file keeps what was recorded before" in result.stderr
+    samples = script_output.parse(text)
+    assert len(samples) > 300 and names_in(samples)["spin"] > 100
+
+
+# --- what programs do ---
+
+@pytest.mark.parametrize("flags", [[], ["-static"], ["-s"], ["-static-pie", "-s"]])
+def test_programs_that_are_no_python(kaa, tmp_path, flags):
+    """Recorded natively, and nothing is said about Python."""
+    source = write(tmp_path / "native.c", """
+        static volatile unsigned long n;
+        __attribute__((noinline)) void inner(void) { for (int i = 0; i < 100000; i++) n += i; n++; }
+        __attribute__((noinline)) void outer(void) { for (int i = 0; i < 8000; i++) inner(); n++; }
+        int main(void) { outer(); return 5; }
+        """)
+    program, data = tmp_path / "native", tmp_path / "perf.data"
+    built = run(["gcc", "-O1", "-g", *flags, "-o", program, source], status=None)
+    if built.status:
+        pytest.skip(f"this compiler cannot {' '.join(flags)}")
+    result = kaa("record", "-F", "999", "-o", data, program, status=5)
+    assert remarks(result) == []
+    samples = [sample for sample in samples_of(kaa, data) if sample.comm == "native"]
+    assert len(samples) > 50
+    assert not any(sample.python for sample in samples)
+    if "-s" not in flags:
+        whole = [sample for sample in samples if sample.symbols[:3] == ["inner", "outer", "main"]
+                 and sample.symbols[-1] == "_start"]
+        assert len(whole) > 0.95 * len(samples), samples[len(samples) // 2]
+
+
+def test_program_of_32_bits(kaa, tmp_path):
+    """Recorded and marked: its stacks are not unwound."""
+    source = write(tmp_path / "short.s", """
+        .globl _start
+_start: call outer
+        movl $1, %eax
+        movl $5, %ebx
+        int $0x80
+outer:  movl $1000000000, %ecx
+1:      decl %ecx
+        jnz 1b
+        ret
+        """)
+    run(["as", "--32", "-o", tmp_path / "short.o", source])
+    run(["ld", "-m", "elf_i386", "-o", tmp_path / "short", tmp_path / "short.o"])
+    data = tmp_path / "perf.data"
+    result = kaa("record", "-F", "999", "-o", data, tmp_path / "short", status=5)
+    assert remarks(result) == []
+    samples = [sample for sample in samples_of(kaa, data) if sample.comm == "short" and "outer" in sample.symbols]
+    assert len(samples) > 50
+    assert all("[truncated stack]" in sample.symbols for sample in samples)
+
+
+def test_chain_of_programs(kaa, tmp_path):
+    """A shell, an interpreter that becomes another by exec, a third that a fourth starts: each has its frames."""
+    outside = [python for python in pythons.find() if not python.prefix]
+    if len(outside) < 2:
+        pytest.skip("needs two CPythons")
+    first, last = outside[0], outside[-1]
+    end = write(tmp_path / "end.py", SPIN + "import sys\nexec(f'def {sys.argv[1]}(): spin(0.3)\\n{sys.argv[1]}()')\n")
+    execs = write(tmp_path / "execs.py", SPIN + f"import os\ndef before(): spin(0.3)\nbefore()\n"
+                                                f"os.execv({last.command[0]!r}, {[*last.command, str(end), 'after']!r})\n")
+    spawns = write(tmp_path / "spawns.py", SPIN + f"import subprocess\ndef parent(): spin(0.3)\nparent()\n"
+                                                  f"subprocess.run({[*first.command, str(end), 'spawned']!r}, check=True)\n"
+                                                  f"import os\npid = os.posix_spawn({last.command[0]!r}, "
+                                                  f"{[*last.command, str(end), 'posix']!r}, os.environ)\n"
+                                                  "os.waitpid(pid, 0)\n")
+    data = tmp_path / "perf.data"
+    result = kaa("record", "-F", "999", "-o", data, "sh", "-c", f"{' '.join(first.command)} {execs}; "
+                 f"{' '.join(last.command)} {spawns}", timeout=120)
+    assert remarks(result) == []
+    samples = samples_of(kaa, data)
+    names = names_in(samples)
+    for function in ("before", "after", "parent", "spawned", "posix"):
+        assert names[function] > 200, names
+        with_it = [sample for sample in samples if any(name == function for name, _, _ in sample.python)]
+        assert {len({name for name, _, _ in sample.python} & {"before", "after", "parent", "spawned", "posix"})
+                for sample in with_it} == {1}
+
+
+def test_fork_storm(kaa, newest_python, tmp_path):
+    """300 short children: every sample in one of them has its Python stack."""
+    script = write(tmp_path / "storm.py", SPIN + """
+import os
+def child():
+    spin(0.004)
+    os._exit(0)
+def parent():
+    for i in range(300):
+        pid = os.fork()
+        if not pid:
+            child()
+        if i % 4 == 3:
+            while True:
+                try:
+                    os.waitpid(-1, 0)
+                except ChildProcessError:
+                    break
+parent()
+""")
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "1999", "-o", data, *newest_python.command, script)
+    samples = samples_of(kaa, data)
+    parent = collections.Counter(sample.tid for sample in samples).most_common(1)[0][0]
+    by_tid = collections.defaultdict(list)
+    for sample in samples:
+        by_tid[sample.tid].append(sample)
+    named = [tid for tid, group in by_tid.items() if tid != parent and names_in(group)["child"]]
+    assert len(named) > 270, (len(named), len(by_tid))
+    spinning = [sample for group in by_tid.values() for sample in group
+                if sample.python and sample.python[-1][0] == "spin"]
+    right = [sample for sample in spinning
+             if [name for name, _, _ in sample.python] == ["<module>", "parent", "child", "spin"]]
+    assert len(right) >= 0.99 * len(spinning)
+
+
+def test_many_threads(kaa, newest_python, tmp_path):
+    """64 threads: each has its own stack."""
+    script = write(tmp_path / "threads.py", SPIN + """
+import threading
+together = threading.Barrier(64)
+def work():
+    together.wait()
+    while time.process_time() < 1.7:
+        pass
+for number in range(64):
+    exec(f"def in_thread_{number}():\\n    work()\\n")
+threads = [threading.Thread(target=globals()[f"in_thread_{number}"]) for number in range(64)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+""")
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "1999", "-o", data, *newest_python.command, script)
+    tids = collections.defaultdict(set)
+    for sample in samples_of(kaa, data):
+        mine = [name for name, _, _ in sample.python if name.startswith("in_thread_")]
+        assert len(mine) <= 1
+        for name in mine:
+            tids[name].add(sample.tid)
+    assert len(tids) > 55 and all(len(group) == 1 for group in tids.values())
+    assert len(set.union(*tids.values())) == len(tids)
+
+
+def test_python_that_is_not_supported(kaa, tmp_path):
+    """One line, however many processes; native frames all the same."""
+    found = sorted(pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")).glob(
+        "versions/3.[67].*/bin/python3"))
+    if not found:
+        pytest.skip("no CPython before 3.8 in pyenv")
+    data = tmp_path / "perf.data"
+    command = f"{found[-1]} -c 'sum(range(4000000))'"
+    result = kaa("record", "-F", "999", "-o", data, "sh", "-c", f"{command}; {command}")
+    said = remarks(result)
+    assert len(said) == 1 and re.search(r"no Python frames of process \d+: Python 3\.[67]\.\d+ is not supported", said[0])
+    samples = samples_of(kaa, data)
+    assert not any(sample.python for sample in samples)
+    assert sum("builtin_sum" in sample.symbols for sample in samples) > 50
+
+
+# --- users ---
+
+def test_user_without_privileges(public_kaa, public_folder, public_python):
+    """User space alone, without Python frames, and both are said with the way out."""
+    if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+        pytest.skip("kernel.perf_event_paranoid is not 2, the kernel's default")
+    script = write(public_folder / "spin.py", SPIN + "spin(1)\n")
+    data = public_folder / "work" / "perf.data"
+    result = as_nobody(public_kaa, "record", "-F", "3999", "-o", data, *public_python.command, script)
+    said = "\n".join(remarks(result))
+    assert "no Python frames: " in said and "sudo" in said and "CAP_BPF" in said
+    assert "no kernel frames: kernel.perf_event_paranoid is 2" in said
+    assert len(remarks(result)) == 2
+    assert " 0 lost," in result.stderr, result
+    text = as_nobody(public_kaa, "script", "-i", data).stdout
+    samples = script_output.parse(text)
+    # spin() is in the kernel for about half of the time.
+    assert len(samples) > 700
+    assert {sample.event for sample in samples} == {"cpu-clock:u"}
+    assert not any(frame.ip >> 63 for sample in samples for frame in sample.frames)
+    assert sum(sample.symbols[-1] == "_start" for sample in samples) > 0.95 * len(samples)
+    assert data.stat().st_uid == NOBODY
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-a", "true"], "kernel.perf_event_paranoid is 2"), (["-e", "cpu-clock:k", "true"], "kernel.perf_event_paranoid"),
+    (["-p", "PID", "true"], "belongs to another user"), (["--python", "bpf", "true"], "CAP_BPF and CAP_PERFMON"),
+    (["-o", "/perf.data", "true"], "'/perf.data': cannot create: Permission denied"),
+])
+def test_what_a_user_may_not(public_kaa, public_folder, words, said):
+    if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+        pytest.skip("kernel.perf_event_paranoid is not 2, the kernel's default")
+    with started(["sleep", "60"]) as other:
+        words = [str(other.pid) if word == "PID" else word for word in words]
+        result = as_nobody(public_kaa, "record", *words, status=1, cwd=public_folder / "work")
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) <= 3
+    assert not list((public_folder / "work").iterdir())
+
+
+SUDO_SCRIPT = SPIN + """
+import json, os, sys
+def as_the_user(): spin(1)
+print(json.dumps([os.getuid(), os.getgid(), os.getgroups(), os.environ["HOME"],
+                  sorted(name for name in os.environ if name.startswith("SUDO"))]), flush=True)
+as_the_user()
+"""
+
+
+def check_owners(folder):
+    for name in ("perf.data", "perf.data.python"):
+        status = (folder / "work" / name).stat()
+        assert (status.st_uid, status.st_gid) == (NOBODY, NOBODY), name
+
+
+def test_under_sudo(kaa, public_folder, public_python):
+    """The command is the user's, so are the files, and kaa itself keeps only what it needs to look at processes."""
+    user = pwd.getpwuid(NOBODY)
+    script = write(public_folder / "who.py", SUDO_SCRIPT)
+    data = public_folder / "work" / "perf.data"
+    env = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(user.pw_gid), "SUDO_USER": user.pw_name}
+    with kaa.start("record", "-F", "999", "-o", data, *public_python.command, script, env=env,
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        who = process.stdout.readline().decode().strip()
+        status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines())
+        assert process.wait(30) == 0
+    assert who == f'[{NOBODY}, {NOBODY}, [{NOBODY}], "{user.pw_dir}", []]'
+    assert status["Uid"].split() == [str(NOBODY)] * 4
+    assert status["Gid"].split() == [str(NOBODY)] * 4
+    assert status["Groups"].split() == [str(NOBODY)]
+    # CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF
+    kept = 1 << 19 | 1 << 34 | 1 << 38 | 1 << 39
+    assert int(status["CapPrm"], 16) == int(status["CapEff"], 16) == kept
+    assert int(status["CapInh"], 16) == int(status["CapAmb"], 16) == 0
+    check_owners(public_folder)
+    samples = samples_of(kaa, data, "-f")
+    assert names_in(samples)["as_the_user"] > 500
+    assert any(frame.ip >> 63 for sample in samples for frame in sample.frames), "no kernel frames"
+
+
+def test_real_sudo(public_kaa, public_folder, public_python):
+    """The same with sudo itself, and the PATH of who typed it."""
+    if not shutil.which("sudo"):
+        pytest.skip("no sudo")
+    script = write(public_folder / "who.py", SUDO_SCRIPT)
+    own = public_folder / "bin"
+    own.mkdir()
+    (own / "my-python").symlink_to(public_python.command[0])
+    rules = write(public_folder / "sudoers", "nobody ALL=(ALL) NOPASSWD: ALL\nDefaults secure_path=/usr/sbin:/usr/bin\n")
+    rules.chmod(0o440)
+    inner = f"sudo {public_kaa} record -F 999 -o perf.data my-python {script}"
+    result = run(["/usr/bin/unshare", "-m", "sh", "-c", 'mount --bind "$1" /etc/sudoers && shift && exec "$@"', "sh", rules,
+                  "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--init-groups", "sh", "-c", inner + "; exit $?"],
+                 env={**os.environ, "PATH": f"{own}:/usr/bin:/bin"}, cwd=public_folder / "work")
+    assert result.stdout.startswith(f"[{NOBODY}, {NOBODY}, [{NOBODY}], ")
+    check_owners(public_folder)
+
+
+def test_folder_of_root_under_sudo(kaa, public_folder, public_python):
+    """The file is written all the same; that there is no image for other tools is said."""
+    user = pwd.getpwuid(NOBODY)
+    env = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(user.pw_gid), "SUDO_USER": user.pw_name}
+    script = write(public_folder / "who.py", SUDO_SCRIPT)
+    data = public_folder / "perf.data"
+    result = kaa("record", "-F", "999", "-o", data, *public_python.command, script, env=env)
+    assert "other tools will not name the Python functions: " in "\n".join(remarks(result))
+    assert names_in(samples_of(kaa, data, "-f"))["as_the_user"] > 500

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What both stock perfs record, in kaa: it opens without a complaint, stacks of frame pointers are perf's, and those that
+kaa unwinds from stack dumps go at least as far as perf's. kaa runs where the perf does, so that both see the same files.
+Text that is perf's to the byte is the matter of test_script_like_perf.py."""
+import collections
+import contextlib
+import pathlib
+import re
+import subprocess
+import time
+
+import pytest
+
+from harness import pythons, script_output
+from harness.process import run, started
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+SCRIPTS = pathlib.Path(__file__).parent / "scripts"
+
+STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "_dl_start_user"}
+
+# name: options of perf record.
+RECORDINGS = {
+    "frame-pointers": ["-g"],
+    "dwarf": ["--call-graph", "dwarf"],
+    "dwarf-large": ["--call-graph", "dwarf,32768"],
+    "events": ["-g", "-e", "cpu-clock,page-faults"],
+    "dwarf-events": ["--call-graph", "dwarf", "-e", "cpu-clock:u,page-faults"],
+    "system": ["-g", "-a"],
+    "attach": ["-g"],
+    "dwarf-attach": ["--call-graph", "dwarf,16384"],
+    "compressed": ["-g", "-z"],
+    "dwarf-compressed": ["--call-graph", "dwarf", "-z"],
+}
+# (name, program): a running process is a Python.
+CASES = [(name, program) for name in RECORDINGS for program in ("native", "python")
+         if program == "python" or not name.endswith("attach")]
+# Neither perf reads what it wrote with these: "Couldn't decompress data".
+UNREADABLE = "dwarf-compressed"
+DWARF = [case for case in CASES if case[0].startswith("dwarf") and case[0] != UNREADABLE]
+OTHERS = [case for case in CASES if not case[0].startswith("dwarf")]
+
+
+class World:
+    """A perf, with the kaa and the interpreter that see the same files."""
+
+    def __init__(self, perf, kaa, python):
+        self.perf, self.kaa, self.python = perf, kaa, python
+
+
+# Along frame pointers that are none the kernel may take any word of a stack for an address, a context number too.
+JUNK = re.compile(r"^kaa (report|script): warning: [1-9] call chains are damaged$")
+
+
+def unexpected(stderr):
+    return [line for line in stderr.splitlines() if not JUNK.match(line)]
+
+
+@pytest.fixture(scope="module", params=["perf_system", "perf_sid"])
+def world(request, root, kaa):
+    perf = request.getfixturevalue(request.param)
+    if request.param == "perf_system":
+        return World(perf, kaa, request.getfixturevalue("newest_python"))
+    inside = [python for python in pythons.find() if python.prefix]
+    if not inside:
+        pytest.skip("no CPython in the chroot")
+    return World(perf, inside[-1].kaa(kaa), inside[-1])
+
+
+@contextlib.contextmanager
+def running(python, *words):
+    """The id of the interpreter's process: the chroot's is not the child, but says it."""
+    says = ("import os, runpy, sys; print(os.getpid(), flush=True); sys.argv = sys.argv[1:]; "
+            "runpy.run_path(sys.argv[0], run_name='__main__')")
+    with started([*python.command, "-c", says, *words], stdout=subprocess.PIPE, text=True) as process:
+        yield process.stdout.readline().strip()
+
+
+@pytest.fixture(scope="module")
+def recordings(world, tmp_path_factory):
+    """recordings(name, program): the file."""
+    folder = tmp_path_factory.mktemp("stock-recordings")
+    native = folder / "many_calls"
+    run(["gcc", "-g", "-O1", "-static", "-pthread", "-o", native, PROGRAMS / "many_calls.c"])
+    programs = {"native": [native], "python": [world.python.path, SCRIPTS / "doc_script.py", "6000000"]}
+    made = {}
+
+    def record(name, program):
+        key = name, program
+        if key not in made:
+            made[key] = folder / f"{name}-{program}.data"
+            options = ["record", "-q", "-F", "499", "-o", made[key], *RECORDINGS[name]]
+            if name.endswith("attach"):
+                with running(world.python, SCRIPTS / "doc_script.py", "200000000") as pid:
+                    time.sleep(0.1)
+                    world.perf(*options, "-p", pid, "--", "sleep", "0.4")
+            else:
+                world.perf(*options, "--", *programs[program])
+        return made[key]
+
+    return record
+
+
+def read(program, data, *options):
+    result = program("script", "--ns", "-i", data, *options, timeout=120)
+    assert unexpected(result.stderr) == [], result
+    return script_output.parse(result.stdout)
+
+
+def addresses(sample):
+    """Places in pages: perf 6.1 prints where in the file an address is."""
+    return [frame.ip & 0xfff for frame in sample.frames]
+
+
+def both(world, data, *options):
+    """The samples of perf and of kaa, in pairs."""
+    perfs = read(world.perf, data, "--no-inline", "--max-stack", "1000")
+    kaas = read(world.kaa, data, "--max-stack", "0", *options)
+    assert len(perfs) == len(kaas) > 20
+    for theirs, ours in zip(perfs, kaas):
+        assert (theirs.tid, theirs.time, theirs.event, theirs.period) == (ours.tid, ours.time, ours.event, ours.period)
+    return list(zip(perfs, kaas))
+
+
+@pytest.mark.parametrize("name, program", CASES)
+def test_kaa_opens_it_without_a_word(world, recordings, name, program):
+    data = recordings(name, program)
+    for command in (["report", "--stdio", "-n", "-g"], ["report", "--stdio", "--no-children"], ["script"],
+                    ["report", "--header-only"]):
+        result = world.kaa(*command, "-i", data, timeout=120)
+        assert unexpected(result.stderr) == [] and result.stdout, result
+
+
+@pytest.mark.parametrize("name, program", OTHERS)
+def test_recorded_chains_are_perfs(world, recordings, name, program):
+    for theirs, ours in both(world, recordings(name, program), "--like-perf"):
+        assert addresses(theirs) == addresses(ours), (theirs, ours)
+
+
+@pytest.mark.parametrize("name, program", DWARF)
+def test_unwound_stacks_go_as_far_as_perfs(world, recordings, name, program):
+    pairs = both(world, recordings(name, program))
+    relations = collections.Counter(script_output.relation(*pair) for pair in pairs)
+    worse = [pair for pair in pairs if script_output.relation(*pair) not in ("equal", "longer")]
+    assert not worse, f"{relations}: {worse[:3]}"
+
+
+@pytest.mark.parametrize("program", ["native", "python"])
+def test_what_perf_cannot_decompress(world, recordings, program):
+    data = recordings(UNREADABLE, program)
+    samples = read(world.kaa, data)
+    whole = [sample for sample in samples if sample.frames[-1].symbol in STARTS]
+    assert len(whole) > 0.9 * len(samples) > 30

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What `kaa record` writes, in the tools that others have: both stock perfs and samply open it without a word of
+complaint, and show the Python names and lines that kaa shows."""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from harness import pythons, script_output
+from harness.process import run, started
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+IMAGE_BASE = script_output.PYTHON_RANGE.start
+# Frames that perf shows of a stack unless it is told otherwise.
+PERF_MAX_STACK = 127
+# What samply's paths have and the lines of perf and kaa have not: the folders.
+BASENAME = re.compile("^/.*/")
+
+# name: options of kaa record; words of the command, where PYTHON and NATIVE stand for programs and *.py for scripts.
+RECORDINGS = {
+    "doc": (["-g"], ["PYTHON", "doc_script.py", "12000000"]),
+    "spread": (["-g"], ["PYTHON", "spread.py", "0.7"]),
+    "events": (["-g", "-e", "cpu-clock,page-faults"], ["PYTHON", "doc_script.py", "12000000"]),
+    "system": (["-g", "-a"], ["PYTHON", "doc_script.py", "12000000"]),
+    "attach": (["-g"], ["PYTHON", "doc_script.py", "100000000"]),
+    "native": (["-g"], ["NATIVE"]),
+    "deep": (["-g"], ["PYTHON", "deep.py", "300", "0.5"]),
+    "trampolines": (["-g"], ["PYTHON", "-X", "perf", "doc_script.py", "12000000"]),
+    "dwarf": (["--call-graph", "dwarf"], ["PYTHON", "doc_script.py", "12000000"]),
+    "dwarf-attach": (["--call-graph", "dwarf,16384"], ["PYTHON", "doc_script.py", "100000000"]),
+    "frame-pointers": (["--call-graph", "fp"], ["PYTHON", "doc_script.py", "12000000"]),
+}
+PYTHONS = [name for name in RECORDINGS if name not in ("native", "dwarf", "dwarf-attach")]
+
+COMMANDS = [["report", "--stdio", "-n", "-g"], ["report", "--stdio", "--no-children"], ["script"],
+            ["report", "--header-only"], ["evlist"], ["buildid-list"]]
+
+
+@pytest.fixture(scope="module")
+def recordings(kaa, newest_python, tmp_path_factory):
+    """recordings(name): the file."""
+    folder = tmp_path_factory.mktemp("stock-tools")
+    scripts = PROGRAMS.parent / "scripts"
+    made = {}
+
+    def build():
+        program = folder / "many_calls"
+        run(["gcc", "-g", "-O1", "-pthread", "-o", program, PROGRAMS / "many_calls.c"])
+        return program
+
+    def command(words):
+        for word in words:
+            if word == "PYTHON":
+                yield from newest_python.command
+            else:
+                yield build() if word == "NATIVE" else scripts / word if word.endswith(".py") else word
+
+    def record(name):
+        if name not in made:
+            options, words = RECORDINGS[name]
+            made[name] = folder / f"{name}.data"
+            options = ["record", "-q", "-F", "999", "-o", made[name], *options]
+            if name.endswith("attach"):
+                with started(command(words), stdout=subprocess.DEVNULL) as target:
+                    time.sleep(0.5)
+                    kaa(*options, "-p", str(target.pid), "--", "sleep", "0.5")
+            else:
+                kaa(*options, "--", *command(words))
+        return made[name]
+
+    return record
+
+
+def kaas_samples(kaa, data, *options):
+    return script_output.parse(kaa("script", "--ns", "--max-stack", "0", "-i", data, *options).stdout)
+
+
+def perfs_samples(perf, data, *options, fields=""):
+    """Without those of the event that carries the Python names."""
+    fields = "comm,tid,time,period,event,ip,sym,symoff,dso" + fields
+    text = perf("script", "--ns", "--no-inline", "-F", fields, "-i", data, *options, timeout=120).stdout
+    return [sample for sample in script_output.parse(text) if sample.event != "kaa"]
+
+
+def is_python(frame):
+    return frame.ip in script_output.PYTHON_RANGE
+
+
+def same_address(theirs, ours):
+    """perf 6.1 prints where in the file an address is, which keeps the place in the page."""
+    return theirs.ip in (ours.ip, ours.ip - IMAGE_BASE) or (not is_python(ours) and (theirs.ip ^ ours.ip) & 0xfff == 0)
+
+
+def same_name(theirs, ours):
+    return (theirs.symbol, theirs.offset) == (ours.symbol, ours.offset) or not is_python(ours)
+
+
+def compare(theirs, ours):
+    """Sample by sample; returns the number of Python frames."""
+    assert len(theirs) == len(ours)
+    for a, b in zip(theirs, ours):
+        assert (a.tid, a.time, a.event, a.period) == (b.tid, b.time, b.event, b.period)
+        # perf forgets a process when it exits, before its last samples, and has none for processes outside the pid
+        # namespace: it names nothing in them.
+        if a.comm == f":{a.tid}":
+            continue
+        assert a.comm == b.comm
+        assert len(a.frames) == len(b.frames), (a, b)
+        for x, y in zip(a.frames, b.frames):
+            assert same_address(x, y) and same_name(x, y), (x, y, a, b)
+    return sum(frame.is_python and is_python(frame) for sample in ours for frame in sample.frames)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_perf_opens_it_without_a_word(perf, recordings, name):
+    data = recordings(name)
+    for command in COMMANDS:
+        result = perf(*command, "-i", data, timeout=120)
+        assert result.stderr == "" and result.stdout, result
+
+
+@pytest.mark.parametrize("name", PYTHONS)
+def test_perf_shows_the_same_python_names(perf, kaa, recordings, name):
+    data = recordings(name)
+    theirs = perfs_samples(perf, data, "--max-stack", "8000")
+    # Along frame pointers kaa leaves out what it has seen to be no frame, unless it is told not to.
+    ours = kaas_samples(kaa, data, *(["--like-perf", "--max-stack", "8000"] if name == "frame-pointers" else []))
+    assert len(ours) > 100
+    assert compare(theirs, ours) > 300
+    assert [sample.python for sample in kaas_samples(kaa, data)] == [sample.python for sample in theirs]
+
+
+def test_perf_shows_the_same_native_stacks(perf, kaa, recordings):
+    data = recordings("native")
+    ours, theirs = kaas_samples(kaa, data), perfs_samples(perf, data)
+    assert len(ours) > 100
+    assert compare(theirs, ours) == 0
+
+
+@pytest.mark.parametrize("name", ["dwarf", "dwarf-attach"])
+def test_perf_unwinds_kaas_stack_dumps(perf_system, kaa, recordings, name):
+    data = recordings(name)
+    ours, theirs = kaas_samples(kaa, data), perfs_samples(perf_system, data, "--max-stack", "1000")
+    assert len(ours) == len(theirs) > 100
+    relations = collections.Counter(map(script_output.relation, theirs, ours))
+    assert relations["equal"] + relations["longer"] == len(ours), relations
+    assert sum(len(sample.frames) > 10 for sample in theirs) > 0.9 * len(theirs)
+
+
+def test_perf_cuts_deep_stacks_and_no_others(perf, kaa, recordings):
+    data = recordings("deep")
+    whole, cut = kaas_samples(kaa, data), perfs_samples(perf, data)
+    assert len(whole) == len(cut)
+    assert sum(len(sample.frames) > 300 for sample in whole) > 100
+    for ours, theirs in zip(whole, cut):
+        assert len(theirs.frames) == min(len(ours.frames), PERF_MAX_STACK)
+        assert all(same_address(a, b) and same_name(a, b) for a, b in zip(theirs.frames, ours.frames))
+
+
+def test_perf_shows_the_lines(perf, kaa, recordings):
+    data = recordings("doc")
+    ours, theirs = kaas_samples(kaa, data, "-F", "+srcline"), perfs_samples(perf, data, fields=",srcline")
+    compare(theirs, ours)
+    lines = [((a.file, a.line), (b.file, b.line)) for x, y in zip(theirs, ours) for a, b in zip(x.frames, y.frames)
+             if b.is_python]
+    assert len(lines) > 300 and all(line for _, (_, line) in lines)
+    assert [theirs for theirs, _ in lines] == [ours for _, ours in lines]
+
+
+def test_perfs_report_has_the_lines(perf, recordings):
+    data = recordings("doc")
+    result = perf("report", "--stdio", "--no-children", "-g", "caller,0.5,callee,srcline", "-i", data, timeout=120)
+    for name, line in (("foo", "[45]"), ("bar", "10"), ("baz", "14"), ("<module>", "19")):
+        assert re.search(rf"py::{name}:\S*doc_script.py doc_script.py:{line}$", result.stdout, re.M), name
+    result = perf("report", "--stdio", "--sort", "srcline", "-i", data, timeout=120)
+    assert result.stderr == "" and "# Samples:" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def sid_recording(kaa, chroot, tmp_path_factory):
+    """Recorded where samply is, so that it sees the files that were mapped."""
+    inside = [python for python in pythons.find() if python.prefix]
+    if not inside:
+        pytest.skip("no CPython in the chroot")
+    data = tmp_path_factory.mktemp("samply") / "perf.data"
+    python = inside[-1]
+    python.kaa(kaa)("record", "-q", "-F", "999", "-g", "-o", data, python.path,
+                    PROGRAMS.parent / "scripts" / "doc_script.py", "12000000")
+    return data, python.kaa(kaa)
+
+
+def symbolicated(samply, profile, stacks, libs):
+    """What samply's server says: for each stack of (lib, offset) a list of (function, file, line)."""
+    with samply.start("load", "-n", "-P", "32200+", profile, stdout=subprocess.PIPE,
+                      stderr=subprocess.STDOUT) as process:
+        found = next(filter(None, (re.search(rb"symbolServer=(\S+)", line) for line in process.stdout)))
+        job = {"memoryMap": libs, "stacks": stacks}
+        request = urllib.request.Request(urllib.parse.unquote(found[1].decode()) + "/symbolicate/v5",
+                                         json.dumps({"jobs": [job]}).encode())
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            answer = json.load(reply)["results"][0]["stacks"]
+    return [[(frame.get("function"), frame.get("file"), frame.get("line")) for frame in stack] for stack in answer]
+
+
+def samplys_stacks(profile, image):
+    """Of the profile's samples, the frames in the image, leaf first, as (lib, offset); and the libs."""
+    libs = [[lib["debugName"], lib["breakpadId"]] for lib in profile["libs"]]
+    number = [lib["name"] for lib in profile["libs"]].index(image)
+    stacks = []
+    for thread in profile["threads"]:
+        frames, functions, table = thread["frameTable"], thread["funcTable"], thread["stackTable"]
+        resources = thread["resourceTable"]
+        for stack in thread["samples"]["stack"]:
+            stacks.append([])
+            while stack is not None:
+                frame = table["frame"][stack]
+                resource = functions["resource"][frames["func"][frame]]
+                if resource is not None and resource >= 0 and resources["lib"][resource] == number:
+                    stacks[-1].append([number, frames["address"][frame]])
+                stack = table["prefix"][stack]
+    return stacks, libs
+
+
+def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
+    data, kaa = sid_recording
+    saved = tmp_path / "profile.json"
+    result = samply("import", "-s", "-n", "-o", saved, data)
+    assert re.fullmatch(r"(cmd line: .*\n|event \S+\n)*", result.stdout + result.stderr), result
+    profile = json.loads(saved.read_text())
+    assert [thread["isMainThread"] for thread in profile["threads"]] == [True], "the stream makes processes of its own"
+    stacks, libs = samplys_stacks(profile, data.name + ".python")
+    ours = kaas_samples(kaa, data, "-F", "+srcline")
+    expected = [[(frame.symbol, frame.file, frame.line) for frame in sample.frames if is_python(frame)]
+                for sample in ours]
+    assert sum(map(len, expected)) > 300
+    shown = [[(function, file and BASENAME.sub("", file), line) for function, file, line in stack]
+             for stack in symbolicated(samply, saved, stacks, libs)]
+    assert shown == expected

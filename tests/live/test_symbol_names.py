@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Names beside those of stock perf, and perf maps of processes in namespaces of their own."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from harness.process import run, started
+
+# Every way to have several names at one address, labels, local and nested symbols. Static and at fixed
+# addresses, so that a sample's address is one of the file.
+ALIASES = r"""
+#define SPIN { volatile long z = 0; for (long i = 0; i < 40000000; i++) z = z + 1; }
+#define FUNCTION(name) __attribute__((noinline, noclone)) void name(void) SPIN
+#define ALIAS(name, of) extern "C" void name(void) __attribute__((alias(#of)));
+#define WEAK(name, of) extern "C" void name(void) __attribute__((weak, alias(#of)));
+extern "C" {
+FUNCTION(__first)
+FUNCTION(second)
+FUNCTION(fourth_a)
+__attribute__((noinline, noclone, used)) static void third(void) SPIN
+__attribute__((noinline, noclone, used)) static void _fifth(void) SPIN
+}
+ALIAS(first, __first) ALIAS(first_longer, __first)
+WEAK(second_weak_longer, second)
+ALIAS(third_global, third)
+ALIAS(fourth_b, fourth_a)
+__asm__(".set fifth_local, _fifth\n.type fifth_local, @function\n");
+namespace space {
+template <class T> struct Box { __attribute__((noinline)) void spin(T &&, const char *) const SPIN };
+struct Convert { __attribute__((noinline)) operator int() const { SPIN; return 1; } };
+}
+extern "C" void rust_legacy(void) __asm__("_ZN5hello4main17h0123456789abcdefE");
+extern "C" void rust_generic(void) __asm__(
+  "_ZN4core3ptr85drop_in_place$LT$std..rt..lang_start$LT$$LP$$RP$$GT$..$u7b$$u7b$closure$u7d$$u7d$$GT$"
+  "17h0123456789abcdefE");
+extern "C" void rust_v0(void) __asm__("_RNvNtCsbDqzXfLQacH_5hello3foo3bar");
+extern "C" { FUNCTION(rust_legacy) FUNCTION(rust_generic) FUNCTION(rust_v0) }
+extern "C" { void outer(void); void nosize(void); void label(void); }
+#define LOOP "mov $60000000, %ecx\n"
+__asm__(".text\n.globl outer\n.type outer, @function\nouter:\n" LOOP "inner: dec %ecx\njnz inner\nafter: ret\n"
+        ".size outer, .-outer\n"
+        ".globl nosize\n.type nosize, @function\nnosize:\n" LOOP "1: dec %ecx\njnz 1b\nret\nnop\n"
+        ".globl label\nlabel:\n" LOOP "1: dec %ecx\njnz 1b\nret\nnop\n");
+int main() {
+  __first(); second(); third(); fourth_a(); _fifth();
+  space::Box<int>().spin(1, "x"); int x = space::Convert(); (void)x;
+  rust_legacy(); rust_generic(); rust_v0(); outer(); nosize(); label();
+}
+"""
+
+
+@pytest.fixture
+def dump_symbols(build_dir):
+    program = build_dir / "tests" / "unit" / "dump_symbols"
+    if not program.exists():
+        pytest.skip("no dump_symbols: the unit tests were not built")
+    return program
+
+
+def test_names_are_those_of_perf(root, perf_sid, dump_symbols, tmp_path):
+    """perf 7 alone: perf 6.1 knows nothing of Rust's v0."""
+    source, program, data = tmp_path / "aliases.cc", tmp_path / "aliases", tmp_path / "perf.data"
+    source.write_text(ALIASES)
+    run(["g++", "-O1", "-static", "-no-pie", "-o", program, source])
+    perf_sid("record", "-q", "-F", "1000", "-e", "task-clock:u", "-o", data, program)
+    out = perf_sid("script", "-i", data, "-F", "ip,sym").stdout
+    samples = {int(address, 16): name for address, name in re.findall(r"^\s*([0-9a-f]+) (.+)$", out, re.M)}
+    samples = {address: name for address, name in samples.items() if address < 1 << 32}
+    addresses = sorted(samples)
+    text = "".join(f"{address:x}\n" for address in addresses)
+    lines = run([dump_symbols, program], data=text.encode()).stdout.splitlines()
+    ours = {address: line.split("\t")[-1] for address, line in zip(addresses, lines)}
+    assert ours == samples
+    assert len(set(ours.values())) >= 13
+
+
+def test_perf_map_of_a_container(root, dump_symbols):
+    """The process is number 1 in its PID namespace, and has a /tmp of its own."""
+    script = "mount -t tmpfs none /tmp && echo '5000 10 inside' >/tmp/perf-1.map && echo ready && exec sleep 60"
+    with started(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
+                 stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
+            pid = int(children.read())
+        assert not os.path.exists("/tmp/perf-1.map") or open("/tmp/perf-1.map").read() != "5000 10 inside\n"
+        assert run([dump_symbols, "--perf-map", str(pid)]).stdout == "/tmp/perf-1.map\ninside\n"
+
+
+def test_planted_link_in_a_container(root, dump_symbols, tmp_path):
+    """A link in the container's /tmp, or /tmp itself as a link, does not lead to a file of the host."""
+    victim = tmp_path / "victim"
+    victim.write_text("5000 10 secret\n")
+    for plant in (f"ln -s {victim} /tmp/perf-1.map", f"ln -s /proc/1/root{victim} /tmp/perf-1.map"):
+        script = f"mount -t tmpfs none /tmp && {plant} && echo ready && exec sleep 60"
+        with started(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
+                     stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"ready\n"
+            with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
+                pid = int(children.read())
+            result = run([dump_symbols, "--perf-map", str(pid)], status=1)
+            assert "secret" not in result.stdout

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+static void test_strbuf_grows_and_stays_terminated(void **state)
+{
+	_cleanup_strbuf_ struct strbuf buf = STRBUF_INIT;
+
+	(void)state;
+	assert_string_equal(buf.data, "");
+	for (int i = 0; i < 1000; i++)
+		strbuf_printf(&buf, "%d,", i);
+	assert_int_equal(buf.len, 10 * 2 + 90 * 3 + 900 * 4);
+	strbuf_truncate(&buf, 4);
+	strbuf_fill(&buf, 'x', 3);
+	assert_string_equal(buf.data, "0,1,xxx");
+	assert_null(strbuf_error(&buf));
+}
+
+static void test_vec_keeps_elements_when_growing(void **state)
+{
+	VEC(int) v = {};
+	int expected = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		assert_true(vec_push(&v, i));
+	vec_for_each(it, &v)
+		assert_int_equal(*it, expected++);
+	assert_int_equal(expected, 1000);
+	vec_deinit(&v);
+	vec_for_each(it, &v)
+		fail();
+}
+
+static void test_map_finds_what_was_inserted_only(void **state)
+{
+	struct map map = {};
+	bool is_new;
+
+	(void)state;
+	assert_null(map_find(&map, 0));
+	for (uint64_t i = 0; i < 10000; i++) {
+		assert_non_null(map_insert(&map, i << 32, i, &is_new));
+		assert_true(is_new);
+	}
+	for (uint64_t i = 0; i < 10000; i++) {
+		assert_int_equal(*map_find(&map, i << 32), i);
+		assert_null(map_find(&map, (i << 32) + 1));
+	}
+	assert_int_equal(*map_insert(&map, 0, 7, &is_new), 0);
+	assert_false(is_new);
+	map_clear(&map);
+	assert_null(map_find(&map, 0));
+	map_deinit(&map);
+}
+
+static void test_arena_pieces_do_not_overlap(void **state)
+{
+	struct arena arena = {};
+	char *pieces[100];
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		size_t n = (size_t)i * i * 17;
+
+		pieces[i] = arena_alloc(&arena, n + 1);
+		assert_non_null(pieces[i]);
+		memset(pieces[i], i, n + 1);
+	}
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(pieces[i][0], i);
+		assert_int_equal(pieces[i][i * i * 17], i);
+	}
+	arena_deinit(&arena);
+}
+
+static void test_reader_stops_at_the_end(void **state)
+{
+	const uint8_t data[] = { 1, 2, 0, 3, 0, 0, 0, 'h', 'i', 0, 'x' };
+	struct reader r = reader_init(data, sizeof(data));
+	_cleanup_error_ struct error *error = NULL;
+	uint8_t u8;
+	uint16_t u16;
+	uint32_t u32;
+	size_t len;
+
+	(void)state;
+	assert_true(reader_u8(&r, &u8) && u8 == 1);
+	assert_true(reader_u16(&r, &u16) && u16 == 2);
+	assert_true(reader_u32(&r, &u32) && u32 == 3);
+	assert_string_equal(reader_cstr(&r, &len), "hi");
+	assert_int_equal(len, 2);
+	assert_null(reader_cstr(&r, &len));
+	assert_true(r.failed);
+	assert_false(reader_u8(&r, &u8));
+	error = reader_error(&r, "a record");
+	assert_int_equal(error->code, ERROR_TRUNCATED);
+	assert_int_equal(error->offset, 10);
+}
+
+static void test_reader_leb128(void **state)
+{
+	const uint8_t data[] = { 0xe5, 0x8e, 0x26, 0xc0, 0xbb, 0x78, 0x7f };
+	const uint8_t max[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
+				0xff, 0xff, 0xff, 0xff, 0x01 };
+	const uint8_t over[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
+				 0xff, 0xff, 0xff, 0xff, 0x02 };
+	struct reader r = reader_init(data, sizeof(data));
+	uint64_t u;
+	int64_t s;
+
+	(void)state;
+	assert_true(reader_uleb128(&r, &u) && u == 624485);
+	assert_true(reader_sleb128(&r, &s) && s == -123456);
+	assert_true(reader_sleb128(&r, &s) && s == -1);
+	r = reader_init(max, sizeof(max));
+	assert_true(reader_uleb128(&r, &u) && u == UINT64_MAX);
+	r = reader_init(over, sizeof(over));
+	assert_false(reader_uleb128(&r, &u));
+}
+
+static void test_error_formats_subject_first(void **state)
+{
+	_cleanup_strbuf_ struct strbuf buf = STRBUF_INIT;
+	_cleanup_error_ struct error *error =
+		error_at(ERROR_FORMAT, "a.data", 16, "bad %s", "magic");
+
+	(void)state;
+	error_format(error, &buf);
+	assert_string_equal(buf.data, "'a.data' at offset 0x10: bad magic");
+	assert_false(error_is_os(error, 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strbuf_grows_and_stays_terminated),
+		cmocka_unit_test(test_vec_keeps_elements_when_growing),
+		cmocka_unit_test(test_map_finds_what_was_inserted_only),
+		cmocka_unit_test(test_arena_pieces_do_not_overlap),
+		cmocka_unit_test(test_reader_stops_at_the_end),
+		cmocka_unit_test(test_reader_leb128),
+		cmocka_unit_test(test_error_formats_subject_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

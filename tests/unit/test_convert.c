@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * perf.data to samples and to the model. The files are written here; this
+ * program stands for the interpreter, so that its functions have real names.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "convert/convert.h"
+#include "convert/fold.h"
+#include "convert/interpreter_frames.h"
+#include "convert/python_code.h"
+#include "perfdata/kaa_stream.h"
+#include "perfdata/writer.h"
+
+enum { PID = 4242, SAMPLE_ID = 101, STREAM_ID = 102 };
+
+#define START 1000000000u
+#define SPAN (KAA_FIRST_SPAN)
+#define JIT 0x7f0000001000u
+
+/* --- Functions of the "interpreter" ------------------------------------- */
+
+#define FUNCTION(name)                                       \
+	void name(void);                                     \
+	__attribute__((noinline, used)) void name(void)      \
+	{                                                    \
+		__asm__ volatile("nop;nop;nop;nop;nop;nop"); \
+	}
+FUNCTION(_PyEval_EvalFrameDefault)
+FUNCTION(_PyFunction_Vectorcall)
+FUNCTION(list_sort)
+FUNCTION(long_add)
+FUNCTION(pymain_run_python)
+
+static uint64_t at(void (*function)(void))
+{
+	return (uint64_t)(uintptr_t)function + 4;
+}
+
+/* --- Writing ------------------------------------------------------------ */
+
+static char path[] = "/tmp/test-convert-XXXXXX";
+static char self[4096];
+static struct events events;
+static struct perfdata_writer *writer;
+static uint64_t now;
+
+static void ok(struct error *error)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (!error)
+		return;
+	error_format(error, &text);
+	fail_msg("%s", text.data);
+}
+
+static struct event *event_of(int id)
+{
+	return events_find(&events, (uint64_t)id);
+}
+
+static void add_events(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = 1000,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+			       PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_CALLCHAIN,
+		.sample_id_all = 1,
+	};
+	struct event *event;
+
+	ok(events_add(&events, &attr, "task-clock", &event));
+	ok(events_add_id(&events, event, SAMPLE_ID));
+	kaa_stream_attr(&attr);
+	ok(events_add(&events, &attr, KAA_EVENT_NAME, &event));
+	ok(events_add_id(&events, event, STREAM_ID));
+}
+
+static struct record new_record(uint32_t type)
+{
+	return (struct record){ .type = type,
+				.misc = PERF_RECORD_MISC_USER,
+				.event = event_of(SAMPLE_ID),
+				.pid = PID,
+				.tid = PID,
+				.time = now++,
+				.id = SAMPLE_ID };
+}
+
+static void put_comm(uint32_t pid, const char *comm, bool exec)
+{
+	struct record r = new_record(PERF_RECORD_COMM);
+
+	r.comm = (struct record_comm){ .pid = pid,
+				       .tid = pid,
+				       .comm = comm,
+				       .comm_len = (uint32_t)strlen(comm),
+				       .is_exec = exec };
+	ok(perfdata_writer_put(writer, &r));
+}
+
+static void put_map(uint64_t start, uint64_t len, uint64_t pgoff,
+		    const char *name)
+{
+	struct record r = new_record(PERF_RECORD_MMAP2);
+
+	r.mmap = (struct record_mmap){ .pid = PID,
+				       .tid = PID,
+				       .start = start,
+				       .len = len,
+				       .pgoff = pgoff,
+				       .prot = PROT_READ | PROT_EXEC,
+				       .flags = MAP_PRIVATE,
+				       .filename = name,
+				       .filename_len = (uint32_t)strlen(name) };
+	ok(perfdata_writer_put(writer, &r));
+}
+
+/* This program's own code, where it is. */
+static void put_self(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, offset;
+	char line[4096], perms[5];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s %lx", &start, &end, perms,
+			   &offset) == 4 &&
+		    perms[2] == 'x' && strstr(line, self))
+			put_map(start, end - start, offset, self);
+	}
+	fclose(maps);
+}
+
+static void put_stream(struct strbuf *payload)
+{
+	struct record r = new_record(PERF_RECORD_SAMPLE);
+
+	r.event = event_of(STREAM_ID);
+	r.id = STREAM_ID;
+	r.sample = (struct record_sample){ .period = 1,
+					   .raw = (uint8_t *)payload->data,
+					   .raw_size = (uint32_t)payload->len };
+	ok(perfdata_writer_put(writer, &r));
+	strbuf_deinit(payload);
+}
+
+static struct kaa_string text(const char *s)
+{
+	return (struct kaa_string){ s, strlen(s) };
+}
+
+static void put_code(uint64_t start, const char *name, uint32_t first,
+		     const uint32_t *lines, uint32_t slots)
+{
+	struct strbuf payload = STRBUF_INIT;
+	struct kaa_code code = { .start = start,
+				 .slots = slots,
+				 .first_line = first,
+				 .filename = text("/x.py"),
+				 .qualname = text(name),
+				 .lines = lines };
+	uint32_t encoded;
+
+	ok(kaa_encode_code(&code, &payload, &encoded));
+	assert_int_equal(encoded, slots);
+	put_stream(&payload);
+}
+
+static void put_symbol(uint64_t start, uint64_t from, uint64_t to,
+		       const char *name)
+{
+	struct strbuf payload = STRBUF_INIT;
+	struct kaa_symbol symbol = { .pid = PID,
+				     .kind = KAA_SYMBOL_PERF_MAP,
+				     .start = start,
+				     .size = 0x100,
+				     .valid_from = from,
+				     .valid_to = to,
+				     .dso = text("/tmp/perf-4242.map"),
+				     .name = text(name) };
+
+	ok(kaa_encode_symbol(&symbol, &payload));
+	put_stream(&payload);
+}
+
+static void put_python(void)
+{
+	struct strbuf payload = STRBUF_INIT;
+	struct kaa_python python = { .pid = PID,
+				     .version = 0x030c01f0,
+				     .path = text(self) };
+
+	ok(kaa_encode_python(&python, &payload));
+	put_stream(&payload);
+}
+
+static void put_chain(uint32_t pid, const uint64_t *chain, size_t count)
+{
+	struct record r = new_record(PERF_RECORD_SAMPLE);
+
+	r.pid = r.tid = pid;
+	r.cpu = 1;
+	r.sample = (struct record_sample){ .ip = count > 1 ? chain[1] : 0,
+					   .period = 1000,
+					   .callchain = chain,
+					   .callchain_count = count };
+	ok(perfdata_writer_put(writer, &r));
+}
+
+#define USER ((uint64_t)PERF_CONTEXT_USER)
+#define PUT_CHAIN(...)                                                      \
+	put_chain(PID, (const uint64_t[]){ __VA_ARGS__ },                   \
+		  sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static const uint32_t lines[] = { 12, 15 };
+
+static int begin(void **state)
+{
+	struct perfdata_writer_options options = { .path = path,
+						   .events = &events };
+
+	(void)state;
+	strcpy(path, "/tmp/test-convert-XXXXXX");
+	close(mkstemp(path));
+	now = START;
+	add_events();
+	ok(perfdata_writer_create(&options, &writer));
+	put_comm(PID, "python3", true);
+	put_self();
+	put_python();
+	put_code(SPAN, "outer", 10, lines, 3);
+	put_code(SPAN + 6, "inner", 20, lines, 1);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	perfdata_writer_destroy(writer);
+	writer = NULL;
+	events_deinit(&events);
+	events = (struct events){};
+	unlink(path);
+	return 0;
+}
+
+/* --- Reading ------------------------------------------------------------ */
+
+struct seen {
+	/* Stacks as text, a line each: "name[!][@line] < ...", ! folded. */
+	struct strbuf text;
+	uint64_t samples;
+	uint16_t flags;
+	const char *comm;
+};
+
+static const char *kind_letter(const struct convert_step *step)
+{
+	static const char *const letters[] = { "", "k:", "", "m:" };
+
+	return letters[step->kind];
+}
+
+static struct error *on_sample(const struct convert_sample *sample, void *arg)
+{
+	struct seen *seen = arg;
+
+	for (uint32_t i = 0; i < sample->stack->count; i++) {
+		const struct convert_step *step = &sample->stack->steps[i];
+		const struct convert_frame *f = step->frame;
+
+		strbuf_printf(&seen->text, "%s%s%s%s", i ? " < " : "",
+			      kind_letter(step), f->name ? f->name : "?",
+			      step->flags & PROFILE_FRAME_INTERPRETER ? "!" : "");
+		if (f->line)
+			strbuf_printf(&seen->text, "@%u", f->line);
+	}
+	strbuf_putc(&seen->text, '\n');
+	seen->samples++;
+	seen->flags |= sample->flags;
+	seen->comm = sample->comm;
+	return NULL;
+}
+
+static struct convert_stats convert(const struct convert_options *options,
+				    struct seen *seen)
+{
+	static const struct features features;
+	static const struct convert_options defaults;
+	struct converter *converter;
+	struct convert_stats stats;
+
+	if (writer) {
+		ok(perfdata_writer_finish(writer, &features));
+		perfdata_writer_destroy(writer);
+		writer = NULL;
+	}
+	ok(converter_open(path, options ? options : &defaults, &converter));
+	ok(converter_run(converter, on_sample, seen));
+	stats = converter_stats(converter);
+	assert_int_equal(stats.samples, seen->samples);
+	converter_destroy(converter);
+	return stats;
+}
+
+static struct convert_stats expect(const char *wanted)
+{
+	struct seen seen = { .text = STRBUF_INIT };
+	struct convert_stats stats = convert(NULL, &seen);
+
+	assert_string_equal(seen.text.data, wanted);
+	strbuf_deinit(&seen.text);
+	return stats;
+}
+
+/* --- Tests -------------------------------------------------------------- */
+
+static void test_python_frames_have_names_and_lines(void **state)
+{
+	(void)state;
+	PUT_CHAIN(USER, kaa_slot_address(SPAN + 6, 0),
+		  kaa_slot_address(SPAN, 1), kaa_slot_address(SPAN, 2),
+		  kaa_slot_address(SPAN, 0));
+	expect("py::inner:/x.py@20 < py::outer:/x.py@12 < "
+	       "py::outer:/x.py@15 < py::outer:/x.py@10\n");
+}
+
+static void test_interpreter_frames_are_folded(void **state)
+{
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+		  kaa_slot_address(SPAN + 6, 0), at(_PyFunction_Vectorcall),
+		  at(list_sort), at(_PyFunction_Vectorcall),
+		  at(_PyEval_EvalFrameDefault), kaa_slot_address(SPAN, 1),
+		  at(pymain_run_python), at(list_sort));
+	expect("long_add < _PyEval_EvalFrameDefault! < py::inner:/x.py@20 < "
+	       "_PyFunction_Vectorcall! < list_sort < "
+	       "_PyFunction_Vectorcall! < _PyEval_EvalFrameDefault! < "
+	       "py::outer:/x.py@12 < pymain_run_python! < list_sort\n");
+}
+
+static void test_a_native_stack_keeps_the_interpreter(void **state)
+{
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+		  at(pymain_run_python));
+	expect("long_add < _PyEval_EvalFrameDefault < pymain_run_python\n");
+}
+
+static void test_markers_are_frames_and_flags(void **state)
+{
+	struct seen seen = { .text = STRBUF_INIT };
+	struct convert_stats stats;
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), KAA_MARKER_TRUNCATED);
+	PUT_CHAIN(USER, at(long_add), kaa_slot_address(SPAN, 0),
+		  KAA_MARKER_UNREADABLE);
+	PUT_CHAIN(USER, at(long_add), KAA_MARKER_NOT_ALIGNED,
+		  kaa_slot_address(SPAN, 0));
+	stats = convert(NULL, &seen);
+	assert_non_null(strstr(seen.text.data, "m:[truncated stack]\n"));
+	assert_non_null(strstr(seen.text.data,
+			       "m:[unreadable Python frames]\n"));
+	assert_non_null(strstr(seen.text.data,
+			       "m:[Python stack not aligned] < py::outer"));
+	assert_int_equal(stats.truncated, 1);
+	assert_int_equal(stats.unreadable, 1);
+	assert_int_equal(stats.not_aligned, 1);
+	assert_int_equal(seen.flags & 7, 7);
+	strbuf_deinit(&seen.text);
+}
+
+/* The names are written after the samples; the address is used twice. */
+static void test_symbols_hold_for_their_time(void **state)
+{
+	uint64_t change;
+
+	(void)state;
+	put_map(JIT, 0x1000, 0, "//anon");
+	PUT_CHAIN(USER, JIT + 0x10);
+	PUT_CHAIN(USER, JIT + 0x10);
+	change = now;
+	PUT_CHAIN(USER, JIT + 0x10);
+	put_symbol(JIT, 0, change, "first");
+	put_symbol(JIT, change, UINT64_MAX, "second");
+	expect("first\nfirst\nsecond\n");
+}
+
+static void test_trampolines_are_python_frames(void **state)
+{
+	(void)state;
+	put_map(JIT, 0x1000, 0, "//anon");
+	PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+		  JIT + 0x10);
+	put_symbol(JIT, 0, UINT64_MAX, "py::foo:/y.py");
+	expect("long_add < _PyEval_EvalFrameDefault! < py::foo:/y.py\n");
+}
+
+static void test_walked_frames_fold_trampolines(void **state)
+{
+	(void)state;
+	put_map(JIT, 0x1000, 0, "//anon");
+	PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+		  kaa_slot_address(SPAN, 1), JIT + 0x10,
+		  at(_PyFunction_Vectorcall), at(list_sort));
+	put_symbol(JIT, 0, UINT64_MAX, "py::outer:/x.py");
+	expect("long_add < _PyEval_EvalFrameDefault! < py::outer:/x.py@12 < "
+	       "py::outer:/x.py! < _PyFunction_Vectorcall! < list_sort\n");
+}
+
+static void test_junk_ends_the_stack(void **state)
+{
+	struct convert_options like_perf = { .like_perf = true };
+	struct seen seen = { .text = STRBUF_INIT };
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), at(list_sort), 0x4e45504f00772f76, 8);
+	PUT_CHAIN(USER, 0x1234, 8);
+	expect("long_add < list_sort\n? < ?\n");
+	convert(&like_perf, &seen);
+	assert_string_equal(seen.text.data,
+			    "long_add < list_sort < ? < ?\n? < ?\n");
+	strbuf_deinit(&seen.text);
+}
+
+static void test_unknown_contexts_end_the_chain(void **state)
+{
+	struct convert_stats stats;
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), (uint64_t)-4000, at(list_sort));
+	stats = expect("long_add\n");
+	assert_int_equal(stats.broken_chains, 1);
+}
+
+static void test_damaged_stream_is_counted(void **state)
+{
+	static const uint32_t more[] = { 1, 2, 3, 4 };
+	struct strbuf payload = STRBUF_INIT;
+	struct convert_stats stats;
+
+	(void)state;
+	put_code(SPAN + 2, "overlaps", 1, more, 5);
+	strbuf_puts(&payload, "no payload");
+	put_stream(&payload);
+	PUT_CHAIN(USER, kaa_slot_address(SPAN, 1));
+	stats = expect("py::outer:/x.py@12\n");
+	assert_int_equal(stats.broken_stream, 2);
+}
+
+static void test_filters(void **state)
+{
+	static const int64_t pids[] = { PID + 1 }, cpus[] = { 1 }, none[] = { 7 };
+	static const char *const comms[] = { "other" };
+	const uint64_t chain[] = { USER, at(long_add) };
+	const struct {
+		struct convert_options options;
+		uint64_t samples;
+	} cases[] = {
+		{ {}, 2 },
+		{ { .pids = { pids, 1 } }, 1 },
+		{ { .tids = { none, 1 } }, 0 },
+		{ { .cpus = { cpus, 1 } }, 2 },
+		{ { .cpus = { none, 1 } }, 0 },
+		{ { .comms = { comms, 1 } }, 1 },
+		{ { .time_from = now + 2 }, 1 },
+		{ { .time_to = now + 1 }, 1 },
+	};
+
+	(void)state;
+	put_comm(PID + 1, "other", false);
+	put_chain(PID, chain, 2);
+	put_chain(PID + 1, chain, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct seen seen = { .text = STRBUF_INIT };
+		struct convert_stats stats =
+			convert(&cases[i].options, &seen);
+
+		assert_int_equal(seen.samples, cases[i].samples);
+		assert_int_equal(stats.filtered, 2 - cases[i].samples);
+		strbuf_deinit(&seen.text);
+	}
+}
+
+static void test_max_stack(void **state)
+{
+	struct convert_options options = { .max_stack = 2 };
+	struct seen seen = { .text = STRBUF_INIT };
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), at(list_sort), at(pymain_run_python));
+	convert(&options, &seen);
+	assert_string_equal(seen.text.data, "long_add < list_sort\n");
+	strbuf_deinit(&seen.text);
+}
+
+/* A return address at the very end of a function belongs to that function. */
+static void test_callers_are_named_by_their_call(void **state)
+{
+	uint64_t next = (uint64_t)(uintptr_t)list_sort;
+	struct seen seen = { .text = STRBUF_INIT };
+	struct convert_options like_perf = { .like_perf = true };
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), next);
+	convert(&like_perf, &seen);
+	assert_string_equal(seen.text.data, "long_add < list_sort\n");
+	strbuf_clear(&seen.text);
+	seen.samples = 0;
+	convert(NULL, &seen);
+	assert_null(strstr(seen.text.data, "list_sort"));
+	strbuf_deinit(&seen.text);
+}
+
+static void test_model_is_shared_and_complete(void **state)
+{
+	struct convert_options options = {};
+	struct profile_options aggregate = { .aggregate = true };
+	static const struct features features;
+	struct profile *profile;
+	uint32_t stack, depth = 0;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+			  kaa_slot_address(SPAN, 1 + i % 2));
+	ok(perfdata_writer_finish(writer, &features));
+	ok(convert_profile(path, &options, &aggregate, &profile));
+	/* The stream is no event of the model. */
+	assert_int_equal(profile->events.count, 1);
+	assert_int_equal(profile->events.data[0].samples, 5);
+	assert_int_equal(profile->events.data[0].period, 5000);
+	/* Two lines, two stacks. */
+	assert_int_equal(profile->samples.rows, 2);
+	assert_int_equal(profile->samples.count[0], 3);
+	assert_int_equal(profile->samples.count[1], 2);
+	for (stack = profile->samples.stack[1]; stack != PROFILE_NONE;
+	     stack = profile->stack_parents.data[stack])
+		depth++;
+	assert_int_equal(depth, 3);
+	profile_destroy(profile);
+}
+
+static void test_glue_names(void **state)
+{
+	static const char *const glue[] = {
+		"_PyEval_EvalFrameDefault",	"_PyEval_EvalFrameDefault.cold",
+		"_PyFunction_Vectorcall",	"method_vectorcall_NOARGS",
+		"gen_send_ex2",			"pymain_run_file_obj",
+		"_PyRun_SimpleFileObject",	"slot_tp_call",
+		"_PyObject_MakeTpCall",		"Py_BytesMain",
+		"_PyEval_EvalFrameDefault.constprop.0",
+	};
+	static const char *const workers[] = {
+		"list_sort", "PyDict_GetItem", "long_add", "_PyEval_Frob",
+		"sre_ucs1_match",
+		"builtin_sorted", "PyObject_GetAttr", "", "Py_BytesMainly",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(glue) / sizeof(*glue); i++)
+		assert_true(interpreter_frame_is_glue(glue[i]));
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
+		assert_false(interpreter_frame_is_glue(workers[i]));
+	assert_true(interpreter_path("/usr/bin/python3.11"));
+	assert_true(interpreter_path("/x/libpython3.12.so.1.0"));
+	assert_false(interpreter_path("/usr/lib/python3/dist-packages/_x.so"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+		TEST(test_python_frames_have_names_and_lines),
+		TEST(test_interpreter_frames_are_folded),
+		TEST(test_a_native_stack_keeps_the_interpreter),
+		TEST(test_markers_are_frames_and_flags),
+		TEST(test_symbols_hold_for_their_time),
+		TEST(test_trampolines_are_python_frames),
+		TEST(test_walked_frames_fold_trampolines),
+		TEST(test_junk_ends_the_stack),
+		TEST(test_unknown_contexts_end_the_chain),
+		TEST(test_damaged_stream_is_counted),
+		TEST(test_filters),
+		TEST(test_max_stack),
+		TEST(test_callers_are_named_by_their_call),
+		TEST(test_model_is_shared_and_complete),
+		cmocka_unit_test(test_glue_names),
+	};
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n < 0)
+		return 1;
+	self[n] = '\0';
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options parser against what perf's and git's users type. What perf does
+ * with the same words is the oracle for -g and --no-x (perf-record(1),
+ * perf-report(1)).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/nearest.h"
+#include "cmd/options.h"
+
+struct settings {
+	bool quiet;
+	bool no_inherit;
+	bool children;
+	bool call_graph;
+	int verbose;
+	const char *output;
+	struct option_list events;
+	uint64_t count;
+	const char *graph;
+	const char *stuck;
+	int graph_calls;
+	bool graph_negated;
+};
+
+static struct error *parse_graph(void *data, const struct option *option,
+				 const char *arg, bool negated)
+{
+	struct settings *settings = data;
+
+	(void)option;
+	if (arg && strcmp(arg, "bad") == 0)
+		return error_create(ERROR_INVALID_ARGUMENT, "bad indeed");
+	settings->graph = arg;
+	settings->graph_calls++;
+	settings->graph_negated = negated;
+	return NULL;
+}
+
+static struct error *parse_stuck(void *data, const struct option *option,
+				 const char *arg, bool negated)
+{
+	(void)option;
+	(void)negated;
+	((struct settings *)data)->stuck = arg;
+	return NULL;
+}
+
+static const struct option options[] = {
+	OPT_GROUP("A group"),
+	OPT_BOOL('q', "quiet", struct settings, quiet, "say less"),
+	OPT_BOOL('i', "no-inherit", struct settings, no_inherit, "alone"),
+	OPT_BOOL(0, "children", struct settings, children, "accumulate"),
+	OPT_BOOL(0, "call-graphs", struct settings, call_graph, "near name"),
+	OPT_COUNT('v', "verbose", struct settings, verbose, "say more"),
+	OPT_STRING('o', "output", struct settings, output, "<file>", "where"),
+	OPT_LIST('e', "event", struct settings, events, "<event>", "what"),
+	OPT_U64('c', "count", struct settings, count, "<n>", "period"),
+	OPT_BOOL(0, "counter", struct settings, children, "longer name"),
+	OPT_CALL('g', "graph", parse_graph, "<tokens>", "chains",
+		 .flags = OPTION_ARG_UNLESS_LAST,
+		 .default_argument = "default"),
+	OPT_CALL('s', "stuck", parse_stuck, "<x>", "sort",
+		 .flags = OPTION_ARG_STUCK | OPTION_NO_NEGATE),
+	OPT_BOOL(0, "hidden-thing", struct settings, quiet, "secret",
+		 .flags = OPTION_HIDDEN),
+	OPT_END(),
+};
+
+/* One parsed line. */
+struct parsed {
+	struct settings settings;
+	struct error *error;
+	bool help;
+	size_t count;
+	char *rest[32];
+	char line[256];
+};
+
+/* Splits the line at blanks and parses it. */
+static void parse_flags(struct parsed *p, const char *line, unsigned int flags)
+{
+	struct arguments args = { 0, p->rest };
+	char *save = NULL;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(p->line, sizeof(p->line), "%s", line);
+	for (char *word = strtok_r(p->line, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save))
+		p->rest[args.count++] = word;
+	p->error = options_parse(options, flags, &p->settings, &args, &p->help);
+	p->count = args.count;
+}
+
+static void parse(struct parsed *p, const char *line)
+{
+	parse_flags(p, line, 0);
+}
+
+static void done(struct parsed *p)
+{
+	vec_deinit(&p->settings.events);
+	error_destroy(p->error);
+}
+
+static void test_every_spelling(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	parse(&p, "-qvv -o one -etwo --event three --event=four -c0x10 a -v b");
+	assert_null(p.error);
+	assert_true(p.settings.quiet);
+	assert_int_equal(p.settings.verbose, 3);
+	assert_string_equal(p.settings.output, "one");
+	assert_int_equal(p.settings.events.count, 3);
+	assert_string_equal(p.settings.events.data[0], "two");
+	assert_string_equal(p.settings.events.data[2], "four");
+	assert_int_equal(p.settings.count, 16);
+	assert_int_equal(p.count, 2);
+	assert_string_equal(p.rest[0], "a");
+	assert_string_equal(p.rest[1], "b");
+	assert_null(p.rest[2]);
+	done(&p);
+}
+
+static void test_negation(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	parse(&p, "-q --no-quiet -vv --no-verbose -o x --no-output -e a --no-event -c 5 --no-count --no-children");
+	assert_null(p.error);
+	assert_false(p.settings.quiet);
+	assert_false(p.settings.children);
+	assert_int_equal(p.settings.verbose, 0);
+	assert_null(p.settings.output);
+	assert_int_equal(p.settings.events.count, 0);
+	assert_int_equal(p.settings.count, 0);
+	done(&p);
+	parse(&p, "--no-inherit");
+	assert_true(p.settings.no_inherit);
+	done(&p);
+	parse(&p, "--no-inherit --inherit");
+	assert_null(p.error);
+	assert_false(p.settings.no_inherit);
+	done(&p);
+	parse(&p, "--no-graph");
+	assert_true(p.settings.graph_negated);
+	assert_null(p.settings.graph);
+	done(&p);
+	parse(&p, "--no-stuck");
+	assert_non_null(p.error);
+	done(&p);
+	parse(&p, "--no-quiet=1");
+	assert_non_null(strstr(p.error->message, "takes no argument"));
+	done(&p);
+}
+
+static void test_abbreviations(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	parse(&p, "--out file --verb --no-ver --gr=x");
+	assert_null(p.error);
+	assert_string_equal(p.settings.output, "file");
+	assert_int_equal(p.settings.verbose, 0);
+	assert_string_equal(p.settings.graph, "x");
+	done(&p);
+	parse(&p, "--c 5");
+	assert_non_null(p.error);
+	assert_non_null(strstr(p.error->message, "could be"));
+	done(&p);
+	/* An exact name wins over longer ones. */
+	parse(&p, "--count 5 --call-graphs");
+	assert_null(p.error);
+	assert_int_equal(p.settings.count, 5);
+	assert_true(p.settings.call_graph);
+	done(&p);
+	/* "--no-" is everything's opposite. */
+	parse(&p, "--no-");
+	assert_non_null(p.error);
+	done(&p);
+}
+
+static void test_optional_arguments(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	parse(&p, "-g caller -i");
+	assert_string_equal(p.settings.graph, "caller");
+	assert_int_equal(p.count, 0);
+	done(&p);
+	parse(&p, "-g -q");
+	assert_string_equal(p.settings.graph, "default");
+	assert_true(p.settings.quiet);
+	done(&p);
+	parse(&p, "-gcaller,0.5 rest");
+	assert_string_equal(p.settings.graph, "caller,0.5");
+	assert_int_equal(p.count, 1);
+	done(&p);
+	parse(&p, "-q -g");
+	assert_string_equal(p.settings.graph, "default");
+	done(&p);
+	parse(&p, "-s rest");
+	assert_null(p.error);
+	assert_null(p.settings.stuck);
+	assert_int_equal(p.count, 1);
+	done(&p);
+	parse(&p, "-sx --stuck=y");
+	assert_string_equal(p.settings.stuck, "y");
+	done(&p);
+	parse(&p, "-qg");
+	assert_true(p.settings.quiet);
+	assert_int_equal(p.settings.graph_calls, 1);
+	done(&p);
+}
+
+static void test_stops_at_command(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	parse_flags(&p, "-q python3 -v -- -o x", OPTIONS_STOP_AT_NON_OPTION);
+	assert_null(p.error);
+	assert_true(p.settings.quiet);
+	assert_int_equal(p.settings.verbose, 0);
+	assert_int_equal(p.count, 5);
+	assert_string_equal(p.rest[0], "python3");
+	assert_string_equal(p.rest[2], "--");
+	done(&p);
+	parse_flags(&p, "-q -- -v x", OPTIONS_STOP_AT_NON_OPTION);
+	assert_int_equal(p.count, 2);
+	assert_string_equal(p.rest[0], "-v");
+	assert_null(p.rest[2]);
+	done(&p);
+	/* A lone dash is a word: standard input. */
+	parse(&p, "- -q");
+	assert_int_equal(p.count, 1);
+	assert_true(p.settings.quiet);
+	done(&p);
+}
+
+static void test_errors_name_what_was_typed(void **state)
+{
+	static const struct {
+		const char *line;
+		const char *says;
+	} cases[] = {
+		{ "--outptu x", "did you mean '--output'?" },
+		{ "--zzz", "unknown option '--zzz'" },
+		{ "-qz", "unknown option '-z' in '-qz'" },
+		{ "-o", "option '-o' needs an argument, <file>" },
+		{ "--output", "option '--output' needs an argument" },
+		{ "-c ten", "option '-c': 'ten' is not a number" },
+		{ "-c -1", "'-1' is not a number" },
+		{ "-c 18446744073709551616", "too large" },
+		{ "-c 12x", "not a number" },
+		{ "--graph=bad", "option '--graph': bad indeed" },
+		{ "--quiet=yes", "takes no argument" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct parsed p;
+
+		parse(&p, cases[i].line);
+		assert_non_null(p.error);
+		assert_int_equal(p.error->code, ERROR_INVALID_ARGUMENT);
+		if (!strstr(p.error->message, cases[i].says))
+			fail_msg("'%s' says '%s'", cases[i].line,
+				 p.error->message);
+		done(&p);
+	}
+}
+
+static void test_unknown_does_not_betray_hidden(void **state)
+{
+	struct parsed p;
+
+	(void)state;
+	parse(&p, "--hidden-thin");
+	assert_null(p.error);
+	done(&p);
+	parse(&p, "--hiden-thing");
+	assert_null(strstr(p.error->message, "did you mean"));
+	done(&p);
+}
+
+static void test_help(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct parsed p;
+
+	(void)state;
+	parse(&p, "-q --help");
+	assert_true(p.help);
+	done(&p);
+	parse(&p, "-h");
+	assert_true(p.help);
+	done(&p);
+	parse_flags(&p, "python3 -h", OPTIONS_STOP_AT_NON_OPTION);
+	assert_false(p.help);
+	done(&p);
+	options_format_help(options, &text);
+	assert_non_null(strstr(text.data, "-o, --output <file>"));
+	assert_non_null(strstr(text.data, "-g, --graph [<tokens>]"));
+	assert_non_null(strstr(text.data, "-s, --stuck[=<x>]"));
+	assert_null(strstr(text.data, "hidden"));
+}
+
+static void test_no_options(void **state)
+{
+	char first[] = "a", second[] = "-x";
+	char *values[] = { first, second, NULL };
+	struct arguments args = { 1, values };
+	bool help = false;
+	struct error *error;
+
+	(void)state;
+	assert_null(options_parse(NULL, 0, NULL, &args, &help));
+	assert_int_equal(args.count, 1);
+	values[0] = second;
+	error = options_parse(NULL, 0, NULL, &args, &help);
+	assert_non_null(error);
+	error_destroy(error);
+}
+
+/* An abbreviation of "--no-" alone says nothing of the option. */
+static void test_no_alone_is_no_opposite(void **state)
+{
+	static const struct option one[] = {
+		OPT_BOOL('q', "quiet", struct settings, quiet, "say less"),
+		OPT_END(),
+	};
+	static const struct {
+		const char *word;
+		bool taken;
+	} cases[] = { { "--n", false }, { "--no", false }, { "--no-q", true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char word[16];
+		char *values[] = { word, NULL };
+		struct arguments args = { 1, values };
+		struct settings settings = { .quiet = true };
+		bool help = false;
+		struct error *error;
+
+		snprintf(word, sizeof(word), "%s", cases[i].word);
+		error = options_parse(one, 0, &settings, &args, &help);
+		assert_int_equal(!error, cases[i].taken);
+		assert_int_equal(settings.quiet, !cases[i].taken);
+		error_destroy(error);
+	}
+}
+
+static void test_edit_distance(void **state)
+{
+	(void)state;
+	assert_int_equal(edit_distance("cycles", "cycles"), 0);
+	assert_int_equal(edit_distance("cylces", "cycles"), 2);
+	assert_int_equal(edit_distance("cycle", "cycles"), 2);
+	assert_int_equal(edit_distance("CYCLES", "cycles"), 6);
+	assert_int_equal(edit_distance("", "abc"), 6);
+	assert_int_equal(edit_distance("kitten", "sitting"), 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_spelling),
+		cmocka_unit_test(test_negation),
+		cmocka_unit_test(test_abbreviations),
+		cmocka_unit_test(test_optional_arguments),
+		cmocka_unit_test(test_stops_at_command),
+		cmocka_unit_test(test_errors_name_what_was_typed),
+		cmocka_unit_test(test_unknown_does_not_betray_hidden),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_no_options),
+		cmocka_unit_test(test_no_alone_is_no_opposite),
+		cmocka_unit_test(test_edit_distance),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

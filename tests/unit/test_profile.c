@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The model, its call trees and merged chains, against brute force. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+#include "profile/calltree.h"
+#include "profile/chains.h"
+#include "profile/location.h"
+
+static void test_handles_are_unique(void **state)
+{
+	struct model m;
+	uint32_t a, b;
+
+	(void)state;
+	model_init(&m, NULL);
+	assert_int_equal(model_frame(&m, "foo"), model_frame(&m, "foo"));
+	assert_int_not_equal(model_frame(&m, "foo"), model_frame(&m, "I:foo"));
+	assert_int_not_equal(model_frame(&m, "py:foo@1"),
+			     model_frame(&m, "py:foo@2"));
+	a = model_stack(&m, "_start main foo");
+	b = model_stack(&m, "_start main bar");
+	assert_int_equal(a, model_stack(&m, "_start main foo"));
+	assert_int_equal(m.profile->stack_parents.data[a],
+			 m.profile->stack_parents.data[b]);
+	assert_true(m.profile->stack_parents.data[a] < a);
+	assert_int_equal(profile_stack_depth(m.profile, a), 3);
+	assert_int_equal(profile_stack_depth(m.profile, PROFILE_NONE), 0);
+	/* Strings may hold NULs. */
+	model_check(profile_intern_string(m.profile, "a\0b", 3, &a));
+	model_check(profile_intern_string(m.profile, "a\0c", 3, &b));
+	assert_int_not_equal(a, b);
+	model_deinit(&m);
+}
+
+static void test_many_handles(void **state)
+{
+	struct model m;
+	uint32_t first = 0, id;
+	char name[32];
+
+	(void)state;
+	model_init(&m, NULL);
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 20000; i++) {
+			snprintf(name, sizeof(name), "name %u", i);
+			id = model_string(&m, name);
+			if (i == 0 && round == 0)
+				first = id;
+			assert_int_equal(id, first + i);
+			assert_string_equal(profile_string(m.profile, id, ""),
+					    name);
+		}
+	}
+	model_deinit(&m);
+}
+
+static void test_aggregation(void **state)
+{
+	const struct profile_options by_stack = { .aggregate = true };
+	const struct profile_options by_cpu = { .aggregate = true,
+						.keep_cpu = true };
+	const struct profile_options *all[] = { NULL, &by_stack, &by_cpu };
+	const size_t rows[] = { 5, 3, 4 };
+	struct model m;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct profile_sample sample;
+
+		model_init(&m, all[i]);
+		model_sample(&m, 10, "main foo");
+		model_sample(&m, 20, "main foo");
+		model_sample(&m, 5, "main bar");
+		model_add(&m, 5, "main bar", PROFILE_SAMPLE_TRUNCATED);
+		sample = profile_sample(m.profile, 0);
+		sample.cpu = 2;
+		sample.count = 1;
+		model_check(profile_add_sample(m.profile, &sample));
+		assert_int_equal(m.profile->samples.rows, rows[i]);
+		assert_int_equal(m.profile->events.data[0].samples, 5);
+		if (i == 1) {
+			assert_int_equal(m.profile->samples.count[0], 3);
+			assert_int_equal(m.profile->samples.cpu[0], -1);
+		}
+		model_deinit(&m);
+	}
+}
+
+/* --- Against brute force ------------------------------------------------ */
+
+enum { STACKS = 300, MAX_DEPTH = 9, NAMES = 6 };
+
+struct random_stacks {
+	uint8_t names[STACKS][MAX_DEPTH];
+	uint8_t depth[STACKS];
+	uint64_t period[STACKS];
+	uint64_t total;
+};
+
+static void fill_random(struct model *m, struct random_stacks *r, unsigned seed)
+{
+	char text[256];
+
+	srand(seed);
+	r->total = 0;
+	for (int i = 0; i < STACKS; i++) {
+		text[0] = '\0';
+		r->depth[i] = (uint8_t)(1 + rand() % MAX_DEPTH);
+		r->period[i] = (uint64_t)(rand() % 5);
+		r->total += r->period[i];
+		for (int j = 0; j < r->depth[i]; j++) {
+			char name[] = { ' ', 0, 0 };
+
+			r->names[i][j] = (uint8_t)(rand() % NAMES);
+			name[1] = (char)('a' + r->names[i][j]);
+			strcat(text, name);
+		}
+		model_sample(m, r->period[i], text);
+	}
+}
+
+static int name_of(const struct calltree *tree, uint32_t location)
+{
+	const struct profile *profile = tree->profile;
+	uint32_t frame = tree->locations->all.data[location].frame;
+	uint32_t symbol = profile_frame(profile, frame)->symbol;
+
+	return profile_string(profile, profile->symbols.data[symbol].name,
+			      "")[0] -
+	       'a';
+}
+
+/* The first (or last) place of a name in a stack, or -1. */
+static int find_name(const struct random_stacks *r, int stack, int name,
+		     bool last)
+{
+	int found = -1;
+
+	for (int j = 0; j < r->depth[stack]; j++)
+		if (r->names[stack][j] == name && (found < 0 || last))
+			found = j;
+	return found;
+}
+
+/* The chain of a stack for an entry, as chains.h words it; its length. */
+static int expected_chain(const struct random_stacks *r, int stack, int name,
+			  bool caller_order, bool children, int *chain)
+{
+	int leaf = r->depth[stack] - 1;
+	bool hit = r->names[stack][leaf] == name;
+	int at = find_name(r, stack, name, !caller_order);
+	int n = 0;
+
+	if (at < 0 || (!children && !hit))
+		return 0;
+	if (caller_order)
+		for (int j = hit ? 0 : at; j <= leaf; j++)
+			chain[n++] = r->names[stack][j];
+	else
+		for (int j = at; j >= 0; j--)
+			chain[n++] = r->names[stack][j];
+	return n;
+}
+
+/* Weight of all chains that begin with `path`; ended: only equal ones. */
+static uint64_t expected_weight(const struct random_stacks *r, int name,
+				const struct chains_options *how, bool children,
+				const int *path, int n, bool ended)
+{
+	uint64_t weight = 0;
+
+	for (int i = 0; i < STACKS; i++) {
+		int chain[MAX_DEPTH];
+		int length = expected_chain(r, i, name, how->caller_order,
+					    children, chain);
+
+		if (length >= n && (!ended || length == n) &&
+		    !memcmp(chain, path, (size_t)n * sizeof(*path)))
+			weight += r->period[i];
+	}
+	return weight;
+}
+
+struct chain_check {
+	const struct random_stacks *r;
+	const struct calltree *tree;
+	const struct chains *chains;
+	const struct chains_options *how;
+	int name;
+	int path[MAX_DEPTH];
+};
+
+/* Returns the weight of the branches from `first` on. */
+static uint64_t check_branches(struct chain_check *c, uint32_t first, int n)
+{
+	bool children = c->tree->options.children;
+	uint64_t sum = 0, before = UINT64_MAX;
+
+	for (uint32_t id = first; id != PROFILE_NONE;
+	     id = c->chains->branches.data[id].next) {
+		const struct chain_branch *b = &c->chains->branches.data[id];
+		int end = n;
+
+		for (uint32_t i = 0; i < b->steps; i++)
+			c->path[end++] = name_of(
+				c->tree,
+				c->chains->steps.data[b->first_step + i]);
+		assert_int_equal(chain_branch_hits(b),
+				 expected_weight(c->r, c->name, c->how,
+						 children, c->path, end,
+						 false));
+		assert_int_equal(b->hit,
+				 expected_weight(c->r, c->name, c->how,
+						 children, c->path, end, true));
+		/* Nothing may end or fork within a branch. */
+		for (int i = n + 1; i < end; i++)
+			assert_int_equal(expected_weight(c->r, c->name, c->how,
+							 children, c->path, i,
+							 false),
+					 chain_branch_hits(b));
+		assert_true(chain_branch_hits(b) >= c->how->min_hit);
+		assert_true(chain_branch_hits(b) <= before);
+		before = chain_branch_hits(b);
+		sum += before;
+		check_branches(c, b->first_child, end);
+	}
+	return sum;
+}
+
+static void check_entries(const struct random_stacks *r,
+			  const struct calltree *tree)
+{
+	size_t expected = 0;
+
+	for (int name = 0; name < NAMES; name++)
+		for (int i = 0; i < STACKS; i++)
+			if (tree->options.children
+				    ? find_name(r, i, name, false) >= 0
+				    : r->names[i][r->depth[i] - 1] == name) {
+				expected++;
+				break;
+			}
+	assert_int_equal(tree->entries.count, expected);
+	vec_for_each(entry, &tree->entries) {
+		int name = name_of(tree, entry->location);
+		uint64_t period = 0, self = 0;
+
+		for (int i = 0; i < STACKS; i++) {
+			if (find_name(r, i, name, false) >= 0)
+				period += r->period[i];
+			if (r->names[i][r->depth[i] - 1] == name)
+				self += r->period[i];
+		}
+		assert_int_equal(entry->self_period, self);
+		assert_int_equal(entry->period,
+				 tree->options.children ? period : self);
+	}
+}
+
+static void check_chains(const struct random_stacks *r,
+			 const struct calltree *tree, bool caller_order,
+			 uint64_t min_hit)
+{
+	struct chains_options how = { .caller_order = caller_order,
+				      .min_hit = min_hit,
+				      .min_part = -1.0 };
+	struct chains chains;
+
+	model_check(chains_init(&chains, tree));
+	for (uint32_t i = 0; i < tree->entries.count; i++) {
+		const struct calltree_entry *entry = &tree->entries.data[i];
+		struct chain_check check = {
+			.r = r,
+			.tree = tree,
+			.chains = &chains,
+			.how = &how,
+			.name = name_of(tree, entry->location),
+		};
+		uint64_t sum;
+
+		model_check(chains_build(&chains, i, &how));
+		assert_int_equal(chains.hit, entry->period);
+		sum = check_branches(&check, chains.first, 0);
+		if (!min_hit)
+			assert_int_equal(sum, entry->period);
+	}
+	chains_deinit(&chains);
+}
+
+static void test_trees_against_brute_force(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 24; seed++) {
+		const struct location_options where = {
+			.entry_keys = ENTRY_KEY_DSO | ENTRY_KEY_SYMBOL
+		};
+		const struct profile_options rows = { .aggregate = seed & 4 };
+		const struct calltree_options how = { .children = seed & 1 };
+		struct locations *locations;
+		struct calltree *tree;
+		struct random_stacks r;
+		struct model m;
+
+		model_init(&m, &rows);
+		fill_random(&m, &r, seed);
+		model_check(locations_create(m.profile, &where, &locations));
+		model_check(calltree_create(m.profile, locations, &how, &tree));
+		assert_int_equal(tree->period, r.total);
+		assert_int_equal(tree->count, STACKS);
+		check_entries(&r, tree);
+		check_chains(&r, tree, seed & 2, seed & 8 ? r.total / 50 : 0);
+		calltree_destroy(tree);
+		locations_destroy(locations);
+		model_deinit(&m);
+	}
+}
+
+/* A stack deeper than any real one, with a fork at each step. */
+static void test_deep_recursion(void **state)
+{
+	enum { DEPTH = 20000 };
+	const struct location_options where = { .entry_keys =
+							ENTRY_KEY_SYMBOL };
+	const struct calltree_options how = { .children = true };
+	struct chains_options draw = { .caller_order = true, .min_part = -1.0 };
+	struct locations *locations;
+	struct calltree *tree;
+	struct chains chains;
+	struct model m;
+	uint32_t stack = PROFILE_NONE, f;
+
+	(void)state;
+	model_init(&m, NULL);
+	f = model_frame(&m, "f");
+	for (int i = 0; i < DEPTH; i++) {
+		struct profile_sample sample = { .period = 1,
+						 .count = 1,
+						 .task = m.task };
+
+		model_check(profile_stack_push(m.profile, stack, f, &stack));
+		sample.stack = stack;
+		model_check(profile_add_sample(m.profile, &sample));
+	}
+	model_check(locations_create(m.profile, &where, &locations));
+	model_check(calltree_create(m.profile, locations, &how, &tree));
+	assert_int_equal(tree->entries.count, 1);
+	assert_int_equal(tree->entries.data[0].period, DEPTH);
+	assert_int_equal(tree->entries.data[0].self_period, DEPTH);
+	model_check(chains_init(&chains, tree));
+	model_check(chains_build(&chains, 0, &draw));
+	assert_int_equal(chains.branches.count, CHAINS_MAX_LEVELS + 1);
+	chains_deinit(&chains);
+	calltree_destroy(tree);
+	locations_destroy(locations);
+	model_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_handles_are_unique),
+		cmocka_unit_test(test_many_handles),
+		cmocka_unit_test(test_aggregation),
+		cmocka_unit_test(test_trees_against_brute_force),
+		cmocka_unit_test(test_deep_recursion),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

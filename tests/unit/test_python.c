@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Line tables, names, layouts and versions on small and on hostile inputs. The
+ * live tests hold the same code against real interpreters.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "python/code_name.h"
+#include "python/layout.h"
+#include "python/linetable.h"
+#include "python/version.h"
+
+#define BYTES(...)                                             \
+	((struct bytes){ (const uint8_t[]){ __VA_ARGS__ },     \
+			 sizeof((const uint8_t[]){ __VA_ARGS__ }) })
+
+static void expect_error(struct error *error, enum error_code code)
+{
+	assert_non_null(error);
+	assert_int_equal(error->code, code);
+	error_destroy(error);
+}
+
+/* --- line tables --- */
+
+static void test_lnotab_reaches_to_the_end(void **state)
+{
+	_cleanup_py_lines_ struct py_lines lines = {};
+
+	(void)state;
+	/* 6 bytes of line 10, 300 bytes of line 12 (in two steps), line 9. */
+	assert_null(py_lines_decode(PY_LINES_LNOTAB, 10,
+				    BYTES(6, 2, 255, 0, 45, 0xfd), &lines));
+	assert_int_equal(py_lines_find(&lines, 0), 10);
+	assert_int_equal(py_lines_find(&lines, 5), 10);
+	assert_int_equal(py_lines_find(&lines, 6), 12);
+	assert_int_equal(py_lines_find(&lines, 305), 12);
+	assert_int_equal(py_lines_find(&lines, 306), 9);
+	assert_int_equal(py_lines_find(&lines, 1000000), 9);
+	assert_int_equal(py_lines_find(&lines, -1), 0);
+	assert_int_equal(lines.line_count, 3);
+	assert_int_equal(lines.lines[0], 9);
+	assert_int_equal(py_lines_slot(&lines, 9), 1);
+	assert_int_equal(py_lines_slot(&lines, 12), 3);
+	assert_int_equal(py_lines_slot(&lines, 11), 0);
+	assert_int_equal(py_lines_slot(&lines, 0), 0);
+}
+
+static void test_pairs_know_code_without_line(void **state)
+{
+	_cleanup_py_lines_ struct py_lines lines = {};
+
+	(void)state;
+	/* 4 bytes of line 5, 2 of none, 4 of line 6. */
+	assert_null(py_lines_decode(PY_LINES_PAIRS, 5,
+				    BYTES(4, 0, 2, 0x80, 4, 1), &lines));
+	assert_int_equal(lines.range_count, 3);
+	assert_int_equal(py_lines_find(&lines, 2), 5);
+	assert_int_equal(py_lines_find(&lines, 4), 0);
+	assert_int_equal(py_lines_find(&lines, 6), 6);
+	assert_int_equal(py_lines_find(&lines, 10), 0);
+}
+
+static void test_none_does_not_disturb_the_running_line(void **state)
+{
+	_cleanup_py_lines_ struct py_lines lines = {};
+
+	(void)state;
+	/*
+	 * ONE_LINE +2 (2 units), NONE (1), SHORT (1), LONG with -1 and columns
+	 * (1), NO_COLUMNS with +70 (8).
+	 */
+	assert_null(py_lines_decode(PY_LINES_LOCATIONS, 100,
+				    BYTES(0x80 | 12 << 3 | 1, 0, 4,
+					  0x80 | 15 << 3, 0x80 | 2 << 3, 0x11,
+					  0x80 | 14 << 3, 0x03, 0x01, 0x05, 0x06,
+					  0x80 | 13 << 3 | 7, 0x4c, 0x02),
+				    &lines));
+	assert_int_equal(py_lines_find(&lines, 0), 102);
+	assert_int_equal(py_lines_find(&lines, 4), 0);
+	assert_int_equal(py_lines_find(&lines, 6), 102);
+	assert_int_equal(py_lines_find(&lines, 8), 101);
+	assert_int_equal(py_lines_find(&lines, 10), 171);
+	assert_int_equal(py_lines_find(&lines, 24), 171);
+	assert_int_equal(py_lines_find(&lines, 26), 0);
+}
+
+static void test_damaged_tables_are_errors(void **state)
+{
+	struct py_lines lines = {};
+
+	(void)state;
+	expect_error(py_lines_decode(PY_LINES_PAIRS, 1, BYTES(4, 0, 2), &lines),
+		     ERROR_TRUNCATED);
+	expect_error(py_lines_decode(PY_LINES_LOCATIONS, 1, BYTES(0x11), &lines),
+		     ERROR_FORMAT);
+	expect_error(py_lines_decode(PY_LINES_LOCATIONS, 1,
+				     BYTES(0x80 | 14 << 3, 0x7f, 0x7f), &lines),
+		     ERROR_FORMAT);
+	expect_error(py_lines_decode(0, 1, BYTES(0), &lines),
+		     ERROR_INVALID_ARGUMENT);
+	assert_null(lines.ranges);
+}
+
+static void test_no_table_has_no_lines(void **state)
+{
+	_cleanup_py_lines_ struct py_lines lines = {};
+
+	(void)state;
+	assert_null(py_lines_decode(PY_LINES_LOCATIONS, 1, (struct bytes){},
+				    &lines));
+	assert_int_equal(lines.line_count, 0);
+	assert_int_equal(py_lines_find(&lines, 0), 0);
+	assert_int_equal(py_lines_slot(&lines, 1), 0);
+}
+
+static void test_lines_that_are_none_count_as_none(void **state)
+{
+	_cleanup_py_lines_ struct py_lines lines = {};
+
+	(void)state;
+	/* Line 3, then -1, then 2 again. */
+	assert_null(py_lines_decode(PY_LINES_LNOTAB, 3,
+				    BYTES(2, 0xfc, 2, 3), &lines));
+	assert_int_equal(py_lines_find(&lines, 0), 3);
+	assert_int_equal(py_lines_find(&lines, 2), 0);
+	assert_int_equal(py_lines_find(&lines, 4), 2);
+}
+
+/* --- names --- */
+
+static void expect_text(struct bytes text, unsigned int kind, const char *want)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	py_text_append(&out, text, kind);
+	assert_string_equal(out.data, want);
+}
+
+static void test_text_of_each_kind(void **state)
+{
+	(void)state;
+	expect_text(BYTES('f', 'o', 'o'), 1, "foo");
+	expect_text(BYTES(0xe9, 0xff), 1, "\xc3\xa9\xc3\xbf");
+	expect_text(BYTES(0xac, 0x20, 'x', 0), 2, "\xe2\x82\xacx");
+	expect_text(BYTES(0x0d, 0xf4, 0x01, 0), 4, "\xf0\x9f\x90\x8d");
+	/* Half a character; no such kind. */
+	expect_text(BYTES('a', 0, 'b'), 2, "a");
+	expect_text(BYTES('a'), 3, "");
+	expect_text((struct bytes){}, 1, "");
+}
+
+static void test_text_is_one_line_of_valid_utf8(void **state)
+{
+	(void)state;
+	expect_text(BYTES('a', '\n', 0, 0x1b, 0x7f, 0x9b), 1,
+		    "a\\x0a\\x00\\x1b\\x7f\\x9b");
+	/* A lone surrogate, as surrogateescape makes them. */
+	expect_text(BYTES(0x80, 0xdc), 2, "\\udc80");
+	expect_text(BYTES(0, 0xd8, 0, 0), 4, "\\ud800");
+	expect_text(BYTES(0, 0, 0x11, 0), 4, "\\U00110000");
+}
+
+static void test_text_is_cut_between_characters(void **state)
+{
+	static const char *const want[] = { "", ".", "..", "...", "...",
+					    "\xc3\xa9...", "\xc3\xa9...",
+					    "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9" };
+
+	(void)state;
+	for (size_t max = 0; max <= 7; max++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		strbuf_puts(&out, "=");
+		py_text_append_max(&out, BYTES(0xe9, 0xe9, 0xe9, 0xe9), 1,
+				   max == 7 ? 8 : max);
+		assert_string_equal(out.data + 1, want[max]);
+	}
+}
+
+static void test_internal_code(void **state)
+{
+	(void)state;
+	assert_true(py_code_is_internal("__init__", "__init__"));
+	assert_false(py_code_is_internal("/x/__init__.py", "__init__"));
+	assert_false(py_code_is_internal("__init__", "A.__init__"));
+}
+
+/* --- layouts --- */
+
+static void test_layout_of_known_releases(void **state)
+{
+	struct py_layout layout;
+
+	(void)state;
+	assert_null(py_layout_find(0x030801f0, &layout));
+	assert_int_equal(layout.version, 0x030801f0);
+	assert_int_equal(layout.thread_frame, 24);
+	assert_int_equal(layout.code_qualname, PY_ABSENT);
+	assert_int_equal(layout.flags, PY_FRAME_OBJECTS | PY_LASTI);
+	assert_null(py_layout_find(0x030c00c1, &layout));
+	assert_int_equal(layout.interp_threads, 72);
+}
+
+static void test_layout_of_other_releases(void **state)
+{
+	struct py_layout layout;
+
+	(void)state;
+	expect_error(py_layout_find(0x030712f0, &layout), ERROR_UNSUPPORTED);
+	expect_error(py_layout_find(0x031000f0, &layout), ERROR_UNSUPPORTED);
+	expect_error(py_layout_find(0x040800f0, &layout), ERROR_UNSUPPORTED);
+	expect_error(py_layout_find(0x030b00a1, &layout), ERROR_UNSUPPORTED);
+	expect_error(py_layout_find(0, &layout), ERROR_UNSUPPORTED);
+	expect_error(py_layout_find(0x030d00f0, &layout),
+		     ERROR_INVALID_ARGUMENT);
+}
+
+static bool read_nothing(void *arg, uint64_t address, void *buf, size_t size)
+{
+	(void)arg;
+	(void)address;
+	(void)buf;
+	(void)size;
+	return false;
+}
+
+/* Every word of memory is the same one. */
+static bool read_same(void *arg, uint64_t address, void *buf, size_t size)
+{
+	(void)address;
+	for (size_t i = 0; i < size; i++)
+		((uint8_t *)buf)[i] = ((const uint8_t *)arg)[i % 8];
+	return true;
+}
+
+static void test_memory_that_is_no_interpreter_is_refused(void **state)
+{
+	static uint64_t words[] = { 0x10000, 0x656f6300ul, ~0ul,
+				    0x65646f63 /* "code" */, 1 };
+	struct py_memory memory = { read_nothing, NULL };
+	struct py_layout layout;
+	struct error *error;
+
+	(void)state;
+	assert_null(py_layout_find(0x030b02f0, &layout));
+	expect_error(py_layout_validate(&layout, &memory, 0x1000, 0x2000, NULL),
+		     ERROR_FAULT);
+	memory.read = read_same;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		memory.arg = &words[i];
+		expect_error(py_layout_validate(&layout, &memory, 0x1000,
+						0x2000, NULL),
+			     ERROR_FORMAT);
+	}
+	memory.arg = &(uint64_t){ 0 };
+	error = py_layout_validate(&layout, &memory, 0x1000, 0x2000, NULL);
+	expect_error(error, ERROR_NOT_FOUND);
+}
+
+/* --- versions --- */
+
+static void expect_version(const char *data, size_t size, uint32_t want)
+{
+	uint32_t version = 0;
+	struct bytes bytes = { (const uint8_t *)data, size };
+
+	assert_int_equal(py_version_from_strings(bytes, &version), want != 0);
+	assert_int_equal(version, want);
+}
+
+#define EXPECT_VERSION(text, want) \
+	expect_version(text, sizeof(text) - 1, want)
+
+static void test_version_from_strings(void **state)
+{
+	(void)state;
+	EXPECT_VERSION("x\0cpython-38\0003.8.18\0y", 0x030812f0);
+	EXPECT_VERSION("cpython-310\0Python 3.10.0rc2\0", 0x030a00c2);
+	EXPECT_VERSION("cpython-39\0003.9.2+\0", 0x030902f0);
+	/* Others' versions; the series alone. */
+	EXPECT_VERSION("cpython-38\00013.8.1\0002.3.8.7\0003.8.1-x\0003.40.1\0",
+		       0x030800f0);
+	EXPECT_VERSION("cpython-38\0003.8.1\0003.8.2\0", 0x030800f0);
+	EXPECT_VERSION("cpython-38\0003.8.1", 0x030800f0);
+	EXPECT_VERSION("cpython-38\0cpython-39\0003.8.1\0", 0);
+	EXPECT_VERSION("cpython-3", 0);
+	EXPECT_VERSION("3.8.1\0", 0);
+	EXPECT_VERSION("", 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lnotab_reaches_to_the_end),
+		cmocka_unit_test(test_pairs_know_code_without_line),
+		cmocka_unit_test(test_none_does_not_disturb_the_running_line),
+		cmocka_unit_test(test_damaged_tables_are_errors),
+		cmocka_unit_test(test_no_table_has_no_lines),
+		cmocka_unit_test(test_lines_that_are_none_count_as_none),
+		cmocka_unit_test(test_text_of_each_kind),
+		cmocka_unit_test(test_text_is_one_line_of_valid_utf8),
+		cmocka_unit_test(test_text_is_cut_between_characters),
+		cmocka_unit_test(test_internal_code),
+		cmocka_unit_test(test_layout_of_known_releases),
+		cmocka_unit_test(test_layout_of_other_releases),
+		cmocka_unit_test(test_memory_that_is_no_interpreter_is_refused),
+		cmocka_unit_test(test_version_from_strings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

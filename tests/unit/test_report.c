@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the report does that perf's does not: Python frames, folding, notes,
+ * filters by entry. Its layout is compared with perf itself in
+ * tests/live/test_report_like_perf.py.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+
+/* A stack as kaa records it: glue around an evaluation function. */
+#define GLUE_OUT "_start I:Py_BytesMain I:_PyEval_EvalFrameDefault "
+
+static void fill_python(struct model *m)
+{
+	model_sample(m, 60,
+		     GLUE_OUT "py:py::<module>:/srv/x.py@9 "
+			      "py:py::foo:/srv/x.py@3 long_add");
+	model_sample(m, 30,
+		     GLUE_OUT "py:py::<module>:/srv/x.py@9 "
+			      "py:py::foo:/srv/x.py@4");
+	model_sample(m, 10,
+		     GLUE_OUT "py:py::<module>:/srv/x.py@9 "
+			      "py:py::foo:/srv/x.py@4 "
+			      "I:_PyEval_EvalFrameDefault");
+}
+
+static void check_report(const struct model *m,
+			 const struct report_options *options,
+			 const char *expected)
+{
+	char *text = model_report(m, options);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void check_has(const struct model *m,
+		      const struct report_options *options, const char *part,
+		      bool has)
+{
+	char *text = model_report(m, options);
+
+	if (!strstr(text, part) == has)
+		fail_msg("'%s' is %sin:\n%s", part, has ? "not " : "", text);
+	free(text);
+}
+
+#define HEAD                                                                                   \
+	"# To display the perf.data header info, please use --header/--header-only options.\n" \
+	"#\n#\n# Total Lost Samples: 0\n#\n"                                                   \
+	"# Samples: 3  of event 'cycles'\n"                                                    \
+	"# Event count (approx.): 100\n#\n"
+
+/*
+ * The evaluation function's own time is its Python function's. (foo stands
+ * before its caller: among equals perf takes the longer chain first, and what
+ * was hit has its chain from the outermost frame on.)
+ */
+static void test_interpreter_frames_are_folded(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	options.samples = true;
+	model_init(&m, NULL);
+	fill_python(&m);
+	check_report(
+		&m, &options,
+		HEAD
+		"# Children      Self       Samples  Command  Shared Object  Symbol                    \n"
+		"# ........  ........  ............  .......  .............  ..........................\n"
+		"#\n"
+		"   100.00%     0.00%             0  python3  python3.11     [.] _start\n"
+		"            |\n"
+		"            ---_start\n"
+		"               py::<module>:/srv/x.py\n"
+		"               py::foo:/srv/x.py\n"
+		"               |          \n"
+		"                --60.00%--long_add\n"
+		"\n"
+		"   100.00%    40.00%             2  python3  [python]       [.] py::foo:/srv/x.py\n"
+		"            |          \n"
+		"            |--60.00%--py::foo:/srv/x.py\n"
+		"            |          long_add\n"
+		"            |          \n"
+		"             --40.00%--_start\n"
+		"                       py::<module>:/srv/x.py\n"
+		"                       py::foo:/srv/x.py\n"
+		"\n"
+		"   100.00%     0.00%             0  python3  [python]       [.] py::<module>:/srv/x.py\n"
+		"            |\n"
+		"            ---py::<module>:/srv/x.py\n"
+		"               py::foo:/srv/x.py\n"
+		"               |          \n"
+		"                --60.00%--long_add\n"
+		"\n"
+		"    60.00%    60.00%             1  python3  python3.11     [.] long_add\n"
+		"            |\n"
+		"            ---_start\n"
+		"               py::<module>:/srv/x.py\n"
+		"               py::foo:/srv/x.py\n"
+		"               long_add\n"
+		"\n\n\n");
+	options.interpreter_frames = true;
+	check_has(&m, &options, "[.] _PyEval_EvalFrameDefault\n", true);
+	check_has(&m, &options, "[.] Py_BytesMain\n", true);
+	model_deinit(&m);
+}
+
+/* Before its first Python frame, the interpreter is a program like any. */
+static void test_start_up_is_not_folded(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	model_sample(&m, 1, "_start I:Py_BytesMain init_import");
+	fill_python(&m);
+	check_has(
+		&m, &options,
+		"     0.99%     0.00%  python3  python3.11     [.] Py_BytesMain\n",
+		true);
+	model_deinit(&m);
+}
+
+static void test_lines_on_request(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	fill_python(&m);
+	check_has(&m, &options, "x.py:3", false);
+	model_check(report_parse_callgraph(&options, "srcline,callee"));
+	check_has(&m, &options,
+		  "            |          \n"
+		  "            |--60.00%--py::foo:/srv/x.py x.py:3\n"
+		  "            |          py::<module>:/srv/x.py x.py:9\n"
+		  "            |          _start\n"
+		  "            |          \n"
+		  "             --40.00%--py::foo:/srv/x.py x.py:4\n",
+		  true);
+	model_check(report_parse_callgraph(&options, "none"));
+	model_check(report_parse_sort(&options, "srcline"));
+	options.children = false;
+	check_has(&m, &options,
+		  "    60.00%  python3.11[long_add]\n"
+		  "    40.00%  x.py:4\n",
+		  true);
+	model_deinit(&m);
+}
+
+/* A function defined in two code objects of one name is one function. */
+static void test_python_functions_merge_by_name(void **state)
+{
+	struct report_options options;
+	struct profile_frame twin;
+	struct profile_symbol symbol;
+	struct profile_sample sample;
+	struct model m;
+	uint32_t frame;
+
+	(void)state;
+	report_options_init(&options);
+	options.callgraph.type = CALLGRAPH_NONE;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "py:py::f:/srv/x.py@1");
+	twin = *profile_frame(m.profile, 0);
+	symbol = *profile_symbol(m.profile, twin.symbol);
+	symbol.start += 0x100000;
+	symbol.end += 0x100000;
+	twin.address += 0x100000;
+	twin.rel += 0x100000;
+	model_check(profile_intern_symbol(m.profile, &symbol, &twin.symbol));
+	model_check(profile_intern_frame(m.profile, &twin, &frame));
+	sample = profile_sample(m.profile, 0);
+	model_check(profile_stack_push(m.profile, PROFILE_NONE, frame,
+				       &sample.stack));
+	model_check(profile_add_sample(m.profile, &sample));
+	check_has(
+		&m, &options,
+		"   100.00%   100.00%  python3  [python]       [.] py::f:/srv/x.py\n",
+		true);
+	model_deinit(&m);
+}
+
+static void test_kernel_callers_are_kernel(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	options.callgraph.type = CALLGRAPH_NONE;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "main k:entry_SYSCALL_64 k:do_syscall_64");
+	check_has(&m, &options, "[k] entry_SYSCALL_64\n", true);
+	options.like_perf = true;
+	check_has(&m, &options, "[.] entry_SYSCALL_64\n", true);
+	check_has(&m, &options, "[k] do_syscall_64\n", true);
+	model_deinit(&m);
+}
+
+static void test_filters(void **state)
+{
+	const char *const worker = "worker";
+	const char *const python = "[python]";
+	const char *const names[] = { "long_add", "py::foo:/srv/x.py" };
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	fill_python(&m);
+	m.task = model_task(&m, 101, worker);
+	model_sample(&m, 100, "clone py:py::run:/srv/x.py@20");
+
+	report_options_init(&options);
+	options.comms = (struct report_names){ &worker, 1 };
+	check_has(&m, &options, "# comm: worker\n", true);
+	check_has(&m, &options,
+		  "    50.00%     0.00%  python3.11     [.] clone\n", true);
+	check_has(&m, &options, "long_add", false);
+	/* Not told apart by symbol: what is left is what hit the DSO. */
+	report_options_init(&options);
+	model_check(report_parse_sort(&options, "comm"));
+	options.dsos = (struct report_names){ &python, 1 };
+	options.children = false;
+	check_has(&m, &options, "    50.00%  worker ", true);
+	check_has(&m, &options, "    20.00%  python3", true);
+	report_options_init(&options);
+	options.symbols = (struct report_names){ names, 2 };
+	check_has(&m, &options, "[.] long_add\n", true);
+	check_has(&m, &options, "[.] py::foo:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] clone\n", false);
+	report_options_init(&options);
+	options.symbol_filter = "run";
+	check_has(&m, &options, "[.] py::run:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] long_add\n", false);
+	model_deinit(&m);
+}
+
+static void test_notes(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	options.callgraph.type = CALLGRAPH_NONE;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "main foo");
+	check_has(&m, &options, "truncated", false);
+	model_add(&m, 1, "main foo", PROFILE_SAMPLE_TRUNCATED);
+	model_add(&m, 1, "main 0x1234",
+		  PROFILE_SAMPLE_TRUNCATED | PROFILE_SAMPLE_NOT_ALIGNED);
+	model_add(&m, 1, "main bar", PROFILE_SAMPLE_UNREADABLE_PYTHON);
+	m.profile->counters[PROFILE_LOST_SAMPLES] = 1;
+	m.profile->counters[PROFILE_MISSING_BYTES] = 17;
+	model_check(profile_add_note(m.profile, "rings were full", 2));
+	model_check(profile_add_note(m.profile, "quiet", 0));
+	check_has(&m, &options, "# Total Lost Samples: 1\n", true);
+	check_has(
+		&m, &options,
+		"\n\n\n#\n"
+		"# 1 of 5 samples (20.00%) were lost: the recorder could not keep up\n"
+		"# 2 of 4 samples (50.00%) have a truncated stack: it goes on beyond [truncated stack]\n"
+		"# 1 of 4 samples (25.00%) have Python frames whose place among the native ones is not known\n"
+		"# 1 of 4 samples (25.00%) have Python frames that could not be read\n"
+		"# 1 of 4 samples (25.00%) hit an address without a symbol\n"
+		"# 17 bytes are missing at the end of the file\n"
+		"# recorder: rings were full: 2\n"
+		"#\n",
+		true);
+	options.like_perf = true;
+	check_has(&m, &options, "truncated", false);
+	model_deinit(&m);
+}
+
+static void test_header(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	options.header = true;
+	model_init(&m, NULL);
+	model_check(profile_add_header(m.profile, "hostname", "vm\033[2J"));
+	check_has(&m, &options,
+		  "# ========\n# hostname : vm?[2J\n# ========\n#\n#\n# Total",
+		  true);
+	model_deinit(&m);
+}
+
+static void test_names_cannot_drive_the_terminal(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	m.task = model_task(&m, 7, "\033]0;x\007");
+	model_sample(&m, 1,
+		     "main\r \xc2\x9b"
+		     "31m\xc3\xa9");
+	check_has(&m, &options, "\033", false);
+	check_has(&m, &options, "\xc2\x9b", false);
+	check_has(&m, &options, "?]0;x?", true);
+	check_has(&m, &options, "[.] ?31m\xc3\xa9\n", true);
+	model_deinit(&m);
+}
+
+static void test_nothing_known_of_a_sample(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	model_sample(&m, 5, "");
+	check_has(
+		&m, &options,
+		"   100.00%   100.00%  python3  [unknown]         [.] [unknown]\n",
+		true);
+	check_has(&m, &options, "            ---[unknown]\n", true);
+	options.like_perf = true;
+	check_has(&m, &options, "[unknown]", true);
+	model_deinit(&m);
+}
+
+static void test_no_samples(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	check_has(&m, &options, "# Samples", false);
+	model_deinit(&m);
+}
+
+static void test_width_limit(void **state)
+{
+	struct report_options options;
+	struct model m;
+	char *text, *line, *save = NULL;
+
+	(void)state;
+	report_options_init(&options);
+	options.max_columns = 40;
+	model_init(&m, NULL);
+	fill_python(&m);
+	text = model_report(&m, &options);
+	for (line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		if (line[0] != '#')
+			assert_true(strlen(line) <= 40);
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_full_disk(void **state)
+{
+	struct report_options options;
+	struct error *error;
+	struct model m;
+	FILE *out = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(out);
+	report_options_init(&options);
+	model_init(&m, NULL);
+	fill_python(&m);
+	error = report_write(m.profile, &options, out);
+	assert_true(error_is_os(error, 28));
+	error_destroy(error);
+	fclose(out);
+	model_deinit(&m);
+}
+
+static void check_refused(struct error *error, const char *part)
+{
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_INVALID_ARGUMENT);
+	assert_non_null(strstr(error->message, part));
+	error_destroy(error);
+}
+
+static void test_options(void **state)
+{
+	struct report_options o;
+
+	(void)state;
+	report_options_init(&o);
+	assert_true(report_caller_order(&o));
+	o.children = false;
+	assert_false(report_caller_order(&o));
+	model_check(report_parse_callgraph(&o, NULL));
+	assert_true(report_caller_order(&o));
+	model_check(
+		report_parse_callgraph(&o, "callee,fr,count,2.5,7,srcline"));
+	assert_int_equal(o.callgraph.type, CALLGRAPH_FRACTAL);
+	assert_int_equal(o.callgraph.order, CALLGRAPH_CALLEE);
+	assert_int_equal(o.callgraph.key, CHAIN_KEY_SRCLINE);
+	assert_int_equal(o.callgraph.value, CALLGRAPH_COUNT);
+	assert_float_equal(o.callgraph.threshold, 2.5, 1e-9);
+	assert_int_equal(o.callgraph.print_limit, 7);
+	check_refused(report_parse_callgraph(&o, "graph,nonsense"),
+		      "'nonsense'");
+	check_refused(report_parse_callgraph(&o, "0.5x"), "'0.5x'");
+	check_refused(report_parse_callgraph(&o, "1,2,3"), "'3'");
+	check_refused(report_parse_callgraph(&o, "-1"), "'-1'");
+	model_check(report_parse_sort(&o, "sym,comm,sym,tid"));
+	assert_int_equal(o.key_count, 3);
+	assert_int_equal(o.keys[0], REPORT_SYMBOL);
+	assert_int_equal(o.keys[2], REPORT_THREAD);
+	check_refused(report_parse_sort(&o, "comm,nonsense"), "'nonsense'");
+	check_refused(report_parse_sort(&o, ""), "no key");
+	assert_int_equal(o.key_count, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interpreter_frames_are_folded),
+		cmocka_unit_test(test_start_up_is_not_folded),
+		cmocka_unit_test(test_lines_on_request),
+		cmocka_unit_test(test_python_functions_merge_by_name),
+		cmocka_unit_test(test_kernel_callers_are_kernel),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_names_cannot_drive_the_terminal),
+		cmocka_unit_test(test_nothing_known_of_a_sample),
+		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_width_limit),
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

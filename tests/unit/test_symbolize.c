@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+
+#include "base/strbuf.h"
+#include "obj/elf_symbols.h"
+#include "symbolize/dso.h"
+#include "symbolize/perf_map_file.h"
+#include "symbolize/ranges.h"
+#include "symbolize/rooted.h"
+#include "symbolize/symbolize.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+
+/* A folder of our own; its path is in *state. */
+static int setup(void **state)
+{
+	char *path = strdup("/tmp/kaa-test-symbolize-XXXXXX");
+
+	*state = path;
+	return mkdtemp(path) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+	int status;
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", (char *)*state);
+	status = system(command);
+	free(*state);
+	return status;
+}
+
+__attribute__((format(printf, 2, 3)))
+static char *path_in(const char *dir, const char *format, ...)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+	va_list args;
+
+	strbuf_printf(&path, "%s/", dir);
+	va_start(args, format);
+	strbuf_vprintf(&path, format, args);
+	va_end(args);
+	return strbuf_take(&path);
+}
+
+static void write_file(const char *path, const char *content)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(content, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void expect_code(struct error *error, enum error_code code)
+{
+	assert_non_null(error);
+	assert_int_equal(error->code, code);
+	error_destroy(error);
+}
+
+static void test_rooted_links_stay_inside(void **state)
+{
+	_cleanup_free_ char *inside = path_in(*state, "secret");
+	_cleanup_free_ char *link = path_in(*state, "link");
+	_cleanup_free_ char *up = path_in(*state, "up");
+	_cleanup_close_ int fd = -1;
+	char buf[8] = "";
+
+	write_file(inside, "inside");
+	assert_int_equal(symlink("/secret", link), 0);
+	assert_int_equal(symlink("../../../../etc/passwd", up), 0);
+	assert_null(rooted_open(*state, "/link", 0, &fd));
+	assert_int_equal(read(fd, buf, 6), 6);
+	assert_string_equal(buf, "inside");
+	expect_code(rooted_open(*state, "/up", 0, &fd), ERROR_OS);
+	expect_code(rooted_open(*state, "/link", O_NOFOLLOW, &fd), ERROR_OS);
+	expect_code(rooted_open(*state, "/../etc/passwd", 0, &fd), ERROR_OS);
+}
+
+static void make_tmp(const char *dir)
+{
+	_cleanup_free_ char *tmp = path_in(dir, "tmp");
+
+	assert_int_equal(mkdir(tmp, 0700), 0);
+}
+
+static void test_perf_map_file(void **state)
+{
+	_cleanup_free_ char *path = NULL;
+	struct perf_map_file map = {};
+
+	make_tmp(*state);
+	path = path_in(*state, "tmp/perf-123.map");
+	expect_code(perf_map_file_load(*state, 123, -1, &map),
+		    ERROR_NOT_FOUND);
+	write_file(path, "1000 10 py::f:/x.py\nnonsense\n");
+	assert_null(perf_map_file_load(*state, 123, -1, &map));
+	assert_string_equal(map.path, "/tmp/perf-123.map");
+	assert_int_equal(map.bad, 1);
+	assert_string_equal(symtab_find(&map.symtab, 0x100f)->name,
+			    "py::f:/x.py");
+	perf_map_file_deinit(&map);
+}
+
+/* A link, a folder or a FIFO in place of the map: refused, at once. */
+static void test_perf_map_that_is_no_file(void **state)
+{
+	_cleanup_free_ char *link = path_in(*state, "tmp/perf-1.map");
+	_cleanup_free_ char *fifo = path_in(*state, "tmp/perf-2.map");
+	_cleanup_free_ char *folder = path_in(*state, "tmp/perf-3.map");
+	struct perf_map_file map = {};
+
+	assert_int_equal(symlink("perf-123.map", link), 0);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	expect_code(perf_map_file_load(*state, 1, -1, &map), ERROR_OS);
+	expect_code(perf_map_file_load(*state, 2, -1, &map),
+		    ERROR_UNSUPPORTED);
+	expect_code(perf_map_file_load(*state, 3, -1, &map),
+		    ERROR_UNSUPPORTED);
+}
+
+static void test_perf_map_of_a_stranger(void **state)
+{
+	_cleanup_free_ char *path = path_in(*state, "tmp/perf-4.map");
+	struct perf_map_file map = {};
+
+	if (geteuid() != 0)
+		skip();
+	write_file(path, "1000 10 planted\n");
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	expect_code(perf_map_file_load(*state, 4, -1, &map), ERROR_PERMISSION);
+	expect_code(perf_map_file_load(*state, 4, 54321, &map),
+		    ERROR_PERMISSION);
+	assert_null(perf_map_file_load(*state, 4, 12345, &map));
+	perf_map_file_deinit(&map);
+}
+
+static void test_perf_map_of_a_live_process(void **state)
+{
+	struct perf_map_file map = {};
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	write_file(path, "2000 10 mine\n");
+	assert_null(perf_map_file_load_live(NULL, getpid(), &map));
+	assert_int_equal(unlink(path), 0);
+	assert_string_equal(map.path, path);
+	assert_string_equal(symtab_find(&map.symtab, 0x2000)->name, "mine");
+	perf_map_file_deinit(&map);
+	expect_code(perf_map_file_load_live(NULL, getpid(), &map),
+		    ERROR_NOT_FOUND);
+}
+
+static const struct range *best_of(const struct range *ranges, int count,
+				   uint64_t address, uint64_t time)
+{
+	const struct range *best = NULL;
+
+	for (int i = 0; i < count; i++) {
+		if (address >= ranges[i].start && address < ranges[i].end &&
+		    time >= ranges[i].from && time < ranges[i].to &&
+		    (!best || ranges[i].from >= best->from))
+			best = &ranges[i];
+	}
+	return best;
+}
+
+static void test_ranges_in_space_and_time(void **state)
+{
+	enum { COUNT = 700, SPACE = 300, TIME = 50 };
+	static struct range ranges[COUNT];
+	struct range_table table = {};
+	unsigned int seed = 5;
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++) {
+		uint64_t start = (uint64_t)rand_r(&seed) % SPACE;
+		uint64_t from = (uint64_t)rand_r(&seed) % TIME;
+
+		ranges[i] = (struct range){
+			.start = start,
+			.end = start + 1 + (uint64_t)rand_r(&seed) % 20,
+			.from = from,
+			.to = from + 1 + (uint64_t)rand_r(&seed) % 5,
+			.sequence = (uint64_t)i,
+			.user = &ranges[i],
+		};
+		assert_true(range_table_add(&table, &ranges[i]));
+		for (int k = 0; k < 50; k++) {
+			uint64_t at = (uint64_t)rand_r(&seed) % SPACE;
+			uint64_t time = (uint64_t)rand_r(&seed) % TIME;
+			const struct range *found =
+				range_table_find(&table, at, time);
+
+			assert_ptr_equal(found ? found->user : NULL,
+					 best_of(ranges, i + 1, at, time));
+		}
+	}
+	range_table_deinit(&table);
+}
+
+static void create(const struct dso_options *options, struct dso_store **store,
+		   struct symbolizer **symbolizer)
+{
+	assert_null(dso_store_create(options, store));
+	assert_null(symbolizer_create(*store, symbolizer));
+}
+
+/* The dso and file offset of an address in this process. */
+static uint64_t locate(struct dso_store *store, const void *address,
+		       struct dso **dso)
+{
+	struct proc_maps maps = PROC_MAPS_INIT;
+	const struct proc_map *map;
+	uint64_t at = (uint64_t)(uintptr_t)address, offset;
+	struct dso_key key = {};
+
+	assert_null(proc_maps_read(NULL, getpid(), &maps));
+	map = proc_maps_find(&maps, at);
+	assert_non_null(map);
+	key.path = map->path;
+	key.inode = map->inode;
+	assert_null(dso_store_get(store, &key, dso));
+	offset = at - map->start + map->offset;
+	proc_maps_deinit(&maps);
+	return offset;
+}
+
+__attribute__((noinline)) static int some_function(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x * 3;
+}
+
+static void test_own_functions(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	const struct symbol_info *first, *second;
+	struct symbol_frame frame;
+	struct dso *dso, *again;
+	uint64_t offset;
+	size_t count;
+
+	(void)state;
+	create(&(struct dso_options){ .live = true }, &store, &symbolizer);
+	offset = locate(store, some_function, &dso);
+	locate(store, some_function, &again);
+	assert_ptr_equal(dso, again);
+	assert_string_equal(dso->name, "test_symbolize");
+	assert_null(symbolizer_file(symbolizer, dso, offset, &first));
+	assert_string_equal(first->name, "some_function");
+	assert_null(symbolizer_file(symbolizer, dso, offset + 2, &second));
+	assert_ptr_equal(first, second);
+	/* The byte before a function's first is the caller's last. */
+	assert_null(symbolizer_frames(symbolizer, dso, offset, true, &frame, 1,
+				      &count));
+	assert_true(count == 0 || frame.symbol != first);
+	assert_null(symbolizer_frames(symbolizer, dso, offset + 1, true,
+				      &frame, 1, &count));
+	assert_int_equal(count, 1);
+	assert_ptr_equal(frame.symbol, first);
+	assert_int_equal(some_function(1), 3);
+}
+
+static void test_function_of_libc(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	const struct symbol_info *info;
+	struct dso *dso;
+	uint64_t offset;
+
+	(void)state;
+	create(&(struct dso_options){ .live = true }, &store, &symbolizer);
+	offset = locate(store, dlsym(RTLD_DEFAULT, "qsort_r"), &dso);
+	assert_null(symbolizer_file(symbolizer, dso, offset, &info));
+	/* Perhaps by an alias, if debug files of libc are installed. */
+	assert_non_null(strstr(info->name, "qsort_r"));
+}
+
+static void test_vdso(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	const struct symbol_info *info;
+	struct elf_symbol symbol;
+	struct elf_file *elf;
+	struct dso *dso, *other;
+	struct dso_key key = { .path = "[vdso]", .build_id = { .size = 20 } };
+	uint64_t offset;
+
+	(void)state;
+	if (!getauxval(AT_SYSINFO_EHDR))
+		skip();
+	create(&(struct dso_options){ .live = true }, &store, &symbolizer);
+	locate(store, (void *)getauxval(AT_SYSINFO_EHDR), &dso);
+	assert_int_equal(dso->kind, DSO_VDSO);
+	assert_null(dso_elf(dso, &elf));
+	assert_null(elf_file_find_symbol(elf, "__vdso_clock_gettime",
+					 &symbol));
+	assert_true(elf_file_vaddr_to_offset(elf, symbol.vaddr, &offset));
+	assert_null(symbolizer_file(symbolizer, dso, offset, &info));
+	assert_non_null(strstr(info->name, "clock_gettime"));
+	/* Another build-id: another kernel's. */
+	assert_null(dso_store_get(store, &key, &other));
+	assert_ptr_not_equal(dso, other);
+	expect_code(dso_elf(other, &elf), ERROR_NOT_FOUND);
+	assert_int_equal(other->state, DSO_MISMATCH);
+}
+
+static void test_other_build_id_gives_no_names(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	const struct symbol_info *info;
+	struct dso_key key = {};
+	struct elf_file *elf;
+	struct dso *right, *wrong, *absent;
+	uint64_t offset;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	offset = locate(store, some_function, &right);
+	assert_null(dso_elf(right, &elf));
+	if (!elf->build_id.size)
+		skip();
+	key.path = right->path;
+	key.build_id = elf->build_id;
+	assert_null(dso_store_get(store, &key, &right));
+	assert_null(symbolizer_file(symbolizer, right, offset, &info));
+	assert_string_equal(info->name, "some_function");
+	key.build_id.data[3] ^= 1;
+	assert_null(dso_store_get(store, &key, &wrong));
+	assert_ptr_not_equal(right, wrong);
+	assert_null(symbolizer_file(symbolizer, wrong, offset, &info));
+	assert_null(info);
+	assert_int_equal(wrong->state, DSO_MISMATCH);
+	key.path = "/nonexistent/file.so";
+	assert_null(dso_store_get(store, &key, &absent));
+	assert_null(symbolizer_file(symbolizer, absent, offset, &info));
+	assert_null(info);
+	assert_int_equal(absent->state, DSO_MISSING);
+	assert_int_equal(dso_store_stats(store)->mismatched, 1);
+	assert_int_equal(dso_store_stats(store)->missing, 1);
+}
+
+static int count_open_files(void)
+{
+	struct name_list names = {};
+	int count;
+
+	assert_null(dir_list(NULL, "/proc/self/fd", &names));
+	count = (int)names.count;
+	name_list_deinit(&names);
+	return count;
+}
+
+static void test_many_files_need_few_descriptors(void **state)
+{
+	enum { COUNT = 400 };
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	_cleanup_free_ char *self = realpath("/proc/self/exe", NULL);
+	struct dso *dsos[COUNT];
+	struct elf_file *elf;
+	struct bytes bytes;
+	uint64_t offset;
+
+	create(&(struct dso_options){}, &store, &symbolizer);
+	offset = locate(store, some_function, &dsos[0]);
+	for (int i = 0; i < COUNT; i++) {
+		_cleanup_free_ char *path = path_in(*state, "lib%d.so", i);
+		struct dso_key key = { .path = path };
+
+		assert_int_equal(symlink(self, path), 0);
+		assert_null(dso_store_get(store, &key, &dsos[i]));
+		assert_null(dso_elf(dsos[i], &elf));
+	}
+	assert_true(count_open_files() < 200);
+	for (int i = 0; i < COUNT; i += COUNT - 1) {
+		const struct symbol_info *info;
+
+		assert_null(symbolizer_file(symbolizer, dsos[i], offset, &info));
+		assert_string_equal(info->name, "some_function");
+		assert_null(dso_elf(dsos[i], &elf));
+		assert_null(elf_file_section_by_name(elf, ".eh_frame", NULL,
+						     &bytes));
+	}
+}
+
+static void test_kinds_of_dsos(void **state)
+{
+	static const struct {
+		const char *path, *name;
+		enum dso_kind kind;
+		bool kernel;
+	} cases[] = {
+		{ "/usr/lib/libc.so.6", "libc.so.6", DSO_FILE, false },
+		{ "[vdso]", "[vdso]", DSO_VDSO, false },
+		{ "[heap]", "[heap]", DSO_NAMED, false },
+		{ "//anon", "anon", DSO_NAMED, false },
+		{ "/memfd:x (deleted)", "memfd:x (deleted)", DSO_NAMED, false },
+		{ "[kernel.kallsyms]_text", "[kernel.kallsyms]", DSO_KERNEL,
+		  true },
+		{ "[nf_tables]", "[nf_tables]", DSO_KERNEL, true },
+		{ "/lib/modules/6.1/kernel/snd-pcm.ko.xz", "[snd_pcm]",
+		  DSO_KERNEL, true },
+	};
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+
+	(void)state;
+	assert_null(dso_store_create(&(struct dso_options){}, &store));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct dso_key key = { .path = cases[i].path,
+				       .kernel = cases[i].kernel };
+		struct dso *dso, *again;
+
+		assert_null(dso_store_get(store, &key, &dso));
+		assert_null(dso_store_get(store, &key, &again));
+		assert_ptr_equal(dso, again);
+		assert_int_equal(dso->kind, cases[i].kind);
+		assert_string_equal(dso->name, cases[i].name);
+		assert_int_equal(dso->index, i);
+	}
+}
+
+static void test_range_holds_for_its_time(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	struct symbol_range range = {
+		.pid = 7, .start = 0x1000, .size = 0x10, .from = 100, .to = 200,
+		.name = "_Z3oldv", .dso_name = "/tmp/perf-7.map",
+	};
+	const struct symbol_info *info;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	assert_null(symbolizer_add_range(symbolizer, &range));
+	range.name = "new";
+	range.from = 200;
+	range.to = SYMBOLIZE_FOREVER;
+	assert_null(symbolizer_add_range(symbolizer, &range));
+	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 99, &info));
+	assert_null(info);
+	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 199, &info));
+	assert_string_equal(info->name, "old()");
+	assert_string_equal(info->dso->path, "/tmp/perf-7.map");
+	assert_string_equal(info->dso->name, "[JIT] tid 7");
+	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 200, &info));
+	assert_string_equal(info->name, "new");
+	assert_null(symbolizer_range(symbolizer, 8, 0x1008, 200, &info));
+	assert_null(info);
+	range.size = 0;
+	expect_code(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
+	range.start = UINT64_MAX;
+	range.size = 2;
+	expect_code(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
+}
+
+/* One entry in a table for what a range and kallsyms name in one module. */
+static void test_kernel_range_shares_the_dso_of_kallsyms(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	const struct symbol_range range = {
+		.pid = SYMBOLIZE_KERNEL, .start = 0xffffffffa0000000,
+		.size = 0x10, .to = SYMBOLIZE_FOREVER, .name = "odd\nname",
+		.dso_name = "[kernel.kallsyms]",
+	};
+	const struct dso_key key = { .path = "[kernel.kallsyms]_text",
+				     .kernel = true };
+	const struct symbol_info *info;
+	struct dso *dso;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	assert_null(symbolizer_add_range(symbolizer, &range));
+	assert_null(symbolizer_kernel(symbolizer, range.start, 1, &info));
+	assert_string_equal(info->name, "odd?name");
+	assert_true(info->kernel);
+	assert_null(dso_store_get(store, &key, &dso));
+	assert_ptr_equal(info->dso, dso);
+}
+
+/* A fake /proc and /sys, so that neither root nor a kernel is needed. */
+static void make_kernel(const char *dir)
+{
+	static const char note[] = "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\1\2\3\4";
+	_cleanup_free_ char *proc = path_in(dir, "proc");
+	_cleanup_free_ char *sys = path_in(dir, "sys");
+	_cleanup_free_ char *kernel = path_in(dir, "sys/kernel");
+	_cleanup_free_ char *kallsyms = path_in(dir, "proc/kallsyms");
+	_cleanup_free_ char *notes = path_in(dir, "sys/kernel/notes");
+	FILE *file;
+
+	assert_int_equal(mkdir(proc, 0700), 0);
+	assert_int_equal(mkdir(sys, 0700), 0);
+	assert_int_equal(mkdir(kernel, 0700), 0);
+	write_file(kallsyms, "ffffffff81000000 T _text\n"
+			     "ffffffff81000100 t do_work\n"
+			     "ffffffff81000200 t do_more\n"
+			     "ffffffffc0001000 t mod_work\t[mod]\n");
+	file = fopen(notes, "w");
+	assert_int_equal(fwrite(note, sizeof(note) - 1, 1, file), 1);
+	fclose(file);
+}
+
+static const char *kernel_name(struct dso_options *options, uint64_t text,
+			       const struct build_id *build_id,
+			       uint64_t address, char *buf)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	const struct symbol_info *info;
+
+	create(options, &store, &symbolizer);
+	dso_store_set_kernel(store, text, build_id);
+	assert_null(symbolizer_kernel(symbolizer, address, 1, &info));
+	if (!info)
+		return "-";
+	assert_true(info->kernel);
+	snprintf(buf, 100, "%s %s", info->dso->name, info->name);
+	return buf;
+}
+
+static void test_kernel_symbols_of_the_same_kernel_only(void **state)
+{
+	static const uint64_t text = 0xffffffff81000000;
+	const struct build_id same = { .size = 4, .data = { 1, 2, 3, 4 } };
+	const struct build_id other = { .size = 4, .data = { 4, 3, 2, 1 } };
+	struct dso_options options = { .root = *state };
+	char buf[100];
+
+	make_kernel(*state);
+	/* Same boot: by _text, or by build-id, or because it is live. */
+	assert_string_equal(kernel_name(&options, text, NULL, text + 0x108,
+					buf), "[kernel.kallsyms] do_work");
+	assert_string_equal(kernel_name(&options, text, &same,
+					0xffffffffc0001004, buf),
+			    "[mod] mod_work");
+	/* Booted anew: the kernel moved, modules are anywhere. */
+	assert_string_equal(kernel_name(&options, text + 0x1000000, &same,
+					text + 0x1000108, buf),
+			    "[kernel.kallsyms] do_work");
+	assert_string_equal(kernel_name(&options, text + 0x1000000, &same,
+					0xffffffffc1001004, buf), "-");
+	/* Another kernel, or nothing known. */
+	assert_string_equal(kernel_name(&options, text, &other, text + 0x108,
+					buf), "-");
+	assert_string_equal(kernel_name(&options, 0, NULL, text + 0x108, buf),
+			    "-");
+	options.live = true;
+	assert_string_equal(kernel_name(&options, 0, NULL, text + 0x108, buf),
+			    "[kernel.kallsyms] do_work");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rooted_links_stay_inside),
+		cmocka_unit_test(test_perf_map_file),
+		cmocka_unit_test(test_perf_map_that_is_no_file),
+		cmocka_unit_test(test_perf_map_of_a_stranger),
+		cmocka_unit_test(test_perf_map_of_a_live_process),
+		cmocka_unit_test(test_ranges_in_space_and_time),
+		cmocka_unit_test(test_own_functions),
+		cmocka_unit_test(test_function_of_libc),
+		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_other_build_id_gives_no_names),
+		cmocka_unit_test(test_many_files_need_few_descriptors),
+		cmocka_unit_test(test_kinds_of_dsos),
+		cmocka_unit_test(test_range_holds_for_its_time),
+		cmocka_unit_test(test_kernel_range_shares_the_dso_of_kallsyms),
+		cmocka_unit_test(test_kernel_symbols_of_the_same_kernel_only),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* perf's versions, remote memory, helpers, the user behind sudo. */
+#include <errno.h>
+#include <pwd.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/capability.h"
+#include "sys/capture.h"
+#include "sys/file.h"
+#include "sys/invoker.h"
+#include "sys/perf_event.h"
+#include "sys/perf_version.h"
+#include "sys/probe_machine.h"
+#include "sys/remote_memory.h"
+
+static void check(struct error *error)
+{
+	if (error)
+		fail_msg("%s", error->message);
+}
+
+static void test_perf_versions(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int major, minor, patch;
+		bool fault;
+	} cases[] = {
+		{ "perf version 4.19.304", 4, 19, 304, true },
+		{ "perf version 5.15.189\n", 5, 15, 189, true },
+		{ "perf version 6.1.187", 6, 1, 187, true },
+		{ "perf version 6.6.15", 6, 6, 15, true },
+		{ "perf version 6.7", 6, 7, 0, true },
+		{ "perf version 6.7-3", 6, 7, 0, true },
+		{ "perf version 6.7.1", 6, 7, 1, true },
+		{ "perf version 6.7.g0dd3ee311255", 6, 7, 0, true },
+		{ "perf version 6.7.rc5.g1234", 6, 7, 0, true },
+		{ "perf version 6.7.2", 6, 7, 2, false },
+		{ "perf version 6.7.12", 6, 7, 12, false },
+		{ "perf version 6.7.9-1", 6, 7, 9, false },
+		{ "perf version 6.7.12-1~bpo12+1", 6, 7, 12, false },
+		{ "perf version 6.8.g1234", 6, 8, 0, false },
+		{ "perf version 6.8.12", 6, 8, 12, false },
+		{ "perf version 6.8.1a2b3c4d", 6, 8, 0, false },
+		{ "perf version 6.14.0-33", 6, 14, 0, false },
+		{ "perf version 7.2.13", 7, 2, 13, false },
+	};
+	static const char *const none[] = {
+		"", "perf", "perf version ", "perf version x.y",
+		"perf version 6", "perf version 6.", "perf version 99999.1",
+		"WARNING: perf not found for kernel 6.8.0-45",
+	};
+	struct perf_version version;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_true(perf_version_parse(cases[i].text, &version));
+		assert_int_equal(version.major, cases[i].major);
+		assert_int_equal(version.minor, cases[i].minor);
+		assert_int_equal(version.patch, cases[i].patch);
+		if (perf_version_has_jit_fault(&version) != cases[i].fault)
+			fail_msg("%s", cases[i].text);
+	}
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_false(perf_version_parse(none[i], &version));
+}
+
+static void test_remote_memory(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct remote_memory memory = remote_memory_init(getpid());
+	uint8_t *pages = mmap(NULL, 200 * page, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *copy = malloc(200 * page);
+	uint64_t address = (uint64_t)(uintptr_t)pages;
+	struct error *error;
+
+	(void)state;
+	for (size_t i = 0; i < 200 * page; i++)
+		pages[i] = (uint8_t)(i * 31 + i / 4096);
+	check(remote_memory_read_exact(&memory, address + 5, copy,
+				       199 * page));
+	assert_memory_equal(copy, pages + 5, 199 * page);
+	/* A hole: reads stop exactly there, before and after the first call. */
+	munmap(pages + 150 * page, page);
+	assert_int_equal(remote_memory_read(&memory, address + 10, copy,
+					    180 * page),
+			 150 * page - 10);
+	assert_memory_equal(copy, pages + 10, 150 * page - 10);
+	assert_int_equal(remote_memory_read(&memory, address + 150 * page,
+					    copy, 8),
+			 -EFAULT);
+	assert_int_equal(remote_memory_read(&memory, UINT64_MAX - 3, copy, 8),
+			 -EFAULT);
+	assert_int_equal(remote_memory_read(&memory, address, copy, 0), 0);
+	error = remote_memory_read_exact(&memory, address + 149 * page, copy,
+					 2 * page);
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_FAULT);
+	error_destroy(error);
+	remote_memory_deinit(&memory);
+	munmap(pages, 200 * page);
+	free(copy);
+}
+
+static void test_remote_memory_of_nobody(void **state)
+{
+	struct remote_memory memory = remote_memory_init(4 * 1024 * 1024 + 1);
+	struct error *error;
+	char c;
+
+	(void)state;
+	error = remote_memory_read_exact(&memory, 4096, &c, 1);
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_NOT_FOUND);
+	error_destroy(error);
+	remote_memory_deinit(&memory);
+}
+
+static struct error *capture(const char *script, int timeout_ms, size_t limit,
+			     struct strbuf *out, int *status)
+{
+	const char *const argv[] = { "sh", "-c", script, NULL };
+	const struct capture spec = { .argv = argv,
+				      .timeout_ms = timeout_ms,
+				      .limit = limit };
+
+	return capture_run(&spec, out, status);
+}
+
+static void test_capture(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct error *error;
+	int status = -1;
+
+	(void)state;
+	check(capture("echo hello; echo noise >&2; cat; exit 3", 5000, 100,
+		      &out, &status));
+	assert_string_equal(out.data, "hello\n");
+	assert_int_equal(WEXITSTATUS(status), 3);
+	error = capture("echo x; sleep 60", 300, 100, &out, &status);
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_LIMIT);
+	error_destroy(error);
+	error = capture("yes", 5000, 1000, &out, &status);
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_LIMIT);
+	error_destroy(error);
+	/* What failed leaves nothing behind. */
+	assert_string_equal(out.data, "hello\n");
+}
+
+static void test_which(void **state)
+{
+	_cleanup_free_ char *found = NULL;
+	char *none;
+	struct error *error;
+
+	(void)state;
+	check(capture_which("/nonexistent::/bin:/usr/bin", "sh", &found));
+	assert_int_equal(access(found, X_OK), 0);
+	error = capture_which("/bin:/usr/bin", "no-such-program", &none);
+	assert_int_equal(error->code, ERROR_NOT_FOUND);
+	error_destroy(error);
+	/* A folder is no program. */
+	error = capture_which("/", "usr", &none);
+	assert_non_null(error);
+	error_destroy(error);
+	error = capture_which(NULL, "sh", &none);
+	assert_non_null(error);
+	error_destroy(error);
+}
+
+static void test_files(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct name_list names = {};
+	struct error *error;
+	int64_t value = 7;
+
+	(void)state;
+	check(file_read("", "/proc/self/comm", 100, &out));
+	assert_string_equal(out.data, "test_sys\n");
+	error = file_read("", "/dev/zero", 100000, &out);
+	assert_int_equal(error->code, ERROR_LIMIT);
+	error_destroy(error);
+	assert_string_equal(out.data, "test_sys\n");
+	error = file_read_i64("", "/proc/self/comm", &value);
+	assert_int_equal(error->code, ERROR_FORMAT);
+	error_destroy(error);
+	assert_int_equal(value, 7);
+	check(dir_list("/proc/self", "/task", &names));
+	assert_int_equal(names.count, 1);
+	name_list_deinit(&names);
+	error = file_read("/nonexistent", "/x", 1, &out);
+	assert_true(error_is_os(error, ENOENT));
+	error_destroy(error);
+}
+
+static void test_perf_errors(void **state)
+{
+	struct perf_event_attr hardware = { .type = PERF_TYPE_HARDWARE };
+	static const struct {
+		int errnum;
+		enum error_code code;
+		const char *says;
+	} cases[] = {
+		{ EACCES, ERROR_PERMISSION, "kernel.perf_event_paranoid is 2" },
+		{ EPERM, ERROR_PERMISSION, "sudo" },
+		{ ENOENT, ERROR_UNSUPPORTED, "no hardware counters" },
+		{ EOPNOTSUPP, ERROR_UNSUPPORTED, "not supported here" },
+		{ ESRCH, ERROR_NOT_FOUND, "no process or thread 77" },
+		{ EMFILE, ERROR_OS, "ulimit -n" },
+		{ ENOSYS, ERROR_UNSUPPORTED, "perf_event_open" },
+		{ EIO, ERROR_OS, "event 'cycles'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct error *error =
+			perf_event_error(cases[i].errnum, &hardware, "cycles",
+					 77, -1, "/nonexistent");
+
+		assert_int_equal(error->code, cases[i].code);
+		if (!strstr(error->message, cases[i].says))
+			fail_msg("%s", error->message);
+		error_destroy(error);
+	}
+}
+
+/* What a refusal says for each setting, and of events of user space alone. */
+static void test_refused_events(void **state)
+{
+	static const struct {
+		int paranoid;
+		bool user_only;
+		uint32_t type;
+		const char *says;
+	} cases[] = {
+		{ 4, false, PERF_TYPE_SOFTWARE, "no events at all; ways out: run under sudo, 'sudo sysctl kernel.perf_event_paranoid=2'" },
+		{ 3, true, PERF_TYPE_SOFTWARE, "kernel.perf_event_paranoid is 3" },
+		{ 2, false, PERF_TYPE_SOFTWARE, "only :u events of own processes" },
+		{ 2, true, PERF_TYPE_SOFTWARE, "belongs to another user" },
+		{ 2, true, PERF_TYPE_TRACEPOINT, "no tracepoints" },
+		{ 1, true, PERF_TYPE_SOFTWARE, "belongs to another user" },
+	};
+	char root[] = "/tmp/kaa-test-XXXXXX", command[512];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct perf_event_attr attr = {
+			.type = cases[i].type,
+			.exclude_kernel = cases[i].user_only,
+		};
+		struct error *error;
+
+		snprintf(command, sizeof(command),
+			 "mkdir -p '%s/proc/sys/kernel' && echo %d > '%s/proc/sys/kernel/perf_event_paranoid'",
+			 root, cases[i].paranoid, root);
+		assert_int_equal(system(command), 0);
+		error = perf_event_error(EACCES, &attr, "cpu-clock", 77, 0,
+					 root);
+		assert_int_equal(error->code, ERROR_PERMISSION);
+		if (!strstr(error->message, cases[i].says))
+			fail_msg("%s", error->message);
+		error_destroy(error);
+	}
+	snprintf(command, sizeof(command), "rm -r '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void set_sudo(const char *uid, const char *gid, const char *user)
+{
+	setenv("SUDO_UID", uid, 1);
+	setenv("SUDO_GID", gid, 1);
+	setenv("SUDO_USER", user, 1);
+}
+
+static void test_invoker_without_sudo(void **state)
+{
+	_cleanup_free_ char *path = NULL;
+	struct invoker invoker = {};
+
+	(void)state;
+	unsetenv("SUDO_UID");
+	check(invoker_detect(&invoker));
+	assert_false(invoker.present);
+	setenv("PATH", "/a:/b", 1);
+	check(invoker_path(&invoker, "", &path));
+	assert_string_equal(path, "/a:/b");
+	setenv("PATH", "/usr/bin:/bin", 1);
+	assert_int_equal(invoker_become(&invoker), 0);
+}
+
+static void test_invoker_is_checked(void **state)
+{
+	static const char *const bad[][3] = {
+		{ "x", "1", "nobody" },
+		{ "-1", "1", "nobody" },
+		{ "4294967295", "1", "nobody" },
+		{ "99999999999", "1", "nobody" },
+		{ "", "1", "nobody" },
+		{ "65534", "65534", "root" },
+		{ "65534", "0", "nobody" },
+		{ "65534", "", "nobody" },
+		{ "3999999999", "1", "nobody" },
+	};
+
+	(void)state;
+	if (geteuid() != 0 || !getpwnam("nobody"))
+		skip();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct invoker invoker = { .uid = 7 };
+		struct error *error;
+
+		set_sudo(bad[i][0], bad[i][1], bad[i][2]);
+		error = invoker_detect(&invoker);
+		if (!error)
+			fail_msg("uid '%s' was taken", bad[i][0]);
+		assert_int_equal(invoker.uid, 7);
+		error_destroy(error);
+	}
+	unsetenv("SUDO_UID");
+}
+
+/* In a child: 0 if it became the user for good. */
+static int become_and_look(const struct invoker *invoker)
+{
+	if (invoker_become(invoker) != 0)
+		return 1;
+	if (getuid() != invoker->uid || getgid() != invoker->gid)
+		return 2;
+	if (setuid(0) == 0 || setgid(0) == 0)
+		return 3;
+	return capability_have(CAP_SYS_ADMIN) ? 4 : 0;
+}
+
+static void test_invoker_becomes_the_user(void **state)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+	struct invoker invoker = {};
+	char uid[16], gid[16];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0 || !nobody)
+		skip();
+	snprintf(uid, sizeof(uid), "%u", nobody->pw_uid);
+	snprintf(gid, sizeof(gid), "%u", nobody->pw_gid);
+	set_sudo(uid, gid, "nobody");
+	check(invoker_detect(&invoker));
+	assert_true(invoker.present);
+	assert_string_equal(invoker.user, "nobody");
+	pid = fork();
+	if (pid == 0)
+		_exit(become_and_look(&invoker));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(invoker_set_environment(&invoker, "/x"), 0);
+	assert_null(getenv("SUDO_UID"));
+	assert_string_equal(getenv("PATH"), "/x");
+	setenv("PATH", "/usr/bin:/bin", 1);
+	invoker_deinit(&invoker);
+}
+
+/* Writes a file below root, making its folders. */
+static void write_below(const char *root, const char *path, const char *text)
+{
+	char full[512];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *c = full + 1; *c; c++) {
+		if (*c != '/')
+			continue;
+		*c = '\0';
+		mkdir(full, 0755);
+		*c = '/';
+	}
+	file = fopen(full, "w");
+	assert_non_null(file);
+	/* '|' stands for NUL, so that environ files can be written. */
+	for (; *text; text++)
+		fputc(*text == '|' ? 0 : *text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A process of a fake /proc. */
+static void write_process(const char *root, int pid, const char *name, int ppid,
+			  unsigned int uid, const char *environ_text)
+{
+	char path[64], text[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(text, sizeof(text),
+		 "Name:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nUid:\t%u\t%u\t%u\t%u\nGid:\t1\t1\t1\t1\n",
+		 name, pid, pid, ppid, uid, uid, uid, uid);
+	write_below(root, path, text);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	write_below(root, path,
+		    "1 (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 5 0\n");
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	write_below(root, path, environ_text);
+}
+
+static void assert_path(const struct invoker *invoker, const char *root,
+			const char *expected)
+{
+	char *path;
+
+	check(invoker_path(invoker, root, &path));
+	assert_string_equal(path, expected);
+	free(path);
+}
+
+static void test_path_of_the_user(void **state)
+{
+	char root[] = "/tmp/kaa-test-path-XXXXXX";
+	const struct passwd *nobody = getpwnam("nobody");
+	struct invoker invoker = { .present = true, .home = root };
+	char shell[] = "/bin/sh", nologin[] = "/nonexistent", name[] = "nobody";
+	char command[64];
+
+	(void)state;
+	if (geteuid() != 0 || !nobody)
+		skip();
+	invoker.uid = nobody->pw_uid;
+	invoker.gid = nobody->pw_gid;
+	invoker.user = name;
+	invoker.shell = nologin;
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(chmod(root, 0755), 0);
+	/* sudo's own two processes, then the user's shell. */
+	write_process(root, getppid(), "sudo", 71, 0, "PATH=/secure|");
+	write_process(root, 71, "sudo", 72, 0, "PATH=/secure|");
+	write_process(root, 72, "bash", 1, invoker.uid,
+		      "XPATH=/wrong|PATH=/of/user:/bin|SHELL=x|");
+	assert_path(&invoker, root, "/of/user:/bin");
+	/* Started by somebody else: that PATH is not the user's. */
+	write_process(root, 72, "bash", 1, 0, "PATH=/of/root|");
+	assert_path(&invoker, root, "/usr/local/bin:/usr/bin:/bin");
+	/* No sudo above: then what the login shell says. */
+	write_process(root, getppid(), "bash", 0, 0, "PATH=/x|");
+	assert_path(&invoker, root, "/usr/local/bin:/usr/bin:/bin");
+	invoker.shell = shell;
+	write_below(root, "/.profile", "echo noise; PATH=/from/profile:/bin\n");
+	assert_path(&invoker, root, "/from/profile:/bin");
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
+/* In a child: 0 if only the kept capability is left. */
+static int keep_and_look(void)
+{
+	struct capabilities now;
+
+	if (capabilities_keep(CAPABILITY_BIT(CAP_SYS_PTRACE)) != 0)
+		return 1;
+	if (capabilities_read(&now) != 0)
+		return 2;
+	if (now.permitted != CAPABILITY_BIT(CAP_SYS_PTRACE) ||
+	    now.effective != now.permitted || now.inheritable)
+		return 3;
+	return capabilities_keep(CAPABILITY_BIT(CAP_BPF)) == -EPERM ? 0 : 4;
+}
+
+static void test_capabilities_are_dropped(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (!capability_have(CAP_SYS_PTRACE))
+		skip();
+	pid = fork();
+	if (pid == 0)
+		_exit(keep_and_look());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_string_equal(capability_name(CAP_BPF), "CAP_BPF");
+	assert_null(capability_name(63));
+}
+
+static void test_machine_of_a_fake_root(void **state)
+{
+	char root[] = "/tmp/kaa-test-machine-XXXXXX";
+	char command[512];
+	struct machine machine;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd '%s' && mkdir -p proc/sys/kernel/yama sys/kernel/btf sys/bus/event_source/devices/cpu_core && echo 4 > proc/sys/kernel/perf_event_paranoid && echo 1 > proc/sys/kernel/yama/ptrace_scope && echo x > proc/sys/kernel/kptr_restrict && touch sys/kernel/btf/vmlinux",
+		 root);
+	assert_int_equal(system(command), 0);
+	machine_probe(root, &machine);
+	assert_true(machine.perf_event_paranoid.known);
+	assert_int_equal(machine.perf_event_paranoid.value, 4);
+	assert_int_equal(machine.ptrace_scope.value, 1);
+	assert_false(machine.kptr_restrict.known);
+	assert_true(machine.btf);
+	assert_true(machine.pmu);
+	assert_int_equal(machine.try_bpf, ENOSYS);
+	assert_int_equal(perf_event_paranoid("/nonexistent"), 2);
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_perf_versions),
+		cmocka_unit_test(test_remote_memory),
+		cmocka_unit_test(test_remote_memory_of_nobody),
+		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_which),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_perf_errors),
+		cmocka_unit_test(test_refused_events),
+		cmocka_unit_test(test_invoker_without_sudo),
+		cmocka_unit_test(test_invoker_is_checked),
+		cmocka_unit_test(test_invoker_becomes_the_user),
+		cmocka_unit_test(test_path_of_the_user),
+		cmocka_unit_test(test_capabilities_are_dropped),
+		cmocka_unit_test(test_machine_of_a_fake_root),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
