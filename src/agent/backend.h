@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A backend hands out slots of executable memory, each with a trampoline in it,
+ * and tells profilers what they are called.
+ *
+ * All functions are called with the agent's lock held, never from a signal
+ * handler. They make no call into CPython. Errors are errno values, positive,
+ * 0 on success; what failed is left in agent_backend_subject() for a message.
+ */
+#ifndef KAA_AGENT_BACKEND_H
+#define KAA_AGENT_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a slot stands for. Names are bytes as they shall stand in the file. */
+struct agent_symbol {
+	/* "py::<qualname>:<filename>", escaped: no control characters. */
+	const char *name;
+	size_t name_size;
+	/* The filename alone, NUL-terminated, for line tables; and the line. */
+	const char *filename;
+	int first_line;
+};
+
+struct agent_backend {
+	/* "perf", "perf_jit" or "perf_elf", as the sys API names it. */
+	const char *name;
+	/*
+	 * Opens this process's file, if it is not open. After a fork: the
+	 * child's own.
+	 */
+	int (*open)(void);
+	/* A slot that was never handed out, with its trampoline, or NULL. */
+	void *(*take)(void);
+	/* Says in the file what the slot is. Written before it returns. */
+	int (*announce)(const void *slot, const struct agent_symbol *symbol);
+	/* Closes the file; slots stay, they may be on somebody's stack. */
+	void (*close)(void);
+	/*
+	 * In the child of a fork, before anything else: forgets the parent's
+	 * file without writing to it. Safe in the child of a multi-threaded
+	 * process.
+	 */
+	void (*forked)(void);
+	/* Whether the address lies in a slot that was handed out; its start. */
+	const void *(*slot_of)(const void *address);
+};
+
+extern const struct agent_backend agent_backend_perf_map;
+extern const struct agent_backend agent_backend_jitdump;
+extern const struct agent_backend agent_backend_elf;
+
+/* The file that the last error was about, "" if none. */
+const char *agent_backend_subject(void);
+
+#endif
