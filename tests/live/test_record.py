@@ -138,8 +138,10 @@ def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
     right = [sample for sample in samples if map_names(sample)[-4:] == ["foo", "bar", "baz", "<module>"]]
     assert len(samples) > 1000
     assert share(right, samples) >= 99, f"{len(right)} of {len(samples)}"
-    report = kaa("report", "--stdio", "--no-children", "-i", data).stdout
-    assert report.count("py::foo:") and "py_trampoline_evaluator" not in report
+    # What leads from one Python function to the next is folded. The evaluator has work of its own too, the first time that
+    # it sees a function, but this one's samples are of the time after that.
+    report = kaa("report", "--stdio", "--no-children", "--symbol-filter=py::foo:", "-g", "caller", "-i", data).stdout
+    assert report.count("py::bar:") and "py_trampoline_evaluator" not in report
 
 
 def test_threads_and_forks(kaa, python, scripts, tmp_path):
@@ -210,18 +212,20 @@ def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
         began, ended, filename, line = entry.split()
         made.append((float(began), float(ended), filename, int(line)))
     starts = [began for began, _, _, _ in made]
-    checked, wrong = 0, []
+    checked, in_loop, wrong = 0, 0, []
     for sample in samples_of(kaa, data):
         began, ended, filename, loop = made[max(0, bisect.bisect(starts, sample.time) - 1)]
         if not sample.python or sample.python[-1][0] != "work" or not began + 1e-4 < sample.time < ended - 1e-4:
             continue
         checked += 1
         _, file, line = sample.python[-1]
-        # The statements around the loop take next to no time, but some.
-        if file != filename or (mode == "file" and abs(line - loop) > 1) or line > loop + 1:
+        # The statements around the loop take next to no time, but some, and a call begins in the line of the def.
+        if file != filename or not 1 <= line <= loop + 1:
             wrong.append((sample.time, file, line, filename, loop))
+        in_loop += line == loop
     assert checked > 200
     assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
+    assert in_loop > 0.9 * checked
 
 
 def test_thread_with_two_states(kaa, python, scripts, tmp_path):
