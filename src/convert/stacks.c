@@ -207,9 +207,9 @@ static struct error *add_words(struct making *m)
 		/* Python frames that have no place among the native ones stand last. */
 		if (ended && !kaa_in_range(word))
 			continue;
+		if (max && m->stacks->steps.count >= max)
+			break;
 		if (word < PERFDATA_CONTEXT_MAX) {
-			if (max && m->stacks->steps.count >= max)
-				break;
 			error = add_address(m, word,
 					    !m->stacks->steps.count, &end);
 			if (error)
@@ -219,6 +219,9 @@ static struct error *add_words(struct making *m)
 		}
 		if (!set_context(m, word)) {
 			m->stacks->broken++;
+			/* perf's add_callchain_ip() discards the whole of it. */
+			if (m->stacks->options->like_perf)
+				vec_clear(&m->stacks->steps);
 			break;
 		}
 		/* A cookie follows: the chain comes in a record of its own. */
