@@ -86,7 +86,6 @@ static unsigned int fields_of(const struct event *event)
 
 static bool add_frames(struct script *script, const struct convert_stack *stack)
 {
-	vec_clear(&script->frames);
 	if (!vec_reserve(&script->frames, stack->count))
 		return false;
 	for (uint32_t i = 0; i < stack->count; i++) {
@@ -122,7 +121,11 @@ static struct error *on_sample(const struct convert_sample *sample, void *arg)
 	};
 	char unnamed[16];
 
-	if (!add_frames(script, sample->stack))
+	/* perf prints nothing of such a chain. */
+	vec_clear(&script->frames);
+	if ((!script->settings->input.options.like_perf ||
+	     !(sample->flags & PROFILE_SAMPLE_DAMAGED)) &&
+	    !add_frames(script, sample->stack))
 		return error_no_memory();
 	snprintf(unnamed, sizeof(unnamed), ":%d", sample->tid);
 	s.comm = sample->comm ? sample->comm : unnamed;

@@ -194,6 +194,15 @@ static bool set_context(struct making *m, uint64_t context)
 	}
 }
 
+/* perf's add_callchain_ip() discards such a chain: all that is left is where the event hit. */
+static void end_damaged(struct making *m)
+{
+	m->stacks->broken++;
+	m->flags |= PROFILE_SAMPLE_DAMAGED;
+	if (m->stacks->options->like_perf && m->stacks->steps.count > 1)
+		m->stacks->steps.count = 1;
+}
+
 static struct error *add_words(struct making *m)
 {
 	uint32_t max = m->stacks->options->max_stack;
@@ -218,10 +227,7 @@ static struct error *add_words(struct making *m)
 			continue;
 		}
 		if (!set_context(m, word)) {
-			m->stacks->broken++;
-			/* perf's add_callchain_ip() discards the whole of it. */
-			if (m->stacks->options->like_perf)
-				vec_clear(&m->stacks->steps);
+			end_damaged(m);
 			break;
 		}
 		/* A cookie follows: the chain comes in a record of its own. */

@@ -138,6 +138,8 @@ enum profile_sample_flags {
 	/* The event hit in the kernel, user space (else neither is known). */
 	PROFILE_SAMPLE_KERNEL = 1 << 4,
 	PROFILE_SAMPLE_USER = 1 << 5,
+	/* The call chain held what none can hold; it ends there. */
+	PROFILE_SAMPLE_DAMAGED = 1 << 6,
 };
 
 struct profile_sample {

@@ -452,6 +452,18 @@ static void test_unknown_contexts_end_the_chain(void **state)
 	assert_int_equal(stats.broken_chains, 1);
 }
 
+static void test_like_perf_a_damaged_chain_is_its_leaf(void **state)
+{
+	struct convert_options like_perf = { .like_perf = true };
+	struct seen seen = { .text = STRBUF_INIT };
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), at(list_sort), (uint64_t)-4000);
+	convert(&like_perf, &seen);
+	assert_string_equal(seen.text.data, "long_add\n");
+	strbuf_deinit(&seen.text);
+}
+
 static void test_damaged_stream_is_counted(void **state)
 {
 	static const uint32_t more[] = { 1, 2, 3, 4 };
@@ -599,6 +611,7 @@ int main(void)
 		TEST(test_walked_frames_fold_trampolines),
 		TEST(test_junk_ends_the_stack),
 		TEST(test_unknown_contexts_end_the_chain),
+		TEST(test_like_perf_a_damaged_chain_is_its_leaf),
 		TEST(test_damaged_stream_is_counted),
 		TEST(test_filters),
 		TEST(test_max_stack),
