@@ -3,7 +3,7 @@
  * The agent's state in this process. Internal to src/agent.
  *
  * Unless said otherwise functions are called with the GIL of the calling
- * thread's interpreter held.
+ * thread's interpreter held, and leave an exception that was set before as it was.
  */
 #ifndef KAA_AGENT_AGENT_H
 #define KAA_AGENT_AGENT_H
@@ -13,15 +13,78 @@
 struct agent_backend;
 
 /*
- * The first call in a Python process, from a way in (preload, the extension
- * module), as early as the interpreter can import a builtin module. Looks CPython
- * up, adds the sys functions where they are missing, and activates what the
- * switches ask for. Never raises: what is wrong is said once on stderr. Later calls do
- * nothing.
+ * From the constructor of a preloaded library, before main, without an interpreter:
+ * with KAA_TRAMPOLINE=always, what asks CPython 3.12 and later for its own
+ * trampolines is taken out of argv and the environment, in place, and remembered;
+ * agent_python_started() puts it back into sys and the environment. Does
+ * nothing in other cases. Call it only in a process that runs Python's main:
+ * argv is read as the python command's. Makes no threads, calls no CPython.
+ */
+void agent_early(int argc, char **argv, char **envp);
+
+/*
+ * In a Python process, from a way in (preload, the extension module), as early as the
+ * interpreter can import a builtin module; once in every interpreter, main one or not.
+ * Looks CPython up, adds the sys functions where they are missing, and
+ * activates what the switches ask for; in a subinterpreter what the main one has active.
+ * Never raises: what is wrong is said once on stderr. Later calls in
+ * the same interpreter do nothing.
  */
 void agent_python_started(void);
 
 /* Whether an eval hook of the agent's is set in the calling interpreter. */
 bool agent_is_active(void);
+
+/* Why activation failed; messages are CPython's where it has the case. */
+enum agent_status {
+	AGENT_OK,
+	/* No such backend. */
+	AGENT_INVALID_BACKEND,
+	/* This CPython cannot be hooked, agent_reason() says why. */
+	AGENT_UNAVAILABLE,
+	AGENT_JIT_ACTIVE,
+	AGENT_FOREIGN_HOOK,
+	/* A file or memory: agent_backend_subject() and agent_errno(). */
+	AGENT_OS_ERROR,
+	AGENT_NO_MEMORY,
+};
+
+/*
+ * Sets the hook in the calling interpreter, with "perf", "perf_jit" or
+ * "perf_elf". Active already with the same: nothing; with another: the new one takes over,
+ * in all interpreters. No exception is set.
+ */
+enum agent_status agent_activate(const char *backend);
+
+/* Takes the hook out of the calling interpreter. */
+void agent_deactivate(void);
+
+/* The backend in use, NULL if there is none. */
+const struct agent_backend *agent_backend(void);
+
+/* One line about a status that is not AGENT_OK, without a full stop. */
+const char *agent_status_text(enum agent_status status, const char *backend);
+
+/* The errno of the last AGENT_OS_ERROR. */
+int agent_errno(void);
+
+/* Sets the exception that CPython would. Always NULL. */
+void *agent_raise(enum agent_status status, const char *backend);
+
+/*
+ * Gives the code object its trampoline and tells profilers, though it never ran.
+ * AGENT_UNAVAILABLE if the agent is not active.
+ */
+enum agent_status agent_compile_code(void *code);
+
+/*
+ * Whether children of a fork keep the parent's symbols: announced again in
+ * the child's file all at once, instead of when they are called.
+ */
+void agent_set_persist_after_fork(bool enable);
+
+/* The lock around the backend. Not held across calls into CPython. */
+void agent_lock(void);
+void agent_unlock(void);
 
 #endif
