@@ -27,15 +27,28 @@ struct agent_backend {
 	/* "perf", "perf_jit" or "perf_elf", as the sys API names it. */
 	const char *name;
 	/*
-	 * Opens this process's file, if it is not open. After a fork: the
-	 * child's own.
+	 * Opens this process's file, if it is not open, and sees to it that
+	 * there is executable memory. After a fork: the child's own. What can go
+	 * wrong with the file: agent/files.h; with memory: agent/code_memory.h.
+	 * ENOTSUP: no trampoline for this machine.
 	 */
 	int (*open)(void);
-	/* A slot that was never handed out, with its trampoline, or NULL. */
+	/*
+	 * A slot that was never handed out, with its trampoline, or NULL with
+	 * errno set. Only while open.
+	 */
 	void *(*take)(void);
-	/* Says in the file what the slot is. Written before it returns. */
+	/*
+	 * Says in the file what the slot is, a slot that was inherited by a fork
+	 * too. Written before it returns: a process that is killed loses nothing
+	 * of it. The first failure (disk full) is the last: from then on until
+	 * the next open() nothing is written, and every call returns that error.
+	 */
 	int (*announce)(const void *slot, const struct agent_symbol *symbol);
-	/* Closes the file; slots stay, they may be on somebody's stack. */
+	/*
+	 * Closes the file; slots stay, they may be on somebody's stack. A later
+	 * open() goes on with it.
+	 */
 	void (*close)(void);
 	/*
 	 * In the child of a fork, before anything else: forgets the parent's
@@ -50,6 +63,13 @@ struct agent_backend {
 extern const struct agent_backend agent_backend_perf_map;
 extern const struct agent_backend agent_backend_jitdump;
 extern const struct agent_backend agent_backend_elf;
+
+/*
+ * How many announcements failed, of all backends, in this process and before a
+ * fork in its parent: functions that
+ * profilers cannot name.
+ */
+unsigned long agent_backend_lost(void);
 
 /* The file that the last error was about, "" if none. */
 const char *agent_backend_subject(void);
