@@ -90,6 +90,7 @@ static bool add_frames(struct script *script, const struct convert_stack *stack)
 		return false;
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct convert_frame *f = stack->steps[i].frame;
+		bool marker = f->kind == PROFILE_FRAME_MARKER;
 
 		script->frames.data[script->frames.count++] =
 			(struct script_frame){
@@ -97,7 +98,8 @@ static bool add_frames(struct script *script, const struct convert_stack *stack)
 				.name = f->name,
 				.offset = f->offset,
 				.dso = f->dso ? f->dso->path : NULL,
-				.file = f->file,
+				/* In the image, but of no line: as addr2line has it. */
+				.file = marker ? "??" : f->file,
 				.line = f->line,
 				.rel = f->rel,
 			};
