@@ -24,7 +24,13 @@ static int look(int dir, const char *path, struct statx *ret)
 {
 	int flags = path[0] ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
 
-	return statx(dir, path, flags, STATX_BASIC_STATS, ret) ? errno : 0;
+	return statx(dir, path, flags, STATX_BASIC_STATS | STATX_BTIME, ret) ?
+		       errno : 0;
+}
+
+static int64_t nanoseconds(int64_t seconds, int64_t rest)
+{
+	return seconds * 1000000000 + rest;
 }
 
 static uint64_t device_of(const struct statx *status)
@@ -32,10 +38,18 @@ static uint64_t device_of(const struct statx *status)
 	return (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor;
 }
 
+static int64_t birth_of(const struct statx *status)
+{
+	if (!(status->stx_mask & STATX_BTIME))
+		return 0;
+	return nanoseconds(status->stx_btime.tv_sec, status->stx_btime.tv_nsec);
+}
+
 static bool is_same(const struct agent_file *file, const struct statx *status)
 {
 	return file->device == device_of(status) &&
-	       file->inode == status->stx_ino;
+	       file->inode == status->stx_ino &&
+	       file->birth == birth_of(status);
 }
 
 /* A regular file of this user's that has no second name somewhere else. */
@@ -61,11 +75,6 @@ static bool start_ticks(uint64_t *ret)
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return at && sscanf(at, "%" SCNu64, ret) == 1;
-}
-
-static int64_t nanoseconds(int64_t seconds, int64_t rest)
-{
-	return seconds * 1000000000 + rest;
 }
 
 static int64_t now(clockid_t clock)
@@ -107,6 +116,7 @@ static void identify(struct agent_file *file, const struct statx *status)
 {
 	file->device = device_of(status);
 	file->inode = status->stx_ino;
+	file->birth = birth_of(status);
 	file->pid = getpid();
 }
 
