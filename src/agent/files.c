@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/announce.h"
+#include "agent/setting.h"
 #include "base/cleanup.h"
 
 /* Those to be removed at exit. */
@@ -147,7 +148,7 @@ static int open_same(struct agent_file *file, struct statx *ret)
 
 static void remove_at_exit(struct agent_file *file)
 {
-	const char *keep = secure_getenv("KAA_TRAMPOLINE_KEEP");
+	const char *keep = agent_setting("KAA_TRAMPOLINE_KEEP");
 
 	if (!keep || strcmp(keep, "0") != 0 || file->listed)
 		return;
@@ -218,7 +219,7 @@ static int open_new(struct agent_file *file, uint64_t *ret_size)
 static int set_path(struct agent_file *file, const char *prefix,
 		    const char *suffix)
 {
-	const char *dir = secure_getenv("KAA_TRAMPOLINE_DIR");
+	const char *dir = agent_setting("KAA_TRAMPOLINE_DIR");
 	int size;
 
 	if (!dir || !dir[0])

@@ -22,6 +22,8 @@ struct tables {
 struct search {
 	const char *name;
 	uint32_t gnu_hash;
+	/* Objects are passed over until the agent's own has been. */
+	bool behind_own;
 	void *found;
 };
 
@@ -123,6 +125,21 @@ static uint32_t find_plain(const struct tables *tables,
 	return 0;
 }
 
+/* Does the object hold this very code? */
+static bool is_own(const struct dl_phdr_info *info)
+{
+	ElfW(Addr) here = (ElfW(Addr))(uintptr_t)is_own;
+
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD &&
+		    here - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
+			return true;
+	}
+	return false;
+}
+
 static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
@@ -130,6 +147,10 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
 	uint32_t index = 0;
 
 	(void)size;
+	if (search->behind_own) {
+		search->behind_own = !is_own(info);
+		return 0;
+	}
 	for (size_t i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			read_dynamic((const ElfW(Dyn) *)(info->dlpi_addr +
@@ -153,4 +174,33 @@ void *agent_lookup(const char *name)
 
 	dl_iterate_phdr(search_object, &search);
 	return search.found;
+}
+
+void *agent_lookup_next(const char *name)
+{
+	struct search search = {
+		.name = name,
+		.gnu_hash = gnu_hash_of(name),
+		.behind_own = true,
+	};
+
+	dl_iterate_phdr(search_object, &search);
+	return search.found;
+}
+
+static int take_own_path(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	if (!is_own(info))
+		return 0;
+	*(const char **)arg = info->dlpi_name;
+	return 1;
+}
+
+const char *agent_lookup_own_path(void)
+{
+	const char *path = "";
+
+	dl_iterate_phdr(take_own_path, &path);
+	return path;
 }

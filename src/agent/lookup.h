@@ -14,4 +14,13 @@
 /* The address of a defined global name, or NULL. Thread-safe, no allocation. */
 void *agent_lookup(const char *name);
 
+/*
+ * The same in the objects behind the agent's own: what a function of the agent's that
+ * stands in front of another one has to call.
+ */
+void *agent_lookup_next(const char *name);
+
+/* The path by which this library was loaded; "" if it is linked into the program. */
+const char *agent_lookup_own_path(void);
+
 #endif

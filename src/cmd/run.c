@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa run`: becomes a program whose Pythons have trampolines. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/hand_on.h"
+#include "agent/program.h"
+#include "base/strbuf.h"
+#include "cmd/command.h"
+#include "cmd/message.h"
+#include "cmd/run.h"
+#include "collect/launch.h"
+
+#define AGENT_NAME "libkaa_agent.so"
+
+struct run_settings {
+	const char *backend;
+	bool always;
+	bool keep;
+	const char *dir;
+	int verbose;
+};
+
+/* --- options --- */
+
+static struct error *choose(struct run_settings *s, const char *backend,
+			    bool negated)
+{
+	if (negated) {
+		s->backend = NULL;
+		return NULL;
+	}
+	if (s->backend && strcmp(s->backend, backend) != 0)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--perf, --perf-jit and --perf-elf exclude each other");
+	s->backend = backend;
+	return NULL;
+}
+
+static struct error *parse_perf(void *settings, const struct option *option,
+				const char *arg, bool negated)
+{
+	(void)option;
+	(void)arg;
+	return choose(settings, "perf", negated);
+}
+
+static struct error *parse_perf_jit(void *settings, const struct option *option,
+				    const char *arg, bool negated)
+{
+	(void)option;
+	(void)arg;
+	return choose(settings, "perf_jit", negated);
+}
+
+static struct error *parse_perf_elf(void *settings, const struct option *option,
+				    const char *arg, bool negated)
+{
+	(void)option;
+	(void)arg;
+	return choose(settings, "perf_elf", negated);
+}
+
+static const struct option run_options[] = {
+	OPT_GROUP("How functions are named"),
+	OPT_CALL(0, "perf", parse_perf, NULL,
+		 "a perf map, /tmp/perf-<pid>.map (the default)"),
+	OPT_CALL(0, "perf-jit", parse_perf_jit, NULL,
+		 "a jitdump, /tmp/jit-<pid>.dump, for perf inject --jit; unwinds without frame pointers"),
+	OPT_CALL(0, "perf-elf", parse_perf_elf, NULL,
+		 "an ELF image that perf reads by itself; unwinds without frame pointers"),
+	OPT_BOOL(0, "always", struct run_settings, always,
+		 "use kaa's trampolines also where the interpreter has its own"),
+	OPT_GROUP("Files"),
+	OPT_STRING(0, "dir", struct run_settings, dir, "<dir>",
+		   "where jitdumps and images go (/tmp)"),
+	OPT_BOOL(0, "keep", struct run_settings, keep,
+		 "leave the files when the program ends (the default); --no-keep removes them"),
+	OPT_GROUP("Output"),
+	OPT_COUNT('v', "verbose", struct run_settings, verbose,
+		  "say what is run, and with what"),
+	OPT_END(),
+};
+
+static void run_defaults(void *settings)
+{
+	struct run_settings *s = settings;
+
+	s->keep = true;
+}
+
+/* --- the agent --- */
+
+/* Folder of this program, with room behind. */
+static struct error *own_folder(char *buf, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+	char *slash;
+
+	if (n < 0)
+		return error_os(errno, "/proc/self/exe", "cannot find kaa's own file");
+	buf[n] = '\0';
+	slash = strrchr(buf, '/');
+	if (!slash)
+		return error_create(ERROR_NOT_FOUND,
+				    "kaa's own file has no path: '%s'", buf);
+	*slash = '\0';
+	return NULL;
+}
+
+/* In the build directory, or installed. */
+static struct error *find_agent(struct strbuf *ret)
+{
+	static const char *const places[] = {
+		"/src/agent/" AGENT_NAME,
+		"/../lib/kaa/" AGENT_NAME,
+	};
+	char folder[PATH_MAX], resolved[PATH_MAX];
+	struct error *error = own_folder(folder, sizeof(folder));
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		strbuf_clear(ret);
+		strbuf_puts(ret, folder);
+		strbuf_puts(ret, places[i]);
+		if (ret->failed)
+			return error_no_memory();
+		if (!access(ret->data, R_OK) && realpath(ret->data, resolved)) {
+			strbuf_clear(ret);
+			strbuf_puts(ret, resolved);
+			return strbuf_error(ret);
+		}
+	}
+	return error_create(ERROR_NOT_FOUND,
+			    "no " AGENT_NAME " beside kaa, neither in '%s/src/agent' nor in '%s/../lib/kaa': build or install it together with kaa",
+			    folder, folder);
+}
+
+struct error *run_find_agent(struct strbuf *ret)
+{
+	struct error *error = find_agent(ret);
+
+	if (!error && strpbrk(ret->data, " :$"))
+		error = error_create(
+			ERROR_UNSUPPORTED,
+			"'%s': a path with a blank, ':' or '$' cannot be preloaded; install kaa elsewhere",
+			ret->data);
+	return error;
+}
+
+/* --- the program --- */
+
+static const char *refusal(enum agent_program_kind kind)
+{
+	switch (kind) {
+	case AGENT_PROGRAM_UNREADABLE:
+		return "cannot be read, so kaa cannot tell whether it is a Python";
+	case AGENT_PROGRAM_NO_ELF:
+		return "is no program, and no script that begins with '#!'";
+	case AGENT_PROGRAM_FOREIGN:
+		return "is made for another kind of processor than kaa";
+	case AGENT_PROGRAM_STATIC:
+		return "is linked statically, so the agent cannot be loaded into it";
+	case AGENT_PROGRAM_OTHER_LIBC:
+		return "uses another C library than kaa's agent";
+	case AGENT_PROGRAM_PRIVILEGED:
+		return "runs with other rights (setuid, setgid or file capabilities), and the agent is not loaded into such programs; put kaa behind it, as in 'sudo kaa run python3 ...'";
+	case AGENT_PROGRAM_SANITIZER:
+		return "is built with a sanitizer, which nothing may be loaded in front of";
+	default:
+		return "is no Python, and no shell or launcher that kaa knows to start one; name the interpreter itself, as in 'kaa run python3 ...'";
+	}
+}
+
+static struct error *check_program(const char *name, const char *path,
+				   struct agent_program *ret)
+{
+	agent_program_identify(AT_FDCWD, path, ret);
+	if (agent_program_takes_agent(ret))
+		return NULL;
+	if (*ret->interpreter)
+		return error_create(ERROR_UNSUPPORTED,
+				    "'%s' is a script of '%s', which %s", name,
+				    ret->interpreter, refusal(ret->kind));
+	return error_create(ERROR_UNSUPPORTED, "'%s' %s", name,
+			    refusal(ret->kind));
+}
+
+/*
+ * Whether the interpreter's own options, those before the script, have -E or -I: the
+ * environment's switches are ignored then.
+ */
+static bool ignores_environment(char *const argv[])
+{
+	for (argv++; *argv && (*argv)[0] == '-' && (*argv)[1]; argv++) {
+		const char *c = *argv + 1;
+
+		if (*c == '-')
+			return false;
+		for (; *c; c++) {
+			if (*c == 'E' || *c == 'I')
+				return true;
+			if (*c == 'c' || *c == 'm')
+				return false;
+			if (*c == 'W' || *c == 'X')
+				break;
+		}
+		/* The option's argument is the next word. */
+		if ((*c == 'W' || *c == 'X') && !c[1] && argv[1])
+			argv++;
+	}
+	return false;
+}
+
+/* --- what it is given --- */
+
+static struct error *add(struct hand_on *hand_on, const char *name,
+			 const char *value)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "%s=%s", name, value);
+	if (text.failed)
+		return error_no_memory();
+	if (!hand_on_add(hand_on, text.data))
+		return error_create(ERROR_LIMIT, "'%s' is too long", value);
+	return NULL;
+}
+
+static struct error *add_dir(struct hand_on *hand_on, const char *dir)
+{
+	char path[PATH_MAX];
+
+	if (!realpath(dir, path))
+		return error_os(errno, dir, "cannot be used for files");
+	if (access(path, W_OK | X_OK))
+		return error_os(errno, path, "cannot be used for files");
+	return add(hand_on, "KAA_TRAMPOLINE_DIR", path);
+}
+
+/* The interpreter's own switch; older ones leave it to the agent. */
+static const char *own_switch(const struct run_settings *s)
+{
+	if (s->always || !strcmp(s->backend, "perf_elf"))
+		return NULL;
+	return strcmp(s->backend, "perf_jit") ? "perf" : "perf_jit";
+}
+
+static struct error *add_switches(struct hand_on *hand_on,
+				  const struct run_settings *s)
+{
+	const char *own = own_switch(s);
+	struct error *error = add(hand_on, "KAA_TRAMPOLINE_BACKEND", s->backend);
+
+	if (!error && s->always)
+		error = add(hand_on, "KAA_TRAMPOLINE", "always");
+	if (!error && own)
+		error = add(hand_on,
+			    strcmp(own, "perf") ? "PYTHON_PERF_JIT_SUPPORT" :
+						  "PYTHONPERFSUPPORT",
+			    "1");
+	if (!error && !s->keep)
+		error = add(hand_on, "KAA_TRAMPOLINE_KEEP", "0");
+	if (!error && s->dir)
+		error = add_dir(hand_on, s->dir);
+	return error;
+}
+
+/* The words with -X behind the first. */
+static struct error *with_x_option(const struct arguments *args,
+				   const char *value, char ***ret)
+{
+	char **words = calloc(args->count + 3, sizeof(*words));
+
+	if (!words)
+		return error_no_memory();
+	words[0] = args->values[0];
+	words[1] = (char *)"-X";
+	words[2] = (char *)value;
+	memcpy(words + 3, args->values + 1,
+	       (args->count - 1) * sizeof(*words));
+	*ret = words;
+	return NULL;
+}
+
+/* --- becoming it --- */
+
+static struct error *become(const char *path, char **words,
+			    const struct hand_on *hand_on, int *exit_code)
+{
+	struct hand_on_environment environment;
+	int errnum;
+
+	hand_on_environment_init(&environment, hand_on, environ);
+	if (environment.list == environ)
+		return error_create(
+			ERROR_LIMIT,
+			"the agent cannot be added to LD_PRELOAD: it is too long, or has it already");
+	execve(path, words, environment.list);
+	errnum = errno;
+	hand_on_environment_deinit(&environment);
+	*exit_code = errnum == ENOENT ? 127 : 126;
+	return error_os(errnum, path, "cannot run the command");
+}
+
+static struct error *find_program(const char *name, char *path, size_t size,
+				  int *exit_code)
+{
+	struct error *error = launch_check(name, NULL);
+
+	if (!error && !agent_program_search(name, path, size))
+		error = error_create(ERROR_NOT_FOUND, "'%s': command not found",
+				     name);
+	if (error)
+		*exit_code = error->code == ERROR_NOT_FOUND ? 127 : 126;
+	return error;
+}
+
+static struct error *run_program(const struct run_settings *s,
+				 const struct arguments *args, const char *path,
+				 struct hand_on *hand_on, int *exit_code)
+{
+	_cleanup_free_ char **words = NULL;
+	struct agent_program program;
+	struct error *error = check_program(args->values[0], path, &program);
+
+	if (!error)
+		error = add_switches(hand_on, s);
+	if (!error && own_switch(s) && program.kind == AGENT_PROGRAM_PYTHON &&
+	    !*program.interpreter && ignores_environment(args->values))
+		error = with_x_option(args, own_switch(s), &words);
+	if (error)
+		return error;
+	if (s->verbose)
+		message_note("'%s' with %s, '%s'", path, s->backend,
+			     hand_on->library);
+	return become(path, words ? words : args->values, hand_on, exit_code);
+}
+
+static struct error *run(void *settings, const struct arguments *args,
+			 int *exit_code)
+{
+	_cleanup_strbuf_ struct strbuf agent = STRBUF_INIT;
+	struct run_settings *s = settings;
+	struct hand_on hand_on = {};
+	char path[PATH_MAX];
+	struct error *error;
+
+	if (!args->count)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "nothing to run: name a command, as in 'kaa run python3 script.py'");
+	if (!s->backend)
+		s->backend = "perf";
+	error = find_program(args->values[0], path, sizeof(path), exit_code);
+	if (!error)
+		error = run_find_agent(&agent);
+	if (error)
+		return error;
+	if (!hand_on_set_library(&hand_on, agent.data))
+		return error_create(ERROR_LIMIT, "'%s': path too long",
+				    agent.data);
+	return run_program(s, args, path, &hand_on, exit_code);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "run a program with Python functions visible to perf",
+	.usage =
+		(const char *const[]){
+			"[<options>] [--] <command> [<arguments>]",
+			NULL,
+		},
+	.description =
+		"Becomes the command, with the same process id, and tells profilers what its Python functions are "
+		"called: perf, samply and any other reader of perf maps, jitdumps or symbol tables shows "
+		"py::<function>:<file>. It needs no root, and works for CPython 3.6 to 3.15.\n"
+		"\n"
+		"The command is a Python, a script that one runs, or a shell or launcher (env, timeout, make, "
+		"the scripts of pyenv and the like). All Pythons that are started below it are "
+		"covered too; other programs run as ever, and no program sees a changed environment. "
+		"Interpreters that have such support themselves, 3.12 and later, use that.\n"
+		"\n"
+		"This costs time at each Python call, and each call takes C stack.",
+	.options = run_options,
+	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
+	.examples =
+		(const char *const[]){
+			"perf record -F 999 -g kaa run python3 my_script.py",
+			"perf record -k 1 --call-graph dwarf kaa run --perf-jit python3 my_script.py",
+			"samply record kaa run python3 my_script.py",
+			NULL,
+		},
+	.settings_size = sizeof(struct run_settings),
+	.set_defaults = run_defaults,
+	.run = run,
+};
