@@ -22,7 +22,7 @@ struct pattern {
 	uint8_t size;
 	uint16_t bytes[MAX_PATTERN];
 	uint8_t n_points;
-	struct point points[6];
+	struct point points[9];
 };
 
 static const struct pattern patterns[] = {
@@ -127,6 +127,49 @@ static const struct pattern patterns[] = {
 	    { 14, 16, 16 },
 	    { 21, 16, 16 },
 	    { 26, 16, 16 } } },
+	/*
+	 * The same in a static program: push %rbp; mov %rsp, %rbp;
+	 * call deregister_tm_clones; mov $__deregister_frame_info, %eax;
+	 * test %rax, %rax; je; mov $frames, %edi; call __deregister_frame_info
+	 */
+	{ TEMPLATE_CRT,
+	  29,
+	  { 0x55, 0x48, 0x89, 0xe5, 0xe8, ANY,	ANY,  ANY,  ANY, 0xb8,
+	    ANY,  ANY,	ANY,  ANY,  0x48, 0x85, 0xc0, 0x74, ANY, 0xbf,
+	    ANY,  ANY,	ANY,  ANY,  0xe8, ANY,	ANY,  ANY,  ANY },
+	  9,
+	  { { 0, 8 },
+	    { 1, 16, 16 },
+	    { 4, 16, 16 },
+	    { 9, 16, 16 },
+	    { 14, 16, 16 },
+	    { 17, 16, 16 },
+	    { 19, 16, 16 },
+	    { 24, 16, 16 },
+	    { 29, 16, 16 } } },
+	/*
+	 * _init: sub $8, %rsp; mov __gmon_start__(%rip), %rax; test %rax, %rax;
+	 * je; call *%rax; add $8, %rsp; ret
+	 */
+	{ TEMPLATE_CRT,
+	  23,
+	  { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05, ANY,
+	    ANY,  ANY,	ANY,  0x48, 0x85, 0xc0, 0x74, 0x02,
+	    0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
+	  7,
+	  { { 0, 8 },
+	    { 4, 16 },
+	    { 11, 16 },
+	    { 14, 16 },
+	    { 16, 16 },
+	    { 18, 16 },
+	    { 22, 8 } } },
+	/* _fini: sub $8, %rsp; add $8, %rsp; ret */
+	{ TEMPLATE_CRT,
+	  9,
+	  { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
+	  3,
+	  { { 0, 8 }, { 4, 16 }, { 8, 8 } } },
 	/* plt0: push link_map(%rip); jmp *resolver(%rip); nop */
 	{ TEMPLATE_PLT,
 	  14,

@@ -100,9 +100,7 @@ def compare_unwound(expected, actual):
         for a, b in zip(theirs.frames, ours.frames):
             assert a.dso == b.dso
             assert (a.symbol, a.offset) == (b.symbol, b.offset) or is_alias(a, b)
-        # No CFI there, and its caller keeps no frame pointer: perf's next frames are a lucky guess.
-        if ours.frames[-1].symbol != "__do_global_dtors_aux":
-            unequal += len(ours.frames) != len(theirs.frames)
+        unequal += len(ours.frames) != len(theirs.frames)
     assert unequal <= len(perfs) / 50
 
 

@@ -95,7 +95,7 @@ static enum unwind_end hand_walk(struct hand *hand)
 
 struct template_case {
 	const char *name;
-	uint8_t code[16];
+	uint8_t code[32];
 	/* What is before the return address on the stack, in words. */
 	struct {
 		uint8_t at;
@@ -141,6 +141,25 @@ static const struct template_case template_cases[] = {
 	  { 0xff, 0x35, 1, 2, 3, 4, 0xff, 0x25, 1, 2, 3, 4, 0x0f, 0x1f, 0x40,
 	    0 },
 	  { { 0, 1 }, { 6, 2 } },
+	  0 },
+	{ "_init",
+	  { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05, 1,    2,	  3,	4,   0x48,
+	    0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
+	  { { 0, 0 }, { 4, 1 }, { 11, 1 }, { 16, 1 }, { 22, 0 }, { 18, 1, 0, true } },
+	  0 },
+	{ "_fini",
+	  { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
+	  { { 0, 0 }, { 4, 1 }, { 8, 0 } },
+	  0 },
+	{ "__do_global_dtors_aux of a static program",
+	  { 0x55, 0x48, 0x89, 0xe5, 0xe8, 1, 2, 3, 4, 0xb8, 1, 2, 3, 4, 0x48, 0x85, 0xc0,
+	    0x74, 0x0a, 0xbf, 1, 2, 3, 4, 0xe8, 1, 2, 3, 4, 0xc6, 0x05, 0 },
+	  { { 0, 0 },
+	    { 1, 1, 1 },
+	    { 4, 1, 1 },
+	    { 9, 1, 1, true },
+	    { 24, 1, 1 },
+	    { 29, 1, 1, true } },
 	  0 },
 	{ "epilogue",
 	  { 0x48, 0x83, 0xc4, 0x10, 0x5b, 0x5d, 0x41, 0x5c, 0xc3 },
