@@ -1,0 +1,645 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Faults that CPython's own support for perf has or had; the agent has none of them.
+
+Each test does the same with the interpreter's own support, where there is one, but only says what came of it: `the
+built-in support of 3.14.10-sid has it`. The agent alone decides whether a test passes. An oldest and a newest
+interpreter of each kind of hook is taken; with --python all that match.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import textwrap
+
+import pytest
+
+from harness import pythons
+from harness.agent import Way, find_library
+from harness.trampoline_files import Malformed, read_dump, read_map
+
+# The kinds: the hook is a slot of a structure; takes the thread state; takes interpreter frames; support of its own: without
+# frame pointers, with the JIT, with a chain of hooks.
+KINDS = ("3.8.", "3.10.", "3.11.", "3.13.0", "3.14.", "3.15.")
+
+BARS = "def foo():\n    pass\ndef bar():\n    foo()\ndef baz():\n    bar()\n"
+
+
+def interpreters(config):
+    found = pythons.find()
+    wanted = config.getoption("--python")
+    chosen = [python for python in found if python.id.startswith(tuple(wanted or KINDS))]
+    return [pytest.param(python, id=python.id) for python in chosen] or [pytest.param(None, id="none", marks=pytest.mark.skip(
+        reason="no CPython of these versions here: name one in KAA_PYTHONS"))]
+
+
+def pytest_generate_tests(metafunc):
+    if "interpreter" in metafunc.fixturenames:
+        metafunc.parametrize("interpreter", interpreters(metafunc.config), scope="module")
+
+
+verdicts = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def say_what_the_builtin_has(request):
+    yield
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        for fault, found in verdicts.items():
+            print(f"\n{fault}: the built-in support has it: " + "; ".join(map(" ".join, found.items())), end="")
+
+
+@pytest.fixture
+def check(request, interpreter, build_dir):
+    """check(function): function(way) raises if the way has the fault."""
+    def check(function):
+        if interpreter.perf_trampoline:
+            try:
+                function(Way(interpreter))
+                said = "no"
+            except (AssertionError, Malformed, OSError, subprocess.TimeoutExpired) as error:
+                said = f"yes ({(str(error) or 'assertion').splitlines()[0][:100]})"
+            verdicts.setdefault(request.node.name.replace(interpreter.id, "").replace("[]", ""), {})[interpreter.id] = said
+        function(Way(interpreter, find_library(build_dir)))
+
+    made = []
+    yield lambda function: check(lambda way: function(Noting(way, made)))
+    for result in made:
+        for path in (result.map, result.dump, *pathlib.Path("/tmp").glob(f"*{result.pid}.image")):
+            path.unlink(missing_ok=True)
+
+
+class Noting:
+    """A way that keeps the results, so that files can be removed."""
+
+    def __init__(self, way, made):
+        self.way, self.made = way, made
+
+    def __getattr__(self, name):
+        return getattr(self.way, name)
+
+    def run(self, words, **options):
+        status = options.pop("status", 0)
+        result = self.way.run(words, status=None, **options)
+        self.made.append(result)
+        assert status is None or result.status == status, f"exit status {result.status} instead of {status}: {result}"
+        return result
+
+    def code(self, text, *words, **options):
+        return self.run(["-c", textwrap.dedent(text), *words], **options)
+
+
+def names(symbols):
+    """The functions of a perf map that were not made by the interpreter itself."""
+    return {symbol.split(":")[2] for symbol in symbols}
+
+
+DYING = """
+import gc, sys
+def kill(tag):
+    for number in range(2000):
+        space = {}
+        exec(compile("def f(): return 1\\nf()", "<%s %d>" % (tag, number), "exec"), space)
+    gc.collect()
+"""
+
+
+def test_code_dies_after_the_second_activation(check):
+    check(lambda way: way.code(DYING + """
+sys.activate_stack_trampoline("perf")
+kill("first")
+keep = {}
+exec("def kept(): return 1\\nkept()", keep)
+sys.deactivate_stack_trampoline()
+kill("between")
+sys.activate_stack_trampoline("perf")
+kill("second")
+keep["kept"]()
+keep.clear()
+gc.collect()
+kill("third")
+sys.deactivate_stack_trampoline()
+kill("last")
+"""))
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+@pytest.mark.parametrize("times", [10, 300])
+def test_toggled_often(check, times, backend):
+    def toggle(way):
+        result = way.code("""
+            import sys
+            def work(): pass
+            for number in range(int(sys.argv[1])):
+                sys.activate_stack_trampoline(sys.argv[2])
+                assert sys.is_stack_trampoline_active() is True
+                work()
+                exec("def f%d(): pass\\nf%d()" % (number, number))
+                sys.deactivate_stack_trampoline()
+                assert sys.is_stack_trampoline_active() is False
+                exec("def g%d(): pass\\ng%d()" % (number, number))
+            """, times, backend)
+        if backend == "perf":
+            found = names(read_map(result.map))
+        else:
+            found = {code.name.split(":")[2] for code in read_dump(result.dump).codes}
+        assert {"work", *(f"f{number}" for number in range(times))} <= found
+        assert not {f"g{number}" for number in range(times)} & found
+
+    check(toggle)
+
+
+def test_a_toggle_costs_no_memory_for_what_is_known(check):
+    """A function that is called in each round is announced once, not once a round."""
+    def toggle(way):
+        result = way.code("""
+            import sys
+            def work(): pass
+            for _ in range(7):
+                sys.activate_stack_trampoline("perf")
+                work()
+                sys.deactivate_stack_trampoline()
+            """)
+        found = {symbol: codes for symbol, codes in read_map(result.map).items() if symbol.startswith("py::work:")}
+        assert [len(codes) for codes in found.values()] == [1]
+
+    check(toggle)
+
+
+FORKING = BARS + """
+import os, sys
+def only_child():
+    foo()
+def work(tag):
+    for number in range(200):
+        exec("def %s%d(): pass\\n%s%d()" % (tag, number, tag, number))
+baz()
+work("before")
+child = os.fork()
+if child == 0:
+    print(os.getpid(), flush=True)
+    only_child()
+    work("child")
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+work("after")
+"""
+
+
+def forked(way, backend):
+    """The result of the parent, and one with the files of the child."""
+    result = way.code(FORKING, backend=backend)
+    child = type(result)(result.command, 0, "", "")
+    child.pid = int(result.stdout.split()[-1])
+    child.map, child.dump = (path.with_name(path.name.replace(str(result.pid), str(child.pid)))
+                             for path in (result.map, result.dump))
+    way.made.append(child)
+    return result, child
+
+
+def numbered(tag):
+    return {f"{tag}{number}" for number in range(200)}
+
+
+def test_dumps_of_parent_and_child_are_whole(check):
+    def fork(way):
+        result, child = forked(way, "perf_jit")
+        of_parent, of_child = read_dump(result.dump), read_dump(child.dump)
+        assert (of_parent.pid, of_child.pid) == (result.pid, child.pid)
+        parent, child = ({code.name.split(":")[2] for code in dump.codes} for dump in (of_parent, of_child))
+        assert numbered("before") | numbered("after") | {"foo", "bar", "baz"} <= parent
+        assert not numbered("child") & parent
+        assert numbered("child") | {"only_child", "foo"} <= child
+        assert not (numbered("before") | numbered("after") | {"bar", "baz"}) & child
+
+    check(fork)
+
+
+def test_maps_of_parent_and_child_are_their_own(check):
+    def fork(way):
+        result, child = forked(way, "perf")
+        parent, child = read_map(result.map), read_map(child.map)
+        assert numbered("before") | numbered("after") | {"foo", "bar", "baz"} <= names(parent)
+        assert not numbered("child") & names(parent)
+        assert numbered("child") | {"only_child", "foo"} <= names(child)
+        assert not (numbered("before") | numbered("after") | {"bar", "baz"}) & names(child)
+        # One entry for each function, however often it is called on either side of the fork.
+        for symbol, codes in child.items():
+            assert len(codes) == 1 or "<module>" in symbol, symbol
+
+    check(fork)
+
+
+def test_what_is_on_the_stack_at_a_fork_is_in_the_childs_map(check):
+    """A sample in the child shows these functions: its map has to name them."""
+    def fork(way):
+        result = way.code("""
+            import os
+            def outer():
+                inner()
+            def inner():
+                child = os.fork()
+                if child == 0:
+                    print(os.getpid(), flush=True)
+                    leaf()
+                    os._exit(0)
+                os.waitpid(child, 0)
+            def leaf():
+                pass
+            outer()
+            """, backend="perf")
+        pid = int(result.stdout)
+        path = result.map.with_name(f"perf-{pid}.map")
+        try:
+            parent, child = read_map(result.map), read_map(path)
+        finally:
+            path.unlink(missing_ok=True)
+        named = {code for codes in child.values() for code in codes}
+        assert "leaf" in names(child)
+        # Trampolines of the stack keep the parent's addresses.
+        missing = [symbol for symbol in ("outer", "inner")
+                   if not any(code in named for name, codes in parent.items() if name.split(":")[2] == symbol for code in codes)]
+        assert not missing, f"not in the child's map: {missing}"
+
+    check(fork)
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+def test_forks_from_threads_and_children_of_children(check, backend):
+    check(lambda way: way.code(DYING + """
+import os, threading
+def forks(depth):
+    child = os.fork()
+    if child == 0:
+        kill("child")
+        if depth:
+            forks(depth - 1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, "a child died"
+def busy():
+    while not done:
+        kill_some()
+def kill_some():
+    exec("def f(): pass\\nf()", {})
+import warnings
+warnings.simplefilter("ignore")
+done = False
+sys.activate_stack_trampoline(sys.argv[1])
+thread = threading.Thread(target=busy)
+thread.start()
+forker = threading.Thread(target=forks, args=(2,))
+forker.start()
+forks(1)
+forker.join()
+done = True
+thread.join()
+""", backend))
+
+
+def test_a_newline_in_a_filename_makes_no_line(check):
+    def newline(way):
+        result = way.code(r"""
+            exec(compile("def evil(): pass\nevil()", "a\n1234 10 py::injected:b\r\x1b\x00c"[:-2], "exec"), {})
+            """, backend="perf")
+        symbols = read_map(result.map)
+        assert "py::injected:b" not in symbols
+        assert any(symbol.startswith("py::evil:a") for symbol in symbols)
+
+    check(newline)
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+def test_names_that_no_encoding_has(check, backend):
+    def surrogates(way):
+        result = way.code(r"""
+            import sys
+            sys.activate_stack_trampoline(sys.argv[1])
+            exec(compile("def odd(): print('ran')\nodd()", "bad\ud800file", "exec"), {})
+            exec(compile("def odder(): print('ran')\nodder()", "kn\u00f6del\U0001f40d", "exec"), {})
+            """, backend, env=["PYTHONIOENCODING=utf-8"])
+        assert result.stdout == "ran\nran\n" and result.stderr == ""
+        found = set(read_map(result.map)) if backend == "perf" else {code.name for code in read_dump(result.dump).codes}
+        assert any(re.fullmatch(r"py::odd:bad\\ud800file", name) for name in found), sorted(found)[:20]
+        assert "py::odder:kn\u00f6del\U0001f40d" in found
+
+    check(surrogates)
+
+
+STALE = """
+import os, sys
+path = "/tmp/%s" % (sys.argv[1] % os.getpid())
+with open(path, "w") as file:
+    file.write("7f0000000000 1000 py::stale:of an earlier process\\n")
+os.chmod(path, 0o600)
+OWNER
+def fresh(): pass
+try:
+    sys.activate_stack_trampoline(sys.argv[2])
+except Exception as error:
+    print("refused", error)
+fresh()
+"""
+FILES = [("perf", "perf-%d.map"), ("perf_jit", "jit-%d.dump")]
+
+
+def path_of(result, backend):
+    return result.map if backend == "perf" else result.dump
+
+
+def named(result, backend):
+    if backend == "perf":
+        return set(read_map(result.map))
+    return {code.name for code in read_dump(result.dump).codes}
+
+
+@pytest.mark.parametrize("backend, file", FILES)
+def test_a_file_of_an_earlier_process_with_that_number(check, backend, file):
+    def stale(way):
+        result = way.code(STALE.replace("OWNER", ""), file, backend)
+        assert result.stdout == ""
+        found = named(result, backend)
+        assert "py::fresh:<string>" in found
+        assert not any(name.startswith("py::stale") for name in found)
+
+    check(stale)
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize("backend, file", FILES)
+def test_a_file_of_another_user(check, backend, file):
+    """Its owner could write names into it later."""
+    def foreign(way):
+        result = way.code(STALE.replace("OWNER", "os.chown(path, 65534, 65534)"), file, backend)
+        refused = result.stdout.startswith("refused") and path_of(result, backend).name in result.stdout
+        if not refused:
+            assert path_of(result, backend).stat().st_uid == os.getuid()
+            assert "py::fresh:<string>" in named(result, backend)
+
+    check(foreign)
+
+
+@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "folder"])
+@pytest.mark.parametrize("backend, file", FILES)
+def test_something_planted_in_tmp(check, backend, file, kind, tmp_path):
+    """What lies there under the name that the file will have is not written to, and nothing waits for it."""
+    victim = tmp_path / "victim"
+
+    def planted(way):
+        victim.write_text("precious\n")
+        result = way.code("""
+            import os, sys
+            victim, kind = sys.argv[3:]
+            path = "/tmp/%s" % (sys.argv[1] % os.getpid())
+            {"symbolic link": lambda: os.symlink(victim, path), "hard link": lambda: os.link(victim, path),
+             "pipe": lambda: os.mkfifo(path), "folder": lambda: os.mkdir(path)}[kind]()
+            def fresh(): pass
+            try:
+                sys.activate_stack_trampoline(sys.argv[2])
+            except Exception as error:
+                print("refused", error)
+            fresh()
+            """, file, backend, victim, kind, timeout=20 if way.library else 2, status=None)
+        path = path_of(result, backend)
+        try:
+            assert result.status == 0, result
+            assert victim.read_text() == "precious\n"
+            if result.stdout:
+                assert result.stdout.startswith("refused") and path.name in result.stdout
+            else:
+                assert path.is_file() and not path.is_symlink()
+                assert "py::fresh:<string>" in named(result, backend)
+        finally:
+            if path.is_dir():
+                path.rmdir()
+            path.unlink(missing_ok=True)
+
+    check(planted)
+
+
+def test_files_are_for_the_owner_alone(check):
+    def modes(way):
+        for backend, _ in FILES:
+            result = way.code("def f(): pass\nf()", backend=backend, env=["PYTHONDONTWRITEBYTECODE=1"])
+            assert path_of(result, backend).stat().st_mode & 0o077 == 0
+
+    check(modes)
+
+
+def test_addresses_of_dead_code_get_new_names(check):
+    """Code objects of different names at the same addresses, one after the other."""
+    def reuse(way):
+        result = way.code("""
+            addresses = set()
+            for number in range(3000):
+                space = {}
+                exec("def made%d(): pass" % number, space)
+                function = space["made%d" % number]
+                addresses.add(id(function.__code__))
+                function()
+                del function, space
+            print(len(addresses))
+            """, backend="perf")
+        assert {f"made{number}" for number in range(3000)} <= names(read_map(result.map))
+        assert int(result.stdout) < 3000, "no address was used twice: nothing was tested"
+
+    check(reuse)
+
+
+def test_no_two_trampolines_look_alike_in_a_dump(check):
+    """Readers tell images by a hash of the code: where all are alike, all have the name of the first."""
+    def alike(way):
+        result = way.code(BARS + "baz()", backend="perf_jit")
+        codes = [code.code for code in read_dump(result.dump).codes]
+        assert len(codes) > 3 and len(set(codes)) == len(codes)
+
+    check(alike)
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+def test_toggled_while_threads_run(check, backend):
+    """Trampolines are on the stacks of other threads when they are switched off."""
+    check(lambda way: way.code("""
+        import sys, threading, time
+        def leaf(n):
+            return n if n == 0 else leaf(n - 1)
+        def sleeper():
+            time.sleep(0.001)
+        def work():
+            while not done:
+                leaf(20)
+                sleeper()
+                exec("def f(): pass\\nf()", {})
+        done = False
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        sys.activate_stack_trampoline(sys.argv[1])
+        for thread in threads:
+            thread.start()
+        for _ in range(100):
+            sys.deactivate_stack_trampoline()
+            leaf(5)
+            sys.activate_stack_trampoline(sys.argv[1])
+            time.sleep(0.002)
+        done = True
+        for thread in threads:
+            thread.join()
+        """, backend))
+
+
+def test_switched_off_by_a_function_with_a_trampoline(check):
+    """Its trampoline, and those of its callers, are returned to later."""
+    check(lambda way: way.code("""
+        import gc, sys
+        def off():
+            sys.deactivate_stack_trampoline()
+            gc.collect()
+            for number in range(500):
+                exec("def f%d(): pass\\nf%d()" % (number, number), {})
+        def outer():
+            return middle() + 1
+        def middle():
+            exec("off()", globals())
+            return 1
+        sys.activate_stack_trampoline("perf")
+        assert outer() == 2
+        def generator():
+            yield 1
+            off()
+            yield 2
+        sys.activate_stack_trampoline("perf")
+        assert list(generator()) == [1, 2]
+        """))
+
+
+EXTRA = """
+import ctypes, gc, sys
+api = ctypes.pythonapi
+prefix = "PyUnstable" if sys.version_info >= (3, 12) else "_PyEval"
+request = getattr(api, "PyUnstable_Eval_RequestCodeExtraIndex" if sys.version_info >= (3, 12) else "_PyEval_RequestCodeExtraIndex")
+put = getattr(api, "PyUnstable_Code_SetExtra" if sys.version_info >= (3, 12) else "_PyCode_SetExtra")
+put.argtypes = [ctypes.py_object, ctypes.c_ssize_t, ctypes.c_void_p]
+freed = []
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def free(value):
+    freed.append(value)
+index = request(free)
+"""
+
+
+def test_others_use_extra_data_of_code_objects(check):
+    """Their destructor is called for what they put there, and for nothing else."""
+    def extra(way):
+        result = way.code(EXTRA + """
+def make(name):
+    space = {}
+    exec("def %s(): return 1" % name, space)
+    return space[name]
+sys.activate_stack_trampoline("perf")
+mine, other = make("mine"), make("other")
+mine(), other()
+assert put(mine.__code__, index, 4711) == 0
+del mine, other
+gc.collect()
+for number in range(100):
+    make("f%d" % number)()
+gc.collect()
+print(freed)
+sys.stdout.flush()
+import os
+os._exit(0)
+""")
+        assert result.stdout == "[4711]\n"
+
+    check(extra)
+
+
+def test_recursion_ends_with_an_exception(check):
+    """As deep as the interpreter's own limit, and where that is raised: an error, no crash."""
+    def recurse(way):
+        limits = [None, 100_000] if way.python.version >= (3, 11) else [None]
+        for limit in limits:
+            result = way.code("""
+                import sys
+                if len(sys.argv) > 1:
+                    sys.setrecursionlimit(int(sys.argv[1]))
+                def down(n):
+                    return down(n + 1)
+                sys.activate_stack_trampoline("perf")
+                try:
+                    down(0)
+                except RecursionError:
+                    print("RecursionError")
+                down = lambda n: n
+                print(down(1))
+                """, *([limit] if limit else []))
+            assert result.stdout == "RecursionError\n1\n"
+
+    check(recurse)
+
+
+@pytest.mark.usefixtures("root")
+def test_a_full_disk_ends_nothing(check, tmp_path):
+    def full(way):
+        script = tmp_path / "many.py"
+        script.write_text(textwrap.dedent("""
+            import sys
+            total = 0
+            for number in range(3000):
+                space = {}
+                exec("def function_with_a_long_name_%d(): return 1" % number, space)
+                total += space["function_with_a_long_name_%d" % number]()
+            print(total)
+            """))
+        small = tmp_path / "small"
+        small.mkdir(exist_ok=True)
+        # The scripts and the agent have to stay visible below the small /tmp.
+        library = way.library and small / way.library.name
+        mounting = """
+            set -e
+            size=64k stage=$1 library=$2 script=$3
+            shift 3
+            mount --make-rprivate /
+            mount -t tmpfs -o size=1m,mode=1777 none "$stage"
+            cp "$script" "$stage/many.py"
+            [ -z "$library" ] || cp "$library" "$stage/"
+            head -c 2000000 /dev/zero >"$stage/filler" 2>/dev/null || true
+            truncate -s -32K "$stage/filler"
+            mount --move "$stage" /tmp
+            cd /
+            exec "$@"
+            """
+        for backend in ("perf", "perf_jit"):
+            inside = Way(way.python, library and pathlib.Path("/tmp") / library.name)
+            command = ["unshare", "--mount", "sh", "-c", mounting, "sh", small, way.library or "", script,
+                       *inside.command(["/tmp/many.py"], backend=backend)]
+            out = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, timeout=60)
+            assert (out.returncode, out.stdout) == (0, "3000\n"), (backend, out)
+
+    check(full)
+
+
+@pytest.mark.parametrize("where", ["main", "subinterpreter"])
+def test_the_jit_excludes_trampolines(interpreter, build_dir, where):
+    if interpreter.version < (3, 14):
+        pytest.skip("versions before 3.14 have no JIT that can be switched on")
+    way = Way(interpreter, find_library(build_dir))
+    code = """
+import sys
+assert sys._jit.is_enabled()
+code = '''
+import sys
+try:
+    sys.activate_stack_trampoline("perf")
+except ValueError as error:
+    print(error, flush=True)
+'''
+if sys.argv[1] == "main":
+    exec(code)
+else:
+    from concurrent import interpreters
+    interpreters.create().exec(code)
+"""
+    enabled = way.run(["-c", "import sys; print(sys._jit.is_available())"], env=["PYTHON_JIT=1"])
+    if enabled.stdout != "True\n":
+        pytest.skip("this build has no JIT")
+    result = way.run(["-c", code, where], env=["PYTHON_JIT=1"])
+    assert result.stdout == "Cannot activate the perf trampoline if the JIT is active\n"
