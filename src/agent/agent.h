@@ -52,12 +52,16 @@ enum agent_status {
 /*
  * Sets the hook in the calling interpreter, with "perf", "perf_jit" or
  * "perf_elf". Active already with the same: nothing; with another: the new one takes over,
- * in all interpreters. No exception is set.
+ * but from 3.12 on what other interpreters have called already stays with
+ * the old one. No exception is set.
  */
 enum agent_status agent_activate(const char *backend);
 
-/* Takes the hook out of the calling interpreter. */
-void agent_deactivate(void);
+/*
+ * Takes the hook out of the calling interpreter. AGENT_FOREIGN_HOOK up to 3.14 if
+ * another one is set.
+ */
+enum agent_status agent_deactivate(void);
 
 /* The backend in use, NULL if there is none. */
 const struct agent_backend *agent_backend(void);

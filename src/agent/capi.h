@@ -52,12 +52,16 @@ struct capi_method {
 	X(void *, PyObject_GetAttrString, (void *, const char *))             \
 	X(void *, PyObject_Str, (void *))                                     \
 	X(void *, PyObject_CallFunctionObjArgs, (void *, ...))                \
-	X(int, PyObject_IsTrue, (void *))                                     \
+	X(void *, PyObject_Call, (void *, void *, void *))                    \
+	X(void *, PyTuple_New, (ssize_t))                                     \
+	X(void *, PyDict_New, (void))                                         \
 	X(long, PyLong_AsLong, (void *))                                      \
 	X(void *, PyBool_FromLong, (long))                                    \
 	X(void *, PyUnicode_FromString, (const char *))                       \
 	X(void *, PyUnicode_DecodeFSDefault, (const char *))                  \
 	X(const char *, PyUnicode_AsUTF8, (void *))                           \
+	X(const char *, PyUnicode_AsUTF8AndSize, (void *, ssize_t *))         \
+	X(int, PyType_IsSubtype, (void *, void *))                            \
 	X(ssize_t, PyUnicode_GetLength, (void *))                             \
 	X(uint32_t, PyUnicode_ReadChar, (void *, ssize_t))                    \
 	X(int, PyUnicode_CompareWithASCIIString, (void *, const char *))      \
@@ -88,7 +92,7 @@ struct capi_method {
 	/* 3.8 on */                                                          \
 	X(void *, PyInterpreterState_GetDict, (void *))                       \
 	/* 3.7 on */                                                          \
-	X(int64_t, PyInterpreterState_GetID, (void *))
+	X(void *, PyInterpreterState_Main, (void))
 
 /* Data that every version has; the address of the object or of the pointer. */
 #define CAPI_DATA(X)                                                          \

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/capi.h"
+#include "agent/lookup.h"
+#include "agent/qualname.h"
+#include "agent/slots.h"
+#include "agent/state.h"
+#include "agent/sys_api.h"
+
+/* Not every build has it. */
+extern const struct agent_backend agent_backend_elf __attribute__((weak));
+
+struct agent_state agent_state;
+
+static const struct agent_backend *const backends[] = {
+	&agent_backend_perf_map,
+	&agent_backend_jitdump,
+	&agent_backend_elf,
+};
+
+/* A backend's number, 0 for none. */
+static uint8_t find_backend(const char *name)
+{
+	for (uint8_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
+		if (backends[i] && !strcmp(backends[i]->name, name))
+			return (uint8_t)(i + 1);
+	return 0;
+}
+
+/* --- the hook's question --- */
+
+void agent_catch_up(struct evaluator *evaluator)
+{
+	if (evaluator->generation != agent_state.generation) {
+		codes_forget_announced(&evaluator->codes);
+		evaluator->generation = agent_state.generation;
+	}
+	if (evaluator->users && agent_state.open)
+		codes_show(&evaluator->codes);
+	else
+		codes_hide(&evaluator->codes);
+}
+
+static trampoline_function *resolve(struct evaluator *evaluator, void *code)
+{
+	const struct code_entry *entry;
+
+	if (fork_happened())
+		fork_child(evaluator);
+	if (evaluator->generation != agent_state.generation)
+		agent_catch_up(evaluator);
+	if (!evaluator->users || !agent_state.open)
+		return agent_call_plainly;
+	if (*(void **)((char *)code + 8) != capi.PyCode_Type)
+		return agent_call_plainly;
+	if (!evaluator->fork_registered)
+		fork_watch(agent_capi_interpreter());
+	entry = slots_entry(&evaluator->codes, code, agent_state.backend,
+			    agent_state.backend_id);
+	return entry ? (trampoline_function *)entry->call : agent_call_plainly;
+}
+
+trampoline_function *agent_resolve(struct evaluator *evaluator, void *code)
+{
+	void *type, *value, *traceback;
+	trampoline_function *call;
+	int saved = errno;
+
+	capi.PyErr_Fetch(&type, &value, &traceback);
+	call = resolve(evaluator, code);
+	capi.PyErr_Restore(type, value, traceback);
+	errno = saved;
+	return call;
+}
+
+/* --- interpreters that end --- */
+
+/* Under the lock. */
+static void remove_user(struct evaluator *evaluator)
+{
+	if (evaluator->users)
+		evaluator->users--;
+	if (agent_state.active)
+		agent_state.active--;
+	if (!agent_state.active && agent_state.open) {
+		agent_state.backend->close();
+		agent_state.open = false;
+	}
+}
+
+static void unhook(struct evaluator *evaluator, void *interp)
+{
+	evaluator_unset(evaluator, interp);
+	agent_lock();
+	remove_user(evaluator);
+	agent_unlock();
+	agent_catch_up(evaluator);
+}
+
+void agent_interpreter_ends(void *interp)
+{
+	struct evaluator *evaluator = evaluator_of(interp, false);
+
+	if (!evaluator)
+		return;
+	if (evaluator_state(interp) == EVALUATOR_OURS)
+		unhook(evaluator, interp);
+	evaluator->fork_registered = false;
+	/* Up to 3.11 the table is that of all interpreters, and so is memory. */
+	if (CAPI_MINOR < 12)
+		return;
+	slots_drop_references(&evaluator->codes);
+	evaluator_release(evaluator);
+}
+
+/* --- on and off --- */
+
+static const char *unavailable_reason;
+
+/* NULL, or why this CPython cannot be hooked; looks only once. */
+static const char *prepare(void)
+{
+	static bool prepared;
+
+	if (prepared)
+		return unavailable_reason;
+	unavailable_reason = agent_capi_find();
+	if (!unavailable_reason)
+		unavailable_reason = agent_capi_check();
+	if (!unavailable_reason && !evaluator_init())
+		unavailable_reason =
+			"this build of CPython keeps code objects otherwise";
+	if (!unavailable_reason && CAPI_MINOR < 11 &&
+	    !agent_qualname_init(agent_lookup))
+		unavailable_reason =
+			"this CPython does not export what the agent needs";
+	prepared = true;
+	return unavailable_reason;
+}
+
+/* Opens the files of a backend, closes those of the one before. */
+static int use_backend(uint8_t id)
+{
+	const struct agent_backend *old = agent_state.backend;
+	bool was_open = agent_state.open;
+	int error = backends[id - 1]->open();
+
+	if (error)
+		return error;
+	if (was_open && old != backends[id - 1])
+		old->close();
+	if (old != backends[id - 1])
+		agent_state.generation++;
+	agent_state.backend = backends[id - 1];
+	agent_state.backend_id = id;
+	agent_state.open = true;
+	agent_state.pid = getpid();
+	return 0;
+}
+
+static enum agent_status open_backend(uint8_t id)
+{
+	agent_lock();
+	agent_state.error = use_backend(id);
+	agent_unlock();
+	return agent_state.error ? AGENT_OS_ERROR : AGENT_OK;
+}
+
+/* What CPython would refuse, too. */
+static enum agent_status check_hook(void *interp)
+{
+	if (sys_api_builtin() == SYS_API_JIT_ACTIVE)
+		return AGENT_JIT_ACTIVE;
+	if (CAPI_MINOR < 15 && evaluator_state(interp) == EVALUATOR_FOREIGN)
+		return AGENT_FOREIGN_HOOK;
+	return AGENT_OK;
+}
+
+/* The hook goes in; nothing can fail any more. */
+static void hook_in(struct evaluator *evaluator, void *interp)
+{
+	if (evaluator_state(interp) != EVALUATOR_OURS) {
+		evaluator_set(evaluator, interp);
+		agent_lock();
+		evaluator->users++;
+		agent_state.active++;
+		agent_unlock();
+		agent_qualname_missed_some();
+	}
+	fork_watch(interp);
+	agent_catch_up(evaluator);
+}
+
+static enum agent_status activate(uint8_t id)
+{
+	void *interp = agent_capi_interpreter();
+	struct evaluator *evaluator;
+	enum agent_status status = check_hook(interp);
+
+	if (status)
+		return status;
+	evaluator = evaluator_of(interp, true);
+	if (!evaluator)
+		return AGENT_NO_MEMORY;
+	if (fork_happened())
+		fork_child(evaluator);
+	status = open_backend(id);
+	if (status)
+		return status;
+	hook_in(evaluator, interp);
+	return AGENT_OK;
+}
+
+enum agent_status agent_activate(const char *backend)
+{
+	uint8_t id = find_backend(backend);
+	void *type, *value, *traceback;
+	enum agent_status status;
+
+	if (prepare())
+		return AGENT_UNAVAILABLE;
+	if (!id)
+		return AGENT_INVALID_BACKEND;
+	capi.PyErr_Fetch(&type, &value, &traceback);
+	status = activate(id);
+	capi.PyErr_Restore(type, value, traceback);
+	return status;
+}
+
+enum agent_status agent_deactivate(void)
+{
+	void *interp = agent_capi_interpreter();
+	struct evaluator *evaluator = evaluator_of(interp, false);
+
+	switch (evaluator_state(interp)) {
+	case EVALUATOR_OURS:
+		if (fork_happened())
+			fork_child(evaluator);
+		unhook(evaluator, interp);
+		return AGENT_OK;
+	case EVALUATOR_FOREIGN:
+		return CAPI_MINOR < 15 ? AGENT_FOREIGN_HOOK : AGENT_OK;
+	default:
+		return AGENT_OK;
+	}
+}
+
+bool agent_is_active(void)
+{
+	return !prepare() &&
+	       evaluator_state(agent_capi_interpreter()) == EVALUATOR_OURS;
+}
+
+const struct agent_backend *agent_backend(void)
+{
+	return agent_state.open ? agent_state.backend : NULL;
+}
+
+/* --- for embedders --- */
+
+enum agent_status agent_compile_code(void *code)
+{
+	struct evaluator *evaluator;
+
+	if (!agent_is_active())
+		return AGENT_UNAVAILABLE;
+	evaluator = evaluator_of(agent_capi_interpreter(), false);
+	if (agent_resolve(evaluator, code) == agent_call_plainly)
+		return AGENT_NO_MEMORY;
+	return AGENT_OK;
+}
+
+void agent_set_persist_after_fork(bool enable)
+{
+	agent_state.persist = enable;
+}
+
+/* --- words --- */
+
+int agent_errno(void)
+{
+	return agent_state.error;
+}
+
+const char *agent_status_text(enum agent_status status, const char *backend)
+{
+	static char text[256];
+
+	switch (status) {
+	case AGENT_INVALID_BACKEND:
+		snprintf(text, sizeof(text), "invalid backend: %s", backend);
+		return text;
+	case AGENT_UNAVAILABLE:
+		return prepare() ? prepare() : "perf trampoline not available";
+	case AGENT_JIT_ACTIVE:
+		return "Cannot activate the perf trampoline if the JIT is active";
+	case AGENT_FOREIGN_HOOK:
+		return "Trampoline cannot be initialized as a custom eval frame is already present";
+	case AGENT_OS_ERROR:
+		snprintf(text, sizeof(text), "%s%s%s", agent_backend_subject(),
+			 *agent_backend_subject() ? ": " : "",
+			 strerror(agent_state.error));
+		return text;
+	case AGENT_NO_MEMORY:
+		return "out of memory";
+	default:
+		return "";
+	}
+}
+
+static void *raise_os_error(void)
+{
+	const char *subject = agent_backend_subject();
+
+	errno = agent_state.error;
+	if (*subject)
+		return capi.PyErr_SetFromErrnoWithFilename(
+			*(void **)capi.PyExc_OSError, subject);
+	return capi.PyErr_Format(*(void **)capi.PyExc_OSError, "%s",
+				 strerror(agent_state.error));
+}
+
+void *agent_raise(enum agent_status status, const char *backend)
+{
+	void *type = *(void **)capi.PyExc_ValueError;
+
+	switch (status) {
+	case AGENT_OS_ERROR:
+		return raise_os_error();
+	case AGENT_NO_MEMORY:
+		return capi.PyErr_NoMemory();
+	case AGENT_INVALID_BACKEND:
+		return capi.PyErr_Format(type, "invalid backend: %s", backend);
+	case AGENT_UNAVAILABLE:
+		return capi.PyErr_Format(type, "perf trampoline not available");
+	case AGENT_FOREIGN_HOOK:
+		type = *(void **)capi.PyExc_RuntimeError;
+		break;
+	default:
+		break;
+	}
+	capi.PyErr_SetString(type, agent_status_text(status, backend));
+	return NULL;
+}

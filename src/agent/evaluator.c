@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "agent/evaluator.h"
+
+#include <stdlib.h>
+
+#include "agent/capi.h"
+#include "agent/stack.h"
+
+#define always_inline inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* 3.14 and later mark references in the low bits. */
+#define TAG_MASK ((uintptr_t)7)
+
+/* The offsets of a family of versions, for the compiler to put into the code. */
+struct shape {
+	uint32_t frame_code;
+	uint32_t first_line;
+	uint32_t filename;
+	/* co_qualname or co_name. */
+	uint32_t name;
+	/* co_code, 0 without. */
+	uint32_t bytes;
+};
+
+static const struct shape shape_3_6 = { 32, 36, 96, 104, 40 };
+static const struct shape shape_3_8 = { 32, 40, 104, 112, 48 };
+static const struct shape shape_3_11 = { 32, 72, 112, 128, 0 };
+static const struct shape shape_3_12 = { 0, 68, 112, 128, 0 };
+
+enum { THREAD_INTERP = 16 };
+
+struct evaluator evaluator_first;
+/* Of an interpreter that has none: finds nothing, calls plainly. */
+static struct evaluator nobody;
+
+void *agent_call_plainly(void *a, void *b, long c, void *evaluator)
+{
+	return ((void *(*)(void *, void *, long))evaluator)(a, b, c);
+}
+
+static always_inline void *pointer_at(const void *base, uint32_t offset)
+{
+	return *(void *const *)((const char *)base + offset);
+}
+
+static always_inline bool same(const struct code_entry *entry, const char *code,
+			       const struct shape *shape)
+{
+	return entry->name == pointer_at(code, shape->name) &&
+	       entry->filename == pointer_at(code, shape->filename) &&
+	       entry->first_line ==
+		       *(const int *)(code + shape->first_line) &&
+	       (!shape->bytes ||
+		entry->bytes == pointer_at(code, shape->bytes));
+}
+
+/*
+ * The part that all hooks share. Nothing here but what each call of a Python
+ * function can afford.
+ */
+static always_inline void *run(struct evaluator *evaluator, const void *frame,
+			       const struct shape *shape, void *a, void *b,
+			       long c)
+{
+	uintptr_t tagged = (uintptr_t)pointer_at(frame, shape->frame_code);
+	void *code = (void *)(tagged & ~TAG_MASK);
+	const struct code_entry *entry =
+		codes_find_in(&evaluator->codes.view, (uintptr_t)code);
+	trampoline_function *call;
+
+	if (likely(entry && same(entry, code, shape)))
+		call = entry->call;
+	else
+		call = agent_resolve(evaluator, code);
+	return call(a, b, c, evaluator->next_evaluator);
+}
+
+static void *hook_3_6(void *frame, long throwflag)
+{
+	return run(&evaluator_first, frame, &shape_3_6, frame,
+		   (void *)throwflag, 0);
+}
+
+static void *hook_3_8(void *frame, long throwflag)
+{
+	return run(&evaluator_first, frame, &shape_3_8, frame,
+		   (void *)throwflag, 0);
+}
+
+static void *hook_3_9(void *thread, void *frame, long throwflag)
+{
+	return run(&evaluator_first, frame, &shape_3_8, thread, frame,
+		   throwflag);
+}
+
+/*
+ * 3.11 counts Python calls, not the C stack that a hook makes each of them take:
+ * with a raised recursion limit the stack would run over.
+ */
+static void *hook_3_11(void *thread, void *frame, long throwflag)
+{
+	if (unlikely(agent_stack_is_low())) {
+		capi.PyErr_SetString(*(void **)capi.PyExc_RecursionError,
+				     "maximum recursion depth exceeded");
+		return NULL;
+	}
+	return run(&evaluator_first, frame, &shape_3_11, thread, frame,
+		   throwflag);
+}
+
+static __attribute__((noinline, cold)) struct evaluator *
+other_evaluator(void *interp)
+{
+	struct evaluator *evaluator = evaluator_of(interp, false);
+
+	return evaluator ? evaluator : &nobody;
+}
+
+/* From 3.12 on an interpreter can have a GIL of its own. */
+static void *hook_3_12(void *thread, void *frame, long throwflag)
+{
+	void *interp = pointer_at(thread, THREAD_INTERP);
+	struct evaluator *evaluator = &evaluator_first;
+
+	if (unlikely(interp != evaluator->interp))
+		evaluator = other_evaluator(interp);
+	return run(evaluator, frame, &shape_3_12, thread, frame, throwflag);
+}
+
+/* --- which one --- */
+
+static void *hook;
+
+static bool fits(const struct shape *shape)
+{
+	const struct capi_offsets *offsets = &capi.offsets;
+	uint32_t name = shape->bytes ? offsets->code_name :
+				       offsets->code_qualname;
+
+	return offsets->thread_interp == THREAD_INTERP &&
+	       offsets->frame_code == shape->frame_code &&
+	       offsets->code_first_line == shape->first_line &&
+	       offsets->code_filename == shape->filename &&
+	       name == shape->name &&
+	       (!shape->bytes || offsets->code_bytes == shape->bytes);
+}
+
+bool evaluator_init(void)
+{
+	const struct {
+		uint32_t from;
+		const struct shape *shape;
+		void *hook;
+	} hooks[] = {
+		{ 12, &shape_3_12, hook_3_12 }, { 11, &shape_3_11, hook_3_11 },
+		{ 9, &shape_3_8, hook_3_9 },	{ 8, &shape_3_8, hook_3_8 },
+		{ 6, &shape_3_6, hook_3_6 },
+	};
+	size_t i = 0;
+
+	if (hook)
+		return true;
+	while (CAPI_MINOR < hooks[i].from)
+		i++;
+	if (!fits(hooks[i].shape))
+		return false;
+	codes_init(&evaluator_first.codes);
+	evaluator_first.next_evaluator = capi._PyEval_EvalFrameDefault;
+	codes_init(&nobody.codes);
+	nobody.next_evaluator = capi._PyEval_EvalFrameDefault;
+	hook = hooks[i].hook;
+	return true;
+}
+
+/* --- interpreters --- */
+
+static struct evaluator *find_free(void)
+{
+	for (struct evaluator *each = &evaluator_first; each; each = each->next)
+		if (!__atomic_load_n(&each->interp, __ATOMIC_ACQUIRE))
+			return each;
+	return NULL;
+}
+
+static struct evaluator *evaluator_create(void)
+{
+	struct evaluator *evaluator = find_free();
+
+	if (evaluator)
+		return evaluator;
+	evaluator = calloc(1, sizeof(*evaluator));
+	if (!evaluator)
+		return NULL;
+	codes_init(&evaluator->codes);
+	evaluator->next_evaluator = capi._PyEval_EvalFrameDefault;
+	evaluator->next = evaluator_first.next;
+	/* Other interpreters walk the list without a lock. */
+	__atomic_store_n(&evaluator_first.next, evaluator, __ATOMIC_RELEASE);
+	return evaluator;
+}
+
+struct evaluator *evaluator_of(void *interp, bool create)
+{
+	struct evaluator *each = &evaluator_first;
+
+	if (CAPI_MINOR < 12)
+		return each;
+	for (; each; each = __atomic_load_n(&each->next, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&each->interp, __ATOMIC_ACQUIRE) == interp)
+			return each;
+	if (!create)
+		return NULL;
+	each = evaluator_create();
+	if (each)
+		__atomic_store_n(&each->interp, interp, __ATOMIC_RELEASE);
+	return each;
+}
+
+void evaluator_release(struct evaluator *evaluator)
+{
+	codes_deinit(&evaluator->codes);
+	evaluator->next_evaluator = capi._PyEval_EvalFrameDefault;
+	__atomic_store_n(&evaluator->interp, NULL, __ATOMIC_RELEASE);
+}
+
+/* --- the interpreter's pointer --- */
+
+/*
+ * Up to 3.8 the place of the pointer is searched once, where as a rule it is
+ * CPython's own function: at the usual offset, else wherever in the structure.
+ */
+static void **find_slot(char *interp)
+{
+	static size_t offset;
+	size_t usual = capi.offsets.interp_eval_frame;
+	void *plain = capi._PyEval_EvalFrameDefault;
+
+	if (!offset && *(void **)(interp + usual) == plain)
+		offset = usual;
+	for (size_t i = 0; !offset && i <= usual; i += sizeof(void *))
+		if (*(void **)(interp + i) == plain)
+			offset = i;
+	return (void **)(interp + (offset ? offset : usual));
+}
+
+static void *get_hook(void *interp)
+{
+	if (capi._PyInterpreterState_GetEvalFrameFunc)
+		return capi._PyInterpreterState_GetEvalFrameFunc(interp);
+	return *find_slot(interp);
+}
+
+static void set_hook(void *interp, void *function)
+{
+	if (capi._PyInterpreterState_SetEvalFrameFunc)
+		capi._PyInterpreterState_SetEvalFrameFunc(interp, function);
+	else
+		*find_slot(interp) = function;
+}
+
+enum evaluator_state evaluator_state(void *interp)
+{
+	void *current = get_hook(interp);
+
+	if (current == hook)
+		return EVALUATOR_OURS;
+	return !current || current == (void *)capi._PyEval_EvalFrameDefault ?
+		       EVALUATOR_PLAIN :
+		       EVALUATOR_FOREIGN;
+}
+
+void evaluator_set(struct evaluator *evaluator, void *interp)
+{
+	void *current = get_hook(interp);
+
+	if (current == hook)
+		return;
+	evaluator->next_evaluator =
+		current ? current : capi._PyEval_EvalFrameDefault;
+	set_hook(interp, hook);
+}
+
+void evaluator_unset(struct evaluator *evaluator, void *interp)
+{
+	set_hook(interp, evaluator->next_evaluator);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The eval hook: CPython calls it with each frame that is to run; it finds the
+ * trampoline of the frame's code object and goes on to it, by a tail call.
+ * PEP 523. Signatures (Include/internal/pycore_interp.h, pystate.h):
+ *
+ *	3.6 to 3.8	(frame, throwflag), in a slot of the interpreter structure
+ *	3.9, 3.10	(thread state, frame, throwflag), by a setter
+ *	3.11 on		the same, with an internal frame
+ *
+ * A trampoline takes these arguments, and the function to run them with last.
+ */
+#ifndef KAA_AGENT_EVALUATOR_H
+#define KAA_AGENT_EVALUATOR_H
+
+#include <stdbool.h>
+
+#include "agent/codes.h"
+
+/* How trampolines are called; with 3.6 to 3.8 the third argument is none. */
+typedef void *trampoline_function(void *a, void *b, long c, void *evaluator);
+
+/* An interpreter whose hook is or was ours. Never freed, used again. */
+struct evaluator {
+	/* PyInterpreterState; up to 3.11 not looked at. NULL: unused. */
+	void *interp;
+	/* What trampolines call: CPython's own function, or a hook before ours. */
+	void *next_evaluator;
+	struct codes codes;
+	struct evaluator *next;
+	/* Interpreters whose hook is set: 0 or 1 from 3.12 on. */
+	unsigned int users;
+	/* Of the process's announcements that the table knows (agent.c). */
+	unsigned int generation;
+	/* os.register_at_fork() has our function. */
+	bool fork_registered;
+};
+
+/* Main interpreter as a rule; up to 3.11 that of all. */
+extern struct evaluator evaluator_first;
+
+/*
+ * Chooses the hook for this CPython. False: its offsets are none of those that
+ * the hooks are made for.
+ */
+bool evaluator_init(void);
+
+/*
+ * That of an interpreter (up to 3.11 the one of all), NULL if it has none and
+ * `create` is false or memory is short.
+ */
+struct evaluator *evaluator_of(void *interp, bool create);
+/* The interpreter ends: its evaluator is free to be another's. */
+void evaluator_release(struct evaluator *evaluator);
+
+enum evaluator_state {
+	/* CPython's own. */
+	EVALUATOR_PLAIN,
+	EVALUATOR_OURS,
+	EVALUATOR_FOREIGN,
+};
+
+/* What is set in an interpreter. Needs its GIL, as the next two do. */
+enum evaluator_state evaluator_state(void *interp);
+/* Sets ours, before whatever is set. */
+void evaluator_set(struct evaluator *evaluator, void *interp);
+/* Sets what was there before; ours must be set. */
+void evaluator_unset(struct evaluator *evaluator, void *interp);
+
+/* Calls the evaluator without a trampoline. */
+void *agent_call_plainly(void *a, void *b, long c, void *evaluator);
+
+/*
+ * Where the hook goes with a code object that it does not find: a trampoline or
+ * agent_call_plainly(). In agent.c.
+ */
+trampoline_function *agent_resolve(struct evaluator *evaluator, void *code);
+
+#endif

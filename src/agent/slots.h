@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Gives code objects their slots, and tells profilers what they are. Internal to
+ * src/agent; needs the GIL.
+ */
+#ifndef KAA_AGENT_SLOTS_H
+#define KAA_AGENT_SLOTS_H
+
+#include <stdbool.h>
+
+#include "agent/backend.h"
+#include "agent/codes.h"
+
+/*
+ * The entry of a code object, made or made right, announced by the backend. NULL if
+ * memory is short. No exception is set. May run Python code (agent/qualname.h).
+ * id: 1 on, which backend it is.
+ */
+const struct code_entry *slots_entry(struct codes *codes, void *code,
+				     const struct agent_backend *backend,
+				     uint8_t id);
+
+/* Announces an entry's slot again, in the child of a fork. */
+void slots_announce(struct code_entry *entry,
+		    const struct agent_backend *backend, uint8_t id);
+
+/* Gives back what the entries hold. */
+void slots_drop_references(struct codes *codes);
+
+#endif

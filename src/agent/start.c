@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* agent_python_started(): what happens in an interpreter when it starts. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/capi.h"
+#include "agent/state.h"
+#include "agent/switches.h"
+#include "agent/sys_api.h"
+
+#define MARK "kaa_agent"
+
+/* Guests are quiet; but who asked for trampolines must know that there are none. */
+static void complain(const char *backend, const char *why)
+{
+	fprintf(stderr, "kaa: no trampolines (%s) in process %d: %s\n", backend,
+		(int)getpid(), why);
+}
+
+/* --- once in each interpreter --- */
+
+static void interpreter_ends(void *capsule)
+{
+	void *interp = capi.PyCapsule_GetPointer(capsule, MARK);
+
+	if (interp)
+		agent_interpreter_ends(interp);
+	capi.PyErr_Clear();
+}
+
+/* The interpreter's own dictionary, 3.8 on, or NULL. */
+static void *own_dict(void *interp)
+{
+	return capi.PyInterpreterState_GetDict ?
+		       capi.PyInterpreterState_GetDict(interp) :
+		       NULL;
+}
+
+static bool is_marked(void *interp)
+{
+	void *dict = own_dict(interp);
+
+	return dict ? capi.PyDict_GetItemString(dict, MARK) != NULL :
+		      sys_api_installed();
+}
+
+static void mark(void *interp)
+{
+	void *dict = own_dict(interp);
+	void *capsule;
+
+	if (!dict)
+		return;
+	capsule = capi.PyCapsule_New(interp, MARK, interpreter_ends);
+	if (capsule)
+		capi.PyDict_SetItemString(dict, MARK, capsule);
+	capi.Py_DecRef(capsule);
+}
+
+/* 3.6 cannot say: there the first one is. */
+static bool is_main(void *interp)
+{
+	static void *first;
+
+	if (capi.PyInterpreterState_Main)
+		return capi.PyInterpreterState_Main() == interp;
+	if (!first)
+		first = interp;
+	return first == interp;
+}
+
+/* --- activation --- */
+
+static void activate(const char *backend)
+{
+	enum agent_status status = agent_activate(backend);
+
+	if (status)
+		complain(backend, agent_status_text(status, backend));
+	else if (!sys_api_installed())
+		/* CPython's own functions know nothing of this hook. */
+		sys_api_install();
+}
+
+static void activate_builtin(const char *backend)
+{
+	void *type, *value, *traceback, *text;
+
+	if (sys_api_builtin_activate(backend))
+		return;
+	capi.PyErr_Fetch(&type, &value, &traceback);
+	text = value ? capi.PyObject_Str(value) : NULL;
+	complain(backend, text ? capi.PyUnicode_AsUTF8(text) : "unknown error");
+	capi.Py_DecRef(text);
+	capi.Py_DecRef(type);
+	capi.Py_DecRef(value);
+	capi.Py_DecRef(traceback);
+}
+
+/* What is CPython's own is left to it, unless the agent shall do all. */
+static void obey(const struct switches *switches)
+{
+	if (!switches->backend)
+		return;
+	if (switches_always() || !sys_api_builtin_has(switches->backend))
+		activate(switches->backend);
+	else if (switches->by_agent)
+		activate_builtin(switches->backend);
+}
+
+static void start_main(void)
+{
+	struct switches switches;
+
+	switches_restore();
+	switches_read(&switches);
+	obey(&switches);
+}
+
+static void start_subinterpreter(void)
+{
+	if (agent_backend())
+		activate(agent_backend()->name);
+}
+
+static void start(void)
+{
+	void *interp = agent_capi_interpreter();
+
+	if (is_marked(interp))
+		return;
+	mark(interp);
+	if (switches_always() || sys_api_builtin() == SYS_API_MISSING)
+		sys_api_install();
+	if (is_main(interp))
+		start_main();
+	else
+		start_subinterpreter();
+	capi.PyErr_Clear();
+}
+
+void agent_python_started(void)
+{
+	const char *problem = agent_capi_find();
+	const char *backend = switches_agent_backend();
+	void *type, *value, *traceback;
+	static bool complained;
+
+	if (problem) {
+		if (backend && *backend && !complained)
+			complain(backend, problem);
+		complained = true;
+		return;
+	}
+	capi.PyErr_Fetch(&type, &value, &traceback);
+	start();
+	capi.PyErr_Restore(type, value, traceback);
+}

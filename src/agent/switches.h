@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the command line and the environment ask for. CPython's switches, from
+ * Doc/using/cmdline.rst and Python/initconfig.c of 3.12 to 3.15:
+ *
+ *	-X perf, -X perf_jit		whatever value: -X perf=0 too
+ *	PYTHONPERFSUPPORT, PYTHON_PERF_JIT_SUPPORT
+ *					a non-zero integer; not with -E or -I
+ *
+ * perf_jit goes before perf. The agent's own:
+ *
+ *	KAA_TRAMPOLINE_BACKEND=perf|perf_jit|perf_elf	goes before all of them
+ *	KAA_TRAMPOLINE=always		the agent, though CPython could do it itself
+ *
+ * agent_early() (agent/agent.h) is here too.
+ */
+#ifndef KAA_AGENT_SWITCHES_H
+#define KAA_AGENT_SWITCHES_H
+
+#include <stdbool.h>
+
+struct switches {
+	/* A name for agent_activate(), NULL: nothing is asked for. */
+	const char *backend;
+	/* KAA_TRAMPOLINE_BACKEND says so, CPython does not know of it. */
+	bool by_agent;
+};
+
+/* KAA_TRAMPOLINE=always */
+bool switches_always(void);
+
+/* KAA_TRAMPOLINE_BACKEND as it stands there, NULL or "" if nothing does. */
+const char *switches_agent_backend(void);
+
+/* Needs the GIL, and sys._xoptions and sys.flags. No exception is set. */
+void switches_read(struct switches *ret);
+
+/*
+ * Puts back what agent_early() took away: into the environment, sys._xoptions
+ * and sys.orig_argv. Needs the GIL. No exception is set.
+ */
+void switches_restore(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sys.activate_stack_trampoline(), deactivate_stack_trampoline() and
+ * is_stack_trampoline_active(): CPython's from 3.12 on, where it is built with
+ * them, else the agent's. Needs the GIL; exceptions that were set stay.
+ *
+ * Sources: Doc/library/sys.rst, Python/sysmodule.c of CPython 3.12 to 3.15.
+ */
+#ifndef KAA_AGENT_SYS_API_H
+#define KAA_AGENT_SYS_API_H
+
+#include <stdbool.h>
+
+/* What this CPython has itself. */
+enum sys_api_builtin {
+	/* Nothing, or functions that refuse every call. */
+	SYS_API_MISSING,
+	SYS_API_PRESENT,
+	/* It refuses because its JIT is active: so must the agent. */
+	SYS_API_JIT_ACTIVE,
+};
+
+/* Asks it once in a process, without activating anything. */
+enum sys_api_builtin sys_api_builtin(void);
+
+/* Whether it takes this backend. */
+bool sys_api_builtin_has(const char *backend);
+
+/*
+ * Calls CPython's own sys.activate_stack_trampoline(). False with an
+ * exception set if that fails.
+ */
+bool sys_api_builtin_activate(const char *backend);
+
+/* Puts the agent's functions into the calling interpreter's sys. */
+bool sys_api_install(void);
+
+/* Whether the calling interpreter's sys has the agent's functions. */
+bool sys_api_installed(void);
+
+#endif
