@@ -278,7 +278,7 @@ void evaluator_set(struct evaluator *evaluator, void *interp)
 	if (current == hook)
 		return;
 	evaluator->next_evaluator =
-		current ? current : capi._PyEval_EvalFrameDefault;
+		current ? current : (void *)capi._PyEval_EvalFrameDefault;
 	set_hook(interp, hook);
 }
 
