@@ -149,12 +149,16 @@ static void *dump_take(void)
 	return agent_code_memory_take(&memory);
 }
 
-/* One entry: three records, in the parts of one writev(). */
+/*
+ * One entry: three records, in the parts of one writev().
+ *
+ * The line needs two entries, at both ends of the code: perf makes rows of them, and
+ * what is behind the last row has no line.
+ */
 struct entry {
-	struct {
-		struct jitdump_debug_info info;
-		struct jitdump_debug_entry entry;
-	} debug;
+	struct jitdump_debug_info debug;
+	struct jitdump_debug_entry from;
+	struct jitdump_debug_entry to;
 	struct jitdump_unwinding_info unwinding;
 	struct jitdump_load load;
 	uint8_t code[STRIDE];
@@ -163,17 +167,20 @@ struct entry {
 static void fill_debug(struct entry *entry, const void *slot, uint64_t time,
 		       const struct agent_symbol *symbol)
 {
-	size_t size = sizeof(entry->debug) + strlen(symbol->filename) + 1;
+	size_t size = sizeof(entry->debug) + sizeof(entry->from) +
+		      sizeof(entry->to) + 2 * (strlen(symbol->filename) + 1);
 
-	entry->debug.info = (struct jitdump_debug_info){
+	entry->debug = (struct jitdump_debug_info){
 		{ JIT_CODE_DEBUG_INFO, (uint32_t)size, time },
 		.code_addr = (uintptr_t)slot,
-		.nr_entry = 1,
+		.nr_entry = 2,
 	};
-	entry->debug.entry = (struct jitdump_debug_entry){
+	entry->from = (struct jitdump_debug_entry){
 		.addr = (uintptr_t)slot,
 		.line = symbol->first_line,
 	};
+	entry->to = entry->from;
+	entry->to.addr += code_size;
 }
 
 static void fill_unwinding(struct entry *entry, uint64_t time)
@@ -223,9 +230,14 @@ static void fill_code(struct entry *entry, const void *slot, uint64_t time)
 
 static int write_entry(struct entry *entry, const struct agent_symbol *symbol)
 {
+	struct iovec filename = { (char *)symbol->filename,
+				  strlen(symbol->filename) + 1 };
 	struct iovec parts[] = {
 		{ &entry->debug, sizeof(entry->debug) },
-		{ (char *)symbol->filename, strlen(symbol->filename) + 1 },
+		{ &entry->from, sizeof(entry->from) },
+		filename,
+		{ &entry->to, sizeof(entry->to) },
+		filename,
 		{ &entry->unwinding, sizeof(entry->unwinding) },
 		{ unwind, unwind_size },
 		{ &entry->load, sizeof(entry->load) },

@@ -31,6 +31,7 @@ struct load {
 	char name[128];
 	uint8_t code[128];
 	int line;
+	uint64_t line_end;
 	char filename[128];
 	struct jitdump_unwinding_info unwinding;
 	uint8_t unwind[128];
@@ -68,17 +69,24 @@ static void read_load(struct reader *r, struct load *load)
 	copy(r, load->code, load->head.code_size);
 }
 
+/* One line from the first byte of the code to its last. */
 static void read_debug(struct reader *r, struct load *load)
 {
 	struct jitdump_debug_info info;
 	struct jitdump_debug_entry entry;
+	char filename[128];
 
 	copy(r, &info, sizeof(info));
-	assert_int_equal(info.nr_entry, 1);
+	assert_int_equal(info.nr_entry, 2);
 	copy(r, &entry, sizeof(entry));
 	assert_int_equal(entry.addr, info.code_addr);
 	load->line = entry.line;
 	copy_string(r, load->filename, sizeof(load->filename));
+	copy(r, &entry, sizeof(entry));
+	load->line_end = entry.addr;
+	assert_int_equal(entry.line, load->line);
+	copy_string(r, filename, sizeof(filename));
+	assert_string_equal(filename, load->filename);
 }
 
 static void read_unwinding(struct reader *r, struct load *load)
@@ -164,6 +172,8 @@ static void check_load(const struct load *load, char *slot, int n)
 	assert_int_equal(load->head.pid, getpid());
 	assert_string_equal(load->name, function_name(n));
 	assert_int_equal(load->line, n);
+	assert_int_equal(load->line_end,
+			 load->head.code_addr + load->head.code_size);
 	assert_string_equal(load->filename, "/src/module.py");
 	assert_memory_equal(load->code, slot, trampoline->code_size);
 	/* perf maps a file over this: nothing else may stand there. */
