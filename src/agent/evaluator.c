@@ -56,6 +56,15 @@ static always_inline bool same(const struct code_entry *entry, const char *code,
 		entry->bytes == pointer_at(code, shape->bytes));
 }
 
+/* Apart from run(), which so has no registers to save. */
+static __attribute__((noinline, cold)) void *
+run_unknown(void *a, void *b, long c, struct evaluator *evaluator, void *code)
+{
+	trampoline_function *call = agent_resolve(evaluator, code);
+
+	return call(a, b, c, evaluator->next_evaluator);
+}
+
 /*
  * The part that all hooks share. Nothing here but what each call of a Python
  * function can afford.
@@ -68,13 +77,11 @@ static always_inline void *run(struct evaluator *evaluator, const void *frame,
 	void *code = (void *)(tagged & ~TAG_MASK);
 	const struct code_entry *entry =
 		codes_find_in(&evaluator->codes.view, (uintptr_t)code);
-	trampoline_function *call;
 
-	if (likely(entry && same(entry, code, shape)))
-		call = entry->call;
-	else
-		call = agent_resolve(evaluator, code);
-	return call(a, b, c, evaluator->next_evaluator);
+	if (unlikely(!entry || !same(entry, code, shape)))
+		return run_unknown(a, b, c, evaluator, code);
+	return ((trampoline_function *)entry->call)(
+		a, b, c, evaluator->next_evaluator);
 }
 
 static void *hook_3_6(void *frame, long throwflag)
@@ -110,23 +117,25 @@ static void *hook_3_11(void *thread, void *frame, long throwflag)
 		   throwflag);
 }
 
-static __attribute__((noinline, cold)) struct evaluator *
-other_evaluator(void *interp)
+/* In an interpreter that is not the first one. */
+static __attribute__((noinline)) void *
+run_elsewhere(void *thread, void *frame, long throwflag, void *interp)
 {
 	struct evaluator *evaluator = evaluator_of(interp, false);
 
-	return evaluator ? evaluator : &nobody;
+	return run(evaluator ? evaluator : &nobody, frame, &shape_3_12, thread,
+		   frame, throwflag);
 }
 
 /* From 3.12 on an interpreter can have a GIL of its own. */
 static void *hook_3_12(void *thread, void *frame, long throwflag)
 {
 	void *interp = pointer_at(thread, THREAD_INTERP);
-	struct evaluator *evaluator = &evaluator_first;
 
-	if (unlikely(interp != evaluator->interp))
-		evaluator = other_evaluator(interp);
-	return run(evaluator, frame, &shape_3_12, thread, frame, throwflag);
+	if (unlikely(interp != evaluator_first.interp))
+		return run_elsewhere(thread, frame, throwflag, interp);
+	return run(&evaluator_first, frame, &shape_3_12, thread, frame,
+		   throwflag);
 }
 
 /* --- which one --- */
