@@ -98,14 +98,17 @@ static void activate_builtin(const char *backend)
 	capi.Py_DecRef(traceback);
 }
 
-/* What is CPython's own is left to it, unless the agent shall do all. */
+/*
+ * What is CPython's own is left to it, unless the agent shall do all. It is not activated
+ * twice, which 3.13 does not survive.
+ */
 static void obey(const struct switches *switches)
 {
 	if (!switches->backend)
 		return;
 	if (switches_always() || !sys_api_builtin_has(switches->backend))
 		activate(switches->backend);
-	else if (switches->by_agent)
+	else if (switches->by_agent && !switches->by_cpython)
 		activate_builtin(switches->backend);
 }
 

@@ -24,6 +24,25 @@ const char *switches_agent_backend(void)
 	return agent_setting("KAA_TRAMPOLINE_BACKEND");
 }
 
+/*
+ * CPython reads these before the agent can say anything, sets a hook of its own
+ * and ends the process if there is one already. So it is shown something else.
+ */
+#define HELD "kaa_held_"
+
+enum { HELD_MAX = 16 };
+
+/* A string that argv or environ pointed at, and what it points at instead. */
+struct held {
+	char *original;
+	char *instead;
+	/* Index in argv; -1: of the environment. */
+	int index;
+};
+
+static struct held held[HELD_MAX];
+static size_t held_count;
+
 /* --- reading --- */
 
 static bool has_xoption(const char *name)
@@ -70,35 +89,18 @@ void switches_read(struct switches *ret)
 	const char *own = switches_agent_backend();
 
 	*ret = (struct switches){};
-	if (own && *own)
-		*ret = (struct switches){ own, true };
-	else if (asked_for("perf_jit", "PYTHON_PERF_JIT_SUPPORT"))
+	if (asked_for("perf_jit", "PYTHON_PERF_JIT_SUPPORT"))
 		ret->backend = "perf_jit";
 	else if (asked_for("perf", "PYTHONPERFSUPPORT"))
 		ret->backend = "perf";
+	ret->by_cpython = ret->backend && !held_count;
+	ret->by_agent = own && *own;
+	if (ret->by_agent)
+		ret->backend = own;
 	capi.PyErr_Clear();
 }
 
 /* --- taking away --- */
-
-/*
- * CPython reads these before the agent can say anything, sets a hook of its own
- * and ends the process if there is one already. So it is shown something else.
- */
-#define HELD "kaa_held_"
-
-enum { HELD_MAX = 16 };
-
-/* A string that argv or environ pointed at, and what it points at instead. */
-struct held {
-	char *original;
-	char *instead;
-	/* Index in argv; -1: of the environment. */
-	int index;
-};
-
-static struct held held[HELD_MAX];
-static size_t held_count;
 
 /* "perf" becomes "kaa_held_perf": a -X option that means nothing. */
 static void hold(char **place, size_t prefix, int index)
@@ -198,8 +200,10 @@ static bool has_switches(void)
 
 void agent_early(int argc, char **argv, char **envp)
 {
+	const char *own = switches_agent_backend();
+
 	(void)envp;
-	if (!switches_always() || !has_switches())
+	if ((!switches_always() && !(own && *own)) || !has_switches())
 		return;
 	hold_arguments(argc, argv);
 	if (environ)

@@ -24,6 +24,11 @@ struct switches {
 	const char *backend;
 	/* KAA_TRAMPOLINE_BACKEND says so, CPython does not know of it. */
 	bool by_agent;
+	/*
+	 * CPython's own switches ask for something, and were not taken away by
+	 * agent_early(): it activates that itself.
+	 */
+	bool by_cpython;
 };
 
 /* KAA_TRAMPOLINE=always */
