@@ -177,44 +177,19 @@ static const char *refusal(enum agent_program_kind kind)
 	}
 }
 
-static struct error *check_program(const char *name, const char *path,
-				   struct agent_program *ret)
+static struct error *check_program(const char *name, const char *path)
 {
-	agent_program_identify(AT_FDCWD, path, ret);
-	if (agent_program_takes_agent(ret))
+	struct agent_program program;
+
+	agent_program_identify(AT_FDCWD, path, &program);
+	if (agent_program_takes_agent(&program))
 		return NULL;
-	if (*ret->interpreter)
+	if (*program.interpreter)
 		return error_create(ERROR_UNSUPPORTED,
 				    "'%s' is a script of '%s', which %s", name,
-				    ret->interpreter, refusal(ret->kind));
+				    program.interpreter, refusal(program.kind));
 	return error_create(ERROR_UNSUPPORTED, "'%s' %s", name,
-			    refusal(ret->kind));
-}
-
-/*
- * Whether the interpreter's own options, those before the script, have -E or -I: the
- * environment's switches are ignored then.
- */
-static bool ignores_environment(char *const argv[])
-{
-	for (argv++; *argv && (*argv)[0] == '-' && (*argv)[1]; argv++) {
-		const char *c = *argv + 1;
-
-		if (*c == '-')
-			return false;
-		for (; *c; c++) {
-			if (*c == 'E' || *c == 'I')
-				return true;
-			if (*c == 'c' || *c == 'm')
-				return false;
-			if (*c == 'W' || *c == 'X')
-				break;
-		}
-		/* The option's argument is the next word. */
-		if ((*c == 'W' || *c == 'X') && !c[1] && argv[1])
-			argv++;
-	}
-	return false;
+			    refusal(program.kind));
 }
 
 /* --- what it is given --- */
@@ -243,27 +218,17 @@ static struct error *add_dir(struct hand_on *hand_on, const char *dir)
 	return add(hand_on, "KAA_TRAMPOLINE_DIR", path);
 }
 
-/* The interpreter's own switch; older ones leave it to the agent. */
-static const char *own_switch(const struct run_settings *s)
-{
-	if (s->always || !strcmp(s->backend, "perf_elf"))
-		return NULL;
-	return strcmp(s->backend, "perf_jit") ? "perf" : "perf_jit";
-}
-
+/*
+ * PYTHONPERFSUPPORT is not among them: -E and -I would ignore it, and programs see
+ * it. The agent calls on the interpreter's own support.
+ */
 static struct error *add_switches(struct hand_on *hand_on,
 				  const struct run_settings *s)
 {
-	const char *own = own_switch(s);
 	struct error *error = add(hand_on, "KAA_TRAMPOLINE_BACKEND", s->backend);
 
 	if (!error && s->always)
 		error = add(hand_on, "KAA_TRAMPOLINE", "always");
-	if (!error && own)
-		error = add(hand_on,
-			    strcmp(own, "perf") ? "PYTHON_PERF_JIT_SUPPORT" :
-						  "PYTHONPERFSUPPORT",
-			    "1");
 	if (!error && !s->keep)
 		error = add(hand_on, "KAA_TRAMPOLINE_KEEP", "0");
 	if (!error && s->dir)
@@ -271,26 +236,9 @@ static struct error *add_switches(struct hand_on *hand_on,
 	return error;
 }
 
-/* The words with -X behind the first. */
-static struct error *with_x_option(const struct arguments *args,
-				   const char *value, char ***ret)
-{
-	char **words = calloc(args->count + 3, sizeof(*words));
-
-	if (!words)
-		return error_no_memory();
-	words[0] = args->values[0];
-	words[1] = (char *)"-X";
-	words[2] = (char *)value;
-	memcpy(words + 3, args->values + 1,
-	       (args->count - 1) * sizeof(*words));
-	*ret = words;
-	return NULL;
-}
-
 /* --- becoming it --- */
 
-static struct error *become(const char *path, char **words,
+static struct error *become(const char *path, char *const words[],
 			    const struct hand_on *hand_on, int *exit_code)
 {
 	struct hand_on_environment environment;
@@ -325,21 +273,16 @@ static struct error *run_program(const struct run_settings *s,
 				 const struct arguments *args, const char *path,
 				 struct hand_on *hand_on, int *exit_code)
 {
-	_cleanup_free_ char **words = NULL;
-	struct agent_program program;
-	struct error *error = check_program(args->values[0], path, &program);
+	struct error *error = check_program(args->values[0], path);
 
 	if (!error)
 		error = add_switches(hand_on, s);
-	if (!error && own_switch(s) && program.kind == AGENT_PROGRAM_PYTHON &&
-	    !*program.interpreter && ignores_environment(args->values))
-		error = with_x_option(args, own_switch(s), &words);
 	if (error)
 		return error;
 	if (s->verbose)
 		message_note("'%s' with %s, '%s'", path, s->backend,
 			     hand_on->library);
-	return become(path, words ? words : args->values, hand_on, exit_code);
+	return become(path, args->values, hand_on, exit_code);
 }
 
 static struct error *run(void *settings, const struct arguments *args,
