@@ -33,8 +33,6 @@ static uint8_t find_backend(const char *name)
 	return 0;
 }
 
-/* --- the hook's question --- */
-
 void agent_catch_up(struct evaluator *evaluator)
 {
 	if (evaluator->generation != agent_state.generation) {
@@ -47,39 +45,7 @@ void agent_catch_up(struct evaluator *evaluator)
 		codes_hide(&evaluator->codes);
 }
 
-static trampoline_function *resolve(struct evaluator *evaluator, void *code)
-{
-	const struct code_entry *entry;
-
-	if (fork_happened())
-		fork_child(evaluator);
-	if (evaluator->generation != agent_state.generation)
-		agent_catch_up(evaluator);
-	if (!evaluator->users || !agent_state.open)
-		return agent_call_plainly;
-	if (*(void **)((char *)code + 8) != capi.PyCode_Type)
-		return agent_call_plainly;
-	if (!evaluator->fork_registered)
-		fork_watch(agent_capi_interpreter());
-	entry = slots_entry(&evaluator->codes, code, agent_state.backend,
-			    agent_state.backend_id);
-	return entry ? (trampoline_function *)entry->call : agent_call_plainly;
-}
-
-trampoline_function *agent_resolve(struct evaluator *evaluator, void *code)
-{
-	void *type, *value, *traceback;
-	trampoline_function *call;
-	int saved = errno;
-
-	capi.PyErr_Fetch(&type, &value, &traceback);
-	call = resolve(evaluator, code);
-	capi.PyErr_Restore(type, value, traceback);
-	errno = saved;
-	return call;
-}
-
-/* --- interpreters that end --- */
+/* --- taking the hook out --- */
 
 /* Under the lock. */
 static void remove_user(struct evaluator *evaluator)
@@ -102,6 +68,60 @@ static void unhook(struct evaluator *evaluator, void *interp)
 	agent_unlock();
 	agent_catch_up(evaluator);
 }
+
+/* --- the hook's question --- */
+
+/*
+ * A JIT that is switched on at the end of the interpreter's start finds the agent
+ * active; looked for while the first functions are called.
+ */
+static bool jit_came_on(struct evaluator *evaluator)
+{
+	agent_state.jit_checks--;
+	if (!sys_api_jit_active())
+		return false;
+	agent_state.jit_checks = 0;
+	unhook(evaluator, agent_capi_interpreter());
+	fprintf(stderr, "kaa: no trampolines any more in process %d: %s\n",
+		(int)getpid(), agent_status_text(AGENT_JIT_ACTIVE, ""));
+	return true;
+}
+
+static trampoline_function *resolve(struct evaluator *evaluator, void *code)
+{
+	const struct code_entry *entry;
+
+	if (fork_happened())
+		fork_child(evaluator);
+	if (evaluator->generation != agent_state.generation)
+		agent_catch_up(evaluator);
+	if (!evaluator->users || !agent_state.open)
+		return agent_call_plainly;
+	if (*(void **)((char *)code + 8) != capi.PyCode_Type)
+		return agent_call_plainly;
+	if (agent_state.jit_checks && jit_came_on(evaluator))
+		return agent_call_plainly;
+	if (!evaluator->fork_registered)
+		fork_watch(agent_capi_interpreter());
+	entry = slots_entry(&evaluator->codes, code, agent_state.backend,
+			    agent_state.backend_id);
+	return entry ? (trampoline_function *)entry->call : agent_call_plainly;
+}
+
+trampoline_function *agent_resolve(struct evaluator *evaluator, void *code)
+{
+	void *type, *value, *traceback;
+	trampoline_function *call;
+	int saved = errno;
+
+	capi.PyErr_Fetch(&type, &value, &traceback);
+	call = resolve(evaluator, code);
+	capi.PyErr_Restore(type, value, traceback);
+	errno = saved;
+	return call;
+}
+
+/* --- interpreters that end --- */
 
 void agent_interpreter_ends(void *interp)
 {
@@ -175,7 +195,7 @@ static enum agent_status open_backend(uint8_t id)
 /* What CPython would refuse, too. */
 static enum agent_status check_hook(void *interp)
 {
-	if (sys_api_builtin() == SYS_API_JIT_ACTIVE)
+	if (sys_api_jit_active())
 		return AGENT_JIT_ACTIVE;
 	if (CAPI_MINOR < 15 && evaluator_state(interp) == EVALUATOR_FOREIGN)
 		return AGENT_FOREIGN_HOOK;

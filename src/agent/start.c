@@ -11,6 +11,9 @@
 
 #define MARK "kaa_agent"
 
+/* More functions than an interpreter calls in its start. */
+enum { JIT_CHECKS = 2000 };
+
 /* Guests are quiet; but who asked for trampolines must know that there are none. */
 static void complain(const char *backend, const char *why)
 {
@@ -119,6 +122,8 @@ static void start_main(void)
 	switches_restore();
 	switches_read(&switches);
 	obey(&switches);
+	if (agent_backend() && sys_api_has_jit())
+		agent_state.jit_checks = JIT_CHECKS;
 }
 
 static void start_subinterpreter(void)

@@ -31,6 +31,8 @@ struct agent_state {
 	/* Set in the child of a fork, until it is dealt with. */
 	volatile bool forked;
 	bool persist;
+	/* How often to look whether the JIT came on. */
+	unsigned int jit_checks;
 	int error;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "agent/sys_api.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent.h"
@@ -185,6 +186,42 @@ enum sys_api_builtin sys_api_builtin(void)
 	asked = true;
 	capi.PyErr_Restore(type, value, traceback);
 	return answer;
+}
+
+/* A function of sys._jit (3.14 on) that says yes or no. */
+static bool ask_jit(const char *name)
+{
+	void *jit = capi.PySys_GetObject("_jit");
+	void *function = jit ? capi.PyObject_GetAttrString(jit, name) : NULL;
+	void *answer = function ? capi.PyObject_CallFunctionObjArgs(function,
+								    NULL) :
+				  NULL;
+	bool yes = answer && capi.PyLong_AsLong(answer) == 1;
+
+	capi.Py_DecRef(function);
+	capi.Py_DecRef(answer);
+	capi.PyErr_Clear();
+	return yes;
+}
+
+bool sys_api_has_jit(void)
+{
+	return ask_jit("is_available");
+}
+
+/* A subinterpreter's sys._jit does not tell of the main interpreter's JIT. */
+static bool main_has_jit(void)
+{
+	const char *value = getenv("PYTHON_JIT");
+
+	return value && *value && *value != '0' && sys_api_has_jit() &&
+	       capi.PyInterpreterState_Main() != agent_capi_interpreter();
+}
+
+bool sys_api_jit_active(void)
+{
+	return sys_api_builtin() == SYS_API_JIT_ACTIVE ||
+	       ask_jit("is_enabled") || main_has_jit();
 }
 
 bool sys_api_builtin_has(const char *backend)

@@ -16,12 +16,19 @@ enum sys_api_builtin {
 	/* Nothing, or functions that refuse every call. */
 	SYS_API_MISSING,
 	SYS_API_PRESENT,
-	/* It refuses because its JIT is active: so must the agent. */
+	/* It refuses because its JIT is active. */
 	SYS_API_JIT_ACTIVE,
 };
 
 /* Asks it once in a process, without activating anything. */
 enum sys_api_builtin sys_api_builtin(void);
+
+/*
+ * Whether this build has a JIT (3.14 on), and whether the JIT is on, by now: that is
+ * decided after the agent is there, at the end of the interpreter's start.
+ */
+bool sys_api_has_jit(void);
+bool sys_api_jit_active(void);
 
 /* Whether it takes this backend. */
 bool sys_api_builtin_has(const char *backend);
