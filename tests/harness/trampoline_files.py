@@ -94,7 +94,8 @@ def read_load(body, time, lines, unwinding):
         body.fail(f"{name}: virtual address {vma:#x}, code address {address:#x}")
     if body.left:
         body.fail(f"{name}: {body.left} bytes behind the code")
-    if lines and not all(address <= line[0] < address + size for line in lines):
+    # The last may stand at the end, where the line before it ends.
+    if lines and not all(address <= line[0] <= address + size for line in lines):
         body.fail(f"{name}: lines outside the code")
     return Code(pid, tid, time, address, size, index, name, code, lines, unwinding)
 
@@ -106,7 +107,8 @@ def read_debug_info(body):
         where, line, _ = body.fields("Qii")
         given = body.string()
         # One byte 0xff stands for the name of the entry before.
-        name = name if given == b"\xff" and name is not None else given.decode("utf-8")
+        # A file's name is bytes, and may be in no encoding.
+        name = name if given == b"\xff" and name is not None else given.decode("utf-8", "surrogateescape")
         lines.append((where, line, name))
     # Records may be padded.
     if body.left >= 8 or any(body.take(body.left)):

@@ -330,6 +330,7 @@ path = "/tmp/%s" % (sys.argv[1] % os.getpid())
 with open(path, "w") as file:
     file.write("7f0000000000 1000 py::stale:of an earlier process\\n")
 os.chmod(path, 0o600)
+os.utime(path, (1000000000, 1000000000))
 OWNER
 def fresh(): pass
 try:
@@ -401,7 +402,7 @@ def test_something_planted_in_tmp(check, backend, file, kind, tmp_path):
         path = path_of(result, backend)
         try:
             assert result.status == 0, result
-            assert victim.read_text() == "precious\n"
+            assert victim.read_bytes() == b"precious\n"
             if result.stdout:
                 assert result.stdout.startswith("refused") and path.name in result.stdout
             else:
