@@ -369,13 +369,6 @@ static void take_off_list(struct agent_file *file)
 	file->listed = false;
 }
 
-void agent_file_forget(struct agent_file *file)
-{
-	agent_file_close(file);
-	take_off_list(file);
-	file->pid = 0;
-}
-
 static void remove_file(const struct agent_file *file)
 {
 	struct statx status;
@@ -383,6 +376,19 @@ static void remove_file(const struct agent_file *file)
 	if (file->pid == getpid() && !look(AT_FDCWD, file->path, &status) &&
 	    is_same(file, &status))
 		unlink(file->path);
+}
+
+void agent_file_discard(struct agent_file *file)
+{
+	remove_file(file);
+	agent_file_forget(file);
+}
+
+void agent_file_forget(struct agent_file *file)
+{
+	agent_file_close(file);
+	take_off_list(file);
+	file->pid = 0;
 }
 
 __attribute__((destructor)) void agent_files_remove(void)

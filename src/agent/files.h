@@ -100,6 +100,9 @@ int agent_file_truncate(struct agent_file *file, uint64_t size);
 /* Closes; a later open goes on with the same file. */
 void agent_file_close(struct agent_file *file);
 
+/* Closes and removes a file that turned out to be of no use. */
+void agent_file_discard(struct agent_file *file);
+
 /* In the child of a fork: as if it had never been opened. */
 void agent_file_forget(struct agent_file *file);
 

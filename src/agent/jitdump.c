@@ -139,8 +139,8 @@ static int dump_open(void)
 	error = begin(size);
 	if (!error)
 		error = map_marker();
-	if (error)
-		agent_file_close(&dump);
+	if (error && !size)
+		agent_file_discard(&dump);
 	return error;
 }
 

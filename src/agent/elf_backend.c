@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The backend "perf_elf": the trampolines are the text of an ELF image,
+ * /tmp/kaa-<pid>-<n>.elf, mapped executable; announcing fills in its tables. To any
+ * tool this is a shared library with symbols, lines and unwind information:
+ * `perf record --call-graph dwarf` and `perf report` need nothing else.
+ *
+ * Tools read the symbols when they report, from the file or from perf's cache of files
+ * by build-id, so the file stays when the process ends (agent/files.h says how
+ * to have it elsewhere, or removed). The name must not begin with /tmp/perf- or
+ * /tmp/jitted-: perf takes such files for something else.
+ *
+ * A process has as many images as it needs. The child of a fork begins with one of
+ * its own: its parent goes on to fill the one that both have mapped. What was
+ * announced before the fork has its name in the parent's image, so announcing an
+ * inherited slot does nothing.
+ *
+ * A file system that is full fails a write, never the code: what is mapped was
+ * written before.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/announce.h"
+#include "agent/backend.h"
+#include "agent/elf_slots.h"
+#include "agent/files.h"
+#include "agent/symbol.h"
+#include "agent/trampoline.h"
+
+/* Slots of a process's first image; each has twice the slots of the one before. */
+#define FIRST_SLOTS 1024u
+#define MOST_SLOTS 65536u
+#define IMAGES_MAX 64
+
+struct image {
+	struct agent_file file;
+	struct elf_slots plan;
+	/* Where it is mapped; NULL: not in use. */
+	uint8_t *start;
+	/* Another process fills it. */
+	bool inherited;
+	/* Slots handed out, bytes of names and lines, file names defined. */
+	uint32_t used;
+	uint32_t names_used;
+	uint32_t lines_used;
+	uint32_t filenames;
+};
+
+static struct image images[IMAGES_MAX];
+/* The one to take slots from. */
+static struct image *current;
+/* How many this process has made. */
+static uint32_t made;
+static struct agent_announcer announcer;
+/* The last one defined in the current image's line table. */
+static char last_filename[AGENT_FILENAME_MAX];
+
+static uint32_t slots_of_next(void)
+{
+	uint32_t slots = FIRST_SLOTS;
+
+	for (uint32_t i = 0; i < made && slots < MOST_SLOTS; i++)
+		slots *= 2;
+	return slots;
+}
+
+/* Random, or else something that no other image has. */
+static void make_build_id(uint8_t ret[ELF_SLOTS_BUILD_ID_SIZE])
+{
+	struct timespec time = {};
+	uint32_t pid = (uint32_t)getpid();
+
+	if (getrandom(ret, ELF_SLOTS_BUILD_ID_SIZE, GRND_NONBLOCK) ==
+	    ELF_SLOTS_BUILD_ID_SIZE)
+		return;
+	clock_gettime(CLOCK_REALTIME, &time);
+	memset(ret, 0, ELF_SLOTS_BUILD_ID_SIZE);
+	memcpy(ret, &time.tv_sec, 8);
+	memcpy(ret + 8, &time.tv_nsec, 4);
+	memcpy(ret + 12, &pid, 4);
+	memcpy(ret + 16, &made, 4);
+}
+
+static int write_fixed(struct image *image)
+{
+	size_t size = image->plan.fixed_end;
+	uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t build_id[ELF_SLOTS_BUILD_ID_SIZE];
+	int error;
+
+	if (bytes == MAP_FAILED)
+		return errno;
+	make_build_id(build_id);
+	elf_slots_write(&image->plan, build_id, bytes);
+	error = agent_file_write_at(&image->file, 0, bytes, size);
+	munmap(bytes, size);
+	return error;
+}
+
+static int write_content(struct image *image)
+{
+	uint8_t header[ELF_SLOTS_LINE_HEADER];
+	int error = write_fixed(image);
+
+	if (error)
+		return error;
+	/* The rest takes no room on the disk until it is filled. */
+	error = agent_file_truncate(&image->file, image->plan.size);
+	if (error)
+		return error;
+	elf_slots_line_header(header);
+	return agent_file_write_at(&image->file, image->plan.line, header,
+				   sizeof(header));
+}
+
+static int map_image(struct image *image)
+{
+	void *start = mmap(NULL, image->plan.text_end, PROT_READ | PROT_EXEC,
+			   MAP_PRIVATE, image->file.fd, 0);
+
+	if (start == MAP_FAILED)
+		return errno;
+	image->start = start;
+	return 0;
+}
+
+/* Makes the image that an open, empty file shall be, and takes slots from it. */
+static int begin_image(struct image *image)
+{
+	int error;
+
+	elf_slots_plan(agent_trampoline(), slots_of_next(), &image->plan);
+	error = write_content(image);
+	if (!error)
+		error = map_image(image);
+	if (error)
+		return error;
+	image->used = 0;
+	image->names_used = 1;
+	image->lines_used = ELF_SLOTS_LINE_HEADER;
+	image->filenames = 0;
+	image->inherited = false;
+	made++;
+	current = image;
+	return 0;
+}
+
+/* One not in use; else an inherited one, which nobody but slot_of() misses. */
+static struct image *find_free(void)
+{
+	for (int i = 0; i < IMAGES_MAX; i++)
+		if (!images[i].start)
+			return &images[i];
+	for (int i = 0; i < IMAGES_MAX; i++)
+		if (images[i].inherited)
+			return &images[i];
+	return NULL;
+}
+
+static int open_image_file(struct image *image, uint32_t number,
+			   uint64_t *ret_size)
+{
+	char suffix[24];
+
+	snprintf(suffix, sizeof(suffix), "-%u.elf", number);
+	return agent_file_open(&image->file, AGENT_FILE_IMAGE, "kaa-", suffix,
+			       ret_size);
+}
+
+static int new_image(void)
+{
+	struct image *image = find_free();
+	uint64_t size;
+	int error;
+
+	if (!image)
+		return ENOMEM;
+	image->file = (struct agent_file)AGENT_FILE_INIT;
+	error = open_image_file(image, made, &size);
+	if (error)
+		return error;
+	error = begin_image(image);
+	if (error) {
+		agent_file_discard(&image->file);
+		image->start = NULL;
+	}
+	return error;
+}
+
+/* Goes on with the current image; if its file is gone, with a new one. */
+static int reopen_current(void)
+{
+	uint64_t size;
+	int error = open_image_file(current, made, &size);
+
+	return error || size ? error : begin_image(current);
+}
+
+static int elf_open(void)
+{
+	agent_subject_set("");
+	if (!agent_trampoline())
+		return ENOTSUP;
+	announcer.failed = 0;
+	return current ? reopen_current() : new_image();
+}
+
+static bool is_full(const struct image *image)
+{
+	return image->used == image->plan.slots ||
+	       image->names_used + AGENT_SYMBOL_SIZE >
+		       elf_slots_strtab_size(&image->plan);
+}
+
+static void *elf_take(void)
+{
+	struct image *before = current;
+	int error = 0;
+
+	if (!current || is_full(current))
+		error = new_image();
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	if (before && before != current)
+		agent_file_close(&before->file);
+	return current->start +
+	       elf_slots_address(&current->plan, current->used++);
+}
+
+/* The image that has handed the address out, and the number of its slot. */
+static struct image *find_image(const void *address, uint32_t *ret)
+{
+	for (int i = 0; i < IMAGES_MAX; i++) {
+		struct image *image = &images[i];
+		uint64_t at = (uintptr_t)address - (uintptr_t)image->start -
+			      image->plan.text;
+		uint64_t n;
+
+		if (!image->start)
+			continue;
+		n = at / image->plan.trampoline->stride;
+		if (n < image->used) {
+			*ret = (uint32_t)n;
+			return image;
+		}
+	}
+	return NULL;
+}
+
+static int write_name(struct image *image, const struct agent_symbol *symbol)
+{
+	char name[AGENT_SYMBOL_SIZE];
+	size_t size = symbol->name_size + 1;
+	int error;
+
+	/* With its NUL, over whatever a write that failed has left. */
+	memcpy(name, symbol->name, size - 1);
+	name[size - 1] = '\0';
+	error = agent_file_write_at(&image->file,
+				    image->plan.strtab + image->names_used,
+				    name, size);
+	if (!error)
+		image->names_used += (uint32_t)size;
+	return error;
+}
+
+/* The program's length stands in front of it, without itself. */
+static int write_line_size(struct image *image, uint32_t size)
+{
+	uint32_t length = size - (uint32_t)sizeof(length);
+
+	return agent_file_write_at(&image->file, image->plan.line, &length,
+				   sizeof(length));
+}
+
+/* A table that is full, or a name that is too long, gets no line. */
+static int write_line(struct image *image, uint32_t n,
+		      const struct agent_symbol *symbol)
+{
+	uint8_t program[ELF_SLOTS_LINE_MAX + AGENT_FILENAME_MAX];
+	bool define = !image->filenames ||
+		      strcmp(last_filename, symbol->filename) != 0;
+	size_t size;
+	int error;
+
+	if (strlen(symbol->filename) >= AGENT_FILENAME_MAX ||
+	    image->lines_used + sizeof(program) >
+		    elf_slots_line_size(&image->plan))
+		return 0;
+	size = elf_slots_line(&image->plan, n, symbol->filename,
+			      image->filenames + define, define,
+			      symbol->first_line, program);
+	error = agent_file_write_at(&image->file,
+				    image->plan.line + image->lines_used,
+				    program, size);
+	if (!error)
+		error = write_line_size(image, image->lines_used +
+						       (uint32_t)size);
+	if (error)
+		return error;
+	image->lines_used += (uint32_t)size;
+	image->filenames += define;
+	strcpy(last_filename, symbol->filename);
+	return 0;
+}
+
+static int write_symbol(struct image *image, uint32_t n,
+			const struct agent_symbol *symbol)
+{
+	Elf64_Sym entry = elf_slots_symbol(&image->plan, n, image->names_used);
+	int error = write_name(image, symbol);
+
+	if (!error && image == current)
+		error = write_line(image, n, symbol);
+	if (!error)
+		error = agent_file_write_at(&image->file,
+					    image->plan.symtab +
+						    (n + 1) * sizeof(entry),
+					    &entry, sizeof(entry));
+	return error;
+}
+
+static int elf_announce(const void *slot, const struct agent_symbol *symbol)
+{
+	uint32_t n;
+	struct image *image = find_image(slot, &n);
+
+	if (!image)
+		return agent_announced(&announcer, EINVAL);
+	if (image->inherited)
+		return 0;
+	if (announcer.failed)
+		return agent_announced(&announcer, announcer.failed);
+	if (symbol->name_size >= AGENT_SYMBOL_SIZE)
+		return agent_announced(&announcer, ENAMETOOLONG);
+	return agent_announced(&announcer, write_symbol(image, n, symbol));
+}
+
+static void elf_close(void)
+{
+	for (int i = 0; i < IMAGES_MAX; i++)
+		if (images[i].start && !images[i].inherited)
+			agent_file_close(&images[i].file);
+}
+
+static void elf_forked(void)
+{
+	for (int i = 0; i < IMAGES_MAX; i++) {
+		if (!images[i].start)
+			continue;
+		if (!images[i].inherited)
+			agent_file_forget(&images[i].file);
+		images[i].inherited = true;
+	}
+	current = NULL;
+	made = 0;
+}
+
+static const void *elf_slot_of(const void *address)
+{
+	uint32_t n;
+	const struct image *image = find_image(address, &n);
+
+	return image ? image->start + elf_slots_address(&image->plan, n) : NULL;
+}
+
+const struct agent_backend agent_backend_elf = {
+	.name = "perf_elf",
+	.open = elf_open,
+	.take = elf_take,
+	.announce = elf_announce,
+	.close = elf_close,
+	.forked = elf_forked,
+	.slot_of = elf_slot_of,
+};
