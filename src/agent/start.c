@@ -86,19 +86,13 @@ static void activate(const char *backend)
 		sys_api_install();
 }
 
+/* Not every 3.13 takes perf_jit here. */
 static void activate_builtin(const char *backend)
 {
-	void *type, *value, *traceback, *text;
-
 	if (sys_api_builtin_activate(backend))
 		return;
-	capi.PyErr_Fetch(&type, &value, &traceback);
-	text = value ? capi.PyObject_Str(value) : NULL;
-	complain(backend, text ? capi.PyUnicode_AsUTF8(text) : "unknown error");
-	capi.Py_DecRef(text);
-	capi.Py_DecRef(type);
-	capi.Py_DecRef(value);
-	capi.Py_DecRef(traceback);
+	capi.PyErr_Clear();
+	activate(backend);
 }
 
 /*

@@ -15,8 +15,9 @@ import subprocess
 
 from harness import machine
 
-# The minor versions of CPython 3 that kaa knows.
+# The minor versions of CPython 3 that kaa knows, and those that its agent knows.
 MINORS = range(8, 16)
+AGENT_MINORS = range(6, 16)
 
 QUERY = """
 import json, platform, sys, sysconfig
@@ -79,7 +80,7 @@ def ask(path, prefix):
         facts = json.loads(out.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
-    known = facts["version"][0] == 3 and facts["version"][1] in MINORS
+    known = facts["version"][0] == 3 and facts["version"][1] in AGENT_MINORS
     usable = facts["implementation"] == "CPython" and not facts["free_threaded"] and not facts["debug"]
     return facts if known and usable else None
 
@@ -102,9 +103,14 @@ def candidates():
                 yield "sid", [machine.CHROOT_TOOL, "run"], f"/usr/bin/python3.{minor}"
 
 
-@functools.lru_cache(maxsize=None)
 def find():
-    """All interpreters, the oldest first."""
+    """All interpreters whose frames kaa reads, the oldest first."""
+    return [python for python in find_for_agent() if python.version[1] in MINORS]
+
+
+@functools.lru_cache(maxsize=None)
+def find_for_agent():
+    """All interpreters that the agent can be loaded into, the oldest first."""
     found, seen = [], set()
     for origin, prefix, path in candidates():
         facts = ask(path, prefix)
