@@ -93,19 +93,28 @@ static void note_slot(uintptr_t word, void *arg)
 		map_insert(&scan->slots, (uint64_t)(uintptr_t)slot, 1, NULL);
 }
 
-static void announce_stack(struct codes *codes)
+static void announce_one(struct code_entry *entry, const struct map *on_stack)
+{
+	if (entry->backend != agent_state.backend_id)
+		return;
+	if (agent_state.persist)
+		slots_announce(entry, agent_state.backend,
+			       agent_state.backend_id);
+	else if (map_find(on_stack, (uint64_t)(uintptr_t)entry->call))
+		slots_announce_forked(entry, agent_state.backend,
+				      agent_state.backend_id);
+}
+
+static void announce_inherited(struct codes *codes)
 {
 	struct scan scan = { .backend = agent_state.backend };
 
-	agent_stack_words(note_slot, &scan);
+	if (!agent_state.persist)
+		agent_stack_words(note_slot, &scan);
 	for (struct code_entry *entry = codes_next(codes, NULL);
 	     entry && (agent_state.persist || scan.slots.count);
 	     entry = codes_next(codes, entry))
-		if (entry->backend == agent_state.backend_id &&
-		    (agent_state.persist ||
-		     map_find(&scan.slots, (uint64_t)(uintptr_t)entry->call)))
-			slots_announce(entry, agent_state.backend,
-				       agent_state.backend_id);
+		announce_one(entry, &scan.slots);
 	map_deinit(&scan.slots);
 }
 
@@ -132,7 +141,7 @@ void fork_child(struct evaluator *evaluator)
 	agent_unlock();
 	agent_catch_up(evaluator);
 	if (agent_state.open)
-		announce_stack(&evaluator->codes);
+		announce_inherited(&evaluator->codes);
 }
 
 /* --- os.register_at_fork() --- */

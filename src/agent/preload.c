@@ -26,6 +26,40 @@ struct builtin {
 	void *(*init)(void);
 };
 
+/* PyModuleDef_Slot, and the slots of Include/moduleobject.h. */
+struct slot {
+	int slot;
+	void *value;
+};
+
+enum {
+	SLOT_EXEC = 2,
+	/* The same in modules built for 3.15 or later (slots_generated.h). */
+	SLOT_EXEC_3_15 = 85,
+	/* From 3.12 and 3.13 on; older ones do not know them. */
+	SLOT_MULTIPLE_INTERPRETERS = 3,
+	SLOT_GIL = 4,
+};
+#define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
+#define GIL_NOT_USED ((void *)1)
+
+/* PyModuleDef of a CPython with a GIL, from its PyObject_HEAD on. */
+struct definition {
+	ssize_t reference_count;
+	void *type;
+	void *init;
+	ssize_t index;
+	void *copy;
+	const char *name;
+	const char *doc;
+	ssize_t size;
+	void *methods;
+	struct slot *slots;
+	void *traverse;
+	void *clear;
+	void *free;
+};
+
 static void *(*original_io)(void);
 static void *(*original_posix)(void);
 
@@ -35,11 +69,51 @@ static void *init_io(void)
 	return original_io();
 }
 
+static int (*original_posix_exec)(void *module);
+
+static int exec_posix(void *module)
+{
+	agent_python_started();
+	return original_posix_exec(module);
+}
+
+static bool is_exec(int slot)
+{
+	return slot == SLOT_EXEC || slot == SLOT_EXEC_3_15;
+}
+
+/*
+ * From 3.13 on a subinterpreter does not call the functions of the table, only
+ * what the definitions that they returned to the main interpreter name.
+ */
+static void *started_in_each(void *result)
+{
+	static struct slot copy[16];
+	struct definition *definition = result;
+	size_t i = 0;
+
+	if (!result || definition->type != agent_lookup("PyModuleDef_Type") ||
+	    !definition->slots || original_posix_exec)
+		return result;
+	for (; i < sizeof(copy) / sizeof(copy[0]) - 1; i++) {
+		copy[i] = definition->slots[i];
+		if (!copy[i].slot)
+			break;
+		if (is_exec(copy[i].slot) && !original_posix_exec) {
+			original_posix_exec = copy[i].value;
+			copy[i].value = (void *)exec_posix;
+		}
+	}
+	if (!definition->slots[i].slot && original_posix_exec)
+		definition->slots = copy;
+	return result;
+}
+
 static void *init_posix(void)
 {
 	agent_python_started();
 	agent_environment_hide(&handed);
-	return original_posix();
+	return started_in_each(original_posix());
 }
 
 static void replace(struct builtin *table, const char *name,
@@ -93,38 +167,6 @@ __attribute__((constructor)) static void loaded(int argc, char **argv,
 }
 
 /* --- the extension module --- */
-
-/* PyModuleDef_Slot, and the slots of Include/moduleobject.h. */
-struct slot {
-	int slot;
-	void *value;
-};
-
-enum {
-	SLOT_EXEC = 2,
-	/* From 3.12 and 3.13 on; older ones do not know them. */
-	SLOT_MULTIPLE_INTERPRETERS = 3,
-	SLOT_GIL = 4,
-};
-#define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
-#define GIL_NOT_USED ((void *)1)
-
-/* PyModuleDef of a CPython with a GIL, from its PyObject_HEAD on. */
-struct definition {
-	ssize_t reference_count;
-	void *type;
-	void *init;
-	ssize_t index;
-	void *copy;
-	const char *name;
-	const char *doc;
-	ssize_t size;
-	void *methods;
-	struct slot *slots;
-	void *traverse;
-	void *clear;
-	void *free;
-};
 
 static int execute(void *module)
 {

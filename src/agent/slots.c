@@ -2,6 +2,7 @@
 #include "agent/slots.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/agent.h"
 #include "agent/capi.h"
@@ -18,9 +19,11 @@ enum {
 	FILENAME_BYTES = AGENT_FILENAME_MAX + 4,
 };
 
+#define FORKED " [forked]"
+
 struct text {
 	char symbol[AGENT_SYMBOL_SIZE];
-	char qualname[QUALNAME_BYTES + 1];
+	char qualname[QUALNAME_BYTES + sizeof(FORKED)];
 	char filename[FILENAME_BYTES + 1];
 };
 
@@ -86,8 +89,8 @@ static void announce_text(struct code_entry *entry, const struct text *text,
 		entry->call = (void *)agent_call_plainly;
 }
 
-void slots_announce(struct code_entry *entry,
-		    const struct agent_backend *backend, uint8_t id)
+static void announce(struct code_entry *entry, const char *suffix,
+		     const struct agent_backend *backend, uint8_t id)
 {
 	struct text *text = malloc(sizeof(*text));
 	size_t qualname, filename, size;
@@ -98,6 +101,8 @@ void slots_announce(struct code_entry *entry,
 		return;
 	}
 	qualname = put_str(text->qualname, QUALNAME_BYTES, entry->qualname);
+	memcpy(text->qualname + qualname, suffix, strlen(suffix));
+	qualname += strlen(suffix);
 	filename = put_str(text->filename, FILENAME_BYTES, entry->filename);
 	size = agent_symbol_write(text->qualname, qualname, text->filename,
 				  filename, text->symbol);
@@ -106,6 +111,20 @@ void slots_announce(struct code_entry *entry,
 	agent_unlock();
 	free(text);
 	entry->code &= ~(uintptr_t)1;
+}
+
+void slots_announce(struct code_entry *entry,
+		    const struct agent_backend *backend, uint8_t id)
+{
+	announce(entry, "", backend, id);
+}
+
+void slots_announce_forked(struct code_entry *entry,
+			   const struct agent_backend *backend, uint8_t id)
+{
+	announce(entry, FORKED, backend, id);
+	entry->code |= 1;
+	entry->call = NULL;
 }
 
 /* --- what a code object is --- */

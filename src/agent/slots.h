@@ -20,9 +20,17 @@ const struct code_entry *slots_entry(struct codes *codes, void *code,
 				     const struct agent_backend *backend,
 				     uint8_t id);
 
-/* Announces an entry's slot again, in the child of a fork. */
+/* Announces an entry, whose slot may have been inherited by a fork. */
 void slots_announce(struct code_entry *entry,
 		    const struct agent_backend *backend, uint8_t id);
+
+/*
+ * Announces a slot that is on the stack of a process just forked, as
+ * "py::<qualname> [forked]:<filename>": the child did not call the function. If it
+ * does, the function gets a slot of its own with its plain name.
+ */
+void slots_announce_forked(struct code_entry *entry,
+			   const struct agent_backend *backend, uint8_t id);
 
 /* Gives back what the entries hold. */
 void slots_drop_references(struct codes *codes);
