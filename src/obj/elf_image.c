@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "obj/elf_put.h"
 
 /*
  * Virtual addresses equal file offsets, for .text too, although that is
@@ -65,55 +66,6 @@ struct builder {
 	struct map file_by_hash;
 	VEC(const char *) files;
 };
-
-static void put_u8(struct strbuf *out, uint8_t value)
-{
-	strbuf_append(out, &value, sizeof(value));
-}
-
-static void put_u16(struct strbuf *out, uint16_t value)
-{
-	strbuf_append(out, &value, sizeof(value));
-}
-
-static void put_u32(struct strbuf *out, uint32_t value)
-{
-	strbuf_append(out, &value, sizeof(value));
-}
-
-static void put_u64(struct strbuf *out, uint64_t value)
-{
-	strbuf_append(out, &value, sizeof(value));
-}
-
-static void put_uleb128(struct strbuf *out, uint64_t value)
-{
-	do {
-		uint8_t byte = value & 0x7f;
-
-		value >>= 7;
-		put_u8(out, byte | (value ? 0x80 : 0));
-	} while (value);
-}
-
-static void put_sleb128(struct strbuf *out, int64_t value)
-{
-	bool more;
-
-	do {
-		uint8_t byte = value & 0x7f;
-
-		value >>= 7;
-		more = !(value == 0 && !(byte & 0x40)) &&
-		       !(value == -1 && (byte & 0x40));
-		put_u8(out, byte | (more ? 0x80 : 0));
-	} while (more);
-}
-
-static void put_cstr(struct strbuf *out, const char *s)
-{
-	strbuf_append(out, s, strlen(s) + 1);
-}
 
 static uint64_t span_address(const struct elf_image *image,
 			     const struct elf_image_span *span)
@@ -249,16 +201,6 @@ enum {
 	DW_FORM_string = 0x08,
 	DW_FORM_sec_offset = 0x17,
 	DW_LANG_Python = 0x14,
-	DW_LNS_copy = 1,
-	DW_LNS_advance_pc = 2,
-	DW_LNS_advance_line = 3,
-	DW_LNS_set_file = 4,
-	DW_LNE_end_sequence = 1,
-	DW_LNE_set_address = 2,
-	/* The parameters of the line table's special opcodes. */
-	LINE_BASE = -5,
-	LINE_RANGE = 14,
-	OPCODE_BASE = 13,
 };
 
 static void put_abbrev(struct builder *b)
@@ -278,22 +220,6 @@ static void put_abbrev(struct builder *b)
 	begin_section(b, SECTION_ABBREV);
 	strbuf_append(b->out, abbrev, sizeof(abbrev));
 	end_section(b, SECTION_ABBREV);
-}
-
-/* Reserves a u32 length; patch_length() sets it to what follows it. */
-static size_t begin_length(struct strbuf *out)
-{
-	put_u32(out, 0);
-	return out->len;
-}
-
-static void patch_length(struct strbuf *out, size_t begin)
-{
-	uint32_t length = (uint32_t)(out->len - begin);
-
-	if (!out->failed)
-		memcpy(out->data + begin - sizeof(length), &length,
-		       sizeof(length));
 }
 
 static void put_info(struct builder *b)
@@ -377,53 +303,11 @@ static bool collect_files(struct builder *b)
 
 static void put_line_header(struct builder *b)
 {
-	static const uint8_t operand_counts[OPCODE_BASE - 1] = {
-		0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1,
-	};
-	struct strbuf *out = b->out;
-	size_t length;
+	size_t length = line_table_begin_header(b->out);
 
-	put_u16(out, 4);
-	length = begin_length(out);
-	/* Instructions of one byte, one operation each, all statements. */
-	put_u8(out, 1);
-	put_u8(out, 1);
-	put_u8(out, 1);
-	put_u8(out, (uint8_t)LINE_BASE);
-	put_u8(out, LINE_RANGE);
-	put_u8(out, OPCODE_BASE);
-	strbuf_append(out, operand_counts, sizeof(operand_counts));
-	/* No directories: names are absolute, or like "<string>". */
-	put_u8(out, 0);
-	vec_for_each(name, &b->files) {
-		put_cstr(out, *name);
-		/* Directory, time, size. */
-		put_u8(out, 0);
-		put_u8(out, 0);
-		put_u8(out, 0);
-	}
-	put_u8(out, 0);
-	patch_length(out, length);
-}
-
-/* A row for the next slot, by one special opcode where that can say it. */
-static void put_row(struct strbuf *out, int64_t line_step, uint64_t pc_step)
-{
-	uint64_t opcode;
-
-	if (line_step < LINE_BASE || line_step >= LINE_BASE + LINE_RANGE) {
-		put_u8(out, DW_LNS_advance_line);
-		put_sleb128(out, line_step);
-		line_step = 0;
-	}
-	opcode = (uint64_t)(line_step - LINE_BASE) + LINE_RANGE * pc_step +
-		 OPCODE_BASE;
-	if (opcode > 255) {
-		put_u8(out, DW_LNS_advance_pc);
-		put_uleb128(out, pc_step);
-		opcode = (uint64_t)(line_step - LINE_BASE) + OPCODE_BASE;
-	}
-	put_u8(out, (uint8_t)opcode);
+	vec_for_each(name, &b->files)
+		line_table_put_file(b->out, *name);
+	line_table_end_header(b->out, length);
 }
 
 /* One sequence; the state machine starts at address 0, file 1, line 1. */
@@ -432,21 +316,14 @@ static void put_sequence(struct builder *b, const struct elf_image_span *span)
 	struct strbuf *out = b->out;
 	int64_t line = 1;
 
-	put_u8(out, 0);
-	put_uleb128(out, 1 + sizeof(uint64_t));
-	put_u8(out, DW_LNE_set_address);
-	put_u64(out, span_address(b->image, span));
-	put_u8(out, DW_LNS_set_file);
-	put_uleb128(out, file_number(b, span->filename));
+	line_table_begin(out, span_address(b->image, span));
+	line_table_set_file(out, file_number(b, span->filename));
 	for (uint32_t i = 0; i < span->slots; i++) {
-		put_row(out, span->lines[i] - line, i ? b->image->slot_size : 0);
+		line_table_row(out, span->lines[i] - line,
+			       i ? b->image->slot_size : 0);
 		line = span->lines[i];
 	}
-	put_u8(out, DW_LNS_advance_pc);
-	put_uleb128(out, b->image->slot_size);
-	put_u8(out, 0);
-	put_uleb128(out, 1);
-	put_u8(out, DW_LNE_end_sequence);
+	line_table_end(out, b->image->slot_size);
 }
 
 static void put_lines(struct builder *b)

@@ -122,6 +122,49 @@ static bool wraps(uint64_t start, uint64_t size)
 	return start + size < start;
 }
 
+/* No control characters; UTF-8 as far as its form goes. */
+static bool is_text(const char *s)
+{
+	int more = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		uint8_t c = (uint8_t)*s;
+		bool continues = (c & 0xc0) == 0x80;
+
+		if (c < 0x20 || c == 0x7f || c >= 0xf8 || continues != !!more)
+			return false;
+		if (continues)
+			more--;
+		else if (c >= 0xc0)
+			more = 1 + (c >= 0xe0) + (c >= 0xf0);
+	}
+	return !more;
+}
+
+static bool lines_fit(struct jitdump_lines lines, uint64_t address,
+		      uint64_t size)
+{
+	struct jitdump_line line;
+
+	while (lines.left)
+		if (!jitdump_next_line(&lines, &line) ||
+		    line.address - address > size || !is_text(line.file))
+			return false;
+	return true;
+}
+
+static void take_lines(struct jitdump *dump, struct jitdump_record *ret)
+{
+	if (!dump->lines.left || dump->lines_address != ret->address)
+		return;
+	if (lines_fit(dump->lines, ret->address, ret->size))
+		ret->lines = dump->lines;
+	else
+		dump->broken_lines++;
+}
+
 static bool read_load(struct jitdump *dump, struct reader *body,
 		      struct jitdump_record *ret)
 {
@@ -139,8 +182,7 @@ static bool read_load(struct jitdump *dump, struct reader *body,
 		return false;
 	ret->code = (struct bytes){ reader_bytes(body, (size_t)ret->size),
 				    (size_t)ret->size };
-	if (dump->lines.left && dump->lines_address == ret->address)
-		ret->lines = dump->lines;
+	take_lines(dump, ret);
 	ret->unwinding = dump->unwinding;
 	return true;
 }

@@ -11,7 +11,9 @@
  * long as it. The bytes are hostile, and may be those of a file that still
  * grows: a record that does not end, or whose size makes no sense, ends the
  * reading (truncated_bytes); one whose fields do not fit into it is left out
- * (broken). Both byte orders are read.
+ * (broken). Lines outside their code, or of a file whose name is no text, are
+ * those of a broken writer (Node.js 20): the load has none. Both byte orders
+ * are read.
  *
  * Source: tools/perf/Documentation/jitdump-specification.txt of Linux. What it
  * leaves open is as tools/perf/util/jitdump.c and genelf.c have it: lines and
@@ -83,6 +85,7 @@ struct jitdump_record {
 	/* LOAD only: NUL-terminated; `size` bytes. */
 	const char *name;
 	struct bytes code;
+	/* All of them in the code, or at its end; with names that are text. */
 	struct jitdump_lines lines;
 	struct jitdump_unwinding unwinding;
 };
@@ -104,6 +107,8 @@ struct jitdump {
 	uint64_t truncated_bytes;
 	/* Records whose fields do not fit, and of unknown types. */
 	uint64_t broken;
+	/* Loads whose lines make no sense and were left out. */
+	uint64_t broken_lines;
 	uint64_t unknown;
 	/* Private. */
 	struct reader reader;

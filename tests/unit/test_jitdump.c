@@ -152,7 +152,7 @@ static void check_all(bool swap, uint32_t header_size)
 	put_header(&m, 1, header_size, 1);
 	put_lines(&m, 0x1000, 3);
 	put_unwinding(&m, 16, 6);
-	put_load(&m, 2000, 0x1000, "py::f:/x.py", "code", 7);
+	put_load(&m, 2000, 0x1000, "py::f:/x.py", "codecode", 7);
 	begin(&m, 99, 1);
 	end(&m);
 	put_load(&m, 2001, 0x2000, "g", "", 8);
@@ -173,8 +173,8 @@ static void check_all(bool swap, uint32_t header_size)
 	assert_int_equal(r.address, 0x1000);
 	assert_int_equal(r.index, 7);
 	assert_string_equal(r.name, "py::f:/x.py");
-	assert_int_equal(r.code.size, 4);
-	assert_memory_equal(r.code.data, "code", 4);
+	assert_int_equal(r.code.size, 8);
+	assert_memory_equal(r.code.data, "codecode", 8);
 	assert_int_equal(r.unwinding.eh_frame.size, 10);
 	assert_memory_equal(r.unwinding.eh_frame.data, "FRAMEFRAME", 10);
 	assert_memory_equal(r.unwinding.eh_frame_hdr.data, "HEADER", 6);
@@ -291,7 +291,7 @@ static void test_broken_records(void **state)
 	memcpy(m.out.data + m.record + 16 + 24, &huge, sizeof(huge));
 	put_load(&m, 1, UINT64_MAX - 2, "f", "code", 1);
 	put_lines(&m, 0x1000, UINT64_MAX);
-	put_load(&m, 2, 0x1000, "g", "code", 2);
+	put_load(&m, 2, 0x1000, "g", "codecode", 2);
 	/* Lines of other code than that which follows. */
 	put_lines(&m, 0x9000, 3);
 	put_load(&m, 3, 0x1000, "h", "code", 3);
@@ -299,15 +299,52 @@ static void test_broken_records(void **state)
 	assert_true(jitdump_next(&dump, &r));
 	assert_string_equal(r.name, "g");
 	assert_int_equal(r.unwinding.eh_frame.size, 0);
-	for (int i = 0; i < 3; i++)
-		assert_true(jitdump_next_line(&r.lines, &line));
+	/* More lines promised than there are. */
 	assert_false(jitdump_next_line(&r.lines, &line));
 	assert_true(jitdump_next(&dump, &r));
 	assert_string_equal(r.name, "h");
 	assert_false(jitdump_next_line(&r.lines, &line));
 	assert_false(jitdump_next(&dump, &r));
 	assert_int_equal(dump.broken, 4);
+	assert_int_equal(dump.broken_lines, 1);
 	strbuf_deinit(&m.out);
+}
+
+static uint64_t lines_of(const char *file, uint64_t offset)
+{
+	struct maker m = { .out = STRBUF_INIT };
+	struct jitdump_record r;
+	struct jitdump dump;
+
+	put_header(&m, 1, 40, 0);
+	begin(&m, JITDUMP_DEBUG_INFO, 1);
+	put64(&m, 0x1000);
+	put64(&m, 1);
+	put64(&m, 0x1000 + offset);
+	put64(&m, 1);
+	strbuf_append(&m.out, file, strlen(file) + 1);
+	end(&m);
+	put_load(&m, 1, 0x1000, "f", "code", 1);
+	assert_null(open_dump(&m, &dump));
+	assert_true(jitdump_next(&dump, &r));
+	assert_int_equal(dump.broken_lines, !r.lines.left);
+	strbuf_deinit(&m.out);
+	return r.lines.left;
+}
+
+/* Lines that a broken writer leaves. */
+static void test_lines_that_fit(void **state)
+{
+	(void)state;
+	assert_int_equal(lines_of("/a.py", 0), 1);
+	assert_int_equal(lines_of("/\xc3\xa4\xf0\x9f\x90\x8d.py", 4), 1);
+	assert_int_equal(lines_of("/a.py", 5), 0);
+	assert_int_equal(lines_of("/a.py", (uint64_t)-1), 0);
+	assert_int_equal(lines_of("", 0), 0);
+	assert_int_equal(lines_of("\x8cG\x03", 0), 0);
+	assert_int_equal(lines_of("a\nb", 0), 0);
+	assert_int_equal(lines_of("a\xc3", 0), 0);
+	assert_int_equal(lines_of("\xc3""a", 0), 0);
 }
 
 /* A size below that of a record's head leads nowhere. */
@@ -351,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_headers_refused),
 		cmocka_unit_test(test_broken_records),
+		cmocka_unit_test(test_lines_that_fit),
 		cmocka_unit_test(test_no_endless_loop),
 		cmocka_unit_test(test_names),
 	};
