@@ -17,6 +17,7 @@
 
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/run.h"
 #include "collect/recorder.h"
 #include "sys/capability.h"
 #include "sys/event_parse.h"
@@ -174,7 +175,7 @@ static const struct option record_options[] = {
 	OPT_CALL(0, "call-graph", parse_call_graph, "unwind|dwarf|fp",
 		 "how: unwound while recording (the default), raw stack dumps, or frame pointers"),
 	OPT_STRING(0, "python", struct record_settings, python,
-		   "auto|bpf|none",
+		   "auto|bpf|trampoline|none",
 		   "where Python frames come from"),
 	OPT_GROUP("Output"),
 	OPT_STRING('o', "output", struct record_settings, output, "<file>",
@@ -445,9 +446,11 @@ static struct error *take_python(struct setup *setup, const char *text)
 		setup->options.python = PYTHON_SOURCE_AUTO;
 	else if (!strcmp(text, "bpf"))
 		setup->options.python = PYTHON_SOURCE_BPF;
+	else if (!strcmp(text, "trampoline"))
+		setup->options.python = PYTHON_SOURCE_TRAMPOLINE;
 	else
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unknown Python source '%s'; it is auto, bpf or none",
+				    "unknown Python source '%s'; it is auto, bpf, trampoline or none",
 				    text);
 	return NULL;
 }
@@ -573,7 +576,7 @@ static struct error *take_command(struct setup *setup,
 	if (!args->count)
 		return NULL;
 	error = launch_prepare(&setup->launch, args->values, &setup->invoker,
-			       setup->path);
+			       setup->path, run_with_trampolines);
 	if (error)
 		return error;
 	options->launch = &setup->launch;
@@ -675,20 +678,51 @@ static void print_summary(const struct setup *setup,
 		message_note("no samples: the command used hardly any CPU time, or the event never happened");
 }
 
+/* Without BPF: what is there instead, what it costs, and why. */
+static void say_trampolines(const struct setup *setup,
+			    const struct error *no_walker)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (setup->options.launch)
+		strbuf_puts(&text, "Python source: trampolines: functions without lines, and each Python call of the command takes longer");
+	else
+		strbuf_puts(&text, "Python source: trampolines, of programs that have them (kaa run --perf, python3 -X perf); no Python frames of others");
+	if (no_walker) {
+		strbuf_puts(&text, "; without BPF, since ");
+		error_format(no_walker, &text);
+	}
+	message_note("%s", text.data);
+}
+
+/* Then only Pythons with support of their own have trampolines. */
+static void say_no_agent(const struct setup *setup)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	struct error *error;
+
+	if (!setup->options.launch)
+		return;
+	error = run_find_agent(&path);
+	if (error) {
+		error_format(error, &text);
+		message_note("no trampolines for Pythons before 3.12: %s",
+			     text.data);
+	}
+	error_destroy(error);
+}
+
 static void say_source(const struct recorder *recorder,
 		       const struct setup *setup, int verbose)
 {
-	const struct error *error = recorder_no_walker(recorder);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	enum python_source source = recorder_python(recorder);
 
-	if (error) {
-		error_format(error, &text);
-		message_note("no Python frames: %s", text.data);
+	if (source == PYTHON_SOURCE_TRAMPOLINE) {
+		say_trampolines(setup, recorder_no_walker(recorder));
+		say_no_agent(setup);
 	} else if (verbose) {
 		message_note("Python source: %s, %u bytes of stack a sample",
-			     setup->options.python == PYTHON_SOURCE_NONE ?
-				     "none" :
-				     "bpf",
+			     source == PYTHON_SOURCE_NONE ? "none" : "bpf",
 			     setup->options.sampler.stack_size);
 	}
 }
@@ -829,7 +863,11 @@ const struct command command_record = {
 		"\n"
 		"Python frames are read by a BPF program at the event itself; nothing is added to the program. "
 		"That needs root, or CAP_BPF and CAP_PERFMON; under sudo the command runs as the user who "
-		"typed sudo, and the file is theirs.",
+		"typed sudo, and the file is theirs.\n"
+		"\n"
+		"Without these rights (--python=auto, the default) the command's Pythons run with trampolines, "
+		"as under 'kaa run --perf': functions are named, without lines, and each Python call takes "
+		"longer. Of running processes, those that were started so are named.",
 	.options = record_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =

@@ -238,6 +238,15 @@ static struct error *add_switches(struct hand_on *hand_on,
 
 /* --- becoming it --- */
 
+/*
+ * A command that the agent cannot be loaded into, or a kaa without agent: Pythons
+ * with support of their own may be started all the same.
+ */
+static int ask_own_support(void)
+{
+	return setenv("PYTHONPERFSUPPORT", "1", 1) ? errno : 0;
+}
+
 static struct error *become(const char *path, char *const words[],
 			    const struct hand_on *hand_on, int *exit_code)
 {
@@ -283,6 +292,30 @@ static struct error *run_program(const struct run_settings *s,
 		message_note("'%s' with %s, '%s'", path, s->backend,
 			     hand_on->library);
 	return become(path, args->values, hand_on, exit_code);
+}
+
+int run_with_trampolines(char *const argv[])
+{
+	const struct run_settings settings = { .backend = "perf", .keep = true };
+	_cleanup_strbuf_ struct strbuf agent = STRBUF_INIT;
+	struct arguments args = { .values = (char **)argv };
+	struct hand_on hand_on = {};
+	char path[PATH_MAX];
+	int exit_code = 0;
+	struct error *error = run_find_agent(&agent);
+
+	while (argv[args.count])
+		args.count++;
+	if (!error)
+		error = find_program(argv[0], path, sizeof(path), &exit_code);
+	if (!error && !hand_on_set_library(&hand_on, agent.data))
+		error = error_no_memory();
+	if (!error)
+		error = run_program(&settings, &args, path, &hand_on,
+				    &exit_code);
+	/* Whoever runs it as it is finds what is wrong with it. */
+	error_destroy(error);
+	return ask_own_support();
 }
 
 static struct error *run(void *settings, const struct arguments *args,

@@ -160,6 +160,42 @@ static struct error *finish(struct code_table *table,
 	return NULL;
 }
 
+static struct error *named_text(struct code_table *table, struct bytes text,
+				const char **ret)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	char *copy;
+
+	py_text_append_utf8(&out, text, TEXT_MAX);
+	if (out.failed)
+		return error_no_memory();
+	copy = arena_strndup(&table->strings, out.data, out.len);
+	if (!copy)
+		return error_no_memory();
+	*ret = copy;
+	return NULL;
+}
+
+struct error *code_table_named(struct code_table *table,
+			       struct bytes filename, struct bytes qualname,
+			       uint64_t *ret)
+{
+	struct code *code = calloc(1, sizeof(*code));
+	struct error *error;
+
+	if (!code)
+		return error_no_memory();
+	code->no_lines = true;
+	error = named_text(table, filename, &code->filename);
+	if (!error)
+		error = named_text(table, qualname, &code->qualname);
+	if (error) {
+		code_destroy(code);
+		return error;
+	}
+	return intern(table, code, ret);
+}
+
 static struct error *take_text(struct code_table *table, struct reader *r,
 			       const struct walker_text *text,
 			       const char **ret)

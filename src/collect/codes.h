@@ -3,6 +3,8 @@
  * The code objects of a recording: from what the walker captured to addresses
  * in the reserved range.
  *
+ * Of those that trampolines tell of, only the names are known.
+ *
  * The walker names a code object by a key (a hash of what it is and where it
  * lies); one code object may be captured under several keys, in several
  * processes. Here it is told by its content (names, first line, lines), which
@@ -18,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/strbuf.h"
@@ -30,6 +33,7 @@ struct code {
 	/* Start of its span; 0 until an address is asked for. */
 	uint64_t start;
 	uint32_t slots;
+	/* 0: not known. */
 	uint32_t first_line;
 	/* UTF-8, escaped; owned by the table. */
 	const char *filename;
@@ -37,7 +41,7 @@ struct code {
 	struct py_lines lines;
 	/* A frame of the interpreter's own that no traceback shows. */
 	bool internal;
-	/* The line table could not be read or decoded. */
+	/* There is no line table, or it could not be read or decoded. */
 	bool no_lines;
 	/*
 	 * Slots of the first payload, and of each that follows: a long function
@@ -71,6 +75,15 @@ void code_table_deinit(struct code_table *table);
  */
 struct error *code_table_record(struct code_table *table, const void *record,
 				size_t size);
+
+/*
+ * The code object of which nothing but these names is known: no first line, no
+ * lines. *ret is its index in codes; it is added if it is new. Names are UTF-8,
+ * or claim to be.
+ */
+struct error *code_table_named(struct code_table *table,
+			       struct bytes filename, struct bytes qualname,
+			       uint64_t *ret);
 
 /* The code object that the walker calls key, or NULL. */
 struct code *code_table_find(const struct code_table *table, uint64_t key);

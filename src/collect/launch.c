@@ -83,7 +83,8 @@ struct error *launch_check(const char *name, const char *path)
 
 static void __attribute__((noreturn))
 child(int go_fd, int failure_fd, char *const argv[],
-      const struct invoker *invoker, const char *path)
+      const struct invoker *invoker, const char *path,
+      launch_trampolines *trampolines)
 {
 	char byte;
 	int err = 0;
@@ -94,6 +95,8 @@ child(int go_fd, int failure_fd, char *const argv[],
 	err = -invoker_become(invoker);
 	if (!err)
 		err = -invoker_set_environment(invoker, path);
+	if (!err && byte && trampolines)
+		err = trampolines(argv);
 	if (!err) {
 		execvp(argv[0], argv);
 		err = errno;
@@ -104,7 +107,8 @@ child(int go_fd, int failure_fd, char *const argv[],
 }
 
 struct error *launch_prepare(struct launch *launch, char *const argv[],
-			     const struct invoker *invoker, const char *path)
+			     const struct invoker *invoker, const char *path,
+			     launch_trampolines *trampolines)
 {
 	int go[2], failure[2];
 	pid_t pid;
@@ -123,7 +127,7 @@ struct error *launch_prepare(struct launch *launch, char *const argv[],
 	if (!pid) {
 		close(go[1]);
 		close(failure[0]);
-		child(go[0], failure[1], argv, invoker, path);
+		child(go[0], failure[1], argv, invoker, path, trampolines);
 	}
 	close(go[0]);
 	close(failure[1]);
@@ -153,9 +157,9 @@ static struct error *late_error(const struct launch *launch, int errnum)
 	return exec_error(launch->name, errnum);
 }
 
-struct error *launch_go(struct launch *launch)
+struct error *launch_go(struct launch *launch, bool trampolines)
 {
-	char byte = 0;
+	char byte = trampolines;
 	ssize_t n;
 	int errnum;
 

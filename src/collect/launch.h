@@ -6,6 +6,7 @@
 #ifndef KAA_COLLECT_LAUNCH_H
 #define KAA_COLLECT_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -20,6 +21,13 @@ struct launch {
 	/* Borrowed, for messages. */
 	const char *name;
 };
+
+/*
+ * Run in the child, which is the invoker by then: becomes the command, with
+ * trampolines for its Pythons; returns 0 if it shall be run as it is (the
+ * environment may be changed), or an errno value.
+ */
+typedef int launch_trampolines(char *const argv[]);
 
 #define LAUNCH_INIT { .pid = -1, .go_fd = -1, .failure_fd = -1 }
 
@@ -36,13 +44,15 @@ struct error *launch_check(const char *name, const char *path);
  * caller as it is now, signal mask and limits included.
  */
 struct error *launch_prepare(struct launch *launch, char *const argv[],
-			     const struct invoker *invoker, const char *path);
+			     const struct invoker *invoker, const char *path,
+			     launch_trampolines *trampolines);
 
 /*
- * Lets the child exec, and returns once it has: ERROR_NOT_FOUND for a command
- * that is not there, else ERROR_OS. After a failure the child has ended.
+ * Lets the child exec, with trampolines or without, and returns once it has:
+ * ERROR_NOT_FOUND for a command that is not there, else ERROR_OS. After a failure
+ * the child has ended.
  */
-struct error *launch_go(struct launch *launch);
+struct error *launch_go(struct launch *launch, bool trampolines);
 
 /* Ends a child that was not let go. Legal at any time. */
 void launch_deinit(struct launch *launch);

@@ -97,6 +97,7 @@ static struct error *open_walker(struct recorder *recorder)
 	struct error *error;
 
 	if (recorder->options.python == PYTHON_SOURCE_NONE ||
+	    recorder->options.python == PYTHON_SOURCE_TRAMPOLINE ||
 	    recorder->options.sampler.callchain == CALLCHAIN_NONE ||
 	    recorder->options.sampler.callchain == CALLCHAIN_DWARF)
 		return NULL;
@@ -220,6 +221,9 @@ static struct error *open_parts(struct recorder *recorder)
 	if (!error)
 		error = stack_builder_init(&recorder->stacks, &recorder->codes,
 					   options->sampler.stack_size);
+	recorder->stacks.owner = recorder->names.owner;
+	recorder->stacks.trampolines = recorder_python(recorder) ==
+				       PYTHON_SOURCE_TRAMPOLINE;
 	if (!error)
 		error = output_open(&recorder->output, options->output,
 				    &recorder->sampler, options->uid,
@@ -256,6 +260,16 @@ struct error *recorder_open(const struct recorder_options *options,
 	}
 	*ret = recorder;
 	return NULL;
+}
+
+enum python_source recorder_python(const struct recorder *recorder)
+{
+	if (recorder->walker)
+		return PYTHON_SOURCE_BPF;
+	if (recorder->options.python == PYTHON_SOURCE_TRAMPOLINE ||
+	    recorder->no_walker)
+		return PYTHON_SOURCE_TRAMPOLINE;
+	return PYTHON_SOURCE_NONE;
 }
 
 const struct error *recorder_no_walker(const struct recorder *recorder)
@@ -363,6 +377,29 @@ static struct error *python_appeared(struct recorder *recorder,
 	return NULL;
 }
 
+/*
+ * Anonymous code begins with a trampoline if it holds any: read now, since the
+ * process may be gone when its samples come.
+ */
+static struct error *note_arena(struct recorder *recorder,
+				struct target *target,
+				const struct process_map *map)
+{
+	uint8_t code[TRAMPOLINE_CODE_MAX];
+	struct trampolines *trampolines;
+	struct error *error;
+
+	target_at(target, map->from);
+	if (!target_is_anonymous(target, map->start) ||
+	    remote_memory_read(&target->memory, map->start, code,
+			       sizeof(code)) != sizeof(code))
+		return NULL;
+	error = target_trampolines(target, recorder->names.owner, &trampolines);
+	if (!error)
+		trampolines_set_code(trampolines, code, sizeof(code));
+	return error;
+}
+
 static struct error *handle_mmap(struct recorder *recorder,
 				 const struct record *record)
 {
@@ -399,11 +436,50 @@ static struct error *handle_mmap(struct recorder *recorder,
 	error = target_get(&recorder->targets, process, &target);
 	if (error || !mapped)
 		return error;
+	if (recorder->stacks.trampolines)
+		error = note_arena(recorder, target, mapped);
+	if (error)
+		return error;
 	before = target->state;
 	error = target_mmap(target, mapped);
 	if (error || target->state == before)
 		return error;
 	return python_appeared(recorder, target, record->time);
+}
+
+/* The program that the process was is over; what its perf map says now counts. */
+static struct error *freeze_trampolines(struct process *process)
+{
+	struct target *target = *process_user(process);
+
+	return target && target->trampolines ?
+		       trampolines_freeze(target->trampolines) :
+		       NULL;
+}
+
+/* A child has its parent's memory, and may be on its way back through it. */
+static struct error *inherit_trampolines(struct recorder *recorder,
+					 struct target *child, uint32_t ppid,
+					 uint64_t time)
+{
+	struct trampolines *trampolines, *parents = NULL;
+	struct process *process;
+	struct target *parent;
+	uid_t owner = recorder->names.owner;
+	struct error *error;
+
+	if (!recorder->stacks.trampolines)
+		return NULL;
+	error = process_table_get(recorder->processes, ppid, time, &process);
+	if (!error)
+		error = target_get(&recorder->targets, process, &parent);
+	if (!error)
+		error = target_trampolines(parent, owner, &parents);
+	if (!error)
+		error = target_trampolines(child, owner, &trampolines);
+	if (!error)
+		trampolines_set_parent(trampolines, parents);
+	return error;
 }
 
 static struct error *handle_comm(struct recorder *recorder,
@@ -421,6 +497,9 @@ static struct error *handle_comm(struct recorder *recorder,
 				     record->time);
 	if (!process)
 		return NULL;
+	error = freeze_trampolines(process);
+	if (error)
+		return error;
 	return target_exec(&recorder->targets, process, record->time);
 }
 
@@ -440,6 +519,9 @@ static struct error *handle_fork(struct recorder *recorder,
 				  &process);
 	if (!error)
 		error = target_get(&recorder->targets, process, &target);
+	if (!error)
+		error = inherit_trampolines(recorder, target, t->ppid,
+					    record->time);
 	if (error)
 		return error;
 	target->since = record->time;
@@ -778,7 +860,8 @@ static struct error *put_codes(struct recorder *recorder)
 
 static bool has_python_address(const struct stack_builder *stacks)
 {
-	return stacks->pythons.count || (stacks->merged.flags & MERGE_TRUNCATED);
+	return stacks->pythons.count || stacks->converted ||
+	       (stacks->merged.flags & MERGE_TRUNCATED);
 }
 
 static struct error *handle_sample(struct recorder *recorder,
@@ -910,6 +993,7 @@ static struct error *run_round(struct recorder *recorder)
 	size_t count = recorder->sampler.cpus.count;
 	struct error *error;
 
+	recorder->stacks.round++;
 	for (size_t i = 0; i < count; i++)
 		recorder->heads[i] =
 			ring_head(&recorder->sampler.cpus.data[i].samples);
@@ -1088,7 +1172,8 @@ static struct error *start(struct recorder *recorder)
 		error = sampler_enable(&recorder->sampler);
 	}
 	if (!error && options->launch)
-		error = launch_go(options->launch);
+		error = launch_go(options->launch, recorder_python(recorder) ==
+							   PYTHON_SOURCE_TRAMPOLINE);
 	return error;
 }
 

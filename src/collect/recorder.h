@@ -22,9 +22,17 @@
 #include "collect/stacks.h"
 
 enum python_source {
-	/* The walker if the machine lets us, else none, and says why. */
+	/*
+	 * The walker if the machine lets us, else trampolines, and says why:
+	 * recorder_python().
+	 */
 	PYTHON_SOURCE_AUTO,
 	PYTHON_SOURCE_BPF,
+	/*
+	 * Those that programs have already, and a command that is launched is
+	 * given: launch_go().
+	 */
+	PYTHON_SOURCE_TRAMPOLINE,
 	PYTHON_SOURCE_NONE,
 };
 
@@ -79,6 +87,8 @@ typedef void recorder_message(const char *text);
 
 struct error *recorder_open(const struct recorder_options *options,
 			    recorder_message *message, struct recorder **ret);
+/* The source in use; never PYTHON_SOURCE_AUTO. */
+enum python_source recorder_python(const struct recorder *recorder);
 /*
  * Why there is no walker although it was asked for, or NULL. Borrowed. Only
  * with PYTHON_SOURCE_AUTO; PYTHON_SOURCE_BPF makes recorder_open() fail.

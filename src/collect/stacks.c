@@ -279,6 +279,7 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	const struct record_sample *s = &sample->sample;
 	bool user = false, leaf = true;
 
+	target_at(target, sample->time);
 	vec_clear(&builder->natives);
 	for (uint64_t i = 0; i < s->callchain_count; i++) {
 		uint64_t ip = s->callchain[i];
@@ -298,6 +299,55 @@ static struct error *kernel_walked(struct stack_builder *builder,
 		leaf = false;
 	}
 	return NULL;
+}
+
+/*
+ * A trampoline has no CFI: its caller was found by its bytes or by frame pointer,
+ * or not at all.
+ */
+static bool may_be_trampoline(const struct stack_builder *builder, size_t i,
+			      bool unwound)
+{
+	return !unwound || i + 1 == builder->natives.count ||
+	       (builder->frames[i].flags &
+		(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP));
+}
+
+static struct error *convert_frame(struct stack_builder *builder, size_t i,
+				   struct trampolines *trampolines)
+{
+	struct merge_native *frame = &builder->natives.data[i];
+	struct code *code;
+	struct error *error = trampolines_find(trampolines, frame->ip - (i > 0),
+					       builder->round, builder->codes,
+					       &code);
+
+	if (error || !code)
+		return error;
+	builder->converted++;
+	return code_table_address(builder->codes, code, -1, &builder->payloads,
+				  &frame->ip);
+}
+
+/* Trampolines among the native frames become Python frames. */
+static struct error *convert_trampolines(struct stack_builder *builder,
+					 struct target *target, bool unwound)
+{
+	struct trampolines *trampolines;
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < builder->natives.count; i++) {
+		uint64_t ip = builder->natives.data[i].ip - (i > 0);
+
+		if (!may_be_trampoline(builder, i, unwound) ||
+		    !target_is_anonymous(target, ip))
+			continue;
+		error = target_trampolines(target, builder->owner,
+					   &trampolines);
+		if (!error)
+			error = convert_frame(builder, i, trampolines);
+	}
+	return error;
 }
 
 static struct error *push_kernel(struct stack_builder *builder,
@@ -341,7 +391,7 @@ static void count_stack(struct stack_builder *builder)
 	uint32_t flags = builder->merged.flags;
 
 	stats->samples++;
-	stats->with_python += builder->pythons.count != 0;
+	stats->with_python += builder->pythons.count || builder->converted;
 	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
 	stats->unreadable += (flags & MERGE_UNREADABLE) != 0;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
@@ -360,6 +410,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	struct error *error;
 
 	vec_clear(&builder->pythons);
+	builder->converted = 0;
 	error = push_kernel(builder, &sample->sample);
 	if (!error && (sample->has & PERF_SAMPLE_REGS_USER)) {
 		error = unwind_native(builder, target, sample, &stack,
@@ -368,6 +419,10 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 		error = kernel_walked(builder, target, sample);
 		in.eval_runs_frame = NULL;
 	}
+	if (!error && builder->trampolines)
+		error = convert_trampolines(builder, target,
+					    sample->has &
+						    PERF_SAMPLE_REGS_USER);
 	if (!error && python) {
 		error = name_python(builder, python);
 		drop_internal(builder, python);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * From one raw sample to one chain: unwinds the copied stack, names the frames
- * that the walker saw, and merges both.
+ * that the walker saw, and merges both; or turns trampolines into Python frames:
+ * one stands on the caller side of the evaluation function that it called, where
+ * a Python frame belongs.
  *
  * Not thread-safe.
  */
@@ -68,6 +70,13 @@ struct stack_builder {
 	 */
 	struct strbuf payloads;
 	struct stack_stats stats;
+	/* Trampolines are to be turned into Python frames. */
+	bool trampolines;
+	/* For these: owner of perf maps, number of the round (trampolines.h). */
+	uid_t owner;
+	uint64_t round;
+	/* Python frames of the last sample that were trampolines. */
+	size_t converted;
 	/* Bytes of stack that each sample asks for. */
 	uint32_t stack_size;
 };

@@ -31,6 +31,12 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 	return true;
 }
 
+/* "//anon" and "[heap]" are no files. */
+static bool has_file(const struct process_map *map)
+{
+	return map->file->path[0] == '/' && map->file->path[1] != '/';
+}
+
 /*
  * Code only: data may have changed since the sample, and would complete a stack
  * with what was not there.
@@ -41,11 +47,34 @@ static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
 	const struct process_map *map =
 		process_map_at(target->process, address, target->time);
 
-	if (target->replaced || !map || !(map->prot & PROT_EXEC) ||
-	    size > map->end - address)
+	if (!map || !(map->prot & PROT_EXEC) || size > map->end - address)
 		return false;
-	return remote_memory_read(&target->memory, address, buf, size) ==
-	       (ssize_t)size;
+	if (!target->replaced &&
+	    remote_memory_read(&target->memory, address, buf, size) ==
+		    (ssize_t)size)
+		return true;
+	return target->trampolines && !has_file(map) &&
+	       trampolines_read_code(target->trampolines, address, buf, size);
+}
+
+bool target_is_anonymous(const struct target *target, uint64_t address)
+{
+	const struct process_map *map =
+		process_map_at(target->process, address, target->time);
+
+	return map && (map->prot & PROT_EXEC) && !has_file(map);
+}
+
+struct error *target_trampolines(struct target *target, uid_t owner,
+				 struct trampolines **ret)
+{
+	struct error *error = NULL;
+
+	if (!target->trampolines)
+		error = trampolines_create(target->pid, owner,
+					   &target->trampolines);
+	*ret = target->trampolines;
+	return error;
 }
 
 void target_at(struct target *target, uint64_t time)
@@ -89,6 +118,7 @@ void target_list_deinit(struct target_list *list)
 	vec_for_each(target, list) {
 		error_destroy((*target)->own_refusal);
 		remote_memory_deinit(&(*target)->memory);
+		trampolines_destroy((*target)->trampolines);
 		free(*target);
 	}
 	vec_deinit(list);

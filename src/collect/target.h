@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "bpf/walker.h"
 #include "collect/module.h"
+#include "collect/trampolines.h"
 #include "process/process.h"
 #include "sys/remote_memory.h"
 #include "unwind/unwind.h"
@@ -61,6 +62,8 @@ struct target {
 	/* The user was told about the refusal. */
 	bool reported;
 	struct remote_memory memory;
+	/* NULL until one is looked for; see target_trampolines(). */
+	struct trampolines *trampolines;
 	/* The unwinder's view; arg is this target. */
 	struct unwind_target unwind;
 	/* Time for which `unwind` answers. */
@@ -81,6 +84,19 @@ struct error *target_get(struct target_list *list, struct process *process,
  */
 struct error *target_exec(struct target_list *list, struct process *process,
 			  uint64_t time);
+
+/*
+ * Its trampolines, made on first use. owner: see struct trampolines. Fails for
+ * want of memory only.
+ */
+struct error *target_trampolines(struct target *target, uid_t owner,
+				 struct trampolines **ret);
+
+/*
+ * The address is in executable memory that no file is mapped to, at the time of
+ * target_at().
+ */
+bool target_is_anonymous(const struct target *target, uint64_t address);
 
 /* The target that the process was at that time. */
 struct target *target_of(struct target *target, uint64_t time);

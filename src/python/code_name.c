@@ -96,25 +96,87 @@ void py_text_append(struct strbuf *out, struct bytes text, unsigned int kind)
 		strbuf_append(out, buf, put_character(buf, c));
 }
 
+/* A text that grows up to a limit, then ends in dots. */
+struct limited {
+	struct strbuf *out;
+	size_t start;
+	size_t max;
+	/* Where to cut if more comes. */
+	size_t cut;
+};
+
+static struct limited limited_init(struct strbuf *out, size_t max)
+{
+	return (struct limited){ out, out->len, max, out->len };
+}
+
+/* false if the text is full. */
+static bool limited_append(struct limited *text, const char *data, size_t n)
+{
+	struct strbuf *out = text->out;
+
+	if (out->len - text->start + n > text->max) {
+		strbuf_truncate(out, text->cut);
+		strbuf_append(out, "...", text->max < DOTS ? text->max : DOTS);
+		return false;
+	}
+	strbuf_append(out, data, n);
+	if (out->len - text->start + DOTS <= text->max)
+		text->cut = out->len;
+	return true;
+}
+
 void py_text_append_max(struct strbuf *out, struct bytes text,
 			unsigned int kind, size_t max)
 {
+	struct limited limited = limited_init(out, max);
 	struct reader r = text_reader(text);
-	size_t start = out->len, cut = start;
 	char buf[CHARACTER_MAX + 1];
 	uint32_t c;
 
-	while (next_character(&r, kind, &c)) {
-		size_t n = put_character(buf, c);
-
-		if (out->len - start + n > max) {
-			strbuf_truncate(out, cut);
-			strbuf_append(out, "...", max < DOTS ? max : DOTS);
+	while (next_character(&r, kind, &c))
+		if (!limited_append(&limited, buf, put_character(buf, c)))
 			return;
-		}
-		strbuf_append(out, buf, n);
-		if (out->len - start + DOTS <= max)
-			cut = out->len;
+}
+
+/* The character that the bytes begin with, and its size; 0 if it is none. */
+static size_t utf8_character(const uint8_t *bytes, size_t left, uint32_t *ret)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t size = bytes[0] < 0x80 ? 1 :
+		      bytes[0] < 0xc0 ? 0 :
+		      bytes[0] < 0xe0 ? 2 :
+		      bytes[0] < 0xf0 ? 3 :
+		      bytes[0] < 0xf8 ? 4 :
+					0;
+	uint32_t c = size > 1 ? bytes[0] & (0xff >> (size + 1)) : bytes[0];
+
+	if (!size || size > left)
+		return 0;
+	for (size_t i = 1; i < size; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (bytes[i] & 0x3f);
+	}
+	*ret = c;
+	return c < smallest[size] || c > 0x10ffff || is_surrogate(c) ? 0 : size;
+}
+
+void py_text_append_utf8(struct strbuf *out, struct bytes text, size_t max)
+{
+	struct limited limited = limited_init(out, max);
+	char buf[CHARACTER_MAX + 1];
+	size_t at = 0, size;
+	uint32_t c = 0;
+
+	for (; at < text.size; at += size ? size : 1) {
+		size = utf8_character(text.data + at, text.size - at, &c);
+		if (!limited_append(&limited, buf,
+				    size ? put_character(buf, c) :
+					   (size_t)snprintf(buf, sizeof(buf),
+							    "\\x%02x",
+							    text.data[at])))
+			return;
 	}
 }
 

@@ -32,6 +32,12 @@ void py_text_append_max(struct strbuf *out, struct bytes text,
 			unsigned int kind, size_t max);
 
 /*
+ * The same for text that is UTF-8 already, or claims to be: a byte that belongs to
+ * no character becomes \xNN.
+ */
+void py_text_append_utf8(struct strbuf *out, struct bytes text, size_t max);
+
+/*
  * True for the code object that the interpreter runs under `__init__` when a
  * class is called (3.12 on): its frame is no frame of any source, and
  * tracebacks leave it out.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "obj/perf_map.h"
 #include "symbolize/rooted.h"
@@ -77,35 +78,40 @@ static struct error *parse(int fd, const struct stat *st,
 	return error;
 }
 
-static struct error *load(const char *root, pid_t pid, uid_t owner,
-			  struct perf_map_file *ret)
+/* Below a root, which is the process's own if it has another /tmp. */
+static struct error *open_map(const char *root, pid_t pid, uid_t owner,
+			      struct perf_map_handle *ret)
 {
-	struct perf_map_file map = {};
-	_cleanup_close_ int fd = -1;
-	struct stat st;
+	struct perf_map_handle map = { .fd = -1 };
 	struct error *error;
 
 	if (asprintf(&map.path, "/tmp/perf-%d.map", pid) < 0)
 		return error_no_memory();
-	error = rooted_open(root, map.path, O_NOFOLLOW, &fd);
-	if (!error && fstat(fd, &st))
+	error = rooted_open(root, map.path, O_NOFOLLOW, &map.fd);
+	if (!error && fstat(map.fd, &map.status))
 		error = error_os(errno, map.path, "cannot read");
 	if (!error)
-		error = check(&st, map.path, owner);
-	if (!error)
-		error = parse(fd, &st, &map);
+		error = check(&map.status, map.path, owner);
 	if (error_is_os(error, ENOENT))
 		error->code = ERROR_NOT_FOUND;
 	if (error) {
-		perf_map_file_deinit(&map);
+		perf_map_handle_deinit(&map);
 		return error;
 	}
 	*ret = map;
 	return NULL;
 }
 
-struct error *perf_map_file_load_live(const char *root, pid_t pid,
-				      struct perf_map_file *ret)
+void perf_map_handle_deinit(struct perf_map_handle *map)
+{
+	if (map->fd >= 0)
+		close(map->fd);
+	free(map->path);
+	*map = (struct perf_map_handle){ .fd = -1 };
+}
+
+struct error *perf_map_file_open_live(const char *root, pid_t pid,
+				      struct perf_map_handle *ret)
 {
 	struct proc_status status;
 	bool same = true;
@@ -120,12 +126,47 @@ struct error *perf_map_file_load_live(const char *root, pid_t pid,
 	if (!same)
 		snprintf(process_root, sizeof(process_root),
 			 "%s/proc/%d/root", root ? root : "", pid);
-	return load(process_root, status.nstgid[status.nstgid_count - 1],
-		    status.uid, ret);
+	return open_map(process_root, status.nstgid[status.nstgid_count - 1],
+			status.uid, ret);
+}
+
+struct error *perf_map_file_open(const char *symfs, pid_t pid, uid_t owner,
+				 struct perf_map_handle *ret)
+{
+	return open_map(symfs, pid, owner, ret);
+}
+
+/* Takes the handle over. */
+static struct error *load(struct perf_map_handle *handle,
+			  struct perf_map_file *ret)
+{
+	struct perf_map_file map = { .path = handle->path };
+	struct error *error;
+
+	handle->path = NULL;
+	error = parse(handle->fd, &handle->status, &map);
+	perf_map_handle_deinit(handle);
+	if (error)
+		perf_map_file_deinit(&map);
+	else
+		*ret = map;
+	return error;
+}
+
+struct error *perf_map_file_load_live(const char *root, pid_t pid,
+				      struct perf_map_file *ret)
+{
+	struct perf_map_handle handle;
+	struct error *error = perf_map_file_open_live(root, pid, &handle);
+
+	return error ? error : load(&handle, ret);
 }
 
 struct error *perf_map_file_load(const char *symfs, pid_t pid, uid_t owner,
 				 struct perf_map_file *ret)
 {
-	return load(symfs, pid, owner, ret);
+	struct perf_map_handle handle;
+	struct error *error = perf_map_file_open(symfs, pid, owner, &handle);
+
+	return error ? error : load(&handle, ret);
 }

@@ -13,6 +13,7 @@
 #define KAA_SYMBOLIZE_PERF_MAP_FILE_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -51,5 +52,22 @@ struct error *perf_map_file_load_live(const char *root, pid_t pid,
  */
 struct error *perf_map_file_load(const char *symfs, pid_t pid, uid_t owner,
 				 struct perf_map_file *ret);
+
+/* The file alone, opened and checked, for who reads it as it grows. */
+struct perf_map_handle {
+	int fd;
+	/* As the process itself would name it. */
+	char *path;
+	/* When it was opened. */
+	struct stat status;
+};
+
+/* As the functions of these names above; *ret is the caller's. */
+struct error *perf_map_file_open_live(const char *root, pid_t pid,
+				      struct perf_map_handle *ret);
+struct error *perf_map_file_open(const char *symfs, pid_t pid, uid_t owner,
+				 struct perf_map_handle *ret);
+/* Closes it. */
+void perf_map_handle_deinit(struct perf_map_handle *handle);
 
 #endif

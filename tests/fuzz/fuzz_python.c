@@ -57,6 +57,11 @@ static void fuzz_text(unsigned int kind, struct bytes bytes)
 	strbuf_clear(&out);
 	py_text_append_max(&out, bytes, kind, 100);
 	require(out.len <= 100);
+	strbuf_clear(&out);
+	py_text_append_utf8(&out, bytes, 100);
+	require(out.len <= 100);
+	for (size_t i = 0; i < out.len; i++)
+		require((uint8_t)out.data[i] >= 0x20);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -16,6 +16,7 @@ import time
 import pytest
 
 from harness import pythons, script_output
+from harness.agent import find_library
 from harness.process import run, started
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -77,6 +78,9 @@ def public_folder(root):
 def public_kaa(kaa, public_folder):
     shutil.copy(kaa.command[-1], public_folder / "kaa")
     (public_folder / "kaa").chmod(0o755)
+    agent = public_folder / "src" / "agent" / "libkaa_agent.so"
+    agent.parent.mkdir(parents=True)
+    shutil.copy(find_library(pathlib.Path(kaa.command[-1]).parent), agent)
     return public_folder / "kaa"
 
 
@@ -593,14 +597,14 @@ def test_python_that_is_not_supported(kaa, tmp_path):
 # --- users ---
 
 def test_user_without_privileges(public_kaa, public_folder, public_python):
-    """User space alone, without Python frames, and both are said with the way out."""
+    """User space alone, and Python frames by trampolines; both are said with the way out."""
     if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
         pytest.skip("kernel.perf_event_paranoid is not 2, the kernel's default")
     script = write(public_folder / "spin.py", SPIN + "spin(1)\n")
     data = public_folder / "work" / "perf.data"
     result = as_nobody(public_kaa, "record", "-F", "3999", "-o", data, *public_python.command, script)
     said = "\n".join(remarks(result))
-    assert "no Python frames: " in said and "sudo" in said and "CAP_BPF" in said
+    assert "Python source: trampolines: " in said and "sudo" in said and "CAP_BPF" in said
     assert "no kernel frames: kernel.perf_event_paranoid is 2" in said
     assert len(remarks(result)) == 2
     assert " 0 lost," in result.stderr, result

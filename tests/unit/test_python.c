@@ -184,6 +184,30 @@ static void test_text_is_cut_between_characters(void **state)
 	}
 }
 
+static void expect_utf8(struct bytes text, size_t max, const char *want)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	py_text_append_utf8(&out, text, max);
+	assert_string_equal(out.data, want);
+}
+
+static void test_text_that_claims_to_be_utf8(void **state)
+{
+	(void)state;
+	expect_utf8(BYTES('a', 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x90, 0x8d), 99,
+		    "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x8d");
+	/* Controls; a byte alone; a cut character; overlong; a surrogate; beyond Unicode. */
+	expect_utf8(BYTES('\n', 0xc2, 0x9b), 99, "\\x0a\\x9b");
+	expect_utf8(BYTES(0x80, 'b', 0xff), 99, "\\x80b\\xff");
+	expect_utf8(BYTES(0xe2, 0x82), 99, "\\xe2\\x82");
+	expect_utf8(BYTES(0xc0, 0xaf), 99, "\\xc0\\xaf");
+	expect_utf8(BYTES(0xed, 0xa0, 0x80), 99, "\\xed\\xa0\\x80");
+	expect_utf8(BYTES(0xf4, 0x90, 0x80, 0x80), 99, "\\xf4\\x90\\x80\\x80");
+	expect_utf8(BYTES('a', 'b', 'c', 'd', 'e'), 4, "a...");
+	expect_utf8((struct bytes){}, 4, "");
+}
+
 static void test_internal_code(void **state)
 {
 	(void)state;
@@ -307,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_text_of_each_kind),
 		cmocka_unit_test(test_text_is_one_line_of_valid_utf8),
 		cmocka_unit_test(test_text_is_cut_between_characters),
+		cmocka_unit_test(test_text_that_claims_to_be_utf8),
 		cmocka_unit_test(test_internal_code),
 		cmocka_unit_test(test_layout_of_known_releases),
 		cmocka_unit_test(test_layout_of_other_releases),
