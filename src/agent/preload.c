@@ -14,6 +14,7 @@
 #include "agent/program.h"
 #include "agent/setting.h"
 #include "agent/spawn.h"
+#include "agent/sys_api.h"
 
 /* What came from the parent, and goes on to children. */
 static struct hand_on handed;
@@ -186,6 +187,7 @@ static struct definition definition = {
 	.reference_count = 1,
 	.name = "_kaa_agent",
 	.doc = "Python functions for perf-map and jitdump readers.",
+	.methods = sys_api_methods,
 	.slots = slots,
 };
 

@@ -12,8 +12,9 @@
  *		agent_python_started()
  *	posix	makes os.environ: the variables are taken out just before
  *
- * As an extension module: _kaa_agent, whose import is agent_python_started(). In a
- * process where the agent is preloaded already, that one's.
+ * As an extension module: _kaa_agent, whose import is agent_python_started(), with the three
+ * functions of agent/sys_api.h. In a process where the agent is preloaded already,
+ * that one's.
  *
  * Not seen: a host that opens libpython with dlopen() after its start. A library
  * that is neither preloaded nor imported does nothing.

@@ -75,7 +75,7 @@ static void *is_active(void *self, void *arg)
 	return capi.PyBool_FromLong(agent_is_active());
 }
 
-static struct capi_method methods[] = {
+struct capi_method sys_api_methods[] = {
 	{ ACTIVATE, activate, CAPI_METH_O,
 	  ACTIVATE "($module, backend, /)\n--\n\n"
 		   "Activate the trampoline profiler backend \"perf\", \"perf_jit\" or \"perf_elf\"." },
@@ -85,6 +85,7 @@ static struct capi_method methods[] = {
 	{ "is_stack_trampoline_active", is_active, CAPI_METH_NOARGS,
 	  "is_stack_trampoline_active($module, /)\n--\n\n"
 	  "Return True if a trampoline profiler backend is active." },
+	{},
 };
 
 /* --- in sys --- */
@@ -105,8 +106,8 @@ bool sys_api_install(void)
 	void *name = capi.PyUnicode_FromString("sys");
 	bool done = name;
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		done = done && add(&methods[i], sys, name);
+	for (struct capi_method *method = sys_api_methods; method->name; method++)
+		done = done && add(method, sys, name);
 	capi.Py_DecRef(name);
 	capi.PyErr_Clear();
 	return done;

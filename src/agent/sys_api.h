@@ -11,6 +11,11 @@
 
 #include <stdbool.h>
 
+#include "agent/capi.h"
+
+/* The agent's functions, as a PyMethodDef array. */
+extern struct capi_method sys_api_methods[];
+
 /* What this CPython has itself. */
 enum sys_api_builtin {
 	/* Nothing, or functions that refuse every call. */
