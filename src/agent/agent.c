@@ -13,9 +13,6 @@
 #include "agent/state.h"
 #include "agent/sys_api.h"
 
-/* Not every build has it. */
-extern const struct agent_backend agent_backend_elf __attribute__((weak));
-
 struct agent_state agent_state;
 
 static const struct agent_backend *const backends[] = {
@@ -28,7 +25,7 @@ static const struct agent_backend *const backends[] = {
 static uint8_t find_backend(const char *name)
 {
 	for (uint8_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
-		if (backends[i] && !strcmp(backends[i]->name, name))
+		if (!strcmp(backends[i]->name, name))
 			return (uint8_t)(i + 1);
 	return 0;
 }

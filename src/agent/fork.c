@@ -15,8 +15,6 @@
 #include "agent/state.h"
 #include "base/map.h"
 
-extern const struct agent_backend agent_backend_elf __attribute__((weak));
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t lock_owner;
 static bool locked;
@@ -122,8 +120,7 @@ static void forget_files(void)
 {
 	agent_backend_perf_map.forked();
 	agent_backend_jitdump.forked();
-	if (&agent_backend_elf)
-		agent_backend_elf.forked();
+	agent_backend_elf.forked();
 }
 
 void fork_child(struct evaluator *evaluator)
