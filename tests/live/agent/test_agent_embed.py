@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The C API for embedders: through ctypes in each interpreter, with the agent active and with the interpreter's own support,
+and from a C program that embeds Python."""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+
+import pytest
+
+from harness.agent import Way, find_library, map_path
+from harness.process import TOP, run
+
+HERE = pathlib.Path(__file__).parent
+COMPILER = os.environ.get("CC", "cc")
+
+
+@pytest.fixture
+def library(build_dir):
+    return find_library(build_dir)
+
+
+def entries(text):
+    return [line.split(" ", 2) for line in text.splitlines()]
+
+
+def check_perf_map(got):
+    assert got["init"] == [0, None] and stat.S_IMODE(int(got["mode"], 8)) == 0o600
+    assert got["write"] == [0] * 5 and got["null"] == [-1, "EINVAL"]
+    assert got["lines"][:3] == ["1234 162e entry1", "3456 200000000 big", "0 0 "]
+    assert got["lines"][3] == r"10 1 a\nb\tc\x1b\x7fnaïve"
+    assert got["lines"][4].startswith("10 1 xxxx") and len(got["lines"]) == 5
+    assert got["refused"] == [-1, "EEXIST", False]
+    assert got["again"] == [0, "99 1 again"]
+    copied, written, text = got["fork"]
+    assert copied == written == 0
+    assert entries(text)[-1] == ["7000", "7", "child"]
+    assert text.count("1234 162e entry1\n") == 1 and "child" not in got["parent"]
+    assert got["missing"] == [-1, "ENOENT"] and got["folder"] == [-1, "EINVAL"]
+    assert got["inactive"] == [0, False] and "code object" in got["no code"]
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["agent", "built-in"])
+def test_in_an_interpreter(python, library, own):
+    """The agent's trampolines, or the interpreter's own; the perf map is one and the same."""
+    if own and not python.perf_trampoline:
+        pytest.skip(f"{python.id} has no support for perf of its own")
+    way = Way(python, None if own else library)
+    result = way.run([HERE / "embed_api.py", library])
+    result.map.unlink()
+    got = json.loads(result.stdout)
+    check_perf_map(got)
+    # CPython 3.12 has no function to compile a trampoline.
+    if not own or python.version >= (3, 13):
+        assert got["active"] == [0, 1, 0] and got["once"] == 1
+        assert got["persist"] == [1, 1, 0]
+    else:
+        assert got["active"] == [0, 0, 0] and got["once"] == 1
+
+
+def embedding(python, library, folder):
+    """The program, linked with that interpreter's libpython, or None if there is none."""
+    ask = "import sysconfig as s; print(s.get_config_var('LIBDIR')); print(s.get_config_var('LDLIBRARY'))"
+    where, name = run([*python.command, "-c", ask]).stdout.splitlines()
+    if python.prefix or not name.endswith(".so") or not pathlib.Path(where, name).exists():
+        return None
+    program = folder / "embed"
+    run([COMPILER, "-Wall", "-Werror", f"-I{TOP / 'include'}", TOP / "tests" / "live" / "programs" / "embed.c", "-o", program,
+         f"-L{where}", f"-l:{name}", f"-Wl,-rpath,{where}", f"-L{library.parent}", "-l:libkaa_agent.so",
+         f"-Wl,-rpath,{library.parent}"])
+    return program
+
+
+def test_in_a_program(python, library, tmp_path):
+    program = embedding(python, library, tmp_path)
+    if not program:
+        pytest.skip(f"{python.id} has no libpython to link with outside the chroot")
+    home = run([*python.command, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
+    with subprocess.Popen([program], env={**os.environ, "PYTHONHOME": home}, stdout=subprocess.PIPE, text=True) as process:
+        child = int(process.communicate(timeout=60)[0])
+    assert process.returncode == 0
+    parents, childs = map_path(process.pid), map_path(child)
+    names = [name for _, _, name in entries(parents.read_text())]
+    # Whatever ends with the interpreter runs behind that.
+    names = names[:names.index("after") + 1]
+    assert names[0] == "before"
+    assert sum(name.startswith("py::called:") for name in names) == 1
+    # CPython 3.12 has no function for it.
+    assert sum(name.startswith("py::never_called:") for name in names) == (python.version[:2] != (3, 12))
+    assert [name for _, _, name in entries(childs.read_text())] == names + ["child"]
+    parents.unlink()
+    childs.unlink()
