@@ -109,7 +109,7 @@ static inline void *take_function(const struct agent_backend *backend, int n)
 
 static inline void *test_evaluate(void *a, void *b, long c)
 {
-	return (char *)a + ((char *)b - (char *)NULL) + c;
+	return (void *)((uintptr_t)a + (uintptr_t)b + (uintptr_t)c);
 }
 
 /* Whether the code at the slot does what a trampoline does. */
