@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The units of .debug_info: headers, abbreviations, DIEs one after the other,
+ * ranges of addresses (DWARF 5, 7.5 and 2.17).
+ */
+#ifndef KAA_OBJ_DWARF_UNIT_H
+#define KAA_OBJ_DWARF_UNIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "obj/dwarf_form.h"
+
+struct dwarf_abbrev {
+	uint64_t code;
+	uint32_t tag;
+	bool has_children;
+	/* unit->specs[first_spec, + spec_count) */
+	uint32_t first_spec;
+	uint32_t spec_count;
+};
+
+struct dwarf_spec {
+	uint32_t attribute;
+	uint32_t form;
+	int64_t implicit;
+};
+
+struct dwarf_range {
+	uint64_t start;
+	/* Exclusive. */
+	uint64_t end;
+};
+
+typedef VEC(struct dwarf_range) dwarf_range_vec;
+
+struct dwarf_unit {
+	struct dwarf_encoding encoding;
+	/* In .debug_info; the first DIE, and what follows the unit. */
+	uint64_t first_die;
+	uint64_t end;
+	uint64_t abbrev_offset;
+	/* Of the first DIE. */
+	uint64_t low_pc;
+	const char *name;
+	const char *comp_dir;
+	bool has_lines;
+	uint64_t line_offset;
+	/* Filled by dwarf_unit_abbrevs(). */
+	bool abbrevs_loaded;
+	VEC(struct dwarf_abbrev) abbrevs;
+	VEC(struct dwarf_spec) specs;
+};
+
+/* One DIE, with what is used of its attributes. */
+struct dwarf_die {
+	uint64_t offset;
+	/* 0: end of a list of siblings. */
+	uint32_t tag;
+	bool has_children;
+	/* DWARF_OTHER if not there. */
+	struct dwarf_value name;
+	struct dwarf_value linkage_name;
+	struct dwarf_value low_pc;
+	struct dwarf_value high_pc;
+	struct dwarf_value ranges;
+	struct dwarf_value comp_dir;
+	struct dwarf_value stmt_list;
+	/* Offset of a DIE, 0: none. */
+	uint64_t origin;
+	uint64_t sibling;
+	uint64_t call_file;
+	uint64_t call_line;
+};
+
+/* False if no unit begins there; *next is where the one behind it does. */
+bool dwarf_unit_read(const struct dwarf_sections *sections, uint64_t offset,
+		     struct dwarf_unit *ret, uint64_t *next);
+void dwarf_unit_deinit(struct dwarf_unit *unit);
+
+/* Reads the unit's abbreviations, once; ERROR_NO_MEMORY alone. */
+struct error *dwarf_unit_abbrevs(const struct dwarf_sections *sections,
+				 struct dwarf_unit *unit);
+/* Takes over what the first DIE says of the whole unit. */
+struct error *dwarf_unit_root(const struct dwarf_sections *sections,
+			      struct dwarf_unit *unit, struct dwarf_die *ret);
+/* The next DIE; false at the end, or if r fails. r reads from .debug_info. */
+bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
+		    struct dwarf_die *ret);
+
+/* Appends the ranges of a DIE; ERROR_NO_MEMORY alone. */
+struct error *dwarf_die_ranges(const struct dwarf_sections *sections,
+			       const struct dwarf_unit *unit,
+			       const struct dwarf_die *die,
+			       dwarf_range_vec *ret);
+
+#endif
