@@ -68,7 +68,7 @@ struct input {
 	OPT_BOOL(0, "demangle", settings, input.demangle,                    \
 		 "C++ and Rust names for people (the default)"),             \
 	OPT_BOOL(0, "inline", settings, input.inlines,                       \
-		 "accepted for perf's sake", .flags = OPTION_HIDDEN),        \
+		 "show inlined functions (the default of report)"),        \
 	OPT_BOOL(0, "like-perf", settings, input.like_perf,                  \
 		 "what perf 7.2 prints, its faults included"),               \
 	OPT_COUNT('v', "verbose", settings, input.verbose,                   \

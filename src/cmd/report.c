@@ -111,6 +111,7 @@ static struct error *prepare(struct report_settings *s)
 	if (s->inverted)
 		o->callgraph.order = CALLGRAPH_CALLER;
 	o->like_perf = s->input.like_perf;
+	s->input.options.inlines = s->input.inlines;
 	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
 				 report_has_key(o, REPORT_SRCLINE);
 	return NULL;

@@ -65,6 +65,8 @@ struct convert_options {
 	bool like_perf;
 	/* Name the source lines of native frames, too. */
 	bool lines;
+	/* Show functions that are inlined where debug information tells. */
+	bool inlines;
 	/* Frames of a stack, from the leaf; 0: all. */
 	uint32_t max_stack;
 	/* Samples outside are left out, [from, to]; to 0: no end. */
@@ -106,6 +108,14 @@ struct convert_frame {
 	/* In the file that holds the interpreter; a function of call glue. */
 	bool in_interpreter;
 	bool is_glue;
+	/*
+	 * A function inlined into outer, whose address and span it shares;
+	 * of a real function outer is NULL. real: the function that all of an
+	 * address's are inlined into, NULL if the frame is that one.
+	 */
+	bool is_inlined;
+	struct convert_frame *outer;
+	struct convert_frame *real;
 	/* When the name holds, [from, to). */
 	uint64_t valid_from;
 	uint64_t valid_to;

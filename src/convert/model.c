@@ -168,6 +168,22 @@ static struct error *add_symbol(struct model *m,
 	return error ? error : profile_intern_symbol(m->profile, &s, ret);
 }
 
+static struct error *get_frame(struct model *m, const struct convert_step *step,
+			       uint32_t *ret);
+
+/* The frame of the function that a step is inlined into. */
+static struct error *get_real(struct model *m, const struct convert_step *step,
+			      uint32_t *ret)
+{
+	const struct convert_step real = {
+		.frame = step->frame->real,
+		.kind = step->kind,
+		.flags = step->flags & (uint8_t)~PROFILE_FRAME_INLINED,
+	};
+
+	return get_frame(m, &real, ret);
+}
+
 static struct error *add_frame(struct model *m, const struct convert_step *step,
 			       uint32_t *ret)
 {
@@ -183,6 +199,8 @@ static struct error *add_frame(struct model *m, const struct convert_step *step,
 	};
 	struct error *error = get_dso(m, frame, &f.dso);
 
+	if (!error && frame->is_inlined)
+		error = get_real(m, step, &f.real);
 	if (!error && frame->name)
 		error = add_symbol(m, frame, f.dso, &f.symbol);
 	if (!error && frame->file)

@@ -404,19 +404,79 @@ static bool is_interpreter(const struct names *names, const struct dso *dso)
 	return interpreter_path(dso->path);
 }
 
-static struct error *add_line(struct lookup *l, uint64_t offset)
+static const char *frame_name(const struct names *names,
+			      const struct symbol_frame *frame)
 {
-	struct symbol_frame frames[32];
+	return names->options->no_demangle ? frame->raw_name : frame->name;
+}
+
+/*
+ * perf takes a function by what debug information calls it for an inlined
+ * one, unless the symbol is called the same.
+ */
+static bool is_shown_inlined(const struct lookup *l,
+			     const struct symbol_frame *frame)
+{
+	const char *name = frame_name(l->names, frame);
+
+	if (!l->names->options->like_perf)
+		return frame->inlined;
+	return name ? strcmp(name, l->frame->name) != 0 : frame->inlined;
+}
+
+/* Puts a frame within l->frame, the real function's. */
+static struct error *add_inlined(struct lookup *l,
+				 const struct symbol_frame *inlined,
+				 struct convert_frame **inner)
+{
+	struct convert_frame *frame = frame_cache_new(&l->names->cache);
+	const char *name = frame_name(l->names, inlined);
+
+	if (!frame)
+		return error_no_memory();
+	*frame = *l->frame;
+	frame->file = inlined->file;
+	frame->line = inlined->line;
+	frame->outer = *inner;
+	if (is_shown_inlined(l, inlined)) {
+		frame->name = name ? name : "??";
+		frame->is_inlined = true;
+		frame->real = l->frame;
+	}
+	*inner = frame;
+	return NULL;
+}
+
+/* *ret is the innermost frame. */
+static struct error *add_debug_info(struct lookup *l, uint64_t offset)
+{
+	const struct convert_options *options = l->names->options;
+	struct symbol_frame frames[SYMBOLIZE_FRAMES_MAX];
+	struct convert_frame *inner = NULL;
 	size_t count = 0;
-	struct error *error =
-		symbolizer_frames(l->names->symbolizer, l->frame->dso, offset,
-				  false, frames, 32, &count);
+	struct error *error = symbolizer_frames(
+		l->names->symbolizer, l->frame->dso, offset, false,
+		options->lines, frames, SYMBOLIZE_FRAMES_MAX, &count);
 
 	if (error || !count)
 		return error;
 	l->frame->file = frames[count - 1].file;
 	l->frame->line = frames[count - 1].line;
-	return NULL;
+	if (!options->inlines) {
+		l->frame->file = frames[0].file;
+		l->frame->line = frames[0].line;
+		return NULL;
+	}
+	/* As a rule, the outermost is l->frame itself. */
+	if (!is_shown_inlined(l, &frames[count - 1])) {
+		inner = l->frame;
+		count--;
+	}
+	while (count-- && !error)
+		error = add_inlined(l, &frames[count], &inner);
+	if (!error)
+		l->frame = inner;
+	return error;
 }
 
 static struct error *file_frame(struct lookup *l, struct process_map *map)
@@ -441,7 +501,9 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 	set_symbol(l, info, rel);
 	l->frame->is_glue = l->frame->in_interpreter &&
 			    interpreter_frame_is_glue(info->raw_name);
-	return l->names->options->lines ? add_line(l, offset) : NULL;
+	if (!l->names->options->lines && !l->names->options->inlines)
+		return NULL;
+	return add_debug_info(l, offset);
 }
 
 bool names_before_exec(const struct place *place, uint64_t address)

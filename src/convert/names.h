@@ -90,7 +90,8 @@ struct error *names_see_map(struct names *names, const struct record *record);
 struct error *names_add_map(struct names *names, const struct record *record);
 
 /*
- * The frame of an address. caller: it is a return address, to be named by the
+ * The frame of an address; the innermost one, if others are inlined into it
+ * (convert_frame.outer). caller: it is a return address, to be named by the
  * call before it.
  */
 struct error *names_frame(struct names *names, const struct place *place,

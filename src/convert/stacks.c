@@ -94,6 +94,8 @@ static struct error *push(struct making *m, struct convert_frame *frame)
 {
 	struct convert_step step = { .frame = frame, .kind = frame->kind };
 
+	if (frame->is_inlined)
+		step.flags |= PROFILE_FRAME_INLINED;
 	if (frame->valid_from > m->valid_from)
 		m->valid_from = frame->valid_from;
 	if (frame->valid_to < m->valid_to)
@@ -160,7 +162,8 @@ static struct error *add_address(struct making *m, uint64_t address, bool leaf,
 		return error;
 	if (m->mode == ADDRESS_USER || m->mode == ADDRESS_BEFORE_EXEC) {
 		m->user_begins = false;
-		*end = ends_stack(m, frame, first, &keep);
+		*end = ends_stack(m, frame->real ? frame->real : frame, first,
+				  &keep);
 		if (!keep) {
 			if (!m->reached_start)
 				m->flags |= PROFILE_SAMPLE_TRUNCATED;
@@ -168,7 +171,9 @@ static struct error *add_address(struct making *m, uint64_t address, bool leaf,
 		}
 	}
 	m->in_kernel |= m->mode == ADDRESS_KERNEL;
-	return push(m, frame);
+	for (error = NULL; frame && !error; frame = frame->outer)
+		error = push(m, frame);
+	return error;
 }
 
 /* False: no such context. */
@@ -209,6 +214,7 @@ static struct error *add_words(struct making *m)
 	const struct chain *chain = m->chain;
 	struct error *error;
 	bool end = false, ended = false;
+	uint32_t addresses = 0;
 
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t word = chain->words[i];
@@ -216,9 +222,10 @@ static struct error *add_words(struct making *m)
 		/* Python frames that have no place among the native ones stand last. */
 		if (ended && !kaa_in_range(word))
 			continue;
-		if (max && m->stacks->steps.count >= max)
+		if (max && addresses >= max)
 			break;
 		if (word < PERFDATA_CONTEXT_MAX) {
+			addresses++;
 			error = add_address(m, word,
 					    !m->stacks->steps.count, &end);
 			if (error)

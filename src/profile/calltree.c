@@ -323,6 +323,41 @@ static void min_u32(uint32_t *to, uint32_t value)
 		*to = value;
 }
 
+/*
+ * The nearest node, from a hit one up, whose entry is the one that was hit;
+ * PROFILE_NONE if there is none. Only of an inlined function it is another.
+ */
+static uint32_t passed_node(const struct calltree *tree, uint32_t id)
+{
+	const struct location *location = calltree_location(tree, id);
+	uint32_t place = location->self;
+
+	if (location->hit == PROFILE_NONE)
+		return location->entry == place ? id : PROFILE_NONE;
+	while (id != PROFILE_NONE && calltree_location(tree, id)->entry != place)
+		id = tree->nodes.data[id].parent;
+	return id;
+}
+
+/*
+ * True if the samples that hit the node count for the entry as what passed
+ * through it, too. What was inlined stands before it in their chains.
+ */
+static bool is_passed(struct calltree *tree, uint32_t id)
+{
+	uint32_t passed = passed_node(tree, id);
+
+	if (passed == PROFILE_NONE)
+		return false;
+	if (passed != id) {
+		tree->nodes.data[passed].inner_period -=
+			tree->nodes.data[id].self_period;
+		tree->nodes.data[passed].inner_count -=
+			tree->nodes.data[id].self_count;
+	}
+	return true;
+}
+
 /* The samples that hit a node. */
 static struct error *enter_self(struct calltree_builder *b, uint32_t id)
 {
@@ -332,7 +367,9 @@ static struct error *enter_self(struct calltree_builder *b, uint32_t id)
 
 	if (!node->self_count)
 		return NULL;
-	entry = find_entry(b, node->context, location->self, node->location);
+	entry = find_entry(b, node->context, location->self,
+			   location->hit == PROFILE_NONE ? node->location
+							 : location->hit);
 	if (!entry)
 		return error_no_memory();
 	node->next_self = entry->first_self;
@@ -347,7 +384,7 @@ static struct error *enter_self(struct calltree_builder *b, uint32_t id)
 	/* What hit the entry is shown from the outermost frame on. */
 	max_u32(&entry->depth_down, node->depth);
 	max_u32(&entry->depth_up, node->depth);
-	if (!b->tree->options.children || location->self != location->entry)
+	if (!b->tree->options.children || !is_passed(b->tree, id))
 		entry->period += node->self_period;
 	return NULL;
 }

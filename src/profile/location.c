@@ -36,6 +36,12 @@ struct places {
 	struct index index;
 };
 
+/* In a DSO's addresses. */
+struct span {
+	uint64_t start;
+	uint64_t end;
+};
+
 struct location_builder {
 	const struct profile *profile;
 	const struct location_options *options;
@@ -44,6 +50,8 @@ struct location_builder {
 	uint32_t *namesakes;
 	struct places chains;
 	struct places entries;
+	/* By place, of inlined functions like perf. */
+	VEC(struct span) spans;
 	struct index locations;
 	struct index stacks;
 };
@@ -147,7 +155,7 @@ static struct place place_of_function(const struct location_builder *b,
 static struct place chain_place(const struct location_builder *b,
 				const struct profile_frame *frame)
 {
-	bool raw = b->options->raw_addresses;
+	bool raw = b->options->like_perf;
 	struct place place;
 
 	if (b->options->chain_key == CHAIN_KEY_ADDRESS)
@@ -189,7 +197,7 @@ static bool location_equal(const void *column, uint32_t handle, const void *key)
 	const struct location *b = key;
 
 	return a->chain == b->chain && a->entry == b->entry &&
-	       a->self == b->self;
+	       a->self == b->self && a->hit == b->hit;
 }
 
 static struct error *location_intern(struct location_builder *b,
@@ -211,22 +219,80 @@ static struct error *location_intern(struct location_builder *b,
 	return NULL;
 }
 
+/* The span of the first function that holds code of an inlined one's place. */
+static struct span *span_of(struct location_builder *b, uint32_t entry)
+{
+	while (b->spans.count <= entry)
+		if (!vec_push(&b->spans, (struct span){}))
+			return NULL;
+	return &b->spans.data[entry];
+}
+
+/*
+ * As perf compares entries of inlined functions: equal names, in functions
+ * that touch. The first one's span stands for the entry.
+ */
+static struct error *inlined_entry(struct location_builder *b,
+				   const struct profile_frame *frame,
+				   struct place place, uint32_t *ret)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(b->profile, frame->symbol);
+
+	for (place.end = 0;; place.end++) {
+		size_t count = b->entries.all.count;
+		struct error *error =
+			places_intern(&b->entries, &place, ret);
+		struct span *span = error ? NULL : span_of(b, *ret);
+
+		if (!span)
+			return error ? error : error_no_memory();
+		if (b->entries.all.count > count)
+			*span = (struct span){ symbol->start, symbol->end };
+		if (symbol->start <= span->end && symbol->end >= span->start)
+			return NULL;
+	}
+}
+
+static struct error *locate_entry(struct location_builder *b,
+				  const struct profile_frame *frame,
+				  uint32_t *ret)
+{
+	struct place entry = entry_place(b, frame, b->options->like_perf);
+
+	if (b->options->like_perf && entry.kind == PLACE_NAME &&
+	    (frame->flags & PROFILE_FRAME_INLINED))
+		return inlined_entry(b, frame, entry, ret);
+	return places_intern(&b->entries, &entry, ret);
+}
+
+static struct error *locate_hit(struct location_builder *b,
+				const struct profile_frame *frame,
+				struct location *location)
+{
+	struct place self = entry_place(b, frame, false);
+
+	location->hit = PROFILE_NONE;
+	if (!b->options->like_perf || !(frame->flags & PROFILE_FRAME_INLINED))
+		return places_intern(&b->entries, &self, &location->self);
+	location->hit = b->out->of_frame[frame->real];
+	location->self = b->out->all.data[location->hit].self;
+	return NULL;
+}
+
 static struct error *locate_frame(struct location_builder *b, uint32_t handle,
 				  const struct profile_frame *frame,
 				  uint32_t *ret)
 {
-	bool raw = b->options->raw_addresses;
 	struct place chain = chain_place(b, frame);
-	struct place entry = entry_place(b, frame, raw);
-	struct place self = entry_place(b, frame, false);
 	struct location location = { .frame = handle };
 	struct error *error =
 		places_intern(&b->chains, &chain, &location.chain);
 
 	if (!error)
-		error = places_intern(&b->entries, &entry, &location.entry);
+		error = locate_entry(b, frame, &location.entry);
 	if (!error)
-		error = places_intern(&b->entries, &self, &location.self);
+		error = locate_hit(b, frame, &location);
 	if (!error)
 		error = location_intern(b, &location, ret);
 	return error;
@@ -448,6 +514,7 @@ struct error *locations_create(const struct profile *profile,
 	vec_deinit(&b.chains.all);
 	index_deinit(&b.chains.index);
 	vec_deinit(&b.entries.all);
+	vec_deinit(&b.spans);
 	index_deinit(&b.entries.index);
 	index_deinit(&b.locations);
 	index_deinit(&b.stacks);

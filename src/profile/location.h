@@ -45,10 +45,12 @@ struct location_options {
 	unsigned int entry_keys;
 	bool interpreter_frames;
 	/*
-	 * Take unresolved addresses as perf does: relative to the file where
-	 * a sample hit, as they are in a chain.
+	 * Take places as perf does. Unresolved addresses: relative to the file
+	 * where a sample hit, as they are in a chain. Inlined functions: what
+	 * hits one hits the function that holds the code, and two of a name
+	 * are one entry only if the functions that hold them touch.
 	 */
-	bool raw_addresses;
+	bool like_perf;
 };
 
 struct location {
@@ -63,6 +65,8 @@ struct location {
 	uint32_t entry;
 	/* ... and as the place that a sample hit. */
 	uint32_t self;
+	/* The location that was hit if this is a leaf; PROFILE_NONE: this. */
+	uint32_t hit;
 };
 
 struct locations {

@@ -96,6 +96,11 @@ struct profile_frame {
 	uint32_t symbol;
 	/* Or PROFILE_NONE: no mapping known. */
 	uint32_t dso;
+	/*
+	 * With PROFILE_FRAME_INLINED: the frame of the function that holds the
+	 * code; follows from the other members. Its span is the symbol's, too.
+	 */
+	uint32_t real;
 	/* Source file or PROFILE_NONE, and line or 0. Always for Python. */
 	uint32_t file;
 	uint32_t line;

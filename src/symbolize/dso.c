@@ -85,6 +85,8 @@ struct error *dso_store_create(const struct dso_options *options,
 
 static void dso_destroy(struct dso *dso)
 {
+	dwarf_info_destroy(dso->dwarf);
+	elf_file_destroy(dso->debug);
 	elf_file_destroy(dso->elf);
 	symtab_deinit(&dso->symtab);
 	free(dso->infos);
@@ -524,6 +526,41 @@ struct error *dso_symtab(struct dso *dso, const struct symtab **ret)
 		dso->symbols_loaded = true;
 	}
 	*ret = &dso->symtab;
+	return NULL;
+}
+
+static struct error *load_dwarf(struct dso *dso)
+{
+	struct elf_file *elf;
+	struct error *error = dso_elf(dso, &elf);
+
+	if (error)
+		return error;
+	if (dso->kind == DSO_FILE && !elf_file_section(elf, ".debug_info")) {
+		error = dso_find_debug(&dso->store->options, dso->root,
+				       dso->path, elf, &dso->debug);
+		if (error)
+			return error;
+		elf = dso->debug;
+	}
+	error = dwarf_info_create(elf, &dso->dwarf);
+	/* All that is used of it has been read. */
+	if (dso->debug)
+		elf_file_close_fd(dso->debug);
+	return error;
+}
+
+struct error *dso_dwarf(struct dso *dso, struct dwarf_info **ret)
+{
+	struct error *error;
+
+	if (!dso->dwarf_loaded) {
+		error = forgive(load_dwarf(dso));
+		if (error)
+			return error;
+		dso->dwarf_loaded = true;
+	}
+	*ret = dso->dwarf;
 	return NULL;
 }
 

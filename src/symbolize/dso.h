@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "obj/build_id.h"
+#include "obj/dwarf_info.h"
 #include "obj/elf_file.h"
 #include "obj/kallsyms.h"
 #include "obj/symtab.h"
@@ -93,6 +94,10 @@ struct dso {
 	struct symtab symtab;
 	/* Of symbolize.c: what was found for each symbol of symtab. */
 	const struct symbol_info **infos;
+	/* The separate debug file, if it was needed; debug information. */
+	struct elf_file *debug;
+	bool dwarf_loaded;
+	struct dwarf_info *dwarf;
 	void *vdso;
 };
 
@@ -153,6 +158,11 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret);
  * file cannot be used. Fails only when memory runs out.
  */
 struct error *dso_symtab(struct dso *dso, const struct symtab **ret);
+/*
+ * Debug information of its file, or of the separate debug file, opened at
+ * first use; NULL if there is none. Fails only when memory runs out.
+ */
+struct error *dso_dwarf(struct dso *dso, struct dwarf_info **ret);
 /* See elf_file_offset_to_vaddr(); also false if there is no file. */
 bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret);
 

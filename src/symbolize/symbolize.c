@@ -379,23 +379,88 @@ struct error *symbolizer_kernel(struct symbolizer *symbolizer,
 		       true, ret);
 }
 
+/* The names of a frame, as long-lived as the symbolizer. */
+static struct error *name_frame(struct symbolizer *symbolizer,
+				const struct dwarf_function *function,
+				struct symbol_frame *ret)
+{
+	ret->inlined = function->inlined;
+	if (!function->name)
+		return NULL;
+	ret->raw_name = function->name;
+	ret->name = readable(symbolizer, function->name);
+	return ret->name ? NULL : error_no_memory();
+}
+
+/* Each function is where it calls the one inlined into it. */
+static void place_frames(const struct dwarf_function *functions, size_t count,
+			 const char *file, uint32_t line,
+			 struct symbol_frame *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		ret[i].file = file;
+		ret[i].line = line;
+		file = functions[i].call_file;
+		line = file ? functions[i].call_line : 0;
+	}
+}
+
+/* As dso_dwarf() has it; count stays if there is nothing better. */
+static struct error *add_inlines(struct symbolizer *symbolizer,
+				 struct dwarf_info *dwarf, uint64_t vaddr,
+				 bool lines, struct symbol_frame *ret,
+				 size_t max, size_t *count)
+{
+	const struct symbol_info *info = ret[0].symbol;
+	struct dwarf_function functions[SYMBOLIZE_FRAMES_MAX];
+	const char *file = NULL;
+	uint32_t line = 0;
+	size_t n;
+	struct error *error;
+
+	if (max > SYMBOLIZE_FRAMES_MAX)
+		max = SYMBOLIZE_FRAMES_MAX;
+	error = dwarf_info_functions(dwarf, vaddr, functions, max, &n);
+	if (!error && lines)
+		error = dwarf_info_line(dwarf, vaddr, &file, &line);
+	for (size_t i = 0; i < n && !error; i++) {
+		ret[i] = (struct symbol_frame){ .symbol = info };
+		error = name_frame(symbolizer, &functions[i], &ret[i]);
+	}
+	if (error)
+		return error;
+	if (n)
+		*count = n;
+	if (n)
+		place_frames(functions, n, file, line, ret);
+	else
+		ret[0].file = file, ret[0].line = line;
+	return NULL;
+}
+
 struct error *symbolizer_frames(struct symbolizer *symbolizer,
 				struct dso *dso, uint64_t offset, bool caller,
-				struct symbol_frame *ret, size_t max,
-				size_t *count)
+				bool lines, struct symbol_frame *ret,
+				size_t max, size_t *count)
 {
 	const struct symbol_info *info;
+	struct dwarf_info *dwarf = NULL;
 	struct error *error;
+	uint64_t vaddr;
 
 	if (!max)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "no room for a frame");
-	error = symbolizer_file(symbolizer, dso, offset - (caller && offset),
-				&info);
+	offset -= caller && offset;
+	error = symbolizer_file(symbolizer, dso, offset, &info);
 	if (error)
 		return error;
 	*count = info ? 1 : 0;
-	if (info)
-		ret[0] = (struct symbol_frame){ .symbol = info };
-	return NULL;
+	if (!info)
+		return NULL;
+	ret[0] = (struct symbol_frame){ .symbol = info };
+	error = dso_dwarf(dso, &dwarf);
+	if (error || !dwarf || !dso_offset_to_vaddr(dso, offset, &vaddr))
+		return error;
+	return add_inlines(symbolizer, dwarf, vaddr, lines, ret, max, count);
 }

@@ -23,6 +23,8 @@
 #define SYMBOLIZE_KERNEL ((int32_t)-1)
 /* End of a range's time that does not end. */
 #define SYMBOLIZE_FOREVER UINT64_MAX
+/* Functions of one address, inlined ones included. */
+#define SYMBOLIZE_FRAMES_MAX 64
 /* More ranges than this are ERROR_LIMIT. */
 #define SYMBOLIZE_RANGES_MAX (4u << 20)
 
@@ -47,10 +49,16 @@ struct symbol_info {
 /* One of the frames that an address stands for: the real function and what is
  * inlined into it there. */
 struct symbol_frame {
+	/* The real function, of all frames of an address. */
 	const struct symbol_info *symbol;
-	/* An inlined function's name; NULL for the real one. */
-	const char *inlined;
-	/* NULL, 0: not known. */
+	/*
+	 * What debug information calls the function, for people and as the
+	 * file has it; NULL if it does not tell.
+	 */
+	const char *name;
+	const char *raw_name;
+	bool inlined;
+	/* Where it is being executed, if lines are wanted. NULL, 0: not known. */
 	const char *file;
 	uint32_t line;
 };
@@ -111,12 +119,13 @@ struct error *symbolizer_range(struct symbolizer *symbolizer, int32_t pid,
 
 /*
  * The frames of a file's address, innermost first, at most max (> 0), the
- * last one the real function; *count 0 if nothing is known. caller: the
- * address is a return address, so that the byte before it counts.
+ * last one the real function; *count 0 if nothing is known. lines: fill in
+ * files and lines. caller: the address is a return address, so that the byte
+ * before it counts.
  */
 struct error *symbolizer_frames(struct symbolizer *symbolizer,
 				struct dso *dso, uint64_t offset, bool caller,
-				struct symbol_frame *ret, size_t max,
+				bool lines, struct symbol_frame *ret, size_t max,
 				size_t *count);
 
 #endif

@@ -189,7 +189,7 @@ static struct error *locate(struct report *r)
 	struct location_options how = {
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,
-		.raw_addresses = options->like_perf,
+		.like_perf = options->like_perf,
 	};
 
 	if (report_has_key(options, REPORT_DSO))

@@ -270,11 +270,11 @@ static void test_own_functions(void **state)
 	assert_null(symbolizer_file(symbolizer, dso, offset + 2, &second));
 	assert_ptr_equal(first, second);
 	/* The byte before a function's first is the caller's last. */
-	assert_null(symbolizer_frames(symbolizer, dso, offset, true, &frame, 1,
-				      &count));
+	assert_null(symbolizer_frames(symbolizer, dso, offset, true, false,
+				      &frame, 1, &count));
 	assert_true(count == 0 || frame.symbol != first);
 	assert_null(symbolizer_frames(symbolizer, dso, offset + 1, true,
-				      &frame, 1, &count));
+				      false, &frame, 1, &count));
 	assert_int_equal(count, 1);
 	assert_ptr_equal(frame.symbol, first);
 	assert_int_equal(some_function(1), 3);
