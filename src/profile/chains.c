@@ -176,14 +176,46 @@ static bool push_groups(struct chains *c, uint32_t first, uint32_t count)
 	return true;
 }
 
-/* Heavy first; among equals the higher key, as they stood. */
+/* The higher rank and key first. */
+static int compare_keys(const void *left, const void *right)
+{
+	const struct chain_group *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? 1 : -1;
+	return (a->key < b->key) - (a->key > b->key);
+}
+
+/* Heavy first. */
 static int compare_groups(const void *left, const void *right)
 {
 	const struct chain_group *a = left, *b = right;
 
 	if (a->period != b->period)
 		return a->period < b->period ? 1 : -1;
-	return (a->key < b->key) - (a->key > b->key);
+	return compare_keys(left, right);
+}
+
+/* Siblings stand by name if one of them is inlined. */
+static void sort_groups(struct chains *c, size_t first)
+{
+	struct chain_group *groups = c->groups.data + first;
+	size_t count = c->groups.count - first;
+	bool by_name = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = c->items.data[groups[i].first].node;
+		const struct location *location =
+			calltree_location(c->tree, node);
+
+		by_name |= location->is_inlined;
+		groups[i].rank = location->name_rank;
+	}
+	for (size_t i = 0; i < count && !by_name; i++)
+		groups[i].rank = 0;
+	if (count > 1)
+		qsort(groups, count, sizeof(*groups),
+		      c->options.by_key ? compare_keys : compare_groups);
 }
 
 /*
@@ -282,9 +314,7 @@ static struct error *expand(struct chains *c, uint32_t parent, uint32_t first,
 		return error;
 	if (!push_groups(c, first, count))
 		return error_no_memory();
-	if (c->groups.count > start && !c->options.by_key)
-		qsort(c->groups.data + start, c->groups.count - start,
-		      sizeof(*c->groups.data), compare_groups);
+	sort_groups(c, start);
 	min = threshold(c, parent == PROFILE_NONE
 				   ? c->hit
 				   : c->branches.data[parent].children_hit);

@@ -81,6 +81,8 @@ struct chain_weight {
 
 struct chain_group {
 	uint32_t key;
+	/* location.name_rank if siblings stand by name, else 0. */
+	uint32_t rank;
 	uint32_t first;
 	uint32_t count;
 	uint64_t period;

@@ -285,7 +285,10 @@ static struct error *locate_frame(struct location_builder *b, uint32_t handle,
 				  uint32_t *ret)
 {
 	struct place chain = chain_place(b, frame);
-	struct location location = { .frame = handle };
+	struct location location = {
+		.frame = handle,
+		.is_inlined = frame->flags & PROFILE_FRAME_INLINED,
+	};
 	struct error *error =
 		places_intern(&b->chains, &chain, &location.chain);
 
@@ -369,6 +372,62 @@ static struct error *rank_chain_places(struct location_builder *b)
 		rank[ranked[i].id] = (uint32_t)i;
 	vec_for_each(location, &b->out->all)
 		location->chain = rank[location->chain];
+	return NULL;
+}
+
+struct ranked_name {
+	/* NULL: none. */
+	const char *name;
+	struct location *location;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+	const char *a = ((const struct ranked_name *)left)->name;
+	const char *b = ((const struct ranked_name *)right)->name;
+
+	if (!a || !b)
+		return !b - !a;
+	return strcmp(a, b);
+}
+
+static struct ranked_name named(const struct profile *profile,
+				struct location *location)
+{
+	const struct profile_symbol *symbol = NULL;
+
+	if (location->frame != PROFILE_NONE)
+		symbol = profile_symbol(
+			profile,
+			profile_frame(profile, location->frame)->symbol);
+	return (struct ranked_name){
+		symbol ? profile_string(profile, symbol->name, NULL) : NULL,
+		location
+	};
+}
+
+/* Fills in location.name_rank. */
+static struct error *rank_names(struct location_builder *b)
+{
+	size_t count = b->out->all.count;
+	_cleanup_free_ struct ranked_name *ranked = NULL;
+	bool any_inlined = false;
+	uint32_t rank = 0;
+
+	vec_for_each(location, &b->out->all)
+		any_inlined |= location->is_inlined;
+	if (!any_inlined)
+		return NULL;
+	ranked = calloc(count + 1, sizeof(*ranked));
+	if (!ranked)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = named(b->profile, &b->out->all.data[i]);
+	qsort(ranked, count, sizeof(*ranked), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		rank += i && compare_names(&ranked[i - 1], &ranked[i]);
+		ranked[i].location->name_rank = rank;
+	}
 	return NULL;
 }
 
@@ -493,6 +552,8 @@ static struct error *locations_fill(struct location_builder *b)
 		error = reduce_nothing(b);
 	if (!error)
 		error = rank_chain_places(b);
+	if (!error)
+		error = rank_names(b);
 	b->out->entry_count = (uint32_t)b->entries.all.count;
 	return error;
 }

@@ -61,6 +61,12 @@ struct location {
 	 * weight, the higher number is shown first.
 	 */
 	uint32_t chain;
+	/*
+	 * The same by name, which is how siblings of equal weight stand if
+	 * one of them is inlined; 0 without a name, or if nothing is inlined.
+	 */
+	uint32_t name_rank;
+	bool is_inlined;
 	/* Equal iff the same entry of a table, as a step of a chain ... */
 	uint32_t entry;
 	/* ... and as the place that a sample hit. */

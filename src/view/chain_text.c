@@ -32,7 +32,7 @@ void chain_text_deinit(struct chain_text *text)
 	vec_deinit(&text->ends);
 }
 
-static void put_step(struct chain_text *t, uint32_t location)
+static void put_name(struct chain_text *t, uint32_t location)
 {
 	const struct profile *profile = t->tree->profile;
 	uint32_t id = t->tree->locations->all.data[location].frame;
@@ -58,6 +58,15 @@ static void put_step(struct chain_text *t, uint32_t location)
 	}
 	if (frame->flags & PROFILE_FRAME_INLINED)
 		strbuf_puts(t->out, " (inlined)");
+}
+
+static void put_step(struct chain_text *t, uint32_t location)
+{
+	size_t start = t->out->len;
+
+	put_name(t, location);
+	if (t->options->like_perf && t->out->len - start > TEXT_PERF_MAX)
+		strbuf_truncate(t->out, start + TEXT_PERF_MAX);
 }
 
 static void put_value(struct chain_text *t, uint64_t hits, uint64_t count,

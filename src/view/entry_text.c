@@ -360,6 +360,18 @@ static void put_number_title(struct line *line, const char *title, size_t width,
 		strbuf_printf(line->out, "%*s", (int)width, title);
 }
 
+static void put_title(const struct entry_text *t, struct strbuf *out,
+		      size_t column)
+{
+	size_t start = out->len;
+	size_t width = t->widths[column];
+
+	if (t->options->like_perf && width > TEXT_PERF_MAX)
+		width = TEXT_PERF_MAX;
+	strbuf_puts(out, titles[t->keys[column]]);
+	pad(out, start, width);
+}
+
 static void put_titles(const struct entry_text *t, struct strbuf *out,
 		       bool dots)
 {
@@ -377,15 +389,11 @@ static void put_titles(const struct entry_text *t, struct strbuf *out,
 	if (options->period)
 		put_number_title(&line, "Period", COUNT_WIDTH, dots);
 	for (size_t c = 0; c < t->key_count; c++) {
-		size_t start;
-
 		next_column(&line);
-		start = out->len;
 		if (!dots)
-			strbuf_puts(out, titles[t->keys[c]]);
+			put_title(t, out, c);
 		else
 			strbuf_fill(out, '.', t->widths[c]);
-		pad(out, start, t->widths[c]);
 	}
 	strbuf_putc(out, '\n');
 }

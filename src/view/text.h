@@ -12,6 +12,9 @@
 #include "base/strbuf.h"
 #include "profile/profile.h"
 
+/* Where perf cuts the name of a step, and a title with its blanks. */
+#define TEXT_PERF_MAX 1023
+
 /* Appends n bytes, each control character (C0, DEL, C1 in UTF-8) as '?'. */
 void text_append(struct strbuf *out, const char *s, size_t n);
 /* The same for an interned string; `none` for PROFILE_NONE. */
