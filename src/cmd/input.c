@@ -175,6 +175,7 @@ struct error *input_prepare(struct input *input)
 	o->buildid_dir = input->buildid_dir;
 	o->no_demangle = !input->demangle;
 	o->like_perf = input->like_perf;
+	o->force = input->force;
 	o->max_stack = input->max_stack < UINT32_MAX
 			       ? (uint32_t)input->max_stack
 			       : UINT32_MAX;

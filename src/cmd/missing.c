@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/strbuf.h"
 #include "cmd/message.h"
 
 static void warn_count(uint64_t count, const char *text)
@@ -29,6 +30,17 @@ static void report_stacks(const struct convert_stats *stats)
 	note_count(stats->unresolved, "frames have no name");
 }
 
+static void report_jitdumps(struct converter *converter, uint64_t missing)
+{
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+
+	if (!missing)
+		return;
+	error_format(converter_jit_failure(converter), &why);
+	message_warn("%" PRIu64 " jitdump%s could not be used: %s", missing,
+		     missing > 1 ? "s" : "", why.data);
+}
+
 void missing_report_damage(struct converter *converter)
 {
 	const struct perfdata_stats *file =
@@ -42,6 +54,7 @@ void missing_report_damage(struct converter *converter)
 		   "records on Python code are damaged and left out");
 	warn_count(stats.dropped_tasks,
 		   "records on processes make no sense and are left out");
+	report_jitdumps(converter, stats.missing_jitdumps);
 }
 
 void missing_report(struct converter *converter, bool all)

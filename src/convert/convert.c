@@ -86,8 +86,14 @@ struct convert_stats converter_stats(const struct converter *converter)
 	struct process_stats tasks = process_table_stats(converter->table);
 
 	stats.broken_chains = converter->stacks.broken;
+	stats.missing_jitdumps = converter->names.jits.stats.missing;
 	stats.dropped_tasks = tasks.over_limit + tasks.malformed;
 	return stats;
+}
+
+const struct error *converter_jit_failure(const struct converter *converter)
+{
+	return converter->names.jits.failure;
 }
 
 /* --- The kaa stream ----------------------------------------------------- */
@@ -352,7 +358,8 @@ static struct error *unwind_chain(struct converter *c,
 	bool complete = false;
 
 	if (!c->dwarf_ready) {
-		error = dwarf_init(&c->dwarf, &c->names.images);
+		error = dwarf_init(&c->dwarf, &c->names.images,
+				   &c->names.jits);
 		if (error)
 			return error;
 		c->dwarf_ready = true;
@@ -506,8 +513,12 @@ static struct error *apply_record(struct converter *c,
 				  const struct record *record,
 				  convert_sample_fn *fn, void *arg)
 {
-	struct error *error;
+	struct error *error =
+		jits_see(&c->names.jits, perfdata_reader_events(c->reader),
+			 record, NULL);
 
+	if (error)
+		return error;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		if (!record->event)

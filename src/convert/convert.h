@@ -63,6 +63,8 @@ struct convert_options {
 	bool no_demangle;
 	/* Print what perf prints; see above. */
 	bool like_perf;
+	/* Use jitdumps whoever's they are. */
+	bool force;
 	/* Name the source lines of native frames, too. */
 	bool lines;
 	/* Show functions that are inlined where debug information tells. */
@@ -191,6 +193,8 @@ struct convert_stats {
 	uint64_t broken_stream;
 	/* Records that the timeline dropped. */
 	uint64_t dropped_tasks;
+	/* Jitdumps that could not be read. */
+	uint64_t missing_jitdumps;
 };
 
 /* A count that the recorder left in a SUMMARY record. */
@@ -228,6 +232,8 @@ struct dso_store *converter_dsos(struct converter *converter);
 bool converter_is_python(const struct converter *converter,
 			 const struct dso *dso);
 struct convert_stats converter_stats(const struct converter *converter);
+/* Why the first jitdump could not be read; NULL: all could. */
+const struct error *converter_jit_failure(const struct converter *converter);
 /* The event is kaa's own stream, which has no samples to show. */
 bool converter_is_stream(const struct event *event);
 /* Counters of the recording; complete after converter_run(). */

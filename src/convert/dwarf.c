@@ -4,9 +4,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct error *dwarf_init(struct dwarf *dwarf, struct images *images)
+struct error *dwarf_init(struct dwarf *dwarf, struct images *images,
+			 struct jits *jits)
 {
 	dwarf->images = images;
+	dwarf->jits = jits;
 	dwarf->frames = malloc(DWARF_MAX_FRAMES * sizeof(*dwarf->frames));
 	if (!dwarf->frames)
 		return error_no_memory();
@@ -40,8 +42,12 @@ static struct process_map *exec_map(struct dwarf *dwarf, uint64_t address)
 static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 {
 	struct dwarf *dwarf = arg;
-	struct process_map *map = exec_map(dwarf, address);
+	struct process_map *map;
 
+	if (jits_unwind_map(dwarf->jits, process_pid(dwarf->process), address,
+			    dwarf->time, ret))
+		return true;
+	map = exec_map(dwarf, address);
 	return map && images_unwind_map(dwarf->images, map,
 					process_pid(dwarf->process), ret);
 }
@@ -57,6 +63,9 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 		memcpy(buf, dwarf->sample->stack_user + in_stack, size);
 		return true;
 	}
+	if (jits_read(dwarf->jits, process_pid(dwarf->process), address,
+		      dwarf->time, buf, size))
+		return true;
 	map = exec_map(dwarf, address);
 	return map && images_read(dwarf->images, map,
 				  process_pid(dwarf->process), address, buf,
@@ -92,6 +101,11 @@ struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,
 	target.space = process_generation(process, record->time);
 	if (!target.space)
 		target.space = (1ull << 63) + ++dwarf->last_space;
+	if (jits_has(dwarf->jits, process_pid(process)))
+		target.space = hash_combine(
+			target.space, jits_generation(dwarf->jits,
+						      process_pid(process),
+						      record->time));
 	end = unwind_stack(dwarf->unwinder, &target, &regs, &stack,
 			   dwarf->frames, NULL, DWARF_MAX_FRAMES, &count);
 	if (!vec_reserve(addresses, count))

@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "convert/image.h"
+#include "convert/jit.h"
 #include "perfdata/record.h"
 #include "process/process.h"
 #include "unwind/unwind.h"
@@ -22,6 +23,7 @@
 struct dwarf {
 	struct unwinder *unwinder;
 	struct images *images;
+	struct jits *jits;
 	struct unwind_frame *frames;
 	/* Of the sample being unwound. */
 	struct process *process;
@@ -34,7 +36,8 @@ struct dwarf {
 
 typedef VEC(uint64_t) address_vec;
 
-struct error *dwarf_init(struct dwarf *dwarf, struct images *images);
+struct error *dwarf_init(struct dwarf *dwarf, struct images *images,
+			 struct jits *jits);
 void dwarf_deinit(struct dwarf *dwarf);
 
 /* True if the sample carries what dwarf_unwind() needs. */

@@ -9,6 +9,7 @@
 
 #include "convert/interpreter_frames.h"
 #include "convert/timeline.h"
+#include "obj/demangle.h"
 #include "symbolize/perf_map_file.h"
 
 /* An address on its way to a frame. */
@@ -40,6 +41,12 @@ struct error *names_init(struct names *names,
 	if (error)
 		return error;
 	names->images.store = names->store;
+	names->jits.options = (struct jit_dump_options){
+		.symfs = options->symfs,
+		.root = options->root,
+		.force = options->force,
+	};
+	names->jits.off = options->like_perf;
 	names->images.features = features;
 	return symbolizer_create(names->store, &names->symbolizer);
 }
@@ -50,6 +57,7 @@ void names_deinit(struct names *names)
 	images_deinit(&names->images);
 	dso_store_destroy(names->store);
 	python_code_deinit(&names->code);
+	jits_deinit(&names->jits);
 	vec_for_each(process, &names->processes)
 		free(*process);
 	vec_deinit(&names->processes);
@@ -396,6 +404,47 @@ static struct error *anonymous_frame(struct lookup *l)
 	return NULL;
 }
 
+/* A name for people, if it is mangled; lives as long as names. */
+static const char *jit_name(struct names *names, const char *name)
+{
+	char *readable, *copy;
+
+	if (names->options->no_demangle)
+		return name;
+	readable = demangle(name);
+	if (!readable)
+		return name;
+	copy = arena_strndup(&names->arena, readable, strlen(readable));
+	free(readable);
+	return copy;
+}
+
+static struct error *jit_frame(struct lookup *l, const struct jit_code *code,
+			       const struct jit_dump *dump)
+{
+	struct convert_frame *frame = l->frame;
+	struct jitdump_line line;
+
+	frame->rel = l->shown;
+	frame->name = jit_name(l->names, code->name);
+	if (!frame->name)
+		return error_no_memory();
+	frame->start = code->start;
+	frame->end = code->end;
+	frame->offset = l->shown - code->start;
+	if (interpreter_frame_is_trampoline(code->name)) {
+		frame->is_trampoline = true;
+		frame->kind = PROFILE_FRAME_PYTHON;
+		frame->file = trampoline_file(frame->name);
+	}
+	if ((frame->is_trampoline || l->names->options->lines) &&
+	    jit_code_line(code, l->address, &line)) {
+		frame->file = line.file;
+		frame->line = line.line;
+	}
+	return dso_store_named(l->names->store, dump->path, &frame->dso);
+}
+
 static bool is_interpreter(const struct names *names, const struct dso *dso)
 {
 	vec_for_each(path, &names->pythons)
@@ -512,13 +561,11 @@ bool names_before_exec(const struct place *place, uint64_t address)
 	       process_map_before(place->process, address);
 }
 
-static struct error *user_frame(struct lookup *l, enum address_mode mode)
+static struct error *mapped_frame(struct lookup *l, enum address_mode mode)
 {
 	struct process *process = l->place->process;
 	struct process_map *map;
 
-	if (kaa_in_range(l->shown))
-		return python_frame(l);
 	map = mode == ADDRESS_BEFORE_EXEC
 		      ? process_map_before(process, l->address)
 		      : process_map_at(process, l->address, l->place->time);
@@ -528,6 +575,27 @@ static struct error *user_frame(struct lookup *l, enum address_mode mode)
 	if (timeline_is_anonymous(map) && (map->prot & PROT_EXEC))
 		return anonymous_frame(l);
 	return file_frame(l, map);
+}
+
+static struct error *user_frame(struct lookup *l, enum address_mode mode)
+{
+	struct jits *jits = &l->names->jits;
+	uint64_t from = 0, to = UINT64_MAX;
+	struct jit_code *code = NULL;
+	struct jit_dump *dump;
+	struct error *error;
+
+	if (kaa_in_range(l->shown))
+		return python_frame(l);
+	if (mode == ADDRESS_USER && jits_has(jits, l->place->pid))
+		code = jits_find(jits, l->place->pid, l->address,
+				 l->place->time, &dump, &from, &to);
+	error = code ? jit_frame(l, code, dump) : mapped_frame(l, mode);
+	if (from > l->frame->valid_from)
+		l->frame->valid_from = from;
+	if (to < l->frame->valid_to)
+		l->frame->valid_to = to;
+	return error;
 }
 
 static struct error *make_frame(struct names *names, const struct place *place,

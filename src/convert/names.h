@@ -18,6 +18,7 @@
 #include "convert/convert.h"
 #include "convert/frame_cache.h"
 #include "convert/image.h"
+#include "convert/jit.h"
 #include "convert/python_code.h"
 #include "process/process.h"
 #include "symbolize/symbolize.h"
@@ -54,6 +55,7 @@ struct names {
 	struct symbolizer *symbolizer;
 	struct images images;
 	struct python_code code;
+	struct jits jits;
 	/* Paths of PYTHON records. */
 	VEC(const char *) pythons;
 	/* pids of SYMBOL records. */
