@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -153,6 +154,27 @@ static inline bool mount_small(const char *options)
 	return unshare(CLONE_NEWNS) == 0 &&
 	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("none", test_dir, "tmpfs", 0, options) == 0;
+}
+
+/*
+ * The same, where nothing may be executed. An emulator of another machine runs code
+ * from there all the same.
+ */
+static inline bool mount_without_exec(void)
+{
+	char path[PATH_MAX];
+	void *page;
+	int fd;
+
+	if (!mount_small("size=1m") ||
+	    mount("none", test_dir, "tmpfs", MS_REMOUNT | MS_NOEXEC, NULL))
+		return false;
+	snprintf(path, sizeof(path), "%s/probe", test_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && write(fd, "", 1) == 1);
+	page = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return page == MAP_FAILED;
 }
 
 /*

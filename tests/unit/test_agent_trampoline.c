@@ -189,23 +189,34 @@ static void *descend(void *a, void *b, long c)
 	return slots[c](NULL, NULL, c + 1, descend);
 }
 
-static uint8_t *register_cfi(const struct agent_code_memory *of)
+/* Memory within 2 GiB of an address, as pcrel|sdata4 needs it. */
+static uint8_t *map_near(uint8_t *address, size_t size)
 {
-	const struct agent_arena *arena = &of->arenas[of->arena_count - 1];
+	for (int i = 1; i < 100; i++) {
+		uint8_t *bytes = mmap(address + ((size_t)i << 24), size,
+				      PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		assert_true(bytes != MAP_FAILED);
+		if (labs(bytes - address) < INT32_MAX)
+			return bytes;
+		munmap(bytes, size);
+	}
+	fail_msg("no memory near %p", (void *)address);
+	return NULL;
+}
+
+static uint8_t *register_cfi(const struct agent_arena *arena)
+{
 	struct agent_unwind_table table = {
 		.trampoline = agent_trampoline(),
 		.text = (uintptr_t)arena->start,
-		.stride = of->stride,
-		.slots = (uint32_t)(arena->size / of->stride),
+		.stride = agent_trampoline()->stride,
+		.slots = (uint32_t)(arena->size / agent_trampoline()->stride),
 	};
 	size_t size = agent_eh_frame_size(table.trampoline, table.slots);
-	/* Within 2 GiB of the code, as pcrel|sdata4 needs it. */
-	uint8_t *bytes = mmap(arena->start + arena->size, size,
-			      PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *bytes = map_near(arena->start, size);
 
-	assert_true(bytes != MAP_FAILED);
-	assert_true(labs(bytes - arena->start) < INT32_MAX);
 	table.eh_frame = (uintptr_t)bytes;
 	agent_eh_frame_write(&table, bytes);
 	__register_frame(bytes);
@@ -215,16 +226,17 @@ static uint8_t *register_cfi(const struct agent_code_memory *of)
 static void test_backtrace_passes_every_trampoline(void **state)
 {
 	static struct agent_code_memory fresh;
-	uint8_t *cfi;
+	uint8_t *cfi[AGENT_ARENAS_MAX];
 	int next = CALLS;
 
 	(void)state;
 	for (int i = 0; i < CALLS; i++)
 		slots[i] = take(&fresh);
-	assert_int_equal(fresh.arena_count, 1);
-	cfi = register_cfi(&fresh);
+	for (uint32_t i = 0; i < fresh.arena_count; i++)
+		cfi[i] = register_cfi(&fresh.arenas[i]);
 	descend(NULL, NULL, 0);
-	__deregister_frame(cfi);
+	for (uint32_t i = 0; i < fresh.arena_count; i++)
+		__deregister_frame(cfi[i]);
 	for (int i = 0; i < frame_count; i++) {
 		const void *slot = agent_code_memory_slot_of(&fresh, frames[i]);
 
