@@ -176,13 +176,14 @@ static bool push_groups(struct chains *c, uint32_t first, uint32_t count)
 	return true;
 }
 
-/* The higher rank and key first. */
+/* What is inlined is compared by name; the higher one is first. */
 static int compare_keys(const void *left, const void *right)
 {
 	const struct chain_group *a = left, *b = right;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? 1 : -1;
+	if ((a->is_inlined || b->is_inlined) && a->name_rank && b->name_rank &&
+	    a->name_rank != b->name_rank)
+		return a->name_rank < b->name_rank ? 1 : -1;
 	return (a->key < b->key) - (a->key > b->key);
 }
 
@@ -196,23 +197,19 @@ static int compare_groups(const void *left, const void *right)
 	return compare_keys(left, right);
 }
 
-/* Siblings stand by name if one of them is inlined. */
 static void sort_groups(struct chains *c, size_t first)
 {
 	struct chain_group *groups = c->groups.data + first;
 	size_t count = c->groups.count - first;
-	bool by_name = false;
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t node = c->items.data[groups[i].first].node;
 		const struct location *location =
 			calltree_location(c->tree, node);
 
-		by_name |= location->is_inlined;
-		groups[i].rank = location->name_rank;
+		groups[i].is_inlined = location->is_inlined;
+		groups[i].name_rank = location->name_rank;
 	}
-	for (size_t i = 0; i < count && !by_name; i++)
-		groups[i].rank = 0;
 	if (count > 1)
 		qsort(groups, count, sizeof(*groups),
 		      c->options.by_key ? compare_keys : compare_groups);

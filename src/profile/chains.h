@@ -81,8 +81,9 @@ struct chain_weight {
 
 struct chain_group {
 	uint32_t key;
-	/* location.name_rank if siblings stand by name, else 0. */
-	uint32_t rank;
+	/* Of the location. */
+	uint32_t name_rank;
+	bool is_inlined;
 	uint32_t first;
 	uint32_t count;
 	uint64_t period;

@@ -425,7 +425,8 @@ static struct error *rank_names(struct location_builder *b)
 		ranked[i] = named(b->profile, &b->out->all.data[i]);
 	qsort(ranked, count, sizeof(*ranked), compare_names);
 	for (size_t i = 0; i < count; i++) {
-		rank += i && compare_names(&ranked[i - 1], &ranked[i]);
+		rank += i ? compare_names(&ranked[i - 1], &ranked[i]) != 0
+			  : ranked[i].name != NULL;
 		ranked[i].location->name_rank = rank;
 	}
 	return NULL;

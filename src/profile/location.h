@@ -63,7 +63,7 @@ struct location {
 	uint32_t chain;
 	/*
 	 * The same by name, which is how siblings of equal weight stand if
-	 * one of them is inlined; 0 without a name, or if nothing is inlined.
+	 * one of them is inlined; 0 without a name.
 	 */
 	uint32_t name_rank;
 	bool is_inlined;

@@ -97,11 +97,29 @@ static void end_line(struct chain_text *t, size_t start)
 	strbuf_putc(t->out, '\n');
 }
 
+static uint32_t perf_bit(size_t level)
+{
+	return 1u << (level & 31);
+}
+
+static bool is_live(const struct chain_text *t, size_t level)
+{
+	return t->options->like_perf ? t->perf_live & perf_bit(level)
+				     : t->live.data[level];
+}
+
+/* The innermost level goes no further. */
+static void end_level(struct chain_text *t)
+{
+	*vec_last(&t->live) = false;
+	t->perf_live &= ~perf_bit(t->live.count - 1);
+}
+
 static void put_levels(struct chain_text *t, size_t levels)
 {
 	strbuf_fill(t->out, ' ', t->margin);
 	for (size_t i = 0; i < levels; i++) {
-		strbuf_putc(t->out, t->live.data[i] ? '|' : ' ');
+		strbuf_putc(t->out, is_live(t, i) ? '|' : ' ');
 		strbuf_fill(t->out, ' ', LEVEL_WIDTH - 1);
 	}
 }
@@ -119,7 +137,7 @@ static void put_fork(struct chain_text *t, uint64_t hits, uint64_t count,
 		     uint64_t total)
 {
 	put_levels(t, t->live.count - 1);
-	strbuf_putc(t->out, *vec_last(&t->live) ? '|' : ' ');
+	strbuf_putc(t->out, is_live(t, t->live.count - 1) ? '|' : ' ');
 	strbuf_puts(t->out, "--");
 	put_value(t, hits, count, total);
 	strbuf_puts(t->out, "--");
@@ -149,7 +167,7 @@ static void put_remaining(struct chain_text *t, uint64_t hits, uint64_t count,
 
 	if (t->options->callgraph.value == CALLGRAPH_COUNT && !count)
 		return;
-	*vec_last(&t->live) = false;
+	end_level(t);
 	put_fork(t, hits, count, total);
 	strbuf_puts(t->out, "[...]");
 	end_line(t, start);
@@ -166,10 +184,12 @@ static struct error *put_siblings(struct chain_text *t, uint32_t first,
 	uint32_t limit = t->options->callgraph.print_limit;
 	uint32_t printed = 0;
 	uint64_t left = total;
+	uint32_t perf_live = t->perf_live;
 	struct error *error = NULL;
 
 	if (!vec_push(&t->live, true))
 		return error_no_memory();
+	t->perf_live |= perf_bit(t->live.count - 1);
 	for (uint32_t id = first; id != PROFILE_NONE && !error;) {
 		struct chain_branch branch = t->chains.branches.data[id];
 
@@ -177,7 +197,7 @@ static struct error *put_siblings(struct chain_text *t, uint32_t first,
 		goes_on -= chain_branch_counts(&branch);
 		put_separator(t);
 		if (branch.next == PROFILE_NONE && !(fractal && left))
-			*vec_last(&t->live) = false;
+			end_level(t);
 		put_branch(t, &branch, total);
 		error = put_siblings(t, branch.first_child,
 				     fractal ? branch.children_hit : total,
@@ -189,6 +209,7 @@ static struct error *put_siblings(struct chain_text *t, uint32_t first,
 	if (fractal && left && left != total && !error)
 		put_remaining(t, left, goes_on, total);
 	t->live.count--;
+	t->perf_live = perf_live;
 	return error;
 }
 

@@ -21,6 +21,8 @@ struct chain_text {
 	struct chains chains;
 	/* Which levels of the tree go on below the line being drawn. */
 	VEC(bool) live;
+	/* The same as perf has it: level i is bit i modulo 32. */
+	uint32_t perf_live;
 	/* Columns left of the tree. */
 	size_t margin;
 	/* Scratch: branches with chains that end there. */

@@ -234,7 +234,8 @@ static size_t symbol_width(const struct entry_text *t,
 	if (!symbol)
 		return 4 + 2 + 16;
 	width = 4 + string_length(profile, symbol->name, 9);
-	return frame->flags & PROFILE_FRAME_INLINED
+	/* perf forgets what it writes behind the name. */
+	return (frame->flags & PROFILE_FRAME_INLINED) && !t->options->like_perf
 		       ? width + strlen(" (inlined)")
 		       : width;
 }
