@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Stands in for CPython's _testinternalcapi where the agent is tested: what concerns trampolines and perf maps goes to
-the agent's C API for embedders (include/kaa/trampoline.h), all else to the module itself, where the interpreter has it.
+the agent's C API for embedders (include/kaa/trampoline.h), all else is left as the interpreter has it.
 
 Up to 3.14 set_eval_frame_record does nothing: an eval hook of somebody else is refused there, as by the versions' own support.
 """
@@ -42,8 +42,12 @@ def perf_trampoline_set_persist_after_fork(enable):
     return _persist(enable)
 
 
-def _module():
-    """The interpreter's own, or None."""
+def set_eval_frame_record(_):
+    pass
+
+
+def _own_module():
+    """The interpreter's, or None."""
     here = os.path.dirname(os.path.abspath(__file__))
     spec = importlib.machinery.PathFinder.find_spec(__name__, [path for path in sys.path if os.path.abspath(path) != here])
     if spec is None:
@@ -53,13 +57,13 @@ def _module():
     return module
 
 
-if sys.version_info >= (3, 15):
-    def set_eval_frame_record(names):
-        _module().set_eval_frame_record(names)
-else:
-    def set_eval_frame_record(_):
-        pass
-
-
-def __getattr__(name):
-    return getattr(_module(), name)
+_own = _own_module()
+if _own:
+    _own.write_perf_map_entry = write_perf_map_entry
+    _own.perf_map_state_teardown = perf_map_state_teardown
+    _own.compile_perf_trampoline_entry = compile_perf_trampoline_entry
+    _own.perf_trampoline_set_persist_after_fork = perf_trampoline_set_persist_after_fork
+    if sys.version_info < (3, 15):
+        _own.set_eval_frame_record = set_eval_frame_record
+    # Its functions look for their state in what is imported by this name.
+    sys.modules[__name__] = _own
