@@ -28,6 +28,9 @@ void features_deinit(struct features *f)
 		free(entry->filename);
 	vec_deinit(&f->build_ids);
 	vec_deinit(&f->tracing_data);
+	vec_for_each(section, &f->others)
+		vec_deinit(&section->bytes);
+	vec_deinit(&f->others);
 	*f = (struct features){};
 }
 
@@ -316,6 +319,32 @@ static void decode_compressed(struct features *f, struct reader *r)
 	reader_u32(r, &f->compress_mmap_len);
 }
 
+static bool is_of_the_file(enum feature bit)
+{
+	return bit == FEATURE_AUXTRACE || bit == FEATURE_DIR_FORMAT ||
+	       bit == FEATURE_COMPRESSED;
+}
+
+static struct error *keep_other(struct features *f, enum feature bit,
+				struct reader *r)
+{
+	struct feature_section section = { .bit = bit };
+	size_t size = reader_left(r);
+
+	if (is_of_the_file(bit) || features_have(f, bit))
+		return NULL;
+	if (!vec_reserve(&section.bytes, size + 1))
+		return error_no_memory();
+	if (size)
+		memcpy(section.bytes.data, reader_bytes(r, size), size);
+	section.bytes.count = size;
+	if (!vec_push(&f->others, section)) {
+		vec_deinit(&section.bytes);
+		return error_no_memory();
+	}
+	return NULL;
+}
+
 static struct error *decode_numbers(struct features *f, enum feature bit,
 				    struct reader *r)
 {
@@ -341,7 +370,7 @@ static struct error *decode_numbers(struct features *f, enum feature bit,
 		decode_compressed(f, r);
 		break;
 	default:
-		break;
+		return keep_other(f, bit, r);
 	}
 	return r->failed ? reader_error(r, "a feature section") : NULL;
 }
@@ -467,6 +496,18 @@ static bool put_numbers(struct strbuf *out, const struct features *f,
 	}
 }
 
+static bool put_other(struct strbuf *out, const struct features *f,
+		      enum feature bit)
+{
+	vec_for_each(section, &f->others) {
+		if (section->bit != bit)
+			continue;
+		strbuf_append(out, section->bytes.data, section->bytes.count);
+		return true;
+	}
+	return false;
+}
+
 struct error *features_encode(const struct features *f, enum feature bit,
 			      const struct events *events, struct strbuf *out)
 {
@@ -482,7 +523,7 @@ struct error *features_encode(const struct features *f, enum feature bit,
 		put_build_ids(out, f);
 	else if (bit == FEATURE_TRACING_DATA)
 		strbuf_append(out, f->tracing_data.data, f->tracing_data.count);
-	else if (!put_numbers(out, f, bit))
+	else if (!put_numbers(out, f, bit) && !put_other(out, f, bit))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "no encoder for feature %d", (int)bit);
 	return strbuf_error(out);

@@ -68,6 +68,12 @@ struct feature_build_id {
 	char *filename;
 };
 
+/* A section that kaa itself has no use for, as it stands in the file. */
+struct feature_section {
+	enum feature bit;
+	VEC(uint8_t) bytes;
+};
+
 /* Strings are owned, NULL if the file does not say. */
 struct features {
 	/* Bits of the sections that are there. */
@@ -100,6 +106,8 @@ struct features {
 	uint32_t compress_mmap_len;
 	/* TRACING_DATA as it stands in the file; perfdata/tracing_data.h. */
 	VEC(uint8_t) tracing_data;
+	/* To be handed on by who copies the recording. */
+	VEC(struct feature_section) others;
 };
 
 static inline bool features_have(const struct features *f, enum feature bit)
@@ -133,7 +141,8 @@ struct error *features_add_build_id(struct features *features,
 
 /*
  * Reads the payload of one section; EVENT_DESC fills names and ids in
- * `events`, where the attributes match. Unknown bits are skipped.
+ * `events`, where the attributes match. Other bits than those above are kept in
+ * `others`, but for those that describe the file and not the recording.
  */
 struct error *features_decode(struct features *features, enum feature bit,
 			      struct reader *payload, struct events *events);

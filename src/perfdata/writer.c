@@ -619,7 +619,7 @@ struct error *perfdata_writer_checkpoint(struct perfdata_writer *w)
 
 /* Features */
 
-/* The sections that this writer knows to write, in the order of their bits. */
+/* The sections that the encoder makes. */
 static const enum feature writable[] = {
 	FEATURE_TRACING_DATA, FEATURE_BUILD_ID,   FEATURE_HOSTNAME,
 	FEATURE_OSRELEASE,    FEATURE_VERSION,	  FEATURE_ARCH,
@@ -630,27 +630,53 @@ static const enum feature writable[] = {
 
 #define WRITABLE_COUNT (sizeof(writable) / sizeof(writable[0]))
 
+static bool is_writable(enum feature bit)
+{
+	for (size_t i = 0; i < WRITABLE_COUNT; i++)
+		if (writable[i] == bit)
+			return true;
+	return false;
+}
+
 static bool wanted(const struct features *features, enum feature bit)
 {
-	return bit == FEATURE_EVENT_DESC || features_have(features, bit);
+	if (bit == FEATURE_EVENT_DESC)
+		return true;
+	if (!features_have(features, bit))
+		return false;
+	if (is_writable(bit))
+		return true;
+	vec_for_each(section, &features->others)
+		if (section->bit == bit)
+			return true;
+	return false;
+}
+
+static struct error *write_feature_record(struct perfdata_writer *w,
+					  const struct features *features,
+					  enum feature bit)
+{
+	struct error *err;
+
+	begin(w, PERFDATA_HEADER_FEATURE);
+	put_u64(w, bit);
+	err = features_encode(features, bit, w->events, &w->scratch);
+	/* Nobody misses a description of the machine that no record holds. */
+	if (!err && w->scratch.len > RECORD_MAX_ALIGNED && !is_writable(bit))
+		return NULL;
+	return err ? err : end(w);
 }
 
 static struct error *write_feature_records(struct perfdata_writer *w,
 					   const struct features *features)
 {
-	for (size_t i = 0; i < WRITABLE_COUNT; i++) {
+	for (int bit = 0; bit < FEATURE_MAX; bit++) {
 		struct error *err;
 
 		/* perfdata_writer_tracing_data() wrote that one. */
-		if (!wanted(features, writable[i]) ||
-		    writable[i] == FEATURE_TRACING_DATA)
+		if (!wanted(features, bit) || bit == FEATURE_TRACING_DATA)
 			continue;
-		begin(w, PERFDATA_HEADER_FEATURE);
-		put_u64(w, writable[i]);
-		err = features_encode(features, writable[i], w->events,
-				      &w->scratch);
-		if (!err)
-			err = end(w);
+		err = write_feature_record(w, features, bit);
 		if (err)
 			return err;
 	}
@@ -663,14 +689,15 @@ encode_sections(struct perfdata_writer *w, const struct features *features,
 		uint64_t (*table)[2], size_t count, struct strbuf *out)
 {
 	uint64_t base = data_end(w) + count * sizeof(*table);
+	size_t n = 0;
 
-	for (size_t i = 0, n = 0; i < WRITABLE_COUNT; i++) {
+	for (int bit = 0; bit < FEATURE_MAX; bit++) {
 		size_t start = out->len;
 		struct error *err;
 
-		if (!wanted(features, writable[i]))
+		if (!wanted(features, bit))
 			continue;
-		err = features_encode(features, writable[i], w->events, out);
+		err = features_encode(features, bit, w->events, out);
 		if (err)
 			return err;
 		table[n][0] = base + start;
@@ -684,16 +711,16 @@ static struct error *write_feature_sections(struct perfdata_writer *w,
 					    const struct features *features)
 {
 	_cleanup_strbuf_ struct strbuf payloads = STRBUF_INIT;
-	uint64_t table[WRITABLE_COUNT][2];
+	uint64_t table[FEATURE_MAX][2];
 	struct features marks = {};
 	struct error *err;
 	size_t count = 0;
 	size_t size;
 
-	for (size_t i = 0; i < WRITABLE_COUNT; i++) {
-		if (!wanted(features, writable[i]))
+	for (int bit = 0; bit < FEATURE_MAX; bit++) {
+		if (!wanted(features, bit))
 			continue;
-		features_mark(&marks, writable[i]);
+		features_mark(&marks, bit);
 		count++;
 	}
 	err = encode_sections(w, features, table, count, &payloads);

@@ -298,6 +298,8 @@ static struct error *add_code(struct filling *f, struct jit_code *code)
 	}
 	code->number = (uint32_t)dump->codes.count;
 	code->to = UINT64_MAX;
+	if (!code->moved)
+		code->load = code->number;
 	slot = map_insert(&f->by_index, code->index, code->number, NULL);
 	if (!slot || !vec_push(&dump->codes, *code))
 		return error_no_memory();

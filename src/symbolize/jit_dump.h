@@ -90,8 +90,10 @@ struct jit_code {
 	struct jitdump_unwinding unwinding;
 	/* For the owner, starts NULL. */
 	void *user;
-	/* Private: order in the dump; the highest end up to here. */
+	/* Order in the dump; of moved code, of the load that it was. */
 	uint32_t number;
+	uint32_t load;
+	/* Private: the highest end up to here. */
 	uint64_t reach;
 };
 
