@@ -461,7 +461,9 @@ static const char *frame_name(const struct names *names,
 
 /*
  * perf takes a function by what debug information calls it for an inlined
- * one, unless the symbol is called the same.
+ * one, unless the symbol is called the same. It has the names from binutils'
+ * addr2line, which, asked for the first time for a function without a name for
+ * the linker, says the symbol's name.
  */
 static bool is_shown_inlined(const struct lookup *l,
 			     const struct symbol_frame *frame)
@@ -470,6 +472,8 @@ static bool is_shown_inlined(const struct lookup *l,
 
 	if (!l->names->options->like_perf)
 		return frame->inlined;
+	if (frame->is_new && !frame->is_linkage_name)
+		return false;
 	return name ? strcmp(name, l->frame->name) != 0 : frame->inlined;
 }
 

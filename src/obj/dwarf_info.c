@@ -30,6 +30,8 @@ struct function {
 	/* The function behind the last one within this one. */
 	uint32_t end;
 	bool inlined;
+	/* It was the innermost one of an address asked for. */
+	bool asked;
 };
 
 struct span {
@@ -375,7 +377,7 @@ static struct unit *unit_of_die(struct dwarf_info *info, uint64_t offset)
 
 /* Follows the DIE to where it was declared, for the first name of each kind. */
 static struct error *name_of(struct dwarf_info *info, uint64_t offset,
-			     const char **ret)
+			     const char **ret, bool *is_linkage)
 {
 	const struct dwarf_sections *s = &info->sections;
 	const char *name = NULL;
@@ -396,6 +398,7 @@ static struct error *name_of(struct dwarf_info *info, uint64_t offset,
 			break;
 		*ret = dwarf_string(s, &unit->dwarf.encoding,
 				    &die.linkage_name);
+		*is_linkage = *ret;
 		if (*ret)
 			return NULL;
 		if (!name)
@@ -435,6 +438,15 @@ static bool holds(const struct unit *unit, const struct function *function,
 	return false;
 }
 
+/* Languages whose linkers know functions by their names; DWARF 5, 7.12. */
+static bool is_plain_language(uint64_t language)
+{
+	enum { C89 = 0x01, C = 0x02, C99 = 0x0c, C11 = 0x1d, C17 = 0x2c };
+
+	return language == C89 || language == C || language == C99 ||
+	       language == C11 || language == C17;
+}
+
 static struct error *fill(struct dwarf_info *info, struct unit *unit,
 			  const struct function *function,
 			  struct dwarf_function *ret)
@@ -442,7 +454,8 @@ static struct error *fill(struct dwarf_info *info, struct unit *unit,
 	struct error *error;
 
 	*ret = (struct dwarf_function){ .inlined = function->inlined };
-	error = name_of(info, function->die, &ret->name);
+	error = name_of(info, function->die, &ret->name, &ret->is_linkage_name);
+	ret->is_linkage_name |= is_plain_language(unit->dwarf.language);
 	if (error || !function->inlined)
 		return error;
 	error = load_lines(info, unit, false);
@@ -463,6 +476,7 @@ struct error *dwarf_info_functions(struct dwarf_info *info, uint64_t vaddr,
 	const struct span *span = find_span(&info->spans, vaddr);
 	struct unit *unit = span ? &info->units.data[span->index] : NULL;
 	struct error *error;
+	struct function *innermost = NULL;
 	uint32_t i, end;
 	size_t n = 0;
 
@@ -478,7 +492,7 @@ struct error *dwarf_info_functions(struct dwarf_info *info, uint64_t vaddr,
 	/* Outermost first: from each function into the one within it. */
 	for (i = span->index, end = unit->functions.data[i].end;
 	     i < end && n < max;) {
-		const struct function *function = &unit->functions.data[i];
+		struct function *function = &unit->functions.data[i];
 
 		if (n && !(function->inlined && holds(unit, function, vaddr))) {
 			i = function->end;
@@ -488,8 +502,13 @@ struct error *dwarf_info_functions(struct dwarf_info *info, uint64_t vaddr,
 		if (error)
 			return error;
 		n++;
+		innermost = function;
 		end = function->end;
 		i++;
+	}
+	if (n) {
+		ret[n - 1].is_new = !innermost->asked;
+		innermost->asked = true;
 	}
 	for (size_t j = 0; j < n / 2; j++) {
 		struct dwarf_function swap = ret[j];

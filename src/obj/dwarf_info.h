@@ -27,8 +27,12 @@ struct dwarf_info;
 struct dwarf_function {
 	/* As the linker knows it, else as the source does; NULL: not known. */
 	const char *name;
+	/* The name is the linker's, or in the unit's language the same. */
+	bool is_linkage_name;
 	/* It is inlined into the next one, which calls it here. */
 	bool inlined;
+	/* No call before had this very function, at this place, innermost. */
+	bool is_new;
 	/* NULL, 0: not known. */
 	const char *call_file;
 	uint32_t call_line;

@@ -198,6 +198,9 @@ static void take_attribute(struct dwarf_die *die, uint32_t attribute,
 	case DW_AT_call_file:
 		die->call_file = number_of(value, DWARF_CONSTANT);
 		break;
+	case DW_AT_language:
+		die->language = number_of(value, DWARF_CONSTANT);
+		break;
 	case DW_AT_call_line:
 		die->call_line = number_of(value, DWARF_CONSTANT);
 		break;
@@ -285,6 +288,7 @@ struct error *dwarf_unit_root(const struct dwarf_sections *sections,
 		unit->name = dwarf_string(sections, &unit->encoding, &die.name);
 		unit->comp_dir = dwarf_string(sections, &unit->encoding,
 					      &die.comp_dir);
+		unit->language = die.language;
 		unit->has_lines = die.stmt_list.class == DWARF_OFFSET ||
 				  die.stmt_list.class == DWARF_CONSTANT;
 		unit->line_offset = die.stmt_list.number;

@@ -46,6 +46,8 @@ struct dwarf_unit {
 	uint64_t low_pc;
 	const char *name;
 	const char *comp_dir;
+	/* DW_LANG_* */
+	uint64_t language;
 	bool has_lines;
 	uint64_t line_offset;
 	/* Filled by dwarf_unit_abbrevs(). */
@@ -73,6 +75,7 @@ struct dwarf_die {
 	uint64_t sibling;
 	uint64_t call_file;
 	uint64_t call_line;
+	uint64_t language;
 };
 
 /* False if no unit begins there; *next is where the one behind it does. */

@@ -385,6 +385,8 @@ static struct error *name_frame(struct symbolizer *symbolizer,
 				struct symbol_frame *ret)
 {
 	ret->inlined = function->inlined;
+	ret->is_linkage_name = function->is_linkage_name;
+	ret->is_new = function->is_new;
 	if (!function->name)
 		return NULL;
 	ret->raw_name = function->name;

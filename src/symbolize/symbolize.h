@@ -58,6 +58,9 @@ struct symbol_frame {
 	const char *name;
 	const char *raw_name;
 	bool inlined;
+	/* As struct dwarf_function has them. */
+	bool is_linkage_name;
+	bool is_new;
 	/* Where it is being executed, if lines are wanted. NULL, 0: not known. */
 	const char *file;
 	uint32_t line;
