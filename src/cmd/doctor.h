@@ -45,5 +45,7 @@ void doctor_python_failed(const char *subject, const struct error *error);
  * reasons are appended to `why`, each "; " apart.
  */
 bool doctor_bpf_works(const struct machine *machine, struct strbuf *why);
+/* The same of the source `trampoline`, as far as the machine goes. */
+bool doctor_trampolines_work(const struct machine *machine);
 
 #endif

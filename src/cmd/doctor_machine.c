@@ -207,6 +207,12 @@ bool doctor_bpf_works(const struct machine *m, struct strbuf *why)
 	return why->len == before;
 }
 
+/* All that it takes is an event on a process of one's own. */
+bool doctor_trampolines_work(const struct machine *m)
+{
+	return strcmp(m->arch, "x86_64") == 0 && m->try_user_event == 0;
+}
+
 static void tell_source(const struct machine *m)
 {
 	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
@@ -217,7 +223,12 @@ static void tell_source(const struct machine *m)
 			    "source: bpf, exact at each sample, nothing in the program is touched");
 		return;
 	}
-	doctor_fact(MARK_NO, "source: none; recordings show native functions only");
+	if (doctor_trampolines_work(m))
+		doctor_fact(MARK_WARN,
+			    "source: trampoline, in commands that kaa record starts; functions without lines, and each Python call takes longer");
+	else
+		doctor_fact(MARK_NO,
+			    "source: none; recordings show native functions only");
 	doctor_fact(MARK_NO, "source bpf: %s", why.data);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
 #include <string.h>
 
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
+#include "cmd/run.h"
 
 void doctor_python_failed(const char *subject, const struct error *error)
 {
@@ -93,23 +95,75 @@ static void tell_build(const struct python_facts *facts)
 						       "built in");
 }
 
+/* The 12 of "3.12.1"; 0 if it is no CPython 3. */
+static unsigned int minor_of(const struct python_facts *facts)
+{
+	const char *name = facts->implementation;
+	unsigned int minor = 0;
+
+	if ((name && strcmp(name, "cpython") != 0) || !facts->version ||
+	    sscanf(facts->version, "3.%u", &minor) != 1)
+		return 0;
+	return minor;
+}
+
+/* Whose trampolines this interpreter can have; NULL: none. */
+static const char *trampolines_of(const struct python_facts *facts)
+{
+	const struct python_config *config = &facts->config;
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+	struct error *error;
+	unsigned int minor = minor_of(facts);
+
+	if (config->perf_trampoline == ANSWER_YES &&
+	    facts->jit_enabled != ANSWER_YES)
+		return "its own, -X perf";
+	if (minor < 6 || minor > 15 || config->free_threaded == ANSWER_YES ||
+	    facts->jit_enabled == ANSWER_YES)
+		return NULL;
+	error = run_find_agent(&path);
+	if (!error)
+		return "kaa's";
+	error_destroy(error);
+	return NULL;
+}
+
+/* Where Python frames come from if the walker cannot give them. */
+static void tell_without_bpf(const struct doctor *doctor,
+			     const struct python_facts *facts, const char *why)
+{
+	const char *trampolines = doctor_trampolines_work(&doctor->machine) ?
+					  trampolines_of(facts) :
+					  NULL;
+
+	if (trampolines)
+		doctor_fact(MARK_WARN,
+			    "Python frames: from the source trampoline (%s), if kaa record starts it; %s",
+			    trampolines, why);
+	else
+		doctor_fact(MARK_NO, "Python frames: none; %s", why);
+}
+
 static void tell_source(const struct doctor *doctor,
 			const struct python_facts *facts)
 {
-	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT, reasons = STRBUF_INIT;
 
 	if (facts->walker_refusal) {
-		doctor_fact(MARK_NO,
-			    "Python frames: none; this version of kaa cannot read this interpreter: %s",
-			    facts->walker_refusal);
+		strbuf_printf(&why,
+			      "this version of kaa cannot read this interpreter: %s",
+			      facts->walker_refusal);
+		tell_without_bpf(doctor, facts, why.data);
 		return;
 	}
-	if (doctor_bpf_works(&doctor->machine, &why))
+	if (doctor_bpf_works(&doctor->machine, &reasons)) {
 		doctor_fact(MARK_OK, "Python frames: from the source bpf");
-	else
-		doctor_fact(MARK_NO,
-			    "Python frames: none; the source bpf would work with this interpreter, but: %s",
-			    why.data);
+		return;
+	}
+	strbuf_printf(&why,
+		      "the source bpf would work with this interpreter, but: %s",
+		      reasons.data);
+	tell_without_bpf(doctor, facts, why.data);
 }
 
 void doctor_python(const struct doctor *doctor, const char *subject,

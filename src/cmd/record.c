@@ -684,7 +684,7 @@ static void say_trampolines(const struct setup *setup,
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	if (setup->options.launch)
+	if (recorder_gives_trampolines(&setup->options))
 		strbuf_puts(&text, "Python source: trampolines: functions without lines, and each Python call of the command takes longer");
 	else
 		strbuf_puts(&text, "Python source: trampolines, of programs that have them (kaa run --perf, python3 -X perf); no Python frames of others");
@@ -701,7 +701,7 @@ static void say_no_agent(const struct setup *setup)
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
 	struct error *error;
 
-	if (!setup->options.launch)
+	if (!recorder_gives_trampolines(&setup->options))
 		return;
 	error = run_find_agent(&path);
 	if (error) {

@@ -1172,8 +1172,9 @@ static struct error *start(struct recorder *recorder)
 		error = sampler_enable(&recorder->sampler);
 	}
 	if (!error && options->launch)
-		error = launch_go(options->launch, recorder_python(recorder) ==
-							   PYTHON_SOURCE_TRAMPOLINE);
+		error = launch_go(options->launch,
+				  recorder->stacks.trampolines &&
+					  recorder_gives_trampolines(options));
 	return error;
 }
 

@@ -29,8 +29,8 @@ enum python_source {
 	PYTHON_SOURCE_AUTO,
 	PYTHON_SOURCE_BPF,
 	/*
-	 * Those that programs have already, and a command that is launched is
-	 * given: launch_go().
+	 * Those that programs have already, and that a command which is launched
+	 * to be recorded is given: launch_go().
 	 */
 	PYTHON_SOURCE_TRAMPOLINE,
 	PYTHON_SOURCE_NONE,
@@ -87,6 +87,14 @@ typedef void recorder_message(const char *text);
 
 struct error *recorder_open(const struct recorder_options *options,
 			    recorder_message *message, struct recorder **ret);
+/* With trampolines as the source: whether the command is given some. */
+static inline bool
+recorder_gives_trampolines(const struct recorder_options *options)
+{
+	return options->launch &&
+	       (options->records_launch || options->system_wide);
+}
+
 /* The source in use; never PYTHON_SOURCE_AUTO. */
 enum python_source recorder_python(const struct recorder *recorder);
 /*

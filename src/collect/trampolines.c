@@ -21,6 +21,8 @@ enum {
 
 /* docs/agent.md: "py::<qualname>:<filename>". */
 #define PREFIX "py::"
+/* Behind the qualified name of what a child's stack has from before the fork. */
+#define FORKED " [forked]"
 
 struct error *trampolines_create(uint32_t pid, uid_t owner,
 				 struct trampolines **ret)
@@ -218,6 +220,14 @@ static bool is_python(const struct symbol *symbol)
 	return !strncmp(symbol->name, PREFIX, strlen(PREFIX));
 }
 
+static bool ends_in(struct bytes text, const char *end)
+{
+	size_t size = strlen(end);
+
+	return text.size > size &&
+	       !memcmp(text.data + text.size - size, end, size);
+}
+
 static struct error *take_code(struct trampolines *trampolines,
 			       const struct symbol *symbol,
 			       struct code_table *codes, struct code **ret)
@@ -232,6 +242,8 @@ static struct error *take_code(struct trampolines *trampolines,
 	uint64_t made;
 	struct error *error;
 
+	if (ends_in(qualname, FORKED))
+		qualname.size -= strlen(FORKED);
 	if (!index) {
 		error = code_table_named(codes, filename, qualname, &made);
 		if (error)

@@ -10,6 +10,8 @@ import tempfile
 
 import pytest
 
+from harness.agent import find_library
+
 MARKS = {"ok", "no", "warn", "-"}
 
 
@@ -213,13 +215,32 @@ def test_without_rights(kaa, root, public_folder, build_dir):
     copy = public_folder / "kaa"
     copy.write_bytes((build_dir / "kaa").read_bytes())
     copy.chmod(0o755)
-    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "doctor"],
-                          capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    doctor = Doctor(done.stdout)
+    agent = public_folder / "src" / "agent" / "libkaa_agent.so"
+    python = [str(path) for path in pathlib.Path("/usr/bin").glob("python3.[0-9]*") if path.name[8:].isdigit()][:1]
+
+    def ask():
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "doctor", *python],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return Doctor(done.stdout)
+
+    doctor = ask()
     assert doctor.one("Machine", "capabilities:") == ("no", "capabilities: none")
-    assert doctor.one("Python frames", "source: none")[0] == "no"
     assert "sudo" in doctor.one("Python frames", "source bpf")[1]
+    paranoid = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if paranoid > 2:
+        assert doctor.one("Python frames", "source: none")[0] == "no"
+        return
+    assert doctor.one("Python frames", "source: trampoline")[0] == "warn"
+    if not python:
+        return
+    # With the agent beside kaa every interpreter has trampolines; without, those from 3.12 on.
+    agent.parent.mkdir(parents=True)
+    agent.write_bytes(find_library(build_dir).read_bytes())
+    section = f"Python: {python[0]}"
+    assert ask().one(section, "Python frames: from the source trampoline")[0] == "warn"
+    own = doctor.one(section, "PY_HAVE_PERF_TRAMPOLINE")[0] == "ok"
+    assert doctor.one(section, "Python frames: ")[0] == ("warn" if own else "no")
 
 
 def test_under_sudo_programs_run_as_the_user(kaa, root, public_folder):

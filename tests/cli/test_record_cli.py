@@ -122,7 +122,7 @@ def test_options_that_make_no_sense(kaa, tmp_path, words, said):
 @pytest.mark.parametrize("words, said", [
     (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "exclude each other"),
     (["-C", "x"], "'x' is no list of CPUs"), (["-C", "1-"], "no list"), (["-k", "sundial"], "unknown clock 'sundial'"),
-    (["--python", "magic"], "auto, bpf or none"), (["-p", "abc"], "'abc' is no pid"), (["-t", "-3"], "no tid"),
+    (["--python", "magic"], "auto, bpf, trampoline or none"), (["-p", "abc"], "'abc' is no pid"), (["-t", "-3"], "no tid"),
     (["-e", "cpu-clok"], "did you mean 'cpu-clock'?"), (["-e", "page-fault"], "page-faults"),
     (["-e", "cpu-clock:q"], "cpu-clock:q"),
 ])

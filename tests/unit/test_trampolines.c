@@ -249,7 +249,7 @@ static void test_parents(void **state)
 
 	assert_null(trampolines_create(1u << 30, getuid(), &child));
 	trampolines_set_parent(child, f->trampolines);
-	append(f, "1000 10 py::inherited:x\n");
+	append(f, "1000 10 py::inherited [forked]:x\n");
 	assert_null(trampolines_find(child, 0x1000, 1, &f->codes, &code));
 	assert_non_null(code);
 	assert_string_equal(code->qualname, "inherited");

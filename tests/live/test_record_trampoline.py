@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa record --python=trampoline`: Python frames for users without BPF, by the trampolines of the agent or of the
+interpreter itself.
+
+Everything runs as the user nobody without any privilege; root is needed to become nobody, and to show interpreters in
+somebody's home to nobody.
+"""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import tempfile
+import time
+
+import pytest
+
+from harness import script_output
+from harness.agent import find_library
+from harness.process import Program, run, started
+
+pytestmark = pytest.mark.usefixtures("root")
+
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all",
+             "--bounding-set=-all"]
+# In a mount namespace of its own: $1, an interpreter's folder, at $2.
+SHOW = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh"]
+# With an empty /tmp.
+EMPTY_TMP = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh"]
+CHAIN = ["<module>", "baz", "bar", "foo"]
+STARTS = {"_start", "clone", "__clone", "clone3", "__clone3"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def paranoid():
+    level = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if level > 2:
+        pytest.skip(f"kernel.perf_event_paranoid is {level}: users may not open events; 2 is the default")
+
+
+class Place:
+    """A folder that every user may enter, with kaa and its agent; work is nobody's."""
+
+    def __init__(self, folder, kaa):
+        self.folder, self.work, self.kaa = folder, folder / "work", folder / "kaa"
+        built = pathlib.Path(kaa.command[-1])
+        folder.chmod(0o755)
+        self.work.mkdir()
+        os.chown(self.work, NOBODY, NOBODY)
+        shutil.copy(built, self.kaa)
+        (folder / "src" / "agent").mkdir(parents=True)
+        shutil.copy(find_library(built.parent), folder / "src" / "agent")
+        (folder / "python").mkdir()
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o644)
+        return path
+
+    def enter(self, python):
+        """Words in front of a command of nobody's, and the interpreter as nobody calls it."""
+        path = pathlib.Path(python.path)
+        if python.prefix or path.is_relative_to("/usr"):
+            return [*python.prefix, *AS_NOBODY], str(path)
+        shown = self.folder / "python"
+        return ([*SHOW, path.resolve().parent.parent, shown, *AS_NOBODY, "env", f"LD_LIBRARY_PATH={shown / 'lib'}"],
+                str(shown / "bin" / path.resolve().name))
+
+    def record(self, python, words, *options, name="perf.data", **run_options):
+        """Records as nobody; PYTHON in words is the interpreter."""
+        front, interpreter = self.enter(python)
+        data = self.work / name
+        words = [interpreter if word == "PYTHON" else str(word).replace("PYTHON", interpreter) for word in words]
+        result = run([*front, self.kaa, "record", "-o", data, *options, "--", *words], timeout=120, cwd=self.work, **run_options)
+        return data, result
+
+    def samples(self, python, data):
+        text = run([*self.enter(python)[0], self.kaa, "script", "-i", data], timeout=120).stdout
+        return script_output.parse(text)
+
+
+@pytest.fixture
+def place(kaa):
+    with tempfile.TemporaryDirectory(prefix="kaa-trampoline-") as name:
+        yield Place(pathlib.Path(name), kaa)
+
+
+@pytest.fixture
+def anybody(request, newest_python):
+    """An interpreter outside the chroot."""
+    return newest_python
+
+
+def names(sample):
+    return [name for name, _, _ in sample.python]
+
+
+def from_first_to_last(samples, function):
+    has = [function in names(sample) for sample in samples]
+    assert any(has), f"no sample has {function}: {samples[-3:]}"
+    return samples[has.index(True):len(has) - has[::-1].index(True)]
+
+
+def share(part, whole):
+    return 100.0 * len(part) / len(whole)
+
+
+def test_documentation_script(place, python, scripts, perf_system):
+    """The chain of functions in 99 % of the samples, by any reader, wherever the file goes."""
+    script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
+    # So that start-up has its part, but no large one.
+    data, result = place.record(python, ["PYTHON", script, "8000000"], "--python=trampoline", "-F", "2999")
+    said = [line for line in result.stderr.splitlines() if "Python source" in line]
+    assert len(said) == 1 and "trampolines" in said[0] and "without lines" in said[0], result
+    assert " 0 lost," in result.stderr and "incomplete stacks" in result.stderr
+
+    samples = from_first_to_last(place.samples(python, data), "foo")
+    assert len(samples) > 200, f"only {len(samples)} samples"
+    right = [sample for sample in samples if names(sample) == CHAIN and sample.frames[-1].symbol in STARTS]
+    assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
+    # One form of a Python frame: its address, its file; no line, since a trampoline has none.
+    frames = [frame for sample in right for frame in sample.frames if frame.is_python]
+    assert all(frame.ip in script_output.PYTHON_RANGE and frame.python_name[1] == str(script) for frame in frames)
+    assert not any(frame.dso.endswith(".map") for sample in samples for frame in sample.frames)
+
+    check_report(place, python, data)
+    check_elsewhere(place, data, samples)
+    check_perf(perf_system, data)
+
+
+def check_report(place, python, data):
+    """The trampoline is no frame of its own, and the interpreter is folded as ever."""
+    report = run([*place.enter(python)[0], place.kaa, "report", "--stdio", "--no-children", "-g", "caller", "-i", data]).stdout
+    assert report.count("py::foo:") >= 1 and "py_trampoline_evaluator" not in report
+    lines = [line.strip(" |-") for line in report.splitlines()]
+    # Each of the four stands directly below its caller.
+    callers = [line for line in lines if "py::" in line and "%" not in line.split("py::")[0]]
+    assert any("py::bar:" in line for line in callers) or "py::bar:" in report
+
+
+def check_elsewhere(place, data, samples):
+    """Moved, with /tmp emptied: the same names."""
+    with tempfile.TemporaryDirectory(prefix="kaa-test-", dir="/var/tmp") as name:
+        shutil.copy(place.kaa, name)
+        shutil.copy(data, name)
+        text = run([*EMPTY_TMP, f"{name}/kaa", "script", "-f", "-i", f"{name}/{data.name}"]).stdout
+    moved = from_first_to_last(script_output.parse(text), "foo")
+    assert [names(sample) for sample in moved] == [names(sample) for sample in samples]
+
+
+def check_perf(perf, data):
+    """Stock perf names the Python frames, too."""
+    text = perf("script", "-f", "-i", data, "-F", "comm,tid,time,event,ip,sym,symoff,dso", timeout=120).stdout
+    samples = from_first_to_last(script_output.parse(text), "foo")
+    right = [sample for sample in samples if names(sample) == CHAIN]
+    assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
+
+
+PROCESSES = """
+import os, subprocess, sys, time
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+def in_child():
+    spin(0.4)
+def in_grandchild():
+    spin(0.4)
+def in_program():
+    spin(0.4)
+def in_other_program():
+    spin(0.4)
+def fork(function):
+    pid = os.fork()
+    if not pid:
+        function()
+        os._exit(0)
+    os.waitpid(pid, 0)
+def fork_twice():
+    fork(in_grandchild)
+def forks():
+    fork(in_child)
+    fork(fork_twice)
+    fork(become)
+def become():
+    os.execv(sys.executable, [sys.executable, *switches(), __file__, "program"])
+def switches():
+    return [word for name in sys._xoptions for word in ("-X", name)]
+def starts():
+    subprocess.run(["sh", "-c", '"$0" "$1" other', sys.executable, __file__], check=True)
+def in_last():
+    spin(0.4)
+if len(sys.argv) > 1:
+    {"program": in_program, "other": in_other_program}[sys.argv[1]]()
+else:
+    forks()
+    starts()
+    in_last()
+"""
+
+
+@pytest.fixture(params=["3.8.", "3.11.", "3.12.", "3.13.0"])
+def some_python(request):
+    """One of each way to have trampolines."""
+    from harness import pythons
+    found = [python for python in pythons.find() if python.id.startswith(request.param) and not python.prefix]
+    wanted = request.config.getoption("--python")
+    found = [python for python in found if not wanted or python.id.startswith(tuple(wanted))]
+    if not found:
+        pytest.skip(f"no CPython {request.param}x here outside the chroot: name one in KAA_PYTHONS")
+    return found[-1]
+
+
+def test_forks_and_programs(place, some_python):
+    """Children have the functions that they run, and those that they came from; programs only their own."""
+    script = place.script("processes.py", PROCESSES)
+    data, _ = place.record(some_python, ["PYTHON", script], "--python=trampoline", "-F", "999")
+    samples = place.samples(some_python, data)
+
+    def check(leaf, chain):
+        of_leaf = [sample for sample in samples if leaf in names(sample)]
+        assert len(of_leaf) > 100, f"{len(of_leaf)} samples of {leaf}"
+        right = [sample for sample in of_leaf if names(sample)[:names(sample).index("spin")] == chain] \
+            if all("spin" in names(sample) for sample in of_leaf) else \
+            [sample for sample in of_leaf if names(sample)[:len(chain)] == chain]
+        assert share(right, of_leaf) >= 99, [sample for sample in of_leaf if sample not in right][:3]
+
+    check("in_child", ["<module>", "forks", "fork", "in_child"])
+    check("in_grandchild", ["<module>", "forks", "fork", "fork_twice", "fork", "in_grandchild"])
+    check("in_program", ["<module>", "in_program"])
+    check("in_other_program", ["<module>", "in_other_program"])
+    check("in_last", ["<module>", "in_last"])
+
+
+def wait_for(path, text, timeout=60):
+    end = time.time() + timeout
+    while not path.exists() or text not in path.read_text():
+        assert time.time() < end, f"'{text}' does not come up in {path}"
+        time.sleep(0.02)
+
+
+SERVICE = """
+import os, sys, time
+def spin():
+    while True:
+        pass
+def serve():
+    pid = os.fork()
+    open(sys.argv[1], "a").write("%d\\n" % os.getpid())
+    spin()
+serve()
+"""
+
+
+def test_running_process(place, some_python):
+    """-p: trampolines that are there already are named, those too that a worker has from its master."""
+    script = place.script("service.py", SERVICE)
+    front, interpreter = place.enter(some_python)
+    pids = place.work / "pids"
+    with started([*front, place.kaa, "run", "--perf", interpreter, script, pids]) as service:
+        try:
+            wait_for(pids, "\n")
+            while len(pids.read_text().split()) < 2:
+                time.sleep(0.02)
+            both = pids.read_text().split()
+            data, result = place.record(some_python, ["sleep", "1"], "-F", "999", "-p", ",".join(both))
+        finally:
+            for pid in pids.read_text().split() if pids.exists() else []:
+                if int(pid) != service.pid:
+                    os.kill(int(pid), signal.SIGKILL)
+    assert "trampolines, of programs that have them" in result.stderr
+    samples = place.samples(some_python, data)
+    for pid in both:
+        own = [sample for sample in samples if sample.tid == int(pid)]
+        assert len(own) > 50, f"{len(own)} samples of {pid}"
+        right = [sample for sample in own if names(sample) == ["<module>", "serve", "spin"]]
+        assert share(right, own) >= 99, [sample for sample in own if sample not in right][:3]
+
+
+def test_auto(place, anybody, scripts):
+    """Without the right to BPF trampolines are taken, and the line says why, and what they cost."""
+    script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
+    data, result = place.record(anybody, ["PYTHON", script, "8000000"], "-F", "999")
+    assert re.search(r"Python source: trampolines: .* takes longer; without BPF, since .*sudo", result.stderr), result
+    samples = from_first_to_last(place.samples(anybody, data), "foo")
+    assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
+
+
+def test_none_and_explicit(place, anybody, scripts, kaa, tmp_path):
+    """none adds nothing to the command; a user with BPF may choose trampolines."""
+    show = place.script("show.py", "import os, sys\n"
+                        "print(sorted(name for name in os.environ if 'PERF' in name or 'KAA' in name or 'PRELOAD' in name))\n"
+                        "print(getattr(sys, 'is_stack_trampoline_active', lambda: False)())\n")
+    out = place.record(anybody, ["PYTHON", show], "--python=none")[1].stdout
+    assert out == "[]\nFalse\n"
+    out = place.record(anybody, ["PYTHON", show], "--python=trampoline")[1].stdout
+    assert out == "[]\nTrue\n"
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "--python=trampoline", "-o", data, "--", *anybody.command, scripts / "doc_script.py", "8000000")
+    samples = from_first_to_last(script_output.parse(kaa("script", "-i", data).stdout), "foo")
+    # The kernel's part is there for root, below the Python frames.
+    assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
+
+
+def test_command_that_is_no_python(place, anybody):
+    """It runs as ever, with its exit status."""
+    _, result = place.record(anybody, ["sh", "-c", "exit 7"], status=7)
+    _, result = place.record(anybody, ["/bin/true"])
+    _, result = place.record(anybody, ["./no-such-command"], status=127)
+    assert "command not found" in result.stderr and not list(place.work.glob("no-*"))
+
+
+HOSTILE = """
+import ctypes, mmap, os, time
+# A function of our own in anonymous memory: 1: sub $1, %rdi; jnz 1b; ret
+area = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+area.write(bytes.fromhex("4883ef01 75fa c3"))
+address = ctypes.addressof(ctypes.c_char.from_buffer(area))
+path = "/tmp/perf-%d.map" % os.getpid()
+with open(path, "wb") as file:
+    file.write(b"zz zz\\n" + b"x" * 200000 + b"\\n%x 1000 py::\\xffn\\x1bame:\\xfe\\n" % address)
+ctypes.CFUNCTYPE(None, ctypes.c_ulong)(address)(1500000000)
+os.unlink(path)
+"""
+
+
+def test_hostile_map(place, anybody):
+    """Whatever a map says comes out as text of one line."""
+    script = place.script("hostile.py", HOSTILE)
+    data, _ = place.record(anybody, ["PYTHON", script], "--python=trampoline", "-F", "999")
+    samples = place.samples(anybody, data)
+    named = [frame for sample in samples for frame in sample.frames if frame.symbol.startswith("py::\\xffn")]
+    assert len(named) > 50 and {frame.symbol for frame in named} == {"py::\\xffn?ame:\\xfe"}
