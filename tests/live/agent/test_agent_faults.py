@@ -14,7 +14,8 @@ import textwrap
 import pytest
 
 from harness import pythons
-from harness.agent import Way, find_library
+from harness.agent import Way, dump_path, find_library, map_path
+from harness.process import Result
 from harness.trampoline_files import Malformed, read_dump, read_map
 
 # The kinds: the hook is a slot of a structure; takes the thread state; takes interpreter frames; support of its own: without
@@ -86,6 +87,14 @@ class Noting:
 
     def code(self, text, *words, **options):
         return self.run(["-c", textwrap.dedent(text), *words], **options)
+
+    def keep_children(self, result, pids):
+        """Results with the files of a program's children."""
+        for pid in pids:
+            child = Result(result.command, 0, "", "")
+            child.pid, child.map, child.dump = pid, map_path(pid), dump_path(pid)
+            self.made.append(child)
+        return self.made[-1]
 
 
 def names(symbols):
@@ -188,12 +197,7 @@ work("after")
 def forked(way, backend):
     """The result of the parent, and one with the files of the child."""
     result = way.code(FORKING, backend=backend)
-    child = type(result)(result.command, 0, "", "")
-    child.pid = int(result.stdout.split()[-1])
-    child.map, child.dump = (path.with_name(path.name.replace(str(result.pid), str(child.pid)))
-                             for path in (result.map, result.dump))
-    way.made.append(child)
-    return result, child
+    return result, way.keep_children(result, [int(result.stdout.split()[-1])])
 
 
 def numbered(tag):
@@ -247,12 +251,8 @@ def test_what_is_on_the_stack_at_a_fork_is_in_the_childs_map(check):
                 pass
             outer()
             """, backend="perf")
-        pid = int(result.stdout)
-        path = result.map.with_name(f"perf-{pid}.map")
-        try:
-            parent, child = read_map(result.map), read_map(path)
-        finally:
-            path.unlink(missing_ok=True)
+        parent = read_map(result.map)
+        child = read_map(way.keep_children(result, [int(result.stdout)]).map)
         named = {code for codes in child.values() for code in codes}
         assert "leaf" in names(child)
         # Trampolines of the stack keep the parent's addresses.
@@ -263,13 +263,12 @@ def test_what_is_on_the_stack_at_a_fork_is_in_the_childs_map(check):
     check(fork)
 
 
-@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
-def test_forks_from_threads_and_children_of_children(check, backend):
-    check(lambda way: way.code(DYING + """
+FORKS = DYING + """
 import os, threading
 def forks(depth):
     child = os.fork()
     if child == 0:
+        os.write(1, b"%d\\n" % os.getpid())
         kill("child")
         if depth:
             forks(depth - 1)
@@ -292,7 +291,16 @@ forks(1)
 forker.join()
 done = True
 thread.join()
-""", backend))
+"""
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+def test_forks_from_threads_and_children_of_children(check, backend):
+    def forks(way):
+        result = way.code(FORKS, backend)
+        way.keep_children(result, map(int, result.stdout.split()))
+
+    check(forks)
 
 
 def test_a_newline_in_a_filename_makes_no_line(check):
@@ -390,6 +398,9 @@ def test_something_planted_in_tmp(check, backend, file, kind, tmp_path):
             import os, sys
             victim, kind = sys.argv[3:]
             path = "/tmp/%s" % (sys.argv[1] % os.getpid())
+            # What an earlier process left.
+            if os.path.exists(path):
+                os.unlink(path)
             {"symbolic link": lambda: os.symlink(victim, path), "hard link": lambda: os.link(victim, path),
              "pipe": lambda: os.mkfifo(path), "folder": lambda: os.mkdir(path)}[kind]()
             def fresh(): pass
