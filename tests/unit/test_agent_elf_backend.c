@@ -513,25 +513,35 @@ static void test_no_room_and_no_exec_are_errors(void **state)
 	in_child(open_without_exec);
 }
 
-/* All bytes of both machines' images are where the plan says. */
+/* An image of either machine, in memory. */
+static Elf *make_image(uint16_t machine, struct elf_slots *plan, char **ret)
+{
+	static const uint8_t build_id[20];
+	Elf *elf;
+
+	elf_slots_plan(agent_trampoline_of(machine), 256, plan);
+	*ret = calloc(1, plan->size);
+	assert_non_null(*ret);
+	elf_slots_write(plan, build_id, (uint8_t *)*ret);
+	elf_slots_line_header((uint8_t *)*ret + plan->line);
+	elf_version(EV_CURRENT);
+	elf = elf_memory(*ret, plan->size);
+	assert_non_null(elf);
+	return elf;
+}
+
+/* All bytes are where the plan says. */
 static void test_plan_holds_on_both_machines(void **state)
 {
 	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
-	static const uint8_t build_id[20];
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct elf_slots plan;
-		uint8_t *bytes;
-		Elf *elf;
 		GElf_Ehdr header;
+		char *bytes;
+		Elf *elf = make_image(machines[i], &plan, &bytes);
 
-		elf_slots_plan(agent_trampoline_of(machines[i]), 256, &plan);
-		bytes = calloc(1, plan.size);
-		elf_slots_write(&plan, build_id, bytes);
-		elf_slots_line_header(bytes + plan.line);
-		elf_version(EV_CURRENT);
-		elf = elf_memory((char *)bytes, plan.size);
 		assert_non_null(gelf_getehdr(elf, &header));
 		assert_int_equal(header.e_machine, machines[i]);
 		assert_memory_equal(bytes + elf_slots_address(&plan, 255),
@@ -540,6 +550,72 @@ static void test_plan_holds_on_both_machines(void **state)
 		elf_end(elf);
 		free(bytes);
 	}
+}
+
+/*
+ * What holds before each instruction of aarch64's trampoline, from what the
+ * instructions do; no debugger steps through them here.
+ */
+static const struct {
+	unsigned int at;
+	/* The CFA: register and offset. */
+	int reg, offset;
+	/* Whether x29 and x30 are saved below it. */
+	bool saved;
+} arm_rows[] = {
+	{ 0, 31, 0, false },  /* bti c */
+	{ 4, 31, 0, false },  /* stp x29, x30, [sp, #-16]! */
+	{ 8, 31, 16, true },  /* mov x29, sp */
+	{ 12, 29, 16, true }, /* blr x3 */
+	{ 16, 29, 16, true }, /* ldp x29, x30, [sp], #16 */
+	{ 20, 31, 0, false }, /* ret */
+};
+
+/* libdw's form of "saved at CFA + offset". */
+static bool is_saved(Dwarf_Frame *frame, int reg, int offset)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t n;
+
+	assert_int_equal(dwarf_frame_register(frame, reg, memory, &ops, &n), 0);
+	if (n == 0)
+		return false;
+	assert_int_equal(n, 2);
+	assert_int_equal(ops[0].atom, DW_OP_call_frame_cfa);
+	assert_int_equal(ops[1].atom, DW_OP_plus_uconst);
+	assert_int_equal((int)ops[1].number, offset);
+	return true;
+}
+
+static void test_rules_of_aarch64(void **state)
+{
+	struct elf_slots plan;
+	char *bytes;
+	Elf *elf = make_image(EM_AARCH64, &plan, &bytes);
+	Dwarf_CFI *cfi = dwarf_getcfi_elf(elf);
+
+	(void)state;
+	assert_non_null(cfi);
+	for (size_t i = 0; i < sizeof(arm_rows) / sizeof(*arm_rows); i++) {
+		Dwarf_Frame *frame;
+		Dwarf_Op *ops;
+		size_t n;
+
+		assert_int_equal(dwarf_cfi_addrframe(cfi,
+				elf_slots_address(&plan, 99) + arm_rows[i].at,
+				&frame), 0);
+		assert_int_equal(dwarf_frame_cfa(frame, &ops, &n), 0);
+		assert_int_equal(n, 1);
+		assert_int_equal(ops[0].atom, DW_OP_bregx);
+		assert_int_equal(ops[0].number, arm_rows[i].reg);
+		assert_int_equal(ops[0].number2, arm_rows[i].offset);
+		assert_int_equal(is_saved(frame, 29, -16), arm_rows[i].saved);
+		assert_int_equal(is_saved(frame, 30, -8), arm_rows[i].saved);
+		free(frame);
+	}
+	dwarf_cfi_end(cfi);
+	elf_end(elf);
+	free(bytes);
 }
 
 int main(void)
@@ -558,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_full_disk_stops_announcing),
 		cmocka_unit_test(test_no_room_and_no_exec_are_errors),
 		cmocka_unit_test(test_plan_holds_on_both_machines),
+		cmocka_unit_test(test_rules_of_aarch64),
 	};
 
 	return cmocka_run_group_tests(tests, make_test_dir, remove_test_dir);
