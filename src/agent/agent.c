@@ -57,9 +57,11 @@ static void remove_user(struct evaluator *evaluator)
 	}
 }
 
-static void unhook(struct evaluator *evaluator, void *interp)
+/* Ours may be behind somebody else's hook: then it stays, and calls plainly. */
+static void leave(struct evaluator *evaluator, void *interp)
 {
-	evaluator_unset(evaluator, interp);
+	if (evaluator_state(interp) == EVALUATOR_OURS)
+		evaluator_unset(evaluator, interp);
 	agent_lock();
 	remove_user(evaluator);
 	agent_unlock();
@@ -78,7 +80,7 @@ static bool jit_came_on(struct evaluator *evaluator)
 	if (!sys_api_jit_active())
 		return false;
 	agent_state.jit_checks = 0;
-	unhook(evaluator, agent_capi_interpreter());
+	leave(evaluator, agent_capi_interpreter());
 	fprintf(stderr, "kaa: no trampolines any more in process %d: %s\n",
 		(int)getpid(), agent_status_text(AGENT_JIT_ACTIVE, ""));
 	return true;
@@ -88,12 +90,18 @@ static trampoline_function *resolve(struct evaluator *evaluator, void *code)
 {
 	const struct code_entry *entry;
 
+	/* Somebody else's hook may still call ours. */
+	if (!evaluator->users)
+		return agent_call_plainly;
 	if (fork_happened())
 		fork_child(evaluator);
 	if (evaluator->generation != agent_state.generation)
 		agent_catch_up(evaluator);
-	if (!evaluator->users || !agent_state.open)
+	if (!agent_state.open) {
+		/* A child that cannot make its file runs on without. */
+		leave(evaluator, agent_capi_interpreter());
 		return agent_call_plainly;
+	}
 	if (*(void **)((char *)code + 8) != capi.PyCode_Type)
 		return agent_call_plainly;
 	if (agent_state.jit_checks && jit_came_on(evaluator))
@@ -127,7 +135,7 @@ void agent_interpreter_ends(void *interp)
 	if (!evaluator)
 		return;
 	if (evaluator_state(interp) == EVALUATOR_OURS)
-		unhook(evaluator, interp);
+		leave(evaluator, interp);
 	evaluator->fork_registered = false;
 	/* Up to 3.11 the table is that of all interpreters, and so is memory. */
 	if (CAPI_MINOR < 12)
@@ -192,11 +200,28 @@ static enum agent_status open_backend(uint8_t id)
 /* What CPython would refuse, too. */
 static enum agent_status check_hook(void *interp)
 {
+	const struct evaluator *evaluator;
+
 	if (sys_api_jit_active())
 		return AGENT_JIT_ACTIVE;
-	if (CAPI_MINOR < 15 && evaluator_state(interp) == EVALUATOR_FOREIGN)
-		return AGENT_FOREIGN_HOOK;
-	return AGENT_OK;
+	if (evaluator_state(interp) != EVALUATOR_FOREIGN)
+		return AGENT_OK;
+	/* A hook that was set over ours may call ours: no ring. */
+	evaluator = evaluator_of(interp, false);
+	return CAPI_MINOR < 15 || (evaluator && evaluator->covered) ?
+		       AGENT_FOREIGN_HOOK :
+		       AGENT_OK;
+}
+
+/* From 3.12 on it is one, though somebody else may have taken our hook out. */
+static void add_user(struct evaluator *evaluator)
+{
+	agent_lock();
+	if (CAPI_MINOR < 12 || !evaluator->users) {
+		evaluator->users++;
+		agent_state.active++;
+	}
+	agent_unlock();
 }
 
 /* The hook goes in; nothing can fail any more. */
@@ -204,10 +229,7 @@ static void hook_in(struct evaluator *evaluator, void *interp)
 {
 	if (evaluator_state(interp) != EVALUATOR_OURS) {
 		evaluator_set(evaluator, interp);
-		agent_lock();
-		evaluator->users++;
-		agent_state.active++;
-		agent_unlock();
+		add_user(evaluator);
 		agent_qualname_missed_some();
 	}
 	fork_watch(interp);
@@ -259,10 +281,14 @@ enum agent_status agent_deactivate(void)
 	case EVALUATOR_OURS:
 		if (fork_happened())
 			fork_child(evaluator);
-		unhook(evaluator, interp);
+		leave(evaluator, interp);
 		return AGENT_OK;
 	case EVALUATOR_FOREIGN:
-		return CAPI_MINOR < 15 ? AGENT_FOREIGN_HOOK : AGENT_OK;
+		if (CAPI_MINOR < 15)
+			return AGENT_FOREIGN_HOOK;
+		if (evaluator && evaluator->users)
+			leave(evaluator, interp);
+		return AGENT_OK;
 	default:
 		return AGENT_OK;
 	}

@@ -231,6 +231,8 @@ void evaluator_release(struct evaluator *evaluator)
 {
 	codes_deinit(&evaluator->codes);
 	evaluator->next_evaluator = capi._PyEval_EvalFrameDefault;
+	evaluator->covered = false;
+	evaluator->users = 0;
 	__atomic_store_n(&evaluator->interp, NULL, __ATOMIC_RELEASE);
 }
 
@@ -289,9 +291,11 @@ void evaluator_set(struct evaluator *evaluator, void *interp)
 	evaluator->next_evaluator =
 		current ? current : (void *)capi._PyEval_EvalFrameDefault;
 	set_hook(interp, hook);
+	evaluator->covered = true;
 }
 
 void evaluator_unset(struct evaluator *evaluator, void *interp)
 {
 	set_hook(interp, evaluator->next_evaluator);
+	evaluator->covered = false;
 }

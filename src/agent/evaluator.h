@@ -28,6 +28,8 @@ struct evaluator {
 	void *next_evaluator;
 	struct codes codes;
 	struct evaluator *next;
+	/* Ours was set and not taken out by us: others may still call it. */
+	bool covered;
 	/* Interpreters whose hook is set: 0 or 1 from 3.12 on. */
 	unsigned int users;
 	/* Of the process's announcements that the table knows (agent.c). */

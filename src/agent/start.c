@@ -113,6 +113,9 @@ static void start_main(void)
 {
 	struct switches switches;
 
+	/* 3.7 does not tell when an interpreter ends, and with it its list. */
+	if (CAPI_MINOR < 8)
+		evaluator_first.fork_registered = false;
 	switches_restore();
 	switches_read(&switches);
 	obey(&switches);

@@ -2,8 +2,6 @@
 """The core of the agent in every CPython from 3.6 on: what it says of functions, the switches, the sys API, and the
 lives that a process can have. The agent does the work, also where the interpreter has support of its own."""
 import ast
-import os
-import pathlib
 import re
 import textwrap
 
@@ -40,19 +38,14 @@ def way(interpreter, build_dir):
 
 
 @pytest.fixture
-def code(way):
-    """code(text, *words, backend=None, ...): runs it; the files of all processes whose number it prints go away."""
-    done = []
+def code(way, tmp_path):
+    """code(text, *words, backend=None, env=(), ...): runs it, with files in tmp_path: in /tmp may be others of the same numbers."""
+    def code(text, *words, env=(), **options):
+        result = way.run(["-c", textwrap.dedent(text), *words], env=[f"KAA_TRAMPOLINE_DIR={tmp_path}", *env], timeout=300, **options)
+        result.map, result.dump = tmp_path / result.map.name, tmp_path / result.dump.name
+        return result
 
-    def code(text, *words, **options):
-        done.append(way.run(["-c", textwrap.dedent(text), *words], **options))
-        return done[-1]
-
-    yield code
-    for result in done:
-        for pid in {str(result.pid), *re.findall(r"\bpid (\d+)", result.stdout)}:
-            for path in (f"/tmp/perf-{pid}.map", f"/tmp/jit-{pid}.dump"):
-                pathlib.Path(path).unlink(missing_ok=True)
+    return code
 
 
 def of_script(symbols):
@@ -63,10 +56,6 @@ def of_script(symbols):
         if match:
             found.setdefault(match[1], []).extend(codes)
     return found
-
-
-def map_of(pid):
-    return pathlib.Path(f"/tmp/perf-{pid}.map")
 
 
 # Prints what each of its functions says its name is.
@@ -163,27 +152,27 @@ SWITCHES = [
     ("-X perf", "PYTHON_PERF_JIT_SUPPORT=1", True),
 ]
 
-# Which files are its own is asked of its open ones: others may be left of earlier processes with that number.
+# Which files are its own is asked of its open ones.
 SAY = ("import os, sys; links = [os.path.join('/proc/self/fd', fd) for fd in os.listdir('/proc/self/fd')]; "
        "files = sorted(os.readlink(link) for link in links if os.path.islink(link)); "
-       "files = [file for file in files if file.startswith(('/tmp/perf-', '/tmp/jit-'))]; "
+       "files = [file for file in files if os.path.basename(file).startswith(('perf-', 'jit-'))]; "
        "print((sys.is_stack_trampoline_active(), sorted(sys._xoptions.items()), getattr(sys, 'orig_argv', [])[1:-1], "
        "sys.argv, sorted(item for item in os.environ.items() if 'PERF' in item[0]), "
        "[os.path.basename(file).split('-')[0] for file in files])); "
        "list(map(os.unlink, files))")
 
 
-def say(way, switches):
+def say(way, switches, folder):
     """What the interpreter says with each of them, all in one shell."""
-    lines = [" ".join(["env", *way.environment(), environment, way.python.path, arguments, "-c", '"$SAY"', "-X perf"])
+    lines = [" ".join(["env", *way.environment(), f"KAA_TRAMPOLINE_DIR={folder}", environment, way.python.path, arguments, "-c", '"$SAY"', "-X perf"])
              for arguments, environment, _ in switches]
-    result = run([*way.python.prefix, "env", f"SAY={SAY}", "sh", "-c", "\n".join(lines)])
+    result = run([*way.python.prefix, "env", f"SAY={SAY}", "sh", "-c", "\n".join(lines)], timeout=300)
     assert result.stderr == "", result
     return [ast.literal_eval(line) for line in result.stdout.splitlines()]
 
 
-def test_switches(way):
-    answers = say(way, SWITCHES)
+def test_switches(way, tmp_path):
+    answers = say(way, SWITCHES, tmp_path)
     for switch, answer in zip(SWITCHES, answers):
         jit = "perf_jit" in switch[0] or "JIT" in switch[1]
         files = [] if not switch[2] else ["jit"] if jit else ["perf"]
@@ -191,7 +180,7 @@ def test_switches(way):
     if way.python.perf_trampoline:
         # The interpreter's own support agrees, and the program sees the same options, arguments and environment. 3.12 knows no perf_jit.
         known = [switch for switch in SWITCHES if way.python.version >= (3, 13) or "JIT" not in switch[1].upper() + switch[0].upper()]
-        own = say(Way(way.python), known)
+        own = say(Way(way.python), known, tmp_path)
         assert own == [answer for switch, answer in zip(SWITCHES, answers) if switch in known]
 
 
@@ -318,11 +307,7 @@ def test_hook_of_somebody_else(code, interpreter):
 # --- lives ---
 
 LIVES = """
-import os, subprocess, sys, threading, time
-start = time.time()
-def is_new(path):
-    # Numbers of processes come again; a file may be left of an earlier one.
-    return os.path.exists(path) and os.path.getmtime(path) > start - 1
+import os, subprocess, sys, threading
 def before(): pass
 def after(): pass
 before()
@@ -344,8 +329,8 @@ if not child:
     after()
     os._exit(0)
 os.waitpid(child, 0)
-print("quiet", [pid for pid in pids if is_new("/tmp/perf-%d.map" % pid)])
-print("child pid", child)
+print("quiet", [pid for pid in pids if os.path.exists("%s/perf-%d.map" % (sys.argv[1], pid))])
+print("child", child)
 def in_thread(number):
     space = {}
     for i in range(50):
@@ -358,11 +343,11 @@ os.execv(sys.executable, [sys.executable, "-c", "def executed(): pass\\nexecuted
 """
 
 
-def test_children_threads_and_exec(code):
-    result = code(LIVES, backend="perf", env=["PYTHONWARNINGS=ignore"])
+def test_children_threads_and_exec(code, tmp_path):
+    result = code(LIVES, tmp_path, backend="perf", env=["PYTHONWARNINGS=ignore"])
     quiet, child = result.stdout.splitlines()
     assert quiet == "quiet []", result
-    of_child = of_script(read_map(map_of(child.split()[-1])))
+    of_child = of_script(read_map(tmp_path / f"perf-{child.split()[-1]}.map"))
     # `<module>` is on the stack, so it stays known; `before` is not.
     assert "after" in of_child and "<module> [forked]" in of_child and "before" not in of_child
     found = of_script(read_map(result.map))
@@ -482,7 +467,7 @@ for _ in range(2):
 
 
 def test_hundred_thousand_functions(code, slow):
-    found = of_script(read_map(code(MANY, backend="perf", timeout=120).map))
+    found = of_script(read_map(code(MANY, backend="perf").map))
     assert all(len(found.get(f"many{number}", ())) == 1 for number in range(100000))
 
 
@@ -499,17 +484,16 @@ def test_unknown_backend_at_the_start(code):
     assert re.fullmatch(r"kaa: [^\n]*invalid backend: perl\n", result.stderr), result
 
 
-def test_own_support_stays_in_charge(interpreter, build_dir):
+def test_own_support_stays_in_charge(interpreter, build_dir, tmp_path):
     """Without KAA_TRAMPOLINE=always the agent does what CPython cannot, and no more."""
     if not interpreter.perf_trampoline:
         pytest.skip("CPython before 3.12 has no support of its own")
     preload = f"LD_PRELOAD={find_library(build_dir)}"
-    text = ("import os, sys; print(sys.is_stack_trampoline_active(), 'perf_elf' in sys.activate_stack_trampoline.__doc__, 'pid', os.getpid())")
-    for environment, arguments, expected in [("A=", "-Xperf", "True False"), ("KAA_TRAMPOLINE_BACKEND=perf", "-B", "True False"),
-                                             ("KAA_TRAMPOLINE_BACKEND=perf_elf", "-B", "True True"), ("A=", "-B", "False False")]:
-        result = run([*interpreter.prefix, "env", preload, environment, interpreter.path, arguments, "-c", text])
-        map_of(result.stdout.split()[-1]).unlink(missing_ok=True)
-        for path in pathlib.Path("/tmp").glob(f"*{result.stdout.split()[-1]}*"):
-            if path.is_file() and os.access(path, os.W_OK):
-                path.unlink()
-        assert result.stdout.startswith(expected) and result.stderr == "", (environment, arguments, result)
+    text = "import sys; print(sys.is_stack_trampoline_active(), 'perf_elf' in sys.activate_stack_trampoline.__doc__)"
+    # CPython's own support leaves a file in /tmp.
+    clean = "import os; path = '/tmp/perf-%d.map' % os.getpid(); os.path.exists(path) and os.unlink(path)"
+    for environment, arguments, expected in [("A=", "-Xperf", "True False\n"), ("KAA_TRAMPOLINE_BACKEND=perf", "-B", "True False\n"),
+                                             ("KAA_TRAMPOLINE_BACKEND=perf_elf", "-B", "True True\n"), ("A=", "-B", "False False\n")]:
+        result = run([*interpreter.prefix, "env", preload, f"KAA_TRAMPOLINE_DIR={tmp_path}", environment, interpreter.path, arguments, "-c",
+                      text + "; " + clean])
+        assert result.stdout == expected and result.stderr == "", (environment, arguments, result)
