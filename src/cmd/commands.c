@@ -14,6 +14,7 @@
 	X(record)   \
 	X(report)   \
 	X(script)   \
+	X(inject)   \
 	X(run)      \
 	X(doctor)   \
 	X(help)     \

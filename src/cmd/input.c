@@ -210,7 +210,8 @@ static struct error *check_owner(const struct input *input, const char *path,
 			    path);
 }
 
-struct error *input_open(struct input *input, struct converter **ret)
+struct error *input_open_file(const struct input *input, const char **ret_path,
+			      int *ret)
 {
 	const char *path = input_path(input);
 	_cleanup_close_ int fd = -1;
@@ -225,5 +226,18 @@ struct error *input_open(struct input *input, struct converter **ret)
 	error = check_owner(input, path, fd);
 	if (error)
 		return error;
-	return converter_open_fd(take_fd(&fd), path, &input->options, ret);
+	*ret_path = path;
+	*ret = take_fd(&fd);
+	return NULL;
+}
+
+struct error *input_open(struct input *input, struct converter **ret)
+{
+	const char *path;
+	struct error *error;
+	int fd;
+
+	error = input_open_file(input, &path, &fd);
+	return error ? error :
+		       converter_open_fd(fd, path, &input->options, ret);
 }

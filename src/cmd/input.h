@@ -80,6 +80,12 @@ void input_set_defaults(struct input *input);
  * input_open().
  */
 struct error *input_prepare(struct input *input);
+/*
+ * Opens the recording's file; *path is what it is called. ERROR_PERMISSION if it
+ * is a stranger's, unless input->force.
+ */
+struct error *input_open_file(const struct input *input, const char **path,
+			      int *ret);
 /* Opens the recording; input must outlive the converter. */
 struct error *input_open(struct input *input, struct converter **ret);
 void input_deinit(struct input *input);
