@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The agent's three kinds of files in both stock perfs, without Python: programs/slots.c calls through trampolines in
 an order that the stacks must show. One variant of it keeps frame pointers, the other (`bare`) needs unwind information."""
+import json
 import os
 import pathlib
 import re
@@ -8,7 +9,7 @@ import shutil
 
 import pytest
 
-from harness import script_output
+from harness import samply_profile, script_output
 from harness.process import run
 
 # Trampolines that each stack of slots.c has.
@@ -139,3 +140,19 @@ def test_elf_image_is_sound(slots, tmp_path):
     found = run(["addr2line", "-f", "-e", image, *(f"0x{int(address, 16) + 9:x}" for address, _, _ in symbols)]).stdout.split("\n")
     assert found[0:2000:2] == [name for _, name, _ in symbols]
     assert found[1:2000:2] == [f"/src/source_{int(n) % 10}.py:{int(n) + 1}" for _, _, n in symbols]
+
+
+def test_samply_reads_the_elf_image(perf_system, samply, slots, tmp_path):
+    """It unwinds by the image's rules, and names functions and lines."""
+    recording = Recording(perf_system, tmp_path)
+    recording.record(slots("bare"), "perf_elf", "--call-graph", "dwarf")
+    saved = tmp_path / "profile.json"
+    samply("import", "-s", "-n", "-o", saved, recording.path)
+    stacks, libs = samply_profile.stacks_in(json.loads(saved.read_text()), f"kaa-{recording.pid}-0.elf")
+    shown = samply_profile.symbolicated(samply, saved, stacks, libs)
+    whole = [stack for stack in shown if len(stack) == DEPTH]
+    assert len(whole) >= FEW and len(whole) >= 0.85 * len(shown)
+    for stack in whole:
+        for name, filename, line in stack:
+            number, source = FUNCTION.fullmatch(name).groups()
+            assert (filename, line) == (f"/src/source_{source}.py", int(number) + 1)

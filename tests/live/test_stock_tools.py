@@ -7,12 +7,10 @@ import pathlib
 import re
 import subprocess
 import time
-import urllib.parse
-import urllib.request
 
 import pytest
 
-from harness import pythons, script_output
+from harness import pythons, samply_profile, script_output
 from harness.process import run, started
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -198,38 +196,6 @@ def sid_recording(kaa, chroot, tmp_path_factory):
     return data, python.kaa(kaa)
 
 
-def symbolicated(samply, profile, stacks, libs):
-    """What samply's server says: for each stack of (lib, offset) a list of (function, file, line)."""
-    with samply.start("load", "-n", "-P", "32200+", profile, stdout=subprocess.PIPE,
-                      stderr=subprocess.STDOUT) as process:
-        found = next(filter(None, (re.search(rb"symbolServer=(\S+)", line) for line in process.stdout)))
-        job = {"memoryMap": libs, "stacks": stacks}
-        request = urllib.request.Request(urllib.parse.unquote(found[1].decode()) + "/symbolicate/v5",
-                                         json.dumps({"jobs": [job]}).encode())
-        with urllib.request.urlopen(request, timeout=30) as reply:
-            answer = json.load(reply)["results"][0]["stacks"]
-    return [[(frame.get("function"), frame.get("file"), frame.get("line")) for frame in stack] for stack in answer]
-
-
-def samplys_stacks(profile, image):
-    """Of the profile's samples, the frames in the image, leaf first, as (lib, offset); and the libs."""
-    libs = [[lib["debugName"], lib["breakpadId"]] for lib in profile["libs"]]
-    number = [lib["name"] for lib in profile["libs"]].index(image)
-    stacks = []
-    for thread in profile["threads"]:
-        frames, functions, table = thread["frameTable"], thread["funcTable"], thread["stackTable"]
-        resources = thread["resourceTable"]
-        for stack in thread["samples"]["stack"]:
-            stacks.append([])
-            while stack is not None:
-                frame = table["frame"][stack]
-                resource = functions["resource"][frames["func"][frame]]
-                if resource is not None and resource >= 0 and resources["lib"][resource] == number:
-                    stacks[-1].append([number, frames["address"][frame]])
-                stack = table["prefix"][stack]
-    return stacks, libs
-
-
 def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
     data, kaa = sid_recording
     saved = tmp_path / "profile.json"
@@ -237,11 +203,11 @@ def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
     assert re.fullmatch(r"(cmd line: .*\n|event \S+\n)*", result.stdout + result.stderr), result
     profile = json.loads(saved.read_text())
     assert [thread["isMainThread"] for thread in profile["threads"]] == [True], "the stream makes processes of its own"
-    stacks, libs = samplys_stacks(profile, data.name + ".python")
+    stacks, libs = samply_profile.stacks_in(profile, data.name + ".python")
     ours = kaas_samples(kaa, data, "-F", "+srcline")
     expected = [[(frame.symbol, frame.file, frame.line) for frame in sample.frames if is_python(frame)]
                 for sample in ours]
     assert sum(map(len, expected)) > 300
     shown = [[(function, file and BASENAME.sub("", file), line) for function, file, line in stack]
-             for stack in symbolicated(samply, saved, stacks, libs)]
+             for stack in samply_profile.symbolicated(samply, saved, stacks, libs)]
     assert shown == expected
