@@ -22,8 +22,8 @@
  *   KAA_TRAMPOLINE_DIR    the directory, an absolute path; default /tmp. perf and
  *                         samply look for perf maps in /tmp alone. A jitdump is
  *                         found wherever it is, but a perf that unwinds by libdw
- *                         (its default since 6.8) goes through jitted files only
- *                         if they are /tmp/jitted-*. An ELF image may be
+ *                         (unwind-libdw.c) goes through the files that it makes of
+ *                         it only if they are /tmp/jitted-*. An ELF image may be
  *                         anywhere
  *   KAA_TRAMPOLINE_KEEP   0: what this process made is removed when it ends by
  *                         exit(); a signal or _exit() leaves it. Default: kept, since
