@@ -16,6 +16,7 @@
 	X(script)   \
 	X(inject)   \
 	X(run)      \
+	X(activate) \
 	X(doctor)   \
 	X(help)     \
 	X(version)
