@@ -148,8 +148,7 @@ void agent_interpreter_ends(void *interp)
 
 static const char *unavailable_reason;
 
-/* NULL, or why this CPython cannot be hooked; looks only once. */
-static const char *prepare(void)
+const char *agent_prepare(void)
 {
 	static bool prepared;
 
@@ -244,7 +243,9 @@ static enum agent_status activate(uint8_t id)
 
 	if (status)
 		return status;
+	agent_lock();
 	evaluator = evaluator_of(interp, true);
+	agent_unlock();
 	if (!evaluator)
 		return AGENT_NO_MEMORY;
 	if (fork_happened())
@@ -262,7 +263,7 @@ enum agent_status agent_activate(const char *backend)
 	void *type, *value, *traceback;
 	enum agent_status status;
 
-	if (prepare())
+	if (agent_prepare())
 		return AGENT_UNAVAILABLE;
 	if (!id)
 		return AGENT_INVALID_BACKEND;
@@ -296,7 +297,7 @@ enum agent_status agent_deactivate(void)
 
 bool agent_is_active(void)
 {
-	return !prepare() &&
+	return !agent_prepare() &&
 	       evaluator_state(agent_capi_interpreter()) == EVALUATOR_OURS;
 }
 
@@ -340,7 +341,7 @@ const char *agent_status_text(enum agent_status status, const char *backend)
 		snprintf(text, sizeof(text), "invalid backend: %s", backend);
 		return text;
 	case AGENT_UNAVAILABLE:
-		return prepare() ? prepare() : "perf trampoline not available";
+		return agent_prepare() ? agent_prepare() : "perf trampoline not available";
 	case AGENT_JIT_ACTIVE:
 		return "Cannot activate the perf trampoline if the JIT is active";
 	case AGENT_FOREIGN_HOOK:

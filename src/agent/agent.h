@@ -17,8 +17,8 @@ struct agent_backend;
  * with KAA_TRAMPOLINE=always or a KAA_TRAMPOLINE_BACKEND, what asks CPython 3.12
  * and later for its own trampolines is taken out of argv and the environment, in
  * place, and remembered; agent_python_started() puts it back into sys and the environment. Does
- * nothing in other cases. Call it only in a process that runs Python's main:
- * argv is read as the python command's. Makes no threads, calls no CPython.
+ * nothing in other cases. argv is read as the python command's: argc is 0 for a
+ * process that runs another main. Makes no threads, calls no CPython.
  */
 void agent_early(int argc, char **argv, char **envp);
 

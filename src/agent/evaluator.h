@@ -49,7 +49,7 @@ bool evaluator_init(void);
 
 /*
  * That of an interpreter (up to 3.11 the one of all), NULL if it has none and
- * `create` is false or memory is short.
+ * `create` is false or memory is short. create: under the agent's lock.
  */
 struct evaluator *evaluator_of(void *interp, bool create);
 /* The interpreter ends: its evaluator is free to be another's. */

@@ -161,8 +161,8 @@ __attribute__((constructor)) static void loaded(int argc, char **argv,
 		agent_environment_hide(&handed);
 		return;
 	}
-	if (is_python_command())
-		agent_early(argc, argv, envp);
+	/* Who embeds Python has a command line of its own. */
+	agent_early(is_python_command() ? argc : 0, argv, envp);
 	replace(*table, "_io", init_io, &original_io);
 	replace(*table, "posix", init_posix, &original_posix);
 }

@@ -136,6 +136,10 @@ static void start(void)
 	if (is_marked(interp))
 		return;
 	mark(interp);
+	agent_prepare();
+	/* Only where it was started before the agent: agent_early() comes first. */
+	if (switches_always())
+		sys_api_builtin_stop();
 	if (switches_always() || sys_api_builtin() == SYS_API_MISSING)
 		sys_api_install();
 	if (is_main(interp))

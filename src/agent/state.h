@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What agent.c and fork.c share. Internal to these two and sys_api.c.
+ * What agent.c and fork.c share. Internal to these two and start.c.
  */
 #ifndef KAA_AGENT_STATE_H
 #define KAA_AGENT_STATE_H
@@ -37,6 +37,12 @@ struct agent_state {
 };
 
 extern struct agent_state agent_state;
+
+/*
+ * NULL, or why this CPython cannot be hooked. Looks only once; for the first time in
+ * the main interpreter, before there are others.
+ */
+const char *agent_prepare(void);
 
 /* Has the handlers of pthread_atfork() and os.register_at_fork(); idempotent. */
 void fork_watch(void *interp);

@@ -240,3 +240,25 @@ bool sys_api_builtin_activate(const char *backend)
 	capi.Py_DecRef(result);
 	return result;
 }
+
+/* Calls a function of sys without arguments. Whether it returned True. */
+static bool call_plain(const char *name)
+{
+	void *function = capi.PySys_GetObject(name);
+	void *result = function ? capi.PyObject_CallFunctionObjArgs(function,
+								    NULL) :
+				  NULL;
+	bool yes = result && result != capi._Py_NoneStruct &&
+		   capi.PyLong_AsLong(result) == 1;
+
+	capi.Py_DecRef(result);
+	capi.PyErr_Clear();
+	return yes;
+}
+
+void sys_api_builtin_stop(void)
+{
+	if (sys_api_builtin() == SYS_API_PRESENT && !sys_api_installed() &&
+	    call_plain("is_stack_trampoline_active"))
+		call_plain("deactivate_stack_trampoline");
+}

@@ -44,6 +44,9 @@ bool sys_api_builtin_has(const char *backend);
  */
 bool sys_api_builtin_activate(const char *backend);
 
+/* Deactivates CPython's own trampolines, if they are active. */
+void sys_api_builtin_stop(void);
+
 /* Puts the agent's functions into the calling interpreter's sys. */
 bool sys_api_install(void);
 
