@@ -18,6 +18,9 @@
 
 /* Those to be removed at exit. */
 static struct agent_file *files;
+/* The last shared file that was made here; another opener shall not replace it. */
+static struct agent_file_identity shared;
+static pid_t shared_pid;
 
 /* fstat() and lstat() by statx(): the former have new names since glibc 2.33. */
 
@@ -34,23 +37,27 @@ static int64_t nanoseconds(int64_t seconds, int64_t rest)
 	return seconds * 1000000000 + rest;
 }
 
-static uint64_t device_of(const struct statx *status)
+static struct agent_file_identity identity_of(const struct statx *status)
 {
-	return (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor;
+	struct agent_file_identity identity = {
+		.device = (uint64_t)status->stx_dev_major << 32 |
+			  status->stx_dev_minor,
+		.inode = status->stx_ino,
+	};
+
+	if (status->stx_mask & STATX_BTIME)
+		identity.birth = nanoseconds(status->stx_btime.tv_sec,
+					     status->stx_btime.tv_nsec);
+	return identity;
 }
 
-static int64_t birth_of(const struct statx *status)
+static bool is_same(const struct agent_file_identity *file,
+		    const struct statx *status)
 {
-	if (!(status->stx_mask & STATX_BTIME))
-		return 0;
-	return nanoseconds(status->stx_btime.tv_sec, status->stx_btime.tv_nsec);
-}
+	struct agent_file_identity other = identity_of(status);
 
-static bool is_same(const struct agent_file *file, const struct statx *status)
-{
-	return file->device == device_of(status) &&
-	       file->inode == status->stx_ino &&
-	       file->birth == birth_of(status);
+	return file->device == other.device && file->inode == other.inode &&
+	       file->birth == other.birth;
 }
 
 /* A regular file of this user's that has no second name somewhere else. */
@@ -76,6 +83,11 @@ static bool start_ticks(uint64_t *ret)
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return at && sscanf(at, "%" SCNu64, ret) == 1;
+}
+
+static bool was_made_here(const struct statx *status)
+{
+	return shared_pid == getpid() && is_same(&shared, status);
 }
 
 static int64_t now(clockid_t clock)
@@ -115,9 +127,7 @@ static int open_flags(const struct agent_file *file)
 
 static void identify(struct agent_file *file, const struct statx *status)
 {
-	file->device = device_of(status);
-	file->inode = status->stx_ino;
-	file->birth = birth_of(status);
+	file->identity = identity_of(status);
 	file->pid = getpid();
 }
 
@@ -141,7 +151,7 @@ static int open_same(struct agent_file *file, struct statx *ret)
 	error = look(fd, "", ret);
 	if (error)
 		return error;
-	if (!is_same(file, ret))
+	if (!is_same(&file->identity, ret))
 		return ESTALE;
 	return keep_fd(file, &fd);
 }
@@ -174,6 +184,10 @@ static int create(struct agent_file *file, uint64_t *ret_size)
 		return error;
 	identify(file, &status);
 	remove_at_exit(file);
+	if (file->kind == AGENT_FILE_SHARED_LOG) {
+		shared = file->identity;
+		shared_pid = file->pid;
+	}
 	*ret_size = 0;
 	return keep_fd(file, &fd);
 }
@@ -189,7 +203,7 @@ static int go_on_or_remove(struct agent_file *file, uint64_t *ret_size)
 	if (!S_ISREG(status.stx_mode) || status.stx_uid != geteuid())
 		return EEXIST;
 	if (file->kind == AGENT_FILE_SHARED_LOG && is_own(&status) &&
-	    is_of_this_process(&status)) {
+	    (was_made_here(&status) || is_of_this_process(&status))) {
 		identify(file, &status);
 		error = open_same(file, &status);
 		*ret_size = status.stx_size;
@@ -238,7 +252,8 @@ static int check(struct agent_file *file, struct statx *ret)
 	agent_subject_set(file->path);
 	if (file->pid != getpid())
 		return ESRCH;
-	if (file->fd >= 0 && !look(file->fd, "", ret) && is_same(file, ret))
+	if (file->fd >= 0 && !look(file->fd, "", ret) &&
+	    is_same(&file->identity, ret))
 		return 0;
 	/* The number is the program's by now: it is not ours to close. */
 	file->fd = -1;
@@ -353,7 +368,7 @@ void agent_file_close(struct agent_file *file)
 	struct statx status;
 
 	if (file->fd >= 0 && !look(file->fd, "", &status) &&
-	    is_same(file, &status))
+	    is_same(&file->identity, &status))
 		close(file->fd);
 	file->fd = -1;
 }
@@ -374,7 +389,7 @@ static void remove_file(const struct agent_file *file)
 	struct statx status;
 
 	if (file->pid == getpid() && !look(AT_FDCWD, file->path, &status) &&
-	    is_same(file, &status))
+	    is_same(&file->identity, &status))
 		unlink(file->path);
 }
 

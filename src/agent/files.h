@@ -49,20 +49,24 @@ enum agent_file_kind {
 	AGENT_FILE_IMAGE,
 };
 
+/*
+ * Which file it is, whatever its name. A new file may get the inode of a deleted one,
+ * but not its time of birth (0 where the file system knows none).
+ */
+struct agent_file_identity {
+	uint64_t device;
+	uint64_t inode;
+	int64_t birth;
+};
+
 struct agent_file {
 	/* -1: not open. */
 	int fd;
 	/* The process that opened it; 0: it was never opened. */
 	pid_t pid;
 	enum agent_file_kind kind;
-	/*
-	 * Which file it is, whatever stands under path or fd by now. A new file
-	 * may get the inode of a deleted one, but not its time of birth (0 where
-	 * the file system knows none).
-	 */
-	uint64_t device;
-	uint64_t inode;
-	int64_t birth;
+	/* Whatever stands under path or fd by now. */
+	struct agent_file_identity identity;
 	/* In the list of those to be removed at exit. */
 	bool listed;
 	struct agent_file *next;

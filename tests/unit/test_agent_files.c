@@ -169,6 +169,25 @@ static void test_shared_file_of_this_process_is_gone_on_with(void **state)
 	expect(path_of("shared-", ".other"), "other\nours\n");
 }
 
+/* The backend's and the embedder's, whatever the clock says. */
+static void test_two_in_this_process_share_a_file(void **state)
+{
+	static struct agent_file first = AGENT_FILE_INIT;
+	static struct agent_file second = AGENT_FILE_INIT;
+	uint64_t size;
+
+	(void)state;
+	assert_int_equal(open_shared(&first, ".both", &size), 0);
+	assert_int_equal(append(&first, "one\n"), 0);
+	make_old(path_of("shared-", ".both"));
+	assert_int_equal(open_shared(&second, ".both", &size), 0);
+	assert_int_equal(append(&second, "two\n"), 0);
+	assert_int_equal(append(&first, "three\n"), 0);
+	agent_file_close(&first);
+	agent_file_close(&second);
+	expect(path_of("shared-", ".both"), "one\ntwo\nthree\n");
+}
+
 /* A hard link to a file somewhere else is never written through. */
 static void test_hard_link_is_replaced(void **state)
 {
@@ -434,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_stale_file_is_replaced),
 		cmocka_unit_test(test_file_of_own_kind_is_replaced_though_new),
 		cmocka_unit_test(test_shared_file_of_this_process_is_gone_on_with),
+		cmocka_unit_test(test_two_in_this_process_share_a_file),
 		cmocka_unit_test(test_hard_link_is_replaced),
 		cmocka_unit_test(test_links_and_folders_are_refused),
 		cmocka_unit_test(test_foreign_file_is_refused),
