@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +81,13 @@ static bool start_ticks(uint64_t *ret)
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at && sscanf(at, "%" SCNu64, ret) == 1;
+	if (!at)
+		return false;
+	/* By hand: newer glibcs have a newer scanf(), which older ones lack. */
+	*ret = 0;
+	for (at++; *at >= '0' && *at <= '9'; at++)
+		*ret = *ret * 10 + (uint64_t)(*at - '0');
+	return *ret > 0;
 }
 
 static bool was_made_here(const struct statx *status)
