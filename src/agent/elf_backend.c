@@ -39,6 +39,17 @@
 #define MOST_SLOTS 65536u
 #define IMAGES_MAX 64
 
+/* Of the line program, what one function needs. */
+#define PROGRAM_MAX (ELF_SLOTS_LINE_MAX + AGENT_FILENAME_MAX)
+
+/* How far an image's tables are filled. */
+struct tables {
+	uint32_t names_used;
+	uint32_t lines_used;
+	/* Defined in the line table; the last one is last_filename. */
+	uint32_t filenames;
+};
+
 struct image {
 	struct agent_file file;
 	struct elf_slots plan;
@@ -46,11 +57,9 @@ struct image {
 	uint8_t *start;
 	/* Another process fills it. */
 	bool inherited;
-	/* Slots handed out, bytes of names and lines, file names defined. */
+	/* Slots handed out. */
 	uint32_t used;
-	uint32_t names_used;
-	uint32_t lines_used;
-	uint32_t filenames;
+	struct tables tables;
 };
 
 static struct image images[IMAGES_MAX];
@@ -59,7 +68,6 @@ static struct image *current;
 /* How many this process has made. */
 static uint32_t made;
 static struct agent_announcer announcer;
-/* The last one defined in the current image's line table. */
 static char last_filename[AGENT_FILENAME_MAX];
 
 static uint32_t slots_of_next(void)
@@ -100,7 +108,9 @@ static int write_fixed(struct image *image)
 		return errno;
 	make_build_id(build_id);
 	elf_slots_write(&image->plan, build_id, bytes);
-	error = agent_file_write_at(&image->file, 0, bytes, size);
+	error = agent_file_write_at(
+		&image->file,
+		&(struct agent_file_piece){ 0, bytes, size }, 1);
 	munmap(bytes, size);
 	return error;
 }
@@ -117,8 +127,10 @@ static int write_content(struct image *image)
 	if (error)
 		return error;
 	elf_slots_line_header(header);
-	return agent_file_write_at(&image->file, image->plan.line, header,
-				   sizeof(header));
+	return agent_file_write_at(&image->file,
+				   &(struct agent_file_piece){
+					   image->plan.line, header,
+					   sizeof(header) }, 1);
 }
 
 static int map_image(struct image *image)
@@ -144,9 +156,10 @@ static int begin_image(struct image *image)
 	if (error)
 		return error;
 	image->used = 0;
-	image->names_used = 1;
-	image->lines_used = ELF_SLOTS_LINE_HEADER;
-	image->filenames = 0;
+	image->tables = (struct tables){
+		.names_used = 1,
+		.lines_used = ELF_SLOTS_LINE_HEADER,
+	};
 	image->inherited = false;
 	made++;
 	current = image;
@@ -216,7 +229,7 @@ static int elf_open(void)
 static bool is_full(const struct image *image)
 {
 	return image->used == image->plan.slots ||
-	       image->names_used + AGENT_SYMBOL_SIZE >
+	       image->tables.names_used + AGENT_SYMBOL_SIZE >
 		       elf_slots_strtab_size(&image->plan);
 }
 
@@ -257,77 +270,86 @@ static struct image *find_image(const void *address, uint32_t *ret)
 	return NULL;
 }
 
-static int write_name(struct image *image, const struct agent_symbol *symbol)
-{
+/* The pieces of an announcement, in the order in which they are written. */
+struct announcement {
+	struct agent_file_piece pieces[4];
+	int count;
 	char name[AGENT_SYMBOL_SIZE];
-	size_t size = symbol->name_size + 1;
-	int error;
+	uint8_t program[PROGRAM_MAX];
+	/* Of the line program, without itself. */
+	uint32_t line_length;
+	Elf64_Sym symbol;
+};
 
-	/* With its NUL, over whatever a write that failed has left. */
-	memcpy(name, symbol->name, size - 1);
-	name[size - 1] = '\0';
-	error = agent_file_write_at(&image->file,
-				    image->plan.strtab + image->names_used,
-				    name, size);
-	if (!error)
-		image->names_used += (uint32_t)size;
-	return error;
+static void add(struct announcement *a, uint64_t offset, const void *data,
+		size_t size)
+{
+	a->pieces[a->count++] = (struct agent_file_piece){ offset, data, size };
 }
 
-/* The program's length stands in front of it, without itself. */
-static int write_line_size(struct image *image, uint32_t size)
+/* With its NUL, over whatever a write that failed has left. */
+static void add_name(struct announcement *a, const struct elf_slots *plan,
+		     struct tables *tables, const struct agent_symbol *symbol)
 {
-	uint32_t length = size - (uint32_t)sizeof(length);
-
-	return agent_file_write_at(&image->file, image->plan.line, &length,
-				   sizeof(length));
+	memcpy(a->name, symbol->name, symbol->name_size);
+	a->name[symbol->name_size] = '\0';
+	add(a, plan->strtab + tables->names_used, a->name,
+	    symbol->name_size + 1);
+	tables->names_used += (uint32_t)symbol->name_size + 1;
 }
 
-/* A table that is full, or a name that is too long, gets no line. */
-static int write_line(struct image *image, uint32_t n,
-		      const struct agent_symbol *symbol)
+/* Only the current image's table grows; what has no room in it gets no line. */
+static bool has_line(const struct image *image,
+		     const struct agent_symbol *symbol)
 {
-	uint8_t program[ELF_SLOTS_LINE_MAX + AGENT_FILENAME_MAX];
-	bool define = !image->filenames ||
+	return image == current &&
+	       strlen(symbol->filename) < AGENT_FILENAME_MAX &&
+	       image->tables.lines_used + PROGRAM_MAX <=
+		       elf_slots_line_size(&image->plan);
+}
+
+/* The program's length stands in front of it. */
+static void add_line(struct announcement *a, const struct elf_slots *plan,
+		     struct tables *tables, uint32_t n,
+		     const struct agent_symbol *symbol)
+{
+	bool define = !tables->filenames ||
 		      strcmp(last_filename, symbol->filename) != 0;
 	size_t size;
-	int error;
 
-	if (strlen(symbol->filename) >= AGENT_FILENAME_MAX ||
-	    image->lines_used + sizeof(program) >
-		    elf_slots_line_size(&image->plan))
-		return 0;
-	size = elf_slots_line(&image->plan, n, symbol->filename,
-			      image->filenames + define, define,
-			      symbol->first_line, program);
-	error = agent_file_write_at(&image->file,
-				    image->plan.line + image->lines_used,
-				    program, size);
-	if (!error)
-		error = write_line_size(image, image->lines_used +
-						       (uint32_t)size);
-	if (error)
-		return error;
-	image->lines_used += (uint32_t)size;
-	image->filenames += define;
-	strcpy(last_filename, symbol->filename);
-	return 0;
+	tables->filenames += define;
+	size = elf_slots_line(plan, n, symbol->filename, tables->filenames,
+			      define, symbol->first_line, a->program);
+	add(a, plan->line + tables->lines_used, a->program, size);
+	tables->lines_used += (uint32_t)size;
+	a->line_length = tables->lines_used - (uint32_t)sizeof(a->line_length);
+	add(a, plan->line, &a->line_length, sizeof(a->line_length));
 }
 
+/* If it fails, the tables are what they were: the next one writes over it. */
 static int write_symbol(struct image *image, uint32_t n,
 			const struct agent_symbol *symbol)
 {
-	Elf64_Sym entry = elf_slots_symbol(&image->plan, n, image->names_used);
-	int error = write_name(image, symbol);
+	struct tables tables = image->tables;
+	bool with_line = has_line(image, symbol);
+	/* Too large for what may be the end of a thread's stack. */
+	static struct announcement a;
+	int error;
 
-	if (!error && image == current)
-		error = write_line(image, n, symbol);
-	if (!error)
-		error = agent_file_write_at(&image->file,
-					    image->plan.symtab +
-						    (n + 1) * sizeof(entry),
-					    &entry, sizeof(entry));
-	return error;
+	a.count = 0;
+	a.symbol = elf_slots_symbol(&image->plan, n, tables.names_used);
+	add_name(&a, &image->plan, &tables, symbol);
+	if (with_line)
+		add_line(&a, &image->plan, &tables, n, symbol);
+	add(&a, image->plan.symtab + (n + 1) * sizeof(a.symbol), &a.symbol,
+	    sizeof(a.symbol));
+	error = agent_file_write_at(&image->file, a.pieces, a.count);
+	if (error)
+		return error;
+	image->tables = tables;
+	if (with_line)
+		strcpy(last_filename, symbol->filename);
+	return 0;
 }
 
 static int elf_announce(const void *slot, const struct agent_symbol *symbol)

@@ -331,28 +331,39 @@ int agent_file_append(struct agent_file *file, const struct iovec *parts,
 	return ENOSPC;
 }
 
-int agent_file_write_at(struct agent_file *file, uint64_t offset,
-			const void *data, size_t size)
+static int write_piece(int fd, const struct agent_file_piece *piece)
 {
-	const char *at = data;
+	size_t done = 0;
+
+	while (done < piece->size) {
+		ssize_t written = pwrite(fd, (const char *)piece->data + done,
+					 piece->size - done,
+					 (off_t)(piece->offset + done));
+
+		if (written > 0)
+			done += (size_t)written;
+		else if (written == 0)
+			return ENOSPC;
+		else if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
+int agent_file_write_at(struct agent_file *file,
+			const struct agent_file_piece *pieces, int count)
+{
 	struct statx status;
 	int error = check(file, &status);
+	uint64_t end = 0;
 
+	for (int i = 0; i < count; i++)
+		if (pieces[i].offset + pieces[i].size > end)
+			end = pieces[i].offset + pieces[i].size;
 	if (!error)
-		error = check_limit(offset + size);
-	while (!error && size) {
-		ssize_t written = pwrite(file->fd, at, size, (off_t)offset);
-
-		if (written > 0) {
-			at += written;
-			offset += (uint64_t)written;
-			size -= (size_t)written;
-		} else if (written == 0) {
-			error = ENOSPC;
-		} else if (errno != EINTR) {
-			error = errno;
-		}
-	}
+		error = check_limit(end);
+	for (int i = 0; !error && i < count; i++)
+		error = write_piece(file->fd, &pieces[i]);
 	return error;
 }
 

@@ -94,9 +94,18 @@ int agent_file_open(struct agent_file *file, enum agent_file_kind kind,
 int agent_file_append(struct agent_file *file, const struct iovec *parts,
 		      int count);
 
-/* Writes to an AGENT_FILE_IMAGE at an offset, with the same precautions. */
-int agent_file_write_at(struct agent_file *file, uint64_t offset,
-			const void *data, size_t size);
+struct agent_file_piece {
+	uint64_t offset;
+	const void *data;
+	size_t size;
+};
+
+/*
+ * Writes pieces to an AGENT_FILE_IMAGE, one after the other, with the same precautions. If
+ * that fails, earlier pieces are there, and of the failed one any part.
+ */
+int agent_file_write_at(struct agent_file *file,
+			const struct agent_file_piece *pieces, int count);
 
 /* Cuts the file. */
 int agent_file_truncate(struct agent_file *file, uint64_t size);

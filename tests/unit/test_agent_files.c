@@ -338,6 +338,8 @@ static void test_limit_is_an_error(void **state)
 
 static void test_image_is_written_anywhere(void **state)
 {
+	static const struct agent_file_piece pieces[] = { { 4, "5678", 4 },
+							  { 0, "1234", 4 } };
 	struct agent_file file = AGENT_FILE_INIT;
 	uint64_t size;
 
@@ -345,8 +347,7 @@ static void test_image_is_written_anywhere(void **state)
 	assert_int_equal(agent_file_open(&file, AGENT_FILE_IMAGE, "image-", "",
 					 &size), 0);
 	assert_int_equal(agent_file_truncate(&file, 8), 0);
-	assert_int_equal(agent_file_write_at(&file, 4, "5678", 4), 0);
-	assert_int_equal(agent_file_write_at(&file, 0, "1234", 4), 0);
+	assert_int_equal(agent_file_write_at(&file, pieces, 2), 0);
 	agent_file_close(&file);
 	expect(path_of("image-", ""), "12345678");
 }
