@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -68,6 +69,19 @@ static bool ends_with(const char *line, const char *tail)
 	return size >= tail_size && !strcmp(line + size - tail_size, tail);
 }
 
+/*
+ * One mapping may hold the stacks of several threads: since Linux 6.13 the pages
+ * that guard them (MADV_GUARD_INSTALL) need none of their own. A thread's
+ * descriptor lies at the upper end of its stack, in glibc and musl.
+ */
+static void end_at_descriptor(uintptr_t sp, struct mapping *mapping)
+{
+	uintptr_t self = (uintptr_t)pthread_self();
+
+	if (sp < self && self < mapping->end)
+		mapping->end = self;
+}
+
 static bool find_mapping(uintptr_t address, struct mapping *ret)
 {
 	struct lines lines = { .fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC) };
@@ -85,20 +99,42 @@ static bool find_mapping(uintptr_t address, struct mapping *ret)
 		found = mapping.start <= address && address < mapping.end;
 	}
 	close(lines.fd);
-	if (found)
-		*ret = mapping;
-	return found;
+	if (!found)
+		return false;
+	end_at_descriptor(address, &mapping);
+	*ret = mapping;
+	return true;
+}
+
+/* In a libpthread that not every process loads, before glibc 2.34. */
+extern __typeof__(pthread_getattr_np) pthread_getattr_np __attribute__((weak));
+
+/* The lower end of the thread's stack, if sp is on it; else that of the mapping. */
+static uintptr_t lowest_of_thread(uintptr_t sp, const struct mapping *mapping)
+{
+	pthread_attr_t attr;
+	void *start = NULL;
+	size_t size = 0;
+
+	if (!pthread_getattr_np || pthread_getattr_np(pthread_self(), &attr))
+		return mapping->start;
+	pthread_attr_getstack(&attr, &start, &size);
+	pthread_attr_destroy(&attr);
+	if (sp - (uintptr_t)start >= size ||
+	    (uintptr_t)start < mapping->start)
+		return mapping->start;
+	return (uintptr_t)start;
 }
 
 /* The first thread's stack grows down to its limit, or to what lies below. */
-static uintptr_t lowest(const struct mapping *mapping)
+static uintptr_t lowest(uintptr_t sp, const struct mapping *mapping)
 {
 	/* The kernel keeps 1 MiB free below a stack that grows. */
 	uintptr_t floor = mapping->below + (1 << 20);
 	struct rlimit limit;
 
 	if (!mapping->is_main_stack)
-		return mapping->start;
+		return lowest_of_thread(sp, mapping);
 	if (!getrlimit(RLIMIT_STACK, &limit) &&
 	    limit.rlim_cur < mapping->end - floor)
 		floor = mapping->end - limit.rlim_cur;
@@ -123,7 +159,7 @@ bool agent_stack_look(uintptr_t sp)
 
 	if (look_among_known(sp) || !find_mapping(sp, &mapping))
 		return false;
-	low = lowest(&mapping);
+	low = lowest(sp, &mapping);
 	margin = (mapping.end - low) / MARGIN_SHARE;
 	if (margin > MARGIN)
 		margin = MARGIN;

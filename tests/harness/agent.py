@@ -6,17 +6,41 @@
     result = way.run(["-c", code], backend="perf")
     result.pid, result.map, result.dump
 
+Files under a number that another process had before would be found by chance in a /tmp where many tests run, so
+
+    way = Way(python, library, private=Folder)
+
+shows the interpreter this folder as /tmp (only root can do that); the library is copied into it.
+
 backend: "perf", "perf_jit" or "perf_elf" for what is active from the start, None for nothing: then the program may
 call sys.activate_stack_trampoline.
 """
 import pathlib
+import shutil
 
 from harness.process import Result, end_group, started, text
 
 
+# In a mount namespace whose /tmp is the folder given.
+PRIVATE_TMP = 'mount --make-rprivate / && mount --bind "$1" /tmp && shift && exec "$@"'
+
+
+def private_tmp(folder):
+    """Words before a command that make the folder its /tmp."""
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o1777)
+    return ["unshare", "--mount", "sh", "-c", PRIVATE_TMP, "sh", str(folder)]
+
+
 class Way:
-    def __init__(self, python, library=None):
+    def __init__(self, python, library=None, private=None):
         self.python, self.library = python, library
+        self.folder, self.prefix = pathlib.Path("/tmp"), list(python.prefix)
+        if private:
+            self.folder, self.prefix = private, private_tmp(private) + self.prefix
+        if private and library:
+            shutil.copy(library, private)
+            self.library = pathlib.Path("/tmp", library.name)
 
     def __repr__(self):
         return f"{self.python.id} with {'the agent' if self.library else 'its own support'}"
@@ -30,12 +54,18 @@ class Way:
 
     def command(self, words, backend=None, env=()):
         """What runs the interpreter; inside the chroot if it lives there."""
-        return [*self.python.prefix, *self.bare_command(words, backend, env)]
+        return [*self.prefix, *self.bare_command(words, backend, env)]
 
     def bare_command(self, words, backend=None, env=()):
         """The same for somebody who is in the chroot already."""
         switches = [] if self.library or not backend else ["-X", backend]
         return ["env", *self.environment(backend), *env, self.python.path, *switches, *map(str, words)]
+
+    def map_path(self, pid):
+        return self.folder / f"perf-{pid}.map"
+
+    def dump_path(self, pid):
+        return self.folder / f"jit-{pid}.dump"
 
     def run(self, words, backend=None, env=(), timeout=60, status=0, **options):
         """Like harness.process.run; the Result knows the process's number and files as well."""
@@ -46,17 +76,9 @@ class Way:
                 end_group(process)
         result = Result([repr(self), *words], process.returncode, text(stdout or b""), text(stderr or b""))
         result.pid = process.pid
-        result.map, result.dump = map_path(process.pid), dump_path(process.pid)
+        result.map, result.dump = self.map_path(process.pid), self.dump_path(process.pid)
         assert status is None or result.status == status, f"exit status {result.status} instead of {status}: {result}"
         return result
-
-
-def map_path(pid):
-    return pathlib.Path(f"/tmp/perf-{pid}.map")
-
-
-def dump_path(pid):
-    return pathlib.Path(f"/tmp/jit-{pid}.dump")
 
 
 def find_library(build_dir):

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("root", "chroot")
 
 SCRIPT = TOP / "tests" / "live" / "scripts" / "doc_script.py"
 ROUNDS = "12000000"
-# Interpreter and perf. 3.8 has its hook in a slot; 3.11 is the last without support of its own; 3.13.0's own is without frame pointers.
-KINDS = [("3.8.", "6.1"), ("3.11.7", "6.1"), ("3.11.7", "7"), ("3.13.0", "7"), ("3.15.", "7")]
+# Interpreter and perf. 3.8 has its hook in a slot; 3.11 is the last without support of its own; 3.15 is built with frame pointers.
+KINDS = [("3.8.", "6.1"), ("3.11.7", "7"), ("3.15.", "7")]
 # From the outermost on, with the lines of their `def`.
 CHAIN = ["<module>", "baz", "bar", "foo"]
 DEF_LINES = {"foo": 2, "bar": 9, "baz": 13}
@@ -71,6 +71,11 @@ class Place:
 
     def program(self, backend):
         return self.way.bare_command([SCRIPT, ROUNDS], backend=backend)
+
+    @property
+    def frequency(self):
+        """So much that some hundreds of samples are taken: the newer versions are the faster ones."""
+        return "499" if self.python.version >= (3, 14) else "249"
 
     def samples(self, data, fields=""):
         fields = "comm,tid,time,event,ip,sym,symoff,dso" + fields
@@ -153,14 +158,14 @@ def inject(place, tmp_path, data):
 def test_perf_jit(place, tmp_path):
     """perf record -F 9999 -g -k 1 --call-graph dwarf -o perf.data python -Xperf_jit my_script.py; inject; report; and lines"""
     data = tmp_path / "perf.data"
-    place.perf("record", "-F", "499", "-g", "-k", "1", "--call-graph", "dwarf", "-o", data, *place.program("perf_jit"))
+    place.perf("record", "-F", place.frequency, "-g", "-k", "1", "--call-graph", "dwarf", "-o", data, *place.program("perf_jit"))
     injected = inject(place, tmp_path, data)
     samples = place.samples(injected, ",srcline")
     note_pids(place, samples)
     check_stacks([sample.symbols for sample in samples])
     frames = [(frame.python_name[0], frame.line) for sample in samples for frame in sample.frames
               if frame.is_python and frame.symbol.endswith("doc_script.py") and frame.python_name[0] in DEF_LINES]
-    assert len(frames) > 300
+    assert len(frames) > 200
     right = sum(DEF_LINES[name] == line for name, line in frames)
     assert right >= 0.99 * len(frames), f"{right} of {len(frames)} frames have the line of their def, such as {frames[:6]}"
     check_report(place.perf("report", "--stdio", "-n", "-g", "-i", injected).stdout)
@@ -169,7 +174,7 @@ def test_perf_jit(place, tmp_path):
 def test_perf_elf(place, tmp_path):
     """perf record --call-graph dwarf, and nothing else."""
     data = tmp_path / "perf.data"
-    place.perf("record", "-F", "499", "--call-graph", "dwarf", "-o", data, *place.program("perf_elf"))
+    place.perf("record", "-F", place.frequency, "--call-graph", "dwarf", "-o", data, *place.program("perf_elf"))
     samples = place.samples(data)
     note_pids(place, samples)
     check_stacks([sample.symbols for sample in samples])

@@ -14,13 +14,16 @@ import textwrap
 import pytest
 
 from harness import pythons
-from harness.agent import Way, dump_path, find_library, map_path
-from harness.process import Result
+from harness.agent import Way, find_library
+from harness.process import Result, run
 from harness.trampoline_files import Malformed, read_dump, read_map
 
-# The kinds: the hook is a slot of a structure; takes the thread state; takes interpreter frames; support of its own: without
-# frame pointers, with the JIT, with a chain of hooks.
-KINDS = ("3.8.", "3.10.", "3.11.", "3.13.0", "3.14.", "3.15.")
+# Root, since each program has a /tmp of its own.
+pytestmark = pytest.mark.usefixtures("root")
+
+# The kinds: the hook is a slot of a structure; takes interpreter frames, with no support beside it; has some beside it, without
+# frame pointers; with frame pointers, a JIT and a chain of hooks.
+KINDS = ("3.8.", "3.11.7", "3.13.0", "3.15.")
 
 BARS = "def foo():\n    pass\ndef bar():\n    foo()\ndef baz():\n    bar()\n"
 
@@ -50,51 +53,30 @@ def say_what_the_builtin_has(request):
 
 
 @pytest.fixture
-def check(request, interpreter, build_dir):
+def check(request, interpreter, build_dir, tmp_path):
     """check(function): function(way) raises if the way has the fault."""
     def check(function):
         if interpreter.perf_trampoline:
             try:
-                function(Way(interpreter))
+                function(Programs(interpreter, private=tmp_path / "builtin"))
                 said = "no"
             except (AssertionError, Malformed, OSError, subprocess.TimeoutExpired) as error:
                 said = f"yes ({(str(error) or 'assertion').splitlines()[0][:100]})"
             verdicts.setdefault(request.node.name.replace(interpreter.id, "").replace("[]", ""), {})[interpreter.id] = said
-        function(Way(interpreter, find_library(build_dir)))
+        function(Programs(interpreter, find_library(build_dir), tmp_path / "agent"))
 
-    made = []
-    yield lambda function: check(lambda way: function(Noting(way, made)))
-    for result in made:
-        for path in (result.map, result.dump, *pathlib.Path("/tmp").glob(f"*{result.pid}.image")):
-            path.unlink(missing_ok=True)
+    return check
 
 
-class Noting:
-    """A way that keeps the results, so that files can be removed."""
-
-    def __init__(self, way, made):
-        self.way, self.made = way, made
-
-    def __getattr__(self, name):
-        return getattr(self.way, name)
-
-    def run(self, words, **options):
-        status = options.pop("status", 0)
-        result = self.way.run(words, status=None, **options)
-        self.made.append(result)
-        assert status is None or result.status == status, f"exit status {result.status} instead of {status}: {result}"
-        return result
-
+class Programs(Way):
     def code(self, text, *words, **options):
         return self.run(["-c", textwrap.dedent(text), *words], **options)
 
-    def keep_children(self, result, pids):
-        """Results with the files of a program's children."""
-        for pid in pids:
-            child = Result(result.command, 0, "", "")
-            child.pid, child.map, child.dump = pid, map_path(pid), dump_path(pid)
-            self.made.append(child)
-        return self.made[-1]
+    def child_of(self, result, pid):
+        """A result with the files of a program's child."""
+        child = Result(result.command, 0, "", "")
+        child.pid, child.map, child.dump = pid, self.map_path(pid), self.dump_path(pid)
+        return child
 
 
 def names(symbols):
@@ -197,7 +179,7 @@ work("after")
 def forked(way, backend):
     """The result of the parent, and one with the files of the child."""
     result = way.code(FORKING, backend=backend)
-    return result, way.keep_children(result, [int(result.stdout.split()[-1])])
+    return result, way.child_of(result, int(result.stdout.split()[-1]))
 
 
 def numbered(tag):
@@ -252,7 +234,7 @@ def test_what_is_on_the_stack_at_a_fork_is_in_the_childs_map(check):
             outer()
             """, backend="perf")
         parent = read_map(result.map)
-        child = read_map(way.keep_children(result, [int(result.stdout)]).map)
+        child = read_map(way.child_of(result, int(result.stdout)).map)
         named = {code for codes in child.values() for code in codes}
         assert "leaf" in names(child)
         # Trampolines of the stack keep the parent's addresses.
@@ -268,7 +250,6 @@ import os, threading
 def forks(depth):
     child = os.fork()
     if child == 0:
-        os.write(1, b"%d\\n" % os.getpid())
         kill("child")
         if depth:
             forks(depth - 1)
@@ -296,11 +277,7 @@ thread.join()
 
 @pytest.mark.parametrize("backend", ["perf", "perf_jit"])
 def test_forks_from_threads_and_children_of_children(check, backend):
-    def forks(way):
-        result = way.code(FORKS, backend)
-        way.keep_children(result, map(int, result.stdout.split()))
-
-    check(forks)
+    check(lambda way: way.code(FORKS, backend))
 
 
 def test_a_newline_in_a_filename_makes_no_line(check):
@@ -372,7 +349,6 @@ def test_a_file_of_an_earlier_process_with_that_number(check, backend, file):
     check(stale)
 
 
-@pytest.mark.usefixtures("root")
 @pytest.mark.parametrize("backend, file", FILES)
 def test_a_file_of_another_user(check, backend, file):
     """Its owner could write names into it later."""
@@ -388,19 +364,15 @@ def test_a_file_of_another_user(check, backend, file):
 
 @pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "folder"])
 @pytest.mark.parametrize("backend, file", FILES)
-def test_something_planted_in_tmp(check, backend, file, kind, tmp_path):
+def test_something_planted_in_tmp(check, backend, file, kind):
     """What lies there under the name that the file will have is not written to, and nothing waits for it."""
-    victim = tmp_path / "victim"
-
     def planted(way):
+        victim = way.folder / "victim"
         victim.write_text("precious\n")
         result = way.code("""
             import os, sys
             victim, kind = sys.argv[3:]
             path = "/tmp/%s" % (sys.argv[1] % os.getpid())
-            # What an earlier process left.
-            if os.path.exists(path):
-                os.unlink(path)
             {"symbolic link": lambda: os.symlink(victim, path), "hard link": lambda: os.link(victim, path),
              "pipe": lambda: os.mkfifo(path), "folder": lambda: os.mkdir(path)}[kind]()
             def fresh(): pass
@@ -409,20 +381,15 @@ def test_something_planted_in_tmp(check, backend, file, kind, tmp_path):
             except Exception as error:
                 print("refused", error)
             fresh()
-            """, file, backend, victim, kind, timeout=20 if way.library else 2, status=None)
+            """, file, backend, "/tmp/victim", kind, timeout=20 if way.library else 2, status=None)
         path = path_of(result, backend)
-        try:
-            assert result.status == 0, result
-            assert victim.read_bytes() == b"precious\n"
-            if result.stdout:
-                assert result.stdout.startswith("refused") and path.name in result.stdout
-            else:
-                assert path.is_file() and not path.is_symlink()
-                assert "py::fresh:<string>" in named(result, backend)
-        finally:
-            if path.is_dir():
-                path.rmdir()
-            path.unlink(missing_ok=True)
+        assert result.status == 0, result
+        assert victim.read_bytes() == b"precious\n"
+        if result.stdout:
+            assert result.stdout.startswith("refused") and path.name in result.stdout
+        else:
+            assert path.is_file() and not path.is_symlink()
+            assert "py::fresh:<string>" in named(result, backend)
 
     check(planted)
 
@@ -587,44 +554,36 @@ def test_recursion_ends_with_an_exception(check):
     check(recurse)
 
 
-@pytest.mark.usefixtures("root")
-def test_a_full_disk_ends_nothing(check, tmp_path):
+MANY = """
+total = 0
+for number in range(3000):
+    space = {}
+    exec("def function_with_a_long_name_%d(): return 1" % number, space)
+    total += space["function_with_a_long_name_%d" % number]()
+print(total)
+"""
+# A /tmp with room for 32 KiB beside the agent.
+SMALL_TMP = """
+set -e
+folder=$1 library=$2
+shift 2
+mount --make-rprivate /
+mount -t tmpfs -o size=16m,mode=1777 none "$folder"
+[ -z "$library" ] || cp "$library" "$folder/"
+head -c 20000000 /dev/zero >"$folder/filler" 2>/dev/null || true
+truncate -s -32K "$folder/filler"
+mount --bind "$folder" /tmp
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+def test_a_full_disk_ends_nothing(check, build_dir, backend):
     def full(way):
-        script = tmp_path / "many.py"
-        script.write_text(textwrap.dedent("""
-            import sys
-            total = 0
-            for number in range(3000):
-                space = {}
-                exec("def function_with_a_long_name_%d(): return 1" % number, space)
-                total += space["function_with_a_long_name_%d" % number]()
-            print(total)
-            """))
-        small = tmp_path / "small"
-        small.mkdir(exist_ok=True)
-        # The scripts and the agent have to stay visible below the small /tmp.
-        library = way.library and small / way.library.name
-        mounting = """
-            set -e
-            size=64k stage=$1 library=$2 script=$3
-            shift 3
-            mount --make-rprivate /
-            mount -t tmpfs -o size=1m,mode=1777 none "$stage"
-            cp "$script" "$stage/many.py"
-            [ -z "$library" ] || cp "$library" "$stage/"
-            head -c 2000000 /dev/zero >"$stage/filler" 2>/dev/null || true
-            truncate -s -32K "$stage/filler"
-            mount --move "$stage" /tmp
-            cd /
-            exec "$@"
-            """
-        for backend in ("perf", "perf_jit"):
-            inside = Way(way.python, library and pathlib.Path("/tmp") / library.name)
-            command = ["unshare", "--mount", "sh", "-c", mounting, "sh", small, way.library or "", script,
-                       *inside.command(["/tmp/many.py"], backend=backend)]
-            out = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True, timeout=60)
-            assert (out.returncode, out.stdout) == (0, "3000\n"), (backend, out)
+        words = ["unshare", "--mount", "sh", "-c", SMALL_TMP, "sh", way.folder, way.library and find_library(build_dir) or "",
+                 *way.python.prefix, *way.bare_command(["-c", MANY], backend=backend)]
+        result = run(words)
+        assert result.stdout == "3000\n" and result.stderr == "", result
 
     check(full)
 
@@ -655,3 +614,42 @@ else:
         pytest.skip("this build has no JIT")
     result = way.run(["-c", code, where], env=["PYTHON_JIT=1"])
     assert result.stdout == "Cannot activate the perf trampoline if the JIT is active\n"
+
+
+THREADS = """
+import os, sys, threading
+idle, go = threading.Event(), threading.Event()
+def down(n):
+    return down(n + 1)
+def work():
+    go.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    if sys.version_info >= (3, 11):
+        try:
+            down(0)
+        except RecursionError:
+            pass
+    os.write(1, b"done\\n")
+others = [threading.Thread(target=idle.wait) for _ in range(5)]
+threads = [threading.Thread(target=work) for _ in range(10)]
+for thread in others + threads:
+    thread.start()
+import warnings
+warnings.simplefilter("ignore")
+sys.setrecursionlimit(1_000_000)
+go.set()
+for thread in threads:
+    thread.join()
+idle.set()
+"""
+
+
+def test_forks_and_recursion_in_threads_whose_stacks_are_neighbours(check):
+    """Since Linux 6.13 and glibc 2.42 one mapping may hold several stacks, with guard pages between them."""
+    def neighbours(way):
+        assert way.code(THREADS, backend="perf").stdout == 10 * "done\n"
+
+    check(neighbours)
