@@ -6,11 +6,12 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
 from harness import samply_profile, script_output
-from harness.process import run
+from harness.process import run, started
 
 # Trampolines that each stack of slots.c has.
 DEPTH = 12
@@ -42,6 +43,13 @@ class Recording:
         out = self.perf(*self.cache, "record", "-q", "-F", "499", "-o", self.path, *options, "--", program, backend, "0.8",
                         env=env)
         self.pid = int(out.stdout.split()[0])
+
+    def attach(self, program, backend, *options, where=None):
+        """Recorded from the middle of its run, when all is announced."""
+        env = {**os.environ, "KAA_TRAMPOLINE_DIR": str(where or self.folder)}
+        with started([program, backend, "30"], env=env, stdout=subprocess.PIPE) as process:
+            self.pid = int(process.stdout.readline())
+            self.perf(*self.cache, "record", "-q", "-F", "499", "-o", self.path, *options, "-p", str(self.pid), "--", "sleep", "1")
 
     def inject(self):
         injected = self.folder / "injected.data"
@@ -127,6 +135,14 @@ def test_elf_image(recording, slots, variant, options):
     report = recording.perf(*recording.cache, "report", "-f", "-i", recording.path, "--stdio", "--children", "-g", "none",
                             "--sort", "sym", timeout=240).stdout
     assert FUNCTION.search(report)
+
+
+@pytest.mark.parametrize("backend", ["perf_jit", "perf_elf"])
+def test_a_running_process(recording, slots, backend):
+    recording.attach(slots("bare"), backend, "-k", "1", "--call-graph", "dwarf", where="/tmp" if backend == "perf_jit" else None)
+    if backend == "perf_jit":
+        recording.inject()
+    assert share(is_whole, recording.samples()) >= 0.9
 
 
 def test_elf_image_is_sound(slots, tmp_path):
