@@ -6,6 +6,12 @@
 
 #include "base/map.h"
 
+static bool key_equal(const struct frame_key *a, const struct frame_key *b)
+{
+	return a->address == b->address && a->space == b->space &&
+	       a->pid == b->pid && a->how == b->how;
+}
+
 static size_t find_slot(const struct frame_cache *cache,
 			const struct frame_key *key)
 {
@@ -14,7 +20,7 @@ static size_t find_slot(const struct frame_cache *cache,
 	size_t i = hash_combine(key->address, place ^ key->how) & mask;
 
 	while (cache->slots[i].frame &&
-	       memcmp(&cache->slots[i].key, key, sizeof(*key)) != 0)
+	       !key_equal(&cache->slots[i].key, key))
 		i = (i + 1) & mask;
 	return i;
 }

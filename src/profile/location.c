@@ -451,13 +451,20 @@ static struct error *push_step(struct location_builder *b, uint32_t parent,
 {
 	struct step_key key = { parent, step };
 	uint64_t hash = hash_combine(parent, step);
-	uint32_t id = index_find(&b->stacks, hash, step_equal, b->out, &key);
+	uint32_t count = (uint32_t)b->out->parents.count;
+	uint32_t id = PROFILE_NONE;
 
+	/* As profile_stack_push() does. */
+	if (parent + 1 != count)
+		id = step_equal(b->out, parent + 1, &key)
+			     ? parent + 1
+			     : index_find(&b->stacks, hash, step_equal, b->out,
+					  &key);
 	if (id == PROFILE_NONE) {
-		id = (uint32_t)b->out->parents.count;
+		id = count;
 		if (!vec_push(&b->out->parents, parent) ||
 		    !vec_push(&b->out->steps, step) ||
-		    !index_add(&b->stacks, hash, id))
+		    (id != parent + 1 && !index_add(&b->stacks, hash, id)))
 			return error_no_memory();
 	}
 	*ret = id;
@@ -509,8 +516,7 @@ static struct error *reduce_stacks(struct location_builder *b)
 
 	out->of_stack = calloc(count + 1, sizeof(*out->of_stack));
 	if (!all || !out->of_stack || !vec_reserve(&out->parents, count) ||
-	    !vec_reserve(&out->steps, count) ||
-	    !index_reserve(&b->stacks, count))
+	    !vec_reserve(&out->steps, count))
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {
 		struct error *error = reduce_stack(b, all, (uint32_t)i);

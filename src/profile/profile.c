@@ -262,13 +262,32 @@ static bool stack_equal(const void *column, uint32_t handle, const void *key)
 	       profile->stack_frames.data[handle] == k->frame;
 }
 
+/*
+ * Most stacks are the first that was called from their parent, so that they
+ * stand right behind it: these are not in the index, which is slow for being
+ * large. PROFILE_NONE + 1 is 0, the first of all.
+ */
+static uint32_t find_stack(const struct profile *profile,
+			   const struct stack_key *key, uint64_t hash)
+{
+	size_t count = profile->stack_parents.count;
+	uint32_t behind = key->parent + 1;
+
+	/* What was added last has called nothing yet. */
+	if (behind == count)
+		return PROFILE_NONE;
+	if (stack_equal(profile, behind, key))
+		return behind;
+	return index_find(&profile->tables->stacks, hash, stack_equal, profile,
+			  key);
+}
+
 struct error *profile_stack_push(struct profile *profile, uint32_t parent,
 				 uint32_t frame, uint32_t *ret)
 {
 	struct stack_key key = { parent, frame };
 	uint64_t hash = hash_combine(parent, frame);
-	struct index *index = &profile->tables->stacks;
-	uint32_t handle = index_find(index, hash, stack_equal, profile, &key);
+	uint32_t handle = find_stack(profile, &key, hash);
 
 	if (handle != PROFILE_NONE) {
 		*ret = handle;
@@ -280,7 +299,8 @@ struct error *profile_stack_push(struct profile *profile, uint32_t parent,
 	if (!vec_reserve(&profile->stack_parents, 1) ||
 	    !vec_reserve(&profile->stack_frames, 1) ||
 	    !vec_reserve(&profile->stack_depths, 1) ||
-	    !index_add(index, hash, handle))
+	    (handle != parent + 1 &&
+	     !index_add(&profile->tables->stacks, hash, handle)))
 		return error_no_memory();
 	(void)vec_push(&profile->stack_depths,
 		       profile_stack_depth(profile, parent) + 1);
