@@ -77,9 +77,9 @@ static const struct option run_options[] = {
 		 "use kaa's trampolines also where the interpreter has its own"),
 	OPT_GROUP("Files"),
 	OPT_STRING(0, "dir", struct run_settings, dir, "<dir>",
-		   "where jitdumps and images go (/tmp)"),
+		   "where they go (/tmp; perf looks for perf maps only there); with --always"),
 	OPT_BOOL(0, "keep", struct run_settings, keep,
-		 "leave the files when the program ends (the default); --no-keep removes them"),
+		 "leave them when the program ends (the default); --no-keep removes them, with --always"),
 	OPT_GROUP("Output"),
 	OPT_COUNT('v', "verbose", struct run_settings, verbose,
 		  "say what is run, and with what"),
@@ -227,7 +227,8 @@ static struct error *add_switches(struct hand_on *hand_on,
 {
 	struct error *error = add(hand_on, "KAA_TRAMPOLINE_BACKEND", s->backend);
 
-	if (!error && s->always)
+	/* The interpreter's own support knows neither folder nor end. */
+	if (!error && (s->always || s->dir || !s->keep))
 		error = add(hand_on, "KAA_TRAMPOLINE", "always");
 	if (!error && !s->keep)
 		error = add(hand_on, "KAA_TRAMPOLINE_KEEP", "0");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a program and its children can see of their environment, as one line of JSON.
+"""What a program and its children can see of their environment, as one line of JSON; on stderr its pid.
 
 The same with and without the agent. Runs on CPython 3.6 and later.
 
@@ -104,6 +104,7 @@ def main():
         done = subprocess.run([word], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         seen[word] = [done.returncode, text(done.stdout)]
     print(json.dumps(seen))
+    sys.stderr.write("%d\n" % os.getpid())
 
 
 if __name__ == "__main__":
