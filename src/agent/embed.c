@@ -20,6 +20,7 @@
 #include "agent/capi.h"
 #include "agent/files.h"
 #include "agent/lookup.h"
+#include "agent/mode.h"
 #include "base/cleanup.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -131,11 +132,11 @@ static int open_parent(const char *path, int *ret)
 {
 	_cleanup_close_ int fd =
 		open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat status;
+	mode_t mode;
 
-	if (fd < 0 || fstat(fd, &status))
+	if (fd < 0 || !agent_mode_of(fd, "", &mode))
 		return errno;
-	if (!S_ISREG(status.st_mode))
+	if (!S_ISREG(mode))
 		return EINVAL;
 	*ret = fd;
 	fd = -1;

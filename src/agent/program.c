@@ -7,9 +7,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include "agent/mode.h"
 
 enum {
 	SEGMENTS_MAX = 64,
@@ -336,9 +337,9 @@ static enum agent_program_kind judge_loader(const struct image *image)
 
 static bool is_privileged(int fd)
 {
-	struct stat st;
+	mode_t mode;
 
-	return fstat(fd, &st) || (st.st_mode & (S_ISUID | S_ISGID)) ||
+	return !agent_mode_of(fd, "", &mode) || (mode & (S_ISUID | S_ISGID)) ||
 	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
@@ -419,10 +420,10 @@ static bool judge_file(int fd, const char *name, struct agent_program *ret)
 /* Without blocking: it may be a FIFO. */
 static int open_file(int dirfd, const char *path)
 {
-	struct stat st;
+	mode_t mode;
 	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+	if (fd >= 0 && (!agent_mode_of(fd, "", &mode) || !S_ISREG(mode))) {
 		close(fd);
 		return -1;
 	}
@@ -464,9 +465,10 @@ void agent_program_identify(int dirfd, const char *path,
 
 static bool may_run(const char *path)
 {
-	struct stat st;
+	mode_t mode;
 
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+	return agent_mode_of(AT_FDCWD, path, &mode) && S_ISREG(mode) &&
+	       !access(path, X_OK);
 }
 
 static bool search_path(const char *path, const char *name, char *buf,

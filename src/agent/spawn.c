@@ -311,7 +311,8 @@ static void ignore_signals(sigset_t *mask, sigset_t *defaults)
 	pthread_mutex_unlock(&systems.lock);
 	sigemptyset(&block);
 	sigaddset(&block, SIGCHLD);
-	pthread_sigmask(SIG_BLOCK, &block, mask);
+	/* pthread_sigmask() is in another library before glibc 2.32. */
+	sigprocmask(SIG_BLOCK, &block, mask);
 }
 
 static void restore_signals(const sigset_t *mask)
@@ -322,7 +323,7 @@ static void restore_signals(const sigset_t *mask)
 		sigaction(SIGQUIT, &systems.quit, NULL);
 	}
 	pthread_mutex_unlock(&systems.lock);
-	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
 static int run_shell(const char *command, const sigset_t *mask,
