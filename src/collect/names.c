@@ -146,6 +146,38 @@ struct error *name_table_tell_process(struct name_table *names, uint32_t pid,
 	return error;
 }
 
+static struct error *tell_python(const struct perf_map_file *map, uint32_t pid,
+				 symbol_sink *sink, void *arg)
+{
+	struct error *error = NULL;
+	struct map told = {};
+
+	for (size_t i = 0; !error && i < map->symtab.count; i++)
+		if (!strncmp(map->symtab.symbols[i].name, "py::", 4))
+			error = tell_symbol(&told, &map->symtab.symbols[i], pid,
+					    KAA_SYMBOL_PERF_MAP, map->path,
+					    sink, arg);
+	map_deinit(&told);
+	return error;
+}
+
+struct error *name_table_tell_trampolines(const struct name_table *names,
+					  uint32_t pid, symbol_sink *sink,
+					  void *arg)
+{
+	struct perf_map_file map = {};
+	struct error *error = load_map(names, pid, &map);
+
+	if (!error) {
+		error = tell_python(&map, pid, sink, arg);
+		perf_map_file_deinit(&map);
+	} else if (error->code != ERROR_NO_MEMORY) {
+		error_destroy(error);
+		error = NULL;
+	}
+	return error;
+}
+
 static struct error *tell_kernel(struct name_table *names, symbol_sink *sink,
 				 void *arg)
 {

@@ -47,7 +47,11 @@ typedef struct error *symbol_sink(void *arg, const struct kaa_symbol *symbol);
  */
 struct error *name_table_tell_process(struct name_table *names, uint32_t pid,
 				      symbol_sink *sink, void *arg);
-/* The same for all processes left, and for the kernel. */
+/* Tells all entries of the process's perf map that name Python functions. */
+struct error *name_table_tell_trampolines(const struct name_table *names,
+					  uint32_t pid, symbol_sink *sink,
+					  void *arg);
+/* As name_table_tell_process() for all processes left, and for the kernel. */
 struct error *name_table_tell_all(struct name_table *names, symbol_sink *sink,
 				  void *arg);
 

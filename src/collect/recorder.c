@@ -348,8 +348,11 @@ static struct error *tell_refusal(struct recorder *recorder,
 	if (!is_new)
 		return NULL;
 	error_format(target->refused, &text);
-	tell(recorder, "no Python frames of process %u: %s", target->pid,
-	     text.data);
+	tell(recorder, "no Python frames of process %u: %s%s", target->pid,
+	     text.data,
+	     recorder_gives_trampolines(&recorder->options) ?
+		     "; --python=trampoline may name its functions" :
+		     "");
 	return NULL;
 }
 
@@ -864,10 +867,36 @@ static bool has_python_address(const struct stack_builder *stacks)
 	       (stacks->merged.flags & MERGE_TRUNCATED);
 }
 
+/* A map that others could have written names nothing: the user can remove it. */
+static void tell_map_refusal(struct recorder *recorder, struct target *target)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const struct trampolines *trampolines = target->trampolines;
+
+	if (target->map_reported || target->state == PYTHON_NONE ||
+	    !trampolines || !trampolines->refusal)
+		return;
+	target->map_reported = true;
+	error_format(trampolines->refusal, &text);
+	tell(recorder, "no names for the trampolines of process %u: %s",
+	     target->pid, text.data);
+}
+
+/* The very instruction is a trampoline's: then it, too, is a Python frame. */
+static bool hit_trampoline(const struct stack_builder *stacks,
+			   const struct record *sample)
+{
+	return stacks->converted &&
+	       (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+		       PERF_RECORD_MISC_USER &&
+	       stacks->natives.data[0].ip - PY_ADDRESS_BASE < PY_ADDRESS_SIZE;
+}
+
 static struct error *handle_sample(struct recorder *recorder,
 				   const struct record *sample,
 				   const struct python_stack *python)
 {
+	struct record moved = *sample;
 	struct process *process;
 	struct target *target;
 	struct error *error = process_table_get(
@@ -887,7 +916,10 @@ static struct error *handle_sample(struct recorder *recorder,
 		error = wish_names(recorder, sample, target);
 	if (error)
 		return error;
-	return output_sample(&recorder->output, sample,
+	tell_map_refusal(recorder, target);
+	if (hit_trampoline(&recorder->stacks, sample))
+		moved.sample.ip = recorder->stacks.natives.data[0].ip;
+	return output_sample(&recorder->output, &moved,
 			     recorder->stacks.chain.data,
 			     recorder->stacks.chain.count);
 }
@@ -1270,11 +1302,32 @@ static struct error *fill_features(struct recorder *recorder,
 	return NULL;
 }
 
+/*
+ * Stacks that are unwound later hold trampolines of which nobody knows yet: all
+ * that the perf maps name.
+ */
+static struct error *tell_trampolines(struct recorder *recorder)
+{
+	struct error *error = NULL;
+
+	if (recorder->options.sampler.callchain != CALLCHAIN_DWARF)
+		return NULL;
+	vec_for_each(target, &recorder->targets)
+		if (!error && (*target)->trampolines && !(*target)->previous)
+			error = name_table_tell_trampolines(&recorder->names,
+							    (*target)->pid,
+							    put_symbol,
+							    recorder);
+	return error;
+}
+
 static struct error *finish_file(struct recorder *recorder)
 {
 	struct error *error = name_table_tell_all(&recorder->names, put_symbol,
 						  recorder);
 
+	if (!error)
+		error = tell_trampolines(recorder);
 	if (!error)
 		error = put_summary(recorder);
 	if (!error)

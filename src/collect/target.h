@@ -59,8 +59,9 @@ struct target {
 	uint64_t image_time;
 	/* A PYTHON record is in the output. */
 	bool announced;
-	/* The user was told about the refusal. */
+	/* The user was told about the refusal; that of its perf map. */
 	bool reported;
+	bool map_reported;
 	struct remote_memory memory;
 	/* NULL until one is looked for; see target_trampolines(). */
 	struct trampolines *trampolines;

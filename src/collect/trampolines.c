@@ -53,6 +53,7 @@ void trampolines_destroy(struct trampolines *trampolines)
 	forget(trampolines);
 	map_deinit(&trampolines->codes);
 	trampolines_destroy(trampolines->own_parent);
+	error_destroy(trampolines->refusal);
 	free(trampolines);
 }
 
@@ -144,7 +145,8 @@ static struct error *read_file(struct trampolines *trampolines,
 	struct error *error;
 
 	if ((uint64_t)st->st_size > TRAMPOLINE_MAP_MAX)
-		return NULL;
+		return error_at(ERROR_LIMIT, file->path, 0,
+				"the perf map is too large");
 	/* Made anew: what an earlier process with this pid left is void. */
 	if (st->st_dev != trampolines->device ||
 	    st->st_ino != trampolines->inode ||
@@ -185,10 +187,13 @@ static struct error *refresh(struct trampolines *trampolines, uint64_t round)
 	if (!error)
 		error = read_file(trampolines, &file);
 	perf_map_handle_deinit(&file);
-	/* None, or not to be trusted, or too large: no names then. */
 	if (!error || error->code == ERROR_NO_MEMORY)
 		return error;
-	error_destroy(error);
+	/* None; or not to be trusted, or too large: no names then. */
+	if (error->code == ERROR_NOT_FOUND || trampolines->refusal)
+		error_destroy(error);
+	else
+		trampolines->refusal = error;
 	return NULL;
 }
 

@@ -56,6 +56,8 @@ struct trampolines {
 	uint64_t round;
 	/* The program is gone; what its file says now may be another's. */
 	bool frozen;
+	/* Why there is a map that is not used, or NULL. */
+	struct error *refusal;
 	/* What a trampoline looks like here, for when its memory is gone. */
 	uint8_t code[TRAMPOLINE_CODE_MAX];
 	size_t code_size;

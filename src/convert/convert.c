@@ -360,6 +360,7 @@ static struct error *unwind_chain(struct converter *c,
 	if (!c->dwarf_ready) {
 		error = dwarf_init(&c->dwarf, &c->names.images,
 				   &c->names.jits);
+		c->dwarf.names = &c->names;
 		if (error)
 			return error;
 		c->dwarf_ready = true;

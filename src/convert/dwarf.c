@@ -52,6 +52,20 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 					process_pid(dwarf->process), ret);
 }
 
+/* Anonymous code is not in the recording; that of trampolines is known. */
+static bool read_trampoline(struct dwarf *dwarf, const struct process_map *map,
+			    uint64_t address, void *buf, size_t size)
+{
+	struct place place = { .process = dwarf->process,
+			       .pid = process_pid(dwarf->process),
+			       .time = dwarf->time };
+
+	/* Names such as "//anon" are no files. */
+	return dwarf->names &&
+	       (map->file->path[0] != '/' || map->file->path[1] == '/') &&
+	       names_trampoline_code(dwarf->names, &place, address, buf, size);
+}
+
 static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 {
 	struct dwarf *dwarf = arg;
@@ -67,9 +81,12 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 		      dwarf->time, buf, size))
 		return true;
 	map = exec_map(dwarf, address);
-	return map && images_read(dwarf->images, map,
-				  process_pid(dwarf->process), address, buf,
-				  size);
+	if (!map)
+		return false;
+	if (images_read(dwarf->images, map, process_pid(dwarf->process),
+			address, buf, size))
+		return true;
+	return read_trampoline(dwarf, map, address, buf, size);
 }
 
 struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "convert/image.h"
 #include "convert/jit.h"
+#include "convert/names.h"
 #include "perfdata/record.h"
 #include "process/process.h"
 #include "unwind/unwind.h"
@@ -24,6 +25,8 @@ struct dwarf {
 	struct unwinder *unwinder;
 	struct images *images;
 	struct jits *jits;
+	/* Of trampolines; NULL: stacks end there. Set it after dwarf_init(). */
+	struct names *names;
 	struct unwind_frame *frames;
 	/* Of the sample being unwound. */
 	struct process *process;

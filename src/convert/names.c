@@ -445,6 +445,51 @@ static struct error *jit_frame(struct lookup *l, const struct jit_code *code,
 	return dso_store_named(l->names->store, dump->path, &frame->dso);
 }
 
+/* The part of [at, end) that is one trampoline; returns where to go on. */
+static uint64_t copy_trampoline(const struct symbol_info *info, uint64_t at,
+				uint64_t end, uint8_t *out, bool *found)
+{
+	uint8_t code[UNWIND_TRAMPOLINE_MAX];
+	uint64_t stop = info->end < end ? info->end : end;
+
+	if (info->end <= at || info->start > at)
+		return at + 1;
+	if (!interpreter_frame_is_trampoline(info->name) ||
+	    !unwind_trampoline_code(info->end - info->start, code))
+		return stop;
+	memcpy(out, code + (at - info->start), stop - at);
+	*found = true;
+	return stop;
+}
+
+bool names_trampoline_code(struct names *names, const struct place *place,
+			   uint64_t address, void *buf, size_t size)
+{
+	struct lookup l = { .names = names, .place = place };
+	const struct symbol_info *info;
+	struct process_names *process;
+	uint64_t at = address, end = address + size;
+	uint8_t *out = buf;
+	bool found = false;
+	struct error *error;
+
+	if (names->options->like_perf || end < address)
+		return false;
+	memset(out, 0, size);
+	error = process_names(&l, &process);
+	while (!error && at < end) {
+		info = NULL;
+		error = symbolizer_range(names->symbolizer, (int32_t)place->pid,
+					 at, place->time, &info);
+		at = info && !error ?
+			     copy_trampoline(info, at, end,
+					     out + (at - address), &found) :
+			     at + 1;
+	}
+	error_destroy(error);
+	return found && !error;
+}
+
 static bool is_interpreter(const struct names *names, const struct dso *dso)
 {
 	vec_for_each(path, &names->pythons)

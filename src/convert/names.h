@@ -100,6 +100,14 @@ struct error *names_frame(struct names *names, const struct place *place,
 			  uint64_t address, enum address_mode mode,
 			  bool caller, struct convert_frame **ret);
 
+/*
+ * The bytes of a process's memory where its perf map has trampolines, by what
+ * CPython's look like; zero between them. False if there are none, and with
+ * --like-perf, since perf ends its stacks there.
+ */
+bool names_trampoline_code(struct names *names, const struct place *place,
+			   uint64_t address, void *buf, size_t size);
+
 /* True if a user address is in no map now, but was before an exec. */
 bool names_before_exec(const struct place *place, uint64_t address);
 

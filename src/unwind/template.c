@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "unwind/unwind.h"
+
 /* Stands for any byte. */
 #define ANY 0x100
 
@@ -219,6 +221,21 @@ bool template_find(const struct template_code *code,
 				point->rbp_below_cfa;
 			return true;
 		}
+	}
+	return false;
+}
+
+bool unwind_trampoline_code(size_t size, uint8_t ret[UNWIND_TRAMPOLINE_MAX])
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		const struct pattern *pattern = &patterns[i];
+
+		if (pattern->kind != TEMPLATE_TRAMPOLINE ||
+		    pattern->size != size || size > UNWIND_TRAMPOLINE_MAX)
+			continue;
+		for (size_t k = 0; k < size; k++)
+			ret[k] = (uint8_t)pattern->bytes[k];
+		return true;
 	}
 	return false;
 }

@@ -140,6 +140,13 @@ enum unwind_end unwind_stack(struct unwinder *unwinder,
 			     struct unwind_regs *saved, size_t max,
 			     size_t *count);
 
+/*
+ * The code of a CPython perf trampoline that is that long, as a perf map says
+ * it: for who cannot read it any more. False if there is none of that size.
+ */
+#define UNWIND_TRAMPOLINE_MAX 16
+bool unwind_trampoline_code(size_t size, uint8_t ret[UNWIND_TRAMPOLINE_MAX]);
+
 /* "complete", "truncated", ... */
 const char *unwind_end_name(enum unwind_end end);
 

@@ -15,17 +15,19 @@ import time
 
 import pytest
 
-from harness import script_output
+from harness import pythons, script_output
 from harness.agent import find_library
-from harness.process import Program, run, started
+from harness.process import run, started
 
 pytestmark = pytest.mark.usefixtures("root")
 
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all",
              "--bounding-set=-all"]
-# In a mount namespace of its own: $1, an interpreter's folder, at $2.
-SHOW = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh"]
+# In a mount namespace of its own: $1, the test's folder, is /tmp, where no map is that another process with the same number
+# left; and $2, an interpreter's folder, is /tmp/python.
+ENTER = ["unshare", "-m", "sh", "-c",
+         'mount --bind "$1" /tmp && { [ -z "$2" ] || mount --bind "$2" /tmp/python; } && shift 2 && exec "$@"', "sh"]
 # With an empty /tmp.
 EMPTY_TMP = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh"]
 CHAIN = ["<module>", "baz", "bar", "foo"]
@@ -40,57 +42,59 @@ def paranoid():
 
 
 class Place:
-    """A folder that every user may enter, with kaa and its agent; work is nobody's."""
+    """A folder that is /tmp to all that runs in it, with kaa and its agent; work is nobody's.
+
+    folder is where it is for the test itself, inside where it is for kaa and the interpreters.
+    """
+
+    inside = pathlib.Path("/tmp")
+    kaa = inside / "kaa"
 
     def __init__(self, folder, kaa):
-        self.folder, self.work, self.kaa = folder, folder / "work", folder / "kaa"
+        self.folder, self.work = folder, folder / "work"
         built = pathlib.Path(kaa.command[-1])
-        folder.chmod(0o755)
+        folder.chmod(0o1777)
         self.work.mkdir()
         os.chown(self.work, NOBODY, NOBODY)
-        shutil.copy(built, self.kaa)
+        shutil.copy(built, folder / "kaa")
         (folder / "src" / "agent").mkdir(parents=True)
         shutil.copy(find_library(built.parent), folder / "src" / "agent")
         (folder / "python").mkdir()
 
     def script(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        path.chmod(0o644)
-        return path
+        """Its path inside."""
+        (self.folder / name).write_text(text)
+        (self.folder / name).chmod(0o644)
+        return self.inside / name
 
     def enter(self, python):
         """Words in front of a command of nobody's, and the interpreter as nobody calls it."""
         path = pathlib.Path(python.path)
         if python.prefix or path.is_relative_to("/usr"):
-            return [*python.prefix, *AS_NOBODY], str(path)
-        shown = self.folder / "python"
-        return ([*SHOW, path.resolve().parent.parent, shown, *AS_NOBODY, "env", f"LD_LIBRARY_PATH={shown / 'lib'}"],
-                str(shown / "bin" / path.resolve().name))
+            return [*ENTER, self.folder, "", *python.prefix, *AS_NOBODY], str(path)
+        path = path.resolve()
+        return ([*ENTER, self.folder, path.parent.parent, *AS_NOBODY, "env", "LD_LIBRARY_PATH=/tmp/python/lib"],
+                f"/tmp/python/bin/{path.name}")
 
-    def record(self, python, words, *options, name="perf.data", **run_options):
-        """Records as nobody; PYTHON in words is the interpreter."""
-        front, interpreter = self.enter(python)
-        data = self.work / name
-        words = [interpreter if word == "PYTHON" else str(word).replace("PYTHON", interpreter) for word in words]
-        result = run([*front, self.kaa, "record", "-o", data, *options, "--", *words], timeout=120, cwd=self.work, **run_options)
-        return data, result
+    def record(self, python, words, *options, front=None, **run_options):
+        """Records as nobody, or behind other words; PYTHON in words is the interpreter."""
+        nobody, interpreter = self.enter(python)
+        front = front or nobody
+        words = [interpreter if word == "PYTHON" else str(word) for word in words]
+        return run([*front, self.kaa, "record", "-o", "/tmp/work/perf.data", *options, "--", *words], timeout=120, cwd="/tmp",
+                   **run_options)
 
-    def samples(self, python, data):
-        text = run([*self.enter(python)[0], self.kaa, "script", "-i", data], timeout=120).stdout
-        return script_output.parse(text)
+    def text(self, python, command, *options):
+        return run([*self.enter(python)[0], self.kaa, command, *options, "-i", "/tmp/work/perf.data"], timeout=120, cwd="/tmp").stdout
+
+    def samples(self, python):
+        return script_output.parse(self.text(python, "script", "-f"))
 
 
 @pytest.fixture
 def place(kaa):
-    with tempfile.TemporaryDirectory(prefix="kaa-trampoline-") as name:
+    with tempfile.TemporaryDirectory(prefix="kaa-trampoline-", dir="/var/tmp") as name:
         yield Place(pathlib.Path(name), kaa)
-
-
-@pytest.fixture
-def anybody(request, newest_python):
-    """An interpreter outside the chroot."""
-    return newest_python
 
 
 def names(sample):
@@ -111,12 +115,12 @@ def test_documentation_script(place, python, scripts, perf_system):
     """The chain of functions in 99 % of the samples, by any reader, wherever the file goes."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     # So that start-up has its part, but no large one.
-    data, result = place.record(python, ["PYTHON", script, "8000000"], "--python=trampoline", "-F", "2999")
+    result = place.record(python, ["PYTHON", script, "5000000"], "--python=trampoline", "-F", "3999")
     said = [line for line in result.stderr.splitlines() if "Python source" in line]
     assert len(said) == 1 and "trampolines" in said[0] and "without lines" in said[0], result
     assert " 0 lost," in result.stderr and "incomplete stacks" in result.stderr
 
-    samples = from_first_to_last(place.samples(python, data), "foo")
+    samples = from_first_to_last(place.samples(python), "foo")
     assert len(samples) > 200, f"only {len(samples)} samples"
     right = [sample for sample in samples if names(sample) == CHAIN and sample.frames[-1].symbol in STARTS]
     assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
@@ -125,34 +129,33 @@ def test_documentation_script(place, python, scripts, perf_system):
     assert all(frame.ip in script_output.PYTHON_RANGE and frame.python_name[1] == str(script) for frame in frames)
     assert not any(frame.dso.endswith(".map") for sample in samples for frame in sample.frames)
 
-    check_report(place, python, data)
-    check_elsewhere(place, data, samples)
-    check_perf(perf_system, data)
+    check_report(place, python)
+    check_elsewhere(place, samples)
+    check_perf(perf_system, place)
 
 
-def check_report(place, python, data):
-    """The trampoline is no frame of its own, and the interpreter is folded as ever."""
-    report = run([*place.enter(python)[0], place.kaa, "report", "--stdio", "--no-children", "-g", "caller", "-i", data]).stdout
-    assert report.count("py::foo:") >= 1 and "py_trampoline_evaluator" not in report
-    lines = [line.strip(" |-") for line in report.splitlines()]
-    # Each of the four stands directly below its caller.
-    callers = [line for line in lines if "py::" in line and "%" not in line.split("py::")[0]]
-    assert any("py::bar:" in line for line in callers) or "py::bar:" in report
+def check_report(place, python):
+    """The trampoline is no frame of its own, and the interpreter is folded as ever: one function stands below the other."""
+    report = place.text(python, "report", "--stdio", "--no-children", "-g", "caller")
+    chains = re.findall(r"py::<module>:\S*doc_script.py\n\W*(\S+)\n\W*(\S+)\n\W*(\S+)", re.sub(r"-+\d+\.\d+%-+", "", report))
+    assert chains and "py_trampoline_evaluator" not in report, report
+    assert all([part.split(":")[2] for part in chain] == ["baz", "bar", "foo"] for chain in chains), report
 
 
-def check_elsewhere(place, data, samples):
+def check_elsewhere(place, samples):
     """Moved, with /tmp emptied: the same names."""
     with tempfile.TemporaryDirectory(prefix="kaa-test-", dir="/var/tmp") as name:
-        shutil.copy(place.kaa, name)
-        shutil.copy(data, name)
-        text = run([*EMPTY_TMP, f"{name}/kaa", "script", "-f", "-i", f"{name}/{data.name}"]).stdout
+        shutil.copy(place.folder / "kaa", name)
+        shutil.copy(place.work / "perf.data", name)
+        text = run([*EMPTY_TMP, f"{name}/kaa", "script", "-f", "-i", f"{name}/perf.data"]).stdout
     moved = from_first_to_last(script_output.parse(text), "foo")
     assert [names(sample) for sample in moved] == [names(sample) for sample in samples]
 
 
-def check_perf(perf, data):
+def check_perf(perf, place):
     """Stock perf names the Python frames, too."""
-    text = perf("script", "-f", "-i", data, "-F", "comm,tid,time,event,ip,sym,symoff,dso", timeout=120).stdout
+    text = run([*ENTER, place.folder, "", *perf.command, "script", "-f", "-i", "/tmp/work/perf.data",
+                "-F", "comm,tid,time,event,ip,sym,symoff,dso"], timeout=120).stdout
     samples = from_first_to_last(script_output.parse(text), "foo")
     right = [sample for sample in samples if names(sample) == CHAIN]
     assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
@@ -165,13 +168,13 @@ def spin(seconds):
     while time.thread_time() < end:
         pass
 def in_child():
-    spin(0.4)
+    spin(0.15)
 def in_grandchild():
-    spin(0.4)
+    spin(0.15)
 def in_program():
-    spin(0.4)
+    spin(0.15)
 def in_other_program():
-    spin(0.4)
+    spin(0.15)
 def fork(function):
     pid = os.fork()
     if not pid:
@@ -191,7 +194,7 @@ def switches():
 def starts():
     subprocess.run(["sh", "-c", '"$0" "$1" other', sys.executable, __file__], check=True)
 def in_last():
-    spin(0.4)
+    spin(0.15)
 if len(sys.argv) > 1:
     {"program": in_program, "other": in_other_program}[sys.argv[1]]()
 else:
@@ -204,7 +207,6 @@ else:
 @pytest.fixture(params=["3.8.", "3.11.", "3.12.", "3.13.0"])
 def some_python(request):
     """One of each way to have trampolines."""
-    from harness import pythons
     found = [python for python in pythons.find() if python.id.startswith(request.param) and not python.prefix]
     wanted = request.config.getoption("--python")
     found = [python for python in found if not wanted or python.id.startswith(tuple(wanted))]
@@ -216,15 +218,13 @@ def some_python(request):
 def test_forks_and_programs(place, some_python):
     """Children have the functions that they run, and those that they came from; programs only their own."""
     script = place.script("processes.py", PROCESSES)
-    data, _ = place.record(some_python, ["PYTHON", script], "--python=trampoline", "-F", "999")
-    samples = place.samples(some_python, data)
+    place.record(some_python, ["PYTHON", script], "--python=trampoline", "-F", "2999")
+    samples = place.samples(some_python)
 
     def check(leaf, chain):
         of_leaf = [sample for sample in samples if leaf in names(sample)]
         assert len(of_leaf) > 100, f"{len(of_leaf)} samples of {leaf}"
-        right = [sample for sample in of_leaf if names(sample)[:names(sample).index("spin")] == chain] \
-            if all("spin" in names(sample) for sample in of_leaf) else \
-            [sample for sample in of_leaf if names(sample)[:len(chain)] == chain]
+        right = [sample for sample in of_leaf if names(sample) in (chain, [*chain, "spin"])]
         assert share(right, of_leaf) >= 99, [sample for sample in of_leaf if sample not in right][:3]
 
     check("in_child", ["<module>", "forks", "fork", "in_child"])
@@ -259,56 +259,81 @@ def test_running_process(place, some_python):
     script = place.script("service.py", SERVICE)
     front, interpreter = place.enter(some_python)
     pids = place.work / "pids"
-    with started([*front, place.kaa, "run", "--perf", interpreter, script, pids]) as service:
+    with started([*front, place.kaa, "run", "--perf", interpreter, script, "/tmp/work/pids"]) as service:
         try:
             wait_for(pids, "\n")
             while len(pids.read_text().split()) < 2:
                 time.sleep(0.02)
             both = pids.read_text().split()
-            data, result = place.record(some_python, ["sleep", "1"], "-F", "999", "-p", ",".join(both))
+            result = place.record(some_python, ["sleep", "1"], "-F", "999", "-p", ",".join(both))
         finally:
             for pid in pids.read_text().split() if pids.exists() else []:
                 if int(pid) != service.pid:
                     os.kill(int(pid), signal.SIGKILL)
     assert "trampolines, of programs that have them" in result.stderr
-    samples = place.samples(some_python, data)
+    samples = place.samples(some_python)
     for pid in both:
         own = [sample for sample in samples if sample.tid == int(pid)]
-        assert len(own) > 50, f"{len(own)} samples of {pid}"
+        assert len(own) > 5, f"{len(own)} samples of {pid}"
         right = [sample for sample in own if names(sample) == ["<module>", "serve", "spin"]]
         assert share(right, own) >= 99, [sample for sample in own if sample not in right][:3]
 
 
-def test_auto(place, anybody, scripts):
+def test_auto(place, newest_python, scripts):
     """Without the right to BPF trampolines are taken, and the line says why, and what they cost."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
-    data, result = place.record(anybody, ["PYTHON", script, "8000000"], "-F", "999")
+    result = place.record(newest_python, ["PYTHON", script, "8000000"], "-F", "999")
     assert re.search(r"Python source: trampolines: .* takes longer; without BPF, since .*sudo", result.stderr), result
-    samples = from_first_to_last(place.samples(anybody, data), "foo")
+    samples = from_first_to_last(place.samples(newest_python), "foo")
     assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
 
 
-def test_none_and_explicit(place, anybody, scripts, kaa, tmp_path):
-    """none adds nothing to the command; a user with BPF may choose trampolines."""
+def test_none(place, newest_python):
+    """none adds nothing to the command; trampolines add nothing that it sees."""
     show = place.script("show.py", "import os, sys\n"
                         "print(sorted(name for name in os.environ if 'PERF' in name or 'KAA' in name or 'PRELOAD' in name))\n"
                         "print(getattr(sys, 'is_stack_trampoline_active', lambda: False)())\n")
-    out = place.record(anybody, ["PYTHON", show], "--python=none")[1].stdout
-    assert out == "[]\nFalse\n"
-    out = place.record(anybody, ["PYTHON", show], "--python=trampoline")[1].stdout
-    assert out == "[]\nTrue\n"
-    data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "--python=trampoline", "-o", data, "--", *anybody.command, scripts / "doc_script.py", "8000000")
-    samples = from_first_to_last(script_output.parse(kaa("script", "-i", data).stdout), "foo")
-    # The kernel's part is there for root, below the Python frames.
+    assert place.record(newest_python, ["PYTHON", show], "--python=none").stdout == "[]\nFalse\n"
+    assert place.record(newest_python, ["PYTHON", show], "--python=trampoline").stdout == "[]\nTrue\n"
+
+
+def test_chosen_by_root(place, newest_python, scripts):
+    """Who has BPF may choose trampolines; the kernel's frames stand below the Python ones as ever."""
+    place.record(newest_python, [newest_python.path, place.script("doc_script.py", (scripts / "doc_script.py").read_text()), "5000000"],
+                 "--python=trampoline", "-F", "999", front=[*ENTER, place.folder, ""])
+    (place.work / "perf.data").chmod(0o644)
+    samples = from_first_to_last(place.samples(newest_python), "foo")
     assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
 
 
-def test_command_that_is_no_python(place, anybody):
+def test_map_of_a_stranger(place, newest_python, scripts):
+    """What stands under the map's name and is a link, or another user's, names nothing, and that is said."""
+    script = place.script("stranger.py", "import os, sys\nos.rename('/tmp/perf-%d.map' % os.getpid(), '/tmp/work/own.map')\n"
+                          "os.symlink('/tmp/work/own.map', '/tmp/perf-%d.map' % os.getpid())\n" + (scripts / "doc_script.py").read_text())
+    result = place.record(newest_python, ["PYTHON", script, "5000000"], "--python=trampoline", "-F", "999")
+    samples = place.samples(newest_python)
+    assert not any("foo" in names(sample) for sample in samples)
+    assert re.search(r"no names for the trampolines of process \d+: '?/tmp/perf-\d+.map", result.stderr), result
+
+
+def test_raw_stacks(place, newest_python, scripts):
+    """--call-graph dwarf: unwound when read, and the names are in the file."""
+    script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
+    place.record(newest_python, ["PYTHON", script, "5000000"], "--python=trampoline", "--call-graph", "dwarf", "-F", "499")
+    maps = list(place.folder.glob("perf-*.map"))
+    assert maps
+    for path in maps:
+        path.unlink()
+    samples = from_first_to_last(place.samples(newest_python), "foo")
+    assert len(samples) > 30
+    assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 95
+
+
+def test_command_that_is_no_python(place, newest_python):
     """It runs as ever, with its exit status."""
-    _, result = place.record(anybody, ["sh", "-c", "exit 7"], status=7)
-    _, result = place.record(anybody, ["/bin/true"])
-    _, result = place.record(anybody, ["./no-such-command"], status=127)
+    result = place.record(newest_python, ["sh", "-c", "exit 7"], status=7)
+    result = place.record(newest_python, ["/bin/true"])
+    result = place.record(newest_python, ["./no-such-command"], status=127)
     assert "command not found" in result.stderr and not list(place.work.glob("no-*"))
 
 
@@ -326,10 +351,10 @@ os.unlink(path)
 """
 
 
-def test_hostile_map(place, anybody):
+def test_hostile_map(place, newest_python):
     """Whatever a map says comes out as text of one line."""
     script = place.script("hostile.py", HOSTILE)
-    data, _ = place.record(anybody, ["PYTHON", script], "--python=trampoline", "-F", "999")
-    samples = place.samples(anybody, data)
+    place.record(newest_python, ["PYTHON", script], "--python=trampoline", "-F", "999")
+    samples = place.samples(newest_python)
     named = [frame for sample in samples for frame in sample.frames if frame.symbol.startswith("py::\\xffn")]
     assert len(named) > 50 and {frame.symbol for frame in named} == {"py::\\xffn?ame:\\xfe"}
