@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent/lookup.h"
+
 struct agent_stack_room agent_stack_room;
 
 /* What a thread must have left: a deep C call from Python needs some of it. */
@@ -106,19 +108,24 @@ static bool find_mapping(uintptr_t address, struct mapping *ret)
 	return true;
 }
 
-/* In a libpthread that not every process loads, before glibc 2.34. */
-extern __typeof__(pthread_getattr_np) pthread_getattr_np __attribute__((weak));
-
-/* The lower end of the thread's stack, if sp is on it; else that of the mapping. */
+/*
+ * The lower end of the thread's stack, if sp is on it; else that of the mapping.
+ * The functions are looked up: in older glibc another library has them.
+ */
 static uintptr_t lowest_of_thread(uintptr_t sp, const struct mapping *mapping)
 {
+	int (*get_attr)(pthread_t, pthread_attr_t *) =
+		agent_lookup("pthread_getattr_np");
+	int (*get_stack)(const pthread_attr_t *, void **, size_t *) =
+		agent_lookup("pthread_attr_getstack");
 	pthread_attr_t attr;
 	void *start = NULL;
 	size_t size = 0;
 
-	if (!pthread_getattr_np || pthread_getattr_np(pthread_self(), &attr))
+	if (!get_attr || !get_stack || get_attr(pthread_self(), &attr))
 		return mapping->start;
-	pthread_attr_getstack(&attr, &start, &size);
+	get_stack(&attr, &start, &size);
+	/* Frees a mask of processors; also older glibc has it in libc. */
 	pthread_attr_destroy(&attr);
 	if (sp - (uintptr_t)start >= size ||
 	    (uintptr_t)start < mapping->start)
