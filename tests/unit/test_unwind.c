@@ -222,6 +222,25 @@ static void test_templates(void **state)
 	}
 }
 
+/* By their size, as perf maps tell it: what the templates know them by. */
+static void test_trampolines_by_size(void **state)
+{
+	static const uint8_t sizes[] = { 11, 12 };
+	uint8_t code[UNWIND_TRAMPOLINE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes); i++) {
+		assert_true(unwind_trampoline_code(sizes[i], code));
+		assert_memory_equal(code, template_cases[i].code, sizes[i]);
+	}
+	assert_true(unwind_trampoline_code(8, code));
+	assert_memory_equal(code, template_cases[1].code + 4, 8);
+	assert_false(unwind_trampoline_code(0, code));
+	assert_false(unwind_trampoline_code(9, code));
+	assert_false(unwind_trampoline_code(16, code));
+	assert_false(unwind_trampoline_code(SIZE_MAX, code));
+}
+
 /* Frames at words 2, 10, 18, ...; the outermost returns to 0. */
 static void make_fp_chain(struct hand *hand, size_t n)
 {
@@ -671,6 +690,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_templates),
+		cmocka_unit_test(test_trampolines_by_size),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_limits),
