@@ -653,3 +653,49 @@ def test_forks_and_recursion_in_threads_whose_stacks_are_neighbours(check):
         assert way.code(THREADS, backend="perf").stdout == 10 * "done\n"
 
     check(neighbours)
+
+
+PERSIST = """
+import ctypes, os, sys
+backend, agent = sys.argv[1:]
+if agent:
+    library = ctypes.PyDLL(agent)
+    persist = library.kaa_perf_trampoline_set_persist_after_fork
+    compile_code = library.kaa_perf_trampoline_compile_code
+    compile_code.argtypes = [ctypes.py_object]
+else:
+    from _testinternalcapi import compile_perf_trampoline_entry as compile_code
+    from _testinternalcapi import perf_trampoline_set_persist_after_fork as persist
+def early(): pass
+def late(): pass
+def parents(): pass
+sys.activate_stack_trampoline(backend)
+persist(1)
+assert compile_code(early.__code__) == 0
+child = os.fork()
+if child == 0:
+    print(os.getpid(), sys.is_stack_trampoline_active(), flush=True)
+    early()
+    late()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+parents()
+"""
+
+
+@pytest.mark.parametrize("backend", ["perf", "perf_jit"])
+def test_trampolines_that_persist_after_a_fork(check, backend):
+    """The child goes on with the parent's trampolines, and makes its own."""
+    def persist(way):
+        result = way.code(PERSIST, backend, way.library or "")
+        pid, active = result.stdout.split()
+        child = way.child_of(result, int(pid))
+        assert active == "True"
+        if backend == "perf":
+            parents, childs = read_map(result.map), read_map(child.map)
+            assert parents["py::early:<string>"] == childs["py::early:<string>"]
+        assert {"py::early:<string>", "py::late:<string>"} <= named(child, backend)
+        assert "py::parents:<string>" not in named(child, backend)
+        assert "py::parents:<string>" in named(result, backend) and "py::late:<string>" not in named(result, backend)
+
+    check(persist)
