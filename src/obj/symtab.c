@@ -275,6 +275,29 @@ static struct error *split_overlaps(struct symtab *tab)
 	return NULL;
 }
 
+/* kallsyms and perf maps come by address: only what begins at one is sorted. */
+static void sort_symbols(struct symtab *tab,
+			 int (*order)(const void *, const void *))
+{
+	struct symbol *symbols = tab->symbols;
+	size_t size = sizeof(*symbols);
+	size_t start = 0;
+
+	for (size_t i = 1; i < tab->count; i++) {
+		if (symbols[i].start < symbols[i - 1].start) {
+			qsort(symbols, tab->count, size, order);
+			return;
+		}
+	}
+	for (size_t i = 1; i <= tab->count; i++) {
+		if (i < tab->count && symbols[i].start == symbols[start].start)
+			continue;
+		if (i - start > 1)
+			qsort(symbols + start, i - start, size, order);
+		start = i;
+	}
+}
+
 struct error *symtab_finish(struct symtab *tab, enum symtab_overlap overlap,
 			    uint64_t tail)
 {
@@ -287,7 +310,7 @@ struct error *symtab_finish(struct symtab *tab, enum symtab_overlap overlap,
 
 	if (!tab->count)
 		return NULL;
-	qsort(tab->symbols, tab->count, sizeof(*tab->symbols), orders[overlap]);
+	sort_symbols(tab, orders[overlap]);
 	if (overlap != SYMTAB_LAST_WINS)
 		drop_aliases(tab);
 	close_ends(tab, tail);
