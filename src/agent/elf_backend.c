@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The backend "perf_elf": the trampolines are the text of an ELF image,
- * /tmp/kaa-<pid>-<n>.elf, mapped executable; announcing fills in its tables. To any
+ * /tmp/kaa-<pid>-<n>-<random>.elf, mapped executable; announcing fills in its tables. To any
  * tool this is a shared library with symbols, lines and unwind information:
  * `perf record --call-graph dwarf` and `perf report` need nothing else.
  *
  * Tools read the symbols when they report, from the file or from perf's cache of files
  * by build-id, so the file stays when the process ends (agent/files.h says how
- * to have it elsewhere, or removed). The name must not begin with /tmp/perf- or
+ * to have it elsewhere, or removed), and no later process with the same pid makes one
+ * of the same name: not all recordings hold build-ids. The name must not begin with /tmp/perf- or
  * /tmp/jitted-: perf takes such files for something else.
  *
  * A process has as many images as it needs. The child of a fork begins with one of
@@ -53,6 +54,7 @@ struct tables {
 struct image {
 	struct agent_file file;
 	struct elf_slots plan;
+	uint8_t build_id[ELF_SLOTS_BUILD_ID_SIZE];
 	/* Where it is mapped; NULL: not in use. */
 	uint8_t *start;
 	/* Another process fills it. */
@@ -90,8 +92,8 @@ static void make_build_id(uint8_t ret[ELF_SLOTS_BUILD_ID_SIZE])
 		return;
 	clock_gettime(CLOCK_REALTIME, &time);
 	memset(ret, 0, ELF_SLOTS_BUILD_ID_SIZE);
-	memcpy(ret, &time.tv_sec, 8);
-	memcpy(ret + 8, &time.tv_nsec, 4);
+	memcpy(ret, &time.tv_nsec, 4);
+	memcpy(ret + 4, &time.tv_sec, 8);
 	memcpy(ret + 12, &pid, 4);
 	memcpy(ret + 16, &made, 4);
 }
@@ -101,13 +103,11 @@ static int write_fixed(struct image *image)
 	size_t size = image->plan.fixed_end;
 	uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint8_t build_id[ELF_SLOTS_BUILD_ID_SIZE];
 	int error;
 
 	if (bytes == MAP_FAILED)
 		return errno;
-	make_build_id(build_id);
-	elf_slots_write(&image->plan, build_id, bytes);
+	elf_slots_write(&image->plan, image->build_id, bytes);
 	error = agent_file_write_at(
 		&image->file,
 		&(struct agent_file_piece){ 0, bytes, size }, 1);
@@ -178,12 +178,15 @@ static struct image *find_free(void)
 	return NULL;
 }
 
-static int open_image_file(struct image *image, uint32_t number,
-			   uint64_t *ret_size)
+/* The file that it has, or if there is none a new one with a new build-id. */
+static int open_image_file(struct image *image, uint64_t *ret_size)
 {
-	char suffix[24];
+	char suffix[32];
+	uint32_t unique;
 
-	snprintf(suffix, sizeof(suffix), "-%u.elf", number);
+	make_build_id(image->build_id);
+	memcpy(&unique, image->build_id, sizeof(unique));
+	snprintf(suffix, sizeof(suffix), "-%u-%08x.elf", made, unique);
 	return agent_file_open(&image->file, AGENT_FILE_IMAGE, "kaa-", suffix,
 			       ret_size);
 }
@@ -197,7 +200,7 @@ static int new_image(void)
 	if (!image)
 		return ENOMEM;
 	image->file = (struct agent_file)AGENT_FILE_INIT;
-	error = open_image_file(image, made, &size);
+	error = open_image_file(image, &size);
 	if (error)
 		return error;
 	error = begin_image(image);
@@ -212,7 +215,7 @@ static int new_image(void)
 static int reopen_current(void)
 {
 	uint64_t size;
-	int error = open_image_file(current, made, &size);
+	int error = open_image_file(current, &size);
 
 	return error || size ? error : begin_image(current);
 }

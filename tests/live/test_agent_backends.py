@@ -148,7 +148,7 @@ def test_a_running_process(recording, slots, backend):
 def test_elf_image_is_sound(slots, tmp_path):
     """binutils finds nothing to complain about, and addr2line names each slot and its line."""
     run([slots("bare"), "perf_elf", "0"], env={**os.environ, "KAA_TRAMPOLINE_DIR": str(tmp_path)})
-    image, = tmp_path.glob("kaa-*-0.elf")
+    image, = tmp_path.glob("kaa-*-0-*.elf")
     read = run(["readelf", "-W", "-h", "-l", "-S", "-s", "-n", "--debug-dump=frames,info", image])
     assert read.stderr == ""
     symbols = re.findall(r"^ *\d+: ([0-9a-f]{16}) +\d+ FUNC .* (py::function_(\d+):\S+)$", read.stdout, re.M)
@@ -164,7 +164,8 @@ def test_samply_reads_the_elf_image(perf_system, samply, slots, tmp_path):
     recording.record(slots("bare"), "perf_elf", "--call-graph", "dwarf")
     saved = tmp_path / "profile.json"
     samply("import", "-s", "-n", "-o", saved, recording.path)
-    stacks, libs = samply_profile.stacks_in(json.loads(saved.read_text()), f"kaa-{recording.pid}-0.elf")
+    image, = tmp_path.glob("kaa-*-0-*.elf")
+    stacks, libs = samply_profile.stacks_in(json.loads(saved.read_text()), image.name)
     shown = samply_profile.symbolicated(samply, saved, stacks, libs)
     whole = [stack for stack in shown if len(stack) == DEPTH]
     assert len(whole) >= FEW and len(whole) >= 0.85 * len(shown)

@@ -8,7 +8,9 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <fnmatch.h>
 #include <gelf.h>
+#include <glob.h>
 #include <libelf.h>
 
 #include "agent/elf_slots.h"
@@ -16,11 +18,19 @@
 
 static const struct agent_backend *const backend = &agent_backend_elf;
 
+/* The path of a process's n-th image; one that is nowhere if there is none. */
 static const char *image_path(pid_t pid, unsigned int n)
 {
 	static char path[PATH_MAX];
+	glob_t found;
 
-	snprintf(path, sizeof(path), "%s/kaa-%d-%u.elf", test_dir, (int)pid, n);
+	snprintf(path, sizeof(path), "%s/kaa-%d-%u-*.elf", test_dir, (int)pid,
+		 n);
+	if (glob(path, 0, NULL, &found) == 0) {
+		assert_int_equal(found.gl_pathc, 1);
+		snprintf(path, sizeof(path), "%s", found.gl_pathv[0]);
+		globfree(&found);
+	}
 	return path;
 }
 
@@ -502,7 +512,7 @@ static void open_without_exec(void)
 	}
 	backend->forked();
 	CHECK(backend->open() == EPERM);
-	CHECK(strcmp(agent_backend_subject(), image_path(getpid(), 0)) == 0);
+	CHECK(fnmatch(image_path(getpid(), 0), agent_backend_subject(), 0) == 0);
 	CHECK(access(image_path(getpid(), 0), F_OK) == -1);
 }
 

@@ -112,7 +112,7 @@ def image_symbols(path, base):
 def test_elf_image(states):
     """The child's stack has functions of both, those from before the fork in the parent's image."""
     def entries(state):
-        mapped = re.findall(r"^([0-9a-f]+)-\S+ r-xp 00000000 .* (/\S*/kaa-\d+-\d+\.elf)$", state["maps"], re.M)
+        mapped = re.findall(r"^([0-9a-f]+)-\S+ r-xp 00000000 .* (/\S*/kaa-\d+-\d+-[0-9a-f]+\.elf)$", state["maps"], re.M)
         assert mapped
         return [entry for base, path in mapped for entry in image_symbols(path, int(base, 16))]
     check(states("perf_elf"), entries)
