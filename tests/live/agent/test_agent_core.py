@@ -13,7 +13,7 @@ from harness.process import run
 from harness.trampoline_files import read_dump, read_map
 
 # One of each kind of hook, for what takes longer.
-KINDS = ("3.6.", "3.8.", "3.10.", "3.11.7", "3.13.0", "3.15.")
+KINDS = ("3.6.", "3.11.7", "3.13.0", "3.15.")
 
 
 def pytest_generate_tests(metafunc):
