@@ -81,6 +81,15 @@ static struct error *parse_sort(void *arg, const struct option *option,
 	return negated ? NULL : report_parse_sort(&settings->options, text);
 }
 
+static struct error *parse_fields(void *arg, const struct option *option,
+				  const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	return negated ? NULL : report_parse_fields(&settings->options, text);
+}
+
 static struct error *name_list(struct report_settings *settings,
 			       const char *text, struct input_words *list,
 			       struct report_names *ret)
@@ -110,6 +119,7 @@ static struct error *prepare(struct report_settings *s)
 		return error;
 	if (s->inverted)
 		o->callgraph.order = CALLGRAPH_CALLER;
+	report_arrange(o);
 	o->like_perf = s->input.like_perf;
 	s->input.options.inlines = s->input.inlines;
 	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
@@ -184,16 +194,16 @@ static struct error *print_stats(struct converter *converter)
 	for (uint32_t type = 0; type < PERFDATA_TYPE_MAX; type++)
 		total += stats->records[type];
 	printf("\nAggregated stats:\n");
-	printf("%16s events: %10" PRIu64 "\n", "TOTAL", total);
+	printf("%20s events: %10" PRIu64 "\n", "TOTAL", total);
 	for (uint32_t type = 0; type < PERFDATA_TYPE_MAX; type++) {
 		uint64_t n = stats->records[type];
 
 		if (n && record_name(type))
-			printf("%16s events: %10" PRIu64 "  (%4.1f%%)\n",
+			printf("%20s events: %10" PRIu64 "  (%4.1f%%)\n",
 			       record_name(type), n,
 			       100.0 * (double)n / (double)total);
 		else if (n)
-			printf("%12s %3u events: %10" PRIu64 "  (%4.1f%%)\n",
+			printf("%16s %3u events: %10" PRIu64 "  (%4.1f%%)\n",
 			       "type", type, n,
 			       100.0 * (double)n / (double)total);
 	}
@@ -275,7 +285,9 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct report_settings),
 	OPT_GROUP("Entries"),
 	OPT_CALL('s', "sort", parse_sort, "<key,...>",
-		 "what makes entries: comm, dso, symbol, srcline, pid, tid, cpu"),
+		 "what makes entries, and their order: comm, dso, symbol, srcline, pid, tid, tgid, cpu; +key adds to the usual"),
+	OPT_CALL('F', "fields", parse_fields, "<key,...>",
+		 "columns, from left to right: keys, overhead, overhead_children, sample, period; +key adds to the usual"),
 	OPT_BOOL(0, "children", struct report_settings, options.children,
 		 "add up callees in their callers (the default with call chains)"),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
@@ -284,6 +296,8 @@ static const struct option options[] = {
 		   "entries in these files only"),
 	OPT_STRING('S', "symbols", struct report_settings, symbols,
 		   "<symbol,...>", "these functions only"),
+	OPT_BOOL('U', "hide-unresolved", struct report_settings,
+		 options.hide_unresolved, "functions with a name only"),
 	OPT_STRING(0, "symbol-filter", struct report_settings,
 		   options.symbol_filter, "<text>",
 		   "functions whose name contains the text only"),
@@ -292,6 +306,8 @@ static const struct option options[] = {
 	OPT_GROUP("Output"),
 	OPT_BOOL(0, "stdio", struct report_settings, stdio,
 		 "text on standard output (the only form)"),
+	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,
+		 "entries alone, without headers and notes"),
 	OPT_BOOL('n', "show-nr-samples", struct report_settings,
 		 options.samples, "show the number of samples"),
 	OPT_BOOL(0, "show-total-period", struct report_settings,

@@ -219,7 +219,8 @@ static uint32_t put_run(struct chain_text *t, const struct chain_branch *branch)
 	const char *sort = t->options->sort_text;
 	uint32_t limit = t->options->callgraph.print_limit;
 	/* The entry's own line names the first step already. */
-	uint32_t first = sort && !strncmp(sort, "sym", 3);
+	bool strict = t->options->fields.count && !t->options->fields_add;
+	uint32_t first = sort && !strict && !strncmp(sort, "sym", 3);
 
 	for (uint32_t i = first; i < branch->steps; i++) {
 		size_t start = t->out->len;

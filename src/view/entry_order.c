@@ -230,6 +230,40 @@ static int compare_depths(const struct order *o, const struct calltree_entry *a,
 			       : compare_u64(a->depth_up, b->depth_up);
 }
 
+static int compare_column(const struct order *o, struct report_column column,
+			  const struct calltree_entry *a,
+			  const struct calltree_entry *b)
+{
+	int order;
+
+	switch (column.field) {
+	case REPORT_FIELD_CHILDREN:
+		order = compare_u64(b->period, a->period);
+		return order ? order : compare_depths(o, a, b);
+	case REPORT_FIELD_OVERHEAD:
+	case REPORT_FIELD_PERIOD:
+		return compare_u64(b->self_period, a->self_period);
+	case REPORT_FIELD_SAMPLES:
+		return compare_u64(b->self_count, a->self_count);
+	case REPORT_FIELD_KEY:
+		break;
+	}
+	return compare_key(o, column.key, a, b, true);
+}
+
+/* The order that --sort and --fields ask for. */
+static int compare_columns(const struct order *o,
+			   const struct calltree_entry *a,
+			   const struct calltree_entry *b)
+{
+	const struct report_columns *columns = &o->options->order;
+	int order = 0;
+
+	for (size_t i = 0; i < columns->count && !order; i++)
+		order = compare_column(o, columns->list[i], a, b);
+	return order;
+}
+
 /* The order of the report. */
 static int compare_weights(const struct order *o,
 			   const struct calltree_entry *a,
@@ -406,7 +440,8 @@ static struct error *order_entries(struct order *o, entry_vec *entries)
 	/* perf makes a second tree of the first to merge comms. */
 	if (report_has_key(o->options, REPORT_COMM))
 		reorder(o, entries);
-	o->compare = compare_weights;
+	o->compare = o->options->order.count ? compare_columns
+					     : compare_weights;
 	reorder(o, entries);
 	return NULL;
 }
@@ -428,6 +463,8 @@ static bool frame_passes(const struct profile *profile, uint32_t event,
 {
 	const char *symbol = frame_symbol_name(profile, frame);
 
+	if (options->hide_unresolved && !symbol)
+		return false;
 	if (options->symbol_filter && !(options->like_perf && event) &&
 	    !(symbol && strstr(symbol, options->symbol_filter)))
 		return false;

@@ -165,14 +165,14 @@ static void put_task(const struct entry_text *t, int32_t id, size_t width,
 		    n < width - THREAD_PREFIX ? n : width - THREAD_PREFIX);
 }
 
-static void put_cell(const struct entry_text *t, size_t column,
+static void put_cell(const struct entry_text *t, enum report_key key,
 		     const struct calltree_entry *entry, struct strbuf *out)
 {
 	const struct profile_task *task = entry_task(t->tree, entry);
 	const struct profile_frame *frame = entry_frame(t->tree, entry);
-	size_t width = t->widths[column];
+	size_t width = t->widths[key];
 
-	switch (t->keys[column]) {
+	switch (key) {
 	case REPORT_COMM:
 		text_string(out, t->tree->profile, task->comm, "");
 		break;
@@ -241,13 +241,13 @@ static size_t symbol_width(const struct entry_text *t,
 }
 
 /* The width that an entry needs; that of threads counts even if elided. */
-static size_t cell_width(struct entry_text *t, size_t column,
+static size_t cell_width(struct entry_text *t, enum report_key key,
 			 const struct calltree_entry *entry)
 {
 	const struct profile_task *task = entry_task(t->tree, entry);
 	const struct profile_frame *frame = entry_frame(t->tree, entry);
 
-	switch (t->keys[column]) {
+	switch (key) {
 	case REPORT_COMM:
 		return string_length(t->tree->profile, task->comm, 0);
 	case REPORT_DSO:
@@ -272,18 +272,24 @@ static size_t cell_width(struct entry_text *t, size_t column,
 	return 0;
 }
 
+static void measure_key(struct entry_text *t, enum report_key key,
+			const entry_vec *entries)
+{
+	t->widths[key] = strlen(titles[key]);
+	vec_for_each(id, entries) {
+		size_t width =
+			cell_width(t, key, &t->tree->entries.data[*id]);
+
+		if (width > t->widths[key])
+			t->widths[key] = width;
+	}
+}
+
 static void measure(struct entry_text *t, const entry_vec *entries)
 {
-	for (size_t c = 0; c < t->key_count; c++) {
-		t->widths[c] = strlen(titles[t->keys[c]]);
-		vec_for_each(id, entries) {
-			size_t width =
-				cell_width(t, c, &t->tree->entries.data[*id]);
-
-			if (width > t->widths[c])
-				t->widths[c] = width;
-		}
-	}
+	for (size_t c = 0; c < t->columns.count; c++)
+		if (t->columns.list[c].field == REPORT_FIELD_KEY)
+			measure_key(t, t->columns.list[c].key, entries);
 }
 
 /* A filter for one name leaves nothing to say in its column. */
@@ -296,9 +302,12 @@ static bool is_elided(const struct report_options *options, enum report_key key)
 
 static void choose_columns(struct entry_text *t)
 {
-	for (size_t i = 0; i < t->options->key_count; i++)
-		if (!is_elided(t->options, t->options->keys[i]))
-			t->keys[t->key_count++] = t->options->keys[i];
+	const struct report_columns *all = &t->options->columns;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].field != REPORT_FIELD_KEY ||
+		    !is_elided(t->options, all->list[i].key))
+			t->columns.list[t->columns.count++] = all->list[i];
 }
 
 struct error *entry_text_init(struct entry_text *text,
@@ -362,15 +371,22 @@ static void put_number_title(struct line *line, const char *title, size_t width,
 }
 
 static void put_title(const struct entry_text *t, struct strbuf *out,
-		      size_t column)
+		      enum report_key key)
 {
 	size_t start = out->len;
-	size_t width = t->widths[column];
+	size_t width = t->widths[key];
 
 	if (t->options->like_perf && width > TEXT_PERF_MAX)
 		width = TEXT_PERF_MAX;
-	strbuf_puts(out, titles[t->keys[column]]);
+	strbuf_puts(out, titles[key]);
 	pad(out, start, width);
+}
+
+static const char *overhead_title(const struct report_options *options)
+{
+	bool strict = options->fields.count && !options->fields_add;
+
+	return options->children && !strict ? "Self" : "Overhead";
 }
 
 static void put_titles(const struct entry_text *t, struct strbuf *out,
@@ -381,20 +397,32 @@ static void put_titles(const struct entry_text *t, struct strbuf *out,
 			     .separator = options->field_separator };
 
 	strbuf_puts(out, "# ");
-	if (options->children)
-		put_number_title(&line, "Children", PERCENT_WIDTH, dots);
-	put_number_title(&line, options->children ? "Self" : "Overhead",
-			 PERCENT_WIDTH, dots);
-	if (options->samples)
-		put_number_title(&line, "Samples", COUNT_WIDTH, dots);
-	if (options->period)
-		put_number_title(&line, "Period", COUNT_WIDTH, dots);
-	for (size_t c = 0; c < t->key_count; c++) {
-		next_column(&line);
-		if (!dots)
-			put_title(t, out, c);
-		else
-			strbuf_fill(out, '.', t->widths[c]);
+	for (size_t c = 0; c < t->columns.count; c++) {
+		struct report_column column = t->columns.list[c];
+
+		switch (column.field) {
+		case REPORT_FIELD_CHILDREN:
+			put_number_title(&line, "Children", PERCENT_WIDTH,
+					 dots);
+			break;
+		case REPORT_FIELD_OVERHEAD:
+			put_number_title(&line, overhead_title(options),
+					 PERCENT_WIDTH, dots);
+			break;
+		case REPORT_FIELD_SAMPLES:
+			put_number_title(&line, "Samples", COUNT_WIDTH, dots);
+			break;
+		case REPORT_FIELD_PERIOD:
+			put_number_title(&line, "Period", COUNT_WIDTH, dots);
+			break;
+		case REPORT_FIELD_KEY:
+			next_column(&line);
+			if (!dots)
+				put_title(t, out, column.key);
+			else
+				strbuf_fill(out, '.', t->widths[column.key]);
+			break;
+		}
 	}
 	strbuf_putc(out, '\n');
 }
@@ -444,18 +472,40 @@ static void put_clean(struct strbuf *out, const struct strbuf *cell,
 static void put_text(struct entry_text *t, struct line *line, size_t column,
 		     const struct calltree_entry *entry)
 {
-	bool is_last = column + 1 == t->key_count;
-	bool ragged = t->keys[column] == REPORT_SYMBOL ||
-		      t->keys[column] == REPORT_SRCLINE;
+	enum report_key key = t->columns.list[column].key;
+	bool is_last = column + 1 == t->columns.count;
+	bool ragged = key == REPORT_SYMBOL || key == REPORT_SRCLINE;
 	size_t start;
 
 	next_column(line);
 	start = line->out->len;
 	strbuf_clear(&t->cell);
-	put_cell(t, column, entry, &t->cell);
+	put_cell(t, key, entry, &t->cell);
 	put_clean(line->out, &t->cell, line->separator);
 	if (!is_last || !ragged)
-		pad(line->out, start, t->widths[column]);
+		pad(line->out, start, t->widths[key]);
+}
+
+static void put_column(struct entry_text *t, struct line *line, size_t column,
+		       const struct calltree_entry *entry)
+{
+	switch (t->columns.list[column].field) {
+	case REPORT_FIELD_CHILDREN:
+		put_percent(line, entry->period, t->tree->period);
+		break;
+	case REPORT_FIELD_OVERHEAD:
+		put_percent(line, entry->self_period, t->tree->period);
+		break;
+	case REPORT_FIELD_SAMPLES:
+		put_number(line, entry->self_count);
+		break;
+	case REPORT_FIELD_PERIOD:
+		put_number(line, entry->self_period);
+		break;
+	case REPORT_FIELD_KEY:
+		put_text(t, line, column, entry);
+		break;
+	}
 }
 
 void entry_text_row(struct entry_text *text, uint32_t entry, struct strbuf *out)
@@ -467,15 +517,8 @@ void entry_text_row(struct entry_text *text, uint32_t entry, struct strbuf *out)
 			     .indented = true };
 	size_t start = out->len;
 
-	if (options->children)
-		put_percent(&line, e->period, text->tree->period);
-	put_percent(&line, e->self_period, text->tree->period);
-	if (options->samples)
-		put_number(&line, e->self_count);
-	if (options->period)
-		put_number(&line, e->self_period);
-	for (size_t c = 0; c < text->key_count; c++)
-		put_text(text, &line, c, e);
+	for (size_t c = 0; c < text->columns.count; c++)
+		put_column(text, &line, c, e);
 	if (options->max_columns && out->len - start > options->max_columns)
 		strbuf_truncate(out, start + options->max_columns);
 	strbuf_putc(out, '\n');

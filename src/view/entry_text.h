@@ -18,9 +18,9 @@
 struct entry_text {
 	const struct calltree *tree;
 	const struct report_options *options;
-	/* The keys that have a column: not those that a filter fixes. */
-	enum report_key keys[REPORT_KEYS];
-	size_t key_count;
+	/* From left to right, without those that a filter fixes. */
+	struct report_columns columns;
+	/* By key. */
 	size_t widths[REPORT_KEYS];
 	/* tid -> the comm that the thread had last. */
 	struct map comms;

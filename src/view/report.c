@@ -49,6 +49,8 @@ static bool has_callchains(const struct profile *profile)
 
 static void put_file_header(struct report *r)
 {
+	if (r->options.quiet)
+		return;
 	if (!r->options.header) {
 		strbuf_puts(
 			&r->text,
@@ -82,6 +84,8 @@ static void put_top(struct report *r)
 	put_elided(r, &r->options.comms, REPORT_COMM, "comm");
 	put_elided(r, &r->options.dsos, REPORT_DSO, "dso");
 	put_elided(r, &r->options.symbols, REPORT_SYMBOL, "symbol");
+	if (r->options.quiet)
+		return;
 	strbuf_printf(&r->text, "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
 		      r->profile->counters[PROFILE_LOST_SAMPLES]);
 }
@@ -93,6 +97,8 @@ static void put_event_header(struct report *r, const struct calltree *tree)
 	const char *units = " KMG";
 	uint64_t count = tree->count;
 
+	if (r->options.quiet)
+		return;
 	for (; count > 1000 && units[1]; units++)
 		count /= 1000;
 	strbuf_printf(&r->text, "# Samples: %" PRIu64 "%c of event '", count,
@@ -123,7 +129,7 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 	if (error)
 		return error;
 	error = entry_text_init(&rows, tree, &r->options, entries);
-	if (!error)
+	if (!error && !r->options.quiet)
 		entry_text_header(&rows, &r->text);
 	for (size_t i = 0; i < entries->count && !error; i++) {
 		uint32_t id = entries->data[i];
@@ -213,7 +219,7 @@ static struct error *put_report(struct report *r)
 			error = put_event(r, (uint32_t)i);
 	if (error)
 		return error;
-	if (!r->options.like_perf)
+	if (!r->options.like_perf && !r->options.quiet)
 		report_notes(r->profile, &r->text);
 	return flush(r);
 }
@@ -231,6 +237,7 @@ struct error *report_write(const struct profile *profile,
 		r.options.children = false;
 		r.options.callgraph.type = CALLGRAPH_NONE;
 	}
+	report_arrange(&r.options);
 	error = put_report(&r);
 	locations_destroy(r.locations);
 	strbuf_deinit(&r.text);

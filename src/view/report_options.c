@@ -10,9 +10,8 @@ void report_options_init(struct report_options *options)
 	*options = (struct report_options){
 		.children = true,
 		.callgraph = { .type = CALLGRAPH_GRAPH, .threshold = 0.5 },
-		.keys = { REPORT_COMM, REPORT_DSO, REPORT_SYMBOL },
-		.key_count = 3,
 	};
+	report_arrange(options);
 }
 
 bool report_has_key(const struct report_options *options, enum report_key key)
@@ -128,53 +127,185 @@ struct error *report_parse_callgraph(struct report_options *options,
 	return NULL;
 }
 
-static const struct report_key_name {
+/* perf takes the first of these that begins with the word. */
+static const struct report_column_name {
 	const char *name;
-	enum report_key key;
-} report_key_names[] = {
-	{ "comm", REPORT_COMM },     { "dso", REPORT_DSO },
-	{ "symbol", REPORT_SYMBOL }, { "srcline", REPORT_SRCLINE },
-	{ "pid", REPORT_THREAD },    { "tid", REPORT_THREAD },
-	{ "tgid", REPORT_PROCESS },  { "cpu", REPORT_CPU },
+	struct report_column column;
+} report_column_names[] = {
+	{ "pid", { REPORT_FIELD_KEY, REPORT_THREAD } },
+	{ "tgid", { REPORT_FIELD_KEY, REPORT_PROCESS } },
+	{ "tid", { REPORT_FIELD_KEY, REPORT_THREAD } },
+	{ "comm", { REPORT_FIELD_KEY, REPORT_COMM } },
+	{ "dso", { REPORT_FIELD_KEY, REPORT_DSO } },
+	{ "symbol", { REPORT_FIELD_KEY, REPORT_SYMBOL } },
+	{ "cpu", { REPORT_FIELD_KEY, REPORT_CPU } },
+	{ "srcline", { REPORT_FIELD_KEY, REPORT_SRCLINE } },
+	{ "overhead", { REPORT_FIELD_OVERHEAD, 0 } },
+	{ "overhead_children", { REPORT_FIELD_CHILDREN, 0 } },
+	{ "sample", { REPORT_FIELD_SAMPLES, 0 } },
+	{ "period", { REPORT_FIELD_PERIOD, 0 } },
 };
 
-static struct error *add_key(struct report_options *options, const char *name,
-			     size_t n)
+static void add_column(struct report_columns *columns,
+		       struct report_column column)
 {
-	size_t count = sizeof(report_key_names) / sizeof(*report_key_names);
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->list[i].field == column.field &&
+		    columns->list[i].key == column.key)
+			return;
+	columns->list[columns->count++] = column;
+}
+
+static void add_columns(struct report_columns *columns,
+			const struct report_columns *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		add_column(columns, more->list[i]);
+}
+
+static struct error *add_word(struct report_columns *columns, const char *name,
+			      size_t n)
+{
+	size_t count =
+		sizeof(report_column_names) / sizeof(*report_column_names);
 
 	for (size_t i = 0; i < count; i++) {
-		if (strncasecmp(report_key_names[i].name, name, n))
+		if (strncasecmp(report_column_names[i].name, name, n))
 			continue;
-		if (!report_has_key(options, report_key_names[i].key))
-			options->keys[options->key_count++] =
-				report_key_names[i].key;
+		add_column(columns, report_column_names[i].column);
 		return NULL;
 	}
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
-		"unknown sort key '%.*s'; keys are comm, dso, symbol, srcline, pid (tid), tgid and cpu",
+		"unknown sort key '%.*s'; keys are comm, dso, symbol, srcline, pid (tid), tgid and cpu, and overhead, overhead_children, sample and period",
 		(int)n, name);
 }
 
-struct error *report_parse_sort(struct report_options *options,
-				const char *text)
+static struct error *parse_columns(const char *text, struct report_columns *ret)
 {
-	struct report_options parsed = *options;
+	struct report_columns columns = *ret;
 
-	parsed.key_count = 0;
-	parsed.sort_text = text;
 	for (const char *p = text; *p;) {
 		size_t n = strcspn(p, ", ");
-		struct error *error = n ? add_key(&parsed, p, n) : NULL;
+		struct error *error = n ? add_word(&columns, p, n) : NULL;
 
 		if (error)
 			return error;
 		p += n + (p[n] != '\0');
 	}
-	if (!parsed.key_count)
+	if (!columns.count)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "the sort option names no key");
-	*options = parsed;
+				    "the option names no key");
+	*ret = columns;
 	return NULL;
+}
+
+/* comm, dso, symbol */
+static void add_default_keys(struct report_columns *columns)
+{
+	add_column(columns, (struct report_column){ REPORT_FIELD_KEY,
+						    REPORT_COMM });
+	add_column(columns, (struct report_column){ REPORT_FIELD_KEY,
+						    REPORT_DSO });
+	add_column(columns, (struct report_column){ REPORT_FIELD_KEY,
+						    REPORT_SYMBOL });
+}
+
+struct error *report_parse_sort(struct report_options *options,
+				const char *text)
+{
+	struct report_columns sort = {};
+	struct error *error;
+
+	if (*text == '+')
+		add_default_keys(&sort);
+	error = parse_columns(text + (*text == '+'), &sort);
+	if (error)
+		return error;
+	options->sort = sort;
+	options->sort_text = *text == '+' ? NULL : text;
+	return NULL;
+}
+
+struct error *report_parse_fields(struct report_options *options,
+				  const char *text)
+{
+	struct report_columns fields = {};
+	struct error *error = parse_columns(text + (*text == '+'), &fields);
+
+	if (error)
+		return error;
+	options->fields = fields;
+	options->fields_add = *text == '+';
+	return NULL;
+}
+
+static bool has_field(const struct report_columns *columns,
+		      enum report_field field)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->list[i].field == field)
+			return true;
+	return false;
+}
+
+static bool has_number(const struct report_columns *columns)
+{
+	return has_field(columns, REPORT_FIELD_CHILDREN) ||
+	       has_field(columns, REPORT_FIELD_OVERHEAD) ||
+	       has_field(columns, REPORT_FIELD_SAMPLES) ||
+	       has_field(columns, REPORT_FIELD_PERIOD);
+}
+
+static void add_number(struct report_columns *columns, enum report_field field,
+		       bool wanted)
+{
+	if (wanted)
+		add_column(columns, (struct report_column){ .field = field });
+}
+
+/* The usual columns, unless --sort says where they stand. */
+static void arrange_usual(struct report_options *o,
+			  const struct report_columns *sort)
+{
+	struct report_columns *columns = &o->columns;
+	bool sorted = has_field(sort, REPORT_FIELD_OVERHEAD) ||
+		      has_field(sort, REPORT_FIELD_CHILDREN);
+
+	add_number(columns, REPORT_FIELD_CHILDREN, !sorted && o->children);
+	add_number(columns, REPORT_FIELD_OVERHEAD, !sorted);
+	if (has_number(sort)) {
+		o->order = *columns;
+		add_columns(&o->order, sort);
+	}
+	add_number(columns, REPORT_FIELD_SAMPLES, o->samples);
+	add_number(columns, REPORT_FIELD_PERIOD, o->period);
+	add_columns(columns, &o->fields);
+	add_columns(columns, sort);
+}
+
+void report_arrange(struct report_options *options)
+{
+	struct report_options *o = options;
+	bool strict = o->fields.count && !o->fields_add;
+	struct report_columns sort = o->sort;
+
+	o->columns.count = o->order.count = o->key_count = 0;
+	if (!sort.count && !strict)
+		add_default_keys(&sort);
+	if (strict) {
+		o->columns = o->fields;
+		o->order = sort;
+		add_columns(&o->order, &o->fields);
+	} else {
+		arrange_usual(o, &sort);
+	}
+	/* Sorted by what is not shown, entries differ by it all the same. */
+	for (size_t i = 0; i < sort.count; i++)
+		if (sort.list[i].field == REPORT_FIELD_KEY)
+			o->keys[o->key_count++] = sort.list[i].key;
+	for (size_t i = 0; i < o->fields.count; i++)
+		if (o->fields.list[i].field == REPORT_FIELD_KEY &&
+		    !report_has_key(o, o->fields.list[i].key))
+			o->keys[o->key_count++] = o->fields.list[i].key;
 }

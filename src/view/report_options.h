@@ -26,6 +26,28 @@ enum report_key {
 	REPORT_KEYS,
 };
 
+/* What a column shows. */
+enum report_field {
+	REPORT_FIELD_CHILDREN,
+	/* What hit the entry itself. */
+	REPORT_FIELD_OVERHEAD,
+	REPORT_FIELD_SAMPLES,
+	REPORT_FIELD_PERIOD,
+	/* One of enum report_key. */
+	REPORT_FIELD_KEY,
+};
+
+struct report_column {
+	enum report_field field;
+	enum report_key key;
+};
+
+/* Each at most once. */
+struct report_columns {
+	struct report_column list[REPORT_KEYS + REPORT_FIELD_KEY];
+	size_t count;
+};
+
 enum callgraph_type {
 	CALLGRAPH_NONE,
 	/* Percentages of the whole. */
@@ -77,11 +99,21 @@ struct report_options {
 	/* Percent below which an entry is not shown. */
 	double percent_limit;
 	struct report_callgraph callgraph;
-	/* Columns after the numbers, each at most once. */
+	/* What makes entries, each at most once; by report_arrange(). */
 	enum report_key keys[REPORT_KEYS];
 	size_t key_count;
 	/* The text of --sort, or NULL: perf omits what it repeats. */
 	const char *sort_text;
+	/* --sort and --fields; what begins with '+' adds to the defaults. */
+	struct report_columns sort;
+	struct report_columns fields;
+	bool fields_add;
+	/*
+	 * By report_arrange(): columns from left to right, and what entries are
+	 * ordered by if that is not the usual: weight, then keys.
+	 */
+	struct report_columns columns;
+	struct report_columns order;
 	/* --comms, --dsos, --symbols, --symbol-filter; borrowed. */
 	struct report_names comms;
 	struct report_names dsos;
@@ -89,6 +121,10 @@ struct report_options {
 	const char *symbol_filter;
 	/* Between columns instead of alignment; borrowed, NULL: none. */
 	const char *field_separator;
+	/* Neither headers nor notes. */
+	bool quiet;
+	/* Only entries with a symbol. */
+	bool hide_unresolved;
 	/* Show the header of the file. */
 	bool header;
 	/* Show the frames of the interpreter itself. */
@@ -117,9 +153,17 @@ void report_options_init(struct report_options *options);
 struct error *report_parse_callgraph(struct report_options *options,
 				     const char *text);
 
-/* The argument of --sort; borrowed. ERROR_INVALID_ARGUMENT names the key. */
+/*
+ * The arguments of --sort, borrowed, and --fields. ERROR_INVALID_ARGUMENT names
+ * the key.
+ */
 struct error *report_parse_sort(struct report_options *options,
 				const char *text);
+struct error *report_parse_fields(struct report_options *options,
+				  const char *text);
+
+/* Settles keys, columns and order, once all options are known. */
+void report_arrange(struct report_options *options);
 
 /* True if key is among options->keys. */
 bool report_has_key(const struct report_options *options, enum report_key key);
