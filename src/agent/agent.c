@@ -12,6 +12,7 @@
 #include "agent/slots.h"
 #include "agent/state.h"
 #include "agent/sys_api.h"
+#include "agent/trampoline.h"
 
 struct agent_state agent_state;
 
@@ -164,6 +165,9 @@ const char *agent_prepare(void)
 	    !agent_qualname_init(agent_lookup))
 		unavailable_reason =
 			"this CPython does not export what the agent needs";
+	if (!agent_trampoline())
+		unavailable_reason =
+			"there are trampolines for x86-64 and aarch64 alone";
 	prepared = true;
 	return unavailable_reason;
 }
