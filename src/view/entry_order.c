@@ -456,20 +456,35 @@ static bool passes(const struct report_names *names, const char *name)
 	return !names->count;
 }
 
+/* --dsos, --symbols */
+static bool lists_pass(const struct profile *profile,
+		       const struct report_options *options,
+		       const struct profile_frame *frame)
+{
+	return passes(&options->dsos, frame_dso_name(profile, frame)) &&
+	       passes(&options->symbols, frame_symbol_name(profile, frame));
+}
+
 /* perf's --symbol-filter concerns the first event alone. */
-static bool frame_passes(const struct profile *profile, uint32_t event,
-			 const struct report_options *options,
-			 const struct profile_frame *frame)
+static bool text_passes(const struct profile *profile, uint32_t event,
+			const struct report_options *options,
+			const struct profile_frame *frame)
 {
 	const char *symbol = frame_symbol_name(profile, frame);
 
 	if (options->hide_unresolved && !symbol)
 		return false;
-	if (options->symbol_filter && !(options->like_perf && event) &&
-	    !(symbol && strstr(symbol, options->symbol_filter)))
-		return false;
-	return passes(&options->dsos, frame_dso_name(profile, frame)) &&
-	       passes(&options->symbols, symbol);
+	return !options->symbol_filter || (options->like_perf && event) ||
+	       (symbol && strstr(symbol, options->symbol_filter));
+}
+
+/* Like perf, the lists ask where samples hit, whatever the entry is. */
+static bool frame_passes(const struct profile *profile, uint32_t event,
+			 const struct report_options *options,
+			 const struct profile_frame *frame)
+{
+	return (options->like_perf || lists_pass(profile, options, frame)) &&
+	       text_passes(profile, event, options, frame);
 }
 
 /* Else an entry has many frames, and only samples can be told apart by them. */
@@ -486,7 +501,9 @@ static const struct profile_frame *row_leaf(const struct profile *profile,
 	uint32_t stack = locations_stack(locations, profile,
 					 profile->samples.stack[row]);
 	uint32_t step = locations->steps.data[stack];
-	uint32_t frame = locations->all.data[step].frame;
+	uint32_t hit = locations->all.data[step].hit;
+	uint32_t frame =
+		locations->all.data[hit == PROFILE_NONE ? step : hit].frame;
 
 	return frame == PROFILE_NONE ? NULL : profile_frame(profile, frame);
 }
@@ -496,12 +513,17 @@ bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
 	const struct entry_filter *filter = arg;
 	const struct report_options *options = filter->options;
 	uint32_t comm = profile_task(profile, profile->samples.task[row])->comm;
+	const struct profile_frame *leaf;
 
 	if (!passes(&options->comms, profile_string(profile, comm, NULL)))
 		return false;
-	return entries_have_frames(options) ||
-	       frame_passes(profile, profile->samples.event[row], options,
-			    row_leaf(profile, filter->locations, row));
+	if (entries_have_frames(options) && !options->like_perf)
+		return true;
+	leaf = row_leaf(profile, filter->locations, row);
+	return lists_pass(profile, options, leaf) &&
+	       (entries_have_frames(options) ||
+		text_passes(profile, profile->samples.event[row], options,
+			    leaf));
 }
 
 struct error *entry_order(const struct calltree *tree,
