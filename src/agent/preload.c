@@ -148,6 +148,7 @@ __attribute__((constructor)) static void loaded(int argc, char **argv,
 	const char *path = agent_lookup_own_path();
 	struct builtin **table;
 
+	agent_spawn_start(NULL);
 	if (getauxval(AT_SECURE))
 		return;
 	if (*path != '/')

@@ -31,17 +31,25 @@ static struct {
 	__typeof__(system) *system;
 } real;
 
+/* Behind the agent if it is preloaded or linked, before it if it was opened later. */
+static void *find(const char *name)
+{
+	void *function = agent_lookup_next(name);
+
+	return function ? function : agent_lookup(name);
+}
+
 /* A library's constructor may run a program before the agent's did. */
 static void resolve(void)
 {
 	if (real.execve)
 		return;
-	*(void **)&real.execvpe = agent_lookup_next("execvpe");
-	*(void **)&real.fexecve = agent_lookup_next("fexecve");
-	*(void **)&real.posix_spawn = agent_lookup_next("posix_spawn");
-	*(void **)&real.posix_spawnp = agent_lookup_next("posix_spawnp");
-	*(void **)&real.system = agent_lookup_next("system");
-	*(void **)&real.execve = agent_lookup_next("execve");
+	*(void **)&real.execvpe = find("execvpe");
+	*(void **)&real.fexecve = find("fexecve");
+	*(void **)&real.posix_spawn = find("posix_spawn");
+	*(void **)&real.posix_spawnp = find("posix_spawnp");
+	*(void **)&real.system = find("system");
+	*(void **)&real.execve = find("execve");
 }
 
 void agent_spawn_start(const struct hand_on *hand_on)

@@ -256,3 +256,36 @@ def test_embedded_statically(kaa, newest_python, tmp_path):
     path = compiled(tmp_path / "host", PROGRAMS / "embed_python.c", "-Wl,-E", archive, *libs.split(), *syslibs.split())
     prefix = run([newest_python.path, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
     embedded(kaa, path, tmp_path, {"PYTHONHOME": prefix})
+
+
+LINKED = """
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+	char *words[] = { "sh", "-c", "exit 4", 0 };
+	int status;
+	pid_t pid;
+
+	if (system("exit 3") >> 8 != 3 || posix_spawnp(&pid, "sh", 0, 0, words, environ) || waitpid(pid, &status, 0) != pid ||
+	    status >> 8 != 4)
+		return 1;
+	return execlp("sh", "sh", "-c", "exit 5", (char *)0);
+}
+"""
+
+
+def test_linked_and_opened_late(build_dir, newest_python, tmp_path):
+    """A program that was linked with the agent, or opened it, runs programs as ever."""
+    library = build_dir / "src" / "agent" / "libkaa_agent.so"
+    source = tmp_path / "linked.c"
+    source.write_text(LINKED)
+    path = compiled(tmp_path / "linked", source, "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")
+    run([path], status=5)
+    code = ("import ctypes, os, sys; c = ctypes.CDLL(sys.argv[1], mode=os.RTLD_GLOBAL)\n"
+            "assert c.system(b'exit 3') >> 8 == 3 and os.system('exit 4') >> 8 == 4\n"
+            "c.execlp(b'sh', b'sh', b'-c', b'exit 5', None)")
+    run([newest_python.path, "-c", code, library], status=5)
