@@ -2,6 +2,7 @@
 #include "agent/preload.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -110,10 +111,15 @@ static void *started_in_each(void *result)
 	return result;
 }
 
+/* Once: in later interpreters other threads may be using the environment. */
 static void *init_posix(void)
 {
+	static bool hidden;
+
 	agent_python_started();
-	agent_environment_hide(&handed);
+	if (!hidden)
+		agent_environment_hide(&handed);
+	hidden = true;
 	return started_in_each(original_posix());
 }
 
