@@ -10,11 +10,15 @@
 enum {
 	/* Forks of forks that are followed to the code of the first. */
 	PARENTS_MAX = 64,
-	/* Dumps of one process: more are left out. */
+	/* Dumps of one process, and of all: more are left out. */
 	DUMPS_MAX = 16,
+	DUMPS_TOTAL = 65536,
 	/* FORK records that perf makes up for running processes. */
 	MISC_FORK_EXEC = 1 << 13,
 };
+
+/* Bytes of all dumps. */
+#define SIZE_TOTAL (8ull << 30)
 
 struct jit_process {
 	/* The latest last. */
@@ -179,10 +183,12 @@ static struct error *open_dump(struct jits *jits,
 			       struct jit_dump **ret)
 {
 	_cleanup_(cleanup_jit_dump_) struct jit_dump *dump = NULL;
+	struct jit_dump_options options = jits->options;
 	struct jit_clock clock;
 	struct error *error;
 
-	error = jit_dump_open(&jits->options, marker, &dump);
+	options.room = SIZE_TOTAL - jits->held;
+	error = jit_dump_open(&options, marker, &dump);
 	if (!error && dump->header.big_endian)
 		error = error_at(ERROR_UNSUPPORTED, dump->path, 0,
 				 "the jitdump is of a big-endian machine");
@@ -198,6 +204,7 @@ static struct error *open_dump(struct jits *jits,
 
 static void count_dump(struct jits *jits, const struct jit_dump *dump)
 {
+	jits->held += dump->size;
 	jits->stats.dumps++;
 	jits->stats.codes += dump->codes.count;
 	jits->stats.broken_records += dump->header.broken + dump->left_out;
@@ -249,7 +256,8 @@ static struct error *see_marker(struct jits *jits, const struct events *events,
 	struct jit_dump *dump;
 	struct error *error;
 
-	if (is_known(find_process(jits, m->pid), m->filename))
+	if (is_known(find_process(jits, m->pid), m->filename) ||
+	    jits->stats.dumps >= DUMPS_TOTAL)
 		return NULL;
 	error = open_dump(jits, &marker, &dump);
 	if (error)

@@ -57,6 +57,8 @@ struct jits {
 	/* pid to index + 1; 0: none. */
 	struct map by_pid;
 	VEC(struct cfi_table *) tables;
+	/* Bytes of the dumps. */
+	uint64_t held;
 	bool has_conversion;
 	struct jit_clock conversion;
 	bool has_offset;

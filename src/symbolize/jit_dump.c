@@ -132,6 +132,25 @@ static struct error *check(const struct jit_dump_options *options,
 			st->st_uid);
 }
 
+/*
+ * In another PID namespace a process has another number in its dump's name; so
+ * the file of that name in our own /tmp may be anybody's.
+ */
+static struct error *check_pid(const struct jit_dump_options *options,
+			       const struct jit_marker *marker,
+			       const struct stat *st)
+{
+	uint32_t named;
+
+	if (options->force || !marker->inode || is_marked_file(marker, st) ||
+	    (jitdump_name(marker->path, &named) && named == marker->pid))
+		return NULL;
+	return error_at(ERROR_PERMISSION, marker->path, 0,
+			"the jitdump is not the file that process %u had; use "
+			"-f to take it all the same",
+			marker->pid);
+}
+
 /* Up to size bytes: a dump may still grow. */
 static struct error *read_bytes(int fd, const char *path, uint8_t *buf,
 				size_t size, size_t *ret)
@@ -198,8 +217,14 @@ static struct error *load(const struct jit_dump_options *options,
 	if (fstat(fd, &st))
 		return error_os(errno, marker->path, "cannot read");
 	error = check(options, marker, &st);
+	if (!error && !dump->root)
+		error = check_pid(options, marker, &st);
 	if (error)
 		return error;
+	if ((uint64_t)st.st_size > options->room)
+		return error_at(ERROR_LIMIT, marker->path, 0,
+				"too many bytes of jitdumps");
+	dump->size = (uint64_t)st.st_size;
 	dump->data = malloc((size_t)st.st_size + 1);
 	if (!dump->data)
 		return error_no_memory();

@@ -8,8 +8,8 @@
  * root if that process still runs and has one (/proc/PID/root), below symfs if
  * that is set, else where the marker says. It is used only if it is a regular file
  * and no link; if it is the very file that was mapped (device and inode), or else
- * if root or we ourselves own it and it is not from after the recording: another
- * process may have had the pid since.
+ * if root or we ourselves own it, its name has the pid of the recording, and it is
+ * not from after the recording: another process may have had the pid since.
  *
  * Code whose address is used again holds until the new code's load; moved code
  * until its move. Pointers live as long as the dump. Not thread-safe.
@@ -49,6 +49,8 @@ struct jit_dump_options {
 	const char *root;
 	/* Take the file whoever's it is. */
 	bool force;
+	/* Bytes that the file may have, beside JIT_DUMP_SIZE_MAX. */
+	uint64_t room;
 };
 
 /* How the dump's times become times of the recording. */
@@ -118,6 +120,8 @@ struct jit_dump {
 	bool overlaps;
 	/* Code beyond JIT_DUMP_CODES_MAX; moves of unknown code. */
 	uint64_t left_out;
+	/* Bytes of the file. */
+	uint64_t size;
 	/* Private. */
 	uint8_t *data;
 	struct arena arena;

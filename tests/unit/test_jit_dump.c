@@ -84,11 +84,12 @@ static void write_file(const struct strbuf *bytes)
 static struct error *open_it(const struct jit_marker *more,
 			     struct jit_dump **ret)
 {
-	const struct jit_dump_options options = {};
+	const struct jit_dump_options options = { .room = UINT64_MAX };
 	struct jit_marker marker = *more;
 
 	marker.path = path;
-	marker.pid = 12;
+	if (!marker.pid)
+		marker.pid = 12;
 	return jit_dump_open(&options, &marker, ret);
 }
 
@@ -272,6 +273,16 @@ static void test_files(void **state)
 	marker.inode = st.st_ino;
 	marker.major = major(st.st_dev);
 	marker.minor = minor(st.st_dev);
+	assert_null(open_it(&marker, &dump));
+	jit_dump_destroy(dump);
+	/* Another file, of a name that means another process here. */
+	marker.time = 100 * SECOND;
+	marker.inode++;
+	assert_null(open_it(&marker, &dump));
+	jit_dump_destroy(dump);
+	marker.pid = 4711;
+	refuse(&marker, ERROR_PERMISSION);
+	marker.inode--;
 	assert_null(open_it(&marker, &dump));
 	jit_dump_destroy(dump);
 	assert_int_equal(unlink(path), 0);
