@@ -13,7 +13,7 @@ USAGE, FAILED = 129, 1
 
 # Says its pid, then a line whenever it is sent one; runs Python code in between.
 PROGRAM = """
-import os, select, sys, time
+import os, select, sys
 def called_all_the_time():
     return sum(range(100))
 print(os.getpid(), flush=True)
@@ -23,9 +23,9 @@ while True:
         word = sys.stdin.readline().strip()
         if not word:
             break
-        if word == "sleep":
-            print("asleep", flush=True)
-            time.sleep(2)
+        if word == "wait":
+            print("waiting", flush=True)
+            sys.stdin.readline()
         print(sys.is_stack_trampoline_active() if hasattr(sys, "is_stack_trampoline_active") else None, flush=True)
 """
 
@@ -142,9 +142,9 @@ def test_what_the_process_says(kaa, interpreter, started):
 def test_process_that_runs_no_python_code(kaa, interpreter, started):
     """In a system call for longer than one waits: nothing happens, then and later."""
     program = started(interpreter.command)
-    assert program.ask("sleep") == "asleep"
+    assert program.ask("wait") == "waiting"
     assert "did not run any Python code in its main thread for 1 s" in fails(kaa, "-p", program.pid, "--timeout", "1")
-    assert program.read() == "False"
+    assert program.ask("go on") == "False"
     assert program.ask() == "False" and not program.map.exists()
 
 
