@@ -28,6 +28,6 @@ def test_profiler_tests(build_dir, start):
 
 
 def test_general_tests(build_dir):
-    result = run([TOOL, "wide", "--quick", "--build", build_dir, "--python", newest("3.13")], timeout=600, status=None)
+    result = run([TOOL, "wide", "--quick", "--build", build_dir, "--python", newest("3.15")], timeout=600, status=None)
     cases, differ = map(int, re.search(r"^(\d+) cases, (\d+) differ", result.stdout, re.M).groups())
     assert result.status == 0 and cases > 100 and not differ, result
