@@ -225,7 +225,7 @@ static void tell_source(const struct machine *m)
 	}
 	if (doctor_trampolines_work(m))
 		doctor_fact(MARK_WARN,
-			    "source: trampoline, in commands that kaa record starts; functions without lines, and each Python call takes longer");
+			    "source: trampoline, in commands that kaa record starts; functions with the line of their def alone, and each Python call takes longer");
 	else
 		doctor_fact(MARK_NO,
 			    "source: none; recordings show native functions only");

@@ -685,7 +685,7 @@ static void say_trampolines(const struct setup *setup,
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (recorder_gives_trampolines(&setup->options))
-		strbuf_puts(&text, "Python source: trampolines: functions without lines, and each Python call of the command takes longer");
+		strbuf_puts(&text, "Python source: trampolines: functions with the line of their def alone, and each Python call of the command takes longer");
 	else
 		strbuf_puts(&text, "Python source: trampolines, of programs that have them (kaa run --perf, python3 -X perf); no Python frames of others");
 	if (no_walker) {
@@ -866,7 +866,7 @@ const struct command command_record = {
 		"typed sudo, and the file is theirs.\n"
 		"\n"
 		"Without these rights (--python=auto, the default) the command's Pythons run with trampolines, "
-		"as under 'kaa run --perf': functions are named, without lines, and each Python call takes "
+		"as under 'kaa run --perf': functions are named, with the line of their def alone, and each Python call takes "
 		"longer. Of running processes, those that were started so are named.",
 	.options = record_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,

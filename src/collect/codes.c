@@ -176,7 +176,7 @@ static struct error *named_text(struct code_table *table, struct bytes text,
 	return NULL;
 }
 
-struct error *code_table_named(struct code_table *table,
+struct error *code_table_named(struct code_table *table, uint32_t pid,
 			       struct bytes filename, struct bytes qualname,
 			       uint64_t *ret)
 {
@@ -189,6 +189,9 @@ struct error *code_table_named(struct code_table *table,
 	error = named_text(table, filename, &code->filename);
 	if (!error)
 		error = named_text(table, qualname, &code->qualname);
+	if (!error && table->sources)
+		error = sources_line(table->sources, (pid_t)pid, code->filename,
+				     code->qualname, &code->first_line);
 	if (error) {
 		code_destroy(code);
 		return error;

@@ -26,6 +26,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "bpf/walker.h"
+#include "collect/sources.h"
 #include "python/linetable.h"
 
 /* One code object, by content. */
@@ -62,6 +63,8 @@ struct code_table {
 	struct map pending_by_key;
 	VEC(struct code_pending *) pending;
 	struct arena strings;
+	/* For those of which only names are known; NULL: they have no lines. */
+	struct sources *sources;
 	uint64_t next_address;
 	uint64_t broken;
 };
@@ -77,11 +80,12 @@ struct error *code_table_record(struct code_table *table, const void *record,
 				size_t size);
 
 /*
- * The code object of which nothing but these names is known: no first line, no
- * lines. *ret is its index in codes; it is added if it is new. Names are UTF-8,
- * or claim to be.
+ * The code object of which nothing but these names is known, in a process that
+ * runs it: its first line is that of its source (collect/sources.h), or 0, and
+ * it has no other lines. *ret is its index in codes; it is added if it is
+ * new. Names are UTF-8, or claim to be.
  */
-struct error *code_table_named(struct code_table *table,
+struct error *code_table_named(struct code_table *table, uint32_t pid,
 			       struct bytes filename, struct bytes qualname,
 			       uint64_t *ret);
 

@@ -60,6 +60,7 @@ struct recorder {
 	struct process_table *processes;
 	struct target_list targets;
 	struct code_table codes;
+	struct sources sources;
 	struct stack_builder stacks;
 	struct name_table names;
 	VEC(struct cpu_state) cpus;
@@ -253,6 +254,7 @@ struct error *recorder_open(const struct recorder_options *options,
 	recorder->names.owner =
 		options->uid >= 0 ? (uid_t)options->uid : (uid_t)-1;
 	code_table_init(&recorder->codes);
+	recorder->codes.sources = &recorder->sources;
 	error = open_parts(recorder);
 	if (error) {
 		recorder_destroy(recorder);
@@ -1406,6 +1408,7 @@ void recorder_destroy(struct recorder *recorder)
 	features_deinit(&recorder->features);
 	stack_builder_deinit(&recorder->stacks);
 	code_table_deinit(&recorder->codes);
+	sources_deinit(&recorder->sources);
 	name_table_deinit(&recorder->names);
 	target_list_deinit(&recorder->targets);
 	if (recorder->processes) {

@@ -250,7 +250,8 @@ static struct error *take_code(struct trampolines *trampolines,
 	if (ends_in(qualname, FORKED))
 		qualname.size -= strlen(FORKED);
 	if (!index) {
-		error = code_table_named(codes, filename, qualname, &made);
+		error = code_table_named(codes, trampolines->pid, filename,
+					 qualname, &made);
 		if (error)
 			return error;
 		index = map_insert(&trampolines->codes, symbol->start, made,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "python/code_name.h"
+#include "python/def_lines.h"
 #include "python/layout.h"
 #include "python/linetable.h"
 #include "python/version.h"
@@ -44,6 +45,15 @@ static void fuzz_lines(enum py_lines_format format, struct bytes bytes)
 	error_destroy(error);
 	if (!error)
 		check_lines(&lines);
+}
+
+static void fuzz_source(struct bytes bytes)
+{
+	struct py_def_lines lines = {};
+
+	require(py_def_lines_scan(&lines, bytes));
+	require(py_def_lines_find(&lines, "f") <= bytes.size + 1);
+	py_def_lines_deinit(&lines);
 }
 
 static void fuzz_text(unsigned int kind, struct bytes bytes)
@@ -90,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	default:
 		fuzz_text(4, bytes);
+		fuzz_source(bytes);
 	}
 	return 0;
 }

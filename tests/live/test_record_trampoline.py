@@ -88,7 +88,7 @@ class Place:
         return run([*self.enter(python)[0], self.kaa, command, *options, "-i", "/tmp/work/perf.data"], timeout=120, cwd="/tmp").stdout
 
     def samples(self, python):
-        return script_output.parse(self.text(python, "script", "-f"))
+        return script_output.parse(self.text(python, "script", "-f", "-F", "+srcline"))
 
 
 @pytest.fixture
@@ -117,15 +117,16 @@ def test_documentation_script(place, python, scripts, perf_system):
     # So that start-up has its part, but no large one.
     result = place.record(python, ["PYTHON", script, "5000000"], "--python=trampoline", "-F", "3999")
     said = [line for line in result.stderr.splitlines() if "Python source" in line]
-    assert len(said) == 1 and "trampolines" in said[0] and "without lines" in said[0], result
+    assert len(said) == 1 and "trampolines" in said[0] and "line of their def" in said[0], result
     assert " 0 lost," in result.stderr and "incomplete stacks" in result.stderr
 
     samples = from_first_to_last(place.samples(python), "foo")
     assert len(samples) > 200, f"only {len(samples)} samples"
     right = [sample for sample in samples if names(sample) == CHAIN and sample.frames[-1].symbol in STARTS]
     assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
-    # One form of a Python frame: its address, its file; no line, since a trampoline has none.
+    # One form of a Python frame: its address, its file, and of lines that of the def, which is all that trampolines can have.
     frames = [frame for sample in right for frame in sample.frames if frame.is_python]
+    assert {(frame.python_name[0], frame.line) for frame in frames} == {("foo", 2), ("bar", 9), ("baz", 13), ("<module>", 1)}
     assert all(frame.ip in script_output.PYTHON_RANGE and frame.python_name[1] == str(script) for frame in frames)
     assert not any(frame.dso.endswith(".map") for sample in samples for frame in sample.frames)
 

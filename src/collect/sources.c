@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/cleanup.h"
+#include "symbolize/rooted.h"
+#include "sys/proc.h"
+
+enum {
+	SOURCE_MAX = 8 << 20,
+	FILES_MAX = 16384,
+	ROOT_MAX = 64,
+};
+
+void sources_deinit(struct sources *sources)
+{
+	vec_for_each(file, &sources->files)
+		py_def_lines_deinit(file);
+	vec_deinit(&sources->files);
+	map_deinit(&sources->by_path);
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+/*
+ * Where the process sees its files, and when it began, in ns since 1970. False if
+ * that cannot be told.
+ */
+static bool look_at(pid_t pid, char root[ROOT_MAX], int64_t *started)
+{
+	struct proc_status status;
+	bool same = false;
+	struct error *error = proc_same_namespace(NULL, pid, "mnt", &same);
+
+	if (!error)
+		error = proc_status_read(NULL, pid, &status);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	root[0] = '\0';
+	if (!same)
+		snprintf(root, ROOT_MAX, "/proc/%d/root", (int)pid);
+	/* The tick in which it began is over. */
+	*started = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+		   (int64_t)((status.start_time + 1) *
+			     (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
+	return true;
+}
+
+static ssize_t read_all(int fd, uint8_t *buf, size_t size)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	while (done < size && n) {
+		n = read(fd, buf + done, size - done);
+		if (n < 0 && errno != EINTR)
+			return -1;
+		done += n > 0 ? (size_t)n : 0;
+		n = n < 0 ? 1 : n;
+	}
+	return (ssize_t)done;
+}
+
+/* A file that is none, or that changed, has no lines. */
+static struct error *scan_file(const char *root, const char *path,
+			       int64_t started, struct py_def_lines *ret)
+{
+	_cleanup_free_ uint8_t *buf = NULL;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	ssize_t size;
+	struct error *error = rooted_open(root, path, O_NONBLOCK, &fd);
+
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX ||
+	    st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec > started)
+		return NULL;
+	buf = malloc((size_t)st.st_size + 1);
+	if (!buf)
+		return error_no_memory();
+	size = read_all(fd, buf, (size_t)st.st_size);
+	if (size < 0)
+		return NULL;
+	return py_def_lines_scan(ret, (struct bytes){ buf, (size_t)size }) ?
+		       NULL :
+		       error_no_memory();
+}
+
+static uint64_t key_of(const char *root, const char *path)
+{
+	return hash_combine(XXH3_64bits(path, strlen(path)),
+			    XXH3_64bits(root, strlen(root)));
+}
+
+static const struct py_def_lines *
+known_file(const struct sources *sources, const char *root, const char *path)
+{
+	const uint64_t *index = map_find(&sources->by_path, key_of(root, path));
+
+	return index ? &sources->files.data[*index] : NULL;
+}
+
+static struct error *get_file(struct sources *sources, const char *root,
+			      const char *path, int64_t started,
+			      const struct py_def_lines **ret)
+{
+	struct py_def_lines lines = {};
+	struct error *error;
+
+	*ret = known_file(sources, root, path);
+	if (*ret || sources->files.count >= FILES_MAX)
+		return NULL;
+	error = scan_file(root, path, started, &lines);
+	if (!error && !map_insert(&sources->by_path, key_of(root, path),
+				  sources->files.count, NULL))
+		error = error_no_memory();
+	if (error || !vec_push(&sources->files, lines)) {
+		py_def_lines_deinit(&lines);
+		/* No index without its file. */
+		map_clear(&sources->by_path);
+		return error ? error : error_no_memory();
+	}
+	*ret = known_file(sources, root, path);
+	return NULL;
+}
+
+struct error *sources_line(struct sources *sources, pid_t pid,
+			   const char *filename, const char *qualname,
+			   uint32_t *ret)
+{
+	const struct py_def_lines *lines = NULL;
+	char root[ROOT_MAX] = "";
+	struct error *error = NULL;
+	int64_t started;
+
+	*ret = 0;
+	if (filename[0] != '/')
+		return NULL;
+	if (look_at(pid, root, &started))
+		error = get_file(sources, root, filename, started, &lines);
+	else
+		lines = known_file(sources, root, filename);
+	if (!error && lines)
+		*ret = py_def_lines_find(lines, qualname);
+	return error;
+}
