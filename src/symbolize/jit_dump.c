@@ -269,7 +269,7 @@ struct error *jit_dump_open_folder(const struct jit_dump *dump, int *ret)
 					       (size_t)(slash - dump->path));
 	if (!folder)
 		return error_no_memory();
-	return rooted_open(dump->root, folder, O_PATH | O_DIRECTORY, ret);
+	return rooted_open(dump->root, folder, O_DIRECTORY, ret);
 }
 
 /* --- The table ---------------------------------------------------------- */

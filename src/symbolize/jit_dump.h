@@ -151,8 +151,8 @@ struct jit_code *jit_dump_find(struct jit_dump *dump, uint64_t address,
 size_t jit_dump_count_at(const struct jit_dump *dump, uint64_t time);
 
 /*
- * Opens the folder in which the dump stands, as an O_PATH descriptor, below the
- * root in which it was found.
+ * Opens the folder in which the dump stands, below the root in which it was
+ * found.
  */
 struct error *jit_dump_open_folder(const struct jit_dump *dump, int *ret);
 

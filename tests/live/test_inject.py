@@ -8,6 +8,7 @@ import collections
 import json
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 
@@ -254,6 +255,29 @@ def test_a_link_is_no_dump(kaa, recording, tmp_path):
     finally:
         dump.unlink()
         (tmp_path / "away").rename(dump)
+
+
+CONTAINER = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+             'mount -t tmpfs none /tmp && exec "$0" "$@"']
+
+
+def test_a_running_container(kaa, perf_system, tmp_path):
+    """Attached to, without a common clock; the dump is in the container's own /tmp, under the number that the process
+    has in there, and so are the images."""
+    data, injected = tmp_path / "perf.data", tmp_path / "injected.data"
+    with Program(*CONTAINER).start(RUNTIME, JIT, "/tmp", "serve", stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        pid, = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        inside = pathlib.Path(f"/proc/{pid}/root/tmp")
+        assert (inside / "jit-1.dump").exists()
+        perf_system("record", "-q", "-p", pid, "-F", "499", "-g", "-e", "cpu-clock:u", "-o", data, "--", "sleep", "0.5")
+        kaa("inject", "--jit", "-i", data, "-o", injected)
+        assert (inside / "jitted-1-1.so").exists()
+        for result in (kaa("script", "-i", data), kaa("script", "-i", injected), perf_system("script", "-i", injected)):
+            samples = samples_of(result)
+            named = [sample for sample in samples if "serving code" in sample.symbols]
+            assert len(named) > len(samples) / 2 > 10, result
 
 
 def test_like_perf_reads_no_dump(kaa, recording):

@@ -11,17 +11,19 @@ HOW  reuse   two pieces of code, one after the other at one address
      many    COUNT pieces, of which three run
      fork    one, then a fork of which the child runs it, too
      plain   one
+     serve   one that runs until standard input ends
 """
 import ctypes
 import json
 import mmap
 import os
 import pathlib
+import select
 import struct
 import sys
 import time
 
-SPAN = 0.2
+SPAN = 0.15
 # push %rbp; mov %rsp,%rbp; mov %rdi,%rax; 1: dec %rax; jnz 1b; pop %rbp; ret
 CODE = bytes.fromhex("55 4889e5 4889f8 48ffc8 75fb 5d c3")
 LOOP, AFTER = 7, 12
@@ -134,9 +136,19 @@ def plain(dump):
     return [run("plain code", address)]
 
 
+def serve(dump):
+    address = write(memory(4096))
+    dump.load("serving code", address)
+    print("ready", flush=True)
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        run("serving code", address)
+    return []
+
+
 def main():
     dump = Dump(sys.argv[1])
-    how = {"reuse": reuse, "move": move, "lines": lines, "many": many, "fork": fork, "plain": plain}[sys.argv[2]]
+    how = {"reuse": reuse, "move": move, "lines": lines, "many": many, "fork": fork, "plain": plain,
+           "serve": serve}[sys.argv[2]]
     print(json.dumps(how(dump, *map(int, sys.argv[3:]))))
 
 
