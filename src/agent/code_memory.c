@@ -60,13 +60,20 @@ int agent_code_memory_reserve(struct agent_code_memory *memory)
 		return 0;
 	if (memory->arena_count == AGENT_ARENAS_MAX)
 		return ENOMEM;
-	arena->size = arena_size(memory->arena_count);
+	arena->size = arena_size(memory->arena_count - memory->inherited);
 	error = map_arena(memory->stride, arena->size, &arena->start);
 	if (error)
 		return error;
 	memory->arena_count++;
 	memory->used = 0;
 	return 0;
+}
+
+void agent_code_memory_forked(struct agent_code_memory *memory)
+{
+	memory->inherited = memory->arena_count;
+	if (memory->arena_count)
+		memory->used = memory->arenas[memory->arena_count - 1].size;
 }
 
 void *agent_code_memory_take(struct agent_code_memory *memory)

@@ -6,7 +6,7 @@
  * Memory comes in arenas: filled with trampolines while it can be written, then
  * made executable for good. At no time is a page both. Arenas are never unmapped and
  * a slot is handed out once: its address means one thing as long as the process
- * lives. The child of a fork has what its parent had, and goes on from there.
+ * lives.
  */
 #ifndef KAA_AGENT_CODE_MEMORY_H
 #define KAA_AGENT_CODE_MEMORY_H
@@ -26,6 +26,8 @@ struct agent_code_memory {
 	/* Bytes from slot to slot; 0: the trampoline's own stride. */
 	uint32_t stride;
 	uint32_t arena_count;
+	/* The first arenas, which a fork left to this process. */
+	uint32_t inherited;
 	struct agent_arena arenas[AGENT_ARENAS_MAX];
 	/* Bytes of the last arena that are handed out. */
 	size_t used;
@@ -39,6 +41,14 @@ int agent_code_memory_reserve(struct agent_code_memory *memory);
 
 /* A slot that was never handed out; NULL with errno set as above. */
 void *agent_code_memory_take(struct agent_code_memory *memory);
+
+/*
+ * In the child of a fork: what is handed out from now on is in arenas of its own.
+ * perf names an arena for the process that mapped it: a slot that the child
+ * would take from an inherited one would be looked up in the parent's perf map
+ * (tools/perf/util/map.c, map__new(); maps are copied at a fork).
+ */
+void agent_code_memory_forked(struct agent_code_memory *memory);
 
 /* The start of the slot around address, NULL if none was handed out there. */
 const void *agent_code_memory_slot_of(const struct agent_code_memory *memory,

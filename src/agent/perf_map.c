@@ -65,6 +65,7 @@ static void map_close(void)
 static void map_forked(void)
 {
 	agent_file_forget(&map_file);
+	agent_code_memory_forked(&memory);
 }
 
 static const void *map_slot_of(const void *address)

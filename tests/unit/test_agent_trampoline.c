@@ -106,6 +106,26 @@ static void test_slots_are_never_given_twice(void **state)
 	assert_null(agent_code_memory_slot_of(&wide, NULL));
 }
 
+/* What a fork's child takes is in memory that it has mapped itself. */
+static void test_a_child_has_arenas_of_its_own(void **state)
+{
+	static struct agent_code_memory parents;
+	const void *inherited = agent_code_memory_take(&parents);
+	const struct agent_arena *arena = &parents.arenas[0];
+	const char *own;
+
+	(void)state;
+	agent_code_memory_forked(&parents);
+	own = agent_code_memory_take(&parents);
+	assert_non_null(own);
+	assert_true((uintptr_t)own - (uintptr_t)arena->start >= arena->size);
+	assert_int_equal(parents.arena_count, 2);
+	assert_int_equal(parents.arenas[1].size, arena->size);
+	assert_ptr_equal(agent_code_memory_slot_of(&parents, inherited),
+			 inherited);
+	assert_ptr_equal(agent_code_memory_slot_of(&parents, own), own);
+}
+
 /* /proc/self/maps: what holds a slot is r-x, private and without a name. */
 static void test_memory_is_never_writable_and_executable(void **state)
 {
@@ -439,6 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arguments_and_result_pass),
 		cmocka_unit_test(test_slots_are_never_given_twice),
+		cmocka_unit_test(test_a_child_has_arenas_of_its_own),
 		cmocka_unit_test(test_memory_is_never_writable_and_executable),
 		cmocka_unit_test(test_no_memory_is_an_error),
 		cmocka_unit_test(test_room_between_trampolines_is_traps),

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Functions of a forked child in stock perf, which was there when it was forked: what the child calls for the first time, what
+its parent had called before, and what was on the stack."""
+import collections
+
+import pytest
+
+from harness import pythons, script_output
+from harness.agent import Way, find_library, private_tmp
+
+pytestmark = pytest.mark.usefixtures("root")
+
+SCRIPT = """
+import os, time
+def spin():
+    end = time.thread_time() + 0.3
+    while time.thread_time() < end:
+        pass
+def before(): spin()
+def after(): spin()
+def forking():
+    pid = os.fork()
+    if not pid:
+        before()
+        after()
+        os._exit(0)
+    os.waitpid(pid, 0)
+before()
+forking()
+print(os.getpid())
+"""
+
+
+@pytest.fixture
+def interpreter(chroot):
+    """perf -g needs frame pointers."""
+    found = [python for python in pythons.find() if python.prefix and python.frame_pointers]
+    if not found:
+        pytest.skip("no CPython with frame pointers in the chroot")
+    return found[-1]
+
+
+def test_functions_of_a_child(interpreter, perf_sid, build_dir, chroot, tmp_path):
+    folder = tmp_path / "tmp"
+    way = Way(interpreter, find_library(build_dir), folder)
+    perf = perf_sid.inside([*private_tmp(folder), "env", "HOME=/tmp"])
+    (folder / "forks.py").write_text(SCRIPT)
+    result = perf("record", "-q", "-F", "499", "-g", "-o", "/tmp/perf.data",
+                  *way.bare_command(["/tmp/forks.py"], backend="perf"), timeout=120)
+    parent = int(result.stdout)
+    text = perf("script", "--no-inline", "--max-stack", "500", "-F", "comm,pid,tid,time,event,ip,sym,dso", "-i",
+                "/tmp/perf.data", timeout=120).stdout
+    samples = [sample for sample in script_output.parse(text) if "forks.py" in str(sample.symbols)]
+    stacks = collections.defaultdict(collections.Counter)
+    for sample in samples:
+        names = [frame.python_name[0] for frame in reversed(sample.frames) if frame.is_python and
+                 frame.symbol.endswith("forks.py")]
+        stacks[sample.tid == parent][tuple(names)] += 1
+    child = stacks[False]
+    expected = [("<module>", "forking", "before", "spin"), ("<module>", "forking", "after", "spin")]
+    assert sum(child.values()) > 150, child
+    right = sum(child[names] for names in expected)
+    assert right >= 0.9 * sum(child.values()) and min(child[names] for names in expected) > 50, child
+    assert stacks[True][("<module>", "before", "spin")] > 50
