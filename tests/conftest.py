@@ -20,6 +20,10 @@ def pytest_addoption(parser):
                      help="only interpreters whose id begins so, such as 3.11 or 3.14.1-sid (may be repeated)")
 
 
+    parser.addoption("--builtin", action="store_true",
+                     help="agent tests: also say which faults the interpreters' own support for perf has")
+
+
 def chosen_pythons(config):
     wanted = config.getoption("--python")
     return [python for python in pythons.find() if not wanted or python.id.startswith(tuple(wanted))]

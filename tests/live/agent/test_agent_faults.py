@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Faults that CPython's own support for perf has or had; the agent has none of them.
 
-Each test does the same with the interpreter's own support, where there is one, but only says what came of it: `the
-built-in support of 3.14.10-sid has it`. The agent alone decides whether a test passes. An oldest and a newest
+With --builtin each test also does the same with the interpreter's own support, where there is one, and says what came of it: `the
+built-in support has it: 3.15.2-sid yes (exit status -11 ...)`. The agent alone decides whether a test passes. One
 interpreter of each kind of hook is taken; with --python all that match.
 """
 import os
@@ -21,24 +21,29 @@ from harness.trampoline_files import Malformed, read_dump, read_map
 # Root, since each program has a /tmp of its own.
 pytestmark = pytest.mark.usefixtures("root")
 
-# The kinds: the hook is a slot of a structure; takes interpreter frames, with no support beside it; has some beside it, without
-# frame pointers; with frame pointers, a JIT and a chain of hooks.
-KINDS = ("3.8.", "3.11.7", "3.13.0", "3.15.")
+# The kinds: the hook is a slot of a structure; takes interpreter frames; has the interpreter's own support, a JIT and other hooks
+# beside it.
+KINDS = ("3.8.", "3.11.7", "3.15.")
 
 BARS = "def foo():\n    pass\ndef bar():\n    foo()\ndef baz():\n    bar()\n"
 
 
-def interpreters(config):
-    found = pythons.find()
-    wanted = config.getoption("--python")
-    chosen = [python for python in found if python.id.startswith(tuple(wanted or KINDS))]
+def has_jit(python):
+    asked = "import sys; print(sys._jit.is_available())"
+    return python.version >= (3, 14) and run([*python.command, "-c", asked]).stdout == "True\n"
+
+
+def interpreters(config, wanted):
+    starts = tuple(config.getoption("--python") or KINDS)
+    chosen = [python for python in pythons.find() if python.id.startswith(starts) and wanted(python)]
     return [pytest.param(python, id=python.id) for python in chosen] or [pytest.param(None, id="none", marks=pytest.mark.skip(
-        reason="no CPython of these versions here: name one in KAA_PYTHONS"))]
+        reason="no CPython for this test here: name one in KAA_PYTHONS"))]
 
 
 def pytest_generate_tests(metafunc):
-    if "interpreter" in metafunc.fixturenames:
-        metafunc.parametrize("interpreter", interpreters(metafunc.config), scope="module")
+    for name, wanted in (("interpreter", lambda _: True), ("jit_interpreter", has_jit)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, interpreters(metafunc.config, wanted), scope="module")
 
 
 verdicts = {}
@@ -56,7 +61,7 @@ def say_what_the_builtin_has(request):
 def check(request, interpreter, build_dir, tmp_path):
     """check(function): function(way) raises if the way has the fault."""
     def check(function):
-        if interpreter.perf_trampoline:
+        if interpreter.perf_trampoline and request.config.getoption("--builtin"):
             try:
                 function(Programs(interpreter, private=tmp_path / "builtin"))
                 said = "no"
@@ -588,12 +593,7 @@ def test_a_full_disk_ends_nothing(check, build_dir, backend):
     check(full)
 
 
-@pytest.mark.parametrize("where", ["main", "subinterpreter"])
-def test_the_jit_excludes_trampolines(interpreter, build_dir, where):
-    if interpreter.version < (3, 14):
-        pytest.skip("versions before 3.14 have no JIT that can be switched on")
-    way = Way(interpreter, find_library(build_dir))
-    code = """
+JIT = """
 import sys
 assert sys._jit.is_enabled()
 code = '''
@@ -609,10 +609,12 @@ else:
     from concurrent import interpreters
     interpreters.create().exec(code)
 """
-    enabled = way.run(["-c", "import sys; print(sys._jit.is_available())"], env=["PYTHON_JIT=1"])
-    if enabled.stdout != "True\n":
-        pytest.skip("this build has no JIT")
-    result = way.run(["-c", code, where], env=["PYTHON_JIT=1"])
+
+
+@pytest.mark.parametrize("where", ["main", "subinterpreter"])
+def test_the_jit_excludes_trampolines(jit_interpreter, build_dir, tmp_path, where):
+    way = Way(jit_interpreter, find_library(build_dir), tmp_path / "tmp")
+    result = way.run(["-c", JIT, where], env=["PYTHON_JIT=1"])
     assert result.stdout == "Cannot activate the perf trampoline if the JIT is active\n"
 
 
