@@ -197,6 +197,19 @@ static int create(struct agent_file *file, uint64_t *ret_size)
 	return keep_fd(file, &fd);
 }
 
+/*
+ * Another user's file is in the way of nobody but root, who may remove it: what is
+ * called after this process and was not written since it began was left behind by
+ * another process of that number.
+ */
+static bool may_remove(const struct statx *status)
+{
+	if (!S_ISREG(status->stx_mode))
+		return false;
+	return status->stx_uid == geteuid() ||
+	       (!geteuid() && !is_of_this_process(status));
+}
+
 /* What stands in the way is gone on with, or removed (EAGAIN), or EEXIST. */
 static int go_on_or_remove(struct agent_file *file, uint64_t *ret_size)
 {
@@ -205,7 +218,7 @@ static int go_on_or_remove(struct agent_file *file, uint64_t *ret_size)
 
 	if (error)
 		return error == ENOENT ? EAGAIN : error;
-	if (!S_ISREG(status.stx_mode) || status.stx_uid != geteuid())
+	if (!may_remove(&status))
 		return EEXIST;
 	if (file->kind == AGENT_FILE_SHARED_LOG && is_own(&status) &&
 	    (was_made_here(&status) || is_of_this_process(&status))) {

@@ -8,8 +8,8 @@
  * in programs that this process executes. What stands under its name already is
  *
  *   left alone      a link, a directory, another user's file: EEXIST
- *   replaced        a file of this user's that is older than this process:
- *                   that of an earlier one with the same pid
+ *   replaced        a file of this user's (to root: of anybody's) that is older than
+ *                   this process: that of an earlier one with the same pid
  *   gone on with    the file of this very process: closed before; or, if the
  *                   kind of file is shared by convention, another writer's in
  *                   this process (a second JIT, PyUnstable_WritePerfMapEntry)

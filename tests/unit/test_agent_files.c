@@ -227,7 +227,7 @@ static void test_links_and_folders_are_refused(void **state)
 	assert_int_equal(open_log(&file, ".fifo"), EEXIST);
 }
 
-static void test_foreign_file_is_refused(void **state)
+static void test_foreign_file_is_refused_unless_root_finds_it_old(void **state)
 {
 	struct agent_file file = AGENT_FILE_INIT;
 	const char *path = path_of("log-", ".foreign");
@@ -241,6 +241,10 @@ static void test_foreign_file_is_refused(void **state)
 	assert_int_equal(chown(path, 4321, 4321), 0);
 	assert_int_equal(open_log(&file, ".foreign"), EEXIST);
 	expect(path, "foreign\n");
+	make_old(path);
+	assert_int_equal(open_log(&file, ".foreign"), 0);
+	assert_int_equal(append(&file, "ours\n"), 0);
+	expect(path, "ours\n");
 }
 
 static void test_folder_must_be_there_and_absolute(void **state)
@@ -457,7 +461,8 @@ int main(void)
 		cmocka_unit_test(test_two_in_this_process_share_a_file),
 		cmocka_unit_test(test_hard_link_is_replaced),
 		cmocka_unit_test(test_links_and_folders_are_refused),
-		cmocka_unit_test(test_foreign_file_is_refused),
+		cmocka_unit_test(
+			test_foreign_file_is_refused_unless_root_finds_it_old),
 		cmocka_unit_test(test_folder_must_be_there_and_absolute),
 		cmocka_unit_test(test_descriptor_that_the_program_took_is_not_used),
 		cmocka_unit_test(test_file_that_is_gone_is_an_error),
