@@ -145,7 +145,7 @@ struct error *dwarf_unit_abbrevs(const struct dwarf_sections *sections,
 static const struct dwarf_abbrev *find_abbrev(const struct dwarf_unit *unit,
 					      uint64_t code)
 {
-	if (code <= unit->abbrevs.count &&
+	if (code - 1 < unit->abbrevs.count &&
 	    unit->abbrevs.data[code - 1].code == code)
 		return &unit->abbrevs.data[code - 1];
 	vec_for_each(abbrev, &unit->abbrevs)
