@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "inject/jit_images.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -129,6 +130,13 @@ static struct error *write_file(struct jit_images *images, const char *name)
 	return error_os(errnum, images->path.data, "cannot write");
 }
 
+/* CPython 3.13.0 names none; kaa reads recordings of this machine alone. */
+static uint16_t machine_of(const struct jit_dump *dump)
+{
+	return dump->header.machine ? (uint16_t)dump->header.machine :
+				      EM_X86_64;
+}
+
 static struct error *write_image(struct jit_images *images,
 				 const struct jit_code *code)
 {
@@ -138,7 +146,7 @@ static struct error *write_image(struct jit_images *images,
 		.code = code->code,
 		.address = code->loaded_at,
 		.index = code->index,
-		.machine = (uint16_t)images->dump->header.machine,
+		.machine = machine_of(images->dump),
 		.lines = code->lines,
 		.unwinding = code->unwinding,
 	};

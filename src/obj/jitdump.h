@@ -92,7 +92,10 @@ struct jitdump_record {
 
 /* Read only for users. */
 struct jitdump {
-	/* Of the header: ELF e_machine; the process as it sees itself. */
+	/*
+	 * Of the header: ELF e_machine (0 in dumps of CPython 3.13.0); the
+	 * process as it sees itself.
+	 */
 	uint32_t machine;
 	uint32_t pid;
 	/* When the dump was begun. */

@@ -87,6 +87,9 @@ def test_python_names_as_perf_inject_has_them(perf_jit):
     private.kaa("inject", "--jit", "-i", "clock2.data", "-o", "ours.data")
     assert {path.name for path in private.folder.glob("jitted-*.so")} == theirs_files
     check_same(theirs, samples_of(perf("script", "--no-inline", "-i", "ours.data")), "py::")
+    # What kaa unwinds through images it unwinds through the dump, too.
+    check_same(samples_of(private.kaa("script", "-i", "clock2.data")),
+               samples_of(private.kaa("script", "-i", "ours.data")), "py::")
     assert "py::foo:/tmp/doc.py" in perf("report", "--stdio", "-i", "ours.data").stdout
 
 
@@ -295,6 +298,7 @@ def test_an_image_is_written_through_no_link(kaa, recording, tmp_path):
     image.symlink_to(victim)
     kaa("inject", "--jit", "-i", made.data, "-o", tmp_path / "two.data")
     assert victim.read_text() == "precious" and not image.is_symlink()
+    assert "X86-64" in run(["readelf", "-h", image]).stdout
 
 
 def test_a_pipe(kaa, perf_system, recording, tmp_path):

@@ -218,6 +218,7 @@ static void test_unwinding(void **state)
 	assert_int_not_equal(
 		dwarf_cfi_addrframe(cfi, JIT_IMAGE_TEXT + 93, &frame), 0);
 	assert_int_equal(jit_image_mapped(93, &image.unwinding), 96 + 60);
+	dwarf_cfi_end(cfi);
 	elf_end(elf);
 	image.unwinding = (struct jitdump_unwinding){};
 	strbuf_deinit(&out);

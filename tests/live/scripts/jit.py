@@ -46,10 +46,10 @@ def memory(size):
 
 
 class Dump:
-    def __init__(self, folder):
+    def __init__(self, folder, machine):
         path = pathlib.Path(folder, f"jit-{os.getpid()}.dump")
         self.file = open(path, "wb+", buffering=0)
-        self.file.write(struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, os.getpid(), now(), 0))
+        self.file.write(struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, machine, 0, os.getpid(), now(), 0))
         # What readers look for.
         self.marker = mmap.mmap(self.file.fileno(), 40, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
         self.index = 0
@@ -146,7 +146,8 @@ def serve(dump):
 
 
 def main():
-    dump = Dump(sys.argv[1])
+    # CPython 3.13.0 does not say for which machine the code is.
+    dump = Dump(sys.argv[1], 0 if sys.argv[2] == "plain" else 62)
     how = {"reuse": reuse, "move": move, "lines": lines, "many": many, "fork": fork, "plain": plain,
            "serve": serve}[sys.argv[2]]
     print(json.dumps(how(dump, *map(int, sys.argv[3:]))))
