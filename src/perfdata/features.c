@@ -9,6 +9,8 @@
 /* perf pads the strings of its features to this. */
 #define STRING_ALIGN 64
 #define MAX_CMDLINE 65536
+/* Bytes of sections that are only handed on; more are left out. */
+#define MAX_OTHERS (256u << 20)
 #define MAX_BUILD_IDS (1u << 20)
 /* misc of a BUILD_ID record: the byte behind the id is its size. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
@@ -329,9 +331,11 @@ static struct error *keep_other(struct features *f, enum feature bit,
 				struct reader *r)
 {
 	struct feature_section section = { .bit = bit };
-	size_t size = reader_left(r);
+	size_t size = reader_left(r), held = size;
 
-	if (is_of_the_file(bit) || features_have(f, bit))
+	vec_for_each(other, &f->others)
+		held += other->bytes.count;
+	if (is_of_the_file(bit) || features_have(f, bit) || held > MAX_OTHERS)
 		return NULL;
 	if (!vec_reserve(&section.bytes, size + 1))
 		return error_no_memory();
