@@ -12,6 +12,8 @@ enum {
 	HEADER_SIZE = 40,
 	PREFIX_SIZE = 16,
 	FLAG_ARCH_TIMESTAMP = 1,
+	/* Of an ELF header. */
+	V8_SKEW = 64,
 };
 
 struct prefix {
@@ -155,10 +157,25 @@ static bool lines_fit(struct jitdump_lines lines, uint64_t address,
 	return true;
 }
 
+/* Kinds of code that V8 has lines for. */
+static bool is_v8(const char *name)
+{
+	static const char *const kinds[] = {
+		"JS:", "LazyCompile:", "Function:", "Script:", "Eval:",
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strncmp(name, kinds[i], strlen(kinds[i])))
+			return true;
+	return false;
+}
+
 static void take_lines(struct jitdump *dump, struct jitdump_record *ret)
 {
 	if (!dump->lines.left || dump->lines_address != ret->address)
 		return;
+	if (is_v8(ret->name))
+		dump->lines.skew = V8_SKEW;
 	if (lines_fit(dump->lines, ret->address, ret->size))
 		ret->lines = dump->lines;
 	else
@@ -296,6 +313,7 @@ bool jitdump_next_line(struct jitdump_lines *lines, struct jitdump_line *ret)
 		file = lines->file;
 	lines->file = file;
 	ret->file = file;
+	ret->address -= lines->skew;
 	if (ret->line > INT32_MAX)
 		ret->line = 0;
 	return true;

@@ -310,7 +310,8 @@ static void test_broken_records(void **state)
 	strbuf_deinit(&m.out);
 }
 
-static uint64_t lines_of(const char *file, uint64_t offset)
+static uint64_t lines_of_code(const char *name, const char *file,
+			      uint64_t offset)
 {
 	struct maker m = { .out = STRBUF_INIT };
 	struct jitdump_record r;
@@ -324,12 +325,17 @@ static uint64_t lines_of(const char *file, uint64_t offset)
 	put64(&m, 1);
 	strbuf_append(&m.out, file, strlen(file) + 1);
 	end(&m);
-	put_load(&m, 1, 0x1000, "f", "code", 1);
+	put_load(&m, 1, 0x1000, name, "code", 1);
 	assert_null(open_dump(&m, &dump));
 	assert_true(jitdump_next(&dump, &r));
 	assert_int_equal(dump.broken_lines, !r.lines.left);
 	strbuf_deinit(&m.out);
 	return r.lines.left;
+}
+
+static uint64_t lines_of(const char *file, uint64_t offset)
+{
+	return lines_of_code("f", file, offset);
 }
 
 /* Lines that a broken writer leaves. */
@@ -339,6 +345,9 @@ static void test_lines_that_fit(void **state)
 	assert_int_equal(lines_of("/a.py", 0), 1);
 	assert_int_equal(lines_of("/\xc3\xa4\xf0\x9f\x90\x8d.py", 4), 1);
 	assert_int_equal(lines_of("/a.py", 5), 0);
+	assert_int_equal(lines_of_code("JS:*f /a.js", "/a.js", 0x44), 1);
+	assert_int_equal(lines_of_code("JS:*f /a.js", "/a.js", 0x45), 0);
+	assert_int_equal(lines_of_code("JS:*f /a.js", "/a.js", 0x3f), 0);
 	assert_int_equal(lines_of("/a.py", (uint64_t)-1), 0);
 	assert_int_equal(lines_of("", 0), 0);
 	assert_int_equal(lines_of("\x8cG\x03", 0), 0);
