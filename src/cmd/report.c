@@ -10,11 +10,13 @@
 #include "cmd/input.h"
 #include "cmd/missing.h"
 #include "cmd/pager.h"
+#include "cmd/progress.h"
 #include "convert/header.h"
 #include "view/report.h"
 
 struct report_settings {
 	struct input input;
+	struct progress progress;
 	struct report_options options;
 	bool stdio;
 	bool header_only;
@@ -221,6 +223,7 @@ static struct error *print_report(struct report_settings *s,
 	struct error *error;
 
 	error = convert_to_profile(converter, &options, &profile);
+	progress_end(&s->progress);
 	return error ? error : report_write(profile, &s->options, stdout);
 }
 
@@ -248,12 +251,14 @@ static struct error *run(void *arg, const struct arguments *args,
 				    "takes no argument, not even '%s'",
 				    args->values[0]);
 	error = prepare(settings);
+	progress_start(&settings->progress, &settings->input.options);
 	if (!error)
 		error = input_open(&settings->input, &converter);
 	if (error)
 		return error;
 	pager_start(&pager);
 	error = print(settings, converter);
+	progress_end(&settings->progress);
 	pager_end(&pager);
 	if (!error && !settings->header_only && !settings->stats)
 		missing_report_damage(converter);

@@ -510,6 +510,14 @@ static void forget_past(struct converter *c, uint64_t time)
 		process_table_forget(c->table, time - FORGET_SLACK);
 }
 
+static void tell_progress(struct converter *c)
+{
+	if (c->options->progress && c->records % FORGET_EVERY == 0)
+		c->options->progress(c->options->progress_arg,
+				     perfdata_reader_position(c->reader),
+				     perfdata_reader_file_size(c->reader));
+}
+
 static struct error *apply_record(struct converter *c,
 				  const struct record *record,
 				  convert_sample_fn *fn, void *arg)
@@ -556,5 +564,6 @@ struct error *converter_run(struct converter *converter, convert_sample_fn *fn,
 		if (error)
 			return error;
 		forget_past(converter, record->time);
+		tell_progress(converter);
 	}
 }

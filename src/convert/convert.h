@@ -78,6 +78,9 @@ struct convert_options {
 	struct convert_ids tids;
 	struct convert_ids cpus;
 	struct convert_names comms;
+	/* Now and then, of a regular file: bytes read so far, and of all. */
+	void (*progress)(void *arg, uint64_t done, uint64_t size);
+	void *progress_arg;
 };
 
 /* One code location. Lives until the next sample; see convert_stack. */

@@ -864,6 +864,11 @@ bool perfdata_reader_is_pipe(const struct perfdata_reader *r)
 	return r->is_pipe;
 }
 
+uint64_t perfdata_reader_position(const struct perfdata_reader *reader)
+{
+	return reader->is_regular ? reader->pos : 0;
+}
+
 uint64_t perfdata_reader_file_size(const struct perfdata_reader *r)
 {
 	return r->file_size;

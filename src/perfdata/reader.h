@@ -69,6 +69,9 @@ bool perfdata_reader_is_pipe(const struct perfdata_reader *reader);
 /* Bytes of the file; 0 for a pipe. */
 uint64_t perfdata_reader_file_size(const struct perfdata_reader *reader);
 
+/* How far a regular file was read; 0 for a pipe. */
+uint64_t perfdata_reader_position(const struct perfdata_reader *reader);
+
 /*
  * The next record, valid until the next call; NULL at the end. Handled inside
  * and not handed out: ATTR, EVENT_UPDATE, FEATURE, BUILD_ID, FINISHED_ROUND,

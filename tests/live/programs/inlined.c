@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Functions inlined into each other, below recursion deeper than perf can draw lines for. */
+#include <sys/prctl.h>
+
+#define INLINED static inline __attribute__((always_inline))
+#define CALLED static __attribute__((noinline, noclone))
+
+enum { DEPTH = 60, ROUNDS = 150 };
+
+static volatile unsigned long sink;
+
+INLINED void innermost(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i * n;
+}
+
+INLINED void between(unsigned long n)
+{
+	innermost(n);
+	sink++;
+}
+
+CALLED void outermost(unsigned long n)
+{
+	between(n);
+	sink++;
+}
+
+CALLED void recurse(int depth)
+{
+	outermost(2000);
+	if (depth)
+		recurse(depth - 1);
+	innermost(100);
+	sink++;
+}
+
+int main(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		recurse(DEPTH);
+		if (i == ROUNDS / 2)
+			prctl(PR_SET_NAME, "second half");
+	}
+	return 0;
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa report --like-perf` beside `perf report` of perf 7, on recordings made here and now: the options of the table, and
+inlined functions, which perf shows by default.
+
+What perf leaves to chance is left out, as in test_report_like_perf.py. Where functions are inlined, some lines may
+differ: perf compares inlined functions by name and others by address, in a tree, so that which of two it takes for one
+depends on the order in which it met them; and when it finds at last that two entries are one, which with children is
+often so, it forgets the names in the chains of one of them.
+"""
+import collections
+import pathlib
+import re
+
+import pytest
+
+from harness.process import Program, run
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+
+FRAMES = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
+# name: compiler, its options, source, arguments, options of perf record.
+RECORDINGS = {
+    "plain": ("gcc", ["-O1", "-static", *FRAMES], "forks.c", ["plain"], ["-F", "9999", "-g", "-e", "cpu-clock:u"]),
+    "threads": ("gcc", ["-O1", "-pthread", *FRAMES], "many_calls.c", [], ["-F", "1999", "-g", "-e", "cpu-clock,page-faults"]),
+    "inlined C": ("gcc", ["-O2", "-gdwarf-4", *FRAMES], "inlined.c", [], ["-F", "2999", "-g", "-e", "cpu-clock"]),
+    "inlined C++": ("g++", ["-O2", *FRAMES], "templates.cc", [], ["-F", "2999", "-g", "-e", "cpu-clock"]),
+    "unwound": ("gcc", ["-O2", "-static"], "inlined.c", [], ["-F", "499", "--call-graph", "dwarf,16384", "-e", "cpu-clock:u"]),
+}
+
+TABLES = [
+    "-F overhead,sym",
+    "-F sym,overhead",
+    "-F sample,dso,sym -s sym",
+    "-F overhead_children,overhead,comm",
+    "-F +sample",
+    "-s +pid",
+    "--sort period,sym",
+    "--sort overhead,dso,sym",
+    "--sort sample,comm --no-children",
+    "-q",
+    "-q -n --no-children",
+    "--dsos libc.so.6",
+    "--symbols leaf_a,even",
+    "-n --show-total-period --dsos plain,threads",
+]
+INLINED = ["-g none", "--no-children", "--no-children -n -g caller", "--no-children -g folded", "--no-children -g fractal"]
+
+
+@pytest.fixture(scope="session")
+def inside(chroot):
+    return [*chroot.command, "env", "HOME=/nonexistent"]
+
+
+@pytest.fixture(scope="session")
+def beside(kaa, inside):
+    """beside(data, words): what perf and what kaa print, as lines."""
+    perf_inside, kaa_inside = Program(*inside, "perf"), kaa.inside(inside)
+
+    def report(data, words):
+        perfs = perf_inside("report", "--stdio", "-i", data, *words, timeout=120).stdout
+        kaas = kaa_inside("report", "--stdio", "--like-perf", "-i", data, *words).stdout
+        return lines(perfs), lines(kaas)
+
+    return report
+
+
+def lines(text):
+    """Without perf's tip, and without a bit that it forgets to set behind "[...]"."""
+    text = re.sub(r"#\n# \([Tt]ip: .*\n#\n\Z", "", text)
+    return text.replace("[...] (inlined)", "[...]").rstrip("\n").splitlines()
+
+
+@pytest.fixture(scope="module")
+def recordings(perf_sid, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report-options")
+    made = {}
+
+    def record(name):
+        if name not in made:
+            compiler, flags, source, arguments, options = RECORDINGS[name]
+            program = folder / name.replace(" ", "-")
+            made[name] = program.with_suffix(".data")
+            run([compiler, "-g", *flags, "-o", program, PROGRAMS / source])
+            perf_sid("record", "-q", *options, "-o", made[name], program, *arguments, timeout=120)
+        return made[name]
+
+    return record
+
+
+# Several DSOs have addresses without a symbol there: perf has no order of them unless the DSO is a key.
+BY_DSO = ["-F +sample", "-s +pid", "--sort overhead,dso,sym", "--sort sample,comm --no-children", "-q", "--dsos libc.so.6"]
+
+
+@pytest.mark.parametrize("name, words", [("plain", words) for words in TABLES] + [("threads", words) for words in BY_DSO])
+def test_tables_are_perfs(name, words, recordings, beside):
+    """Without call graphs: those are test_report_like_perf.py's."""
+    perfs, kaas = beside(recordings(name), [*words.split(), "--no-inline", "-g", "none"])
+    assert len(perfs) > 2
+    if name == "threads":
+        # Nor has it one of those that weigh the same.
+        perfs, kaas = sorted(perfs), sorted(kaas)
+    assert kaas == perfs
+
+
+def unlike(perfs, kaas):
+    """Lines that only one of the two has."""
+    ours, theirs = collections.Counter(kaas), collections.Counter(perfs)
+    return sum((ours - theirs).values()) + sum((theirs - ours).values())
+
+
+@pytest.mark.parametrize("words", INLINED)
+@pytest.mark.parametrize("name", ["inlined C", "inlined C++", "unwound"])
+def test_inlined_functions_are_perfs(name, words, recordings, beside):
+    perfs, kaas = beside(recordings(name), words.split())
+    assert any("(inlined)" in line for line in perfs)
+    assert unlike(perfs, kaas) <= max(4, len(perfs) / 10)
+
+
+def test_inlined_functions_have_names_without_the_flag(recordings, kaa):
+    """What is on the stack in the source, with the time where it is spent."""
+    data = recordings("inlined C")
+    text = kaa("report", "--stdio", "--no-children", "-i", data, "-g", "callee").stdout
+    hottest = next(line for line in text.splitlines() if "%" in line and "inlined" in line)
+    assert hottest.split()[-2:] == ["innermost", "(inlined)"]
+    chains = kaa("report", "--stdio", "--no-children", "-i", data, "-g", "folded,0,callee").stdout
+    assert "innermost (inlined);between (inlined);outermost;recurse" in chains
+
+
+def test_statistics_are_perfs(recordings, beside):
+    """perf counts the samples of each event behind that, too."""
+    perfs, kaas = beside(recordings("threads"), ["--stats"])
+    assert kaas == perfs[:next(i for i, line in enumerate(perfs) if line.endswith(" stats:") and i > 2)]
