@@ -101,6 +101,10 @@ def same_name(theirs, ours):
     return (theirs.symbol, theirs.offset) == (ours.symbol, ours.offset) or not is_python(ours)
 
 
+def in_perf_map(sample):
+    return any(frame.dso.endswith(".map") for frame in sample.frames)
+
+
 def compare(theirs, ours):
     """Sample by sample; returns the number of Python frames."""
     assert len(theirs) == len(ours)
@@ -133,7 +137,10 @@ def test_perf_shows_the_same_python_names(perf, kaa, recordings, name):
     ours = kaas_samples(kaa, data, *(["--like-perf", "--max-stack", "8000"] if name == "frame-pointers" else []))
     assert len(ours) > 100
     assert compare(theirs, ours) > 300
-    assert [sample.python for sample in kaas_samples(kaa, data)] == [sample.python for sample in theirs]
+    # Who else runs in the system may write or remove a perf map at any time.
+    pairs = [pair for pair in zip(theirs, kaas_samples(kaa, data))
+             if name != "system" or not any(map(in_perf_map, pair))]
+    assert [ours.python for _, ours in pairs] == [theirs.python for theirs, _ in pairs]
 
 
 def test_perf_shows_the_same_native_stacks(perf, kaa, recordings):
