@@ -181,7 +181,7 @@ static struct error *get_section(struct elf_file *elf, const char *name,
 	return NULL;
 }
 
-static struct error *get_sections(struct elf_file *elf,
+static struct error *get_sections(struct elf_file *elf, bool lines,
 				  struct dwarf_sections *ret)
 {
 	const struct {
@@ -196,17 +196,19 @@ static struct error *get_sections(struct elf_file *elf,
 		{ ".debug_addr", &ret->addr },
 		{ ".debug_ranges", &ret->ranges },
 		{ ".debug_rnglists", &ret->rnglists },
-		{ ".debug_line", &ret->line },
 	};
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++)
 		error = get_section(elf, wanted[i].name, wanted[i].bytes);
+	if (lines && !error)
+		error = get_section(elf, ".debug_line", &ret->line);
 	ret->big_endian = elf->big_endian;
 	return error;
 }
 
-struct error *dwarf_info_create(struct elf_file *elf, struct dwarf_info **ret)
+struct error *dwarf_info_create(struct elf_file *elf, bool lines,
+				struct dwarf_info **ret)
 {
 	struct dwarf_info *info;
 	struct error *error;
@@ -220,7 +222,7 @@ struct error *dwarf_info_create(struct elf_file *elf, struct dwarf_info **ret)
 	info = calloc(1, sizeof(*info));
 	if (!info)
 		return error_no_memory();
-	error = get_sections(elf, &info->sections);
+	error = get_sections(elf, lines, &info->sections);
 	if (!error)
 		error = index_units(info);
 	if (error) {
@@ -456,7 +458,7 @@ static struct error *fill(struct dwarf_info *info, struct unit *unit,
 	*ret = (struct dwarf_function){ .inlined = function->inlined };
 	error = name_of(info, function->die, &ret->name, &ret->is_linkage_name);
 	ret->is_linkage_name |= is_plain_language(unit->dwarf.language);
-	if (error || !function->inlined)
+	if (error || !function->inlined || !info->sections.line.size)
 		return error;
 	error = load_lines(info, unit, false);
 	if (error)

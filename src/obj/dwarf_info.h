@@ -33,16 +33,18 @@ struct dwarf_function {
 	bool inlined;
 	/* No call before had this very function, at this place, innermost. */
 	bool is_new;
-	/* NULL, 0: not known. */
+	/* NULL, 0: not known, or no lines were wanted. */
 	const char *call_file;
 	uint32_t call_line;
 };
 
 /*
- * elf must outlive the info. ERROR_NOT_FOUND if it has no .debug_info;
+ * lines: files and lines are wanted, too; their section is large, and may have
+ * to be decompressed. elf must outlive the info. ERROR_NOT_FOUND if it has no .debug_info;
  * relocatable files (ET_REL) are ERROR_UNSUPPORTED.
  */
-struct error *dwarf_info_create(struct elf_file *elf, struct dwarf_info **ret);
+struct error *dwarf_info_create(struct elf_file *elf, bool lines,
+				struct dwarf_info **ret);
 void dwarf_info_destroy(struct dwarf_info *info);
 DEFINE_CLEANUP(dwarf_info, struct dwarf_info *, dwarf_info_destroy);
 

@@ -529,7 +529,7 @@ struct error *dso_symtab(struct dso *dso, const struct symtab **ret)
 	return NULL;
 }
 
-static struct error *load_dwarf(struct dso *dso)
+static struct error *load_dwarf(struct dso *dso, bool lines)
 {
 	struct elf_file *elf;
 	struct error *error = dso_elf(dso, &elf);
@@ -543,19 +543,19 @@ static struct error *load_dwarf(struct dso *dso)
 			return error;
 		elf = dso->debug;
 	}
-	error = dwarf_info_create(elf, &dso->dwarf);
+	error = dwarf_info_create(elf, lines, &dso->dwarf);
 	/* All that is used of it has been read. */
 	if (dso->debug)
 		elf_file_close_fd(dso->debug);
 	return error;
 }
 
-struct error *dso_dwarf(struct dso *dso, struct dwarf_info **ret)
+struct error *dso_dwarf(struct dso *dso, bool lines, struct dwarf_info **ret)
 {
 	struct error *error;
 
 	if (!dso->dwarf_loaded) {
-		error = forgive(load_dwarf(dso));
+		error = forgive(load_dwarf(dso, lines));
 		if (error)
 			return error;
 		dso->dwarf_loaded = true;

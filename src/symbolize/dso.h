@@ -160,9 +160,10 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret);
 struct error *dso_symtab(struct dso *dso, const struct symtab **ret);
 /*
  * Debug information of its file, or of the separate debug file, opened at
- * first use; NULL if there is none. Fails only when memory runs out.
+ * first use, with lines if they are wanted then; NULL if there is none. Fails
+ * only when memory runs out.
  */
-struct error *dso_dwarf(struct dso *dso, struct dwarf_info **ret);
+struct error *dso_dwarf(struct dso *dso, bool lines, struct dwarf_info **ret);
 /* See elf_file_offset_to_vaddr(); also false if there is no file. */
 bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret);
 

@@ -461,7 +461,7 @@ struct error *symbolizer_frames(struct symbolizer *symbolizer,
 	if (!info)
 		return NULL;
 	ret[0] = (struct symbol_frame){ .symbol = info };
-	error = dso_dwarf(dso, &dwarf);
+	error = dso_dwarf(dso, lines, &dwarf);
 	if (error || !dwarf || !dso_offset_to_vaddr(dso, offset, &vaddr))
 		return error;
 	return add_inlines(symbolizer, dwarf, vaddr, lines, ret, max, count);

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	error_destroy(elf_file_open_memory(data, size, "fuzz", &file));
 	if (!file)
 		return 0;
-	error_destroy(dwarf_info_create(file, &info));
+	error_destroy(dwarf_info_create(file, true, &info));
 	for (uint64_t i = 0; info && i < 64; i++)
 		look_up(info, 0x1000 + i * 24);
 	return 0;

@@ -64,7 +64,7 @@ static int open_both(void **state)
 
 	assert_non_null(both);
 	assert_null(elf_file_open("/proc/self/exe", &both->elf));
-	assert_null(dwarf_info_create(both->elf, &both->info));
+	assert_null(dwarf_info_create(both->elf, true, &both->info));
 	both->fd = open("/proc/self/exe", O_RDONLY);
 	both->dwarf = dwarf_begin(both->fd, DWARF_C_READ);
 	assert_non_null(both->dwarf);
@@ -225,7 +225,7 @@ static void test_first_question_is_new(void **state)
 	_cleanup_(cleanup_dwarf_info_) struct dwarf_info *info = NULL;
 	size_t count;
 
-	assert_null(dwarf_info_create(elf, &info));
+	assert_null(dwarf_info_create(elf, false, &info));
 	for (int i = 0; i < 2; i++) {
 		assert_null(dwarf_info_functions(info, elf->entry, functions,
 						 MAX, &count));
