@@ -447,13 +447,43 @@ static void put_event_desc(struct strbuf *out, const struct events *events)
 	}
 }
 
+/* What follows a record's header. */
+static void put_build_id(struct strbuf *out,
+			 const struct feature_build_id *entry, size_t padded)
+{
+	size_t len = strlen(entry->filename);
+
+	put_u32(out, (uint32_t)entry->pid);
+	strbuf_append(out, entry->build_id, sizeof(entry->build_id));
+	put_u32(out, entry->size);
+	strbuf_append(out, entry->filename, len);
+	strbuf_fill(out, '\0', padded - len);
+}
+
+static size_t padded_name(const struct feature_build_id *entry)
+{
+	return (strlen(entry->filename) + STRING_ALIGN) / STRING_ALIGN *
+	       STRING_ALIGN;
+}
+
+void features_put_build_id(const struct feature_build_id *entry,
+			   struct strbuf *out)
+{
+	const struct perf_event_header header = {
+		.type = PERFDATA_HEADER_BUILD_ID,
+		.misc = entry->misc | MISC_BUILD_ID_SIZE,
+	};
+
+	strbuf_clear(out);
+	strbuf_append(out, &header, sizeof(header));
+	put_build_id(out, entry, padded_name(entry));
+}
+
 static void put_build_ids(struct strbuf *out, const struct features *f)
 {
 	for (size_t i = 0; i < f->build_ids.count; i++) {
 		const struct feature_build_id *entry = &f->build_ids.data[i];
-		size_t len = strlen(entry->filename);
-		size_t padded = (len + STRING_ALIGN) / STRING_ALIGN *
-				STRING_ALIGN;
+		size_t padded = padded_name(entry);
 		struct perf_event_header header = {
 			.type = PERFDATA_HEADER_BUILD_ID,
 			.misc = entry->misc | MISC_BUILD_ID_SIZE,
@@ -463,11 +493,7 @@ static void put_build_ids(struct strbuf *out, const struct features *f)
 		if (sizeof(header) + 28 + padded > RECORD_MAX_SIZE)
 			continue;
 		strbuf_append(out, &header, sizeof(header));
-		put_u32(out, (uint32_t)entry->pid);
-		strbuf_append(out, entry->build_id, sizeof(entry->build_id));
-		put_u32(out, entry->size);
-		strbuf_append(out, entry->filename, len);
-		strbuf_fill(out, '\0', padded - len);
+		put_build_id(out, entry, padded);
 	}
 }
 

@@ -146,6 +146,12 @@ struct error *features_add_build_id(struct features *features,
  */
 struct error *features_decode(struct features *features, enum feature bit,
 			      struct reader *payload, struct events *events);
+/*
+ * Replaces what is in out by a BUILD_ID record, whose size is 0 and for the caller
+ * to set.
+ */
+void features_put_build_id(const struct feature_build_id *entry,
+			   struct strbuf *out);
 /* Appends the payload of one section that is marked present. */
 struct error *features_encode(const struct features *features,
 			      enum feature bit, const struct events *events,

@@ -667,6 +667,20 @@ static struct error *write_feature_record(struct perfdata_writer *w,
 	return err ? err : end(w);
 }
 
+/* As records of their own: perf reads such a section from the pipe itself. */
+static struct error *write_build_ids(struct perfdata_writer *w,
+				     const struct features *features)
+{
+	struct error *err = NULL;
+
+	vec_for_each(entry, &features->build_ids) {
+		features_put_build_id(entry, &w->scratch);
+		if (!err && w->scratch.len <= RECORD_MAX_ALIGNED - 8)
+			err = end(w);
+	}
+	return err;
+}
+
 static struct error *write_feature_records(struct perfdata_writer *w,
 					   const struct features *features)
 {
@@ -676,7 +690,9 @@ static struct error *write_feature_records(struct perfdata_writer *w,
 		/* perfdata_writer_tracing_data() wrote that one. */
 		if (!wanted(features, bit) || bit == FEATURE_TRACING_DATA)
 			continue;
-		err = write_feature_record(w, features, bit);
+		err = bit == FEATURE_BUILD_ID ?
+			      write_build_ids(w, features) :
+			      write_feature_record(w, features, bit);
 		if (err)
 			return err;
 	}

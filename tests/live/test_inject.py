@@ -303,7 +303,7 @@ def test_an_image_is_written_through_no_link(kaa, recording, tmp_path):
 
 def test_a_pipe(kaa, perf_system, recording, tmp_path):
     made = recording("plain")
-    piped = run(["sh", "-c", '"$0" inject --jit -i "$1" | "$2" script -i -', *kaa.command, made.data,
+    piped = run(["sh", "-c", '"$0" inject --jit -b -i "$1" | "$2" script -i -', *kaa.command, made.data,
                  *perf_system.command])
     made.check(samples_of(piped, quiet=False))
 
