@@ -73,8 +73,13 @@ class Place:
     def perf(self, *words, **options):
         return self.run(self.perf_path, *words, **options)
 
-    def program(self, backend):
-        return self.way.bare_command([SCRIPT, ROUNDS], backend=backend)
+    def program(self, *switches, backend=None):
+        return self.way.bare_command([*switches, SCRIPT, ROUNDS], backend=backend)
+
+    def check_the_agent_did_it(self):
+        """What the interpreter's own support makes, others may read."""
+        made = [*self.folder.glob("perf-*.map"), *self.folder.glob("jit-*.dump")]
+        assert made and all(path.stat().st_mode & 0o077 == 0 for path in made), made
 
     @property
     def frequency(self):
@@ -121,7 +126,8 @@ def check_stacks(stacks):
 
 def test_perf_record_g(place):
     """perf record -F 9999 -g -o perf.data python -X perf my_script.py; perf report -n -g -i perf.data"""
-    place.perf("record", "-F", "999", "-g", "-o", DATA, *place.program("perf"))
+    place.perf("record", "-F", "999", "-g", "-o", DATA, *place.program("-X", "perf"))
+    place.check_the_agent_did_it()
     samples = place.samples(DATA)
     check_stacks([sample.symbols for sample in samples])
     report = place.perf("report", "--stdio", "-n", "-g", "-i", DATA)
@@ -139,7 +145,8 @@ def check_report(text):
 
 def test_perf_jit(place):
     """perf record -F 9999 -g -k 1 --call-graph dwarf -o perf.data python -Xperf_jit my_script.py; inject; report; and lines"""
-    place.perf("record", "-F", place.frequency, "-g", "-k", "1", "--call-graph", "dwarf", "-o", DATA, *place.program("perf_jit"))
+    place.perf("record", "-F", place.frequency, "-g", "-k", "1", "--call-graph", "dwarf", "-o", DATA, *place.program("-Xperf_jit"))
+    place.check_the_agent_did_it()
     place.perf("inject", "-i", DATA, "--jit", "--output", INJECTED)
     samples = place.samples(INJECTED, ",srcline")
     check_stacks([sample.symbols for sample in samples])
@@ -153,7 +160,7 @@ def test_perf_jit(place):
 
 def test_perf_elf(place):
     """perf record --call-graph dwarf, and nothing else."""
-    place.perf("record", "-F", place.frequency, "--call-graph", "dwarf", "-o", DATA, *place.program("perf_elf"))
+    place.perf("record", "-F", place.frequency, "--call-graph", "dwarf", "-o", DATA, *place.program(backend="perf_elf"))
     samples = place.samples(DATA)
     check_stacks([sample.symbols for sample in samples])
     check_report(place.perf("report", "--stdio", "-n", "-g", "-i", DATA).stdout)
@@ -188,6 +195,7 @@ def test_samply(place, backend, tmp_path):
     level = tmp_path / "paranoid"
     level.write_text("1\n")
     run(["unshare", "--mount", "sh", "-c", SHOWN_PARANOID, "sh", level, *place.prefix, "samply", "record", "-s", "-o", PROFILE,
-         *place.program(backend)], cwd=place.cwd, timeout=120)
+         *place.program("-X", backend)], cwd=place.cwd, timeout=120)
+    place.check_the_agent_did_it()
     profile = json.loads(gzip.decompress((place.folder / "profile.json.gz").read_bytes()))
     check_stacks(list(profile_stacks(profile)))
