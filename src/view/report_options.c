@@ -224,6 +224,7 @@ struct error *report_parse_sort(struct report_options *options,
 		return error;
 	options->sort = sort;
 	options->sort_text = *text == '+' ? NULL : text;
+	report_arrange(options);
 	return NULL;
 }
 
@@ -237,6 +238,7 @@ struct error *report_parse_fields(struct report_options *options,
 		return error;
 	options->fields = fields;
 	options->fields_add = *text == '+';
+	report_arrange(options);
 	return NULL;
 }
 
