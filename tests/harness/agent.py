@@ -18,18 +18,31 @@ call sys.activate_stack_trampoline.
 import pathlib
 import shutil
 
-from harness.process import Result, end_group, started, text
+from harness.process import TOP, Result, end_group, started, text
 
 
-# In a mount namespace whose /tmp is the folder given.
-PRIVATE_TMP = 'mount --make-rprivate / && mount --bind "$1" /tmp && shift && exec "$@"'
+# In a mount namespace whose /tmp is the folder given; this repository stays visible if it is below /tmp.
+PRIVATE_TMP = """
+set -e
+folder=$1 top=$2
+shift 2
+mount --make-rprivate /
+case $top in
+/tmp/*)
+    mkdir -p "$folder${top#/tmp}"
+    mount --bind "$top" "$folder${top#/tmp}"
+    ;;
+esac
+mount --rbind "$folder" /tmp
+exec "$@"
+"""
 
 
 def private_tmp(folder):
     """Words before a command that make the folder its /tmp."""
     folder.mkdir(exist_ok=True)
     folder.chmod(0o1777)
-    return ["unshare", "--mount", "sh", "-c", PRIVATE_TMP, "sh", str(folder)]
+    return ["unshare", "--mount", "sh", "-c", PRIVATE_TMP, "sh", str(folder), str(TOP)]
 
 
 class Way:
