@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The recorder from the inside, for the files that it consists of alone:
+ *
+ *	recorder.c		opening, the interface of recorder.h
+ *	recorder_loop.h		waits for rings and signals, calls the rounds
+ *	recorder_round.h	one pass over all rings; walker and sample paired
+ *	recorder_tasks.h	maps, names, forks, execs and exits of processes
+ *	recorder_targets.h	the Pythons and trampolines that these bring
+ *	recorder_samples.h	a sample becomes a chain and is written
+ *	recorder_names.h	names that no file has
+ *	recorder_end.h		what stands behind the samples, and the image
+ *
+ * All state is in struct recorder; there is none besides. Functions return an
+ * error only if the recording cannot go on: no memory, a full disk, a damaged
+ * ring. One thread.
+ */
+#ifndef KAA_COLLECT_RECORDER_INTERNAL_H
+#define KAA_COLLECT_RECORDER_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "collect/codes.h"
+#include "collect/names.h"
+#include "collect/output.h"
+#include "collect/recorder.h"
+#include "collect/sampler.h"
+#include "collect/sources.h"
+#include "collect/stacks.h"
+#include "collect/target.h"
+#include "collect/walker.h"
+#include "perfdata/features.h"
+#include "process/process.h"
+
+/* What is known of one CPU's ring between two rounds. */
+struct cpu_state {
+	/* The walker's records that wait for their sample. */
+	struct python_stack python;
+	/* Position up to which code records were taken. */
+	uint64_t codes_done;
+};
+
+/* A task record, copied out of its ring. */
+struct task_record {
+	uint64_t time;
+	size_t offset;
+	size_t size;
+};
+
+struct recorder {
+	struct recorder_options options;
+	recorder_message *message;
+	struct sampler sampler;
+	/* NULL: none; `no_walker` says why if it was wished for. */
+	struct walker *walker;
+	struct error *no_walker;
+	struct output output;
+	/* TRACING_DATA from the start, the others at the end. */
+	struct features features;
+	struct process_table *processes;
+	struct target_list targets;
+	struct code_table codes;
+	struct sources sources;
+	struct stack_builder stacks;
+	struct name_table names;
+
+	/* The round: by index of sampler.cpus, `heads` of the sample rings. */
+	VEC(struct cpu_state) cpus;
+	uint64_t *heads;
+	struct strbuf task_bytes;
+	VEC(struct task_record) tasks;
+	/* Processes whose first thread ended in this round. */
+	VEC(uint32_t) ended;
+	/* Targets whose first sample with Python code is in this round. */
+	VEC(struct target *) image_wanted;
+	/* The walker's record at hand: in a sample it is not aligned. */
+	uint64_t walker_bytes[65536 / sizeof(uint64_t)];
+	/* Samples lost so far, as the rings say. */
+	uint64_t lost;
+	/* Time of the latest sample. */
+	uint64_t latest;
+
+	/* The loop; -1: not open. */
+	int epoll_fd;
+	int signal_fd;
+	/* Not yet enabled: this is when, in ms of CLOCK_MONOTONIC. */
+	uint64_t enable_at;
+	/* Rings that a thread may still write to. */
+	size_t rings_open;
+	/* See struct recorder_result. */
+	int status;
+	int stopped_by;
+	bool child_gone;
+
+	/* What the user was told; addresses of the refusals. */
+	struct map refusals_told;
+	bool too_many_told;
+	unsigned int unreadable_processes;
+
+	bool image_written;
+};
+
+/* A line for the user, without a newline. */
+void recorder_tell(struct recorder *recorder, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A payload of the kaa stream about a process; pid 0: none. */
+struct error *recorder_put_payload(struct recorder *recorder, uint64_t time,
+				   uint32_t pid, const struct strbuf *payload);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/recorder_round.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "collect/recorder_internal.h"
+#include "collect/recorder_names.h"
+#include "collect/recorder_samples.h"
+#include "collect/recorder_tasks.h"
+
+static bool is_walkers(const struct recorder *recorder,
+		       const struct perf_event_header *header)
+{
+	const struct event *event;
+
+	if (header->type != PERF_RECORD_SAMPLE || !recorder->walker)
+		return false;
+	event = events_of_record(&recorder->sampler.kernel_events, header);
+	return event && event->index == sampler_walker_index(&recorder->sampler);
+}
+
+/*
+ * The walker's record in a raw sample of its output event, valid until the
+ * next call; NULL if it is too short.
+ */
+static struct error *walker_record(struct recorder *recorder,
+				   const struct perf_event_header *header,
+				   struct record *record,
+				   const struct walker_header **ret)
+{
+	struct error *error = record_decode(&recorder->sampler.kernel_events,
+					    header, header->size, record);
+
+	if (error)
+		return error;
+	*ret = NULL;
+	if (record->sample.raw_size < sizeof(**ret) ||
+	    record->sample.raw_size > sizeof(recorder->walker_bytes))
+		return NULL;
+	memcpy(recorder->walker_bytes, record->sample.raw,
+	       record->sample.raw_size);
+	*ret = (const void *)recorder->walker_bytes;
+	return NULL;
+}
+
+/* Takes the code objects that are in a ring, ahead of all samples. */
+static struct error *take_codes(struct recorder *recorder, size_t cpu)
+{
+	struct ring *ring = &recorder->sampler.cpus.data[cpu].samples;
+	uint64_t position = recorder->cpus.data[cpu].codes_done;
+	uint64_t end = ring_head(ring);
+	const struct perf_event_header *header;
+	const struct walker_header *walker;
+	struct error *error = NULL;
+	struct record record;
+
+	if (position < ring->tail)
+		position = ring->tail;
+	while (!error && position < end &&
+	       (header = ring_record(ring, position, end))) {
+		uint64_t next = position + header->size;
+
+		if (is_walkers(recorder, header)) {
+			error = walker_record(recorder, header, &record,
+					      &walker);
+			if (!error && walker && walker->type != WALKER_STACK)
+				error = code_table_record(
+					&recorder->codes, walker,
+					record.sample.raw_size);
+		}
+		position = next;
+	}
+	recorder->cpus.data[cpu].codes_done = position;
+	return error;
+}
+
+static struct error *handle_user_sample(struct recorder *recorder,
+					const struct perf_event_header *header,
+					struct python_stack *python)
+{
+	enum callchain_mode mode = recorder->options.sampler.callchain;
+	const struct python_stack *paired = NULL;
+	struct record record;
+	struct error *error = record_decode(&recorder->sampler.kernel_events,
+					    header, header->size, &record);
+
+	if (error)
+		return error;
+	if (record.time > recorder->latest)
+		recorder->latest = record.time;
+	if (mode == CALLCHAIN_NONE || mode == CALLCHAIN_DWARF)
+		return recorder_keep_sample(recorder, header, &record);
+	/* At a tracepoint the walker runs for threads that are not recorded, too. */
+	if (python->whole && python->pid == record.pid &&
+	    python->tid == record.tid)
+		paired = python;
+	error = recorder_handle_sample(recorder, &record, paired);
+	python_stack_clear(python);
+	return error;
+}
+
+static struct error *handle_ring_record(struct recorder *recorder,
+					struct cpu_state *cpu,
+					const struct perf_event_header *header)
+{
+	const struct walker_header *walker;
+	struct record record;
+	struct error *error;
+
+	if (is_walkers(recorder, header)) {
+		error = walker_record(recorder, header, &record, &walker);
+		if (!error && walker && walker->type == WALKER_STACK)
+			error = python_stack_add(&cpu->python, walker,
+						 record.sample.raw_size);
+		return error;
+	}
+	if (header->type == PERF_RECORD_SAMPLE)
+		return handle_user_sample(recorder, header, &cpu->python);
+	/* Something was lost in between: what waits belongs to nothing. */
+	python_stack_clear(&cpu->python);
+	return recorder_handle_raw(recorder, header, header->size);
+}
+
+static struct error *handle_ring(struct recorder *recorder, size_t index)
+{
+	struct ring *ring = &recorder->sampler.cpus.data[index].samples;
+	uint64_t end = recorder->heads[index];
+	const struct perf_event_header *header;
+	struct error *error = NULL;
+
+	while (!error && ring->tail < end) {
+		uint64_t next;
+
+		header = ring_record(ring, ring->tail, end);
+		if (!header)
+			return error_create(ERROR_FORMAT,
+					    "the kernel's event buffer is damaged");
+		next = ring->tail + header->size;
+		error = handle_ring_record(recorder,
+					   &recorder->cpus.data[index], header);
+		ring_advance(ring, next);
+	}
+	return error;
+}
+
+struct error *recorder_run_round(struct recorder *recorder)
+{
+	size_t count = recorder->sampler.cpus.count;
+	struct error *error;
+
+	recorder->stacks.round++;
+	for (size_t i = 0; i < count; i++)
+		recorder->heads[i] =
+			ring_head(&recorder->sampler.cpus.data[i].samples);
+	error = recorder_drain_tasks(recorder);
+	for (size_t i = 0; !error && i < count && recorder->walker; i++)
+		error = take_codes(recorder, i);
+	for (size_t i = 0; !error && i < count; i++)
+		error = handle_ring(recorder, i);
+	if (!error)
+		error = recorder_name_ended(recorder);
+	if (!error)
+		error = recorder_map_images(recorder);
+	if (!error)
+		error = recorder_put_codes(recorder);
+	if (!error)
+		error = output_round(&recorder->output);
+	return error;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A sample on its way into the file: its chain is built, and what the chain
+ * needs, the image's mapping and the code objects, is written before the
+ * samples of its round. See recorder_internal.h for errors and threads.
+ */
+#ifndef KAA_COLLECT_RECORDER_SAMPLES_H
+#define KAA_COLLECT_RECORDER_SAMPLES_H
+
+#include <linux/perf_event.h>
+
+#include "base/error.h"
+#include "collect/stacks.h"
+#include "perfdata/record.h"
+
+struct recorder;
+
+/* python: the walker's stack of this sample, or NULL. */
+struct error *recorder_handle_sample(struct recorder *recorder,
+				     const struct record *sample,
+				     const struct python_stack *python);
+
+/*
+ * With a raw dump, or without a chain, the sample stays as it is. header: the
+ * raw bytes that `record` was decoded from.
+ */
+struct error *recorder_keep_sample(struct recorder *recorder,
+				   const struct perf_event_header *header,
+				   const struct record *record);
+
+/* At the end of a round: maps the image where its samples need it. */
+struct error *recorder_map_images(struct recorder *recorder);
+/* At the end of a round: the code objects that its samples are first to use. */
+struct error *recorder_put_codes(struct recorder *recorder);
+
+#endif
