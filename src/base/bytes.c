@@ -12,7 +12,9 @@ const uint8_t *reader_bytes(struct reader *r, size_t n)
 		r->failed = true;
 		return NULL;
 	}
-	r->pos += n;
+	/* Of nothing at all, pos may be NULL. */
+	if (n)
+		r->pos += n;
 	return bytes;
 }
 

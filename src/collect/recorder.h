@@ -107,8 +107,8 @@ const struct error *recorder_no_walker(const struct recorder *recorder);
 bool recorder_user_only(const struct recorder *recorder);
 
 /*
- * Records. Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD of the calling
- * thread meanwhile. On failure (a full disk) what was written stays a whole file;
+ * Records. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD stay blocked in the calling
+ * thread from now on. On failure (a full disk) what was written stays a whole file;
  * recorder_finish() may still be called.
  */
 struct error *recorder_run(struct recorder *recorder);

@@ -13,6 +13,7 @@ import subprocess
 import pytest
 
 from harness import pythons, samply_profile, script_output
+from harness.agent import private_tmp
 from harness.process import Program, run
 
 JIT = pathlib.Path(__file__).parent / "scripts" / "jit.py"
@@ -23,7 +24,7 @@ QUIET = ["-q", "--no-buildid"]
 pytestmark = pytest.mark.usefixtures("root")
 
 # CPython writes its dumps to /tmp, and readers look for them there: a /tmp of the test's own, with kaa in it.
-PRIVATE = 'mount --bind "$1" "$2/.build" && mount --rbind "$2" /tmp && cd /tmp && shift 2 && exec "$@"'
+WITH_BUILD = 'mount --make-rprivate / && mount --bind "$1" "$2/.build" && shift 2 && exec "$@"'
 
 
 class Private:
@@ -32,7 +33,8 @@ class Private:
     def __init__(self, folder, build_dir, *prefix):
         self.folder = folder
         (folder / ".build").mkdir(exist_ok=True)
-        self.enter = Program("unshare", "-m", "sh", "-c", PRIVATE, "sh", build_dir, folder, *prefix)
+        self.enter = Program("unshare", "-m", "sh", "-c", WITH_BUILD, "sh", build_dir, folder, *private_tmp(folder),
+                             "env", "-C", "/tmp", *prefix)
         self.kaa = self.program("/tmp/.build/kaa")
 
     def program(self, *command):
