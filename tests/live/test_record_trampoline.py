@@ -16,7 +16,7 @@ import time
 import pytest
 
 from harness import pythons, script_output
-from harness.agent import find_library
+from harness.agent import find_library, private_tmp
 from harness.process import run, started
 
 pytestmark = pytest.mark.usefixtures("root")
@@ -24,10 +24,15 @@ pytestmark = pytest.mark.usefixtures("root")
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all",
              "--bounding-set=-all"]
-# In a mount namespace of its own: $1, the test's folder, is /tmp, where no map is that another process with the same number
-# left; and $2, an interpreter's folder, is /tmp/python.
-ENTER = ["unshare", "-m", "sh", "-c",
-         'mount --bind "$1" /tmp && { [ -z "$2" ] || mount --bind "$2" /tmp/python; } && shift 2 && exec "$@"', "sh"]
+# $1, an interpreter's folder, is /tmp/python.
+WITH_PYTHON = '{ [ -z "$1" ] || mount --bind "$1" /tmp/python; } && shift && exec "$@"'
+
+
+def enter(folder, python):
+    """Words before a command: the test's folder is /tmp, where no map is that another process with the same number left."""
+    return [*private_tmp(folder), "sh", "-c", WITH_PYTHON, "sh", python]
+
+
 # With an empty /tmp.
 EMPTY_TMP = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh"]
 CHAIN = ["<module>", "baz", "bar", "foo"]
@@ -71,9 +76,9 @@ class Place:
         """Words in front of a command of nobody's, and the interpreter as nobody calls it."""
         path = pathlib.Path(python.path)
         if python.prefix or path.is_relative_to("/usr"):
-            return [*ENTER, self.folder, "", *python.prefix, *AS_NOBODY], str(path)
+            return [*enter(self.folder, ""), *python.prefix, *AS_NOBODY], str(path)
         path = path.resolve()
-        return ([*ENTER, self.folder, path.parent.parent, *AS_NOBODY, "env", "LD_LIBRARY_PATH=/tmp/python/lib"],
+        return ([*enter(self.folder, path.parent.parent), *AS_NOBODY, "env", "LD_LIBRARY_PATH=/tmp/python/lib"],
                 f"/tmp/python/bin/{path.name}")
 
     def record(self, python, words, *options, front=None, **run_options):
@@ -155,7 +160,7 @@ def check_elsewhere(place, samples):
 
 def check_perf(perf, place):
     """Stock perf names the Python frames, too."""
-    text = run([*ENTER, place.folder, "", *perf.command, "script", "-f", "-i", "/tmp/work/perf.data",
+    text = run([*enter(place.folder, ""), *perf.command, "script", "-f", "-i", "/tmp/work/perf.data",
                 "-F", "comm,tid,time,event,ip,sym,symoff,dso"], timeout=120).stdout
     samples = from_first_to_last(script_output.parse(text), "foo")
     right = [sample for sample in samples if names(sample) == CHAIN]
@@ -301,7 +306,7 @@ def test_none(place, newest_python):
 def test_chosen_by_root(place, newest_python, scripts):
     """Who has BPF may choose trampolines; the kernel's frames stand below the Python ones as ever."""
     place.record(newest_python, [newest_python.path, place.script("doc_script.py", (scripts / "doc_script.py").read_text()), "5000000"],
-                 "--python=trampoline", "-F", "999", front=[*ENTER, place.folder, ""])
+                 "--python=trampoline", "-F", "999", front=enter(place.folder, ""))
     (place.work / "perf.data").chmod(0o644)
     samples = from_first_to_last(place.samples(newest_python), "foo")
     assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
