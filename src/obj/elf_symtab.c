@@ -256,6 +256,18 @@ static struct error *add_entry(struct load *load, const struct plt *plt,
 			  STB_LOCAL, 0);
 }
 
+/* The code that calls the resolver of names stands first: `push link_map(%rip)`. */
+static struct error *add_plt_header(struct load *load,
+				    const struct elf_section *section,
+				    struct bytes code)
+{
+	if (strcmp(section->name, ".plt") != 0 || code.size < 16 ||
+	    code.data[0] != 0xff || code.data[1] != 0x35)
+		return NULL;
+	return symtab_add(load->tab, section->addr, 16, ".plt", 4, STT_FUNC,
+			  STB_GLOBAL, 0);
+}
+
 static struct error *add_plt_section(struct load *load, const struct plt *plt,
 				     const struct elf_section *section)
 {
@@ -265,6 +277,8 @@ static struct error *add_plt_section(struct load *load, const struct plt *plt,
 	uint64_t got;
 
 	error = elf_file_section_bytes(load->file, section, &code);
+	if (!error)
+		error = add_plt_header(load, section, code);
 	for (size_t at = 0; !error && at + step <= code.size; at += step) {
 		if (entry_slot(code.data + at, step, section->addr + at, &got))
 			error = add_entry(load, plt, section->addr + at, step,

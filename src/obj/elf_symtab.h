@@ -5,8 +5,8 @@
  * Taken: functions, IFUNCs and data objects, and labels (STT_NOTYPE, not
  * hidden), that lie in executable segments, from .symtab and .dynsym of the
  * file, of its debug file, and of .gnu_debugdata; `name@plt` for each PLT
- * entry (from the file's relocations). Addresses are vaddrs. Of aliases one
- * stays (SYMTAB_BEST_ALIAS).
+ * entry (from the file's relocations), `.plt` for what stands before them.
+ * Addresses are vaddrs. Of aliases one stays (SYMTAB_BEST_ALIAS).
  */
 #ifndef KAA_OBJ_ELF_SYMTAB_H
 #define KAA_OBJ_ELF_SYMTAB_H

@@ -101,3 +101,17 @@ def test_planted_link_in_a_container(root, dump_symbols, tmp_path):
                 pid = int(children.read())
             result = run([dump_symbols, "--perf-map", str(pid)], status=1)
             assert "secret" not in result.stdout
+
+
+def test_linkage_table(dump_symbols, tmp_path):
+    """objdump knows the entries; what stands before them is .plt to perf, and not the end of _init."""
+    source, program = tmp_path / "calls.c", tmp_path / "calls"
+    source.write_text("#include <stdlib.h>\nint main(void) { return abs(rand()) + !getenv(\"HOME\"); }\n")
+    run(["gcc", "-O1", "-Wl,-z,lazy", "-o", program, source])
+    entries = dict(re.findall(r"^([0-9a-f]+) <(\w+@plt)>:$", run(["objdump", "-d", program]).stdout, re.M))
+    assert {"rand@plt", "getenv@plt"} <= set(entries.values())
+    header = int(re.search(r"^ *\d+ \.plt +\S+ +([0-9a-f]+)", run(["objdump", "-h", program]).stdout, re.M)[1], 16)
+    expected = {header: ".plt", header + 6: ".plt", **{int(address, 16): name for address, name in entries.items()}}
+    text = "".join(f"{address:x}\n" for address in expected)
+    names = [line.split("\t")[-1] for line in run([dump_symbols, program], data=text.encode()).stdout.splitlines()]
+    assert names == list(expected.values())
