@@ -164,4 +164,4 @@ def test_killed_recorder(kaa, tmp_path):
         process.wait()
     assert feature(data, TRACING_DATA) is None
     found = counts(kaa("report", "-i", data).stdout)
-    assert list(found) == ["sched:sched_switch"] and int(found["sched:sched_switch"]) > 10
+    assert list(found) == ["sched:sched_switch"] and int(found["sched:sched_switch"]) > 2
