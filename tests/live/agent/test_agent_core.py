@@ -16,11 +16,17 @@ from harness.trampoline_files import read_dump, read_map
 KINDS = ("3.6.", "3.11.7", "3.13.0", "3.15.")
 
 
+# Tests that ask the interpreter what it would do itself.
+OF_OWN_SUPPORT = ("test_hook_of_somebody_else", "test_own_support_stays_in_charge")
+
+
 def pytest_generate_tests(metafunc):
     if "interpreter" not in metafunc.fixturenames:
         return
     wanted = metafunc.config.getoption("--python")
     found = [python for python in pythons.find_for_agent() if not wanted or python.id.startswith(tuple(wanted))]
+    if metafunc.function.__name__ in OF_OWN_SUPPORT:
+        found = [python for python in found if python.perf_trampoline]
     if "slow" in metafunc.fixturenames and not wanted:
         found = [python for python in found if python.id.startswith(KINDS)]
     metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found] or [
@@ -294,8 +300,6 @@ print((answers, "called" in recorded and "work" in recorded))
 
 
 def test_hook_of_somebody_else(code, interpreter):
-    if not interpreter.perf_trampoline:
-        pytest.skip("only CPython 3.12 and later can be asked what they would do")
     result = code(FOREIGN)
     if result.stdout == "lacking\n":
         pytest.skip("this CPython comes without _testinternalcapi")
@@ -486,8 +490,6 @@ def test_unknown_backend_at_the_start(code):
 
 def test_own_support_stays_in_charge(interpreter, build_dir, tmp_path):
     """Without KAA_TRAMPOLINE=always the agent does what CPython cannot, and no more."""
-    if not interpreter.perf_trampoline:
-        pytest.skip("CPython before 3.12 has no support of its own")
     preload = f"LD_PRELOAD={find_library(build_dir)}"
     text = "import sys; print(sys.is_stack_trampoline_active(), 'perf_elf' in sys.activate_stack_trampoline.__doc__)"
     # CPython's own support leaves a file in /tmp.

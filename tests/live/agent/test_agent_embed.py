@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from harness import pythons
 from harness.agent import Way, find_library
 from harness.process import TOP, run
 
@@ -41,11 +42,18 @@ def check_perf_map(got):
     assert got["inactive"] == [0, False] and "code object" in got["no code"]
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["agent", "built-in"])
-def test_in_an_interpreter(python, library, own):
-    """The agent's trampolines, or the interpreter's own; the perf map is one and the same."""
-    if own and not python.perf_trampoline:
-        pytest.skip(f"{python.id} has no support for perf of its own")
+def ways(python):
+    """The agent's trampolines, and the interpreter's own if it has such."""
+    return [False, True] if python.perf_trampoline else [False]
+
+
+def test_in_an_interpreter(python, library):
+    """Whosever the trampolines are: the perf map is one and the same."""
+    for own in ways(python):
+        check_interpreter(python, library, own)
+
+
+def check_interpreter(python, library, own):
     way = Way(python, None if own else library)
     result = way.run([HERE / "embed_api.py", library])
     result.map.unlink()
@@ -65,17 +73,24 @@ def embedding(python, library, folder):
     where, name = run([*python.command, "-c", ask]).stdout.splitlines()
     if python.prefix or not name.endswith(".so") or not pathlib.Path(where, name).exists():
         return None
-    program = folder / "embed"
+    program = folder / f"embed-{python.id}"
     run([COMPILER, "-Wall", "-Werror", f"-I{TOP / 'include'}", TOP / "tests" / "live" / "programs" / "embed.c", "-o", program,
          f"-L{where}", f"-l:{name}", f"-Wl,-rpath,{where}", f"-L{library.parent}", "-l:libkaa_agent.so",
          f"-Wl,-rpath,{library.parent}"])
     return program
 
 
-def test_in_a_program(python, library, tmp_path):
-    program = embedding(python, library, tmp_path)
-    if not program:
-        pytest.skip(f"{python.id} has no libpython to link with outside the chroot")
+def test_in_a_program(library, tmp_path):
+    """With each shared libpython that is here; those of the chroot cannot be linked with from outside."""
+    programs = [(python, embedding(python, library, tmp_path)) for python in pythons.find()]
+    if not any(program for _, program in programs):
+        pytest.skip("no shared libpython here that belongs to an interpreter outside the chroot")
+    for python, program in programs:
+        if program:
+            check_program(python, program)
+
+
+def check_program(python, program):
     home = run([*python.command, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
     with subprocess.Popen([program], env={**os.environ, "PYTHONHOME": home}, stdout=subprocess.PIPE, text=True) as process:
         child = int(process.communicate(timeout=60)[0])

@@ -112,12 +112,21 @@ def test_preloaded_by_hand(interpreter, build_dir, tmp_path):
 
 
 SHOW = PROGRAMS / "show_environment.c"
+SHOW_32 = PROGRAMS / "show_environment32.s"
+
+
+def assembled_for_32_bits(path):
+    run(["as", "--32", "-o", f"{path}.o", SHOW_32])
+    run(["ld", "-m", "elf_i386", "-o", path, f"{path}.o"])
+    return path
 
 
 @pytest.fixture(params=["plain", "address", "thread", "static", "m32", "setuid"])
 def program(request, tmp_path):
     """Programs that the agent must stay out of."""
-    options = {"address": ["-fsanitize=address"], "thread": ["-fsanitize=thread"], "static": ["-static"], "m32": ["-m32"]}
+    if request.param == "m32":
+        return assembled_for_32_bits(tmp_path / request.param)
+    options = {"address": ["-fsanitize=address"], "thread": ["-fsanitize=thread"], "static": ["-static"]}
     path = compiled(tmp_path / request.param, SHOW, *options.get(request.param, []))
     if request.param == "setuid":
         if os.geteuid() == 0:
