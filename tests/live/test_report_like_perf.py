@@ -102,9 +102,15 @@ def without_chance(text):
     return text.replace("[...] (inlined)", "[...]").rstrip("\n")
 
 
+# Now and then perf gives the names of the second event's commands less room than the longest takes, and cuts it.
+NOT_COMPARED = [("events", "--dsos=libc.so.6 --no-children")]
+
+
 def cases():
     for name in RECORDINGS:
         for options in OPTIONS + MORE_OPTIONS.get(name, []):
+            if (name, options) in NOT_COMPARED:
+                continue
             if name != "flat" or "-g" not in options and "call-graph" not in options:
                 yield pytest.param(name, options.split(), id=f"{name} {options}".strip())
 
