@@ -24,7 +24,7 @@ def newest(start):
 def test_profiler_tests(build_dir, start):
     result = run([TOOL, "perf", "--build", build_dir, "--python", newest(start)], timeout=600, status=None)
     passed, failed = map(int, re.search(r"^(\d+) passed, (\d+) failed, \d+ skipped$", result.stdout, re.M).groups())
-    assert result.status == 0 and passed >= 15 and not failed, result
+    assert result.status == 0 and passed >= 10 and not failed, result
 
 
 def test_general_tests(build_dir):
