@@ -8,6 +8,7 @@
 #include "collect/recorder_internal.h"
 #include "collect/recorder_targets.h"
 #include "collect/synthesize.h"
+#include "process/mmap_record.h"
 #include "sys/proc.h"
 
 enum {
@@ -19,20 +20,7 @@ static struct error *handle_mmap(struct recorder *recorder,
 				 const struct record *record)
 {
 	const struct record_mmap *m = &record->mmap;
-	struct process_mmap map = {
-		.start = m->start,
-		.length = m->len,
-		.pgoff = m->pgoff,
-		.prot = record->type == PERF_RECORD_MMAP2 ? m->prot : PROT_EXEC,
-		.flags = m->flags,
-		.major = m->maj,
-		.minor = m->min,
-		.inode = m->ino,
-		.inode_generation = m->ino_generation,
-		.path = m->filename,
-		.build_id = m->build_id,
-		.build_id_size = m->build_id_size,
-	};
+	struct process_mmap map = process_mmap_of_record(m);
 	struct process_map *mapped;
 	struct process *process;
 	struct target *target;

@@ -50,6 +50,7 @@ struct error *synthesize_kernel(const char *root, record_sink *sink, void *arg)
 			  .start = code.start,
 			  .len = code.end - code.start,
 			  .pgoff = code.start,
+			  .is_exec = true,
 			  .filename = KERNEL_MAP,
 			  .filename_len = sizeof(KERNEL_MAP) - 1 },
 	};

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "process/mmap_record.h"
+
 /* COMM_EXEC of FORK records: perf made it up, maps follow one by one. */
 #define MISC_FORK_EXEC (1 << 13)
 
@@ -14,20 +16,7 @@ static struct error *apply_mmap(struct process_table *table,
 	uint16_t mode = record_cpumode(record);
 	bool kernel = m->pid == PROCESS_KERNEL ||
 		      mode == PERF_RECORD_MISC_KERNEL;
-	struct process_mmap mmap = {
-		.start = m->start,
-		.length = m->len,
-		.pgoff = m->pgoff,
-		.prot = m->prot | (m->is_exec ? PROT_EXEC : 0),
-		.flags = m->flags,
-		.major = m->maj,
-		.minor = m->min,
-		.inode = m->ino,
-		.inode_generation = m->ino_generation,
-		.path = m->filename,
-		.build_id = m->build_id,
-		.build_id_size = m->build_id_size,
-	};
+	struct process_mmap mmap = process_mmap_of_record(m);
 
 	if (mode == PERF_RECORD_MISC_GUEST_KERNEL ||
 	    mode == PERF_RECORD_MISC_GUEST_USER)
