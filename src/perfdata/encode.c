@@ -173,21 +173,24 @@ static void put_trailer(struct strbuf *out, const struct event *event,
 		put_u64(out, record->id);
 }
 
-static void put_mmap(struct strbuf *out, const struct record_mmap *m)
+/* What MMAP and MMAP2 begin with. */
+static void put_mmap_head(struct strbuf *out, const struct record_mmap *m)
 {
 	put_u32_pair(out, m->pid, m->tid);
 	put_u64(out, m->start);
 	put_u64(out, m->len);
 	put_u64(out, m->pgoff);
+}
+
+static void put_mmap(struct strbuf *out, const struct record_mmap *m)
+{
+	put_mmap_head(out, m);
 	put_string(out, m->filename, m->filename_len);
 }
 
 static void put_mmap2(struct strbuf *out, const struct record_mmap *m)
 {
-	put_u32_pair(out, m->pid, m->tid);
-	put_u64(out, m->start);
-	put_u64(out, m->len);
-	put_u64(out, m->pgoff);
+	put_mmap_head(out, m);
 	if (m->build_id_size) {
 		put_u32(out, m->build_id_size);
 		strbuf_append(out, m->build_id, RECORD_BUILD_ID_MAX);

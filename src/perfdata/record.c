@@ -230,14 +230,20 @@ static void take_trailer(struct reader *r, struct record *ret)
 		reader_u64(r, &ret->id);
 }
 
-static void take_mmap(struct reader *r, struct record *ret)
+/* What MMAP and MMAP2 begin with. */
+static void take_mmap_head(struct reader *r, struct record_mmap *m)
 {
-	struct record_mmap *m = &ret->mmap;
-
 	take_u32_pair(r, &m->pid, &m->tid);
 	reader_u64(r, &m->start);
 	reader_u64(r, &m->len);
 	reader_u64(r, &m->pgoff);
+}
+
+static void take_mmap(struct reader *r, struct record *ret)
+{
+	struct record_mmap *m = &ret->mmap;
+
+	take_mmap_head(r, m);
 	m->is_exec = !(ret->misc & PERF_RECORD_MISC_MMAP_DATA);
 	m->filename = take_string(r, &m->filename_len);
 }
@@ -260,10 +266,7 @@ static void take_mmap2(struct reader *r, struct record *ret)
 {
 	struct record_mmap *m = &ret->mmap;
 
-	take_u32_pair(r, &m->pid, &m->tid);
-	reader_u64(r, &m->start);
-	reader_u64(r, &m->len);
-	reader_u64(r, &m->pgoff);
+	take_mmap_head(r, m);
 	if (ret->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		take_mmap2_build_id(r, m);
 	} else {
