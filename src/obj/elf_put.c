@@ -80,6 +80,23 @@ void patch_length(struct strbuf *out, size_t begin)
 		       sizeof(length));
 }
 
+void put_address_ranges(struct strbuf *out, uint64_t start, uint64_t size)
+{
+	size_t length = begin_length(out);
+
+	put_u16(out, 2);
+	put_u32(out, 0);
+	put_u8(out, sizeof(uint64_t));
+	put_u8(out, 0);
+	/* Tuples are aligned to their size from the section's start. */
+	put_u32(out, 0);
+	put_u64(out, start);
+	put_u64(out, size);
+	put_u64(out, 0);
+	put_u64(out, 0);
+	patch_length(out, length);
+}
+
 size_t line_table_begin_header(struct strbuf *out)
 {
 	static const uint8_t operand_counts[OPCODE_BASE - 1] = {

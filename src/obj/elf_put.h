@@ -26,6 +26,9 @@ void put_cstr(struct strbuf *out, const char *s);
 size_t begin_length(struct strbuf *out);
 void patch_length(struct strbuf *out, size_t begin);
 
+/* Of the one unit at offset 0, which covers size bytes from start (DWARF 4 section 6.1.2). */
+void put_address_ranges(struct strbuf *out, uint64_t start, uint64_t size);
+
 /* Behind the unit's length: no directories, then the files, counted from 1. */
 size_t line_table_begin_header(struct strbuf *out);
 void line_table_put_file(struct strbuf *out, const char *name);

@@ -255,22 +255,8 @@ static void put_info(struct builder *b)
 
 static void put_aranges(struct builder *b)
 {
-	struct strbuf *out = b->out;
-	size_t length;
-
 	begin_section(b, SECTION_ARANGES);
-	length = begin_length(out);
-	put_u16(out, 2);
-	put_u32(out, 0);
-	put_u8(out, sizeof(uint64_t));
-	put_u8(out, 0);
-	/* Tuples are aligned to their size from the section's start. */
-	put_u32(out, 0);
-	put_u64(out, JIT_IMAGE_TEXT);
-	put_u64(out, b->image->code.size);
-	put_u64(out, 0);
-	put_u64(out, 0);
-	patch_length(out, length);
+	put_address_ranges(b->out, JIT_IMAGE_TEXT, b->image->code.size);
 	end_section(b, SECTION_ARANGES);
 }
 
