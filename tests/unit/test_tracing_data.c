@@ -15,15 +15,13 @@
 #include "perfdata/features.h"
 #include "perfdata/tracing_data.h"
 #include "sys/tracefs.h"
+#include "fake_tree.h"
 
 static char root[] = "/tmp/kaa-test-tracefs-XXXXXX";
 
 #define EVENTS "/sys/kernel/tracing/events/"
 
-static const struct {
-	const char *path;
-	const char *text;
-} tree[] = {
+static const struct fake_file tree[] = {
 	{ EVENTS "header_page", "PAGE\n" },
 	{ EVENTS "header_event", "EVENT\n" },
 	{ EVENTS "enable", "0\n" },
@@ -39,41 +37,17 @@ static const struct {
 	{ "/sys/kernel/tracing/printk_formats", "0xffffffff8 : \"rcu\"\n" },
 };
 
-static void write_file(const char *path, const char *text)
-{
-	char full[512];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *c = full + 1; *c; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		mkdir(full, 0700);
-		*c = '/';
-	}
-	file = fopen(full, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-}
-
 static int make_tree(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	for (size_t i = 0; i < sizeof(tree) / sizeof(*tree); i++)
-		write_file(tree[i].path, tree[i].text);
+	fake_tree_make(root, tree, sizeof(tree) / sizeof(*tree));
 	return 0;
 }
 
 static int remove_tree(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
+	return fake_tree_remove(root);
 }
 
 static void check(struct error *error)
