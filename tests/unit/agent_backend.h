@@ -215,4 +215,25 @@ static inline int kill_announcing(const struct agent_backend *backend,
 	return count;
 }
 
+/*
+ * Announces on a small file system until that fails, at most max times. How many it took, and
+ * the slot that it did not; -1 if there can be no such file system.
+ */
+static inline int fill_small_disk(const struct agent_backend *backend,
+				  const char *size, int max, void **ret)
+{
+	if (!mount_small(size)) {
+		print_message("skipped: no file system can be mounted here\n");
+		return -1;
+	}
+	backend->forked();
+	CHECK(backend->open() == 0);
+	for (int i = 0;; i++) {
+		*ret = backend->take();
+		CHECK(*ret && i < max);
+		if (announce_as(backend, *ret, function_name(i), i))
+			return i;
+	}
+}
+
 #endif

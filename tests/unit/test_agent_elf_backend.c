@@ -457,20 +457,10 @@ static void fill_disk(void)
 {
 	struct image image;
 	void *slot = NULL;
-	int i = 0;
+	int i = fill_small_disk(backend, "size=100k", 1024, &slot);
 
-	if (!mount_small("size=100k")) {
-		print_message("skipped: no file system can be mounted here\n");
+	if (i < 0)
 		return;
-	}
-	backend->forked();
-	CHECK(backend->open() == 0);
-	for (;; i++) {
-		slot = backend->take();
-		CHECK(slot && i < 1024);
-		if (announce_as(backend, slot, function_name(i), i))
-			break;
-	}
 	CHECK(i > 10);
 	CHECK(strcmp(agent_backend_subject(), image_path(getpid(), 0)) == 0);
 	CHECK(announce_as(backend, slot, "py::late:x", 1) == ENOSPC);

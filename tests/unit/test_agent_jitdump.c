@@ -381,20 +381,10 @@ static void fill_disk(void)
 	unsigned long lost = agent_backend_lost();
 	struct dump dump;
 	void *slot = NULL;
-	int i = 0;
+	int i = fill_small_disk(backend, "size=64k", 100000, &slot);
 
-	if (!mount_small("size=64k")) {
-		print_message("skipped: no file system can be mounted here\n");
+	if (i < 0)
 		return;
-	}
-	backend->forked();
-	CHECK(backend->open() == 0);
-	for (;; i++) {
-		slot = backend->take();
-		CHECK(slot && i < 100000);
-		if (announce_as(backend, slot, function_name(i), i))
-			break;
-	}
 	CHECK(i > 100 && agent_backend_lost() == lost + 1);
 	CHECK(announce_as(backend, slot, "py::late:x", 1) == ENOSPC);
 	CHECK(is_trampoline(slot));

@@ -161,20 +161,10 @@ static void fill_disk(void)
 	struct symtab map;
 	void *slot = NULL;
 	size_t count;
-	int i = 0;
+	int i = fill_small_disk(backend, "size=64k", 100000, &slot);
 
-	if (!mount_small("size=64k")) {
-		print_message("skipped: no file system can be mounted here\n");
+	if (i < 0)
 		return;
-	}
-	backend->forked();
-	CHECK(backend->open() == 0);
-	for (;; i++) {
-		slot = backend->take();
-		CHECK(slot && i < 100000);
-		if (announce_as(backend, slot, function_name(i), i))
-			break;
-	}
 	CHECK(i > 100);
 	CHECK(agent_backend_lost() == lost + 1);
 	CHECK(strcmp(agent_backend_subject(), map_path(getpid())) == 0);
