@@ -76,7 +76,7 @@ static bool hit_trampoline(const struct stack_builder *stacks,
 	return stacks->converted &&
 	       (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 		       PERF_RECORD_MISC_USER &&
-	       stacks->natives.data[0].ip - PY_ADDRESS_BASE < PY_ADDRESS_SIZE;
+	       kaa_in_range(stacks->natives.data[0].ip);
 }
 
 struct error *recorder_handle_sample(struct recorder *recorder,

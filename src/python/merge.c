@@ -286,11 +286,11 @@ static bool emit_python_end(const struct merge_input *in,
 {
 	if (!in->python_complete) {
 		chain->flags |= MERGE_UNREADABLE;
-		if (!emit(chain, PY_MARKER_UNREADABLE))
+		if (!emit(chain, KAA_MARKER_UNREADABLE))
 			return false;
 	}
 	return !(chain->flags & MERGE_NOT_ALIGNED) ||
-	       emit(chain, PY_MARKER_NOT_ALIGNED);
+	       emit(chain, KAA_MARKER_NOT_ALIGNED);
 }
 
 /* Writes the activations from *next on that stand at place. */
@@ -334,7 +334,7 @@ static bool emit_all(const struct merge_input *in, struct merge_chain *chain)
 	if (in->native_complete)
 		return true;
 	chain->flags |= MERGE_TRUNCATED;
-	return emit(chain, PY_MARKER_TRUNCATED);
+	return emit(chain, KAA_MARKER_TRUNCATED);
 }
 
 static void note_flags(const struct merge_input *in, struct merge_chain *chain)

@@ -28,13 +28,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-
-/* Addresses of Python code, and the markers (docs/formats/kaa-stream.md). */
-#define PY_ADDRESS_BASE 0x6b6100000000ull
-#define PY_ADDRESS_SIZE (4ull << 30)
-#define PY_MARKER_TRUNCATED (PY_ADDRESS_BASE + 0x11)
-#define PY_MARKER_UNREADABLE (PY_ADDRESS_BASE + 0x21)
-#define PY_MARKER_NOT_ALIGNED (PY_ADDRESS_BASE + 0x31)
+#include "perfdata/kaa_stream.h"
 
 struct merge_native {
 	/* What goes into the chain. */
@@ -94,7 +88,7 @@ struct merge_input {
 };
 
 enum merge_flags {
-	/* The chain has PY_MARKER_NOT_ALIGNED, _UNREADABLE, _TRUNCATED. */
+	/* The chain has KAA_MARKER_NOT_ALIGNED, _UNREADABLE, _TRUNCATED. */
 	MERGE_NOT_ALIGNED = 1 << 0,
 	MERGE_UNREADABLE = 1 << 1,
 	MERGE_TRUNCATED = 1 << 2,

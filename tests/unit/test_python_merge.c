@@ -52,7 +52,7 @@ static void add_activation(struct truth *t, size_t native, unsigned int frames,
 		size_t f = t->frame_count++;
 
 		t->frames[f] = (struct merge_python){
-			.address = PY_ADDRESS_BASE + 0x10001 + 2 * f,
+			.address = KAA_BASE + 0x10001 + 2 * f,
 			.frame = 0x7f0000000000 + 0x100 * f,
 		};
 		t->runs[f] = native;
@@ -135,7 +135,7 @@ static void put_frames(struct list *list, const struct truth *t,
 	while (*next < in->frame_count && t->runs[*next] <= native) {
 		put(list, t->frames[*next].address);
 		if (++*next == in->frame_count && !in->python_complete)
-			put(list, PY_MARKER_UNREADABLE);
+			put(list, KAA_MARKER_UNREADABLE);
 	}
 }
 
@@ -149,23 +149,23 @@ static struct list expected(const struct truth *t, const struct merge_input *in)
 		put(&list, t->natives[i].ip);
 		put_frames(&list, t, in, i, &next);
 		if (!marked && t->natives[i].is_eval) {
-			put(&list, PY_MARKER_UNREADABLE);
+			put(&list, KAA_MARKER_UNREADABLE);
 			marked = true;
 		}
 	}
 	put_frames(&list, t, in, SIZE_MAX - 1, &next);
 	if (!marked)
-		put(&list, PY_MARKER_UNREADABLE);
+		put(&list, KAA_MARKER_UNREADABLE);
 	if (!in->native_complete)
-		put(&list, PY_MARKER_TRUNCATED);
+		put(&list, KAA_MARKER_TRUNCATED);
 	return list;
 }
 
 static bool is_marker(uint64_t address)
 {
-	return address == PY_MARKER_TRUNCATED ||
-	       address == PY_MARKER_UNREADABLE ||
-	       address == PY_MARKER_NOT_ALIGNED;
+	return address == KAA_MARKER_TRUNCATED ||
+	       address == KAA_MARKER_UNREADABLE ||
+	       address == KAA_MARKER_NOT_ALIGNED;
 }
 
 /* All natives and all frames are there, each in order, no more. */
@@ -203,13 +203,13 @@ static size_t count_of(const struct merge_chain *chain, uint64_t address)
 static void check_markers(const struct merge_input *in,
 			  const struct merge_chain *chain)
 {
-	assert_int_equal(count_of(chain, PY_MARKER_TRUNCATED),
+	assert_int_equal(count_of(chain, KAA_MARKER_TRUNCATED),
 			 !in->native_complete);
 	assert_int_equal(!!(chain->flags & MERGE_TRUNCATED),
 			 !in->native_complete);
-	assert_int_equal(count_of(chain, PY_MARKER_UNREADABLE),
+	assert_int_equal(count_of(chain, KAA_MARKER_UNREADABLE),
 			 !in->python_complete);
-	assert_int_equal(count_of(chain, PY_MARKER_NOT_ALIGNED),
+	assert_int_equal(count_of(chain, KAA_MARKER_NOT_ALIGNED),
 			 !!(chain->flags & MERGE_NOT_ALIGNED));
 }
 
@@ -420,7 +420,7 @@ static void test_mark_in_no_frame_is_not_trusted(void **state)
 	};
 	struct merge_python frames[] = { { 0x6b6100010001, 1, 0x9000, true } };
 	struct merge_input in = { natives, 2, true, true, frames, 1, true };
-	uint64_t want[] = { 0x1000, 0x6b6100010001, PY_MARKER_NOT_ALIGNED,
+	uint64_t want[] = { 0x1000, 0x6b6100010001, KAA_MARKER_NOT_ALIGNED,
 			    0x2000 };
 	struct merge_chain chain = {};
 
