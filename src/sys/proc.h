@@ -53,7 +53,12 @@ struct proc_maps {
 };
 #define PROC_MAPS_INIT { .text = STRBUF_INIT }
 
-/* The maps of a process or thread, in order of address. */
+/*
+ * The maps of a process or thread, in order of address. Paths of a process in
+ * another mount namespace are as that process sees them (below
+ * /proc/PID/root), also if it is in a chroot there; those of one in a chroot
+ * of the caller's own namespace are as the caller sees them.
+ */
 struct error *proc_maps_read(const char *root, pid_t pid,
 			     struct proc_maps *ret);
 /* The same from the file's text; *ret must be PROC_MAPS_INIT. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cleanup.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 
@@ -178,6 +179,36 @@ struct error *proc_maps_parse(const char *text, size_t size,
 	return NULL;
 }
 
+/*
+ * The kernel shows a path from the root of the reader's, or, in another mount
+ * namespace, from the root of that. A chroot there stands before each path.
+ */
+static void paths_below(struct proc_maps *maps, const char *chroot)
+{
+	size_t length = strlen(chroot);
+
+	vec_for_each(map, &maps->maps) {
+		if (strncmp(map->path, chroot, length) == 0 &&
+		    map->path[length] == '/')
+			map->path += length;
+	}
+}
+
+/* A process that may not be asked, or is gone, keeps its paths. */
+static void paths_as_the_process_sees_them(const char *root, pid_t pid,
+					   struct proc_maps *maps)
+{
+	_cleanup_free_ char *chroot = NULL;
+	bool same = true;
+	struct error *error = proc_same_namespace(root, pid, "mnt", &same);
+
+	if (!error && !same)
+		error = proc_link(root, pid, "root", &chroot);
+	error_destroy(error);
+	if (chroot && strcmp(chroot, "/") != 0)
+		paths_below(maps, chroot);
+}
+
 struct error *proc_maps_read(const char *root, pid_t pid,
 			     struct proc_maps *ret)
 {
@@ -187,9 +218,12 @@ struct error *proc_maps_read(const char *root, pid_t pid,
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	error = file_read(root, path, MAPS_TEXT_MAX, &text);
+	if (error)
+		return proc_gone_error(error, pid);
+	error = proc_maps_parse(text.data, text.len, ret);
 	if (!error)
-		return proc_maps_parse(text.data, text.len, ret);
-	return proc_gone_error(error, pid);
+		paths_as_the_process_sees_them(root, pid, ret);
+	return error;
 }
 
 void proc_maps_deinit(struct proc_maps *maps)

@@ -257,6 +257,25 @@ def test_one_of_two_targets_ends(kaa, newest_python, tmp_path):
 
 # --- what becomes of the command ---
 
+IN_A_CHROOT = 'mount --make-rprivate / && mount --rbind / "$1" && exec chroot "$@"'
+
+
+def test_attached_to_a_chroot_elsewhere(kaa, newest_python, root, tmp_path):
+    """The kernel shows a chroot in another mount namespace as part of each path; its files are named as it sees them."""
+    data, jail = tmp_path / "perf.data", tmp_path / "jail"
+    jail.mkdir()
+    script = write(tmp_path / "program.py", f"{SPIN}def work(): stay(20)\nprint('ready', flush=True)\nwork()\n")
+    with started(["unshare", "--mount", "sh", "-c", IN_A_CHROOT, "sh", jail, *newest_python.command, script],
+                 stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        assert os.readlink(f"/proc/{target.pid}/root") == str(jail)
+        kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", "sleep", "1")
+        samples = samples_of(kaa, data)
+    assert len(samples) > 50
+    assert names_in(samples)["work"] >= 0.98 * len(samples)
+    assert not [frame for sample in samples for frame in sample.frames if str(jail) in frame.dso]
+
+
 @pytest.mark.parametrize("end, status", [("os._exit(6)", 6), ("sys.exit(9)", 9), ("raise ValueError", 1),
                                          ("ctypes.string_at(0)", 128 + signal.SIGSEGV)])
 def test_ends_of_programs(kaa, newest_python, tmp_path, end, status):

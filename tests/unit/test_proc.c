@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "sys/proc.h"
+#include "fake_tree.h"
 
 static void check(struct error *error)
 {
@@ -347,6 +348,48 @@ static void test_injected_root(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+#define MAPS \
+	"1000-2000 r-xp 00000000 fe:01 7 /srv/jail/usr/bin/python3\n" \
+	"2000-3000 r-xp 00000000 fe:01 8 /srv/jailer/lib.so\n" \
+	"3000-4000 r-xp 00000000 fe:01 9 /lib/libc.so\n" \
+	"4000-5000 r-xp 00000000 00:00 0 [vdso]\n"
+
+static void expect_first_map(const char *root, pid_t pid, const char *path)
+{
+	struct proc_maps maps = PROC_MAPS_INIT;
+
+	check(proc_maps_read(root, pid, &maps));
+	assert_int_equal(maps.maps.count, 4);
+	assert_string_equal(maps.maps.data[0].path, path);
+	assert_string_equal(maps.maps.data[1].path, "/srv/jailer/lib.so");
+	assert_string_equal(maps.maps.data[2].path, "/lib/libc.so");
+	assert_string_equal(maps.maps.data[3].path, "[vdso]");
+	proc_maps_deinit(&maps);
+}
+
+/* 7 is in a chroot of another mount namespace, 8 of ours, 9 in none. */
+static void test_maps_of_a_chroot(void **state)
+{
+	static const struct fake_file files[] = {
+		{ "/proc/7/maps", MAPS },
+		{ "/proc/8/maps", MAPS },
+		{ "/proc/9/maps", MAPS },
+	};
+	char root[] = "/tmp/kaa-test-proc-XXXXXX";
+	char command[512];
+
+	(void)state;
+	fake_tree_make(root, files, 3);
+	snprintf(command, sizeof(command),
+		 "cd '%s/proc' && mkdir -p self/ns 7/ns 8/ns 9/ns && ln -s mnt:[1] self/ns/mnt && ln -s mnt:[1] 8/ns/mnt && ln -s mnt:[2] 7/ns/mnt && ln -s mnt:[2] 9/ns/mnt && ln -s /srv/jail 7/root && ln -s /srv/jail 8/root && ln -s / 9/root",
+		 root);
+	assert_int_equal(system(command), 0);
+	expect_first_map(root, 7, "/usr/bin/python3");
+	expect_first_map(root, 8, "/srv/jail/usr/bin/python3");
+	expect_first_map(root, 9, "/srv/jail/usr/bin/python3");
+	assert_int_equal(fake_tree_remove(root), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_processes_and_links),
 		cmocka_unit_test(test_no_such_process),
 		cmocka_unit_test(test_injected_root),
+		cmocka_unit_test(test_maps_of_a_chroot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
