@@ -97,7 +97,9 @@ static struct error *collect_rows(struct calltree_builder *b)
 	for (size_t row = 0; row < s->rows; row++) {
 		uint32_t context = 0;
 
-		if (s->event[row] != options->event)
+		if (s->event[row] != options->event ||
+		    (options->select &&
+		     !options->select(profile, row, options->select_arg)))
 			continue;
 		b->tree->period += s->period[row];
 		b->tree->count += s->count[row];

@@ -35,6 +35,13 @@ struct calltree_options {
 	/* Callers have entries, too; else only what samples hit. */
 	bool children;
 	/*
+	 * Rows for which this is false are as if they were not there. NULL: all
+	 * rows are.
+	 */
+	bool (*select)(const struct profile *profile, size_t row,
+		       const void *arg);
+	const void *select_arg;
+	/*
 	 * Rows for which this is false count for the totals only. NULL: all
 	 * rows have entries.
 	 */
@@ -113,7 +120,7 @@ struct calltree {
 	VEC(struct calltree_node) nodes;
 	VEC(struct calltree_context) contexts;
 	VEC(struct calltree_entry) entries;
-	/* All samples of the event, whether kept or not. */
+	/* All samples of the event that are selected, whether kept or not. */
 	uint64_t period;
 	uint64_t count;
 };

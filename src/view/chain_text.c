@@ -32,39 +32,40 @@ void chain_text_deinit(struct chain_text *text)
 	vec_deinit(&text->ends);
 }
 
-static void put_name(struct chain_text *t, uint32_t location)
+void chain_step_text(const struct calltree *tree,
+		     const struct report_options *options, uint32_t location,
+		     struct strbuf *out)
 {
-	const struct profile *profile = t->tree->profile;
-	uint32_t id = t->tree->locations->all.data[location].frame;
+	const struct profile *profile = tree->profile;
+	uint32_t id = tree->locations->all.data[location].frame;
 	const struct profile_frame *frame;
 	const struct profile_symbol *symbol;
 
 	if (id == PROFILE_NONE) {
-		strbuf_puts(t->out, "[unknown]");
+		strbuf_puts(out, "[unknown]");
 		return;
 	}
 	frame = profile_frame(profile, id);
 	symbol = profile_symbol(profile, frame->symbol);
 	if (!symbol) {
-		strbuf_printf(t->out, "%#" PRIx64,
-			      t->options->like_perf ? frame->address
-						    : frame->rel);
+		strbuf_printf(out, "%#" PRIx64,
+			      options->like_perf ? frame->address : frame->rel);
 		return;
 	}
-	text_string(t->out, profile, symbol->name, "[unknown]");
-	if (t->options->callgraph.key != CHAIN_KEY_FUNCTION && frame->line) {
-		strbuf_putc(t->out, ' ');
-		text_srcline(t->out, profile, frame);
+	text_string(out, profile, symbol->name, "[unknown]");
+	if (options->callgraph.key != CHAIN_KEY_FUNCTION && frame->line) {
+		strbuf_putc(out, ' ');
+		text_srcline(out, profile, frame);
 	}
 	if (frame->flags & PROFILE_FRAME_INLINED)
-		strbuf_puts(t->out, " (inlined)");
+		strbuf_puts(out, " (inlined)");
 }
 
 static void put_step(struct chain_text *t, uint32_t location)
 {
 	size_t start = t->out->len;
 
-	put_name(t, location);
+	chain_step_text(t->tree, t->options, location, t->out);
 	if (t->options->like_perf && t->out->len - start > TEXT_PERF_MAX)
 		strbuf_truncate(t->out, start + TEXT_PERF_MAX);
 }
@@ -80,9 +81,7 @@ static void put_value(struct chain_text *t, uint64_t hits, uint64_t count,
 		strbuf_printf(t->out, "%" PRIu64, count);
 		break;
 	case CALLGRAPH_PERCENT:
-		strbuf_printf(t->out, "%.2f%%",
-			      total ? (double)hits * 100.0 / (double)total
-				    : 0.0);
+		text_percent(t->out, hits, total);
 		break;
 	}
 }

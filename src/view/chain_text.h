@@ -38,4 +38,9 @@ void chain_text_deinit(struct chain_text *text);
 /* Appends the chains of an entry of the tree to out, if any are to be shown. */
 struct error *chain_text_entry(struct chain_text *text, uint32_t entry);
 
+/* The name of one step, as the chains of a report have it. */
+void chain_step_text(const struct calltree *tree,
+		     const struct report_options *options, uint32_t location,
+		     struct strbuf *out);
+
 #endif

@@ -523,3 +523,48 @@ void entry_text_row(struct entry_text *text, uint32_t entry, struct strbuf *out)
 		strbuf_truncate(out, start + options->max_columns);
 	strbuf_putc(out, '\n');
 }
+
+const char *entry_text_title(const struct entry_text *text, size_t column)
+{
+	struct report_column c = text->columns.list[column];
+
+	switch (c.field) {
+	case REPORT_FIELD_CHILDREN:
+		return "Children";
+	case REPORT_FIELD_OVERHEAD:
+		return overhead_title(text->options);
+	case REPORT_FIELD_SAMPLES:
+		return "Samples";
+	case REPORT_FIELD_PERIOD:
+		return "Period";
+	case REPORT_FIELD_KEY:
+		break;
+	}
+	return titles[c.key];
+}
+
+void entry_text_cell(struct entry_text *text, uint32_t entry, size_t column,
+		     struct strbuf *out)
+{
+	const struct calltree_entry *e = &text->tree->entries.data[entry];
+	uint64_t total = text->tree->period;
+	struct report_column c = text->columns.list[column];
+
+	switch (c.field) {
+	case REPORT_FIELD_CHILDREN:
+		text_percent(out, e->period, total);
+		break;
+	case REPORT_FIELD_OVERHEAD:
+		text_percent(out, e->self_period, total);
+		break;
+	case REPORT_FIELD_SAMPLES:
+		strbuf_printf(out, "%" PRIu64, e->self_count);
+		break;
+	case REPORT_FIELD_PERIOD:
+		strbuf_printf(out, "%" PRIu64, e->self_period);
+		break;
+	case REPORT_FIELD_KEY:
+		put_cell(text, c.key, e, out);
+		break;
+	}
+}

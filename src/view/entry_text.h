@@ -39,5 +39,12 @@ void entry_text_header(const struct entry_text *text, struct strbuf *out);
 /* One line. */
 void entry_text_row(struct entry_text *text, uint32_t entry,
 		    struct strbuf *out);
+/*
+ * What stands in one column, of the titles and of an entry, unaligned; for
+ * views that align by themselves. column is an index into text->columns.list.
+ */
+const char *entry_text_title(const struct entry_text *text, size_t column);
+void entry_text_cell(struct entry_text *text, uint32_t entry, size_t column,
+		     struct strbuf *out);
 
 #endif

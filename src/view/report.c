@@ -108,14 +108,15 @@ static void put_event_header(struct report *r, const struct calltree *tree)
 		      tree->period);
 }
 
-static bool is_heavy_enough(const struct report *r, const struct calltree *tree,
+bool report_is_heavy_enough(const struct report_options *options,
+			    const struct calltree *tree,
 			    const struct calltree_entry *entry)
 {
 	double percent = tree->period ? (double)entry->period * 100.0 /
 						(double)tree->period
 				      : 0.0;
 
-	return (float)percent >= (float)r->options.percent_limit;
+	return (float)percent >= (float)options->percent_limit;
 }
 
 static struct error *put_entries(struct report *r, const struct calltree *tree,
@@ -134,7 +135,8 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 	for (size_t i = 0; i < entries->count && !error; i++) {
 		uint32_t id = entries->data[i];
 
-		if (!is_heavy_enough(r, tree, &tree->entries.data[id]))
+		if (!report_is_heavy_enough(&r->options, tree,
+					    &tree->entries.data[id]))
 			continue;
 		entry_text_row(&rows, id, &r->text);
 		error = chain_text_entry(&chains, id);
@@ -146,7 +148,7 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 	return error;
 }
 
-static unsigned int context_keys(const struct report_options *options)
+unsigned int report_context_keys(const struct report_options *options)
 {
 	unsigned int keys = 0;
 
@@ -166,7 +168,7 @@ static struct error *put_event(struct report *r, uint32_t event)
 	const struct entry_filter filter = { &r->options, r->locations };
 	const struct calltree_options options = {
 		.event = event,
-		.context_keys = context_keys(&r->options),
+		.context_keys = report_context_keys(&r->options),
 		.children = r->options.children,
 		.keep = entry_keep_row,
 		.keep_arg = &filter,
@@ -189,9 +191,10 @@ static struct error *put_event(struct report *r, uint32_t event)
 	return flush(r);
 }
 
-static struct error *locate(struct report *r)
+struct error *report_locate(const struct profile *profile,
+			    const struct report_options *options,
+			    struct locations **ret)
 {
-	const struct report_options *options = &r->options;
 	struct location_options how = {
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,
@@ -204,12 +207,13 @@ static struct error *locate(struct report *r)
 		how.entry_keys |= ENTRY_KEY_SYMBOL;
 	if (report_has_key(options, REPORT_SRCLINE))
 		how.entry_keys |= ENTRY_KEY_SRCLINE;
-	return locations_create(r->profile, &how, &r->locations);
+	return locations_create(profile, &how, ret);
 }
 
 static struct error *put_report(struct report *r)
 {
-	struct error *error = locate(r);
+	struct error *error =
+		report_locate(r->profile, &r->options, &r->locations);
 
 	if (error)
 		return error;
@@ -224,6 +228,16 @@ static struct error *put_report(struct report *r)
 	return flush(r);
 }
 
+void report_settle(const struct profile *profile,
+		   struct report_options *options)
+{
+	if (!has_callchains(profile)) {
+		options->children = false;
+		options->callgraph.type = CALLGRAPH_NONE;
+	}
+	report_arrange(options);
+}
+
 struct error *report_write(const struct profile *profile,
 			   const struct report_options *options, FILE *out)
 {
@@ -233,11 +247,7 @@ struct error *report_write(const struct profile *profile,
 			    .out = out };
 	struct error *error;
 
-	if (!has_callchains(profile)) {
-		r.options.children = false;
-		r.options.callgraph.type = CALLGRAPH_NONE;
-	}
-	report_arrange(&r.options);
+	report_settle(profile, &r.options);
 	error = put_report(&r);
 	locations_destroy(r.locations);
 	strbuf_deinit(&r.text);

@@ -26,6 +26,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "profile/calltree.h"
+#include "profile/location.h"
 #include "profile/profile.h"
 #include "view/report_options.h"
 
@@ -35,5 +37,21 @@
  */
 struct error *report_write(const struct profile *profile,
 			   const struct report_options *options, FILE *out);
+
+/* --- For other views of the same report -------------------------------- */
+
+/* Takes out of the options what the profile cannot show; arranges them. */
+void report_settle(const struct profile *profile,
+		   struct report_options *options);
+/* What makes entries and steps, in terms of the model. */
+struct error *report_locate(const struct profile *profile,
+			    const struct report_options *options,
+			    struct locations **ret);
+/* enum context_key */
+unsigned int report_context_keys(const struct report_options *options);
+/* Not below --percent-limit. */
+bool report_is_heavy_enough(const struct report_options *options,
+			    const struct calltree *tree,
+			    const struct calltree_entry *entry);
 
 #endif

@@ -54,3 +54,9 @@ void text_srcline(struct strbuf *out, const struct profile *profile,
 	text_append(out, base, strlen(base));
 	strbuf_printf(out, ":%u", frame->line);
 }
+
+void text_percent(struct strbuf *out, uint64_t part, uint64_t total)
+{
+	strbuf_printf(out, "%.2f%%",
+		      total ? 100.0 * (double)part / (double)total : 0.0);
+}

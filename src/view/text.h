@@ -23,5 +23,7 @@ void text_string(struct strbuf *out, const struct profile *profile,
 /* "x.py:12": the file without its folders. frame->line must be set. */
 void text_srcline(struct strbuf *out, const struct profile *profile,
 		  const struct profile_frame *frame);
+/* "12.34%" */
+void text_percent(struct strbuf *out, uint64_t part, uint64_t total);
 
 #endif
