@@ -3,17 +3,24 @@
 
 #include <stdlib.h>
 
-enum { FIRST_LOG2 = 10 };
+/* Places have 32 bits. */
+enum { FIRST_LOG2 = 10, LAST_LOG2 = 26 };
 
-/* Two, so that the shift is less than 64. */
-static const struct code_entry nothing[2];
+static const struct code_entry nothing;
 
 void codes_hide(struct codes *codes)
 {
 	codes->shown = false;
-	codes->view.shift = 63;
-	codes->view.mask = 1;
-	codes->view.entries = nothing;
+	codes->view.last = 0;
+	codes->view.entries = &nothing;
+}
+
+static struct codes_view view_of(const struct code_entry *entries, uint32_t log2)
+{
+	return (struct codes_view){
+		.entries = entries,
+		.last = (((uint64_t)1 << log2) - 1) * sizeof(*entries),
+	};
 }
 
 void codes_show(struct codes *codes)
@@ -21,9 +28,7 @@ void codes_show(struct codes *codes)
 	codes->shown = true;
 	if (!codes->entries)
 		return;
-	codes->view.entries = codes->entries;
-	codes->view.shift = 64 - codes->log2;
-	codes->view.mask = (1u << codes->log2) - 1;
+	codes->view = view_of(codes->entries, codes->log2);
 }
 
 void codes_init(struct codes *codes)
@@ -49,12 +54,13 @@ static size_t capacity(const struct codes *codes)
 static struct code_entry *place(struct code_entry *entries, uint32_t log2,
 				uintptr_t code)
 {
-	const struct codes_view view = { .shift = 64 - log2 };
-	uint32_t i = codes_index(&view, code);
+	const struct codes_view view = view_of(entries, log2);
+	uint64_t at = codes_place(&view, code);
 
-	while (entries[i].code && (entries[i].code & ~(uintptr_t)1) != code)
-		i = (i + 1) & ((1u << log2) - 1);
-	return &entries[i];
+	while (codes_at(&view, at)->code &&
+	       (codes_at(&view, at)->code & ~(uintptr_t)1) != code)
+		at = codes_next_place(&view, at);
+	return &entries[at / sizeof(*entries)];
 }
 
 static bool grow(struct codes *codes)
@@ -64,7 +70,7 @@ static bool grow(struct codes *codes)
 	size_t count = capacity(codes);
 	void *memory;
 
-	if (log2 > 31 || posix_memalign(&memory, sizeof(*entries),
+	if (log2 > LAST_LOG2 || posix_memalign(&memory, sizeof(*entries),
 					sizeof(*entries) << log2))
 		return false;
 	entries = memory;

@@ -44,9 +44,8 @@ struct code_entry {
 
 struct codes_view {
 	const struct code_entry *entries;
-	uint32_t mask;
-	/* 64 - log2 of the number of entries. */
-	uint32_t shift;
+	/* The place of the last entry, in bytes from the first. */
+	uint64_t last;
 };
 
 struct codes {
@@ -58,31 +57,52 @@ struct codes {
 	size_t count;
 };
 
-/* Entry and index where to look first: multiplicative hashing. */
-static inline uint32_t codes_index(const struct codes_view *view, uintptr_t code)
+/*
+ * Where an address is looked for first, as are all places in bytes from the first
+ * entry: multiplicative hashing, by bits from the middle of the product, so that the
+ * shift is a constant.
+ */
+static inline uint64_t codes_place(const struct codes_view *view, uintptr_t code)
 {
-	return (uint32_t)(code * 0x9e3779b97f4a7c15u >> view->shift);
+	return code * 0x9e3779b97f4a7c15u >> 32 & view->last;
+}
+
+static inline uint64_t codes_next_place(const struct codes_view *view,
+					uint64_t place)
+{
+	return (place + sizeof(struct code_entry)) & view->last;
+}
+
+static inline const struct code_entry *
+codes_at(const struct codes_view *view, uint64_t place)
+{
+	return (const struct code_entry *)((const char *)view->entries + place);
 }
 
 /* The entry with this address, or NULL. */
 static inline const struct code_entry *
 codes_find_in(const struct codes_view *view, uintptr_t code)
 {
-	for (uint32_t i = codes_index(view, code);; i = (i + 1) & view->mask) {
-		const struct code_entry *entry = &view->entries[i];
+	uint64_t place = codes_place(view, code);
+	const struct code_entry *entry = codes_at(view, place);
 
+	/* Three of four are there; nothing before the loop for the others. */
+	if (__builtin_expect(entry->code == code, 1))
+		return entry;
+	while (entry->code) {
+		place = codes_next_place(view, place);
+		entry = codes_at(view, place);
 		if (entry->code == code)
 			return entry;
-		if (!entry->code)
-			return NULL;
 	}
+	return NULL;
 }
 
 void codes_init(struct codes *codes);
 /* Forgets the table; the references are the caller's matter. */
 void codes_deinit(struct codes *codes);
 
-/* Whether the hook sees the entries. Hiding only writes three words. */
+/* Whether the hook sees the entries. Hiding only writes some words. */
 void codes_show(struct codes *codes);
 void codes_hide(struct codes *codes);
 

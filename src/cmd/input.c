@@ -26,6 +26,7 @@ void input_deinit(struct input *input)
 	vec_deinit(&input->tid_list);
 	vec_deinit(&input->cpu_list);
 	vec_deinit(&input->comm_list);
+	vec_deinit(&input->time_list);
 	vec_for_each(word, &input->words)
 		free(*word);
 	vec_deinit(&input->words);
@@ -88,51 +89,44 @@ static struct error *parse_ids(struct input *input, const char *option,
 	return NULL;
 }
 
-/* Seconds with up to nine decimals to ns; an empty text leaves *ret. */
-static struct error *parse_seconds(const char *text, size_t n, uint64_t *ret)
+/*
+ * What --time says of this recording. Relative: counted from its first sample.
+ */
+static struct error *set_times(struct input *input, uint64_t first,
+			       uint64_t last)
 {
-	uint64_t value = 0;
-	int decimals = -1;
+	struct convert_options *o = &input->options;
+	struct error *error;
 
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '.' && decimals < 0) {
-			decimals = 0;
-			continue;
-		}
-		if (text[i] < '0' || text[i] > '9' || decimals >= 9 ||
-		    value > UINT64_MAX / 100)
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%.*s' is no time in seconds",
-					    (int)n, text);
-		value = value * 10 + (uint64_t)(text[i] - '0');
-		decimals += decimals >= 0;
+	vec_clear(&input->time_list);
+	error = time_ranges_parse(input->time, first, last, &input->time_list);
+	if (error)
+		return error;
+	vec_for_each(range, &input->time_list) {
+		if (!input->relative_time ||
+		    time_ranges_need_bounds(input->time))
+			break;
+		range->from += first;
+		range->to += range->to ? first : 0;
 	}
-	for (decimals = decimals < 0 ? 0 : decimals; decimals < 9; decimals++) {
-		if (value > UINT64_MAX / 10)
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%.*s' is too late", (int)n, text);
-		value *= 10;
-	}
-	if (n)
-		*ret = value;
+	o->times = (struct convert_times){ input->time_list.data,
+					   input->time_list.count };
 	return NULL;
 }
 
-static struct error *parse_time(const char *text, struct convert_options *o)
+static struct error *set_times_of(struct input *input,
+				  struct converter *converter)
 {
-	const char *comma;
-	struct error *error;
+	const struct features *f =
+		perfdata_reader_features(converter_reader(converter));
 
-	if (!text)
+	if (!input->time ||
+	    !(input->relative_time || time_ranges_need_bounds(input->time)))
 		return NULL;
-	comma = strchr(text, ',');
-	if (!comma)
+	if (!f->first_sample_time && !f->last_sample_time)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--time wants <from>,<to> in seconds, not '%s'",
-				    text);
-	error = parse_seconds(text, (size_t)(comma - text), &o->time_from);
-	return error ? error :
-		       parse_seconds(comma + 1, strlen(comma + 1), &o->time_to);
+				    "the recording does not say when it began and ended; give --time in seconds");
+	return set_times(input, f->first_sample_time, f->last_sample_time);
 }
 
 /* perf's cache of files by build-id. */
@@ -164,8 +158,8 @@ struct error *input_prepare(struct input *input)
 				  &o->cpus);
 	if (!error)
 		error = input_split(input, input->comms, &input->comm_list);
-	if (!error)
-		error = parse_time(input->time, o);
+	if (!error && input->time && !time_ranges_need_bounds(input->time))
+		error = set_times(input, 0, 0);
 	if (error)
 		return error;
 	o->comms = (struct convert_names){ input->comm_list.data,
@@ -233,11 +227,19 @@ struct error *input_open_file(const struct input *input, const char **ret_path,
 
 struct error *input_open(struct input *input, struct converter **ret)
 {
+	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	const char *path;
 	struct error *error;
 	int fd;
 
 	error = input_open_file(input, &path, &fd);
-	return error ? error :
-		       converter_open_fd(fd, path, &input->options, ret);
+	if (!error)
+		error = converter_open_fd(fd, path, &input->options,
+					  &converter);
+	if (!error)
+		error = set_times_of(input, converter);
+	if (error)
+		return error;
+	*ret = take_ptr(converter);
+	return NULL;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cmd/options.h"
+#include "cmd/time_ranges.h"
 #include "convert/convert.h"
 
 struct input_ids VEC_BODY(int64_t);
@@ -26,6 +27,8 @@ struct input {
 	const char *tids;
 	const char *cpus;
 	const char *time;
+	/* --time counts from the first sample. */
+	bool relative_time;
 	const char *symfs;
 	const char *kallsyms;
 	uint64_t max_stack;
@@ -38,6 +41,7 @@ struct input {
 	struct input_ids tid_list;
 	struct input_ids cpu_list;
 	struct input_words comm_list;
+	struct time_ranges time_list;
 	VEC(char *) words;
 	char *buildid_dir;
 	struct convert_options options;
@@ -57,7 +61,7 @@ struct input {
 	OPT_STRING('C', "cpu", settings, input.cpus, "<cpu,...>",            \
 		   "samples on these CPUs only (0,2-3)"),                    \
 	OPT_STRING(0, "time", settings, input.time, "<from,to>",             \
-		   "samples between two times in seconds, either may be left out")
+		   "samples between two times in seconds, either may be left out, or in parts of the recording: 10%/2, 0%-10%")
 #define INPUT_NAME_OPTIONS(settings)                                         \
 	OPT_STRING(0, "symfs", settings, input.symfs, "<dir>",               \
 		   "look for files below this directory"),                   \

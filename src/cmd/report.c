@@ -123,6 +123,8 @@ static struct error *prepare(struct report_settings *s)
 		o->callgraph.order = CALLGRAPH_CALLER;
 	report_arrange(o);
 	o->like_perf = s->input.like_perf;
+	/* perf knows no interpreters. */
+	o->interpreter_frames |= o->like_perf;
 	s->input.options.inlines = s->input.inlines;
 	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
 				 report_has_key(o, REPORT_SRCLINE);
@@ -183,16 +185,24 @@ static const char *record_name(uint32_t type)
 	return names[type];
 }
 
-/* --stats: how many records of each type. */
-static struct error *print_stats(struct converter *converter)
+static void print_event_stats(struct perfdata_reader *reader,
+			      const struct event *event, uint64_t samples)
 {
-	struct error *error = converter_run(converter, NULL, NULL);
-	const struct perfdata_stats *stats =
-		perfdata_reader_stats(converter_reader(converter));
+	uint64_t lost = perfdata_reader_lost_of(reader, event);
+
+	if (!samples && !lost)
+		return;
+	printf("%s stats:\n", event->name);
+	if (samples)
+		printf("%20s events: %10" PRIu64 "\n", "SAMPLE", samples);
+	if (lost)
+		printf("%20s events: %10" PRIu64 "\n", "LOST_SAMPLES", lost);
+}
+
+static void print_record_stats(const struct perfdata_stats *stats)
+{
 	uint64_t total = stats->unknown_records;
 
-	if (error)
-		return error;
 	for (uint32_t type = 0; type < PERFDATA_TYPE_MAX; type++)
 		total += stats->records[type];
 	printf("\nAggregated stats:\n");
@@ -209,7 +219,32 @@ static struct error *print_stats(struct converter *converter)
 			       "type", type, n,
 			       100.0 * (double)n / (double)total);
 	}
-	return NULL;
+}
+
+/* --stats: how many records of each type, and samples of each event. */
+static struct error *print_stats(struct perfdata_reader *reader)
+{
+	const struct events *events = perfdata_reader_events(reader);
+	VEC(uint64_t) samples = {};
+	const struct record *record;
+	struct error *error;
+
+	while (!(error = perfdata_reader_next(reader, &record)) && record) {
+		while (!error && samples.count < events->list.count)
+			if (!vec_push(&samples, 0))
+				error = error_no_memory();
+		if (error)
+			break;
+		if (record->type == PERF_RECORD_SAMPLE && record->event)
+			samples.data[record->event->index]++;
+	}
+	if (!error)
+		print_record_stats(perfdata_reader_stats(reader));
+	for (size_t i = 0; !error && i < samples.count; i++)
+		print_event_stats(reader, events->list.data[i],
+				  samples.data[i]);
+	vec_deinit(&samples);
+	return error;
 }
 
 static struct error *print_report(struct report_settings *s,
@@ -233,7 +268,7 @@ static struct error *print(struct report_settings *s,
 	if (s->header_only)
 		return print_headers(converter);
 	if (s->stats)
-		return print_stats(converter);
+		return print_stats(converter_reader(converter));
 	return print_report(s, converter);
 }
 

@@ -47,6 +47,10 @@ struct converter {
 	/* For processes whose set of maps has no number. */
 	uint64_t last_space;
 	uint64_t records;
+	/* Where the sample is that the callback has. */
+	struct place place;
+	convert_record_fn *on_record;
+	void *on_record_arg;
 };
 
 bool converter_is_stream(const struct event *event)
@@ -94,6 +98,13 @@ struct convert_stats converter_stats(const struct converter *converter)
 const struct error *converter_jit_failure(const struct converter *converter)
 {
 	return converter->names.jits.failure;
+}
+
+const char *converter_last_comm(const struct converter *converter, int32_t pid,
+				int32_t tid)
+{
+	return process_table_comm_at(converter->table, (uint32_t)pid,
+				     (uint32_t)tid, UINT64_MAX);
 }
 
 /* --- The kaa stream ----------------------------------------------------- */
@@ -325,9 +336,9 @@ void converter_destroy(struct converter *c)
 
 /* --- Samples ------------------------------------------------------------ */
 
-static enum address_mode mode_of(const struct record *record)
+static enum address_mode mode_of_cpu(uint16_t cpumode)
 {
-	switch (record_cpumode(record)) {
+	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
 		return ADDRESS_KERNEL;
 	case PERF_RECORD_MISC_USER:
@@ -335,6 +346,11 @@ static enum address_mode mode_of(const struct record *record)
 	default:
 		return ADDRESS_OTHER;
 	}
+}
+
+static enum address_mode mode_of(const struct record *record)
+{
+	return mode_of_cpu(record_cpumode(record));
 }
 
 /* The recorded part of a chain that stands before its user part. */
@@ -452,14 +468,41 @@ static uint16_t sample_flags(const struct convert_sample *sample,
 }
 
 /* perf forgets a thread's name when it ends, though not all samples are in. */
-static const char *comm_of(struct converter *c, const struct record *record)
+const char *converter_comm(struct converter *c, uint32_t pid, uint32_t tid,
+			   uint64_t time)
 {
 	if (c->options->like_perf &&
-	    process_table_has_ended(c->table, record->pid, record->tid,
-				    record->time))
+	    process_table_has_ended(c->table, pid, tid, time))
 		return NULL;
-	return process_table_comm_at(c->table, record->pid, record->tid,
-				     record->time);
+	return process_table_comm_at(c->table, pid, tid, time);
+}
+
+struct error *converter_frame(struct converter *c, uint64_t address,
+			      uint16_t cpumode, struct convert_frame **ret)
+{
+	return names_frame(&c->names, &c->place, address, mode_of_cpu(cpumode),
+			   false, ret);
+}
+
+const char *converter_kernel_name(struct converter *c, uint64_t address,
+				  uint64_t time)
+{
+	const struct place place = { .pid = PROCESS_KERNEL, .time = time };
+	struct convert_frame *frame;
+	struct error *error = names_frame(&c->names, &place, address,
+					  ADDRESS_KERNEL, false, &frame);
+
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	return frame->name;
+}
+
+void converter_on_record(struct converter *c, convert_record_fn *fn, void *arg)
+{
+	c->on_record = fn;
+	c->on_record_arg = arg;
 }
 
 static struct error *apply_sample(struct converter *c,
@@ -480,21 +523,21 @@ static struct error *apply_sample(struct converter *c,
 		.has_chain = type & PERF_SAMPLE_CALLCHAIN,
 	};
 	struct chain chain = {};
-	struct place place;
 	struct error *error;
 
-	sample.comm = comm_of(c, record);
+	sample.comm = converter_comm(c, record->pid, record->tid, record->time);
 	if (!filter_record(c->options, record) ||
 	    !filter_comm(c->options, sample.comm)) {
 		c->stats.filtered++;
 		return NULL;
 	}
 	stacks_trim(&c->stacks, CACHE_LIMIT);
-	error = find_place(c, record, &place);
+	error = find_place(c, record, &c->place);
 	if (!error)
-		error = find_chain(c, record, place.process, &chain);
+		error = find_chain(c, record, c->place.process, &chain);
 	if (!error)
-		error = stacks_get(&c->stacks, &place, &chain, &sample.stack);
+		error = stacks_get(&c->stacks, &c->place, &chain,
+				   &sample.stack);
 	if (error)
 		return error;
 	sample.flags = sample_flags(&sample, record);
@@ -518,23 +561,12 @@ static void tell_progress(struct converter *c)
 				     perfdata_reader_file_size(c->reader));
 }
 
-static struct error *apply_record(struct converter *c,
-				  const struct record *record,
-				  convert_sample_fn *fn, void *arg)
+static struct error *apply_other(struct converter *c,
+				 const struct record *record)
 {
-	struct error *error =
-		jits_see(&c->names.jits, perfdata_reader_events(c->reader),
-			 record, NULL);
+	struct error *error;
 
-	if (error)
-		return error;
 	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
-		if (!record->event)
-			return NULL;
-		if (converter_is_stream(record->event))
-			return c->stream_read ? NULL : apply_stream(c, record);
-		return fn ? apply_sample(c, record, fn, arg) : NULL;
 	case PERF_RECORD_KSYMBOL:
 		return names_add_ksymbol(&c->names, record);
 	case PERF_RECORD_MMAP:
@@ -548,6 +580,40 @@ static struct error *apply_record(struct converter *c,
 		return timeline_apply(c->table, record,
 				      c->options->like_perf);
 	}
+}
+
+static struct error *hand_over(struct converter *c, const struct record *record)
+{
+	if (!c->on_record || record->type >= PERFDATA_USER_TYPE_START)
+		return NULL;
+	return c->on_record(record, c->on_record_arg);
+}
+
+static struct error *apply_record(struct converter *c,
+				  const struct record *record,
+				  convert_sample_fn *fn, void *arg)
+{
+	struct error *error =
+		jits_see(&c->names.jits, perfdata_reader_events(c->reader),
+			 record, NULL);
+
+	if (error)
+		return error;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		if (!record->event)
+			return NULL;
+		if (converter_is_stream(record->event))
+			return c->stream_read ? NULL : apply_stream(c, record);
+		return fn ? apply_sample(c, record, fn, arg) : NULL;
+	}
+	/* Once a thread has ended, its name is gone. */
+	if (record->type == PERF_RECORD_EXIT)
+		error = hand_over(c, record);
+	if (!error)
+		error = apply_other(c, record);
+	if (!error && record->type != PERF_RECORD_EXIT)
+		error = hand_over(c, record);
+	return error;
 }
 
 struct error *converter_run(struct converter *converter, convert_sample_fn *fn,

@@ -50,6 +50,18 @@ struct convert_names {
 	size_t count;
 };
 
+/* [from, to] in ns; to 0: no end. */
+struct convert_time {
+	uint64_t from;
+	uint64_t to;
+};
+
+/* A sample's time must be in one of them; none given: all pass. */
+struct convert_times {
+	const struct convert_time *values;
+	size_t count;
+};
+
 /* Zero-initialise for the defaults. Strings and arrays are borrowed. */
 struct convert_options {
 	/* As struct dso_options has them. */
@@ -71,9 +83,8 @@ struct convert_options {
 	bool inlines;
 	/* Frames of a stack, from the leaf; 0: all. */
 	uint32_t max_stack;
-	/* Samples outside are left out, [from, to]; to 0: no end. */
-	uint64_t time_from;
-	uint64_t time_to;
+	/* May be set after the recording was opened, before it is read. */
+	struct convert_times times;
 	struct convert_ids pids;
 	struct convert_ids tids;
 	struct convert_ids cpus;
@@ -95,6 +106,8 @@ struct convert_frame {
 	 * address itself without a DSO.
 	 */
 	uint64_t rel;
+	/* Where in the DSO's file, if a mapping is known; address if not. */
+	uint64_t file_offset;
 	/* NULL: no symbol. Else demangled, and the span in terms of rel. */
 	const char *name;
 	uint64_t start;
@@ -227,6 +240,28 @@ DEFINE_CLEANUP(converter, struct converter *, converter_destroy);
 struct error *converter_run(struct converter *converter, convert_sample_fn *fn,
 			    void *arg);
 
+/*
+ * Calls fn for each record of the kernel's types that is no sample, too: once
+ * it has had its effect, an EXIT before. An error ends converter_run().
+ */
+typedef struct error *convert_record_fn(const struct record *record, void *arg);
+void converter_on_record(struct converter *converter, convert_record_fn *fn,
+			 void *arg);
+/*
+ * The frame of an address of the sample's process, without the calls that lead
+ * there; the innermost one if others are inlined. By cpumode
+ * (PERF_RECORD_MISC_*) it lies in the kernel or not. Lives until the next
+ * sample; to be called from the callback alone.
+ */
+struct error *converter_frame(struct converter *converter, uint64_t address,
+			      uint16_t cpumode, struct convert_frame **ret);
+/* The name of a thread at that time, as samples have it; NULL: not known. */
+const char *converter_comm(struct converter *converter, uint32_t pid,
+			   uint32_t tid, uint64_t time);
+/* The name of the kernel's function at an address, or NULL. */
+const char *converter_kernel_name(struct converter *converter,
+				  uint64_t address, uint64_t time);
+
 /* Events, features, counts of the file. */
 struct perfdata_reader *converter_reader(struct converter *converter);
 /* The files that code comes from, in the order of their first maps. */
@@ -239,6 +274,12 @@ struct convert_stats converter_stats(const struct converter *converter);
 const struct error *converter_jit_failure(const struct converter *converter);
 /* The event is kaa's own stream, which has no samples to show. */
 bool converter_is_stream(const struct event *event);
+/*
+ * The name that a thread had at last; NULL: not known, or forgotten since the
+ * thread ended long ago. After converter_run().
+ */
+const char *converter_last_comm(const struct converter *converter, int32_t pid,
+				int32_t tid);
 /* Counters of the recording; complete after converter_run(). */
 const struct convert_counter *
 converter_counters(const struct converter *converter, size_t *count);

@@ -376,6 +376,25 @@ static struct error *add_notes(struct model *m)
 	return error;
 }
 
+static struct error *add_last_comms(struct model *m)
+{
+	struct profile *profile = m->profile;
+
+	vec_for_each(task, &profile->tasks) {
+		const char *name =
+			converter_last_comm(m->converter, task->pid, task->tid);
+		uint32_t comm = task->comm;
+		struct error *error =
+			name ? profile_intern(profile, name, &comm) : NULL;
+
+		if (error)
+			return error;
+		if (!vec_push(&profile->last_comms, comm))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
 static struct error *fill(struct model *m)
 {
 	/*
@@ -390,7 +409,9 @@ static struct error *fill(struct model *m)
 		return error;
 	add_lost(m);
 	add_counters(m);
-	error = add_notes(m);
+	error = add_last_comms(m);
+	if (!error)
+		error = add_notes(m);
 	if (error)
 		return error;
 	return convert_header(converter_reader(m->converter), m->profile);

@@ -592,6 +592,7 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 	if (error)
 		return error;
 	l->frame->in_interpreter = is_interpreter(l->names, l->frame->dso);
+	l->frame->file_offset = offset + (l->shown - l->address);
 	if (!info || !dso_offset_to_vaddr(l->frame->dso, offset, &rel)) {
 		l->frame->rel = offset + (l->shown - l->address);
 		return NULL;
@@ -661,7 +662,7 @@ static struct error *make_frame(struct names *names, const struct place *place,
 
 	if (!l.frame)
 		return error_no_memory();
-	l.frame->address = l.shown;
+	l.frame->address = l.frame->file_offset = l.shown;
 	l.frame->valid_to = UINT64_MAX;
 	l.frame->user[0] = l.frame->user[1] = PROFILE_NONE;
 	if (mode == ADDRESS_USER || mode == ADDRESS_BEFORE_EXEC)

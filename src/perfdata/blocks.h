@@ -5,6 +5,10 @@
  * Bytes stand in blocks of 1 MiB. A record never straddles two blocks: what is
  * left of one moves to the start of the next. Whoever keeps a record takes a
  * reference to its block; blocks without references are used again.
+ *
+ * A record may have a gap: bytes that the source has and that were not read.
+ * The block has room for them, so that they can be read into their place
+ * later, and bytes behind a gap are where they would be without it.
  */
 #ifndef KAA_PERFDATA_BLOCKS_H
 #define KAA_PERFDATA_BLOCKS_H
@@ -19,6 +23,8 @@
 struct block {
 	struct block *next_free;
 	uint32_t refs;
+	/* Where data[0] stands in the stream's source. */
+	uint64_t offset;
 	size_t size;
 	size_t capacity;
 	_Alignas(8) uint8_t data[];
@@ -44,10 +50,29 @@ void block_unref(struct block_pool *pool, struct block *block);
 typedef struct error *(*stream_fill_fn)(void *context, void *data, size_t size,
 					size_t *ret);
 
+/* Bytes [start, end) of a record; none if both are 0. */
+struct stream_gap {
+	uint16_t start;
+	uint16_t end;
+};
+
+/*
+ * What may be left out of a record of header.size bytes, of which the first
+ * `have` are there.
+ */
+typedef struct stream_gap (*stream_gap_fn)(void *context, const uint8_t *record,
+					   size_t have);
+
 struct stream {
 	struct block_pool *pool;
 	stream_fill_fn fill;
+	/* NULL: records are read whole. The source is then one with offsets. */
+	stream_gap_fn gap;
 	void *context;
+	/* Offset in the source of the next byte that fill() gives. */
+	uint64_t offset;
+	/* How much is asked of fill() at once where there are gaps; 0: all. */
+	size_t step;
 	/* The block being cut, with one reference of the stream's own. */
 	struct block *block;
 	size_t pos;
@@ -60,6 +85,7 @@ struct stream_record {
 	const struct perf_event_header *header;
 	/* Holds it; the caller owns one reference. */
 	struct block *block;
+	struct stream_gap gap;
 };
 
 void stream_deinit(struct stream *stream);

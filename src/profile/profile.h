@@ -237,6 +237,11 @@ struct profile {
 	VEC(uint32_t) stack_frames;
 	VEC(uint32_t) stack_depths;
 	VEC(struct profile_task) tasks;
+	/*
+	 * The comm that each task's thread had last, whether a sample saw it
+	 * or not. Empty: the comms of the tasks are all that is known.
+	 */
+	VEC(uint32_t) last_comms;
 	VEC(struct profile_event) events;
 	struct profile_samples samples;
 	uint64_t counters[PROFILE_COUNTERS];

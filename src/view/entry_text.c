@@ -35,13 +35,17 @@ static const char *thread_comm(const struct entry_text *t, int32_t tid)
 
 static struct error *learn_comms(struct entry_text *t)
 {
-	vec_for_each(task, &t->tree->profile->tasks) {
+	const struct profile *profile = t->tree->profile;
+
+	for (size_t i = 0; i < profile->tasks.count; i++) {
+		const struct profile_task *task = &profile->tasks.data[i];
 		uint64_t *comm =
 			map_insert(&t->comms, (uint32_t)task->tid, 0, NULL);
 
 		if (!comm)
 			return error_no_memory();
-		*comm = task->comm;
+		*comm = profile->last_comms.count ? profile->last_comms.data[i]
+						  : task->comm;
 	}
 	return NULL;
 }
@@ -154,6 +158,17 @@ static void put_line(const struct entry_text *t,
 	strbuf_putc(out, ']');
 }
 
+static void put_comm(const struct entry_text *t,
+		     const struct profile_task *task, size_t width,
+		     struct strbuf *out)
+{
+	size_t start = out->len;
+
+	text_string(out, t->tree->profile, task->comm, "");
+	if (t->options->like_perf && out->len - start > width)
+		strbuf_truncate(out, start + width);
+}
+
 static void put_task(const struct entry_text *t, int32_t id, size_t width,
 		     struct strbuf *out)
 {
@@ -174,7 +189,7 @@ static void put_cell(const struct entry_text *t, enum report_key key,
 
 	switch (key) {
 	case REPORT_COMM:
-		text_string(out, t->tree->profile, task->comm, "");
+		put_comm(t, task, width, out);
 		break;
 	case REPORT_DSO:
 		put_dso(t, frame, out);
@@ -240,6 +255,19 @@ static size_t symbol_width(const struct entry_text *t,
 		       : width;
 }
 
+/* perf makes room for the name that the entry's first thread had last. */
+static size_t comm_width(const struct entry_text *t,
+			 const struct calltree_entry *entry)
+{
+	const struct profile *profile = t->tree->profile;
+	uint32_t first = profile->samples.task[entry->row];
+
+	if (t->options->like_perf)
+		return strlen(
+			thread_comm(t, profile_task(profile, first)->tid));
+	return string_length(profile, entry_task(t->tree, entry)->comm, 0);
+}
+
 /* The width that an entry needs; that of threads counts even if elided. */
 static size_t cell_width(struct entry_text *t, enum report_key key,
 			 const struct calltree_entry *entry)
@@ -249,7 +277,7 @@ static size_t cell_width(struct entry_text *t, enum report_key key,
 
 	switch (key) {
 	case REPORT_COMM:
-		return string_length(t->tree->profile, task->comm, 0);
+		return comm_width(t, entry);
 	case REPORT_DSO:
 		return dso_width(t, frame);
 	case REPORT_SYMBOL:

@@ -304,6 +304,8 @@ def test_ctrl_c_on_a_terminal(kaa, newest_python, tmp_path):
     mark, data = tmp_path / "mark", tmp_path / "perf.data"
     pid, terminal = pty.fork()
     if not pid:
+        # A shell leaves it ignored in what it starts in the background, as these tests may have been.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execv(kaa.command[0], [*kaa.command, "record", "-F", "999", "-o", str(data), "--", *newest_python.command,
                                   str(script), str(mark)])
     seen = b""

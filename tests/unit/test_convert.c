@@ -484,18 +484,22 @@ static void test_filters(void **state)
 	static const int64_t pids[] = { PID + 1 }, cpus[] = { 1 }, none[] = { 7 };
 	static const char *const comms[] = { "other" };
 	const uint64_t chain[] = { USER, at(long_add) };
+	const struct convert_time late = { .from = now + 2 };
+	const struct convert_time early = { .to = now + 1 };
+	const struct convert_time both[] = { early, late };
 	const struct {
 		struct convert_options options;
 		uint64_t samples;
 	} cases[] = {
 		{ {}, 2 },
+		{ { .times = { both, 2 } }, 2 },
 		{ { .pids = { pids, 1 } }, 1 },
 		{ { .tids = { none, 1 } }, 0 },
 		{ { .cpus = { cpus, 1 } }, 2 },
 		{ { .cpus = { none, 1 } }, 0 },
 		{ { .comms = { comms, 1 } }, 1 },
-		{ { .time_from = now + 2 }, 1 },
-		{ { .time_to = now + 1 }, 1 },
+		{ { .times = { &late, 1 } }, 1 },
+		{ { .times = { &early, 1 } }, 1 },
 	};
 
 	(void)state;
