@@ -209,20 +209,22 @@ static struct error *synthesized(void *arg, const struct record *record)
 	return error ? error : handle_task(recorder, &copy);
 }
 
-static struct error *synthesize_task(struct recorder *recorder, pid_t pid)
+static struct error *synthesize_task(struct recorder *recorder, pid_t pid,
+				     struct mapped_files *files)
 {
 	const struct sampler_options *options = &recorder->options.sampler;
 
 	/* Who unwinds later needs the maps that hold .eh_frame, too. */
 	return synthesize_process(options->root, pid,
-				  options->callchain == CALLCHAIN_DWARF,
+				  options->callchain == CALLCHAIN_DWARF, files,
 				  synthesized, recorder);
 }
 
 /* One of all processes: even root may not look at some. */
-static struct error *synthesize_readable(struct recorder *recorder, pid_t pid)
+static struct error *synthesize_readable(struct recorder *recorder, pid_t pid,
+					 struct mapped_files *files)
 {
-	struct error *error = synthesize_task(recorder, pid);
+	struct error *error = synthesize_task(recorder, pid, files);
 
 	if (!error || error->code == ERROR_NO_MEMORY)
 		return error;
@@ -233,6 +235,7 @@ static struct error *synthesize_readable(struct recorder *recorder, pid_t pid)
 
 struct error *recorder_synthesize(struct recorder *recorder)
 {
+	struct mapped_files files = MAPPED_FILES_INIT;
 	struct pid_list all = {};
 	const char *root = recorder->options.sampler.root;
 	struct error *error =
@@ -241,7 +244,7 @@ struct error *recorder_synthesize(struct recorder *recorder)
 	if (!error && recorder->options.system_wide)
 		error = proc_processes(root, &all);
 	for (size_t i = 0; !error && i < all.count; i++)
-		error = synthesize_readable(recorder, all.data[i]);
+		error = synthesize_readable(recorder, all.data[i], &files);
 	vec_deinit(&all);
 	if (recorder->unreadable_processes)
 		recorder_tell(recorder,
@@ -249,7 +252,8 @@ struct error *recorder_synthesize(struct recorder *recorder)
 			      recorder->unreadable_processes);
 	for (size_t i = 0; !error && i < recorder->options.processes.count; i++)
 		error = synthesize_task(recorder,
-					recorder->options.processes.data[i]);
+					recorder->options.processes.data[i], &files);
+	mapped_files_deinit(&files);
 	if (!error)
 		error = output_round(&recorder->output);
 	if (!error)

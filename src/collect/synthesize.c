@@ -95,9 +95,23 @@ static struct error *synthesize_thread(const char *root, pid_t pid, pid_t tid,
 	return sink(arg, &record);
 }
 
+/* In the place of device and inode, as the kernel does it. */
+static void put_build_id(struct record *record, const struct build_id *id)
+{
+	if (!id->size)
+		return;
+	record->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	record->mmap.maj = record->mmap.min = 0;
+	record->mmap.ino = 0;
+	record->mmap.build_id_size = id->size;
+	memcpy(record->mmap.build_id, id->data, id->size);
+}
+
 static struct error *synthesize_map(pid_t pid, const struct proc_map *map,
+				    struct mapped_files *files,
 				    record_sink *sink, void *arg)
 {
+	struct build_id id = {};
 	struct record record = {
 		.type = PERF_RECORD_MMAP2,
 		.misc = PERF_RECORD_MISC_USER,
@@ -119,10 +133,14 @@ static struct error *synthesize_map(pid_t pid, const struct proc_map *map,
 	if (!(map->prot & PROT_EXEC))
 		record.misc |= PERF_RECORD_MISC_MMAP_DATA;
 	record.mmap.filename_len = (uint32_t)strlen(record.mmap.filename);
+	if (files)
+		id = mapped_files_build_id(files, pid, map);
+	put_build_id(&record, &id);
 	return sink(arg, &record);
 }
 
 static struct error *synthesize_maps(const char *root, pid_t pid, bool data,
+				     struct mapped_files *files,
 				     record_sink *sink, void *arg)
 {
 	struct proc_maps maps = PROC_MAPS_INIT;
@@ -133,7 +151,7 @@ static struct error *synthesize_maps(const char *root, pid_t pid, bool data,
 	vec_for_each(map, &maps.maps) {
 		if (!data && !(map->prot & PROT_EXEC))
 			continue;
-		error = synthesize_map(pid, map, sink, arg);
+		error = synthesize_map(pid, map, files, sink, arg);
 		if (error)
 			break;
 	}
@@ -142,7 +160,8 @@ static struct error *synthesize_maps(const char *root, pid_t pid, bool data,
 }
 
 struct error *synthesize_process(const char *root, pid_t pid, bool data,
-				 record_sink *sink, void *arg)
+				 struct mapped_files *files, record_sink *sink,
+				 void *arg)
 {
 	struct pid_list threads = {};
 	struct error *error = proc_threads(root, pid, &threads);
@@ -156,7 +175,7 @@ struct error *synthesize_process(const char *root, pid_t pid, bool data,
 		}
 	}
 	if (!error)
-		error = synthesize_maps(root, pid, data, sink, arg);
+		error = synthesize_maps(root, pid, data, files, sink, arg);
 	vec_deinit(&threads);
 	if (error && error->code == ERROR_NOT_FOUND) {
 		error_destroy(error);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "collect/mapped_files.h"
 #include "perfdata/record.h"
 
 /* Takes a record; borrowed for the call. */
@@ -24,9 +25,11 @@ struct error *synthesize_kernel(const char *root, record_sink *sink, void *arg);
 
 /*
  * COMM, FORK and MMAP2 records of a process and its threads. A process that
- * has ended meanwhile gives nothing. data: maps that are not code, too.
+ * has ended meanwhile gives nothing. data: maps that are not code, too. files:
+ * where to get build-ids of the mapped files; NULL: without them.
  */
 struct error *synthesize_process(const char *root, pid_t pid, bool data,
-				 record_sink *sink, void *arg);
+				 struct mapped_files *files, record_sink *sink,
+				 void *arg);
 
 #endif

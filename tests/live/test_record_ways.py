@@ -276,6 +276,27 @@ def test_attached_to_a_chroot_elsewhere(kaa, newest_python, root, tmp_path):
     assert not [frame for sample in samples for frame in sample.frames if str(jail) in frame.dso]
 
 
+def build_id_of(path):
+    found = re.search(r"Build ID: ([0-9a-f]+)", run(["readelf", "-n", path]).stdout)
+    return found and found[1]
+
+
+def test_attached_maps_have_build_ids(kaa, perf_system, newest_python, tmp_path):
+    """A path names another file in another container, or after an upgrade; the build-id does not."""
+    data = tmp_path / "perf.data"
+    script = write(tmp_path / "program.py", f"{SPIN}import ssl\nprint('ready', flush=True)\nstay(20)\n")
+    with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        kaa("record", "-F", "99", "-o", data, "-p", str(target.pid), "--", "sleep", "0.2")
+        maps = pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+    mapped = {words[5] for words in map(str.split, maps.splitlines()) if len(words) == 6 and "x" in words[1] and words[5][0] == "/"}
+    shown = perf_system("script", "--show-mmap-events", "-i", data).stdout
+    said = dict(reversed(pair) for pair in re.findall(r"PERF_RECORD_MMAP2 .*<([0-9a-f]+)>\]: r-xp (/.*)", shown))
+    expected = {path: build_id_of(path) for path in mapped}
+    said.pop(f"{data}.python")
+    assert len(expected) > 4 and said == {path: build_id for path, build_id in expected.items() if build_id}
+
+
 @pytest.mark.parametrize("end, status", [("os._exit(6)", 6), ("sys.exit(9)", 9), ("raise ValueError", 1),
                                          ("ctypes.string_at(0)", 128 + signal.SIGSEGV)])
 def test_ends_of_programs(kaa, newest_python, tmp_path, end, status):
