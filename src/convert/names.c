@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "convert/names.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -505,10 +506,35 @@ static const char *frame_name(const struct names *names,
 }
 
 /*
+ * perf asks elfutils first. They give a position-independent file addresses
+ * from 0x10000 on, and perf looks for the file's own among these: below that,
+ * it finds nothing, and asks binutils' addr2line.
+ */
+static bool is_asked_of_addr2line(const struct lookup *l)
+{
+	const uint64_t elfutils_first = 0x10000;
+	struct elf_file *elf = NULL;
+	struct error *error = dso_elf(l->frame->dso, &elf);
+
+	error_destroy(error);
+	return elf && elf->type == ET_DYN && l->frame->rel < elfutils_first;
+}
+
+/*
+ * What addr2line says, asked for the first time for a function without a name
+ * for the linker, is the symbol's name; and ever after if the function begins
+ * where the symbol does.
+ */
+static bool is_named_by_symbol(const struct symbol_frame *frame)
+{
+	return !frame->is_linkage_name &&
+	       (frame->is_new || (frame->was_innermost &&
+				  frame->start == frame->symbol->start));
+}
+
+/*
  * perf takes a function by what debug information calls it for an inlined
- * one, unless the symbol is called the same. It has the names from binutils'
- * addr2line, which, asked for the first time for a function without a name for
- * the linker, says the symbol's name.
+ * one, unless the symbol is called the same.
  */
 static bool is_shown_inlined(const struct lookup *l,
 			     const struct symbol_frame *frame)
@@ -517,7 +543,8 @@ static bool is_shown_inlined(const struct lookup *l,
 
 	if (!l->names->options->like_perf)
 		return frame->inlined;
-	if (frame->is_new && !frame->is_linkage_name)
+	if (is_asked_of_addr2line(l) ? is_named_by_symbol(frame)
+				     : !frame->inlined)
 		return false;
 	return name ? strcmp(name, l->frame->name) != 0 : frame->inlined;
 }

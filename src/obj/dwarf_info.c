@@ -455,7 +455,11 @@ static struct error *fill(struct dwarf_info *info, struct unit *unit,
 {
 	struct error *error;
 
-	*ret = (struct dwarf_function){ .inlined = function->inlined };
+	*ret = (struct dwarf_function){
+		.inlined = function->inlined,
+		.was_innermost = function->asked,
+		.start = unit->ranges.data[function->first_range].start,
+	};
 	error = name_of(info, function->die, &ret->name, &ret->is_linkage_name);
 	ret->is_linkage_name |= is_plain_language(unit->dwarf.language);
 	if (error || !function->inlined || !info->sections.line.size)
@@ -510,6 +514,7 @@ struct error *dwarf_info_functions(struct dwarf_info *info, uint64_t vaddr,
 	}
 	if (n) {
 		ret[n - 1].is_new = !innermost->asked;
+		ret[n - 1].was_innermost = true;
 		innermost->asked = true;
 	}
 	for (size_t j = 0; j < n / 2; j++) {

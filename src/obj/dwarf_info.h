@@ -33,6 +33,10 @@ struct dwarf_function {
 	bool inlined;
 	/* No call before had this very function, at this place, innermost. */
 	bool is_new;
+	/* This call or one before had. */
+	bool was_innermost;
+	/* Where it begins, as its first range has it. */
+	uint64_t start;
 	/* NULL, 0: not known, or no lines were wanted. */
 	const char *call_file;
 	uint32_t call_line;

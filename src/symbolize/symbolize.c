@@ -387,6 +387,8 @@ static struct error *name_frame(struct symbolizer *symbolizer,
 	ret->inlined = function->inlined;
 	ret->is_linkage_name = function->is_linkage_name;
 	ret->is_new = function->is_new;
+	ret->was_innermost = function->was_innermost;
+	ret->start = function->start;
 	if (!function->name)
 		return NULL;
 	ret->raw_name = function->name;

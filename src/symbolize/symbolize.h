@@ -61,6 +61,8 @@ struct symbol_frame {
 	/* As struct dwarf_function has them. */
 	bool is_linkage_name;
 	bool is_new;
+	bool was_innermost;
+	uint64_t start;
 	/* Where it is being executed, if lines are wanted. NULL, 0: not known. */
 	const char *file;
 	uint32_t line;
