@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Places have 32 bits. */
-enum { FIRST_LOG2 = 10, LAST_LOG2 = 26 };
+/* 64 KiB; up to 2 MiB memory is less dear than time; places have 32 bits. */
+enum { FIRST_LOG2 = 10, SPARSE_LOG2 = 15, LAST_LOG2 = 26 };
 
 static const struct code_entry nothing;
 
@@ -98,14 +98,24 @@ struct code_entry *codes_find(struct codes *codes, uintptr_t code)
 	return entry->code ? entry : NULL;
 }
 
+/*
+ * Up to a quarter in use, then up to a half: of nine entries one is not where it is
+ * looked for first, later of four.
+ */
+static bool is_full(const struct codes *codes)
+{
+	size_t share = codes->log2 > SPARSE_LOG2 ? 2 : 4;
+
+	return codes->count * share >= capacity(codes);
+}
+
 struct code_entry *codes_insert(struct codes *codes, uintptr_t code)
 {
 	struct code_entry *entry = codes_find(codes, code);
 
 	if (entry)
 		return entry;
-	/* At most half full: chains stay short. */
-	if (codes->count * 2 >= capacity(codes) && !grow(codes))
+	if (is_full(codes) && !grow(codes))
 		return NULL;
 	entry = place(codes->entries, codes->log2, code);
 	entry->code = code;

@@ -86,7 +86,7 @@ codes_find_in(const struct codes_view *view, uintptr_t code)
 	uint64_t place = codes_place(view, code);
 	const struct code_entry *entry = codes_at(view, place);
 
-	/* Three of four are there; nothing before the loop for the others. */
+	/* As a rule it is there: a loop would cost more. */
 	if (__builtin_expect(entry->code == code, 1))
 		return entry;
 	while (entry->code) {
