@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs for bench/trampolines: trampoline_workloads.py NAME ROUNDS. Prints the user time of the rounds, in seconds.
+"""Programs for bench/trampolines.
+
+    trampoline_workloads.py NAME ROUNDS     runs so many rounds
+    trampoline_workloads.py NAME            reads numbers of rounds, one a line; runs each and prints its CPU time in seconds
+
+Both print first whether Python functions have trampolines.
 
 calls     little else than calls of small functions
 tasks     a round-robin scheduler of tasks that pass messages: many small methods, attributes, linked lists
@@ -9,8 +14,8 @@ text      a pure Python tokenizer and writer of JSON, regular expressions, sorti
 import json
 import random
 import re
-import resource
 import sys
+import time
 
 
 def fib(n):
@@ -227,12 +232,25 @@ def text():
     re.sub(r"tag(\d)", lambda match: match[0].upper(), write(again))
 
 
-def main():
-    work, rounds = globals()[sys.argv[1]], int(sys.argv[2])
-    begin = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+def trampolines():
+    return getattr(sys, "is_stack_trampoline_active", bool)()
+
+
+def timed(work, rounds):
+    begin = time.process_time()
     for _ in range(rounds):
         work()
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - begin)
+    return time.process_time() - begin
+
+
+def main():
+    work = globals()[sys.argv[1]]
+    print(trampolines(), flush=True)
+    if len(sys.argv) > 2:
+        timed(work, int(sys.argv[2]))
+        return
+    for line in iter(sys.stdin.readline, ""):
+        print(timed(work, int(line)), flush=True)
 
 
 if __name__ == "__main__":

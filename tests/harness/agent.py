@@ -12,6 +12,8 @@ Files under a number that another process had before would be found by chance in
 
 shows the interpreter this folder as /tmp (only root can do that); the library is copied into it.
 
+way.under = [words] stand before the interpreter: a tool that it runs under.
+
 backend: "perf", "perf_jit" or "perf_elf" for what is active from the start, None for nothing: then the program may
 call sys.activate_stack_trampoline.
 """
@@ -47,7 +49,7 @@ def private_tmp(folder):
 
 class Way:
     def __init__(self, python, library=None, private=None):
-        self.python, self.library = python, library
+        self.python, self.library, self.under = python, library, []
         self.folder, self.prefix = pathlib.Path("/tmp"), list(python.prefix)
         if private:
             self.folder, self.prefix = private, private_tmp(private) + self.prefix
@@ -72,7 +74,7 @@ class Way:
     def bare_command(self, words, backend=None, env=()):
         """The same for somebody who is in the chroot already."""
         switches = [] if self.library or not backend else ["-X", backend]
-        return ["env", *self.environment(backend), *env, self.python.path, *switches, *map(str, words)]
+        return ["env", *self.environment(backend), *env, *map(str, self.under), self.python.path, *switches, *map(str, words)]
 
     def map_path(self, pid):
         return self.folder / f"perf-{pid}.map"
