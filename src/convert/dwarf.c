@@ -17,6 +17,7 @@ struct error *dwarf_init(struct dwarf *dwarf, struct images *images,
 
 void dwarf_deinit(struct dwarf *dwarf)
 {
+	error_destroy(dwarf->failure);
 	unwinder_destroy(dwarf->unwinder);
 	free(dwarf->frames);
 }
@@ -66,14 +67,39 @@ static bool read_trampoline(struct dwarf *dwarf, const struct process_map *map,
 	       names_trampoline_code(dwarf->names, &place, address, buf, size);
 }
 
+/* What of the stack is in memory is the unwinder's. */
+static void show_stack(struct dwarf *dwarf)
+{
+	const struct record_sample *sample = dwarf->sample;
+	uint64_t size = sample->stack_dyn_size;
+
+	if (size > sample->stack_present)
+		size = sample->stack_present;
+	dwarf->stack.bytes = (struct bytes){ sample->stack_user, size };
+}
+
+/* Has the first `size` bytes of the stack in memory. */
+static bool reach(struct dwarf *dwarf, uint64_t size)
+{
+	if (size <= dwarf->stack.bytes.size)
+		return true;
+	if (!dwarf->reader || dwarf->failure)
+		return false;
+	dwarf->failure = perfdata_reader_read_stack(dwarf->reader, size);
+	show_stack(dwarf);
+	return !dwarf->failure;
+}
+
 static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 {
 	struct dwarf *dwarf = arg;
-	uint64_t in_stack = address - dwarf->stack_start;
+	uint64_t in_stack = address - dwarf->stack.start;
 	struct process_map *map;
 
 	if (in_stack < dwarf->sample->stack_dyn_size &&
 	    size <= dwarf->sample->stack_dyn_size - in_stack) {
+		if (!reach(dwarf, in_stack + size))
+			return false;
 		memcpy(buf, dwarf->sample->stack_user + in_stack, size);
 		return true;
 	}
@@ -89,16 +115,51 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 	return read_trampoline(dwarf, map, address, buf, size);
 }
 
+/* The number of what code the addresses of the process stand for. */
+static uint64_t space_of(struct dwarf *dwarf)
+{
+	uint32_t pid = process_pid(dwarf->process);
+	uint64_t space = process_generation(dwarf->process, dwarf->time);
+
+	if (!space)
+		space = (1ull << 63) + ++dwarf->last_space;
+	if (jits_has(dwarf->jits, pid))
+		space = hash_combine(space, jits_generation(dwarf->jits, pid,
+							    dwarf->time));
+	return space;
+}
+
+/*
+ * With what is in memory of the stack, and with all of it if that does not
+ * lead to its end: how it ends depends on where it ends.
+ */
+static enum unwind_end walk(struct dwarf *dwarf, const struct unwind_regs *regs,
+			    size_t *count)
+{
+	const struct unwind_target target = { .find_map = find_map,
+					      .read = read_memory,
+					      .arg = dwarf,
+					      .space = space_of(dwarf) };
+	uint64_t size = dwarf->sample->stack_dyn_size;
+	bool partial;
+	enum unwind_end end;
+
+	show_stack(dwarf);
+	partial = dwarf->stack.bytes.size < size;
+	end = unwind_stack(dwarf->unwinder, &target, regs, &dwarf->stack,
+			   dwarf->frames, NULL, DWARF_MAX_FRAMES, count);
+	if (end != UNWIND_COMPLETE && partial && reach(dwarf, size))
+		end = unwind_stack(dwarf->unwinder, &target, regs,
+				   &dwarf->stack, dwarf->frames, NULL,
+				   DWARF_MAX_FRAMES, count);
+	return end;
+}
+
 struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,
 			   struct process *process, address_vec *addresses,
 			   bool *complete)
 {
 	const struct record_sample *sample = &record->sample;
-	struct unwind_target target = { .find_map = find_map,
-					.read = read_memory,
-					.arg = dwarf };
-	struct unwind_stack stack = { .bytes = { sample->stack_user,
-						 sample->stack_dyn_size } };
 	struct unwind_regs regs = {};
 	enum unwind_end end;
 	size_t count = 0;
@@ -110,21 +171,13 @@ struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,
 		*complete = false;
 		return NULL;
 	}
-	stack.start = regs.value[UNWIND_RSP];
 	dwarf->process = process;
 	dwarf->time = record->time;
 	dwarf->sample = sample;
-	dwarf->stack_start = stack.start;
-	target.space = process_generation(process, record->time);
-	if (!target.space)
-		target.space = (1ull << 63) + ++dwarf->last_space;
-	if (jits_has(dwarf->jits, process_pid(process)))
-		target.space = hash_combine(
-			target.space, jits_generation(dwarf->jits,
-						      process_pid(process),
-						      record->time));
-	end = unwind_stack(dwarf->unwinder, &target, &regs, &stack,
-			   dwarf->frames, NULL, DWARF_MAX_FRAMES, &count);
+	dwarf->stack.start = regs.value[UNWIND_RSP];
+	end = walk(dwarf, &regs, &count);
+	if (dwarf->failure)
+		return take_ptr(dwarf->failure);
 	if (!vec_reserve(addresses, count))
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {

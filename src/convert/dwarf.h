@@ -13,7 +13,7 @@
 #include "convert/image.h"
 #include "convert/jit.h"
 #include "convert/names.h"
-#include "perfdata/record.h"
+#include "perfdata/reader.h"
 #include "process/process.h"
 #include "unwind/unwind.h"
 
@@ -27,6 +27,8 @@ struct dwarf {
 	struct jits *jits;
 	/* Of trampolines; NULL: stacks end there. Set it after dwarf_init(). */
 	struct names *names;
+	/* Has what is not in memory of stacks; NULL: they are whole. As names. */
+	struct perfdata_reader *reader;
 	struct unwind_frame *frames;
 	/* Of the sample being unwound. */
 	struct process *process;
@@ -34,7 +36,9 @@ struct dwarf {
 	/* For sets of maps that have no number. */
 	uint64_t last_space;
 	const struct record_sample *sample;
-	uint64_t stack_start;
+	struct unwind_stack stack;
+	/* Why the rest of the stack could not be read. */
+	struct error *failure;
 };
 
 typedef VEC(uint64_t) address_vec;

@@ -6,6 +6,8 @@
 
 #define BLOCK_CAPACITY (1u << 20)
 #define MAX_FREE_BLOCKS 64
+/* What is read of a record before it is asked where its gap is. */
+#define HEAD_SIZE 1024
 
 static struct block *block_create(struct block_pool *pool, size_t capacity)
 {
@@ -83,12 +85,28 @@ static struct error *make_room(struct stream *stream)
 	}
 	if (left)
 		memmove(block->data, old->data + stream->pos, left);
+	block->offset = stream->offset - left;
 	block->size = left;
 	stream->block = block;
 	stream->pos = 0;
 	if (block != old)
 		block_unref(stream->pool, old);
 	return NULL;
+}
+
+/* How much to read at once; less than all room only behind a gap. */
+static size_t next_step(struct stream *stream, size_t need)
+{
+	size_t room = stream->block->capacity - stream->block->size;
+	size_t step = stream->step;
+
+	if (!step)
+		return room;
+	/* Without another gap it soon is all room again. */
+	stream->step = step < BLOCK_CAPACITY / 2 ? step * 2 : 0;
+	if (step < need - stream_left(stream))
+		step = need - stream_left(stream);
+	return step < room ? step : room;
 }
 
 /* Tries to have `need` bytes uncut; fewer if the stream has no more. */
@@ -109,12 +127,57 @@ static struct error *fill(struct stream *stream, size_t need)
 	do {
 		struct block *block = stream->block;
 
-		err = stream->fill(stream->context, block->data + block->size,
-				   block->capacity - block->size, &got);
+		err = stream->fill(stream->context, stream->offset,
+				   block->data + block->size,
+				   next_step(stream, need), &got);
 		if (err)
 			return err;
 		block->size += got;
+		stream->offset += got;
 	} while (got && stream_left(stream) < need);
+	return NULL;
+}
+
+static struct stream_gap ask_for_gap(const struct stream *stream)
+{
+	const struct block *block = stream->block;
+	const uint8_t *at = block->data + stream->pos;
+
+	/* A record that is not aligned is copied as a whole. */
+	if ((uintptr_t)at % 8)
+		return (struct stream_gap){};
+	return stream->gap(stream->context, block->offset + stream->pos, at,
+			   stream_left(stream));
+}
+
+/* Moves the source behind what may be left out of the record of that size. */
+static struct error *leave_gap(struct stream *stream, size_t size,
+			       struct stream_gap *ret)
+{
+	struct stream_gap gap;
+	struct error *err;
+	size_t left;
+
+	err = fill(stream, size < HEAD_SIZE ? size : HEAD_SIZE);
+	if (err || stream_left(stream) >= size)
+		return err;
+	gap = ask_for_gap(stream);
+	if (!gap.end)
+		return NULL;
+	/* As fill() has it: later the gap would move, too. */
+	if (stream->block->capacity - stream->pos < BLOCK_CAPACITY / 8)
+		err = make_room(stream);
+	if (!err)
+		err = fill(stream, gap.start);
+	left = stream_left(stream);
+	if (err || left < gap.start || left >= gap.end)
+		return err;
+	/* The end of this record, the head of the next, and as much of it. */
+	stream->step = gap.start + HEAD_SIZE / 2;
+	stream->block->size += gap.end - left;
+	stream->offset += gap.end - left;
+	gap.start = (uint16_t)left;
+	*ret = gap;
 	return NULL;
 }
 
@@ -141,6 +204,7 @@ struct error *stream_next(struct stream *stream, struct stream_record *ret)
 
 	ret->header = NULL;
 	ret->block = NULL;
+	ret->gap = (struct stream_gap){};
 	err = stream->broken ? NULL : fill(stream, sizeof(header));
 	if (err || stream->broken || stream_left(stream) < sizeof(header))
 		return err;
@@ -149,7 +213,10 @@ struct error *stream_next(struct stream *stream, struct stream_record *ret)
 		stream->broken = true;
 		return NULL;
 	}
-	err = fill(stream, header.size);
+	if (stream->gap && stream_left(stream) < header.size)
+		err = leave_gap(stream, header.size, &ret->gap);
+	if (!err)
+		err = fill(stream, header.size);
 	if (err || stream_left(stream) < header.size)
 		return err;
 	at = stream->block->data + stream->pos;

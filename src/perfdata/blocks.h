@@ -45,10 +45,10 @@ void block_unref(struct block_pool *pool, struct block *block);
 
 /*
  * Stores up to size bytes at data and their number in *ret; 0 means that there
- * are none, for now or for ever.
+ * are none, for now or for ever. offset: of the first one in the source.
  */
-typedef struct error *(*stream_fill_fn)(void *context, void *data, size_t size,
-					size_t *ret);
+typedef struct error *(*stream_fill_fn)(void *context, uint64_t offset,
+					void *data, size_t size, size_t *ret);
 
 /* Bytes [start, end) of a record; none if both are 0. */
 struct stream_gap {
@@ -57,21 +57,21 @@ struct stream_gap {
 };
 
 /*
- * What may be left out of a record of header.size bytes, of which the first
- * `have` are there.
+ * What may be left out of the record at offset, of which the first `have`
+ * bytes are there (at least its header).
  */
-typedef struct stream_gap (*stream_gap_fn)(void *context, const uint8_t *record,
-					   size_t have);
+typedef struct stream_gap (*stream_gap_fn)(void *context, uint64_t offset,
+					   const uint8_t *record, size_t have);
 
 struct stream {
 	struct block_pool *pool;
 	stream_fill_fn fill;
-	/* NULL: records are read whole. The source is then one with offsets. */
+	/* NULL: records are read whole. */
 	stream_gap_fn gap;
 	void *context;
-	/* Offset in the source of the next byte that fill() gives. */
+	/* Where in the source fill() goes on. */
 	uint64_t offset;
-	/* How much is asked of fill() at once where there are gaps; 0: all. */
+	/* Where there are gaps, how much is asked of fill() at once; else 0. */
 	size_t step;
 	/* The block being cut, with one reference of the stream's own. */
 	struct block *block;

@@ -12,15 +12,13 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-
-struct block;
+#include "perfdata/blocks.h"
 
 struct queue_entry {
 	uint64_t time;
 	/* Set by queue_add(). */
 	uint64_t sequence;
-	const struct perf_event_header *header;
-	struct block *block;
+	struct stream_record record;
 };
 
 /* Zero-initialise to start. */

@@ -20,6 +20,11 @@
 /* Bounds of what is read at once: ids of one event, one feature's payload. */
 #define MAX_IDS_SIZE (64u << 20)
 #define MAX_FEATURE_SIZE (256u << 20)
+/* Bytes of a stack that are worth a call of their own not to be read. */
+#define GAP_MIN 4096
+/* What the kernel is told ahead, and what is read ahead of a stack. */
+#define ANNOUNCE_SIZE (8u << 20)
+#define STACK_AHEAD 2048
 
 static const uint8_t magic[8] = "PERFILE2";
 static const uint8_t magic_swapped[8] = "2ELIFREP";
@@ -42,8 +47,7 @@ struct perfdata_reader {
 	/* Lost samples by event index. */
 	VEC(uint64_t) lost;
 
-	/* The next byte to read of a regular file; the end of its data. */
-	uint64_t pos;
+	/* The end of a regular file's data. */
 	uint64_t end;
 
 	struct block_pool pool;
@@ -62,6 +66,11 @@ struct perfdata_reader {
 	struct record record;
 	/* Holds what `record` borrows. */
 	struct block *record_block;
+
+	/* Of a stack that may be left out, how much is read with its sample. */
+	size_t stack_expected;
+	/* Up to where the kernel was told that the file will be read. */
+	uint64_t announced;
 };
 
 /* Files */
@@ -325,7 +334,7 @@ static void set_data(struct perfdata_reader *r, const struct section *data)
 		r->stats.missing_bytes = size - room;
 		size = room;
 	}
-	r->pos = data->offset;
+	r->outer.offset = data->offset;
 	r->end = data->offset + size;
 }
 
@@ -378,7 +387,7 @@ static struct error *read_header(struct perfdata_reader *r)
 		return reader_error(&header, "the header");
 	if (size == PIPE_HEADER_SIZE) {
 		r->is_pipe = true;
-		r->pos = PIPE_HEADER_SIZE;
+		r->outer.offset = PIPE_HEADER_SIZE;
 		r->end = r->file_size;
 		return NULL;
 	}
@@ -391,24 +400,57 @@ static struct error *read_header(struct perfdata_reader *r)
 
 /* Streams of records */
 
-static struct error *fill_from_file(void *context, void *data, size_t size,
-				    size_t *ret)
+/* The kernel does not see by itself that what has gaps is read in order. */
+static void announce(struct perfdata_reader *r, uint64_t offset)
+{
+	if (offset + ANNOUNCE_SIZE / 2 <= r->announced)
+		return;
+	if (r->announced < offset)
+		r->announced = offset;
+	posix_fadvise(r->fd, (off_t)r->announced, ANNOUNCE_SIZE,
+		      POSIX_FADV_WILLNEED);
+	r->announced += ANNOUNCE_SIZE;
+}
+
+static struct error *fill_from_file(void *context, uint64_t offset,
+				    void *data, size_t size, size_t *ret)
 {
 	struct perfdata_reader *r = context;
-	struct error *err;
 
 	if (!r->is_regular)
 		return read_up_to(r, data, size, ret);
-	if (size > r->end - r->pos)
-		size = r->end - r->pos;
-	err = pread_up_to(r, data, size, r->pos, ret);
-	if (!err)
-		r->pos += *ret;
-	return err;
+	if (r->outer.step)
+		announce(r, offset);
+	if (size > r->end - offset)
+		size = r->end - offset;
+	return pread_up_to(r, data, size, offset, ret);
 }
 
-static struct error *fill_from_zstd(void *context, void *data, size_t size,
-				    size_t *ret)
+/* Less is read whole: a call costs more than the bytes. */
+static struct stream_gap gap_in_file(void *context, uint64_t offset,
+				     const uint8_t *record, size_t have)
+{
+	struct perfdata_reader *r = context;
+	const struct perf_event_header *header = (const void *)record;
+	size_t start, size, there;
+
+	if (header->type != PERF_RECORD_SAMPLE ||
+	    header->size > r->end - offset ||
+	    !record_find_stack(&r->events, header, have, &start, &size))
+		return (struct stream_gap){};
+	/* Until more is asked for. */
+	r->stack_expected -= r->stack_expected / 256;
+	there = start + r->stack_expected;
+	if (there < have)
+		there = have;
+	if (there + GAP_MIN > start + size)
+		return (struct stream_gap){};
+	return (struct stream_gap){ (uint16_t)(start + r->stack_expected),
+				    (uint16_t)(start + size) };
+}
+
+static struct error *fill_from_zstd(void *context, uint64_t, void *data,
+				    size_t size, size_t *ret)
 {
 	struct perfdata_reader *r = context;
 	ZSTD_outBuffer out = { data, size, 0 };
@@ -666,13 +708,14 @@ static void count_delivered(struct perfdata_reader *r,
 
 /* Decodes a record, whose block's reference it takes over. */
 static struct error *deliver(struct perfdata_reader *r,
-			     const struct perf_event_header *header,
-			     struct block *block, const struct record **ret)
+			     const struct stream_record *raw,
+			     const struct record **ret)
 {
 	_cleanup_error_ struct error *err = NULL;
 
-	r->record_block = block;
-	err = record_decode(&r->events, header, header->size, &r->record);
+	r->record_block = raw->block;
+	err = record_decode(&r->events, raw->header, raw->header->size,
+			    &r->record);
 	if (err) {
 		block_unref(&r->pool, r->record_block);
 		r->record_block = NULL;
@@ -681,6 +724,11 @@ static struct error *deliver(struct perfdata_reader *r,
 		r->stats.broken_records++;
 		return NULL;
 	}
+	if (raw->gap.end)
+		r->record.sample.stack_present =
+			raw->gap.start -
+			(size_t)(r->record.sample.stack_user -
+				 (const uint8_t *)raw->header);
 	count_delivered(r, &r->record);
 	*ret = &r->record;
 	return NULL;
@@ -689,9 +737,7 @@ static struct error *deliver(struct perfdata_reader *r,
 static struct error *enqueue(struct perfdata_reader *r,
 			     const struct stream_record *raw, uint64_t time)
 {
-	const struct queue_entry entry = { .time = time,
-					   .header = raw->header,
-					   .block = raw->block };
+	const struct queue_entry entry = { .time = time, .record = *raw };
 
 	if (!queue_add(&r->queue, &entry)) {
 		block_unref(&r->pool, raw->block);
@@ -718,12 +764,12 @@ static struct error *accept(struct perfdata_reader *r,
 			block_unref(&r->pool, raw->block);
 			return err;
 		}
-		return deliver(r, raw->header, raw->block, ret);
+		return deliver(r, raw, ret);
 	}
 	time = events_record_time(&r->events, raw->header);
 	if (time && time != UINT64_MAX)
 		return enqueue(r, raw, time);
-	return deliver(r, raw->header, raw->block, ret);
+	return deliver(r, raw, ret);
 }
 
 static void finish(struct perfdata_reader *r)
@@ -732,7 +778,7 @@ static void finish(struct perfdata_reader *r)
 	r->stats.truncated_bytes +=
 		stream_left(&r->outer) + stream_left(&r->inner);
 	if (r->is_regular)
-		r->stats.truncated_bytes += r->end - r->pos;
+		r->stats.truncated_bytes += r->end - r->outer.offset;
 	queue_flush_all(&r->queue);
 }
 
@@ -748,7 +794,7 @@ struct error *perfdata_reader_next(struct perfdata_reader *r,
 	r->record_block = NULL;
 	while (!record && !err) {
 		if (queue_take(&r->queue, &entry)) {
-			err = deliver(r, entry.header, entry.block, &record);
+			err = deliver(r, &entry.record, &record);
 			continue;
 		}
 		if (r->at_end)
@@ -764,6 +810,46 @@ struct error *perfdata_reader_next(struct perfdata_reader *r,
 	if (!err)
 		*ret = record;
 	return err;
+}
+
+void perfdata_reader_leave_stacks(struct perfdata_reader *reader)
+{
+	if (reader->is_regular)
+		reader->outer.gap = gap_in_file;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+struct error *perfdata_reader_read_stack(struct perfdata_reader *r,
+					 uint64_t size)
+{
+	struct record_sample *sample = &r->record.sample;
+	struct block *block = r->record_block;
+	struct error *err;
+	uint8_t *at;
+	size_t got;
+
+	size = least(size, sample->stack_size);
+	if (size <= sample->stack_present)
+		return NULL;
+	size = least(size + STACK_AHEAD, sample->stack_size);
+	r->stack_expected = size;
+	size -= sample->stack_present;
+	/* The block is our own; who borrows from it may only read. */
+	at = block->data + (sample->stack_user - block->data) +
+	     sample->stack_present;
+	err = pread_up_to(r, at, size,
+			  block->offset + (uint64_t)(at - block->data), &got);
+	if (err)
+		return err;
+	if (got < size)
+		return error_at(ERROR_TRUNCATED, r->path, block->offset,
+				"the file has become shorter");
+	sample->stack_present += size;
+	return NULL;
 }
 
 /* Opening */
@@ -833,7 +919,7 @@ void perfdata_reader_destroy(struct perfdata_reader *r)
 	if (!r)
 		return;
 	vec_for_each(entry, &r->queue.heap)
-		block_unref(&r->pool, entry->block);
+		block_unref(&r->pool, entry->record.block);
 	queue_deinit(&r->queue);
 	block_unref(&r->pool, r->record_block);
 	block_unref(&r->pool, r->packed_block);
@@ -866,7 +952,7 @@ bool perfdata_reader_is_pipe(const struct perfdata_reader *r)
 
 uint64_t perfdata_reader_position(const struct perfdata_reader *reader)
 {
-	return reader->is_regular ? reader->pos : 0;
+	return reader->is_regular ? reader->outer.offset : 0;
 }
 
 uint64_t perfdata_reader_file_size(const struct perfdata_reader *r)
