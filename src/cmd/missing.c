@@ -2,6 +2,7 @@
 #include "cmd/missing.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/strbuf.h"
 #include "cmd/message.h"
@@ -30,31 +31,52 @@ static void report_stacks(const struct convert_stats *stats)
 	note_count(stats->unresolved, "frames have no name");
 }
 
-static void report_jitdumps(struct converter *converter, uint64_t missing)
+static void put_count(struct strbuf *out, uint64_t count, const char *text)
 {
-	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
-
-	if (!missing)
-		return;
-	error_format(converter_jit_failure(converter), &why);
-	message_warn("%" PRIu64 " jitdump%s could not be used: %s", missing,
-		     missing > 1 ? "s" : "", why.data);
+	if (count)
+		strbuf_printf(out, "%" PRIu64 " %s\n", count, text);
 }
 
-void missing_report_damage(struct converter *converter)
+static void put_jitdumps(struct converter *converter, uint64_t missing,
+			 struct strbuf *out)
+{
+	if (!missing)
+		return;
+	strbuf_printf(out, "%" PRIu64 " jitdump%s could not be used: ", missing,
+		      missing > 1 ? "s" : "");
+	error_format(converter_jit_failure(converter), out);
+	strbuf_putc(out, '\n');
+}
+
+void missing_damage_text(struct converter *converter, struct strbuf *out)
 {
 	const struct perfdata_stats *file =
 		perfdata_reader_stats(converter_reader(converter));
 	struct convert_stats stats = converter_stats(converter);
 
 	if (file->unfinished)
-		message_warn("the recording was not ended properly; what it has is shown");
-	warn_count(stats.broken_chains, "call chains are damaged");
-	warn_count(stats.broken_stream,
-		   "records on Python code are damaged and left out");
-	warn_count(stats.dropped_tasks,
-		   "records on processes make no sense and are left out");
-	report_jitdumps(converter, stats.missing_jitdumps);
+		strbuf_puts(out,
+			    "the recording was not ended properly; what it has is shown\n");
+	put_count(out, stats.broken_chains, "call chains are damaged");
+	put_count(out, stats.broken_stream,
+		  "records on Python code are damaged and left out");
+	put_count(out, stats.dropped_tasks,
+		  "records on processes make no sense and are left out");
+	put_jitdumps(converter, stats.missing_jitdumps, out);
+}
+
+void missing_report_damage(struct converter *converter)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const char *line;
+
+	missing_damage_text(converter, &text);
+	for (line = text.data; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		message_warn("%.*s", (int)n, line);
+		line += n + (line[n] == '\n');
+	}
 }
 
 void missing_report(struct converter *converter, bool all)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/strbuf.h"
 #include "convert/convert.h"
 
 /*
@@ -12,6 +13,8 @@
  * was not ended, damaged chains and kaa streams.
  */
 void missing_report_damage(struct converter *converter);
+/* Appends the same as lines of text. */
+void missing_damage_text(struct converter *converter, struct strbuf *out);
 /*
  * That, and lost samples, a file that ends too soon, damaged records; with
  * `all` also broken stacks and addresses without a name.

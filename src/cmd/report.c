@@ -2,9 +2,11 @@
 /* `kaa report`: where the time of a recording went. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/command.h"
 #include "cmd/input.h"
@@ -12,6 +14,7 @@
 #include "cmd/pager.h"
 #include "cmd/progress.h"
 #include "convert/header.h"
+#include "tui/tui.h"
 #include "view/report.h"
 
 struct report_settings {
@@ -19,6 +22,7 @@ struct report_settings {
 	struct progress progress;
 	struct report_options options;
 	bool stdio;
+	bool tui;
 	bool header_only;
 	bool stats;
 	bool inverted;
@@ -247,6 +251,69 @@ static struct error *print_stats(struct perfdata_reader *reader)
 	return error;
 }
 
+/* --- On the terminal ---------------------------------------------------- */
+
+/* Options that ask for text of one form or another. */
+static bool wants_text(const struct report_settings *s)
+{
+	const struct report_options *o = &s->options;
+
+	return s->header_only || s->stats || o->quiet || o->field_separator ||
+	       o->callgraph.type == CALLGRAPH_FLAT ||
+	       o->callgraph.type == CALLGRAPH_FOLDED;
+}
+
+/* Settles s->tui. */
+static struct error *choose_form(struct report_settings *s)
+{
+	if (s->tui && (s->stdio || wants_text(s)))
+		return error_create(
+			ERROR_INVALID_ARGUMENT,
+			"--tui does not go with --stdio, --header-only, --stats, -q, -t, -g flat nor -g folded");
+	if (s->tui && !tui_possible())
+		return error_create(
+			ERROR_UNSUPPORTED,
+			"--tui wants a terminal, on which the cursor can be moved, as standard input and output");
+	/* perf's text is what --like-perf is about. */
+	if (!s->stdio && !s->tui && !wants_text(s) && !s->options.header &&
+	    !s->input.like_perf)
+		s->tui = tui_possible();
+	return NULL;
+}
+
+/* When the recording was written, as far as its file tells. */
+static int64_t recording_time(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
+}
+
+static struct error *show_report(struct report_settings *s,
+				 const struct profile *profile,
+				 struct converter *converter)
+{
+	_cleanup_strbuf_ struct strbuf damage = STRBUF_INIT;
+	const char *path = s->input.path ? s->input.path : "perf.data";
+	struct tui_input input = {
+		.profile = profile,
+		.options = &s->options,
+		.path = path,
+		.recorded = recording_time(path),
+		.symfs = s->input.symfs,
+		.dsos = converter_dsos(converter),
+	};
+	int ended_by = 0;
+	struct error *error;
+
+	missing_damage_text(converter, &damage);
+	input.damage = damage.data;
+	error = tui_report(&input, &ended_by);
+	if (!error && ended_by)
+		raise(ended_by);
+	return error;
+}
+
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
@@ -259,7 +326,10 @@ static struct error *print_report(struct report_settings *s,
 
 	error = convert_to_profile(converter, &options, &profile);
 	progress_end(&s->progress);
-	return error ? error : report_write(profile, &s->options, stdout);
+	if (error)
+		return error;
+	return s->tui ? show_report(s, profile, converter)
+		      : report_write(profile, &s->options, stdout);
 }
 
 static struct error *print(struct report_settings *s,
@@ -286,12 +356,15 @@ static struct error *run(void *arg, const struct arguments *args,
 				    "takes no argument, not even '%s'",
 				    args->values[0]);
 	error = prepare(settings);
+	if (!error)
+		error = choose_form(settings);
 	progress_start(&settings->progress, &settings->input.options);
 	if (!error)
 		error = input_open(&settings->input, &converter);
 	if (error)
 		return error;
-	pager_start(&pager);
+	if (!settings->tui)
+		pager_start(&pager);
 	error = print(settings, converter);
 	progress_end(&settings->progress);
 	pager_end(&pager);
@@ -345,7 +418,9 @@ static const struct option options[] = {
 		 "leave out entries, and branches of call graphs, below this"),
 	OPT_GROUP("Output"),
 	OPT_BOOL(0, "stdio", struct report_settings, stdio,
-		 "text on standard output (the only form)"),
+		 "text on standard output"),
+	OPT_BOOL(0, "tui", struct report_settings, tui,
+		 "open, zoom and annotate on the terminal (the default there)"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,
 		 "entries alone, without headers and notes"),
 	OPT_BOOL('n', "show-nr-samples", struct report_settings,
@@ -381,10 +456,13 @@ const struct command command_report = {
 	.summary = "show where the time of a recording went",
 	.usage = (const char *const[]){ "[<options>]", NULL },
 	.description =
-		"Prints the functions of a recording by weight, each with its call\n"
-		"graph, in the layout of perf report --stdio. Python functions are\n"
-		"entries like all others; the frames of the interpreter that runs\n"
-		"them are folded into them.",
+		"Shows the functions of a recording by weight, each with its call\n"
+		"graph. Python functions are entries like all others; the frames of\n"
+		"the interpreter that runs them are folded into them.\n"
+		"\n"
+		"On a terminal the report can be opened, searched, zoomed into and\n"
+		"annotated; h shows the keys. Elsewhere, and with --stdio, it is text\n"
+		"in the layout of perf report --stdio.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa report -n -g",

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tui/annotate_view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/annotate.h"
+#include "tui/disassembly.h"
+#include "tui/source.h"
+#include "view/text.h"
+
+#define NO_PLACE UINT64_MAX
+
+enum {
+	WEIGHT_WIDTH = 9,
+	COUNT_WIDTH = 14,
+	LINE_WIDTH = 6,
+	TAB = 8,
+};
+
+/* What the columns show. */
+enum shown {
+	SHOWN_PERCENT,
+	SHOWN_PERIOD,
+	SHOWN_SAMPLES,
+	SHOWN_COUNT,
+};
+
+struct annotate_row {
+	uint64_t at;
+	const char *text;
+	size_t n;
+};
+
+struct annotated {
+	struct ui *ui;
+	const struct profile *profile;
+	const struct profile_frame *frame;
+	struct annotation *annotation;
+	struct view view;
+	struct browser browser;
+	VEC(struct annotate_row) rows;
+	/* Where texts are. */
+	struct source source;
+	struct strbuf assembly;
+	struct strbuf notes;
+	enum shown shown;
+	/* 100 % is what is zoomed into, instead of the function. */
+	bool of_all;
+	/* Rows by weight, for Tab: where it is. */
+	VEC(uint32_t) hottest;
+	size_t heat;
+};
+
+static const char keys[] =
+	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
+	"<  >        scroll sideways\n"
+	"H           go to the heaviest line\n"
+	"Tab, Shift-Tab   the next lighter line, the next heavier one\n"
+	"s  /        search as you type; n next, N the one before\n"
+	"p           percentages of the function, of everything that is shown\n"
+	"t           percentages, periods, numbers of samples\n"
+	"Esc, Left, q   back\n";
+
+/* --- Text --------------------------------------------------------------- */
+
+static const char *frame_name(const struct profile *profile,
+			      const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+
+	return symbol ? profile_string(profile, symbol->name, "[unknown]")
+		      : "[unknown]";
+}
+
+static void title(void *arg, struct strbuf *out)
+{
+	const struct annotated *a = arg;
+	const struct annotate_weight *whole = &a->annotation->whole;
+	const char *name = frame_name(a->profile, a->frame);
+
+	strbuf_printf(out, "%" PRIu64 " samples in itself", whole->self_count);
+	if (a->annotation->is_python)
+		strbuf_printf(out, ", %" PRIu64 " with what it calls",
+			      whole->count);
+	if (a->shown == SHOWN_PERCENT)
+		strbuf_puts(out, a->of_all ? "; % of all shown"
+					   : "; % of the function");
+	strbuf_puts(out, ": ");
+	text_append(out, name, strlen(name));
+}
+
+static size_t weight_width(const struct annotated *a)
+{
+	return a->shown == SHOWN_PERCENT ? WEIGHT_WIDTH : COUNT_WIDTH;
+}
+
+static void put_title(const struct annotated *a, const char *text,
+		      struct strbuf *out)
+{
+	line_align(out, text, strlen(text), weight_width(a), true);
+}
+
+static void head(void *arg, struct line *line)
+{
+	const struct annotated *a = arg;
+
+	if (a->annotation->is_python)
+		put_title(a, "Total", &line->text);
+	put_title(a, "Self", &line->text);
+	strbuf_printf(&line->text, "  %*s  ",
+		      a->annotation->is_python ? LINE_WIDTH : LINE_WIDTH * 2,
+		      a->annotation->is_python ? "Line" : "Address");
+	line->fixed = line->text.len;
+	strbuf_puts(&line->text,
+		    a->annotation->is_python ? "Source" : "Instruction");
+}
+
+/* 100 %: of a Python function, all that was sampled in and below it. */
+static uint64_t base_of(const struct annotated *a)
+{
+	const struct annotation *n = a->annotation;
+
+	if (a->of_all)
+		return n->total_period;
+	return n->is_python ? n->whole.period : n->whole.self_period;
+}
+
+static void put_weight(const struct annotated *a, uint64_t period,
+		       uint64_t count, struct strbuf *out)
+{
+	char text[32] = "";
+	uint64_t base = base_of(a);
+
+	if (count && a->shown == SHOWN_PERCENT)
+		snprintf(text, sizeof(text), "%.2f%%",
+			 base ? 100.0 * (double)period / (double)base : 0.0);
+	else if (count)
+		snprintf(text, sizeof(text), "%" PRIu64,
+			 a->shown == SHOWN_PERIOD ? period : count);
+	put_title(a, text, out);
+}
+
+static double percent_of(const struct annotated *a, uint64_t period)
+{
+	uint64_t base = base_of(a);
+
+	return base ? 100.0 * (double)period / (double)base : 0.0;
+}
+
+static void put_weights(const struct annotated *a, uint64_t at,
+			struct line *line)
+{
+	static const struct annotate_weight none;
+	const struct annotate_weight *w =
+		at == NO_PLACE ? NULL : annotation_find(a->annotation, at);
+	bool python = a->annotation->is_python;
+
+	if (!w)
+		w = &none;
+	if (python)
+		put_weight(a, w->period, w->count, &line->text);
+	put_weight(a, w->self_period, w->self_count, &line->text);
+	line->number_end = line->text.len;
+	line->percent = percent_of(a, python ? w->period : w->self_period);
+}
+
+/* Tabs as an editor shows them; the rest is the screen's. */
+static void put_source(struct strbuf *out, const char *text, size_t n)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] != '\t') {
+			strbuf_putc(out, text[i]);
+			column++;
+			continue;
+		}
+		strbuf_fill(out, ' ', TAB - column % TAB);
+		column += TAB - column % TAB;
+	}
+}
+
+static void row(void *arg, uint32_t node, struct line *line)
+{
+	const struct annotated *a = arg;
+	const struct annotate_row *r = &a->rows.data[node];
+
+	put_weights(a, r->at, line);
+	if (a->annotation->is_python && r->at != NO_PLACE)
+		strbuf_printf(&line->text, "  %*" PRIu64 "  ", LINE_WIDTH,
+			      r->at);
+	else if (r->at != NO_PLACE)
+		strbuf_printf(&line->text, "  %*" PRIx64 "  ", LINE_WIDTH * 2,
+			      r->at);
+	else
+		strbuf_puts(&line->text, "  ");
+	line->fixed = line->text.len;
+	put_source(&line->text, r->text, r->n);
+}
+
+static void search_text(void *arg, const struct browser *browser, uint32_t node,
+			struct strbuf *out)
+{
+	const struct annotated *a = arg;
+
+	(void)browser;
+	strbuf_append(out, a->rows.data[node].text, a->rows.data[node].n);
+}
+
+/* --- Rows --------------------------------------------------------------- */
+
+static struct error *add_row(struct annotated *a, uint64_t at, const char *text,
+			     size_t n)
+{
+	if (!vec_push(&a->rows, (struct annotate_row){ at, text, n }))
+		return error_no_memory();
+	return browser_add(&a->browser, BROWSER_NONE, 0,
+			   (uint32_t)a->rows.count - 1, false);
+}
+
+/* A line of what the user has to know, at the beginning. */
+static void note_error(struct annotated *a, struct error *error)
+{
+	strbuf_puts(&a->notes, "! ");
+	error_format(error, &a->notes);
+	strbuf_putc(&a->notes, '\n');
+	error_destroy(error);
+}
+
+static struct error *add_notes(struct annotated *a)
+{
+	const char *text = a->notes.data;
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		struct error *error = add_row(a, NO_PLACE, text, n);
+
+		if (error)
+			return error;
+		text += n + (text[n] == '\n');
+	}
+	return strbuf_error(&a->notes);
+}
+
+/* Of lines whose text is not there, those with samples. */
+static struct error *add_places(struct annotated *a, uint64_t from)
+{
+	vec_for_each(place, &a->annotation->places) {
+		struct error *error = NULL;
+
+		if (place->at >= from)
+			error = add_row(a, place->at, "", 0);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static void note_age(struct annotated *a, const char *path)
+{
+	const struct tui_input *input = a->ui->input;
+	uint64_t last = annotation_last(a->annotation);
+
+	if (input->recorded && a->source.modified > input->recorded)
+		strbuf_printf(&a->notes,
+			      "! '%s' was changed after the recording: lines may not be where they were\n",
+			      path);
+	if (last > a->source.starts.count)
+		strbuf_printf(&a->notes,
+			      "! '%s' has %zu lines, samples are on line %" PRIu64
+			      ": it is not what ran\n",
+			      path, a->source.starts.count, last);
+}
+
+static struct error *fill_python(struct annotated *a)
+{
+	const char *path = profile_string(a->profile, a->frame->file, "");
+	struct error *error =
+		source_read(a->ui->input->symfs, path, &a->source);
+
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	if (error)
+		note_error(a, error);
+	else
+		note_age(a, path);
+	error = add_notes(a);
+	for (size_t i = 1; i <= a->source.starts.count && !error; i++) {
+		size_t n;
+		const char *text = source_line(&a->source, i, &n);
+
+		error = add_row(a, i, text, n);
+	}
+	return error ? error : add_places(a, a->source.starts.count + 1);
+}
+
+/* The dso of the store that a frame's is, or NULL. */
+static struct dso *find_dso(const struct annotated *a)
+{
+	const struct dso_store *store = a->ui->input->dsos;
+	const struct profile_dso *dso =
+		profile_dso(a->profile, a->frame->dso);
+	const char *path =
+		dso ? profile_string(a->profile, dso->long_name, "") : "";
+
+	for (size_t i = 0; store && dso && i < dso_store_count(store); i++) {
+		struct dso *each = dso_store_at(store, i);
+
+		if (each->kind == DSO_FILE && !strcmp(each->path, path) &&
+		    each->state == DSO_OPEN)
+			return each;
+	}
+	return NULL;
+}
+
+static struct error *disassemble(struct annotated *a)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(a->profile, a->frame->symbol);
+	struct dso *dso = find_dso(a);
+	bool has_source = true;
+	struct error *error;
+
+	if (!dso)
+		return error_create(
+			ERROR_NOT_FOUND,
+			a->frame->kind == PROFILE_FRAME_KERNEL
+				? "code of the kernel is not disassembled; these are its addresses"
+				: "the file of this function is not here; these are its addresses");
+	error = disassembly_read(dso, symbol->start, symbol->end, &a->assembly,
+				 &has_source);
+	if (!error && !has_source)
+		strbuf_puts(&a->notes,
+			    "! source lines took objdump too long\n");
+	return error;
+}
+
+/* What of objdump's output belongs to the function. */
+static struct error *add_assembly(struct annotated *a)
+{
+	const char *text = a->assembly.data;
+	struct error *error = NULL;
+	bool begun = false;
+
+	while (*text && !error) {
+		size_t n = strcspn(text, "\n"), skip = 0;
+		uint64_t at = NO_PLACE;
+
+		if (disassembly_address(text, n, &at, &skip))
+			error = add_row(a, at, text + skip, n - skip);
+		else if (begun && n)
+			error = add_row(a, NO_PLACE, text, n);
+		/* Before the symbol's own line stand headings. */
+		begun |= n > 2 && text[n - 1] == ':' && text[n - 2] == '>';
+		text += n + (text[n] == '\n');
+	}
+	return error;
+}
+
+static struct error *fill_native(struct annotated *a)
+{
+	struct error *error = disassemble(a);
+
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		note_error(a, error);
+		strbuf_clear(&a->assembly);
+	}
+	if (a->annotation->elsewhere)
+		strbuf_printf(&a->notes,
+			      "! %" PRIu64
+			      " samples are in interpreter frames below it (--interpreter-frames)\n",
+			      a->annotation->elsewhere);
+	error = add_notes(a);
+	if (error)
+		return error;
+	return a->assembly.len ? add_assembly(a) : add_places(a, 0);
+}
+
+/* --- Heat --------------------------------------------------------------- */
+
+struct heat {
+	uint32_t row;
+	uint64_t period;
+};
+
+static int compare_heat(const void *left, const void *right)
+{
+	const struct heat *a = left, *b = right;
+
+	if (a->period != b->period)
+		return a->period < b->period ? 1 : -1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static uint64_t row_period(const struct annotated *a, size_t i)
+{
+	const struct annotate_weight *w = NULL;
+
+	if (a->rows.data[i].at != NO_PLACE)
+		w = annotation_find(a->annotation, a->rows.data[i].at);
+	if (!w)
+		return 0;
+	return a->annotation->is_python ? w->period : w->self_period;
+}
+
+static struct error *rank_rows(struct annotated *a)
+{
+	VEC(struct heat) heats = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < a->rows.count && !error; i++) {
+		struct heat heat = { (uint32_t)i, row_period(a, i) };
+
+		if (heat.period && !vec_push(&heats, heat))
+			error = error_no_memory();
+	}
+	if (!error && heats.count)
+		qsort(heats.data, heats.count, sizeof(*heats.data),
+		      compare_heat);
+	for (size_t i = 0; i < heats.count && !error; i++)
+		if (!vec_push(&a->hottest, heats.data[i].row))
+			error = error_no_memory();
+	vec_deinit(&heats);
+	return error;
+}
+
+/* Goes to the heat-th row, with as much above it as below. */
+static void go_to_heat(struct annotated *a)
+{
+	size_t half = a->browser.height / 2;
+	size_t row_index;
+
+	if (!a->hottest.count)
+		return;
+	row_index = a->hottest.data[a->heat];
+	a->browser.top = row_index > half ? row_index - half : 0;
+	browser_select(&a->browser, row_index);
+}
+
+static struct error *key(void *arg, uint32_t pressed, bool *leave)
+{
+	struct annotated *a = arg;
+	size_t count = a->hottest.count;
+
+	switch (pressed) {
+	case TUI_KEY_ESCAPE:
+	case TUI_KEY_LEFT:
+	case 'a':
+		*leave = true;
+		break;
+	case 'H':
+		a->heat = 0;
+		go_to_heat(a);
+		break;
+	case TUI_KEY_TAB:
+	case TUI_KEY_BACK_TAB:
+		if (count)
+			a->heat = (a->heat + (pressed == TUI_KEY_TAB
+						      ? 1
+						      : count - 1)) %
+				  count;
+		go_to_heat(a);
+		break;
+	case 'p':
+		a->of_all = !a->of_all;
+		break;
+	case 't':
+		a->shown = (a->shown + 1) % SHOWN_COUNT;
+		break;
+	}
+	return NULL;
+}
+
+static struct error *show(struct annotated *a)
+{
+	struct error *error = a->annotation->is_python ? fill_python(a)
+						       : fill_native(a);
+	size_t rows, columns;
+
+	if (!error)
+		error = rank_rows(a);
+	if (!error)
+		error = browser_show(&a->browser);
+	if (error)
+		return error;
+	screen_size(&rows, &columns);
+	browser_resize(&a->browser, rows > 3 ? rows - 3 : 1);
+	/* What the user has to know comes first. */
+	if (!a->notes.len)
+		go_to_heat(a);
+	return view_run(a->ui, &a->view);
+}
+
+struct error *annotate_view(struct ui *ui, const struct entries *entries,
+			    const struct profile_frame *frame)
+{
+	struct annotated a = { .ui = ui,
+			       .profile = entries->profile,
+			       .frame = frame,
+			       .source = { .text = STRBUF_INIT },
+			       .assembly = STRBUF_INIT,
+			       .notes = STRBUF_INIT };
+	const struct browser_source source = { .text = search_text, .arg = &a };
+	struct error *error;
+
+	if (!frame || frame->symbol == PROFILE_NONE) {
+		ui_say(ui, "there is no function here that could be annotated");
+		return NULL;
+	}
+	a.view = (struct view){
+		.browser = &a.browser,
+		.arg = &a,
+		.hint = "h: keys  H: heaviest line  Tab: next  p: percent of  t: unit  Esc: back",
+		.help = keys,
+		.slash_searches = true,
+		.is_inner = true,
+		.title = title,
+		.head = head,
+		.row = row,
+		.key = key,
+		.line = LINE_INIT,
+		.bar = STRBUF_INIT,
+	};
+	browser_init(&a.browser, &source);
+	error = annotation_create(entries, frame, &a.annotation);
+	if (!error)
+		error = show(&a);
+	annotation_destroy(a.annotation);
+	browser_deinit(&a.browser);
+	vec_deinit(&a.rows);
+	vec_deinit(&a.hottest);
+	source_deinit(&a.source);
+	strbuf_deinit(&a.assembly);
+	strbuf_deinit(&a.notes);
+	view_deinit(&a.view);
+	return error;
+}

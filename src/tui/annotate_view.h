@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A function's lines, or instructions, with what they weigh, on the screen. */
+#ifndef KAA_TUI_ANNOTATE_VIEW_H
+#define KAA_TUI_ANNOTATE_VIEW_H
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "tui/entries.h"
+#include "tui/view.h"
+
+/*
+ * Shows the function of a frame (NULL: nothing is known). What cannot be shown
+ * is said in the last line of the view that is left.
+ */
+struct error *annotate_view(struct ui *ui, const struct entries *entries,
+			    const struct profile_frame *frame);
+
+#endif

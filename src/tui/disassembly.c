@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tui/disassembly.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "obj/elf_file.h"
+#include "sys/capture.h"
+#include "sys/invoker.h"
+
+enum {
+	SOURCE_TIMEOUT_MS = 10000,
+	PLAIN_TIMEOUT_MS = 10000,
+	OUTPUT_MAX = 64 << 20,
+	/* Bytes of code; larger "functions" are none. */
+	SPAN_MAX = 4 << 20,
+};
+
+static bool same_build_id(const struct build_id *a, const struct build_id *b)
+{
+	return a->size == b->size && !memcmp(a->data, b->data, a->size);
+}
+
+/* The path of the dso's file, once it is known to be that file. */
+static struct error *find_path(struct dso *dso, char *path, size_t size)
+{
+	_cleanup_(cleanup_elf_file_) struct elf_file *again = NULL;
+	struct elf_file *elf;
+	struct error *error;
+
+	if (dso->kind != DSO_FILE)
+		return error_create(ERROR_UNSUPPORTED,
+				    "'%s' is no file that can be disassembled",
+				    dso->path);
+	error = dso_elf(dso, &elf);
+	if (error)
+		return error;
+	snprintf(path, size, "%s%s", dso->root ? dso->root : "", dso->path);
+	error = elf_file_open(path, &again);
+	if (!error && !same_build_id(&again->build_id, &elf->build_id))
+		error = error_create(ERROR_NOT_FOUND,
+				     "'%s' is not the file that was recorded",
+				     path);
+	return error;
+}
+
+static struct error *run(const char *path, uint64_t start, uint64_t end,
+			 bool source, struct strbuf *out)
+{
+	_cleanup_(invoker_deinit) struct invoker invoker = {};
+	char from[64], to[64];
+	const char *argv[] = { "objdump", source ? "-dS" : "-d",
+			       "-C",	  "--no-show-raw-insn",
+			       from,	  to,
+			       "--",	  path,
+			       NULL };
+	const struct capture capture = {
+		.argv = argv,
+		.invoker = &invoker,
+		.timeout_ms = source ? SOURCE_TIMEOUT_MS : PLAIN_TIMEOUT_MS,
+		.limit = OUTPUT_MAX,
+	};
+	struct error *error = invoker_detect(&invoker);
+	int status = 0;
+
+	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, start);
+	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, end);
+	if (!error)
+		error = capture_run(&capture, out, &status);
+	if (error)
+		return error;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return error_create(ERROR_NOT_FOUND,
+				    "there is no objdump; install binutils");
+	if (status)
+		return error_create(ERROR_UNSUPPORTED,
+				    "objdump cannot disassemble '%s'", path);
+	return NULL;
+}
+
+struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
+			       struct strbuf *out, bool *has_source)
+{
+	char path[8192];
+	struct error *error;
+
+	if (end <= start || end - start > SPAN_MAX)
+		return error_create(ERROR_UNSUPPORTED,
+				    "the symbol has no extent that can be disassembled");
+	error = find_path(dso, path, sizeof(path));
+	if (error)
+		return error;
+	*has_source = true;
+	error = run(path, start, end, true, out);
+	if (!error || error->code != ERROR_LIMIT)
+		return error;
+	error_destroy(error);
+	*has_source = false;
+	return run(path, start, end, false, out);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool disassembly_address(const char *line, size_t n, uint64_t *ret,
+			 size_t *text)
+{
+	size_t i = 0, digits = 0;
+	uint64_t address = 0;
+
+	while (i < n && line[i] == ' ')
+		i++;
+	for (; i < n && hex_digit(line[i]) >= 0 && digits < 16; i++, digits++)
+		address = address << 4 | (uint64_t)hex_digit(line[i]);
+	if (!digits || i + 1 >= n || line[i] != ':' || line[i + 1] != '\t')
+		return false;
+	*ret = address;
+	*text = i + 2;
+	return true;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One event's report as a forest for the browser: entries, and below each its
+ * call chains, as the text report has them with the same options.
+ *
+ * The children of an entry are the branches of its chains; a run of steps that
+ * is all of the entry stands there step by step. The children of a branch are
+ * its further steps and the branches that follow. What the threshold of -g
+ * leaves out is one row "[...]" with what it weighs.
+ *
+ * Percentages are those of the samples that are zoomed into, or (`whole`) of
+ * the event.
+ *
+ * Not thread-safe. Knows nothing of terminals.
+ */
+#ifndef KAA_TUI_ENTRIES_H
+#define KAA_TUI_ENTRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "profile/calltree.h"
+#include "profile/chains.h"
+#include "tui/browser.h"
+#include "tui/line.h"
+#include "tui/zoom.h"
+#include "view/entry_order.h"
+#include "view/entry_text.h"
+#include "view/report_options.h"
+
+/* browser_node.kind, and what its ref is. */
+enum entries_kind {
+	/* An entry of the tree. */
+	ENTRIES_ENTRY,
+	/* One of entries.branches, shown by its first step. */
+	ENTRIES_BRANCH,
+	/* One of entries.steps. */
+	ENTRIES_STEP,
+	/* One of entries.branches: what is left out, without steps. */
+	ENTRIES_REST,
+};
+
+/* A branch of struct chains, kept. */
+struct entries_branch {
+	uint32_t first_step;
+	uint32_t steps;
+	/* Index into entries.branches, or BROWSER_NONE. */
+	uint32_t first_child;
+	uint32_t next;
+	uint64_t period;
+	uint64_t count;
+	/* What 100 % is, and what its children weigh. */
+	uint64_t total;
+	uint64_t children_period;
+	uint64_t children_count;
+};
+
+struct entries {
+	const struct profile *profile;
+	/* Settled and arranged; change them by entries_change(). */
+	struct report_options options;
+	uint32_t event;
+	struct zooms zooms;
+	bool whole;
+
+	/* Made of that. */
+	struct locations *locations;
+	uint8_t *keep;
+	struct calltree *tree;
+	entry_vec order;
+	struct entry_text text;
+	struct browser browser;
+	/* Samples of the event, zoomed into or not. */
+	uint64_t all_period;
+
+	/* Chains of the entries that were opened. */
+	struct chains chains;
+	bool has_chains;
+	VEC(struct entries_branch) branches;
+	/* Locations. */
+	VEC(uint32_t) steps;
+	struct strbuf cell;
+};
+
+/* The profile and what the options name are borrowed. */
+struct error *entries_create(const struct profile *profile,
+			     const struct report_options *options,
+			     uint32_t event, struct entries **ret);
+void entries_destroy(struct entries *entries);
+
+/*
+ * Builds all anew after a change of zooms or `whole`, or (places) of options.
+ * The selection stays on the entry that it was on, if that is still there.
+ */
+struct error *entries_rebuild(struct entries *entries, bool places);
+/* Adds a zoom (taking zoom->text over), and rebuilds. */
+struct error *entries_zoom(struct entries *entries, const struct zoom *zoom);
+/* Leaves the last zoom, and rebuilds; *left is false if there was none. */
+struct error *entries_leave(struct entries *entries, bool *left);
+
+/*
+ * For calltree_options.keep, with the entries as arg: the row passes the zooms
+ * and the filters of the command line.
+ */
+bool entries_keep_row(const struct profile *profile, size_t row,
+		      const void *arg);
+
+/* The selected row's entry, and where its frame is; BROWSER_NONE: no rows. */
+uint32_t entries_selected(const struct entries *entries);
+/* The frame that the selected row shows, or NULL: nothing is known. */
+const struct profile_frame *
+entries_selected_frame(const struct entries *entries);
+
+/* --- Text --------------------------------------------------------------- */
+
+/* The names of the columns. */
+void entries_titles(const struct entries *entries, struct line *line);
+/* A row; line is replaced. */
+void entries_row(struct entries *entries, uint32_t node, struct line *line);
+/* What is being looked at: event, samples, zooms. */
+void entries_title(const struct entries *entries, struct strbuf *out);
+
+#endif

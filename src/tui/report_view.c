@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tui/report_view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tui/annotate_view.h"
+#include "tui/entries.h"
+#include "view/report_notes.h"
+#include "view/text.h"
+
+enum {
+	/* kaa.hist.0 and so on. */
+	PRINTS_MAX = 1000,
+};
+
+struct report_view {
+	struct ui *ui;
+	const struct profile *profile;
+	struct view view;
+	/* Events that have samples; their entries, once they were looked at. */
+	VEC(uint32_t) events;
+	VEC(struct entries *) entries;
+	size_t current;
+	/* What the recording lacks. */
+	struct strbuf notes;
+};
+
+static const char keys[] =
+	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
+	"<  >        scroll sideways\n"
+	"Enter  +    open or close what is below the row\n"
+	"Right       open; Left: close, go to the row above, leave the zoom\n"
+	"e           open or close all below the entry\n"
+	"E  C        open all, close all\n"
+	"\n"
+	"a           annotate: the lines, or instructions, of the row's function\n"
+	"l           Python lines: entries and call chains by line\n"
+	"g           call chains from the caller, from the callee\n"
+	"o           with callees (children), each function by itself\n"
+	"\n"
+	"s           search as you type, in the rows that can be seen\n"
+	"n  N        the next row that has it, the one before\n"
+	"            (lower case finds both cases)\n"
+	"\n"
+	"t  p  c     zoom into a thread, a process, a command, or out of it\n"
+	"d  k        zoom into the file of the row, the kernel, or out of it\n"
+	"/           zoom into functions whose name has a text; empty: out of it\n"
+	"Esc         leave the zoom that was made last\n"
+	"F           percentages of what is zoomed into, or of everything\n"
+	"\n"
+	"Tab, Shift-Tab   the next event, the one before\n"
+	"i           how it was recorded, and what it lacks\n"
+	"P           write what can be seen to kaa.hist.N\n"
+	"h  ?  F1    this\n"
+	"q           quit\n";
+
+static struct entries *entries_of(const struct report_view *r)
+{
+	return r->entries.data[r->current];
+}
+
+/* --- Drawing ------------------------------------------------------------ */
+
+static void title(void *arg, struct strbuf *out)
+{
+	const struct report_view *r = arg;
+
+	if (r->events.count > 1)
+		strbuf_printf(out, "[%zu of %zu] ", r->current + 1,
+			      r->events.count);
+	entries_title(entries_of(r), out);
+	if (r->notes.len)
+		strbuf_puts(out, "  (i: what is missing)");
+}
+
+static void head(void *arg, struct line *line)
+{
+	entries_titles(entries_of(arg), line);
+}
+
+static void row(void *arg, uint32_t node, struct line *line)
+{
+	entries_row(entries_of(arg), node, line);
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+static struct error *show_event(struct report_view *r, size_t index)
+{
+	struct entries **entries = &r->entries.data[index];
+	struct error *error = NULL;
+
+	if (!*entries)
+		error = entries_create(r->profile, r->ui->input->options,
+				       r->events.data[index], entries);
+	if (error)
+		return error;
+	r->current = index;
+	r->view.browser = &(*entries)->browser;
+	return NULL;
+}
+
+static struct error *next_event(struct report_view *r, bool forward)
+{
+	size_t count = r->events.count;
+
+	if (count < 2) {
+		ui_say(r->ui, "there is one event in this recording");
+		return NULL;
+	}
+	return show_event(r, (r->current + (forward ? 1 : count - 1)) % count);
+}
+
+/* --- Zooms -------------------------------------------------------------- */
+
+static struct error *zoom_into(struct report_view *r, struct zoom zoom)
+{
+	struct error *error = entries_zoom(entries_of(r), &zoom);
+
+	r->view.shift = 0;
+	return error;
+}
+
+/* The list that the user chooses from. */
+static void format_choices(const struct report_view *r,
+			   const zoom_choice_vec *choices, struct strbuf *out)
+{
+	const struct entries *e = entries_of(r);
+	uint64_t total = e->tree->period;
+
+	vec_for_each(choice, choices) {
+		struct strbuf percent = STRBUF_INIT;
+
+		text_percent(&percent, choice->period, total);
+		strbuf_printf(out, "%8s  ", percent.data);
+		strbuf_deinit(&percent);
+		if (choice->zoom.kind != ZOOM_COMM)
+			strbuf_printf(out, "%8d  ", choice->zoom.id);
+		text_string(out, r->profile, choice->comm, "");
+		strbuf_putc(out, '\n');
+	}
+}
+
+static const char *choice_title(enum zoom_kind kind)
+{
+	switch (kind) {
+	case ZOOM_THREAD:
+		return "Zoom into which thread?";
+	case ZOOM_PROCESS:
+		return "Zoom into which process?";
+	default:
+		return "Zoom into which command?";
+	}
+}
+
+static struct error *choose_among(struct report_view *r,
+				  const zoom_choice_vec *choices)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	size_t chosen = SIZE_MAX;
+	struct error *error;
+
+	format_choices(r, choices, &text);
+	error = strbuf_error(&text);
+	if (!error)
+		error = view_text(r->ui,
+				  choice_title(choices->data[0].zoom.kind),
+				  text.data, &chosen);
+	if (error || chosen >= choices->count)
+		return error;
+	return zoom_into(r, choices->data[chosen].zoom);
+}
+
+static struct error *choose(struct report_view *r, enum zoom_kind kind)
+{
+	const struct entries *e = entries_of(r);
+	zoom_choice_vec choices = {};
+	struct error *error =
+		zoom_choices(r->profile, e->event, e->keep, kind, &choices);
+
+	if (!error && choices.count < 2)
+		ui_say(r->ui, "all that is shown is of one %s",
+		       kind == ZOOM_THREAD    ? "thread"
+		       : kind == ZOOM_PROCESS ? "process"
+					      : "command");
+	else if (!error)
+		error = choose_among(r, &choices);
+	vec_deinit(&choices);
+	return error;
+}
+
+static enum report_key key_of(enum zoom_kind kind)
+{
+	switch (kind) {
+	case ZOOM_THREAD:
+		return REPORT_THREAD;
+	case ZOOM_PROCESS:
+		return REPORT_PROCESS;
+	default:
+		return REPORT_COMM;
+	}
+}
+
+/* Out of it, into what the row is of, or else into what the user chooses. */
+static struct error *zoom_task(struct report_view *r, enum zoom_kind kind)
+{
+	struct entries *e = entries_of(r);
+	uint32_t id = entries_selected(e);
+	const struct profile_task *task;
+	struct zoom zoom = { .kind = kind };
+
+	if (zooms_remove(&e->zooms, kind))
+		return entries_rebuild(e, false);
+	if (id == BROWSER_NONE || !report_has_key(&e->options, key_of(kind)))
+		return choose(r, kind);
+	task = entry_task(e->tree, &e->tree->entries.data[id]);
+	zoom.id = kind == ZOOM_THREAD ? task->tid : task->pid;
+	zoom.name = task->comm;
+	return zoom_into(r, zoom);
+}
+
+static struct error *zoom_dso(struct report_view *r)
+{
+	struct entries *e = entries_of(r);
+	const struct profile_frame *frame = entries_selected_frame(e);
+	const struct profile_dso *dso =
+		frame ? profile_dso(e->profile, frame->dso) : NULL;
+	const struct zoom zoom = { .kind = ZOOM_DSO,
+				   .name = dso ? dso->short_name
+					       : PROFILE_NONE };
+
+	if (zooms_remove(&e->zooms, ZOOM_DSO))
+		return entries_rebuild(e, false);
+	if (entries_selected(e) == BROWSER_NONE)
+		return NULL;
+	return zoom_into(r, zoom);
+}
+
+static struct error *zoom_kernel(struct report_view *r)
+{
+	struct entries *e = entries_of(r);
+
+	if (zooms_remove(&e->zooms, ZOOM_KERNEL))
+		return entries_rebuild(e, false);
+	return zoom_into(r, (struct zoom){ .kind = ZOOM_KERNEL });
+}
+
+static struct error *zoom_symbol(struct report_view *r)
+{
+	struct entries *e = entries_of(r);
+	struct strbuf text = STRBUF_INIT;
+	struct zoom zoom = { .kind = ZOOM_SYMBOL };
+	bool accepted;
+	struct error *error = view_prompt(r->ui, &r->view, "Function name has",
+					  &text, NULL, NULL, &accepted);
+
+	if (error || !accepted) {
+		strbuf_deinit(&text);
+		return error;
+	}
+	if (!text.len) {
+		strbuf_deinit(&text);
+		return zooms_remove(&e->zooms, ZOOM_SYMBOL)
+			       ? entries_rebuild(e, false)
+			       : NULL;
+	}
+	zoom.text = strbuf_take(&text);
+	return zoom.text ? zoom_into(r, zoom) : error_no_memory();
+}
+
+static struct error *leave_zoom(struct report_view *r)
+{
+	bool left;
+	struct error *error = entries_leave(entries_of(r), &left);
+
+	if (!error && !left)
+		ui_say(r->ui, "q quits");
+	return error;
+}
+
+/* --- Other forms of the report ------------------------------------------ */
+
+/* The lines' column stands before the functions', which take what is left. */
+static void add_lines(struct report_options *o)
+{
+	const struct report_column lines = { REPORT_FIELD_KEY, REPORT_SRCLINE };
+	struct report_columns sort = {};
+
+	if (o->fields.count || report_has_key(o, REPORT_SRCLINE) ||
+	    !report_has_key(o, REPORT_SYMBOL))
+		return;
+	for (size_t i = 0; i < o->columns.count; i++) {
+		struct report_column c = o->columns.list[i];
+
+		if (c.field != REPORT_FIELD_KEY)
+			continue;
+		if (c.key == REPORT_SYMBOL)
+			sort.list[sort.count++] = lines;
+		sort.list[sort.count++] = c;
+	}
+	o->sort = sort;
+}
+
+/* By Python line, or by function, as the command line had it else. */
+static void toggle_lines(struct report_view *r, struct report_options *o)
+{
+	const struct report_options *given = r->ui->input->options;
+	bool lines = o->callgraph.key == CHAIN_KEY_SRCLINE;
+
+	if (lines) {
+		o->callgraph.key = given->callgraph.key == CHAIN_KEY_SRCLINE
+					   ? CHAIN_KEY_FUNCTION
+					   : given->callgraph.key;
+		o->sort = given->sort;
+		return;
+	}
+	o->callgraph.key = CHAIN_KEY_SRCLINE;
+	add_lines(o);
+}
+
+static struct error *change(struct report_view *r, uint32_t key)
+{
+	struct entries *e = entries_of(r);
+	struct report_options *o = &e->options;
+	bool chains = r->profile->events.data[e->event].has_callchain;
+
+	if (key == 'l') {
+		toggle_lines(r, o);
+	} else if (!chains || o->callgraph.type == CALLGRAPH_NONE) {
+		ui_say(r->ui, "there are no call chains");
+		return NULL;
+	} else if (key == 'g') {
+		o->callgraph.order = report_caller_order(o) ? CALLGRAPH_CALLEE
+							    : CALLGRAPH_CALLER;
+		ui_say(r->ui, "call chains from the %s",
+		       report_caller_order(o) ? "outermost caller down"
+					      : "function up to its callers");
+	} else {
+		o->children = !o->children;
+		ui_say(r->ui, o->children ? "with callees"
+					  : "each function by itself");
+	}
+	return entries_rebuild(e, true);
+}
+
+static struct error *toggle_whole(struct report_view *r)
+{
+	struct entries *e = entries_of(r);
+
+	e->whole = !e->whole;
+	ui_say(r->ui, e->whole ? "percentages of everything"
+			       : "percentages of what is zoomed into");
+	return entries_rebuild(e, false);
+}
+
+/* --- Opening ------------------------------------------------------------ */
+
+static struct error *open_all(struct report_view *r, uint32_t node)
+{
+	struct browser *b = r->view.browser;
+	bool complete;
+	struct error *error = browser_open_all(b, node, &complete);
+
+	if (!error && !complete)
+		ui_say(r->ui, "opened as far as there is room for rows; the rest is closed");
+	return error;
+}
+
+/* All below the entry: open, or closed if it is open. */
+static struct error *toggle_entry(struct report_view *r)
+{
+	struct browser *b = r->view.browser;
+	uint32_t node = browser_root(b, browser_selected(b));
+
+	if (node == BROWSER_NONE)
+		return NULL;
+	if (b->nodes.data[node].is_open)
+		return browser_close_all(b, node);
+	return open_all(r, node);
+}
+
+static struct error *go_left(struct report_view *r)
+{
+	return browser_leave(r->view.browser) ? NULL : leave_zoom(r);
+}
+
+static struct error *toggle_row(struct report_view *r)
+{
+	struct browser *b = r->view.browser;
+	uint32_t node = browser_selected(b);
+
+	if (node != BROWSER_NONE && !b->nodes.data[node].can_open)
+		ui_say(r->ui, "nothing is below this row; a annotates it");
+	return browser_toggle(b);
+}
+
+/* --- Information -------------------------------------------------------- */
+
+static struct error *show_information(struct report_view *r)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error;
+
+	strbuf_puts(&text, "What is missing\n\n");
+	strbuf_puts(&text, r->notes.len ? r->notes.data : "Nothing.\n");
+	strbuf_puts(&text, "\nThe recording\n\n");
+	strbuf_puts(&text, "file : ");
+	text_append(&text, r->ui->input->path, strlen(r->ui->input->path));
+	strbuf_putc(&text, '\n');
+	vec_for_each(line, &r->profile->headers) {
+		text_string(&text, r->profile, line->key, "");
+		strbuf_puts(&text, " : ");
+		text_string(&text, r->profile, line->value, "");
+		strbuf_putc(&text, '\n');
+	}
+	error = strbuf_error(&text);
+	return error ? error
+		     : view_text(r->ui, "The recording", text.data, NULL);
+}
+
+/* The notes of the text report, without its comment signs. */
+static struct error *collect_notes(struct report_view *r)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const char *line;
+
+	report_notes(r->profile, &text);
+	for (line = text.data; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		if (n > 2) {
+			strbuf_append(&r->notes, line + 2, n - 2);
+			strbuf_putc(&r->notes, '\n');
+		}
+		line += n + (line[n] == '\n');
+	}
+	if (r->ui->input->damage)
+		strbuf_puts(&r->notes, r->ui->input->damage);
+	return strbuf_error(&r->notes);
+}
+
+/* --- Printing ----------------------------------------------------------- */
+
+/* A new file, never one that is there. */
+static struct error *create_print(char *name, size_t size, FILE **ret)
+{
+	for (int i = 0; i < PRINTS_MAX; i++) {
+		int fd;
+
+		snprintf(name, size, "kaa.hist.%d", i);
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd < 0)
+			return error_os(errno, name, "cannot create");
+		*ret = fdopen(fd, "w");
+		if (*ret)
+			return NULL;
+		close(fd);
+		return error_no_memory();
+	}
+	return error_create(ERROR_LIMIT, "there are %d files kaa.hist.N",
+			    PRINTS_MAX);
+}
+
+static void print_row(const struct line *line, FILE *out)
+{
+	size_t n = line->text.len;
+
+	while (n && line->text.data[n - 1] == ' ')
+		n--;
+	fwrite(line->text.data, 1, n, out);
+	fputc('\n', out);
+}
+
+static void print_rows(struct report_view *r, FILE *out)
+{
+	struct browser *b = r->view.browser;
+	struct line *line = &r->view.line;
+
+	line_clear(line);
+	entries_title(entries_of(r), &line->text);
+	fputs("# ", out);
+	print_row(line, out);
+	head(r, line);
+	fputs("#\n#", out);
+	print_row(line, out);
+	fputs("#\n", out);
+	vec_for_each(node, &b->rows) {
+		row(r, *node, line);
+		print_row(line, out);
+	}
+	if (r->notes.len)
+		fprintf(out, "\n%s", r->notes.data);
+}
+
+static struct error *print(struct report_view *r)
+{
+	char name[32];
+	FILE *out = NULL;
+	struct error *error = create_print(name, sizeof(name), &out);
+	bool failed;
+
+	if (error) {
+		ui_say_error(r->ui, error);
+		return NULL;
+	}
+	print_rows(r, out);
+	failed = ferror(out);
+	if (fclose(out) || failed)
+		ui_say(r->ui, "cannot write '%s': %s", name, strerror(errno));
+	else
+		ui_say(r->ui, "%zu rows are in '%s'", r->view.browser->rows.count,
+		       name);
+	return NULL;
+}
+
+/* --- Keys --------------------------------------------------------------- */
+
+static struct error *zoom_key(struct report_view *r, uint32_t pressed)
+{
+	switch (pressed) {
+	case 't':
+		return zoom_task(r, ZOOM_THREAD);
+	case 'p':
+		return zoom_task(r, ZOOM_PROCESS);
+	case 'c':
+		return zoom_task(r, ZOOM_COMM);
+	case 'd':
+		return zoom_dso(r);
+	case 'k':
+		return zoom_kernel(r);
+	case '/':
+		return zoom_symbol(r);
+	case TUI_KEY_ESCAPE:
+		return leave_zoom(r);
+	case 'F':
+		return toggle_whole(r);
+	}
+	return NULL;
+}
+
+static struct error *key(void *arg, uint32_t pressed, bool *leave)
+{
+	struct report_view *r = arg;
+
+	(void)leave;
+	switch (pressed) {
+	case TUI_KEY_ENTER:
+	case '+':
+		return toggle_row(r);
+	case TUI_KEY_RIGHT:
+		return browser_open(r->view.browser);
+	case TUI_KEY_LEFT:
+		return go_left(r);
+	case 'e':
+		return toggle_entry(r);
+	case 'E':
+		return open_all(r, BROWSER_NONE);
+	case 'C':
+		return browser_close_all(r->view.browser, BROWSER_NONE);
+	case 'a':
+		return annotate_view(r->ui, entries_of(r),
+				     entries_selected_frame(entries_of(r)));
+	case 'l':
+	case 'g':
+	case 'o':
+		return change(r, pressed);
+	case TUI_KEY_TAB:
+	case TUI_KEY_BACK_TAB:
+		return next_event(r, pressed == TUI_KEY_TAB);
+	case 'i':
+		return show_information(r);
+	case 'P':
+		return print(r);
+	}
+	return zoom_key(r, pressed);
+}
+
+static struct error *list_events(struct report_view *r)
+{
+	for (size_t i = 0; i < r->profile->events.count; i++)
+		if (r->profile->events.data[i].samples &&
+		    (!vec_push(&r->events, (uint32_t)i) ||
+		     !vec_push(&r->entries, NULL)))
+			return error_no_memory();
+	if (!r->events.count)
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' has no samples to show",
+				    r->ui->input->path);
+	return NULL;
+}
+
+struct error *report_view(struct ui *ui)
+{
+	struct report_view r = { .ui = ui,
+				 .profile = ui->input->profile,
+				 .notes = STRBUF_INIT };
+	struct error *error = list_events(&r);
+
+	r.view = (struct view){
+		.arg = &r,
+		.hint = "h: keys  Enter: open  a: annotate  l: lines  /: filter  s: search  t: thread  q: quit",
+		.help = keys,
+		.title = title,
+		.head = head,
+		.row = row,
+		.key = key,
+		.line = LINE_INIT,
+		.bar = STRBUF_INIT,
+	};
+	if (!error)
+		error = collect_notes(&r);
+	if (!error)
+		error = show_event(&r, 0);
+	if (!error)
+		error = view_run(ui, &r.view);
+	vec_for_each(entries, &r.entries)
+		entries_destroy(*entries);
+	vec_deinit(&r.entries);
+	vec_deinit(&r.events);
+	strbuf_deinit(&r.notes);
+	view_deinit(&r.view);
+	return error;
+}

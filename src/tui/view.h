@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A browser on the screen: a title, rows, a line for messages; the keys that
+ * all views have in common, and a prompt. What is special to a view is in its
+ * callbacks.
+ */
+#ifndef KAA_TUI_VIEW_H
+#define KAA_TUI_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "tui/browser.h"
+#include "tui/line.h"
+#include "tui/screen.h"
+#include "tui/tui.h"
+
+/* What lives as long as the screen. */
+struct ui {
+	const struct tui_input *input;
+	/* Shown in the last line until the next key. */
+	struct strbuf message;
+	/* What was searched for last. */
+	struct strbuf pattern;
+	/* Leave all views. */
+	bool quit;
+};
+
+#define UI_INIT { .message = STRBUF_INIT, .pattern = STRBUF_INIT }
+void ui_deinit(struct ui *ui);
+/* Sets the message; names in it are sanitized when it is drawn. */
+void ui_say(struct ui *ui, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The same for an error that does not end the session; destroys it. */
+void ui_say_error(struct ui *ui, struct error *error);
+
+struct view {
+	struct browser *browser;
+	void *arg;
+	/* The last line, if there is no message; lines of help. */
+	const char *hint;
+	const char *help;
+	/* '/' searches, as 's' does. */
+	bool slash_searches;
+	/* q goes back instead of quitting. */
+	bool is_inner;
+	void (*title)(void *arg, struct strbuf *out);
+	/* The line above the rows; NULL: none. */
+	void (*head)(void *arg, struct line *line);
+	void (*row)(void *arg, uint32_t node, struct line *line);
+	/* Keys that are not common to all; *leave: the view is done. */
+	struct error *(*key)(void *arg, uint32_t key, bool *leave);
+	/* Columns scrolled sideways. */
+	size_t shift;
+	/* Scratch. */
+	struct line line;
+	struct strbuf bar;
+};
+
+void view_deinit(struct view *view);
+/* Shows it until the user leaves. Errors end the session. */
+struct error *view_run(struct ui *ui, struct view *view);
+/*
+ * Asks for a line of text below the view; text holds what is there to begin
+ * with. on_change may be NULL. *accepted false: Escape.
+ */
+struct error *view_prompt(struct ui *ui, struct view *view, const char *label,
+			  struct strbuf *text,
+			  struct error *(*on_change)(void *arg,
+						     const char *text),
+			  void *arg, bool *accepted);
+
+/*
+ * A text in lines. *chosen, unless NULL, is the line on which Enter was
+ * pressed, or SIZE_MAX.
+ */
+struct error *view_text(struct ui *ui, const char *title, const char *text,
+			size_t *chosen);
+
+#endif
