@@ -1,0 +1,741 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The report on a terminal, below the terminal: which rows there are, zooms
+ * and their arithmetic, annotation, what may be put on a screen.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+#include "tui/annotate.h"
+#include "tui/browser.h"
+#include "tui/disassembly.h"
+#include "tui/entries.h"
+#include "tui/line.h"
+#include "tui/printable.h"
+#include "tui/source.h"
+#include "tui/zoom.h"
+
+/* --- Browser ------------------------------------------------------------ */
+
+/* A tree in which every node down to `depth` has `width` children. */
+struct bush {
+	struct browser browser;
+	uint32_t width;
+	uint32_t depth;
+	size_t filled;
+};
+
+static struct error *bush_fill(void *arg, struct browser *browser,
+			       uint32_t node)
+{
+	struct bush *bush = arg;
+	uint32_t level = browser->nodes.data[node].level;
+
+	bush->filled++;
+	for (uint32_t i = 0; i < bush->width; i++) {
+		struct error *error = browser_add(browser, node, 0, i,
+						  level + 1 < bush->depth);
+
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static void bush_text(void *arg, const struct browser *browser, uint32_t node,
+		      struct strbuf *out)
+{
+	(void)arg;
+	strbuf_printf(out, "Node %u at %u", node,
+		      browser->nodes.data[node].level);
+}
+
+static void bush_init(struct bush *bush, uint32_t roots, uint32_t width,
+		      uint32_t depth)
+{
+	const struct browser_source source = { .fill = bush_fill,
+					       .text = bush_text,
+					       .arg = bush };
+
+	*bush = (struct bush){ .width = width, .depth = depth };
+	browser_init(&bush->browser, &source);
+	for (uint32_t i = 0; i < roots; i++)
+		model_check(browser_add(&bush->browser, BROWSER_NONE, 0, i,
+					depth > 0));
+	model_check(browser_show(&bush->browser));
+}
+
+/* Rows are what a walk over the open nodes gives, whatever was done to them. */
+static void check_rows(const struct browser *b)
+{
+	uint32_t id = b->first;
+	size_t row = 0;
+
+	while (id != BROWSER_NONE) {
+		const struct browser_node *node = &b->nodes.data[id];
+
+		assert_true(row < b->rows.count);
+		assert_int_equal(b->rows.data[row++], id);
+		if (node->is_open && node->first_child != BROWSER_NONE) {
+			id = node->first_child;
+			continue;
+		}
+		while (id != BROWSER_NONE &&
+		       b->nodes.data[id].next == BROWSER_NONE)
+			id = b->nodes.data[id].parent;
+		if (id != BROWSER_NONE)
+			id = b->nodes.data[id].next;
+	}
+	assert_int_equal(row, b->rows.count);
+	assert_true(!b->rows.count || b->selected < b->rows.count);
+	assert_true(b->top <= b->selected || !b->rows.count);
+	assert_true(b->selected < b->top + b->height);
+}
+
+static void test_rows_follow_what_is_open(void **state)
+{
+	struct bush bush;
+	struct browser *b = &bush.browser;
+	bool complete;
+
+	(void)state;
+	bush_init(&bush, 3, 2, 2);
+	browser_resize(b, 4);
+	assert_int_equal(b->rows.count, 3);
+	browser_move(b, 1);
+	model_check(browser_toggle(b));
+	assert_int_equal(b->rows.count, 5);
+	check_rows(b);
+	browser_move(b, 1);
+	model_check(browser_toggle(b));
+	assert_int_equal(b->rows.count, 7);
+	check_rows(b);
+	/* Closed and opened again, what is below is as it was. */
+	browser_select(b, 1);
+	browser_close(b);
+	assert_int_equal(b->rows.count, 3);
+	check_rows(b);
+	assert_int_equal(bush.filled, 2);
+	model_check(browser_toggle(b));
+	assert_int_equal(b->rows.count, 7);
+	assert_int_equal(bush.filled, 2);
+	/* Left: to the parent, then closed, then nowhere. */
+	browser_select(b, 3);
+	assert_true(browser_leave(b));
+	assert_int_equal(b->selected, 2);
+	assert_true(browser_leave(b));
+	assert_int_equal(b->rows.count, 5);
+	assert_true(browser_leave(b));
+	assert_true(browser_leave(b));
+	assert_int_equal(b->rows.count, 3);
+	assert_false(browser_leave(b));
+	model_check(browser_open_all(b, BROWSER_NONE, &complete));
+	assert_true(complete);
+	assert_int_equal(b->rows.count, 3 * (1 + 2 + 4));
+	check_rows(b);
+	/* Of a selection deep below, its root is left. */
+	browser_select(b, 20);
+	model_check(browser_close_all(b, BROWSER_NONE));
+	assert_int_equal(b->selected, 2);
+	check_rows(b);
+	browser_deinit(b);
+}
+
+static void test_any_order_of_keys_keeps_rows_right(void **state)
+{
+	struct bush bush;
+	struct browser *b = &bush.browser;
+	unsigned int chance = 1;
+	bool complete;
+
+	(void)state;
+	bush_init(&bush, 20, 3, 4);
+	for (int i = 0; i < 3000; i++) {
+		chance = chance * 1103515245 + 12345;
+		browser_resize(b, 1 + (chance >> 8) % 7);
+		browser_select(b, (chance >> 12) % (b->rows.count + 3));
+		switch ((chance >> 16) % 9) {
+		case 0:
+			(void)browser_leave(b);
+			break;
+		case 1:
+			browser_close(b);
+			break;
+		case 2:
+			model_check(browser_open_all(
+				b, browser_selected(b), &complete));
+			break;
+		case 3:
+			model_check(
+				browser_close_all(b, browser_selected(b)));
+			break;
+		case 4:
+			browser_page(b, chance & 1 ? 1 : -1);
+			break;
+		default:
+			model_check(browser_toggle(b));
+		}
+		check_rows(b);
+	}
+	browser_deinit(b);
+}
+
+static void test_an_empty_browser(void **state)
+{
+	struct bush bush;
+	struct browser *b = &bush.browser;
+	bool found, complete;
+
+	(void)state;
+	bush_init(&bush, 0, 0, 0);
+	assert_int_equal(browser_selected(b), BROWSER_NONE);
+	browser_move(b, 1);
+	browser_page(b, -1);
+	model_check(browser_toggle(b));
+	browser_close(b);
+	assert_false(browser_leave(b));
+	model_check(browser_open_all(b, BROWSER_NONE, &complete));
+	model_check(browser_search(b, "x", 0, 1, &found));
+	assert_false(found);
+	browser_deinit(b);
+}
+
+static void test_search_goes_around(void **state)
+{
+	struct bush bush;
+	struct browser *b = &bush.browser;
+	bool found;
+
+	(void)state;
+	bush_init(&bush, 30, 0, 0);
+	model_check(browser_search(b, "node 2", 3, 1, &found));
+	assert_true(found);
+	assert_int_equal(b->selected, 20);
+	model_check(browser_search(b, "Node 7 ", b->selected, 1, &found));
+	assert_true(found);
+	assert_int_equal(b->selected, 7);
+	model_check(browser_search(b, "Node 2", 6, -1, &found));
+	assert_int_equal(b->selected, 2);
+	model_check(browser_search(b, "Node 2", 1, -1, &found));
+	assert_int_equal(b->selected, 29);
+	/* An upper-case letter means itself. */
+	model_check(browser_search(b, "NODE", 0, 1, &found));
+	assert_false(found);
+	assert_int_equal(b->selected, 29);
+	browser_deinit(b);
+}
+
+/* 100,000 entries; a chain of 60,000; what is too much is left closed. */
+static void test_large_forests(void **state)
+{
+	struct bush bush;
+	struct browser *b = &bush.browser;
+	bool complete;
+
+	(void)state;
+	bush_init(&bush, 100000, 10, 1);
+	model_check(browser_open_all(b, BROWSER_NONE, &complete));
+	assert_true(complete);
+	assert_int_equal(b->rows.count, 1100000);
+	browser_select(b, SIZE_MAX);
+	assert_int_equal(b->selected, 1099999);
+	model_check(browser_close_all(b, BROWSER_NONE));
+	assert_int_equal(b->selected, 99999);
+	browser_deinit(b);
+
+	bush_init(&bush, 1, 1, 60000);
+	model_check(browser_open_all(b, BROWSER_NONE, &complete));
+	assert_int_equal(b->rows.count, 60001);
+	browser_deinit(b);
+
+	bush_init(&bush, 4, 1000, 2);
+	model_check(browser_open_all(b, BROWSER_NONE, &complete));
+	assert_false(complete);
+	assert_in_range(b->rows.count, BROWSER_ROWS_MAX / 2,
+			BROWSER_ROWS_MAX + 3000);
+	check_rows(b);
+	browser_deinit(b);
+}
+
+/* --- Characters --------------------------------------------------------- */
+
+static void check_printable(const char *text, const wchar_t *expected)
+{
+	size_t n = strlen(text), at = 0, i = 0;
+
+	for (; at < n; i++) {
+		struct printable p;
+
+		at += printable_next(text + at, n - at, &p);
+		assert_true(at <= n);
+		if (expected[i] != p.ch)
+			fail_msg("'%s', character %zu: U+%04X, not U+%04X",
+				 text, i, (unsigned int)p.ch,
+				 (unsigned int)expected[i]);
+	}
+	assert_int_equal(expected[i], 0);
+}
+
+static void test_nothing_dangerous_is_printed(void **state)
+{
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		fail_msg("there is no locale C.UTF-8");
+	check_printable("a\x1b[2Jb\x07\r\n\t\x7f", L"a?[2Jb?????");
+	/* C1, as UTF-8 and as it is. */
+	check_printable("\xc2\x9b"
+			"31m \x9b",
+			L"?31m ?");
+	/* Overlong, surrogate, beyond Unicode, cut. */
+	check_printable("\xc0\x9b", L"??");
+	check_printable("\xed\xa0\x80", L"???");
+	check_printable("\xf4\x90\x80\x80", L"????");
+	check_printable("ab\xe2\x82", L"ab??");
+	/* Directions of writing, and what has no width but is no mark. */
+	check_printable("\xe2\x80\xae"
+			"x\xe2\x80\x8b\xef\xbb\xbf",
+			L"?x??");
+	check_printable("h\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x90\x8d",
+			L"h\u00e9 \u65e5 \U0001f40d");
+	assert_int_equal(printable_width("h\xc3\xa9\xe6\x97\xa5", 6), 4);
+	assert_int_equal(printable_width("e\xcc\x81", 3), 1);
+	setlocale(LC_CTYPE, "C");
+	check_printable("h\xc3\xa9", L"h?");
+}
+
+static void test_alignment(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	line_align(&out, "ab", 2, 4, false);
+	line_align(&out, "cd", 2, 4, true);
+	line_align(&out, "abcdefgh", 8, 6, false);
+	line_align(&out, "xyz", 3, 0, false);
+	assert_string_equal(out.data, "ab    cdabcd..xyz");
+	strbuf_clear(&out);
+	/* Two columns each: one does not fit before the dots. */
+	line_align(&out, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 9, 5, false);
+	assert_string_equal(out.data, "\xe6\x97\xa5.. ");
+	strbuf_deinit(&out);
+	setlocale(LC_CTYPE, "C");
+}
+
+/* --- Entries ------------------------------------------------------------ */
+
+#define GLUE "_start I:_PyEval_EvalFrameDefault "
+#define MODULE GLUE "py:py::<module>:/srv/x.py@9 "
+
+/* 100 in all: 70 of thread 100, 30 of thread 101. */
+static void fill_threads(struct model *m)
+{
+	uint32_t first = m->task;
+
+	model_sample(m, 40, MODULE "py:py::foo:/srv/x.py@3 long_add");
+	model_sample(m, 20, MODULE "py:py::foo:/srv/x.py@4");
+	model_sample(m, 10, MODULE "py:py::bar:/srv/x.py@6 k:sys_read");
+	m->task = model_task(m, 101, "worker");
+	model_sample(m, 25, MODULE "py:py::foo:/srv/x.py@3");
+	model_sample(m, 5, MODULE "py:py::bar:/srv/x.py@7");
+	m->task = first;
+}
+
+static struct entries *make_entries(struct model *m,
+				    const struct report_options *options)
+{
+	struct entries *entries;
+
+	model_init(m, NULL);
+	fill_threads(m);
+	model_check(entries_create(m->profile, options, 0, &entries));
+	return entries;
+}
+
+/* The row that has the text, without blanks at its end; NULL: there is none. */
+static char *find_row(struct entries *e, const char *text)
+{
+	_cleanup_line_ struct line line = LINE_INIT;
+
+	vec_for_each(node, &e->browser.rows) {
+		entries_row(e, *node, &line);
+		if (strstr(line.text.data, text))
+			return strdup(line.text.data);
+	}
+	return NULL;
+}
+
+static void check_row(struct entries *e, const char *text, const char *has)
+{
+	_cleanup_free_ char *row = find_row(e, text);
+
+	if (!row || !strstr(row, has))
+		fail_msg("no '%s' in the row of '%s': %s", has, text,
+			 row ? row : "(there is none)");
+}
+
+static void check_no_row(struct entries *e, const char *text)
+{
+	_cleanup_free_ char *row = find_row(e, text);
+
+	if (row)
+		fail_msg("there is a row: %s", row);
+}
+
+static void test_rows_of_entries(void **state)
+{
+	struct report_options options;
+	struct model m;
+	struct entries *e;
+	struct strbuf title = STRBUF_INIT;
+
+	(void)state;
+	report_options_init(&options);
+	options.sort_text = NULL;
+	e = make_entries(&m, &options);
+	entries_title(e, &title);
+	assert_string_equal(title.data, "Samples: 5 of 'cycles', 100");
+	check_row(e, "python3  [python]           [.] py::foo",
+		  "+   60.00%    20.00%  ");
+	check_row(e, "worker   [python]           [.] py::foo",
+		  "+   25.00%    25.00%  ");
+	check_row(e, "[k] sys_read", "   10.00%    10.00%");
+	check_row(e, "long_add", "40.00%    40.00%");
+	strbuf_deinit(&title);
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+static void check_lines(struct entries *e, size_t from,
+			const char *const *expected)
+{
+	_cleanup_line_ struct line line = LINE_INIT;
+
+	for (; *expected; expected++, from++) {
+		assert_true(from < e->browser.rows.count);
+		entries_row(e, e->browser.rows.data[from], &line);
+		assert_string_equal(line.text.data, *expected);
+	}
+}
+
+/* As the text report draws them, with what its threshold leaves out. */
+static void test_chains_below_entries(void **state)
+{
+	static const char *const below_foo[] = {
+		"   -  60.00% py::foo:/srv/x.py",
+		"         40.00% long_add",
+		NULL,
+	};
+	struct report_options options;
+	struct model m;
+	struct entries *e;
+	bool found, complete;
+
+	(void)state;
+	report_options_init(&options);
+	e = make_entries(&m, &options);
+	model_check(browser_search(&e->browser, "_start", 0, 1, &found));
+	assert_true(found);
+	model_check(browser_open(&e->browser));
+	/* sys_read is below bar; it is a run with it. */
+	check_lines(e, e->browser.selected + 1,
+		    (const char *const[]){ "     _start",
+					   "     py::<module>:/srv/x.py",
+					   "   +  60.00% py::foo:/srv/x.py",
+					   "   +  10.00% py::bar:/srv/x.py",
+					   NULL });
+	browser_move(&e->browser, 3);
+	model_check(browser_toggle(&e->browser));
+	check_lines(e, e->browser.selected, below_foo);
+	/* From the function up. */
+	e->options.callgraph.order = CALLGRAPH_CALLEE;
+	model_check(entries_rebuild(e, true));
+	model_check(browser_search(&e->browser, "long_add", 0, 1, &found));
+	model_check(browser_open(&e->browser));
+	check_lines(e, e->browser.selected + 1,
+		    (const char *const[]){ "     long_add",
+					   "     py::foo:/srv/x.py",
+					   "     py::<module>:/srv/x.py",
+					   "     _start", NULL });
+	/* What 30 % leaves out is told. */
+	e->options.callgraph.order = CALLGRAPH_CALLER;
+	e->options.callgraph.threshold = 30;
+	model_check(entries_rebuild(e, true));
+	model_check(browser_open_all(&e->browser, BROWSER_NONE, &complete));
+	check_row(e, "[...]", " 10.00% [...]");
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+static void test_zooms_and_their_arithmetic(void **state)
+{
+	struct report_options options;
+	struct model m;
+	struct entries *e;
+	struct strbuf title = STRBUF_INIT;
+	bool left;
+
+	(void)state;
+	report_options_init(&options);
+	e = make_entries(&m, &options);
+	model_check(entries_zoom(
+		e, &(struct zoom){ .kind = ZOOM_THREAD, .id = 101 }));
+	check_row(e, "py::foo", "83.33%    83.33%");
+	check_no_row(e, "long_add");
+	entries_title(e, &title);
+	assert_string_equal(
+		title.data,
+		"Samples: 2 of 'cycles', 30 (30.00% of all)  in thread 101");
+	/* In it, one function: 5 of 30, which is 100 % of what is shown. */
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
+						    .text = strdup("bar") }));
+	check_row(e, "py::bar", "100.00%   100.00%");
+	assert_int_equal(e->browser.rows.count, 1);
+	e->whole = true;
+	model_check(entries_rebuild(e, false));
+	check_row(e, "py::bar", "5.00%     5.00%");
+	e->whole = false;
+	model_check(entries_leave(e, &left));
+	assert_true(left);
+	check_row(e, "py::foo", "83.33%    83.33%");
+	model_check(entries_leave(e, &left));
+	assert_true(left);
+	model_check(entries_leave(e, &left));
+	assert_false(left);
+	check_row(e, "python3  [python]           [.] py::foo", "60.00%");
+	/* By file: entries in it, of samples that pass through it. */
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
+	check_row(e, "sys_read", "100.00%   100.00%");
+	assert_int_equal(e->browser.rows.count, 1);
+	strbuf_deinit(&title);
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+static void test_choices(void **state)
+{
+	struct report_options options;
+	zoom_choice_vec choices = {};
+	struct model m;
+	struct entries *e;
+
+	(void)state;
+	report_options_init(&options);
+	e = make_entries(&m, &options);
+	model_check(zoom_choices(m.profile, 0, NULL, ZOOM_THREAD, &choices));
+	assert_int_equal(choices.count, 2);
+	assert_int_equal(choices.data[0].zoom.id, 100);
+	assert_int_equal(choices.data[0].period, 70);
+	assert_int_equal(choices.data[1].zoom.id, 101);
+	assert_int_equal(choices.data[1].count, 2);
+	vec_clear(&choices);
+	model_check(zoom_choices(m.profile, 0, NULL, ZOOM_PROCESS, &choices));
+	assert_int_equal(choices.count, 1);
+	assert_int_equal(choices.data[0].period, 100);
+	vec_deinit(&choices);
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+/* --- Annotation --------------------------------------------------------- */
+
+static const struct profile_frame *frame_of(struct entries *e, const char *name)
+{
+	bool found;
+
+	model_check(browser_search(&e->browser, name, 0, 1, &found));
+	assert_true(found);
+	return entries_selected_frame(e);
+}
+
+static void check_weight(const struct annotation *a, uint64_t at,
+			 uint64_t period, uint64_t self)
+{
+	const struct annotate_weight *w = annotation_find(a, at);
+
+	assert_non_null(w);
+	assert_int_equal(w->period, period);
+	assert_int_equal(w->self_period, self);
+}
+
+static void test_lines_of_a_python_function(void **state)
+{
+	_cleanup_(cleanup_annotation_) struct annotation *a = NULL;
+	struct report_options options;
+	struct model m;
+	struct entries *e;
+
+	(void)state;
+	report_options_init(&options);
+	e = make_entries(&m, &options);
+	model_check(annotation_create(e, frame_of(e, "py::foo"), &a));
+	assert_true(a->is_python);
+	assert_int_equal(a->places.count, 2);
+	check_weight(a, 3, 65, 25);
+	check_weight(a, 4, 20, 20);
+	assert_null(annotation_find(a, 5));
+	assert_int_equal(annotation_last(a), 4);
+	assert_int_equal(a->whole.period, 85);
+	assert_int_equal(a->whole.self_period, 45);
+	assert_int_equal(a->whole.count, 3);
+	assert_int_equal(a->total_period, 100);
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+/* A sample counts once for a line, and once for the function. */
+static void test_lines_of_a_recursion(void **state)
+{
+	_cleanup_(cleanup_annotation_) struct annotation *a = NULL;
+	struct report_options options;
+	struct model m;
+	struct entries *e;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	model_sample(&m, 10, MODULE "py:py::f:/srv/x.py@5 py:py::f:/srv/x.py@5 "
+				    "py:py::f:/srv/x.py@6");
+	model_sample(&m, 1, MODULE "py:py::f:/srv/x.py@5");
+	model_check(entries_create(m.profile, &options, 0, &e));
+	model_check(annotation_create(e, frame_of(e, "py::f:"), &a));
+	check_weight(a, 5, 11, 1);
+	check_weight(a, 6, 10, 10);
+	assert_int_equal(a->whole.period, 11);
+	assert_int_equal(a->whole.count, 2);
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+static void test_addresses_of_a_native_function(void **state)
+{
+	_cleanup_(cleanup_annotation_) struct annotation *a = NULL;
+	const struct profile_frame *frame;
+	struct report_options options;
+	struct model m;
+	struct entries *e;
+
+	(void)state;
+	report_options_init(&options);
+	e = make_entries(&m, &options);
+	frame = frame_of(e, "long_add");
+	model_check(annotation_create(e, frame, &a));
+	assert_false(a->is_python);
+	assert_int_equal(a->places.count, 1);
+	check_weight(a, frame->rel, 0, 40);
+	assert_int_equal(a->elsewhere, 0);
+	assert_int_equal(a->whole.self_period, 40);
+	entries_destroy(e);
+	model_deinit(&m);
+}
+
+static void test_lines_of_objdump(void **state)
+{
+	static const char *const no[] = { "", ":", ":\t", "  \tx",
+					  "0000000000401136 <main>:",
+					  "int f() { return g: }", "zz:\tx",
+					  "11112222333344445:\tx" };
+	uint64_t address;
+	size_t text;
+
+	(void)state;
+	assert_true(disassembly_address("  40113a:\tpush   %rbp", 22, &address,
+					&text));
+	assert_int_equal(address, 0x40113a);
+	assert_int_equal(text, 10);
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		assert_false(disassembly_address(no[i], strlen(no[i]),
+						 &address, &text));
+}
+
+/* --- Sources ------------------------------------------------------------ */
+
+static void check_source_error(const char *path, const char *has)
+{
+	struct source source;
+	struct strbuf text = STRBUF_INIT;
+	struct error *error = source_read(NULL, path, &source);
+
+	assert_non_null(error);
+	error_format(error, &text);
+	assert_non_null(strstr(text.data, has));
+	strbuf_deinit(&text);
+	error_destroy(error);
+}
+
+static void test_sources_are_bounded(void **state)
+{
+	char folder[] = "/tmp/kaa-test-XXXXXX";
+	char path[64];
+	struct source source;
+	const char *line;
+	size_t n;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	/* Not waited for. */
+	check_source_error(path, "is no regular file");
+	unlink(path);
+	check_source_error(folder, "is no regular file");
+	check_source_error("/dev/zero", "is no regular file");
+	check_source_error("/nowhere/x.py", "No such file");
+	snprintf(path, sizeof(path), "%s/x.py", folder);
+	file = fopen(path, "w");
+	fputs("one\r\n\nthree", file);
+	fclose(file);
+	model_check(source_read(NULL, path, &source));
+	assert_int_equal(source.starts.count, 3);
+	line = source_line(&source, 1, &n);
+	assert_int_equal(n, 3);
+	assert_memory_equal(line, "one", 3);
+	(void)source_line(&source, 2, &n);
+	assert_int_equal(n, 0);
+	line = source_line(&source, 3, &n);
+	assert_memory_equal(line, "three", n);
+	assert_int_equal(n, 5);
+	(void)source_line(&source, 4, &n);
+	assert_int_equal(n, 0);
+	source_deinit(&source);
+	assert_int_equal(truncate(path, SOURCE_SIZE_MAX + 1), 0);
+	check_source_error(path, "is larger than 16 MiB");
+	unlink(path);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_follow_what_is_open),
+		cmocka_unit_test(test_any_order_of_keys_keeps_rows_right),
+		cmocka_unit_test(test_an_empty_browser),
+		cmocka_unit_test(test_search_goes_around),
+		cmocka_unit_test(test_large_forests),
+		cmocka_unit_test(test_nothing_dangerous_is_printed),
+		cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_rows_of_entries),
+		cmocka_unit_test(test_chains_below_entries),
+		cmocka_unit_test(test_zooms_and_their_arithmetic),
+		cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_lines_of_a_python_function),
+		cmocka_unit_test(test_lines_of_a_recursion),
+		cmocka_unit_test(test_addresses_of_a_native_function),
+		cmocka_unit_test(test_lines_of_objdump),
+		cmocka_unit_test(test_sources_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
