@@ -8,6 +8,7 @@
 
 #include "agent/capi.h"
 #include "agent/lookup.h"
+#include "agent/lost.h"
 #include "agent/qualname.h"
 #include "agent/slots.h"
 #include "agent/state.h"
@@ -82,8 +83,7 @@ static bool jit_came_on(struct evaluator *evaluator)
 		return false;
 	agent_state.jit_checks = 0;
 	leave(evaluator, agent_capi_interpreter());
-	fprintf(stderr, "kaa: no trampolines any more in process %d: %s\n",
-		(int)getpid(), agent_status_text(AGENT_JIT_ACTIVE, ""));
+	lost_all(agent_status_text(AGENT_JIT_ACTIVE, ""));
 	return true;
 }
 

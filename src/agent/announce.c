@@ -3,17 +3,28 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/backend.h"
 
 static unsigned long lost;
+static int lost_error;
+static char lost_subject[PATH_MAX];
 static char subject[PATH_MAX];
+
+void agent_not_announced(int error)
+{
+	if (!lost++) {
+		lost_error = error;
+		memcpy(lost_subject, subject, sizeof(lost_subject));
+	}
+}
 
 int agent_announced(struct agent_announcer *announcer, int error)
 {
 	if (error) {
 		announcer->failed = error;
-		lost++;
+		agent_not_announced(error);
 	}
 	return error;
 }
@@ -21,6 +32,17 @@ int agent_announced(struct agent_announcer *announcer, int error)
 unsigned long agent_backend_lost(void)
 {
 	return lost;
+}
+
+int agent_backend_lost_error(const char **ret_subject)
+{
+	*ret_subject = lost_subject;
+	return lost_error;
+}
+
+void agent_backend_lost_forget(void)
+{
+	lost = 0;
 }
 
 void agent_subject_set(const char *path)

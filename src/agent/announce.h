@@ -14,6 +14,9 @@ struct agent_announcer {
 /* Notes the outcome of an announcement, an errno value, and returns it. */
 int agent_announced(struct agent_announcer *announcer, int error);
 
+/* Counts a function that has no slot, or whose slot has no name. */
+void agent_not_announced(int error);
+
 /* What agent_backend_subject() tells. The path is copied, cut if too long. */
 void agent_subject_set(const char *path);
 

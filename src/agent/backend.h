@@ -65,11 +65,14 @@ extern const struct agent_backend agent_backend_jitdump;
 extern const struct agent_backend agent_backend_elf;
 
 /*
- * How many announcements failed, of all backends, in this process and before a
- * fork in its parent: functions that
- * profilers cannot name.
+ * How many functions profilers cannot name, of all backends: no slot was to be had,
+ * or an announcement failed. agent/lost.h tells the user.
  */
 unsigned long agent_backend_lost(void);
+/* Why the first of them, and its agent_backend_subject(). */
+int agent_backend_lost_error(const char **ret_subject);
+/* Counts from 0 again: the child of a fork. */
+void agent_backend_lost_forget(void);
 
 /* The file that the last error was about, "" if none. */
 const char *agent_backend_subject(void);

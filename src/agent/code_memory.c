@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
+#include "agent/announce.h"
 #include "agent/trampoline.h"
 
 /* The first arena; each is twice the one before, up to the largest. */
@@ -82,6 +83,7 @@ void *agent_code_memory_take(struct agent_code_memory *memory)
 	uint8_t *slot;
 
 	if (error) {
+		agent_subject_set("");
 		errno = error;
 		return NULL;
 	}

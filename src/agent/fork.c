@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/capi.h"
+#include "agent/lost.h"
 #include "agent/slots.h"
 #include "agent/stack.h"
 #include "agent/state.h"
@@ -127,6 +128,7 @@ void fork_child(struct evaluator *evaluator)
 {
 	bool was_open = agent_state.open;
 
+	lost_forked();
 	agent_state.forked = false;
 	agent_state.pid = getpid();
 	agent_state.generation++;
@@ -134,8 +136,11 @@ void fork_child(struct evaluator *evaluator)
 	agent_lock();
 	forget_files();
 	if (was_open)
-		agent_state.open = !agent_state.backend->open();
+		agent_state.error = agent_state.backend->open();
+	agent_state.open = was_open && !agent_state.error;
 	agent_unlock();
+	if (was_open && !agent_state.open)
+		lost_all(agent_status_text(AGENT_OS_ERROR, ""));
 	agent_catch_up(evaluator);
 	if (agent_state.open)
 		announce_inherited(&evaluator->codes);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "agent/slots.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/announce.h"
 #include "agent/capi.h"
 #include "agent/evaluator.h"
+#include "agent/lost.h"
 #include "agent/qualname.h"
 #include "agent/symbol.h"
 #include "python/layout.h"
@@ -83,10 +86,12 @@ static void announce_text(struct code_entry *entry, const struct text *text,
 		entry->call = backend->take();
 		entry->backend = id;
 	}
-	if (entry->call)
+	if (entry->call) {
 		backend->announce(entry->call, &symbol);
-	else
-		entry->call = (void *)agent_call_plainly;
+		return;
+	}
+	agent_not_announced(errno);
+	entry->call = (void *)agent_call_plainly;
 }
 
 static void announce(struct code_entry *entry, const char *suffix,
@@ -109,6 +114,7 @@ static void announce(struct code_entry *entry, const char *suffix,
 	agent_lock();
 	announce_text(entry, text, size, backend, id);
 	agent_unlock();
+	lost_begins();
 	free(text);
 	entry->code &= ~(uintptr_t)1;
 }
