@@ -87,6 +87,57 @@ static struct error *parse_sort(void *arg, const struct option *option,
 	return negated ? NULL : report_parse_sort(&settings->options, text);
 }
 
+static struct error *parse_widths(void *arg, const struct option *option,
+				  const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	return report_parse_widths(&settings->options, negated ? "" : text);
+}
+
+static struct error *parse_percentage(void *arg, const struct option *option,
+				      const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	settings->options.relative = !negated && !strcmp(text, "relative");
+	if (negated || settings->options.relative || !strcmp(text, "absolute"))
+		return NULL;
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "percentages are 'relative' or 'absolute', not '%s'",
+			    text);
+}
+
+/* A number with s, ms, us or ns. */
+static struct error *parse_quantum(void *arg, const struct option *option,
+				   const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "s", 1000000000 },
+		      { "ms", 1000000 },
+		      { "us", 1000 },
+		      { "ns", 1 } };
+	char *unit;
+	unsigned long long value = negated ? 0 : strtoull(text, &unit, 10);
+
+	(void)option;
+	for (size_t i = 0; value && i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(unit, units[i].name) ||
+		    value > UINT64_MAX / units[i].ns)
+			continue;
+		settings->options.time_quantum = value * units[i].ns;
+		return NULL;
+	}
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "'%s' is no time such as 100ms",
+			    negated ? "" : text);
+}
+
 static struct error *parse_fields(void *arg, const struct option *option,
 				  const char *text, bool negated)
 {
@@ -125,13 +176,15 @@ static struct error *prepare(struct report_settings *s)
 		return error;
 	if (s->inverted)
 		o->callgraph.order = CALLGRAPH_CALLER;
-	report_arrange(o);
 	o->like_perf = s->input.like_perf;
+	o->inlines = s->input.inlines;
+	report_arrange(o);
 	/* perf knows no interpreters. */
 	o->interpreter_frames |= o->like_perf;
 	s->input.options.inlines = s->input.inlines;
 	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
-				 report_has_key(o, REPORT_SRCLINE);
+				 report_has_key(o, REPORT_SRCLINE) ||
+				 report_has_key(o, REPORT_SRCFILE);
 	return NULL;
 }
 
@@ -319,7 +372,7 @@ static struct error *print_report(struct report_settings *s,
 {
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct profile_options options = {
-		.aggregate = true,
+		.aggregate = !report_has_key(&s->options, REPORT_TIME),
 		.keep_cpu = report_has_key(&s->options, REPORT_CPU),
 	};
 	struct error *error;
@@ -398,11 +451,21 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct report_settings),
 	OPT_GROUP("Entries"),
 	OPT_CALL('s', "sort", parse_sort, "<key,...>",
-		 "what makes entries, and their order: comm, dso, symbol, srcline, pid, tid, tgid, cpu; +key adds to the usual"),
+		 "what makes entries, and their order: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the usual"),
 	OPT_CALL('F', "fields", parse_fields, "<key,...>",
 		 "columns, from left to right: keys, overhead, overhead_children, sample, period; +key adds to the usual"),
 	OPT_BOOL(0, "children", struct report_settings, options.children,
 		 "add up callees in their callers (the default with call chains)"),
+	OPT_STRING('p', "parent", struct report_settings, options.parent,
+		   "<regex>",
+		   "tell entries apart by the function of the chain that matches"),
+	OPT_BOOL('x', "exclude-other", struct report_settings,
+		 options.exclude_other, "entries with such a parent only"),
+	OPT_STRING(0, "ignore-callees", struct report_settings,
+		   options.ignore_callees, "<regex>",
+		   "let these functions have what they call"),
+	OPT_CALL(0, "time-quantum", parse_quantum, "<n>(s|ms|us|ns)",
+		 "how long a time of --sort time is (100ms)"),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
 		   "<name,...>", "entries of these threads only"),
 	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
@@ -416,6 +479,8 @@ static const struct option options[] = {
 		   "functions whose name contains the text only"),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
 		 "leave out entries, and branches of call graphs, below this"),
+	OPT_CALL(0, "percentage", parse_percentage, "<relative|absolute>",
+		 "percentages of what filters leave, or of all (the default)"),
 	OPT_GROUP("Output"),
 	OPT_BOOL(0, "stdio", struct report_settings, stdio,
 		 "text on standard output"),
@@ -440,6 +505,10 @@ static const struct option options[] = {
 	OPT_STRING('t', "field-separator", struct report_settings,
 		   options.field_separator, "<text>",
 		   "put this between columns, instead of aligning them"),
+	OPT_CALL('w', "column-widths", parse_widths, "<width,...>",
+		 "widths of the columns, from left to right (0: as needed)"),
+	OPT_BOOL(0, "full-source-path", struct report_settings,
+		 options.full_source_path, "source files with their folders"),
 	OPT_BOOL(0, "header", struct report_settings, options.header,
 		 "show what the file says of the recording first"),
 	OPT_BOOL(0, "header-only", struct report_settings, header_only,

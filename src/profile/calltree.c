@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "profile/calltree.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,40 +35,63 @@ static uint32_t *alloc_handles(size_t count)
 	return handles;
 }
 
-static uint64_t context_hash(const struct calltree_builder *b, uint32_t task,
-			     int32_t cpu)
+static struct calltree_context context_of(const struct calltree *tree,
+					  size_t row)
 {
-	const struct profile_task *t = profile_task(b->tree->profile, task);
+	const struct calltree_options *options = &tree->options;
+	const struct profile_samples *s = &tree->profile->samples;
+	struct calltree_context context = { .task = s->task[row],
+					    .cpu = s->cpu[row],
+					    .parent = PROFILE_NONE,
+					    .first_root = PROFILE_NONE };
+	uint32_t stack = s->stack[row];
+
+	if ((options->context_keys & CONTEXT_PARENT) && options->parents)
+		context.parent = options->parents
+			[stack == PROFILE_NONE
+				 ? tree->profile->stack_parents.count
+				 : stack];
+	if ((options->context_keys & CONTEXT_TIME) && options->time_quantum)
+		context.time = s->time[row] -
+			       s->time[row] % options->time_quantum;
+	return context;
+}
+
+static uint64_t context_hash(const struct calltree_builder *b,
+			     const struct calltree_context *context)
+{
+	const struct profile_task *t =
+		profile_task(b->tree->profile, context->task);
 	unsigned int keys = b->tree->options.context_keys;
 	uint64_t hash = keys & CONTEXT_COMM ? t->comm : 0;
 
 	hash = hash_combine(hash, keys & CONTEXT_PID ? (uint32_t)t->pid : 0);
 	hash = hash_combine(hash, keys & CONTEXT_TID ? (uint32_t)t->tid : 0);
-	return hash_combine(hash, keys & CONTEXT_CPU ? (uint32_t)cpu : 0);
+	hash = hash_combine(hash,
+			    keys & CONTEXT_CPU ? (uint32_t)context->cpu : 0);
+	return hash_combine(hash, hash_combine(context->parent, context->time));
 }
 
 static bool context_equal(const struct calltree_builder *b,
-			  const struct calltree_context *context, uint32_t task,
-			  int32_t cpu)
+			  const struct calltree_context *x,
+			  const struct calltree_context *y)
 {
-	const struct profile_task *a =
-		profile_task(b->tree->profile, context->task);
-	const struct profile_task *t = profile_task(b->tree->profile, task);
+	const struct profile_task *s = profile_task(b->tree->profile, x->task);
+	const struct profile_task *t = profile_task(b->tree->profile, y->task);
 	unsigned int keys = b->tree->options.context_keys;
 
-	return (!(keys & CONTEXT_COMM) || a->comm == t->comm) &&
-	       (!(keys & CONTEXT_PID) || a->pid == t->pid) &&
-	       (!(keys & CONTEXT_TID) || a->tid == t->tid) &&
-	       (!(keys & CONTEXT_CPU) || context->cpu == cpu);
+	return (!(keys & CONTEXT_COMM) || s->comm == t->comm) &&
+	       (!(keys & CONTEXT_PID) || s->pid == t->pid) &&
+	       (!(keys & CONTEXT_TID) || s->tid == t->tid) &&
+	       (!(keys & CONTEXT_CPU) || x->cpu == y->cpu) &&
+	       x->parent == y->parent && x->time == y->time;
 }
 
-static struct error *context_find(struct calltree_builder *b, uint32_t task,
-				  int32_t cpu, uint32_t *ret)
+static struct error *context_find(struct calltree_builder *b, size_t row,
+				  uint32_t *ret)
 {
-	const struct calltree_context context = { .task = task,
-						  .cpu = cpu,
-						  .first_root = PROFILE_NONE };
-	uint64_t hash = context_hash(b, task, cpu);
+	const struct calltree_context context = context_of(b->tree, row);
+	uint64_t hash = context_hash(b, &context);
 	bool is_new;
 	uint64_t *id;
 
@@ -80,7 +104,7 @@ static struct error *context_find(struct calltree_builder *b, uint32_t task,
 		if (is_new && !vec_push(&b->tree->contexts, context))
 			return error_no_memory();
 		if (is_new ||
-		    context_equal(b, &b->tree->contexts.data[*id], task, cpu))
+		    context_equal(b, &b->tree->contexts.data[*id], &context))
 			break;
 	}
 	*ret = (uint32_t)*id;
@@ -106,7 +130,7 @@ static struct error *collect_rows(struct calltree_builder *b)
 		if (options->keep &&
 		    !options->keep(profile, row, options->keep_arg))
 			continue;
-		error = context_find(b, s->task[row], s->cpu[row], &context);
+		error = context_find(b, row, &context);
 		if (error)
 			return error;
 		if (!vec_push(&b->rows, (uint32_t)row) ||
@@ -386,7 +410,8 @@ static struct error *enter_self(struct calltree_builder *b, uint32_t id)
 	/* What hit the entry is shown from the outermost frame on. */
 	max_u32(&entry->depth_down, node->depth);
 	max_u32(&entry->depth_up, node->depth);
-	if (!b->tree->options.children || !is_passed(b->tree, id))
+	if (!b->tree->options.children || b->tree->options.count_each ||
+	    !is_passed(b->tree, id))
 		entry->period += node->self_period;
 	return NULL;
 }
@@ -412,9 +437,87 @@ static struct error *enter_children(struct calltree_builder *b, uint32_t id)
 	max_u32(&entry->depth_down, node->leaf_depth - node->depth + 1);
 	if (node->inner_count)
 		max_u32(&entry->depth_up, node->depth);
-	if (node->outer == PROFILE_NONE)
+	if (node->outer == PROFILE_NONE || b->tree->options.count_each)
 		entry->period += node->period;
 	return NULL;
+}
+
+static uint32_t last_of(const struct calltree *tree, uint32_t id,
+			size_t next_offset)
+{
+	for (;;) {
+		uint32_t next = *(const uint32_t *)((const char *)
+							    &tree->nodes.data[id] +
+						    next_offset);
+
+		if (next == PROFILE_NONE)
+			return id;
+		id = next;
+	}
+}
+
+/* Puts the nodes of one list behind another's. */
+static void join_lists(struct calltree *tree, uint32_t *to, uint32_t from,
+		       size_t next_offset)
+{
+	uint32_t last;
+
+	if (from == PROFILE_NONE)
+		return;
+	last = last_of(tree, from, next_offset);
+	*(uint32_t *)((char *)&tree->nodes.data[last] + next_offset) = *to;
+	*to = from;
+}
+
+/* What was hit stands for both. */
+static void merge_entry(struct calltree *tree, struct calltree_entry *to,
+			const struct calltree_entry *from)
+{
+	if (to->first_self == PROFILE_NONE &&
+	    from->first_self != PROFILE_NONE) {
+		to->place = from->place;
+		to->location = from->location;
+	}
+	if (from->row < to->row) {
+		to->row = from->row;
+		to->row_depth = from->row_depth;
+	}
+	min_u32(&to->self_row, from->self_row);
+	max_u32(&to->depth_down, from->depth_down);
+	max_u32(&to->depth_up, from->depth_up);
+	join_lists(tree, &to->first_node, from->first_node,
+		   offsetof(struct calltree_node, next_in_entry));
+	join_lists(tree, &to->first_self, from->first_self,
+		   offsetof(struct calltree_node, next_self));
+	to->self_period += from->self_period;
+	to->self_count += from->self_count;
+	to->period += from->period;
+}
+
+/* Makes one entry of those whose places are of one group. */
+static void group_entries(struct calltree_builder *b, size_t first)
+{
+	struct calltree *tree = b->tree;
+	const uint32_t *groups = tree->locations->groups;
+	size_t count = first;
+
+	if (!groups)
+		return;
+	tree->grouped = true;
+	for (size_t i = first; i < tree->entries.count; i++) {
+		struct calltree_entry entry = tree->entries.data[i];
+		uint32_t *known = &b->by_place[groups[entry.place]];
+
+		if (*known != PROFILE_NONE) {
+			merge_entry(tree, &tree->entries.data[*known], &entry);
+			continue;
+		}
+		*known = (uint32_t)count;
+		tree->entries.data[count++] = entry;
+	}
+	tree->entries.count = count;
+	for (size_t i = first; i < count; i++)
+		b->by_place[groups[tree->entries.data[i].place]] = PROFILE_NONE;
 }
 
 static struct error *fill_entries(struct calltree_builder *b, size_t first)
@@ -432,6 +535,7 @@ static struct error *fill_entries(struct calltree_builder *b, size_t first)
 	}
 	for (size_t i = first_entry; i < tree->entries.count; i++)
 		b->by_place[tree->entries.data[i].place] = PROFILE_NONE;
+	group_entries(b, first_entry);
 	return NULL;
 }
 
@@ -471,6 +575,7 @@ static struct error *build(struct calltree_builder *b)
 		return error_no_memory();
 	for (size_t i = 0; i < b->tree->contexts.count && !error; i++)
 		error = build_context(b, (uint32_t)i);
+	b->tree->shown_period = b->tree->period;
 	return error;
 }
 

@@ -26,12 +26,26 @@ enum context_key {
 	CONTEXT_PID = 1 << 1,
 	CONTEXT_TID = 1 << 2,
 	CONTEXT_CPU = 1 << 3,
+	CONTEXT_PARENT = 1 << 4,
+	CONTEXT_TIME = 1 << 5,
 };
 
 struct calltree_options {
 	uint32_t event;
 	/* enum context_key */
 	unsigned int context_keys;
+	/*
+	 * With CONTEXT_PARENT: by stack of the profile, and one more for
+	 * PROFILE_NONE, a string or PROFILE_NONE. Borrowed.
+	 */
+	const uint32_t *parents;
+	/* With CONTEXT_TIME: ns; samples of one of these are together. */
+	uint64_t time_quantum;
+	/*
+	 * A sample counts for an entry as often as the entry is in its chain,
+	 * and once more if it was hit: perf's way with CONTEXT_TIME.
+	 */
+	bool count_each;
 	/* Callers have entries, too; else only what samples hit. */
 	bool children;
 	/*
@@ -86,6 +100,9 @@ struct calltree_node {
 struct calltree_context {
 	uint32_t task;
 	int32_t cpu;
+	/* PROFILE_NONE and 0 unless they are keys. */
+	uint32_t parent;
+	uint64_t time;
 	uint32_t first_root;
 };
 
@@ -120,9 +137,13 @@ struct calltree {
 	VEC(struct calltree_node) nodes;
 	VEC(struct calltree_context) contexts;
 	VEC(struct calltree_entry) entries;
+	/* Some entries are several that locations->groups made one. */
+	bool grouped;
 	/* All samples of the event that are selected, whether kept or not. */
 	uint64_t period;
 	uint64_t count;
+	/* What rows are percentages of; starts as period, the view's. */
+	uint64_t shown_period;
 };
 
 /* profile and locations are borrowed for the tree's life. */

@@ -65,6 +65,12 @@ static uint32_t item_key(const struct chains *c, const struct chain_item *item)
 	return c->nodes[item->node].key;
 }
 
+/* What was hit and what was passed count, though both be of one sample. */
+static bool adds_up(const struct calltree *tree)
+{
+	return tree->grouped || tree->options.count_each;
+}
+
 /* Adds a node with what it weighs in this kind, unless that is nothing. */
 static bool push_down(struct chains *c, uint32_t id, enum item_kind kind)
 {
@@ -76,6 +82,8 @@ static bool push_down(struct chains *c, uint32_t id, enum item_kind kind)
 		.count = hits.count,
 	};
 
+	if (kind == ITEM_PASSED && adds_up(c->tree))
+		hits = (struct chain_weight){};
 	if (kind == ITEM_PASSED) {
 		item.period = c->all[id].period - hits.period;
 		item.count = c->all[id].count - hits.count;
@@ -362,6 +370,22 @@ static void unmark_hits(struct chains *c)
 	vec_clear(&c->touched);
 }
 
+/* Of a group: what hit the node itself is shown from the outermost step on. */
+static void leave_out_hits(struct chains *c, uint32_t id)
+{
+	const struct calltree_node *node = &c->tree->nodes.data[id];
+	const struct location *location = calltree_location(c->tree, id);
+	struct chain_item *item = vec_last(&c->items);
+
+	if (!c->tree->grouped || c->tree->options.count_each ||
+	    location->entry != location->self)
+		return;
+	item->period -= node->self_period;
+	item->count -= node->self_count;
+	if (!item->count)
+		c->items.count--;
+}
+
 static struct error *start_down(struct chains *c,
 				const struct calltree_entry *entry)
 {
@@ -375,10 +399,17 @@ static struct error *start_down(struct chains *c,
 		    !push_down(c, *id, ITEM_HIT))
 			return error_no_memory();
 	for (uint32_t id = entry->first_node; id != PROFILE_NONE;
-	     id = nodes[id].next_in_entry)
-		if (nodes[id].outer == PROFILE_NONE &&
-		    !push_down(c, id, ITEM_PASSED))
+	     id = nodes[id].next_in_entry) {
+		size_t count = c->items.count;
+
+		if (nodes[id].outer != PROFILE_NONE &&
+		    !c->tree->options.count_each)
+			continue;
+		if (!push_down(c, id, ITEM_PASSED))
 			return error_no_memory();
+		if (c->items.count > count)
+			leave_out_hits(c, id);
+	}
 	return NULL;
 }
 
@@ -396,8 +427,8 @@ static struct error *start_up(struct chains *c,
 	for (uint32_t id = entry->first_self; id != PROFILE_NONE;
 	     id = nodes[id].next_self) {
 		/* Already among the nodes of the entry. */
-		if (children &&
-		    calltree_location(c->tree, id)->entry == entry->place)
+		if (children && calltree_location(c->tree, id)->entry ==
+					calltree_location(c->tree, id)->self)
 			continue;
 		if (!push_up(c, id, nodes[id].self_period,
 			     nodes[id].self_count))

@@ -27,8 +27,13 @@ struct place {
 	 */
 	uint64_t start;
 	uint64_t end;
+	/* Of a step that is told apart by its line. */
 	uint32_t file;
 	uint32_t line;
+	/* Number of the text of SOURCE_LINE, SOURCE_FILE; 0: no key. */
+	uint32_t source[SOURCE_KINDS];
+	/* Not 0: counts instead of the texts, which will make entries one. */
+	uint64_t address;
 };
 
 struct places {
@@ -50,6 +55,8 @@ struct location_builder {
 	uint32_t *namesakes;
 	struct places chains;
 	struct places entries;
+	/* Of the place in work. */
+	struct strbuf text;
 	/* By place, of inlined functions like perf. */
 	VEC(struct span) spans;
 	struct index locations;
@@ -62,7 +69,11 @@ static bool place_equal(const void *column, uint32_t handle, const void *key)
 	const struct place *b = key;
 
 	return a->dso == b->dso && a->kind == b->kind && a->start == b->start &&
-	       a->end == b->end && a->file == b->file && a->line == b->line;
+	       a->end == b->end && a->file == b->file && a->line == b->line &&
+	       a->address == b->address &&
+	       (a->address ||
+		(a->source[SOURCE_LINE] == b->source[SOURCE_LINE] &&
+		 a->source[SOURCE_FILE] == b->source[SOURCE_FILE]));
 }
 
 static struct error *places_intern(struct places *places,
@@ -72,8 +83,16 @@ static struct error *places_intern(struct places *places,
 		hash_combine(place->start, place->end),
 		hash_combine((uint64_t)place->dso << 32 | place->kind,
 			     (uint64_t)place->file << 32 | place->line));
-	uint32_t id = index_find(&places->index, hash, place_equal,
-				 places->all.data, place);
+	uint32_t id;
+
+	hash = hash_combine(
+		hash, place->address
+			      ? place->address
+			      : (uint64_t)place->source[SOURCE_LINE] << 32 |
+					place->source[SOURCE_FILE]);
+	id = index_find(&places->index, hash, place_equal, places->all.data,
+			place);
+
 
 	if (id == PROFILE_NONE) {
 		id = (uint32_t)places->all.count;
@@ -168,25 +187,125 @@ static struct place chain_place(const struct location_builder *b,
 	return place;
 }
 
+/* The texts of places in the source, each once, numbered from 1. */
+struct location_texts {
+	VEC(char *) all;
+	struct index index;
+};
+
+static bool text_equal(const void *column, uint32_t handle, const void *key)
+{
+	return !strcmp(((char *const *)column)[handle], key);
+}
+
+static uint64_t text_hash(const char *text)
+{
+	uint64_t hash = 0;
+
+	for (; *text; text++)
+		hash = hash_combine(hash, (uint8_t)*text);
+	return hash;
+}
+
+static struct error *intern_text(struct location_texts *texts, const char *text,
+				 uint32_t *ret)
+{
+	uint64_t hash = text_hash(text);
+	uint32_t id = index_find(&texts->index, hash, text_equal,
+				 texts->all.data, text);
+
+	if (id == PROFILE_NONE) {
+		char *copy = strdup(text);
+
+		id = (uint32_t)texts->all.count;
+		if (!copy || !vec_push(&texts->all, copy)) {
+			free(copy);
+			return error_no_memory();
+		}
+		if (!index_add(&texts->index, hash, id))
+			return error_no_memory();
+	}
+	*ret = id + 1;
+	return NULL;
+}
+
+static struct error *add_source(struct location_builder *b,
+				const struct profile_frame *frame,
+				enum source_kind kind, bool hit,
+				struct place *place)
+{
+	const struct location_options *o = b->options;
+	struct error *error;
+
+	strbuf_clear(&b->text);
+	o->source(b->profile, frame, kind, hit, o->source_arg, &b->text);
+	strbuf_putc(&b->text, '\0');
+	error = strbuf_error(&b->text);
+	return error ? error : intern_text(b->out->texts, b->text.data,
+					   &place->source[kind]);
+}
+
+static struct error *add_sources(struct location_builder *b,
+				 const struct profile_frame *frame, bool hit,
+				 struct place *place)
+{
+	unsigned int keys = b->options->entry_keys;
+	struct error *error = NULL;
+
+	if (keys & ENTRY_KEY_SRCLINE)
+		error = add_source(b, frame, SOURCE_LINE, hit, place);
+	if (!error && (keys & ENTRY_KEY_SRCFILE))
+		error = add_source(b, frame, SOURCE_FILE, hit, place);
+	return error;
+}
+
+/* perf takes what was hit in user space by its address in the file. */
+static uint64_t own_address(const struct profile_frame *frame, bool hit)
+{
+	if (hit && frame->kind != PROFILE_FRAME_KERNEL)
+		return frame->rel | 1ull << 63;
+	return frame->address + 1;
+}
+
+/*
+ * The number of an entry's place. perf takes each address for a place of its
+ * own first; its text is that of the real function, which is here before those
+ * inlined into it, if it is in a chain, and of the innermost one if it was hit.
+ */
+static struct error *intern_entry(struct location_builder *b,
+				  const struct profile_frame *frame, bool hit,
+				  struct place place, uint32_t *ret)
+{
+	size_t count = b->entries.all.count;
+	bool by_address = b->options->like_perf &&
+			  (b->options->entry_keys &
+			   (ENTRY_KEY_SRCLINE | ENTRY_KEY_SRCFILE));
+	struct error *error = NULL;
+
+	if (by_address)
+		place.address = own_address(frame, hit);
+	else
+		error = add_sources(b, frame, hit, &place);
+	if (!error)
+		error = places_intern(&b->entries, &place, ret);
+	if (!error && by_address &&
+	    (b->entries.all.count > count ||
+	     (hit && (frame->flags & PROFILE_FRAME_INLINED))))
+		error = add_sources(b, frame, hit, &b->entries.all.data[*ret]);
+	return error;
+}
+
 static struct place entry_place(const struct location_builder *b,
 				const struct profile_frame *frame, bool raw)
 {
 	unsigned int keys = b->options->entry_keys;
-	bool has_line = (keys & ENTRY_KEY_SRCLINE) && frame->line;
 	struct place place = {};
 
-	if ((keys & ENTRY_KEY_SYMBOL) ||
-	    ((keys & ENTRY_KEY_SRCLINE) && !has_line)) {
-		place = place_of_function(b, frame, raw);
-	} else if (keys & ENTRY_KEY_DSO) {
+	if (keys & ENTRY_KEY_SYMBOL)
+		return place_of_function(b, frame, raw);
+	if (keys & ENTRY_KEY_DSO) {
 		place.dso = place_dso(b, frame);
 		place.kind = PLACE_DSO;
-	} else if (has_line) {
-		place.kind = PLACE_LINE;
-	}
-	if (has_line) {
-		place.file = frame->file;
-		place.line = frame->line;
 	}
 	return place;
 }
@@ -242,7 +361,7 @@ static struct error *inlined_entry(struct location_builder *b,
 	for (place.end = 0;; place.end++) {
 		size_t count = b->entries.all.count;
 		struct error *error =
-			places_intern(&b->entries, &place, ret);
+			intern_entry(b, frame, false, place, ret);
 		struct span *span = error ? NULL : span_of(b, *ret);
 
 		if (!span)
@@ -263,21 +382,23 @@ static struct error *locate_entry(struct location_builder *b,
 	if (b->options->like_perf && entry.kind == PLACE_NAME &&
 	    (frame->flags & PROFILE_FRAME_INLINED))
 		return inlined_entry(b, frame, entry, ret);
-	return places_intern(&b->entries, &entry, ret);
+	return intern_entry(b, frame, false, entry, ret);
 }
 
+/* What hits an inlined function hits, for perf, the one that holds it. */
 static struct error *locate_hit(struct location_builder *b,
 				const struct profile_frame *frame,
 				struct location *location)
 {
-	struct place self = entry_place(b, frame, false);
+	bool real = b->options->like_perf &&
+		    (frame->flags & PROFILE_FRAME_INLINED);
+	struct place self;
 
-	location->hit = PROFILE_NONE;
-	if (!b->options->like_perf || !(frame->flags & PROFILE_FRAME_INLINED))
-		return places_intern(&b->entries, &self, &location->self);
-	location->hit = b->out->of_frame[frame->real];
-	location->self = b->out->all.data[location->hit].self;
-	return NULL;
+	location->hit = real ? b->out->of_frame[frame->real] : PROFILE_NONE;
+	self = entry_place(b, real ? profile_frame(b->profile, frame->real)
+				   : frame,
+			   false);
+	return intern_entry(b, frame, true, self, &location->self);
 }
 
 static struct error *locate_frame(struct location_builder *b, uint32_t handle,
@@ -476,7 +597,30 @@ struct reduced {
 	uint32_t folded;
 	uint32_t plain;
 	bool has_python;
+	/* A function that ends the stack is in it. */
+	bool is_cut;
 };
+
+static bool is_shown(const struct location_builder *b,
+		     const struct profile_frame *frame)
+{
+	return b->options->interpreter_frames ||
+	       !(frame->flags & PROFILE_FRAME_INTERPRETER);
+}
+
+static bool is_hidden(const struct location_builder *b,
+		      const struct profile_frame *frame)
+{
+	return b->options->hide_unresolved && frame->symbol == PROFILE_NONE;
+}
+
+static bool cuts_below(const struct location_builder *b,
+		       const struct profile_frame *frame)
+{
+	return b->options->cut_below && frame->symbol != PROFILE_NONE &&
+	       !(frame->flags & PROFILE_FRAME_INLINED) &&
+	       b->options->cut_below[frame->symbol];
+}
 
 static struct error *reduce_stack(struct location_builder *b,
 				  struct reduced *all, uint32_t stack)
@@ -486,14 +630,18 @@ static struct error *reduce_stack(struct location_builder *b,
 	uint32_t handle = profile->stack_frames.data[stack];
 	const struct profile_frame *frame = profile_frame(profile, handle);
 	uint32_t step = b->out->of_frame[handle];
-	struct reduced reduced = { PROFILE_NONE, PROFILE_NONE, false };
-	bool shown = b->options->interpreter_frames ||
-		     !(frame->flags & PROFILE_FRAME_INTERPRETER);
+	struct reduced reduced = { PROFILE_NONE, PROFILE_NONE, false, false };
+	bool shown = is_shown(b, frame);
 	struct error *error = NULL;
 	bool same;
 
 	if (parent != PROFILE_NONE)
 		reduced = all[parent];
+	if (reduced.is_cut || is_hidden(b, frame)) {
+		all[stack] = reduced;
+		return NULL;
+	}
+	reduced.is_cut = cuts_below(b, frame);
 	if (frame->kind == PROFILE_FRAME_PYTHON)
 		reduced.has_python = true;
 	same = shown && reduced.folded == reduced.plain;
@@ -538,13 +686,64 @@ static struct error *reduce_nothing(struct location_builder *b)
 		.file = PROFILE_NONE,
 		.kind = PROFILE_FRAME_NATIVE,
 	};
-	uint32_t step = 0;
+	size_t count = b->profile->stack_parents.count;
+	uint32_t step = 0, nothing = 0;
 	struct error *error = locate_frame(b, PROFILE_NONE, &unknown, &step);
 
+	if (!error)
+		error = push_step(b, PROFILE_NONE, step, &nothing);
 	if (error)
 		return error;
-	return push_step(b, PROFILE_NONE, step,
-			 &b->out->of_stack[b->profile->stack_parents.count]);
+	for (size_t i = 0; i <= count; i++)
+		if (i == count || b->out->of_stack[i] == PROFILE_NONE)
+			b->out->of_stack[i] = nothing;
+	return NULL;
+}
+
+/* Hands out the texts of places. */
+static struct error *name_sources(struct location_builder *b)
+{
+	struct locations *out = b->out;
+	size_t count = b->entries.all.count;
+
+	if (!out->texts->all.count)
+		return NULL;
+	out->sources = calloc(count + 1, sizeof(*out->sources));
+	if (!out->sources)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct place *place = &b->entries.all.data[i];
+
+		for (int kind = 0; kind < SOURCE_KINDS; kind++)
+			if (place->source[kind])
+				out->sources[i][kind] =
+					out->texts->all
+						.data[place->source[kind] - 1];
+	}
+	return NULL;
+}
+
+/* Places that differ by their addresses alone are one in the end. */
+static struct error *group_places(struct location_builder *b)
+{
+	size_t count = b->entries.all.count;
+	struct places groups = {};
+	struct error *error = NULL;
+
+	if (!b->options->like_perf || !b->out->sources)
+		return NULL;
+	b->out->groups = calloc(count + 1, sizeof(*b->out->groups));
+	if (!b->out->groups)
+		return error_no_memory();
+	for (size_t i = 0; i < count && !error; i++) {
+		struct place place = b->entries.all.data[i];
+
+		place.address = 0;
+		error = places_intern(&groups, &place, &b->out->groups[i]);
+	}
+	vec_deinit(&groups.all);
+	index_deinit(&groups.index);
+	return error;
 }
 
 static struct error *locations_fill(struct location_builder *b)
@@ -561,6 +760,10 @@ static struct error *locations_fill(struct location_builder *b)
 		error = rank_chain_places(b);
 	if (!error)
 		error = rank_names(b);
+	if (!error)
+		error = name_sources(b);
+	if (!error)
+		error = group_places(b);
 	b->out->entry_count = (uint32_t)b->entries.all.count;
 	return error;
 }
@@ -572,17 +775,20 @@ struct error *locations_create(const struct profile *profile,
 	struct locations *locations = calloc(1, sizeof(*locations));
 	struct location_builder b = { .profile = profile,
 				      .options = options,
-				      .out = locations };
+				      .out = locations,
+				      .text = STRBUF_INIT };
 	struct error *error;
 
 	if (!locations)
 		return error_no_memory();
-	error = locations_fill(&b);
+	locations->texts = calloc(1, sizeof(*locations->texts));
+	error = locations->texts ? locations_fill(&b) : error_no_memory();
 	free(b.namesakes);
 	vec_deinit(&b.chains.all);
 	index_deinit(&b.chains.index);
 	vec_deinit(&b.entries.all);
 	vec_deinit(&b.spans);
+	strbuf_deinit(&b.text);
 	index_deinit(&b.entries.index);
 	index_deinit(&b.locations);
 	index_deinit(&b.stacks);
@@ -594,10 +800,24 @@ struct error *locations_create(const struct profile *profile,
 	return NULL;
 }
 
+static void texts_destroy(struct location_texts *texts)
+{
+	if (!texts)
+		return;
+	vec_for_each(text, &texts->all)
+		free(*text);
+	vec_deinit(&texts->all);
+	index_deinit(&texts->index);
+	free(texts);
+}
+
 void locations_destroy(struct locations *locations)
 {
 	if (!locations)
 		return;
+	texts_destroy(locations->texts);
+	free(locations->sources);
+	free(locations->groups);
 	vec_deinit(&locations->all);
 	vec_deinit(&locations->parents);
 	vec_deinit(&locations->steps);

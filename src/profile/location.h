@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "profile/profile.h"
 
@@ -35,11 +36,27 @@ enum entry_key {
 	ENTRY_KEY_DSO = 1 << 0,
 	/* Implies the DSO: the same name elsewhere is another function. */
 	ENTRY_KEY_SYMBOL = 1 << 1,
-	/* File and line; where unknown, the function. */
+	/* The texts of location_options.source are equal. */
 	ENTRY_KEY_SRCLINE = 1 << 2,
+	ENTRY_KEY_SRCFILE = 1 << 3,
+};
+
+enum source_kind {
+	SOURCE_LINE,
+	SOURCE_FILE,
+	SOURCE_KINDS,
 };
 
 struct location_options {
+	/*
+	 * What an entry shows for the place in the source of a frame (NULL:
+	 * nothing is known), as what was hit or as a step of a chain. Needed
+	 * with ENTRY_KEY_SRCLINE and ENTRY_KEY_SRCFILE.
+	 */
+	void (*source)(const struct profile *profile,
+		       const struct profile_frame *frame, enum source_kind kind,
+		       bool hit, const void *arg, struct strbuf *out);
+	const void *source_arg;
 	enum chain_key chain_key;
 	/* enum entry_key */
 	unsigned int entry_keys;
@@ -48,9 +65,18 @@ struct location_options {
 	 * Take places as perf does. Unresolved addresses: relative to the file
 	 * where a sample hit, as they are in a chain. Inlined functions: what
 	 * hits one hits the function that holds the code, and two of a name
-	 * are one entry only if the functions that hold them touch.
+	 * are one entry only if the functions that hold them touch. Places in
+	 * the source: each address counts alone, and those of equal texts add
+	 * up at the end, so that a sample may count twice for one entry.
 	 */
 	bool like_perf;
+	/*
+	 * By symbol of the profile: what it calls is left out of stacks, as if
+	 * it had been hit. NULL: nothing.
+	 */
+	const bool *cut_below;
+	/* Steps without a symbol are left out, unless nothing remains. */
+	bool hide_unresolved;
 };
 
 struct location {
@@ -86,6 +112,17 @@ struct locations {
 	uint32_t *of_stack;
 	/* Numbers of distinct values of location.entry and .self. */
 	uint32_t entry_count;
+	/*
+	 * By such a value: the texts of its place in the source, each text
+	 * once, owned; NULL without the keys.
+	 */
+	const char *(*sources)[SOURCE_KINDS];
+	/*
+	 * By such a value: equal for those that are one entry at the end. NULL:
+	 * all are what they are.
+	 */
+	uint32_t *groups;
+	struct location_texts *texts;
 };
 
 /* The profile must not grow afterwards. */

@@ -153,6 +153,42 @@ static int compare_symbols(const struct order *o,
 	return order ? order : compare_spans(o, x, y);
 }
 
+/* By text, but line numbers, where both know theirs, as numbers. */
+static int compare_sources(const struct order *o, enum source_kind kind,
+			   const struct calltree_entry *a,
+			   const struct calltree_entry *b)
+{
+	const struct locations *locations = o->tree->locations;
+	const struct profile_frame *x = entry_frame(o->tree, a);
+	const struct profile_frame *y = entry_frame(o->tree, b);
+
+	if (!locations->sources)
+		return 0;
+	if (kind == SOURCE_LINE && !o->options->like_perf && x && y &&
+	    (x->line || y->line))
+		return compare_lines(o->tree->profile, x, y);
+	return compare_names(locations->sources[a->place][kind],
+			     locations->sources[b->place][kind]);
+}
+
+static int compare_contexts(const struct order *o, enum report_key key,
+			    const struct calltree_entry *a,
+			    const struct calltree_entry *b)
+{
+	const struct calltree_context *x =
+		&o->tree->contexts.data[a->context];
+	const struct calltree_context *y =
+		&o->tree->contexts.data[b->context];
+	const struct profile *profile = o->tree->profile;
+
+	if (key == REPORT_PARENT)
+		return compare_names(profile_string(profile, x->parent, NULL),
+				     profile_string(profile, y->parent, NULL));
+	if (key == REPORT_TIME)
+		return compare_u64(x->time, y->time);
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
 /* By a key that concerns the frame; `text`: as shown, else by address. */
 static int compare_frames(const struct order *o, enum report_key key,
 			  const struct calltree_entry *a,
@@ -165,8 +201,6 @@ static int compare_frames(const struct order *o, enum report_key key,
 	if (key == REPORT_DSO)
 		return compare_names(frame_dso_name(profile, x),
 				     frame_dso_name(profile, y));
-	if (key == REPORT_SRCLINE && x && y && (x->line || y->line))
-		return compare_lines(profile, x, y);
 	return text ? compare_symbol_texts(o, x, y) : compare_symbols(o, a, b);
 }
 
@@ -187,12 +221,16 @@ static int compare_key(const struct order *o, enum report_key key,
 		return (s->tid > t->tid) - (s->tid < t->tid);
 	case REPORT_PROCESS:
 		return (s->pid > t->pid) - (s->pid < t->pid);
-	case REPORT_CPU: {
-		int32_t x = tree->contexts.data[a->context].cpu;
-		int32_t y = tree->contexts.data[b->context].cpu;
-
-		return (x > y) - (x < y);
-	}
+	case REPORT_CPU:
+	case REPORT_PARENT:
+	case REPORT_TIME:
+		return compare_contexts(o, key, a, b);
+	case REPORT_SRCLINE:
+		return compare_sources(o, SOURCE_LINE, a, b);
+	case REPORT_SRCFILE:
+		return compare_sources(o, SOURCE_FILE, a, b);
+	case REPORT_IPC:
+		return 0;
 	default:
 		return compare_frames(o, key, a, b, text);
 	}
@@ -424,6 +462,13 @@ static void reorder(struct order *o, entry_vec *entries)
 		(void)vec_push(entries, o->ranks[id].entry);
 }
 
+static bool merges(const struct report_options *options)
+{
+	return report_has_key(options, REPORT_COMM) ||
+	       report_has_key(options, REPORT_SRCLINE) ||
+	       report_has_key(options, REPORT_SRCFILE);
+}
+
 static struct error *order_entries(struct order *o, entry_vec *entries)
 {
 	size_t count = entries->count;
@@ -437,8 +482,8 @@ static struct error *order_entries(struct order *o, entry_vec *entries)
 			compare_meeting, o);
 	o->compare = compare_places;
 	reorder(o, entries);
-	/* perf makes a second tree of the first to merge comms. */
-	if (report_has_key(o->options, REPORT_COMM))
+	/* perf makes a second tree of the first to merge what texts make one. */
+	if (merges(o->options))
 		reorder(o, entries);
 	o->compare = o->options->order.count ? compare_columns
 					     : compare_weights;
@@ -508,6 +553,14 @@ static const struct profile_frame *row_leaf(const struct profile *profile,
 	return frame == PROFILE_NONE ? NULL : profile_frame(profile, frame);
 }
 
+static bool has_parent(const struct profile *profile,
+		       const uint32_t *parents, size_t row)
+{
+	uint32_t stack = profile->samples.stack[row];
+
+	return stack != PROFILE_NONE && parents[stack] != PROFILE_NONE;
+}
+
 bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
 {
 	const struct entry_filter *filter = arg;
@@ -516,6 +569,9 @@ bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
 	const struct profile_frame *leaf;
 
 	if (!passes(&options->comms, profile_string(profile, comm, NULL)))
+		return false;
+	if (options->exclude_other && filter->parents &&
+	    !has_parent(profile, filter->parents, row))
 		return false;
 	if (entries_have_frames(options) && !options->like_perf)
 		return true;

@@ -26,11 +26,13 @@ typedef VEC(uint32_t) entry_vec;
 struct entry_filter {
 	const struct report_options *options;
 	const struct locations *locations;
+	/* As calltree_options has them. */
+	const uint32_t *parents;
 };
 
 /*
  * For calltree_options.keep: the filters that look at whole samples. These are
- * --comms, and if entries are not told apart by symbol, the filters by DSO and
+ * --comms, --exclude-other, and if entries are not told apart by symbol, the filters by DSO and
  * symbol, of the leaf.
  */
 bool entry_keep_row(const struct profile *profile, size_t row, const void *arg);

@@ -19,7 +19,11 @@ static const char *const titles[REPORT_KEYS] = {
 	[REPORT_COMM] = "Command",
 	[REPORT_DSO] = "Shared Object",
 	[REPORT_SYMBOL] = "Symbol",
+	[REPORT_PARENT] = "Parent symbol",
 	[REPORT_SRCLINE] = "Source:Line",
+	[REPORT_SRCFILE] = "Source File",
+	[REPORT_TIME] = "Time",
+	[REPORT_IPC] = "IPC   [IPC Coverage]",
 	[REPORT_THREAD] = "    Pid:Command",
 	[REPORT_PROCESS] = "   Tgid:Command",
 	[REPORT_CPU] = "CPU",
@@ -136,26 +140,32 @@ static void put_dso(const struct entry_text *t,
 		    "[unknown]");
 }
 
-static void put_line(const struct entry_text *t,
+static const char *source_of(const struct entry_text *t,
+			     const struct calltree_entry *entry,
+			     enum source_kind kind)
+{
+	const struct locations *locations = t->tree->locations;
+	const char *text = locations->sources
+				   ? locations->sources[entry->place][kind]
+				   : NULL;
+
+	return text ? text : "";
+}
+
+static void put_parent(const struct entry_text *t,
+		       const struct calltree_entry *entry, struct strbuf *out)
+{
+	text_string(out, t->tree->profile,
+		    t->tree->contexts.data[entry->context].parent, "[other]");
+}
+
+static void put_time(const struct entry_text *t,
 		     const struct calltree_entry *entry, struct strbuf *out)
 {
-	const struct profile *profile = t->tree->profile;
-	const struct profile_frame *frame = entry_frame(t->tree, entry);
-	const struct profile_symbol *symbol;
+	uint64_t time = t->tree->contexts.data[entry->context].time;
 
-	if (frame && frame->line) {
-		text_srcline(out, profile, frame);
-		return;
-	}
-	put_dso(t, frame, out);
-	symbol = frame ? profile_symbol(profile, frame->symbol) : NULL;
-	strbuf_putc(out, '[');
-	if (symbol)
-		text_string(out, profile, symbol->name, "[unknown]");
-	else if (frame)
-		strbuf_printf(out, "%" PRIx64,
-			      entry_address(t->tree, t->options, entry));
-	strbuf_putc(out, ']');
+	strbuf_printf(out, "%5" PRIu64 ".%06" PRIu64, time / 1000000000,
+		      time % 1000000000 / 1000);
 }
 
 static void put_comm(const struct entry_text *t,
@@ -197,8 +207,20 @@ static void put_cell(const struct entry_text *t, enum report_key key,
 	case REPORT_SYMBOL:
 		put_symbol(t, entry, out);
 		break;
+	case REPORT_PARENT:
+		put_parent(t, entry, out);
+		break;
 	case REPORT_SRCLINE:
-		put_line(t, entry, out);
+		strbuf_puts(out, source_of(t, entry, SOURCE_LINE));
+		break;
+	case REPORT_SRCFILE:
+		strbuf_puts(out, source_of(t, entry, SOURCE_FILE));
+		break;
+	case REPORT_TIME:
+		put_time(t, entry, out);
+		break;
+	case REPORT_IPC:
+		strbuf_puts(out, "-      -");
 		break;
 	case REPORT_THREAD:
 		put_task(t, task->tid, width, out);
@@ -282,9 +304,12 @@ static size_t cell_width(struct entry_text *t, enum report_key key,
 		return dso_width(t, frame);
 	case REPORT_SYMBOL:
 		return symbol_width(t, frame);
+	case REPORT_PARENT:
 	case REPORT_SRCLINE:
+	case REPORT_SRCFILE:
+	case REPORT_TIME:
 		strbuf_clear(&t->cell);
-		put_line(t, entry, &t->cell);
+		put_cell(t, key, entry, &t->cell);
 		return t->cell.len;
 	case REPORT_THREAD:
 		return THREAD_PREFIX + strlen(thread_comm(t, task->tid));
@@ -294,6 +319,7 @@ static size_t cell_width(struct entry_text *t, enum report_key key,
 			return 0;
 		return THREAD_PREFIX + strlen(thread_comm(t, task->pid));
 	case REPORT_CPU:
+	case REPORT_IPC:
 	case REPORT_KEYS:
 		break;
 	}
@@ -315,9 +341,16 @@ static void measure_key(struct entry_text *t, enum report_key key,
 
 static void measure(struct entry_text *t, const entry_vec *entries)
 {
-	for (size_t c = 0; c < t->columns.count; c++)
-		if (t->columns.list[c].field == REPORT_FIELD_KEY)
-			measure_key(t, t->columns.list[c].key, entries);
+	for (size_t c = 0; c < t->columns.count; c++) {
+		enum report_key key = t->columns.list[c].key;
+
+		if (t->columns.list[c].field != REPORT_FIELD_KEY)
+			continue;
+		if (t->asked[c])
+			t->widths[key] = t->asked[c];
+		else
+			measure_key(t, key, entries);
+	}
 }
 
 /* A filter for one name leaves nothing to say in its column. */
@@ -332,10 +365,24 @@ static void choose_columns(struct entry_text *t)
 {
 	const struct report_columns *all = &t->options->columns;
 
-	for (size_t i = 0; i < all->count; i++)
-		if (all->list[i].field != REPORT_FIELD_KEY ||
-		    !is_elided(t->options, all->list[i].key))
-			t->columns.list[t->columns.count++] = all->list[i];
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->list[i].field == REPORT_FIELD_KEY &&
+		    is_elided(t->options, all->list[i].key))
+			continue;
+		if (i < t->options->width_count)
+			t->asked[t->columns.count] = t->options->widths[i];
+		t->columns.list[t->columns.count++] = all->list[i];
+	}
+}
+
+static size_t key_width(const struct entry_text *t, size_t column)
+{
+	return t->widths[t->columns.list[column].key];
+}
+
+static size_t max_size(size_t a, size_t b)
+{
+	return a > b ? a : b;
 }
 
 struct error *entry_text_init(struct entry_text *text,
@@ -399,14 +446,16 @@ static void put_number_title(struct line *line, const char *title, size_t width,
 }
 
 static void put_title(const struct entry_text *t, struct strbuf *out,
-		      enum report_key key)
+		      size_t column)
 {
 	size_t start = out->len;
-	size_t width = t->widths[key];
+	size_t width = key_width(t, column);
 
 	if (t->options->like_perf && width > TEXT_PERF_MAX)
 		width = TEXT_PERF_MAX;
-	strbuf_puts(out, titles[key]);
+	strbuf_puts(out, titles[t->columns.list[column].key]);
+	if (out->len - start > width)
+		strbuf_truncate(out, start + width);
 	pad(out, start, width);
 }
 
@@ -415,6 +464,26 @@ static const char *overhead_title(const struct report_options *options)
 	bool strict = options->fields.count && !options->fields_add;
 
 	return options->children && !strict ? "Self" : "Overhead";
+}
+
+/* Of the title; numbers may take less. */
+static size_t number_width(const struct entry_text *t, size_t column)
+{
+	enum report_field field = t->columns.list[column].field;
+	bool percent = field == REPORT_FIELD_CHILDREN ||
+		       field == REPORT_FIELD_OVERHEAD;
+
+	return max_size(t->asked[column],
+			percent ? PERCENT_WIDTH : COUNT_WIDTH);
+}
+
+/* perf gives a number the width that was asked for, but its title's at least. */
+static size_t value_width(const struct entry_text *t, size_t column)
+{
+	return t->asked[column]
+		       ? max_size(t->asked[column],
+				  strlen(entry_text_title(t, column)))
+		       : number_width(t, column);
 }
 
 static void put_titles(const struct entry_text *t, struct strbuf *out,
@@ -427,28 +496,28 @@ static void put_titles(const struct entry_text *t, struct strbuf *out,
 	strbuf_puts(out, "# ");
 	for (size_t c = 0; c < t->columns.count; c++) {
 		struct report_column column = t->columns.list[c];
+		size_t width = number_width(t, c);
 
 		switch (column.field) {
 		case REPORT_FIELD_CHILDREN:
-			put_number_title(&line, "Children", PERCENT_WIDTH,
-					 dots);
+			put_number_title(&line, "Children", width, dots);
 			break;
 		case REPORT_FIELD_OVERHEAD:
-			put_number_title(&line, overhead_title(options),
-					 PERCENT_WIDTH, dots);
+			put_number_title(&line, overhead_title(options), width,
+					 dots);
 			break;
 		case REPORT_FIELD_SAMPLES:
-			put_number_title(&line, "Samples", COUNT_WIDTH, dots);
+			put_number_title(&line, "Samples", width, dots);
 			break;
 		case REPORT_FIELD_PERIOD:
-			put_number_title(&line, "Period", COUNT_WIDTH, dots);
+			put_number_title(&line, "Period", width, dots);
 			break;
 		case REPORT_FIELD_KEY:
 			next_column(&line);
 			if (!dots)
-				put_title(t, out, column.key);
+				put_title(t, out, c);
 			else
-				strbuf_fill(out, '.', t->widths[column.key]);
+				strbuf_fill(out, '.', key_width(t, c));
 			break;
 		}
 	}
@@ -464,27 +533,31 @@ void entry_text_header(const struct entry_text *text, struct strbuf *out)
 	strbuf_puts(out, "#\n");
 }
 
-static void put_percent(struct line *line, uint64_t period, uint64_t total)
+static void put_percent(const struct entry_text *t, struct line *line,
+			size_t column, uint64_t period)
 {
+	uint64_t total = t->tree->shown_period;
 	size_t start;
 
 	next_column(line);
 	start = line->out->len;
 	strbuf_printf(line->out, " %*.2f%%",
-		      line->separator ? 1 : PERCENT_WIDTH - 2,
+		      line->separator ? 1 : (int)value_width(t, column) - 2,
 		      total ? 100.0 * (double)period / (double)total : 0.0);
-	pad(line->out, start, PERCENT_WIDTH);
+	pad(line->out, start, number_width(t, column));
 }
 
-static void put_number(struct line *line, uint64_t number)
+static void put_number(const struct entry_text *t, struct line *line,
+		       size_t column, uint64_t number)
 {
 	size_t start;
 
 	next_column(line);
 	start = line->out->len;
 	strbuf_printf(line->out, " %*" PRIu64,
-		      line->separator ? 1 : COUNT_WIDTH - 1, number);
-	pad(line->out, start, COUNT_WIDTH);
+		      line->separator ? 1 : (int)value_width(t, column) - 1,
+		      number);
+	pad(line->out, start, number_width(t, column));
 }
 
 /* Text columns of a separated table must not hold the separator. */
@@ -502,16 +575,19 @@ static void put_text(struct entry_text *t, struct line *line, size_t column,
 {
 	enum report_key key = t->columns.list[column].key;
 	bool is_last = column + 1 == t->columns.count;
-	bool ragged = key == REPORT_SYMBOL || key == REPORT_SRCLINE;
+	bool ragged = key == REPORT_SYMBOL || key == REPORT_SRCLINE ||
+		      key == REPORT_SRCFILE || key == REPORT_TIME;
 	size_t start;
 
 	next_column(line);
 	start = line->out->len;
 	strbuf_clear(&t->cell);
 	put_cell(t, key, entry, &t->cell);
+	if (t->asked[column] && t->cell.len > t->asked[column])
+		strbuf_truncate(&t->cell, t->asked[column]);
 	put_clean(line->out, &t->cell, line->separator);
 	if (!is_last || !ragged)
-		pad(line->out, start, t->widths[key]);
+		pad(line->out, start, key_width(t, column));
 }
 
 static void put_column(struct entry_text *t, struct line *line, size_t column,
@@ -519,16 +595,16 @@ static void put_column(struct entry_text *t, struct line *line, size_t column,
 {
 	switch (t->columns.list[column].field) {
 	case REPORT_FIELD_CHILDREN:
-		put_percent(line, entry->period, t->tree->period);
+		put_percent(t, line, column, entry->period);
 		break;
 	case REPORT_FIELD_OVERHEAD:
-		put_percent(line, entry->self_period, t->tree->period);
+		put_percent(t, line, column, entry->self_period);
 		break;
 	case REPORT_FIELD_SAMPLES:
-		put_number(line, entry->self_count);
+		put_number(t, line, column, entry->self_count);
 		break;
 	case REPORT_FIELD_PERIOD:
-		put_number(line, entry->self_period);
+		put_number(t, line, column, entry->self_period);
 		break;
 	case REPORT_FIELD_KEY:
 		put_text(t, line, column, entry);
@@ -575,7 +651,7 @@ void entry_text_cell(struct entry_text *text, uint32_t entry, size_t column,
 		     struct strbuf *out)
 {
 	const struct calltree_entry *e = &text->tree->entries.data[entry];
-	uint64_t total = text->tree->period;
+	uint64_t total = text->tree->shown_period;
 	struct report_column c = text->columns.list[column];
 
 	switch (c.field) {

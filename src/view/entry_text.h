@@ -20,8 +20,10 @@ struct entry_text {
 	const struct report_options *options;
 	/* From left to right, without those that a filter fixes. */
 	struct report_columns columns;
-	/* By key. */
+	/* By key: what -w says, else what the entries need. */
 	size_t widths[REPORT_KEYS];
+	/* By column: what -w says; 0: nothing. */
+	size_t asked[REPORT_KEYS + REPORT_FIELD_KEY];
 	/* tid -> the comm that the thread had last. */
 	struct map comms;
 	/* Scratch: one column's text. */

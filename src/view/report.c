@@ -13,6 +13,8 @@
 #include "view/entry_order.h"
 #include "view/entry_text.h"
 #include "view/report_notes.h"
+#include "view/source_text.h"
+#include "view/symbol_match.h"
 #include "view/text.h"
 
 /* Text is handed on in pieces of about this size. */
@@ -23,6 +25,8 @@ struct report {
 	/* As given, but without what the profile cannot show. */
 	struct report_options options;
 	struct locations *locations;
+	/* Of REPORT_PARENT, else NULL; owned. */
+	uint32_t *parents;
 	struct strbuf text;
 	FILE *out;
 };
@@ -105,15 +109,15 @@ static void put_event_header(struct report *r, const struct calltree *tree)
 		      *units);
 	text_string(&r->text, r->profile, event->name, "?");
 	strbuf_printf(&r->text, "'\n# Event count (approx.): %" PRIu64 "\n#\n",
-		      tree->period);
+		      tree->shown_period);
 }
 
 bool report_is_heavy_enough(const struct report_options *options,
 			    const struct calltree *tree,
 			    const struct calltree_entry *entry)
 {
-	double percent = tree->period ? (double)entry->period * 100.0 /
-						(double)tree->period
+	double percent = tree->shown_period ? (double)entry->period * 100.0 /
+						(double)tree->shown_period
 				      : 0.0;
 
 	return (float)percent >= (float)options->percent_limit;
@@ -148,6 +152,12 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 	return error;
 }
 
+/* Else -U leaves out entries alone. */
+static bool hides_samples(const struct report_options *options)
+{
+	return options->hide_unresolved && options->like_perf;
+}
+
 unsigned int report_context_keys(const struct report_options *options)
 {
 	unsigned int keys = 0;
@@ -160,16 +170,51 @@ unsigned int report_context_keys(const struct report_options *options)
 		keys |= CONTEXT_PID;
 	if (report_has_key(options, REPORT_CPU))
 		keys |= CONTEXT_CPU;
+	if (report_has_key(options, REPORT_PARENT))
+		keys |= CONTEXT_PARENT;
+	if (report_has_key(options, REPORT_TIME))
+		keys |= CONTEXT_TIME;
 	return keys;
+}
+
+/* perf leaves out samples that hit what has no symbol, also from the totals. */
+static bool has_symbol(const struct profile *profile, size_t row,
+		       const void *arg)
+{
+	uint32_t stack = profile->samples.stack[row];
+
+	(void)arg;
+	return stack != PROFILE_NONE &&
+	       profile_frame(profile, profile->stack_frames.data[stack])
+			       ->symbol != PROFILE_NONE;
+}
+
+/*
+ * Percentages of what is listed; the number of samples is, as in perf, that
+ * before --symbol-filter. Call graphs stay with percentages of all.
+ */
+static void take_listed(struct calltree *tree, const entry_vec *entries)
+{
+	tree->shown_period = tree->count = 0;
+	vec_for_each(id, entries)
+		tree->shown_period += tree->entries.data[*id].self_period;
+	vec_for_each(entry, &tree->entries)
+		tree->count += entry->self_count;
 }
 
 static struct error *put_event(struct report *r, uint32_t event)
 {
-	const struct entry_filter filter = { &r->options, r->locations };
+	const struct entry_filter filter = { &r->options, r->locations,
+					     r->parents };
 	const struct calltree_options options = {
 		.event = event,
 		.context_keys = report_context_keys(&r->options),
+		.parents = r->parents,
+		.time_quantum = r->options.time_quantum,
+		.count_each = r->options.like_perf &&
+			      report_has_key(&r->options, REPORT_TIME),
 		.children = r->options.children,
+		.select = hides_samples(&r->options) ? has_symbol : NULL,
 		.keep = entry_keep_row,
 		.keep_arg = &filter,
 	};
@@ -180,10 +225,13 @@ static struct error *put_event(struct report *r, uint32_t event)
 
 	if (error)
 		return error;
-	put_event_header(r, tree);
 	error = entry_order(tree, &r->options, &entries);
-	if (!error)
+	if (!error && r->options.relative)
+		take_listed(tree, &entries);
+	if (!error) {
+		put_event_header(r, tree);
 		error = put_entries(r, tree, &entries);
+	}
 	vec_deinit(&entries);
 	if (error)
 		return error;
@@ -191,11 +239,29 @@ static struct error *put_event(struct report *r, uint32_t event)
 	return flush(r);
 }
 
+struct error *report_parents(const struct profile *profile,
+			     const struct report_options *options,
+			     uint32_t **ret)
+{
+	const char *regex =
+		options->parent ? options->parent : SYMBOL_MATCH_PARENT;
+
+	if (!report_has_key(options, REPORT_PARENT))
+		return NULL;
+	return symbol_match_parents(profile, regex,
+				    report_caller_order(options), ret);
+}
+
 struct error *report_locate(const struct profile *profile,
 			    const struct report_options *options,
 			    struct locations **ret)
 {
+	_cleanup_free_ bool *cut_below = NULL;
+	struct error *error = NULL;
 	struct location_options how = {
+		.source = source_text,
+		.source_arg = options,
+		.hide_unresolved = hides_samples(options),
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,
 		.like_perf = options->like_perf,
@@ -207,7 +273,13 @@ struct error *report_locate(const struct profile *profile,
 		how.entry_keys |= ENTRY_KEY_SYMBOL;
 	if (report_has_key(options, REPORT_SRCLINE))
 		how.entry_keys |= ENTRY_KEY_SRCLINE;
-	return locations_create(profile, &how, ret);
+	if (report_has_key(options, REPORT_SRCFILE))
+		how.entry_keys |= ENTRY_KEY_SRCFILE;
+	if (options->ignore_callees)
+		error = symbol_matches(profile, options->ignore_callees,
+				       &cut_below);
+	how.cut_below = cut_below;
+	return error ? error : locations_create(profile, &how, ret);
 }
 
 static struct error *put_report(struct report *r)
@@ -215,6 +287,8 @@ static struct error *put_report(struct report *r)
 	struct error *error =
 		report_locate(r->profile, &r->options, &r->locations);
 
+	if (!error)
+		error = report_parents(r->profile, &r->options, &r->parents);
 	if (error)
 		return error;
 	put_top(r);
@@ -250,6 +324,7 @@ struct error *report_write(const struct profile *profile,
 	report_settle(profile, &r.options);
 	error = put_report(&r);
 	locations_destroy(r.locations);
+	free(r.parents);
 	strbuf_deinit(&r.text);
 	if (!error && fflush(out))
 		error = error_os(errno, NULL, "cannot write the report");

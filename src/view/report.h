@@ -33,7 +33,8 @@
 
 /*
  * Writes the report to out. ERROR_OS if out takes no more. The profile may be
- * aggregated (with keep_cpu if the CPU is a sort key).
+ * aggregated (with keep_cpu if the CPU is a sort key, and not at all if the time
+ * is).
  */
 struct error *report_write(const struct profile *profile,
 			   const struct report_options *options, FILE *out);
@@ -47,6 +48,13 @@ void report_settle(const struct profile *profile,
 struct error *report_locate(const struct profile *profile,
 			    const struct report_options *options,
 			    struct locations **ret);
+/*
+ * For calltree_options.parents; to be freed, and untouched without
+ * REPORT_PARENT.
+ */
+struct error *report_parents(const struct profile *profile,
+			     const struct report_options *options,
+			     uint32_t **ret);
 /* enum context_key */
 unsigned int report_context_keys(const struct report_options *options);
 /* Not below --percent-limit. */

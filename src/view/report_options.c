@@ -10,6 +10,8 @@ void report_options_init(struct report_options *options)
 	*options = (struct report_options){
 		.children = true,
 		.callgraph = { .type = CALLGRAPH_GRAPH, .threshold = 0.5 },
+		.time_quantum = 100000000,
+		.inlines = true,
 	};
 	report_arrange(options);
 }
@@ -138,8 +140,11 @@ static const struct report_column_name {
 	{ "comm", { REPORT_FIELD_KEY, REPORT_COMM } },
 	{ "dso", { REPORT_FIELD_KEY, REPORT_DSO } },
 	{ "symbol", { REPORT_FIELD_KEY, REPORT_SYMBOL } },
+	{ "parent", { REPORT_FIELD_KEY, REPORT_PARENT } },
 	{ "cpu", { REPORT_FIELD_KEY, REPORT_CPU } },
 	{ "srcline", { REPORT_FIELD_KEY, REPORT_SRCLINE } },
+	{ "srcfile", { REPORT_FIELD_KEY, REPORT_SRCFILE } },
+	{ "time", { REPORT_FIELD_KEY, REPORT_TIME } },
 	{ "overhead", { REPORT_FIELD_OVERHEAD, 0 } },
 	{ "overhead_children", { REPORT_FIELD_CHILDREN, 0 } },
 	{ "sample", { REPORT_FIELD_SAMPLES, 0 } },
@@ -177,7 +182,7 @@ static struct error *add_word(struct report_columns *columns, const char *name,
 	}
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
-		"unknown sort key '%.*s'; keys are comm, dso, symbol, srcline, pid (tid), tgid and cpu, and overhead, overhead_children, sample and period",
+		"unknown sort key '%.*s'; keys are comm, dso, symbol, srcline, srcfile, parent, pid (tid), tgid, cpu and time, and overhead, overhead_children, sample and period",
 		(int)n, name);
 }
 
@@ -242,6 +247,27 @@ struct error *report_parse_fields(struct report_options *options,
 	return NULL;
 }
 
+struct error *report_parse_widths(struct report_options *options,
+				  const char *text)
+{
+	const size_t max = sizeof(options->widths) / sizeof(*options->widths);
+
+	options->width_count = 0;
+	for (const char *p = text; *p && options->width_count < max;) {
+		char *end;
+		unsigned long width = strtoul(p, &end, 10);
+
+		if (end == p || (*end && *end != ',') || width > UINT16_MAX)
+			return error_create(
+				ERROR_INVALID_ARGUMENT,
+				"'%s' is no list of widths; it takes numbers between commas",
+				text);
+		options->widths[options->width_count++] = (uint32_t)width;
+		p = end + (*end == ',');
+	}
+	return NULL;
+}
+
 static bool has_field(const struct report_columns *columns,
 		      enum report_field field)
 {
@@ -286,6 +312,18 @@ static void arrange_usual(struct report_options *o,
 	add_columns(columns, sort);
 }
 
+/* What perf adds to the keys that were asked for. */
+static void add_implied_keys(const struct report_options *o,
+			     struct report_columns *sort)
+{
+	if (o->like_perf && o->sort_text && strstr(o->sort_text, "symbol"))
+		add_column(sort, (struct report_column){ REPORT_FIELD_KEY,
+							 REPORT_IPC });
+	if (o->parent)
+		add_column(sort, (struct report_column){ REPORT_FIELD_KEY,
+							 REPORT_PARENT });
+}
+
 void report_arrange(struct report_options *options)
 {
 	struct report_options *o = options;
@@ -295,6 +333,7 @@ void report_arrange(struct report_options *options)
 	o->columns.count = o->order.count = o->key_count = 0;
 	if (!sort.count && !strict)
 		add_default_keys(&sort);
+	add_implied_keys(o, &sort);
 	if (strict) {
 		o->columns = o->fields;
 		o->order = sort;

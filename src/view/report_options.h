@@ -16,8 +16,15 @@ enum report_key {
 	REPORT_COMM,
 	REPORT_DSO,
 	REPORT_SYMBOL,
+	/* The symbol that --parent's expression finds in the chain. */
+	REPORT_PARENT,
 	/* Python lines; for frames without one, the function. */
 	REPORT_SRCLINE,
+	REPORT_SRCFILE,
+	/* In pieces of options.time_quantum. */
+	REPORT_TIME,
+	/* Instructions per cycle, which nobody knows: perf's empty column. */
+	REPORT_IPC,
 	/* perf's `pid`: one thread. `tid` is the same. */
 	REPORT_THREAD,
 	/* perf's `tgid`: one process. */
@@ -114,6 +121,24 @@ struct report_options {
 	 */
 	struct report_columns columns;
 	struct report_columns order;
+	/*
+	 * --parent, or NULL: perf's own; entries with such a parent only; and
+	 * --ignore-callees or NULL. Borrowed.
+	 */
+	const char *parent;
+	bool exclude_other;
+	const char *ignore_callees;
+	/* Of REPORT_TIME; ns. */
+	uint64_t time_quantum;
+	/* Sources with their folders. */
+	bool full_source_path;
+	/* Inlined functions are shown: perf knows callers' lines then only. */
+	bool inlines;
+	/* Percentages of what filters leave. */
+	bool relative;
+	/* Widths of columns, from left to right; 0: what they need. */
+	uint32_t widths[REPORT_KEYS + REPORT_FIELD_KEY];
+	size_t width_count;
 	/* --comms, --dsos, --symbols, --symbol-filter; borrowed. */
 	struct report_names comms;
 	struct report_names dsos;
@@ -160,6 +185,9 @@ struct error *report_parse_callgraph(struct report_options *options,
 struct error *report_parse_sort(struct report_options *options,
 				const char *text);
 struct error *report_parse_fields(struct report_options *options,
+				  const char *text);
+/* The argument of -w: numbers between commas. */
+struct error *report_parse_widths(struct report_options *options,
 				  const char *text);
 
 /* Settles keys, columns and order, once all options are known. */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/source_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/text.h"
+
+static void put_file(const struct profile *profile,
+		     const struct profile_frame *frame,
+		     const struct report_options *options, struct strbuf *out)
+{
+	const char *file = profile_string(profile, frame->file, "??");
+	const char *slash = strrchr(file, '/');
+
+	if (slash && slash[1] && !options->full_source_path)
+		file = slash + 1;
+	text_append(out, file, strlen(file));
+}
+
+static void put_dso(const struct profile *profile,
+		    const struct profile_frame *frame, struct strbuf *out)
+{
+	const struct profile_dso *dso = profile_dso(profile, frame->dso);
+
+	text_string(out, profile, dso ? dso->short_name : PROFILE_NONE,
+		    "[unknown]");
+}
+
+static void put_unknown_like_perf(const struct profile *profile,
+				  const struct profile_frame *frame, bool hit,
+				  struct strbuf *out)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+	uint64_t address = hit ? frame->rel : frame->address;
+
+	if (frame->dso == PROFILE_NONE) {
+		strbuf_puts(out, "??:0");
+	} else if (symbol) {
+		text_string(out, profile, symbol->name, "[unknown]");
+		strbuf_printf(out, "+%" PRIu64, address - symbol->start);
+	} else {
+		put_dso(profile, frame, out);
+		strbuf_printf(out, "[%" PRIx64 "]", address);
+	}
+}
+
+/* As the function, in its file. */
+static void put_unknown(const struct profile *profile,
+			const struct profile_frame *frame, struct strbuf *out)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+
+	put_dso(profile, frame, out);
+	strbuf_putc(out, '[');
+	if (symbol)
+		text_string(out, profile, symbol->name, "[unknown]");
+	else
+		strbuf_printf(out, "%" PRIx64, frame->rel);
+	strbuf_putc(out, ']');
+}
+
+static void put_srcline(const struct profile *profile,
+			const struct profile_frame *frame, bool hit,
+			const struct report_options *options,
+			struct strbuf *out)
+{
+	bool known = frame && frame->line;
+
+	if (options->like_perf && !hit && !options->inlines)
+		known = false;
+	if (known) {
+		put_file(profile, frame, options, out);
+		strbuf_printf(out, ":%u", frame->line);
+	} else if (!frame) {
+		strbuf_puts(out, "??:0");
+	} else if (options->like_perf) {
+		put_unknown_like_perf(profile, frame, hit, out);
+	} else {
+		put_unknown(profile, frame, out);
+	}
+}
+
+static void put_srcfile(const struct profile *profile,
+			const struct profile_frame *frame, bool hit,
+			const struct report_options *options,
+			struct strbuf *out)
+{
+	if (options->like_perf) {
+		if (frame && frame->line && hit)
+			put_file(profile, frame, options, out);
+		return;
+	}
+	if (frame && frame->line) {
+		put_file(profile, frame, options, out);
+		return;
+	}
+	strbuf_putc(out, '[');
+	if (frame && frame->dso != PROFILE_NONE)
+		put_dso(profile, frame, out);
+	else
+		strbuf_puts(out, "unknown");
+	strbuf_putc(out, ']');
+}
+
+void source_text(const struct profile *profile,
+		 const struct profile_frame *frame, enum source_kind kind,
+		 bool hit, const void *arg, struct strbuf *out)
+{
+	if (kind == SOURCE_LINE)
+		put_srcline(profile, frame, hit, arg, out);
+	else
+		put_srcfile(profile, frame, hit, arg, out);
+}
