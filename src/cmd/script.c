@@ -1,173 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa script`: every sample as text. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/input.h"
-#include "cmd/message.h"
 #include "cmd/missing.h"
 #include "cmd/pager.h"
-#include "view/script.h"
+#include "cmd/script_print.h"
 
 struct script_settings {
 	struct input input;
-	const char *fields;
-	bool ns;
+	struct script_printer printer;
+	/* -F, in the order given. */
+	struct option_list fields;
+	const char *symbols;
+	const char *dsos;
+	const char *stops;
+	bool per_event;
+	/* Understood for perf's sake: kaa needs no addr2line. */
+	const char *addr2line;
+	bool demangle_kernel;
 };
 
-struct script {
-	const struct script_settings *settings;
-	struct converter *converter;
-	unsigned int extra_fields;
-	/* Events seen when event_width was computed. */
-	size_t event_count;
-	int event_width;
-	struct strbuf out;
-	VEC(struct script_frame) frames;
-};
-
-enum {
-	/* Bytes of text that are written at once. */
-	FLUSH_SIZE = 1 << 16,
-};
-
-static struct error *flush(struct script *script)
+static struct error *parse_fields(struct script_settings *settings)
 {
-	struct error *error = strbuf_error(&script->out);
+	struct script_fields *fields = &settings->printer.fields;
+	struct error *error = NULL;
 
-	if (error)
-		return error;
-	if (script->out.len &&
-	    fwrite(script->out.data, script->out.len, 1, stdout) != 1)
-		return error_os(errno, "standard output", "cannot write");
-	strbuf_clear(&script->out);
-	return NULL;
-}
-
-static int event_width(struct script *script)
-{
-	const struct events *events =
-		perfdata_reader_events(converter_reader(script->converter));
-
-	if (script->event_count == events->list.count)
-		return script->event_width;
-	script->event_count = events->list.count;
-	vec_for_each(event, &events->list) {
-		int n = (int)strlen((*event)->name);
-
-		if (n > script->event_width)
-			script->event_width = n;
-	}
-	return script->event_width;
-}
-
-static unsigned int fields_of(const struct event *event)
-{
-	uint64_t type = event->attr.sample_type;
-	/* With a fixed period samples do not carry it; perf prints it all the same. */
-	unsigned int fields = SCRIPT_PERIOD;
-
-	if (type & PERF_SAMPLE_TID)
-		fields |= SCRIPT_TID;
-	if (type & PERF_SAMPLE_CPU)
-		fields |= SCRIPT_CPU;
-	if (type & PERF_SAMPLE_TIME)
-		fields |= SCRIPT_TIME;
-	/* Without a chain a tracepoint's place says nothing. */
-	if ((type & PERF_SAMPLE_CALLCHAIN) ||
-	    ((type & PERF_SAMPLE_IP) &&
-	     event->attr.type != PERF_TYPE_TRACEPOINT))
-		fields |= SCRIPT_IP;
-	return fields;
-}
-
-static bool add_frames(struct script *script, const struct convert_stack *stack)
-{
-	if (!vec_reserve(&script->frames, stack->count))
-		return false;
-	for (uint32_t i = 0; i < stack->count; i++) {
-		const struct convert_frame *f = stack->steps[i].frame;
-		bool marker = f->kind == PROFILE_FRAME_MARKER;
-
-		script->frames.data[script->frames.count++] =
-			(struct script_frame){
-				.address = f->address,
-				.name = f->name,
-				.offset = f->offset,
-				.dso = f->dso ? f->dso->path : NULL,
-				/* In the image, but of no line: as addr2line has it. */
-				.file = marker ? "??" : f->file,
-				.line = f->line,
-				.rel = f->rel,
-			};
-	}
-	return true;
-}
-
-static struct error *on_sample(const struct convert_sample *sample, void *arg)
-{
-	struct script *script = arg;
-	struct script_sample s = {
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.cpu = sample->cpu,
-		.time = sample->time,
-		.period = sample->period,
-		.event = sample->event->name,
-		.event_width = event_width(script),
-		.fields = fields_of(sample->event) | script->extra_fields,
-		.has_chain = sample->has_chain,
-	};
-	char unnamed[16];
-
-	/* perf prints nothing of such a chain. */
-	vec_clear(&script->frames);
-	if ((!script->settings->input.options.like_perf ||
-	     !(sample->flags & PROFILE_SAMPLE_DAMAGED)) &&
-	    !add_frames(script, sample->stack))
-		return error_no_memory();
-	snprintf(unnamed, sizeof(unnamed), ":%d", sample->tid);
-	s.comm = sample->comm ? sample->comm : unnamed;
-	s.frames = script->frames.data;
-	s.count = script->frames.count;
-	script_format(&s, &script->out);
-	return script->out.len < FLUSH_SIZE ? NULL : flush(script);
-}
-
-/* "+srcline,+pid" */
-static struct error *parse_fields(struct script_settings *settings,
-				  unsigned int *ret)
-{
-	struct input_words words = {};
-	struct error *error =
-		input_split(&settings->input, settings->fields, &words);
-
-	*ret = settings->ns ? SCRIPT_NS : 0;
-	vec_for_each(word, &words) {
-		if (error)
-			break;
-		if (!strcmp(*word, "+srcline"))
-			*ret |= SCRIPT_SRCLINE;
-		else if (!strcmp(*word, "+pid"))
-			*ret |= SCRIPT_PID;
-		else
-			error = error_create(
-				ERROR_INVALID_ARGUMENT,
-				"-F knows +srcline and +pid, not '%s'", *word);
-	}
-	vec_deinit(&words);
+	fields->like_perf = settings->input.like_perf;
+	vec_for_each(text, &settings->fields)
+		if (!error)
+			error = script_fields_parse(fields, *text);
 	return error;
 }
 
-static struct error *print_samples(struct script *script)
+static struct error *prepare_filter(struct script_settings *s)
 {
+	struct script_filter *filter = &s->printer.filter;
 	struct error *error;
 
-	error = converter_run(script->converter, on_sample, script);
-	return error ? error : flush(script);
+	error = input_split(&s->input, s->symbols, &filter->symbols);
+	if (!error)
+		error = input_split(&s->input, s->dsos, &filter->dsos);
+	if (!error)
+		error = input_split(&s->input, s->stops, &filter->stops);
+	filter->is_off = filter->on;
+	filter->like_perf = s->input.like_perf;
+	return error;
+}
+
+static bool has_field(const struct script_fields *fields, uint64_t field)
+{
+	for (int kind = 0; kind < SCRIPT_KINDS; kind++)
+		if (fields->of[kind].fields & field)
+			return true;
+	return false;
+}
+
+static struct error *prepare(struct script_settings *s)
+{
+	struct script_printer *p = &s->printer;
+	struct error *error;
+
+	if (p->from_first && p->from_last)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--reltime and --deltatime exclude each other");
+	s->input.relative_time = p->from_first;
+	error = parse_fields(s);
+	if (!error)
+		error = prepare_filter(s);
+	if (!error)
+		error = input_prepare(&s->input);
+	if (error)
+		return error;
+	p->like_perf = s->input.like_perf;
+	p->cpus = &s->input.options.cpus;
+	if (s->per_event)
+		p->per_event = s->input.path ? s->input.path : "perf.data";
+	s->input.options.lines = has_field(&p->fields, SCRIPT_SRCLINE);
+	/* Without chains perf shows the function that holds the code. */
+	s->input.options.inlines = s->input.inlines && !p->fields.no_chains;
+	return NULL;
+}
+
+static struct error *print(struct script_settings *s,
+			   struct converter *converter)
+{
+	struct error *error = script_printer_start(&s->printer, converter);
+
+	if (!error)
+		error = converter_run(converter, script_print_sample,
+				      &s->printer);
+	return error ? error : script_printer_end(&s->printer);
 }
 
 static struct error *run(void *arg, const struct arguments *args,
@@ -175,7 +100,6 @@ static struct error *run(void *arg, const struct arguments *args,
 {
 	struct script_settings *settings = arg;
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
-	struct script script = { .settings = settings, .out = STRBUF_INIT };
 	struct pager pager = {};
 	struct error *error;
 
@@ -184,20 +108,14 @@ static struct error *run(void *arg, const struct arguments *args,
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "takes no argument, not even '%s'",
 				    args->values[0]);
-	error = parse_fields(settings, &script.extra_fields);
-	if (error)
-		return error;
-	settings->input.options.lines = script.extra_fields & SCRIPT_SRCLINE;
-	error = input_prepare(&settings->input);
+	error = prepare(settings);
 	if (!error)
 		error = input_open(&settings->input, &converter);
 	if (error)
 		return error;
-	script.converter = converter;
 	pager_start(&pager);
-	error = print_samples(&script);
-	strbuf_deinit(&script.out);
-	vec_deinit(&script.frames);
+	error = print(settings, converter);
+	script_printer_deinit(&settings->printer);
 	pager_end(&pager);
 	if (!error)
 		missing_report(converter, settings->input.verbose > 0);
@@ -209,12 +127,14 @@ static void set_defaults(void *arg)
 	struct script_settings *settings = arg;
 
 	input_set_defaults(&settings->input);
+	script_fields_init(&settings->printer.fields);
 }
 
 static void deinit(void *arg)
 {
 	struct script_settings *settings = arg;
 
+	vec_deinit(&settings->fields);
 	input_deinit(&settings->input);
 }
 
@@ -225,13 +145,65 @@ static const struct option options[] = {
 	OPT_STRING('c', "comms", struct script_settings, input.comms,
 		   "<name,...>", "samples of threads with these names only"),
 	INPUT_FILTER_OPTIONS(struct script_settings),
+	OPT_STRING('S', "symbols", struct script_settings, symbols,
+		   "<symbol,...>",
+		   "samples that hit these functions, or addresses, only"),
+	OPT_U64(0, "addr-range", struct script_settings,
+		printer.filter.address_range, "<n>",
+		"with -S: addresses up to n bytes behind, too"),
+	OPT_STRING(0, "dsos", struct script_settings, dsos, "<dso,...>",
+		   "samples that hit these files only"),
+	OPT_STRING(0, "switch-on", struct script_settings, printer.filter.on,
+		   "<event>", "samples after one of this event only"),
+	OPT_STRING(0, "switch-off", struct script_settings,
+		   printer.filter.off, "<event>",
+		   "no samples after one of this event"),
+	OPT_BOOL(0, "show-on-off-events", struct script_settings,
+		 printer.filter.show_switches,
+		 "the samples that switch on and off, too"),
 	OPT_GROUP("Output"),
-	OPT_STRING('F', "fields", struct script_settings, fields,
-		   "<+field,...>",
-		   "print +srcline (file and line of each frame), +pid, too"),
-	OPT_BOOL(0, "ns", struct script_settings, ns, "times in nanoseconds"),
+	OPT_LIST('F', "fields", struct script_settings, fields,
+		 "<field,...>",
+		 "what to print: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, symoff, srcline, period and others (docs/script.md); +field and -field change the usual ones; sw:, hw:, trace: or raw: in front, of these events alone"),
+	OPT_BOOL('G', "hide-call-graph", struct script_settings,
+		 printer.fields.no_chains, "the place hit, not its callers"),
+	OPT_STRING(0, "stop-bt", struct script_settings, stops,
+		   "<symbol,...>", "end stacks at these functions"),
+	OPT_BOOL(0, "ns", struct script_settings, printer.ns,
+		 "times in nanoseconds"),
+	OPT_BOOL(0, "reltime", struct script_settings, printer.from_first,
+		 "times since the first sample"),
+	OPT_BOOL(0, "deltatime", struct script_settings, printer.from_last,
+		 "times since the sample before"),
+	OPT_BOOL('L', "Latency", struct script_settings, printer.latency,
+		 "names cut to eight characters, CPUs without brackets"),
+	OPT_BOOL(0, "full-source-path", struct script_settings,
+		 printer.full_path, "source files with their folders"),
+	OPT_BOOL(0, "per-event-dump", struct script_settings, per_event,
+		 "write a file <input>.<event>.dump for each event instead"),
+	OPT_GROUP("Records that are no samples, if recorded"),
+	OPT_BOOL(0, "show-task-events", struct script_settings,
+		 printer.shown.tasks, "new names, forks and exits of threads"),
+	OPT_BOOL(0, "show-mmap-events", struct script_settings,
+		 printer.shown.mmaps, "mappings of files"),
+	OPT_BOOL(0, "show-lost-events", struct script_settings,
+		 printer.shown.lost, "how many were lost"),
+	OPT_BOOL(0, "show-switch-events", struct script_settings,
+		 printer.shown.switches, "context switches"),
+	OPT_BOOL(0, "show-namespace-events", struct script_settings,
+		 printer.shown.namespaces, "namespaces"),
+	OPT_BOOL(0, "show-cgroup-events", struct script_settings,
+		 printer.shown.cgroups, "control groups"),
+	OPT_BOOL(0, "show-bpf-events", struct script_settings,
+		 printer.shown.bpf, "BPF programs and their symbols"),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct script_settings),
+	OPT_BOOL(0, "demangle-kernel", struct script_settings, demangle_kernel,
+		 "as perf takes it; kaa makes no difference",
+		 .flags = OPTION_HIDDEN),
+	OPT_STRING(0, "addr2line", struct script_settings, addr2line, "<path>",
+		   "as perf takes it; kaa needs none",
+		   .flags = OPTION_HIDDEN),
 	OPT_END(),
 };
 
@@ -241,13 +213,16 @@ const struct command command_script = {
 	.usage = (const char *const[]){ "[<options>]", NULL },
 	.description =
 		"Prints the samples in time order, each with its call chain, in the\n"
-		"layout of perf script. A return address is named by the call before\n"
-		"it, and a chain of frame pointers ends where the stack does.",
+		"layout of perf script, which FlameGraph, inferno and the Firefox\n"
+		"Profiler read. A return address is named by the call before it, and\n"
+		"a chain of frame pointers ends where the stack does.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa script",
 		"kaa script -i perf.data --comms python3 -F +srcline\t"
 		"with the lines of Python frames",
+		"kaa script -F comm,tid,time,event,ip,sym,dso --time 10%/2",
+		"kaa script | stackcollapse-perf.pl | flamegraph.pl > out.svg",
 		NULL },
 	.settings_size = sizeof(struct script_settings),
 	.set_defaults = set_defaults,

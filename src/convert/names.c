@@ -572,6 +572,21 @@ static struct error *add_inlined(struct lookup *l,
 	return NULL;
 }
 
+/* perf's ??:0: a function of a file that has lines, but none for it. */
+static struct error *set_unknown_line(struct lookup *l)
+{
+	const struct convert_options *options = l->names->options;
+	struct dwarf_info *dwarf = NULL;
+	struct error *error;
+
+	if (!options->like_perf || !options->lines || l->frame->file)
+		return NULL;
+	error = dso_dwarf(l->frame->dso, true, &dwarf);
+	if (!error && dwarf)
+		l->frame->file = "??";
+	return error;
+}
+
 /* *ret is the innermost frame. */
 static struct error *add_debug_info(struct lookup *l, uint64_t offset)
 {
@@ -590,7 +605,12 @@ static struct error *add_debug_info(struct lookup *l, uint64_t offset)
 	if (!options->inlines) {
 		l->frame->file = frames[0].file;
 		l->frame->line = frames[0].line;
-		return NULL;
+		return set_unknown_line(l);
+	}
+	if (count == 1) {
+		error = set_unknown_line(l);
+		if (error)
+			return error;
 	}
 	/* As a rule, the outermost is l->frame itself. */
 	if (!is_shown_inlined(l, &frames[count - 1])) {

@@ -449,7 +449,7 @@ static struct stream_gap gap_in_file(void *context, uint64_t offset,
 				    (uint16_t)(start + size) };
 }
 
-static struct error *fill_from_zstd(void *context, uint64_t, void *data,
+static struct error *fill_from_zstd(void *context, uint64_t offset, void *data,
 				    size_t size, size_t *ret)
 {
 	struct perfdata_reader *r = context;
@@ -457,6 +457,8 @@ static struct error *fill_from_zstd(void *context, uint64_t, void *data,
 	size_t before;
 	size_t code;
 
+	/* What comes next is all that a stream can give. */
+	(void)offset;
 	/* Small inputs may give no output; more is wanted then. */
 	do {
 		before = r->packed.pos;

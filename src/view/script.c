@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Width of an address. */
-enum { ADDRESS_WIDTH = 16 };
+/* Width of an address, and digits of the largest decimal number. */
+enum { ADDRESS_WIDTH = 16, DECIMAL_MAX = 20 };
 
-/* Lower-case hexadecimal, padded on the left; printf is too slow here. */
-static void put_hex(struct strbuf *out, uint64_t value, size_t width)
+/* printf is too slow for the numbers that every sample has. */
+void script_put_hex(struct strbuf *out, uint64_t value, size_t width)
 {
 	char text[ADDRESS_WIDTH];
 	size_t n = 0;
@@ -22,8 +22,22 @@ static void put_hex(struct strbuf *out, uint64_t value, size_t width)
 	strbuf_append(out, text + ADDRESS_WIDTH - n, n);
 }
 
-/* A name from the recording must not command the terminal. */
-static void put_name(struct strbuf *out, const char *name)
+static void put_decimal(struct strbuf *out, uint64_t value, size_t width,
+			char pad)
+{
+	char text[DECIMAL_MAX];
+	size_t n = 0;
+
+	do {
+		text[DECIMAL_MAX - ++n] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	if (n < width)
+		strbuf_fill(out, pad, width - n);
+	strbuf_append(out, text + DECIMAL_MAX - n, n);
+}
+
+void script_put_name(struct strbuf *out, const char *name)
 {
 	size_t from = out->len;
 
@@ -42,8 +56,103 @@ static void put_padded(struct strbuf *out, const char *name, size_t width)
 
 	if (n < width)
 		strbuf_fill(out, ' ', width - n);
-	put_name(out, name);
+	script_put_name(out, name);
 }
+
+/* --- The start ---------------------------------------------------------- */
+
+static void put_comm(struct strbuf *out, const struct script_start *s)
+{
+	if (s->latency) {
+		char cut[9];
+
+		strncpy(cut, s->comm, sizeof(cut) - 1);
+		cut[sizeof(cut) - 1] = '\0';
+		put_padded(out, cut, 8);
+	} else {
+		bool chain = s->has_chain && (s->fields & SCRIPT_IP);
+
+		put_padded(out, s->comm, chain ? 0 : 16);
+	}
+	strbuf_putc(out, ' ');
+}
+
+static void put_id(struct strbuf *out, int32_t id)
+{
+	if (id < 0)
+		strbuf_printf(out, "%7" PRId32, id);
+	else
+		put_decimal(out, (uint64_t)id, 7, ' ');
+}
+
+static void put_ids(struct strbuf *out, const struct script_start *s)
+{
+	bool both = (s->fields & SCRIPT_PID) && (s->fields & SCRIPT_TID);
+
+	if (both) {
+		strbuf_printf(out, "%7" PRId32 "/%-7" PRId32 " ", s->pid,
+			      s->tid);
+	} else if (s->fields & (SCRIPT_PID | SCRIPT_TID)) {
+		put_id(out, s->fields & SCRIPT_PID ? s->pid : s->tid);
+		strbuf_putc(out, ' ');
+	}
+}
+
+static void put_time(struct strbuf *out, const struct script_start *s)
+{
+	uint64_t ns = s->time % 1000000000;
+
+	put_decimal(out, s->time / 1000000000, 5, ' ');
+	strbuf_putc(out, '.');
+	if (s->ns)
+		put_decimal(out, ns, 9, '0');
+	else
+		put_decimal(out, ns / 1000, 6, '0');
+	strbuf_append(out, ": ", 2);
+}
+
+static void put_misc(struct strbuf *out, const char *letters)
+{
+	size_t n = strlen(letters);
+
+	strbuf_append(out, letters, n);
+	strbuf_fill(out, ' ', n < 6 ? 6 - n : 1);
+}
+
+void script_put_start(struct strbuf *out, const struct script_start *s)
+{
+	if (s->fields & SCRIPT_COMM)
+		put_comm(out, s);
+	put_ids(out, s);
+	if (s->fields & SCRIPT_CPU)
+		strbuf_printf(out, s->latency ? "%3" PRId32 " " :
+						"[%03" PRId32 "] ",
+			      s->cpu);
+	if (s->fields & SCRIPT_MISC)
+		put_misc(out, s->misc);
+	if (s->fields & SCRIPT_TOD)
+		strbuf_printf(out, "%s ", s->tod ? s->tod : "disabled");
+	if (s->fields & SCRIPT_TIME)
+		put_time(out, s);
+}
+
+void script_put_event(struct strbuf *out, uint64_t fields, uint64_t period,
+		      const char *name, int name_width)
+{
+	if (fields & SCRIPT_PERIOD) {
+		put_decimal(out, period, 10, ' ');
+		strbuf_putc(out, ' ');
+	}
+	if (fields & SCRIPT_EVENT) {
+		put_padded(out, name, (size_t)name_width);
+		strbuf_append(out, ": ", 2);
+	}
+	/* What a processor's trace would say of a branch. */
+	if (fields & SCRIPT_FLAGS)
+		strbuf_fill(out, ' ', 24);
+}
+
+/* --- Places in code ----------------------------------------------------- */
 
 static const char *last_part(const char *path)
 {
@@ -58,83 +167,59 @@ static void put_srcline(struct strbuf *out, const struct script_frame *frame)
 		return;
 	strbuf_puts(out, "\n  ");
 	if (frame->file) {
-		put_name(out, last_part(frame->file));
+		script_put_name(out, frame->full_path ? frame->file :
+							last_part(frame->file));
 		strbuf_printf(out, ":%" PRIu32, frame->line);
 		return;
 	}
-	put_name(out, last_part(frame->dso));
+	script_put_name(out, last_part(frame->dso));
 	strbuf_printf(out, "[%" PRIx64 "]", frame->rel);
 }
 
-static void put_frame(struct strbuf *out, const struct script_frame *frame,
-		      unsigned int fields)
+static void put_dso(struct strbuf *out, uint64_t fields,
+		    const struct script_frame *frame)
 {
-	put_hex(out, frame->address, ADDRESS_WIDTH);
-	strbuf_putc(out, ' ');
-	if (frame->name) {
-		put_name(out, frame->name);
-		strbuf_append(out, "+0x", 3);
-		put_hex(out, frame->offset, 0);
-	} else {
-		strbuf_puts(out, "[unknown]");
-	}
 	strbuf_append(out, " (", 2);
-	put_name(out, frame->dso ? frame->dso : "[unknown]");
+	script_put_name(out, frame->dso ? frame->dso : "[unknown]");
+	if ((fields & SCRIPT_DSOFF) && frame->dso && frame->is_file) {
+		strbuf_append(out, "+0x", 3);
+		script_put_hex(out, frame->file_offset, 0);
+	}
 	strbuf_putc(out, ')');
+}
+
+void script_put_symbol(struct strbuf *out, uint64_t fields,
+		       const struct script_frame *frame)
+{
+	if (fields & SCRIPT_SYM) {
+		strbuf_putc(out, ' ');
+		script_put_name(out, frame->name ? frame->name : "[unknown]");
+		if (frame->name && (fields & SCRIPT_SYMOFF)) {
+			strbuf_append(out, "+0x", 3);
+			script_put_hex(out, frame->offset, 0);
+		}
+	}
+	if ((fields & SCRIPT_DSO) && !frame->is_inlined)
+		put_dso(out, fields, frame);
+}
+
+void script_put_place(struct strbuf *out, uint64_t fields,
+		      const struct script_frame *frame)
+{
+	script_put_hex(out, frame->address, ADDRESS_WIDTH);
+	script_put_symbol(out, fields, frame);
 	if (fields & SCRIPT_SRCLINE)
 		put_srcline(out, frame);
 }
 
-static void put_time(struct strbuf *out, const struct script_sample *sample)
+void script_put_chain(struct strbuf *out, uint64_t fields,
+		      const struct script_frame *frames, size_t count)
 {
-	uint64_t seconds = sample->time / 1000000000;
-	uint64_t ns = sample->time % 1000000000;
-
-	if (sample->fields & SCRIPT_NS)
-		strbuf_printf(out, "%5" PRIu64 ".%09" PRIu64 ": ", seconds, ns);
-	else
-		strbuf_printf(out, "%5" PRIu64 ".%06" PRIu64 ": ", seconds,
-			      ns / 1000);
-}
-
-static void put_head(struct strbuf *out, const struct script_sample *s)
-{
-	put_padded(out, s->comm, s->has_chain ? 0 : 16);
-	strbuf_putc(out, ' ');
-	if (s->fields & SCRIPT_PID)
-		strbuf_printf(out, "%7" PRId32 "/%-7" PRId32 " ", s->pid,
-			      s->tid);
-	else if (s->fields & SCRIPT_TID)
-		strbuf_printf(out, "%7" PRId32 " ", s->tid);
-	if (s->fields & SCRIPT_CPU)
-		strbuf_printf(out, "[%03" PRId32 "] ", s->cpu);
-	if (s->fields & SCRIPT_TIME)
-		put_time(out, s);
-	if (s->fields & SCRIPT_PERIOD)
-		strbuf_printf(out, "%10" PRIu64 " ", s->period);
-	put_padded(out, s->event, (size_t)s->event_width);
-	strbuf_append(out, ": ", 2);
-}
-
-void script_format(const struct script_sample *sample, struct strbuf *out)
-{
-	put_head(out, sample);
-	if (!(sample->fields & SCRIPT_IP)) {
-		strbuf_putc(out, '\n');
-		return;
-	}
-	if (!sample->has_chain) {
-		strbuf_putc(out, ' ');
-		if (sample->count)
-			put_frame(out, sample->frames, sample->fields);
-		strbuf_putc(out, '\n');
-		return;
-	}
-	strbuf_putc(out, '\n');
-	for (size_t i = 0; i < sample->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		strbuf_putc(out, '\t');
-		put_frame(out, &sample->frames[i], sample->fields);
+		script_put_place(out, fields, &frames[i]);
+		if (frames[i].is_inlined)
+			strbuf_puts(out, " (inlined)");
 		strbuf_putc(out, '\n');
 	}
-	strbuf_putc(out, '\n');
 }

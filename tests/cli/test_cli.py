@@ -17,7 +17,7 @@ def commands(kaa):
 
 def options(kaa, command):
     """The long options that a command's help lists."""
-    return set(re.findall(r"^    (?:-., )?--([a-z0-9-]+)", kaa("help", command).stdout, re.M))
+    return set(re.findall(r"^    (?:-., )?--([A-Za-z0-9-]+)", kaa("help", command).stdout, re.M))
 
 
 def test_overview(kaa):

@@ -10,7 +10,9 @@ HEAD = re.compile(r"^ *(?P<comm>\S.*?) +(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+) +(?:\
                   r"(?:(?P<period>\d+) +)?(?P<event>\S+):(?: +(?P<rest>.*))?$")
 FRAME = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)(?: *\(inlined\))?$")
 # Where no line is known, perf prints dso[offset], ??:0 or :0.
-SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|\S+\[[0-9a-f]+\])$")
+SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|\S+\[[0-9a-f]+\])(?P<inlined> \(inlined\))?$")
+# A function that is inlined into the next frame's has no dso; with a source line "(inlined)" stands behind that.
+INLINED = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*)\+0x(?P<offset>[0-9a-f]+)(?: \((?P<dso>inlined)\))?$")
 PYTHON = "py::"
 
 # The address of every Python frame is in here; see docs/ARCHITECTURE.md.
@@ -20,12 +22,16 @@ PYTHON_RANGE = range(0x6b6100000000, 0x6b6200000000)
 class Frame:
     def __init__(self, match):
         self.ip = int(match["ip"], 16)
-        self.symbol, self.dso = match["symbol"], match["dso"]
+        self.symbol, self.dso = match["symbol"], match["dso"] or "inlined"
         self.offset = int(match["offset"] or "0", 16)
         self.file = self.line = None
 
     def __repr__(self):
         return f"{self.symbol} ({self.dso})" + (f" {self.file}:{self.line}" if self.line else "")
+
+    @property
+    def is_inlined(self):
+        return self.dso == "inlined"
 
     @property
     def is_python(self):
@@ -66,13 +72,14 @@ class Sample:
                 if frame.ip in PYTHON_RANGE and not frame.is_python and frame.symbol.startswith("[")]
 
 
-def parse(text):
-    """All samples. A line that is none of the three kinds is an error: nothing may be overlooked."""
+def parse(text, inlined=False):
+    """All samples. A line that is none of the three kinds is an error: nothing may be overlooked. Functions that are inlined
+    into others, which have the same address, are kept only if asked for."""
     samples = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        frame = FRAME.match(line)
+        frame = FRAME.match(line) or INLINED.match(line)
         source = None if frame else SRCLINE.match(line)
         if frame and samples:
             samples[-1].frames.append(Frame(frame))
@@ -86,6 +93,8 @@ def parse(text):
             frame = FRAME.match(" " + (head["rest"] or ""))
             if frame:
                 samples[-1].frames.append(Frame(frame))
+    for sample in samples:
+        sample.frames = [frame for frame in sample.frames if inlined or not frame.is_inlined]
     return samples
 
 

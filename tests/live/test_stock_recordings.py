@@ -116,7 +116,7 @@ def addresses(sample):
 def both(world, data, *options):
     """The samples of perf and of kaa, in pairs."""
     perfs = read(world.perf, data, "--no-inline", "--max-stack", "1000")
-    kaas = read(world.kaa, data, "--max-stack", "0", *options)
+    kaas = read(world.kaa, data, "--no-inline", "--max-stack", "0", *options)
     assert len(perfs) == len(kaas) > 20
     for theirs, ours in zip(perfs, kaas):
         assert (theirs.tid, theirs.time, theirs.event, theirs.period) == (ours.tid, ours.time, ours.event, ours.period)

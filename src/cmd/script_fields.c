@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/script_fields.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/convert.h"
+
+/* Headers of older kernels lack it. */
+#define SAMPLE_WEIGHT_STRUCT (1u << 24)
+#define SAMPLE_WEIGHT	     (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT)
+
+static const struct field {
+	const char *name;
+	uint64_t bit;
+} field_names[] = {
+	{ "comm", SCRIPT_COMM },
+	{ "tid", SCRIPT_TID },
+	{ "pid", SCRIPT_PID },
+	{ "time", SCRIPT_TIME },
+	{ "cpu", SCRIPT_CPU },
+	{ "event", SCRIPT_EVENT },
+	{ "trace", SCRIPT_TRACE },
+	{ "ip", SCRIPT_IP },
+	{ "sym", SCRIPT_SYM },
+	{ "dso", SCRIPT_DSO },
+	{ "dsoff", SCRIPT_DSOFF },
+	{ "addr", SCRIPT_ADDR },
+	{ "symoff", SCRIPT_SYMOFF },
+	{ "srcline", SCRIPT_SRCLINE },
+	{ "period", SCRIPT_PERIOD },
+	{ "iregs", SCRIPT_IREGS },
+	{ "uregs", SCRIPT_UREGS },
+	{ "flags", SCRIPT_FLAGS },
+	{ "data_src", SCRIPT_DATA_SRC },
+	{ "weight", SCRIPT_WEIGHT },
+	{ "bpf-output", SCRIPT_BPF_OUTPUT },
+	{ "phys_addr", SCRIPT_PHYS_ADDR },
+	{ "misc", SCRIPT_MISC },
+	{ "tod", SCRIPT_TOD },
+	{ "data_page_size", SCRIPT_DATA_PAGE_SIZE },
+	{ "code_page_size", SCRIPT_CODE_PAGE_SIZE },
+	{ "ins_lat", SCRIPT_INS_LAT },
+	{ "cgroup", SCRIPT_CGROUP },
+	{ "retire_lat", SCRIPT_RETIRE_LAT },
+	{ "callindent", SCRIPT_NEVER },
+	{ "synth", SCRIPT_NEVER },
+	{ "ipc", SCRIPT_NEVER },
+	{ "machine_pid", SCRIPT_NEVER },
+	{ "vcpu", SCRIPT_NEVER },
+};
+
+/* Fields that perf has and kaa has not. */
+static const char *const other_fields[] = {
+	"brstack",     "brstacksym", "brstackoff",    "brstackinsn",
+	"brstackinsnlen", "brstackdisasm", "brcntr",  "insn",
+	"insnlen",     "disasm",     "srccode",	      "metric",
+};
+
+static const struct {
+	const char *name;
+	const char *word;
+} kinds[SCRIPT_KINDS] = {
+	[SCRIPT_KIND_HARDWARE] = { "hardware", "hw" },
+	[SCRIPT_KIND_SOFTWARE] = { "software", "sw" },
+	[SCRIPT_KIND_TRACEPOINT] = { "tracepoint", "trace" },
+	[SCRIPT_KIND_CACHE] = { "hardware-cache", NULL },
+	[SCRIPT_KIND_RAW] = { "raw", "raw" },
+	[SCRIPT_KIND_BREAKPOINT] = { "breakpoint", "break" },
+	[SCRIPT_KIND_SYNTH] = { "synthesized", "synth" },
+	[SCRIPT_KIND_OTHER] = { "other", NULL },
+};
+
+enum { NAMES = sizeof(field_names) / sizeof(*field_names) };
+
+static uint64_t usual_fields(enum script_kind kind)
+{
+	const uint64_t start = SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU |
+			       SCRIPT_TIME | SCRIPT_EVENT;
+	const uint64_t place = SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF |
+			       SCRIPT_DSO;
+	const uint64_t memory = SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT |
+				SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE |
+				SCRIPT_CODE_PAGE_SIZE | SCRIPT_INS_LAT |
+				SCRIPT_RETIRE_LAT;
+
+	switch (kind) {
+	case SCRIPT_KIND_TRACEPOINT:
+		return start | SCRIPT_TRACE;
+	case SCRIPT_KIND_SOFTWARE:
+		return start | place | SCRIPT_PERIOD | SCRIPT_BPF_OUTPUT;
+	case SCRIPT_KIND_RAW:
+		return start | place | SCRIPT_PERIOD | memory;
+	case SCRIPT_KIND_SYNTH:
+		return start | place;
+	default:
+		return start | place | SCRIPT_PERIOD;
+	}
+}
+
+/* What no event of the kind has. */
+static uint64_t impossible_fields(enum script_kind kind)
+{
+	switch (kind) {
+	case SCRIPT_KIND_TRACEPOINT:
+		return 0;
+	case SCRIPT_KIND_SOFTWARE:
+		return SCRIPT_TRACE;
+	default:
+		return SCRIPT_TRACE | SCRIPT_BPF_OUTPUT;
+	}
+}
+
+void script_fields_init(struct script_fields *fields)
+{
+	for (int kind = 0; kind < SCRIPT_KINDS; kind++)
+		fields->of[kind].fields = usual_fields(kind);
+}
+
+enum script_kind script_fields_kind(const struct event *event)
+{
+	/* perf's own type of events that it makes from traces. */
+	if (event->attr.type == INT32_MAX)
+		return SCRIPT_KIND_SYNTH;
+	return event->attr.type < PERF_TYPE_MAX
+		       ? (enum script_kind)event->attr.type
+		       : SCRIPT_KIND_OTHER;
+}
+
+/* --- What the user says ------------------------------------------------- */
+
+enum change {
+	CHANGE_NONE,
+	CHANGE_SET,
+	CHANGE_ADD,
+	CHANGE_REMOVE,
+};
+
+static struct error *unknown_field(const char *word)
+{
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
+
+	for (size_t i = 0; i < sizeof(other_fields) / sizeof(*other_fields);
+	     i++)
+		if (!strcmp(word, other_fields[i]))
+			return error_create(
+				ERROR_UNSUPPORTED,
+				"-F: kaa cannot print the field '%s'; `perf script` can",
+				word);
+	for (size_t i = 0; i < NAMES; i++)
+		strbuf_printf(&all, "%s%s", i ? "," : "", field_names[i].name);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "-F: there is no field '%s'; fields are %s", word,
+			    all.data);
+}
+
+static struct error *find_field(const char *word, const struct field **ret)
+{
+	for (size_t i = 0; i < NAMES; i++) {
+		if (!strcmp(word, field_names[i].name)) {
+			*ret = &field_names[i];
+			return NULL;
+		}
+	}
+	return unknown_field(word);
+}
+
+static struct error *find_kind(const char *word, size_t n, int *ret)
+{
+	for (int kind = 0; kind < SCRIPT_KINDS; kind++) {
+		const char *known = kinds[kind].word;
+
+		if (known && strlen(known) == n && !strncmp(known, word, n)) {
+			*ret = kind;
+			return NULL;
+		}
+	}
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "-F: '%.*s' is no kind of events; there are hw, sw, trace, raw, break and synth",
+			    (int)n, word);
+}
+
+/* "+x", "-x" and "x" cannot stand in one list. */
+static struct error *take_change(const char **word, enum change *change)
+{
+	enum change now = CHANGE_SET;
+
+	if (**word == '+' || **word == '-')
+		now = *(*word)++ == '+' ? CHANGE_ADD : CHANGE_REMOVE;
+	if (*change != CHANGE_NONE &&
+	    (now == CHANGE_SET) != (*change == CHANGE_SET))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "-F takes either fields, or +fields and -fields, not both");
+	*change = now;
+	return NULL;
+}
+
+/* named: of this kind alone; perf notes what was wanted of all kinds only. */
+static void change_one(struct script_fields_of *of, uint64_t bit,
+		       enum change change, bool named)
+{
+	uint64_t noted = named ? 0 : bit;
+
+	if (change == CHANGE_REMOVE) {
+		of->fields &= ~bit;
+		of->wanted &= ~noted;
+		of->refused |= noted;
+	} else {
+		of->fields |= bit;
+		of->wanted |= noted;
+		of->refused &= ~noted;
+	}
+	of->is_set = true;
+	of->is_named = false;
+}
+
+static struct error *change_field(struct script_fields *fields, int kind,
+				  const char *word, enum change change)
+{
+	const struct field *field = NULL;
+	struct error *error = find_field(word, &field);
+
+	if (error)
+		return error;
+	if (field->bit == SCRIPT_FLAGS) {
+		fields->flags = change != CHANGE_REMOVE;
+		return NULL;
+	}
+	if (kind >= 0 && (impossible_fields(kind) & field->bit))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "-F: '%s' not valid for %s events",
+				    field->name, kinds[kind].name);
+	for (int k = 0; k < SCRIPT_KINDS; k++)
+		if ((kind < 0 || k == kind) &&
+		    !(impossible_fields(k) & field->bit))
+			change_one(&fields->of[k], field->bit, change,
+				   kind >= 0);
+	return NULL;
+}
+
+/* A list without + and - replaces what is printed. */
+static void start_anew(struct script_fields *fields, int kind)
+{
+	for (int k = 0; k < SCRIPT_KINDS; k++) {
+		struct script_fields_of *of = &fields->of[k];
+
+		if (kind >= 0 && k != kind)
+			continue;
+		of->fields = 0;
+		of->is_set = true;
+		of->is_named = kind >= 0;
+	}
+}
+
+/* perf takes the '-' of bpf-output for a sign. */
+static bool has_changes(const struct script_fields *fields, const char *list)
+{
+	return *list == '+' || *list == '-' ||
+	       (fields->like_perf && strpbrk(list, "+-"));
+}
+
+static struct error *parse_list(struct script_fields *fields, int kind,
+				char *list)
+{
+	enum change change = CHANGE_NONE;
+	struct error *error = NULL;
+	const char *word;
+
+	while (!error && (word = strsep(&list, ","))) {
+		if (!*word)
+			continue;
+		error = take_change(&word, &change);
+		if (!error)
+			error = change_field(fields, kind, word, change);
+	}
+	return error;
+}
+
+struct error *script_fields_parse(struct script_fields *fields,
+				  const char *text)
+{
+	const char *colon = strchr(text, ':');
+	const char *list = colon ? colon + 1 : text;
+	struct error *error = NULL;
+	int kind = -1;
+	char *copy;
+
+	if (colon)
+		error = find_kind(text, (size_t)(colon - text), &kind);
+	else if (!*text)
+		error = error_create(ERROR_INVALID_ARGUMENT,
+				     "-F: no field at all leaves nothing to print");
+	if (error)
+		return error;
+	if (!has_changes(fields, list))
+		start_anew(fields, kind);
+	copy = strdup(list);
+	if (!copy)
+		return error_no_memory();
+	error = parse_list(fields, kind, copy);
+	free(copy);
+	return error;
+}
+
+/* --- What the events have ----------------------------------------------- */
+
+/* Fields that need something in the samples; perf's words for that. */
+static const struct need {
+	uint64_t field;
+	uint64_t sample_type;
+	const char *what;
+	/* A trace can bring it, too. */
+	bool from_trace;
+} needs[] = {
+	{ SCRIPT_IP, PERF_SAMPLE_IP, "IP", false },
+	{ SCRIPT_ADDR, PERF_SAMPLE_ADDR, "ADDR", true },
+	{ SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC, "DATA_SRC", true },
+	{ SCRIPT_WEIGHT, SAMPLE_WEIGHT, "WEIGHT", true },
+	{ SCRIPT_TID, PERF_SAMPLE_TID, "TID", false },
+	{ SCRIPT_PID, PERF_SAMPLE_TID, "TID", false },
+	{ SCRIPT_TIME, PERF_SAMPLE_TIME, "TIME", false },
+	{ SCRIPT_CPU, PERF_SAMPLE_CPU, "CPU", true },
+	{ SCRIPT_IREGS, PERF_SAMPLE_REGS_INTR, "IREGS", true },
+	{ SCRIPT_UREGS, PERF_SAMPLE_REGS_USER, "UREGS", false },
+	{ SCRIPT_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR, "PHYS_ADDR", true },
+	{ SCRIPT_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE, "DATA_PAGE_SIZE",
+	  false },
+	{ SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE",
+	  false },
+	{ SCRIPT_INS_LAT, SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT", false },
+	{ SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "CGROUP", false },
+	{ SCRIPT_RETIRE_LAT, SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT", false },
+};
+
+static const char *field_name(uint64_t bit)
+{
+	for (size_t i = 0; i < NAMES; i++)
+		if (field_names[i].bit == bit)
+			return field_names[i].name;
+	return "?";
+}
+
+static struct error *lacks(const struct event *event, const struct need *need)
+{
+	return error_create(ERROR_NOT_FOUND,
+			    "Samples for '%s' event do not have %s attribute set. Cannot print '%s' field.%s",
+			    event->name, need->what, field_name(need->field),
+			    need->field == SCRIPT_CGROUP
+				    ? " Hint: record with perf record --all-cgroups"
+				    : "");
+}
+
+static struct error *check_need(struct script_fields_of *of,
+				const struct event *event,
+				const struct need *need, bool has_trace)
+{
+	if (!(of->fields & need->field) ||
+	    (event->attr.sample_type & need->sample_type))
+		return NULL;
+	if (!(of->wanted & need->field)) {
+		of->fields &= ~need->field;
+		return NULL;
+	}
+	return need->from_trace && has_trace ? NULL : lacks(event, need);
+}
+
+static struct error *check_together(const struct script_fields_of *of,
+				    const struct event *event)
+{
+	const char *message = NULL;
+	bool has_address = event->attr.sample_type &
+			   (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR);
+
+	if ((of->fields & SCRIPT_SYM) && !has_address)
+		message = "Display of symbols requested but neither sample IP nor sample address available. Hence, no addresses to convert to symbols.";
+	else if ((of->fields & SCRIPT_SYMOFF) && !(of->fields & SCRIPT_SYM))
+		message = "Display of offsets requested but symbol is not selected: add sym.";
+	else if ((of->fields & SCRIPT_DSO) && !has_address)
+		message = "Display of DSO requested but no address to convert.";
+	else if ((of->fields & SCRIPT_SRCLINE) && !(of->fields & SCRIPT_IP))
+		message = "Display of source line number requested but sample IP is not selected. Hence, no address to lookup the source line number.";
+	return message ? error_create(ERROR_INVALID_ARGUMENT, "-F: %s", message)
+		       : NULL;
+}
+
+static struct error *check_first(struct script_fields_of *of,
+				 const struct event *event,
+				 const struct features *features)
+{
+	bool has_trace = features_have(features, FEATURE_AUXTRACE);
+	struct error *error = NULL;
+
+	if (features_have(features, FEATURE_STAT) || !of->fields)
+		return NULL;
+	if ((of->fields & SCRIPT_TOD) &&
+	    !features_have(features, FEATURE_CLOCK_DATA))
+		return error_create(ERROR_NOT_FOUND,
+				    "Can't provide 'tod' time, missing clock data. Please record with -k/--clockid option.");
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs) && !error; i++)
+		error = check_need(of, event, &needs[i], has_trace);
+	return error ? error : check_together(of, event);
+}
+
+static bool is_shown(const struct event *event)
+{
+	return !converter_is_stream(event) &&
+	       !(event->attr.type == PERF_TYPE_SOFTWARE &&
+		 event->attr.config == PERF_COUNT_SW_DUMMY);
+}
+
+/* As perf has it: of a pipe, chains bring addresses even if -F has none. */
+static void add_places_of_pipe(struct script_fields *fields,
+			       struct script_fields_of *of)
+{
+	uint64_t place = SCRIPT_IP | SCRIPT_SYM;
+
+	if (!fields->no_chains && fields->has_chains)
+		of->fields |= place & ~of->refused;
+}
+
+static struct error *see_event(struct script_fields *fields,
+			       const struct event *event,
+			       const struct features *features, bool is_pipe)
+{
+	enum script_kind kind = script_fields_kind(event);
+	struct script_fields_of *of = &fields->of[kind];
+	bool chain = event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	struct error *error;
+
+	fields->has_chains |= chain;
+	if (!of->seen) {
+		of->seen = true;
+		error = check_first(of, event, features);
+		if (error)
+			return error;
+		if (is_pipe)
+			add_places_of_pipe(fields, of);
+		if (of->fields & SCRIPT_DSOFF)
+			of->fields |= SCRIPT_DSO;
+	}
+	/* Without a chain a tracepoint's place says nothing. */
+	if (kind == SCRIPT_KIND_TRACEPOINT && chain && !fields->no_chains &&
+	    !of->is_set)
+		of->fields |= SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF |
+			      SCRIPT_DSO;
+	return NULL;
+}
+
+/* A kind that was named has to be there. */
+static struct error *check_kinds(const struct script_fields *fields)
+{
+	for (int kind = 0; kind < SCRIPT_KINDS; kind++)
+		if (fields->of[kind].is_named && !fields->of[kind].seen &&
+		    kind != SCRIPT_KIND_SYNTH)
+			return error_create(
+				ERROR_NOT_FOUND,
+				"%s events do not exist. Remove corresponding -F option to proceed.",
+				kinds[kind].name);
+	return NULL;
+}
+
+struct error *script_fields_see(struct script_fields *fields,
+				const struct events *events,
+				const struct features *features, bool is_pipe)
+{
+	bool first = !fields->event_count;
+	struct error *error = NULL;
+
+	while (!error && fields->event_count < events->list.count) {
+		const struct event *event =
+			events->list.data[fields->event_count++];
+
+		if (is_shown(event))
+			error = see_event(fields, event, features, is_pipe);
+	}
+	if (error || is_pipe || !first)
+		return error;
+	return check_kinds(fields);
+}

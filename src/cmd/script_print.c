@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/script_print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/message.h"
+#include "cmd/script_values.h"
+
+enum {
+	/* Bytes of text that are written at once. */
+	FLUSH_SIZE = 1 << 16,
+	/* Bytes of a date with a time. */
+	LOCAL_TIME_SIZE = 96,
+};
+
+/* --- Output ------------------------------------------------------------- */
+
+static struct error *flush(struct script_output *output)
+{
+	struct error *error = strbuf_error(&output->text);
+	const char *where = output->path ? output->path : "standard output";
+
+	if (error)
+		return error;
+	if (output->text.len &&
+	    fwrite(output->text.data, output->text.len, 1, output->file) != 1)
+		return error_os(errno, where, "cannot write");
+	strbuf_clear(&output->text);
+	return NULL;
+}
+
+static struct error *flush_if_full(struct script_output *output)
+{
+	return output->text.len < FLUSH_SIZE ? NULL : flush(output);
+}
+
+static struct error *open_output(struct script_output *output,
+				 const char *recording,
+				 const struct event *event)
+{
+	const char *name = event->name;
+
+	/* An event's name may hold what leads elsewhere: a/b/. */
+	if (asprintf(&output->path, "%s.%s.dump", recording, name) < 0) {
+		output->path = NULL;
+		return error_no_memory();
+	}
+	for (char *c = output->path + strlen(recording); *c; c++)
+		if (*c == '/')
+			*c = '_';
+	output->file = fopen(output->path, "we");
+	return output->file ? NULL :
+			      error_os(errno, output->path, "cannot create");
+}
+
+static struct error *add_output(struct script_printer *p,
+				const struct event *event)
+{
+	struct script_output *output = calloc(1, sizeof(*output));
+
+	if (!output || !vec_push(&p->outputs, output)) {
+		free(output);
+		return error_no_memory();
+	}
+	output->text = (struct strbuf)STRBUF_INIT;
+	if (converter_is_stream(event))
+		return NULL;
+	return open_output(output, p->per_event, event);
+}
+
+static struct script_output *output_of(struct script_printer *p,
+				       const struct event *event)
+{
+	return p->per_event && event->index < p->outputs.count
+		       ? p->outputs.data[event->index]
+		       : &p->standard;
+}
+
+static struct error *close_output(struct script_output *output, bool like_perf)
+{
+	struct error *error;
+	long size;
+
+	if (!output->file)
+		return NULL;
+	error = flush(output);
+	size = ftell(output->file);
+	if (!error && fclose(output->file))
+		error = error_os(errno, output->path, "cannot write");
+	output->file = NULL;
+	if (!error)
+		printf("[ %s script: Wrote %.3f MB %s (%" PRIu64
+		       " samples) ]\n",
+		       like_perf ? "perf" : "kaa",
+		       (double)size / 1024 / 1024, output->path,
+		       output->samples);
+	return error;
+}
+
+/* --- What the recording says -------------------------------------------- */
+
+static const struct features *features_of(const struct script_printer *p)
+{
+	return perfdata_reader_features(converter_reader(p->converter));
+}
+
+/* Events come while a pipe is read. */
+static struct error *see_events(struct script_printer *p)
+{
+	struct perfdata_reader *reader = converter_reader(p->converter);
+	const struct events *events = perfdata_reader_events(reader);
+	struct error *error = NULL;
+
+	if (p->name_count == events->list.count)
+		return NULL;
+	for (; p->name_count < events->list.count && !error; p->name_count++) {
+		const struct event *event = events->list.data[p->name_count];
+		int width = (int)strlen(event->name);
+
+		if (width > p->name_width)
+			p->name_width = width;
+		if (p->per_event)
+			error = add_output(p, event);
+	}
+	if (error)
+		return error;
+	return script_fields_see(&p->fields, events, features_of(p),
+				 perfdata_reader_is_pipe(reader));
+}
+
+static struct error *see_cgroup(struct script_printer *p,
+				const struct record_cgroup *cgroup)
+{
+	char *path = strdup(cgroup->path);
+
+	if (!path || !vec_push(&p->cgroup_paths, path)) {
+		free(path);
+		return error_no_memory();
+	}
+	return map_insert(&p->cgroups, cgroup->id, p->cgroup_paths.count - 1,
+			  NULL)
+		       ? NULL
+		       : error_no_memory();
+}
+
+static const char *cgroup_path(const struct script_printer *p, uint64_t id)
+{
+	const uint64_t *i = map_find(&p->cgroups, id);
+
+	return i ? p->cgroup_paths.data[*i] : "unknown";
+}
+
+/* --- The start of a line ------------------------------------------------ */
+
+static uint64_t shown_time(struct script_printer *p, uint64_t time)
+{
+	uint64_t from = 0;
+
+	if (p->from_first) {
+		if (!p->first_time)
+			p->first_time = time;
+		from = p->first_time;
+	} else if (p->from_last) {
+		from = p->last_time ? p->last_time : time;
+		p->last_time = time;
+	}
+	return time - from;
+}
+
+static void put_start(struct script_printer *p, const struct record *record,
+		      uint64_t fields, struct script_start *start,
+		      struct strbuf *out)
+{
+	char tod[LOCAL_TIME_SIZE], misc[16], unnamed[16];
+
+	start->fields = fields;
+	start->ns = p->ns;
+	start->latency = p->latency;
+	if (!start->comm) {
+		snprintf(unnamed, sizeof(unnamed), ":%" PRId32, start->tid);
+		start->comm = unnamed;
+	}
+	if (fields & SCRIPT_MISC) {
+		script_misc_letters(record, misc);
+		start->misc = misc;
+	}
+	if (fields & SCRIPT_TOD) {
+		script_time_of_day(features_of(p), start->time, p->ns, tod,
+				   sizeof(tod));
+		start->tod = *tod ? tod : NULL;
+	}
+	if (fields & SCRIPT_TIME)
+		start->time = shown_time(p, start->time);
+	script_put_start(out, start);
+}
+
+static bool has_chain(const struct script_printer *p,
+		      const struct event *event)
+{
+	return !p->fields.no_chains &&
+	       (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+}
+
+/* --- Places ------------------------------------------------------------- */
+
+static struct script_frame describe(const struct script_printer *p,
+				    const struct convert_frame *f, bool marker)
+{
+	bool named = f->dso && f->dso->kind == DSO_NAMED;
+
+	return (struct script_frame){
+		.address = f->address,
+		.name = f->name,
+		.offset = f->offset,
+		.dso = f->dso ? f->dso->path : NULL,
+		/* In the image, but of no line: as addr2line has it. */
+		.file = marker ? "??" : f->file,
+		.line = f->line,
+		/* What is no file has no addresses of its own. */
+		.rel = named ? f->address : f->rel,
+		.file_offset = named ? f->address : f->file_offset,
+		.is_file = f->dso && f->dso->kind != DSO_KERNEL &&
+			   strncmp(f->dso->path, "/tmp/perf-", 10) != 0,
+		.is_inlined = f->is_inlined,
+		.full_path = p->full_path,
+	};
+}
+
+static void put_chain(struct script_printer *p,
+		      const struct convert_sample *sample, uint64_t fields,
+		      struct strbuf *out)
+{
+	const struct convert_stack *stack = sample->stack;
+
+	strbuf_putc(out, '\n');
+	/* perf prints nothing of such a chain. */
+	if (p->like_perf && (sample->flags & PROFILE_SAMPLE_DAMAGED))
+		return;
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct convert_frame *f = stack->steps[i].frame;
+		struct script_frame frame = describe(
+			p, f, f->kind == PROFILE_FRAME_MARKER);
+
+		script_put_chain(out, fields, &frame, 1);
+		if (script_filter_stops(&p->filter, f->name))
+			break;
+	}
+}
+
+/*
+ * The function that holds the code at an address; its line is that of the
+ * innermost one.
+ */
+static struct error *find_place(struct script_printer *p, uint64_t address,
+				uint16_t cpumode, struct script_frame *ret)
+{
+	const struct convert_frame *f, *real;
+	struct convert_frame *found;
+	struct error *error =
+		converter_frame(p->converter, address, cpumode, &found);
+
+	if (error)
+		return error;
+	f = found;
+	real = f->real ? f->real : f;
+	*ret = describe(p, real, f->kind == PROFILE_FRAME_MARKER);
+	ret->file = f->kind == PROFILE_FRAME_MARKER ? "??" : f->file;
+	ret->line = f->line;
+	return NULL;
+}
+
+static struct error *put_place(struct script_printer *p,
+			       const struct convert_sample *sample,
+			       uint64_t fields, struct strbuf *out)
+{
+	struct script_frame frame;
+	struct error *error;
+
+	if (!(fields & SCRIPT_IP))
+		return NULL;
+	if (has_chain(p, sample->event)) {
+		put_chain(p, sample, fields, out);
+		return NULL;
+	}
+	error = find_place(p, sample->ip, record_cpumode(sample->record),
+			   &frame);
+	if (error)
+		return error;
+	strbuf_putc(out, ' ');
+	script_put_place(out, fields, &frame);
+	return NULL;
+}
+
+/* Events whose samples' addresses are places in memory. */
+static bool has_place_in_memory(const struct event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_PAGE_FAULTS ||
+		event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+static struct error *put_address(struct script_printer *p,
+				 const struct convert_sample *sample,
+				 uint64_t fields, struct strbuf *out)
+{
+	uint64_t address = sample->record->sample.addr;
+	struct script_frame frame;
+	struct error *error;
+
+	script_put_hex(out, address, 16);
+	if (!has_place_in_memory(sample->event))
+		return NULL;
+	error = find_place(p, address,
+			   address >> 63 ? PERF_RECORD_MISC_KERNEL :
+					   PERF_RECORD_MISC_USER,
+			   &frame);
+	if (!error)
+		script_put_symbol(out, fields, &frame);
+	return error;
+}
+
+/* --- The values of a sample --------------------------------------------- */
+
+static const char *kernel_function(uint64_t address, void *arg)
+{
+	const struct script_printer *p = arg;
+
+	return converter_kernel_name(p->converter, address, p->time);
+}
+
+/* The formats, read when a sample first needs them. */
+static struct error *open_trace(struct script_printer *p)
+{
+	const struct trace_events_options options = {
+		.plugins = p->like_perf,
+		.function = kernel_function,
+		.arg = p,
+	};
+	const struct features *f = features_of(p);
+
+	if (p->trace_tried)
+		return NULL;
+	p->trace_tried = true;
+	if (!f->tracing_data.count) {
+		message_warn("the recording has no formats of its tracepoints, so their fields are not shown");
+		return NULL;
+	}
+	return trace_events_create(f->tracing_data.data, f->tracing_data.count,
+				   &options, &p->trace);
+}
+
+static struct error *put_trace(struct script_printer *p,
+			       const struct convert_sample *sample,
+			       struct strbuf *out)
+{
+	const struct record_sample *s = &sample->record->sample;
+	struct error *error;
+
+	if (!(sample->record->has & PERF_SAMPLE_RAW) ||
+	    sample->event->attr.type != PERF_TYPE_TRACEPOINT)
+		return NULL;
+	error = open_trace(p);
+	if (error || !p->trace)
+		return error;
+	return trace_events_print(p->trace, sample->event->attr.config,
+				  sample->cpu, s->raw, s->raw_size, out);
+}
+
+static void put_data_src(struct script_printer *p, uint64_t data_src,
+			 struct strbuf *out)
+{
+	size_t from = out->len;
+
+	script_put_data_src(out, data_src);
+	if (out->len - from > p->data_src_width)
+		p->data_src_width = out->len - from;
+	strbuf_fill(out, ' ', p->data_src_width - (out->len - from));
+}
+
+/* WEIGHT_STRUCT has three numbers in the place of one. */
+static void put_weights(const struct convert_sample *sample, uint64_t fields,
+			struct strbuf *out)
+{
+	uint64_t all = sample->record->sample.weight;
+	bool is_struct = sample->event->attr.sample_type & (1u << 24);
+
+	if (fields & SCRIPT_WEIGHT)
+		strbuf_printf(out, "%16" PRIu64,
+			      is_struct ? all & UINT32_MAX : all);
+	if (fields & SCRIPT_INS_LAT)
+		strbuf_printf(out, "%16u", (unsigned int)(all >> 32 & 0xffff));
+	if (fields & SCRIPT_RETIRE_LAT)
+		strbuf_printf(out, "%16u", (unsigned int)(all >> 48));
+}
+
+static struct error *put_before_place(struct script_printer *p,
+				      const struct convert_sample *sample,
+				      uint64_t fields, struct strbuf *out)
+{
+	const struct record_sample *s = &sample->record->sample;
+	struct error *error = NULL;
+
+	if (fields & SCRIPT_TRACE)
+		error = put_trace(p, sample, out);
+	if (!error && (fields & SCRIPT_ADDR))
+		error = put_address(p, sample, fields, out);
+	if (fields & SCRIPT_DATA_SRC)
+		put_data_src(p, s->data_src, out);
+	put_weights(sample, fields, out);
+	if (fields & SCRIPT_CGROUP) {
+		strbuf_putc(out, ' ');
+		script_put_name(out, cgroup_path(p, s->cgroup));
+	}
+	return error;
+}
+
+static bool is_bpf_output(const struct event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static void put_after_place(const struct script_printer *p,
+			    const struct convert_sample *sample,
+			    uint64_t fields, struct strbuf *out)
+{
+	const struct record_sample *s = &sample->record->sample;
+	const char *arch = features_of(p)->arch;
+
+	if (fields & SCRIPT_IREGS)
+		script_put_regs(out, &s->regs_intr, arch);
+	if (fields & SCRIPT_UREGS)
+		script_put_regs(out, &s->regs_user, arch);
+	if ((fields & SCRIPT_BPF_OUTPUT) && is_bpf_output(sample->event))
+		script_put_bpf_output(out, s->raw, s->raw_size);
+	if (fields & SCRIPT_PHYS_ADDR)
+		script_put_hex(out, s->phys_addr, 16);
+	if (fields & SCRIPT_DATA_PAGE_SIZE)
+		script_put_page_size(out, s->data_page_size);
+	if (fields & SCRIPT_CODE_PAGE_SIZE)
+		script_put_page_size(out, s->code_page_size);
+	strbuf_putc(out, '\n');
+}
+
+/* --- Samples and records ------------------------------------------------ */
+
+static struct error *is_wanted(struct script_printer *p,
+			       const struct convert_sample *sample, bool *ret)
+{
+	struct convert_frame *frame;
+	struct error *error;
+
+	*ret = false;
+	if (script_filter_needs_place(&p->filter)) {
+		error = converter_frame(p->converter, sample->ip,
+					record_cpumode(sample->record), &frame);
+		if (error)
+			return error;
+		if (!script_filter_place(&p->filter,
+					 frame->real ? frame->real : frame))
+			return NULL;
+	}
+	*ret = script_filter_event(&p->filter, sample->event);
+	return NULL;
+}
+
+static struct error *print_sample(struct script_printer *p,
+				  const struct convert_sample *sample,
+				  uint64_t fields, struct strbuf *out)
+{
+	struct script_start start = {
+		.comm = sample->comm,
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.cpu = sample->cpu,
+		.time = sample->time,
+		.has_chain = has_chain(p, sample->event),
+	};
+	struct error *error;
+
+	p->time = sample->time;
+	put_start(p, sample->record, fields, &start, out);
+	script_put_event(out, fields, sample->period, sample->event->name,
+			 p->name_width);
+	error = put_before_place(p, sample, fields, out);
+	if (!error)
+		error = put_place(p, sample, fields, out);
+	if (!error)
+		put_after_place(p, sample, fields, out);
+	return error;
+}
+
+struct error *script_print_sample(const struct convert_sample *sample,
+				  void *arg)
+{
+	struct script_printer *p = arg;
+	struct script_output *output;
+	struct error *error = see_events(p);
+	bool wanted = false;
+	uint64_t fields;
+
+	if (!error)
+		error = is_wanted(p, sample, &wanted);
+	if (error || !wanted)
+		return error;
+	fields = script_fields_of_event(&p->fields, sample->event);
+	if (!fields)
+		return NULL;
+	if (p->fields.flags)
+		fields |= SCRIPT_FLAGS;
+	output = output_of(p, sample->event);
+	output->samples++;
+	error = print_sample(p, sample, fields, &output->text);
+	return error ? error : flush_if_full(output);
+}
+
+static void put_record_start(struct script_printer *p,
+			     const struct record *record, struct strbuf *out)
+{
+	struct script_start start = {
+		.pid = (int32_t)record->pid,
+		.tid = (int32_t)record->tid,
+		.cpu = record->has & PERF_SAMPLE_CPU ? (int32_t)record->cpu
+						     : -1,
+		.time = record->time,
+		.has_chain = has_chain(p, record->event),
+	};
+	uint32_t pid, tid;
+
+	script_record_task(record, &pid, &tid);
+	/* The kernel's own maps: its thread has no other name. */
+	start.comm = tid == UINT32_MAX ?
+			     ":-1" :
+			     converter_comm(p->converter, tid ? pid : 0, tid,
+					    record->time);
+	if (!record->event->attr.sample_id_all) {
+		start.cpu = 0;
+		start.pid = (int32_t)pid;
+		start.tid = (int32_t)tid;
+	}
+	put_start(p, record, script_fields_of_event(&p->fields, record->event),
+		  &start, out);
+}
+
+static bool is_on_cpus(const struct script_printer *p,
+		       const struct record *record)
+{
+	for (size_t i = 0; i < p->cpus->count; i++)
+		if (p->cpus->values[i] == record->cpu)
+			return true;
+	return !p->cpus->count || !(record->has & PERF_SAMPLE_CPU);
+}
+
+static struct error *print_record(const struct record *record, void *arg)
+{
+	struct script_printer *p = arg;
+	struct error *error = see_events(p);
+
+	if (!error && record->type == PERF_RECORD_CGROUP)
+		error = see_cgroup(p, &record->cgroup);
+	if (error || !script_shows(&p->shown, record->type) ||
+	    !is_on_cpus(p, record))
+		return error;
+	if (record->event)
+		put_record_start(p, record, &p->standard.text);
+	script_put_record(&p->standard.text, record);
+	return flush_if_full(&p->standard);
+}
+
+/* --- All of it ---------------------------------------------------------- */
+
+static struct error *check_cpus(const struct script_printer *p,
+				const struct events *events)
+{
+	if (!p->cpus->count)
+		return NULL;
+	vec_for_each(event, &events->list)
+		if (!((*event)->attr.sample_type & PERF_SAMPLE_CPU) &&
+		    !converter_is_stream(*event))
+			return error_create(
+				ERROR_NOT_FOUND,
+				"File does not contain CPU events. Remove -C option to proceed.");
+	return NULL;
+}
+
+struct error *script_printer_start(struct script_printer *p,
+				   struct converter *converter)
+{
+	struct perfdata_reader *reader = converter_reader(converter);
+	struct error *error;
+
+	p->converter = converter;
+	p->standard.file = stdout;
+	p->standard.text = (struct strbuf)STRBUF_INIT;
+	converter_on_record(converter, print_record, p);
+	if (perfdata_reader_is_pipe(reader))
+		return NULL;
+	error = see_events(p);
+	if (!error)
+		error = check_cpus(p, perfdata_reader_events(reader));
+	return error ? error :
+		       script_filter_check(&p->filter,
+					   perfdata_reader_events(reader));
+}
+
+struct error *script_printer_end(struct script_printer *p)
+{
+	struct error *error = flush(&p->standard);
+
+	vec_for_each(output, &p->outputs)
+		if (!error)
+			error = close_output(*output, p->like_perf);
+	return error;
+}
+
+static void output_destroy(struct script_output *output)
+{
+	strbuf_deinit(&output->text);
+	if (output->file)
+		fclose(output->file);
+	free(output->path);
+	free(output);
+}
+
+void script_printer_deinit(struct script_printer *p)
+{
+	strbuf_deinit(&p->standard.text);
+	vec_for_each(output, &p->outputs)
+		output_destroy(*output);
+	vec_deinit(&p->outputs);
+	vec_for_each(path, &p->cgroup_paths)
+		free(*path);
+	vec_deinit(&p->cgroup_paths);
+	map_deinit(&p->cgroups);
+	trace_events_destroy(p->trace);
+	vec_deinit(&p->filter.symbols);
+	vec_deinit(&p->filter.dsos);
+	vec_deinit(&p->filter.stops);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * `kaa script`: the samples and records of a converter, printed as they come.
+ *
+ *	struct script_printer printer = { ... options ... };
+ *	script_printer_start(&printer, converter);
+ *	... converter_run(converter, script_print_sample, &printer) ...
+ *	script_printer_end(&printer);
+ *	script_printer_deinit(&printer);
+ *
+ * Text goes to standard output, or, with per_event, into a file for each
+ * event beside the recording.
+ */
+#ifndef KAA_CMD_SCRIPT_PRINT_H
+#define KAA_CMD_SCRIPT_PRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "cmd/script_fields.h"
+#include "cmd/script_filter.h"
+#include "cmd/script_records.h"
+#include "convert/convert.h"
+#include "perfdata/trace_events.h"
+
+/* Where text goes. */
+struct script_output {
+	FILE *file;
+	/* NULL: standard output. */
+	char *path;
+	struct strbuf text;
+	uint64_t samples;
+};
+
+struct script_printer {
+	/* Options; to be set. */
+	struct script_fields fields;
+	struct script_filter filter;
+	struct script_shown shown;
+	bool like_perf;
+	bool ns;
+	bool latency;
+	/* Times from the first that is printed, or from the one before. */
+	bool from_first;
+	bool from_last;
+	/* Lines with all of their file's path. */
+	bool full_path;
+	/* Borrowed; of records, only those on these CPUs. */
+	const struct convert_ids *cpus;
+	/* The recording's path; NULL: all goes to standard output. */
+	const char *per_event;
+	/* The rest is private. */
+	struct converter *converter;
+	struct script_output standard;
+	/* By the index of the event. */
+	VEC(struct script_output *) outputs;
+	/* Width of the widest event name, and events seen for it. */
+	int name_width;
+	size_t name_count;
+	/* Widest data_src so far. */
+	size_t data_src_width;
+	/* 0: no time was printed yet. */
+	uint64_t first_time;
+	uint64_t last_time;
+	struct trace_events *trace;
+	bool trace_tried;
+	/* Of the sample at hand. */
+	uint64_t time;
+	/* cgroup id to an index of paths. */
+	struct map cgroups;
+	VEC(char *) cgroup_paths;
+};
+
+/* Looks at the events; errors are about what -F and others ask of them. */
+struct error *script_printer_start(struct script_printer *printer,
+				   struct converter *converter);
+/* A convert_sample_fn. */
+struct error *script_print_sample(const struct convert_sample *sample,
+				  void *printer);
+/* Writes what is left, and says what files there are now. */
+struct error *script_printer_end(struct script_printer *printer);
+void script_printer_deinit(struct script_printer *printer);
+
+#endif
