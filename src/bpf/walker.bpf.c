@@ -26,8 +26,17 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /* The kernel fields used, found by name at load time (CO-RE). */
+struct ns_common {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct pid_namespace {
+	struct ns_common ns;
+} __attribute__((preserve_access_index));
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 } __attribute__((preserve_access_index));
 
 struct pid {
@@ -56,6 +65,9 @@ struct task_struct {
 } __attribute__((preserve_access_index));
 
 const volatile struct walker_config config = {};
+
+/* What kaa_pid_level finds, to be the config of the other programs. */
+struct walker_config own = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -97,6 +109,11 @@ struct {
 enum {
 	/* Registers that may hold a frame: see caller_in_register(). */
 	REGISTERS = 8,
+	/*
+	 * The most of one text or line table, whose target may make it as long as
+	 * it likes; no program runs meanwhile.
+	 */
+	HASHED_BYTES = 4096,
 	/* The most bytes of a frame object that one read takes in. */
 	FRAME_BYTES = 120,
 	/* Bytes of a code object from its type on. */
@@ -202,24 +219,35 @@ static __always_inline __u64 mix(__u64 hash, __u64 value)
 
 /* --- processes and threads --- */
 
-/* A task's number in the recorder's pid namespace; 0: it has none. */
+/* The number of a task in the pid namespace at some depth around it. */
+static __always_inline struct upid *number_at(struct pid *pid, __u32 level)
+{
+	struct upid *number;
+
+	/* The compiler would step by the size that struct upid has above. */
+	number = __builtin_preserve_access_index(&pid->numbers[0]);
+	return (void *)number + level * bpf_core_type_size(struct upid);
+}
+
+/*
+ * A task's number in the recorder's pid namespace; 0: it has none. As deep as
+ * ours there are others, with the same numbers for processes of their own.
+ */
 static __always_inline __u32 task_number(struct task_struct *task)
 {
 	__u32 level = config.pid_level;
 	struct upid *number;
 	struct pid *pid;
-	int nr = 0;
 
 	if (!level)
 		return BPF_CORE_READ(task, pid);
 	pid = BPF_CORE_READ(task, thread_pid);
 	if (BPF_CORE_READ(pid, level) < level)
 		return 0;
-	/* The compiler would step by the size that struct upid has above. */
-	number = __builtin_preserve_access_index(&pid->numbers[0]);
-	number = (void *)number + level * bpf_core_type_size(struct upid);
-	bpf_core_read(&nr, sizeof(nr), &number->nr);
-	return nr;
+	number = number_at(pid, level);
+	if (BPF_CORE_READ(number, ns, ns.inum) != config.pid_namespace)
+		return 0;
+	return BPF_CORE_READ(number, nr);
 }
 
 static __always_inline __u32 task_process(struct task_struct *task)
@@ -271,14 +299,18 @@ int kaa_exit(struct bpf_raw_tracepoint_args *args)
 	return 0;
 }
 
-/* Run once by the recorder on itself: its depth of nested pid namespaces. */
+/* Run once by the recorder on itself: which pid namespace it is in. */
 SEC("raw_tp")
 int kaa_pid_level(struct bpf_raw_tracepoint_args *args)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+	struct upid *number;
 
 	(void)args;
-	return BPF_CORE_READ(task, thread_pid, level);
+	own.pid_level = BPF_CORE_READ(pid, level);
+	number = number_at(pid, own.pid_level);
+	own.pid_namespace = BPF_CORE_READ(number, ns, ns.inum);
+	return 0;
 }
 
 /* The innermost frame (or 3.11's and 3.12's activation) of a thread state. */
@@ -461,7 +493,9 @@ static __always_inline __u64 bytes_hash(__u64 address, __u64 size)
 	struct hash_context c = { .address = address, .size = size,
 				  .hash = size };
 
-	bpf_loop(WALKER_MAX_LINES / HASH_BYTES, hash_step, &c, 0);
+	if (c.size > HASHED_BYTES)
+		c.size = HASHED_BYTES;
+	bpf_loop(HASHED_BYTES / HASH_BYTES, hash_step, &c, 0);
 	return c.hash;
 }
 
@@ -508,25 +542,33 @@ static __always_inline __u64 identity_hash(struct walk *w)
 	return key;
 }
 
-/* The texts and the line table behind the pointers. */
+/* The texts behind the pointers, and the size of the line table. */
 static __always_inline __u64 content_hash(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 filename = word_at(w->code, l->code_filename);
 	__u64 name = word_at(w->code, name_offset(l));
 	__u64 lines = word_at(w->code, l->code_lines);
-	__u64 key = filename_hash(w, filename);
+	__u64 key = mix(filename_hash(w, filename), text_hash(l, name));
 
-	key = mix(key, text_hash(l, name));
-	return mix(key, bytes_hash(lines + l->bytes_data,
-				   read_u64(lines + l->bytes_size)));
+	return mix(key, read_u64(lines + l->bytes_size));
+}
+
+static __always_inline __u64 lines_hash(const struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 lines = word_at(w->code, l->code_lines);
+
+	return bytes_hash(lines + l->bytes_data,
+			  read_u64(lines + l->bytes_size));
 }
 
 /*
  * Names the code object by what it is. Its address and its pointers alone would not do:
  * the memory of a freed code object is used again by the next one, and so is
- * that of its parts. From 3.12 on it has a version of its own, before that its content
- * is looked at. 0 if this is no code object.
+ * that of its parts. From 3.12 on it has a version that no other one of its process has;
+ * but the children of one process, or two without random addresses, give the
+ * same versions to different code at the same place. 0 if this is no code object.
  */
 static __always_inline __u64 code_key(struct walk *w, __u64 code)
 {
@@ -538,9 +580,10 @@ static __always_inline __u64 code_key(struct walk *w, __u64 code)
 	if (word_at(w->code, l->object_type) != w->process.code_type)
 		return 0;
 	key = mix(mix(code, w->process.code_type), identity_hash(w));
+	key = mix(key, content_hash(w));
 	if (l->code_version == PY_ABSENT ||
 	    !half_at(w->code, l->code_version))
-		key = mix(key, content_hash(w));
+		key = mix(key, lines_hash(w));
 	return key ? key : 1;
 }
 

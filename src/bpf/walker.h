@@ -167,6 +167,8 @@ struct walker_counters {
 struct walker_config {
 	/* The recorder's depth of nested pid namespaces; 0 is the first one. */
 	__u32 pid_level;
+	/* The number of that namespace (its inode). */
+	__u32 pid_namespace;
 };
 
 #endif

@@ -43,17 +43,16 @@ static struct error *walker_refused(int errnum, const char *what)
 }
 
 /*
- * How deeply nested our pid namespace is. Linux numbers processes anew in each
+ * Which pid namespace is ours. Linux numbers processes anew in each
  * namespace; perf's records carry our numbers, so the walker has to use them
  * too.
  */
 static int pid_level(struct walker_bpf *skeleton)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
-	int err = bpf_prog_test_run_opts(
-		bpf_program__fd(skeleton->progs.kaa_pid_level), &options);
 
-	return err ? err : (int)options.retval;
+	return bpf_prog_test_run_opts(
+		bpf_program__fd(skeleton->progs.kaa_pid_level), &options);
 }
 
 static struct error *walker_open(struct walker_bpf **ret)
@@ -71,33 +70,32 @@ static struct error *walker_open(struct walker_bpf **ret)
 	return NULL;
 }
 
-/* Loads the one program that tells the namespace's depth. */
-static struct error *find_pid_level(uint32_t *ret)
+/* Loads the one program that tells the namespace. */
+static struct error *find_pid_level(struct walker_config *ret)
 {
 	struct walker_bpf *skeleton;
 	struct error *error = walker_open(&skeleton);
 	struct bpf_program *program;
-	int level;
+	int err;
 
 	if (error)
 		return error;
 	bpf_object__for_each_program(program, skeleton->obj)
 		bpf_program__set_autoload(
 			program, program == skeleton->progs.kaa_pid_level);
-	level = walker_bpf__load(skeleton);
-	if (!level)
-		level = pid_level(skeleton);
+	err = walker_bpf__load(skeleton);
+	if (!err)
+		err = pid_level(skeleton);
+	if (!err)
+		*ret = skeleton->bss->own;
 	walker_bpf__destroy(skeleton);
-	if (level < 0)
-		return walker_refused(-level, "load a BPF program");
-	*ret = (uint32_t)level;
-	return NULL;
+	return err ? walker_refused(-err, "load a BPF program") : NULL;
 }
 
 static struct error *walker_load(struct walker *walker)
 {
-	uint32_t level = 0;
-	struct error *error = find_pid_level(&level);
+	struct walker_config config = {};
+	struct error *error = find_pid_level(&config);
 	int err;
 
 	if (error)
@@ -105,7 +103,8 @@ static struct error *walker_load(struct walker *walker)
 	error = walker_open(&walker->skeleton);
 	if (error)
 		return error;
-	walker->skeleton->rodata->config.pid_level = level;
+	memcpy((void *)&walker->skeleton->rodata->config, &config,
+	       sizeof(config));
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_pid_level, false);
 	err = walker_bpf__load(walker->skeleton);
 	if (err)

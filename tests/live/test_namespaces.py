@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """kaa where processes have other numbers than the kernel's own, as in a container."""
+import time
+
 import pytest
 
+from harness.process import run
 from harness.script_output import parse
 
 PID_NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]
@@ -19,3 +22,32 @@ def test_python_frames_inside_pid_namespaces(bpf, kaa, newest_python, scripts, t
     assert len(inner) > 100
     assert all(stack[-4:] == ["<module>", "baz", "bar", "foo"] for stack in inner)
     assert len(inner) > 0.8 * len(samples)
+
+
+def test_neighbours_with_the_same_numbers(bpf, kaa, newest_python, tmp_path):
+    """The processes of another namespace, whatever they do, leave those that have their numbers here alone."""
+    ready, done, data = tmp_path / "ready", tmp_path / "done", tmp_path / "perf.data"
+    script = tmp_path / "waits.py"
+    script.write_text(f"""
+import pathlib, time
+def after():
+    end = time.thread_time() + 0.5
+    while time.thread_time() < end:
+        pass
+pathlib.Path({str(ready)!r}).touch()
+while not pathlib.Path({str(done)!r}).exists():
+    time.sleep(0.01)
+after()
+""")
+    words = ["record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", newest_python.path, script]
+    with kaa.inside(PID_NAMESPACE).start(*words) as recorder:
+        end = time.time() + 30
+        while not ready.exists():
+            assert time.time() < end and recorder.poll() is None
+            time.sleep(0.01)
+        run([*PID_NAMESPACE, "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do /bin/true; done"])
+        done.touch()
+        assert recorder.wait(timeout=60) == 0
+    samples = parse(kaa("script", "-i", data).stdout)
+    named = [sample for sample in samples if any(name == "after" for name, _, _ in sample.python)]
+    assert len(named) > 200, f"{len(named)} of {len(samples)}"

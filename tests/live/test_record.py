@@ -228,6 +228,34 @@ def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
     assert in_loop > 0.9 * checked
 
 
+def test_children_with_code_at_the_same_place(kaa, python, tmp_path):
+    """Children of one process lay different functions where it had nothing yet: each has its own names."""
+    data, script = tmp_path / "perf.data", tmp_path / "siblings.py"
+    script.write_text('''
+import os
+SOURCE = """
+import time
+def of_child_%d():
+    end = time.process_time() + 0.1
+    while time.process_time() < end:
+        pass
+of_child_%d()
+"""
+for number in range(4):
+    pid = os.fork()
+    if not pid:
+        exec(compile(SOURCE % (number, number), "child_%d.py" % number, "exec"))
+        os._exit(0)
+    os.waitpid(pid, 0)
+''')
+    record(kaa, data, *python.command, script, frequency=1999)
+    names = collections.defaultdict(set)
+    for sample in samples_of(kaa, data):
+        names[sample.tid] |= {(name, file) for name, file, _ in sample.python if name.startswith("of_child_")}
+    found = sorted(sorted(of_child) for of_child in names.values() if of_child)
+    assert found == [[(f"of_child_{number}", f"child_{number}.py")] for number in range(4)]
+
+
 def test_thread_with_two_states(kaa, python, scripts, tmp_path):
     """A thread that runs code in another interpreter is seen there, and afterwards in its own."""
     data = tmp_path / "perf.data"

@@ -10,16 +10,16 @@ except ImportError:
 CODE = """
 import time
 def inside():
-    end = time.time() + 0.7
-    while time.time() < end:
+    end = time.process_time() + 0.7
+    while time.process_time() < end:
         pass
 inside()
 """
 
 
 def outside():
-    end = time.time() + 0.7
-    while time.time() < end:
+    end = time.process_time() + 0.7
+    while time.process_time() < end:
         pass
 
 
