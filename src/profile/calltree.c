@@ -575,7 +575,7 @@ static struct error *build(struct calltree_builder *b)
 		return error_no_memory();
 	for (size_t i = 0; i < b->tree->contexts.count && !error; i++)
 		error = build_context(b, (uint32_t)i);
-	b->tree->shown_period = b->tree->period;
+	b->tree->shown_period = b->tree->graph_period = b->tree->period;
 	return error;
 }
 

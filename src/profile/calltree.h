@@ -142,8 +142,12 @@ struct calltree {
 	/* All samples of the event that are selected, whether kept or not. */
 	uint64_t period;
 	uint64_t count;
-	/* What rows are percentages of; starts as period, the view's. */
+	/*
+	 * What rows are percentages of, and what call graphs' thresholds are.
+	 * Both start as period, and are the view's to change.
+	 */
 	uint64_t shown_period;
+	uint64_t graph_period;
 };
 
 /* profile and locations are borrowed for the tree's life. */

@@ -390,7 +390,7 @@ struct error *chain_text_entry(struct chain_text *text, uint32_t entry)
 	double part = options->callgraph.threshold / 100.0;
 	uint64_t total = text->tree->period;
 	uint64_t entry_total = text->tree->entries.data[entry].period;
-	uint64_t min = (uint64_t)((double)text->tree->shown_period * part);
+	uint64_t min = (uint64_t)((double)text->tree->graph_period * part);
 	bool fractal = options->callgraph.type == CALLGRAPH_FRACTAL;
 	bool list = options->callgraph.type == CALLGRAPH_FLAT ||
 		    options->callgraph.type == CALLGRAPH_FOLDED;

@@ -190,16 +190,19 @@ static bool has_symbol(const struct profile *profile, size_t row,
 }
 
 /*
- * Percentages of what is listed; the number of samples is, as in perf, that
- * before --symbol-filter. Call graphs stay with percentages of all.
+ * Percentages of what is listed; the number of samples, and the threshold of
+ * call graphs, are those before --symbol-filter, as in perf. Call graphs stay with
+ * percentages of all.
  */
 static void take_listed(struct calltree *tree, const entry_vec *entries)
 {
-	tree->shown_period = tree->count = 0;
+	tree->shown_period = tree->graph_period = tree->count = 0;
 	vec_for_each(id, entries)
 		tree->shown_period += tree->entries.data[*id].self_period;
-	vec_for_each(entry, &tree->entries)
+	vec_for_each(entry, &tree->entries) {
+		tree->graph_period += entry->self_period;
 		tree->count += entry->self_count;
+	}
 }
 
 static struct error *put_event(struct report *r, uint32_t event)

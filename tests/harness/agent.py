@@ -20,7 +20,7 @@ call sys.activate_stack_trampoline.
 import pathlib
 import shutil
 
-from harness.process import TOP, Result, end_group, started, text
+from harness.process import TOP, Program, Result, end_group, started, text
 
 
 # In a mount namespace whose /tmp is the folder given; this repository stays visible if it is below /tmp.
@@ -45,6 +45,24 @@ def private_tmp(folder):
     folder.mkdir(exist_ok=True)
     folder.chmod(0o1777)
     return ["unshare", "--mount", "sh", "-c", PRIVATE_TMP, "sh", str(folder), str(TOP)]
+
+
+# CPython writes its dumps to /tmp, and readers look for them there: a /tmp of the test's own, with kaa in it.
+WITH_BUILD = 'mount --make-rprivate / && mount --bind "$1" "$2/.build" && shift 2 && exec "$@"'
+
+
+class Private:
+    """Programs with a /tmp of their own, the folder."""
+
+    def __init__(self, folder, build_dir, *prefix):
+        self.folder = folder
+        (folder / ".build").mkdir(exist_ok=True)
+        self.enter = Program("unshare", "-m", "sh", "-c", WITH_BUILD, "sh", build_dir, folder, *private_tmp(folder),
+                             "env", "-C", "/tmp", *prefix)
+        self.kaa = self.program("/tmp/.build/kaa")
+
+    def program(self, *command):
+        return Program(*self.enter.command, *command)
 
 
 class Way:

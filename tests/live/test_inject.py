@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from harness import pythons, samply_profile, script_output
-from harness.agent import private_tmp
+from harness.agent import Private
 from harness.process import Program, run
 
 JIT = pathlib.Path(__file__).parent / "scripts" / "jit.py"
@@ -22,23 +22,6 @@ RUNTIME = "/usr/bin/python3"
 QUIET = ["-q", "--no-buildid"]
 
 pytestmark = pytest.mark.usefixtures("root")
-
-# CPython writes its dumps to /tmp, and readers look for them there: a /tmp of the test's own, with kaa in it.
-WITH_BUILD = 'mount --make-rprivate / && mount --bind "$1" "$2/.build" && shift 2 && exec "$@"'
-
-
-class Private:
-    """Programs with a /tmp of their own, the folder."""
-
-    def __init__(self, folder, build_dir, *prefix):
-        self.folder = folder
-        (folder / ".build").mkdir(exist_ok=True)
-        self.enter = Program("unshare", "-m", "sh", "-c", WITH_BUILD, "sh", build_dir, folder, *private_tmp(folder),
-                             "env", "-C", "/tmp", *prefix)
-        self.kaa = self.program("/tmp/.build/kaa")
-
-    def program(self, *command):
-        return Program(*self.enter.command, *command)
 
 
 def samples_of(result, quiet=True):

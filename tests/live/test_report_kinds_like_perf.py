@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa report --like-perf` beside `perf report --stdio` of perf 7 over every kind of recording: whole outputs, the tip aside.
+
+Each kind is recorded here and now. Both programs run in the chroot, so that both see the same files, with a /tmp of the
+kind's own, where CPython leaves its dumps. More options over a few
+kinds are in test_report_like_perf.py and test_report_options_like_perf.py.
+"""
+import collections
+import pathlib
+import re
+import shlex
+import shutil
+
+import pytest
+
+from harness.agent import Private
+from harness.process import run
+
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+SCRIPTS = pathlib.Path(__file__).parent / "scripts"
+FRAMES = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
+
+
+class Kind:
+    """One kind of recording: a C or C++ program that a compiler makes with some flags, or an interpreter's command."""
+
+    def __init__(self, source, flags=(), arguments=(), record=("-F", "1999", "-g", "-e", "cpu-clock"), inject=False):
+        self.source, self.flags, self.arguments = source, flags, arguments
+        self.record, self.inject = record, inject
+
+    def command(self, folder):
+        """Words to be run where the folder is /tmp."""
+        if self.source.startswith("python"):
+            shutil.copy(SCRIPTS / "doc_script.py", folder)
+            return [self.source, *self.arguments, "doc_script.py", "1500000"]
+        program = folder / pathlib.Path(self.source).stem
+        run(["g++" if self.source.endswith(".cc") else "gcc", "-g", *self.flags, "-o", program, PROGRAMS / self.source])
+        return [f"./{program.name}", *self.arguments]
+
+
+KINDS = {
+    # A thread, almost nothing of libc, no kernel.
+    "single thread": Kind("forks.c", ["-O1", "-static", *FRAMES], ["plain"], ["-F", "4999", "-g", "-e", "cpu-clock:u"]),
+    # libc has no symbols for much of itself: unresolved addresses. System calls and page faults: kernel frames.
+    "threads": Kind("many_calls.c", ["-O1", "-pthread", *FRAMES]),
+    "forks": Kind("forks.c", ["-O1", *FRAMES]),
+    # Recursion beyond the 127 frames of a chain, names that change, exec.
+    "deep, names, exec": Kind("deep.c", ["-O1", *FRAMES], (), ["-F", "2999", "-g", "-e", "cpu-clock"]),
+    "several events": Kind("many_calls.c", ["-O1", "-pthread", *FRAMES], (),
+                           ["-F", "1999", "-g", "-e", "cpu-clock,page-faults,context-switches"]),
+    "no chains": Kind("many_calls.c", ["-O1", "-pthread"], (), ["-F", "1999", "-e", "cpu-clock"]),
+    "dwarf": Kind("deep.c", ["-O1", "-static"], (), ["-F", "499", "--call-graph", "dwarf,4096", "-e", "cpu-clock:u"]),
+    "inlined functions": Kind("inlined.c", ["-O2", *FRAMES]),
+    "C++ names": Kind("templates.cc", ["-O2", *FRAMES]),
+    "Rust names": Kind("rust_names.c", ["-O1", *FRAMES]),
+    "perf map": Kind("python3.14", (), ["-X", "perf"]),
+    "jitdump": Kind("python3.14", (), ["-X", "perf_jit"], ["-k", "1", "-F", "1999", "-g", "-e", "cpu-clock"], inject=True),
+}
+
+EVERYWHERE = [
+    "--no-inline -n -g",
+    "--no-inline --no-children -g caller",
+    "--no-inline -g folded,0.1,callee,count",
+    "--no-children --percent-limit 1",
+]
+
+# Of each option a few kinds, where it has something to do.
+OPTIONS = {
+    "--no-inline -g fractal,0.5,callee": ["threads", "deep, names, exec", "Rust names"],
+    "--no-inline -g flat --no-children": ["forks", "several events"],
+    "--no-inline --sort pid,dso,sym": ["forks", "deep, names, exec"],
+    "--no-inline --sort pid,sym --no-children": ["deep, names, exec"],
+    "--no-inline --sort comm,dso": ["single thread", "C++ names"],
+    "--no-inline --dsos libc.so.6 --no-children -g none": ["several events", "threads"],
+    "--no-inline -U": ["threads", "forks"],
+    "--no-inline -U --no-children": ["threads"],
+    "-g none --sort srcline": ["forks"],
+    "--no-inline -g none --sort srcline": ["forks", "inlined functions"],
+    "--no-children -g none --sort srcline,sym": ["forks", "inlined functions"],
+    "--no-children -g none --sort srcline --full-source-path": ["inlined functions"],
+    "--no-children -g none --sort comm,srcfile": ["forks", "deep, names, exec"],
+    "--no-inline --sort parent -p even|odd": ["single thread", "forks"],
+    "--no-inline --sort parent -p even|odd -x": ["forks"],
+    "--no-inline -p even|odd --no-children": ["forks"],
+    "--no-inline --sort time,dso --no-children": ["threads"],
+    "--no-inline --sort comm,time --time-quantum 10ms --no-children": ["forks"],
+    "--no-inline -g none --sort symbol,dso --no-children": ["single thread", "no chains"],
+    "--no-inline --percentage relative --comms less,forks": ["deep, names, exec", "forks"],
+    "--no-inline --percentage relative --no-children --symbol-filter burn": ["forks"],
+    "--no-inline --ignore-callees even|extend --no-children": ["forks", "Rust names"],
+    "--no-inline -w 10,0,25 --no-children": ["threads"],
+    "--no-inline -w 3,4,5,6 --no-children -n": ["forks"],
+    "--stats": ["several events", "forks"],
+}
+
+# perf and kaa each unwind a few stacks that the other does not; and where two steps of different files weigh the same, perf shows
+# that first whose record of the file has the higher address in memory.
+LINES_OF_CHANCE = {"dwarf": 0.05, "perf map": 0.02, "jitdump": 0.02}
+
+
+def options_of(kind):
+    chains = EVERYWHERE if kind != "no chains" else ["--no-inline -n", "--no-inline --sort comm,dso"]
+    return chains + [options for options, kinds in OPTIONS.items() if kind in kinds]
+
+
+def record(kind, private):
+    """The file's name."""
+    how, perf = KINDS[kind], private.program("perf")
+    perf("record", "-q", *how.record, "-o", "perf.data", *how.command(private.folder), timeout=120)
+    if not how.inject:
+        return "perf.data"
+    perf("inject", "--jit", "-i", "perf.data", "-o", "jitted.data", timeout=120)
+    return "jitted.data"
+
+
+def report(data, private, all_options):
+    """All at once: entering the chroot takes longer than a report."""
+    lines = []
+    for i, options in enumerate(all_options):
+        words = shlex.join(["report", "--stdio", "-i", data, *options.split()])
+        lines.append(f"perf {words} >perf.{i} 2>errors")
+        lines.append(f"/tmp/.build/kaa {words} --like-perf >kaa.{i}")
+    private.program("env", "HOME=/nonexistent", "sh", "-ec", "\n".join(lines))(timeout=300)
+
+
+@pytest.fixture(scope="module")
+def outputs(chroot, build_dir, perf_sid, tmp_path_factory):
+    """outputs(kind): by options, what perf and what kaa print."""
+    made = {}
+
+    def output(kind):
+        if kind in made:
+            return made[kind]
+        private = Private(tmp_path_factory.mktemp("kind"), build_dir, *chroot.command)
+        report(record(kind, private), private, options_of(kind))
+        made[kind] = {options: [(private.folder / f"{program}.{i}").read_text(errors="backslashreplace")
+                                for program in ("perf", "kaa")]
+                      for i, options in enumerate(options_of(kind))}
+        return made[kind]
+
+    return output
+
+
+def lines(text):
+    """Without perf's tip, and a bit that it forgets to set behind "[...]"."""
+    text = re.sub(r"#\n# \([Tt]ip: .*\n#\n\Z", "", text)
+    return text.replace("[...] (inlined)", "[...]").rstrip("\n").splitlines()
+
+
+def unlike(perfs, kaas):
+    """Lines that only one of the two has."""
+    ours, theirs = collections.Counter(kaas), collections.Counter(perfs)
+    return sum((ours - theirs).values()) + sum((theirs - ours).values())
+
+
+@pytest.mark.parametrize("kind, options", [pytest.param(kind, options, id=f"{kind}: {options}")
+                                           for kind in KINDS for options in options_of(kind)])
+def test_report_is_perfs(kind, options, outputs):
+    perfs, kaas = map(lines, outputs(kind)[options])
+    assert len(perfs) > 10, perfs
+    if kind in LINES_OF_CHANCE:
+        assert unlike(perfs, kaas) <= max(4, LINES_OF_CHANCE[kind] * len(perfs))
+    else:
+        assert kaas == perfs
