@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collect/recorder_internal.h"
+#include "sys/proc.h"
 
 static struct error *announce(struct recorder *recorder, struct target *target,
 			      uint64_t time)
@@ -76,6 +77,36 @@ struct error *recorder_python_appeared(struct recorder *recorder,
 	recorder->too_many_told = true;
 	error_destroy(error);
 	return NULL;
+}
+
+void recorder_python_replaced(struct recorder *recorder,
+			      struct process *process)
+{
+	const struct target *target = *process_user(process);
+
+	if (recorder->walker && target && target->state == PYTHON_FOUND)
+		walker_remove_process(recorder->walker, target->pid);
+}
+
+/* The first thread of a process stays there until the process is waited for. */
+static bool has_threads(const struct recorder *recorder, uint32_t pid)
+{
+	struct pid_list threads = {};
+	struct error *error = proc_threads(recorder->options.sampler.root,
+					   (pid_t)pid, &threads);
+	bool several = !error && threads.count > 1;
+
+	error_destroy(error);
+	vec_deinit(&threads);
+	return several;
+}
+
+void recorder_python_ended(struct recorder *recorder, struct process *process)
+{
+	/* A thread that began before its record could be written is not known. */
+	if (process_is_over(process) &&
+	    !has_threads(recorder, process_pid(process)))
+		recorder_python_replaced(recorder, process);
 }
 
 /* A map that others could have written names nothing: the user can remove it. */

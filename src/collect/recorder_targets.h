@@ -24,6 +24,15 @@ struct recorder;
 struct error *recorder_python_appeared(struct recorder *recorder,
 				       struct target *target, uint64_t time);
 
+/*
+ * The walker's own programs see an exec or an end at once; but then the recorder
+ * may not have told it of that Python yet, and told it afterwards. To be called
+ * when the record of it comes: before target_exec(), after process_table_exit().
+ */
+void recorder_python_replaced(struct recorder *recorder,
+			      struct process *process);
+void recorder_python_ended(struct recorder *recorder, struct process *process);
+
 /* Code was mapped: if it is anonymous it may be an arena of trampolines. */
 struct error *recorder_note_arena(struct recorder *recorder,
 				  struct target *target,

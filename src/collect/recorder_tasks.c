@@ -68,6 +68,7 @@ static struct error *handle_comm(struct recorder *recorder,
 	error = recorder_freeze_trampolines(process);
 	if (error)
 		return error;
+	recorder_python_replaced(recorder, process);
 	return target_exec(&recorder->targets, process, record->time);
 }
 
@@ -102,6 +103,21 @@ static struct error *handle_fork(struct recorder *recorder,
 		       recorder_python_appeared(recorder, target, record->time);
 }
 
+static struct error *handle_exit(struct recorder *recorder,
+				 const struct record *record)
+{
+	const struct record_task *t = &record->task;
+	struct process *process;
+
+	process_table_exit(recorder->processes, t->pid, t->tid, record->time);
+	process = process_table_find(recorder->processes, t->pid, record->time);
+	if (process)
+		recorder_python_ended(recorder, process);
+	if (t->pid == t->tid && !vec_push(&recorder->ended, t->pid))
+		return error_no_memory();
+	return NULL;
+}
+
 /* Keeps the record, and what it says about processes. */
 static struct error *handle_task(struct recorder *recorder,
 				 const struct record *record)
@@ -115,12 +131,7 @@ static struct error *handle_task(struct recorder *recorder,
 	case PERF_RECORD_FORK:
 		return handle_fork(recorder, record);
 	case PERF_RECORD_EXIT:
-		process_table_exit(recorder->processes, record->task.pid,
-				   record->task.tid, record->time);
-		if (record->task.pid == record->task.tid &&
-		    !vec_push(&recorder->ended, record->task.pid))
-			return error_no_memory();
-		return NULL;
+		return handle_exit(recorder, record);
 	case PERF_RECORD_LOST:
 		recorder->lost += record->lost.lost;
 		return NULL;

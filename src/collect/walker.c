@@ -198,6 +198,12 @@ struct error *walker_add_process(struct walker *walker, uint32_t pid,
 	return NULL;
 }
 
+void walker_remove_process(struct walker *walker, uint32_t pid)
+{
+	bpf_map__delete_elem(walker->skeleton->maps.processes, &pid,
+			     sizeof(pid), 0);
+}
+
 void walker_counters(struct walker *walker, struct walker_counters *ret)
 {
 	int cpus = libbpf_num_possible_cpus();

@@ -40,6 +40,12 @@ struct error *walker_attach(struct walker *walker, int fd, bool tracepoint);
 struct error *walker_add_process(struct walker *walker, uint32_t pid,
 				 const struct walker_process *process);
 
+/*
+ * The process that is gone was added perhaps after its end, which then could
+ * not take it out.
+ */
+void walker_remove_process(struct walker *walker, uint32_t pid);
+
 /* Sums over all CPUs. */
 void walker_counters(struct walker *walker, struct walker_counters *ret);
 

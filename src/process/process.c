@@ -361,6 +361,11 @@ uint32_t process_pid(const struct process *process)
 	return process->pid;
 }
 
+bool process_is_over(const struct process *process)
+{
+	return process->end != NEVER;
+}
+
 void **process_user(struct process *process)
 {
 	return &process->user;

@@ -200,6 +200,9 @@ bool process_table_has_ended(struct process_table *table, uint32_t pid,
 
 uint32_t process_pid(const struct process *process);
 
+/* Exit records ended all its threads that are known. */
+bool process_is_over(const struct process *process);
+
 /*
  * A number of the process's set of maps at that time: equal numbers mean
  * equal sets, within and across processes (a child has its parent's until one

@@ -2,6 +2,7 @@
 """`kaa record` in every odd situation: what is recorded, what becomes of the command, and what is left."""
 import collections
 import contextlib
+import json
 import os
 import pathlib
 import pty
@@ -17,7 +18,7 @@ import pytest
 
 from harness import pythons, script_output
 from harness.agent import find_library
-from harness.process import run, started
+from harness.process import TOP, run, started
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -591,6 +592,37 @@ parent()
     right = [sample for sample in spinning
              if [name for name, _, _ in sample.python] == ["<module>", "parent", "child", "spin"]]
     assert len(right) >= 0.99 * len(spinning)
+
+
+def walker_processes(recorder):
+    """How many processes the walker of a recording holds, as bpftool sees its map."""
+    bpftool = run([TOP / "tests" / "tools" / "deps", "bpftool"]).stdout.strip()
+    for info in pathlib.Path(f"/proc/{recorder.pid}/fdinfo").iterdir():
+        found = re.search(r"^map_id:\s*(\d+)", info.read_text(), re.M)
+        if not found:
+            continue
+        if json.loads(run([bpftool, "-j", "map", "show", "id", found[1]]).stdout)["name"] == "processes":
+            return len(json.loads(run([bpftool, "-j", "map", "dump", "id", found[1]]).stdout))
+    raise AssertionError("no map of processes")
+
+
+def test_processes_that_are_gone_are_forgotten(kaa, newest_python, tmp_path):
+    """Of processes that ended or called exec before kaa knew them nothing stays: the walker's room is limited."""
+    done = tmp_path / "done"
+    script = write(tmp_path / "starts.py", f"""
+import pathlib, subprocess, sys, time
+for _ in range(150):
+    subprocess.run(["/bin/true"])
+for _ in range(5):
+    subprocess.run([sys.executable, "-c", "pass"])
+pathlib.Path({str(done)!r}).touch()
+time.sleep(60)
+""")
+    with kaa.start("record", "-F", "99", "-o", tmp_path / "perf.data", *newest_python.command, script) as recorder:
+        wait_until(done.exists, "the end of all children", 60)
+        wait_until(lambda: walker_processes(recorder) == 1, "that only the parent is left")
+        recorder.terminate()
+        recorder.wait(timeout=30)
 
 
 def test_many_threads(kaa, newest_python, tmp_path):
