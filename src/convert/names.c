@@ -572,14 +572,25 @@ static struct error *add_inlined(struct lookup *l,
 	return NULL;
 }
 
-/* perf's ??:0: a function of a file that has lines, but none for it. */
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/*
+ * perf's ??:0: a function of a file that has lines, but none for it. Entries of
+ * a linkage table are none for addr2line.
+ */
 static struct error *set_unknown_line(struct lookup *l)
 {
 	const struct convert_options *options = l->names->options;
 	struct dwarf_info *dwarf = NULL;
 	struct error *error;
 
-	if (!options->like_perf || !options->lines || l->frame->file)
+	if (!options->like_perf || !options->lines || l->frame->file ||
+	    ends_with(l->frame->name, "@plt"))
 		return NULL;
 	error = dso_dwarf(l->frame->dso, true, &dwarf);
 	if (!error && dwarf)
