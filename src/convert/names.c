@@ -49,6 +49,8 @@ struct error *names_init(struct names *names,
 	};
 	names->jits.off = options->like_perf;
 	names->images.features = features;
+	if (features)
+		dso_store_set_release(names->store, features->osrelease);
 	return symbolizer_create(names->store, &names->symbolizer);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/utsname.h>
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -44,6 +45,8 @@ struct dso_store {
 
 	uint64_t recorded_text;
 	struct build_id recorded_kernel;
+	/* As uname -r has it; NULL: not known. Borrowed. */
+	const char *recorded_release;
 	bool kallsyms_loaded;
 	/* Of the kernel that was recorded. */
 	bool kallsyms_usable;
@@ -351,6 +354,16 @@ static bool same_kernel(const struct dso_store *store)
 	       build_id_equal(&running, &store->recorded_kernel);
 }
 
+/* For recordings of user space alone, which say no more of the kernel. */
+static bool same_release(const struct dso_store *store)
+{
+	struct utsname running;
+
+	return !store->recorded_kernel.size && !store->recorded_text &&
+	       store->recorded_release && !uname(&running) &&
+	       !strcmp(running.release, store->recorded_release);
+}
+
 /* The size of our own vdso's mapping. */
 static struct error *find_vdso(size_t *size)
 {
@@ -378,7 +391,8 @@ static struct error *open_vdso(struct dso *dso)
 	size_t size = 0;
 	struct error *error;
 
-	if (!dso->build_id.size && !same_kernel(dso->store))
+	if (!dso->build_id.size && !same_kernel(dso->store) &&
+	    !same_release(dso->store))
 		return error_at(ERROR_NOT_FOUND, dso->path, 0,
 				"recorded on another kernel");
 	error = find_vdso(&size);
@@ -574,6 +588,11 @@ bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret)
 		return false;
 	}
 	return elf_file_offset_to_vaddr(elf, offset, ret);
+}
+
+void dso_store_set_release(struct dso_store *store, const char *release)
+{
+	store->recorded_release = release;
 }
 
 void dso_store_set_kernel(struct dso_store *store, uint64_t text,

@@ -176,6 +176,11 @@ bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret);
 void dso_store_set_kernel(struct dso_store *store, uint64_t text,
 			  const struct build_id *build_id);
 /*
+ * The kernel's release, as uname -r has it, borrowed; NULL: not known. The vdso
+ * is the running kernel's if nothing else is known of the recorded one.
+ */
+void dso_store_set_release(struct dso_store *store, const char *release);
+/*
  * kallsyms of the running kernel, read at first use; NULL if it is another
  * kernel than the recorded one or may not be read. *bias is what to subtract
  * from a recorded address of the kernel proper (the same kernel booted anew;

@@ -53,6 +53,8 @@ KINDS = {
     "inlined functions": Kind("inlined.c", ["-O2", *FRAMES]),
     "C++ names": Kind("templates.cc", ["-O2", *FRAMES]),
     "Rust names": Kind("rust_names.c", ["-O1", *FRAMES]),
+    # perf says nothing of the kernel there, and has no build-id of its vdso.
+    "vdso, user space": Kind("clock.c", ["-O1", *FRAMES], (), ["-F", "1999", "-g", "-e", "cpu-clock:u"]),
     "perf map": Kind("python3.14", (), ["-X", "perf"]),
     "jitdump": Kind("python3.14", (), ["-X", "perf_jit"], ["-k", "1", "-F", "1999", "-g", "-e", "cpu-clock"], inject=True),
 }
