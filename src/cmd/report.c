@@ -311,7 +311,8 @@ static bool wants_text(const struct report_settings *s)
 {
 	const struct report_options *o = &s->options;
 
-	return s->header_only || s->stats || o->quiet || o->field_separator ||
+	return s->header_only || s->stats || s->input.like_perf || o->quiet ||
+	       o->field_separator ||
 	       o->callgraph.type == CALLGRAPH_FLAT ||
 	       o->callgraph.type == CALLGRAPH_FOLDED;
 }
@@ -322,14 +323,12 @@ static struct error *choose_form(struct report_settings *s)
 	if (s->tui && (s->stdio || wants_text(s)))
 		return error_create(
 			ERROR_INVALID_ARGUMENT,
-			"--tui does not go with --stdio, --header-only, --stats, -q, -t, -g flat nor -g folded");
+			"--tui does not go with --stdio, --header-only, --stats, --like-perf, -q, -t, -g flat nor -g folded");
 	if (s->tui && !tui_possible())
 		return error_create(
 			ERROR_UNSUPPORTED,
 			"--tui wants a terminal, on which the cursor can be moved, as standard input and output");
-	/* perf's text is what --like-perf is about. */
-	if (!s->stdio && !s->tui && !wants_text(s) && !s->options.header &&
-	    !s->input.like_perf)
+	if (!s->stdio && !s->tui && !wants_text(s) && !s->options.header)
 		s->tui = tui_possible();
 	return NULL;
 }

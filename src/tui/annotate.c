@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "profile/calltree.h"
 #include "profile/location.h"
+#include "view/source_text.h"
 
 struct annotator {
 	const struct entries *entries;
@@ -164,7 +165,11 @@ static struct error *annotate_native(struct annotator *a)
 
 static struct error *annotate(struct annotator *a)
 {
+	/* Files of one name are told apart. */
+	const struct report_options options = { .full_source_path = true };
 	const struct location_options how = {
+		.source = source_text,
+		.source_arg = &options,
 		.chain_key = CHAIN_KEY_SRCLINE,
 		.entry_keys = ENTRY_KEY_DSO | ENTRY_KEY_SYMBOL |
 			      (a->out->is_python ? ENTRY_KEY_SRCLINE : 0),

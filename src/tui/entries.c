@@ -58,7 +58,7 @@ static struct error *build_chains(struct entries *e, uint32_t entry,
 	uint32_t steps = (uint32_t)e->steps.count;
 	struct chains_options how = {
 		.caller_order = report_caller_order(o),
-		.min_hit = (uint64_t)((double)e->tree->period * part),
+		.min_hit = (uint64_t)((double)e->tree->graph_period * part),
 		.min_part = is_fractal(e) ? part : -1.0,
 	};
 	struct error *error = NULL;
@@ -160,8 +160,7 @@ static struct error *fill_entry(struct entries *e, uint32_t node,
 	/* What is all of the entry needs no percentage. */
 	error = add_steps(e, node, &run, 0);
 	return error ? error
-		     : add_branches(e, node, run.first_child,
-				    is_fractal(e) ? run.children_period : total,
+		     : add_branches(e, node, run.first_child, total,
 				    run.children_period, run.children_count);
 }
 
@@ -219,7 +218,8 @@ bool entries_keep_row(const struct profile *profile, size_t row,
 		      const void *arg)
 {
 	const struct entries *e = arg;
-	const struct entry_filter filter = { &e->options, e->locations };
+	const struct entry_filter filter = { &e->options, e->locations,
+					     e->parents };
 
 	return is_kept(profile, row, e) &&
 	       entry_keep_row(profile, row, &filter);
@@ -230,6 +230,8 @@ static struct error *build_tree(struct entries *e)
 	const struct calltree_options options = {
 		.event = e->event,
 		.context_keys = report_context_keys(&e->options),
+		.parents = e->parents,
+		.time_quantum = e->options.time_quantum,
 		.children = e->options.children,
 		.select = e->whole ? NULL : is_kept,
 		.select_arg = e,
@@ -246,6 +248,8 @@ static struct error *build_tree(struct entries *e)
 					&tree);
 	if (!error)
 		error = entry_order(tree, &e->options, &e->order);
+	if (!error && e->options.relative)
+		report_take_listed(tree, &e->order);
 	if (!error)
 		error = entry_text_init(&e->text, tree, &e->options, &e->order);
 	if (error) {
@@ -343,8 +347,14 @@ struct error *entries_rebuild(struct entries *entries, bool places)
 		report_arrange(&entries->options);
 		locations_destroy(entries->locations);
 		entries->locations = NULL;
+		free(entries->parents);
+		entries->parents = NULL;
 		error = report_locate(entries->profile, &entries->options,
 				      &entries->locations);
+		if (!error)
+			error = report_parents(entries->profile,
+					       &entries->options,
+					       &entries->parents);
 	}
 	if (!error)
 		error = build_tree(entries);
@@ -386,6 +396,7 @@ void entries_destroy(struct entries *entries)
 		return;
 	drop_tree(entries);
 	locations_destroy(entries->locations);
+	free(entries->parents);
 	zooms_deinit(&entries->zooms);
 	vec_deinit(&entries->order);
 	vec_deinit(&entries->branches);
@@ -468,6 +479,8 @@ static size_t key_limit(enum report_key key)
 		return 28;
 	case REPORT_SYMBOL:
 		return 60;
+	case REPORT_SRCLINE:
+		return 36;
 	default:
 		return 24;
 	}
@@ -567,7 +580,7 @@ static void entry_row(struct entries *e, const struct browser_node *node,
 				c.field == REPORT_FIELD_CHILDREN
 					? entry->period
 					: entry->self_period,
-				e->tree->period);
+				e->tree->shown_period);
 		}
 	}
 }

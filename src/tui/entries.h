@@ -68,6 +68,8 @@ struct entries {
 
 	/* Made of that. */
 	struct locations *locations;
+	/* As calltree_options has them, or NULL. */
+	uint32_t *parents;
 	uint8_t *keep;
 	struct calltree *tree;
 	entry_vec order;

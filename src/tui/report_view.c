@@ -76,7 +76,7 @@ static void title(void *arg, struct strbuf *out)
 			      r->events.count);
 	entries_title(entries_of(r), out);
 	if (r->notes.len)
-		strbuf_puts(out, "  (i: what is missing)");
+		strbuf_puts(out, "  (i: notes)");
 }
 
 static void head(void *arg, struct line *line)

@@ -136,6 +136,7 @@ static void draw_line(const struct line *line, size_t row, size_t shift,
 
 static void draw_rows(struct view *view, const struct layout *l)
 {
+	static const char empty[] = "(nothing here; Esc goes back)";
 	struct browser *b = view->browser;
 
 	browser_resize(b, l->height);
@@ -150,7 +151,7 @@ static void draw_rows(struct view *view, const struct layout *l)
 	}
 	if (!b->rows.count)
 		screen_text(l->first, 2, SIZE_MAX, TUI_PLAIN,
-			    "(nothing to show)", 17, 0);
+			    empty, strlen(empty), 0);
 }
 
 static void draw(struct ui *ui, struct view *view)

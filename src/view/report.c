@@ -189,12 +189,7 @@ static bool has_symbol(const struct profile *profile, size_t row,
 			       ->symbol != PROFILE_NONE;
 }
 
-/*
- * Percentages of what is listed; the number of samples, and the threshold of
- * call graphs, are those before --symbol-filter, as in perf. Call graphs stay with
- * percentages of all.
- */
-static void take_listed(struct calltree *tree, const entry_vec *entries)
+void report_take_listed(struct calltree *tree, const entry_vec *entries)
 {
 	tree->shown_period = tree->graph_period = tree->count = 0;
 	vec_for_each(id, entries)
@@ -230,7 +225,7 @@ static struct error *put_event(struct report *r, uint32_t event)
 		return error;
 	error = entry_order(tree, &r->options, &entries);
 	if (!error && r->options.relative)
-		take_listed(tree, &entries);
+		report_take_listed(tree, &entries);
 	if (!error) {
 		put_event_header(r, tree);
 		error = put_entries(r, tree, &entries);

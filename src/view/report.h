@@ -29,6 +29,7 @@
 #include "profile/calltree.h"
 #include "profile/location.h"
 #include "profile/profile.h"
+#include "view/entry_order.h"
 #include "view/report_options.h"
 
 /*
@@ -55,6 +56,12 @@ struct error *report_locate(const struct profile *profile,
 struct error *report_parents(const struct profile *profile,
 			     const struct report_options *options,
 			     uint32_t **ret);
+/*
+ * For --percentage relative: makes what is listed 100 %, but in call graphs. The
+ * number of samples, and the threshold of call graphs, are those before
+ * --symbol-filter, as in perf.
+ */
+void report_take_listed(struct calltree *tree, const entry_vec *entries);
 /* enum context_key */
 unsigned int report_context_keys(const struct report_options *options);
 /* Not below --percent-limit. */

@@ -6,13 +6,13 @@
         terminal.press("down", "enter", "/foo", "enter")
         print(terminal.lines())
 
-Every byte that the program writes is kept in `raw`. The terminal answers nothing; a program that hangs fails the
+Every byte that the program writes is kept in `raw`; draw=False: nothing else is done with it. The terminal answers nothing; a program that hangs fails the
 test by its timeout.
 """
 import codecs
 import fcntl
 import os
-import pty
+import re
 import select
 import signal
 import struct
@@ -24,34 +24,45 @@ import pyte
 # What pyte emulates is TERM=linux; REP and the scrolling of xterm it does not know.
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[1~", "end": "\x1b[4~",
-    "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "backtab": "\x1b[Z", "f1": "\x1b[[A",
+    "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "backtab": "\x1b\t", "f1": "\x1b[[A",
     "enter": "\r", "tab": "\t", "esc": "\x1b", "backspace": "\x7f",
 }
 
 
 class Terminal:
-    def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=60):
+    def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=60, draw=True):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.raw = b""
         self.timeout = timeout
         self.status = None
-        self.pid, self.fd = pty.fork()
+        self.draw = draw
+        self.is_kaa = os.path.basename(str(command[0])) == "kaa"
+        self.fd, self.slave = os.openpty()
+        self._set_size(self.slave, rows, columns)
+        # As the terminal is before the program runs.
+        self.initial_modes = self.modes()
+        self.pid = os.fork()
         if self.pid == 0:
-            self._become([str(word) for word in command], rows, columns, env, cwd)
-        self._set_size(self.fd, rows, columns)
+            self._become(self.slave, [str(word) for word in command], env, cwd)
 
     @staticmethod
-    def _become(command, rows, columns, env, cwd):
+    def _become(slave, command, env, cwd):
         try:
-            Terminal._set_size(0, rows, columns)
-            settings = {**os.environ, "TERM": "linux", "LC_ALL": "C.UTF-8", **(env or {})}
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for fd in (0, 1, 2):
+                os.dup2(slave, fd)
+            settings = {**os.environ, "TERM": "linux", "LC_ALL": "C.UTF-8"}
             for name in ("LINES", "COLUMNS", "NO_COLOR", "KAA_PAGER", "PAGER"):
-                if name not in (env or {}):
-                    settings.pop(name, None)
+                settings.pop(name, None)
+            settings.update(env or {})
             if cwd:
                 os.chdir(cwd)
+            # A test may run under what ignores some of them.
+            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
+                signal.signal(number, signal.SIG_DFL)
             os.execvpe(command[0], command, {name: value for name, value in settings.items() if value is not None})
         finally:
             os._exit(126)
@@ -67,6 +78,7 @@ class Terminal:
         if self.status is None:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
+        os.close(self.slave)
         os.close(self.fd)
 
     # --- What it shows
@@ -80,12 +92,36 @@ class Terminal:
         except OSError:
             data = b""
         self.raw += data
-        self.stream.feed(self.decoder.decode(data))
+        if self.draw:
+            self.stream.feed(self.decoder.decode(data))
         return bool(data)
 
-    def settle(self, quiet=0.15):
-        """Reads until the program has been silent for a moment."""
-        while self._read(quiet):
+    def _bytes_read(self):
+        """How much it has read of all that it reads: keys and signals too."""
+        try:
+            with open(f"/proc/{self.pid}/io") as file:
+                return int(re.search(r"^rchar:\s*(\d+)", file.read(), re.M)[1])
+        except (OSError, TypeError):
+            return 0
+
+    def _waits_for_keys(self):
+        """It is in poll(2), for the terminal and its signals, without an end."""
+        try:
+            with open(f"/proc/{self.pid}/syscall") as file:
+                words = file.read().split()
+        except OSError:
+            return False
+        return len(words) > 3 and words[0] == "7" and int(words[2], 16) == 2 and int(words[3], 16) & 0xffffffff == 0xffffffff
+
+    def settle(self, read=0, quiet=0.4):
+        """Reads until kaa waits for keys, having read that many bytes in all; any other program until it has been
+        silent for a moment."""
+        deadline = time.monotonic() + self.timeout
+        while self.is_kaa and not self.ended() and not (self._bytes_read() >= read and self._waits_for_keys()):
+            assert time.monotonic() < deadline, f"it does not wait for keys:\n{self.text()}"
+            self._read(0.005)
+        # The kernel takes a moment to hand it over.
+        while self._read(0.03 if self.is_kaa else quiet):
             pass
 
     def lines(self):
@@ -98,10 +134,10 @@ class Terminal:
         deadline = time.monotonic() + self.timeout
         while not condition():
             assert time.monotonic() < deadline, f"no {what} on the screen:\n{self.text()}"
-            if not self._read(0.1) and self._poll():
-                self.settle(0)
+            if not self._read(0.1) and self.ended():
+                self._read(0)
                 assert condition(), f"it ended (status {self.status}) without {what}:\n{self.text()}"
-        self.settle(0.05)
+        self.settle()
 
     def wait_for(self, text):
         self.wait_until(lambda: text in self.text(), repr(text))
@@ -114,21 +150,27 @@ class Terminal:
     def write(self, data):
         os.write(self.fd, data)
 
+    @staticmethod
+    def bytes_of(key):
+        return KEYS.get(key, key).encode()
+
     def press(self, *keys):
-        """Names of KEYS; any other text is typed as it is. Waits until the screen is quiet after each."""
+        """Names of KEYS; any other text is typed as it is. Waits after each until it was acted upon."""
         for key in keys:
-            self.write(KEYS.get(key, key).encode())
-            self._read(2)
-            self.settle()
+            data = self.bytes_of(key)
+            before = self._bytes_read()
+            self.write(data)
+            self.settle(before + len(data))
+            assert not self.ended() or key == keys[-1], f"it ended (status {self.status}) at {key!r}:\n{self.text()}"
 
     def resize(self, rows, columns):
         self.screen.resize(rows, columns)
+        before = self._bytes_read()
         self._set_size(self.fd, rows, columns)
-        os.kill(self.pid, signal.SIGWINCH)
-        self._read(2)
-        self.settle()
+        # The signal, through the program's pipe.
+        self.settle(before + 1)
 
-    def _poll(self):
+    def ended(self):
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -138,10 +180,11 @@ class Terminal:
     def wait(self):
         """Reads on until the program has ended; returns its exit status, or -signal."""
         deadline = time.monotonic() + self.timeout
-        while not self._poll():
+        while not self.ended():
             assert time.monotonic() < deadline, f"it does not end:\n{self.text()}"
             self._read(0.05)
-        self.settle(0)
+        while self._read(0):
+            pass
         return self.status
 
     def modes(self):

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two threads of different names, of which one works about twice as much; what calls what does not change.
+
+    two_threads.py SECONDS
+"""
+import sys
+import threading
+import time
+
+
+def leaf(n):
+    total = 0
+    for i in range(n):
+        total += i * i % 7
+    return total
+
+
+def left(n):
+    return leaf(n) + len(sorted(str(i) for i in range(n // 10)))
+
+
+def right(n):
+    return sum([leaf(n), leaf(n // 2)])
+
+
+def work(until):
+    while time.monotonic() < until:
+        left(2000)
+        right(2000)
+
+
+def other(until):
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as comm:
+        comm.write("worker")
+    while time.monotonic() < until:
+        right(1000)
+        time.sleep(0.001)
+
+
+def main(seconds):
+    until = time.monotonic() + seconds
+    thread = threading.Thread(target=other, args=(until,))
+    thread.start()
+    work(until)
+    thread.join()
+
+
+main(float(sys.argv[1]))

@@ -1,0 +1,587 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa report` on a terminal, beside `kaa report --stdio` and `kaa script` of the same recording.
+
+The terminal is a pseudo-terminal that pyte draws (harness/terminal.py): what is compared is what a user would see.
+"""
+import collections
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness import script_output
+from harness.process import TOP
+from harness.terminal import Terminal
+
+ENTRY = re.compile(r"^([+-]| ) ( {0,4}\d{1,3}\.\d\d%(?<=^.{10})  .*)$")
+TEXT_STEP = re.compile(r"^[ |]*(?:--(\d+\.\d\d)%--|---)?(.*)$")
+STEP = re.compile(r"^ +(?:[+-] )? *(?:(\d+\.\d\d)% )?(.*)$")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory, root, bpf, kaa):
+    folder = tmp_path_factory.mktemp("tui")
+    script = folder / "two_threads.py"
+    shutil.copy(TOP / "tests" / "live" / "scripts" / "two_threads.py", script)
+    data = folder / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, sys.executable, script, "1.5")
+    # A source that is older than the recording, by more than a file system's clock is coarse.
+    os.utime(script, (time.time() - 60, time.time() - 60))
+    return data
+
+
+def report(kaa, data, *options, **settings):
+    settings.setdefault("columns", 220)
+    return Terminal([*kaa.command, "report", "-i", data, *options], **settings)
+
+
+def cells(line):
+    return re.split(r" {2,}", line.strip())
+
+
+def text_entries(kaa, data, *options):
+    """The entries of the text report: [cells], and of each its chain: [(percent or None, name)]."""
+    entries, chains = [], []
+    for line in kaa("report", "--stdio", "-i", data, *options).stdout.splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        if re.match(r"^ +\d+\.\d+%  ", line):
+            entries.append(cells(line))
+            chains.append([])
+            continue
+        percent, name = TEXT_STEP.match(line).groups()
+        if name.strip() and name != "[...]":
+            chains[-1].append((percent, name.strip()))
+    return entries, chains
+
+
+def split_rows(lines):
+    """The same of rows of the terminal."""
+    entries, chains = [], []
+    for line in lines:
+        entry = ENTRY.match(line)
+        if entry:
+            entries.append(cells(entry[2]))
+            chains.append([])
+            continue
+        percent, name = STEP.match(line).groups()
+        if name != "[...]":
+            chains[-1].append((percent, name))
+    return entries, chains
+
+
+def shown(terminal):
+    """Entries on the screen, between the titles and the last line."""
+    return [cells(line[2:]) for line in terminal.lines()[2:-1] if ENTRY.match(line)]
+
+
+def printed(terminal, folder):
+    """All rows, by way of P."""
+    terminal.press("P")
+    name = re.search(r"rows are in '(kaa\.hist\.\d+)'", terminal.lines()[-1])[1]
+    rows, _, _ = (folder / name).read_text().partition("\n\n")
+    return [line for line in rows.splitlines() if not line.startswith("#")]
+
+
+def test_entries_are_those_of_the_text(kaa, recording, tmp_path):
+    entries, _ = text_entries(kaa, recording)
+    assert len(entries) > 20
+    with report(kaa, recording, rows=30, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        assert shown(terminal) == entries[:27]
+        assert split_rows(printed(terminal, tmp_path))[0] == entries
+        terminal.press("end")
+        assert shown(terminal) == entries[-27:]
+        assert f"{len(entries)}/{len(entries)}" in terminal.lines()[0]
+        terminal.press("q")
+        assert terminal.wait() == 0
+
+
+@pytest.mark.parametrize("options", [(), ("-g", "callee"), ("--no-children",), ("-g", "fractal,0.5,caller"), ("-G",),
+                                     ("-n", "-g", "graph,5,caller,srcline"), ("--interpreter-frames", "-g", "caller,count"),
+                                     ("--sort", "dso,comm"), ("-F", "+cpu", "--percent-limit", "2"), ("-g", "none")], ids=" ".join)
+def test_chains_are_those_of_the_text(kaa, recording, tmp_path, options):
+    """All that is below all entries, opened, is what the text has, in its order."""
+    entries, chains = text_entries(kaa, recording, *options)
+    with report(kaa, recording, *options, cwd=tmp_path) as terminal:
+        terminal.wait_for("Samples")
+        terminal.press("E")
+        rows = printed(terminal, tmp_path)
+    ours, theirs = split_rows(rows), (entries, chains)
+    assert ours[0] == theirs[0]
+    # "count" is a number without a percent sign: names tell as much.
+    if "caller,count" in options:
+        strip = [[re.sub(r"^(--)?\d+(--| )", "", name) for _, name in chain] for chain in theirs[1]]
+        mine = [[re.sub(r"^\d+ ", "", name) for _, name in chain if "[...]" not in name] for chain in ours[1]]
+        assert mine == strip
+    else:
+        assert ours[1] == theirs[1]
+    assert any(chains) == ("none" not in options)
+
+
+def test_opening_and_closing(kaa, recording):
+    _, chains = text_entries(kaa, recording)
+    with report(kaa, recording, rows=50) as terminal:
+        terminal.wait_for("Children")
+        closed = terminal.lines()[1:-1]
+        terminal.press("enter")
+        assert terminal.lines()[2].startswith("-")
+        assert STEP.match(terminal.lines()[3])[2] == chains[0][0][1]
+        terminal.press("left")
+        assert terminal.lines()[1:-1] == closed
+        terminal.press("e", "E", "C")
+        assert terminal.lines()[1:-1] == closed
+        terminal.press("right", "right")
+        assert terminal.lines()[2].startswith("-")
+
+
+def tids(kaa, recording):
+    samples = script_output.parse(kaa("script", "-i", recording).stdout)
+    return collections.Counter((sample.comm, sample.tid) for sample in samples)
+
+
+def test_zooms_equal_the_filters_of_the_command_line(kaa, recording, tmp_path):
+    worker = next(tid for comm, tid in tids(kaa, recording) if comm == "worker")
+    with report(kaa, recording, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        everything = split_rows(printed(terminal, tmp_path))[0]
+        # The thread, of a list; percentages are of what it has.
+        terminal.press("t", "s", str(worker), "enter", "enter")
+        assert f"in thread {worker}" in terminal.lines()[0]
+        in_thread = text_entries(kaa, recording, "--tid", worker)[0]
+        assert in_thread and in_thread != everything
+        assert split_rows(printed(terminal, tmp_path))[0] == in_thread
+        # And of that the functions with a name.
+        terminal.press("/", "py::", "enter", "F")
+        assert [row[0] for row in shown(terminal)]
+        terminal.press("F", "esc")
+        assert split_rows(printed(terminal, tmp_path))[0] == in_thread
+        terminal.press("esc")
+        assert split_rows(printed(terminal, tmp_path))[0] == everything
+        # With the percentages of everything, as these options have them.
+        terminal.press("F", "/", "leaf", "enter")
+        assert split_rows(printed(terminal, tmp_path))[0] == text_entries(kaa, recording, "--symbol-filter", "leaf")[0]
+        terminal.press("esc", "s", "worker", "enter", "c")
+        assert "in command worker" in terminal.lines()[0]
+        theirs = text_entries(kaa, recording, "--comms", "worker")[0]
+        assert [row[:2] + row[3:] for row in split_rows(printed(terminal, tmp_path))[0]] == theirs
+        terminal.press("c", "home", "s", "py::leaf", "enter", "d")
+        dso = re.search(r"in file (\S+)", terminal.lines()[0])[1]
+        theirs = text_entries(kaa, recording, "--dsos", dso)[0]
+        assert [row[:3] + row[4:] for row in split_rows(printed(terminal, tmp_path))[0]] == theirs
+
+
+def test_a_zoom_counts_its_samples(kaa, recording):
+    """Without the percentages of everything, a filter is 100 % of the samples that it keeps."""
+    samples = script_output.parse(kaa("script", "-i", recording).stdout)
+    through = [sample for sample in samples if any(name.startswith("py::right:") for name in sample.symbols)]
+    with report(kaa, recording) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("/", "py::right:", "enter")
+        title = terminal.lines()[0]
+        assert f"Samples: {len(through)} of" in title
+        share = 100 * sum(sample.period for sample in through) / sum(sample.period for sample in samples)
+        assert abs(float(re.search(r"\((\d+\.\d+)% of all\)", title)[1]) - share) < 0.01
+        comms = collections.Counter(sample.comm for sample in through)
+        assert len(shown(terminal)) == len(comms)
+        for row in shown(terminal):
+            assert abs(float(row[0].rstrip("%")) - 100 * comms[row[2]] / len(through)) < 0.01
+
+
+def line_counts(samples, name):
+    """Of a function: samples that have a line of it on the stack, and that hit it, by line, as the report counts."""
+    total, own, whole = collections.Counter(), collections.Counter(), 0
+    for sample in samples:
+        lines = {line for function, _, line in sample.python if function == name}
+        total.update(lines)
+        whole += bool(lines)
+        # The interpreter's own frames, and nothing else, stand before what it runs.
+        first = next((frame for frame in sample.frames if frame.is_python), None)
+        native = sample.frames[:sample.frames.index(first)] if first else []
+        if first and first.python_name[0] == name and all("_PyEval_EvalFrameDefault" in f.symbol for f in native):
+            own[first.line] += 1
+    return total, own, whole
+
+
+def annotated(terminal):
+    """{line: (total, self)} of the lines that have a number."""
+    found = {}
+    for line in terminal.lines()[2:-1]:
+        total, own, number = re.match(r"^(.{14})(.{14})  (.{6})", line.ljust(40)).groups()
+        if total.strip() or own.strip():
+            found[int(number)] = (int(total.strip() or 0), int(own.strip() or 0))
+    return found
+
+
+@pytest.mark.parametrize("function", ["leaf", "right", "work"])
+def test_python_lines_have_the_samples_of_the_script(kaa, recording, function):
+    samples = script_output.parse(kaa("script", "-i", recording, "-F", "+srcline").stdout)
+    total, own, whole = line_counts(samples, function)
+    source = (recording.parent / "two_threads.py").read_text().splitlines()
+    with report(kaa, recording, rows=60) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", f"py::{function}:", "enter", "a")
+        text = terminal.lines()
+        assert f"py::{function}:" in text[0] and f"{whole} with what it calls" in text[0]
+        # The source, line by line.
+        for number, line in enumerate(source, 1):
+            assert text[1 + number].rstrip().endswith(f"{number:6}  {line}".rstrip()), (number, text[1 + number])
+        # Percentages of the function ...
+        heaviest = max(total, key=total.get)
+        assert f"{100 * total[heaviest] / whole:.2f}%" in text[1 + heaviest]
+        # ... and the numbers of samples.
+        terminal.press("t", "t")
+        found = annotated(terminal)
+        assert {line: counts[0] for line, counts in found.items()} == total
+        assert sum(own.values()) <= sum(counts[1] for counts in found.values()) <= whole
+        for line, count in own.items():
+            assert found[line][1] >= count
+        terminal.press("esc")
+        assert "Children" in terminal.lines()[1]
+
+
+def test_annotation_says_what_is_wrong_with_a_source(kaa, recording, tmp_path):
+    script = recording.parent / "two_threads.py"
+    text, times = script.read_text(), script.stat()
+    try:
+        os.utime(script, (time.time() + 60, time.time() + 60))
+        with report(kaa, recording) as terminal:
+            terminal.wait_for("Children")
+            terminal.press("s", "py::leaf:", "enter", "a")
+            assert "was changed after the recording" in terminal.lines()[2]
+            terminal.press("esc")
+            script.write_text("gone = True\n")
+            terminal.press("a")
+            assert "has 1 lines, samples are on line" in terminal.text()
+            terminal.press("esc")
+            script.unlink()
+            os.mkfifo(script)
+            terminal.press("a")
+            assert "is no regular file" in terminal.text()
+            terminal.press("esc")
+            script.unlink()
+            terminal.press("a")
+            assert "No such file" in terminal.lines()[2]
+            # The lines that have samples are told all the same.
+            assert [line for line in terminal.lines()[3:-1] if re.match(r"^ +\d+\.\d\d%", line)]
+    finally:
+        script.unlink(missing_ok=True)
+        script.write_text(text)
+        os.utime(script, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+NATIVE = """
+volatile unsigned long sink;
+__attribute__((noinline)) void burn(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i * i;
+}
+int main(void)
+{
+	burn(200000000);
+	return 0;
+}
+"""
+
+
+def test_native_instructions_have_the_samples_of_the_script(kaa, root, tmp_path):
+    if not shutil.which("objdump"):
+        pytest.skip("no objdump")
+    (tmp_path / "burn.c").write_text(NATIVE)
+    subprocess.run(["gcc", "-g", "-O1", "-no-pie", "-o", "burn", "burn.c"], cwd=tmp_path, check=True)
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, tmp_path / "burn", cwd=tmp_path)
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    counts = collections.Counter(sample.frames[0].ip for sample in samples if sample.symbols[0] == "burn")
+    assert sum(counts.values()) > 20
+    with report(kaa, data, rows=60, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", "[.] burn", "enter", "a", "t", "t")
+        found = {}
+        for line in terminal.lines()[2:-1]:
+            match = re.match(r"^ +(\d+) +([0-9a-f]+)  \S", line)
+            if match:
+                found[int(match[2], 16)] = int(match[1])
+        assert found == counts
+        # Instructions and source.
+        assert "sink += i * i;" in terminal.text() and re.search(r"\b(imul|add)\b", terminal.text())
+
+
+def test_search(kaa, recording):
+    entries, _ = text_entries(kaa, recording)
+    having = [i for i, row in enumerate(entries) if "importlib" in " ".join(row)]
+    assert len(having) > 2
+
+    def place(terminal):
+        return int(re.search(r"(\d+)/\d+$", terminal.lines()[0])[1]) - 1
+
+    with report(kaa, recording) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", "import")
+        assert place(terminal) in [i for i, row in enumerate(entries) if "import" in " ".join(row)]
+        terminal.press("lib", "enter")
+        assert place(terminal) == having[0]
+        terminal.press("n")
+        assert place(terminal) == having[1]
+        terminal.press("N", "N")
+        assert place(terminal) == having[-1] and "went around" in terminal.lines()[-1]
+        terminal.press("s", "no such name", "enter")
+        assert "is in no row" in terminal.lines()[-1]
+        terminal.press("home", "s", "importlib", "esc")
+        assert place(terminal) == 0
+
+
+def test_other_forms(kaa, recording, tmp_path):
+    with report(kaa, recording, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("o")
+        assert split_rows(printed(terminal, tmp_path))[0] == text_entries(kaa, recording, "--no-children")[0]
+        terminal.press("o", "l")
+        # The lines of native code are only read if the command line asks for them.
+        theirs = text_entries(kaa, recording, "--sort", "comm,dso,srcline,sym", "-g", "srcline")[0]
+        ours = split_rows(printed(terminal, tmp_path))[0]
+        ours, theirs = ([[*row[:4], row[4][:24], row[5]] for row in rows if "py::" in row[-1]] for rows in (ours, theirs))
+        assert ours == theirs
+        assert any(re.match(r"two_threads\.py:\d+$", row[4]) for row in ours)
+        terminal.press("l")
+        assert split_rows(printed(terminal, tmp_path))[0] == text_entries(kaa, recording)[0]
+
+
+def test_help_and_notes(kaa, recording):
+    notes = [line[2:] for line in kaa("report", "--stdio", "-i", recording).stdout.splitlines()
+             if re.match(r"# (\d+ |recorder: )", line)]
+    header = kaa("report", "--header-only", "-i", recording).stdout
+    with report(kaa, recording, rows=50) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("h")
+        for key in ("annotate", "zoom", "search", "quit"):
+            assert key in terminal.text()
+        terminal.press("q", "i")
+        assert notes
+        for note in notes:
+            assert note in terminal.text()
+        for line in header.splitlines():
+            if "hostname" in line or "sample duration" in line:
+                assert line[2:].strip() in terminal.text()
+        terminal.press("esc")
+        assert "Children" in terminal.lines()[1]
+
+
+@pytest.mark.parametrize("size", [(3, 10), (1, 1), (2, 40), (5, 20), (100, 400)], ids=str)
+def test_any_size_of_terminal(kaa, recording, size):
+    keys = ["E", "end", "pageup", "a", "H", "esc", "h", "esc", "i", "esc", "s", "leaf", "enter", "/", "le", "enter", ">", "C", "l"]
+    with report(kaa, recording, rows=size[0], columns=size[1]) as terminal:
+        terminal.wait_until(lambda: terminal.text().strip(), "anything")
+        terminal.press(*keys)
+        assert not terminal.ended()
+        terminal.resize(24, 100)
+        terminal.wait_for("Children")
+        terminal.press("q")
+        assert terminal.wait() == 0
+
+
+def test_resize(kaa, recording):
+    entries, _ = text_entries(kaa, recording)
+    with report(kaa, recording, rows=10, columns=80) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("end")
+        for rows, columns in ((40, 200), (12, 60), (24, 200)):
+            terminal.resize(rows, columns)
+            assert f"{len(entries)}/{len(entries)}" in terminal.lines()[0]
+            last = [row for row in terminal.lines()[2:-1] if row][-1]
+            assert cells(last[2:])[:4] == entries[-1][:4]
+            assert terminal.lines()[-1].startswith("h: keys")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_leave_the_terminal_as_it_was(kaa, recording, number):
+    with report(kaa, recording) as terminal:
+        before = terminal.initial_modes
+        terminal.wait_for("Children")
+        assert terminal.modes() != before
+        os.kill(terminal.pid, number)
+        assert terminal.wait() == -number
+        assert terminal.modes() == before
+        # The cursor is seen again.
+        assert terminal.raw.rstrip().rfind(b"\x1b[?25h") > terminal.raw.rfind(b"\x1b[?25l")
+
+
+def test_ctrl_c_ends_it(kaa, recording):
+    with report(kaa, recording) as terminal:
+        before = terminal.initial_modes
+        terminal.wait_for("Children")
+        terminal.press("\x03")
+        assert terminal.wait() == -signal.SIGINT
+        assert terminal.modes() == before
+
+
+def test_stopped_and_continued(kaa, recording):
+    """Ctrl-Z and fg, with a shell that has job control."""
+    with Terminal(["bash", "--norc", "-i"], columns=120, rows=30, env={"PS1": "ready> "}) as terminal:
+        terminal.wait_for("ready>")
+        terminal.write(f"{' '.join(map(str, kaa.command))} report -i {recording}\r".encode())
+        terminal.wait_for("Children")
+        terminal.press("down", "down")
+        terminal.write(b"\x1a")
+        terminal.wait_for("Stopped")
+        terminal.write(b"echo a$((1 + 1))b\r")
+        terminal.wait_for("a2b")
+        terminal.resize(20, 100)
+        terminal.write(b"fg\r")
+        terminal.wait_for("Children")
+        assert re.search(r" 3/\d+$", terminal.lines()[0]) and terminal.lines()[-1].startswith("h: keys")
+        terminal.press("q")
+        terminal.write(b"echo a$((2 + 1))b\r")
+        terminal.wait_for("a3b")
+
+
+@pytest.mark.parametrize("env", [{"TERM": "vt100"}, {"NO_COLOR": "1"}, {"TERM": "linux"}], ids=str)
+def test_colours_where_they_are_wanted(kaa, recording, env):
+    with report(kaa, recording, columns=100, env=env) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("down")
+        assert shown(terminal)
+        colours = re.findall(rb"\x1b\[[0-9;]*3[0-7][0-9;]*m", terminal.raw)
+        assert bool(colours) == (env == {"TERM": "linux"})
+
+
+def test_where_it_is_text(kaa, recording):
+    """Wherever there is no terminal to move on, and where text was asked for."""
+    expected = kaa("report", "--stdio", "-i", recording).stdout
+    assert kaa("report", "-i", recording).stdout == expected
+    for env, options in (({"TERM": "dumb"}, ()), ({"TERM": None}, ()), ({}, ("--stdio",)), ({}, ("-g", "folded")),
+                         ({}, ("-q",)), ({}, ("--header-only",)), ({}, ("-t", ","))):
+        with report(kaa, recording, *options, env={"PAGER": "cat", **env}, draw=False) as terminal:
+            assert terminal.wait() == 0
+            assert b"\x1b" not in terminal.raw and len(terminal.raw) > 100
+    # No keys could come.
+    with Terminal(["sh", "-c", f"{kaa.command[0]} report -i {recording} </dev/null"], env={"PAGER": "cat"}, draw=False) as terminal:
+        assert terminal.wait() == 0
+        assert b"\x1b" not in terminal.raw and b"Children" in terminal.raw
+    refused = kaa("report", "--tui", "-i", recording, status=1)
+    assert "--tui wants a terminal" in refused.stderr
+    for options in (["--stdio"], ["-g", "folded"], ["--stats"], ["-t", ","]):
+        assert "does not go with" in kaa("report", "--tui", *options, "-i", recording, status=129).stderr
+
+
+# --- Files made for the purpose
+
+PID = 4200001
+CODE = 0x7e0000000000
+
+
+def record(kind, misc, body):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def make_data(path, comm, chains, functions):
+    """perf.data of an event of task-clock; an address is CODE + 64 * function."""
+    out = bytearray(record(3, 0, struct.pack("<II", PID, PID) + comm.ljust(16, b"\0")))
+    out += record(1, 2, struct.pack("<IIQQQ", PID, PID, CODE, 64 * functions, 0) + b"//anon\0\0")
+    for time_of, chain in enumerate(chains, 1000):
+        ips = [0xFFFFFFFFFFFFFE00, *(CODE + 64 * function + 5 for function in reversed(chain))]
+        out += record(9, 2, struct.pack("<QIIQQQ", ips[1], PID, PID, time_of, 1000, len(ips)) + struct.pack(f"<{len(ips)}Q", *ips))
+    out += record(68, 0, b"")
+    flags = 1 << 5 | 1 << 8 | 1 << 9 | 1 << 13
+    attribute = struct.pack("<IIQQQQQ", 1, 128, 1, 1000, 0x127, 0, flags).ljust(128, b"\0") + struct.pack("<QQ", 0, 0)
+    head = b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 144, 104, 144, 248, len(out), 0, 0) + b"\0" * 32
+    path.write_bytes(head + attribute + bytes(out))
+    path.chmod(0o600)
+
+
+@pytest.fixture
+def perf_map():
+    path = f"/tmp/perf-{PID}.map"
+    # No process has the number: it is beyond the kernel's greatest.
+    yield lambda names: open(path, "wb").write(
+        b"".join(b"%x 40 %s\n" % (CODE + 64 * i, name) for i, name in enumerate(names)))
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+HOSTILE = [
+    b"plain", b"\x1b]0;owned\x07title", b"\x1b[2Jclear", b"c1\xc2\x9b31mred", b"raw\x9b31mred", b"bidi\xe2\x80\xaeesrever",
+    b"\xc3\xa9t\xc3\xa9", "日本語の名前".encode(), "e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301x".encode(),
+    "\u0301first".encode(), b"\xff\xfe invalid \xc0\x80", "\U0001f40d\u200d\U0001f525 zwj".encode(), b"x" * 3000,
+    "\ufeffbom\u2028line".encode(),
+]
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_hostile_names_never_reach_the_terminal(kaa, tmp_path, perf_map, locale):
+    perf_map(HOSTILE)
+    data = tmp_path / "perf.data"
+    make_data(data, b"\x1b[31mevil\x07\r", [[0, i] for i in range(len(HOSTILE)) for _ in range(i + 1)], len(HOSTILE))
+    with report(kaa, data, rows=40, columns=120, env={"LC_ALL": locale}) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("E", ">", ">", "<", "<", "s", "clear", "enter", "a", "esc", "i", "esc", "home")
+        rows = terminal.lines()
+        assert rows[0].startswith("Samples: ") and rows[-1].startswith("h: keys")
+        assert terminal.screen.title == ""
+        # Each escape sequence is one of a terminal's own few: moving, erasing, attributes, modes.
+        known = rb"\x1b(\[[0-9;?]*[A-HJKPXLMSTbcdfghlmnr@]|[()][A-Z0-9]|[=>78MDEcH]|\]R|\[\][0-9]*)"
+        rest = re.sub(known, b"", terminal.raw)
+        assert b"\x1b" not in rest and b"\x9b31m" not in terminal.raw.replace(b"\xc2\x9b", b"\x9b")
+        assert b"owned\x07" not in terminal.raw and b"[31mevil" not in re.sub(rb"\?\[31mevil", b"", terminal.raw)
+        assert "\u202e".encode() not in terminal.raw and b"\xff" not in terminal.raw
+        text = terminal.text()
+        assert "?[31mevil" in text and "plain" in text
+        assert ("日 本" in text or "日本" in text) == (locale == "C.UTF-8")
+
+
+def test_a_large_recording(kaa, tmp_path, perf_map):
+    """20,000 entries, chains of a tree of 100,000 nodes and one that is 2,000 deep."""
+    functions = 20000
+    perf_map([b"function_%d" % i for i in range(functions)])
+    chains = [[0, *((i * 7919 + level * 31) % functions for level in range(1, 8))] for i in range(20000)]
+    chains.append([i % functions for i in range(2000)])
+    data = tmp_path / "perf.data"
+    make_data(data, b"large", chains, functions)
+    with report(kaa, data, rows=40, columns=120, timeout=120) as terminal:
+        terminal.wait_for("Children")
+        assert "/20000" in terminal.lines()[0]
+        terminal.press("end")
+        assert "20000/20000" in terminal.lines()[0]
+        drawn = len(terminal.raw)
+        terminal.press("up", "up", "pageup", "pagedown")
+        # What is drawn is a screen at most, each time.
+        assert len(terminal.raw) - drawn < 4 * 40 * 120 * 2
+        terminal.press("home", "s", "function_19999", "enter")
+        assert "is in no row" not in terminal.text()
+        terminal.press("E")
+        terminal.wait_until(lambda: int(re.search(r"/(\d+)", terminal.lines()[0])[1]) > 30000, "opened rows")
+        terminal.press("end", "C")
+        terminal.wait_until(lambda: "/20000" in terminal.lines()[0], "closed rows")
+
+
+def test_a_recording_of_perf(kaa, perf_sid, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    perf_sid("record", "-q", "-e", "cpu-clock,task-clock", "-F", "499", "-g", "-o", data, "--",
+             "/usr/bin/python3.14", scripts / "two_threads.py", "1", status=None, cwd=tmp_path)
+    entries, _ = text_entries(kaa, data)
+    with report(kaa, data, cwd=tmp_path, rows=30) as terminal:
+        terminal.wait_for("[1 of 2]")
+        first = split_rows(printed(terminal, tmp_path))[0]
+        terminal.press("tab")
+        assert "[2 of 2]" in terminal.lines()[0] and "task-clock" in terminal.lines()[0]
+        second = split_rows(printed(terminal, tmp_path))[0]
+        assert first + second == entries
+        terminal.press("backtab")
+        assert "[1 of 2]" in terminal.lines()[0]
+
+
+def test_a_file_without_samples(kaa, tmp_path):
+    data = tmp_path / "perf.data"
+    make_data(data, b"none", [], 1)
+    with report(kaa, data) as terminal:
+        before = terminal.initial_modes
+        assert terminal.wait() == 1
+        assert "has no samples to show" in terminal.text()
+        assert terminal.modes() == before
