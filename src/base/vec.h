@@ -35,7 +35,7 @@ bool vec_grow_(void **data, size_t *capacity, size_t need, size_t size);
 
 /* Appends one element; false when memory runs out. */
 #define vec_push(v, ...)                                             \
-	(vec_reserve((v), 1) ?                                       \
+	((v)->count < (v)->capacity || vec_reserve((v), 1) ?         \
 		 ((v)->data[(v)->count++] = (__VA_ARGS__), true) :   \
 		 false)
 

@@ -190,7 +190,7 @@ static struct error *tell_kernel(struct name_table *names, symbol_sink *sink,
 		return NULL;
 	error = file_read(NULL, "/proc/kallsyms", KALLSYMS_MAX, &text);
 	if (!error)
-		error = kallsyms_parse(text.data, text.len, &syms);
+		error = kallsyms_parse(&text, &syms);
 	for (size_t i = 0; !error && i < names->kernel.count; i++) {
 		const struct symbol *symbol =
 			symtab_find(&syms.symtab, names->kernel.data[i]);

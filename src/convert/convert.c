@@ -252,7 +252,7 @@ static struct error *read_kallsyms(struct converter *c, const char *path)
 	error = read_all(fd, path, &text);
 	if (error)
 		return error;
-	error = kallsyms_parse(text.data, text.len, &syms);
+	error = kallsyms_parse(&text, &syms);
 	if (error)
 		return error;
 	error = add_kallsyms(c, &syms);

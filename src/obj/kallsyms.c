@@ -25,76 +25,101 @@ struct line {
 	uint64_t address;
 	char type;
 	const char *name;
-	size_t name_len;
 	/* "[name]", or NULL. */
 	const char *module;
-	size_t module_len;
 };
 
-static bool read_address(const char **pos, const char *end, uint64_t *ret)
+/* One more than what a digit stands for; 0: no digit. */
+static const uint8_t digits[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+
+/* Stops at what is no digit: at the end of the text there is a NUL. */
+static bool read_address(char **pos, uint64_t *ret)
 {
 	const char *p = *pos;
 	uint64_t value = 0;
+	uint8_t digit;
 
-	for (; p < end && *p != ' '; p++) {
-		int digit = *p >= '0' && *p <= '9' ? *p - '0' :
-			    *p >= 'a' && *p <= 'f' ? *p - 'a' + 10 :
-						     -1;
-
-		if (digit < 0 || p - *pos >= 16)
-			return false;
-		value = value << 4 | (uint64_t)digit;
-	}
-	if (p == *pos || p == end)
+	for (; (digit = digits[(unsigned char)*p]); p++)
+		value = value << 4 | (digit - 1u);
+	if (p == *pos || p - *pos > 16 || *p != ' ')
 		return false;
-	*pos = p + 1;
+	*pos += p - *pos + 1;
 	*ret = value;
 	return true;
 }
 
-static bool split_line(const char *pos, const char *end, struct line *ret)
+/* Whether one of eight bytes may be a tab or another that is no character. */
+static bool may_have_control(const char *bytes)
 {
-	const char *tab;
+	const uint64_t ones = 0x0101010101010101, highest = ones << 7;
+	uint64_t word, delete;
 
-	if (!read_address(&pos, end, &ret->address) || end - pos < 3 ||
-	    pos[1] != ' ')
-		return false;
-	ret->type = pos[0];
-	pos += 2;
-	tab = memchr(pos, '\t', (size_t)(end - pos));
-	ret->name = pos;
-	ret->name_len = (size_t)((tab ? tab : end) - pos);
-	ret->module = tab ? tab + 1 : NULL;
-	ret->module_len = tab ? (size_t)(end - tab - 1) : 0;
-	return ret->name_len;
+	memcpy(&word, bytes, sizeof(word));
+	delete = word ^ (ones * 0x7f);
+	return (((word - ones * ' ') & ~word) | ((delete - ones) & ~delete)) &
+	       highest;
 }
 
-static struct error *add_module(struct parse *p, const char *name, size_t len,
+/*
+ * Ends a name at the first tab, or where its line does. Nothing in it breaks
+ * the lines that it will stand in. Returns where the tab was, or NULL.
+ */
+static char *end_name(char *pos, char *end)
+{
+	while (end - pos >= 8 && !may_have_control(pos))
+		pos += 8;
+	for (; pos < end; pos++) {
+		unsigned char c = (unsigned char)*pos;
+
+		if (c == '\t')
+			break;
+		if (c < ' ' || c == 0x7f)
+			*pos = '?';
+	}
+	*pos = '\0';
+	return pos < end ? pos : NULL;
+}
+
+/* The line's end may be written to: there is a newline or the last NUL. */
+static bool split_line(char *pos, char *end, struct line *ret)
+{
+	char *tab;
+
+	if (!read_address(&pos, &ret->address) || end - pos < 3 ||
+	    pos[1] != ' ' || pos[2] == '\t')
+		return false;
+	ret->type = pos[0];
+	ret->name = pos + 2;
+	tab = end_name(pos + 2, end);
+	ret->module = tab ? tab + 1 : NULL;
+	if (tab)
+		end_name(tab + 1, end);
+	return true;
+}
+
+static struct error *add_module(struct parse *p, const char *name,
 				uint16_t *ret)
 {
 	struct kallsyms *syms = p->syms;
-	char *copy;
 
 	if (syms->module_count >= MODULE_MAX)
 		return error_create(ERROR_LIMIT, "too many kernel modules");
 	if (!vec_grow_((void **)&syms->modules, &p->capacity,
 		       syms->module_count + 1, sizeof(*syms->modules)))
 		return error_no_memory();
-	copy = arena_strndup(&syms->symtab.names, name, len);
-	if (!copy)
-		return error_no_memory();
 	*ret = (uint16_t)syms->module_count;
-	syms->modules[syms->module_count++] = copy;
+	syms->modules[syms->module_count++] = name;
 	return NULL;
 }
 
 static bool is_module(const struct parse *p, size_t index,
 		      const struct line *line)
 {
-	const char *name = p->syms->modules[index];
-
-	return strlen(name) == line->module_len &&
-	       !memcmp(name, line->module, line->module_len);
+	return !strcmp(p->syms->modules[index], line->module);
 }
 
 static struct error *find_module(struct parse *p, const struct line *line,
@@ -116,16 +141,26 @@ static struct error *find_module(struct parse *p, const struct line *line,
 			return NULL;
 		}
 	}
-	error = add_module(p, line->module, line->module_len, ret);
+	error = add_module(p, line->module, ret);
 	if (!error)
 		p->last_module = *ret;
 	return error;
 }
 
-static bool name_is(const struct line *line, const char *name)
+static bool is_code(char type)
 {
-	return line->name_len == strlen(name) &&
-	       !memcmp(line->name, name, line->name_len);
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* Where the kernel begins, if the symbol says so. */
+static void see_start(struct parse *p, const struct line *line)
+{
+	if (line->name[0] != '_')
+		return;
+	if (!strcmp(line->name, "_text"))
+		p->text = line->address;
+	if (!strcmp(line->name, "_stext"))
+		p->stext = line->address;
 }
 
 static struct error *add_line(struct parse *p, const struct line *line)
@@ -134,7 +169,7 @@ static struct error *add_line(struct parse *p, const struct line *line)
 	uint8_t binding;
 	struct error *error;
 
-	if (!strchr("tTwW", line->type))
+	if (!is_code(line->type))
 		return NULL;
 	if (!line->address) {
 		p->zeros++;
@@ -143,26 +178,23 @@ static struct error *add_line(struct parse *p, const struct line *line)
 	error = find_module(p, line, &module);
 	if (error)
 		return error;
-	if (!module && name_is(line, "_text"))
-		p->text = line->address;
-	if (!module && name_is(line, "_stext"))
-		p->stext = line->address;
+	if (!module)
+		see_start(p, line);
 	binding = (line->type | 0x20) == 'w' ? STB_WEAK :
 		  line->type == 'T'	     ? STB_GLOBAL :
 					       STB_LOCAL;
-	return symtab_add(&p->syms->symtab, line->address, 0, line->name,
-			  line->name_len, STT_FUNC, binding, module);
+	return symtab_add_borrowed(&p->syms->symtab, line->address, 0,
+				   line->name, STT_FUNC, binding, module);
 }
 
-static struct error *parse_lines(struct parse *p, const char *pos,
-				 const char *end)
+static struct error *parse_lines(struct parse *p, char *pos, char *end)
 {
 	struct error *error = NULL;
 	struct line line;
 
 	while (pos < end && !error) {
-		const char *newline = memchr(pos, '\n', (size_t)(end - pos));
-		const char *stop = newline ? newline : end;
+		char *newline = memchr(pos, '\n', (size_t)(end - pos));
+		char *stop = newline ? newline : end;
 
 		if (split_line(pos, stop, &line))
 			error = add_line(p, &line);
@@ -171,18 +203,18 @@ static struct error *parse_lines(struct parse *p, const char *pos,
 	return error;
 }
 
-struct error *kallsyms_parse(const void *data, size_t size,
-			     struct kallsyms *ret)
+struct error *kallsyms_parse(struct strbuf *text, struct kallsyms *ret)
 {
-	struct kallsyms syms = {};
+	struct kallsyms syms = { .names = *text };
 	struct parse p = { .syms = &syms };
 	uint16_t kernel;
 	struct error *error;
 
-	error = add_module(&p, KALLSYMS_KERNEL, strlen(KALLSYMS_KERNEL),
-			   &kernel);
+	*text = (struct strbuf)STRBUF_INIT;
+	error = add_module(&p, KALLSYMS_KERNEL, &kernel);
 	if (!error)
-		error = parse_lines(&p, data, (const char *)data + size);
+		error = parse_lines(&p, syms.names.data,
+				    syms.names.data + syms.names.len);
 	if (!error)
 		error = symtab_finish(&syms.symtab, SYMTAB_LAST_ALIAS, TAIL);
 	if (error) {
@@ -199,5 +231,6 @@ void kallsyms_deinit(struct kallsyms *syms)
 {
 	free(syms->modules);
 	symtab_deinit(&syms->symtab);
+	strbuf_deinit(&syms->names);
 	*syms = (struct kallsyms){};
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "obj/symtab.h"
 
 /* Name of the kernel itself, as perf has it. */
@@ -22,18 +23,22 @@
 struct kallsyms {
 	/* symbol.group is an index of modules. */
 	struct symtab symtab;
-	/* "[name]"; [0] is KALLSYMS_KERNEL. Owned by the symtab. */
+	/* "[name]"; [0] is KALLSYMS_KERNEL. */
 	const char **modules;
 	size_t module_count;
 	/* Address of _text (else _stext), 0 if not there. */
 	uint64_t text;
 	/* True if there were symbols, but all had address 0. */
 	bool restricted;
+	/* All names stand here: there are 100,000 and more. */
+	struct strbuf names;
 };
 
-/* Fills *ret and finishes its symtab. */
-struct error *kallsyms_parse(const void *data, size_t size,
-			     struct kallsyms *ret);
+/*
+ * Fills *ret and finishes its symtab. Takes the text over, which is empty
+ * afterwards, also on failure; it is cut into names where it is.
+ */
+struct error *kallsyms_parse(struct strbuf *text, struct kallsyms *ret);
 void kallsyms_deinit(struct kallsyms *syms);
 
 #endif

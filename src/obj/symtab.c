@@ -20,7 +20,8 @@ static struct error *push(struct symtab *tab, const struct symbol *symbol)
 {
 	if (tab->count >= SYMTAB_COUNT_MAX)
 		return error_create(ERROR_LIMIT, "too many symbols");
-	if (!vec_grow_((void **)&tab->symbols, &tab->capacity, tab->count + 1,
+	if (tab->count == tab->capacity &&
+	    !vec_grow_((void **)&tab->symbols, &tab->capacity, tab->count + 1,
 		       sizeof(*tab->symbols)))
 		return error_no_memory();
 	tab->symbols[tab->count++] = *symbol;
@@ -38,13 +39,14 @@ static char *copy_name(struct arena *arena, const char *name, size_t len)
 	return copy;
 }
 
-struct error *symtab_add(struct symtab *tab, uint64_t start, uint64_t size,
-			 const char *name, size_t len, uint8_t type,
-			 uint8_t binding, uint16_t group)
+struct error *symtab_add_borrowed(struct symtab *tab, uint64_t start,
+				  uint64_t size, const char *name, uint8_t type,
+				  uint8_t binding, uint16_t group)
 {
-	struct symbol symbol = {
+	const struct symbol symbol = {
 		.start = start,
 		.end = size > UINT64_MAX - start ? UINT64_MAX : start + size,
+		.name = name,
 		/* The order of adding, until symtab_finish(). */
 		.outer = (uint32_t)tab->count,
 		.type = type,
@@ -52,10 +54,19 @@ struct error *symtab_add(struct symtab *tab, uint64_t start, uint64_t size,
 		.group = group,
 	};
 
-	symbol.name = copy_name(&tab->names, name, len);
-	if (!symbol.name)
-		return error_no_memory();
 	return push(tab, &symbol);
+}
+
+struct error *symtab_add(struct symtab *tab, uint64_t start, uint64_t size,
+			 const char *name, size_t len, uint8_t type,
+			 uint8_t binding, uint16_t group)
+{
+	const char *copy = copy_name(&tab->names, name, len);
+
+	if (!copy)
+		return error_no_memory();
+	return symtab_add_borrowed(tab, start, size, copy, type, binding,
+				   group);
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -275,22 +286,39 @@ static struct error *split_overlaps(struct symtab *tab)
 	return NULL;
 }
 
-/* kallsyms and perf maps come by address: only what begins at one is sorted. */
+/* How many symbols at the front are where they belong, by their starts. */
+static size_t count_sorted(const struct symtab *tab)
+{
+	const struct symbol *symbols = tab->symbols;
+	uint64_t least = UINT64_MAX;
+	size_t sorted = 1;
+
+	while (sorted < tab->count &&
+	       symbols[sorted].start >= symbols[sorted - 1].start)
+		sorted++;
+	for (size_t i = sorted; i < tab->count; i++)
+		if (symbols[i].start < least)
+			least = symbols[i].start;
+	while (sorted && symbols[sorted - 1].start >= least)
+		sorted--;
+	return sorted;
+}
+
+/*
+ * kallsyms and perf maps come by address, but for BPF programs and the like at
+ * the end: of the others only what begins at one address is sorted.
+ */
 static void sort_symbols(struct symtab *tab,
 			 int (*order)(const void *, const void *))
 {
 	struct symbol *symbols = tab->symbols;
 	size_t size = sizeof(*symbols);
+	size_t sorted = count_sorted(tab);
 	size_t start = 0;
 
-	for (size_t i = 1; i < tab->count; i++) {
-		if (symbols[i].start < symbols[i - 1].start) {
-			qsort(symbols, tab->count, size, order);
-			return;
-		}
-	}
-	for (size_t i = 1; i <= tab->count; i++) {
-		if (i < tab->count && symbols[i].start == symbols[start].start)
+	qsort(symbols + sorted, tab->count - sorted, size, order);
+	for (size_t i = 1; i <= sorted; i++) {
+		if (i < sorted && symbols[i].start == symbols[start].start)
 			continue;
 		if (i - start > 1)
 			qsort(symbols + start, i - start, size, order);

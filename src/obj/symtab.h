@@ -5,7 +5,7 @@
  *
  * Fill with symtab_add(), then symtab_finish() once, then look up. Symbols
  * then never move, so that `const struct symbol *` is a stable handle as long
- * as the table lives; all strings belong to the table.
+ * as the table lives; names live as long.
  *
  * Looking up is thread-safe once finished.
  */
@@ -55,6 +55,14 @@ void symtab_deinit(struct symtab *tab);
 struct error *symtab_add(struct symtab *tab, uint64_t start, uint64_t size,
 			 const char *name, size_t len, uint8_t type,
 			 uint8_t binding, uint16_t group);
+
+/*
+ * The same with a name that is not copied: the caller keeps it as it is as long
+ * as the table lives. Bytes below space are the caller's affair.
+ */
+struct error *symtab_add_borrowed(struct symtab *tab, uint64_t start,
+				  uint64_t size, const char *name, uint8_t type,
+				  uint8_t binding, uint16_t group);
 
 enum symtab_overlap {
 	/*

@@ -616,7 +616,7 @@ static void load_kallsyms(struct dso_store *store)
 	error = file_read(store->options.root, "/proc/kallsyms",
 			  KALLSYMS_SIZE_MAX, &text);
 	if (!error)
-		error = kallsyms_parse(text.data, text.len, &store->kallsyms);
+		error = kallsyms_parse(&text, &store->kallsyms);
 	if (error) {
 		error_destroy(error);
 		return;

@@ -10,7 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_NAMES = 1000 * 1000 };
+enum {
+	MAX_NAMES = 1000 * 1000,
+	/* The kernel gives a page at a time of most files. */
+	CHUNK_SIZE = 8192,
+};
 
 void name_list_deinit(struct name_list *list)
 {
@@ -33,11 +37,13 @@ static struct error *read_all(int fd, const char *path, size_t limit,
 			      struct strbuf *out)
 {
 	size_t before = out->len;
-	char chunk[8192];
 
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n;
 
+		if (!strbuf_reserve(out, CHUNK_SIZE))
+			return error_no_memory();
+		n = read(fd, out->data + out->len, CHUNK_SIZE);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -47,7 +53,8 @@ static struct error *read_all(int fd, const char *path, size_t limit,
 		if (out->len - before + (size_t)n > limit)
 			return error_at(ERROR_LIMIT, path, limit,
 					"longer than kaa reads");
-		strbuf_append(out, chunk, (size_t)n);
+		out->len += (size_t)n;
+		out->data[out->len] = '\0';
 	}
 }
 

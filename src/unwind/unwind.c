@@ -73,6 +73,8 @@ struct step {
 		struct {
 			int32_t cfa_offset;
 			uint8_t cfa_reg;
+			/* Words below the CFA that are read, at most. */
+			uint8_t depth;
 		};
 	};
 	/*
@@ -233,6 +235,19 @@ static bool is_plain_return_address(const struct cfi_rules *rules)
 	       rules->reg[UNWIND_RSP].value == 0;
 }
 
+/* Makes it a STEP_FAST; what it saves is there already. */
+static void set_fast(struct step *step, uint8_t cfa_reg, int32_t cfa_offset)
+{
+	step->kind = STEP_FAST;
+	step->cfa_reg = cfa_reg;
+	step->cfa_offset = cfa_offset;
+	/* The return address. */
+	step->depth = 1;
+	for (int i = 0; i < N_PRESERVED; i++)
+		if (-step->saved[i] > step->depth)
+			step->depth = (uint8_t)-step->saved[i];
+}
+
 /* Rules that a STEP_FAST can hold: nearly all are such. */
 static bool compress_rules(const struct cfi_rules *rules, struct step *step)
 {
@@ -250,9 +265,7 @@ static bool compress_rules(const struct cfi_rules *rules, struct step *step)
 			return false;
 		step->saved[i] = (int8_t)(rule->value / 8);
 	}
-	step->kind = STEP_FAST;
-	step->cfa_reg = rules->cfa.reg;
-	step->cfa_offset = rules->cfa.value;
+	set_fast(step, rules->cfa.reg, rules->cfa.value);
 	return true;
 }
 
@@ -291,12 +304,10 @@ static void step_from_match(const struct template_match *match,
 		break;
 	}
 	step->flags |= STEP_WEAK;
-	step->kind = STEP_FAST;
-	step->cfa_reg = UNWIND_RSP;
-	step->cfa_offset = match->cfa_offset;
 	for (int i = 0; i < N_PRESERVED; i++)
 		step->saved[i] = (int8_t)-(
 			match->saved_below_cfa[preserved_regs[i]] / 8);
+	set_fast(step, UNWIND_RSP, match->cfa_offset);
 }
 
 /*
@@ -449,18 +460,36 @@ static void enter_caller(struct unwind_regs *regs, uint64_t cfa,
 	unwind_reg_set(regs, UNWIND_RIP, return_address);
 }
 
-static inline enum unwind_end leave_fast(struct walk *walk,
-					 const struct step *step)
+static inline uint64_t word_below(const uint8_t *cfa, int words)
+{
+	uint64_t word;
+
+	memcpy(&word, cfa + 8 * (ptrdiff_t)words, sizeof(word));
+	return word;
+}
+
+/* All that a STEP_FAST reads is in the copy, which holds the CFA at cfa. */
+static inline void restore(struct unwind_regs *regs, const struct step *step,
+			   const uint8_t *cfa)
+{
+	for (int i = 0; i < N_PRESERVED; i++) {
+		unsigned int reg = preserved_regs[i];
+
+		if (step->saved[i] == 0)
+			continue;
+		regs->value[reg] = word_below(cfa, step->saved[i]);
+		regs->known |= 1u << reg;
+	}
+}
+
+/* The same word by word, of which some may be elsewhere or nowhere. */
+static enum unwind_end leave_outside(struct walk *walk,
+				     const struct step *step, uint64_t cfa)
 {
 	struct unwind_regs *regs = &walk->regs;
-	uint64_t cfa, return_address, value;
+	uint64_t return_address, value;
 	unsigned int reg;
 
-	if (!unwind_reg_known(regs, step->cfa_reg))
-		return UNWIND_NO_CFI;
-	cfa = regs->value[step->cfa_reg] + (uint64_t)(int64_t)step->cfa_offset;
-	if (cfa <= regs->value[UNWIND_RSP] || cfa % 8)
-		return UNWIND_BAD_CFA;
 	if (!read_word(walk, cfa - 8, &return_address))
 		return unread_end(walk);
 	for (int i = 0; i < N_PRESERVED; i++) {
@@ -474,6 +503,26 @@ static inline enum unwind_end leave_fast(struct walk *walk,
 			regs->known &= ~(1u << reg);
 	}
 	enter_caller(regs, cfa, return_address);
+	return UNWIND_COMPLETE;
+}
+
+static inline enum unwind_end leave_fast(struct walk *walk,
+					 const struct step *step)
+{
+	const struct bytes *bytes = &walk->stack->bytes;
+	struct unwind_regs *regs = &walk->regs;
+	uint64_t cfa, offset;
+
+	if (!unwind_reg_known(regs, step->cfa_reg))
+		return UNWIND_NO_CFI;
+	cfa = regs->value[step->cfa_reg] + (uint64_t)(int64_t)step->cfa_offset;
+	if (cfa <= regs->value[UNWIND_RSP] || cfa % 8)
+		return UNWIND_BAD_CFA;
+	offset = cfa - walk->stack->start;
+	if (offset > bytes->size || offset < 8u * step->depth)
+		return leave_outside(walk, step, cfa);
+	restore(regs, step, bytes->data + offset);
+	enter_caller(regs, cfa, word_below(bytes->data + offset, -1));
 	return UNWIND_COMPLETE;
 }
 

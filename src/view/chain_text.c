@@ -116,11 +116,15 @@ static void end_level(struct chain_text *t)
 
 static void put_levels(struct chain_text *t, size_t levels)
 {
-	strbuf_fill(t->out, ' ', t->margin);
-	for (size_t i = 0; i < levels; i++) {
-		strbuf_putc(t->out, is_live(t, i) ? '|' : ' ');
-		strbuf_fill(t->out, ' ', LEVEL_WIDTH - 1);
-	}
+	char *first;
+
+	strbuf_fill(t->out, ' ', t->margin + levels * LEVEL_WIDTH);
+	if (t->out->failed)
+		return;
+	first = t->out->data + t->out->len - levels * LEVEL_WIDTH;
+	for (size_t i = 0; i < levels; i++)
+		if (is_live(t, i))
+			first[i * LEVEL_WIDTH] = '|';
 }
 
 static void put_separator(struct chain_text *t)

@@ -31,6 +31,7 @@ static void check(const struct symtab *tab)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct strbuf text = STRBUF_INIT;
 	struct kallsyms kallsyms = {};
 	struct symtab tab = {};
 	struct error *error;
@@ -42,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&tab);
 	error_destroy(error);
 	symtab_deinit(&tab);
-	error_destroy(kallsyms_parse(data, size, &kallsyms));
+	strbuf_append(&text, data, size);
+	error_destroy(kallsyms_parse(&text, &kallsyms));
 	kallsyms_deinit(&kallsyms);
 	return 0;
 }

@@ -274,10 +274,12 @@ static void test_left(void **state)
 
 /* --- Hostile files ------------------------------------------------------- */
 
+/* Keeps what is read from being optimised away. */
+static volatile uint64_t seen;
+
 /* Reads on to the end; anything goes but a fault. */
 static void read_on(struct perfdata_reader *reader)
 {
-	volatile uint64_t sum = 0;
 	const struct record *record;
 	size_t budget = 1000000;
 	struct error *err;
@@ -289,9 +291,9 @@ static void read_on(struct perfdata_reader *reader)
 		error_destroy(perfdata_reader_read_stack(reader,
 							 record->size));
 		for (size_t at = 0; at < sample->stack_present; at += 512)
-			sum += sample->stack_user[at];
+			seen += sample->stack_user[at];
 		for (size_t at = 0; at < sample->callchain_count; at++)
-			sum += sample->callchain[at];
+			seen += sample->callchain[at];
 	}
 	error_destroy(err);
 }

@@ -293,6 +293,15 @@ static void test_perf_map_line_of_a_megabyte(void **state)
 	symtab_deinit(&tab);
 }
 
+static void parse_kallsyms(const char *text, struct kallsyms *ret)
+{
+	struct strbuf copy = STRBUF_INIT;
+
+	strbuf_puts(&copy, text);
+	assert_null(kallsyms_parse(&copy, ret));
+	assert_int_equal(copy.len, 0);
+}
+
 static void test_kallsyms(void **state)
 {
 	static const char text[] =
@@ -305,11 +314,11 @@ static void test_kallsyms(void **state)
 		"ffffffffc0001080 t mod_work\t[snd_pcm]\n"
 		"ffffffffc0003000 t other\t[nf_tables]\n"
 		"garbage\n";
-	struct kallsyms syms;
 	const struct symbol *found;
+	struct kallsyms syms;
 
 	(void)state;
-	assert_null(kallsyms_parse(text, sizeof(text) - 1, &syms));
+	parse_kallsyms(text, &syms);
 	assert_false(syms.restricted);
 	assert_int_equal(syms.text, 0xffffffff81000000);
 	assert_string_equal(name_at(&syms.symtab, 0xffffffff810001ff),
@@ -327,6 +336,33 @@ static void test_kallsyms(void **state)
 	kallsyms_deinit(&syms);
 }
 
+/* What stands in a line must not break the lines of a report. */
+static void test_kallsyms_odd_lines(void **state)
+{
+	static const char text[] = "ffffffff81000000 T one\001two\n"
+				   "ffffffff81000100 T\n"
+				   "ffffffff81000180 T \n"
+				   "ffffffff81000190 T \t[module]\n"
+				   "ffffffff810001a0 T\tname\n"
+				   "ffffffff8100020g T no_digit\n"
+				   "00ffffffff81000300 T too_long\n"
+				   "ffffffff81000400 T \n\n"
+				   "ffffffff81000500 t in_module\t[a]\tb\n"
+				   "ffffffff81000600 t last";
+	struct kallsyms syms;
+
+	(void)state;
+	parse_kallsyms(text, &syms);
+	assert_int_equal(syms.symtab.count, 3);
+	assert_string_equal(name_at(&syms.symtab, 0xffffffff81000000),
+			    "one?two");
+	assert_string_equal(name_at(&syms.symtab, 0xffffffff81000500),
+			    "in_module");
+	assert_string_equal(name_at(&syms.symtab, 0xffffffff81000600), "last");
+	assert_int_equal(syms.module_count, 2);
+	kallsyms_deinit(&syms);
+}
+
 static void test_kallsyms_without_addresses(void **state)
 {
 	static const char text[] = "0000000000000000 T _text\n"
@@ -334,7 +370,7 @@ static void test_kallsyms_without_addresses(void **state)
 	struct kallsyms syms;
 
 	(void)state;
-	assert_null(kallsyms_parse(text, sizeof(text) - 1, &syms));
+	parse_kallsyms(text, &syms);
 	assert_true(syms.restricted);
 	assert_null(symtab_find(&syms.symtab, 0));
 	kallsyms_deinit(&syms);
@@ -417,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_perf_map_name_cannot_break_a_line),
 		cmocka_unit_test(test_perf_map_line_of_a_megabyte),
 		cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_kallsyms_odd_lines),
 		cmocka_unit_test(test_kallsyms_without_addresses),
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_demangle_stops_at_exponential_names),
