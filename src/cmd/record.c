@@ -591,10 +591,14 @@ static struct error *take_command(struct setup *setup,
 
 /* --- privileges --- */
 
-/* To tell the walker of processes, to look at them, to name the kernel. */
-#define KEPT_CAPABILITIES                                                 \
-	(CAPABILITY_BIT(CAP_BPF) | CAPABILITY_BIT(CAP_PERFMON) |          \
-	 CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_SYSLOG))
+/*
+ * To tell the walker of processes, to look at them and at the files that they
+ * have mapped, to name the kernel.
+ */
+#define KEPT_CAPABILITIES                                                \
+	(CAPABILITY_BIT(CAP_BPF) | CAPABILITY_BIT(CAP_PERFMON) |         \
+	 CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_SYSLOG) |   \
+	 CAPABILITY_BIT(CAP_CHECKPOINT_RESTORE))
 
 /* Root without a user behind it: files of others may have to be read. */
 #define KEPT_BY_ROOT                                                      \

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -45,19 +46,19 @@ static int open_in_root(uint32_t pid, const char *path)
 	return fd;
 }
 
-static struct error *open_file(const struct process_file *file, uint32_t pid,
-			       struct elf_file **ret)
+/* The kernel's own link from a map to its file, whatever became of the path. */
+static int open_mapped(uint32_t pid, const struct process_map *map)
 {
-	int fd;
+	char path[96];
+	struct stat st;
 
-	if (!strcmp(file->path, "[vdso]"))
-		return open_vdso(ret);
-	if (file->path[0] != '/' || file->path[1] == '/')
-		return error_create(ERROR_NOT_FOUND, "not a file");
-	fd = open_in_root(pid, file->path);
-	if (fd < 0)
-		return error_os(errno, file->path, "cannot open");
-	return elf_file_open_fd(fd, file->path, ret);
+	snprintf(path, sizeof(path),
+		 "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	/* To open a device can be to start it. */
+	if (!pid || stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* The path may lead to another file by now, or in our mount namespace. */
@@ -73,6 +74,46 @@ static struct error *check_identity(const struct process_file *file,
 	return error_create(ERROR_NOT_FOUND,
 			    "'%s' is not the file that the process has mapped",
 			    file->path);
+}
+
+/* Takes fd over; it may be none. */
+static struct error *open_fd(const struct process_file *file, int fd,
+			     struct elf_file **ret)
+{
+	struct error *error;
+
+	if (fd < 0)
+		return error_os(errno, file->path, "cannot open");
+	error = elf_file_open_fd(fd, file->path, ret);
+	if (error)
+		return error;
+	error = elf_file_check_native(*ret);
+	if (!error)
+		error = check_identity(file, *ret);
+	if (error) {
+		elf_file_destroy(*ret);
+		*ret = NULL;
+	}
+	return error;
+}
+
+static struct error *open_file(const struct process_map *map, uint32_t pid,
+			       struct elf_file **ret)
+{
+	const struct process_file *file = map->file;
+	struct error *error;
+	int fd;
+
+	if (!strcmp(file->path, "[vdso]"))
+		return open_vdso(ret);
+	if (file->path[0] != '/' || file->path[1] == '/')
+		return error_create(ERROR_NOT_FOUND, "not a file");
+	error = open_fd(file, open_in_root(pid, file->path), ret);
+	fd = error ? open_mapped(pid, map) : -1;
+	if (fd < 0)
+		return error;
+	error_destroy(error);
+	return open_fd(file, fd, ret);
 }
 
 static struct bytes section(struct elf_file *elf, const char *name,
@@ -145,21 +186,14 @@ static void module_destroy(struct module *module)
 
 /* Fails for want of memory only; else the module says what it lacks. */
 static struct error *module_load(struct module *module,
-				 const struct process_file *file, uint32_t pid)
+				 const struct process_map *map, uint32_t pid)
 {
 	struct error *error;
 
 	module->tries++;
-	module->failure = open_file(file, pid, &module->elf);
-	if (!module->failure)
-		module->failure = elf_file_check_native(module->elf);
-	if (!module->failure)
-		module->failure = check_identity(file, module->elf);
-	if (module->failure) {
-		elf_file_destroy(module->elf);
-		module->elf = NULL;
+	module->failure = open_file(map, pid, &module->elf);
+	if (module->failure)
 		return NULL;
-	}
 	error = load_cfi(module);
 	if (error && error->code == ERROR_NO_MEMORY)
 		return error;
@@ -168,10 +202,10 @@ static struct error *module_load(struct module *module,
 	return NULL;
 }
 
-struct error *module_get(struct process_file *file, uint32_t pid,
+struct error *module_get(const struct process_map *map, uint32_t pid,
 			 struct module **ret)
 {
-	struct module *module = file->user;
+	struct module *module = map->file->user;
 	struct error *error;
 
 	if (module) {
@@ -181,25 +215,25 @@ struct error *module_get(struct process_file *file, uint32_t pid,
 	module = calloc(1, sizeof(*module));
 	if (!module)
 		return error_no_memory();
-	error = module_load(module, file, pid);
+	error = module_load(module, map, pid);
 	if (error) {
 		module_destroy(module);
 		return error;
 	}
-	file->user = module;
+	map->file->user = module;
 	*ret = module;
 	return NULL;
 }
 
-struct error *module_retry(struct process_file *file, uint32_t pid)
+struct error *module_retry(const struct process_map *map, uint32_t pid)
 {
-	struct module *module = file->user;
+	struct module *module = map->file->user;
 
 	if (!module || !module->failure || module->tries >= TRIES_MAX)
 		return NULL;
 	error_destroy(module->failure);
 	module->failure = NULL;
-	return module_load(module, file, pid);
+	return module_load(module, map, pid);
 }
 
 void module_put(struct process_file *file)

@@ -34,17 +34,19 @@ struct module {
 };
 
 /*
- * The module of a file, loaded on first use. pid: a process that maps it
- * (its root folder is looked in first), 0 for none. Fails only for want of
+ * The module of a map's file, loaded on first use. pid: a process that maps it
+ * there (its root folder is looked in first), 0 for none. Where the path leads
+ * to no file or to another one by now, after an upgrade, the map itself may
+ * still lead to it, with CAP_CHECKPOINT_RESTORE. Fails only for want of
  * memory.
  */
-struct error *module_get(struct process_file *file, uint32_t pid,
+struct error *module_get(const struct process_map *map, uint32_t pid,
 			 struct module **ret);
 /*
  * Another process maps a file that could not be opened before: the process that
  * mapped it first may have been gone, or its root another one. A few times.
  */
-struct error *module_retry(struct process_file *file, uint32_t pid);
+struct error *module_retry(const struct process_map *map, uint32_t pid);
 /* Frees the module of a file, if it has one. */
 void module_put(struct process_file *file);
 

@@ -18,7 +18,7 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 
 	if (!map || !(map->prot & PROT_EXEC))
 		return false;
-	error = module_get(map->file, target->pid, &module);
+	error = module_get(map, target->pid, &module);
 	if (error) {
 		error_destroy(error);
 		return false;
@@ -184,10 +184,10 @@ struct error *target_mmap(struct target *target, struct process_map *map)
 
 	if (!(map->prot & PROT_EXEC))
 		return NULL;
-	error = module_retry(map->file, target->pid);
+	error = module_retry(map, target->pid);
 	if (error || target->state == PYTHON_FOUND)
 		return error;
-	error = module_get(map->file, target->pid, &module);
+	error = module_get(map, target->pid, &module);
 	if (error)
 		return error;
 	if (module->refused && target->state == PYTHON_NONE) {

@@ -25,6 +25,7 @@ static const char *const names[] = {
 	NAME(CAP_SYSLOG),
 	NAME(CAP_PERFMON),
 	NAME(CAP_BPF),
+	NAME(CAP_CHECKPOINT_RESTORE),
 };
 #undef NAME
 

@@ -298,6 +298,29 @@ def test_attached_maps_have_build_ids(kaa, perf_system, newest_python, tmp_path)
     assert len(expected) > 4 and said == {path: build_id for path, build_id in expected.items() if build_id}
 
 
+def test_attached_to_a_python_that_was_replaced(kaa, newest_python, tmp_path):
+    """After an upgrade the path leads to another file, or to none; the process still runs the old one."""
+    program = pathlib.Path(newest_python.path).resolve()
+    prefix = program.parents[1]
+    copies = [pathlib.Path(shutil.copy(program, tmp_path))]
+    if newest_python.shared:
+        copies += [pathlib.Path(shutil.copy(path, tmp_path)) for path in prefix.glob("lib/libpython3.*.so.1.0")]
+    script = write(tmp_path / "program.py", f"{SPIN}def work(): stay(30)\nprint('ready', flush=True)\nwork()\n")
+    env = {**os.environ, "PYTHONHOME": str(prefix), "LD_LIBRARY_PATH": str(tmp_path)}
+    with started([copies[0], script], stdout=subprocess.PIPE, env=env) as target:
+        assert target.stdout.readline() == b"ready\n"
+        for path, way in ((copies[-1], "other"), (copies[-1], "none")):
+            path.unlink()
+            if way == "other":
+                shutil.copy("/bin/true", path)
+            assert f"{path} (deleted)\n" in pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+            data = tmp_path / way
+            kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", "sleep", "1")
+            samples = samples_of(kaa, data)
+            assert len(samples) > 50
+            assert names_in(samples)["work"] >= 0.98 * len(samples)
+
+
 @pytest.mark.parametrize("end, status", [("os._exit(6)", 6), ("sys.exit(9)", 9), ("raise ValueError", 1),
                                          ("ctypes.string_at(0)", 128 + signal.SIGSEGV)])
 def test_ends_of_programs(kaa, newest_python, tmp_path, end, status):
@@ -738,8 +761,8 @@ def test_under_sudo(kaa, public_folder, public_python):
     assert status["Uid"].split() == [str(NOBODY)] * 4
     assert status["Gid"].split() == [str(NOBODY)] * 4
     assert status["Groups"].split() == [str(NOBODY)]
-    # CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF
-    kept = 1 << 19 | 1 << 34 | 1 << 38 | 1 << 39
+    # CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE
+    kept = 1 << 19 | 1 << 34 | 1 << 38 | 1 << 39 | 1 << 40
     assert int(status["CapPrm"], 16) == int(status["CapEff"], 16) == kept
     assert int(status["CapInh"], 16) == int(status["CapAmb"], 16) == 0
     check_owners(public_folder)
