@@ -559,6 +559,37 @@ def test_recursion_ends_with_an_exception(check):
     check(recurse)
 
 
+DEPTH = """
+import sys
+sys.setrecursionlimit(1_000_000)
+depth = 0
+def down():
+    global depth
+    depth += 1
+    down()
+sys.activate_stack_trampoline("perf")
+try:
+    down()
+except RecursionError:
+    print(depth)
+"""
+
+
+def own_supports():
+    return [pytest.param(python, id=python.id) for python in pythons.find() if python.perf_trampoline] or [pytest.param(
+        None, id="none", marks=pytest.mark.skip(reason=pythons.missing_reason(12)))]
+
+
+@pytest.mark.parametrize("python_with_own", own_supports())
+def test_calls_go_as_deep_as_with_the_own_support(python_with_own, build_dir, tmp_path):
+    def depth(*way):
+        return int(Way(python_with_own, *way).run(["-c", DEPTH]).stdout)
+
+    own, agent = depth(None, tmp_path / "own"), depth(find_library(build_dir), tmp_path / "agent")
+    # Environment and command line lie on the stack too.
+    assert own > 500 and agent >= own - 50, f"{agent} calls with the agent, {own} with its own support"
+
+
 MANY = """
 import os, re
 os.chdir("/tmp")
