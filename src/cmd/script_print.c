@@ -174,15 +174,11 @@ static void put_start(struct script_printer *p, const struct record *record,
 		      uint64_t fields, struct script_start *start,
 		      struct strbuf *out)
 {
-	char tod[LOCAL_TIME_SIZE], misc[16], unnamed[16];
+	char tod[LOCAL_TIME_SIZE], misc[16];
 
 	start->fields = fields;
 	start->ns = p->ns;
 	start->latency = p->latency;
-	if (!start->comm) {
-		snprintf(unnamed, sizeof(unnamed), ":%" PRId32, start->tid);
-		start->comm = unnamed;
-	}
 	if (fields & SCRIPT_MISC) {
 		script_misc_letters(record, misc);
 		start->misc = misc;
@@ -195,6 +191,15 @@ static void put_start(struct script_printer *p, const struct record *record,
 	if (fields & SCRIPT_TIME)
 		start->time = shown_time(p, start->time);
 	script_put_start(out, start);
+}
+
+/* perf's name for a thread that no record named. */
+static const char *name_of(const char *comm, int32_t tid, char unnamed[16])
+{
+	if (comm)
+		return comm;
+	snprintf(unnamed, 16, ":%" PRId32, tid);
+	return unnamed;
 }
 
 static bool has_chain(const struct script_printer *p,
@@ -216,6 +221,7 @@ static struct script_frame describe(const struct script_printer *p,
 		.name = f->name,
 		.offset = f->offset,
 		.dso = f->dso ? f->dso->path : NULL,
+		.dso_name = f->dso ? f->dso->name : NULL,
 		/* In the image, but of no line: as addr2line has it. */
 		.file = marker ? "??" : f->file,
 		.line = f->line,
@@ -472,8 +478,9 @@ static struct error *print_sample(struct script_printer *p,
 				  const struct convert_sample *sample,
 				  uint64_t fields, struct strbuf *out)
 {
+	char unnamed[16];
 	struct script_start start = {
-		.comm = sample->comm,
+		.comm = name_of(sample->comm, sample->tid, unnamed),
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
@@ -530,13 +537,13 @@ static void put_record_start(struct script_printer *p,
 		.has_chain = has_chain(p, record->event),
 	};
 	uint32_t pid, tid;
+	const char *comm;
+	char unnamed[16];
 
 	script_record_task(record, &pid, &tid);
-	/* The kernel's own maps: its thread has no other name. */
-	start.comm = tid == UINT32_MAX ?
-			     ":-1" :
-			     converter_comm(p->converter, tid ? pid : 0, tid,
-					    record->time);
+	/* The kernel's own maps are those of pid -1, thread 0. */
+	comm = converter_comm(p->converter, tid ? pid : 0, tid, record->time);
+	start.comm = name_of(comm, (int32_t)tid, unnamed);
 	if (!record->event->attr.sample_id_all) {
 		start.cpu = 0;
 		start.pid = (int32_t)pid;

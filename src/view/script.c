@@ -163,7 +163,7 @@ static const char *last_part(const char *path)
 
 static void put_srcline(struct strbuf *out, const struct script_frame *frame)
 {
-	if (!frame->dso && !frame->file)
+	if (!frame->dso_name && !frame->file)
 		return;
 	strbuf_puts(out, "\n  ");
 	if (frame->file) {
@@ -172,7 +172,7 @@ static void put_srcline(struct strbuf *out, const struct script_frame *frame)
 		strbuf_printf(out, ":%" PRIu32, frame->line);
 		return;
 	}
-	script_put_name(out, last_part(frame->dso));
+	script_put_name(out, frame->dso_name);
 	strbuf_printf(out, "[%" PRIx64 "]", frame->rel);
 }
 

@@ -90,7 +90,9 @@ struct script_frame {
 	uint64_t offset;
 	/* Path; NULL: unknown. */
 	const char *dso;
-	/* For lines: NULL and 0 are unknown; then dso[rel] is shown. */
+	/* Its short name. */
+	const char *dso_name;
+	/* For lines: NULL and 0 are unknown; then dso_name[rel] is shown. */
 	const char *file;
 	uint32_t line;
 	uint64_t rel;
