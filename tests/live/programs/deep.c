@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recursion deeper than a chain of perf's is long; a process that changes its name, and its program twice. */
+/*
+ * Recursion deeper than a chain of perf's is long; a process that changes its
+ * name, and its program twice.
+ */
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>

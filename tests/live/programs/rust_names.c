@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Functions called as compilers of Rust call theirs, in the old way and in that of 2019, where no such compiler is. */
+/*
+ * Functions called as compilers of Rust call theirs, in the old way and in that
+ * of 2019, where no such compiler is.
+ */
 #define CALLED __attribute__((noinline, noclone))
 #define NAMED(name) __asm__(name)
 
