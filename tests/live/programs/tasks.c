@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a recording of tasks may hold: threads, a name with blanks and brackets, a new name, a fork, an exec, deep
- * recursion, and pages touched for the first time.
+ * What a recording of tasks may hold: threads, a name with blanks and brackets,
+ * a new name, a fork, an exec, deep recursion, and pages touched for the first
+ * time.
  */
 #include <pthread.h>
 #include <stdlib.h>
