@@ -16,6 +16,7 @@
 #include "convert/header.h"
 #include "tui/tui.h"
 #include "view/report.h"
+#include "view/text.h"
 
 struct report_settings {
 	struct input input;
@@ -193,18 +194,24 @@ static struct error *prepare(struct report_settings *s)
 static struct error *print_headers(struct converter *converter)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *error = profile_create(NULL, &profile);
 
 	if (!error)
 		error = convert_header(converter_reader(converter), profile);
 	if (error)
 		return error;
-	puts("# ========");
-	vec_for_each(line, &profile->headers)
-		printf("# %s : %s\n", profile_string(profile, line->key, ""),
-		       profile_string(profile, line->value, ""));
-	puts("# ========\n#");
-	return NULL;
+	strbuf_puts(&text, "# ========\n");
+	vec_for_each(line, &profile->headers) {
+		strbuf_puts(&text, "# ");
+		text_header(&text, profile, line);
+		strbuf_putc(&text, '\n');
+	}
+	strbuf_puts(&text, "# ========\n#\n");
+	error = strbuf_error(&text);
+	if (!error)
+		fputs(text.data, stdout);
+	return error;
 }
 
 static const char *record_name(uint32_t type)

@@ -49,6 +49,7 @@ struct perfdata_reader {
 
 	/* The end of a regular file's data. */
 	uint64_t end;
+	struct perfdata_layout layout;
 
 	struct block_pool pool;
 	struct stream outer;
@@ -163,7 +164,7 @@ static void take_section(struct reader *reader, struct section *ret)
 
 /*
  * An attribute of `size` bytes: what this build does not know is left out,
- * what the file does not have is 0.
+ * what the file does not have is 0. The size stays what the recorder knew.
  */
 static struct error *take_attr(struct reader *reader, size_t size,
 			       struct perf_event_attr *ret)
@@ -174,7 +175,7 @@ static struct error *take_attr(struct reader *reader, size_t size,
 		return reader_error(reader, "an event's attribute");
 	*ret = (struct perf_event_attr){};
 	memcpy(ret, bytes, size < sizeof(*ret) ? size : sizeof(*ret));
-	if (ret->size > sizeof(*ret) || ret->size < PERF_ATTR_SIZE_VER0)
+	if (ret->size < PERF_ATTR_SIZE_VER0)
 		ret->size = sizeof(*ret);
 	return NULL;
 }
@@ -336,6 +337,8 @@ static void set_data(struct perfdata_reader *r, const struct section *data)
 	}
 	r->outer.offset = data->offset;
 	r->end = data->offset + size;
+	r->layout.data_offset = data->offset;
+	r->layout.data_size = size;
 }
 
 static struct error *read_file_header(struct perfdata_reader *r,
@@ -940,6 +943,18 @@ void perfdata_reader_destroy(struct perfdata_reader *r)
 const struct events *perfdata_reader_events(const struct perfdata_reader *r)
 {
 	return &r->events;
+}
+
+bool perfdata_reader_layout(const struct perfdata_reader *r,
+			    struct perfdata_layout *ret)
+{
+	struct stat st;
+
+	if (r->is_pipe || fstat(r->fd, &st))
+		return false;
+	*ret = r->layout;
+	ret->modified = st.st_mtime;
+	return true;
 }
 
 const struct features *perfdata_reader_features(const struct perfdata_reader *r)

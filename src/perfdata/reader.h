@@ -63,6 +63,16 @@ void perfdata_reader_destroy(struct perfdata_reader *reader);
 
 /* Grows while a pipe is read (ATTR records); events keep their address. */
 const struct events *perfdata_reader_events(const struct perfdata_reader *r);
+/* Where the records are in a file, and when it was written (time(2)). */
+struct perfdata_layout {
+	uint64_t data_offset;
+	uint64_t data_size;
+	int64_t modified;
+};
+
+/* False for a pipe. */
+bool perfdata_reader_layout(const struct perfdata_reader *reader,
+			    struct perfdata_layout *ret);
 /* Of a pipe: complete once reading is done. */
 const struct features *perfdata_reader_features(const struct perfdata_reader *r);
 bool perfdata_reader_is_pipe(const struct perfdata_reader *reader);

@@ -439,7 +439,8 @@ struct error *profile_add_header(struct profile *profile, const char *key,
 	struct profile_header header;
 	struct error *error = profile_intern(profile, key, &header.key);
 
-	if (!error)
+	header.value = PROFILE_NONE;
+	if (!error && value)
 		error = profile_intern(profile, value, &header.value);
 	if (error)
 		return error;

@@ -185,7 +185,10 @@ enum profile_counter {
 	PROFILE_COUNTERS,
 };
 
-/* One line of --header, and a count that the recorder left in the file. */
+/*
+ * One line of --header, value PROFILE_NONE if it is all in the key; and a count
+ * that the recorder left in the file.
+ */
 struct profile_header {
 	uint32_t key;
 	uint32_t value;
@@ -294,7 +297,7 @@ struct error *profile_add_event(struct profile *profile,
 				uint32_t *ret);
 struct error *profile_add_sample(struct profile *profile,
 				 const struct profile_sample *sample);
-/* Appends a line "# key : value" of the header. */
+/* Appends a line "# key : value" of the header, or "# key"; value may be NULL. */
 struct error *profile_add_header(struct profile *profile, const char *key,
 				 const char *value);
 /* A count that the recorder left, with the recorder's name for it. */

@@ -414,9 +414,7 @@ static struct error *show_information(struct report_view *r)
 	text_append(&text, r->ui->input->path, strlen(r->ui->input->path));
 	strbuf_putc(&text, '\n');
 	vec_for_each(line, &r->profile->headers) {
-		text_string(&text, r->profile, line->key, "");
-		strbuf_puts(&text, " : ");
-		text_string(&text, r->profile, line->value, "");
+		text_header(&text, r->profile, line);
 		strbuf_putc(&text, '\n');
 	}
 	error = strbuf_error(&text);

@@ -64,9 +64,7 @@ static void put_file_header(struct report *r)
 	strbuf_puts(&r->text, "# ========\n");
 	vec_for_each(line, &r->profile->headers) {
 		strbuf_puts(&r->text, "# ");
-		text_string(&r->text, r->profile, line->key, "");
-		strbuf_puts(&r->text, " : ");
-		text_string(&r->text, r->profile, line->value, "");
+		text_header(&r->text, r->profile, line);
 		strbuf_putc(&r->text, '\n');
 	}
 	strbuf_puts(&r->text, "# ========\n#\n");

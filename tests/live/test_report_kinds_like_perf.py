@@ -93,6 +93,8 @@ OPTIONS = {
     "--no-inline -w 10,0,25 --no-children": ["threads"],
     "--no-inline -w 3,4,5,6 --no-children -n": ["forks"],
     "--stats": ["several events", "forks"],
+    "--header-only": ["several events", "dwarf", "jitdump"],
+    "--header -g none --no-inline": ["single thread"],
 }
 
 # perf and kaa each unwind a few stacks that the other does not; and where two steps of different files weigh the same, perf shows
@@ -146,6 +148,8 @@ def outputs(chroot, build_dir, perf_sid, tmp_path_factory):
 def lines(text):
     """Without perf's tip, and a bit that it forgets to set behind "[...]"."""
     text = re.sub(r"#\n# \([Tt]ip: .*\n#\n\Z", "", text)
+    # Of BPF programs that ran, if any did, kaa tells the number.
+    text = re.sub(r"^# (bpf_prog_info|bpf programs|\tsub_prog) .*\n", "", text, flags=re.M)
     return text.replace("[...] (inlined)", "[...]").rstrip("\n").splitlines()
 
 
