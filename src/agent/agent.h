@@ -32,6 +32,12 @@ void agent_early(int argc, char **argv, char **envp);
  */
 void agent_python_started(void);
 
+/*
+ * os.environ has been made: what CPython itself reads of the environment later, the
+ * program does not see any more. With trampolines it is told to leave its JIT off.
+ */
+void agent_environ_made(void);
+
 /* Whether an eval hook of the agent's is set in the calling interpreter. */
 bool agent_is_active(void);
 

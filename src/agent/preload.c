@@ -75,8 +75,12 @@ static int (*original_posix_exec)(void *module);
 
 static int exec_posix(void *module)
 {
+	int result;
+
 	agent_python_started();
-	return original_posix_exec(module);
+	result = original_posix_exec(module);
+	agent_environ_made();
+	return result;
 }
 
 static bool is_exec(int slot)
@@ -180,6 +184,7 @@ static int execute(void *module)
 {
 	(void)module;
 	agent_python_started();
+	agent_environ_made();
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* agent_python_started(): what happens in an interpreter when it starts. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -86,10 +87,13 @@ static void activate(const char *backend)
 		sys_api_install();
 }
 
+static bool builtin_activated;
+
 /* Not every 3.13 takes perf_jit here. */
 static void activate_builtin(const char *backend)
 {
-	if (sys_api_builtin_activate(backend))
+	builtin_activated = sys_api_builtin_activate(backend);
+	if (builtin_activated)
 		return;
 	capi.PyErr_Clear();
 	activate(backend);
@@ -121,6 +125,22 @@ static void start_main(void)
 	obey(&switches);
 	if (agent_backend() && sys_api_has_jit())
 		agent_state.jit_checks = JIT_CHECKS;
+}
+
+/*
+ * Trampolines that CPython was asked for before its start keep its JIT off, with a
+ * warning (init_interp_main() in Python/pylifecycle.c). Of these here it does not know, so it
+ * is told not to switch it on.
+ */
+void agent_environ_made(void)
+{
+	if (!agent_backend() && !builtin_activated)
+		return;
+	if (!sys_api_has_jit() || !switches_jit() ||
+	    setenv("PYTHON_JIT", "0", 1))
+		return;
+	fprintf(stderr, "kaa: the JIT stays off in process %d: trampolines are active\n",
+		(int)getpid());
 }
 
 static void start_subinterpreter(void)

@@ -84,6 +84,13 @@ static bool asked_for(const char *xoption, const char *variable)
 	       (is_nonzero(getenv(variable)) && !environment_ignored());
 }
 
+bool switches_jit(void)
+{
+	const char *value = getenv("PYTHON_JIT");
+
+	return value && *value && *value != '0' && !environment_ignored();
+}
+
 void switches_read(struct switches *ret)
 {
 	const char *own = switches_agent_backend();

@@ -37,6 +37,9 @@ bool switches_always(void);
 /* KAA_TRAMPOLINE_BACKEND as it stands there, NULL or "" if nothing does. */
 const char *switches_agent_backend(void);
 
+/* Whether PYTHON_JIT asks CPython for its JIT, which it reads when its start ends. */
+bool switches_jit(void);
+
 /* Needs the GIL, and sys._xoptions and sys.flags. No exception is set. */
 void switches_read(struct switches *ret);
 

@@ -668,6 +668,28 @@ def test_the_jit_excludes_trampolines(jit_interpreter, build_dir, tmp_path, wher
     assert result.stdout == "Cannot activate the perf trampoline if the JIT is active\n"
 
 
+JIT_SEEN = """
+import os, sys
+def function():
+    pass
+for _ in range(5000):
+    function()
+print(sys._jit.is_enabled(), sys.is_stack_trampoline_active(), os.environ["PYTHON_JIT"])
+"""
+
+
+@pytest.mark.parametrize("mode", ["always", "auto"])
+def test_trampolines_asked_for_keep_the_jit_off(jit_interpreter, build_dir, tmp_path, mode):
+    """As with the interpreter's own switch, and both say so."""
+    own = Way(jit_interpreter, None, tmp_path / "own").run(["-c", JIT_SEEN], backend="perf", env=["PYTHON_JIT=1"])
+    assert own.stdout == "False True 1\n" and "JIT deactivated" in own.stderr, own
+    way = Way(jit_interpreter, find_library(build_dir), tmp_path / "tmp")
+    result = way.run(["-c", JIT_SEEN], backend="perf", env=["PYTHON_JIT=1", f"KAA_TRAMPOLINE={mode}"])
+    assert result.stdout == own.stdout, result
+    assert result.stderr == f"kaa: the JIT stays off in process {result.pid}: trampolines are active\n", result
+    assert any(name.startswith("py::function:") for name in read_map(result.map))
+
+
 THREADS = """
 import os, sys, threading
 idle, go = threading.Event(), threading.Event()
