@@ -260,12 +260,19 @@ static struct error *build_tree(struct entries *e)
 	return NULL;
 }
 
+bool entries_are_functions(const struct entries *entries)
+{
+	return report_has_key(&entries->options, REPORT_SYMBOL) ||
+	       report_has_key(&entries->options, REPORT_SRCLINE);
+}
+
 /* An entry has a frame only if entries are told apart by what frames have. */
 static bool is_listed(const struct entries *e, uint32_t id)
 {
 	const struct calltree_entry *entry = &e->tree->entries.data[id];
-	bool has_frames = report_has_key(&e->options, REPORT_SYMBOL) ||
-			  report_has_key(&e->options, REPORT_SRCLINE);
+	bool has_frames = entries_are_functions(e) ||
+			  (report_has_key(&e->options, REPORT_DSO) &&
+			   !zooms_has(&e->zooms, ZOOM_SYMBOL));
 
 	if (!report_is_heavy_enough(&e->options, e->tree, entry))
 		return false;
@@ -449,6 +456,10 @@ entries_selected_frame(const struct entries *entries)
 	uint32_t location, frame;
 
 	if (id == BROWSER_NONE)
+		return NULL;
+	if (entries->browser.nodes.data[id].kind == ENTRIES_ENTRY &&
+	    !entries_are_functions(entries) &&
+	    !report_has_key(&entries->options, REPORT_DSO))
 		return NULL;
 	location = node_location(entries, &entries->browser.nodes.data[id]);
 	if (location == PROFILE_NONE)
@@ -697,6 +708,11 @@ void entries_title(const struct entries *entries, struct strbuf *out)
 	const struct profile_event *event =
 		&entries->profile->events.data[entries->event];
 
+	if (entries->zooms.count) {
+		strbuf_puts(out, "in ");
+		zooms_format(&entries->zooms, entries->profile, out);
+		strbuf_puts(out, "  ");
+	}
 	strbuf_printf(out, "Samples: %" PRIu64 " of '", tree->count);
 	text_string(out, entries->profile, event->name, "?");
 	strbuf_printf(out, "', %" PRIu64, tree->period);
@@ -704,11 +720,9 @@ void entries_title(const struct entries *entries, struct strbuf *out)
 		return;
 	if (entries->whole) {
 		strbuf_puts(out, " (all)");
-	} else {
-		strbuf_puts(out, " (");
-		text_percent(out, tree->period, entries->all_period);
-		strbuf_puts(out, " of all)");
+		return;
 	}
-	strbuf_puts(out, "  in ");
-	zooms_format(&entries->zooms, entries->profile, out);
+	strbuf_puts(out, " (");
+	text_percent(out, tree->period, entries->all_period);
+	strbuf_puts(out, " of all)");
 }

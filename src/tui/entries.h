@@ -112,6 +112,8 @@ bool entries_keep_row(const struct profile *profile, size_t row,
 
 /* The selected row's entry, and where its frame is; BROWSER_NONE: no rows. */
 uint32_t entries_selected(const struct entries *entries);
+/* False: entries are told apart by other things, such as files or threads. */
+bool entries_are_functions(const struct entries *entries);
 /* The frame that the selected row shows, or NULL: nothing is known. */
 const struct profile_frame *
 entries_selected_frame(const struct entries *entries);

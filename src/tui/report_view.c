@@ -400,6 +400,20 @@ static struct error *toggle_row(struct report_view *r)
 	return browser_toggle(b);
 }
 
+static struct error *annotate(struct report_view *r)
+{
+	struct entries *e = entries_of(r);
+	uint32_t node = browser_selected(&e->browser);
+
+	if (node != BROWSER_NONE &&
+	    e->browser.nodes.data[node].kind == ENTRIES_ENTRY &&
+	    !entries_are_functions(e)) {
+		ui_say(r->ui, "this row is no function (see --sort)");
+		return NULL;
+	}
+	return annotate_view(r->ui, e, entries_selected_frame(e));
+}
+
 /* --- Information -------------------------------------------------------- */
 
 static struct error *show_information(struct report_view *r)
@@ -564,8 +578,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case 'C':
 		return browser_close_all(r->view.browser, BROWSER_NONE);
 	case 'a':
-		return annotate_view(r->ui, entries_of(r),
-				     entries_selected_frame(entries_of(r)));
+		return annotate(r);
 	case 'l':
 	case 'g':
 	case 'o':

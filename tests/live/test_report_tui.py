@@ -354,6 +354,20 @@ def test_other_forms(kaa, recording, tmp_path):
         assert split_rows(printed(terminal, tmp_path))[0] == text_entries(kaa, recording)[0]
 
 
+def test_rows_that_are_no_functions(kaa, recording, tmp_path):
+    with report(kaa, recording, "--sort", "dso", cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("a")
+        assert "this row is no function" in terminal.lines()[-1]
+        first = shown(terminal)[0][2]
+        terminal.press("d")
+        assert f"in file {first}" in terminal.lines()[0]
+        assert [row[2] for row in shown(terminal)] == [first] and shown(terminal)[0][0] == "100.00%"
+        # A row of a chain is one.
+        terminal.press("enter", "down", "a")
+        assert "samples in itself" in terminal.lines()[0]
+
+
 def test_help_and_notes(kaa, recording):
     notes = [line[2:] for line in kaa("report", "--stdio", "-i", recording).stdout.splitlines()
              if re.match(r"# (\d+ |recorder: )", line)]

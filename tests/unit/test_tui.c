@@ -496,7 +496,7 @@ static void test_zooms_and_their_arithmetic(void **state)
 	entries_title(e, &title);
 	assert_string_equal(
 		title.data,
-		"Samples: 2 of 'cycles', 30 (30.00% of all)  in thread 101");
+		"in thread 101  Samples: 2 of 'cycles', 30 (30.00% of all)");
 	/* In it, one function: 5 of 30, which is 100 % of what is shown. */
 	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
 						    .text = strdup("bar") }));
