@@ -239,6 +239,36 @@ static bool read_link(struct reader *r, const struct dwarf_encoding *encoding,
 	}
 }
 
+int dwarf_form_size(const struct dwarf_encoding *encoding, uint64_t form)
+{
+	switch (form) {
+	case DW_FORM_flag_present:
+	case DW_FORM_implicit_const:
+		return 0;
+	case DW_FORM_data1:
+	case DW_FORM_flag:
+	case DW_FORM_ref1:
+		return 1;
+	case DW_FORM_data2:
+	case DW_FORM_ref2:
+		return 2;
+	case DW_FORM_data4:
+	case DW_FORM_ref4:
+		return 4;
+	case DW_FORM_data8:
+	case DW_FORM_ref8:
+		return 8;
+	case DW_FORM_addr:
+		return encoding->address_size == 4 ? 4 : 8;
+	case DW_FORM_sec_offset:
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+		return encoding->offset_size == 8 ? 8 : 4;
+	default:
+		return -1;
+	}
+}
+
 bool dwarf_read_form(struct reader *r, const struct dwarf_encoding *encoding,
 		     uint64_t form, int64_t implicit, struct dwarf_value *ret)
 {

@@ -96,6 +96,8 @@ struct reader dwarf_reader(const struct dwarf_sections *sections,
 bool dwarf_read_offset(struct reader *r, uint8_t offset_size, uint64_t *ret);
 bool dwarf_read_address(struct reader *r, uint8_t address_size, uint64_t *ret);
 
+/* The bytes that values of that form take; -1 if they differ, or by the value. */
+int dwarf_form_size(const struct dwarf_encoding *encoding, uint64_t form);
 /* Reads a value; false (and r failed) for what cannot be read. */
 bool dwarf_read_form(struct reader *r, const struct dwarf_encoding *encoding,
 		     uint64_t form, int64_t implicit, struct dwarf_value *ret);

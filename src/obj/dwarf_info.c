@@ -338,7 +338,7 @@ static struct error *visit(struct walk *w, const struct dwarf_die *die)
 static struct error *load_functions(struct dwarf_info *info, struct unit *unit)
 {
 	struct walk w = { .info = info, .unit = unit };
-	struct dwarf_die die;
+	struct dwarf_die die = {};
 	struct error *error;
 
 	if (unit->functions_loaded)
@@ -348,7 +348,7 @@ static struct error *load_functions(struct dwarf_info *info, struct unit *unit)
 	w.r = dwarf_reader(&info->sections, &info->sections.info,
 			   unit->dwarf.first_die);
 	while (!error && !w.r.failed &&
-	       dwarf_die_read(&w.r, &unit->dwarf, &die))
+	       dwarf_die_read_function(&w.r, &unit->dwarf, &die))
 		error = visit(&w, &die);
 	/* Of a unit that breaks off, what was read holds. */
 	while (w.depth)

@@ -86,11 +86,22 @@ void dwarf_unit_deinit(struct dwarf_unit *unit)
 
 /* --- Abbreviations ------------------------------------------------------ */
 
+static void add_size(struct dwarf_abbrev *abbrev, int32_t size)
+{
+	const int32_t most = 1 << 20;
+
+	if (size < 0 || abbrev->size < 0 || abbrev->size > most)
+		abbrev->size = -1;
+	else
+		abbrev->size += size;
+}
+
 /* The specs of one abbreviation, up to the pair of zeros. */
 static struct error *read_specs(struct reader *r, struct dwarf_unit *unit,
 				struct dwarf_abbrev *abbrev)
 {
 	abbrev->first_spec = (uint32_t)unit->specs.count;
+	abbrev->size = 0;
 	for (;;) {
 		uint64_t attribute, form;
 		struct dwarf_spec spec = {};
@@ -105,6 +116,8 @@ static struct error *read_specs(struct reader *r, struct dwarf_unit *unit,
 		spec.attribute = attribute > UINT32_MAX ? 0
 							: (uint32_t)attribute;
 		spec.form = form > UINT32_MAX ? 0 : (uint32_t)form;
+		spec.size = dwarf_form_size(&unit->encoding, spec.form);
+		add_size(abbrev, spec.size);
 		if (!vec_push(&unit->specs, spec))
 			return error_no_memory();
 	}
@@ -207,26 +220,44 @@ static void take_attribute(struct dwarf_die *die, uint32_t attribute,
 	}
 }
 
-bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
-		    struct dwarf_die *ret)
+/* What a DIE begins with; *ret is NULL for the end of a list of siblings. */
+static bool read_code(struct reader *r, const struct dwarf_unit *unit,
+		      const struct dwarf_abbrev **ret)
 {
-	struct dwarf_die die = { .offset = (uint64_t)(r->pos - r->start) };
-	const struct dwarf_abbrev *abbrev;
 	uint64_t code;
 
-	if (die.offset >= unit->end || !reader_uleb128(r, &code))
+	if ((uint64_t)(r->pos - r->start) >= unit->end ||
+	    !reader_uleb128(r, &code))
 		return false;
-	if (!code) {
-		*ret = die;
-		return true;
+	*ret = code ? find_abbrev(unit, code) : NULL;
+	r->failed |= code && !*ret;
+	return !r->failed;
+}
+
+static bool skip_attributes(struct reader *r, const struct dwarf_unit *unit,
+			    const struct dwarf_abbrev *abbrev)
+{
+	struct dwarf_value value;
+
+	if (abbrev->size >= 0)
+		return reader_skip(r, (size_t)abbrev->size);
+	for (uint32_t i = 0; i < abbrev->spec_count; i++) {
+		const struct dwarf_spec *spec =
+			&unit->specs.data[abbrev->first_spec + i];
+
+		if (spec->size >= 0 ?
+			    !reader_skip(r, (size_t)spec->size) :
+			    !dwarf_read_form(r, &unit->encoding, spec->form,
+					     spec->implicit, &value))
+			return false;
 	}
-	abbrev = find_abbrev(unit, code);
-	if (!abbrev) {
-		r->failed = true;
-		return false;
-	}
-	die.tag = abbrev->tag;
-	die.has_children = abbrev->has_children;
+	return true;
+}
+
+static bool read_attributes(struct reader *r, const struct dwarf_unit *unit,
+			    const struct dwarf_abbrev *abbrev,
+			    struct dwarf_die *die)
+{
 	for (uint32_t i = 0; i < abbrev->spec_count; i++) {
 		const struct dwarf_spec *spec =
 			&unit->specs.data[abbrev->first_spec + i];
@@ -235,10 +266,46 @@ bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
 		if (!dwarf_read_form(r, &unit->encoding, spec->form,
 				     spec->implicit, &value))
 			return false;
-		take_attribute(&die, spec->attribute, &value);
+		take_attribute(die, spec->attribute, &value);
+	}
+	return true;
+}
+
+bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
+		    struct dwarf_die *ret)
+{
+	struct dwarf_die die = { .offset = (uint64_t)(r->pos - r->start) };
+	const struct dwarf_abbrev *abbrev;
+
+	if (!read_code(r, unit, &abbrev))
+		return false;
+	if (abbrev) {
+		die.tag = abbrev->tag;
+		die.has_children = abbrev->has_children;
+		if (!read_attributes(r, unit, abbrev, &die))
+			return false;
 	}
 	*ret = die;
 	return true;
+}
+
+bool dwarf_die_read_function(struct reader *r, const struct dwarf_unit *unit,
+			     struct dwarf_die *ret)
+{
+	struct reader start = *r;
+	const struct dwarf_abbrev *abbrev;
+
+	if (!read_code(r, unit, &abbrev))
+		return false;
+	if (abbrev && (abbrev->tag == DW_TAG_subprogram ||
+		       abbrev->tag == DW_TAG_inlined_subroutine)) {
+		*r = start;
+		return dwarf_die_read(r, unit, ret);
+	}
+	ret->offset = (uint64_t)(start.pos - start.start);
+	ret->tag = abbrev ? abbrev->tag : 0;
+	ret->has_children = abbrev && abbrev->has_children;
+	return !abbrev || skip_attributes(r, unit, abbrev);
 }
 
 /* The bases stand in the first DIE itself, behind what may need them. */

@@ -20,12 +20,16 @@ struct dwarf_abbrev {
 	/* unit->specs[first_spec, + spec_count) */
 	uint32_t first_spec;
 	uint32_t spec_count;
+	/* The bytes of all attributes; -1 if they differ. */
+	int32_t size;
 };
 
 struct dwarf_spec {
 	uint32_t attribute;
 	uint32_t form;
 	int64_t implicit;
+	/* As dwarf_form_size() has it. */
+	int32_t size;
 };
 
 struct dwarf_range {
@@ -92,6 +96,13 @@ struct error *dwarf_unit_root(const struct dwarf_sections *sections,
 /* The next DIE; false at the end, or if r fails. r reads from .debug_info. */
 bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
 		    struct dwarf_die *ret);
+/*
+ * The same for who looks for functions: of others the offset, the tag and
+ * has_children are filled in, and nothing else of *ret is changed. They are
+ * most of all, and passing over attributes is cheaper than reading them.
+ */
+bool dwarf_die_read_function(struct reader *r, const struct dwarf_unit *unit,
+			     struct dwarf_die *ret);
 
 /* Appends the ranges of a DIE; ERROR_NO_MEMORY alone. */
 struct error *dwarf_die_ranges(const struct dwarf_sections *sections,
