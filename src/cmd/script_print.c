@@ -331,11 +331,11 @@ static struct error *put_address(struct script_printer *p,
 
 /* --- The values of a sample --------------------------------------------- */
 
-static const char *kernel_function(uint64_t address, void *arg)
+static const char *kernel_function(uint64_t *address, void *arg)
 {
 	const struct script_printer *p = arg;
 
-	return converter_kernel_name(p->converter, address, p->time);
+	return converter_kernel_name(p->converter, p->time, address);
 }
 
 /* The formats, read when a sample first needs them. */
@@ -355,8 +355,8 @@ static struct error *open_trace(struct script_printer *p)
 		message_warn("the recording has no formats of its tracepoints, so their fields are not shown");
 		return NULL;
 	}
-	return trace_events_create(f->tracing_data.data, f->tracing_data.count,
-				   &options, &p->trace);
+	return script_trace_start(f->tracing_data.data, f->tracing_data.count,
+				  &options, &p->trace);
 }
 
 static struct error *put_trace(struct script_printer *p,
@@ -372,8 +372,14 @@ static struct error *put_trace(struct script_printer *p,
 	error = open_trace(p);
 	if (error || !p->trace)
 		return error;
-	return trace_events_print(p->trace, sample->event->attr.config,
-				  sample->cpu, s->raw, s->raw_size, out);
+	error = script_trace_print(p->trace, sample->event->attr.config,
+				   sample->cpu, s->raw, s->raw_size, out);
+	if (!error)
+		return NULL;
+	message_warn_error(error);
+	error_destroy(error);
+	script_trace_end(take_ptr(p->trace));
+	return NULL;
 }
 
 static void put_data_src(struct script_printer *p, uint64_t data_src,
@@ -643,7 +649,7 @@ void script_printer_deinit(struct script_printer *p)
 		free(*path);
 	vec_deinit(&p->cgroup_paths);
 	map_deinit(&p->cgroups);
-	trace_events_destroy(p->trace);
+	script_trace_end(p->trace);
 	vec_deinit(&p->filter.symbols);
 	vec_deinit(&p->filter.dsos);
 	vec_deinit(&p->filter.stops);

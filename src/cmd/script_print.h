@@ -23,8 +23,8 @@
 #include "cmd/script_fields.h"
 #include "cmd/script_filter.h"
 #include "cmd/script_records.h"
+#include "cmd/script_trace.h"
 #include "convert/convert.h"
-#include "perfdata/trace_events.h"
 
 /* Where text goes. */
 struct script_output {
@@ -65,7 +65,7 @@ struct script_printer {
 	/* 0: no time was printed yet. */
 	uint64_t first_time;
 	uint64_t last_time;
-	struct trace_events *trace;
+	struct script_trace *trace;
 	bool trace_tried;
 	/* Of the sample at hand. */
 	uint64_t time;

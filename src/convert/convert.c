@@ -487,18 +487,19 @@ struct error *converter_frame(struct converter *c, uint64_t address,
 			   false, ret);
 }
 
-const char *converter_kernel_name(struct converter *c, uint64_t address,
-				  uint64_t time)
+const char *converter_kernel_name(struct converter *c, uint64_t time,
+				  uint64_t *address)
 {
 	const struct place place = { .pid = PROCESS_KERNEL, .time = time };
 	struct convert_frame *frame;
-	struct error *error = names_frame(&c->names, &place, address,
+	struct error *error = names_frame(&c->names, &place, *address,
 					  ADDRESS_KERNEL, false, &frame);
 
 	if (error) {
 		error_destroy(error);
 		return NULL;
 	}
+	*address -= frame->name ? frame->offset : 0;
 	return frame->name;
 }
 

@@ -261,9 +261,12 @@ struct error *converter_frame(struct converter *converter, uint64_t address,
 /* The name of a thread at that time, as samples have it; NULL: not known. */
 const char *converter_comm(struct converter *converter, uint32_t pid,
 			   uint32_t tid, uint64_t time);
-/* The name of the kernel's function at an address, or NULL. */
-const char *converter_kernel_name(struct converter *converter,
-				  uint64_t address, uint64_t time);
+/*
+ * The name of the kernel's function at *address, which becomes the function's;
+ * or NULL.
+ */
+const char *converter_kernel_name(struct converter *converter, uint64_t time,
+				  uint64_t *address);
 
 /* Events, features, counts of the file. */
 struct perfdata_reader *converter_reader(struct converter *converter);

@@ -7,16 +7,14 @@
 #include <string.h>
 #include <trace-seq.h>
 
-#include "base/bytes.h"
 #include "perfdata/record.h"
+#include "perfdata/tracing_data.h"
 
 enum {
 	/* No place that a field of a sample may name lies behind this. */
 	PLACE_MAX = 2 * RECORD_MAX_SIZE,
 	/* Zeros behind the sample, so that every place can be read. */
 	BUFFER_SIZE = 2 * PLACE_MAX,
-	/* Systems, and formats of one, that a section may have. */
-	COUNT_MAX = 1 << 16,
 };
 
 struct trace_events {
@@ -29,120 +27,74 @@ struct trace_events {
 	size_t used;
 };
 
-/* The end of the section as a NUL-terminated copy; NULL without memory. */
-static char *copy_text(const uint8_t *text, size_t size)
+/* A text of the section, NUL-terminated; NULL without memory. */
+static char *copy_text(const struct bytes *text)
 {
-	return text ? strndup((const char *)text, size) : NULL;
+	return strndup(text->data ? (const char *)text->data : "", text->size);
 }
 
-/* The next `size` bytes, which must be there. */
-static const uint8_t *take(struct reader *r, uint64_t size)
+static struct error *set_machine(struct trace_events *events,
+				 const struct tracing_section *section)
 {
-	if (size > reader_left(r)) {
-		r->failed = true;
-		return NULL;
-	}
-	return reader_bytes(r, (size_t)size);
-}
+	char *page = copy_text(&section->header_page);
 
-static const uint8_t *take_text(struct reader *r, uint64_t *size)
-{
-	reader_u64(r, size);
-	return take(r, *size);
-}
-
-static bool read_magic(struct trace_events *events, struct reader *r)
-{
-	static const uint8_t magic[] = "\027\010\104tracing";
-	const uint8_t *found = take(r, sizeof(magic) - 1);
-	uint8_t big_endian, long_size;
-	uint32_t page_size;
-
-	if (!found || memcmp(found, magic, sizeof(magic) - 1) != 0 ||
-	    !reader_cstr(r, NULL))
-		return false;
-	reader_u8(r, &big_endian);
-	reader_u8(r, &long_size);
-	reader_u32(r, &page_size);
-	if (r->failed || big_endian || (long_size != 4 && long_size != 8) ||
-	    page_size > INT_MAX)
-		return false;
+	if (!page)
+		return error_no_memory();
 	tep_set_file_bigendian(events->tep, TEP_LITTLE_ENDIAN);
-	tep_set_long_size(events->tep, long_size);
-	tep_set_page_size(events->tep, (int)page_size);
-	return true;
-}
-
-static bool is_named(struct reader *r, const char *name)
-{
-	const char *found = reader_cstr(r, NULL);
-
-	return found && !strcmp(found, name);
-}
-
-static bool read_headers(struct trace_events *events, struct reader *r)
-{
-	const uint8_t *text;
-	uint64_t size = 0;
-	char *copy;
-
-	if (!is_named(r, "header_page"))
-		return false;
-	text = take_text(r, &size);
-	copy = copy_text(text, (size_t)size);
-	if (copy)
-		tep_parse_header_page(events->tep, copy, strlen(copy),
-				      tep_get_long_size(events->tep));
-	free(copy);
-	return is_named(r, "header_event") && take_text(r, &size);
+	tep_set_long_size(events->tep, section->long_size == 4 ? 4 : 8);
+	tep_set_page_size(events->tep, (int)(section->page_size & INT_MAX));
+	tep_parse_header_page(events->tep, page, strlen(page),
+			      tep_get_long_size(events->tep));
+	free(page);
+	return NULL;
 }
 
 /* A format that cannot be read leaves its event without fields. */
-static void read_formats(struct trace_events *events, struct reader *r,
-			 const char *system)
+static struct error *add_format(struct trace_events *events,
+				const struct tracing_format *format)
 {
-	uint32_t count = 0;
+	char *text = copy_text(&format->text);
 
-	reader_u32(r, &count);
-	for (uint32_t i = 0; i < count && i < COUNT_MAX && !r->failed; i++) {
-		uint64_t size = 0;
-		const uint8_t *text = take_text(r, &size);
-		char *copy = copy_text(text, (size_t)size);
-
-		if (copy)
-			tep_parse_event(events->tep, copy, strlen(copy),
-					system);
-		free(copy);
-	}
+	if (!text)
+		return error_no_memory();
+	tep_parse_event(events->tep, text, strlen(text), format->system);
+	free(text);
+	return NULL;
 }
 
-static void read_systems(struct trace_events *events, struct reader *r)
+/* `0xffffffff8 : "rcu"`: libtraceevent reads past the end of other lines. */
+static bool is_string_line(const char *line, size_t n)
 {
-	uint32_t count = 0;
+	size_t at = 2;
 
-	read_formats(events, r, "ftrace");
-	reader_u32(r, &count);
-	for (uint32_t i = 0; i < count && i < COUNT_MAX && !r->failed; i++) {
-		const char *system = reader_cstr(r, NULL);
+	if (n < 2 || line[0] != '0' || line[1] != 'x')
+		return false;
+	at += strspn(line + at, "0123456789abcdef");
+	return at + 5 <= n && !strncmp(line + at, " : \"", 4) &&
+	       line[n - 1] == '"';
+}
 
-		if (system)
-			read_formats(events, r, system);
-	}
+/* The lines that are strings; NULL without memory. */
+static char *string_lines(char *text)
+{
+	struct strbuf lines = STRBUF_INIT;
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		if (is_string_line(line, strlen(line)))
+			strbuf_printf(&lines, "%s\n", line);
+	return strbuf_take(&lines);
 }
 
 /* Strings of the kernel that formats name by address. */
-static void read_strings(struct trace_events *events, struct reader *r)
+static void add_strings(struct trace_events *events, const struct bytes *text)
 {
-	uint32_t size = 0;
-	char *copy;
+	char *copy = copy_text(text);
+	char *lines = copy ? string_lines(copy) : NULL;
 
-	/* /proc/kallsyms, which perf leaves empty. */
-	reader_u32(r, &size);
-	take(r, size);
-	reader_u32(r, &size);
-	copy = copy_text(take(r, size), size);
-	if (copy)
-		tep_parse_printk_formats(events->tep, copy);
+	if (lines && *lines)
+		tep_parse_printk_formats(events->tep, lines);
+	free(lines);
 	free(copy);
 }
 
@@ -150,12 +102,29 @@ static char *resolve(void *arg, unsigned long long *address, char **module)
 {
 	struct trace_events *events = arg;
 
+	uint64_t start = *address;
+	const char *name =
+		events->options.function(&start, events->options.arg);
+
+	*address = start;
 	*module = NULL;
-	return (char *)(uintptr_t)events->options.function(
-		*address, events->options.arg);
+	return (char *)(uintptr_t)name;
 }
 
-static struct error *init(struct trace_events *events, struct reader *r)
+static struct error *fill(struct trace_events *events,
+			  const struct tracing_section *section)
+{
+	struct error *error = set_machine(events, section);
+
+	vec_for_each(format, &section->formats)
+		if (!error)
+			error = add_format(events, format);
+	if (!error)
+		add_strings(events, &section->printk_formats);
+	return error;
+}
+
+static struct error *init(struct trace_events *events)
 {
 	events->tep = tep_alloc();
 	events->buffer = calloc(1, BUFFER_SIZE);
@@ -168,34 +137,38 @@ static struct error *init(struct trace_events *events, struct reader *r)
 	if (events->options.function &&
 	    tep_set_function_resolver(events->tep, resolve, events))
 		return error_no_memory();
-	if (!read_magic(events, r) || !read_headers(events, r))
-		return error_create(ERROR_FORMAT,
-				    "the formats of the tracepoints are in no form that is known");
-	read_systems(events, r);
-	if (r->failed)
-		return reader_error(r, "formats of tracepoints");
-	read_strings(events, r);
 	return NULL;
 }
 
-struct error *trace_events_create(const void *section, size_t size,
-				  const struct trace_events_options *options,
+struct error *trace_events_create(const struct trace_events_options *options,
 				  struct trace_events **ret)
 {
-	struct reader r = reader_init(section, size);
 	struct trace_events *events = calloc(1, sizeof(*events));
 	struct error *error;
 
 	if (!events)
 		return error_no_memory();
 	events->options = *options;
-	error = init(events, &r);
+	error = init(events);
 	if (error) {
 		trace_events_destroy(events);
 		return error;
 	}
 	*ret = events;
 	return NULL;
+}
+
+struct error *trace_events_read(struct trace_events *events,
+				const void *section, size_t size)
+{
+	struct tracing_section parts;
+	struct error *error = tracing_data_decode(section, size, &parts);
+
+	if (error)
+		return error;
+	error = fill(events, &parts);
+	tracing_section_deinit(&parts);
+	return error;
 }
 
 void trace_events_destroy(struct trace_events *events)

@@ -3,11 +3,12 @@
  * Tracepoint samples as text: the raw bytes of a sample, put into words as the
  * tracepoint's own format says (perfdata/tracing_data.h).
  *
- * libtraceevent reads the formats. It takes offsets in them as they come, so a
- * sample is handed to it in a buffer with zeros behind, and an event that has a
- * field beyond the largest sample is printed without its fields. Plugins are
- * code found by the environment: they are loaded only if asked for, as perf
- * does. Not thread-safe.
+ * libtraceevent reads the formats, and trusts them: a broken one can end the
+ * program. Formats of a stranger's file are for a process that has nothing to
+ * lose (cmd/script_trace.h). Samples are handed to it in a buffer with zeros
+ * behind, and an event that has a field beyond the largest sample is printed
+ * without its fields. Plugins are code found by the environment: they are
+ * loaded only if asked for, as perf does. Not thread-safe.
  */
 #ifndef KAA_PERFDATA_TRACE_EVENTS_H
 #define KAA_PERFDATA_TRACE_EVENTS_H
@@ -22,8 +23,11 @@
 
 struct trace_events;
 
-/* The name of a kernel function, or NULL; valid until the next call. */
-typedef const char *trace_function_fn(uint64_t address, void *arg);
+/*
+ * The name of the kernel function at *address, which becomes where it begins;
+ * or NULL. Valid until the next call.
+ */
+typedef const char *trace_function_fn(uint64_t *address, void *arg);
 
 struct trace_events_options {
 	/* Load libtraceevent's plugins, which word some events anew. */
@@ -33,13 +37,15 @@ struct trace_events_options {
 	void *arg;
 };
 
-/*
- * Reads a TRACING_DATA section. What breaks its form is ERROR_TRUNCATED or
- * ERROR_FORMAT; a single format that cannot be read is left out.
- */
-struct error *trace_events_create(const void *section, size_t size,
-				  const struct trace_events_options *options,
+/* Without any format yet. */
+struct error *trace_events_create(const struct trace_events_options *options,
 				  struct trace_events **ret);
+/*
+ * Reads a TRACING_DATA section. What breaks its form fails as
+ * tracing_data_decode() does; a single format that cannot be read is left out.
+ */
+struct error *trace_events_read(struct trace_events *events,
+				const void *section, size_t size);
 void trace_events_destroy(struct trace_events *events);
 DEFINE_CLEANUP(trace_events, struct trace_events *, trace_events_destroy);
 

@@ -105,3 +105,127 @@ struct error *tracing_data_encode(const struct tracing_data *data,
 	put_text(out, &none);
 	return strbuf_error(out);
 }
+
+/* --- Taking it apart ---------------------------------------------------- */
+
+static struct bytes take_bytes(struct reader *r, uint64_t size)
+{
+	struct bytes none = {};
+
+	if (size > reader_left(r)) {
+		r->failed = true;
+		return none;
+	}
+	return (struct bytes){ reader_bytes(r, (size_t)size), (size_t)size };
+}
+
+static struct bytes take_text(struct reader *r)
+{
+	uint64_t size = 0;
+
+	reader_u64(r, &size);
+	return take_bytes(r, size);
+}
+
+static bool take_name(struct reader *r, const char *name)
+{
+	const char *found = reader_cstr(r, NULL);
+
+	return found && !strcmp(found, name);
+}
+
+static struct error *take_head(struct reader *r, struct tracing_section *ret)
+{
+	/* The version's number follows. */
+	const size_t length = sizeof("\027\010\104tracing") - 1;
+	struct bytes found = take_bytes(r, length);
+	uint8_t big_endian = 0;
+
+	if (!found.data || memcmp(found.data, magic, length) != 0 ||
+	    !reader_cstr(r, NULL))
+		return error_create(ERROR_FORMAT,
+				    "the formats of the tracepoints are in no form that is known");
+	reader_u8(r, &big_endian);
+	reader_u8(r, &ret->long_size);
+	reader_u32(r, &ret->page_size);
+	if (big_endian)
+		return error_create(ERROR_UNSUPPORTED,
+				    "the formats of the tracepoints are those of a big-endian machine");
+	return NULL;
+}
+
+/* Each has at least the bytes of its size, so the section bounds the count. */
+static struct error *take_formats(struct reader *r, const char *system,
+				  struct tracing_section *ret)
+{
+	uint32_t count = 0;
+
+	reader_u32(r, &count);
+	for (uint32_t i = 0; i < count && !r->failed; i++) {
+		struct tracing_format format = { system, take_text(r) };
+
+		if (!r->failed && !vec_push(&ret->formats, format))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *take_systems(struct reader *r, struct tracing_section *ret)
+{
+	struct error *error = take_formats(r, "ftrace", ret);
+	uint32_t count = 0;
+
+	reader_u32(r, &count);
+	for (uint32_t i = 0; i < count && !r->failed && !error; i++) {
+		const char *system = reader_cstr(r, NULL);
+
+		if (system)
+			error = take_formats(r, system, ret);
+	}
+	return error;
+}
+
+static struct error *take_section(struct reader *r, struct tracing_section *ret)
+{
+	struct error *error = take_head(r, ret);
+	uint32_t size = 0;
+	bool named;
+
+	if (error)
+		return error;
+	named = take_name(r, "header_page");
+	ret->header_page = take_text(r);
+	named &= take_name(r, "header_event");
+	take_text(r);
+	if (!named)
+		r->failed = true;
+	error = take_systems(r, ret);
+	if (error || r->failed)
+		return error ? error : reader_error(r, "formats of tracepoints");
+	/* /proc/kallsyms, which perf leaves empty. */
+	reader_u32(r, &size);
+	take_bytes(r, size);
+	reader_u32(r, &size);
+	ret->printk_formats = take_bytes(r, size);
+	return NULL;
+}
+
+struct error *tracing_data_decode(const void *section, size_t size,
+				  struct tracing_section *ret)
+{
+	struct reader r = reader_init(section, size);
+	struct tracing_section made = {};
+	struct error *error = take_section(&r, &made);
+
+	if (error) {
+		tracing_section_deinit(&made);
+		return error;
+	}
+	*ret = made;
+	return NULL;
+}
+
+void tracing_section_deinit(struct tracing_section *section)
+{
+	vec_deinit(&section->formats);
+}

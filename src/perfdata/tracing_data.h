@@ -28,6 +28,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 
 struct tracing_format {
 	const char *system;
@@ -45,6 +46,25 @@ struct tracing_data {
 	const struct tracing_format *formats;
 	size_t format_count;
 };
+
+/* A section taken apart; all borrowed from it. */
+struct tracing_section {
+	/* Bytes of a long and of a page. */
+	uint8_t long_size;
+	uint32_t page_size;
+	struct bytes header_page;
+	/* Empty if the section ends before. */
+	struct bytes printk_formats;
+	VEC(struct tracing_format) formats;
+};
+
+/*
+ * ERROR_FORMAT, ERROR_UNSUPPORTED (big-endian) or ERROR_TRUNCATED. Texts are
+ * taken as they are.
+ */
+struct error *tracing_data_decode(const void *section, size_t size,
+				  struct tracing_section *ret);
+void tracing_section_deinit(struct tracing_section *section);
 
 /* Appends the section, for this machine's byte order and size of long. */
 struct error *tracing_data_encode(const struct tracing_data *data,

@@ -6,6 +6,7 @@ KAA_SCRIPT_MATRIX=1 takes all sets on all recordings (some minutes) and prints h
 """
 import os
 import pathlib
+import random
 import re
 
 import pytest
@@ -198,6 +199,29 @@ def test_switch_off_switches_off(recordings, kaa):
     text = kaa("script", "-i", recordings("flat"), "--switch-off", "cpu-clock", "--show-on-off-events").stdout
     lines = text.splitlines()
     assert "cpu-clock:" in lines[-1] and not any("cpu-clock:" in line for line in lines[:-1])
+
+
+def test_damaged_formats_end_the_words_and_not_the_output(recordings, kaa, tmp_path):
+    """libtraceevent can be crashed by a format. Every fifth byte or so of all of them is another one."""
+    data = recordings("tracepoints")
+    raw = data.read_bytes()
+    table = int.from_bytes(raw[40:48], "little") + int.from_bytes(raw[48:56], "little")
+    start, size = (int.from_bytes(raw[table + 8 * i:table + 8 * i + 8], "little") for i in range(2))
+    whole = kaa("script", "-F", "comm,time,event", "-i", data).stdout
+    chance = random.Random(2)
+    for rare in (5, 50, 500):
+        for _ in range(4):
+            bad = bytearray(raw)
+            # Behind the texts of the pages' headers: sizes there would only end the section.
+            for place in range(start + size // 4, start + size):
+                if not chance.randrange(rare):
+                    bad[place] = chance.choice(b'()",->:?%& REC0x[]*')
+            copy = tmp_path / "damaged.data"
+            copy.write_bytes(bad)
+            assert kaa("script", "-F", "comm,time,event", "-i", copy).stdout == whole
+            result = kaa("script", "-i", copy, status=None)
+            assert result.status == 0 or "tracepoint" in result.stderr, result
+            assert result.status in (0, 1)
 
 
 def test_fields_of_tracepoints_without_their_formats(root, perf_sid, kaa, tmp_path):

@@ -209,6 +209,93 @@ static void test_bytes_of_nothing(void **state)
 }
 
 /* The section is kept as it is, and goes out as it came. */
+/* The section of all formats, to be freed. */
+static struct strbuf whole_section(void)
+{
+	const struct tracing_data data = {
+		.page_size = 4096,
+		.header_page = TEXT("PAGE\n"),
+		.header_event = TEXT("EVENT\n"),
+		.printk_formats = TEXT("0xf : \"x\"\n"),
+		.formats = formats,
+		.format_count = sizeof(formats) / sizeof(*formats),
+	};
+	struct strbuf out = STRBUF_INIT;
+
+	check(tracing_data_encode(&data, &out));
+	return out;
+}
+
+static bool same_text(const struct bytes *a, const struct bytes *b)
+{
+	return a->size == b->size && !memcmp(a->data, b->data, a->size);
+}
+
+static void test_taken_apart(void **state)
+{
+	struct strbuf out = whole_section();
+	struct tracing_section section;
+
+	(void)state;
+	check(tracing_data_decode(out.data, out.len, &section));
+	assert_int_equal(section.long_size, sizeof(long));
+	assert_int_equal(section.page_size, 4096);
+	assert_memory_equal(section.header_page.data, "PAGE\n", 5);
+	assert_int_equal(section.formats.count,
+			 sizeof(formats) / sizeof(*formats));
+	for (size_t i = 0; i < section.formats.count; i++) {
+		assert_string_equal(section.formats.data[i].system,
+				    formats[i].system);
+		assert_true(same_text(&section.formats.data[i].text,
+				      &formats[i].text));
+	}
+	assert_memory_equal(section.printk_formats.data, "0xf : \"x\"\n", 10);
+	tracing_section_deinit(&section);
+	strbuf_deinit(&out);
+}
+
+/* What ends in the middle fails; what lacks the last texts alone does not. */
+static void test_cut(void **state)
+{
+	struct strbuf out = whole_section();
+	size_t whole = 0;
+
+	(void)state;
+	for (size_t n = 0; n <= out.len; n++) {
+		struct tracing_section section;
+		/* Of its own, so that a reader beyond its end is found. */
+		char *copy = malloc(n ? n : 1);
+		struct error *error;
+
+		memcpy(copy, out.data, n);
+		error = tracing_data_decode(copy, n, &section);
+		if (!error) {
+			whole++;
+			assert_int_equal(section.formats.count, 4);
+			tracing_section_deinit(&section);
+		}
+		error_destroy(error);
+		free(copy);
+	}
+	assert_in_range(whole, 1, 40);
+	strbuf_deinit(&out);
+}
+
+static void test_not_a_section(void **state)
+{
+	struct strbuf out = whole_section();
+	struct tracing_section section;
+
+	(void)state;
+	out.data[14]++;
+	check_fails(tracing_data_decode(out.data, out.len, &section),
+		    ERROR_UNSUPPORTED, "big-endian");
+	out.data[3] = 'T';
+	check_fails(tracing_data_decode(out.data, out.len, &section),
+		    ERROR_FORMAT, "no form");
+	strbuf_deinit(&out);
+}
+
 static void test_feature(void **state)
 {
 	static const char section[] = "not looked at\0\377";
@@ -243,6 +330,9 @@ int main(void)
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_bytes_of_nothing),
 		cmocka_unit_test(test_feature),
+		cmocka_unit_test(test_taken_apart),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_not_a_section),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);
