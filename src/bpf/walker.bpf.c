@@ -754,6 +754,7 @@ static __always_inline int flush_chunk(void *ctx,
 	s->header.pid = w->pid;
 	s->tid = w->number;
 	s->flags = w->flags;
+	s->before = w->total - s->count;
 	opaque(count);
 	if (count > WALKER_CHUNK_FRAMES)
 		return 1;
@@ -997,6 +998,8 @@ static __always_inline int walk_end(void *ctx,
 {
 	const struct py_layout *l = &w->process.layout;
 
+	/* Also if the ring was full for a record, and is not any more. */
+	w->flags &= ~WALKER_CONTINUES;
 	if (!w->done)
 		w->flags |= WALKER_TOO_DEEP;
 	if ((l->flags & PY_CFRAMES) &&

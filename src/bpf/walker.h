@@ -105,7 +105,8 @@ struct walker_stack {
 	__u32 count;
 	/* The thread, numbered as header.pid is. */
 	__u32 tid;
-	__u32 reserved;
+	/* Frames in the records of this sample before this one. */
+	__u32 before;
 	/*
 	 * 3.10, 3.11: the activation beyond the outermost one that was matched
 	 * with a frame, 0 if there is none: if there is one, every frame's

@@ -12,8 +12,9 @@ struct code_pending {
 	uint64_t key;
 	uint32_t first_line;
 	enum py_lines_format format;
-	const char *filename;
-	const char *qualname;
+	char *filename;
+	char *qualname;
+	/* 0 once the table is whole. */
 	uint32_t lines_size;
 	uint32_t lines_have;
 	uint8_t *lines;
@@ -38,11 +39,20 @@ static void code_destroy(struct code *code)
 	free(code);
 }
 
+/* What is left stands in its place until room is made. */
+static void release(struct code_pending *pending)
+{
+	free(pending->filename);
+	free(pending->qualname);
+	free(pending->lines);
+	*pending = (struct code_pending){ .key = pending->key };
+}
+
 static void pending_destroy(struct code_pending *pending)
 {
 	if (!pending)
 		return;
-	free(pending->lines);
+	release(pending);
 	free(pending);
 }
 
@@ -99,9 +109,19 @@ static bool same_content(const struct code *a, const struct code *b)
 	       same_lines(&a->lines, &b->lines);
 }
 
+/* Most contents are seen again and again: only those that stay have a copy. */
+static bool own_strings(struct code_table *table, struct code *code)
+{
+	code->filename = arena_strndup(&table->strings, code->filename,
+				       strlen(code->filename));
+	code->qualname = arena_strndup(&table->strings, code->qualname,
+				       strlen(code->qualname));
+	return code->filename && code->qualname;
+}
+
 /*
- * Finds or adds the content; takes *code over. Two contents with one hash are
- * rare enough to keep both, the second without an entry.
+ * Finds or adds the content; takes *code over, whose strings are borrowed. Two
+ * contents with one hash are rare enough to keep both, the second without an entry.
  */
 static struct error *intern(struct code_table *table, struct code *code,
 			    uint64_t *ret)
@@ -120,7 +140,7 @@ static struct error *intern(struct code_table *table, struct code *code,
 		return NULL;
 	}
 	*ret = table->codes.count;
-	if (!vec_push(&table->codes, code))
+	if (!own_strings(table, code) || !vec_push(&table->codes, code))
 		goto no_memory;
 	return NULL;
 no_memory:
@@ -160,35 +180,23 @@ static struct error *finish(struct code_table *table,
 	return NULL;
 }
 
-static struct error *named_text(struct code_table *table, struct bytes text,
-				const char **ret)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	char *copy;
-
-	py_text_append_utf8(&out, text, TEXT_MAX);
-	if (out.failed)
-		return error_no_memory();
-	copy = arena_strndup(&table->strings, out.data, out.len);
-	if (!copy)
-		return error_no_memory();
-	*ret = copy;
-	return NULL;
-}
-
 struct error *code_table_named(struct code_table *table, uint32_t pid,
 			       struct bytes filename, struct bytes qualname,
 			       uint64_t *ret)
 {
+	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT, name = STRBUF_INIT;
 	struct code *code = calloc(1, sizeof(*code));
-	struct error *error;
+	struct error *error = NULL;
 
 	if (!code)
 		return error_no_memory();
 	code->no_lines = true;
-	error = named_text(table, filename, &code->filename);
-	if (!error)
-		error = named_text(table, qualname, &code->qualname);
+	py_text_append_utf8(&file, filename, TEXT_MAX);
+	py_text_append_utf8(&name, qualname, TEXT_MAX);
+	if (file.failed || name.failed)
+		error = error_no_memory();
+	code->filename = file.data;
+	code->qualname = name.data;
 	if (!error && table->sources)
 		error = sources_line(table->sources, (pid_t)pid, code->filename,
 				     code->qualname, &code->first_line);
@@ -199,13 +207,11 @@ struct error *code_table_named(struct code_table *table, uint32_t pid,
 	return intern(table, code, ret);
 }
 
-static struct error *take_text(struct code_table *table, struct reader *r,
-			       const struct walker_text *text,
-			       const char **ret)
+static struct error *take_text(struct reader *r, const struct walker_text *text,
+			       char **ret)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	const uint8_t *bytes = reader_bytes(r, text->size);
-	char *copy;
 
 	if (!bytes)
 		return reader_error(r, "a captured name");
@@ -215,15 +221,12 @@ static struct error *take_text(struct code_table *table, struct reader *r,
 		strbuf_puts(&out, "...");
 	if (out.failed)
 		return error_no_memory();
-	copy = arena_strndup(&table->strings, out.data, out.len);
-	if (!copy)
-		return error_no_memory();
-	*ret = copy;
-	return NULL;
+	*ret = strndup(out.data, out.len);
+	return *ret ? NULL : error_no_memory();
 }
 
-static struct error *take_code(struct code_table *table, const void *record,
-			       size_t size, struct code_pending **ret)
+static struct error *take_code(const void *record, size_t size,
+			       struct code_pending **ret)
 {
 	const struct walker_code *raw = record;
 	size_t fixed = offsetof(struct walker_code, text);
@@ -243,9 +246,9 @@ static struct error *take_code(struct code_table *table, const void *record,
 	pending->first_line = raw->first_line;
 	pending->format = (enum py_lines_format)raw->lines_format;
 	pending->lines_size = raw->lines_size;
-	error = take_text(table, &r, &raw->filename, &pending->filename);
+	error = take_text(&r, &raw->filename, &pending->filename);
 	if (!error)
-		error = take_text(table, &r, &raw->name, &pending->qualname);
+		error = take_text(&r, &raw->name, &pending->qualname);
 	if (!error && pending->lines_size != ~0u && pending->lines_size) {
 		pending->lines = malloc(pending->lines_size);
 		if (!pending->lines)
@@ -259,6 +262,35 @@ static struct error *take_code(struct code_table *table, const void *record,
 	return NULL;
 }
 
+/*
+ * Makes room among the captures. The walker will not write the rest of one again,
+ * so those that wait for it stay, unless they are too many to have one coming.
+ */
+static bool drop_finished(struct code_table *table)
+{
+	size_t count = table->pending.count, kept = 0;
+	bool ok = true;
+
+	vec_for_each(pending, &table->pending)
+		kept += (*pending)->lines_size != 0;
+	if (kept > PENDING_MAX / 2)
+		kept = 0;
+	map_clear(&table->pending_by_key);
+	vec_clear(&table->pending);
+	for (size_t i = 0; i < count; i++) {
+		struct code_pending *pending = table->pending.data[i];
+
+		if (!kept || !pending->lines_size) {
+			pending_destroy(pending);
+			continue;
+		}
+		ok &= map_insert(&table->pending_by_key, pending->key,
+				 table->pending.count, NULL) != NULL;
+		table->pending.data[table->pending.count++] = pending;
+	}
+	return ok;
+}
+
 /* Keeps a capture until its line table is whole; the newest of a key counts. */
 static struct error *keep_pending(struct code_table *table,
 				  struct code_pending *pending)
@@ -266,11 +298,9 @@ static struct error *keep_pending(struct code_table *table,
 	uint64_t *index;
 	bool is_new;
 
-	if (table->pending.count >= PENDING_MAX) {
-		vec_for_each(old, &table->pending)
-			pending_destroy(*old);
-		vec_clear(&table->pending);
-		map_clear(&table->pending_by_key);
+	if (table->pending.count >= PENDING_MAX && !drop_finished(table)) {
+		pending_destroy(pending);
+		return error_no_memory();
 	}
 	index = map_insert(&table->pending_by_key, pending->key,
 			   table->pending.count, &is_new);
@@ -289,8 +319,7 @@ static struct error *keep_pending(struct code_table *table,
 static struct error *record_code(struct code_table *table, const void *record, size_t size)
 {
 	struct code_pending *pending = NULL;
-	struct error *error =
-		take_code(table, record, size, &pending);
+	struct error *error = take_code(record, size, &pending);
 
 	if (error)
 		return error;
@@ -325,9 +354,7 @@ static struct error *record_lines(struct code_table *table, const void *record,
 	if (pending->lines_have < pending->lines_size)
 		return NULL;
 	error = finish(table, pending);
-	free(pending->lines);
-	pending->lines = NULL;
-	pending->lines_size = pending->lines_have = 0;
+	release(pending);
 	return error;
 }
 

@@ -26,6 +26,17 @@ void python_stack_deinit(struct python_stack *stack)
 	vec_deinit(&stack->frames);
 }
 
+/* The stack is one of which no frame could be read. */
+static void lose_frames(struct python_stack *stack,
+			const struct walker_stack *record)
+{
+	python_stack_clear(stack);
+	stack->flags = WALKER_UNREADABLE;
+	stack->pid = record->header.pid;
+	stack->tid = record->tid;
+	stack->whole = !(record->flags & WALKER_CONTINUES);
+}
+
 struct error *python_stack_add(struct python_stack *stack, const void *record,
 			       size_t size)
 {
@@ -38,6 +49,13 @@ struct error *python_stack_add(struct python_stack *stack, const void *record,
 	    raw->count * sizeof(raw->frames[0]) > size - fixed ||
 	    stack->frames.count > WALKER_MAX_FRAMES) {
 		python_stack_clear(stack);
+		return NULL;
+	}
+	/* A record with no place in what there is: others were lost. */
+	if (!raw->before)
+		python_stack_clear(stack);
+	if (raw->before != stack->frames.count) {
+		lose_frames(stack, raw);
 		return NULL;
 	}
 	if (!vec_reserve(&stack->frames, raw->count))

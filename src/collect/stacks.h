@@ -38,7 +38,10 @@ struct python_stack {
 /* Empties it. */
 void python_stack_clear(struct python_stack *stack);
 void python_stack_deinit(struct python_stack *stack);
-/* Adds a STACK record of the walker; one that makes no sense clears it. */
+/*
+ * Adds a STACK record of the walker; one that makes no sense clears it. Where one
+ * before it was lost the stack is of no frame, and unreadable.
+ */
 struct error *python_stack_add(struct python_stack *stack, const void *record,
 			       size_t size);
 

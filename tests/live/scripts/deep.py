@@ -23,6 +23,6 @@ def descend(n):
 
 
 if __name__ == "__main__":
-    end = time.time() + float(sys.argv[2])
-    while time.time() < end:
+    end = time.process_time() + float(sys.argv[2])
+    while time.process_time() < end:
         descend(int(sys.argv[1]))

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The walker's records as the recorder puts them together, also where some were lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collect/codes.h"
+#include "collect/stacks.h"
+
+/* --- stacks --- */
+
+static void add_stack(struct python_stack *stack, uint32_t before, uint32_t count, uint32_t flags)
+{
+	static struct walker_stack record;
+
+	record = (struct walker_stack){ .header = { WALKER_STACK, 7 }, .tid = 8, .flags = flags,
+					.count = count, .before = before };
+	for (uint32_t i = 0; i < count; i++)
+		record.frames[i].frame = before + i;
+	assert_null(python_stack_add(stack, &record,
+				     offsetof(struct walker_stack, frames) +
+					     count * sizeof(record.frames[0])));
+}
+
+static void test_stack_of_two_records(void **state)
+{
+	struct python_stack stack = {};
+
+	(void)state;
+	add_stack(&stack, 0, 512, WALKER_CONTINUES);
+	assert_false(stack.whole);
+	add_stack(&stack, 512, 10, 0);
+	assert_true(stack.whole);
+	assert_int_equal(stack.frames.count, 522);
+	for (size_t i = 0; i < stack.frames.count; i++)
+		assert_int_equal(stack.frames.data[i].frame, i);
+	assert_int_equal(stack.flags, 0);
+	python_stack_deinit(&stack);
+}
+
+/* What is left of a stack without its innermost frames would be a wrong one. */
+static void test_stack_without_its_first_record(void **state)
+{
+	struct python_stack stack = {};
+
+	(void)state;
+	add_stack(&stack, 0, 512, WALKER_CONTINUES);
+	python_stack_clear(&stack);
+	add_stack(&stack, 512, 512, WALKER_CONTINUES);
+	assert_false(stack.whole);
+	add_stack(&stack, 1024, 10, 0);
+	assert_true(stack.whole);
+	assert_int_equal(stack.frames.count, 0);
+	assert_int_equal(stack.flags, WALKER_UNREADABLE);
+	assert_int_equal(stack.pid, 7);
+	assert_int_equal(stack.tid, 8);
+	python_stack_deinit(&stack);
+}
+
+static void test_stack_without_its_last_record(void **state)
+{
+	struct python_stack stack = {};
+
+	(void)state;
+	add_stack(&stack, 0, 512, WALKER_CONTINUES);
+	add_stack(&stack, 0, 3, 0);
+	assert_true(stack.whole);
+	assert_int_equal(stack.frames.count, 3);
+	assert_int_equal(stack.flags, 0);
+	python_stack_deinit(&stack);
+}
+
+/* --- code objects --- */
+
+static void add_code(struct code_table *table, uint64_t key, const char *name, uint32_t lines_size)
+{
+	static struct walker_code record;
+	size_t size = strlen(name);
+
+	record = (struct walker_code){ .header = { WALKER_CODE, 7 }, .key = key, .first_line = 3,
+				       .lines_size = lines_size, .lines_format = PY_LINES_LNOTAB,
+				       .filename = { 4, 1, 0 }, .name = { (uint32_t)size, 1, 0 } };
+	memcpy(record.text, "a.py", 4);
+	memcpy(record.text + 4, name, size);
+	assert_null(code_table_record(table, &record,
+				      offsetof(struct walker_code, text) + 4 + size));
+}
+
+/* So many times: two bytes of code, then a line further. */
+static void add_lines(struct code_table *table, uint64_t key, uint32_t offset, uint32_t size)
+{
+	static struct walker_lines record;
+
+	record = (struct walker_lines){ .header = { WALKER_LINES, 7 }, .key = key, .offset = offset, .size = size };
+	for (uint32_t i = 0; i < size; i++)
+		record.bytes[i] = i % 2 ? 1 : 2;
+	assert_null(code_table_record(table, &record, offsetof(struct walker_lines, bytes) + size));
+}
+
+/* A ring may have been read up to the middle of a capture; others come meanwhile. */
+static void test_capture_in_two_parts(void **state)
+{
+	struct code_table table;
+	const struct code *code;
+
+	(void)state;
+	code_table_init(&table);
+	add_code(&table, 1, "waits", 8);
+	add_lines(&table, 1, 0, 4);
+	for (uint64_t key = 2; key < 20000; key++) {
+		add_code(&table, key, "other", 2);
+		add_lines(&table, key, 0, 2);
+	}
+	assert_null(code_table_find(&table, 1));
+	add_lines(&table, 1, 4, 4);
+	code = code_table_find(&table, 1);
+	assert_non_null(code);
+	assert_string_equal(code->qualname, "waits");
+	assert_int_equal(py_lines_find(&code->lines, 6), 6);
+	assert_int_equal(table.broken, 0);
+	code_table_deinit(&table);
+}
+
+/* Captures whose rest never comes do not pile up, and others work on. */
+static void test_captures_without_an_end(void **state)
+{
+	struct code_table table;
+
+	(void)state;
+	code_table_init(&table);
+	for (uint64_t key = 1; key < 100000; key++)
+		add_code(&table, key, "cut", 8);
+	assert_true(table.pending.count < 10000);
+	add_code(&table, 100000, "whole", 2);
+	add_lines(&table, 100000, 0, 2);
+	assert_non_null(code_table_find(&table, 100000));
+	code_table_deinit(&table);
+}
+
+/* Every process that starts has the same code objects under keys of its own. */
+static void test_the_same_code_takes_no_more_room(void **state)
+{
+	struct code_table table;
+	size_t used;
+
+	(void)state;
+	code_table_init(&table);
+	add_code(&table, 1, "same", 2);
+	add_lines(&table, 1, 0, 2);
+	used = table.strings.used;
+	for (uint64_t key = 2; key < 1000; key++) {
+		add_code(&table, key, "same", 2);
+		add_lines(&table, key, 0, 2);
+		assert_ptr_equal(code_table_find(&table, key), code_table_find(&table, 1));
+	}
+	assert_int_equal(table.codes.count, 1);
+	assert_int_equal(table.strings.used, used);
+	code_table_deinit(&table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stack_of_two_records),
+		cmocka_unit_test(test_stack_without_its_first_record),
+		cmocka_unit_test(test_stack_without_its_last_record),
+		cmocka_unit_test(test_capture_in_two_parts),
+		cmocka_unit_test(test_captures_without_an_end),
+		cmocka_unit_test(test_the_same_code_takes_no_more_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
