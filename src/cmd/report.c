@@ -13,6 +13,7 @@
 #include "cmd/missing.h"
 #include "cmd/pager.h"
 #include "cmd/progress.h"
+#include "cmd/report_tasks.h"
 #include "convert/header.h"
 #include "tui/tui.h"
 #include "view/report.h"
@@ -26,6 +27,7 @@ struct report_settings {
 	bool tui;
 	bool header_only;
 	bool stats;
+	bool tasks;
 	bool inverted;
 	const char *dsos;
 	const char *symbols;
@@ -318,8 +320,8 @@ static bool wants_text(const struct report_settings *s)
 {
 	const struct report_options *o = &s->options;
 
-	return s->header_only || s->stats || s->input.like_perf || o->quiet ||
-	       o->field_separator ||
+	return s->header_only || s->stats || s->tasks ||
+	       s->input.like_perf || o->quiet || o->field_separator ||
 	       o->callgraph.type == CALLGRAPH_FLAT ||
 	       o->callgraph.type == CALLGRAPH_FOLDED;
 }
@@ -398,6 +400,8 @@ static struct error *print(struct report_settings *s,
 		return print_headers(converter);
 	if (s->stats)
 		return print_stats(converter_reader(converter));
+	if (s->tasks)
+		return report_tasks(converter_reader(converter), stdout);
 	return print_report(s, converter);
 }
 
@@ -427,7 +431,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	error = print(settings, converter);
 	progress_end(&settings->progress);
 	pager_end(&pager);
-	if (!error && !settings->header_only && !settings->stats)
+	if (!error && !settings->header_only && !settings->stats &&
+	    !settings->tasks)
 		missing_report_damage(converter);
 	return error;
 }
@@ -521,6 +526,8 @@ static const struct option options[] = {
 		 "show that alone"),
 	OPT_BOOL(0, "stats", struct report_settings, stats,
 		 "count the records by type instead"),
+	OPT_BOOL(0, "tasks", struct report_settings, tasks,
+		 "show the threads, each below the one that started it, instead"),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct report_settings),
 	OPT_END(),
