@@ -53,6 +53,7 @@ static const char keys[] =
 	"/           zoom into functions whose name has a text; empty: out of it\n"
 	"Esc         leave the zoom that was made last\n"
 	"F           percentages of what is zoomed into, or of everything\n"
+	"L           leave out entries and branches below a percentage\n"
 	"\n"
 	"Tab, Shift-Tab   the next event, the one before\n"
 	"i           how it was recorded, and what it lacks\n"
@@ -359,6 +360,27 @@ static struct error *toggle_whole(struct report_view *r)
 	return entries_rebuild(e, false);
 }
 
+static struct error *limit_percent(struct report_view *r)
+{
+	struct entries *e = entries_of(r);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	bool accepted;
+	char *end;
+	double value;
+	struct error *error = view_prompt(r->ui, &r->view, "Percent, at least",
+					  &text, NULL, NULL, &accepted);
+
+	if (error || !accepted)
+		return error;
+	value = strtod(text.data, &end);
+	if (end == text.data || *end || !(value >= 0 && value <= 100)) {
+		ui_say(r->ui, "'%s' is no percentage", text.data);
+		return NULL;
+	}
+	e->options.percent_limit = e->options.callgraph.threshold = value;
+	return entries_rebuild(e, false);
+}
+
 /* --- Opening ------------------------------------------------------------ */
 
 static struct error *open_all(struct report_view *r, uint32_t node)
@@ -421,7 +443,7 @@ static struct error *show_information(struct report_view *r)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *error;
 
-	strbuf_puts(&text, "What is missing\n\n");
+	strbuf_puts(&text, "Notes\n\n");
 	strbuf_puts(&text, r->notes.len ? r->notes.data : "Nothing.\n");
 	strbuf_puts(&text, "\nThe recording\n\n");
 	strbuf_puts(&text, "file : ");
@@ -586,6 +608,8 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case TUI_KEY_TAB:
 	case TUI_KEY_BACK_TAB:
 		return next_event(r, pressed == TUI_KEY_TAB);
+	case 'L':
+		return limit_percent(r);
 	case 'i':
 		return show_information(r);
 	case 'P':

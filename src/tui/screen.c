@@ -117,6 +117,9 @@ static void take_signal(int number)
 		stop();
 		break;
 	case SIGCONT:
+		/* After SIGSTOP, which tells nobody, the modes are the shell's. */
+		if (!isendwin())
+			reset_prog_mode();
 		clearok(stdscr, TRUE);
 		fit_window();
 		break;
