@@ -439,9 +439,12 @@ static struct error *see_event(struct script_fields *fields,
 		if (of->fields & SCRIPT_DSOFF)
 			of->fields |= SCRIPT_DSO;
 	}
-	/* Without a chain a tracepoint's place says nothing. */
+	/*
+	 * Without a chain a tracepoint's place says nothing. Of a pipe perf
+	 * knows too late that there is one.
+	 */
 	if (kind == SCRIPT_KIND_TRACEPOINT && chain && !fields->no_chains &&
-	    !of->is_set)
+	    !of->is_set && !(is_pipe && fields->like_perf))
 		of->fields |= SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF |
 			      SCRIPT_DSO;
 	return NULL;

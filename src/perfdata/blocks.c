@@ -233,7 +233,8 @@ struct error *stream_next(struct stream *stream, struct stream_record *ret)
 	return NULL;
 }
 
-struct error *stream_skip(struct stream *stream, uint64_t n, uint64_t *ret)
+struct error *stream_take(struct stream *stream, uint64_t n, struct strbuf *out,
+			  uint64_t *ret)
 {
 	uint64_t left = n;
 
@@ -247,6 +248,9 @@ struct error *stream_skip(struct stream *stream, uint64_t n, uint64_t *ret)
 			break;
 		if (step > left)
 			step = left;
+		if (out)
+			strbuf_append(out, stream->block->data + stream->pos,
+				      step);
 		stream->pos += step;
 		left -= step;
 	}

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 
 struct block {
 	struct block *next_free;
@@ -90,8 +91,12 @@ struct stream_record {
 
 void stream_deinit(struct stream *stream);
 struct error *stream_next(struct stream *stream, struct stream_record *ret);
-/* Leaves n bytes out; *ret says how many were there. */
-struct error *stream_skip(struct stream *stream, uint64_t n, uint64_t *ret);
+/*
+ * Takes n bytes that are no records, appended to out if that is not NULL; *ret
+ * says how many were there.
+ */
+struct error *stream_take(struct stream *stream, uint64_t n, struct strbuf *out,
+			  uint64_t *ret);
 /* Bytes that are in the stream but not cut yet. */
 size_t stream_left(const struct stream *stream);
 

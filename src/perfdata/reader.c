@@ -20,6 +20,8 @@
 /* Bounds of what is read at once: ids of one event, one feature's payload. */
 #define MAX_IDS_SIZE (64u << 20)
 #define MAX_FEATURE_SIZE (256u << 20)
+/* The formats of all tracepoints of a kernel take some 2 MiB. */
+#define TRACING_DATA_MAX (64u << 20)
 /* Bytes of a stack that are worth a call of their own not to be read. */
 #define GAP_MIN 4096
 /* What the kernel is told ahead, and what is read ahead of a stack. */
@@ -512,18 +514,35 @@ static void count_record(struct perfdata_reader *r, uint32_t type)
 		r->stats.unknown_records++;
 }
 
+/* Formats of tracepoints, which a pipe has in between. */
+static struct error *take_tracing_data(struct perfdata_reader *r, uint64_t size,
+				       uint64_t padded, uint64_t *taken)
+{
+	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
+	bool keep = size <= TRACING_DATA_MAX;
+	struct error *err;
+
+	err = stream_take(&r->outer, padded, keep ? &data : NULL, taken);
+	if (!err)
+		err = strbuf_error(&data);
+	if (err || !keep || data.len < size)
+		return err;
+	return features_set_tracing_data(&r->features, data.data,
+					 (size_t)size);
+}
+
 /*
  * Bytes that follow a record in the file without being part of it: traces of
  * AUXTRACE, tracing data in pipes.
  */
-static struct error *skip_payload(struct perfdata_reader *r,
+static struct error *take_payload(struct perfdata_reader *r,
 				  const struct perf_event_header *header)
 {
 	struct reader body = reader_init(header, header->size);
 	struct error *err;
 	uint64_t size = 0;
-	uint64_t skipped;
-	uint32_t small;
+	uint64_t taken;
+	uint32_t small = 0;
 
 	reader_skip(&body, sizeof(*header));
 	if (header->type == PERFDATA_AUXTRACE) {
@@ -534,9 +553,12 @@ static struct error *skip_payload(struct perfdata_reader *r,
 	}
 	if (!size)
 		return NULL;
-	err = stream_skip(&r->outer, size, &skipped);
-	if (!err && skipped < size)
-		r->stats.missing_bytes += size - skipped;
+	if (small)
+		err = take_tracing_data(r, small, size, &taken);
+	else
+		err = stream_take(&r->outer, size, NULL, &taken);
+	if (!err && taken < size)
+		r->stats.missing_bytes += size - taken;
 	return err;
 }
 
@@ -560,7 +582,7 @@ static struct error *next_raw(struct perfdata_reader *r,
 		if (err || !ret->header)
 			return err;
 		if (!is_compressed(ret)) {
-			err = skip_payload(r, ret->header);
+			err = take_payload(r, ret->header);
 			break;
 		}
 		count_record(r, ret->header->type);

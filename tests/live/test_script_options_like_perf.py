@@ -160,6 +160,18 @@ def tell(request):
         print(f"\n{COMPARED['equal']} outputs equal, {COMPARED['refused']} refused by both")
 
 
+def test_tracepoints_from_a_pipe(root, perf_sid, perf_inside, kaa_inside, tmp_path):
+    """There the formats stand between the records."""
+    program, data = tmp_path / "tasks", tmp_path / "pipe.data"
+    run(["gcc", "-O1", "-pthread", "-o", program, PROGRAMS / "tasks.c"])
+    run([*TRACEFS, "sh", "-c", f"{' '.join(perf_sid.command)} record -q -g -e sched:sched_process_exec,raw_syscalls:sys_enter "
+         f"-o - -- {program} > {data}"], timeout=60)
+    raw = data.read_bytes()
+    expected = perf_inside("script", "-i", "-", data=raw).stdout
+    assert expected.count(" NR ") > 20
+    assert kaa_inside("script", "--like-perf", "-i", "-", data=raw).stdout.splitlines() == expected.splitlines()
+
+
 # What perf refuses, and a word of the reason that kaa gives, too.
 REFUSED = [
     ("-F addr", "ADDR"), ("-F +iregs", "IREGS"), ("-F +uregs", "UREGS"), ("-F +cgroup", "CGROUP"), ("-F +tod", "tod"),

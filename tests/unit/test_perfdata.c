@@ -961,8 +961,7 @@ static void test_pipe(void **state)
 	assert_int_equal(events->list.count, 2);
 	assert_string_equal(events->list.data[0]->name, "task-clock:u");
 	check_features(perfdata_reader_features(reader));
-	assert_false(features_have(perfdata_reader_features(reader),
-				   FEATURE_TRACING_DATA));
+	check_tracing_data(perfdata_reader_features(reader));
 	perfdata_reader_destroy(reader);
 
 	for (size_t n = 0; n < size; n++)
