@@ -327,18 +327,25 @@ static struct entry_name name_of(const struct entries *e, uint32_t id)
 	return name;
 }
 
-static void select_name(struct entries *e, const struct entry_name *name)
+/* The first row of that name; lines do not count if any_line. */
+static bool select_name(struct entries *e, struct entry_name name,
+			bool any_line)
 {
+	if (any_line)
+		name.line = 0;
 	for (size_t i = 0; i < e->browser.rows.count; i++) {
 		uint32_t node = e->browser.rows.data[i];
 		struct entry_name other =
 			name_of(e, e->browser.nodes.data[node].ref);
 
-		if (!memcmp(&other, name, sizeof(other))) {
+		if (any_line)
+			other.line = 0;
+		if (!memcmp(&other, &name, sizeof(other))) {
 			browser_select(&e->browser, i);
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
 struct error *entries_rebuild(struct entries *entries, bool places)
@@ -367,8 +374,10 @@ struct error *entries_rebuild(struct entries *entries, bool places)
 		error = build_tree(entries);
 	if (!error)
 		error = list_entries(entries);
-	if (!error && selected != BROWSER_NONE)
-		select_name(entries, &name);
+	/* Between functions and lines the function stays. */
+	if (!error && selected != BROWSER_NONE &&
+	    !select_name(entries, name, false))
+		(void)select_name(entries, name, true);
 	return error;
 }
 

@@ -360,6 +360,12 @@ def test_other_forms(kaa, recording, tmp_path):
         ours, theirs = (sorted([*row[:4], row[4][:24], row[5]] for row in rows if "py::" in row[-1]) for rows in (ours, theirs))
         assert ours == theirs
         assert any(re.match(r"two_threads\.py:\d+$", row[4]) for row in ours)
+        terminal.press("home", "s", "py::right:", "enter", "l")
+        selected = int(re.search(r" (\d+)/\d+$", terminal.lines()[0])[1]) - 1
+        assert "py::right:" in " ".join(split_rows(printed(terminal, tmp_path))[0][selected])
+        terminal.press("l")
+        selected = int(re.search(r" (\d+)/\d+$", terminal.lines()[0])[1]) - 1
+        assert "py::right:" in " ".join(split_rows(printed(terminal, tmp_path))[0][selected])
         terminal.press("l", "L", "3", "enter", "E")
         entries, chains = text_entries(kaa, recording, "--percent-limit", "3")
         assert split_rows(printed(terminal, tmp_path)) == (entries, chains)
