@@ -33,6 +33,7 @@ struct error *names_init(struct names *names,
 		.root = options->root,
 		.debug_dir = options->debug_dir,
 		.buildid_dir = options->buildid_dir,
+		.versions = options->like_perf,
 	};
 	struct error *error;
 

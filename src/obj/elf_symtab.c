@@ -17,6 +17,7 @@ struct load {
 	struct elf_file *file;
 	struct symtab *tab;
 	unsigned int skipped;
+	bool versions;
 };
 
 static bool is_wanted(const struct elf_symbol *sym)
@@ -58,8 +59,9 @@ static struct error *add_table(struct load *load, struct elf_file *from,
 		if (!is_wanted(&sym) || !elf_file_is_exec(load->file, sym.vaddr))
 			continue;
 		error = symtab_add(load->tab, sym.vaddr, sym.size, sym.name,
-				   name_len(sym.name), sym.type, sym.binding,
-				   0);
+				   load->versions ? strlen(sym.name)
+						  : name_len(sym.name),
+				   sym.type, sym.binding, 0);
 		if (error)
 			return error;
 	}
@@ -311,9 +313,10 @@ static bool has_x86_plt(const struct elf_file *file)
 }
 
 struct error *elf_symtab_load(struct elf_file *file, struct elf_file *debug,
-			      struct symtab *ret, unsigned int *skipped)
+			      bool versions, struct symtab *ret,
+			      unsigned int *skipped)
 {
-	struct load load = { .file = file, .tab = ret };
+	struct load load = { .file = file, .tab = ret, .versions = versions };
 	struct error *error = NULL;
 
 	if (debug)

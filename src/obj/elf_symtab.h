@@ -19,9 +19,11 @@
  * Fills *ret, which must be zero-initialised, and finishes it. debug is the
  * separate debug file, or NULL. A symbol table that is broken is left out as
  * far as it is; *skipped, if not NULL, counts tables with faults. No symbols
- * at all is no error. The symtab does not need the files any more.
+ * at all is no error. versions: names keep GNU's symbol versions, where the table
+ * has them (`cfree@GLIBC_2.2.5`). The symtab does not need the files any more.
  */
 struct error *elf_symtab_load(struct elf_file *file, struct elf_file *debug,
-			      struct symtab *ret, unsigned int *skipped);
+			      bool versions, struct symtab *ret,
+			      unsigned int *skipped);
 
 #endif

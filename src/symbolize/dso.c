@@ -75,6 +75,7 @@ struct error *dso_store_create(const struct dso_options *options,
 		.buildid_dir = copy_option(&store->strings,
 					   options->buildid_dir),
 		.live = options->live,
+		.versions = options->versions,
 	};
 	if (!own->symfs != !options->symfs || !own->root != !options->root ||
 	    !own->debug_dir != !options->debug_dir ||
@@ -458,7 +459,9 @@ static struct error *load_symbols(struct dso *dso, struct elf_file *elf)
 		error = forgive(dso_find_debug(&dso->store->options, dso->root,
 					       dso->path, elf, &debug));
 	if (!error)
-		error = elf_symtab_load(elf, debug, &dso->symtab, NULL);
+		error = elf_symtab_load(elf, debug,
+					dso->store->options.versions,
+					&dso->symtab, NULL);
 	if (error)
 		symtab_deinit(&dso->symtab);
 	return forgive(error);

@@ -44,6 +44,8 @@ struct dso_options {
 	 * (a recorder), and not those of a file.
 	 */
 	bool live;
+	/* Names with GNU's symbol versions, where files have them. */
+	bool versions;
 };
 
 enum dso_kind {

@@ -83,6 +83,23 @@ static void put_srcline(const struct profile *profile,
 	}
 }
 
+/* In brackets, for what is no source; many have their own. */
+static void put_file_of_code(const struct profile *profile,
+			     const struct profile_frame *frame,
+			     struct strbuf *out)
+{
+	const struct profile_dso *dso =
+		frame ? profile_dso(profile, frame->dso) : NULL;
+	const char *name = dso ? profile_string(profile, dso->short_name, "")
+			       : "[unknown]";
+
+	if (*name != '[')
+		strbuf_putc(out, '[');
+	text_append(out, name, strlen(name));
+	if (*name != '[')
+		strbuf_putc(out, ']');
+}
+
 static void put_srcfile(const struct profile *profile,
 			const struct profile_frame *frame, bool hit,
 			const struct report_options *options,
@@ -97,12 +114,7 @@ static void put_srcfile(const struct profile *profile,
 		put_file(profile, frame, options, out);
 		return;
 	}
-	strbuf_putc(out, '[');
-	if (frame && frame->dso != PROFILE_NONE)
-		put_dso(profile, frame, out);
-	else
-		strbuf_puts(out, "unknown");
-	strbuf_putc(out, ']');
+	put_file_of_code(profile, frame, out);
 }
 
 void source_text(const struct profile *profile,

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!file)
 		return 0;
 	read_segments(file);
-	error_destroy(elf_symtab_load(file, NULL, &tab, NULL));
+	error_destroy(elf_symtab_load(file, NULL, false, &tab, NULL));
 	symtab_find(&tab, file->entry);
 	symtab_deinit(&tab);
 	error_destroy(elf_file_find_symbol(file, "main", &symbol));

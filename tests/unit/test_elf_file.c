@@ -121,7 +121,7 @@ static void check_symbols(struct elf_file *file)
 	/* An undefined symbol is none. */
 	expect_code(elf_file_find_symbol(file, "absent", &symbol),
 		    ERROR_NOT_FOUND);
-	assert_null(elf_symtab_load(file, NULL, &tab, NULL));
+	assert_null(elf_symtab_load(file, NULL, false, &tab, NULL));
 	assert_int_equal(tab.count, 2);
 	assert_string_equal(symtab_find(&tab, TEXT + 0x2f)->name, "alpha");
 	assert_null(symtab_find(&tab, TEXT + 0x30));
@@ -275,7 +275,7 @@ static void test_minidebuginfo(void **state)
 	open_synthetic(&elf, &file);
 	expect_code(elf_file_minidebug(file, &(struct elf_file *){ NULL }),
 		    ERROR_FORMAT);
-	assert_null(elf_symtab_load(file, NULL, &(struct symtab){}, NULL));
+	assert_null(elf_symtab_load(file, NULL, false, &(struct symtab){}, NULL));
 }
 
 static void test_debuglink(void **state)
@@ -329,7 +329,7 @@ static void use_all(const void *bytes, size_t size)
 		error_destroy(elf_file_read_image(file,
 						  file->segments[i].vaddr, buf,
 						  sizeof(buf)));
-	error_destroy(elf_symtab_load(file, NULL, &tab, NULL));
+	error_destroy(elf_symtab_load(file, NULL, false, &tab, NULL));
 	symtab_find(&tab, TEXT + 0x10);
 	symtab_deinit(&tab);
 }
