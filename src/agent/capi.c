@@ -136,7 +136,9 @@ static const char *find(void)
 	     !found._PyInterpreterState_GetEvalFrameFunc ||
 	     !found.PyInterpreterState_Get))
 		return "this CPython does not export its eval hook";
-	if (!find_offsets(found.version, &found.offsets))
+	found.free_threaded = strstr(version(), "free-threading");
+	if (!found.free_threaded &&
+	    !find_offsets(found.version, &found.offsets))
 		return "this build of CPython has structures that are not known";
 	capi = found;
 	return NULL;
@@ -186,6 +188,8 @@ const char *agent_capi_check(void)
 	static bool checked, fits;
 	void *code;
 
+	if (capi.free_threaded)
+		return "free-threaded CPython cannot be hooked";
 	if (checked)
 		goto out;
 	code = capi.PyCode_NewEmpty("kaa", "check", CHECK_LINE);

@@ -125,6 +125,8 @@ struct capi_offsets {
 struct capi {
 	/* PY_VERSION_HEX, 0 before agent_capi_find(). */
 	uint32_t version;
+	/* Its own support for trampolines can be used, no more: no offsets. */
+	bool free_threaded;
 	struct capi_offsets offsets;
 #define X(ret, name, arguments) ret(*name) arguments;
 	CAPI_FUNCTIONS(X)

@@ -99,6 +99,12 @@ static void activate_builtin(const char *backend)
 	activate(backend);
 }
 
+/* Where it can: free-threaded CPython has but what is its own. */
+static bool agent_does_all(void)
+{
+	return switches_always() && !capi.free_threaded;
+}
+
 /*
  * What is CPython's own is left to it, unless the agent shall do all. It is not activated
  * twice, which 3.13 does not survive.
@@ -107,9 +113,10 @@ static void obey(const struct switches *switches)
 {
 	if (!switches->backend)
 		return;
-	if (switches_always() || !sys_api_builtin_has(switches->backend))
+	if (agent_does_all() || !sys_api_builtin_has(switches->backend))
 		activate(switches->backend);
-	else if (switches->by_agent && !switches->by_cpython)
+	else if ((switches->by_agent || capi.free_threaded) &&
+		 !switches->by_cpython)
 		activate_builtin(switches->backend);
 }
 
@@ -158,9 +165,9 @@ static void start(void)
 	mark(interp);
 	agent_prepare();
 	/* Only where it was started before the agent: agent_early() comes first. */
-	if (switches_always())
+	if (agent_does_all())
 		sys_api_builtin_stop();
-	if (switches_always() || sys_api_builtin() == SYS_API_MISSING)
+	if (agent_does_all() || sys_api_builtin() == SYS_API_MISSING)
 		sys_api_install();
 	if (is_main(interp))
 		start_main();

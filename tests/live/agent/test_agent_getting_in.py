@@ -298,3 +298,40 @@ def test_linked_and_opened_late(build_dir, newest_python, tmp_path):
             "assert c.system(b'exit 3') >> 8 == 3 and os.system('exit 4') >> 8 == 4\n"
             "c.execlp(b'sh', b'sh', b'-c', b'exit 5', None)")
     run([newest_python.path, "-c", code, library], status=5)
+
+
+# --- free-threaded ---
+
+SEEN = """
+import os, sys, threading
+def function():
+    pass
+threads = [threading.Thread(target=lambda: [function() for _ in range(1000)]) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+path = "/tmp/perf-%d.map" % os.getpid()
+print(sys.is_stack_trampoline_active(), os.path.exists(path) and "py::function:" in open(path).read(), sorted(sys._xoptions))
+if os.path.exists(path):
+    os.unlink(path)
+"""
+
+
+@pytest.fixture
+def free_threaded():
+    path = os.environ.get("KAA_FREE_THREADED_PYTHON")
+    if not path:
+        pytest.skip("no free-threaded CPython here (Debian has none): name one of 3.13 or later in KAA_FREE_THREADED_PYTHON")
+    return path
+
+
+@pytest.mark.parametrize("options", [["--perf"], ["--perf", "--always"], ["--always", "X"], ["--perf-elf"]], ids=" ".join)
+def test_free_threaded_has_its_own_support_alone(kaa, free_threaded, options):
+    switches = ["-X", "perf"] if "X" in options else []
+    result = kaa("run", *[option for option in options if option != "X"], free_threaded, *switches, "-c", SEEN)
+    if options == ["--perf-elf"]:
+        assert result.stdout == "False False []\n"
+        assert "kaa: no trampolines (perf_elf)" in result.stderr and "free-threaded CPython cannot be hooked" in result.stderr, result
+    else:
+        assert result.stdout == f"True True {['perf'] if switches else []}\n" and not result.stderr, result
