@@ -193,6 +193,9 @@ struct error *recorder_run(struct recorder *recorder)
 {
 	struct error *error = recorder_open_signals(recorder);
 
+	/* What starts while the others are looked at has records of its own. */
+	if (!error && !recorder->options.sampler.enable_on_exec)
+		error = sampler_enable_tasks(&recorder->sampler);
 	if (!error)
 		error = recorder_synthesize(recorder);
 	if (!error)

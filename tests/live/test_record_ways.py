@@ -219,6 +219,50 @@ def test_whole_system(kaa, newest_python, tmp_path):
     assert names_in(samples)["beside"] > 0.98 * len(samples)
 
 
+def test_processes_that_start_with_the_recording(kaa, newest_python, tmp_path):
+    """A Python that started while kaa looked at the others is one like them."""
+    go, data = tmp_path / "go", tmp_path / "perf.data"
+    child = write(tmp_path / "child.py", f"""
+import os, time
+def of_a_child():
+    end = time.process_time() + 0.06
+    while time.process_time() < end:
+        pass
+while not os.path.exists({str(go)!r}):
+    time.sleep(0.05)
+of_a_child()
+""")
+    # Many threads, so that looking at all processes takes its time.
+    parent = write(tmp_path / "parent.py", f"""
+import os, subprocess, sys, threading, time
+ended = threading.Event()
+threading.stack_size(65536)
+threads = [threading.Thread(target=ended.wait) for _ in range(2000)]
+for thread in threads: thread.start()
+print("ready", flush=True)
+children = []
+while not os.path.exists({str(go)!r}):
+    children.append(subprocess.Popen([sys.executable, "-I", "-S", {str(child)!r}]))
+    time.sleep(0.02)
+print(*[process.pid for process in children], flush=True)
+for process in children: process.wait()
+print("done", flush=True)
+ended.set()
+""")
+    with started([*newest_python.command, parent], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        with kaa.start("record", "-a", "-F", "999", "-o", data, "--", "sh", "-c", f"touch {go}; exec sleep 60") as recorder:
+            children = {int(word) for word in target.stdout.readline().split()}
+            assert target.stdout.readline() == b"done\n"
+            recorder.send_signal(signal.SIGINT)
+            recorder.wait(timeout=60)
+    samples = [sample for sample in samples_of(kaa, data) if sample.tid in children]
+    counts = collections.Counter(sample.tid for sample in samples)
+    named = {sample.tid for sample in samples if any(name == "of_a_child" for name, _, _ in sample.python)}
+    unnamed = {tid: count for tid, count in counts.items() if count >= 20 and tid not in named}
+    assert len(named) > 3 and not unnamed, (len(children), len(named), unnamed)
+
+
 def test_one_thread(kaa, newest_python, tmp_path):
     """-t: that thread alone."""
     script = write(tmp_path / "threads.py", SPIN + """

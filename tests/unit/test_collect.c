@@ -95,7 +95,8 @@ static void add_lines(struct code_table *table, uint64_t key, uint32_t offset, u
 {
 	static struct walker_lines record;
 
-	record = (struct walker_lines){ .header = { WALKER_LINES, 7 }, .key = key, .offset = offset, .size = size };
+	record = (struct walker_lines){ .header = { WALKER_LINES, 7 }, .key = key,
+					.offset = offset, .size = size };
 	for (uint32_t i = 0; i < size; i++)
 		record.bytes[i] = i % 2 ? 1 : 2;
 	assert_null(code_table_record(table, &record, offsetof(struct walker_lines, bytes) + size));
