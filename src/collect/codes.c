@@ -25,11 +25,13 @@ enum {
 	TEXT_MAX = 8192,
 	/* Started captures that wait for the rest of their line table. */
 	PENDING_MAX = 4096,
+	MEMORY_MAX = 1 << 30,
 };
 
 void code_table_init(struct code_table *table)
 {
-	*table = (struct code_table){ .next_address = KAA_FIRST_SPAN };
+	*table = (struct code_table){ .next_address = KAA_FIRST_SPAN,
+				      .memory_max = MEMORY_MAX };
 }
 
 static void code_destroy(struct code *code)
@@ -109,6 +111,13 @@ static bool same_content(const struct code *a, const struct code *b)
 	       same_lines(&a->lines, &b->lines);
 }
 
+static size_t code_memory(const struct code *code)
+{
+	return sizeof(*code) + strlen(code->filename) + strlen(code->qualname) +
+	       code->lines.line_count * sizeof(*code->lines.lines) +
+	       code->lines.range_count * sizeof(*code->lines.ranges);
+}
+
 /* Most contents are seen again and again: only those that stay have a copy. */
 static bool own_strings(struct code_table *table, struct code *code)
 {
@@ -142,6 +151,7 @@ static struct error *intern(struct code_table *table, struct code *code,
 	*ret = table->codes.count;
 	if (!own_strings(table, code) || !vec_push(&table->codes, code))
 		goto no_memory;
+	table->memory += code_memory(code);
 	return NULL;
 no_memory:
 	code_destroy(code);
@@ -149,12 +159,13 @@ no_memory:
 }
 
 static struct error *finish(struct code_table *table,
-			    struct code_pending *pending)
+			    const struct code_pending *pending)
 {
 	struct code *code = calloc(1, sizeof(*code));
 	struct bytes lines = { pending->lines, pending->lines_size };
 	struct error *error;
 	uint64_t index = 0, *place;
+	bool is_new;
 
 	if (!code)
 		return error_no_memory();
@@ -173,10 +184,21 @@ static struct error *finish(struct code_table *table,
 	error = intern(table, code, &index);
 	if (error)
 		return error;
-	place = map_insert(&table->by_key, pending->key, index, NULL);
+	place = map_insert(&table->by_key, pending->key, index, &is_new);
 	if (!place)
 		return error_no_memory();
 	*place = index;
+	/* A map is at most half full or so. */
+	table->memory += is_new ? 2 * sizeof(struct map_entry) : 0;
+	return NULL;
+}
+
+static struct error *finish_if_room(struct code_table *table,
+				    const struct code_pending *pending)
+{
+	if (table->memory < table->memory_max)
+		return finish(table, pending);
+	table->broken++;
 	return NULL;
 }
 
@@ -325,7 +347,7 @@ static struct error *record_code(struct code_table *table, const void *record, s
 		return error;
 	if (pending->lines_size && pending->lines_size != ~0u)
 		return keep_pending(table, pending);
-	error = finish(table, pending);
+	error = finish_if_room(table, pending);
 	pending_destroy(pending);
 	return error;
 }
@@ -353,7 +375,7 @@ static struct error *record_lines(struct code_table *table, const void *record,
 	pending->lines_have += raw->size;
 	if (pending->lines_have < pending->lines_size)
 		return NULL;
-	error = finish(table, pending);
+	error = finish_if_room(table, pending);
 	release(pending);
 	return error;
 }

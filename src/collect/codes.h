@@ -67,6 +67,12 @@ struct code_table {
 	struct sources *sources;
 	uint64_t next_address;
 	uint64_t broken;
+	/*
+	 * Bytes of all contents and keys, and how many there may be: a program can
+	 * make new code for ever. What comes then is counted in broken.
+	 */
+	size_t memory;
+	size_t memory_max;
 };
 
 void code_table_init(struct code_table *table);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -163,6 +164,28 @@ static void test_the_same_code_takes_no_more_room(void **state)
 	code_table_deinit(&table);
 }
 
+/* Nothing that a program does takes all memory. */
+static void test_code_without_end(void **state)
+{
+	struct code_table table;
+	char name[32];
+
+	(void)state;
+	code_table_init(&table);
+	table.memory_max = 1 << 20;
+	for (uint64_t key = 1; key < 20000; key++) {
+		snprintf(name, sizeof(name), "made_%d", (int)key);
+		add_code(&table, key, name, 200);
+		add_lines(&table, key, 0, 200);
+	}
+	assert_true(table.memory < 2 << 20);
+	assert_true(table.codes.count > 100 && table.codes.count < 2000);
+	assert_int_equal(table.broken, 20000 - 1 - table.codes.count);
+	assert_non_null(code_table_find(&table, 1));
+	assert_null(code_table_find(&table, 19999));
+	code_table_deinit(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_capture_in_two_parts),
 		cmocka_unit_test(test_captures_without_an_end),
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
+		cmocka_unit_test(test_code_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
