@@ -593,11 +593,11 @@ static void check_features(const struct features *f)
 	assert_int_equal(f->clock_ns, 50);
 }
 
-/* Not of pipes: it stands between the records there, and is skipped. */
-static void check_tracing_data(const struct features *f)
+/* In pipes it stands between the records, with zeros up to the next one. */
+static void check_tracing_data(const struct features *f, size_t size)
 {
 	assert_true(features_have(f, FEATURE_TRACING_DATA));
-	assert_int_equal(f->tracing_data.count, 7);
+	assert_int_equal(f->tracing_data.count, size);
 	assert_memory_equal(f->tracing_data.data, "tracing", 7);
 }
 
@@ -612,7 +612,7 @@ static void test_file_round_trip(void **state)
 	write_file(times, 3, 0);
 	reader = open_file();
 	check_features(perfdata_reader_features(reader));
-	check_tracing_data(perfdata_reader_features(reader));
+	check_tracing_data(perfdata_reader_features(reader), 7);
 	events = perfdata_reader_events(reader);
 	assert_int_equal(events->list.count, 2);
 	assert_string_equal(events->list.data[0]->name, "task-clock:u");
@@ -961,7 +961,7 @@ static void test_pipe(void **state)
 	assert_int_equal(events->list.count, 2);
 	assert_string_equal(events->list.data[0]->name, "task-clock:u");
 	check_features(perfdata_reader_features(reader));
-	check_tracing_data(perfdata_reader_features(reader));
+	check_tracing_data(perfdata_reader_features(reader), 8);
 	perfdata_reader_destroy(reader);
 
 	for (size_t n = 0; n < size; n++)
