@@ -643,6 +643,28 @@ def test_a_full_disk_ends_nothing(check, build_dir, backend):
     check(full)
 
 
+def test_a_child_that_cannot_make_its_file_runs_on(interpreter, build_dir, tmp_path):
+    way = Programs(interpreter, find_library(build_dir))
+    folder = tmp_path / "files"
+    folder.mkdir()
+    result = way.code("""
+        import os, sys
+        def function():
+            return 1
+        function()
+        os.rename(sys.argv[1], sys.argv[1] + ".gone")
+        child = os.fork()
+        print(os.getpid(), function(), sys.is_stack_trampoline_active(), flush=True)
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        """, folder, backend="perf", env=[f"KAA_TRAMPOLINE_DIR={folder}"])
+    lines = sorted(result.stdout.splitlines(), key=lambda line: line.startswith(f"{result.pid} "))
+    child = lines[0].split()[0]
+    assert lines == [f"{child} 1 False", f"{result.pid} 1 True"], result
+    assert result.stderr == f"kaa: no trampolines any more in process {child}: {folder}/perf-{child}.map: No such file or directory\n", result
+
+
 JIT = """
 import sys
 assert sys._jit.is_enabled()
