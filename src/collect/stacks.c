@@ -150,6 +150,7 @@ static struct error *name_python(struct stack_builder *builder,
 			if (error)
 				return error;
 		}
+		builder->unnamed += !code;
 		builder->pythons.count++;
 	}
 	return NULL;
@@ -411,7 +412,7 @@ static void count_stack(struct stack_builder *builder)
 	stats->samples++;
 	stats->with_python += builder->pythons.count || builder->converted;
 	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
-	stats->unreadable += (flags & MERGE_UNREADABLE) != 0;
+	stats->unreadable += (flags & MERGE_UNREADABLE) || builder->unnamed;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 }
 
@@ -429,6 +430,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 
 	vec_clear(&builder->pythons);
 	builder->converted = 0;
+	builder->unnamed = 0;
 	error = push_kernel(builder, &sample->sample);
 	if (!error && (sample->has & PERF_SAMPLE_REGS_USER)) {
 		error = unwind_native(builder, target, sample, &stack,

@@ -80,6 +80,8 @@ struct stack_builder {
 	uint64_t round;
 	/* Python frames of the last sample that were trampolines. */
 	size_t converted;
+	/* Python frames of the last sample whose code objects are not known. */
+	size_t unnamed;
 	/* Bytes of stack that each sample asks for. */
 	uint32_t stack_size;
 };

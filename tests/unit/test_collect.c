@@ -75,6 +75,39 @@ static void test_stack_without_its_last_record(void **state)
 	python_stack_deinit(&stack);
 }
 
+/* A frame whose code object was lost is shown as one that cannot be read, and counted. */
+static void test_frame_without_code(void **state)
+{
+	struct record sample = { .pid = 7, .tid = 7, .time = 1 };
+	struct python_stack python = {};
+	struct process_table *processes;
+	struct target_list targets = {};
+	struct stack_builder builder;
+	struct code_table codes;
+	struct process *process;
+	struct target *target;
+
+	(void)state;
+	code_table_init(&codes);
+	assert_null(process_table_create(&processes));
+	assert_null(process_table_get(processes, 7, 1, &process));
+	assert_null(target_get(&targets, process, &target));
+	assert_null(stack_builder_init(&builder, &codes, 0));
+	add_stack(&python, 0, 1, 0);
+	assert_null(stack_build(&builder, target, &sample, &python, 100));
+	assert_int_equal(builder.chain.count, 2);
+	assert_int_equal(builder.chain.data[1], KAA_MARKER_UNREADABLE);
+	assert_int_equal(builder.stats.unreadable, 1);
+	assert_null(stack_build(&builder, target, &sample, NULL, 100));
+	assert_int_equal(builder.stats.unreadable, 1);
+	assert_int_equal(builder.stats.samples, 2);
+	python_stack_deinit(&python);
+	stack_builder_deinit(&builder);
+	target_list_deinit(&targets);
+	process_table_destroy(processes);
+	code_table_deinit(&codes);
+}
+
 /* --- code objects --- */
 
 static void add_code(struct code_table *table, uint64_t key, const char *name, uint32_t lines_size)
@@ -192,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_stack_of_two_records),
 		cmocka_unit_test(test_stack_without_its_first_record),
 		cmocka_unit_test(test_stack_without_its_last_record),
+		cmocka_unit_test(test_frame_without_code),
 		cmocka_unit_test(test_capture_in_two_parts),
 		cmocka_unit_test(test_captures_without_an_end),
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
