@@ -547,8 +547,10 @@ static void put_record_start(struct script_printer *p,
 	char unnamed[16];
 
 	script_record_task(record, &pid, &tid);
-	/* The kernel's own maps are those of pid -1, thread 0. */
-	comm = converter_comm(p->converter, tid ? pid : 0, tid, record->time);
+	/* A thread that has gone is -1; the kernel's own maps are thread 0's. */
+	comm = tid == UINT32_MAX ? NULL :
+				   converter_comm(p->converter, tid ? pid : 0,
+						  tid, record->time);
 	start.comm = name_of(comm, (int32_t)tid, unnamed);
 	if (!record->event->attr.sample_id_all) {
 		start.cpu = 0;

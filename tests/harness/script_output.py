@@ -4,6 +4,7 @@
 A sample is a line `comm tid time: period event:`, its stack on the lines below, leaf first, and an empty line. With
 the field srcline a line `  file:line` follows each frame.
 """
+import functools
 import re
 
 HEAD = re.compile(r"^ *(?P<comm>\S.*?) +(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+) +(?:\[(?P<cpu>\d+)\] +)?(?P<time>\d+\.\d+): +"
@@ -11,7 +12,7 @@ HEAD = re.compile(r"^ *(?P<comm>\S.*?) +(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+) +(?:\
 # A name may itself hold a blank and a bracket: it ends before its offset, if it has one.
 FRAME = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*?(?=\+0x[0-9a-f]+ \()|(?!.*\+0x[0-9a-f]+ \().*?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)(?: *\(inlined\))?$")
 # Where no line is known, perf prints dso[offset], ??:0 or :0.
-SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|\S+\[[0-9a-f]+\])(?P<inlined> \(inlined\))?$")
+SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|(?:\[JIT\] tid \d+|\S+)\[[0-9a-f]+\])(?P<inlined> \(inlined\))?$")
 # A function that is inlined into the next frame's has no dso; with a source line "(inlined)" stands behind that.
 INLINED = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*)\+0x(?P<offset>[0-9a-f]+)(?: \((?P<dso>inlined)\))?$")
 PYTHON = "py::"
@@ -21,10 +22,10 @@ PYTHON_RANGE = range(0x6b6100000000, 0x6b6200000000)
 
 
 class Frame:
-    def __init__(self, match):
-        self.ip = int(match["ip"], 16)
-        self.symbol, self.dso = match["symbol"], match["dso"] or "inlined"
-        self.offset = int(match["offset"] or "0", 16)
+    __slots__ = ("ip", "symbol", "dso", "offset", "file", "line")
+
+    def __init__(self, ip, symbol, dso, offset):
+        self.ip, self.symbol, self.dso, self.offset = ip, symbol, dso, offset
         self.file = self.line = None
 
     def __repr__(self):
@@ -73,6 +74,21 @@ class Sample:
                 if frame.ip in PYTHON_RANGE and not frame.is_python and frame.symbol.startswith("[")]
 
 
+# The same frames stand in many stacks, so most lines are known.
+@functools.lru_cache(maxsize=1 << 16)
+def frame_fields(line):
+    """The arguments of Frame, or None if the line is no frame."""
+    match = FRAME.match(line) or INLINED.match(line)
+    return match and (int(match["ip"], 16), match["symbol"], match["dso"] or "inlined", int(match["offset"] or "0", 16))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def source_fields(line):
+    """File and line, each None where it is not known; None if the line is no source line."""
+    match = SRCLINE.match(line)
+    return match and (match["file"], int(match["line"] or 0) or None)
+
+
 def parse(text, inlined=False):
     """All samples. A line that is none of the three kinds is an error: nothing may be overlooked. Functions that are inlined
     into others, which have the same address, are kept only if asked for."""
@@ -80,20 +96,19 @@ def parse(text, inlined=False):
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        frame = FRAME.match(line) or INLINED.match(line)
-        source = None if frame else SRCLINE.match(line)
+        frame = frame_fields(line)
+        source = None if frame else source_fields(line)
         if frame and samples:
-            samples[-1].frames.append(Frame(frame))
+            samples[-1].frames.append(Frame(*frame))
         elif source and samples and samples[-1].frames:
-            samples[-1].frames[-1].file = source["file"]
-            samples[-1].frames[-1].line = int(source["line"] or 0) or None
+            samples[-1].frames[-1].file, samples[-1].frames[-1].line = source
         else:
             head = HEAD.match(line)
             assert head, f"line {number} is no sample, no frame and no source line: {line!r}"
             samples.append(Sample(head))
-            frame = FRAME.match(" " + (head["rest"] or ""))
+            frame = frame_fields(" " + (head["rest"] or ""))
             if frame:
-                samples[-1].frames.append(Frame(frame))
+                samples[-1].frames.append(Frame(*frame))
     for sample in samples:
         sample.frames = [frame for frame in sample.frames if inlined or not frame.is_inlined]
     return samples
