@@ -24,7 +24,7 @@ def record(kaa, path, *words, frequency=999, options=(), timeout=120):
 
 def samples_of(kaa, path, comm=None):
     """The samples of a recording, with lines; of the threads with that name only."""
-    text = kaa("script", "-F", "+srcline", "-i", path, timeout=120).stdout
+    text = kaa("script", "--no-inline", "-F", "+srcline", "-i", path, timeout=120).stdout
     return [sample for sample in script_output.parse(text) if not comm or sample.comm.startswith(comm)]
 
 
@@ -106,7 +106,7 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
 def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_path, depth):
     """Python frames are all there, and a native stack that goes beyond what was copied says so."""
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "1.5")
+    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "1.5", frequency=299)
     samples = python_part(samples_of(kaa, data), "deep.py")
     deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
     assert len(deep) > 200

@@ -38,7 +38,7 @@ def stay(seconds):
 
 
 def samples_of(kaa, path, *options):
-    return script_output.parse(kaa("script", "-i", path, *options, timeout=120).stdout)
+    return script_output.parse(kaa("script", "--no-inline", "-i", path, *options, timeout=120).stdout)
 
 
 def names_in(samples):

@@ -78,7 +78,7 @@ def recordings(kaa, newest_python, tmp_path_factory):
 
 
 def kaas_samples(kaa, data, *options):
-    return script_output.parse(kaa("script", "--ns", "--max-stack", "0", "-i", data, *options).stdout)
+    return script_output.parse(kaa("script", "--ns", "--no-inline", "--max-stack", "0", "-i", data, *options).stdout)
 
 
 def perfs_samples(perf, data, *options, fields=""):
