@@ -9,15 +9,14 @@
 #include <sys/stat.h>
 
 #include "cmd/command.h"
+#include "cmd/header_print.h"
 #include "cmd/input.h"
 #include "cmd/missing.h"
 #include "cmd/pager.h"
 #include "cmd/progress.h"
 #include "cmd/report_tasks.h"
-#include "convert/header.h"
 #include "tui/tui.h"
 #include "view/report.h"
-#include "view/text.h"
 
 struct report_settings {
 	struct input input;
@@ -192,29 +191,6 @@ static struct error *prepare(struct report_settings *s)
 }
 
 /* --- Output ------------------------------------------------------------- */
-
-static struct error *print_headers(struct converter *converter)
-{
-	_cleanup_profile_ struct profile *profile = NULL;
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct error *error = profile_create(NULL, &profile);
-
-	if (!error)
-		error = convert_header(converter_reader(converter), profile);
-	if (error)
-		return error;
-	strbuf_puts(&text, "# ========\n");
-	vec_for_each(line, &profile->headers) {
-		strbuf_puts(&text, "# ");
-		text_header(&text, profile, line);
-		strbuf_putc(&text, '\n');
-	}
-	strbuf_puts(&text, "# ========\n#\n");
-	error = strbuf_error(&text);
-	if (!error)
-		fputs(text.data, stdout);
-	return error;
-}
 
 static const char *record_name(uint32_t type)
 {
@@ -397,7 +373,7 @@ static struct error *print(struct report_settings *s,
 			   struct converter *converter)
 {
 	if (s->header_only)
-		return print_headers(converter);
+		return header_print(converter);
 	if (s->stats)
 		return print_stats(converter_reader(converter));
 	if (s->tasks)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
+#include "cmd/header_print.h"
 #include "cmd/input.h"
 #include "cmd/missing.h"
 #include "cmd/pager.h"
@@ -18,6 +19,8 @@ struct script_settings {
 	const char *dsos;
 	const char *stops;
 	bool per_event;
+	bool header;
+	bool header_only;
 	/* Understood for perf's sake: kaa needs no addr2line. */
 	const char *addr2line;
 	bool demangle_kernel;
@@ -87,8 +90,13 @@ static struct error *prepare(struct script_settings *s)
 static struct error *print(struct script_settings *s,
 			   struct converter *converter)
 {
-	struct error *error = script_printer_start(&s->printer, converter);
+	struct error *error = NULL;
 
+	if (s->header || s->header_only)
+		error = header_print(converter);
+	if (error || s->header_only)
+		return error;
+	error = script_printer_start(&s->printer, converter);
 	if (!error)
 		error = converter_run(converter, script_print_sample,
 				      &s->printer);
@@ -117,7 +125,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	error = print(settings, converter);
 	script_printer_deinit(&settings->printer);
 	pager_end(&pager);
-	if (!error)
+	if (!error && !settings->header_only)
 		missing_report(converter, settings->input.verbose > 0);
 	return error;
 }
@@ -179,6 +187,10 @@ static const struct option options[] = {
 		 "names cut to eight characters, CPUs without brackets"),
 	OPT_BOOL(0, "full-source-path", struct script_settings,
 		 printer.full_path, "source files with their folders"),
+	OPT_BOOL(0, "header", struct script_settings, header,
+		 "show what the file says of the recording first"),
+	OPT_BOOL(0, "header-only", struct script_settings, header_only,
+		 "show that alone"),
 	OPT_BOOL(0, "per-event-dump", struct script_settings, per_event,
 		 "write a file <input>.<event>.dump for each event instead"),
 	OPT_GROUP("Records that are no samples, if recorded"),

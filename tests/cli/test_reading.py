@@ -148,3 +148,41 @@ def test_pager_on_a_terminal(kaa, recording):
     assert "PAGED" in on_terminal("sed -n '1s/^/PAGED /p'")
     assert "PAGED" not in on_terminal("cat")
     assert "PAGED" not in kaa("script", "-i", recording, env=dict(os.environ, PAGER="sed s/^/PAGED/")).stdout
+
+
+def test_headers_stand_before_the_samples(kaa, recording):
+    header = kaa("report", "--header-only", "-i", recording).stdout
+    assert header.startswith("# ========\n")
+    assert kaa("script", "--header-only", "-i", recording).stdout == header
+    assert kaa("script", "--header", "-i", recording).stdout == header + kaa("script", "-i", recording).stdout
+
+
+@pytest.mark.parametrize("fields, text", [
+    ("nope", "no field 'nope'"), ("comm,+tid", "either fields"), ("xx:comm", "'xx' is no kind"), ("sw:trace", "not valid"),
+    ("", "nothing to print"), ("insn", "perf script"), ("ip,symoff", "add sym"), ("addr", "ADDR"),
+])
+def test_fields_that_cannot_be_printed(kaa, recording, fields, text):
+    result = kaa("script", "-F", fields, "-i", recording, status=None)
+    assert result.status in (1, 129) and not result.stdout and text in result.stderr
+
+
+def test_fields_are_those_asked_for(kaa, recording):
+    usual = kaa("script", "-i", recording).stdout.splitlines()
+    times = kaa("script", "-F", "time", "-i", recording).stdout.splitlines()
+    assert len(times) == sum(1 for line in usual if line and not line.startswith("\t")) == 300
+    assert all(re.fullmatch(r" *\d+\.\d{6}: ", line) for line in times)
+    without = kaa("script", "-F", "-comm,-time", "-F", "+pid", "-i", recording).stdout
+    assert not any(re.search(r"\d\.\d{6}:", line) for line in without.splitlines())
+    assert re.match(r" +\d+/\d+ ", without)
+
+
+def test_parts_of_a_recording(kaa, recording):
+    """A tenth after the other is the whole; the times of the samples are in the file's head or the option is refused."""
+    whole = kaa("script", "-F", "time", "-i", recording).stdout
+    first, last = (line.strip(" :") for line in (whole.splitlines()[0], whole.splitlines()[-1]))
+    assert kaa("script", "-F", "time", "--time", f"{first},{float(last) + 1:.6f}", "-i", recording).stdout == whole
+    tenths = [kaa("script", "-F", "time", "--time", f"10%/{i}", "-i", recording, status=None) for i in range(1, 11)]
+    if tenths[0].status:
+        assert "does not say when it began" in tenths[0].stderr
+    else:
+        assert "".join(tenth.stdout for tenth in tenths) == whole
