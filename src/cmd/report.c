@@ -192,41 +192,6 @@ static struct error *prepare(struct report_settings *s)
 
 /* --- Output ------------------------------------------------------------- */
 
-static const char *record_name(uint32_t type)
-{
-	static const char *const names[PERFDATA_TYPE_MAX] = {
-		[PERF_RECORD_MMAP] = "MMAP",
-		[PERF_RECORD_LOST] = "LOST",
-		[PERF_RECORD_COMM] = "COMM",
-		[PERF_RECORD_EXIT] = "EXIT",
-		[PERF_RECORD_THROTTLE] = "THROTTLE",
-		[PERF_RECORD_UNTHROTTLE] = "UNTHROTTLE",
-		[PERF_RECORD_FORK] = "FORK",
-		[PERF_RECORD_READ] = "READ",
-		[PERF_RECORD_SAMPLE] = "SAMPLE",
-		[PERF_RECORD_MMAP2] = "MMAP2",
-		[PERF_RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
-		[PERF_RECORD_SWITCH] = "SWITCH",
-		[PERF_RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
-		[PERF_RECORD_NAMESPACES] = "NAMESPACES",
-		[PERF_RECORD_KSYMBOL] = "KSYMBOL",
-		[PERF_RECORD_BPF_EVENT] = "BPF_EVENT",
-		[PERF_RECORD_CGROUP] = "CGROUP",
-		[PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
-		[PERFDATA_FINISHED_ROUND] = "FINISHED_ROUND",
-		[PERFDATA_ID_INDEX] = "ID_INDEX",
-		[PERFDATA_THREAD_MAP] = "THREAD_MAP",
-		[PERFDATA_CPU_MAP] = "CPU_MAP",
-		[PERFDATA_EVENT_UPDATE] = "EVENT_UPDATE",
-		[PERFDATA_TIME_CONV] = "TIME_CONV",
-		[PERFDATA_COMPRESSED] = "COMPRESSED",
-		[PERFDATA_FINISHED_INIT] = "FINISHED_INIT",
-		[PERFDATA_COMPRESSED2] = "COMPRESSED2",
-	};
-
-	return names[type];
-}
-
 static void print_event_stats(struct perfdata_reader *reader,
 			      const struct event *event, uint64_t samples)
 {
@@ -250,11 +215,12 @@ static void print_record_stats(const struct perfdata_stats *stats)
 	printf("\nAggregated stats:\n");
 	printf("%20s events: %10" PRIu64 "\n", "TOTAL", total);
 	for (uint32_t type = 0; type < PERFDATA_TYPE_MAX; type++) {
+		const char *name = perfdata_type_name(type);
 		uint64_t n = stats->records[type];
 
-		if (n && record_name(type))
+		if (n && name)
 			printf("%20s events: %10" PRIu64 "  (%4.1f%%)\n",
-			       record_name(type), n,
+			       name, n,
 			       100.0 * (double)n / (double)total);
 		else if (n)
 			printf("%16s %3u events: %10" PRIu64 "  (%4.1f%%)\n",

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
+#include "obj/build_id.h"
 #include "view/script.h"
 
 bool script_shows_any(const struct script_shown *s)
@@ -37,34 +38,6 @@ bool script_shows(const struct script_shown *shown, uint32_t type)
 	default:
 		return false;
 	}
-}
-
-const char *script_record_name(uint32_t type)
-{
-	static const char *const names[PERFDATA_TYPE_MAX] = {
-		[PERF_RECORD_MMAP] = "MMAP",
-		[PERF_RECORD_LOST] = "LOST",
-		[PERF_RECORD_COMM] = "COMM",
-		[PERF_RECORD_EXIT] = "EXIT",
-		[PERF_RECORD_THROTTLE] = "THROTTLE",
-		[PERF_RECORD_UNTHROTTLE] = "UNTHROTTLE",
-		[PERF_RECORD_FORK] = "FORK",
-		[PERF_RECORD_READ] = "READ",
-		[PERF_RECORD_SAMPLE] = "SAMPLE",
-		[PERF_RECORD_MMAP2] = "MMAP2",
-		[PERF_RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
-		[PERF_RECORD_SWITCH] = "SWITCH",
-		[PERF_RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
-		[PERF_RECORD_NAMESPACES] = "NAMESPACES",
-		[PERF_RECORD_KSYMBOL] = "KSYMBOL",
-		[PERF_RECORD_BPF_EVENT] = "BPF_EVENT",
-		[PERF_RECORD_CGROUP] = "CGROUP",
-		[PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
-	};
-
-	if (type >= PERFDATA_TYPE_MAX || !names[type])
-		return "UNKNOWN";
-	return names[type];
 }
 
 void script_record_task(const struct record *record, uint32_t *pid,
@@ -141,10 +114,11 @@ static void put_mmap(struct strbuf *out, const struct record *record)
 
 static void put_build_id(struct strbuf *out, const struct record_mmap *m)
 {
-	strbuf_puts(out, " <");
-	for (size_t i = 0; i < m->build_id_size; i++)
-		strbuf_printf(out, "%02x", m->build_id[i]);
-	strbuf_putc(out, '>');
+	struct build_id id = build_id_from_bytes(m->build_id, m->build_id_size);
+	char text[BUILD_ID_TEXT_SIZE];
+
+	build_id_format(&id, text);
+	strbuf_printf(out, " <%s>", text);
 }
 
 static void put_mmap2(struct strbuf *out, const struct record *record)
@@ -222,7 +196,7 @@ static void put_cgroup(struct strbuf *out, const struct record_cgroup *cgroup)
 
 void script_put_record(struct strbuf *out, const struct record *record)
 {
-	strbuf_printf(out, "PERF_RECORD_%s", script_record_name(record->type));
+	strbuf_printf(out, "PERF_RECORD_%s", perfdata_type_name(record->type));
 	switch (record->type) {
 	case PERF_RECORD_COMM:
 		return put_comm(out, record);

@@ -26,12 +26,10 @@ struct script_shown {
 
 bool script_shows_any(const struct script_shown *shown);
 bool script_shows(const struct script_shown *shown, uint32_t type);
-/* "COMM"; "UNKNOWN" if the type has no name. */
-const char *script_record_name(uint32_t type);
 /* The process and thread that the record is about, as perf has it. */
 void script_record_task(const struct record *record, uint32_t *pid,
 			uint32_t *tid);
-/* "PERF_RECORD_COMM: ..." with its line end. */
+/* "PERF_RECORD_COMM: ..." with its line end. The record is one that can be shown. */
 void script_put_record(struct strbuf *out, const struct record *record);
 
 #endif

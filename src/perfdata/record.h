@@ -53,6 +53,9 @@ enum perfdata_type {
 	PERFDATA_TYPE_MAX = 128,
 };
 
+/* "MMAP2", "FINISHED_ROUND", as perf calls them; NULL if there is no name. */
+const char *perfdata_type_name(uint32_t type);
+
 /* Kernel types and bits that the headers of older kernels lack. */
 #define PERFDATA_RECORD_CALLCHAIN_DEFERRED 22
 #define PERFDATA_CONTEXT_USER_DEFERRED ((uint64_t)-640)
