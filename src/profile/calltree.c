@@ -35,6 +35,12 @@ static uint32_t *alloc_handles(size_t count)
 	return handles;
 }
 
+static bool is_kept(const struct calltree_options *options,
+		    const struct profile *profile, size_t row)
+{
+	return !options->keep || options->keep(profile, row, options->keep_arg);
+}
+
 static struct calltree_context context_of(const struct calltree *tree,
 					  size_t row)
 {
@@ -43,6 +49,10 @@ static struct calltree_context context_of(const struct calltree *tree,
 	struct calltree_context context = { .task = s->task[row],
 					    .cpu = s->cpu[row],
 					    .parent = PROFILE_NONE,
+					    .hidden = options->keep_hidden &&
+						      !is_kept(options,
+							       tree->profile,
+							       row),
 					    .first_root = PROFILE_NONE };
 	uint32_t stack = s->stack[row];
 
@@ -69,6 +79,7 @@ static uint64_t context_hash(const struct calltree_builder *b,
 	hash = hash_combine(hash, keys & CONTEXT_TID ? (uint32_t)t->tid : 0);
 	hash = hash_combine(hash,
 			    keys & CONTEXT_CPU ? (uint32_t)context->cpu : 0);
+	hash = hash_combine(hash, context->hidden);
 	return hash_combine(hash, hash_combine(context->parent, context->time));
 }
 
@@ -84,7 +95,8 @@ static bool context_equal(const struct calltree_builder *b,
 	       (!(keys & CONTEXT_PID) || s->pid == t->pid) &&
 	       (!(keys & CONTEXT_TID) || s->tid == t->tid) &&
 	       (!(keys & CONTEXT_CPU) || x->cpu == y->cpu) &&
-	       x->parent == y->parent && x->time == y->time;
+	       x->parent == y->parent && x->time == y->time &&
+	       x->hidden == y->hidden;
 }
 
 static struct error *context_find(struct calltree_builder *b, size_t row,
@@ -127,8 +139,7 @@ static struct error *collect_rows(struct calltree_builder *b)
 			continue;
 		b->tree->period += s->period[row];
 		b->tree->count += s->count[row];
-		if (options->keep &&
-		    !options->keep(profile, row, options->keep_arg))
+		if (!options->keep_hidden && !is_kept(options, profile, row))
 			continue;
 		error = context_find(b, row, &context);
 		if (error)

@@ -56,12 +56,14 @@ struct calltree_options {
 		       const void *arg);
 	const void *select_arg;
 	/*
-	 * Rows for which this is false count for the totals only. NULL: all
+	 * Rows for which this is false count for the totals only, or are in
+	 * contexts of their own that are `hidden`, if those are kept. NULL: all
 	 * rows have entries.
 	 */
 	bool (*keep)(const struct profile *profile, size_t row,
 		     const void *arg);
 	const void *keep_arg;
+	bool keep_hidden;
 };
 
 struct calltree_node {
@@ -103,6 +105,7 @@ struct calltree_context {
 	/* PROFILE_NONE and 0 unless they are keys. */
 	uint32_t parent;
 	uint64_t time;
+	bool hidden;
 	uint32_t first_root;
 };
 

@@ -18,6 +18,8 @@ struct order {
 	const struct report_options *options;
 	bool by_depth;
 	bool caller_order;
+	/* By entry: it is not shown, and stands before all that are. */
+	bool *hidden;
 	struct rank *ranks;
 	uint32_t root;
 	/* Below 0 if a stands before b. */
@@ -407,16 +409,23 @@ static void rebalance(struct order *o, uint32_t id)
 	r[o->root].red = false;
 }
 
-static void insert(struct order *o, uint32_t id)
+static bool stands_before(const struct order *o, uint32_t a, uint32_t b)
 {
 	const struct calltree_entry *entries = o->tree->entries.data;
+
+	if (o->hidden[a] != o->hidden[b])
+		return o->hidden[a];
+	return o->compare(o, &entries[a], &entries[b]) < 0;
+}
+
+static void insert(struct order *o, uint32_t id)
+{
 	uint32_t *link = &o->root;
 	uint32_t up = 0;
 
 	while (*link) {
 		up = *link;
-		link = o->compare(o, &entries[o->ranks[id].entry],
-				  &entries[o->ranks[up].entry]) < 0
+		link = stands_before(o, o->ranks[id].entry, o->ranks[up].entry)
 			       ? &o->ranks[up].left
 			       : &o->ranks[up].right;
 	}
@@ -446,49 +455,28 @@ static uint32_t successor(const struct order *o, uint32_t id)
 	return up;
 }
 
-/* Puts entries into the order that the tree gives them. */
-static void reorder(struct order *o, entry_vec *entries)
+/*
+ * Puts entries into the order that the tree gives them. What `filters` is false
+ * for is hidden from when it is in the tree; NULL: all stays as it is.
+ */
+static void reorder(struct order *o, entry_vec *entries,
+		    bool (*filters)(const struct order *o, uint32_t id))
 {
 	size_t count = entries->count;
 
 	memset(o->ranks, 0, (count + 1) * sizeof(*o->ranks));
 	o->root = 0;
 	for (size_t i = 0; i < count; i++) {
-		o->ranks[i + 1].entry = entries->data[i];
+		uint32_t id = entries->data[i];
+
+		o->ranks[i + 1].entry = id;
 		insert(o, (uint32_t)i + 1);
+		if (filters && !filters(o, id))
+			o->hidden[id] = true;
 	}
 	vec_clear(entries);
 	for (uint32_t id = leftmost(o, o->root); id; id = successor(o, id))
 		(void)vec_push(entries, o->ranks[id].entry);
-}
-
-static bool merges(const struct report_options *options)
-{
-	return report_has_key(options, REPORT_COMM) ||
-	       report_has_key(options, REPORT_SRCLINE) ||
-	       report_has_key(options, REPORT_SRCFILE);
-}
-
-static struct error *order_entries(struct order *o, entry_vec *entries)
-{
-	size_t count = entries->count;
-	_cleanup_free_ struct rank *ranks = calloc(count + 1, sizeof(*ranks));
-
-	if (!ranks)
-		return error_no_memory();
-	o->ranks = ranks;
-	if (count)
-		qsort_r(entries->data, count, sizeof(*entries->data),
-			compare_meeting, o);
-	o->compare = compare_places;
-	reorder(o, entries);
-	/* perf makes a second tree of the first to merge what texts make one. */
-	if (merges(o->options))
-		reorder(o, entries);
-	o->compare = o->options->order.count ? compare_columns
-					     : compare_weights;
-	reorder(o, entries);
-	return NULL;
 }
 
 /* --- Filters ------------------------------------------------------------ */
@@ -511,16 +499,21 @@ static bool lists_pass(const struct profile *profile,
 }
 
 /* perf's --symbol-filter concerns the first event alone. */
-static bool text_passes(const struct profile *profile, uint32_t event,
-			const struct report_options *options,
-			const struct profile_frame *frame)
+static bool symbol_passes(const struct profile *profile, uint32_t event,
+			  const struct report_options *options,
+			  const struct profile_frame *frame)
 {
 	const char *symbol = frame_symbol_name(profile, frame);
 
-	if (options->hide_unresolved && !symbol)
-		return false;
 	return !options->symbol_filter || (options->like_perf && event) ||
 	       (symbol && strstr(symbol, options->symbol_filter));
+}
+
+static bool resolved_passes(const struct profile *profile,
+			    const struct report_options *options,
+			    const struct profile_frame *frame)
+{
+	return !options->hide_unresolved || frame_symbol_name(profile, frame);
 }
 
 /* Like perf, the lists ask where samples hit, whatever the entry is. */
@@ -528,8 +521,10 @@ static bool frame_passes(const struct profile *profile, uint32_t event,
 			 const struct report_options *options,
 			 const struct profile_frame *frame)
 {
-	return (options->like_perf || lists_pass(profile, options, frame)) &&
-	       text_passes(profile, event, options, frame);
+	return resolved_passes(profile, options, frame) &&
+	       (options->like_perf ||
+		(lists_pass(profile, options, frame) &&
+		 symbol_passes(profile, event, options, frame)));
 }
 
 /* Else an entry has many frames, and only samples can be told apart by them. */
@@ -578,26 +573,94 @@ bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
 	leaf = row_leaf(profile, filter->locations, row);
 	return lists_pass(profile, options, leaf) &&
 	       (entries_have_frames(options) ||
-		text_passes(profile, profile->samples.event[row], options,
-			    leaf));
+		(resolved_passes(profile, options, leaf) &&
+		 symbol_passes(profile, profile->samples.event[row], options,
+			       leaf)));
+}
+
+/* --- The result --------------------------------------------------------- */
+
+static bool merges(const struct report_options *options)
+{
+	return report_has_key(options, REPORT_COMM) ||
+	       report_has_key(options, REPORT_SRCLINE) ||
+	       report_has_key(options, REPORT_SRCFILE);
+}
+
+/* perf looks at it as it puts entries into its second tree. */
+static bool symbol_filter_passes(const struct order *o, uint32_t id)
+{
+	const struct calltree *tree = o->tree;
+
+	return !entries_have_frames(o->options) ||
+	       symbol_passes(tree->profile, tree->options.event, o->options,
+			     entry_frame(tree, &tree->entries.data[id]));
+}
+
+static struct error *order_entries(struct order *o, entry_vec *entries)
+{
+	size_t count = entries->count;
+	_cleanup_free_ struct rank *ranks = calloc(count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return error_no_memory();
+	o->ranks = ranks;
+	if (count)
+		qsort_r(entries->data, count, sizeof(*entries->data),
+			compare_meeting, o);
+	o->compare = compare_places;
+	reorder(o, entries, NULL);
+	/* perf makes a second tree of the first to merge what texts make one. */
+	if (merges(o->options))
+		reorder(o, entries,
+			o->options->like_perf ? symbol_filter_passes : NULL);
+	o->compare = o->options->order.count ? compare_columns
+					     : compare_weights;
+	reorder(o, entries, NULL);
+	return NULL;
+}
+
+/* What is hidden stands before all else. */
+static void take_shown(const struct order *o, entry_vec *entries)
+{
+	size_t hidden = 0;
+
+	while (hidden < entries->count && o->hidden[entries->data[hidden]])
+		hidden++;
+	entries->count -= hidden;
+	memmove(entries->data, entries->data + hidden,
+		entries->count * sizeof(*entries->data));
 }
 
 struct error *entry_order(const struct calltree *tree,
 			  const struct report_options *options, entry_vec *ret)
 {
+	_cleanup_free_ bool *hidden =
+		calloc(tree->entries.count + 1, sizeof(*hidden));
+	struct error *error;
 	struct order o = {
 		.tree = tree,
 		.options = options,
 		.by_depth = tree->options.children &&
 			    options->callgraph.type != CALLGRAPH_NONE,
 		.caller_order = report_caller_order(options),
+		.hidden = hidden,
 	};
 
-	for (size_t i = 0; i < tree->entries.count; i++)
+	if (!hidden)
+		return error_no_memory();
+	for (size_t i = 0; i < tree->entries.count; i++) {
+		const struct calltree_entry *entry = &tree->entries.data[i];
+
+		hidden[i] = tree->contexts.data[entry->context].hidden;
 		if ((!entries_have_frames(options) ||
 		     frame_passes(tree->profile, tree->options.event, options,
-				  entry_frame(tree, &tree->entries.data[i]))) &&
+				  entry_frame(tree, entry))) &&
 		    !vec_push(ret, (uint32_t)i))
 			return error_no_memory();
-	return order_entries(&o, ret);
+	}
+	error = order_entries(&o, ret);
+	if (!error && ret->count)
+		take_shown(&o, ret);
+	return error;
 }

@@ -8,6 +8,8 @@
  * depth. So, as in perf, the result is what insertion into a red-black tree
  * gives, entry by entry in the order of the keys; and since perf's order by
  * address is not transitive either, that order comes from a tree as well.
+ * Entries that perf's filters hide are in its trees, too, before all others:
+ * what is compared with what depends on them.
  */
 #ifndef KAA_VIEW_ENTRY_ORDER_H
 #define KAA_VIEW_ENTRY_ORDER_H
@@ -37,7 +39,10 @@ struct entry_filter {
  */
 bool entry_keep_row(const struct profile *profile, size_t row, const void *arg);
 
-/* Entries that pass the other filters, heaviest first, appended to *ret. */
+/*
+ * Entries that pass the other filters, heaviest first, appended to *ret; none
+ * of hidden contexts.
+ */
 struct error *entry_order(const struct calltree *tree,
 			  const struct report_options *options, entry_vec *ret);
 

@@ -193,6 +193,8 @@ void report_take_listed(struct calltree *tree, const entry_vec *entries)
 	vec_for_each(id, entries)
 		tree->shown_period += tree->entries.data[*id].self_period;
 	vec_for_each(entry, &tree->entries) {
+		if (tree->contexts.data[entry->context].hidden)
+			continue;
 		tree->graph_period += entry->self_period;
 		tree->count += entry->self_count;
 	}
@@ -213,6 +215,7 @@ static struct error *put_event(struct report *r, uint32_t event)
 		.select = hides_samples(&r->options) ? has_symbol : NULL,
 		.keep = entry_keep_row,
 		.keep_arg = &filter,
+		.keep_hidden = r->options.like_perf,
 	};
 	_cleanup_calltree_ struct calltree *tree = NULL;
 	entry_vec entries = {};

@@ -89,6 +89,11 @@ OPTIONS = {
     "--no-inline -g none --sort symbol,dso --no-children": ["single thread", "no chains"],
     "--no-inline --percentage relative --comms less,forks": ["deep, names, exec", "forks"],
     "--no-inline --percentage relative --no-children --symbol-filter burn": ["forks"],
+    # Rows of equal weight stand where the hidden ones leave them.
+    "--no-inline --comms true,less --symbol-filter do -g none": ["forks"],
+    "--no-inline --percentage relative --symbol-filter sys -g none": ["forks"],
+    # perf hides nothing there: only keys that are merged by text make it look.
+    "--no-inline --sort dso,sym --symbol-filter burn --no-children": ["forks"],
     "--no-inline --ignore-callees even|extend --no-children": ["forks", "Rust names"],
     "--no-inline -w 10,0,25 --no-children": ["threads"],
     "--no-inline -w 3,4,5,6 --no-children -n": ["forks"],
