@@ -478,12 +478,42 @@ entries_selected_frame(const struct entries *entries)
 				     : profile_frame(entries->profile, frame);
 }
 
+static enum report_key task_key(enum zoom_kind kind)
+{
+	switch (kind) {
+	case ZOOM_THREAD:
+		return REPORT_THREAD;
+	case ZOOM_PROCESS:
+		return REPORT_PROCESS;
+	default:
+		return REPORT_COMM;
+	}
+}
+
+bool entries_selected_task(const struct entries *entries, enum zoom_kind kind,
+			   struct zoom *ret)
+{
+	uint32_t id = entries_selected(entries);
+	const struct profile_task *task;
+
+	if (id == BROWSER_NONE ||
+	    !report_has_key(&entries->options, task_key(kind)))
+		return false;
+	task = entry_task(entries->tree, &entries->tree->entries.data[id]);
+	*ret = (struct zoom){ .kind = kind,
+			      .id = kind == ZOOM_THREAD ? task->tid : task->pid,
+			      .name = task->comm };
+	return true;
+}
+
 /* --- Text --------------------------------------------------------------- */
 
 enum {
 	/* "- " or "+ ", and what a level is indented by. */
 	SIGN_WIDTH = 2,
 	LEVEL_WIDTH = 3,
+	/* Of a file with its folders. */
+	PATH_WIDTH_MAX = 60,
 	/* Deeper levels are told by number. */
 	LEVELS_DRAWN = 20,
 	PERCENT_WIDTH = 8,
@@ -506,6 +536,18 @@ static size_t key_limit(enum report_key key)
 	}
 }
 
+/* Of the files with their folders. */
+static size_t path_width(const struct profile *profile)
+{
+	size_t most = 0;
+
+	vec_for_each(dso, &profile->dsos)
+		if (dso->long_name != PROFILE_NONE &&
+		    profile->string_lengths.data[dso->long_name] > most)
+			most = profile->string_lengths.data[dso->long_name];
+	return most < PATH_WIDTH_MAX ? most : PATH_WIDTH_MAX;
+}
+
 /* Columns of a column; 0: it is the last, and takes what it needs. */
 static size_t column_width(const struct entries *e, size_t column)
 {
@@ -525,6 +567,8 @@ static size_t column_width(const struct entries *e, size_t column)
 	if (column + 1 == e->text.columns.count)
 		return 0;
 	width = e->text.widths[c.key];
+	if (e->verbose && c.key == REPORT_DSO)
+		return path_width(e->profile);
 	return width < key_limit(c.key) ? width : key_limit(c.key);
 }
 
@@ -577,6 +621,22 @@ static void put_sign(const struct browser_node *node, struct strbuf *out)
 	strbuf_puts(out, !node->can_open ? "  " : node->is_open ? "- " : "+ ");
 }
 
+/* What stands in a column, unaligned. */
+static void put_cell(struct entries *e, uint32_t entry, size_t column,
+		     struct strbuf *out)
+{
+	struct report_column c = e->text.columns.list[column];
+	const struct profile_frame *frame =
+		entry_frame(e->tree, &e->tree->entries.data[entry]);
+	const struct profile_dso *dso =
+		frame ? profile_dso(e->profile, frame->dso) : NULL;
+
+	if (e->verbose && dso && !is_number(c) && c.key == REPORT_DSO)
+		text_string(out, e->profile, dso->long_name, "[unknown]");
+	else
+		entry_text_cell(&e->text, entry, column, out);
+}
+
 static void entry_row(struct entries *e, const struct browser_node *node,
 		      struct line *line)
 {
@@ -588,7 +648,7 @@ static void entry_row(struct entries *e, const struct browser_node *node,
 		struct report_column c = e->text.columns.list[i];
 
 		strbuf_clear(&e->cell);
-		entry_text_cell(&e->text, node->ref, i, &e->cell);
+		put_cell(e, node->ref, i, &e->cell);
 		next_column(e, line, i, &fixed);
 		if (is_percent(c) && !line->number_end)
 			line->number = line->text.len;
@@ -648,6 +708,23 @@ static void branch_row(struct entries *e, const struct browser_node *node,
 	line->percent = percent_of(branch->period, e->tree->period);
 }
 
+static void put_step(struct entries *e, const struct browser_node *node,
+		     struct strbuf *out)
+{
+	uint32_t location = node_location(e, node);
+	uint32_t id = e->locations->all.data[location].frame;
+	const struct profile_dso *dso = NULL;
+
+	chain_step_text(e->tree, &e->options, location, out);
+	if (id != PROFILE_NONE)
+		dso = profile_dso(e->profile,
+				  profile_frame(e->profile, id)->dso);
+	if (!e->verbose || !dso)
+		return;
+	strbuf_puts(out, "  ");
+	text_string(out, e->profile, dso->long_name, "[unknown]");
+}
+
 /* Below the name of the branch's first step, which has a number before it. */
 static void step_row(struct entries *e, const struct browser_node *node,
 		     struct line *line)
@@ -662,7 +739,7 @@ static void step_row(struct entries *e, const struct browser_node *node,
 		put_value(e, &e->branches.data[parent->ref], &e->cell);
 		strbuf_fill(out, ' ', e->cell.len);
 	}
-	chain_step_text(e->tree, &e->options, node_location(e, node), out);
+	put_step(e, node, out);
 }
 
 void entries_row(struct entries *entries, uint32_t id, struct line *line)
@@ -677,8 +754,7 @@ void entries_row(struct entries *entries, uint32_t id, struct line *line)
 		break;
 	case ENTRIES_BRANCH:
 		branch_row(entries, node, line);
-		chain_step_text(entries->tree, &entries->options,
-				node_location(entries, node), out);
+		put_step(entries, node, out);
 		break;
 	case ENTRIES_STEP:
 		step_row(entries, node, line);
@@ -700,13 +776,12 @@ static void node_text(void *arg, const struct browser *browser, uint32_t id,
 	if (node->kind == ENTRIES_REST)
 		return;
 	if (node->kind != ENTRIES_ENTRY) {
-		chain_step_text(e->tree, &e->options, node_location(e, node),
-				out);
+		put_step(e, node, out);
 		return;
 	}
 	for (size_t i = 0; i < e->text.columns.count; i++)
 		if (!is_number(e->text.columns.list[i])) {
-			entry_text_cell(&e->text, node->ref, i, out);
+			put_cell(e, node->ref, i, out);
 			strbuf_putc(out, ' ');
 		}
 }

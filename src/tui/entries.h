@@ -65,6 +65,8 @@ struct entries {
 	uint32_t event;
 	struct zooms zooms;
 	bool whole;
+	/* Files with their folders, and behind each step of a chain. */
+	bool verbose;
 
 	/* Made of that. */
 	struct locations *locations;
@@ -117,6 +119,13 @@ bool entries_are_functions(const struct entries *entries);
 /* The frame that the selected row shows, or NULL: nothing is known. */
 const struct profile_frame *
 entries_selected_frame(const struct entries *entries);
+
+/*
+ * The zoom into the thread, process or command that the selected row is of;
+ * false if its columns do not tell.
+ */
+bool entries_selected_task(const struct entries *entries, enum zoom_kind kind,
+			   struct zoom *ret);
 
 /* --- Text --------------------------------------------------------------- */
 

@@ -11,6 +11,8 @@
 
 #include "tui/annotate_view.h"
 #include "tui/entries.h"
+#include "tui/report_menu.h"
+#include "tui/row_details.h"
 #include "view/report_notes.h"
 #include "view/text.h"
 
@@ -34,7 +36,8 @@ struct report_view {
 static const char keys[] =
 	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
 	"<  >        scroll sideways\n"
-	"Enter  +    open or close what is below the row\n"
+	"Enter  m    a menu of what can be done with the row\n"
+	"+           open or close what is below the row\n"
 	"Right       open; Left: close, go to the row above, leave the zoom\n"
 	"e           open or close all below the entry\n"
 	"E  C        open all, close all\n"
@@ -57,7 +60,10 @@ static const char keys[] =
 	"\n"
 	"Tab, Shift-Tab   the next event, the one before\n"
 	"i           how it was recorded, and what it lacks\n"
-	"P           write what can be seen to kaa.hist.N\n"
+	"D           details of the row: file, build-id, addresses, samples\n"
+	"V           files with their folders, and in call chains too\n"
+	"H           titles of the columns, or a row more\n"
+	"P           write the rows to kaa.hist.N, a new file\n"
 	"h  ?  F1    this\n"
 	"q           quit\n";
 
@@ -196,34 +202,16 @@ static struct error *choose(struct report_view *r, enum zoom_kind kind)
 	return error;
 }
 
-static enum report_key key_of(enum zoom_kind kind)
-{
-	switch (kind) {
-	case ZOOM_THREAD:
-		return REPORT_THREAD;
-	case ZOOM_PROCESS:
-		return REPORT_PROCESS;
-	default:
-		return REPORT_COMM;
-	}
-}
-
 /* Out of it, into what the row is of, or else into what the user chooses. */
 static struct error *zoom_task(struct report_view *r, enum zoom_kind kind)
 {
 	struct entries *e = entries_of(r);
-	uint32_t id = entries_selected(e);
-	const struct profile_task *task;
-	struct zoom zoom = { .kind = kind };
+	struct zoom zoom;
 
 	if (zooms_remove(&e->zooms, kind))
 		return entries_rebuild(e, false);
-	if (id == BROWSER_NONE || !report_has_key(&e->options, key_of(kind)))
-		return choose(r, kind);
-	task = entry_task(e->tree, &e->tree->entries.data[id]);
-	zoom.id = kind == ZOOM_THREAD ? task->tid : task->pid;
-	zoom.name = task->comm;
-	return zoom_into(r, zoom);
+	return entries_selected_task(e, kind, &zoom) ? zoom_into(r, zoom)
+						     : choose(r, kind);
 }
 
 static struct error *zoom_dso(struct report_view *r)
@@ -438,6 +426,20 @@ static struct error *annotate(struct report_view *r)
 
 /* --- Information -------------------------------------------------------- */
 
+static struct error *show_details(struct report_view *r)
+{
+	const struct entries *e = entries_of(r);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error;
+
+	if (browser_selected(&e->browser) == BROWSER_NONE)
+		return NULL;
+	row_details(e, &text);
+	error = strbuf_error(&text);
+	return error ? error
+		     : view_text(r->ui, "Details of the row", text.data, NULL);
+}
+
 static struct error *show_information(struct report_view *r)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -587,6 +589,8 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	(void)leave;
 	switch (pressed) {
 	case TUI_KEY_ENTER:
+	case 'm':
+		return report_menu(r->ui, &r->view, entries_of(r));
 	case '+':
 		return toggle_row(r);
 	case TUI_KEY_RIGHT:
@@ -612,6 +616,14 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 		return limit_percent(r);
 	case 'i':
 		return show_information(r);
+	case 'D':
+		return show_details(r);
+	case 'H':
+		r->view.hides_head = !r->view.hides_head;
+		return NULL;
+	case 'V':
+		entries_of(r)->verbose = !entries_of(r)->verbose;
+		return NULL;
 	case 'P':
 		return print(r);
 	}
@@ -641,7 +653,7 @@ struct error *report_view(struct ui *ui)
 
 	r.view = (struct view){
 		.arg = &r,
-		.hint = "h: keys  Enter: open  a: annotate  l: lines  /: filter  s: search  t: thread  q: quit",
+		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  /: filter  s: search  t: thread  q: quit",
 		.help = keys,
 		.title = title,
 		.head = head,

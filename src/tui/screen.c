@@ -308,6 +308,32 @@ void screen_fill(size_t row, size_t column, size_t width, enum tui_style style)
 		put_character(L' ', style);
 }
 
+static void put_border(size_t row, size_t column, const cchar_t *piece)
+{
+	if (clip(row, column, 1))
+		mvadd_wch((int)row, (int)column, piece);
+}
+
+/* Of characters that the terminal has, or of "+-|". */
+void screen_box(size_t row, size_t column, size_t height, size_t width)
+{
+	size_t bottom = row + height - 1, right = column + width - 1;
+
+	for (size_t i = row; i <= bottom; i++) {
+		screen_fill(i, column, width, TUI_PLAIN);
+		put_border(i, column, WACS_VLINE);
+		put_border(i, right, WACS_VLINE);
+	}
+	for (size_t i = column; i <= right; i++) {
+		put_border(row, i, WACS_HLINE);
+		put_border(bottom, i, WACS_HLINE);
+	}
+	put_border(row, column, WACS_ULCORNER);
+	put_border(row, right, WACS_URCORNER);
+	put_border(bottom, column, WACS_LLCORNER);
+	put_border(bottom, right, WACS_LRCORNER);
+}
+
 void screen_cursor(size_t row, size_t column)
 {
 	if (!clip(row, column, 1))

@@ -80,6 +80,8 @@ size_t screen_text(size_t row, size_t column, size_t width,
 /* Blanks in a style. */
 void screen_fill(size_t row, size_t column, size_t width,
 		 enum tui_style style);
+/* An empty box with a border, at least 2 by 2. */
+void screen_box(size_t row, size_t column, size_t height, size_t width);
 /* Shows the cursor there, until screen_begin(). */
 void screen_cursor(size_t row, size_t column);
 /* What was drawn is seen. */

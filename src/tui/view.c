@@ -63,7 +63,7 @@ static struct layout lay_out(const struct view *view)
 	screen_size(&l.rows, &l.columns);
 	l.has_status = l.rows >= 2;
 	l.has_title = l.rows >= 3;
-	l.has_head = view->head && l.rows >= 5;
+	l.has_head = view->head && !view->hides_head && l.rows >= 5;
 	l.first = (size_t)l.has_title + l.has_head;
 	l.height = l.rows - l.first - l.has_status;
 	return l;
@@ -154,7 +154,7 @@ static void draw_rows(struct view *view, const struct layout *l)
 			    empty, strlen(empty), 0);
 }
 
-static void draw(struct ui *ui, struct view *view)
+void view_draw(struct ui *ui, struct view *view)
 {
 	struct layout l = lay_out(view);
 
@@ -184,7 +184,7 @@ static void draw_prompt(struct ui *ui, struct view *view, const char *label,
 	struct layout l;
 	size_t start, width;
 
-	draw(ui, view);
+	view_draw(ui, view);
 	l = lay_out(view);
 	strbuf_clear(&view->bar);
 	strbuf_printf(&view->bar, "%s: %s", label, text->data);
@@ -354,38 +354,43 @@ static struct error *search_again(struct ui *ui, struct view *view, int step)
 
 /* --- Keys --------------------------------------------------------------- */
 
-static bool move(struct view *view, uint32_t key)
+bool view_move(struct browser *browser, uint32_t key)
 {
-	struct browser *b = view->browser;
-
 	switch (key) {
 	case TUI_KEY_UP:
-		browser_move(b, -1);
+		browser_move(browser, -1);
 		return true;
 	case TUI_KEY_DOWN:
-		browser_move(b, 1);
+		browser_move(browser, 1);
 		return true;
 	case TUI_KEY_PAGE_UP:
-		browser_page(b, -1);
+		browser_page(browser, -1);
 		return true;
 	case TUI_KEY_PAGE_DOWN:
 	case ' ':
-		browser_page(b, 1);
+		browser_page(browser, 1);
 		return true;
 	case TUI_KEY_HOME:
-		browser_select(b, 0);
+		browser_select(browser, 0);
 		return true;
 	case TUI_KEY_END:
-		browser_select(b, SIZE_MAX);
+		browser_select(browser, SIZE_MAX);
 		return true;
+	case TUI_KEY_RESIZE:
+		return true;
+	}
+	return false;
+}
+
+static bool shift(struct view *view, uint32_t key)
+{
+	switch (key) {
 	case '>':
 		if (view->shift < SHIFT_MAX)
 			view->shift += SHIFT_STEP;
 		return true;
 	case '<':
 		view->shift -= view->shift ? SHIFT_STEP : 0;
-		return true;
-	case TUI_KEY_RESIZE:
 		return true;
 	}
 	return false;
@@ -394,7 +399,7 @@ static bool move(struct view *view, uint32_t key)
 static struct error *handle(struct ui *ui, struct view *view, uint32_t key,
 			    bool *leave)
 {
-	if (move(view, key))
+	if (view_move(view->browser, key) || shift(view, key))
 		return NULL;
 	switch (key) {
 	case 's':
@@ -421,6 +426,19 @@ static struct error *handle(struct ui *ui, struct view *view, uint32_t key,
 	return view->key ? view->key(view->arg, key, leave) : NULL;
 }
 
+void view_press(struct ui *ui, uint32_t key)
+{
+	ui->pressed = key;
+}
+
+static uint32_t next_key(struct ui *ui)
+{
+	uint32_t key = ui->pressed;
+
+	ui->pressed = 0;
+	return key ? key : screen_key();
+}
+
 struct error *view_run(struct ui *ui, struct view *view)
 {
 	bool leave = false;
@@ -429,9 +447,9 @@ struct error *view_run(struct ui *ui, struct view *view)
 		struct error *error;
 		uint32_t key;
 
-		draw(ui, view);
+		view_draw(ui, view);
 		screen_show();
-		key = screen_key();
+		key = next_key(ui);
 		if (key == TUI_KEY_ENDED) {
 			ui->quit = true;
 			break;

@@ -27,6 +27,8 @@ struct ui {
 	struct strbuf pattern;
 	/* Leave all views. */
 	bool quit;
+	/* A key that is taken for pressed next; 0: none. */
+	uint32_t pressed;
 };
 
 #define UI_INIT { .message = STRBUF_INIT, .pattern = STRBUF_INIT }
@@ -50,6 +52,7 @@ struct view {
 	void (*title)(void *arg, struct strbuf *out);
 	/* The line above the rows; NULL: none. */
 	void (*head)(void *arg, struct line *line);
+	bool hides_head;
 	void (*row)(void *arg, uint32_t node, struct line *line);
 	/* Keys that are not common to all; *leave: the view is done. */
 	struct error *(*key)(void *arg, uint32_t key, bool *leave);
@@ -63,6 +66,12 @@ struct view {
 void view_deinit(struct view *view);
 /* Shows it until the user leaves. Errors end the session. */
 struct error *view_run(struct ui *ui, struct view *view);
+/* The view that runs takes the key as the next one. */
+void view_press(struct ui *ui, uint32_t key);
+/* Draws it, for what is to stand over it; not yet seen. */
+void view_draw(struct ui *ui, struct view *view);
+/* Moves a browser, if the key is one that does. */
+bool view_move(struct browser *browser, uint32_t key);
 /*
  * Asks for a line of text below the view; text holds what is there to begin
  * with. on_change may be NULL. *accepted false: Escape.

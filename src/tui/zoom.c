@@ -52,8 +52,8 @@ bool zooms_has(const struct zooms *zooms, enum zoom_kind kind)
 	return false;
 }
 
-static void format_zoom(const struct zoom *zoom, const struct profile *profile,
-			struct strbuf *out)
+void zoom_format(const struct zoom *zoom, const struct profile *profile,
+		 struct strbuf *out)
 {
 	switch (zoom->kind) {
 	case ZOOM_THREAD:
@@ -87,7 +87,7 @@ void zooms_format(const struct zooms *zooms, const struct profile *profile,
 	for (size_t i = 0; i < zooms->count; i++) {
 		if (i)
 			strbuf_puts(out, "  ");
-		format_zoom(&zooms->data[i], profile, out);
+		zoom_format(&zooms->data[i], profile, out);
 	}
 }
 

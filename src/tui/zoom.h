@@ -49,6 +49,9 @@ bool zooms_pop(struct zooms *zooms);
 /* Takes out those of a kind. False: there was none. */
 bool zooms_remove(struct zooms *zooms, enum zoom_kind kind);
 bool zooms_has(const struct zooms *zooms, enum zoom_kind kind);
+/* "thread 12"; names are sanitized. */
+void zoom_format(const struct zoom *zoom, const struct profile *profile,
+		 struct strbuf *out);
 /* "thread 12  file libc.so.6  symbol 'foo'"; names are sanitized. */
 void zooms_format(const struct zooms *zooms, const struct profile *profile,
 		  struct strbuf *out);

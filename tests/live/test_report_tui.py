@@ -130,7 +130,7 @@ def test_opening_and_closing(kaa, recording):
     with report(kaa, recording, rows=50) as terminal:
         terminal.wait_for("Children")
         closed = terminal.lines()[1:-1]
-        terminal.press("enter")
+        terminal.press("+")
         assert terminal.lines()[2].startswith("-")
         assert STEP.match(terminal.lines()[3])[2] == chains[0][0][1]
         terminal.press("left")
@@ -385,8 +385,74 @@ def test_rows_that_are_no_functions(kaa, recording, tmp_path):
         assert f"in file {first}" in terminal.lines()[0]
         assert [row[2] for row in shown(terminal)] == [first] and shown(terminal)[0][0] == "100.00%"
         # A row of a chain is one.
-        terminal.press("enter", "down", "a")
+        terminal.press("+", "down", "a")
         assert "samples in itself" in terminal.lines()[0]
+
+
+def test_the_menu_of_a_row(kaa, recording, tmp_path):
+    """What it offers does what its key does, by Enter or by the key; and it knows what there is."""
+    def menu(terminal):
+        terminal.press("enter")
+        box = [line.split("│")[1].strip() for line in terminal.lines() if line.count("│") == 2]
+        return [(line.split()[0], line.split(maxsplit=1)[1]) for line in box]
+
+    def choose(terminal, key):
+        place = [name for name, _ in menu(terminal)].index(key)
+        terminal.press(*["down"] * place, "enter")
+
+    with report(kaa, recording, rows=40, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        before = terminal.text()
+        items = dict(menu(terminal))
+        first = shown(terminal)[0][-1].split()[-1]
+        assert items["a"] == f"Annotate {first}" and items["+"] == f"Expand {first} (one level)"
+        assert items["c"] == "Zoom into command python3" and items["t"] == "Zoom into a thread" and items["q"] == "Exit"
+        assert "Esc" not in items
+        terminal.press("esc")
+        assert terminal.text() == before
+        choose(terminal, "+")
+        assert terminal.lines()[2].startswith("-")
+        assert dict(menu(terminal))["+"] == f"Collapse {first}"
+        terminal.press("+")
+        assert terminal.text() == before
+        choose(terminal, "c")
+        assert "in command python3" in terminal.lines()[0]
+        items = dict(menu(terminal))
+        assert items["c"] == "Zoom out of the command" and items["Esc"] == "Leave the last zoom"
+        terminal.press("up", "down", "esc")
+        choose(terminal, "Esc")
+        assert terminal.text() == before
+        terminal.press("s", "py::leaf:", "enter")
+        choose(terminal, "a")
+        assert "py::leaf:" in terminal.lines()[0] and "with what it calls" in terminal.lines()[0]
+        terminal.press("esc")
+        choose(terminal, "D")
+        for line in ("function      : py::leaf:", "kind          : Python", f"source        : {recording.parent}/two_threads.py"):
+            assert line in terminal.text()
+        terminal.press("esc")
+        # Of what has no function there is nothing to annotate, and where there is no room there is no border.
+        terminal.resize(5, 30)
+        terminal.press("enter")
+        assert terminal.lines()[0].startswith("a    Annotate")
+        terminal.press("end")
+        assert terminal.lines()[4].startswith("q    Exit")
+        terminal.press("enter")
+        assert terminal.wait() == 0
+    with report(kaa, recording, "--sort", "dso") as terminal:
+        terminal.wait_for("Children")
+        assert "a" not in dict(menu(terminal))
+
+
+def test_files_with_folders_and_no_titles(kaa, recording):
+    with report(kaa, recording) as terminal:
+        terminal.wait_for("Children")
+        titles, first = terminal.lines()[1:3]
+        terminal.press("H")
+        assert terminal.lines()[1] == first
+        terminal.press("H", "V", "s", "[.] py::leaf:", "enter", "+")
+        assert terminal.lines()[1].split() == titles.split()
+        assert f"{recording}.python" in next(line for line in terminal.lines() if "py::leaf:" in line)
+        assert any(line.startswith("   ") and line.endswith(f"  {recording}.python") for line in terminal.lines())
 
 
 def test_help_and_notes(kaa, recording):
@@ -411,7 +477,7 @@ def test_help_and_notes(kaa, recording):
 
 @pytest.mark.parametrize("size", [(3, 10), (1, 1), (2, 40), (5, 20), (100, 400)], ids=str)
 def test_any_size_of_terminal(kaa, recording, size):
-    keys = ["E", "end", "pageup", "a", "H", "esc", "h", "esc", "i", "esc", "s", "leaf", "enter", "/", "le", "enter", ">", "C", "l"]
+    keys = ["E", "end", "pageup", "home", "a", "H", "esc", "m", "down", "esc", "D", "esc", "h", "esc", "i", "esc", "s", "leaf", "enter", "/", "le", "enter", ">", "C", "l"]
     with report(kaa, recording, rows=size[0], columns=size[1]) as terminal:
         terminal.wait_until(lambda: terminal.text().strip(), "anything")
         terminal.press(*keys)

@@ -23,6 +23,7 @@
 #include "tui/entries.h"
 #include "tui/line.h"
 #include "tui/printable.h"
+#include "tui/row_details.h"
 #include "tui/source.h"
 #include "tui/zoom.h"
 
@@ -352,15 +353,51 @@ static void fill_threads(struct model *m)
 	m->task = first;
 }
 
-static struct entries *make_entries(struct model *m,
-				    const struct report_options *options)
-{
+/* The report of a model; of fill_threads() unless a test says otherwise. */
+struct fixture {
+	struct model model;
+	struct report_options options;
 	struct entries *entries;
+};
 
-	model_init(m, NULL);
-	fill_threads(m);
-	model_check(entries_create(m->profile, options, 0, &entries));
-	return entries;
+static struct entries *open_entries(struct fixture *f)
+{
+	report_options_init(&f->options);
+	model_check(entries_create(f->model.profile, &f->options, 0,
+				   &f->entries));
+	return f->entries;
+}
+
+static int set_up_empty(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	model_init(&f->model, NULL);
+	*state = f;
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	set_up_empty(state);
+	fill_threads(&((struct fixture *)*state)->model);
+	open_entries(*state);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	entries_destroy(f->entries);
+	model_deinit(&f->model);
+	free(f);
+	return 0;
+}
+
+static struct entries *entries_of(void **state)
+{
+	return ((struct fixture *)*state)->entries;
 }
 
 /* The row that has the text, without blanks at its end; NULL: there is none. */
@@ -395,15 +432,9 @@ static void check_no_row(struct entries *e, const char *text)
 
 static void test_rows_of_entries(void **state)
 {
-	struct report_options options;
-	struct model m;
-	struct entries *e;
+	struct entries *e = entries_of(state);
 	struct strbuf title = STRBUF_INIT;
 
-	(void)state;
-	report_options_init(&options);
-	options.sort_text = NULL;
-	e = make_entries(&m, &options);
 	entries_title(e, &title);
 	assert_string_equal(title.data, "Samples: 5 of 'cycles', 100");
 	check_row(e, "python3  [python]           [.] py::foo",
@@ -413,8 +444,6 @@ static void test_rows_of_entries(void **state)
 	check_row(e, "[k] sys_read", "   10.00%    10.00%");
 	check_row(e, "long_add", "40.00%    40.00%");
 	strbuf_deinit(&title);
-	entries_destroy(e);
-	model_deinit(&m);
 }
 
 static void check_lines(struct entries *e, size_t from,
@@ -437,14 +466,9 @@ static void test_chains_below_entries(void **state)
 		"         40.00% long_add",
 		NULL,
 	};
-	struct report_options options;
-	struct model m;
-	struct entries *e;
+	struct entries *e = entries_of(state);
 	bool found, complete;
 
-	(void)state;
-	report_options_init(&options);
-	e = make_entries(&m, &options);
 	model_check(browser_search(&e->browser, "_start", 0, 1, &found));
 	assert_true(found);
 	model_check(browser_open(&e->browser));
@@ -474,21 +498,14 @@ static void test_chains_below_entries(void **state)
 	model_check(entries_rebuild(e, true));
 	model_check(browser_open_all(&e->browser, BROWSER_NONE, &complete));
 	check_row(e, "[...]", " 10.00% [...]");
-	entries_destroy(e);
-	model_deinit(&m);
 }
 
 static void test_zooms_and_their_arithmetic(void **state)
 {
-	struct report_options options;
-	struct model m;
-	struct entries *e;
+	struct entries *e = entries_of(state);
 	struct strbuf title = STRBUF_INIT;
 	bool left;
 
-	(void)state;
-	report_options_init(&options);
-	e = make_entries(&m, &options);
 	model_check(entries_zoom(
 		e, &(struct zoom){ .kind = ZOOM_THREAD, .id = 101 }));
 	check_row(e, "py::foo", "83.33%    83.33%");
@@ -519,43 +536,106 @@ static void test_zooms_and_their_arithmetic(void **state)
 	check_row(e, "sys_read", "100.00%   100.00%");
 	assert_int_equal(e->browser.rows.count, 1);
 	strbuf_deinit(&title);
-	entries_destroy(e);
-	model_deinit(&m);
+}
+
+static void select_row(struct entries *e, const char *text)
+{
+	bool found;
+
+	model_check(browser_search(&e->browser, text, 0, 1, &found));
+	assert_true(found);
+}
+
+static void check_details(struct entries *e, const char *const *lines)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	row_details(e, &text);
+	for (; *lines; lines++)
+		if (!strstr(text.data, *lines))
+			fail_msg("no '%s' in\n%s", *lines, text.data);
+}
+
+static void test_details_of_rows(void **state)
+{
+	struct entries *e = entries_of(state);
+
+	select_row(e, "long_add");
+	check_details(e, (const char *const[]){
+				 "function      : long_add\n",
+				 "kind          : native\n",
+				 " of the file, 4096 bytes\n",
+				 "file          : python3.11\n",
+				 "with callees  : 40, 40.00%\n",
+				 "samples       : 1 in itself\n",
+				 "command       : python3\n", NULL });
+	select_row(e, "_start");
+	model_check(browser_open(&e->browser));
+	browser_move(&e->browser, 3);
+	check_details(e, (const char *const[]){
+				 "function      : py::foo:/srv/x.py\n",
+				 "kind          : Python\n",
+				 "this branch   : 60, 60.00%\n",
+				 "samples       : 2\n", NULL });
+	select_row(e, "sys_read");
+	check_details(e, (const char *const[]){ "kind          : kernel\n",
+						"in itself     : 10, 10.00%\n",
+						NULL });
+}
+
+/* Of the model's files the path is the name. */
+static void test_rows_with_files(void **state)
+{
+	struct entries *e = entries_of(state);
+
+	e->verbose = true;
+	select_row(e, "_start");
+	model_check(browser_open(&e->browser));
+	check_row(e, "py::foo", "60.00% py::foo:/srv/x.py  [python]");
+	check_row(e, "[k] sys_read", "python3  [kernel.kallsyms]  [k] sys_read");
+}
+
+static void test_the_task_of_a_row(void **state)
+{
+	struct entries *e = entries_of(state);
+	struct zoom zoom;
+
+	select_row(e, "worker");
+	assert_true(entries_selected_task(e, ZOOM_COMM, &zoom));
+	assert_string_equal(profile_string(e->profile, zoom.name, ""),
+			    "worker");
+	/* comm, dso, sym do not tell it. */
+	assert_false(entries_selected_task(e, ZOOM_THREAD, &zoom));
+	model_check(report_parse_sort(&e->options, "tid"));
+	model_check(entries_rebuild(e, true));
+	browser_select(&e->browser, 1);
+	assert_true(entries_selected_task(e, ZOOM_THREAD, &zoom));
+	assert_int_equal(zoom.id, 101);
 }
 
 static void test_choices(void **state)
 {
-	struct report_options options;
 	zoom_choice_vec choices = {};
-	struct model m;
-	struct entries *e;
+	struct entries *e = entries_of(state);
 
-	(void)state;
-	report_options_init(&options);
-	e = make_entries(&m, &options);
-	model_check(zoom_choices(m.profile, 0, NULL, ZOOM_THREAD, &choices));
+	model_check(zoom_choices(e->profile, 0, NULL, ZOOM_THREAD, &choices));
 	assert_int_equal(choices.count, 2);
 	assert_int_equal(choices.data[0].zoom.id, 100);
 	assert_int_equal(choices.data[0].period, 70);
 	assert_int_equal(choices.data[1].zoom.id, 101);
 	assert_int_equal(choices.data[1].count, 2);
 	vec_clear(&choices);
-	model_check(zoom_choices(m.profile, 0, NULL, ZOOM_PROCESS, &choices));
+	model_check(zoom_choices(e->profile, 0, NULL, ZOOM_PROCESS, &choices));
 	assert_int_equal(choices.count, 1);
 	assert_int_equal(choices.data[0].period, 100);
 	vec_deinit(&choices);
-	entries_destroy(e);
-	model_deinit(&m);
 }
 
 /* --- Annotation --------------------------------------------------------- */
 
 static const struct profile_frame *frame_of(struct entries *e, const char *name)
 {
-	bool found;
-
-	model_check(browser_search(&e->browser, name, 0, 1, &found));
-	assert_true(found);
+	select_row(e, name);
 	return entries_selected_frame(e);
 }
 
@@ -572,13 +652,8 @@ static void check_weight(const struct annotation *a, uint64_t at,
 static void test_lines_of_a_python_function(void **state)
 {
 	_cleanup_(cleanup_annotation_) struct annotation *a = NULL;
-	struct report_options options;
-	struct model m;
-	struct entries *e;
+	struct entries *e = entries_of(state);
 
-	(void)state;
-	report_options_init(&options);
-	e = make_entries(&m, &options);
 	model_check(annotation_create(e, frame_of(e, "py::foo"), &a));
 	assert_true(a->is_python);
 	assert_int_equal(a->places.count, 2);
@@ -590,45 +665,32 @@ static void test_lines_of_a_python_function(void **state)
 	assert_int_equal(a->whole.self_period, 45);
 	assert_int_equal(a->whole.count, 3);
 	assert_int_equal(a->total_period, 100);
-	entries_destroy(e);
-	model_deinit(&m);
 }
 
 /* A sample counts once for a line, and once for the function. */
 static void test_lines_of_a_recursion(void **state)
 {
 	_cleanup_(cleanup_annotation_) struct annotation *a = NULL;
-	struct report_options options;
-	struct model m;
+	struct fixture *f = *state;
 	struct entries *e;
 
-	(void)state;
-	report_options_init(&options);
-	model_init(&m, NULL);
-	model_sample(&m, 10, MODULE "py:py::f:/srv/x.py@5 py:py::f:/srv/x.py@5 "
+	model_sample(&f->model, 10, MODULE "py:py::f:/srv/x.py@5 py:py::f:/srv/x.py@5 "
 				    "py:py::f:/srv/x.py@6");
-	model_sample(&m, 1, MODULE "py:py::f:/srv/x.py@5");
-	model_check(entries_create(m.profile, &options, 0, &e));
+	model_sample(&f->model, 1, MODULE "py:py::f:/srv/x.py@5");
+	e = open_entries(f);
 	model_check(annotation_create(e, frame_of(e, "py::f:"), &a));
 	check_weight(a, 5, 11, 1);
 	check_weight(a, 6, 10, 10);
 	assert_int_equal(a->whole.period, 11);
 	assert_int_equal(a->whole.count, 2);
-	entries_destroy(e);
-	model_deinit(&m);
 }
 
 static void test_addresses_of_a_native_function(void **state)
 {
 	_cleanup_(cleanup_annotation_) struct annotation *a = NULL;
 	const struct profile_frame *frame;
-	struct report_options options;
-	struct model m;
-	struct entries *e;
+	struct entries *e = entries_of(state);
 
-	(void)state;
-	report_options_init(&options);
-	e = make_entries(&m, &options);
 	frame = frame_of(e, "long_add");
 	model_check(annotation_create(e, frame, &a));
 	assert_false(a->is_python);
@@ -636,8 +698,6 @@ static void test_addresses_of_a_native_function(void **state)
 	check_weight(a, frame->rel, 0, 40);
 	assert_int_equal(a->elsewhere, 0);
 	assert_int_equal(a->whole.self_period, 40);
-	entries_destroy(e);
-	model_deinit(&m);
 }
 
 static void test_lines_of_objdump(void **state)
@@ -716,6 +776,9 @@ static void test_sources_are_bounded(void **state)
 	rmdir(folder);
 }
 
+#define REPORT_TEST(name) \
+	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -726,13 +789,17 @@ int main(void)
 		cmocka_unit_test(test_large_forests),
 		cmocka_unit_test(test_nothing_dangerous_is_printed),
 		cmocka_unit_test(test_alignment),
-		cmocka_unit_test(test_rows_of_entries),
-		cmocka_unit_test(test_chains_below_entries),
-		cmocka_unit_test(test_zooms_and_their_arithmetic),
-		cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_lines_of_a_python_function),
-		cmocka_unit_test(test_lines_of_a_recursion),
-		cmocka_unit_test(test_addresses_of_a_native_function),
+		REPORT_TEST(test_rows_of_entries),
+		REPORT_TEST(test_chains_below_entries),
+		REPORT_TEST(test_zooms_and_their_arithmetic),
+		REPORT_TEST(test_details_of_rows),
+		REPORT_TEST(test_rows_with_files),
+		REPORT_TEST(test_the_task_of_a_row),
+		REPORT_TEST(test_choices),
+		REPORT_TEST(test_lines_of_a_python_function),
+		cmocka_unit_test_setup_teardown(test_lines_of_a_recursion,
+						set_up_empty, tear_down),
+		REPORT_TEST(test_addresses_of_a_native_function),
 		cmocka_unit_test(test_lines_of_objdump),
 		cmocka_unit_test(test_sources_are_bounded),
 	};

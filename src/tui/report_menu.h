@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What can be done with a row of the report, as a menu of its view. */
+#ifndef KAA_TUI_REPORT_MENU_H
+#define KAA_TUI_REPORT_MENU_H
+
+#include "base/error.h"
+#include "tui/entries.h"
+#include "tui/view.h"
+
+struct error *report_menu(struct ui *ui, struct view *view,
+			  const struct entries *entries);
+
+#endif
