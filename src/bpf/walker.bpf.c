@@ -217,6 +217,12 @@ static __always_inline __u64 mix(__u64 hash, __u64 value)
 	return hash ^ (hash >> 29);
 }
 
+/* An odd number for each i, unlike multiples of one: a constant in the end. */
+static __always_inline __u64 factor(__u64 i)
+{
+	return mix(mix(0, i + 1), i) | 1;
+}
+
 /* --- processes and threads --- */
 
 /* The number of a task in the pid namespace at some depth around it. */
@@ -495,7 +501,7 @@ static __always_inline __u64 bytes_hash(__u64 address, __u64 size)
 
 	if (c.size > HASHED_BYTES)
 		c.size = HASHED_BYTES;
-	bpf_loop(HASHED_BYTES / HASH_BYTES, hash_step, &c, 0);
+	bpf_loop((c.size + HASH_BYTES - 1) / HASH_BYTES, hash_step, &c, 0);
 	return c.hash;
 }
 
@@ -526,32 +532,35 @@ static __always_inline __u64 filename_hash(struct walk *w, __u64 filename)
 	return w->last_filename_hash;
 }
 
-/* The numbers and pointers that stay the same while a code object lives. */
+/*
+ * The numbers and pointers that stay the same while a code object lives. A sum
+ * of products, none of which waits for another as those of mix() do: this is
+ * done for every frame.
+ */
 static __always_inline __u64 identity_hash(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
-	__u64 key = 0;
+	__u64 sum = 0;
 
 	/* 3.11 counts in here how often the code has run. */
 	if (l->code_id_hole_end > l->code_id_hole_start)
 		*(__u32 *)(w->code + (l->code_id_hole_start & 0xfc)) = 0;
+#pragma unroll
 	for (__u32 at = 16; at < CODE_BYTES; at += 8) {
 		if (at >= l->code_id_start && at < l->code_id_end)
-			key = mix(key, *(const __u64 *)(w->code + at));
+			sum += *(const __u64 *)(w->code + at) * factor(at);
 	}
-	return key;
+	return sum;
 }
 
-/* The texts behind the pointers, and the size of the line table. */
-static __always_inline __u64 content_hash(struct walk *w)
+/* The texts behind the pointers. */
+static __always_inline __u64 names_hash(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 filename = word_at(w->code, l->code_filename);
 	__u64 name = word_at(w->code, name_offset(l));
-	__u64 lines = word_at(w->code, l->code_lines);
-	__u64 key = mix(filename_hash(w, filename), text_hash(l, name));
 
-	return mix(key, read_u64(lines + l->bytes_size));
+	return mix(filename_hash(w, filename), text_hash(l, name));
 }
 
 static __always_inline __u64 lines_hash(const struct walk *w)
@@ -580,7 +589,7 @@ static __always_inline __u64 code_key(struct walk *w, __u64 code)
 	if (word_at(w->code, l->object_type) != w->process.code_type)
 		return 0;
 	key = mix(mix(code, w->process.code_type), identity_hash(w));
-	key = mix(key, content_hash(w));
+	key = mix(key, names_hash(w));
 	if (l->code_version == PY_ABSENT ||
 	    !half_at(w->code, l->code_version))
 		key = mix(key, lines_hash(w));
