@@ -183,6 +183,8 @@ static struct error *prepare(struct report_settings *s)
 	report_arrange(o);
 	/* perf knows no interpreters. */
 	o->interpreter_frames |= o->like_perf;
+	s->input.options.max_stack_outermost =
+		o->like_perf && report_caller_order(o);
 	s->input.options.inlines = s->input.inlines;
 	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
 				 report_has_key(o, REPORT_SRCLINE) ||

@@ -83,6 +83,12 @@ struct convert_options {
 	bool inlines;
 	/* Frames of a stack, from the leaf; 0: all. */
 	uint32_t max_stack;
+	/*
+	 * As perf counts where chains are shown from the caller: from the
+	 * outermost one, but of what was unwound here. What the event hit
+	 * stands before them, with PROFILE_FRAME_HIT_ONLY.
+	 */
+	bool max_stack_outermost;
 	/* May be set after the recording was opened, before it is read. */
 	struct convert_times times;
 	struct convert_ids pids;
@@ -137,8 +143,11 @@ struct convert_frame {
 	/* When the name holds, [from, to). */
 	uint64_t valid_from;
 	uint64_t valid_to;
-	/* For the consumer: start as PROFILE_NONE; [1] with FLAG_INTERPRETER. */
-	uint32_t user[2];
+	/*
+	 * For the consumer: start as PROFILE_NONE; [1] with
+	 * PROFILE_FRAME_INTERPRETER, [2] and [3] with PROFILE_FRAME_UNWOUND.
+	 */
+	uint32_t user[4];
 };
 
 /* A frame in its stack. */

@@ -211,9 +211,12 @@ static struct error *add_frame(struct model *m, const struct convert_step *step,
 static struct error *get_frame(struct model *m, const struct convert_step *step,
 			       uint32_t *ret)
 {
-	uint32_t *handle =
-		&step->frame->user[!!(step->flags & PROFILE_FRAME_INTERPRETER)];
+	bool folded = step->flags & PROFILE_FRAME_INTERPRETER;
+	bool unwound = step->flags & PROFILE_FRAME_UNWOUND;
+	uint32_t *handle = &step->frame->user[folded + 2 * unwound];
 
+	if (step->flags & PROFILE_FRAME_HIT_ONLY)
+		return add_frame(m, step, ret);
 	if (*handle == PROFILE_NONE) {
 		struct error *error = add_frame(m, step, handle);
 

@@ -725,7 +725,7 @@ static struct error *make_frame(struct names *names, const struct place *place,
 		return error_no_memory();
 	l.frame->address = l.frame->file_offset = l.shown;
 	l.frame->valid_to = UINT64_MAX;
-	l.frame->user[0] = l.frame->user[1] = PROFILE_NONE;
+	memset(l.frame->user, 0xff, sizeof(l.frame->user));
 	if (mode == ADDRESS_USER || mode == ADDRESS_BEFORE_EXEC)
 		error = user_frame(&l, mode);
 	else if (mode == ADDRESS_KERNEL)

@@ -58,6 +58,15 @@ struct making {
 	bool in_maps;
 	/* A function where threads begin was seen. */
 	bool reached_start;
+	/*
+	 * Of the chain's addresses, or those of the part in work: those seen,
+	 * and which are steps, [from, to).
+	 */
+	uint32_t addresses;
+	uint32_t from;
+	uint32_t to;
+	/* enum profile_frame_flags of the steps to come. */
+	uint8_t step_flags;
 	uint16_t flags;
 	uint32_t unresolved;
 	uint64_t valid_from;
@@ -92,7 +101,9 @@ static void note_marker(struct making *m, uint64_t address)
 
 static struct error *push(struct making *m, struct convert_frame *frame)
 {
-	struct convert_step step = { .frame = frame, .kind = frame->kind };
+	struct convert_step step = { .frame = frame,
+				     .kind = frame->kind,
+				     .flags = m->step_flags };
 
 	if (frame->is_inlined)
 		step.flags |= PROFILE_FRAME_INLINED;
@@ -176,6 +187,64 @@ static struct error *add_address(struct making *m, uint64_t address, bool leaf,
 	return error;
 }
 
+/* The first address of a chain that is shown without it. */
+static struct error *add_hit(struct making *m, uint64_t address)
+{
+	struct convert_frame *frame;
+	struct error *error;
+
+	check_exec(m, address);
+	error = names_frame(m->stacks->names, m->place, address, m->mode, false,
+			    &frame);
+	if (error)
+		return error;
+	error = push(m, frame->real ? frame->real : frame);
+	if (!error)
+		vec_last(&m->stacks->steps)->flags = PROFILE_FRAME_HIT_ONLY;
+	return error;
+}
+
+/* Addresses of the part that was recorded. */
+static uint32_t recorded_addresses(const struct chain *chain)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < chain->count; i++) {
+		if (chain->style != CHAIN_RECORDED &&
+		    chain->words[i] == (uint64_t)PERF_CONTEXT_USER)
+			break;
+		count += chain->words[i] < PERFDATA_CONTEXT_MAX;
+	}
+	return count;
+}
+
+static void set_limit(struct making *m)
+{
+	const struct convert_options *options = m->stacks->options;
+	uint32_t count;
+
+	m->to = options->max_stack ? options->max_stack : UINT32_MAX;
+	if (!options->max_stack_outermost)
+		return;
+	count = recorded_addresses(m->chain);
+	m->from = count > m->to ? count - m->to : 0;
+	m->to = count;
+}
+
+/* perf's unwinder counts what it finds, from the leaf. */
+static void begin_unwound(struct making *m)
+{
+	const struct convert_options *options = m->stacks->options;
+
+	if (!options->like_perf || m->chain->style == CHAIN_RECORDED)
+		return;
+	m->step_flags = PROFILE_FRAME_UNWOUND;
+	if (!options->max_stack)
+		return;
+	m->addresses = m->from = 0;
+	m->to = options->max_stack;
+}
+
 /* False: no such context. */
 static bool set_context(struct making *m, uint64_t context)
 {
@@ -185,6 +254,7 @@ static bool set_context(struct making *m, uint64_t context)
 		return true;
 	case (uint64_t)PERF_CONTEXT_USER:
 	case PERFDATA_CONTEXT_USER_DEFERRED:
+		begin_unwound(m);
 		m->mode = ADDRESS_USER;
 		m->user_begins = true;
 		return true;
@@ -208,26 +278,30 @@ static void end_damaged(struct making *m)
 		m->stacks->steps.count = 1;
 }
 
+static struct error *add_word(struct making *m, uint64_t address, bool *end)
+{
+	uint32_t at = m->addresses++;
+
+	if (at >= m->from && at < m->to)
+		return add_address(m, address, !m->stacks->steps.count, end);
+	return !at && m->from ? add_hit(m, address) : NULL;
+}
+
 static struct error *add_words(struct making *m)
 {
-	uint32_t max = m->stacks->options->max_stack;
 	const struct chain *chain = m->chain;
 	struct error *error;
 	bool end = false, ended = false;
-	uint32_t addresses = 0;
 
+	set_limit(m);
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t word = chain->words[i];
 
 		/* Python frames that have no place among the native ones stand last. */
 		if (ended && !kaa_in_range(word))
 			continue;
-		if (max && addresses >= max)
-			break;
 		if (word < PERFDATA_CONTEXT_MAX) {
-			addresses++;
-			error = add_address(m, word,
-					    !m->stacks->steps.count, &end);
+			error = add_word(m, word, &end);
 			if (error)
 				return error;
 			ended |= end;

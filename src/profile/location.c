@@ -599,6 +599,8 @@ struct reduced {
 	bool has_python;
 	/* A function that ends the stack is in it. */
 	bool is_cut;
+	/* The location that all below it hit, or PROFILE_NONE: the leaf. */
+	uint32_t hit;
 };
 
 static bool is_shown(const struct location_builder *b,
@@ -618,8 +620,60 @@ static bool cuts_below(const struct location_builder *b,
 		       const struct profile_frame *frame)
 {
 	return b->options->cut_below && frame->symbol != PROFILE_NONE &&
-	       !(frame->flags & PROFILE_FRAME_INLINED) &&
+	       !(frame->flags &
+		 (PROFILE_FRAME_INLINED | PROFILE_FRAME_UNWOUND)) &&
 	       b->options->cut_below[frame->symbol];
+}
+
+/* A step of a chain whose samples hit what is at another location. */
+static struct error *hit_elsewhere(struct location_builder *b, uint32_t step,
+				   uint32_t hit, uint32_t *ret)
+{
+	const struct location *h = &b->out->all.data[hit];
+	struct location location = b->out->all.data[step];
+
+	location.self = h->self;
+	location.hit = h->hit == PROFILE_NONE ? hit : h->hit;
+	return location_intern(b, &location, ret);
+}
+
+static bool ends_elsewhere(const struct profile_frame *frame,
+			   const struct reduced *reduced)
+{
+	return (frame->flags & PROFILE_FRAME_HIT_ONLY) &&
+	       reduced->plain != PROFILE_NONE;
+}
+
+/*
+ * What was hit is not in the chain: its last step says so, unless all of them
+ * hit something else anyway.
+ */
+static struct error *end_elsewhere(struct location_builder *b,
+				   struct reduced *reduced, uint32_t hit)
+{
+	struct locations *out = b->out;
+	uint32_t last = reduced->plain, step = 0;
+	struct error *error;
+
+	if (reduced->hit != PROFILE_NONE)
+		return NULL;
+	error = hit_elsewhere(b, out->steps.data[last], hit, &step);
+	if (!error)
+		error = push_step(b, out->parents.data[last], step,
+				  &reduced->plain);
+	reduced->folded = reduced->plain;
+	return error;
+}
+
+static void cut_stack(const struct location_builder *b,
+		      struct reduced *reduced, uint32_t step)
+{
+	if (!b->options->cut_above) {
+		reduced->is_cut = true;
+		return;
+	}
+	reduced->folded = reduced->plain = PROFILE_NONE;
+	reduced->hit = step;
 }
 
 static struct error *reduce_stack(struct location_builder *b,
@@ -630,18 +684,27 @@ static struct error *reduce_stack(struct location_builder *b,
 	uint32_t handle = profile->stack_frames.data[stack];
 	const struct profile_frame *frame = profile_frame(profile, handle);
 	uint32_t step = b->out->of_frame[handle];
-	struct reduced reduced = { PROFILE_NONE, PROFILE_NONE, false, false };
+	struct reduced reduced = { PROFILE_NONE, PROFILE_NONE, false, false,
+				   PROFILE_NONE };
 	bool shown = is_shown(b, frame);
 	struct error *error = NULL;
 	bool same;
 
 	if (parent != PROFILE_NONE)
 		reduced = all[parent];
-	if (reduced.is_cut || is_hidden(b, frame)) {
+	if (reduced.is_cut || is_hidden(b, frame) ||
+	    ends_elsewhere(frame, &reduced)) {
+		if (ends_elsewhere(frame, &reduced))
+			error = end_elsewhere(b, &reduced, step);
 		all[stack] = reduced;
-		return NULL;
+		return error;
 	}
-	reduced.is_cut = cuts_below(b, frame);
+	if (cuts_below(b, frame))
+		cut_stack(b, &reduced, step);
+	else if (reduced.hit != PROFILE_NONE)
+		error = hit_elsewhere(b, step, reduced.hit, &step);
+	if (error)
+		return error;
 	if (frame->kind == PROFILE_FRAME_PYTHON)
 		reduced.has_python = true;
 	same = shown && reduced.folded == reduced.plain;

@@ -75,6 +75,11 @@ struct location_options {
 	 * it had been hit. NULL: nothing.
 	 */
 	const bool *cut_below;
+	/*
+	 * As perf does where it shows chains from the caller: it is their
+	 * callers that are left out instead, and yet they count as hit.
+	 */
+	bool cut_above;
 	/* Steps without a symbol are left out, unless nothing remains. */
 	bool hide_unresolved;
 };

@@ -85,6 +85,13 @@ enum profile_frame_flags {
 	PROFILE_FRAME_INTERPRETER = 1 << 0,
 	/* Inlined into the next frame of the stack (its caller). */
 	PROFILE_FRAME_INLINED = 1 << 1,
+	/*
+	 * What the event hit, at the leaf of a stack whose inner steps are left
+	 * out: no step of its call chain.
+	 */
+	PROFILE_FRAME_HIT_ONLY = 1 << 2,
+	/* Unwound from a copy of the stack; known with like_perf alone. */
+	PROFILE_FRAME_UNWOUND = 1 << 3,
 };
 
 struct profile_frame {

@@ -251,6 +251,14 @@ struct error *report_parents(const struct profile *profile,
 				    report_caller_order(options), ret);
 }
 
+/* perf resolves no chain that it does not show. */
+static bool looks_at_chains(const struct report_options *options)
+{
+	return !options->like_perf || options->children ||
+	       options->callgraph.type != CALLGRAPH_NONE ||
+	       report_has_key(options, REPORT_PARENT);
+}
+
 struct error *report_locate(const struct profile *profile,
 			    const struct report_options *options,
 			    struct locations **ret)
@@ -274,7 +282,8 @@ struct error *report_locate(const struct profile *profile,
 		how.entry_keys |= ENTRY_KEY_SRCLINE;
 	if (report_has_key(options, REPORT_SRCFILE))
 		how.entry_keys |= ENTRY_KEY_SRCFILE;
-	if (options->ignore_callees)
+	how.cut_above = options->like_perf && report_caller_order(options);
+	if (options->ignore_callees && looks_at_chains(options))
 		error = symbol_matches(profile, options->ignore_callees,
 				       &cut_below);
 	how.cut_below = cut_below;

@@ -49,8 +49,11 @@ static uint32_t match_of(const struct profile *profile, const bool *matches,
 	const struct profile_frame *frame =
 		profile_frame(profile, profile->stack_frames.data[stack]);
 
+	const uint8_t never = PROFILE_FRAME_INLINED | PROFILE_FRAME_HIT_ONLY |
+			      PROFILE_FRAME_UNWOUND;
+
 	if (frame->symbol == PROFILE_NONE || !matches[frame->symbol] ||
-	    (frame->flags & PROFILE_FRAME_INLINED))
+	    (frame->flags & never))
 		return PROFILE_NONE;
 	return profile->symbols.data[frame->symbol].name;
 }
