@@ -1,54 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/mapped_files.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "obj/elf_file.h"
+#include "sys/mapped_file.h"
 
-/* -1 unless path leads to that regular file. */
-static int open_regular(const char *path, uint64_t inode)
+/* -1 if it is another file, or none. Takes fd over. */
+static int same_inode(int fd, uint64_t inode)
 {
 	struct stat st;
-	int fd;
 
-	/* To open a device can be to start it. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_ino != inode)
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* The process may have mapped another one there meanwhile. */
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-			st.st_ino != inode)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	if (fd < 0 || (!fstat(fd, &st) && st.st_ino == inode))
+		return fd;
+	close(fd);
+	return -1;
 }
 
-/*
- * The map's own link leads to the file whatever became of its path, but takes
- * CAP_CHECKPOINT_RESTORE.
- */
 static int open_mapped(pid_t pid, const struct proc_map *map)
 {
-	_cleanup_free_ char *path = NULL;
-	char link[96];
-	int fd;
+	int fd = same_inode(mapped_file_open_link(pid, map->start, map->end),
+			    map->inode);
 
-	snprintf(link, sizeof(link),
-		 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-		 map->start, map->end);
-	fd = open_regular(link, map->inode);
-	if (fd >= 0 || map->path[0] != '/' ||
-	    asprintf(&path, "/proc/%d/root%s", (int)pid, map->path) < 0)
+	if (fd >= 0 || map->path[0] != '/')
 		return fd;
-	fd = open_regular(path, map->inode);
-	return fd >= 0 ? fd : open_regular(map->path, map->inode);
+	return same_inode(mapped_file_open_path(pid, map->path), map->inode);
 }
 
 static struct build_id read_build_id(pid_t pid, const struct proc_map *map)

@@ -2,13 +2,10 @@
 #include "collect/module.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "sys/mapped_file.h"
 
 /* The vdso has no size of its own in the auxiliary vector; it is two pages. */
 enum {
@@ -24,41 +21,6 @@ static struct error *open_vdso(struct elf_file **ret)
 	if (!vdso)
 		return error_create(ERROR_NOT_FOUND, "no vdso");
 	return elf_file_open_memory(vdso, VDSO_SIZE, "[vdso]", ret);
-}
-
-/*
- * Opens a regular file as the process sees it. O_NONBLOCK: what the path names
- * may have become a fifo.
- */
-static int open_in_root(uint32_t pid, const char *path)
-{
-	char *full;
-	int fd = -1;
-
-	if (pid) {
-		if (asprintf(&full, "/proc/%u/root%s", pid, path) < 0)
-			return -1;
-		fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		free(full);
-	}
-	if (fd < 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd;
-}
-
-/* The kernel's own link from a map to its file, whatever became of the path. */
-static int open_mapped(uint32_t pid, const struct process_map *map)
-{
-	char path[96];
-	struct stat st;
-
-	snprintf(path, sizeof(path),
-		 "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
-		 map->end);
-	/* To open a device can be to start it. */
-	if (!pid || stat(path, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* The path may lead to another file by now, or in our mount namespace. */
@@ -108,8 +70,10 @@ static struct error *open_file(const struct process_map *map, uint32_t pid,
 		return open_vdso(ret);
 	if (file->path[0] != '/' || file->path[1] == '/')
 		return error_create(ERROR_NOT_FOUND, "not a file");
-	error = open_fd(file, open_in_root(pid, file->path), ret);
-	fd = error ? open_mapped(pid, map) : -1;
+	error = open_fd(file, mapped_file_open_path((pid_t)pid, file->path), ret);
+	fd = error && pid ? mapped_file_open_link((pid_t)pid, map->start,
+						   map->end) :
+			     -1;
 	if (fd < 0)
 		return error;
 	error_destroy(error);
