@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,8 +21,9 @@ struct fake_file {
 	const char *text;
 };
 
-static inline void fake_file_write(const char *root, const char *path,
-				   const char *text)
+/* Writes a file below root, making its folders. */
+static inline void fake_file_write_bytes(const char *root, const char *path,
+					 const char *bytes, size_t size)
 {
 	char full[512];
 	FILE *file;
@@ -31,13 +33,19 @@ static inline void fake_file_write(const char *root, const char *path,
 		if (*c != '/')
 			continue;
 		*c = '\0';
-		mkdir(full, 0700);
+		mkdir(full, 0755);
 		*c = '/';
 	}
 	file = fopen(full, "w");
 	assert_non_null(file);
-	fputs(text, file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
 	assert_int_equal(fclose(file), 0);
+}
+
+static inline void fake_file_write(const char *root, const char *path,
+				   const char *text)
+{
+	fake_file_write_bytes(root, path, text, strlen(text));
 }
 
 /* root: a pattern for mkdtemp(). */

@@ -18,6 +18,7 @@
 
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
+#include "perfdata_fixture.h"
 
 #define COMMON_BITS                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |    \
@@ -31,36 +32,6 @@ enum {
 	STACK_MAX = 60000,
 	CHAIN_MAX = 150,
 };
-
-static char directory[] = "/tmp/kaa-test-stacks-XXXXXX";
-static char file_path[64];
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(file_path, sizeof(file_path), "%s/perf.data", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	char old[80];
-
-	(void)state;
-	snprintf(old, sizeof(old), "%s.old", file_path);
-	unlink(old);
-	unlink(file_path);
-	return rmdir(directory);
-}
-
-static void assert_ok(struct error *err)
-{
-	if (err)
-		print_error("%s\n", err->message);
-	assert_null(err);
-}
 
 /* --- The file ------------------------------------------------------------ */
 

@@ -19,6 +19,7 @@
 
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
+#include "perfdata_fixture.h"
 
 #define ALL_SAMPLE_BITS                                                      \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |         \
@@ -30,36 +31,6 @@
 	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR |                   \
 	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                        \
 	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
-
-static char directory[] = "/tmp/kaa-test-perfdata-XXXXXX";
-static char file_path[64];
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(file_path, sizeof(file_path), "%s/perf.data", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	char old[80];
-
-	(void)state;
-	snprintf(old, sizeof(old), "%s.old", file_path);
-	unlink(old);
-	unlink(file_path);
-	return rmdir(directory);
-}
-
-static void assert_ok(struct error *err)
-{
-	if (err)
-		print_error("%s\n", err->message);
-	assert_null(err);
-}
 
 static void assert_fails(struct error *err, enum error_code code)
 {

@@ -25,6 +25,7 @@
 #include "sys/perf_version.h"
 #include "sys/probe_machine.h"
 #include "sys/remote_memory.h"
+#include "fake_tree.h"
 
 static void check(struct error *error)
 {
@@ -379,26 +380,16 @@ static void test_invoker_becomes_the_user(void **state)
 	invoker_deinit(&invoker);
 }
 
-/* Writes a file below root, making its folders. */
+/* '|' stands for NUL, so that environ files can be written. */
 static void write_below(const char *root, const char *path, const char *text)
 {
-	char full[512];
-	FILE *file;
+	char bytes[512];
+	size_t size = strlen(text);
 
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *c = full + 1; *c; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		mkdir(full, 0755);
-		*c = '/';
-	}
-	file = fopen(full, "w");
-	assert_non_null(file);
-	/* '|' stands for NUL, so that environ files can be written. */
-	for (; *text; text++)
-		fputc(*text == '|' ? 0 : *text, file);
-	assert_int_equal(fclose(file), 0);
+	assert_in_range(size, 0, sizeof(bytes));
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = text[i] == '|' ? '\0' : text[i];
+	fake_file_write_bytes(root, path, bytes, size);
 }
 
 /* A process of a fake /proc. */
