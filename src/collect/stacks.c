@@ -246,6 +246,18 @@ static bool is_in_exec(const struct target *target, const struct record *sample)
 	return !has_maps;
 }
 
+/*
+ * The copy is shorter than what was asked for, and the stack goes on behind it:
+ * a page there is not in memory. The next samples shall have it.
+ */
+static void fill_stack(const struct record_sample *sample,
+		       const struct unwind_stack *stack, struct target *target)
+{
+	if (sample->stack_dyn_size < sample->stack_size)
+		target_populate_stack(target, stack->start + stack->bytes.size,
+				      stack->start + sample->stack_size);
+}
+
 /* Unwinds the copied stack into builder->natives; true if it is complete. */
 static struct error *unwind_native(struct stack_builder *builder,
 				   struct target *target,
@@ -272,6 +284,8 @@ static struct error *unwind_native(struct stack_builder *builder,
 	if (count == 1 && end != UNWIND_COMPLETE && is_in_exec(target, sample))
 		return NULL;
 	builder->stats.ends[end]++;
+	if (end == UNWIND_TRUNCATED)
+		fill_stack(&sample->sample, stack, target);
 	*complete = end == UNWIND_COMPLETE;
 	if (!vec_reserve(&builder->natives, count))
 		return error_no_memory();

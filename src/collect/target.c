@@ -57,6 +57,19 @@ static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
 	       trampolines_read_code(target->trampolines, address, buf, size);
 }
 
+void target_populate_stack(struct target *target, uint64_t from, uint64_t to)
+{
+	uint8_t bytes[4096];
+
+	if (target->replaced)
+		return;
+	/* Each read ends at what is no memory, as behind the end of the stack. */
+	while (from < to &&
+	       remote_memory_read(&target->memory, from, bytes,
+				  sizeof(bytes)) == sizeof(bytes))
+		from += sizeof(bytes);
+}
+
 bool target_is_anonymous(const struct target *target, uint64_t address)
 {
 	const struct process_map *map =

@@ -114,6 +114,15 @@ struct error *target_search(struct target *target);
 /* Prepares `unwind` for a sample of that time. */
 void target_at(struct target *target, uint64_t time);
 
+/*
+ * Brings pages of a stack into memory that its thread has not used so far: the
+ * kernel's copy of a stack ends at such a page, for it cannot wait for memory
+ * at a sample. They are read, which changes nothing in them; what stands there
+ * is not used, being of later than any sample at hand. A frame with a large
+ * array would else hide its callers in every sample.
+ */
+void target_populate_stack(struct target *target, uint64_t from, uint64_t to);
+
 /* The address lies in the evaluation function of the target's Python. */
 bool target_is_eval(const struct target *target, uint64_t address);
 

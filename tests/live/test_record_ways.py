@@ -598,6 +598,23 @@ outer:  movl $1000000000, %ecx
     assert all("[truncated stack]" in sample.symbols for sample in samples)
 
 
+def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
+    """The kernel's copy of a stack ends at a page that is not in memory; kaa sees to it that the next ones do not."""
+    program = tmp_path / "big_frames"
+    run(["gcc", "-O1", "-g", "-pthread", "-o", program, pathlib.Path(__file__).parent / "programs" / "big_frames.c"])
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "499", "-o", data, program, "0.8")
+    samples = [sample for sample in samples_of(kaa, data)
+               if any(frame.symbol == "inner" for frame in sample.frames)]
+    assert len(samples) > 200
+    whole = [sample for sample in samples
+             if not sample.markers and "outer" in [frame.symbol for frame in sample.frames]]
+    # Without that none is; each thread has a round or two until its pages are there.
+    assert len(whole) > len(samples) / 2, f"{len(whole)} of {len(samples)}: {samples[-1]}"
+    cut = [sample for sample in samples if "[truncated stack]" in sample.markers]
+    assert len(whole) + len(cut) == len(samples)
+
+
 def test_chain_of_programs(kaa, tmp_path):
     """A shell, an interpreter that becomes another by exec, a third that a fourth starts: each has its frames."""
     outside = [python for python in pythons.find() if not python.prefix]
