@@ -122,7 +122,13 @@ enum {
 	HASH_BYTES = 256,
 	/* Thread states looked at before the cache is asked. */
 	FEW_THREADS = 16,
+	/* The same for processes with several interpreters. */
+	SOME_THREADS = 256,
 	MANY_THREADS = WALKER_MAX_THREADS,
+	/* The most interpreters that one thread is inside at a time. */
+	MAX_RUNNING = 8,
+	/* Frames looked at for the first one on the C stack. */
+	MAX_INLINED = 1024,
 };
 
 /* The walk over one stack; no nesting: one a CPU. */
@@ -150,6 +156,15 @@ struct walk {
 	__u64 candidate;
 	__u64 wanted;
 	__u64 found;
+	/*
+	 * In a process with several interpreters: the thread's states that run,
+	 * and where on the C stack the innermost activation of each has its mark.
+	 * The stack grows down: the lowest is the innermost.
+	 */
+	__u64 running[MAX_RUNNING];
+	__u64 marks[MAX_RUNNING];
+	__u32 running_count;
+	__u8 several;
 	/* The last frame was read whole and nothing may come after it. */
 	__u8 done;
 	__u32 frame_bytes;
@@ -365,14 +380,89 @@ static long find_step(__u32 i, void *unused)
 	if (read_u64(w->candidate + l->thread_id) == w->wanted) {
 		if (thread_runs(l, w->candidate)) {
 			w->found = w->candidate;
-			w->done = 1;
-			return 1;
+			if (!w->several) {
+				w->done = 1;
+				return 1;
+			}
+			w->running[w->running_count++ & (MAX_RUNNING - 1)] =
+				w->candidate;
 		}
 		if (!w->found)
 			w->found = w->candidate;
 	}
 	w->candidate = read_u64(w->candidate + l->thread_next);
 	return 0;
+}
+
+/* True if activations leave marks on the C stack: from 3.10 on. */
+static __always_inline int has_marks(const struct py_layout *l)
+{
+	return (l->flags & (PY_CFRAMES | PY_SHIM_FRAMES)) != 0;
+}
+
+static long shim_step(__u32 i, void *arg)
+{
+	struct walk *w = scratch(walk_scratch, struct walk);
+	__u64 *frame = arg;
+	__u8 owner = 0;
+
+	(void)i;
+	if (!w || !*frame ||
+	    bpf_probe_read_user(&owner, sizeof(owner),
+				(void *)(*frame + w->process.layout.frame_owner)))
+		*frame = 0;
+	if (!*frame || owner >= w->process.layout.shim_owner)
+		return 1;
+	*frame = read_u64(*frame + w->process.layout.frame_previous);
+	return 0;
+}
+
+/* The mark of a state's innermost activation; 0: it has none yet. */
+static __always_inline __u64 innermost_mark(const struct py_layout *l,
+					    __u64 thread)
+{
+	__u64 frame;
+
+	if (l->flags & PY_CFRAMES)
+		return read_u64(thread + l->thread_cframe);
+	frame = thread_top(l, thread);
+	bpf_loop(MAX_INLINED, shim_step, &frame, 0);
+	return frame;
+}
+
+/* Takes the innermost of the states that are left; 0: none is. */
+static __always_inline __u64 take_state(struct walk *w)
+{
+	__u64 thread = 0, mark = 0;
+	__u32 taken = 0;
+
+	for (__u32 i = 0; i < MAX_RUNNING; i++) {
+		if (!w->running[i] || (thread && w->marks[i] >= mark))
+			continue;
+		thread = w->running[i];
+		mark = w->marks[i];
+		taken = i;
+	}
+	opaque(taken);
+	w->running[taken & (MAX_RUNNING - 1)] = 0;
+	return thread;
+}
+
+/* Verified once, where all that calls it would have it verified each time. */
+__noinline __u64 kaa_next_state(void)
+{
+	struct walk *w = scratch(walk_scratch, struct walk);
+
+	return w ? take_state(w) : 0;
+}
+
+static __always_inline void mark_states(struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	for (__u32 i = 0; i < MAX_RUNNING; i++)
+		if (w->running[i])
+			w->marks[i] = innermost_mark(l, w->running[i]);
 }
 
 static __always_inline void find_begin(struct walk *w)
@@ -382,6 +472,11 @@ static __always_inline void find_begin(struct walk *w)
 	w->interp = read_u64(w->process.runtime + l->runtime_interpreters);
 	w->candidate =
 		w->interp ? read_u64(w->interp + l->interp_threads) : 0;
+	w->running_count = 0;
+	for (__u32 i = 0; i < MAX_RUNNING; i++)
+		w->running[i] = 0;
+	w->several = has_marks(l) && w->interp &&
+		     read_u64(w->interp + l->interp_next);
 }
 
 /*
@@ -415,11 +510,15 @@ static __always_inline __u64 find_thread(struct walk *w)
 	w->done = 0;
 	if (!w->wanted)
 		return 0;
-	found = current_thread(w);
+	find_begin(w);
+	found = w->several ? 0 : current_thread(w);
 	if (found)
 		return found;
-	find_begin(w);
-	bpf_loop(FEW_THREADS, find_step, NULL, 0);
+	bpf_loop(w->several ? SOME_THREADS : FEW_THREADS, find_step, NULL, 0);
+	if (w->running_count) {
+		mark_states(w);
+		return kaa_next_state();
+	}
 	if (w->done || !w->interp)
 		return w->found;
 	cached = bpf_map_lookup_elem(&threads, &tid);
@@ -860,6 +959,35 @@ static __always_inline __u64 caller_in_register(struct walk *w,
 	return found;
 }
 
+/* Goes to the innermost frame of a thread state. */
+static __always_inline void enter_state(struct walk *w, __u64 thread)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	w->thread = thread;
+	w->frame = thread_top(l, thread);
+	w->activation = 0;
+	if (l->flags & PY_FRAME_VIA_CFRAME) {
+		w->activation = w->frame;
+		w->frame = read_u64(w->activation + l->cframe_frame);
+	} else if (l->flags & PY_CFRAMES) {
+		w->activation = read_u64(thread + l->thread_cframe);
+	}
+	w->first_activation = w->activation;
+}
+
+/* After the last frame of a state: on with the state around it, if any. */
+static __always_inline long leave_state(struct walk *w)
+{
+	__u64 thread = w->running_count > 1 ? kaa_next_state() : 0;
+
+	w->done = !thread;
+	if (!thread)
+		return 1;
+	enter_state(w, thread);
+	return 0;
+}
+
 /* After the frame in w->bytes: where the walk goes on. */
 static __always_inline long walk_on(struct walk *w, int entry)
 {
@@ -877,8 +1005,7 @@ static __always_inline long walk_on(struct walk *w, int entry)
 	if (!previous && !entry)
 		return walk_broken(w);
 	w->frame = previous;
-	w->done = !previous;
-	return w->done;
+	return previous ? 0 : leave_state(w);
 }
 
 /* A shim ends the segment of the frames before it. */
@@ -894,8 +1021,7 @@ static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 		s->frames[last].activation = w->frame;
 	}
 	w->frame = word_at(w->bytes, l->frame_previous);
-	w->done = !w->frame;
-	return w->done;
+	return w->frame ? 0 : leave_state(w);
 }
 
 /*
@@ -981,19 +1107,9 @@ static long walk_step(__u32 i, void *arg)
 
 static __always_inline void walk_begin(struct walk *w, struct walker_stack *s)
 {
-	const struct py_layout *l = &w->process.layout;
-
-	w->frame = thread_top(l, w->thread);
-	w->activation = 0;
-	if (l->flags & PY_FRAME_VIA_CFRAME) {
-		w->activation = w->frame;
-		w->frame = read_u64(w->activation + l->cframe_frame);
-	} else if (l->flags & PY_CFRAMES) {
-		w->activation = read_u64(w->thread + l->thread_cframe);
-	}
-	w->first_activation = w->activation;
-	w->frame_bytes = frame_bytes(l);
-	w->flags = 0;
+	enter_state(w, w->thread);
+	w->frame_bytes = frame_bytes(&w->process.layout);
+	w->flags = w->running_count > MAX_RUNNING ? WALKER_TOO_DEEP : 0;
 	w->total = 0;
 	w->done = 0;
 	w->last_code = 0;
