@@ -129,6 +129,22 @@ static struct error *set_times_of(struct input *input,
 	return set_times(input, f->first_sample_time, f->last_sample_time);
 }
 
+/* Else --cpu would leave out all samples, and say nothing. */
+static struct error *check_cpus(const struct input *input,
+				struct converter *converter)
+{
+	const struct events *events =
+		perfdata_reader_events(converter_reader(converter));
+
+	if (!input->cpus || !events->list.count)
+		return NULL;
+	vec_for_each(event, &events->list)
+		if ((*event)->attr.sample_type & PERF_SAMPLE_CPU)
+			return NULL;
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "the recording does not say on which CPU its samples were taken, as those of perf record --sample-cpu do; leave out --cpu");
+}
+
 /* perf's cache of files by build-id. */
 static struct error *find_buildid_dir(struct input *input)
 {
@@ -238,6 +254,8 @@ struct error *input_open(struct input *input, struct converter **ret)
 					  &converter);
 	if (!error)
 		error = set_times_of(input, converter);
+	if (!error)
+		error = check_cpus(input, converter);
 	if (error)
 		return error;
 	*ret = take_ptr(converter);

@@ -72,7 +72,7 @@ static struct error *parse_percent_limit(void *arg, const struct option *option,
 
 	(void)option;
 	value = negated ? 0 : strtod(text, &end);
-	if (!negated && (end == text || *end || !(value >= 0 && value <= 100)))
+	if (!negated && (end == text || *end || !(value >= 0)))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "'%s' is no percentage", text);
 	settings->options.percent_limit = value;
@@ -140,6 +140,20 @@ static struct error *parse_quantum(void *arg, const struct option *option,
 			    negated ? "" : text);
 }
 
+/* '.' stands for it where a name has it. */
+static struct error *parse_separator(void *arg, const struct option *option,
+				     const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	if (!negated && !strcmp(text, "."))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'.' cannot separate columns, since numbers have it");
+	settings->options.field_separator = negated ? NULL : text;
+	return NULL;
+}
+
 static struct error *parse_fields(void *arg, const struct option *option,
 				  const char *text, bool negated)
 {
@@ -160,6 +174,17 @@ static struct error *name_list(struct report_settings *settings,
 	return error;
 }
 
+/* perf filters entries by these, not samples. */
+static void filter_like_perf(struct report_settings *s)
+{
+	struct convert_options *from = &s->input.options;
+	struct report_options *to = &s->options;
+
+	to->pids = (struct report_ids){ from->pids.values, from->pids.count };
+	to->tids = (struct report_ids){ from->tids.values, from->tids.count };
+	from->pids = from->tids = (struct convert_ids){};
+}
+
 static struct error *prepare(struct report_settings *s)
 {
 	struct report_options *o = &s->options;
@@ -176,6 +201,9 @@ static struct error *prepare(struct report_settings *s)
 		error = input_prepare(&s->input);
 	if (error)
 		return error;
+	o->time = s->input.time;
+	if (s->input.like_perf)
+		filter_like_perf(s);
 	if (s->inverted)
 		o->callgraph.order = CALLGRAPH_CALLER;
 	o->like_perf = s->input.like_perf;
@@ -186,7 +214,7 @@ static struct error *prepare(struct report_settings *s)
 	s->input.options.max_stack_outermost =
 		o->like_perf && report_caller_order(o);
 	s->input.options.inlines = s->input.inlines;
-	s->input.options.lines = o->callgraph.key == CHAIN_KEY_SRCLINE ||
+	s->input.options.lines = o->callgraph.key != CHAIN_KEY_FUNCTION ||
 				 report_has_key(o, REPORT_SRCLINE) ||
 				 report_has_key(o, REPORT_SRCFILE);
 	return NULL;
@@ -457,9 +485,8 @@ static const struct option options[] = {
 	OPT_BOOL(0, "interpreter-frames", struct report_settings,
 		 options.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
-	OPT_STRING('t', "field-separator", struct report_settings,
-		   options.field_separator, "<text>",
-		   "put this between columns, instead of aligning them"),
+	OPT_CALL('t', "field-separator", parse_separator, "<text>",
+		 "put this between columns, instead of aligning them"),
 	OPT_CALL('w', "column-widths", parse_widths, "<width,...>",
 		 "widths of the columns, from left to right (0: as needed)"),
 	OPT_BOOL(0, "full-source-path", struct report_settings,

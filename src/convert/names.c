@@ -301,6 +301,15 @@ static struct error *kernel_dso(struct lookup *l)
 			  &l->frame->dso);
 }
 
+/* perf looks for no kernel where it is told to look for files elsewhere. */
+static bool has_no_kernel(const struct names *names)
+{
+	const char *symfs = names->options->symfs;
+
+	return names->options->like_perf && symfs && *symfs &&
+	       strcmp(symfs, "/");
+}
+
 static struct error *kernel_frame(struct lookup *l)
 {
 	struct names *names = l->names;
@@ -309,6 +318,8 @@ static struct error *kernel_frame(struct lookup *l)
 	struct build_id id = {};
 
 	l->frame->kind = PROFILE_FRAME_KERNEL;
+	if (has_no_kernel(names))
+		return kernel_dso(l);
 	if (!names->kernel_known) {
 		kernel_build_id(names, &id);
 		set_kernel(names, 0, id.data, id.size);

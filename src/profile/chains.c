@@ -223,6 +223,22 @@ static void sort_groups(struct chains *c, size_t first)
 		      c->options.by_key ? compare_keys : compare_groups);
 }
 
+/* The location that stands for a group of items. */
+static uint32_t group_location(const struct chains *c,
+			       const struct chain_group *group)
+{
+	const struct calltree_node *nodes = c->tree->nodes.data;
+	uint32_t best = c->items.data[group->first].node;
+
+	for (uint32_t i = 1; c->options.first_met && i < group->count; i++) {
+		uint32_t node = c->items.data[group->first + i].node;
+
+		if (nodes[node].row < nodes[best].row)
+			best = node;
+	}
+	return nodes[best].location;
+}
+
 /*
  * Writes the branch that begins with group, and says which items follow its
  * last step: all from *next to the end.
@@ -233,10 +249,9 @@ static struct error *follow(struct chains *c, struct chain_group group,
 	branch->first_step = (uint32_t)c->steps.count;
 	for (;;) {
 		uint32_t end = (uint32_t)c->items.count;
-		uint32_t node = c->items.data[group.first].node;
 		struct chain_group after = { .first = end };
 
-		if (!vec_push(&c->steps, c->tree->nodes.data[node].location) ||
+		if (!vec_push(&c->steps, group_location(c, &group)) ||
 		    !push_next(c, group.first, group.count))
 			return error_no_memory();
 		after.count = (uint32_t)c->items.count - end;

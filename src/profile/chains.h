@@ -54,6 +54,8 @@ struct chains_options {
 	double min_part;
 	/* Siblings by location.chain alone, not by weight. */
 	bool by_key;
+	/* A step is shown as the location that the first sample had there. */
+	bool first_met;
 };
 
 /* A node that contributes to a step, with its weight in it. */

@@ -171,7 +171,7 @@ static struct place place_of_function(const struct location_builder *b,
 	};
 }
 
-static struct place chain_place(const struct location_builder *b,
+static struct place line_place(const struct location_builder *b,
 				const struct profile_frame *frame)
 {
 	bool raw = b->options->like_perf;
@@ -187,7 +187,7 @@ static struct place chain_place(const struct location_builder *b,
 	return place;
 }
 
-/* The texts of places in the source, each once, numbered from 1. */
+/* The texts of places in the source and of steps, each once, numbered from 1. */
 struct location_texts {
 	VEC(char *) all;
 	struct index index;
@@ -227,6 +227,28 @@ static struct error *intern_text(struct location_texts *texts, const char *text,
 	}
 	*ret = id + 1;
 	return NULL;
+}
+
+/* perf compares the texts alone. */
+static struct error *chain_place(struct location_builder *b,
+				 const struct profile_frame *frame,
+				 struct place *ret)
+{
+	const struct location_options *o = b->options;
+	struct error *error;
+
+	*ret = line_place(b, frame);
+	if (o->chain_key != CHAIN_KEY_SRCLINE || !o->step_key)
+		return NULL;
+	strbuf_clear(&b->text);
+	o->step_key(b->profile, frame, o->source_arg, &b->text);
+	if (!b->text.len)
+		return NULL;
+	strbuf_putc(&b->text, '\0');
+	error = strbuf_error(&b->text);
+	*ret = (struct place){ .dso = PROFILE_NONE, .kind = PLACE_LINE };
+	return error ? error : intern_text(b->out->texts, b->text.data,
+					   &ret->source[SOURCE_LINE]);
 }
 
 static struct error *add_source(struct location_builder *b,
@@ -405,14 +427,15 @@ static struct error *locate_frame(struct location_builder *b, uint32_t handle,
 				  const struct profile_frame *frame,
 				  uint32_t *ret)
 {
-	struct place chain = chain_place(b, frame);
+	struct place chain;
 	struct location location = {
 		.frame = handle,
 		.is_inlined = frame->flags & PROFILE_FRAME_INLINED,
 	};
-	struct error *error =
-		places_intern(&b->chains, &chain, &location.chain);
+	struct error *error = chain_place(b, frame, &chain);
 
+	if (!error)
+		error = places_intern(&b->chains, &chain, &location.chain);
 	if (!error)
 		error = locate_entry(b, frame, &location.entry);
 	if (!error)
@@ -442,6 +465,8 @@ static struct error *locate_frames(struct location_builder *b)
 
 struct ranked_place {
 	struct place place;
+	/* Of PLACE_LINE. */
+	const char *text;
 	uint32_t id;
 };
 
@@ -460,9 +485,14 @@ static int compare_ranked(const void *left, const void *right)
 {
 	const struct place *a = &((const struct ranked_place *)left)->place;
 	const struct place *b = &((const struct ranked_place *)right)->place;
-	/* No DSO (PROFILE_NONE + 1 is 0) comes first. */
-	int order = compare_u64((uint32_t)(a->dso + 1), (uint32_t)(b->dso + 1));
+	const char *x = ((const struct ranked_place *)left)->text;
+	const char *y = ((const struct ranked_place *)right)->text;
+	int order;
 
+	if (x || y)
+		return x && y ? strcmp(x, y) : !x - !y;
+	/* No DSO (PROFILE_NONE + 1 is 0) comes first. */
+	order = compare_u64((uint32_t)(a->dso + 1), (uint32_t)(b->dso + 1));
 	if (!order)
 		order = compare_u64(place_position(a), place_position(b));
 	if (!order)
@@ -485,9 +515,15 @@ static struct error *rank_chain_places(struct location_builder *b)
 
 	if (!ranked || !rank)
 		return error_no_memory();
-	for (size_t i = 0; i < count; i++)
-		ranked[i] = (struct ranked_place){ b->chains.all.data[i],
-						   (uint32_t)i };
+	for (size_t i = 0; i < count; i++) {
+		const struct place *place = &b->chains.all.data[i];
+		uint32_t text = place->source[SOURCE_LINE];
+
+		ranked[i] = (struct ranked_place){
+			*place, text ? b->out->texts->all.data[text - 1] : NULL,
+			(uint32_t)i
+		};
+	}
 	qsort(ranked, count, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < count; i++)
 		rank[ranked[i].id] = (uint32_t)i;
@@ -769,7 +805,8 @@ static struct error *name_sources(struct location_builder *b)
 	struct locations *out = b->out;
 	size_t count = b->entries.all.count;
 
-	if (!out->texts->all.count)
+	if (!(b->options->entry_keys &
+	      (ENTRY_KEY_SRCLINE | ENTRY_KEY_SRCFILE)))
 		return NULL;
 	out->sources = calloc(count + 1, sizeof(*out->sources));
 	if (!out->sources)

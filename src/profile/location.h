@@ -57,6 +57,14 @@ struct location_options {
 		       const struct profile_frame *frame, enum source_kind kind,
 		       bool hit, const void *arg, struct strbuf *out);
 	const void *source_arg;
+	/*
+	 * With CHAIN_KEY_SRCLINE: steps for which this text is the same are
+	 * equal, whatever they are; it counts for nothing where it is empty.
+	 * NULL: function and line count. Takes source_arg.
+	 */
+	void (*step_key)(const struct profile *profile,
+			 const struct profile_frame *frame, const void *arg,
+			 struct strbuf *out);
 	enum chain_key chain_key;
 	/* enum entry_key */
 	unsigned int entry_keys;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/source_text.h"
 #include "view/text.h"
 
 enum {
@@ -40,6 +41,7 @@ void chain_step_text(const struct calltree *tree,
 	uint32_t id = tree->locations->all.data[location].frame;
 	const struct profile_frame *frame;
 	const struct profile_symbol *symbol;
+	size_t start;
 
 	if (id == PROFILE_NONE) {
 		strbuf_puts(out, "[unknown]");
@@ -53,10 +55,11 @@ void chain_step_text(const struct calltree *tree,
 		return;
 	}
 	text_string(out, profile, symbol->name, "[unknown]");
-	if (options->callgraph.key != CHAIN_KEY_FUNCTION && frame->line) {
-		strbuf_putc(out, ' ');
-		text_srcline(out, profile, frame);
-	}
+	start = out->len;
+	strbuf_putc(out, ' ');
+	source_step_text(profile, frame, options, out);
+	if (out->len == start + 1)
+		strbuf_truncate(out, start);
 	if (frame->flags & PROFILE_FRAME_INLINED)
 		strbuf_puts(out, " (inlined)");
 }
@@ -403,6 +406,8 @@ struct error *chain_text_entry(struct chain_text *text, uint32_t entry)
 		.min_hit = min,
 		.min_part = fractal ? part : -1.0,
 		.by_key = list,
+		.first_met = options->like_perf &&
+			     options->callgraph.key == CHAIN_KEY_SRCLINE,
 	};
 	struct error *error;
 

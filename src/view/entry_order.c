@@ -548,6 +548,25 @@ static const struct profile_frame *row_leaf(const struct profile *profile,
 	return frame == PROFILE_NONE ? NULL : profile_frame(profile, frame);
 }
 
+static bool id_passes(const struct report_ids *ids, int64_t id)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->values[i] == id)
+			return true;
+	return !ids->count;
+}
+
+static bool task_passes(const struct profile *profile,
+			const struct report_options *options, uint32_t handle)
+{
+	const struct profile_task *task = profile_task(profile, handle);
+
+	return passes(&options->comms,
+		      profile_string(profile, task->comm, NULL)) &&
+	       id_passes(&options->pids, task->pid) &&
+	       id_passes(&options->tids, task->tid);
+}
+
 static bool has_parent(const struct profile *profile,
 		       const uint32_t *parents, size_t row)
 {
@@ -560,10 +579,12 @@ bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
 {
 	const struct entry_filter *filter = arg;
 	const struct report_options *options = filter->options;
-	uint32_t comm = profile_task(profile, profile->samples.task[row])->comm;
 	const struct profile_frame *leaf;
 
-	if (!passes(&options->comms, profile_string(profile, comm, NULL)))
+	if (!task_passes(profile, options, profile->samples.task[row]))
+		return false;
+	/* perf looks for parents if they are shown alone. */
+	if (options->exclude_other && !filter->parents && options->like_perf)
 		return false;
 	if (options->exclude_other && filter->parents &&
 	    !has_parent(profile, filter->parents, row))

@@ -254,7 +254,8 @@ static size_t dso_width(const struct entry_text *t,
 	bool resolved = frame && frame->symbol != PROFILE_NONE;
 
 	if (!resolved && width < UNRESOLVED_DSO_WIDTH &&
-	    !t->options->field_separator && !t->options->dsos.count)
+	    !t->options->field_separator && !t->options->dsos.count &&
+	    !(t->options->like_perf && t->options->width_count))
 		width = UNRESOLVED_DSO_WIDTH;
 	return width;
 }
@@ -361,12 +362,23 @@ static bool is_elided(const struct report_options *options, enum report_key key)
 	       (key == REPORT_SYMBOL && options->symbols.count == 1);
 }
 
+static bool all_elided(const struct report_options *options)
+{
+	for (size_t i = 0; i < options->columns.count; i++)
+		if (options->columns.list[i].field == REPORT_FIELD_KEY &&
+		    !is_elided(options, options->columns.list[i].key))
+			return false;
+	return true;
+}
+
+/* Of columns that would all be left out, none is. */
 static void choose_columns(struct entry_text *t)
 {
 	const struct report_columns *all = &t->options->columns;
+	bool keep = all_elided(t->options);
 
 	for (size_t i = 0; i < all->count; i++) {
-		if (all->list[i].field == REPORT_FIELD_KEY &&
+		if (all->list[i].field == REPORT_FIELD_KEY && !keep &&
 		    is_elided(t->options, all->list[i].key))
 			continue;
 		if (i < t->options->width_count)
@@ -570,6 +582,35 @@ static void put_clean(struct strbuf *out, const struct strbuf *cell,
 					 : cell->data[i]);
 }
 
+/* perf cuts names of symbols, behind "[.] ", but not addresses. */
+static void cut_symbol(struct entry_text *t, size_t width,
+		       const struct calltree_entry *entry)
+{
+	const struct profile_frame *frame = entry_frame(t->tree, entry);
+	bool inlined = frame && (frame->flags & PROFILE_FRAME_INLINED);
+	size_t behind = inlined ? strlen(" (inlined)") : 0;
+
+	if (!frame || frame->symbol == PROFILE_NONE || width < 4 ||
+	    t->cell.len - behind <= width)
+		return;
+	strbuf_truncate(&t->cell, width);
+	if (inlined)
+		strbuf_puts(&t->cell, " (inlined)");
+}
+
+/* To the width that was asked for. */
+static void cut_cell(struct entry_text *t, size_t column,
+		     const struct calltree_entry *entry)
+{
+	size_t width = t->asked[column];
+
+	if (width && t->options->like_perf &&
+	    t->columns.list[column].key == REPORT_SYMBOL)
+		cut_symbol(t, width, entry);
+	else if (width && t->cell.len > width)
+		strbuf_truncate(&t->cell, width);
+}
+
 static void put_text(struct entry_text *t, struct line *line, size_t column,
 		     const struct calltree_entry *entry)
 {
@@ -583,8 +624,7 @@ static void put_text(struct entry_text *t, struct line *line, size_t column,
 	start = line->out->len;
 	strbuf_clear(&t->cell);
 	put_cell(t, key, entry, &t->cell);
-	if (t->asked[column] && t->cell.len > t->asked[column])
-		strbuf_truncate(&t->cell, t->asked[column]);
+	cut_cell(t, column, entry);
 	put_clean(line->out, &t->cell, line->separator);
 	if (!is_last || !ragged)
 		pad(line->out, start, key_width(t, column));

@@ -106,7 +106,10 @@ static void put_event_header(struct report *r, const struct calltree *tree)
 	strbuf_printf(&r->text, "# Samples: %" PRIu64 "%c of event '", count,
 		      *units);
 	text_string(&r->text, r->profile, event->name, "?");
-	strbuf_printf(&r->text, "'\n# Event count (approx.): %" PRIu64 "\n#\n",
+	strbuf_putc(&r->text, '\'');
+	if (r->options.time)
+		strbuf_printf(&r->text, " (time slices: %s)", r->options.time);
+	strbuf_printf(&r->text, "\n# Event count (approx.): %" PRIu64 "\n#\n",
 		      tree->shown_period);
 }
 
@@ -268,6 +271,7 @@ struct error *report_locate(const struct profile *profile,
 	struct location_options how = {
 		.source = source_text,
 		.source_arg = options,
+		.step_key = options->like_perf ? source_step_key : NULL,
 		.hide_unresolved = hides_samples(options),
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,

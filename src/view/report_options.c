@@ -36,6 +36,8 @@ enum callgraph_field {
 	FIELD_ORDER,
 	FIELD_KEY,
 	FIELD_VALUE,
+	/* Chains of branches, which only some hardware records: nothing. */
+	FIELD_BRANCH,
 };
 
 /* perf takes the first of these that begins with the token. */
@@ -54,6 +56,7 @@ static const struct callgraph_token {
 	{ "function", FIELD_KEY, CHAIN_KEY_FUNCTION },
 	{ "address", FIELD_KEY, CHAIN_KEY_ADDRESS },
 	{ "srcline", FIELD_KEY, CHAIN_KEY_SRCLINE },
+	{ "branch", FIELD_BRANCH, 0 },
 	{ "percent", FIELD_VALUE, CALLGRAPH_PERCENT },
 	{ "period", FIELD_VALUE, CALLGRAPH_PERIOD },
 	{ "count", FIELD_VALUE, CALLGRAPH_COUNT },
@@ -81,6 +84,8 @@ static bool callgraph_word(struct report_callgraph *callgraph,
 		break;
 	case FIELD_VALUE:
 		callgraph->value = (enum callgraph_value)t->value;
+		break;
+	case FIELD_BRANCH:
 		break;
 	}
 	return true;
@@ -292,7 +297,7 @@ static void add_number(struct report_columns *columns, enum report_field field,
 		add_column(columns, (struct report_column){ .field = field });
 }
 
-/* The usual columns, unless --sort says where they stand. */
+/* The usual columns; but of those of weights the ones that --sort names alone. */
 static void arrange_usual(struct report_options *o,
 			  const struct report_columns *sort)
 {
@@ -300,10 +305,15 @@ static void arrange_usual(struct report_options *o,
 	bool sorted = has_field(sort, REPORT_FIELD_OVERHEAD) ||
 		      has_field(sort, REPORT_FIELD_CHILDREN);
 
-	add_number(columns, REPORT_FIELD_CHILDREN, !sorted && o->children);
-	add_number(columns, REPORT_FIELD_OVERHEAD, !sorted);
+	/* They are the first columns wherever --sort has them. */
+	add_number(columns, REPORT_FIELD_CHILDREN,
+		   sorted ? has_field(sort, REPORT_FIELD_CHILDREN)
+			  : o->children);
+	add_number(columns, REPORT_FIELD_OVERHEAD,
+		   !sorted || has_field(sort, REPORT_FIELD_OVERHEAD));
 	if (has_number(sort)) {
-		o->order = *columns;
+		if (!sorted)
+			o->order = *columns;
 		add_columns(&o->order, sort);
 	}
 	add_number(columns, REPORT_FIELD_SAMPLES, o->samples);

@@ -97,6 +97,12 @@ struct report_names {
 	size_t count;
 };
 
+/* Numbers of which one must be equal; borrowed. None given: all pass. */
+struct report_ids {
+	const int64_t *values;
+	size_t count;
+};
+
 struct report_options {
 	/* Add up callees in their callers (if there are call chains). */
 	bool children;
@@ -144,6 +150,11 @@ struct report_options {
 	struct report_names dsos;
 	struct report_names symbols;
 	const char *symbol_filter;
+	/* --pid, --tid as perf has them: percentages stay those of all. */
+	struct report_ids pids;
+	struct report_ids tids;
+	/* The text of --time, to be shown; borrowed, NULL: none. */
+	const char *time;
 	/* Between columns instead of alignment; borrowed, NULL: none. */
 	const char *field_separator;
 	/* Neither headers nor notes. */

@@ -83,6 +83,35 @@ static void put_srcline(const struct profile *profile,
 	}
 }
 
+void source_step_text(const struct profile *profile,
+		      const struct profile_frame *frame,
+		      const struct report_options *options, struct strbuf *out)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+
+	if (options->callgraph.key == CHAIN_KEY_FUNCTION ||
+	    (options->like_perf && frame->dso == PROFILE_NONE))
+		return;
+	if (frame->line) {
+		put_file(profile, frame, options, out);
+		strbuf_printf(out, ":%u", frame->line);
+	} else if (!options->like_perf) {
+		return;
+	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE) {
+		strbuf_puts(out, "??:0");
+	} else if (symbol) {
+		strbuf_printf(out, "+%" PRIu64, frame->rel - symbol->start);
+	}
+}
+
+void source_step_key(const struct profile *profile,
+		     const struct profile_frame *frame, const void *arg,
+		     struct strbuf *out)
+{
+	source_step_text(profile, frame, arg, out);
+}
+
 /* In brackets, for what is no source; many have their own. */
 static void put_file_of_code(const struct profile *profile,
 			     const struct profile_frame *frame,

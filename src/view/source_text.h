@@ -22,4 +22,17 @@ void source_text(const struct profile *profile,
 		 const struct profile_frame *frame, enum source_kind kind,
 		 bool hit, const void *arg, struct strbuf *out);
 
+/*
+ * What is shown behind the name of a step of a call chain, with every key but
+ * that of functions; nothing if nothing is known. perf writes "??:0" or an
+ * offset then.
+ */
+void source_step_text(const struct profile *profile,
+		      const struct profile_frame *frame,
+		      const struct report_options *options, struct strbuf *out);
+/* For location_options.step_key: the same. */
+void source_step_key(const struct profile *profile,
+		     const struct profile_frame *frame, const void *arg,
+		     struct strbuf *out);
+
 #endif

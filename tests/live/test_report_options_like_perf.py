@@ -105,6 +105,20 @@ def test_tables_are_perfs(name, words, recordings, beside):
     assert kaas == perfs
 
 
+@pytest.mark.parametrize("option, column", [("--pid", 0), ("--tid", 1)])
+def test_threads_keep_their_part_of_all(option, column, recordings, beside, kaa):
+    data = recordings("threads")
+    ids = {line.split("/")[column] for line in kaa("script", "-i", data, "-F", "pid,tid").stdout.replace(" ", "").split()}
+    one = sorted(ids)[-1]
+    perfs, kaas = beside(data, [option, one, "--no-inline", "-g", "none", "--sort", "comm,dso"])
+    assert len(perfs) > 10 and sorted(kaas) == sorted(perfs)
+
+
+def test_cpus_that_are_not_recorded_are_refused(recordings, kaa):
+    refused = kaa("report", "-i", recordings("plain"), "--cpu", "0", status=129)
+    assert "on which CPU" in refused.stderr
+
+
 def unlike(perfs, kaas):
     """Lines that only one of the two has."""
     ours, theirs = collections.Counter(kaas), collections.Counter(perfs)
