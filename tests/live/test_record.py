@@ -270,11 +270,10 @@ def test_thread_with_two_states(kaa, python, scripts, tmp_path):
     assert "outside" not in between[:switch] and "inside" not in between[switch:]
 
 
-@pytest.mark.parametrize("inner", ["newer", "older"])
-def test_interpreters_inside_each_other(kaa, python, scripts, tmp_path, inner):
+def test_interpreters_inside_each_other(kaa, python, scripts, tmp_path):
     """From 3.10 on the frames of all of them, as they lie on the C stack. Before, those of the innermost, and a mark."""
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, scripts / "nested_interpreters.py", inner)
+    record(kaa, data, *python.command, scripts / "nested_interpreters.py")
     samples = [sample for sample in samples_of(kaa, data) if sample.python and sample.python[-1][0] == "inside"]
     assert len(samples) > 100
     own = ["<module>", "inside"]

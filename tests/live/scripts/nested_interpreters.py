@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A thread inside three interpreters at once: main, MIDDLE in it, and in that INNER.
-
-    nested_interpreters.py newer|older      INNER is the newer, or the older, one of the two
-"""
-import sys
-
+"""A thread inside three interpreters at once: main, MIDDLE in it, and in that INNER, which is the newer one of the two, and
+then the older one."""
 try:
     import _interpreters as interpreters
 except ImportError:
@@ -13,7 +9,7 @@ except ImportError:
 INNER = """
 import time
 def inside():
-    end = time.process_time() + 0.5
+    end = time.process_time() + 0.3
     while time.process_time() < end:
         pass
 inside()
@@ -34,4 +30,5 @@ def outside(middle, inner):
 
 
 first, second = interpreters.create(), interpreters.create()
-outside(*((first, second) if sys.argv[1] == "newer" else (second, first)))
+outside(first, second)
+outside(second, first)
