@@ -185,7 +185,6 @@ static struct error *read_stream(struct converter *c, int fd, const char *path)
 	error = perfdata_reader_open_fd(second, path, &reader);
 	if (error)
 		return error;
-	perfdata_reader_leave_stacks(reader);
 	while (!(error = perfdata_reader_next(reader, &record)) && record) {
 		if (record->type != PERF_RECORD_SAMPLE || !record->event ||
 		    !converter_is_stream(record->event))
@@ -275,7 +274,6 @@ static struct error *converter_init(struct converter *c, int fd,
 			   perfdata_reader_features(c->reader));
 	if (error)
 		return error;
-	perfdata_reader_leave_stacks(c->reader);
 	c->stacks.names = &c->names;
 	c->stacks.options = c->options;
 	if (c->options->kallsyms) {
@@ -379,7 +377,6 @@ static struct error *unwind_chain(struct converter *c,
 		error = dwarf_init(&c->dwarf, &c->names.images,
 				   &c->names.jits);
 		c->dwarf.names = &c->names;
-		c->dwarf.reader = c->reader;
 		if (error)
 			return error;
 		c->dwarf_ready = true;

@@ -179,10 +179,7 @@ struct convert_stack {
 
 struct convert_sample {
 	const struct event *event;
-	/*
-	 * The raw record, with all its fields; valid during the callback. Of a
-	 * dumped stack only what was of use is there (sample.stack_present).
-	 */
+	/* The raw record, with all its fields; valid during the callback. */
 	const struct record *record;
 	/* NULL: not known. */
 	const char *comm;

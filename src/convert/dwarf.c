@@ -17,7 +17,6 @@ struct error *dwarf_init(struct dwarf *dwarf, struct images *images,
 
 void dwarf_deinit(struct dwarf *dwarf)
 {
-	error_destroy(dwarf->failure);
 	unwinder_destroy(dwarf->unwinder);
 	free(dwarf->frames);
 }
@@ -67,29 +66,6 @@ static bool read_trampoline(struct dwarf *dwarf, const struct process_map *map,
 	       names_trampoline_code(dwarf->names, &place, address, buf, size);
 }
 
-/* What of the stack is in memory is the unwinder's. */
-static void show_stack(struct dwarf *dwarf)
-{
-	const struct record_sample *sample = dwarf->sample;
-	uint64_t size = sample->stack_dyn_size;
-
-	if (size > sample->stack_present)
-		size = sample->stack_present;
-	dwarf->stack.bytes = (struct bytes){ sample->stack_user, size };
-}
-
-/* Has the first `size` bytes of the stack in memory. */
-static bool reach(struct dwarf *dwarf, uint64_t size)
-{
-	if (size <= dwarf->stack.bytes.size)
-		return true;
-	if (!dwarf->reader || dwarf->failure)
-		return false;
-	dwarf->failure = perfdata_reader_read_stack(dwarf->reader, size);
-	show_stack(dwarf);
-	return !dwarf->failure;
-}
-
 static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 {
 	struct dwarf *dwarf = arg;
@@ -98,8 +74,6 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 
 	if (in_stack < dwarf->sample->stack_dyn_size &&
 	    size <= dwarf->sample->stack_dyn_size - in_stack) {
-		if (!reach(dwarf, in_stack + size))
-			return false;
 		memcpy(buf, dwarf->sample->stack_user + in_stack, size);
 		return true;
 	}
@@ -129,10 +103,6 @@ static uint64_t space_of(struct dwarf *dwarf)
 	return space;
 }
 
-/*
- * With what is in memory of the stack, and with all of it if that does not
- * lead to its end: how it ends depends on where it ends.
- */
 static enum unwind_end walk(struct dwarf *dwarf, const struct unwind_regs *regs,
 			    size_t *count)
 {
@@ -140,19 +110,9 @@ static enum unwind_end walk(struct dwarf *dwarf, const struct unwind_regs *regs,
 					      .read = read_memory,
 					      .arg = dwarf,
 					      .space = space_of(dwarf) };
-	uint64_t size = dwarf->sample->stack_dyn_size;
-	bool partial;
-	enum unwind_end end;
 
-	show_stack(dwarf);
-	partial = dwarf->stack.bytes.size < size;
-	end = unwind_stack(dwarf->unwinder, &target, regs, &dwarf->stack,
-			   dwarf->frames, NULL, DWARF_MAX_FRAMES, count);
-	if (end != UNWIND_COMPLETE && partial && reach(dwarf, size))
-		end = unwind_stack(dwarf->unwinder, &target, regs,
-				   &dwarf->stack, dwarf->frames, NULL,
-				   DWARF_MAX_FRAMES, count);
-	return end;
+	return unwind_stack(dwarf->unwinder, &target, regs, &dwarf->stack,
+			    dwarf->frames, NULL, DWARF_MAX_FRAMES, count);
 }
 
 struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,
@@ -174,10 +134,11 @@ struct error *dwarf_unwind(struct dwarf *dwarf, const struct record *record,
 	dwarf->process = process;
 	dwarf->time = record->time;
 	dwarf->sample = sample;
-	dwarf->stack.start = regs.value[UNWIND_RSP];
+	dwarf->stack = (struct unwind_stack){
+		.start = regs.value[UNWIND_RSP],
+		.bytes = { sample->stack_user, sample->stack_dyn_size },
+	};
 	end = walk(dwarf, &regs, &count);
-	if (dwarf->failure)
-		return take_ptr(dwarf->failure);
 	if (!vec_reserve(addresses, count))
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {

@@ -27,8 +27,6 @@ struct dwarf {
 	struct jits *jits;
 	/* Of trampolines; NULL: stacks end there. Set it after dwarf_init(). */
 	struct names *names;
-	/* Has what is not in memory of stacks; NULL: they are whole. As names. */
-	struct perfdata_reader *reader;
 	struct unwind_frame *frames;
 	/* Of the sample being unwound. */
 	struct process *process;
@@ -37,8 +35,6 @@ struct dwarf {
 	uint64_t last_space;
 	const struct record_sample *sample;
 	struct unwind_stack stack;
-	/* Why the rest of the stack could not be read. */
-	struct error *failure;
 };
 
 typedef VEC(uint64_t) address_vec;

@@ -6,8 +6,7 @@
 
 #define BLOCK_CAPACITY (1u << 20)
 #define MAX_FREE_BLOCKS 64
-/* What is read of a record before it is asked where its gap is. */
-#define HEAD_SIZE 1024
+#define WINDOW_SIZE (4u << 20)
 
 static struct block *block_create(struct block_pool *pool, size_t capacity)
 {
@@ -21,11 +20,29 @@ static struct block *block_create(struct block_pool *pool, size_t capacity)
 		block = malloc(sizeof(*block) + capacity);
 		if (!block)
 			return NULL;
-		block->capacity = capacity;
+		*block = (struct block){ .capacity = capacity };
+		block->data = block->own;
 	}
 	block->refs = 1;
 	block->size = 0;
 	pool->held += block->capacity;
+	return block;
+}
+
+/* NULL if the file cannot be mapped, or without memory. */
+static struct block *block_of_file(struct block_pool *pool, int fd,
+				   uint64_t offset, size_t size)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	if (!block || !window_open(&block->window, fd, offset, size)) {
+		free(block);
+		return NULL;
+	}
+	block->data = (uint8_t *)(uintptr_t)block->window.data;
+	block->refs = 1;
+	block->size = block->capacity = size;
+	pool->held += size;
 	return block;
 }
 
@@ -39,8 +56,9 @@ void block_unref(struct block_pool *pool, struct block *block)
 	if (!block || --block->refs)
 		return;
 	pool->held -= block->capacity;
-	if (block->capacity != BLOCK_CAPACITY ||
+	if (block->window.data || block->capacity != BLOCK_CAPACITY ||
 	    pool->free_count >= MAX_FREE_BLOCKS) {
+		window_close(&block->window);
 		free(block);
 		return;
 	}
@@ -78,14 +96,13 @@ static struct error *make_room(struct stream *stream)
 	size_t left = stream_left(stream);
 	struct block *block = old;
 
-	if (!old || old->refs > 1) {
+	if (!old || old->refs > 1 || old->window.data) {
 		block = block_create(stream->pool, BLOCK_CAPACITY);
 		if (!block)
 			return error_no_memory();
 	}
 	if (left)
 		memmove(block->data, old->data + stream->pos, left);
-	block->offset = stream->offset - left;
 	block->size = left;
 	stream->block = block;
 	stream->pos = 0;
@@ -94,19 +111,27 @@ static struct error *make_room(struct stream *stream)
 	return NULL;
 }
 
-/* How much to read at once; less than all room only behind a gap. */
-static size_t next_step(struct stream *stream, size_t need)
+/* Goes on to the window that begins with the bytes that are left. */
+static void next_window(struct stream *stream, size_t need)
 {
-	size_t room = stream->block->capacity - stream->block->size;
-	size_t step = stream->step;
+	uint64_t from = stream->offset - stream_left(stream);
+	size_t skip = (size_t)(from % window_page_size());
+	uint64_t size = WINDOW_SIZE + skip + need;
+	struct block *block;
 
-	if (!step)
-		return room;
-	/* Without another gap it soon is all room again. */
-	stream->step = step < BLOCK_CAPACITY / 2 ? step * 2 : 0;
-	if (step < need - stream_left(stream))
-		step = need - stream_left(stream);
-	return step < room ? step : room;
+	if (stream->offset >= stream->end)
+		return;
+	if (size > stream->end - (from - skip))
+		size = stream->end - (from - skip);
+	block = block_of_file(stream->pool, stream->fd, from - skip, size);
+	if (!block) {
+		stream->has_windows = false;
+		return;
+	}
+	block_unref(stream->pool, stream->block);
+	stream->block = block;
+	stream->pos = skip;
+	stream->offset = from - skip + size;
 }
 
 /* Tries to have `need` bytes uncut; fewer if the stream has no more. */
@@ -116,6 +141,10 @@ static struct error *fill(struct stream *stream, size_t need)
 	size_t got;
 
 	if (stream_left(stream) >= need)
+		return NULL;
+	if (stream->has_windows)
+		next_window(stream, need);
+	if (stream->has_windows)
 		return NULL;
 	/* Filling behind bytes that others refer to does not disturb them. */
 	if (!stream->block ||
@@ -129,55 +158,12 @@ static struct error *fill(struct stream *stream, size_t need)
 
 		err = stream->fill(stream->context, stream->offset,
 				   block->data + block->size,
-				   next_step(stream, need), &got);
+				   block->capacity - block->size, &got);
 		if (err)
 			return err;
 		block->size += got;
 		stream->offset += got;
 	} while (got && stream_left(stream) < need);
-	return NULL;
-}
-
-static struct stream_gap ask_for_gap(const struct stream *stream)
-{
-	const struct block *block = stream->block;
-	const uint8_t *at = block->data + stream->pos;
-
-	/* A record that is not aligned is copied as a whole. */
-	if ((uintptr_t)at % 8)
-		return (struct stream_gap){};
-	return stream->gap(stream->context, block->offset + stream->pos, at,
-			   stream_left(stream));
-}
-
-/* Moves the source behind what may be left out of the record of that size. */
-static struct error *leave_gap(struct stream *stream, size_t size,
-			       struct stream_gap *ret)
-{
-	struct stream_gap gap;
-	struct error *err;
-	size_t left;
-
-	err = fill(stream, size < HEAD_SIZE ? size : HEAD_SIZE);
-	if (err || stream_left(stream) >= size)
-		return err;
-	gap = ask_for_gap(stream);
-	if (!gap.end)
-		return NULL;
-	/* As fill() has it: later the gap would move, too. */
-	if (stream->block->capacity - stream->pos < BLOCK_CAPACITY / 8)
-		err = make_room(stream);
-	if (!err)
-		err = fill(stream, gap.start);
-	left = stream_left(stream);
-	if (err || left < gap.start || left >= gap.end)
-		return err;
-	/* The end of this record, the head of the next, and as much of it. */
-	stream->step = gap.start + HEAD_SIZE / 2;
-	stream->block->size += gap.end - left;
-	stream->offset += gap.end - left;
-	gap.start = (uint16_t)left;
-	*ret = gap;
 	return NULL;
 }
 
@@ -204,7 +190,6 @@ struct error *stream_next(struct stream *stream, struct stream_record *ret)
 
 	ret->header = NULL;
 	ret->block = NULL;
-	ret->gap = (struct stream_gap){};
 	err = stream->broken ? NULL : fill(stream, sizeof(header));
 	if (err || stream->broken || stream_left(stream) < sizeof(header))
 		return err;
@@ -213,10 +198,7 @@ struct error *stream_next(struct stream *stream, struct stream_record *ret)
 		stream->broken = true;
 		return NULL;
 	}
-	if (stream->gap && stream_left(stream) < header.size)
-		err = leave_gap(stream, header.size, &ret->gap);
-	if (!err)
-		err = fill(stream, header.size);
+	err = fill(stream, header.size);
 	if (err || stream_left(stream) < header.size)
 		return err;
 	at = stream->block->data + stream->pos;

@@ -6,9 +6,8 @@
  * left of one moves to the start of the next. Whoever keeps a record takes a
  * reference to its block; blocks without references are used again.
  *
- * A record may have a gap: bytes that the source has and that were not read.
- * The block has room for them, so that they can be read into their place
- * later, and bytes behind a gap are where they would be without it.
+ * The blocks of a stream that is a file's are windows of it, of 4 MiB, which
+ * overlap where a record begins in one and ends in the next.
  */
 #ifndef KAA_PERFDATA_BLOCKS_H
 #define KAA_PERFDATA_BLOCKS_H
@@ -20,15 +19,18 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "perfdata/window.h"
 
 struct block {
 	struct block *next_free;
 	uint32_t refs;
-	/* Where data[0] stands in the stream's source. */
-	uint64_t offset;
+	/* If open, what data is of; else that is `own`. */
+	struct window window;
 	size_t size;
 	size_t capacity;
-	_Alignas(8) uint8_t data[];
+	/* Of a window only to be read. */
+	uint8_t *data;
+	_Alignas(8) uint8_t own[];
 };
 
 /* Memory for blocks; zero-initialise. */
@@ -51,29 +53,19 @@ void block_unref(struct block_pool *pool, struct block *block);
 typedef struct error *(*stream_fill_fn)(void *context, uint64_t offset,
 					void *data, size_t size, size_t *ret);
 
-/* Bytes [start, end) of a record; none if both are 0. */
-struct stream_gap {
-	uint16_t start;
-	uint16_t end;
-};
-
-/*
- * What may be left out of the record at offset, of which the first `have`
- * bytes are there (at least its header).
- */
-typedef struct stream_gap (*stream_gap_fn)(void *context, uint64_t offset,
-					   const uint8_t *record, size_t have);
-
 struct stream {
 	struct block_pool *pool;
 	stream_fill_fn fill;
-	/* NULL: records are read whole. */
-	stream_gap_fn gap;
 	void *context;
-	/* Where in the source fill() goes on. */
+	/* Where in the source fill() or the next window goes on. */
 	uint64_t offset;
-	/* Where there are gaps, how much is asked of fill() at once; else 0. */
-	size_t step;
+	/*
+	 * The source is this file up to `end`, to be seen through windows:
+	 * fill() is only called if it cannot be mapped.
+	 */
+	bool has_windows;
+	int fd;
+	uint64_t end;
 	/* The block being cut, with one reference of the stream's own. */
 	struct block *block;
 	size_t pos;
@@ -86,7 +78,6 @@ struct stream_record {
 	const struct perf_event_header *header;
 	/* Holds it; the caller owns one reference. */
 	struct block *block;
-	struct stream_gap gap;
 };
 
 void stream_deinit(struct stream *stream);

@@ -22,11 +22,6 @@
 #define MAX_FEATURE_SIZE (256u << 20)
 /* The formats of all tracepoints of a kernel take some 2 MiB. */
 #define TRACING_DATA_MAX (64u << 20)
-/* Bytes of a stack that are worth a call of their own not to be read. */
-#define GAP_MIN 4096
-/* What the kernel is told ahead, and what is read ahead of a stack. */
-#define ANNOUNCE_SIZE (8u << 20)
-#define STACK_AHEAD 2048
 
 static const uint8_t magic[8] = "PERFILE2";
 static const uint8_t magic_swapped[8] = "2ELIFREP";
@@ -69,11 +64,6 @@ struct perfdata_reader {
 	struct record record;
 	/* Holds what `record` borrows. */
 	struct block *record_block;
-
-	/* Of a stack that may be left out, how much is read with its sample. */
-	size_t stack_expected;
-	/* Up to where the kernel was told that the file will be read. */
-	uint64_t announced;
 };
 
 /* Files */
@@ -405,18 +395,6 @@ static struct error *read_header(struct perfdata_reader *r)
 
 /* Streams of records */
 
-/* The kernel does not see by itself that what has gaps is read in order. */
-static void announce(struct perfdata_reader *r, uint64_t offset)
-{
-	if (offset + ANNOUNCE_SIZE / 2 <= r->announced)
-		return;
-	if (r->announced < offset)
-		r->announced = offset;
-	posix_fadvise(r->fd, (off_t)r->announced, ANNOUNCE_SIZE,
-		      POSIX_FADV_WILLNEED);
-	r->announced += ANNOUNCE_SIZE;
-}
-
 static struct error *fill_from_file(void *context, uint64_t offset,
 				    void *data, size_t size, size_t *ret)
 {
@@ -424,34 +402,9 @@ static struct error *fill_from_file(void *context, uint64_t offset,
 
 	if (!r->is_regular)
 		return read_up_to(r, data, size, ret);
-	if (r->outer.step)
-		announce(r, offset);
 	if (size > r->end - offset)
 		size = r->end - offset;
 	return pread_up_to(r, data, size, offset, ret);
-}
-
-/* Less is read whole: a call costs more than the bytes. */
-static struct stream_gap gap_in_file(void *context, uint64_t offset,
-				     const uint8_t *record, size_t have)
-{
-	struct perfdata_reader *r = context;
-	const struct perf_event_header *header = (const void *)record;
-	size_t start, size, there;
-
-	if (header->type != PERF_RECORD_SAMPLE ||
-	    header->size > r->end - offset ||
-	    !record_find_stack(&r->events, header, have, &start, &size))
-		return (struct stream_gap){};
-	/* Until more is asked for. */
-	r->stack_expected -= r->stack_expected / 256;
-	there = start + r->stack_expected;
-	if (there < have)
-		there = have;
-	if (there + GAP_MIN > start + size)
-		return (struct stream_gap){};
-	return (struct stream_gap){ (uint16_t)(start + r->stack_expected),
-				    (uint16_t)(start + size) };
 }
 
 static struct error *fill_from_zstd(void *context, uint64_t offset, void *data,
@@ -733,6 +686,20 @@ static void count_delivered(struct perfdata_reader *r,
 		r->last_time = record->time;
 }
 
+/* Something of the block was read as zeros, since the file has it no more. */
+static bool is_lost(const struct block *block)
+{
+	return block && block->window.lost;
+}
+
+static struct error *error_lost(const struct perfdata_reader *r)
+{
+	return error_create(
+		ERROR_TRUNCATED,
+		"'%s' has become shorter while it was read, or its disk fails",
+		r->path);
+}
+
 /* Decodes a record, whose block's reference it takes over. */
 static struct error *deliver(struct perfdata_reader *r,
 			     const struct stream_record *raw,
@@ -743,6 +710,8 @@ static struct error *deliver(struct perfdata_reader *r,
 	r->record_block = raw->block;
 	err = record_decode(&r->events, raw->header, raw->header->size,
 			    &r->record);
+	if (is_lost(raw->block))
+		return error_lost(r);
 	if (err) {
 		block_unref(&r->pool, r->record_block);
 		r->record_block = NULL;
@@ -751,11 +720,6 @@ static struct error *deliver(struct perfdata_reader *r,
 		r->stats.broken_records++;
 		return NULL;
 	}
-	if (raw->gap.end)
-		r->record.sample.stack_present =
-			raw->gap.start -
-			(size_t)(r->record.sample.stack_user -
-				 (const uint8_t *)raw->header);
 	count_delivered(r, &r->record);
 	*ret = &r->record;
 	return NULL;
@@ -817,6 +781,8 @@ struct error *perfdata_reader_next(struct perfdata_reader *r,
 	struct stream_record raw;
 	struct error *err = NULL;
 
+	if (is_lost(r->record_block))
+		return error_lost(r);
 	block_unref(&r->pool, r->record_block);
 	r->record_block = NULL;
 	while (!record && !err) {
@@ -831,52 +797,14 @@ struct error *perfdata_reader_next(struct perfdata_reader *r,
 			break;
 		if (raw.header)
 			err = accept(r, &raw, &record);
+		else if (is_lost(r->outer.block))
+			err = error_lost(r);
 		else
 			finish(r);
 	}
 	if (!err)
 		*ret = record;
 	return err;
-}
-
-void perfdata_reader_leave_stacks(struct perfdata_reader *reader)
-{
-	if (reader->is_regular)
-		reader->outer.gap = gap_in_file;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-struct error *perfdata_reader_read_stack(struct perfdata_reader *r,
-					 uint64_t size)
-{
-	struct record_sample *sample = &r->record.sample;
-	struct block *block = r->record_block;
-	struct error *err;
-	uint8_t *at;
-	size_t got;
-
-	size = least(size, sample->stack_size);
-	if (size <= sample->stack_present)
-		return NULL;
-	size = least(size + STACK_AHEAD, sample->stack_size);
-	r->stack_expected = size;
-	size -= sample->stack_present;
-	/* The block is our own; who borrows from it may only read. */
-	at = block->data + (sample->stack_user - block->data) +
-	     sample->stack_present;
-	err = pread_up_to(r, at, size,
-			  block->offset + (uint64_t)(at - block->data), &got);
-	if (err)
-		return err;
-	if (got < size)
-		return error_at(ERROR_TRUNCATED, r->path, block->offset,
-				"the file has become shorter");
-	sample->stack_present += size;
-	return NULL;
 }
 
 /* Opening */
@@ -921,6 +849,9 @@ struct error *perfdata_reader_open_fd(int fd, const char *path,
 		err = read_header(r);
 	if (err)
 		return err;
+	r->outer.has_windows = r->is_regular;
+	r->outer.fd = r->fd;
+	r->outer.end = r->end;
 	*ret = take_ptr(r);
 	return NULL;
 }

@@ -90,20 +90,6 @@ uint64_t perfdata_reader_position(const struct perfdata_reader *reader);
 struct error *perfdata_reader_next(struct perfdata_reader *reader,
 				   const struct record **ret);
 
-/*
- * From here on the dumps of user stacks (PERF_SAMPLE_STACK_USER) are read only
- * as far as seems of use; the rest by perfdata_reader_read_stack(). Of a
- * regular file that is not compressed; without effect on others.
- */
-void perfdata_reader_leave_stacks(struct perfdata_reader *reader);
-/*
- * Reads on until at least `size` bytes of the stack of the record handed out
- * last are there (record->sample.stack_present), and expects as much of those
- * that follow. ERROR_TRUNCATED if the file has become shorter.
- */
-struct error *perfdata_reader_read_stack(struct perfdata_reader *reader,
-					 uint64_t size);
-
 /* Of what was read so far. */
 const struct perfdata_stats *
 perfdata_reader_stats(const struct perfdata_reader *reader);

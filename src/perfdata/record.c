@@ -92,7 +92,6 @@ static void take_stack(struct reader *r, struct record_sample *sample)
 		return;
 	}
 	sample->stack_user = reader_bytes(r, sample->stack_size);
-	sample->stack_present = sample->stack_size;
 	reader_u64(r, &sample->stack_dyn_size);
 	if (sample->stack_dyn_size > sample->stack_size)
 		r->failed = true;
@@ -508,35 +507,6 @@ struct error *record_decode(const struct events *events, const void *bytes,
 	}
 	*ret = record;
 	return NULL;
-}
-
-bool record_find_stack(const struct events *events,
-		       const struct perf_event_header *header, size_t have,
-		       size_t *start, size_t *size)
-{
-	/* As far as an event's id may stand in a sample. */
-	const size_t fixed = sizeof(*header) + 9 * sizeof(uint64_t);
-	struct reader r = reader_init(header, have);
-	struct record head = { .raw = header };
-	uint64_t bytes;
-
-	if (have < fixed || have > header->size)
-		return false;
-	head.event = events_of_record(events, header);
-	if (!head.event ||
-	    !(head.event->attr.sample_type & PERF_SAMPLE_STACK_USER))
-		return false;
-	reader_skip(&r, sizeof(*header));
-	take_sample_head(&r, head.event->attr.sample_type, &head);
-	take_sample_variable(&r, &head.event->attr, &head.sample,
-			     ~(uint64_t)PERF_SAMPLE_STACK_USER);
-	reader_u64(&r, &bytes);
-	if (r.failed || bytes > header->size - reader_offset(&r) ||
-	    header->size - reader_offset(&r) - bytes < sizeof(uint64_t))
-		return false;
-	*start = reader_offset(&r);
-	*size = bytes;
-	return true;
 }
 
 bool record_read_lost(const struct event *event, const uint64_t *values,

@@ -98,11 +98,6 @@ struct record_sample {
 	const uint8_t *stack_user;
 	uint64_t stack_size;
 	uint64_t stack_dyn_size;
-	/*
-	 * How many of stack_size are in memory, from the start: all, but for
-	 * a reader that was told otherwise (perfdata_reader_leave_stacks()).
-	 */
-	uint64_t stack_present;
 	uint64_t weight;
 	uint64_t data_src;
 	uint64_t transaction;
@@ -306,15 +301,6 @@ struct error *record_decode(const struct events *events, const void *bytes,
  */
 struct error *record_encode(const struct events *events,
 			    const struct record *record, struct strbuf *out);
-
-/*
- * Where in a raw sample, of which only the first `have` bytes are there, the
- * dump of the user stack stands; false if there is none, or more bytes are
- * needed to tell. All but the last 8 of header->size bytes bound it.
- */
-bool record_find_stack(const struct events *events,
-		       const struct perf_event_header *header, size_t have,
-		       size_t *start, size_t *size);
 
 /*
  * The number of callchain entries that a sample of this event has room for,
