@@ -244,7 +244,8 @@ static int compare_keys(const struct order *o, const struct calltree_entry *a,
 	int order = 0;
 
 	for (size_t i = 0; i < o->options->key_count && !order; i++)
-		order = compare_key(o, o->options->keys[i], a, b, text);
+		if (!text || !report_is_elided(o->options, o->options->keys[i]))
+			order = compare_key(o, o->options->keys[i], a, b, text);
 	return order;
 }
 
@@ -288,7 +289,9 @@ static int compare_column(const struct order *o, struct report_column column,
 	case REPORT_FIELD_KEY:
 		break;
 	}
-	return compare_key(o, column.key, a, b, true);
+	return report_is_elided(o->options, column.key)
+		       ? 0
+		       : compare_key(o, column.key, a, b, true);
 }
 
 /* The order that --sort and --fields ask for. */

@@ -354,32 +354,13 @@ static void measure(struct entry_text *t, const entry_vec *entries)
 	}
 }
 
-/* A filter for one name leaves nothing to say in its column. */
-static bool is_elided(const struct report_options *options, enum report_key key)
-{
-	return (key == REPORT_COMM && options->comms.count == 1) ||
-	       (key == REPORT_DSO && options->dsos.count == 1) ||
-	       (key == REPORT_SYMBOL && options->symbols.count == 1);
-}
-
-static bool all_elided(const struct report_options *options)
-{
-	for (size_t i = 0; i < options->columns.count; i++)
-		if (options->columns.list[i].field == REPORT_FIELD_KEY &&
-		    !is_elided(options, options->columns.list[i].key))
-			return false;
-	return true;
-}
-
-/* Of columns that would all be left out, none is. */
 static void choose_columns(struct entry_text *t)
 {
 	const struct report_columns *all = &t->options->columns;
-	bool keep = all_elided(t->options);
 
 	for (size_t i = 0; i < all->count; i++) {
-		if (all->list[i].field == REPORT_FIELD_KEY && !keep &&
-		    is_elided(t->options, all->list[i].key))
+		if (all->list[i].field == REPORT_FIELD_KEY &&
+		    report_is_elided(t->options, all->list[i].key))
 			continue;
 		if (i < t->options->width_count)
 			t->asked[t->columns.count] = t->options->widths[i];

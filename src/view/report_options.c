@@ -24,6 +24,23 @@ bool report_has_key(const struct report_options *options, enum report_key key)
 	return false;
 }
 
+static bool names_one(const struct report_options *options, enum report_key key)
+{
+	return (key == REPORT_COMM && options->comms.count == 1) ||
+	       (key == REPORT_DSO && options->dsos.count == 1) ||
+	       (key == REPORT_SYMBOL && options->symbols.count == 1);
+}
+
+bool report_is_elided(const struct report_options *options, enum report_key key)
+{
+	/* Of columns that would all be left out, none is. */
+	for (size_t i = 0; i < options->columns.count; i++)
+		if (options->columns.list[i].field == REPORT_FIELD_KEY &&
+		    !names_one(options, options->columns.list[i].key))
+			return names_one(options, key);
+	return false;
+}
+
 bool report_caller_order(const struct report_options *options)
 {
 	if (options->callgraph.order == CALLGRAPH_ORDER_DEFAULT)

@@ -206,6 +206,12 @@ void report_arrange(struct report_options *options);
 
 /* True if key is among options->keys. */
 bool report_has_key(const struct report_options *options, enum report_key key);
+/*
+ * True if a filter for one name leaves nothing to say in the key's column. Then
+ * rows are not ordered by it, either.
+ */
+bool report_is_elided(const struct report_options *options,
+		      enum report_key key);
 
 /* The order of call chains that the options come to. */
 bool report_caller_order(const struct report_options *options);
