@@ -13,6 +13,7 @@ import subprocess
 import pytest
 
 from harness import pythons, samply_profile, script_output
+from harness.machine import LARGE_RINGS
 from harness.agent import Private
 from harness.process import Program, run
 
@@ -59,7 +60,7 @@ def perf_jit(request, kaa, build_dir, chroot, tmp_path_factory):
     shutil.copy(JIT.parent / "doc_script.py", folder / "doc.py")
     perf = private.program("perf")
     for clock in (["-k", "1"], []):
-        perf("record", "-q", *clock, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o",
+        perf("record", "-q", *LARGE_RINGS, *clock, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o",
              f"clock{len(clock)}.data", found[0].path, "-X", "perf_jit", "doc.py", "6000000")
     return private, perf
 
@@ -324,8 +325,8 @@ def test_node(kaa, perf_system, tmp_path):
 
 def test_convert_callchain(kaa, perf_system, newest_python, scripts, tmp_path):
     data, plain = tmp_path / "perf.data", tmp_path / "plain.data"
-    perf_system("record", *QUIET, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o", data,
-                *newest_python.command, scripts / "doc_script.py", "4000000")
+    perf_system("record", *QUIET, *LARGE_RINGS, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o", data,
+                *newest_python.command, scripts / "doc_script.py", "8000000")
     kaa("inject", "--convert-callchain", "-i", data, "-o", plain)
     assert plain.stat().st_size < data.stat().st_size / 5
     before = samples_of(kaa("script", "-i", data))

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from harness import pythons, script_output
+from harness.machine import LARGE_RINGS
 from harness.process import run, started
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -35,7 +36,8 @@ RECORDINGS = {
 # (name, program): a running process is a Python.
 CASES = [(name, program) for name in RECORDINGS for program in ("native", "python")
          if program == "python" or not name.endswith("attach")]
-# Neither perf reads what it wrote with these: "Couldn't decompress data".
+# Neither perf reads what it wrote with these: "Couldn't decompress data". Where the last record of a file is a full one,
+# 65,535 bytes, perf left the rest of its data in the compressor.
 UNREADABLE = "dwarf-compressed"
 DWARF = [case for case in CASES if case[0].startswith("dwarf") and case[0] != UNREADABLE]
 OTHERS = [case for case in CASES if not case[0].startswith("dwarf")]
@@ -53,8 +55,12 @@ class World:
 JUNK = re.compile(r"^kaa (report|script): warning: \d+ (call chains? (is|are) damaged|jitdumps? could not be used: .*)$")
 
 
-def unexpected(stderr):
-    return [line for line in stderr.splitlines() if not JUNK.match(line)]
+CUT = re.compile(r"^kaa (report|script): warning: \d+ bytes at the end of the file are no whole record$")
+
+
+def unexpected(stderr, name=""):
+    return [line for line in stderr.splitlines()
+            if not JUNK.match(line) and not (name == UNREADABLE and CUT.match(line))]
 
 
 @pytest.fixture(scope="module", params=["perf_system", "perf_sid"])
@@ -90,7 +96,7 @@ def recordings(world, tmp_path_factory):
         key = name, program
         if key not in made:
             made[key] = folder / f"{name}-{program}.data"
-            options = ["record", "-q", "-F", "499", "-o", made[key], *RECORDINGS[name]]
+            options = ["record", "-q", *LARGE_RINGS, "-F", "499", "-o", made[key], *RECORDINGS[name]]
             if name.endswith("attach"):
                 with running(world.python, SCRIPTS / "doc_script.py", "200000000") as pid:
                     time.sleep(0.1)
@@ -102,9 +108,9 @@ def recordings(world, tmp_path_factory):
     return record
 
 
-def read(program, data, *options):
+def read(program, data, *options, name=""):
     result = program("script", "--ns", "-i", data, *options, timeout=120)
-    assert unexpected(result.stderr) == [], result
+    assert unexpected(result.stderr, name) == [], result
     return script_output.parse(result.stdout)
 
 
@@ -129,7 +135,7 @@ def test_kaa_opens_it_without_a_word(world, recordings, name, program):
     for command in (["report", "--stdio", "-n", "-g"], ["report", "--stdio", "--no-children"], ["script"],
                     ["report", "--header-only"]):
         result = world.kaa(*command, "-i", data, timeout=120)
-        assert unexpected(result.stderr) == [] and result.stdout, result
+        assert unexpected(result.stderr, name) == [] and result.stdout, result
 
 
 @pytest.mark.parametrize("name, program", OTHERS)
@@ -150,6 +156,6 @@ def test_unwound_stacks_go_as_far_as_perfs(world, recordings, name, program):
 @pytest.mark.parametrize("program", ["native", "python"])
 def test_what_perf_cannot_decompress(world, recordings, program):
     data = recordings(UNREADABLE, program)
-    samples = read(world.kaa, data)
+    samples = read(world.kaa, data, name=UNREADABLE)
     whole = [sample for sample in samples if sample.frames[-1].symbol in STARTS]
     assert len(whole) > 0.9 * len(samples) > 30
