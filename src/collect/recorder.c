@@ -108,6 +108,7 @@ static struct error *open_parts(struct recorder *recorder)
 		error = stack_builder_init(&recorder->stacks, &recorder->codes,
 					   options->sampler.stack_size);
 	recorder->stacks.owner = recorder->names.owner;
+	recorder->stacks.walks = recorder->walker != NULL;
 	recorder->stacks.trampolines = recorder_python(recorder) ==
 				       PYTHON_SOURCE_TRAMPOLINE;
 	if (!error)

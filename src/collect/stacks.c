@@ -418,6 +418,23 @@ static struct error *push_user(struct stack_builder *builder, size_t room)
 	return NULL;
 }
 
+/*
+ * The sample is of before the walker knew of the process, or of a thread that it
+ * did not find. That it gave no stack alone does not tell: the outermost call of
+ * the evaluation function has no frame while it enters and leaves.
+ */
+static bool is_unnoticed(const struct stack_builder *builder,
+			 const struct target *target)
+{
+	size_t calls = 0;
+
+	if (!builder->walks || target->state != PYTHON_FOUND)
+		return false;
+	for (size_t i = 0; i < builder->natives.count; i++)
+		calls += builder->natives.data[i].is_eval;
+	return calls > target->walked;
+}
+
 static void count_stack(struct stack_builder *builder)
 {
 	struct stack_stats *stats = &builder->stats;
@@ -427,6 +444,7 @@ static void count_stack(struct stack_builder *builder)
 	stats->with_python += builder->pythons.count || builder->converted;
 	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
 	stats->unreadable += (flags & MERGE_UNREADABLE) || builder->unnamed;
+	stats->unnoticed += builder->unnoticed;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 }
 
@@ -445,6 +463,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	vec_clear(&builder->pythons);
 	builder->converted = 0;
 	builder->unnamed = 0;
+	builder->unnoticed = false;
 	error = push_kernel(builder, &sample->sample);
 	if (!error && (sample->has & PERF_SAMPLE_REGS_USER)) {
 		error = unwind_native(builder, target, sample, &stack,
@@ -462,6 +481,10 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 		drop_internal(builder, python);
 		in.python_complete = !(python->flags &
 				       (WALKER_UNREADABLE | WALKER_TOO_DEEP));
+		target->walked = true;
+	} else if (!error) {
+		builder->unnoticed = is_unnoticed(builder, target);
+		in.python_complete = !builder->unnoticed;
 	}
 	if (error)
 		return error;

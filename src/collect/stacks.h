@@ -52,6 +52,8 @@ struct stack_stats {
 	uint64_t truncated;
 	/* Python stacks with frames that could not be read. */
 	uint64_t unreadable;
+	/* Of these: the walker did not know the process yet. */
+	uint64_t unnoticed;
 	uint64_t not_aligned;
 	/* By unwind_end. */
 	uint64_t ends[UNWIND_LIMIT + 1];
@@ -73,6 +75,8 @@ struct stack_builder {
 	 */
 	struct strbuf payloads;
 	struct stack_stats stats;
+	/* The walker runs at each sample of a process that it knows. */
+	bool walks;
 	/* Trampolines are to be turned into Python frames. */
 	bool trampolines;
 	/* For these: owner of perf maps, number of the round (trampolines.h). */
@@ -82,6 +86,8 @@ struct stack_builder {
 	size_t converted;
 	/* Python frames of the last sample whose code objects are not known. */
 	size_t unnamed;
+	/* Those of the last sample were not read at all. */
+	bool unnoticed;
 	/* Bytes of stack that each sample asks for. */
 	uint32_t stack_size;
 };

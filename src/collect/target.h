@@ -57,6 +57,8 @@ struct target {
 	 */
 	bool image_mapped;
 	uint64_t image_time;
+	/* The walker has read a stack of it. */
+	bool walked;
 	/* A PYTHON record is in the output. */
 	bool announced;
 	/* The user was told about the refusal; that of its perf map. */

@@ -8,6 +8,7 @@ import pathlib
 import pty
 import pwd
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -596,6 +597,29 @@ outer:  movl $1000000000, %ecx
     samples = [sample for sample in samples_of(kaa, data) if sample.comm == "short" and "outer" in sample.symbols]
     assert len(samples) > 50
     assert all("[truncated stack]" in sample.symbols for sample in samples)
+
+
+def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
+    """A program that ran while the recorder did not: its Python frames are missing, which is marked, counted and said."""
+    script = write(tmp_path / "unseen.py", SPIN + "def unseen(): spin(0.5)\nunseen()\n")
+    shell = f"echo ready; read go; {shlex.join(newest_python.command)} {script}; echo done; read go"
+    data = tmp_path / "perf.data"
+    with kaa.start("record", "-F", "99", "-o", data, "sh", "-c", shell, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                   stderr=subprocess.PIPE) as recorder:
+        assert recorder.stdout.readline() == b"ready\n"
+        recorder.send_signal(signal.SIGSTOP)
+        try:
+            recorder.stdin.write(b"\n")
+            recorder.stdin.flush()
+            assert recorder.stdout.readline() == b"done\n"
+        finally:
+            recorder.send_signal(signal.SIGCONT)
+        _, errors = recorder.communicate(b"\n", timeout=60)
+    samples = samples_of(kaa, data)
+    marked = [sample for sample in samples if sample.markers == ["[unreadable Python frames]"]]
+    assert len(marked) > 30 and not any(sample.python for sample in samples), (len(marked), len(samples))
+    assert f", {len(marked)} with unreadable Python frames" in errors.decode()
+    assert f"{len(marked)} samples were taken before kaa had noticed" in errors.decode()
 
 
 def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
