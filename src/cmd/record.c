@@ -679,7 +679,7 @@ static void print_summary(const struct setup *setup,
 	format_share(&text, s->not_aligned, result->samples, "not aligned");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	/* Those of a process's first moments are no news. */
-	if (s->unnoticed * 100 > result->samples)
+	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python: the machine is busy; give kaa a higher priority (nice -n -5)",
 			     s->unnoticed);
 	if (!result->samples)

@@ -238,6 +238,7 @@ void recorder_destroy(struct recorder *recorder)
 	walker_destroy(recorder->walker);
 	sampler_close(&recorder->sampler);
 	error_destroy(recorder->no_walker);
+	error_destroy(recorder->unreadable_why);
 	output_close(&recorder->output);
 	features_deinit(&recorder->features);
 	stack_builder_deinit(&recorder->stacks);

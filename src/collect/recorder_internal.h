@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "base/map.h"
@@ -102,6 +103,9 @@ struct recorder {
 	struct map refusals_told;
 	bool too_many_told;
 	unsigned int unreadable_processes;
+	/* The first of them, and why. */
+	pid_t unreadable_pid;
+	struct error *unreadable_why;
 
 	bool image_written;
 };

@@ -239,9 +239,28 @@ static struct error *synthesize_readable(struct recorder *recorder, pid_t pid,
 
 	if (!error || error->code == ERROR_NO_MEMORY)
 		return error;
-	error_destroy(error);
-	recorder->unreadable_processes++;
+	if (!recorder->unreadable_processes++) {
+		recorder->unreadable_pid = pid;
+		recorder->unreadable_why = error;
+	} else {
+		error_destroy(error);
+	}
 	return NULL;
+}
+
+static void tell_unreadable(struct recorder *recorder)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	unsigned int others = recorder->unreadable_processes - 1;
+
+	if (!recorder->unreadable_processes)
+		return;
+	error_format(recorder->unreadable_why, &text);
+	if (others)
+		strbuf_printf(&text, "; nor could %u others", others);
+	recorder_tell(recorder,
+		      "process %d could not be looked at, its frames stay without names: %s",
+		      (int)recorder->unreadable_pid, text.data);
 }
 
 struct error *recorder_synthesize(struct recorder *recorder)
@@ -257,10 +276,7 @@ struct error *recorder_synthesize(struct recorder *recorder)
 	for (size_t i = 0; !error && i < all.count; i++)
 		error = synthesize_readable(recorder, all.data[i], &files);
 	vec_deinit(&all);
-	if (recorder->unreadable_processes)
-		recorder_tell(recorder,
-			      "%u processes could not be looked at: their frames stay without names",
-			      recorder->unreadable_processes);
+	tell_unreadable(recorder);
 	for (size_t i = 0; !error && i < recorder->options.processes.count; i++)
 		error = synthesize_task(recorder,
 					recorder->options.processes.data[i], &files);
