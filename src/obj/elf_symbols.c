@@ -115,6 +115,17 @@ static struct error *find_in(struct elf_file *file, uint32_t section_type,
 	return NULL;
 }
 
+bool elf_file_exports(struct elf_file *file, const char *name)
+{
+	struct elf_symbol symbol;
+	bool found = false;
+	struct error *error =
+		find_in(file, SHT_DYNSYM, name, &found, &symbol);
+
+	error_destroy(error);
+	return found;
+}
+
 struct error *elf_file_find_symbol(struct elf_file *file, const char *name,
 				   struct elf_symbol *ret)
 {

@@ -50,6 +50,9 @@ bool elf_symbol_iter_next(struct elf_symbol_iter *it, struct elf_symbol *ret);
 const struct elf_section *elf_file_section_by_type(const struct elf_file *file,
 						   uint32_t type);
 
+/* .dynsym defines the name. */
+bool elf_file_exports(struct elf_file *file, const char *name);
+
 /*
  * One defined symbol by its exact name: in .dynsym, else .symtab, else the
  * .symtab in .gnu_debugdata. ERROR_NOT_FOUND.

@@ -43,6 +43,12 @@ static struct error *find_runtime(struct elf_file *file, uint64_t *ret,
 	return NULL;
 }
 
+/* Up to 3.6 there is no _PyRuntime; its interface was as public as ever. */
+static bool is_before_runtime(struct elf_file *file)
+{
+	return elf_file_exports(file, "PyEval_EvalFrameEx");
+}
+
 bool py_detect_maybe(struct elf_file *file)
 {
 	uint64_t runtime;
@@ -50,7 +56,7 @@ bool py_detect_maybe(struct elf_file *file)
 	struct error *error = find_runtime(file, &runtime, &found);
 
 	error_destroy(error);
-	return !error && found;
+	return !error && (found || is_before_runtime(file));
 }
 
 /* Py_Version, a constant since 3.11. */
@@ -142,6 +148,27 @@ static struct error *find_code_type(struct elf_file *file, uint64_t *ret)
 	return NULL;
 }
 
+/* Why there is no _PyRuntime. */
+static struct error *without_runtime(struct elf_file *file)
+{
+	struct py_layout layout;
+	uint32_t version;
+	struct error *error;
+	bool found;
+
+	if (!is_before_runtime(file))
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' is no CPython interpreter",
+				    file->path);
+	error = version_of_strings(file, &version, &found);
+	if (!error && found)
+		error = py_layout_find(version, &layout);
+	return error ? error :
+		       error_create(ERROR_UNSUPPORTED,
+				    "'%s' is a Python from before 3.7, which is not supported",
+				    file->path);
+}
+
 struct error *py_detect(struct elf_file *file,
 			const struct py_code_pieces *pieces,
 			struct py_binary *ret)
@@ -153,9 +180,7 @@ struct error *py_detect(struct elf_file *file,
 	if (error)
 		return error;
 	if (!found)
-		return error_create(ERROR_NOT_FOUND,
-				    "'%s' is no CPython interpreter",
-				    file->path);
+		return without_runtime(file);
 	error = elf_file_check_native(file);
 	if (!error)
 		error = find_version(file, &binary.version);
