@@ -36,15 +36,21 @@ static struct arena_block *arena_add_block(struct arena *arena, size_t n)
 	return block;
 }
 
-void *arena_alloc(struct arena *arena, size_t n)
+static size_t aligned(size_t n)
 {
 	size_t align = alignof(max_align_t);
+
+	return (n + align - 1) / align * align;
+}
+
+void *arena_alloc(struct arena *arena, size_t n)
+{
 	struct arena_block *block = arena->blocks;
 	void *piece;
 
 	if (n > SIZE_MAX / 2)
 		return NULL;
-	n = (n + align - 1) / align * align;
+	n = aligned(n);
 	if (!block || block->size - block->used < n)
 		block = arena_add_block(arena, n);
 	if (!block)
@@ -53,6 +59,18 @@ void *arena_alloc(struct arena *arena, size_t n)
 	block->used += n;
 	arena->used += n;
 	return piece;
+}
+
+void arena_shrink(struct arena *arena, const void *piece, size_t size, size_t n)
+{
+	struct arena_block *block = arena->blocks;
+	size_t less = aligned(size) - aligned(n);
+
+	if (!block || (const unsigned char *)piece + aligned(size) !=
+			      block->data + block->used)
+		return;
+	block->used -= less;
+	arena->used -= less;
 }
 
 char *arena_strndup(struct arena *arena, const char *s, size_t n)

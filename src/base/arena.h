@@ -21,6 +21,12 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t n);
 /* A copy of n bytes plus a NUL; NULL when memory runs out. */
 char *arena_strndup(struct arena *arena, const char *s, size_t n);
+/*
+ * Takes back all but the first `n` of a piece's `size` bytes, if the piece was
+ * handed out last; else they stay in use.
+ */
+void arena_shrink(struct arena *arena, const void *piece, size_t size,
+		  size_t n);
 void arena_deinit(struct arena *arena);
 
 #endif

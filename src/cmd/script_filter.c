@@ -49,7 +49,7 @@ static bool is_in_symbols(const struct script_filter *filter,
 
 	if (frame->name) {
 		snprintf(start, sizeof(start), "0x%" PRIx64,
-			 frame->address - frame->offset);
+			 frame->address - convert_frame_offset(frame));
 		if (has_word(&filter->symbols, frame->name) ||
 		    has_word(&filter->symbols, start))
 			return true;

@@ -219,7 +219,7 @@ static struct script_frame describe(const struct script_printer *p,
 	return (struct script_frame){
 		.address = f->address,
 		.name = f->name,
-		.offset = f->offset,
+		.offset = convert_frame_offset(f),
 		.dso = f->dso ? f->dso->path : NULL,
 		.dso_name = f->dso ? f->dso->name : NULL,
 		/* In the image, but of no line: as addr2line has it. */

@@ -496,7 +496,7 @@ const char *converter_kernel_name(struct converter *c, uint64_t time,
 		error_destroy(error);
 		return NULL;
 	}
-	*address -= frame->name ? frame->offset : 0;
+	*address -= convert_frame_offset(frame);
 	return frame->name;
 }
 

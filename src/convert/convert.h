@@ -103,28 +103,9 @@ struct convert_options {
 /* One code location. Lives until the next sample; see convert_stack. */
 struct convert_frame {
 	/*
-	 * As the chain has it; of an unwound stack's callers, as perf shows
-	 * them, one less than the return address.
+	 * What each step of each stack looks at stands first, in one line of
+	 * the processor's cache.
 	 */
-	uint64_t address;
-	/*
-	 * In the DSO's own addresses; a file offset if no symbol is known.
-	 * address itself without a DSO.
-	 */
-	uint64_t rel;
-	/* Where in the DSO's file, if a mapping is known; address if not. */
-	uint64_t file_offset;
-	/* NULL: no symbol. Else demangled, and the span in terms of rel. */
-	const char *name;
-	uint64_t start;
-	uint64_t end;
-	/* rel - start; 0 without a symbol. */
-	uint64_t offset;
-	/* NULL: no mapping. */
-	struct dso *dso;
-	/* NULL, 0: not known. */
-	const char *file;
-	uint32_t line;
 	/* enum profile_frame_kind */
 	uint8_t kind;
 	/* A CPython perf trampoline: the symbol is py::... of a perf map. */
@@ -140,6 +121,10 @@ struct convert_frame {
 	bool is_inlined;
 	struct convert_frame *outer;
 	struct convert_frame *real;
+	/* NULL: no symbol. Else demangled, and start and end its span. */
+	const char *name;
+	/* NULL: no mapping. */
+	struct dso *dso;
 	/* When the name holds, [from, to). */
 	uint64_t valid_from;
 	uint64_t valid_to;
@@ -148,7 +133,31 @@ struct convert_frame {
 	 * PROFILE_FRAME_INTERPRETER, [2] and [3] with PROFILE_FRAME_UNWOUND.
 	 */
 	uint32_t user[4];
+	/*
+	 * As the chain has it; of an unwound stack's callers, as perf shows
+	 * them, one less than the return address.
+	 */
+	uint64_t address;
+	/*
+	 * In the DSO's own addresses; a file offset if no symbol is known.
+	 * address itself without a DSO.
+	 */
+	uint64_t rel;
+	/* Where in the DSO's file, if a mapping is known; address if not. */
+	uint64_t file_offset;
+	/* The symbol's span in terms of rel. */
+	uint64_t start;
+	uint64_t end;
+	/* NULL, 0: not known. */
+	const char *file;
+	uint32_t line;
 };
+
+/* Into the function; 0 without a symbol. */
+static inline uint64_t convert_frame_offset(const struct convert_frame *frame)
+{
+	return frame->name ? frame->rel - frame->start : 0;
+}
 
 /* A frame in its stack. */
 struct convert_step {
@@ -162,7 +171,8 @@ struct convert_step {
 /*
  * A resolved chain, leaf first. Equal chains of a process share one object,
  * which lives at least until the callback returns; `user` starts as
- * PROFILE_NONE and is the consumer's as long as the object lives.
+ * PROFILE_NONE and is the consumer's as long as the object lives. Once the
+ * consumer has set it, the object comes without its steps.
  */
 struct convert_stack {
 	uint32_t count;

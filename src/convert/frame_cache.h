@@ -32,11 +32,17 @@ struct frame_cache {
 	/* Zero or a power of two. */
 	size_t capacity;
 	struct arena arena;
+	/* Frames to be handed out next. */
+	struct convert_frame *fresh;
+	size_t fresh_count;
 };
 
 /* The frame's place, *place NULL if the key is new; NULL without memory. */
 struct convert_frame **frame_cache_get(struct frame_cache *cache,
 				       const struct frame_key *key);
+/* Addresses of user space that are looked up next; see names_expect(). */
+void frame_cache_expect(const struct frame_cache *cache, uint64_t space,
+			uint32_t pid, const uint64_t *addresses, size_t count);
 /* A zeroed frame; NULL when memory runs out. */
 struct convert_frame *frame_cache_new(struct frame_cache *cache);
 void frame_cache_deinit(struct frame_cache *cache);

@@ -236,7 +236,6 @@ static void set_symbol(struct lookup *l, const struct symbol_info *info,
 						     : info->name;
 	frame->start = info->start;
 	frame->end = info->end;
-	frame->offset = frame->rel - info->start;
 	frame->dso = info->dso;
 	frame->valid_from = info->valid_from;
 	frame->valid_to = info->valid_to ? info->valid_to : UINT64_MAX;
@@ -271,7 +270,6 @@ static struct error *python_frame(struct lookup *l)
 		frame->name = span->name;
 		frame->start = span->start;
 		frame->end = span->end;
-		frame->offset = l->shown - span->start;
 		frame->file = span->filename;
 		frame->line = python_span_line(span, l->shown);
 		return python_dso(l, &frame->dso);
@@ -284,7 +282,6 @@ static struct error *python_frame(struct lookup *l)
 		frame->name = kaa_markers[i].name;
 		frame->start = l->shown - 1;
 		frame->end = frame->start + KAA_SLOT_SIZE;
-		frame->offset = 1;
 	}
 	return python_dso(l, &frame->dso);
 }
@@ -446,7 +443,6 @@ static struct error *jit_frame(struct lookup *l, const struct jit_code *code,
 		return error_no_memory();
 	frame->start = code->start;
 	frame->end = code->end;
-	frame->offset = l->shown - code->start;
 	if (interpreter_frame_is_trampoline(code->name)) {
 		frame->is_trampoline = true;
 		frame->kind = PROFILE_FRAME_PYTHON;
@@ -747,6 +743,13 @@ static struct error *make_frame(struct names *names, const struct place *place,
 		return error;
 	*ret = l.frame;
 	return NULL;
+}
+
+void names_expect(const struct names *names, const struct place *place,
+		  const uint64_t *addresses, size_t count)
+{
+	frame_cache_expect(&names->cache, place->space, place->pid, addresses,
+			   count);
 }
 
 struct error *names_frame(struct names *names, const struct place *place,

@@ -101,6 +101,13 @@ struct error *names_frame(struct names *names, const struct place *place,
 			  bool caller, struct convert_frame **ret);
 
 /*
+ * The user addresses that are asked for next, so that the processor can bring
+ * what is known of them nearer, all at a time; others do no harm.
+ */
+void names_expect(const struct names *names, const struct place *place,
+		  const uint64_t *addresses, size_t count);
+
+/*
  * The bytes of a process's memory where its perf map has trampolines, by what
  * CPython's look like; zero between them. False if there are none, and with
  * --like-perf, since perf ends its stacks there.

@@ -37,6 +37,7 @@ void stacks_trim(struct stacks *stacks, size_t limit)
 		return;
 	free(stacks->slots);
 	stacks->slots = NULL;
+	stacks->last = NULL;
 	stacks->count = stacks->capacity = 0;
 	arena_deinit(&stacks->arena);
 	names_clear(stacks->names);
@@ -294,6 +295,7 @@ static struct error *add_words(struct making *m)
 	bool end = false, ended = false;
 
 	set_limit(m);
+	names_expect(m->stacks->names, m->place, chain->words, chain->count);
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t word = chain->words[i];
 
@@ -374,6 +376,7 @@ static struct error *make_stack(struct stacks *stacks,
 					 .valid_to = m.valid_to };
 	if (size)
 		memcpy(stack->steps, stacks->steps.data, size);
+	stacks->last = stack;
 	*ret = stack;
 	return NULL;
 }
@@ -471,6 +474,18 @@ static struct error *fill_slot(struct stacks *stacks, struct stack_slot *slot,
 	return NULL;
 }
 
+/* Who has set `user` knows the stack by that: the steps are not needed again. */
+static void give_steps_back(struct stacks *stacks)
+{
+	const struct convert_stack *last = stacks->last;
+
+	stacks->last = NULL;
+	if (last && last->user != PROFILE_NONE)
+		arena_shrink(&stacks->arena, last,
+			     sizeof(*last) + last->count * sizeof(*last->steps),
+			     sizeof(*last));
+}
+
 struct error *stacks_get(struct stacks *stacks, const struct place *place,
 			 const struct chain *chain, struct convert_stack **ret)
 {
@@ -478,6 +493,7 @@ struct error *stacks_get(struct stacks *stacks, const struct place *place,
 	struct stack_slot *slot = find_slot(stacks, hash, place, chain);
 	struct error *error;
 
+	give_steps_back(stacks);
 	if (!slot)
 		return error_no_memory();
 	if (!slot->stack || place->time < slot->stack->valid_from ||

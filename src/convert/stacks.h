@@ -45,6 +45,8 @@ struct stacks {
 	/* Zero or a power of two. */
 	size_t capacity;
 	struct arena arena;
+	/* The stack made last, whose steps can still be given back, or NULL. */
+	struct convert_stack *last;
 	/* Of the stack being made. */
 	VEC(struct convert_step) steps;
 	/* Chains with words that no chain may have, seen or resolved. */

@@ -67,6 +67,31 @@ static void test_map_finds_what_was_inserted_only(void **state)
 	map_deinit(&map);
 }
 
+/* What is taken back is handed out again, unless something stands behind it. */
+static void test_arena_shrinks_the_last_piece(void **state)
+{
+	struct arena arena = {};
+	char *first = arena_alloc(&arena, 100), *second, *third;
+	size_t used;
+
+	(void)state;
+	memset(first, 1, 100);
+	second = arena_alloc(&arena, 1000);
+	memset(second, 2, 1000);
+	arena_shrink(&arena, first, 100, 1);
+	used = arena.used;
+	arena_shrink(&arena, second, 1000, 10);
+	assert_true(arena.used < used);
+	third = arena_alloc(&arena, 1000);
+	assert_true(third > second + 9 && third < second + 100);
+	memset(third, 3, 1000);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(first[i], 1);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(second[i], 2);
+	arena_deinit(&arena);
+}
+
 static void test_arena_pieces_do_not_overlap(void **state)
 {
 	struct arena arena = {};
@@ -151,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_vec_keeps_elements_when_growing),
 		cmocka_unit_test(test_map_finds_what_was_inserted_only),
 		cmocka_unit_test(test_arena_pieces_do_not_overlap),
+		cmocka_unit_test(test_arena_shrinks_the_last_piece),
 		cmocka_unit_test(test_reader_stops_at_the_end),
 		cmocka_unit_test(test_reader_leb128),
 		cmocka_unit_test(test_error_formats_subject_first),
