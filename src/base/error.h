@@ -41,6 +41,8 @@ enum error_code {
 	ERROR_LIMIT,
 	/* Memory of the target could not be read. */
 	ERROR_FAULT,
+	/* Who wanted it done does not any more (base/watch.h). */
+	ERROR_INTERRUPTED,
 };
 
 struct error {

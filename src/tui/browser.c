@@ -302,6 +302,9 @@ static struct error *open_below(struct browser *b, uint32_t root, size_t *left)
 		--*left;
 		if (!node_at(b, id)->can_open)
 			continue;
+		if (!watch_goes_on(b->source.watch, "opening",
+				   BROWSER_ROWS_MAX - *left, BROWSER_ROWS_MAX))
+			return watch_error(b->source.watch);
 		error = fill(b, id);
 		if (error)
 			return error;
@@ -354,7 +357,7 @@ struct error *browser_close_all(struct browser *browser, uint32_t node)
 
 /* --- Search ------------------------------------------------------------- */
 
-static bool has_upper(const char *s)
+bool browser_has_upper(const char *s)
 {
 	for (; *s; s++)
 		if (*s >= 'A' && *s <= 'Z')
@@ -364,7 +367,7 @@ static bool has_upper(const char *s)
 
 bool browser_matches(const char *text, const char *pattern)
 {
-	return has_upper(pattern) ? strstr(text, pattern) != NULL
+	return browser_has_upper(pattern) ? strstr(text, pattern) != NULL
 				  : strcasestr(text, pattern) != NULL;
 }
 
@@ -376,6 +379,9 @@ struct error *browser_search(struct browser *browser, const char *pattern,
 
 	*found = false;
 	for (size_t i = 0; i < count; i++) {
+		if (!watch_goes_on(browser->source.watch, "searching", i,
+				   count))
+			return watch_error(browser->source.watch);
 		strbuf_clear(&browser->text);
 		browser->source.text(browser->source.arg, browser,
 				     browser->rows.data[row], &browser->text);

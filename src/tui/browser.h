@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "base/watch.h"
 
 #define BROWSER_NONE UINT32_MAX
 /* browser_open_all() stops where there are this many rows. */
@@ -51,6 +52,8 @@ struct browser_source {
 	void (*text)(void *arg, const struct browser *browser, uint32_t node,
 		     struct strbuf *out);
 	void *arg;
+	/* Of opening all, and of searching; may be NULL. */
+	struct watch *watch;
 };
 
 struct browser {
@@ -108,6 +111,7 @@ bool browser_leave(struct browser *browser);
 /*
  * Opens everything below node, or everything (BROWSER_NONE). *complete is
  * false if there would have been more than BROWSER_ROWS_MAX rows.
+ * ERROR_INTERRUPTED: what was opened until then stays so.
  */
 struct error *browser_open_all(struct browser *browser, uint32_t node,
 			       bool *complete);
@@ -118,11 +122,12 @@ struct error *browser_close_all(struct browser *browser, uint32_t node);
  * Selects the next row (step 1) or the one before (-1) whose text has the
  * pattern, from row `from` on, it included, around the end. Upper and lower
  * case are equal unless the pattern has an upper-case letter. *found false:
- * there is none, and nothing changes.
+ * there is none, and nothing changes. ERROR_INTERRUPTED.
  */
 struct error *browser_search(struct browser *browser, const char *pattern,
 			     size_t from, int step, bool *found);
 /* True if text has pattern, as browser_search() compares them. */
 bool browser_matches(const char *text, const char *pattern);
+bool browser_has_upper(const char *pattern);
 
 #endif

@@ -188,20 +188,39 @@ static struct error *fill(void *arg, struct browser *browser, uint32_t node)
 
 /* --- Building ----------------------------------------------------------- */
 
+/* What is made of the samples; places aside. */
 static void drop_tree(struct entries *e)
 {
 	browser_deinit(&e->browser);
 	if (e->has_chains)
 		chains_deinit(&e->chains);
-	e->has_chains = false;
 	if (e->tree)
 		entry_text_deinit(&e->text);
 	calltree_destroy(e->tree);
-	e->tree = NULL;
-	vec_clear(&e->order);
-	vec_clear(&e->branches);
-	vec_clear(&e->steps);
+	vec_deinit(&e->order);
+	vec_deinit(&e->branches);
+	vec_deinit(&e->steps);
 	free(e->keep);
+}
+
+static void drop_places(struct entries *e)
+{
+	locations_destroy(e->locations);
+	free(e->parents);
+}
+
+/* Lets go of the tree, which the caller has kept. */
+static void forget_tree(struct entries *e)
+{
+	size_t height = e->browser.height;
+
+	e->browser = (struct browser){ .height = height,
+				       .text = STRBUF_INIT };
+	e->has_chains = false;
+	e->tree = NULL;
+	memset(&e->order, 0, sizeof(e->order));
+	memset(&e->branches, 0, sizeof(e->branches));
+	memset(&e->steps, 0, sizeof(e->steps));
 	e->keep = NULL;
 }
 
@@ -209,8 +228,9 @@ static bool is_kept(const struct profile *profile, size_t row, const void *arg)
 {
 	const struct entries *e = arg;
 
-	(void)profile;
-	return !e->keep || e->keep[row];
+	return watch_goes_on(e->watch, "counting samples", row,
+			     profile->samples.rows) &&
+	       (!e->keep || e->keep[row]);
 }
 
 /* The filters of the command line, and the zooms if they keep the totals. */
@@ -247,7 +267,9 @@ static struct error *build_tree(struct entries *e)
 		error = calltree_create(e->profile, e->locations, &options,
 					&tree);
 	if (!error)
-		error = entry_order(tree, &e->options, &e->order);
+		error = watch_error(e->watch);
+	if (!error)
+		error = entry_order(tree, &e->options, e->watch, &e->order);
 	if (!error && e->options.relative)
 		report_take_listed(tree, &e->order);
 	if (!error)
@@ -287,7 +309,8 @@ static struct error *list_entries(struct entries *e)
 {
 	const struct browser_source source = { .fill = fill,
 					       .text = node_text,
-					       .arg = e };
+					       .arg = e,
+					       .watch = e->watch };
 	bool chains = e->options.callgraph.type != CALLGRAPH_NONE;
 	struct error *error = NULL;
 	size_t height = e->browser.height;
@@ -348,42 +371,83 @@ static bool select_name(struct entries *e, struct entry_name name,
 	return false;
 }
 
+static struct error *make_places(struct entries *e)
+{
+	struct error *error;
+
+	report_arrange(&e->options);
+	e->locations = NULL;
+	e->parents = NULL;
+	error = report_locate(e->profile, &e->options, &e->locations);
+	return error ? error
+		     : report_parents(e->profile, &e->options, &e->parents);
+}
+
+static struct error *make(struct entries *e, bool places)
+{
+	struct error *error = places ? make_places(e) : NULL;
+
+	if (!error)
+		error = build_tree(e);
+	if (!error)
+		error = list_entries(e);
+	return error ? error : zooms_copy(&e->zooms, &e->made_of.zooms);
+}
+
+/* The choice that `before` was made of is the choice again. */
+static void take_back(struct entries *e, struct entries *before)
+{
+	before->options = before->made_of.options;
+	before->whole = before->made_of.whole;
+	zooms_deinit(&e->zooms);
+	before->zooms = before->made_of.zooms;
+	before->made_of.zooms = (struct zooms){};
+	before->cell = e->cell;
+	*e = *before;
+	/* Without memory for it a later failure leaves all zooms. */
+	error_destroy(zooms_copy(&e->zooms, &e->made_of.zooms));
+}
+
+/* Between functions and lines the function stays. */
+static void select_again(struct entries *e, struct entry_name name)
+{
+	if (!select_name(e, name, false))
+		(void)select_name(e, name, true);
+}
+
 struct error *entries_rebuild(struct entries *entries, bool places)
 {
+	/* Kept until there is something new. */
+	struct entries before = *entries;
 	uint32_t selected = entries_selected(entries);
 	struct entry_name name = {};
-	struct error *error = NULL;
+	struct error *error;
 
 	if (selected != BROWSER_NONE)
 		name = name_of(entries, selected);
-	drop_tree(entries);
-	if (places) {
-		report_arrange(&entries->options);
-		locations_destroy(entries->locations);
-		entries->locations = NULL;
-		free(entries->parents);
-		entries->parents = NULL;
-		error = report_locate(entries->profile, &entries->options,
-				      &entries->locations);
-		if (!error)
-			error = report_parents(entries->profile,
-					       &entries->options,
-					       &entries->parents);
+	forget_tree(entries);
+	error = make(entries, places);
+	if (error) {
+		drop_tree(entries);
+		if (places)
+			drop_places(entries);
+		take_back(entries, &before);
+		return error;
 	}
-	if (!error)
-		error = build_tree(entries);
-	if (!error)
-		error = list_entries(entries);
-	/* Between functions and lines the function stays. */
-	if (!error && selected != BROWSER_NONE &&
-	    !select_name(entries, name, false))
-		(void)select_name(entries, name, true);
-	return error;
+	drop_tree(&before);
+	if (places)
+		drop_places(&before);
+	entries->made_of.options = entries->options;
+	entries->made_of.whole = entries->whole;
+	if (selected != BROWSER_NONE)
+		select_again(entries, name);
+	return NULL;
 }
 
 struct error *entries_create(const struct profile *profile,
 			     const struct report_options *options,
-			     uint32_t event, struct entries **ret)
+			     uint32_t event, struct watch *watch,
+			     struct entries **ret)
 {
 	struct entries *e = calloc(1, sizeof(*e));
 	struct error *error;
@@ -393,6 +457,7 @@ struct error *entries_create(const struct profile *profile,
 	*e = (struct entries){ .profile = profile,
 			       .options = *options,
 			       .event = event,
+			       .watch = watch,
 			       .cell = STRBUF_INIT };
 	e->browser.text = (struct strbuf)STRBUF_INIT;
 	e->all_period = profile->events.data[event].period;
@@ -411,12 +476,9 @@ void entries_destroy(struct entries *entries)
 	if (!entries)
 		return;
 	drop_tree(entries);
-	locations_destroy(entries->locations);
-	free(entries->parents);
+	drop_places(entries);
 	zooms_deinit(&entries->zooms);
-	vec_deinit(&entries->order);
-	vec_deinit(&entries->branches);
-	vec_deinit(&entries->steps);
+	zooms_deinit(&entries->made_of.zooms);
 	strbuf_deinit(&entries->cell);
 	free(entries);
 }

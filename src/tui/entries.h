@@ -58,6 +58,13 @@ struct entries_branch {
 	uint64_t children_count;
 };
 
+/* What the user may change. */
+struct entries_choice {
+	struct report_options options;
+	struct zooms zooms;
+	bool whole;
+};
+
 struct entries {
 	const struct profile *profile;
 	/* Settled and arranged; change them by entries_change(). */
@@ -67,6 +74,10 @@ struct entries {
 	bool whole;
 	/* Files with their folders, and behind each step of a chain. */
 	bool verbose;
+	/* Who waits for it, or NULL; borrowed. */
+	struct watch *watch;
+	/* Of that what the rest was made of. */
+	struct entries_choice made_of;
 
 	/* Made of that. */
 	struct locations *locations;
@@ -89,15 +100,17 @@ struct entries {
 	struct strbuf cell;
 };
 
-/* The profile and what the options name are borrowed. */
+/* The profile, what the options name, and watch are borrowed. */
 struct error *entries_create(const struct profile *profile,
 			     const struct report_options *options,
-			     uint32_t event, struct entries **ret);
+			     uint32_t event, struct watch *watch,
+			     struct entries **ret);
 void entries_destroy(struct entries *entries);
 
 /*
  * Builds all anew after a change of zooms or `whole`, or (places) of options.
  * The selection stays on the entry that it was on, if that is still there.
+ * On failure, such as ERROR_INTERRUPTED, all is as it was before the change.
  */
 struct error *entries_rebuild(struct entries *entries, bool places);
 /* Adds a zoom (taking zoom->text over), and rebuilds. */

@@ -105,7 +105,8 @@ static struct error *show_event(struct report_view *r, size_t index)
 
 	if (!*entries)
 		error = entries_create(r->profile, r->ui->input->options,
-				       r->events.data[index], entries);
+				       r->events.data[index], &r->ui->watch,
+				       entries);
 	if (error)
 		return error;
 	r->current = index;
@@ -528,8 +529,10 @@ static void print_rows(struct report_view *r, FILE *out)
 	fputs("#\n#", out);
 	print_row(line, out);
 	fputs("#\n", out);
-	vec_for_each(node, &b->rows) {
-		row(r, *node, line);
+	for (size_t i = 0; i < b->rows.count; i++) {
+		if (!watch_goes_on(&r->ui->watch, "writing", i, b->rows.count))
+			return;
+		row(r, b->rows.data[i], line);
 		print_row(line, out);
 	}
 	if (r->notes.len)
@@ -549,7 +552,14 @@ static struct error *print(struct report_view *r)
 	}
 	print_rows(r, out);
 	failed = ferror(out);
-	if (fclose(out) || failed)
+	failed |= fclose(out) != 0;
+	/* Half a report is none. */
+	if (failed || r->ui->watch.stopped)
+		unlink(name);
+	error = watch_error(&r->ui->watch);
+	if (error)
+		return error;
+	if (failed)
 		ui_say(r->ui, "cannot write '%s': %s", name, strerror(errno));
 	else
 		ui_say(r->ui, "%zu rows are in '%s'", r->view.browser->rows.count,

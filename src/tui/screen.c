@@ -21,8 +21,12 @@
 
 #include "tui/printable.h"
 
-/* Milliseconds after an Escape in which the rest of a key's bytes arrive. */
-enum { ESCAPE_DELAY = 50 };
+enum {
+	/* ms after an Escape in which the rest of a key's bytes arrive. */
+	ESCAPE_DELAY = 50,
+	/* Keys typed ahead. */
+	TYPED_MAX = 64,
+};
 
 static const int caught[] = { SIGINT,	SIGTERM,  SIGHUP, SIGQUIT,
 			      SIGTSTP, SIGWINCH, SIGCONT };
@@ -37,6 +41,11 @@ static struct {
 	int signal;
 	attr_t attributes[TUI_STYLES];
 	short pairs[TUI_STYLES];
+	/* Keys that came while nobody waited for one. */
+	uint32_t typed[TYPED_MAX];
+	size_t typed_count;
+	/* All is to be drawn again. */
+	bool changed;
 } screen;
 
 /* A byte for each signal: its number. */
@@ -200,8 +209,9 @@ struct error *screen_open(void)
 			ERROR_UNSUPPORTED,
 			"standard input and output are no terminal on which the cursor can be moved; use --stdio");
 	screen.locale = strdup(locale ? locale : "C");
-	screen.ended = false;
+	screen.ended = screen.changed = false;
 	screen.signal = 0;
+	screen.typed_count = 0;
 	error = catch_signals();
 	if (error)
 		return error;
@@ -422,27 +432,66 @@ static bool input_is_gone(short events)
 	return events && (ioctl(STDIN_FILENO, FIONREAD, &n) || !n);
 }
 
+/* Waits for a key or a signal; notices if the terminal is gone. */
+static void wait_for_input(int timeout)
+{
+	struct pollfd fds[2] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = signal_pipe[0], .events = POLLIN },
+	};
+
+	if (poll(fds, 2, timeout) < 0 && errno != EINTR)
+		screen.ended = true;
+	else if (input_is_gone(fds[0].revents))
+		screen.ended = true;
+}
+
+static uint32_t take_typed(void)
+{
+	uint32_t key = screen.typed[0];
+
+	screen.typed_count--;
+	memmove(screen.typed, screen.typed + 1,
+		screen.typed_count * sizeof(screen.typed[0]));
+	return key;
+}
+
 uint32_t screen_key(void)
 {
 	for (;;) {
-		struct pollfd fds[2] = {
-			{ .fd = STDIN_FILENO, .events = POLLIN },
-			{ .fd = signal_pipe[0], .events = POLLIN },
-		};
 		uint32_t key;
 
-		if (read_signals())
+		if (read_signals() || screen.changed) {
+			screen.changed = false;
 			return screen.ended ? TUI_KEY_ENDED : TUI_KEY_RESIZE;
+		}
 		if (screen.ended)
 			return TUI_KEY_ENDED;
+		if (screen.typed_count)
+			return take_typed();
 		/* What ncurses has read ahead comes first. */
 		if (read_key(&key))
 			return key;
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			screen.ended = true;
-		else if (input_is_gone(fds[0].revents))
-			screen.ended = true;
+		wait_for_input(-1);
 	}
+}
+
+bool screen_interrupted(void)
+{
+	uint32_t key;
+
+	screen.changed |= read_signals();
+	while (!screen.ended && read_key(&key)) {
+		if (key == TUI_KEY_ESCAPE) {
+			screen.typed_count = 0;
+			return true;
+		}
+		if (screen.typed_count < TYPED_MAX)
+			screen.typed[screen.typed_count++] = key;
+	}
+	if (!screen.ended)
+		wait_for_input(0);
+	return screen.ended;
 }
 
 bool screen_ended(void)

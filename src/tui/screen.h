@@ -89,6 +89,11 @@ void screen_show(void);
 
 /* Waits for a key. */
 uint32_t screen_key(void);
+/*
+ * Without waiting: Escape was pressed, or screen_ended(). Other keys are kept for
+ * screen_key().
+ */
+bool screen_interrupted(void);
 /* The terminal is gone, or a signal asks to end. */
 bool screen_ended(void);
 /* Which signal; 0: none. */

@@ -12,13 +12,13 @@ bool tui_possible(void)
 
 struct error *tui_report(const struct tui_input *input, int *signal)
 {
-	struct ui ui = UI_INIT;
+	struct ui ui;
 	struct error *error;
 
-	ui.input = input;
 	error = screen_open();
 	if (error)
 		return error;
+	ui_init(&ui, input);
 	error = report_view(&ui);
 	*signal = screen_signal();
 	screen_close();

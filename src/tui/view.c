@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 #include "tui/printable.h"
 
@@ -12,7 +13,72 @@ enum {
 	SHIFT_MAX = 4096,
 	/* Bytes of a line that is typed. */
 	PROMPT_MAX = 256,
+	/* ms until work is called long, and between looks at the keys then. */
+	WORK_PATIENCE = 200,
+	WORK_STEP = 100,
 };
+
+/* --- Long work ---------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Over the last line of what is on the screen. */
+static void show_work(const char *what, uint64_t done, uint64_t total)
+{
+	double percent = total ? 100.0 * (double)done / (double)total : 0.0;
+	size_t rows, columns, used;
+	char text[128];
+	int n = snprintf(text, sizeof(text), "%s: %.0f%%  (Esc: stop)", what,
+			 percent);
+
+	screen_size(&rows, &columns);
+	used = screen_text(rows - 1, 0, columns, TUI_BAR, text, (size_t)n, 0);
+	screen_fill(rows - 1, used, columns - used, TUI_BAR);
+	screen_show();
+}
+
+static bool go_on(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	struct ui *ui = arg;
+	int64_t now = now_ms();
+
+	if (now < ui->next_look)
+		return true;
+	ui->next_look = now + WORK_STEP;
+	show_work(what, done, total);
+	return !screen_interrupted();
+}
+
+void ui_begin(struct ui *ui)
+{
+	ui->watch.stopped = false;
+	ui->next_look = now_ms() + WORK_PATIENCE;
+}
+
+void ui_init(struct ui *ui, const struct tui_input *input)
+{
+	*ui = (struct ui){ .input = input,
+			   .message = STRBUF_INIT,
+			   .pattern = STRBUF_INIT,
+			   .watch = { .go_on = go_on, .arg = ui } };
+	ui_begin(ui);
+}
+
+/* What was stopped is said; other errors are handed on. */
+static struct error *take_stop(struct ui *ui, struct error *error)
+{
+	if (!error || error->code != ERROR_INTERRUPTED)
+		return error;
+	error_destroy(error);
+	ui_say(ui, "stopped");
+	return NULL;
+}
 
 void ui_deinit(struct ui *ui)
 {
@@ -270,8 +336,9 @@ struct error *view_prompt(struct ui *ui, struct view *view, const char *label,
 			*accepted = true;
 			return strbuf_error(text);
 		}
+		ui_begin(ui);
 		if (edit(text, key) && on_change)
-			error = on_change(arg, text->data);
+			error = take_stop(ui, on_change(arg, text->data));
 		if (error)
 			return error;
 	}
@@ -285,6 +352,8 @@ struct search {
 	size_t selected;
 	size_t top;
 	bool found;
+	/* What was looked for last, to its end. */
+	struct strbuf before;
 };
 
 static void search_back(struct search *search)
@@ -293,30 +362,51 @@ static void search_back(struct search *search)
 	browser_select(search->browser, search->selected);
 }
 
+/* An upper-case letter behind lower case looks for something else. */
+static bool has_new_case(const char *before, const char *text)
+{
+	return !browser_has_upper(before) && browser_has_upper(text);
+}
+
 static struct error *search_as_typed(void *arg, const char *text)
 {
 	struct search *search = arg;
+	struct strbuf *before = &search->before;
+	/* What has more is not before what has less, and not where none has. */
+	bool is_longer = before->len &&
+			 !strncmp(text, before->data, before->len) &&
+			 !has_new_case(before->data, text);
+	size_t from = is_longer && search->found ? search->browser->selected
+						 : search->selected;
+	struct error *error = NULL;
 
-	search->found = true;
-	if (!*text) {
-		search_back(search);
+	if (is_longer && !search->found)
 		return NULL;
-	}
-	return browser_search(search->browser, text, search->selected, 1,
-			      &search->found);
+	strbuf_clear(before);
+	search->found = true;
+	if (!*text)
+		search_back(search);
+	else
+		error = browser_search(search->browser, text, from, 1,
+				       &search->found);
+	if (!error)
+		strbuf_puts(before, text);
+	return error;
 }
 
 static struct error *search(struct ui *ui, struct view *view)
 {
 	struct search state = { .browser = view->browser,
 				.selected = view->browser->selected,
-				.top = view->browser->top };
+				.top = view->browser->top,
+				.before = STRBUF_INIT };
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	bool accepted;
 	struct error *error =
 		view_prompt(ui, view, "Search", &text, search_as_typed, &state,
 			    &accepted);
 
+	strbuf_deinit(&state.before);
 	if (error)
 		return error;
 	if (!accepted || !text.len) {
@@ -456,7 +546,8 @@ struct error *view_run(struct ui *ui, struct view *view)
 		}
 		if (key != TUI_KEY_RESIZE)
 			strbuf_clear(&ui->message);
-		error = handle(ui, view, key, &leave);
+		ui_begin(ui);
+		error = take_stop(ui, handle(ui, view, key, &leave));
 		if (error)
 			return error;
 	}

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/watch.h"
 #include "tui/browser.h"
 #include "tui/line.h"
 #include "tui/screen.h"
@@ -29,15 +30,24 @@ struct ui {
 	bool quit;
 	/* A key that is taken for pressed next; 0: none. */
 	uint32_t pressed;
+	/*
+	 * For what may take long: tells of it in the last line, and stops it
+	 * at Escape, or when the session ends. Private: when to do so next, ms.
+	 */
+	struct watch watch;
+	int64_t next_look;
 };
 
-#define UI_INIT { .message = STRBUF_INIT, .pattern = STRBUF_INIT }
+void ui_init(struct ui *ui, const struct tui_input *input);
 void ui_deinit(struct ui *ui);
 /* Sets the message; names in it are sanitized when it is drawn. */
 void ui_say(struct ui *ui, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* The same for an error that does not end the session; destroys it. */
 void ui_say_error(struct ui *ui, struct error *error);
+
+/* What ui->watch is given to begins now. */
+void ui_begin(struct ui *ui);
 
 struct view {
 	struct browser *browser;
@@ -64,7 +74,10 @@ struct view {
 };
 
 void view_deinit(struct view *view);
-/* Shows it until the user leaves. Errors end the session. */
+/*
+ * Shows it until the user leaves. Errors end the session, but for
+ * ERROR_INTERRUPTED, of which the last line tells.
+ */
 struct error *view_run(struct ui *ui, struct view *view);
 /* The view that runs takes the key as the next one. */
 void view_press(struct ui *ui, uint32_t key);

@@ -15,6 +15,29 @@ void zooms_deinit(struct zooms *zooms)
 	vec_deinit(zooms);
 }
 
+struct error *zooms_copy(const struct zooms *from, struct zooms *to)
+{
+	struct zooms copy = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < from->count && !error; i++) {
+		struct zoom zoom = from->data[i];
+
+		if (zoom.text)
+			zoom.text = strdup(zoom.text);
+		error = from->data[i].text && !zoom.text
+				? error_no_memory()
+				: zooms_push(&copy, &zoom);
+	}
+	if (error) {
+		zooms_deinit(&copy);
+		return error;
+	}
+	zooms_deinit(to);
+	*to = copy;
+	return NULL;
+}
+
 struct error *zooms_push(struct zooms *zooms, const struct zoom *zoom)
 {
 	if (vec_push(zooms, *zoom))

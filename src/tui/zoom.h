@@ -42,6 +42,8 @@ struct zoom {
 struct zooms VEC_BODY(struct zoom);
 
 void zooms_deinit(struct zooms *zooms);
+/* What *to had is gone; it stays as it is if memory runs out. */
+struct error *zooms_copy(const struct zooms *from, struct zooms *to);
 /* Takes zoom->text over, even on failure. */
 struct error *zooms_push(struct zooms *zooms, const struct zoom *zoom);
 /* Leaves the last one. False: there was none. */

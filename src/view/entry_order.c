@@ -22,6 +22,7 @@ struct order {
 	bool *hidden;
 	struct rank *ranks;
 	uint32_t root;
+	struct watch *watch;
 	/* Below 0 if a stands before b. */
 	int (*compare)(const struct order *o, const struct calltree_entry *a,
 		       const struct calltree_entry *b);
@@ -474,6 +475,8 @@ static void reorder(struct order *o, entry_vec *entries,
 
 		o->ranks[i + 1].entry = id;
 		insert(o, (uint32_t)i + 1);
+		if (!watch_goes_on(o->watch, "sorting entries", i, count))
+			return;
 		if (filters && !filters(o, id))
 			o->hidden[id] = true;
 	}
@@ -641,7 +644,7 @@ static struct error *order_entries(struct order *o, entry_vec *entries)
 	o->compare = o->options->order.count ? compare_columns
 					     : compare_weights;
 	reorder(o, entries, NULL);
-	return NULL;
+	return watch_error(o->watch);
 }
 
 /* What is hidden stands before all else. */
@@ -657,7 +660,8 @@ static void take_shown(const struct order *o, entry_vec *entries)
 }
 
 struct error *entry_order(const struct calltree *tree,
-			  const struct report_options *options, entry_vec *ret)
+			  const struct report_options *options,
+			  struct watch *watch, entry_vec *ret)
 {
 	_cleanup_free_ bool *hidden =
 		calloc(tree->entries.count + 1, sizeof(*hidden));
@@ -669,6 +673,7 @@ struct error *entry_order(const struct calltree *tree,
 			    options->callgraph.type != CALLGRAPH_NONE,
 		.caller_order = report_caller_order(options),
 		.hidden = hidden,
+		.watch = watch,
 	};
 
 	if (!hidden)

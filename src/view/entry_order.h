@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/watch.h"
 #include "profile/calltree.h"
 #include "view/report_options.h"
 
@@ -41,10 +42,11 @@ bool entry_keep_row(const struct profile *profile, size_t row, const void *arg);
 
 /*
  * Entries that pass the other filters, heaviest first, appended to *ret; none
- * of hidden contexts.
+ * of hidden contexts. watch may be NULL.
  */
 struct error *entry_order(const struct calltree *tree,
-			  const struct report_options *options, entry_vec *ret);
+			  const struct report_options *options,
+			  struct watch *watch, entry_vec *ret);
 
 /*
  * The frame that stands for an entry, or NULL: nothing is known about it. Valid

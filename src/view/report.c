@@ -227,7 +227,7 @@ static struct error *put_event(struct report *r, uint32_t event)
 
 	if (error)
 		return error;
-	error = entry_order(tree, &r->options, &entries);
+	error = entry_order(tree, &r->options, NULL, &entries);
 	if (!error && r->options.relative)
 		report_take_listed(tree, &entries);
 	if (!error) {

@@ -662,6 +662,37 @@ def test_a_large_recording(kaa, tmp_path, perf_map):
         terminal.wait_until(lambda: "/20000" in terminal.lines()[0], "closed rows")
 
 
+def test_long_work_can_be_stopped(kaa, tmp_path, perf_map):
+    """By Escape, while the report of 50,000 functions is made anew; and Ctrl-C ends more than the work."""
+    functions = 50000
+    perf_map([b"function_%d" % i for i in range(functions)])
+    data = tmp_path / "perf.data"
+    make_data(data, b"large", [[i // 1000, i // 100, i // 10, i] for i in range(functions)], functions)
+    with report(kaa, data, rows=20, columns=100, timeout=240) as terminal:
+        terminal.wait_for("Children")
+        shown_before = terminal.lines()[:-1]
+
+        def stopped_after(delay):
+            """A moment after the key the process stands still, until it is long that it works."""
+            before = terminal._bytes_read()
+            terminal.write(b"F")
+            time.sleep(delay)
+            os.kill(terminal.pid, signal.SIGSTOP)
+            time.sleep(0.4)
+            terminal.write(b"\x1b")
+            os.kill(terminal.pid, signal.SIGCONT)
+            terminal.settle(before + 3)
+            # Without a zoom, the percentages are of everything in any case.
+            assert terminal.lines()[:-1] == shown_before
+            return terminal.lines()[-1].startswith("stopped")
+
+        # Too early it has not begun, too late it is done.
+        assert any(map(stopped_after, [0.02, 0.05, 0.1, 0.2, 0.4] * 5))
+        terminal.write(b"F\x03")
+        assert terminal.wait() == -signal.SIGINT
+        assert terminal.modes() == terminal.initial_modes
+
+
 def test_a_recording_of_perf(kaa, perf_sid, scripts, tmp_path):
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", "-e", "cpu-clock,task-clock", "-F", "499", "-g", "-o", data, "--",

@@ -3,6 +3,7 @@
  * The report on a terminal, below the terminal: which rows there are, zooms
  * and their arithmetic, annotation, what may be put on a screen.
  */
+#include <limits.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -363,7 +364,7 @@ struct fixture {
 static struct entries *open_entries(struct fixture *f)
 {
 	report_options_init(&f->options);
-	model_check(entries_create(f->model.profile, &f->options, 0,
+	model_check(entries_create(f->model.profile, &f->options, 0, NULL,
 				   &f->entries));
 	return f->entries;
 }
@@ -613,6 +614,126 @@ static void test_the_task_of_a_row(void **state)
 	assert_int_equal(zoom.id, 101);
 }
 
+/* Stops at the n-th look. */
+struct stopper {
+	struct watch watch;
+	int looks;
+};
+
+static bool look(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	struct stopper *stopper = arg;
+
+	assert_non_null(what);
+	assert_true(done <= total);
+	return stopper->looks-- > 0;
+}
+
+static void stopper_init(struct stopper *stopper, int looks)
+{
+	*stopper = (struct stopper){ .watch = { .go_on = look, .arg = stopper },
+				     .looks = looks };
+}
+
+/* 2,000 functions, each hit once and called once. */
+static void fill_many(struct model *m)
+{
+	for (int i = 0; i < 2000; i++) {
+		char stack[64];
+
+		snprintf(stack, sizeof(stack), "main f%d", i);
+		model_sample(m, 1 + (uint64_t)i, stack);
+	}
+}
+
+/* All rows, in one text. */
+static char *all_rows(struct entries *e)
+{
+	_cleanup_line_ struct line line = LINE_INIT;
+	struct strbuf all = STRBUF_INIT;
+
+	entries_title(e, &all);
+	vec_for_each(node, &e->browser.rows) {
+		entries_row(e, *node, &line);
+		strbuf_puts(&all, line.text.data);
+		strbuf_putc(&all, '\n');
+	}
+	return strbuf_take(&all);
+}
+
+static void check_interrupted(struct error *error)
+{
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_INTERRUPTED);
+	error_destroy(error);
+}
+
+/* Whenever it is stopped, all is as it was, and can be done again. */
+static void test_a_stopped_change_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct entries *e;
+	struct stopper stopper;
+	int looks = 0;
+
+	fill_many(&f->model);
+	e = open_entries(f);
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
+						    .text = strdup("1") }));
+	browser_select(&e->browser, 100);
+	model_check(browser_open(&e->browser));
+	e->watch = &stopper.watch;
+	for (;; looks++) {
+		_cleanup_free_ char *before = all_rows(e), *after = NULL;
+		struct error *error;
+
+		stopper_init(&stopper, looks);
+		e->whole = true;
+		e->options.children = false;
+		error = entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
+							.text = strdup("0") });
+		if (!error)
+			break;
+		check_interrupted(error);
+		assert_false(e->whole);
+		assert_true(e->options.children);
+		assert_int_equal(e->zooms.count, 1);
+		assert_string_equal(e->zooms.data[0].text, "1");
+		assert_int_equal(e->browser.selected, 100);
+		after = all_rows(e);
+		assert_string_equal(before, after);
+	}
+	/* It was stopped while samples were counted, and while sorting. */
+	assert_true(looks > 2000 / WATCH_EVERY);
+	assert_int_equal(e->zooms.count, 2);
+	assert_true(e->whole);
+}
+
+static void test_opening_and_searching_can_be_stopped(void **state)
+{
+	struct fixture *f = *state;
+	struct entries *e;
+	struct stopper stopper;
+	bool complete, found;
+
+	fill_many(&f->model);
+	e = open_entries(f);
+	e->browser.source.watch = &stopper.watch;
+	stopper_init(&stopper, 1);
+	check_interrupted(browser_open_all(&e->browser, BROWSER_NONE,
+					   &complete));
+	check_rows(&e->browser);
+	assert_true(e->browser.rows.count > 2001);
+	browser_select(&e->browser, 3);
+	stopper_init(&stopper, 1);
+	check_interrupted(browser_search(&e->browser, "no such", 3, 1, &found));
+	assert_int_equal(e->browser.selected, 3);
+	stopper_init(&stopper, INT_MAX);
+	model_check(browser_open_all(&e->browser, BROWSER_NONE, &complete));
+	assert_true(complete);
+	check_rows(&e->browser);
+}
+
 static void test_choices(void **state)
 {
 	zoom_choice_vec choices = {};
@@ -795,6 +916,12 @@ int main(void)
 		REPORT_TEST(test_details_of_rows),
 		REPORT_TEST(test_rows_with_files),
 		REPORT_TEST(test_the_task_of_a_row),
+		cmocka_unit_test_setup_teardown(
+			test_a_stopped_change_changes_nothing, set_up_empty,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_opening_and_searching_can_be_stopped, set_up_empty,
+			tear_down),
 		REPORT_TEST(test_choices),
 		REPORT_TEST(test_lines_of_a_python_function),
 		cmocka_unit_test_setup_teardown(test_lines_of_a_recursion,
