@@ -322,6 +322,13 @@ static int64_t recording_time(const char *path)
 	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
 }
 
+static bool find_jit_code(const void *arg, const char *path, uint64_t start,
+			  uint64_t end, const char *name,
+			  struct jit_image *ret)
+{
+	return converter_jit_code(arg, path, start, end, name, ret);
+}
+
 static struct error *show_report(struct report_settings *s,
 				 const struct profile *profile,
 				 struct converter *converter)
@@ -335,6 +342,8 @@ static struct error *show_report(struct report_settings *s,
 		.recorded = recording_time(path),
 		.symfs = s->input.symfs,
 		.dsos = converter_dsos(converter),
+		.jit_code = find_jit_code,
+		.jit_arg = converter,
 	};
 	int ended_by = 0;
 	struct error *error;

@@ -100,6 +100,28 @@ const struct error *converter_jit_failure(const struct converter *converter)
 	return converter->names.jits.failure;
 }
 
+bool converter_jit_code(const struct converter *converter, const char *path,
+			uint64_t start, uint64_t end, const char *name,
+			struct jit_image *ret)
+{
+	const struct jit_dump *dump;
+	const struct jit_code *code = jits_code(&converter->names.jits, path,
+						start, end, name, &dump);
+
+	if (!code)
+		return false;
+	*ret = (struct jit_image){
+		.name = code->name,
+		.code = code->code,
+		.address = code->loaded_at,
+		.index = code->index,
+		.machine = (uint16_t)dump->header.machine,
+		.lines = code->lines,
+		.unwinding = code->unwinding,
+	};
+	return true;
+}
+
 const char *converter_last_comm(const struct converter *converter, int32_t pid,
 				int32_t tid)
 {

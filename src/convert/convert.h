@@ -35,6 +35,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "obj/jit_image.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 #include "symbolize/dso.h"
@@ -294,6 +295,14 @@ bool converter_is_python(const struct converter *converter,
 struct convert_stats converter_stats(const struct converter *converter);
 /* Why the first jitdump could not be read; NULL: all could. */
 const struct error *converter_jit_failure(const struct converter *converter);
+/*
+ * The code of that span and, if there are several, that name out of the jitdump
+ * of that path (as the profile's DSO is called), for the time of the converter.
+ * False: there is none.
+ */
+bool converter_jit_code(const struct converter *converter, const char *path,
+			uint64_t start, uint64_t end, const char *name,
+			struct jit_image *ret);
 /* The event is kaa's own stream, which has no samples to show. */
 bool converter_is_stream(const struct event *event);
 /*

@@ -366,6 +366,42 @@ struct jit_code *jits_find(struct jits *jits, uint32_t pid, uint64_t address,
 	return NULL;
 }
 
+static const struct jit_code *code_of_span(const struct jit_dump *dump,
+					   uint64_t start, uint64_t end,
+					   const char *name)
+{
+	const struct jit_code *found = NULL;
+
+	/* By start, then by time. */
+	vec_for_each(code, &dump->codes)
+		if (code->start == start && code->end == end &&
+		    (!found || strcmp(found->name, name) ||
+		     !strcmp(code->name, name)))
+			found = code;
+	return found;
+}
+
+const struct jit_code *jits_code(const struct jits *jits, const char *path,
+				 uint64_t start, uint64_t end,
+				 const char *name,
+				 const struct jit_dump **dump)
+{
+	vec_for_each(process, &jits->processes)
+		vec_for_each(each, &(*process)->dumps) {
+			const struct jit_code *code =
+				strcmp((*each)->path, path)
+					? NULL
+					: code_of_span(*each, start, end,
+							       name);
+
+			if (!code)
+				continue;
+			*dump = *each;
+			return code;
+		}
+	return NULL;
+}
+
 bool jit_code_line(const struct jit_code *code, uint64_t address,
 		   struct jitdump_line *ret)
 {

@@ -88,6 +88,16 @@ struct jit_code *jits_find(struct jits *jits, uint32_t pid, uint64_t address,
 			   uint64_t time, struct jit_dump **dump,
 			   uint64_t *valid_from, uint64_t *valid_to);
 
+/*
+ * The code that the dump of that path told of with that span, or NULL; of several
+ * that of the name, else the latest. For what is asked for later, by what a
+ * profile has.
+ */
+const struct jit_code *jits_code(const struct jits *jits, const char *path,
+				 uint64_t start, uint64_t end,
+				 const char *name,
+				 const struct jit_dump **dump);
+
 /* The line of an address of the code; false if none is known. */
 bool jit_code_line(const struct jit_code *code, uint64_t address,
 		   struct jitdump_line *ret);

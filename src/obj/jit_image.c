@@ -119,12 +119,13 @@ static void put_code(struct builder *b)
 
 static void put_symbols(struct builder *b)
 {
+	uint64_t address = b->image->symbol_address;
 	const Elf64_Sym symbols[2] = {
 		{},
 		{ .st_name = 1,
 		  .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
 		  .st_shndx = SECTION_TEXT,
-		  .st_value = JIT_IMAGE_TEXT,
+		  .st_value = address ? address : JIT_IMAGE_TEXT,
 		  .st_size = b->image->code.size },
 	};
 

@@ -41,6 +41,11 @@ struct jit_image {
 	uint16_t machine;
 	struct jitdump_lines lines;
 	struct jitdump_unwinding unwinding;
+	/*
+	 * What the symbol says instead of JIT_IMAGE_TEXT, for `objdump
+	 * --adjust-vma`, which moves sections, but not symbols; 0: nothing.
+	 */
+	uint64_t symbol_address;
 };
 
 /* Where .eh_frame stands, in the image's addresses. */

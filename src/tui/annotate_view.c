@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolize/kernel_code.h"
 #include "tui/annotate.h"
 #include "tui/disassembly.h"
 #include "tui/source.h"
@@ -17,6 +18,8 @@ enum {
 	COUNT_WIDTH = 14,
 	LINE_WIDTH = 6,
 	TAB = 8,
+	/* Bytes of a function. */
+	KERNEL_CODE_MAX = 4 << 20,
 };
 
 /* What the columns show. */
@@ -316,22 +319,77 @@ static struct dso *find_dso(const struct annotated *a)
 	return NULL;
 }
 
-static struct error *disassemble(struct annotated *a)
+/* A perf map has names alone. */
+static struct error *no_code(const struct annotated *a, const char *path)
 {
-	const struct profile_symbol *symbol =
-		profile_symbol(a->profile, a->frame->symbol);
-	struct dso *dso = find_dso(a);
-	bool has_source = true;
-	struct error *error;
-
-	if (!dso)
+	if (!strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")))
 		return error_create(
 			ERROR_NOT_FOUND,
-			a->frame->kind == PROFILE_FRAME_KERNEL
-				? "code of the kernel is not disassembled; these are its addresses"
-				: "the file of this function is not here; these are its addresses");
-	error = disassembly_read(dso, symbol->start, symbol->end, &a->assembly,
-				 &has_source);
+			"'%s' has the names of this code, but not the code; a jitdump has both. These are its addresses",
+			path);
+	return error_create(
+		ERROR_NOT_FOUND,
+		"the code of '%s' is not here; these are its addresses",
+		*path ? path : frame_name(a->profile, a->frame));
+}
+
+/* As it stands in memory, if it is the kernel that runs. */
+static struct error *disassemble_kernel(struct annotated *a,
+					const struct profile_symbol *symbol,
+					bool *has_source)
+{
+	_cleanup_strbuf_ struct strbuf code = STRBUF_INIT;
+	struct jit_image image = { .name = frame_name(a->profile, a->frame) };
+	uint64_t bias = 0;
+	struct error *error;
+
+	if (!a->ui->input->dsos ||
+	    !dso_store_kallsyms(a->ui->input->dsos, &bias))
+		return error_create(
+			ERROR_NOT_FOUND,
+			"this is not the kernel that was recorded, or you may not look into it (root may); these are addresses of its code");
+	if (symbol->end <= symbol->start ||
+	    symbol->end - symbol->start > KERNEL_CODE_MAX)
+		return error_create(ERROR_UNSUPPORTED,
+				    "the symbol has no extent that can be disassembled");
+	error = kernel_code_read(NULL, symbol->start - bias,
+				 symbol->end - symbol->start, &code);
+	if (error)
+		return error;
+	image.code = (struct bytes){ (const uint8_t *)code.data, code.len };
+	return disassembly_code(&image, symbol->start, &a->assembly,
+				has_source);
+}
+
+static struct error *read_code(struct annotated *a, bool *has_source)
+{
+	const struct tui_input *input = a->ui->input;
+	const struct profile_symbol *symbol =
+		profile_symbol(a->profile, a->frame->symbol);
+	const struct profile_dso *in = profile_dso(a->profile, a->frame->dso);
+	const char *path =
+		in ? profile_string(a->profile, in->long_name, "") : "";
+	struct dso *dso = find_dso(a);
+	struct jit_image image;
+
+	if (dso)
+		return disassembly_read(dso, symbol->start, symbol->end,
+					&a->assembly, has_source);
+	if (a->frame->kind == PROFILE_FRAME_KERNEL)
+		return disassemble_kernel(a, symbol, has_source);
+	if (input->jit_code &&
+	    input->jit_code(input->jit_arg, path, symbol->start, symbol->end,
+			    frame_name(a->profile, a->frame), &image))
+		return disassembly_code(&image, symbol->start, &a->assembly,
+					has_source);
+	return no_code(a, path);
+}
+
+static struct error *disassemble(struct annotated *a)
+{
+	bool has_source = true;
+	struct error *error = read_code(a, &has_source);
+
 	if (!error && !has_source)
 		strbuf_puts(&a->notes,
 			    "! source lines took objdump too long\n");

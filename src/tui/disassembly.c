@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tui/disassembly.h"
 
+#include <elf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "obj/elf_file.h"
 #include "sys/capture.h"
@@ -46,16 +50,24 @@ static struct error *find_path(struct dso *dso, char *path, size_t size)
 	return error;
 }
 
-static struct error *run(const char *path, uint64_t start, uint64_t end,
-			 bool source, struct strbuf *out)
+/* What objdump is to read: [start, end) after `moved` was added to addresses. */
+struct span {
+	const char *path;
+	uint64_t start;
+	uint64_t end;
+	uint64_t moved;
+};
+
+static struct error *run(const struct span *span, bool source,
+			 struct strbuf *out)
 {
 	_cleanup_(invoker_deinit) struct invoker invoker = {};
-	char from[64], to[64];
+	char from[64], to[64], moved[64];
 	const char *argv[] = { "objdump", source ? "-dS" : "-d",
 			       "-C",	  "--no-show-raw-insn",
 			       from,	  to,
-			       "--",	  path,
-			       NULL };
+			       moved,	  "--",
+			       span->path, NULL };
 	const struct capture capture = {
 		.argv = argv,
 		.invoker = &invoker,
@@ -65,8 +77,11 @@ static struct error *run(const char *path, uint64_t start, uint64_t end,
 	struct error *error = invoker_detect(&invoker);
 	int status = 0;
 
-	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, start);
-	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, end);
+	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64,
+		 span->start);
+	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, span->end);
+	snprintf(moved, sizeof(moved), "--adjust-vma=0x%" PRIx64,
+		 span->moved);
 	if (!error)
 		error = capture_run(&capture, out, &status);
 	if (error)
@@ -76,30 +91,101 @@ static struct error *run(const char *path, uint64_t start, uint64_t end,
 				    "there is no objdump; install binutils");
 	if (status)
 		return error_create(ERROR_UNSUPPORTED,
-				    "objdump cannot disassemble '%s'", path);
+				    "objdump cannot disassemble '%s'",
+				    span->path);
 	return NULL;
+}
+
+static struct error *disassemble(const struct span *span, struct strbuf *out,
+				 bool *has_source)
+{
+	struct error *error = run(span, true, out);
+
+	*has_source = true;
+	if (!error || error->code != ERROR_LIMIT)
+		return error;
+	error_destroy(error);
+	*has_source = false;
+	return run(span, false, out);
+}
+
+static struct error *check_span(uint64_t start, uint64_t end)
+{
+	return end > start && end - start <= SPAN_MAX
+		       ? NULL
+		       : error_create(
+				 ERROR_UNSUPPORTED,
+				 "the symbol has no extent that can be disassembled");
 }
 
 struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
 			       struct strbuf *out, bool *has_source)
 {
 	char path[8192];
-	struct error *error;
+	const struct span span = { path, start, end, 0 };
+	struct error *error = check_span(start, end);
 
-	if (end <= start || end - start > SPAN_MAX)
-		return error_create(ERROR_UNSUPPORTED,
-				    "the symbol has no extent that can be disassembled");
-	error = find_path(dso, path, sizeof(path));
+	if (!error)
+		error = find_path(dso, path, sizeof(path));
+	return error ? error : disassemble(&span, out, has_source);
+}
+
+/* --- Bytes -------------------------------------------------------------- */
+
+static uint16_t host_machine(void)
+{
+#if defined(__aarch64__)
+	return EM_AARCH64;
+#else
+	return EM_X86_64;
+#endif
+}
+
+/* A file without a name, which the child inherits. */
+static struct error *write_memory(const struct strbuf *bytes, int *ret)
+{
+	_cleanup_close_ int fd = memfd_create("code", 0);
+
+	for (size_t done = 0; fd >= 0 && done < bytes->len;) {
+		ssize_t n = write(fd, bytes->data + done, bytes->len - done);
+
+		if (n < 0)
+			return error_os(errno, NULL, "cannot write to memory");
+		done += (size_t)n;
+	}
+	if (fd < 0)
+		return error_os(errno, NULL, "cannot make a file in memory");
+	*ret = take_fd(&fd);
+	return NULL;
+}
+
+struct error *disassembly_code(const struct jit_image *image, uint64_t address,
+			       struct strbuf *out, bool *has_source)
+{
+	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
+	_cleanup_close_ int fd = -1;
+	uint8_t build_id[JIT_IMAGE_BUILD_ID_SIZE];
+	struct jit_image copy = *image;
+	uint64_t end = address + image->code.size;
+	char path[64];
+	const struct span span = { path, address, end,
+				   address - JIT_IMAGE_TEXT };
+	struct error *error = check_span(address, end);
+
+	copy.symbol_address = address;
+	if (!copy.machine)
+		copy.machine = host_machine();
+	if (!error)
+		error = jit_image_write(&copy, &bytes, build_id);
+	if (!error)
+		error = write_memory(&bytes, &fd);
 	if (error)
 		return error;
-	*has_source = true;
-	error = run(path, start, end, true, out);
-	if (!error || error->code != ERROR_LIMIT)
-		return error;
-	error_destroy(error);
-	*has_source = false;
-	return run(path, start, end, false, out);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return disassemble(&span, out, has_source);
 }
+
+/* --- Its output --------------------------------------------------------- */
 
 static int hex_digit(char c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The instructions of a span of a file, by objdump of binutils, with the
- * source lines that debug information gives (objdump -S).
+ * The instructions of a span of a file, or of bytes that are in no file, by
+ * objdump of binutils, with the source lines that debug information gives
+ * (objdump -S).
  *
  * objdump is run without a shell, for a bounded time, with bounded output, and
  * under sudo as the user behind it. Of the output format only this is relied
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "obj/jit_image.h"
 #include "symbolize/dso.h"
 
 /*
@@ -24,6 +26,13 @@
  * disassemble), ERROR_LIMIT.
  */
 struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
+			       struct strbuf *out, bool *has_source);
+
+/*
+ * The same of the code of an image, which runs at `address`. An image without a
+ * machine has this one's. objdump reads it out of memory.
+ */
+struct error *disassembly_code(const struct jit_image *image, uint64_t address,
 			       struct strbuf *out, bool *has_source);
 
 /*

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "obj/jit_image.h"
 #include "profile/profile.h"
 #include "symbolize/dso.h"
 #include "view/report_options.h"
@@ -27,6 +28,15 @@ struct tui_input {
 	const char *symfs;
 	/* The files that code comes from, or NULL: no native annotation. */
 	struct dso_store *dsos;
+	/*
+	 * Fills *ret with code of a JIT compiler, by the path of its dump and
+	 * its span, and its name if there are several; false: not known. What
+	 * *ret names lives as long as the input. NULL: there is none.
+	 */
+	bool (*jit_code)(const void *arg, const char *path, uint64_t start,
+			 uint64_t end, const char *name,
+			 struct jit_image *ret);
+	const void *jit_arg;
 	/* What else is wrong with the recording, in lines; or NULL. */
 	const char *damage;
 };

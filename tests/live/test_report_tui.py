@@ -323,6 +323,63 @@ def test_native_instructions_have_the_samples_of_the_script(kaa, root, tmp_path)
         assert "sink += i * i;" in terminal.text() and re.search(r"\b(imul|add)\b", terminal.text())
 
 
+def instructions(terminal):
+    """{address: (samples, instruction)} of an annotation that shows numbers of samples."""
+    found = {}
+    for line in terminal.lines()[2:-1]:
+        match = re.match(r"^([ \d]{14}) *([0-9a-f]+)  (\S.*)$", line)
+        if match:
+            found[int(match[2], 16)] = (int(match[1].strip() or 0), match[3])
+    return found
+
+
+@pytest.mark.parametrize("injected", [False, True], ids=["jitdump", "image"])
+def test_jitted_code_has_the_samples_of_the_script(kaa, root, tmp_path, injected):
+    """Of the bytes of a jitdump, and of the ELF file that inject makes of them."""
+    if not shutil.which("objdump"):
+        pytest.skip("no objdump")
+    data = tmp_path / "perf.data"
+    jit = TOP / "tests" / "live" / "scripts" / "jit.py"
+    kaa("record", "-k", "1", "-F", "999", "-g", "-o", data, sys.executable, jit, tmp_path, "lines", cwd=tmp_path)
+    if injected:
+        kaa("inject", "--jit", "-i", data, "-o", tmp_path / "injected.data", cwd=tmp_path)
+        data = tmp_path / "injected.data"
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    counts = collections.Counter(sample.frames[0].ip for sample in samples if sample.symbols[:1] == ["code with lines"])
+    assert sum(counts.values()) > 20
+    with report(kaa, data, rows=30, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", "[.] code with lines", "enter", "a", "t", "t")
+        found = instructions(terminal)
+        # Of the image the addresses are its own.
+        shift = min(counts) - min(address for address, (count, _) in found.items() if count)
+        assert injected or not shift
+        assert {address + shift: count for address, (count, _) in found.items() if count} == counts
+        # All of it, as jit.py has it.
+        assert [text.split()[0] for _, (_, text) in sorted(found.items())] == ["push", "mov", "mov", "dec", "jne", "pop", "ret"]
+
+
+def test_code_that_is_not_there(kaa, recording, tmp_path, perf_map):
+    """A perf map has none, and the kernel's may not be read here: it is said, and addresses stand for it."""
+    perf_map([b"plain"])
+    data = tmp_path / "perf.data"
+    make_data(data, b"map", [[0], [0]], 1)
+    with report(kaa, data, rows=20) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("a")
+        assert f"/tmp/perf-{PID}.map' has the names of this code, but not the code" in terminal.lines()[2]
+        assert re.search(r"100\.00% +7e0000000005", terminal.lines()[3])
+    with report(kaa, recording, rows=40) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("o", "s", "[k] ", "enter", "a", "t", "t")
+        assert "samples in itself" in terminal.lines()[0]
+        if os.path.exists("/proc/kcore"):
+            assert len(instructions(terminal)) > 1
+        else:
+            assert "'/proc/kcore': cannot open: No such file" in terminal.lines()[2]
+            assert re.match(r"^ +\d+ +[0-9a-f]{16}", terminal.lines()[3])
+
+
 def test_search(kaa, recording):
     entries, _ = text_entries(kaa, recording)
     having = [i for i, row in enumerate(entries) if "threading.py" in " ".join(row)]

@@ -3,6 +3,7 @@
  * The report on a terminal, below the terminal: which rows there are, zooms
  * and their arithmetic, annotation, what may be put on a screen.
  */
+#include <elf.h>
 #include <limits.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 #include <cmocka.h>
 
 #include "model.h"
+#include "symbolize/kernel_code.h"
 #include "tui/annotate.h"
 #include "tui/browser.h"
 #include "tui/disassembly.h"
@@ -840,6 +842,109 @@ static void test_lines_of_objdump(void **state)
 						 &address, &text));
 }
 
+/* --- Code that is in no file -------------------------------------------- */
+
+#define CODE_AT 0xffffffff81001000
+
+static const uint8_t code[] = { 0x8d, 0x44, 0x7f, 0x01, 0xc3 };
+
+static bool has_objdump(void)
+{
+	return !system("command -v objdump >/dev/null");
+}
+
+static void test_instructions_of_bytes(void **state)
+{
+	const struct jit_image image = { .name = "triple",
+					 .code = { code, sizeof(code) } };
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	bool has_source;
+
+	(void)state;
+#if !defined(__x86_64__)
+	print_message("skipped: the code is x86-64's\n");
+	skip();
+#endif
+	if (!has_objdump()) {
+		print_message("skipped: there is no objdump\n");
+		skip();
+	}
+	model_check(disassembly_code(&image, CODE_AT, &out, &has_source));
+	assert_non_null(strstr(out.data, "<triple>:"));
+	assert_non_null(strstr(out.data, "ffffffff81001000:\tlea    0x1(%rdi,%rdi,2),%eax"));
+	assert_non_null(strstr(out.data, "ffffffff81001004:\tret"));
+}
+
+/* A core file with the code at CODE_AT, in a folder that stands for "/". */
+static void write_kcore(const char *path, const void *magic)
+{
+	const Elf64_Ehdr header = { .e_type = ET_CORE,
+				    .e_phoff = sizeof(header),
+				    .e_phentsize = sizeof(Elf64_Phdr),
+				    .e_phnum = 2 };
+	const Elf64_Phdr segments[2] = {
+		{ .p_type = PT_NOTE, .p_vaddr = CODE_AT, .p_filesz = 4096 },
+		{ .p_type = PT_LOAD,
+		  .p_vaddr = CODE_AT - 0x10,
+		  .p_filesz = 0x10 + sizeof(code),
+		  .p_offset = 0x1000 },
+	};
+	FILE *file = fopen(path, "w");
+	uint8_t ident[EI_NIDENT] = {};
+
+	memcpy(ident, magic, SELFMAG);
+	ident[EI_CLASS] = ELFCLASS64;
+	ident[EI_DATA] = ELFDATA2LSB;
+	fwrite(&header, 1, sizeof(header), file);
+	fwrite(segments, 1, sizeof(segments), file);
+	fseek(file, 0x1010, SEEK_SET);
+	fwrite(code, 1, sizeof(code), file);
+	rewind(file);
+	fwrite(ident, 1, sizeof(ident), file);
+	fclose(file);
+}
+
+static void check_kernel_error(const char *root, uint64_t address, size_t size,
+			       enum error_code error_code)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct error *error = kernel_code_read(root, address, size, &out);
+
+	assert_non_null(error);
+	assert_int_equal(error->code, error_code);
+	assert_int_equal(out.len, 0);
+	error_destroy(error);
+}
+
+static void test_code_of_the_kernel(void **state)
+{
+	char root[] = "/tmp/kaa-test-XXXXXX";
+	char folder[64], path[80];
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	check_kernel_error(root, CODE_AT, 1, ERROR_OS);
+	snprintf(folder, sizeof(folder), "%s/proc", root);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	snprintf(path, sizeof(path), "%s/kcore", folder);
+	write_kcore(path, ELFMAG);
+	model_check(kernel_code_read(root, CODE_AT, sizeof(code), &out));
+	assert_int_equal(out.len, sizeof(code));
+	assert_memory_equal(out.data, code, sizeof(code));
+	/* A note is no memory; nothing beyond the end, nor around it. */
+	check_kernel_error(root, CODE_AT + 1, sizeof(code), ERROR_NOT_FOUND);
+	check_kernel_error(root, CODE_AT - 0x11, 1, ERROR_NOT_FOUND);
+	check_kernel_error(root, CODE_AT, SIZE_MAX - 4, ERROR_NOT_FOUND);
+	assert_int_equal(truncate(path, 0x1012), 0);
+	check_kernel_error(root, CODE_AT, sizeof(code), ERROR_TRUNCATED);
+	write_kcore(path, "none");
+	check_kernel_error(root, CODE_AT, sizeof(code), ERROR_FORMAT);
+	unlink(path);
+	rmdir(folder);
+	rmdir(root);
+}
+
 /* --- Sources ------------------------------------------------------------ */
 
 static void check_source_error(const char *path, const char *has)
@@ -928,6 +1033,8 @@ int main(void)
 						set_up_empty, tear_down),
 		REPORT_TEST(test_addresses_of_a_native_function),
 		cmocka_unit_test(test_lines_of_objdump),
+		cmocka_unit_test(test_instructions_of_bytes),
+		cmocka_unit_test(test_code_of_the_kernel),
 		cmocka_unit_test(test_sources_are_bounded),
 	};
 
