@@ -30,7 +30,7 @@ enum section {
 enum {
 	PROGRAM_HEADERS = 3,
 	NOTE_SIZE = sizeof(Elf64_Nhdr) + 4 + ELF_SLOTS_BUILD_ID_SIZE,
-	INFO_SIZE = 41,
+	INFO_SIZE = 42,
 	ARANGES_SIZE = 48,
 };
 
@@ -46,6 +46,7 @@ enum {
 	DW_AT_low_pc = 0x11,
 	DW_AT_high_pc = 0x12,
 	DW_AT_language = 0x13,
+	DW_AT_comp_dir = 0x1b,
 	DW_FORM_addr = 0x01,
 	DW_FORM_data2 = 0x05,
 	DW_FORM_data8 = 0x07,
@@ -68,6 +69,7 @@ static const uint8_t abbrev[] = {
 	1,		DW_TAG_compile_unit, 0,
 	DW_AT_language, DW_FORM_data2,
 	DW_AT_name,	DW_FORM_string,
+	DW_AT_comp_dir,	DW_FORM_string,
 	DW_AT_low_pc,	DW_FORM_addr,
 	DW_AT_high_pc,	DW_FORM_data8,
 	DW_AT_stmt_list, DW_FORM_sec_offset,
@@ -332,6 +334,11 @@ static void write_info(const struct elf_slots *plan, uint8_t *out)
 	put_uleb128(&c, 1);
 	put_u16(&c, DW_LANG_Python);
 	put(&c, "Python", 7);
+	/*
+	 * Names such as "<string>" are in no folder. Without an attribute that
+	 * says so libdw 0.196 crashes, and perf 7 with it.
+	 */
+	put_u8(&c, 0);
 	put_u64(&c, plan->text);
 	put_u64(&c, plan->text_end - plan->text);
 	put_u32(&c, 0);

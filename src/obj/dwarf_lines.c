@@ -170,10 +170,10 @@ const char *dwarf_lines_file(struct dwarf_lines *lines, uint64_t file,
 	if (f->folder < lines->folders.count)
 		folder = lines->folders.data[f->folder];
 	f->path = f->name;
-	if (*f->name == '/' || !folder)
+	if (*f->name == '/' || !folder || !*folder)
 		return f->path;
 	f->path = join(arena, folder, f->name);
-	if (f->path && *folder != '/' && lines->comp_dir)
+	if (f->path && *folder != '/' && lines->comp_dir && *lines->comp_dir)
 		f->path = join(arena, lines->comp_dir, f->path);
 	return f->path;
 }

@@ -240,12 +240,16 @@ static void check_line(Dwarf *dwarf, uint64_t at, const char *filename,
 	Dwarf_Die unit;
 	Dwarf_Line *row;
 	Dwarf_Addr start;
+	const char *found;
 	int line;
 
 	assert_non_null(dwarf_addrdie(dwarf, at, &unit));
 	row = dwarf_getsrc_die(&unit, at);
 	assert_non_null(row);
-	assert_string_equal(dwarf_linesrc(row, NULL, NULL), filename);
+	/* What is in the folder "" libdw shows with a "/" in front. */
+	found = dwarf_linesrc(row, NULL, NULL);
+	assert_string_equal(found + (*filename != '/' && *found == '/'),
+			    filename);
 	assert_int_equal(dwarf_lineno(row, &line), 0);
 	assert_int_equal(line, expected);
 	assert_int_equal(dwarf_lineaddr(row, &start), 0);
