@@ -11,12 +11,16 @@
 void range_table_deinit(struct range_table *table)
 {
 	vec_deinit(&table->ranges);
+	vec_deinit(&table->starts);
 	table->sorted = 0;
 }
 
 bool range_table_add(struct range_table *table, const struct range *range)
 {
-	return vec_push(&table->ranges, *range);
+	size_t missing = table->ranges.count + 1 - table->starts.count;
+
+	return vec_reserve(&table->starts, missing) &&
+	       vec_push(&table->ranges, *range);
 }
 
 static int compare_start(const void *a, const void *b)
@@ -34,10 +38,13 @@ static void sort(struct range_table *table)
 
 	qsort(table->ranges.data, table->ranges.count,
 	      sizeof(*table->ranges.data), compare_start);
+	vec_clear(&table->starts);
 	vec_for_each(range, &table->ranges) {
 		if (range->end > reach)
 			reach = range->end;
 		range->reach = reach;
+		/* There is room: range_table_add() has seen to it. */
+		(void)vec_push(&table->starts, range->start);
 	}
 	table->sorted = table->ranges.count;
 }
@@ -63,7 +70,7 @@ static size_t count_before(const struct range_table *table, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (table->ranges.data[middle].start <= address)
+		if (table->starts.data[middle] <= address)
 			low = middle + 1;
 		else
 			high = middle;

@@ -32,6 +32,8 @@ struct range_table {
 	VEC(struct range) ranges;
 	/* So many are in order; the rest is new. */
 	size_t sorted;
+	/* Of those in order: what is searched lies together. */
+	VEC(uint64_t) starts;
 };
 
 void range_table_deinit(struct range_table *table);
