@@ -2,9 +2,10 @@
 /*
  * Long work that somebody watches, and may stop.
  *
- * Who works calls watch_goes_on() with each step. After the first time that it
- * is false the work is of no use any more: it ends as soon as it can, with
- * watch_error(). Who watches sets `stopped` back before the next work.
+ * Who works calls watch_goes_on() with each step, who waits watch_look() now and
+ * then. After the first time that it is false the work is of no use any more: it
+ * ends as soon as it can, with watch_error(). Who watches sets `stopped` back
+ * before the next work.
  */
 #ifndef KAA_BASE_WATCH_H
 #define KAA_BASE_WATCH_H
@@ -31,15 +32,25 @@ struct watch {
 #define WATCH_EVERY 256
 
 /* watch may be NULL: nobody watches. */
+static inline bool watch_look(struct watch *watch, const char *what,
+			      uint64_t done, uint64_t total)
+{
+	if (!watch)
+		return true;
+	if (!watch->stopped)
+		watch->stopped =
+			!watch->go_on(watch->arg, what, done, total);
+	return !watch->stopped;
+}
+
 static inline bool watch_goes_on(struct watch *watch, const char *what,
 				 uint64_t done, uint64_t total)
 {
 	if (!watch)
 		return true;
-	if (!watch->stopped && !(++watch->steps % WATCH_EVERY))
-		watch->stopped =
-			!watch->go_on(watch->arg, what, done, total);
-	return !watch->stopped;
+	return ++watch->steps % WATCH_EVERY
+		       ? !watch->stopped
+		       : watch_look(watch, what, done, total);
 }
 
 /* NULL, or ERROR_INTERRUPTED if it was stopped. */

@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Between looks at who waits. */
+enum { LOOK_MS = 50 };
+
 static int64_t now_ms(void)
 {
 	struct timespec now;
@@ -40,6 +43,30 @@ run_child(const struct capture *capture, int out_fd)
 	_exit(127);
 }
 
+/* Waits for output until the deadline. */
+static struct error *wait_output(const struct capture *capture, int fd,
+				 int64_t deadline)
+{
+	for (;;) {
+		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+		int64_t left = deadline - now_ms();
+		int64_t wait = capture->watch && left > LOOK_MS ? LOOK_MS
+								: left;
+
+		if (left <= 0)
+			return error_create(ERROR_LIMIT,
+					    "'%s' gave no answer in %d ms",
+					    capture->argv[0],
+					    capture->timeout_ms);
+		if (!watch_look(capture->watch, capture->argv[0],
+				(uint64_t)(capture->timeout_ms - left),
+				(uint64_t)capture->timeout_ms))
+			return watch_error(capture->watch);
+		if (poll(&poll_fd, 1, (int)wait) > 0)
+			return NULL;
+	}
+}
+
 /* Reads until the end of the output, the limit or the deadline. */
 static struct error *read_output(const struct capture *capture, int fd,
 				 struct strbuf *out)
@@ -49,15 +76,11 @@ static struct error *read_output(const struct capture *capture, int fd,
 	char chunk[4096];
 
 	for (;;) {
-		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-		int64_t left = deadline - now_ms();
+		struct error *error = wait_output(capture, fd, deadline);
 		ssize_t n;
 
-		if (left <= 0 || poll(&poll_fd, 1, (int)left) == 0)
-			return error_create(ERROR_LIMIT,
-					    "'%s' gave no answer in %d ms",
-					    capture->argv[0],
-					    capture->timeout_ms);
+		if (error)
+			return error;
 		n = read(fd, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)
 			continue;

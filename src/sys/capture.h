@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/watch.h"
 #include "sys/invoker.h"
 
 struct capture {
@@ -26,12 +27,14 @@ struct capture {
 	int timeout_ms;
 	/* Of the output; what is more is ERROR_LIMIT. */
 	size_t limit;
+	/* Who waits, or NULL: may end the program before its time. */
+	struct watch *watch;
 };
 
 /*
  * Runs it with stdin and stderr on /dev/null and appends stdout to out.
  * *status is as waitpid() gives it; 127 exited: could not be run. ERROR_LIMIT
- * if it took too long or printed too much. Not thread-safe (forks and sets the
+ * if it took too long or printed too much, ERROR_INTERRUPTED. Not thread-safe (forks and sets the
  * environment in the child).
  */
 struct error *capture_run(const struct capture *capture, struct strbuf *out,

@@ -357,8 +357,8 @@ static struct error *disassemble_kernel(struct annotated *a,
 	if (error)
 		return error;
 	image.code = (struct bytes){ (const uint8_t *)code.data, code.len };
-	return disassembly_code(&image, symbol->start, &a->assembly,
-				has_source);
+	return disassembly_code(&image, symbol->start, &a->ui->watch,
+				&a->assembly, has_source);
 }
 
 static struct error *read_code(struct annotated *a, bool *has_source)
@@ -374,14 +374,15 @@ static struct error *read_code(struct annotated *a, bool *has_source)
 
 	if (dso)
 		return disassembly_read(dso, symbol->start, symbol->end,
-					&a->assembly, has_source);
+					&a->ui->watch, &a->assembly,
+					has_source);
 	if (a->frame->kind == PROFILE_FRAME_KERNEL)
 		return disassemble_kernel(a, symbol, has_source);
 	if (input->jit_code &&
 	    input->jit_code(input->jit_arg, path, symbol->start, symbol->end,
 			    frame_name(a->profile, a->frame), &image))
-		return disassembly_code(&image, symbol->start, &a->assembly,
-					has_source);
+		return disassembly_code(&image, symbol->start, &a->ui->watch,
+					&a->assembly, has_source);
 	return no_code(a, path);
 }
 
@@ -422,7 +423,8 @@ static struct error *fill_native(struct annotated *a)
 {
 	struct error *error = disassemble(a);
 
-	if (error && error->code == ERROR_NO_MEMORY)
+	if (error && (error->code == ERROR_NO_MEMORY ||
+		      error->code == ERROR_INTERRUPTED))
 		return error;
 	if (error) {
 		note_error(a, error);

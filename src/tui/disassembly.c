@@ -56,6 +56,7 @@ struct span {
 	uint64_t start;
 	uint64_t end;
 	uint64_t moved;
+	struct watch *watch;
 };
 
 static struct error *run(const struct span *span, bool source,
@@ -73,6 +74,7 @@ static struct error *run(const struct span *span, bool source,
 		.invoker = &invoker,
 		.timeout_ms = source ? SOURCE_TIMEOUT_MS : PLAIN_TIMEOUT_MS,
 		.limit = OUTPUT_MAX,
+		.watch = span->watch,
 	};
 	struct error *error = invoker_detect(&invoker);
 	int status = 0;
@@ -119,10 +121,11 @@ static struct error *check_span(uint64_t start, uint64_t end)
 }
 
 struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
-			       struct strbuf *out, bool *has_source)
+			       struct watch *watch, struct strbuf *out,
+			       bool *has_source)
 {
 	char path[8192];
-	const struct span span = { path, start, end, 0 };
+	const struct span span = { path, start, end, 0, watch };
 	struct error *error = check_span(start, end);
 
 	if (!error)
@@ -160,7 +163,8 @@ static struct error *write_memory(const struct strbuf *bytes, int *ret)
 }
 
 struct error *disassembly_code(const struct jit_image *image, uint64_t address,
-			       struct strbuf *out, bool *has_source)
+			       struct watch *watch, struct strbuf *out,
+			       bool *has_source)
 {
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
 	_cleanup_close_ int fd = -1;
@@ -169,7 +173,7 @@ struct error *disassembly_code(const struct jit_image *image, uint64_t address,
 	uint64_t end = address + image->code.size;
 	char path[64];
 	const struct span span = { path, address, end,
-				   address - JIT_IMAGE_TEXT };
+				   address - JIT_IMAGE_TEXT, watch };
 	struct error *error = check_span(address, end);
 
 	copy.symbol_address = address;

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/watch.h"
 #include "obj/jit_image.h"
 #include "symbolize/dso.h"
 
@@ -23,17 +24,19 @@
  * to be the one that was recorded, as far as build-ids tell. *has_source:
  * source lines were asked for; without, because that took too long.
  * ERROR_NOT_FOUND (no file, no objdump), ERROR_UNSUPPORTED (no file to
- * disassemble), ERROR_LIMIT.
+ * disassemble), ERROR_LIMIT, ERROR_INTERRUPTED. watch may be NULL.
  */
 struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
-			       struct strbuf *out, bool *has_source);
+			       struct watch *watch, struct strbuf *out,
+			       bool *has_source);
 
 /*
  * The same of the code of an image, which runs at `address`. An image without a
  * machine has this one's. objdump reads it out of memory.
  */
 struct error *disassembly_code(const struct jit_image *image, uint64_t address,
-			       struct strbuf *out, bool *has_source);
+			       struct watch *watch, struct strbuf *out,
+			       bool *has_source);
 
 /*
  * True if a line (n bytes) is an instruction; *ret is its address, *text where

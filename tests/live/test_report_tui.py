@@ -359,6 +359,28 @@ def test_jitted_code_has_the_samples_of_the_script(kaa, root, tmp_path, injected
         assert [text.split()[0] for _, (_, text) in sorted(found.items())] == ["push", "mov", "mov", "dec", "jne", "pop", "ret"]
 
 
+def test_an_objdump_that_takes_long(kaa, recording, tmp_path):
+    """Escape ends it, and leaves the report as it was."""
+    (tmp_path / "objdump").write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 1000\n")
+    (tmp_path / "objdump").chmod(0o755)
+    with report(kaa, recording, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", "[.] _PyEval", "enter")
+        assert "is in no row" not in terminal.text()
+        before = terminal.lines()[:-1]
+        # No press(): that waits for the end.
+        terminal.write(b"a")
+        while not re.match(r"objdump: +\d+%  \(Esc: stop\)", terminal.lines()[-1]):
+            assert not terminal.ended() and "Instruction" not in terminal.text()
+            terminal._read(0.05)
+        terminal.write(b"\x1b")
+        terminal.wait_for("stopped")
+        assert terminal.lines()[:-1] == before
+        assert not os.path.exists(f"/proc/{(tmp_path / 'pid').read_text().strip()}/status")
+        terminal.press("q")
+        assert terminal.wait() == 0
+
+
 def test_code_that_is_not_there(kaa, recording, tmp_path, perf_map):
     """A perf map has none, and the kernel's may not be read here: it is said, and addresses stand for it."""
     perf_map([b"plain"])

@@ -142,6 +142,37 @@ static struct error *capture(const char *script, int timeout_ms, size_t limit,
 	return capture_run(&spec, out, status);
 }
 
+static bool stop_at_third_look(void *arg, const char *what, uint64_t done,
+			       uint64_t total)
+{
+	int *looks = arg;
+
+	assert_string_equal(what, "sh");
+	assert_true(done <= total);
+	return ++*looks < 3;
+}
+
+/* The program would run for much longer than the test may. */
+static void test_capture_can_be_stopped(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "echo x; sleep 1000", NULL };
+	int looks = 0, status = 0;
+	struct watch watch = { .go_on = stop_at_third_look, .arg = &looks };
+	const struct capture spec = { .argv = argv,
+				      .timeout_ms = 1000000,
+				      .limit = 100,
+				      .watch = &watch };
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct error *error = capture_run(&spec, &out, &status);
+
+	(void)state;
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_INTERRUPTED);
+	assert_int_equal(looks, 3);
+	assert_int_equal(out.len, 0);
+	error_destroy(error);
+}
+
 static void test_capture(void **state)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -520,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_remote_memory),
 		cmocka_unit_test(test_remote_memory_of_nobody),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_capture_can_be_stopped),
 		cmocka_unit_test(test_which),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_perf_errors),

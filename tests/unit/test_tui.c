@@ -869,7 +869,8 @@ static void test_instructions_of_bytes(void **state)
 		print_message("skipped: there is no objdump\n");
 		skip();
 	}
-	model_check(disassembly_code(&image, CODE_AT, &out, &has_source));
+	model_check(disassembly_code(&image, CODE_AT, NULL, &out,
+				     &has_source));
 	assert_non_null(strstr(out.data, "<triple>:"));
 	assert_non_null(strstr(out.data, "ffffffff81001000:\tlea    0x1(%rdi,%rdi,2),%eax"));
 	assert_non_null(strstr(out.data, "ffffffff81001004:\tret"));
