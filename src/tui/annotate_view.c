@@ -62,7 +62,7 @@ static const char keys[] =
 	"H           go to the heaviest line\n"
 	"Tab, Shift-Tab   the next lighter line, the next heavier one\n"
 	"s  /        search as you type; n next, N the one before\n"
-	"p           percentages of the function, of everything that is shown\n"
+	"p           percentages of the function, or of all shown\n"
 	"t           percentages, periods, numbers of samples\n"
 	"Esc, Left, q   back\n";
 

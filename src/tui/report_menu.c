@@ -72,7 +72,7 @@ static void add_dso_zoom(struct menu *menu, const struct entries *e)
 	put_string(&name, e, dso ? dso->short_name : PROFILE_NONE, "[unknown]");
 	if (zooms_has(&e->zooms, ZOOM_DSO))
 		menu_add(menu, 'd', "d", "Zoom out of the file");
-	else
+	else if (browser_selected(&e->browser) != BROWSER_NONE)
 		menu_add(menu, 'd', "d", "Zoom into the file %s", name.data);
 }
 
@@ -109,7 +109,7 @@ static void add_opening(struct menu *menu, const struct entries *e,
 				 : "Expand all below the entry");
 }
 
-static void fill(struct menu *menu, const struct entries *e)
+static void fill(struct menu *menu, const struct entries *e, bool has_events)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 
@@ -120,6 +120,8 @@ static void fill(struct menu *menu, const struct entries *e)
 		add_opening(menu, e, name.data);
 	}
 	add_zooms(menu, e);
+	if (has_events)
+		menu_add(menu, TUI_KEY_TAB, "Tab", "The next event");
 	menu_add(menu, 'P', "P", "Write all rows to a file");
 	menu_add(menu, 'i', "i", "How it was recorded");
 	menu_add(menu, 'h', "h", "All keys");
@@ -127,10 +129,10 @@ static void fill(struct menu *menu, const struct entries *e)
 }
 
 struct error *report_menu(struct ui *ui, struct view *view,
-			  const struct entries *entries)
+			  const struct entries *entries, bool has_events)
 {
 	_cleanup_menu_ struct menu menu = {};
 
-	fill(&menu, entries);
+	fill(&menu, entries, has_events);
 	return menu_run(ui, view, &menu);
 }

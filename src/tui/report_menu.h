@@ -3,11 +3,14 @@
 #ifndef KAA_TUI_REPORT_MENU_H
 #define KAA_TUI_REPORT_MENU_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "tui/entries.h"
 #include "tui/view.h"
 
+/* has_events: there are others than the one that is shown. */
 struct error *report_menu(struct ui *ui, struct view *view,
-			  const struct entries *entries);
+			  const struct entries *entries, bool has_events);
 
 #endif

@@ -33,35 +33,37 @@ struct report_view {
 	struct strbuf notes;
 };
 
+/* No line is wider than a narrow terminal, of 60 columns. */
 static const char keys[] =
 	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
 	"<  >        scroll sideways\n"
 	"Enter  m    a menu of what can be done with the row\n"
 	"+           open or close what is below the row\n"
-	"Right       open; Left: close, go to the row above, leave the zoom\n"
+	"Right       open\n"
+	"Left        close, to the row above, out of the zoom\n"
 	"e           open or close all below the entry\n"
 	"E  C        open all, close all\n"
 	"\n"
-	"a           annotate: the lines, or instructions, of the row's function\n"
-	"l           Python lines: entries and call chains by line\n"
+	"a           annotate: the function's lines, instructions\n"
+	"l           Python lines in entries and call chains\n"
 	"g           call chains from the caller, from the callee\n"
-	"o           with callees (children), each function by itself\n"
+	"o           with callees, or each function by itself\n"
 	"\n"
-	"s           search as you type, in the rows that can be seen\n"
+	"s           search as you type, in the rows there are\n"
 	"n  N        the next row that has it, the one before\n"
 	"            (lower case finds both cases)\n"
 	"\n"
-	"t  p  c     zoom into a thread, a process, a command, or out of it\n"
-	"d  k        zoom into the file of the row, the kernel, or out of it\n"
-	"/           zoom into functions whose name has a text; empty: out of it\n"
-	"Esc         leave the zoom that was made last\n"
-	"F           percentages of what is zoomed into, or of everything\n"
-	"L           leave out entries and branches below a percentage\n"
+	"t  p  c     zoom into a thread, process, command; out\n"
+	"d  k        zoom into the row's file, the kernel; out\n"
+	"/           zoom into functions by name; empty: out\n"
+	"Esc         leave the last zoom; stop what takes long\n"
+	"F           percentages of the zoom, or of everything\n"
+	"L           leave out what is below a percentage\n"
 	"\n"
 	"Tab, Shift-Tab   the next event, the one before\n"
 	"i           how it was recorded, and what it lacks\n"
-	"D           details of the row: file, build-id, addresses, samples\n"
-	"V           files with their folders, and in call chains too\n"
+	"D           details: file, build-id, addresses, samples\n"
+	"V           files with folders, in call chains, too\n"
 	"H           titles of the columns, or a row more\n"
 	"P           write the rows to kaa.hist.N, a new file\n"
 	"h  ?  F1    this\n"
@@ -600,7 +602,8 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	switch (pressed) {
 	case TUI_KEY_ENTER:
 	case 'm':
-		return report_menu(r->ui, &r->view, entries_of(r));
+		return report_menu(r->ui, &r->view, entries_of(r),
+				   r->events.count > 1);
 	case '+':
 		return toggle_row(r);
 	case TUI_KEY_RIGHT:

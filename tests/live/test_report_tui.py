@@ -543,6 +543,11 @@ def test_help_and_notes(kaa, recording):
         terminal.press("h")
         for key in ("annotate", "zoom", "search", "quit"):
             assert key in terminal.text()
+        keys = [line for line in terminal.lines()[1:-1] if line]
+        # Nor is any of it cut on a narrow terminal.
+        terminal.resize(100, 60)
+        assert [line for line in terminal.lines()[1:-1] if line] == keys
+        terminal.resize(100, 220)
         terminal.press("q", "i")
         assert notes
         for note in notes:
@@ -786,6 +791,10 @@ def test_a_recording_of_perf(kaa, perf_sid, scripts, tmp_path):
         assert first + second == entries
         terminal.press("backtab")
         assert "[1 of 2]" in terminal.lines()[0]
+        terminal.press("enter")
+        assert "Tab  The next event" in terminal.text()
+        terminal.press("tab")
+        assert "[2 of 2]" in terminal.lines()[0]
 
 
 def test_a_file_without_samples(kaa, tmp_path):
