@@ -63,10 +63,12 @@ struct error *recorder_put_codes(struct recorder *recorder)
 	return error;
 }
 
+/* Markers, too, are addresses in the image. */
 static bool has_python_address(const struct stack_builder *stacks)
 {
 	return stacks->pythons.count || stacks->converted ||
-	       (stacks->merged.flags & MERGE_TRUNCATED);
+	       (stacks->merged.flags &
+		(MERGE_NOT_ALIGNED | MERGE_UNREADABLE | MERGE_TRUNCATED));
 }
 
 /* The very instruction is a trampoline's: then it, too, is a Python frame. */
