@@ -408,6 +408,55 @@ static void take_back(struct entries *e, struct entries *before)
 	error_destroy(zooms_copy(&e->zooms, &e->made_of.zooms));
 }
 
+static void drop_unzoomed(struct entries *e)
+{
+	if (e->unzoomed)
+		drop_tree(e->unzoomed);
+	free(e->unzoomed);
+	e->unzoomed = NULL;
+}
+
+/* Takes the tree of `before` over, to be there when the zooms are left. */
+static void keep_unzoomed(struct entries *e, struct entries *before)
+{
+	drop_unzoomed(e);
+	e->unzoomed = malloc(sizeof(*before));
+	if (e->unzoomed)
+		*e->unzoomed = *before;
+	else
+		drop_tree(before);
+}
+
+/* It was made of the same options, and of no zooms. */
+static bool has_unzoomed(const struct entries *e)
+{
+	return e->unzoomed && !e->zooms.count &&
+	       !memcmp(&e->unzoomed->made_of.options, &e->options,
+		       sizeof(e->options));
+}
+
+static void take_unzoomed(struct entries *e)
+{
+	struct entries *kept = e->unzoomed;
+	size_t height = e->browser.height;
+
+	drop_tree(e);
+	e->browser = kept->browser;
+	e->chains = kept->chains;
+	e->has_chains = kept->has_chains;
+	e->text = kept->text;
+	e->tree = kept->tree;
+	e->order = kept->order;
+	memcpy(&e->branches, &kept->branches, sizeof(e->branches));
+	memcpy(&e->steps, &kept->steps, sizeof(e->steps));
+	e->keep = kept->keep;
+	e->unzoomed = NULL;
+	free(kept);
+	zooms_deinit(&e->made_of.zooms);
+	e->made_of.whole = e->whole;
+	browser_resize(&e->browser, height);
+}
+
 /* Between functions and lines the function stays. */
 static void select_again(struct entries *e, struct entry_name name)
 {
@@ -415,33 +464,57 @@ static void select_again(struct entries *e, struct entry_name name)
 		(void)select_name(e, name, true);
 }
 
-struct error *entries_rebuild(struct entries *entries, bool places)
+/* The new is there: the tree before goes, or waits until zooms are left. */
+static void replace(struct entries *e, struct entries *before, bool places)
+{
+	bool was_whole = !before->made_of.zooms.count && before->tree;
+
+	if (places)
+		drop_unzoomed(e);
+	if (!places && was_whole && e->zooms.count)
+		keep_unzoomed(e, before);
+	else
+		drop_tree(before);
+	if (places)
+		drop_places(before);
+	e->made_of.options = e->options;
+	e->made_of.whole = e->whole;
+}
+
+static struct error *build_anew(struct entries *e, bool places)
 {
 	/* Kept until there is something new. */
-	struct entries before = *entries;
+	struct entries before = *e;
+	struct error *error;
+
+	forget_tree(e);
+	error = make(e, places);
+	if (error) {
+		drop_tree(e);
+		if (places)
+			drop_places(e);
+		take_back(e, &before);
+		return error;
+	}
+	replace(e, &before, places);
+	return NULL;
+}
+
+struct error *entries_rebuild(struct entries *entries, bool places)
+{
 	uint32_t selected = entries_selected(entries);
 	struct entry_name name = {};
-	struct error *error;
+	struct error *error = NULL;
 
 	if (selected != BROWSER_NONE)
 		name = name_of(entries, selected);
-	forget_tree(entries);
-	error = make(entries, places);
-	if (error) {
-		drop_tree(entries);
-		if (places)
-			drop_places(entries);
-		take_back(entries, &before);
-		return error;
-	}
-	drop_tree(&before);
-	if (places)
-		drop_places(&before);
-	entries->made_of.options = entries->options;
-	entries->made_of.whole = entries->whole;
-	if (selected != BROWSER_NONE)
+	if (!places && has_unzoomed(entries))
+		take_unzoomed(entries);
+	else
+		error = build_anew(entries, places);
+	if (!error && selected != BROWSER_NONE)
 		select_again(entries, name);
-	return NULL;
+	return error;
 }
 
 struct error *entries_create(const struct profile *profile,
@@ -476,6 +549,7 @@ void entries_destroy(struct entries *entries)
 	if (!entries)
 		return;
 	drop_tree(entries);
+	drop_unzoomed(entries);
 	drop_places(entries);
 	zooms_deinit(&entries->zooms);
 	zooms_deinit(&entries->made_of.zooms);

@@ -78,6 +78,8 @@ struct entries {
 	struct watch *watch;
 	/* Of that what the rest was made of. */
 	struct entries_choice made_of;
+	/* The report without zooms, kept while there are any; or NULL. */
+	struct entries *unzoomed;
 
 	/* Made of that. */
 	struct locations *locations;

@@ -711,6 +711,50 @@ static void test_a_stopped_change_changes_nothing(void **state)
 	assert_true(e->whole);
 }
 
+/* Without zooms it is what it was, unless other things were changed meanwhile. */
+static void test_leaving_zooms_needs_no_work(void **state)
+{
+	struct entries *e = entries_of(state);
+	_cleanup_free_ char *before = NULL, *after = NULL, *limited = NULL;
+	const struct calltree *tree;
+	bool left;
+
+	select_row(e, "_start");
+	model_check(browser_open(&e->browser));
+	before = all_rows(e);
+	tree = e->tree;
+	model_check(entries_zoom(
+		e, &(struct zoom){ .kind = ZOOM_THREAD, .id = 100 }));
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
+	e->whole = true;
+	model_check(entries_rebuild(e, false));
+	select_row(e, "sys_read");
+	model_check(entries_leave(e, &left));
+	assert_ptr_not_equal(e->tree, tree);
+	model_check(entries_leave(e, &left));
+	assert_ptr_equal(e->tree, tree);
+	after = all_rows(e);
+	assert_string_equal(before, after);
+	check_rows(&e->browser);
+	/* On the entry that was selected in the zoom. */
+	check_details(e, (const char *const[]){ "sys_read\n", NULL });
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
+	e->options.percent_limit = 50;
+	model_check(entries_rebuild(e, false));
+	model_check(entries_leave(e, &left));
+	limited = all_rows(e);
+	assert_null(strstr(limited, "sys_read"));
+	assert_non_null(strstr(limited, "_start"));
+	/* And with other places. */
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
+	e->options.children = false;
+	e->options.percent_limit = 0;
+	model_check(entries_rebuild(e, true));
+	model_check(entries_leave(e, &left));
+	check_no_row(e, "_start");
+	check_row(e, "sys_read", "10.00%");
+}
+
 static void test_opening_and_searching_can_be_stopped(void **state)
 {
 	struct fixture *f = *state;
@@ -1025,6 +1069,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_a_stopped_change_changes_nothing, set_up_empty,
 			tear_down),
+		REPORT_TEST(test_leaving_zooms_needs_no_work),
 		cmocka_unit_test_setup_teardown(
 			test_opening_and_searching_can_be_stopped, set_up_empty,
 			tear_down),
