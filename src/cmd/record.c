@@ -354,6 +354,9 @@ static struct error *take_events(struct setup *setup,
 		struct sampler_event event = { .name = choice->name };
 
 		event_apply(choice, &event.attr);
+		event.joins_group =
+			choice->group_leader >= 0 &&
+			(size_t)choice->group_leader < setup->events.count;
 		event.has_period = choice->period || choice->freq;
 		if (!event.has_period && choice->default_period &&
 		    !s->frequency && !s->count) {

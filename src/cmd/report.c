@@ -154,6 +154,18 @@ static struct error *parse_separator(void *arg, const struct option *option,
 	return NULL;
 }
 
+static struct error *parse_group(void *arg, const struct option *option,
+				 const char *text, bool negated)
+{
+	struct report_settings *settings = arg;
+
+	(void)option;
+	(void)text;
+	settings->options.group = negated ? REPORT_GROUP_NONE :
+					    REPORT_GROUP_ALL;
+	return NULL;
+}
+
 static struct error *parse_fields(void *arg, const struct option *option,
 				  const char *text, bool negated)
 {
@@ -491,6 +503,8 @@ static const struct option options[] = {
 	OPT_CALL('G', "inverted", parse_inverted, "<as -g>",
 		 "call graphs from the outermost caller down",
 		 .flags = OPTION_ARG_UNLESS_LAST),
+	OPT_CALL(0, "group", parse_group, NULL,
+		 "one table for events that were recorded as a group (the default), or else for all"),
 	OPT_BOOL(0, "interpreter-frames", struct report_settings,
 		 options.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),

@@ -42,6 +42,32 @@ static struct error *put_summary(struct recorder *recorder)
 				    &payload);
 }
 
+/* Which events are of one group, so that they are shown together. */
+static struct error *add_groups(const struct sampler_options *options,
+				struct features *features)
+{
+	VEC(struct feature_group) groups = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < options->event_count && !error; i++) {
+		const struct feature_group group = { "{anon_group}",
+						     (uint32_t)i - 1, 1 };
+
+		if (!options->events[i].joins_group)
+			continue;
+		if (!options->events[i - 1].joins_group &&
+		    !vec_push(&groups, group))
+			error = error_no_memory();
+		else
+			vec_last(&groups)->members++;
+	}
+	if (!error && groups.count)
+		error = features_set_groups(features, groups.data,
+					    groups.count);
+	vec_deinit(&groups);
+	return error;
+}
+
 static struct error *fill_features(struct recorder *recorder,
 				   struct features *features)
 {
@@ -54,6 +80,8 @@ static struct error *fill_features(struct recorder *recorder,
 					    options->version);
 	for (int i = 0; !error && i < options->argc; i++)
 		error = features_add_cmdline(features, options->argv[i]);
+	if (!error)
+		error = add_groups(&options->sampler, features);
 	if (error)
 		return error;
 	features_mark(features, FEATURE_CMDLINE);

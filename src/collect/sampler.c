@@ -79,6 +79,9 @@ static struct perf_event_attr attr_event(const struct sampler_options *options,
 		else
 			attr.sample_period = options->period;
 	}
+	/* It runs when its leader does; what is enabled later than that may not. */
+	if (event->joins_group)
+		attr.disabled = attr.enable_on_exec = 0;
 	return attr;
 }
 
@@ -192,6 +195,28 @@ static bool lower_to_kernel(struct event *event)
 	return true;
 }
 
+/* What the event's group leader has for the same CPU and thread; -1: no group. */
+static int leader_fd(const struct sampler *sampler, const struct event *event,
+		     int cpu, pid_t tid)
+{
+	const struct sampler_options *options = &sampler->options;
+	uint32_t leader = event->index;
+
+	if (leader >= options->event_count)
+		return -1;
+	while (leader && options->events[leader].joins_group)
+		leader--;
+	for (size_t i = sampler->fds.count; leader != event->index && i-- > 0;) {
+		const struct sampler_fd *entry = &sampler->fds.data[i];
+
+		if (entry->cpu != cpu)
+			break;
+		if (entry->event == leader && entry->tid == tid)
+			return entry->fd;
+	}
+	return -1;
+}
+
 /*
  * Opens one event for a CPU and a thread (-1: all). Where the user may not see
  * the kernel, user space alone is taken, as perf does. *ret is -1 for a thread
@@ -200,9 +225,11 @@ static bool lower_to_kernel(struct event *event)
 static struct error *open_event(struct sampler *sampler, struct event *event,
 				int cpu, pid_t tid, int *ret)
 {
+	int group_fd = leader_fd(sampler, event, cpu, tid);
+
 	for (;;) {
 		struct perf_event_attr attr = event->attr;
-		int fd = perf_event_open(&attr, tid, cpu, -1, 0);
+		int fd = perf_event_open(&attr, tid, cpu, group_fd, 0);
 
 		if (fd >= 0) {
 			*ret = fd;

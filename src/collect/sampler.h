@@ -45,6 +45,8 @@ struct sampler_event {
 	const char *name;
 	/* attr.sample_period or sample_freq came with the event. */
 	bool has_period;
+	/* Of the group of the event before it: the kernel runs all or none. */
+	bool joins_group;
 };
 
 struct pid_vec VEC_BODY(pid_t);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -178,9 +177,6 @@ struct error *walker_attach(struct walker *walker, int fd, bool tracepoint)
 		bpf_link__destroy(link);
 		return error_no_memory();
 	}
-	/* libbpf enables what it attaches to; the recorder says when. */
-	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
-		return error_os(errno, NULL, "cannot disable an event");
 	return NULL;
 }
 

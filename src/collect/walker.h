@@ -32,7 +32,7 @@ struct error *walker_set_output(struct walker *walker, int cpu, int fd);
 /*
  * Runs at every overflow of the event from now on; of a tracepoint, at every
  * hit, for all events of that tracepoint: attach to one of them. The event is
- * disabled afterwards.
+ * enabled afterwards.
  */
 struct error *walker_attach(struct walker *walker, int fd, bool tracepoint);
 

@@ -158,25 +158,20 @@ static struct error *add_groups(struct profile *profile,
 				const struct events *events)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-	struct reader r = section_of(f, FEATURE_GROUP_DESC);
-	uint32_t count = 0, leader, members;
 	struct error *error = NULL;
-	const char *name;
+	struct feature_groups groups;
+	struct feature_group g;
 
-	reader_u32(&r, &count);
-	for (; count && !error; count--) {
-		name = read_string(&r);
-		if (!name || !reader_u32(&r, &leader) ||
-		    !reader_u32(&r, &members))
-			break;
+	features_groups(f, &groups);
+	while (!error && features_next_group(&groups, &g)) {
 		strbuf_printf(&line, "group: %s{",
-			      strcmp(name, "{anon_group}") ? name : "");
-		for (uint32_t i = 0; i < members; i++) {
+			      strcmp(g.name, "{anon_group}") ? g.name : "");
+		for (uint32_t i = 0; i < g.members; i++) {
 			if (i >= events->list.count ||
-			    leader >= events->list.count - i)
+			    g.leader >= events->list.count - i)
 				break;
 			strbuf_printf(&line, "%s%s", i ? "," : "",
-				      events->list.data[leader + i]->name);
+				      events->list.data[g.leader + i]->name);
 		}
 		strbuf_putc(&line, '}');
 		error = add_line_of(profile, &line);

@@ -337,6 +337,43 @@ static struct error *on_sample(const struct convert_sample *sample, void *arg)
 
 /* --- What is true of the whole file ------------------------------------- */
 
+static void add_group(struct model *m, const struct feature_group *group,
+		      uint32_t name)
+{
+	uint32_t leader = PROFILE_NONE;
+
+	for (size_t i = group->leader;
+	     i < m->events.count && i - group->leader < group->members; i++) {
+		uint32_t event = m->events.data[i];
+
+		if (event == PROFILE_NONE)
+			continue;
+		if (leader == PROFILE_NONE)
+			leader = event;
+		m->profile->events.data[event].leader = leader;
+		m->profile->events.data[event].group_name = name;
+	}
+}
+
+static struct error *add_groups(struct model *m)
+{
+	struct feature_groups groups;
+	struct feature_group group;
+	struct error *error = NULL;
+
+	features_groups(
+		perfdata_reader_features(converter_reader(m->converter)),
+		&groups);
+	while (!error && features_next_group(&groups, &group)) {
+		uint32_t name = PROFILE_NONE;
+
+		if (strcmp(group.name, "{anon_group}"))
+			error = profile_intern(m->profile, group.name, &name);
+		add_group(m, &group, name);
+	}
+	return error;
+}
+
 static void add_lost(struct model *m)
 {
 	struct perfdata_reader *reader = converter_reader(m->converter);
@@ -408,6 +445,8 @@ static struct error *fill(struct model *m)
 
 	if (!error)
 		error = add_events(m);
+	if (!error)
+		error = add_groups(m);
 	if (error)
 		return error;
 	add_lost(m);

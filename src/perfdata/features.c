@@ -526,6 +526,68 @@ static bool put_numbers(struct strbuf *out, const struct features *f,
 	}
 }
 
+void features_groups(const struct features *f, struct feature_groups *ret)
+{
+	*ret = (struct feature_groups){ .reader = reader_init(NULL, 0) };
+	vec_for_each(section, &f->others)
+		if (section->bit == FEATURE_GROUP_DESC)
+			ret->reader = reader_init(section->bytes.data,
+						  section->bytes.count);
+	reader_u32(&ret->reader, &ret->left);
+}
+
+/* A length, and as many bytes with zeros at the end; NULL: broken. */
+static const char *next_string(struct reader *r)
+{
+	uint32_t n = 0;
+	const char *s;
+
+	if (!reader_u32(r, &n) || !n || n > reader_left(r))
+		return NULL;
+	s = (const char *)reader_bytes(r, n);
+	return s && !s[n - 1] ? s : NULL;
+}
+
+bool features_next_group(struct feature_groups *groups,
+			 struct feature_group *ret)
+{
+	if (!groups->left)
+		return false;
+	groups->left--;
+	ret->name = next_string(&groups->reader);
+	return ret->name && reader_u32(&groups->reader, &ret->leader) &&
+	       reader_u32(&groups->reader, &ret->members);
+}
+
+struct error *features_set_groups(struct features *f,
+				  const struct feature_group *groups,
+				  size_t count)
+{
+	struct feature_section section = { .bit = FEATURE_GROUP_DESC };
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct error *error;
+
+	put_u32(&out, (uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		put_string(&out, groups[i].name);
+		put_u32(&out, groups[i].leader);
+		put_u32(&out, groups[i].members);
+	}
+	error = strbuf_error(&out);
+	if (error)
+		return error;
+	if (!vec_reserve(&section.bytes, out.len))
+		return error_no_memory();
+	memcpy(section.bytes.data, out.data, out.len);
+	section.bytes.count = out.len;
+	if (!vec_push(&f->others, section)) {
+		vec_deinit(&section.bytes);
+		return error_no_memory();
+	}
+	features_mark(f, FEATURE_GROUP_DESC);
+	return NULL;
+}
+
 static bool put_other(struct strbuf *out, const struct features *f,
 		      enum feature bit)
 {

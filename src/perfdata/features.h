@@ -123,6 +123,30 @@ static inline void features_mark(struct features *f, enum feature bit)
 
 void features_deinit(struct features *features);
 
+/* The events from leader on that were recorded as one group. */
+struct feature_group {
+	/* Borrowed; "{anon_group}" without a name of its own. */
+	const char *name;
+	uint32_t leader;
+	uint32_t members;
+};
+
+/* Where reading GROUP_DESC has got to; borrows the features. */
+struct feature_groups {
+	struct reader reader;
+	uint32_t left;
+};
+
+void features_groups(const struct features *features,
+		     struct feature_groups *ret);
+/* False at the end. The numbers are as the file has them. */
+bool features_next_group(struct feature_groups *groups,
+			 struct feature_group *ret);
+/* Writes GROUP_DESC and marks it; not for features that have one. */
+struct error *features_set_groups(struct features *features,
+				  const struct feature_group *groups,
+				  size_t count);
+
 /*
  * Fills HOSTNAME, OSRELEASE, ARCH, NRCPUS, CPUDESC, CPUID and TOTAL_MEM from
  * the running system, and marks what it found. `root` goes before /proc (""

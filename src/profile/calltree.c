@@ -67,12 +67,12 @@ static struct calltree_context context_of(const struct calltree *tree,
 	return context;
 }
 
-static uint64_t context_hash(const struct calltree_builder *b,
-			     const struct calltree_context *context)
+uint64_t calltree_context_hash(const struct calltree *tree,
+			       const struct calltree_context *context)
 {
 	const struct profile_task *t =
-		profile_task(b->tree->profile, context->task);
-	unsigned int keys = b->tree->options.context_keys;
+		profile_task(tree->profile, context->task);
+	unsigned int keys = tree->options.context_keys;
 	uint64_t hash = keys & CONTEXT_COMM ? t->comm : 0;
 
 	hash = hash_combine(hash, keys & CONTEXT_PID ? (uint32_t)t->pid : 0);
@@ -83,13 +83,13 @@ static uint64_t context_hash(const struct calltree_builder *b,
 	return hash_combine(hash, hash_combine(context->parent, context->time));
 }
 
-static bool context_equal(const struct calltree_builder *b,
-			  const struct calltree_context *x,
-			  const struct calltree_context *y)
+bool calltree_context_equal(const struct calltree *tree,
+			    const struct calltree_context *x,
+			    const struct calltree_context *y)
 {
-	const struct profile_task *s = profile_task(b->tree->profile, x->task);
-	const struct profile_task *t = profile_task(b->tree->profile, y->task);
-	unsigned int keys = b->tree->options.context_keys;
+	const struct profile_task *s = profile_task(tree->profile, x->task);
+	const struct profile_task *t = profile_task(tree->profile, y->task);
+	unsigned int keys = tree->options.context_keys;
 
 	return (!(keys & CONTEXT_COMM) || s->comm == t->comm) &&
 	       (!(keys & CONTEXT_PID) || s->pid == t->pid) &&
@@ -103,7 +103,7 @@ static struct error *context_find(struct calltree_builder *b, size_t row,
 				  uint32_t *ret)
 {
 	const struct calltree_context context = context_of(b->tree, row);
-	uint64_t hash = context_hash(b, &context);
+	uint64_t hash = calltree_context_hash(b->tree, &context);
 	bool is_new;
 	uint64_t *id;
 
@@ -116,7 +116,9 @@ static struct error *context_find(struct calltree_builder *b, size_t row,
 		if (is_new && !vec_push(&b->tree->contexts, context))
 			return error_no_memory();
 		if (is_new ||
-		    context_equal(b, &b->tree->contexts.data[*id], &context))
+		    calltree_context_equal(b->tree,
+					   &b->tree->contexts.data[*id],
+					   &context))
 			break;
 	}
 	*ret = (uint32_t)*id;

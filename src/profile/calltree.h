@@ -124,6 +124,8 @@ struct calltree_entry {
 	uint32_t self_row;
 	/* Depth of the outermost node that `row` passed through; 0: none. */
 	uint32_t row_depth;
+	/* Not by this event, but by another of its group (event_group.h). */
+	bool hit_elsewhere;
 	/* Frames of the longest chain from the entry down; from it up. */
 	uint32_t depth_down;
 	uint32_t depth_up;
@@ -151,6 +153,8 @@ struct calltree {
 	 */
 	uint64_t shown_period;
 	uint64_t graph_period;
+	/* The events that its table is of, too; borrowed, NULL: none. */
+	const struct event_group *group;
 };
 
 /* profile and locations are borrowed for the tree's life. */
@@ -161,6 +165,13 @@ struct error *calltree_create(const struct profile *profile,
 void calltree_destroy(struct calltree *tree);
 DEFINE_CLEANUP(calltree, struct calltree *, calltree_destroy);
 #define _cleanup_calltree_ _cleanup_(cleanup_calltree_)
+
+/* Whether contexts are one, of trees of one profile with equal options. */
+uint64_t calltree_context_hash(const struct calltree *tree,
+			       const struct calltree_context *context);
+bool calltree_context_equal(const struct calltree *tree,
+			    const struct calltree_context *x,
+			    const struct calltree_context *y);
 
 static inline const struct location *
 calltree_location(const struct calltree *tree, uint32_t node)

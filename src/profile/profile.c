@@ -326,6 +326,8 @@ struct error *profile_add_event(struct profile *profile,
 	if (profile->events.count >= UINT16_MAX)
 		return error_full("events");
 	copy.samples = copy.period = copy.lost = 0;
+	copy.leader = (uint32_t)profile->events.count;
+	copy.group_name = PROFILE_NONE;
 	if (!vec_push(&profile->events, copy))
 		return error_no_memory();
 	*ret = (uint32_t)profile->events.count - 1;

@@ -131,6 +131,13 @@ struct profile_event {
 	bool is_freq;
 	/* Samples carry call chains. */
 	bool has_callchain;
+	/*
+	 * Of a group that the kernel counted together: its first event; else
+	 * the event itself. And the group's name, or PROFILE_NONE. For the
+	 * converter to change.
+	 */
+	uint32_t leader;
+	uint32_t group_name;
 	/* Totals of the rows added, by profile_add_sample(). */
 	uint64_t samples;
 	uint64_t period;
@@ -298,7 +305,7 @@ struct error *profile_intern_task(struct profile *profile, int32_t pid,
  */
 struct error *profile_stack_push(struct profile *profile, uint32_t parent,
 				 uint32_t frame, uint32_t *ret);
-/* samples, period and lost of event start at 0. At most 65,535 events. */
+/* samples, period and lost start at 0, leader as the event. At most 65,535 events. */
 struct error *profile_add_event(struct profile *profile,
 				const struct profile_event *event,
 				uint32_t *ret);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/event_group.h"
 #include "view/source_text.h"
 #include "view/text.h"
 
@@ -411,7 +412,9 @@ struct error *chain_text_entry(struct chain_text *text, uint32_t entry)
 	};
 	struct error *error;
 
+	/* What only another event of the group has is without chains here. */
 	if (options->callgraph.type == CALLGRAPH_NONE ||
+	    (text->tree->group && entry >= text->tree->group->own_entries) ||
 	    (!fractal && entry_total < min))
 		return NULL;
 	error = chains_build(&text->chains, entry, &how);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/event_group.h"
+
 /* A node of the red-black tree; 0 is the leaf that all empty links name. */
 struct rank {
 	uint32_t entry;
@@ -46,7 +48,8 @@ uint64_t entry_address(const struct calltree *tree,
 
 	if (!frame)
 		return 0;
-	return options->like_perf && entry->first_self == PROFILE_NONE
+	return options->like_perf && entry->first_self == PROFILE_NONE &&
+			       !entry->hit_elsewhere
 		       ? frame->address
 		       : frame->rel;
 }
@@ -272,6 +275,30 @@ static int compare_depths(const struct order *o, const struct calltree_entry *a,
 			       : compare_u64(a->depth_up, b->depth_up);
 }
 
+static uint64_t field_of(const struct event_weight *weight,
+			 enum report_field field)
+{
+	return field == REPORT_FIELD_SAMPLES ? weight->self_count
+					     : weight->self_period;
+}
+
+/* By what hit the entries; of equal ones of a group the next event decides. */
+static int compare_hits(const struct order *o, enum report_field field,
+			const struct calltree_entry *a,
+			const struct calltree_entry *b)
+{
+	size_t events = event_group_events(o->tree);
+	int order = 0;
+
+	for (size_t i = 0; i < events && !order; i++) {
+		struct event_weight x = event_group_weight(o->tree, a, i);
+		struct event_weight y = event_group_weight(o->tree, b, i);
+
+		order = compare_u64(field_of(&y, field), field_of(&x, field));
+	}
+	return order;
+}
+
 static int compare_column(const struct order *o, struct report_column column,
 			  const struct calltree_entry *a,
 			  const struct calltree_entry *b)
@@ -284,9 +311,8 @@ static int compare_column(const struct order *o, struct report_column column,
 		return order ? order : compare_depths(o, a, b);
 	case REPORT_FIELD_OVERHEAD:
 	case REPORT_FIELD_PERIOD:
-		return compare_u64(b->self_period, a->self_period);
 	case REPORT_FIELD_SAMPLES:
-		return compare_u64(b->self_count, a->self_count);
+		return compare_hits(o, column.field, a, b);
 	case REPORT_FIELD_KEY:
 		break;
 	}
@@ -318,11 +344,11 @@ static int compare_weights(const struct order *o,
 	if (!order)
 		order = compare_depths(o, a, b);
 	if (!order)
-		order = compare_u64(b->self_period, a->self_period);
+		order = compare_hits(o, REPORT_FIELD_OVERHEAD, a, b);
 	if (!order)
 		order = compare_keys(o, a, b, true);
 	if (!order && o->options->samples)
-		order = compare_u64(b->self_count, a->self_count);
+		order = compare_hits(o, REPORT_FIELD_SAMPLES, a, b);
 	return order;
 }
 
@@ -659,6 +685,20 @@ static void take_shown(const struct order *o, entry_vec *entries)
 		entries->count * sizeof(*entries->data));
 }
 
+/* The event that an entry is of; of a group, the first that has it. */
+static uint32_t entry_event(const struct calltree *tree, size_t entry)
+{
+	size_t i = 0;
+
+	if (tree->group && entry >= tree->group->own_entries)
+		do
+			i++;
+		while (i < tree->group->others.count &&
+		       !event_group_weight(tree, &tree->entries.data[entry], i)
+				.period);
+	return event_group_tree(tree, i)->options.event;
+}
+
 struct error *entry_order(const struct calltree *tree,
 			  const struct report_options *options,
 			  struct watch *watch, entry_vec *ret)
@@ -683,7 +723,7 @@ struct error *entry_order(const struct calltree *tree,
 
 		hidden[i] = tree->contexts.data[entry->context].hidden;
 		if ((!entries_have_frames(options) ||
-		     frame_passes(tree->profile, tree->options.event, options,
+		     frame_passes(tree->profile, entry_event(tree, i), options,
 				  entry_frame(tree, entry))) &&
 		    !vec_push(ret, (uint32_t)i))
 			return error_no_memory();

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "profile/event_group.h"
 #include "view/text.h"
 
 enum {
@@ -459,15 +460,23 @@ static const char *overhead_title(const struct report_options *options)
 	return options->children && !strict ? "Self" : "Overhead";
 }
 
-/* Of the title; numbers may take less. */
+static bool is_percent(enum report_field field)
+{
+	return field == REPORT_FIELD_CHILDREN || field == REPORT_FIELD_OVERHEAD;
+}
+
+/* perf's, of one number. */
+static size_t usual_width(const struct entry_text *t, size_t column)
+{
+	return is_percent(t->columns.list[column].field) ? PERCENT_WIDTH
+							 : COUNT_WIDTH;
+}
+
+/* Of the title; numbers, one for each event of a group, may take less. */
 static size_t number_width(const struct entry_text *t, size_t column)
 {
-	enum report_field field = t->columns.list[column].field;
-	bool percent = field == REPORT_FIELD_CHILDREN ||
-		       field == REPORT_FIELD_OVERHEAD;
-
-	return max_size(t->asked[column],
-			percent ? PERCENT_WIDTH : COUNT_WIDTH);
+	return max_size(t->asked[column], usual_width(t, column) *
+						  event_group_events(t->tree));
 }
 
 /* perf gives a number the width that was asked for, but its title's at least. */
@@ -476,7 +485,7 @@ static size_t value_width(const struct entry_text *t, size_t column)
 	return t->asked[column]
 		       ? max_size(t->asked[column],
 				  strlen(entry_text_title(t, column)))
-		       : number_width(t, column);
+		       : usual_width(t, column);
 }
 
 static void put_titles(const struct entry_text *t, struct strbuf *out,
@@ -526,30 +535,55 @@ void entry_text_header(const struct entry_text *text, struct strbuf *out)
 	strbuf_puts(out, "#\n");
 }
 
-static void put_percent(const struct entry_text *t, struct line *line,
-			size_t column, uint64_t period)
+static uint64_t field_value(enum report_field field,
+			    const struct event_weight *weight)
 {
-	uint64_t total = t->tree->shown_period;
-	size_t start;
-
-	next_column(line);
-	start = line->out->len;
-	strbuf_printf(line->out, " %*.2f%%",
-		      line->separator ? 1 : (int)value_width(t, column) - 2,
-		      total ? 100.0 * (double)period / (double)total : 0.0);
-	pad(line->out, start, number_width(t, column));
+	switch (field) {
+	case REPORT_FIELD_CHILDREN:
+		return weight->period;
+	case REPORT_FIELD_SAMPLES:
+		return weight->self_count;
+	default:
+		return weight->self_period;
+	}
 }
 
-static void put_number(const struct entry_text *t, struct line *line,
-		       size_t column, uint64_t number)
+static void put_percent(struct line *line, size_t width, uint64_t period,
+			uint64_t total)
 {
+	strbuf_printf(line->out, " %*.2f%%",
+		      line->separator ? 1 : (int)width - 2,
+		      total ? 100.0 * (double)period / (double)total : 0.0);
+}
+
+static void put_number(struct line *line, size_t width, uint64_t number)
+{
+	strbuf_printf(line->out, " %*" PRIu64,
+		      line->separator ? 1 : (int)width - 1, number);
+}
+
+/* A number for each event of a group. */
+static void put_numbers(const struct entry_text *t, struct line *line,
+			size_t column, const struct calltree_entry *entry)
+{
+	enum report_field field = t->columns.list[column].field;
+	size_t events = event_group_events(t->tree);
+	size_t width = value_width(t, column);
 	size_t start;
 
 	next_column(line);
 	start = line->out->len;
-	strbuf_printf(line->out, " %*" PRIu64,
-		      line->separator ? 1 : (int)value_width(t, column) - 1,
-		      number);
+	for (size_t i = 0; i < events; i++) {
+		struct event_weight weight =
+			event_group_weight(t->tree, entry, i);
+		uint64_t value = field_value(field, &weight);
+
+		if (is_percent(field))
+			put_percent(line, width, value,
+				    event_group_tree(t->tree, i)->shown_period);
+		else
+			put_number(line, width, value);
+	}
 	pad(line->out, start, number_width(t, column));
 }
 
@@ -614,23 +648,10 @@ static void put_text(struct entry_text *t, struct line *line, size_t column,
 static void put_column(struct entry_text *t, struct line *line, size_t column,
 		       const struct calltree_entry *entry)
 {
-	switch (t->columns.list[column].field) {
-	case REPORT_FIELD_CHILDREN:
-		put_percent(t, line, column, entry->period);
-		break;
-	case REPORT_FIELD_OVERHEAD:
-		put_percent(t, line, column, entry->self_period);
-		break;
-	case REPORT_FIELD_SAMPLES:
-		put_number(t, line, column, entry->self_count);
-		break;
-	case REPORT_FIELD_PERIOD:
-		put_number(t, line, column, entry->self_period);
-		break;
-	case REPORT_FIELD_KEY:
+	if (t->columns.list[column].field == REPORT_FIELD_KEY)
 		put_text(t, line, column, entry);
-		break;
-	}
+	else
+		put_numbers(t, line, column, entry);
 }
 
 void entry_text_row(struct entry_text *text, uint32_t entry, struct strbuf *out)

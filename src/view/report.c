@@ -8,6 +8,7 @@
 
 #include "base/strbuf.h"
 #include "profile/calltree.h"
+#include "profile/event_group.h"
 #include "profile/location.h"
 #include "view/chain_text.h"
 #include "view/entry_order.h"
@@ -92,25 +93,101 @@ static void put_top(struct report *r)
 		      r->profile->counters[PROFILE_LOST_SAMPLES]);
 }
 
+/* --- Groups of events --------------------------------------------------- */
+
+/* The recording has groups. */
+static bool has_groups(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->events.count; i++)
+		if (profile->events.data[i].leader != i)
+			return true;
+	return false;
+}
+
+/* Asked for either way, perf makes a group of events that are none. */
+static uint32_t leader_of(const struct report *r, uint32_t event)
+{
+	if (r->options.group != REPORT_GROUP_RECORDED &&
+	    !has_groups(r->profile))
+		return 0;
+	return r->profile->events.data[event].leader;
+}
+
+/*
+ * The event in whose table an event is. perf forgets a group whose leader has
+ * no samples.
+ */
+static uint32_t table_of(const struct report *r, uint32_t event)
+{
+	const struct profile *profile = r->profile;
+	uint32_t leader = leader_of(r, event);
+
+	if (r->options.group == REPORT_GROUP_NONE)
+		return event;
+	if (!profile->events.data[leader].samples && !r->options.like_perf)
+		return event;
+	return leader;
+}
+
+/* perf takes the leader for several events even where it is shown alone. */
+static bool is_several(const struct report *r, const struct calltree *tree)
+{
+	uint32_t event = tree->options.event;
+
+	for (uint32_t i = 0; i < r->profile->events.count; i++)
+		if (i != event && (table_of(r, i) == event ||
+				   (r->options.like_perf &&
+				    leader_of(r, i) == event)))
+			return true;
+	return false;
+}
+
+static void put_event_names(struct report *r, const struct calltree *tree)
+{
+	const struct profile *profile = r->profile;
+	uint32_t first = tree->options.event;
+	bool named = r->options.group != REPORT_GROUP_NONE &&
+		     has_groups(profile) && is_several(r, tree);
+
+	if (named) {
+		text_string(&r->text, profile,
+			    profile->events.data[first].group_name,
+			    "anon group");
+		strbuf_puts(&r->text, " { ");
+	}
+	for (size_t i = 0; i < event_group_events(tree); i++) {
+		uint32_t event = event_group_tree(tree, i)->options.event;
+
+		if (i)
+			strbuf_puts(&r->text, ", ");
+		text_string(&r->text, profile, profile->events.data[event].name,
+			    "?");
+	}
+	if (named)
+		strbuf_puts(&r->text, " }");
+}
+
 static void put_event_header(struct report *r, const struct calltree *tree)
 {
-	const struct profile_event *event =
-		&r->profile->events.data[tree->options.event];
 	const char *units = " KMG";
-	uint64_t count = tree->count;
+	uint64_t count = 0, period = 0;
 
 	if (r->options.quiet)
 		return;
+	for (size_t i = 0; i < event_group_events(tree); i++) {
+		count += event_group_tree(tree, i)->count;
+		period += event_group_tree(tree, i)->shown_period;
+	}
 	for (; count > 1000 && units[1]; units++)
 		count /= 1000;
-	strbuf_printf(&r->text, "# Samples: %" PRIu64 "%c of event '", count,
-		      *units);
-	text_string(&r->text, r->profile, event->name, "?");
+	strbuf_printf(&r->text, "# Samples: %" PRIu64 "%c of event%s '", count,
+		      *units, is_several(r, tree) ? "s" : "");
+	put_event_names(r, tree);
 	strbuf_putc(&r->text, '\'');
 	if (r->options.time)
 		strbuf_printf(&r->text, " (time slices: %s)", r->options.time);
 	strbuf_printf(&r->text, "\n# Event count (approx.): %" PRIu64 "\n#\n",
-		      tree->shown_period);
+		      period);
 }
 
 bool report_is_heavy_enough(const struct report_options *options,
@@ -203,6 +280,71 @@ void report_take_listed(struct calltree *tree, const entry_vec *entries)
 	}
 }
 
+/* What the listed entries weigh for another event of the group. */
+static void take_listed_of_group(struct calltree *tree,
+				 const entry_vec *entries)
+{
+	for (size_t i = 1; i < event_group_events(tree); i++) {
+		struct calltree *other = tree->group->others.data[i - 1];
+
+		other->shown_period = other->count = 0;
+		vec_for_each(id, entries)
+			other->shown_period +=
+				event_group_weight(tree,
+						   &tree->entries.data[*id], i)
+					.self_period;
+		vec_for_each(entry, &other->entries)
+			if (!other->contexts.data[entry->context].hidden)
+				other->count += entry->self_count;
+	}
+}
+
+/* Trees of the events that are shown with the leader's. */
+static struct error *join_group(struct report *r,
+				struct calltree_options options,
+				struct calltree *leader,
+				struct event_group *group)
+{
+	const struct profile *profile = r->profile;
+
+	for (uint32_t i = 0; i < profile->events.count; i++) {
+		struct calltree *tree = NULL;
+		struct error *error;
+
+		if (i == leader->options.event ||
+		    table_of(r, i) != leader->options.event)
+			continue;
+		if (!profile->events.data[i].samples)
+			continue;
+		options.event = i;
+		error = calltree_create(profile, r->locations, &options, &tree);
+		if (error)
+			return error;
+		if (!vec_push(&group->others, tree)) {
+			calltree_destroy(tree);
+			return error_no_memory();
+		}
+	}
+	return group->others.count ? event_group_join(group, leader) : NULL;
+}
+
+static struct error *put_table(struct report *r, struct calltree *tree)
+{
+	entry_vec entries = {};
+	struct error *error = entry_order(tree, &r->options, NULL, &entries);
+
+	if (!error && r->options.relative) {
+		report_take_listed(tree, &entries);
+		take_listed_of_group(tree, &entries);
+	}
+	if (!error) {
+		put_event_header(r, tree);
+		error = put_entries(r, tree, &entries);
+	}
+	vec_deinit(&entries);
+	return error;
+}
+
 static struct error *put_event(struct report *r, uint32_t event)
 {
 	const struct entry_filter filter = { &r->options, r->locations,
@@ -221,20 +363,15 @@ static struct error *put_event(struct report *r, uint32_t event)
 		.keep_hidden = r->options.like_perf,
 	};
 	_cleanup_calltree_ struct calltree *tree = NULL;
-	entry_vec entries = {};
+	struct event_group group = {};
 	struct error *error =
 		calltree_create(r->profile, r->locations, &options, &tree);
 
-	if (error)
-		return error;
-	error = entry_order(tree, &r->options, NULL, &entries);
-	if (!error && r->options.relative)
-		report_take_listed(tree, &entries);
-	if (!error) {
-		put_event_header(r, tree);
-		error = put_entries(r, tree, &entries);
-	}
-	vec_deinit(&entries);
+	if (!error)
+		error = join_group(r, options, tree, &group);
+	if (!error)
+		error = put_table(r, tree);
+	event_group_deinit(&group);
 	if (error)
 		return error;
 	strbuf_puts(&r->text, "\n\n");
@@ -304,9 +441,9 @@ static struct error *put_report(struct report *r)
 	if (error)
 		return error;
 	put_top(r);
-	for (size_t i = 0; i < r->profile->events.count && !error; i++)
-		if (r->profile->events.data[i].samples)
-			error = put_event(r, (uint32_t)i);
+	for (uint32_t i = 0; i < r->profile->events.count && !error; i++)
+		if (r->profile->events.data[i].samples && table_of(r, i) == i)
+			error = put_event(r, i);
 	if (error)
 		return error;
 	if (!r->options.like_perf && !r->options.quiet)

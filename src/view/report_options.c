@@ -250,7 +250,7 @@ struct error *report_parse_sort(struct report_options *options,
 	if (error)
 		return error;
 	options->sort = sort;
-	options->sort_text = *text == '+' ? NULL : text;
+	options->sort_text = text;
 	report_arrange(options);
 	return NULL;
 }

@@ -91,6 +91,14 @@ struct report_callgraph {
 	uint32_t print_limit;
 };
 
+enum report_group {
+	/* As the recording has them. */
+	REPORT_GROUP_RECORDED,
+	/* All events, if the recording has none. */
+	REPORT_GROUP_ALL,
+	REPORT_GROUP_NONE,
+};
+
 /* Names of which one must be equal; borrowed. None given: all pass. */
 struct report_names {
 	const char *const *names;
@@ -140,6 +148,8 @@ struct report_options {
 	bool full_source_path;
 	/* Inlined functions are shown: perf knows callers' lines then only. */
 	bool inlines;
+	/* Events that were counted as a group have one table. */
+	enum report_group group;
 	/* Percentages of what filters leave. */
 	bool relative;
 	/* Widths of columns, from left to right; 0: what they need. */

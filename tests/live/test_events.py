@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from harness.process import started
+
 # What a machine without hardware counters has too; tracepoints need tracefs.
 EVENTS = [
     "cpu-clock", "faults", "page-faults:u", "minor-faults:k", "task-clock:uk", "cpu-clock:ku", "cs", "migrations:u",
@@ -38,6 +40,39 @@ def test_like_perf(kaa, perf, root, tmp_path, words):
     kaa("record", "-q", "-e", words, "-o", ours, "true")
     perf("record", "-q", "-e", words, "-o", theirs, "true")
     assert events(perf, ours) == events(perf, theirs)
+
+
+@pytest.mark.parametrize("words", ["{cs,faults}", "cs,{faults,cpu-clock,cs}", "{cs,faults},{cpu-clock,migrations}", "cs,faults"])
+def test_groups_like_perf(kaa, perf, root, tmp_path, words):
+    ours, theirs = tmp_path / "kaa.data", tmp_path / "perf.data"
+    kaa("record", "-q", "-e", words, "-o", ours, "true")
+    perf("record", "-q", "-e", words, "-o", theirs, "true")
+
+    def groups(path):
+        found = perf("evlist", "-g", "-i", path).stdout.split("\n")
+        return [line for line in found if line and line != "kaa" and "dummy" not in line and line[0] != "#"]
+
+    assert groups(ours) == groups(theirs)
+
+
+# The leader's events and those of its group, of a command and of a process that runs already; with the walker and without.
+@pytest.mark.parametrize("way", ["command", "process", "everything"])
+@pytest.mark.parametrize("source", ["auto", "none"])
+def test_all_of_a_group_count(kaa, root, tmp_path, way, source):
+    faults = ("import mmap, time; end = time.time() + {}\n"
+              "while time.time() < end:\n m = mmap.mmap(-1, 1 << 20)\n for i in range(0, 1 << 20, 4096): m[i] = 1")
+    data = tmp_path / "perf.data"
+    words = ["record", "-q", "--python", source, "-e", "{cpu-clock/freq=999/,page-faults/freq=999/}", "-o", data]
+    if way == "command":
+        kaa(*words, "/usr/bin/python3", "-c", faults.format(0.5), timeout=120)
+    else:
+        with started(["/usr/bin/python3", "-c", faults.format(60)]) as process:
+            target = ["-a"] if way == "everything" else ["-p", str(process.pid)]
+            kaa(*words, *target, "--", "sleep", "1", timeout=120)
+    samples = dict(re.findall(r"^(\S+) stats:\n +SAMPLE events: +(\d+)", kaa("report", "-i", data, "--stats").stdout, re.M))
+    assert int(samples["cpu-clock/freq=999/"]) > 10 and int(samples["page-faults/freq=999/"]) > 5
+    report = kaa("report", "-i", data, "--stdio", "-g", "none").stdout
+    assert "of events 'anon group { cpu-clock/freq=999/, page-faults/freq=999/ }'" in report
 
 
 @pytest.mark.parametrize("words", ["cylces", "cycles:z", "nosuch/config=1/", "cs,,faults", ""])

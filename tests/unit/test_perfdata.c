@@ -472,6 +472,9 @@ static void two_events(struct events *events)
 	assert_ok(events_add_id(events, events->list.data[0], 23));
 }
 
+static const struct feature_group test_groups[] = { { "{anon_group}", 0, 2 },
+						    { "name", 3, 4 } };
+
 static void make_features(struct features *f)
 {
 	const struct feature_build_id id = { .pid = -1,
@@ -495,6 +498,7 @@ static void make_features(struct features *f)
 	f->clock_ns = 50;
 	features_mark(f, FEATURE_CLOCK_DATA);
 	assert_ok(features_set_tracing_data(f, "tracing", 7));
+	assert_ok(features_set_groups(f, test_groups, 2));
 }
 
 static void write_file(const uint64_t *times, size_t count, size_t round_every)
@@ -543,10 +547,26 @@ static struct perfdata_reader *open_file(void)
 	return reader;
 }
 
+static void check_groups(const struct features *f)
+{
+	struct feature_groups groups;
+	struct feature_group group;
+
+	features_groups(f, &groups);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(features_next_group(&groups, &group));
+		assert_string_equal(group.name, test_groups[i].name);
+		assert_int_equal(group.leader, test_groups[i].leader);
+		assert_int_equal(group.members, test_groups[i].members);
+	}
+	assert_false(features_next_group(&groups, &group));
+}
+
 static void check_features(const struct features *f)
 {
 	char host[65] = "";
 
+	check_groups(f);
 	gethostname(host, 64);
 	assert_string_equal(f->hostname, host);
 	assert_string_equal(f->version, "kaa test");
