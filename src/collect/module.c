@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/module.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "obj/elf_symtab.h"
 #include "sys/mapped_file.h"
 
 /* The vdso has no size of its own in the auxiliary vector; it is two pages. */
@@ -142,6 +144,7 @@ static void module_destroy(struct module *module)
 	if (!module)
 		return;
 	cfi_table_destroy(module->cfi);
+	symtab_deinit(&module->symtab);
 	elf_file_destroy(module->elf);
 	error_destroy(module->refused);
 	error_destroy(module->failure);
@@ -198,6 +201,21 @@ struct error *module_retry(const struct process_map *map, uint32_t pid)
 	error_destroy(module->failure);
 	module->failure = NULL;
 	return module_load(module, map, pid);
+}
+
+uint64_t module_function(struct module *module, uint64_t vaddr)
+{
+	const struct symbol *symbol;
+
+	if (!module->elf)
+		return 0;
+	if (!module->has_symtab) {
+		module->has_symtab = true;
+		error_destroy(elf_symtab_load(module->elf, NULL, false,
+					      &module->symtab, NULL));
+	}
+	symbol = symtab_find(&module->symtab, vaddr);
+	return symbol && symbol->type == STT_FUNC ? symbol->start : 0;
 }
 
 void module_put(struct process_file *file)

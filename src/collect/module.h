@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "obj/elf_file.h"
+#include "obj/symtab.h"
 #include "process/process.h"
 #include "python/detect.h"
 #include "unwind/cfi.h"
@@ -31,6 +32,9 @@ struct module {
 	/* Why the file could not be opened, or NULL. */
 	struct error *failure;
 	unsigned int tries;
+	/* Loaded by module_function(). */
+	struct symtab symtab;
+	bool has_symtab;
 };
 
 /*
@@ -47,6 +51,8 @@ struct error *module_get(const struct process_map *map, uint32_t pid,
  * mapped it first may have been gone, or its root another one. A few times.
  */
 struct error *module_retry(const struct process_map *map, uint32_t pid);
+/* The vaddr of the function that vaddr lies in, by the file's symbols; or 0. */
+uint64_t module_function(struct module *module, uint64_t vaddr);
 /* Frees the module of a file, if it has one. */
 void module_put(struct process_file *file);
 

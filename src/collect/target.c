@@ -70,6 +70,20 @@ void target_populate_stack(struct target *target, uint64_t from, uint64_t to)
 		from += sizeof(bytes);
 }
 
+static uint64_t find_function(void *arg, uint64_t address)
+{
+	struct target *target = arg;
+	struct process_map *map =
+		process_map_at(target->process, address, target->time);
+	struct module *module = map ? map->file->user : NULL;
+	uint64_t bias, start;
+
+	if (!module || !module_bias(module, map, &bias))
+		return 0;
+	start = module_function(module, address - bias);
+	return start ? start + bias : 0;
+}
+
 bool target_is_anonymous(const struct target *target, uint64_t address)
 {
 	const struct process_map *map =
@@ -118,6 +132,7 @@ struct error *target_get(struct target_list *list, struct process *process,
 		target->unwind = (struct unwind_target){
 			.find_map = find_map,
 			.read = read_code,
+			.find_function = find_function,
 			.arg = target,
 		};
 		*slot = target;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/assembly.h"
 #include "unwind/dwarf_expr.h"
 #include "unwind/template.h"
 
@@ -91,6 +92,8 @@ _Static_assert(sizeof(struct step) == 32, "two steps to a cache line");
 struct unwinder {
 	struct unwind_stats stats;
 	struct step cache[CACHE_SIZE];
+	/* A function that is looked at. */
+	uint8_t code[ASSEMBLY_SIZE_MAX];
 };
 
 /* One walk. */
@@ -345,6 +348,37 @@ static bool may_keep_frame_pointers(const struct unwind_map *map)
 	return !map->cfi || cfi_is_empty(map->cfi);
 }
 
+/* What is saved is too far away for a step, or the frame cannot be told. */
+static bool step_from_code(const struct walk *walk, uint64_t ip, bool is_caller,
+			   struct step *step)
+{
+	const struct unwind_target *target = walk->target;
+	uint8_t *code = walk->unwinder->code;
+	struct assembly_frame frame;
+	uint64_t start;
+	size_t size;
+
+	if (!target->read || !target->find_function)
+		return false;
+	start = target->find_function(target->arg, ip - is_caller);
+	if (!start || start > ip || ip - start > ASSEMBLY_SIZE_MAX)
+		return false;
+	size = ip - start;
+	if ((size && !target->read(target->arg, start, code, size)) ||
+	    !assembly_frame_at(code, size, size, &frame))
+		return false;
+	for (int i = 0; i < N_PRESERVED; i++) {
+		int32_t below = frame.saved_below_cfa[preserved_regs[i]];
+
+		if (below > 8 * INT8_MAX)
+			return false;
+		step->saved[i] = (int8_t)(-below / 8);
+	}
+	step->flags |= STEP_WEAK;
+	set_fast(step, frame.cfa_reg, frame.cfa_offset);
+	return true;
+}
+
 static void step_without_rules(const struct walk *walk,
 			       const struct unwind_map *map, uint64_t ip,
 			       bool is_caller, struct step *step)
@@ -360,7 +394,7 @@ static void step_without_rules(const struct walk *walk,
 		step->kind = STEP_END;
 	else if (may_keep_frame_pointers(map))
 		step->kind = STEP_FRAME_POINTER;
-	else
+	else if (!step_from_code(walk, ip, is_caller, step))
 		step->kind = STEP_UNKNOWN;
 }
 

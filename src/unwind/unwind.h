@@ -7,11 +7,13 @@
  *  2. a template, if no CFI covers the address: signal return, CPython's perf
  *     trampolines, PLT stubs, the first and last instructions of a function
  *     (unwind/template.h);
- *  3. the frame pointer, if the mapping has no CFI at all (JIT code, files
+ *  3. the instructions of its function, if the mapping has CFI for others
+ *     (unwind/assembly.h);
+ *  4. the frame pointer, if the mapping has no CFI at all (JIT code, files
  *     built without) and the saved pair is plausible: above the stack pointer,
  *     within the stack, growing.
  * A return address counts only if it lies in an executable mapping; those of 2
- * and 3 only if, as far as code can be read, they follow a call.
+ * to 4 only if, as far as code can be read, they follow a call.
  *
  * Callers are looked up at their return address - 1, which belongs to the
  * call; the interrupted frame and the one that a signal interrupted as they
@@ -65,6 +67,11 @@ struct unwind_target {
 	 * NULL is legal: then templates do not apply.
 	 */
 	bool (*read)(void *arg, uint64_t address, void *buf, size_t size);
+	/*
+	 * Where the function that the address lies in begins, as a symbol says;
+	 * 0: not known. NULL is legal: then code is not read for what it does.
+	 */
+	uint64_t (*find_function)(void *arg, uint64_t address);
 	void *arg;
 };
 

@@ -639,6 +639,21 @@ def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
     assert len(whole) + len(cut) == len(samples)
 
 
+def test_assembly_without_cfi(kaa, tmp_path):
+    """What its instructions do to the stack leads to the callers."""
+    program = tmp_path / "kernel"
+    run(["gcc", "-O1", "-g", "-o", program, pathlib.Path(__file__).parent / "programs" / "kernel.c"])
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-o", data, program, "0.9")
+    samples = [[frame.symbol for frame in sample.frames if frame.symbol != "main"] for sample in samples_of(kaa, data)]
+    for kernel in "aligned", "pushes", "leaf":
+        concerned = [symbols for symbols in samples if kernel in symbols]
+        assert len(concerned) > 100, kernel
+        whole = [symbols for symbols in concerned if symbols[symbols.index(kernel) + 1:][:1] == ["run"]
+                 and symbols[-1] == "_start"]
+        assert len(whole) > 0.98 * len(concerned), (kernel, len(whole), len(concerned), concerned[0])
+
+
 def test_chain_of_programs(kaa, tmp_path):
     """A shell, an interpreter that becomes another by exec, a third that a fourth starts: each has its frames."""
     outside = [python for python in pythons.find() if not python.prefix]
