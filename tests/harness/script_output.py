@@ -86,7 +86,7 @@ def frame_fields(line):
 def source_fields(line):
     """File and line, each None where it is not known; None if the line is no source line."""
     match = SRCLINE.match(line)
-    return match and (match["file"], int(match["line"] or 0) or None)
+    return match and (match["file"] if match["file"] != "??" else None, int(match["line"] or 0) or None)
 
 
 def parse(text, inlined=False):

@@ -10,8 +10,11 @@ import subprocess
 
 import pytest
 
-from harness import samply_profile, script_output
-from harness.process import run, started
+from harness import pythons, samply_profile, script_output
+from harness.agent import Way, find_library
+from harness.machine import LARGE_RINGS
+from harness.process import Program, run, started
+from harness.waiting import while_busy
 
 # Trampolines that each stack of slots.c has.
 DEPTH = 12
@@ -42,8 +45,8 @@ class Recording:
         env = {**os.environ, "KAA_TRAMPOLINE_DIR": str(where or self.folder)}
         # perf 6.1 crashes now and then when it collects build-ids.
         for _ in range(4):
-            out = self.perf(*self.cache, "record", "-q", "-F", "499", "-o", self.path, *options, "--", program, backend, "0.8",
-                            env=env, status=None)
+            out = self.perf(*self.cache, "record", "-q", *LARGE_RINGS, "-F", "499", "-o", self.path, *options, "--", program,
+                            backend, "0.8", env=env, status=None)
             if "assertion failed at util/build-id.c" not in out.stderr:
                 break
         assert out.status == 0, out
@@ -54,7 +57,8 @@ class Recording:
         env = {**os.environ, "KAA_TRAMPOLINE_DIR": str(where or self.folder)}
         with started([program, backend, "30"], env=env, stdout=subprocess.PIPE) as process:
             self.pid = int(process.stdout.readline())
-            self.perf(*self.cache, "record", "-q", "-F", "499", "-o", self.path, *options, "-p", str(self.pid), "--", "sleep", "1")
+            self.perf(*self.cache, "record", "-q", *LARGE_RINGS, "-F", "499", "-o", self.path, *options, "-p", str(self.pid), "--",
+                      *while_busy(self.pid, 0.6))
 
     def inject(self):
         injected = self.folder / "injected.data"
@@ -161,6 +165,21 @@ def test_elf_image_is_sound(slots, tmp_path):
     found = run(["addr2line", "-f", "-e", image, *(f"0x{int(address, 16) + 9:x}" for address, _, _ in symbols)]).stdout.split("\n")
     assert found[0:2000:2] == [name for _, name, _ in symbols]
     assert found[1:2000:2] == [f"/src/source_{int(n) % 10}.py:{int(n) + 1}" for _, _, n in symbols]
+
+
+def test_names_in_no_folder(perf_sid, build_dir, tmp_path):
+    """Python's "<frozen ...>" and "<string>" in the lines of perf_elf."""
+    inside = [python for python in pythons.find() if python.prefix]
+    if not inside:
+        pytest.skip("no CPython in the chroot")
+    way = Way(inside[-1], pathlib.Path(shutil.copy(find_library(build_dir), tmp_path)))
+    data = tmp_path / "perf.data"
+    perf_sid("record", "-q", *LARGE_RINGS, "-F", "499", "-g", "-o", data, "--", *way.bare_command(
+        ["-c", "def work(n):\n  for i in range(n): pass\nwork(8000000)"], "perf_elf", [f"KAA_TRAMPOLINE_DIR={tmp_path}"]))
+    report = perf_sid("report", "--stdio", "-g", "none", "--sort", "srcline", "-i", data, timeout=240).stdout
+    assert re.search(r"^ +\d+\.\d\d% +.*<string>:1\s*$", report, re.M), report
+    lines = way.python.kaa(Program(build_dir / "kaa"))("script", "-F", "+srcline", "-i", data).stdout
+    assert re.search(r"^ +<string>:1$", lines, re.M), lines[-2000:]
 
 
 def test_samply_reads_the_elf_image(perf_system, samply, slots, tmp_path):

@@ -16,6 +16,7 @@ from harness import pythons, samply_profile, script_output
 from harness.machine import LARGE_RINGS
 from harness.agent import Private
 from harness.process import Program, run
+from harness.waiting import while_busy
 
 JIT = pathlib.Path(__file__).parent / "scripts" / "jit.py"
 RUNTIME = "/usr/bin/python3"
@@ -262,7 +263,8 @@ def test_a_running_container(kaa, perf_system, tmp_path):
         pid, = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         inside = pathlib.Path(f"/proc/{pid}/root/tmp")
         assert (inside / "jit-1.dump").exists()
-        perf_system("record", *QUIET, "-p", pid, "-F", "499", "-g", "-e", "cpu-clock:u", "-o", data, "--", "sleep", "0.5")
+        perf_system("record", *QUIET, "-p", pid, "-F", "499", "-g", "-e", "cpu-clock:u", "-o", data, "--",
+                    *while_busy(pid, 0.5))
         kaa("inject", "--jit", "-i", data, "-o", injected)
         assert (inside / "jitted-1-1.so").exists()
         for result in (kaa("script", "-i", data), kaa("script", "-i", injected), perf_system("script", "-i", injected)):

@@ -2,14 +2,13 @@
 """What `kaa record` sees of each CPython, against what the recorded program knows of itself."""
 import bisect
 import collections
-import pathlib
 import subprocess
-import time
 
 import pytest
 
 from harness import script_output
 from harness.process import started
+from harness.waiting import innermost_child, until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -149,13 +148,15 @@ def test_threads_and_forks(kaa, python, scripts, tmp_path):
     script = tmp_path / "spread.py"
     script.write_text("""
 import os, threading, time
-end = time.time() + 1.5
 def in_thread():
-    while time.time() < end: pass
+    end = time.thread_time() + 0.4
+    while time.thread_time() < end: pass
 def in_child():
-    while time.time() < end: pass
+    end = time.thread_time() + 0.4
+    while time.thread_time() < end: pass
 def in_main():
-    while time.time() < end: pass
+    end = time.thread_time() + 0.4
+    while time.thread_time() < end: pass
 thread = threading.Thread(target=in_thread)
 thread.start()
 pid = os.fork()
@@ -177,24 +178,20 @@ os.waitpid(pid, 0)
     assert len(set.union(*seen.values())) == 3
 
 
-def innermost_child(pid):
-    """Of an interpreter that other programs lead to (the chroot's): the interpreter itself."""
-    while True:
-        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        if not children:
-            return pid
-        pid = int(children[0])
-
-
 def test_attach(kaa, python, scripts, tmp_path):
     """A running process is seen from the first sample on, and runs on."""
     data = tmp_path / "perf.data"
-    with started([*python.command, scripts / "shapes.py", "6"], stdout=subprocess.DEVNULL) as target:
-        time.sleep(1.5)
+    script = tmp_path / "attached.py"
+    script.write_text(f"import runpy, sys\nprint('ready', flush=True)\n"
+                      f"runpy.run_path({str(scripts / 'shapes.py')!r}, run_name='__main__')\n")
+    with started([*python.command, script, "6"], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
         pid = innermost_child(target.pid)
-        kaa("record", "-F", "999", "-g", "-o", data, "-p", str(pid), "--", "sleep", "2", timeout=60)
+        # Python's own modules are read by then.
+        until_busy(pid, 1)
+        kaa("record", "-F", "999", "-g", "-o", data, "-p", str(pid), "--", *while_busy(pid, 1.5), timeout=60)
         assert target.poll() is None
-        assert target.wait(timeout=30) == 0
+        assert target.wait(timeout=60) == 0
     samples = samples_of(kaa, data)
     named = [sample for sample in samples if sample.python]
     assert len(samples) > 100

@@ -11,13 +11,13 @@ import re
 import shutil
 import signal
 import tempfile
-import time
 
 import pytest
 
 from harness import pythons, script_output
 from harness.agent import find_library, private_tmp
 from harness.process import run, started
+from harness.waiting import until, while_busy
 
 pytestmark = pytest.mark.usefixtures("root")
 
@@ -240,13 +240,6 @@ def test_forks_and_programs(place, some_python):
     check("in_last", ["<module>", "in_last"])
 
 
-def wait_for(path, text, timeout=60):
-    end = time.time() + timeout
-    while not path.exists() or text not in path.read_text():
-        assert time.time() < end, f"'{text}' does not come up in {path}"
-        time.sleep(0.02)
-
-
 SERVICE = """
 import os, sys, time
 def spin():
@@ -267,11 +260,10 @@ def test_running_process(place, some_python):
     pids = place.work / "pids"
     with started([*front, place.kaa, "run", "--perf", interpreter, script, "/tmp/work/pids"]) as service:
         try:
-            wait_for(pids, "\n")
-            while len(pids.read_text().split()) < 2:
-                time.sleep(0.02)
+            until(pids.exists, "a process")
+            until(lambda: len(pids.read_text().split()) == 2, "both processes")
             both = pids.read_text().split()
-            result = place.record(some_python, ["sleep", "1"], "-F", "999", "-p", ",".join(both))
+            result = place.record(some_python, while_busy(both[0], 0.5), "-F", "999", "-p", ",".join(both))
         finally:
             for pid in pids.read_text().split() if pids.exists() else []:
                 if int(pid) != service.pid:

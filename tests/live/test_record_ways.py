@@ -20,6 +20,7 @@ import pytest
 from harness import pythons, script_output
 from harness.agent import find_library
 from harness.process import TOP, run, started
+from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -31,9 +32,8 @@ def spin(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
-def stay(seconds):
-    end = time.time() + seconds
-    while time.time() < end:
+def stay(done):
+    while not done():
         pass
 """
 
@@ -56,13 +56,6 @@ def remarks(result):
 def write(path, text):
     path.write_text(text)
     return path
-
-
-def wait_until(condition, what, timeout=30):
-    end = time.time() + timeout
-    while not condition():
-        assert time.time() < end, f"not within {timeout} s: {what}"
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -103,7 +96,17 @@ def as_nobody(*words, **options):
 
 def test_delay(kaa, newest_python, tmp_path):
     """-D: nothing of before, and names for all of after, although the maps are older."""
-    script = write(tmp_path / "late.py", SPIN + "def early(): stay(0.5)\ndef late(): spin(1)\nearly()\nlate()\n")
+    # early() ends half a second before the time for which nothing is recorded, which begins no sooner than the process.
+    script = write(tmp_path / "late.py", SPIN + """
+import os
+began = int(open("/proc/self/stat").read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+def early(): stay(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 0.5)
+def late():
+    stay(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 1)
+    spin(1)
+early()
+late()
+""")
     data = tmp_path / "perf.data"
     kaa("record", "-F", "999", "-D", "1000", "-o", data, *newest_python.command, script)
     samples = samples_of(kaa, data)
@@ -138,7 +141,7 @@ def test_period(kaa, newest_python, tmp_path):
     kaa("record", "-e", "cpu-clock", "-c", "2000000", "-o", data, *newest_python.command, script)
     samples = samples_of(kaa, data)
     assert {sample.period for sample in samples} == {2000000}
-    assert 230 < len(samples) < 400
+    assert 225 < names_in(samples)["spin"] < 275
 
 
 def test_frequency_max(kaa, newest_python, tmp_path):
@@ -212,8 +215,8 @@ def test_whole_system(kaa, newest_python, tmp_path):
     script = write(tmp_path / "beside.py", SPIN + "def beside(): spin(20)\nbeside()\n")
     data = tmp_path / "perf.data"
     with started([*newest_python.command, script]) as other:
-        time.sleep(0.3)
-        kaa("record", "-F", "499", "-a", "-o", data, "--", "sleep", "1")
+        until_busy(other.pid, 0.5)
+        kaa("record", "-F", "499", "-a", "-o", data, "--", *while_busy(other.pid, 0.5))
         assert other.poll() is None
     samples = [sample for sample in samples_of(kaa, data) if sample.tid == other.pid]
     assert len(samples) > 50
@@ -276,7 +279,7 @@ other()
     data = tmp_path / "perf.data"
     with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
         tid = int(target.stdout.readline())
-        kaa("record", "-F", "999", "-t", str(tid), "-o", data, "--", "sleep", "0.6")
+        kaa("record", "-F", "999", "-t", str(tid), "-o", data, "--", *while_busy(target.pid, 0.6))
         assert target.poll() is None
     samples = samples_of(kaa, data)
     assert {sample.tid for sample in samples} == {tid}
@@ -286,19 +289,30 @@ other()
 
 def test_one_of_two_targets_ends(kaa, newest_python, tmp_path):
     """-p A,B: the recording goes on until the last of them has ended, and then ends by itself."""
-    script = write(tmp_path / "two.py", SPIN + "import sys\ndef busy(): stay(float(sys.argv[1]))\nbusy()\n")
-    data = tmp_path / "perf.data"
-    command = [*newest_python.command, script]
-    with started([*command, "1.6"]) as short, started([*command, "2.6"]) as long:
-        time.sleep(0.2)
-        kaa("record", "-F", "499", "-p", f"{short.pid},{long.pid}", "-o", data)
-        assert short.poll() == 0 and long.poll() == 0
+    script = write(tmp_path / "two.py", SPIN + "import os, sys\ndef busy(): stay(lambda: os.path.exists(sys.argv[1]))\nbusy()\n")
+    data, ends = tmp_path / "perf.data", [tmp_path / "short", tmp_path / "long"]
+
+    def are_recorded(*processes):
+        text = kaa("script", "-i", data, status=None).stdout
+        return {sample.tid for sample in script_output.parse(text)} >= {process.pid for process in processes}
+
+    with contextlib.ExitStack() as stack:
+        short, long = [stack.enter_context(started([*newest_python.command, script, end])) for end in ends]
+        until_busy(short.pid, 0.3)
+        recorder = stack.enter_context(kaa.start("record", "-F", "499", "-p", f"{short.pid},{long.pid}", "-o", data))
+        until(lambda: are_recorded(short, long), "samples of both")
+        ends[0].touch()
+        assert short.wait(timeout=60) == 0
+        until_busy(long.pid, 0.5)
+        assert recorder.poll() is None
+        ends[1].touch()
+        assert long.wait(timeout=60) == 0 and recorder.wait(timeout=60) == 0
     by_tid = collections.defaultdict(list)
     for sample in samples_of(kaa, data):
         by_tid[sample.tid].append(sample)
     assert set(by_tid) == {short.pid, long.pid}
-    after = [sample for sample in by_tid[long.pid] if sample.time > by_tid[short.pid][-1].time + 0.3]
-    assert names_in(after)["busy"] > 50
+    after = [sample for sample in by_tid[long.pid] if sample.time > by_tid[short.pid][-1].time]
+    assert names_in(after)["busy"] > 100
 
 
 # --- what becomes of the command ---
@@ -310,12 +324,12 @@ def test_attached_to_a_chroot_elsewhere(kaa, newest_python, root, tmp_path):
     """The kernel shows a chroot in another mount namespace as part of each path; its files are named as it sees them."""
     data, jail = tmp_path / "perf.data", tmp_path / "jail"
     jail.mkdir()
-    script = write(tmp_path / "program.py", f"{SPIN}def work(): stay(20)\nprint('ready', flush=True)\nwork()\n")
+    script = write(tmp_path / "program.py", f"{SPIN}def work(): spin(60)\nprint('ready', flush=True)\nwork()\n")
     with started(["unshare", "--mount", "sh", "-c", IN_A_CHROOT, "sh", jail, *newest_python.command, script],
                  stdout=subprocess.PIPE) as target:
         assert target.stdout.readline() == b"ready\n"
         assert os.readlink(f"/proc/{target.pid}/root") == str(jail)
-        kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", "sleep", "1")
+        kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5))
         samples = samples_of(kaa, data)
     assert len(samples) > 50
     assert names_in(samples)["work"] >= 0.98 * len(samples)
@@ -330,7 +344,7 @@ def build_id_of(path):
 def test_attached_maps_have_build_ids(kaa, perf_system, newest_python, tmp_path):
     """A path names another file in another container, or after an upgrade; the build-id does not."""
     data = tmp_path / "perf.data"
-    script = write(tmp_path / "program.py", f"{SPIN}import ssl\nprint('ready', flush=True)\nstay(20)\n")
+    script = write(tmp_path / "program.py", f"{SPIN}import ssl\nprint('ready', flush=True)\nspin(60)\n")
     with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
         assert target.stdout.readline() == b"ready\n"
         kaa("record", "-F", "99", "-o", data, "-p", str(target.pid), "--", "sleep", "0.2")
@@ -350,7 +364,7 @@ def test_attached_to_a_python_that_was_replaced(kaa, newest_python, tmp_path):
     copies = [pathlib.Path(shutil.copy(program, tmp_path))]
     if newest_python.shared:
         copies += [pathlib.Path(shutil.copy(path, tmp_path)) for path in prefix.glob("lib/libpython3.*.so.1.0")]
-    script = write(tmp_path / "program.py", f"{SPIN}def work(): stay(30)\nprint('ready', flush=True)\nwork()\n")
+    script = write(tmp_path / "program.py", f"{SPIN}def work(): spin(60)\nprint('ready', flush=True)\nwork()\n")
     env = {**os.environ, "PYTHONHOME": str(prefix), "LD_LIBRARY_PATH": str(tmp_path)}
     with started([copies[0], script], stdout=subprocess.PIPE, env=env) as target:
         assert target.stdout.readline() == b"ready\n"
@@ -360,7 +374,7 @@ def test_attached_to_a_python_that_was_replaced(kaa, newest_python, tmp_path):
                 shutil.copy("/bin/true", path)
             assert f"{path} (deleted)\n" in pathlib.Path(f"/proc/{target.pid}/maps").read_text()
             data = tmp_path / way
-            kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", "sleep", "1")
+            kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5))
             samples = samples_of(kaa, data)
             assert len(samples) > 50
             assert names_in(samples)["work"] >= 0.98 * len(samples)
@@ -402,7 +416,7 @@ def test_ctrl_c_on_a_terminal(kaa, newest_python, tmp_path):
     try:
         while b"ready" not in seen:
             seen += os.read(terminal, 4096)
-        time.sleep(0.5)
+        until_busy(innermost_child(pid), 0.3)
         os.write(terminal, b"\x03")
         with contextlib.suppress(OSError):
             while chunk := os.read(terminal, 4096):
@@ -422,7 +436,7 @@ def test_term_is_passed_on(kaa, newest_python, tmp_path):
     with kaa.start("record", "-F", "999", "-o", data, *newest_python.command, script,
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
-        time.sleep(0.4)
+        until_busy(innermost_child(process.pid), 0.3)
         process.terminate()
         assert process.wait(30) == 128 + signal.SIGTERM
         assert b"wrote" in process.stderr.read()
@@ -477,15 +491,15 @@ def test_killed_recorder(kaa, newest_python, tmp_path, root):
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="kaa-ways-") as name:
         data = pathlib.Path(name) / "perf.data"
         script = write(pathlib.Path(name) / "victim.py",
-                       SPIN + f"def victim(): spin(2)\nprint('ready', flush=True)\nvictim()\nopen({str(mark)!r}, 'w')\n")
+                       SPIN + f"def victim(): spin(3)\nprint('ready', flush=True)\nvictim()\nopen({str(mark)!r}, 'w')\n")
         with kaa.start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdout.readline()
-            time.sleep(1)
+            until_recorded(process, data, 0.5)
             process.kill()
             process.wait()
             assert not mark.exists()
-            wait_until(mark.exists, "the program's end")
+            until(mark.exists, "the program's end")
         script.unlink()
         assert not (pathlib.Path(name) / "perf.data.python").exists()
         result = run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh", *installed(kaa, name),
@@ -509,7 +523,7 @@ def test_killed_recorder_in_stock_perf(kaa, newest_python, perf, tmp_path):
     with kaa.start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         process.stdout.readline()
-        time.sleep(0.6)
+        until_recorded(process, data, 0.5)
         process.kill()
         process.wait()
     fields = "comm,tid,time,period,event,ip,sym,symoff,dso"
@@ -523,7 +537,7 @@ def test_killed_while_nothing_has_happened(kaa, tmp_path):
     """A file of a recorder that was killed before the first sample is a file too."""
     data = tmp_path / "perf.data"
     with kaa.start("record", "-q", "-D", "100000", "-o", data, "sleep", "30") as process:
-        wait_until(lambda: data.exists() and data.stat().st_size > 1000, "the file's beginning")
+        until(lambda: data.exists() and data.stat().st_size > 1000, "the file's beginning")
         time.sleep(0.3)
         process.kill()
         process.wait()
@@ -742,8 +756,8 @@ pathlib.Path({str(done)!r}).touch()
 time.sleep(60)
 """)
     with kaa.start("record", "-F", "99", "-o", tmp_path / "perf.data", *newest_python.command, script) as recorder:
-        wait_until(done.exists, "the end of all children", 60)
-        wait_until(lambda: walker_processes(recorder) == 1, "that only the parent is left")
+        until(done.exists, "the end of all children")
+        until(lambda: walker_processes(recorder) == 1, "that only the parent is left")
         recorder.terminate()
         recorder.wait(timeout=30)
 

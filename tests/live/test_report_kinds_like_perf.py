@@ -74,6 +74,7 @@ OPTIONS = {
     "--no-inline -g flat --no-children": ["forks", "several events"],
     "--no-inline --sort pid,dso,sym": ["forks", "deep, names, exec"],
     "--no-inline --sort pid,sym --no-children": ["deep, names, exec"],
+    "--no-inline --sort tgid,dso": ["forks", "single thread", "deep, names, exec"],
     "--no-inline --sort comm,dso": ["single thread", "C++ names"],
     "--no-inline --dsos libc.so.6 --no-children -g none": ["several events", "threads"],
     "--no-inline -U": ["threads", "forks"],

@@ -99,9 +99,6 @@ def test_tables_are_perfs(name, words, recordings, beside):
     """Without call graphs: those are test_report_like_perf.py's."""
     perfs, kaas = beside(recordings(name), [*words.split(), "--no-inline", "-g", "none"])
     assert len(perfs) > 2
-    if name == "threads":
-        # Nor has it one of those that weigh the same.
-        perfs, kaas = sorted(perfs), sorted(kaas)
     assert kaas == perfs
 
 

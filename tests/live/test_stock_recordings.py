@@ -7,13 +7,13 @@ import contextlib
 import pathlib
 import re
 import subprocess
-import time
 
 import pytest
 
 from harness import pythons, script_output
 from harness.machine import LARGE_RINGS
 from harness.process import run, started
+from harness.waiting import until_busy, while_busy
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 SCRIPTS = pathlib.Path(__file__).parent / "scripts"
@@ -89,7 +89,7 @@ def recordings(world, tmp_path_factory):
     folder = tmp_path_factory.mktemp("stock-recordings")
     native = folder / "many_calls"
     run(["gcc", "-g", "-O1", "-static", "-pthread", "-o", native, PROGRAMS / "many_calls.c"])
-    programs = {"native": [native], "python": [world.python.path, SCRIPTS / "doc_script.py", "6000000"]}
+    programs = {"native": [native], "python": [world.python.path, SCRIPTS / "doc_script.py", "12000000"]}
     made = {}
 
     def record(name, program):
@@ -98,9 +98,9 @@ def recordings(world, tmp_path_factory):
             made[key] = folder / f"{name}-{program}.data"
             options = ["record", "-q", *LARGE_RINGS, "-F", "499", "-o", made[key], *RECORDINGS[name]]
             if name.endswith("attach"):
-                with running(world.python, SCRIPTS / "doc_script.py", "200000000") as pid:
-                    time.sleep(0.1)
-                    world.perf(*options, "-p", pid, "--", "sleep", "0.4")
+                with running(world.python, SCRIPTS / "doc_script.py", "2000000000") as pid:
+                    until_busy(pid, 0.1)
+                    world.perf(*options, "-p", pid, "--", *while_busy(pid, 0.4))
             else:
                 world.perf(*options, "--", *programs[program])
         return made[key]
@@ -150,7 +150,8 @@ def test_unwound_stacks_go_as_far_as_perfs(world, recordings, name, program):
     relations = collections.Counter(script_output.relation(*pair) for pair in pairs)
     worse = [pair for pair in pairs if script_output.relation(*pair) not in ("equal", "longer")]
     # libdw takes another word for the return address in epilogues that the compiler did not describe, and at the dump's end.
-    assert len(worse) <= 0.02 * len(pairs), f"{relations}: {worse[:3]}"
+    # Most of them are in the start of a program, however long that runs.
+    assert len(worse) <= max(3, 0.02 * len(pairs)), f"{relations}: {worse[:3]}"
 
 
 @pytest.mark.parametrize("program", ["native", "python"])

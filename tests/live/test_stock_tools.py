@@ -6,12 +6,12 @@ import json
 import pathlib
 import re
 import subprocess
-import time
 
 import pytest
 
 from harness import pythons, samply_profile, script_output
 from harness.process import run, started
+from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -25,15 +25,15 @@ BASENAME = re.compile("^/.*/")
 # name: options of kaa record; words of the command, where PYTHON and NATIVE stand for programs and *.py for scripts.
 RECORDINGS = {
     "doc": (["-g"], ["PYTHON", "doc_script.py", "12000000"]),
-    "spread": (["-g"], ["PYTHON", "spread.py", "0.7"]),
+    "spread": (["-g"], ["PYTHON", "spread.py", "0.4"]),
     "events": (["-g", "-e", "cpu-clock,page-faults"], ["PYTHON", "doc_script.py", "12000000"]),
     "system": (["-g", "-a"], ["PYTHON", "doc_script.py", "12000000"]),
-    "attach": (["-g"], ["PYTHON", "doc_script.py", "100000000"]),
+    "attach": (["-g"], ["PYTHON", "doc_script.py", "2000000000"]),
     "native": (["-g"], ["NATIVE"]),
     "deep": (["-g"], ["PYTHON", "deep.py", "300", "0.5"]),
     "trampolines": (["-g"], ["PYTHON", "-X", "perf", "doc_script.py", "12000000"]),
     "dwarf": (["--call-graph", "dwarf"], ["PYTHON", "doc_script.py", "12000000"]),
-    "dwarf-attach": (["--call-graph", "dwarf,16384"], ["PYTHON", "doc_script.py", "100000000"]),
+    "dwarf-attach": (["--call-graph", "dwarf,16384"], ["PYTHON", "doc_script.py", "2000000000"]),
     "frame-pointers": (["--call-graph", "fp"], ["PYTHON", "doc_script.py", "12000000"]),
 }
 PYTHONS = [name for name in RECORDINGS if name not in ("native", "dwarf", "dwarf-attach")]
@@ -68,8 +68,8 @@ def recordings(kaa, newest_python, tmp_path_factory):
             options = ["record", "-q", "-F", "999", "-o", made[name], *options]
             if name.endswith("attach"):
                 with started(command(words), stdout=subprocess.DEVNULL) as target:
-                    time.sleep(0.5)
-                    kaa(*options, "-p", str(target.pid), "--", "sleep", "0.5")
+                    until_busy(target.pid, 0.5)
+                    kaa(*options, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5))
             else:
                 kaa(*options, "--", *command(words))
         return made[name]

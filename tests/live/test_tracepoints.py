@@ -2,11 +2,11 @@
 """`kaa record -e subsystem:tracepoint`: stock perf reads the file, with the tracepoint's fields, and counts as kaa does."""
 import re
 import struct
-import time
 
 import pytest
 
 from harness.process import run
+from harness.waiting import until
 
 pytestmark = pytest.mark.usefixtures("root")
 
@@ -155,12 +155,10 @@ def test_not_mounted(kaa, tmp_path):
 def test_killed_recorder(kaa, tmp_path):
     """What was written is kaa's to read, with the event's name."""
     data = tmp_path / "perf.data"
-    ticks = "import time\nfor _ in range(100): time.sleep(0.02)"
+    ticks = "import time\nfor _ in range(3000): time.sleep(0.02)"
     command = ["record", "-q", "-e", "sched:sched_switch", "-o", data, "python3", "-c", ticks]
     with kaa.inside(MOUNTED).start(*command) as process:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline and not (data.exists() and data.stat().st_size > 8192):
-            time.sleep(0.05)
+        until(lambda: data.exists() and data.stat().st_size > 8192, "the first samples")
         process.kill()
         process.wait()
     assert feature(data, TRACING_DATA) is None

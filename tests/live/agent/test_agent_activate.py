@@ -46,6 +46,8 @@ class Program:
                                         text=True)
         self.pid = int(self.read())
         self.map = pathlib.Path(f"/tmp/perf-{self.pid}.map")
+        # Of another process that had the number before.
+        self.map.unlink(missing_ok=True)
 
     def read(self):
         assert select.select([self.process.stdout], [], [], 30)[0], "the program says nothing"
@@ -58,7 +60,7 @@ class Program:
 
     def names_the_function(self):
         """Its next call may come after the answer."""
-        for _ in range(500):
+        for _ in range(6000):
             if self.map.exists() and " py::called_all_the_time:" in self.map.read_text():
                 return True
             time.sleep(0.01)

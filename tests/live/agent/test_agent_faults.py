@@ -386,7 +386,7 @@ def test_something_planted_in_tmp(check, backend, file, kind):
             except Exception as error:
                 print("refused", error)
             fresh()
-            """, file, backend, "/tmp/victim", kind, timeout=20 if way.library else 2, status=None)
+            """, file, backend, "/tmp/victim", kind, timeout=60 if way.library else 2, status=None)
         path = path_of(result, backend)
         assert result.status == 0, result
         assert victim.read_bytes() == b"precious\n"

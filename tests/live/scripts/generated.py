@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Makes a function, runs it, and throws it away, again and again: the next one takes its memory.
 
-    generated.py file|lines SECONDS LOG
+    generated.py file|lines SECONDS LOG          seconds of CPU time
 
 They differ in the file that they say they are from, or only in the line of their loop. A line of LOG is: time of
 CLOCK_MONOTONIC when the function began and when it ended, filename, first and last line of its loop.
@@ -23,9 +23,9 @@ def source_of(number, mode):
 
 def main():
     mode, seconds = sys.argv[1], float(sys.argv[2])
-    number, end = 0, time.time() + seconds
+    number, end = 0, time.process_time() + seconds
     with open(sys.argv[3], "w") as log:
-        while time.time() < end:
+        while time.process_time() < end:
             number += 1
             filename, source = source_of(number, mode)
             names = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A thread, a forked child and the main thread, each busy in a function of its own.
+"""A thread, a forked child and the main thread, each busy in a function of its own, for that much CPU time.
 
     spread.py SECONDS
 """
@@ -8,21 +8,24 @@ import sys
 import threading
 import time
 
-END = time.time() + float(sys.argv[1])
+SECONDS = float(sys.argv[1])
 
 
 def in_thread():
-    while time.time() < END:
+    end = time.thread_time() + SECONDS
+    while time.thread_time() < end:
         pass
 
 
 def in_child():
-    while time.time() < END:
+    end = time.thread_time() + SECONDS
+    while time.thread_time() < end:
         pass
 
 
 def in_main():
-    while time.time() < END:
+    end = time.thread_time() + SECONDS
+    while time.thread_time() < end:
         pass
 
 

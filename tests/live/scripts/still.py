@@ -22,6 +22,12 @@ def wait():
     gate.acquire(); gate.release()
 
 
+def waits(ident):
+    """The thread is in the line of wait() in which it stays."""
+    frame = sys._current_frames()[ident]
+    return frame.f_code is wait.__code__ and frame.f_lineno == wait.__code__.co_firstlineno + 2
+
+
 def generator():
     yield wait()
 
@@ -104,9 +110,9 @@ def main():
     threads = [threading.Thread(target=shape, daemon=True) for shape in SHAPES]
     for thread in threads:
         thread.start()
-    while len(started) < len(threads):
+    while len(started) < len(threads) or not all(map(waits, started)):
         time.sleep(0.01)
-    # The last thread has still to reach its lock.
+    # Where the last one is has its line; it has still to call.
     time.sleep(0.2)
     stacks = {}
     for ident, frame in sys._current_frames().items():
