@@ -555,8 +555,12 @@ bool features_next_group(struct feature_groups *groups,
 		return false;
 	groups->left--;
 	ret->name = next_string(&groups->reader);
-	return ret->name && reader_u32(&groups->reader, &ret->leader) &&
-	       reader_u32(&groups->reader, &ret->members);
+	if (!ret->name || !reader_u32(&groups->reader, &ret->leader) ||
+	    !reader_u32(&groups->reader, &ret->members) ||
+	    ret->leader < groups->next || !ret->members)
+		return false;
+	groups->next = (uint64_t)ret->leader + ret->members;
+	return true;
 }
 
 struct error *features_set_groups(struct features *f,

@@ -135,11 +135,16 @@ struct feature_group {
 struct feature_groups {
 	struct reader reader;
 	uint32_t left;
+	/* The first event behind those read. */
+	uint64_t next;
 };
 
 void features_groups(const struct features *features,
 		     struct feature_groups *ret);
-/* False at the end. The numbers are as the file has them. */
+/*
+ * False at the end, and where a group begins before the one before it ends. There
+ * need not be as many events.
+ */
 bool features_next_group(struct feature_groups *groups,
 			 struct feature_group *ret);
 /* Writes GROUP_DESC and marks it; not for features that have one. */

@@ -562,6 +562,21 @@ static void check_groups(const struct features *f)
 	assert_false(features_next_group(&groups, &group));
 }
 
+static void test_overlapping_groups(void **state)
+{
+	const struct feature_group groups[] = { { "a", 1, 3 }, { "b", 3, 2 } };
+	struct features features = {};
+	struct feature_groups found;
+	struct feature_group group;
+
+	(void)state;
+	assert_ok(features_set_groups(&features, groups, 2));
+	features_groups(&features, &found);
+	assert_true(features_next_group(&found, &group));
+	assert_false(features_next_group(&found, &group));
+	features_deinit(&features);
+}
+
 static void check_features(const struct features *f)
 {
 	char host[65] = "";
@@ -1169,6 +1184,7 @@ int main(void)
 		cmocka_unit_test(test_auxtrace),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_foreign_files),
+		cmocka_unit_test(test_overlapping_groups),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
