@@ -13,7 +13,7 @@ CHROOT_TOOL = TOP / "tests" / "tools" / "chroot"
 
 # Options of perf record. Its own rings hold 512 KiB, 30 dumped stacks of 16 KiB: what comes while other programs keep perf
 # waiting would be lost.
-LARGE_RINGS = ["-m", "4M"]
+LARGE_RINGS = ["-m", "8M"]
 
 # Bits of capability sets, linux/capability.h.
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
