@@ -597,8 +597,9 @@ static struct error *check_cpus(const struct script_printer *p,
 		if (!((*event)->attr.sample_type & PERF_SAMPLE_CPU) &&
 		    !converter_is_stream(*event))
 			return error_create(
-				ERROR_NOT_FOUND,
-				"File does not contain CPU events. Remove -C option to proceed.");
+				ERROR_INVALID_ARGUMENT,
+				"the recording does not say on which CPU the samples of '%s' were taken; leave out --cpu",
+				(*event)->name);
 	return NULL;
 }
 

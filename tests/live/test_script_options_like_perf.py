@@ -177,7 +177,7 @@ REFUSED = [
     ("-F ip,symoff", "symbol is not"), ("-F srcline", "sample IP is not"), ("-F +phys_addr", "PHYS_ADDR"),
     ("-F hw:", "hardware events do not exist"), ("-F sw:trace", "not valid for software events"),
     ("-F nope", "nope"), ("-F comm,+tid", "+field"), ("-F xx:comm", "xx"), ("--reltime --deltatime", "--deltatime"),
-    ("--time 5", "5"), ("-C 0", "Remove -C option"), ("--switch-on nope", "nope"), ("-F +ins_lat", "WEIGHT_STRUCT"),
+    ("--time 5", "5"), ("-C 0", "on which CPU"), ("--switch-on nope", "nope"), ("-F +ins_lat", "WEIGHT_STRUCT"),
 ]
 
 
