@@ -54,7 +54,7 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
     """<module> -> baz -> bar -> foo, with the right lines, in at least 99.5 % of the samples after start-up."""
     script = scripts / "doc_script.py"
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, script, "150000000")
+    record(kaa, data, *python.command, script, "30000000", frequency=1999)
     samples = after_start(samples_of(kaa, data), "foo")
     assert len(samples) >= 1000, f"only {len(samples)} samples"
     lines = {"<module>": {19}, "baz": {14}, "bar": {10}, "foo": {2, 3, 4, 5, 6}}
