@@ -3,22 +3,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum {
 	/* Faster than this needs no line; ms. */
 	PATIENCE = 400,
 	WIDTH = 40,
 };
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void draw(struct progress *progress, unsigned int percent)
 {
@@ -44,7 +37,7 @@ static void see(void *arg, uint64_t done, uint64_t size)
 	if (!size || percent > 100 ||
 	    (progress->shown && percent == progress->percent))
 		return;
-	if (progress->shown || now() - progress->started > PATIENCE)
+	if (progress->shown || clock_ms() - progress->started > PATIENCE)
 		draw(progress, percent);
 }
 
@@ -53,7 +46,7 @@ void progress_start(struct progress *progress, struct convert_options *options)
 	*progress = (struct progress){ .is_terminal = isatty(STDERR_FILENO) };
 	if (!progress->is_terminal)
 		return;
-	progress->started = now();
+	progress->started = clock_ms();
 	options->progress = see;
 	options->progress_arg = progress;
 }

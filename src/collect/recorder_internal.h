@@ -91,7 +91,7 @@ struct recorder {
 	int epoll_fd;
 	int signal_fd;
 	/* Not yet enabled: this is when, in ms of CLOCK_MONOTONIC. */
-	uint64_t enable_at;
+	int64_t enable_at;
 	/* Rings that a thread may still write to. */
 	size_t rings_open;
 	/* See struct recorder_result. */

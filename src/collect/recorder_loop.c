@@ -8,9 +8,9 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collect/recorder_internal.h"
 #include "collect/recorder_round.h"
 
@@ -21,14 +21,6 @@ enum {
 	/* Ended maps and processes are remembered that long, in ns. */
 	REMEMBER_NS = 2000000000,
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* nohup means kaa too. */
 static bool is_ignored(int number)
@@ -140,7 +132,7 @@ static bool is_over(const struct recorder *recorder)
 
 static struct error *enable_when_due(struct recorder *recorder)
 {
-	if (!recorder->enable_at || now_ms() < recorder->enable_at)
+	if (!recorder->enable_at || clock_ms() < recorder->enable_at)
 		return NULL;
 	recorder->enable_at = 0;
 	return sampler_enable(&recorder->sampler);
@@ -208,7 +200,7 @@ struct error *recorder_start(struct recorder *recorder)
 	struct error *error = NULL;
 
 	if (options->delay_ms) {
-		recorder->enable_at = now_ms() + options->delay_ms;
+		recorder->enable_at = clock_ms() + options->delay_ms;
 		error = sampler_enable_tasks(&recorder->sampler);
 	} else if (!options->sampler.enable_on_exec) {
 		error = sampler_enable(&recorder->sampler);

@@ -9,19 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* Between looks at who waits. */
 enum { LOOK_MS = 50 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* In the child: never returns. */
 static void __attribute__((noreturn))
@@ -49,7 +42,7 @@ static struct error *wait_output(const struct capture *capture, int fd,
 {
 	for (;;) {
 		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-		int64_t left = deadline - now_ms();
+		int64_t left = deadline - clock_ms();
 		int64_t wait = capture->watch && left > LOOK_MS ? LOOK_MS
 								: left;
 
@@ -71,7 +64,7 @@ static struct error *wait_output(const struct capture *capture, int fd,
 static struct error *read_output(const struct capture *capture, int fd,
 				 struct strbuf *out)
 {
-	int64_t deadline = now_ms() + capture->timeout_ms;
+	int64_t deadline = clock_ms() + capture->timeout_ms;
 	size_t before = out->len;
 	char chunk[4096];
 

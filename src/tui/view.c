@@ -3,8 +3,8 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "tui/printable.h"
 
 enum {
@@ -19,14 +19,6 @@ enum {
 };
 
 /* --- Long work ---------------------------------------------------------- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Over the last line of what is on the screen. */
 static void show_work(const char *what, uint64_t done, uint64_t total)
@@ -46,7 +38,7 @@ static void show_work(const char *what, uint64_t done, uint64_t total)
 static bool go_on(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	struct ui *ui = arg;
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	if (now < ui->next_look)
 		return true;
@@ -58,7 +50,7 @@ static bool go_on(void *arg, const char *what, uint64_t done, uint64_t total)
 void ui_begin(struct ui *ui)
 {
 	ui->watch.stopped = false;
-	ui->next_look = now_ms() + WORK_PATIENCE;
+	ui->next_look = clock_ms() + WORK_PATIENCE;
 }
 
 void ui_init(struct ui *ui, const struct tui_input *input)
