@@ -187,9 +187,9 @@ static void take_sample_head(struct reader *r, uint64_t type,
 
 static void take_sample_variable(struct reader *r,
 				 const struct perf_event_attr *attr,
-				 struct record_sample *sample, uint64_t mask)
+				 struct record_sample *sample)
 {
-	uint64_t type = attr->sample_type & mask;
+	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
 		take_read(r, attr->read_format, &sample->read_values,
@@ -238,7 +238,7 @@ static void take_sample(struct reader *r, struct record *ret)
 	ret->has = attr->sample_type;
 	ret->sample.period = attr->sample_period;
 	take_sample_head(r, attr->sample_type, ret);
-	take_sample_variable(r, attr, &ret->sample, UINT64_MAX);
+	take_sample_variable(r, attr, &ret->sample);
 	if (attr->sample_type >> 14)
 		take_sample_tail(r, attr, &ret->sample);
 }
