@@ -65,38 +65,17 @@ static struct error *add_cmdline(struct profile *profile,
 	return add_buffer(profile, "cmdline", &value);
 }
 
-/* The bytes of a section that nobody has decoded. */
-static struct reader section_of(const struct features *f, enum feature bit)
-{
-	vec_for_each(other, &f->others)
-		if (other->bit == bit)
-			return reader_init(other->bytes.data,
-					   other->bytes.count);
-	return reader_init(NULL, 0);
-}
-
-/* A length, and as many bytes with zeros at the end; NULL: broken. */
-static const char *read_string(struct reader *r)
-{
-	uint32_t n = 0;
-	const char *s;
-
-	if (!reader_u32(r, &n) || !n || n > reader_left(r))
-		return NULL;
-	s = (const char *)reader_bytes(r, n);
-	return s && !s[n - 1] ? s : NULL;
-}
-
 /* --- Events ------------------------------------------------------------- */
 
 static const char *pmu_name(const struct features *f, uint32_t wanted)
 {
-	struct reader r = section_of(f, FEATURE_PMU_MAPPINGS);
+	struct reader r = features_read_section(f, FEATURE_PMU_MAPPINGS);
 	uint32_t count = 0, type;
 	const char *name;
 
 	reader_u32(&r, &count);
-	for (; count && reader_u32(&r, &type) && (name = read_string(&r));
+	for (; count && reader_u32(&r, &type) &&
+	       (name = features_read_string(&r));
 	     count--)
 		if (type == wanted)
 			return name;
@@ -137,14 +116,15 @@ static struct error *add_events(struct profile *profile,
 static struct error *add_pmus(struct profile *profile, const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf value = STRBUF_INIT;
-	struct reader r = section_of(f, FEATURE_PMU_MAPPINGS);
+	struct reader r = features_read_section(f, FEATURE_PMU_MAPPINGS);
 	const char *separator = "", *name;
 	uint32_t count = 0, type;
 
 	if (!reader_u32(&r, &count) || !count)
 		return add_line(profile, "pmu mappings: not available");
 	strbuf_puts(&value, "pmu mappings: ");
-	for (; count && reader_u32(&r, &type) && (name = read_string(&r));
+	for (; count && reader_u32(&r, &type) &&
+	       (name = features_read_string(&r));
 	     count--) {
 		strbuf_printf(&value, "%s%s = %u", separator, name, type);
 		separator = ", ";
@@ -262,7 +242,7 @@ static struct error *add_clock_frequency(struct profile *profile,
 static struct error *add_bpf_programs(struct profile *profile,
 				      const struct features *f)
 {
-	struct reader r = section_of(f, FEATURE_BPF_PROG_INFO);
+	struct reader r = features_read_section(f, FEATURE_BPF_PROG_INFO);
 	uint32_t count = 0;
 
 	reader_u32(&r, &count);
@@ -273,7 +253,7 @@ static struct error *add_bpf_programs(struct profile *profile,
 static struct error *add_btf(struct profile *profile, const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-	struct reader r = section_of(f, FEATURE_BPF_BTF);
+	struct reader r = features_read_section(f, FEATURE_BPF_BTF);
 	uint32_t count = 0, id, size;
 	struct error *error = NULL;
 
@@ -294,14 +274,15 @@ static struct error *add_capabilities(struct profile *profile,
 				      const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-	struct reader r = section_of(f, FEATURE_CPU_PMU_CAPS);
+	struct reader r = features_read_section(f, FEATURE_CPU_PMU_CAPS);
 	const char *separator = "", *name, *value;
 	uint32_t count = 0;
 
 	if (!reader_u32(&r, &count) || !count)
 		return add_line(profile, "cpu pmu capabilities: not available");
 	strbuf_puts(&line, "cpu pmu capabilities: ");
-	for (; count && (name = read_string(&r)) && (value = read_string(&r));
+	for (; count && (name = features_read_string(&r)) &&
+	       (value = features_read_string(&r));
 	     count--) {
 		strbuf_printf(&line, "%s%s=%s", separator, name, value);
 		separator = ", ";
@@ -312,7 +293,7 @@ static struct error *add_capabilities(struct profile *profile,
 static struct error *add_machine(struct profile *profile,
 				 const struct features *f)
 {
-	struct reader r = section_of(f, FEATURE_E_MACHINE);
+	struct reader r = features_read_section(f, FEATURE_E_MACHINE);
 	uint32_t machine = 0, flags = 0;
 	struct error *error;
 
@@ -326,7 +307,7 @@ static struct error *add_cache_line(struct profile *profile,
 				    const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-	struct reader r = section_of(f, FEATURE_CACHE_LINE);
+	struct reader r = features_read_section(f, FEATURE_CACHE_LINE);
 	uint32_t size = 0;
 
 	if (!reader_u32(&r, &size))

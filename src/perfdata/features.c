@@ -327,26 +327,33 @@ static bool is_of_the_file(enum feature bit)
 	       bit == FEATURE_COMPRESSED;
 }
 
-static struct error *keep_other(struct features *f, enum feature bit,
-				struct reader *r)
+static struct error *add_section(struct features *f, enum feature bit,
+				 const void *bytes, size_t size)
 {
 	struct feature_section section = { .bit = bit };
-	size_t size = reader_left(r), held = size;
 
-	vec_for_each(other, &f->others)
-		held += other->bytes.count;
-	if (is_of_the_file(bit) || features_have(f, bit) || held > MAX_OTHERS)
-		return NULL;
 	if (!vec_reserve(&section.bytes, size + 1))
 		return error_no_memory();
 	if (size)
-		memcpy(section.bytes.data, reader_bytes(r, size), size);
+		memcpy(section.bytes.data, bytes, size);
 	section.bytes.count = size;
 	if (!vec_push(&f->others, section)) {
 		vec_deinit(&section.bytes);
 		return error_no_memory();
 	}
 	return NULL;
+}
+
+static struct error *keep_other(struct features *f, enum feature bit,
+				struct reader *r)
+{
+	size_t size = reader_left(r), held = size;
+
+	vec_for_each(other, &f->others)
+		held += other->bytes.count;
+	if (is_of_the_file(bit) || features_have(f, bit) || held > MAX_OTHERS)
+		return NULL;
+	return add_section(f, bit, reader_bytes(r, size), size);
 }
 
 static struct error *decode_numbers(struct features *f, enum feature bit,
@@ -526,18 +533,24 @@ static bool put_numbers(struct strbuf *out, const struct features *f,
 	}
 }
 
-void features_groups(const struct features *f, struct feature_groups *ret)
+const struct feature_section *features_section(const struct features *f,
+					       enum feature bit)
 {
-	*ret = (struct feature_groups){ .reader = reader_init(NULL, 0) };
 	vec_for_each(section, &f->others)
-		if (section->bit == FEATURE_GROUP_DESC)
-			ret->reader = reader_init(section->bytes.data,
-						  section->bytes.count);
-	reader_u32(&ret->reader, &ret->left);
+		if (section->bit == bit)
+			return section;
+	return NULL;
 }
 
-/* A length, and as many bytes with zeros at the end; NULL: broken. */
-static const char *next_string(struct reader *r)
+struct reader features_read_section(const struct features *f, enum feature bit)
+{
+	const struct feature_section *section = features_section(f, bit);
+
+	return section ? reader_init(section->bytes.data, section->bytes.count) :
+			 reader_init(NULL, 0);
+}
+
+const char *features_read_string(struct reader *r)
 {
 	uint32_t n = 0;
 	const char *s;
@@ -548,13 +561,21 @@ static const char *next_string(struct reader *r)
 	return s && !s[n - 1] ? s : NULL;
 }
 
+void features_groups(const struct features *f, struct feature_groups *ret)
+{
+	*ret = (struct feature_groups){
+		.reader = features_read_section(f, FEATURE_GROUP_DESC),
+	};
+	reader_u32(&ret->reader, &ret->left);
+}
+
 bool features_next_group(struct feature_groups *groups,
 			 struct feature_group *ret)
 {
 	if (!groups->left)
 		return false;
 	groups->left--;
-	ret->name = next_string(&groups->reader);
+	ret->name = features_read_string(&groups->reader);
 	if (!ret->name || !reader_u32(&groups->reader, &ret->leader) ||
 	    !reader_u32(&groups->reader, &ret->members) ||
 	    ret->leader < groups->next || !ret->members)
@@ -567,7 +588,6 @@ struct error *features_set_groups(struct features *f,
 				  const struct feature_group *groups,
 				  size_t count)
 {
-	struct feature_section section = { .bit = FEATURE_GROUP_DESC };
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct error *error;
 
@@ -578,16 +598,10 @@ struct error *features_set_groups(struct features *f,
 		put_u32(&out, groups[i].members);
 	}
 	error = strbuf_error(&out);
+	if (!error)
+		error = add_section(f, FEATURE_GROUP_DESC, out.data, out.len);
 	if (error)
 		return error;
-	if (!vec_reserve(&section.bytes, out.len))
-		return error_no_memory();
-	memcpy(section.bytes.data, out.data, out.len);
-	section.bytes.count = out.len;
-	if (!vec_push(&f->others, section)) {
-		vec_deinit(&section.bytes);
-		return error_no_memory();
-	}
 	features_mark(f, FEATURE_GROUP_DESC);
 	return NULL;
 }
@@ -595,13 +609,11 @@ struct error *features_set_groups(struct features *f,
 static bool put_other(struct strbuf *out, const struct features *f,
 		      enum feature bit)
 {
-	vec_for_each(section, &f->others) {
-		if (section->bit != bit)
-			continue;
+	const struct feature_section *section = features_section(f, bit);
+
+	if (section)
 		strbuf_append(out, section->bytes.data, section->bytes.count);
-		return true;
-	}
-	return false;
+	return section;
 }
 
 struct error *features_encode(const struct features *f, enum feature bit,

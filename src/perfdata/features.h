@@ -123,6 +123,15 @@ static inline void features_mark(struct features *f, enum feature bit)
 
 void features_deinit(struct features *features);
 
+/* One of features.others; NULL if it is none of them. */
+const struct feature_section *features_section(const struct features *features,
+					       enum feature bit);
+/* Its bytes, none if it is not there. */
+struct reader features_read_section(const struct features *features,
+				    enum feature bit);
+/* A length, and as many bytes with zeros at the end, borrowed; NULL: broken. */
+const char *features_read_string(struct reader *reader);
+
 /* The events from leader on that were recorded as one group. */
 struct feature_group {
 	/* Borrowed; "{anon_group}" without a name of its own. */

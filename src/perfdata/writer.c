@@ -646,10 +646,7 @@ static bool wanted(const struct features *features, enum feature bit)
 		return false;
 	if (is_writable(bit))
 		return true;
-	vec_for_each(section, &features->others)
-		if (section->bit == bit)
-			return true;
-	return false;
+	return features_section(features, bit);
 }
 
 static struct error *write_feature_record(struct perfdata_writer *w,
