@@ -15,6 +15,11 @@ CHROOT_TOOL = TOP / "tests" / "tools" / "chroot"
 # waiting would be lost.
 LARGE_RINGS = ["-m", "8M"]
 
+# Before a perf that records what tables and call graphs are compared of: files are at the same addresses after an exec. perf
+# orders the children of a step by their symbols' places in the file, but by addresses where one has no symbol; if these are
+# not one order, it may find a child again or not.
+SAME_PLACES = ["setarch", "-R"]
+
 # Bits of capability sets, linux/capability.h.
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
 

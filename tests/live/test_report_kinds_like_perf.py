@@ -14,6 +14,7 @@ import shutil
 import pytest
 
 from harness.agent import Private
+from harness.machine import SAME_PLACES
 from harness.process import run
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -142,7 +143,7 @@ def options_of(kind):
 def record(kind, private):
     """The file's name."""
     how, perf = KINDS[kind], private.program("perf")
-    perf("record", "-q", *how.record, "-o", "perf.data", *how.command(private.folder), timeout=120)
+    perf.inside(SAME_PLACES)("record", "-q", *how.record, "-o", "perf.data", *how.command(private.folder), timeout=120)
     if not how.inject:
         return "perf.data"
     perf("inject", "--jit", "-i", "perf.data", "-o", "jitted.data", timeout=120)

@@ -10,6 +10,7 @@ import re
 
 import pytest
 
+from harness.machine import SAME_PLACES
 from harness.process import run
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -81,7 +82,7 @@ def recordings(chroot, perf_sid, tmp_path_factory):
             run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", *flags,
                  "-o", program, PROGRAMS / source])
             data = folder / f"{name}.data"
-            perf_sid("record", "-q", *options, "-o", data, program, *arguments)
+            perf_sid.inside(SAME_PLACES)("record", "-q", *options, "-o", data, program, *arguments)
             text = perf_sid("script", "-i", data, "--no-inline", "--show-mmap-events", "-F", FIELDS,
                             "--max-stack", "127").stdout
             made[name] = data, text

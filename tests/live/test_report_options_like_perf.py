@@ -13,6 +13,7 @@ import re
 
 import pytest
 
+from harness.machine import SAME_PLACES
 from harness.process import Program, run
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -84,7 +85,7 @@ def recordings(perf_sid, tmp_path_factory):
             program = folder / name.replace(" ", "-")
             made[name] = program.with_suffix(".data")
             run([compiler, "-g", *flags, "-o", program, PROGRAMS / source])
-            perf_sid("record", "-q", *options, "-o", made[name], program, *arguments, timeout=120)
+            perf_sid.inside(SAME_PLACES)("record", "-q", *options, "-o", made[name], program, *arguments, timeout=120)
         return made[name]
 
     return record
