@@ -204,8 +204,8 @@ struct error *annotation_create(const struct entries *entries,
 	if (!out)
 		return error_no_memory();
 	out->is_python = frame->kind == PROFILE_FRAME_PYTHON;
-	out->total_period = entries->tree->period;
-	out->total_count = entries->tree->count;
+	out->total_period = entries->made.tree->period;
+	out->total_count = entries->made.tree->count;
 	error = annotate(&a);
 	if (error) {
 		annotation_destroy(out);

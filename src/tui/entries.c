@@ -9,6 +9,11 @@
 #include "view/report.h"
 #include "view/text.h"
 
+enum {
+	/* Columns of a file with its folders. */
+	PATH_WIDTH_MAX = 60,
+};
+
 /* --- Chains ------------------------------------------------------------- */
 
 static bool is_fractal(const struct entries *e)
@@ -20,7 +25,7 @@ static bool is_fractal(const struct entries *e)
 static struct error *copy_branches(struct entries *e, uint32_t entry_branches,
 				   uint32_t entry_steps)
 {
-	const struct chains *c = &e->chains;
+	const struct chains *c = &e->made.chains;
 
 	for (size_t i = 0; i < c->branches.count; i++) {
 		const struct chain_branch *b = &c->branches.data[i];
@@ -39,11 +44,11 @@ static struct error *copy_branches(struct entries *e, uint32_t entry_branches,
 			copy.first_child = entry_branches + b->first_child;
 		if (b->next != PROFILE_NONE)
 			copy.next = entry_branches + b->next;
-		if (!vec_push(&e->branches, copy))
+		if (!vec_push(&e->made.branches, copy))
 			return error_no_memory();
 	}
 	for (size_t i = 0; i < c->steps.count; i++)
-		if (!vec_push(&e->steps, c->steps.data[i]))
+		if (!vec_push(&e->made.steps, c->steps.data[i]))
 			return error_no_memory();
 	return NULL;
 }
@@ -54,25 +59,27 @@ static struct error *build_chains(struct entries *e, uint32_t entry,
 {
 	const struct report_options *o = &e->options;
 	double part = o->callgraph.threshold / 100.0;
-	uint32_t branches = (uint32_t)e->branches.count;
-	uint32_t steps = (uint32_t)e->steps.count;
+	uint32_t branches = (uint32_t)e->made.branches.count;
+	uint32_t steps = (uint32_t)e->made.steps.count;
 	struct chains_options how = {
 		.caller_order = report_caller_order(o),
-		.min_hit = (uint64_t)((double)e->tree->graph_period * part),
+		.min_hit =
+			(uint64_t)((double)e->made.tree->graph_period * part),
 		.min_part = is_fractal(e) ? part : -1.0,
 	};
 	struct error *error = NULL;
 
-	if (!e->has_chains)
-		error = chains_init(&e->chains, e->tree);
+	if (!e->made.has_chains)
+		error = chains_init(&e->made.chains, e->made.tree);
 	if (error)
 		return error;
-	e->has_chains = true;
-	error = chains_build(&e->chains, entry, &how);
+	e->made.has_chains = true;
+	error = chains_build(&e->made.chains, entry, &how);
 	if (error)
 		return error;
-	*first = e->chains.first == PROFILE_NONE ? BROWSER_NONE
-						 : branches + e->chains.first;
+	*first = e->made.chains.first == PROFILE_NONE
+			 ? BROWSER_NONE
+			 : branches + e->made.chains.first;
 	return copy_branches(e, branches, steps);
 }
 
@@ -93,10 +100,10 @@ static struct error *add_rest(struct entries *e, uint32_t parent,
 
 	if (!count)
 		return NULL;
-	if (!vec_push(&e->branches, rest))
+	if (!vec_push(&e->made.branches, rest))
 		return error_no_memory();
-	return browser_add(&e->browser, parent, ENTRIES_REST,
-			   (uint32_t)e->branches.count - 1, false);
+	return browser_add(&e->made.browser, parent, ENTRIES_REST,
+			   (uint32_t)e->made.branches.count - 1, false);
 }
 
 /* Siblings; period and count are what they and those left out weigh. */
@@ -108,14 +115,14 @@ static struct error *add_branches(struct entries *e, uint32_t parent,
 	uint32_t added = 0;
 
 	for (uint32_t id = first; id != BROWSER_NONE;) {
-		struct entries_branch *branch = &e->branches.data[id];
+		struct entries_branch *branch = &e->made.branches.data[id];
 		struct error *error;
 
 		branch->total = total;
 		period -= branch->period;
 		count -= branch->count;
-		error = browser_add(&e->browser, parent, ENTRIES_BRANCH, id,
-				    branch_can_open(branch));
+		error = browser_add(&e->made.browser, parent, ENTRIES_BRANCH,
+				    id, branch_can_open(branch));
 		if (error)
 			return error;
 		if (++added == limit)
@@ -131,7 +138,7 @@ static struct error *add_steps(struct entries *e, uint32_t parent,
 {
 	for (uint32_t i = from; i < branch->steps; i++) {
 		struct error *error =
-			browser_add(&e->browser, parent, ENTRIES_STEP,
+			browser_add(&e->made.browser, parent, ENTRIES_STEP,
 				    branch->first_step + i, false);
 
 		if (error)
@@ -143,8 +150,8 @@ static struct error *add_steps(struct entries *e, uint32_t parent,
 static struct error *fill_entry(struct entries *e, uint32_t node,
 				uint32_t entry)
 {
-	uint64_t whole = e->tree->entries.data[entry].period;
-	uint64_t total = is_fractal(e) ? whole : e->tree->period;
+	uint64_t whole = e->made.tree->entries.data[entry].period;
+	uint64_t total = is_fractal(e) ? whole : e->made.tree->period;
 	uint32_t first = BROWSER_NONE;
 	struct entries_branch run;
 	struct error *error = build_chains(e, entry, &first);
@@ -152,11 +159,12 @@ static struct error *fill_entry(struct entries *e, uint32_t node,
 	if (error)
 		return error;
 	if (first == BROWSER_NONE)
-		return add_rest(e, node, e->chains.hit, e->chains.count, total);
-	run = e->branches.data[first];
+		return add_rest(e, node, e->made.chains.hit,
+				e->made.chains.count, total);
+	run = e->made.branches.data[first];
 	if (run.next != BROWSER_NONE || run.period != whole)
-		return add_branches(e, node, first, total, e->chains.hit,
-				    e->chains.count);
+		return add_branches(e, node, first, total, e->made.chains.hit,
+				    e->made.chains.count);
 	/* What is all of the entry needs no percentage. */
 	error = add_steps(e, node, &run, 0);
 	return error ? error
@@ -167,7 +175,7 @@ static struct error *fill_entry(struct entries *e, uint32_t node,
 static struct error *fill_branch(struct entries *e, uint32_t node,
 				 uint32_t branch)
 {
-	struct entries_branch b = e->branches.data[branch];
+	struct entries_branch b = e->made.branches.data[branch];
 	struct error *error = add_steps(e, node, &b, 1);
 
 	return error ? error
@@ -188,19 +196,18 @@ static struct error *fill(void *arg, struct browser *browser, uint32_t node)
 
 /* --- Building ----------------------------------------------------------- */
 
-/* What is made of the samples; places aside. */
-static void drop_tree(struct entries *e)
+static void drop_made(struct entries_made *made)
 {
-	browser_deinit(&e->browser);
-	if (e->has_chains)
-		chains_deinit(&e->chains);
-	if (e->tree)
-		entry_text_deinit(&e->text);
-	calltree_destroy(e->tree);
-	vec_deinit(&e->order);
-	vec_deinit(&e->branches);
-	vec_deinit(&e->steps);
-	free(e->keep);
+	browser_deinit(&made->browser);
+	if (made->has_chains)
+		chains_deinit(&made->chains);
+	if (made->tree)
+		entry_text_deinit(&made->text);
+	calltree_destroy(made->tree);
+	vec_deinit(&made->order);
+	vec_deinit(&made->branches);
+	vec_deinit(&made->steps);
+	free(made->keep);
 }
 
 static void drop_places(struct entries *e)
@@ -209,19 +216,12 @@ static void drop_places(struct entries *e)
 	free(e->parents);
 }
 
-/* Lets go of the tree, which the caller has kept. */
-static void forget_tree(struct entries *e)
+/* Nothing is made, for so many rows on the screen. */
+static struct entries_made made_nothing(size_t height)
 {
-	size_t height = e->browser.height;
-
-	e->browser = (struct browser){ .height = height,
-				       .text = STRBUF_INIT };
-	e->has_chains = false;
-	e->tree = NULL;
-	memset(&e->order, 0, sizeof(e->order));
-	memset(&e->branches, 0, sizeof(e->branches));
-	memset(&e->steps, 0, sizeof(e->steps));
-	e->keep = NULL;
+	return (struct entries_made){
+		.browser = { .height = height, .text = STRBUF_INIT },
+	};
 }
 
 static bool is_kept(const struct profile *profile, size_t row, const void *arg)
@@ -230,7 +230,7 @@ static bool is_kept(const struct profile *profile, size_t row, const void *arg)
 
 	return watch_goes_on(e->watch, "counting samples", row,
 			     profile->samples.rows) &&
-	       (!e->keep || e->keep[row]);
+	       (!e->made.keep || e->made.keep[row]);
 }
 
 /* The filters of the command line, and the zooms if they keep the totals. */
@@ -260,7 +260,7 @@ static struct error *build_tree(struct entries *e)
 	};
 	struct error *error = zooms_keep_rows(&e->zooms, e->profile,
 					      e->locations, options.children,
-					      &e->keep);
+					      &e->made.keep);
 	struct calltree *tree = NULL;
 
 	if (!error)
@@ -269,16 +269,18 @@ static struct error *build_tree(struct entries *e)
 	if (!error)
 		error = watch_error(e->watch);
 	if (!error)
-		error = entry_order(tree, &e->options, e->watch, &e->order);
+		error = entry_order(tree, &e->options, e->watch,
+				    &e->made.order);
 	if (!error && e->options.relative)
-		report_take_listed(tree, &e->order);
+		report_take_listed(tree, &e->made.order);
 	if (!error)
-		error = entry_text_init(&e->text, tree, &e->options, &e->order);
+		error = entry_text_init(&e->made.text, tree, &e->options,
+					&e->made.order);
 	if (error) {
 		calltree_destroy(tree);
 		return error;
 	}
-	e->tree = tree;
+	e->made.tree = tree;
 	return NULL;
 }
 
@@ -291,15 +293,16 @@ bool entries_are_functions(const struct entries *entries)
 /* An entry has a frame only if entries are told apart by what frames have. */
 static bool is_listed(const struct entries *e, uint32_t id)
 {
-	const struct calltree_entry *entry = &e->tree->entries.data[id];
+	const struct calltree_entry *entry = &e->made.tree->entries.data[id];
 	bool has_frames = entries_are_functions(e) ||
 			  (report_has_key(&e->options, REPORT_DSO) &&
 			   !zooms_has(&e->zooms, ZOOM_SYMBOL));
 
-	if (!report_is_heavy_enough(&e->options, e->tree, entry))
+	if (!report_is_heavy_enough(&e->options, e->made.tree, entry))
 		return false;
-	return !has_frames || zooms_keep_frame(&e->zooms, e->profile,
-					       entry_frame(e->tree, entry));
+	return !has_frames ||
+	       zooms_keep_frame(&e->zooms, e->profile,
+				entry_frame(e->made.tree, entry));
 }
 
 static void node_text(void *arg, const struct browser *browser, uint32_t node,
@@ -313,16 +316,16 @@ static struct error *list_entries(struct entries *e)
 					       .watch = e->watch };
 	bool chains = e->options.callgraph.type != CALLGRAPH_NONE;
 	struct error *error = NULL;
-	size_t height = e->browser.height;
+	size_t height = e->made.browser.height;
 
-	browser_init(&e->browser, &source);
-	browser_resize(&e->browser, height);
-	for (size_t i = 0; i < e->order.count && !error; i++)
-		if (is_listed(e, e->order.data[i]))
-			error = browser_add(&e->browser, BROWSER_NONE,
-					    ENTRIES_ENTRY, e->order.data[i],
-					    chains);
-	return error ? error : browser_show(&e->browser);
+	browser_init(&e->made.browser, &source);
+	browser_resize(&e->made.browser, height);
+	for (size_t i = 0; i < e->made.order.count && !error; i++)
+		if (is_listed(e, e->made.order.data[i]))
+			error = browser_add(&e->made.browser, BROWSER_NONE,
+					    ENTRIES_ENTRY,
+					    e->made.order.data[i], chains);
+	return error ? error : browser_show(&e->made.browser);
 }
 
 /* What is equal for the same entry of two trees. */
@@ -335,9 +338,9 @@ struct entry_name {
 
 static struct entry_name name_of(const struct entries *e, uint32_t id)
 {
-	const struct calltree_entry *entry = &e->tree->entries.data[id];
-	const struct profile_frame *frame = entry_frame(e->tree, entry);
-	const struct profile_task *task = entry_task(e->tree, entry);
+	const struct calltree_entry *entry = &e->made.tree->entries.data[id];
+	const struct profile_frame *frame = entry_frame(e->made.tree, entry);
+	const struct profile_task *task = entry_task(e->made.tree, entry);
 	struct entry_name name = { .symbol = PROFILE_NONE,
 				   .task = task->comm };
 
@@ -356,15 +359,15 @@ static bool select_name(struct entries *e, struct entry_name name,
 {
 	if (any_line)
 		name.line = 0;
-	for (size_t i = 0; i < e->browser.rows.count; i++) {
-		uint32_t node = e->browser.rows.data[i];
+	for (size_t i = 0; i < e->made.browser.rows.count; i++) {
+		uint32_t node = e->made.browser.rows.data[i];
 		struct entry_name other =
-			name_of(e, e->browser.nodes.data[node].ref);
+			name_of(e, e->made.browser.nodes.data[node].ref);
 
 		if (any_line)
 			other.line = 0;
 		if (!memcmp(&other, &name, sizeof(other))) {
-			browser_select(&e->browser, i);
+			browser_select(&e->made.browser, i);
 			return true;
 		}
 	}
@@ -411,50 +414,43 @@ static void take_back(struct entries *e, struct entries *before)
 static void drop_unzoomed(struct entries *e)
 {
 	if (e->unzoomed)
-		drop_tree(e->unzoomed);
+		drop_made(&e->unzoomed->made);
 	free(e->unzoomed);
 	e->unzoomed = NULL;
 }
 
-/* Takes the tree of `before` over, to be there when the zooms are left. */
+/* Takes over what `before` had, to be there when the zooms are left. */
 static void keep_unzoomed(struct entries *e, struct entries *before)
 {
 	drop_unzoomed(e);
-	e->unzoomed = malloc(sizeof(*before));
+	e->unzoomed = malloc(sizeof(*e->unzoomed));
 	if (e->unzoomed)
-		*e->unzoomed = *before;
+		*e->unzoomed = (struct entries_unzoomed){
+			.options = before->made_of.options,
+			.made = before->made,
+		};
 	else
-		drop_tree(before);
+		drop_made(&before->made);
 }
 
-/* It was made of the same options, and of no zooms. */
 static bool has_unzoomed(const struct entries *e)
 {
 	return e->unzoomed && !e->zooms.count &&
-	       !memcmp(&e->unzoomed->made_of.options, &e->options,
-		       sizeof(e->options));
+	       !memcmp(&e->unzoomed->options, &e->options, sizeof(e->options));
 }
 
 static void take_unzoomed(struct entries *e)
 {
-	struct entries *kept = e->unzoomed;
-	size_t height = e->browser.height;
+	size_t height = e->made.browser.height;
 
-	drop_tree(e);
-	e->browser = kept->browser;
-	e->chains = kept->chains;
-	e->has_chains = kept->has_chains;
-	e->text = kept->text;
-	e->tree = kept->tree;
-	e->order = kept->order;
-	memcpy(&e->branches, &kept->branches, sizeof(e->branches));
-	memcpy(&e->steps, &kept->steps, sizeof(e->steps));
-	e->keep = kept->keep;
+	drop_made(&e->made);
+	e->made = e->unzoomed->made;
+	free(e->unzoomed);
 	e->unzoomed = NULL;
-	free(kept);
 	zooms_deinit(&e->made_of.zooms);
+	e->made_of.options = e->options;
 	e->made_of.whole = e->whole;
-	browser_resize(&e->browser, height);
+	browser_resize(&e->made.browser, height);
 }
 
 /* Between functions and lines the function stays. */
@@ -467,14 +463,14 @@ static void select_again(struct entries *e, struct entry_name name)
 /* The new is there: the tree before goes, or waits until zooms are left. */
 static void replace(struct entries *e, struct entries *before, bool places)
 {
-	bool was_whole = !before->made_of.zooms.count && before->tree;
+	bool was_whole = !before->made_of.zooms.count && before->made.tree;
 
-	if (places)
+	if (places || !e->zooms.count)
 		drop_unzoomed(e);
 	if (!places && was_whole && e->zooms.count)
 		keep_unzoomed(e, before);
 	else
-		drop_tree(before);
+		drop_made(&before->made);
 	if (places)
 		drop_places(before);
 	e->made_of.options = e->options;
@@ -487,10 +483,10 @@ static struct error *build_anew(struct entries *e, bool places)
 	struct entries before = *e;
 	struct error *error;
 
-	forget_tree(e);
+	e->made = made_nothing(before.made.browser.height);
 	error = make(e, places);
 	if (error) {
-		drop_tree(e);
+		drop_made(&e->made);
 		if (places)
 			drop_places(e);
 		take_back(e, &before);
@@ -517,6 +513,18 @@ struct error *entries_rebuild(struct entries *entries, bool places)
 	return error;
 }
 
+/* Of the files with their folders. */
+static size_t path_width(const struct profile *profile)
+{
+	size_t most = 0;
+
+	vec_for_each(dso, &profile->dsos)
+		if (dso->long_name != PROFILE_NONE &&
+		    profile->string_lengths.data[dso->long_name] > most)
+			most = profile->string_lengths.data[dso->long_name];
+	return most < PATH_WIDTH_MAX ? most : PATH_WIDTH_MAX;
+}
+
 struct error *entries_create(const struct profile *profile,
 			     const struct report_options *options,
 			     uint32_t event, struct watch *watch,
@@ -532,7 +540,8 @@ struct error *entries_create(const struct profile *profile,
 			       .event = event,
 			       .watch = watch,
 			       .cell = STRBUF_INIT };
-	e->browser.text = (struct strbuf)STRBUF_INIT;
+	e->made = made_nothing(0);
+	e->path_width = path_width(profile);
 	e->all_period = profile->events.data[event].period;
 	report_settle(profile, &e->options);
 	error = entries_rebuild(e, true);
@@ -548,7 +557,7 @@ void entries_destroy(struct entries *entries)
 {
 	if (!entries)
 		return;
-	drop_tree(entries);
+	drop_made(&entries->made);
 	drop_unzoomed(entries);
 	drop_places(entries);
 	zooms_deinit(&entries->zooms);
@@ -572,24 +581,24 @@ struct error *entries_leave(struct entries *entries, bool *left)
 
 uint32_t entries_selected(const struct entries *entries)
 {
-	uint32_t root = browser_root(&entries->browser,
-				     browser_selected(&entries->browser));
+	const struct browser *b = &entries->made.browser;
+	uint32_t root = browser_root(b, browser_selected(b));
 
-	return root == BROWSER_NONE ? BROWSER_NONE
-				    : entries->browser.nodes.data[root].ref;
+	return root == BROWSER_NONE ? BROWSER_NONE : b->nodes.data[root].ref;
 }
 
 /* The location that a row of a chain shows, or PROFILE_NONE. */
-static uint32_t node_location(const struct entries *e,
+static uint32_t node_location(const struct entries_made *made,
 			      const struct browser_node *node)
 {
 	switch (node->kind) {
 	case ENTRIES_ENTRY:
-		return e->tree->entries.data[node->ref].location;
+		return made->tree->entries.data[node->ref].location;
 	case ENTRIES_BRANCH:
-		return e->steps.data[e->branches.data[node->ref].first_step];
+		return made->steps
+			.data[made->branches.data[node->ref].first_step];
 	case ENTRIES_STEP:
-		return e->steps.data[node->ref];
+		return made->steps.data[node->ref];
 	}
 	return PROFILE_NONE;
 }
@@ -597,16 +606,17 @@ static uint32_t node_location(const struct entries *e,
 const struct profile_frame *
 entries_selected_frame(const struct entries *entries)
 {
-	uint32_t id = browser_selected(&entries->browser);
+	const struct browser *b = &entries->made.browser;
+	uint32_t id = browser_selected(b);
 	uint32_t location, frame;
 
 	if (id == BROWSER_NONE)
 		return NULL;
-	if (entries->browser.nodes.data[id].kind == ENTRIES_ENTRY &&
+	if (b->nodes.data[id].kind == ENTRIES_ENTRY &&
 	    !entries_are_functions(entries) &&
 	    !report_has_key(&entries->options, REPORT_DSO))
 		return NULL;
-	location = node_location(entries, &entries->browser.nodes.data[id]);
+	location = node_location(&entries->made, &b->nodes.data[id]);
 	if (location == PROFILE_NONE)
 		return NULL;
 	frame = entries->locations->all.data[location].frame;
@@ -629,13 +639,14 @@ static enum report_key task_key(enum zoom_kind kind)
 bool entries_selected_task(const struct entries *entries, enum zoom_kind kind,
 			   struct zoom *ret)
 {
+	const struct calltree *tree = entries->made.tree;
 	uint32_t id = entries_selected(entries);
 	const struct profile_task *task;
 
 	if (id == BROWSER_NONE ||
 	    !report_has_key(&entries->options, task_key(kind)))
 		return false;
-	task = entry_task(entries->tree, &entries->tree->entries.data[id]);
+	task = entry_task(tree, &tree->entries.data[id]);
 	*ret = (struct zoom){ .kind = kind,
 			      .id = kind == ZOOM_THREAD ? task->tid : task->pid,
 			      .name = task->comm };
@@ -648,8 +659,6 @@ enum {
 	/* "- " or "+ ", and what a level is indented by. */
 	SIGN_WIDTH = 2,
 	LEVEL_WIDTH = 3,
-	/* Of a file with its folders. */
-	PATH_WIDTH_MAX = 60,
 	/* Deeper levels are told by number. */
 	LEVELS_DRAWN = 20,
 	PERCENT_WIDTH = 8,
@@ -672,22 +681,10 @@ static size_t key_limit(enum report_key key)
 	}
 }
 
-/* Of the files with their folders. */
-static size_t path_width(const struct profile *profile)
-{
-	size_t most = 0;
-
-	vec_for_each(dso, &profile->dsos)
-		if (dso->long_name != PROFILE_NONE &&
-		    profile->string_lengths.data[dso->long_name] > most)
-			most = profile->string_lengths.data[dso->long_name];
-	return most < PATH_WIDTH_MAX ? most : PATH_WIDTH_MAX;
-}
-
 /* Columns of a column; 0: it is the last, and takes what it needs. */
 static size_t column_width(const struct entries *e, size_t column)
 {
-	struct report_column c = e->text.columns.list[column];
+	struct report_column c = e->made.text.columns.list[column];
 	size_t width;
 
 	switch (c.field) {
@@ -700,11 +697,11 @@ static size_t column_width(const struct entries *e, size_t column)
 	case REPORT_FIELD_KEY:
 		break;
 	}
-	if (column + 1 == e->text.columns.count)
+	if (column + 1 == e->made.text.columns.count)
 		return 0;
-	width = e->text.widths[c.key];
+	width = e->made.text.widths[c.key];
 	if (e->verbose && c.key == REPORT_DSO)
-		return path_width(e->profile);
+		return e->path_width;
 	return width < key_limit(c.key) ? width : key_limit(c.key);
 }
 
@@ -725,7 +722,7 @@ static void next_column(const struct entries *e, struct line *line,
 {
 	if (column)
 		strbuf_puts(&line->text, "  ");
-	if (*fixed && !is_number(e->text.columns.list[column])) {
+	if (*fixed && !is_number(e->made.text.columns.list[column])) {
 		line->fixed = line->text.len;
 		*fixed = false;
 	}
@@ -737,13 +734,13 @@ void entries_titles(const struct entries *entries, struct line *line)
 
 	line_clear(line);
 	strbuf_fill(&line->text, ' ', SIGN_WIDTH);
-	for (size_t i = 0; i < entries->text.columns.count; i++) {
-		const char *title = entry_text_title(&entries->text, i);
+	for (size_t i = 0; i < entries->made.text.columns.count; i++) {
+		const char *title = entry_text_title(&entries->made.text, i);
 
 		next_column(entries, line, i, &fixed);
 		line_align(&line->text, title, strlen(title),
 			    column_width(entries, i),
-			    is_number(entries->text.columns.list[i]));
+			    is_number(entries->made.text.columns.list[i]));
 	}
 }
 
@@ -761,27 +758,28 @@ static void put_sign(const struct browser_node *node, struct strbuf *out)
 static void put_cell(struct entries *e, uint32_t entry, size_t column,
 		     struct strbuf *out)
 {
-	struct report_column c = e->text.columns.list[column];
+	struct report_column c = e->made.text.columns.list[column];
 	const struct profile_frame *frame =
-		entry_frame(e->tree, &e->tree->entries.data[entry]);
+		entry_frame(e->made.tree, &e->made.tree->entries.data[entry]);
 	const struct profile_dso *dso =
 		frame ? profile_dso(e->profile, frame->dso) : NULL;
 
 	if (e->verbose && dso && !is_number(c) && c.key == REPORT_DSO)
 		text_string(out, e->profile, dso->long_name, "[unknown]");
 	else
-		entry_text_cell(&e->text, entry, column, out);
+		entry_text_cell(&e->made.text, entry, column, out);
 }
 
 static void entry_row(struct entries *e, const struct browser_node *node,
 		      struct line *line)
 {
-	const struct calltree_entry *entry = &e->tree->entries.data[node->ref];
+	const struct calltree_entry *entry =
+		&e->made.tree->entries.data[node->ref];
 	bool fixed = true;
 
 	put_sign(node, &line->text);
-	for (size_t i = 0; i < e->text.columns.count; i++) {
-		struct report_column c = e->text.columns.list[i];
+	for (size_t i = 0; i < e->made.text.columns.count; i++) {
+		struct report_column c = e->made.text.columns.list[i];
 
 		strbuf_clear(&e->cell);
 		put_cell(e, node->ref, i, &e->cell);
@@ -796,7 +794,7 @@ static void entry_row(struct entries *e, const struct browser_node *node,
 				c.field == REPORT_FIELD_CHILDREN
 					? entry->period
 					: entry->self_period,
-				e->tree->shown_period);
+				e->made.tree->shown_period);
 		}
 	}
 }
@@ -834,24 +832,24 @@ static void put_indent(const struct browser_node *node, struct strbuf *out)
 static void branch_row(struct entries *e, const struct browser_node *node,
 		       struct line *line)
 {
-	const struct entries_branch *branch = &e->branches.data[node->ref];
+	const struct entries_branch *branch = &e->made.branches.data[node->ref];
 
 	put_indent(node, &line->text);
 	put_sign(node, &line->text);
 	line->number = line->text.len;
 	put_value(e, branch, &line->text);
 	line->number_end = line->text.len;
-	line->percent = percent_of(branch->period, e->tree->period);
+	line->percent = percent_of(branch->period, e->made.tree->period);
 }
 
 static void put_step(struct entries *e, const struct browser_node *node,
 		     struct strbuf *out)
 {
-	uint32_t location = node_location(e, node);
+	uint32_t location = node_location(&e->made, node);
 	uint32_t id = e->locations->all.data[location].frame;
 	const struct profile_dso *dso = NULL;
 
-	chain_step_text(e->tree, &e->options, location, out);
+	chain_step_text(e->made.tree, &e->options, location, out);
 	if (id != PROFILE_NONE)
 		dso = profile_dso(e->profile,
 				  profile_frame(e->profile, id)->dso);
@@ -865,14 +863,15 @@ static void put_step(struct entries *e, const struct browser_node *node,
 static void step_row(struct entries *e, const struct browser_node *node,
 		     struct line *line)
 {
-	const struct browser_node *parent = &e->browser.nodes.data[node->parent];
+	const struct browser_node *parent =
+		&e->made.browser.nodes.data[node->parent];
 	struct strbuf *out = &line->text;
 
 	put_indent(parent->kind == ENTRIES_BRANCH ? parent : node, out);
 	strbuf_fill(out, ' ', SIGN_WIDTH);
 	if (parent->kind == ENTRIES_BRANCH) {
 		strbuf_clear(&e->cell);
-		put_value(e, &e->branches.data[parent->ref], &e->cell);
+		put_value(e, &e->made.branches.data[parent->ref], &e->cell);
 		strbuf_fill(out, ' ', e->cell.len);
 	}
 	put_step(e, node, out);
@@ -880,7 +879,7 @@ static void step_row(struct entries *e, const struct browser_node *node,
 
 void entries_row(struct entries *entries, uint32_t id, struct line *line)
 {
-	const struct browser_node *node = &entries->browser.nodes.data[id];
+	const struct browser_node *node = &entries->made.browser.nodes.data[id];
 	struct strbuf *out = &line->text;
 
 	line_clear(line);
@@ -915,8 +914,8 @@ static void node_text(void *arg, const struct browser *browser, uint32_t id,
 		put_step(e, node, out);
 		return;
 	}
-	for (size_t i = 0; i < e->text.columns.count; i++)
-		if (!is_number(e->text.columns.list[i])) {
+	for (size_t i = 0; i < e->made.text.columns.count; i++)
+		if (!is_number(e->made.text.columns.list[i])) {
 			put_cell(e, node->ref, i, out);
 			strbuf_putc(out, ' ');
 		}
@@ -924,7 +923,7 @@ static void node_text(void *arg, const struct browser *browser, uint32_t id,
 
 void entries_title(const struct entries *entries, struct strbuf *out)
 {
-	const struct calltree *tree = entries->tree;
+	const struct calltree *tree = entries->made.tree;
 	const struct profile_event *event =
 		&entries->profile->events.data[entries->event];
 

@@ -65,6 +65,27 @@ struct entries_choice {
 	bool whole;
 };
 
+/* What is made of the samples and such a choice. */
+struct entries_made {
+	uint8_t *keep;
+	struct calltree *tree;
+	entry_vec order;
+	struct entry_text text;
+	struct browser browser;
+	/* Chains of the entries that were opened. */
+	struct chains chains;
+	bool has_chains;
+	VEC(struct entries_branch) branches;
+	/* Locations. */
+	VEC(uint32_t) steps;
+};
+
+/* It is kept with the options that it was made of, and no zooms. */
+struct entries_unzoomed {
+	struct report_options options;
+	struct entries_made made;
+};
+
 struct entries {
 	const struct profile *profile;
 	/* Settled and arranged; change them by entries_change(). */
@@ -79,26 +100,17 @@ struct entries {
 	/* Of that what the rest was made of. */
 	struct entries_choice made_of;
 	/* The report without zooms, kept while there are any; or NULL. */
-	struct entries *unzoomed;
+	struct entries_unzoomed *unzoomed;
 
 	/* Made of that. */
 	struct locations *locations;
 	/* As calltree_options has them, or NULL. */
 	uint32_t *parents;
-	uint8_t *keep;
-	struct calltree *tree;
-	entry_vec order;
-	struct entry_text text;
-	struct browser browser;
+	struct entries_made made;
 	/* Samples of the event, zoomed into or not. */
 	uint64_t all_period;
-
-	/* Chains of the entries that were opened. */
-	struct chains chains;
-	bool has_chains;
-	VEC(struct entries_branch) branches;
-	/* Locations. */
-	VEC(uint32_t) steps;
+	/* Columns of the longest path of a file. */
+	size_t path_width;
 	struct strbuf cell;
 };
 

@@ -36,8 +36,8 @@ static void add_function(struct menu *menu, const struct entries *e,
 			 const char *name)
 {
 	const struct profile_frame *frame = entries_selected_frame(e);
-	uint32_t node = browser_selected(&e->browser);
-	bool is_function = e->browser.nodes.data[node].kind != ENTRIES_ENTRY ||
+	uint32_t node = browser_selected(&e->made.browser);
+	bool is_function = e->made.browser.nodes.data[node].kind != ENTRIES_ENTRY ||
 			   entries_are_functions(e);
 
 	if (is_function && frame && frame->symbol != PROFILE_NONE)
@@ -72,7 +72,7 @@ static void add_dso_zoom(struct menu *menu, const struct entries *e)
 	put_string(&name, e, dso ? dso->short_name : PROFILE_NONE, "[unknown]");
 	if (zooms_has(&e->zooms, ZOOM_DSO))
 		menu_add(menu, 'd', "d", "Zoom out of the file");
-	else if (browser_selected(&e->browser) != BROWSER_NONE)
+	else if (browser_selected(&e->made.browser) != BROWSER_NONE)
 		menu_add(menu, 'd', "d", "Zoom into the file %s", name.data);
 }
 
@@ -93,7 +93,7 @@ static void add_zooms(struct menu *menu, const struct entries *e)
 static void add_opening(struct menu *menu, const struct entries *e,
 			const char *name)
 {
-	const struct browser *b = &e->browser;
+	const struct browser *b = &e->made.browser;
 	uint32_t id = browser_selected(b);
 	uint32_t root = browser_root(b, id);
 
@@ -113,7 +113,7 @@ static void fill(struct menu *menu, const struct entries *e, bool has_events)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 
-	if (browser_selected(&e->browser) != BROWSER_NONE) {
+	if (browser_selected(&e->made.browser) != BROWSER_NONE) {
 		put_row_name(&name, e);
 		add_function(menu, e, name.data);
 		menu_add(menu, 'D', "D", "Details of %s", name.data);

@@ -112,7 +112,7 @@ static struct error *show_event(struct report_view *r, size_t index)
 	if (error)
 		return error;
 	r->current = index;
-	r->view.browser = &(*entries)->browser;
+	r->view.browser = &(*entries)->made.browser;
 	return NULL;
 }
 
@@ -142,7 +142,7 @@ static void format_choices(const struct report_view *r,
 			   const zoom_choice_vec *choices, struct strbuf *out)
 {
 	const struct entries *e = entries_of(r);
-	uint64_t total = e->tree->period;
+	uint64_t total = e->made.tree->period;
 
 	vec_for_each(choice, choices) {
 		struct strbuf percent = STRBUF_INIT;
@@ -192,7 +192,8 @@ static struct error *choose(struct report_view *r, enum zoom_kind kind)
 	const struct entries *e = entries_of(r);
 	zoom_choice_vec choices = {};
 	struct error *error =
-		zoom_choices(r->profile, e->event, e->keep, kind, &choices);
+		zoom_choices(r->profile, e->event, e->made.keep, kind,
+			     &choices);
 
 	if (!error && choices.count < 2)
 		ui_say(r->ui, "all that is shown is of one %s",
@@ -416,10 +417,10 @@ static struct error *toggle_row(struct report_view *r)
 static struct error *annotate(struct report_view *r)
 {
 	struct entries *e = entries_of(r);
-	uint32_t node = browser_selected(&e->browser);
+	uint32_t node = browser_selected(&e->made.browser);
 
 	if (node != BROWSER_NONE &&
-	    e->browser.nodes.data[node].kind == ENTRIES_ENTRY &&
+	    e->made.browser.nodes.data[node].kind == ENTRIES_ENTRY &&
 	    !entries_are_functions(e)) {
 		ui_say(r->ui, "this row is no function (see --sort)");
 		return NULL;
@@ -435,7 +436,7 @@ static struct error *show_details(struct report_view *r)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *error;
 
-	if (browser_selected(&e->browser) == BROWSER_NONE)
+	if (browser_selected(&e->made.browser) == BROWSER_NONE)
 		return NULL;
 	row_details(e, &text);
 	error = strbuf_error(&text);

@@ -82,14 +82,14 @@ static void put_weight(const struct entries *e, const char *name,
 		       uint64_t period, struct strbuf *out)
 {
 	strbuf_printf(out, "%-14s: %" PRIu64 ", ", name, period);
-	text_percent(out, period, e->tree->shown_period);
+	text_percent(out, period, e->made.tree->shown_period);
 	strbuf_putc(out, '\n');
 }
 
 static void put_entry(const struct entries *e,
 		      const struct calltree_entry *entry, struct strbuf *out)
 {
-	const struct profile_task *task = entry_task(e->tree, entry);
+	const struct profile_task *task = entry_task(e->made.tree, entry);
 
 	if (e->options.children)
 		put_weight(e, "with callees", entry->period, out);
@@ -113,7 +113,7 @@ static void put_branch(const struct entries *e,
 
 void row_details(const struct entries *entries, struct strbuf *out)
 {
-	const struct browser *b = &entries->browser;
+	const struct browser *b = &entries->made.browser;
 	const struct browser_node *node =
 		&b->nodes.data[browser_selected(b)];
 	const struct profile_frame *frame = entries_selected_frame(entries);
@@ -123,8 +123,9 @@ void row_details(const struct entries *entries, struct strbuf *out)
 		put_dso(entries->profile, frame->dso, out);
 	}
 	if (node->kind == ENTRIES_ENTRY)
-		put_entry(entries, &entries->tree->entries.data[node->ref],
+		put_entry(entries, &entries->made.tree->entries.data[node->ref],
 			  out);
 	else if (node->kind != ENTRIES_STEP)
-		put_branch(entries, &entries->branches.data[node->ref], out);
+		put_branch(entries, &entries->made.branches.data[node->ref],
+			   out);
 }

@@ -408,7 +408,7 @@ static char *find_row(struct entries *e, const char *text)
 {
 	_cleanup_line_ struct line line = LINE_INIT;
 
-	vec_for_each(node, &e->browser.rows) {
+	vec_for_each(node, &e->made.browser.rows) {
 		entries_row(e, *node, &line);
 		if (strstr(line.text.data, text))
 			return strdup(line.text.data);
@@ -455,8 +455,8 @@ static void check_lines(struct entries *e, size_t from,
 	_cleanup_line_ struct line line = LINE_INIT;
 
 	for (; *expected; expected++, from++) {
-		assert_true(from < e->browser.rows.count);
-		entries_row(e, e->browser.rows.data[from], &line);
+		assert_true(from < e->made.browser.rows.count);
+		entries_row(e, e->made.browser.rows.data[from], &line);
 		assert_string_equal(line.text.data, *expected);
 	}
 }
@@ -472,25 +472,25 @@ static void test_chains_below_entries(void **state)
 	struct entries *e = entries_of(state);
 	bool found, complete;
 
-	model_check(browser_search(&e->browser, "_start", 0, 1, &found));
+	model_check(browser_search(&e->made.browser, "_start", 0, 1, &found));
 	assert_true(found);
-	model_check(browser_open(&e->browser));
+	model_check(browser_open(&e->made.browser));
 	/* sys_read is below bar; it is a run with it. */
-	check_lines(e, e->browser.selected + 1,
+	check_lines(e, e->made.browser.selected + 1,
 		    (const char *const[]){ "     _start",
 					   "     py::<module>:/srv/x.py",
 					   "   +  60.00% py::foo:/srv/x.py",
 					   "   +  10.00% py::bar:/srv/x.py",
 					   NULL });
-	browser_move(&e->browser, 3);
-	model_check(browser_toggle(&e->browser));
-	check_lines(e, e->browser.selected, below_foo);
+	browser_move(&e->made.browser, 3);
+	model_check(browser_toggle(&e->made.browser));
+	check_lines(e, e->made.browser.selected, below_foo);
 	/* From the function up. */
 	e->options.callgraph.order = CALLGRAPH_CALLEE;
 	model_check(entries_rebuild(e, true));
-	model_check(browser_search(&e->browser, "long_add", 0, 1, &found));
-	model_check(browser_open(&e->browser));
-	check_lines(e, e->browser.selected + 1,
+	model_check(browser_search(&e->made.browser, "long_add", 0, 1, &found));
+	model_check(browser_open(&e->made.browser));
+	check_lines(e, e->made.browser.selected + 1,
 		    (const char *const[]){ "     long_add",
 					   "     py::foo:/srv/x.py",
 					   "     py::<module>:/srv/x.py",
@@ -499,7 +499,8 @@ static void test_chains_below_entries(void **state)
 	e->options.callgraph.order = CALLGRAPH_CALLER;
 	e->options.callgraph.threshold = 30;
 	model_check(entries_rebuild(e, true));
-	model_check(browser_open_all(&e->browser, BROWSER_NONE, &complete));
+	model_check(browser_open_all(&e->made.browser, BROWSER_NONE,
+				     &complete));
 	check_row(e, "[...]", " 10.00% [...]");
 }
 
@@ -521,7 +522,7 @@ static void test_zooms_and_their_arithmetic(void **state)
 	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
 						    .text = strdup("bar") }));
 	check_row(e, "py::bar", "100.00%   100.00%");
-	assert_int_equal(e->browser.rows.count, 1);
+	assert_int_equal(e->made.browser.rows.count, 1);
 	e->whole = true;
 	model_check(entries_rebuild(e, false));
 	check_row(e, "py::bar", "5.00%     5.00%");
@@ -537,7 +538,7 @@ static void test_zooms_and_their_arithmetic(void **state)
 	/* By file: entries in it, of samples that pass through it. */
 	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
 	check_row(e, "sys_read", "100.00%   100.00%");
-	assert_int_equal(e->browser.rows.count, 1);
+	assert_int_equal(e->made.browser.rows.count, 1);
 	strbuf_deinit(&title);
 }
 
@@ -545,7 +546,7 @@ static void select_row(struct entries *e, const char *text)
 {
 	bool found;
 
-	model_check(browser_search(&e->browser, text, 0, 1, &found));
+	model_check(browser_search(&e->made.browser, text, 0, 1, &found));
 	assert_true(found);
 }
 
@@ -573,8 +574,8 @@ static void test_details_of_rows(void **state)
 				 "samples       : 1 in itself\n",
 				 "command       : python3\n", NULL });
 	select_row(e, "_start");
-	model_check(browser_open(&e->browser));
-	browser_move(&e->browser, 3);
+	model_check(browser_open(&e->made.browser));
+	browser_move(&e->made.browser, 3);
 	check_details(e, (const char *const[]){
 				 "function      : py::foo:/srv/x.py\n",
 				 "kind          : Python\n",
@@ -593,7 +594,7 @@ static void test_rows_with_files(void **state)
 
 	e->verbose = true;
 	select_row(e, "_start");
-	model_check(browser_open(&e->browser));
+	model_check(browser_open(&e->made.browser));
 	check_row(e, "py::foo", "60.00% py::foo:/srv/x.py  [python]");
 	check_row(e, "[k] sys_read", "python3  [kernel.kallsyms]  [k] sys_read");
 }
@@ -611,7 +612,7 @@ static void test_the_task_of_a_row(void **state)
 	assert_false(entries_selected_task(e, ZOOM_THREAD, &zoom));
 	model_check(report_parse_sort(&e->options, "tid"));
 	model_check(entries_rebuild(e, true));
-	browser_select(&e->browser, 1);
+	browser_select(&e->made.browser, 1);
 	assert_true(entries_selected_task(e, ZOOM_THREAD, &zoom));
 	assert_int_equal(zoom.id, 101);
 }
@@ -655,7 +656,7 @@ static char *all_rows(struct entries *e)
 	struct strbuf all = STRBUF_INIT;
 
 	entries_title(e, &all);
-	vec_for_each(node, &e->browser.rows) {
+	vec_for_each(node, &e->made.browser.rows) {
 		entries_row(e, *node, &line);
 		strbuf_puts(&all, line.text.data);
 		strbuf_putc(&all, '\n');
@@ -682,8 +683,8 @@ static void test_a_stopped_change_changes_nothing(void **state)
 	e = open_entries(f);
 	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
 						    .text = strdup("1") }));
-	browser_select(&e->browser, 100);
-	model_check(browser_open(&e->browser));
+	browser_select(&e->made.browser, 100);
+	model_check(browser_open(&e->made.browser));
 	e->watch = &stopper.watch;
 	for (;; looks++) {
 		_cleanup_free_ char *before = all_rows(e), *after = NULL;
@@ -701,7 +702,7 @@ static void test_a_stopped_change_changes_nothing(void **state)
 		assert_true(e->options.children);
 		assert_int_equal(e->zooms.count, 1);
 		assert_string_equal(e->zooms.data[0].text, "1");
-		assert_int_equal(e->browser.selected, 100);
+		assert_int_equal(e->made.browser.selected, 100);
 		after = all_rows(e);
 		assert_string_equal(before, after);
 	}
@@ -720,9 +721,9 @@ static void test_leaving_zooms_needs_no_work(void **state)
 	bool left;
 
 	select_row(e, "_start");
-	model_check(browser_open(&e->browser));
+	model_check(browser_open(&e->made.browser));
 	before = all_rows(e);
-	tree = e->tree;
+	tree = e->made.tree;
 	model_check(entries_zoom(
 		e, &(struct zoom){ .kind = ZOOM_THREAD, .id = 100 }));
 	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
@@ -730,12 +731,12 @@ static void test_leaving_zooms_needs_no_work(void **state)
 	model_check(entries_rebuild(e, false));
 	select_row(e, "sys_read");
 	model_check(entries_leave(e, &left));
-	assert_ptr_not_equal(e->tree, tree);
+	assert_ptr_not_equal(e->made.tree, tree);
 	model_check(entries_leave(e, &left));
-	assert_ptr_equal(e->tree, tree);
+	assert_ptr_equal(e->made.tree, tree);
 	after = all_rows(e);
 	assert_string_equal(before, after);
-	check_rows(&e->browser);
+	check_rows(&e->made.browser);
 	/* On the entry that was selected in the zoom. */
 	check_details(e, (const char *const[]){ "sys_read\n", NULL });
 	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
@@ -755,6 +756,30 @@ static void test_leaving_zooms_needs_no_work(void **state)
 	check_row(e, "sys_read", "10.00%");
 }
 
+static void test_options_after_zooms_are_those_shown(void **state)
+{
+	struct fixture *f = *state;
+	struct entries *e;
+	struct stopper stopper;
+	bool left;
+
+	fill_many(&f->model);
+	e = open_entries(f);
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_SYMBOL,
+						    .text = strdup("1") }));
+	e->options.percent_limit = 50;
+	model_check(entries_rebuild(e, false));
+	model_check(entries_leave(e, &left));
+	e->options.percent_limit = 0;
+	model_check(entries_rebuild(e, false));
+	/* What is stopped leaves them. */
+	e->watch = &stopper.watch;
+	stopper_init(&stopper, 0);
+	e->options.percent_limit = 50;
+	check_interrupted(entries_rebuild(e, false));
+	assert_true(e->options.percent_limit < 1);
+}
+
 static void test_opening_and_searching_can_be_stopped(void **state)
 {
 	struct fixture *f = *state;
@@ -764,20 +789,22 @@ static void test_opening_and_searching_can_be_stopped(void **state)
 
 	fill_many(&f->model);
 	e = open_entries(f);
-	e->browser.source.watch = &stopper.watch;
+	e->made.browser.source.watch = &stopper.watch;
 	stopper_init(&stopper, 1);
-	check_interrupted(browser_open_all(&e->browser, BROWSER_NONE,
+	check_interrupted(browser_open_all(&e->made.browser, BROWSER_NONE,
 					   &complete));
-	check_rows(&e->browser);
-	assert_true(e->browser.rows.count > 2001);
-	browser_select(&e->browser, 3);
+	check_rows(&e->made.browser);
+	assert_true(e->made.browser.rows.count > 2001);
+	browser_select(&e->made.browser, 3);
 	stopper_init(&stopper, 1);
-	check_interrupted(browser_search(&e->browser, "no such", 3, 1, &found));
-	assert_int_equal(e->browser.selected, 3);
+	check_interrupted(browser_search(&e->made.browser, "no such", 3, 1,
+					 &found));
+	assert_int_equal(e->made.browser.selected, 3);
 	stopper_init(&stopper, INT_MAX);
-	model_check(browser_open_all(&e->browser, BROWSER_NONE, &complete));
+	model_check(browser_open_all(&e->made.browser, BROWSER_NONE,
+				     &complete));
 	assert_true(complete);
-	check_rows(&e->browser);
+	check_rows(&e->made.browser);
 }
 
 static void test_choices(void **state)
@@ -1070,6 +1097,9 @@ int main(void)
 			test_a_stopped_change_changes_nothing, set_up_empty,
 			tear_down),
 		REPORT_TEST(test_leaving_zooms_needs_no_work),
+		cmocka_unit_test_setup_teardown(
+			test_options_after_zooms_are_those_shown, set_up_empty,
+			tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_opening_and_searching_can_be_stopped, set_up_empty,
 			tear_down),
