@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/recorder.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "collect/recorder_end.h"
@@ -33,19 +31,6 @@ static struct error *open_walker(struct recorder *recorder)
 	return error;
 }
 
-static struct error *disable(int fd)
-{
-	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
-		return error_os(errno, NULL, "cannot disable an event");
-	return NULL;
-}
-
-static bool joins_group(const struct sampler *sampler,
-			const struct sampler_fd *entry)
-{
-	return sampler->options.events[entry->event].joins_group;
-}
-
 /*
  * A tracepoint runs its programs once, for all events that listen to it; other
  * events run theirs each.
@@ -68,9 +53,6 @@ static struct error *attach_events(struct recorder *recorder)
 		if (tracepoint)
 			tracepoints_done = entry->event + 1;
 		error = walker_attach(recorder->walker, entry->fd, tracepoint);
-		/* libbpf enables it; the recorder, or a leader, says when. */
-		if (!error && !joins_group(sampler, entry))
-			error = disable(entry->fd);
 	}
 	return error;
 }

@@ -6,16 +6,13 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/vec.h"
 #include "walker.skel.h"
 
 struct walker {
 	struct walker_bpf *skeleton;
-	/* Of the attached events; closing them detaches. */
-	VEC(struct bpf_link *) links;
 };
 
 static int be_silent(enum libbpf_print_level level, const char *format,
@@ -138,9 +135,6 @@ void walker_destroy(struct walker *walker)
 {
 	if (!walker)
 		return;
-	vec_for_each(link, &walker->links)
-		bpf_link__destroy(*link);
-	vec_deinit(&walker->links);
 	walker_bpf__destroy(walker->skeleton);
 	free(walker);
 }
@@ -155,28 +149,18 @@ struct error *walker_set_output(struct walker *walker, int cpu, int fd)
 	return NULL;
 }
 
+/*
+ * Not by libbpf, which enables the event at once: it would sample long before
+ * the walker knows of any process.
+ */
 struct error *walker_attach(struct walker *walker, int fd, bool tracepoint)
 {
-	struct bpf_program *program =
+	const struct bpf_program *program =
 		tracepoint ? walker->skeleton->progs.kaa_tracepoint :
 			     walker->skeleton->progs.kaa_sample;
-	/* The link closes the descriptor that it is given. */
-	int copy = dup(fd);
-	struct bpf_link *link;
 
-	if (copy < 0)
-		return error_os(errno, NULL, "cannot duplicate an event");
-	link = bpf_program__attach_perf_event(program, copy);
-	if (!link) {
-		int errnum = errno;
-
-		close(copy);
-		return walker_refused(errnum, "attach a BPF program");
-	}
-	if (!vec_push(&walker->links, link)) {
-		bpf_link__destroy(link);
-		return error_no_memory();
-	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(program)))
+		return walker_refused(errno, "attach a BPF program");
 	return NULL;
 }
 

@@ -31,8 +31,8 @@ struct error *walker_set_output(struct walker *walker, int cpu, int fd);
 
 /*
  * Runs at every overflow of the event from now on; of a tracepoint, at every
- * hit, for all events of that tracepoint: attach to one of them. The event is
- * enabled afterwards.
+ * hit, for all events of that tracepoint: attach to one of them. Until the event
+ * is closed.
  */
 struct error *walker_attach(struct walker *walker, int fd, bool tracepoint);
 

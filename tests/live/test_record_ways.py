@@ -636,6 +636,20 @@ def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
     assert f"{len(marked)} samples were taken before kaa had noticed" in errors.decode()
 
 
+def test_start_that_takes_long(kaa, newest_python, tmp_path):
+    """However slowly kaa begins, nothing is sampled before it knows what runs."""
+    preload = tmp_path / "slow_ioctls.so"
+    run(["gcc", "-shared", "-fPIC", "-o", preload, pathlib.Path(__file__).parent / "programs" / "slow_ioctls.c"])
+    env = {**os.environ, "LD_PRELOAD": str(preload), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    data, script = tmp_path / "perf.data", write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(60)\n")
+    with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        result = kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.3), env=env)
+    assert remarks(result) == []
+    samples = samples_of(kaa, data)
+    assert len(samples) > 150 and names_in(samples)["spin"] >= 0.99 * len(samples), (len(samples), names_in(samples))
+
+
 def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
     """The kernel's copy of a stack ends at a page that is not in memory; kaa sees to it that the next ones do not."""
     program = tmp_path / "big_frames"
