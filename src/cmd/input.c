@@ -74,7 +74,7 @@ static struct error *add_range(const char *option, const char *word,
 
 static struct error *parse_ids(struct input *input, const char *option,
 			       const char *text, struct input_ids *ids,
-			       struct convert_ids *ret)
+			       struct id_list *ret)
 {
 	struct input_words words = {};
 	struct error *error = input_split(input, text, &words);
@@ -85,7 +85,7 @@ static struct error *parse_ids(struct input *input, const char *option,
 	vec_deinit(&words);
 	if (error)
 		return error;
-	*ret = (struct convert_ids){ ids->data, ids->count };
+	*ret = (struct id_list){ ids->data, ids->count };
 	return NULL;
 }
 
@@ -178,7 +178,7 @@ struct error *input_prepare(struct input *input)
 		error = set_times(input, 0, 0);
 	if (error)
 		return error;
-	o->comms = (struct convert_names){ input->comm_list.data,
+	o->comms = (struct name_list){ input->comm_list.data,
 					   input->comm_list.count };
 	o->symfs = input->symfs;
 	o->kallsyms = input->kallsyms;

@@ -177,11 +177,11 @@ static struct error *parse_fields(void *arg, const struct option *option,
 
 static struct error *name_list(struct report_settings *settings,
 			       const char *text, struct input_words *list,
-			       struct report_names *ret)
+			       struct name_list *ret)
 {
 	struct error *error = input_split(&settings->input, text, list);
 
-	ret->names = list->data;
+	ret->values = list->data;
 	ret->count = list->count;
 	return error;
 }
@@ -192,9 +192,9 @@ static void filter_like_perf(struct report_settings *s)
 	struct convert_options *from = &s->input.options;
 	struct report_options *to = &s->options;
 
-	to->pids = (struct report_ids){ from->pids.values, from->pids.count };
-	to->tids = (struct report_ids){ from->tids.values, from->tids.count };
-	from->pids = from->tids = (struct convert_ids){};
+	to->pids = from->pids;
+	to->tids = from->tids;
+	from->pids = from->tids = (struct id_list){};
 }
 
 static struct error *prepare(struct report_settings *s)

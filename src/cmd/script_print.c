@@ -564,10 +564,8 @@ static void put_record_start(struct script_printer *p,
 static bool is_on_cpus(const struct script_printer *p,
 		       const struct record *record)
 {
-	for (size_t i = 0; i < p->cpus->count; i++)
-		if (p->cpus->values[i] == record->cpu)
-			return true;
-	return !p->cpus->count || !(record->has & PERF_SAMPLE_CPU);
+	return !(record->has & PERF_SAMPLE_CPU) ||
+	       id_list_passes(p->cpus, record->cpu);
 }
 
 static struct error *print_record(const struct record *record, void *arg)

@@ -49,7 +49,7 @@ struct script_printer {
 	/* Lines with all of their file's path. */
 	bool full_path;
 	/* Borrowed; of records, only those on these CPUs. */
-	const struct convert_ids *cpus;
+	const struct id_list *cpus;
 	/* The recording's path; NULL: all goes to standard output. */
 	const char *per_event;
 	/* The rest is private. */

@@ -34,22 +34,12 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/lists.h"
 #include "base/vec.h"
 #include "obj/jit_image.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 #include "symbolize/dso.h"
-
-/* Numbers of which one must be equal; none given: all pass. Borrowed. */
-struct convert_ids {
-	const int64_t *values;
-	size_t count;
-};
-
-struct convert_names {
-	const char *const *values;
-	size_t count;
-};
 
 /* [from, to] in ns; to 0: no end. */
 struct convert_time {
@@ -92,10 +82,10 @@ struct convert_options {
 	bool max_stack_outermost;
 	/* May be set after the recording was opened, before it is read. */
 	struct convert_times times;
-	struct convert_ids pids;
-	struct convert_ids tids;
-	struct convert_ids cpus;
-	struct convert_names comms;
+	struct id_list pids;
+	struct id_list tids;
+	struct id_list cpus;
+	struct name_list comms;
 	/* Now and then, of a regular file: bytes read so far, and of all. */
 	void (*progress)(void *arg, uint64_t done, uint64_t size);
 	void *progress_arg;

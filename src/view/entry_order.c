@@ -513,21 +513,13 @@ static void reorder(struct order *o, entry_vec *entries,
 
 /* --- Filters ------------------------------------------------------------ */
 
-static bool passes(const struct report_names *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (name && !strcmp(names->names[i], name))
-			return true;
-	return !names->count;
-}
-
 /* --dsos, --symbols */
 static bool lists_pass(const struct profile *profile,
 		       const struct report_options *options,
 		       const struct profile_frame *frame)
 {
-	return passes(&options->dsos, frame_dso_name(profile, frame)) &&
-	       passes(&options->symbols, frame_symbol_name(profile, frame));
+	return name_list_passes(&options->dsos, frame_dso_name(profile, frame)) &&
+	       name_list_passes(&options->symbols, frame_symbol_name(profile, frame));
 }
 
 /* perf's --symbol-filter concerns the first event alone. */
@@ -580,23 +572,15 @@ static const struct profile_frame *row_leaf(const struct profile *profile,
 	return frame == PROFILE_NONE ? NULL : profile_frame(profile, frame);
 }
 
-static bool id_passes(const struct report_ids *ids, int64_t id)
-{
-	for (size_t i = 0; i < ids->count; i++)
-		if (ids->values[i] == id)
-			return true;
-	return !ids->count;
-}
-
 static bool task_passes(const struct profile *profile,
 			const struct report_options *options, uint32_t handle)
 {
 	const struct profile_task *task = profile_task(profile, handle);
 
-	return passes(&options->comms,
+	return name_list_passes(&options->comms,
 		      profile_string(profile, task->comm, NULL)) &&
-	       id_passes(&options->pids, task->pid) &&
-	       id_passes(&options->tids, task->tid);
+	       id_list_passes(&options->pids, task->pid) &&
+	       id_list_passes(&options->tids, task->tid);
 }
 
 static bool has_parent(const struct profile *profile,

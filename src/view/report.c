@@ -71,13 +71,13 @@ static void put_file_header(struct report *r)
 	strbuf_puts(&r->text, "# ========\n#\n");
 }
 
-static void put_elided(struct report *r, const struct report_names *names,
+static void put_elided(struct report *r, const struct name_list *names,
 		       enum report_key key, const char *title)
 {
 	if (names->count != 1 || !report_has_key(&r->options, key))
 		return;
 	strbuf_printf(&r->text, "# %s: ", title);
-	text_append(&r->text, names->names[0], strlen(names->names[0]));
+	text_append(&r->text, names->values[0], strlen(names->values[0]));
 	strbuf_putc(&r->text, '\n');
 }
 

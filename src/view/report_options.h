@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/lists.h"
 #include "profile/location.h"
 
 enum report_key {
@@ -99,18 +100,6 @@ enum report_group {
 	REPORT_GROUP_NONE,
 };
 
-/* Names of which one must be equal; borrowed. None given: all pass. */
-struct report_names {
-	const char *const *names;
-	size_t count;
-};
-
-/* Numbers of which one must be equal; borrowed. None given: all pass. */
-struct report_ids {
-	const int64_t *values;
-	size_t count;
-};
-
 struct report_options {
 	/* Add up callees in their callers (if there are call chains). */
 	bool children;
@@ -156,13 +145,13 @@ struct report_options {
 	uint32_t widths[REPORT_KEYS + REPORT_FIELD_KEY];
 	size_t width_count;
 	/* --comms, --dsos, --symbols, --symbol-filter; borrowed. */
-	struct report_names comms;
-	struct report_names dsos;
-	struct report_names symbols;
+	struct name_list comms;
+	struct name_list dsos;
+	struct name_list symbols;
 	const char *symbol_filter;
 	/* --pid, --tid as perf has them: percentages stay those of all. */
-	struct report_ids pids;
-	struct report_ids tids;
+	struct id_list pids;
+	struct id_list tids;
 	/* The text of --time, to be shown; borrowed, NULL: none. */
 	const char *time;
 	/* Between columns instead of alignment; borrowed, NULL: none. */

@@ -280,14 +280,14 @@ static const char *value_of(const char *arg, const char *name)
 }
 
 static bool read_name(const char *arg, const char *option,
-		      struct report_names *names, const char **name)
+		      struct name_list *names, const char **name)
 {
 	const char *v = value_of(arg, option);
 
 	if (!v)
 		return false;
 	*name = v;
-	*names = (struct report_names){ name, 1 };
+	*names = (struct name_list){ name, 1 };
 	return true;
 }
 

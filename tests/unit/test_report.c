@@ -231,7 +231,7 @@ static void test_filters(void **state)
 	model_sample(&m, 100, "clone py:py::run:/srv/x.py@20");
 
 	report_options_init(&options);
-	options.comms = (struct report_names){ &worker, 1 };
+	options.comms = (struct name_list){ &worker, 1 };
 	check_has(&m, &options, "# comm: worker\n", true);
 	check_has(&m, &options,
 		  "    50.00%     0.00%  python3.11     [.] clone\n", true);
@@ -239,12 +239,12 @@ static void test_filters(void **state)
 	/* Not told apart by symbol: what is left is what hit the DSO. */
 	report_options_init(&options);
 	model_check(report_parse_sort(&options, "comm"));
-	options.dsos = (struct report_names){ &python, 1 };
+	options.dsos = (struct name_list){ &python, 1 };
 	options.children = false;
 	check_has(&m, &options, "    50.00%  worker ", true);
 	check_has(&m, &options, "    20.00%  python3", true);
 	report_options_init(&options);
-	options.symbols = (struct report_names){ names, 2 };
+	options.symbols = (struct name_list){ names, 2 };
 	check_has(&m, &options, "[.] long_add\n", true);
 	check_has(&m, &options, "[.] py::foo:/srv/x.py\n", true);
 	check_has(&m, &options, "[.] clone\n", false);
