@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/event_group.h"
-
 /* A node of the red-black tree; 0 is the leaf that all empty links name. */
 struct rank {
 	uint32_t entry;
@@ -20,6 +18,8 @@ struct order {
 	const struct report_options *options;
 	bool by_depth;
 	bool caller_order;
+	/* By key: its column is not shown. */
+	bool elided[REPORT_KEYS];
 	/* By entry: it is not shown, and stands before all that are. */
 	bool *hidden;
 	struct rank *ranks;
@@ -52,6 +52,18 @@ uint64_t entry_address(const struct calltree *tree,
 			       !entry->hit_elsewhere
 		       ? frame->address
 		       : frame->rel;
+}
+
+uint64_t entry_field(const struct event_weight *weight, enum report_field field)
+{
+	switch (field) {
+	case REPORT_FIELD_CHILDREN:
+		return weight->period;
+	case REPORT_FIELD_SAMPLES:
+		return weight->self_count;
+	default:
+		return weight->self_period;
+	}
 }
 
 const struct profile_task *entry_task(const struct calltree *tree,
@@ -248,7 +260,7 @@ static int compare_keys(const struct order *o, const struct calltree_entry *a,
 	int order = 0;
 
 	for (size_t i = 0; i < o->options->key_count && !order; i++)
-		if (!text || !report_is_elided(o->options, o->options->keys[i]))
+		if (!text || !o->elided[o->options->keys[i]])
 			order = compare_key(o, o->options->keys[i], a, b, text);
 	return order;
 }
@@ -275,13 +287,6 @@ static int compare_depths(const struct order *o, const struct calltree_entry *a,
 			       : compare_u64(a->depth_up, b->depth_up);
 }
 
-static uint64_t field_of(const struct event_weight *weight,
-			 enum report_field field)
-{
-	return field == REPORT_FIELD_SAMPLES ? weight->self_count
-					     : weight->self_period;
-}
-
 /* By what hit the entries; of equal ones of a group the next event decides. */
 static int compare_hits(const struct order *o, enum report_field field,
 			const struct calltree_entry *a,
@@ -294,7 +299,8 @@ static int compare_hits(const struct order *o, enum report_field field,
 		struct event_weight x = event_group_weight(o->tree, a, i);
 		struct event_weight y = event_group_weight(o->tree, b, i);
 
-		order = compare_u64(field_of(&y, field), field_of(&x, field));
+		order = compare_u64(entry_field(&y, field),
+				    entry_field(&x, field));
 	}
 	return order;
 }
@@ -316,9 +322,8 @@ static int compare_column(const struct order *o, struct report_column column,
 	case REPORT_FIELD_KEY:
 		break;
 	}
-	return report_is_elided(o->options, column.key)
-		       ? 0
-		       : compare_key(o, column.key, a, b, true);
+	return o->elided[column.key] ? 0
+				     : compare_key(o, column.key, a, b, true);
 }
 
 /* The order that --sort and --fields ask for. */
@@ -702,6 +707,8 @@ struct error *entry_order(const struct calltree *tree,
 
 	if (!hidden)
 		return error_no_memory();
+	for (unsigned int key = 0; key < REPORT_KEYS; key++)
+		o.elided[key] = report_is_elided(options, key);
 	for (size_t i = 0; i < tree->entries.count; i++) {
 		const struct calltree_entry *entry = &tree->entries.data[i];
 

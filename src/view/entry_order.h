@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "base/watch.h"
 #include "profile/calltree.h"
+#include "profile/event_group.h"
 #include "view/report_options.h"
 
 /* Indices into tree->entries. */
@@ -58,6 +59,9 @@ const struct profile_frame *entry_frame(const struct calltree *tree,
 uint64_t entry_address(const struct calltree *tree,
 		       const struct report_options *options,
 		       const struct calltree_entry *entry);
+/* What a column of numbers shows. */
+uint64_t entry_field(const struct event_weight *weight,
+		     enum report_field field);
 const struct profile_task *entry_task(const struct calltree *tree,
 				      const struct calltree_entry *entry);
 

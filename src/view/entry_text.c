@@ -535,19 +535,6 @@ void entry_text_header(const struct entry_text *text, struct strbuf *out)
 	strbuf_puts(out, "#\n");
 }
 
-static uint64_t field_value(enum report_field field,
-			    const struct event_weight *weight)
-{
-	switch (field) {
-	case REPORT_FIELD_CHILDREN:
-		return weight->period;
-	case REPORT_FIELD_SAMPLES:
-		return weight->self_count;
-	default:
-		return weight->self_period;
-	}
-}
-
 static void put_percent(struct line *line, size_t width, uint64_t period,
 			uint64_t total)
 {
@@ -576,7 +563,7 @@ static void put_numbers(const struct entry_text *t, struct line *line,
 	for (size_t i = 0; i < events; i++) {
 		struct event_weight weight =
 			event_group_weight(t->tree, entry, i);
-		uint64_t value = field_value(field, &weight);
+		uint64_t value = entry_field(&weight, field);
 
 		if (is_percent(field))
 			put_percent(line, width, value,

@@ -408,7 +408,7 @@ struct error *report_locate(const struct profile *profile,
 	struct location_options how = {
 		.source = source_text,
 		.source_arg = options,
-		.step_key = options->like_perf ? source_step_key : NULL,
+		.step_key = options->like_perf ? source_step_text : NULL,
 		.hide_unresolved = hides_samples(options),
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,

@@ -18,6 +18,15 @@ static void put_file(const struct profile *profile,
 	text_append(out, file, strlen(file));
 }
 
+/* "x.py:12" */
+static void put_line(const struct profile *profile,
+		     const struct profile_frame *frame,
+		     const struct report_options *options, struct strbuf *out)
+{
+	put_file(profile, frame, options, out);
+	strbuf_printf(out, ":%u", frame->line);
+}
+
 static void put_dso(const struct profile *profile,
 		    const struct profile_frame *frame, struct strbuf *out)
 {
@@ -72,8 +81,7 @@ static void put_srcline(const struct profile *profile,
 	if (options->like_perf && !hit && !options->inlines)
 		known = false;
 	if (known) {
-		put_file(profile, frame, options, out);
-		strbuf_printf(out, ":%u", frame->line);
+		put_line(profile, frame, options, out);
 	} else if (!frame) {
 		strbuf_puts(out, "??:0");
 	} else if (options->like_perf) {
@@ -84,9 +92,10 @@ static void put_srcline(const struct profile *profile,
 }
 
 void source_step_text(const struct profile *profile,
-		      const struct profile_frame *frame,
-		      const struct report_options *options, struct strbuf *out)
+		      const struct profile_frame *frame, const void *arg,
+		      struct strbuf *out)
 {
+	const struct report_options *options = arg;
 	const struct profile_symbol *symbol =
 		profile_symbol(profile, frame->symbol);
 
@@ -94,8 +103,7 @@ void source_step_text(const struct profile *profile,
 	    (options->like_perf && frame->dso == PROFILE_NONE))
 		return;
 	if (frame->line) {
-		put_file(profile, frame, options, out);
-		strbuf_printf(out, ":%u", frame->line);
+		put_line(profile, frame, options, out);
 	} else if (!options->like_perf) {
 		return;
 	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE) {
@@ -103,13 +111,6 @@ void source_step_text(const struct profile *profile,
 	} else if (symbol) {
 		strbuf_printf(out, "+%" PRIu64, frame->rel - symbol->start);
 	}
-}
-
-void source_step_key(const struct profile *profile,
-		     const struct profile_frame *frame, const void *arg,
-		     struct strbuf *out)
-{
-	source_step_text(profile, frame, arg, out);
 }
 
 /* In brackets, for what is no source; many have their own. */

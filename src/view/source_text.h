@@ -25,14 +25,10 @@ void source_text(const struct profile *profile,
 /*
  * What is shown behind the name of a step of a call chain, with every key but
  * that of functions; nothing if nothing is known. perf writes "??:0" or an
- * offset then.
+ * offset then. For location_options.step_key; arg is a struct report_options.
  */
 void source_step_text(const struct profile *profile,
-		      const struct profile_frame *frame,
-		      const struct report_options *options, struct strbuf *out);
-/* For location_options.step_key: the same. */
-void source_step_key(const struct profile *profile,
-		     const struct profile_frame *frame, const void *arg,
-		     struct strbuf *out);
+		      const struct profile_frame *frame, const void *arg,
+		      struct strbuf *out);
 
 #endif

@@ -54,17 +54,6 @@ void text_header(struct strbuf *out, const struct profile *profile,
 	text_string(out, profile, line->value, "");
 }
 
-void text_srcline(struct strbuf *out, const struct profile *profile,
-		  const struct profile_frame *frame)
-{
-	const char *file = profile_string(profile, frame->file, "??");
-	const char *slash = strrchr(file, '/');
-	const char *base = slash && slash[1] ? slash + 1 : file;
-
-	text_append(out, base, strlen(base));
-	strbuf_printf(out, ":%u", frame->line);
-}
-
 void text_percent(struct strbuf *out, uint64_t part, uint64_t total)
 {
 	strbuf_printf(out, "%.2f%%",

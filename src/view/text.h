@@ -23,9 +23,6 @@ void text_string(struct strbuf *out, const struct profile *profile,
 /* A line of the file's header: "key : value", or what has no value alone. */
 void text_header(struct strbuf *out, const struct profile *profile,
 		 const struct profile_header *line);
-/* "x.py:12": the file without its folders. frame->line must be set. */
-void text_srcline(struct strbuf *out, const struct profile *profile,
-		  const struct profile_frame *frame);
 /* "12.34%" */
 void text_percent(struct strbuf *out, uint64_t part, uint64_t total);
 
