@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "obj/elf_image.h"
 #include "perfdata/kaa_stream.h"
 
@@ -414,8 +415,7 @@ static struct error *write_image(const struct output *output,
 {
 	_cleanup_free_ char *temporary = NULL;
 	_cleanup_close_ int fd = -1;
-	size_t done = 0;
-	ssize_t n;
+	int errnum;
 
 	if (asprintf(&temporary, "%s.XXXXXX", output->image_path) < 0)
 		return error_no_memory();
@@ -424,27 +424,18 @@ static struct error *write_image(const struct output *output,
 		return error_os(errno, output->image_path, "cannot create");
 	if (output->uid >= 0 &&
 	    fchown(fd, (uid_t)output->uid, (gid_t)output->gid)) {
-		int errnum = errno;
-
+		errnum = errno;
 		unlink(temporary);
 		return error_os(errnum, output->image_path,
 				"cannot give the file to its user");
 	}
-	while (done < image->len) {
-		n = write(fd, image->data + done, image->len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		done += (size_t)n;
-	}
-	if (done < image->len || rename(temporary, output->image_path)) {
-		int errnum = errno;
-
-		unlink(temporary);
-		return error_os(errnum, output->image_path, "cannot write");
-	}
-	return NULL;
+	errnum = fd_write_all(fd, image->data, image->len);
+	if (!errnum && rename(temporary, output->image_path))
+		errnum = errno;
+	if (!errnum)
+		return NULL;
+	unlink(temporary);
+	return error_os(errnum, output->image_path, "cannot write");
 }
 
 struct error *output_image(struct output *output,

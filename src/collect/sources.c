@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/sources.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "symbolize/rooted.h"
 #include "sys/proc.h"
 
@@ -63,21 +63,6 @@ static bool look_at(pid_t pid, char root[ROOT_MAX], int64_t *started)
 	return true;
 }
 
-static ssize_t read_all(int fd, uint8_t *buf, size_t size)
-{
-	size_t done = 0;
-	ssize_t n = 1;
-
-	while (done < size && n) {
-		n = read(fd, buf + done, size - done);
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n > 0 ? (size_t)n : 0;
-		n = n < 0 ? 1 : n;
-	}
-	return (ssize_t)done;
-}
-
 /* A file that is none, or that changed, has no lines. */
 static struct error *scan_file(const char *root, const char *path,
 			       int64_t started, struct py_def_lines *ret)
@@ -85,7 +70,7 @@ static struct error *scan_file(const char *root, const char *path,
 	_cleanup_free_ uint8_t *buf = NULL;
 	_cleanup_close_ int fd = -1;
 	struct stat st;
-	ssize_t size;
+	size_t size;
 	struct error *error = rooted_open(root, path, O_NONBLOCK, &fd);
 
 	if (error && error->code == ERROR_NO_MEMORY)
@@ -100,10 +85,9 @@ static struct error *scan_file(const char *root, const char *path,
 	buf = malloc((size_t)st.st_size + 1);
 	if (!buf)
 		return error_no_memory();
-	size = read_all(fd, buf, (size_t)st.st_size);
-	if (size < 0)
+	if (fd_read(fd, buf, (size_t)st.st_size, &size))
 		return NULL;
-	return py_def_lines_scan(ret, (struct bytes){ buf, (size_t)size }) ?
+	return py_def_lines_scan(ret, (struct bytes){ buf, size }) ?
 		       NULL :
 		       error_no_memory();
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/map.h"
 
 /* MMAP2: the record has a build-id (headers before Linux 5.12 lack it). */
@@ -95,22 +96,6 @@ void jit_images_deinit(struct jit_images *images)
 
 /* --- Files -------------------------------------------------------------- */
 
-static int write_all(int fd, const struct strbuf *bytes)
-{
-	size_t done = 0;
-
-	while (done < bytes->len) {
-		ssize_t n = write(fd, bytes->data + done, bytes->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 /* A new file always: whoever has the old one open keeps it. */
 static struct error *write_file(struct jit_images *images, const char *name)
 {
@@ -123,7 +108,7 @@ static struct error *write_file(struct jit_images *images, const char *name)
 	fd = openat(images->folder, name, flags, 0644);
 	if (fd < 0)
 		return error_os(errno, images->path.data, "cannot create");
-	errnum = write_all(fd, &images->image);
+	errnum = fd_write_all(fd, images->image.data, images->image.len);
 	if (!errnum)
 		return NULL;
 	unlinkat(images->folder, name, 0);

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "perfdata/kaa_stream.h"
 
 struct error *python_image_init(struct python_image *image,
@@ -199,22 +200,6 @@ static bool collect_spans(const struct python_image *image, span_vec *spans)
 	return true;
 }
 
-static int write_all(int fd, const struct strbuf *bytes)
-{
-	size_t done = 0;
-
-	while (done < bytes->len) {
-		ssize_t n = write(fd, bytes->data + done, bytes->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 /* Not through a link that somebody put there, and never a half file. */
 static struct error *write_file(const char *path, const struct strbuf *bytes)
 {
@@ -229,7 +214,7 @@ static struct error *write_file(const char *path, const struct strbuf *bytes)
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return error_os(errno, path, "cannot create");
-	errnum = write_all(fd, bytes);
+	errnum = fd_write_all(fd, bytes->data, bytes->len);
 	if (!errnum && rename(temporary, path))
 		errnum = errno;
 	if (!errnum)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
+
 /* Headers beyond these numbers are refused. */
 #define SEGMENT_COUNT_MAX 65536
 #define SECTION_COUNT_MAX (1u << 20)
@@ -35,26 +37,18 @@ static struct error *format_error(const struct elf_file *file,
 static struct error *read_fd(struct elf_file *file, uint64_t offset, void *buf,
 			     size_t size)
 {
-	uint8_t *pos = buf;
-	ssize_t n;
+	size_t got;
+	int errnum;
 
 	if (file->bytes->fd < 0)
 		return error_at(ERROR_FAULT, file->path, offset,
 				"the file was closed");
-	while (size) {
-		n = pread(file->bytes->fd, pos, size, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_os(errno, file->path, "cannot read");
-		if (!n)
-			return error_at(ERROR_TRUNCATED, file->path, offset,
-					"the file ends too soon");
-		pos += n;
-		offset += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return NULL;
+	errnum = fd_read_at(file->bytes->fd, buf, size, offset, &got);
+	if (errnum)
+		return error_os(errnum, file->path, "cannot read");
+	return got == size ? NULL
+			   : error_at(ERROR_TRUNCATED, file->path, offset + got,
+				      "the file ends too soon");
 }
 
 struct error *elf_file_read_at(struct elf_file *file, uint64_t offset,

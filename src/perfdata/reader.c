@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+#include "base/fd.h"
 #include "perfdata/blocks.h"
 #include "perfdata/queue.h"
 
@@ -72,42 +73,17 @@ struct perfdata_reader {
 static struct error *pread_up_to(const struct perfdata_reader *r, void *data,
 				 size_t size, uint64_t offset, size_t *ret)
 {
-	size_t got = 0;
+	int errnum = fd_read_at(r->fd, data, size, offset, ret);
 
-	while (got < size) {
-		ssize_t n = pread(r->fd, (char *)data + got, size - got,
-				  (off_t)(offset + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_os(errno, r->path, "cannot read");
-		if (n == 0)
-			break;
-		got += (size_t)n;
-	}
-	*ret = got;
-	return NULL;
+	return errnum ? error_os(errnum, r->path, "cannot read") : NULL;
 }
 
 static struct error *read_up_to(const struct perfdata_reader *r, void *data,
 				size_t size, size_t *ret)
 {
-	size_t got = 0;
+	int errnum = fd_read(r->fd, data, size, ret);
 
-	while (got < size) {
-		ssize_t n = read(r->fd, (char *)data + got, size - got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_os(errno, r->path, "cannot read");
-		if (n == 0)
-			break;
-		got += (size_t)n;
-	}
-	*ret = got;
-	return NULL;
+	return errnum ? error_os(errnum, r->path, "cannot read") : NULL;
 }
 
 /* All of a section, to be freed; it must lie inside the file. */

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/map.h"
 #include "symbolize/rooted.h"
 #include "sys/proc.h"
@@ -151,26 +152,6 @@ static struct error *check_pid(const struct jit_dump_options *options,
 			marker->pid);
 }
 
-/* Up to size bytes: a dump may still grow. */
-static struct error *read_bytes(int fd, const char *path, uint8_t *buf,
-				size_t size, size_t *ret)
-{
-	size_t done = 0;
-	ssize_t n = 1;
-
-	while (done < size && n) {
-		n = pread(fd, buf + done, size - done, (off_t)done);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n < 0)
-			return error_os(errno, path, "cannot read");
-		else
-			done += (size_t)n;
-	}
-	*ret = done;
-	return NULL;
-}
-
 static uint64_t find_begin(const struct jitdump *header)
 {
 	struct jitdump copy = *header;
@@ -207,7 +188,8 @@ static struct error *load(const struct jit_dump_options *options,
 	_cleanup_close_ int fd = -1;
 	struct error *error;
 	struct stat st;
-	size_t size = 0;
+	size_t size;
+	int errnum;
 
 	error = open_file(options, marker, dump, &fd);
 	if (error_is_os(error, ENOENT))
@@ -228,11 +210,11 @@ static struct error *load(const struct jit_dump_options *options,
 	dump->data = malloc((size_t)st.st_size + 1);
 	if (!dump->data)
 		return error_no_memory();
-	error = read_bytes(fd, dump->path, dump->data, (size_t)st.st_size,
-			   &size);
-	if (!error)
-		error = jitdump_init(&dump->header, dump->data, size,
-				     dump->path);
+	/* It may still grow. */
+	errnum = fd_read_at(fd, dump->data, (size_t)st.st_size, 0, &size);
+	error = errnum ? error_os(errnum, dump->path, "cannot read")
+		       : jitdump_init(&dump->header, dump->data, size,
+				      dump->path);
 	if (!error)
 		dump->begun = find_begin(&dump->header);
 	return error ? error : check_age(options, marker, &st, dump);

@@ -2,15 +2,14 @@
 #include "symbolize/kernel_code.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/fd.h"
 #include "symbolize/rooted.h"
 
 #define KCORE "/proc/kcore"
@@ -38,22 +37,14 @@ struct segment {
 
 static struct error *read_at(int fd, void *out, size_t size, uint64_t offset)
 {
-	size_t done = 0;
+	size_t got;
+	int errnum = fd_read_at(fd, out, size, offset, &got);
 
-	while (done < size) {
-		ssize_t n = pread(fd, (char *)out + done, size - done,
-				  (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_os(errno, KCORE, "cannot read");
-		if (!n)
-			return error_at(ERROR_TRUNCATED, KCORE, offset + done,
-					"ends too soon");
-		done += (size_t)n;
-	}
-	return NULL;
+	if (errnum)
+		return error_os(errnum, KCORE, "cannot read");
+	return got == size ? NULL
+			   : error_at(ERROR_TRUNCATED, KCORE, offset + got,
+				      "ends too soon");
 }
 
 static struct error *read_header(int fd, struct segments *ret)

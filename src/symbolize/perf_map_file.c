@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "obj/perf_map.h"
 #include "symbolize/rooted.h"
 #include "sys/proc.h"
@@ -37,38 +38,20 @@ static struct error *check(const struct stat *st, const char *path,
 	return NULL;
 }
 
-/* Up to size bytes: a map that shrinks meanwhile is what it is then. */
-static struct error *read_bytes(int fd, const char *path, uint8_t *buf,
-				size_t size, size_t *ret)
-{
-	size_t done = 0;
-	ssize_t n = 1;
-
-	while (done < size && n) {
-		n = pread(fd, buf + done, size - done, (off_t)done);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n < 0)
-			return error_os(errno, path, "cannot read");
-		else
-			done += (size_t)n;
-	}
-	*ret = done;
-	return NULL;
-}
-
 static struct error *parse(int fd, const struct stat *st,
 			   struct perf_map_file *map)
 {
 	_cleanup_free_ uint8_t *buf = malloc((size_t)st->st_size + 1);
-	size_t size = 0;
+	size_t size;
 	struct error *error;
+	int errnum;
 
 	if (!buf)
 		return error_no_memory();
-	error = read_bytes(fd, map->path, buf, (size_t)st->st_size, &size);
-	if (!error)
-		error = perf_map_parse(buf, size, &map->symtab, &map->bad);
+	/* One that shrinks meanwhile is what it is then. */
+	errnum = fd_read_at(fd, buf, (size_t)st->st_size, 0, &size);
+	error = errnum ? error_os(errnum, map->path, "cannot read")
+		       : perf_map_parse(buf, size, &map->symtab, &map->bad);
 	if (!error)
 		error = symtab_finish(&map->symtab, SYMTAB_LAST_WINS, 0);
 	map->device = st->st_dev;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "obj/elf_file.h"
 #include "sys/capture.h"
 #include "sys/invoker.h"
@@ -148,16 +149,13 @@ static uint16_t host_machine(void)
 static struct error *write_memory(const struct strbuf *bytes, int *ret)
 {
 	_cleanup_close_ int fd = memfd_create("code", 0);
+	int errnum;
 
-	for (size_t done = 0; fd >= 0 && done < bytes->len;) {
-		ssize_t n = write(fd, bytes->data + done, bytes->len - done);
-
-		if (n < 0)
-			return error_os(errno, NULL, "cannot write to memory");
-		done += (size_t)n;
-	}
 	if (fd < 0)
 		return error_os(errno, NULL, "cannot make a file in memory");
+	errnum = fd_write_all(fd, bytes->data, bytes->len);
+	if (errnum)
+		return error_os(errnum, NULL, "cannot write to memory");
 	*ret = take_fd(&fd);
 	return NULL;
 }
