@@ -110,15 +110,7 @@ bool converter_jit_code(const struct converter *converter, const char *path,
 
 	if (!code)
 		return false;
-	*ret = (struct jit_image){
-		.name = code->name,
-		.code = code->code,
-		.address = code->loaded_at,
-		.index = code->index,
-		.machine = (uint16_t)dump->header.machine,
-		.lines = code->lines,
-		.unwinding = code->unwinding,
-	};
+	*ret = jit_dump_image(dump, code);
 	return true;
 }
 

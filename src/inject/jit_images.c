@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "inject/jit_images.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -115,26 +114,11 @@ static struct error *write_file(struct jit_images *images, const char *name)
 	return error_os(errnum, images->path.data, "cannot write");
 }
 
-/* CPython 3.13.0 names none; kaa reads recordings of this machine alone. */
-static uint16_t machine_of(const struct jit_dump *dump)
-{
-	return dump->header.machine ? (uint16_t)dump->header.machine :
-				      EM_X86_64;
-}
-
 static struct error *write_image(struct jit_images *images,
 				 const struct jit_code *code)
 {
 	struct jit_image_id *id = &images->ids.data[code->load];
-	const struct jit_image image = {
-		.name = code->name,
-		.code = code->code,
-		.address = code->loaded_at,
-		.index = code->index,
-		.machine = machine_of(images->dump),
-		.lines = code->lines,
-		.unwinding = code->unwinding,
-	};
+	const struct jit_image image = jit_dump_image(images->dump, code);
 	struct error *error;
 
 	/* Moved code has the image of its load. */

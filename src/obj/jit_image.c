@@ -410,7 +410,8 @@ static void put_headers(struct builder *b)
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			     ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN,
-		.e_machine = b->image->machine,
+		.e_machine = b->image->machine ? b->image->machine
+					       : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header),

@@ -37,7 +37,7 @@ struct jit_image {
 	uint64_t address;
 	/* Of the load. */
 	uint64_t index;
-	/* ELF e_machine. */
+	/* ELF e_machine; 0: x86-64, which is all that kaa runs on. */
 	uint16_t machine;
 	struct jitdump_lines lines;
 	struct jitdump_unwinding unwinding;

@@ -40,6 +40,20 @@ void jit_dump_destroy(struct jit_dump *dump)
 	free(dump);
 }
 
+struct jit_image jit_dump_image(const struct jit_dump *dump,
+				const struct jit_code *code)
+{
+	return (struct jit_image){
+		.name = code->name,
+		.code = code->code,
+		.address = code->loaded_at,
+		.index = code->index,
+		.machine = (uint16_t)dump->header.machine,
+		.lines = code->lines,
+		.unwinding = code->unwinding,
+	};
+}
+
 /* --- The file ----------------------------------------------------------- */
 
 /* The root of the marker's process, if it runs and has one of its own. */

@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "obj/jit_image.h"
 #include "obj/jitdump.h"
 
 /* Larger dumps are refused; more code is left out (and counted). */
@@ -138,6 +139,10 @@ struct error *jit_dump_open(const struct jit_dump_options *options,
 struct error *jit_dump_fill(struct jit_dump *dump,
 			    const struct jit_clock *clock);
 void jit_dump_destroy(struct jit_dump *dump);
+
+/* What an ELF image of a piece of the dump's code is made of; borrowed. */
+struct jit_image jit_dump_image(const struct jit_dump *dump,
+				const struct jit_code *code);
 DEFINE_CLEANUP(jit_dump, struct jit_dump *, jit_dump_destroy);
 
 /*

@@ -18,8 +18,6 @@ enum {
 	COUNT_WIDTH = 14,
 	LINE_WIDTH = 6,
 	TAB = 8,
-	/* Bytes of a function. */
-	KERNEL_CODE_MAX = 4 << 20,
 };
 
 /* What the columns show. */
@@ -348,12 +346,10 @@ static struct error *disassemble_kernel(struct annotated *a,
 		return error_create(
 			ERROR_NOT_FOUND,
 			"this is not the kernel that was recorded, or you may not look into it (root may); these are addresses of its code");
-	if (symbol->end <= symbol->start ||
-	    symbol->end - symbol->start > KERNEL_CODE_MAX)
-		return error_create(ERROR_UNSUPPORTED,
-				    "the symbol has no extent that can be disassembled");
-	error = kernel_code_read(NULL, symbol->start - bias,
-				 symbol->end - symbol->start, &code);
+	error = disassembly_check_span(symbol->start, symbol->end);
+	if (!error)
+		error = kernel_code_read(NULL, symbol->start - bias,
+					 symbol->end - symbol->start, &code);
 	if (error)
 		return error;
 	image.code = (struct bytes){ (const uint8_t *)code.data, code.len };

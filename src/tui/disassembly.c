@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tui/disassembly.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,7 +111,7 @@ static struct error *disassemble(const struct span *span, struct strbuf *out,
 	return run(span, false, out);
 }
 
-static struct error *check_span(uint64_t start, uint64_t end)
+struct error *disassembly_check_span(uint64_t start, uint64_t end)
 {
 	return end > start && end - start <= SPAN_MAX
 		       ? NULL
@@ -127,7 +126,7 @@ struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
 {
 	char path[8192];
 	const struct span span = { path, start, end, 0, watch };
-	struct error *error = check_span(start, end);
+	struct error *error = disassembly_check_span(start, end);
 
 	if (!error)
 		error = find_path(dso, path, sizeof(path));
@@ -135,15 +134,6 @@ struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
 }
 
 /* --- Bytes -------------------------------------------------------------- */
-
-static uint16_t host_machine(void)
-{
-#if defined(__aarch64__)
-	return EM_AARCH64;
-#else
-	return EM_X86_64;
-#endif
-}
 
 /* A file without a name, which the child inherits. */
 static struct error *write_memory(const struct strbuf *bytes, int *ret)
@@ -172,11 +162,9 @@ struct error *disassembly_code(const struct jit_image *image, uint64_t address,
 	char path[64];
 	const struct span span = { path, address, end,
 				   address - JIT_IMAGE_TEXT, watch };
-	struct error *error = check_span(address, end);
+	struct error *error = disassembly_check_span(address, end);
 
 	copy.symbol_address = address;
-	if (!copy.machine)
-		copy.machine = host_machine();
 	if (!error)
 		error = jit_image_write(&copy, &bytes, build_id);
 	if (!error)

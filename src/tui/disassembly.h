@@ -19,6 +19,9 @@
 #include "obj/jit_image.h"
 #include "symbolize/dso.h"
 
+/* ERROR_UNSUPPORTED: [start, end) is nothing, or more than is disassembled. */
+struct error *disassembly_check_span(uint64_t start, uint64_t end);
+
 /*
  * Appends the lines of [start, end), in vaddrs of the dso's file. The file has
  * to be the one that was recorded, as far as build-ids tell. *has_source:
@@ -31,8 +34,8 @@ struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,
 			       bool *has_source);
 
 /*
- * The same of the code of an image, which runs at `address`. An image without a
- * machine has this one's. objdump reads it out of memory.
+ * The same of the code of an image, which runs at `address`. objdump reads it out
+ * of memory.
  */
 struct error *disassembly_code(const struct jit_image *image, uint64_t address,
 			       struct watch *watch, struct strbuf *out,
