@@ -34,6 +34,7 @@
 
 #include "agent/backend.h"
 #include "agent/symbol.h"
+#include "fake_tree.h"
 
 typedef void *test_evaluator(void *a, void *b, long c);
 typedef void *test_trampoline(void *a, void *b, long c,
@@ -51,11 +52,8 @@ static inline int make_test_dir(void **state)
 
 static inline int remove_test_dir(void **state)
 {
-	char command[sizeof(test_dir) + 16];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", test_dir);
-	return system(command);
+	return fake_tree_remove(test_dir);
 }
 
 /* The file's bytes, to be freed, with a NUL behind them. */

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
+#include "assert_ok.h"
 
 static char directory[] = "/tmp/kaa-test-perfdata-XXXXXX";
 static char file_path[64];
@@ -36,13 +36,6 @@ static inline int remove_directory(void **state)
 	unlink(old);
 	unlink(file_path);
 	return rmdir(directory);
-}
-
-static inline void assert_ok(struct error *err)
-{
-	if (err)
-		print_error("%s\n", err->message);
-	assert_null(err);
 }
 
 #endif

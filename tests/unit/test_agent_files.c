@@ -23,6 +23,7 @@
 
 #include "agent/backend.h"
 #include "agent/files.h"
+#include "fake_tree.h"
 
 static char dir[] = "/tmp/kaa-test-files-XXXXXX";
 
@@ -443,11 +444,8 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	char command[sizeof(dir) + 16];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
+	return fake_tree_remove(dir);
 }
 
 int main(void)

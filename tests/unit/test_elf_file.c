@@ -15,6 +15,7 @@
 #include "obj/elf_file.h"
 #include "obj/elf_symbols.h"
 #include "obj/elf_symtab.h"
+#include "assert_ok.h"
 #include "synthetic_elf.h"
 
 #define TEXT SYNTHETIC_TEXT_VADDR
@@ -101,13 +102,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static void expect_code(struct error *error, enum error_code code)
-{
-	assert_non_null(error);
-	assert_int_equal(error->code, code);
-	error_destroy(error);
-}
-
 static void check_symbols(struct elf_file *file)
 {
 	struct elf_symbol symbol;
@@ -119,8 +113,8 @@ static void check_symbols(struct elf_file *file)
 	assert_int_equal(symbol.type, STT_FUNC);
 	assert_int_equal(symbol.binding, STB_GLOBAL);
 	/* An undefined symbol is none. */
-	expect_code(elf_file_find_symbol(file, "absent", &symbol),
-		    ERROR_NOT_FOUND);
+	assert_fails(elf_file_find_symbol(file, "absent", &symbol),
+		     ERROR_NOT_FOUND);
 	assert_null(elf_symtab_load(file, NULL, false, &tab, NULL));
 	assert_int_equal(tab.count, 2);
 	assert_string_equal(symtab_find(&tab, TEXT + 0x2f)->name, "alpha");
@@ -201,10 +195,10 @@ static void test_image_and_offsets(void **state)
 	assert_memory_equal(buf, data, sizeof(data));
 	for (size_t i = sizeof(data); i < sizeof(buf); i++)
 		assert_int_equal(buf[i], 0);
-	expect_code(elf_file_read_image(file, SYNTHETIC_DATA_VADDR + 1, buf,
-					sizeof(buf)), ERROR_FAULT);
-	expect_code(elf_file_read_image(file, UINT64_MAX, buf, 2),
-		    ERROR_FAULT);
+	assert_fails(elf_file_read_image(file, SYNTHETIC_DATA_VADDR + 1, buf,
+					 sizeof(buf)), ERROR_FAULT);
+	assert_fails(elf_file_read_image(file, UINT64_MAX, buf, 2),
+		     ERROR_FAULT);
 
 	assert_true(elf_file_offset_to_vaddr(file, 0x1010, &value));
 	assert_int_equal(value, TEXT + 0x10);
@@ -233,7 +227,7 @@ static void test_closed_file_keeps_what_was_read(void **state)
 	elf_file_close_fd(file);
 	assert_memory_equal(bytes.data, data, sizeof(data));
 	assert_null(elf_file_section_by_name(file, ".data", NULL, &bytes));
-	expect_code(elf_file_read_image(file, TEXT, buf, 4), ERROR_FAULT);
+	assert_fails(elf_file_read_image(file, TEXT, buf, 4), ERROR_FAULT);
 	error_destroy(elf_file_section_by_name(file, ".text", NULL, &bytes));
 }
 
@@ -273,8 +267,8 @@ static void test_minidebuginfo(void **state)
 	/* Cut off: no symbols, but no harm. */
 	elf.sections[2].size = packed_size / 2;
 	open_synthetic(&elf, &file);
-	expect_code(elf_file_minidebug(file, &(struct elf_file *){ NULL }),
-		    ERROR_FORMAT);
+	assert_fails(elf_file_minidebug(file, &(struct elf_file *){ NULL }),
+		     ERROR_FORMAT);
 	assert_null(elf_symtab_load(file, NULL, false, &(struct symtab){}, NULL));
 }
 
@@ -289,7 +283,7 @@ static void test_debuglink(void **state)
 
 	(void)state;
 	open_synthetic(&elf, &file);
-	expect_code(elf_file_debuglink(file, &name, &crc), ERROR_NOT_FOUND);
+	assert_fails(elf_file_debuglink(file, &name, &crc), ERROR_NOT_FOUND);
 	elf_file_destroy(take_ptr(file));
 	elf.sections[2] = (struct synthetic_section){
 		.name = ".gnu_debuglink", .type = SHT_PROGBITS, .data = link,
@@ -303,7 +297,7 @@ static void test_debuglink(void **state)
 	elf.sections[2].data = bad;
 	elf.sections[2].size = sizeof(bad) - 1;
 	open_synthetic(&elf, &file);
-	expect_code(elf_file_debuglink(file, &name, &crc), ERROR_FORMAT);
+	assert_fails(elf_file_debuglink(file, &name, &crc), ERROR_FORMAT);
 }
 
 /* Everything that the library does with a file; errors are fine. */
@@ -383,11 +377,11 @@ static void test_what_is_no_elf_file(void **state)
 	struct elf_file *file = NULL;
 
 	(void)state;
-	expect_code(elf_file_open("/", &file), ERROR_UNSUPPORTED);
-	expect_code(elf_file_open("/dev/zero", &file), ERROR_UNSUPPORTED);
-	expect_code(elf_file_open("/proc/self/nothing", &file), ERROR_OS);
-	expect_code(elf_file_open("/etc/passwd", &file), ERROR_FORMAT);
-	expect_code(elf_file_open_memory("", 0, "empty", &file), ERROR_FORMAT);
+	assert_fails(elf_file_open("/", &file), ERROR_UNSUPPORTED);
+	assert_fails(elf_file_open("/dev/zero", &file), ERROR_UNSUPPORTED);
+	assert_fails(elf_file_open("/proc/self/nothing", &file), ERROR_OS);
+	assert_fails(elf_file_open("/etc/passwd", &file), ERROR_FORMAT);
+	assert_fails(elf_file_open_memory("", 0, "empty", &file), ERROR_FORMAT);
 	assert_null(file);
 }
 

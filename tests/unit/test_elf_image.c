@@ -14,15 +14,9 @@
 #include <gelf.h>
 
 #include "obj/elf_image.h"
+#include "assert_ok.h"
 
 #define BASE 0x6b6100000000ull
-
-static void assert_ok(struct error *err)
-{
-	if (err)
-		print_error("%s\n", err->message);
-	assert_null(err);
-}
 
 static const uint32_t lines_f[] = { 10, 11, 5, 70000, 12 };
 static const uint32_t lines_g[] = { 1 };

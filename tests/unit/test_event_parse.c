@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "sys/event_parse.h"
+#include "assert_ok.h"
 #include "fake_tree.h"
 
 static char root[] = "/tmp/kaa-test-events-XXXXXX";
@@ -57,12 +58,6 @@ static int remove_tree(void **state)
 {
 	(void)state;
 	return fake_tree_remove(root);
-}
-
-static void check(struct error *error)
-{
-	if (error)
-		fail_msg("%s", error->message);
 }
 
 struct known {
@@ -109,7 +104,7 @@ static void test_one_event(void **state)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		struct event_list list = {};
 
-		check(events_parse(root, known[i].text, &list));
+		assert_ok(events_parse(root, known[i].text, &list));
 		assert_int_equal(list.count, 1);
 		assert_int_equal(list.data[0].type, known[i].type);
 		assert_true(list.data[0].config == known[i].config);
@@ -147,7 +142,7 @@ static void test_modifiers(void **state)
 		struct perf_event_attr attr = {};
 		struct event_list list = {};
 
-		check(events_parse(root, cases[i].text, &list));
+		assert_ok(events_parse(root, cases[i].text, &list));
 		event_apply(&list.data[0], &attr);
 		assert_int_equal(attr.exclude_user, cases[i].no_user);
 		assert_int_equal(attr.exclude_kernel, cases[i].no_kernel);
@@ -165,10 +160,11 @@ static void test_lists_and_groups(void **state)
 	struct event_list list = {};
 
 	(void)state;
-	check(events_parse(root, "cycles,cpu/event=1,umask=2/k,faults", &list));
+	assert_ok(events_parse(root, "cycles,cpu/event=1,umask=2/k,faults",
+			       &list));
 	assert_int_equal(list.count, 3);
 	assert_string_equal(list.data[1].name, "cpu/event=1,umask=2/k");
-	check(events_parse(root, "{cycles,instructions:u}:p,cs", &list));
+	assert_ok(events_parse(root, "{cycles,instructions:u}:p,cs", &list));
 	assert_int_equal(list.count, 6);
 	assert_int_equal(list.data[3].group_leader, 3);
 	assert_int_equal(list.data[4].group_leader, 3);
@@ -177,7 +173,7 @@ static void test_lists_and_groups(void **state)
 	assert_true(list.data[4].exclude_kernel);
 	event_list_deinit(&list);
 	/* perf 6.1 and 7.2: the group's level adds to the event's. */
-	check(events_parse(root, "{cs:k,faults}:u", &list));
+	assert_ok(events_parse(root, "{cs:k,faults}:u", &list));
 	assert_string_equal(list.data[0].name, "cs:k");
 	assert_string_equal(list.data[1].name, "faults");
 	assert_false(list.data[0].exclude_user);
@@ -192,10 +188,10 @@ static void test_wildcards(void **state)
 	struct event_list list = {};
 
 	(void)state;
-	check(events_parse(root, "sched:*", &list));
+	assert_ok(events_parse(root, "sched:*", &list));
 	assert_int_equal(list.count, 3);
 	event_list_deinit(&list);
-	check(events_parse(root, "s*:sched_wakeup*:u", &list));
+	assert_ok(events_parse(root, "s*:sched_wakeup*:u", &list));
 	assert_int_equal(list.count, 2);
 	assert_string_equal(list.data[0].name, "sched:sched_wakeup");
 	assert_true(list.data[0].exclude_kernel);
@@ -209,7 +205,8 @@ static void test_terms(void **state)
 	struct event_list list = {};
 
 	(void)state;
-	check(events_parse(root, "cpu/split=0x5a,config1=9,period=1000/", &list));
+	assert_ok(events_parse(root, "cpu/split=0x5a,config1=9,period=1000/",
+			       &list));
 	assert_true(list.data[0].config2 == 0x50000000aull);
 	assert_int_equal(list.data[0].config1, 9);
 	attr.freq = 1;
@@ -217,7 +214,7 @@ static void test_terms(void **state)
 	assert_int_equal(attr.freq, 0);
 	assert_int_equal(attr.sample_period, 1000);
 	event_list_deinit(&list);
-	check(events_parse(root, "cpu-clock/freq=99,name=x/u", &list));
+	assert_ok(events_parse(root, "cpu-clock/freq=99,name=x/u", &list));
 	assert_string_equal(list.data[0].name, "x");
 	event_apply(&list.data[0], &attr);
 	assert_int_equal(attr.freq, 1);
@@ -226,7 +223,7 @@ static void test_terms(void **state)
 	assert_int_equal(attr.exclude_guest, 0);
 	event_list_deinit(&list);
 	/* ldlat is a format and comes with the event's definition too. */
-	check(events_parse(root, "cpu/mem-loads,ldlat=30/", &list));
+	assert_ok(events_parse(root, "cpu/mem-loads,ldlat=30/", &list));
 	assert_int_equal(list.data[0].config1, 30);
 	event_list_deinit(&list);
 }
@@ -281,7 +278,7 @@ static void test_refusals(void **state)
 		struct event_list list = {};
 		struct error *error;
 
-		check(events_parse(root, "cs", &list));
+		assert_ok(events_parse(root, "cs", &list));
 		error = events_parse(root, cases[i].text, &list);
 		if (!error)
 			fail_msg("'%s' was taken", cases[i].text);
@@ -306,10 +303,10 @@ static void test_without_sysfs(void **state)
 	assert_non_null(error);
 	assert_non_null(strstr(error->message, "tracefs"));
 	error_destroy(error);
-	check(events_default("/nonexistent", &list, &fell_back));
+	assert_ok(events_default("/nonexistent", &list, &fell_back));
 	assert_true(fell_back);
 	assert_string_equal(list.data[0].name, "cpu-clock");
-	check(events_default(root, &list, &fell_back));
+	assert_ok(events_default(root, &list, &fell_back));
 	assert_false(fell_back);
 	assert_string_equal(list.data[1].name, "cycles");
 	event_list_deinit(&list);

@@ -9,22 +9,9 @@
 #include <cmocka.h>
 
 #include "perfdata/kaa_stream.h"
+#include "assert_ok.h"
 
 #define STRING(s) { s, sizeof(s) - 1 }
-
-static void assert_ok(struct error *err)
-{
-	if (err)
-		print_error("%s\n", err->message);
-	assert_null(err);
-}
-
-static void assert_fails(struct error *err, enum error_code code)
-{
-	assert_non_null(err);
-	assert_int_equal(err->code, code);
-	error_destroy(err);
-}
 
 static void assert_string(const struct kaa_string *s, const char *expected)
 {

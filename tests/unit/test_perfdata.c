@@ -32,15 +32,6 @@
 	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                        \
 	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
 
-static void assert_fails(struct error *err, enum error_code code)
-{
-	assert_non_null(err);
-	if (err->code != code)
-		print_error("%s\n", err->message);
-	assert_int_equal(err->code, code);
-	error_destroy(err);
-}
-
 static struct event *add_event(struct events *events, uint64_t sample_type,
 			       const char *name, uint64_t id)
 {

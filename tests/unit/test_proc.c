@@ -21,13 +21,8 @@
 #include <cmocka.h>
 
 #include "sys/proc.h"
+#include "assert_ok.h"
 #include "fake_tree.h"
-
-static void check(struct error *error)
-{
-	if (error)
-		fail_msg("%s", error->message);
-}
 
 static struct error *parse_maps(const char *text, struct proc_maps *maps)
 {
@@ -47,7 +42,7 @@ static void test_maps_text(void **state)
 	struct proc_maps maps;
 
 	(void)state;
-	check(parse_maps(text, &maps));
+	assert_ok(parse_maps(text, &maps));
 	assert_int_equal(maps.maps.count, 6);
 	assert_true(maps.maps.data[0].start == 0x555555554000);
 	assert_true(maps.maps.data[0].offset == 0x1000);
@@ -106,11 +101,12 @@ static void test_maps_hostile(void **state)
 		error_destroy(error);
 	}
 	/* The last line may lack its newline, and paths may be odd. */
-	check(parse_maps("1000-2000 r-xp 0 0:0 0 \\012\\01 (deleted)x", &maps));
+	assert_ok(parse_maps("1000-2000 r-xp 0 0:0 0 \\012\\01 (deleted)x",
+			     &maps));
 	assert_string_equal(maps.maps.data[0].path, "\n\\01 (deleted)x");
 	assert_false(maps.maps.data[0].deleted);
 	proc_maps_deinit(&maps);
-	check(parse_maps("", &maps));
+	assert_ok(parse_maps("", &maps));
 	assert_int_equal(maps.maps.count, 0);
 	proc_maps_deinit(&maps);
 	error = proc_maps_parse("1000-2000 r-xp 0 0:0 0 a\0b\n", 27, &maps);
@@ -145,7 +141,7 @@ static void test_maps_of_this_process(void **state)
 	const struct proc_map *stack;
 
 	(void)state;
-	check(proc_maps_read("", getpid(), &maps));
+	assert_ok(proc_maps_read("", getpid(), &maps));
 	dl_iterate_phdr(find_segments, &maps);
 	stack = proc_maps_find(&maps, (uint64_t)(uintptr_t)&maps);
 	assert_non_null(stack);
@@ -160,8 +156,8 @@ static void test_status_of_this_process(void **state)
 
 	(void)state;
 	prctl(PR_SET_NAME, "a\nb \\ c) 1");
-	check(proc_status_read("", getpid(), &status));
-	check(proc_comm("", getpid(), comm));
+	assert_ok(proc_status_read("", getpid(), &status));
+	assert_ok(proc_comm("", getpid(), comm));
 	assert_string_equal(status.comm, "a\nb \\ c) 1");
 	assert_string_equal(comm, "a\nb \\ c) 1");
 	assert_int_equal(status.tgid, getpid());
@@ -193,7 +189,7 @@ static void test_status_text(void **state)
 	struct proc_status status;
 
 	(void)state;
-	check(proc_status_parse(good, strlen(good), &status));
+	assert_ok(proc_status_parse(good, strlen(good), &status));
 	assert_string_equal(status.comm, "p\ny");
 	assert_int_equal(status.euid, 1001);
 	assert_int_equal(status.nstgid_count, 3);
@@ -217,7 +213,7 @@ static void test_status_name_cannot_pose_as_a_field(void **state)
 	struct proc_status status;
 
 	(void)state;
-	check(proc_status_parse(text, strlen(text), &status));
+	assert_ok(proc_status_parse(text, strlen(text), &status));
 	assert_int_equal(status.uid, 5);
 }
 
@@ -230,7 +226,7 @@ static void test_stat_text(void **state)
 	uint64_t start_time = 0;
 
 	(void)state;
-	check(proc_stat_parse(good, strlen(good), &start_time));
+	assert_ok(proc_stat_parse(good, strlen(good), &start_time));
 	assert_int_equal(start_time, 4711);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct error *error =
@@ -263,7 +259,7 @@ static void test_threads_of_this_process(void **state)
 		assert_int_equal(pthread_create(&ids[i], NULL, wait_for_lock,
 						&lock),
 				 0);
-	check(proc_threads("", getpid(), &threads));
+	assert_ok(proc_threads("", getpid(), &threads));
 	pthread_mutex_unlock(&lock);
 	for (size_t i = 0; i < 5; i++)
 		pthread_join(ids[i], NULL);
@@ -284,14 +280,14 @@ static void test_processes_and_links(void **state)
 	bool self = false, same = false;
 
 	(void)state;
-	check(proc_processes("", &all));
+	assert_ok(proc_processes("", &all));
 	vec_for_each(pid, &all)
 		self |= *pid == getpid();
 	assert_true(self);
 	vec_deinit(&all);
-	check(proc_link("", getpid(), "exe", &exe));
+	assert_ok(proc_link("", getpid(), "exe", &exe));
 	assert_string_equal(strrchr(exe, '/'), "/test_proc");
-	check(proc_same_namespace("", getpid(), "pid", &same));
+	assert_ok(proc_same_namespace("", getpid(), "pid", &same));
 	assert_true(same);
 }
 
@@ -322,30 +318,34 @@ static void test_no_such_process(void **state)
 
 static void test_injected_root(void **state)
 {
+	static const struct fake_file files[] = {
+		{ "/proc/7/task/7/comm", "" },
+		{ "/proc/7/task/12/comm", "" },
+		{ "/proc/7/task/9/comm", "" },
+		{ "/proc/x/comm", "" },
+		{ "/proc/8x/comm", "" },
+		{ "/proc/99999999999/comm", "" },
+		{ "/proc/7/status", "Name:\tme\nTgid:\t7\nPid:\t7\nUid:\t1\t2\t1\t1\nGid:\t3\t3\t3\t3\n" },
+		{ "/proc/7/stat", "7 (me) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 555 0\n" },
+	};
 	char root[] = "/tmp/kaa-test-proc-XXXXXX";
-	char command[512];
 	struct pid_list list = {};
 	struct proc_status status;
 
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	snprintf(command, sizeof(command),
-		 "cd '%s' && mkdir -p proc/7/task/7 proc/7/task/12 proc/7/task/9 proc/x proc/8x proc/99999999999 && printf 'Name:\\tme\\nTgid:\\t7\\nPid:\\t7\\nUid:\\t1\\t2\\t1\\t1\\nGid:\\t3\\t3\\t3\\t3\\n' > proc/7/status && echo '7 (me) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 555 0' > proc/7/stat",
-		 root);
-	assert_int_equal(system(command), 0);
-	check(proc_processes(root, &list));
+	fake_tree_make(root, files, sizeof(files) / sizeof(*files));
+	assert_ok(proc_processes(root, &list));
 	assert_int_equal(list.count, 1);
-	check(proc_threads(root, 7, &list));
+	assert_ok(proc_threads(root, 7, &list));
 	assert_int_equal(list.count, 4);
 	assert_int_equal(list.data[3], 12);
-	check(proc_status_read(root, 7, &status));
+	assert_ok(proc_status_read(root, 7, &status));
 	assert_string_equal(status.comm, "me");
 	assert_int_equal(status.euid, 2);
 	assert_int_equal(status.start_time, 555);
 	assert_int_equal(status.nstgid[0], 7);
 	vec_deinit(&list);
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(fake_tree_remove(root), 0);
 }
 
 #define MAPS \
@@ -358,7 +358,7 @@ static void expect_first_map(const char *root, pid_t pid, const char *path)
 {
 	struct proc_maps maps = PROC_MAPS_INIT;
 
-	check(proc_maps_read(root, pid, &maps));
+	assert_ok(proc_maps_read(root, pid, &maps));
 	assert_int_equal(maps.maps.count, 4);
 	assert_string_equal(maps.maps.data[0].path, path);
 	assert_string_equal(maps.maps.data[1].path, "/srv/jailer/lib.so");

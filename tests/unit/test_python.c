@@ -15,17 +15,11 @@
 #include "python/layout.h"
 #include "python/linetable.h"
 #include "python/version.h"
+#include "assert_ok.h"
 
 #define BYTES(...)                                             \
 	((struct bytes){ (const uint8_t[]){ __VA_ARGS__ },     \
 			 sizeof((const uint8_t[]){ __VA_ARGS__ }) })
-
-static void expect_error(struct error *error, enum error_code code)
-{
-	assert_non_null(error);
-	assert_int_equal(error->code, code);
-	error_destroy(error);
-}
 
 /* --- line tables --- */
 
@@ -96,14 +90,14 @@ static void test_damaged_tables_are_errors(void **state)
 	struct py_lines lines = {};
 
 	(void)state;
-	expect_error(py_lines_decode(PY_LINES_PAIRS, 1, BYTES(4, 0, 2), &lines),
+	assert_fails(py_lines_decode(PY_LINES_PAIRS, 1, BYTES(4, 0, 2), &lines),
 		     ERROR_TRUNCATED);
-	expect_error(py_lines_decode(PY_LINES_LOCATIONS, 1, BYTES(0x11), &lines),
+	assert_fails(py_lines_decode(PY_LINES_LOCATIONS, 1, BYTES(0x11), &lines),
 		     ERROR_FORMAT);
-	expect_error(py_lines_decode(PY_LINES_LOCATIONS, 1,
+	assert_fails(py_lines_decode(PY_LINES_LOCATIONS, 1,
 				     BYTES(0x80 | 14 << 3, 0x7f, 0x7f), &lines),
 		     ERROR_FORMAT);
-	expect_error(py_lines_decode(0, 1, BYTES(0), &lines),
+	assert_fails(py_lines_decode(0, 1, BYTES(0), &lines),
 		     ERROR_INVALID_ARGUMENT);
 	assert_null(lines.ranges);
 }
@@ -237,12 +231,12 @@ static void test_layout_of_other_releases(void **state)
 	struct py_layout layout;
 
 	(void)state;
-	expect_error(py_layout_find(0x030712f0, &layout), ERROR_UNSUPPORTED);
-	expect_error(py_layout_find(0x031000f0, &layout), ERROR_UNSUPPORTED);
-	expect_error(py_layout_find(0x040800f0, &layout), ERROR_UNSUPPORTED);
-	expect_error(py_layout_find(0x030b00a1, &layout), ERROR_UNSUPPORTED);
-	expect_error(py_layout_find(0, &layout), ERROR_UNSUPPORTED);
-	expect_error(py_layout_find(0x030d00f0, &layout),
+	assert_fails(py_layout_find(0x030712f0, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0x031000f0, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0x040800f0, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0x030b00a1, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0x030d00f0, &layout),
 		     ERROR_INVALID_ARGUMENT);
 }
 
@@ -274,18 +268,18 @@ static void test_memory_that_is_no_interpreter_is_refused(void **state)
 
 	(void)state;
 	assert_null(py_layout_find(0x030b02f0, &layout));
-	expect_error(py_layout_validate(&layout, &memory, 0x1000, 0x2000, NULL),
+	assert_fails(py_layout_validate(&layout, &memory, 0x1000, 0x2000, NULL),
 		     ERROR_FAULT);
 	memory.read = read_same;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		memory.arg = &words[i];
-		expect_error(py_layout_validate(&layout, &memory, 0x1000,
+		assert_fails(py_layout_validate(&layout, &memory, 0x1000,
 						0x2000, NULL),
 			     ERROR_FORMAT);
 	}
 	memory.arg = &(uint64_t){ 0 };
 	error = py_layout_validate(&layout, &memory, 0x1000, 0x2000, NULL);
-	expect_error(error, ERROR_NOT_FOUND);
+	assert_fails(error, ERROR_NOT_FOUND);
 }
 
 /* --- versions --- */

@@ -23,6 +23,8 @@
 #include "symbolize/symbolize.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "assert_ok.h"
+#include "fake_tree.h"
 
 /* A folder of our own; its path is in *state. */
 static int setup(void **state)
@@ -35,11 +37,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	char command[128];
-	int status;
+	int status = fake_tree_remove(*state);
 
-	snprintf(command, sizeof(command), "rm -rf '%s'", (char *)*state);
-	status = system(command);
 	free(*state);
 	return status;
 }
@@ -66,13 +65,6 @@ static void write_file(const char *path, const char *content)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void expect_code(struct error *error, enum error_code code)
-{
-	assert_non_null(error);
-	assert_int_equal(error->code, code);
-	error_destroy(error);
-}
-
 static void test_rooted_links_stay_inside(void **state)
 {
 	_cleanup_free_ char *inside = path_in(*state, "secret");
@@ -87,9 +79,9 @@ static void test_rooted_links_stay_inside(void **state)
 	assert_null(rooted_open(*state, "/link", 0, &fd));
 	assert_int_equal(read(fd, buf, 6), 6);
 	assert_string_equal(buf, "inside");
-	expect_code(rooted_open(*state, "/up", 0, &fd), ERROR_OS);
-	expect_code(rooted_open(*state, "/link", O_NOFOLLOW, &fd), ERROR_OS);
-	expect_code(rooted_open(*state, "/../etc/passwd", 0, &fd), ERROR_OS);
+	assert_fails(rooted_open(*state, "/up", 0, &fd), ERROR_OS);
+	assert_fails(rooted_open(*state, "/link", O_NOFOLLOW, &fd), ERROR_OS);
+	assert_fails(rooted_open(*state, "/../etc/passwd", 0, &fd), ERROR_OS);
 }
 
 static void make_tmp(const char *dir)
@@ -106,8 +98,8 @@ static void test_perf_map_file(void **state)
 
 	make_tmp(*state);
 	path = path_in(*state, "tmp/perf-123.map");
-	expect_code(perf_map_file_load(*state, 123, -1, &map),
-		    ERROR_NOT_FOUND);
+	assert_fails(perf_map_file_load(*state, 123, -1, &map),
+		     ERROR_NOT_FOUND);
 	write_file(path, "1000 10 py::f:/x.py\nnonsense\n");
 	assert_null(perf_map_file_load(*state, 123, -1, &map));
 	assert_string_equal(map.path, "/tmp/perf-123.map");
@@ -128,11 +120,11 @@ static void test_perf_map_that_is_no_file(void **state)
 	assert_int_equal(symlink("perf-123.map", link), 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(mkdir(folder, 0700), 0);
-	expect_code(perf_map_file_load(*state, 1, -1, &map), ERROR_OS);
-	expect_code(perf_map_file_load(*state, 2, -1, &map),
-		    ERROR_UNSUPPORTED);
-	expect_code(perf_map_file_load(*state, 3, -1, &map),
-		    ERROR_UNSUPPORTED);
+	assert_fails(perf_map_file_load(*state, 1, -1, &map), ERROR_OS);
+	assert_fails(perf_map_file_load(*state, 2, -1, &map),
+		     ERROR_UNSUPPORTED);
+	assert_fails(perf_map_file_load(*state, 3, -1, &map),
+		     ERROR_UNSUPPORTED);
 }
 
 static void test_perf_map_of_a_stranger(void **state)
@@ -144,9 +136,9 @@ static void test_perf_map_of_a_stranger(void **state)
 		skip();
 	write_file(path, "1000 10 planted\n");
 	assert_int_equal(chown(path, 12345, 12345), 0);
-	expect_code(perf_map_file_load(*state, 4, -1, &map), ERROR_PERMISSION);
-	expect_code(perf_map_file_load(*state, 4, 54321, &map),
-		    ERROR_PERMISSION);
+	assert_fails(perf_map_file_load(*state, 4, -1, &map), ERROR_PERMISSION);
+	assert_fails(perf_map_file_load(*state, 4, 54321, &map),
+		     ERROR_PERMISSION);
 	assert_null(perf_map_file_load(*state, 4, 12345, &map));
 	perf_map_file_deinit(&map);
 }
@@ -164,8 +156,8 @@ static void test_perf_map_of_a_live_process(void **state)
 	assert_string_equal(map.path, path);
 	assert_string_equal(symtab_find(&map.symtab, 0x2000)->name, "mine");
 	perf_map_file_deinit(&map);
-	expect_code(perf_map_file_load_live(NULL, getpid(), &map),
-		    ERROR_NOT_FOUND);
+	assert_fails(perf_map_file_load_live(NULL, getpid(), &map),
+		     ERROR_NOT_FOUND);
 }
 
 static const struct range *best_of(const struct range *ranges, int count,
@@ -322,7 +314,7 @@ static void test_vdso(void **state)
 	/* Another build-id: another kernel's. */
 	assert_null(dso_store_get(store, &key, &other));
 	assert_ptr_not_equal(dso, other);
-	expect_code(dso_elf(other, &elf), ERROR_NOT_FOUND);
+	assert_fails(dso_elf(other, &elf), ERROR_NOT_FOUND);
 	assert_int_equal(other->state, DSO_MISMATCH);
 }
 
@@ -470,10 +462,10 @@ static void test_range_holds_for_its_time(void **state)
 	assert_null(symbolizer_range(symbolizer, 8, 0x1008, 200, &info));
 	assert_null(info);
 	range.size = 0;
-	expect_code(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
+	assert_fails(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
 	range.start = UINT64_MAX;
 	range.size = 2;
-	expect_code(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
+	assert_fails(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
 }
 
 /* One entry in a table for what a range and kallsyms name in one module. */

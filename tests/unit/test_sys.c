@@ -25,13 +25,8 @@
 #include "sys/perf_version.h"
 #include "sys/probe_machine.h"
 #include "sys/remote_memory.h"
+#include "assert_ok.h"
 #include "fake_tree.h"
-
-static void check(struct error *error)
-{
-	if (error)
-		fail_msg("%s", error->message);
-}
 
 static void test_perf_versions(void **state)
 {
@@ -92,8 +87,8 @@ static void test_remote_memory(void **state)
 	(void)state;
 	for (size_t i = 0; i < 200 * page; i++)
 		pages[i] = (uint8_t)(i * 31 + i / 4096);
-	check(remote_memory_read_exact(&memory, address + 5, copy,
-				       199 * page));
+	assert_ok(remote_memory_read_exact(&memory, address + 5, copy,
+					   199 * page));
 	assert_memory_equal(copy, pages + 5, 199 * page);
 	/* A hole: reads stop exactly there, before and after the first call. */
 	munmap(pages + 150 * page, page);
@@ -180,8 +175,8 @@ static void test_capture(void **state)
 	int status = -1;
 
 	(void)state;
-	check(capture("echo hello; echo noise >&2; cat; exit 3", 5000, 100,
-		      &out, &status));
+	assert_ok(capture("echo hello; echo noise >&2; cat; exit 3", 5000, 100,
+			  &out, &status));
 	assert_string_equal(out.data, "hello\n");
 	assert_int_equal(WEXITSTATUS(status), 3);
 	error = capture("echo x; sleep 60", 300, 100, &out, &status);
@@ -203,7 +198,7 @@ static void test_which(void **state)
 	struct error *error;
 
 	(void)state;
-	check(capture_which("/nonexistent::/bin:/usr/bin", "sh", &found));
+	assert_ok(capture_which("/nonexistent::/bin:/usr/bin", "sh", &found));
 	assert_int_equal(access(found, X_OK), 0);
 	error = capture_which("/bin:/usr/bin", "no-such-program", &none);
 	assert_int_equal(error->code, ERROR_NOT_FOUND);
@@ -225,7 +220,7 @@ static void test_files(void **state)
 	int64_t value = 7;
 
 	(void)state;
-	check(file_read("", "/proc/self/comm", 100, &out));
+	assert_ok(file_read("", "/proc/self/comm", 100, &out));
 	assert_string_equal(out.data, "test_sys\n");
 	error = file_read("", "/dev/zero", 100000, &out);
 	assert_int_equal(error->code, ERROR_LIMIT);
@@ -235,7 +230,7 @@ static void test_files(void **state)
 	assert_int_equal(error->code, ERROR_FORMAT);
 	error_destroy(error);
 	assert_int_equal(value, 7);
-	check(dir_list("/proc/self", "/task", &names));
+	assert_ok(dir_list("/proc/self", "/task", &names));
 	assert_int_equal(names.count, 1);
 	name_list_deinit(&names);
 	error = file_read("/nonexistent", "/x", 1, &out);
@@ -290,7 +285,7 @@ static void test_refused_events(void **state)
 		{ 2, true, PERF_TYPE_TRACEPOINT, "no tracepoints" },
 		{ 1, true, PERF_TYPE_SOFTWARE, "belongs to another user" },
 	};
-	char root[] = "/tmp/kaa-test-XXXXXX", command[512];
+	char root[] = "/tmp/kaa-test-XXXXXX", level[16];
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -301,10 +296,9 @@ static void test_refused_events(void **state)
 		};
 		struct error *error;
 
-		snprintf(command, sizeof(command),
-			 "mkdir -p '%s/proc/sys/kernel' && echo %d > '%s/proc/sys/kernel/perf_event_paranoid'",
-			 root, cases[i].paranoid, root);
-		assert_int_equal(system(command), 0);
+		snprintf(level, sizeof(level), "%d\n", cases[i].paranoid);
+		fake_file_write(root, "/proc/sys/kernel/perf_event_paranoid",
+				level);
 		error = perf_event_error(EACCES, &attr, "cpu-clock", 77, 0,
 					 root);
 		assert_int_equal(error->code, ERROR_PERMISSION);
@@ -312,8 +306,7 @@ static void test_refused_events(void **state)
 			fail_msg("%s", error->message);
 		error_destroy(error);
 	}
-	snprintf(command, sizeof(command), "rm -r '%s'", root);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(fake_tree_remove(root), 0);
 }
 
 static void set_sudo(const char *uid, const char *gid, const char *user)
@@ -330,10 +323,10 @@ static void test_invoker_without_sudo(void **state)
 
 	(void)state;
 	unsetenv("SUDO_UID");
-	check(invoker_detect(&invoker));
+	assert_ok(invoker_detect(&invoker));
 	assert_false(invoker.present);
 	setenv("PATH", "/a:/b", 1);
-	check(invoker_path(&invoker, "", &path));
+	assert_ok(invoker_path(&invoker, "", &path));
 	assert_string_equal(path, "/a:/b");
 	setenv("PATH", "/usr/bin:/bin", 1);
 	assert_int_equal(invoker_become(&invoker), 0);
@@ -396,7 +389,7 @@ static void test_invoker_becomes_the_user(void **state)
 	snprintf(uid, sizeof(uid), "%u", nobody->pw_uid);
 	snprintf(gid, sizeof(gid), "%u", nobody->pw_gid);
 	set_sudo(uid, gid, "nobody");
-	check(invoker_detect(&invoker));
+	assert_ok(invoker_detect(&invoker));
 	assert_true(invoker.present);
 	assert_string_equal(invoker.user, "nobody");
 	pid = fork();
@@ -446,7 +439,7 @@ static void assert_path(const struct invoker *invoker, const char *root,
 {
 	char *path;
 
-	check(invoker_path(invoker, root, &path));
+	assert_ok(invoker_path(invoker, root, &path));
 	assert_string_equal(path, expected);
 	free(path);
 }
@@ -457,7 +450,6 @@ static void test_path_of_the_user(void **state)
 	const struct passwd *nobody = getpwnam("nobody");
 	struct invoker invoker = { .present = true, .home = root };
 	char shell[] = "/bin/sh", nologin[] = "/nonexistent", name[] = "nobody";
-	char command[64];
 
 	(void)state;
 	if (geteuid() != 0 || !nobody)
@@ -483,8 +475,7 @@ static void test_path_of_the_user(void **state)
 	invoker.shell = shell;
 	write_below(root, "/.profile", "echo noise; PATH=/from/profile:/bin\n");
 	assert_path(&invoker, root, "/from/profile:/bin");
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(fake_tree_remove(root), 0);
 }
 
 /* In a child: 0 if only the kept capability is left. */
@@ -521,16 +512,18 @@ static void test_capabilities_are_dropped(void **state)
 
 static void test_machine_of_a_fake_root(void **state)
 {
+	static const struct fake_file files[] = {
+		{ "/proc/sys/kernel/perf_event_paranoid", "4\n" },
+		{ "/proc/sys/kernel/yama/ptrace_scope", "1\n" },
+		{ "/proc/sys/kernel/kptr_restrict", "x\n" },
+		{ "/sys/kernel/btf/vmlinux", "" },
+		{ "/sys/bus/event_source/devices/cpu_core/type", "4\n" },
+	};
 	char root[] = "/tmp/kaa-test-machine-XXXXXX";
-	char command[512];
 	struct machine machine;
 
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	snprintf(command, sizeof(command),
-		 "cd '%s' && mkdir -p proc/sys/kernel/yama sys/kernel/btf sys/bus/event_source/devices/cpu_core && echo 4 > proc/sys/kernel/perf_event_paranoid && echo 1 > proc/sys/kernel/yama/ptrace_scope && echo x > proc/sys/kernel/kptr_restrict && touch sys/kernel/btf/vmlinux",
-		 root);
-	assert_int_equal(system(command), 0);
+	fake_tree_make(root, files, sizeof(files) / sizeof(*files));
 	machine_probe(root, &machine);
 	assert_true(machine.perf_event_paranoid.known);
 	assert_int_equal(machine.perf_event_paranoid.value, 4);
@@ -540,8 +533,7 @@ static void test_machine_of_a_fake_root(void **state)
 	assert_true(machine.pmu);
 	assert_int_equal(machine.try_bpf, ENOSYS);
 	assert_int_equal(perf_event_paranoid("/nonexistent"), 2);
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(fake_tree_remove(root), 0);
 }
 
 int main(void)

@@ -15,6 +15,7 @@
 #include "perfdata/features.h"
 #include "perfdata/tracing_data.h"
 #include "sys/tracefs.h"
+#include "assert_ok.h"
 #include "fake_tree.h"
 
 static char root[] = "/tmp/kaa-test-tracefs-XXXXXX";
@@ -50,12 +51,6 @@ static int remove_tree(void **state)
 	return fake_tree_remove(root);
 }
 
-static void check(struct error *error)
-{
-	if (error)
-		fail_msg("%s", error->message);
-}
-
 static void check_fails(struct error *error, enum error_code code,
 			const char *text)
 {
@@ -80,7 +75,7 @@ static void check_texts(void)
 	static const uint64_t ids[] = { 375, 225, 372, 375 };
 	struct tracepoint_texts texts = TRACEPOINT_TEXTS_INIT;
 
-	check(tracepoint_texts_read(root, ids, 4, &texts));
+	assert_ok(tracepoint_texts_read(root, ids, 4, &texts));
 	assert_string_equal(texts.header_page.data, "PAGE\n");
 	assert_string_equal(texts.header_event.data, "EVENT\n");
 	assert_string_equal(texts.printk_formats.data,
@@ -130,7 +125,7 @@ static void test_texts_missing(void **state)
 	snprintf(path, sizeof(path), "%s/sys/kernel/tracing/printk_formats",
 		 root);
 	assert_int_equal(unlink(path), 0);
-	check(tracepoint_texts_read(root, ids, 1, &texts));
+	assert_ok(tracepoint_texts_read(root, ids, 1, &texts));
 	assert_int_equal(texts.printk_formats.len, 0);
 	assert_int_equal(texts.formats.count, 1);
 	tracepoint_texts_deinit(&texts);
@@ -150,7 +145,7 @@ static void check_bytes(const struct tracing_data *data, const char *expected,
 {
 	struct strbuf out = STRBUF_INIT;
 
-	check(tracing_data_encode(data, &out));
+	assert_ok(tracing_data_encode(data, &out));
 	assert_int_equal(out.len, size);
 	assert_memory_equal(out.data, expected, size);
 	strbuf_deinit(&out);
@@ -222,7 +217,7 @@ static struct strbuf whole_section(void)
 	};
 	struct strbuf out = STRBUF_INIT;
 
-	check(tracing_data_encode(&data, &out));
+	assert_ok(tracing_data_encode(&data, &out));
 	return out;
 }
 
@@ -237,7 +232,7 @@ static void test_taken_apart(void **state)
 	struct tracing_section section;
 
 	(void)state;
-	check(tracing_data_decode(out.data, out.len, &section));
+	assert_ok(tracing_data_decode(out.data, out.len, &section));
 	assert_int_equal(section.long_size, sizeof(long));
 	assert_int_equal(section.page_size, 4096);
 	assert_memory_equal(section.header_page.data, "PAGE\n", 5);
@@ -306,16 +301,17 @@ static void test_feature(void **state)
 
 	(void)state;
 	assert_false(features_have(&features, FEATURE_TRACING_DATA));
-	check(features_decode(&features, FEATURE_TRACING_DATA, &reader,
-			      &events));
+	assert_ok(features_decode(&features, FEATURE_TRACING_DATA, &reader,
+				  &events));
 	assert_true(features_have(&features, FEATURE_TRACING_DATA));
-	check(features_encode(&features, FEATURE_TRACING_DATA, &events, &out));
+	assert_ok(features_encode(&features, FEATURE_TRACING_DATA, &events,
+				  &out));
 	assert_int_equal(out.len, sizeof(section));
 	assert_memory_equal(out.data, section, sizeof(section));
 	/* A second one replaces the first. */
-	check(features_set_tracing_data(&features, "x", 1));
+	assert_ok(features_set_tracing_data(&features, "x", 1));
 	assert_int_equal(features.tracing_data.count, 1);
-	check(features_set_tracing_data(&features, NULL, 0));
+	assert_ok(features_set_tracing_data(&features, NULL, 0));
 	assert_int_equal(features.tracing_data.count, 0);
 	strbuf_deinit(&out);
 	features_deinit(&features);

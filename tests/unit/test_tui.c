@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "fake_tree.h"
 #include "model.h"
 #include "symbolize/kernel_code.h"
 #include "tui/annotate.h"
@@ -947,13 +948,15 @@ static void test_instructions_of_bytes(void **state)
 	assert_non_null(strstr(out.data, "ffffffff81001004:\tret"));
 }
 
-/* A core file with the code at CODE_AT, in a folder that stands for "/". */
-static void write_kcore(const char *path, const void *magic)
+/* A core file with the code at CODE_AT, below a folder that stands for "/". */
+static void write_kcore(const char *root, const char *magic)
 {
-	const Elf64_Ehdr header = { .e_type = ET_CORE,
-				    .e_phoff = sizeof(header),
-				    .e_phentsize = sizeof(Elf64_Phdr),
-				    .e_phnum = 2 };
+	Elf64_Ehdr header = { .e_ident = { [EI_CLASS] = ELFCLASS64,
+					   [EI_DATA] = ELFDATA2LSB },
+			      .e_type = ET_CORE,
+			      .e_phoff = sizeof(header),
+			      .e_phentsize = sizeof(Elf64_Phdr),
+			      .e_phnum = 2 };
 	const Elf64_Phdr segments[2] = {
 		{ .p_type = PT_NOTE, .p_vaddr = CODE_AT, .p_filesz = 4096 },
 		{ .p_type = PT_LOAD,
@@ -961,19 +964,13 @@ static void write_kcore(const char *path, const void *magic)
 		  .p_filesz = 0x10 + sizeof(code),
 		  .p_offset = 0x1000 },
 	};
-	FILE *file = fopen(path, "w");
-	uint8_t ident[EI_NIDENT] = {};
+	char bytes[0x1010 + sizeof(code)] = {};
 
-	memcpy(ident, magic, SELFMAG);
-	ident[EI_CLASS] = ELFCLASS64;
-	ident[EI_DATA] = ELFDATA2LSB;
-	fwrite(&header, 1, sizeof(header), file);
-	fwrite(segments, 1, sizeof(segments), file);
-	fseek(file, 0x1010, SEEK_SET);
-	fwrite(code, 1, sizeof(code), file);
-	rewind(file);
-	fwrite(ident, 1, sizeof(ident), file);
-	fclose(file);
+	memcpy(header.e_ident, magic, SELFMAG);
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + sizeof(header), segments, sizeof(segments));
+	memcpy(bytes + 0x1010, code, sizeof(code));
+	fake_file_write_bytes(root, "/proc/kcore", bytes, sizeof(bytes));
 }
 
 static void check_kernel_error(const char *root, uint64_t address, size_t size,
@@ -991,16 +988,13 @@ static void check_kernel_error(const char *root, uint64_t address, size_t size,
 static void test_code_of_the_kernel(void **state)
 {
 	char root[] = "/tmp/kaa-test-XXXXXX";
-	char folder[64], path[80];
+	char path[80];
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	check_kernel_error(root, CODE_AT, 1, ERROR_OS);
-	snprintf(folder, sizeof(folder), "%s/proc", root);
-	assert_int_equal(mkdir(folder, 0700), 0);
-	snprintf(path, sizeof(path), "%s/kcore", folder);
-	write_kcore(path, ELFMAG);
+	write_kcore(root, ELFMAG);
 	model_check(kernel_code_read(root, CODE_AT, sizeof(code), &out));
 	assert_int_equal(out.len, sizeof(code));
 	assert_memory_equal(out.data, code, sizeof(code));
@@ -1008,13 +1002,12 @@ static void test_code_of_the_kernel(void **state)
 	check_kernel_error(root, CODE_AT + 1, sizeof(code), ERROR_NOT_FOUND);
 	check_kernel_error(root, CODE_AT - 0x11, 1, ERROR_NOT_FOUND);
 	check_kernel_error(root, CODE_AT, SIZE_MAX - 4, ERROR_NOT_FOUND);
+	snprintf(path, sizeof(path), "%s/proc/kcore", root);
 	assert_int_equal(truncate(path, 0x1012), 0);
 	check_kernel_error(root, CODE_AT, sizeof(code), ERROR_TRUNCATED);
-	write_kcore(path, "none");
+	write_kcore(root, "none");
 	check_kernel_error(root, CODE_AT, sizeof(code), ERROR_FORMAT);
-	unlink(path);
-	rmdir(folder);
-	rmdir(root);
+	assert_int_equal(fake_tree_remove(root), 0);
 }
 
 /* --- Sources ------------------------------------------------------------ */
