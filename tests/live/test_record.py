@@ -145,30 +145,8 @@ def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
 
 def test_threads_and_forks(kaa, python, scripts, tmp_path):
     """Threads and forked children are followed; each has its own stack."""
-    script = tmp_path / "spread.py"
-    script.write_text("""
-import os, threading, time
-def in_thread():
-    end = time.thread_time() + 0.4
-    while time.thread_time() < end: pass
-def in_child():
-    end = time.thread_time() + 0.4
-    while time.thread_time() < end: pass
-def in_main():
-    end = time.thread_time() + 0.4
-    while time.thread_time() < end: pass
-thread = threading.Thread(target=in_thread)
-thread.start()
-pid = os.fork()
-if not pid:
-    in_child()
-    os._exit(0)
-in_main()
-thread.join()
-os.waitpid(pid, 0)
-""")
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, script)
+    record(kaa, data, *python.command, scripts / "spread.py", "0.4")
     seen = collections.defaultdict(set)
     for sample in samples_of(kaa, data):
         for name, _, _ in sample.python:
