@@ -62,7 +62,7 @@ def python(request):
 def newest_python():
     """One interpreter for tests that need no particular one: the newest outside the chroot."""
     outside = [python for python in pythons.find() if not python.prefix]
-    skip_if(None if outside else "no CPython from 3.8 to 3.15 outside the chroot")
+    assert outside, "no CPython from 3.8 to 3.15 outside the chroot"
     return outside[-1]
 
 
@@ -94,6 +94,12 @@ def chroot():
     """A program that runs its words in the chroot with the peers."""
     skip_if(machine.no_chroot())
     return Program(machine.CHROOT_TOOL, "run")
+
+
+@pytest.fixture(scope="session")
+def sid_python(chroot):
+    """The newest interpreter of the chroot."""
+    return [python for python in pythons.find() if python.prefix][-1]
 
 
 @pytest.fixture(scope="session")

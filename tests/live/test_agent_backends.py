@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import pythons, samply_profile, script_output
+from harness import samply_profile, script_output
 from harness.agent import Way, find_library
 from harness.machine import LARGE_RINGS
 from harness.process import Program, run, started
@@ -167,12 +167,9 @@ def test_elf_image_is_sound(slots, tmp_path):
     assert found[1:2000:2] == [f"/src/source_{int(n) % 10}.py:{int(n) + 1}" for _, _, n in symbols]
 
 
-def test_names_in_no_folder(perf_sid, build_dir, tmp_path):
+def test_names_in_no_folder(perf_sid, sid_python, build_dir, tmp_path):
     """Python's "<frozen ...>" and "<string>" in the lines of perf_elf."""
-    inside = [python for python in pythons.find() if python.prefix]
-    if not inside:
-        pytest.skip("no CPython in the chroot")
-    way = Way(inside[-1], pathlib.Path(shutil.copy(find_library(build_dir), tmp_path)))
+    way = Way(sid_python, pathlib.Path(shutil.copy(find_library(build_dir), tmp_path)))
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", *LARGE_RINGS, "-F", "499", "-g", "-o", data, "--", *way.bare_command(
         ["-c", "def work(n):\n  for i in range(n): pass\nwork(8000000)"], "perf_elf", [f"KAA_TRAMPOLINE_DIR={tmp_path}"]))

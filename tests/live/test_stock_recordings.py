@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from harness import pythons, script_output
+from harness import script_output
 from harness.machine import LARGE_RINGS
 from harness.process import run, started
 from harness.waiting import until_busy, while_busy
@@ -68,12 +68,8 @@ def unexpected(stderr, name=""):
 @pytest.fixture(scope="module", params=["perf_system", "perf_sid"])
 def world(request, root, kaa):
     perf = request.getfixturevalue(request.param)
-    if request.param == "perf_system":
-        return World(perf, kaa, request.getfixturevalue("newest_python"))
-    inside = [python for python in pythons.find() if python.prefix]
-    if not inside:
-        pytest.skip("no CPython in the chroot")
-    return World(perf, inside[-1].kaa(kaa), inside[-1])
+    python = request.getfixturevalue("newest_python" if request.param == "perf_system" else "sid_python")
+    return World(perf, python.kaa(kaa), python)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import pythons, samply_profile, script_output
+from harness import samply_profile, script_output
 from harness.process import run, started
 from harness.waiting import until_busy, while_busy
 
@@ -191,16 +191,13 @@ def test_perfs_report_has_the_lines(perf, recordings):
 
 
 @pytest.fixture(scope="module")
-def sid_recording(kaa, chroot, tmp_path_factory):
+def sid_recording(kaa, sid_python, tmp_path_factory):
     """Recorded where samply is, so that it sees the files that were mapped."""
-    inside = [python for python in pythons.find() if python.prefix]
-    if not inside:
-        pytest.skip("no CPython in the chroot")
     data = tmp_path_factory.mktemp("samply") / "perf.data"
-    python = inside[-1]
-    python.kaa(kaa)("record", "-q", "-F", "999", "-g", "-o", data, python.path,
-                    PROGRAMS.parent / "scripts" / "doc_script.py", "12000000")
-    return data, python.kaa(kaa)
+    inside = sid_python.kaa(kaa)
+    inside("record", "-q", "-F", "999", "-g", "-o", data, sid_python.path, PROGRAMS.parent / "scripts" / "doc_script.py",
+           "12000000")
+    return data, inside
 
 
 def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
