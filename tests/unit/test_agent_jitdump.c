@@ -383,8 +383,6 @@ static void fill_disk(void)
 	void *slot = NULL;
 	int i = fill_small_disk(backend, "size=64k", 100000, &slot);
 
-	if (i < 0)
-		return;
 	CHECK(i > 100 && agent_backend_lost() == lost + 1);
 	CHECK(announce_as(backend, slot, "py::late:x", 1) == ENOSPC);
 	CHECK(is_trampoline(slot));
@@ -402,10 +400,7 @@ static void test_full_disk_leaves_whole_records(void **state)
 /* No marker, no reader: said at once, and nothing is announced in vain. */
 static void open_without_exec(void)
 {
-	if (!mount_without_exec()) {
-		print_message("skipped: no mount, or an emulator\n");
-		return;
-	}
+	mount_without_exec();
 	backend->forked();
 	CHECK(backend->open() == EPERM);
 	CHECK(strcmp(agent_backend_subject(), dump_path(getpid())) == 0);
