@@ -47,10 +47,12 @@ def names_in(samples):
     return collections.Counter(name for sample in samples for name in {frame[0] for frame in sample.python})
 
 
-def remarks(result):
-    """What kaa said, without what every recording here says."""
+def remarks(result, may_be_late=False):
+    """What kaa said, without what every recording here says; may_be_late: and without that it noticed a Python late, as
+    on a machine that others use it may, if the Python begins while kaa records."""
     return [line for line in result.stderr.splitlines()
-            if not line.endswith("sampling cpu-clock") and not line.startswith("kaa record: wrote ")]
+            if not line.endswith("sampling cpu-clock") and not line.startswith("kaa record: wrote ")
+            and not (may_be_late and " samples were taken before kaa had noticed " in line)]
 
 
 def write(path, text):
@@ -699,7 +701,7 @@ def test_chain_of_programs(kaa, tmp_path):
     data = tmp_path / "perf.data"
     result = kaa("record", "-F", "999", "-o", data, "sh", "-c", f"{' '.join(first.command)} {execs}; "
                  f"{' '.join(last.command)} {spawns}", timeout=120)
-    assert remarks(result) == []
+    assert remarks(result, may_be_late=True) == []
     samples = samples_of(kaa, data)
     names = names_in(samples)
     for function in ("before", "after", "parent", "spawned", "posix"):
