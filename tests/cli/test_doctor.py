@@ -11,6 +11,7 @@ import tempfile
 import pytest
 
 from harness.agent import find_library
+from harness.waiting import innermost_child
 
 MARKS = {"ok", "no", "warn", "-"}
 
@@ -167,21 +168,13 @@ def test_python_by_pid(kaa, python):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         process.stdout.readline()
-        pid = pid_of(process, python)
+        pid = innermost_child(process.pid)
         doctor = Doctor(kaa("doctor", "-p", pid).stdout)
     finally:
         process.stdin.close()
         process.wait(timeout=60)
         process.stdout.close()
     check_against(doctor, f"Python: process {pid}", sysconfig_of(python.command), exact=not python.prefix)
-
-
-def pid_of(process, python):
-    """The Python itself, or below the words that entered the chroot."""
-    pid = process.pid
-    while "python" not in os.path.basename(os.readlink(f"/proc/{pid}/exe")):
-        pid = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
-    return pid
 
 
 def test_several_pythons_in_order(kaa, newest_python):

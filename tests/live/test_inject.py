@@ -16,7 +16,7 @@ from harness import pythons, samply_profile, script_output
 from harness.machine import LARGE_RINGS
 from harness.agent import Private
 from harness.process import Program, run
-from harness.waiting import while_busy
+from harness.waiting import innermost_child, while_busy
 
 JIT = pathlib.Path(__file__).parent / "scripts" / "jit.py"
 RUNTIME = "/usr/bin/python3"
@@ -260,7 +260,7 @@ def test_a_running_container(kaa, perf_system, tmp_path):
     with Program(*CONTAINER).start(RUNTIME, JIT, "/tmp", "serve", stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
-        pid, = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        pid = innermost_child(process.pid)
         inside = pathlib.Path(f"/proc/{pid}/root/tmp")
         assert (inside / "jit-1.dump").exists()
         perf_system("record", *QUIET, "-p", pid, "-F", "499", "-g", "-e", "cpu-clock:u", "-o", data, "--",

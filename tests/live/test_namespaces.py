@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """kaa where processes have other numbers than the kernel's own, as in a container."""
-import time
-
 import pytest
 
 from harness.process import run
 from harness.script_output import parse
+from harness.waiting import until
 
 PID_NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]
 
@@ -41,10 +40,7 @@ after()
 """)
     words = ["record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", newest_python.path, script]
     with kaa.inside(PID_NAMESPACE).start(*words) as recorder:
-        end = time.time() + 30
-        while not ready.exists():
-            assert time.time() < end and recorder.poll() is None
-            time.sleep(0.01)
+        until(ready.exists, "that the program waits")
         run([*PID_NAMESPACE, "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do /bin/true; done"])
         done.touch()
         assert recorder.wait(timeout=60) == 0

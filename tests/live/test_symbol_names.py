@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from harness.process import run, started
+from harness.waiting import innermost_child
 
 # Every way to have several names at one address, labels, local and nested symbols. Static and at fixed
 # addresses, so that a sample's address is one of the file.
@@ -82,10 +83,9 @@ def test_perf_map_of_a_container(root, dump_symbols):
     with started(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
                  stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
-            pid = int(children.read())
+        pid = innermost_child(process.pid)
         assert not os.path.exists("/tmp/perf-1.map") or open("/tmp/perf-1.map").read() != "5000 10 inside\n"
-        assert run([dump_symbols, "--perf-map", str(pid)]).stdout == "/tmp/perf-1.map\ninside\n"
+        assert run([dump_symbols, "--perf-map", pid]).stdout == "/tmp/perf-1.map\ninside\n"
 
 
 def test_planted_link_in_a_container(root, dump_symbols, tmp_path):
@@ -97,9 +97,7 @@ def test_planted_link_in_a_container(root, dump_symbols, tmp_path):
         with started(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
                      stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"ready\n"
-            with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
-                pid = int(children.read())
-            result = run([dump_symbols, "--perf-map", str(pid)], status=1)
+            result = run([dump_symbols, "--perf-map", innermost_child(process.pid)], status=1)
             assert "secret" not in result.stdout
 
 

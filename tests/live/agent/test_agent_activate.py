@@ -3,11 +3,11 @@
 import pathlib
 import select
 import subprocess
-import time
 
 import pytest
 
 from harness import pythons
+from harness.waiting import until
 
 USAGE, FAILED = 129, 1
 
@@ -58,13 +58,9 @@ class Program:
         self.process.stdin.flush()
         return self.read()
 
-    def names_the_function(self):
+    def until_it_names_the_function(self):
         """Its next call may come after the answer."""
-        for _ in range(6000):
-            if self.map.exists() and " py::called_all_the_time:" in self.map.read_text():
-                return True
-            time.sleep(0.01)
-        return False
+        until(lambda: self.map.exists() and " py::called_all_the_time:" in self.map.read_text(), "the function's name")
 
     def end(self):
         """It ends by itself, and well."""
@@ -105,7 +101,7 @@ def test_running_process(kaa, interpreter, started):
     assert program.ask() == "False" and not program.map.exists()
     assert not kaa("activate", "-p", program.pid).stderr
     assert program.ask() == "True"
-    assert program.names_the_function()
+    program.until_it_names_the_function()
     kaa("activate", "-p", program.pid, "--off")
     assert program.ask() == "False"
 
@@ -123,7 +119,7 @@ def test_process_of_another_user(kaa, root, interpreter, started):
     program = started([*interpreter.prefix, *words])
     kaa("activate", "-p", program.pid)
     assert program.ask() == "True"
-    assert program.names_the_function()
+    program.until_it_names_the_function()
     assert program.map.stat().st_uid == 65534
 
 
