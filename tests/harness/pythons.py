@@ -7,6 +7,7 @@ Looked for, in this order, each build once:
   - the distribution's: /usr/bin/python3.N and /usr/local/bin/python3.N
   - those of the chroot (tests/tools/chroot), which run in there
 """
+import contextlib
 import functools
 import json
 import os
@@ -14,6 +15,7 @@ import pathlib
 import subprocess
 
 from harness import machine
+from harness.process import started
 
 # The minor versions of CPython 3 that kaa knows, and those that its agent knows.
 MINORS = range(8, 16)
@@ -36,6 +38,11 @@ print(json.dumps({
                           for name in ("CFLAGS", "PY_CFLAGS", "PY_CORE_CFLAGS", "OPT")),
 }))
 """
+
+
+# Runs the script that the arguments name, with those behind it; says by which process first.
+RUN = ("import os, runpy, sys; print(os.getpid(), flush=True); sys.argv = sys.argv[1:]; "
+       "runpy.run_path(sys.argv[0], run_name='__main__')")
 
 
 class Python:
@@ -71,6 +78,12 @@ class Python:
         """The program kaa, running where this interpreter lives."""
         return kaa.inside(self.prefix) if self.prefix else kaa
 
+    @contextlib.contextmanager
+    def running(self, script, *arguments):
+        """It runs a script: the Popen and the id of the interpreter's process, which in the chroot is not the child's."""
+        with started([*self.command, "-c", RUN, script, *arguments], stdout=subprocess.PIPE, text=True) as process:
+            yield process, int(process.stdout.readline())
+
 
 def ask(path, prefix):
     """The interpreter's facts, or None if it is none that kaa profiles."""
@@ -85,12 +98,16 @@ def ask(path, prefix):
     return facts if known and usable else None
 
 
+def in_pyenv(pattern):
+    """Files of pyenv's interpreters, such as "3.*/bin/python3"."""
+    return sorted(pathlib.Path(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))).glob("versions/" + pattern))
+
+
 def candidates():
     """(origin, prefix, path), best first."""
     for path in filter(None, os.environ.get("KAA_PYTHONS", "").split(":")):
         yield "given", [], path
-    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")))
-    for path in sorted(pyenv.glob("versions/3.*/bin/python3")):
+    for path in in_pyenv("3.*/bin/python3"):
         yield "pyenv", [], path
     for minor in MINORS:
         for folder in ("/usr/bin", "/usr/local/bin"):

@@ -811,8 +811,7 @@ for thread in threads: thread.join()
     ("3.7", r"Python 3\.7\.\d+ is not supported")])
 def test_python_that_is_not_supported(kaa, tmp_path, series, reason):
     """One line, however many processes; native frames all the same."""
-    found = sorted(pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")).glob(
-        f"versions/{series}.*/bin/python"))
+    found = pythons.in_pyenv(f"{series}.*/bin/python")
     if not found:
         pytest.skip(f"no CPython {series} in pyenv")
     data = tmp_path / "perf.data"

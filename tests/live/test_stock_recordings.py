@@ -3,17 +3,15 @@
 kaa unwinds from stack dumps go at least as far as perf's. kaa runs where the perf does, so that both see the same files.
 Text that is perf's to the byte is the matter of test_script_like_perf.py."""
 import collections
-import contextlib
 import os
 import pathlib
 import re
-import subprocess
 
 import pytest
 
 from harness import script_output
 from harness.machine import LARGE_RINGS
-from harness.process import run, started
+from harness.process import run
 from harness.waiting import until_busy, while_busy
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -72,15 +70,6 @@ def world(request, root, kaa):
     return World(perf, python.kaa(kaa), python)
 
 
-@contextlib.contextmanager
-def running(python, *words):
-    """The id of the interpreter's process: the chroot's is not the child, but says it."""
-    says = ("import os, runpy, sys; print(os.getpid(), flush=True); sys.argv = sys.argv[1:]; "
-            "runpy.run_path(sys.argv[0], run_name='__main__')")
-    with started([*python.command, "-c", says, *words], stdout=subprocess.PIPE, text=True) as process:
-        yield process.stdout.readline().strip()
-
-
 @pytest.fixture(scope="module")
 def recordings(world, tmp_path_factory):
     """recordings(name, program): the file."""
@@ -96,7 +85,7 @@ def recordings(world, tmp_path_factory):
             made[key] = folder / f"{name}-{program}.data"
             options = ["record", "-q", *LARGE_RINGS, "-F", "499", "-o", made[key], *RECORDINGS[name]]
             if name.endswith("attach"):
-                with running(world.python, SCRIPTS / "doc_script.py", "2000000000") as pid:
+                with world.python.running(SCRIPTS / "doc_script.py", "2000000000") as (_, pid):
                     until_busy(pid, 0.1)
                     world.perf(*options, "-p", pid, "--", *while_busy(pid, 0.4))
             else:

@@ -6,6 +6,7 @@ import pathlib
 
 import pytest
 
+from harness import pythons
 from harness.process import run
 
 HERE = pathlib.Path(__file__).parent
@@ -14,9 +15,8 @@ HERE = pathlib.Path(__file__).parent
 def interpreters():
     """Those that have no co_qualname: 3.6 and 3.7 too, which kaa's other tests do not take."""
     given = [pathlib.Path(path) for path in os.environ.get("KAA_PYTHONS", "").split(":") if path]
-    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")))
     found = {}
-    for path in [*given, *sorted(pyenv.glob("versions/3.*/bin/python3")), pathlib.Path("/usr/bin/python3")]:
+    for path in [*given, *pythons.in_pyenv("3.*/bin/python3"), pathlib.Path("/usr/bin/python3")]:
         if path.exists():
             version = run([path, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"]).stdout.strip()
             if (3, 6) <= tuple(map(int, version.split("."))) < (3, 11):
