@@ -85,10 +85,6 @@ static void count_function(struct cfi_table *cfi, const struct symbol *symbol,
 		counts->equal += result == 1;
 		counts->different += result == 0;
 		counts->untold += result < 0;
-		if (!result && getenv("VERBOSE"))
-			printf("%s+0x%zx: %d %d, not %d %d\n", symbol->name, at,
-			       frame.cfa_reg, frame.cfa_offset, rules->cfa.reg,
-			       rules->cfa.value);
 	}
 }
 
