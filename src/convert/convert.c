@@ -284,6 +284,8 @@ static struct error *converter_init(struct converter *c, int fd,
 	error = process_table_create(&c->table);
 	if (error)
 		return error;
+	if (c->options->like_perf)
+		process_table_own_names_only(c->table);
 	error = names_init(&c->names, c->options, c->table,
 			   perfdata_reader_features(c->reader));
 	if (error)

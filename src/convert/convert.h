@@ -22,6 +22,7 @@
  *   interpreter frames.
  * - A raw stack that could not be unwound to its end has the marker
  *   `[truncated stack]` as its outermost frame.
+ * - A thread of which no record spoke has the name of its process.
  *
  * Not thread-safe. Linux uapi perf_event.h for contexts and records.
  */

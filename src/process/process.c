@@ -58,6 +58,7 @@ struct process_table {
 	struct process_stats stats;
 	/* Found last; borrowed. */
 	struct process *last;
+	bool own_names_only;
 };
 
 struct error *process_table_create(struct process_table **ret)
@@ -70,6 +71,11 @@ struct error *process_table_create(struct process_table **ret)
 	table->pool.last_id = 1;
 	*ret = table;
 	return NULL;
+}
+
+void process_table_own_names_only(struct process_table *table)
+{
+	table->own_names_only = true;
 }
 
 static void process_free(struct process *process)
@@ -485,7 +491,7 @@ const char *process_table_comm_at(struct process_table *table, uint32_t pid,
 {
 	const char *comm = thread_comm(table, pid, tid, time);
 
-	if (!comm && tid != pid)
+	if (!comm && tid != pid && !table->own_names_only)
 		comm = thread_comm(table, pid, pid, time);
 	/* No record speaks of the idle task. */
 	return comm || pid != 0 ? comm : "swapper";

@@ -131,6 +131,9 @@ struct process_table;
 struct error *process_table_create(struct process_table **ret);
 void process_table_destroy(struct process_table *table);
 
+/* From now on a thread has the names that records gave it, and no other. */
+void process_table_own_names_only(struct process_table *table);
+
 /* pid PROCESS_KERNEL for the kernel and its modules. */
 struct error *process_table_mmap(struct process_table *table, uint32_t pid,
 				 uint64_t time,
@@ -188,8 +191,8 @@ struct process_map *process_table_map_at(struct process_table *table,
 
 /*
  * The name of a thread at that time: its own, else that of the process's
- * first thread, else NULL ("swapper" for pid 0). One pointer per distinct
- * name.
+ * first thread (unless process_table_own_names_only() said no), else NULL
+ * ("swapper" for pid 0). One pointer per distinct name.
  */
 const char *process_table_comm_at(struct process_table *table, uint32_t pid,
 				  uint32_t tid, uint64_t time);

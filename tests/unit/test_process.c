@@ -330,6 +330,25 @@ static void test_threads(void **unused)
 	process_table_destroy(table);
 }
 
+static void test_own_names_only(void **unused)
+{
+	struct process_table *table = new_table();
+
+	(void)unused;
+	process_table_own_names_only(table);
+	ok(process_table_comm(table, 1, 1, 0, "main", false));
+	ok(process_table_fork(table, 1, 1, 11, 1, 10, true));
+	assert_string_equal(process_table_comm_at(table, 1, 11, 10), "main");
+	assert_null(process_table_comm_at(table, 1, 12, 20));
+	/* Nor has its child one, until a record gives it one. */
+	ok(process_table_fork(table, 5, 1, 5, 12, 30, true));
+	assert_null(process_table_comm_at(table, 5, 5, 30));
+	ok(process_table_comm(table, 5, 5, 40, "child", true));
+	assert_string_equal(process_table_comm_at(table, 5, 5, 40), "child");
+	assert_string_equal(process_table_comm_at(table, 0, 0, 40), "swapper");
+	process_table_destroy(table);
+}
+
 static void test_process_ends_with_its_last_thread(void **unused)
 {
 	struct process_table *table = new_table();
@@ -486,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_forget_keeps_what_is_later),
 		cmocka_unit_test(test_generation),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_own_names_only),
 		cmocka_unit_test(test_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_pid_reuse),
 		cmocka_unit_test(test_files_are_shared_by_identity),
