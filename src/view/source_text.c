@@ -78,8 +78,10 @@ static void put_srcline(const struct profile *profile,
 {
 	bool known = frame && frame->line;
 
-	if (options->like_perf && !hit && !options->inlines)
-		known = false;
+	/* Also a function without lines in a file that has some, as ??:0. */
+	if (options->like_perf)
+		known = frame && frame->file != PROFILE_NONE &&
+			(hit || options->inlines);
 	if (known) {
 		put_line(profile, frame, options, out);
 	} else if (!frame) {
@@ -136,7 +138,7 @@ static void put_srcfile(const struct profile *profile,
 			struct strbuf *out)
 {
 	if (options->like_perf) {
-		if (frame && frame->line && hit)
+		if (frame && frame->file != PROFILE_NONE && hit)
 			put_file(profile, frame, options, out);
 		return;
 	}
