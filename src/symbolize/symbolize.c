@@ -341,14 +341,21 @@ static struct error *load_modules(struct symbolizer *symbolizer,
 	return symbolizer->kernel_infos ? NULL : error_no_memory();
 }
 
-/* After a new boot only the kernel proper is where the bias says. */
+/*
+ * After a new boot only the kernel proper is where the bias says. BPF programs
+ * come and go: what is at an address by now is not what was there.
+ */
 static const struct symbol *find_kernel(const struct kallsyms *kallsyms,
 					uint64_t bias, uint64_t address)
 {
 	const struct symbol *symbol =
 		symtab_find(&kallsyms->symtab, address - bias);
 
-	return symbol && bias && symbol->group ? NULL : symbol;
+	if (!symbol || !symbol->group)
+		return symbol;
+	return bias || !strcmp(kallsyms->modules[symbol->group], "[bpf]")
+		       ? NULL
+		       : symbol;
 }
 
 struct error *symbolizer_kernel(struct symbolizer *symbolizer,

@@ -508,7 +508,8 @@ static void make_kernel(const char *dir)
 	write_file(kallsyms, "ffffffff81000000 T _text\n"
 			     "ffffffff81000100 t do_work\n"
 			     "ffffffff81000200 t do_more\n"
-			     "ffffffffc0001000 t mod_work\t[mod]\n");
+			     "ffffffffc0001000 t mod_work\t[mod]\n"
+			     "ffffffffc0002000 t bpf_prog_1_run\t[bpf]\n");
 	file = fopen(notes, "w");
 	assert_int_equal(fwrite(note, sizeof(note) - 1, 1, file), 1);
 	fclose(file);
@@ -547,6 +548,9 @@ static void test_kernel_symbols_of_the_same_kernel_only(void **state)
 	assert_string_equal(kernel_name(&options, text, &same,
 					0xffffffffc0001004, buf),
 			    "[mod] mod_work");
+	/* Another BPF program may have been there. */
+	assert_string_equal(kernel_name(&options, text, &same,
+					0xffffffffc0002004, buf), "-");
 	/* Booted anew: the kernel moved, modules are anywhere. */
 	assert_string_equal(kernel_name(&options, text + 0x1000000, &same,
 					text + 0x1000108, buf),
