@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Deep and branching recursion in processes whose names hold blanks; exec. With
- * an argument, almost nothing of libc, which has no frame pointers.
+ * Deep and branching recursion in processes whose names hold blanks; exec; code
+ * without lines in a file that has some. With an argument, almost nothing of
+ * libc, which has no frame pointers.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +22,15 @@ CALLED static void burn(unsigned long n)
 	for (unsigned long i = 0; i < n; i++)
 		sink += i * i;
 }
+
+/* Of what an assembler made on its own no compiler tells the lines. */
+void no_lines(void);
+__asm__(".text\n.globl no_lines\n.type no_lines, @function\nno_lines:\n"
+	".cfi_startproc\npush %rbp\n"
+	".cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"
+	"mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\nmov $200000, %ecx\n"
+	"1: dec %ecx\njnz 1b\npop %rbp\n.cfi_def_cfa %rsp, 8\nret\n"
+	".cfi_endproc\n.size no_lines, .-no_lines\n");
 
 CALLED static void even(int depth);
 
@@ -75,6 +85,7 @@ CALLED static void child(int number, bool plain)
 	for (int i = 0; i < ROUNDS; i++) {
 		odd(30 + number);
 		tree(12);
+		no_lines();
 		if (!plain)
 			files();
 	}
