@@ -107,7 +107,7 @@ def perf_system():
     """The distribution's perf: 6.1 on Debian 12."""
     path = machine.system_perf()
     skip_if(None if path else "no perf that works in PATH")
-    return Program(path)
+    return machine.SystemPerf(path)
 
 
 @pytest.fixture(scope="session")

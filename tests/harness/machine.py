@@ -5,9 +5,10 @@ import functools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 
-from harness.process import TOP
+from harness.process import TOP, Program
 
 CHROOT_TOOL = TOP / "tests" / "tools" / "chroot"
 
@@ -62,3 +63,21 @@ def system_perf():
         if subprocess.run([path, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
             return path
     return None
+
+
+class SystemPerf(Program):
+    """The distribution's perf, also while somebody records the whole system with build-ids, as perf 7 and kaa do.
+
+    Linux 6.18 then says to other recorders, too, that build-ids of mapped files follow, where devices and inodes do:
+    perf_event_mmap_output() sets PERF_RECORD_MISC_MMAP_BUILD_ID for one event and leaves it for the next. perf 6.1 takes the
+    device's number for a length, and is aborted when it collects build-ids. It records again, and is told build-ids itself.
+    """
+
+    def __call__(self, *args, status=0, **options):
+        if args[:1] != ("record",):
+            return super().__call__(*args, status=status, **options)
+        result = super().__call__(*args, status=None, **options)
+        if result.status == -signal.SIGABRT and "util/build-id.c" in result.stderr:
+            return super().__call__("record", "--buildid-mmap", *args[1:], status=status, **options)
+        assert status is None or result.status == status, f"exit status {result.status} instead of {status}: {result}"
+        return result

@@ -80,4 +80,4 @@ class Program:
 
     def inside(self, prefix):
         """The same program behind a prefix, such as the one that enters the chroot."""
-        return Program(*prefix, *self.command)
+        return type(self)(*prefix, *self.command)
