@@ -11,6 +11,7 @@ import re
 import pytest
 
 from harness.machine import SAME_PLACES
+from harness.nameless import recorded_in_order
 from harness.process import run
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -75,6 +76,11 @@ def recordings(chroot, perf_sid, tmp_path_factory):
     folder = tmp_path_factory.mktemp("like-perf")
     made = {}
 
+    def record_once(data, words):
+        perf_sid.inside(SAME_PLACES)("record", "-q", *words, timeout=300)
+        return perf_sid("script", "-i", data, "--no-inline", "--show-mmap-events", "-F", FIELDS, "--max-stack", "127",
+                        timeout=300).stdout
+
     def record(name):
         if name not in made:
             flags, source, arguments, options, _ = RECORDINGS[name]
@@ -82,10 +88,7 @@ def recordings(chroot, perf_sid, tmp_path_factory):
             run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", *flags,
                  "-o", program, PROGRAMS / source])
             data = folder / f"{name}.data"
-            perf_sid.inside(SAME_PLACES)("record", "-q", *options, "-o", data, program, *arguments)
-            text = perf_sid("script", "-i", data, "--no-inline", "--show-mmap-events", "-F", FIELDS,
-                            "--max-stack", "127").stdout
-            made[name] = data, text
+            made[name] = data, recorded_in_order(lambda: record_once(data, [*options, "-o", data, program, *arguments]))
         return made[name]
 
     return record

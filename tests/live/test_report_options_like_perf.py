@@ -14,6 +14,7 @@ import re
 import pytest
 
 from harness.machine import SAME_PLACES
+from harness.nameless import recorded_in_order
 from harness.process import Program, run
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
@@ -75,9 +76,13 @@ def lines(text):
 
 
 @pytest.fixture(scope="module")
-def recordings(perf_sid, tmp_path_factory):
+def recordings(perf_sid, kaa, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report-options")
     made = {}
+
+    def record_once(data, words):
+        perf_sid.inside(SAME_PLACES)("record", "-q", *words, timeout=300)
+        return kaa("script", "--like-perf", "-i", data, "-F", "ip,sym,dso").stdout
 
     def record(name):
         if name not in made:
@@ -85,7 +90,7 @@ def recordings(perf_sid, tmp_path_factory):
             program = folder / name.replace(" ", "-")
             made[name] = program.with_suffix(".data")
             run([compiler, "-g", *flags, "-o", program, PROGRAMS / source])
-            perf_sid.inside(SAME_PLACES)("record", "-q", *options, "-o", made[name], program, *arguments, timeout=120)
+            recorded_in_order(lambda: record_once(made[name], [*options, "-o", made[name], program, *arguments]))
         return made[name]
 
     return record

@@ -9,6 +9,8 @@ import re
 
 import pytest
 
+from harness.machine import SAME_PLACES
+from harness.nameless import recorded_in_order
 from harness.process import Program, run
 from harness.script_output import parse
 
@@ -62,14 +64,17 @@ def recordings(recorder, perf_inside, tmp_path_factory):
     folder = tmp_path_factory.mktemp("script-like-perf")
     made = {}
 
+    def record_once(name, data, words):
+        perf.inside(SAME_PLACES)("record", "-q", *words, timeout=300)
+        return perf_inside("script", *inlines(name), "-i", data, timeout=300).stdout
+
     def record(name):
         if name not in made:
             flags, source, options = RECORDINGS[name]
             program, data = folder / name, folder / f"{name}.data"
             run(["g++" if source.endswith(".cc") else "gcc", "-g", "-O1", "-fno-omit-frame-pointer", *flags,
                  "-o", program, PROGRAMS / source])
-            perf("record", "-q", *options, "-o", data, program, timeout=120)
-            made[name] = data, perf_inside("script", *inlines(name), "-i", data, timeout=120).stdout
+            made[name] = data, recorded_in_order(lambda: record_once(name, data, [*options, "-o", data, program]))
         return made[name]
 
     return record
