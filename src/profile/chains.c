@@ -25,7 +25,8 @@ static void copy_nodes(struct chains *c)
 			.next_sibling = node->next_sibling,
 			.key = calltree_location(c->tree, (uint32_t)i)->chain,
 		};
-		c->all[i] = (struct chain_weight){ node->period, node->count };
+		c->all[i] = (struct chain_weight){ node->period, node->count,
+						   node->row };
 	}
 }
 
@@ -78,6 +79,7 @@ static bool push_down(struct chains *c, uint32_t id, enum item_kind kind)
 	struct chain_item item = {
 		.node = id,
 		.kind = kind,
+		.row = hits.row,
 		.period = hits.period,
 		.count = hits.count,
 	};
@@ -87,18 +89,20 @@ static bool push_down(struct chains *c, uint32_t id, enum item_kind kind)
 	if (kind == ITEM_PASSED) {
 		item.period = c->all[id].period - hits.period;
 		item.count = c->all[id].count - hits.count;
+		item.row = c->all[id].row;
 	}
 	return !item.count || vec_push(&c->items, item);
 }
 
-static bool push_up(struct chains *c, uint32_t id, uint64_t period,
-		    uint64_t count)
+static bool push_up(struct chains *c, uint32_t id, struct chain_weight weight)
 {
-	struct chain_item item = {
-		.node = id, .kind = ITEM_UP, .period = period, .count = count
-	};
+	struct chain_item item = { .node = id,
+				   .kind = ITEM_UP,
+				   .row = weight.row,
+				   .period = weight.period,
+				   .count = weight.count };
 
-	return !count || vec_push(&c->items, item);
+	return !weight.count || vec_push(&c->items, item);
 }
 
 /* Appends what follows items[first, first + count) in their chains. */
@@ -110,8 +114,11 @@ static bool push_next(struct chains *c, uint32_t first, uint32_t count)
 		uint32_t child = node->first_child;
 
 		if (item.kind == ITEM_UP) {
+			struct chain_weight weight = { item.period, item.count,
+						       item.row };
+
 			if (node->parent != PROFILE_NONE &&
-			    !push_up(c, node->parent, item.period, item.count))
+			    !push_up(c, node->parent, weight))
 				return false;
 			continue;
 		}
@@ -227,16 +234,13 @@ static void sort_groups(struct chains *c, size_t first)
 static uint32_t group_location(const struct chains *c,
 			       const struct chain_group *group)
 {
-	const struct calltree_node *nodes = c->tree->nodes.data;
-	uint32_t best = c->items.data[group->first].node;
+	const struct chain_item *items = c->items.data + group->first;
+	uint32_t best = 0;
 
-	for (uint32_t i = 1; c->options.first_met && i < group->count; i++) {
-		uint32_t node = c->items.data[group->first + i].node;
-
-		if (nodes[node].row < nodes[best].row)
-			best = node;
-	}
-	return nodes[best].location;
+	for (uint32_t i = 1; c->options.first_met && i < group->count; i++)
+		if (items[i].row < items[best].row)
+			best = i;
+	return c->tree->nodes.data[items[best].node].location;
 }
 
 /*
@@ -371,6 +375,8 @@ static struct error *mark_hits(struct chains *c,
 
 			if (!weight->count && !vec_push(&c->touched, id))
 				return error_no_memory();
+			if (!weight->count || nodes[hit].self_row < weight->row)
+				weight->row = nodes[hit].self_row;
 			weight->period += period;
 			weight->count += count;
 		}
@@ -436,8 +442,10 @@ static struct error *start_up(struct chains *c,
 
 	for (uint32_t id = entry->first_node; id != PROFILE_NONE;
 	     id = nodes[id].next_in_entry)
-		if (!push_up(c, id, nodes[id].inner_period,
-			     nodes[id].inner_count))
+		if (!push_up(c, id,
+			     (struct chain_weight){ nodes[id].inner_period,
+						    nodes[id].inner_count,
+						    nodes[id].row }))
 			return error_no_memory();
 	for (uint32_t id = entry->first_self; id != PROFILE_NONE;
 	     id = nodes[id].next_self) {
@@ -445,8 +453,10 @@ static struct error *start_up(struct chains *c,
 		if (children && calltree_location(c->tree, id)->entry ==
 					calltree_location(c->tree, id)->self)
 			continue;
-		if (!push_up(c, id, nodes[id].self_period,
-			     nodes[id].self_count))
+		if (!push_up(c, id,
+			     (struct chain_weight){ nodes[id].self_period,
+						    nodes[id].self_count,
+						    nodes[id].self_row }))
 			return error_no_memory();
 	}
 	return NULL;

@@ -63,6 +63,8 @@ struct chain_item {
 	uint32_t node;
 	/* enum in chains.c */
 	uint32_t kind;
+	/* First sample row of those. */
+	uint32_t row;
 	uint64_t period;
 	uint64_t count;
 };
@@ -79,6 +81,8 @@ struct chain_node {
 struct chain_weight {
 	uint64_t period;
 	uint64_t count;
+	/* First sample row, if there is one. */
+	uint32_t row;
 };
 
 struct chain_group {
