@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command framework, as a user types it: help, versions, mistakes, full disks."""
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -58,7 +57,6 @@ def test_manual_pages_name_every_option(kaa):
             assert "\\-\\-" + option.replace("-", "\\-") in page
 
 
-@pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
 def test_manual_pages_have_no_faults(kaa):
     for name in commands(kaa):
         page = kaa("help", "--man", name).stdout

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from harness.process import run
+
 USAGE, FAILED = 129, 1
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
@@ -53,10 +55,8 @@ def executable(path, text):
     return path
 
 
-def compiled(path, *options, source="int main(void) { return 0; }"):
-    done = subprocess.run(["cc", "-x", "c", "-", "-o", path, *options], input=source, text=True, stderr=subprocess.PIPE)
-    if done.returncode:
-        pytest.skip(f"cc {' '.join(options)} does not work here: {done.stderr.splitlines()[-1]}")
+def compiled(path, *options, source="int main(void) { return 0; }", compiler="cc"):
+    run([compiler, "-x", "c", "-", "-o", path, *options], data=source.encode())
     return path
 
 
@@ -147,8 +147,6 @@ def test_shim_that_is_a_shell_script(run_in, command, script, tmp_path):
 @pytest.mark.parametrize("launcher", [["env", "-i"], ["nice"], ["timeout", "60"], ["sh", "-c", 'exec "$@"', "sh"],
                                       ["sh", "-c", '"$@"; exit $?', "sh"], ["xargs", "-n", "9", "-a", "/dev/null"]])
 def test_launchers(run_in, launcher, command, script):
-    if not shutil.which(launcher[0]):
-        pytest.skip(f"no {launcher[0]} here")
     assert names_the_function(run_in(*launcher, command, script).map)
 
 
@@ -215,13 +213,7 @@ def test_sanitized_program(kaa, tmp_path, options):
 
 def test_sanitizer_in_the_program(kaa, tmp_path):
     """clang links the runtime into the program."""
-    if not shutil.which("clang"):
-        pytest.skip("no clang here")
-    done = subprocess.run(["clang", "-fsanitize=address", "-x", "c", "-", "-o", tmp_path / "sanitized"],
-                          input="int main(void) { return 0; }", text=True, stderr=subprocess.PIPE)
-    if done.returncode:
-        pytest.skip(f"clang -fsanitize=address does not work here: {done.stderr.splitlines()[-1]}")
-    assert "built with a sanitizer" in fails(kaa, tmp_path / "sanitized")
+    assert "built with a sanitizer" in fails(kaa, compiled(tmp_path / "sanitized", "-fsanitize=address", compiler="clang"))
 
 
 def test_folder_for_files(kaa, command, tmp_path):

@@ -57,12 +57,12 @@ def no_chroot():
 
 
 def system_perf():
-    """The distribution's own perf, or None. Ubuntu's /usr/bin/perf is a wrapper that may refuse to work."""
+    """The distribution's own perf. Ubuntu's /usr/bin/perf is a wrapper that may refuse to work."""
     candidates = [shutil.which("perf"), *map(str, pathlib.Path("/usr/lib").glob("linux-tools*/**/perf"))]
     for path in filter(None, candidates):
         if subprocess.run([path, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
             return path
-    return None
+    raise AssertionError("no perf that works: run 'tests/tools/deps check'")
 
 
 class SystemPerf(Program):

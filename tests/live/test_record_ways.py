@@ -84,10 +84,7 @@ def public_kaa(kaa, public_folder):
 @pytest.fixture(scope="session")
 def public_python():
     """An interpreter that every user may run."""
-    found = [python for python in pythons.find() if not python.prefix and python.command[0].startswith("/usr/")]
-    if not found:
-        pytest.skip("no CPython below /usr, which another user could run")
-    return found[-1]
+    return [python for python in pythons.find() if not python.prefix and python.path.startswith("/usr/")][-1]
 
 
 def as_nobody(*words, **options):
@@ -578,9 +575,7 @@ def test_programs_that_are_no_python(kaa, tmp_path, flags):
         int main(void) { outer(); return 5; }
         """)
     program, data = tmp_path / "native", tmp_path / "perf.data"
-    built = run(["gcc", "-O1", "-g", *flags, "-o", program, source], status=None)
-    if built.status:
-        pytest.skip(f"this compiler cannot {' '.join(flags)}")
+    run(["gcc", "-O1", "-g", *flags, "-o", program, source])
     result = kaa("record", "-F", "999", "-o", data, program, status=5)
     assert remarks(result) == []
     samples = [sample for sample in samples_of(kaa, data) if sample.comm == "native"]
@@ -905,8 +900,6 @@ def test_under_sudo(kaa, public_folder, public_python):
 
 def test_real_sudo(public_kaa, public_folder, public_python):
     """The same with sudo itself, and the PATH of who typed it."""
-    if not shutil.which("sudo"):
-        pytest.skip("no sudo")
     script = write(public_folder / "who.py", SUDO_SCRIPT)
     own = public_folder / "bin"
     own.mkdir()

@@ -120,9 +120,6 @@ def test_as_the_user_behind_sudo(kaa, perf_system, tmp_path_factory):
     for path in (folder, folder.parent):
         path.chmod(0o777)
     sudo = ["env", "SUDO_USER=nobody", "SUDO_UID=65534", "SUDO_GID=65534"]
-    nobody = run(["id", "-u", "nobody"], status=None)
-    if nobody.stdout.strip() != "65534":
-        pytest.skip("no user nobody with uid 65534")
     data = folder / "perf.data"
     kaa.inside([*MOUNTED, *sudo])("record", "-q", "-e", "sched:sched_switch", "-o", data, "sleep", "0.01")
     assert data.stat().st_uid == 65534

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 
 import pytest
 
@@ -43,10 +42,7 @@ def in_kaa(kaa, newest_python, tmp_path):
 
 
 def compiled(path, source, *options):
-    """The program, or a skipped test where this machine cannot build such."""
-    done = subprocess.run(["cc", "-o", path, source, *options], stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        pytest.skip(f"cc {' '.join(map(str, options))} does not work here: {done.stderr.splitlines()[-1]}")
+    run(["cc", "-o", path, source, *options])
     return path
 
 
@@ -249,8 +245,6 @@ def embedded(kaa, path, tmp_path, env):
 
 def test_embedded_with_shared_library(kaa, tmp_path):
     libraries = sorted(pathlib.Path("/usr/lib").glob("*/libpython3.*.so.1.0"))
-    if not libraries:
-        pytest.skip("no shared libpython in /usr/lib")
     path = compiled(tmp_path / "host", PROGRAMS / "embed_python.c", libraries[-1])
     embedded(kaa, path, tmp_path, {})
 
@@ -262,7 +256,11 @@ def test_embedded_statically(kaa, newest_python, tmp_path):
     archive = pathlib.Path(folder, library)
     if not archive.exists():
         pytest.skip(f"no {archive}")
-    path = compiled(tmp_path / "host", PROGRAMS / "embed_python.c", "-Wl,-E", archive, *libs.split(), *syslibs.split())
+    path = tmp_path / "host"
+    built = run(["cc", "-o", path, PROGRAMS / "embed_python.c", "-Wl,-E", archive, *libs.split(), *syslibs.split()], status=None)
+    if built.status:
+        # Debian's: it is no code for a PIE, and needs more libraries than it says.
+        pytest.skip(f"{archive} cannot be linked with: {built.stderr.splitlines()[-1]}")
     prefix = run([newest_python.path, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
     embedded(kaa, path, tmp_path, {"PYTHONHOME": prefix})
 
