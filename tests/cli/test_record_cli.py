@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from harness import machine
+
 USAGE = 129
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
@@ -16,6 +18,7 @@ def recording(kaa):
     """Skips where this user may not record at all."""
     result = kaa("record", "-q", "-o", "/dev/null", "true", status=None)
     if result.status:
+        assert machine.no_bpf(), result
         pytest.skip(f"this user may not record: {result.stderr.strip()}")
 
 

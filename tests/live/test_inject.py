@@ -46,23 +46,17 @@ def check_same(theirs, ours, prefix):
 # --- CPython's own dumps ------------------------------------------------------------------------------------------
 
 
-def jit_pythons():
-    return [python for python in pythons.find() if python.prefix and python.version >= (3, 13)]
-
-
 @pytest.fixture(scope="module", params=["3.13", "3.14", "3.15"])
 def perf_jit(request, kaa, build_dir, chroot, tmp_path_factory):
     """A python -X perf_jit of the chroot, recorded with --call-graph dwarf, without -k 1 too."""
-    found = [python for python in jit_pythons() if python.id.startswith(request.param)]
-    if not found:
-        pytest.skip(f"no CPython {request.param} in the chroot")
+    python, = (python for python in pythons.find() if python.prefix and python.id.startswith(request.param))
     folder = tmp_path_factory.mktemp("perf_jit")
     private = Private(folder, build_dir, *chroot.command)
     shutil.copy(JIT.parent / "doc_script.py", folder / "doc.py")
     perf = private.program("perf")
     for clock in (["-k", "1"], []):
         perf("record", "-q", *LARGE_RINGS, *clock, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o",
-             f"clock{len(clock)}.data", found[0].path, "-X", "perf_jit", "doc.py", "6000000")
+             f"clock{len(clock)}.data", python.path, "-X", "perf_jit", "doc.py", "6000000")
     return private, perf
 
 
