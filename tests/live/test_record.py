@@ -2,13 +2,11 @@
 """What `kaa record` sees of each CPython, against what the recorded program knows of itself."""
 import bisect
 import collections
-import subprocess
 
 import pytest
 
 from harness import script_output
-from harness.process import started
-from harness.waiting import innermost_child, until_busy, while_busy
+from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -159,15 +157,10 @@ def test_threads_and_forks(kaa, python, scripts, tmp_path):
 def test_attach(kaa, python, scripts, tmp_path):
     """A running process is seen from the first sample on, and runs on."""
     data = tmp_path / "perf.data"
-    script = tmp_path / "attached.py"
-    script.write_text(f"import runpy, sys\nprint('ready', flush=True)\n"
-                      f"runpy.run_path({str(scripts / 'shapes.py')!r}, run_name='__main__')\n")
-    with started([*python.command, script, "6"], stdout=subprocess.PIPE) as target:
-        assert target.stdout.readline() == b"ready\n"
-        pid = innermost_child(target.pid)
+    with python.running(scripts / "shapes.py", "6") as (target, pid):
         # Python's own modules are read by then.
         until_busy(pid, 1)
-        kaa("record", "-F", "999", "-g", "-o", data, "-p", str(pid), "--", *while_busy(pid, 1.5), timeout=60)
+        kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 1.5), timeout=60)
         assert target.poll() is None
         assert target.wait(timeout=60) == 0
     samples = samples_of(kaa, data)
