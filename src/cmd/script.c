@@ -81,6 +81,7 @@ static struct error *prepare(struct script_settings *s)
 	p->cpus = &s->input.options.cpus;
 	if (s->per_event)
 		p->per_event = s->input.path ? s->input.path : "perf.data";
+	s->input.options.names_end = s->input.like_perf;
 	s->input.options.lines = has_field(&p->fields, SCRIPT_SRCLINE);
 	/* Without chains perf shows the function that holds the code. */
 	s->input.options.inlines = s->input.inlines && !p->fields.no_chains;

@@ -483,11 +483,11 @@ static uint16_t sample_flags(const struct convert_sample *sample,
 	return flags;
 }
 
-/* perf forgets a thread's name when it ends, though not all samples are in. */
+/* perf script forgets a thread when it ends, though not all samples are in. */
 const char *converter_comm(struct converter *c, uint32_t pid, uint32_t tid,
 			   uint64_t time)
 {
-	if (c->options->like_perf &&
+	if (c->options->names_end &&
 	    process_table_has_ended(c->table, pid, tid, time))
 		return NULL;
 	return process_table_comm_at(c->table, pid, tid, time);

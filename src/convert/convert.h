@@ -67,6 +67,8 @@ struct convert_options {
 	bool no_demangle;
 	/* Print what perf prints; see above. */
 	bool like_perf;
+	/* A thread has no name once it has ended, as perf script has it. */
+	bool names_end;
 	/* Use jitdumps whoever's they are. */
 	bool force;
 	/* Name the source lines of native frames, too. */
