@@ -571,7 +571,8 @@ static void put_numbers(const struct entry_text *t, struct line *line,
 		else
 			put_number(line, width, value);
 	}
-	pad(line->out, start, number_width(t, column));
+	if (column + 1 < t->columns.count)
+		pad(line->out, start, number_width(t, column));
 }
 
 /* Text columns of a separated table must not hold the separator. */

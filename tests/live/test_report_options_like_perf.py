@@ -37,6 +37,7 @@ TABLES = [
     "-F +sample",
     "-s +pid",
     "--sort period,sym",
+    "-t , --sort overhead,period",
     "--sort overhead,dso,sym",
     "--sort sample,comm --no-children",
     "-q",
