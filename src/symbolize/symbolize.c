@@ -30,8 +30,6 @@ struct symbolizer {
 	struct map table_of_pid;
 	VEC(struct range_table) tables;
 	uint64_t range_count;
-	/* The recording tells of what the kernel got and lost meanwhile. */
-	bool has_kernel_ranges;
 
 	/* Parallel to the symbols and modules of kallsyms. */
 	const struct symbol_info **kernel_infos;
@@ -277,8 +275,6 @@ struct error *symbolizer_add_range(struct symbolizer *symbolizer,
 		error = dso_of_range(symbolizer->store, range, &dso);
 	if (!error)
 		error = add_range(symbolizer, range, dso);
-	if (range->pid == SYMBOLIZE_KERNEL)
-		symbolizer->has_kernel_ranges = true;
 	return error;
 }
 
@@ -347,10 +343,9 @@ static struct error *load_modules(struct symbolizer *symbolizer,
 
 /*
  * After a new boot only the kernel proper is where the bias says. BPF programs
- * come and go: a recording that tells of any knows better what was there.
+ * come and go: what is at an address by now is not what was there.
  */
-static const struct symbol *find_kernel(const struct symbolizer *symbolizer,
-					const struct kallsyms *kallsyms,
+static const struct symbol *find_kernel(const struct kallsyms *kallsyms,
 					uint64_t bias, uint64_t address)
 {
 	const struct symbol *symbol =
@@ -358,8 +353,7 @@ static const struct symbol *find_kernel(const struct symbolizer *symbolizer,
 
 	if (!symbol || !symbol->group)
 		return symbol;
-	return bias || (symbolizer->has_kernel_ranges &&
-			!strcmp(kallsyms->modules[symbol->group], "[bpf]"))
+	return bias || !strcmp(kallsyms->modules[symbol->group], "[bpf]")
 		       ? NULL
 		       : symbol;
 }
@@ -379,7 +373,7 @@ struct error *symbolizer_kernel(struct symbolizer *symbolizer,
 	if (error)
 		return error;
 	kallsyms = info ? NULL : dso_store_kallsyms(symbolizer->store, &bias);
-	symbol = kallsyms ? find_kernel(symbolizer, kallsyms, bias, address) : NULL;
+	symbol = kallsyms ? find_kernel(kallsyms, bias, address) : NULL;
 	if (!symbol) {
 		*ret = info;
 		return NULL;

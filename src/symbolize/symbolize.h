@@ -109,8 +109,7 @@ struct error *symbolizer_add_perf_map(struct symbolizer *symbolizer,
  * ERROR_NO_MEMORY alone.
  *
  * file: offset is the file offset, address - map start + map pgoff.
- * kernel: added kernel ranges first, then kallsyms; if there are any ranges, they
- *   alone tell of BPF programs.
+ * kernel: added kernel ranges first, then kallsyms, but for BPF programs.
  * range: what was added for the pid and holds at the time; of several, the
  *   one that began last, then the one added last.
  */
