@@ -20,11 +20,16 @@ int fd_write_all(int fd, const void *bytes, size_t size)
 	return 0;
 }
 
-int fd_read(int fd, void *buf, size_t size, size_t *got)
+/* From where the file stands, or (offset not NULL) from there. */
+static int read_whole(int fd, void *buf, size_t size, const uint64_t *offset,
+		      size_t *got)
 {
 	*got = 0;
 	while (*got < size) {
-		ssize_t n = read(fd, (char *)buf + *got, size - *got);
+		char *at = (char *)buf + *got;
+		size_t left = size - *got;
+		ssize_t n = offset ? pread(fd, at, left, (off_t)(*offset + *got))
+				   : read(fd, at, left);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -37,20 +42,12 @@ int fd_read(int fd, void *buf, size_t size, size_t *got)
 	return 0;
 }
 
+int fd_read(int fd, void *buf, size_t size, size_t *got)
+{
+	return read_whole(fd, buf, size, NULL, got);
+}
+
 int fd_read_at(int fd, void *buf, size_t size, uint64_t offset, size_t *got)
 {
-	*got = 0;
-	while (*got < size) {
-		ssize_t n = pread(fd, (char *)buf + *got, size - *got,
-				  (off_t)(offset + *got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		if (!n)
-			break;
-		*got += (size_t)n;
-	}
-	return 0;
+	return read_whole(fd, buf, size, &offset, got);
 }

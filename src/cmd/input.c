@@ -179,7 +179,7 @@ struct error *input_prepare(struct input *input)
 	if (error)
 		return error;
 	o->comms = (struct name_list){ input->comm_list.data,
-					   input->comm_list.count };
+				       input->comm_list.count };
 	o->symfs = input->symfs;
 	o->kallsyms = input->kallsyms;
 	o->buildid_dir = input->buildid_dir;

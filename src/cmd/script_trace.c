@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "perfdata/record.h"
 
 struct script_trace {
@@ -52,19 +53,9 @@ struct function {
 
 static bool read_all(int fd, void *data, size_t size)
 {
-	char *at = data;
+	size_t got;
 
-	while (size) {
-		ssize_t n = read(fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
+	return !fd_read(fd, data, size, &got) && got == size;
 }
 
 /* The other end may be gone: that is no reason to be killed. */
