@@ -103,10 +103,10 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
 def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_path, depth):
     """Python frames are all there, and a native stack that goes beyond what was copied says so."""
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "0.8", frequency=299)
+    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "1", frequency=299)
     samples = python_part(samples_of(kaa, data), "deep.py")
     deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
-    assert len(deep) > 100
+    assert len(deep) > 200
     expected = ["<module>"] + ["descend"] * (depth + 1) + ["work"]
     wrong = [sample for sample in deep if [name for name, _, _ in sample.python] != expected]
     assert share(wrong, deep) <= 0.1, f"{len(wrong)} of {len(deep)}: {[len(s.python) for s in wrong[:5]]}"
