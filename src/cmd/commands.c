@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "cmd/absent.h"
 #include "cmd/help.h"
 #include "cmd/message.h"
 
@@ -42,7 +43,12 @@ struct error *command_unknown(const char *name)
 {
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
 	struct nearest nearest = { .word = name };
+	const char *instead = absent_command(name);
 
+	if (instead)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "there is no command '%s' yet: %s", name,
+				    instead);
 	for (const struct command *const *c = commands; *c; c++)
 		nearest_add(&nearest, (*c)->name);
 	nearest_format(&nearest, &near);

@@ -94,6 +94,26 @@ def test_unknown_command_like_no_other(kaa):
     assert "'nope' is not a command" in kaa("help", "nope", status=USAGE).stderr
 
 
+ABSENT = ["annotate", "diff", "dump", "export", "flamegraph", "list", "live", "stat", "top", "view"]
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_commands_that_people_look_for(kaa, name):
+    """What does the job instead is said, in options that there are."""
+    result = kaa(name, status=USAGE)
+    assert result.stderr.startswith(f"kaa: there is no command '{name}' yet: ") and result.stderr.count("\n") == 1
+    assert "did you mean" not in result.stderr and not result.stdout
+    assert kaa("help", name, status=USAGE).stderr == result.stderr.replace("kaa:", "kaa help:", 1)
+    named = re.findall(r"'(kaa|perf|samply) (\w+)([^']*)'", result.stderr)
+    assert named and name not in commands(kaa)
+    for program, command, words in named:
+        if program == "kaa":
+            help_text = kaa("help", command).stdout
+            known = set(re.findall(r"(?:^|, )( *--?[A-Za-z][A-Za-z-]*)", help_text, re.M))
+            typed = {word for word in words.split("|")[0].split(" -- ")[0].split() if word.startswith("-")}
+            assert typed <= {option.strip() for option in known}
+
+
 def test_a_full_disk_is_an_error(kaa):
     for words in (["help"], ["help", "doctor"], ["version"], ["doctor"]):
         with open("/dev/full", "w") as full:
