@@ -71,7 +71,13 @@ static int distance(const char *word, const char *name)
 
 void nearest_add(struct nearest *nearest, const char *name)
 {
-	int d = distance(nearest->word, name);
+	nearest_add_typed(nearest, name, name);
+}
+
+void nearest_add_typed(struct nearest *nearest, const char *name,
+		       const char *typed)
+{
+	int d = distance(nearest->word, typed);
 	size_t i;
 
 	if (d > distance_limit(nearest->word))

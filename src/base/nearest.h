@@ -34,6 +34,9 @@ int edit_distance(const char *a, const char *b);
 
 /* Offers a candidate; far ones are dropped, as are doubles. */
 void nearest_add(struct nearest *nearest, const char *name);
+/* The same for a name that people type otherwise: that is what is compared. */
+void nearest_add_typed(struct nearest *nearest, const char *name,
+		       const char *typed);
 
 /* Appends "did you mean 'a', 'b' or 'c'?"; nothing if none is near. */
 void nearest_format(const struct nearest *nearest, struct strbuf *out);

@@ -180,6 +180,8 @@ struct error *input_prepare(struct input *input)
 		return error;
 	o->comms = (struct name_list){ input->comm_list.data,
 				       input->comm_list.count };
+	/* To say what there is where these find nothing. */
+	o->count_tasks |= input->pids || input->tids || input->comms;
 	o->symfs = input->symfs;
 	o->kallsyms = input->kallsyms;
 	o->buildid_dir = input->buildid_dir;

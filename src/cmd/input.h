@@ -78,6 +78,14 @@ struct input {
 	OPT_COUNT('v', "verbose", settings, input.verbose,                   \
 		  "say more about what is missing")
 
+/* A paragraph of the description: profile/symbol_word.h for users. */
+#define INPUT_FUNCTION_NAMES                                                   \
+	"A Python function has several names: dedupe, Orders.dedupe,\n"        \
+	"orders.Orders.dedupe, py::dedupe and dedupe:orders.py may all mean the\n" \
+	"same one. orders.py means every function of that file, orders.py:37\n" \
+	"the one that was sampled at that line. --like-perf knows whole names\n" \
+	"alone, such as py::Orders.dedupe:/srv/orders.py.\n"
+
 void input_set_defaults(struct input *input);
 /*
  * Checks the words and fills input->options. To be called once, before

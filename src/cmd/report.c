@@ -15,6 +15,8 @@
 #include "cmd/pager.h"
 #include "cmd/progress.h"
 #include "cmd/report_tasks.h"
+#include "cmd/report_unmatched.h"
+#include "cmd/unmatched.h"
 #include "tui/tui.h"
 #include "view/report.h"
 
@@ -30,6 +32,8 @@ struct report_settings {
 	bool inverted;
 	const char *dsos;
 	const char *symbols;
+	/* What filters did not find, a line each. */
+	struct strbuf unmatched;
 	/* Owned. */
 	struct input_words comm_list;
 	struct input_words dso_list;
@@ -208,6 +212,7 @@ static struct error *prepare(struct report_settings *s)
 		error = name_list(s, s->dsos, &s->dso_list, &o->dsos);
 	if (!error)
 		error = name_list(s, s->symbols, &s->symbol_list, &o->symbols);
+	s->input.options.count_tasks = s->input.comms;
 	s->input.comms = NULL;
 	if (!error)
 		error = input_prepare(&s->input);
@@ -361,6 +366,7 @@ static struct error *show_report(struct report_settings *s,
 	struct error *error;
 
 	missing_damage_text(converter, &damage);
+	strbuf_puts(&damage, s->unmatched.data);
 	input.damage = damage.data;
 	error = tui_report(&input, &ended_by);
 	if (!error && ended_by)
@@ -380,6 +386,9 @@ static struct error *print_report(struct report_settings *s,
 
 	error = convert_to_profile(converter, &options, &profile);
 	progress_end(&s->progress);
+	if (!error)
+		error = report_unmatched(&s->options, &s->input, profile,
+					 converter, &s->unmatched);
 	if (error)
 		return error;
 	return s->tui ? show_report(s, profile, converter)
@@ -427,6 +436,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	if (!error && !settings->header_only && !settings->stats &&
 	    !settings->tasks)
 		missing_report_damage(converter);
+	if (!error)
+		unmatched_print(&settings->unmatched);
 	return error;
 }
 
@@ -436,6 +447,7 @@ static void set_defaults(void *arg)
 
 	input_set_defaults(&settings->input);
 	report_options_init(&settings->options);
+	settings->unmatched = (struct strbuf)STRBUF_INIT;
 }
 
 static void deinit(void *arg)
@@ -445,6 +457,7 @@ static void deinit(void *arg)
 	vec_deinit(&settings->comm_list);
 	vec_deinit(&settings->dso_list);
 	vec_deinit(&settings->symbol_list);
+	strbuf_deinit(&settings->unmatched);
 	input_deinit(&settings->input);
 }
 
@@ -462,25 +475,27 @@ static const struct option options[] = {
 		 "add up callees in their callers (the default with call chains)"),
 	OPT_STRING('p', "parent", struct report_settings, options.parent,
 		   "<regex>",
-		   "tell entries apart by the function of the chain that matches"),
+		   "make separate entries for each function of the call chain that matches"),
 	OPT_BOOL('x', "exclude-other", struct report_settings,
-		 options.exclude_other, "entries with such a parent only"),
+		 options.exclude_other,
+		 "show only entries with such a parent"),
 	OPT_STRING(0, "ignore-callees", struct report_settings,
 		   options.ignore_callees, "<regex>",
-		   "let these functions have what they call"),
+		   "count what matching functions call as if it was in them"),
 	OPT_CALL(0, "time-quantum", parse_quantum, "<n>(s|ms|us|ns)",
 		 "how long a time of --sort time is (100ms)"),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
-		   "<name,...>", "entries of these threads only"),
+		   "<name,...>", "show only threads with these names"),
 	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
-		   "entries in these files only"),
+		   "show only what lies in these files"),
 	OPT_STRING('S', "symbols", struct report_settings, symbols,
-		   "<symbol,...>", "these functions only"),
+		   "<symbol,...>",
+		   "show only these functions: by name, file.py or file.py:37"),
 	OPT_BOOL('U', "hide-unresolved", struct report_settings,
-		 options.hide_unresolved, "functions with a name only"),
+		 options.hide_unresolved, "show only functions with a name"),
 	OPT_STRING(0, "symbol-filter", struct report_settings,
 		   options.symbol_filter, "<text>",
-		   "functions whose name contains the text only"),
+		   "show only functions whose name contains the text"),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
 		 "leave out entries, and branches of call graphs, below this"),
 	OPT_CALL(0, "percentage", parse_percentage, "<relative|absolute>",
@@ -538,7 +553,9 @@ const struct command command_report = {
 		"\n"
 		"On a terminal the report can be opened, searched, zoomed into and\n"
 		"annotated; h shows the keys. Elsewhere, and with --stdio, it is text\n"
-		"in the layout of perf report --stdio.",
+		"in the layout of perf report --stdio.\n"
+		"\n" INPUT_FUNCTION_NAMES
+		"-S, --symbol-filter, -p and --ignore-callees take all of these.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa report -n -g",

@@ -9,6 +9,7 @@
 #include "cmd/missing.h"
 #include "cmd/pager.h"
 #include "cmd/script_print.h"
+#include "cmd/unmatched.h"
 
 struct script_settings {
 	struct input input;
@@ -41,16 +42,10 @@ static struct error *parse_fields(struct script_settings *settings)
 static struct error *prepare_filter(struct script_settings *s)
 {
 	struct script_filter *filter = &s->printer.filter;
-	struct error *error;
 
-	error = input_split(&s->input, s->symbols, &filter->symbols);
-	if (!error)
-		error = input_split(&s->input, s->dsos, &filter->dsos);
-	if (!error)
-		error = input_split(&s->input, s->stops, &filter->stops);
 	filter->is_off = filter->on;
-	filter->like_perf = s->input.like_perf;
-	return error;
+	return script_filter_init(filter, &s->input, s->symbols, s->dsos,
+				  s->stops);
 }
 
 static bool has_field(const struct script_fields *fields, uint64_t field)
@@ -104,11 +99,26 @@ static struct error *print(struct script_settings *s,
 	return error ? error : script_printer_end(&s->printer);
 }
 
+/* Appends what filters asked for and did not find, a line each. */
+static struct error *find_unmatched(const struct script_settings *s,
+				    struct converter *converter,
+				    struct strbuf *out)
+{
+	const struct convert_options *o = &s->input.options;
+	struct error *error =
+		unmatched_tasks(converter_seen_tasks(converter), &o->comms,
+				&o->pids, &o->tids, out);
+
+	return error ? error : script_filter_unmatched(&s->printer.filter,
+						       converter, out);
+}
+
 static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
 	struct script_settings *settings = arg;
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	_cleanup_strbuf_ struct strbuf unmatched = STRBUF_INIT;
 	struct pager pager = {};
 	struct error *error;
 
@@ -124,10 +134,13 @@ static struct error *run(void *arg, const struct arguments *args,
 		return error;
 	pager_start(&pager);
 	error = print(settings, converter);
+	if (!error && !settings->header_only)
+		error = find_unmatched(settings, converter, &unmatched);
 	script_printer_deinit(&settings->printer);
 	pager_end(&pager);
 	if (!error && !settings->header_only)
 		missing_report(converter, settings->input.verbose > 0);
+	unmatched_print(&unmatched);
 	return error;
 }
 
@@ -152,16 +165,16 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct script_settings),
 	OPT_GROUP("Samples"),
 	OPT_STRING('c', "comms", struct script_settings, input.comms,
-		   "<name,...>", "samples of threads with these names only"),
+		   "<name,...>", "show only samples of threads with these names"),
 	INPUT_FILTER_OPTIONS(struct script_settings),
 	OPT_STRING('S', "symbols", struct script_settings, symbols,
 		   "<symbol,...>",
-		   "samples that hit these functions, or addresses, only"),
+		   "show only samples that hit these functions (by name, file.py or file.py:37) or addresses"),
 	OPT_U64(0, "addr-range", struct script_settings,
 		printer.filter.address_range, "<n>",
 		"with -S: addresses up to n bytes behind, too"),
 	OPT_STRING(0, "dsos", struct script_settings, dsos, "<dso,...>",
-		   "samples that hit these files only"),
+		   "show only samples that hit these files"),
 	OPT_STRING(0, "switch-on", struct script_settings, printer.filter.on,
 		   "<event>", "samples after one of this event only"),
 	OPT_STRING(0, "switch-off", struct script_settings,
@@ -177,7 +190,8 @@ static const struct option options[] = {
 	OPT_BOOL('G', "hide-call-graph", struct script_settings,
 		 printer.fields.no_chains, "the place hit, not its callers"),
 	OPT_STRING(0, "stop-bt", struct script_settings, stops,
-		   "<symbol,...>", "end stacks at these functions"),
+		   "<symbol,...>",
+		   "end stacks at these functions"),
 	OPT_BOOL(0, "ns", struct script_settings, printer.ns,
 		 "times in nanoseconds"),
 	OPT_BOOL(0, "reltime", struct script_settings, printer.from_first,
@@ -228,7 +242,9 @@ const struct command command_script = {
 		"Prints the samples in time order, each with its call chain, in the\n"
 		"layout of perf script, which FlameGraph, inferno and the Firefox\n"
 		"Profiler read. A return address is named by the call before it, and\n"
-		"a chain of frame pointers ends where the stack does.",
+		"a chain of frame pointers ends where the stack does.\n"
+		"\n" INPUT_FUNCTION_NAMES
+		"-S and --stop-bt take all of these.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa script",

@@ -2,7 +2,9 @@
 /*
  * Which samples `kaa script` shows, by where they hit and by what came before;
  * and where it ends their stacks. As in perf, -S and --dsos look at the place
- * that a sample hit alone, in the function that holds the code.
+ * that a sample hit alone, in the function that holds the code; where that is
+ * the interpreter's, -S looks at the Python function that it ran, too, unless
+ * it is to be like perf.
  */
 #ifndef KAA_CMD_SCRIPT_FILTER_H
 #define KAA_CMD_SCRIPT_FILTER_H
@@ -12,14 +14,22 @@
 
 #include "cmd/input.h"
 #include "convert/convert.h"
+#include "view/symbol_near.h"
+
+struct script_words VEC_BODY(struct symbol_near);
 
 /* Zero-initialise; an empty list lets all through. */
 struct script_filter {
-	/* Names, or addresses: of a function's start, or of the place. */
-	struct input_words symbols;
+	/*
+	 * What calls a function (profile/symbol_word.h), or addresses: of a
+	 * function's start, or of the place. And what each of them found.
+	 */
+	struct script_words symbols;
 	struct input_words dsos;
 	/* The stack ends with these. */
-	struct input_words stops;
+	struct script_words stops;
+	/* By number of the DSO: samples that hit it. */
+	VEC(uint64_t) dso_hits;
 	/* Bytes behind an address of symbols that count, too. */
 	uint64_t address_range;
 	/* Events that turn the output on and off; NULL: none. */
@@ -33,15 +43,29 @@ struct script_filter {
 	bool is_off;
 };
 
+/* Splits the texts (NULL: none), which live as long as input. */
+struct error *script_filter_init(struct script_filter *filter,
+				 struct input *input, const char *symbols,
+				 const char *dsos, const char *stops);
+void script_filter_deinit(struct script_filter *filter);
 bool script_filter_needs_place(const struct script_filter *filter);
-/* By the place hit. */
-bool script_filter_place(const struct script_filter *filter,
-			 const struct convert_frame *frame);
+/* By the place hit. *ret is whether the sample is let through. */
+struct error *script_filter_place(struct script_filter *filter,
+				  const struct convert_frame *place,
+				  const struct convert_stack *stack, bool *ret);
+/* Takes note of the functions of a stack, for script_filter_unmatched(). */
+void script_filter_see(struct script_filter *filter,
+		       const struct convert_stack *stack);
 /* By the event, which may turn the output on or off. */
 bool script_filter_event(struct script_filter *filter,
 			 const struct event *event);
-/* The stack ends with a function of this name (NULL: not known). */
-bool script_filter_stops(const struct script_filter *filter, const char *name);
+/* The stack ends with this frame. */
+bool script_filter_stops(const struct script_filter *filter,
+			 const struct convert_frame *frame);
+/* After all samples: a line for each word that found nothing. */
+struct error *script_filter_unmatched(const struct script_filter *filter,
+				      struct converter *converter,
+				      struct strbuf *out);
 /* ERROR_NOT_FOUND if there is no such event. */
 struct error *script_filter_check(const struct script_filter *filter,
 				  const struct events *events);

@@ -251,7 +251,7 @@ static void put_chain(struct script_printer *p,
 			p, f, f->kind == PROFILE_FRAME_MARKER);
 
 		script_put_chain(out, fields, &frame, 1);
-		if (script_filter_stops(&p->filter, f->name))
+		if (script_filter_stops(&p->filter, f))
 			break;
 	}
 }
@@ -466,15 +466,16 @@ static struct error *is_wanted(struct script_printer *p,
 	struct convert_frame *frame;
 	struct error *error;
 
-	*ret = false;
+	script_filter_see(&p->filter, sample->stack);
 	if (script_filter_needs_place(&p->filter)) {
 		error = converter_frame(p->converter, sample->ip,
 					record_cpumode(sample->record), &frame);
-		if (error)
+		if (!error)
+			error = script_filter_place(
+				&p->filter, frame->real ? frame->real : frame,
+				sample->stack, ret);
+		if (error || !*ret)
 			return error;
-		if (!script_filter_place(&p->filter,
-					 frame->real ? frame->real : frame))
-			return NULL;
 	}
 	*ret = script_filter_event(&p->filter, sample->event);
 	return NULL;
@@ -651,7 +652,5 @@ void script_printer_deinit(struct script_printer *p)
 	vec_deinit(&p->cgroup_paths);
 	map_deinit(&p->cgroups);
 	script_trace_end(p->trace);
-	vec_deinit(&p->filter.symbols);
-	vec_deinit(&p->filter.dsos);
-	vec_deinit(&p->filter.stops);
+	script_filter_deinit(&p->filter);
 }

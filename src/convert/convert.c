@@ -41,6 +41,7 @@ struct converter {
 	/* The chain of a sample that was unwound here. */
 	address_vec words;
 	struct convert_stats stats;
+	struct seen_tasks seen_tasks;
 	VEC(struct convert_counter) counters;
 	/* The kaa stream was read before the samples. */
 	bool stream_read;
@@ -82,6 +83,11 @@ bool converter_is_python(const struct converter *converter,
 {
 	return dso == converter->names.python_dso ||
 	       dso == converter->names.no_python_dso;
+}
+
+const struct seen_tasks *converter_seen_tasks(const struct converter *converter)
+{
+	return &converter->seen_tasks;
 }
 
 struct convert_stats converter_stats(const struct converter *converter)
@@ -347,6 +353,7 @@ void converter_destroy(struct converter *c)
 	perfdata_reader_destroy(c->reader);
 	vec_deinit(&c->words);
 	vec_deinit(&c->counters);
+	seen_tasks_deinit(&c->seen_tasks);
 	free(c);
 }
 
@@ -540,9 +547,14 @@ static struct error *apply_sample(struct converter *c,
 		.has_chain = type & PERF_SAMPLE_CALLCHAIN,
 	};
 	struct chain chain = {};
-	struct error *error;
+	struct error *error = NULL;
 
 	sample.comm = converter_comm(c, record->pid, record->tid, record->time);
+	if (c->options->count_tasks)
+		error = seen_tasks_add(&c->seen_tasks, sample.pid, sample.tid,
+				       sample.comm);
+	if (error)
+		return error;
 	if (!filter_record(c->options, record) ||
 	    !filter_comm(c->options, sample.comm)) {
 		c->stats.filtered++;

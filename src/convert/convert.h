@@ -37,6 +37,7 @@
 #include "base/error.h"
 #include "base/lists.h"
 #include "base/vec.h"
+#include "convert/seen_tasks.h"
 #include "obj/jit_image.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
@@ -89,6 +90,8 @@ struct convert_options {
 	struct id_list tids;
 	struct id_list cpus;
 	struct name_list comms;
+	/* Count the threads that samples are of, before all filters. */
+	bool count_tasks;
 	/* Now and then, of a regular file: bytes read so far, and of all. */
 	void (*progress)(void *arg, uint64_t done, uint64_t size);
 	void *progress_arg;
@@ -298,6 +301,9 @@ bool converter_jit_code(const struct converter *converter, const char *path,
 			struct jit_image *ret);
 /* The event is kaa's own stream, which has no samples to show. */
 bool converter_is_stream(const struct event *event);
+/* With options.count_tasks; complete after converter_run(). */
+const struct seen_tasks *
+converter_seen_tasks(const struct converter *converter);
 /*
  * The name that a thread had at last; NULL: not known, or forgotten since the
  * thread ended long ago. After converter_run().

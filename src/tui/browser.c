@@ -371,21 +371,37 @@ bool browser_matches(const char *text, const char *pattern)
 				  : strcasestr(text, pattern) != NULL;
 }
 
+/* The node's text has the pattern, or it is called so. */
+static bool is_found(struct browser *browser, uint32_t node,
+		     const char *pattern)
+{
+	const struct browser_source *source = &browser->source;
+
+	strbuf_clear(&browser->text);
+	source->text(source->arg, browser, node, &browser->text);
+	return browser_matches(browser->text.data, pattern) ||
+	       (source->is_called &&
+		source->is_called(source->arg, browser, node));
+}
+
 struct error *browser_search(struct browser *browser, const char *pattern,
 			     size_t from, int step, bool *found)
 {
 	size_t count = browser->rows.count;
 	size_t row = from < count ? from : 0;
+	struct error *error = NULL;
 
 	*found = false;
+	if (browser->source.start_search)
+		error = browser->source.start_search(browser->source.arg,
+						     pattern);
+	if (error)
+		return error;
 	for (size_t i = 0; i < count; i++) {
 		if (!watch_goes_on(browser->source.watch, "searching", i,
 				   count))
 			return watch_error(browser->source.watch);
-		strbuf_clear(&browser->text);
-		browser->source.text(browser->source.arg, browser,
-				     browser->rows.data[row], &browser->text);
-		if (browser_matches(browser->text.data, pattern)) {
+		if (is_found(browser, browser->rows.data[row], pattern)) {
 			browser_select(browser, row);
 			*found = true;
 			break;

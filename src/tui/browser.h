@@ -51,6 +51,13 @@ struct browser_source {
 	/* Appends what a search looks at. */
 	void (*text)(void *arg, const struct browser *browser, uint32_t node,
 		     struct strbuf *out);
+	/*
+	 * What else a pattern finds: start_search() before the first node that
+	 * is_called() is asked about. NULL, both: nothing.
+	 */
+	struct error *(*start_search)(void *arg, const char *pattern);
+	bool (*is_called)(void *arg, const struct browser *browser,
+			  uint32_t node);
 	void *arg;
 	/* Of opening all, and of searching; may be NULL. */
 	struct watch *watch;
@@ -120,9 +127,10 @@ struct error *browser_close_all(struct browser *browser, uint32_t node);
 
 /*
  * Selects the next row (step 1) or the one before (-1) whose text has the
- * pattern, from row `from` on, it included, around the end. Upper and lower
- * case are equal unless the pattern has an upper-case letter. *found false:
- * there is none, and nothing changes. ERROR_INTERRUPTED.
+ * pattern, or that source.is_called() is true for, from row `from` on, it
+ * included, around the end. Upper and lower case are equal unless the pattern
+ * has an upper-case letter. *found false: there is none, and nothing changes.
+ * ERROR_INTERRUPTED.
  */
 struct error *browser_search(struct browser *browser, const char *pattern,
 			     size_t from, int step, bool *found);

@@ -307,11 +307,16 @@ static bool is_listed(const struct entries *e, uint32_t id)
 
 static void node_text(void *arg, const struct browser *browser, uint32_t node,
 		      struct strbuf *out);
+static struct error *start_search(void *arg, const char *pattern);
+static bool node_is_called(void *arg, const struct browser *browser,
+			   uint32_t node);
 
 static struct error *list_entries(struct entries *e)
 {
 	const struct browser_source source = { .fill = fill,
 					       .text = node_text,
+					       .start_search = start_search,
+					       .is_called = node_is_called,
 					       .arg = e,
 					       .watch = e->watch };
 	bool chains = e->options.callgraph.type != CALLGRAPH_NONE;
@@ -544,7 +549,9 @@ struct error *entries_create(const struct profile *profile,
 	e->path_width = path_width(profile);
 	e->all_period = profile->events.data[event].period;
 	report_settle(profile, &e->options);
-	error = entries_rebuild(e, true);
+	error = report_choose(profile, &e->options);
+	if (!error)
+		error = entries_rebuild(e, true);
 	if (error) {
 		entries_destroy(e);
 		return error;
@@ -560,9 +567,11 @@ void entries_destroy(struct entries *entries)
 	drop_made(&entries->made);
 	drop_unzoomed(entries);
 	drop_places(entries);
+	report_drop_choices(&entries->options);
 	zooms_deinit(&entries->zooms);
 	zooms_deinit(&entries->made_of.zooms);
 	strbuf_deinit(&entries->cell);
+	free(entries->searched);
 	free(entries);
 }
 
@@ -919,6 +928,38 @@ static void node_text(void *arg, const struct browser *browser, uint32_t id,
 			put_cell(e, node->ref, i, out);
 			strbuf_putc(out, ' ');
 		}
+}
+
+/* Functions that the pattern calls by other names than rows have. */
+static struct error *start_search(void *arg, const char *pattern)
+{
+	struct entries *e = arg;
+	uint32_t *called;
+	struct error *error = symbol_match_called(e->profile, pattern, &called);
+
+	if (error)
+		return error;
+	free(e->searched);
+	e->searched = called;
+	return NULL;
+}
+
+static bool node_is_called(void *arg, const struct browser *browser,
+			   uint32_t id)
+{
+	const struct entries *e = arg;
+	const struct browser_node *node = &browser->nodes.data[id];
+	uint32_t location = node_location(&e->made, node);
+	uint32_t frame = PROFILE_NONE;
+
+	if (node->kind == ENTRIES_ENTRY && !entries_are_functions(e))
+		return false;
+	if (location != PROFILE_NONE)
+		frame = e->locations->all.data[location].frame;
+	return frame != PROFILE_NONE &&
+	       symbol_match_is_called(
+		       e->searched,
+		       profile_frame(e->profile, frame)->symbol);
 }
 
 void entries_title(const struct entries *entries, struct strbuf *out)

@@ -109,6 +109,8 @@ struct entries {
 	struct entries_made made;
 	/* Samples of the event, zoomed into or not. */
 	uint64_t all_period;
+	/* What the search calls, as symbol_match_called() has it. */
+	uint32_t *searched;
 	/* Columns of the longest path of a file. */
 	size_t path_width;
 	struct strbuf cell;

@@ -49,13 +49,15 @@ static const char keys[] =
 	"g           call chains from the caller, from the callee\n"
 	"o           with callees, or each function by itself\n"
 	"\n"
-	"s           search as you type, in the rows there are\n"
+	"s           search as you type, in the rows there are;\n"
+	"            file.py:37 finds the function with that line\n"
 	"n  N        the next row that has it, the one before\n"
 	"            (lower case finds both cases)\n"
 	"\n"
 	"t  p  c     zoom into a thread, process, command; out\n"
 	"d  k        zoom into the row's file, the kernel; out\n"
-	"/           zoom into functions by name; empty: out\n"
+	"/           zoom into functions by name, file.py or\n"
+	"            file.py:37; empty: out\n"
 	"Esc         leave the last zoom; stop what takes long\n"
 	"F           percentages of the zoom, or of everything\n"
 	"L           leave out what is below a percentage\n"
@@ -248,7 +250,8 @@ static struct error *zoom_symbol(struct report_view *r)
 {
 	struct entries *e = entries_of(r);
 	struct strbuf text = STRBUF_INIT;
-	struct zoom zoom = { .kind = ZOOM_SYMBOL };
+	struct zoom zoom;
+	char *name;
 	bool accepted;
 	struct error *error = view_prompt(r->ui, &r->view, "Function name has",
 					  &text, NULL, NULL, &accepted);
@@ -263,8 +266,11 @@ static struct error *zoom_symbol(struct report_view *r)
 			       ? entries_rebuild(e, false)
 			       : NULL;
 	}
-	zoom.text = strbuf_take(&text);
-	return zoom.text ? zoom_into(r, zoom) : error_no_memory();
+	name = strbuf_take(&text);
+	if (!name)
+		return error_no_memory();
+	error = zoom_by_symbol(e->profile, name, &zoom);
+	return error ? error : zoom_into(r, zoom);
 }
 
 static struct error *leave_zoom(struct report_view *r)

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "tui/browser.h"
+#include "view/symbol_match.h"
 #include "view/text.h"
 
 void zooms_deinit(struct zooms *zooms)
@@ -15,19 +16,61 @@ void zooms_deinit(struct zooms *zooms)
 	vec_deinit(zooms);
 }
 
+static void free_zoom(struct zoom *zoom)
+{
+	free(zoom->text);
+	free(zoom->called);
+}
+
+static uint32_t *copy_called(const uint32_t *called)
+{
+	size_t count = 1;
+	uint32_t *copy;
+
+	while (called[count - 1] != PROFILE_NONE)
+		count++;
+	copy = malloc(count * sizeof(*copy));
+	return copy ? memcpy(copy, called, count * sizeof(*copy)) : NULL;
+}
+
+static struct error *copy_zoom(const struct zoom *zoom, struct zoom *ret)
+{
+	*ret = *zoom;
+	if (zoom->text)
+		ret->text = strdup(zoom->text);
+	if (zoom->called)
+		ret->called = copy_called(zoom->called);
+	if (!ret->text == !zoom->text && !ret->called == !zoom->called)
+		return NULL;
+	free_zoom(ret);
+	return error_no_memory();
+}
+
+struct error *zoom_by_symbol(const struct profile *profile, char *text,
+			     struct zoom *ret)
+{
+	struct zoom zoom = { .kind = ZOOM_SYMBOL, .text = text };
+	struct error *error =
+		symbol_match_called(profile, text, &zoom.called);
+
+	if (error)
+		free(text);
+	else
+		*ret = zoom;
+	return error;
+}
+
 struct error *zooms_copy(const struct zooms *from, struct zooms *to)
 {
 	struct zooms copy = {};
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < from->count && !error; i++) {
-		struct zoom zoom = from->data[i];
+		struct zoom zoom;
 
-		if (zoom.text)
-			zoom.text = strdup(zoom.text);
-		error = from->data[i].text && !zoom.text
-				? error_no_memory()
-				: zooms_push(&copy, &zoom);
+		error = copy_zoom(&from->data[i], &zoom);
+		if (!error)
+			error = zooms_push(&copy, &zoom);
 	}
 	if (error) {
 		zooms_deinit(&copy);
@@ -43,6 +86,7 @@ struct error *zooms_push(struct zooms *zooms, const struct zoom *zoom)
 	if (vec_push(zooms, *zoom))
 		return NULL;
 	free(zoom->text);
+	free(zoom->called);
 	return error_no_memory();
 }
 
@@ -50,7 +94,7 @@ bool zooms_pop(struct zooms *zooms)
 {
 	if (!zooms->count)
 		return false;
-	free(zooms->data[--zooms->count].text);
+	free_zoom(&zooms->data[--zooms->count]);
 	return true;
 }
 
@@ -60,7 +104,7 @@ bool zooms_remove(struct zooms *zooms, enum zoom_kind kind)
 
 	for (size_t i = 0; i < count; i++)
 		if (zooms->data[i].kind == kind)
-			free(zooms->data[i].text);
+			free_zoom(&zooms->data[i]);
 		else
 			zooms->data[kept++] = zooms->data[i];
 	zooms->count = kept;
@@ -125,14 +169,18 @@ static uint32_t dso_name(const struct profile *profile,
 	return dso ? dso->short_name : PROFILE_NONE;
 }
 
-static bool symbol_matches(const struct profile *profile,
-			   const struct profile_frame *frame, const char *text)
+static bool symbol_has_text(const struct profile *profile,
+			    const struct profile_frame *frame,
+			    const struct zoom *zoom)
 {
 	const struct profile_symbol *symbol =
 		frame ? profile_symbol(profile, frame->symbol) : NULL;
 
 	return symbol &&
-	       browser_matches(profile_string(profile, symbol->name, ""), text);
+	       (browser_matches(profile_string(profile, symbol->name, ""),
+				zoom->text) ||
+		(zoom->called &&
+		 symbol_match_is_called(zoom->called, frame->symbol)));
 }
 
 static bool zoom_keeps_frame(const struct zoom *zoom,
@@ -145,7 +193,7 @@ static bool zoom_keeps_frame(const struct zoom *zoom,
 	case ZOOM_KERNEL:
 		return frame && frame->kind == PROFILE_FRAME_KERNEL;
 	case ZOOM_SYMBOL:
-		return symbol_matches(profile, frame, zoom->text);
+		return symbol_has_text(profile, frame, zoom);
 	default:
 		return true;
 	}

@@ -25,7 +25,10 @@ enum zoom_kind {
 	ZOOM_COMM,
 	ZOOM_DSO,
 	ZOOM_KERNEL,
-	/* Functions whose name has a text (browser_matches()). */
+	/*
+	 * Functions whose name has a text (browser_matches()), or that it
+	 * calls (profile/symbol_word.h).
+	 */
 	ZOOM_SYMBOL,
 };
 
@@ -37,6 +40,8 @@ struct zoom {
 	uint32_t name;
 	/* Of ZOOM_SYMBOL; owned. */
 	char *text;
+	/* What it calls, as symbol_match_called() has it; owned, or NULL. */
+	uint32_t *called;
 };
 
 struct zooms VEC_BODY(struct zoom);
@@ -44,13 +49,16 @@ struct zooms VEC_BODY(struct zoom);
 void zooms_deinit(struct zooms *zooms);
 /* What *to had is gone; it stays as it is if memory runs out. */
 struct error *zooms_copy(const struct zooms *from, struct zooms *to);
-/* Takes zoom->text over, even on failure. */
+/* Takes zoom->text and zoom->called over, even on failure. */
 struct error *zooms_push(struct zooms *zooms, const struct zoom *zoom);
 /* Leaves the last one. False: there was none. */
 bool zooms_pop(struct zooms *zooms);
 /* Takes out those of a kind. False: there was none. */
 bool zooms_remove(struct zooms *zooms, enum zoom_kind kind);
 bool zooms_has(const struct zooms *zooms, enum zoom_kind kind);
+/* Functions by a text, taken over even on failure. */
+struct error *zoom_by_symbol(const struct profile *profile, char *text,
+			     struct zoom *ret);
 /* "thread 12"; names are sanitized. */
 void zoom_format(const struct zoom *zoom, const struct profile *profile,
 		 struct strbuf *out);

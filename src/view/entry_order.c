@@ -518,13 +518,25 @@ static void reorder(struct order *o, entry_vec *entries,
 
 /* --- Filters ------------------------------------------------------------ */
 
+/* NULL: nothing was asked for. */
+static bool choice_passes(const struct profile *profile,
+			  const struct report_options *options,
+			  const struct symbol_choice *choice,
+			  const struct profile_frame *frame)
+{
+	return !choice ||
+	       symbol_choice_has(choice, profile, frame,
+				 report_has_key(options, REPORT_SRCLINE));
+}
+
 /* --dsos, --symbols */
 static bool lists_pass(const struct profile *profile,
 		       const struct report_options *options,
 		       const struct profile_frame *frame)
 {
-	return name_list_passes(&options->dsos, frame_dso_name(profile, frame)) &&
-	       name_list_passes(&options->symbols, frame_symbol_name(profile, frame));
+	return name_list_passes(&options->dsos,
+				frame_dso_name(profile, frame)) &&
+	       choice_passes(profile, options, options->symbols_choice, frame);
 }
 
 /* perf's --symbol-filter concerns the first event alone. */
@@ -532,10 +544,8 @@ static bool symbol_passes(const struct profile *profile, uint32_t event,
 			  const struct report_options *options,
 			  const struct profile_frame *frame)
 {
-	const char *symbol = frame_symbol_name(profile, frame);
-
-	return !options->symbol_filter || (options->like_perf && event) ||
-	       (symbol && strstr(symbol, options->symbol_filter));
+	return (options->like_perf && event) ||
+	       choice_passes(profile, options, options->filter_choice, frame);
 }
 
 static bool resolved_passes(const struct profile *profile,

@@ -76,6 +76,9 @@ static void put_elided(struct report *r, const struct name_list *names,
 {
 	if (names->count != 1 || !report_has_key(&r->options, key))
 		return;
+	/* The name of a file is none of its functions' names. */
+	if (key == REPORT_SYMBOL && !r->options.symbols_choice->is_whole_name)
+		return;
 	strbuf_printf(&r->text, "# %s: ", title);
 	text_append(&r->text, names->values[0], strlen(names->values[0]));
 	strbuf_putc(&r->text, '\n');
@@ -378,17 +381,55 @@ static struct error *put_event(struct report *r, uint32_t event)
 	return flush(r);
 }
 
+enum symbol_rule report_symbol_rule(const struct report_options *options)
+{
+	return options->like_perf ? SYMBOL_RULE_PERF : SYMBOL_RULE_PEOPLE;
+}
+
+struct error *report_choose(const struct profile *profile,
+			    struct report_options *options)
+{
+	enum symbol_rule rule = report_symbol_rule(options);
+	struct symbol_choice *symbols = NULL, *filter = NULL;
+	struct error *error = NULL;
+
+	if (options->symbols.count)
+		error = symbol_choose_words(profile, &options->symbols, rule,
+					    &symbols);
+	if (!error && options->symbol_filter)
+		error = symbol_choose_text(profile, options->symbol_filter,
+					   rule, &filter);
+	if (error) {
+		symbol_choice_destroy(symbols);
+		return error;
+	}
+	options->symbols_choice = symbols;
+	options->filter_choice = filter;
+	return NULL;
+}
+
+void report_drop_choices(struct report_options *options)
+{
+	symbol_choice_destroy(options->symbols_choice);
+	symbol_choice_destroy(options->filter_choice);
+	options->symbols_choice = options->filter_choice = NULL;
+}
+
 struct error *report_parents(const struct profile *profile,
 			     const struct report_options *options,
 			     uint32_t **ret)
 {
-	const char *regex =
-		options->parent ? options->parent : SYMBOL_MATCH_PARENT;
+	bool caller_order = report_caller_order(options);
 
 	if (!report_has_key(options, REPORT_PARENT))
 		return NULL;
-	return symbol_match_parents(profile, regex,
-				    report_caller_order(options), ret);
+	if (!options->parent)
+		return symbol_match_parents(profile, SYMBOL_MATCH_PARENT,
+					    SYMBOL_RULE_PERF, caller_order,
+					    ret);
+	return symbol_match_parents(profile, options->parent,
+				    report_symbol_rule(options), caller_order,
+				    ret);
 }
 
 /* perf resolves no chain that it does not show. */
@@ -426,6 +467,7 @@ struct error *report_locate(const struct profile *profile,
 	how.cut_above = options->like_perf && report_caller_order(options);
 	if (options->ignore_callees && looks_at_chains(options))
 		error = symbol_matches(profile, options->ignore_callees,
+				       report_symbol_rule(options),
 				       &cut_below);
 	how.cut_below = cut_below;
 	return error ? error : locations_create(profile, &how, ret);
@@ -471,7 +513,10 @@ struct error *report_write(const struct profile *profile,
 	struct error *error;
 
 	report_settle(profile, &r.options);
-	error = put_report(&r);
+	error = report_choose(profile, &r.options);
+	if (!error)
+		error = put_report(&r);
+	report_drop_choices(&r.options);
 	locations_destroy(r.locations);
 	free(r.parents);
 	strbuf_deinit(&r.text);

@@ -45,6 +45,15 @@ struct error *report_write(const struct profile *profile,
 /* Takes out of the options what the profile cannot show; arranges them. */
 void report_settle(const struct profile *profile,
 		   struct report_options *options);
+/*
+ * Settles what the words of --symbols and the text of --symbol-filter choose,
+ * once for all keys; report_drop_choices() frees it.
+ */
+struct error *report_choose(const struct profile *profile,
+			    struct report_options *options);
+void report_drop_choices(struct report_options *options);
+/* How the texts of the options find functions. */
+enum symbol_rule report_symbol_rule(const struct report_options *options);
 /* What makes entries and steps, in terms of the model. */
 struct error *report_locate(const struct profile *profile,
 			    const struct report_options *options,

@@ -28,7 +28,8 @@ static bool names_one(const struct report_options *options, enum report_key key)
 {
 	return (key == REPORT_COMM && options->comms.count == 1) ||
 	       (key == REPORT_DSO && options->dsos.count == 1) ||
-	       (key == REPORT_SYMBOL && options->symbols.count == 1);
+	       (key == REPORT_SYMBOL && options->symbols_choice &&
+		options->symbols_choice->is_whole_name);
 }
 
 bool report_is_elided(const struct report_options *options, enum report_key key)

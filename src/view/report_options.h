@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/lists.h"
 #include "profile/location.h"
+#include "view/symbol_match.h"
 
 enum report_key {
 	REPORT_COMM,
@@ -149,6 +150,12 @@ struct report_options {
 	struct name_list dsos;
 	struct name_list symbols;
 	const char *symbol_filter;
+	/*
+	 * What these two choose of the profile, by report_choose(); NULL: the
+	 * option is not given.
+	 */
+	struct symbol_choice *symbols_choice;
+	struct symbol_choice *filter_choice;
 	/* --pid, --tid as perf has them: percentages stay those of all. */
 	struct id_list pids;
 	struct id_list tids;

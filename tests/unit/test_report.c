@@ -252,6 +252,43 @@ static void test_filters(void **state)
 	options.symbol_filter = "run";
 	check_has(&m, &options, "[.] py::run:/srv/x.py\n", true);
 	check_has(&m, &options, "[.] long_add\n", false);
+	options.symbol_filter = "x.py:20";
+	check_has(&m, &options, "[.] py::run:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] py::foo:/srv/x.py\n", false);
+	options.like_perf = true;
+	check_has(&m, &options, "[.] py::run:/srv/x.py\n", false);
+	model_deinit(&m);
+}
+
+/* A single name says all of its column, if it is the name of all there is. */
+static void test_columns_of_one_symbol(void **state)
+{
+	const char *name = "py::foo:/srv/x.py";
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	fill_python(&m);
+	report_options_init(&options);
+	options.symbols = (struct name_list){ &name, 1 };
+	check_has(&m, &options, "# symbol: py::foo:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] py::foo", false);
+	name = "foo";
+	check_has(&m, &options, "# symbol:", false);
+	check_has(&m, &options, "[.] py::foo:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] py::<module>", false);
+	name = "x.py";
+	check_has(&m, &options, "[.] py::foo:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] py::<module>:/srv/x.py\n", true);
+	check_has(&m, &options, "[.] long_add\n", false);
+	/* By line a line is itself. */
+	name = "x.py:4";
+	model_check(report_parse_sort(&options, "symbol,srcline"));
+	check_has(&m, &options, "x.py:4", true);
+	check_has(&m, &options, "x.py:3", false);
+	options.like_perf = true;
+	check_has(&m, &options, "x.py:4 ", false);
 	model_deinit(&m);
 }
 
@@ -447,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_python_functions_merge_by_name),
 		cmocka_unit_test(test_kernel_callers_are_kernel),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_columns_of_one_symbol),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_names_cannot_drive_the_terminal),

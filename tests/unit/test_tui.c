@@ -505,6 +505,41 @@ static void test_chains_below_entries(void **state)
 	check_row(e, "[...]", " 10.00% [...]");
 }
 
+/* The function that has the line, though its row does not say so. */
+static void test_functions_by_their_lines(void **state)
+{
+	struct entries *e = entries_of(state);
+	struct browser *b = &e->made.browser;
+	struct zoom zoom = {};
+	bool found;
+
+	model_check(browser_search(b, "x.py:6", 0, 1, &found));
+	assert_true(found);
+	assert_string_equal(
+		profile_string(e->profile,
+			       profile_symbol(e->profile,
+					      entries_selected_frame(e)->symbol)
+				       ->name,
+			       ""),
+		"py::bar:/srv/x.py");
+	model_check(browser_search(b, "x.py:5", 0, 1, &found));
+	assert_false(found);
+	model_check(browser_search(b, "foo:x.py", 0, 1, &found));
+	assert_true(found);
+	model_check(zoom_by_symbol(e->profile, strdup("x.py:6"), &zoom));
+	model_check(entries_zoom(e, &zoom));
+	/* 10 of thread 100, 5 of thread 101. */
+	assert_int_equal(e->made.browser.rows.count, 2);
+	check_row(e, "py::bar", "66.67%");
+	check_no_row(e, "py::foo");
+	model_check(zoom_by_symbol(e->profile, strdup("bar:x.py"), &zoom));
+	model_check(entries_zoom(e, &zoom));
+	check_row(e, "py::bar", "66.67%");
+	model_check(zoom_by_symbol(e->profile, strdup("x.py:3"), &zoom));
+	model_check(entries_zoom(e, &zoom));
+	assert_int_equal(e->made.browser.rows.count, 0);
+}
+
 static void test_zooms_and_their_arithmetic(void **state)
 {
 	struct entries *e = entries_of(state);
@@ -1069,6 +1104,7 @@ int main(void)
 		cmocka_unit_test(test_alignment),
 		REPORT_TEST(test_rows_of_entries),
 		REPORT_TEST(test_chains_below_entries),
+		REPORT_TEST(test_functions_by_their_lines),
 		REPORT_TEST(test_zooms_and_their_arithmetic),
 		REPORT_TEST(test_details_of_rows),
 		REPORT_TEST(test_rows_with_files),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which threads a recording has samples of, whatever filters leave of them: for
+ * who names one that has none.
+ */
+#ifndef KAA_CONVERT_SEEN_TASKS_H
+#define KAA_CONVERT_SEEN_TASKS_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "profile/index.h"
+
+struct seen_task {
+	int32_t pid;
+	int32_t tid;
+	/* NULL: not known. */
+	const char *comm;
+	uint64_t samples;
+};
+
+/* Zero-initialise. */
+struct seen_tasks {
+	VEC(struct seen_task) all;
+	struct index index;
+	/* Of the names. */
+	struct arena names;
+};
+
+/* Counts a sample; comm is copied. */
+struct error *seen_tasks_add(struct seen_tasks *tasks, int32_t pid,
+			     int32_t tid, const char *comm);
+void seen_tasks_deinit(struct seen_tasks *tasks);
+
+#endif

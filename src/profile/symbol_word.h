@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What people call a function, beside the whole name of its symbol. A symbol
+ * "py::<qualified name>:<file>" is called by each of these:
+ *
+ *	Orders.dedupe        its qualified name
+ *	dedupe               the end of it, from a '.' on
+ *	shop.orders.Orders.dedupe   with the module in front, as its file tells
+ *	orders.py            the file or the end of its path, for all its functions;
+ *	                     without '.', '/' or '<' it is the name of a function
+ *	orders.py:37         what is at that line of the file
+ *	dedupe:orders.py     a function of that file (with a line, too)
+ *
+ * "py::" may stand in front of all of them. Any other symbol has one name.
+ */
+#ifndef KAA_PROFILE_SYMBOL_WORD_H
+#define KAA_PROFILE_SYMBOL_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The parts of a Python function's symbol; borrowed from it. */
+struct python_symbol {
+	const char *qualname;
+	size_t qualname_length;
+	const char *file;
+};
+
+/* False: the symbol is not of a Python function; *ret stays as it is. */
+bool python_symbol_parse(const char *symbol, struct python_symbol *ret);
+
+struct symbol_word {
+	/* As given; borrowed. */
+	const char *text;
+	/* The part of it between "py::" and ":<line>". */
+	const char *name;
+	size_t length;
+	/* 0: none. */
+	uint32_t line;
+	/* The symbol's whole name alone, as in perf. */
+	bool exact;
+};
+
+struct symbol_word symbol_word_init(const char *text, bool exact);
+/*
+ * The word calls the function of that symbol, which is at that line (0: not
+ * known). symbol may be NULL, which nothing calls.
+ */
+bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
+		       uint32_t line);
+/* The word has a line, of a file that the function of that symbol is in. */
+bool symbol_word_has_line_in(const struct symbol_word *word,
+			     const char *symbol);
+
+#endif

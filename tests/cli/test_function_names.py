@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Functions by the names that people give them, wherever `kaa report` and `kaa script` take one; and what is said of names
+that nothing has."""
+import re
+
+import pytest
+
+from harness.process import run
+
+LEAF = "py::leaf.<locals>.<lambda>:<string>"
+MIDDLE = "py::Worker.middle:/srv/app/work.py"
+MODULE = "py::<module>:/srv/app/main.py"
+# What each word calls, of the functions of make_perfdata.
+WORDS = {
+    "<lambda>": {LEAF},
+    "leaf.<locals>.<lambda>": {LEAF},
+    "<string>": {LEAF},
+    "middle": {MIDDLE},
+    "py::middle": {MIDDLE},
+    "Worker.middle": {MIDDLE},
+    "py::Worker.middle": {MIDDLE},
+    "work.Worker.middle": {MIDDLE},
+    "work.py": {MIDDLE},
+    "app/work.py": {MIDDLE},
+    "/srv/app/work.py": {MIDDLE},
+    "work.py:2000": {MIDDLE},
+    "middle:work.py": {MIDDLE},
+    MIDDLE: {MIDDLE},
+    "main.py": {MODULE},
+    "main.py:40": {MODULE},
+    "middle,<string>": {MIDDLE, LEAF},
+    "main.py,work.py:2000": {MIDDLE, MODULE},
+}
+NONE = ["leaf", "Worker", "iddle", "ork.py", "work.py:2001", "work.py:0", "other.py:2000", MIDDLE[:-1]]
+
+
+@pytest.fixture(scope="module")
+def recording(build_dir, tmp_path_factory):
+    """300 samples of one stack: native code, LEAF (line 7), MIDDLE (2000), MODULE (40 or 44, in turn), native code."""
+    folder = tmp_path_factory.mktemp("names")
+    run([build_dir / "tests" / "unit" / "make_perfdata", folder / "perf.data", folder / "image", "build-id", "300"])
+    return folder / "perf.data"
+
+
+@pytest.fixture
+def report(kaa, recording):
+    return lambda *words: kaa("report", "--stdio", "-i", recording, "-g", "none", *words)
+
+
+@pytest.fixture
+def script(kaa, recording):
+    return lambda *words: kaa("script", "-i", recording, *words)
+
+
+def functions(text):
+    return set(re.findall(r"^ .*\[\.\] (py::.*?) *$", text, re.M))
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_symbols(report, word):
+    """The whole list as --sort alone prints it, to which a single whole name gives no column."""
+    for option in ("-S", "--symbols"):
+        result = report(option, word, "--sort", "symbol")
+        assert functions(result.stdout) == WORDS[word] and not result.stderr
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS if "," not in word])
+def test_symbol_filter(report, word):
+    assert WORDS[word] <= functions(report("--symbol-filter", word).stdout)
+    if ":" in word:
+        assert functions(report("--symbol-filter", word).stdout) == WORDS[word]
+
+
+@pytest.mark.parametrize("word", ["middle", "^Worker\\.middle$", "py::Worker", "work.py", "work.py:2000", "middle:work.py"])
+def test_parent(report, word):
+    rows = report("-p", word, "--sort", "parent", "--no-children").stdout
+    assert re.findall(r"^ +(\S+%) +(\S+)", rows, re.M) == [("100.00%", MIDDLE)]
+
+
+@pytest.mark.parametrize("word", ["middle", "^Worker\\.middle$", "work.py", "work.py:2000", "middle:work.py"])
+def test_ignore_callees(report, word):
+    rows = re.findall(r"^ +\S+% +(\S+%).*\[\.\] (py::.*?) *$", report("--ignore-callees", word).stdout, re.M)
+    assert sorted(rows) == [("0.00%", MODULE), ("100.00%", MIDDLE)]
+
+
+def test_a_line_is_itself_where_entries_are_lines(report):
+    rows = report("-S", "main.py:40", "--sort", "symbol,srcline").stdout
+    assert re.findall(r"^ +(\S+%) .* (main\.py:\d+) *$", rows, re.M) == [("50.00%", "main.py:40")]
+
+
+@pytest.mark.parametrize("word", ["middle", "py::Worker.middle", "work.py", "work.py:2000", "nope,middle:work.py"])
+def test_stop_bt(script, word):
+    """All stacks end where the word is."""
+    text = script("--stop-bt", word, "-F", "ip,sym").stdout
+    stacks = [re.findall(r"^\s+[0-9a-f]+ (.*)$", stack, re.M) for stack in text.strip("\n").split("\n\n")]
+    assert len(stacks) == 300 and all(stack[1:] == [LEAF, MIDDLE] for stack in stacks)
+
+
+@pytest.mark.parametrize("words", [["report", "-S", "middle"], ["report", "--symbol-filter", "work.py:2000"],
+                                   ["report", "-p", "work.py:2000", "-x", "--sort", "parent"], ["script", "-S", "middle"]])
+def test_perf_knows_whole_names_alone(kaa, recording, words):
+    assert "middle:" not in kaa(words[0], "-i", recording, "--like-perf", *words[1:]).stdout
+
+
+# --- What nothing has ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", NONE)
+def test_nothing_is_called_so(report, script, word):
+    result = report("-S", word)
+    assert not functions(result.stdout)
+    assert re.fullmatch(rf"kaa report: no .*'{re.escape(word)}'.*\n", result.stderr)
+    result = script("-S", word)
+    assert not result.stdout and re.fullmatch(rf"kaa script: no .*'{re.escape(word)}'.*\n", result.stderr)
+
+
+@pytest.mark.parametrize("typed, meant", [
+    ("midle", "Worker.middle:work.py"), ("Worker.midlde", "Worker.middle:work.py"), ("worker.middle", "Worker.middle:work.py"),
+    ("wrok.py", "work.py"), ("app/works.py", "work.py"),
+])
+def test_near_names_are_said_and_work(report, script, typed, meant):
+    stderr = report("-S", typed).stderr
+    assert f"no function is called '{typed}'; did you mean " in stderr and f"'{meant}'" in stderr
+    assert f"'{meant}'" in script("--stop-bt", typed).stderr
+    assert functions(report("-S", meant, "--sort", "symbol").stdout) == {MIDDLE}
+
+
+def test_lines_around_are_said(report):
+    assert report("-S", "main.py:41").stderr == \
+        "kaa report: no sample is at 'main.py:41'; the nearest lines with samples are 40 and 44\n"
+
+
+def test_each_word_of_a_list(report, script):
+    stderr = report("-S", "middle,nope,<string>,neither").stderr
+    assert re.findall(r"'(\w+)'", stderr) == ["nope", "neither"]
+    stderr = script("--stop-bt", "middle,nope,<string>,neither").stderr
+    assert re.findall(r"'(\w+)'", stderr) == ["nope", "neither"]
+
+
+def test_a_caller_is_no_place_hit(report, script):
+    """The samples hit native code: middle is in their stacks alone."""
+    for result in (script("-S", "middle"), report("-S", "middle", "--no-children")):
+        assert "no sample hit 'middle' itself, only functions that it called" in result.stderr
+    assert not report("-S", "middle").stderr
+
+
+@pytest.mark.parametrize("option", ["-p", "--ignore-callees", "--symbol-filter"])
+def test_parts_of_names_that_nothing_has(report, option):
+    assert re.fullmatch(r"kaa report: no function .*'xyzzy'\n", report(option, "xyzzy").stderr)
+    assert not report(option, "midd").stderr
+
+
+def test_notes_are_no_part_of_the_output(report):
+    for words in (["-S", "nope"], ["-p", "nope"], ["-c", "nope"], ["-d", "nope"], ["--like-perf", "-S", "middle"]):
+        assert "kaa report" not in report(*words).stdout and report(*words).stderr
+        assert not report("-q", *words).stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-c", "pyton3"], "no sample is of a thread called 'pyton3'; did you mean 'python3'?"),
+    (["-c", "sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
+    (["--comms", "python3,sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
+    (["--pid", "1"], "no sample is of process 1; there is 4242 (python3)"),
+    (["--tid", "4242,1"], "no sample is of thread 1; there is 4242 (python3)"),
+])
+def test_threads_that_are_not_there(report, script, words, said):
+    for extra in ([], ["--like-perf"]):
+        assert report(*words, *extra).stderr == f"kaa report: {said}\n"
+        assert script(*words, *extra).stderr == f"kaa script: {said}\n"
+
+
+def test_files_that_are_not_there(report, script):
+    assert report("-d", "imge").stderr == "kaa report: no sample is in a file called 'imge'; did you mean 'image'?\n"
+    assert script("--dsos", "nope").stderr == "kaa script: no sample hit a file called 'nope'; there is 'make_perfdata'\n"
+    assert not report("-d", "image,make_perfdata").stderr and not script("--dsos", "make_perfdata").stderr
+
+
+def test_long_lists_are_said_in_short(report):
+    lines = report("-S", ",".join(f"nope{i}" for i in range(1000))).stderr.splitlines()
+    assert len(lines) == 11 and "990" in lines[-1]
+
+
+def test_what_others_leave_out_is_said_once(report):
+    """Without a sample nothing else can be found; that has been said."""
+    assert report("--pid", "1", "-S", "nope").stderr.count("\n") == 1
+
+
+def test_names_cannot_drive_the_terminal(report, script):
+    for command in (report, script):
+        assert "\33" not in command("-S", "\33[31mx").stderr and "\33" not in command("-c", "\33[31mx").stderr
+
+
+def test_help_says_how_functions_are_called(kaa):
+    for command in ("report", "script"):
+        assert all(word in kaa("help", command).stdout for word in ("Orders.dedupe", "orders.py:37", "py::dedupe"))
