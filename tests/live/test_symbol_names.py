@@ -110,3 +110,31 @@ def test_linkage_table(dump_symbols, tmp_path):
     text = "".join(f"{address:x}\n" for address in expected)
     names = [line.split("\t")[-1] for line in run([dump_symbols, program], data=text.encode()).stdout.splitlines()]
     assert names == list(expected.values())
+
+
+def test_samples_of_a_python_function(root, bpf, newest_python, kaa, scripts, tmp_path):
+    """`script -S foo` has the samples that `report` counts for foo itself: the interpreter was hit while it ran foo."""
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py")
+
+    def counted(*words):
+        text = kaa("report", "--stdio", "-i", data, "-n", "--no-children", "-g", "none", "--sort", "symbol", *words).stdout
+        return {name: int(count) for count, name in re.findall(r"^ +\S+% +(\d+) +\[\.\] (py::.*?) *$", text, re.M)}
+
+    def shown(*words):
+        return kaa("script", "-i", data, "-G", "-F", "ip", *words).stdout.count("\n")
+
+    of_all = counted()
+    (whole,) = [name for name in of_all if name.startswith("py::foo:")]
+    assert of_all[whole] > 50
+    for word in ("foo", "py::foo", "doc_script.foo", "foo:doc_script.py", whole):
+        assert shown("-S", word) == of_all[whole]
+        assert word == whole or counted("-S", word) == {whole: of_all[whole]}
+    of_file = {name: count for name, count in of_all.items() if name.endswith("/doc_script.py")}
+    assert counted("-S", "doc_script.py") == of_file
+    assert shown("-S", "doc_script.py") == sum(of_file.values())
+    # Each line is a part of its function.
+    lines = kaa("report", "--stdio", "-i", data, "-n", "--no-children", "-g", "none", "--sort", "symbol,srcline").stdout
+    lines = re.findall(r"^ +\S+% +(\d+) +\[\.\] py::foo:\S+ +(doc_script\.py:\d+) *$", lines, re.M)
+    assert {line: shown("-S", line) for _, line in lines} == {line: int(count) for count, line in lines}
+    assert not shown("--like-perf", "-S", "foo")
