@@ -12,6 +12,8 @@ enum {
 	PERCENT_WIDTH = 8,
 	COUNT_WIDTH = 12,
 	UNRESOLVED_DSO_WIDTH = 16,
+	/* Longer times, of clocks such as -k realtime, perf cuts. */
+	TIME_WIDTH = 12,
 	/* "1234567:" before the comm. */
 	THREAD_PREFIX = 8,
 };
@@ -161,12 +163,16 @@ static void put_parent(const struct entry_text *t,
 }
 
 static void put_time(const struct entry_text *t,
-		     const struct calltree_entry *entry, struct strbuf *out)
+		     const struct calltree_entry *entry, size_t width,
+		     struct strbuf *out)
 {
 	uint64_t time = t->tree->contexts.data[entry->context].time;
+	size_t start = out->len;
 
-	strbuf_printf(out, "%5" PRIu64 ".%06" PRIu64, time / 1000000000,
+	strbuf_printf(out, "%" PRIu64 ".%06" PRIu64, time / 1000000000,
 		      time % 1000000000 / 1000);
+	if (t->options->like_perf && out->len - start > width)
+		strbuf_truncate(out, start + width);
 }
 
 static void put_comm(const struct entry_text *t,
@@ -218,7 +224,7 @@ static void put_cell(const struct entry_text *t, enum report_key key,
 		strbuf_puts(out, source_of(t, entry, SOURCE_FILE));
 		break;
 	case REPORT_TIME:
-		put_time(t, entry, out);
+		put_time(t, entry, width, out);
 		break;
 	case REPORT_IPC:
 		strbuf_puts(out, "-      -");
@@ -292,6 +298,16 @@ static size_t comm_width(const struct entry_text *t,
 	return string_length(profile, entry_task(t->tree, entry)->comm, 0);
 }
 
+static size_t time_width(struct entry_text *t,
+			 const struct calltree_entry *entry)
+{
+	if (t->options->like_perf)
+		return TIME_WIDTH;
+	strbuf_clear(&t->cell);
+	put_time(t, entry, SIZE_MAX, &t->cell);
+	return t->cell.len;
+}
+
 /* The width that an entry needs; that of threads counts even if elided. */
 static size_t cell_width(struct entry_text *t, enum report_key key,
 			 const struct calltree_entry *entry)
@@ -309,10 +325,11 @@ static size_t cell_width(struct entry_text *t, enum report_key key,
 	case REPORT_PARENT:
 	case REPORT_SRCLINE:
 	case REPORT_SRCFILE:
-	case REPORT_TIME:
 		strbuf_clear(&t->cell);
 		put_cell(t, key, entry, &t->cell);
 		return t->cell.len;
+	case REPORT_TIME:
+		return time_width(t, entry);
 	case REPORT_THREAD:
 		return THREAD_PREFIX + strlen(thread_comm(t, task->tid));
 	case REPORT_PROCESS:

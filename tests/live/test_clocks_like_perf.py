@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Clocks that show anything: `kaa report` and `kaa script --like-perf` beside perf 7, whole outputs, over one recording whose
+times are made those of machines that have run for a second, for months, and in between; and over one by the wall clock.
+"""
+import shlex
+
+import pytest
+
+from harness.agent import Private
+from harness.process import TOP, run
+from harness.retimed import retimed, times_of_header
+from test_report_kinds_like_perf import lines
+
+SECOND = 1000000000
+
+OPTIONS = [
+    "report --sort time,dso --no-children",
+    "report --sort comm,time --time-quantum 10ms --no-children",
+    "report --sort time,sym --time-quantum 1ms",
+    "report --sort time,dso --no-children -t ,",
+    "report --sort dso,time --no-children -w 9,20,14",
+    "report --sort time,dso --no-children -w 9,5",
+    "report --time 20%-60%",
+    "report --time {early},{late} --sort time,dso",
+    "report --header-only",
+    "script",
+    "script --ns",
+    "script --reltime",
+    "script --deltatime",
+    "script --ns --deltatime -F comm,time,event",
+    "script --show-task-events --show-mmap-events",
+    "script --time {early},{late}",
+    "script --ns --time {early},",
+    "script --time 10%/3",
+]
+
+
+def made(private):
+    """A recording without call graphs, of processes that begin and end, and of several events."""
+    program = private.folder / "forks"
+    run(["gcc", "-g", "-O1", "-static", "-o", program, TOP / "tests" / "live" / "programs" / "forks.c"])
+    return private.program("perf"), ["-q", "-F", "1999", "-e", "cpu-clock,page-faults", "./forks"]
+
+
+def in_seconds(ns):
+    return f"{ns // SECOND}.{ns % SECOND:09}"
+
+
+def compare(private, data, first, last):
+    quarter = (last - first) // 4
+    options = [words.format(early=in_seconds(first + quarter), late=in_seconds(last - quarter)) for words in OPTIONS]
+    commands = []
+    for i, words in enumerate(options):
+        command, *words = words.split()
+        words = shlex.join([command, "--stdio", *words] if command == "report" else [command, *words])
+        commands.append(f"perf {words} -i {data} >perf.{i} 2>errors; /tmp/.build/kaa {words} -i {data} --like-perf >kaa.{i}")
+    private.program("env", "HOME=/nonexistent", "sh", "-ec", "\n".join(commands))()
+    for i, words in enumerate(options):
+        perfs, kaas = [lines((private.folder / f"{program}.{i}").read_text()) for program in ("perf", "kaa")]
+        assert len(perfs) > 10, (words, perfs)
+        assert kaas == perfs, words
+
+
+@pytest.fixture(scope="module")
+def private(chroot, build_dir, tmp_path_factory):
+    private = Private(tmp_path_factory.mktemp("clocks"), build_dir, *chroot.command)
+    perf, words = made(private)
+    perf("record", "-o", "perf.data", *words)
+    return private
+
+
+@pytest.mark.parametrize("digits", range(1, 11))
+def test_seconds_of_any_number_of_digits(private, digits):
+    """The clock gets another digit in the middle."""
+    first, last = retimed(private.folder / "perf.data", private.folder / "retimed.data", 10 ** (digits - 1) * SECOND)
+    assert len(str(first // SECOND)) <= digits == len(str(last // SECOND))
+    compare(private, "retimed.data", first, last)
+
+
+@pytest.mark.parametrize("clock", ["realtime", "monotonic_raw", "boottime"])
+def test_clocks_of_perf(private, clock):
+    perf, words = made(private)
+    perf("record", "-k", clock, "-o", "clock.data", *words)
+    data = (private.folder / "clock.data").read_bytes()
+    compare(private, "clock.data", *[int.from_bytes(data[at:at + 8], "little") for at in times_of_header(data)])
