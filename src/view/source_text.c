@@ -108,7 +108,9 @@ void source_step_text(const struct profile *profile,
 		put_line(profile, frame, options, out);
 	} else if (!options->like_perf) {
 		return;
-	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE) {
+	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE ||
+		   frame->file != PROFILE_NONE) {
+		/* The file has lines, or they are all that was asked for. */
 		strbuf_puts(out, "??:0");
 	} else if (symbol) {
 		strbuf_printf(out, "+%" PRIu64, frame->rel - symbol->start);
