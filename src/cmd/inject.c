@@ -215,7 +215,7 @@ static const struct option options[] = {
 		 options.sampled_only,
 		 "of jitdumps the code alone that samples hit"),
 	OPT_BOOL(0, "python", struct inject_settings, options.python,
-		 "an image of kaa's Python frames, <output>.python"),
+		 "an image of kaa's Python frames, <output>.python-<number>"),
 	OPT_BOOL(0, "convert-callchain", struct inject_settings,
 		 options.convert_callchain,
 		 "unwind raw stacks to call chains, and leave them out"),

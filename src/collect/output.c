@@ -2,9 +2,7 @@
 #include "collect/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "obj/elf_image.h"
+#include "perfdata/image_file.h"
 #include "perfdata/kaa_stream.h"
 
 /* The kernel numbers events from 1 up; none gets this id. */
@@ -108,28 +106,6 @@ static struct error *add_kaa_event(struct output *output)
 	return events_add_id(&output->events, output->kaa, KAA_EVENT_ID);
 }
 
-static struct error *set_image_path(struct output *output, const char *path)
-{
-	_cleanup_free_ char *folder = NULL;
-	const char *slash = strrchr(path, '/');
-	char *real;
-
-	folder = slash ? strndup(path, (size_t)(slash - path) + 1) :
-			 strdup(".");
-	real = folder ? realpath(folder, NULL) : NULL;
-	if (!real)
-		return error_os(errno, folder, "cannot resolve the folder");
-	if (asprintf(&output->image_path, "%s%s%s.python", real,
-		     strcmp(real, "/") ? "/" : "", slash ? slash + 1 : path) < 0)
-		output->image_path = NULL;
-	free(real);
-	if (!output->image_path)
-		return error_no_memory();
-	if (strlen(output->image_path) >= PATH_MAX)
-		return error_os(ENAMETOOLONG, path, "cannot name the image");
-	return NULL;
-}
-
 struct error *output_open(struct output *output, const char *path,
 			  const struct sampler *sampler, int64_t uid,
 			  int64_t gid)
@@ -147,8 +123,6 @@ struct error *output_open(struct output *output, const char *path,
 	if (getrandom(output->image_id, sizeof(output->image_id), 0) !=
 	    sizeof(output->image_id))
 		error = error_os(errno, NULL, "cannot get random bytes");
-	if (!error)
-		error = set_image_path(output, path);
 	for (size_t i = 0; !error && i < sampler->options.event_count; i++)
 		error = add_event(output, sampler,
 				  sampler->kernel_events.list.data[i]);
@@ -160,6 +134,8 @@ struct error *output_open(struct output *output, const char *path,
 		error = perfdata_writer_create(&options, &output->writer);
 	if (!error)
 		error = perfdata_writer_event_names(output->writer);
+	if (!error)
+		error = image_file_path(path, &output->image_path);
 	if (error) {
 		output_close(output);
 		return error;
@@ -409,35 +385,6 @@ static struct error *collect_spans(const struct code_table *codes,
 	return NULL;
 }
 
-/* Not through a link that somebody put there, and never a half file. */
-static struct error *write_image(const struct output *output,
-				 const struct strbuf *image)
-{
-	_cleanup_free_ char *temporary = NULL;
-	_cleanup_close_ int fd = -1;
-	int errnum;
-
-	if (asprintf(&temporary, "%s.XXXXXX", output->image_path) < 0)
-		return error_no_memory();
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return error_os(errno, output->image_path, "cannot create");
-	if (output->uid >= 0 &&
-	    fchown(fd, (uid_t)output->uid, (gid_t)output->gid)) {
-		errnum = errno;
-		unlink(temporary);
-		return error_os(errnum, output->image_path,
-				"cannot give the file to its user");
-	}
-	errnum = fd_write_all(fd, image->data, image->len);
-	if (!errnum && rename(temporary, output->image_path))
-		errnum = errno;
-	if (!errnum)
-		return NULL;
-	unlink(temporary);
-	return error_os(errnum, output->image_path, "cannot write");
-}
-
 struct error *output_image(struct output *output,
 			   const struct code_table *codes, bool *written)
 {
@@ -449,7 +396,10 @@ struct error *output_image(struct output *output,
 	struct error *error;
 
 	*written = false;
-	if (!output->image_mapped || !output->is_file)
+	if (!output->is_file)
+		return NULL;
+	image_file_clean(output->image_path);
+	if (!output->image_mapped)
 		return NULL;
 	error = collect_spans(codes, &arena, &spans);
 	if (!error) {
@@ -459,7 +409,8 @@ struct error *output_image(struct output *output,
 		       sizeof(image.build_id));
 		error = elf_image_write(&image, &bytes);
 		if (!error)
-			error = write_image(output, &bytes);
+			error = image_file_write(output->image_path, output->uid,
+						 output->gid, &bytes);
 		*written = !error;
 	}
 	vec_deinit(&spans);

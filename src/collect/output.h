@@ -108,7 +108,8 @@ struct error *output_round(struct output *output);
 
 /*
  * Writes the image for all code objects that have a span, and the markers;
- * nothing if no process has it mapped. *written says whether.
+ * nothing if no process has it mapped. *written says whether. Images of former
+ * recordings of that name that are gone go, too.
  */
 struct error *output_image(struct output *output,
 			   const struct code_table *codes, bool *written);

@@ -105,8 +105,6 @@ static struct error *init(struct inject *in)
 	if (!error)
 		error = names_init(&in->names, &in->convert, in->table,
 				   perfdata_reader_features(in->reader));
-	if (!error && o->python)
-		error = python_image_init(&in->python, o->output);
 	in->names.jits.off = !o->jit && !o->convert_callchain;
 	in->sampled_jits.options = in->names.jits.options;
 	if (!error && o->sampled_only && perfdata_reader_is_pipe(in->reader))
@@ -162,6 +160,8 @@ static struct error *open_writer(struct inject *in)
 	if (!error)
 		error = perfdata_writer_tracing_data(
 			in->writer, perfdata_reader_features(in->reader));
+	if (!error && in->options->python)
+		error = python_image_init(&in->python, in->options->output);
 	return error;
 }
 

@@ -25,7 +25,7 @@ struct inject_options {
 	bool jit;
 	/* Only code that samples hit. The input must be a file. */
 	bool sampled_only;
-	/* kaa's Python frames as an image "<output>.python". */
+	/* kaa's Python frames as an image beside the output. */
 	bool python;
 	/* Raw stacks become chains. */
 	bool convert_callchain;

@@ -1,44 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "inject/python_image.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <unistd.h>
 
-#include "base/fd.h"
+#include "perfdata/image_file.h"
 #include "perfdata/kaa_stream.h"
 
 struct error *python_image_init(struct python_image *image,
 				const char *recording)
 {
-	_cleanup_free_ char *folder = NULL;
-	_cleanup_free_ char *real = NULL;
-	const char *slash = strrchr(recording, '/');
-
 	*image = (struct python_image){};
-	folder = slash ? strndup(recording, (size_t)(slash - recording) + 1) :
-			 strdup(".");
-	if (!folder)
-		return error_no_memory();
-	real = realpath(folder, NULL);
-	if (!real)
-		return error_os(errno, folder, "cannot resolve the folder");
-	if (asprintf(&image->path, "%s%s%s.python", real,
-		     strcmp(real, "/") ? "/" : "",
-		     slash ? slash + 1 : recording) < 0) {
-		image->path = NULL;
-		return error_no_memory();
-	}
-	if (strlen(image->path) >= PATH_MAX)
-		return error_os(ENAMETOOLONG, recording,
-				"cannot name the image");
-	return NULL;
+	return image_file_path(recording, &image->path);
 }
 
 void python_image_deinit(struct python_image *image)
@@ -200,29 +175,6 @@ static bool collect_spans(const struct python_image *image, span_vec *spans)
 	return true;
 }
 
-/* Not through a link that somebody put there, and never a half file. */
-static struct error *write_file(const char *path, const struct strbuf *bytes)
-{
-	_cleanup_free_ char *temporary = NULL;
-	_cleanup_close_ int fd = -1;
-	int errnum;
-
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-		temporary = NULL;
-		return error_no_memory();
-	}
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return error_os(errno, path, "cannot create");
-	errnum = fd_write_all(fd, bytes->data, bytes->len);
-	if (!errnum && rename(temporary, path))
-		errnum = errno;
-	if (!errnum)
-		return NULL;
-	unlink(temporary);
-	return error_os(errnum, path, "cannot write");
-}
-
 struct error *python_image_write(struct python_image *image)
 {
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
@@ -230,6 +182,7 @@ struct error *python_image_write(struct python_image *image)
 	span_vec spans = {};
 	struct error *error;
 
+	image_file_clean(image->path);
 	if (!image->mapped.count)
 		return NULL;
 	memcpy(elf.build_id, image->id, sizeof(elf.build_id));
@@ -241,7 +194,7 @@ struct error *python_image_write(struct python_image *image)
 	}
 	vec_deinit(&spans);
 	if (!error)
-		error = write_file(image->path, &bytes);
+		error = image_file_write(image->path, -1, -1, &bytes);
 	image->written = !error;
 	return error;
 }

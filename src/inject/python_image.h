@@ -17,7 +17,7 @@
 #include "perfdata/record.h"
 
 struct python_image {
-	/* Absolute: "<recording>.python". */
+	/* Absolute; perfdata/image_file.h. */
 	char *path;
 	/* Written; or there is nothing to write. */
 	bool written;
@@ -29,7 +29,7 @@ struct python_image {
 	struct map mapped;
 };
 
-/* recording: path of the file that will name the image. */
+/* recording: the file that will name the image; it exists. */
 struct error *python_image_init(struct python_image *image,
 				const char *recording);
 void python_image_deinit(struct python_image *image);

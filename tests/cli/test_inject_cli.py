@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa inject` on the command line: copies, what perf inject has and kaa has not, and what makes no sense."""
+import re
 import subprocess
 
 import pytest
 
+from harness.image import image_of, images_in
 from harness.process import run
 
 
@@ -44,9 +46,34 @@ def test_no_mark_of_a_jitdump(kaa, recording, tmp_path):
 def test_pythons_image(kaa, recording, tmp_path):
     copy = tmp_path / "copy.data"
     kaa("inject", "--python", "-i", recording, "-o", copy)
-    symbols = run(["readelf", "-sW", f"{copy}.python"]).stdout
+    symbols = run(["readelf", "-sW", image_of(copy)]).stdout
     assert symbols.count("py::") > 0 and "[truncated stack]" in symbols
-    assert str(copy) + ".python" in kaa("script", "-i", copy).stdout
+    assert str(image_of(copy)) in kaa("script", "-i", copy).stdout
+
+
+def path_in(kaa, recording):
+    """The base name of the image that the recording itself names."""
+    return re.search(r"/(perf\.data\.python-[0-9a-f]+)\)", kaa("script", "-i", recording).stdout)[1]
+
+
+def test_each_recording_keeps_its_image(kaa, recording, tmp_path):
+    """The recordings name their images by path: one that is renamed, by kaa or by hand, must not lose it."""
+    copy = tmp_path / "perf.data"
+    kaa("inject", "--python", "-i", recording, "-o", copy)
+    assert images_in(tmp_path) == {image_of(copy).name}
+    first = copy.rename(tmp_path / "monday.data")
+    for round in range(4):
+        # Files that only look alike are not touched.
+        (tmp_path / "perf.data.python-notes").touch()
+        (tmp_path / "perf.data.python").touch()
+        kaa("inject", "--python", "-i", recording, "-o", copy)
+        there = [path for path in (copy, tmp_path / "perf.data.old", first) if path.exists()]
+        assert len(there) == (3 if round else 2)
+        expected = {path_in(kaa, path) for path in there}
+        assert len(expected) == len(there) and images_in(tmp_path) == expected | {"perf.data.python-notes"}
+    first.unlink()
+    kaa("inject", "--python", "-i", recording, "-o", copy)
+    assert len(images_in(tmp_path)) == 3 and (tmp_path / "perf.data.python").exists()
 
 
 @pytest.mark.parametrize("words, text", [

@@ -13,6 +13,7 @@ import subprocess
 import pytest
 
 from harness import pythons, samply_profile, script_output
+from harness.image import image_of
 from harness.machine import LARGE_RINGS
 from harness.agent import Private
 from harness.process import Program, run
@@ -344,9 +345,9 @@ def test_pythons_image_again(kaa, perf_system, newest_python, scripts, bpf, tmp_
     data, again = tmp_path / "perf.data", tmp_path / "again.data"
     kaa("record", "-q", "-F", "499", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "4000000")
     before = python_samples(perf_system, data)
-    pathlib.Path(f"{data}.python").unlink()
+    image_of(data).unlink()
     kaa("inject", "--python", "-i", data, "-o", again)
-    assert pathlib.Path(f"{again}.python").exists()
+    assert image_of(again).exists()
     check_same(before, python_samples(perf_system, again), "py::")
 
 

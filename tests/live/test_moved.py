@@ -8,6 +8,7 @@ import tempfile
 import pytest
 
 from harness import script_output
+from harness.image import image_of
 from harness.process import Program
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -35,8 +36,8 @@ def moved(kaa, newest_python, scripts, tmp_path, elsewhere):
             scripts / "doc_script.py", "6000000")
         before = read(kaa, data)
         maps.update(frame.dso for sample in before for frame in sample.frames if frame.dso.endswith(".map"))
+        image_of(data).unlink()
         shutil.move(data, elsewhere / "moved.data")
-        (tmp_path / "perf.data.python").unlink()
         for path in maps:
             pathlib.Path(path).unlink(missing_ok=True)
         # The build directory may be in /tmp itself.

@@ -19,6 +19,7 @@ import pytest
 
 from harness import pythons, script_output
 from harness.agent import find_library
+from harness.image import image_of
 from harness.process import TOP, run, started
 from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy
 
@@ -352,7 +353,7 @@ def test_attached_maps_have_build_ids(kaa, perf_system, newest_python, tmp_path)
     shown = perf_system("script", "--show-mmap-events", "-i", data).stdout
     said = dict(reversed(pair) for pair in re.findall(r"PERF_RECORD_MMAP2 .*<([0-9a-f]+)>\]: r-xp (/.*)", shown))
     expected = {path: build_id_of(path) for path in mapped}
-    said.pop(f"{data}.python")
+    said.pop(str(image_of(data)))
     assert len(expected) > 4 and said == {path: build_id for path, build_id in expected.items() if build_id}
 
 
@@ -500,7 +501,7 @@ def test_killed_recorder(kaa, newest_python, tmp_path, root):
             assert not mark.exists()
             until(mark.exists, "the program's end")
         script.unlink()
-        assert not (pathlib.Path(name) / "perf.data.python").exists()
+        assert not image_of(data).exists()
         result = run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh", *installed(kaa, name),
                       "script", "-F", "+srcline", "-i", data])
         samples = script_output.parse(result.stdout)
@@ -868,9 +869,10 @@ as_the_user()
 
 
 def check_owners(folder):
-    for name in ("perf.data", "perf.data.python"):
-        status = (folder / "work" / name).stat()
-        assert (status.st_uid, status.st_gid) == (NOBODY, NOBODY), name
+    data = folder / "work" / "perf.data"
+    for path in (data, image_of(data)):
+        status = path.stat()
+        assert (status.st_uid, status.st_gid) == (NOBODY, NOBODY), path
 
 
 def test_under_sudo(kaa, public_folder, public_python):

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from harness import samply_profile, script_output
+from harness.image import image_of, images_in
 from harness.process import run, started
 from harness.waiting import until_busy, while_busy
 
@@ -190,6 +191,25 @@ def test_perfs_report_has_the_lines(perf, recordings):
     assert result.stderr == "" and "# Samples:" in result.stdout
 
 
+def functions_in(samples, script):
+    return {frame.python_name[0] for sample in samples for frame in sample.frames
+            if frame.is_python and frame.symbol.endswith(str(script))} - {"<module>"}
+
+
+def test_names_stay_with_a_recording(perf, kaa, newest_python, tmp_path):
+    """perf.data, perf.data.old and a recording that was put aside: each has the names of its own program, and no others."""
+    script, data = tmp_path / "program.py", tmp_path / "perf.data"
+    old, aside = tmp_path / "perf.data.old", tmp_path / "aside.data"
+    for name in ("one", "two", "three", "four"):
+        script.write_text(f"def {name}():\n    for _ in range(3_000_000): pass\n{name}()\n")
+        kaa("record", "-q", "-F", "999", "-g", "-o", data, *newest_python.command, script)
+        if name == "one":
+            data.rename(aside)
+    for path, name in ((aside, "one"), (old, "three"), (data, "four")):
+        assert functions_in(perfs_samples(perf, path), script) == {name}, path
+    assert len(images_in(tmp_path)) == 3
+
+
 @pytest.fixture(scope="module")
 def sid_recording(kaa, sid_python, tmp_path_factory):
     """Recorded where samply is, so that it sees the files that were mapped."""
@@ -207,7 +227,7 @@ def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
     assert re.fullmatch(r"(cmd line: .*\n|event \S+\n)*", result.stdout + result.stderr), result
     profile = json.loads(saved.read_text())
     assert [thread["isMainThread"] for thread in profile["threads"]] == [True], "the stream makes processes of its own"
-    stacks, libs = samply_profile.stacks_in(profile, data.name + ".python")
+    stacks, libs = samply_profile.stacks_in(profile, image_of(data).name)
     ours = kaas_samples(kaa, data, "-F", "+srcline")
     expected = [[(frame.symbol, frame.file, frame.line) for frame in sample.frames if is_python(frame)]
                 for sample in ours]
