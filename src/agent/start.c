@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/capi.h"
+#include "agent/frame_pointers.h"
 #include "agent/state.h"
 #include "agent/switches.h"
 #include "agent/sys_api.h"
@@ -130,6 +131,8 @@ static void start_main(void)
 	switches_restore();
 	switches_read(&switches);
 	obey(&switches);
+	if (agent_backend() || builtin_activated)
+		frame_pointers_say();
 	if (agent_backend() && sys_api_has_jit())
 		agent_state.jit_checks = JIT_CHECKS;
 }

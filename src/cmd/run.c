@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/run.h"
+#include "cmd/run_profiler.h"
 #include "collect/launch.h"
 
 #define AGENT_NAME "libkaa_agent.so"
@@ -23,6 +25,7 @@ struct run_settings {
 	bool keep;
 	const char *dir;
 	int verbose;
+	bool quiet;
 };
 
 /* --- options --- */
@@ -68,7 +71,7 @@ static struct error *parse_perf_elf(void *settings, const struct option *option,
 static const struct option run_options[] = {
 	OPT_GROUP("How functions are named"),
 	OPT_CALL(0, "perf", parse_perf, NULL,
-		 "a perf map, /tmp/perf-<pid>.map (the default)"),
+		 "a perf map, /tmp/perf-<pid>.map (the default); 'perf record -g' needs a Python with frame pointers"),
 	OPT_CALL(0, "perf-jit", parse_perf_jit, NULL,
 		 "a jitdump, /tmp/jit-<pid>.dump, for perf inject --jit; unwinds without frame pointers"),
 	OPT_CALL(0, "perf-elf", parse_perf_elf, NULL,
@@ -83,6 +86,8 @@ static const struct option run_options[] = {
 	OPT_GROUP("Output"),
 	OPT_COUNT('v', "verbose", struct run_settings, verbose,
 		  "say what is run, and with what"),
+	OPT_BOOL('q', "quiet", struct run_settings, quiet,
+		 "do not say that 'perf record -g' needs frame pointers, which this Python lacks"),
 	OPT_END(),
 };
 
@@ -137,7 +142,7 @@ static struct error *find_agent(struct strbuf *ret)
 		}
 	}
 	return error_create(ERROR_NOT_FOUND,
-			    "no " AGENT_NAME " beside kaa, neither in '%s/src/agent' nor in '%s/../lib/kaa': build or install it together with kaa",
+			    "there is no " AGENT_NAME " beside kaa, neither in '%s/src/agent' nor in '%s/../lib/kaa': run 'ninja -C build', which builds both, or 'meson install -C build'",
 			    folder, folder);
 }
 
@@ -207,6 +212,24 @@ static struct error *add(struct hand_on *hand_on, const char *name,
 	return NULL;
 }
 
+/*
+ * Which Python it will be is only known there: a shim of pyenv's becomes it. So the
+ * agent says it, in this very process.
+ */
+static struct error *add_pid(struct hand_on *hand_on)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	return add(hand_on, "KAA_SAY_FRAME_POINTERS", pid);
+}
+
+static bool says_frame_pointers(const struct run_settings *s)
+{
+	return !s->quiet && strcmp(s->backend, "perf") == 0 &&
+	       run_profiler_follows_frame_pointers();
+}
+
 static struct error *add_dir(struct hand_on *hand_on, const char *dir)
 {
 	char path[PATH_MAX];
@@ -234,6 +257,8 @@ static struct error *add_switches(struct hand_on *hand_on,
 		error = add(hand_on, "KAA_TRAMPOLINE_KEEP", "0");
 	if (!error && s->dir)
 		error = add_dir(hand_on, s->dir);
+	if (!error && says_frame_pointers(s))
+		error = add_pid(hand_on);
 	return error;
 }
 
@@ -297,7 +322,9 @@ static struct error *run_program(const struct run_settings *s,
 
 int run_with_trampolines(char *const argv[])
 {
-	const struct run_settings settings = { .backend = "perf", .keep = true };
+	const struct run_settings settings = { .backend = "perf",
+					       .keep = true,
+					       .quiet = true };
 	_cleanup_strbuf_ struct strbuf agent = STRBUF_INIT;
 	struct arguments args = { .values = (char **)argv };
 	struct hand_on hand_on = {};
@@ -367,9 +394,9 @@ const struct command command_run = {
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =
 		(const char *const[]){
-			"perf record -F 999 -g kaa run python3 my_script.py",
-			"perf record -k 1 --call-graph dwarf kaa run --perf-jit python3 my_script.py",
+			"perf record -F 999 --call-graph dwarf,32768 kaa run --perf-elf python3 my_script.py",
 			"samply record kaa run python3 my_script.py",
+			"perf record -F 999 -g kaa run python3 my_script.py\twith a Python that has frame pointers",
 			NULL,
 		},
 	.settings_size = sizeof(struct run_settings),

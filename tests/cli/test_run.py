@@ -118,6 +118,61 @@ def test_found_in_path(run_in, command, script, tmp_path):
     assert names_the_function(run_in("anything", "-I", script, env=env).map)
 
 
+# --- frame pointers ---
+
+SAYS = "kaa run: this Python has no frame pointers, so 'perf record -g' shows no Python functions; "
+
+
+SAY_PID = "import os; print(os.getpid(), flush=True)"
+
+
+@pytest.fixture
+def below_perf(kaa, tmp_path):
+    """below_perf(perf's options, kaa run's options and command): what is said below a program called perf."""
+    perf = executable(tmp_path / "perf", '#!/bin/sh\nwhile [ "$1" != : ]; do shift; done\nshift\n"$@"\nexit $?\n')
+
+    def said(perf_options, *words, prefix=()):
+        done = run([*prefix, perf, "record", *perf_options, ":", *kaa.command, "run", *words])
+        for pid in done.stdout.split():
+            pathlib.Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
+            for left in pathlib.Path("/tmp").glob(f"*-{pid}[-.]*"):
+                left.unlink()
+        return done.stderr
+    return said
+
+
+def test_says_that_frame_pointers_are_missing(python, below_perf):
+    """Once, on stderr, however many Pythons there are. What the build says is right; kaa looks at the machine code."""
+    program = f"{SAY_PID}; import subprocess; subprocess.run([{python.path!r}, '-c', {SAY_PID!r}])"
+    said = below_perf(["-g"], python.path, "-c", program, prefix=python.prefix)
+    assert said.count("\n") == (0 if python.frame_pointers else 1)
+    assert said.startswith(SAYS) or not said
+
+
+@pytest.mark.parametrize("options", [["-ag"], ["-F", "99", "--call-graph", "fp"], ["--call-graph=fp"], ["-e", "cycles", "-g"]])
+def test_frame_pointers_that_perf_follows(newest_python, below_perf, options):
+    assert bool(below_perf(options, newest_python.path, "-c", SAY_PID)) is not newest_python.frame_pointers
+
+
+@pytest.mark.parametrize("perf_options, options", [
+    (["--call-graph", "dwarf,32768"], []), (["-g", "--call-graph=lbr"], []), (["-F", "999"], []), (["-eg"], []),
+    (["-g"], ["-q"]), (["-g"], ["--perf-jit"]), (["-g"], ["--perf-elf"])])
+def test_frame_pointers_that_nobody_needs(command, below_perf, perf_options, options):
+    assert below_perf(perf_options, *options, command, "-c", SAY_PID) == ""
+
+
+def test_frame_pointers_without_perf(kaa, command, script):
+    result = kaa("run", command, script)
+    pathlib.Path(f"/tmp/perf-{result.stdout.strip()}.map").unlink()
+    assert result.stderr == ""
+
+
+def test_frame_pointers_of_a_shim(newest_python, below_perf, tmp_path):
+    """Only the shim knows which Python it becomes."""
+    shim = executable(tmp_path / "python3", f'#!/bin/sh\nexec {newest_python.path} "$@"\n')
+    assert bool(below_perf(["-g"], shim, "-c", SAY_PID)) is not newest_python.frame_pointers
+
+
 # --- what starts a Python ---
 
 def test_scripts(run_in, command, script, tmp_path):
@@ -241,6 +296,7 @@ def test_agent_is_missing(kaa, command, tmp_path):
     done = subprocess.run([program, "run", command, "-c", "print(1)"], capture_output=True, text=True, timeout=60)
     assert done.returncode == FAILED and not done.stdout
     assert f"no libkaa_agent.so beside kaa, neither in '{tmp_path}/src/agent'" in done.stderr
+    assert "'ninja -C build'" in done.stderr
 
 
 def test_installed_agent(kaa, build_dir, command, script, tmp_path):
