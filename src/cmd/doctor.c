@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/python_shim.h"
+#include "sys/capture.h"
 
 struct doctor_settings {
 	struct option_list pids;
@@ -59,7 +62,7 @@ void doctor_fact(enum mark mark, const char *format, ...)
 	putchar('\n');
 }
 
-static void examine_program(const struct doctor *doctor, const char *name)
+static bool examine_program(const struct doctor *doctor, const char *name)
 {
 	struct python_facts facts = {};
 	struct error *error = python_facts_of_program(name, doctor->path,
@@ -71,6 +74,29 @@ static void examine_program(const struct doctor *doctor, const char *name)
 		doctor_python(doctor, name, &facts);
 	error_destroy(error);
 	python_facts_deinit(&facts);
+	return !error;
+}
+
+/* A shim whose Python is not activated fails: then those that it stands for. */
+static void examine_behind(const struct doctor *doctor, const char *name)
+{
+	struct python_list programs = {};
+	char *file = NULL;
+	struct error *error = capture_which(doctor->path, name, &file);
+
+	if (!error)
+		python_shim_programs(file, &programs);
+	vec_for_each(program, &programs)
+		examine_program(doctor, *program);
+	python_list_deinit(&programs);
+	error_destroy(error);
+	free(file);
+}
+
+static void examine_named(const struct doctor *doctor, const char *name)
+{
+	if (!examine_program(doctor, name))
+		examine_behind(doctor, name);
 }
 
 /*
@@ -83,7 +109,7 @@ static void examine_as_user(const struct doctor *doctor, const char *name)
 	int status;
 
 	if (!doctor->invoker.present) {
-		examine_program(doctor, name);
+		examine_named(doctor, name);
 		return;
 	}
 	fflush(stdout);
@@ -94,7 +120,7 @@ static void examine_as_user(const struct doctor *doctor, const char *name)
 		if (invoker_become(&child.invoker) < 0)
 			_exit(1);
 		child.invoker = (struct invoker){};
-		examine_program(&child, name);
+		examine_named(&child, name);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -190,8 +216,9 @@ const struct command command_doctor = {
 		"would come. Then about the perf and samply on the PATH, and about each Python\n"
 		"named (a path or a name on the PATH; python3 if none is).\n"
 		"\n"
-		"A Python that is named is run to ask it about its build. A process is only\n"
-		"looked at.",
+		"A Python that is named is run to ask it about its build. If it is a shim (of\n"
+		"pyenv, asdf or mise), the facts are those of the Python that it starts; if it\n"
+		"starts none, those of the Pythons it stands for. A process is only looked at.",
 	.options = doctor_options,
 	.examples =
 		(const char *const[]){

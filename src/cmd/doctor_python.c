@@ -6,13 +6,23 @@
 #include "cmd/doctor.h"
 #include "cmd/run.h"
 
+/* The first line of the error is the fact, the others are what a program said. */
 void doctor_python_failed(const char *subject, const struct error *error)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	enum mark mark = MARK_NO;
+	const char *line;
 
 	error_format(error, &text);
 	doctor_section("Python: %s", subject);
-	doctor_fact(MARK_NO, "%s", text.failed ? error->message : text.data);
+	line = text.failed ? error->message : text.data;
+	while (*line) {
+		size_t length = strcspn(line, "\n");
+
+		doctor_fact(mark, "%.*s", (int)length, line);
+		line += length + (line[length] == '\n');
+		mark = MARK_NOTE;
+	}
 }
 
 static void tell_identity(const struct python_facts *facts)

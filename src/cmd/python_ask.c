@@ -10,6 +10,8 @@
 enum {
 	ASK_TIMEOUT_MS = 20000,
 	ANSWER_MAX = 1 << 20,
+	/* Of what a program that is no Python says. */
+	SAID_LINES = 4,
 };
 
 /*
@@ -84,19 +86,58 @@ static struct error *parse_answer(char *text, struct python_facts *facts)
 	return error;
 }
 
+/* A line without what steers terminals is appended, if there is anything in it. */
+static bool add_line(struct strbuf *text, const char *line, size_t length)
+{
+	size_t blank = strspn(line, " \t\r");
+
+	if (blank >= length)
+		return false;
+	strbuf_printf(text, "\n%.*s", (int)length, line);
+	return true;
+}
+
+/* It failed: how, and on lines of their own what it printed on stderr first. */
+static struct error *did_not_run(const char *file, int status,
+				 const struct strbuf *errors)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const char *line = errors->data;
+	int lines = 0;
+
+	if (WIFSIGNALED(status))
+		strbuf_printf(&text, "ended by signal %d", WTERMSIG(status));
+	else
+		strbuf_printf(&text, "exit status %d", WEXITSTATUS(status));
+	if (errors->len)
+		strbuf_puts(&text, "; it says:");
+	while (*line && lines < SAID_LINES) {
+		size_t length = strcspn(line, "\n");
+
+		lines += add_line(&text, line, length);
+		line += length + (line[length] == '\n');
+	}
+	if (text.failed)
+		return error_no_memory();
+	return error_create(ERROR_UNSUPPORTED,
+			    "'%s' does not run as a Python: %s", file,
+			    text.data);
+}
+
 struct error *python_ask(const char *file, const char *path,
 			 const struct invoker *invoker,
 			 struct python_facts *facts)
 {
 	const char *const argv[] = { file, "-E", "-S", "-c", question, NULL };
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT, errors = STRBUF_INIT;
 	const struct capture capture = {
 		.argv = argv,
 		.invoker = invoker,
 		.path = path,
 		.timeout_ms = ASK_TIMEOUT_MS,
 		.limit = ANSWER_MAX,
+		.errors = &errors,
 	};
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct error *error;
 	int status;
 
@@ -104,8 +145,7 @@ struct error *python_ask(const char *file, const char *path,
 	if (error)
 		return error;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return error_create(ERROR_UNSUPPORTED,
-				    "'%s' does not run as a Python", file);
+		return did_not_run(file, status, &errors);
 	error = parse_answer(out.data, facts);
 	if (error)
 		return error;

@@ -13,7 +13,8 @@ struct error *python_set_text(char **field, const char *value);
 
 /*
  * Runs the program `file`, which calls itself a Python, and takes over what it
- * says of itself.
+ * says of itself. What a program that fails says instead stands in the error,
+ * each line on one of its own.
  */
 struct error *python_ask(const char *file, const char *path,
 			 const struct invoker *invoker,

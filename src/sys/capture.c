@@ -18,13 +18,13 @@ enum { LOOK_MS = 50 };
 
 /* In the child: never returns. */
 static void __attribute__((noreturn))
-run_child(const struct capture *capture, int out_fd)
+run_child(const struct capture *capture, int out_fd, int err_fd)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setsid();
 	if (null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(out_fd, 1) < 0 ||
-	    dup2(null_fd, 2) < 0)
+	    dup2(err_fd >= 0 ? err_fd : null_fd, 2) < 0)
 		_exit(127);
 	if (capture->invoker &&
 	    (invoker_set_environment(capture->invoker, capture->path) < 0 ||
@@ -36,12 +36,24 @@ run_child(const struct capture *capture, int out_fd)
 	_exit(127);
 }
 
-/* Waits for output until the deadline. */
-static struct error *wait_output(const struct capture *capture, int fd,
-				 int64_t deadline)
+/* What the parent reads from. */
+struct outputs {
+	int out;
+	/* Not blocking; -1: nobody wants it, or it has ended. */
+	int err;
+};
+
+/* Waits for output until the deadline; *err_ready: stderr has some, too. */
+static struct error *wait_output(const struct capture *capture,
+				 const struct outputs *outputs,
+				 int64_t deadline, bool *out_ready,
+				 bool *err_ready)
 {
 	for (;;) {
-		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+		struct pollfd polled[] = {
+			{ .fd = outputs->out, .events = POLLIN },
+			{ .fd = outputs->err, .events = POLLIN },
+		};
 		int64_t left = deadline - clock_ms();
 		int64_t wait = capture->watch && left > LOOK_MS ? LOOK_MS
 								: left;
@@ -55,26 +67,53 @@ static struct error *wait_output(const struct capture *capture, int fd,
 				(uint64_t)(capture->timeout_ms - left),
 				(uint64_t)capture->timeout_ms))
 			return watch_error(capture->watch);
-		if (poll(&poll_fd, 1, (int)wait) > 0)
-			return NULL;
+		if (poll(polled, 2, (int)wait) <= 0)
+			continue;
+		*out_ready = polled[0].revents;
+		*err_ready = polled[1].revents;
+		return NULL;
 	}
 }
 
+/* Takes some of what is in the pipe; beyond the limit it is dropped. */
+static void read_errors(const struct capture *capture, struct outputs *outputs)
+{
+	size_t room = CAPTURE_ERRORS_MAX;
+	char chunk[CAPTURE_ERRORS_MAX];
+	ssize_t n;
+
+	if (outputs->err < 0)
+		return;
+	room -= capture->errors->len < room ? capture->errors->len : room;
+	n = read(outputs->err, chunk, sizeof(chunk));
+	if (n > 0)
+		strbuf_append(capture->errors, chunk,
+			      (size_t)n < room ? (size_t)n : room);
+	else if (n == 0)
+		outputs->err = -1;
+}
+
 /* Reads until the end of the output, the limit or the deadline. */
-static struct error *read_output(const struct capture *capture, int fd,
-				 struct strbuf *out)
+static struct error *read_output(const struct capture *capture,
+				 struct outputs *outputs, struct strbuf *out)
 {
 	int64_t deadline = clock_ms() + capture->timeout_ms;
 	size_t before = out->len;
+	bool out_ready = false, err_ready = false;
 	char chunk[4096];
 
 	for (;;) {
-		struct error *error = wait_output(capture, fd, deadline);
+		struct error *error = wait_output(capture, outputs, deadline,
+						  &out_ready, &err_ready);
 		ssize_t n;
 
 		if (error)
 			return error;
-		n = read(fd, chunk, sizeof(chunk));
+		if (err_ready)
+			read_errors(capture, outputs);
+		if (!out_ready)
+			continue;
+		n = read(outputs->out, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -110,28 +149,49 @@ static int reap(pid_t pid, bool at_once)
 	return status;
 }
 
+/* Starts it; the read ends are the caller's. */
+static struct error *start(const struct capture *capture, int *out, int *err,
+			   pid_t *ret)
+{
+	int out_pipe[2], err_pipe[2] = { -1, -1 };
+
+	if (pipe2(out_pipe, O_CLOEXEC) != 0)
+		return error_os(errno, NULL, "cannot make a pipe");
+	*out = out_pipe[0];
+	if (capture->errors && pipe2(err_pipe, O_CLOEXEC) == 0) {
+		*err = err_pipe[0];
+		fcntl(*err, F_SETFL, O_NONBLOCK);
+	}
+	fflush(stdout);
+	*ret = fork();
+	if (*ret == 0)
+		run_child(capture, out_pipe[1], err_pipe[1]);
+	close(out_pipe[1]);
+	if (err_pipe[1] >= 0)
+		close(err_pipe[1]);
+	if (*ret < 0)
+		return error_os(errno, NULL, "cannot start '%s'",
+				capture->argv[0]);
+	return NULL;
+}
+
 struct error *capture_run(const struct capture *capture, struct strbuf *out,
 			  int *status)
 {
-	_cleanup_close_ int read_fd = -1;
+	_cleanup_close_ int out_fd = -1, err_fd = -1;
 	size_t before = out->len;
+	struct outputs outputs;
 	struct error *error;
-	int fds[2], code;
-	pid_t pid;
+	pid_t pid = -1;
+	int code;
 
-	if (pipe2(fds, O_CLOEXEC) != 0)
-		return error_os(errno, NULL, "cannot make a pipe");
-	read_fd = fds[0];
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0)
-		run_child(capture, fds[1]);
-	close(fds[1]);
-	if (pid < 0)
-		return error_os(errno, NULL, "cannot start '%s'",
-				capture->argv[0]);
-	error = read_output(capture, read_fd, out);
+	error = start(capture, &out_fd, &err_fd, &pid);
+	if (error)
+		return error;
+	outputs = (struct outputs){ out_fd, err_fd };
+	error = read_output(capture, &outputs, out);
 	code = reap(pid, error != NULL);
+	read_errors(capture, &outputs);
 	if (error)
 		strbuf_truncate(out, before);
 	else

@@ -16,6 +16,8 @@
 #include "base/watch.h"
 #include "sys/invoker.h"
 
+enum { CAPTURE_ERRORS_MAX = 2048 };
+
 struct capture {
 	/* NULL-terminated; argv[0] is looked up on `path` (or PATH). */
 	const char *const *argv;
@@ -27,12 +29,17 @@ struct capture {
 	int timeout_ms;
 	/* Of the output; what is more is ERROR_LIMIT. */
 	size_t limit;
+	/*
+	 * Gets the first CAPTURE_ERRORS_MAX bytes of stderr, also if the program
+	 * fails; NULL: stderr is /dev/null.
+	 */
+	struct strbuf *errors;
 	/* Who waits, or NULL: may end the program before its time. */
 	struct watch *watch;
 };
 
 /*
- * Runs it with stdin and stderr on /dev/null and appends stdout to out.
+ * Runs it with stdin on /dev/null and appends stdout to out.
  * *status is as waitpid() gives it; 127 exited: could not be run. ERROR_LIMIT
  * if it took too long or printed too much, ERROR_INTERRUPTED. Not thread-safe (forks and sets the
  * environment in the child).

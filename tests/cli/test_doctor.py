@@ -190,6 +190,50 @@ def test_a_python_that_is_none(kaa, tmp_path):
     assert doctor.one(f"Python: {tmp_path}/python3", "it does not answer")[0] == "no"
 
 
+def test_what_a_python_that_fails_says(kaa, tmp_path):
+    """As much of it as helps, and nothing that steers the terminal."""
+    said = "one\\n\\n  two \\033[31m\\nthree\\nfour\\nfive\\n"
+    fake_tool(tmp_path, "python3", f"printf '{said}' >&2; yes noise | head -c 1000000 >&2; exit 4")
+    facts = Doctor(kaa("doctor", tmp_path / "python3").stdout).sections[f"Python: {tmp_path}/python3"]
+    assert facts[0] == ("no", f"'{tmp_path}/python3' does not run as a Python: exit status 4; it says:")
+    assert facts[1:] == [("-", "one"), ("-", "two ?[31m"), ("-", "three"), ("-", "four")]
+    fake_tool(tmp_path, "python3", "kill -9 $$")
+    facts = Doctor(kaa("doctor", tmp_path / "python3").stdout).sections[f"Python: {tmp_path}/python3"]
+    assert facts == [("no", f"'{tmp_path}/python3' does not run as a Python: ended by signal 9")]
+
+
+@pytest.fixture(params=["versions/{}/bin", "installs/python/{}/bin"], ids=["pyenv", "asdf"])
+def shims(request, tmp_path, newest_python):
+    """A folder of shims, as pyenv and asdf have it, and two versions behind it; PYTHON_VERSION activates one of them."""
+    root = tmp_path / "root"
+    names = [f"python{newest_python.version[0]}.{minor}" for minor in (8, 9)]
+    (root / "shims").mkdir(parents=True)
+    for name in names:
+        folder = root / request.param.format(name[6:])
+        folder.mkdir(parents=True)
+        fake_tool(folder, name, f'exec {newest_python.path} "$@"')
+        path = root / request.param.format('$PYTHON_VERSION')
+        fake_tool(root / "shims", name, f'[ -x {path}/{name} ] && exec {path}/{name} "$@"\n'
+                                        f'echo "fake: {name}: command not found" >&2; exit 127')
+    return root, [f"{root / request.param.format(name[6:])}/{name}" for name in names]
+
+
+def test_a_shim_is_looked_through(kaa, shims, newest_python):
+    root, _ = shims
+    env = {**os.environ, "PYTHON_VERSION": "3.8", "PATH": f"{root}/shims:{os.environ['PATH']}"}
+    check_against(Doctor(kaa("doctor", "python3.8", env=env).stdout), "Python: python3.8", sysconfig_of(newest_python.command))
+
+
+def test_a_shim_that_starts_no_python(kaa, shims, newest_python):
+    """What it says, and the Python that it would start if it were activated."""
+    root, behind = shims
+    env = {**os.environ, "PYTHON_VERSION": "3.8", "PATH": f"{root}/shims:{os.environ['PATH']}"}
+    doctor = Doctor(kaa("doctor", "python3.9", env=env).stdout)
+    assert doctor.one("Python: python3.9", "fake: ")[1] == "fake: python3.9: command not found"
+    assert list(doctor.sections)[3:] == ["Python: python3.9", f"Python: {behind[1]}"]
+    check_against(doctor, f"Python: {behind[1]}", sysconfig_of(newest_python.command))
+
+
 def test_processes_that_are_none(kaa):
     doctor = Doctor(kaa("doctor", "-p", 4194305).stdout)
     assert doctor.sections["Python: process 4194305"][0][0] == "no"

@@ -191,6 +191,29 @@ static void test_capture(void **state)
 	assert_string_equal(out.data, "hello\n");
 }
 
+/* The beginning, however much there is, and while the program is quiet otherwise. */
+static void test_capture_errors(void **state)
+{
+	const char *const argv[] = {
+		"sh", "-c",
+		"echo out; echo first >&2; yes | head -c 300000 >&2; exit 5",
+		NULL
+	};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT, errors = STRBUF_INIT;
+	const struct capture spec = { .argv = argv,
+				      .timeout_ms = 100000,
+				      .limit = 100,
+				      .errors = &errors };
+	int status = -1;
+
+	(void)state;
+	assert_ok(capture_run(&spec, &out, &status));
+	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_string_equal(out.data, "out\n");
+	assert_int_equal(errors.len, CAPTURE_ERRORS_MAX);
+	assert_memory_equal(errors.data, "first\ny\n", 8);
+}
+
 static void test_which(void **state)
 {
 	_cleanup_free_ char *found = NULL;
@@ -545,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_remote_memory),
 		cmocka_unit_test(test_remote_memory_of_nobody),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_capture_errors),
 		cmocka_unit_test(test_capture_can_be_stopped),
 		cmocka_unit_test(test_which),
 		cmocka_unit_test(test_files),
