@@ -191,6 +191,33 @@ def test_perfs_report_has_the_lines(perf, recordings):
     assert result.stderr == "" and "# Samples:" in result.stdout
 
 
+# A function's row in a report: Children, Self and its symbol.
+REPORT_ROW = re.compile(r"^ +([0-9.]+)% +([0-9.]+)% .*\[[.k]\] (\S.*?) *$", re.M)
+
+
+def test_perfs_report_as_it_is_typed_first(perf, kaa, recordings):
+    """perf report -g, with no further word: a row for each Python function, with its share as kaa's samples have it."""
+    data = recordings("doc")
+    result = perf("report", "--stdio", "-g", "-i", data, timeout=120)
+    rows = {symbol: (float(children), float(own)) for children, own, symbol in REPORT_ROW.findall(result.stdout)}
+    samples = kaas_samples(kaa, data)
+    shares = collections.Counter(name for sample in samples for name in {frame.symbol for frame in sample.frames if frame.is_python})
+    expected = {name: 100 * count / len(samples) for name, count in shares.items() if count > 0.02 * len(samples)}
+    assert len(expected) >= 4
+    for name, share in expected.items():
+        children, own = rows[name]
+        assert abs(children - share) < 0.02 and own == 0, name
+
+
+def test_perfs_diff_has_native_functions_alone(perf, recordings):
+    """It compares what functions run themselves; above each Python function stands the interpreter's, which runs it."""
+    result = perf("diff", recordings("doc"), recordings("spread"), timeout=120)
+    assert result.stderr == ""
+    rows = [line for line in result.stdout.splitlines() if re.search(r" \[[.k]\] ", line)]
+    assert len(rows) > 10 and any(re.match(r" +[0-9.]+% +[+-][0-9.]+%", row) for row in rows)
+    assert "py::" not in result.stdout
+
+
 def functions_in(samples, script):
     return {frame.python_name[0] for sample in samples for frame in sample.frames
             if frame.is_python and frame.symbol.endswith(str(script))} - {"<module>"}
@@ -225,6 +252,8 @@ def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
     saved = tmp_path / "profile.json"
     result = samply("import", "-s", "-n", "-o", saved, data)
     assert re.fullmatch(r"(cmd line: .*\n|event \S+\n)*", result.stdout + result.stderr), result
+    # The profile holds addresses; names come when it is opened, from the image.
+    assert "py::" not in saved.read_text()
     profile = json.loads(saved.read_text())
     assert [thread["isMainThread"] for thread in profile["threads"]] == [True], "the stream makes processes of its own"
     stacks, libs = samply_profile.stacks_in(profile, image_of(data).name)
