@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""README.md and docs/install.md as a new user reads them: in a clean clone, after ./demo alone, each command as it stands
+there, in that order.
+
+Typed otherwise are: PID, which is a running Python's; sudo, which is left out where there is none, as README says; samply,
+which is in the chroot and would wait for a browser. What is installed goes to a /usr/local of the test's own. ./check is
+not typed.
+"""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from harness import machine
+from harness.process import TOP, run, started
+from harness.waiting import until_busy
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+SCRIPT_FUNCTIONS = {"py::foo:", "py::bar:", "py::baz:"}
+
+# A namespace in which what is written to /usr/local is nowhere else.
+OWN_LOCAL = """
+set -e
+mount --make-rprivate /
+mkdir -p "$0" && mount -t tmpfs none "$0"
+mkdir "$0/new" "$0/work"
+mount -t overlay overlay -o "lowerdir=/usr/local,upperdir=$0/new,workdir=$0/work" /usr/local
+echo ready
+exec sleep 100000
+"""
+
+
+def commands_of(page):
+    """The lines of its indented blocks; those in a list stand further in."""
+    lines = (TOP / page).read_text().splitlines()
+    return [line.strip() for line in lines if re.match(" {4}( {3})?[^ ]", line)]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    if not (TOP / ".git").exists():
+        pytest.skip("this is no git repository to be cloned")
+    folder = tmp_path_factory.mktemp("readme") / "kaa"
+    trust = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    run(["git", "clone", "-q", TOP, folder], env=trust)
+    demo = run(["./demo"], cwd=folder, timeout=1200)
+    assert SCRIPT_FUNCTIONS <= set(re.findall(r"py::\w+:", demo.stdout)), demo
+    return folder
+
+
+@pytest.fixture(scope="module")
+def typed(clone, tmp_path_factory):
+    """typed(command): what a shell in the clone answers."""
+    with started(["unshare", "--mount", "sh", "-c", OWN_LOCAL, tmp_path_factory.mktemp("local") / "local"],
+                 stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"ready\n"
+
+        def type_it(command, **options):
+            if not shutil.which("sudo"):
+                command = command.replace("sudo ", "")
+            return run(["nsenter", "--mount", "--target", str(holder.pid), f"--wd={clone}", "bash", "-c", command],
+                       cwd=clone, timeout=300, status=None, **options)
+
+        yield type_it
+
+
+def of_a_running_python(typed, command):
+    with started(["python3", TOP / "tests" / "live" / "scripts" / "doc_script.py", "2000000000"]) as target:
+        until_busy(target.pid, 0.5)
+        return typed(command.replace("PID", str(target.pid)))
+
+
+def in_samply(clone, command):
+    """None where there is none."""
+    if machine.no_chroot():
+        return None
+    level = clone / "build" / "paranoid"
+    level.write_text("1\n")
+    command = command.replace("samply record", "samply record --save-only -o build/profile.json")
+    done = run(["unshare", "--mount", "sh", "-c", "mount --bind build/paranoid /proc/sys/kernel/perf_event_paranoid && "
+                'exec "$0" run "$@"', TOP / "tests" / "tools" / "chroot", *command.split()], cwd=clone, timeout=300, status=None)
+    done.stdout += (clone / "build" / "profile.json").read_text()
+    return done
+
+
+def functions_in(text):
+    return set(re.findall(r"py::\w+:", text))
+
+
+def problem_of(command, done, typed):
+    """None, or what the page promises and this is not."""
+    if done.status:
+        return "fails"
+    if re.search("already configured|not found|no such file", done.stdout + done.stderr, re.I):
+        return "complains"
+    words = command.removeprefix("sudo ").split()
+    if words[:2] == ["build/kaa", "record"] and not re.search(r"wrote 'perf\.data': .* [1-9]\d* with Python frames", done.stderr):
+        return "records no Python frames"
+    if words[:2] in (["build/kaa", "report"], ["build/kaa", "script"], ["perf", "report"], ["samply", "record"]):
+        return None if functions_in(done.stdout) >= SCRIPT_FUNCTIONS else "names not the functions of the example"
+    if words[:2] == ["build/kaa", "doctor"] and not re.search("ok +CPython 3", done.stdout):
+        return "finds no Python"
+    if words[:2] == ["meson", "install"]:
+        return None if typed("kaa help").stdout.startswith("usage: kaa") else "installs no kaa that runs"
+    if words[0] == "ninja" and words[-1] == "uninstall" and not typed("kaa help").status:
+        return "leaves kaa there"
+    if words[0] == "setcap" and ("cap_bpf" in typed("getcap build/kaa").stdout) is ("-r" in words):
+        return "gives other capabilities"
+    return None
+
+
+def type_page(page, clone, typed):
+    problems, typed_commands = [], []
+    for command in commands_of(page):
+        if command in ("./demo", "./check"):
+            continue
+        if "PID" in command.split():
+            done = of_a_running_python(typed, command)
+        elif command.startswith("samply "):
+            done = in_samply(clone, command)
+        else:
+            done = typed(command)
+        if not done:
+            continue
+        typed_commands.append(command)
+        problem = problem_of(command, done, typed)
+        if problem:
+            problems.append(f"$ {command}: {problem}\n{done}")
+    assert not problems, "\n".join(problems)
+    return typed_commands
+
+
+def test_readme(clone, typed):
+    words = " ".join(type_page("README.md", clone, typed))
+    for command in ("kaa record", "kaa report", "kaa script", "kaa doctor", "kaa run", "perf report", "meson install"):
+        assert command in words
+
+
+def test_install_page(clone, typed):
+    if not shutil.which("setcap"):
+        pytest.skip("no setcap: it is in the package libcap2-bin")
+    assert any("setcap" in command for command in type_page("docs/install.md", clone, typed))
+
+
+def test_links(clone):
+    """Pages that README and the pages it names lead to are there."""
+    for page in [clone / "README.md", *(clone / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / link).exists(), (page.name, link)
+
+
+def test_nothing_but_the_build_is_left(clone, typed):
+    """What README's commands leave is ignored by git."""
+    assert run(["git", "-C", clone, "status", "--porcelain"]).stdout == ""
