@@ -117,7 +117,8 @@ static void examine_as_user(const struct doctor *doctor, const char *name)
 	if (pid == 0) {
 		struct doctor child = *doctor;
 
-		if (invoker_become(&child.invoker) < 0)
+		if (invoker_become(&child.invoker) < 0 ||
+		    invoker_set_environment(&child.invoker, child.path) < 0)
 			_exit(1);
 		child.invoker = (struct invoker){};
 		examine_named(&child, name);
@@ -188,7 +189,7 @@ static struct error *run(void *data, const struct arguments *args,
 	if (!error)
 		error = invoker_detect(&doctor.invoker);
 	if (!error)
-		error = invoker_path(&doctor.invoker, "", &doctor.path);
+		error = invoker_path(&doctor.invoker, &doctor.path);
 	if (!error) {
 		printf("kaa %s\n", KAA_VERSION);
 		machine_probe("", &doctor.machine);

@@ -2,7 +2,6 @@
 /* `kaa record`: from options to a recorder, and its result to one line. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/run.h"
+#include "cmd/typed_command.h"
 #include "collect/recorder.h"
 #include "sys/capability.h"
 #include "sys/event_parse.h"
@@ -214,6 +214,7 @@ struct setup {
 	VEC(struct sampler_event) events;
 	struct invoker invoker;
 	char *path;
+	struct typed_command command;
 	struct launch launch;
 	struct strbuf cmdline;
 	VEC(char *) words;
@@ -222,6 +223,7 @@ struct setup {
 static void setup_deinit(struct setup *setup)
 {
 	launch_deinit(&setup->launch);
+	typed_command_deinit(&setup->command);
 	event_list_deinit(&setup->choices);
 	vec_deinit(&setup->events);
 	vec_deinit(&setup->options.sampler.threads);
@@ -495,32 +497,36 @@ static struct error *take_cmdline(struct setup *setup)
 	return NULL;
 }
 
+/* A command that only ends the recording is not what is recorded. */
+static bool has_other_targets(const struct record_settings *s)
+{
+	return s->pids.count || s->tids.count || s->system_wide;
+}
+
 static struct error *check_command(const struct record_settings *s,
 				   const struct arguments *args)
 {
-	if (args->count || s->pids.count || s->tids.count || s->system_wide)
+	if (args->count || has_other_targets(s))
 		return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "nothing to record: name a command, or -p PID, -t TID, -a");
 }
 
-/* As shells have it. */
-static int exit_code_not_started(const struct error *error)
-{
-	return error->code == ERROR_NOT_FOUND ? 127 : 126;
-}
-
 /* Before anything is said or done: a mistyped command is the likeliest fault. */
-static struct error *find_command(const struct setup *setup,
+static struct error *find_command(struct setup *setup,
+				  const struct record_settings *s,
 				  const struct arguments *args, int *exit_code)
 {
 	struct error *error;
 
 	if (!args->count)
 		return NULL;
-	error = launch_check(args->values[0], setup->path);
+	error = typed_command_find(args, &setup->invoker, setup->path,
+				   &setup->command);
 	if (error)
-		*exit_code = exit_code_not_started(error);
+		*exit_code = typed_command_exit_code(error);
+	else if (!has_other_targets(s))
+		typed_command_tell(&setup->command, &setup->invoker);
 	return error;
 }
 
@@ -531,11 +537,13 @@ static struct error *take_invoker(struct setup *setup)
 	if (error)
 		return error;
 	setup->options.uid = setup->options.gid = -1;
-	if (!setup->invoker.present)
+	if (setup->invoker.present) {
+		setup->options.uid = setup->invoker.uid;
+		setup->options.gid = setup->invoker.gid;
+	}
+	if (!setup->invoker.tool)
 		return NULL;
-	setup->options.uid = setup->invoker.uid;
-	setup->options.gid = setup->invoker.gid;
-	return invoker_path(&setup->invoker, "", &setup->path);
+	return invoker_path(&setup->invoker, &setup->path);
 }
 
 static struct error *take_settings(struct setup *setup,
@@ -573,13 +581,14 @@ static struct error *take_command(struct setup *setup,
 				  const struct arguments *args)
 {
 	struct recorder_options *options = &setup->options;
-	bool others = s->pids.count || s->tids.count || s->system_wide;
+	bool others = has_other_targets(s);
 	struct error *error;
 
 	if (!args->count)
 		return NULL;
-	error = launch_prepare(&setup->launch, args->values, &setup->invoker,
-			       setup->path, run_with_trampolines);
+	error = launch_prepare(&setup->launch, setup->command.words.data,
+			       &setup->invoker, setup->path,
+			       run_with_trampolines);
 	if (error)
 		return error;
 	options->launch = &setup->launch;
@@ -608,16 +617,12 @@ static struct error *take_command(struct setup *setup,
 	(KEPT_CAPABILITIES | CAPABILITY_BIT(CAP_DAC_OVERRIDE) |           \
 	 CAPABILITY_BIT(CAP_DAC_READ_SEARCH))
 
+/* Capabilities outlast the change of user, until the others are dropped. */
 static int become_invoker(const struct invoker *invoker)
 {
-	if (!invoker->present)
-		return 0;
-	if (prctl(PR_SET_KEEPCAPS, 1) ||
-	    initgroups(invoker->user, invoker->gid) ||
-	    setresgid(invoker->gid, invoker->gid, invoker->gid) ||
-	    setresuid(invoker->uid, invoker->uid, invoker->uid))
+	if (invoker->present && prctl(PR_SET_KEEPCAPS, 1))
 		return -errno;
-	return 0;
+	return invoker_become(invoker);
 }
 
 /*
@@ -829,7 +834,7 @@ static struct error *record(struct setup *setup, int verbose, int *exit_code)
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
 		take_back_output(output, &before);
 		if (setup->launch.pid < 0)
-			*exit_code = exit_code_not_started(error);
+			*exit_code = typed_command_exit_code(error);
 		return error;
 	}
 	return finish(setup, recorder, error, exit_code);
@@ -847,7 +852,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (!error)
 		error = take_invoker(&setup);
 	if (!error)
-		error = find_command(&setup, args, exit_code);
+		error = find_command(&setup, s, args, exit_code);
 	if (!error)
 		error = take_settings(&setup, s);
 	if (!error)
@@ -873,8 +878,12 @@ const struct command command_record = {
 		"stock perf reads the file too.\n"
 		"\n"
 		"Python frames are read by a BPF program at the event itself; nothing is added to the program. "
-		"That needs root, or CAP_BPF and CAP_PERFMON; under sudo the command runs as the user who "
-		"typed sudo, and the file is theirs.\n"
+		"That needs root, or CAP_BPF and CAP_PERFMON.\n"
+		"\n"
+		"Under sudo or doas the command runs as the user who typed it, with the environment of that user's shell "
+		"(PATH, a virtual environment), and the file is theirs. Variables set on sudo's own command line win, as in "
+		"'sudo env PATH=... kaa record ...'; typed in a shell or script behind sudo ('sudo -i', 'sudo sh -c ...'), "
+		"the command gets that one's environment.\n"
 		"\n"
 		"Without these rights (--python=auto, the default) the command's Pythons run with trampolines, "
 		"as under 'kaa run --perf': functions are named, with the line of their def alone, and each Python call takes "

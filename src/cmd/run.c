@@ -15,6 +15,7 @@
 #include "cmd/message.h"
 #include "cmd/run.h"
 #include "cmd/run_profiler.h"
+#include "cmd/typed_command.h"
 #include "collect/launch.h"
 
 #define AGENT_NAME "libkaa_agent.so"
@@ -291,19 +292,6 @@ static struct error *become(const char *path, char *const words[],
 	return error_os(errnum, path, "cannot run the command");
 }
 
-static struct error *find_program(const char *name, char *path, size_t size,
-				  int *exit_code)
-{
-	struct error *error = launch_check(name, NULL);
-
-	if (!error && !agent_program_search(name, path, size))
-		error = error_create(ERROR_NOT_FOUND, "'%s': command not found",
-				     name);
-	if (error)
-		*exit_code = error->code == ERROR_NOT_FOUND ? 127 : 126;
-	return error;
-}
-
 static struct error *run_program(const struct run_settings *s,
 				 const struct arguments *args, const char *path,
 				 struct hand_on *hand_on, int *exit_code)
@@ -328,14 +316,14 @@ int run_with_trampolines(char *const argv[])
 	_cleanup_strbuf_ struct strbuf agent = STRBUF_INIT;
 	struct arguments args = { .values = (char **)argv };
 	struct hand_on hand_on = {};
-	char path[PATH_MAX];
+	_cleanup_free_ char *path = NULL;
 	int exit_code = 0;
 	struct error *error = run_find_agent(&agent);
 
 	while (argv[args.count])
 		args.count++;
 	if (!error)
-		error = find_program(argv[0], path, sizeof(path), &exit_code);
+		error = launch_find(argv[0], NULL, &path);
 	if (!error && !hand_on_set_library(&hand_on, agent.data))
 		error = error_no_memory();
 	if (!error)
@@ -346,13 +334,30 @@ int run_with_trampolines(char *const argv[])
 	return ask_own_support();
 }
 
+/* From the words that were found to the program itself. */
+static struct error *run_found(struct run_settings *s,
+			       const struct typed_command *command,
+			       int *exit_code)
+{
+	const struct arguments words = { .count = command->words.count,
+					 .values = command->words.data };
+	_cleanup_strbuf_ struct strbuf agent = STRBUF_INIT;
+	struct hand_on hand_on = {};
+	struct error *error = run_find_agent(&agent);
+
+	if (error)
+		return error;
+	if (!hand_on_set_library(&hand_on, agent.data))
+		return error_create(ERROR_LIMIT, "'%s': path too long",
+				    agent.data);
+	return run_program(s, &words, command->file, &hand_on, exit_code);
+}
+
 static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)
 {
-	_cleanup_strbuf_ struct strbuf agent = STRBUF_INIT;
 	struct run_settings *s = settings;
-	struct hand_on hand_on = {};
-	char path[PATH_MAX];
+	struct typed_command command = {};
 	struct error *error;
 
 	if (!args->count)
@@ -360,15 +365,14 @@ static struct error *run(void *settings, const struct arguments *args,
 				    "nothing to run: name a command, as in 'kaa run python3 script.py'");
 	if (!s->backend)
 		s->backend = "perf";
-	error = find_program(args->values[0], path, sizeof(path), exit_code);
-	if (!error)
-		error = run_find_agent(&agent);
-	if (error)
+	error = typed_command_find(args, &(struct invoker){}, NULL, &command);
+	if (error) {
+		*exit_code = typed_command_exit_code(error);
 		return error;
-	if (!hand_on_set_library(&hand_on, agent.data))
-		return error_create(ERROR_LIMIT, "'%s': path too long",
-				    agent.data);
-	return run_program(s, args, path, &hand_on, exit_code);
+	}
+	error = run_found(s, &command, exit_code);
+	typed_command_deinit(&command);
+	return error;
 }
 
 const struct command command_run = {
@@ -384,8 +388,8 @@ const struct command command_run = {
 		"called: perf, samply and any other reader of perf maps, jitdumps or symbol tables shows "
 		"py::<function>:<file>. It needs no root, and works for CPython 3.6 to 3.15.\n"
 		"\n"
-		"The command is a Python, a script that one runs, or a shell or launcher (env, timeout, make, "
-		"the scripts of pyenv and the like). All Pythons that are started below it are "
+		"The command is a Python, a script that one runs, or a shell or launcher "
+		"(env, timeout, make, the scripts of pyenv and the like). All Pythons that are started below it are "
 		"covered too; other programs run as ever, and no program sees a changed environment. "
 		"Interpreters that have such support themselves, 3.12 and later, use that.\n"
 		"\n"

@@ -33,20 +33,20 @@ static int check_file(const char *file)
 }
 
 /* As execvp() searches: what may not be run is passed over, but remembered. */
-static int check_folders(const char *name, const char *path)
+static int find_in_folders(const char *name, const char *path,
+			   struct strbuf *file)
 {
-	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
 	int found = ENOENT;
 
 	for (const char *p = path;; p++) {
 		size_t len = strcspn(p, ":");
 		int errnum;
 
-		strbuf_clear(&file);
-		strbuf_append(&file, p, len);
-		strbuf_puts(&file, len ? "/" : "./");
-		strbuf_puts(&file, name);
-		errnum = file.failed ? ENOMEM : check_file(file.data);
+		strbuf_clear(file);
+		strbuf_append(file, p, len);
+		strbuf_puts(file, len ? "/" : "./");
+		strbuf_puts(file, name);
+		errnum = file->failed ? ENOMEM : check_file(file->data);
 		if (!errnum || errnum == ENOMEM)
 			return errnum;
 		if (errnum == EACCES || errnum == EISDIR)
@@ -65,18 +65,23 @@ static struct error *exec_error(const char *name, int errnum)
 	return error_os(errnum, name, "cannot run the command");
 }
 
-struct error *launch_check(const char *name, const char *path)
+struct error *launch_find(const char *name, const char *path, char **ret)
 {
-	int errnum;
+	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+	int errnum = ENOENT;
 
 	if (!path)
 		path = getenv("PATH");
-	if (strchr(name, '/'))
+	if (strchr(name, '/')) {
+		strbuf_puts(&file, name);
 		errnum = check_file(name);
-	else
-		errnum = *name ? check_folders(name, path ? path : NO_PATH) :
-				 ENOENT;
-	return errnum ? exec_error(name, errnum) : NULL;
+	} else if (*name) {
+		errnum = find_in_folders(name, path ? path : NO_PATH, &file);
+	}
+	if (errnum)
+		return exec_error(name, errnum);
+	*ret = strbuf_take(&file);
+	return *ret ? NULL : error_no_memory();
 }
 
 /* --- starting it --- */

@@ -33,15 +33,16 @@ typedef int launch_trampolines(char *const argv[]);
 
 /*
  * Looks for a command as execvp() will, before anything is set up for it.
- * path: the PATH to search, NULL for the environment's. ERROR_NOT_FOUND, or
- * ERROR_OS for what is there and cannot be run.
+ * path: the PATH to search, NULL for the environment's. *ret is the file, the
+ * caller's. ERROR_NOT_FOUND, or ERROR_OS for what is there and cannot be run.
  */
-struct error *launch_check(const char *name, const char *path);
+struct error *launch_find(const char *name, const char *path, char **ret);
 
 /*
- * Forks a child that waits. It becomes the invoker, with that user's PATH
- * (path, may be NULL), when it is let go. Everything else it has from the
- * caller as it is now, signal mask and limits included.
+ * Forks a child that waits. It becomes the invoker, with the environment that
+ * invoker_set_environment() gives and path as its PATH (may be NULL), when it is
+ * let go. Everything else it has from the caller as it is now, signal mask
+ * and limits included.
  */
 struct error *launch_prepare(struct launch *launch, char *const argv[],
 			     const struct invoker *invoker, const char *path,

@@ -27,8 +27,8 @@ run_child(const struct capture *capture, int out_fd, int err_fd)
 	    dup2(err_fd >= 0 ? err_fd : null_fd, 2) < 0)
 		_exit(127);
 	if (capture->invoker &&
-	    (invoker_set_environment(capture->invoker, capture->path) < 0 ||
-	     invoker_become(capture->invoker) < 0))
+	    (invoker_become(capture->invoker) < 0 ||
+	     invoker_set_environment(capture->invoker, capture->path) < 0))
 		_exit(127);
 	if (capture->path && setenv("PATH", capture->path, 1) != 0)
 		_exit(127);

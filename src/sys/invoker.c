@@ -21,9 +21,6 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 enum {
-	/* From kaa up to sudo, and over sudo's own processes. */
-	MAX_ANCESTORS = 16,
-	ENVIRON_MAX = 4 << 20,
 	SHELL_TIMEOUT_MS = 5000,
 	MAX_GROUPS = 65536,
 };
@@ -33,6 +30,7 @@ void invoker_deinit(struct invoker *invoker)
 	free(invoker->user);
 	free(invoker->home);
 	free(invoker->shell);
+	typed_environ_deinit(&invoker->typed);
 	*invoker = (struct invoker){};
 }
 
@@ -82,43 +80,34 @@ static struct error *contradiction(const char *what)
 		what);
 }
 
-static struct error *fill(const struct passwd *user, uint32_t gid,
-			  struct invoker *ret)
+static struct error *fill(const struct passwd *user, gid_t gid,
+			  struct invoker *invoker)
 {
-	struct invoker invoker = {
-		.present = true,
-		.uid = user->pw_uid,
-		.gid = gid,
-		.user = strdup(user->pw_name),
-		.home = strdup(user->pw_dir),
-		.shell = strdup(user->pw_shell),
-	};
-
-	if (!invoker.user || !invoker.home || !invoker.shell) {
-		invoker_deinit(&invoker);
-		return error_no_memory();
-	}
-	*ret = invoker;
-	return NULL;
+	invoker->uid = user->pw_uid;
+	invoker->gid = gid;
+	invoker->present = user->pw_uid != 0;
+	if (!invoker->present)
+		return NULL;
+	invoker->user = strdup(user->pw_name);
+	invoker->home = strdup(user->pw_dir);
+	invoker->shell = strdup(user->pw_shell);
+	return invoker->user && invoker->home && invoker->shell ?
+		       NULL :
+		       error_no_memory();
 }
 
-struct error *invoker_detect(struct invoker *ret)
+static struct error *take_sudo(struct invoker *invoker)
 {
-	const char *uid_text = getenv("SUDO_UID");
 	const char *name = getenv("SUDO_USER");
 	const struct passwd *user;
 	uint32_t uid, gid;
 
-	if (geteuid() != 0 || !uid_text) {
-		*ret = (struct invoker){};
-		return NULL;
-	}
-	if (!parse_id(uid_text, &uid) || !parse_id(getenv("SUDO_GID"), &gid))
+	if (!parse_id(getenv("SUDO_UID"), &uid) ||
+	    !parse_id(getenv("SUDO_GID"), &gid))
 		return contradiction("not a number");
-	if (uid == 0) {
-		*ret = (struct invoker){};
+	invoker->tool = "sudo";
+	if (uid == 0)
 		return NULL;
-	}
 	user = getpwuid(uid);
 	if (!user)
 		return contradiction("no such user");
@@ -126,74 +115,50 @@ struct error *invoker_detect(struct invoker *ret)
 		return contradiction("another name");
 	if (!user_has_group(user, gid))
 		return contradiction("another group");
-	return fill(user, gid, ret);
+	return fill(user, gid, invoker);
 }
 
-/* The value of PATH in the text of an environ file, or NULL. */
-static const char *find_path(const struct strbuf *environ_text)
+static struct error *take_doas(struct invoker *invoker)
 {
-	const char *pos = environ_text->data;
-	const char *end = pos + environ_text->len;
+	const char *name = getenv("DOAS_USER");
+	const struct passwd *user = getpwnam(name);
 
-	while (pos < end) {
-		if (strncmp(pos, "PATH=", 5) == 0 && pos[5])
-			return pos + 5;
-		pos += strlen(pos) + 1;
+	if (!user)
+		return error_create(
+			ERROR_INVALID_ARGUMENT,
+			"DOAS_USER is '%s', and there is no such user: unset it to run as root",
+			name);
+	invoker->tool = "doas";
+	return fill(user, user->pw_gid, invoker);
+}
+
+static struct error *detect(struct invoker *invoker)
+{
+	struct error *error = NULL;
+
+	if (geteuid() != 0)
+		return NULL;
+	if (getenv("SUDO_UID"))
+		error = take_sudo(invoker);
+	else if (getenv("DOAS_USER"))
+		error = take_doas(invoker);
+	if (error || !invoker->tool)
+		return error;
+	return typed_environ_read("", invoker->tool, invoker->uid,
+				  &invoker->typed);
+}
+
+struct error *invoker_detect(struct invoker *ret)
+{
+	struct invoker invoker = {};
+	struct error *error = detect(&invoker);
+
+	if (error) {
+		invoker_deinit(&invoker);
+		return error;
 	}
+	*ret = invoker;
 	return NULL;
-}
-
-/* The nearest ancestor beyond sudo: 0 if there is none. */
-static pid_t find_caller_of_sudo(const char *root)
-{
-	struct proc_status status;
-	pid_t pid = getppid();
-	bool seen_sudo = false;
-
-	for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++) {
-		struct error *error = proc_status_read(root, pid, &status);
-		bool is_sudo;
-
-		if (error) {
-			error_destroy(error);
-			return 0;
-		}
-		is_sudo = strcmp(status.comm, "sudo") == 0;
-		if (seen_sudo && !is_sudo)
-			return pid;
-		seen_sudo |= is_sudo;
-		pid = status.ppid;
-	}
-	return 0;
-}
-
-/* PATH of the process that started sudo, if it is the user's; or NULL. */
-static struct error *path_of_caller(const struct invoker *invoker,
-				    const char *root, char **ret)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	pid_t pid = find_caller_of_sudo(root);
-	struct proc_status status;
-	const char *value = NULL;
-	char file[64];
-	struct error *error;
-
-	*ret = NULL;
-	if (pid == 0)
-		return NULL;
-	snprintf(file, sizeof(file), "/proc/%d/environ", (int)pid);
-	error = proc_status_read(root, pid, &status);
-	if (!error && status.uid == invoker->uid &&
-	    status.euid == invoker->uid) {
-		error = file_read(root, file, ENVIRON_MAX, &text);
-		if (!error)
-			value = find_path(&text);
-	}
-	error_destroy(error);
-	if (!value)
-		return NULL;
-	*ret = strdup(value);
-	return *ret ? NULL : error_no_memory();
 }
 
 /* What the login shell says; NULL if it says nothing. */
@@ -229,24 +194,23 @@ static struct error *path_of_shell(const struct invoker *invoker, char **ret)
 	return *ret ? NULL : error_no_memory();
 }
 
-struct error *invoker_path(const struct invoker *invoker, const char *root,
-			   char **ret)
+struct error *invoker_path(const struct invoker *invoker, char **ret)
 {
+	const struct typed_environ *typed = &invoker->typed;
 	_cleanup_free_ char *path = NULL;
-	const char *own = getenv("PATH");
+	const char *known = getenv("PATH");
 	struct error *error = NULL;
 
-	if (!invoker->present) {
-		path = strdup(own ? own : DEFAULT_PATH);
-	} else {
-		error = path_of_caller(invoker, root, &path);
-		if (!error && !path)
-			error = path_of_shell(invoker, &path);
-		if (error)
-			return error;
-		if (!path)
-			path = strdup(DEFAULT_PATH);
+	if (typed->where == TYPED_BEFORE) {
+		known = typed_environ_get(typed, "PATH");
+	} else if (invoker->present && typed->where == TYPED_UNKNOWN) {
+		known = NULL;
+		error = path_of_shell(invoker, &path);
 	}
+	if (error)
+		return error;
+	if (!path)
+		path = strdup(known ? known : DEFAULT_PATH);
 	if (!path)
 		return error_no_memory();
 	*ret = take_ptr(path);
@@ -267,23 +231,56 @@ int invoker_become(const struct invoker *invoker)
 	return 0;
 }
 
-int invoker_set_environment(const struct invoker *invoker, const char *path)
+int invoker_enter_files(const struct invoker *invoker)
 {
-	static const char *const of_sudo[] = { "SUDO_UID", "SUDO_GID",
-					       "SUDO_USER", "SUDO_COMMAND",
-					       "SUDO_HOME", "SUDO_TTY" };
-
 	if (!invoker->present)
 		return 0;
+	if (initgroups(invoker->user, invoker->gid) != 0 ||
+	    setegid(invoker->gid) != 0 || seteuid(invoker->uid) != 0)
+		return -errno;
+	return 0;
+}
+
+int invoker_leave_files(const struct invoker *invoker)
+{
+	if (!invoker->present)
+		return 0;
+	if (seteuid(0) != 0 || setegid(getgid()) != 0)
+		return -errno;
+	return 0;
+}
+
+/* Of the user, in an environment that root has. */
+static int set_user(const struct invoker *invoker)
+{
+	static const char *const of_tool[] = {
+		"SUDO_UID",  "SUDO_GID",  "SUDO_USER", "SUDO_COMMAND",
+		"SUDO_HOME", "SUDO_TTY", "DOAS_USER"
+	};
+
 	if (setenv("HOME", invoker->home, 1) != 0 ||
 	    setenv("USER", invoker->user, 1) != 0 ||
 	    setenv("LOGNAME", invoker->user, 1) != 0 ||
-	    setenv("SHELL", invoker->shell, 1) != 0 ||
-	    (path && setenv("PATH", path, 1) != 0))
+	    setenv("SHELL", invoker->shell, 1) != 0)
 		return -errno;
-	for (size_t i = 0; i < sizeof(of_sudo) / sizeof(*of_sudo); i++)
-		unsetenv(of_sudo[i]);
+	for (size_t i = 0; i < sizeof(of_tool) / sizeof(*of_tool); i++)
+		unsetenv(of_tool[i]);
 	return 0;
+}
+
+int invoker_set_environment(const struct invoker *invoker, const char *path)
+{
+	int err = 0;
+
+	if (invoker->typed.where == TYPED_BEFORE)
+		environ = invoker->typed.variables.data;
+	else if (invoker->present)
+		err = set_user(invoker);
+	else
+		return 0;
+	if (!err && path && setenv("PATH", path, 1) != 0)
+		err = -errno;
+	return err;
 }
 
 int invoker_own_file(const struct invoker *invoker, int fd)

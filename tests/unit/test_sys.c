@@ -349,7 +349,7 @@ static void test_invoker_without_sudo(void **state)
 	assert_ok(invoker_detect(&invoker));
 	assert_false(invoker.present);
 	setenv("PATH", "/a:/b", 1);
-	assert_ok(invoker_path(&invoker, "", &path));
+	assert_ok(invoker_path(&invoker, &path));
 	assert_string_equal(path, "/a:/b");
 	setenv("PATH", "/usr/bin:/bin", 1);
 	assert_int_equal(invoker_become(&invoker), 0);
@@ -458,21 +458,30 @@ static void write_process(const char *root, int pid, const char *name, int ppid,
 	write_below(root, path, environ_text);
 }
 
-static void assert_path(const struct invoker *invoker, const char *root,
-			const char *expected)
+static void write_cmdline(const char *root, const char *process,
+			  const char *words)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/cmdline", process);
+	write_below(root, path, words);
+}
+
+static void assert_path(const struct invoker *invoker, const char *expected)
 {
 	char *path;
 
-	assert_ok(invoker_path(invoker, root, &path));
+	assert_ok(invoker_path(invoker, &path));
 	assert_string_equal(path, expected);
 	free(path);
 }
 
+/* The login shell has to tell where sudo cannot. */
 static void test_path_of_the_user(void **state)
 {
-	char root[] = "/tmp/kaa-test-path-XXXXXX";
+	char home[] = "/tmp/kaa-test-path-XXXXXX";
 	const struct passwd *nobody = getpwnam("nobody");
-	struct invoker invoker = { .present = true, .home = root };
+	struct invoker invoker = { .present = true, .home = home };
 	char shell[] = "/bin/sh", nologin[] = "/nonexistent", name[] = "nobody";
 
 	(void)state;
@@ -483,24 +492,159 @@ static void test_path_of_the_user(void **state)
 	invoker.gid = nobody->pw_gid;
 	invoker.user = name;
 	invoker.shell = nologin;
-	assert_non_null(mkdtemp(root));
-	assert_int_equal(chmod(root, 0755), 0);
-	/* sudo's own two processes, then the user's shell. */
-	write_process(root, getppid(), "sudo", 71, 0, "PATH=/secure|");
-	write_process(root, 71, "sudo", 72, 0, "PATH=/secure|");
-	write_process(root, 72, "bash", 1, invoker.uid,
-		      "XPATH=/wrong|PATH=/of/user:/bin|SHELL=x|");
-	assert_path(&invoker, root, "/of/user:/bin");
-	/* Started by somebody else: that PATH is not the user's. */
-	write_process(root, 72, "bash", 1, 0, "PATH=/of/root|");
-	assert_path(&invoker, root, "/usr/local/bin:/usr/bin:/bin");
-	/* No sudo above: then what the login shell says. */
-	write_process(root, getppid(), "bash", 0, 0, "PATH=/x|");
-	assert_path(&invoker, root, "/usr/local/bin:/usr/bin:/bin");
+	assert_non_null(mkdtemp(home));
+	assert_int_equal(chmod(home, 0755), 0);
+	assert_path(&invoker, "/usr/local/bin:/usr/bin:/bin");
 	invoker.shell = shell;
-	write_below(root, "/.profile", "echo noise; PATH=/from/profile:/bin\n");
-	assert_path(&invoker, root, "/from/profile:/bin");
+	write_below(home, "/.profile", "echo noise; PATH=/from/profile:/bin\n");
+	assert_path(&invoker, "/from/profile:/bin");
+	invoker.typed.where = TYPED_BEHIND;
+	assert_path(&invoker, "/usr/bin:/bin");
+	assert_int_equal(fake_tree_remove(home), 0);
+}
+
+struct typed_case {
+	/* '|' ends a word. */
+	const char *sudo;
+	const char *kaa;
+	const char *sudo_command;
+	enum typed_where where;
+	/* Of the command, if where is TYPED_BEFORE. */
+	const char *path;
+};
+
+/* kaa's own PATH is /own:/bin, and A=1 in its environment. */
+static const struct typed_case typed_cases[] = {
+	{ "sudo|kaa|record|x|", "kaa|record|x|", "/usr/bin/kaa record x",
+	  TYPED_BEFORE, "/venv:/bin" },
+	{ "sudo|-u|root|b/kaa|record|", "/w/b/kaa|record|", "b/kaa record",
+	  TYPED_BEFORE, "/venv:/bin" },
+	{ "sudo|/a b/kaa|record|", "/a b/kaa|record|", "/a b/kaa record",
+	  TYPED_BEFORE, "/venv:/bin" },
+	{ "sudo|nice|-n|-5|kaa|record|", "kaa|record|",
+	  "/usr/bin/nice -n -5 kaa record", TYPED_BEFORE, "/venv:/bin" },
+	{ "sudo|PATH=/own:/bin|kaa|record|", "kaa|record|",
+	  "/usr/bin/kaa record", TYPED_BEFORE, "/own:/bin" },
+	{ "sudo|env|PATH=/own:/bin|kaa|record|", "kaa|record|",
+	  "/usr/bin/env PATH=/own:/bin kaa record", TYPED_BEFORE, "/own:/bin" },
+	/* Refused by sudo's rules, or overruled: not in force. */
+	{ "sudo|PATH=/refused|kaa|record|", "kaa|record|",
+	  "/usr/bin/kaa record", TYPED_BEFORE, "/venv:/bin" },
+	/* The recorded command's own. */
+	{ "sudo|kaa|record|env|PATH=/own:/bin|x|",
+	  "kaa|record|env|PATH=/own:/bin|x|", "/usr/bin/kaa record",
+	  TYPED_BEFORE, "/venv:/bin" },
+	{ "sudo|env|-u|A|kaa|record|", "kaa|record|",
+	  "/usr/bin/env -u A kaa record", TYPED_BEHIND, NULL },
+	{ "sudo|-i|kaa|record|", "kaa|record|", "/bin/bash -c kaa record",
+	  TYPED_BEHIND, NULL },
+	{ "sudo|-s|", "kaa|record|", "/bin/bash", TYPED_BEHIND, NULL },
+	{ "sudo|sh|-c|kaa record|", "kaa|record|", "/bin/sh -c kaa record",
+	  TYPED_BEHIND, NULL },
+	{ "sudo|./wrap|kaa|record|", "kaa|record|", "./wrap kaa record",
+	  TYPED_BEHIND, NULL },
+	{ "sudo|kaa|record|x|", "kaa|record|y|", "/usr/bin/kaa record x",
+	  TYPED_BEHIND, NULL },
+	{ "sudo|other|record|", "kaa|record|", "/usr/bin/other record",
+	  TYPED_BEHIND, NULL },
+};
+
+static void check_typed_case(const char *root, const struct typed_case *c)
+{
+	struct typed_environ typed = {};
+
+	write_cmdline(root, "71", c->sudo);
+	write_cmdline(root, "self", c->kaa);
+	setenv("SUDO_COMMAND", c->sudo_command, 1);
+	assert_ok(typed_environ_read(root, "sudo", 7, &typed));
+	if (typed.where != c->where)
+		fail_msg("%s: %d", c->sudo, typed.where);
+	assert_string_equal(typed.shell_path, "/venv:/bin");
+	if (c->path) {
+		assert_string_equal(typed_environ_get(&typed, "PATH"), c->path);
+		assert_string_equal(typed_environ_get(&typed, "VIRTUAL_ENV"),
+				    "/venv");
+		assert_null(typed.variables.data[typed.variables.count]);
+	} else {
+		assert_int_equal(typed.variables.count, 0);
+	}
+	typed_environ_deinit(&typed);
+}
+
+static void test_where_it_was_typed(void **state)
+{
+	char root[] = "/tmp/kaa-test-typed-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	setenv("PATH", "/own:/bin", 1);
+	setenv("A", "1", 1);
+	write_process(root, getppid(), "timeout", 71, 0, "PATH=/own:/bin|");
+	write_process(root, 71, "sudo", 72, 7,
+		      "XPATH=/wrong|PATH=/venv:/bin|VIRTUAL_ENV=/venv|");
+	for (size_t i = 0; i < sizeof(typed_cases) / sizeof(*typed_cases); i++)
+		check_typed_case(root, &typed_cases[i]);
+	unsetenv("SUDO_COMMAND");
+	unsetenv("A");
+	setenv("PATH", "/usr/bin:/bin", 1);
 	assert_int_equal(fake_tree_remove(root), 0);
+}
+
+static void assert_where(const char *root, enum typed_where where)
+{
+	struct typed_environ typed = {};
+
+	assert_ok(typed_environ_read(root, "sudo", 7, &typed));
+	assert_int_equal(typed.where, where);
+	assert_null(typed.shell_path);
+	typed_environ_deinit(&typed);
+}
+
+static void test_typed_without_a_sudo(void **state)
+{
+	char root[] = "/tmp/kaa-test-typed-XXXXXX";
+	char parent[16];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	/* A sudo of somebody else, above a shell of root. */
+	write_process(root, getppid(), "bash", 71, 0, "PATH=/x|");
+	write_process(root, 71, "sudo", 1, 8, "PATH=/other|");
+	write_cmdline(root, "71", "sudo|kaa|");
+	write_cmdline(root, "self", "kaa|");
+	assert_where(root, TYPED_BEHIND);
+	/* A sudo that became kaa: the parent is the user's shell. */
+	write_process(root, getppid(), "bash", 1, 7, "PATH=/old|");
+	assert_where(root, TYPED_UNKNOWN);
+	/* Its environ may not be read. */
+	write_process(root, getppid(), "sudo", 1, 7, "");
+	snprintf(parent, sizeof(parent), "%d", (int)getppid());
+	write_cmdline(root, parent, "sudo|kaa|");
+	assert_where(root, TYPED_UNKNOWN);
+	/* Nothing can be seen of it. */
+	assert_int_equal(fake_tree_remove(root), 0);
+	assert_where(root, TYPED_UNKNOWN);
+}
+
+/* The user's variables take the place of all others. */
+static void test_environment_of_the_shell(void **state)
+{
+	char *variables[] = { (char *)"PATH=/venv", (char *)"B=2", NULL };
+	struct invoker invoker = {
+		.tool = "sudo",
+		.typed = { .where = TYPED_BEFORE,
+			   .variables = { .data = variables, .count = 2 } },
+	};
+	char **saved = environ;
+
+	(void)state;
+	setenv("A", "1", 1);
+	assert_int_equal(invoker_set_environment(&invoker, "/venv"), 0);
+	assert_null(getenv("A"));
+	assert_string_equal(getenv("B"), "2");
+	assert_string_equal(getenv("PATH"), "/venv");
+	environ = saved;
+	unsetenv("A");
 }
 
 /* In a child: 0 if only the kept capability is left. */
@@ -578,6 +722,9 @@ int main(void)
 		cmocka_unit_test(test_invoker_is_checked),
 		cmocka_unit_test(test_invoker_becomes_the_user),
 		cmocka_unit_test(test_path_of_the_user),
+		cmocka_unit_test(test_where_it_was_typed),
+		cmocka_unit_test(test_typed_without_a_sudo),
+		cmocka_unit_test(test_environment_of_the_shell),
 		cmocka_unit_test(test_capabilities_are_dropped),
 		cmocka_unit_test(test_machine_of_a_fake_root),
 	};

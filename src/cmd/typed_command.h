@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command that `kaa record` and `kaa run` were given: what execvp() will
+ * find.
+ */
+#ifndef KAA_CMD_TYPED_COMMAND_H
+#define KAA_CMD_TYPED_COMMAND_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "cmd/options.h"
+#include "sys/invoker.h"
+
+struct typed_command {
+	/* What to run; a NULL that count does not count is behind the last. */
+	VEC(char *) words;
+	/* The file that the first word stands for. */
+	char *file;
+	/* What it stands for in the shell before sudo, if that is another; or NULL. */
+	char *shell_file;
+};
+
+/*
+ * With the rights of the invoker, on path (NULL: the environment's). The words are borrowed from args and *ret.
+ * ERROR_NOT_FOUND, or another error for what is there and cannot be run.
+ */
+struct error *typed_command_find(const struct arguments *args,
+				 const struct invoker *invoker,
+				 const char *path, struct typed_command *ret);
+void typed_command_deinit(struct typed_command *command);
+
+/*
+ * Says which program runs, if the shell before sudo would run another by that
+ * name, or if its PATH is not known.
+ */
+void typed_command_tell(const struct typed_command *command,
+			const struct invoker *invoker);
+
+/* Of a command that was not started, as shells have it. */
+int typed_command_exit_code(const struct error *error);
+
+#endif
