@@ -444,6 +444,12 @@ static bool judge_path(int dirfd, const char *path, struct agent_program *ret)
 	return done;
 }
 
+bool agent_program_read_line(const char *path, struct agent_program *ret)
+{
+	*ret = (struct agent_program){ .kind = AGENT_PROGRAM_UNREADABLE };
+	return !judge_path(AT_FDCWD, path, ret);
+}
+
 void agent_program_identify(int dirfd, const char *path,
 			    struct agent_program *ret)
 {

@@ -62,6 +62,12 @@ void agent_program_identify(int dirfd, const char *path,
 			    struct agent_program *ret);
 
 /*
+ * The interpreter and argument of a script's first line, and no further. False:
+ * the file has no such line; ret->kind says what it is instead.
+ */
+bool agent_program_read_line(const char *path, struct agent_program *ret);
+
+/*
  * The file that execvp() would run for a name: the name itself if it has a '/',
  * else what is found in PATH. False: none, or it has no room in buf. errno
  * may change.

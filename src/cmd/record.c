@@ -885,6 +885,9 @@ const struct command command_record = {
 		"'sudo env PATH=... kaa record ...'; typed in a shell or script behind sudo ('sudo -i', 'sudo sh -c ...'), "
 		"the command gets that one's environment.\n"
 		"\n"
+		"A command that is a Python script without permission to be executed, as in 'kaa record orders.py', is run by the "
+		"Python of its first line, or else by python3.\n"
+		"\n"
 		"Without these rights (--python=auto, the default) the command's Pythons run with trampolines, "
 		"as under 'kaa run --perf': functions are named, with the line of their def alone, and each Python call takes "
 		"longer. Of running processes, those that were started so are named.",
@@ -894,6 +897,7 @@ const struct command command_record = {
 		(const char *const[]){
 			"sudo kaa record -F 999 -g python3 my_script.py",
 			"sudo kaa record -p 1234 -- sleep 10\ta running service, for ten seconds",
+			"sudo kaa record orders.py --fast\ta script, run by the Python of its first line or python3",
 			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
 			NULL,
 		},

@@ -388,7 +388,7 @@ const struct command command_run = {
 		"called: perf, samply and any other reader of perf maps, jitdumps or symbol tables shows "
 		"py::<function>:<file>. It needs no root, and works for CPython 3.6 to 3.15.\n"
 		"\n"
-		"The command is a Python, a script that one runs, or a shell or launcher "
+		"The command is a Python, a script that one runs (orders.py need not be executable), or a shell or launcher "
 		"(env, timeout, make, the scripts of pyenv and the like). All Pythons that are started below it are "
 		"covered too; other programs run as ever, and no program sees a changed environment. "
 		"Interpreters that have such support themselves, 3.12 and later, use that.\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The command that `kaa record` and `kaa run` were given: what execvp() will
- * find.
+ * find; or a Python script that is no command by itself, as in `kaa record
+ * orders.py`, and is run by the Python of its first line or of the PATH.
  */
 #ifndef KAA_CMD_TYPED_COMMAND_H
 #define KAA_CMD_TYPED_COMMAND_H
@@ -18,10 +19,14 @@ struct typed_command {
 	char *file;
 	/* What it stands for in the shell before sudo, if that is another; or NULL. */
 	char *shell_file;
+	/* Before a script's name: what runs it, and its argument or NULL. */
+	char *interpreter;
+	char *argument;
 };
 
 /*
- * With the rights of the invoker, on path (NULL: the environment's). The words are borrowed from args and *ret.
+ * With the rights of the invoker, on path (NULL: the environment's). Says so if
+ * it is a script that Python runs. The words are borrowed from args and *ret.
  * ERROR_NOT_FOUND, or another error for what is there and cannot be run.
  */
 struct error *typed_command_find(const struct arguments *args,

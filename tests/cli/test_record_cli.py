@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa record` on command lines that make no sense or cannot be done, and the exit statuses; records nothing of note."""
+import json
 import os
 import resource
 import signal
@@ -70,6 +71,93 @@ def test_statuses_are_those_of_the_shell(kaa, tmp_path):
     for command in ("no-such-command", "./plain", "./no-such", "/"):
         shell = subprocess.run(["sh", "-c", f"exec {command}"], cwd=tmp_path, stderr=subprocess.DEVNULL, timeout=60)
         kaa("record", command, status=shell.returncode, cwd=tmp_path)
+
+
+# --- Python scripts that are no command by themselves ---
+
+TELL = "import json, sys\nprint(json.dumps([sys.prefix, sys.argv]))\n"
+
+
+@pytest.fixture
+def venv(newest_python, tmp_path):
+    """The folder of a virtual environment, and an environment in which it is active."""
+    path = tmp_path / "venv"
+    subprocess.run([*newest_python.command, "-m", "venv", "--without-pip", path], check=True, timeout=120)
+    return path, {**os.environ, "PATH": f"{path}/bin:/usr/bin:/bin"}
+
+
+@pytest.fixture(params=["record", "run"])
+def started_by(request, kaa, tmp_path):
+    """`kaa record` and `kaa run` alike; in a folder of its own."""
+    (tmp_path / "work").mkdir()
+    if request.param == "run":
+        return lambda *words, **options: kaa("run", *words, cwd=tmp_path / "work", **options)
+    request.getfixturevalue("recording")
+    return lambda *words, **options: kaa("record", "-o", tmp_path / "perf.data", *words, cwd=tmp_path / "work", **options)
+
+
+def said_about_scripts(result):
+    return [line for line in result.stderr.splitlines() if "is no command by itself" in line]
+
+
+@pytest.mark.parametrize("first, runs", [
+    ("", "python3"), ("#!/usr/bin/env python3\n", "/usr/bin/env python3"), ("#! VENV/bin/python -u\n", "VENV/bin/python -u"),
+    ("#!/usr/bin/env -S A=b python3 -u\n", "/usr/bin/env -S A=b python3 -u")])
+@pytest.mark.parametrize("name", ["orders.py", "./orders.py", "sub/orders.py"])
+def test_python_script(started_by, venv, tmp_path, first, runs, name):
+    """By the Python of its first line, else python3 of the PATH; that is said, and its arguments are its own."""
+    path, env = venv
+    script = tmp_path / "work" / name
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(first.replace("VENV", str(path)) + TELL)
+    result = started_by(name, "-x", "a b", env=env)
+    assert json.loads(result.stdout) == [str(path), [name, "-x", "a b"]]
+    runs = runs.replace("VENV", str(path))
+    assert said_about_scripts(result)[0].endswith(f"'{name}' is no command by itself: running '{runs} {name}'")
+    assert len(said_about_scripts(result)) == 1
+
+
+def test_python_script_with_another_name(started_by, venv, tmp_path):
+    """Its first line tells."""
+    path, env = venv
+    (tmp_path / "work" / "orders").write_text("#!/usr/bin/env python3\n" + TELL)
+    assert json.loads(started_by("./orders", env=env).stdout) == [str(path), ["./orders"]]
+
+
+def test_python_script_that_is_a_command(started_by, venv, tmp_path):
+    path, env = venv
+    script = tmp_path / "work" / "orders.py"
+    script.write_text("#!/usr/bin/env python3\n" + TELL)
+    script.chmod(0o755)
+    result = started_by("./orders.py", env=env)
+    assert json.loads(result.stdout) == [str(path), ["./orders.py"]] and not said_about_scripts(result)
+    # The current folder is not on the PATH.
+    result = started_by("orders.py", env=env)
+    assert json.loads(result.stdout) == [str(path), ["orders.py"]] and said_about_scripts(result)
+
+
+@pytest.mark.parametrize("name, text, said", [
+    ("orders.py", "#!/bin/sh\ntouch ran\n", "first line names '/bin/sh', which is no Python: type 'python3 orders.py'"),
+    ("orders.py", "#!/usr/bin/env perl\ntouch ran\n", "names '/usr/bin/env', which is no Python"),
+    ("orders.py", "#!/nowhere/python3\n", "'/nowhere/python3', which cannot be run: type 'python3 orders.py'"),
+    ("orders.py", "#!/usr/bin/env python3.99\n", "'python3.99', which cannot be run: type 'python3 orders.py'"),
+    ("orders.py", "\x7fELF\0", "command not found"), ("orders", "print()\n", "command not found"),
+    ("orders", "#!/bin/sh\ntouch ran\n", "command not found"), ("orders.sh", "touch ran\n", "command not found"),
+])
+def test_scripts_that_are_not_run(started_by, tmp_path, name, text, said):
+    """Only what certainly is Python."""
+    (tmp_path / "work" / name).write_text(text)
+    result = started_by(name, status=NOT_FOUND)
+    assert said in result.stderr and result.stderr.count("\n") == 1, result
+    assert os.listdir(tmp_path / "work") == [name]
+    started_by(f"./{name}", status=NOT_EXECUTABLE if "cannot be run" not in said else NOT_FOUND)
+    assert os.listdir(tmp_path / "work") == [name]
+
+
+def test_python_script_without_a_python(started_by, tmp_path):
+    (tmp_path / "work" / "orders.py").write_text(TELL)
+    result = started_by("orders.py", status=NOT_FOUND, env={**os.environ, "PATH": "/nowhere"})
+    assert "'orders.py' is a Python script, but there is no python3 on the PATH" in result.stderr
 
 
 def test_script_without_its_interpreter(kaa, recording, tmp_path):
