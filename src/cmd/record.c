@@ -50,6 +50,8 @@ struct record_settings {
 	bool system_wide;
 	const char *cpus;
 	uint64_t delay;
+	/* In ms; 0: not given. */
+	uint64_t duration;
 	const char *clockid;
 	bool quiet;
 	int verbose;
@@ -146,6 +148,28 @@ static struct error *parse_count(void *settings, const struct option *option,
 	return NULL;
 }
 
+/* Seconds, maybe with a fraction. */
+static struct error *parse_duration(void *settings,
+				    const struct option *option,
+				    const char *arg, bool negated)
+{
+	struct record_settings *s = settings;
+	double seconds;
+	char *end;
+
+	(void)option;
+	s->duration = 0;
+	if (negated)
+		return NULL;
+	seconds = strtod(arg, &end);
+	if (end == arg || *end || !(seconds >= 0.001 && seconds <= 1e9))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is no number of seconds, such as 10 or 2.5",
+				    arg);
+	s->duration = (uint64_t)(seconds * 1000 + 0.5);
+	return NULL;
+}
+
 static const struct option record_options[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", struct record_settings, pids, "<pid>,...",
@@ -160,6 +184,8 @@ static const struct option record_options[] = {
 		 "not the children of what is recorded"),
 	OPT_U64('D', "delay", struct record_settings, delay, "<ms>",
 		"begin that many milliseconds after the start"),
+	OPT_CALL(0, "duration", parse_duration, "<seconds>",
+		 "with -p, -t or -a: end after that many seconds"),
 	OPT_GROUP("When to sample"),
 	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",
 		 "the events; cycles if the machine has them, else cpu-clock"),
@@ -506,6 +532,11 @@ static bool has_other_targets(const struct record_settings *s)
 static struct error *check_command(const struct record_settings *s,
 				   const struct arguments *args)
 {
+	if (args->count && s->duration)
+		return error_create(
+			ERROR_INVALID_ARGUMENT,
+			"--duration goes with -p, -t or -a, and without a command; to end a command after ten seconds, record 'timeout 10 %s'",
+			args->values[0]);
 	if (args->count || has_other_targets(s))
 		return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,
@@ -557,6 +588,7 @@ static struct error *take_settings(struct setup *setup,
 	options->output = s->output;
 	options->system_wide = s->system_wide;
 	options->delay_ms = s->delay;
+	options->duration_ms = s->duration;
 	options->version = KAA_VERSION;
 	take_stacks(setup, s);
 	error = take_targets(setup, s);
@@ -869,7 +901,7 @@ const struct command command_record = {
 	.usage =
 		(const char *const[]){
 			"[<options>] [--] <command> [<arguments>]",
-			"[<options>] -p <pid> [-- <command>]",
+			"[<options>] -p <pid> [--duration <seconds> | -- <command>]",
 			NULL,
 		},
 	.description =
@@ -896,7 +928,7 @@ const struct command command_record = {
 	.examples =
 		(const char *const[]){
 			"sudo kaa record -F 999 -g python3 my_script.py",
-			"sudo kaa record -p 1234 -- sleep 10\ta running service, for ten seconds",
+			"sudo kaa record -p 1234 --duration 10\ta running service, for ten seconds",
 			"sudo kaa record orders.py --fast\ta script, run by the Python of its first line or python3",
 			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
 			NULL,

@@ -4,7 +4,7 @@
  *
  *	recorder_open()		events and BPF; needs the privileges
  *	(drop privileges)
- *	recorder_run()		until the command ends or a signal says stop
+ *	recorder_run()		until the command or the time ends, or a signal says stop
  *	recorder_finish()	names, features, the image beside the file
  *
  * docs/ARCHITECTURE.md, "Record time", has the order of things. One thread.
@@ -54,6 +54,8 @@ struct recorder_options {
 	bool records_launch;
 	/* Events begin that much after the start. */
 	uint64_t delay_ms;
+	/* The recording ends that much after they began; 0: not by itself. */
+	uint64_t duration_ms;
 	/* For the file's header. */
 	int argc;
 	char *const *argv;

@@ -92,6 +92,8 @@ struct recorder {
 	int signal_fd;
 	/* Not yet enabled: this is when, in ms of CLOCK_MONOTONIC. */
 	int64_t enable_at;
+	/* In ms of CLOCK_MONOTONIC; 0: no end is set. */
+	int64_t end_at;
 	/* Rings that a thread may still write to. */
 	size_t rings_open;
 	/* See struct recorder_result. */

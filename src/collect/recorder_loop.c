@@ -127,7 +127,18 @@ static void handle_signals(struct recorder *recorder)
 static bool is_over(const struct recorder *recorder)
 {
 	return recorder->stopped_by || recorder->child_gone ||
-	       !recorder->rings_open;
+	       !recorder->rings_open ||
+	       (recorder->end_at && clock_ms() >= recorder->end_at);
+}
+
+static struct error *enable(struct recorder *recorder)
+{
+	struct error *error = sampler_enable(&recorder->sampler);
+
+	if (recorder->options.duration_ms)
+		recorder->end_at = clock_ms() +
+				   (int64_t)recorder->options.duration_ms;
+	return error;
 }
 
 static struct error *enable_when_due(struct recorder *recorder)
@@ -135,7 +146,7 @@ static struct error *enable_when_due(struct recorder *recorder)
 	if (!recorder->enable_at || clock_ms() < recorder->enable_at)
 		return NULL;
 	recorder->enable_at = 0;
-	return sampler_enable(&recorder->sampler);
+	return enable(recorder);
 }
 
 /* Another event of the ring that an event writes to, or NULL. */
@@ -177,10 +188,23 @@ static struct error *hung_up(struct recorder *recorder, int fd)
 	return NULL;
 }
 
+/* Until the next round, or the end if that is nearer. */
+static int time_to_wait(const struct recorder *recorder)
+{
+	int64_t left = ROUND_MS;
+
+	if (recorder->end_at)
+		left = recorder->end_at - clock_ms();
+	if (left < 0)
+		return 0;
+	return left < ROUND_MS ? (int)left : ROUND_MS;
+}
+
 static struct error *wait_events(struct recorder *recorder)
 {
 	struct epoll_event events[EPOLL_BATCH];
-	int n = epoll_wait(recorder->epoll_fd, events, EPOLL_BATCH, ROUND_MS);
+	int n = epoll_wait(recorder->epoll_fd, events, EPOLL_BATCH,
+			   time_to_wait(recorder));
 	struct error *error = NULL;
 
 	if (n < 0 && errno != EINTR)
@@ -203,7 +227,7 @@ struct error *recorder_start(struct recorder *recorder)
 		recorder->enable_at = clock_ms() + options->delay_ms;
 		error = sampler_enable_tasks(&recorder->sampler);
 	} else if (!options->sampler.enable_on_exec) {
-		error = sampler_enable(&recorder->sampler);
+		error = enable(recorder);
 	}
 	if (!error && options->launch)
 		error = launch_go(options->launch,

@@ -202,6 +202,9 @@ def test_outputs_that_cannot_be(kaa, recording, tmp_path):
 @pytest.mark.parametrize("words, said", [
     (["-F", "0"], "not above 0"), (["-c", "0"], "not above 0"), (["-c", "-5"], "not a number"),
     (["-F", "often"], "not a number"), (["-D", "soon"], "not a number"),
+    (["--duration", "long"], "'long' is no number of seconds, such as 10 or 2.5"), (["--duration", "0"], "no number of seconds"),
+    (["--duration", "-1"], "no number of seconds"), (["--duration", "nan"], "no number of seconds"),
+    (["--duration", "2.5s"], "no number of seconds"), (["--duration", ""], "no number of seconds"),
     (["--call-graph", "magic"], "unwind"), (["--call-graph", "dwarf,4"], "stack size"), (["--pid"], "pid"),
 ])
 def test_options_that_make_no_sense(kaa, tmp_path, words, said):
@@ -219,6 +222,12 @@ def test_options_that_make_no_sense(kaa, tmp_path, words, said):
 ])
 def test_values_that_make_no_sense(kaa, tmp_path, words, said):
     assert said in fails(kaa, tmp_path, *words, "true", status=USAGE)
+
+
+@pytest.mark.parametrize("words", [[], ["-a"], ["-p", "1"]])
+def test_duration_of_a_command(kaa, tmp_path, words):
+    said = fails(kaa, tmp_path, *words, "--duration", "1", "touch", tmp_path / "ran", status=USAGE)
+    assert "--duration goes with -p, -t or -a, and without a command" in said and "'timeout 10 touch'" in said
 
 
 def gone_pid():

@@ -287,6 +287,39 @@ other()
     assert names["one"] > 50 and names["other"] == 0
 
 
+@pytest.mark.parametrize("words, seconds, delay", [(["-p", "PID"], "2", 0), (["-t", "PID"], "1.5", 0), (["-a"], "1.25", 0),
+                                                   (["-p", "PID", "-D", "700"], "1", 0.7)])
+def test_duration(kaa, newest_python, tmp_path, words, seconds, delay):
+    """--duration: no shorter, and no longer than a machine that others use makes it."""
+    script, data = write(tmp_path / "spin.py", SPIN + "spin(600)\n"), tmp_path / "perf.data"
+    with started([*newest_python.command, script]) as target:
+        until_busy(target.pid, 0.3)
+        words = [str(target.pid) if word == "PID" else word for word in words]
+        began = time.monotonic()
+        result = kaa("record", "-F", "199", "-k", "monotonic", "-o", data, *words, "--duration", seconds)
+        ended = time.monotonic()
+        assert target.poll() is None
+    assert f"wrote '{data}': " in result.stderr
+    times = [sample.time for sample in samples_of(kaa, data) if sample.tid == target.pid]
+    assert ended - began >= float(seconds) + delay
+    assert began + delay <= min(times) and max(times) <= ended
+    assert 0.5 * float(seconds) < max(times) - min(times) < float(seconds) + 2
+
+
+def test_duration_cut_short(kaa, newest_python, tmp_path):
+    """Ctrl-C ends it as ever."""
+    script, data = write(tmp_path / "spin.py", SPIN + "spin(600)\n"), tmp_path / "perf.data"
+    with started([*newest_python.command, script]) as target, \
+            kaa.start("record", "-F", "199", "-p", str(target.pid), "--duration", "500", "-o", data,
+                      stderr=subprocess.PIPE) as recorder:
+        until(lambda: data.exists() and data.stat().st_size, "that the recording has begun")
+        until_busy(target.pid, 0.5)
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(timeout=60) == 0
+        assert f"wrote '{data}': " in recorder.stderr.read().decode()
+    assert names_in(samples_of(kaa, data))["spin"] > 30
+
+
 def test_one_of_two_targets_ends(kaa, newest_python, tmp_path):
     """-p A,B: the recording goes on until the last of them has ended, and then ends by itself."""
     script = write(tmp_path / "two.py", SPIN + "import os, sys\ndef busy(): stay(lambda: os.path.exists(sys.argv[1]))\nbusy()\n")
