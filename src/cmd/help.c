@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/wrap.h"
+
 static const char about[] =
 	"kaa shows where a Python program spends its time: Python, native and\n"
 	"kernel functions in one stack, in any CPython, as it is.\n";
@@ -49,8 +51,10 @@ void help_format_command(const struct command *command, struct strbuf *out)
 
 	help_format_usage(command, out);
 	strbuf_printf(out, "\nkaa %s: %s.\n", command->name, command->summary);
-	if (command->description)
-		strbuf_printf(out, "\n%s\n", command->description);
+	if (command->description) {
+		strbuf_putc(out, '\n');
+		wrap_text(out, command->description, 0);
+	}
 	if (options && options->type != OPTION_GROUP)
 		strbuf_puts(out, "\nOptions:\n");
 	options_format_help(options, out);

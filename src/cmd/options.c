@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "cmd/wrap.h"
 
 /* The parsing of one command line. */
 struct parse {
@@ -417,6 +418,6 @@ void options_format_help(const struct option *options, struct strbuf *out)
 			used = 0;
 		}
 		strbuf_fill(out, ' ', column - used);
-		strbuf_printf(out, "%s\n", options->help);
+		wrap_text(out, options->help, column);
 	}
 }

@@ -15,6 +15,7 @@
 
 #include "base/nearest.h"
 #include "cmd/options.h"
+#include "cmd/wrap.h"
 
 struct settings {
 	bool quiet;
@@ -319,6 +320,31 @@ static void test_help(void **state)
 	assert_null(strstr(text.data, "hidden"));
 }
 
+/* Every word of it, in order, in lines that fit; paragraphs stay apart. */
+static void test_wrap(void **state)
+{
+	static const char text[] =
+		"one two three four five six seven eight nine ten eleven twelve thirteen\n"
+		"fourteen\n\n"
+		"a-word-that-is-longer-than-all-the-columns-that-a-line-can-have-here-and-on-any-terminal last";
+	_cleanup_strbuf_ struct strbuf plain = STRBUF_INIT, out = STRBUF_INIT;
+
+	(void)state;
+	wrap_text(&plain, text, 0);
+	assert_string_equal(
+		plain.data,
+		"one two three four five six seven eight nine ten eleven twelve thirteen fourteen\n\n"
+		"a-word-that-is-longer-than-all-the-columns-that-a-line-can-have-here-and-on-any-terminal\n"
+		"last\n");
+	strbuf_fill(&out, '.', 60);
+	wrap_text(&out, "seventeen columns stay", 60);
+	assert_int_equal(strcspn(out.data, "\n"), 60 + 17);
+	assert_string_equal(out.data + 60 + 18 + 60, "stay\n");
+	strbuf_clear(&out);
+	wrap_text(&out, "", 34);
+	assert_string_equal(out.data, "\n");
+}
+
 static void test_no_options(void **state)
 {
 	char first[] = "a", second[] = "-x";
@@ -387,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_errors_name_what_was_typed),
 		cmocka_unit_test(test_unknown_does_not_betray_hidden),
 		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_no_alone_is_no_opposite),
 		cmocka_unit_test(test_edit_distance),
