@@ -53,18 +53,18 @@ static struct error *parse_backend(void *settings, const struct option *option,
 static const struct option activate_options[] = {
 	OPT_GROUP("Which process"),
 	OPT_U64('p', "pid", struct activate_settings, pid, "<pid>",
-		"a running CPython, 3.14 or later"),
+		"activate in this process, a running CPython 3.14 or later"),
 	OPT_U64(0, "timeout", struct activate_settings, timeout, "<s>",
-		"how long to wait for its answer (10)"),
+		"wait up to <s> seconds for its answer (default: 10)"),
 	OPT_GROUP("How functions are named"),
 	OPT_CALL(0, "perf", parse_backend, NULL,
-		 "a perf map, /tmp/perf-<pid>.map (the default)"),
+		 "write a perf map, /tmp/perf-<pid>.map (default)"),
 	OPT_CALL(0, "perf-jit", parse_backend, NULL,
-		 "a jitdump, /tmp/jit-<pid>.dump"),
+		 "write a jitdump, /tmp/jit-<pid>.dump"),
 	OPT_CALL(0, "perf-elf", parse_backend, NULL,
-		 "an ELF image that perf reads by itself"),
+		 "write an ELF image, which perf reads directly"),
 	OPT_BOOL(0, "off", struct activate_settings, off,
-		 "end what was activated"),
+		 "deactivate the trampolines"),
 	OPT_END(),
 };
 
@@ -112,7 +112,7 @@ static struct error *open_tmp(pid_t pid, struct exchange *exchange)
 	exchange->tmp = open(path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (exchange->tmp >= 0)
 		return NULL;
-	return error_os(errno, path, "cannot be used to talk to the process");
+	return error_os(errno, path, "cannot be used to exchange files with the process");
 }
 
 static struct error *make_folder(struct exchange *exchange)
@@ -120,18 +120,18 @@ static struct error *make_folder(struct exchange *exchange)
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return error_os(errno, NULL, "no random number");
+		return error_os(errno, NULL, "cannot get random bytes");
 	snprintf(exchange->name, sizeof(exchange->name), "kaa-%016llx",
 		 (unsigned long long)number);
 	if (mkdirat(exchange->tmp, exchange->name, 0700))
-		return error_os(errno, "/tmp", "cannot make a folder there");
+		return error_os(errno, "/tmp", "cannot create a directory in it");
 	exchange->folder = openat(exchange->tmp, exchange->name,
 				  O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (exchange->folder < 0)
-		return error_os(errno, exchange->name, "cannot open the folder");
+		return error_os(errno, exchange->name, "cannot open the directory");
 	/* Others may pass, not list or change. */
 	if (fchmod(exchange->folder, 0711))
-		return error_os(errno, exchange->name, "cannot set its mode");
+		return error_os(errno, exchange->name, "cannot set the mode");
 	return NULL;
 }
 
@@ -141,7 +141,7 @@ static struct error *make_file(struct exchange *exchange, const char *name,
 	*ret = openat(exchange->folder, name,
 		      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (*ret < 0 || fchmod(*ret, mode))
-		return error_os(errno, name, "cannot make the file");
+		return error_os(errno, name, "cannot create the file");
 	return NULL;
 }
 
@@ -155,7 +155,7 @@ static struct error *make_answer(pid_t pid, struct exchange *exchange)
 		error = make_file(exchange, ANSWER, 0600, &exchange->answer);
 	if (!error && status.euid != geteuid() &&
 	    fchown(exchange->answer, status.euid, status.gid))
-		error = error_os(errno, ANSWER, "cannot give it to user %d",
+		error = error_os(errno, ANSWER, "cannot change its owner to user %d",
 				 (int)status.euid);
 	return error;
 }
@@ -303,7 +303,7 @@ static struct error *not_answered(struct remote_exec *remote,
 		return judge_answer(pid, answer);
 	return error_create(
 		ERROR_UNSUPPORTED,
-		"process %d did not run any Python code in its main thread for %llu s, so nothing was changed; try again, or wait longer with --timeout",
+		"process %d ran no Python code in its main thread for %llu s, so nothing was changed; try again, or wait longer with --timeout",
 		(int)pid, (unsigned long long)timeout);
 }
 
@@ -342,7 +342,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	(void)exit_code;
 	if (args->count)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "takes no argument, not even '%s'",
+				    "unexpected argument '%s'; name the process with -p",
 				    args->values[0]);
 	if (!s->pid || s->pid > INT_MAX || !s->backend || !s->timeout ||
 	    s->timeout > INT_MAX / 1000)
@@ -364,7 +364,7 @@ static struct error *run(void *settings, const struct arguments *args,
 
 const struct command command_activate = {
 	.name = "activate",
-	.summary = "make Python functions of a running process visible to perf",
+	.summary = "give the Python functions of a running process names in perf",
 	.usage =
 		(const char *const[]){
 			"[<options>] -p <pid>",
@@ -372,18 +372,21 @@ const struct command command_activate = {
 			NULL,
 		},
 	.description =
-		"Asks a running CPython, 3.14 or later, to give its functions names for perf, samply and other profilers, as "
-		"'kaa run' does from the start. The process does that itself, when its main thread next runs Python "
-		"code; nothing is stopped. Functions that run at that moment get their names at their next call.\n"
+		"Asks a running CPython 3.14 or later to give its functions names for perf, samply and other profilers, as 'kaa run' does from the start. "
+		"The process does so itself when its main thread next runs Python code. "
+		"It is not stopped. "
+		"A function that is running at that moment gets its name at its next call.\n"
 		"\n"
-		"It needs the right to trace the process: root, or the same user where kernel.yama.ptrace_scope is 0. "
-		"Processes that were started with PYTHON_DISABLE_REMOTE_DEBUG or -X disable-remote-debug refuse.",
+		"kaa needs the right to trace the process. "
+		"Root has it. "
+		"The user of the process has it where kernel.yama.ptrace_scope is 0. "
+		"A process that was started with PYTHON_DISABLE_REMOTE_DEBUG or -X disable-remote-debug refuses.",
 	.options = activate_options,
 	.examples =
 		(const char *const[]){
 			"sudo kaa activate -p 1234",
 			"sudo kaa activate -p 1234 --perf-jit",
-			"sudo kaa activate -p 1234 --off",
+			"sudo kaa activate -p 1234 --off\tdeactivate the trampolines",
 			NULL,
 		},
 	.settings_size = sizeof(struct activate_settings),

@@ -163,7 +163,7 @@ int command_main(int argc, char **argv)
 	if (!command && word[0] == '-')
 		return fail(error_create(
 			ERROR_INVALID_ARGUMENT,
-			"unknown option '%s': options stand behind a command, see 'kaa help'",
+			"unknown option '%s': options follow a command; see 'kaa help'",
 			word));
 	if (!command)
 		return fail(command_unknown(word));

@@ -20,7 +20,7 @@ struct doctor_settings {
 
 static const struct option doctor_options[] = {
 	OPT_LIST('p', "pid", struct doctor_settings, pids, "<pid>",
-		 "look at a running Python, from outside"),
+		 "examine a running Python; nothing is run in it"),
 	OPT_END(),
 };
 
@@ -209,23 +209,25 @@ static void deinit(void *data)
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "say what this machine and a given Python allow",
+	.summary = "show what kaa can do on this machine and with your Python",
 	.usage = (const char *const[]){ "[<python>...]", "-p <pid>", NULL },
 	.description =
-		"Prints facts, one a line: ok, no, warn or - (neither). First about the\n"
-		"machine: perf events, capabilities, BPF, and from which source Python frames\n"
-		"would come. Then about the perf and samply on the PATH, and about each Python\n"
-		"named (a path or a name on the PATH; python3 if none is).\n"
+		"Prints one fact a line, marked ok, no, warn or - (for information). "
+		"The first section is about the machine: perf events, capabilities and BPF. "
+		"The second says how kaa record can get Python frames. "
+		"Then follow the perf and samply on the PATH, and each Python that you name. "
+		"A Python is named by a path or by a name on the PATH; the default is python3.\n"
 		"\n"
-		"A Python that is named is run to ask it about its build. If it is a shim (of\n"
-		"pyenv, asdf or mise), the facts are those of the Python that it starts; if it\n"
-		"starts none, those of the Pythons it stands for. A process is only looked at.",
+		"kaa runs a named Python to ask for its build settings. "
+		"Of a shim (of pyenv, asdf or mise) it shows the Python that the shim starts, "
+		"or, if the shim starts none, the Pythons that it stands for. "
+		"It runs nothing in a process given with -p.",
 	.options = doctor_options,
 	.examples =
 		(const char *const[]){
 			"kaa doctor",
 			"kaa doctor python3.12 ./venv/bin/python\tcompare two builds",
-			"sudo kaa doctor -p 4711\tas root, about a service", NULL },
+			"sudo kaa doctor -p 4711\texamine a running service as root", NULL },
 	.settings_size = sizeof(struct doctor_settings),
 	.run = run,
 	.deinit = deinit,

@@ -8,8 +8,8 @@
 #include "cmd/wrap.h"
 
 static const char about[] =
-	"kaa shows where a Python program spends its time: Python, native and\n"
-	"kernel functions in one stack, in any CPython, as it is.\n";
+	"kaa shows where a Python program spends its time: in Python, native and kernel\n"
+	"functions, in one call graph. Neither the program nor its CPython is changed.\n";
 
 void help_format_overview(struct strbuf *out)
 {
@@ -19,7 +19,7 @@ void help_format_overview(struct strbuf *out)
 	for (const struct command *const *c = commands; *c; c++)
 		strbuf_printf(out, "    %-10s %s\n", (*c)->name,
 			      (*c)->summary);
-	strbuf_puts(out, "\n'kaa help <command>' tells more about one.\n");
+	strbuf_puts(out, "\n'kaa help <command>' shows the help of a command.\n");
 }
 
 void help_format_usage(const struct command *command, struct strbuf *out)

@@ -15,7 +15,7 @@ static const struct option help_options[] = {
 		 "print the manual page of the command, for man -l -",
 		 .flags = OPTION_NO_NEGATE),
 	OPT_STRING(0, "completion", struct help_settings, completion,
-		   "<shell>", "print a completion script: bash",
+		   "<shell>", "print a completion script; <shell> is bash",
 		   .flags = OPTION_NO_NEGATE),
 	OPT_END(),
 };
@@ -29,14 +29,14 @@ static struct error *format_help(const struct help_settings *settings,
 	if (settings->completion) {
 		if (strcmp(settings->completion, "bash") != 0)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "no completion for '%s', only for bash",
+					    "there is no completion script for '%s', only for bash",
 					    settings->completion);
 		help_format_completion(out);
 		return NULL;
 	}
 	if (args->count > 1)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "help is for one command at a time");
+				    "name only one command");
 	if (args->count == 0 && settings->man)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--man needs a command");
@@ -70,7 +70,7 @@ static struct error *run(void *settings, const struct arguments *args,
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "tell about kaa or one of its commands",
+	.summary = "show help for kaa or one of its commands",
 	.usage = (const char *const[]){ "[--man] [<command>]",
 					"--completion bash", NULL },
 	.options = help_options,
@@ -78,7 +78,7 @@ const struct command command_help = {
 		(const char *const[]){
 			"kaa help doctor",
 			"kaa help --man doctor | man -l -",
-			"eval \"$(kaa help --completion bash)\"\tcompletion in this shell",
+			"eval \"$(kaa help --completion bash)\"\tcomplete kaa commands in this shell",
 			NULL },
 	.settings_size = sizeof(struct help_settings),
 	.run = run,

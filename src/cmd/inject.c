@@ -28,17 +28,17 @@ static struct error *refuse(void *arg, const struct option *option,
 		const char *why;
 	} reasons[] = {
 		{ "itrace", "kaa does not decode hardware traces" },
-		{ "strip", "it belongs to --itrace, and kaa does not decode hardware traces" },
+		{ "strip", "--strip needs --itrace, and kaa does not decode hardware traces" },
 		{ "sched-stat", "kaa does not merge scheduler events" },
-		{ "buildid-all", "--build-ids takes the files that samples hit" },
-		{ "mmap2-buildid-all", "kaa keeps maps as they were recorded" },
-		{ "mmap2-build-ids", "kaa keeps maps as they were recorded" },
-		{ "known-build-ids", "kaa reads build-ids from the files alone" },
-		{ "guest-data", "kaa does not merge guests' recordings" },
-		{ "guestmount", "kaa does not know guests" },
+		{ "buildid-all", "kaa adds only the build-ids of files that samples hit (--build-ids)" },
+		{ "mmap2-buildid-all", "kaa does not change recorded maps" },
+		{ "mmap2-build-ids", "kaa does not change recorded maps" },
+		{ "known-build-ids", "kaa reads build-ids only from the files themselves" },
+		{ "guest-data", "kaa does not merge recordings of virtual machines" },
+		{ "guestmount", "kaa does not support virtual machines" },
 		{ "vm-time-correlation", "kaa does not decode hardware traces" },
 	};
-	const char *why = "kaa inject does not have it";
+	const char *why = "kaa inject has no such option";
 
 	(void)arg;
 	(void)text;
@@ -86,18 +86,18 @@ static void report_details(const struct inject *inject,
 
 	note_count(stats->records, "records written");
 	note_count(stats->jit.dumps, "jitdumps read");
-	note_count(stats->jit.codes, "pieces of code in them");
-	note_count(stats->images, "ELF images written beside them");
+	note_count(stats->jit.codes, "functions in jitdumps");
+	note_count(stats->images, "ELF images written");
 	note_count(stats->added, "maps added");
-	note_count(stats->dropped, "maps left out that would hide images");
-	note_count(stats->jit.truncated, "jitdumps end inside a record");
+	note_count(stats->dropped, "maps left out because they would hide images");
+	note_count(stats->jit.truncated, "jitdumps are cut off inside a record");
 	if (stats->jit.aligned)
-		message_note("the recording's clock is not CLOCK_MONOTONIC (-k 1): times of jitdumps were aligned");
+		message_note("the recording does not use CLOCK_MONOTONIC (-k 1), so the times of jitdumps were aligned with its clock");
 	note_count(stats->unwound, "raw stacks unwound");
-	note_count(stats->unwound_incomplete, "of them not to their end");
+	note_count(stats->unwound_incomplete, "raw stacks unwound only in part");
 	note_count(stats->build_ids, "files with a build-id found");
 	if (image)
-		message_note("the image of Python code is '%s'", image);
+		message_note("wrote the image of Python code to '%s'", image);
 }
 
 static void report(const struct inject_settings *settings,
@@ -110,16 +110,16 @@ static void report(const struct inject_settings *settings,
 		report_details(inject, &stats);
 	report_failure(inject, &stats);
 	if (settings->options.jit && !stats.jit.dumps && !stats.jit.missing)
-		message_warn("the recording has no mark of a jitdump: nothing was added");
+		message_warn("the recording names no jitdump, so nothing was added");
 	if (settings->options.python && !inject_python_image(inject))
-		message_warn("the recording has no Python frames of kaa's: no image was written");
+		message_warn("the recording has no Python frames from kaa record, so no image was written");
 	warn_count(stats.jit.broken_records,
-		   "records of jitdumps are damaged and left out");
+		   "damaged records of jitdumps were left out");
 	warn_count(stats.input.broken_records,
-		   "records are damaged and left out");
-	warn_count(stats.odd, "records have an odd size and are left out");
+		   "damaged records were left out");
+	warn_count(stats.odd, "records with an invalid size were left out");
 	warn_count(stats.input.truncated_bytes,
-		   "bytes at the end of the file are no whole record");
+		   "bytes at the end of the file are not a complete record");
 }
 
 /* --- Running ------------------------------------------------------------ */
@@ -131,7 +131,7 @@ static struct error *check_output(const char *output, const char *input, int fd)
 	if (!strcmp(output, "-"))
 		return isatty(STDOUT_FILENO) ?
 			       error_create(ERROR_INVALID_ARGUMENT,
-					    "no recording goes to a terminal; name a file with -o") :
+					    "a recording cannot be written to a terminal; name a file with -o") :
 			       NULL;
 	if (!fstat(fd, &in) && !stat(output, &out) &&
 	    S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
@@ -150,7 +150,7 @@ static struct error *prepare(struct inject_settings *settings,
 
 	if (args->count)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "takes no argument, not even '%s'",
+				    "unexpected argument '%s'; name the recording with -i",
 				    args->values[0]);
 	o->output = settings->output ? settings->output : "-";
 	o->force = settings->input.force;
@@ -160,7 +160,7 @@ static struct error *prepare(struct inject_settings *settings,
 				    "--python writes an image beside the output; name a file with -o");
 	if (o->sampled_only && !o->jit)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--sampled-only belongs to --jit");
+				    "--sampled-only needs --jit");
 	error = input_open_file(&settings->input, &o->input, fd);
 	return error ? error : check_output(o->output, o->input, *fd);
 }
@@ -205,24 +205,24 @@ static const struct option options[] = {
 	OPT_GROUP("Files"),
 	INPUT_FILE_OPTIONS(struct inject_settings),
 	OPT_STRING('o', "output", struct inject_settings, output, "<file>",
-		   "the copy (default, and '-': standard output)"),
+		   "write the copy to this file (default, and '-': standard output)"),
 	OPT_STRING(0, "symfs", struct inject_settings, input.symfs, "<dir>",
 		   "look for files below this directory"),
 	OPT_GROUP("What to inject"),
 	OPT_BOOL('j', "jit", struct inject_settings, options.jit,
-		 "jitdumps: an ELF image of each piece of code, and its map"),
+		 "write an ELF image for each function in a jitdump, and map it in the copy"),
 	OPT_BOOL(0, "sampled-only", struct inject_settings,
 		 options.sampled_only,
-		 "of jitdumps the code alone that samples hit"),
+		 "write images only for functions that samples hit; needs --jit"),
 	OPT_BOOL(0, "python", struct inject_settings, options.python,
-		 "an image of kaa's Python frames, <output>.python-<number>"),
+		 "write an ELF image of the Python frames, <output>.python-<number>"),
 	OPT_BOOL(0, "convert-callchain", struct inject_settings,
 		 options.convert_callchain,
-		 "unwind raw stacks to call chains, and leave them out"),
+		 "unwind raw stacks to callchains and leave the raw stacks out"),
 	OPT_BOOL('b', "build-ids", struct inject_settings, options.build_ids,
-		 "build-ids of the files that samples hit"),
+		 "add the build-ids of files that samples hit"),
 	OPT_COUNT('v', "verbose", struct inject_settings, input.verbose,
-		  "say what was done"),
+		  "print what was done"),
 	REFUSED(0, "itrace", "<options>"),
 	REFUSED(0, "strip", NULL),
 	REFUSED('s', "sched-stat", NULL),
@@ -238,24 +238,23 @@ static const struct option options[] = {
 
 const struct command command_inject = {
 	.name = "inject",
-	.summary = "copy a recording with names for stock tools in it",
+	.summary = "copy a recording and add names for perf, samply and other tools",
 	.usage = (const char *const[]){ "[<options>] -o <file>", NULL },
 	.description =
-		"Copies a recording so that perf, samply and hotspot show what only kaa\n"
-		"shows by itself.\n"
+		"Copies a recording and adds what kaa knows about it, so that perf, samply and hotspot show it, too.\n"
 		"\n"
-		"--jit is for programs that write jitdumps (python3 -X perf_jit, kaa run\n"
-		"--perf-jit, node --perf-prof): the code that a dump tells of becomes ELF\n"
-		"images jitted-<pid>-<index>.so beside the dump, mapped from the moment of\n"
-		"its making. The dump must still be there. Unlike with perf inject, the\n"
-		"recording need not be made with -k 1.",
+		"--jit is for programs that write jitdumps (python3 -X perf_jit, kaa run --perf-jit, node --perf-prof). "
+		"Each function in a jitdump becomes an ELF image, jitted-<pid>-<index>.so, beside the jitdump. "
+		"The copy maps this image from the time when the function was compiled. "
+		"The jitdump must still exist. "
+		"Unlike perf inject, kaa does not need a recording made with -k 1.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa inject --jit -i perf.data -o perf.jit.data",
 		"kaa inject --jit --sampled-only -o perf.jit.data\t"
-		"where a program makes much code",
+		"write few images for a program that compiles much code",
 		"kaa inject --convert-callchain -o small.data\t"
-		"of a recording with --call-graph dwarf",
+		"unwind a recording with --call-graph dwarf",
 		NULL },
 	.settings_size = sizeof(struct inject_settings),
 	.set_defaults = set_defaults,

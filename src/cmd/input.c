@@ -65,7 +65,7 @@ static struct error *add_range(const char *option, const char *word,
 	if (errno || end == word || *end || from > to ||
 	    to - from >= LIST_MAX || ret->count > LIST_MAX)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is no number for --%s", word, option);
+				    "'%s' is not a number for --%s", word, option);
 	for (; from <= to; from++)
 		if (!vec_push(ret, from))
 			return error_no_memory();
@@ -125,7 +125,7 @@ static struct error *set_times_of(struct input *input,
 		return NULL;
 	if (!f->first_sample_time && !f->last_sample_time)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "the recording does not say when it began and ended; give --time in seconds");
+				    "the recording does not contain the times of its first and last sample; give --time in seconds");
 	return set_times(input, f->first_sample_time, f->last_sample_time);
 }
 
@@ -142,7 +142,7 @@ static struct error *check_cpus(const struct input *input,
 		if ((*event)->attr.sample_type & PERF_SAMPLE_CPU)
 			return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "the recording does not say on which CPU its samples were taken, as those of perf record --sample-cpu do; leave out --cpu");
+			    "the samples were recorded without their CPU (perf record --sample-cpu records it); leave out --cpu");
 }
 
 /* perf's cache of files by build-id. */
@@ -213,12 +213,12 @@ static struct error *check_owner(const struct input *input, const char *path,
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return error_os(errno, path, "cannot look at the file");
+		return error_os(errno, path, "cannot stat the file");
 	if (input->force || !S_ISREG(st.st_mode) || !st.st_uid ||
 	    st.st_uid == geteuid())
 		return NULL;
 	return error_create(ERROR_PERMISSION,
-			    "'%s' belongs neither to you nor to root; use -f to read it all the same",
+			    "'%s' belongs neither to you nor to root; use -f to read it anyway",
 			    path);
 }
 

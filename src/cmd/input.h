@@ -50,41 +50,43 @@ struct input {
 /* Rows of the option table of a command whose settings have `input`. */
 #define INPUT_FILE_OPTIONS(settings)                                         \
 	OPT_STRING('i', "input", settings, input.path, "<file>",             \
-		   "the recording; '-' is standard input"),                  \
+		   "read this recording (default: perf.data, or standard input if that is a pipe; '-': standard input)"),                  \
 	OPT_BOOL('f', "force", settings, input.force,                        \
-		 "read a file that another user owns, too")
+		 "read the recording even if another user owns it")
 #define INPUT_FILTER_OPTIONS(settings)                                       \
 	OPT_STRING(0, "pid", settings, input.pids, "<pid,...>",              \
-		   "samples of these processes only"),                       \
+		   "use only samples of these processes"),                       \
 	OPT_STRING(0, "tid", settings, input.tids, "<tid,...>",              \
-		   "samples of these threads only"),                         \
+		   "use only samples of these threads"),                         \
 	OPT_STRING('C', "cpu", settings, input.cpus, "<cpu,...>",            \
-		   "samples on these CPUs only (0,2-3)"),                    \
+		   "use only samples from these CPUs (0,2-3)"),                    \
 	OPT_STRING(0, "time", settings, input.time, "<from,to>",             \
-		   "samples between two times in seconds, either may be left out, or in parts of the recording: 10%/2, 0%-10%")
+		   "use only samples between two times in seconds; either may be left out. Or use a part of the recording: 10%/2 is the second tenth, 0%-10% the first")
 #define INPUT_NAME_OPTIONS(settings)                                         \
 	OPT_STRING(0, "symfs", settings, input.symfs, "<dir>",               \
 		   "look for files below this directory"),                   \
 	OPT_STRING(0, "kallsyms", settings, input.kallsyms, "<file>",        \
-		   "symbols of the kernel, instead of the running one's"),   \
+		   "read kernel symbols from this file instead of the running kernel"),   \
 	OPT_U64(0, "max-stack", settings, input.max_stack, "<n>",            \
-		"frames of a stack, from the leaf (0: all)"),                \
+		"show at most <n> frames of a stack, counted from the leaf (0: all)"),                \
 	OPT_BOOL(0, "demangle", settings, input.demangle,                    \
-		 "C++ and Rust names for people (the default)"),             \
+		 "demangle C++ and Rust names (default)"),             \
 	OPT_BOOL(0, "inline", settings, input.inlines,                       \
-		 "show inlined functions (the default of report)"),        \
+		 "show inlined functions (default in report)"),        \
 	OPT_BOOL(0, "like-perf", settings, input.like_perf,                  \
-		 "what perf 7.2 prints, its faults included"),               \
+		 "print what perf 7.2 prints, including its faults"),               \
 	OPT_COUNT('v', "verbose", settings, input.verbose,                   \
-		  "say more about what is missing")
+		  "print more about what is missing")
 
 /* A paragraph of the description: profile/symbol_word.h for users. */
-#define INPUT_FUNCTION_NAMES                                                   \
-	"A Python function has several names: dedupe, Orders.dedupe,\n"        \
-	"orders.Orders.dedupe, py::dedupe and dedupe:orders.py may all mean the\n" \
-	"same one. orders.py means every function of that file, orders.py:37\n" \
-	"the one that was sampled at that line. --like-perf knows whole names\n" \
-	"alone, such as py::Orders.dedupe:/srv/orders.py.\n"
+#define INPUT_FUNCTION_NAMES                                                 \
+	"A Python function has several names: dedupe, Orders.dedupe, "       \
+	"orders.Orders.dedupe, py::dedupe and dedupe:orders.py may all "     \
+	"mean the same function. "                                           \
+	"orders.py means every function of that file, and orders.py:37 the " \
+	"function that was sampled at that line. "                           \
+	"--like-perf knows only whole names, such as "                       \
+	"py::Orders.dedupe:/srv/orders.py.\n"
 
 void input_set_defaults(struct input *input);
 /*

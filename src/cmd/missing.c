@@ -23,7 +23,7 @@ static void report_stacks(const struct convert_stats *stats)
 {
 	note_count(stats->truncated, "stacks are truncated");
 	note_count(stats->not_aligned,
-		   "stacks have Python frames whose place is not known");
+		   "stacks have Python frames whose place among the native frames is not known");
 	note_count(stats->unreadable,
 		   "stacks lack Python frames that could not be read");
 	note_count(stats->unwound_incomplete,
@@ -56,12 +56,12 @@ void missing_damage_text(struct converter *converter, struct strbuf *out)
 
 	if (file->unfinished)
 		strbuf_puts(out,
-			    "the recording was not ended properly; what it has is shown\n");
-	put_count(out, stats.broken_chains, "call chains are damaged");
+			    "the recorder did not end normally, so the end of the recording is missing\n");
+	put_count(out, stats.broken_chains, "callchains are damaged");
 	put_count(out, stats.broken_stream,
-		  "records on Python code are damaged and left out");
+		  "damaged records of Python code were left out");
 	put_count(out, stats.dropped_tasks,
-		  "records on processes make no sense and are left out");
+		  "inconsistent records of processes were left out");
 	put_jitdumps(converter, stats.missing_jitdumps, out);
 }
 
@@ -87,10 +87,10 @@ void missing_report(struct converter *converter, bool all)
 
 	missing_report_damage(converter);
 	warn_count(file->truncated_bytes,
-		   "bytes at the end of the file are no whole record");
+		   "bytes at the end of the file are not a complete record");
 	warn_count(file->lost, "records were lost while recording");
 	warn_count(file->lost_samples, "samples were lost while recording");
-	warn_count(file->broken_records, "records are damaged and left out");
+	warn_count(file->broken_records, "damaged records were left out");
 	if (all)
 		report_stacks(&stats);
 }

@@ -184,7 +184,7 @@ static struct error *open_library(const char *own_root, int exe_fd,
 		located->fd = fcntl(exe_fd, F_DUPFD_CLOEXEC, 0);
 	if (located->fd < 0)
 		return error_create(ERROR_NOT_FOUND,
-				    "'%s', which the process runs, was replaced or is not reachable",
+				    "'%s' is the interpreter of the process, but the file was replaced or cannot be reached",
 				    facts->library);
 	return NULL;
 }
@@ -270,8 +270,8 @@ struct error *python_facts_of_process(const char *root, pid_t pid,
 		return error_create(
 			ERROR_PERMISSION,
 			geteuid() == 0 ?
-				"process %d may not be looked at, not even by root" :
-				"process %d belongs to another user: run under sudo",
+				"even root may not examine process %d" :
+				"process %d belongs to another user; run kaa under sudo",
 			(int)pid);
 	}
 	return error;

@@ -98,11 +98,11 @@ static struct error *parse_call_graph(void *settings,
 				    "branch records (lbr) are not supported; use fp, dwarf or unwind");
 	else if (arg && !(len == 6 && !strncmp(arg, "unwind", len)))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unknown way '%s'; it is fp, dwarf[,SIZE] or unwind[,SIZE]",
+				    "unknown call graph method '%s'; use unwind[,SIZE], dwarf[,SIZE] or fp",
 				    arg);
 	if (comma && s->callchain == CALLCHAIN_FP)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "frame pointers take no stack size");
+				    "fp takes no stack size");
 	return comma ? parse_stack_size(comma + 1, &s->stack_size) : NULL;
 }
 
@@ -115,7 +115,7 @@ static struct error *parse_positive(const char *text, uint64_t *ret)
 		return error;
 	if (!number)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is not above 0", text);
+				    "'%s' is not a positive number", text);
 	*ret = number;
 	return NULL;
 }
@@ -173,43 +173,43 @@ static struct error *parse_duration(void *settings,
 static const struct option record_options[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", struct record_settings, pids, "<pid>,...",
-		 "running processes"),
+		 "record these running processes"),
 	OPT_LIST('t', "tid", struct record_settings, tids, "<tid>,...",
-		 "running threads"),
+		 "record these running threads"),
 	OPT_BOOL('a', "all-cpus", struct record_settings, system_wide,
-		 "the whole system"),
+		 "record the whole system"),
 	OPT_STRING('C', "cpu", struct record_settings, cpus, "<cpu>,...",
-		   "only on these CPUs (0-3,5)"),
+		   "record only on these CPUs (0-3,5)"),
 	OPT_BOOL('i', "no-inherit", struct record_settings, no_inherit,
-		 "not the children of what is recorded"),
+		 "leave out new threads and child processes"),
 	OPT_U64('D', "delay", struct record_settings, delay, "<ms>",
-		"begin that many milliseconds after the start"),
+		"start sampling <ms> milliseconds after the start"),
 	OPT_CALL(0, "duration", parse_duration, "<seconds>",
-		 "with -p, -t or -a: end after that many seconds"),
+		 "with -p, -t or -a: end the recording after <seconds>"),
 	OPT_GROUP("When to sample"),
 	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",
-		 "the events; cycles if the machine has them, else cpu-clock"),
+		 "sample these events (default: cycles if the machine has them, else cpu-clock)"),
 	OPT_CALL('F', "freq", parse_frequency, "<n>|max",
-		 "samples a second"),
+		 "take <n> samples a second, or as many as the kernel allows (max)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
-		 "a sample every n events"),
+		 "take a sample every <n> events"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
-		   "clock of the times: monotonic, monotonic_raw, realtime, boottime, tai, or a number"),
+		   "take times from this clock: monotonic, monotonic_raw, realtime, boottime, tai, or a number"),
 	OPT_GROUP("Stacks"),
 	OPT_CALL('g', NULL, parse_call_graph, NULL,
-		 "record call chains (the default)"),
+		 "record callchains (default)"),
 	OPT_CALL(0, "call-graph", parse_call_graph, "unwind|dwarf|fp",
-		 "how: unwound while recording (the default), raw stack dumps, or frame pointers"),
+		 "choose how: unwind while recording (default), keep raw stacks for other tools (dwarf), or follow frame pointers (fp)"),
 	OPT_STRING(0, "python", struct record_settings, python,
 		   "auto|bpf|trampoline|none",
-		   "where Python frames come from"),
+		   "choose where Python frames come from (default: auto)"),
 	OPT_GROUP("Output"),
 	OPT_STRING('o', "output", struct record_settings, output, "<file>",
-		   "the file (perf.data)"),
+		   "write the recording to this file (default: perf.data)"),
 	OPT_BOOL('q', "quiet", struct record_settings, quiet,
-		 "print nothing but errors"),
+		 "print only errors"),
 	OPT_COUNT('v', "verbose", struct record_settings, verbose,
-		  "say more"),
+		  "print more"),
 	OPT_END(),
 };
 
@@ -273,7 +273,7 @@ static struct error *take_numbers(const char *text, const char *what,
 		if (end == p || number <= 0 || number > INT32_MAX ||
 		    (*end && *end != ','))
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is no %s", text, what);
+					    "'%s' is not a %s", text, what);
 		if (!vec_push(ret, (pid_t)number))
 			return error_no_memory();
 		p = *end ? end + 1 : end;
@@ -354,7 +354,7 @@ static struct error *take_cpus(struct setup *setup, const char *text)
 		if (end == p || first < 0 || last < first || last > 65535 ||
 		    (*end && *end != ','))
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is no list of CPUs", text);
+					    "'%s' is not a list of CPUs such as 0-3,5", text);
 		for (long cpu = first; cpu <= last; cpu++)
 			if (!vec_push(&setup->options.sampler.cpus, (int)cpu))
 				return error_no_memory();
@@ -377,7 +377,7 @@ static struct error *take_events(struct setup *setup,
 	if (error)
 		return error;
 	if (fell_back)
-		message_note("no hardware counters here: sampling cpu-clock");
+		message_note("this machine has no hardware counters, so kaa samples cpu-clock");
 	vec_for_each(choice, &setup->choices) {
 		struct sampler_event event = { .name = choice->name };
 
@@ -409,7 +409,7 @@ static struct error *take_frequency(struct setup *setup,
 	if (s->count) {
 		if (s->frequency)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "-c and -F exclude each other");
+					    "use either -c or -F, not both");
 		sampler->period = s->count;
 		return NULL;
 	}
@@ -463,7 +463,7 @@ static struct error *take_clock(struct setup *setup, const char *text)
 	if (error || number > CLOCK_TAI) {
 		error_destroy(error);
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unknown clock '%s'", text);
+				    "unknown clock '%s'; use monotonic, monotonic_raw, realtime, boottime, tai or a number", text);
 	}
 	setup->options.sampler.clockid = (int)number;
 	return NULL;
@@ -481,7 +481,7 @@ static struct error *take_python(struct setup *setup, const char *text)
 		setup->options.python = PYTHON_SOURCE_TRAMPOLINE;
 	else
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unknown Python source '%s'; it is auto, bpf, trampoline or none",
+				    "unknown Python source '%s'; use auto, bpf, trampoline or none",
 				    text);
 	return NULL;
 }
@@ -540,7 +540,7 @@ static struct error *check_command(const struct record_settings *s,
 	if (args->count || has_other_targets(s))
 		return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "nothing to record: name a command, or -p PID, -t TID, -a");
+			    "nothing to record: name a command, or use -p PID, -t TID or -a");
 }
 
 /* Before anything is said or done: a mistyped command is the likeliest fault. */
@@ -675,7 +675,7 @@ static struct error *drop_privileges(const struct invoker *invoker)
 	if (!err)
 		err = capabilities_keep(kept & have.permitted);
 	if (err)
-		return error_os(-err, NULL, "cannot give up root%s%s",
+		return error_os(-err, NULL, "cannot drop the privileges of root%s%s",
 				invoker->present ? " for user " : "",
 				invoker->present ? invoker->user : "");
 	return NULL;
@@ -716,14 +716,14 @@ static void print_summary(const struct setup *setup,
 			      s->truncated);
 	format_share(&text, s->unreadable, result->samples,
 		     "with unreadable Python frames");
-	format_share(&text, s->not_aligned, result->samples, "not aligned");
+	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	/* Those of a process's first moments are no news. */
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python: the machine is busy; give kaa a higher priority (nice -n -5)",
 			     s->unnoticed);
 	if (!result->samples)
-		message_note("no samples: the command used hardly any CPU time, or the event never happened");
+		message_note("no samples were taken: the command used hardly any CPU time, or the event did not occur");
 }
 
 /* Without BPF: what is there instead, what it costs, and why. */
@@ -733,11 +733,11 @@ static void say_trampolines(const struct setup *setup,
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (recorder_gives_trampolines(&setup->options))
-		strbuf_puts(&text, "Python source: trampolines: functions with the line of their def alone, and each Python call of the command takes longer");
+		strbuf_puts(&text, "Python source: trampolines: Python functions have only the line of their def, and each Python call takes longer");
 	else
-		strbuf_puts(&text, "Python source: trampolines, of programs that have them (kaa run --perf, python3 -X perf); no Python frames of others");
+		strbuf_puts(&text, "Python source: trampolines: only programs that were started with them (kaa run --perf, python3 -X perf) have Python frames");
 	if (no_walker) {
-		strbuf_puts(&text, "; without BPF, since ");
+		strbuf_puts(&text, "; BPF cannot be used: ");
 		error_format(no_walker, &text);
 	}
 	message_note("%s", text.data);
@@ -754,7 +754,7 @@ static void say_no_agent(const struct setup *setup)
 	error = run_find_agent(&path);
 	if (error) {
 		error_format(error, &text);
-		message_note("no trampolines for Pythons before 3.12: %s",
+		message_note("CPython before 3.12 gets no trampolines: %s",
 			     text.data);
 	}
 	error_destroy(error);
@@ -769,7 +769,7 @@ static void say_source(const struct recorder *recorder,
 		say_trampolines(setup, recorder_no_walker(recorder));
 		say_no_agent(setup);
 	} else if (verbose) {
-		message_note("Python source: %s, %u bytes of stack a sample",
+		message_note("Python source: %s; each sample copies up to %u bytes of stack",
 			     source == PYTHON_SOURCE_NONE ? "none" : "bpf",
 			     setup->options.sampler.stack_size);
 	}
@@ -778,7 +778,7 @@ static void say_source(const struct recorder *recorder,
 static void say_user_only(void)
 {
 	message_note(
-		"no kernel frames: kernel.perf_event_paranoid is %d; run under sudo, or 'sudo sysctl kernel.perf_event_paranoid=1'",
+		"the recording has no kernel frames, because kernel.perf_event_paranoid is %d; run kaa under sudo, or run 'sudo sysctl kernel.perf_event_paranoid=1' first",
 		perf_event_paranoid(""));
 }
 
@@ -906,30 +906,31 @@ const struct command command_record = {
 		},
 	.description =
 		"Samples a command, running processes or the whole system, and writes perf.data. "
-		"Call chains hold Python functions with their lines, native functions and kernel functions; "
-		"stock perf reads the file too.\n"
+		"Callchains hold Python functions with their lines, native functions and kernel functions. "
+		"Stock perf reads the file, too.\n"
 		"\n"
-		"Python frames are read by a BPF program at the event itself; nothing is added to the program. "
-		"That needs root, or CAP_BPF and CAP_PERFMON.\n"
+		"A BPF program reads the Python frames at each sample; the recorded program is not changed. "
+		"This needs root, or CAP_BPF and CAP_PERFMON.\n"
 		"\n"
-		"Under sudo or doas the command runs as the user who typed it, with the environment of that user's shell "
-		"(PATH, a virtual environment), and the file is theirs. Variables set on sudo's own command line win, as in "
-		"'sudo env PATH=... kaa record ...'; typed in a shell or script behind sudo ('sudo -i', 'sudo sh -c ...'), "
-		"the command gets that one's environment.\n"
+		"Under sudo or doas the command runs as the user who typed it, and that user owns the file. "
+		"The command has the environment of that user's shell, such as PATH and a virtual environment. "
+		"Variables set between sudo and kaa win, as in 'sudo env PATH=... kaa record ...'. "
+		"Behind 'sudo -i' or 'sudo sh -c ...' the command has the environment of that shell.\n"
 		"\n"
-		"A command that is a Python script without permission to be executed, as in 'kaa record orders.py', is run by the "
-		"Python of its first line, or else by python3.\n"
+		"A Python script that is not executable, as in 'kaa record orders.py', is run by the Python of its first line, "
+		"or else by python3.\n"
 		"\n"
-		"Without these rights (--python=auto, the default) the command's Pythons run with trampolines, "
-		"as under 'kaa run --perf': functions are named, with the line of their def alone, and each Python call takes "
-		"longer. Of running processes, those that were started so are named.",
+		"Without these rights (--python=auto, the default) kaa starts the command with trampolines, as 'kaa run --perf' does: "
+		"each Python function gets a small piece of machine code that perf can name. "
+		"Then a Python function has only the line of its def, and each Python call takes longer. "
+		"Running processes have Python names only if they were started with trampolines.",
 	.options = record_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =
 		(const char *const[]){
 			"sudo kaa record -F 999 -g python3 my_script.py",
-			"sudo kaa record -p 1234 --duration 10\ta running service, for ten seconds",
-			"sudo kaa record orders.py --fast\ta script, run by the Python of its first line or python3",
+			"sudo kaa record -p 1234 --duration 10\trecord a running process for ten seconds",
+			"sudo kaa record orders.py --fast\trecord a script; its first line, or else python3, runs it",
 			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
 			NULL,
 		},

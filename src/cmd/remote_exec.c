@@ -117,7 +117,7 @@ static struct error *find_runtime(struct remote_memory *memory, uint64_t *ret)
 		return NULL;
 	return error_create(
 		ERROR_UNSUPPORTED,
-		"process %d is no CPython 3.13 or later: only 3.14 and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
+		"process %d is not CPython 3.14 or later, and only those can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
 		(int)memory->pid, (int)memory->pid);
 }
 
@@ -136,7 +136,7 @@ static struct error *check_version(pid_t pid, const struct offsets_head *head)
 	if (minor < FIRST_MINOR)
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"process %d is CPython 3.%u: only 3.14 and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
+			"process %d is CPython 3.%u, and only 3.14 and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
 			(int)pid, minor, (int)pid);
 	if (minor > LAST_MINOR)
 		return error_create(ERROR_UNSUPPORTED,
@@ -172,7 +172,7 @@ static struct error *check_enabled(struct remote_memory *memory,
 		return error;
 	return error_create(
 		ERROR_UNSUPPORTED,
-		"process %d refuses: remote debugging was turned off when it was started (PYTHON_DISABLE_REMOTE_DEBUG, -X disable-remote-debug) or when its Python was built",
+		"process %d refuses remote debugging: it was turned off when the process was started (PYTHON_DISABLE_REMOTE_DEBUG, -X disable-remote-debug) or when its Python was built",
 		(int)memory->pid);
 }
 
@@ -188,7 +188,7 @@ static struct error *read_support(struct remote_memory *memory,
 	if (!error && !is_plausible(ret))
 		error = error_create(ERROR_UNSUPPORTED,
 				     "process %d: its CPython 0x%08" PRIx64
-				     " has another layout than its releases",
+				     " does not have the layout of a released version",
 				     (int)memory->pid, head->version);
 	return error;
 }
@@ -204,7 +204,7 @@ static struct error *find_thread(struct remote_memory *memory, uint64_t runtime,
 
 	if (!error && !interpreter)
 		error = error_create(ERROR_NOT_FOUND,
-				     "process %d: its Python is not running (yet or any more)",
+				     "the Python in process %d is not running: it has not started or has ended",
 				     (int)memory->pid);
 	if (!error)
 		error = check_enabled(memory, interpreter, support);
@@ -213,7 +213,7 @@ static struct error *find_thread(struct remote_memory *memory, uint64_t runtime,
 				 &thread);
 	if (!error && !thread)
 		error = error_create(ERROR_NOT_FOUND,
-				     "process %d: its Python has no main thread",
+				     "the Python in process %d has no main thread",
 				     (int)memory->pid);
 	if (!error)
 		*ret = thread;
@@ -284,7 +284,7 @@ static struct error *write_memory(struct remote_exec *remote, uint64_t address,
 	if (n == (ssize_t)size)
 		return NULL;
 	return error_os(n < 0 ? errno : EFAULT, NULL,
-			"memory of process %d cannot be written",
+			"cannot write to the memory of process %d",
 			(int)remote->memory.pid);
 }
 
@@ -297,7 +297,7 @@ struct error *remote_exec_ask(struct remote_exec *remote, const char *path)
 	struct error *error;
 
 	if (size > remote->script_size)
-		return error_create(ERROR_LIMIT, "'%s': path too long", path);
+		return error_create(ERROR_LIMIT, "the path '%s' is too long", path);
 	error = write_memory(remote, remote->script, path, size);
 	if (!error)
 		error = write_memory(remote, remote->pending, &pending,

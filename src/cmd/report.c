@@ -78,7 +78,7 @@ static struct error *parse_percent_limit(void *arg, const struct option *option,
 	value = negated ? 0 : strtod(text, &end);
 	if (!negated && (end == text || *end || !(value >= 0)))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is no percentage", text);
+				    "'%s' is not a percentage", text);
 	settings->options.percent_limit = value;
 	settings->options.callgraph.threshold = value;
 	return NULL;
@@ -112,7 +112,7 @@ static struct error *parse_percentage(void *arg, const struct option *option,
 	if (negated || settings->options.relative || !strcmp(text, "absolute"))
 		return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "percentages are 'relative' or 'absolute', not '%s'",
+			    "--percentage is 'relative' or 'absolute', not '%s'",
 			    text);
 }
 
@@ -140,7 +140,7 @@ static struct error *parse_quantum(void *arg, const struct option *option,
 		return NULL;
 	}
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "'%s' is no time such as 100ms",
+			    "'%s' is not a duration such as 100ms",
 			    negated ? "" : text);
 }
 
@@ -153,7 +153,7 @@ static struct error *parse_separator(void *arg, const struct option *option,
 	(void)option;
 	if (!negated && !strcmp(text, "."))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'.' cannot separate columns, since numbers have it");
+				    "'.' cannot separate columns, because numbers contain it");
 	settings->options.field_separator = negated ? NULL : text;
 	return NULL;
 }
@@ -321,11 +321,11 @@ static struct error *choose_form(struct report_settings *s)
 	if (s->tui && (s->stdio || wants_text(s)))
 		return error_create(
 			ERROR_INVALID_ARGUMENT,
-			"--tui does not go with --stdio, --header-only, --stats, --like-perf, -q, -t, -g flat nor -g folded");
+			"--tui cannot be used with --stdio, --header-only, --stats, --like-perf, -q, -t, -g flat or -g folded");
 	if (s->tui && !tui_possible())
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"--tui wants a terminal, on which the cursor can be moved, as standard input and output");
+			"--tui needs a terminal with cursor movement as standard input and output");
 	if (!s->stdio && !s->tui && !wants_text(s) && !s->options.header)
 		s->tui = tui_possible();
 	return NULL;
@@ -418,7 +418,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	(void)exit_code;
 	if (args->count)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "takes no argument, not even '%s'",
+				    "unexpected argument '%s'; name the recording with -i",
 				    args->values[0]);
 	error = prepare(settings);
 	if (!error)
@@ -468,26 +468,25 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct report_settings),
 	OPT_GROUP("Entries"),
 	OPT_CALL('s', "sort", parse_sort, "<key,...>",
-		 "what makes entries, and their order: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the usual"),
+		 "group samples by these keys and sort by them: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the default keys"),
 	OPT_CALL('F', "fields", parse_fields, "<key,...>",
-		 "columns, from left to right: keys, overhead, overhead_children, sample, period; +key adds to the usual"),
+		 "show these columns from left to right: sort keys, overhead, overhead_children, sample, period; +key adds to the default columns"),
 	OPT_BOOL(0, "children", struct report_settings, options.children,
-		 "add up callees in their callers (the default with call chains)"),
+		 "count the samples of callees for their callers, too (default with callchains)"),
 	OPT_STRING('p', "parent", struct report_settings, options.parent,
 		   "<regex>",
-		   "make separate entries for each function of the call chain that matches"),
+		   "group samples by the first function in their callchain that matches (sort key parent)"),
 	OPT_BOOL('x', "exclude-other", struct report_settings,
-		 options.exclude_other,
-		 "show only entries with such a parent"),
+		 options.exclude_other, "show only entries with such a function in their callchain"),
 	OPT_STRING(0, "ignore-callees", struct report_settings,
 		   options.ignore_callees, "<regex>",
-		   "count what matching functions call as if it was in them"),
+		   "count the samples of callees for these functions themselves, and leave the callees out"),
 	OPT_CALL(0, "time-quantum", parse_quantum, "<n>(s|ms|us|ns)",
-		 "how long a time of --sort time is (100ms)"),
+		 "set the length of a time slice for --sort time (default: 100ms)"),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
-		   "<name,...>", "show only threads with these names"),
+		   "<name,...>", "show only entries of threads with these names"),
 	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
-		   "show only what lies in these files"),
+		   "show only entries in these DSOs"),
 	OPT_STRING('S', "symbols", struct report_settings, symbols,
 		   "<symbol,...>",
 		   "show only these functions: by name, file.py or file.py:37"),
@@ -495,48 +494,48 @@ static const struct option options[] = {
 		 options.hide_unresolved, "show only functions with a name"),
 	OPT_STRING(0, "symbol-filter", struct report_settings,
 		   options.symbol_filter, "<text>",
-		   "show only functions whose name contains the text"),
+		   "show only functions whose name contains this text"),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
-		 "leave out entries, and branches of call graphs, below this"),
+		 "leave out entries and branches of call graphs below this percentage"),
 	OPT_CALL(0, "percentage", parse_percentage, "<relative|absolute>",
-		 "percentages of what filters leave, or of all (the default)"),
+		 "compute percentages of the samples that filters leave (relative) or of all samples (absolute, default)"),
 	OPT_GROUP("Output"),
 	OPT_BOOL(0, "stdio", struct report_settings, stdio,
-		 "text on standard output"),
+		 "print text to standard output (default if that is no terminal)"),
 	OPT_BOOL(0, "tui", struct report_settings, tui,
-		 "open, zoom and annotate on the terminal (the default there)"),
+		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,
-		 "entries alone, without headers and notes"),
+		 "print only entries, without headers and notes"),
 	OPT_BOOL('n', "show-nr-samples", struct report_settings,
 		 options.samples, "show the number of samples"),
 	OPT_BOOL(0, "show-total-period", struct report_settings,
 		 options.period, "show the sum of the periods"),
 	OPT_CALL('g', "call-graph", parse_callgraph,
 		 "<graph,0.5,caller,function,percent>",
-		 "how to show call graphs: type, threshold, print limit, order, sort key, value",
+		 "choose how call graphs are shown: type, threshold, print limit, order, sort key, value",
 		 .flags = OPTION_ARG_UNLESS_LAST),
 	OPT_CALL('G', "inverted", parse_inverted, "<as -g>",
-		 "call graphs from the outermost caller down",
+		 "show call graphs from the outermost caller down",
 		 .flags = OPTION_ARG_UNLESS_LAST),
 	OPT_CALL(0, "group", parse_group, NULL,
-		 "one table for events that were recorded as a group (the default), or else for all"),
+		 "show the events of a group in one table (default); without recorded groups, show all events in one"),
 	OPT_BOOL(0, "interpreter-frames", struct report_settings,
 		 options.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
 	OPT_CALL('t', "field-separator", parse_separator, "<text>",
-		 "put this between columns, instead of aligning them"),
+		 "put this text between columns instead of aligning them"),
 	OPT_CALL('w', "column-widths", parse_widths, "<width,...>",
-		 "widths of the columns, from left to right (0: as needed)"),
+		 "set the widths of the columns from left to right (0: as needed)"),
 	OPT_BOOL(0, "full-source-path", struct report_settings,
-		 options.full_source_path, "source files with their folders"),
+		 options.full_source_path, "show source files with their directories"),
 	OPT_BOOL(0, "header", struct report_settings, options.header,
-		 "show what the file says of the recording first"),
+		 "print information about the recording first"),
 	OPT_BOOL(0, "header-only", struct report_settings, header_only,
-		 "show that alone"),
+		 "print only that information"),
 	OPT_BOOL(0, "stats", struct report_settings, stats,
-		 "count the records by type instead"),
+		 "print the number of records of each type instead"),
 	OPT_BOOL(0, "tasks", struct report_settings, tasks,
-		 "show the threads, each below the one that started it, instead"),
+		 "print the threads instead, each below the thread that started it"),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct report_settings),
 	OPT_END(),
@@ -544,23 +543,23 @@ static const struct option options[] = {
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "show where the time of a recording went",
+	.summary = "show where the time in a recording went",
 	.usage = (const char *const[]){ "[<options>]", NULL },
 	.description =
-		"Shows the functions of a recording by weight, each with its call\n"
-		"graph. Python functions are entries like all others; the frames of\n"
-		"the interpreter that runs them are folded into them.\n"
+		"Shows the functions of a recording, heaviest first, each with its call graph. "
+		"Python functions are entries like all others. "
+		"The interpreter's own frames are folded into the Python functions that they run.\n"
 		"\n"
-		"On a terminal the report can be opened, searched, zoomed into and\n"
-		"annotated; h shows the keys. Elsewhere, and with --stdio, it is text\n"
-		"in the layout of perf report --stdio.\n"
+		"On a terminal you can browse the report: open entries, search, zoom and annotate. "
+		"Press h to see the keys. "
+		"Elsewhere, and with --stdio, the report is text in the layout of perf report --stdio.\n"
 		"\n" INPUT_FUNCTION_NAMES
 		"-S, --symbol-filter, -p and --ignore-callees take all of these.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa report -n -g",
-		"kaa report --no-children -g callee\twho called what is hot",
-		"kaa report -g caller,srcline --sort symbol,srcline\tby line",
+		"kaa report --no-children -g callee\tshow who called the hottest functions",
+		"kaa report -g caller,srcline --sort symbol,srcline\tsplit functions by line",
 		NULL },
 	.settings_size = sizeof(struct report_settings),
 	.set_defaults = set_defaults,

@@ -40,7 +40,7 @@ static struct error *choose(struct run_settings *s, const char *backend,
 	}
 	if (s->backend && strcmp(s->backend, backend) != 0)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--perf, --perf-jit and --perf-elf exclude each other");
+				    "use only one of --perf, --perf-jit and --perf-elf");
 	s->backend = backend;
 	return NULL;
 }
@@ -72,23 +72,23 @@ static struct error *parse_perf_elf(void *settings, const struct option *option,
 static const struct option run_options[] = {
 	OPT_GROUP("How functions are named"),
 	OPT_CALL(0, "perf", parse_perf, NULL,
-		 "a perf map, /tmp/perf-<pid>.map (the default); 'perf record -g' needs a Python with frame pointers"),
+		 "write a perf map, /tmp/perf-<pid>.map (default); 'perf record -g' needs a Python with frame pointers"),
 	OPT_CALL(0, "perf-jit", parse_perf_jit, NULL,
-		 "a jitdump, /tmp/jit-<pid>.dump, for perf inject --jit; unwinds without frame pointers"),
+		 "write a jitdump, /tmp/jit-<pid>.dump, for perf inject --jit; it needs no frame pointers"),
 	OPT_CALL(0, "perf-elf", parse_perf_elf, NULL,
-		 "an ELF image that perf reads by itself; unwinds without frame pointers"),
+		 "write an ELF image, which perf reads directly; it needs no frame pointers"),
 	OPT_BOOL(0, "always", struct run_settings, always,
-		 "use kaa's trampolines also where the interpreter has its own"),
+		 "use kaa's trampolines even if the interpreter has its own"),
 	OPT_GROUP("Files"),
 	OPT_STRING(0, "dir", struct run_settings, dir, "<dir>",
-		   "where they go (/tmp; perf looks for perf maps only there); with --always"),
+		   "write the files to this directory instead of /tmp; implies --always. perf looks for perf maps in /tmp only"),
 	OPT_BOOL(0, "keep", struct run_settings, keep,
-		 "leave them when the program ends (the default); --no-keep removes them, with --always"),
+		 "keep the files when the program ends (default); --no-keep removes them and implies --always"),
 	OPT_GROUP("Output"),
 	OPT_COUNT('v', "verbose", struct run_settings, verbose,
-		  "say what is run, and with what"),
+		  "print the command and the agent that is loaded into it"),
 	OPT_BOOL('q', "quiet", struct run_settings, quiet,
-		 "do not say that 'perf record -g' needs frame pointers, which this Python lacks"),
+		 "do not warn that 'perf record -g' needs frame pointers, which this Python lacks"),
 	OPT_END(),
 };
 
@@ -108,12 +108,12 @@ static struct error *own_folder(char *buf, size_t size)
 	char *slash;
 
 	if (n < 0)
-		return error_os(errno, "/proc/self/exe", "cannot find kaa's own file");
+		return error_os(errno, "/proc/self/exe", "cannot find the executable of kaa");
 	buf[n] = '\0';
 	slash = strrchr(buf, '/');
 	if (!slash)
 		return error_create(ERROR_NOT_FOUND,
-				    "kaa's own file has no path: '%s'", buf);
+				    "the executable of kaa has no usable path: '%s'", buf);
 	*slash = '\0';
 	return NULL;
 }
@@ -154,7 +154,7 @@ struct error *run_find_agent(struct strbuf *ret)
 	if (!error && strpbrk(ret->data, " :$"))
 		error = error_create(
 			ERROR_UNSUPPORTED,
-			"'%s': a path with a blank, ':' or '$' cannot be preloaded; install kaa elsewhere",
+			"'%s' cannot be preloaded, because its path contains a blank, ':' or '$'; install kaa elsewhere",
 			ret->data);
 	return error;
 }
@@ -167,19 +167,19 @@ static const char *refusal(enum agent_program_kind kind)
 	case AGENT_PROGRAM_UNREADABLE:
 		return "cannot be read, so kaa cannot tell whether it is a Python";
 	case AGENT_PROGRAM_NO_ELF:
-		return "is no program, and no script that begins with '#!'";
+		return "is neither a program nor a script that begins with '#!'";
 	case AGENT_PROGRAM_FOREIGN:
-		return "is made for another kind of processor than kaa";
+		return "is built for another processor architecture than kaa";
 	case AGENT_PROGRAM_STATIC:
 		return "is linked statically, so the agent cannot be loaded into it";
 	case AGENT_PROGRAM_OTHER_LIBC:
 		return "uses another C library than kaa's agent";
 	case AGENT_PROGRAM_PRIVILEGED:
-		return "runs with other rights (setuid, setgid or file capabilities), and the agent is not loaded into such programs; put kaa behind it, as in 'sudo kaa run python3 ...'";
+		return "changes its privileges (setuid, setgid or file capabilities), so the agent cannot be loaded into it; put kaa after it, as in 'sudo kaa run python3 ...'";
 	case AGENT_PROGRAM_SANITIZER:
-		return "is built with a sanitizer, which nothing may be loaded in front of";
+		return "is built with a sanitizer, which must be loaded before all other libraries";
 	default:
-		return "is no Python, and no shell or launcher that kaa knows to start one; name the interpreter itself, as in 'kaa run python3 ...'";
+		return "is not a Python, nor a shell or launcher known to start one; name the interpreter itself, as in 'kaa run python3 ...'";
 	}
 }
 
@@ -284,7 +284,7 @@ static struct error *become(const char *path, char *const words[],
 	if (environment.list == environ)
 		return error_create(
 			ERROR_LIMIT,
-			"the agent cannot be added to LD_PRELOAD: it is too long, or has it already");
+			"cannot add the agent to LD_PRELOAD, which is too long or already contains it");
 	execve(path, words, environment.list);
 	errnum = errno;
 	hand_on_environment_deinit(&environment);
@@ -348,7 +348,7 @@ static struct error *run_found(struct run_settings *s,
 	if (error)
 		return error;
 	if (!hand_on_set_library(&hand_on, agent.data))
-		return error_create(ERROR_LIMIT, "'%s': path too long",
+		return error_create(ERROR_LIMIT, "the path '%s' is too long",
 				    agent.data);
 	return run_program(s, &words, command->file, &hand_on, exit_code);
 }
@@ -377,23 +377,24 @@ static struct error *run(void *settings, const struct arguments *args,
 
 const struct command command_run = {
 	.name = "run",
-	.summary = "run a program with Python functions visible to perf",
+	.summary = "run a program and give its Python functions names in perf",
 	.usage =
 		(const char *const[]){
 			"[<options>] [--] <command> [<arguments>]",
 			NULL,
 		},
 	.description =
-		"Becomes the command, with the same process id, and tells profilers what its Python functions are "
-		"called: perf, samply and any other reader of perf maps, jitdumps or symbol tables shows "
-		"py::<function>:<file>. It needs no root, and works for CPython 3.6 to 3.15.\n"
+		"Runs the command in place of kaa, with the same process id, and tells profilers the names of its Python functions. "
+		"All tools that read perf maps, jitdumps or symbol tables, such as perf and samply, then show py::<function>:<file>. "
+		"It needs no root and works for CPython 3.6 to 3.15.\n"
 		"\n"
-		"The command is a Python, a script that one runs (orders.py need not be executable), or a shell or launcher "
-		"(env, timeout, make, the scripts of pyenv and the like). All Pythons that are started below it are "
-		"covered too; other programs run as ever, and no program sees a changed environment. "
-		"Interpreters that have such support themselves, 3.12 and later, use that.\n"
+		"The command is a Python, a Python script (it need not be executable), or a shell or launcher such as env, "
+		"timeout, make or a script of pyenv. "
+		"All Pythons that it starts are covered, too. "
+		"Other programs run as usual, and no program sees a changed environment. "
+		"CPython 3.12 and later use their own support.\n"
 		"\n"
-		"This costs time at each Python call, and each call takes C stack.",
+		"Each Python call takes more time and more C stack.",
 	.options = run_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =

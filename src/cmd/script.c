@@ -63,7 +63,7 @@ static struct error *prepare(struct script_settings *s)
 
 	if (p->from_first && p->from_last)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--reltime and --deltatime exclude each other");
+				    "use either --reltime or --deltatime, not both");
 	s->input.relative_time = p->from_first;
 	error = parse_fields(s);
 	if (!error)
@@ -125,7 +125,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	(void)exit_code;
 	if (args->count)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "takes no argument, not even '%s'",
+				    "unexpected argument '%s'; name the recording with -i",
 				    args->values[0]);
 	error = prepare(settings);
 	if (!error)
@@ -165,71 +165,70 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct script_settings),
 	OPT_GROUP("Samples"),
 	OPT_STRING('c', "comms", struct script_settings, input.comms,
-		   "<name,...>", "show only samples of threads with these names"),
+		   "<name,...>", "use only samples of threads with these names"),
 	INPUT_FILTER_OPTIONS(struct script_settings),
 	OPT_STRING('S', "symbols", struct script_settings, symbols,
 		   "<symbol,...>",
-		   "show only samples that hit these functions (by name, file.py or file.py:37) or addresses"),
+		   "print only samples that hit these functions (by name, file.py or file.py:37) or addresses"),
 	OPT_U64(0, "addr-range", struct script_settings,
 		printer.filter.address_range, "<n>",
-		"with -S: addresses up to n bytes behind, too"),
+		"include up to <n> bytes after each address given with -S"),
 	OPT_STRING(0, "dsos", struct script_settings, dsos, "<dso,...>",
-		   "show only samples that hit these files"),
+		   "print only samples that hit these DSOs"),
 	OPT_STRING(0, "switch-on", struct script_settings, printer.filter.on,
-		   "<event>", "samples after one of this event only"),
+		   "<event>", "print samples only after a sample of this event"),
 	OPT_STRING(0, "switch-off", struct script_settings,
 		   printer.filter.off, "<event>",
-		   "no samples after one of this event"),
+		   "print no samples after a sample of this event"),
 	OPT_BOOL(0, "show-on-off-events", struct script_settings,
 		 printer.filter.show_switches,
-		 "the samples that switch on and off, too"),
+		 "print the samples that switch on and off, too"),
 	OPT_GROUP("Output"),
 	OPT_LIST('F', "fields", struct script_settings, fields,
 		 "<field,...>",
-		 "what to print: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, symoff, srcline, period and others (docs/script.md); +field and -field change the usual ones; sw:, hw:, trace: or raw: in front, of these events alone"),
+		 "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, symoff, srcline, period and others (docs/script.md). +field and -field change the default. sw:, hw:, trace: or raw: in front limits them to such events"),
 	OPT_BOOL('G', "hide-call-graph", struct script_settings,
-		 printer.fields.no_chains, "the place hit, not its callers"),
+		 printer.fields.no_chains, "print the address hit, without its callers"),
 	OPT_STRING(0, "stop-bt", struct script_settings, stops,
-		   "<symbol,...>",
-		   "end stacks at these functions"),
+		   "<symbol,...>", "end callchains at these functions"),
 	OPT_BOOL(0, "ns", struct script_settings, printer.ns,
-		 "times in nanoseconds"),
+		 "print times in nanoseconds"),
 	OPT_BOOL(0, "reltime", struct script_settings, printer.from_first,
-		 "times since the first sample"),
+		 "print times since the first sample"),
 	OPT_BOOL(0, "deltatime", struct script_settings, printer.from_last,
-		 "times since the sample before"),
+		 "print times since the previous sample"),
 	OPT_BOOL('L', "Latency", struct script_settings, printer.latency,
-		 "names cut to eight characters, CPUs without brackets"),
+		 "cut names to eight characters and print CPUs without brackets"),
 	OPT_BOOL(0, "full-source-path", struct script_settings,
-		 printer.full_path, "source files with their folders"),
+		 printer.full_path, "show source files with their directories"),
 	OPT_BOOL(0, "header", struct script_settings, header,
-		 "show what the file says of the recording first"),
+		 "print information about the recording first"),
 	OPT_BOOL(0, "header-only", struct script_settings, header_only,
-		 "show that alone"),
+		 "print only that information"),
 	OPT_BOOL(0, "per-event-dump", struct script_settings, per_event,
 		 "write a file <input>.<event>.dump for each event instead"),
-	OPT_GROUP("Records that are no samples, if recorded"),
+	OPT_GROUP("Records other than samples, if they were recorded"),
 	OPT_BOOL(0, "show-task-events", struct script_settings,
-		 printer.shown.tasks, "new names, forks and exits of threads"),
+		 printer.shown.tasks, "print new names, forks and exits of threads"),
 	OPT_BOOL(0, "show-mmap-events", struct script_settings,
-		 printer.shown.mmaps, "mappings of files"),
+		 printer.shown.mmaps, "print mappings of files"),
 	OPT_BOOL(0, "show-lost-events", struct script_settings,
-		 printer.shown.lost, "how many were lost"),
+		 printer.shown.lost, "print how many records were lost"),
 	OPT_BOOL(0, "show-switch-events", struct script_settings,
-		 printer.shown.switches, "context switches"),
+		 printer.shown.switches, "print context switches"),
 	OPT_BOOL(0, "show-namespace-events", struct script_settings,
-		 printer.shown.namespaces, "namespaces"),
+		 printer.shown.namespaces, "print namespaces"),
 	OPT_BOOL(0, "show-cgroup-events", struct script_settings,
-		 printer.shown.cgroups, "control groups"),
+		 printer.shown.cgroups, "print control groups"),
 	OPT_BOOL(0, "show-bpf-events", struct script_settings,
-		 printer.shown.bpf, "BPF programs and their symbols"),
+		 printer.shown.bpf, "print BPF programs and their symbols"),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct script_settings),
 	OPT_BOOL(0, "demangle-kernel", struct script_settings, demangle_kernel,
-		 "as perf takes it; kaa makes no difference",
+		 "accept the option as perf does; it changes nothing in kaa",
 		 .flags = OPTION_HIDDEN),
 	OPT_STRING(0, "addr2line", struct script_settings, addr2line, "<path>",
-		   "as perf takes it; kaa needs none",
+		   "accept the option as perf does; kaa needs no addr2line",
 		   .flags = OPTION_HIDDEN),
 	OPT_END(),
 };
@@ -239,17 +238,17 @@ const struct command command_script = {
 	.summary = "print every sample of a recording",
 	.usage = (const char *const[]){ "[<options>]", NULL },
 	.description =
-		"Prints the samples in time order, each with its call chain, in the\n"
-		"layout of perf script, which FlameGraph, inferno and the Firefox\n"
-		"Profiler read. A return address is named by the call before it, and\n"
-		"a chain of frame pointers ends where the stack does.\n"
+		"Prints the samples in time order, each with its callchain, in the layout of perf script. "
+		"FlameGraph, inferno and the Firefox Profiler read it.\n"
+		"\n"
+		"Unlike perf, kaa names a return address after the call before it, and ends a callchain from frame pointers where the stack ends.\n"
 		"\n" INPUT_FUNCTION_NAMES
 		"-S and --stop-bt take all of these.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa script",
 		"kaa script -i perf.data --comms python3 -F +srcline\t"
-		"with the lines of Python frames",
+		"print the lines of functions, too",
 		"kaa script -F comm,tid,time,event,ip,sym,dso --time 10%/2",
 		"kaa script | stackcollapse-perf.pl | flamegraph.pl > out.svg",
 		NULL },

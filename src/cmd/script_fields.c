@@ -151,7 +151,7 @@ static struct error *unknown_field(const char *word)
 	for (size_t i = 0; i < NAMES; i++)
 		strbuf_printf(&all, "%s%s", i ? "," : "", field_names[i].name);
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "-F: there is no field '%s'; fields are %s", word,
+			    "-F: unknown field '%s'; fields are %s", word,
 			    all.data);
 }
 
@@ -177,7 +177,7 @@ static struct error *find_kind(const char *word, size_t n, int *ret)
 		}
 	}
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "-F: '%.*s' is no kind of events; there are hw, sw, trace, raw, break and synth",
+			    "-F: '%.*s' is not a kind of event; use hw, sw, trace, raw, break or synth",
 			    (int)n, word);
 }
 
@@ -290,7 +290,7 @@ struct error *script_fields_parse(struct script_fields *fields,
 		error = find_kind(text, (size_t)(colon - text), &kind);
 	else if (!*text)
 		error = error_create(ERROR_INVALID_ARGUMENT,
-				     "-F: no field at all leaves nothing to print");
+				     "-F: without a field there is nothing to print");
 	if (error)
 		return error;
 	if (!has_changes(fields, list))

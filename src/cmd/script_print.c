@@ -352,7 +352,7 @@ static struct error *open_trace(struct script_printer *p)
 		return NULL;
 	p->trace_tried = true;
 	if (!f->tracing_data.count) {
-		message_warn("the recording has no formats of its tracepoints, so their fields are not shown");
+		message_warn("the recording lacks the formats of its tracepoints, so their fields are not printed");
 		return NULL;
 	}
 	return script_trace_start(f->tracing_data.data, f->tracing_data.count,
@@ -597,7 +597,7 @@ static struct error *check_cpus(const struct script_printer *p,
 		    !converter_is_stream(*event))
 			return error_create(
 				ERROR_INVALID_ARGUMENT,
-				"the recording does not say on which CPU the samples of '%s' were taken; leave out --cpu",
+				"the samples of '%s' were recorded without their CPU; leave out --cpu",
 				(*event)->name);
 	return NULL;
 }

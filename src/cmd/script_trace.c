@@ -288,7 +288,7 @@ struct error *script_trace_print(struct script_trace *trace, uint64_t id,
 	    write_all(trace->socket, raw, size) && take_answer(trace, out))
 		return NULL;
 	return error_create(ERROR_FORMAT,
-			    "the recording's formats of tracepoints are damaged: their fields are not shown");
+			    "the tracepoint formats in the recording are damaged, so the fields are not printed");
 }
 
 void script_trace_end(struct script_trace *trace)

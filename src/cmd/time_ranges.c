@@ -36,7 +36,7 @@ static struct error *parse_seconds(const char *text, size_t n, uint64_t *ret)
 		if (text[i] < '0' || text[i] > '9' || decimals >= 9 ||
 		    value > UINT64_MAX / 100)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%.*s' is no time in seconds",
+					    "'%.*s' is not a time in seconds",
 					    (int)n, text);
 		value = value * 10 + (uint64_t)(text[i] - '0');
 		decimals += decimals >= 0;
@@ -44,7 +44,7 @@ static struct error *parse_seconds(const char *text, size_t n, uint64_t *ret)
 	for (decimals = decimals < 0 ? 0 : decimals; decimals < 9; decimals++) {
 		if (value > UINT64_MAX / 10)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%.*s' is too late", (int)n, text);
+					    "the time '%.*s' is too large", (int)n, text);
 		value *= 10;
 	}
 	if (n)
@@ -61,7 +61,7 @@ static struct error *parse_span(const char **text, struct convert_time *ret)
 
 	if (word[from] != ',')
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--time wants <from>,<to> in seconds, or parts as 10%%/2 or 0%%-10%%, not '%s'",
+				    "--time takes <from>,<to> in seconds, or a part such as 10%%/2 or 0%%-10%%, not '%s'",
 				    word);
 	error = parse_seconds(word, from, &ret->from);
 	if (!error)
@@ -87,7 +87,7 @@ static struct error *parse_spans(const char *text, struct time_ranges *ret)
 		    (ret->count && last.to >= span.from) ||
 		    (ret->count && !last.to))
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "the ranges of --time have to follow one another");
+					    "the ranges of --time must be in order and must not overlap");
 		last = span;
 		error = add(ret, &span);
 	} while (!error && text[strspn(text, " ")]);
@@ -157,7 +157,7 @@ static struct error *parse_parts(char *text, uint64_t first, uint64_t last,
 
 		if (!parse_part(word, &from, &to) || from < 0 || to > 1)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is no part of a recording, as 10%%/2 or 0%%-10%% are",
+					    "'%s' is not a part of a recording such as 10%%/2 or 0%%-10%%",
 					    word);
 		part = part_of(first, last, from, to);
 		error = add(ret, &part);

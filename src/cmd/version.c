@@ -10,7 +10,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	(void)exit_code;
 	if (args->count > 0)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "takes no argument, not even '%s'",
+				    "unexpected argument '%s'",
 				    args->values[0]);
 	printf("kaa version " KAA_VERSION "\n");
 	return NULL;

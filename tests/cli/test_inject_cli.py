@@ -40,7 +40,7 @@ def test_verbose_counts(kaa, recording, tmp_path):
 
 def test_no_mark_of_a_jitdump(kaa, recording, tmp_path):
     result = kaa("inject", "--jit", "-i", recording, "-o", tmp_path / "copy")
-    assert result.stderr == "kaa inject: warning: the recording has no mark of a jitdump: nothing was added\n"
+    assert result.stderr == "kaa inject: warning: the recording names no jitdump, so nothing was added\n"
 
 
 def test_pythons_image(kaa, recording, tmp_path):
@@ -81,11 +81,11 @@ def test_each_recording_keeps_its_image(kaa, recording, tmp_path):
     (["--strip"], "--itrace"),
     (["-s"], "perf inject --sched-stat"),
     (["--buildid-all"], "--build-ids"),
-    (["--guestmount", "/"], "guests"),
+    (["--guestmount", "/"], "virtual machines"),
     (["--no-such-option"], "unknown option"),
-    (["--sampled-only", "-o", "x"], "belongs to --jit"),
+    (["--sampled-only", "-o", "x"], "--sampled-only needs --jit"),
     (["--python"], "name a file with -o"),
-    (["word"], "takes no argument"),
+    (["word"], "unexpected argument 'word'"),
 ])
 def test_what_makes_no_sense(kaa, recording, tmp_path, words, text):
     result = kaa("inject", "-i", recording, *words, status=129, cwd=tmp_path)

@@ -29,14 +29,14 @@ def fails(kaa, tmp_path, *words, status, **options):
     result = kaa("record", *words, status=status, cwd=tmp_path, **options)
     assert sorted(tmp_path.iterdir()) == before
     assert not result.stdout
-    lines = [line for line in result.stderr.splitlines() if not line.endswith("sampling cpu-clock")]
+    lines = [line for line in result.stderr.splitlines() if not line.endswith("samples cpu-clock")]
     assert len(lines) == 1, result
     assert lines[0].startswith("kaa record: ")
     return lines[0]
 
 
 def test_nothing_to_record(kaa, tmp_path):
-    assert "name a command, or -p PID" in fails(kaa, tmp_path, status=USAGE)
+    assert "name a command, or use -p PID" in fails(kaa, tmp_path, status=USAGE)
 
 
 @pytest.mark.parametrize("words", [["no-such-command"], [""], ["./no-such-command"], ["/nowhere/at/all"]])
@@ -200,7 +200,7 @@ def test_outputs_that_cannot_be(kaa, recording, tmp_path):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["-F", "0"], "not above 0"), (["-c", "0"], "not above 0"), (["-c", "-5"], "not a number"),
+    (["-F", "0"], "not a positive number"), (["-c", "0"], "not a positive number"), (["-c", "-5"], "not a number"),
     (["-F", "often"], "not a number"), (["-D", "soon"], "not a number"),
     (["--duration", "long"], "'long' is no number of seconds, such as 10 or 2.5"), (["--duration", "0"], "no number of seconds"),
     (["--duration", "-1"], "no number of seconds"), (["--duration", "nan"], "no number of seconds"),
@@ -214,9 +214,9 @@ def test_options_that_make_no_sense(kaa, tmp_path, words, said):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "exclude each other"),
-    (["-C", "x"], "'x' is no list of CPUs"), (["-C", "1-"], "no list"), (["-k", "sundial"], "unknown clock 'sundial'"),
-    (["--python", "magic"], "auto, bpf, trampoline or none"), (["-p", "abc"], "'abc' is no pid"), (["-t", "-3"], "no tid"),
+    (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "either -c or -F"),
+    (["-C", "x"], "'x' is not a list of CPUs"), (["-C", "1-"], "not a list of CPUs"), (["-k", "sundial"], "unknown clock 'sundial'"),
+    (["--python", "magic"], "auto, bpf, trampoline or none"), (["-p", "abc"], "'abc' is not a pid"), (["-t", "-3"], "'-3' is not a tid"),
     (["-e", "cpu-clok"], "did you mean 'cpu-clock'?"), (["-e", "page-fault"], "page-faults"),
     (["-e", "cpu-clock:q"], "cpu-clock:q"),
 ])

@@ -221,7 +221,7 @@ def test_nothing_to_run(kaa):
 
 def test_backends_exclude_each_other(kaa, command):
     result = kaa("run", "--perf", "--perf-jit", command, status=USAGE)
-    assert "exclude each other" in result.stderr
+    assert "only one of --perf, --perf-jit and --perf-elf" in result.stderr
 
 
 def test_commands_that_are_not_there(kaa, tmp_path):
@@ -237,11 +237,11 @@ def test_script_without_its_interpreter(kaa, tmp_path):
 
 
 def test_no_python(kaa, tmp_path):
-    assert "'cat' is no Python" in fails(kaa, "cat")
+    assert "'cat' is not a Python" in fails(kaa, "cat")
     text = executable(tmp_path / "text", "print(1)\n")
-    assert "no script that begins with '#!'" in fails(kaa, text)
+    assert "nor a script that begins with '#!'" in fails(kaa, text)
     script = executable(tmp_path / "script", "#!/usr/bin/awk -f\n")
-    assert "is a script of '/usr/bin/awk', which is no Python" in fails(kaa, script)
+    assert "is a script of '/usr/bin/awk', which is not a Python" in fails(kaa, script)
 
 
 def test_scripts_in_a_ring_end(kaa, tmp_path):
@@ -254,7 +254,7 @@ def test_setuid_program(kaa, tmp_path):
     path = tmp_path / "sudo"
     shutil.copy("/bin/true", path)
     path.chmod(0o4755)
-    assert "put kaa behind it" in fails(kaa, path)
+    assert "put kaa after it" in fails(kaa, path)
 
 
 def test_static_program(kaa, tmp_path):

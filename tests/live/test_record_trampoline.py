@@ -270,7 +270,7 @@ def test_running_process(place, some_python):
             for pid in pids.read_text().split() if pids.exists() else []:
                 if int(pid) != service.pid:
                     os.kill(int(pid), signal.SIGKILL)
-    assert "trampolines, of programs that have them" in result.stderr
+    assert "only programs that were started with them" in result.stderr
     samples = place.samples(some_python)
     for pid in both:
         own = [sample for sample in samples if sample.tid == int(pid)]
@@ -283,7 +283,7 @@ def test_auto(place, newest_python, scripts):
     """Without the right to BPF trampolines are taken, and the line says why, and what they cost."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     result = place.record(newest_python, ["PYTHON", script, "8000000"], "-F", "999")
-    assert re.search(r"Python source: trampolines: .* takes longer; without BPF, since .*sudo", result.stderr), result
+    assert re.search(r"Python source: trampolines: .* takes longer; BPF cannot be used: .*sudo", result.stderr), result
     samples = from_first_to_last(place.samples(newest_python), "foo")
     assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
 

@@ -52,7 +52,7 @@ def remarks(result, may_be_late=False):
     """What kaa said, without what every recording here says; may_be_late: and without that it noticed a Python late, as
     on a machine that others use it may, if the Python begins while kaa records."""
     return [line for line in result.stderr.splitlines()
-            if not line.endswith("sampling cpu-clock") and not line.startswith("kaa record: wrote ")
+            if not line.endswith("samples cpu-clock") and not line.startswith("kaa record: wrote ")
             and not (may_be_late and " samples were taken before kaa had noticed " in line)]
 
 
@@ -863,7 +863,7 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     result = as_nobody(public_kaa, "record", "-F", "3999", "-o", data, *public_python.command, script)
     said = "\n".join(remarks(result))
     assert "Python source: trampolines: " in said and "sudo" in said and "CAP_BPF" in said
-    assert "no kernel frames: kernel.perf_event_paranoid is 2" in said
+    assert "no kernel frames, because kernel.perf_event_paranoid is 2" in said
     assert len(remarks(result)) == 2
     assert " 0 lost," in result.stderr, result
     text = as_nobody(public_kaa, "script", "-i", data).stdout

@@ -120,7 +120,7 @@ def test_threads_keep_their_part_of_all(option, column, recordings, beside, kaa)
 
 def test_cpus_that_are_not_recorded_are_refused(recordings, kaa):
     refused = kaa("report", "-i", recordings("plain"), "--cpu", "0", status=129)
-    assert "on which CPU" in refused.stderr
+    assert "without their CPU" in refused.stderr
 
 
 def unlike(perfs, kaas):

@@ -440,7 +440,7 @@ def test_other_forms(kaa, recording, tmp_path):
         entries, chains = text_entries(kaa, recording, "--percent-limit", "3")
         assert split_rows(printed(terminal, tmp_path)) == (entries, chains)
         terminal.press("L", "x", "enter")
-        assert "'x' is no percentage" in terminal.lines()[-1]
+        assert "'x' is not a percentage" in terminal.lines()[-1]
         terminal.press("L", "0", "enter")
         assert split_rows(printed(terminal, tmp_path))[0] == text_entries(kaa, recording)[0]
 
@@ -642,9 +642,9 @@ def test_where_it_is_text(kaa, recording):
         assert terminal.wait() == 0
         assert b"\x1b" not in terminal.raw and b"Children" in terminal.raw
     refused = kaa("report", "--tui", "-i", recording, status=1)
-    assert "--tui wants a terminal" in refused.stderr
+    assert "--tui needs a terminal" in refused.stderr
     for options in (["--stdio"], ["-g", "folded"], ["--stats"], ["-t", ","]):
-        assert "does not go with" in kaa("report", "--tui", *options, "-i", recording, status=129).stderr
+        assert "cannot be used with" in kaa("report", "--tui", *options, "-i", recording, status=129).stderr
 
 
 # --- Files made for the purpose

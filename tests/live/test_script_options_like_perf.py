@@ -186,7 +186,7 @@ REFUSED = [
     ("-F ip,symoff", "symbol is not"), ("-F srcline", "sample IP is not"), ("-F +phys_addr", "PHYS_ADDR"),
     ("-F hw:", "hardware events do not exist"), ("-F sw:trace", "not valid for software events"),
     ("-F nope", "nope"), ("-F comm,+tid", "+field"), ("-F xx:comm", "xx"), ("--reltime --deltatime", "--deltatime"),
-    ("--time 5", "5"), ("-C 0", "on which CPU"), ("--switch-on nope", "nope"), ("-F +ins_lat", "WEIGHT_STRUCT"),
+    ("--time 5", "5"), ("-C 0", "without their CPU"), ("--switch-on nope", "nope"), ("-F +ins_lat", "WEIGHT_STRUCT"),
 ]
 
 
@@ -259,4 +259,4 @@ def test_fields_of_tracepoints_without_their_formats(root, perf_sid, kaa, tmp_pa
     data.write_bytes(raw)
     result = kaa("script", "-i", data)
     assert "sched:sched_process_exec: \n" in result.stdout
-    assert result.stderr.count("no formats of its tracepoints") == 1
+    assert result.stderr.count("lacks the formats of its tracepoints") == 1

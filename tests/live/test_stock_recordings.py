@@ -52,10 +52,10 @@ class World:
 
 # Along frame pointers that are none the kernel may take any word of a stack for an address, a context number too.
 # And in a recording of the whole system there may be processes whose jitdump is gone by now.
-JUNK = re.compile(r"^kaa (report|script): warning: \d+ (call chains? (is|are) damaged|jitdumps? could not be used: .*)$")
+JUNK = re.compile(r"^kaa (report|script): warning: \d+ (callchains? (is|are) damaged|jitdumps? could not be used: .*)$")
 
 
-CUT = re.compile(r"^kaa (report|script): warning: \d+ bytes at the end of the file are no whole record$")
+CUT = re.compile(r"^kaa (report|script): warning: \d+ bytes at the end of the file are not a complete record$")
 
 
 def unexpected(stderr, name=""):

@@ -141,7 +141,7 @@ def test_process_that_runs_no_python_code(kaa, interpreter, started):
     """In a system call for longer than one waits: nothing happens, then and later."""
     program = started(interpreter.command)
     assert program.ask("wait") == "waiting"
-    assert "did not run any Python code in its main thread for 1 s" in fails(kaa, "-p", program.pid, "--timeout", "1")
+    assert "ran no Python code in its main thread for 1 s" in fails(kaa, "-p", program.pid, "--timeout", "1")
     assert program.ask("go on") == "False"
     assert program.ask() == "False" and not program.map.exists()
 
@@ -151,7 +151,7 @@ def test_process_that_refuses(kaa, interpreter, started, way):
     words = {"environment": ["env", "PYTHON_DISABLE_REMOTE_DEBUG=1", interpreter.path],
              "option": [interpreter.path, "-X", "disable-remote-debug"]}[way]
     program = started([*interpreter.prefix, *words])
-    assert "remote debugging was turned off" in fails(kaa, "-p", program.pid)
+    assert "refuses remote debugging: it was turned off" in fails(kaa, "-p", program.pid)
     assert program.ask() == "False"
 
 
@@ -168,7 +168,7 @@ def test_older_version(kaa, started):
 def test_no_python(kaa):
     with subprocess.Popen(["sleep", "60"]) as process:
         try:
-            assert "is no CPython" in fails(kaa, "-p", process.pid)
+            assert "is not CPython" in fails(kaa, "-p", process.pid)
         finally:
             process.kill()
 
