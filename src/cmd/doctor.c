@@ -155,7 +155,7 @@ static struct error *check_pids(const struct option_list *pids)
 			return error;
 		if (pid == 0 || pid > INT32_MAX)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is no process number", *text);
+					    "'%s' is not a process id", *text);
 	}
 	return NULL;
 }

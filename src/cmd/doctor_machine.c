@@ -26,7 +26,7 @@ static void tell_user(const struct doctor *doctor)
 	}
 	if (doctor->invoker.present)
 		doctor_fact(MARK_OK,
-			    "user: root for %s (sudo); programs run as %s",
+			    "user: root through sudo, called by %s; programs run as %s",
 			    doctor->invoker.user, doctor->invoker.user);
 	else
 		doctor_fact(MARK_NOTE, "user: uid %u", m->euid);
@@ -41,16 +41,16 @@ static const char *paranoid_text(const struct machine *m)
 	int64_t value = m->perf_event_paranoid.value;
 
 	if (have(m, CAP_PERFMON))
-		return "does not bind this user, who has CAP_PERFMON";
+		return "no limit, because you have CAP_PERFMON";
 	if (value >= 3)
-		return "no events at all for this user";
+		return "you may not record any event";
 	if (value == 2)
-		return "this user gets own processes, without the kernel (:u)";
+		return "you may record your own processes, without the kernel (:u)";
 	if (value == 1)
-		return "this user gets own processes, with the kernel";
+		return "you may record your own processes, with the kernel";
 	if (value == 0)
-		return "this user gets whole CPUs too, but no tracepoint data";
-	return "nothing is forbidden";
+		return "you may record whole CPUs, too, but no tracepoint data";
+	return "you may record everything";
 }
 
 static void tell_paranoid(const struct machine *m)
@@ -59,7 +59,7 @@ static void tell_paranoid(const struct machine *m)
 
 	if (!s->known) {
 		doctor_fact(MARK_NO,
-			    "kernel.perf_event_paranoid is not there: a kernel or container without perf events");
+			    "kernel.perf_event_paranoid does not exist: this kernel or container has no perf events");
 		return;
 	}
 	doctor_fact(have(m, CAP_PERFMON) || s->value <= 1 ? MARK_OK :
@@ -72,27 +72,27 @@ static void tell_paranoid(const struct machine *m)
 static void tell_attempt(int errnum, const char *what)
 {
 	if (errnum == 0)
-		doctor_fact(MARK_OK, "%s: can be opened", what);
+		doctor_fact(MARK_OK, "%s: can be recorded", what);
 	else
-		doctor_fact(MARK_NO, "%s: %s", what, strerror(errnum));
+		doctor_fact(MARK_NO, "%s: cannot be recorded: %s", what, strerror(errnum));
 }
 
 static void tell_events(const struct machine *m)
 {
 	tell_paranoid(m);
-	tell_attempt(m->try_user_event, "events of own processes, user space");
+	tell_attempt(m->try_user_event, "events of your processes, user space");
 	tell_attempt(m->try_kernel_event,
-		     "events of own processes, with the kernel");
+		     "events of your processes, with the kernel");
 	tell_attempt(m->try_cpu_event, "events of whole CPUs (-a)");
 	if (m->try_cycles == 0)
-		doctor_fact(MARK_OK, "hardware counters (PMU): cycles work");
+		doctor_fact(MARK_OK, "hardware counters (PMU): yes, the event cycles works");
 	else if (m->pmu)
 		doctor_fact(MARK_WARN,
-			    "hardware counters (PMU): there, but cycles: %s",
+			    "hardware counters (PMU): yes, but the event cycles fails: %s",
 			    strerror(m->try_cycles));
 	else
 		doctor_fact(MARK_WARN,
-			    "hardware counters (PMU): none; record samples cpu-clock instead of cycles");
+			    "hardware counters (PMU): none; kaa record samples cpu-clock instead of cycles");
 }
 
 static void tell_limits(const struct machine *m)
@@ -103,20 +103,20 @@ static void tell_limits(const struct machine *m)
 	if (stack->known)
 		doctor_fact(stack->value >= 127 ? MARK_OK : MARK_WARN,
 			    "kernel.perf_event_max_stack = %" PRId64
-			    ": frames in a chain that the kernel takes",
+			    ": the most frames that the kernel records in a callchain",
 			    stack->value);
 	if (!mlock->known)
 		return;
 	if (m->memlock == UINT64_MAX)
 		doctor_fact(MARK_OK,
 			    "kernel.perf_event_mlock_kb = %" PRId64
-			    ", ulimit -l unlimited: memory for sample buffers",
+			    ", ulimit -l unlimited: limits of the memory for sample buffers",
 			    mlock->value);
 	else
 		doctor_fact(MARK_OK,
 			    "kernel.perf_event_mlock_kb = %" PRId64
 			    ", ulimit -l %" PRIu64
-			    " KiB: memory for sample buffers",
+			    " KiB: limits of the memory for sample buffers",
 			    mlock->value, m->memlock >> 10);
 }
 
@@ -131,7 +131,7 @@ static void tell_symbols(const struct machine *m)
 	doctor_fact(names ? MARK_OK : MARK_WARN,
 		    "kernel.kptr_restrict = %" PRId64 ": %s", s->value,
 		    names	  ? "kernel functions have names" :
-		    s->value == 1 ? "kernel functions have names for root only" :
+		    s->value == 1 ? "kernel functions have names only for root" :
 				    "kernel functions have no names");
 }
 
@@ -141,22 +141,22 @@ static void tell_ptrace(const struct machine *m)
 		enum mark mark;
 		const char *meaning;
 	} scopes[] = {
-		{ MARK_OK, "own processes can be read" },
+		{ MARK_OK, "kaa can read the memory of your processes" },
 		{ MARK_WARN,
-		  "own processes can be read if they are descendants" },
-		{ MARK_WARN, "only with CAP_SYS_PTRACE" },
-		{ MARK_NO, "no process can be read" },
+		  "kaa can read the memory of processes that it starts, but of no others" },
+		{ MARK_WARN, "kaa needs CAP_SYS_PTRACE to read the memory of a process" },
+		{ MARK_NO, "kaa cannot read the memory of any process" },
 	};
 	const struct setting *s = &m->ptrace_scope;
 	bool root = m->capabilities & CAPABILITY_BIT(CAP_SYS_PTRACE);
 
 	if (!s->known)
 		doctor_fact(MARK_OK,
-			    "kernel.yama.ptrace_scope is not there: own processes can be read");
+			    "kernel.yama.ptrace_scope does not exist in this kernel: kaa can read the memory of your processes");
 	else if (root && s->value < 3)
 		doctor_fact(MARK_OK,
 			    "kernel.yama.ptrace_scope = %" PRId64
-			    ": does not bind this user, who has CAP_SYS_PTRACE",
+			    ": no limit, because you have CAP_SYS_PTRACE",
 			    s->value);
 	else if (s->value >= 0 && s->value <= 3)
 		doctor_fact(scopes[s->value].mark,
@@ -167,16 +167,16 @@ static void tell_ptrace(const struct machine *m)
 static void tell_bpf(const struct machine *m)
 {
 	if (m->try_bpf == 0)
-		doctor_fact(MARK_OK, "BPF: programs on events can be loaded");
+		doctor_fact(MARK_OK, "BPF: programs for perf events can be loaded");
 	else
-		doctor_fact(MARK_NO, "BPF: programs on events: %s",
+		doctor_fact(MARK_NO, "BPF: programs for perf events cannot be loaded: %s",
 			    strerror(m->try_bpf));
 	if (m->unprivileged_bpf_disabled.known)
 		doctor_fact(MARK_NOTE,
 			    "kernel.unprivileged_bpf_disabled = %" PRId64,
 			    m->unprivileged_bpf_disabled.value);
 	doctor_fact(m->btf ? MARK_OK : MARK_NO, "BTF: /sys/kernel/btf/vmlinux %s",
-		    m->btf ? "is there" :
+		    m->btf ? "exists" :
 			     "is missing (kernel option CONFIG_DEBUG_INFO_BTF)");
 }
 
@@ -190,20 +190,20 @@ bool doctor_bpf_works(const struct machine *m, struct strbuf *why)
 	size_t before = why->len;
 
 	if (strcmp(m->arch, "x86_64") != 0)
-		add_reason(why, "this version of kaa reads x86_64 only");
+		add_reason(why, "kaa supports only x86_64");
 	if (!machine_kernel_at_least(m, 5, 17))
-		add_reason(why, "the kernel must be 5.17 or newer");
+		add_reason(why, "the kernel is older than 5.17");
 	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
 		add_reason(
 			why,
-			"CAP_BPF and CAP_PERFMON are needed: run kaa under sudo, or 'sudo setcap cap_bpf,cap_perfmon+ep' it");
+			"kaa needs CAP_BPF and CAP_PERFMON: run kaa under sudo, or run 'sudo setcap cap_bpf,cap_perfmon+ep' on its file");
 	else if (m->try_bpf != 0)
 		add_reason(why, "this kernel or container forbids BPF");
 	if (m->try_bpf == 0 && m->try_user_event != 0)
 		add_reason(why, "perf events cannot be opened");
 	if (!m->btf)
 		add_reason(why,
-			   "the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+			   "the kernel was built without CONFIG_DEBUG_INFO_BTF");
 	return why->len == before;
 }
 
@@ -220,16 +220,16 @@ static void tell_source(const struct machine *m)
 	doctor_section("Python frames");
 	if (doctor_bpf_works(m, &why)) {
 		doctor_fact(MARK_OK,
-			    "source: bpf, exact at each sample, nothing in the program is touched");
+			    "source: bpf, exact at each sample; the program is not changed");
 		return;
 	}
 	if (doctor_trampolines_work(m))
 		doctor_fact(MARK_WARN,
-			    "source: trampoline, in commands that kaa record starts; functions with the line of their def alone, and each Python call takes longer");
+			    "source: trampoline, for commands that kaa record starts; functions have only the line of their def, and each Python call takes longer");
 	else
 		doctor_fact(MARK_NO,
-			    "source: none; recordings show native functions only");
-	doctor_fact(MARK_NO, "source bpf: %s", why.data);
+			    "source: none; recordings have only native functions");
+	doctor_fact(MARK_NO, "source bpf is not available: %s", why.data);
 }
 
 void doctor_machine(const struct doctor *doctor)

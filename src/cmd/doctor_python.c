@@ -34,7 +34,7 @@ static void tell_identity(const struct python_facts *facts)
 		    facts->version ? facts->version : "of unknown version",
 		    facts->program);
 	if (facts->shared)
-		doctor_fact(MARK_NOTE, "interpreter: shared, %s",
+		doctor_fact(MARK_NOTE, "interpreter: shared library, %s",
 			    facts->library);
 	else
 		doctor_fact(MARK_NOTE, "interpreter: static, in %s",
@@ -49,24 +49,24 @@ static void tell_frame_pointers(const struct python_facts *facts)
 
 	if (!facts->config.known)
 		doctor_fact(MARK_NOTE,
-			    "no-omit-frame-pointer: the build's variables were not found");
+			    "compiled with -fno-omit-frame-pointer: unknown, the build settings were not found");
 	else if (facts->config.frame_pointer_variable)
 		doctor_fact(MARK_OK,
-			    "no-omit-frame-pointer: yes, in its compiler flags (%s)",
+			    "compiled with -fno-omit-frame-pointer: yes (in %s)",
 			    facts->config.frame_pointer_variable);
 	else
 		doctor_fact(MARK_NO,
-			    "no-omit-frame-pointer: no, not in its compiler flags");
+			    "compiled with -fno-omit-frame-pointer: no");
 	if (code == ANSWER_UNKNOWN)
 		doctor_fact(MARK_NOTE,
-			    "frame pointers: too few symbols to tell from the code");
+			    "frame pointers: unknown, there are too few symbols");
 	else if (code == ANSWER_YES)
 		doctor_fact(MARK_OK,
 			    "frame pointers: yes, %zu of %zu functions set one up",
 			    count->with_frame_pointer, count->functions);
 	else
 		doctor_fact(MARK_NO,
-			    "frame pointers: no, %zu of %zu functions set one up; kaa does not need them, 'perf record -g' does",
+			    "frame pointers: no, %zu of %zu functions set one up; 'perf record -g' needs them, kaa record does not",
 			    count->with_frame_pointer, count->functions);
 }
 
@@ -75,15 +75,15 @@ static void tell_perf_support(const struct python_facts *facts)
 	switch (facts->config.perf_trampoline) {
 	case ANSWER_UNKNOWN:
 		doctor_fact(MARK_NOTE,
-			    "PY_HAVE_PERF_TRAMPOLINE: the build's variables were not found");
+			    "PY_HAVE_PERF_TRAMPOLINE: unknown, the build settings were not found");
 		break;
 	case ANSWER_NO:
 		doctor_fact(MARK_NO,
-			    "PY_HAVE_PERF_TRAMPOLINE: 0, no -X perf of its own");
+			    "PY_HAVE_PERF_TRAMPOLINE: 0, this Python has no -X perf");
 		break;
 	case ANSWER_YES:
 		doctor_fact(MARK_OK,
-			    "PY_HAVE_PERF_TRAMPOLINE: 1, has -X perf of its own");
+			    "PY_HAVE_PERF_TRAMPOLINE: 1, this Python has -X perf");
 		break;
 	}
 }
@@ -148,7 +148,7 @@ static void tell_without_bpf(const struct doctor *doctor,
 
 	if (trampolines)
 		doctor_fact(MARK_WARN,
-			    "Python frames: from the source trampoline (%s), if kaa record starts it; %s",
+			    "Python frames: from source trampoline (%s), if kaa record starts this Python; %s",
 			    trampolines, why);
 	else
 		doctor_fact(MARK_NO, "Python frames: none; %s", why);
@@ -161,17 +161,17 @@ static void tell_source(const struct doctor *doctor,
 
 	if (facts->walker_refusal) {
 		strbuf_printf(&why,
-			      "this version of kaa cannot read this interpreter: %s",
+			      "source bpf does not support this interpreter: %s",
 			      facts->walker_refusal);
 		tell_without_bpf(doctor, facts, why.data);
 		return;
 	}
 	if (doctor_bpf_works(&doctor->machine, &reasons)) {
-		doctor_fact(MARK_OK, "Python frames: from the source bpf");
+		doctor_fact(MARK_OK, "Python frames: from source bpf");
 		return;
 	}
 	strbuf_printf(&why,
-		      "the source bpf would work with this interpreter, but: %s",
+		      "source bpf supports this interpreter, but %s",
 		      reasons.data);
 	tell_without_bpf(doctor, facts, why.data);
 }

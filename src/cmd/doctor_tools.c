@@ -40,7 +40,7 @@ static bool find_tool(const struct doctor *doctor, const char *name,
 	}
 	error = ask_version(doctor, *file, version);
 	if (error || !version->len) {
-		doctor_fact(MARK_WARN, "%s at %s does not tell its version%s%s",
+		doctor_fact(MARK_WARN, "%s at %s prints no version%s%s",
 			    name, *file, error ? ": " : "",
 			    error ? error->message : "");
 		error_destroy(error);
@@ -59,13 +59,13 @@ static void tell_perf(const struct doctor *doctor)
 		return;
 	doctor_fact(MARK_OK, "%s at %s", text.data, file);
 	if (!perf_version_parse(text.data, &version))
-		doctor_fact(MARK_WARN, "perf: this version is not understood");
+		doctor_fact(MARK_WARN, "perf: kaa does not understand this version");
 	else if (perf_version_has_jit_fault(&version))
 		doctor_fact(MARK_WARN,
-			    "perf: by its version has the jit fault (before 6.8 and not 6.7.2), unless the fix was backported: stacks through 'perf inject --jit' (-X perf_jit) break");
+			    "perf: this version has the jit fault (fixed in 6.7.2 and 6.8), unless the fix was backported: stacks break after 'perf inject --jit' (-X perf_jit)");
 	else
 		doctor_fact(MARK_OK,
-			    "perf: does not have the jit fault (it is 6.7.2, 6.8 or newer)");
+			    "perf: does not have the jit fault (fixed in 6.7.2 and 6.8)");
 }
 
 static void tell_samply(const struct doctor *doctor)

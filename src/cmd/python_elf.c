@@ -106,7 +106,7 @@ static struct error *judge_interpreter(struct elf_file *file,
 		/* Not found: it has no _PyRuntime, which came with 3.7. */
 		facts->walker_refusal = strdup(
 			error->code == ERROR_NOT_FOUND ?
-				"it reads CPython 3.8 to 3.15" :
+				"it reads only CPython 3.8 to 3.15" :
 				error->message);
 		error_destroy(error);
 		return facts->walker_refusal ? NULL : error_no_memory();

@@ -150,7 +150,7 @@ def check_against(doctor, title, facts, exact=True):
     trampoline = facts["perf_trampoline"]
     assert doctor.one(title, f"PY_HAVE_PERF_TRAMPOLINE: {int(trampoline)}")[0] == ("ok" if trampoline else "no")
     flag = facts["frame_pointers"]
-    assert doctor.one(title, "no-omit-frame-pointer: " + ("yes" if flag else "no"))[0] == ("ok" if flag else "no")
+    assert doctor.one(title, "compiled with -fno-omit-frame-pointer: " + ("yes" if flag else "no"))[0] == ("ok" if flag else "no")
     # The code and the flags agree: builds that keep frame pointers say so.
     assert doctor.one(title, "frame pointers: " + ("yes" if flag else "no"))
     assert doctor.one(title, "GIL: " + ("no" if facts["free_threaded"] else "yes"))
@@ -275,7 +275,7 @@ def test_without_rights(kaa, root, public_folder, build_dir):
     agent.parent.mkdir(parents=True)
     agent.write_bytes(find_library(build_dir).read_bytes())
     section = f"Python: {python[0]}"
-    assert ask().one(section, "Python frames: from the source trampoline")[0] == "warn"
+    assert ask().one(section, "Python frames: from source trampoline")[0] == "warn"
     own = doctor.one(section, "PY_HAVE_PERF_TRAMPOLINE")[0] == "ok"
     assert doctor.one(section, "Python frames: ")[0] == ("warn" if own else "no")
 

@@ -101,8 +101,9 @@ def test_descriptions_are_sentences(kaa):
 
 @pytest.mark.parametrize("phrase", BAD)
 def test_no_bad_phrase(kaa, phrase):
+    said = [*texts(kaa), (("doctor",), kaa("doctor").stdout)]
     bad = [(words, re.findall(f".*{phrase}.*", flat))
-           for words, text in texts(kaa) for flat in [" ".join(text.split())] if re.search(phrase, flat)]
+           for words, text in said for flat in [" ".join(text.split())] if re.search(phrase, flat)]
     assert not bad
 
 
