@@ -160,14 +160,14 @@ const char *agent_prepare(void)
 		unavailable_reason = agent_capi_check();
 	if (!unavailable_reason && !evaluator_init())
 		unavailable_reason =
-			"this build of CPython keeps code objects otherwise";
+			"this build of CPython has an unknown layout of code objects";
 	if (!unavailable_reason && CAPI_MINOR < 11 &&
 	    !agent_qualname_init(agent_lookup))
 		unavailable_reason =
-			"this CPython does not export what the agent needs";
+			"this CPython does not export the functions that the agent needs";
 	if (!agent_trampoline())
 		unavailable_reason =
-			"there are trampolines for x86-64 and aarch64 alone";
+			"trampolines exist only for x86-64 and aarch64";
 	prepared = true;
 	return unavailable_reason;
 }

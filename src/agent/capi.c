@@ -128,9 +128,9 @@ static const char *find(void)
 	if (found.version >> 24 != 3 ||
 	    PY_MINOR(found.version) < CAPI_FIRST_MINOR ||
 	    PY_MINOR(found.version) > CAPI_LAST_MINOR)
-		return "only CPython 3.6 to 3.15 can be hooked";
+		return "the agent supports only CPython 3.6 to 3.15";
 	if (!look_up(&found))
-		return "this CPython does not export what the agent needs";
+		return "this CPython does not export the functions that the agent needs";
 	if (PY_MINOR(found.version) >= 9 &&
 	    (!found._PyInterpreterState_SetEvalFrameFunc ||
 	     !found._PyInterpreterState_GetEvalFrameFunc ||
@@ -139,7 +139,7 @@ static const char *find(void)
 	found.free_threaded = strstr(version(), "free-threading");
 	if (!found.free_threaded &&
 	    !find_offsets(found.version, &found.offsets))
-		return "this build of CPython has structures that are not known";
+		return "this build of CPython has unknown structures";
 	capi = found;
 	return NULL;
 }
@@ -189,19 +189,19 @@ const char *agent_capi_check(void)
 	void *code;
 
 	if (capi.free_threaded)
-		return "free-threaded CPython cannot be hooked";
+		return "the agent does not support free-threaded CPython";
 	if (checked)
 		goto out;
 	code = capi.PyCode_NewEmpty("kaa", "check", CHECK_LINE);
 	if (!code) {
 		capi.PyErr_Clear();
-		return "no memory for a code object";
+		return "there is no memory for a code object";
 	}
 	fits = offsets_fit(code);
 	checked = true;
 	capi.Py_DecRef(code);
 out:
-	return fits ? NULL : "this build of CPython keeps code objects otherwise";
+	return fits ? NULL : "this build of CPython has an unknown layout of code objects";
 }
 
 void *agent_capi_interpreter(void)

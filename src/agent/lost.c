@@ -25,14 +25,14 @@ void lost_begins(void)
 	if (said || !agent_backend_lost())
 		return;
 	said = true;
-	fprintf(stderr, "kaa: new functions have no names any more in process %d",
+	fprintf(stderr, "kaa: new functions get no more names in process %d",
 		(int)getpid());
 	say_why();
 }
 
 void lost_all(const char *why)
 {
-	fprintf(stderr, "kaa: no trampolines any more in process %d: %s\n",
+	fprintf(stderr, "kaa: no more trampolines in process %d: %s\n",
 		(int)getpid(), why);
 }
 

@@ -231,9 +231,9 @@ void *PyInit__kaa_agent(void)
 	if (preloaded && preloaded != PyInit__kaa_agent)
 		return preloaded();
 	if (!version || !define)
-		return no_module("no CPython that exports its C API");
+		return no_module("there is no CPython that exports its C API");
 	if (strstr(version(), "free-threading"))
-		return no_module("free-threaded CPython cannot be hooked");
+		return no_module("the agent does not support free-threaded CPython");
 	choose_slots(version());
 	return define(&definition);
 }

@@ -149,7 +149,7 @@ void agent_environ_made(void)
 	if (!sys_api_has_jit() || !switches_jit() ||
 	    setenv("PYTHON_JIT", "0", 1))
 		return;
-	fprintf(stderr, "kaa: the JIT stays off in process %d: trampolines are active\n",
+	fprintf(stderr, "kaa: the JIT stays off in process %d, because trampolines are active\n",
 		(int)getpid());
 }
 

@@ -157,7 +157,7 @@ static struct error *late_error(const struct launch *launch, int errnum)
 	if (errnum == ENOENT)
 		return error_create(
 			ERROR_NOT_FOUND,
-			"'%s': command not found, or the interpreter that it names",
+			"'%s': command not found, or the interpreter in its first line not found",
 			launch->name);
 	return exec_error(launch->name, errnum);
 }
@@ -170,7 +170,7 @@ struct error *launch_go(struct launch *launch, bool trampolines)
 
 	if (send(launch->go_fd, &byte, 1, MSG_NOSIGNAL) != 1)
 		return error_create(ERROR_NOT_FOUND,
-				    "'%s' was ended before it began",
+				    "'%s' was killed before it started",
 				    launch->name);
 	do {
 		n = read(launch->failure_fd, &errnum, sizeof(errnum));

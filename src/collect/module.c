@@ -21,7 +21,7 @@ static struct error *open_vdso(struct elf_file **ret)
 	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
 
 	if (!vdso)
-		return error_create(ERROR_NOT_FOUND, "no vdso");
+		return error_create(ERROR_NOT_FOUND, "the process has no vdso");
 	return elf_file_open_memory(vdso, VDSO_SIZE, "[vdso]", ret);
 }
 
@@ -71,7 +71,7 @@ static struct error *open_file(const struct process_map *map, uint32_t pid,
 	if (!strcmp(file->path, "[vdso]"))
 		return open_vdso(ret);
 	if (file->path[0] != '/' || file->path[1] == '/')
-		return error_create(ERROR_NOT_FOUND, "not a file");
+		return error_create(ERROR_NOT_FOUND, "not a regular file");
 	error = open_fd(file, mapped_file_open_path((pid_t)pid, file->path), ret);
 	fd = error && pid ? mapped_file_open_link((pid_t)pid, map->start,
 						   map->end) :

@@ -117,7 +117,7 @@ void recorder_write_image(struct recorder *recorder, bool report)
 	if (error && report) {
 		error_format(error, &text);
 		recorder_tell(recorder,
-			      "other tools will not name the Python functions: %s",
+			      "other tools will not show the names of Python functions: %s",
 			      text.data);
 	}
 	error_destroy(error);

@@ -50,7 +50,7 @@ static struct error *tell_refusal(struct recorder *recorder,
 	recorder_tell(recorder, "no Python frames of process %u: %s%s",
 		      target->pid, text.data,
 		      recorder_gives_trampolines(&recorder->options) ?
-			      "; --python=trampoline may name its functions" :
+			      "; try --python=trampoline" :
 			      "");
 	return NULL;
 }

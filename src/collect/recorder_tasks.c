@@ -257,9 +257,9 @@ static void tell_unreadable(struct recorder *recorder)
 		return;
 	error_format(recorder->unreadable_why, &text);
 	if (others)
-		strbuf_printf(&text, "; nor could %u others", others);
+		strbuf_printf(&text, "; the same holds for %u others", others);
 	recorder_tell(recorder,
-		      "process %d could not be looked at, its frames stay without names: %s",
+		      "process %d could not be examined, so its frames have no names: %s",
 		      (int)recorder->unreadable_pid, text.data);
 }
 

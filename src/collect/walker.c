@@ -172,7 +172,7 @@ struct error *walker_add_process(struct walker *walker, uint32_t pid,
 				 BPF_ANY))
 		return errno == E2BIG ?
 			       error_create(ERROR_LIMIT,
-					    "more than %d Python processes at a time: this one's frames are not seen",
+					    "there are already %d Python processes, so the Python frames of this one are missing",
 					    WALKER_MAX_PROCESSES) :
 			       walker_refused(errno, "describe a process");
 	return NULL;

@@ -148,8 +148,8 @@ static struct error *find_clock(struct jits *jits,
 {
 	if (dump->header.arch_timestamp && !jits->has_conversion)
 		return error_at(ERROR_UNSUPPORTED, dump->path, 32,
-				"the jitdump's times are the CPU's counter, and "
-				"the recording does not say how to convert them");
+				"the times in the jitdump are CPU cycles, and the "
+				"recording lacks the information to convert them");
 	if (dump->header.arch_timestamp)
 		*ret = jits->conversion;
 	else if (marker->monotonic)
@@ -191,7 +191,7 @@ static struct error *open_dump(struct jits *jits,
 	error = jit_dump_open(&options, marker, &dump);
 	if (!error && dump->header.big_endian)
 		error = error_at(ERROR_UNSUPPORTED, dump->path, 0,
-				 "the jitdump is of a big-endian machine");
+				 "the jitdump was written on a big-endian machine");
 	if (!error)
 		error = find_clock(jits, marker, dump, &clock);
 	if (!error)

@@ -218,7 +218,7 @@ struct error *dwarf_info_create(struct elf_file *elf, bool lines,
 				"has no debug information");
 	if (elf->type == ET_REL)
 		return error_at(ERROR_UNSUPPORTED, elf->path, 0,
-				"is not linked: its debug information is not read");
+				"is not linked, so its debug information is not read");
 	info = calloc(1, sizeof(*info));
 	if (!info)
 		return error_no_memory();

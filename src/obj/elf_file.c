@@ -56,7 +56,7 @@ struct error *elf_file_read_at(struct elf_file *file, uint64_t offset,
 {
 	if (offset > file->size || size > file->size - offset)
 		return error_at(ERROR_TRUNCATED, file->path, offset,
-				"%zu bytes are not in the file", size);
+				"the file ends before the end of these %zu bytes", size);
 	if (!file->bytes->memory)
 		return read_fd(file, offset, buf, size);
 	if (size)
@@ -397,7 +397,7 @@ struct error *elf_file_read_image(struct elf_file *file, uint64_t vaddr,
 	}
 	if (!segment || size > segment->memsz - (vaddr - segment->vaddr))
 		return error_at(ERROR_FAULT, file->path, vaddr,
-				"no segment holds this address");
+				"no segment contains this address");
 	at = vaddr - segment->vaddr;
 	if (at < segment->filesz)
 		stored = segment->filesz - at;

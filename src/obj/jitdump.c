@@ -31,7 +31,7 @@ static struct error *read_magic(struct jitdump *dump)
 		return reader_error(&dump->reader, "the header of a jitdump");
 	if (magic != MAGIC && magic != MAGIC_SWAPPED)
 		return error_at(ERROR_FORMAT, dump->reader.path, 0,
-				"this is no jitdump");
+				"this is not a jitdump");
 	dump->big_endian = magic == MAGIC_SWAPPED;
 	dump->reader.big_endian = dump->big_endian;
 	return NULL;
@@ -52,11 +52,11 @@ static struct error *read_header(struct jitdump *dump)
 	reader_u64(r, &flags);
 	if (!r->failed && version != VERSION)
 		return error_at(ERROR_UNSUPPORTED, r->path, 4,
-				"a jitdump of version %u; kaa knows version %u",
+				"the jitdump has version %u; kaa supports version %u",
 				version, VERSION);
 	if (!r->failed && (flags & ~(uint64_t)FLAG_ARCH_TIMESTAMP))
 		return error_at(ERROR_UNSUPPORTED, r->path, 32,
-				"a jitdump with flags that kaa does not know");
+				"the jitdump has unknown flags");
 	/* A later header may have more fields. */
 	if (r->failed || size < HEADER_SIZE ||
 	    !reader_skip(r, size - HEADER_SIZE))

@@ -65,7 +65,7 @@ struct error *features_set_string(struct features *f, enum feature bit,
 
 	if (!place)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "feature %d is no string", (int)bit);
+				    "feature %d is not a string", (int)bit);
 	copy = strdup(value);
 	if (!copy)
 		return error_no_memory();

@@ -32,7 +32,7 @@ static struct error *folder_of(const char *recording, char **ret)
 		return error_no_memory();
 	real = realpath(folder, NULL);
 	if (!real)
-		return error_os(errno, folder, "cannot resolve the folder");
+		return error_os(errno, folder, "cannot resolve the directory");
 	*ret = real;
 	return NULL;
 }
@@ -59,7 +59,7 @@ struct error *image_file_path(const char *recording, char **ret)
 	}
 	if (strlen(path) >= PATH_MAX)
 		return error_os(ENAMETOOLONG, recording,
-				"cannot name the image");
+				"cannot choose a name for the image");
 	*ret = take_ptr(path);
 	return NULL;
 }

@@ -672,7 +672,7 @@ static struct error *error_lost(const struct perfdata_reader *r)
 {
 	return error_create(
 		ERROR_TRUNCATED,
-		"'%s' has become shorter while it was read, or its disk fails",
+		"'%s' became shorter while kaa read it, or the disk failed",
 		r->path);
 }
 

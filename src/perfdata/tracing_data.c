@@ -144,13 +144,13 @@ static struct error *take_head(struct reader *r, struct tracing_section *ret)
 	if (!found.data || memcmp(found.data, magic, length) != 0 ||
 	    !reader_cstr(r, NULL))
 		return error_create(ERROR_FORMAT,
-				    "the formats of the tracepoints are in no form that is known");
+				    "the formats of the tracepoints have an unknown form");
 	reader_u8(r, &big_endian);
 	reader_u8(r, &ret->long_size);
 	reader_u32(r, &ret->page_size);
 	if (big_endian)
 		return error_create(ERROR_UNSUPPORTED,
-				    "the formats of the tracepoints are those of a big-endian machine");
+				    "the formats of the tracepoints come from a big-endian machine");
 	return NULL;
 }
 

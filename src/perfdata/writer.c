@@ -527,7 +527,7 @@ static struct error *handle_existing(const char *path, int *ret)
 		return refuse(path, "a link");
 	if (is_writable_device(&st))
 		return open_device(path, ret);
-	return refuse(path, "no regular file");
+	return refuse(path, "not a regular file");
 }
 
 static int create_exclusively(const char *path)

@@ -103,8 +103,7 @@ static struct error *find_version(struct elf_file *file, uint32_t *ret)
 		error = version_of_strings(file, ret, &found);
 	if (!error && !found)
 		return error_create(ERROR_UNSUPPORTED,
-				    "'%s' does not tell which version of "
-				    "Python it is",
+				    "cannot find the Python version in '%s'",
 				    file->path);
 	return error;
 }
@@ -141,8 +140,8 @@ static struct error *find_code_type(struct elf_file *file, uint64_t *ret)
 		return error;
 	if (!found)
 		return error_create(ERROR_UNSUPPORTED,
-				    "'%s' has no symbol PyCode_Type: it is "
-				    "stripped of even its dynamic symbols",
+				    "'%s' has no symbol PyCode_Type: even its "
+				    "dynamic symbols are stripped",
 				    file->path);
 	*ret = symbol.vaddr;
 	return NULL;
@@ -158,14 +157,14 @@ static struct error *without_runtime(struct elf_file *file)
 
 	if (!is_before_runtime(file))
 		return error_create(ERROR_NOT_FOUND,
-				    "'%s' is no CPython interpreter",
+				    "'%s' is not a CPython interpreter",
 				    file->path);
 	error = version_of_strings(file, &version, &found);
 	if (!error && found)
 		error = py_layout_find(version, &layout);
 	return error ? error :
 		       error_create(ERROR_UNSUPPORTED,
-				    "'%s' is a Python from before 3.7, which is not supported",
+				    "'%s' is a Python older than 3.7, which is not supported",
 				    file->path);
 }
 

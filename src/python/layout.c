@@ -333,8 +333,8 @@ static struct error *apply_slot(struct bytes bytes, unsigned int series,
 				    "the debug offsets of _PyRuntime are cut off");
 	if (value >= OFFSET_MAX || size > OFFSET_MAX || value > size)
 		return error_create(ERROR_FORMAT,
-				    "the debug offsets of _PyRuntime make no "
-				    "sense: %llu in slot %u",
+				    "the debug offsets of _PyRuntime are not "
+				    "valid: %llu in slot %u",
 				    (unsigned long long)value,
 				    slot->slots[series]);
 	set_field(layout, slot->offset, (uint32_t)value);

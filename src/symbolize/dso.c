@@ -513,7 +513,7 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret)
 	if (dso->state != DSO_UNOPENED || dso->kind == DSO_NAMED ||
 	    dso->kind == DSO_KERNEL)
 		return error_at(ERROR_NOT_FOUND, dso->path, 0,
-				"there is no file that can be used");
+				"no usable file was found");
 	error = dso->kind == DSO_VDSO ? open_vdso(dso) : open_file(dso);
 	if (error && error->code == ERROR_NO_MEMORY)
 		return error;

@@ -125,7 +125,7 @@ struct error *dso_find_file(const struct dso_options *options, const char *path,
 				search.mismatch ?
 					"the file has another build-id than "
 					"the recorded one" :
-					"the file is not there");
+					"the file does not exist");
 		}
 		*mismatch = search.mismatch;
 		return search.broken;
@@ -220,7 +220,7 @@ struct error *dso_find_debug(const struct dso_options *options,
 	error_destroy(search.broken);
 	if (!found)
 		return error_at(ERROR_NOT_FOUND, path, 0,
-				"there is no debug file");
+				"no debug file was found");
 	*ret = search.found;
 	return NULL;
 }

@@ -142,8 +142,8 @@ static struct error *check(const struct jit_dump_options *options,
 		return NULL;
 	return error_at(ERROR_PERMISSION, marker->path, 0,
 			"the jitdump belongs to user %u, neither root nor you, "
-			"and is not the file that was recorded; use -f to "
-			"take it all the same",
+			"and is not the recorded file; use -f to read it "
+			"anyway",
 			st->st_uid);
 }
 
@@ -161,8 +161,8 @@ static struct error *check_pid(const struct jit_dump_options *options,
 	    (jitdump_name(marker->path, &named) && named == marker->pid))
 		return NULL;
 	return error_at(ERROR_PERMISSION, marker->path, 0,
-			"the jitdump is not the file that process %u had; use "
-			"-f to take it all the same",
+			"the jitdump is not the file that process %u had "
+			"mapped; use -f to read it anyway",
 			marker->pid);
 }
 
@@ -191,8 +191,8 @@ static struct error *check_age(const struct jit_dump_options *options,
 	    dump->begun <= marker->time + TIME_SLACK)
 		return NULL;
 	return error_at(ERROR_PERMISSION, marker->path, 0,
-			"the jitdump is younger than the recording: of another "
-			"process; use -f to take it all the same");
+			"the jitdump is newer than the recording, so another "
+			"process wrote it; use -f to read it anyway");
 }
 
 static struct error *load(const struct jit_dump_options *options,

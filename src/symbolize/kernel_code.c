@@ -67,7 +67,7 @@ static struct error *read_header(int fd, struct segments *ret)
 	    data[EI_DATA] != ELFDATA2LSB || r.failed || size != SEGMENT_SIZE ||
 	    count > SEGMENTS_MAX || offset > INT64_MAX)
 		return error_at(ERROR_FORMAT, KCORE, 0,
-				"is no core file that can be read");
+				"is not a readable core file");
 	*ret = (struct segments){ offset, count };
 	return NULL;
 }

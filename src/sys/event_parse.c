@@ -112,7 +112,7 @@ static struct error *unknown_event(const char *text)
 	if (!nearest.count)
 		strbuf_puts(
 			&near,
-			"there are cycles, instructions, cache-misses, branch-misses, cpu-clock, page-faults and more in perf-list(1), rHEX, pmu/terms/ and subsystem:tracepoint");
+			"use cycles, instructions, cache-misses, branch-misses, cpu-clock, page-faults or another event of perf-list(1), rHEX, pmu/terms/ or subsystem:tracepoint");
 	return error_create(ERROR_INVALID_ARGUMENT, "unknown event '%s': %s",
 			    text, near.data);
 }
@@ -313,7 +313,7 @@ static struct error *parse_list(struct parse *p)
 			return NULL;
 		if (*p->pos != ',')
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "events: '%s' makes no sense here",
+					    "events: unexpected '%s'",
 					    p->pos);
 		p->pos++;
 	}

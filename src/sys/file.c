@@ -52,7 +52,7 @@ static struct error *read_all(int fd, const char *path, size_t limit,
 			return strbuf_error(out);
 		if (out->len - before + (size_t)n > limit)
 			return error_at(ERROR_LIMIT, path, limit,
-					"longer than kaa reads");
+					"too long for kaa to read");
 		out->len += (size_t)n;
 		out->data[out->len] = '\0';
 	}
@@ -128,7 +128,7 @@ static struct error *add_names(DIR *dir, const char *path,
 			continue;
 		if (list->count >= MAX_NAMES)
 			return error_at(ERROR_LIMIT, path, 0,
-					"more names than kaa reads");
+					"too many names for kaa to read");
 		copy = strdup(entry->d_name);
 		if (!copy || !vec_push(list, copy)) {
 			free(copy);

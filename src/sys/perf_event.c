@@ -76,14 +76,14 @@ bool perf_has_hardware_pmu(const char *root)
 static const char *paranoid_meaning(int paranoid)
 {
 	if (paranoid >= 3)
-		return "no events at all";
+		return "no events";
 	if (paranoid == 2)
-		return "no kernel, no whole CPUs and no tracepoints, only :u events of own processes";
+		return "only :u events of their own processes, no whole CPUs and no tracepoints";
 	if (paranoid == 1)
-		return "no whole CPUs and no tracepoints";
+		return "only events of their own processes, no whole CPUs and no tracepoints";
 	if (paranoid == 0)
-		return "no raw tracepoint data";
-	return "nothing forbidden";
+		return "all but raw tracepoint data";
+	return "everything";
 }
 
 static struct error *permission_error(int errnum,
@@ -98,11 +98,11 @@ static struct error *permission_error(int errnum,
 	    (paranoid < 2 || (paranoid == 2 && attr->exclude_kernel)))
 		return error_create(
 			ERROR_PERMISSION,
-			"event '%s' of process %d: %s: it belongs to another user; sudo or CAP_PERFMON with CAP_SYS_PTRACE may",
+			"event '%s' of process %d: %s: the process belongs to another user; run kaa under sudo, or give kaa CAP_PERFMON and CAP_SYS_PTRACE",
 			name, (int)pid, strerror(errnum));
 	return error_create(
 		ERROR_PERMISSION,
-		"event '%s': %s: kernel.perf_event_paranoid is %d, which leaves users %s; ways out: run under sudo, 'sudo sysctl kernel.perf_event_paranoid=%d', or CAP_PERFMON for the program",
+		"event '%s': %s: kernel.perf_event_paranoid is %d, which allows users %s; run kaa under sudo, run 'sudo sysctl kernel.perf_event_paranoid=%d', or give kaa CAP_PERFMON",
 		name, strerror(errnum), paranoid,
 		paranoid_meaning(paranoid), paranoid > 2 ? 2 : -1);
 }
@@ -117,7 +117,7 @@ static struct error *unsupported_error(const struct perf_event_attr *attr,
 	if (hardware && !perf_has_hardware_pmu(root))
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"event '%s' is not supported here: this machine offers no hardware counters (virtual machines often do not); '-e cpu-clock' works everywhere",
+			"event '%s' is not supported here: this machine has no hardware counters, as is common for virtual machines; '-e cpu-clock' works everywhere",
 			name);
 	if (attr->precise_ip)
 		return error_create(
@@ -150,7 +150,7 @@ struct error *perf_event_error(int errnum, const struct perf_event_attr *attr,
 	case EMFILE:
 		return error_os(
 			errnum, NULL,
-			"event '%s': one file for each CPU and thread is needed; raise 'ulimit -n'",
+			"event '%s' needs one open file for each CPU and thread; raise 'ulimit -n'",
 			name);
 	case ENOSYS:
 		return error_create(

@@ -156,7 +156,7 @@ static struct error *parse_lines(const char *text, size_t size,
 
 		if (!parse_line(line, &map, &maps->text))
 			return error_create(ERROR_FORMAT,
-					    "line %zu is no mapping", number);
+					    "line %zu is not a mapping", number);
 		if (!vec_push(&maps->maps, map))
 			return error_no_memory();
 		pos = newline ? newline + 1 : end;

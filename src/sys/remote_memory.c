@@ -138,7 +138,7 @@ struct error *remote_memory_read_exact(struct remote_memory *memory,
 	if (r == -EPERM)
 		return error_create(
 			ERROR_PERMISSION,
-			"memory of process %d may not be read: run under sudo, or with CAP_SYS_PTRACE; for own processes 'sudo sysctl kernel.yama.ptrace_scope=0' helps too",
+			"kaa may not read the memory of process %d: run kaa under sudo or with CAP_SYS_PTRACE; for your own processes 'sudo sysctl kernel.yama.ptrace_scope=0' is enough",
 			(int)memory->pid);
 	if (r >= 0 || r == -EFAULT)
 		return error_create(

@@ -46,10 +46,10 @@ struct error *tracefs_find(const char *root, const char **folder,
 	if (forbidden)
 		return error_create(
 			ERROR_PERMISSION,
-			"tracepoints are in /sys/kernel/tracing, which this user may not read: run under sudo");
+			"this user may not read /sys/kernel/tracing, which tracepoints need: run kaa under sudo");
 	return error_create(
 		ERROR_UNSUPPORTED,
-		"tracepoints need tracefs, which is not mounted: 'sudo mount -t tracefs nodev /sys/kernel/tracing'");
+		"tracepoints need tracefs, which is not mounted: run 'sudo mount -t tracefs nodev /sys/kernel/tracing'");
 }
 
 /* --- the formats of some ids --- */

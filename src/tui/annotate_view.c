@@ -267,12 +267,12 @@ static void note_age(struct annotated *a, const char *path)
 
 	if (input->recorded && a->source.modified > input->recorded)
 		strbuf_printf(&a->notes,
-			      "! '%s' was changed after the recording: lines may not be where they were\n",
+			      "! '%s' was changed after the recording, so lines may have moved\n",
 			      path);
 	if (last > a->source.starts.count)
 		strbuf_printf(&a->notes,
-			      "! '%s' has %zu lines, samples are on line %" PRIu64
-			      ": it is not what ran\n",
+			      "! '%s' has %zu lines, but samples are on line %" PRIu64
+			      ": it is not the file that ran\n",
 			      path, a->source.starts.count, last);
 }
 
@@ -323,11 +323,11 @@ static struct error *no_code(const struct annotated *a, const char *path)
 	if (!strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")))
 		return error_create(
 			ERROR_NOT_FOUND,
-			"'%s' has the names of this code, but not the code; a jitdump has both. These are its addresses",
+			"'%s' has names, but no code (a jitdump has both); the lines are addresses",
 			path);
 	return error_create(
 		ERROR_NOT_FOUND,
-		"the code of '%s' is not here; these are its addresses",
+		"the code of '%s' was not found; the lines are addresses",
 		*path ? path : frame_name(a->profile, a->frame));
 }
 
@@ -345,7 +345,7 @@ static struct error *disassemble_kernel(struct annotated *a,
 	    !dso_store_kallsyms(a->ui->input->dsos, &bias))
 		return error_create(
 			ERROR_NOT_FOUND,
-			"this is not the kernel that was recorded, or you may not look into it (root may); these are addresses of its code");
+			"the running kernel is not the recorded one, or only root may read its code; the lines are addresses");
 	error = disassembly_check_span(symbol->start, symbol->end);
 	if (!error)
 		error = kernel_code_read(NULL, symbol->start - bias,
@@ -389,7 +389,7 @@ static struct error *disassemble(struct annotated *a)
 
 	if (!error && !has_source)
 		strbuf_puts(&a->notes,
-			    "! source lines took objdump too long\n");
+			    "! objdump took too long to find the source lines\n");
 	return error;
 }
 
@@ -565,7 +565,7 @@ struct error *annotate_view(struct ui *ui, const struct entries *entries,
 	struct error *error;
 
 	if (!frame || frame->symbol == PROFILE_NONE) {
-		ui_say(ui, "there is no function here that could be annotated");
+		ui_say(ui, "there is no function to annotate");
 		return NULL;
 	}
 	a.view = (struct view){

@@ -36,7 +36,7 @@ static struct error *find_path(struct dso *dso, char *path, size_t size)
 
 	if (dso->kind != DSO_FILE)
 		return error_create(ERROR_UNSUPPORTED,
-				    "'%s' is no file that can be disassembled",
+				    "'%s' is not a file that can be disassembled",
 				    dso->path);
 	error = dso_elf(dso, &elf);
 	if (error)
@@ -90,7 +90,7 @@ static struct error *run(const struct span *span, bool source,
 		return error;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return error_create(ERROR_NOT_FOUND,
-				    "there is no objdump; install binutils");
+				    "objdump was not found; install binutils");
 	if (status)
 		return error_create(ERROR_UNSUPPORTED,
 				    "objdump cannot disassemble '%s'",
@@ -117,7 +117,7 @@ struct error *disassembly_check_span(uint64_t start, uint64_t end)
 		       ? NULL
 		       : error_create(
 				 ERROR_UNSUPPORTED,
-				 "the symbol has no extent that can be disassembled");
+				 "the symbol has no size, so it cannot be disassembled");
 }
 
 struct error *disassembly_read(struct dso *dso, uint64_t start, uint64_t end,

@@ -123,7 +123,7 @@ static struct error *next_event(struct report_view *r, bool forward)
 	size_t count = r->events.count;
 
 	if (count < 2) {
-		ui_say(r->ui, "there is one event in this recording");
+		ui_say(r->ui, "this recording has only one event");
 		return NULL;
 	}
 	return show_event(r, (r->current + (forward ? 1 : count - 1)) % count);
@@ -198,7 +198,7 @@ static struct error *choose(struct report_view *r, enum zoom_kind kind)
 			     &choices);
 
 	if (!error && choices.count < 2)
-		ui_say(r->ui, "all that is shown is of one %s",
+		ui_say(r->ui, "all rows belong to one %s",
 		       kind == ZOOM_THREAD    ? "thread"
 		       : kind == ZOOM_PROCESS ? "process"
 					      : "command");
@@ -253,7 +253,7 @@ static struct error *zoom_symbol(struct report_view *r)
 	struct zoom zoom;
 	char *name;
 	bool accepted;
-	struct error *error = view_prompt(r->ui, &r->view, "Function name has",
+	struct error *error = view_prompt(r->ui, &r->view, "Function name contains",
 					  &text, NULL, NULL, &accepted);
 
 	if (error || !accepted) {
@@ -354,7 +354,7 @@ static struct error *toggle_whole(struct report_view *r)
 
 	e->whole = !e->whole;
 	ui_say(r->ui, e->whole ? "percentages of everything"
-			       : "percentages of what is zoomed into");
+			       : "percentages of the zoom");
 	return entries_rebuild(e, false);
 }
 
@@ -372,7 +372,7 @@ static struct error *limit_percent(struct report_view *r)
 		return error;
 	value = strtod(text.data, &end);
 	if (end == text.data || *end || !(value >= 0 && value <= 100)) {
-		ui_say(r->ui, "'%s' is no percentage", text.data);
+		ui_say(r->ui, "'%s' is not a percentage", text.data);
 		return NULL;
 	}
 	e->options.percent_limit = e->options.callgraph.threshold = value;
@@ -388,7 +388,7 @@ static struct error *open_all(struct report_view *r, uint32_t node)
 	struct error *error = browser_open_all(b, node, &complete);
 
 	if (!error && !complete)
-		ui_say(r->ui, "opened as far as there is room for rows; the rest is closed");
+		ui_say(r->ui, "there is no room for more rows; some entries stay closed");
 	return error;
 }
 
@@ -416,7 +416,7 @@ static struct error *toggle_row(struct report_view *r)
 	uint32_t node = browser_selected(b);
 
 	if (node != BROWSER_NONE && !b->nodes.data[node].can_open)
-		ui_say(r->ui, "nothing is below this row; a annotates it");
+		ui_say(r->ui, "nothing is below this row; press a to annotate it");
 	return browser_toggle(b);
 }
 
@@ -428,7 +428,7 @@ static struct error *annotate(struct report_view *r)
 	if (node != BROWSER_NONE &&
 	    e->made.browser.nodes.data[node].kind == ENTRIES_ENTRY &&
 	    !entries_are_functions(e)) {
-		ui_say(r->ui, "this row is no function (see --sort)");
+		ui_say(r->ui, "this row is not a function (see --sort)");
 		return NULL;
 	}
 	return annotate_view(r->ui, e, entries_selected_frame(e));
@@ -456,7 +456,7 @@ static struct error *show_information(struct report_view *r)
 	struct error *error;
 
 	strbuf_puts(&text, "Notes\n\n");
-	strbuf_puts(&text, r->notes.len ? r->notes.data : "Nothing.\n");
+	strbuf_puts(&text, r->notes.len ? r->notes.data : "There are no notes.\n");
 	strbuf_puts(&text, "\nThe recording\n\n");
 	strbuf_puts(&text, "file : ");
 	text_append(&text, r->ui->input->path, strlen(r->ui->input->path));
@@ -511,7 +511,7 @@ static struct error *create_print(char *name, size_t size, FILE **ret)
 		close(fd);
 		return error_no_memory();
 	}
-	return error_create(ERROR_LIMIT, "there are %d files kaa.hist.N",
+	return error_create(ERROR_LIMIT, "there are already %d files kaa.hist.N",
 			    PRINTS_MAX);
 }
 
@@ -571,7 +571,7 @@ static struct error *print(struct report_view *r)
 	if (failed)
 		ui_say(r->ui, "cannot write '%s': %s", name, strerror(errno));
 	else
-		ui_say(r->ui, "%zu rows are in '%s'", r->view.browser->rows.count,
+		ui_say(r->ui, "wrote %zu rows to '%s'", r->view.browser->rows.count,
 		       name);
 	return NULL;
 }

@@ -37,7 +37,7 @@ static const char *kind_name(const struct profile_frame *frame)
 	case PROFILE_FRAME_KERNEL:
 		return "kernel";
 	case PROFILE_FRAME_MARKER:
-		return "what the recorder could not tell";
+		return "mark for missing frames";
 	default:
 		return frame->flags & PROFILE_FRAME_INLINED ? "native, inlined"
 							     : "native";

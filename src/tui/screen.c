@@ -207,7 +207,7 @@ struct error *screen_open(void)
 	if (!screen_possible())
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"standard input and output are no terminal on which the cursor can be moved; use --stdio");
+			"standard input and output are not a terminal with cursor movement; use --stdio");
 	screen.locale = strdup(locale ? locale : "C");
 	screen.ended = screen.changed = false;
 	screen.signal = 0;

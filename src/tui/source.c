@@ -14,10 +14,10 @@ static struct error *check(int fd, const char *path, struct source *source)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return error_os(errno, path, "cannot look at the file");
+		return error_os(errno, path, "cannot stat the file");
 	if (!S_ISREG(st.st_mode))
 		return error_at(ERROR_UNSUPPORTED, path, 0,
-				"is no regular file");
+				"is not a regular file");
 	if (st.st_size > (off_t)SOURCE_SIZE_MAX)
 		return error_create(ERROR_LIMIT,
 				    "'%s' is larger than %u MiB", path,

@@ -408,7 +408,7 @@ static struct error *search(struct ui *ui, struct view *view)
 	strbuf_clear(&ui->pattern);
 	strbuf_append(&ui->pattern, text.data, text.len);
 	if (!state.found)
-		ui_say(ui, "'%s' is in no row; only rows that can be seen are searched (E opens all)",
+		ui_say(ui, "no visible row contains '%s'; press E to open all rows",
 		       text.data);
 	return NULL;
 }
@@ -421,15 +421,15 @@ static struct error *search_again(struct ui *ui, struct view *view, int step)
 	struct error *error;
 
 	if (!ui->pattern.len) {
-		ui_say(ui, "nothing was searched for yet: s");
+		ui_say(ui, "press s to search first");
 		return NULL;
 	}
 	from = step > 0 ? row + 1 : row ? row - 1 : b->rows.count - 1;
 	error = browser_search(b, ui->pattern.data, from, step, &found);
 	if (!error && !found)
-		ui_say(ui, "'%s' is in no row", ui->pattern.data);
+		ui_say(ui, "no visible row contains '%s'", ui->pattern.data);
 	else if (!error && (step > 0 ? b->selected <= row : b->selected >= row))
-		ui_say(ui, "'%s': went around the %s", ui->pattern.data,
+		ui_say(ui, "search for '%s' continued beyond the %s", ui->pattern.data,
 		       step > 0 ? "end" : "beginning");
 	return error;
 }

@@ -76,7 +76,7 @@ static void put_counters(const struct profile *profile, struct strbuf *out)
 	put_count(out, counters[PROFILE_MISSING_BYTES],
 		  "bytes are missing at the end of the file");
 	put_count(out, counters[PROFILE_BROKEN_RECORDS],
-		  "records were broken and left out");
+		  "damaged records were left out");
 	put_count(out, counters[PROFILE_UNKNOWN_RECORDS],
 		  "records of unknown kinds were left out");
 	put_count(out, counters[PROFILE_UNKNOWN_EVENT],
@@ -95,10 +95,10 @@ void report_notes(const struct profile *profile, struct strbuf *out)
 		  "were lost: the recorder could not keep up");
 	put_share(
 		out, counts.truncated, counts.samples,
-		"have a truncated stack: it goes on beyond [truncated stack]");
+		"have a truncated stack: the frames beyond [truncated stack] are missing");
 	put_share(
 		out, counts.not_aligned, counts.samples,
-		"have Python frames whose place among the native ones is not known");
+		"have Python frames whose place among the native frames is not known");
 	put_share(out, counts.unreadable, counts.samples,
 		  "have Python frames that could not be read");
 	put_share(out, counts.no_user_stack, counts.samples,

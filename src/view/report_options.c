@@ -144,7 +144,7 @@ struct error *report_parse_callgraph(struct report_options *options,
 		    !callgraph_number(&callgraph, p, n, &numbers))
 			return error_create(
 				ERROR_INVALID_ARGUMENT,
-				"'%.*s' is no part of a call graph option; it takes graph, fractal, flat, folded or none, a threshold in percent, a print limit, caller or callee, function, address or srcline, and percent, period or count",
+				"'%.*s' is not a part of a call graph option; the parts are graph, fractal, flat, folded or none, a threshold in percent, a print limit, caller or callee, function, address or srcline, and percent, period or count",
 				(int)n, p);
 		p += n + (p[n] == ',');
 	}
@@ -205,7 +205,7 @@ static struct error *add_word(struct report_columns *columns, const char *name,
 	}
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
-		"unknown sort key '%.*s'; keys are comm, dso, symbol, srcline, srcfile, parent, pid (tid), tgid, cpu and time, and overhead, overhead_children, sample and period",
+		"unknown sort key '%.*s'; the keys are comm, dso, symbol, srcline, srcfile, parent, pid (tid), tgid, cpu and time, and overhead, overhead_children, sample and period",
 		(int)n, name);
 }
 
@@ -223,7 +223,7 @@ static struct error *parse_columns(const char *text, struct report_columns *ret)
 	}
 	if (!columns.count)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "the option names no key");
+				    "the option needs a key");
 	*ret = columns;
 	return NULL;
 }
@@ -283,7 +283,7 @@ struct error *report_parse_widths(struct report_options *options,
 		if (end == p || (*end && *end != ',') || width > UINT16_MAX)
 			return error_create(
 				ERROR_INVALID_ARGUMENT,
-				"'%s' is no list of widths; it takes numbers between commas",
+				"'%s' is not a list of widths such as 20,0,40",
 				text);
 		options->widths[options->width_count++] = (uint32_t)width;
 		p = end + (*end == ',');

@@ -17,7 +17,7 @@ static struct error *compile(const char *text, regex_t *ret)
 		return NULL;
 	regerror(code, ret, reason, sizeof(reason));
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "'%s' is no regular expression: %s", text, reason);
+			    "'%s' is not a regular expression: %s", text, reason);
 }
 
 /* The expression matches a Python function's qualified name, without its file. */

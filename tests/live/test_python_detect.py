@@ -76,4 +76,4 @@ def test_stripping_changes_nothing(interpreter, probe, tmp_path):
 
 def test_other_programs_are_no_interpreters(probe):
     for name in "sh", "ls":
-        assert "no CPython interpreter" in probe("detect", shutil.which(name), status=1).stderr
+        assert "not a CPython interpreter" in probe("detect", shutil.which(name), status=1).stderr

@@ -55,7 +55,7 @@ DAMAGES = [
     (lambda good: bytes(len(good)), "not started"),
     (lambda good: b"?" + good[1:], "no debug offsets"),
     # interpreter_state.threads_head, beyond the structure.
-    (lambda good: good[:75] + b"\1" + good[76:], "make no sense"),
+    (lambda good: good[:75] + b"\1" + good[76:], "are not valid"),
     (lambda good: good[:8] + b"\xb1" + good[9:], "beta"),
     (lambda good: good[:10] + b"\x10" + good[11:], "not supported"),
 ]

@@ -834,7 +834,7 @@ for thread in threads: thread.join()
 
 
 @pytest.mark.parametrize("series, reason", [
-    ("2.7", r"'/\S+' is a Python from before 3\.7, which is not supported"),
+    ("2.7", r"'/\S+' is a Python older than 3\.7, which is not supported"),
     ("3.6", r"Python 3\.6\.\d+ is not supported"),
     ("3.7", r"Python 3\.7\.\d+ is not supported")])
 def test_python_that_is_not_supported(kaa, tmp_path, series, reason):
@@ -956,5 +956,5 @@ def test_folder_of_root_under_sudo(kaa, public_folder, public_python):
     script = write(public_folder / "who.py", SUDO_SCRIPT)
     data = public_folder / "perf.data"
     result = kaa("record", "-F", "999", "-o", data, *public_python.command, script, env=env)
-    assert "other tools will not name the Python functions: " in "\n".join(remarks(result))
+    assert "other tools will not show the names of Python functions: " in "\n".join(remarks(result))
     assert names_in(samples_of(kaa, data, "-f"))["as_the_user"] > 500

@@ -84,7 +84,7 @@ def shown(terminal):
 def printed(terminal, folder):
     """All rows, by way of P."""
     terminal.press("P")
-    name = re.search(r"rows are in '(kaa\.hist\.\d+)'", terminal.lines()[-1])[1]
+    name = re.search(r"rows to '(kaa\.hist\.\d+)'", terminal.lines()[-1])[1]
     rows, _, _ = (folder / name).read_text().partition("\n\n")
     return [line for line in rows.splitlines() if not line.startswith("#")]
 
@@ -267,12 +267,12 @@ def test_annotation_says_what_is_wrong_with_a_source(kaa, recording, tmp_path):
             terminal.press("esc")
             script.write_text("gone = True\n")
             terminal.press("a")
-            assert "has 1 lines, samples are on line" in terminal.text()
+            assert "has 1 lines, but samples are on line" in terminal.text()
             terminal.press("esc")
             script.unlink()
             os.mkfifo(script)
             terminal.press("a")
-            assert "is no regular file" in terminal.text()
+            assert "is not a regular file" in terminal.text()
             terminal.press("esc")
             script.unlink()
             terminal.press("a")
@@ -357,7 +357,7 @@ def test_an_objdump_that_takes_long(kaa, recording, tmp_path):
     with report(kaa, recording, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}) as terminal:
         terminal.wait_for("Children")
         terminal.press("s", "[.] _PyEval", "enter")
-        assert "is in no row" not in terminal.text()
+        assert "no visible row contains" not in terminal.text()
         before = terminal.lines()[:-1]
         # No press(): that waits for the end.
         terminal.write(b"a")
@@ -380,7 +380,7 @@ def test_code_that_is_not_there(kaa, recording, tmp_path, perf_map):
     with report(kaa, data, rows=20) as terminal:
         terminal.wait_for("Children")
         terminal.press("a")
-        assert f"/tmp/perf-{PID}.map' has the names of this code, but not the code" in terminal.lines()[2]
+        assert f"/tmp/perf-{PID}.map' has names, but no code (a jitdump has both)" in terminal.lines()[2]
         assert re.search(r"100\.00% +7e0000000005", terminal.lines()[3])
     with report(kaa, recording, rows=40) as terminal:
         terminal.wait_for("Children")
@@ -411,9 +411,9 @@ def test_search(kaa, recording):
         terminal.press("n")
         assert place(terminal) == having[1]
         terminal.press("N", "N")
-        assert place(terminal) == having[-1] and "went around" in terminal.lines()[-1]
+        assert place(terminal) == having[-1] and "continued beyond the" in terminal.lines()[-1]
         terminal.press("s", "no such name", "enter")
-        assert "is in no row" in terminal.lines()[-1]
+        assert "no visible row contains" in terminal.lines()[-1]
         terminal.press("home", "s", "threading.py", "esc")
         assert place(terminal) == 0
 
@@ -449,7 +449,7 @@ def test_rows_that_are_no_functions(kaa, recording, tmp_path):
     with report(kaa, recording, "--sort", "dso", cwd=tmp_path) as terminal:
         terminal.wait_for("Children")
         terminal.press("a")
-        assert "this row is no function" in terminal.lines()[-1]
+        assert "this row is not a function" in terminal.lines()[-1]
         first = shown(terminal)[0][2]
         terminal.press("d")
         assert f"in file {first}" in terminal.lines()[0]
@@ -730,7 +730,7 @@ def test_a_large_recording(kaa, tmp_path, perf_map):
         # What is drawn is a screen at most, each time.
         assert len(terminal.raw) - drawn < 4 * 40 * 120 * 2
         terminal.press("home", "s", "function_19999", "enter")
-        assert "is in no row" not in terminal.text()
+        assert "no visible row contains" not in terminal.text()
         terminal.press("E")
         terminal.wait_until(lambda: int(re.search(r"/(\d+)", terminal.lines()[0])[1]) > 30000, "opened rows")
         terminal.press("end", "C")

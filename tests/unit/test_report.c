@@ -316,8 +316,8 @@ static void test_notes(void **state)
 		&m, &options,
 		"\n\n\n#\n"
 		"# 1 of 5 samples (20.00%) were lost: the recorder could not keep up\n"
-		"# 2 of 4 samples (50.00%) have a truncated stack: it goes on beyond [truncated stack]\n"
-		"# 1 of 4 samples (25.00%) have Python frames whose place among the native ones is not known\n"
+		"# 2 of 4 samples (50.00%) have a truncated stack: the frames beyond [truncated stack] are missing\n"
+		"# 1 of 4 samples (25.00%) have Python frames whose place among the native frames is not known\n"
 		"# 1 of 4 samples (25.00%) have Python frames that could not be read\n"
 		"# 1 of 4 samples (25.00%) hit an address without a symbol\n"
 		"# 17 bytes are missing at the end of the file\n"
@@ -471,7 +471,7 @@ static void test_options(void **state)
 	assert_int_equal(o.keys[0], REPORT_SYMBOL);
 	assert_int_equal(o.keys[2], REPORT_THREAD);
 	check_refused(report_parse_sort(&o, "comm,nonsense"), "'nonsense'");
-	check_refused(report_parse_sort(&o, ""), "no key");
+	check_refused(report_parse_sort(&o, ""), "needs a key");
 	assert_int_equal(o.key_count, 3);
 }
 

@@ -301,9 +301,9 @@ static void test_refused_events(void **state)
 		uint32_t type;
 		const char *says;
 	} cases[] = {
-		{ 4, false, PERF_TYPE_SOFTWARE, "no events at all; ways out: run under sudo, 'sudo sysctl kernel.perf_event_paranoid=2'" },
+		{ 4, false, PERF_TYPE_SOFTWARE, "no events; run kaa under sudo, run 'sudo sysctl kernel.perf_event_paranoid=2'" },
 		{ 3, true, PERF_TYPE_SOFTWARE, "kernel.perf_event_paranoid is 3" },
-		{ 2, false, PERF_TYPE_SOFTWARE, "only :u events of own processes" },
+		{ 2, false, PERF_TYPE_SOFTWARE, "only :u events of their own processes" },
 		{ 2, true, PERF_TYPE_SOFTWARE, "belongs to another user" },
 		{ 2, true, PERF_TYPE_TRACEPOINT, "no tracepoints" },
 		{ 1, true, PERF_TYPE_SOFTWARE, "belongs to another user" },

@@ -287,7 +287,7 @@ static void test_not_a_section(void **state)
 		    ERROR_UNSUPPORTED, "big-endian");
 	out.data[3] = 'T';
 	check_fails(tracing_data_decode(out.data, out.len, &section),
-		    ERROR_FORMAT, "no form");
+		    ERROR_FORMAT, "unknown form");
 	strbuf_deinit(&out);
 }
 

@@ -1061,10 +1061,10 @@ static void test_sources_are_bounded(void **state)
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	/* Not waited for. */
-	check_source_error(path, "is no regular file");
+	check_source_error(path, "is not a regular file");
 	unlink(path);
-	check_source_error(folder, "is no regular file");
-	check_source_error("/dev/zero", "is no regular file");
+	check_source_error(folder, "is not a regular file");
+	check_source_error("/dev/zero", "is not a regular file");
 	check_source_error("/nowhere/x.py", "No such file");
 	snprintf(path, sizeof(path), "%s/x.py", folder);
 	file = fopen(path, "w");

@@ -618,7 +618,7 @@ exec "$@"
 def check_what_is_lost(result, named):
     """Said when it begins and when it ends; each of the 3,000 functions is in the file or among those counted."""
     why = rf"in process {result.pid}: /tmp/(perf-{result.pid}.map|jit-{result.pid}.dump): No space left on device\n"
-    said = re.fullmatch(f"kaa: new functions have no names any more {why}kaa: (?P<lost>[0-9]+) functions have no names {why}", result.stderr)
+    said = re.fullmatch(f"kaa: new functions get no more names {why}kaa: (?P<lost>[0-9]+) functions have no names {why}", result.stderr)
     assert said, result
     # Each is made by a module of its own, and Python starts by some.
     assert 3000 - named <= int(said["lost"]) <= 2 * (3000 - named) + 1000, result
@@ -662,7 +662,7 @@ def test_a_child_that_cannot_make_its_file_runs_on(interpreter, build_dir, tmp_p
     lines = sorted(result.stdout.splitlines(), key=lambda line: line.startswith(f"{result.pid} "))
     child = lines[0].split()[0]
     assert lines == [f"{child} 1 False", f"{result.pid} 1 True"], result
-    assert result.stderr == f"kaa: no trampolines any more in process {child}: {folder}/perf-{child}.map: No such file or directory\n", result
+    assert result.stderr == f"kaa: no more trampolines in process {child}: {folder}/perf-{child}.map: No such file or directory\n", result
 
 
 JIT = """
@@ -708,7 +708,7 @@ def test_trampolines_asked_for_keep_the_jit_off(jit_interpreter, build_dir, tmp_
     way = Way(jit_interpreter, find_library(build_dir), tmp_path / "tmp")
     result = way.run(["-c", JIT_SEEN], backend="perf", env=["PYTHON_JIT=1", f"KAA_TRAMPOLINE={mode}"])
     assert result.stdout == own.stdout, result
-    assert result.stderr == f"kaa: the JIT stays off in process {result.pid}: trampolines are active\n", result
+    assert result.stderr == f"kaa: the JIT stays off in process {result.pid}, because trampolines are active\n", result
     assert any(name.startswith("py::function:") for name in read_map(result.map))
 
 
