@@ -74,6 +74,21 @@ def test_style(tree, text, problem):
     assert (problem or "") in result.stdout
 
 
+@pytest.mark.parametrize("text, problem", [
+    ("| " + "é" * 116 + " |\n", None),
+    ("a" * 121 + "\n", "docs/a.md:1: 121 columns; at most 120"),
+    ("    " + "a" * 117 + "\n", "121 columns"),
+    ("| " + "a" * 117 + " |\n", "121 columns"),
+])
+def test_width_of_pages(tree, text, problem):
+    """In characters, of prose, code and tables alike."""
+    root = tree("docs/a.md", text)
+    subprocess.run(["git", "init", "-q", root], check=True)
+    subprocess.run(["git", "-C", root, "add", "."], check=True)
+    result = run([TOOLS / "check-style", root], status=1 if problem else 0)
+    assert (problem or "") in result.stdout
+
+
 def test_include_guard(tree):
     root = tree("src/base/a.h", "/" + "* SPDX-License-Identifier: GPL-2.0-only *" + "/\n#ifndef A_H\n#endif\n")
     subprocess.run(["git", "init", "-q", root], check=True)
