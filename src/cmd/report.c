@@ -501,7 +501,7 @@ static const struct option options[] = {
 		 "compute percentages of the samples that filters leave (relative) or of all samples (absolute, default)"),
 	OPT_GROUP("Output"),
 	OPT_BOOL(0, "stdio", struct report_settings, stdio,
-		 "print text to standard output (default if that is no terminal)"),
+		 "print text to standard output (default unless that is a terminal)"),
 	OPT_BOOL(0, "tui", struct report_settings, tui,
 		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,

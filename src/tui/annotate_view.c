@@ -58,11 +58,11 @@ static const char keys[] =
 	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
 	"<  >        scroll sideways\n"
 	"H           go to the heaviest line\n"
-	"Tab, Shift-Tab   the next lighter line, the next heavier one\n"
-	"s  /        search as you type; n next, N the one before\n"
-	"p           percentages of the function, or of all shown\n"
-	"t           percentages, periods, numbers of samples\n"
-	"Esc, Left, q   back\n";
+	"Tab, Shift-Tab   go to the next lighter, heavier line\n"
+	"s  /        search as you type; n next, N previous match\n"
+	"p           show percentages of the function or the zoom\n"
+	"t           show percentages, periods, sample counts\n"
+	"Esc, Left, q   go back\n";
 
 /* --- Text --------------------------------------------------------------- */
 
@@ -84,10 +84,10 @@ static void title(void *arg, struct strbuf *out)
 
 	strbuf_printf(out, "%" PRIu64 " samples in itself", whole->self_count);
 	if (a->annotation->is_python)
-		strbuf_printf(out, ", %" PRIu64 " with what it calls",
+		strbuf_printf(out, ", %" PRIu64 " with its callees",
 			      whole->count);
 	if (a->shown == SHOWN_PERCENT)
-		strbuf_puts(out, a->of_all ? "; % of all shown"
+		strbuf_puts(out, a->of_all ? "; % of the zoom"
 					   : "; % of the function");
 	strbuf_puts(out, ": ");
 	text_append(out, name, strlen(name));

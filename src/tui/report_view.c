@@ -37,38 +37,38 @@ struct report_view {
 static const char keys[] =
 	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
 	"<  >        scroll sideways\n"
-	"Enter  m    a menu of what can be done with the row\n"
+	"Enter  m    show a menu for the row\n"
 	"+           open or close what is below the row\n"
-	"Right       open\n"
-	"Left        close, to the row above, out of the zoom\n"
-	"e           open or close all below the entry\n"
-	"E  C        open all, close all\n"
+	"Right       open the row\n"
+	"Left        close it, go to the row above, zoom out\n"
+	"e           open or close everything below the entry\n"
+	"E  C        open everything, close everything\n"
 	"\n"
-	"a           annotate: the function's lines, instructions\n"
-	"l           Python lines in entries and call chains\n"
-	"g           call chains from the caller, from the callee\n"
-	"o           with callees, or each function by itself\n"
+	"a           annotate the function by line, instruction\n"
+	"l           show entries and callchains by Python line\n"
+	"g           show callchains from the caller or the callee\n"
+	"o           show functions with or without callees\n"
 	"\n"
-	"s           search as you type, in the rows there are;\n"
+	"s           search the visible rows as you type;\n"
 	"            file.py:37 finds the function with that line\n"
-	"n  N        the next row that has it, the one before\n"
-	"            (lower case finds both cases)\n"
+	"n  N        go to the next match, the previous match\n"
+	"            (lower case also finds upper case)\n"
 	"\n"
-	"t  p  c     zoom into a thread, process, command; out\n"
-	"d  k        zoom into the row's file, the kernel; out\n"
+	"t  p  c     zoom into a thread, process, command; or out\n"
+	"d  k        zoom into the row's file, the kernel; or out\n"
 	"/           zoom into functions by name, file.py or\n"
 	"            file.py:37; empty: out\n"
-	"Esc         leave the last zoom; stop what takes long\n"
-	"F           percentages of the zoom, or of everything\n"
-	"L           leave out what is below a percentage\n"
+	"Esc         leave the last zoom; stop long work\n"
+	"F           show percentages of the zoom or everything\n"
+	"L           leave out entries below a percentage\n"
 	"\n"
-	"Tab, Shift-Tab   the next event, the one before\n"
-	"i           how it was recorded, and what it lacks\n"
-	"D           details: file, build-id, addresses, samples\n"
-	"V           files with folders, in call chains, too\n"
-	"H           titles of the columns, or a row more\n"
-	"P           write the rows to kaa.hist.N, a new file\n"
-	"h  ?  F1    this\n"
+	"Tab, Shift-Tab   show the next event, the previous event\n"
+	"i           show how it was recorded, and what it lacks\n"
+	"D           show file, build-id, addresses, samples\n"
+	"V           show files with their directories\n"
+	"H           show column titles, or one more row\n"
+	"P           write the rows to a new file kaa.hist.N\n"
+	"h  ?  F1    show these keys\n"
 	"q           quit\n";
 
 static struct entries *entries_of(const struct report_view *r)
@@ -332,12 +332,12 @@ static struct error *change(struct report_view *r, uint32_t key)
 	if (key == 'l') {
 		toggle_lines(r, o);
 	} else if (!chains || o->callgraph.type == CALLGRAPH_NONE) {
-		ui_say(r->ui, "there are no call chains");
+		ui_say(r->ui, "there are no callchains");
 		return NULL;
 	} else if (key == 'g') {
 		o->callgraph.order = report_caller_order(o) ? CALLGRAPH_CALLEE
 							    : CALLGRAPH_CALLER;
-		ui_say(r->ui, "call chains from the %s",
+		ui_say(r->ui, "callchains from the %s",
 		       report_caller_order(o) ? "outermost caller down"
 					      : "function up to its callers");
 	} else {

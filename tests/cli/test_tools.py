@@ -79,7 +79,7 @@ def test_style(tree, text, problem):
     ("a" * 121 + "\n", "docs/a.md:1: 121 columns; at most 120"),
     ("    " + "a" * 117 + "\n", "121 columns"),
     ("| " + "a" * 117 + " |\n", "121 columns"),
-])
+], ids=("fits", "prose", "code", "table"))
 def test_width_of_pages(tree, text, problem):
     """In characters, of prose, code and tables alike."""
     root = tree("docs/a.md", text)

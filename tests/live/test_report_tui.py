@@ -237,7 +237,7 @@ def test_python_lines_have_the_samples_of_the_script(kaa, recording, function):
         terminal.wait_for("Children")
         terminal.press("s", f"py::{function}:", "enter", "a")
         text = terminal.lines()
-        assert f"py::{function}:" in text[0] and f"{whole} with what it calls" in text[0]
+        assert f"py::{function}:" in text[0] and f"{whole} with its callees" in text[0]
         # The source, line by line.
         for number, line in enumerate(source, 1):
             assert text[1 + number].rstrip().endswith(f"{number:6}  {line}".rstrip()), (number, text[1 + number])
@@ -494,7 +494,7 @@ def test_the_menu_of_a_row(kaa, recording, tmp_path):
         assert terminal.text() == before
         terminal.press("s", "py::leaf:", "enter")
         choose(terminal, "a")
-        assert "py::leaf:" in terminal.lines()[0] and "with what it calls" in terminal.lines()[0]
+        assert "py::leaf:" in terminal.lines()[0] and "with its callees" in terminal.lines()[0]
         terminal.press("esc")
         choose(terminal, "D")
         for line in ("function      : py::leaf:", "kind          : Python", f"source        : {recording.parent}/two_threads.py"):
