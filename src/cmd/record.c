@@ -185,7 +185,7 @@ static const struct option record_options[] = {
 	OPT_U64('D', "delay", struct record_settings, delay, "<ms>",
 		"start sampling <ms> milliseconds after the start"),
 	OPT_CALL(0, "duration", parse_duration, "<seconds>",
-		 "with -p, -t or -a: end the recording after <seconds>"),
+		 "end the recording after <seconds>; needs -p, -t or -a"),
 	OPT_GROUP("When to sample"),
 	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",
 		 "sample these events (default: cycles if the machine has them, else cpu-clock)"),

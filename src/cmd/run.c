@@ -399,7 +399,7 @@ const struct command command_run = {
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =
 		(const char *const[]){
-			"perf record -F 999 --call-graph dwarf,32768 kaa run --perf-elf python3 my_script.py",
+			"perf record --call-graph dwarf,32768 kaa run --perf-elf python3 my_script.py",
 			"samply record kaa run python3 my_script.py",
 			"perf record -F 999 -g kaa run python3 my_script.py\twith a Python that has frame pointers",
 			NULL,
