@@ -35,7 +35,7 @@ exec sleep 100000
 
 def commands_of(page):
     """The lines of its indented blocks; those in a list stand further in."""
-    lines = (TOP / page).read_text().splitlines()
+    lines = page.read_text().splitlines()
     return [line.strip() for line in lines if re.match(" {4}( {3})?[^ ]", line)]
 
 
@@ -114,7 +114,7 @@ def problem_of(command, done, typed):
 
 def type_page(page, clone, typed):
     problems, typed_commands = [], []
-    for command in commands_of(page):
+    for command in commands_of(clone / page):
         if command in ("./demo", "./check"):
             continue
         if "PID" in command.split():
