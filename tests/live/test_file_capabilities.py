@@ -107,7 +107,7 @@ def test_perf_stops_where_a_kaa_with_capabilities_starts(perf_system, capable, p
     folder = capable(DOCUMENTED)
     # Build-ids: see SystemPerf.
     words = [*perf_system.command, "record", "-q", "--no-buildid", "-F", "499", "--call-graph", "dwarf,16384", "-o", "stock.data",
-             "./kaa", "run", "--perf-elf", public_python, "program.py", "12000000"]
+             "./kaa", "run", "--perf-elf", "--dir", ".", public_python, "program.py", "12000000"]
 
     def named():
         as_nobody(*words, cwd=folder, status=None, timeout=120)
