@@ -18,9 +18,9 @@ import time
 import pytest
 
 from harness import pythons, script_output
-from harness.agent import find_library
 from harness.image import image_of
 from harness.process import TOP, run, started
+from harness.user_box import public_copy
 from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -74,12 +74,7 @@ def public_folder(root):
 
 @pytest.fixture
 def public_kaa(kaa, public_folder):
-    shutil.copy(kaa.command[-1], public_folder / "kaa")
-    (public_folder / "kaa").chmod(0o755)
-    agent = public_folder / "src" / "agent" / "libkaa_agent.so"
-    agent.parent.mkdir(parents=True)
-    shutil.copy(find_library(pathlib.Path(kaa.command[-1]).parent), agent)
-    return public_folder / "kaa"
+    return public_copy(kaa, public_folder)
 
 
 @pytest.fixture(scope="session")
