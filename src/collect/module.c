@@ -8,6 +8,7 @@
 
 #include "obj/elf_symtab.h"
 #include "sys/mapped_file.h"
+#include "unwind/elf_cfi.h"
 
 /* The vdso has no size of its own in the auxiliary vector; it is two pages. */
 enum {
@@ -82,37 +83,6 @@ static struct error *open_file(const struct process_map *map, uint32_t pid,
 	return open_fd(file, fd, ret);
 }
 
-static struct bytes section(struct elf_file *elf, const char *name,
-			    uint64_t *vaddr)
-{
-	const struct elf_section *found = NULL;
-	struct bytes bytes = {};
-	struct error *error =
-		elf_file_section_by_name(elf, name, &found, &bytes);
-
-	if (error) {
-		error_destroy(error);
-		return (struct bytes){};
-	}
-	if (vaddr)
-		*vaddr = found->addr;
-	return bytes;
-}
-
-static struct error *load_cfi(struct module *module)
-{
-	struct cfi_sections sections = { .path = module->elf->path };
-
-	sections.eh_frame = section(module->elf, ".eh_frame",
-				    &sections.eh_frame_vaddr);
-	sections.eh_frame_hdr = section(module->elf, ".eh_frame_hdr",
-					&sections.eh_frame_hdr_vaddr);
-	sections.debug_frame = section(module->elf, ".debug_frame", NULL);
-	section(module->elf, ".text", &sections.text_vaddr);
-	section(module->elf, ".got", &sections.got_vaddr);
-	return cfi_table_create(&sections, &module->cfi);
-}
-
 static bool find_piece(void *arg, uint64_t vaddr, struct py_range *ret)
 {
 	struct cfi_range range;
@@ -161,7 +131,7 @@ static struct error *module_load(struct module *module,
 	module->failure = open_file(map, pid, &module->elf);
 	if (module->failure)
 		return NULL;
-	error = load_cfi(module);
+	error = elf_cfi_create(module->elf, &module->cfi);
 	if (error && error->code == ERROR_NO_MEMORY)
 		return error;
 	error_destroy(error);

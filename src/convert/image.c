@@ -5,10 +5,8 @@
 
 void images_deinit(struct images *images)
 {
-	vec_for_each(module, &images->modules) {
-		cfi_table_destroy((*module)->cfi);
+	vec_for_each(module, &images->modules)
 		free(*module);
-	}
 	vec_deinit(&images->modules);
 }
 
@@ -58,38 +56,6 @@ struct error *images_dso(struct images *images, struct process_map *map,
 	return NULL;
 }
 
-static struct bytes section(struct elf_file *elf, const char *name,
-			    uint64_t *vaddr)
-{
-	const struct elf_section *found = NULL;
-	struct bytes bytes = {};
-	struct error *error =
-		elf_file_section_by_name(elf, name, &found, &bytes);
-
-	if (error) {
-		error_destroy(error);
-		return (struct bytes){};
-	}
-	*vaddr = found->addr;
-	return bytes;
-}
-
-/* Best effort: a file whose CFI is damaged has none. */
-static void load_cfi(struct image_module *module)
-{
-	struct elf_file *elf = module->elf;
-	struct cfi_sections sections = { .path = elf->path };
-	uint64_t unused;
-
-	sections.eh_frame = section(elf, ".eh_frame", &sections.eh_frame_vaddr);
-	sections.eh_frame_hdr =
-		section(elf, ".eh_frame_hdr", &sections.eh_frame_hdr_vaddr);
-	sections.debug_frame = section(elf, ".debug_frame", &unused);
-	section(elf, ".text", &sections.text_vaddr);
-	section(elf, ".got", &sections.got_vaddr);
-	error_destroy(cfi_table_create(&sections, &module->cfi));
-}
-
 static struct image_module *load_module(struct images *images, struct dso *dso)
 {
 	struct image_module *module = calloc(1, sizeof(*module));
@@ -108,7 +74,7 @@ static struct image_module *load_module(struct images *images, struct dso *dso)
 	if (error)
 		module->elf = NULL;
 	else
-		load_cfi(module);
+		error = dso_cfi(dso, &module->cfi);
 	error_destroy(error);
 	return module;
 }

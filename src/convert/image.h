@@ -20,6 +20,7 @@
 
 /* What unwinding needs of a dso; at dso->user. */
 struct image_module {
+	/* The dso's; NULL: none. */
 	struct cfi_table *cfi;
 	struct elf_file *elf;
 };

@@ -52,7 +52,11 @@ struct error *names_init(struct names *names,
 	names->images.features = features;
 	if (features)
 		dso_store_set_release(names->store, features->osrelease);
-	return symbolizer_create(names->store, &names->symbolizer);
+	error = symbolizer_create(names->store, &names->symbolizer);
+	if (!error)
+		symbolizer_set_symbols_only(names->symbolizer,
+					    options->like_perf);
+	return error;
 }
 
 void names_deinit(struct names *names)
@@ -666,8 +670,10 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 		return NULL;
 	}
 	set_symbol(l, info, rel);
+	/* Between Python functions, what has no name is taken for glue. */
 	l->frame->is_glue = l->frame->in_interpreter &&
-			    interpreter_frame_is_glue(info->raw_name);
+			    (info->is_nameless ||
+			     interpreter_frame_is_glue(info->raw_name));
 	if (!l->names->options->lines && !l->names->options->inlines)
 		return NULL;
 	return add_debug_info(l, offset);

@@ -382,6 +382,18 @@ static bool in_range(uint64_t value, uint64_t start, uint64_t size)
 	return value >= start && value - start < size;
 }
 
+const struct elf_section *elf_file_exec_section(const struct elf_file *file,
+						uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		const struct elf_section *s = &file->sections[i];
+
+		if (s->flags & SHF_EXECINSTR && in_range(vaddr, s->addr, s->size))
+			return s;
+	}
+	return NULL;
+}
+
 struct error *elf_file_read_image(struct elf_file *file, uint64_t vaddr,
 				  void *buf, size_t size)
 {

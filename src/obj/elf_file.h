@@ -113,6 +113,9 @@ struct error *elf_file_check_native(const struct elf_file *file);
 /* The first section of that name, or NULL. */
 const struct elf_section *elf_file_section(const struct elf_file *file,
 					   const char *name);
+/* The section of code that holds vaddr, or NULL. */
+const struct elf_section *elf_file_exec_section(const struct elf_file *file,
+						uint64_t vaddr);
 /*
  * The section's bytes, decompressed if SHF_COMPRESSED; borrowed from the file.
  * SHT_NOBITS gives zero bytes.

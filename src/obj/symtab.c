@@ -50,7 +50,7 @@ struct error *symtab_add_borrowed(struct symtab *tab, uint64_t start,
 		/* The order of adding, until symtab_finish(). */
 		.outer = (uint32_t)tab->count,
 		.type = type,
-		.binding = binding,
+		.binding = binding & 0x7f,
 		.group = group,
 	};
 
@@ -151,6 +151,7 @@ static void close_ends(struct symtab *tab, uint64_t tail)
 		    (next->group == s->group || next->start < end))
 			end = next->start;
 		s->end = end;
+		s->is_open = 1;
 	}
 }
 
@@ -349,12 +350,10 @@ struct error *symtab_finish(struct symtab *tab, enum symtab_overlap overlap,
 	return error;
 }
 
-const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
+/* How many symbols begin at or before addr. */
+static size_t count_before(const struct symtab *tab, uint64_t addr)
 {
-	/* A chain of outer symbols longer than this is no real table. */
-	enum { NESTING_MAX = 64 };
 	size_t low = 0, high = tab->count;
-	uint32_t at;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -364,6 +363,28 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 		else
 			high = middle;
 	}
+	return low;
+}
+
+void symtab_narrow_gap(const struct symtab *tab, uint64_t addr, uint64_t *start,
+		       uint64_t *end)
+{
+	size_t next = count_before(tab, addr);
+
+	if (next < tab->count && tab->symbols[next].start < *end)
+		*end = tab->symbols[next].start;
+	if (next && tab->symbols[next - 1].end <= addr &&
+	    tab->symbols[next - 1].end > *start)
+		*start = tab->symbols[next - 1].end;
+}
+
+const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
+{
+	/* A chain of outer symbols longer than this is no real table. */
+	enum { NESTING_MAX = 64 };
+	size_t low = count_before(tab, addr);
+	uint32_t at;
+
 	at = low ? (uint32_t)(low - 1) : NO_OUTER;
 	for (int i = 0; i < NESTING_MAX && at != NO_OUTER; i++) {
 		if (addr < tab->symbols[at].end)

@@ -32,7 +32,9 @@ struct symbol {
 	uint32_t outer;
 	/* STT_*, STB_* of ELF. */
 	uint8_t type;
-	uint8_t binding;
+	uint8_t binding : 7;
+	/* The file does not say where it ends: end is where the next one starts. */
+	uint8_t is_open : 1;
 	/* Free for the filler: kallsyms keeps the module here. */
 	uint16_t group;
 };
@@ -90,6 +92,9 @@ struct error *symtab_finish(struct symtab *tab, enum symtab_overlap overlap,
 
 /* The innermost symbol that covers addr, or NULL. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
+/* Where symbols end before addr, which none covers, and where the next begins: narrows both. */
+void symtab_narrow_gap(const struct symtab *tab, uint64_t addr, uint64_t *start,
+		       uint64_t *end);
 /* The first symbol of that name (linear), or NULL. */
 const struct symbol *symtab_find_name(const struct symtab *tab,
 				      const char *name);

@@ -15,6 +15,7 @@
 #include "symbolize/dso_find.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "unwind/elf_cfi.h"
 
 /*
  * Files kept open. The limit of a process is often 1,024, and a recorder needs
@@ -90,10 +91,12 @@ struct error *dso_store_create(const struct dso_options *options,
 static void dso_destroy(struct dso *dso)
 {
 	dwarf_info_destroy(dso->dwarf);
+	cfi_table_destroy(dso->cfi);
 	elf_file_destroy(dso->debug);
 	elf_file_destroy(dso->elf);
 	symtab_deinit(&dso->symtab);
 	free(dso->infos);
+	map_deinit(&dso->functions);
 	free(dso->root);
 	free(dso->vdso);
 	free(dso);
@@ -578,6 +581,27 @@ struct error *dso_dwarf(struct dso *dso, bool lines, struct dwarf_info **ret)
 		dso->dwarf_loaded = true;
 	}
 	*ret = dso->dwarf;
+	return NULL;
+}
+
+static struct error *load_cfi(struct dso *dso)
+{
+	struct elf_file *elf;
+	struct error *error = dso_elf(dso, &elf);
+
+	return error ? error : elf_cfi_create(elf, &dso->cfi);
+}
+
+struct error *dso_cfi(struct dso *dso, struct cfi_table **ret)
+{
+	if (!dso->cfi_loaded) {
+		struct error *error = forgive(load_cfi(dso));
+
+		if (error)
+			return error;
+		dso->cfi_loaded = true;
+	}
+	*ret = dso->cfi;
 	return NULL;
 }
 

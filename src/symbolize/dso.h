@@ -22,11 +22,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "obj/build_id.h"
 #include "obj/dwarf_info.h"
 #include "obj/elf_file.h"
 #include "obj/kallsyms.h"
 #include "obj/symtab.h"
+#include "unwind/cfi.h"
 
 struct symbol_info;
 
@@ -96,6 +98,10 @@ struct dso {
 	struct symtab symtab;
 	/* Of symbolize.c: what was found for each symbol of symtab. */
 	const struct symbol_info **infos;
+	/* Of symbolize.c: start of a function without a symbol to its info. */
+	struct map functions;
+	bool cfi_loaded;
+	struct cfi_table *cfi;
 	/* The separate debug file, if it was needed; debug information. */
 	struct elf_file *debug;
 	bool dwarf_loaded;
@@ -166,6 +172,11 @@ struct error *dso_symtab(struct dso *dso, const struct symtab **ret);
  * only when memory runs out.
  */
 struct error *dso_dwarf(struct dso *dso, bool lines, struct dwarf_info **ret);
+/*
+ * The call frame information of its file, indexed at first use; NULL if there
+ * is none. Fails only when memory runs out.
+ */
+struct error *dso_cfi(struct dso *dso, struct cfi_table **ret);
 /* See elf_file_offset_to_vaddr(); also false if there is no file. */
 bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret);
 

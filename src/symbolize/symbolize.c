@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "symbolize/ranges.h"
@@ -22,6 +23,7 @@ struct cache_entry {
 
 struct symbolizer {
 	struct dso_store *store;
+	bool symbols_only;
 	struct arena memory;
 	uint32_t info_count;
 	struct cache_entry cache[CACHE_SIZE];
@@ -56,6 +58,7 @@ static void forget_infos(struct dso_store *store)
 
 		free(dso->infos);
 		dso->infos = NULL;
+		map_deinit(&dso->functions);
 	}
 }
 
@@ -74,6 +77,12 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 	free(symbolizer);
 }
 
+void symbolizer_set_symbols_only(struct symbolizer *symbolizer,
+				 bool symbols_only)
+{
+	symbolizer->symbols_only = symbols_only;
+}
+
 static const char *readable(struct symbolizer *symbolizer, const char *name)
 {
 	_cleanup_free_ char *text = demangle(name);
@@ -81,6 +90,18 @@ static const char *readable(struct symbolizer *symbolizer, const char *name)
 	if (!text)
 		return name;
 	return arena_strndup(&symbolizer->memory, text, strlen(text));
+}
+
+/* As symtab_add() copies names: none breaks a line. */
+static char *copy_name(struct arena *arena, const char *name)
+{
+	char *copy = arena_strndup(arena, name, strlen(name));
+
+	for (char *p = copy; p && *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	}
+	return copy;
 }
 
 /* raw_name must live as long as the symbolizer. */
@@ -130,29 +151,131 @@ static struct error *info_of(struct symbolizer *symbolizer, struct dso *dso,
 	return NULL;
 }
 
-static struct error *find_in_file(struct symbolizer *symbolizer,
-				  struct dso *dso, uint64_t offset,
-				  const struct symbol_info **ret)
+static struct error *symbol_of_file(struct symbolizer *symbolizer,
+				    struct dso *dso,
+				    const struct symtab *symtab,
+				    const struct symbol *symbol,
+				    const struct symbol_info **ret)
 {
-	const struct symbol *symbol = NULL;
-	const struct symtab *symtab;
-	uint64_t vaddr;
-	struct error *error = dso_symtab(dso, &symtab);
-
-	if (error)
-		return error;
-	if (symtab->count && dso_offset_to_vaddr(dso, offset, &vaddr))
-		symbol = symtab_find(symtab, vaddr);
-	if (!symbol) {
-		*ret = NULL;
-		return NULL;
-	}
 	if (!dso->infos) {
 		dso->infos = calloc(symtab->count, sizeof(*dso->infos));
 		if (!dso->infos)
 			return error_no_memory();
 	}
 	return info_of(symbolizer, dso, symtab, dso->infos, symbol, false, ret);
+}
+
+/* The info of a function that nothing but its call frame information tells of. */
+static struct error *nameless_function(struct symbolizer *symbolizer,
+				       struct dso *dso, struct cfi_range range,
+				       const struct symbol_info **ret)
+{
+	const uint64_t *known = map_find(&dso->functions, range.start);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct symbol_info *info;
+	const char *name;
+
+	if (known) {
+		*ret = (const struct symbol_info *)(uintptr_t)*known;
+		return NULL;
+	}
+	strbuf_printf(&text, "%s+0x%llx", dso->name,
+		      (unsigned long long)range.start);
+	name = text.failed ? NULL : copy_name(&symbolizer->memory, text.data);
+	info = name ? create_info(symbolizer, dso, name, range.start, range.end) :
+		      NULL;
+	if (!info || !map_insert(&dso->functions, range.start,
+				 (uint64_t)(uintptr_t)info, NULL))
+		return error_no_memory();
+	info->is_nameless = true;
+	*ret = info;
+	return NULL;
+}
+
+/*
+ * Code in a section that has functions, but between them: beginnings of
+ * threads, assembly without CFI. It is one piece.
+ */
+static bool find_gap(struct dso *dso, const struct cfi_table *cfi,
+		     const struct symtab *symtab, uint64_t vaddr,
+		     struct cfi_range *ret)
+{
+	const struct elf_section *section;
+	struct elf_file *elf;
+	struct error *error = dso_elf(dso, &elf);
+
+	if (error || cfi_is_empty(cfi)) {
+		error_destroy(error);
+		return false;
+	}
+	section = elf_file_exec_section(elf, vaddr);
+	if (!section)
+		return false;
+	*ret = (struct cfi_range){ section->addr,
+				   section->addr + section->size };
+	cfi_narrow_gap(cfi, vaddr, ret);
+	symtab_narrow_gap(symtab, vaddr, &ret->start, &ret->end);
+	return true;
+}
+
+/* The piece of code that vaddr lies in, as far as CFI tells. */
+static bool find_piece(struct dso *dso, const struct cfi_table *cfi,
+		       const struct symtab *symtab, uint64_t vaddr,
+		       struct cfi_range *ret)
+{
+	return cfi && (cfi_find_range(cfi, vaddr, ret) ||
+		       find_gap(dso, cfi, symtab, vaddr, ret));
+}
+
+/*
+ * Where symbols say nothing, or not how far they reach: the function that CFI
+ * tells. It has a symbol's name if that begins where it does. symbol: the one
+ * before vaddr that may reach there, or NULL.
+ */
+static struct error *find_by_cfi(struct symbolizer *symbolizer, struct dso *dso,
+				 const struct symtab *symtab, uint64_t vaddr,
+				 const struct symbol *symbol,
+				 const struct symbol_info **ret)
+{
+	struct cfi_table *cfi = NULL;
+	struct cfi_range range;
+	struct error *error =
+		symbolizer->symbols_only ? NULL : dso_cfi(dso, &cfi);
+
+	if (error)
+		return error;
+	if (find_piece(dso, cfi, symtab, vaddr, &range) &&
+	    (!symbol || symbol->start < range.start)) {
+		symbol = symtab_find(symtab, range.start);
+		if (!symbol || symbol->start != range.start)
+			return nameless_function(symbolizer, dso, range, ret);
+	}
+	if (symbol)
+		return symbol_of_file(symbolizer, dso, symtab, symbol, ret);
+	*ret = NULL;
+	return NULL;
+}
+
+static struct error *find_in_file(struct symbolizer *symbolizer,
+				  struct dso *dso, uint64_t offset,
+				  const struct symbol_info **ret)
+{
+	const struct symbol *symbol;
+	const struct symtab *symtab;
+	uint64_t vaddr;
+	struct error *error = dso_symtab(dso, &symtab);
+
+	if (error)
+		return error;
+	if (dso->state != DSO_OPEN ||
+	    !dso_offset_to_vaddr(dso, offset, &vaddr)) {
+		*ret = NULL;
+		return NULL;
+	}
+	symbol = symtab_find(symtab, vaddr);
+	if (!symbol || symbol->is_open)
+		return find_by_cfi(symbolizer, dso, symtab, vaddr, symbol, ret);
+	return symbol_of_file(symbolizer, dso, symtab, symbol, ret);
 }
 
 struct error *symbolizer_file(struct symbolizer *symbolizer, struct dso *dso,
@@ -198,18 +321,6 @@ static struct range_table *get_table(struct symbolizer *symbolizer,
 		return NULL;
 	}
 	return vec_last(&symbolizer->tables);
-}
-
-/* As symtab_add() copies names: none breaks a line. */
-static char *copy_name(struct arena *arena, const char *name)
-{
-	char *copy = arena_strndup(arena, name, strlen(name));
-
-	for (char *p = copy; p && *p; p++) {
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	}
-	return copy;
 }
 
 /* The range's name is copied; its dso is known already. */

@@ -44,6 +44,8 @@ struct symbol_info {
 	uint64_t valid_from;
 	uint64_t valid_to;
 	bool kernel;
+	/* No symbol: the names are those that symbolizer_file() made up. */
+	bool is_nameless;
 };
 
 /* One of the frames that an address stands for: the real function and what is
@@ -93,6 +95,10 @@ struct error *symbolizer_create(struct dso_store *store,
 void symbolizer_destroy(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(symbolizer, struct symbolizer *, symbolizer_destroy);
 
+/* Name nothing in files but by symbols. Call before the first look-up. */
+void symbolizer_set_symbols_only(struct symbolizer *symbolizer,
+				 bool symbols_only);
+
 /* Empty, or wrapping, ranges are ERROR_FORMAT. */
 struct error *symbolizer_add_range(struct symbolizer *symbolizer,
 				   const struct symbol_range *range);
@@ -108,7 +114,10 @@ struct error *symbolizer_add_perf_map(struct symbolizer *symbolizer,
  * *ret is NULL when nothing is known there; that is no error. Errors are
  * ERROR_NO_MEMORY alone.
  *
- * file: offset is the file offset, address - map start + map pgoff.
+ * file: offset is the file offset, address - map start + map pgoff. Where no
+ *   symbol covers it, a function's bounds are those of its call frame
+ *   information, and its name says where it begins: "libx.so.1+0x12340", as the
+ *   file numbers addresses.
  * kernel: added kernel ranges first, then kallsyms, but for BPF programs.
  * range: what was added for the pid and holds at the time; of several, the
  *   one that began last, then the one added last.

@@ -408,20 +408,28 @@ static bool covers(const struct fde_index *fde, uint64_t vaddr)
 	return vaddr - fde->start < fde->size;
 }
 
-static struct fde_index *find_fde(const struct indexed_section *indexed,
-				  uint64_t vaddr)
+/* How many FDEs begin at or before vaddr. */
+static size_t count_before(const struct fde_vec *fdes, uint64_t vaddr)
 {
-	struct fde_index *fdes = indexed->fdes.data;
-	size_t low = 0, high = indexed->fdes.count;
+	size_t low = 0, high = fdes->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (fdes[middle].start <= vaddr)
+		if (fdes->data[middle].start <= vaddr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	return low;
+}
+
+static struct fde_index *find_fde(const struct indexed_section *indexed,
+				  uint64_t vaddr)
+{
+	struct fde_index *fdes = indexed->fdes.data;
+	size_t low = count_before(&indexed->fdes, vaddr);
+
 	for (size_t i = low; i > 0 && low - i < MAX_OVERLAP; i--) {
 		if (covers(&fdes[i - 1], vaddr))
 			return &fdes[i - 1];
@@ -485,6 +493,29 @@ bool cfi_find_range(const struct cfi_table *table, uint64_t vaddr,
 		return false;
 	*ret = (struct cfi_range){ fde->start, fde->start + fde->size };
 	return true;
+}
+
+static void narrow(const struct fde_vec *fdes, uint64_t vaddr,
+		   struct cfi_range *range)
+{
+	size_t next = count_before(fdes, vaddr);
+
+	if (next < fdes->count && fdes->data[next].start < range->end)
+		range->end = fdes->data[next].start;
+	if (next) {
+		const struct fde_index *last = &fdes->data[next - 1];
+		uint64_t end = last->start + last->size;
+
+		if (end <= vaddr && end > range->start)
+			range->start = end;
+	}
+}
+
+void cfi_narrow_gap(const struct cfi_table *table, uint64_t vaddr,
+		    struct cfi_range *range)
+{
+	narrow(&table->eh.fdes, vaddr, range);
+	narrow(&table->debug.fdes, vaddr, range);
 }
 
 struct bytes cfi_expression(const struct cfi_table *table, int32_t number)

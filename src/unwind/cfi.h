@@ -119,6 +119,13 @@ bool cfi_is_empty(const struct cfi_table *table);
 bool cfi_find_range(const struct cfi_table *table, uint64_t vaddr,
 		    struct cfi_range *ret);
 
+/*
+ * The code around vaddr, which no FDE covers: narrows *range to what lies
+ * behind the FDE before it and before the FDE behind it.
+ */
+void cfi_narrow_gap(const struct cfi_table *table, uint64_t vaddr,
+		    struct cfi_range *range);
+
 /* The bytes of expression `number` of a rule of this table. */
 struct bytes cfi_expression(const struct cfi_table *table, int32_t number);
 

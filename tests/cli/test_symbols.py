@@ -41,18 +41,21 @@ int main() {
 
 @pytest.fixture(scope="session")
 def dump(build_dir):
-    """dump(file, addresses): what kaa says about each: (start, name, readable name) or None."""
+    """
+    dump(file, addresses): what kaa says about each: (start, name, readable name) or None. options=["--functions"]:
+    with functions that no symbol names, and the end behind their name.
+    """
     program = build_dir / "tests" / "unit" / "dump_symbols"
 
-    def call(path, addresses, debug_dir="/nonexistent"):
+    def call(path, addresses, debug_dir="/nonexistent", options=()):
         text = "".join(f"{address:x}\n" for address in addresses)
-        lines = run([program, path, debug_dir], data=text.encode()).stdout.splitlines()
+        lines = run([program, *options, path, debug_dir], data=text.encode()).stdout.splitlines()
         assert len(lines) == len(addresses)
         return [None if line == "-" else parse(line) for line in lines]
 
     def parse(line):
         start, names = line.split(" ", 1)
-        return (int(start, 16), *names.split("\t", 1))
+        return (int(start, 16), *names.split("\t"))
 
     return call
 
@@ -235,3 +238,92 @@ def test_debug_file_by_link(dump, cxx_program, stripped, tmp_path, folder):
         file.write(b"x")
     found, = dump(program, [address], debug_dir)
     assert not found or found[1] != "main"
+
+
+# Functions of all kinds: static ones, and two that the file exports.
+MANY_FUNCTIONS = r"""
+#include <stdlib.h>
+#define FUNCTION(n) __attribute__((noinline)) static int function_##n(int x) { \
+	for (int i = 0; i < x; i++) x ^= i * n + rand(); return x; }
+#define TEN(n) FUNCTION(n##0) FUNCTION(n##1) FUNCTION(n##2) FUNCTION(n##3) FUNCTION(n##4) \
+	FUNCTION(n##5) FUNCTION(n##6) FUNCTION(n##7) FUNCTION(n##8) FUNCTION(n##9)
+#define CALL_TEN(n, x) function_##n##0(x) + function_##n##1(x) + function_##n##2(x) + function_##n##3(x) + \
+	function_##n##4(x) + function_##n##5(x) + function_##n##6(x) + function_##n##7(x) + function_##n##8(x) + function_##n##9(x)
+TEN(1) TEN(2) TEN(3) TEN(4)
+__attribute__((noinline)) int exported(int x) { return function_10(x) + 1; }
+int main(int argc, char **argv)
+{
+	return (CALL_TEN(1, argc) + CALL_TEN(2, argc) + CALL_TEN(3, argc) + CALL_TEN(4, argc) + exported(argc)) & 1;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def twins(tmp_path_factory):
+    """A program that exports its functions that are not static, and its stripped copy."""
+    folder = tmp_path_factory.mktemp("twins")
+    program, copy = folder / "full" / "twin", folder / "stripped" / "twin"
+    for place in (program, copy):
+        place.parent.mkdir()
+    run(["gcc", "-O2", "-rdynamic", "-Wl,--build-id", "-x", "c", "-o", program, "-"], data=MANY_FUNCTIONS.encode())
+    run(["strip", "-o", copy, program])
+    return program, copy
+
+
+def fde_ranges(path):
+    """Start to end of what readelf finds in .eh_frame."""
+    text = run(["readelf", "--debug-dump=frames", "-W", path]).stdout
+    return {int(start, 16): int(end, 16) for start, end in re.findall(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)}
+
+
+def text_functions(path):
+    """The functions of .text that have a size, by their starts; of aliases any one."""
+    return {symbol.start: symbol for symbol in readelf_symbols(path) if symbol.type == "FUNC" and symbol.size}
+
+
+def test_stripped_functions_have_the_bounds_of_their_twins(dump, twins):
+    program, copy = twins
+    functions, ranges = text_functions(program), fde_ranges(copy)
+    exported = {symbol.start for symbol in readelf_symbols(copy)}
+    wanted = {start: symbol for start, symbol in functions.items() if start in ranges and start not in exported}
+    assert len(wanted) >= 40
+    addresses = [at for f in wanted.values() for at in (f.start, f.start + f.size // 2, f.start + f.size - 1)]
+    found = dump(copy, addresses, options=["--functions"])
+    for i, function in enumerate(wanted.values()):
+        name = f"twin+{function.start:#x}"
+        assert found[3 * i:3 * i + 3] == [(function.start, name, name, f"{function.start + function.size:x}")] * 3, function
+
+
+def test_exported_names_of_stripped_files_reach_no_further_than_their_sizes(dump, twins):
+    program, copy = twins
+    exported = {symbol.start: symbol for symbol in readelf_symbols(copy) if symbol.size}
+    functions = text_functions(program)
+    names = {symbol.name for symbol in exported.values()}
+    assert {"exported", "main"} <= names
+    for start, function in functions.items():
+        start_found, end_found = dump(copy, [start, start + function.size - 1], options=["--functions"])
+        if start in exported:
+            assert start_found[1] == end_found[1] == exported[start].name
+        elif start_found:
+            assert start_found[1] not in names, function
+
+
+def test_without_call_frame_information_there_are_no_functions(dump, twins, tmp_path):
+    copy = tmp_path / "twin"
+    run(["objcopy", "--remove-section=.eh_frame", "--remove-section=.eh_frame_hdr", twins[1], copy])
+    functions = text_functions(twins[0])
+    exported = {symbol.start for symbol in readelf_symbols(copy)}
+    static = [start for start, symbol in functions.items() if symbol.name.startswith("function_") and start not in exported]
+    assert static and dump(copy, static, options=["--functions"]) == [None] * len(static)
+
+
+def test_names_of_debug_files_win_over_bounds(dump, twins, tmp_path):
+    program, copy = twins
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", run(["readelf", "-n", copy]).stdout)[1]
+    place = tmp_path / ".build-id" / build_id[:2] / (build_id[2:] + ".debug")
+    place.parent.mkdir(parents=True)
+    run(["objcopy", "--only-keep-debug", program, place])
+    functions = [symbol for symbol in text_functions(program).values() if symbol.name.startswith("function_")]
+    assert functions
+    found = dump(copy, [f.start + f.size // 2 for f in functions], tmp_path, options=["--functions"])
+    assert [answer[1] for answer in found] == [f.name for f in functions]

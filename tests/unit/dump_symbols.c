@@ -3,12 +3,13 @@
  * What the symbolizer says about addresses of a file: for tests that compare
  * with other tools.
  *
- *	dump_symbols FILE [DEBUG_DIR] < ADDRESSES
+ *	dump_symbols [--functions] FILE [DEBUG_DIR] < ADDRESSES
  *	dump_symbols --perf-map PID
  *
  * ADDRESSES are vaddrs in hex, one a line. For each a line: "START NAME", the
  * name as in the file and, behind a tab, as people read it; "-" if there is
- * no symbol. The second form prints the path and the names of the perf map of
+ * no symbol. --functions: names are also made up of what CFI tells, with the
+ * end behind another tab. The second form prints the path and the names of the perf map of
  * a running process.
  */
 #include <inttypes.h>
@@ -33,7 +34,7 @@ static int report(struct error *error)
 }
 
 static struct error *answer(struct symbolizer *symbolizer, struct dso *dso,
-			    uint64_t vaddr)
+			    uint64_t vaddr, bool functions)
 {
 	const struct symbol_info *info = NULL;
 	struct elf_file *elf;
@@ -44,7 +45,10 @@ static struct error *answer(struct symbolizer *symbolizer, struct dso *dso,
 		error = symbolizer_file(symbolizer, dso, offset, &info);
 	if (error)
 		return error;
-	if (info)
+	if (info && functions)
+		printf("%" PRIx64 " %s\t%s\t%" PRIx64 "\n", info->start,
+		       info->raw_name, info->name, info->end);
+	else if (info)
 		printf("%" PRIx64 " %s\t%s\n", info->start, info->raw_name,
 		       info->name);
 	else
@@ -52,7 +56,8 @@ static struct error *answer(struct symbolizer *symbolizer, struct dso *dso,
 	return NULL;
 }
 
-static struct error *run(const char *path, const char *debug_dir)
+static struct error *run(const char *path, const char *debug_dir,
+			 bool functions)
 {
 	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
 	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
@@ -67,8 +72,10 @@ static struct error *run(const char *path, const char *debug_dir)
 		error = symbolizer_create(store, &symbolizer);
 	if (!error)
 		error = dso_store_get(store, &key, &dso);
+	if (!error)
+		symbolizer_set_symbols_only(symbolizer, !functions);
 	while (!error && scanf("%" SCNx64, &vaddr) == 1)
-		error = answer(symbolizer, dso, vaddr);
+		error = answer(symbolizer, dso, vaddr, functions);
 	return error;
 }
 
@@ -88,15 +95,20 @@ static struct error *print_perf_map(int pid)
 
 int main(int argc, char **argv)
 {
+	bool functions = argc > 1 && !strcmp(argv[1], "--functions");
 	struct error *error;
 
+	argc -= functions;
+	argv += functions;
 	if (argc < 2) {
-		fprintf(stderr, "usage: dump_symbols FILE [DEBUG_DIR]\n");
+		fprintf(stderr,
+			"usage: dump_symbols [--functions] FILE [DEBUG_DIR]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "--perf-map") && argc > 2)
 		error = print_perf_map(atoi(argv[2]));
 	else
-		error = run(argv[1], argc > 2 ? argv[2] : "/nonexistent");
+		error = run(argv[1], argc > 2 ? argv[2] : "/nonexistent",
+			    functions);
 	return error ? report(error) : 0;
 }

@@ -25,6 +25,7 @@
 #include "sys/proc.h"
 #include "assert_ok.h"
 #include "fake_tree.h"
+#include "synthetic_elf.h"
 
 /* A folder of our own; its path is in *state. */
 static int setup(void **state)
@@ -352,6 +353,168 @@ static void test_other_build_id_gives_no_names(void **state)
 	assert_int_equal(dso_store_stats(store)->missing, 1);
 }
 
+/* --- Functions that no symbol names ------------------------------------- */
+
+#define CODE SYNTHETIC_TEXT_VADDR
+
+/* A CIE whose FDEs have absolute addresses, and four FDEs. */
+struct __attribute__((packed)) frames {
+	struct __attribute__((packed)) {
+		uint32_t length, id;
+		uint8_t version, augmentation, code_align, data_align, ra;
+		uint8_t def_cfa[3], padding[4];
+	} cie;
+	struct __attribute__((packed)) {
+		uint32_t length, cie;
+		uint64_t start, size;
+	} fdes[4];
+	uint32_t end;
+};
+
+static struct frames make_frames(void)
+{
+	static const struct { uint64_t start, size; } ranges[] = {
+		{ CODE + 0x00, 0x20 },
+		{ CODE + 0x20, 0x20 },
+		{ CODE + 0x40, 0x30 },
+		{ CODE + 0x80, 0x10 },
+	};
+	struct frames frames = {
+		.cie = { .length = sizeof(frames.cie) - 4,
+			 .version = 1, .code_align = 1, .data_align = 0x78,
+			 .ra = 16, .def_cfa = { 0x0c, 7, 8 } },
+	};
+
+	for (size_t i = 0; i < 4; i++) {
+		frames.fdes[i].length = sizeof(frames.fdes[i]) - 4;
+		frames.fdes[i].cie = (uint32_t)(
+			offsetof(struct frames, fdes[i].cie));
+		frames.fdes[i].start = ranges[i].start;
+		frames.fdes[i].size = ranges[i].size;
+	}
+	return frames;
+}
+
+/*
+ * A stripped library as libnameless.so in dir: exports "sized" of 0x10 bytes,
+ * "sizeless", which no size keeps from reaching up to "last", and "last".
+ */
+static char *make_stripped(const char *dir)
+{
+	static const char text[0x100], strings[] = "\0sized\0sizeless\0last";
+	static const Elf64_Sym symbols[] = {
+		{},
+		{ .st_name = 1, .st_info = STB_GLOBAL << 4 | STT_FUNC,
+		  .st_shndx = 1, .st_value = CODE, .st_size = 0x10 },
+		{ .st_name = 7, .st_info = STB_GLOBAL << 4 | STT_FUNC,
+		  .st_shndx = 1, .st_value = CODE + 0x20 },
+		{ .st_name = 16, .st_info = STB_GLOBAL << 4 | STT_FUNC,
+		  .st_shndx = 1, .st_value = CODE + 0xc0, .st_size = 0x10 },
+	};
+	const struct frames frames = make_frames();
+	const struct synthetic_elf elf = {
+		.elf_class = ELFCLASS64, .encoding = ELFDATA2LSB,
+		.machine = EM_X86_64,
+		.sections = {
+			{ .name = ".text", .type = SHT_PROGBITS,
+			  .flags = SHF_ALLOC | SHF_EXECINSTR, .addr = CODE,
+			  .offset = SYNTHETIC_TEXT_OFFSET, .data = text,
+			  .size = sizeof(text) },
+			{ .name = ".dynsym", .type = SHT_DYNSYM, .link = 3,
+			  .data = symbols, .size = sizeof(symbols),
+			  .entsize = sizeof(*symbols), .data_type = ELF_T_SYM },
+			{ .name = ".dynstr", .type = SHT_STRTAB,
+			  .data = strings, .size = sizeof(strings) },
+			{ .name = ".eh_frame", .type = SHT_PROGBITS,
+			  .flags = SHF_ALLOC, .addr = 0x500000,
+			  .data = &frames, .size = sizeof(frames) },
+		},
+		.count = 4,
+	};
+	_cleanup_close_ int in = synthetic_elf_write(&elf);
+	_cleanup_close_ int out = -1;
+	char *path = path_in(dir, "libnameless.so");
+	char buf[0x8000];
+	ssize_t size = pread(in, buf, sizeof(buf), 0);
+
+	out = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(size > 0 && write(out, buf, (size_t)size) == size);
+	return path;
+}
+
+static void check_name(struct symbolizer *symbolizer, struct dso *dso,
+		       uint64_t at, const char *name, uint64_t start,
+		       uint64_t end)
+{
+	const struct symbol_info *info, *again;
+	uint64_t offset = at + SYNTHETIC_TEXT_OFFSET;
+
+	assert_null(symbolizer_file(symbolizer, dso, offset, &info));
+	assert_non_null(info);
+	assert_string_equal(info->name, name);
+	assert_int_equal(info->is_nameless, strchr(name, '+') != NULL);
+	if (!info->is_nameless)
+		return;
+	assert_int_equal(info->start, CODE + start);
+	assert_int_equal(info->end, CODE + end);
+	assert_null(symbolizer_file(symbolizer, dso,
+				    start + SYNTHETIC_TEXT_OFFSET, &again));
+	assert_ptr_equal(info, again);
+}
+
+static void test_functions_without_symbols(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	_cleanup_free_ char *path = make_stripped(*state);
+	const struct dso_key key = { .path = path };
+	struct dso *dso;
+
+	create(&(struct dso_options){}, &store, &symbolizer);
+	assert_null(dso_store_get(store, &key, &dso));
+	check_name(symbolizer, dso, 0x0f, "sized", 0, 0);
+	/* Beyond its size, and still within the function. */
+	check_name(symbolizer, dso, 0x10, "sized", 0, 0);
+	check_name(symbolizer, dso, 0x20, "sizeless", 0, 0);
+	check_name(symbolizer, dso, 0x3f, "sizeless", 0, 0);
+	/* A function of its own, which no symbol reaches into. */
+	check_name(symbolizer, dso, 0x40, "libnameless.so+0x401040", 0x40,
+		   0x70);
+	check_name(symbolizer, dso, 0x6f, "libnameless.so+0x401040", 0x40,
+		   0x70);
+	check_name(symbolizer, dso, 0x78, "libnameless.so+0x401070", 0x70,
+		   0x80);
+	check_name(symbolizer, dso, 0x8f, "libnameless.so+0x401080", 0x80,
+		   0x90);
+	check_name(symbolizer, dso, 0xcf, "last", 0, 0);
+	/* What is behind all functions is one piece. */
+	check_name(symbolizer, dso, 0xf0, "libnameless.so+0x4010d0", 0xd0,
+		   0x100);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* What perf has no name for has none, if that is asked for. */
+static void test_symbols_only(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	_cleanup_free_ char *path = make_stripped(*state);
+	const struct dso_key key = { .path = path };
+	const struct symbol_info *info;
+	struct dso *dso;
+
+	create(&(struct dso_options){}, &store, &symbolizer);
+	symbolizer_set_symbols_only(symbolizer, true);
+	assert_null(dso_store_get(store, &key, &dso));
+	assert_null(symbolizer_file(symbolizer, dso,
+				    SYNTHETIC_TEXT_OFFSET + 0x10, &info));
+	assert_null(info);
+	assert_null(symbolizer_file(symbolizer, dso,
+				    SYNTHETIC_TEXT_OFFSET + 0x44, &info));
+	assert_string_equal(info->name, "sizeless");
+	assert_int_equal(unlink(path), 0);
+}
+
 static int count_open_files(void)
 {
 	struct name_list names = {};
@@ -580,6 +743,8 @@ int main(void)
 		cmocka_unit_test(test_function_of_libc),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_other_build_id_gives_no_names),
+		cmocka_unit_test(test_functions_without_symbols),
+		cmocka_unit_test(test_symbols_only),
 		cmocka_unit_test(test_many_files_need_few_descriptors),
 		cmocka_unit_test(test_kinds_of_dsos),
 		cmocka_unit_test(test_range_holds_for_its_time),
