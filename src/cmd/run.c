@@ -88,7 +88,7 @@ static const struct option run_options[] = {
 	OPT_COUNT('v', "verbose", struct run_settings, verbose,
 		  "print the command and the agent that is loaded into it"),
 	OPT_BOOL('q', "quiet", struct run_settings, quiet,
-		 "do not warn that 'perf record -g' needs frame pointers, which this Python lacks"),
+		 "leave out the note that 'perf record -g' needs frame pointers, which this Python lacks"),
 	OPT_END(),
 };
 
