@@ -93,7 +93,8 @@ def started_by(request, kaa, tmp_path):
     if request.param == "run":
         return lambda *words, **options: kaa("run", *words, cwd=tmp_path / "work", **options)
     request.getfixturevalue("recording")
-    return lambda *words, **options: kaa("record", "-o", tmp_path / "perf.data", *words, cwd=tmp_path / "work", **options)
+    record = "record", "-o", tmp_path / "perf.data"
+    return lambda *words, **options: kaa(*record, *words, cwd=tmp_path / "work", **options)
 
 
 def said_about_scripts(result):
@@ -101,7 +102,8 @@ def said_about_scripts(result):
 
 
 @pytest.mark.parametrize("first, runs", [
-    ("", "python3"), ("#!/usr/bin/env python3\n", "/usr/bin/env python3"), ("#! VENV/bin/python -u\n", "VENV/bin/python -u"),
+    ("", "python3"), ("#!/usr/bin/env python3\n", "/usr/bin/env python3"),
+    ("#! VENV/bin/python -u\n", "VENV/bin/python -u"),
     ("#!/usr/bin/env -S A=b python3 -u\n", "/usr/bin/env -S A=b python3 -u")])
 @pytest.mark.parametrize("name", ["orders.py", "./orders.py", "sub/orders.py"])
 def test_python_script(started_by, venv, tmp_path, first, runs, name):
@@ -202,7 +204,8 @@ def test_outputs_that_cannot_be(kaa, recording, tmp_path):
 @pytest.mark.parametrize("words, said", [
     (["-F", "0"], "not a positive number"), (["-c", "0"], "not a positive number"), (["-c", "-5"], "not a number"),
     (["-F", "often"], "not a number"), (["-D", "soon"], "not a number"),
-    (["--duration", "long"], "'long' is no number of seconds, such as 10 or 2.5"), (["--duration", "0"], "no number of seconds"),
+    (["--duration", "long"], "'long' is no number of seconds, such as 10 or 2.5"),
+    (["--duration", "0"], "no number of seconds"),
     (["--duration", "-1"], "no number of seconds"), (["--duration", "nan"], "no number of seconds"),
     (["--duration", "2.5s"], "no number of seconds"), (["--duration", ""], "no number of seconds"),
     (["--call-graph", "magic"], "unwind"), (["--call-graph", "dwarf,4"], "stack size"), (["--pid"], "pid"),

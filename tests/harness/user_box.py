@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A user who may use sudo and doas, and su for root, on a copy of /etc that only the programs of a UserBox see.
 
-Needs root. Nothing of the machine is changed: the copy is mounted over /etc in a mount namespace of each program's own. The user's
-name is ann; ann's home and root's are in the box too.
+Needs root. Nothing of the machine is changed: the copy is mounted over /etc in a mount namespace of each program's own.
+The user's name is ann; ann's home and root's are in the box too.
 """
 import os
 import pathlib

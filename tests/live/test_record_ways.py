@@ -282,8 +282,8 @@ other()
     assert names["one"] > 50 and names["other"] == 0
 
 
-@pytest.mark.parametrize("words, seconds, delay", [(["-p", "PID"], "2", 0), (["-t", "PID"], "1.5", 0), (["-a"], "1.25", 0),
-                                                   (["-p", "PID", "-D", "700"], "1", 0.7)])
+@pytest.mark.parametrize("words, seconds, delay", [
+    (["-p", "PID"], "2", 0), (["-t", "PID"], "1.5", 0), (["-a"], "1.25", 0), (["-p", "PID", "-D", "700"], "1", 0.7)])
 def test_duration(kaa, newest_python, tmp_path, words, seconds, delay):
     """--duration: no shorter, and no longer than a machine that others use makes it."""
     script, data = write(tmp_path / "spin.py", SPIN + "spin(600)\n"), tmp_path / "perf.data"

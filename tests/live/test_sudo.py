@@ -164,7 +164,8 @@ def test_sudo_of_root(box):
 
 # --- another PATH on purpose ---
 
-@pytest.mark.parametrize("tool", ["sudo PATH=PLACE", "sudo env PATH=PLACE", "sudo -E env PATH=PLACE FOO=1", "doas env PATH=PLACE"])
+@pytest.mark.parametrize("tool", ["sudo PATH=PLACE", "sudo env PATH=PLACE", "sudo -E env PATH=PLACE FOO=1",
+                                  "doas env PATH=PLACE"])
 @pytest.mark.parametrize("place", ["other", "system"])
 def test_explicit_path(box, request, tool, place):
     """It is obeyed, and one line says what is run, since the shell has another python3."""
@@ -185,7 +186,8 @@ def test_explicit_path_with_the_same_python(box):
 # --- typed behind sudo ---
 
 @pytest.mark.parametrize("line", [
-    "sudo sh -c 'KAA PROGRAM'", "sudo sh -c 'PATH=OTHER/bin:/usr/bin KAA PROGRAM; :'", "sudo bash -c 'PATH=OTHER/bin KAA PROGRAM'",
+    "sudo sh -c 'KAA PROGRAM'", "sudo sh -c 'PATH=OTHER/bin:/usr/bin KAA PROGRAM; :'",
+    "sudo bash -c 'PATH=OTHER/bin KAA PROGRAM'",
     "sudo -s KAA PROGRAM", "sudo -i KAA PROGRAM", "sudo -i sh -c 'KAA PROGRAM'", "sudo su root -c 'KAA PROGRAM'",
     "sudo SCRIPT", "sudo WRAP KAA PROGRAM", "sudo env -u ODD KAA PROGRAM", "echo 'KAA PROGRAM' | sudo sh",
     "sudo sh -c 'sh -c \"KAA PROGRAM; :\"; :'"])
@@ -222,8 +224,8 @@ def test_su(box, su):
 def test_shell_that_is_not_known(box):
     """Nothing of sudo can be seen in a PID namespace: the login shell is asked for PATH, and that is said."""
     write(box.homes["ann"] / ".bash_profile", f"PATH={box.other}/bin:/usr/bin:/bin\n")
-    line = "sudo unshare --pid --fork --mount-proc KAA PROGRAM"
-    result = box.shell(f"{activated(box)}\n" + line.replace("KAA", f"{box.kaa} record").replace("PROGRAM", f"python3 {box.tell}"))
+    line = f"sudo unshare --pid --fork --mount-proc {box.kaa} record python3 {box.tell}"
+    result = box.shell(f"{activated(box)}\n{line}")
     (box.homes["ann"] / ".bash_profile").unlink()
     told = Told(result)
     assert told.uid == UID and told.prefix == str(box.other)
