@@ -19,7 +19,6 @@ def pytest_addoption(parser):
     parser.addoption("--python", action="append", metavar="ID",
                      help="only interpreters whose id begins so, such as 3.11 or 3.14.1-sid (may be repeated)")
 
-
     parser.addoption("--builtin", action="store_true",
                      help="agent tests: also say which faults the interpreters' own support for perf has")
 
@@ -29,17 +28,20 @@ def chosen_pythons(config):
     return [python for python in pythons.find() if not wanted or python.id.startswith(tuple(wanted))]
 
 
-def python_params(config):
-    params = [pytest.param(python, id=python.id) for python in chosen_pythons(config)]
-    if not config.getoption("--python"):
-        params += [pytest.param(None, id=f"3.{minor}", marks=pytest.mark.skip(reason=pythons.missing_reason(minor)))
-                   for minor in pythons.missing()]
-    return params
-
-
 def pytest_generate_tests(metafunc):
+    """Versions that are not here are said once for all tests, by live/test_interpreters.py."""
     if "python" in metafunc.fixturenames:
-        metafunc.parametrize("python", python_params(metafunc.config), indirect=True)
+        params = [pytest.param(python, id=python.id) for python in chosen_pythons(metafunc.config)]
+        metafunc.parametrize("python", params, indirect=True)
+
+
+def pytest_collection_modifyitems(config, items):
+    """A test without an interpreter to take is none."""
+    empty = [item for item in items
+             if any(mark.kwargs.get("reason", "").startswith("got empty parameter set") for mark in item.iter_markers("skip"))]
+    if empty:
+        config.hook.pytest_deselected(items=empty)
+        items[:] = [item for item in items if item not in set(empty)]
 
 
 def pytest_report_header(config):
@@ -75,7 +77,7 @@ def build_dir(request):
 
 @pytest.fixture(scope="session")
 def kaa(build_dir):
-    """The program: kaa("report", "-i", path, timeout=60, status=0) returns a Result; kaa.start(...) is a Popen."""
+    """The program: kaa("report", "-i", path, status=0) returns a Result; kaa.start(...) is a Popen."""
     return Program(build_dir / "kaa")
 
 
@@ -140,7 +142,7 @@ def oracle_of(tmp_path_factory):
         key = (python.id, script, args)
         if key not in made:
             out = tmp_path_factory.mktemp("oracle") / "possible.json"
-            run([*python.command, script.parent / "oracle.py", out, script, *args], timeout=120)
+            run([*python.command, script.parent / "oracle.py", out, script, *args])
             made[key] = Oracle.load(out)
         return made[key]
 

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from harness.process import HANG
+
 USAGE = 129
 
 
@@ -60,7 +62,7 @@ def test_manual_pages_name_every_option(kaa):
 def test_manual_pages_have_no_faults(kaa):
     for name in commands(kaa):
         page = kaa("help", "--man", name).stdout
-        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page.encode(), capture_output=True, timeout=60)
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page.encode(), capture_output=True, timeout=HANG)
         assert done.returncode == 0 and not done.stderr, done.stderr
 
 
@@ -68,7 +70,7 @@ def complete(kaa, *words):
     """What bash would offer for the last word."""
     script = kaa("help", "--completion", "bash").stdout + """
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kaa; printf '%s\\n' "${COMPREPLY[@]}" """
-    done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, timeout=HANG)
     assert not done.stderr
     return done.stdout.split()
 
@@ -118,7 +120,7 @@ def test_a_full_disk_is_an_error(kaa):
     for words in (["help"], ["help", "doctor"], ["version"], ["doctor"]):
         with open("/dev/full", "w") as full:
             done = subprocess.run([*map(str, kaa.command), *words], stdout=full, stderr=subprocess.PIPE, text=True,
-                                  timeout=60)
+                                  timeout=HANG)
         assert done.returncode == 1
         assert "No space left on device" in done.stderr
         assert done.stderr.count("\n") == 1

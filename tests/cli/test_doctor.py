@@ -11,6 +11,7 @@ import tempfile
 import pytest
 
 from harness.agent import find_library
+from harness.process import HANG
 from harness.waiting import innermost_child
 
 MARKS = {"ok", "no", "warn", "-"}
@@ -124,7 +125,7 @@ def test_no_tools(kaa, tmp_path):
 
 def sysconfig_of(command):
     """What `python -m sysconfig | grep` answers, and more that only that Python knows."""
-    variables = subprocess.run([*map(str, command), "-m", "sysconfig"], capture_output=True, text=True, timeout=60).stdout
+    variables = subprocess.run([*map(str, command), "-m", "sysconfig"], capture_output=True, text=True, timeout=HANG).stdout
     script = """if 1:
         import json, os, sys, sysconfig
         print(json.dumps({
@@ -134,7 +135,7 @@ def sysconfig_of(command):
             "shared": "/libpython" in open("/proc/self/maps").read(),
             "jit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
         }))"""
-    facts = json.loads(subprocess.run([*map(str, command), "-c", script], capture_output=True, timeout=60).stdout)
+    facts = json.loads(subprocess.run([*map(str, command), "-c", script], capture_output=True, timeout=HANG).stdout)
     found = re.search(r'PY_HAVE_PERF_TRAMPOLINE = "(.*)"', variables)
     facts["perf_trampoline"] = bool(found) and found[1] == "1"
     facts["frame_pointers"] = "no-omit-frame-pointer" in variables
@@ -172,7 +173,7 @@ def test_python_by_pid(kaa, python):
         doctor = Doctor(kaa("doctor", "-p", pid).stdout)
     finally:
         process.stdin.close()
-        process.wait(timeout=60)
+        process.wait(timeout=HANG)
         process.stdout.close()
     check_against(doctor, f"Python: process {pid}", sysconfig_of(python.command), exact=not python.prefix)
 
@@ -257,7 +258,7 @@ def test_without_rights(kaa, root, public_folder, build_dir):
 
     def ask():
         done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "doctor", *python],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=HANG)
         assert done.returncode == 0, done.stderr
         return Doctor(done.stdout)
 

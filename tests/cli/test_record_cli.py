@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from harness import machine
+from harness.process import HANG
 
 USAGE = 129
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -69,7 +70,7 @@ def test_commands_that_cannot_be_run(kaa, tmp_path):
 def test_statuses_are_those_of_the_shell(kaa, tmp_path):
     (tmp_path / "plain").write_text("no program")
     for command in ("no-such-command", "./plain", "./no-such", "/"):
-        shell = subprocess.run(["sh", "-c", f"exec {command}"], cwd=tmp_path, stderr=subprocess.DEVNULL, timeout=60)
+        shell = subprocess.run(["sh", "-c", f"exec {command}"], cwd=tmp_path, stderr=subprocess.DEVNULL, timeout=HANG)
         kaa("record", command, status=shell.returncode, cwd=tmp_path)
 
 
@@ -261,7 +262,7 @@ def test_exit_status(kaa, recording, tmp_path, script, status):
 def test_streams_pass_untouched(kaa, recording, tmp_path):
     data = bytes(range(256)) * 400
     result = subprocess.run([*kaa.command, "record", "-q", "-o", tmp_path / "perf.data", "sh", "-c", "cat; echo err >&2"],
-                            input=data, capture_output=True, timeout=60)
+                            input=data, capture_output=True, timeout=HANG)
     assert (result.returncode, result.stdout, result.stderr) == (0, data, b"err\n")
 
 
@@ -333,7 +334,7 @@ def test_the_command_finds_its_world_as_without_kaa(kaa, recording, newest_pytho
         # One process group for both, so that the numbers can be compared.
         return subprocess.run([*map(str, prefix), *newest_python.command, dump, "a b", ""], cwd=tmp_path,
                               preexec_fn=odd_world, pass_fds=[spare], capture_output=True, text=True, check=True,
-                              timeout=60, stdin=subprocess.DEVNULL).stdout
+                              timeout=HANG, stdin=subprocess.DEVNULL).stdout
     try:
         plain = seen()
         assert seen(*kaa.command, "record", "-q", "-o", tmp_path / "perf.data", "--") == plain

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from harness.process import run
+from harness.process import HANG, run
 
 USAGE, FAILED = 129, 1
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -72,7 +72,7 @@ def fails(kaa, *words, status=FAILED, **options):
 def test_is_the_program_itself(kaa, command, script, tmp_path):
     """exec: the same process, arguments and exit status."""
     with kaa.start("run", "--always", "--dir", tmp_path, command, script, "7", stdout=subprocess.PIPE) as process:
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=HANG)
         assert int(out) == process.pid
         assert process.returncode == 7
     assert names_the_function(tmp_path / f"perf-{process.pid}.map")
@@ -206,7 +206,7 @@ def test_launchers(run_in, launcher, command, script):
 
 
 def test_venv(run_in, command, script, tmp_path):
-    subprocess.run([command, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True, timeout=60)
+    subprocess.run([command, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True, timeout=HANG)
     inside = tmp_path / "venv" / "bin" / "python"
     assert names_the_function(run_in(inside, script).map)
     code = "import sys; print(sys.prefix)"
@@ -293,7 +293,7 @@ def test_broken_elf_files(kaa, tmp_path):
 def test_agent_is_missing(kaa, command, tmp_path):
     program = tmp_path / "kaa"
     shutil.copy(kaa.command[0], program)
-    done = subprocess.run([program, "run", command, "-c", "print(1)"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, "run", command, "-c", "print(1)"], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == FAILED and not done.stdout
     assert f"no libkaa_agent.so beside kaa, neither in '{tmp_path}/src/agent'" in done.stderr
     assert "'ninja -C build'" in done.stderr
@@ -306,7 +306,7 @@ def test_installed_agent(kaa, build_dir, command, script, tmp_path):
     shutil.copy(kaa.command[0], tmp_path / "bin" / "kaa")
     shutil.copy(build_dir / "src" / "agent" / "libkaa_agent.so", tmp_path / "lib" / "kaa")
     out = subprocess.run([tmp_path / "bin" / "kaa", "run", "--always", "--dir", tmp_path, command, script], check=True,
-                         capture_output=True, text=True, timeout=60).stdout
+                         capture_output=True, text=True, timeout=HANG).stdout
     assert names_the_function(tmp_path / f"perf-{out.strip()}.map")
 
 
@@ -315,5 +315,5 @@ def test_path_that_cannot_be_preloaded(kaa, build_dir, command, tmp_path):
     (folder / "src" / "agent").mkdir(parents=True)
     shutil.copy(kaa.command[0], folder / "kaa")
     shutil.copy(build_dir / "src" / "agent" / "libkaa_agent.so", folder / "src" / "agent")
-    done = subprocess.run([folder / "kaa", "run", command, "-c", "1"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([folder / "kaa", "run", command, "-c", "1"], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == FAILED and "a blank" in done.stderr

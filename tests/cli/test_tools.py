@@ -126,5 +126,16 @@ def test_cases_of_pytest(tmp_path):
     assert run([TOOLS / "tally", "junit", path]).stdout.splitlines() == ["1 2 1", "skipped: no root: c::e"]
 
 
+def test_cases_of_several_logs(tmp_path):
+    """What is skipped for one reason is one line."""
+    skipped = '<testsuites><testsuite><testcase classname="c" name="a"/>' \
+              '<testcase classname="c" name="%s"><skipped message="no root"/></testcase></testsuite></testsuites>'
+    paths = [tmp_path / name for name in ("first.xml", "second.xml")]
+    for path in paths:
+        path.write_text(skipped % path.stem)
+    assert run([TOOLS / "tally", "junit", *paths]).stdout.splitlines() == ["2 0 2", "skipped: no root: c::first and 1 more"]
+    assert run([TOOLS / "tally", "junit", *paths, tmp_path / "none"]).stdout.splitlines()[0] == "2 1 2"
+
+
 def test_a_missing_log_is_a_failure(tmp_path):
     assert run([TOOLS / "tally", "meson", tmp_path / "none"]).stdout.splitlines()[0] == "0 1 0"

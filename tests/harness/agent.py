@@ -20,7 +20,7 @@ call sys.activate_stack_trampoline.
 import pathlib
 import shutil
 
-from harness.process import TOP, Program, Result, end_group, started, text
+from harness.process import HANG, TOP, Program, Result, end_group, started, text
 
 
 # In a mount namespace whose /tmp is the folder given; this repository stays visible if it is below /tmp.
@@ -100,7 +100,7 @@ class Way:
     def dump_path(self, pid):
         return self.folder / f"jit-{pid}.dump"
 
-    def run(self, words, backend=None, env=(), timeout=60, status=0, **options):
+    def run(self, words, backend=None, env=(), timeout=HANG, status=0, **options):
         """Like harness.process.run; the Result knows the process's number and files as well."""
         with started(self.command(words, backend, env), **{"stdout": -1, "stderr": -1, **options}) as process:
             try:

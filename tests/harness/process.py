@@ -6,6 +6,8 @@ import pathlib
 import signal
 import subprocess
 
+# Seconds. What takes so long hangs, also on a machine where ten programs want each processor.
+HANG = 600
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -45,7 +47,7 @@ def started(command, **options):
                 pipe.close()
 
 
-def run(command, timeout=60, status=0, data=None, **options):
+def run(command, timeout=HANG, status=0, data=None, **options):
     """Runs a program to its end and returns its Result.
 
     status: the exit status that it must have, or None for any. timeout: seconds; then it is ended and the test

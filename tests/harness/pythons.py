@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 
 from harness import machine
-from harness.process import started
+from harness.process import HANG, started
 
 # The minor versions of CPython 3 that kaa knows, and those that its agent knows.
 MINORS = range(8, 16)
@@ -89,7 +89,7 @@ def ask(path, prefix):
     """The interpreter's facts, or None if it is none that kaa profiles."""
     try:
         out = subprocess.run([*map(str, prefix), str(path), "-I", "-c", QUERY], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=30)
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=HANG)
         facts = json.loads(out.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
@@ -141,10 +141,6 @@ def find_for_agent():
 
 
 def missing():
-    """The minor versions that no interpreter here has."""
-    return sorted(set(MINORS) - {python.version[1] for python in find()})
-
-
-def missing_reason(minor):
-    where = "Debian has it only in the chroot of tests/tools/chroot" if minor >= 13 else "pyenv, if you have it"
-    return f"no CPython 3.{minor} here: name one in KAA_PYTHONS (or {where})"
+    """The versions that no interpreter here has, as text. Of 2.7 one of pyenv alone will do."""
+    minors = sorted(set(AGENT_MINORS) - {python.version[1] for python in find_for_agent()})
+    return ["2.7"] * (not in_pyenv("2.7.*/bin/python")) + [f"3.{minor}" for minor in minors]

@@ -6,6 +6,8 @@ import subprocess
 import urllib.parse
 import urllib.request
 
+from harness.process import HANG
+
 
 def symbolicated(samply, profile, stacks, libs):
     """What samply's server says: for each stack of (lib, offset) a list of (function, file, line)."""
@@ -15,7 +17,7 @@ def symbolicated(samply, profile, stacks, libs):
         job = {"memoryMap": libs, "stacks": stacks}
         request = urllib.request.Request(urllib.parse.unquote(found[1].decode()) + "/symbolicate/v5",
                                          json.dumps({"jobs": [job]}).encode())
-        with urllib.request.urlopen(request, timeout=30) as reply:
+        with urllib.request.urlopen(request, timeout=HANG) as reply:
             answer = json.load(reply)["results"][0]["stacks"]
     return [[(frame.get("function"), frame.get("file"), frame.get("line")) for frame in stack] for stack in answer]
 

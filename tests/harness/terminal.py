@@ -21,6 +21,8 @@ import time
 
 import pyte
 
+from harness.process import HANG
+
 # What pyte emulates is TERM=linux; REP and the scrolling of xterm it does not know.
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[1~", "end": "\x1b[4~",
@@ -30,7 +32,7 @@ KEYS = {
 
 
 class Terminal:
-    def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=60, draw=True):
+    def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=HANG, draw=True):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")

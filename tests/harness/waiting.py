@@ -7,6 +7,8 @@ import os
 import pathlib
 import time
 
+from harness.process import HANG
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 # For sh: ends once process $1 has run for $2 ticks more, or is gone.
@@ -26,7 +28,7 @@ done
 """
 
 
-def until(condition, what, timeout=60):
+def until(condition, what, timeout=HANG):
     end = time.time() + timeout
     while not condition():
         assert time.time() < end, f"not within {timeout} s: {what}"

@@ -23,12 +23,12 @@ def arm64():
     found = run([TOOL, "path"], status=None)
     if found.status:
         pytest.skip(found.stderr.strip())
-    run([TOOL, "build"], timeout=600)
+    run([TOOL, "build"])
     return Program(TOOL, "run")
 
 
 def test_units(arm64):
-    run([TOOL, "test"], timeout=600)
+    run([TOOL, "test"])
 
 
 @pytest.fixture
@@ -41,8 +41,7 @@ def states(arm64, tmp_path):
 
     def states(backend):
         out = arm64("-E", f"LD_PRELOAD={built / 'src' / 'agent' / 'libkaa_agent.so'}", "-E", f"KAA_TRAMPOLINE_DIR={tmp_path}",
-                    "-E", f"KAA_TRAMPOLINE_BACKEND={backend}", root / "usr" / "bin" / "python3.11", HERE / "arm64_stack.py", library,
-                    timeout=120)
+                    "-E", f"KAA_TRAMPOLINE_BACKEND={backend}", root / "usr" / "bin" / "python3.11", HERE / "arm64_stack.py", library)
         made = [json.loads(line) for line in out.stdout.splitlines()]
         assert len(made) == 2 and all(state["active"] for state in made)
         assert made[0]["pid"] != made[1]["pid"]

@@ -11,7 +11,7 @@ import pytest
 
 from harness import pythons
 from harness.agent import Way, find_library
-from harness.process import TOP, run
+from harness.process import HANG, TOP, run
 
 HERE = pathlib.Path(__file__).parent
 COMPILER = os.environ.get("CC", "cc")
@@ -92,7 +92,7 @@ def test_in_a_program(library, tmp_path):
 def check_program(python, program):
     home = run([*python.command, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
     with subprocess.Popen([program], env={**os.environ, "PYTHONHOME": home}, stdout=subprocess.PIPE, text=True) as process:
-        child = int(process.communicate(timeout=60)[0])
+        child = int(process.communicate(timeout=HANG)[0])
     assert process.returncode == 0
     parents, childs = (pathlib.Path(f"/tmp/perf-{pid}.map") for pid in (process.pid, child))
     names = [name for _, _, name in entries(parents.read_text())]

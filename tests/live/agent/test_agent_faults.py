@@ -15,7 +15,7 @@ import pytest
 
 from harness import pythons
 from harness.agent import Way, find_library
-from harness.process import Result, run, started
+from harness.process import HANG, Result, run, started
 from harness.trampoline_files import Malformed, read_dump, read_map
 
 # Root, since each program has a /tmp of its own.
@@ -36,8 +36,7 @@ def has_jit(python):
 def interpreters(config, wanted):
     starts = tuple(config.getoption("--python") or KINDS)
     chosen = [python for python in pythons.find() if python.id.startswith(starts) and wanted(python)]
-    return [pytest.param(python, id=python.id) for python in chosen] or [pytest.param(None, id="none", marks=pytest.mark.skip(
-        reason="no CPython for this test here: name one in KAA_PYTHONS"))]
+    return [pytest.param(python, id=python.id) for python in chosen]
 
 
 def pytest_generate_tests(metafunc):
@@ -386,7 +385,7 @@ def test_something_planted_in_tmp(check, backend, file, kind):
             except Exception as error:
                 print("refused", error)
             fresh()
-            """, file, backend, "/tmp/victim", kind, timeout=60 if way.library else 2, status=None)
+            """, file, backend, "/tmp/victim", kind, timeout=HANG if way.library else 2, status=None)
         path = path_of(result, backend)
         assert result.status == 0, result
         assert victim.read_bytes() == b"precious\n"
@@ -576,8 +575,7 @@ except RecursionError:
 
 
 def own_supports():
-    return [pytest.param(python, id=python.id) for python in pythons.find() if python.perf_trampoline] or [pytest.param(
-        None, id="none", marks=pytest.mark.skip(reason=pythons.missing_reason(12)))]
+    return [pytest.param(python, id=python.id) for python in pythons.find() if python.perf_trampoline]
 
 
 @pytest.mark.parametrize("python_with_own", own_supports())
@@ -630,7 +628,7 @@ def test_a_full_disk_ends_nothing(check, build_dir, backend):
         words = ["unshare", "--mount", "sh", "-c", SMALL_TMP, "sh", way.folder, way.library and find_library(build_dir) or "",
                  *way.prefix, *way.bare_command(["-c", MANY], backend=backend)]
         with started(words, stdout=-1, stderr=-1, text=True) as process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=HANG)
         result = Result(words, process.returncode, out, err)
         result.pid = process.pid
         total, named = map(int, out.split())
@@ -654,12 +652,14 @@ def test_a_child_that_cannot_make_its_file_runs_on(interpreter, build_dir, tmp_p
         function()
         os.rename(sys.argv[1], sys.argv[1] + ".gone")
         child = os.fork()
+        # One after the other: 3.15 writes a line in pieces, and the other's would stand between.
+        if child:
+            os.waitpid(child, 0)
         print(os.getpid(), function(), sys.is_stack_trampoline_active(), flush=True)
         if child == 0:
             os._exit(0)
-        os.waitpid(child, 0)
         """, folder, backend="perf", env=[f"KAA_TRAMPOLINE_DIR={folder}"])
-    lines = sorted(result.stdout.splitlines(), key=lambda line: line.startswith(f"{result.pid} "))
+    lines = result.stdout.splitlines()
     child = lines[0].split()[0]
     assert lines == [f"{child} 1 False", f"{result.pid} 1 True"], result
     assert result.stderr == f"kaa: no more trampolines in process {child}: {folder}/perf-{child}.map: No such file or directory\n", result

@@ -43,10 +43,10 @@ def test_functions_of_a_child(interpreter, perf_sid, build_dir, chroot, tmp_path
     perf = perf_sid.inside([*private_tmp(folder), "env", "HOME=/tmp"])
     (folder / "forks.py").write_text(SCRIPT)
     result = perf("record", "-q", "-F", "499", "-g", "-o", "/tmp/perf.data",
-                  *way.bare_command(["/tmp/forks.py"], backend="perf"), timeout=120)
+                  *way.bare_command(["/tmp/forks.py"], backend="perf"))
     parent = int(result.stdout)
     text = perf("script", "--no-inline", "--max-stack", "500", "-F", "comm,pid,tid,time,event,ip,sym,dso", "-i",
-                "/tmp/perf.data", timeout=120).stdout
+                "/tmp/perf.data").stdout
     samples = [sample for sample in script_output.parse(text) if "forks.py" in str(sample.symbols)]
     stacks = collections.defaultdict(collections.Counter)
     for sample in samples:
