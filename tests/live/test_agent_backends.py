@@ -62,13 +62,13 @@ class Recording:
 
     def inject(self):
         injected = self.folder / "injected.data"
-        self.perf(*self.cache, "inject", "--jit", "-i", self.path, "-o", injected, timeout=240)
+        self.perf(*self.cache, "inject", "--jit", "-i", self.path, "-o", injected)
         self.path = injected
 
     def samples(self, *fields):
         """Those in which the program works. The others are its start and what the kernel does in between."""
         options = ["-F", f"comm,pid,tid,time,period,event,ip,sym,symoff,dso{''.join(',' + field for field in fields)}"]
-        text = self.perf(*self.cache, "script", "-f", "--no-inline", "-i", self.path, *options, timeout=240).stdout
+        text = self.perf(*self.cache, "script", "-f", "--no-inline", "-i", self.path, *options).stdout
         samples = script_output.parse(text)
         spinning = [sample for sample in samples if "spin" in sample.symbols]
         assert len(spinning) >= FEW
@@ -142,7 +142,7 @@ def test_elf_image(recording, slots, variant, options):
     assert share(is_whole, recording.samples()) >= 0.9
     assert share(lines_are_right, recording.samples("srcline")) >= 0.9
     report = recording.perf(*recording.cache, "report", "-f", "-i", recording.path, "--stdio", "--children", "-g", "none",
-                            "--sort", "sym", timeout=240).stdout
+                            "--sort", "sym").stdout
     assert FUNCTION.search(report)
 
 
@@ -173,7 +173,7 @@ def test_names_in_no_folder(perf_sid, sid_python, build_dir, tmp_path):
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", *LARGE_RINGS, "-F", "499", "-g", "-o", data, "--", *way.bare_command(
         ["-c", "def work(n):\n  for i in range(n): pass\nwork(8000000)"], "perf_elf", [f"KAA_TRAMPOLINE_DIR={tmp_path}"]))
-    report = perf_sid("report", "--stdio", "-g", "none", "--sort", "srcline", "-i", data, timeout=240).stdout
+    report = perf_sid("report", "--stdio", "-g", "none", "--sort", "srcline", "-i", data).stdout
     assert re.search(r"^ +\d+\.\d\d% +.*<string>:1\s*$", report, re.M), report
     lines = way.python.kaa(Program(build_dir / "kaa"))("script", "-F", "+srcline", "-i", data).stdout
     assert re.search(r"^ +<string>:1$", lines, re.M), lines[-2000:]

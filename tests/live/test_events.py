@@ -64,11 +64,11 @@ def test_all_of_a_group_count(kaa, root, tmp_path, way, source):
     data = tmp_path / "perf.data"
     words = ["record", "-q", "--python", source, "-e", "{cpu-clock/freq=999/,page-faults/freq=999/}", "-o", data]
     if way == "command":
-        kaa(*words, "/usr/bin/python3", "-c", faults.format(0.5), timeout=120)
+        kaa(*words, "/usr/bin/python3", "-c", faults.format(0.5))
     else:
         with started(["/usr/bin/python3", "-c", faults.format(60)]) as process:
             target = ["-a"] if way == "everything" else ["-p", str(process.pid)]
-            kaa(*words, *target, "--", "sleep", "1", timeout=120)
+            kaa(*words, *target, "--", "sleep", "1")
     samples = dict(re.findall(r"^(\S+) stats:\n +SAMPLE events: +(\d+)", kaa("report", "-i", data, "--stats").stdout, re.M))
     assert int(samples["cpu-clock/freq=999/"]) > 10 and int(samples["page-faults/freq=999/"]) > 5
     report = kaa("report", "-i", data, "--stdio", "-g", "none").stdout

@@ -57,7 +57,7 @@ def perf_jit(request, kaa, build_dir, chroot, tmp_path_factory):
     perf = private.program("perf")
     for clock in (["-k", "1"], []):
         perf("record", "-q", *LARGE_RINGS, *clock, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o",
-             f"clock{len(clock)}.data", python.path, "-X", "perf_jit", "doc.py", "6000000")
+             f"clock{len(clock)}.data", python.path, "-X", "perf_jit", "doc.py", "0.5")
     return private, perf
 
 
@@ -323,7 +323,7 @@ def test_node(kaa, perf_system, tmp_path):
 def test_convert_callchain(kaa, perf_system, newest_python, scripts, tmp_path):
     data, plain = tmp_path / "perf.data", tmp_path / "plain.data"
     perf_system("record", *QUIET, *LARGE_RINGS, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o", data,
-                *newest_python.command, scripts / "doc_script.py", "8000000")
+                *newest_python.command, scripts / "doc_script.py", "0.6")
     kaa("inject", "--convert-callchain", "-i", data, "-o", plain)
     assert plain.stat().st_size < data.stat().st_size / 5
     before = samples_of(kaa("script", "-i", data))
@@ -343,7 +343,7 @@ def python_samples(perf, data):
 
 def test_pythons_image_again(kaa, perf_system, newest_python, scripts, bpf, tmp_path):
     data, again = tmp_path / "perf.data", tmp_path / "again.data"
-    kaa("record", "-q", "-F", "499", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "4000000")
+    kaa("record", "-q", "-F", "499", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "0.3")
     before = python_samples(perf_system, data)
     image_of(data).unlink()
     kaa("inject", "--python", "-i", data, "-o", again)

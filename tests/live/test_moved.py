@@ -33,7 +33,7 @@ def moved(kaa, newest_python, scripts, tmp_path, elsewhere):
     def record(*options):
         data = tmp_path / "perf.data"
         kaa("record", "-q", "-F", "999", "-g", "-o", data, "--", *newest_python.command, *options,
-            scripts / "doc_script.py", "6000000")
+            scripts / "doc_script.py", "0.5")
         before = read(kaa, data)
         maps.update(frame.dso for sample in before for frame in sample.frames if frame.dso.endswith(".map"))
         image_of(data).unlink()

@@ -2,7 +2,7 @@
 """kaa where processes have other numbers than the kernel's own, as in a container."""
 import pytest
 
-from harness.process import run
+from harness.process import HANG, run
 from harness.script_output import parse
 from harness.waiting import until
 
@@ -14,7 +14,7 @@ def test_python_frames_inside_pid_namespaces(bpf, kaa, newest_python, scripts, t
     data = tmp_path / "perf.data"
     inside = kaa.inside(PID_NAMESPACE * depth)
     inside("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", newest_python.path,
-           scripts / "doc_script.py", "20000000")
+           scripts / "doc_script.py", "0.6")
     samples = parse(kaa("script", "-i", data).stdout)
     stacks = [[name for name, _, _ in sample.python] for sample in samples]
     inner = [stack for stack in stacks if "foo" in stack]
@@ -43,7 +43,7 @@ after()
         until(ready.exists, "that the program waits")
         run([*PID_NAMESPACE, "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do /bin/true; done"])
         done.touch()
-        assert recorder.wait(timeout=60) == 0
+        assert recorder.wait(timeout=HANG) == 0
     samples = parse(kaa("script", "-i", data).stdout)
     named = [sample for sample in samples if any(name == "after" for name, _, _ in sample.python)]
     assert len(named) > 200, f"{len(named)} of {len(samples)}"

@@ -38,7 +38,7 @@ def stacks_of(text):
 def sampled(python, scripts, tmp_path, oracle):
     if python not in kept:
         out = tmp_path / "stacks.txt"
-        run([*python.command, scripts / "sampler.py", out, scripts / "shapes.py", "2"], timeout=120)
+        run([*python.command, scripts / "sampler.py", out, scripts / "shapes.py", "2"])
         kept[python] = [stack for stack in stacks_of(out.read_text()) if oracle.concerns(stack)]
     return kept[python]
 

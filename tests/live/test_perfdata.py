@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from harness.process import Program, run
+from harness.process import HANG, Program, run
 
 WORK = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; ls /usr/lib >/dev/null; cat /etc/passwd >/dev/null"
 
@@ -237,7 +237,7 @@ def symbolicate(server, libs, offsets):
     """What samply's server says about offsets of the image: (function, file, line)."""
     job = {"memoryMap": libs, "stacks": [[[0, offset] for offset in offsets]]}
     request = urllib.request.Request(server + "/symbolicate/v5", json.dumps({"jobs": [job]}).encode())
-    with urllib.request.urlopen(request, timeout=30) as reply:
+    with urllib.request.urlopen(request, timeout=HANG) as reply:
         frames = json.load(reply)["results"][0]["stacks"][0]
     return [(frame.get("function"), frame.get("file"), frame.get("line")) for frame in frames]
 

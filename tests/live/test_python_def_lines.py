@@ -8,6 +8,8 @@ import types
 
 import pytest
 
+from harness.process import HANG
+
 pytestmark = pytest.mark.skipif(not hasattr(types.CodeType, "co_qualname"),
                                 reason="pytest's own interpreter is older than 3.11: it has no co_qualname")
 
@@ -60,7 +62,7 @@ def functions(code):
 
 def answers(build_dir, path, names):
     out = subprocess.run([build_dir / "tests" / "live" / "def_lines", path], input="\n".join(names) + "\n",
-                         stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
+                         stdout=subprocess.PIPE, text=True, check=True, timeout=HANG).stdout
     return [int(line) for line in out.splitlines()]
 
 

@@ -23,7 +23,7 @@ def probe(request):
 def test_lines_are_those_of_the_interpreter(python, probe, scripts):
     command = [*python.command, scripts / "dump_lines.py", STEP]
     with started(command, stdout=subprocess.PIPE) as dump:
-        result = probe("lines", stdin=dump.stdout, timeout=600)
+        result = probe("lines", stdin=dump.stdout)
         assert dump.wait(60) == 0
     found = re.search(r"(\d+) code objects, (\d+) instructions, (\d+) differences", result.stdout)
     codes, instructions, differences = map(int, found.groups())

@@ -6,6 +6,7 @@ import collections
 import pytest
 
 from harness import script_output
+from harness.process import HANG
 from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -15,13 +16,13 @@ STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "_dl_start_user", 
 TRUNCATED = "[truncated stack]"
 
 
-def record(kaa, path, *words, frequency=999, options=(), timeout=120):
-    return kaa("record", "-F", str(frequency), "-g", "-o", path, *options, "--", *words, timeout=timeout)
+def record(kaa, path, *words, frequency=999, options=()):
+    return kaa("record", "-F", str(frequency), "-g", "-o", path, *options, "--", *words)
 
 
 def samples_of(kaa, path, comm=None):
     """The samples of a recording, with lines; of the threads with that name only."""
-    text = kaa("script", "--no-inline", "-F", "+srcline", "-i", path, timeout=120).stdout
+    text = kaa("script", "--no-inline", "-F", "+srcline", "-i", path).stdout
     return [sample for sample in script_output.parse(text) if not comm or sample.comm.startswith(comm)]
 
 
@@ -52,10 +53,10 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
     """<module> -> baz -> bar -> foo, with the right lines, in at least 99.5 % of the samples after start-up."""
     script = scripts / "doc_script.py"
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, script, "30000000", frequency=1999)
+    record(kaa, data, *python.command, script, "1.2", frequency=1999)
     samples = after_start(samples_of(kaa, data), "foo")
     assert len(samples) >= 1000, f"only {len(samples)} samples"
-    lines = {"<module>": {19}, "baz": {14}, "bar": {10}, "foo": {2, 3, 4, 5, 6}}
+    lines = {"<module>": {23}, "baz": {14}, "bar": {10}, "foo": {2, 3, 4, 5, 6}}
 
     def is_right(sample):
         names = [name for name, _, _ in sample.python]
@@ -119,8 +120,8 @@ def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
 
     A CPython that does not know the switch ignores it: then its frames are seen as ever."""
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, "-X", "perf", scripts / "doc_script.py", "30000000", frequency=9999)
-    text = kaa("script", "-i", data, timeout=120).stdout
+    record(kaa, data, *python.command, "-X", "perf", scripts / "doc_script.py", "0.5", frequency=9999)
+    text = kaa("script", "-i", data).stdout
     samples = after_start(script_output.parse(text), "foo")
     if not python.perf_trampoline:
         right = [sample for sample in samples
@@ -160,9 +161,9 @@ def test_attach(kaa, python, scripts, tmp_path):
     with python.running(scripts / "shapes.py", "6") as (target, pid):
         # Python's own modules are read by then.
         until_busy(pid, 1)
-        kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 1.5), timeout=60)
+        kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 1.5))
         assert target.poll() is None
-        assert target.wait(timeout=60) == 0
+        assert target.wait(timeout=HANG) == 0
     samples = samples_of(kaa, data)
     named = [sample for sample in samples if sample.python]
     assert len(samples) > 100

@@ -34,7 +34,7 @@ class Kind:
         """Words to be run where the folder is /tmp."""
         if self.source.startswith("python"):
             shutil.copy(SCRIPTS / "doc_script.py", folder)
-            return [self.source, *self.arguments, "doc_script.py", "1500000"]
+            return [self.source, *self.arguments, "doc_script.py", "0.1"]
         program = folder / pathlib.Path(self.source).stem
         run(["g++" if self.source.endswith(".cc") else "gcc", "-g", *self.flags, "-o", program, PROGRAMS / self.source])
         return [f"./{program.name}", *self.arguments]
@@ -147,7 +147,7 @@ def record(kind, private):
     words = ["record", "-q", *how.record, "-o", "perf.data", *how.command(private.folder)]
 
     def record_once():
-        perf.inside(SAME_PLACES)(*words, timeout=300)
+        perf.inside(SAME_PLACES)(*words)
         return private.kaa("script", "--like-perf", "-i", "perf.data", "-F", "ip,sym,dso").stdout
 
     # Lines of these are of chance anyway, and some have no order of nameless addresses ever.
@@ -157,7 +157,7 @@ def record(kind, private):
         recorded_in_order(record_once)
     if not how.inject:
         return "perf.data"
-    perf("inject", "--jit", "-i", "perf.data", "-o", "jitted.data", timeout=120)
+    perf("inject", "--jit", "-i", "perf.data", "-o", "jitted.data")
     return "jitted.data"
 
 
@@ -168,7 +168,7 @@ def report(data, private, all_options):
         words = shlex.join(["report", "--stdio", "-i", data, *options.split()])
         lines.append(f"perf {words} >perf.{i} 2>errors")
         lines.append(f"/tmp/.build/kaa {words} --like-perf >kaa.{i}")
-    private.program("env", "HOME=/nonexistent", "sh", "-ec", "\n".join(lines))(timeout=300)
+    private.program("env", "HOME=/nonexistent", "sh", "-ec", "\n".join(lines))()
 
 
 @pytest.fixture(scope="module")

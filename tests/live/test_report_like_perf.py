@@ -77,9 +77,8 @@ def recordings(chroot, perf_sid, tmp_path_factory):
     made = {}
 
     def record_once(data, words):
-        perf_sid.inside(SAME_PLACES)("record", "-q", *words, timeout=300)
-        return perf_sid("script", "-i", data, "--no-inline", "--show-mmap-events", "-F", FIELDS, "--max-stack", "127",
-                        timeout=300).stdout
+        perf_sid.inside(SAME_PLACES)("record", "-q", *words)
+        return perf_sid("script", "-i", data, "--no-inline", "--show-mmap-events", "-F", FIELDS, "--max-stack", "127").stdout
 
     def record(name):
         if name not in made:

@@ -59,7 +59,7 @@ def beside(kaa, inside):
     perf_inside, kaa_inside = Program(*inside, "perf"), kaa.inside(inside)
 
     def report(data, words):
-        perfs = perf_inside("report", "--stdio", "-i", data, *words, timeout=120).stdout
+        perfs = perf_inside("report", "--stdio", "-i", data, *words).stdout
         kaas = kaa_inside("report", "--stdio", "--like-perf", "-i", data, *words).stdout
         return lines(perfs), lines(kaas)
 
@@ -82,7 +82,7 @@ def recordings(perf_sid, kaa, tmp_path_factory):
     made = {}
 
     def record_once(data, words):
-        perf_sid.inside(SAME_PLACES)("record", "-q", *words, timeout=300)
+        perf_sid.inside(SAME_PLACES)("record", "-q", *words)
         return kaa("script", "--like-perf", "-i", data, "-F", "ip,sym,dso").stdout
 
     def record(name):

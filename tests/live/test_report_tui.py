@@ -720,7 +720,7 @@ def test_a_large_recording(kaa, tmp_path, perf_map):
     chains.append([i % functions for i in range(2000)])
     data = tmp_path / "perf.data"
     make_data(data, b"large", chains, functions)
-    with report(kaa, data, rows=40, columns=120, timeout=120) as terminal:
+    with report(kaa, data, rows=40, columns=120) as terminal:
         terminal.wait_for("Children")
         assert "/20000" in terminal.lines()[0]
         terminal.press("end")
@@ -743,7 +743,7 @@ def test_long_work_can_be_stopped(kaa, tmp_path, perf_map):
     perf_map([b"function_%d" % i for i in range(functions)])
     data = tmp_path / "perf.data"
     make_data(data, b"large", [[i // 1000, i // 100, i // 10, i] for i in range(functions)], functions)
-    with report(kaa, data, rows=20, columns=100, timeout=240) as terminal:
+    with report(kaa, data, rows=20, columns=100) as terminal:
         terminal.wait_for("Children")
         shown_before = terminal.lines()[:-1]
 

@@ -65,8 +65,8 @@ def recordings(recorder, perf_inside, tmp_path_factory):
     made = {}
 
     def record_once(name, data, words):
-        perf.inside(SAME_PLACES)("record", "-q", *words, timeout=300)
-        return perf_inside("script", *inlines(name), "-i", data, timeout=300).stdout
+        perf.inside(SAME_PLACES)("record", "-q", *words)
+        return perf_inside("script", *inlines(name), "-i", data).stdout
 
     def record(name):
         if name not in made:
@@ -183,7 +183,7 @@ def test_filters_are_perfs(recordings, kaa_inside, perf_inside):
 def test_reads_from_a_pipe(kaa_inside, perf_inside, chroot, tmp_path):
     data = tmp_path / "pipe.data"
     chroot("sh", "-c", f"perf record -q -g -e cpu-clock -F 2999 -o - -- sh -c "
-           f"'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' > {data}", timeout=60)
+           f"'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' > {data}")
     raw = data.read_bytes()
     expected = perf_inside("script", "-i", "-", data=raw).stdout
     actual = kaa_inside("script", "--like-perf", "-i", "-", data=raw).stdout
@@ -194,8 +194,8 @@ def test_reads_from_a_pipe(kaa_inside, perf_inside, chroot, tmp_path):
 def test_perf_map_names_trampolines(chroot, perf_sid, kaa_inside, perf_inside, scripts, tmp_path):
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", "-g", "-e", "cpu-clock", "-F", "1999", "-o", data, "python3.14", "-X", "perf",
-             scripts / "doc_script.py", "3000000", timeout=120)
-    expected = perf_inside("script", "-i", data, timeout=120).stdout
+             scripts / "doc_script.py", "0.2")
+    expected = perf_inside("script", "-i", data).stdout
     assert "py::foo:" in expected
     assert kaa_inside("script", "--like-perf", "-i", data).stdout.splitlines() == expected.splitlines()
 
@@ -210,7 +210,7 @@ def without_tip(text):
 def test_report_is_perfs(name, options, recordings, kaa_inside, perf_inside):
     """From the file to the report; more options are in test_report_like_perf.py."""
     data, _ = recordings(name)
-    expected = perf_inside("report", "--stdio", "--no-inline", "-i", data, *options.split(), timeout=120).stdout
+    expected = perf_inside("report", "--stdio", "--no-inline", "-i", data, *options.split()).stdout
     actual = kaa_inside("report", "--stdio", "--like-perf", "-i", data, *options.split()).stdout
     assert "Samples:" in expected
     assert without_tip(actual) == without_tip(expected)
@@ -223,10 +223,9 @@ def without_stream(text):
 
 def test_kaas_file_reads_the_same_in_perf(bpf, kaa, kaa_inside, perf_inside, newest_python, scripts, tmp_path):
     data = tmp_path / "perf.data"
-    kaa("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "3000000",
-        timeout=120)
+    kaa("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "0.2")
     for options in ([], ["-F", "+srcline"]):
-        expected = perf_inside("script", "--max-stack", "8000", "-i", data, *options, timeout=120).stdout
+        expected = perf_inside("script", "--max-stack", "8000", "-i", data, *options).stdout
         actual = kaa_inside("script", "--max-stack", "0", "-i", data, *options).stdout
         assert any("py::foo:" in line for line in actual.splitlines())
         assert actual.splitlines() == without_stream(expected).splitlines()

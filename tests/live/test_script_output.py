@@ -23,7 +23,7 @@ def test_samples_and_frames_are_all_read(root, perf, tmp_path):
 def test_source_lines_are_read_past(root, perf_sid, tmp_path):
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *LOOP)
-    samples = parse(perf_sid("script", "-i", data, "-F", "+srcline", timeout=120).stdout)
+    samples = parse(perf_sid("script", "-i", data, "-F", "+srcline").stdout)
     assert len(samples) > 50
     assert all(sample.frames for sample in samples)
 

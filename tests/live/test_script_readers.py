@@ -64,7 +64,7 @@ def profiler(text):
 def text(bpf, kaa, newest_python, tmp_path_factory):
     folder = tmp_path_factory.mktemp("readers")
     kaa("record", "-q", "-F", "499", "-g", "-e", "cpu-clock,page-faults", "-o", folder / "perf.data",
-        *newest_python.command, SCRIPTS / "odd_names.py", SECONDS, timeout=120)
+        *newest_python.command, SCRIPTS / "odd_names.py", SECONDS)
     return kaa("script", "-i", folder / "perf.data").stdout
 
 
@@ -122,7 +122,7 @@ def test_fields_that_the_readers_ask_for(bpf, kaa, newest_python, tmp_path):
     """With -F +pid and with CPUs they find process and thread; only the thread with the name that nothing else here has is looked at."""
     data = tmp_path / "perf.data"
     kaa("record", "-q", "-a", "-F", "499", "-g", "-e", "cpu-clock,page-faults", "-o", data, *newest_python.command,
-        SCRIPTS / "odd_names.py", SECONDS, timeout=120)
+        SCRIPTS / "odd_names.py", SECONDS)
     for options in (["-F", "+pid"], ["-F", "comm,pid,tid,cpu,time,event,ip,sym,dso,trace"]):
         text = kaa("script", "-c", "two words", "-i", data, *options).stdout
         samples = list(profiler(text))

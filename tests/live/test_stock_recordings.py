@@ -76,7 +76,7 @@ def recordings(world, tmp_path_factory):
     folder = tmp_path_factory.mktemp("stock-recordings")
     native = folder / "many_calls"
     run(["gcc", "-g", "-O1", "-static", "-pthread", "-o", native, PROGRAMS / "many_calls.c"])
-    programs = {"native": [native], "python": [world.python.path, SCRIPTS / "doc_script.py", "12000000"]}
+    programs = {"native": [native], "python": [world.python.path, SCRIPTS / "doc_script.py", "0.5"]}
     made = {}
 
     def record(name, program):
@@ -85,7 +85,7 @@ def recordings(world, tmp_path_factory):
             made[key] = folder / f"{name}-{program}.data"
             options = ["record", "-q", *LARGE_RINGS, "-F", "499", "-o", made[key], *RECORDINGS[name]]
             if name.endswith("attach"):
-                with world.python.running(SCRIPTS / "doc_script.py", "2000000000") as (_, pid):
+                with world.python.running(SCRIPTS / "doc_script.py", "1000") as (_, pid):
                     until_busy(pid, 0.1)
                     world.perf(*options, "-p", pid, "--", *while_busy(pid, 0.4))
             else:
@@ -97,7 +97,7 @@ def recordings(world, tmp_path_factory):
 
 
 def read(program, data, *options, name=""):
-    result = program("script", "--ns", "-i", data, *options, timeout=120)
+    result = program("script", "--ns", "-i", data, *options)
     assert unexpected(result.stderr, name) == [], result
     return script_output.parse(result.stdout)
 
@@ -122,7 +122,7 @@ def test_kaa_opens_it_without_a_word(world, recordings, name, program):
     data = recordings(name, program)
     for command in (["report", "--stdio", "-n", "-g"], ["report", "--stdio", "--no-children"], ["script"],
                     ["report", "--header-only"]):
-        result = world.kaa(*command, "-i", data, timeout=120)
+        result = world.kaa(*command, "-i", data)
         assert unexpected(result.stderr, name) == [] and result.stdout, result
 
 

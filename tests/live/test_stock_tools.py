@@ -25,17 +25,17 @@ BASENAME = re.compile("^/.*/")
 
 # name: options of kaa record; words of the command, where PYTHON and NATIVE stand for programs and *.py for scripts.
 RECORDINGS = {
-    "doc": (["-g"], ["PYTHON", "doc_script.py", "12000000"]),
+    "doc": (["-g"], ["PYTHON", "doc_script.py", "0.5"]),
     "spread": (["-g"], ["PYTHON", "spread.py", "0.4"]),
-    "events": (["-g", "-e", "cpu-clock,page-faults"], ["PYTHON", "doc_script.py", "12000000"]),
-    "system": (["-g", "-a"], ["PYTHON", "doc_script.py", "12000000"]),
-    "attach": (["-g"], ["PYTHON", "doc_script.py", "2000000000"]),
+    "events": (["-g", "-e", "cpu-clock,page-faults"], ["PYTHON", "doc_script.py", "0.5"]),
+    "system": (["-g", "-a"], ["PYTHON", "doc_script.py", "0.5"]),
+    "attach": (["-g"], ["PYTHON", "doc_script.py", "1000"]),
     "native": (["-g"], ["NATIVE"]),
     "deep": (["-g"], ["PYTHON", "deep.py", "300", "0.5"]),
-    "trampolines": (["-g"], ["PYTHON", "-X", "perf", "doc_script.py", "12000000"]),
-    "dwarf": (["--call-graph", "dwarf"], ["PYTHON", "doc_script.py", "12000000"]),
-    "dwarf-attach": (["--call-graph", "dwarf,16384"], ["PYTHON", "doc_script.py", "2000000000"]),
-    "frame-pointers": (["--call-graph", "fp"], ["PYTHON", "doc_script.py", "12000000"]),
+    "trampolines": (["-g"], ["PYTHON", "-X", "perf", "doc_script.py", "0.5"]),
+    "dwarf": (["--call-graph", "dwarf"], ["PYTHON", "doc_script.py", "0.5"]),
+    "dwarf-attach": (["--call-graph", "dwarf,16384"], ["PYTHON", "doc_script.py", "1000"]),
+    "frame-pointers": (["--call-graph", "fp"], ["PYTHON", "doc_script.py", "0.5"]),
 }
 PYTHONS = [name for name in RECORDINGS if name not in ("native", "dwarf", "dwarf-attach")]
 
@@ -85,7 +85,7 @@ def kaas_samples(kaa, data, *options):
 def perfs_samples(perf, data, *options, fields=""):
     """Without those of the event that carries the Python names."""
     fields = "comm,tid,time,period,event,ip,sym,symoff,dso" + fields
-    text = perf("script", "--ns", "--no-inline", "-F", fields, "-i", data, *options, timeout=120).stdout
+    text = perf("script", "--ns", "--no-inline", "-F", fields, "-i", data, *options).stdout
     return [sample for sample in script_output.parse(text) if sample.event != "kaa"]
 
 
@@ -126,7 +126,7 @@ def compare(theirs, ours):
 def test_perf_opens_it_without_a_word(perf, recordings, name):
     data = recordings(name)
     for command in COMMANDS:
-        result = perf(*command, "-i", data, timeout=120)
+        result = perf(*command, "-i", data)
         assert result.stderr == "" and result.stdout, result
 
 
@@ -184,10 +184,10 @@ def test_perf_shows_the_lines(perf, kaa, recordings):
 
 def test_perfs_report_has_the_lines(perf, recordings):
     data = recordings("doc")
-    result = perf("report", "--stdio", "--no-children", "-g", "caller,0.5,callee,srcline", "-i", data, timeout=120)
-    for name, line in (("foo", "[45]"), ("bar", "10"), ("baz", "14"), ("<module>", "19")):
+    result = perf("report", "--stdio", "--no-children", "-g", "caller,0.5,callee,srcline", "-i", data)
+    for name, line in (("foo", "[45]"), ("bar", "10"), ("baz", "14"), ("<module>", "23")):
         assert re.search(rf"py::{name}:\S*doc_script.py doc_script.py:{line}$", result.stdout, re.M), name
-    result = perf("report", "--stdio", "--sort", "srcline", "-i", data, timeout=120)
+    result = perf("report", "--stdio", "--sort", "srcline", "-i", data)
     assert result.stderr == "" and "# Samples:" in result.stdout
 
 
@@ -243,7 +243,7 @@ def sid_recording(kaa, sid_python, tmp_path_factory):
     data = tmp_path_factory.mktemp("samply") / "perf.data"
     inside = sid_python.kaa(kaa)
     inside("record", "-q", "-F", "999", "-g", "-o", data, sid_python.path, PROGRAMS.parent / "scripts" / "doc_script.py",
-           "12000000")
+           "0.5")
     return data, inside
 
 

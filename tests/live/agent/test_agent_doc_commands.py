@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("root", "chroot")
 # In the /tmp that the programs see.
 DATA, INJECTED, PROFILE = "/tmp/perf.data", "/tmp/perf.jit.data", "/tmp/profile.json.gz"
 SCRIPT = TOP / "tests" / "live" / "scripts" / "doc_script.py"
-ROUNDS = "12000000"
+SECONDS = "0.6"
 # Interpreter and perf. 3.8 has its hook in a slot; 3.11 is the last without support of its own; 3.15 is built with frame pointers.
 KINDS = [("3.8.", "6.1"), ("3.11.7", "7"), ("3.15.", "7")]
 # From the outermost on, with the lines of their `def`.
@@ -52,8 +52,7 @@ def pytest_generate_tests(metafunc):
     if metafunc.function is test_perf_record_g:
         # Without frame pointers stacks by -g end in the interpreter: that is what the commands with dwarf are for.
         chosen = [pair for pair in chosen if pair[0].frame_pointers]
-    metafunc.parametrize("place", [pytest.param(pair, id=f"{pair[0].id}-perf{pair[1]}") for pair in chosen] or [pytest.param(
-        None, id="none", marks=pytest.mark.skip(reason="no CPython for this test here: name one in KAA_PYTHONS"))], indirect=True)
+    metafunc.parametrize("place", [pytest.param(pair, id=f"{pair[0].id}-perf{pair[1]}") for pair in chosen], indirect=True)
 
 
 class Place:
@@ -69,13 +68,13 @@ class Place:
             self.cwd = run([*python.command, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
 
     def run(self, *words, **options):
-        return run([*self.prefix, "env", "HOME=/tmp", "DEBUGINFOD_URLS=", *words], cwd=self.cwd, timeout=300, **options)
+        return run([*self.prefix, "env", "HOME=/tmp", "DEBUGINFOD_URLS=", *words], cwd=self.cwd, **options)
 
     def perf(self, *words, **options):
         return self.run(self.perf_path, *words, **options)
 
     def program(self, *switches, backend=None):
-        return self.way.bare_command([*switches, SCRIPT, ROUNDS], backend=backend)
+        return self.way.bare_command([*switches, SCRIPT, SECONDS], backend=backend)
 
     def check_the_agent_did_it(self):
         """The interpreter's own support has its trampolines 32 bytes apart, and makes dumps that others may read."""
@@ -197,7 +196,7 @@ def test_samply(place, backend, tmp_path):
     level = tmp_path / "paranoid"
     level.write_text("1\n")
     run(["unshare", "--mount", "sh", "-c", SHOWN_PARANOID, "sh", level, *place.prefix, "samply", "record", "-s", "-o", PROFILE,
-         *place.program("-X", backend)], cwd=place.cwd, timeout=120)
+         *place.program("-X", backend)], cwd=place.cwd)
     place.check_the_agent_did_it()
     profile = json.loads(gzip.decompress((place.folder / "profile.json.gz").read_bytes()))
     check_stacks(list(profile_stacks(profile)))

@@ -6,7 +6,8 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "cpu_time.h"
 
 #define CALLED __attribute__((noinline, noclone))
 
@@ -14,20 +15,12 @@ enum { THREADS = 2, UNUSED = 5 * 4096 };
 
 static double seconds;
 
-static double used(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 CALLED static unsigned long innermost(void)
 {
 	unsigned long sum = 0;
-	double end = used() + seconds;
+	double end = cpu_time() + seconds;
 
-	while (used() < end)
+	while (cpu_time() < end)
 		for (unsigned long i = 0; i < 100000; i++)
 			sum += i * i ^ sum >> 3;
 	return sum;

@@ -11,9 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
+
 #define CALLED __attribute__((noinline, noclone))
 
-enum { CHILDREN = 3, ROUNDS = 20 };
+enum { CHILDREN = 3 };
+
+static const double seconds = 0.06;
 
 static volatile unsigned long sink;
 
@@ -85,7 +89,7 @@ CALLED static void child(int number, bool plain)
 
 	snprintf(name, sizeof(name), "kid %d (x)", number);
 	prctl(PR_SET_NAME, name);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (double end = cpu_time() + seconds; cpu_time() < end;) {
 		odd(30 + number);
 		tree(12);
 		no_lines();
@@ -103,7 +107,7 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	for (int i = 0; i < ROUNDS; i++) {
+	for (double end = cpu_time() + seconds; cpu_time() < end;) {
 		even(20);
 		tree(13);
 	}

@@ -2,10 +2,12 @@
 /* Functions inlined into each other, below recursion deeper than perf can draw lines for. */
 #include <sys/prctl.h>
 
+#include "cpu_time.h"
+
 #define INLINED static inline __attribute__((always_inline))
 #define CALLED static __attribute__((noinline, noclone))
 
-enum { DEPTH = 60, ROUNDS = 150 };
+enum { DEPTH = 60 };
 
 static volatile unsigned long sink;
 
@@ -38,10 +40,10 @@ CALLED void recurse(int depth)
 
 int main(void)
 {
-	for (int i = 0; i < ROUNDS; i++) {
+	for (double end = cpu_time() + 0.05; cpu_time() < end;)
 		recurse(DEPTH);
-		if (i == ROUNDS / 2)
-			prctl(PR_SET_NAME, "second half");
-	}
+	prctl(PR_SET_NAME, "second half");
+	for (double end = cpu_time() + 0.05; cpu_time() < end;)
+		recurse(DEPTH);
 	return 0;
 }

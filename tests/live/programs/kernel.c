@@ -6,7 +6,8 @@
  * Each runs for a third of argv[1] seconds of CPU time.
  */
 #include <stdlib.h>
-#include <time.h>
+
+#include "cpu_time.h"
 
 #define CALLED __attribute__((noinline, noclone))
 
@@ -68,19 +69,11 @@ unsigned long leaf(unsigned long n);
 
 static volatile unsigned long sink;
 
-static double used(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 CALLED static void run(unsigned long (*kernel)(unsigned long), double seconds)
 {
-	double end = used() + seconds;
+	double end = cpu_time() + seconds;
 
-	while (used() < end)
+	while (cpu_time() < end)
 		sink += kernel(200000);
 	sink++;
 }

@@ -7,6 +7,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
+
 #define CALLED __attribute__((noinline, noclone))
 
 enum { WORKERS = 3, NUMBERS = 20000 };
@@ -118,7 +120,7 @@ static void *worker(void *arg)
 	/* One keeps the name of the program. */
 	if (number != 2)
 		prctl(PR_SET_NAME, name);
-	for (long i = 0; i < 12 * number; i++) {
+	for (double end = cpu_time() + 0.03 * (double)number; cpu_time() < end;) {
 		recurse(5 + (int)number, 200000);
 		ping(6, 60000);
 		sorting();
@@ -134,7 +136,7 @@ int main(void)
 
 	for (long i = 0; i < WORKERS; i++)
 		pthread_create(&threads[i], NULL, worker, (void *)(i + 1));
-	for (int i = 0; i < 20; i++) {
+	for (double end = cpu_time() + 0.08; cpu_time() < end;) {
 		mid_one(300000);
 		mid_two(300000);
 		recurse(3, 100000);

@@ -10,21 +10,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
+
 enum { PAGE = 4096, PAGES = 256 };
 
 static volatile unsigned long sink;
 
-__attribute__((noinline)) void burn(int million)
+__attribute__((noinline)) void burn(int milliseconds)
 {
-	for (long i = 0; i < million * 1000000L; i++)
-		sink += (unsigned long)i;
+	for (double end = cpu_time() + milliseconds / 1e3; cpu_time() < end;) {
+		for (unsigned long i = 0; i < 10000; i++)
+			sink += i;
+	}
 }
 
 __attribute__((noinline)) int deep(int levels)
 {
 	if (levels)
 		return deep(levels - 1) + 1;
-	burn(10);
+	burn(20);
 	return 1;
 }
 
@@ -40,7 +44,7 @@ __attribute__((noinline)) void touch(void)
 static void *run_thread(void *arg)
 {
 	prctl(PR_SET_NAME, "two words (x)");
-	burn(10);
+	burn(20);
 	return arg;
 }
 
@@ -48,7 +52,7 @@ static void fork_and_exec(char *program)
 {
 	if (fork())
 		return;
-	burn(5);
+	burn(10);
 	execl(program, "again", "again", NULL);
 	_exit(1);
 }
@@ -57,11 +61,11 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
-	burn(5);
+	burn(10);
 	if (argc > 1)
 		return 0;
 	prctl(PR_SET_NAME, "new name");
-	burn(5);
+	burn(10);
 	if (!pthread_create(&thread, NULL, run_thread, NULL))
 		pthread_join(thread, NULL);
 	fork_and_exec(argv[0]);
