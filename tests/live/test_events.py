@@ -5,6 +5,7 @@ import re
 import pytest
 
 from harness.process import started
+from harness.waiting import while_busy
 
 # What a machine without hardware counters has too; tracepoints need tracefs.
 EVENTS = [
@@ -59,16 +60,16 @@ def test_groups_like_perf(kaa, perf, root, tmp_path, words):
 @pytest.mark.parametrize("way", ["command", "process", "everything"])
 @pytest.mark.parametrize("source", ["auto", "none"])
 def test_all_of_a_group_count(kaa, root, tmp_path, way, source):
-    faults = ("import mmap, time; end = time.time() + {}\n"
-              "while time.time() < end:\n m = mmap.mmap(-1, 1 << 20)\n for i in range(0, 1 << 20, 4096): m[i] = 1")
+    faults = ("import mmap, time; end = time.process_time() + {}\n"
+              "while time.process_time() < end:\n m = mmap.mmap(-1, 1 << 20)\n for i in range(0, 1 << 20, 4096): m[i] = 1")
     data = tmp_path / "perf.data"
     words = ["record", "-q", "--python", source, "-e", "{cpu-clock/freq=999/,page-faults/freq=999/}", "-o", data]
     if way == "command":
-        kaa(*words, "/usr/bin/python3", "-c", faults.format(0.5))
+        kaa(*words, "/usr/bin/python3", "-c", faults.format(0.3))
     else:
         with started(["/usr/bin/python3", "-c", faults.format(60)]) as process:
             target = ["-a"] if way == "everything" else ["-p", str(process.pid)]
-            kaa(*words, *target, "--", "sleep", "1")
+            kaa(*words, *target, "--", *while_busy(process.pid, 0.3))
     samples = dict(re.findall(r"^(\S+) stats:\n +SAMPLE events: +(\d+)", kaa("report", "-i", data, "--stats").stdout, re.M))
     assert int(samples["cpu-clock/freq=999/"]) > 10 and int(samples["page-faults/freq=999/"]) > 5
     report = kaa("report", "-i", data, "--stdio", "-g", "none").stdout

@@ -298,7 +298,8 @@ def test_a_pipe(kaa, perf_system, recording, tmp_path):
 NODE_PROGRAM = """
 function foo(n) { let r = 0; for (let i = 0; i < n; i++) r = (r * 31 + i) | 0; return r; }
 function bar(n) { return foo(n) + 1; }
-let s = 0; const end = Date.now() + 700; while (Date.now() < end) s += bar(20000);
+let s = 0; const end = process.cpuUsage().user + 600000;
+while (process.cpuUsage().user < end) for (let i = 0; i < 20; i++) s += bar(20000);
 """
 
 

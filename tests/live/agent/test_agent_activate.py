@@ -49,7 +49,7 @@ class Program:
         self.map.unlink(missing_ok=True)
 
     def read(self):
-        assert select.select([self.process.stdout], [], [], 30)[0], "the program says nothing"
+        assert select.select([self.process.stdout], [], [], HANG)[0], "the program says nothing"
         return self.process.stdout.readline().strip()
 
     def ask(self, word="state"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two threads of different names, of which one works about twice as much; what calls what does not change.
 
-    two_threads.py SECONDS
+    two_threads.py SECONDS          of CPU time, of both
 """
 import sys
 import threading
@@ -24,7 +24,7 @@ def right(n):
 
 
 def work(until):
-    while time.monotonic() < until:
+    while time.process_time() < until:
         left(2000)
         right(2000)
 
@@ -32,13 +32,13 @@ def work(until):
 def other(until):
     with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as comm:
         comm.write("worker")
-    while time.monotonic() < until:
+    while time.process_time() < until:
         right(1000)
         time.sleep(0.001)
 
 
 def main(seconds):
-    until = time.monotonic() + seconds
+    until = time.process_time() + seconds
     thread = threading.Thread(target=other, args=(until,))
     thread.start()
     work(until)
