@@ -17,6 +17,7 @@ import pytest
 
 from harness import script_output
 from harness.process import TOP
+from harness.image import image_of
 from harness.terminal import Terminal
 
 ENTRY = re.compile(r"^([+-]| ) ( {0,4}\d{1,3}\.\d\d%(?<=^.{10})  .*)$")
@@ -354,9 +355,10 @@ def test_an_objdump_that_takes_long(kaa, recording, tmp_path):
     """Escape ends it, and leaves the report as it was."""
     (tmp_path / "objdump").write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 1000\n")
     (tmp_path / "objdump").chmod(0o755)
+    native = next(entry[-1] for entry in text_entries(kaa, recording)[0] if re.fullmatch(r"\[\.\] [A-Za-z_]\w+", entry[-1]))
     with report(kaa, recording, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}) as terminal:
         terminal.wait_for("Children")
-        terminal.press("s", "[.] _PyEval", "enter")
+        terminal.press("s", native, "enter")
         assert "no visible row contains" not in terminal.text()
         before = terminal.lines()[:-1]
         # No press(): that waits for the end.
@@ -521,8 +523,9 @@ def test_files_with_folders_and_no_titles(kaa, recording):
         assert terminal.lines()[1] == first
         terminal.press("H", "V", "s", "[.] py::leaf:", "enter", "+")
         assert terminal.lines()[1].split() == titles.split()
-        assert f"{recording}.python" in next(line for line in terminal.lines() if "py::leaf:" in line)
-        assert any(line.startswith("   ") and line.endswith(f"  {recording}.python") for line in terminal.lines())
+        image = str(image_of(recording))
+        assert image in next(line for line in terminal.lines() if "py::leaf:" in line)
+        assert any(line.startswith("   ") and line.endswith(f"  {image}") for line in terminal.lines())
 
 
 def test_help_and_notes(kaa, recording):
@@ -772,6 +775,11 @@ def test_a_recording_of_perf(kaa, perf_sid, scripts, tmp_path):
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", "-e", "cpu-clock,task-clock", "-F", "499", "-g", "-o", data, "--",
              "/usr/bin/python3.14", scripts / "two_threads.py", "1", status=None, cwd=tmp_path)
+
+    def without_bpf(entries):
+        """A recorder beside this one may have BPF programs, whose names are wider than the column of the terminal."""
+        return [entry for entry in entries if "bpf_prog_" not in entry[-1]]
+
     entries, _ = text_entries(kaa, data)
     with report(kaa, data, cwd=tmp_path, rows=30) as terminal:
         terminal.wait_for("[1 of 2]")
@@ -779,7 +787,7 @@ def test_a_recording_of_perf(kaa, perf_sid, scripts, tmp_path):
         terminal.press("tab")
         assert "[2 of 2]" in terminal.lines()[0] and "task-clock" in terminal.lines()[0]
         second = split_rows(printed(terminal, tmp_path))[0]
-        assert first + second == entries
+        assert without_bpf(first + second) == without_bpf(entries)
         terminal.press("backtab")
         assert "[1 of 2]" in terminal.lines()[0]
         terminal.press("enter")
