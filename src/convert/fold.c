@@ -42,7 +42,7 @@ static bool is_glue(const struct convert_step *step)
 
 /*
  * Between an evaluation function and the one that it was called by, what has
- * no name (a stripped interpreter) is glue, too.
+ * no name (the interpreter's file is not here) is glue, too.
  */
 static bool is_caller_glue(const struct convert_step *step)
 {

@@ -15,6 +15,8 @@
 
 #include <stdbool.h>
 
+#define INTERPRETER_EVAL_NAME "_PyEval_EvalFrameDefault"
+
 /*
  * True for the evaluation function and for call glue. What a compiler appends
  * to a name (".cold", ".constprop.0") does not matter.

@@ -63,6 +63,7 @@ void names_deinit(struct names *names)
 {
 	symbolizer_destroy(names->symbolizer);
 	images_deinit(&names->images);
+	interpreters_deinit(&names->interpreters);
 	dso_store_destroy(names->store);
 	python_code_deinit(&names->code);
 	jits_deinit(&names->jits);
@@ -649,6 +650,26 @@ static struct error *add_debug_info(struct lookup *l, uint64_t offset)
 	return error;
 }
 
+/* Of a function in an interpreter's file. */
+static struct error *set_glue(struct lookup *l, const struct symbol_info *info)
+{
+	enum interpreter_function function;
+	struct error *error;
+
+	if (!info->is_nameless) {
+		l->frame->is_glue = interpreter_frame_is_glue(info->raw_name);
+		return NULL;
+	}
+	error = interpreters_find(&l->names->interpreters, l->frame->dso,
+				  info->start, &function);
+	if (error)
+		return error;
+	l->frame->is_glue = function != INTERPRETER_OTHER;
+	if (function == INTERPRETER_EVAL)
+		l->frame->name = INTERPRETER_EVAL_NAME;
+	return NULL;
+}
+
 static struct error *file_frame(struct lookup *l, struct process_map *map)
 {
 	uint64_t offset = l->address - map->start + map->pgoff;
@@ -670,10 +691,11 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 		return NULL;
 	}
 	set_symbol(l, info, rel);
-	/* Between Python functions, what has no name is taken for glue. */
-	l->frame->is_glue = l->frame->in_interpreter &&
-			    (info->is_nameless ||
-			     interpreter_frame_is_glue(info->raw_name));
+	if (l->frame->in_interpreter) {
+		error = set_glue(l, info);
+		if (error)
+			return error;
+	}
 	if (!l->names->options->lines && !l->names->options->inlines)
 		return NULL;
 	return add_debug_info(l, offset);

@@ -18,6 +18,7 @@
 #include "convert/convert.h"
 #include "convert/frame_cache.h"
 #include "convert/image.h"
+#include "convert/interpreter.h"
 #include "convert/jit.h"
 #include "convert/python_code.h"
 #include "process/process.h"
@@ -56,6 +57,7 @@ struct names {
 	struct images images;
 	struct python_code code;
 	struct jits jits;
+	struct interpreters interpreters;
 	/* Paths of PYTHON records. */
 	VEC(const char *) pythons;
 	/* pids of SYMBOL records. */

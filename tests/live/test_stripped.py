@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Interpreters without symbols, as distributions have them: their functions have bounds, their evaluation function and
+call glue are folded, C code that works is not.
+
+The oracle is scripts/call_ways.py, which says by its names what lies between two Python functions; for interpreters that
+have symbols, also the interpreter itself, beside a copy that was stripped."""
+import collections
+import os
+import pathlib
+import re
+
+import pytest
+
+from harness.process import run
+
+RATE = "1999"
+SECONDS = "2"
+# Fewer samples than this say nothing.
+ENOUGH = 20
+
+GLUE = {"glue_direct", "glue_method", "glue_object", "glue_arguments", "glue_generator"}
+WORK = {"work_sort", "work_reduce", "work_map", "work_replace"}
+
+
+def record(python, kaa, command, scripts, data):
+    python.kaa(kaa)("record", "-q", "-F", RATE, "-g", "-o", data, *command, scripts / "call_ways.py", SECONDS, timeout=300)
+
+
+def report(python, kaa, data, *options):
+    return python.kaa(kaa)("report", "--stdio", "--no-children", "--no-inline", "-i", data, *options, timeout=300).stdout
+
+
+def stacks(python, kaa, data, *options):
+    """Each stack of the report with the number of its samples: names from the outermost function on."""
+    text = report(python, kaa, data, "--sort", "comm", "-g", "caller,folded,0,count", *options)
+    for line in text.splitlines():
+        match = re.match(r"(\d+) (\S.*;.*)$", line)
+        if match:
+            yield int(match[1]), match[2].split(";")
+
+
+def between(python, kaa, data, name=lambda name: name):
+    """Of each glue_x and work_x: what lies between it and the Python function that it calls, with how many samples."""
+    found = collections.defaultdict(collections.Counter)
+    for count, names in stacks(python, kaa, data):
+        caller, natives = None, []
+        for frame in names:
+            match = re.match(r"py::([^:]*):", frame)
+            if not match:
+                natives.append(name(frame))
+                continue
+            if caller and caller in GLUE | WORK:
+                found[caller][tuple(natives)] += count
+            caller, natives = match[1], []
+    return found
+
+
+def check_ways(found):
+    for way in GLUE | WORK:
+        assert sum(found[way].values()) >= ENOUGH, f"{way}: {found[way]}"
+    # The first calls of a function may take other ways than the thousands after them.
+    for way in GLUE | WORK:
+        folded = found[way][()] / sum(found[way].values())
+        assert folded > 0.95 if way in GLUE else folded < 0.05, f"{way}: {found[way]}"
+
+
+def addresses(python, kaa, data):
+    """The entries of the interpreter's file that are bare addresses."""
+    text = report(python, kaa, data, "--sort", "symbol,dso", "-g", "none")
+    return re.findall(r"\[\.\] (0x[0-9a-f]+) +\S*python\S*", text)
+
+
+def test_glue_is_folded_and_work_is_not(root, bpf, python, kaa, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    record(python, kaa, [python.path], scripts, data)
+    assert not addresses(python, kaa, data)
+    check_ways(between(python, kaa, data))
+    evaluating = sum(count for count, names in stacks(python, kaa, data, "--interpreter-frames")
+                     if any(name.startswith("_PyEval_EvalFrameDefault") for name in names))
+    assert evaluating >= 10 * ENOUGH
+
+
+@pytest.fixture
+def twin(python, tmp_path):
+    """How to run the interpreter from a stripped copy of its file, and the names of that file's functions by their starts."""
+    if python.prefix:
+        pytest.skip("the interpreter is in the chroot, where it is stripped itself")
+    query = "import sys; print(*{line.split()[-1] for line in open('/proc/self/maps') if '/libpython3' in line} or {sys.executable})"
+    real = pathlib.Path(os.path.realpath(run([python.path, "-c", query]).stdout.strip()))
+    if ".symtab" not in run(["readelf", "-SW", real]).stdout:
+        pytest.skip("the interpreter is stripped itself")
+    copy = tmp_path / real.name
+    run(["strip", "-o", copy, real])
+    names = {}
+    for line in run(["readelf", "-sW", real]).stdout.splitlines():
+        words = line.split()
+        if len(words) == 8 and words[3] == "FUNC":
+            names.setdefault(int(words[1], 16), words[7].split("@")[0].split(".")[0])
+    prefix = run([python.path, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
+    command = ["env", f"LD_PRELOAD={copy}", python.path] if python.shared else ["env", f"PYTHONHOME={prefix}", copy]
+    return command, copy.name, names
+
+
+def test_a_stripped_copy_is_reported_like_its_original(root, bpf, python, twin, kaa, scripts, tmp_path):
+    command, file, names = twin
+    record(python, kaa, [python.path], scripts, tmp_path / "full.data")
+    record(python, kaa, command, scripts, tmp_path / "stripped.data")
+
+    def true_name(name):
+        match = re.match(re.escape(file) + r"\+0x([0-9a-f]+)$", name)
+        return names.get(int(match[1], 16), name) if match else name.split(".")[0]
+
+    full = between(python, kaa, tmp_path / "full.data", true_name)
+    stripped = between(python, kaa, tmp_path / "stripped.data", true_name)
+    check_ways(full)
+    check_ways(stripped)
+    for way in GLUE | WORK:
+        often = {natives for natives, count in stripped[way].items() if count >= ENOUGH}
+        assert often and often <= set(full[way]), f"{way}: {often} beside {full[way]}"
+    entries = report(python, kaa, tmp_path / "stripped.data", "--sort", "symbol", "-g", "none")
+    assert f"{file}+0x" in entries, "nothing was stripped"
+    assert not addresses(python, kaa, tmp_path / "stripped.data")
