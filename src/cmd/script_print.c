@@ -211,11 +211,22 @@ static bool has_chain(const struct script_printer *p,
 
 /* --- Places ------------------------------------------------------------- */
 
+/*
+ * An address in the DSO: what is no file has none of its own. BPF programs, which
+ * stand in the kernel without brackets, begin at 0.
+ */
+static uint64_t own_address(const struct convert_frame *f, uint64_t own)
+{
+	if (f->dso && f->dso->kind == DSO_NAMED)
+		return f->address;
+	if (f->dso && f->dso->kind == DSO_KERNEL && f->dso->path[0] != '[')
+		return convert_frame_offset(f);
+	return own;
+}
+
 static struct script_frame describe(const struct script_printer *p,
 				    const struct convert_frame *f, bool marker)
 {
-	bool named = f->dso && f->dso->kind == DSO_NAMED;
-
 	return (struct script_frame){
 		.address = f->address,
 		.name = f->name,
@@ -225,9 +236,8 @@ static struct script_frame describe(const struct script_printer *p,
 		/* In the image, but of no line: as addr2line has it. */
 		.file = marker ? "??" : f->file,
 		.line = f->line,
-		/* What is no file has no addresses of its own. */
-		.rel = named ? f->address : f->rel,
-		.file_offset = named ? f->address : f->file_offset,
+		.rel = own_address(f, f->rel),
+		.file_offset = own_address(f, f->file_offset),
 		.is_file = f->dso && f->dso->kind != DSO_KERNEL &&
 			   strncmp(f->dso->path, "/tmp/perf-", 10) != 0,
 		.is_inlined = f->is_inlined,

@@ -13,6 +13,7 @@ from harness.machine import SAME_PLACES
 from harness.nameless import recorded_in_order
 from harness.process import Program, run
 from harness.script_output import parse
+from harness.waiting import until
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 
@@ -178,6 +179,20 @@ def test_filters_are_perfs(recordings, kaa_inside, perf_inside):
         actual = kaa_inside("script", "--like-perf", "-i", data, *words).stdout
         assert expected, words
         assert actual.splitlines() == expected.splitlines(), words
+
+
+def test_places_in_bpf_programs(bpf, kaa, kaa_inside, perf_sid, perf_inside, tmp_path):
+    """Those of another recording of kaa's, which run at every fork, exec and exit."""
+    other, data = tmp_path / "other.data", tmp_path / "perf.data"
+    forks = "i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i+1)); done"
+    with kaa.start("record", "-q", "-a", "-F", "1", "-o", other, "sleep", "1000"):
+        until(lambda: other.exists() and other.stat().st_size > 8192, "the recording's beginning")
+        perf_sid("record", "-q", "-g", "-F", "20000", "-e", "cpu-clock:k", "-o", data, "sh", "-c", forks)
+    for options in (["-F", "+srcline"], ["-F", "+dsoff"], []):
+        perfs, kaas = [[block for block in re.split(r"\n(?=\t|\S|\n)", program("script", "-i", data, *options).stdout)
+                        if re.search(r"bpf_prog_\w+_kaa_", block)]
+                       for program in (perf_inside, kaa_inside)]
+        assert len(perfs) > 10 and kaas == perfs, options
 
 
 def test_reads_from_a_pipe(kaa_inside, perf_inside, chroot, tmp_path):
