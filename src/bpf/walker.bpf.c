@@ -138,6 +138,8 @@ struct walk {
 	/* The thread, in the recorder's pid namespace and in the first one. */
 	__u32 number;
 	__u32 tid;
+	/* The thread (its `number`) whose stack is this CPU's last one in the ring. */
+	__u32 has_stack;
 	__u64 thread;
 	/* The frame to be read next, and its evaluation activation. */
 	__u64 frame;
@@ -1135,42 +1137,73 @@ static __always_inline int walk_end(void *ctx,
 }
 
 /*
- * Walks the current thread. Returns whether the sample may be written: one
- * whose stack found no room would stand there without it.
+ * The current thread has no frames. The samples of a tracepoint would take the
+ * last stack of the thread that this CPU's ring has for theirs.
+ */
+static __always_inline int no_frames(void *ctx, struct walk *w,
+				     struct walker_stack *s)
+{
+	if (!w->number || w->number != w->has_stack)
+		return 0;
+	w->flags = WALKER_NO_FRAMES;
+	w->total = 0;
+	s->count = 0;
+	s->extra_activation = 0;
+	if (flush_chunk(ctx, w, s))
+		return 1;
+	w->has_stack = 0;
+	return 0;
+}
+
+/* Walks the current thread; returns 0 if its stack found no room. */
+static __always_inline int walk_thread(void *ctx, struct walk *w,
+				       struct walker_stack *s,
+				       struct walker_counters *c)
+{
+	w->thread = find_thread(w);
+	if (!w->thread) {
+		c->no_thread++;
+		return no_frames(ctx, w, s);
+	}
+	walk_begin(w, s);
+	if (!w->frame)
+		return no_frames(ctx, w, s);
+	w->has_stack = w->number;
+	bpf_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx, 0);
+	if (walk_end(ctx, w, s))
+		return 1;
+	c->stacks++;
+	return 0;
+}
+
+/*
+ * Returns whether the sample may be written: one whose stack found no room would
+ * stand there without it.
  */
 static __always_inline int sample(void *ctx, struct walk *w)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct walker_counters *c = scratch(counters, struct walker_counters);
 	struct walker_stack *s = scratch(stack_scratch, struct walker_stack);
 	struct walker_process *process;
-	__u32 pid;
+	int lost;
 
 	if (!c || !s)
 		return 1;
 	c->samples++;
-	pid = task_process(bpf_get_current_task_btf());
-	process = bpf_map_lookup_elem(&processes, &pid);
-	if (!process)
-		return 1;
-	w->process = *process;
-	w->pid = pid;
-	w->number = task_number(bpf_get_current_task_btf());
-	w->tid = bpf_get_current_pid_tgid();
-	w->thread = find_thread(w);
-	if (!w->thread) {
-		c->no_thread++;
-		return 1;
+	w->pid = task_process(task);
+	w->number = task_number(task);
+	process = bpf_map_lookup_elem(&processes, &w->pid);
+	if (process) {
+		w->process = *process;
+		w->tid = bpf_get_current_pid_tgid();
+		lost = walk_thread(ctx, w, s, c);
+	} else {
+		/* It has called exec since, or ended. */
+		lost = no_frames(ctx, w, s);
 	}
-	walk_begin(w, s);
-	if (!w->frame)
-		return 1;
-	bpf_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx, 0);
-	if (walk_end(ctx, w, s)) {
-		c->lost++;
-		return 0;
-	}
-	c->stacks++;
-	return 1;
+	c->lost += lost;
+	return !lost;
 }
 
 /* Of a thread that is in the kernel: the registers that it came with. */

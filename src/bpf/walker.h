@@ -8,6 +8,13 @@
  * the event, directly before the sample that the kernel writes there; of each
  * code object it writes CODE (and LINES) records, at first sight and before
  * the stack that names it.
+ *
+ * At a tracepoint it runs once for all events that listen to it, each of which
+ * may have a sample then: sched:sched_wakeup has one in the events of the thread
+ * that wakes another, and one in those of the other. Hence in the ring of a CPU
+ * the last stack before a tracepoint's sample is its own, however many samples
+ * there are in between; where a thread that had one has none any more, a record
+ * says so.
  */
 #ifndef KAA_BPF_WALKER_H
 #define KAA_BPF_WALKER_H
@@ -63,6 +70,8 @@ enum walker_stack_flags {
 	WALKER_BY_REGISTER = 1 << 3,
 	/* More STACK records of this sample follow. */
 	WALKER_CONTINUES = 1 << 4,
+	/* The thread had frames at its last event here, and has none now. */
+	WALKER_NO_FRAMES = 1 << 5,
 	WALKER_LEAVING = 1 << 7,
 };
 

@@ -31,29 +31,40 @@ static struct error *open_walker(struct recorder *recorder)
 	return error;
 }
 
+static bool is_tracepoint(const struct sampler_event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT;
+}
+
+/* True if an event before this one is of the same tracepoint. */
+static bool is_attached(const struct sampler_options *options, size_t index)
+{
+	const struct sampler_event *events = options->events;
+
+	for (size_t i = 0; i < index; i++)
+		if (is_tracepoint(&events[i]) &&
+		    events[i].attr.config == events[index].attr.config)
+			return true;
+	return false;
+}
+
 /*
  * A tracepoint runs its programs once, for all events that listen to it; other
  * events run theirs each.
  */
 static struct error *attach_events(struct recorder *recorder)
 {
-	struct sampler *sampler = &recorder->sampler;
-	size_t tracepoints_done = 0;
+	const struct sampler_options *options = &recorder->options.sampler;
 	struct error *error = NULL;
 
-	for (size_t i = 0; !error && i < sampler->fds.count; i++) {
-		const struct sampler_fd *entry = &sampler->fds.data[i];
-		const struct event *event =
-			sampler->kernel_events.list.data[entry->event];
-		bool tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
-
-		if (entry->event >= sampler->options.event_count ||
-		    (tracepoint && entry->event < tracepoints_done))
-			continue;
-		if (tracepoint)
-			tracepoints_done = entry->event + 1;
-		error = walker_attach(recorder->walker, entry->fd, tracepoint);
-	}
+	for (size_t i = 0; !error && i < options->event_count; i++)
+		if (is_tracepoint(&options->events[i]) && !is_attached(options, i))
+			error = walker_attach_tracepoint(
+				recorder->walker, options->events[i].attr.config);
+	vec_for_each(entry, &recorder->sampler.fds)
+		if (!error && entry->event < options->event_count &&
+		    !is_tracepoint(&options->events[entry->event]))
+			error = walker_attach(recorder->walker, entry->fd);
 	return error;
 }
 
@@ -69,7 +80,9 @@ static struct error *attach_walker(struct recorder *recorder)
 			error = walker_set_output(
 				recorder->walker, sampler->cpus.data[i].cpu,
 				sampler->cpus.data[i].walker_fd);
-	return error ? error : attach_events(recorder);
+	if (!error)
+		error = attach_events(recorder);
+	return error ? error : walker_watch_exits(recorder->walker);
 }
 
 /* A recording without what perf needs is still good for kaa. */
@@ -204,6 +217,8 @@ struct error *recorder_run(struct recorder *recorder)
 	if (!error)
 		error = recorder_loop(recorder);
 	sampler_disable(&recorder->sampler);
+	if (recorder->walker)
+		walker_detach_tracepoints(recorder->walker);
 	if (!error)
 		error = recorder_run_round(recorder);
 	return error;

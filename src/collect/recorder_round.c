@@ -75,12 +75,20 @@ static struct error *take_codes(struct recorder *recorder, size_t cpu)
 	return error;
 }
 
+static bool is_tracepoints(const struct recorder *recorder,
+			   const struct perf_event_header *header)
+{
+	const struct event *event =
+		events_of_record(&recorder->sampler.kernel_events, header);
+
+	return event && event->attr.type == PERF_TYPE_TRACEPOINT;
+}
+
 static struct error *handle_user_sample(struct recorder *recorder,
 					const struct perf_event_header *header,
 					struct python_stack *python)
 {
 	enum callchain_mode mode = recorder->options.sampler.callchain;
-	const struct python_stack *paired = NULL;
 	struct record record;
 	struct error *error = record_decode(&recorder->sampler.kernel_events,
 					    header, header->size, &record);
@@ -91,13 +99,10 @@ static struct error *handle_user_sample(struct recorder *recorder,
 		recorder->latest = record.time;
 	if (mode == CALLCHAIN_NONE || mode == CALLCHAIN_DWARF)
 		return recorder_keep_sample(recorder, header, &record);
-	/* At a tracepoint the walker runs for threads that are not recorded, too. */
-	if (python->whole && python->pid == record.pid &&
-	    python->tid == record.tid)
-		paired = python;
-	error = recorder_handle_sample(recorder, &record, paired);
-	python_stack_clear(python);
-	return error;
+	return recorder_handle_sample(
+		recorder, &record,
+		python_stack_of(python, record.pid, record.tid,
+				is_tracepoints(recorder, header)));
 }
 
 static struct error *handle_ring_record(struct recorder *recorder,

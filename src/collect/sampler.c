@@ -532,7 +532,8 @@ struct error *sampler_enable_tasks(struct sampler *sampler)
 void sampler_disable(struct sampler *sampler)
 {
 	vec_for_each(entry, &sampler->fds)
-		ioctl(entry->fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (entry->event != sampler_walker_index(sampler))
+			ioctl(entry->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 uint64_t sampler_lost(const struct sampler *sampler)

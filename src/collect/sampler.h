@@ -129,6 +129,10 @@ void sampler_close(struct sampler *sampler);
 struct error *sampler_enable(struct sampler *sampler);
 /* Task records alone, so that a recording that begins later knows the maps. */
 struct error *sampler_enable_tasks(struct sampler *sampler);
+/*
+ * All but the walker's output: at a tracepoint the walker runs until it is
+ * detached, and what it could not write would count as lost.
+ */
 void sampler_disable(struct sampler *sampler);
 
 /* Sum of the kernel's counts of lost records (PERF_FORMAT_LOST), 0 if old. */

@@ -19,6 +19,7 @@ void python_stack_clear(struct python_stack *stack)
 	stack->tid = 0;
 	stack->extra_activation = 0;
 	stack->whole = false;
+	stack->given = false;
 }
 
 void python_stack_deinit(struct python_stack *stack)
@@ -70,6 +71,21 @@ struct error *python_stack_add(struct python_stack *stack, const void *record,
 	stack->extra_activation = raw->extra_activation;
 	stack->whole = !(raw->flags & WALKER_CONTINUES);
 	return NULL;
+}
+
+const struct python_stack *python_stack_of(struct python_stack *stack,
+					   uint32_t pid, uint32_t tid,
+					   bool is_tracepoint)
+{
+	if (!stack->whole || stack->pid != pid || stack->tid != tid) {
+		python_stack_clear(stack);
+		return NULL;
+	}
+	if (stack->flags & WALKER_NO_FRAMES ||
+	    (stack->given && !is_tracepoint))
+		return NULL;
+	stack->given = true;
+	return stack;
 }
 
 /* --- building --- */

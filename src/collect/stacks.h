@@ -33,6 +33,8 @@ struct python_stack {
 	uint64_t extra_activation;
 	/* All records are there. */
 	bool whole;
+	/* A sample was given it. */
+	bool given;
 };
 
 /* Empties it. */
@@ -44,6 +46,15 @@ void python_stack_deinit(struct python_stack *stack);
  */
 struct error *python_stack_add(struct python_stack *stack, const void *record,
 			       size_t size);
+/*
+ * What the last STACK record of a CPU's ring says about a sample that follows it
+ * there; NULL: nothing. A stack belongs to one sample, that of a tracepoint's hit
+ * to all samples of the hit (bpf/walker.h). That of another thread is of no sample
+ * to come.
+ */
+const struct python_stack *python_stack_of(struct python_stack *stack,
+					   uint32_t pid, uint32_t tid,
+					   bool is_tracepoint);
 
 struct stack_stats {
 	uint64_t samples;

@@ -8,11 +8,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/vec.h"
+#include "sys/perf_event.h"
 #include "walker.skel.h"
 
 struct walker {
 	struct walker_bpf *skeleton;
+	/* An event of each tracepoint, never enabled, which holds the program. */
+	VEC(int) tracepoints;
 };
 
 static int be_silent(enum libbpf_print_level level, const char *format,
@@ -60,6 +65,7 @@ static struct error *walker_open(struct walker_bpf **ret)
 	bpf_program__set_autoattach(skeleton->progs.kaa_sample, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_tracepoint, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_pid_level, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_exit, false);
 	bpf_map__set_max_entries(skeleton->maps.output,
 				 (uint32_t)libbpf_num_possible_cpus());
 	*ret = skeleton;
@@ -135,6 +141,8 @@ void walker_destroy(struct walker *walker)
 {
 	if (!walker)
 		return;
+	walker_detach_tracepoints(walker);
+	vec_deinit(&walker->tracepoints);
 	walker_bpf__destroy(walker->skeleton);
 	free(walker);
 }
@@ -153,15 +161,58 @@ struct error *walker_set_output(struct walker *walker, int cpu, int fd)
  * Not by libbpf, which enables the event at once: it would sample long before
  * the walker knows of any process.
  */
-struct error *walker_attach(struct walker *walker, int fd, bool tracepoint)
+static struct error *attach(const struct bpf_program *program, int fd)
 {
-	const struct bpf_program *program =
-		tracepoint ? walker->skeleton->progs.kaa_tracepoint :
-			     walker->skeleton->progs.kaa_sample;
-
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(program)))
 		return walker_refused(errno, "attach a BPF program");
 	return NULL;
+}
+
+struct error *walker_attach(struct walker *walker, int fd)
+{
+	return attach(walker->skeleton->progs.kaa_sample, fd);
+}
+
+/*
+ * To no event that samples: threads and children inherit those, and with them
+ * the program; and the first of the heirs that ends takes the program from the
+ * tracepoint, for all (Linux 6.18: perf_event_alloc() copies event->prog, and
+ * perf_event_detach_bpf_prog() looks for that in the tracepoint's list).
+ */
+struct error *walker_attach_tracepoint(struct walker *walker, uint64_t id)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = id,
+		.disabled = 1,
+	};
+	int fd = perf_event_open(&attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		return walker_refused(-fd, "open a tracepoint for a BPF program");
+	if (!vec_push(&walker->tracepoints, fd)) {
+		close(fd);
+		return error_no_memory();
+	}
+	return attach(walker->skeleton->progs.kaa_tracepoint, fd);
+}
+
+struct error *walker_watch_exits(struct walker *walker)
+{
+	struct bpf_link *link = bpf_program__attach(
+		walker->skeleton->progs.kaa_exit);
+
+	if (!link)
+		return walker_refused(errno, "attach to a scheduler tracepoint");
+	walker->skeleton->links.kaa_exit = link;
+	return NULL;
+}
+
+void walker_detach_tracepoints(struct walker *walker)
+{
+	vec_for_each(fd, &walker->tracepoints)
+		close(*fd);
+	vec_clear(&walker->tracepoints);
 }
 
 struct error *walker_add_process(struct walker *walker, uint32_t pid,

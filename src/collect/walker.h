@@ -30,11 +30,24 @@ void walker_destroy(struct walker *walker);
 struct error *walker_set_output(struct walker *walker, int cpu, int fd);
 
 /*
- * Runs at every overflow of the event from now on; of a tracepoint, at every
- * hit, for all events of that tracepoint: attach to one of them. Until the event
- * is closed.
+ * Runs at every overflow of the event from now on, until the event is closed. Not
+ * for tracepoints.
  */
-struct error *walker_attach(struct walker *walker, int fd, bool tracepoint);
+struct error *walker_attach(struct walker *walker, int fd);
+
+/*
+ * Runs at every hit of the tracepoint from now on, once for all events that
+ * listen to it. id: attr.config of such an event. To be called once for each.
+ */
+struct error *walker_attach_tracepoint(struct walker *walker, uint64_t id);
+void walker_detach_tracepoints(struct walker *walker);
+
+/*
+ * Forgets processes when they end. To be called when the events are open: a
+ * tracepoint calls its listeners in the order in which they came, and events of
+ * sched:sched_process_exit want the last stack of a process.
+ */
+struct error *walker_watch_exits(struct walker *walker);
 
 /* ERROR_LIMIT when there are too many; the recording can go on. */
 struct error *walker_add_process(struct walker *walker, uint32_t pid,

@@ -16,6 +16,10 @@ CHROOT_TOOL = TOP / "tests" / "tools" / "chroot"
 # waiting would be lost.
 LARGE_RINGS = ["-m", "8M"]
 
+# Before a program that needs tracefs: there it is mounted, in a mount namespace of its own, so that the machine stays as it is.
+TRACEFS = ["unshare", "--mount", "sh", "-c",
+           '[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; exec "$@"', "sh"]
+
 # Before a perf that records what tables and call graphs are compared of: files are at the same addresses after an exec. perf
 # orders the children of a step by their symbols' places in the file, but by addresses where one has no symbol; if these are
 # not one order, it may find a child again or not.

@@ -5,6 +5,7 @@ import struct
 
 import pytest
 
+from harness.machine import TRACEFS
 from harness.process import run
 from harness.waiting import until
 
@@ -15,9 +16,7 @@ PROGRAM = f"import time\nfor _ in range({SLEEPS}): time.sleep(0.001); sum(range(
 COMM = "kaa-tracepoint"
 TRACING_DATA = 1
 
-# What is in a mount namespace of its own, so that the machine stays as it is.
-MOUNTED = ["unshare", "--mount", "sh", "-c",
-           '[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; exec "$@"', "sh"]
+# The same in a mount namespace of its own.
 UNMOUNTED = ["unshare", "--mount", "sh", "-c",
              'for at in tracing debug; do umount --lazy --all-targets /sys/kernel/$at; done 2>/dev/null; exec "$@"', "sh"]
 DEBUGFS_ONLY = ["unshare", "--mount", "sh", "-c",
@@ -28,7 +27,7 @@ DEBUGFS_ONLY = ["unshare", "--mount", "sh", "-c",
 
 @pytest.fixture(scope="module", autouse=True)
 def tracefs():
-    result = run([*MOUNTED, "test", "-r", "/sys/kernel/tracing/events/sched/sched_switch/format"], status=None)
+    result = run([*TRACEFS, "test", "-r", "/sys/kernel/tracing/events/sched/sched_switch/format"], status=None)
     if result.status:
         pytest.skip("tracefs cannot be mounted here, or the kernel has no sched:sched_switch")
 
@@ -67,7 +66,7 @@ EVENTS = ["sched:sched_switch", "cpu-clock,sched:sched_switch", "sched:sched_swi
 @pytest.mark.parametrize("options", [["-g"], []], ids=["stacks", "flat"])
 def test_stock_perf_reads_it(kaa, perf, program, tmp_path, words, options):
     data = tmp_path / "perf.data"
-    kaa.inside(MOUNTED)("record", *options, "-e", words, "-o", data, "--", *program)
+    kaa.inside(TRACEFS)("record", *options, "-e", words, "-o", data, "--", *program)
     ours = kaa("report", "-i", data)
     report = perf("report", "--stdio", "-i", data)
     assert counts(report.stdout) == counts(ours.stdout)
@@ -90,8 +89,8 @@ def test_section_is_perfs(kaa, perf_system, tmp_path):
     """Byte by byte what stock perf writes about the same tracepoints."""
     ours, theirs = tmp_path / "kaa.data", tmp_path / "perf.data"
     words = ["record", "-q", "-e", "sched:sched_switch"]
-    kaa.inside(MOUNTED)(*words, "-o", ours, "true")
-    perf_system.inside(MOUNTED)(*words, "-o", theirs, "true")
+    kaa.inside(TRACEFS)(*words, "-o", ours, "true")
+    perf_system.inside(TRACEFS)(*words, "-o", theirs, "true")
     section = feature(theirs, TRACING_DATA)
     # At its end perf has the names of threads, if somebody else traces; perf.data has them in records.
     size = len(feature(ours, TRACING_DATA))
@@ -109,8 +108,8 @@ def test_other_events_have_no_section(kaa, tmp_path):
 def test_by_number(kaa, perf, tmp_path):
     """A tracepoint whose name says nothing about it."""
     data = tmp_path / "perf.data"
-    number = run([*MOUNTED, "cat", "/sys/kernel/tracing/events/sched/sched_switch/id"]).stdout.strip()
-    kaa.inside(MOUNTED)("record", "-q", "-e", f"tracepoint/config={number}/", "-c", "1", "-o", data, "sleep", "0.01")
+    number = run([*TRACEFS, "cat", "/sys/kernel/tracing/events/sched/sched_switch/id"]).stdout.strip()
+    kaa.inside(TRACEFS)("record", "-q", "-e", f"tracepoint/config={number}/", "-c", "1", "-o", data, "sleep", "0.01")
     assert "prev_comm=sleep" in perf("script", "-i", data).stdout
 
 
@@ -121,7 +120,7 @@ def test_as_the_user_behind_sudo(kaa, perf_system, tmp_path_factory):
         path.chmod(0o777)
     sudo = ["env", "SUDO_USER=nobody", "SUDO_UID=65534", "SUDO_GID=65534"]
     data = folder / "perf.data"
-    kaa.inside([*MOUNTED, *sudo])("record", "-q", "-e", "sched:sched_switch", "-o", data, "sleep", "0.01")
+    kaa.inside([*TRACEFS, *sudo])("record", "-q", "-e", "sched:sched_switch", "-o", data, "sleep", "0.01")
     assert data.stat().st_uid == 65534
     assert "prev_comm=sleep" in perf_system("script", "-f", "-i", data).stdout
 
@@ -130,7 +129,7 @@ def test_through_a_pipe(kaa, perf, tmp_path):
     """In a pipe the section stands before the first sample."""
     pipe = tmp_path / "pipe"
     into_file = ["sh", "-c", 'out=$1; shift; "$@" | cat >"$out"', "sh", pipe]
-    kaa.inside([*MOUNTED, *into_file])("record", "-q", "-e", "cpu-clock,sched:sched_switch", "-o", "-", "sleep", "0.05")
+    kaa.inside([*TRACEFS, *into_file])("record", "-q", "-e", "cpu-clock,sched:sched_switch", "-o", "-", "sleep", "0.05")
     script = perf("script", "-i", "-", data=pipe.read_bytes())
     assert "prev_comm=sleep" in script.stdout and "mismatch" not in script.stderr
 
@@ -154,7 +153,7 @@ def test_killed_recorder(kaa, tmp_path):
     data = tmp_path / "perf.data"
     ticks = "import time\nfor _ in range(3000): time.sleep(0.02)"
     command = ["record", "-q", "-e", "sched:sched_switch", "-o", data, "python3", "-c", ticks]
-    with kaa.inside(MOUNTED).start(*command) as process:
+    with kaa.inside(TRACEFS).start(*command) as process:
         until(lambda: data.exists() and data.stat().st_size > 8192, "the first samples")
         process.kill()
         process.wait()

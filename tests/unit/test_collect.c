@@ -75,6 +75,29 @@ static void test_stack_without_its_last_record(void **state)
 	python_stack_deinit(&stack);
 }
 
+/* Several events may listen to one tracepoint; its stack is read once. */
+static void test_stack_of_several_samples(void **state)
+{
+	struct python_stack stack = {};
+
+	(void)state;
+	assert_null(python_stack_of(&stack, 7, 8, true));
+	add_stack(&stack, 0, 2, 0);
+	assert_ptr_equal(python_stack_of(&stack, 7, 8, true), &stack);
+	assert_ptr_equal(python_stack_of(&stack, 7, 8, true), &stack);
+	/* A timer, at whose hit the thread had no frames. */
+	assert_null(python_stack_of(&stack, 7, 8, false));
+	assert_ptr_equal(python_stack_of(&stack, 7, 8, true), &stack);
+	add_stack(&stack, 0, 0, WALKER_NO_FRAMES);
+	assert_null(python_stack_of(&stack, 7, 8, true));
+	add_stack(&stack, 0, 1, 0);
+	assert_ptr_equal(python_stack_of(&stack, 7, 8, false), &stack);
+	/* Another thread ran here since. */
+	assert_null(python_stack_of(&stack, 7, 9, true));
+	assert_null(python_stack_of(&stack, 7, 8, true));
+	python_stack_deinit(&stack);
+}
+
 /* A frame whose code object was lost is shown as one that cannot be read, and counted. */
 static void test_frame_without_code(void **state)
 {
@@ -225,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_stack_of_two_records),
 		cmocka_unit_test(test_stack_without_its_first_record),
 		cmocka_unit_test(test_stack_without_its_last_record),
+		cmocka_unit_test(test_stack_of_several_samples),
 		cmocka_unit_test(test_frame_without_code),
 		cmocka_unit_test(test_capture_in_two_parts),
 		cmocka_unit_test(test_captures_without_an_end),
