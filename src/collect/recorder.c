@@ -13,6 +13,11 @@
 #include "collect/recorder_tasks.h"
 #include "collect/tracepoints.h"
 
+enum {
+	/* Where processes begin all the time, there is always something new. */
+	CATCH_UP_ROUNDS = 8,
+};
+
 static struct error *open_walker(struct recorder *recorder)
 {
 	struct error *error;
@@ -203,6 +208,23 @@ struct error *recorder_put_payload(struct recorder *recorder, uint64_t time,
 			      payload->data, payload->len);
 }
 
+/*
+ * A child that was forked before the walker was told of its parent is not known
+ * to it; its record tells, which was written before. Nor is what that child forks
+ * meanwhile: hence again, until nothing is new.
+ */
+static struct error *catch_up(struct recorder *recorder)
+{
+	struct error *error = NULL;
+
+	for (int i = 0; !error && i < CATCH_UP_ROUNDS; i++) {
+		error = recorder_run_round(recorder);
+		if (!recorder->tasks.count)
+			break;
+	}
+	return error;
+}
+
 struct error *recorder_run(struct recorder *recorder)
 {
 	struct error *error = recorder_open_signals(recorder);
@@ -212,6 +234,8 @@ struct error *recorder_run(struct recorder *recorder)
 		error = sampler_enable_tasks(&recorder->sampler);
 	if (!error)
 		error = recorder_synthesize(recorder);
+	if (!error && !recorder->options.sampler.enable_on_exec)
+		error = catch_up(recorder);
 	if (!error)
 		error = recorder_start(recorder);
 	if (!error)
