@@ -5,6 +5,9 @@
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
 #include "cmd/run.h"
+#include "sys/file.h"
+
+#define OS_RELEASE_MAX 65536
 
 /* The first line of the error is the fact, the others are what a program said. */
 void doctor_python_failed(const char *subject, const struct error *error)
@@ -68,6 +71,60 @@ static void tell_frame_pointers(const struct python_facts *facts)
 		doctor_fact(MARK_NO,
 			    "frame pointers: no, %zu of %zu functions set one up; 'perf record -g' needs them, kaa record does not",
 			    count->with_frame_pointer, count->functions);
+}
+
+/* Whose packages are called as Debian's are. */
+static bool is_debian(void)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error =
+		file_read(NULL, "/etc/os-release", OS_RELEASE_MAX, &text);
+	const char *id = error ? NULL : strstr(text.data, "\nID=debian\n");
+
+	error_destroy(error);
+	return id || !strncmp(text.data, "ID=debian\n", 10);
+}
+
+/* What has the debug file: Debian's python3.13-dbg has that of python3.13. */
+static void tell_debug_file(const struct python_facts *facts)
+{
+	static const char debian[] = "/usr/bin/python3.";
+	char id[BUILD_ID_TEXT_SIZE];
+
+	build_id_format(&facts->build_id, id);
+	if (!strncmp(facts->library, debian, strlen(debian)) && is_debian())
+		doctor_fact(MARK_NOTE,
+			    "'apt install %s-dbg' installs the other names",
+			    strrchr(facts->library, '/') + 1);
+	else
+		doctor_fact(MARK_NOTE,
+			    "the other names are in its debug file, /usr/lib/debug/.build-id/%.2s/%s.debug, if you install that",
+			    id, id + 2);
+}
+
+static void tell_symbols(const struct python_facts *facts)
+{
+	char id[BUILD_ID_TEXT_SIZE] = "none";
+
+	if (facts->build_id.size)
+		build_id_format(&facts->build_id, id);
+	switch (facts->symbols) {
+	case SYMBOLS_OWN:
+		doctor_fact(MARK_OK, "names of C functions: all");
+		break;
+	case SYMBOLS_DEBUG_FILE:
+		doctor_fact(MARK_OK,
+			    "names of C functions: all, from its debug file (build-id %s)",
+			    id);
+		break;
+	case SYMBOLS_EXPORTED:
+		doctor_fact(MARK_NOTE,
+			    "names of C functions: those that it exports; it is stripped (build-id %s)",
+			    id);
+		if (facts->build_id.size)
+			tell_debug_file(facts);
+		break;
+	}
 }
 
 static void tell_perf_support(const struct python_facts *facts)
@@ -181,6 +238,7 @@ void doctor_python(const struct doctor *doctor, const char *subject,
 {
 	doctor_section("Python: %s", subject);
 	tell_identity(facts);
+	tell_symbols(facts);
 	tell_frame_pointers(facts);
 	tell_perf_support(facts);
 	tell_build(facts);

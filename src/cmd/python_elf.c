@@ -6,6 +6,7 @@
 #include "cmd/python_look.h"
 #include "obj/elf_symbols.h"
 #include "python/detect.h"
+#include "symbolize/dso_find.h"
 
 enum {
 	/* Smaller functions may do without a frame. */
@@ -119,9 +120,24 @@ static struct error *judge_interpreter(struct elf_file *file,
 	return NULL;
 }
 
+static enum symbol_source find_symbols(struct elf_file *file)
+{
+	_cleanup_(cleanup_elf_file_) struct elf_file *debug = NULL;
+	const struct dso_options options = {};
+	struct error *error;
+
+	if (elf_file_section_by_type(file, SHT_SYMTAB))
+		return SYMBOLS_OWN;
+	error = dso_find_debug(&options, NULL, file->path, file, &debug);
+	error_destroy(error);
+	return error ? SYMBOLS_EXPORTED : SYMBOLS_DEBUG_FILE;
+}
+
 struct error *python_look_at_elf(struct elf_file *file,
 				 struct python_facts *facts)
 {
+	facts->build_id = file->build_id;
+	facts->symbols = find_symbols(file);
 	if (file->machine == EM_X86_64)
 		count_prologues(file, &facts->prologues);
 	return judge_interpreter(file, facts);

@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "obj/build_id.h"
 #include "sys/invoker.h"
 
 enum answer { ANSWER_UNKNOWN, ANSWER_NO, ANSWER_YES };
@@ -26,6 +27,13 @@ struct prologue_count {
 	/* Functions of 128 bytes and more: smaller ones need none. */
 	size_t functions;
 	size_t with_frame_pointer;
+};
+
+enum symbol_source {
+	/* Only of functions that it exports. */
+	SYMBOLS_EXPORTED,
+	SYMBOLS_OWN,
+	SYMBOLS_DEBUG_FILE,
 };
 
 /* What the build left: the variables of sysconfig. */
@@ -57,6 +65,9 @@ struct python_facts {
 	/* Is the JIT on right now? Only a program that was asked knows. */
 	enum answer jit_enabled;
 	struct prologue_count prologues;
+	/* Of library: where the names of its functions are; its build-id. */
+	enum symbol_source symbols;
+	struct build_id build_id;
 	/*
 	 * NULL: the walker of this kaa reads this interpreter's frames; else
 	 * why it does not.

@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 from harness.agent import find_library
-from harness.process import HANG
+from harness.process import HANG, run
 from harness.waiting import innermost_child
 
 MARKS = {"ok", "no", "warn", "-"}
@@ -176,6 +176,30 @@ def test_python_by_pid(kaa, python):
         process.wait(timeout=HANG)
         process.stdout.close()
     check_against(doctor, f"Python: process {pid}", sysconfig_of(python.command), exact=not python.prefix)
+
+
+def test_names_of_c_functions(kaa, python):
+    """A stripped interpreter is named by its build-id, and so is the package that has its names, where that is known."""
+    title = f"Python: {python.path}"
+    doctor = Doctor(python.kaa(kaa)("doctor", python.path).stdout)
+    file = doctor.one(title, "interpreter: ")[1].split()[-1]
+    inside = lambda *words: run([*python.prefix, *words], status=None).stdout
+    answer = doctor.one(title, "names of C functions: ")
+    if ".symtab" in inside("readelf", "-SW", file):
+        assert answer == ("ok", "names of C functions: all")
+        return
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", inside("readelf", "-n", file))[1]
+    assert answer[1].endswith(f"(build-id {build_id})")
+    debug = f"{build_id[:2]}/{build_id[2:]}.debug"
+    if inside("ls", f"/usr/lib/debug/.build-id/{debug}"):
+        assert answer[0] == "ok"
+        return
+    advice, = [text for _, text in doctor.sections[title] if "the other names" in text]
+    package = re.search(r"apt install (\S+)'", advice)
+    if package:
+        assert f"Package: {package[1]}\n" in inside("apt-cache", "show", package[1])
+    else:
+        assert debug in advice
 
 
 def test_several_pythons_in_order(kaa, newest_python):
