@@ -327,6 +327,25 @@ def test_native_instructions_have_the_samples_of_the_script(kaa, root, tmp_path)
         assert "sink += i * i;" in terminal.text() and re.search(r"\b(imul|add)\b", terminal.text())
 
 
+def test_a_function_without_a_name_is_annotated_from_its_start_to_its_end(kaa, root, tmp_path):
+    (tmp_path / "burn.c").write_text(NATIVE)
+    subprocess.run(["gcc", "-O1", "-no-pie", "-o", "full", "burn.c"], cwd=tmp_path, check=True)
+    subprocess.run(["strip", "-o", "burn", "full"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["readelf", "-sW", "full"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    start, size = (int(word, base) for word, base in zip(re.search(r"([0-9a-f]+) +(\d+) FUNC .* burn$", symbols, re.M).groups(), (16, 10)))
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, tmp_path / "burn", cwd=tmp_path)
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    counts = collections.Counter(sample.frames[0].ip for sample in samples if sample.symbols[0] == f"burn+{start:#x}")
+    assert sum(counts.values()) > 20
+    with report(kaa, data, rows=60, cwd=tmp_path) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", f"[.] burn+{start:#x}", "enter", "a", "t", "t")
+        found = instructions(terminal)
+        assert {address: count for address, (count, _) in found.items() if count} == counts
+        assert min(found) == start and max(found) == start + size - 1 and found[max(found)][1].startswith("ret")
+
+
 @pytest.mark.parametrize("injected", [False, True], ids=["jitdump", "image"])
 def test_jitted_code_has_the_samples_of_the_script(kaa, root, tmp_path, injected):
     """Of the bytes of a jitdump, and of the ELF file that inject makes of them."""

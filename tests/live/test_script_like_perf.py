@@ -126,6 +126,9 @@ def is_same_frame(theirs, ours, leaf):
         return False
     if theirs.symbol == ours.symbol:
         return theirs.offset == ours.offset
+    # Where perf knows no name, kaa knows where the function begins.
+    if theirs.symbol == "[unknown]" and re.fullmatch(re.escape(ours.dso.rsplit("/", 1)[-1]) + r"\+0x[0-9a-f]+", ours.symbol):
+        return True
     # A call that never returns ends its function: the return address belongs to the next one, or to none.
     return not leaf and (theirs.offset == 0 or theirs.symbol == "[unknown]")
 
