@@ -2,6 +2,7 @@
 #include "perfdata/image_file.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -165,6 +166,20 @@ static void find_needed(DIR *folder, struct candidate_list *candidates)
 	}
 }
 
+/* And not a recording that somebody gave such a name. */
+static bool is_image(int folder, const char *name)
+{
+	_cleanup_close_ int fd = openat(folder, name,
+					O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+						O_CLOEXEC);
+	char magic[SELFMAG];
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, ELFMAG, SELFMAG);
+}
+
 void image_file_clean(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -180,7 +195,8 @@ void image_file_clean(const char *path)
 	if (candidates.count)
 		find_needed(folder, &candidates);
 	vec_for_each(candidate, &candidates)
-		if (!candidate->needed)
+		if (!candidate->needed &&
+		    is_image(dirfd(folder), candidate->name))
 			unlinkat(dirfd(folder), candidate->name, 0);
 	vec_deinit(&candidates);
 	closedir(folder);

@@ -165,11 +165,19 @@ static struct error *symbol_of_file(struct symbolizer *symbolizer,
 	return info_of(symbolizer, dso, symtab, dso->infos, symbol, false, ret);
 }
 
-/* The info of a function that nothing but its call frame information tells of. */
-static struct error *nameless_function(struct symbolizer *symbolizer,
-				       struct dso *dso, struct cfi_range range,
-				       const struct symbol_info **ret)
+/* Code that no symbol covers. */
+struct piece {
+	struct cfi_range range;
+	/* Between functions, not a function. */
+	bool is_gap;
+};
+
+/* The info of a piece, which has no name but its place. */
+static struct error *nameless_piece(struct symbolizer *symbolizer,
+				    struct dso *dso, const struct piece *piece,
+				    const struct symbol_info **ret)
 {
+	const struct cfi_range range = piece->range;
 	const uint64_t *known = map_find(&dso->functions, range.start);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct symbol_info *info;
@@ -181,6 +189,8 @@ static struct error *nameless_function(struct symbolizer *symbolizer,
 	}
 	strbuf_printf(&text, "%s+0x%llx", dso->name,
 		      (unsigned long long)range.start);
+	if (piece->is_gap)
+		strbuf_printf(&text, "-0x%llx", (unsigned long long)range.end);
 	name = text.failed ? NULL : copy_name(&symbolizer->memory, text.data);
 	info = name ? create_info(symbolizer, dso, name, range.start, range.end) :
 		      NULL;
@@ -194,7 +204,8 @@ static struct error *nameless_function(struct symbolizer *symbolizer,
 
 /*
  * Code in a section that has functions, but between them: beginnings of
- * threads, assembly without CFI. It is one piece.
+ * threads, assembly without CFI. It may be several functions: its name says from
+ * where to where.
  */
 static bool find_gap(struct dso *dso, const struct cfi_table *cfi,
 		     const struct symtab *symtab, uint64_t vaddr,
@@ -221,10 +232,12 @@ static bool find_gap(struct dso *dso, const struct cfi_table *cfi,
 /* The piece of code that vaddr lies in, as far as CFI tells. */
 static bool find_piece(struct dso *dso, const struct cfi_table *cfi,
 		       const struct symtab *symtab, uint64_t vaddr,
-		       struct cfi_range *ret)
+		       struct piece *ret)
 {
-	return cfi && (cfi_find_range(cfi, vaddr, ret) ||
-		       find_gap(dso, cfi, symtab, vaddr, ret));
+	if (!cfi)
+		return false;
+	ret->is_gap = !cfi_find_range(cfi, vaddr, &ret->range);
+	return !ret->is_gap || find_gap(dso, cfi, symtab, vaddr, &ret->range);
 }
 
 /*
@@ -238,17 +251,17 @@ static struct error *find_by_cfi(struct symbolizer *symbolizer, struct dso *dso,
 				 const struct symbol_info **ret)
 {
 	struct cfi_table *cfi = NULL;
-	struct cfi_range range;
+	struct piece piece;
 	struct error *error =
 		symbolizer->symbols_only ? NULL : dso_cfi(dso, &cfi);
 
 	if (error)
 		return error;
-	if (find_piece(dso, cfi, symtab, vaddr, &range) &&
-	    (!symbol || symbol->start < range.start)) {
-		symbol = symtab_find(symtab, range.start);
-		if (!symbol || symbol->start != range.start)
-			return nameless_function(symbolizer, dso, range, ret);
+	if (find_piece(dso, cfi, symtab, vaddr, &piece) &&
+	    (!symbol || symbol->start < piece.range.start)) {
+		symbol = symtab_find(symtab, piece.range.start);
+		if (!symbol || symbol->start != piece.range.start)
+			return nameless_piece(symbolizer, dso, &piece, ret);
 	}
 	if (symbol)
 		return symbol_of_file(symbolizer, dso, symtab, symbol, ret);

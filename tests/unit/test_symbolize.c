@@ -482,13 +482,13 @@ static void test_functions_without_symbols(void **state)
 		   0x70);
 	check_name(symbolizer, dso, 0x6f, "libnameless.so+0x401040", 0x40,
 		   0x70);
-	check_name(symbolizer, dso, 0x78, "libnameless.so+0x401070", 0x70,
+	check_name(symbolizer, dso, 0x78, "libnameless.so+0x401070-0x401080", 0x70,
 		   0x80);
 	check_name(symbolizer, dso, 0x8f, "libnameless.so+0x401080", 0x80,
 		   0x90);
 	check_name(symbolizer, dso, 0xcf, "last", 0, 0);
 	/* What is behind all functions is one piece. */
-	check_name(symbolizer, dso, 0xf0, "libnameless.so+0x4010d0", 0xd0,
+	check_name(symbolizer, dso, 0xf0, "libnameless.so+0x4010d0-0x401100", 0xd0,
 		   0x100);
 	assert_int_equal(unlink(path), 0);
 }
