@@ -58,7 +58,7 @@ static void tell_frame_pointers(const struct python_facts *facts)
 			    "compiled with -fno-omit-frame-pointer: yes (in %s)",
 			    facts->config.frame_pointer_variable);
 	else
-		doctor_fact(MARK_NO,
+		doctor_fact(MARK_NOTE,
 			    "compiled with -fno-omit-frame-pointer: no");
 	if (code == ANSWER_UNKNOWN)
 		doctor_fact(MARK_NOTE,
@@ -68,7 +68,7 @@ static void tell_frame_pointers(const struct python_facts *facts)
 			    "frame pointers: yes, %zu of %zu functions set one up",
 			    count->with_frame_pointer, count->functions);
 	else
-		doctor_fact(MARK_NO,
+		doctor_fact(MARK_NOTE,
 			    "frame pointers: no, %zu of %zu functions set one up; 'perf record -g' needs them, kaa record does not",
 			    count->with_frame_pointer, count->functions);
 }
@@ -135,7 +135,7 @@ static void tell_perf_support(const struct python_facts *facts)
 			    "PY_HAVE_PERF_TRAMPOLINE: unknown, the build settings were not found");
 		break;
 	case ANSWER_NO:
-		doctor_fact(MARK_NO,
+		doctor_fact(MARK_NOTE,
 			    "PY_HAVE_PERF_TRAMPOLINE: 0, this Python has no -X perf");
 		break;
 	case ANSWER_YES:

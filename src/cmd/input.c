@@ -213,7 +213,7 @@ static struct error *check_owner(const struct input *input, const char *path,
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return error_os(errno, path, "cannot stat the file");
+		return error_os(errno, path, "cannot read the attributes of the file");
 	if (input->force || !S_ISREG(st.st_mode) || !st.st_uid ||
 	    st.st_uid == geteuid())
 		return NULL;
@@ -233,6 +233,10 @@ struct error *input_open_file(const struct input *input, const char **ret_path,
 		fd = dup(STDIN_FILENO);
 	else
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT)
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' does not exist; make a recording with 'kaa record COMMAND', or name one with -i FILE",
+				    path);
 	if (fd < 0)
 		return error_os(errno, path, "cannot open");
 	error = check_owner(input, path, fd);

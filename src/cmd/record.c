@@ -377,7 +377,7 @@ static struct error *take_events(struct setup *setup,
 	if (error)
 		return error;
 	if (fell_back)
-		message_note("this machine has no hardware counters, so kaa samples cpu-clock");
+		message_note("this machine has no hardware counters: to see CPU time, kaa samples cpu-clock");
 	vec_for_each(choice, &setup->choices) {
 		struct sampler_event event = { .name = choice->name };
 

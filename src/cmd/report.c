@@ -17,6 +17,7 @@
 #include "cmd/report_tasks.h"
 #include "cmd/report_unmatched.h"
 #include "cmd/unmatched.h"
+#include "profile/symbol_word.h"
 #include "tui/tui.h"
 #include "view/report.h"
 
@@ -201,6 +202,27 @@ static void filter_like_perf(struct report_settings *s)
 	from->pids = from->tids = (struct id_list){};
 }
 
+static bool names_line(const struct name_list *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (symbol_word_init(words->values[i], false).line)
+			return true;
+	return false;
+}
+
+/* Who asks for a line means it, and not all of its function. */
+static struct error *settle_keys(struct report_options *o)
+{
+	struct error *error = NULL;
+
+	if (!o->like_perf && !o->sort.count && !o->fields.count &&
+	    names_line(&o->symbols))
+		error = report_parse_sort(o, "+srcline");
+	if (!error)
+		report_arrange(o);
+	return error;
+}
+
 static struct error *prepare(struct report_settings *s)
 {
 	struct report_options *o = &s->options;
@@ -225,7 +247,9 @@ static struct error *prepare(struct report_settings *s)
 		o->callgraph.order = CALLGRAPH_CALLER;
 	o->like_perf = s->input.like_perf;
 	o->inlines = s->input.inlines;
-	report_arrange(o);
+	error = settle_keys(o);
+	if (error)
+		return error;
 	/* perf knows no interpreters. */
 	o->interpreter_frames |= o->like_perf;
 	s->input.options.max_stack_outermost =

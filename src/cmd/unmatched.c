@@ -289,6 +289,6 @@ void unmatched_print(const struct strbuf *lines)
 		line += n + (line[n] == '\n');
 	}
 	if (count > LINES_MAX)
-		message_note("%zu others of these found nothing, either",
+		message_note("%zu other filters matched nothing",
 			     count - LINES_MAX);
 }

@@ -14,7 +14,7 @@ static struct error *check(int fd, const char *path, struct source *source)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return error_os(errno, path, "cannot stat the file");
+		return error_os(errno, path, "cannot read the attributes of the file");
 	if (!S_ISREG(st.st_mode))
 		return error_at(ERROR_UNSUPPORTED, path, 0,
 				"is not a regular file");

@@ -83,8 +83,10 @@ def test_ignore_callees(report, word):
     assert sorted(rows) == [("0.00%", MODULE), ("100.00%", MIDDLE)]
 
 
-def test_a_line_is_itself_where_entries_are_lines(report):
-    rows = report("-S", "main.py:40", "--sort", "symbol,srcline").stdout
+@pytest.mark.parametrize("keys", [["--sort", "symbol,srcline"], []])
+def test_a_line_is_itself(report, keys):
+    """Where entries are lines, as they are by themselves if a line is asked for and no keys are."""
+    rows = report("-S", "main.py:40", *keys).stdout
     assert re.findall(r"^ +(\S+%) .* (main\.py:\d+) *$", rows, re.M) == [("50.00%", "main.py:40")]
 
 

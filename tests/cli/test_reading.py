@@ -21,7 +21,7 @@ def recording(build_dir, tmp_path_factory):
 
 @BOTH
 @pytest.mark.parametrize("path, text", [
-    ("nowhere.data", "No such file"),
+    ("nowhere.data", "does not exist"),
     (".", "neither a file nor a pipe"),
     ("/dev/null", "neither a file nor a pipe"),
     ("/etc/passwd", "not a perf.data file"),

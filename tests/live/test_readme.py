@@ -133,8 +133,14 @@ def type_page(page, clone, typed):
     return typed_commands
 
 
+def nothing_but_the_build_is_left(clone):
+    """What a page's commands leave is ignored by git."""
+    assert run(["git", "-C", clone, "status", "--porcelain"]).stdout == ""
+
+
 def test_readme(clone, typed):
     words = " ".join(type_page("README.md", clone, typed))
+    nothing_but_the_build_is_left(clone)
     for command in ("kaa record", "kaa report", "kaa script", "kaa doctor", "kaa run", "perf report", "meson install"):
         assert command in words
 
@@ -143,6 +149,7 @@ def test_install_page(clone, typed):
     if not shutil.which("setcap"):
         pytest.skip("no setcap: it is in the package libcap2-bin")
     assert any("setcap" in command for command in type_page("docs/install.md", clone, typed))
+    nothing_but_the_build_is_left(clone)
 
 
 def test_links(clone):
@@ -150,8 +157,3 @@ def test_links(clone):
     for page in [clone / "README.md", *(clone / "docs").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / link).exists(), (page.name, link)
-
-
-def test_nothing_but_the_build_is_left(clone, typed):
-    """What README's commands leave is ignored by git."""
-    assert run(["git", "-C", clone, "status", "--porcelain"]).stdout == ""
