@@ -5,7 +5,6 @@ import functools
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 
 from harness.process import TOP, Program
@@ -74,14 +73,18 @@ class SystemPerf(Program):
 
     Linux 6.18 then says to other recorders, too, that build-ids of mapped files follow, where devices and inodes do:
     perf_event_mmap_output() sets PERF_RECORD_MISC_MMAP_BUILD_ID for one event and leaves it for the next. perf 6.1 takes the
-    device's number for a length, and is aborted when it collects build-ids. It records again, and is told build-ids itself.
+    device's number for a length, and is aborted when it collects build-ids, or when it reads the file. So it asks for
+    build-ids, which then do follow.
     """
 
-    def __call__(self, *args, status=0, **options):
-        if args[:1] != ("record",):
-            return super().__call__(*args, status=status, **options)
-        result = super().__call__(*args, status=None, **options)
-        if result.status == -signal.SIGABRT and "util/build-id.c" in result.stderr:
-            return super().__call__("record", "--buildid-mmap", *args[1:], status=status, **options)
-        assert status is None or result.status == status, f"exit status {result.status} instead of {status}: {result}"
-        return result
+    def __call__(self, *args, **options):
+        return super().__call__(*self.told(args), **options)
+
+    def start(self, *args, **options):
+        return super().start(*self.told(args), **options)
+
+    def told(self, args):
+        if "record" not in args:
+            return args
+        at = args.index("record") + 1
+        return (*args[:at], "--buildid-mmap", *args[at:])

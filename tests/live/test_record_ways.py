@@ -873,8 +873,8 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     assert " 0 lost," in result.stderr, result
     text = as_nobody(public_kaa, "script", "-i", data).stdout
     samples = script_output.parse(text)
-    # spin() is in the kernel for about half of the time.
-    assert len(samples) > 700
+    # spin() is in the kernel for most of the time.
+    assert len(samples) > 200
     assert {sample.event for sample in samples} == {"cpu-clock:u"}
     assert not any(frame.ip >> 63 for sample in samples for frame in sample.frames)
     assert sum(sample.symbols[-1] == "_start" for sample in samples) > 0.95 * len(samples)

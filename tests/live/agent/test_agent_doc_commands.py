@@ -71,6 +71,8 @@ class Place:
         return run([*self.prefix, "env", "HOME=/tmp", "DEBUGINFOD_URLS=", *words], cwd=self.cwd, **options)
 
     def perf(self, *words, **options):
+        if not self.inside:
+            words = machine.SystemPerf(self.perf_path).told(words)
         return self.run(self.perf_path, *words, **options)
 
     def program(self, *switches, backend=None):
