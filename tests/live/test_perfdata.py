@@ -64,7 +64,9 @@ def words_of(dump_output):
 
 def stats_of(perf, data):
     """The counts that perf has by type, of the whole file."""
-    text = perf("report", "--stats", "-f", "-i", data).stdout
+    result = perf("report", "--stats", "-f", "-i", data)
+    text = result.stdout
+    assert "Aggregated stats:" in text, result
     whole = text.split("Aggregated stats:")[1].split(" stats:")[0]
     counts = dict(re.findall(r"^ *(\w+) events: +(\d+)", whole, re.M))
     counts.pop("TOTAL")
