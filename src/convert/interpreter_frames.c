@@ -135,14 +135,6 @@ bool interpreter_frame_is_glue(const char *name)
 	return false;
 }
 
-bool interpreter_frame_is_eval(const char *name)
-{
-	static const char eval[] = "_PyEval_EvalFrameDefault";
-	size_t n = strlen(eval);
-
-	return !strncmp(name, eval, n) && (!name[n] || name[n] == '.');
-}
-
 bool interpreter_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');

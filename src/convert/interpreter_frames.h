@@ -23,9 +23,6 @@
  */
 bool interpreter_frame_is_glue(const char *name);
 
-/* True for the evaluation function alone. */
-bool interpreter_frame_is_eval(const char *name);
-
 /*
  * True if a file of that path looks like one that holds an interpreter:
  * "python3.11", "libpython3.12.so.1.0". For recordings that do not say.

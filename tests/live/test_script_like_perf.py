@@ -113,7 +113,8 @@ def compare_unwound(expected, actual):
             assert a.dso == b.dso
             assert (a.symbol, a.offset) == (b.symbol, b.offset) or is_alias(a, b)
         unequal += len(ours.frames) != len(theirs.frames)
-    assert unequal <= len(perfs) / 50
+    # One in fifty, and what chance adds to a few samples.
+    assert unequal <= len(perfs) / 50 + 4
 
 
 def is_cut(theirs, at):
@@ -127,7 +128,7 @@ def is_same_frame(theirs, ours, leaf):
     if theirs.symbol == ours.symbol:
         return theirs.offset == ours.offset
     # Where perf knows no name, kaa knows where the function begins.
-    if theirs.symbol == "[unknown]" and re.fullmatch(re.escape(ours.dso.rsplit("/", 1)[-1]) + r"\+0x[0-9a-f]+", ours.symbol):
+    if theirs.symbol == "[unknown]" and re.fullmatch(re.escape(ours.dso.rsplit("/", 1)[-1]) + r"\+0x[0-9a-f]+(-0x[0-9a-f]+)?", ours.symbol):
         return True
     # A call that never returns ends its function: the return address belongs to the next one, or to none.
     return not leaf and (theirs.offset == 0 or theirs.symbol == "[unknown]")
