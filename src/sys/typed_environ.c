@@ -256,6 +256,16 @@ static struct error *read_from(const char *root, const char *tool, pid_t sudo,
 /* --- the process --- */
 
 /*
+ * sudo since 1.9.4 keeps the user's id as its real one; earlier ones are root
+ * altogether. The nearest process of sudo is the one that set SUDO_UID, unless
+ * its id is a third one.
+ */
+static bool may_be_of(uid_t uid, const struct proc_status *status)
+{
+	return status->uid == uid || status->uid == 0;
+}
+
+/*
  * The nearest process of sudo above, 0 if there is none. On a terminal there
  * are two, with one environ.
  */
@@ -271,7 +281,7 @@ static pid_t find_tool(const char *root, const char *tool, uid_t uid)
 			error_destroy(error);
 			return 0;
 		}
-		if (!strcmp(status.comm, tool) && status.uid == uid)
+		if (!strcmp(status.comm, tool) && may_be_of(uid, &status))
 			return pid;
 		pid = status.ppid;
 	}

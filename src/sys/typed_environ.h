@@ -53,7 +53,8 @@ struct typed_environ {
 
 /*
  * Looks upwards from the caller's parent. tool: "sudo" or "doas"; uid: of the
- * user who typed it, whom the process has to belong to. root: see sys/file.h.
+ * user who typed it, whom the process has to belong to, or root. root: see
+ * sys/file.h.
  * What cannot be read of a process is TYPED_UNKNOWN and no error.
  */
 struct error *typed_environ_read(const char *root, const char *tool, uid_t uid,

@@ -571,16 +571,16 @@ static void check_typed_case(const char *root, const struct typed_case *c)
 	typed_environ_deinit(&typed);
 }
 
-static void test_where_it_was_typed(void **state)
+/* uid: the real one of the sudo process, typed by user 7. */
+static void check_typed_cases(unsigned int uid)
 {
 	char root[] = "/tmp/kaa-test-typed-XXXXXX";
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	setenv("PATH", "/own:/bin", 1);
 	setenv("A", "1", 1);
 	write_process(root, getppid(), "timeout", 71, 0, "PATH=/own:/bin|");
-	write_process(root, 71, "sudo", 72, 7,
+	write_process(root, 71, "sudo", 72, uid,
 		      "XPATH=/wrong|PATH=/venv:/bin|VIRTUAL_ENV=/venv|");
 	for (size_t i = 0; i < sizeof(typed_cases) / sizeof(*typed_cases); i++)
 		check_typed_case(root, &typed_cases[i]);
@@ -588,6 +588,14 @@ static void test_where_it_was_typed(void **state)
 	unsetenv("A");
 	setenv("PATH", "/usr/bin:/bin", 1);
 	assert_int_equal(fake_tree_remove(root), 0);
+}
+
+static void test_where_it_was_typed(void **state)
+{
+	(void)state;
+	check_typed_cases(7);
+	/* Before sudo 1.9.4. */
+	check_typed_cases(0);
 }
 
 static void assert_where(const char *root, enum typed_where where)
