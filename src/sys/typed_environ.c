@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "sys/command_words.h"
 #include "sys/proc.h"
 
 enum {
@@ -92,48 +93,26 @@ const char *typed_environ_get(const struct typed_environ *typed,
 
 /* --- where it was typed --- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Programs that become another, or wait for it, and change no variable. */
-static bool is_launcher(const char *name, size_t len)
-{
-	static const char *const names[] = {
-		"chrt",	  "env",    "ionice",  "nice",	 "nohup",  "numactl",
-		"prlimit", "setarch", "setsid", "stdbuf", "taskset", "time",
-		"timeout",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == len && !strncmp(name, names[i], len))
-			return true;
-	return false;
-}
-
 /* sudo says what it ran, and with -i and -s that is a shell; doas does not. */
-static bool ran_kaa_or_launcher(const char *tool, const char *kaa)
+static bool ran_that(const char *tool, const char *word)
 {
 	const char *command = getenv("SUDO_COMMAND");
 	const char *name = command;
-	size_t len = strlen(kaa);
+	size_t len = strlen(word);
 
 	if (strcmp(tool, "sudo") != 0 || !command)
 		return true;
 	/* As it was typed, which may have blanks in it. */
-	if (!strncmp(command, kaa, len) && (!command[len] || command[len] == ' '))
+	if (!strncmp(command, word, len) &&
+	    (!command[len] || command[len] == ' '))
 		return true;
 	len = strcspn(command, " ");
 	for (const char *p = command; p < command + len; p++)
 		if (*p == '/')
 			name = p + 1;
 	len -= (size_t)(name - command);
-	kaa = last_part(kaa);
-	return is_launcher(name, len) ||
-	       (strlen(kaa) == len && !strncmp(kaa, name, len));
+	word = command_words_name(word);
+	return strlen(word) == len && !strncmp(word, name, len);
 }
 
 /*
@@ -149,7 +128,8 @@ static bool ends_with(const struct name_list *sudo, const struct name_list *own,
 		return false;
 	*before = sudo->count - own->count;
 	tail = sudo->data + *before;
-	if (strcmp(last_part(tail[0]), last_part(own->data[0])) != 0)
+	if (strcmp(command_words_name(tail[0]),
+		   command_words_name(own->data[0])) != 0)
 		return false;
 	for (size_t i = 1; i < own->count; i++)
 		if (strcmp(tail[i], own->data[i]) != 0)
@@ -157,22 +137,14 @@ static bool ends_with(const struct name_list *sudo, const struct name_list *own,
 	return true;
 }
 
-/* With options, env does more than its words NAME=value say. */
-static bool has_env_with_options(const struct name_list *words, size_t before)
-{
-	for (size_t i = 1; i < before; i++)
-		if (!strcmp(last_part(words->data[i]), "env") &&
-		    words->data[i + 1][0] == '-')
-			return true;
-	return false;
-}
-
 static bool typed_before(const char *tool, const struct name_list *sudo,
 			 const struct name_list *own, size_t *before)
 {
+	size_t first;
+
 	return ends_with(sudo, own, before) &&
-	       ran_kaa_or_launcher(tool, sudo->data[*before]) &&
-	       !has_env_with_options(sudo, *before);
+	       command_words_only_launch(tool, sudo, *before, &first) &&
+	       ran_that(tool, sudo->data[first]);
 }
 
 /* --- the variables --- */

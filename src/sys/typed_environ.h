@@ -12,14 +12,15 @@
  * Where kaa was typed, its own words and sudo's tell:
  *
  *	sudo kaa record ...		kaa's words are the last of sudo's, and
- *	sudo A=b nice kaa record ...	sudo runs kaa, or a launcher that
- *	sudo env A=b kaa record ...	leaves the environment alone: in the
- *					shell before sudo. Words NAME=value
- *					that kaa has in its own environment
- *					count.
+ *	sudo A=b nice kaa record ...	between them are only launchers that
+ *	sudo env A=b kaa record ...	leave the environment alone
+ *					(sys/command_words.h): in the shell
+ *					before sudo. Words NAME=value that kaa
+ *					has in its own environment count.
  *	sudo -i, sudo -s, sudo su,	in a shell or script behind sudo: what
  *	sudo sh -c 'kaa record ...',	kaa has itself is what was exported
- *	sudo ./script			there. Also env with options (-u, -i).
+ *	sudo ./script,			there. Also env with options (-u, -i).
+ *	sudo nice ./wrap kaa record
  *
  * The variables are for a program that runs as the user who typed this. kaa
  * itself, being root, must not heed them.
