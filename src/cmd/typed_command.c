@@ -218,12 +218,13 @@ static struct error *find_as_user(struct typed_command *command,
 				  const struct invoker *invoker,
 				  const char *path)
 {
-	int err = invoker_enter_files(invoker);
+	struct invoker_rights rights;
+	int err = invoker_enter_files(invoker, &rights);
 	struct error *error = NULL;
 
 	if (!err) {
 		error = find(command, args, invoker, path);
-		err = invoker_leave_files(invoker);
+		err = invoker_leave_files(invoker, &rights);
 	}
 	if (err && !error)
 		error = error_os(-err, args->values[0],

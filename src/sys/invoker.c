@@ -231,23 +231,68 @@ int invoker_become(const struct invoker *invoker)
 	return 0;
 }
 
-int invoker_enter_files(const struct invoker *invoker)
+static int keep_groups(struct invoker_rights *ret)
 {
-	if (!invoker->present)
-		return 0;
-	if (initgroups(invoker->user, invoker->gid) != 0 ||
-	    setegid(invoker->gid) != 0 || seteuid(invoker->uid) != 0)
+	int count = getgroups(0, NULL);
+
+	if (count < 0)
+		return -errno;
+	if (count && !vec_reserve(&ret->groups, (size_t)count))
+		return -ENOMEM;
+	count = getgroups(count, ret->groups.data);
+	if (count < 0)
+		return -errno;
+	ret->groups.count = (size_t)count;
+	ret->gid = getegid();
+	return 0;
+}
+
+/* The user id is root's. */
+static int take_back(const struct invoker_rights *rights)
+{
+	if (setgroups(rights->groups.count, rights->groups.data) != 0 ||
+	    setegid(rights->gid) != 0)
 		return -errno;
 	return 0;
 }
 
-int invoker_leave_files(const struct invoker *invoker)
+int invoker_enter_files(const struct invoker *invoker,
+			struct invoker_rights *ret)
 {
+	struct invoker_rights rights = {};
+	int err;
+
+	*ret = rights;
 	if (!invoker->present)
 		return 0;
-	if (seteuid(0) != 0 || setegid(getgid()) != 0)
-		return -errno;
+	err = keep_groups(&rights);
+	if (!err && (initgroups(invoker->user, invoker->gid) != 0 ||
+		     setegid(invoker->gid) != 0 ||
+		     seteuid(invoker->uid) != 0)) {
+		err = -errno;
+		take_back(&rights);
+	}
+	if (err) {
+		vec_deinit(&rights.groups);
+		return err;
+	}
+	*ret = rights;
 	return 0;
+}
+
+int invoker_leave_files(const struct invoker *invoker,
+			struct invoker_rights *rights)
+{
+	int err;
+
+	if (!invoker->present)
+		return 0;
+	if (seteuid(0) != 0)
+		err = -errno;
+	else
+		err = take_back(rights);
+	vec_deinit(&rights->groups);
+	return err;
 }
 
 /* Of the user, in an environment that root has. */

@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "sys/typed_environ.h"
 
 struct invoker {
@@ -59,13 +60,23 @@ struct error *invoker_path(const struct invoker *invoker, char **ret);
  */
 int invoker_become(const struct invoker *invoker);
 
+/* The groups that a process had before it took the user's. */
+struct invoker_rights {
+	gid_t gid;
+	VEC(gid_t) groups;
+};
+
 /*
  * Files are looked for and opened with the user's rights until
- * invoker_leave_files(). Root's are back then; nothing of the user's may be
- * run in between. 0 or a negative errno. Does nothing if !present.
+ * invoker_leave_files(). Root's are back then, its supplementary groups too;
+ * nothing of the user's may be run in between. 0 or a negative errno: enter has
+ * left root's rights as they were. leave frees what enter put into *ret. Both
+ * do nothing if !present.
  */
-int invoker_enter_files(const struct invoker *invoker);
-int invoker_leave_files(const struct invoker *invoker);
+int invoker_enter_files(const struct invoker *invoker,
+			struct invoker_rights *ret);
+int invoker_leave_files(const struct invoker *invoker,
+			struct invoker_rights *rights);
 
 /*
  * Gives the calling process the environment described above: the variables of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* perf's versions, remote memory, helpers, the user behind sudo. */
 #include <errno.h>
+#include <grp.h>
 #include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -428,6 +429,57 @@ static void test_invoker_becomes_the_user(void **state)
 	invoker_deinit(&invoker);
 }
 
+static bool has_groups(size_t count, const gid_t *expected)
+{
+	gid_t groups[64];
+	int found = getgroups(64, groups);
+
+	return found == (int)count &&
+	       !memcmp(groups, expected, count * sizeof(*expected));
+}
+
+/* In a child: 0 if root has its rights again, and the user had no other. */
+static int enter_and_leave(const struct invoker *invoker)
+{
+	static const gid_t groups[] = { 0, 11, 12 };
+	struct invoker_rights rights;
+
+	if (setgroups(3, groups) != 0 || setegid(13) != 0)
+		return 1;
+	if (invoker_enter_files(invoker, &rights) != 0)
+		return 2;
+	if (geteuid() != invoker->uid || getegid() != invoker->gid)
+		return 3;
+	if (has_groups(3, groups))
+		return 4;
+	if (invoker_leave_files(invoker, &rights) != 0)
+		return 5;
+	if (geteuid() != 0 || getegid() != 13)
+		return 6;
+	return has_groups(3, groups) ? 0 : 7;
+}
+
+static void test_invoker_leaves_files(void **state)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+	char name[] = "nobody";
+	struct invoker invoker = { .present = true, .user = name };
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(nobody);
+	invoker.uid = nobody->pw_uid;
+	invoker.gid = nobody->pw_gid;
+	pid = fork();
+	if (pid == 0)
+		_exit(enter_and_leave(&invoker));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 /* '|' stands for NUL, so that environ files can be written. */
 static void write_below(const char *root, const char *path, const char *text)
 {
@@ -773,6 +825,7 @@ int main(void)
 		cmocka_unit_test(test_invoker_without_sudo),
 		cmocka_unit_test(test_invoker_is_checked),
 		cmocka_unit_test(test_invoker_becomes_the_user),
+		cmocka_unit_test(test_invoker_leaves_files),
 		cmocka_unit_test(test_path_of_the_user),
 		cmocka_unit_test(test_where_it_was_typed),
 		cmocka_unit_test(test_typed_without_a_sudo),
