@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,12 +73,36 @@ static bool user_has_group(const struct passwd *user, gid_t gid)
 	return found;
 }
 
-static struct error *contradiction(const char *what)
+static struct error *contradiction(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* The format says which variable is wrong. */
+static struct error *contradiction(const char *format, ...)
 {
+	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	strbuf_vprintf(&what, format, args);
+	va_end(args);
+	if (what.failed)
+		return error_no_memory();
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
-		"SUDO_UID, SUDO_GID and SUDO_USER do not belong together (%s): unset them to run as root",
-		what);
+		"SUDO_UID, SUDO_GID and SUDO_USER do not belong together, since %s: unset them to run as root",
+		what.data);
+}
+
+/* A variable of sudo's that has to be an id. */
+static struct error *read_id(const char *variable, uint32_t *ret)
+{
+	const char *value = getenv(variable);
+
+	if (parse_id(value, ret))
+		return NULL;
+	if (!value)
+		return contradiction("%s is not set", variable);
+	return contradiction("%s is '%s', which is not an id", variable, value);
 }
 
 static struct error *fill(const struct passwd *user, gid_t gid,
@@ -100,21 +125,26 @@ static struct error *take_sudo(struct invoker *invoker)
 {
 	const char *name = getenv("SUDO_USER");
 	const struct passwd *user;
+	struct error *error;
 	uint32_t uid, gid;
 
-	if (!parse_id(getenv("SUDO_UID"), &uid) ||
-	    !parse_id(getenv("SUDO_GID"), &gid))
-		return contradiction("not a number");
+	error = read_id("SUDO_UID", &uid);
+	if (!error)
+		error = read_id("SUDO_GID", &gid);
+	if (error)
+		return error;
 	invoker->tool = "sudo";
 	if (uid == 0)
 		return NULL;
 	user = getpwuid(uid);
 	if (!user)
-		return contradiction("no such user");
+		return contradiction("no user has the id %u of SUDO_UID", uid);
 	if (!name || strcmp(user->pw_name, name) != 0)
-		return contradiction("another name");
+		return contradiction("SUDO_USER is '%s', but user %u is '%s'",
+				     name ? name : "", uid, user->pw_name);
 	if (!user_has_group(user, gid))
-		return contradiction("another group");
+		return contradiction("user '%s' is not in group %u of SUDO_GID",
+				     user->pw_name, gid);
 	return fill(user, gid, invoker);
 }
 

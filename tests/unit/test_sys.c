@@ -358,16 +358,18 @@ static void test_invoker_without_sudo(void **state)
 
 static void test_invoker_is_checked(void **state)
 {
-	static const char *const bad[][3] = {
-		{ "x", "1", "nobody" },
-		{ "-1", "1", "nobody" },
-		{ "4294967295", "1", "nobody" },
-		{ "99999999999", "1", "nobody" },
-		{ "", "1", "nobody" },
-		{ "65534", "65534", "root" },
-		{ "65534", "0", "nobody" },
-		{ "65534", "", "nobody" },
-		{ "3999999999", "1", "nobody" },
+	/* The last: what the message says of them. */
+	static const char *const bad[][4] = {
+		{ "x", "1", "nobody", "SUDO_UID is 'x'" },
+		{ "-1", "1", "nobody", "SUDO_UID is '-1'" },
+		{ "4294967295", "1", "nobody", "SUDO_UID is '4294967295'" },
+		{ "99999999999", "1", "nobody", "SUDO_UID is '99999999999'" },
+		{ "", "1", "nobody", "SUDO_UID is ''" },
+		{ "65534", "65534", "root",
+		  "SUDO_USER is 'root', but user 65534 is 'nobody'" },
+		{ "65534", "0", "nobody", "not in group 0 of SUDO_GID" },
+		{ "65534", "", "nobody", "SUDO_GID is ''" },
+		{ "3999999999", "1", "nobody", "id 3999999999 of SUDO_UID" },
 	};
 
 	(void)state;
@@ -382,6 +384,8 @@ static void test_invoker_is_checked(void **state)
 		if (!error)
 			fail_msg("uid '%s' was taken", bad[i][0]);
 		assert_int_equal(invoker.uid, 7);
+		if (!strstr(error->message, bad[i][3]))
+			fail_msg("%s", error->message);
 		error_destroy(error);
 	}
 	unsetenv("SUDO_UID");
