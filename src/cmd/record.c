@@ -164,7 +164,7 @@ static struct error *parse_duration(void *settings,
 	seconds = strtod(arg, &end);
 	if (end == arg || *end || !(seconds >= 0.001 && seconds <= 1e9))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is no number of seconds, such as 10 or 2.5",
+				    "'%s' is not a number of seconds such as 10 or 2.5",
 				    arg);
 	s->duration = (uint64_t)(seconds * 1000 + 0.5);
 	return NULL;

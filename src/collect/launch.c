@@ -157,7 +157,7 @@ static struct error *late_error(const struct launch *launch, int errnum)
 	if (errnum == ENOENT)
 		return error_create(
 			ERROR_NOT_FOUND,
-			"'%s': command not found, or the interpreter in its first line not found",
+			"'%s' or the interpreter in its first line was not found",
 			launch->name);
 	return exec_error(launch->name, errnum);
 }
