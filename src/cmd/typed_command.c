@@ -2,9 +2,11 @@
 #include "cmd/typed_command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/program.h"
 #include "cmd/message.h"
@@ -14,7 +16,9 @@ void typed_command_deinit(struct typed_command *command)
 {
 	vec_deinit(&command->words);
 	free(command->file);
-	free(command->shell_file);
+	free(command->searched.name);
+	free(command->searched.file);
+	free(command->searched.shell_file);
 	free(command->interpreter);
 	free(command->argument);
 	*command = (struct typed_command){};
@@ -38,8 +42,11 @@ static bool is_named_py(const char *name)
 struct script {
 	bool has_line;
 	struct agent_program line;
-	/* The Python that its first line names, or "". */
-	char python[AGENT_PROGRAM_LINE_MAX];
+	/* What that runs: the interpreter, or the first word that env is to run. */
+	char program[AGENT_PROGRAM_LINE_MAX];
+	bool is_python;
+	/* Cut from the program's name, which it is a part of for the kernel. */
+	bool carriage_return;
 };
 
 /* "python3" of "/usr/bin/env -S A=b python3 -u": its word, and how long it is. */
@@ -53,29 +60,38 @@ static const char *word_of_env(const char *words, size_t *len)
 	return words;
 }
 
-static void find_python_of_line(struct script *script)
+static void find_program_of_line(struct script *script)
 {
 	const char *word = script->line.interpreter;
 	size_t len = strlen(word);
 
 	if (!strcmp(agent_program_name(word), "env"))
 		word = word_of_env(script->line.argument, &len);
-	memcpy(script->python, word, len);
-	script->python[len] = '\0';
-	if (!agent_program_is_python_name(agent_program_name(script->python)))
-		*script->python = '\0';
+	script->carriage_return = len && word[len - 1] == '\r';
+	len -= script->carriage_return;
+	memcpy(script->program, word, len);
+	script->program[len] = '\0';
+	script->is_python = agent_program_is_python_name(
+		agent_program_name(script->program));
+}
+
+/* False: the file has no first line that says what runs it. */
+static bool read_script(const char *name, struct script *script)
+{
+	*script = (struct script){};
+	script->has_line = agent_program_read_line(name, &script->line);
+	if (script->has_line)
+		find_program_of_line(script);
+	return script->has_line;
 }
 
 /* False: it is none, or nobody can tell. */
 static bool is_python_script(const char *name, struct script *script)
 {
-	script->python[0] = '\0';
-	script->has_line = agent_program_read_line(name, &script->line);
-	if (!script->has_line)
+	if (!read_script(name, script))
 		return script->line.kind == AGENT_PROGRAM_NO_ELF &&
 		       is_named_py(name);
-	find_python_of_line(script);
-	return *script->python || is_named_py(name);
+	return script->is_python || is_named_py(name);
 }
 
 static struct error *take_line(struct typed_command *command, const char *name,
@@ -83,7 +99,7 @@ static struct error *take_line(struct typed_command *command, const char *name,
 {
 	const struct agent_program *line = &script->line;
 	_cleanup_free_ char *file = NULL;
-	struct error *error = launch_find(script->python, path, &file);
+	struct error *error = launch_find(script->program, path, &file);
 
 	if (!error)
 		error = launch_find(line->interpreter, path, &command->file);
@@ -92,7 +108,7 @@ static struct error *take_line(struct typed_command *command, const char *name,
 		return error_create(
 			ERROR_NOT_FOUND,
 			"'%s' asks in its first line for '%s', which cannot be run: type 'python3 %s' to choose another Python",
-			name, script->python, name);
+			name, script->program, name);
 	}
 	command->interpreter = strdup(line->interpreter);
 	command->argument = *line->argument ? strdup(line->argument) : NULL;
@@ -123,6 +139,22 @@ static struct error *take_python(struct typed_command *command,
 	return command->interpreter ? NULL : error_no_memory();
 }
 
+static struct error *refuse_line(const struct typed_command *command,
+				 const char *name, const struct script *script,
+				 enum error_code code)
+{
+	const char *program = *script->program ? script->program :
+						 script->line.interpreter;
+
+	return error_create(
+		code,
+		"'%s' is %s, and its first line asks for '%s'%s: type 'python3 %s' to run it with Python",
+		name, command->state, program,
+		script->is_python ? " followed by a carriage return" :
+				    ", which is not a Python",
+		name);
+}
+
 /*
  * name is no command, and `why` says why not; that is given back if it is no
  * Python script either. Nothing that might be something else is run.
@@ -138,19 +170,21 @@ static struct error *take_script(struct typed_command *command,
 	    !is_python_script(name, &script))
 		return why;
 	error_destroy(why);
+	/* What may not be run on the PATH may be another file of that name. */
+	command->state = faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) && !missing ?
+				 "not executable" :
+				 "not on the PATH";
 	if (!script.has_line)
 		return take_python(command, name, path);
-	if (*script.python)
+	if (script.is_python && !script.carriage_return)
 		return take_line(command, name, &script, path);
-	return error_create(
-		missing ? ERROR_NOT_FOUND : ERROR_PERMISSION,
-		"'%s' is no command by itself, and its first line names '%s', which is no Python: type 'python3 %s' to run it with Python",
-		name, script.line.interpreter, name);
+	return refuse_line(command, name, &script,
+			   missing ? ERROR_NOT_FOUND : ERROR_PERMISSION);
 }
 
 static void say_script(const struct typed_command *command, const char *name)
 {
-	message_note("'%s' is no command by itself: running '%s%s%s %s'", name,
+	message_note("'%s' is %s: running '%s%s%s %s'", name, command->state,
 		     command->interpreter, command->argument ? " " : "",
 		     command->argument ? command->argument : "", name);
 }
@@ -183,33 +217,82 @@ static bool are_one(const char *a, const char *b)
 	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-static void find_in_shell(struct typed_command *command,
-			  const struct invoker *invoker, const char *name)
+/* The name stands for the file; for what does it in the shell before sudo? */
+static struct error *compare_with_shell(struct typed_command *command,
+					const struct invoker *invoker,
+					const char *name, const char *file)
 {
-	_cleanup_free_ char *file = NULL;
+	struct typed_search searched = { strdup(name), strdup(file), NULL };
+	_cleanup_free_ char *other = NULL;
+	struct error *error = NULL;
+
+	free(command->searched.name);
+	free(command->searched.file);
+	command->searched = searched;
+	if (!searched.name || !searched.file)
+		return error_no_memory();
+	if (!invoker->typed.shell_path)
+		return NULL;
+	error = launch_find(name, invoker->typed.shell_path, &other);
+	if (!error && !are_one(other, file))
+		command->searched.shell_file = take_ptr(other);
+	error_destroy(error);
+	return NULL;
+}
+
+/* The Python that env finds for the first line of a script. */
+static struct error *compare_python_of_line(struct typed_command *command,
+					    const struct invoker *invoker,
+					    const char *name, const char *path)
+{
+	const char *file = command->interpreter ? name : command->file;
+	_cleanup_free_ char *python = NULL;
+	struct script script;
 	struct error *error;
 
-	if (!invoker->typed.shell_path || strchr(name, '/'))
-		return;
-	error = launch_find(name, invoker->typed.shell_path, &file);
-	if (!error && !are_one(file, command->file))
-		command->shell_file = take_ptr(file);
+	if (!read_script(file, &script) || !script.is_python ||
+	    script.carriage_return || strchr(script.program, '/'))
+		return NULL;
+	error = launch_find(script.program, path, &python);
+	if (!error)
+		return compare_with_shell(command, invoker, script.program,
+					  python);
+	/* That is env's to say. */
 	error_destroy(error);
+	return NULL;
+}
+
+static struct error *compare(struct typed_command *command,
+			     const struct invoker *invoker, const char *name,
+			     const char *path)
+{
+	const char *first = command->words.data[0];
+	struct error *error = NULL;
+
+	if (!invoker->tool)
+		return NULL;
+	if (!strchr(first, '/'))
+		error = compare_with_shell(command, invoker, first,
+					   command->file);
+	if (error || command->searched.shell_file ||
+	    (command->searched.name && !invoker->typed.shell_path))
+		return error;
+	return compare_python_of_line(command, invoker, name, path);
 }
 
 static struct error *find(struct typed_command *command,
 			  const struct arguments *args,
 			  const struct invoker *invoker, const char *path)
 {
-	struct error *error = launch_find(args->values[0], path,
-					  &command->file);
+	const char *name = args->values[0];
+	struct error *error = launch_find(name, path, &command->file);
 
 	if (error)
-		error = take_script(command, args->values[0], path, error);
+		error = take_script(command, name, path, error);
 	if (!error)
 		error = take_words(command, args);
 	if (!error)
-		find_in_shell(command, invoker, command->words.data[0]);
+		error = compare(command, invoker, name, path);
 	return error;
 }
 
@@ -253,14 +336,14 @@ struct error *typed_command_find(const struct arguments *args,
 void typed_command_tell(const struct typed_command *command,
 			const struct invoker *invoker)
 {
-	const char *name = command->words.data[0];
+	const struct typed_search *searched = &command->searched;
 
-	if (command->shell_file)
+	if (searched->shell_file)
 		message_note("running '%s'; in the shell before %s '%s' is '%s'",
-			     command->file, invoker->tool, name,
-			     command->shell_file);
-	else if (invoker->present && !strchr(name, '/') &&
+			     searched->file, invoker->tool, searched->name,
+			     searched->shell_file);
+	else if (invoker->present && searched->name &&
 		 invoker->typed.where == TYPED_UNKNOWN)
 		message_note("running '%s': the PATH of the shell before %s is not known; name another program by its path",
-			     command->file, invoker->tool);
+			     searched->file, invoker->tool);
 }

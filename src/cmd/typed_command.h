@@ -12,13 +12,26 @@
 #include "cmd/options.h"
 #include "sys/invoker.h"
 
+/* What a name on the PATH stands for. */
+struct typed_search {
+	char *name;
+	char *file;
+	/* In the shell before sudo, if that is another; or NULL. */
+	char *shell_file;
+};
+
 struct typed_command {
 	/* What to run; a NULL that count does not count is behind the last. */
 	VEC(char *) words;
 	/* The file that the first word stands for. */
 	char *file;
-	/* What it stands for in the shell before sudo, if that is another; or NULL. */
-	char *shell_file;
+	/*
+	 * Under sudo or doas: the first word, or the Python that env looks for if
+	 * that is a script with such a first line. Neither: NULLs.
+	 */
+	struct typed_search searched;
+	/* Of a script that is no command: "not executable" or "not on the PATH". */
+	const char *state;
 	/* Before a script's name: what runs it, and its argument or NULL. */
 	char *interpreter;
 	char *argument;

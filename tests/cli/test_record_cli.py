@@ -2,6 +2,7 @@
 """`kaa record` on command lines that make no sense or cannot be done, and the exit statuses; records nothing of note."""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -99,7 +100,7 @@ def started_by(request, kaa, tmp_path):
 
 
 def said_about_scripts(result):
-    return [line for line in result.stderr.splitlines() if "is no command by itself" in line]
+    return [line for line in result.stderr.splitlines() if re.search("is not (executable|on the PATH)", line)]
 
 
 @pytest.mark.parametrize("first, runs", [
@@ -116,7 +117,8 @@ def test_python_script(started_by, venv, tmp_path, first, runs, name):
     result = started_by(name, "-x", "a b", env=env)
     assert json.loads(result.stdout) == [str(path), [name, "-x", "a b"]]
     runs = runs.replace("VENV", str(path))
-    assert said_about_scripts(result)[0].endswith(f"'{name}' is no command by itself: running '{runs} {name}'")
+    state = "executable" if "/" in name else "on the PATH"
+    assert said_about_scripts(result)[0].endswith(f"'{name}' is not {state}: running '{runs} {name}'")
     assert len(said_about_scripts(result)) == 1
 
 
@@ -140,8 +142,12 @@ def test_python_script_that_is_a_command(started_by, venv, tmp_path):
 
 
 @pytest.mark.parametrize("name, text, said", [
-    ("orders.py", "#!/bin/sh\ntouch ran\n", "first line names '/bin/sh', which is no Python: type 'python3 orders.py'"),
-    ("orders.py", "#!/usr/bin/env perl\ntouch ran\n", "names '/usr/bin/env', which is no Python"),
+    ("orders.py", "#!/bin/sh\ntouch ran\n", "asks for '/bin/sh', which is not a Python: type 'python3 orders.py'"),
+    ("orders.py", "#!/usr/bin/env perl\ntouch ran\n", "asks for 'perl', which is not a Python"),
+    ("orders.py", "#!/usr/bin/env\n", "asks for '/usr/bin/env', which is not a Python"),
+    ("orders.py", "#!/usr/bin/env python3\r\n",
+     "first line asks for 'python3' followed by a carriage return: type 'python3 orders.py'"),
+    ("orders", "#!/usr/bin/python3\r\n", "asks for '/usr/bin/python3' followed by a carriage return"),
     ("orders.py", "#!/nowhere/python3\n", "'/nowhere/python3', which cannot be run: type 'python3 orders.py'"),
     ("orders.py", "#!/usr/bin/env python3.99\n", "'python3.99', which cannot be run: type 'python3 orders.py'"),
     ("orders.py", "\x7fELF\0", "command not found"), ("orders", "print()\n", "command not found"),
@@ -153,8 +159,23 @@ def test_scripts_that_are_not_run(started_by, tmp_path, name, text, said):
     result = started_by(name, status=NOT_FOUND)
     assert said in result.stderr and result.stderr.count("\n") == 1, result
     assert os.listdir(tmp_path / "work") == [name]
-    started_by(f"./{name}", status=NOT_EXECUTABLE if "cannot be run" not in said else NOT_FOUND)
+    assert "asks for" not in said or f"'{name}' is not on the PATH, and its first line" in result.stderr
+    result = started_by(f"./{name}", status=NOT_EXECUTABLE if "cannot be run" not in said else NOT_FOUND)
+    assert "asks for" not in said or f"'./{name}' is not executable, and its first line" in result.stderr
     assert os.listdir(tmp_path / "work") == [name]
+
+
+def test_name_on_the_path_without_rights(started_by, venv, tmp_path):
+    """What is on the PATH cannot be run; the script of that name in the current folder is another file."""
+    path, env = venv
+    (tmp_path / "on_path").mkdir()
+    (tmp_path / "on_path" / "orders.py").write_text("")
+    script = tmp_path / "work" / "orders.py"
+    script.write_text(TELL)
+    env["PATH"] += f":{tmp_path}/on_path"
+    for mode, state in (0o644, "executable"), (0o755, "on the PATH"):
+        script.chmod(mode)
+        assert f"'orders.py' is not {state}: running 'python3 orders.py'" in started_by("orders.py", env=env).stderr
 
 
 def test_python_script_without_a_python(started_by, tmp_path):

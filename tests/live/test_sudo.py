@@ -184,6 +184,17 @@ def test_explicit_path_with_the_same_python(box):
     assert told.prefix == str(box.venv) and told.running == []
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o755], ids=["script", "command"])
+@pytest.mark.parametrize("tool", ["sudo", "sudo env PATH=PLACE"])
+def test_python_of_a_first_line(box, mode, tool):
+    """env finds it: the line names that Python, not env, and only if the shell has another."""
+    script = write(box.folder / "first_line.py", "#!/usr/bin/env python3\n" + TELL, mode)
+    told = type_line(box, tool.replace("PLACE", f"{box.other}/bin:/usr/bin") + f" KAA {script}", activated(box))
+    other = told.executable, "python3", f"{box.venv}/bin/python3"
+    assert told.prefix == str(box.venv if tool == "sudo" else box.other)
+    assert told.running == ([] if tool == "sudo" else [other])
+
+
 # --- typed behind sudo ---
 
 @pytest.mark.parametrize("line", [
@@ -248,7 +259,7 @@ def test_script_of_the_user(box):
     write(folder / "tell.py", TELL)
     result = box.shell(f"chmod 700 private; cd private; {activated(box)}; sudo {box.kaa} record tell.py")
     assert Told(result).prefix == str(box.venv)
-    assert "'tell.py' is no command by itself: running 'python3 tell.py'" in result.stderr
+    assert "'tell.py' is not on the PATH: running 'python3 tell.py'" in result.stderr
     secret = box.homes["root"] / "tell.py"
     write(secret, TELL, 0o600)
     result = box.shell(f"sudo {box.kaa} record {secret}", status=126)
