@@ -182,6 +182,25 @@ static struct error *take_script(struct typed_command *command,
 			   missing ? ERROR_NOT_FOUND : ERROR_PERMISSION);
 }
 
+/* The kernel cannot run such a file, and execvp() would have a shell read it. */
+static bool is_python_for_shells(const char *name)
+{
+	struct script script;
+
+	return strchr(name, '/') && is_named_py(name) &&
+	       !read_script(name, &script) &&
+	       script.line.kind == AGENT_PROGRAM_NO_ELF;
+}
+
+static struct error *take_unmarked(struct typed_command *command,
+				   const char *name, const char *path)
+{
+	free(command->file);
+	command->file = NULL;
+	command->state = "without a first line (#!)";
+	return take_python(command, name, path);
+}
+
 static void say_script(const struct typed_command *command, const char *name)
 {
 	message_note("'%s' is %s: running '%s%s%s %s'", name, command->state,
@@ -289,6 +308,8 @@ static struct error *find(struct typed_command *command,
 
 	if (error)
 		error = take_script(command, name, path, error);
+	else if (is_python_for_shells(name))
+		error = take_unmarked(command, name, path);
 	if (!error)
 		error = take_words(command, args);
 	if (!error)

@@ -141,6 +141,17 @@ def test_python_script_that_is_a_command(started_by, venv, tmp_path):
     assert json.loads(result.stdout) == [str(path), ["orders.py"]] and said_about_scripts(result)
 
 
+def test_executable_script_without_a_first_line(started_by, venv, tmp_path):
+    """A shell would read it: execvp() has one run what the kernel cannot."""
+    path, env = venv
+    script = tmp_path / "work" / "orders.py"
+    script.write_text(TELL)
+    script.chmod(0o755)
+    result = started_by("./orders.py", "-x", env=env)
+    assert json.loads(result.stdout) == [str(path), ["./orders.py", "-x"]]
+    assert "'./orders.py' is without a first line (#!): running 'python3 ./orders.py'" in result.stderr
+
+
 @pytest.mark.parametrize("name, text, said", [
     ("orders.py", "#!/bin/sh\ntouch ran\n", "asks for '/bin/sh', which is not a Python: type 'python3 orders.py'"),
     ("orders.py", "#!/usr/bin/env perl\ntouch ran\n", "asks for 'perl', which is not a Python"),
