@@ -70,7 +70,7 @@ def chains(kaa, folder):
 @pytest.mark.parametrize("capabilities", ["cap_bpf,cap_perfmon=ep", DOCUMENTED], ids=["needed", "documented"])
 def test_a_user_records(kaa, capable, public_python, capabilities):
     folder = capable(capabilities)
-    result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "6000000", cwd=folder)
+    result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "0.5", cwd=folder)
     assert "trampolines" not in result.stderr and re.search("[1-9][0-9]* with Python frames", result.stderr), result
     whole, with_python = chains(kaa, folder)
     assert whole > 50 and whole > 0.5 * with_python
@@ -80,7 +80,7 @@ def test_a_user_records(kaa, capable, public_python, capabilities):
 
 def test_without_them_there_are_trampolines(capable, public_python):
     """What the test above would see if kaa had no capabilities."""
-    result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "100000", cwd=capable(None), status=None)
+    result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "0.01", cwd=capable(None), status=None)
     assert result.status or "trampolines" in result.stderr
 
 
@@ -107,7 +107,7 @@ def test_perf_stops_where_a_kaa_with_capabilities_starts(perf_system, capable, p
     folder = capable(DOCUMENTED)
     # Build-ids: see SystemPerf.
     words = [*perf_system.command, "record", "-q", "--no-buildid", "-F", "499", "--call-graph", "dwarf,16384", "-o", "stock.data",
-             "./kaa", "run", "--perf-elf", "--dir", ".", public_python, "program.py", "12000000"]
+             "./kaa", "run", "--perf-elf", "--dir", ".", public_python, "program.py", "1"]
 
     def named():
         as_nobody(*words, cwd=folder, status=None, timeout=120)
