@@ -17,6 +17,21 @@ void strbuf_clear(struct strbuf *buf)
 	strbuf_truncate(buf, 0);
 }
 
+void strbuf_percent(struct strbuf *buf, uint64_t n, uint64_t of)
+{
+	double percent = of ? 100.0 * (double)n / (double)of : 0.0;
+
+	if (n >= of || !n)
+		strbuf_puts(buf, n && of ? "100 %" : "0 %");
+	else if (percent > 99)
+		strbuf_puts(buf, ">99 %");
+	else if (percent < 0.01)
+		strbuf_puts(buf, "<0.01 %");
+	else
+		strbuf_printf(buf, "%.*f %%",
+			      percent < 0.995 ? 2 : percent < 9.95, percent);
+}
+
 void strbuf_truncate(struct strbuf *buf, size_t n)
 {
 	if (n >= buf->len)

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -39,6 +40,11 @@ void strbuf_fill(struct strbuf *buf, char c, size_t n);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
+/*
+ * n of `of` as a percentage with its sign, as it is read: "81 %", "5.2 %",
+ * "0.03 %", "<0.01 %". Only all is 100 %, and only none is 0 %.
+ */
+void strbuf_percent(struct strbuf *buf, uint64_t n, uint64_t of);
 /* Cuts the buffer to n bytes, if it is longer. */
 void strbuf_truncate(struct strbuf *buf, size_t n);
 /*

@@ -694,9 +694,11 @@ static void format_size(struct strbuf *out, uint64_t size)
 static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 			 const char *what)
 {
-	if (n)
-		strbuf_printf(out, ", %" PRIu64 " %s (%.2g %%)", n, what,
-			      of ? 100.0 * (double)n / (double)of : 0.0);
+	if (!n)
+		return;
+	strbuf_printf(out, ", %" PRIu64 " %s (", n, what);
+	strbuf_percent(out, n, of);
+	strbuf_putc(out, ')');
 }
 
 static void print_summary(const struct setup *setup,
@@ -720,7 +722,7 @@ static void print_summary(const struct setup *setup,
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	/* Those of a process's first moments are no news. */
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
-		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python: the machine is busy; give kaa a higher priority (nice -n -5)",
+		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python, so they have no Python frames",
 			     s->unnoticed);
 	if (!result->samples)
 		message_note("no samples were taken: the command used hardly any CPU time, or the event did not occur");

@@ -439,8 +439,8 @@ static struct error *push_user(struct stack_builder *builder, size_t room)
  * did not find. That it gave no stack alone does not tell: the outermost call of
  * the evaluation function has no frame while it enters and leaves.
  */
-static bool is_unnoticed(const struct stack_builder *builder,
-			 const struct target *target)
+static bool is_unread(const struct stack_builder *builder,
+		      const struct target *target)
 {
 	size_t calls = 0;
 
@@ -460,7 +460,6 @@ static void count_stack(struct stack_builder *builder)
 	stats->with_python += builder->pythons.count || builder->converted;
 	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
 	stats->unreadable += (flags & MERGE_UNREADABLE) || builder->unnamed;
-	stats->unnoticed += builder->unnoticed;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 }
 
@@ -479,7 +478,6 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	vec_clear(&builder->pythons);
 	builder->converted = 0;
 	builder->unnamed = 0;
-	builder->unnoticed = false;
 	error = push_kernel(builder, &sample->sample);
 	if (!error && (sample->has & PERF_SAMPLE_REGS_USER)) {
 		error = unwind_native(builder, target, sample, &stack,
@@ -499,8 +497,9 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 				       (WALKER_UNREADABLE | WALKER_TOO_DEEP));
 		target->walked = true;
 	} else if (!error) {
-		builder->unnoticed = is_unnoticed(builder, target);
-		in.python_complete = !builder->unnoticed;
+		in.python_complete = !is_unread(builder, target);
+		builder->stats.unnoticed += !in.python_complete &&
+					    !target->walked;
 	}
 	if (error)
 		return error;

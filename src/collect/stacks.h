@@ -63,7 +63,7 @@ struct stack_stats {
 	uint64_t truncated;
 	/* Python stacks with frames that could not be read. */
 	uint64_t unreadable;
-	/* Of these: the walker did not know the process yet. */
+	/* Of these: from before the first stack of their process. */
 	uint64_t unnoticed;
 	uint64_t not_aligned;
 	/* By unwind_end. */
@@ -97,8 +97,6 @@ struct stack_builder {
 	size_t converted;
 	/* Python frames of the last sample whose code objects are not known. */
 	size_t unnamed;
-	/* Those of the last sample were not read at all. */
-	bool unnoticed;
 	/* Bytes of stack that each sample asks for. */
 	uint32_t stack_size;
 };

@@ -14,6 +14,56 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 
+static void assert_percent(const char *text, uint64_t n, uint64_t of)
+{
+	_cleanup_strbuf_ struct strbuf buf = STRBUF_INIT;
+
+	strbuf_percent(&buf, n, of);
+	assert_string_equal(buf.data, text);
+}
+
+static void test_percent_is_read_at_once(void **state)
+{
+	(void)state;
+	assert_percent("0 %", 0, 10093);
+	assert_percent("0 %", 0, 0);
+	assert_percent("94 %", 9465, 10093);
+	assert_percent("100 %", 711, 711);
+	assert_percent(">99 %", 8618, 8637);
+	assert_percent("99 %", 99, 100);
+	assert_percent("10 %", 996, 10000);
+	assert_percent("9.9 %", 994, 10000);
+	assert_percent("1.0 %", 996, 100000);
+	assert_percent("0.99 %", 994, 100000);
+	assert_percent("0.03 %", 3, 10000);
+	assert_percent("<0.01 %", 1, 1000000);
+	assert_percent("100 %", UINT64_MAX, UINT64_MAX);
+}
+
+/* As near as its digits go, for every share. */
+static void test_percent_is_right(void **state)
+{
+	(void)state;
+	for (uint64_t n = 1; n < 20000; n++) {
+		_cleanup_strbuf_ struct strbuf buf = STRBUF_INIT;
+		double share = (double)n / 200, shown, unit;
+
+		strbuf_percent(&buf, n, 20000);
+		assert_null(strpbrk(buf.data, "eE"));
+		if (buf.data[0] == '>') {
+			assert_true(share > 99);
+			continue;
+		}
+		if (buf.data[0] == '<') {
+			assert_true(share < 0.01);
+			continue;
+		}
+		shown = strtod(buf.data, NULL);
+		unit = share < 0.995 ? 0.01 : share < 9.95 ? 0.1 : 1;
+		assert_true(shown - share <= unit / 2 + 1e-9 && share - shown <= unit / 2 + 1e-9);
+	}
+}
+
 static void test_strbuf_grows_and_stays_terminated(void **state)
 {
 	_cleanup_strbuf_ struct strbuf buf = STRBUF_INIT;
@@ -173,6 +223,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strbuf_grows_and_stays_terminated),
+		cmocka_unit_test(test_percent_is_read_at_once),
+		cmocka_unit_test(test_percent_is_right),
 		cmocka_unit_test(test_vec_keeps_elements_when_growing),
 		cmocka_unit_test(test_map_finds_what_was_inserted_only),
 		cmocka_unit_test(test_arena_pieces_do_not_overlap),
