@@ -138,7 +138,7 @@ struct walk {
 	/* The thread, in the recorder's pid namespace and in the first one. */
 	__u32 number;
 	__u32 tid;
-	/* The thread (its `number`) whose stack is this CPU's last one in the ring. */
+	/* The thread (its `tid`) whose stack is this CPU's last one in the ring. */
 	__u32 has_stack;
 	__u64 thread;
 	/* The frame to be read next, and its evaluation activation. */
@@ -1143,8 +1143,13 @@ static __always_inline int walk_end(void *ctx,
 static __always_inline int no_frames(void *ctx, struct walk *w,
 				     struct walker_stack *s)
 {
-	if (!w->number || w->number != w->has_stack)
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!w->has_stack ||
+	    w->has_stack != (__u32)bpf_get_current_pid_tgid())
 		return 0;
+	w->pid = task_process(task);
+	w->number = task_number(task);
 	w->flags = WALKER_NO_FRAMES;
 	w->total = 0;
 	s->count = 0;
@@ -1168,7 +1173,7 @@ static __always_inline int walk_thread(void *ctx, struct walk *w,
 	walk_begin(w, s);
 	if (!w->frame)
 		return no_frames(ctx, w, s);
-	w->has_stack = w->number;
+	w->has_stack = w->tid;
 	bpf_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx, 0);
 	if (walk_end(ctx, w, s))
 		return 1;
@@ -1186,16 +1191,18 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	struct walker_counters *c = scratch(counters, struct walker_counters);
 	struct walker_stack *s = scratch(stack_scratch, struct walker_stack);
 	struct walker_process *process;
+	__u32 pid;
 	int lost;
 
 	if (!c || !s)
 		return 1;
 	c->samples++;
-	w->pid = task_process(task);
-	w->number = task_number(task);
-	process = bpf_map_lookup_elem(&processes, &w->pid);
+	pid = task_process(task);
+	process = bpf_map_lookup_elem(&processes, &pid);
 	if (process) {
 		w->process = *process;
+		w->pid = pid;
+		w->number = task_number(task);
 		w->tid = bpf_get_current_pid_tgid();
 		lost = walk_thread(ctx, w, s, c);
 	} else {
