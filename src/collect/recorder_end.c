@@ -18,7 +18,9 @@ uint64_t recorder_lost_samples(const struct recorder *recorder)
 	if (recorder->walker)
 		walker_counters(recorder->walker, &walker);
 	counted = sampler_lost(&recorder->sampler) + walker.lost;
-	return counted > recorder->lost ? counted : recorder->lost;
+	if (counted < recorder->lost)
+		counted = recorder->lost;
+	return counted + recorder->mixed_up;
 }
 
 static struct error *put_summary(struct recorder *recorder)

@@ -84,6 +84,8 @@ struct recorder {
 	uint64_t walker_bytes[65536 / sizeof(uint64_t)];
 	/* Samples lost so far, as the rings say. */
 	uint64_t lost;
+	/* Samples of which the kernel made one with another recorder's. */
+	uint64_t mixed_up;
 	/* Time of the latest sample. */
 	uint64_t latest;
 

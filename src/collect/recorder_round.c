@@ -84,6 +84,21 @@ static bool is_tracepoints(const struct recorder *recorder,
 	return event && event->attr.type == PERF_TYPE_TRACEPOINT;
 }
 
+/*
+ * Linux fills one struct perf_sample_data in for all events that a page fault or
+ * another software event hits on a CPU (do_perf_sw_event()): the sample of the
+ * event that was opened first has the id, and parts, of that which was opened
+ * last, perhaps by somebody else.
+ */
+static void drop_mixed_up(struct recorder *recorder, struct error *error)
+{
+	error_destroy(error);
+	if (!recorder->mixed_up++)
+		recorder_tell(
+			recorder,
+			"samples are lost: another program records the same events, and the kernel mixes up the samples of the two");
+}
+
 static struct error *handle_user_sample(struct recorder *recorder,
 					const struct perf_event_header *header,
 					struct python_stack *python)
@@ -93,8 +108,11 @@ static struct error *handle_user_sample(struct recorder *recorder,
 	struct error *error = record_decode(&recorder->sampler.kernel_events,
 					    header, header->size, &record);
 
-	if (error)
-		return error;
+	if (error) {
+		drop_mixed_up(recorder, error);
+		python_stack_clear(python);
+		return NULL;
+	}
 	if (record.time > recorder->latest)
 		recorder->latest = record.time;
 	if (mode == CALLCHAIN_NONE || mode == CALLCHAIN_DWARF)

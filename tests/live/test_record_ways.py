@@ -218,6 +218,26 @@ def test_whole_system(kaa, newest_python, tmp_path):
     assert names_in(samples)["beside"] > 0.98 * len(samples)
 
 
+def test_beside_another_recorder_of_the_same_event(kaa, tmp_path):
+    """The kernel gives samples of the one the ids of the other. kaa goes on, and says so."""
+    faults = "import mmap, time\nwhile True: mmap.mmap(-1, 4096)[0] = 1; time.sleep(0.001)"
+    data, words = tmp_path / "perf.data", ["-e", "page-faults,context-switches", "-c", "1", "-a"]
+    with started(["/usr/bin/python3", "-c", faults]) as target, open(tmp_path / "said", "w+") as messages, \
+            kaa.start("record", *words, "-o", data, "sleep", "1000", stderr=messages) as recorder:
+        until(lambda: data.exists() and data.stat().st_size > 1 << 20, "samples")
+        kaa("record", "-q", *words, "-o", tmp_path / "other.data", *while_busy(target.pid, 0.1))
+        size = data.stat().st_size
+        until(lambda: recorder.poll() is not None or data.stat().st_size > size + (1 << 20), "samples of later")
+        recorder.send_signal(signal.SIGINT)
+        status = recorder.wait(timeout=HANG)
+        messages.seek(0)
+        said = messages.read()
+    assert status in (0, 128 + signal.SIGINT), said
+    assert "another program records the same events" in said and " 0 lost" not in said, said
+    times = [sample.time for sample in samples_of(kaa, data) if sample.tid == target.pid]
+    assert max(times) - min(times) > 0.2
+
+
 def test_processes_that_start_with_the_recording(kaa, newest_python, tmp_path):
     """A Python that started while kaa looked at the others is one like them."""
     go, data = tmp_path / "go", tmp_path / "perf.data"
