@@ -57,13 +57,14 @@ def test_groups_like_perf(kaa, perf, root, tmp_path, words):
 
 
 # The leader's events and those of its group, of a command and of a process that runs already; with the walker and without.
+# No other test records minor-faults of all: the kernel mixes up samples of two recorders.
 @pytest.mark.parametrize("way", ["command", "process", "everything"])
 @pytest.mark.parametrize("source", ["auto", "none"])
 def test_all_of_a_group_count(kaa, root, tmp_path, way, source):
     faults = ("import mmap, time; end = time.process_time() + {}\n"
               "while time.process_time() < end:\n m = mmap.mmap(-1, 1 << 20)\n for i in range(0, 1 << 20, 4096): m[i] = 1")
     data = tmp_path / "perf.data"
-    words = ["record", "-q", "--python", source, "-e", "{cpu-clock/freq=999/,page-faults/freq=999/}", "-o", data]
+    words = ["record", "-q", "--python", source, "-e", "{cpu-clock/freq=999/,minor-faults/freq=999/}", "-o", data]
     if way == "command":
         kaa(*words, "/usr/bin/python3", "-c", faults.format(0.3))
     else:
@@ -71,9 +72,9 @@ def test_all_of_a_group_count(kaa, root, tmp_path, way, source):
             target = ["-a"] if way == "everything" else ["-p", str(process.pid)]
             kaa(*words, *target, "--", *while_busy(process.pid, 0.3))
     samples = dict(re.findall(r"^(\S+) stats:\n +SAMPLE events: +(\d+)", kaa("report", "-i", data, "--stats").stdout, re.M))
-    assert int(samples["cpu-clock/freq=999/"]) > 10 and int(samples["page-faults/freq=999/"]) > 5
+    assert int(samples["cpu-clock/freq=999/"]) > 10 and int(samples["minor-faults/freq=999/"]) > 5
     report = kaa("report", "-i", data, "--stdio", "-g", "none").stdout
-    assert "of events 'anon group { cpu-clock/freq=999/, page-faults/freq=999/ }'" in report
+    assert "of events 'anon group { cpu-clock/freq=999/, minor-faults/freq=999/ }'" in report
 
 
 @pytest.mark.parametrize("words", ["cylces", "cycles:z", "nosuch/config=1/", "cs,,faults", ""])

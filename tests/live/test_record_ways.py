@@ -221,15 +221,16 @@ def test_whole_system(kaa, newest_python, tmp_path):
 def test_beside_another_recorder_of_the_same_event(kaa, tmp_path):
     """The kernel gives samples of the one the ids of the other. kaa goes on, and says so."""
     faults = "import mmap, time\nwhile True: mmap.mmap(-1, 4096)[0] = 1; time.sleep(0.001)"
-    data, words = tmp_path / "perf.data", ["-e", "page-faults,context-switches", "-c", "1", "-a"]
-    with started(["/usr/bin/python3", "-c", faults]) as target, open(tmp_path / "said", "w+") as messages, \
-            kaa.start("record", *words, "-o", data, "sleep", "1000", stderr=messages) as recorder:
-        until(lambda: data.exists() and data.stat().st_size > 1 << 20, "samples")
-        kaa("record", "-q", *words, "-o", tmp_path / "other.data", *while_busy(target.pid, 0.1))
-        size = data.stat().st_size
-        until(lambda: recorder.poll() is not None or data.stat().st_size > size + (1 << 20), "samples of later")
-        recorder.send_signal(signal.SIGINT)
-        status = recorder.wait(timeout=HANG)
+    data = tmp_path / "perf.data"
+    with started(["/usr/bin/python3", "-c", faults]) as target, open(tmp_path / "said", "w+") as messages:
+        words = ["-e", "page-faults,context-switches", "-c", "1", "-p", str(target.pid)]
+        with kaa.start("record", *words, "-o", data, "sleep", "1000", stderr=messages) as recorder:
+            until(lambda: data.exists() and data.stat().st_size > 1 << 16, "samples")
+            kaa("record", "-q", *words, "-o", tmp_path / "other.data", *while_busy(target.pid, 0.1))
+            size = data.stat().st_size
+            until(lambda: recorder.poll() is not None or data.stat().st_size > size + (1 << 16), "samples of later")
+            recorder.send_signal(signal.SIGINT)
+            status = recorder.wait(timeout=HANG)
         messages.seek(0)
         said = messages.read()
     assert status in (0, 128 + signal.SIGINT), said
