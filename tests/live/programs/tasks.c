@@ -19,7 +19,7 @@ static volatile unsigned long sink;
 __attribute__((noinline)) void burn(int milliseconds)
 {
 	for (double end = cpu_time() + milliseconds / 1e3; cpu_time() < end;) {
-		for (unsigned long i = 0; i < 10000; i++)
+		for (unsigned long i = 0; i < 300000; i++)
 			sink += i;
 	}
 }
