@@ -84,7 +84,7 @@ TELL = "import json, sys\nprint(json.dumps([sys.prefix, sys.argv]))\n"
 def venv(newest_python, tmp_path):
     """The folder of a virtual environment, and an environment in which it is active."""
     path = tmp_path / "venv"
-    subprocess.run([*newest_python.command, "-m", "venv", "--without-pip", path], check=True, timeout=120)
+    subprocess.run([*newest_python.command, "-m", "venv", "--without-pip", path], check=True, timeout=HANG)
     return path, {**os.environ, "PATH": f"{path}/bin:/usr/bin:/bin"}
 
 

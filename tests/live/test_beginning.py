@@ -104,7 +104,7 @@ def kind(request):
 
 def check(kaa, data, events, since=0):
     """Python frames wherever there is an evaluation call."""
-    text = kaa("script", "--no-inline", "-c", COMM, "-i", data, timeout=120).stdout
+    text = kaa("script", "--no-inline", "-c", COMM, "-i", data).stdout
     samples = [sample for sample in script_output.parse(text) if sample.time > since]
     seen, without = collections.Counter(), collections.defaultdict(list)
     for sample in samples:

@@ -110,7 +110,7 @@ def test_perf_stops_where_a_kaa_with_capabilities_starts(perf_system, capable, p
              "./kaa", "run", "--perf-elf", "--dir", ".", public_python, "program.py", "1"]
 
     def named():
-        as_nobody(*words, cwd=folder, status=None, timeout=120)
+        as_nobody(*words, cwd=folder, status=None)
         return perf_system("script", "-f", "-i", folder / "stock.data", status=None).stdout.count("py::foo:")
 
     assert named() == 0

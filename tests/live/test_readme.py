@@ -14,7 +14,7 @@ import subprocess
 import pytest
 
 from harness import machine
-from harness.process import TOP, run, started
+from harness.process import HANG, TOP, run, started
 from harness.waiting import until_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -46,7 +46,7 @@ def clone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme") / "kaa"
     trust = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     run(["git", "clone", "-q", TOP, folder], env=trust)
-    demo = run(["./demo"], cwd=folder, timeout=1200)
+    demo = run(["./demo"], cwd=folder, timeout=3 * HANG)
     assert SCRIPT_FUNCTIONS <= set(re.findall(r"py::\w+:", demo.stdout)), demo
     return folder
 
@@ -62,7 +62,7 @@ def typed(clone, tmp_path_factory):
             if not shutil.which("sudo"):
                 command = command.replace("sudo ", "")
             return run(["nsenter", "--mount", "--target", str(holder.pid), f"--wd={clone}", "bash", "-c", command],
-                       cwd=clone, timeout=300, status=None, **options)
+                       cwd=clone, status=None, **options)
 
         yield type_it
 
@@ -81,7 +81,7 @@ def in_samply(clone, command):
     level.write_text("1\n")
     command = command.replace("samply record", "samply record --save-only -o build/profile.json")
     done = run(["unshare", "--mount", "sh", "-c", "mount --bind build/paranoid /proc/sys/kernel/perf_event_paranoid && "
-                'exec "$0" run "$@"', TOP / "tests" / "tools" / "chroot", *command.split()], cwd=clone, timeout=300, status=None)
+                'exec "$0" run "$@"', TOP / "tests" / "tools" / "chroot", *command.split()], cwd=clone, status=None)
     done.stdout += (clone / "build" / "profile.json").read_text()
     return done
 

@@ -332,7 +332,7 @@ def test_duration_cut_short(kaa, newest_python, tmp_path):
         until(lambda: data.exists() and data.stat().st_size, "that the recording has begun")
         until_busy(target.pid, 0.5)
         recorder.send_signal(signal.SIGINT)
-        assert recorder.wait(timeout=60) == 0
+        assert recorder.wait(timeout=HANG) == 0
         assert f"wrote '{data}': " in recorder.stderr.read().decode()
     assert names_in(samples_of(kaa, data))["spin"] > 30
 

@@ -198,7 +198,7 @@ REPORT_ROW = re.compile(r"^ +([0-9.]+)% +([0-9.]+)% .*\[[.k]\] (\S.*?) *$", re.M
 def test_perfs_report_as_it_is_typed_first(perf, kaa, recordings):
     """perf report -g, with no further word: a row for each Python function, with its share as kaa's samples have it."""
     data = recordings("doc")
-    result = perf("report", "--stdio", "-g", "-i", data, timeout=120)
+    result = perf("report", "--stdio", "-g", "-i", data)
     rows = {symbol: (float(children), float(own)) for children, own, symbol in REPORT_ROW.findall(result.stdout)}
     samples = kaas_samples(kaa, data)
     shares = collections.Counter(name for sample in samples for name in {frame.symbol for frame in sample.frames if frame.is_python})
@@ -211,7 +211,7 @@ def test_perfs_report_as_it_is_typed_first(perf, kaa, recordings):
 
 def test_perfs_diff_has_native_functions_alone(perf, recordings):
     """It compares what functions run themselves; above each Python function stands the interpreter's, which runs it."""
-    result = perf("diff", recordings("doc"), recordings("spread"), timeout=120)
+    result = perf("diff", recordings("doc"), recordings("spread"))
     assert result.stderr == ""
     rows = [line for line in result.stdout.splitlines() if re.search(r" \[[.k]\] ", line)]
     assert len(rows) > 10 and any(re.match(r" +[0-9.]+% +[+-][0-9.]+%", row) for row in rows)

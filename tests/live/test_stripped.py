@@ -23,11 +23,11 @@ WORK = {"work_sort", "work_reduce", "work_map", "work_replace"}
 
 
 def record(python, kaa, command, scripts, data):
-    python.kaa(kaa)("record", "-q", "-F", RATE, "-g", "-o", data, *command, scripts / "call_ways.py", SECONDS, timeout=300)
+    python.kaa(kaa)("record", "-q", "-F", RATE, "-g", "-o", data, *command, scripts / "call_ways.py", SECONDS)
 
 
 def report(python, kaa, data, *options):
-    return python.kaa(kaa)("report", "--stdio", "--no-children", "--no-inline", "-i", data, *options, timeout=300).stdout
+    return python.kaa(kaa)("report", "--stdio", "--no-children", "--no-inline", "-i", data, *options).stdout
 
 
 def stacks(python, kaa, data, *options):

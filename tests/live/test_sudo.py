@@ -12,6 +12,7 @@ import tempfile
 
 import pytest
 
+from harness.process import HANG
 from harness.user_box import SUDOERS, UID, UserBox, public_copy, write
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -40,7 +41,7 @@ exec "$PYENV_ROOT/versions/$PYENV_VERSION/bin/$program" "$@"
 
 
 def make_venv(path):
-    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", path], check=True, timeout=120)
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", path], check=True, timeout=HANG)
     [packages] = path.glob("lib/python3*/site-packages")
     (packages / "only_in_venv.py").write_text("")
     return path
