@@ -109,7 +109,8 @@ def check(kaa, data, events, since=0):
     seen, without = collections.Counter(), collections.defaultdict(list)
     for sample in samples:
         unreadable = UNREADABLE in sample.markers
-        if unreadable or "_PyEval_EvalFrameDefault" in sample.symbols:
+        # A stripped interpreter has no symbol where it evaluates.
+        if unreadable or sample.python or "_PyEval_EvalFrameDefault" in sample.symbols:
             seen[sample.event] += 1
             if unreadable or not sample.python:
                 without[sample.event].append(sample)
