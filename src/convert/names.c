@@ -303,8 +303,8 @@ static struct error *kernel_dso(struct lookup *l)
 			  &l->frame->dso);
 }
 
-/* perf looks for no kernel where it is told to look for files elsewhere. */
-static bool has_no_kernel(const struct names *names)
+/* perf names neither kernel nor vdso if it is told to look for files elsewhere. */
+static bool has_files_only(const struct names *names)
 {
 	const char *symfs = names->options->symfs;
 
@@ -320,7 +320,7 @@ static struct error *kernel_frame(struct lookup *l)
 	struct build_id id = {};
 
 	l->frame->kind = PROFILE_FRAME_KERNEL;
-	if (has_no_kernel(names))
+	if (has_files_only(names))
 		return kernel_dso(l);
 	if (!names->kernel_known) {
 		kernel_build_id(names, &id);
@@ -679,7 +679,8 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 
 	error = images_dso(&l->names->images, map, l->place->pid, false,
 			   &l->frame->dso);
-	if (!error)
+	if (!error && !(l->frame->dso->kind == DSO_VDSO &&
+			has_files_only(l->names)))
 		error = symbolizer_file(l->names->symbolizer, l->frame->dso,
 					offset, &info);
 	if (error)

@@ -113,7 +113,7 @@ OPTIONS = {
     "--no-inline -w 3,3,3,9,3 -g none": ["forks", "Rust names"],
     "--no-inline -x": ["single thread"],
     "--no-inline --time 20%-60%": ["threads", "several events"],
-    "--no-inline --symfs /nowhere -g none": ["forks", "threads"],
+    "--no-inline --symfs /nowhere -g none": ["forks", "threads", "vdso, user space"],
     "--no-inline -g address": ["forks", "several events"],
     "--no-inline --no-children -g srcline": ["forks", "several events", "C++ names"],
     "--no-inline -s +symbol,tgid -g none": ["forks"],
