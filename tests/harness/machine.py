@@ -74,7 +74,7 @@ class SystemPerf(Program):
     Linux 6.18 then says to other recorders, too, that build-ids of mapped files follow, where devices and inodes do:
     perf_event_mmap_output() sets PERF_RECORD_MISC_MMAP_BUILD_ID for one event and leaves it for the next. perf 6.1 takes the
     device's number for a length, and is aborted when it collects build-ids, or when it reads the file. So it asks for
-    build-ids, which then do follow, and for the times of the first and last sample, which it would leave out then.
+    build-ids, which then do follow; the times of the first and last sample it leaves out then.
     """
 
     def __call__(self, *args, **options):
@@ -87,4 +87,4 @@ class SystemPerf(Program):
         if "record" not in args:
             return args
         at = args.index("record") + 1
-        return (*args[:at], "--buildid-mmap", "--timestamp-boundary", *args[at:])
+        return (*args[:at], "--buildid-mmap", *args[at:])

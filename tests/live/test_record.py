@@ -74,7 +74,7 @@ def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     script = scripts / "shapes.py"
     oracle = oracle_of(python, script)
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, script, "3", frequency=1999)
+    record(kaa, data, *python.command, script, "1.5", frequency=1999)
     samples = python_part(samples_of(kaa, data), "shapes.py")
     concerned = [sample for sample in samples if oracle.concerns(sample.python)]
     assert len(concerned) > 1000
@@ -158,10 +158,10 @@ def test_threads_and_forks(kaa, python, scripts, tmp_path):
 def test_attach(kaa, python, scripts, tmp_path):
     """A running process is seen from the first sample on, and runs on."""
     data = tmp_path / "perf.data"
-    with python.running(scripts / "shapes.py", "6") as (target, pid):
+    with python.running(scripts / "shapes.py", "4") as (target, pid):
         # Python's own modules are read by then.
-        until_busy(pid, 1)
-        kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 1.5))
+        until_busy(pid, 0.5)
+        kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 0.8))
         assert target.poll() is None
         assert target.wait(timeout=HANG) == 0
     samples = samples_of(kaa, data)

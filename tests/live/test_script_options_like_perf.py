@@ -64,7 +64,7 @@ SETS = [
     ("--deltatime --ns -F comm,time", "flat"),
     ("--reltime --time {third},{two_thirds}", "flat"),
     ("--time 10%/1,10%/4", "tasks"),
-    ("--time 0%-10%,30%-40%", "old"),
+    ("--time 0%-10%,30%-40%", "flat"),
     ("--time 40%", ""),
     ("--no-inline", ""),
     ("--no-demangle -F +srcline", "cpp"),
