@@ -67,6 +67,7 @@ static const char *const glue[] = {
 	"_PyVectorcall_Call",
 	"_TAIL_CALL_*",
 	"_Py_Instrumented*",
+	"_Py_VectorCall*",
 	"_Py_call_instrumentation*",
 	"_Py_slot_*",
 	"_Py_trampoline_func_start",

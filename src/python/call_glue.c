@@ -600,15 +600,19 @@ static bool is_shared(const struct analysis *a, uint64_t function)
 	return exported_glue >= 2;
 }
 
-/* In 3.8 to 3.10 the evaluation function calls by way of call_function(). */
+/*
+ * In 3.8 to 3.10 the evaluation function calls by way of call_function(), in 3.15
+ * by copies of _Py_VectorCall_StackRefSteal() that the compiler made.
+ */
 static bool is_of_evaluation(const struct analysis *a, uint64_t function)
 {
 	struct py_call_span span = py_calls_to(&a->graph, function);
+	unsigned int minor = PY_MINOR(a->binary->version);
 
 	for (const struct py_call *c = span.first; c < span.end; c++)
 		if (!py_binary_is_eval(a->binary, c->from))
 			return false;
-	return PY_MINOR(a->binary->version) < 11;
+	return minor < 11 || minor >= 15;
 }
 
 /* gen_send_ex(); _PyEval_Vector() where it has the evaluation function called. */
