@@ -196,7 +196,7 @@ bool doctor_bpf_works(const struct machine *m, struct strbuf *why)
 	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
 		add_reason(
 			why,
-			"kaa needs CAP_BPF and CAP_PERFMON: run kaa under sudo, or run 'sudo setcap cap_bpf,cap_perfmon+ep' on its file");
+			"kaa needs CAP_BPF and CAP_PERFMON (run kaa under sudo, or run 'sudo setcap cap_bpf,cap_perfmon+ep' on its file)");
 	else if (m->try_bpf != 0)
 		add_reason(why, "this kernel or container forbids BPF");
 	if (m->try_bpf == 0 && m->try_user_event != 0)
@@ -225,7 +225,7 @@ static void tell_source(const struct machine *m)
 	}
 	if (doctor_trampolines_work(m))
 		doctor_fact(MARK_WARN,
-			    "source: trampoline, for commands that kaa record starts; functions have only the line of their def, and each Python call takes longer");
+			    "source: trampoline, only for commands that kaa record starts; functions have only the line of their def, calls take longer");
 	else
 		doctor_fact(MARK_NO,
 			    "source: none; recordings have only native functions");

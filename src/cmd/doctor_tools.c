@@ -62,7 +62,7 @@ static void tell_perf(const struct doctor *doctor)
 		doctor_fact(MARK_WARN, "perf: kaa does not understand this version");
 	else if (perf_version_has_jit_fault(&version))
 		doctor_fact(MARK_WARN,
-			    "perf: this version has the jit fault (fixed in 6.7.2 and 6.8), unless the fix was backported: stacks break after 'perf inject --jit' (-X perf_jit)");
+			    "perf: has the jit fault, unless the fix of 6.7.2 and 6.8 was backported: 'perf inject --jit' breaks stacks");
 	else
 		doctor_fact(MARK_OK,
 			    "perf: does not have the jit fault (fixed in 6.7.2 and 6.8)");

@@ -117,7 +117,7 @@ static struct error *find_runtime(struct remote_memory *memory, uint64_t *ret)
 		return NULL;
 	return error_create(
 		ERROR_UNSUPPORTED,
-		"process %d is not CPython 3.14 or later, and only those can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
+		"process %d is not CPython 3.13 or later, and only 3.14 and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
 		(int)memory->pid, (int)memory->pid);
 }
 
