@@ -37,7 +37,7 @@ def pytest_generate_tests(metafunc):
 
 
 # Parameters that are interpreters. Any other list of parameters that is empty is a skipped case, and a fault.
-INTERPRETERS = r"python|some_python|interpreter|place|series"
+INTERPRETERS = r"python|some_python|interpreter|free_threaded|place|series"
 
 
 def pytest_collection_modifyitems(config, items):

@@ -22,6 +22,7 @@ enum {
 	ENOUGH = 4,
 };
 
+#ifdef __x86_64__
 /* mov %rsp,%rbp, in both encodings. */
 static bool sets_frame_pointer(const uint8_t *code)
 {
@@ -35,7 +36,6 @@ static bool sets_frame_pointer(const uint8_t *code)
 
 bool frame_pointers_kept(void)
 {
-#ifdef __x86_64__
 	const void *const functions[] = {
 		(const void *)(uintptr_t)capi.PyObject_GetAttrString,
 		(const void *)(uintptr_t)capi.PyObject_CallFunctionObjArgs,
@@ -55,10 +55,13 @@ bool frame_pointers_kept(void)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		with += sets_frame_pointer(functions[i]);
 	return with >= ENOUGH;
-#else
-	return true;
-#endif
 }
+#else
+bool frame_pointers_kept(void)
+{
+	return true;
+}
+#endif
 
 void frame_pointers_say(void)
 {

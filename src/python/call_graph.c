@@ -233,9 +233,11 @@ struct py_call_span py_calls_from(const struct py_call_graph *graph,
 				  uint64_t function)
 {
 	const struct py_calls *calls = &graph->by_caller;
-	struct py_call_span span = span_of(
-		calls, (struct py_call){ .from = function }, by_caller);
+	struct py_call_span span = {};
 
+	if (!calls->count)
+		return span;
+	span = span_of(calls, (struct py_call){ .from = function }, by_caller);
 	while (span.end < calls->data + calls->count &&
 	       span.end->from == function)
 		span.end++;
@@ -246,9 +248,11 @@ struct py_call_span py_calls_to(const struct py_call_graph *graph,
 				uint64_t function)
 {
 	const struct py_calls *calls = &graph->by_callee;
-	struct py_call_span span = span_of(
-		calls, (struct py_call){ .to = function }, by_callee);
+	struct py_call_span span = {};
 
+	if (!calls->count)
+		return span;
+	span = span_of(calls, (struct py_call){ .to = function }, by_callee);
 	while (span.end < calls->data + calls->count &&
 	       span.end->to == function)
 		span.end++;
