@@ -117,7 +117,8 @@ def check(kaa, data, events, since=0):
     assert sum(seen.values()) > 100, seen
     assert len(seen) > len(events) / 2, seen
     shares = {event: len(found) / seen[event] for event, found in without.items()}
-    few = [event for event, share in shares.items() if share > MAY_BE_WITHOUT]
+    # And what chance adds to a few samples; without the program at the tracepoint nearly all are so.
+    few = [event for event, found in without.items() if len(found) > MAY_BE_WITHOUT * seen[event] + 5]
     assert not few, (shares, seen, [without[event][:3] for event in few])
 
 
