@@ -75,15 +75,6 @@ static struct error *take_codes(struct recorder *recorder, size_t cpu)
 	return error;
 }
 
-static bool is_tracepoints(const struct recorder *recorder,
-			   const struct perf_event_header *header)
-{
-	const struct event *event =
-		events_of_record(&recorder->sampler.kernel_events, header);
-
-	return event && event->attr.type == PERF_TYPE_TRACEPOINT;
-}
-
 /*
  * Linux fills one struct perf_sample_data in for all events that a page fault or
  * another software event hits on a CPU (do_perf_sw_event()): the sample of the
@@ -120,7 +111,8 @@ static struct error *handle_user_sample(struct recorder *recorder,
 	return recorder_handle_sample(
 		recorder, &record,
 		python_stack_of(python, record.pid, record.tid,
-				is_tracepoints(recorder, header)));
+				record.event->attr.type ==
+					PERF_TYPE_TRACEPOINT));
 }
 
 static struct error *handle_ring_record(struct recorder *recorder,
