@@ -57,7 +57,9 @@ void missing_damage_text(struct converter *converter, struct strbuf *out)
 	if (file->unfinished)
 		strbuf_puts(out,
 			    "the recorder did not end normally, so the end of the recording is missing\n");
-	put_count(out, stats.broken_chains, "callchains are damaged");
+	put_count(out, stats.broken_chains,
+		  stats.broken_chains > 1 ? "callchains are damaged" :
+					    "callchain is damaged");
 	put_count(out, stats.broken_stream,
 		  "damaged records of Python code were left out");
 	put_count(out, stats.dropped_tasks,

@@ -63,6 +63,11 @@ class Sample:
         return [frame.symbol for frame in self.frames]
 
     @property
+    def user_symbols(self):
+        """Without the kernel's, whose addresses have the highest bit."""
+        return [frame.symbol for frame in self.frames if not frame.ip >> 63]
+
+    @property
     def python(self):
         """The Python frames, outermost first, as (function, filename, line)."""
         return [(*frame.python_name, frame.line) for frame in reversed(self.frames) if frame.is_python]

@@ -7,6 +7,7 @@ Who is right: stock perf's own inject where it works, and programs that know wha
 import collections
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -27,7 +28,10 @@ pytestmark = pytest.mark.usefixtures("root")
 
 
 def samples_of(result, quiet=True):
-    assert not quiet or not result.stderr, f"not without a word: {result}"
+    """Code without frame pointers may leave anything in their register, so that perf records a chain with a word that is
+    no address. kaa counts these."""
+    said = re.sub(r"kaa \w+: warning: \d+ callchains? (is|are) damaged\n", "", result.stderr)
+    assert not quiet or not said, f"not without a word: {result}"
     return script_output.parse(result.stdout)
 
 
