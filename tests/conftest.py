@@ -32,12 +32,15 @@ def chosen_pythons(config):
 def pytest_generate_tests(metafunc):
     """Versions that are not here are said once for all tests, by live/test_interpreters.py."""
     if "python" in metafunc.fixturenames:
-        params = [pytest.param(python, id=python.id) for python in chosen_pythons(metafunc.config)]
+        pythons_of_test = chosen_pythons(metafunc.config)
+        if metafunc.definition.get_closest_marker("unstripped"):
+            pythons_of_test = [python for python in pythons_of_test if python.unstripped]
+        params = [pytest.param(python, id=python.id) for python in pythons_of_test]
         metafunc.parametrize("python", params, indirect=True)
 
 
 # Parameters that are interpreters. Any other list of parameters that is empty is a skipped case, and a fault.
-INTERPRETERS = r"python|some_python|interpreter|free_threaded|place|series"
+INTERPRETERS = r"python|ask|some_python|interpreter|free_threaded|place|series"
 
 
 def pytest_collection_modifyitems(config, items):

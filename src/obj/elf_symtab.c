@@ -270,17 +270,36 @@ static struct error *add_plt_header(struct load *load,
 			  STB_GLOBAL, 0);
 }
 
+/*
+ * Bytes of an entry. The section of a static program, whose entries are short,
+ * does not say it: there one begins directly behind the first.
+ */
+static size_t entry_size(const struct elf_section *section, struct bytes code)
+{
+	uint64_t got;
+
+	if (section->entsize == 8)
+		return 8;
+	return !section->entsize && code.size >= 16 &&
+			       entry_slot(code.data + 8, 8, section->addr + 8,
+					  &got)
+		       ? 8
+		       : 16;
+}
+
 static struct error *add_plt_section(struct load *load, const struct plt *plt,
 				     const struct elf_section *section)
 {
-	size_t step = section->entsize == 8 ? 8 : 16;
 	struct bytes code;
 	struct error *error;
 	uint64_t got;
+	size_t step;
 
 	error = elf_file_section_bytes(load->file, section, &code);
-	if (!error)
-		error = add_plt_header(load, section, code);
+	if (error)
+		return error;
+	error = add_plt_header(load, section, code);
+	step = entry_size(section, code);
 	for (size_t at = 0; !error && at + step <= code.size; at += step) {
 		if (entry_slot(code.data + at, step, section->addr + at, &got))
 			error = add_entry(load, plt, section->addr + at, step,

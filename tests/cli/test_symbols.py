@@ -166,6 +166,28 @@ def test_every_function_of_the_interpreters(dump):
     assert compared >= 1000 * len(outside)
 
 
+def static_plt(path):
+    """Address to names of the PLT entries of a static program: of what is at the address that the slot's relocation has."""
+    slots = dict(re.findall(r"^0*([0-9a-f]+) .* R_X86_64_IRELATIV\w* +([0-9a-f]+)$", run(["readelf", "-rW", path]).stdout, re.M))
+    names = collections.defaultdict(set)
+    for symbol in readelf_symbols(path):
+        if symbol.type == "IFUNC":
+            names[symbol.start].add(symbol.name + "@plt")
+    text = run(["objdump", "-d", "-j", ".plt", path]).stdout
+    jumps = re.findall(r"^ *([0-9a-f]+):.*\bjmp .*# ([0-9a-f]+) ", text, re.M)
+    return {int(address, 16): names[int(slots[slot], 16)] for address, slot in jumps}
+
+
+def test_plt_entries_of_a_static_program(dump, tmp_path):
+    program = tmp_path / "static"
+    (tmp_path / "static.c").write_text("#include <string.h>\nint main(int n, char **w) { return strlen(w[0]) + !strchr(w[0], n); }\n")
+    run(["gcc", "-static", "-o", program, tmp_path / "static.c"])
+    plt = static_plt(program)
+    assert len(plt) > 5 and all(plt.values())
+    for address, found in zip(plt, dump(program, list(plt))):
+        assert found and found[0] == address and found[1] in plt[address], f"{address:#x}: {found}, not {plt[address]}"
+
+
 def test_plt_entries(dump, cxx_program):
     for path in [cxx_program, *interpreters()]:
         plt = objdump_plt(path)

@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 
 from harness import machine
-from harness.process import HANG, started
+from harness.process import HANG, run, started
 
 # The minor versions of CPython 3 that kaa knows, and those that its agent knows.
 MINORS = range(8, 16)
@@ -68,6 +68,17 @@ class Python:
 
     def __repr__(self):
         return f"Python({self.id})"
+
+    @functools.cached_property
+    def file(self):
+        """That of the interpreter's code, if it is not in the chroot."""
+        query = "import sys; print(*{line.split()[-1] for line in open('/proc/self/maps') if '/libpython3' in line} or {sys.executable})"
+        return pathlib.Path(os.path.realpath(run([self.path, "-c", query]).stdout.strip()))
+
+    @functools.cached_property
+    def unstripped(self):
+        """Names all its functions; those in the chroot do not."""
+        return not self.prefix and ".symtab" in run(["readelf", "-SW", self.file]).stdout
 
     @property
     def command(self):

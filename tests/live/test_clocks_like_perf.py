@@ -2,11 +2,13 @@
 """Clocks that show anything: `kaa report` and `kaa script --like-perf` beside perf 7, whole outputs, over one recording whose
 times are made those of machines that have run for a second, for months, and in between; and over one by the wall clock.
 """
+import difflib
 import shlex
 
 import pytest
 
 from harness.agent import Private
+from harness.aliases import drop_aliases
 from harness.process import TOP, run
 from harness.retimed import retimed, times_of_header
 from test_report_kinds_like_perf import lines
@@ -32,6 +34,7 @@ def made(private):
     """A recording without call graphs, of processes that begin and end, and of several events."""
     program = private.folder / "forks"
     run(["gcc", "-g", "-O1", "-static", "-o", program, TOP / "tests" / "live" / "programs" / "forks.c"])
+    drop_aliases(program)
     return private.program("perf"), ["-q", "-F", "1999", "-e", "cpu-clock,page-faults", "./forks"]
 
 
@@ -51,7 +54,7 @@ def compare(private, data, first, last):
     for i, words in enumerate(options):
         perfs, kaas = [lines((private.folder / f"{program}.{i}").read_text()) for program in ("perf", "kaa")]
         assert len(perfs) > 10, (words, perfs)
-        assert kaas == perfs, words
+        assert kaas == perfs, "\n".join([words, *difflib.unified_diff(perfs, kaas, "perf", "kaa", n=1, lineterm="")])
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ call glue are folded, C code that works is not.
 The oracle is scripts/call_ways.py, which says by its names what lies between two Python functions; for interpreters that
 have symbols, also the interpreter itself, beside a copy that was stripped."""
 import collections
-import os
-import pathlib
 import re
 
 import pytest
@@ -83,12 +81,7 @@ def test_glue_is_folded_and_work_is_not(root, bpf, python, kaa, scripts, tmp_pat
 @pytest.fixture
 def twin(python, tmp_path):
     """How to run the interpreter from a stripped copy of its file, and the names of that file's functions by their starts."""
-    if python.prefix:
-        pytest.skip("the interpreter is in the chroot, where it is stripped itself")
-    query = "import sys; print(*{line.split()[-1] for line in open('/proc/self/maps') if '/libpython3' in line} or {sys.executable})"
-    real = pathlib.Path(os.path.realpath(run([python.path, "-c", query]).stdout.strip()))
-    if ".symtab" not in run(["readelf", "-SW", real]).stdout:
-        pytest.skip("the interpreter is stripped itself")
+    real = python.file
     copy = tmp_path / real.name
     run(["strip", "-o", copy, real])
     names = {}
@@ -101,6 +94,7 @@ def twin(python, tmp_path):
     return command, copy.name, names
 
 
+@pytest.mark.unstripped
 def test_a_stripped_copy_is_reported_like_its_original(root, bpf, python, twin, kaa, scripts, tmp_path):
     command, file, names = twin
     record(python, kaa, [python.path], scripts, tmp_path / "full.data")
