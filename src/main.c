@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/command.h"
+#include "cmd/framework/command.h"
 
 int main(int argc, char **argv)
 {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "cmd/command.h"
-#include "cmd/message.h"
-#include "cmd/remote_exec.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
 #include "cmd/run.h"
+#include "python/look/remote_exec.h"
 #include "sys/proc.h"
 
 enum {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/command.h"
+#include "cmd/framework/command.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cmd/absent.h"
-#include "cmd/help.h"
-#include "cmd/message.h"
+#include "cmd/framework/absent.h"
+#include "cmd/framework/help.h"
+#include "cmd/framework/message.h"
 
 /* In the order of `kaa help`. */
 #define COMMANDS(X) \

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
-#include "cmd/message.h"
-#include "cmd/python_shim.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
+#include "python/look/shim.h"
 #include "sys/capture.h"
 
 struct doctor_settings {

@@ -11,7 +11,7 @@
 #ifndef KAA_CMD_DOCTOR_H
 #define KAA_CMD_DOCTOR_H
 
-#include "cmd/python_facts.h"
+#include "python/look/facts.h"
 #include "sys/invoker.h"
 #include "sys/probe_machine.h"
 

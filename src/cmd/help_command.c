@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
-#include "cmd/help.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/help.h"
 
 struct help_settings {
 	bool man;

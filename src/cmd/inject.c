@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "cmd/command.h"
-#include "cmd/input.h"
-#include "cmd/message.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
+#include "cmd/reading/input.h"
 #include "inject/inject.h"
 
 struct inject_settings {

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
-#include "cmd/message.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
 #include "cmd/run.h"
 #include "cmd/typed_command.h"
 #include "collect/recorder.h"

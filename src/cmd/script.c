@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
-#include "cmd/header_print.h"
-#include "cmd/input.h"
-#include "cmd/missing.h"
-#include "cmd/pager.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/pager.h"
+#include "cmd/reading/header_print.h"
+#include "cmd/reading/input.h"
+#include "cmd/reading/missing.h"
+#include "cmd/reading/unmatched.h"
 #include "cmd/script_print.h"
-#include "cmd/unmatched.h"
 
 struct script_settings {
 	struct input input;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/unmatched.h"
+#include "cmd/reading/unmatched.h"
 #include "symbolize/dso.h"
 
 /* --- Words -------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/input.h"
+#include "cmd/reading/input.h"
 #include "convert/convert.h"
 #include "view/symbol_near.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/message.h"
+#include "cmd/framework/message.h"
 #include "cmd/script_values.h"
 
 enum {

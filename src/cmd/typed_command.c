@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agent/program.h"
-#include "cmd/message.h"
+#include "cmd/framework/message.h"
 #include "collect/launch.h"
 
 void typed_command_deinit(struct typed_command *command)

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "cmd/options.h"
+#include "cmd/framework/options.h"
 #include "sys/invoker.h"
 
 /* What a name on the PATH stands for. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
 
-#include "cmd/command.h"
+#include "cmd/framework/command.h"
 
 static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/annotate.h"
+#include "explore/disassembly.h"
+#include "explore/source.h"
 #include "symbolize/kernel_code.h"
-#include "tui/annotate.h"
-#include "tui/disassembly.h"
-#include "tui/source.h"
 #include "view/text.h"
 
 #define NO_PLACE UINT64_MAX

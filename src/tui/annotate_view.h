@@ -4,8 +4,8 @@
 #define KAA_TUI_ANNOTATE_VIEW_H
 
 #include "base/error.h"
+#include "explore/entries.h"
 #include "profile/profile.h"
-#include "tui/entries.h"
 #include "tui/view.h"
 
 /*

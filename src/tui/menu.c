@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/printable.h"
+#include "view/printable.h"
 
 enum {
 	/* Columns of a key's name, and between it and the text. */

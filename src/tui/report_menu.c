@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tui/report_menu.h"
 
+#include "explore/row_details.h"
 #include "tui/menu.h"
-#include "tui/row_details.h"
 #include "view/text.h"
 
 /* Columns of a name in the menu. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "tui/entries.h"
+#include "explore/entries.h"
 #include "tui/view.h"
 
 /* has_events: there are others than the one that is shown. */

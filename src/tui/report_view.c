@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explore/entries.h"
+#include "explore/row_details.h"
 #include "tui/annotate_view.h"
-#include "tui/entries.h"
 #include "tui/report_menu.h"
-#include "tui/row_details.h"
 #include "view/report_notes.h"
 #include "view/text.h"
 

@@ -19,7 +19,7 @@
 #undef columns
 #undef lines
 
-#include "tui/printable.h"
+#include "view/printable.h"
 
 enum {
 	/* ms after an Escape in which the rest of a key's bytes arrive. */

@@ -8,7 +8,7 @@
  * it was; the old ways to take these signals come back with
  * screen_close(). A change of the window's size is a key, TUI_KEY_RESIZE.
  *
- * Text is drawn by tui/printable.h: foreign bytes never reach the terminal.
+ * Text is drawn by view/printable.h: foreign bytes never reach the terminal.
  */
 #ifndef KAA_TUI_SCREEN_H
 #define KAA_TUI_SCREEN_H

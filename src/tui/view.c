@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tui/printable.h"
+#include "view/printable.h"
 
 enum {
 	/* Columns of a step sideways. */

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/watch.h"
-#include "tui/browser.h"
-#include "tui/line.h"
+#include "explore/browser.h"
+#include "explore/line.h"
 #include "tui/screen.h"
 #include "tui/tui.h"
 

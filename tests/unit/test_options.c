@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/nearest.h"
-#include "cmd/options.h"
-#include "cmd/wrap.h"
+#include "cmd/framework/options.h"
+#include "cmd/framework/wrap.h"
 
 struct settings {
 	bool quiet;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/python_facts.h"
+#include "python/look/facts.h"
 
 static struct python_config parse(const char *text)
 {

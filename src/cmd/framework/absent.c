@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/framework/absent.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FOR_A_WHILE                                                      \
+	"record some seconds with 'kaa record -g -p PID -- sleep 10' "   \
+	"(-a for the whole machine) and look at them with 'kaa report'"
+
+/* A command that comes to be leaves this table. */
+static const struct absent {
+	const char *name;
+	const char *instead;
+} absent[] = {
+	{ "annotate",
+	  "'a' on a function of 'kaa report' on a terminal shows its lines, and 'kaa report --sort symbol,srcline' prints them" },
+	{ "diff",
+	  "print both recordings with 'kaa report -q -g none -i FILE' and compare the tables; 'perf diff' compares native functions alone" },
+	{ "dump",
+	  "'kaa record -g -p PID -- sleep 1' and then 'kaa script' show the stacks of the threads that run" },
+	{ "export",
+	  "'kaa script' prints what FlameGraph, inferno and profiler.firefox.com read, and 'samply import perf.data' opens a recording" },
+	{ "flamegraph",
+	  "'samply import perf.data' shows one, and 'kaa script | stackcollapse-perf.pl | flamegraph.pl > out.svg' writes one" },
+	{ "list", "'perf list' tells the events that -e of 'kaa record' can name" },
+	{ "live", FOR_A_WHILE },
+	{ "stat", "'perf stat COMMAND' counts events without samples" },
+	{ "top", FOR_A_WHILE },
+	{ "view",
+	  "'kaa report' on a terminal opens, searches and annotates a recording" },
+};
+
+const char *absent_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(absent) / sizeof(*absent); i++)
+		if (!strcmp(absent[i].name, name))
+			return absent[i].instead;
+	return NULL;
+}

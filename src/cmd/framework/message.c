@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/framework/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/strbuf.h"
+
+static const char *prefix = "kaa";
+static bool quiet;
+
+void message_set_prefix(const char *name)
+{
+	prefix = name;
+}
+
+void message_set_quiet(bool value)
+{
+	quiet = value;
+}
+
+/* One write, so that lines of several processes do not mix. */
+static void print_line(const char *kind, const char *format, va_list args)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+
+	strbuf_printf(&line, "%s: %s", prefix, kind);
+	strbuf_vprintf(&line, format, args);
+	strbuf_putc(&line, '\n');
+	/* Results before remarks where both go to one terminal. */
+	fflush(stdout);
+	fwrite(line.data, 1, line.len, stderr);
+}
+
+void message_note(const char *format, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, format);
+	print_line("", format, args);
+	va_end(args);
+}
+
+void message_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line("warning: ", format, args);
+	va_end(args);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+print_kind(const char *kind, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(kind, format, args);
+	va_end(args);
+}
+
+static void print_error(const char *kind, const struct error *error)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	error_format(error, &text);
+	print_kind(kind, "%s", text.failed ? error->message : text.data);
+}
+
+void message_error(const struct error *error)
+{
+	print_error("", error);
+}
+
+void message_warn_error(const struct error *error)
+{
+	print_error("warning: ", error);
+}

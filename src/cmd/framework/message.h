@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a command says beside its result: lines on stderr, each with the
+ * command's name in front. Only src/cmd prints.
+ */
+#ifndef KAA_CMD_FRAMEWORK_MESSAGE_H
+#define KAA_CMD_FRAMEWORK_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* The name in front ("kaa record"); borrowed for the rest of the program. */
+void message_set_prefix(const char *prefix);
+/* true: message_note() prints nothing. */
+void message_set_quiet(bool quiet);
+
+/* "kaa record: text": worth knowing. */
+void message_note(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+/* "kaa record: warning: text" */
+void message_warn(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+/* "kaa record: 'subject': message: strerror"; the error stays the caller's. */
+void message_error(const struct error *error);
+/* "kaa record: warning: " and the error, for what the command survives. */
+void message_warn_error(const struct error *error);
+
+#endif

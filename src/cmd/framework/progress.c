@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/framework/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum {
+	/* Faster than this needs no line; ms. */
+	PATIENCE = 400,
+	WIDTH = 40,
+};
+
+static void draw(struct progress *progress, unsigned int percent)
+{
+	char bar[WIDTH + 1];
+	unsigned int full = percent * WIDTH / 100;
+
+	memset(bar, ' ', WIDTH);
+	memset(bar, '#', full < WIDTH ? full : WIDTH);
+	bar[WIDTH] = '\0';
+	fprintf(stderr, "\rreading [%s] %3u%%", bar, percent);
+	fflush(stderr);
+	progress->shown = true;
+	progress->percent = percent;
+}
+
+static void see(void *arg, uint64_t done, uint64_t size)
+{
+	struct progress *progress = arg;
+	unsigned int percent = size ? (unsigned int)(100.0 * (double)done /
+						     (double)size)
+				    : 0;
+
+	if (!size || percent > 100 ||
+	    (progress->shown && percent == progress->percent))
+		return;
+	if (progress->shown || clock_ms() - progress->started > PATIENCE)
+		draw(progress, percent);
+}
+
+void progress_start(struct progress *progress, struct convert_options *options)
+{
+	*progress = (struct progress){ .is_terminal = isatty(STDERR_FILENO) };
+	if (!progress->is_terminal)
+		return;
+	progress->started = clock_ms();
+	options->progress = see;
+	options->progress_arg = progress;
+}
+
+void progress_end(struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+	fflush(stderr);
+	progress->shown = false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How far the reading of a large file is, on one line of the terminal behind
+ * standard error, which is gone when it ends. Without a terminal, for small
+ * files and for fast ones, nothing.
+ */
+#ifndef KAA_CMD_FRAMEWORK_PROGRESS_H
+#define KAA_CMD_FRAMEWORK_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "convert/convert.h"
+
+/* Zero-initialise; progress_end() before anything else is printed. */
+struct progress {
+	bool is_terminal;
+	/* There is a line to be cleared. */
+	bool shown;
+	/* ms of the monotonic clock. */
+	int64_t started;
+	unsigned int percent;
+};
+
+/* Hangs it into the options of a conversion, which it must outlive. */
+void progress_start(struct progress *progress, struct convert_options *options);
+void progress_end(struct progress *progress);
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/framework/wrap.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const char white[] = " \n";
+
+/* How many of the first n bytes are newlines. */
+static size_t count_newlines(const char *s, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += s[i] == '\n';
+	return count;
+}
+
+void wrap_text(struct strbuf *out, const char *text, size_t indent)
+{
+	size_t used = indent;
+	bool first = true;
+
+	while (*text) {
+		size_t gap = strspn(text, white);
+		size_t word = strcspn(text + gap, white);
+		bool paragraph = count_newlines(text, gap) > 1;
+
+		if (!word)
+			break;
+		if (!first && (paragraph || used + 1 + word > WRAP_COLUMNS)) {
+			strbuf_puts(out, paragraph ? "\n\n" : "\n");
+			strbuf_fill(out, ' ', indent);
+			used = indent;
+		} else if (!first) {
+			strbuf_putc(out, ' ');
+			used++;
+		}
+		strbuf_append(out, text + gap, word);
+		used += word;
+		first = false;
+		text += gap + word;
+	}
+	strbuf_putc(out, '\n');
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the filters of `kaa report` asked for that the recording does not have. */
+#ifndef KAA_CMD_READING_REPORT_UNMATCHED_H
+#define KAA_CMD_READING_REPORT_UNMATCHED_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "cmd/reading/input.h"
+#include "convert/convert.h"
+#include "profile/profile.h"
+#include "view/report_options.h"
+
+/*
+ * Appends a line for each word that found nothing (cmd/reading/unmatched.h), after the
+ * converter ran. Nothing with options->quiet.
+ */
+struct error *report_unmatched(const struct report_options *options,
+			       const struct input *input,
+			       const struct profile *profile,
+			       const struct converter *converter,
+			       struct strbuf *out);
+
+#endif

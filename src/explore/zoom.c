@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/zoom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "explore/browser.h"
+#include "view/symbol_match.h"
+#include "view/text.h"
+
+void zooms_deinit(struct zooms *zooms)
+{
+	while (zooms_pop(zooms))
+		;
+	vec_deinit(zooms);
+}
+
+static void free_zoom(struct zoom *zoom)
+{
+	free(zoom->text);
+	free(zoom->called);
+}
+
+static uint32_t *copy_called(const uint32_t *called)
+{
+	size_t count = 1;
+	uint32_t *copy;
+
+	while (called[count - 1] != PROFILE_NONE)
+		count++;
+	copy = malloc(count * sizeof(*copy));
+	return copy ? memcpy(copy, called, count * sizeof(*copy)) : NULL;
+}
+
+static struct error *copy_zoom(const struct zoom *zoom, struct zoom *ret)
+{
+	*ret = *zoom;
+	if (zoom->text)
+		ret->text = strdup(zoom->text);
+	if (zoom->called)
+		ret->called = copy_called(zoom->called);
+	if (!ret->text == !zoom->text && !ret->called == !zoom->called)
+		return NULL;
+	free_zoom(ret);
+	return error_no_memory();
+}
+
+struct error *zoom_by_symbol(const struct profile *profile, char *text,
+			     struct zoom *ret)
+{
+	struct zoom zoom = { .kind = ZOOM_SYMBOL, .text = text };
+	struct error *error =
+		symbol_match_called(profile, text, &zoom.called);
+
+	if (error)
+		free(text);
+	else
+		*ret = zoom;
+	return error;
+}
+
+struct error *zooms_copy(const struct zooms *from, struct zooms *to)
+{
+	struct zooms copy = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < from->count && !error; i++) {
+		struct zoom zoom;
+
+		error = copy_zoom(&from->data[i], &zoom);
+		if (!error)
+			error = zooms_push(&copy, &zoom);
+	}
+	if (error) {
+		zooms_deinit(&copy);
+		return error;
+	}
+	zooms_deinit(to);
+	*to = copy;
+	return NULL;
+}
+
+struct error *zooms_push(struct zooms *zooms, const struct zoom *zoom)
+{
+	if (vec_push(zooms, *zoom))
+		return NULL;
+	free(zoom->text);
+	free(zoom->called);
+	return error_no_memory();
+}
+
+bool zooms_pop(struct zooms *zooms)
+{
+	if (!zooms->count)
+		return false;
+	free_zoom(&zooms->data[--zooms->count]);
+	return true;
+}
+
+bool zooms_remove(struct zooms *zooms, enum zoom_kind kind)
+{
+	size_t kept = 0, count = zooms->count;
+
+	for (size_t i = 0; i < count; i++)
+		if (zooms->data[i].kind == kind)
+			free_zoom(&zooms->data[i]);
+		else
+			zooms->data[kept++] = zooms->data[i];
+	zooms->count = kept;
+	return kept < count;
+}
+
+bool zooms_has(const struct zooms *zooms, enum zoom_kind kind)
+{
+	vec_for_each(zoom, zooms)
+		if (zoom->kind == kind)
+			return true;
+	return false;
+}
+
+void zoom_format(const struct zoom *zoom, const struct profile *profile,
+		 struct strbuf *out)
+{
+	switch (zoom->kind) {
+	case ZOOM_THREAD:
+		strbuf_printf(out, "thread %d", zoom->id);
+		break;
+	case ZOOM_PROCESS:
+		strbuf_printf(out, "process %d", zoom->id);
+		break;
+	case ZOOM_COMM:
+		strbuf_puts(out, "command ");
+		text_string(out, profile, zoom->name, "");
+		break;
+	case ZOOM_DSO:
+		strbuf_puts(out, "file ");
+		text_string(out, profile, zoom->name, "[unknown]");
+		break;
+	case ZOOM_KERNEL:
+		strbuf_puts(out, "kernel");
+		break;
+	case ZOOM_SYMBOL:
+		strbuf_puts(out, "symbol '");
+		text_append(out, zoom->text, strlen(zoom->text));
+		strbuf_putc(out, '\'');
+		break;
+	}
+}
+
+void zooms_format(const struct zooms *zooms, const struct profile *profile,
+		  struct strbuf *out)
+{
+	for (size_t i = 0; i < zooms->count; i++) {
+		if (i)
+			strbuf_puts(out, "  ");
+		zoom_format(&zooms->data[i], profile, out);
+	}
+}
+
+/* --- Entries ------------------------------------------------------------ */
+
+static uint32_t dso_name(const struct profile *profile,
+			 const struct profile_frame *frame)
+{
+	const struct profile_dso *dso = frame ? profile_dso(profile, frame->dso)
+					      : NULL;
+
+	return dso ? dso->short_name : PROFILE_NONE;
+}
+
+static bool symbol_has_text(const struct profile *profile,
+			    const struct profile_frame *frame,
+			    const struct zoom *zoom)
+{
+	const struct profile_symbol *symbol =
+		frame ? profile_symbol(profile, frame->symbol) : NULL;
+
+	return symbol &&
+	       (browser_matches(profile_string(profile, symbol->name, ""),
+				zoom->text) ||
+		(zoom->called &&
+		 symbol_match_is_called(zoom->called, frame->symbol)));
+}
+
+static bool zoom_keeps_frame(const struct zoom *zoom,
+			     const struct profile *profile,
+			     const struct profile_frame *frame)
+{
+	switch (zoom->kind) {
+	case ZOOM_DSO:
+		return dso_name(profile, frame) == zoom->name;
+	case ZOOM_KERNEL:
+		return frame && frame->kind == PROFILE_FRAME_KERNEL;
+	case ZOOM_SYMBOL:
+		return symbol_has_text(profile, frame, zoom);
+	default:
+		return true;
+	}
+}
+
+bool zooms_keep_frame(const struct zooms *zooms, const struct profile *profile,
+		      const struct profile_frame *frame)
+{
+	vec_for_each(zoom, zooms)
+		if (!zoom_keeps_frame(zoom, profile, frame))
+			return false;
+	return true;
+}
+
+/* --- Samples ------------------------------------------------------------ */
+
+static bool chooses_entries(const struct zooms *zooms)
+{
+	return zooms_has(zooms, ZOOM_DSO) || zooms_has(zooms, ZOOM_KERNEL) ||
+	       zooms_has(zooms, ZOOM_SYMBOL);
+}
+
+static bool keeps_location(const struct zooms *zooms,
+			   const struct profile *profile,
+			   const struct location *location)
+{
+	const struct profile_frame *frame = NULL;
+
+	if (location->frame != PROFILE_NONE)
+		frame = profile_frame(profile, location->frame);
+	return zooms_keep_frame(zooms, profile, frame);
+}
+
+/* A byte for each reduced stack. Parents stand before their children. */
+static struct error *keep_stacks(const struct zooms *zooms,
+				 const struct profile *profile,
+				 const struct locations *locations,
+				 bool children, uint8_t **ret)
+{
+	size_t count = locations->steps.count;
+	_cleanup_free_ uint8_t *places = calloc(locations->all.count + 1, 1);
+	uint8_t *stacks = calloc(count + 1, 1);
+
+	if (!places || !stacks) {
+		free(stacks);
+		return error_no_memory();
+	}
+	for (size_t i = 0; i < locations->all.count; i++)
+		places[i] = keeps_location(zooms, profile,
+					   &locations->all.data[i]);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t parent = locations->parents.data[i];
+		uint32_t step = locations->steps.data[i];
+		uint32_t hit = locations->all.data[step].hit;
+
+		stacks[i] = places[step] ||
+			    (hit != PROFILE_NONE && places[hit]);
+		if (children && parent != PROFILE_NONE && stacks[parent])
+			stacks[i] = 1;
+	}
+	*ret = stacks;
+	return NULL;
+}
+
+static bool keeps_task(const struct zooms *zooms,
+		       const struct profile_task *task)
+{
+	vec_for_each(zoom, zooms)
+		if ((zoom->kind == ZOOM_THREAD && task->tid != zoom->id) ||
+		    (zoom->kind == ZOOM_PROCESS && task->pid != zoom->id) ||
+		    (zoom->kind == ZOOM_COMM && task->comm != zoom->name))
+			return false;
+	return true;
+}
+
+struct error *zooms_keep_rows(const struct zooms *zooms,
+			      const struct profile *profile,
+			      const struct locations *locations, bool children,
+			      uint8_t **ret)
+{
+	const struct profile_samples *s = &profile->samples;
+	_cleanup_free_ uint8_t *stacks = NULL;
+	uint8_t *rows;
+	struct error *error = NULL;
+
+	if (!zooms->count) {
+		*ret = NULL;
+		return NULL;
+	}
+	if (chooses_entries(zooms))
+		error = keep_stacks(zooms, profile, locations, children,
+				    &stacks);
+	if (error)
+		return error;
+	rows = calloc(s->rows + 1, 1);
+	if (!rows)
+		return error_no_memory();
+	for (size_t i = 0; i < s->rows; i++)
+		rows[i] = keeps_task(zooms, profile_task(profile, s->task[i])) &&
+			  (!stacks || stacks[locations_stack(locations, profile,
+							     s->stack[i])]);
+	*ret = rows;
+	return NULL;
+}
+
+/* --- Choices ------------------------------------------------------------ */
+
+static int compare_choices(const void *left, const void *right)
+{
+	const struct zoom_choice *a = left, *b = right;
+
+	if (a->period != b->period)
+		return a->period < b->period ? 1 : -1;
+	if (a->zoom.id != b->zoom.id)
+		return a->zoom.id < b->zoom.id ? -1 : 1;
+	return (a->zoom.name > b->zoom.name) - (a->zoom.name < b->zoom.name);
+}
+
+static struct error *add_choice(struct map *map, enum zoom_kind kind,
+				const struct profile_task *task,
+				zoom_choice_vec *choices, size_t *ret)
+{
+	struct zoom_choice choice = { .zoom = { .kind = kind } };
+	uint64_t *index;
+	bool is_new;
+
+	if (kind == ZOOM_COMM)
+		choice.zoom.name = task->comm;
+	else
+		choice.zoom.id = kind == ZOOM_THREAD ? task->tid : task->pid;
+	index = map_insert(map, kind == ZOOM_COMM ? choice.zoom.name
+						  : (uint32_t)choice.zoom.id,
+			   choices->count, &is_new);
+	if (!index || (is_new && !vec_push(choices, choice)))
+		return error_no_memory();
+	*ret = (size_t)*index;
+	return NULL;
+}
+
+struct error *zoom_choices(const struct profile *profile, uint32_t event,
+			   const uint8_t *keep, enum zoom_kind kind,
+			   zoom_choice_vec *ret)
+{
+	const struct profile_samples *s = &profile->samples;
+	struct map map = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < s->rows && !error; i++) {
+		const struct profile_task *task =
+			profile_task(profile, s->task[i]);
+		size_t at = 0;
+
+		if (s->event[i] != event || (keep && !keep[i]))
+			continue;
+		error = add_choice(&map, kind, task, ret, &at);
+		if (error)
+			break;
+		ret->data[at].period += s->period[i];
+		ret->data[at].count += s->count[i];
+		/* Of a process the main thread's. */
+		if (kind != ZOOM_PROCESS || task->pid == task->tid ||
+		    !ret->data[at].comm)
+			ret->data[at].comm = task->comm;
+	}
+	map_deinit(&map);
+	if (!error && ret->count)
+		qsort(ret->data, ret->count, sizeof(*ret->data),
+		      compare_choices);
+	return error;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Foreign bytes as characters that may be put on a terminal.
+ *
+ * A name can hold anything. What comes out of here has a width, moves no
+ * cursor, starts no escape sequence and turns no direction of writing: controls
+ * (C0, DEL, C1), format characters (U+200B and its like, bidirectional
+ * marks), unassigned ones, and bytes that are no UTF-8 become '?'.
+ *
+ * What has a width is said by the locale (LC_CTYPE, wcwidth(3)); in the locale
+ * "C" only ASCII has one.
+ */
+#ifndef KAA_VIEW_PRINTABLE_H
+#define KAA_VIEW_PRINTABLE_H
+
+#include <stddef.h>
+#include <wchar.h>
+
+struct printable {
+	wchar_t ch;
+	/* Columns: 1 or 2; 0 for a mark on the character before. */
+	int width;
+};
+
+/* Takes the next character from n (> 0) bytes; returns the bytes taken. */
+size_t printable_next(const char *s, size_t n, struct printable *ret);
+
+/* Columns of n bytes. */
+size_t printable_width(const char *s, size_t n);
+
+#endif
