@@ -16,7 +16,7 @@
 #include "cmd/reading/missing.h"
 #include "cmd/reading/report_tasks.h"
 #include "cmd/reading/report_unmatched.h"
-#include "cmd/reading/unmatched.h"
+#include "cmd/reading/unmatched_tasks.h"
 #include "profile/symbol_word.h"
 #include "tui/tui.h"
 #include "view/report.h"

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa script`: every sample as text. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
 #include "cmd/framework/pager.h"
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
-#include "cmd/reading/unmatched.h"
+#include "cmd/reading/unmatched_tasks.h"
 #include "cmd/script_print.h"
 
 struct script_settings {
@@ -19,6 +21,10 @@ struct script_settings {
 	const char *symbols;
 	const char *dsos;
 	const char *stops;
+	/* Their words. */
+	struct input_words symbol_words;
+	struct input_words dso_words;
+	struct input_words stop_words;
 	bool per_event;
 	bool header;
 	bool header_only;
@@ -42,10 +48,23 @@ static struct error *parse_fields(struct script_settings *settings)
 static struct error *prepare_filter(struct script_settings *s)
 {
 	struct script_filter *filter = &s->printer.filter;
+	struct script_filter_words words;
+	struct error *error;
 
 	filter->is_off = filter->on;
-	return script_filter_init(filter, &s->input, s->symbols, s->dsos,
-				  s->stops);
+	error = input_split(&s->input, s->symbols, &s->symbol_words);
+	if (error)
+		return error;
+	error = input_split(&s->input, s->dsos, &s->dso_words);
+	if (error)
+		return error;
+	error = input_split(&s->input, s->stops, &s->stop_words);
+	if (error)
+		return error;
+	words.symbols = input_word_list(&s->symbol_words);
+	words.dsos = input_word_list(&s->dso_words);
+	words.stops = input_word_list(&s->stop_words);
+	return script_filter_init(filter, &words, s->input.like_perf);
 }
 
 static bool has_field(const struct script_fields *fields, uint64_t field)
@@ -83,6 +102,21 @@ static struct error *prepare(struct script_settings *s)
 	return NULL;
 }
 
+static void warn(const char *text, void *arg)
+{
+	(void)arg;
+	message_warn("%s", text);
+}
+
+static void say_file(const struct script_file *file, void *arg)
+{
+	const struct script_settings *s = arg;
+
+	printf("[ %s script: Wrote %.3f MB %s (%" PRIu64 " samples) ]\n",
+	       s->input.like_perf ? "perf" : "kaa",
+	       (double)file->bytes / 1024 / 1024, file->path, file->samples);
+}
+
 static struct error *print(struct script_settings *s,
 			   struct converter *converter)
 {
@@ -92,6 +126,8 @@ static struct error *print(struct script_settings *s,
 		error = header_print(converter);
 	if (error || s->header_only)
 		return error;
+	s->printer.file = stdout;
+	s->printer.say = (struct script_say){ warn, say_file, s };
 	error = script_printer_start(&s->printer, converter);
 	if (!error)
 		error = converter_run(converter, script_print_sample,
@@ -157,6 +193,9 @@ static void deinit(void *arg)
 	struct script_settings *settings = arg;
 
 	vec_deinit(&settings->fields);
+	vec_deinit(&settings->symbol_words);
+	vec_deinit(&settings->dso_words);
+	vec_deinit(&settings->stop_words);
 	input_deinit(&settings->input);
 }
 

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/reading/unmatched.h"
 #include "symbolize/dso.h"
+#include "view/unmatched.h"
 
 /* --- Words -------------------------------------------------------------- */
 
-static struct error *add_words(const struct input_words *texts, bool exact,
+static struct error *add_words(const struct name_list *texts, bool exact,
 			       struct script_words *ret)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		struct symbol_near near;
 		struct error *error =
-			symbol_near_init(&near, texts->data[i], exact);
+			symbol_near_init(&near, texts->values[i], exact);
 
 		if (error)
 			return error;
@@ -30,26 +30,17 @@ static struct error *add_words(const struct input_words *texts, bool exact,
 }
 
 struct error *script_filter_init(struct script_filter *filter,
-				 struct input *input, const char *symbols,
-				 const char *dsos, const char *stops)
+				 const struct script_filter_words *words,
+				 bool like_perf)
 {
-	struct input_words symbol_texts = {}, stop_texts = {};
-	struct error *error = input_split(input, symbols, &symbol_texts);
+	struct error *error =
+		add_words(&words->symbols, like_perf, &filter->symbols);
 
-	filter->like_perf = input->like_perf;
-	if (!error)
-		error = input_split(input, stops, &stop_texts);
-	if (!error)
-		error = input_split(input, dsos, &filter->dsos);
-	if (!error)
-		error = add_words(&symbol_texts, input->like_perf,
-				  &filter->symbols);
-	if (!error)
-		error = add_words(&stop_texts, input->like_perf,
-				  &filter->stops);
-	vec_deinit(&symbol_texts);
-	vec_deinit(&stop_texts);
-	return error;
+	filter->like_perf = like_perf;
+	filter->dsos = words->dsos;
+	if (error)
+		return error;
+	return add_words(&words->stops, like_perf, &filter->stops);
 }
 
 static void words_deinit(struct script_words *words)
@@ -63,7 +54,6 @@ void script_filter_deinit(struct script_filter *filter)
 {
 	words_deinit(&filter->symbols);
 	words_deinit(&filter->stops);
-	vec_deinit(&filter->dsos);
 	vec_deinit(&filter->dso_hits);
 }
 
@@ -74,10 +64,10 @@ bool script_filter_needs_place(const struct script_filter *filter)
 	return filter->symbols.count || filter->dsos.count;
 }
 
-static bool has_word(const struct input_words *words, const char *text)
+static bool has_word(const struct name_list *words, const char *text)
 {
 	for (size_t i = 0; i < words->count; i++)
-		if (!strcmp(words->data[i], text))
+		if (!strcmp(words->values[i], text))
 			return true;
 	return false;
 }
@@ -280,19 +270,17 @@ struct error *script_filter_unmatched(const struct script_filter *filter,
 				      struct converter *converter,
 				      struct strbuf *out)
 {
-	const struct name_list dsos = { filter->dsos.data,
-					filter->dsos.count };
 	unmatched_thing_vec things = {};
 	struct error *error = NULL;
 
 	/* Where other filters left nothing, nothing can be found. */
 	if (!converter_stats(converter).samples)
 		return NULL;
-	if (dsos.count)
+	if (filter->dsos.count)
 		error = list_dsos(filter, converter, &things);
 	if (!error)
-		unmatched_names("no sample hit a file called", &dsos, &things,
-				out);
+		unmatched_names("no sample hit a file called", &filter->dsos,
+				&things, out);
 	vec_deinit(&things);
 	if (error)
 		return error;

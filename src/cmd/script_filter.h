@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/reading/input.h"
+#include "base/lists.h"
 #include "convert/convert.h"
 #include "view/symbol_near.h"
 
@@ -25,7 +25,7 @@ struct script_filter {
 	 * function's start, or of the place. And what each of them found.
 	 */
 	struct script_words symbols;
-	struct input_words dsos;
+	struct name_list dsos;
 	/* The stack ends with these. */
 	struct script_words stops;
 	/* By number of the DSO: samples that hit it. */
@@ -43,10 +43,16 @@ struct script_filter {
 	bool is_off;
 };
 
-/* Splits the texts (NULL: none), which live as long as input. */
+/* The words of each kind, which are borrowed. */
+struct script_filter_words {
+	struct name_list symbols;
+	struct name_list dsos;
+	struct name_list stops;
+};
+
 struct error *script_filter_init(struct script_filter *filter,
-				 struct input *input, const char *symbols,
-				 const char *dsos, const char *stops);
+				 const struct script_filter_words *words,
+				 bool like_perf);
 void script_filter_deinit(struct script_filter *filter);
 bool script_filter_needs_place(const struct script_filter *filter);
 /* By the place hit. *ret is whether the sample is let through. */

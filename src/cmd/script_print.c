@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/framework/message.h"
 #include "cmd/script_values.h"
 
 enum {
@@ -79,25 +78,23 @@ static struct script_output *output_of(struct script_printer *p,
 		       : &p->standard;
 }
 
-static struct error *close_output(struct script_output *output, bool like_perf)
+static struct error *close_output(struct script_printer *p,
+				  struct script_output *output)
 {
+	struct script_file written;
 	struct error *error;
-	long size;
 
 	if (!output->file)
 		return NULL;
 	error = flush(output);
-	size = ftell(output->file);
-	if (!error && fclose(output->file))
-		error = error_os(errno, output->path, "cannot write");
-	output->file = NULL;
-	if (!error)
-		printf("[ %s script: Wrote %.3f MB %s (%" PRIu64
-		       " samples) ]\n",
-		       like_perf ? "perf" : "kaa",
-		       (double)size / 1024 / 1024, output->path,
-		       output->samples);
-	return error;
+	if (error)
+		return error;
+	written = (struct script_file){ output->path, ftell(output->file),
+					output->samples };
+	if (fclose(take_ptr(output->file)))
+		return error_os(errno, output->path, "cannot write");
+	p->say.file(&written, p->say.arg);
+	return NULL;
 }
 
 /* --- What the recording says -------------------------------------------- */
@@ -362,11 +359,21 @@ static struct error *open_trace(struct script_printer *p)
 		return NULL;
 	p->trace_tried = true;
 	if (!f->tracing_data.count) {
-		message_warn("the recording lacks the formats of its tracepoints, so their fields are not printed");
+		p->say.warn("the recording lacks the formats of its tracepoints, so their fields are not printed",
+			    p->say.arg);
 		return NULL;
 	}
 	return script_trace_start(f->tracing_data.data, f->tracing_data.count,
 				  &options, &p->trace);
+}
+
+static void warn_error(const struct script_printer *p,
+		       const struct error *error)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	error_format(error, &text);
+	p->say.warn(text.data, p->say.arg);
 }
 
 static struct error *put_trace(struct script_printer *p,
@@ -386,7 +393,7 @@ static struct error *put_trace(struct script_printer *p,
 				   sample->cpu, s->raw, s->raw_size, out);
 	if (!error)
 		return NULL;
-	message_warn_error(error);
+	warn_error(p, error);
 	error_destroy(error);
 	script_trace_end(take_ptr(p->trace));
 	return NULL;
@@ -619,7 +626,7 @@ struct error *script_printer_start(struct script_printer *p,
 	struct error *error;
 
 	p->converter = converter;
-	p->standard.file = stdout;
+	p->standard.file = p->file;
 	p->standard.text = (struct strbuf)STRBUF_INIT;
 	converter_on_record(converter, print_record, p);
 	if (perfdata_reader_is_pipe(reader))
@@ -638,7 +645,7 @@ struct error *script_printer_end(struct script_printer *p)
 
 	vec_for_each(output, &p->outputs)
 		if (!error)
-			error = close_output(*output, p->like_perf);
+			error = close_output(p, *output);
 	return error;
 }
 

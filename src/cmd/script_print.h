@@ -8,8 +8,8 @@
  *	script_printer_end(&printer);
  *	script_printer_deinit(&printer);
  *
- * Text goes to standard output, or, with per_event, into a file for each
- * event beside the recording.
+ * Text goes to a file, or, with per_event, into one for each event beside the
+ * recording.
  */
 #ifndef KAA_CMD_SCRIPT_PRINT_H
 #define KAA_CMD_SCRIPT_PRINT_H
@@ -26,17 +26,33 @@
 #include "cmd/script_trace.h"
 #include "convert/convert.h"
 
+/* A file that was written with per_event. */
+struct script_file {
+	const char *path;
+	long bytes;
+	uint64_t samples;
+};
+
+/* What a printer has to say to its user, at once. */
+struct script_say {
+	void (*warn)(const char *text, void *arg);
+	void (*file)(const struct script_file *file, void *arg);
+	void *arg;
+};
+
 /* Where text goes. */
 struct script_output {
 	FILE *file;
-	/* NULL: standard output. */
+	/* NULL: the printer's file. */
 	char *path;
 	struct strbuf text;
 	uint64_t samples;
 };
 
 struct script_printer {
-	/* Options; to be set. */
+	/* Options; to be set. The file is borrowed. */
+	FILE *file;
+	struct script_say say;
 	struct script_fields fields;
 	struct script_filter filter;
 	struct script_shown shown;
@@ -48,9 +64,9 @@ struct script_printer {
 	bool from_last;
 	/* Lines with all of their file's path. */
 	bool full_path;
-	/* Borrowed; of records, only those on these CPUs. */
+	/* Borrowed; of records, those on these CPUs alone. */
 	const struct id_list *cpus;
-	/* The recording's path; NULL: all goes to standard output. */
+	/* The recording's path; NULL: all goes to file. */
 	const char *per_event;
 	/* The rest is private. */
 	struct converter *converter;

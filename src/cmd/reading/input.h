@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/lists.h"
 #include "base/vec.h"
 #include "cmd/framework/options.h"
 #include "cmd/reading/time_ranges.h"
@@ -110,5 +111,10 @@ void input_deinit(struct input *input);
  */
 struct error *input_split(struct input *input, const char *text,
 			  struct input_words *ret);
+
+static inline struct name_list input_word_list(const struct input_words *words)
+{
+	return (struct name_list){ words->data, words->count };
+}
 
 #endif

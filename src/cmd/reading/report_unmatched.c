@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/reading/unmatched.h"
+#include "cmd/reading/unmatched_tasks.h"
 #include "view/report.h"
+#include "view/unmatched.h"
 
 static uint32_t dso_hit(const struct profile *profile, size_t row)
 {

@@ -11,7 +11,7 @@
 #include "view/report_options.h"
 
 /*
- * Appends a line for each word that found nothing (cmd/reading/unmatched.h), after the
+ * Appends a line for each word that found nothing (view/unmatched.h), after the
  * converter ran. Nothing with options->quiet.
  */
 struct error *report_unmatched(const struct report_options *options,

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/reading/unmatched.h"
+#include "view/unmatched.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cmd/framework/message.h"
 #include "view/text.h"
 
 enum {
 	/* Things that a line tells. */
 	THINGS_MAX = 5,
-	/* Lines that are printed. */
-	LINES_MAX = 10,
 };
 
 /* --- What there is ------------------------------------------------------ */
@@ -190,28 +187,7 @@ void unmatched_names(const char *none, const struct name_list *words,
 	}
 }
 
-/* --- Threads ------------------------------------------------------------ */
-
-enum task_part {
-	TASK_COMM,
-	TASK_PID,
-	TASK_TID,
-};
-
-static struct error *list_tasks(const struct seen_tasks *seen,
-				enum task_part part, unmatched_thing_vec *ret)
-{
-	vec_for_each(task, &seen->all) {
-		struct unmatched_thing thing = { .name = task->comm,
-						 .weight = task->samples };
-
-		if (part != TASK_COMM)
-			thing.id = part == TASK_PID ? task->pid : task->tid;
-		if (!vec_push(ret, thing))
-			return error_no_memory();
-	}
-	return NULL;
-}
+/* --- Numbers ------------------------------------------------------------ */
 
 static bool has_id(const unmatched_thing_vec *things, int64_t id)
 {
@@ -221,49 +197,17 @@ static bool has_id(const unmatched_thing_vec *things, int64_t id)
 	return false;
 }
 
-static struct error *put_ids(const char *none, const struct id_list *ids,
-			     const struct seen_tasks *seen,
-			     enum task_part part, struct strbuf *out)
+void unmatched_ids(const char *none, const struct id_list *ids,
+		   unmatched_thing_vec *things, struct strbuf *out)
 {
-	unmatched_thing_vec things = {};
-	struct error *error =
-		ids->count ? list_tasks(seen, part, &things) : NULL;
-
-	if (!error)
-		merge(&things, true);
-	for (size_t i = 0; i < ids->count && !error; i++) {
-		if (has_id(&things, ids->values[i]))
+	merge(things, true);
+	for (size_t i = 0; i < ids->count; i++) {
+		if (has_id(things, ids->values[i]))
 			continue;
 		strbuf_printf(out, "%s %" PRId64, none, ids->values[i]);
-		put_things(&things, true, out);
+		put_things(things, true, out);
 		strbuf_putc(out, '\n');
 	}
-	vec_deinit(&things);
-	return error;
-}
-
-struct error *unmatched_tasks(const struct seen_tasks *seen,
-			      const struct name_list *comms,
-			      const struct id_list *pids,
-			      const struct id_list *tids, struct strbuf *out)
-{
-	unmatched_thing_vec things = {};
-	struct error *error = NULL;
-
-	if (comms->count)
-		error = list_tasks(seen, TASK_COMM, &things);
-
-	if (!error)
-		unmatched_names("no sample is of a thread called", comms,
-				&things, out);
-	vec_deinit(&things);
-	if (!error)
-		error = put_ids("no sample is of process", pids, seen,
-				TASK_PID, out);
-	if (!error)
-		error = put_ids("no sample is of thread", tids, seen, TASK_TID,
-				out);
-	return error;
 }
 
 /* --- Functions ---------------------------------------------------------- */
@@ -275,20 +219,4 @@ void unmatched_symbol(const struct symbol_near *near, enum symbol_place wanted,
 		return;
 	symbol_near_format(near, none, out);
 	strbuf_putc(out, '\n');
-}
-
-void unmatched_print(const struct strbuf *lines)
-{
-	size_t count = 0;
-
-	for (const char *line = lines->data; *line; count++) {
-		size_t n = strcspn(line, "\n");
-
-		if (count < LINES_MAX)
-			message_note("%.*s", (int)n, line);
-		line += n + (line[n] == '\n');
-	}
-	if (count > LINES_MAX)
-		message_note("%zu other filters matched nothing",
-			     count - LINES_MAX);
 }

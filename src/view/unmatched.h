@@ -4,15 +4,14 @@
  * instead: a line for each word of --comms, --pid, --tid, --dsos, --symbols and
  * the like that found nothing. All append to *out, names sanitized.
  */
-#ifndef KAA_CMD_READING_UNMATCHED_H
-#define KAA_CMD_READING_UNMATCHED_H
+#ifndef KAA_VIEW_UNMATCHED_H
+#define KAA_VIEW_UNMATCHED_H
 
 #include <stdint.h>
 
 #include "base/lists.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "convert/seen_tasks.h"
 #include "view/symbol_near.h"
 
 /* Something that a recording has, by name or by number. */
@@ -25,22 +24,17 @@ struct unmatched_thing {
 
 typedef VEC(struct unmatched_thing) unmatched_thing_vec;
 
-/* --comms, --pid, --tid: of all samples, whatever else was asked for. */
-struct error *unmatched_tasks(const struct seen_tasks *seen,
-			      const struct name_list *comms,
-			      const struct id_list *pids,
-			      const struct id_list *tids, struct strbuf *out);
 /*
  * Words that are not among the names of things, which are put in another order.
  * none is how a line begins: "no file is called".
  */
 void unmatched_names(const char *none, const struct name_list *words,
 		     unmatched_thing_vec *things, struct strbuf *out);
+/* Numbers that are not among those of things, likewise. */
+void unmatched_ids(const char *none, const struct id_list *ids,
+		   unmatched_thing_vec *things, struct strbuf *out);
 /* If the word was at no such place; none as symbol_near_format() has it. */
 void unmatched_symbol(const struct symbol_near *near, enum symbol_place wanted,
 		      const char *none, struct strbuf *out);
-
-/* The lines on stderr, as far as they are not too many. */
-void unmatched_print(const struct strbuf *lines);
 
 #endif
