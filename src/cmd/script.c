@@ -11,7 +11,7 @@
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
 #include "cmd/reading/unmatched_tasks.h"
-#include "cmd/script_print.h"
+#include "view/script/print.h"
 
 struct script_settings {
 	struct input input;

@@ -5,7 +5,7 @@
  *
  * libtraceevent reads the formats, and trusts them: a broken one can end the
  * program. Formats of a stranger's file are for a process that has nothing to
- * lose (cmd/script_trace.h). Samples are handed to it in a buffer with zeros
+ * lose (view/script/trace.h). Samples are handed to it in a buffer with zeros
  * behind, and an event that has a field beyond the largest sample is printed
  * without its fields. Plugins are code found by the environment: they are
  * loaded only if asked for, as perf does. Not thread-safe.

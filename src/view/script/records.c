@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/script_records.h"
+#include "view/script/records.h"
 
 #include <inttypes.h>
 #include <sys/mman.h>
 
 #include "obj/build_id.h"
-#include "view/script.h"
+#include "view/script/put.h"
 
 bool script_shows_any(const struct script_shown *s)
 {

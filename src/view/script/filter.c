@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/script_filter.h"
+#include "view/script/filter.h"
 
 #include <inttypes.h>
 #include <stdio.h>

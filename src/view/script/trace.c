@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/script_trace.h"
+#include "view/script/trace.h"
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/script_fields.h"
+#include "view/script/fields.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  * but those for memory and for its one socket (seccomp(2)). If it ends, the
  * formats were damaged: that is an error, and the recording stays readable.
  */
-#ifndef KAA_CMD_SCRIPT_TRACE_H
-#define KAA_CMD_SCRIPT_TRACE_H
+#ifndef KAA_VIEW_SCRIPT_TRACE_H
+#define KAA_VIEW_SCRIPT_TRACE_H
 
 #include <stddef.h>
 #include <stdint.h>

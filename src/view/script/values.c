@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/script_values.h"
+#include "view/script/values.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "view/script.h"
+#include "view/script/put.h"
 
 /* --- Registers ---------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "view/script.h"
+#include "view/script/put.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  * a kind cannot have is ignored unless the kind was named, and what the usual
  * fields of a kind are depends on the first event of that kind in the file.
  */
-#ifndef KAA_CMD_SCRIPT_FIELDS_H
-#define KAA_CMD_SCRIPT_FIELDS_H
+#ifndef KAA_VIEW_SCRIPT_FIELDS_H
+#define KAA_VIEW_SCRIPT_FIELDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "perfdata/events.h"
 #include "perfdata/features.h"
-#include "view/script.h"
+#include "view/script/put.h"
 
 enum script_kind {
 	/* Numbered as PERF_TYPE_*. */

@@ -6,8 +6,8 @@
  * the interpreter's, -S looks at the Python function that it ran, too, unless
  * it is to be like perf.
  */
-#ifndef KAA_CMD_SCRIPT_FILTER_H
-#define KAA_CMD_SCRIPT_FILTER_H
+#ifndef KAA_VIEW_SCRIPT_FILTER_H
+#define KAA_VIEW_SCRIPT_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

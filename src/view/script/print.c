@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/script_print.h"
+#include "view/script/print.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/script_values.h"
+#include "view/script/values.h"
 
 enum {
 	/* Bytes of text that are written at once. */

@@ -3,8 +3,8 @@
  * What a sample carries beside its place, as `perf script` words it. All append
  * to out. Names and bits: Linux uapi perf_event.h and asm/perf_regs.h.
  */
-#ifndef KAA_CMD_SCRIPT_VALUES_H
-#define KAA_CMD_SCRIPT_VALUES_H
+#ifndef KAA_VIEW_SCRIPT_VALUES_H
+#define KAA_VIEW_SCRIPT_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>

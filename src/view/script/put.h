@@ -14,8 +14,8 @@
  * script_put_place(). Works sample by sample, without a model. Control
  * characters in names are shown as '?'.
  */
-#ifndef KAA_VIEW_SCRIPT_H
-#define KAA_VIEW_SCRIPT_H
+#ifndef KAA_VIEW_SCRIPT_PUT_H
+#define KAA_VIEW_SCRIPT_PUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

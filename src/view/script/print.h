@@ -11,8 +11,8 @@
  * Text goes to a file, or, with per_event, into one for each event beside the
  * recording.
  */
-#ifndef KAA_CMD_SCRIPT_PRINT_H
-#define KAA_CMD_SCRIPT_PRINT_H
+#ifndef KAA_VIEW_SCRIPT_PRINT_H
+#define KAA_VIEW_SCRIPT_PRINT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,11 +20,11 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "cmd/script_fields.h"
-#include "cmd/script_filter.h"
-#include "cmd/script_records.h"
-#include "cmd/script_trace.h"
 #include "convert/convert.h"
+#include "view/script/fields.h"
+#include "view/script/filter.h"
+#include "view/script/records.h"
+#include "view/script/trace.h"
 
 /* A file that was written with per_event. */
 struct script_file {

@@ -4,8 +4,8 @@
  *
  *	PERF_RECORD_COMM exec: python3:12/12
  */
-#ifndef KAA_CMD_SCRIPT_RECORDS_H
-#define KAA_CMD_SCRIPT_RECORDS_H
+#ifndef KAA_VIEW_SCRIPT_RECORDS_H
+#define KAA_VIEW_SCRIPT_RECORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
