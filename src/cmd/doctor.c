@@ -13,6 +13,7 @@
 #include "cmd/framework/message.h"
 #include "python/look/shim.h"
 #include "sys/capture.h"
+#include "sys/privilege.h"
 
 struct doctor_settings {
 	struct option_list pids;
@@ -117,7 +118,7 @@ static void examine_as_user(const struct doctor *doctor, const char *name)
 	if (pid == 0) {
 		struct doctor child = *doctor;
 
-		if (invoker_become(&child.invoker) < 0 ||
+		if (privilege_become(&child.invoker) < 0 ||
 		    invoker_set_environment(&child.invoker, child.path) < 0)
 			_exit(1);
 		child.invoker = (struct invoker){};

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +23,7 @@
 #include "sys/file.h"
 #include "sys/invoker.h"
 #include "sys/perf_event.h"
+#include "sys/privilege.h"
 #include "sys/proc.h"
 
 enum {
@@ -633,54 +633,6 @@ static struct error *take_command(struct setup *setup,
 	return NULL;
 }
 
-/* --- privileges --- */
-
-/*
- * To tell the walker of processes, to look at them and at the files that they
- * have mapped, to name the kernel.
- */
-#define KEPT_CAPABILITIES                                                \
-	(CAPABILITY_BIT(CAP_BPF) | CAPABILITY_BIT(CAP_PERFMON) |         \
-	 CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_SYSLOG) |   \
-	 CAPABILITY_BIT(CAP_CHECKPOINT_RESTORE))
-
-/* Root without a user behind it: files of others may have to be read. */
-#define KEPT_BY_ROOT                                                      \
-	(KEPT_CAPABILITIES | CAPABILITY_BIT(CAP_DAC_OVERRIDE) |           \
-	 CAPABILITY_BIT(CAP_DAC_READ_SEARCH))
-
-/* Capabilities outlast the change of user, until the others are dropped. */
-static int become_invoker(const struct invoker *invoker)
-{
-	if (invoker->present && prctl(PR_SET_KEEPCAPS, 1))
-		return -errno;
-	return invoker_become(invoker);
-}
-
-/*
- * From here on bytes of other programs are read: as the user who asked for the
- * recording, with no more rights than looking at processes.
- */
-static struct error *drop_privileges(const struct invoker *invoker)
-{
-	uint64_t kept = invoker->present ? KEPT_CAPABILITIES : KEPT_BY_ROOT;
-	struct capabilities have;
-	int err;
-
-	if (geteuid())
-		return NULL;
-	err = become_invoker(invoker);
-	if (!err)
-		err = capabilities_read(&have);
-	if (!err)
-		err = capabilities_keep(kept & have.permitted);
-	if (err)
-		return error_os(-err, NULL, "cannot drop the privileges of root%s%s",
-				invoker->present ? " for user " : "",
-				invoker->present ? invoker->user : "");
-	return NULL;
-}
-
 /* --- the result --- */
 
 static void format_size(struct strbuf *out, uint64_t size)
@@ -856,7 +808,7 @@ static struct error *record(struct setup *setup, int verbose, int *exit_code)
 	error = recorder_open(&setup->options, print_note, &recorder);
 	if (error)
 		return error;
-	error = drop_privileges(&setup->invoker);
+	error = privilege_drop(&setup->invoker);
 	if (error) {
 		take_back_output(output, &before);
 		return error;

@@ -11,6 +11,7 @@
 #include "agent/program.h"
 #include "cmd/framework/message.h"
 #include "collect/launch.h"
+#include "sys/privilege.h"
 
 void typed_command_deinit(struct typed_command *command)
 {
@@ -322,13 +323,13 @@ static struct error *find_as_user(struct typed_command *command,
 				  const struct invoker *invoker,
 				  const char *path)
 {
-	struct invoker_rights rights;
-	int err = invoker_enter_files(invoker, &rights);
+	struct privilege_rights rights;
+	int err = privilege_enter_files(invoker, &rights);
 	struct error *error = NULL;
 
 	if (!err) {
 		error = find(command, args, invoker, path);
-		err = invoker_leave_files(invoker, &rights);
+		err = privilege_leave_files(invoker, &rights);
 	}
 	if (err && !error)
 		error = error_os(-err, args->values[0],

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "sys/privilege.h"
 
 enum { EXIT_EXEC_FAILED = 127 };
 
@@ -97,7 +98,7 @@ child(int go_fd, int failure_fd, char *const argv[],
 	/* End of file: the recorder is gone or gave up. */
 	if (read(go_fd, &byte, 1) != 1)
 		_exit(EXIT_EXEC_FAILED);
-	err = -invoker_become(invoker);
+	err = -privilege_become(invoker);
 	if (!err)
 		err = -invoker_set_environment(invoker, path);
 	if (!err && byte && trampolines)

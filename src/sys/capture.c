@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/privilege.h"
 
 /* Between looks at who waits. */
 enum { LOOK_MS = 50 };
@@ -27,7 +28,7 @@ run_child(const struct capture *capture, int out_fd, int err_fd)
 	    dup2(err_fd >= 0 ? err_fd : null_fd, 2) < 0)
 		_exit(127);
 	if (capture->invoker &&
-	    (invoker_become(capture->invoker) < 0 ||
+	    (privilege_become(capture->invoker) < 0 ||
 	     invoker_set_environment(capture->invoker, capture->path) < 0))
 		_exit(127);
 	if (capture->path && setenv("PATH", capture->path, 1) != 0)

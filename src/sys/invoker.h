@@ -54,36 +54,11 @@ void invoker_deinit(struct invoker *invoker);
 struct error *invoker_path(const struct invoker *invoker, char **ret);
 
 /*
- * Makes the calling process the user for good: groups, gid, uid, and checks
- * it. For the child between fork and exec. 0 or a negative errno. Does
- * nothing if !present.
- */
-int invoker_become(const struct invoker *invoker);
-
-/* The groups that a process had before it took the user's. */
-struct invoker_rights {
-	gid_t gid;
-	VEC(gid_t) groups;
-};
-
-/*
- * Files are looked for and opened with the user's rights until
- * invoker_leave_files(). Root's are back then, its supplementary groups too;
- * nothing of the user's may be run in between. 0 or a negative errno: enter has
- * left root's rights as they were. leave frees what enter put into *ret. Both
- * do nothing if !present.
- */
-int invoker_enter_files(const struct invoker *invoker,
-			struct invoker_rights *ret);
-int invoker_leave_files(const struct invoker *invoker,
-			struct invoker_rights *rights);
-
-/*
  * Gives the calling process the environment described above: the variables of
  * the shell before sudo, and no others (they are borrowed from the invoker); or
  * HOME, USER, LOGNAME and SHELL of the user, without SUDO_* and DOAS_USER. And
  * PATH, if path is not NULL. 0 or a negative errno. Does nothing if root runs
- * kaa's own environment. After invoker_become(): they steer libraries.
+ * kaa's own environment. After privilege_become(): they steer libraries.
  */
 int invoker_set_environment(const struct invoker *invoker, const char *path);
 

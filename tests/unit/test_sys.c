@@ -24,6 +24,7 @@
 #include "sys/invoker.h"
 #include "sys/perf_event.h"
 #include "sys/perf_version.h"
+#include "sys/privilege.h"
 #include "sys/probe_machine.h"
 #include "sys/remote_memory.h"
 #include "assert_ok.h"
@@ -353,7 +354,7 @@ static void test_invoker_without_sudo(void **state)
 	assert_ok(invoker_path(&invoker, &path));
 	assert_string_equal(path, "/a:/b");
 	setenv("PATH", "/usr/bin:/bin", 1);
-	assert_int_equal(invoker_become(&invoker), 0);
+	assert_int_equal(privilege_become(&invoker), 0);
 }
 
 static void test_invoker_is_checked(void **state)
@@ -394,7 +395,7 @@ static void test_invoker_is_checked(void **state)
 /* In a child: 0 if it became the user for good. */
 static int become_and_look(const struct invoker *invoker)
 {
-	if (invoker_become(invoker) != 0)
+	if (privilege_become(invoker) != 0)
 		return 1;
 	if (getuid() != invoker->uid || getgid() != invoker->gid)
 		return 2;
@@ -446,17 +447,17 @@ static bool has_groups(size_t count, const gid_t *expected)
 static int enter_and_leave(const struct invoker *invoker)
 {
 	static const gid_t groups[] = { 0, 11, 12 };
-	struct invoker_rights rights;
+	struct privilege_rights rights;
 
 	if (setgroups(3, groups) != 0 || setegid(13) != 0)
 		return 1;
-	if (invoker_enter_files(invoker, &rights) != 0)
+	if (privilege_enter_files(invoker, &rights) != 0)
 		return 2;
 	if (geteuid() != invoker->uid || getegid() != invoker->gid)
 		return 3;
 	if (has_groups(3, groups))
 		return 4;
-	if (invoker_leave_files(invoker, &rights) != 0)
+	if (privilege_leave_files(invoker, &rights) != 0)
 		return 5;
 	if (geteuid() != 0 || getegid() != 13)
 		return 6;
