@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "agent/codes.h"
+#include "agent/code_table.h"
 
 /* How trampolines are called; with 3.6 to 3.8 the third argument is none. */
 typedef void *trampoline_function(void *a, void *b, long c, void *evaluator);

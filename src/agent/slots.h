@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "agent/backend.h"
-#include "agent/codes.h"
+#include "agent/code_table.h"
 
 /*
  * The entry of a code object, made or made right, announced by the backend. NULL if

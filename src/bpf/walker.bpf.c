@@ -21,7 +21,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bpf/walker.h"
+#include "bpf/walker_shared.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "collect/codes.h"
+#include "collect/code_spans.h"
 #include "collect/sampler.h"
 #include "perfdata/events.h"
 #include "perfdata/features.h"

@@ -18,8 +18,8 @@
 
 #include "base/error.h"
 #include "collect/launch.h"
+#include "collect/sample_stack.h"
 #include "collect/sampler.h"
-#include "collect/stacks.h"
 
 enum python_source {
 	/*

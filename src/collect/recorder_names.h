@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names that no file has (collect/names.h): which addresses of a sample want
+ * Names that no file has (collect/address_names.h): which addresses of a sample want
  * one, and when the names are written. See recorder_internal.h for errors and
  * threads.
  */

@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "base/error.h"
-#include "collect/stacks.h"
+#include "collect/sample_stack.h"
 #include "perfdata/record.h"
 
 struct recorder;

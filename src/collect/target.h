@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "bpf/walker.h"
+#include "bpf/walker_shared.h"
 #include "collect/module.h"
 #include "collect/trampolines.h"
 #include "process/process.h"

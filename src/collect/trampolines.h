@@ -25,7 +25,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/codes.h"
+#include "collect/code_spans.h"
 #include "obj/symtab.h"
 
 enum {

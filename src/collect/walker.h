@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The user-space side of the in-kernel walker: loads it, attaches it to
- * events, tells it which processes run Python. bpf/walker.h has what it writes.
+ * events, tells it which processes run Python. bpf/walker_shared.h has what it writes.
  *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN, or root). Loading is done
  * before privileges are dropped; walker_add_process() works without, on
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "bpf/walker.h"
+#include "bpf/walker_shared.h"
 
 struct walker;
 

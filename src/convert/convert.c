@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/chain_stacks.h"
 #include "convert/dwarf.h"
-#include "convert/filter.h"
-#include "convert/names.h"
-#include "convert/stacks.h"
+#include "convert/frame_names.h"
+#include "convert/sample_filter.h"
 #include "convert/timeline.h"
 #include "obj/kallsyms.h"
 #include "perfdata/kaa_stream.h"

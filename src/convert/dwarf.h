@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "convert/frame_names.h"
 #include "convert/image.h"
 #include "convert/jit.h"
-#include "convert/names.h"
 #include "perfdata/reader.h"
 #include "process/process.h"
 #include "unwind/unwind.h"

@@ -26,7 +26,7 @@
 #include "base/vec.h"
 #include "perfdata/events.h"
 #include "perfdata/record.h"
-#include "symbolize/jit_dump.h"
+#include "symbolize/jit_table.h"
 #include "unwind/unwind.h"
 
 struct jit_process;

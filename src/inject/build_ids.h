@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
-#include "convert/names.h"
+#include "convert/frame_names.h"
 #include "perfdata/features.h"
 #include "perfdata/record.h"
 

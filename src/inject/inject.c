@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/names.h"
+#include "convert/frame_names.h"
 #include "convert/timeline.h"
 #include "inject/build_ids.h"
-#include "inject/unwound.h"
 #include "inject/jit_images.h"
 #include "inject/python_image.h"
 #include "inject/sampled.h"
+#include "inject/unwound.h"
 #include "perfdata/kaa_stream.h"
 #include "perfdata/writer.h"
 

@@ -20,7 +20,7 @@
 #include "base/vec.h"
 #include "obj/jit_image.h"
 #include "perfdata/record.h"
-#include "symbolize/jit_dump.h"
+#include "symbolize/jit_table.h"
 
 struct jit_image_id {
 	uint8_t bytes[JIT_IMAGE_BUILD_ID_SIZE];

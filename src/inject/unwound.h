@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "convert/dwarf.h"
-#include "convert/names.h"
+#include "convert/frame_names.h"
 #include "perfdata/events.h"
 #include "perfdata/record.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "bpf/layout.h"
+#include "bpf/py_layout.h"
 #include "obj/elf_file.h"
 
 #define PY_EVAL_RANGES_MAX 8

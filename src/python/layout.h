@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of struct py_layout (bpf/layout.h): where a release of CPython keeps
+ * Rows of struct py_layout (bpf/py_layout.h): where a release of CPython keeps
  * what a walk over its frames reads.
  *
  * 3.8 to 3.12 have a row in a table. From 3.13 on the target says itself where
@@ -23,7 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "bpf/layout.h"
+#include "bpf/py_layout.h"
 
 /* The part of PY_VERSION_HEX that names the series: 0x030c0000 for 3.12.1. */
 #define PY_SERIES(version) ((version) & 0xffff0000u)

@@ -16,7 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "bpf/layout.h"
+#include "bpf/py_layout.h"
 
 /* A longer table is ERROR_LIMIT. */
 #define PY_LINES_TABLE_MAX (16u << 20)

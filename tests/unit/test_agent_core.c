@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/codes.h"
+#include "agent/code_table.h"
 #include "agent/lookup.h"
 #include "agent/stack.h"
 #include "base/map.h"

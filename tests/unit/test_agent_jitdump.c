@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <time.h>
 
-#include "agent/jitdump.h"
+#include "agent/jitdump_backend.h"
 #include "agent/trampoline.h"
 #include "agent/unwind_table.h"
 #include "base/bytes.h"

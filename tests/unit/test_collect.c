@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "collect/codes.h"
-#include "collect/stacks.h"
+#include "collect/code_spans.h"
+#include "collect/sample_stack.h"
 
 /* --- stacks --- */
 

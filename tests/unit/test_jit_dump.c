@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
-#include "symbolize/jit_dump.h"
+#include "symbolize/jit_table.h"
 
 #define FOREVER UINT64_MAX
 #define SECOND 1000000000ull

@@ -4,7 +4,7 @@
 #define KAA_TESTS_PROBE_H
 
 #include "base/error.h"
-#include "bpf/layout.h"
+#include "bpf/py_layout.h"
 #include "python/detect.h"
 
 struct error *probe_layout(const char *version);

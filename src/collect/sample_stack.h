@@ -7,8 +7,8 @@
  *
  * Not thread-safe.
  */
-#ifndef KAA_COLLECT_STACKS_H
-#define KAA_COLLECT_STACKS_H
+#ifndef KAA_COLLECT_SAMPLE_STACK_H
+#define KAA_COLLECT_SAMPLE_STACK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "bpf/walker.h"
-#include "collect/codes.h"
+#include "bpf/walker_shared.h"
+#include "collect/code_spans.h"
 #include "collect/target.h"
 #include "perfdata/record.h"
 #include "python/merge.h"
@@ -49,7 +49,7 @@ struct error *python_stack_add(struct python_stack *stack, const void *record,
 /*
  * What the last STACK record of a CPU's ring says about a sample that follows it
  * there; NULL: nothing. A stack belongs to one sample, that of a tracepoint's hit
- * to all samples of the hit (bpf/walker.h). That of another thread is of no sample
+ * to all samples of the hit (bpf/walker_shared.h). That of another thread is of no sample
  * to come.
  */
 const struct python_stack *python_stack_of(struct python_stack *stack,

@@ -7,8 +7,8 @@
  * specification leaves open (where the unwind information stands, that files are
  * told apart by a hash of the code) is in tools/perf/util/{jitdump,genelf}.c.
  */
-#ifndef KAA_AGENT_JITDUMP_H
-#define KAA_AGENT_JITDUMP_H
+#ifndef KAA_AGENT_JITDUMP_BACKEND_H
+#define KAA_AGENT_JITDUMP_BACKEND_H
 
 #include <stdint.h>
 

@@ -10,8 +10,8 @@
  * Source of every number: the release's own headers (tests/tools/derive-layout
  * compiles them), or from 3.13 on the _Py_DebugOffsets in the target.
  */
-#ifndef KAA_BPF_LAYOUT_H
-#define KAA_BPF_LAYOUT_H
+#ifndef KAA_BPF_PY_LAYOUT_H
+#define KAA_BPF_PY_LAYOUT_H
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>

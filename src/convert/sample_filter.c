@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "convert/filter.h"
+#include "convert/sample_filter.h"
 
 /* As in perf, a sample without a time passes. */
 static bool is_in_time(const struct convert_times *times, uint64_t time)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "collect/stacks.h"
+#include "collect/sample_stack.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

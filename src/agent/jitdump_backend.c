@@ -7,7 +7,7 @@
  * perf finds the dump by a mapping of it that is executable: the marker, which is
  * there as long as the dump is open.
  */
-#include "agent/jitdump.h"
+#include "agent/jitdump_backend.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "convert/names.h"
+#include "convert/frame_names.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -12,8 +12,8 @@
  *
  * Not thread-safe.
  */
-#ifndef KAA_COLLECT_CODES_H
-#define KAA_COLLECT_CODES_H
+#ifndef KAA_COLLECT_CODE_SPANS_H
+#define KAA_COLLECT_CODE_SPANS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "bpf/walker.h"
+#include "bpf/walker_shared.h"
 #include "collect/sources.h"
 #include "python/linetable.h"
 

@@ -14,8 +14,8 @@
  * reads is `view`, which is an empty table while the agent is off, and from a
  * fork until the child's first call: then the hook asks agent_resolve().
  */
-#ifndef KAA_AGENT_CODES_H
-#define KAA_AGENT_CODES_H
+#ifndef KAA_AGENT_CODE_TABLE_H
+#define KAA_AGENT_CODE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

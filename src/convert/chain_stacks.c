@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "convert/stacks.h"
+#include "convert/chain_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

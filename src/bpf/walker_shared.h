@@ -16,10 +16,10 @@
  * there are in between; where a thread that had one has none any more, a record
  * says so.
  */
-#ifndef KAA_BPF_WALKER_H
-#define KAA_BPF_WALKER_H
+#ifndef KAA_BPF_WALKER_SHARED_H
+#define KAA_BPF_WALKER_SHARED_H
 
-#include "bpf/layout.h"
+#include "bpf/py_layout.h"
 
 /* The walker's record types, in struct walker_header. */
 enum walker_type {

@@ -6,8 +6,8 @@
  *
  * Not thread-safe.
  */
-#ifndef KAA_COLLECT_NAMES_H
-#define KAA_COLLECT_NAMES_H
+#ifndef KAA_COLLECT_ADDRESS_NAMES_H
+#define KAA_COLLECT_ADDRESS_NAMES_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -3,8 +3,8 @@
  * Chains of addresses to stacks of frames. A chain that was seen before in
  * the same process with the same maps costs one look-up.
  */
-#ifndef KAA_CONVERT_STACKS_H
-#define KAA_CONVERT_STACKS_H
+#ifndef KAA_CONVERT_CHAIN_STACKS_H
+#define KAA_CONVERT_CHAIN_STACKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "convert/convert.h"
-#include "convert/names.h"
+#include "convert/frame_names.h"
 
 /* What a chain's words are. */
 enum chain_style {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "collect/names.h"
+#include "collect/address_names.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Which samples the options of a conversion let through. */
-#ifndef KAA_CONVERT_FILTER_H
-#define KAA_CONVERT_FILTER_H
+#ifndef KAA_CONVERT_SAMPLE_FILTER_H
+#define KAA_CONVERT_SAMPLE_FILTER_H
 
 #include <stdbool.h>
 

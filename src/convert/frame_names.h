@@ -6,8 +6,8 @@
  * Frames are cached by (set of maps, process, address). The cache is emptied
  * by names_clear(), which ends the life of all frames.
  */
-#ifndef KAA_CONVERT_NAMES_H
-#define KAA_CONVERT_NAMES_H
+#ifndef KAA_CONVERT_FRAME_NAMES_H
+#define KAA_CONVERT_FRAME_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
  * Code whose address is used again holds until the new code's load; moved code
  * until its move. Pointers live as long as the dump. Not thread-safe.
  */
-#ifndef KAA_SYMBOLIZE_JIT_DUMP_H
-#define KAA_SYMBOLIZE_JIT_DUMP_H
+#ifndef KAA_SYMBOLIZE_JIT_TABLE_H
+#define KAA_SYMBOLIZE_JIT_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

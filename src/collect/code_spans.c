@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "collect/codes.h"
+#include "collect/code_spans.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "symbolize/jit_dump.h"
+#include "symbolize/jit_table.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "agent/codes.h"
+#include "agent/code_table.h"
 
 #include <stdlib.h>
 
