@@ -740,6 +740,8 @@ static int exit_code_of(int status)
 {
 	if (status < 0)
 		return 0;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+		return EXIT_CODE_INTERRUPTED;
 	if (WIFSIGNALED(status))
 		return 128 + WTERMSIG(status);
 	return WEXITSTATUS(status);

@@ -286,6 +286,7 @@ def test_a_cpu_that_is_not_there(kaa, recording, tmp_path):
 @pytest.mark.parametrize("script, status", [
     ("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 128 + signal.SIGTERM),
     ("kill -SEGV $$", 128 + signal.SIGSEGV), ("kill -KILL $$", 128 + signal.SIGKILL),
+    ("kill -INT $$", -signal.SIGINT), ("exit 130", 130),
 ])
 def test_exit_status(kaa, recording, tmp_path, script, status):
     kaa("record", "-o", tmp_path / "perf.data", "sh", "-c", script, status=status)

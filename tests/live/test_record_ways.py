@@ -234,7 +234,7 @@ def test_beside_another_recorder_of_the_same_event(kaa, tmp_path):
             status = recorder.wait(timeout=HANG)
         messages.seek(0)
         said = messages.read()
-    assert status in (0, 128 + signal.SIGINT), said
+    assert status in (0, -signal.SIGINT), said
     assert "another program records the same events" in said and " 0 lost" not in said, said
     times = [sample.time for sample in samples_of(kaa, data) if sample.tid == target.pid]
     assert max(times) - min(times) > 0.2
@@ -451,6 +451,30 @@ except KeyboardInterrupt:
     pathlib.Path(sys.argv[1]).write_text("cleaned")
     sys.exit(7)
 """
+
+
+def test_ctrl_c_ends_a_loop_of_the_shell(kaa, newest_python, tmp_path):
+    """As it does where the loop runs the program itself: kaa dies of the signal that the program died of."""
+    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(30)\n")
+    command = shlex.join(map(str, [*kaa.command, "record", "-q", "-F", "999", "-o", tmp_path / "perf.data",
+                                   *newest_python.command, script]))
+    pid, terminal = pty.fork()
+    if not pid:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.execv("/bin/bash", ["bash", "-c", f"for i in 1 2; do echo round $i; {command}; done; echo behind"])
+    seen = b""
+    try:
+        while b"ready" not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, b"\x03")
+        with contextlib.suppress(OSError):
+            while chunk := os.read(terminal, 4096):
+                seen += chunk
+    finally:
+        status = os.waitpid(pid, 0)[1]
+        os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGINT, seen
+    assert b"round 1" in seen and b"round 2" not in seen and b"behind" not in seen, seen
 
 
 def test_ctrl_c_on_a_terminal(kaa, newest_python, tmp_path):

@@ -19,7 +19,8 @@
  *	129	the command line makes no sense (as perf and git have it)
  *	126, 127	`record`: the command could not be run, was not found (as
  *		shells have it)
- *	else	`record`: the exit status of the recorded command
+ *	else	`record`: the exit status of the recorded command; 128 and its
+ *		signal if it died of one. If that was SIGINT, kaa dies of it.
  *
  * Errors: run() returns them and prints nothing; main() prints each once as
  * `kaa foo: 'subject': message`. ERROR_INVALID_ARGUMENT exits with 129, any
@@ -35,6 +36,8 @@
 
 enum {
 	EXIT_CODE_FAILED = 1,
+	/* The recorded command died of SIGINT: so does kaa. */
+	EXIT_CODE_INTERRUPTED = -1,
 	EXIT_CODE_USAGE = 129,
 };
 
@@ -65,8 +68,8 @@ struct command {
 	/*
 	 * Does the work. args: the words that are no options. *exit_code is 0
 	 * on entry; with an error, what is put there replaces the code that
-	 * the error has. main() flushes stdout afterwards and reports a failed
-	 * write.
+	 * the error has. EXIT_CODE_INTERRUPTED: kaa dies of SIGINT. main()
+	 * flushes stdout afterwards and reports a failed write.
 	 */
 	struct error *(*run)(void *settings, const struct arguments *args,
 			     int *exit_code);
