@@ -312,6 +312,16 @@ static bool has_files_only(const struct names *names)
 	       strcmp(symfs, "/");
 }
 
+/* For perf a BPF program, which has no brackets, is a DSO that begins at 0. */
+static void place_bpf_program(struct convert_frame *frame)
+{
+	if (!frame->dso || frame->dso->path[0] == '[')
+		return;
+	frame->rel -= frame->start;
+	frame->end -= frame->start;
+	frame->start = 0;
+}
+
 static struct error *kernel_frame(struct lookup *l)
 {
 	struct names *names = l->names;
@@ -333,6 +343,8 @@ static struct error *kernel_frame(struct lookup *l)
 	if (!info)
 		return kernel_dso(l);
 	set_symbol(l, info, l->address);
+	if (names->options->like_perf)
+		place_bpf_program(l->frame);
 	return NULL;
 }
 

@@ -32,8 +32,12 @@ struct place {
 	uint32_t line;
 	/* Number of the text of SOURCE_LINE, SOURCE_FILE; 0: no key. */
 	uint32_t source[SOURCE_KINDS];
-	/* Not 0: counts instead of the texts, which will make entries one. */
+	/*
+	 * Not 0: counts, with the DSO that has it, instead of the texts, which
+	 * will make entries one.
+	 */
 	uint64_t address;
+	uint32_t address_dso;
 };
 
 struct places {
@@ -71,6 +75,7 @@ static bool place_equal(const void *column, uint32_t handle, const void *key)
 	return a->dso == b->dso && a->kind == b->kind && a->start == b->start &&
 	       a->end == b->end && a->file == b->file && a->line == b->line &&
 	       a->address == b->address &&
+	       a->address_dso == b->address_dso &&
 	       (a->address ||
 		(a->source[SOURCE_LINE] == b->source[SOURCE_LINE] &&
 		 a->source[SOURCE_FILE] == b->source[SOURCE_FILE]));
@@ -281,12 +286,17 @@ static struct error *add_sources(struct location_builder *b,
 	return error;
 }
 
-/* perf takes what was hit in user space by its address in the file. */
+/*
+ * perf takes what was hit in user space by its address in the file, and what was
+ * hit in a BPF program by its address in that.
+ */
 static uint64_t own_address(const struct profile_frame *frame, bool hit)
 {
-	if (hit && frame->kind != PROFILE_FRAME_KERNEL)
+	if (!hit)
+		return frame->address + 1;
+	if (frame->kind != PROFILE_FRAME_KERNEL)
 		return frame->rel | 1ull << 63;
-	return frame->address + 1;
+	return frame->rel == frame->address ? frame->address + 1 : frame->rel;
 }
 
 /*
@@ -304,10 +314,12 @@ static struct error *intern_entry(struct location_builder *b,
 			   (ENTRY_KEY_SRCLINE | ENTRY_KEY_SRCFILE));
 	struct error *error = NULL;
 
-	if (by_address)
+	if (by_address) {
 		place.address = own_address(frame, hit);
-	else
+		place.address_dso = place_dso(b, frame);
+	} else {
 		error = add_sources(b, frame, hit, &place);
+	}
 	if (!error)
 		error = places_intern(&b->entries, &place, ret);
 	if (!error && by_address &&
@@ -838,7 +850,7 @@ static struct error *group_places(struct location_builder *b)
 	for (size_t i = 0; i < count && !error; i++) {
 		struct place place = b->entries.all.data[i];
 
-		place.address = 0;
+		place.address = place.address_dso = 0;
 		error = places_intern(&groups, &place, &b->out->groups[i]);
 	}
 	vec_deinit(&groups.all);

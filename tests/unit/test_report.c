@@ -292,6 +292,61 @@ static void test_columns_of_one_symbol(void **state)
 	model_deinit(&m);
 }
 
+/* A sample at address 0x10 of a DSO whose only function begins at 0. */
+static void sample_in(struct model *m, const char *dso, const char *function,
+		      enum profile_frame_kind kind, uint64_t address)
+{
+	struct profile_frame frame = { .address = address,
+				       .rel = 0x10,
+				       .file = PROFILE_NONE,
+				       .kind = kind };
+	struct profile_sample sample = { .period = 1,
+					 .task = m->task,
+					 .count = 1 };
+	struct profile_symbol symbol = { .end = 0x100 };
+	uint32_t id;
+
+	symbol.dso = frame.dso = model_dso(
+		m, dso,
+		kind == PROFILE_FRAME_KERNEL ? PROFILE_DSO_KERNEL
+					     : PROFILE_DSO_USER);
+	symbol.name = model_string(m, function);
+	model_check(profile_intern_symbol(m->profile, &symbol, &frame.symbol));
+	model_check(profile_intern_frame(m->profile, &frame, &id));
+	model_check(profile_stack_push(m->profile, PROFILE_NONE, id,
+				       &sample.stack));
+	model_check(profile_add_sample(m->profile, &sample));
+}
+
+/*
+ * perf compares places without lines by address and DSO. What a sample hit has
+ * its address in the DSO, which a BPF program has too; as a caller it has
+ * the one in memory.
+ */
+static void test_equal_addresses_of_several_dsos_like_perf(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	sample_in(&m, "a.so", "of_a", PROFILE_FRAME_NATIVE, 0x7f0000001010);
+	sample_in(&m, "b.so", "of_b", PROFILE_FRAME_NATIVE, 0x7f0000002010);
+	sample_in(&m, "bpf_prog_1_run", "bpf_prog_1_run", PROFILE_FRAME_KERNEL,
+		  0xffffffffc0025c10);
+	report_options_init(&options);
+	options.like_perf = true;
+	options.callgraph.type = CALLGRAPH_NONE;
+	model_check(report_parse_sort(&options, "srcline"));
+	check_has(&m, &options, "33.33%    33.33%  of_a+16", true);
+	check_has(&m, &options, "33.33%    33.33%  of_b+16", true);
+	check_has(&m, &options, "33.33%    33.33%  bpf_prog_1_run+16", true);
+	check_has(&m, &options,
+		  "33.33%     0.00%  bpf_prog_1_run+18446744072635964432",
+		  true);
+	model_deinit(&m);
+}
+
 static void test_notes(void **state)
 {
 	struct report_options options;
@@ -485,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_callers_are_kernel),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_columns_of_one_symbol),
+		cmocka_unit_test(test_equal_addresses_of_several_dsos_like_perf),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_names_cannot_drive_the_terminal),
