@@ -59,6 +59,8 @@ struct process_table {
 	/* Found last; borrowed. */
 	struct process *last;
 	bool own_names_only;
+	/* A task that was taken for it, from outside the pid namespace. */
+	bool idle_has_ended;
 };
 
 struct error *process_table_create(struct process_table **ret)
@@ -493,8 +495,13 @@ const char *process_table_comm_at(struct process_table *table, uint32_t pid,
 
 	if (!comm && tid != pid && !table->own_names_only)
 		comm = thread_comm(table, pid, pid, time);
-	/* No record speaks of the idle task. */
-	return comm || pid != 0 ? comm : "swapper";
+	if (comm || pid != 0)
+		return comm;
+	/* No record speaks of the idle task, unless it means another. */
+	return table->own_names_only && (map_find(&table->threads, 0) ||
+					 table->idle_has_ended)
+		       ? NULL
+		       : "swapper";
 }
 
 bool process_table_has_ended(struct process_table *table, uint32_t pid,
@@ -608,11 +615,24 @@ static struct error *fork_process(struct process_table *table, uint32_t pid,
 	return NULL;
 }
 
+/*
+ * All tasks outside of a recorder's pid namespace are 0 in its records. When one
+ * of them has ended, its name is not the next one's.
+ */
+static const char *name_to_inherit(struct process_table *table, uint32_t pid,
+				   uint32_t tid, uint64_t time)
+{
+	if (table->own_names_only &&
+	    process_table_has_ended(table, pid, tid, time))
+		return NULL;
+	return process_table_comm_at(table, pid, tid, time);
+}
+
 struct error *process_table_fork(struct process_table *table, uint32_t pid,
 				 uint32_t ppid, uint32_t tid, uint32_t ptid,
 				 uint64_t time, bool copy_maps)
 {
-	const char *comm = process_table_comm_at(table, ppid, ptid, time);
+	const char *comm = name_to_inherit(table, ppid, ptid, time);
 	struct process *process;
 	struct thread *thread;
 	struct error *error;
@@ -639,6 +659,7 @@ void process_table_exit(struct process_table *table, uint32_t pid,
 	struct thread *thread = map_pointer(&table->threads, tid);
 	struct process *process = newest(table, pid);
 
+	table->idle_has_ended |= tid == 0;
 	if (!thread || !process || thread->pid != pid || thread->end != NEVER)
 		return;
 	thread->end = time;

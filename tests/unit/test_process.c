@@ -349,6 +349,26 @@ static void test_own_names_only(void **unused)
 	process_table_destroy(table);
 }
 
+/* As perf has it that removes a thread at its exit record. */
+static void test_tasks_outside_of_the_namespace(void **unused)
+{
+	struct process_table *table = new_table();
+
+	(void)unused;
+	process_table_own_names_only(table);
+	ok(process_table_comm(table, 0, 0, 10, "outside", true));
+	ok(process_table_fork(table, 0, 0, 0, 0, 20, true));
+	assert_string_equal(process_table_comm_at(table, 0, 0, 20), "outside");
+	process_table_exit(table, 0, 0, 30);
+	assert_true(process_table_has_ended(table, 0, 0, 30));
+	ok(process_table_fork(table, 0, 0, 0, 0, 40, true));
+	assert_false(process_table_has_ended(table, 0, 0, 40));
+	assert_null(process_table_comm_at(table, 0, 0, 40));
+	ok(process_table_comm(table, 0, 0, 50, "other", true));
+	assert_string_equal(process_table_comm_at(table, 0, 0, 50), "other");
+	process_table_destroy(table);
+}
+
 static void test_process_ends_with_its_last_thread(void **unused)
 {
 	struct process_table *table = new_table();
@@ -506,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_generation),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_own_names_only),
+		cmocka_unit_test(test_tasks_outside_of_the_namespace),
 		cmocka_unit_test(test_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_pid_reuse),
 		cmocka_unit_test(test_files_are_shared_by_identity),
