@@ -12,8 +12,8 @@ from harness.process import TOP, Program
 CHROOT_TOOL = TOP / "tests" / "tools" / "chroot"
 
 # Options of perf record. Its own rings hold 512 KiB, 30 dumped stacks of 16 KiB: what comes while other programs keep perf
-# waiting would be lost.
-LARGE_RINGS = ["-m", "8M"]
+# waiting would be lost. A user may not lock that much memory.
+LARGE_RINGS = ["-m", "8M"] if os.geteuid() == 0 else []
 
 # Before a program that needs tracefs: there it is mounted, in a mount namespace of its own, so that the machine stays as it is.
 TRACEFS = ["unshare", "--mount", "sh", "-c",

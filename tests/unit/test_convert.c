@@ -235,6 +235,8 @@ static const uint32_t lines[] = { 12, 15 };
 static int begin(void **state)
 {
 	struct perfdata_writer_options options = { .path = path,
+						   .uid = -1,
+						   .gid = -1,
 						   .events = &events };
 
 	(void)state;

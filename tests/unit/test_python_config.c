@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "fake_tree.h"
 #include "python/look/facts.h"
+#include "python/look/look.h"
 
 static struct python_config parse(const char *text)
 {
@@ -88,6 +90,41 @@ static void test_odd_text(void **state)
 	}
 }
 
+#define FRAME_POINTERS "{'CFLAGS': '-fno-omit-frame-pointer', 'CONFIG_ARGS': ''}"
+#define NONE "{'CFLAGS': '-O2', 'CONFIG_ARGS': ''}"
+#define FOLDER "/usr/lib/python3.13/"
+
+/* Of the program that runs, whichever the folder lists first. */
+static void test_debug_build_beside_the_other(void **state)
+{
+	static const struct fake_file files[] = {
+		{ "/usr/bin/python3.13", "" },
+		{ FOLDER "_sysconfigdata__x86_64-linux-gnu.py", NONE },
+		{ FOLDER "_sysconfigdata_d_x86_64-linux-gnu.py",
+		  FRAME_POINTERS },
+	};
+	static const char *const programs[] = { "/usr/bin/python3.13",
+						"/usr/bin/python3.13d" };
+	char root[] = "/tmp/test-python-config-XXXXXX";
+
+	(void)state;
+	fake_tree_make(root, files, sizeof(files) / sizeof(*files));
+	for (int debug = 0; debug < 2; debug++) {
+		char program[64];
+		char version[] = "3.13.5";
+		struct python_facts facts = { .program = program,
+					      .version = version };
+
+		strcpy(program, programs[debug]);
+		assert_null(python_look_at_sysconfig(root, &facts));
+		assert_true(facts.config.known);
+		assert_int_equal(facts.config.frame_pointer_variable != NULL,
+				 debug);
+		python_config_deinit(&facts.config);
+	}
+	fake_tree_remove(root);
+}
+
 static void test_prologues(void **state)
 {
 	struct prologue_count few = { 10, 10 };
@@ -108,6 +145,7 @@ int main(void)
 		cmocka_unit_test(test_build_with_nothing),
 		cmocka_unit_test(test_the_jit_interpreter_is_no_jit),
 		cmocka_unit_test(test_odd_text),
+		cmocka_unit_test(test_debug_build_beside_the_other),
 		cmocka_unit_test(test_prologues),
 	};
 

@@ -34,15 +34,29 @@ static bool library_folder(const struct python_facts *facts, char *folder,
 			(int)series, facts->version) < (int)size;
 }
 
-/* The first _sysconfigdata*.py in the folder; false if there is none. */
-static bool find_file(const char *root, const char *folder, char *file,
-		      size_t size)
+/* What follows the version in the program's name: "d" of "python3.13d". */
+static const char *abi_of(const struct python_facts *facts)
 {
+	const char *name = strrchr(facts->program, '/') + 1;
+
+	name += strcspn(name, "0123456789");
+	return name + strspn(name, "0123456789.");
+}
+
+/*
+ * The _sysconfigdata_<abi>_*.py in the folder: a debug build may stand beside the
+ * ordinary one. Else another one; false if there is none.
+ */
+static bool find_file(const char *root, const char *folder, const char *abi,
+		      char *file, size_t size)
+{
+	char own[NAME_MAX + 1], name[NAME_MAX + 1] = "";
 	struct error *error;
 	struct dirent *entry;
-	bool found = false;
 	DIR *dir;
 	int fd;
+
+	snprintf(own, sizeof(own), "_sysconfigdata_%s_", abi);
 
 	error = rooted_open(root, folder, O_DIRECTORY, &fd);
 	if (error) {
@@ -54,12 +68,18 @@ static bool find_file(const char *root, const char *folder, char *file,
 		close(fd);
 		return false;
 	}
-	while (!found && (entry = readdir(dir)))
-		found = fnmatch("_sysconfigdata*.py", entry->d_name, 0) == 0 &&
-			snprintf(file, size, "%s/%s", folder, entry->d_name) <
-				(int)size;
+	while ((entry = readdir(dir))) {
+		bool is_own = !strncmp(entry->d_name, own, strlen(own));
+
+		if (fnmatch("_sysconfigdata*.py", entry->d_name, 0) == 0 &&
+		    (is_own || !name[0]))
+			snprintf(name, sizeof(name), "%s", entry->d_name);
+		if (is_own)
+			break;
+	}
 	closedir(dir);
-	return found;
+	return name[0] &&
+	       snprintf(file, size, "%s/%s", folder, name) < (int)size;
 }
 
 /* Appends a regular file; false if it is none, too large or not readable. */
@@ -92,7 +112,7 @@ struct error *python_look_at_sysconfig(const char *root,
 	char folder[PATH_MAX], file[PATH_MAX];
 
 	if (!library_folder(facts, folder, sizeof(folder)) ||
-	    !find_file(root, folder, file, sizeof(file)) ||
+	    !find_file(root, folder, abi_of(facts), file, sizeof(file)) ||
 	    !read_file(root, file, &text))
 		return NULL;
 	return python_config_parse(
