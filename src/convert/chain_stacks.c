@@ -127,7 +127,8 @@ static bool ends_stack(struct making *m, const struct convert_frame *frame,
 		       bool first, bool *keep)
 {
 	*keep = true;
-	if (m->stacks->options->like_perf || m->chain->style != CHAIN_RECORDED)
+	if (m->stacks->options->quirks.chains_beyond_start ||
+	    m->chain->style != CHAIN_RECORDED)
 		return false;
 	if (!frame->dso) {
 		*keep = first || !m->in_maps;
@@ -154,7 +155,7 @@ static void check_exec(struct making *m, uint64_t address)
 
 static bool is_caller(const struct making *m, bool first)
 {
-	return !first && !m->stacks->options->like_perf &&
+	return !first && !m->stacks->options->quirks.return_addresses &&
 	       (m->mode == ADDRESS_KERNEL || m->chain->style == CHAIN_RECORDED);
 }
 
@@ -205,13 +206,21 @@ static struct error *add_hit(struct making *m, uint64_t address)
 	return error;
 }
 
-/* Addresses of the part that was recorded. */
-static uint32_t recorded_addresses(const struct chain *chain)
+/* --max-stack is of the part that was recorded, and of the unwound one. */
+static bool counts_anew(const struct making *m)
 {
+	return m->stacks->options->quirks.max_stack_of_each_part &&
+	       m->chain->style != CHAIN_RECORDED;
+}
+
+/* Addresses up to the part that --max-stack counts anew. */
+static uint32_t addresses_of_part(const struct making *m)
+{
+	const struct chain *chain = m->chain;
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < chain->count; i++) {
-		if (chain->style != CHAIN_RECORDED &&
+		if (counts_anew(m) &&
 		    chain->words[i] == (uint64_t)PERF_CONTEXT_USER)
 			break;
 		count += chain->words[i] < PERFDATA_CONTEXT_MAX;
@@ -227,7 +236,7 @@ static void set_limit(struct making *m)
 	m->to = options->max_stack ? options->max_stack : UINT32_MAX;
 	if (!options->max_stack_outermost)
 		return;
-	count = recorded_addresses(m->chain);
+	count = addresses_of_part(m);
 	m->from = count > m->to ? count - m->to : 0;
 	m->to = count;
 }
@@ -237,10 +246,11 @@ static void begin_unwound(struct making *m)
 {
 	const struct convert_options *options = m->stacks->options;
 
-	if (!options->like_perf || m->chain->style == CHAIN_RECORDED)
+	if (m->chain->style == CHAIN_RECORDED)
 		return;
-	m->step_flags = PROFILE_FRAME_UNWOUND;
-	if (!options->max_stack)
+	if (options->quirks.unwound_unmatched)
+		m->step_flags = PROFILE_FRAME_UNWOUND;
+	if (!options->max_stack || !counts_anew(m))
 		return;
 	m->addresses = m->from = 0;
 	m->to = options->max_stack;
@@ -275,7 +285,8 @@ static void end_damaged(struct making *m)
 {
 	m->stacks->broken++;
 	m->flags |= PROFILE_SAMPLE_DAMAGED;
-	if (m->stacks->options->like_perf && m->stacks->steps.count > 1)
+	if (m->stacks->options->quirks.damaged_chains_dropped &&
+	    m->stacks->steps.count > 1)
 		m->stacks->steps.count = 1;
 }
 
@@ -333,7 +344,7 @@ static struct error *add_truncation(struct making *m)
 	bool end = false;
 
 	if (m->chain->style != CHAIN_UNWOUND_INCOMPLETE ||
-	    m->stacks->options->like_perf)
+	    m->stacks->options->quirks.truncation_unmarked)
 		return NULL;
 	m->mode = ADDRESS_USER;
 	return add_address(m, KAA_MARKER_TRUNCATED, false, &end);

@@ -290,7 +290,7 @@ static struct error *converter_init(struct converter *c, int fd,
 	error = process_table_create(&c->table);
 	if (error)
 		return error;
-	if (c->options->like_perf)
+	if (c->options->quirks.own_names_only)
 		process_table_own_names_only(c->table);
 	error = names_init(&c->names, c->options, c->table,
 			   perfdata_reader_features(c->reader));
@@ -593,6 +593,7 @@ static void tell_progress(struct converter *c)
 static struct error *apply_other(struct converter *c,
 				 const struct record *record)
 {
+	bool keep_on_exec = c->options->quirks.maps_outlive_exec;
 	struct error *error;
 
 	switch (record->type) {
@@ -602,12 +603,10 @@ static struct error *apply_other(struct converter *c,
 	case PERF_RECORD_MMAP2:
 		error = names_see_map(&c->names, record);
 		if (!error)
-			error = timeline_apply(c->table, record,
-					       c->options->like_perf);
+			error = timeline_apply(c->table, record, keep_on_exec);
 		return error ? error : names_add_map(&c->names, record);
 	default:
-		return timeline_apply(c->table, record,
-				      c->options->like_perf);
+		return timeline_apply(c->table, record, keep_on_exec);
 	}
 }
 

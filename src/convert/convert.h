@@ -13,7 +13,7 @@
  * timeline of processes, reads the kaa stream, unwinds raw stacks, and names
  * every address. Samples come one at a time, in time order, in bounded memory.
  *
- * What is made right, and what options.like_perf leaves as perf 7.2 has it:
+ * What is made right, unless options.quirks leaves it as perf has it:
  * - A return address is named by the call before it (address - 1).
  * - A chain of frame pointers ends at _start, or where it leaves all
  *   executable memory: what stands beyond is no code.
@@ -36,6 +36,7 @@
 
 #include "base/error.h"
 #include "base/lists.h"
+#include "base/quirks.h"
 #include "base/vec.h"
 #include "convert/seen_tasks.h"
 #include "obj/jit_image.h"
@@ -66,8 +67,8 @@ struct convert_options {
 	const char *kallsyms;
 	/* Names as the files have them. */
 	bool no_demangle;
-	/* Print what perf prints; see above. */
-	bool like_perf;
+	/* None set: as above. */
+	struct quirks quirks;
 	/* A thread has no name once it has ended, as perf script has it. */
 	bool names_end;
 	/* Use jitdumps whoever's they are. */

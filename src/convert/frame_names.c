@@ -33,7 +33,7 @@ struct error *names_init(struct names *names,
 		.root = options->root,
 		.debug_dir = options->debug_dir,
 		.buildid_dir = options->buildid_dir,
-		.versions = options->like_perf,
+		.versions = options->quirks.symbol_versions,
 	};
 	struct error *error;
 
@@ -48,14 +48,14 @@ struct error *names_init(struct names *names,
 		.root = options->root,
 		.force = options->force,
 	};
-	names->jits.off = options->like_perf;
+	names->jits.off = options->quirks.jitdumps_unread;
 	names->images.features = features;
 	if (features)
 		dso_store_set_release(names->store, features->osrelease);
 	error = symbolizer_create(names->store, &names->symbolizer);
 	if (!error)
 		symbolizer_set_symbols_only(names->symbolizer,
-					    options->like_perf);
+					    options->quirks.symbols_only);
 	return error;
 }
 
@@ -303,12 +303,12 @@ static struct error *kernel_dso(struct lookup *l)
 			  &l->frame->dso);
 }
 
-/* perf names neither kernel nor vdso if it is told to look for files elsewhere. */
+/* Neither kernel nor vdso, if files are to be looked for elsewhere. */
 static bool has_files_only(const struct names *names)
 {
 	const char *symfs = names->options->symfs;
 
-	return names->options->like_perf && symfs && *symfs &&
+	return names->options->quirks.symfs_hides_kernel && symfs && *symfs &&
 	       strcmp(symfs, "/");
 }
 
@@ -501,7 +501,7 @@ bool names_trampoline_code(struct names *names, const struct place *place,
 	bool found = false;
 	struct error *error;
 
-	if (names->options->like_perf || end < address)
+	if (names->options->quirks.trampolines_not_unwound || end < address)
 		return false;
 	memset(out, 0, size);
 	error = process_names(&l, &process);
@@ -566,13 +566,17 @@ static bool is_named_by_symbol(const struct symbol_frame *frame)
 static bool is_shown_inlined(const struct lookup *l,
 			     const struct symbol_frame *frame)
 {
+	const struct quirks *quirks = &l->names->options->quirks;
 	const char *name = frame_name(l->names, frame);
+	bool by_addr2line =
+		(quirks->addr2line_names || quirks->inlined_by_name) &&
+		is_asked_of_addr2line(l);
 
-	if (!l->names->options->like_perf)
-		return frame->inlined;
-	if (is_asked_of_addr2line(l) ? is_named_by_symbol(frame)
-				     : !frame->inlined)
+	if (by_addr2line && quirks->addr2line_names &&
+	    is_named_by_symbol(frame))
 		return false;
+	if (!quirks->inlined_by_name || (!by_addr2line && !frame->inlined))
+		return frame->inlined;
 	return name ? strcmp(name, l->frame->name) != 0 : frame->inlined;
 }
 
@@ -616,7 +620,7 @@ static struct error *set_unknown_line(struct lookup *l)
 	struct dwarf_info *dwarf = NULL;
 	struct error *error;
 
-	if (!options->like_perf || !options->lines || l->frame->file ||
+	if (!options->quirks.unknown_lines || !options->lines || l->frame->file ||
 	    ends_with(l->frame->name, "@plt"))
 		return NULL;
 	error = dso_dwarf(l->frame->dso, true, &dwarf);

@@ -90,7 +90,7 @@ enum profile_frame_flags {
 	 * out: no step of its call chain.
 	 */
 	PROFILE_FRAME_HIT_ONLY = 1 << 2,
-	/* Unwound from a copy of the stack; known with like_perf alone. */
+	/* Unwound from a copy of the stack; set only if views ask for it. */
 	PROFILE_FRAME_UNWOUND = 1 << 3,
 };
 

@@ -48,7 +48,9 @@ static void run(const uint8_t *data, size_t size, bool like_perf)
 	struct convert_options options = { .symfs = "/nonexistent",
 					   .root = "/nonexistent",
 					   .debug_dir = "/nonexistent",
-					   .like_perf = like_perf };
+					   .quirks = quirks_of_perf(
+						   like_perf ? PERF_7_2 :
+							       PERF_NONE) };
 	struct converter *converter;
 	struct profile *profile;
 	struct error *error;

@@ -431,14 +431,16 @@ static void test_walked_frames_fold_trampolines(void **state)
 
 static void test_junk_ends_the_stack(void **state)
 {
-	struct convert_options like_perf = { .like_perf = true };
+	struct convert_options followed = {
+		.quirks.chains_beyond_start = true
+	};
 	struct seen seen = { .text = STRBUF_INIT };
 
 	(void)state;
 	PUT_CHAIN(USER, at(long_add), at(list_sort), 0x4e45504f00772f76, 8);
 	PUT_CHAIN(USER, 0x1234, 8);
 	expect("long_add < list_sort\n? < ?\n");
-	convert(&like_perf, &seen);
+	convert(&followed, &seen);
 	assert_string_equal(seen.text.data,
 			    "long_add < list_sort < ? < ?\n? < ?\n");
 	strbuf_deinit(&seen.text);
@@ -456,12 +458,14 @@ static void test_unknown_contexts_end_the_chain(void **state)
 
 static void test_like_perf_a_damaged_chain_is_its_leaf(void **state)
 {
-	struct convert_options like_perf = { .like_perf = true };
+	struct convert_options dropped = {
+		.quirks.damaged_chains_dropped = true
+	};
 	struct seen seen = { .text = STRBUF_INIT };
 
 	(void)state;
 	PUT_CHAIN(USER, at(long_add), at(list_sort), (uint64_t)-4000);
-	convert(&like_perf, &seen);
+	convert(&dropped, &seen);
 	assert_string_equal(seen.text.data, "long_add\n");
 	strbuf_deinit(&seen.text);
 }
@@ -536,11 +540,13 @@ static void test_callers_are_named_by_their_call(void **state)
 {
 	uint64_t next = (uint64_t)(uintptr_t)list_sort;
 	struct seen seen = { .text = STRBUF_INIT };
-	struct convert_options like_perf = { .like_perf = true };
+	struct convert_options as_they_are = {
+		.quirks.return_addresses = true
+	};
 
 	(void)state;
 	PUT_CHAIN(USER, at(long_add), next);
-	convert(&like_perf, &seen);
+	convert(&as_they_are, &seen);
 	assert_string_equal(seen.text.data, "long_add < list_sort\n");
 	strbuf_clear(&seen.text);
 	seen.samples = 0;

@@ -157,6 +157,11 @@ static struct error *find_buildid_dir(struct input *input)
 	return NULL;
 }
 
+struct quirks input_quirks(const struct input *input)
+{
+	return quirks_of_perf(input->like_perf ? PERF_7_2 : PERF_NONE);
+}
+
 struct error *input_prepare(struct input *input)
 {
 	struct convert_options *o = &input->options;
@@ -186,12 +191,12 @@ struct error *input_prepare(struct input *input)
 	o->kallsyms = input->kallsyms;
 	o->buildid_dir = input->buildid_dir;
 	o->no_demangle = !input->demangle;
-	o->like_perf = input->like_perf;
+	o->quirks = input_quirks(input);
 	o->force = input->force;
 	o->max_stack = input->max_stack < UINT32_MAX
 			       ? (uint32_t)input->max_stack
 			       : UINT32_MAX;
-	if (input->like_perf && !o->max_stack)
+	if (o->quirks.stacks_of_127 && !o->max_stack)
 		o->max_stack = 127;
 	return NULL;
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/lists.h"
+#include "base/quirks.h"
 #include "base/vec.h"
 #include "cmd/framework/options.h"
 #include "cmd/reading/time_ranges.h"
@@ -90,6 +91,8 @@ struct input {
 	"py::Orders.dedupe:/srv/orders.py.\n"
 
 void input_set_defaults(struct input *input);
+/* What the output has in common with perf's, by --like-perf. */
+struct quirks input_quirks(const struct input *input);
 /*
  * Checks the words and fills input->options. To be called once, before
  * input_open().
