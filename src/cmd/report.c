@@ -192,7 +192,7 @@ static struct error *name_list(struct report_settings *settings,
 }
 
 /* perf filters entries by these, not samples. */
-static void filter_like_perf(struct report_settings *s)
+static void filter_entries(struct report_settings *s)
 {
 	struct convert_options *from = &s->input.options;
 	struct report_options *to = &s->options;
@@ -215,7 +215,7 @@ static struct error *settle_keys(struct report_options *o)
 {
 	struct error *error = NULL;
 
-	if (!o->like_perf && !o->sort.count && !o->fields.count &&
+	if (!o->quirks.whole_names_only && !o->sort.count && !o->fields.count &&
 	    names_line(&o->symbols))
 		error = report_parse_sort(o, "+srcline");
 	if (!error)
@@ -241,19 +241,18 @@ static struct error *prepare(struct report_settings *s)
 	if (error)
 		return error;
 	o->time = s->input.time;
-	if (s->input.like_perf)
-		filter_like_perf(s);
+	o->quirks = input_quirks(&s->input);
+	if (o->quirks.tasks_filter_entries)
+		filter_entries(s);
 	if (s->inverted)
 		o->callgraph.order = CALLGRAPH_CALLER;
-	o->like_perf = s->input.like_perf;
 	o->inlines = s->input.inlines;
 	error = settle_keys(o);
 	if (error)
 		return error;
-	/* perf knows no interpreters. */
-	o->interpreter_frames |= o->like_perf;
+	o->interpreter_frames |= o->quirks.interpreter_frames;
 	s->input.options.max_stack_outermost =
-		o->like_perf && report_caller_order(o);
+		o->quirks.max_stack_outermost && report_caller_order(o);
 	s->input.options.inlines = s->input.inlines;
 	s->input.options.lines = o->callgraph.key != CHAIN_KEY_FUNCTION ||
 				 report_has_key(o, REPORT_SRCLINE) ||
@@ -334,7 +333,7 @@ static bool wants_text(const struct report_settings *s)
 	const struct report_options *o = &s->options;
 
 	return s->header_only || s->stats || s->tasks ||
-	       s->input.like_perf || o->quiet || o->field_separator ||
+	       input_imitates(&s->input) || o->quiet || o->field_separator ||
 	       o->callgraph.type == CALLGRAPH_FLAT ||
 	       o->callgraph.type == CALLGRAPH_FOLDED;
 }

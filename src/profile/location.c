@@ -61,7 +61,7 @@ struct location_builder {
 	struct places entries;
 	/* Of the place in work. */
 	struct strbuf text;
-	/* By place, of inlined functions like perf. */
+	/* By place, of inlined functions by their container. */
 	VEC(struct span) spans;
 	struct index locations;
 	struct index stacks;
@@ -179,7 +179,7 @@ static struct place place_of_function(const struct location_builder *b,
 static struct place line_place(const struct location_builder *b,
 				const struct profile_frame *frame)
 {
-	bool raw = b->options->like_perf;
+	bool raw = b->options->memory_addresses;
 	struct place place;
 
 	if (b->options->chain_key == CHAIN_KEY_ADDRESS)
@@ -309,7 +309,7 @@ static struct error *intern_entry(struct location_builder *b,
 				  struct place place, uint32_t *ret)
 {
 	size_t count = b->entries.all.count;
-	bool by_address = b->options->like_perf &&
+	bool by_address = b->options->sources_by_address &&
 			  (b->options->entry_keys &
 			   (ENTRY_KEY_SRCLINE | ENTRY_KEY_SRCFILE));
 	struct error *error = NULL;
@@ -411,9 +411,10 @@ static struct error *locate_entry(struct location_builder *b,
 				  const struct profile_frame *frame,
 				  uint32_t *ret)
 {
-	struct place entry = entry_place(b, frame, b->options->like_perf);
+	struct place entry =
+		entry_place(b, frame, b->options->memory_addresses);
 
-	if (b->options->like_perf && entry.kind == PLACE_NAME &&
+	if (b->options->inlined_by_container && entry.kind == PLACE_NAME &&
 	    (frame->flags & PROFILE_FRAME_INLINED))
 		return inlined_entry(b, frame, entry, ret);
 	return intern_entry(b, frame, false, entry, ret);
@@ -424,7 +425,7 @@ static struct error *locate_hit(struct location_builder *b,
 				const struct profile_frame *frame,
 				struct location *location)
 {
-	bool real = b->options->like_perf &&
+	bool real = b->options->inlined_hits_container &&
 		    (frame->flags & PROFILE_FRAME_INLINED);
 	struct place self;
 
@@ -842,7 +843,7 @@ static struct error *group_places(struct location_builder *b)
 	struct places groups = {};
 	struct error *error = NULL;
 
-	if (!b->options->like_perf || !b->out->sources)
+	if (!b->options->sources_by_address || !b->out->sources)
 		return NULL;
 	b->out->groups = calloc(count + 1, sizeof(*b->out->groups));
 	if (!b->out->groups)

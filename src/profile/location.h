@@ -70,14 +70,20 @@ struct location_options {
 	unsigned int entry_keys;
 	bool interpreter_frames;
 	/*
-	 * Take places as perf does. Unresolved addresses: relative to the file
-	 * where a sample hit, as they are in a chain. Inlined functions: what
-	 * hits one hits the function that holds the code, and two of a name
-	 * are one entry only if the functions that hold them touch. Places in
-	 * the source: each address counts alone, and those of equal texts add
-	 * up at the end, so that a sample may count twice for one entry.
+	 * Unresolved addresses in a chain are told apart as they are in memory;
+	 * where a sample hit always by the file.
 	 */
-	bool like_perf;
+	bool memory_addresses;
+	/* What hits an inlined function hits the one that holds the code. */
+	bool inlined_hits_container;
+	/* Two of a name are one entry only if those that hold them touch. */
+	bool inlined_by_container;
+	/*
+	 * Places in the source: each address counts alone, and those of equal
+	 * texts add up at the end, so that a sample may count twice for one
+	 * entry.
+	 */
+	bool sources_by_address;
 	/*
 	 * By symbol of the profile: what it calls is left out of stacks, as if
 	 * it had been hit. NULL: nothing.

@@ -52,7 +52,8 @@ void chain_step_text(const struct calltree *tree,
 	symbol = profile_symbol(profile, frame->symbol);
 	if (!symbol) {
 		strbuf_printf(out, "%#" PRIx64,
-			      options->like_perf ? frame->address : frame->rel);
+			      options->quirks.memory_addresses ? frame->address :
+								 frame->rel);
 		return;
 	}
 	text_string(out, profile, symbol->name, "[unknown]");
@@ -70,7 +71,8 @@ static void put_step(struct chain_text *t, uint32_t location)
 	size_t start = t->out->len;
 
 	chain_step_text(t->tree, t->options, location, t->out);
-	if (t->options->like_perf && t->out->len - start > TEXT_PERF_MAX)
+	if (t->options->quirks.texts_of_1023 &&
+	    t->out->len - start > TEXT_PERF_MAX)
 		strbuf_truncate(t->out, start + TEXT_PERF_MAX);
 }
 
@@ -107,8 +109,9 @@ static uint32_t perf_bit(size_t level)
 
 static bool is_live(const struct chain_text *t, size_t level)
 {
-	return t->options->like_perf ? t->perf_live & perf_bit(level)
-				     : t->live.data[level];
+	return t->options->quirks.levels_of_32 ?
+		       t->perf_live & perf_bit(level) :
+		       t->live.data[level];
 }
 
 /* The innermost level goes no further. */
@@ -407,7 +410,7 @@ struct error *chain_text_entry(struct chain_text *text, uint32_t entry)
 		.min_hit = min,
 		.min_part = fractal ? part : -1.0,
 		.by_key = list,
-		.first_met = options->like_perf &&
+		.first_met = options->quirks.steps_by_line_text &&
 			     options->callgraph.key == CHAIN_KEY_SRCLINE,
 	};
 	struct error *error;

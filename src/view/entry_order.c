@@ -39,7 +39,7 @@ const struct profile_frame *entry_frame(const struct calltree *tree,
 				     : profile_frame(tree->profile, frame);
 }
 
-/* perf shows where a sample hit relative to the file, chains as they are. */
+/* Unresolved callers may be shown as they are in memory. */
 uint64_t entry_address(const struct calltree *tree,
 		       const struct report_options *options,
 		       const struct calltree_entry *entry)
@@ -48,7 +48,8 @@ uint64_t entry_address(const struct calltree *tree,
 
 	if (!frame)
 		return 0;
-	return options->like_perf && entry->first_self == PROFILE_NONE &&
+	return options->quirks.memory_addresses &&
+			       entry->first_self == PROFILE_NONE &&
 			       !entry->hit_elsewhere
 		       ? frame->address
 		       : frame->rel;
@@ -109,7 +110,7 @@ static int compare_addresses(const struct order *o, uint64_t a, uint64_t b)
 {
 	int64_t difference = (int64_t)(a - b);
 
-	if (!o->options->like_perf)
+	if (!o->options->quirks.addresses_by_difference)
 		return compare_u64(a, b);
 	return (difference > 0) - (difference < 0);
 }
@@ -182,7 +183,7 @@ static int compare_sources(const struct order *o, enum source_kind kind,
 
 	if (!locations->sources)
 		return 0;
-	if (kind == SOURCE_LINE && !o->options->like_perf && x && y &&
+	if (kind == SOURCE_LINE && !o->options->quirks.lines_by_text && x && y &&
 	    (x->line || y->line))
 		return compare_lines(o->tree->profile, x, y);
 	return compare_names(locations->sources[a->place][kind],
@@ -539,12 +540,12 @@ static bool lists_pass(const struct profile *profile,
 	       choice_passes(profile, options, options->symbols_choice, frame);
 }
 
-/* perf's --symbol-filter concerns the first event alone. */
+/* --symbol-filter; in perf it concerns the first event alone. */
 static bool symbol_passes(const struct profile *profile, uint32_t event,
 			  const struct report_options *options,
 			  const struct profile_frame *frame)
 {
-	return (options->like_perf && event) ||
+	return (options->quirks.symbol_filter_in_merges && event) ||
 	       choice_passes(profile, options, options->filter_choice, frame);
 }
 
@@ -555,15 +556,16 @@ static bool resolved_passes(const struct profile *profile,
 	return !options->hide_unresolved || frame_symbol_name(profile, frame);
 }
 
-/* Like perf, the lists ask where samples hit, whatever the entry is. */
+/* With the quirks, others ask: entry_keep_row(), symbol_filter_passes(). */
 static bool frame_passes(const struct profile *profile, uint32_t event,
 			 const struct report_options *options,
 			 const struct profile_frame *frame)
 {
 	return resolved_passes(profile, options, frame) &&
-	       (options->like_perf ||
-		(lists_pass(profile, options, frame) &&
-		 symbol_passes(profile, event, options, frame)));
+	       (options->quirks.lists_filter_hits ||
+		lists_pass(profile, options, frame)) &&
+	       (options->quirks.symbol_filter_in_merges ||
+		symbol_passes(profile, event, options, frame));
 }
 
 /* Else an entry has many frames, and only samples can be told apart by them. */
@@ -615,12 +617,13 @@ bool entry_keep_row(const struct profile *profile, size_t row, const void *arg)
 	if (!task_passes(profile, options, profile->samples.task[row]))
 		return false;
 	/* perf looks for parents if they are shown alone. */
-	if (options->exclude_other && !filter->parents && options->like_perf)
+	if (options->exclude_other && !filter->parents &&
+	    options->quirks.exclude_all_without_parent)
 		return false;
 	if (options->exclude_other && filter->parents &&
 	    !has_parent(profile, filter->parents, row))
 		return false;
-	if (entries_have_frames(options) && !options->like_perf)
+	if (entries_have_frames(options) && !options->quirks.lists_filter_hits)
 		return true;
 	leaf = row_leaf(profile, filter->locations, row);
 	return lists_pass(profile, options, leaf) &&
@@ -665,7 +668,9 @@ static struct error *order_entries(struct order *o, entry_vec *entries)
 	/* perf makes a second tree of the first to merge what texts make one. */
 	if (merges(o->options))
 		reorder(o, entries,
-			o->options->like_perf ? symbol_filter_passes : NULL);
+			o->options->quirks.symbol_filter_in_merges ?
+				symbol_filter_passes :
+				NULL);
 	o->compare = o->options->order.count ? compare_columns
 					     : compare_weights;
 	reorder(o, entries, NULL);

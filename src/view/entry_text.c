@@ -84,9 +84,9 @@ static bool is_before_mappings(const struct entry_text *t, uint32_t leaf,
  * In a chain, perf calls everything with a mapping user space, and leaves the
  * rest as what came before it, from the sample's own mode on.
  */
-static bool is_kernel_like_perf(const struct entry_text *t,
-				const struct calltree_entry *entry,
-				const struct profile_frame *frame)
+static bool is_kernel_before_mappings(const struct entry_text *t,
+				      const struct calltree_entry *entry,
+				      const struct profile_frame *frame)
 {
 	const struct profile *profile = t->tree->profile;
 	uint32_t leaf = profile->samples.stack[entry->row];
@@ -106,8 +106,8 @@ static bool is_kernel(const struct entry_text *t,
 		      const struct calltree_entry *entry,
 		      const struct profile_frame *frame)
 {
-	if (t->options->like_perf)
-		return is_kernel_like_perf(t, entry, frame);
+	if (t->options->quirks.kernel_callers_as_user)
+		return is_kernel_before_mappings(t, entry, frame);
 	return frame && frame->kind == PROFILE_FRAME_KERNEL;
 }
 
@@ -171,7 +171,7 @@ static void put_time(const struct entry_text *t,
 
 	strbuf_printf(out, "%" PRIu64 ".%06" PRIu64, time / 1000000000,
 		      time % 1000000000 / 1000);
-	if (t->options->like_perf && out->len - start > width)
+	if (t->options->quirks.times_of_12 && out->len - start > width)
 		strbuf_truncate(out, start + width);
 }
 
@@ -182,7 +182,7 @@ static void put_comm(const struct entry_text *t,
 	size_t start = out->len;
 
 	text_string(out, t->tree->profile, task->comm, "");
-	if (t->options->like_perf && out->len - start > width)
+	if (t->options->quirks.comms_cut && out->len - start > width)
 		strbuf_truncate(out, start + width);
 }
 
@@ -262,7 +262,8 @@ static size_t dso_width(const struct entry_text *t,
 
 	if (!resolved && width < UNRESOLVED_DSO_WIDTH &&
 	    !t->options->field_separator && !t->options->dsos.count &&
-	    !(t->options->like_perf && t->options->width_count))
+	    !(t->options->quirks.widths_spare_symbols &&
+	      t->options->width_count))
 		width = UNRESOLVED_DSO_WIDTH;
 	return width;
 }
@@ -280,7 +281,8 @@ static size_t symbol_width(const struct entry_text *t,
 		return 4 + 2 + 16;
 	width = 4 + string_length(profile, symbol->name, 9);
 	/* perf forgets what it writes behind the name. */
-	return (frame->flags & PROFILE_FRAME_INLINED) && !t->options->like_perf
+	return (frame->flags & PROFILE_FRAME_INLINED) &&
+			       !t->options->quirks.inlined_mark_unmeasured
 		       ? width + strlen(" (inlined)")
 		       : width;
 }
@@ -292,7 +294,7 @@ static size_t comm_width(const struct entry_text *t,
 	const struct profile *profile = t->tree->profile;
 	uint32_t first = profile->samples.task[entry->row];
 
-	if (t->options->like_perf)
+	if (t->options->quirks.comms_cut)
 		return strlen(
 			thread_comm(t, profile_task(profile, first)->tid));
 	return string_length(profile, entry_task(t->tree, entry)->comm, 0);
@@ -301,7 +303,7 @@ static size_t comm_width(const struct entry_text *t,
 static size_t time_width(struct entry_text *t,
 			 const struct calltree_entry *entry)
 {
-	if (t->options->like_perf)
+	if (t->options->quirks.times_of_12)
 		return TIME_WIDTH;
 	strbuf_clear(&t->cell);
 	put_time(t, entry, SIZE_MAX, &t->cell);
@@ -334,7 +336,7 @@ static size_t cell_width(struct entry_text *t, enum report_key key,
 		return THREAD_PREFIX + strlen(thread_comm(t, task->tid));
 	case REPORT_PROCESS:
 		/* perf cuts comms to the title's width here. */
-		if (t->options->like_perf)
+		if (t->options->quirks.comms_cut)
 			return 0;
 		return THREAD_PREFIX + strlen(thread_comm(t, task->pid));
 	case REPORT_CPU:
@@ -462,7 +464,7 @@ static void put_title(const struct entry_text *t, struct strbuf *out,
 	size_t start = out->len;
 	size_t width = key_width(t, column);
 
-	if (t->options->like_perf && width > TEXT_PERF_MAX)
+	if (t->options->quirks.texts_of_1023 && width > TEXT_PERF_MAX)
 		width = TEXT_PERF_MAX;
 	strbuf_puts(out, titles[t->columns.list[column].key]);
 	if (out->len - start > width)
@@ -624,7 +626,7 @@ static void cut_cell(struct entry_text *t, size_t column,
 {
 	size_t width = t->asked[column];
 
-	if (width && t->options->like_perf &&
+	if (width && t->options->quirks.widths_spare_symbols &&
 	    t->columns.list[column].key == REPORT_SYMBOL)
 		cut_symbol(t, width, entry);
 	else if (width && t->cell.len > width)

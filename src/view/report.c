@@ -127,7 +127,8 @@ static uint32_t table_of(const struct report *r, uint32_t event)
 
 	if (r->options.group == REPORT_GROUP_NONE)
 		return event;
-	if (!profile->events.data[leader].samples && !r->options.like_perf)
+	if (!profile->events.data[leader].samples &&
+	    !r->options.quirks.leader_hides_group)
 		return event;
 	return leader;
 }
@@ -139,7 +140,7 @@ static bool is_several(const struct report *r, const struct calltree *tree)
 
 	for (uint32_t i = 0; i < r->profile->events.count; i++)
 		if (i != event && (table_of(r, i) == event ||
-				   (r->options.like_perf &&
+				   (r->options.quirks.leader_always_several &&
 				    leader_of(r, i) == event)))
 			return true;
 	return false;
@@ -236,7 +237,7 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 /* Else -U leaves out entries alone. */
 static bool hides_samples(const struct report_options *options)
 {
-	return options->hide_unresolved && options->like_perf;
+	return options->hide_unresolved && options->quirks.unresolved_dropped;
 }
 
 unsigned int report_context_keys(const struct report_options *options)
@@ -357,13 +358,13 @@ static struct error *put_event(struct report *r, uint32_t event)
 		.context_keys = report_context_keys(&r->options),
 		.parents = r->parents,
 		.time_quantum = r->options.time_quantum,
-		.count_each = r->options.like_perf &&
+		.count_each = r->options.quirks.recursion_counted &&
 			      report_has_key(&r->options, REPORT_TIME),
 		.children = r->options.children,
 		.select = hides_samples(&r->options) ? has_symbol : NULL,
 		.keep = entry_keep_row,
 		.keep_arg = &filter,
-		.keep_hidden = r->options.like_perf,
+		.keep_hidden = r->options.quirks.filtered_entries_sorted,
 	};
 	_cleanup_calltree_ struct calltree *tree = NULL;
 	struct event_group group = {};
@@ -383,7 +384,8 @@ static struct error *put_event(struct report *r, uint32_t event)
 
 enum symbol_rule report_symbol_rule(const struct report_options *options)
 {
-	return options->like_perf ? SYMBOL_RULE_PERF : SYMBOL_RULE_PEOPLE;
+	return options->quirks.whole_names_only ? SYMBOL_RULE_PERF :
+						  SYMBOL_RULE_PEOPLE;
 }
 
 struct error *report_choose(const struct profile *profile,
@@ -435,7 +437,7 @@ struct error *report_parents(const struct profile *profile,
 /* perf resolves no chain that it does not show. */
 static bool looks_at_chains(const struct report_options *options)
 {
-	return !options->like_perf || options->children ||
+	return !options->quirks.hidden_chains_unmatched || options->children ||
 	       options->callgraph.type != CALLGRAPH_NONE ||
 	       report_has_key(options, REPORT_PARENT);
 }
@@ -449,11 +451,17 @@ struct error *report_locate(const struct profile *profile,
 	struct location_options how = {
 		.source = source_text,
 		.source_arg = options,
-		.step_key = options->like_perf ? source_step_text : NULL,
+		.step_key = options->quirks.steps_by_line_text ?
+				    source_step_text :
+				    NULL,
 		.hide_unresolved = hides_samples(options),
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,
-		.like_perf = options->like_perf,
+		.memory_addresses = options->quirks.memory_addresses,
+		.inlined_hits_container =
+			options->quirks.inlined_hits_container,
+		.inlined_by_container = options->quirks.inlined_by_container,
+		.sources_by_address = options->quirks.sources_by_address,
 	};
 
 	if (report_has_key(options, REPORT_DSO))
@@ -464,7 +472,8 @@ struct error *report_locate(const struct profile *profile,
 		how.entry_keys |= ENTRY_KEY_SRCLINE;
 	if (report_has_key(options, REPORT_SRCFILE))
 		how.entry_keys |= ENTRY_KEY_SRCFILE;
-	how.cut_above = options->like_perf && report_caller_order(options);
+	how.cut_above = options->quirks.callers_ignored &&
+			report_caller_order(options);
 	if (options->ignore_callees && looks_at_chains(options))
 		error = symbol_matches(profile, options->ignore_callees,
 				       report_symbol_rule(options),
@@ -488,7 +497,7 @@ static struct error *put_report(struct report *r)
 			error = put_event(r, i);
 	if (error)
 		return error;
-	if (!r->options.like_perf && !r->options.quiet)
+	if (!r->options.quirks.no_notes && !r->options.quiet)
 		report_notes(r->profile, &r->text);
 	return flush(r);
 }

@@ -11,9 +11,9 @@
  * function are one entry and one step of a chain; lines show with the call
  * graph key srcline (`py::f:/x.py x.py:12`) or the sort key srcline.
  *
- * What perf gets wrong is right here, unless options.like_perf: kernel callers
- * are [k], an unresolved address is one entry however a sample came to it, and
- * filters look at the entry and not at the leaf that led to it.
+ * What perf gets wrong is right here, unless options.quirks has it: kernel
+ * callers are [k], an unresolved address is one entry however a sample came to
+ * it, and filters look at the entry and not at the leaf that led to it.
  *
  * The report ends with comment lines on what is missing from it (lost samples,
  * truncated stacks, unresolved addresses ...), only as far as there is any.

@@ -344,7 +344,7 @@ static void arrange_usual(struct report_options *o,
 static void add_implied_keys(const struct report_options *o,
 			     struct report_columns *sort)
 {
-	if (o->like_perf && o->sort_text && strstr(o->sort_text, "symbol"))
+	if (o->quirks.symbol_adds_ipc && o->sort_text && strstr(o->sort_text, "symbol"))
 		add_column(sort, (struct report_column){ REPORT_FIELD_KEY,
 							 REPORT_IPC });
 	if (o->parent)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/lists.h"
+#include "base/quirks.h"
 #include "profile/location.h"
 #include "view/symbol_match.h"
 
@@ -173,12 +174,8 @@ struct report_options {
 	bool interpreter_frames;
 	/* Cut lines of tables and chains here; 0: never. */
 	size_t max_columns;
-	/*
-	 * Print what perf 7.2 prints, faults included: kernel callers as
-	 * [.], unresolved addresses where a sample hit relative to the file
-	 * and in chains as they are, and nothing that perf does not say.
-	 */
-	bool like_perf;
+	/* What is to be as perf has it; by default nothing. */
+	struct quirks quirks;
 };
 
 /*

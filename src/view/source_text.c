@@ -36,13 +36,17 @@ static void put_dso(const struct profile *profile,
 		    "[unknown]");
 }
 
-static void put_unknown_like_perf(const struct profile *profile,
-				  const struct profile_frame *frame, bool hit,
-				  struct strbuf *out)
+/* The offset in the function or, without one, the address in the file. */
+static void put_offset(const struct profile *profile,
+		       const struct profile_frame *frame, bool hit,
+		       const struct report_options *options,
+		       struct strbuf *out)
 {
 	const struct profile_symbol *symbol =
 		profile_symbol(profile, frame->symbol);
-	uint64_t address = hit ? frame->rel : frame->address;
+	uint64_t address = hit || !options->quirks.lines_of_hits ?
+				   frame->rel :
+				   frame->address;
 
 	if (frame->dso == PROFILE_NONE) {
 		strbuf_puts(out, "??:0");
@@ -71,23 +75,28 @@ static void put_unknown(const struct profile *profile,
 	strbuf_putc(out, ']');
 }
 
+/* shown: even where callers' places in the source are not. */
+static bool is_known(const struct profile_frame *frame, bool shown,
+		     const struct report_options *options)
+{
+	if (!frame || (options->quirks.lines_of_hits && !shown))
+		return false;
+	/* Also a function without lines in a file that has some, as ??:0. */
+	return options->quirks.unknown_lines ? frame->file != PROFILE_NONE :
+					       frame->line;
+}
+
 static void put_srcline(const struct profile *profile,
 			const struct profile_frame *frame, bool hit,
 			const struct report_options *options,
 			struct strbuf *out)
 {
-	bool known = frame && frame->line;
-
-	/* Also a function without lines in a file that has some, as ??:0. */
-	if (options->like_perf)
-		known = frame && frame->file != PROFILE_NONE &&
-			(hit || options->inlines);
-	if (known) {
+	if (is_known(frame, hit || options->inlines, options)) {
 		put_line(profile, frame, options, out);
 	} else if (!frame) {
 		strbuf_puts(out, "??:0");
-	} else if (options->like_perf) {
-		put_unknown_like_perf(profile, frame, hit, out);
+	} else if (options->quirks.offsets_as_lines) {
+		put_offset(profile, frame, hit, options, out);
 	} else {
 		put_unknown(profile, frame, out);
 	}
@@ -102,11 +111,11 @@ void source_step_text(const struct profile *profile,
 		profile_symbol(profile, frame->symbol);
 
 	if (options->callgraph.key == CHAIN_KEY_FUNCTION ||
-	    (options->like_perf && frame->dso == PROFILE_NONE))
+	    (options->quirks.steps_with_offsets && frame->dso == PROFILE_NONE))
 		return;
 	if (frame->line) {
 		put_line(profile, frame, options, out);
-	} else if (!options->like_perf) {
+	} else if (!options->quirks.steps_with_offsets) {
 		return;
 	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE ||
 		   frame->file != PROFILE_NONE) {
@@ -139,16 +148,10 @@ static void put_srcfile(const struct profile *profile,
 			const struct report_options *options,
 			struct strbuf *out)
 {
-	if (options->like_perf) {
-		if (frame && frame->file != PROFILE_NONE && hit)
-			put_file(profile, frame, options, out);
-		return;
-	}
-	if (frame && frame->line) {
+	if (is_known(frame, hit, options))
 		put_file(profile, frame, options, out);
-		return;
-	}
-	put_file_of_code(profile, frame, out);
+	else if (!options->quirks.offsets_as_lines)
+		put_file_of_code(profile, frame, out);
 }
 
 void source_text(const struct profile *profile,

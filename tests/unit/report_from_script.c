@@ -339,7 +339,7 @@ static void read_flag(const char *arg, struct report_options *o,
 	else if (!strcmp(arg, "--no-children"))
 		o->children = false;
 	else if (!strcmp(arg, "--right"))
-		o->like_perf = false;
+		o->quirks = quirks_of_perf(PERF_NONE);
 	else if (!strcmp(arg, "--aggregate"))
 		p->aggregate = true;
 	else
@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 	struct script s = {};
 
 	report_options_init(&options);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	check(profile_create(NULL, &s.profile));
 	for (int i = 1; i < argc; i++)
 		if (!read_value(argv[i], &options) && !read_events(argv[i], &s))

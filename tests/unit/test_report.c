@@ -210,7 +210,7 @@ static void test_kernel_callers_are_kernel(void **state)
 	model_init(&m, NULL);
 	model_sample(&m, 1, "main k:entry_SYSCALL_64 k:do_syscall_64");
 	check_has(&m, &options, "[k] entry_SYSCALL_64\n", true);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "[.] entry_SYSCALL_64\n", true);
 	check_has(&m, &options, "[k] do_syscall_64\n", true);
 	model_deinit(&m);
@@ -255,7 +255,7 @@ static void test_filters(void **state)
 	options.symbol_filter = "x.py:20";
 	check_has(&m, &options, "[.] py::run:/srv/x.py\n", true);
 	check_has(&m, &options, "[.] py::foo:/srv/x.py\n", false);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "[.] py::run:/srv/x.py\n", false);
 	model_deinit(&m);
 }
@@ -287,7 +287,7 @@ static void test_columns_of_one_symbol(void **state)
 	model_check(report_parse_sort(&options, "symbol,srcline"));
 	check_has(&m, &options, "x.py:4", true);
 	check_has(&m, &options, "x.py:3", false);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "x.py:4 ", false);
 	model_deinit(&m);
 }
@@ -379,7 +379,7 @@ static void test_notes(void **state)
 		"# recorder: rings were full: 2\n"
 		"#\n",
 		true);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "truncated", false);
 	model_deinit(&m);
 }
@@ -433,7 +433,7 @@ static void test_nothing_known_of_a_sample(void **state)
 		"   100.00%   100.00%  python3  [unknown]         [.] [unknown]\n",
 		true);
 	check_has(&m, &options, "            ---[unknown]\n", true);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "[unknown]", true);
 	model_deinit(&m);
 }

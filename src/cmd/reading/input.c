@@ -157,6 +157,11 @@ static struct error *find_buildid_dir(struct input *input)
 	return NULL;
 }
 
+bool input_imitates(const struct input *input)
+{
+	return input->like_perf;
+}
+
 struct quirks input_quirks(const struct input *input)
 {
 	return quirks_of_perf(input->like_perf ? PERF_7_2 : PERF_NONE);

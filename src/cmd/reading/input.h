@@ -91,7 +91,9 @@ struct input {
 	"py::Orders.dedupe:/srv/orders.py.\n"
 
 void input_set_defaults(struct input *input);
-/* What the output has in common with perf's, by --like-perf. */
+/* The output is to be the text of another tool. */
+bool input_imitates(const struct input *input);
+/* Which of that tool's faults and choices the output is to have. */
 struct quirks input_quirks(const struct input *input);
 /*
  * Checks the words and fills input->options. To be called once, before

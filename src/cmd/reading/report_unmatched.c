@@ -77,7 +77,8 @@ static struct error *tell_function(const struct report_options *o,
 					   ? SYMBOL_HIT
 					   : SYMBOL_CALLS;
 	struct symbol_near near;
-	struct error *error = symbol_near_init(&near, word, o->like_perf);
+	struct error *error = symbol_near_init(&near, word,
+					       o->quirks.whole_names_only);
 
 	if (!error)
 		error = symbol_near_offer_profile(&near, profile,
