@@ -33,12 +33,25 @@ struct script_settings {
 	bool demangle_kernel;
 };
 
+static void set_quirks(struct script_settings *s)
+{
+	const struct quirks quirks = input_quirks(&s->input);
+	struct script_printer *p = &s->printer;
+
+	p->fields.signs_anywhere = quirks.signs_anywhere;
+	p->fields.chains_missed_in_pipes = quirks.chains_missed_in_pipes;
+	p->filter.interpreter_frames = quirks.interpreter_frames;
+	p->filter.off_skips_one = quirks.switch_off_skips_one;
+	p->damaged_chains_dropped = quirks.damaged_chains_dropped;
+	p->tracepoint_plugins = quirks.tracepoint_plugins;
+	s->input.options.names_end = quirks.names_end;
+}
+
 static struct error *parse_fields(struct script_settings *settings)
 {
 	struct script_fields *fields = &settings->printer.fields;
 	struct error *error = NULL;
 
-	fields->like_perf = settings->input.like_perf;
 	vec_for_each(text, &settings->fields)
 		if (!error)
 			error = script_fields_parse(fields, *text);
@@ -64,7 +77,8 @@ static struct error *prepare_filter(struct script_settings *s)
 	words.symbols = input_word_list(&s->symbol_words);
 	words.dsos = input_word_list(&s->dso_words);
 	words.stops = input_word_list(&s->stop_words);
-	return script_filter_init(filter, &words, s->input.like_perf);
+	return script_filter_init(
+		filter, &words, input_quirks(&s->input).whole_names_only);
 }
 
 static bool has_field(const struct script_fields *fields, uint64_t field)
@@ -84,6 +98,7 @@ static struct error *prepare(struct script_settings *s)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "use either --reltime or --deltatime, not both");
 	s->input.relative_time = p->from_first;
+	set_quirks(s);
 	error = parse_fields(s);
 	if (!error)
 		error = prepare_filter(s);
@@ -91,11 +106,9 @@ static struct error *prepare(struct script_settings *s)
 		error = input_prepare(&s->input);
 	if (error)
 		return error;
-	p->like_perf = s->input.like_perf;
 	p->cpus = &s->input.options.cpus;
 	if (s->per_event)
 		p->per_event = s->input.path ? s->input.path : "perf.data";
-	s->input.options.names_end = s->input.like_perf;
 	s->input.options.lines = has_field(&p->fields, SCRIPT_SRCLINE);
 	/* Without chains perf shows the function that holds the code. */
 	s->input.options.inlines = s->input.inlines && !p->fields.no_chains;
@@ -113,7 +126,7 @@ static void say_file(const struct script_file *file, void *arg)
 	const struct script_settings *s = arg;
 
 	printf("[ %s script: Wrote %.3f MB %s (%" PRIu64 " samples) ]\n",
-	       s->input.like_perf ? "perf" : "kaa",
+	       input_quirks(&s->input).dumps_by_perf ? "perf" : "kaa",
 	       (double)file->bytes / 1024 / 1024, file->path, file->samples);
 }
 

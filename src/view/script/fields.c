@@ -253,11 +253,11 @@ static void start_anew(struct script_fields *fields, int kind)
 	}
 }
 
-/* perf takes the '-' of bpf-output for a sign. */
+/* The '-' of bpf-output may count as a sign. */
 static bool has_changes(const struct script_fields *fields, const char *list)
 {
 	return *list == '+' || *list == '-' ||
-	       (fields->like_perf && strpbrk(list, "+-"));
+	       (fields->signs_anywhere && strpbrk(list, "+-"));
 }
 
 static struct error *parse_list(struct script_fields *fields, int kind,
@@ -439,12 +439,9 @@ static struct error *see_event(struct script_fields *fields,
 		if (of->fields & SCRIPT_DSOFF)
 			of->fields |= SCRIPT_DSO;
 	}
-	/*
-	 * Without a chain a tracepoint's place says nothing. Of a pipe perf
-	 * knows too late that there is one.
-	 */
+	/* Without a chain a tracepoint's place says nothing. */
 	if (kind == SCRIPT_KIND_TRACEPOINT && chain && !fields->no_chains &&
-	    !of->is_set && !(is_pipe && fields->like_perf))
+	    !of->is_set && !(is_pipe && fields->chains_missed_in_pipes))
 		of->fields |= SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF |
 			      SCRIPT_DSO;
 	return NULL;

@@ -53,7 +53,10 @@ struct script_fields {
 	struct script_fields_of of[SCRIPT_KINDS];
 	/* Show the address hit alone (-G). */
 	bool no_chains;
-	bool like_perf;
+	/* A sign in any place of -F makes it a change of the usual fields. */
+	bool signs_anywhere;
+	/* Tracepoints of a pipe have no chains, unless they are asked for. */
+	bool chains_missed_in_pipes;
 	/* What a processor's trace says of a branch: of all kinds or of none. */
 	bool flags;
 	/* An event with chains was seen. */

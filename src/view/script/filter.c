@@ -31,16 +31,15 @@ static struct error *add_words(const struct name_list *texts, bool exact,
 
 struct error *script_filter_init(struct script_filter *filter,
 				 const struct script_filter_words *words,
-				 bool like_perf)
+				 bool whole_names_only)
 {
-	struct error *error =
-		add_words(&words->symbols, like_perf, &filter->symbols);
+	struct error *error = add_words(&words->symbols, whole_names_only,
+					&filter->symbols);
 
-	filter->like_perf = like_perf;
 	filter->dsos = words->dsos;
 	if (error)
 		return error;
-	return add_words(&words->stops, like_perf, &filter->stops);
+	return add_words(&words->stops, whole_names_only, &filter->stops);
 }
 
 static void words_deinit(struct script_words *words)
@@ -145,7 +144,7 @@ static bool is_in_symbols(struct script_filter *filter,
 			  const struct convert_stack *stack)
 {
 	const struct convert_frame *python =
-		filter->like_perf ? NULL : python_hit(stack);
+		filter->interpreter_frames ? NULL : python_hit(stack);
 	bool found = false;
 
 	vec_for_each(near, &filter->symbols) {
@@ -183,7 +182,7 @@ bool script_filter_event(struct script_filter *filter,
 		return switches && filter->show_switches;
 	}
 	if (filter->is_off)
-		return filter->like_perf;
+		return filter->off_skips_one;
 	switches = filter->off && !strcmp(event->name, filter->off);
 	filter->is_off = switches;
 	return !switches || filter->show_switches;

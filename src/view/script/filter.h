@@ -3,8 +3,7 @@
  * Which samples `kaa script` shows, by where they hit and by what came before;
  * and where it ends their stacks. As in perf, -S and --dsos look at the place
  * that a sample hit alone, in the function that holds the code; where that is
- * the interpreter's, -S looks at the Python function that it ran, too, unless
- * it is to be like perf.
+ * the interpreter's, -S looks at the Python function that it ran, too.
  */
 #ifndef KAA_VIEW_SCRIPT_FILTER_H
 #define KAA_VIEW_SCRIPT_FILTER_H
@@ -37,8 +36,11 @@ struct script_filter {
 	const char *off;
 	/* Show these, too. */
 	bool show_switches;
-	/* As perf 7.2 has it, `off` alone leaves out one sample. */
-	bool like_perf;
+	/* To be set: */
+	/* -S looks at the place hit alone, even if it is the interpreter's. */
+	bool interpreter_frames;
+	/* Without `on`, `off` leaves out one sample instead of all that follow. */
+	bool off_skips_one;
 	/* Now the output is off; true to start with if there is `on`. */
 	bool is_off;
 };
@@ -50,9 +52,10 @@ struct script_filter_words {
 	struct name_list stops;
 };
 
+/* whole_names_only: no word stands for a Python function but its symbol. */
 struct error *script_filter_init(struct script_filter *filter,
 				 const struct script_filter_words *words,
-				 bool like_perf);
+				 bool whole_names_only);
 void script_filter_deinit(struct script_filter *filter);
 bool script_filter_needs_place(const struct script_filter *filter);
 /* By the place hit. *ret is whether the sample is let through. */

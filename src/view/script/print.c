@@ -249,8 +249,8 @@ static void put_chain(struct script_printer *p,
 	const struct convert_stack *stack = sample->stack;
 
 	strbuf_putc(out, '\n');
-	/* perf prints nothing of such a chain. */
-	if (p->like_perf && (sample->flags & PROFILE_SAMPLE_DAMAGED))
+	if (p->damaged_chains_dropped &&
+	    (sample->flags & PROFILE_SAMPLE_DAMAGED))
 		return;
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct convert_frame *f = stack->steps[i].frame;
@@ -349,7 +349,7 @@ static const char *kernel_function(uint64_t *address, void *arg)
 static struct error *open_trace(struct script_printer *p)
 {
 	const struct trace_events_options options = {
-		.plugins = p->like_perf,
+		.plugins = p->tracepoint_plugins,
 		.function = kernel_function,
 		.arg = p,
 	};

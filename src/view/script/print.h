@@ -56,7 +56,10 @@ struct script_printer {
 	struct script_fields fields;
 	struct script_filter filter;
 	struct script_shown shown;
-	bool like_perf;
+	/* Nothing is printed of a damaged chain. */
+	bool damaged_chains_dropped;
+	/* libtraceevent's plugins print what they know. */
+	bool tracepoint_plugins;
 	bool ns;
 	bool latency;
 	/* Times from the first that is printed, or from the one before. */
