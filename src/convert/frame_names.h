@@ -111,8 +111,8 @@ void names_expect(const struct names *names, const struct place *place,
 
 /*
  * The bytes of a process's memory where its perf map has trampolines, by what
- * CPython's look like; zero between them. False if there are none, and with
- * --like-perf, since perf ends its stacks there.
+ * CPython's look like; zero between them. False if there are none, or if stacks
+ * are to end there (quirks.trampolines_not_unwound).
  */
 bool names_trampoline_code(struct names *names, const struct place *place,
 			   uint64_t address, void *buf, size_t size);
