@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/quirks.h"
+#include "cmd/reading/input.h"
 
 static const char *const pages[] = {
 	SOURCE_ROOT "/docs/report.md",
@@ -158,6 +159,22 @@ static void test_quirks_begin_and_end(void **state)
 	assert_true(quirk_is_in(&new, 800));
 }
 
+/* --like-perf is all that brings quirks, and those of one version. */
+static void test_commands_have_none_by_themselves(void **state)
+{
+	const struct quirks none = {}, all = quirks_of_perf(PERF_7_2);
+	struct input input = {};
+	struct quirks quirks;
+
+	(void)state;
+	input_set_defaults(&input);
+	quirks = input_quirks(&input);
+	assert_memory_equal(&quirks, &none, sizeof(quirks));
+	input.like_perf = true;
+	quirks = input_quirks(&input);
+	assert_memory_equal(&quirks, &all, sizeof(quirks));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_titles_are_of_one_quirk),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_quirks_begin_and_end),
+		cmocka_unit_test(test_commands_have_none_by_themselves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
