@@ -312,7 +312,7 @@ static bool has_files_only(const struct names *names)
 	       strcmp(symfs, "/");
 }
 
-/* For perf a BPF program, which has no brackets, is a DSO that begins at 0. */
+/* The DSO of a BPF program, which has no brackets, begins at 0. */
 static void place_bpf_program(struct convert_frame *frame)
 {
 	if (!frame->dso || frame->dso->path[0] == '[')
@@ -343,7 +343,7 @@ static struct error *kernel_frame(struct lookup *l)
 	if (!info)
 		return kernel_dso(l);
 	set_symbol(l, info, l->address);
-	if (names->options->like_perf)
+	if (names->options->quirks.bpf_programs_at_zero)
 		place_bpf_program(l->frame);
 	return NULL;
 }

@@ -335,7 +335,7 @@ static void test_equal_addresses_of_several_dsos_like_perf(void **state)
 	sample_in(&m, "bpf_prog_1_run", "bpf_prog_1_run", PROFILE_FRAME_KERNEL,
 		  0xffffffffc0025c10);
 	report_options_init(&options);
-	options.like_perf = true;
+	options.quirks = quirks_of_perf(PERF_7_2);
 	options.callgraph.type = CALLGRAPH_NONE;
 	model_check(report_parse_sort(&options, "srcline"));
 	check_has(&m, &options, "33.33%    33.33%  of_a+16", true);
