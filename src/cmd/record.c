@@ -666,8 +666,8 @@ static void print_summary(const struct setup *setup,
 			      s->with_python);
 	strbuf_printf(&text, ", %" PRIu64 " lost", result->lost);
 	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND)
-		strbuf_printf(&text, ", %" PRIu64 " incomplete stacks",
-			      s->truncated);
+		strbuf_printf(&text, ", %" PRIu64 " incomplete stack%s",
+			      s->truncated, s->truncated == 1 ? "" : "s");
 	format_share(&text, s->unreadable, result->samples,
 		     "with unreadable Python frames");
 	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");

@@ -372,7 +372,9 @@ static struct error *search_as_typed(void *arg, const char *text)
 						 : search->selected;
 	struct error *error = NULL;
 
-	if (is_longer && !search->found)
+	/* But what has other names may be called so only now. */
+	if (is_longer && !search->found &&
+	    !search->browser->source.start_search)
 		return NULL;
 	strbuf_clear(before);
 	search->found = true;

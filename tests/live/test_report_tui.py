@@ -439,6 +439,18 @@ def test_search(kaa, recording):
         assert place(terminal) == 0
 
 
+def test_search_for_a_line_key_by_key(kaa, recording):
+    """No row has "two_threads.py:" in it, before the number is there."""
+    lines = kaa("report", "--stdio", "-g", "none", "--sort", "sym,srcline", "-i", recording).stdout
+    line = re.search(r"py::right:\S+ +(two_threads\.py:\d+)", lines)[1]
+    with report(kaa, recording) as terminal:
+        terminal.wait_for("Children")
+        terminal.press("s", *line, "enter")
+        assert "no visible row" not in terminal.lines()[-1]
+        terminal.press("a")
+        terminal.wait_for("py::right:")
+
+
 def test_other_forms(kaa, recording, tmp_path):
     with report(kaa, recording, cwd=tmp_path) as terminal:
         terminal.wait_for("Children")

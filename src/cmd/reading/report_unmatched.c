@@ -85,6 +85,10 @@ static struct error *tell_function(const struct report_options *o,
 						  o->interpreter_frames);
 	if (!error)
 		unmatched_symbol(&near, wanted, none, out);
+	if (!error && wanted == SYMBOL_HIT && near.place == SYMBOL_CALLS) {
+		strbuf_truncate(out, out->len - 1);
+		strbuf_puts(out, "; to see it, leave out --no-children\n");
+	}
 	symbol_near_deinit(&near);
 	return error;
 }
