@@ -103,8 +103,10 @@ def problem_of(command, done, typed):
         text = done.stdout
         if words[-1].startswith(">"):
             text = typed(f"cat {words[-1][1:]}").stdout
-        # By itself foo does all the work; and some commands ask for it alone.
-        expected = {"py::foo:"} if "--no-children" in words or words[-1] in ("foo", "my_script.py:4") else SCRIPT_FUNCTIONS
+        # By itself foo does all the work; and some commands ask for it alone. How far samply unwinds a Python without frame
+        # pointers is samply's.
+        alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4") or words[0] == "samply"
+        expected = {"py::foo:"} if alone else SCRIPT_FUNCTIONS
         return None if functions_in(text) >= expected else "names not the functions of the example"
     if words[:2] == ["build/kaa", "doctor"] and not re.search("ok +CPython 3", done.stdout):
         return "finds no Python"
