@@ -6,7 +6,6 @@ The user's name is ann; ann's home and root's are in the box too.
 """
 import os
 import pathlib
-import shlex
 import shutil
 
 from harness.agent import find_library
@@ -21,6 +20,9 @@ ann ALL=(ALL:ALL) NOPASSWD:SETENV: ALL
 """
 # What a shell has, where it is opened.
 ENVIRON = {"SHELL": "/bin/bash", "PATH": "/usr/bin:/bin", "TERM": "dumb", "LANG": "C.UTF-8"}
+# On a terminal of its own, to the last byte that is written there.
+ON_TERMINAL = ["/usr/bin/python3", "-c",
+               "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"]
 ENTER = 'mount --bind "$1" /etc && shift && exec "$@"'
 
 
@@ -82,6 +84,6 @@ class UserBox:
         # The second line keeps the shell from becoming its last command.
         inner = ["bash", "-c", f"{text}\nexit $?"]
         if terminal:
-            inner = ["script", "-qec", shlex.join(inner), "/dev/null"]
+            inner = [*ON_TERMINAL, *inner]
         env = {**ENVIRON, "HOME": str(home), "USER": user, "LOGNAME": user}
         return run([*words, *inner], env=env, cwd=home, **options)
