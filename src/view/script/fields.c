@@ -6,50 +6,7 @@
 #include <string.h>
 
 #include "convert/convert.h"
-
-/* Headers of older kernels lack it. */
-#define SAMPLE_WEIGHT_STRUCT (1u << 24)
-#define SAMPLE_WEIGHT	     (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT)
-
-static const struct field {
-	const char *name;
-	uint64_t bit;
-} field_names[] = {
-	{ "comm", SCRIPT_COMM },
-	{ "tid", SCRIPT_TID },
-	{ "pid", SCRIPT_PID },
-	{ "time", SCRIPT_TIME },
-	{ "cpu", SCRIPT_CPU },
-	{ "event", SCRIPT_EVENT },
-	{ "trace", SCRIPT_TRACE },
-	{ "ip", SCRIPT_IP },
-	{ "sym", SCRIPT_SYM },
-	{ "dso", SCRIPT_DSO },
-	{ "dsoff", SCRIPT_DSOFF },
-	{ "addr", SCRIPT_ADDR },
-	{ "symoff", SCRIPT_SYMOFF },
-	{ "srcline", SCRIPT_SRCLINE },
-	{ "period", SCRIPT_PERIOD },
-	{ "iregs", SCRIPT_IREGS },
-	{ "uregs", SCRIPT_UREGS },
-	{ "flags", SCRIPT_FLAGS },
-	{ "data_src", SCRIPT_DATA_SRC },
-	{ "weight", SCRIPT_WEIGHT },
-	{ "bpf-output", SCRIPT_BPF_OUTPUT },
-	{ "phys_addr", SCRIPT_PHYS_ADDR },
-	{ "misc", SCRIPT_MISC },
-	{ "tod", SCRIPT_TOD },
-	{ "data_page_size", SCRIPT_DATA_PAGE_SIZE },
-	{ "code_page_size", SCRIPT_CODE_PAGE_SIZE },
-	{ "ins_lat", SCRIPT_INS_LAT },
-	{ "cgroup", SCRIPT_CGROUP },
-	{ "retire_lat", SCRIPT_RETIRE_LAT },
-	{ "callindent", SCRIPT_NEVER },
-	{ "synth", SCRIPT_NEVER },
-	{ "ipc", SCRIPT_NEVER },
-	{ "machine_pid", SCRIPT_NEVER },
-	{ "vcpu", SCRIPT_NEVER },
-};
+#include "view/script/field_table.h"
 
 /* Fields that perf has and kaa has not. */
 static const char *const other_fields[] = {
@@ -72,44 +29,21 @@ static const struct {
 	[SCRIPT_KIND_OTHER] = { "other", NULL },
 };
 
-enum { NAMES = sizeof(field_names) / sizeof(*field_names) };
-
 static uint64_t usual_fields(enum script_kind kind)
 {
-	const uint64_t start = SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU |
-			       SCRIPT_TIME | SCRIPT_EVENT;
-	const uint64_t place = SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF |
-			       SCRIPT_DSO;
-	const uint64_t memory = SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT |
-				SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE |
-				SCRIPT_CODE_PAGE_SIZE | SCRIPT_INS_LAT |
-				SCRIPT_RETIRE_LAT;
+	const struct script_field *field;
+	uint64_t set = 0;
 
-	switch (kind) {
-	case SCRIPT_KIND_TRACEPOINT:
-		return start | SCRIPT_TRACE;
-	case SCRIPT_KIND_SOFTWARE:
-		return start | place | SCRIPT_PERIOD | SCRIPT_BPF_OUTPUT;
-	case SCRIPT_KIND_RAW:
-		return start | place | SCRIPT_PERIOD | memory;
-	case SCRIPT_KIND_SYNTH:
-		return start | place;
-	default:
-		return start | place | SCRIPT_PERIOD;
-	}
+	for (field = script_field_table; field->name; field++)
+		if (field->usual & 1u << kind)
+			set |= field->bit;
+	return set;
 }
 
-/* What no event of the kind has. */
-static uint64_t impossible_fields(enum script_kind kind)
+/* No event of the kind has the field. */
+static bool is_impossible(const struct script_field *field, int kind)
 {
-	switch (kind) {
-	case SCRIPT_KIND_TRACEPOINT:
-		return 0;
-	case SCRIPT_KIND_SOFTWARE:
-		return SCRIPT_TRACE;
-	default:
-		return SCRIPT_TRACE | SCRIPT_BPF_OUTPUT;
-	}
+	return field->impossible & 1u << kind;
 }
 
 void script_fields_init(struct script_fields *fields)
@@ -140,6 +74,7 @@ enum change {
 static struct error *unknown_field(const char *word)
 {
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
+	const struct script_field *field;
 
 	for (size_t i = 0; i < sizeof(other_fields) / sizeof(*other_fields);
 	     i++)
@@ -148,18 +83,21 @@ static struct error *unknown_field(const char *word)
 				ERROR_UNSUPPORTED,
 				"-F: kaa cannot print the field '%s'; `perf script` can",
 				word);
-	for (size_t i = 0; i < NAMES; i++)
-		strbuf_printf(&all, "%s%s", i ? "," : "", field_names[i].name);
+	for (field = script_field_table; field->name; field++)
+		strbuf_printf(&all, "%s%s", all.len ? "," : "", field->name);
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "-F: unknown field '%s'; fields are %s", word,
 			    all.data);
 }
 
-static struct error *find_field(const char *word, const struct field **ret)
+static struct error *find_field(const char *word,
+				const struct script_field **ret)
 {
-	for (size_t i = 0; i < NAMES; i++) {
-		if (!strcmp(word, field_names[i].name)) {
-			*ret = &field_names[i];
+	const struct script_field *field;
+
+	for (field = script_field_table; field->name; field++) {
+		if (!strcmp(word, field->name)) {
+			*ret = field;
 			return NULL;
 		}
 	}
@@ -218,7 +156,7 @@ static void change_one(struct script_fields_of *of, uint64_t bit,
 static struct error *change_field(struct script_fields *fields, int kind,
 				  const char *word, enum change change)
 {
-	const struct field *field = NULL;
+	const struct script_field *field = NULL;
 	struct error *error = find_field(word, &field);
 
 	if (error)
@@ -227,13 +165,12 @@ static struct error *change_field(struct script_fields *fields, int kind,
 		fields->flags = change != CHANGE_REMOVE;
 		return NULL;
 	}
-	if (kind >= 0 && (impossible_fields(kind) & field->bit))
+	if (kind >= 0 && is_impossible(field, kind))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "-F: '%s' not valid for %s events",
 				    field->name, kinds[kind].name);
 	for (int k = 0; k < SCRIPT_KINDS; k++)
-		if ((kind < 0 || k == kind) &&
-		    !(impossible_fields(k) & field->bit))
+		if ((kind < 0 || k == kind) && !is_impossible(field, k))
 			change_one(&fields->of[k], field->bit, change,
 				   kind >= 0);
 	return NULL;
@@ -305,64 +242,29 @@ struct error *script_fields_parse(struct script_fields *fields,
 
 /* --- What the events have ----------------------------------------------- */
 
-/* Fields that need something in the samples; perf's words for that. */
-static const struct need {
-	uint64_t field;
-	uint64_t sample_type;
-	const char *what;
-	/* A trace can bring it, too. */
-	bool from_trace;
-} needs[] = {
-	{ SCRIPT_IP, PERF_SAMPLE_IP, "IP", false },
-	{ SCRIPT_ADDR, PERF_SAMPLE_ADDR, "ADDR", true },
-	{ SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC, "DATA_SRC", true },
-	{ SCRIPT_WEIGHT, SAMPLE_WEIGHT, "WEIGHT", true },
-	{ SCRIPT_TID, PERF_SAMPLE_TID, "TID", false },
-	{ SCRIPT_PID, PERF_SAMPLE_TID, "TID", false },
-	{ SCRIPT_TIME, PERF_SAMPLE_TIME, "TIME", false },
-	{ SCRIPT_CPU, PERF_SAMPLE_CPU, "CPU", true },
-	{ SCRIPT_IREGS, PERF_SAMPLE_REGS_INTR, "IREGS", true },
-	{ SCRIPT_UREGS, PERF_SAMPLE_REGS_USER, "UREGS", false },
-	{ SCRIPT_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR, "PHYS_ADDR", true },
-	{ SCRIPT_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE, "DATA_PAGE_SIZE",
-	  false },
-	{ SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE",
-	  false },
-	{ SCRIPT_INS_LAT, SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT", false },
-	{ SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "CGROUP", false },
-	{ SCRIPT_RETIRE_LAT, SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT", false },
-};
-
-static const char *field_name(uint64_t bit)
-{
-	for (size_t i = 0; i < NAMES; i++)
-		if (field_names[i].bit == bit)
-			return field_names[i].name;
-	return "?";
-}
-
-static struct error *lacks(const struct event *event, const struct need *need)
+static struct error *lacks(const struct event *event,
+			   const struct script_field *field)
 {
 	return error_create(ERROR_NOT_FOUND,
-			    "Samples for '%s' event do not have %s attribute set. Cannot print '%s' field.%s",
-			    event->name, need->what, field_name(need->field),
-			    need->field == SCRIPT_CGROUP
-				    ? " Hint: record with perf record --all-cgroups"
-				    : "");
+			    "Samples for '%s' event do not have %s attribute set. Cannot print '%s' field.%s%s",
+			    event->name, field->needs, field->name,
+			    field->hint ? " " : "",
+			    field->hint ? field->hint : "");
 }
 
 static struct error *check_need(struct script_fields_of *of,
 				const struct event *event,
-				const struct need *need, bool has_trace)
+				const struct script_field *field,
+				bool has_trace)
 {
-	if (!(of->fields & need->field) ||
-	    (event->attr.sample_type & need->sample_type))
+	if (!field->sample_type || !(of->fields & field->bit) ||
+	    (event->attr.sample_type & field->sample_type))
 		return NULL;
-	if (!(of->wanted & need->field)) {
-		of->fields &= ~need->field;
+	if (!(of->wanted & field->bit)) {
+		of->fields &= ~field->bit;
 		return NULL;
 	}
-	return need->from_trace && has_trace ? NULL : lacks(event, need);
+	return field->from_trace && has_trace ? NULL : lacks(event, field);
 }
 
 static struct error *check_together(const struct script_fields_of *of,
@@ -389,6 +291,7 @@ static struct error *check_first(struct script_fields_of *of,
 				 const struct features *features)
 {
 	bool has_trace = features_have(features, FEATURE_AUXTRACE);
+	const struct script_field *field;
 	struct error *error = NULL;
 
 	if (features_have(features, FEATURE_STAT) || !of->fields)
@@ -397,8 +300,8 @@ static struct error *check_first(struct script_fields_of *of,
 	    !features_have(features, FEATURE_CLOCK_DATA))
 		return error_create(ERROR_NOT_FOUND,
 				    "Can't provide 'tod' time, missing clock data. Please record with -k/--clockid option.");
-	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs) && !error; i++)
-		error = check_need(of, event, &needs[i], has_trace);
+	for (field = script_field_table; field->name && !error; field++)
+		error = check_need(of, event, field, has_trace);
 	return error ? error : check_together(of, event);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/script/field_table.h"
+#include "view/script/places.h"
 #include "view/script/values.h"
 
 enum {
@@ -99,11 +101,6 @@ static struct error *close_output(struct script_printer *p,
 
 /* --- What the recording says -------------------------------------------- */
 
-static const struct features *features_of(const struct script_printer *p)
-{
-	return perfdata_reader_features(converter_reader(p->converter));
-}
-
 /* Events come while a pipe is read. */
 static struct error *see_events(struct script_printer *p)
 {
@@ -124,7 +121,7 @@ static struct error *see_events(struct script_printer *p)
 	}
 	if (error)
 		return error;
-	return script_fields_see(&p->fields, events, features_of(p),
+	return script_fields_see(&p->fields, events, script_features(p),
 				 perfdata_reader_is_pipe(reader));
 }
 
@@ -141,13 +138,6 @@ static struct error *see_cgroup(struct script_printer *p,
 			  NULL)
 		       ? NULL
 		       : error_no_memory();
-}
-
-static const char *cgroup_path(const struct script_printer *p, uint64_t id)
-{
-	const uint64_t *i = map_find(&p->cgroups, id);
-
-	return i ? p->cgroup_paths.data[*i] : "unknown";
 }
 
 /* --- The start of a line ------------------------------------------------ */
@@ -181,7 +171,7 @@ static void put_start(struct script_printer *p, const struct record *record,
 		start->misc = misc;
 	}
 	if (fields & SCRIPT_TOD) {
-		script_time_of_day(features_of(p), start->time, p->ns, tod,
+		script_time_of_day(script_features(p), start->time, p->ns, tod,
 				   sizeof(tod));
 		start->tod = *tod ? tod : NULL;
 	}
@@ -197,282 +187,6 @@ static const char *name_of(const char *comm, int32_t tid, char unnamed[16])
 		return comm;
 	snprintf(unnamed, 16, ":%" PRId32, tid);
 	return unnamed;
-}
-
-static bool has_chain(const struct script_printer *p,
-		      const struct event *event)
-{
-	return !p->fields.no_chains &&
-	       (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
-}
-
-/* --- Places ------------------------------------------------------------- */
-
-/*
- * An address in the DSO: what is no file has none of its own. BPF programs, which
- * stand in the kernel without brackets, begin at 0.
- */
-static uint64_t own_address(const struct convert_frame *f, uint64_t own)
-{
-	if (f->dso && f->dso->kind == DSO_NAMED)
-		return f->address;
-	if (f->dso && f->dso->kind == DSO_KERNEL && f->dso->path[0] != '[')
-		return convert_frame_offset(f);
-	return own;
-}
-
-static struct script_frame describe(const struct script_printer *p,
-				    const struct convert_frame *f, bool marker)
-{
-	return (struct script_frame){
-		.address = f->address,
-		.name = f->name,
-		.offset = convert_frame_offset(f),
-		.dso = f->dso ? f->dso->path : NULL,
-		.dso_name = f->dso ? f->dso->name : NULL,
-		/* In the image, but of no line: as addr2line has it. */
-		.file = marker ? "??" : f->file,
-		.line = f->line,
-		.rel = own_address(f, f->rel),
-		.file_offset = own_address(f, f->file_offset),
-		.is_file = f->dso && f->dso->kind != DSO_KERNEL &&
-			   strncmp(f->dso->path, "/tmp/perf-", 10) != 0,
-		.is_inlined = f->is_inlined,
-		.full_path = p->full_path,
-	};
-}
-
-static void put_chain(struct script_printer *p,
-		      const struct convert_sample *sample, uint64_t fields,
-		      struct strbuf *out)
-{
-	const struct convert_stack *stack = sample->stack;
-
-	strbuf_putc(out, '\n');
-	if (p->damaged_chains_dropped &&
-	    (sample->flags & PROFILE_SAMPLE_DAMAGED))
-		return;
-	for (uint32_t i = 0; i < stack->count; i++) {
-		const struct convert_frame *f = stack->steps[i].frame;
-		struct script_frame frame = describe(
-			p, f, f->kind == PROFILE_FRAME_MARKER);
-
-		script_put_chain(out, fields, &frame, 1);
-		if (script_filter_stops(&p->filter, f))
-			break;
-	}
-}
-
-/*
- * The function that holds the code at an address; its line is that of the
- * innermost one.
- */
-static struct error *find_place(struct script_printer *p, uint64_t address,
-				uint16_t cpumode, struct script_frame *ret)
-{
-	const struct convert_frame *f, *real;
-	struct convert_frame *found;
-	struct error *error =
-		converter_frame(p->converter, address, cpumode, &found);
-
-	if (error)
-		return error;
-	f = found;
-	real = f->real ? f->real : f;
-	*ret = describe(p, real, f->kind == PROFILE_FRAME_MARKER);
-	ret->file = f->kind == PROFILE_FRAME_MARKER ? "??" : f->file;
-	ret->line = f->line;
-	return NULL;
-}
-
-static struct error *put_place(struct script_printer *p,
-			       const struct convert_sample *sample,
-			       uint64_t fields, struct strbuf *out)
-{
-	struct script_frame frame;
-	struct error *error;
-
-	if (!(fields & SCRIPT_IP))
-		return NULL;
-	if (has_chain(p, sample->event)) {
-		put_chain(p, sample, fields, out);
-		return NULL;
-	}
-	error = find_place(p, sample->ip, record_cpumode(sample->record),
-			   &frame);
-	if (error)
-		return error;
-	strbuf_putc(out, ' ');
-	script_put_place(out, fields, &frame);
-	return NULL;
-}
-
-/* Events whose samples' addresses are places in memory. */
-static bool has_place_in_memory(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       (event->attr.config == PERF_COUNT_SW_PAGE_FAULTS ||
-		event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
-}
-
-static struct error *put_address(struct script_printer *p,
-				 const struct convert_sample *sample,
-				 uint64_t fields, struct strbuf *out)
-{
-	uint64_t address = sample->record->sample.addr;
-	struct script_frame frame;
-	struct error *error;
-
-	script_put_hex(out, address, 16);
-	if (!has_place_in_memory(sample->event))
-		return NULL;
-	error = find_place(p, address,
-			   address >> 63 ? PERF_RECORD_MISC_KERNEL :
-					   PERF_RECORD_MISC_USER,
-			   &frame);
-	if (!error)
-		script_put_symbol(out, fields, &frame);
-	return error;
-}
-
-/* --- The values of a sample --------------------------------------------- */
-
-static const char *kernel_function(uint64_t *address, void *arg)
-{
-	const struct script_printer *p = arg;
-
-	return converter_kernel_name(p->converter, p->time, address);
-}
-
-/* The formats, read when a sample first needs them. */
-static struct error *open_trace(struct script_printer *p)
-{
-	const struct trace_events_options options = {
-		.plugins = p->tracepoint_plugins,
-		.function = kernel_function,
-		.arg = p,
-	};
-	const struct features *f = features_of(p);
-
-	if (p->trace_tried)
-		return NULL;
-	p->trace_tried = true;
-	if (!f->tracing_data.count) {
-		p->say.warn("the recording lacks the formats of its tracepoints, so their fields are not printed",
-			    p->say.arg);
-		return NULL;
-	}
-	return script_trace_start(f->tracing_data.data, f->tracing_data.count,
-				  &options, &p->trace);
-}
-
-static void warn_error(const struct script_printer *p,
-		       const struct error *error)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	error_format(error, &text);
-	p->say.warn(text.data, p->say.arg);
-}
-
-static struct error *put_trace(struct script_printer *p,
-			       const struct convert_sample *sample,
-			       struct strbuf *out)
-{
-	const struct record_sample *s = &sample->record->sample;
-	struct error *error;
-
-	if (!(sample->record->has & PERF_SAMPLE_RAW) ||
-	    sample->event->attr.type != PERF_TYPE_TRACEPOINT)
-		return NULL;
-	error = open_trace(p);
-	if (error || !p->trace)
-		return error;
-	error = script_trace_print(p->trace, sample->event->attr.config,
-				   sample->cpu, s->raw, s->raw_size, out);
-	if (!error)
-		return NULL;
-	warn_error(p, error);
-	error_destroy(error);
-	script_trace_end(take_ptr(p->trace));
-	return NULL;
-}
-
-static void put_data_src(struct script_printer *p, uint64_t data_src,
-			 struct strbuf *out)
-{
-	size_t from = out->len;
-
-	script_put_data_src(out, data_src);
-	if (out->len - from > p->data_src_width)
-		p->data_src_width = out->len - from;
-	strbuf_fill(out, ' ', p->data_src_width - (out->len - from));
-}
-
-/* WEIGHT_STRUCT has three numbers in the place of one. */
-static void put_weights(const struct convert_sample *sample, uint64_t fields,
-			struct strbuf *out)
-{
-	uint64_t all = sample->record->sample.weight;
-	bool is_struct = sample->event->attr.sample_type & (1u << 24);
-
-	if (fields & SCRIPT_WEIGHT)
-		strbuf_printf(out, "%16" PRIu64,
-			      is_struct ? all & UINT32_MAX : all);
-	if (fields & SCRIPT_INS_LAT)
-		strbuf_printf(out, "%16u", (unsigned int)(all >> 32 & 0xffff));
-	if (fields & SCRIPT_RETIRE_LAT)
-		strbuf_printf(out, "%16u", (unsigned int)(all >> 48));
-}
-
-static struct error *put_before_place(struct script_printer *p,
-				      const struct convert_sample *sample,
-				      uint64_t fields, struct strbuf *out)
-{
-	const struct record_sample *s = &sample->record->sample;
-	struct error *error = NULL;
-
-	if (fields & SCRIPT_TRACE)
-		error = put_trace(p, sample, out);
-	if (!error && (fields & SCRIPT_ADDR))
-		error = put_address(p, sample, fields, out);
-	if (fields & SCRIPT_DATA_SRC)
-		put_data_src(p, s->data_src, out);
-	put_weights(sample, fields, out);
-	if (fields & SCRIPT_CGROUP) {
-		strbuf_putc(out, ' ');
-		script_put_name(out, cgroup_path(p, s->cgroup));
-	}
-	return error;
-}
-
-static bool is_bpf_output(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->attr.config == PERF_COUNT_SW_BPF_OUTPUT;
-}
-
-static void put_after_place(const struct script_printer *p,
-			    const struct convert_sample *sample,
-			    uint64_t fields, struct strbuf *out)
-{
-	const struct record_sample *s = &sample->record->sample;
-	const char *arch = features_of(p)->arch;
-
-	if (fields & SCRIPT_IREGS)
-		script_put_regs(out, &s->regs_intr, arch);
-	if (fields & SCRIPT_UREGS)
-		script_put_regs(out, &s->regs_user, arch);
-	if ((fields & SCRIPT_BPF_OUTPUT) && is_bpf_output(sample->event))
-		script_put_bpf_output(out, s->raw, s->raw_size);
-	if (fields & SCRIPT_PHYS_ADDR)
-		script_put_hex(out, s->phys_addr, 16);
-	if (fields & SCRIPT_DATA_PAGE_SIZE)
-		script_put_page_size(out, s->data_page_size);
-	if (fields & SCRIPT_CODE_PAGE_SIZE)
-		script_put_page_size(out, s->code_page_size);
-	strbuf_putc(out, '\n');
 }
 
 /* --- Samples and records ------------------------------------------------ */
@@ -498,6 +212,20 @@ static struct error *is_wanted(struct script_printer *p,
 	return NULL;
 }
 
+static struct error *put_part(struct script_printer *p,
+			      const struct convert_sample *sample,
+			      uint64_t fields, enum script_part part,
+			      struct strbuf *out)
+{
+	const struct script_field *field;
+	struct error *error = NULL;
+
+	for (field = script_field_table; field->name && !error; field++)
+		if (field->part == part && (fields & field->bit))
+			error = field->put(p, sample, fields, out);
+	return error;
+}
+
 static struct error *print_sample(struct script_printer *p,
 				  const struct convert_sample *sample,
 				  uint64_t fields, struct strbuf *out)
@@ -509,7 +237,7 @@ static struct error *print_sample(struct script_printer *p,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
 		.time = sample->time,
-		.has_chain = has_chain(p, sample->event),
+		.has_chain = script_has_chain(p, sample->event),
 	};
 	struct error *error;
 
@@ -517,11 +245,14 @@ static struct error *print_sample(struct script_printer *p,
 	put_start(p, sample->record, fields, &start, out);
 	script_put_event(out, fields, sample->period, sample->event->name,
 			 p->name_width);
-	error = put_before_place(p, sample, fields, out);
-	if (!error)
-		error = put_place(p, sample, fields, out);
-	if (!error)
-		put_after_place(p, sample, fields, out);
+	error = put_part(p, sample, fields, SCRIPT_BEFORE_PLACE, out);
+	if (error)
+		return error;
+	error = script_print_place(p, sample, fields, out);
+	if (error)
+		return error;
+	error = put_part(p, sample, fields, SCRIPT_AFTER_PLACE, out);
+	strbuf_putc(out, '\n');
 	return error;
 }
 
@@ -558,7 +289,7 @@ static void put_record_start(struct script_printer *p,
 		.cpu = record->has & PERF_SAMPLE_CPU ? (int32_t)record->cpu
 						     : -1,
 		.time = record->time,
-		.has_chain = has_chain(p, record->event),
+		.has_chain = script_has_chain(p, record->event),
 	};
 	uint32_t pid, tid;
 	const char *comm;
