@@ -81,6 +81,22 @@ static bool hit_trampoline(const struct stack_builder *stacks,
 	       kaa_in_range(stacks->natives.data[0].ip);
 }
 
+/*
+ * The kernel tells of a program's mappings while exec is still at work, and the
+ * walker forgets the process at the end of exec. In between, which takes long
+ * where the program has to be read from disk, the recorder may have told it of
+ * the new program. Until a stack came it is told again.
+ */
+static void tell_again(struct recorder *recorder, const struct target *target)
+{
+	if (!recorder->walker || target->state != PYTHON_FOUND ||
+	    target->walked || target->replaced ||
+	    process_is_over(target->process))
+		return;
+	error_destroy(walker_add_process(recorder->walker, target->pid,
+					 &target->python));
+}
+
 struct error *recorder_handle_sample(struct recorder *recorder,
 				     const struct record *sample,
 				     const struct python_stack *python)
@@ -95,6 +111,8 @@ struct error *recorder_handle_sample(struct recorder *recorder,
 		error = target_get(&recorder->targets, process, &target);
 	if (!error)
 		target = target_of(target, sample->time);
+	if (!error && !python)
+		tell_again(recorder, target);
 	if (!error)
 		error = stack_build(&recorder->stacks, target, sample, python,
 				    output_chain_room(&recorder->output,

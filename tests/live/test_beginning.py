@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads and children that begin while kaa records are walked from their first sample, whatever the event."""
 import collections
+import json
+import os
 import re
+import signal
+import subprocess
 
 import pytest
 
 from harness import pythons, script_output
 from harness.machine import TRACEFS
-from harness.process import run
-from harness.waiting import while_busy
+from harness.process import HANG, TOP, run
+from harness.waiting import until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf", "root")
 
@@ -161,3 +165,28 @@ def test_the_same_tracepoint_twice(kaa, newest_python, program, tmp_path):
     with newest_python.running(program, "threads") as (_, pid):
         kaa.inside(TRACEFS)(*recording(twice, data), "-p", str(pid), "--", *while_busy(pid, 0.2))
     check(kaa, data, twice[:1])
+
+
+def test_python_that_the_walker_forgot(kaa, newest_python, tmp_path):
+    """As it forgets one whose program is read from disk for so long that kaa tells of it before exec is over."""
+    bpftool = run([TOP / "tests" / "tools" / "deps", "bpftool"]).stdout.strip()
+    script, data = tmp_path / "spin.py", tmp_path / "perf.data"
+    script.write_text("import os\nprint(os.getpid(), flush=True)\ndef spin():\n    while True: pass\nspin()\n")
+    with kaa.start("record", "-q", "-D", "3000", "-F", "999", "-o", data, *newest_python.command, script,
+                   stdout=subprocess.PIPE) as recorder:
+        pid = int(recorder.stdout.readline())
+        key = ["key", "hex", *(f"{byte:02x}" for byte in pid.to_bytes(4, "little"))]
+        maps = [str(each["id"]) for each in json.loads(run([bpftool, "-j", "map", "show"]).stdout)
+                if each.get("name") == "processes"]
+        # That of this recorder has it. There may be other recorders.
+        assert 0 in [run([bpftool, "map", "delete", "id", number, *key], status=None).status for number in maps]
+        # Events begin after three seconds.
+        until_busy(pid, 3)
+        until_recorded(recorder, data, 0.5)
+        recorder.send_signal(signal.SIGTERM)
+        os.kill(pid, signal.SIGKILL)
+        recorder.wait(HANG)
+    samples = [sample for sample in script_output.parse(kaa("script", "--no-inline", "-i", data).stdout)
+               if "_PyEval_EvalFrameDefault" in sample.symbols or sample.python]
+    named = [sample for sample in samples if any(name == "spin" for name, _, _ in sample.python)]
+    assert len(named) > 0.5 * len(samples) > 50, (len(named), len(samples))
