@@ -115,10 +115,10 @@ static struct error *prepare(struct script_settings *s)
 	return NULL;
 }
 
-static void warn(const char *text, void *arg)
+static void warn(const struct error *error, void *arg)
 {
 	(void)arg;
-	message_warn("%s", text);
+	message_warn_error(error);
 }
 
 static void say_file(const struct script_file *file, void *arg)

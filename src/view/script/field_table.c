@@ -16,10 +16,11 @@
 #define ALL_BUT(name)  (ALL_KINDS & ~KIND(name))
 
 /* A script_put_field_fn of a value that nothing else decides. */
-#define PUT(name)                                                     \
-	static struct error *name(struct script_printer *p,           \
-				  const struct convert_sample *sample, \
-				  uint64_t fields, struct strbuf *out)
+#define PUT(name)                                                           \
+	static struct error *name(struct script_printer *p UNUSED,          \
+				  const struct convert_sample *sample,      \
+				  uint64_t fields UNUSED, struct strbuf *out)
+#define UNUSED __attribute__((unused))
 
 /* --- Fields of tracepoints ---------------------------------------------- */
 
@@ -28,6 +29,13 @@ static const char *kernel_function(uint64_t *address, void *arg)
 	const struct script_printer *p = arg;
 
 	return converter_kernel_name(p->converter, p->time, address);
+}
+
+/* Consumes the error. */
+static void warn(const struct script_printer *p, struct error *error)
+{
+	p->say.warn(error, p->say.arg);
+	error_destroy(error);
 }
 
 /* The formats, read when a sample first needs them. */
@@ -44,31 +52,20 @@ static struct error *open_trace(struct script_printer *p)
 		return NULL;
 	p->trace_tried = true;
 	if (!f->tracing_data.count) {
-		p->say.warn("the recording lacks the formats of its tracepoints, so their fields are not printed",
-			    p->say.arg);
+		warn(p, error_create(
+				ERROR_NOT_FOUND,
+				"the recording lacks the formats of its tracepoints, so their fields are not printed"));
 		return NULL;
 	}
 	return script_trace_start(f->tracing_data.data, f->tracing_data.count,
 				  &options, &p->trace);
 }
 
-static void warn_error(const struct script_printer *p,
-		       const struct error *error)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	error_format(error, &text);
-	p->say.warn(text.data, p->say.arg);
-}
-
-static struct error *put_trace(struct script_printer *p,
-			       const struct convert_sample *sample,
-			       uint64_t fields, struct strbuf *out)
+PUT(put_trace)
 {
 	const struct record_sample *s = &sample->record->sample;
 	struct error *error;
 
-	(void)fields;
 	if (!(sample->record->has & PERF_SAMPLE_RAW) ||
 	    sample->event->attr.type != PERF_TYPE_TRACEPOINT)
 		return NULL;
@@ -79,8 +76,7 @@ static struct error *put_trace(struct script_printer *p,
 				   sample->cpu, s->raw, s->raw_size, out);
 	if (!error)
 		return NULL;
-	warn_error(p, error);
-	error_destroy(error);
+	warn(p, error);
 	script_trace_end(take_ptr(p->trace));
 	return NULL;
 }
@@ -96,7 +92,6 @@ PUT(put_data_src)
 {
 	size_t from = out->len;
 
-	(void)fields;
 	script_put_data_src(out, values(sample)->data_src);
 	if (out->len - from > p->data_src_width)
 		p->data_src_width = out->len - from;
@@ -110,16 +105,12 @@ PUT(put_weight)
 	uint64_t all = values(sample)->weight;
 	bool is_struct = sample->event->attr.sample_type & SAMPLE_WEIGHT_STRUCT;
 
-	(void)p;
-	(void)fields;
 	strbuf_printf(out, "%16" PRIu64, is_struct ? all & UINT32_MAX : all);
 	return NULL;
 }
 
 PUT(put_ins_lat)
 {
-	(void)p;
-	(void)fields;
 	strbuf_printf(out, "%16u",
 		      (unsigned int)(values(sample)->weight >> 32 & 0xffff));
 	return NULL;
@@ -127,8 +118,6 @@ PUT(put_ins_lat)
 
 PUT(put_retire_lat)
 {
-	(void)p;
-	(void)fields;
 	strbuf_printf(out, "%16u",
 		      (unsigned int)(values(sample)->weight >> 48));
 	return NULL;
@@ -138,7 +127,6 @@ PUT(put_cgroup)
 {
 	const uint64_t *i = map_find(&p->cgroups, values(sample)->cgroup);
 
-	(void)fields;
 	strbuf_putc(out, ' ');
 	script_put_name(out, i ? p->cgroup_paths.data[*i] : "unknown");
 	return NULL;
@@ -146,7 +134,6 @@ PUT(put_cgroup)
 
 PUT(put_iregs)
 {
-	(void)fields;
 	script_put_regs(out, &values(sample)->regs_intr,
 			script_features(p)->arch);
 	return NULL;
@@ -154,7 +141,6 @@ PUT(put_iregs)
 
 PUT(put_uregs)
 {
-	(void)fields;
 	script_put_regs(out, &values(sample)->regs_user,
 			script_features(p)->arch);
 	return NULL;
@@ -164,8 +150,6 @@ PUT(put_bpf_output)
 {
 	const struct perf_event_attr *attr = &sample->event->attr;
 
-	(void)p;
-	(void)fields;
 	if (attr->type == PERF_TYPE_SOFTWARE &&
 	    attr->config == PERF_COUNT_SW_BPF_OUTPUT)
 		script_put_bpf_output(out, values(sample)->raw,
@@ -175,24 +159,18 @@ PUT(put_bpf_output)
 
 PUT(put_phys_addr)
 {
-	(void)p;
-	(void)fields;
 	script_put_hex(out, values(sample)->phys_addr, 16);
 	return NULL;
 }
 
 PUT(put_data_page_size)
 {
-	(void)p;
-	(void)fields;
 	script_put_page_size(out, values(sample)->data_page_size);
 	return NULL;
 }
 
 PUT(put_code_page_size)
 {
-	(void)p;
-	(void)fields;
 	script_put_page_size(out, values(sample)->code_page_size);
 	return NULL;
 }

@@ -25,7 +25,7 @@ struct script_file {
 
 /* What a printer has to say to its user, at once. */
 struct script_say {
-	void (*warn)(const char *text, void *arg);
+	void (*warn)(const struct error *error, void *arg);
 	void (*file)(const struct script_file *file, void *arg);
 	void *arg;
 };
