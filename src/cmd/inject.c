@@ -54,18 +54,6 @@ static struct error *refuse(void *arg, const struct option *option,
 
 /* --- What was done ------------------------------------------------------ */
 
-static void note_count(uint64_t count, const char *text)
-{
-	if (count)
-		message_note("%" PRIu64 " %s", count, text);
-}
-
-static void warn_count(uint64_t count, const char *text)
-{
-	if (count)
-		message_warn("%" PRIu64 " %s", count, text);
-}
-
 static void report_failure(const struct inject *inject,
 			   const struct inject_stats *stats)
 {
@@ -84,18 +72,18 @@ static void report_details(const struct inject *inject,
 {
 	const char *image = inject_python_image(inject);
 
-	note_count(stats->records, "records written");
-	note_count(stats->jit.dumps, "jitdumps read");
-	note_count(stats->jit.codes, "functions in jitdumps");
-	note_count(stats->images, "ELF images written");
-	note_count(stats->added, "maps added");
-	note_count(stats->dropped, "maps left out because they would hide images");
-	note_count(stats->jit.truncated, "jitdumps are cut off inside a record");
+	message_note_count(stats->records, "records written");
+	message_note_count(stats->jit.dumps, "jitdumps read");
+	message_note_count(stats->jit.codes, "functions in jitdumps");
+	message_note_count(stats->images, "ELF images written");
+	message_note_count(stats->added, "maps added");
+	message_note_count(stats->dropped, "maps left out because they would hide images");
+	message_note_count(stats->jit.truncated, "jitdumps are cut off inside a record");
 	if (stats->jit.aligned)
 		message_note("the recording does not use CLOCK_MONOTONIC (-k 1), so the times of jitdumps were aligned with its clock");
-	note_count(stats->unwound, "raw stacks unwound");
-	note_count(stats->unwound_incomplete, "raw stacks unwound only in part");
-	note_count(stats->build_ids, "files with a build-id found");
+	message_note_count(stats->unwound, "raw stacks unwound");
+	message_note_count(stats->unwound_incomplete, "raw stacks unwound only in part");
+	message_note_count(stats->build_ids, "files with a build-id found");
 	if (image)
 		message_note("wrote the image of Python code to '%s'", image);
 }
@@ -113,12 +101,12 @@ static void report(const struct inject_settings *settings,
 		message_warn("the recording names no jitdump, so nothing was added");
 	if (settings->options.python && !inject_python_image(inject))
 		message_warn("the recording has no Python frames from kaa record, so no image was written");
-	warn_count(stats.jit.broken_records,
+	message_warn_count(stats.jit.broken_records,
 		   "damaged records of jitdumps were left out");
-	warn_count(stats.input.broken_records,
+	message_warn_count(stats.input.broken_records,
 		   "damaged records were left out");
-	warn_count(stats.odd, "records with an invalid size were left out");
-	warn_count(stats.input.truncated_bytes,
+	message_warn_count(stats.odd, "records with an invalid size were left out");
+	message_warn_count(stats.input.truncated_bytes,
 		   "bytes at the end of the file are not a complete record");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/framework/message.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -50,6 +51,18 @@ void message_warn(const char *format, ...)
 	va_start(args, format);
 	print_line("warning: ", format, args);
 	va_end(args);
+}
+
+void message_note_count(uint64_t count, const char *text)
+{
+	if (count)
+		message_note("%" PRIu64 " %s", count, text);
+}
+
+void message_warn_count(uint64_t count, const char *text)
+{
+	if (count)
+		message_warn("%" PRIu64 " %s", count, text);
 }
 
 static void __attribute__((format(printf, 2, 3)))

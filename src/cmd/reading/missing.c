@@ -7,28 +7,16 @@
 #include "base/strbuf.h"
 #include "cmd/framework/message.h"
 
-static void warn_count(uint64_t count, const char *text)
-{
-	if (count)
-		message_warn("%" PRIu64 " %s", count, text);
-}
-
-static void note_count(uint64_t count, const char *text)
-{
-	if (count)
-		message_note("%" PRIu64 " %s", count, text);
-}
-
 static void report_stacks(const struct convert_stats *stats)
 {
-	note_count(stats->truncated, "stacks are truncated");
-	note_count(stats->not_aligned,
+	message_note_count(stats->truncated, "stacks are truncated");
+	message_note_count(stats->not_aligned,
 		   "stacks have Python frames whose place among the native frames is not known");
-	note_count(stats->unreadable,
+	message_note_count(stats->unreadable,
 		   "stacks lack Python frames that could not be read");
-	note_count(stats->unwound_incomplete,
+	message_note_count(stats->unwound_incomplete,
 		   "raw stacks could not be unwound to their end");
-	note_count(stats->unresolved, "frames have no name");
+	message_note_count(stats->unresolved, "frames have no name");
 }
 
 static void put_count(struct strbuf *out, uint64_t count, const char *text)
@@ -88,11 +76,11 @@ void missing_report(struct converter *converter, bool all)
 	struct convert_stats stats = converter_stats(converter);
 
 	missing_report_damage(converter);
-	warn_count(file->truncated_bytes,
+	message_warn_count(file->truncated_bytes,
 		   "bytes at the end of the file are not a complete record");
-	warn_count(file->lost, "records were lost while recording");
-	warn_count(file->lost_samples, "samples were lost while recording");
-	warn_count(file->broken_records, "damaged records were left out");
+	message_warn_count(file->lost, "records were lost while recording");
+	message_warn_count(file->lost_samples, "samples were lost while recording");
+	message_warn_count(file->broken_records, "damaged records were left out");
 	if (all)
 		report_stacks(&stats);
 }
