@@ -453,19 +453,20 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_ends_a_loop_of_the_shell(kaa, newest_python, tmp_path):
-    """As it does where the loop runs the program itself: kaa dies of the signal that the program died of."""
-    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(30)\n")
-    command = shlex.join(map(str, [*kaa.command, "record", "-q", "-F", "999", "-o", tmp_path / "perf.data",
-                                   *newest_python.command, script]))
+def with_ctrl_c(*words, busy=0):
+    """Exit code of a command on a terminal, and what it wrote there. It gets Ctrl-C when "ready" stands there, and the
+    innermost of its children has run for so many seconds."""
     pid, terminal = pty.fork()
     if not pid:
+        # A shell leaves it ignored in what it starts in the background, as these tests may have been.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.execv("/bin/bash", ["bash", "-c", f"for i in 1 2; do echo round $i; {command}; done; echo behind"])
+        os.execv(words[0], [str(word) for word in words])
     seen = b""
     try:
         while b"ready" not in seen:
             seen += os.read(terminal, 4096)
+        if busy:
+            until_busy(innermost_child(pid), busy)
         os.write(terminal, b"\x03")
         with contextlib.suppress(OSError):
             while chunk := os.read(terminal, 4096):
@@ -473,7 +474,16 @@ def test_ctrl_c_ends_a_loop_of_the_shell(kaa, newest_python, tmp_path):
     finally:
         status = os.waitpid(pid, 0)[1]
         os.close(terminal)
-    assert os.waitstatus_to_exitcode(status) == -signal.SIGINT, seen
+    return os.waitstatus_to_exitcode(status), seen
+
+
+def test_ctrl_c_ends_a_loop_of_the_shell(kaa, newest_python, tmp_path):
+    """As it does where the loop runs the program itself: kaa dies of the signal that the program died of."""
+    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(30)\n")
+    command = shlex.join(map(str, [*kaa.command, "record", "-q", "-F", "999", "-o", tmp_path / "perf.data",
+                                   *newest_python.command, script]))
+    code, seen = with_ctrl_c("/bin/bash", "-c", f"for i in 1 2; do echo round $i; {command}; done; echo behind")
+    assert code == -signal.SIGINT, seen
     assert b"round 1" in seen and b"round 2" not in seen and b"behind" not in seen, seen
 
 
@@ -481,25 +491,9 @@ def test_ctrl_c_on_a_terminal(kaa, newest_python, tmp_path):
     """The recording ends, the file is whole, and the program, which got the signal once, ends in its own time."""
     script = write(tmp_path / "cleaner.py", CLEANER)
     mark, data = tmp_path / "mark", tmp_path / "perf.data"
-    pid, terminal = pty.fork()
-    if not pid:
-        # A shell leaves it ignored in what it starts in the background, as these tests may have been.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.execv(kaa.command[0], [*kaa.command, "record", "-F", "999", "-o", str(data), "--", *newest_python.command,
-                                  str(script), str(mark)])
-    seen = b""
-    try:
-        while b"ready" not in seen:
-            seen += os.read(terminal, 4096)
-        until_busy(innermost_child(pid), 0.3)
-        os.write(terminal, b"\x03")
-        with contextlib.suppress(OSError):
-            while chunk := os.read(terminal, 4096):
-                seen += chunk
-    finally:
-        status = os.waitpid(pid, 0)[1]
-        os.close(terminal)
-    assert os.waitstatus_to_exitcode(status) == 7, seen
+    code, seen = with_ctrl_c(*kaa.command, "record", "-F", "999", "-o", data, "--", *newest_python.command, script, mark,
+                             busy=0.3)
+    assert code == 7, seen
     assert mark.read_text() == "cleaned"
     assert b"wrote" in seen and b"Traceback" not in seen
     assert names_in(samples_of(kaa, data))["spin"] > 50
