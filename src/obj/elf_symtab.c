@@ -278,13 +278,12 @@ static size_t entry_size(const struct elf_section *section, struct bytes code)
 {
 	uint64_t got;
 
-	if (section->entsize == 8)
-		return 8;
-	return !section->entsize && code.size >= 16 &&
-			       entry_slot(code.data + 8, 8, section->addr + 8,
-					  &got)
-		       ? 8
-		       : 16;
+	if (section->entsize)
+		return section->entsize == 8 ? 8 : 16;
+	if (code.size < 16 ||
+	    !entry_slot(code.data + 8, 8, section->addr + 8, &got))
+		return 16;
+	return 8;
 }
 
 static struct error *add_plt_section(struct load *load, const struct plt *plt,

@@ -62,7 +62,7 @@ static int take_back(const struct privilege_rights *rights)
 }
 
 int privilege_enter_files(const struct invoker *invoker,
-			struct privilege_rights *ret)
+			  struct privilege_rights *ret)
 {
 	struct privilege_rights rights = {};
 	int err;
@@ -86,7 +86,7 @@ int privilege_enter_files(const struct invoker *invoker,
 }
 
 int privilege_leave_files(const struct invoker *invoker,
-			struct privilege_rights *rights)
+			  struct privilege_rights *rights)
 {
 	int err;
 

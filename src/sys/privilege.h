@@ -33,9 +33,9 @@ struct privilege_rights {
  * do nothing if !present.
  */
 int privilege_enter_files(const struct invoker *invoker,
-			struct privilege_rights *ret);
+			  struct privilege_rights *ret);
 int privilege_leave_files(const struct invoker *invoker,
-			struct privilege_rights *rights);
+			  struct privilege_rights *rights);
 
 /*
  * Makes the calling process the user for good, with no more rights than looking
