@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The walk over the Python frames of one thread: its state, and what its shell
+ * provides. bpf/walk_frames.h is the walk itself.
+ *
+ * The walk trusts nothing that it reads of the target, and writes what it finds
+ * as the records of bpf/walker_shared.h. Its shell (bpf/walker.bpf.c) includes
+ * it, and defines the functions that are only declared here.
+ */
+#ifndef KAA_BPF_WALK_H
+#define KAA_BPF_WALK_H
+
+#include "bpf/walker_shared.h"
+
+#ifndef __noinline
+#define __noinline __attribute__((noinline))
+#endif
+
+enum {
+	/* Registers that may hold a frame: see caller_in_register(). */
+	REGISTERS = 8,
+	/*
+	 * The most of one text or line table, whose target may make it as long as
+	 * it likes; no program runs meanwhile.
+	 */
+	HASHED_BYTES = 4096,
+	/* The most bytes of a frame object that one read takes in. */
+	FRAME_BYTES = 120,
+	/* Bytes of a code object from its type on. */
+	CODE_BYTES = 144,
+	/* Bytes that are hashed at a time. */
+	HASH_BYTES = 256,
+	/* Thread states looked at before the cache is asked. */
+	FEW_THREADS = 16,
+	/* The same for processes with several interpreters. */
+	SOME_THREADS = 256,
+	MANY_THREADS = WALKER_MAX_THREADS,
+	/* The most interpreters that one thread is inside at a time. */
+	MAX_RUNNING = 8,
+	/* Frames looked at for the first one on the C stack. */
+	MAX_INLINED = 1024,
+};
+
+/* The walk over one stack; no nesting: one a CPU. */
+struct walk {
+	struct walker_process process;
+	__u32 pid;
+	/* The thread, in the recorder's pid namespace and in the first one. */
+	__u32 number;
+	__u32 tid;
+	/* The thread (its `tid`) whose stack is this CPU's last one in the ring. */
+	__u32 has_stack;
+	__u64 thread;
+	/* The frame to be read next, and its evaluation activation. */
+	__u64 frame;
+	__u64 activation;
+	__u64 first_activation;
+	/* Frames of all chunks so far. */
+	__u32 total;
+	__u32 flags;
+	/* The last code object: recursion is frequent. */
+	__u64 last_code;
+	__u64 last_key;
+	__u64 last_filename;
+	__u64 last_filename_hash;
+	/* The search for the thread state. */
+	__u64 interp;
+	__u64 candidate;
+	__u64 wanted;
+	__u64 found;
+	/*
+	 * In a process with several interpreters: the thread's states that run,
+	 * and where on the C stack the innermost activation of each has its mark.
+	 * The stack grows down: the lowest is the innermost.
+	 */
+	__u64 running[MAX_RUNNING];
+	__u64 marks[MAX_RUNNING];
+	__u32 running_count;
+	__u8 several;
+	/* The last frame was read whole and nothing may come after it. */
+	__u8 done;
+	__u32 frame_bytes;
+	/* Of user code: of the interrupted one, or where it entered the kernel. */
+	__u64 registers[REGISTERS];
+	/* Room for indexing with masked offsets. */
+	__u8 bytes[256];
+	__u8 code[256];
+	__u8 hashed[HASH_BYTES];
+};
+
+/* --- the shell --- */
+
+/* Not 0: the bytes could not be read, and *to is not to be used. */
+static __always_inline long walk_read(void *to, __u32 size, __u64 address);
+
+/* Not 0: the record found no room. ctx: the shell's, as the walk was given it. */
+static __always_inline long walk_emit(void *ctx, void *record, __u64 size);
+
+/* Calls step(i, arg) for i from 0 up, count times or until it returns not 0. */
+typedef long walk_loop_fn(__u32 i, void *arg);
+static __always_inline long walk_loop(__u32 count, walk_loop_fn *step,
+				      void *arg);
+
+/* Whether the records of a code object are out; that they are from now on. */
+static __always_inline int walk_has_code(__u64 key);
+static __always_inline void walk_put_code(__u64 key);
+
+/* The thread state that a thread was found to have, or NULL; takes it down. */
+static __always_inline const __u64 *walk_find_thread(__u32 tid);
+static __always_inline void walk_put_thread(__u32 tid, __u64 thread);
+
+/* What pthread_self() is in the thread: glibc and musl take the thread pointer. */
+static __always_inline __u64 walk_thread_pointer(void);
+
+/* take_state(), which may be verified apart from its callers. */
+static __always_inline __u64 walk_next_state(void);
+
+/*
+ * The walk that runs here, and room for the records that it writes: the same at
+ * each call during a walk. NULL is what the kernel's verifier takes to be possible.
+ */
+static __always_inline struct walk *walk_here(void);
+static __always_inline struct walker_stack *walk_stack_record(void);
+static __always_inline struct walker_code *walk_code_record(void);
+static __always_inline struct walker_lines *walk_lines_record(void);
+static __always_inline struct walker_counters *walk_counters(void);
+
+/* --- reading --- */
+
+/* Keeps the compiler from deleting or moving a bounds check. */
+#define opaque(x) asm volatile("" : "+r"(x))
+
+static __always_inline __u64 read_u64(__u64 address)
+{
+	__u64 value;
+
+	if (walk_read(&value, sizeof(value), address))
+		return 0;
+	return value;
+}
+
+static __always_inline __u64 word_at(const __u8 *bytes, __u32 offset)
+{
+	offset &= 0xf8;
+	opaque(offset);
+	return *(const __u64 *)(bytes + (offset & 0xf8));
+}
+
+static __always_inline __u32 half_at(const __u8 *bytes, __u32 offset)
+{
+	offset &= 0xfc;
+	opaque(offset);
+	return *(const __u32 *)(bytes + (offset & 0xfc));
+}
+
+static __always_inline __u8 byte_at(const __u8 *bytes, __u32 offset)
+{
+	offset &= 0xff;
+	opaque(offset);
+	return bytes[offset & 0xff];
+}
+
+static __always_inline __u64 mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 29);
+}
+
+/* An odd number for each i, unlike multiples of one: a constant in the end. */
+static __always_inline __u64 factor(__u64 i)
+{
+	return mix(mix(0, i + 1), i) | 1;
+}
+
+#endif

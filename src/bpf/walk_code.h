@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the walk says of code objects: a key that identifies one, and at first
+ * sight its names and its line table.
+ */
+#ifndef KAA_BPF_WALK_CODE_H
+#define KAA_BPF_WALK_CODE_H
+
+#include "bpf/walk.h"
+
+static __always_inline __u32 name_offset(const struct py_layout *l)
+{
+	return l->code_qualname == PY_ABSENT ? l->code_name : l->code_qualname;
+}
+
+/* Fills in size and kind of a str; returns the address of its text. */
+static __always_inline __u64 text_describe(const struct py_layout *l, __u64 str,
+					   __u32 max, struct walker_text *ret)
+{
+	__u64 length = read_u64(str + l->text_length);
+	__u32 state = 0, kind;
+
+	walk_read(&state, sizeof(state), str + l->text_state);
+	kind = state >> l->text_kind_shift & 7;
+	if (kind != 2 && kind != 4)
+		kind = 1;
+	ret->kind = kind;
+	ret->cut = length > max / kind;
+	ret->size = (ret->cut ? max / kind : length) * kind;
+	if (!(state & l->text_compact_mask))
+		return read_u64(str + l->text_data_pointer);
+	return str + (state & l->text_ascii_mask ? l->text_ascii_data :
+						   l->text_compact_data);
+}
+
+/* Bytes whose hash is wanted. */
+struct hash_context {
+	__u64 address;
+	__u64 size;
+	__u64 hash;
+};
+
+static long hash_step(__u32 i, void *arg)
+{
+	struct hash_context *c = arg;
+	struct walk *w = walk_here();
+	__u64 offset = (__u64)i * HASH_BYTES;
+	const __u64 *words;
+	__u64 size;
+
+	if (!w || offset >= c->size)
+		return 1;
+	size = c->size - offset;
+	if (size > HASH_BYTES)
+		size = HASH_BYTES;
+	words = (const __u64 *)w->hashed;
+	/* The rest of the last word. */
+	if (size < HASH_BYTES)
+		*(__u64 *)(w->hashed + (size & 0xf8)) = 0;
+	opaque(size);
+	if (size > HASH_BYTES ||
+	    walk_read(w->hashed, size, c->address + offset))
+		return 1;
+	for (int j = 0; j < HASH_BYTES / 8 && j * 8 < size; j++)
+		c->hash = mix(c->hash, words[j]);
+	return 0;
+}
+
+static __always_inline __u64 bytes_hash(__u64 address, __u64 size)
+{
+	struct hash_context c = { .address = address, .size = size,
+				  .hash = size };
+
+	if (c.size > HASHED_BYTES)
+		c.size = HASHED_BYTES;
+	walk_loop((c.size + HASH_BYTES - 1) / HASH_BYTES, hash_step, &c);
+	return c.hash;
+}
+
+/* What a str says: by the hash that it has already, else by its text. */
+static __always_inline __u64 text_hash(const struct py_layout *l, __u64 str)
+{
+	/* Length and hash follow each other in every release. */
+	__u64 head[2] = {};
+	struct walker_text text;
+	__u64 address;
+
+	if (walk_read(head, sizeof(head), str + l->text_length))
+		return 0;
+	if (head[1] != ~0ULL)
+		return mix(head[0], head[1]);
+	address = text_describe(l, str, WALKER_MAX_FILENAME, &text);
+	return bytes_hash(address, text.size);
+}
+
+static __always_inline __u64 filename_hash(struct walk *w, __u64 filename)
+{
+	if (filename != w->last_filename) {
+		w->last_filename_hash =
+			text_hash(&w->process.layout, filename);
+		w->last_filename = filename;
+	}
+	return w->last_filename_hash;
+}
+
+/*
+ * The numbers and pointers that stay the same while a code object lives. A sum
+ * of products, none of which waits for another as those of mix() do: this is
+ * done for every frame.
+ */
+static __always_inline __u64 identity_hash(struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 sum = 0;
+
+	/* 3.11 counts in here how often the code has run. */
+	if (l->code_id_hole_end > l->code_id_hole_start)
+		*(__u32 *)(w->code + (l->code_id_hole_start & 0xfc)) = 0;
+	WALK_UNROLL
+	for (__u32 at = 16; at < CODE_BYTES; at += 8) {
+		if (at >= l->code_id_start && at < l->code_id_end)
+			sum += *(const __u64 *)(w->code + at) * factor(at);
+	}
+	return sum;
+}
+
+/* The texts behind the pointers. */
+static __always_inline __u64 names_hash(struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 filename = word_at(w->code, l->code_filename);
+	__u64 name = word_at(w->code, name_offset(l));
+
+	return mix(filename_hash(w, filename), text_hash(l, name));
+}
+
+static __always_inline __u64 lines_hash(const struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 lines = word_at(w->code, l->code_lines);
+
+	return bytes_hash(lines + l->bytes_data,
+			  read_u64(lines + l->bytes_size));
+}
+
+/*
+ * Names the code object by what it is. Its address and its pointers alone would not do:
+ * the memory of a freed code object is used again by the next one, and so is
+ * that of its parts. From 3.12 on it has a version that no other one of its process has;
+ * but the children of one process, or two without random addresses, give the
+ * same versions to different code at the same place. 0 if this is no code object.
+ */
+static __always_inline __u64 code_key(struct walk *w, __u64 code)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 key;
+
+	if (walk_read(w->code, CODE_BYTES, code))
+		return 0;
+	if (word_at(w->code, l->object_type) != w->process.code_type)
+		return 0;
+	key = mix(mix(code, w->process.code_type), identity_hash(w));
+	key = mix(key, names_hash(w));
+	if (l->code_version == PY_ABSENT ||
+	    !half_at(w->code, l->code_version))
+		key = mix(key, lines_hash(w));
+	return key ? key : 1;
+}
+
+struct lines_context {
+	void *ctx;
+	__u64 key;
+	__u64 address;
+	__u32 size;
+	__u32 pid;
+	__u32 failed;
+};
+
+static long emit_lines_step(__u32 i, void *arg)
+{
+	struct lines_context *c = arg;
+	struct walker_lines *r = walk_lines_record();
+	__u32 offset = i * WALKER_CHUNK_LINES;
+	__u64 size;
+
+	if (!r || offset >= c->size)
+		return 1;
+	size = c->size - offset;
+	if (size > WALKER_CHUNK_LINES)
+		size = WALKER_CHUNK_LINES;
+	r->header.type = WALKER_LINES;
+	r->header.pid = c->pid;
+	r->key = c->key;
+	r->offset = offset;
+	r->size = size;
+	opaque(size);
+	if (size > WALKER_CHUNK_LINES)
+		return 1;
+	if (walk_read(r->bytes, size, c->address + offset) ||
+	    walk_emit(c->ctx, r,
+		      __builtin_offsetof(struct walker_lines, bytes) + size)) {
+		c->failed = 1;
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline int emit_lines(void *ctx,
+				      struct walk *w, __u64 key, __u64 table,
+				      __u32 size)
+{
+	struct lines_context c = {
+		.ctx = ctx,
+		.key = key,
+		.address = table + w->process.layout.bytes_data,
+		.size = size,
+		.pid = w->pid,
+	};
+
+	walk_loop(WALKER_MAX_LINES_CHUNKS, emit_lines_step, &c);
+	return c.failed;
+}
+
+/* Writes the records of the code object in w->code. */
+static __noinline int emit_code(void *ctx, __u64 code,
+				__u64 key)
+{
+	struct walk *w = walk_here();
+	struct walker_code *r = walk_code_record();
+	const struct py_layout *l;
+	__u64 filename, name, lines, size;
+	__u64 a, b;
+
+	if (!w || !r)
+		return 1;
+	l = &w->process.layout;
+	r->header.type = WALKER_CODE;
+	r->header.pid = w->pid;
+	r->key = key;
+	r->address = code;
+	r->first_line = half_at(w->code, l->code_first_line);
+	lines = word_at(w->code, l->code_lines);
+	size = read_u64(lines + l->bytes_size);
+	r->lines_size = size <= WALKER_MAX_LINES ? size : ~0u;
+	r->lines_format = l->lines_format;
+	filename = text_describe(l, word_at(w->code, l->code_filename),
+				 WALKER_MAX_FILENAME, &r->filename);
+	name = text_describe(l, word_at(w->code, name_offset(l)),
+			     WALKER_MAX_NAME, &r->name);
+	a = r->filename.size;
+	b = r->name.size;
+	opaque(a);
+	opaque(b);
+	if (a > WALKER_MAX_FILENAME || b > WALKER_MAX_NAME)
+		return 1;
+	if (walk_read(r->text, a, filename))
+		return 1;
+	if (walk_read(r->text + a, b, name))
+		return 1;
+	if (walk_emit(ctx, r,
+		      __builtin_offsetof(struct walker_code, text) + a + b))
+		return 1;
+	if (r->lines_size == ~0u)
+		return 0;
+	return emit_lines(ctx, w, key, lines, r->lines_size);
+}
+
+/* The key of a code object, whose records are in the ring afterwards. */
+static __always_inline __u64 code_of(void *ctx,
+				     struct walk *w, __u64 code)
+{
+	__u64 key;
+
+	if (code == w->last_code)
+		return w->last_key;
+	key = code_key(w, code);
+	if (!key)
+		return 0;
+	if (!walk_has_code(key)) {
+		struct walker_counters *c = walk_counters();
+
+		if (!emit_code(ctx, code, key))
+			walk_put_code(key);
+		else if (c)
+			c->lost_code++;
+	}
+	w->last_code = code;
+	w->last_key = key;
+	return key;
+}
+
+#endif

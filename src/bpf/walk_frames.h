@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The walk over the frames of a thread, innermost first, into STACK records.
+ *
+ * The thread can have been interrupted in the middle of a change: every frame is
+ * checked (its code object has PyCode_Type as its type), every activation has
+ * to link to the next, and every stack has to end where an outermost frame
+ * ends. What fails is flagged.
+ */
+#ifndef KAA_BPF_WALK_FRAMES_H
+#define KAA_BPF_WALK_FRAMES_H
+
+#include "bpf/walk_code.h"
+#include "bpf/walk_thread.h"
+
+/* Byte offset of the instruction that the frame in w->bytes is at. */
+static __always_inline __s32 frame_offset(struct walk *w, __u64 code)
+{
+	const struct py_layout *l = &w->process.layout;
+	__s64 offset;
+
+	if (l->flags & PY_LASTI) {
+		__s32 lasti = half_at(w->bytes, l->frame_instruction);
+
+		if (lasti < 0)
+			return -1;
+		return lasti * (__s32)l->lasti_unit;
+	}
+	offset = word_at(w->bytes, l->frame_instruction) - code - l->code_adaptive;
+	if (offset < 0 || offset > 0x7fffffff)
+		return -1;
+	return offset;
+}
+
+static __always_inline int is_shim(const struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	return (l->flags & PY_SHIM_FRAMES) &&
+	       byte_at(w->bytes, l->frame_owner) >= l->shim_owner;
+}
+
+static __always_inline int flush_chunk(void *ctx,
+				       struct walk *w, struct walker_stack *s)
+{
+	__u64 count = s->count;
+	__u64 size;
+
+	s->header.type = WALKER_STACK;
+	s->header.pid = w->pid;
+	s->tid = w->number;
+	s->flags = w->flags;
+	s->before = w->total - s->count;
+	opaque(count);
+	if (count > WALKER_CHUNK_FRAMES)
+		return 1;
+	/* An `or` in place of the addition would blur the verifier's bound. */
+	size = count * sizeof(struct walker_frame);
+	opaque(size);
+	size += __builtin_offsetof(struct walker_stack, frames);
+	if (walk_emit(ctx, s, size))
+		return 1;
+	s->count = 0;
+	return 0;
+}
+
+/*
+ * Ends the segment of frames that one activation runs, 3.10 and 3.11: these
+ * keep a _PyCFrame on the C stack, linked to the one before. Returns 0 if the
+ * link does not fit.
+ */
+static __always_inline int next_activation(struct walk *w, __u64 previous)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	if (!(l->flags & PY_CFRAMES))
+		return 1;
+	w->activation = read_u64(w->activation + l->cframe_previous);
+	if (!(l->flags & PY_FRAME_VIA_CFRAME))
+		return 1;
+	return w->activation &&
+	       read_u64(w->activation + l->cframe_frame) == previous;
+}
+
+/*
+ * The evaluation function links its activation to the thread before it has
+ * filled it in (3.11, 3.12). If the first frame makes no sense, begin with the
+ * activation before: the new one has not run anything.
+ */
+static __always_inline int retry_outer(struct walk *w)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	if (!(l->flags & PY_FRAME_VIA_CFRAME) || w->total ||
+	    (w->flags & WALKER_IN_PROLOGUE))
+		return 0;
+	w->flags |= WALKER_IN_PROLOGUE;
+	w->activation = read_u64(w->first_activation + l->cframe_previous);
+	w->frame = w->activation ?
+			   read_u64(w->activation + l->cframe_frame) :
+			   0;
+	return w->frame != 0;
+}
+
+static __always_inline long walk_broken(struct walk *w)
+{
+	if (retry_outer(w))
+		return 0;
+	w->flags |= WALKER_UNREADABLE;
+	w->done = 1;
+	return 1;
+}
+
+/* True if address is a frame that runs a code object. */
+static __always_inline int is_frame(struct walk *w, __u64 address)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 code;
+
+	if (!address || (address & 7))
+		return 0;
+	code = read_u64(address + l->frame_code) & ~(__u64)l->code_tag_mask;
+	return code && read_u64(code + l->object_type) == w->process.code_type;
+}
+
+/*
+ * 3.12 resumes an inlined generator by making it the current frame some
+ * instructions before it sets the generator's `previous`. In between the
+ * caller is in a register of the evaluation function only. It is taken from there if
+ * exactly one register holds a frame other than the generator's.
+ */
+static __always_inline __u64 caller_in_register(struct walk *w,
+						__u64 generator)
+{
+	__u64 found = 0;
+
+	for (int i = 0; i < REGISTERS; i++) {
+		__u64 address = w->registers[i];
+
+		if (address == generator || address == found ||
+		    !is_frame(w, address))
+			continue;
+		if (found)
+			return 0;
+		found = address;
+	}
+	return found;
+}
+
+/* Goes to the innermost frame of a thread state. */
+static __always_inline void enter_state(struct walk *w, __u64 thread)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	w->thread = thread;
+	w->frame = thread_top(l, thread);
+	w->activation = 0;
+	if (l->flags & PY_FRAME_VIA_CFRAME) {
+		w->activation = w->frame;
+		w->frame = read_u64(w->activation + l->cframe_frame);
+	} else if (l->flags & PY_CFRAMES) {
+		w->activation = read_u64(thread + l->thread_cframe);
+	}
+	w->first_activation = w->activation;
+}
+
+/* After the last frame of a state: on with the state around it, if any. */
+static __always_inline long leave_state(struct walk *w)
+{
+	__u64 thread = w->running_count > 1 ? walk_next_state() : 0;
+
+	w->done = !thread;
+	if (!thread)
+		return 1;
+	enter_state(w, thread);
+	return 0;
+}
+
+/* After the frame in w->bytes: where the walk goes on. */
+static __always_inline long walk_on(struct walk *w, int entry)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 previous = word_at(w->bytes, l->frame_previous);
+
+	if (entry && !next_activation(w, previous))
+		return walk_broken(w);
+	if (!previous && !entry && w->total == 1 &&
+	    (l->flags & PY_FRAME_VIA_CFRAME) &&
+	    byte_at(w->bytes, l->frame_owner) == l->generator_owner) {
+		previous = caller_in_register(w, w->frame);
+		w->flags |= WALKER_BY_REGISTER;
+	}
+	if (!previous && !entry)
+		return walk_broken(w);
+	w->frame = previous;
+	return previous ? 0 : leave_state(w);
+}
+
+/* A shim ends the segment of the frames before it. */
+static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 last = s->count - 1;
+
+	opaque(last);
+	if (s->count && last < WALKER_CHUNK_FRAMES &&
+	    !(s->frames[last].flags & WALKER_FRAME_ENTRY)) {
+		s->frames[last].flags |= WALKER_FRAME_ENTRY;
+		s->frames[last].activation = w->frame;
+	}
+	w->frame = word_at(w->bytes, l->frame_previous);
+	return w->frame ? 0 : leave_state(w);
+}
+
+/*
+ * Not a byte more than needed: the local variables behind a new frame may lie
+ * in a page that the program has not touched yet.
+ */
+static __always_inline long read_frame(struct walk *w)
+{
+	__u64 size = w->frame_bytes;
+
+	opaque(size);
+	if (size > FRAME_BYTES)
+		return 1;
+	return walk_read(w->bytes, size, w->frame);
+}
+
+/* Behind the last field that the walk looks at. */
+static __always_inline __u32 frame_bytes(const struct py_layout *l)
+{
+	__u32 last = l->frame_instruction;
+
+	if (l->frame_owner != PY_ABSENT && l->frame_owner > last)
+		last = l->frame_owner;
+	return (last | 7) + 1;
+}
+
+static long walk_step(__u32 i, void *arg)
+{
+	void *ctx = *(void **)arg;
+	struct walk *w = walk_here();
+	struct walker_stack *s = walk_stack_record();
+	const struct py_layout *l;
+	struct walker_frame *f;
+	__u64 code, key;
+	__u64 count;
+	int entry;
+
+	(void)i;
+	if (!w || !s)
+		return 1;
+	l = &w->process.layout;
+	if (read_frame(w))
+		return walk_broken(w);
+	if (is_shim(w))
+		return walk_shim(w, s);
+	/* A frame after a full chunk; a shim may still have marked its last. */
+	if (w->total == WALKER_MAX_FRAMES)
+		return 1;
+	if (s->count == WALKER_CHUNK_FRAMES) {
+		w->flags |= WALKER_CONTINUES;
+		if (flush_chunk(ctx, w, s))
+			return 1;
+		w->flags &= ~WALKER_CONTINUES;
+	}
+	code = word_at(w->bytes, l->frame_code) & ~(__u64)l->code_tag_mask;
+	key = code_of(ctx, w, code);
+	if (!key)
+		return walk_broken(w);
+	count = s->count;
+	opaque(count);
+	if (count >= WALKER_CHUNK_FRAMES)
+		return 1;
+	f = &s->frames[count];
+	f->key = key;
+	f->frame = w->frame;
+	f->offset = frame_offset(w, code);
+	entry = !(l->flags & PY_SHIM_FRAMES) &&
+		(!(l->flags & PY_ENTRY_FLAG) ||
+		 byte_at(w->bytes, l->frame_is_entry));
+	f->flags = entry ? WALKER_FRAME_ENTRY : 0;
+	f->activation = entry && (l->flags & PY_CFRAMES) ?
+				w->activation :
+				0;
+	if (f->activation &&
+	    f->activation == w->thread + l->thread_root_cframe) {
+		f->activation = 0;
+		w->flags |= WALKER_LEAVING;
+	}
+	s->count = count + 1;
+	w->total++;
+	return walk_on(w, entry);
+}
+
+static __always_inline void walk_begin(struct walk *w, struct walker_stack *s)
+{
+	enter_state(w, w->thread);
+	w->frame_bytes = frame_bytes(&w->process.layout);
+	w->flags = w->running_count > MAX_RUNNING ? WALKER_TOO_DEEP : 0;
+	w->total = 0;
+	w->done = 0;
+	w->last_code = 0;
+	w->last_filename = 0;
+	s->count = 0;
+	s->extra_activation = 0;
+}
+
+static __always_inline int walk_end(void *ctx,
+				    struct walk *w, struct walker_stack *s)
+{
+	const struct py_layout *l = &w->process.layout;
+
+	/* Also if the ring was full for a record, and is not any more. */
+	w->flags &= ~WALKER_CONTINUES;
+	if (!w->done)
+		w->flags |= WALKER_TOO_DEEP;
+	if ((l->flags & PY_CFRAMES) &&
+	    !(l->flags & PY_FRAME_VIA_CFRAME) && w->activation &&
+	    w->activation != w->thread + l->thread_root_cframe)
+		s->extra_activation = w->activation;
+	return flush_chunk(ctx, w, s);
+}
+
+#endif
