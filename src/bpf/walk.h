@@ -4,8 +4,10 @@
  * provides. bpf/walk_frames.h is the walk itself.
  *
  * The walk trusts nothing that it reads of the target, and writes what it finds
- * as the records of bpf/walker_shared.h. Its shell (bpf/walker.bpf.c) includes
- * it, and defines the functions that are only declared here.
+ * as the records of bpf/walker_shared.h. It runs in the kernel (bpf/walker.bpf.c)
+ * and in user space (python/user_walk.c): the shell includes it, and defines the
+ * functions that are only declared here, and WALK_UNROLL, which stands before a
+ * loop whose numbers are to be constants.
  */
 #ifndef KAA_BPF_WALK_H
 #define KAA_BPF_WALK_H
@@ -15,6 +17,10 @@
 #ifndef __noinline
 #define __noinline __attribute__((noinline))
 #endif
+
+/* Numbers within bytes. */
+typedef __u64 __attribute__((__may_alias__)) walk_word;
+typedef __u32 __attribute__((__may_alias__)) walk_half;
 
 enum {
 	/* Registers that may hold a frame: see caller_in_register(). */
@@ -43,7 +49,10 @@ enum {
 
 /* The walk over one stack; no nesting: one a CPU. */
 struct walk {
+	/* What the shell tells of the thread, up to tid; and registers, below. */
 	struct walker_process process;
+	/* pthread_self() of the thread is that for glibc and musl. */
+	__u64 thread_pointer;
 	__u32 pid;
 	/* The thread, in the recorder's pid namespace and in the first one. */
 	__u32 number;
@@ -66,7 +75,6 @@ struct walk {
 	/* The search for the thread state. */
 	__u64 interp;
 	__u64 candidate;
-	__u64 wanted;
 	__u64 found;
 	/*
 	 * In a process with several interpreters: the thread's states that run,
@@ -82,7 +90,7 @@ struct walk {
 	__u32 frame_bytes;
 	/* Of user code: of the interrupted one, or where it entered the kernel. */
 	__u64 registers[REGISTERS];
-	/* Room for indexing with masked offsets. */
+	/* Room for indexing with masked offsets; all aligned as a word is. */
 	__u8 bytes[256];
 	__u8 code[256];
 	__u8 hashed[HASH_BYTES];
@@ -90,7 +98,7 @@ struct walk {
 
 /* --- the shell --- */
 
-/* Not 0: the bytes could not be read, and *to is not to be used. */
+/* Not 0: the bytes could not be read; *to is all zero then. */
 static __always_inline long walk_read(void *to, __u32 size, __u64 address);
 
 /* Not 0: the record found no room. ctx: the shell's, as the walk was given it. */
@@ -108,9 +116,6 @@ static __always_inline void walk_put_code(__u64 key);
 /* The thread state that a thread was found to have, or NULL; takes it down. */
 static __always_inline const __u64 *walk_find_thread(__u32 tid);
 static __always_inline void walk_put_thread(__u32 tid, __u64 thread);
-
-/* What pthread_self() is in the thread: glibc and musl take the thread pointer. */
-static __always_inline __u64 walk_thread_pointer(void);
 
 /* take_state(), which may be verified apart from its callers. */
 static __always_inline __u64 walk_next_state(void);
@@ -143,14 +148,14 @@ static __always_inline __u64 word_at(const __u8 *bytes, __u32 offset)
 {
 	offset &= 0xf8;
 	opaque(offset);
-	return *(const __u64 *)(bytes + (offset & 0xf8));
+	return *(const walk_word *)(bytes + (offset & 0xf8));
 }
 
 static __always_inline __u32 half_at(const __u8 *bytes, __u32 offset)
 {
 	offset &= 0xfc;
 	opaque(offset);
-	return *(const __u32 *)(bytes + (offset & 0xfc));
+	return *(const walk_half *)(bytes + (offset & 0xfc));
 }
 
 static __always_inline __u8 byte_at(const __u8 *bytes, __u32 offset)

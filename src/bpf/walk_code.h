@@ -45,7 +45,7 @@ static long hash_step(__u32 i, void *arg)
 	struct hash_context *c = arg;
 	struct walk *w = walk_here();
 	__u64 offset = (__u64)i * HASH_BYTES;
-	const __u64 *words;
+	const walk_word *words;
 	__u64 size;
 
 	if (!w || offset >= c->size)
@@ -53,15 +53,15 @@ static long hash_step(__u32 i, void *arg)
 	size = c->size - offset;
 	if (size > HASH_BYTES)
 		size = HASH_BYTES;
-	words = (const __u64 *)w->hashed;
+	words = (const walk_word *)w->hashed;
 	/* The rest of the last word. */
 	if (size < HASH_BYTES)
-		*(__u64 *)(w->hashed + (size & 0xf8)) = 0;
+		*(walk_word *)(w->hashed + (size & 0xf8)) = 0;
 	opaque(size);
 	if (size > HASH_BYTES ||
 	    walk_read(w->hashed, size, c->address + offset))
 		return 1;
-	for (int j = 0; j < HASH_BYTES / 8 && j * 8 < size; j++)
+	for (int j = 0; j < HASH_BYTES / 8 && (__u64)j * 8 < size; j++)
 		c->hash = mix(c->hash, words[j]);
 	return 0;
 }
@@ -115,11 +115,11 @@ static __always_inline __u64 identity_hash(struct walk *w)
 
 	/* 3.11 counts in here how often the code has run. */
 	if (l->code_id_hole_end > l->code_id_hole_start)
-		*(__u32 *)(w->code + (l->code_id_hole_start & 0xfc)) = 0;
+		*(walk_half *)(w->code + (l->code_id_hole_start & 0xfc)) = 0;
 	WALK_UNROLL
 	for (__u32 at = 16; at < CODE_BYTES; at += 8) {
 		if (at >= l->code_id_start && at < l->code_id_end)
-			sum += *(const __u64 *)(w->code + at) * factor(at);
+			sum += *(const walk_word *)(w->code + at) * factor(at);
 	}
 	return sum;
 }

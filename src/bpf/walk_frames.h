@@ -322,4 +322,47 @@ static __always_inline int walk_end(void *ctx,
 	return flush_chunk(ctx, w, s);
 }
 
+/*
+ * The thread has no frames. The samples of a tracepoint would take the
+ * last stack of the thread that this CPU's ring has for theirs.
+ */
+static __always_inline int walk_no_frames(void *ctx, struct walk *w,
+					  struct walker_stack *s)
+{
+	if (!w->has_stack || w->has_stack != w->tid)
+		return 0;
+	w->flags = WALKER_NO_FRAMES;
+	w->total = 0;
+	s->count = 0;
+	s->extra_activation = 0;
+	if (flush_chunk(ctx, w, s))
+		return 1;
+	w->has_stack = 0;
+	return 0;
+}
+
+/*
+ * Walks the thread that *w tells of; its records are written with ctx. Not 0: a
+ * record of the stack found no room.
+ */
+static __always_inline int walk_thread(void *ctx, struct walk *w,
+				       struct walker_stack *s,
+				       struct walker_counters *c)
+{
+	w->thread = find_thread(w);
+	if (!w->thread) {
+		c->no_thread++;
+		return walk_no_frames(ctx, w, s);
+	}
+	walk_begin(w, s);
+	if (!w->frame)
+		return walk_no_frames(ctx, w, s);
+	w->has_stack = w->tid;
+	walk_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx);
+	if (walk_end(ctx, w, s))
+		return 1;
+	c->stacks++;
+	return 0;
+}
+
 #endif

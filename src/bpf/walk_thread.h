@@ -51,7 +51,7 @@ static long find_step(__u32 i, void *unused)
 		w->candidate = read_u64(w->interp + l->interp_threads);
 		return 0;
 	}
-	if (read_u64(w->candidate + l->thread_id) == w->wanted) {
+	if (read_u64(w->candidate + l->thread_id) == w->thread_pointer) {
 		if (thread_runs(l, w->candidate)) {
 			w->found = w->candidate;
 			if (!w->several) {
@@ -157,7 +157,7 @@ static __always_inline __u64 current_thread(struct walk *w)
 	if (l->runtime_current == PY_ABSENT)
 		return 0;
 	current = read_u64(w->process.runtime + l->runtime_current);
-	if (!current || read_u64(current + l->thread_id) != w->wanted)
+	if (!current || read_u64(current + l->thread_id) != w->thread_pointer)
 		return 0;
 	return thread_runs(l, current) ? current : 0;
 }
@@ -169,10 +169,9 @@ static __always_inline __u64 find_thread(struct walk *w)
 	const __u64 *cached;
 	__u64 found;
 
-	w->wanted = walk_thread_pointer();
 	w->found = 0;
 	w->done = 0;
-	if (!w->wanted)
+	if (!w->thread_pointer)
 		return 0;
 	find_begin(w);
 	found = w->several ? 0 : current_thread(w);
@@ -186,7 +185,7 @@ static __always_inline __u64 find_thread(struct walk *w)
 	if (w->done || !w->interp)
 		return w->found;
 	cached = walk_find_thread(w->tid);
-	if (cached && read_u64(*cached + l->thread_id) == w->wanted &&
+	if (cached && read_u64(*cached + l->thread_id) == w->thread_pointer &&
 	    thread_runs(l, *cached))
 		return *cached;
 	walk_loop(MANY_THREADS, find_step, NULL);

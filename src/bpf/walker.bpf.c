@@ -162,13 +162,6 @@ static __always_inline void walk_put_thread(__u32 tid, __u64 thread)
 	bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY);
 }
 
-static __always_inline __u64 walk_thread_pointer(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	return BPF_CORE_READ(task, thread.fsbase);
-}
-
 static __always_inline struct walk *walk_here(void)
 {
 	return scratch(walk_scratch, struct walk);
@@ -194,7 +187,6 @@ static __always_inline struct walker_counters *walk_counters(void)
 	return scratch(counters, struct walker_counters);
 }
 
-/* Unrolled the loop's numbers are constants. */
 #define WALK_UNROLL _Pragma("unroll")
 
 #include "bpf/walk_frames.h"
@@ -311,51 +303,6 @@ int kaa_pid_level(struct bpf_raw_tracepoint_args *args)
 /* --- samples --- */
 
 /*
- * The current thread has no frames. The samples of a tracepoint would take the
- * last stack of the thread that this CPU's ring has for theirs.
- */
-static __always_inline int no_frames(void *ctx, struct walk *w,
-				     struct walker_stack *s)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	if (!w->has_stack ||
-	    w->has_stack != (__u32)bpf_get_current_pid_tgid())
-		return 0;
-	w->pid = task_process(task);
-	w->number = task_number(task);
-	w->flags = WALKER_NO_FRAMES;
-	w->total = 0;
-	s->count = 0;
-	s->extra_activation = 0;
-	if (flush_chunk(ctx, w, s))
-		return 1;
-	w->has_stack = 0;
-	return 0;
-}
-
-/* Walks the current thread; returns 0 if its stack found no room. */
-static __always_inline int walk_thread(void *ctx, struct walk *w,
-				       struct walker_stack *s,
-				       struct walker_counters *c)
-{
-	w->thread = find_thread(w);
-	if (!w->thread) {
-		c->no_thread++;
-		return no_frames(ctx, w, s);
-	}
-	walk_begin(w, s);
-	if (!w->frame)
-		return no_frames(ctx, w, s);
-	w->has_stack = w->tid;
-	walk_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx);
-	if (walk_end(ctx, w, s))
-		return 1;
-	c->stacks++;
-	return 0;
-}
-
-/*
  * Returns whether the sample may be written: one whose stack found no room would
  * stand there without it.
  */
@@ -373,15 +320,18 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	c->samples++;
 	pid = task_process(task);
 	process = bpf_map_lookup_elem(&processes, &pid);
+	w->tid = bpf_get_current_pid_tgid();
+	/* It has called exec since, or ended, if it had a stack. */
+	if (!process && w->has_stack != w->tid)
+		return 1;
+	w->pid = pid;
+	w->number = task_number(task);
 	if (process) {
 		w->process = *process;
-		w->pid = pid;
-		w->number = task_number(task);
-		w->tid = bpf_get_current_pid_tgid();
+		w->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
 		lost = walk_thread(ctx, w, s, c);
 	} else {
-		/* It has called exec since, or ended. */
-		lost = no_frames(ctx, w, s);
+		lost = walk_no_frames(ctx, w, s);
 	}
 	c->lost += lost;
 	return !lost;

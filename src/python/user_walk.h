@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The walk over Python frames (bpf/walk_frames.h) in user space: memory and
+ * registers of a thread in, the walker's records out (bpf/walker_shared.h), the
+ * same as the kernel's walker writes where the thread is at the same place.
+ *
+ * Nothing is trusted that is read: a walk ends, and has at most WALKER_MAX_FRAMES
+ * frames, whatever the memory holds. The thread should hold still; of one that
+ * runs on, what is torn is flagged as the walker flags it.
+ *
+ * Of a walk not more than one call runs at a time; different ones may run in
+ * different threads.
+ */
+#ifndef KAA_PYTHON_USER_WALK_H
+#define KAA_PYTHON_USER_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "bpf/walker_shared.h"
+#include "python/layout.h"
+
+struct user_walk;
+
+/* rbx, rbp, r12, r13, r14, r15, rax, rdx */
+#define USER_WALK_REGISTERS 8
+
+/* The thread to be walked. */
+struct user_walk_thread {
+	struct walker_process process;
+	/* Its pthread_self(): the thread pointer, FS base on x86-64. */
+	uint64_t thread_pointer;
+	/* As the records are to name it; the thread states are kept by tid. */
+	uint32_t pid;
+	uint32_t tid;
+	/* Of user code; all 0 if they are not known. */
+	uint64_t registers[USER_WALK_REGISTERS];
+};
+
+struct user_walk_output {
+	/* Takes a record, which begins with struct walker_header; false: no room. */
+	bool (*emit)(void *arg, const void *record, size_t size);
+	void *arg;
+};
+
+enum user_walk_result {
+	/* The thread has Python frames, and their STACK records are written. */
+	USER_WALK_STACK,
+	/* It has none: no thread state, or no frame. */
+	USER_WALK_NO_FRAMES,
+	/* A STACK record found no room. */
+	USER_WALK_LOST,
+};
+
+struct error *user_walk_create(struct user_walk **ret);
+void user_walk_destroy(struct user_walk *walk);
+
+/*
+ * Walks a thread. A code object's records are written before the stack that names
+ * it first, and not again by this user_walk, whatever the process.
+ */
+enum user_walk_result user_walk_thread(struct user_walk *walk,
+				       const struct user_walk_thread *thread,
+				       const struct py_memory *memory,
+				       const struct user_walk_output *output);
+
+DEFINE_CLEANUP(user_walk, struct user_walk *, user_walk_destroy);
+#define _cleanup_user_walk_ _cleanup_(cleanup_user_walk_)
+
+#endif
