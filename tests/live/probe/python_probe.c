@@ -7,6 +7,7 @@
  *	python_probe detect FILE             what an ELF file is
  *	python_probe lines < RECORDS         checks decoded lines (dump_lines.py)
  *	python_probe stacks PID              validates, and walks all threads
+ *	python_probe moments PID < MOMENTS   stops it, and walks a thread, again and again
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ static const struct {
 	{ "detect", probe_detect },
 	{ "lines", probe_lines },
 	{ "stacks", probe_stacks },
+	{ "moments", probe_moments },
 };
 
 static int report(struct error *error)

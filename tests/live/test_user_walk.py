@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The walk in user space against the kernel's walker, and both against the program itself, at the same moments: a busy
+program is stopped where chance wants it, walked, and given a signal. The walker runs when that arrives, and the handler
+writes the stack; the program has not gone on by one instruction meanwhile."""
+import random
+import time
+
+import pytest
+
+from harness import script_output
+from harness.machine import TRACEFS
+from harness.moments import moments, plain, signalled
+from harness.probe import path
+
+pytestmark = pytest.mark.usefixtures("root", "bpf")
+
+MOMENTS = 100
+
+
+def look_around(recorder, ident, out):
+    """Stack, flags and the program's own word, of each moment."""
+    random_ = random.Random()
+    for _ in range(MOMENTS):
+        time.sleep(random_.random() * 0.01)
+        yield recorder.look_and_tell(ident, out)
+
+
+def of_kernel(kaa, data):
+    """The stacks of the signals' samples, innermost first, and their markers."""
+    text = kaa("script", "--no-inline", "-F", "comm,tid,time,event,ip,sym,dso,srcline", "-i", data).stdout
+    for sample in script_output.parse(text):
+        yield [[name, file, line or 0] for name, file, line in reversed(sample.python)], sample.markers
+
+
+def test_the_kernels_stacks_are_those_of_user_space_and_of_the_program(kaa, python, scripts, tmp_path, request):
+    data, out = tmp_path / "perf.data", tmp_path / "told.txt"
+    recording = python.kaa(kaa).inside(TRACEFS)
+    with signalled(python, scripts, out, scripts / "shapes.py", "100000") as (pid, ident):
+        command = [*recording.command, "record", "-e", "signal:signal_deliver", "-g", "-p", pid,
+                   "-o", data, "--", path(request.config), "moments", pid]
+        with moments(command) as recorder:
+            seen = list(look_around(recorder, ident, out))
+            assert recorder.end() == 0
+    kernels = list(of_kernel(python.kaa(kaa), data))
+    assert len(kernels) == len(seen) == MOMENTS
+    for (frames, flags, word), (kernel, markers) in zip(seen, kernels):
+        assert frames == kernel, flags
+        if not markers and word:
+            assert plain(frames) == word
+    # Of both kinds there are enough: stacks that are whole, and that faulthandler could write.
+    assert sum(not markers and word is not None for (_, _, word), (_, markers) in zip(seen, kernels)) > MOMENTS // 2
