@@ -18,6 +18,14 @@ FRAME = re.compile(r'  File "(.*)", line (\d+|\?\?\?) in (.*)')
 MAX_TOLD = 100
 
 
+def shown(text):
+    """A name as kaa writes it."""
+    def escape(match):
+        number = ord(match[0])
+        return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+    return re.sub("[\0-\x1f\x7f-\x9f\ud800-\udfff]", escape, text)
+
+
 def told(text):
     """The stack that faulthandler has written; None if that is not all of it."""
     # Newer releases stop where the interpreter itself stands between a class and its __init__.

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from harness.moments import shown
 from harness.probe import path
 from harness.process import Program, started
 
@@ -22,14 +23,6 @@ def still(python, scripts):
     command = [*python.command, scripts / "still.py"]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         yield json.loads(process.stdout.readline())
-
-
-def shown(text):
-    """A name as kaa writes it."""
-    def escape(match):
-        number = ord(match[0])
-        return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
-    return re.sub("[\0-\x1f\x7f-\x9f\ud800-\udfff]", escape, text)
 
 
 def read_stacks(output):

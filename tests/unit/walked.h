@@ -57,15 +57,25 @@ static inline bool walked_emit(void *arg, const void *record, size_t size)
 	return true;
 }
 
-static inline void walked_run(struct walked *walked,
-			      const struct user_walk_thread *thread,
-			      const struct py_memory *memory)
+/* emit is called with walked as its argument. */
+static inline void walked_run_with(struct walked *walked,
+				   const struct user_walk_thread *thread,
+				   const struct py_memory *memory,
+				   bool (*emit)(void *arg, const void *record,
+						size_t size))
 {
-	struct user_walk_output output = { walked_emit, walked };
+	struct user_walk_output output = { emit, walked };
 
 	python_stack_clear(&walked->stack);
 	walked->result = user_walk_thread(walked->walk, thread, memory,
 					  &output);
+}
+
+static inline void walked_run(struct walked *walked,
+			      const struct user_walk_thread *thread,
+			      const struct py_memory *memory)
+{
+	walked_run_with(walked, thread, memory, walked_emit);
 }
 
 /* The line as kaa shows it: where there is none, that of the `def`. */

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The walk over Python frames on images of real processes (tests/data/memory),
+ * whole and damaged. What is right is what the programs told of themselves.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "assert_ok.h"
+#include "memory_image.h"
+#include "walked.h"
+
+enum { BYTES_MAX = 1 << 20 };
+
+/* An image, and what the walk makes of it. */
+struct trial {
+	const char *name;
+	uint8_t *bytes;
+	size_t size;
+	struct memory_image image;
+	struct walked walked;
+	struct strbuf text;
+	/* The stack is without what names are in. */
+	bool plain;
+	struct py_memory memory;
+};
+
+typedef void trial_fn(struct trial *trial);
+
+static void read_file(const char *name, uint8_t *bytes, size_t *ret)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", MEMORY_IMAGES, name);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	*ret = fread(bytes, 1, BYTES_MAX, file);
+	assert_true(*ret < BYTES_MAX);
+}
+
+static void begin(struct trial *t)
+{
+	walked_deinit(&t->walked);
+	assert_ok(walked_init(&t->walked));
+}
+
+static void run(struct trial *t)
+{
+	walked_run(&t->walked, &t->image.thread, &t->memory);
+	assert_false(t->walked.failed);
+	strbuf_clear(&t->text);
+	walked_text(&t->walked, t->plain, &t->text);
+	assert_ok(strbuf_error(&t->text));
+}
+
+/* The lines of the stack, without the line before them; not terminated. */
+static const char *expected(struct trial *t, size_t *size)
+{
+	const char *end = memchr(t->image.stack, '\n', t->image.stack_size);
+
+	assert_non_null(end);
+	t->plain = *t->image.stack == 'p';
+	*size = t->image.stack_size - (size_t)(end + 1 - t->image.stack);
+	return end + 1;
+}
+
+static bool is_expected(struct trial *t)
+{
+	size_t size;
+	const char *stack = expected(t, &size);
+
+	return t->text.len == size && !memcmp(t->text.data, stack, size);
+}
+
+static void try_image(const char *name, trial_fn *fn)
+{
+	static uint8_t bytes[BYTES_MAX];
+	static struct trial t;
+	size_t unused;
+
+	t = (struct trial){ .name = name, .bytes = bytes,
+			    .text = STRBUF_INIT,
+			    .memory = { memory_image_read, &t.image } };
+	read_file(name, bytes, &t.size);
+	assert_ok(memory_image_open((struct bytes){ bytes, t.size }, &t.image));
+	expected(&t, &unused);
+	assert_ok(walked_init(&t.walked));
+	fn(&t);
+	walked_deinit(&t.walked);
+	strbuf_deinit(&t.text);
+}
+
+/* Calls fn with each image whose name begins so. Returns how many there are. */
+static size_t for_each_image(const char *prefix, trial_fn *fn)
+{
+	DIR *dir = opendir(MEMORY_IMAGES);
+	struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    strncmp(entry->d_name, prefix, strlen(prefix)))
+			continue;
+		try_image(entry->d_name, fn);
+		count++;
+	}
+	closedir(dir);
+	return count;
+}
+
+/* --- whole images --- */
+
+static void walks_as_told(struct trial *t)
+{
+	size_t size;
+	const char *stack = expected(t, &size);
+
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_STACK);
+	assert_true(t->walked.stack.whole);
+	if (t->walked.stack.flags & ~WALKER_IN_PROLOGUE & ~WALKER_BY_REGISTER &
+	    ~WALKER_LEAVING)
+		fail_msg("%s: flags %u", t->name, t->walked.stack.flags);
+	if (!is_expected(t))
+		fail_msg("%s: the stack is\n%sand not\n%.*s", t->name,
+			 t->text.data, (int)size, stack);
+	/* Again: the same, with no code object written anew. */
+	t->walked.room = 1 + t->walked.stack.frames.count / WALKER_CHUNK_FRAMES;
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_STACK);
+	assert_true(is_expected(t));
+}
+
+static void test_stacks_are_those_of_the_programs(void **state)
+{
+	static const char *const versions[] = { "3.8.",	 "3.9.",  "3.10.",
+						"3.11.", "3.12.", "3.13.",
+						"3.14.", "3.15." };
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		size_t of_version = for_each_image(versions[i], walks_as_told);
+
+		assert_in_range(of_version, 10, 100);
+		count += of_version;
+	}
+	assert_int_equal(count, for_each_image("", walks_as_told));
+	assert_in_range(count, 100, 1000);
+}
+
+/* --- damaged ones --- */
+
+static bool is_flagged(const struct walked *walked)
+{
+	return walked->stack.flags & (WALKER_UNREADABLE | WALKER_TOO_DEEP);
+}
+
+/* Where a line of the told stack begins; NULL: it has no such line. */
+static const char *nth_line(const char *text, size_t size, size_t n)
+{
+	const char *end = text + size;
+
+	for (; n && text; n--) {
+		text = memchr(text, '\n', (size_t)(end - text));
+		text = text ? text + 1 : NULL;
+	}
+	return text && text < end ? text : NULL;
+}
+
+/*
+ * Function or file: the one that was told, or none, as that of a str whose head could
+ * not be read. Both end at a tab, to which the pointers are moved.
+ */
+static bool same_word(const char **actual, const char **told)
+{
+	size_t size = strcspn(*actual, "\t"), told_size = strcspn(*told, "\t");
+	bool same = !size || (size == told_size && !memcmp(*actual, *told, size));
+
+	*actual += size + 1;
+	*told += told_size + 1;
+	return same;
+}
+
+/* Of the frames that are there, from the innermost on. */
+static void names_are_right(struct trial *t)
+{
+	size_t size, i = 0;
+	const char *told = expected(t, &size);
+
+	for (const char *line = t->text.data; *line; line = strchr(line, '\n') + 1) {
+		const char *right = nth_line(told, size, i++), *word = line;
+
+		/* Perhaps of a frame that tracebacks leave out. */
+		if (*line == '?')
+			return;
+		assert_non_null(right);
+		if (!same_word(&word, &right) || !same_word(&word, &right))
+			fail_msg("%s: without piece %zu: %.40s", t->name,
+				 t->image.hole, line);
+	}
+}
+
+static size_t count_lines(const char *text, size_t size)
+{
+	size_t lines = 0;
+
+	while (nth_line(text, size, lines))
+		lines++;
+	return lines;
+}
+
+static bool is_of_interpreters(const struct trial *t)
+{
+	return strstr(t->name, "-interpreters");
+}
+
+static void hole_is_noticed(struct trial *t, size_t hole)
+{
+	size_t size;
+	const char *told = expected(t, &size);
+
+	begin(t);
+	t->image.hole = hole;
+	run(t);
+	if (t->walked.result == USER_WALK_NO_FRAMES)
+		return;
+	assert_int_equal(t->walked.result, USER_WALK_STACK);
+	/* It began further out, and says so. */
+	if (t->walked.stack.flags & WALKER_IN_PROLOGUE)
+		return;
+	names_are_right(t);
+	if (!is_flagged(&t->walked) &&
+	    count_lines(t->text.data, t->text.len) < count_lines(told, size))
+		fail_msg("%s: without piece %zu frames are missing, and no flag is set",
+			 t->name, hole);
+}
+
+/*
+ * Without any one piece of what was read: what is there is right, and a stack that
+ * is not whole says so. A piece may hold nothing but text of names or lines.
+ */
+static void holes_are_noticed(struct trial *t)
+{
+	/* Other interpreters may be out of sight altogether. */
+	if (is_of_interpreters(t))
+		return;
+	for (size_t i = 0; i < t->image.piece_count; i++)
+		hole_is_noticed(t, i);
+}
+
+static void test_what_cannot_be_read_is_flagged(void **state)
+{
+	(void)state;
+	assert_in_range(for_each_image("", holes_are_noticed), 100, 1000);
+}
+
+/* The piece of the image that holds the address. */
+static uint8_t *bytes_at(struct trial *t, uint64_t address)
+{
+	for (size_t i = 0; i < t->image.piece_count; i++) {
+		const uint8_t *bytes = memory_image_at(&t->image, i, address);
+
+		if (bytes)
+			return t->bytes + (bytes - t->bytes);
+	}
+	fail();
+	return NULL;
+}
+
+/* The outermost frame is followed by the innermost one, without an end. */
+static void rings_end(struct trial *t)
+{
+	const struct py_layout *l = &t->image.thread.process.layout;
+	const struct walker_frame *frames;
+	size_t count;
+
+	/* The frames of an interpreter end within that ring. */
+	if (is_of_interpreters(t))
+		return;
+	run(t);
+	frames = t->walked.stack.frames.data;
+	count = t->walked.stack.frames.count;
+	memcpy(bytes_at(t, frames[count - 1].frame + l->frame_previous),
+	       &frames[0].frame, sizeof(frames[0].frame));
+	begin(t);
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_STACK);
+	if (!is_flagged(&t->walked))
+		fail_msg("%s: %zu frames", t->name, t->walked.stack.frames.count);
+	assert_in_range(t->walked.stack.frames.count, count, WALKER_MAX_FRAMES);
+}
+
+static void test_a_ring_of_frames_ends(void **state)
+{
+	(void)state;
+	assert_in_range(for_each_image("3.8", rings_end), 10, 100);
+	assert_in_range(for_each_image("3.11", rings_end), 10, 100);
+	assert_in_range(for_each_image("3.13", rings_end), 10, 100);
+}
+
+/* Records for which there is no room are said to be lost, and written again. */
+static void loss_is_told(struct trial *t)
+{
+	t->walked.room = 0;
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_LOST);
+	t->walked.room = SIZE_MAX;
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_STACK);
+	assert_true(is_expected(t));
+}
+
+static void test_lost_records_are_written_again(void **state)
+{
+	(void)state;
+	assert_in_range(for_each_image("", loss_is_told), 100, 1000);
+}
+
+static void is_unknown(struct trial *t)
+{
+	t->image.thread.thread_pointer += 4096;
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_NO_FRAMES);
+	assert_int_equal(t->walked.stack.frames.count, 0);
+	t->image.thread.thread_pointer = 0;
+	run(t);
+	assert_int_equal(t->walked.result, USER_WALK_NO_FRAMES);
+}
+
+static void test_a_thread_without_a_state_has_no_frames(void **state)
+{
+	(void)state;
+	assert_in_range(for_each_image("", is_unknown), 100, 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stacks_are_those_of_the_programs),
+		cmocka_unit_test(test_what_cannot_be_read_is_flagged),
+		cmocka_unit_test(test_a_ring_of_frames_ends),
+		cmocka_unit_test(test_lost_records_are_written_again),
+		cmocka_unit_test(test_a_thread_without_a_state_has_no_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
