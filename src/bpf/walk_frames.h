@@ -19,14 +19,12 @@ static __always_inline __s32 frame_offset(struct walk *w, __u64 code)
 	const struct py_layout *l = &w->process.layout;
 	__s64 offset;
 
-	if (l->flags & PY_LASTI) {
-		__s32 lasti = half_at(w->bytes, l->frame_instruction);
-
-		if (lasti < 0)
-			return -1;
-		return lasti * (__s32)l->lasti_unit;
-	}
-	offset = word_at(w->bytes, l->frame_instruction) - code - l->code_adaptive;
+	if (l->flags & PY_LASTI)
+		offset = (__s64)(__s32)half_at(w->bytes, l->frame_instruction) *
+			 l->lasti_unit;
+	else
+		offset = word_at(w->bytes, l->frame_instruction) - code -
+			 l->code_adaptive;
 	if (offset < 0 || offset > 0x7fffffff)
 		return -1;
 	return offset;
