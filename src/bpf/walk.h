@@ -47,11 +47,11 @@ enum {
 	MAX_INLINED = 1024,
 };
 
-/* The walk over one stack; no nesting: one a CPU. */
+/* The walk over one stack. The kernel has one a CPU: no walk interrupts another. */
 struct walk {
-	/* What the shell tells of the thread, up to tid; and registers, below. */
+	/* The shell fills in what stands here up to tid, and registers below. */
 	struct walker_process process;
-	/* pthread_self() of the thread is that for glibc and musl. */
+	/* For glibc and musl the same as pthread_self(). */
 	__u64 thread_pointer;
 	__u32 pid;
 	/* The thread, in the recorder's pid namespace and in the first one. */
@@ -117,12 +117,12 @@ static __always_inline void walk_put_code(__u64 key);
 static __always_inline const __u64 *walk_find_thread(__u32 tid);
 static __always_inline void walk_put_thread(__u32 tid, __u64 thread);
 
-/* take_state(), which may be verified apart from its callers. */
+/* take_state(); the kernel verifies it apart from its callers. */
 static __always_inline __u64 walk_next_state(void);
 
 /*
  * The walk that runs here, and room for the records that it writes: the same at
- * each call during a walk. NULL is what the kernel's verifier takes to be possible.
+ * each call during a walk. Never NULL, but the kernel's verifier wants that checked.
  */
 static __always_inline struct walk *walk_here(void);
 static __always_inline struct walker_stack *walk_stack_record(void);

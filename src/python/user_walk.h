@@ -8,8 +8,8 @@
  * frames, whatever the memory holds. The thread should hold still; of one that
  * runs on, what is torn is flagged as the walker flags it.
  *
- * Of a walk not more than one call runs at a time; different ones may run in
- * different threads.
+ * One user_walk is not thread-safe; different ones may be used in different
+ * threads.
  */
 #ifndef KAA_PYTHON_USER_WALK_H
 #define KAA_PYTHON_USER_WALK_H
@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "bpf/walker_shared.h"
 #include "python/layout.h"
@@ -60,14 +59,13 @@ void user_walk_destroy(struct user_walk *walk);
 
 /*
  * Walks a thread. A code object's records are written before the stack that names
- * it first, and not again by this user_walk, whatever the process.
+ * it first, and not again by this user_walk, whatever the process. If the thread
+ * had a stack the last time and has none now, a STACK record with WALKER_NO_FRAMES
+ * says so.
  */
 enum user_walk_result user_walk_thread(struct user_walk *walk,
 				       const struct user_walk_thread *thread,
 				       const struct py_memory *memory,
 				       const struct user_walk_output *output);
-
-DEFINE_CLEANUP(user_walk, struct user_walk *, user_walk_destroy);
-#define _cleanup_user_walk_ _cleanup_(cleanup_user_walk_)
 
 #endif

@@ -206,32 +206,33 @@ static struct error *write_image(struct moment *m,
 
 /* --- one moment --- */
 
+/* The image has to tell its layout, too. */
+static void read_layout(struct moment *m, const struct walker_process *process)
+{
+	uint8_t bytes[PY_DEBUG_OFFSETS_MAX];
+
+	if (PY_SERIES(process->layout.version) >= PY_SERIES_DEBUG_OFFSETS)
+		read_memory(m, process->runtime, bytes, sizeof(bytes));
+}
+
 static struct error *walk(struct moment *m, struct user_walk_thread *thread,
 			  struct strbuf *text)
 {
 	struct py_memory memory = { read_memory, m };
 	struct walked walked;
-	struct error *error = walked_init(&walked);
+	struct error *error = probe_target_process(&m->target, &thread->process);
 
+	if (!error)
+		error = walked_init(&walked);
 	if (error)
 		return error;
 	vec_clear(&m->grains);
-	error = probe_target_process(&m->target, &thread->process);
-	if (!error) {
-		/* Of the image's layout. */
-		if (PY_SERIES(thread->process.layout.version) >=
-		    PY_SERIES_DEBUG_OFFSETS) {
-			uint8_t bytes[PY_DEBUG_OFFSETS_MAX];
-
-			read_memory(m, thread->process.runtime, bytes,
-				    sizeof(bytes));
-		}
-		walked_run(&walked, thread, &memory);
-		walked_text(&walked, false, text);
-		strbuf_printf(text, "flags %u\n\n", walked.stack.flags);
-	}
+	read_layout(m, &thread->process);
+	walked_run(&walked, thread, &memory);
+	walked_text(&walked, false, text);
+	strbuf_printf(text, "flags %u\n\n", walked.stack.flags);
 	walked_deinit(&walked);
-	return error;
+	return NULL;
 }
 
 static struct error *look(struct moment *m, uint64_t pointer, int signum,
