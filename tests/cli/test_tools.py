@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The checks of ./check must be able to fail."""
 import json
+import runpy
 import subprocess
 
 import pytest
@@ -52,6 +53,45 @@ def test_layers_in_a_ring(tree):
 
 def test_no_table_is_no_success(tree):
     run([TOOLS / "check-layers", tree("docs/ARCHITECTURE.md", "nothing\n")], status=2)
+
+
+CIRCLE_A = "int a(void) { return %s; }\n"
+
+
+@pytest.mark.parametrize("b, circle", [
+    ("int b(void) { return 1; }\n", None),
+    ("int b(void)\n{\n\treturn a();\n}\n", "src/base: a circle of files: a -> b (b) -> a (a)"),
+    # A row of a table is a use, too, and so is a macro's body.
+    ("int (*const table[])(void) = { a };\nint b(void) { return table[0](); }\n", "a -> b (b) -> a (a)"),
+    ("#define CALL \\\n\ta()\nint b(void) { return CALL; }\n", "a -> b (b) -> a (a)"),
+    # No uses: words, a field, a prototype, a function of one's own with that name.
+    ("/* a() */ const char *const text = \"a()\";\nint b(void) { return 1; }\n", None),
+    ("int b(struct s *s) { return s->a + s . a; }\n", None),
+    ("int a(void);\nint b(void) { return 1; }\n", None),
+    ("static const struct { int x; } a[] = { { 1 } };\nint b(void) { return a[0].x; }\n", None),
+])
+def test_circles_of_files(tree, b, circle):
+    tree("src/base/a.c", CIRCLE_A % "b()")
+    result = run([TOOLS / "check-layers", tree("src/base/b.c", b)], status=1 if circle else 0)
+    assert (circle or "") in result.stdout
+
+
+def test_circle_of_three_by_a_header(tree):
+    tree("src/base/a.c", CIRCLE_A % "b")
+    tree("src/base/b.c", "const int b = 1;\n")
+    tree("src/base/b.h", "static inline int inline_b(void) { return c(); }\n")
+    root = tree("src/base/c.c", "struct c *c(void) { return a(); }\n")
+    assert "a -> b (b) -> c (c) -> a (a)\n" in run([TOOLS / "check-layers", root], status=1).stdout
+
+
+@pytest.mark.parametrize("allowed, problem", [
+    ("a b", None), ("a b c", None), ("a c", "a circle of files"), ("c d", "is no circle any more")])
+def test_allowed_circles(tree, allowed, problem):
+    tree("src/base/a.c", CIRCLE_A % "b()")
+    root = tree("src/base/b.c", "int b(void) { return a(); }\n")
+    check_circles = runpy.run_path(str(TOOLS / "check-layers"))["check_circles"]
+    found = list(check_circles(root / "src", [("base", allowed, "why")]))
+    assert any(problem in line for line in found) if problem else not found
 
 
 LICENCE = "// SPDX-License-Identifier: GPL-2.0-only\n"
