@@ -219,8 +219,8 @@ struct error *code_table_named(struct code_table *table, uint32_t pid,
 		error = error_no_memory();
 	code->filename = file.data;
 	code->qualname = name.data;
-	if (!error && table->sources)
-		error = sources_line(table->sources, (pid_t)pid, code->filename,
+	if (!error && table->def_files)
+		error = def_files_line(table->def_files, (pid_t)pid, code->filename,
 				     code->qualname, &code->first_line);
 	if (error) {
 		code_destroy(code);

@@ -26,7 +26,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
-#include "collect/sources.h"
+#include "collect/def_files.h"
 #include "python/linetable.h"
 
 /* One code object, by content. */
@@ -64,7 +64,7 @@ struct code_table {
 	VEC(struct code_pending *) pending;
 	struct arena strings;
 	/* For those of which only names are known; NULL: they have no lines. */
-	struct sources *sources;
+	struct def_files *def_files;
 	uint64_t next_address;
 	uint64_t broken;
 	/*
@@ -87,7 +87,7 @@ struct error *code_table_record(struct code_table *table, const void *record,
 
 /*
  * The code object of which nothing but these names is known, in a process that
- * runs it: its first line is that of its source (collect/sources.h), or 0, and
+ * runs it: its first line is that of its source (collect/def_files.h), or 0, and
  * it has no other lines. *ret is its index in codes; it is added if it is
  * new. Names are UTF-8, or claim to be.
  */

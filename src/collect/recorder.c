@@ -158,7 +158,7 @@ struct error *recorder_open(const struct recorder_options *options,
 	recorder->names.owner =
 		options->uid >= 0 ? (uid_t)options->uid : (uid_t)-1;
 	code_table_init(&recorder->codes);
-	recorder->codes.sources = &recorder->sources;
+	recorder->codes.def_files = &recorder->def_files;
 	error = open_parts(recorder);
 	if (error) {
 		recorder_destroy(recorder);
@@ -282,7 +282,7 @@ void recorder_destroy(struct recorder *recorder)
 	features_deinit(&recorder->features);
 	stack_builder_deinit(&recorder->stacks);
 	code_table_deinit(&recorder->codes);
-	sources_deinit(&recorder->sources);
+	def_files_deinit(&recorder->def_files);
 	name_table_deinit(&recorder->names);
 	target_list_deinit(&recorder->targets);
 	if (recorder->processes) {

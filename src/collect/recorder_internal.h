@@ -29,11 +29,11 @@
 #include "base/vec.h"
 #include "collect/address_names.h"
 #include "collect/code_spans.h"
+#include "collect/def_files.h"
 #include "collect/output.h"
 #include "collect/recorder.h"
 #include "collect/sample_stack.h"
 #include "collect/sampler.h"
-#include "collect/sources.h"
 #include "collect/target.h"
 #include "collect/walker.h"
 #include "perfdata/features.h"
@@ -67,7 +67,7 @@ struct recorder {
 	struct process_table *processes;
 	struct target_list targets;
 	struct code_table codes;
-	struct sources sources;
+	struct def_files def_files;
 	struct stack_builder stacks;
 	struct name_table names;
 

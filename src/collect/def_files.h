@@ -10,8 +10,8 @@
  *
  * Not thread-safe.
  */
-#ifndef KAA_COLLECT_SOURCES_H
-#define KAA_COLLECT_SOURCES_H
+#ifndef KAA_COLLECT_DEF_FILES_H
+#define KAA_COLLECT_DEF_FILES_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,19 +22,19 @@
 #include "python/def_lines.h"
 
 /* Zero-initialise. */
-struct sources {
+struct def_files {
 	/* Hash of root and path to index in files. */
 	struct map by_path;
 	VEC(struct py_def_lines) files;
 };
 
-void sources_deinit(struct sources *sources);
+void def_files_deinit(struct def_files *files);
 
 /*
  * The line where the function begins, 0 if it is not known. Fails for want of
  * memory only.
  */
-struct error *sources_line(struct sources *sources, pid_t pid,
+struct error *def_files_line(struct def_files *files, pid_t pid,
 			   const char *filename, const char *qualname,
 			   uint32_t *ret);
 

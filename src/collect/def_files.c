@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "collect/sources.h"
+#include "collect/def_files.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,12 +21,12 @@ enum {
 	ROOT_MAX = 64,
 };
 
-void sources_deinit(struct sources *sources)
+void def_files_deinit(struct def_files *files)
 {
-	vec_for_each(file, &sources->files)
+	vec_for_each(file, &files->files)
 		py_def_lines_deinit(file);
-	vec_deinit(&sources->files);
-	map_deinit(&sources->by_path);
+	vec_deinit(&files->files);
+	map_deinit(&files->by_path);
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -99,38 +99,38 @@ static uint64_t key_of(const char *root, const char *path)
 }
 
 static const struct py_def_lines *
-known_file(const struct sources *sources, const char *root, const char *path)
+known_file(const struct def_files *files, const char *root, const char *path)
 {
-	const uint64_t *index = map_find(&sources->by_path, key_of(root, path));
+	const uint64_t *index = map_find(&files->by_path, key_of(root, path));
 
-	return index ? &sources->files.data[*index] : NULL;
+	return index ? &files->files.data[*index] : NULL;
 }
 
-static struct error *get_file(struct sources *sources, const char *root,
+static struct error *get_file(struct def_files *files, const char *root,
 			      const char *path, int64_t started,
 			      const struct py_def_lines **ret)
 {
 	struct py_def_lines lines = {};
 	struct error *error;
 
-	*ret = known_file(sources, root, path);
-	if (*ret || sources->files.count >= FILES_MAX)
+	*ret = known_file(files, root, path);
+	if (*ret || files->files.count >= FILES_MAX)
 		return NULL;
 	error = scan_file(root, path, started, &lines);
-	if (!error && !map_insert(&sources->by_path, key_of(root, path),
-				  sources->files.count, NULL))
+	if (!error && !map_insert(&files->by_path, key_of(root, path),
+				  files->files.count, NULL))
 		error = error_no_memory();
-	if (error || !vec_push(&sources->files, lines)) {
+	if (error || !vec_push(&files->files, lines)) {
 		py_def_lines_deinit(&lines);
 		/* No index without its file. */
-		map_clear(&sources->by_path);
+		map_clear(&files->by_path);
 		return error ? error : error_no_memory();
 	}
-	*ret = known_file(sources, root, path);
+	*ret = known_file(files, root, path);
 	return NULL;
 }
 
-struct error *sources_line(struct sources *sources, pid_t pid,
+struct error *def_files_line(struct def_files *files, pid_t pid,
 			   const char *filename, const char *qualname,
 			   uint32_t *ret)
 {
@@ -143,9 +143,9 @@ struct error *sources_line(struct sources *sources, pid_t pid,
 	if (filename[0] != '/')
 		return NULL;
 	if (look_at(pid, root, &started))
-		error = get_file(sources, root, filename, started, &lines);
+		error = get_file(files, root, filename, started, &lines);
 	else
-		lines = known_file(sources, root, filename);
+		lines = known_file(files, root, filename);
 	if (!error && lines)
 		*ret = py_def_lines_find(lines, qualname);
 	return error;
