@@ -40,12 +40,4 @@ void doctor_python(const struct doctor *doctor, const char *subject,
 /* The same where there are no facts but an error. */
 void doctor_python_failed(const char *subject, const struct error *error);
 
-/*
- * Does the source `bpf` work for this process on this machine? If not, the
- * reasons are appended to `why`, each "; " apart.
- */
-bool doctor_bpf_works(const struct machine *machine, struct strbuf *why);
-/* The same of the source `trampoline`, as far as the machine goes. */
-bool doctor_trampolines_work(const struct machine *machine);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
+#include "collect/python_source.h"
 #include "sys/capability.h"
 
 static bool have(const struct machine *m, int cap)
@@ -180,56 +181,30 @@ static void tell_bpf(const struct machine *m)
 			     "is missing (kernel option CONFIG_DEBUG_INFO_BTF)");
 }
 
-static void add_reason(struct strbuf *why, const char *reason)
-{
-	strbuf_printf(why, "%s%s", why->len ? "; " : "", reason);
-}
-
-bool doctor_bpf_works(const struct machine *m, struct strbuf *why)
-{
-	size_t before = why->len;
-
-	if (strcmp(m->arch, "x86_64") != 0)
-		add_reason(why, "kaa supports only x86_64");
-	if (!machine_kernel_at_least(m, 5, 17))
-		add_reason(why, "the kernel is older than 5.17");
-	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
-		add_reason(
-			why,
-			"kaa needs CAP_BPF and CAP_PERFMON (run kaa under sudo, or run 'sudo setcap cap_bpf,cap_perfmon+ep' on its file)");
-	else if (m->try_bpf != 0)
-		add_reason(why, "this kernel or container forbids BPF");
-	if (m->try_bpf == 0 && m->try_user_event != 0)
-		add_reason(why, "perf events cannot be opened");
-	if (!m->btf)
-		add_reason(why,
-			   "the kernel was built without CONFIG_DEBUG_INFO_BTF");
-	return why->len == before;
-}
-
-/* All that it takes is an event on a process of one's own. */
-bool doctor_trampolines_work(const struct machine *m)
-{
-	return strcmp(m->arch, "x86_64") == 0 && m->try_user_event == 0;
-}
-
+/* The source that `kaa record` will use, and why not those that it prefers. */
 static void tell_source(const struct machine *m)
 {
+	static const enum mark marks[] = {
+		[SOURCE_EXACT] = MARK_OK,
+		[SOURCE_LIMITED] = MARK_WARN,
+		[SOURCE_NO_FRAMES] = MARK_NO,
+	};
+	const struct python_source *const *source = python_sources;
 	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
 
 	doctor_section("Python frames");
-	if (doctor_bpf_works(m, &why)) {
-		doctor_fact(MARK_OK,
-			    "source: bpf, exact at each sample; the program is not changed");
-		return;
+	while (!(*source)->probe(m, &why))
+		source++;
+	doctor_fact(marks[(*source)->grade], "source: %s%s %s", (*source)->name,
+		    (*source)->grade == SOURCE_NO_FRAMES ? ";" : ",",
+		    (*source)->summary);
+	for (size_t i = 0; python_sources[i] != *source; i++) {
+		strbuf_clear(&why);
+		python_sources[i]->probe(m, &why);
+		if (why.len)
+			doctor_fact(MARK_NO, "source %s is not available: %s",
+				    python_sources[i]->name, why.data);
 	}
-	if (doctor_trampolines_work(m))
-		doctor_fact(MARK_WARN,
-			    "source: trampoline, only for commands that kaa record starts; functions have only the line of their def, calls take longer");
-	else
-		doctor_fact(MARK_NO,
-			    "source: none; recordings have only native functions");
-	doctor_fact(MARK_NO, "source bpf is not available: %s", why.data);
 }
 
 void doctor_machine(const struct doctor *doctor)

@@ -5,6 +5,8 @@
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
 #include "cmd/run.h"
+#include "collect/source_bpf.h"
+#include "collect/source_trampoline.h"
 #include "sys/file.h"
 
 #define OS_RELEASE_MAX 65536
@@ -199,14 +201,16 @@ static const char *trampolines_of(const struct python_facts *facts)
 static void tell_without_bpf(const struct doctor *doctor,
 			     const struct python_facts *facts, const char *why)
 {
-	const char *trampolines = doctor_trampolines_work(&doctor->machine) ?
+	const struct python_source *source = &python_source_trampoline;
+	_cleanup_strbuf_ struct strbuf reasons = STRBUF_INIT;
+	const char *trampolines = source->probe(&doctor->machine, &reasons) ?
 					  trampolines_of(facts) :
 					  NULL;
 
 	if (trampolines)
 		doctor_fact(MARK_WARN,
-			    "Python frames: from source trampoline (%s), if kaa record starts this Python; %s",
-			    trampolines, why);
+			    "Python frames: from source %s (%s), if kaa record starts this Python; %s",
+			    source->name, trampolines, why);
 	else
 		doctor_fact(MARK_NO, "Python frames: none; %s", why);
 }
@@ -215,21 +219,23 @@ static void tell_source(const struct doctor *doctor,
 			const struct python_facts *facts)
 {
 	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT, reasons = STRBUF_INIT;
+	const struct python_source *source = &python_source_bpf;
 
 	if (facts->walker_refusal) {
 		strbuf_printf(&why,
-			      "source bpf does not support this interpreter: %s",
-			      facts->walker_refusal);
+			      "source %s does not support this interpreter: %s",
+			      source->name, facts->walker_refusal);
 		tell_without_bpf(doctor, facts, why.data);
 		return;
 	}
-	if (doctor_bpf_works(&doctor->machine, &reasons)) {
-		doctor_fact(MARK_OK, "Python frames: from source bpf");
+	if (source->probe(&doctor->machine, &reasons)) {
+		doctor_fact(MARK_OK, "Python frames: from source %s",
+			    source->name);
 		return;
 	}
 	strbuf_printf(&why,
-		      "source bpf supports this interpreter, but %s",
-		      reasons.data);
+		      "source %s supports this interpreter, but %s",
+		      source->name, reasons.data);
 	tell_without_bpf(doctor, facts, why.data);
 }
 

@@ -18,6 +18,7 @@
 #include "cmd/run.h"
 #include "cmd/typed_command.h"
 #include "collect/recorder.h"
+#include "collect/source_trampoline.h"
 #include "sys/capability.h"
 #include "sys/event_parse.h"
 #include "sys/file.h"
@@ -469,20 +470,26 @@ static struct error *take_clock(struct setup *setup, const char *text)
 	return NULL;
 }
 
+static struct error *unknown_source(const char *text)
+{
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; python_sources[i]; i++)
+		strbuf_printf(&names, "%s%s", python_sources[i + 1] ? ", " : " or ",
+			      python_sources[i]->name);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "unknown Python source '%s'; use auto%s", text,
+			    names.data);
+}
+
 static struct error *take_python(struct setup *setup, const char *text)
 {
-	if (!text || !strcmp(text, "none"))
-		setup->options.python = PYTHON_SOURCE_NONE;
-	else if (!strcmp(text, "auto"))
-		setup->options.python = PYTHON_SOURCE_AUTO;
-	else if (!strcmp(text, "bpf"))
-		setup->options.python = PYTHON_SOURCE_BPF;
-	else if (!strcmp(text, "trampoline"))
-		setup->options.python = PYTHON_SOURCE_TRAMPOLINE;
-	else
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unknown Python source '%s'; use auto, bpf, trampoline or none",
-				    text);
+	const struct python_source *source =
+		text ? python_source_named(text) : &python_source_none;
+
+	if (!source && strcmp(text, "auto") != 0)
+		return unknown_source(text);
+	setup->options.python = source;
 	return NULL;
 }
 
@@ -717,15 +724,14 @@ static void say_no_agent(const struct setup *setup)
 static void say_source(const struct recorder *recorder,
 		       const struct setup *setup, int verbose)
 {
-	enum python_source source = recorder_python(recorder);
+	const struct python_source *source = recorder_python(recorder);
 
-	if (source == PYTHON_SOURCE_TRAMPOLINE) {
+	if (source == &python_source_trampoline) {
 		say_trampolines(setup, recorder_no_walker(recorder));
 		say_no_agent(setup);
 	} else if (verbose) {
 		message_note("Python source: %s; each sample copies up to %u bytes of stack",
-			     source == PYTHON_SOURCE_NONE ? "none" : "bpf",
-			     setup->options.sampler.stack_size);
+			     source->name, setup->options.sampler.stack_size);
 	}
 }
 

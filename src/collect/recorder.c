@@ -11,6 +11,8 @@
 #include "collect/recorder_loop.h"
 #include "collect/recorder_round.h"
 #include "collect/recorder_tasks.h"
+#include "collect/source_bpf.h"
+#include "collect/source_trampoline.h"
 #include "collect/tracepoints.h"
 
 enum {
@@ -22,13 +24,13 @@ static struct error *open_walker(struct recorder *recorder)
 {
 	struct error *error;
 
-	if (recorder->options.python == PYTHON_SOURCE_NONE ||
-	    recorder->options.python == PYTHON_SOURCE_TRAMPOLINE ||
+	if (recorder->options.python == &python_source_none ||
+	    recorder->options.python == &python_source_trampoline ||
 	    recorder->options.sampler.callchain == CALLCHAIN_NONE ||
 	    recorder->options.sampler.callchain == CALLCHAIN_DWARF)
 		return NULL;
 	error = walker_create(&recorder->walker);
-	if (error && recorder->options.python == PYTHON_SOURCE_AUTO &&
+	if (error && !recorder->options.python &&
 	    error->code != ERROR_NO_MEMORY) {
 		recorder->no_walker = error;
 		return NULL;
@@ -128,7 +130,7 @@ static struct error *open_parts(struct recorder *recorder)
 	recorder->stacks.owner = recorder->names.owner;
 	recorder->stacks.walks = recorder->walker != NULL;
 	recorder->stacks.trampolines = recorder_python(recorder) ==
-				       PYTHON_SOURCE_TRAMPOLINE;
+				       &python_source_trampoline;
 	if (!error)
 		error = output_open(&recorder->output, options->output,
 				    &recorder->sampler, options->uid,
@@ -168,14 +170,14 @@ struct error *recorder_open(const struct recorder_options *options,
 	return NULL;
 }
 
-enum python_source recorder_python(const struct recorder *recorder)
+const struct python_source *recorder_python(const struct recorder *recorder)
 {
 	if (recorder->walker)
-		return PYTHON_SOURCE_BPF;
-	if (recorder->options.python == PYTHON_SOURCE_TRAMPOLINE ||
+		return &python_source_bpf;
+	if (recorder->options.python == &python_source_trampoline ||
 	    recorder->no_walker)
-		return PYTHON_SOURCE_TRAMPOLINE;
-	return PYTHON_SOURCE_NONE;
+		return &python_source_trampoline;
+	return &python_source_none;
 }
 
 const struct error *recorder_no_walker(const struct recorder *recorder)

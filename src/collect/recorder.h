@@ -18,27 +18,17 @@
 
 #include "base/error.h"
 #include "collect/launch.h"
+#include "collect/python_source.h"
 #include "collect/sample_stack.h"
 #include "collect/sampler.h"
 
-enum python_source {
-	/*
-	 * The walker if the machine lets us, else trampolines, and says why:
-	 * recorder_python().
-	 */
-	PYTHON_SOURCE_AUTO,
-	PYTHON_SOURCE_BPF,
-	/*
-	 * Those that programs have already, and that a command which is launched
-	 * to be recorded is given: launch_go().
-	 */
-	PYTHON_SOURCE_TRAMPOLINE,
-	PYTHON_SOURCE_NONE,
-};
-
 struct recorder_options {
 	struct sampler_options sampler;
-	enum python_source python;
+	/*
+	 * NULL: the walker if the machine lets us, else trampolines, and
+	 * recorder_no_walker() says why.
+	 */
+	const struct python_source *python;
 	/* Path of the file; "-" is refused here. */
 	const char *output;
 	/* Owner of what is written; -1 leaves it. */
@@ -97,11 +87,11 @@ recorder_gives_trampolines(const struct recorder_options *options)
 	       (options->records_launch || options->system_wide);
 }
 
-/* The source in use; never PYTHON_SOURCE_AUTO. */
-enum python_source recorder_python(const struct recorder *recorder);
+/* The source in use. */
+const struct python_source *recorder_python(const struct recorder *recorder);
 /*
- * Why there is no walker although it was asked for, or NULL. Borrowed. Only
- * with PYTHON_SOURCE_AUTO; PYTHON_SOURCE_BPF makes recorder_open() fail.
+ * Why the walker is not used although the source was left to kaa, or NULL.
+ * Borrowed. A source that was asked for by name makes recorder_open() fail.
  */
 const struct error *recorder_no_walker(const struct recorder *recorder);
 
