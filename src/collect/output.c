@@ -240,18 +240,16 @@ uint64_t output_time_last(const struct output *output)
 }
 
 struct error *output_payload(struct output *output, uint64_t time,
-			     uint32_t pid, uint32_t tid, uint32_t cpu,
-			     const void *payload, size_t size)
+			     uint32_t pid, const void *payload, size_t size)
 {
 	struct record record = {
 		.type = PERF_RECORD_SAMPLE,
 		.misc = PERF_RECORD_MISC_USER,
 		.event = output->kaa,
 		.pid = pid ? pid : output->first_pid,
-		.tid = tid ? tid : output->first_pid,
+		.tid = pid ? pid : output->first_pid,
 		.time = time,
 		.id = KAA_EVENT_ID,
-		.cpu = cpu,
 		.sample = { .period = 1,
 			    .raw = payload,
 			    .raw_size = (uint32_t)size },

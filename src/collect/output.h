@@ -83,8 +83,7 @@ struct error *output_sample(struct output *output, const struct record *sample,
  * that they find.
  */
 struct error *output_payload(struct output *output, uint64_t time,
-			     uint32_t pid, uint32_t tid, uint32_t cpu,
-			     const void *payload, size_t size);
+			     uint32_t pid, const void *payload, size_t size);
 /* Maps the image at the reserved range in a process. */
 struct error *output_map_image(struct output *output, uint64_t time,
 			       uint32_t pid, uint32_t tid);

@@ -2,7 +2,6 @@
 #include "collect/recorder.h"
 
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -102,11 +101,10 @@ static struct error *describe_tracepoints(struct recorder *recorder)
 
 	if (!error || error->code == ERROR_NO_MEMORY)
 		return error;
-	strbuf_puts(&text, "stock perf will not open the file: ");
 	error_format(error, &text);
 	error_destroy(error);
-	if (recorder->message)
-		recorder->message(text.data);
+	notes_tell(&recorder->notes, "stock perf will not open the file: %s",
+		   text.data);
 	return NULL;
 }
 
@@ -144,7 +142,7 @@ static struct error *open_parts(struct recorder *recorder)
 }
 
 struct error *recorder_open(const struct recorder_options *options,
-			    recorder_message *message, struct recorder **ret)
+			    notes_sink *message, struct recorder **ret)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	struct error *error;
@@ -152,7 +150,7 @@ struct error *recorder_open(const struct recorder_options *options,
 	if (!recorder)
 		return error_no_memory();
 	recorder->options = *options;
-	recorder->message = message;
+	recorder->notes.sink = message;
 	recorder->epoll_fd = recorder->signal_fd = -1;
 	recorder->status = -1;
 	recorder->output.bytes = (struct strbuf)STRBUF_INIT;
@@ -188,26 +186,6 @@ const struct error *recorder_no_walker(const struct recorder *recorder)
 bool recorder_user_only(const struct recorder *recorder)
 {
 	return recorder->sampler.user_only;
-}
-
-void recorder_tell(struct recorder *recorder, const char *format, ...)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	va_list args;
-
-	if (!recorder->message)
-		return;
-	va_start(args, format);
-	strbuf_vprintf(&text, format, args);
-	va_end(args);
-	recorder->message(text.data);
-}
-
-struct error *recorder_put_payload(struct recorder *recorder, uint64_t time,
-				   uint32_t pid, const struct strbuf *payload)
-{
-	return output_payload(&recorder->output, time, pid, pid, 0,
-			      payload->data, payload->len);
 }
 
 /*

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "collect/launch.h"
+#include "collect/notes.h"
 #include "collect/python_source.h"
 #include "collect/sample_stack.h"
 #include "collect/sampler.h"
@@ -72,13 +73,10 @@ struct recorder_result {
 
 struct recorder;
 
-/*
- * Takes messages while it works: one line each, for the user. May be NULL.
- */
-typedef void recorder_message(const char *text);
-
+/* message: where the user is told something while it works. May be NULL. */
 struct error *recorder_open(const struct recorder_options *options,
-			    recorder_message *message, struct recorder **ret);
+			    notes_sink *message, struct recorder **ret);
+
 /* With trampolines as the source: whether the command is given some. */
 static inline bool
 recorder_gives_trampolines(const struct recorder_options *options)

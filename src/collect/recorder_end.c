@@ -39,9 +39,9 @@ static struct error *put_summary(struct recorder *recorder)
 
 	if (error)
 		return error;
-	return recorder_put_payload(recorder,
-				    output_time_last(&recorder->output), 0,
-				    &payload);
+	return output_payload(&recorder->output,
+			      output_time_last(&recorder->output), 0,
+			      payload.data, payload.len);
 }
 
 /* Which events are of one group, so that they are shown together. */
@@ -118,7 +118,7 @@ void recorder_write_image(struct recorder *recorder, bool report)
 
 	if (error && report) {
 		error_format(error, &text);
-		recorder_tell(recorder,
+		notes_tell(&recorder->notes,
 			      "other tools will not show the names of Python functions: %s",
 			      text.data);
 	}

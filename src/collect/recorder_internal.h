@@ -56,7 +56,7 @@ struct task_record {
 
 struct recorder {
 	struct recorder_options options;
-	recorder_message *message;
+	struct notes notes;
 	struct sampler sampler;
 	/* NULL: none; `no_walker` says why if it was wished for. */
 	struct walker *walker;
@@ -113,13 +113,5 @@ struct recorder {
 
 	bool image_written;
 };
-
-/* A line for the user, without a newline. */
-void recorder_tell(struct recorder *recorder, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* A payload of the kaa stream about a process; pid 0: none. */
-struct error *recorder_put_payload(struct recorder *recorder, uint64_t time,
-				   uint32_t pid, const struct strbuf *payload);
 
 #endif

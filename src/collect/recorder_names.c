@@ -13,9 +13,9 @@ static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
 
 	if (error)
 		return error;
-	return recorder_put_payload(recorder,
-				    output_time_last(&recorder->output), 0,
-				    &payload);
+	return output_payload(&recorder->output,
+			      output_time_last(&recorder->output), 0,
+			      payload.data, payload.len);
 }
 
 struct error *recorder_wish_names(struct recorder *recorder,

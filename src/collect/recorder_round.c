@@ -85,8 +85,8 @@ static void drop_mixed_up(struct recorder *recorder, struct error *error)
 {
 	error_destroy(error);
 	if (!recorder->mixed_up++)
-		recorder_tell(
-			recorder,
+		notes_tell(
+			&recorder->notes,
 			"samples are lost: another program records the same events, and the kernel mixes up the samples of the two");
 }
 

@@ -56,7 +56,7 @@ struct error *recorder_put_codes(struct recorder *recorder)
 
 	for (size_t at = 0; !error && at < payloads->len; at += 4 + size) {
 		memcpy(&size, payloads->data + at, sizeof(size));
-		error = output_payload(&recorder->output, time, 0, 0, 0,
+		error = output_payload(&recorder->output, time, 0,
 				       payloads->data + at + 4, size);
 	}
 	strbuf_clear(&recorder->stacks.payloads);

@@ -27,8 +27,9 @@ static struct error *announce(struct recorder *recorder, struct target *target,
 	}
 	target->announced = true;
 	error = kaa_encode_python(&record, &payload);
-	return error ? error : recorder_put_payload(recorder, time, target->pid,
-						    &payload);
+	return error ? error :
+		       output_payload(&recorder->output, time, target->pid,
+				      payload.data, payload.len);
 }
 
 /* Once for each file, however many processes run it. */
@@ -47,7 +48,7 @@ static struct error *tell_refusal(struct recorder *recorder,
 	if (!is_new)
 		return NULL;
 	error_format(target->refused, &text);
-	recorder_tell(recorder, "no Python frames of process %u: %s%s",
+	notes_tell(&recorder->notes, "no Python frames of process %u: %s%s",
 		      target->pid, text.data,
 		      recorder_gives_trampolines(&recorder->options) ?
 			      "; try --python=trampoline" :
@@ -72,7 +73,7 @@ struct error *recorder_python_appeared(struct recorder *recorder,
 	if (!error || error->code != ERROR_LIMIT)
 		return error;
 	if (!recorder->too_many_told)
-		recorder_tell(recorder, "process %u: %s", target->pid,
+		notes_tell(&recorder->notes, "process %u: %s", target->pid,
 			      error->message);
 	recorder->too_many_told = true;
 	error_destroy(error);
@@ -120,7 +121,7 @@ void recorder_tell_map_refusal(struct recorder *recorder, struct target *target)
 		return;
 	target->map_reported = true;
 	error_format(trampolines->refusal, &text);
-	recorder_tell(recorder, "no names for the trampolines of process %u: %s",
+	notes_tell(&recorder->notes, "no names for the trampolines of process %u: %s",
 		      target->pid, text.data);
 }
 

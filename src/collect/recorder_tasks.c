@@ -258,7 +258,7 @@ static void tell_unreadable(struct recorder *recorder)
 	error_format(recorder->unreadable_why, &text);
 	if (others)
 		strbuf_printf(&text, "; the same holds for %u others", others);
-	recorder_tell(recorder,
+	notes_tell(&recorder->notes,
 		      "process %d could not be examined, so its frames have no names: %s",
 		      (int)recorder->unreadable_pid, text.data);
 }
