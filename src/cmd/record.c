@@ -18,7 +18,6 @@
 #include "cmd/run.h"
 #include "cmd/typed_command.h"
 #include "collect/recorder.h"
-#include "collect/source_trampoline.h"
 #include "sys/capability.h"
 #include "sys/event_parse.h"
 #include "sys/file.h"
@@ -689,17 +688,19 @@ static void print_summary(const struct setup *setup,
 
 /* Without BPF: what is there instead, what it costs, and why. */
 static void say_trampolines(const struct setup *setup,
-			    const struct error *no_walker)
+			    const struct recorder *recorder)
 {
+	const struct source_refusal *refusal = recorder_refusal(recorder);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (recorder_gives_trampolines(&setup->options))
 		strbuf_puts(&text, "Python source: trampolines: Python functions have only the line of their def, and each Python call takes longer");
 	else
 		strbuf_puts(&text, "Python source: trampolines: only programs that were started with them (kaa run --perf, python3 -X perf) have Python frames");
-	if (no_walker) {
-		strbuf_puts(&text, "; BPF cannot be used: ");
-		error_format(no_walker, &text);
+	if (refusal) {
+		strbuf_printf(&text, "; %s cannot be used: ",
+			      refusal->source->title);
+		error_format(refusal->why, &text);
 	}
 	message_note("%s", text.data);
 }
@@ -726,8 +727,8 @@ static void say_source(const struct recorder *recorder,
 {
 	const struct python_source *source = recorder_python(recorder);
 
-	if (source == &python_source_trampoline) {
-		say_trampolines(setup, recorder_no_walker(recorder));
+	if (source->gives_trampolines) {
+		say_trampolines(setup, recorder);
 		say_no_agent(setup);
 	} else if (verbose) {
 		message_note("Python source: %s; each sample copies up to %u bytes of stack",

@@ -8,13 +8,53 @@
  *	none			there are none
  *
  * A new source is a file with its row, and a line in the table.
+ *
+ * Who may be used is decided here alone. doctor asks probe(), which tries
+ * nothing out, and record calls open(), which has the last word: a kernel may
+ * have what its version does not tell, and a container forbid what its settings
+ * allow. If it is left to kaa, record takes the first row whose open() succeeds.
+ *
+ * The life of an open source, and what a row does at each step:
+ *
+ *	open()			the privileges are there, events are not open yet
+ *	ring->attach()		the events are open
+ *	begin_round()		new records are about to be handled
+ *	code_mapped(), process_found(), process_forked(),
+ *	process_replaced(), process_ended()
+ *				task records, in the order of time
+ *	ring->take(), ring->add(), ring->broken()
+ *				its own records in the rings of samples
+ *	stack(), code_at()	a sample: its Python frames
+ *	ring->stop()		the events are disabled
+ *	put_names()		the end of the file
+ *	close()
+ *
+ * Frames are given in one of two forms. stack() has all of a sample beside the
+ * native stack, read by whoever is able to: the walker did it when the sample
+ * was taken, and a source that reads the memory of the process does it when it
+ * is asked. code_at() has a native frame that stands for a Python one.
+ *
+ * A function that a row does not need is NULL. They return an error only if the
+ * recording cannot go on. One thread.
  */
 #ifndef KAA_COLLECT_PYTHON_SOURCE_H
 #define KAA_COLLECT_PYTHON_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
+#include "base/error.h"
 #include "base/strbuf.h"
+#include "collect/address_names.h"
+#include "collect/code_spans.h"
+#include "collect/notes.h"
+#include "collect/python_stack.h"
+#include "collect/sampler.h"
+#include "collect/target.h"
+#include "perfdata/record.h"
+#include "process/process.h"
 #include "sys/probe_machine.h"
 
 /* How good the frames of a source are. */
@@ -23,6 +63,41 @@ enum source_grade {
 	/* With care: not of every process, without lines, or not for free. */
 	SOURCE_LIMITED,
 	SOURCE_NO_FRAMES,
+};
+
+/* What a source works with; all of it outlives the source. */
+struct source_setup {
+	/* Code objects that it sees get their names and addresses there. */
+	struct code_table *codes;
+	const struct notes *notes;
+	/* Owner of the recorded processes' files; (uid_t)-1: unknown. */
+	uid_t owner;
+};
+
+/* An open source; the first member of what each row keeps besides. */
+struct source_state {
+	const struct python_source *source;
+};
+
+/*
+ * A source that writes records of its own into the rings of samples, by an
+ * event of its own on each CPU. `cpu` is an index of sampler.cpus. raw: the
+ * payload of such a record.
+ */
+struct source_ring {
+	struct error *(*attach)(struct source_state *state,
+				const struct sampler *sampler);
+	void (*stop)(struct source_state *state);
+	/* Ahead of all samples that are in the rings by now. */
+	struct error *(*take)(struct source_state *state, const void *raw,
+			      size_t size);
+	/* In its turn among the samples of its ring. */
+	struct error *(*add)(struct source_state *state, size_t cpu,
+			     const void *raw, size_t size);
+	/* Something was lost here: what came before belongs to no later sample. */
+	void (*broken)(struct source_state *state, size_t cpu);
+	/* Samples of which it could not write all. */
+	uint64_t (*lost)(struct source_state *state);
 };
 
 struct python_source {
@@ -34,19 +109,102 @@ struct python_source {
 	const char *summary;
 	enum source_grade grade;
 	/*
+	 * Its frames are put into the chains that kaa writes: of no use where a
+	 * sample has no chain, or keeps its raw stack for the reader.
+	 */
+	bool needs_chains;
+	/*
+	 * It reads the frames of every Python that kaa knows, at each sample. So
+	 * the user is told of a CPython that kaa cannot read, and a sample of a
+	 * Python without a stack from here is marked.
+	 */
+	bool walks;
+	/* The command that is recorded is started with trampolines. */
+	bool gives_trampolines;
+
+	/*
 	 * Whether it can be used on this machine by this process, as far as the
 	 * machine tells without trying. If not, the reasons that are its own are
 	 * appended to `why`, each "; " apart.
 	 */
 	bool (*probe)(const struct machine *machine, struct strbuf *why);
+	/*
+	 * ERROR_PERMISSION or ERROR_UNSUPPORTED says why the machine does not
+	 * take it and what to do.
+	 */
+	struct error *(*open)(const struct source_setup *setup,
+			      struct source_state **ret);
+	void (*close)(struct source_state *state);
+
+	void (*begin_round)(struct source_state *state);
+	/* Executable memory; what maps it is at the time of target_at(). */
+	struct error *(*code_mapped)(struct source_state *state,
+				     struct target *target,
+				     const struct process_map *map);
+	/*
+	 * The process runs a Python that kaa can read, target->python. ERROR_LIMIT
+	 * if there are too many: the recording can go on without this one.
+	 */
+	struct error *(*process_found)(struct source_state *state,
+				       struct target *target);
+	/* The parent's target is given to those alone that ask for it. */
+	struct error *(*process_forked)(struct source_state *state,
+					struct target *child,
+					struct target *parent);
+	/* It called exec. Samples from before may still be to come. */
+	struct error *(*process_replaced)(struct source_state *state,
+					  struct target *target);
+	/* All its threads have ended; samples may still be to come. */
+	void (*process_ended)(struct source_state *state, struct target *target);
+
+	const struct source_ring *ring;
+
+	/*
+	 * The Python frames of a sample that comes in its turn in the ring of a
+	 * CPU, or *ret NULL: none. They stay valid until the next call.
+	 */
+	struct error *(*stack)(struct source_state *state, size_t cpu,
+			       struct target *target,
+			       const struct record *sample,
+			       const struct python_stack **ret);
+	/* The Python function that the code at an address stands for, or NULL. */
+	struct error *(*code_at)(struct source_state *state,
+				 struct target *target, uint64_t address,
+				 struct code **ret);
+	/* The sample has its stack: what the user shall know by now. */
+	void (*sampled)(struct source_state *state, struct target *target);
+	/* Names for a reader who unwinds what the file keeps as raw stacks. */
+	struct error *(*put_names)(struct source_state *state,
+				   const struct target_list *targets,
+				   const struct name_table *names,
+				   symbol_sink *sink, void *arg);
 };
 
-/* All sources, the one that `auto` tries first in front; NULL at the end. */
+/* All sources, the one that kaa tries first in front; NULL at the end. */
 extern const struct python_source *const python_sources[];
 
 extern const struct python_source python_source_none;
 
 /* By name; NULL: there is no such source. */
 const struct python_source *python_source_named(const char *name);
+
+/* Why a source that kaa would rather use is not used. */
+struct source_refusal {
+	const struct python_source *source;
+	/* NULL: there is none. */
+	struct error *why;
+};
+
+/*
+ * Opens the wanted source; NULL: the first that the machine lets us use, and
+ * *refusal, which is empty before, is of the first that it does not. Where a
+ * source is of no use with what samples hold there are no Python frames.
+ */
+struct error *python_source_open(const struct python_source *wanted,
+				 enum callchain_mode callchain,
+				 const struct source_setup *setup,
+				 struct source_state **ret,
+				 struct source_refusal *refusal);
+void python_source_close(struct source_state *state);
 
 #endif

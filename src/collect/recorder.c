@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/recorder.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,86 +9,12 @@
 #include "collect/recorder_loop.h"
 #include "collect/recorder_round.h"
 #include "collect/recorder_tasks.h"
-#include "collect/source_bpf.h"
-#include "collect/source_trampoline.h"
 #include "collect/tracepoints.h"
 
 enum {
 	/* Where processes begin all the time, there is always something new. */
 	CATCH_UP_ROUNDS = 8,
 };
-
-static struct error *open_walker(struct recorder *recorder)
-{
-	struct error *error;
-
-	if (recorder->options.python == &python_source_none ||
-	    recorder->options.python == &python_source_trampoline ||
-	    recorder->options.sampler.callchain == CALLCHAIN_NONE ||
-	    recorder->options.sampler.callchain == CALLCHAIN_DWARF)
-		return NULL;
-	error = walker_create(&recorder->walker);
-	if (error && !recorder->options.python &&
-	    error->code != ERROR_NO_MEMORY) {
-		recorder->no_walker = error;
-		return NULL;
-	}
-	return error;
-}
-
-static bool is_tracepoint(const struct sampler_event *event)
-{
-	return event->attr.type == PERF_TYPE_TRACEPOINT;
-}
-
-/* True if an event before this one is of the same tracepoint. */
-static bool is_attached(const struct sampler_options *options, size_t index)
-{
-	const struct sampler_event *events = options->events;
-
-	for (size_t i = 0; i < index; i++)
-		if (is_tracepoint(&events[i]) &&
-		    events[i].attr.config == events[index].attr.config)
-			return true;
-	return false;
-}
-
-/*
- * A tracepoint runs its programs once, for all events that listen to it; other
- * events run theirs each.
- */
-static struct error *attach_events(struct recorder *recorder)
-{
-	const struct sampler_options *options = &recorder->options.sampler;
-	struct error *error = NULL;
-
-	for (size_t i = 0; !error && i < options->event_count; i++)
-		if (is_tracepoint(&options->events[i]) && !is_attached(options, i))
-			error = walker_attach_tracepoint(
-				recorder->walker, options->events[i].attr.config);
-	vec_for_each(entry, &recorder->sampler.fds)
-		if (!error && entry->event < options->event_count &&
-		    !is_tracepoint(&options->events[entry->event]))
-			error = walker_attach(recorder->walker, entry->fd);
-	return error;
-}
-
-static struct error *attach_walker(struct recorder *recorder)
-{
-	struct sampler *sampler = &recorder->sampler;
-	struct error *error = NULL;
-
-	if (!recorder->walker)
-		return NULL;
-	for (size_t i = 0; !error && i < sampler->cpus.count; i++)
-		if (sampler->cpus.data[i].walker_fd >= 0)
-			error = walker_set_output(
-				recorder->walker, sampler->cpus.data[i].cpu,
-				sampler->cpus.data[i].walker_fd);
-	if (!error)
-		error = attach_events(recorder);
-	return error ? error : walker_watch_exits(recorder->walker);
-}
 
 /* A recording without what perf needs is still good for kaa. */
 static struct error *describe_tracepoints(struct recorder *recorder)
@@ -111,13 +36,19 @@ static struct error *describe_tracepoints(struct recorder *recorder)
 static struct error *open_parts(struct recorder *recorder)
 {
 	const struct recorder_options *options = &recorder->options;
-	struct error *error = open_walker(recorder);
+	const struct source_setup setup = { .codes = &recorder->codes,
+					    .notes = &recorder->notes,
+					    .owner = recorder->names.owner };
+	struct error *error = python_source_open(
+		options->python, options->sampler.callchain, &setup,
+		&recorder->source, &recorder->refusal);
 
 	if (!error)
 		error = sampler_open(&recorder->sampler, &options->sampler,
-				     recorder->walker != NULL);
-	if (!error)
-		error = attach_walker(recorder);
+				     recorder_python(recorder)->ring != NULL);
+	if (!error && recorder_python(recorder)->ring)
+		error = recorder_python(recorder)->ring->attach(
+			recorder->source, &recorder->sampler);
 	if (!error)
 		error = recorder_watch_rings(recorder);
 	if (!error)
@@ -125,10 +56,7 @@ static struct error *open_parts(struct recorder *recorder)
 	if (!error)
 		error = stack_builder_init(&recorder->stacks, &recorder->codes,
 					   options->sampler.stack_size);
-	recorder->stacks.owner = recorder->names.owner;
-	recorder->stacks.walks = recorder->walker != NULL;
-	recorder->stacks.trampolines = recorder_python(recorder) ==
-				       &python_source_trampoline;
+	recorder->stacks.source = recorder->source;
 	if (!error)
 		error = output_open(&recorder->output, options->output,
 				    &recorder->sampler, options->uid,
@@ -170,17 +98,13 @@ struct error *recorder_open(const struct recorder_options *options,
 
 const struct python_source *recorder_python(const struct recorder *recorder)
 {
-	if (recorder->walker)
-		return &python_source_bpf;
-	if (recorder->options.python == &python_source_trampoline ||
-	    recorder->no_walker)
-		return &python_source_trampoline;
-	return &python_source_none;
+	return recorder->source->source;
 }
 
-const struct error *recorder_no_walker(const struct recorder *recorder)
+const struct source_refusal *
+recorder_refusal(const struct recorder *recorder)
 {
-	return recorder->no_walker;
+	return recorder->refusal.why ? &recorder->refusal : NULL;
 }
 
 bool recorder_user_only(const struct recorder *recorder)
@@ -221,8 +145,8 @@ struct error *recorder_run(struct recorder *recorder)
 	if (!error)
 		error = recorder_loop(recorder);
 	sampler_disable(&recorder->sampler);
-	if (recorder->walker)
-		walker_detach_tracepoints(recorder->walker);
+	if (recorder_python(recorder)->ring)
+		recorder_python(recorder)->ring->stop(recorder->source);
 	if (!error)
 		error = recorder_run_round(recorder);
 	return error;
@@ -254,9 +178,9 @@ void recorder_destroy(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
-	walker_destroy(recorder->walker);
+	python_source_close(recorder->source);
 	sampler_close(&recorder->sampler);
-	error_destroy(recorder->no_walker);
+	error_destroy(recorder->refusal.why);
 	error_destroy(recorder->unreadable_why);
 	output_close(&recorder->output);
 	features_deinit(&recorder->features);
@@ -272,9 +196,7 @@ void recorder_destroy(struct recorder *recorder)
 			module_put(process_table_file(recorder->processes, i));
 		process_table_destroy(recorder->processes);
 	}
-	vec_for_each(cpu, &recorder->cpus)
-		python_stack_deinit(&cpu->python);
-	vec_deinit(&recorder->cpus);
+	vec_deinit(&recorder->codes_done);
 	vec_deinit(&recorder->tasks);
 	vec_deinit(&recorder->image_wanted);
 	vec_deinit(&recorder->ended);

@@ -25,10 +25,7 @@
 
 struct recorder_options {
 	struct sampler_options sampler;
-	/*
-	 * NULL: the walker if the machine lets us, else trampolines, and
-	 * recorder_no_walker() says why.
-	 */
+	/* NULL: the first that the machine lets us use. */
 	const struct python_source *python;
 	/* Path of the file; "-" is refused here. */
 	const char *output;
@@ -88,10 +85,11 @@ recorder_gives_trampolines(const struct recorder_options *options)
 /* The source in use. */
 const struct python_source *recorder_python(const struct recorder *recorder);
 /*
- * Why the walker is not used although the source was left to kaa, or NULL.
- * Borrowed. A source that was asked for by name makes recorder_open() fail.
+ * Why a better one is not used although it was left to kaa, or NULL. Borrowed. One
+ * that was asked for by name makes recorder_open() fail.
  */
-const struct error *recorder_no_walker(const struct recorder *recorder);
+const struct source_refusal *
+recorder_refusal(const struct recorder *recorder);
 
 /* The kernel was not permitted to this user: user space alone is sampled. */
 bool recorder_user_only(const struct recorder *recorder);

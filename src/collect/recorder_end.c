@@ -7,17 +7,15 @@
 /*
  * The kernel writes LOST records only before the next record of the same ring,
  * and counts per event only for the threads that were there at the start: the
- * larger number is nearer to the truth. A sample whose Python stack found no
- * room was dropped by the walker.
+ * larger number is nearer to the truth.
  */
 uint64_t recorder_lost_samples(const struct recorder *recorder)
 {
-	struct walker_counters walker = {};
-	uint64_t counted;
+	const struct source_ring *ring = recorder->source->source->ring;
+	uint64_t counted = sampler_lost(&recorder->sampler);
 
-	if (recorder->walker)
-		walker_counters(recorder->walker, &walker);
-	counted = sampler_lost(&recorder->sampler) + walker.lost;
+	if (ring)
+		counted += ring->lost(recorder->source);
 	if (counted < recorder->lost)
 		counted = recorder->lost;
 	return counted + recorder->mixed_up;

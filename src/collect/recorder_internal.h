@@ -31,21 +31,13 @@
 #include "collect/code_spans.h"
 #include "collect/def_files.h"
 #include "collect/output.h"
+#include "collect/python_source.h"
 #include "collect/recorder.h"
 #include "collect/sample_stack.h"
 #include "collect/sampler.h"
 #include "collect/target.h"
-#include "collect/walker.h"
 #include "perfdata/features.h"
 #include "process/process.h"
-
-/* What is known of one CPU's ring between two rounds. */
-struct cpu_state {
-	/* The walker's records that wait for their sample. */
-	struct python_stack python;
-	/* Position up to which code records were taken. */
-	uint64_t codes_done;
-};
 
 /* A task record, copied out of its ring. */
 struct task_record {
@@ -58,9 +50,8 @@ struct recorder {
 	struct recorder_options options;
 	struct notes notes;
 	struct sampler sampler;
-	/* NULL: none; `no_walker` says why if it was wished for. */
-	struct walker *walker;
-	struct error *no_walker;
+	struct source_state *source;
+	struct source_refusal refusal;
 	struct output output;
 	/* TRACING_DATA from the start, the others at the end. */
 	struct features features;
@@ -72,7 +63,7 @@ struct recorder {
 	struct name_table names;
 
 	/* The round: by index of sampler.cpus, `heads` of the sample rings. */
-	VEC(struct cpu_state) cpus;
+	VEC(uint64_t) codes_done;
 	uint64_t *heads;
 	struct strbuf task_bytes;
 	VEC(struct task_record) tasks;
@@ -80,8 +71,6 @@ struct recorder {
 	VEC(uint32_t) ended;
 	/* Targets whose first sample with Python code is in this round. */
 	VEC(struct target *) image_wanted;
-	/* The walker's record at hand: in a sample it is not aligned. */
-	uint64_t walker_bytes[65536 / sizeof(uint64_t)];
 	/* Samples lost so far, as the rings say. */
 	uint64_t lost;
 	/* Samples of which the kernel made one with another recorder's. */

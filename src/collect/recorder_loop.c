@@ -50,7 +50,7 @@ struct error *recorder_watch_rings(struct recorder *recorder)
 	for (size_t i = 0; !error && i < recorder->sampler.cpus.count; i++) {
 		struct sampler_cpu *cpu = &recorder->sampler.cpus.data[i];
 
-		if (!vec_push(&recorder->cpus, (struct cpu_state){}))
+		if (!vec_push(&recorder->codes_done, 0))
 			return error_no_memory();
 		if (cpu->samples_fd >= 0)
 			error = watch(recorder, cpu->samples_fd);
@@ -231,7 +231,7 @@ struct error *recorder_start(struct recorder *recorder)
 	}
 	if (!error && options->launch)
 		error = launch_go(options->launch,
-				  recorder->stacks.trampolines &&
+				  recorder->source->source->gives_trampolines &&
 					  recorder_gives_trampolines(options));
 	return error;
 }

@@ -63,29 +63,16 @@ struct error *recorder_name_ended(struct recorder *recorder)
 	return error;
 }
 
-/*
- * Stacks that are unwound later hold trampolines of which nobody knows yet: all
- * that the perf maps name.
- */
-static struct error *tell_trampolines(struct recorder *recorder)
-{
-	struct error *error = NULL;
-
-	if (recorder->options.sampler.callchain != CALLCHAIN_DWARF)
-		return NULL;
-	vec_for_each(target, &recorder->targets)
-		if (!error && (*target)->trampolines && !(*target)->previous)
-			error = name_table_tell_trampolines(&recorder->names,
-							    (*target)->pid,
-							    put_symbol,
-							    recorder);
-	return error;
-}
-
 struct error *recorder_name_all(struct recorder *recorder)
 {
+	struct source_state *source = recorder->source;
 	struct error *error = name_table_tell_all(&recorder->names, put_symbol,
 						  recorder);
 
-	return error ? error : tell_trampolines(recorder);
+	if (error || recorder->options.sampler.callchain != CALLCHAIN_DWARF ||
+	    !source->source->put_names)
+		return error;
+	return source->source->put_names(source, &recorder->targets,
+					 &recorder->names, put_symbol,
+					 recorder);
 }

@@ -2,56 +2,32 @@
 #include "collect/recorder_round.h"
 
 #include <linux/perf_event.h>
-#include <string.h>
 
 #include "collect/recorder_internal.h"
 #include "collect/recorder_names.h"
 #include "collect/recorder_samples.h"
 #include "collect/recorder_tasks.h"
 
-static bool is_walkers(const struct recorder *recorder,
+/* Is it a record that the source wrote into the ring? */
+static bool is_sources(const struct recorder *recorder,
 		       const struct perf_event_header *header)
 {
 	const struct event *event;
 
-	if (header->type != PERF_RECORD_SAMPLE || !recorder->walker)
+	if (header->type != PERF_RECORD_SAMPLE || !recorder->source->source->ring)
 		return false;
 	event = events_of_record(&recorder->sampler.kernel_events, header);
 	return event && event->index == sampler_walker_index(&recorder->sampler);
-}
-
-/*
- * The walker's record in a raw sample of its output event, valid until the
- * next call; NULL if it is too short.
- */
-static struct error *walker_record(struct recorder *recorder,
-				   const struct perf_event_header *header,
-				   struct record *record,
-				   const struct walker_header **ret)
-{
-	struct error *error = record_decode(&recorder->sampler.kernel_events,
-					    header, header->size, record);
-
-	if (error)
-		return error;
-	*ret = NULL;
-	if (record->sample.raw_size < sizeof(**ret) ||
-	    record->sample.raw_size > sizeof(recorder->walker_bytes))
-		return NULL;
-	memcpy(recorder->walker_bytes, record->sample.raw,
-	       record->sample.raw_size);
-	*ret = (const void *)recorder->walker_bytes;
-	return NULL;
 }
 
 /* Takes the code objects that are in a ring, ahead of all samples. */
 static struct error *take_codes(struct recorder *recorder, size_t cpu)
 {
 	struct ring *ring = &recorder->sampler.cpus.data[cpu].samples;
-	uint64_t position = recorder->cpus.data[cpu].codes_done;
+	struct source_state *source = recorder->source;
+	uint64_t position = recorder->codes_done.data[cpu];
 	uint64_t end = ring_head(ring);
 	const struct perf_event_header *header;
-	const struct walker_header *walker;
 	struct error *error = NULL;
 	struct record record;
 
@@ -61,17 +37,17 @@ static struct error *take_codes(struct recorder *recorder, size_t cpu)
 	       (header = ring_record(ring, position, end))) {
 		uint64_t next = position + header->size;
 
-		if (is_walkers(recorder, header)) {
-			error = walker_record(recorder, header, &record,
-					      &walker);
-			if (!error && walker && walker->type != WALKER_STACK)
-				error = code_table_record(
-					&recorder->codes, walker,
+		if (is_sources(recorder, header)) {
+			error = record_decode(&recorder->sampler.kernel_events,
+					      header, header->size, &record);
+			if (!error)
+				error = source->source->ring->take(
+					source, record.sample.raw,
 					record.sample.raw_size);
 		}
 		position = next;
 	}
-	recorder->cpus.data[cpu].codes_done = position;
+	recorder->codes_done.data[cpu] = position;
 	return error;
 }
 
@@ -90,9 +66,15 @@ static void drop_mixed_up(struct recorder *recorder, struct error *error)
 			"samples are lost: another program records the same events, and the kernel mixes up the samples of the two");
 }
 
-static struct error *handle_user_sample(struct recorder *recorder,
-					const struct perf_event_header *header,
-					struct python_stack *python)
+/* What the source has said so far belongs to no later sample. */
+static void break_ring(struct recorder *recorder, size_t cpu)
+{
+	if (recorder->source->source->ring)
+		recorder->source->source->ring->broken(recorder->source, cpu);
+}
+
+static struct error *handle_user_sample(struct recorder *recorder, size_t cpu,
+					const struct perf_event_header *header)
 {
 	enum callchain_mode mode = recorder->options.sampler.callchain;
 	struct record record;
@@ -101,39 +83,34 @@ static struct error *handle_user_sample(struct recorder *recorder,
 
 	if (error) {
 		drop_mixed_up(recorder, error);
-		python_stack_clear(python);
+		break_ring(recorder, cpu);
 		return NULL;
 	}
 	if (record.time > recorder->latest)
 		recorder->latest = record.time;
 	if (mode == CALLCHAIN_NONE || mode == CALLCHAIN_DWARF)
 		return recorder_keep_sample(recorder, header, &record);
-	return recorder_handle_sample(
-		recorder, &record,
-		python_stack_of(python, record.pid, record.tid,
-				record.event->attr.type ==
-					PERF_TYPE_TRACEPOINT));
+	return recorder_handle_sample(recorder, cpu, &record);
 }
 
-static struct error *handle_ring_record(struct recorder *recorder,
-					struct cpu_state *cpu,
+static struct error *handle_ring_record(struct recorder *recorder, size_t cpu,
 					const struct perf_event_header *header)
 {
-	const struct walker_header *walker;
+	struct source_state *source = recorder->source;
 	struct record record;
 	struct error *error;
 
-	if (is_walkers(recorder, header)) {
-		error = walker_record(recorder, header, &record, &walker);
-		if (!error && walker && walker->type == WALKER_STACK)
-			error = python_stack_add(&cpu->python, walker,
-						 record.sample.raw_size);
-		return error;
+	if (is_sources(recorder, header)) {
+		error = record_decode(&recorder->sampler.kernel_events, header,
+				      header->size, &record);
+		return error ? error :
+			       source->source->ring->add(
+				       source, cpu, record.sample.raw,
+				       record.sample.raw_size);
 	}
 	if (header->type == PERF_RECORD_SAMPLE)
-		return handle_user_sample(recorder, header, &cpu->python);
-	/* Something was lost in between: what waits belongs to nothing. */
-	python_stack_clear(&cpu->python);
+		return handle_user_sample(recorder, cpu, header);
+	break_ring(recorder, cpu);
 	return recorder_handle_raw(recorder, header, header->size);
 }
 
@@ -152,8 +129,7 @@ static struct error *handle_ring(struct recorder *recorder, size_t index)
 			return error_create(ERROR_FORMAT,
 					    "the kernel's event buffer is damaged");
 		next = ring->tail + header->size;
-		error = handle_ring_record(recorder,
-					   &recorder->cpus.data[index], header);
+		error = handle_ring_record(recorder, index, header);
 		ring_advance(ring, next);
 	}
 	return error;
@@ -162,14 +138,16 @@ static struct error *handle_ring(struct recorder *recorder, size_t index)
 struct error *recorder_run_round(struct recorder *recorder)
 {
 	size_t count = recorder->sampler.cpus.count;
+	struct source_state *source = recorder->source;
 	struct error *error;
 
-	recorder->stacks.round++;
+	if (source->source->begin_round)
+		source->source->begin_round(source);
 	for (size_t i = 0; i < count; i++)
 		recorder->heads[i] =
 			ring_head(&recorder->sampler.cpus.data[i].samples);
 	error = recorder_drain_tasks(recorder);
-	for (size_t i = 0; !error && i < count && recorder->walker; i++)
+	for (size_t i = 0; !error && i < count && source->source->ring; i++)
 		error = take_codes(recorder, i);
 	for (size_t i = 0; !error && i < count; i++)
 		error = handle_ring(recorder, i);

@@ -6,7 +6,6 @@
 
 #include "collect/recorder_internal.h"
 #include "collect/recorder_names.h"
-#include "collect/recorder_targets.h"
 
 /* Sees to it that the image is mapped before the sample. */
 static struct error *need_image(struct recorder *recorder,
@@ -81,26 +80,11 @@ static bool hit_trampoline(const struct stack_builder *stacks,
 	       kaa_in_range(stacks->natives.data[0].ip);
 }
 
-/*
- * The kernel tells of a program's mappings while exec is still at work, and the
- * walker forgets the process at the end of exec. In between, which takes long
- * where the program has to be read from disk, the recorder may have told it of
- * the new program. Until a stack came it is told again.
- */
-static void tell_again(struct recorder *recorder, const struct target *target)
+struct error *recorder_handle_sample(struct recorder *recorder, size_t cpu,
+				     const struct record *sample)
 {
-	if (!recorder->walker || target->state != PYTHON_FOUND ||
-	    target->walked || target->replaced ||
-	    process_is_over(target->process))
-		return;
-	error_destroy(walker_add_process(recorder->walker, target->pid,
-					 &target->python));
-}
-
-struct error *recorder_handle_sample(struct recorder *recorder,
-				     const struct record *sample,
-				     const struct python_stack *python)
-{
+	struct source_state *source = recorder->source;
+	const struct python_stack *python = NULL;
 	struct record moved = *sample;
 	struct process *process;
 	struct target *target;
@@ -111,8 +95,9 @@ struct error *recorder_handle_sample(struct recorder *recorder,
 		error = target_get(&recorder->targets, process, &target);
 	if (!error)
 		target = target_of(target, sample->time);
-	if (!error && !python)
-		tell_again(recorder, target);
+	if (!error && source->source->stack)
+		error = source->source->stack(source, cpu, target, sample,
+					      &python);
 	if (!error)
 		error = stack_build(&recorder->stacks, target, sample, python,
 				    output_chain_room(&recorder->output,
@@ -123,7 +108,8 @@ struct error *recorder_handle_sample(struct recorder *recorder,
 		error = recorder_wish_names(recorder, sample, target);
 	if (error)
 		return error;
-	recorder_tell_map_refusal(recorder, target);
+	if (source->source->sampled)
+		source->source->sampled(source, target);
 	if (hit_trampoline(&recorder->stacks, sample))
 		moved.sample.ip = recorder->stacks.natives.data[0].ip;
 	return output_sample(&recorder->output, &moved,

@@ -15,10 +15,9 @@
 
 struct recorder;
 
-/* python: the walker's stack of this sample, or NULL. */
-struct error *recorder_handle_sample(struct recorder *recorder,
-				     const struct record *sample,
-				     const struct python_stack *python);
+/* A sample in its turn in the ring of a CPU, an index of sampler.cpus. */
+struct error *recorder_handle_sample(struct recorder *recorder, size_t cpu,
+				     const struct record *sample);
 
 /*
  * With a raw dump, or without a chain, the sample stays as it is. header: the

@@ -39,7 +39,7 @@ static struct error *tell_refusal(struct recorder *recorder,
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	bool is_new;
 
-	if (target->reported || !recorder->walker)
+	if (target->reported || !recorder->source->source->walks)
 		return NULL;
 	target->reported = true;
 	if (!map_insert(&recorder->refusals_told,
@@ -59,6 +59,7 @@ static struct error *tell_refusal(struct recorder *recorder,
 struct error *recorder_python_appeared(struct recorder *recorder,
 				       struct target *target, uint64_t time)
 {
+	struct source_state *source = recorder->source;
 	struct error *error;
 
 	if (target->state == PYTHON_REFUSED)
@@ -66,10 +67,9 @@ struct error *recorder_python_appeared(struct recorder *recorder,
 	if (target->state != PYTHON_FOUND)
 		return NULL;
 	error = announce(recorder, target, time);
-	if (error || !recorder->walker)
+	if (error || !source->source->process_found)
 		return error;
-	error = walker_add_process(recorder->walker, target->pid,
-				   &target->python);
+	error = source->source->process_found(source, target);
 	if (!error || error->code != ERROR_LIMIT)
 		return error;
 	if (!recorder->too_many_told)
@@ -80,13 +80,15 @@ struct error *recorder_python_appeared(struct recorder *recorder,
 	return NULL;
 }
 
-void recorder_python_replaced(struct recorder *recorder,
-			      struct process *process)
+struct error *recorder_process_replaced(struct recorder *recorder,
+					struct process *process)
 {
-	const struct target *target = *process_user(process);
+	struct source_state *source = recorder->source;
+	struct target *target = *process_user(process);
 
-	if (recorder->walker && target && target->state == PYTHON_FOUND)
-		walker_remove_process(recorder->walker, target->pid);
+	return target && source->source->process_replaced ?
+		       source->source->process_replaced(source, target) :
+		       NULL;
 }
 
 /* The first thread of a process stays there until the process is waited for. */
@@ -102,83 +104,45 @@ static bool has_threads(const struct recorder *recorder, uint32_t pid)
 	return several;
 }
 
-void recorder_python_ended(struct recorder *recorder, struct process *process)
+void recorder_process_ended(struct recorder *recorder, struct process *process)
 {
-	/* A thread that began before its record could be written is not known. */
-	if (process_is_over(process) &&
-	    !has_threads(recorder, process_pid(process)))
-		recorder_python_replaced(recorder, process);
-}
-
-/* A map that others could have written names nothing: the user can remove it. */
-void recorder_tell_map_refusal(struct recorder *recorder, struct target *target)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	const struct trampolines *trampolines = target->trampolines;
-
-	if (target->map_reported || target->state == PYTHON_NONE ||
-	    !trampolines || !trampolines->refusal)
-		return;
-	target->map_reported = true;
-	error_format(trampolines->refusal, &text);
-	notes_tell(&recorder->notes, "no names for the trampolines of process %u: %s",
-		      target->pid, text.data);
-}
-
-/*
- * Anonymous code begins with a trampoline if it holds any: read now, since the
- * process may be gone when its samples come.
- */
-struct error *recorder_note_arena(struct recorder *recorder,
-				  struct target *target,
-				  const struct process_map *map)
-{
-	uint8_t code[TRAMPOLINE_CODE_MAX];
-	struct trampolines *trampolines;
-	struct error *error;
-
-	target_at(target, map->from);
-	if (!target_is_anonymous(target, map->start) ||
-	    remote_memory_read(&target->memory, map->start, code,
-			       sizeof(code)) != sizeof(code))
-		return NULL;
-	error = target_trampolines(target, recorder->names.owner, &trampolines);
-	if (!error)
-		trampolines_set_code(trampolines, code, sizeof(code));
-	return error;
-}
-
-/* The program that the process was is over; what its perf map says now counts. */
-struct error *recorder_freeze_trampolines(struct process *process)
-{
+	struct source_state *source = recorder->source;
 	struct target *target = *process_user(process);
 
-	return target && target->trampolines ?
-		       trampolines_freeze(target->trampolines) :
+	/* A thread that began before its record could be written is not known. */
+	if (target && source->source->process_ended &&
+	    process_is_over(process) &&
+	    !has_threads(recorder, process_pid(process)))
+		source->source->process_ended(source, target);
+}
+
+struct error *recorder_code_mapped(struct recorder *recorder,
+				   struct target *target,
+				   const struct process_map *map)
+{
+	struct source_state *source = recorder->source;
+
+	return source->source->code_mapped ?
+		       source->source->code_mapped(source, target, map) :
 		       NULL;
 }
 
-/* A child has its parent's memory, and may be on its way back through it. */
-struct error *recorder_inherit_trampolines(struct recorder *recorder,
-					   struct target *child, uint32_t ppid,
-					   uint64_t time)
+struct error *recorder_process_forked(struct recorder *recorder,
+				      struct target *child, uint32_t ppid,
+				      uint64_t time)
 {
-	struct trampolines *trampolines, *parents = NULL;
+	struct source_state *source = recorder->source;
 	struct process *process;
 	struct target *parent;
-	uid_t owner = recorder->names.owner;
 	struct error *error;
 
-	if (!recorder->stacks.trampolines)
+	if (!source->source->process_forked)
 		return NULL;
 	error = process_table_get(recorder->processes, ppid, time, &process);
-	if (!error)
-		error = target_get(&recorder->targets, process, &parent);
-	if (!error)
-		error = target_trampolines(parent, owner, &parents);
-	if (!error)
-		error = target_trampolines(child, owner, &trampolines);
-	if (!error)
-		trampolines_set_parent(trampolines, parents);
-	return error;
+	if (error)
+		return error;
+	error = target_get(&recorder->targets, process, &parent);
+	if (error)
+		return error;
+	return source->source->process_forked(source, child, parent);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What becomes of the Pythons and the trampolines in the recorded processes as
- * these come, fork and call exec: the walker and the file are told of a Python,
- * the user of one that is refused; trampolines are looked at while their
- * process is there. See recorder_internal.h for errors and threads.
+ * What becomes of the recorded processes as they come, fork, call exec and end:
+ * the source of Python frames is told, the file of a Python, and the user of
+ * one that is refused. See recorder_internal.h for errors and threads.
  */
 #ifndef KAA_COLLECT_RECORDER_TARGETS_H
 #define KAA_COLLECT_RECORDER_TARGETS_H
@@ -24,28 +23,19 @@ struct recorder;
 struct error *recorder_python_appeared(struct recorder *recorder,
 				       struct target *target, uint64_t time);
 
-/*
- * The walker's own programs see an exec or an end at once; but then the recorder
- * may not have told it of that Python yet, and told it afterwards. To be called
- * when the record of it comes: before target_exec(), after process_table_exit().
- */
-void recorder_python_replaced(struct recorder *recorder,
-			      struct process *process);
-void recorder_python_ended(struct recorder *recorder, struct process *process);
-
-/* Code was mapped: if it is anonymous it may be an arena of trampolines. */
-struct error *recorder_note_arena(struct recorder *recorder,
-				  struct target *target,
-				  const struct process_map *map);
 /* To be called when the process calls exec, before target_exec(). */
-struct error *recorder_freeze_trampolines(struct process *process);
+struct error *recorder_process_replaced(struct recorder *recorder,
+					struct process *process);
+/* A thread of it has ended; to be called after process_table_exit(). */
+void recorder_process_ended(struct recorder *recorder,
+			    struct process *process);
+/* Code was mapped. */
+struct error *recorder_code_mapped(struct recorder *recorder,
+				   struct target *target,
+				   const struct process_map *map);
 /* The process `child` was forked by `ppid`. */
-struct error *recorder_inherit_trampolines(struct recorder *recorder,
-					   struct target *child, uint32_t ppid,
-					   uint64_t time);
-
-/* Tells, once, that the perf map of a process was refused, if it was. */
-void recorder_tell_map_refusal(struct recorder *recorder,
-			       struct target *target);
+struct error *recorder_process_forked(struct recorder *recorder,
+				      struct target *child, uint32_t ppid,
+				      uint64_t time);
 
 #endif

@@ -39,8 +39,7 @@ static struct error *handle_mmap(struct recorder *recorder,
 	error = target_get(&recorder->targets, process, &target);
 	if (error || !mapped)
 		return error;
-	if (recorder->stacks.trampolines)
-		error = recorder_note_arena(recorder, target, mapped);
+	error = recorder_code_mapped(recorder, target, mapped);
 	if (error)
 		return error;
 	before = target->state;
@@ -65,10 +64,9 @@ static struct error *handle_comm(struct recorder *recorder,
 				     record->time);
 	if (!process)
 		return NULL;
-	error = recorder_freeze_trampolines(process);
+	error = recorder_process_replaced(recorder, process);
 	if (error)
 		return error;
-	recorder_python_replaced(recorder, process);
 	return target_exec(&recorder->targets, process, record->time);
 }
 
@@ -89,8 +87,8 @@ static struct error *handle_fork(struct recorder *recorder,
 	if (!error)
 		error = target_get(&recorder->targets, process, &target);
 	if (!error)
-		error = recorder_inherit_trampolines(recorder, target, t->ppid,
-						     record->time);
+		error = recorder_process_forked(recorder, target, t->ppid,
+						record->time);
 	if (error)
 		return error;
 	target->since = record->time;
@@ -112,7 +110,7 @@ static struct error *handle_exit(struct recorder *recorder,
 	process_table_exit(recorder->processes, t->pid, t->tid, record->time);
 	process = process_table_find(recorder->processes, t->pid, record->time);
 	if (process)
-		recorder_python_ended(recorder, process);
+		recorder_process_ended(recorder, process);
 	if (t->pid == t->tid && !vec_push(&recorder->ended, t->pid))
 		return error_no_memory();
 	return NULL;

@@ -281,41 +281,32 @@ static bool may_be_trampoline(const struct stack_builder *builder, size_t i,
 		(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP));
 }
 
-static struct error *convert_frame(struct stack_builder *builder, size_t i,
-				   struct trampolines *trampolines)
+/* Native frames that stand for Python ones become these. */
+static struct error *convert_frames(struct stack_builder *builder,
+				    struct target *target, bool unwound)
 {
-	struct merge_native *frame = &builder->natives.data[i];
+	struct source_state *source = builder->source;
 	struct code *code;
-	struct error *error = trampolines_find(trampolines, frame->ip - (i > 0),
-					       builder->round, builder->codes,
-					       &code);
+	struct error *error;
 
-	if (error || !code)
-		return error;
-	builder->converted++;
-	return code_table_address(builder->codes, code, -1, &builder->payloads,
-				  &frame->ip);
-}
+	for (size_t i = 0; i < builder->natives.count; i++) {
+		struct merge_native *frame = &builder->natives.data[i];
 
-/* Trampolines among the native frames become Python frames. */
-static struct error *convert_trampolines(struct stack_builder *builder,
-					 struct target *target, bool unwound)
-{
-	struct trampolines *trampolines;
-	struct error *error = NULL;
-
-	for (size_t i = 0; !error && i < builder->natives.count; i++) {
-		uint64_t ip = builder->natives.data[i].ip - (i > 0);
-
-		if (!may_be_trampoline(builder, i, unwound) ||
-		    !target_is_anonymous(target, ip))
+		if (!may_be_trampoline(builder, i, unwound))
 			continue;
-		error = target_trampolines(target, builder->owner,
-					   &trampolines);
-		if (!error)
-			error = convert_frame(builder, i, trampolines);
+		error = source->source->code_at(source, target,
+						frame->ip - (i > 0), &code);
+		if (error)
+			return error;
+		if (!code)
+			continue;
+		builder->converted++;
+		error = code_table_address(builder->codes, code, -1,
+					   &builder->payloads, &frame->ip);
+		if (error)
+			return error;
 	}
-	return error;
+	return NULL;
 }
 
 static struct error *push_kernel(struct stack_builder *builder,
@@ -363,7 +354,8 @@ static bool is_unread(const struct stack_builder *builder,
 {
 	size_t calls = 0;
 
-	if (!builder->walks || target->state != PYTHON_FOUND)
+	if (!builder->source || !builder->source->source->walks ||
+	    target->state != PYTHON_FOUND)
 		return false;
 	for (size_t i = 0; i < builder->natives.count; i++)
 		calls += builder->natives.data[i].is_eval;
@@ -405,10 +397,9 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 		error = kernel_walked(builder, target, sample);
 		in.eval_runs_frame = NULL;
 	}
-	if (!error && builder->trampolines)
-		error = convert_trampolines(builder, target,
-					    sample->has &
-						    PERF_SAMPLE_REGS_USER);
+	if (!error && builder->source && builder->source->source->code_at)
+		error = convert_frames(builder, target,
+				       sample->has & PERF_SAMPLE_REGS_USER);
 	if (!error && python) {
 		error = name_python(builder, python);
 		drop_internal(builder, python);

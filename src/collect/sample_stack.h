@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From one raw sample to one chain: unwinds the copied stack, names the frames
- * that the walker saw, and merges both; or turns trampolines into Python frames:
- * one stands on the caller side of the evaluation function that it called, where
- * a Python frame belongs.
+ * From one raw sample to one chain: unwinds the copied stack, names the Python
+ * frames that the source has beside it, and merges both; or turns native frames
+ * that stand for Python ones into these: a trampoline stands on the caller side
+ * of the evaluation function that it called, where a Python frame belongs.
  *
  * Not thread-safe.
  */
@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "collect/code_spans.h"
+#include "collect/python_source.h"
 #include "collect/python_stack.h"
 #include "collect/target.h"
 #include "perfdata/record.h"
@@ -53,14 +54,9 @@ struct stack_builder {
 	 */
 	struct strbuf payloads;
 	struct stack_stats stats;
-	/* The walker runs at each sample of a process that it knows. */
-	bool walks;
-	/* Trampolines are to be turned into Python frames. */
-	bool trampolines;
-	/* For these: owner of perf maps, number of the round (trampolines.h). */
-	uid_t owner;
-	uint64_t round;
-	/* Python frames of the last sample that were trampolines. */
+	/* Where the Python frames come from; NULL: nowhere. Borrowed. */
+	struct source_state *source;
+	/* Python frames of the last sample that native ones stood for. */
 	size_t converted;
 	/* Python frames of the last sample whose code objects are not known. */
 	size_t unnamed;
@@ -73,8 +69,8 @@ struct error *stack_builder_init(struct stack_builder *builder,
 void stack_builder_deinit(struct stack_builder *builder);
 
 /*
- * Makes builder->chain and builder->payloads of a sample. python: the walker's
- * stack of this sample, or NULL. At most `room` entries; a longer chain is
+ * Makes builder->chain and builder->payloads of a sample. python: what the
+ * source's stack() gave for it, or NULL. At most `room` entries; a longer chain is
  * cut at its outermost end and marked.
  */
 struct error *stack_build(struct stack_builder *builder, struct target *target,

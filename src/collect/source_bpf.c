@@ -2,7 +2,28 @@
 #include "collect/source_bpf.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "collect/walker.h"
+
+struct bpf_source {
+	struct source_state state;
+	struct walker *walker;
+	struct code_table *codes;
+	/* By index of sampler.cpus: the records that wait for their sample. */
+	VEC(struct python_stack) stacks;
+	/* The walker's record at hand: in a sample it is not aligned. */
+	uint64_t bytes[65536 / sizeof(uint64_t)];
+};
+
+static struct bpf_source *bpf_source(struct source_state *state)
+{
+	return (struct bpf_source *)state;
+}
+
+/* --- whether it can be used --- */
 
 static void add_reason(struct strbuf *why, const char *reason)
 {
@@ -31,10 +52,224 @@ static bool probe(const struct machine *m, struct strbuf *why)
 	return why->len == before;
 }
 
+static void close_bpf(struct source_state *state)
+{
+	struct bpf_source *bpf = bpf_source(state);
+
+	walker_destroy(bpf->walker);
+	vec_for_each(stack, &bpf->stacks)
+		python_stack_deinit(stack);
+	vec_deinit(&bpf->stacks);
+	free(bpf);
+}
+
+static struct error *open_bpf(const struct source_setup *setup,
+			      struct source_state **ret)
+{
+	struct bpf_source *bpf = calloc(1, sizeof(*bpf));
+	struct error *error;
+
+	if (!bpf)
+		return error_no_memory();
+	bpf->codes = setup->codes;
+	error = walker_create(&bpf->walker);
+	if (error) {
+		close_bpf(&bpf->state);
+		return error;
+	}
+	*ret = &bpf->state;
+	return NULL;
+}
+
+/* --- events --- */
+
+static bool is_tracepoint(const struct sampler_event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT;
+}
+
+/* True if an event before this one is of the same tracepoint. */
+static bool is_attached(const struct sampler_options *options, size_t index)
+{
+	const struct sampler_event *events = options->events;
+
+	for (size_t i = 0; i < index; i++)
+		if (is_tracepoint(&events[i]) &&
+		    events[i].attr.config == events[index].attr.config)
+			return true;
+	return false;
+}
+
+/*
+ * A tracepoint runs its programs once, for all events that listen to it; other
+ * events run theirs each.
+ */
+static struct error *attach_events(struct walker *walker,
+				   const struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < options->event_count; i++)
+		if (is_tracepoint(&options->events[i]) && !is_attached(options, i))
+			error = walker_attach_tracepoint(
+				walker, options->events[i].attr.config);
+	vec_for_each(entry, &sampler->fds)
+		if (!error && entry->event < options->event_count &&
+		    !is_tracepoint(&options->events[entry->event]))
+			error = walker_attach(walker, entry->fd);
+	return error;
+}
+
+static struct error *attach(struct source_state *state,
+			    const struct sampler *sampler)
+{
+	struct bpf_source *bpf = bpf_source(state);
+	struct error *error = NULL;
+
+	vec_for_each(cpu, &sampler->cpus) {
+		if (!vec_push(&bpf->stacks, (struct python_stack){}))
+			return error_no_memory();
+		if (!error && cpu->walker_fd >= 0)
+			error = walker_set_output(bpf->walker, cpu->cpu,
+						  cpu->walker_fd);
+	}
+	if (!error)
+		error = attach_events(bpf->walker, sampler);
+	return error ? error : walker_watch_exits(bpf->walker);
+}
+
+static void stop(struct source_state *state)
+{
+	walker_detach_tracepoints(bpf_source(state)->walker);
+}
+
+/* --- processes --- */
+
+static struct error *process_found(struct source_state *state,
+				   struct target *target)
+{
+	return walker_add_process(bpf_source(state)->walker, target->pid,
+				  &target->python);
+}
+
+/*
+ * The walker's own programs see an exec or an end at once; but then the recorder
+ * may not have told it of that Python yet, and told it afterwards.
+ */
+static void process_ended(struct source_state *state, struct target *target)
+{
+	if (target->state == PYTHON_FOUND)
+		walker_remove_process(bpf_source(state)->walker, target->pid);
+}
+
+static struct error *process_replaced(struct source_state *state,
+				      struct target *target)
+{
+	process_ended(state, target);
+	return NULL;
+}
+
+/* --- its records --- */
+
+/* The record, valid until the next call; NULL if it is too short or too long. */
+static const struct walker_header *align(struct bpf_source *bpf,
+					 const void *raw, size_t size)
+{
+	if (size < sizeof(struct walker_header) || size > sizeof(bpf->bytes))
+		return NULL;
+	memcpy(bpf->bytes, raw, size);
+	return (const void *)bpf->bytes;
+}
+
+static struct error *take(struct source_state *state, const void *raw,
+			  size_t size)
+{
+	struct bpf_source *bpf = bpf_source(state);
+	const struct walker_header *record = align(bpf, raw, size);
+
+	if (!record || record->type == WALKER_STACK)
+		return NULL;
+	return code_table_record(bpf->codes, record, size);
+}
+
+static struct error *add(struct source_state *state, size_t cpu,
+			 const void *raw, size_t size)
+{
+	struct bpf_source *bpf = bpf_source(state);
+	const struct walker_header *record = align(bpf, raw, size);
+
+	if (!record || record->type != WALKER_STACK)
+		return NULL;
+	return python_stack_add(&bpf->stacks.data[cpu], record, size);
+}
+
+static void broken(struct source_state *state, size_t cpu)
+{
+	python_stack_clear(&bpf_source(state)->stacks.data[cpu]);
+}
+
+/* A sample whose Python stack found no room was dropped by the walker. */
+static uint64_t lost(struct source_state *state)
+{
+	struct walker_counters counters;
+
+	walker_counters(bpf_source(state)->walker, &counters);
+	return counters.lost;
+}
+
+/*
+ * The kernel tells of a program's mappings while exec is still at work, and the
+ * walker forgets the process at the end of exec. In between, which takes long
+ * where the program has to be read from disk, the recorder may have told it of
+ * the new program. Until a stack came it is told again.
+ */
+static void tell_again(struct bpf_source *bpf, const struct target *target)
+{
+	if (target->state != PYTHON_FOUND || target->walked ||
+	    target->replaced || process_is_over(target->process))
+		return;
+	error_destroy(walker_add_process(bpf->walker, target->pid,
+					 &target->python));
+}
+
+static struct error *stack(struct source_state *state, size_t cpu,
+			   struct target *target, const struct record *sample,
+			   const struct python_stack **ret)
+{
+	struct bpf_source *bpf = bpf_source(state);
+
+	*ret = python_stack_of(&bpf->stacks.data[cpu], sample->pid,
+			       sample->tid,
+			       sample->event->attr.type ==
+				       PERF_TYPE_TRACEPOINT);
+	if (!*ret)
+		tell_again(bpf, target);
+	return NULL;
+}
+
+static const struct source_ring ring = {
+	.attach = attach,
+	.stop = stop,
+	.take = take,
+	.add = add,
+	.broken = broken,
+	.lost = lost,
+};
+
 const struct python_source python_source_bpf = {
 	.name = "bpf",
 	.title = "BPF",
 	.summary = "exact at each sample; the program is not changed",
 	.grade = SOURCE_EXACT,
+	.needs_chains = true,
+	.walks = true,
 	.probe = probe,
+	.open = open_bpf,
+	.close = close_bpf,
+	.process_found = process_found,
+	.process_replaced = process_replaced,
+	.process_ended = process_ended,
+	.ring = &ring,
+	.stack = stack,
 };
