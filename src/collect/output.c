@@ -26,12 +26,12 @@ enum { ROUND_SKEW_NS = 1000000 };
  * The event as readers shall see it: the chain is whole, registers and stack
  * are gone, unless they are kept for the reader.
  */
-static struct perf_event_attr file_attr(const struct sampler *sampler,
+static struct perf_event_attr file_attr(const struct output_options *options,
 					const struct event *event)
 {
 	struct perf_event_attr attr = event->attr;
 
-	if (sampler->options.callchain == CALLCHAIN_UNWIND) {
+	if (options->callchain == CALLCHAIN_UNWIND) {
 		attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER |
 						PERF_SAMPLE_STACK_USER);
 		attr.sample_regs_user = 0;
@@ -40,7 +40,7 @@ static struct perf_event_attr file_attr(const struct sampler *sampler,
 	}
 	if (!event->index) {
 		attr.mmap = attr.mmap2 = 1;
-		attr.mmap_data = sampler->options.callchain == CALLCHAIN_DWARF;
+		attr.mmap_data = options->callchain == CALLCHAIN_DWARF;
 		attr.comm = attr.comm_exec = 1;
 		attr.task = 1;
 	}
@@ -48,10 +48,10 @@ static struct perf_event_attr file_attr(const struct sampler *sampler,
 }
 
 /* "cycles" that could only be opened for user space are "cycles:u". */
-static struct error *file_name(const struct sampler *sampler,
+static struct error *file_name(const struct output_options *options,
 			       const struct event *event, char **ret)
 {
-	bool suffix = sampler->user_only && event->attr.exclude_kernel &&
+	bool suffix = options->user_only && event->attr.exclude_kernel &&
 		      !strchr(event->name, ':') && !strchr(event->name, '/');
 
 	if (asprintf(ret, "%s%s", event->name, suffix ? ":u" : "") < 0)
@@ -60,13 +60,13 @@ static struct error *file_name(const struct sampler *sampler,
 }
 
 static struct error *add_event(struct output *output,
-			       const struct sampler *sampler,
+			       const struct output_options *options,
 			       const struct event *kernel)
 {
-	struct perf_event_attr attr = file_attr(sampler, kernel);
+	struct perf_event_attr attr = file_attr(options, kernel);
 	_cleanup_free_ char *name = NULL;
 	struct event *event = NULL;
-	struct error *error = file_name(sampler, kernel, &name);
+	struct error *error = file_name(options, kernel, &name);
 
 	if (!error)
 		error = events_add(&output->events, &attr, name, &event);
@@ -76,12 +76,9 @@ static struct error *add_event(struct output *output,
 	return error;
 }
 
-/* Task records carry ids of an event that the file need not know. */
 static struct error *add_task_ids(struct output *output,
-				  const struct sampler *sampler)
+				  const struct event *tasks)
 {
-	const struct event *tasks = sampler->kernel_events.list
-					    .data[sampler_tasks_index(sampler)];
 	struct error *error = NULL;
 
 	for (size_t i = 0; !error && i < tasks->ids.count; i++)
@@ -106,41 +103,40 @@ static struct error *add_kaa_event(struct output *output)
 	return events_add_id(&output->events, output->kaa, KAA_EVENT_ID);
 }
 
-struct error *output_open(struct output *output, const char *path,
-			  const struct sampler *sampler, int64_t uid,
-			  int64_t gid)
+struct error *output_open(struct output *output,
+			  const struct output_options *options)
 {
-	struct perfdata_writer_options options = { .path = path,
-						   .events = &output->events,
-						   .uid = uid,
-						   .gid = gid };
+	struct perfdata_writer_options writer = { .path = options->path,
+						  .events = &output->events,
+						  .uid = options->uid,
+						  .gid = options->gid };
 	struct error *error = NULL;
 	struct stat st;
 
 	*output = (struct output){ .bytes = STRBUF_INIT,
-				   .uid = uid,
-				   .gid = gid };
+				   .uid = options->uid,
+				   .gid = options->gid };
 	if (getrandom(output->image_id, sizeof(output->image_id), 0) !=
 	    sizeof(output->image_id))
 		error = error_os(errno, NULL, "cannot get random bytes");
-	for (size_t i = 0; !error && i < sampler->options.event_count; i++)
-		error = add_event(output, sampler,
-				  sampler->kernel_events.list.data[i]);
+	for (size_t i = 0; !error && i < options->event_count; i++)
+		error = add_event(output, options,
+				  options->events->list.data[i]);
 	if (!error)
-		error = add_task_ids(output, sampler);
+		error = add_task_ids(output, options->tasks);
 	if (!error)
 		error = add_kaa_event(output);
 	if (!error)
-		error = perfdata_writer_create(&options, &output->writer);
+		error = perfdata_writer_create(&writer, &output->writer);
 	if (!error)
 		error = perfdata_writer_event_names(output->writer);
 	if (!error)
-		error = image_file_path(path, &output->image_path);
+		error = image_file_path(options->path, &output->image_path);
 	if (error) {
 		output_close(output);
 		return error;
 	}
-	output->is_file = !stat(path, &st) && S_ISREG(st.st_mode);
+	output->is_file = !stat(options->path, &st) && S_ISREG(st.st_mode);
 	return NULL;
 }
 

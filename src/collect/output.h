@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "collect/callchain_mode.h"
 #include "collect/code_spans.h"
-#include "collect/sampler.h"
 #include "perfdata/events.h"
 #include "perfdata/features.h"
 #include "perfdata/record.h"
@@ -61,9 +61,25 @@ struct output {
 	uint32_t first_pid;
 };
 
-struct error *output_open(struct output *output, const char *path,
-			  const struct sampler *sampler, int64_t uid,
-			  int64_t gid);
+/* All of it is borrowed for the call alone. */
+struct output_options {
+	const char *path;
+	/* Owner of what is written; -1 leaves it. */
+	int64_t uid;
+	int64_t gid;
+	/* The events as the kernel has them; the file has the first of them. */
+	const struct events *events;
+	size_t event_count;
+	/* The one whose ids task records carry; the file need not know it. */
+	const struct event *tasks;
+	/* What the file's samples say about their stacks. */
+	enum callchain_mode callchain;
+	/* The kernel was refused: events without it are called so. */
+	bool user_only;
+};
+
+struct error *output_open(struct output *output,
+			  const struct output_options *options);
 void output_close(struct output *output);
 
 /* A record of the kernel as it is. */

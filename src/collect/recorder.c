@@ -33,6 +33,25 @@ static struct error *describe_tracepoints(struct recorder *recorder)
 	return NULL;
 }
 
+static struct error *open_output(struct recorder *recorder)
+{
+	const struct recorder_options *options = &recorder->options;
+	const struct sampler *sampler = &recorder->sampler;
+	const struct output_options output = {
+		.path = options->output,
+		.uid = options->uid,
+		.gid = options->gid,
+		.events = &sampler->kernel_events,
+		.event_count = options->sampler.event_count,
+		.tasks = sampler->kernel_events.list
+				 .data[sampler_tasks_index(sampler)],
+		.callchain = options->sampler.callchain,
+		.user_only = sampler->user_only,
+	};
+
+	return output_open(&recorder->output, &output);
+}
+
 static struct error *open_parts(struct recorder *recorder)
 {
 	const struct recorder_options *options = &recorder->options;
@@ -58,9 +77,7 @@ static struct error *open_parts(struct recorder *recorder)
 					   options->sampler.stack_size);
 	recorder->stacks.source = recorder->source;
 	if (!error)
-		error = output_open(&recorder->output, options->output,
-				    &recorder->sampler, options->uid,
-				    options->gid);
+		error = open_output(recorder);
 	if (!error)
 		error = describe_tracepoints(recorder);
 	if (!error)

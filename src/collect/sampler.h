@@ -24,19 +24,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "collect/callchain_mode.h"
 #include "collect/ring.h"
 #include "perfdata/events.h"
-
-/* What a sample says about its stack. */
-enum callchain_mode {
-	CALLCHAIN_NONE,
-	/* Registers and the top of the stack, unwound by the recorder. */
-	CALLCHAIN_UNWIND,
-	/* The kernel's walk along frame pointers. */
-	CALLCHAIN_FP,
-	/* Registers and the top of the stack, kept for the reader. */
-	CALLCHAIN_DWARF,
-};
 
 struct sampler_event {
 	/* type, config*, exclude_*, precise_ip and, if it has one, its period. */
