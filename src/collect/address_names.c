@@ -20,15 +20,21 @@ void name_table_deinit(struct name_table *names)
 	vec_deinit(&names->kernel);
 }
 
-/* True if the pair is new. */
+/* True if the pair is new in this file. */
 static struct error *note(struct name_table *names, uint32_t pid,
 			  uint64_t address, bool *is_new)
 {
+	uint64_t *file;
+
 	*is_new = false;
 	if (names->seen.count >= WISHES_MAX)
 		return NULL;
-	if (!map_insert(&names->seen, hash_combine(pid, address), 0, is_new))
+	file = map_insert(&names->seen, hash_combine(pid, address),
+			  names->file, is_new);
+	if (!file)
 		return error_no_memory();
+	*is_new |= *file != names->file;
+	*file = names->file;
 	return NULL;
 }
 

@@ -24,6 +24,9 @@ struct name_wish {
 
 /* Zero-initialise. */
 struct name_table {
+	/* The file that names are for: struct output. */
+	uint32_t file;
+	/* Process and address, mixed, to the file that it was wished for last. */
 	struct map seen;
 	VEC(struct name_wish) user;
 	VEC(uint64_t) kernel;

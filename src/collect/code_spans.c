@@ -31,6 +31,7 @@ enum {
 void code_table_init(struct code_table *table)
 {
 	*table = (struct code_table){ .next_address = KAA_FIRST_SPAN,
+				      .file = 1,
 				      .memory_max = MEMORY_MAX };
 }
 
@@ -410,49 +411,64 @@ static struct error *append_payload(struct strbuf *payloads,
 	return strbuf_error(payloads);
 }
 
-/* Gives the code object its span, payload by payload. */
+/*
+ * What is at the span, payload by payload. The first time tells how many slots
+ * are in each.
+ */
+static struct error *put_span(struct code *code, uint64_t start,
+			      struct strbuf *payloads)
+{
+	size_t lines = code->lines.line_count, done = 0, count = 0;
+	struct kaa_code piece = {
+		.start = start,
+		.first_line = code->first_line,
+		.filename = { code->filename, strlen(code->filename) },
+		.qualname = { code->qualname, strlen(code->qualname) },
+	};
+
+	do {
+		_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+		size_t left = lines - done;
+		uint32_t encoded = 0;
+		struct error *error;
+
+		piece.slots = 1 + (uint32_t)(left < KAA_MAX_SLOTS - 1 ?
+						     left :
+						     KAA_MAX_SLOTS - 1);
+		piece.lines = code->lines.lines + done;
+		error = kaa_encode_code(&piece, &payload, &encoded);
+		if (!error)
+			error = append_payload(payloads, &payload);
+		if (error)
+			return error;
+		if (count++ == code->pieces.count &&
+		    !vec_push(&code->pieces, encoded))
+			return error_no_memory();
+		done += encoded - 1;
+		piece.start += KAA_SLOT_SIZE * (uint64_t)encoded;
+	} while (done < lines);
+	return NULL;
+}
+
+/* Gives the code object its span. */
 static struct error *assign(struct code_table *table, struct code *code,
 			    struct strbuf *payloads)
 {
-	size_t lines = code->lines.line_count, done = 0;
-	struct kaa_string filename = { code->filename,
-				       strlen(code->filename) };
-	struct kaa_string qualname = { code->qualname,
-				       strlen(code->qualname) };
+	size_t lines = code->lines.line_count;
 	uint64_t start = table->next_address;
+	struct error *error;
 
 	if (KAA_SLOT_SIZE * (lines + lines / 1024 + 2) >
 	    KAA_BASE + KAA_RANGE_SIZE - start)
 		return error_create(ERROR_LIMIT,
 				    "the address range for Python code is full");
-	do {
-		_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
-		size_t left = lines - done;
-		struct kaa_code piece = {
-			.start = table->next_address,
-			.slots = 1 + (uint32_t)(left < KAA_MAX_SLOTS - 1 ?
-							left :
-							KAA_MAX_SLOTS - 1),
-			.first_line = code->first_line,
-			.filename = filename,
-			.qualname = qualname,
-			.lines = code->lines.lines + done,
-		};
-		uint32_t encoded = 0;
-		struct error *error =
-			kaa_encode_code(&piece, &payload, &encoded);
-
-		if (!error)
-			error = append_payload(payloads, &payload);
-		if (!error && !vec_push(&code->pieces, encoded))
-			error = error_no_memory();
-		if (error)
-			return error;
-		done += encoded - 1;
-		table->next_address += KAA_SLOT_SIZE * (uint64_t)encoded;
-		code->slots += encoded;
-	} while (done < lines);
+	error = put_span(code, start, payloads);
+	if (error)
+		return error;
+	vec_for_each(slots, &code->pieces)
+		code->slots += *slots;
 	code->start = start;
+	table->next_address += KAA_SLOT_SIZE * (uint64_t)code->slots;
 	return NULL;
 }
 
@@ -480,11 +496,14 @@ struct error *code_table_address(struct code_table *table, struct code *code,
 	size_t slot = py_lines_slot(&code->lines,
 				    py_lines_find(&code->lines, offset));
 
-	if (!code->start) {
-		struct error *error = assign(table, code, payloads);
+	if (code->written_in != table->file) {
+		struct error *error =
+			code->start ? put_span(code, code->start, payloads) :
+				      assign(table, code, payloads);
 
 		if (error)
 			return error;
+		code->written_in = table->file;
 	}
 	*ret = kaa_slot_address(code->start, span_slot(code, slot));
 	return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The code objects of a recording: from what the walker captured to addresses
- * in the reserved range.
+ * in the reserved range. A code object has its address for the whole recording;
+ * each file of the recording has to say of it what it is.
  *
  * Of those that trampolines tell of, only the names are known.
  *
@@ -31,9 +32,11 @@
 
 /* One code object, by content. */
 struct code {
-	/* Start of its span; 0 until an address is asked for. */
+	/* Start of its span; 0 until an address is asked for. It keeps it. */
 	uint64_t start;
 	uint32_t slots;
+	/* The file that its CODE payloads were made for last; 0: none. */
+	uint32_t written_in;
 	/* 0: not known. */
 	uint32_t first_line;
 	/* UTF-8, escaped; owned by the table. */
@@ -66,6 +69,8 @@ struct code_table {
 	/* For those of which only names are known; NULL: they have no lines. */
 	struct def_files *def_files;
 	uint64_t next_address;
+	/* The file that payloads are for, from 1 up: struct output. */
+	uint32_t file;
 	uint64_t broken;
 	/*
 	 * Bytes of all contents and keys, and how many there may be: a program can
@@ -100,9 +105,9 @@ struct code *code_table_find(const struct code_table *table, uint64_t key);
 
 /*
  * The callchain address for an instruction at a byte offset of the code (-1:
- * not begun). When the code object gets its span, its CODE payloads are
- * appended to *payloads, each after a u32 with its size, before anything
- * refers to it. ERROR_LIMIT when the reserved range is full.
+ * not begun). If the file does not have them yet, its CODE payloads are appended to
+ * *payloads, each after a u32 with its size, before anything refers to it.
+ * ERROR_LIMIT when the reserved range is full.
  */
 struct error *code_table_address(struct code_table *table, struct code *code,
 				 int64_t offset, struct strbuf *payloads,

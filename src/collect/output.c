@@ -113,7 +113,8 @@ struct error *output_open(struct output *output,
 	struct error *error = NULL;
 	struct stat st;
 
-	*output = (struct output){ .bytes = STRBUF_INIT,
+	*output = (struct output){ .file = options->file,
+				   .bytes = STRBUF_INIT,
 				   .uid = options->uid,
 				   .gid = options->gid };
 	if (getrandom(output->image_id, sizeof(output->image_id), 0) !=
@@ -356,7 +357,8 @@ static int compare_spans(const void *a, const void *b)
 }
 
 static struct error *collect_spans(const struct code_table *codes,
-				   struct arena *arena, span_vec *spans)
+				   uint32_t file, struct arena *arena,
+				   span_vec *spans)
 {
 	struct error *error = NULL;
 
@@ -371,7 +373,7 @@ static struct error *collect_spans(const struct code_table *codes,
 			return error_no_memory();
 	}
 	for (size_t i = 0; !error && i < codes->codes.count; i++)
-		if (codes->codes.data[i]->start)
+		if (codes->codes.data[i]->written_in == file)
 			error = add_span(spans, arena, codes->codes.data[i]);
 	if (error)
 		return error;
@@ -395,7 +397,7 @@ struct error *output_image(struct output *output,
 	image_file_clean(output->image_path);
 	if (!output->image_mapped)
 		return NULL;
-	error = collect_spans(codes, &arena, &spans);
+	error = collect_spans(codes, output->file, &arena, &spans);
 	if (!error) {
 		image.spans = spans.data;
 		image.count = spans.count;

@@ -4,6 +4,12 @@
  * records held until a round is over and then written in time order, the kaa
  * stream, and the ELF image beside it.
  *
+ * A file stands by itself: whatever its samples refer to is said in it. So what
+ * is said once keeps the number of the file that says it (code.written_in,
+ * target.announced_in and image_in, and the names in struct name_table), and is
+ * said again in a file with another number. That a code object has an address
+ * is another matter: it holds for the whole recording.
+ *
  * Not thread-safe.
  */
 #ifndef KAA_COLLECT_OUTPUT_H
@@ -32,6 +38,8 @@ struct output_record {
 };
 
 struct output {
+	/* The file's number in the recording, from 1 up. */
+	uint32_t file;
 	struct perfdata_writer *writer;
 	/* The user's events, then `kaa`. */
 	struct events events;
@@ -64,6 +72,7 @@ struct output {
 /* All of it is borrowed for the call alone. */
 struct output_options {
 	const char *path;
+	uint32_t file;
 	/* Owner of what is written; -1 leaves it. */
 	int64_t uid;
 	int64_t gid;
@@ -122,7 +131,7 @@ void output_note_sample(struct output *output, uint32_t pid, uint64_t time);
 struct error *output_round(struct output *output);
 
 /*
- * Writes the image for all code objects that have a span, and the markers;
+ * Writes the image for all code objects that the file tells of, and the markers;
  * nothing if no process has it mapped. *written says whether. Images of former
  * recordings of that name that are gone go, too.
  */

@@ -39,6 +39,7 @@ static struct error *open_output(struct recorder *recorder)
 	const struct sampler *sampler = &recorder->sampler;
 	const struct output_options output = {
 		.path = options->output,
+		.file = 1,
 		.uid = options->uid,
 		.gid = options->gid,
 		.events = &sampler->kernel_events,
@@ -78,6 +79,7 @@ static struct error *open_parts(struct recorder *recorder)
 	recorder->stacks.source = recorder->source;
 	if (!error)
 		error = open_output(recorder);
+	recorder->codes.file = recorder->names.file = recorder->output.file;
 	if (!error)
 		error = describe_tracepoints(recorder);
 	if (!error)

@@ -15,8 +15,8 @@ static struct error *need_image(struct recorder *recorder,
 	if (time < target->since)
 		return output_map_image(&recorder->output, time - 1,
 					target->pid, target->pid);
-	if (!target->image_mapped) {
-		target->image_mapped = true;
+	if (target->image_in != recorder->output.file) {
+		target->image_in = recorder->output.file;
 		target->image_time = time;
 		if (!vec_push(&recorder->image_wanted, target))
 			return error_no_memory();

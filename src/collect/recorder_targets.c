@@ -19,13 +19,13 @@ static struct error *announce(struct recorder *recorder, struct target *target,
 	};
 	struct error *error;
 
-	if (target->announced)
+	if (target->announced_in == recorder->output.file)
 		return NULL;
 	if (python->eval_count) {
 		record.eval_start = python->eval[0].start + target->bias;
 		record.eval_size = python->eval[0].end - python->eval[0].start;
 	}
-	target->announced = true;
+	target->announced_in = recorder->output.file;
 	error = kaa_encode_python(&record, &payload);
 	return error ? error :
 		       output_payload(&recorder->output, time, target->pid,

@@ -52,15 +52,16 @@ struct target {
 	/* It has called exec since: its memory is no longer there. */
 	bool replaced;
 	/*
-	 * The image of Python code is mapped in the output, or will be when the
-	 * round is over: before the first sample that needs it, whose time this is.
+	 * The file in which the image of Python code is mapped for it, or will be
+	 * when the round is over: before the first sample that needs it, whose
+	 * time this is. 0: none.
 	 */
-	bool image_mapped;
+	uint32_t image_in;
 	uint64_t image_time;
 	/* The walker has read a stack of it. */
 	bool walked;
-	/* A PYTHON record is in the output. */
-	bool announced;
+	/* The file that has a PYTHON record of it; 0: none. */
+	uint32_t announced_in;
 	/* The user was told about the refusal; that of its perf map. */
 	bool reported;
 	bool map_reported;

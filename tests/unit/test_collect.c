@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include "collect/address_names.h"
 #include "collect/code_spans.h"
 #include "collect/sample_stack.h"
+#include "perfdata/kaa_stream.h"
 
 /* --- stacks --- */
 
@@ -242,6 +244,82 @@ static void test_code_without_end(void **state)
 	code_table_deinit(&table);
 }
 
+/* The spans of the payloads lie one behind the other, from `start` to what is returned. */
+static uint64_t end_of_spans(const struct strbuf *payloads, uint64_t start)
+{
+	struct kaa_payload payload;
+	uint32_t size;
+
+	for (size_t at = 0; at < payloads->len; at += 4 + size) {
+		memcpy(&size, payloads->data + at, 4);
+		assert_null(kaa_stream_decode(payloads->data + at + 4, size, &payload));
+		assert_int_equal(payload.type, KAA_CODE);
+		assert_int_equal(payload.code.start, start);
+		start += KAA_SLOT_SIZE * (uint64_t)payload.code.slots;
+	}
+	return start;
+}
+
+/* Addresses hold for the recording; each of its files says what they are, once. */
+static void test_code_in_two_files(void **state)
+{
+	const uint32_t size = WALKER_CHUNK_LINES * 40;
+	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT, other = STRBUF_INIT;
+	uint64_t address, again, behind;
+	struct code_table table;
+	struct code *code;
+
+	(void)state;
+	code_table_init(&table);
+	add_code(&table, 1, "long", size);
+	for (uint32_t at = 0; at < size; at += WALKER_CHUNK_LINES)
+		add_lines(&table, 1, at, WALKER_CHUNK_LINES);
+	code = code_table_find(&table, 1);
+	assert_non_null(code);
+	assert_null(code_table_address(&table, code, size - 2, &first, &address));
+	assert_true(code->pieces.count > 1);
+	assert_int_equal(end_of_spans(&first, code->start), table.next_address);
+	assert_null(code_table_address(&table, code, 0, &second, &again));
+	assert_int_equal(second.len, 0);
+
+	table.file = 2;
+	add_code(&table, 2, "other", 0);
+	assert_null(code_table_address(&table, code_table_find(&table, 2), 0, &other, &behind));
+	assert_int_equal(end_of_spans(&other, end_of_spans(&first, code->start)),
+			 table.next_address);
+	assert_null(code_table_address(&table, code, size - 2, &second, &again));
+	assert_int_equal(again, address);
+	assert_int_equal(second.len, first.len);
+	assert_memory_equal(second.data, first.data, first.len);
+	assert_null(code_table_address(&table, code, 0, &second, &again));
+	assert_int_equal(second.len, first.len);
+	strbuf_deinit(&first);
+	strbuf_deinit(&second);
+	strbuf_deinit(&other);
+	code_table_deinit(&table);
+}
+
+static void test_names_in_two_files(void **state)
+{
+	struct name_table names = { .file = 1 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_null(name_table_user(&names, 7, 0x1000));
+		assert_null(name_table_kernel(&names, 0x1000));
+		assert_int_equal(names.user.count, 1);
+		assert_int_equal(names.kernel.count, 1);
+	}
+	names.file = 2;
+	for (int i = 0; i < 2; i++) {
+		assert_null(name_table_user(&names, 7, 0x1000));
+		assert_null(name_table_kernel(&names, 0x1000));
+		assert_int_equal(names.user.count, 2);
+		assert_int_equal(names.kernel.count, 2);
+	}
+	name_table_deinit(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +332,8 @@ int main(void)
 		cmocka_unit_test(test_captures_without_an_end),
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
 		cmocka_unit_test(test_code_without_end),
+		cmocka_unit_test(test_code_in_two_files),
+		cmocka_unit_test(test_names_in_two_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
