@@ -113,3 +113,9 @@ void python_source_close(struct source_state *state)
 	if (state)
 		state->source->close(state);
 }
+
+void python_source_broken(struct source_state *state, size_t cpu)
+{
+	if (state->source->ring)
+		state->source->ring->broken(state, cpu);
+}

@@ -207,4 +207,7 @@ struct error *python_source_open(const struct python_source *wanted,
 				 struct source_refusal *refusal);
 void python_source_close(struct source_state *state);
 
+/* Something was lost in the ring of a CPU: ring->broken(), if there is one. */
+void python_source_broken(struct source_state *state, size_t cpu);
+
 #endif

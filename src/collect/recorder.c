@@ -2,19 +2,73 @@
 #include "collect/recorder.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "collect/recorder_end.h"
-#include "collect/recorder_internal.h"
-#include "collect/recorder_loop.h"
-#include "collect/recorder_round.h"
-#include "collect/recorder_tasks.h"
+#include "base/strbuf.h"
+#include "collect/code_spans.h"
+#include "collect/def_files.h"
+#include "collect/file_features.h"
+#include "collect/loop.h"
+#include "collect/name_writer.h"
+#include "collect/output.h"
+#include "collect/pythons.h"
+#include "collect/rings.h"
+#include "collect/round.h"
+#include "collect/sample_writer.h"
 #include "collect/tracepoints.h"
+#include "collect/tracking.h"
+#include "perfdata/features.h"
+#include "perfdata/kaa_stream.h"
 
 enum {
 	/* Where processes begin all the time, there is always something new. */
 	CATCH_UP_ROUNDS = 8,
 };
+
+/* The parts, each of which knows those above it alone. */
+struct recorder {
+	struct recorder_options options;
+	struct notes notes;
+	struct def_files def_files;
+	struct code_table codes;
+	struct source_state *source;
+	struct source_refusal refusal;
+	struct sampler sampler;
+	struct output output;
+	/* TRACING_DATA from the start, the others at the end. */
+	struct features features;
+	struct rings rings;
+	struct pythons pythons;
+	struct tracking tracking;
+	struct name_writer names;
+	struct sample_writer samples;
+	struct round round;
+	struct loop loop;
+	bool image_written;
+};
+
+/* --- opening --- */
+
+/* Events and the source, which needs them and gives them records. */
+static struct error *open_events(struct recorder *recorder)
+{
+	const struct recorder_options *options = &recorder->options;
+	const struct source_setup setup = { .codes = &recorder->codes,
+					    .notes = &recorder->notes,
+					    .owner = recorder->names.names.owner };
+	const struct source_ring *ring;
+	struct error *error = python_source_open(
+		options->python, options->sampler.callchain, &setup,
+		&recorder->source, &recorder->refusal);
+
+	if (error)
+		return error;
+	ring = recorder->source->source->ring;
+	error = sampler_open(&recorder->sampler, &options->sampler,
+			     ring != NULL);
+	if (error || !ring)
+		return error;
+	return ring->attach(recorder->source, &recorder->sampler);
+}
 
 /* A recording without what perf needs is still good for kaa. */
 static struct error *describe_tracepoints(struct recorder *recorder)
@@ -49,43 +103,86 @@ static struct error *open_output(struct recorder *recorder)
 		.callchain = options->sampler.callchain,
 		.user_only = sampler->user_only,
 	};
+	struct error *error = output_open(&recorder->output, &output);
 
-	return output_open(&recorder->output, &output);
+	if (error)
+		return error;
+	recorder->codes.file = recorder->output.file;
+	recorder->names.names.file = recorder->output.file;
+	error = describe_tracepoints(recorder);
+	if (error)
+		return error;
+	return perfdata_writer_tracing_data(recorder->output.writer,
+					    &recorder->features);
+}
+
+/* What a part needs of the others. */
+static void connect(struct recorder *recorder)
+{
+	const struct recorder_options *options = &recorder->options;
+	bool gives_trampolines = recorder_gives_trampolines(options);
+
+	recorder->pythons = (struct pythons){
+		.source = recorder->source,
+		.output = &recorder->output,
+		.notes = &recorder->notes,
+		.root = options->sampler.root,
+		.could_have_trampolines = gives_trampolines,
+	};
+	recorder->tracking = (struct tracking){
+		.events = &recorder->sampler.kernel_events,
+		.output = &recorder->output,
+		.pythons = &recorder->pythons,
+	};
+	recorder->names.output = &recorder->output;
+	recorder->samples = (struct sample_writer){
+		.events = &recorder->sampler.kernel_events,
+		.tracking = &recorder->tracking,
+		.names = &recorder->names,
+		.output = &recorder->output,
+		.notes = &recorder->notes,
+		.callchain = options->sampler.callchain,
+	};
+	recorder->round = (struct round){
+		.source = recorder->source,
+		.rings = &recorder->rings,
+		.tracking = &recorder->tracking,
+		.samples = &recorder->samples,
+		.names = &recorder->names,
+		.output = &recorder->output,
+	};
+	recorder->loop.sampler = &recorder->sampler;
+	recorder->loop.round = &recorder->round;
+	recorder->loop.launch = options->launch;
+	recorder->loop.records_launch = options->records_launch;
+	recorder->loop.gives_trampolines =
+		gives_trampolines && recorder->source->source->gives_trampolines;
+	recorder->loop.delay_ms = options->delay_ms;
+	recorder->loop.duration_ms = options->duration_ms;
 }
 
 static struct error *open_parts(struct recorder *recorder)
 {
-	const struct recorder_options *options = &recorder->options;
-	const struct source_setup setup = { .codes = &recorder->codes,
-					    .notes = &recorder->notes,
-					    .owner = recorder->names.owner };
-	struct error *error = python_source_open(
-		options->python, options->sampler.callchain, &setup,
-		&recorder->source, &recorder->refusal);
+	struct error *error = open_events(recorder);
 
-	if (!error)
-		error = sampler_open(&recorder->sampler, &options->sampler,
-				     recorder_python(recorder)->ring != NULL);
-	if (!error && recorder_python(recorder)->ring)
-		error = recorder_python(recorder)->ring->attach(
-			recorder->source, &recorder->sampler);
-	if (!error)
-		error = recorder_watch_rings(recorder);
-	if (!error)
-		error = process_table_create(&recorder->processes);
-	if (!error)
-		error = stack_builder_init(&recorder->stacks, &recorder->codes,
-					   options->sampler.stack_size);
-	recorder->stacks.source = recorder->source;
-	if (!error)
-		error = open_output(recorder);
-	recorder->codes.file = recorder->names.file = recorder->output.file;
-	if (!error)
-		error = describe_tracepoints(recorder);
-	if (!error)
-		error = perfdata_writer_tracing_data(recorder->output.writer,
-						     &recorder->features);
-	return error;
+	if (error)
+		return error;
+	connect(recorder);
+	error = rings_init(&recorder->rings, &recorder->sampler);
+	if (error)
+		return error;
+	error = loop_open(&recorder->loop);
+	if (error)
+		return error;
+	error = tracking_init(&recorder->tracking);
+	if (error)
+		return error;
+	error = sample_writer_init(&recorder->samples, recorder->source,
+				   &recorder->codes,
+				   recorder->options.sampler.stack_size);
+	if (error)
+		return error;
+	return open_output(recorder);
 }
 
 struct error *recorder_open(const struct recorder_options *options,
@@ -98,11 +195,10 @@ struct error *recorder_open(const struct recorder_options *options,
 		return error_no_memory();
 	recorder->options = *options;
 	recorder->notes.sink = message;
-	recorder->epoll_fd = recorder->signal_fd = -1;
-	recorder->status = -1;
 	recorder->output.bytes = (struct strbuf)STRBUF_INIT;
-	recorder->task_bytes = (struct strbuf)STRBUF_INIT;
-	recorder->names.owner =
+	recorder->rings = (struct rings)RINGS_INIT;
+	recorder->loop = (struct loop)LOOP_INIT;
+	recorder->names.names.owner =
 		options->uid >= 0 ? (uid_t)options->uid : (uid_t)-1;
 	code_table_init(&recorder->codes);
 	recorder->codes.def_files = &recorder->def_files;
@@ -131,6 +227,21 @@ bool recorder_user_only(const struct recorder *recorder)
 	return recorder->sampler.user_only;
 }
 
+/* --- recording --- */
+
+static struct error *synthesize(struct recorder *recorder)
+{
+	const struct recorder_options *options = &recorder->options;
+	const struct tracking_start start = {
+		.root = options->sampler.root,
+		.system_wide = options->system_wide,
+		.processes = &options->processes,
+		.data_maps = options->sampler.callchain == CALLCHAIN_DWARF,
+	};
+
+	return tracking_synthesize(&recorder->tracking, &start);
+}
+
 /*
  * A child that was forked before the walker was told of its parent is not known
  * to it; its record tells, which was written before. Nor is what that child forks
@@ -141,8 +252,8 @@ static struct error *catch_up(struct recorder *recorder)
 	struct error *error = NULL;
 
 	for (int i = 0; !error && i < CATCH_UP_ROUNDS; i++) {
-		error = recorder_run_round(recorder);
-		if (!recorder->tasks.count)
+		error = round_run(&recorder->round);
+		if (!recorder->rings.tasks.count)
 			break;
 	}
 	return error;
@@ -150,42 +261,133 @@ static struct error *catch_up(struct recorder *recorder)
 
 struct error *recorder_run(struct recorder *recorder)
 {
-	struct error *error = recorder_open_signals(recorder);
+	const struct source_ring *ring = recorder->source->source->ring;
+	bool on_exec = recorder->options.sampler.enable_on_exec;
+	struct error *error = loop_open_signals(&recorder->loop);
 
 	/* What starts while the others are looked at has records of its own. */
-	if (!error && !recorder->options.sampler.enable_on_exec)
+	if (!error && !on_exec)
 		error = sampler_enable_tasks(&recorder->sampler);
 	if (!error)
-		error = recorder_synthesize(recorder);
-	if (!error && !recorder->options.sampler.enable_on_exec)
+		error = synthesize(recorder);
+	if (!error && !on_exec)
 		error = catch_up(recorder);
 	if (!error)
-		error = recorder_start(recorder);
+		error = loop_start(&recorder->loop);
 	if (!error)
-		error = recorder_loop(recorder);
+		error = loop_run(&recorder->loop);
 	sampler_disable(&recorder->sampler);
-	if (recorder_python(recorder)->ring)
-		recorder_python(recorder)->ring->stop(recorder->source);
+	if (ring)
+		ring->stop(recorder->source);
+	return error ? error : round_run(&recorder->round);
+}
+
+/* --- the end --- */
+
+/*
+ * Samples that found no room, as near to the truth as the counters are. The
+ * kernel writes LOST records only before the next record of the same ring, and
+ * counts per event only for the threads that were there at the start: the
+ * larger number is nearer to the truth.
+ */
+static uint64_t lost_samples(const struct recorder *recorder)
+{
+	const struct source_ring *ring = recorder->source->source->ring;
+	uint64_t counted = sampler_lost(&recorder->sampler);
+
+	if (ring)
+		counted += ring->lost(recorder->source);
+	if (counted < recorder->tracking.lost)
+		counted = recorder->tracking.lost;
+	return counted + recorder->samples.mixed_up;
+}
+
+static struct error *put_names(struct recorder *recorder)
+{
+	struct error *error = name_writer_put_all(&recorder->names);
+
+	if (error || recorder->options.sampler.callchain != CALLCHAIN_DWARF)
+		return error;
+	return name_writer_put_source(&recorder->names, recorder->source,
+				      &recorder->tracking.targets);
+}
+
+static struct error *put_summary(struct recorder *recorder)
+{
+	const struct stack_stats *s = &recorder->samples.stacks.stats;
+	const struct kaa_counter counters[] = {
+		{ { "samples", 7 }, s->samples },
+		{ { "lost", 4 }, lost_samples(recorder) },
+		{ { "truncated", 9 }, s->truncated },
+		{ { "unreadable", 10 }, s->unreadable },
+		{ { "not aligned", 11 }, s->not_aligned },
+	};
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	struct error *error = kaa_encode_summary(
+		counters, sizeof(counters) / sizeof(counters[0]), &payload);
+
+	if (error)
+		return error;
+	return output_payload(&recorder->output,
+			      output_time_last(&recorder->output), 0,
+			      payload.data, payload.len);
+}
+
+/* Writes what stands behind the samples, and the header. */
+static struct error *finish_file(struct recorder *recorder)
+{
+	const struct recording_program program = {
+		.argc = recorder->options.argc,
+		.argv = recorder->options.argv,
+		.version = recorder->options.version,
+	};
+	struct error *error = put_names(recorder);
+
 	if (!error)
-		error = recorder_run_round(recorder);
-	return error;
+		error = put_summary(recorder);
+	if (!error)
+		error = output_round(&recorder->output);
+	if (!error)
+		error = file_features_fill(&recorder->features, &program,
+					   &recorder->options.sampler,
+					   &recorder->output);
+	if (error)
+		return error;
+	return perfdata_writer_finish(recorder->output.writer,
+				      &recorder->features);
+}
+
+/* What kaa itself does not need does not make a recording fail. */
+static void write_image(struct recorder *recorder, bool report)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error = output_image(
+		&recorder->output, &recorder->codes, &recorder->image_written);
+
+	if (error && report) {
+		error_format(error, &text);
+		notes_tell(&recorder->notes,
+			   "other tools will not show the names of Python functions: %s",
+			   text.data);
+	}
+	error_destroy(error);
 }
 
 struct error *recorder_finish(struct recorder *recorder,
 			      struct recorder_result *ret)
 {
-	struct error *error = recorder_finish_file(recorder);
+	struct error *error = finish_file(recorder);
 
-	recorder_write_image(recorder, !error);
-	recorder_wait_for_command(recorder);
+	write_image(recorder, !error);
+	loop_wait_for_command(&recorder->loop);
 	*ret = (struct recorder_result){
-		.stacks = recorder->stacks.stats,
+		.stacks = recorder->samples.stacks.stats,
 		.samples = recorder->output.samples,
-		.lost = recorder_lost_samples(recorder),
+		.lost = lost_samples(recorder),
 		.broken_codes = recorder->codes.broken,
 		.file_size = perfdata_writer_file_size(recorder->output.writer),
-		.status = recorder->status,
-		.stopped_by = recorder->stopped_by,
+		.status = recorder->loop.status,
+		.stopped_by = recorder->loop.stopped_by,
 		.image = recorder->image_written ?
 				 recorder->output.image_path :
 				 NULL,
@@ -198,33 +400,17 @@ void recorder_destroy(struct recorder *recorder)
 	if (!recorder)
 		return;
 	python_source_close(recorder->source);
-	sampler_close(&recorder->sampler);
 	error_destroy(recorder->refusal.why);
-	error_destroy(recorder->unreadable_why);
+	sampler_close(&recorder->sampler);
+	loop_deinit(&recorder->loop);
+	rings_deinit(&recorder->rings);
 	output_close(&recorder->output);
 	features_deinit(&recorder->features);
-	stack_builder_deinit(&recorder->stacks);
+	sample_writer_deinit(&recorder->samples);
+	name_writer_deinit(&recorder->names);
+	tracking_deinit(&recorder->tracking);
+	pythons_deinit(&recorder->pythons);
 	code_table_deinit(&recorder->codes);
 	def_files_deinit(&recorder->def_files);
-	name_table_deinit(&recorder->names);
-	target_list_deinit(&recorder->targets);
-	if (recorder->processes) {
-		size_t files = process_table_file_count(recorder->processes);
-
-		for (size_t i = 0; i < files; i++)
-			module_put(process_table_file(recorder->processes, i));
-		process_table_destroy(recorder->processes);
-	}
-	vec_deinit(&recorder->codes_done);
-	vec_deinit(&recorder->tasks);
-	vec_deinit(&recorder->image_wanted);
-	vec_deinit(&recorder->ended);
-	strbuf_deinit(&recorder->task_bytes);
-	map_deinit(&recorder->refusals_told);
-	free(recorder->heads);
-	if (recorder->epoll_fd >= 0)
-		close(recorder->epoll_fd);
-	if (recorder->signal_fd >= 0)
-		close(recorder->signal_fd);
 	free(recorder);
 }

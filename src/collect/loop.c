@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum {
+	/* A round at least that often while samples come. */
+	ROUND_MS = 100,
+	EPOLL_BATCH = 32,
+};
+
+/* nohup means kaa too. */
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) &&
+	       action.sa_handler == SIG_IGN;
+}
+
+static struct error *watch(struct loop *loop, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		return error_os(errno, NULL, "cannot watch an event");
+	return NULL;
+}
+
+struct error *loop_open(struct loop *loop)
+{
+	struct error *error = NULL;
+
+	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (loop->epoll_fd < 0)
+		return error_os(errno, NULL, "cannot make an epoll instance");
+	vec_for_each(cpu, &loop->sampler->cpus) {
+		if (!error && cpu->samples_fd >= 0)
+			error = watch(loop, cpu->samples_fd);
+		if (!error && cpu->tasks_fd >= 0)
+			error = watch(loop, cpu->tasks_fd);
+		loop->rings_open +=
+			(cpu->samples_fd >= 0) + (cpu->tasks_fd >= 0);
+	}
+	return error;
+}
+
+void loop_deinit(struct loop *loop)
+{
+	if (loop->epoll_fd >= 0)
+		close(loop->epoll_fd);
+	if (loop->signal_fd >= 0)
+		close(loop->signal_fd);
+}
+
+struct error *loop_open_signals(struct loop *loop)
+{
+	sigset_t set;
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGCHLD };
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (numbers[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaddset(&set, numbers[i]);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return error_os(errno, NULL, "cannot block signals");
+	loop->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (loop->signal_fd < 0)
+		return error_os(errno, NULL, "cannot make a signalfd");
+	return watch(loop, loop->signal_fd);
+}
+
+/*
+ * From the terminal the command has got the signal too; from elsewhere only
+ * kaa has, and the command is meant.
+ */
+static void handle_stop(struct loop *loop,
+			const struct signalfd_siginfo *info)
+{
+	pid_t pid = loop->launch ? loop->launch->pid : -1;
+
+	if (info->ssi_code <= 0 && pid > 0 && !loop->child_gone)
+		kill(pid, (int)info->ssi_signo);
+	loop->stopped_by = (int)info->ssi_signo;
+}
+
+static void reap(struct loop *loop)
+{
+	struct launch *launch = loop->launch;
+	int status;
+
+	if (!launch || launch->pid <= 0 || loop->child_gone)
+		return;
+	if (waitpid(launch->pid, &status, WNOHANG) == launch->pid) {
+		loop->status = status;
+		loop->child_gone = true;
+	}
+}
+
+static void handle_signals(struct loop *loop)
+{
+	struct signalfd_siginfo info;
+
+	while (read(loop->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reap(loop);
+		else
+			handle_stop(loop, &info);
+	}
+}
+
+static bool is_over(const struct loop *loop)
+{
+	return loop->stopped_by || loop->child_gone ||
+	       !loop->rings_open ||
+	       (loop->end_at && clock_ms() >= loop->end_at);
+}
+
+static struct error *enable(struct loop *loop)
+{
+	struct error *error = sampler_enable(loop->sampler);
+
+	if (loop->duration_ms)
+		loop->end_at = clock_ms() + (int64_t)loop->duration_ms;
+	return error;
+}
+
+static struct error *enable_when_due(struct loop *loop)
+{
+	if (!loop->enable_at || clock_ms() < loop->enable_at)
+		return NULL;
+	loop->enable_at = 0;
+	return enable(loop);
+}
+
+/* Another event of the ring that an event writes to, or NULL. */
+static const struct sampler_fd *heir(const struct loop *loop,
+				     const struct sampler_fd *of)
+{
+	const struct sampler *sampler = loop->sampler;
+	size_t tasks = sampler_tasks_index(sampler);
+
+	for (size_t i = 0; i < sampler->fds.count; i++) {
+		const struct sampler_fd *entry = &sampler->fds.data[i];
+
+		if (!entry->ended && entry->cpu == of->cpu &&
+		    entry->event <= tasks &&
+		    (entry->event == tasks) == (of->event == tasks))
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * The thread of that event has ended, and all that inherited the event from
+ * it. The ring stays: other threads' events write to it too, if there are any.
+ */
+static struct error *hung_up(struct loop *loop, int fd)
+{
+	const struct sampler_fd *next = NULL;
+
+	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	vec_for_each(entry, &loop->sampler->fds) {
+		if (entry->fd == fd) {
+			entry->ended = true;
+			next = heir(loop, entry);
+		}
+	}
+	if (next)
+		return watch(loop, next->fd);
+	loop->rings_open--;
+	return NULL;
+}
+
+/* Until the next round, or the end if that is nearer. */
+static int time_to_wait(const struct loop *loop)
+{
+	int64_t left = ROUND_MS;
+
+	if (loop->end_at)
+		left = loop->end_at - clock_ms();
+	if (left < 0)
+		return 0;
+	return left < ROUND_MS ? (int)left : ROUND_MS;
+}
+
+static struct error *wait_events(struct loop *loop)
+{
+	struct epoll_event events[EPOLL_BATCH];
+	int n = epoll_wait(loop->epoll_fd, events, EPOLL_BATCH,
+			   time_to_wait(loop));
+	struct error *error = NULL;
+
+	if (n < 0 && errno != EINTR)
+		return error_os(errno, NULL, "cannot wait for events");
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == loop->signal_fd)
+			handle_signals(loop);
+		if (!error && (events[i].events & EPOLLHUP))
+			error = hung_up(loop, events[i].data.fd);
+	}
+	return error ? error : enable_when_due(loop);
+}
+
+struct error *loop_start(struct loop *loop)
+{
+	struct error *error = NULL;
+
+	if (loop->delay_ms) {
+		loop->enable_at = clock_ms() + (int64_t)loop->delay_ms;
+		error = sampler_enable_tasks(loop->sampler);
+	} else if (!loop->sampler->options.enable_on_exec) {
+		error = enable(loop);
+	}
+	if (error || !loop->launch)
+		return error;
+	return launch_go(loop->launch, loop->gives_trampolines);
+}
+
+struct error *loop_run(struct loop *loop)
+{
+	struct error *error = NULL;
+
+	while (!error && !is_over(loop)) {
+		error = wait_events(loop);
+		if (!error)
+			error = round_run(loop->round);
+		round_forget(loop->round);
+	}
+	return error;
+}
+
+void loop_wait_for_command(struct loop *loop)
+{
+	const struct launch *launch = loop->launch;
+	struct pollfd ready = { .fd = loop->signal_fd, .events = POLLIN };
+
+	if (!launch || launch->pid <= 0 || launch->go_fd >= 0 ||
+	    !loop->records_launch)
+		return;
+	reap(loop);
+	while (!loop->child_gone) {
+		if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+			return;
+		handle_signals(loop);
+	}
+}

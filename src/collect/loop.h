@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The loop: waits for rings and signals, and does a round after each wait,
+ * until the command or all recorded threads have ended, the time is over, or a
+ * signal says stop.
+ *
+ * Functions return an error only if the recording cannot go on. Not thread-safe.
+ */
+#ifndef KAA_COLLECT_LOOP_H
+#define KAA_COLLECT_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "collect/launch.h"
+#include "collect/round.h"
+#include "collect/sampler.h"
+
+struct loop {
+	/* Borrowed. */
+	struct sampler *sampler;
+	struct round *round;
+	/* Not yet let go; NULL if no command is run. */
+	struct launch *launch;
+	/* The command is what is recorded, not just what ends the recording. */
+	bool records_launch;
+	/* The command is started with trampolines. */
+	bool gives_trampolines;
+	/* In ms: events begin that much later, and end that much after; 0: no. */
+	uint64_t delay_ms;
+	uint64_t duration_ms;
+
+	/* -1: not open. */
+	int epoll_fd;
+	int signal_fd;
+	/* Not yet enabled: this is when, in ms of CLOCK_MONOTONIC. */
+	int64_t enable_at;
+	/* In ms of CLOCK_MONOTONIC; 0: no end is set. */
+	int64_t end_at;
+	/* Rings that a thread may still write to. */
+	size_t rings_open;
+	/* See struct recorder_result. */
+	int status;
+	int stopped_by;
+	bool child_gone;
+};
+#define LOOP_INIT { .epoll_fd = -1, .signal_fd = -1, .status = -1 }
+
+/* Watches the rings of a sampler that is open. loop: LOOP_INIT and its fields. */
+struct error *loop_open(struct loop *loop);
+void loop_deinit(struct loop *loop);
+
+/* Blocks the signals of recorder_run(), which come by the loop from now on. */
+struct error *loop_open_signals(struct loop *loop);
+
+/* Enables the events, or says when, and lets the command go. */
+struct error *loop_start(struct loop *loop);
+
+/* Rounds until the recording is over; a last one is left to the caller. */
+struct error *loop_run(struct loop *loop);
+
+/*
+ * The recording is over, but a command that is recorded may go on: waits for
+ * it. It still gets kaa's signals.
+ */
+void loop_wait_for_command(struct loop *loop);
+
+#endif

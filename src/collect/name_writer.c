@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/name_writer.h"
+
+#include <linux/perf_event.h>
+
+#include "base/strbuf.h"
+
+void name_writer_deinit(struct name_writer *writer)
+{
+	name_table_deinit(&writer->names);
+}
+
+struct error *name_writer_wish(struct name_writer *writer,
+			       const struct stack_builder *stacks,
+			       const struct record *sample,
+			       const struct target *target)
+{
+	size_t count = stacks->natives.count;
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < stacks->chain.count; i++) {
+		uint64_t ip = stacks->chain.data[i];
+
+		if (ip == (uint64_t)PERF_CONTEXT_USER)
+			break;
+		if (ip < PERFDATA_CONTEXT_MAX)
+			error = name_table_kernel(&writer->names, ip);
+	}
+	for (size_t i = 0; !error && i < count; i++) {
+		uint64_t ip = stacks->natives.data[i].ip;
+		const struct process_map *map;
+
+		if (i + 1 < count && (sample->has & PERF_SAMPLE_REGS_USER) &&
+		    !(stacks->frames[i].flags &
+		      (UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP)))
+			continue;
+		map = process_map_at(target->process, ip, sample->time);
+		if (map && (map->file->path[0] != '/' ||
+			    map->file->path[1] == '/'))
+			error = name_table_user(&writer->names, sample->pid,
+						ip);
+	}
+	return error;
+}
+
+static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
+{
+	struct name_writer *writer = arg;
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	struct error *error = kaa_encode_symbol(symbol, &payload);
+
+	if (error)
+		return error;
+	return output_payload(writer->output, output_time_last(writer->output),
+			      0, payload.data, payload.len);
+}
+
+struct error *name_writer_put_process(struct name_writer *writer, uint32_t pid)
+{
+	return name_table_tell_process(&writer->names, pid, put_symbol, writer);
+}
+
+struct error *name_writer_put_all(struct name_writer *writer)
+{
+	return name_table_tell_all(&writer->names, put_symbol, writer);
+}
+
+struct error *name_writer_put_source(struct name_writer *writer,
+				     struct source_state *source,
+				     const struct target_list *targets)
+{
+	return source->source->put_names ?
+		       source->source->put_names(source, targets,
+						 &writer->names, put_symbol,
+						 writer) :
+		       NULL;
+}

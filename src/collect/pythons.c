@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/pythons.h"
+
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "perfdata/kaa_stream.h"
+#include "sys/proc.h"
+
+void pythons_deinit(struct pythons *pythons)
+{
+	map_deinit(&pythons->refusals_told);
+}
+
+static struct error *announce(struct pythons *pythons, struct target *target,
+			      uint64_t time)
+{
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	const struct py_binary *python = &target->module->python;
+	struct kaa_python record = {
+		.pid = target->pid,
+		.version = python->version,
+		.valid_from = time,
+		.path = { target->path, strlen(target->path) },
+	};
+	struct error *error;
+
+	if (target->announced_in == pythons->output->file)
+		return NULL;
+	if (python->eval_count) {
+		record.eval_start = python->eval[0].start + target->bias;
+		record.eval_size = python->eval[0].end - python->eval[0].start;
+	}
+	target->announced_in = pythons->output->file;
+	error = kaa_encode_python(&record, &payload);
+	return error ? error :
+		       output_payload(pythons->output, time, target->pid,
+				      payload.data, payload.len);
+}
+
+/* Once for each file, however many processes run it. */
+static struct error *tell_refusal(struct pythons *pythons,
+				  struct target *target)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	bool is_new;
+
+	if (target->reported || !pythons->source->source->walks)
+		return NULL;
+	target->reported = true;
+	if (!map_insert(&pythons->refusals_told,
+			(uint64_t)(uintptr_t)target->refused, 0, &is_new))
+		return error_no_memory();
+	if (!is_new)
+		return NULL;
+	error_format(target->refused, &text);
+	notes_tell(pythons->notes, "no Python frames of process %u: %s%s",
+		   target->pid, text.data,
+		   pythons->could_have_trampolines ?
+			   "; try --python=trampoline" :
+			   "");
+	return NULL;
+}
+
+struct error *pythons_appeared(struct pythons *pythons, struct target *target,
+			       uint64_t time)
+{
+	struct source_state *source = pythons->source;
+	struct error *error;
+
+	if (target->state == PYTHON_REFUSED)
+		return tell_refusal(pythons, target);
+	if (target->state != PYTHON_FOUND)
+		return NULL;
+	error = announce(pythons, target, time);
+	if (error || !source->source->process_found)
+		return error;
+	error = source->source->process_found(source, target);
+	if (!error || error->code != ERROR_LIMIT)
+		return error;
+	if (!pythons->too_many_told)
+		notes_tell(pythons->notes, "process %u: %s", target->pid,
+			   error->message);
+	pythons->too_many_told = true;
+	error_destroy(error);
+	return NULL;
+}
+
+struct error *pythons_code_mapped(struct pythons *pythons,
+				  struct target *target,
+				  const struct process_map *map)
+{
+	struct source_state *source = pythons->source;
+
+	return source->source->code_mapped ?
+		       source->source->code_mapped(source, target, map) :
+		       NULL;
+}
+
+struct error *pythons_replaced(struct pythons *pythons, struct process *process)
+{
+	struct source_state *source = pythons->source;
+	struct target *target = *process_user(process);
+
+	return target && source->source->process_replaced ?
+		       source->source->process_replaced(source, target) :
+		       NULL;
+}
+
+/* The first thread of a process stays there until the process is waited for. */
+static bool has_threads(const char *root, uint32_t pid)
+{
+	struct pid_list threads = {};
+	struct error *error = proc_threads(root, (pid_t)pid, &threads);
+	bool several = !error && threads.count > 1;
+
+	error_destroy(error);
+	vec_deinit(&threads);
+	return several;
+}
+
+void pythons_ended(struct pythons *pythons, struct process *process)
+{
+	struct source_state *source = pythons->source;
+	struct target *target = *process_user(process);
+
+	/* A thread that began before its record could be written is not known. */
+	if (target && source->source->process_ended &&
+	    process_is_over(process) &&
+	    !has_threads(pythons->root, process_pid(process)))
+		source->source->process_ended(source, target);
+}

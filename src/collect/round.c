@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/round.h"
+
+#include <linux/perf_event.h>
+
+#include "collect/sampler.h"
+
+enum {
+	/* Ended maps and processes are remembered that long, in ns. */
+	REMEMBER_NS = 2000000000,
+};
+
+/* Is it a record that the source wrote into the ring? */
+static bool is_sources(const struct round *round,
+		       const struct perf_event_header *header)
+{
+	const struct sampler *sampler = round->rings->sampler;
+	const struct event *event;
+
+	if (header->type != PERF_RECORD_SAMPLE || !round->source->source->ring)
+		return false;
+	event = events_of_record(&sampler->kernel_events, header);
+	return event && event->index == sampler_walker_index(sampler);
+}
+
+/* What the source has to know ahead of all samples. */
+static struct error *look_ahead(void *arg, size_t cpu,
+				const struct perf_event_header *header)
+{
+	struct round *round = arg;
+	struct record record;
+	struct error *error;
+
+	(void)cpu;
+	if (!is_sources(round, header))
+		return NULL;
+	error = record_decode(&round->rings->sampler->kernel_events, header,
+			      header->size, &record);
+	if (error)
+		return error;
+	return round->source->source->ring->take(round->source,
+						 record.sample.raw,
+						 record.sample.raw_size);
+}
+
+static struct error *handle(void *arg, size_t cpu,
+			    const struct perf_event_header *header)
+{
+	struct round *round = arg;
+	struct record record;
+	struct error *error;
+
+	if (is_sources(round, header)) {
+		error = record_decode(&round->rings->sampler->kernel_events,
+				      header, header->size, &record);
+		if (error)
+			return error;
+		return round->source->source->ring->add(round->source, cpu,
+							record.sample.raw,
+							record.sample.raw_size);
+	}
+	if (header->type == PERF_RECORD_SAMPLE)
+		return sample_writer_handle(round->samples, cpu, header);
+	/* Something was lost in between. */
+	python_source_broken(round->source, cpu);
+	return tracking_handle(round->tracking, header, header->size);
+}
+
+static struct error *name_ended(struct round *round)
+{
+	struct error *error = NULL;
+
+	vec_for_each(pid, &round->tracking->ended)
+		if (!error)
+			error = name_writer_put_process(round->names, *pid);
+	vec_clear(&round->tracking->ended);
+	return error;
+}
+
+struct error *round_run(struct round *round)
+{
+	const struct python_source *source = round->source->source;
+	struct error *error;
+
+	if (source->begin_round)
+		source->begin_round(round->source);
+	rings_snapshot(round->rings);
+	error = tracking_drain(round->tracking, round->rings);
+	if (!error && source->ring)
+		error = rings_look_ahead(round->rings, look_ahead, round);
+	if (!error)
+		error = rings_handle(round->rings, handle, round);
+	if (!error)
+		error = name_ended(round);
+	if (!error)
+		error = sample_writer_end_round(round->samples);
+	return error ? error : output_round(round->output);
+}
+
+void round_forget(struct round *round)
+{
+	uint64_t latest = round->samples->latest;
+
+	if (latest > REMEMBER_NS)
+		process_table_forget(round->tracking->processes,
+				     latest - REMEMBER_NS);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One pass over all rings: task records, the source's records, then the samples.
+ * docs/ARCHITECTURE.md, "Record time", says why in this order.
+ *
+ * Functions return an error only if the recording cannot go on. Not thread-safe.
+ */
+#ifndef KAA_COLLECT_ROUND_H
+#define KAA_COLLECT_ROUND_H
+
+#include "base/error.h"
+#include "collect/name_writer.h"
+#include "collect/output.h"
+#include "collect/python_source.h"
+#include "collect/rings.h"
+#include "collect/sample_writer.h"
+#include "collect/tracking.h"
+
+/* The parts that a round goes through, all borrowed. */
+struct round {
+	struct source_state *source;
+	struct rings *rings;
+	struct tracking *tracking;
+	struct sample_writer *samples;
+	struct name_writer *names;
+	struct output *output;
+};
+
+/* Handles what is in the rings by now, and writes it. */
+struct error *round_run(struct round *round);
+/* Forgets maps and processes that ended so long ago that no sample needs them. */
+void round_forget(struct round *round);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/sample_writer.h"
+
+#include <string.h>
+
+#include "perfdata/kaa_stream.h"
+
+struct error *sample_writer_init(struct sample_writer *writer,
+				 struct source_state *source,
+				 struct code_table *codes, uint32_t stack_size)
+{
+	struct error *error =
+		stack_builder_init(&writer->stacks, codes, stack_size);
+
+	writer->stacks.source = source;
+	return error;
+}
+
+void sample_writer_deinit(struct sample_writer *writer)
+{
+	stack_builder_deinit(&writer->stacks);
+	vec_deinit(&writer->image_wanted);
+}
+
+/* Sees to it that the image is mapped before the sample. */
+static struct error *need_image(struct sample_writer *writer,
+				struct target *target, uint64_t time)
+{
+	/* An exec came since, and it is a mapping of its own that ended there. */
+	if (time < target->since)
+		return output_map_image(writer->output, time - 1,
+					target->pid, target->pid);
+	if (target->image_in != writer->output->file) {
+		target->image_in = writer->output->file;
+		target->image_time = time;
+		if (!vec_push(&writer->image_wanted, target))
+			return error_no_memory();
+	}
+	/* Another CPU's ring may hold an earlier sample. */
+	if (time < target->image_time)
+		target->image_time = time;
+	return NULL;
+}
+
+static struct error *map_images(struct sample_writer *writer)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < writer->image_wanted.count; i++) {
+		struct target *target = writer->image_wanted.data[i];
+		uint64_t time = output_time_before(writer->output,
+						   target->image_time);
+
+		if (time <= target->since)
+			time = target->since + 1;
+		error = output_map_image(writer->output, time, target->pid,
+					 target->pid);
+	}
+	vec_clear(&writer->image_wanted);
+	return error;
+}
+
+static struct error *put_codes(struct sample_writer *writer)
+{
+	const struct strbuf *payloads = &writer->stacks.payloads;
+	uint64_t time = output_time_before(writer->output,
+					   writer->output->round_earliest);
+	struct error *error = NULL;
+	uint32_t size;
+
+	for (size_t at = 0; !error && at < payloads->len; at += 4 + size) {
+		memcpy(&size, payloads->data + at, sizeof(size));
+		error = output_payload(writer->output, time, 0,
+				       payloads->data + at + 4, size);
+	}
+	strbuf_clear(&writer->stacks.payloads);
+	return error;
+}
+
+/* Markers, too, are addresses in the image. */
+static bool has_python_address(const struct stack_builder *stacks)
+{
+	return stacks->pythons.count || stacks->converted ||
+	       (stacks->merged.flags &
+		(MERGE_NOT_ALIGNED | MERGE_UNREADABLE | MERGE_TRUNCATED));
+}
+
+/* The very instruction is a trampoline's: then it, too, is a Python frame. */
+static bool hit_trampoline(const struct stack_builder *stacks,
+			   const struct record *sample)
+{
+	return stacks->converted &&
+	       (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+		       PERF_RECORD_MISC_USER &&
+	       kaa_in_range(stacks->natives.data[0].ip);
+}
+
+static struct error *write_chain(struct sample_writer *writer, size_t cpu,
+				 const struct record *sample)
+{
+	struct stack_builder *stacks = &writer->stacks;
+	struct source_state *source = stacks->source;
+	const struct python_stack *python = NULL;
+	struct record moved = *sample;
+	struct target *target;
+	struct error *error = tracking_target(writer->tracking, sample->pid,
+					      sample->time, &target);
+
+	if (!error && source->source->stack)
+		error = source->source->stack(source, cpu, target, sample,
+					      &python);
+	if (!error)
+		error = stack_build(stacks, target, sample, python,
+				    output_chain_room(writer->output, sample));
+	if (!error && has_python_address(stacks))
+		error = need_image(writer, target, sample->time);
+	if (!error)
+		error = name_writer_wish(writer->names, stacks, sample, target);
+	if (error)
+		return error;
+	if (source->source->sampled)
+		source->source->sampled(source, target);
+	if (hit_trampoline(stacks, sample))
+		moved.sample.ip = stacks->natives.data[0].ip;
+	return output_sample(writer->output, &moved, stacks->chain.data,
+			     stacks->chain.count);
+}
+
+static struct error *keep(struct sample_writer *writer,
+			  const struct perf_event_header *header,
+			  const struct record *record)
+{
+	output_note_sample(writer->output, record->pid, record->time);
+	writer->stacks.stats.samples++;
+	return output_raw(writer->output, record->time, header, header->size);
+}
+
+/*
+ * Linux fills one struct perf_sample_data in for all events that a page fault or
+ * another software event hits on a CPU (do_perf_sw_event()): the sample of the
+ * event that was opened first has the id, and parts, of that which was opened
+ * last, perhaps by somebody else.
+ */
+static void drop_mixed_up(struct sample_writer *writer, struct error *error)
+{
+	error_destroy(error);
+	if (!writer->mixed_up++)
+		notes_tell(
+			writer->notes,
+			"samples are lost: another program records the same events, and the kernel mixes up the samples of the two");
+}
+
+struct error *sample_writer_handle(struct sample_writer *writer, size_t cpu,
+				   const struct perf_event_header *header)
+{
+	struct record record;
+	struct error *error = record_decode(writer->events, header,
+					    header->size, &record);
+
+	if (error) {
+		drop_mixed_up(writer, error);
+		python_source_broken(writer->stacks.source, cpu);
+		return NULL;
+	}
+	if (record.time > writer->latest)
+		writer->latest = record.time;
+	if (writer->callchain == CALLCHAIN_NONE ||
+	    writer->callchain == CALLCHAIN_DWARF)
+		return keep(writer, header, &record);
+	return write_chain(writer, cpu, &record);
+}
+
+struct error *sample_writer_end_round(struct sample_writer *writer)
+{
+	struct error *error = map_images(writer);
+
+	return error ? error : put_codes(writer);
+}

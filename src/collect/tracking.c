@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/tracking.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+#include "collect/synthesize.h"
+#include "process/mmap_record.h"
+#include "sys/proc.h"
+
+struct error *tracking_init(struct tracking *tracking)
+{
+	return process_table_create(&tracking->processes);
+}
+
+void tracking_deinit(struct tracking *tracking)
+{
+	target_list_deinit(&tracking->targets);
+	vec_deinit(&tracking->ended);
+	if (!tracking->processes)
+		return;
+	for (size_t i = 0; i < process_table_file_count(tracking->processes); i++)
+		module_put(process_table_file(tracking->processes, i));
+	process_table_destroy(tracking->processes);
+}
+
+struct error *tracking_target(struct tracking *tracking, uint32_t pid,
+			      uint64_t time, struct target **ret)
+{
+	struct process *process;
+	struct target *target;
+	struct error *error = process_table_get(tracking->processes, pid, time,
+						&process);
+
+	if (error)
+		return error;
+	error = target_get(&tracking->targets, process, &target);
+	if (error)
+		return error;
+	*ret = target_of(target, time);
+	return NULL;
+}
+
+static struct error *handle_mmap(struct tracking *tracking,
+				 const struct record *record)
+{
+	const struct record_mmap *m = &record->mmap;
+	struct process_mmap map = process_mmap_of_record(m);
+	struct process_map *mapped;
+	struct process *process;
+	struct target *target;
+	enum python_state before;
+	struct error *error;
+
+	error = process_table_mmap(tracking->processes, m->pid, record->time,
+				   &map);
+	if (error || m->pid == PROCESS_KERNEL || !m->is_exec)
+		return error;
+	error = process_table_get(tracking->processes, m->pid, record->time,
+				  &process);
+	if (error)
+		return error;
+	mapped = process_map_at(process, m->start, record->time);
+	error = target_get(&tracking->targets, process, &target);
+	if (error || !mapped)
+		return error;
+	error = pythons_code_mapped(tracking->pythons, target, mapped);
+	if (error)
+		return error;
+	before = target->state;
+	error = target_mmap(target, mapped);
+	if (error || target->state == before)
+		return error;
+	return pythons_appeared(tracking->pythons, target, record->time);
+}
+
+static struct error *handle_comm(struct tracking *tracking,
+				 const struct record *record)
+{
+	struct process *process;
+	struct error *error =
+		process_table_comm(tracking->processes, record->comm.pid,
+				   record->comm.tid, record->time,
+				   record->comm.comm, record->comm.is_exec);
+
+	if (error || !record->comm.is_exec)
+		return error;
+	process = process_table_find(tracking->processes, record->comm.pid,
+				     record->time);
+	if (!process)
+		return NULL;
+	error = pythons_replaced(tracking->pythons, process);
+	if (error)
+		return error;
+	return target_exec(&tracking->targets, process, record->time);
+}
+
+/* A source that wants to know of forks. */
+static struct error *tell_source(struct tracking *tracking,
+				 struct target *child, uint32_t ppid,
+				 uint64_t time)
+{
+	struct source_state *source = tracking->pythons->source;
+	struct process *process;
+	struct target *parent;
+	struct error *error;
+
+	if (!source->source->process_forked)
+		return NULL;
+	error = process_table_get(tracking->processes, ppid, time, &process);
+	if (error)
+		return error;
+	error = target_get(&tracking->targets, process, &parent);
+	if (error)
+		return error;
+	return source->source->process_forked(source, child, parent);
+}
+
+static struct error *handle_fork(struct tracking *tracking,
+				 const struct record *record)
+{
+	const struct record_task *t = &record->task;
+	struct process *process;
+	struct target *target;
+	struct error *error = process_table_fork(
+		tracking->processes, t->pid, t->ppid, t->tid, t->ptid,
+		record->time, !(record->misc & PERF_RECORD_MISC_FORK_EXEC));
+
+	if (error || t->pid == t->ppid)
+		return error;
+	error = process_table_get(tracking->processes, t->pid, record->time,
+				  &process);
+	if (!error)
+		error = target_get(&tracking->targets, process, &target);
+	if (!error)
+		error = tell_source(tracking, target, t->ppid, record->time);
+	if (error)
+		return error;
+	target->since = record->time;
+	error = target_search(target);
+	/*
+	 * The walker copies the parent's entry at the fork; but it may not have
+	 * had one yet.
+	 */
+	return error ? error :
+		       pythons_appeared(tracking->pythons, target, record->time);
+}
+
+static struct error *handle_exit(struct tracking *tracking,
+				 const struct record *record)
+{
+	const struct record_task *t = &record->task;
+	struct process *process;
+
+	process_table_exit(tracking->processes, t->pid, t->tid, record->time);
+	process = process_table_find(tracking->processes, t->pid, record->time);
+	if (process)
+		pythons_ended(tracking->pythons, process);
+	if (t->pid == t->tid && !vec_push(&tracking->ended, t->pid))
+		return error_no_memory();
+	return NULL;
+}
+
+/* Keeps the record, and what it says about processes. */
+static struct error *handle_task(struct tracking *tracking,
+				 const struct record *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return handle_mmap(tracking, record);
+	case PERF_RECORD_COMM:
+		return handle_comm(tracking, record);
+	case PERF_RECORD_FORK:
+		return handle_fork(tracking, record);
+	case PERF_RECORD_EXIT:
+		return handle_exit(tracking, record);
+	case PERF_RECORD_LOST:
+		tracking->lost += record->lost.lost;
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+struct error *tracking_handle(struct tracking *tracking, const void *raw,
+			      size_t size)
+{
+	struct record record;
+	struct error *error =
+		record_decode(tracking->events, raw, size, &record);
+
+	if (error)
+		return error;
+	error = output_raw(tracking->output, record.time, raw, size);
+	return error ? error : handle_task(tracking, &record);
+}
+
+struct error *tracking_drain(struct tracking *tracking, struct rings *rings)
+{
+	struct error *error = rings_take_tasks(rings);
+
+	for (size_t i = 0; !error && i < rings->tasks.count; i++) {
+		const struct task_record *task = &rings->tasks.data[i];
+
+		error = tracking_handle(tracking,
+					rings->task_bytes.data + task->offset,
+					task->size);
+	}
+	return error;
+}
+
+static struct error *synthesized(void *arg, const struct record *record)
+{
+	struct tracking *tracking = arg;
+	struct record copy = *record;
+	struct error *error;
+
+	if (record->type == PERF_RECORD_MMAP2)
+		copy.mmap.is_exec = copy.mmap.prot & PROT_EXEC;
+	error = output_record(tracking->output, record);
+	return error ? error : handle_task(tracking, &copy);
+}
+
+/* Processes that even root may not look at, of all that there are. */
+struct unreadable {
+	unsigned int count;
+	/* The first of them, and why. */
+	pid_t pid;
+	struct error *why;
+};
+
+static void tell_unreadable(const struct tracking *tracking,
+			    const struct unreadable *unreadable)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	unsigned int others = unreadable->count - 1;
+
+	if (!unreadable->count)
+		return;
+	error_format(unreadable->why, &text);
+	if (others)
+		strbuf_printf(&text, "; the same holds for %u others", others);
+	notes_tell(tracking->pythons->notes,
+		   "process %d could not be examined, so its frames have no names: %s",
+		   (int)unreadable->pid, text.data);
+}
+
+static struct error *synthesize_all(struct tracking *tracking,
+				    const struct tracking_start *start,
+				    struct mapped_files *files)
+{
+	struct unreadable unreadable = {};
+	struct pid_list all = {};
+	struct error *error = proc_processes(start->root, &all);
+
+	for (size_t i = 0; !error && i < all.count; i++) {
+		error = synthesize_process(start->root, all.data[i],
+					   start->data_maps, files, synthesized,
+					   tracking);
+		if (!error || error->code == ERROR_NO_MEMORY)
+			continue;
+		if (unreadable.count++)
+			error_destroy(error);
+		else
+			unreadable = (struct unreadable){ 1, all.data[i],
+							  error };
+		error = NULL;
+	}
+	vec_deinit(&all);
+	tell_unreadable(tracking, &unreadable);
+	error_destroy(unreadable.why);
+	return error;
+}
+
+struct error *tracking_synthesize(struct tracking *tracking,
+				  const struct tracking_start *start)
+{
+	struct mapped_files files = MAPPED_FILES_INIT;
+	struct error *error =
+		synthesize_kernel(start->root, synthesized, tracking);
+
+	if (!error && start->system_wide)
+		error = synthesize_all(tracking, start, &files);
+	for (size_t i = 0; !error && i < start->processes->count; i++)
+		error = synthesize_process(start->root,
+					   start->processes->data[i],
+					   start->data_maps, &files,
+					   synthesized, tracking);
+	mapped_files_deinit(&files);
+	if (error)
+		return error;
+	error = output_round(tracking->output);
+	return error ? error :
+		       perfdata_writer_finished_init(tracking->output->writer);
+}
