@@ -374,6 +374,52 @@ static void count_stack(struct stack_builder *builder)
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 }
 
+/* The native frames, by unwinding or as the kernel walked them. */
+static struct error *take_natives(struct stack_builder *builder,
+				  struct target *target,
+				  const struct record *sample,
+				  struct unwind_stack *stack,
+				  struct merge_input *in)
+{
+	bool unwound = sample->has & PERF_SAMPLE_REGS_USER;
+	struct error *error;
+
+	if (unwound) {
+		error = unwind_native(builder, target, sample, stack,
+				      &in->native_complete);
+	} else {
+		error = kernel_walked(builder, target, sample);
+		in->eval_runs_frame = NULL;
+	}
+	if (error || !builder->source || !builder->source->source->code_at)
+		return error;
+	return convert_frames(builder, target, unwound);
+}
+
+/* The Python frames beside them; python: NULL if there are none. */
+static struct error *take_pythons(struct stack_builder *builder,
+				  struct target *target,
+				  const struct python_stack *python,
+				  struct merge_input *in)
+{
+	struct error *error;
+
+	if (!python) {
+		in->python_complete = !is_unread(builder, target);
+		builder->stats.unnoticed += !in->python_complete &&
+					    !target->walked;
+		return NULL;
+	}
+	error = name_python(builder, python);
+	if (error)
+		return error;
+	drop_internal(builder, python);
+	in->python_complete = !(python->flags &
+				(WALKER_UNREADABLE | WALKER_TOO_DEEP));
+	target->walked = true;
+	return NULL;
+}
+
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,
 			  const struct python_stack *python, size_t room)
@@ -390,27 +436,12 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	builder->converted = 0;
 	builder->unnamed = 0;
 	error = push_kernel(builder, &sample->sample);
-	if (!error && (sample->has & PERF_SAMPLE_REGS_USER)) {
-		error = unwind_native(builder, target, sample, &stack,
-				      &in.native_complete);
-	} else if (!error) {
-		error = kernel_walked(builder, target, sample);
-		in.eval_runs_frame = NULL;
-	}
-	if (!error && builder->source && builder->source->source->code_at)
-		error = convert_frames(builder, target,
-				       sample->has & PERF_SAMPLE_REGS_USER);
-	if (!error && python) {
-		error = name_python(builder, python);
-		drop_internal(builder, python);
-		in.python_complete = !(python->flags &
-				       (WALKER_UNREADABLE | WALKER_TOO_DEEP));
-		target->walked = true;
-	} else if (!error) {
-		in.python_complete = !is_unread(builder, target);
-		builder->stats.unnoticed += !in.python_complete &&
-					    !target->walked;
-	}
+	if (error)
+		return error;
+	error = take_natives(builder, target, sample, &stack, &in);
+	if (error)
+		return error;
+	error = take_pythons(builder, target, python, &in);
 	if (error)
 		return error;
 	in.natives = builder->natives.data;
@@ -419,9 +450,11 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	in.frames = builder->pythons.data;
 	in.frame_count = builder->pythons.count;
 	error = merge_stacks(&in, &builder->merged);
-	if (!error)
-		error = push_user(builder, room);
-	if (!error)
-		count_stack(builder);
-	return error;
+	if (error)
+		return error;
+	error = push_user(builder, room);
+	if (error)
+		return error;
+	count_stack(builder);
+	return NULL;
 }
