@@ -5,8 +5,7 @@
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
 #include "cmd/run.h"
-#include "collect/source_bpf.h"
-#include "collect/source_trampoline.h"
+#include "collect/python_source.h"
 #include "sys/file.h"
 
 #define OS_RELEASE_MAX 65536

@@ -201,7 +201,7 @@ static const struct option record_options[] = {
 	OPT_CALL(0, "call-graph", parse_call_graph, "unwind|dwarf|fp",
 		 "choose how: unwind while recording (default), keep raw stacks for other tools (dwarf), or follow frame pointers (fp)"),
 	OPT_STRING(0, "python", struct record_settings, python,
-		   "auto|bpf|trampoline|none",
+		   PYTHON_SOURCE_NAMES,
 		   "choose where Python frames come from (default: auto)"),
 	OPT_GROUP("Output"),
 	OPT_STRING('o', "output", struct record_settings, output, "<file>",

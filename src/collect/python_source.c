@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/source_bpf.h"
-#include "collect/source_trampoline.h"
-
+#define ROW(name) &python_source_##name,
 const struct python_source *const python_sources[] = {
-	&python_source_bpf,
-	&python_source_trampoline,
-	&python_source_none,
-	NULL,
+	PYTHON_SOURCES(ROW) NULL
 };
+#undef ROW
 
 /* --- none --- */
 

@@ -3,11 +3,12 @@
  * Where Python frames come from. Each way is a row of a table: `kaa record`
  * takes its frames from one, and `kaa doctor` says which one that will be.
  *
- *	source_bpf.h		the walker reads them in the kernel at each sample
- *	source_trampoline.h	trampolines stand for them in the native stack
+ *	source_bpf.c		the walker reads them in the kernel at each sample
+ *	source_trampoline.c	trampolines stand for them in the native stack
  *	none			there are none
  *
- * A new source is a file with its row, and a line in the table.
+ * A new source is a file with its row, python_source_NAME, and its NAME in
+ * PYTHON_SOURCES.
  *
  * Who may be used is decided here alone. doctor asks probe(), which tries
  * nothing out, and record calls open(), which has the last word: a kernel may
@@ -56,6 +57,16 @@
 #include "perfdata/record.h"
 #include "process/process.h"
 #include "sys/probe_machine.h"
+
+/* All of them, the one that kaa tries first in front. */
+#define PYTHON_SOURCES(X) \
+	X(bpf)            \
+	X(trampoline)     \
+	X(none)
+
+/* What --python takes. */
+#define PYTHON_SOURCE_OR_(name) "|" #name
+#define PYTHON_SOURCE_NAMES "auto" PYTHON_SOURCES(PYTHON_SOURCE_OR_)
 
 /* How good the frames of a source are. */
 enum source_grade {
@@ -180,10 +191,12 @@ struct python_source {
 				   symbol_sink *sink, void *arg);
 };
 
-/* All sources, the one that kaa tries first in front; NULL at the end. */
-extern const struct python_source *const python_sources[];
+#define PYTHON_SOURCE_DECLARE_(name) \
+	extern const struct python_source python_source_##name;
+PYTHON_SOURCES(PYTHON_SOURCE_DECLARE_)
 
-extern const struct python_source python_source_none;
+/* In the order of PYTHON_SOURCES; NULL at the end. */
+extern const struct python_source *const python_sources[];
 
 /* By name; NULL: there is no such source. */
 const struct python_source *python_source_named(const char *name);

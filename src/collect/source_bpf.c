@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "collect/source_bpf.h"
-
+/*
+ * The source `bpf`: the walker (collect/walker.h) reads the frames in the
+ * kernel when a sample is taken. It needs to know every Python process.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/python_source.h"
 #include "collect/walker.h"
 
 struct bpf_source {

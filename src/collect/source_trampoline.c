@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "collect/source_trampoline.h"
-
+/*
+ * The source `trampoline`: programs that were started with trampolines, as a
+ * command that is recorded is, have one in the native stack for each Python
+ * frame (collect/trampolines.h).
+ */
 #include <stdlib.h>
 #include <string.h>
+
+#include "collect/python_source.h"
+#include "collect/trampolines.h"
 
 struct trampoline_source {
 	struct source_state state;

@@ -17,8 +17,6 @@
 #include "collect/python_source.h"
 #include "collect/rings.h"
 #include "collect/sample_stack.h"
-#include "collect/source_bpf.h"
-#include "collect/source_trampoline.h"
 #include "perfdata/kaa_stream.h"
 
 /* --- rings --- */
