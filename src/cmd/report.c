@@ -495,7 +495,7 @@ static const struct option options[] = {
 	OPT_CALL('F', "fields", parse_fields, "<key,...>",
 		 "show these columns from left to right: sort keys, overhead, overhead_children, sample, period; +key adds to the default columns"),
 	OPT_BOOL(0, "children", struct report_settings, options.children,
-		 "count the samples of callees for their callers, too (default with callchains)"),
+		 "count the samples of callees for their callers, too (default with callchains; --no-children: count the own ones only)"),
 	OPT_STRING('p', "parent", struct report_settings, options.parent,
 		   "<regex>",
 		   "group samples by the first function in their callchain that matches (sort key parent)"),

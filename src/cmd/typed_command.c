@@ -149,8 +149,8 @@ static struct error *refuse_line(const struct typed_command *command,
 
 	return error_create(
 		code,
-		"'%s' is %s, and its first line asks for '%s'%s: type 'python3 %s' to run it with Python",
-		name, command->state, program,
+		"'%s' %s, and its first line asks for '%s'%s: type 'python3 %s' to run it with Python",
+		name, command->why, program,
 		script->is_python ? " followed by a carriage return" :
 				    ", which is not a Python",
 		name);
@@ -172,9 +172,9 @@ static struct error *take_script(struct typed_command *command,
 		return why;
 	error_destroy(why);
 	/* What may not be run on the PATH may be another file of that name. */
-	command->state = faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) && !missing ?
-				 "not executable" :
-				 "not on the PATH";
+	command->why = faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) && !missing ?
+			       "is not executable" :
+			       "is not on the PATH";
 	if (!script.has_line)
 		return take_python(command, name, path);
 	if (script.is_python && !script.carriage_return)
@@ -198,15 +198,16 @@ static struct error *take_unmarked(struct typed_command *command,
 {
 	free(command->file);
 	command->file = NULL;
-	command->state = "without a first line (#!)";
+	command->why = "has no first line (#!)";
 	return take_python(command, name, path);
 }
 
 static void say_script(const struct typed_command *command, const char *name)
 {
-	message_note("'%s' is %s: running '%s%s%s %s'", name, command->state,
-		     command->interpreter, command->argument ? " " : "",
-		     command->argument ? command->argument : "", name);
+	message_note("running '%s%s%s %s', since '%s' %s", command->interpreter,
+		     command->argument ? " " : "",
+		     command->argument ? command->argument : "", name, name,
+		     command->why);
 }
 
 /* --- the command --- */

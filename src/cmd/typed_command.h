@@ -30,8 +30,8 @@ struct typed_command {
 	 * that is a script with such a first line. Neither: NULLs.
 	 */
 	struct typed_search searched;
-	/* Of a script that is no command: "not executable" or "not on the PATH". */
-	const char *state;
+	/* Of a script that is no command: "is not executable" or the like. */
+	const char *why;
 	/* Before a script's name: what runs it, and its argument or NULL. */
 	char *interpreter;
 	char *argument;

@@ -118,7 +118,7 @@ def test_python_script(started_by, venv, tmp_path, first, runs, name):
     assert json.loads(result.stdout) == [str(path), [name, "-x", "a b"]]
     runs = runs.replace("VENV", str(path))
     state = "executable" if "/" in name else "on the PATH"
-    assert said_about_scripts(result)[0].endswith(f"'{name}' is not {state}: running '{runs} {name}'")
+    assert said_about_scripts(result)[0].endswith(f"running '{runs} {name}', since '{name}' is not {state}")
     assert len(said_about_scripts(result)) == 1
 
 
@@ -149,7 +149,7 @@ def test_executable_script_without_a_first_line(started_by, venv, tmp_path):
     script.chmod(0o755)
     result = started_by("./orders.py", "-x", env=env)
     assert json.loads(result.stdout) == [str(path), ["./orders.py", "-x"]]
-    assert "'./orders.py' is without a first line (#!): running 'python3 ./orders.py'" in result.stderr
+    assert "running 'python3 ./orders.py', since './orders.py' has no first line (#!)" in result.stderr
 
 
 @pytest.mark.parametrize("name, text, said", [
@@ -186,7 +186,8 @@ def test_name_on_the_path_without_rights(started_by, venv, tmp_path):
     env["PATH"] += f":{tmp_path}/on_path"
     for mode, state in (0o644, "executable"), (0o755, "on the PATH"):
         script.chmod(mode)
-        assert f"'orders.py' is not {state}: running 'python3 orders.py'" in started_by("orders.py", env=env).stderr
+        said = f"running 'python3 orders.py', since 'orders.py' is not {state}"
+        assert said in started_by("orders.py", env=env).stderr
 
 
 def test_python_script_without_a_python(started_by, tmp_path):

@@ -260,7 +260,7 @@ def test_script_of_the_user(box):
     write(folder / "tell.py", TELL)
     result = box.shell(f"chmod 700 private; cd private; {activated(box)}; sudo {box.kaa} record tell.py")
     assert Told(result).prefix == str(box.venv)
-    assert "'tell.py' is not on the PATH: running 'python3 tell.py'" in result.stderr
+    assert "running 'python3 tell.py', since 'tell.py' is not on the PATH" in result.stderr
     secret = box.homes["root"] / "tell.py"
     write(secret, TELL, 0o600)
     result = box.shell(f"sudo {box.kaa} record {secret}", status=126)
