@@ -15,6 +15,7 @@
 	X(record)   \
 	X(report)   \
 	X(script)   \
+	X(export)   \
 	X(inject)   \
 	X(run)      \
 	X(activate) \

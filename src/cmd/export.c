@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa export`: a recording as a file of another tool. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
+#include "cmd/framework/progress.h"
+#include "cmd/reading/input.h"
+#include "cmd/reading/missing.h"
+#include "cmd/reading/unmatched_tasks.h"
+#include "export/format.h"
+
+struct export_settings {
+	struct input input;
+	const struct export_format *format;
+	/* NULL, "-": standard output. */
+	const char *output;
+	const char *event;
+	struct export_options options;
+	struct progress progress;
+};
+
+static struct error *parse_format(void *arg, const struct option *option,
+				  const char *text, bool negated)
+{
+	struct export_settings *settings = arg;
+	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
+	struct nearest nearest = { .word = text };
+
+	(void)option;
+	for (const struct export_row *row = export_formats; row->name; row++) {
+		if (negated || !strcmp(row->name, text)) {
+			settings->format = row->format;
+			return NULL;
+		}
+		nearest_add(&nearest, row->name);
+	}
+	nearest_format(&nearest, &near);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "there is no format '%s': %s", text,
+			    nearest.count ? near.data : "see 'kaa help export'");
+}
+
+/* --- which event -------------------------------------------------------- */
+
+/* The first one that has samples; without any the first. */
+static uint32_t first_event(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->events.count; i++)
+		if (profile->events.data[i].samples)
+			return (uint32_t)i;
+	return 0;
+}
+
+static const char *event_name(const struct profile *profile, size_t event)
+{
+	return profile_string(profile, profile->events.data[event].name, "");
+}
+
+static struct error *find_event(const struct profile *profile,
+				const char *name, uint32_t *ret)
+{
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
+
+	for (size_t i = 0; i < profile->events.count; i++) {
+		if (!strcmp(event_name(profile, i), name)) {
+			*ret = (uint32_t)i;
+			return NULL;
+		}
+		strbuf_printf(&all, "%s%s", i ? ", " : "",
+			      event_name(profile, i));
+	}
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "the recording has no event '%s'; it has %s", name,
+			    all.data);
+}
+
+static void say_left_out(const struct profile *profile, uint32_t chosen)
+{
+	_cleanup_strbuf_ struct strbuf others = STRBUF_INIT;
+
+	for (size_t i = 0; i < profile->events.count; i++)
+		if (i != chosen && profile->events.data[i].samples)
+			strbuf_printf(&others, "%s%s", others.len ? ", " : "",
+				      event_name(profile, i));
+	if (others.len)
+		message_note(
+			"only samples of %s are exported; choose another event with --event (%s)",
+			event_name(profile, chosen), others.data);
+}
+
+static struct error *choose_event(struct export_settings *s,
+				  const struct profile *profile)
+{
+	if (!s->format->one_event || !profile->events.count)
+		return NULL;
+	if (s->event)
+		return find_event(profile, s->event, &s->options.event);
+	s->options.event = first_event(profile);
+	say_left_out(profile, s->options.event);
+	return NULL;
+}
+
+/* --- output ------------------------------------------------------------- */
+
+static struct error *write_file(const struct export_settings *s,
+				const struct profile *profile)
+{
+	bool is_stdout = !s->output || !strcmp(s->output, "-");
+	FILE *out = is_stdout ? stdout : fopen(s->output, "we");
+	struct error *error;
+	int failed;
+
+	if (!out)
+		return error_os(errno, s->output, "cannot write the file");
+	error = s->format->write(profile, &s->options, out);
+	/* main() flushes standard output and reports what fails there. */
+	if (is_stdout)
+		return error;
+	failed = ferror(out);
+	if ((fclose(out) || failed) && !error)
+		error = error_os(errno ? errno : EIO, s->output,
+				 "cannot write the file");
+	return error;
+}
+
+static struct error *export(struct export_settings *s,
+			    struct converter *converter)
+{
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct profile_options options = {
+		.aggregate = !s->format->needs_time,
+	};
+	struct error *error = convert_to_profile(converter, &options, &profile);
+
+	progress_end(&s->progress);
+	if (!error)
+		error = choose_event(s, profile);
+	return error ? error : write_file(s, profile);
+}
+
+/* Says which words of filters found nothing. */
+static struct error *tell_unmatched(const struct export_settings *s,
+				    struct converter *converter)
+{
+	_cleanup_strbuf_ struct strbuf unmatched = STRBUF_INIT;
+	const struct convert_options *o = &s->input.options;
+	struct error *error =
+		unmatched_tasks(converter_seen_tasks(converter), &o->comms,
+				&o->pids, &o->tids, &unmatched);
+
+	if (!error)
+		unmatched_print(&unmatched);
+	return error;
+}
+
+static struct error *run(void *arg, const struct arguments *args,
+			 int *exit_code)
+{
+	struct export_settings *settings = arg;
+	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	struct error *error;
+
+	(void)exit_code;
+	if (args->count)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
+				    args->values[0]);
+	error = input_prepare(&settings->input);
+	progress_start(&settings->progress, &settings->input.options);
+	if (!error)
+		error = input_open(&settings->input, &converter);
+	if (!error)
+		error = export(settings, converter);
+	progress_end(&settings->progress);
+	if (error)
+		return error;
+	missing_report(converter, settings->input.verbose > 0);
+	return tell_unmatched(settings, converter);
+}
+
+static void set_defaults(void *arg)
+{
+	struct export_settings *settings = arg;
+
+	input_set_defaults(&settings->input);
+	settings->format = export_formats[0].format;
+}
+
+static void deinit(void *arg)
+{
+	struct export_settings *settings = arg;
+
+	input_deinit(&settings->input);
+}
+
+static const struct option options[] = {
+	OPT_GROUP("Input"),
+	INPUT_FILE_OPTIONS(struct export_settings),
+	OPT_GROUP("Output"),
+	OPT_CALL(0, "format", parse_format, "<format>",
+		 "write this format (default: collapsed)"),
+	OPT_STRING('o', "output", struct export_settings, output, "<file>",
+		   "write to this file (default: standard output)"),
+	OPT_BOOL(0, "lines", struct export_settings, options.lines,
+		 "show the lines of Python functions, each as a frame of its own"),
+	OPT_BOOL(0, "interpreter-frames", struct export_settings,
+		 options.interpreter_frames,
+		 "show the frames of the interpreter itself, too"),
+	OPT_GROUP("Samples"),
+	OPT_STRING(0, "event", struct export_settings, event, "<event>",
+		   "use only samples of this event (default: the first that has samples)"),
+	OPT_STRING('c', "comms", struct export_settings, input.comms,
+		   "<name,...>", "use only samples of threads with these names"),
+	INPUT_FILTER_OPTIONS(struct export_settings),
+	OPT_GROUP("Names"),
+	INPUT_NAME_OPTIONS(struct export_settings),
+	OPT_END(),
+};
+
+#define FORMAT_HELP(name, help) "--format " #name " writes " help "\n"
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "write a recording as a file for another tool",
+	.usage = (const char *const[]){ "[<options>]", NULL },
+	.description =
+		"Writes the samples of a recording in the format of another tool. "
+		"The interpreter's own frames are folded into the Python functions that they run.\n"
+		"\n" EXPORT_FORMATS(FORMAT_HELP),
+	.options = options,
+	.examples = (const char *const[]){
+		"kaa export -o stacks.txt\twrite collapsed stacks",
+		"kaa export --lines | flamegraph.pl > out.svg\tdraw a flame graph with the lines of functions",
+		NULL },
+	.settings_size = sizeof(struct export_settings),
+	.set_defaults = set_defaults,
+	.run = run,
+	.deinit = deinit,
+};

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Collapsed stacks: a line for each distinct stack, its frames from the thread's
+ * name and the outermost one to the leaf with ';' between them, then a blank and
+ * the number of samples. A Python frame is "function (file)" or "function
+ * (file:line)", as py-spy and flame graphs have it. Without a name a frame is
+ * its file in brackets.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "export/format.h"
+#include "profile/index.h"
+#include "profile/location.h"
+#include "profile/symbol_word.h"
+#include "view/text.h"
+
+/* A step below its callers; parent is PROFILE_NONE for the outermost one. */
+struct node {
+	uint32_t parent;
+	uint32_t label;
+};
+
+/* A thread's name with a node, the leaf, and what it weighs. */
+struct line {
+	uint32_t comm;
+	uint32_t node;
+	uint64_t samples;
+};
+
+struct collapsed {
+	const struct profile *profile;
+	const struct export_options *options;
+	struct locations *locations;
+	/* Texts of steps, each once; owned. */
+	VEC(char *) labels;
+	struct index label_index;
+	VEC(struct node) nodes;
+	struct index node_index;
+	/* By location, by reduced stack. */
+	VEC(uint32_t) label_of;
+	VEC(uint32_t) node_of;
+	/* comm and node to the index in lines. */
+	struct map line_index;
+	VEC(struct line) lines;
+	/* Scratch: a line's labels, and a text. */
+	VEC(uint32_t) steps;
+	struct strbuf text;
+};
+
+/* --- what a step is called --- */
+
+/* ';' would end the step. */
+static void append_name(struct strbuf *out, const char *name, size_t n)
+{
+	size_t from = out->len;
+
+	text_append(out, name, n);
+	for (size_t i = from; i < out->len; i++)
+		if (out->data[i] == ';')
+			out->data[i] = ':';
+}
+
+static void append_string(struct strbuf *out, const char *s)
+{
+	append_name(out, s, strlen(s));
+}
+
+static void append_python(struct collapsed *c,
+			  const struct profile_frame *frame,
+			  const struct python_symbol *python)
+{
+	append_name(&c->text, python->qualname, python->qualname_length);
+	strbuf_puts(&c->text, " (");
+	append_string(&c->text, python->file);
+	if (c->options->lines && frame->line)
+		strbuf_printf(&c->text, ":%" PRIu32, frame->line);
+	strbuf_putc(&c->text, ')');
+}
+
+static void append_unnamed(struct collapsed *c,
+			   const struct profile_frame *frame)
+{
+	const struct profile_dso *dso = profile_dso(c->profile, frame->dso);
+	const char *name = dso ? profile_string(c->profile, dso->short_name, "") :
+				 "unknown";
+
+	strbuf_puts(&c->text, *name == '[' ? "" : "[");
+	append_string(&c->text, name);
+	strbuf_puts(&c->text, *name == '[' ? "" : "]");
+}
+
+/* Into c->text; frame is PROFILE_NONE where nothing is known. */
+static void describe(struct collapsed *c, uint32_t handle)
+{
+	const struct profile_frame nothing = { .symbol = PROFILE_NONE,
+					       .dso = PROFILE_NONE };
+	const struct profile_frame *frame =
+		handle == PROFILE_NONE ? &nothing :
+					 profile_frame(c->profile, handle);
+	const struct profile_symbol *symbol =
+		profile_symbol(c->profile, frame->symbol);
+	struct python_symbol python;
+	const char *name;
+
+	strbuf_clear(&c->text);
+	if (!symbol) {
+		append_unnamed(c, frame);
+		return;
+	}
+	name = profile_string(c->profile, symbol->name, "");
+	if (python_symbol_parse(name, &python))
+		append_python(c, frame, &python);
+	else
+		append_string(&c->text, name);
+}
+
+/* --- texts and nodes, each once --- */
+
+static bool label_equal(const void *column, uint32_t handle, const void *key)
+{
+	return !strcmp(((char *const *)column)[handle], key);
+}
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0;
+
+	for (; *text; text++)
+		hash = hash_combine(hash, (unsigned char)*text);
+	return hash;
+}
+
+static struct error *intern_label(struct collapsed *c, const char *text,
+				  uint32_t *ret)
+{
+	uint64_t hash = hash_text(text);
+	char *copy;
+
+	*ret = index_find(&c->label_index, hash, label_equal, c->labels.data,
+			  text);
+	if (*ret != PROFILE_NONE)
+		return NULL;
+	copy = strdup(text);
+	if (!copy || !vec_push(&c->labels, copy)) {
+		free(copy);
+		return error_no_memory();
+	}
+	*ret = (uint32_t)c->labels.count - 1;
+	return index_add(&c->label_index, hash, *ret) ? NULL :
+							error_no_memory();
+}
+
+static bool node_equal(const void *column, uint32_t handle, const void *key)
+{
+	const struct node *a = (const struct node *)column + handle;
+	const struct node *b = key;
+
+	return a->parent == b->parent && a->label == b->label;
+}
+
+static struct error *intern_node(struct collapsed *c, struct node node,
+				 uint32_t *ret)
+{
+	uint64_t hash = hash_combine(node.parent, node.label);
+
+	*ret = index_find(&c->node_index, hash, node_equal, c->nodes.data,
+			  &node);
+	if (*ret != PROFILE_NONE)
+		return NULL;
+	*ret = (uint32_t)c->nodes.count;
+	return vec_push(&c->nodes, node) &&
+			       index_add(&c->node_index, hash, *ret) ?
+		       NULL :
+		       error_no_memory();
+}
+
+static struct error *label_locations(struct collapsed *c)
+{
+	struct error *error;
+	uint32_t label;
+
+	vec_for_each(location, &c->locations->all) {
+		describe(c, location->frame);
+		error = strbuf_error(&c->text);
+		if (!error)
+			error = intern_label(c, c->text.data, &label);
+		if (error)
+			return error;
+		if (!vec_push(&c->label_of, label))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* A parent stands before its children. */
+static struct error *make_nodes(struct collapsed *c)
+{
+	const struct locations *l = c->locations;
+	struct error *error;
+
+	for (size_t i = 0; i < l->parents.count; i++) {
+		uint32_t parent = l->parents.data[i];
+		struct node node = {
+			.parent = parent == PROFILE_NONE ?
+					  PROFILE_NONE :
+					  c->node_of.data[parent],
+			.label = c->label_of.data[l->steps.data[i]],
+		};
+		uint32_t made;
+
+		error = intern_node(c, node, &made);
+		if (error)
+			return error;
+		if (!vec_push(&c->node_of, made))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* --- lines --- */
+
+static struct error *count_row(struct collapsed *c, size_t row)
+{
+	struct profile_sample sample = profile_sample(c->profile, row);
+	uint32_t stack = locations_stack(c->locations, c->profile,
+					 sample.stack);
+	struct line line = {
+		.comm = profile_task(c->profile, sample.task)->comm,
+		.node = c->node_of.data[stack],
+	};
+	uint64_t *index = map_insert(&c->line_index,
+				     (uint64_t)line.comm << 32 | line.node,
+				     c->lines.count, NULL);
+
+	if (!index ||
+	    (*index == c->lines.count && !vec_push(&c->lines, line)))
+		return error_no_memory();
+	c->lines.data[*index].samples += sample.count;
+	return NULL;
+}
+
+static struct error *count_samples(struct collapsed *c)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < c->profile->samples.rows; i++)
+		if (c->profile->samples.event[i] == c->options->event)
+			error = count_row(c, i);
+	return error;
+}
+
+static struct error *put_line(struct collapsed *c, const struct line *line,
+			      FILE *out)
+{
+	const char *comm = profile_string(c->profile, line->comm, "[unknown]");
+
+	vec_clear(&c->steps);
+	for (uint32_t node = line->node; node != PROFILE_NONE;
+	     node = c->nodes.data[node].parent)
+		if (!vec_push(&c->steps, c->nodes.data[node].label))
+			return error_no_memory();
+	strbuf_clear(&c->text);
+	append_string(&c->text, comm);
+	for (size_t i = c->steps.count; i-- > 0;) {
+		strbuf_putc(&c->text, ';');
+		strbuf_puts(&c->text, c->labels.data[c->steps.data[i]]);
+	}
+	strbuf_printf(&c->text, " %" PRIu64 "\n", line->samples);
+	fwrite(c->text.data, 1, c->text.len, out);
+	return strbuf_error(&c->text);
+}
+
+static void collapsed_deinit(struct collapsed *c)
+{
+	vec_for_each(label, &c->labels)
+		free(*label);
+	vec_deinit(&c->labels);
+	index_deinit(&c->label_index);
+	vec_deinit(&c->nodes);
+	index_deinit(&c->node_index);
+	vec_deinit(&c->label_of);
+	vec_deinit(&c->node_of);
+	map_deinit(&c->line_index);
+	vec_deinit(&c->lines);
+	vec_deinit(&c->steps);
+	strbuf_deinit(&c->text);
+	locations_destroy(c->locations);
+}
+
+static struct error *write_collapsed(const struct profile *profile,
+				     const struct export_options *options,
+				     FILE *out)
+{
+	struct location_options wanted = {
+		.chain_key = options->lines ? CHAIN_KEY_SRCLINE :
+					      CHAIN_KEY_FUNCTION,
+		.interpreter_frames = options->interpreter_frames,
+	};
+	struct collapsed c = { .profile = profile,
+			       .options = options,
+			       .text = STRBUF_INIT };
+	struct error *error = locations_create(profile, &wanted, &c.locations);
+
+	if (!error)
+		error = label_locations(&c);
+	if (!error)
+		error = make_nodes(&c);
+	if (!error)
+		error = count_samples(&c);
+	for (size_t i = 0; !error && i < c.lines.count; i++)
+		error = put_line(&c, &c.lines.data[i], out);
+	collapsed_deinit(&c);
+	return error;
+}
+
+const struct export_format export_collapsed = {
+	.one_event = true,
+	.write = write_collapsed,
+};

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa export` of real recordings, held against `kaa script`."""
+import collections
+
+import pytest
+
+from harness import script_output
+from harness.collapsed import collapsed, counts
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+
+def python_part(stacks):
+    """The Python frames of each stack."""
+    found = collections.Counter()
+    for stack, count in stacks.items():
+        found[";".join(frame for frame in stack.split(";") if frame.endswith(")"))] += count
+    return found
+
+
+def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "shapes.py", "0.5")
+    samples = script_output.parse(kaa("script", "--no-inline", "-i", data, "-F", "+srcline").stdout)
+    assert len(samples) > 100
+    whole = counts(kaa("export", "--no-inline", "--interpreter-frames", "-i", data).stdout)
+    assert whole == collapsed(samples)
+    assert python_part(counts(kaa("export", "-i", data).stdout)) == python_part(whole)
+
+
+def test_interpreter_is_folded(kaa, newest_python, scripts, tmp_path):
+    """No evaluation function is left in a stack that has a Python frame."""
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "doc_script.py", "0.3")
+    evaluates = {shown: sum(count for stack, count in counts(kaa("export", "-i", data, *shown).stdout).items()
+                            if "foo (" in stack and "_PyEval_EvalFrameDefault" in stack)
+                 for shown in [(), ("--interpreter-frames",)]}
+    assert evaluates[()] == 0 < evaluates["--interpreter-frames",]
+
+
+def test_several_events(kaa, newest_python, scripts, tmp_path):
+    """One is chosen, and which others there are is said."""
+    data = tmp_path / "perf.data"
+    kaa("record", "-e", "cpu-clock,page-faults", "-c", "1000", "-g", "-o", data, "--", *newest_python.command,
+        scripts / "shapes.py", "0.2")
+    first = kaa("export", "-i", data)
+    assert "page-faults" in first.stderr and "--event" in first.stderr
+    second = kaa("export", "-i", data, "--event", "page-faults")
+    assert "--event" not in second.stderr
+    of_event = collections.Counter()
+    for sample in script_output.parse(kaa("script", "-i", data).stdout):
+        of_event[sample.event.partition(":")[0]] += 1
+    assert sum(counts(first.stdout).values()) == of_event["cpu-clock"]
+    assert sum(counts(second.stdout).values()) == of_event["page-faults"]
+    wrong = kaa("export", "-i", data, "--event", "cycles", status=129).stderr
+    assert "no event 'cycles'" in wrong and "page-faults" in wrong

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Formats of `kaa export`, on profiles whose stacks the test knows. */
+#include "assert_ok.h"
+
+#include "export/format.h"
+#include "model.h"
+
+/* Python functions of one file. */
+#define F "py:py::f:/srv/x.py"
+#define G "py:py::g:/srv/x.py"
+
+static const struct export_format *format_of(const char *name)
+{
+	for (const struct export_row *row = export_formats; row->name; row++)
+		if (!strcmp(row->name, name))
+			return row->format;
+	fail_msg("no format %s", name);
+	return NULL;
+}
+
+/* What the format makes of the profile; to be freed. */
+static char *exported(const char *format, const struct model *m,
+		      const struct export_options *options)
+{
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_ok(format_of(format)->write(m->profile, options, out));
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void check(const char *format, struct model *m,
+		  const struct export_options *options, const char *expected)
+{
+	char *text = exported(format, m, options);
+
+	assert_string_equal(text, expected);
+	free(text);
+	model_deinit(m);
+}
+
+static void test_stacks_add_up(void **state)
+{
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "_start I:eval " F " I:eval " G " malloc");
+	model_sample(&m, 1, "_start I:eval " F " I:eval " G " malloc");
+	model_sample(&m, 1, "_start I:eval " F "@7 I:eval " G " malloc");
+	model_sample(&m, 1, "_start I:eval " F);
+	model_sample(&m, 1, "_start I:eval");
+	check("collapsed", &m, &(struct export_options){},
+	      "python3;_start;f (/srv/x.py);g (/srv/x.py);malloc 3\n"
+	      "python3;_start;f (/srv/x.py) 1\n"
+	      "python3;_start;eval 1\n");
+}
+
+static void test_lines_and_interpreter(void **state)
+{
+	const struct export_options options = { .lines = true,
+						.interpreter_frames = true };
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "I:eval " F "@6 k:page_fault");
+	model_sample(&m, 1, "I:eval " F "@7 k:page_fault");
+	model_sample(&m, 1, "I:eval " F "@6 k:page_fault");
+	check("collapsed", &m, &options,
+	      "python3;eval;f (/srv/x.py:6);page_fault 2\n"
+	      "python3;eval;f (/srv/x.py:7);page_fault 1\n");
+}
+
+/* What has no name counts as its file, however many addresses there are. */
+static void test_unnamed(void **state)
+{
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "_start 4096");
+	model_sample(&m, 1, "_start 8192");
+	model_sample(&m, 1, "");
+	check("collapsed", &m, &(struct export_options){},
+	      "python3;_start;[unknown] 2\n"
+	      "python3;[unknown] 1\n");
+}
+
+/* No name ends a frame or a line. */
+static void test_hostile_names(void **state)
+{
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	m.task = model_task(&m, 101, "a;b\nc");
+	model_sample(&m, 1, "x;y\n1 py:py::f;\x1b[0m:/srv/x.py");
+	check("collapsed", &m, &(struct export_options){},
+	      "a:b?c;x:y?1;f:?[0m (/srv/x.py) 1\n");
+}
+
+static void test_other_events_are_left_out(void **state)
+{
+	struct profile_event event = { .has_callchain = true };
+	struct model m;
+	uint32_t second;
+
+	(void)state;
+	model_init(&m, NULL);
+	event.name = model_string(&m, "page-faults");
+	assert_ok(profile_add_event(m.profile, &event, &second));
+	model_sample(&m, 1, "_start f");
+	model_sample(&m, 1, "_start g");
+	m.profile->samples.event[1] = (uint16_t)second;
+	check("collapsed", &m, &(struct export_options){ .event = second },
+	      "python3;_start;g 1\n");
+}
+
+static void test_no_samples(void **state)
+{
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	check("collapsed", &m, &(struct export_options){}, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stacks_add_up),
+		cmocka_unit_test(test_lines_and_interpreter),
+		cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_other_events_are_left_out),
+		cmocka_unit_test(test_no_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
