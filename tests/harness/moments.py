@@ -35,7 +35,8 @@ def told(text):
     found = [match.groups() for match in FRAME.finditer(text) if match.groups() != ("__init__", "???", "__init__")]
     if len(found) >= MAX_TOLD or any(line == "???" for _, line, _ in found):
         return None
-    return [[name, file, int(line)] for file, line, name in found]
+    # The first instruction of a module has line 0, which no file has: kaa shows its first line.
+    return [[name, file, int(line) or int(name == "<module>")] for file, line, name in found]
 
 
 def plain(stack):

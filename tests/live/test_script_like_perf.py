@@ -248,6 +248,16 @@ def without_stream(text):
     return re.sub(r"^ *\S.* kaa: .*\n(?:.+\n)*\n", "", text, flags=re.MULTILINE)
 
 
+def samples_without_bpf(kaas, perfs):
+    """Those of kaa's text, and of perf's, that are not inside a BPF program of another recorder: perf forgets its name
+    when the program is unloaded, and other CPUs may still run it then."""
+    kaas, perfs = kaas.split("\n\n"), perfs.split("\n\n")
+    assert len(kaas) == len(perfs)
+    kept = [(a, b) for a, b in zip(kaas, perfs) if "[unknown] ([unknown])" not in b or " bpf_prog_" not in a]
+    assert len(kept) > 0.9 * len(kaas)
+    return ["\n\n".join(texts).splitlines() for texts in zip(*kept)]
+
+
 def test_kaas_file_reads_the_same_in_perf(bpf, kaa, kaa_inside, perf_inside, newest_python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     kaa("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "0.2")
@@ -255,4 +265,5 @@ def test_kaas_file_reads_the_same_in_perf(bpf, kaa, kaa_inside, perf_inside, new
         expected = perf_inside("script", "--max-stack", "8000", "-i", data, *options).stdout
         actual = kaa_inside("script", "--max-stack", "0", "-i", data, *options).stdout
         assert any("py::foo:" in line for line in actual.splitlines())
-        assert actual.splitlines() == without_stream(expected).splitlines()
+        actual, expected = samples_without_bpf(actual, without_stream(expected))
+        assert actual == expected
