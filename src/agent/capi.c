@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "agent/capi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,63 +62,40 @@ static uint32_t parse_version(const char *text)
 			  numbers[2] << 8 | level << 4);
 }
 
-/* 3.6 and 3.7 have no row in python/layout.h. */
-static const struct capi_offsets offsets_3_6 = {
-	.thread_interp = 16,
-	.frame_code = 32,
-	.code_filename = 96,
-	.code_name = 104,
-	.code_qualname = PY_ABSENT,
-	.code_bytes = 40,
-	.code_first_line = 36,
-	.interp_eval_frame = 112,
-};
-
-static bool row_of(uint32_t version, struct py_layout *ret)
+/* From 3.13 on as the interpreter itself says; its build is checked there, too. */
+static bool find_layout(const struct py_release *release, struct capi *ret)
 {
-	/* What _Py_DebugOffsets begins with is checked there too. */
 	const void *runtime = agent_lookup("_PyRuntime");
-	struct error *error;
+	struct error *error = NULL;
 
-	if (PY_SERIES(version) < PY_SERIES_DEBUG_OFFSETS)
-		error = py_layout_find(version, ret);
+	ret->hook = release->hook;
+	if (!(release->uses & PY_FOR_WALKER))
+		ret->layout = release->layout;
+	else if (release->series < PY_SERIES_DEBUG_OFFSETS)
+		error = py_layout_find(ret->version, &ret->layout);
 	else
 		error = py_layout_from_debug_offsets(
 			(struct bytes){ runtime,
 					runtime ? PY_DEBUG_OFFSETS_MAX : 0 },
-			0, ret);
-	if (!error)
-		return true;
+			0, &ret->layout);
 	error_destroy(error);
-	return false;
+	return !error;
 }
 
-static bool find_offsets(uint32_t version, struct capi_offsets *ret)
+static const char *unsupported(void)
 {
-	struct py_layout row;
+	static char text[64];
+	struct py_release_span span = py_releases_for(PY_FOR_AGENT);
 
-	*ret = offsets_3_6;
-	if (PY_MINOR(version) == 7)
-		ret->interp_eval_frame = 464;
-	if (PY_SERIES(version) < PY_SERIES_MIN)
-		return true;
-	if (!row_of(version, &row))
-		return false;
-	*ret = (struct capi_offsets){
-		.thread_interp = 16,
-		.frame_code = row.frame_code,
-		.code_filename = row.code_filename,
-		.code_name = row.code_name,
-		.code_qualname = row.code_qualname,
-		.code_bytes = row.code_bytes,
-		.code_first_line = row.code_first_line,
-		.interp_eval_frame = 568,
-	};
-	return true;
+	snprintf(text, sizeof(text),
+		 "the agent supports only CPython 3.%u to 3.%u", span.first,
+		 span.last);
+	return text;
 }
 
 static const char *find(void)
 {
+	const struct py_release *release;
 	const char *(*version)(void);
 	struct capi found = {};
 
@@ -125,10 +103,9 @@ static const char *find(void)
 	if (!version)
 		return "there is no CPython in this process";
 	found.version = parse_version(version());
-	if (found.version >> 24 != 3 ||
-	    PY_MINOR(found.version) < CAPI_FIRST_MINOR ||
-	    PY_MINOR(found.version) > CAPI_LAST_MINOR)
-		return "the agent supports only CPython 3.6 to 3.15";
+	release = py_release_for(found.version, PY_FOR_AGENT);
+	if (!release)
+		return unsupported();
 	if (!look_up(&found))
 		return "this CPython does not export the functions that the agent needs";
 	if (PY_MINOR(found.version) >= 9 &&
@@ -137,8 +114,7 @@ static const char *find(void)
 	     !found.PyInterpreterState_Get))
 		return "this CPython does not export its eval hook";
 	found.free_threaded = strstr(version(), "free-threading");
-	if (!found.free_threaded &&
-	    !find_offsets(found.version, &found.offsets))
+	if (!found.free_threaded && !find_layout(release, &found))
 		return "this build of CPython has unknown structures";
 	capi = found;
 	return NULL;
@@ -169,17 +145,17 @@ enum { CHECK_LINE = 12345 };
 
 static bool offsets_fit(void *code)
 {
-	const struct capi_offsets *offsets = &capi.offsets;
+	const struct py_layout *layout = &capi.layout;
 	const char *thread = capi.PyThreadState_Get();
 	const char *base = code;
 
-	return *(void **)(base + 8) == capi.PyCode_Type &&
-	       *(const int *)(base + offsets->code_first_line) == CHECK_LINE &&
-	       same_object(code, offsets->code_filename, "co_filename") &&
-	       same_object(code, offsets->code_name, "co_name") &&
-	       same_object(code, offsets->code_qualname, "co_qualname") &&
-	       same_object(code, offsets->code_bytes, "co_code") &&
-	       *(void **)(thread + offsets->thread_interp) ==
+	return *(void **)(base + layout->object_type) == capi.PyCode_Type &&
+	       *(const int *)(base + layout->code_first_line) == CHECK_LINE &&
+	       same_object(code, layout->code_filename, "co_filename") &&
+	       same_object(code, layout->code_name, "co_name") &&
+	       same_object(code, layout->code_qualname, "co_qualname") &&
+	       same_object(code, layout->code_bytes, "co_code") &&
+	       *(void **)(thread + capi.hook.thread_interp) ==
 		       agent_capi_interpreter();
 }
 
@@ -209,5 +185,5 @@ void *agent_capi_interpreter(void)
 	if (capi.PyInterpreterState_Get)
 		return capi.PyInterpreterState_Get();
 	return *(void **)((char *)capi.PyThreadState_Get() +
-			  capi.offsets.thread_interp);
+			  capi.hook.thread_interp);
 }

@@ -6,9 +6,7 @@
  * An object is a void pointer (the agent is built without Python's headers). All
  * functions but agent_capi_find() need the GIL.
  *
- * Sources: Doc/c-api and Include of CPython 3.6 to 3.15. Offsets for 3.8 and
- * later are those of python/layout.h; those of 3.6 and 3.7 are from
- * Include/code.h and Include/frameobject.h of these releases.
+ * Sources: Doc/c-api and Include of CPython 3.6 to 3.15; offsets: python/releases.h.
  */
 #ifndef KAA_AGENT_CAPI_H
 #define KAA_AGENT_CAPI_H
@@ -18,10 +16,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "python/releases.h"
+
 /* The 12 of 3.12. */
-#define CAPI_MINOR (capi.version >> 16 & 255u)
-#define CAPI_FIRST_MINOR 6u
-#define CAPI_LAST_MINOR 15u
+#define CAPI_MINOR PY_MINOR(capi.version)
 
 /* PyMethodDef (Include/methodobject.h). */
 struct capi_method {
@@ -107,27 +105,14 @@ struct capi_method {
 	X(PyExc_OSError)                                                      \
 	X(_Py_NoneStruct)
 
-struct capi_offsets {
-	/* PyThreadState: the interpreter (from 3.9 on the hook's first argument). */
-	uint32_t thread_interp;
-	/* The frame that a hook is given: the code object, tagged from 3.14 on. */
-	uint32_t frame_code;
-	/* PyCodeObject. code_bytes up to 3.10, code_qualname from 3.11 on. */
-	uint32_t code_filename;
-	uint32_t code_name;
-	uint32_t code_qualname;
-	uint32_t code_bytes;
-	uint32_t code_first_line;
-	/* PyInterpreterState up to 3.8: where the eval hook is as a rule. */
-	uint32_t interp_eval_frame;
-};
-
 struct capi {
 	/* PY_VERSION_HEX, 0 before agent_capi_find(). */
 	uint32_t version;
 	/* Its own support for trampolines can be used, no more: no offsets. */
 	bool free_threaded;
-	struct capi_offsets offsets;
+	/* Of these the hook and slots.c use frame_code, code_*. */
+	struct py_layout layout;
+	struct py_hook hook;
 #define X(ret, name, arguments) ret(*name) arguments;
 	CAPI_FUNCTIONS(X)
 	CAPI_OPTIONAL_FUNCTIONS(X)

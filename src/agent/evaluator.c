@@ -13,23 +13,12 @@
 /* 3.14 and later mark references in the low bits. */
 #define TAG_MASK ((uintptr_t)7)
 
-/* The offsets of a family of versions, for the compiler to put into the code. */
-struct shape {
-	uint32_t frame_code;
-	uint32_t first_line;
-	uint32_t filename;
-	/* co_qualname or co_name. */
-	uint32_t name;
-	/* co_code, 0 without. */
-	uint32_t bytes;
-};
-
-static const struct shape shape_3_6 = { 32, 36, 96, 104, 40 };
-static const struct shape shape_3_8 = { 32, 40, 104, 112, 48 };
-static const struct shape shape_3_11 = { 32, 72, 112, 128, 0 };
-static const struct shape shape_3_12 = { 0, 68, 112, 128, 0 };
-
-enum { THREAD_INTERP = 16 };
+/* The rows once more: constants, which the compiler puts into the hooks' code. */
+#define PY_RELEASE(minor, ...)                                 \
+	__attribute__((unused)) static const struct py_release \
+		release_3_##minor = PY_RELEASE_ROW(minor, __VA_ARGS__);
+#include "python/releases.def"
+#undef PY_RELEASE
 
 /* What the hook reads of it, the first 32 bytes, in one cache line. */
 struct evaluator evaluator_first __attribute__((aligned(64)));
@@ -46,15 +35,22 @@ static always_inline void *pointer_at(const void *base, uint32_t offset)
 	return *(void *const *)((const char *)base + offset);
 }
 
-static always_inline bool same(const struct code_entry *entry, const char *code,
-			       const struct shape *shape)
+/* What a symbol says of a function: co_qualname, or co_name before 3.11. */
+static always_inline uint32_t name_offset(const struct py_layout *layout)
 {
-	return entry->name == pointer_at(code, shape->name) &&
-	       entry->filename == pointer_at(code, shape->filename) &&
+	return layout->code_qualname != PY_ABSENT ? layout->code_qualname :
+						    layout->code_name;
+}
+
+static always_inline bool same(const struct code_entry *entry, const char *code,
+			       const struct py_layout *layout)
+{
+	return entry->name == pointer_at(code, name_offset(layout)) &&
+	       entry->filename == pointer_at(code, layout->code_filename) &&
 	       entry->first_line ==
-		       *(const int *)(code + shape->first_line) &&
-	       (!shape->bytes ||
-		entry->bytes == pointer_at(code, shape->bytes));
+		       *(const int *)(code + layout->code_first_line) &&
+	       (layout->code_bytes == PY_ABSENT ||
+		entry->bytes == pointer_at(code, layout->code_bytes));
 }
 
 /* Apart from run(), which so has no registers to save. */
@@ -71,15 +67,15 @@ run_unknown(void *a, void *b, long c, struct evaluator *evaluator, void *code)
  * function can afford.
  */
 static always_inline void *run(struct evaluator *evaluator, const void *frame,
-			       const struct shape *shape, void *a, void *b,
+			       const struct py_layout *layout, void *a, void *b,
 			       long c)
 {
-	uintptr_t tagged = (uintptr_t)pointer_at(frame, shape->frame_code);
+	uintptr_t tagged = (uintptr_t)pointer_at(frame, layout->frame_code);
 	void *code = (void *)(tagged & ~TAG_MASK);
 	const struct code_entry *entry =
 		codes_find_in(&evaluator->codes.view, (uintptr_t)code);
 
-	if (unlikely(!entry || !same(entry, code, shape)))
+	if (unlikely(!entry || !same(entry, code, layout)))
 		return run_unknown(a, b, c, evaluator, code);
 	return ((trampoline_function *)entry->call)(
 		a, b, c, evaluator->next_evaluator);
@@ -87,19 +83,19 @@ static always_inline void *run(struct evaluator *evaluator, const void *frame,
 
 static void *hook_3_6(void *frame, long throwflag)
 {
-	return run(&evaluator_first, frame, &shape_3_6, frame,
+	return run(&evaluator_first, frame, &release_3_6.layout, frame,
 		   (void *)throwflag, 0);
 }
 
 static void *hook_3_8(void *frame, long throwflag)
 {
-	return run(&evaluator_first, frame, &shape_3_8, frame,
+	return run(&evaluator_first, frame, &release_3_8.layout, frame,
 		   (void *)throwflag, 0);
 }
 
 static void *hook_3_9(void *thread, void *frame, long throwflag)
 {
-	return run(&evaluator_first, frame, &shape_3_8, thread, frame,
+	return run(&evaluator_first, frame, &release_3_9.layout, thread, frame,
 		   throwflag);
 }
 
@@ -114,7 +110,7 @@ static void *hook_3_11(void *thread, void *frame, long throwflag)
 				     "maximum recursion depth exceeded");
 		return NULL;
 	}
-	return run(&evaluator_first, frame, &shape_3_11, thread, frame,
+	return run(&evaluator_first, frame, &release_3_11.layout, thread, frame,
 		   throwflag);
 }
 
@@ -124,18 +120,18 @@ run_elsewhere(void *thread, void *frame, long throwflag, void *interp)
 {
 	struct evaluator *evaluator = evaluator_of(interp, false);
 
-	return run(evaluator ? evaluator : &nobody, frame, &shape_3_12, thread,
-		   frame, throwflag);
+	return run(evaluator ? evaluator : &nobody, frame, &release_3_12.layout,
+		   thread, frame, throwflag);
 }
 
 /* From 3.12 on an interpreter can have a GIL of its own. */
 static void *hook_3_12(void *thread, void *frame, long throwflag)
 {
-	void *interp = pointer_at(thread, THREAD_INTERP);
+	void *interp = pointer_at(thread, release_3_12.hook.thread_interp);
 
 	if (unlikely(interp != evaluator_first.interp))
 		return run_elsewhere(thread, frame, throwflag, interp);
-	return run(&evaluator_first, frame, &shape_3_12, thread, frame,
+	return run(&evaluator_first, frame, &release_3_12.layout, thread, frame,
 		   throwflag);
 }
 
@@ -143,38 +139,38 @@ static void *hook_3_12(void *thread, void *frame, long throwflag)
 
 static void *hook;
 
-static bool fits(const struct shape *shape)
+/* What the hooks read is where the row says that they are made for. */
+static bool fits(const struct py_release *release)
 {
-	const struct capi_offsets *offsets = &capi.offsets;
-	uint32_t name = shape->bytes ? offsets->code_name :
-				       offsets->code_qualname;
+	const struct py_layout *made_for = &release->layout;
+	const struct py_layout *layout = &capi.layout;
 
-	return offsets->thread_interp == THREAD_INTERP &&
-	       offsets->frame_code == shape->frame_code &&
-	       offsets->code_first_line == shape->first_line &&
-	       offsets->code_filename == shape->filename &&
-	       name == shape->name &&
-	       (!shape->bytes || offsets->code_bytes == shape->bytes);
+	return capi.hook.thread_interp == release->hook.thread_interp &&
+	       layout->frame_code == made_for->frame_code &&
+	       layout->code_first_line == made_for->code_first_line &&
+	       layout->code_filename == made_for->code_filename &&
+	       name_offset(layout) == name_offset(made_for) &&
+	       layout->code_bytes == made_for->code_bytes;
 }
 
 bool evaluator_init(void)
 {
+	/* The first of the versions that share a hook; it is made for its row. */
 	const struct {
-		uint32_t from;
-		const struct shape *shape;
+		const struct py_release *from;
 		void *hook;
 	} hooks[] = {
-		{ 12, &shape_3_12, hook_3_12 }, { 11, &shape_3_11, hook_3_11 },
-		{ 9, &shape_3_8, hook_3_9 },	{ 8, &shape_3_8, hook_3_8 },
-		{ 6, &shape_3_6, hook_3_6 },
+		{ &release_3_12, hook_3_12 }, { &release_3_11, hook_3_11 },
+		{ &release_3_9, hook_3_9 },   { &release_3_8, hook_3_8 },
+		{ &release_3_6, hook_3_6 },
 	};
 	size_t i = 0;
 
 	if (hook)
 		return true;
-	while (CAPI_MINOR < hooks[i].from)
+	while (capi.version < hooks[i].from->series)
 		i++;
-	if (!fits(hooks[i].shape))
+	if (!fits(hooks[i].from))
 		return false;
 	codes_init(&evaluator_first.codes);
 	evaluator_first.next_evaluator = capi._PyEval_EvalFrameDefault;
@@ -246,7 +242,7 @@ void evaluator_release(struct evaluator *evaluator)
 static void **find_slot(char *interp)
 {
 	static size_t offset;
-	size_t usual = capi.offsets.interp_eval_frame;
+	size_t usual = capi.hook.interp_eval_frame;
 	void *plain = capi._PyEval_EvalFrameDefault;
 
 	if (!offset && *(void **)(interp + usual) == plain)

@@ -12,7 +12,6 @@
 #include "agent/lost.h"
 #include "agent/qualname.h"
 #include "agent/symbol.h"
-#include "python/layout.h"
 
 /* --- strings --- */
 
@@ -143,18 +142,18 @@ static void *pointer_at(const void *base, uint32_t offset)
 /* What an entry says of a code object; borrowed, without a qualified name. */
 static struct code_entry identify(void *code)
 {
-	const struct capi_offsets *offsets = &capi.offsets;
-	bool has_qualname = offsets->code_qualname != PY_ABSENT;
+	const struct py_layout *layout = &capi.layout;
+	bool has_qualname = layout->code_qualname != PY_ABSENT;
 
 	return (struct code_entry){
 		.code = (uintptr_t)code | 1,
-		.name = pointer_at(code, has_qualname ? offsets->code_qualname :
-							offsets->code_name),
-		.filename = pointer_at(code, offsets->code_filename),
+		.name = pointer_at(code, has_qualname ? layout->code_qualname :
+							layout->code_name),
+		.filename = pointer_at(code, layout->code_filename),
 		.bytes = has_qualname ? NULL :
-					pointer_at(code, offsets->code_bytes),
+					pointer_at(code, layout->code_bytes),
 		.first_line = *(const int *)((const char *)code +
-					     offsets->code_first_line),
+					     layout->code_first_line),
 	};
 }
 

@@ -3,12 +3,12 @@
  * Where one release of CPython keeps what a walk over its frames reads.
  *
  * Plain data, shared with the BPF program: fixed-width types, no pointers.
- * python/layout.h makes, checks and explains the rows. All offsets are bytes
+ * python/releases.h has the table of all releases. All offsets are bytes
  * from the start of the structure named by the prefix, on x86-64. An offset
  * that a release does not have is PY_ABSENT.
  *
- * Source of every number: the release's own headers (tests/tools/derive-layout
- * compiles them), or from 3.13 on the _Py_DebugOffsets in the target.
+ * Source of every number: the release's own headers (tests/tools/derive-layout.c
+ * prints them), or from 3.13 on the _Py_DebugOffsets in the target.
  */
 #ifndef KAA_BPF_PY_LAYOUT_H
 #define KAA_BPF_PY_LAYOUT_H

@@ -117,7 +117,7 @@ static struct error *find_layout(struct elf_file *file,
 	struct error *error;
 
 	if (PY_SERIES(version) < PY_SERIES_DEBUG_OFFSETS ||
-	    PY_SERIES(version) > PY_SERIES_MAX) {
+	    !py_release_for(version, PY_FOR_WALKER)) {
 		error = py_layout_find(version, &binary->layout);
 	} else {
 		error = elf_file_read_image(file, binary->runtime, head,

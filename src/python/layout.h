@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of struct py_layout (bpf/py_layout.h): where a release of CPython keeps
- * what a walk over its frames reads.
+ * struct py_layout (bpf/py_layout.h) of an interpreter: where its release of
+ * CPython keeps what a walk over its frames reads.
  *
- * 3.8 to 3.12 have a row in a table. From 3.13 on the target says itself where
- * things are, in the struct _Py_DebugOffsets that _PyRuntime begins with; what
- * that does not list comes from the table. Any row can be checked against the
- * live process before it is used.
+ * Up to 3.12 that is what the table of releases says (python/releases.h). From
+ * 3.13 on the target says itself where things are, in the struct
+ * _Py_DebugOffsets that _PyRuntime begins with; what that does not list comes
+ * from the table. Any layout can be checked against the live process before it
+ * is used.
  *
  * Only x86-64 builds that have a GIL. Thread-safe.
- *
- * Sources: the headers of each release (Include/internal of CPython 3.8 to
- * 3.15, _Py_DebugOffsets in pycore_runtime.h, from 3.14 on in
- * pycore_debug_offsets.h); tests/tools/derive-layout.c prints them.
  */
 #ifndef KAA_PYTHON_LAYOUT_H
 #define KAA_PYTHON_LAYOUT_H
@@ -24,13 +21,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "bpf/py_layout.h"
+#include "python/releases.h"
 
-/* The part of PY_VERSION_HEX that names the series: 0x030c0000 for 3.12.1. */
-#define PY_SERIES(version) ((version) & 0xffff0000u)
-/* The 12 of 3.12. */
-#define PY_MINOR(version) ((version) >> 16 & 255u)
-#define PY_SERIES_MIN 0x03080000u
-#define PY_SERIES_MAX 0x030f0000u
 /* From here on _PyRuntime begins with a struct _Py_DebugOffsets. */
 #define PY_SERIES_DEBUG_OFFSETS 0x030d0000u
 
@@ -39,9 +31,9 @@
 
 /*
  * The row of a release before 3.13, by PY_VERSION_HEX. ERROR_UNSUPPORTED for
- * releases without a row (the message says which there are), alpha and beta
- * releases included, whose structures differed. ERROR_INVALID_ARGUMENT from
- * 3.13 on.
+ * releases that the walker does not support (the message says which it does),
+ * alpha and beta releases included, whose structures differed.
+ * ERROR_INVALID_ARGUMENT from 3.13 on.
  */
 struct error *py_layout_find(uint32_t version, struct py_layout *ret);
 
@@ -93,16 +85,5 @@ struct error *py_layout_validate(const struct py_layout *layout,
 				 const struct py_memory *memory,
 				 uint64_t runtime, uint64_t code_type,
 				 struct py_layout_seen *ret);
-
-/* The fields but version, flags and lines_format, for dumps and tests. */
-struct py_layout_field {
-	const char *name;
-	size_t offset;
-};
-
-size_t py_layout_field_count(void);
-/* i < py_layout_field_count() */
-struct py_layout_field py_layout_field_at(size_t i);
-uint32_t py_layout_field_value(const struct py_layout *layout, size_t offset);
 
 #endif

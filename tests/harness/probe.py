@@ -32,7 +32,7 @@ def include_folders(python, include):
 def compile_with_headers(python, include, program):
     """Compiles derive-layout.c with an interpreter's headers; False if these are not installed."""
     options, folder = include_folders(python, include)
-    if not (folder / "internal" / "pycore_pystate.h").exists():
+    if not (folder / "Python.h").exists() or (python.version >= (3, 7) and not (folder / "internal").exists()):
         return False
     subprocess.run(["cc", "-w", "-DPy_BUILD_CORE", *map(str, options), "-o", program, HEADERS], check=True)
     return True

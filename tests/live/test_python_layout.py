@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The layouts of src/python against the headers of each release."""
+"""The table of releases and the layouts of src/python against the headers of each release."""
 import pytest
 
+from harness import pythons
 from harness.probe import compile_with_headers, path, read_values
-from harness.process import Program, run
+from harness.process import TOP, Program, run
+
+TABLE = TOP / "src" / "python" / "releases.def"
+
+
+def pytest_generate_tests(metafunc):
+    """Those that only the agent supports, too."""
+    if "interpreter" in metafunc.fixturenames:
+        wanted = metafunc.config.getoption("--python")
+        found = [python for python in pythons.find_for_agent() if not wanted or python.id.startswith(tuple(wanted))]
+        metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
 
 
 @pytest.fixture
@@ -11,8 +22,7 @@ def probe(request):
     return Program(path(request.config))
 
 
-@pytest.fixture
-def derived(python, tmp_path):
+def derive(python, tmp_path):
     """The program that knows the layout by the headers."""
     code = "import sysconfig; print(sysconfig.get_paths()['include'])"
     include = run([*python.command, "-c", code]).stdout.strip()
@@ -20,6 +30,11 @@ def derived(python, tmp_path):
     if not compile_with_headers(python, include, program):
         pytest.skip(f"the headers of {python.id} are not installed")
     return Program(program)
+
+
+@pytest.fixture
+def derived(python, tmp_path):
+    return derive(python, tmp_path)
 
 
 READ_RUNTIME = """
@@ -34,6 +49,17 @@ def debug_offsets(python, tmp_path):
     file = tmp_path / "offsets"
     run([*python.command, "-c", READ_RUNTIME, file])
     return file.read_bytes()
+
+
+def rows():
+    """The table's rows by minor version, each without its first line, which no header tells."""
+    pieces = TABLE.read_text().split("PY_RELEASE(")[1:]
+    return {int(piece.split(",")[0]): piece[piece.index("\n") + 1:piece.index("})") + 3] for piece in pieces}
+
+
+def test_row_is_what_the_headers_print(interpreter, tmp_path):
+    expected = derive(interpreter, tmp_path)("row").stdout
+    assert rows()[interpreter.version[1]] == expected[expected.index("\n") + 1:]
 
 
 def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):

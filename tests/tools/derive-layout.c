@@ -1,17 +1,27 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints struct py_layout as one release's own headers have it, a line
- * "field value" each. Compile with -DPy_BUILD_CORE and that release's include
- * directory and its "internal" folder; no library is needed.
+ * What src/python/releases.h says of a CPython version, by that version's own
+ * headers.
+ *
+ *	cc -w -DPy_BUILD_CORE -I INCLUDE -I INCLUDE/internal derive-layout.c
+ *	./a.out         a line "field value" for each field of struct py_layout
+ *	./a.out row     the row for src/python/releases.def
+ *
+ * INCLUDE is what sysconfig.get_paths()["include"] says. No library is needed.
  */
 #include <Python.h>
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "frameobject.h"
-#if PY_VERSION_HEX < 0x03090000
+#if PY_VERSION_HEX < 0x03070000
+/* All is public. */
+#elif PY_VERSION_HEX < 0x03080000
+#include "internal/pystate.h"
+#elif PY_VERSION_HEX < 0x03090000
 #include "internal/pycore_pystate.h"
 #elif PY_VERSION_HEX < 0x030b0000
 #include "internal/pycore_interp.h"
@@ -33,19 +43,36 @@
 #include "internal/pycore_runtime.h"
 #endif
 
-#define AT(name, type, member) printf(#name " %zu\n", offsetof(type, member))
-#define VALUE(name, value) printf(#name " %lu\n", (unsigned long)(value))
-#define ABSENT(name) printf(#name " absent\n")
+/* What the row says where a version has no such field. */
+#define NO UINT32_MAX
+/* Columns of the table. */
+#define WIDTH 96
 
-enum flags {
-	FRAME_OBJECTS = 1,
-	FRAME_VIA_CFRAME = 2,
-	ENTRY_FLAG = 4,
-	SHIM_FRAMES = 8,
-	LASTI = 16,
-	PREVIOUS_INSTRUCTION = 32,
-	CFRAMES = 64,
+struct entry {
+	const char *name;
+	uint32_t value;
 };
+
+struct entries {
+	struct entry list[80];
+	size_t count;
+};
+
+/* struct py_layout, struct py_hook, struct py_debug_slots. */
+static struct entries layout, hook, slots;
+
+static void add(struct entries *to, const char *name, uint32_t value)
+{
+	to->list[to->count++] = (struct entry){ name, value };
+}
+
+#define VALUE(name, value) add(&layout, #name, (uint32_t)(value))
+#define AT(name, type, member) VALUE(name, offsetof(type, member))
+#define ABSENT(name) VALUE(name, NO)
+
+/* A number of struct _Py_DebugOffsets, which is one of u64. */
+#define SLOT(name, member) \
+	add(&slots, #name, offsetof(_Py_DebugOffsets, member) / sizeof(uint64_t))
 
 #if PY_VERSION_HEX < 0x030b0000
 typedef PyFrameObject frame_type;
@@ -58,33 +85,39 @@ typedef _PyInterpreterFrame frame_type;
 #define CFRAME_TYPE _PyCFrame
 #endif
 
-static void print_flags(void)
-{
-	unsigned int flags = 0;
+/* enum py_layout_flags, in the order of its bits; whether this version has it. */
+static const struct {
+	const char *name;
+	int has;
+} flags[] = {
+	{ "PY_FRAME_OBJECTS", PY_VERSION_HEX < 0x030b0000 },
+	{ "PY_FRAME_VIA_CFRAME", PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030d0000 },
+	{ "PY_ENTRY_FLAG", PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000 },
+	{ "PY_SHIM_FRAMES", PY_VERSION_HEX >= 0x030c0000 },
+	{ "PY_LASTI", PY_VERSION_HEX < 0x030b0000 },
+	{ "PY_PREVIOUS_INSTRUCTION",
+	  PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030d0000 },
+	{ "PY_CFRAMES", PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030d0000 },
+};
 
-#if PY_VERSION_HEX < 0x030b0000
-	flags |= FRAME_OBJECTS | LASTI;
-#else
-#if PY_VERSION_HEX < 0x030d0000
-	flags |= FRAME_VIA_CFRAME | PREVIOUS_INSTRUCTION;
-#endif
-#if PY_VERSION_HEX < 0x030c0000
-	flags |= ENTRY_FLAG;
-#else
-	flags |= SHIM_FRAMES;
-#endif
-#endif
-#if PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030d0000
-	flags |= CFRAMES;
-#endif
-	VALUE(version, PY_VERSION_HEX);
-	VALUE(flags, flags);
-}
+#define FLAGS (sizeof(flags) / sizeof(flags[0]))
 
-static void print_states(void)
+/* enum py_lines_format, from 1 on. */
+static const char *const lines_formats[] = {
+	"PY_LINES_LNOTAB", "PY_LINES_PAIRS", "PY_LINES_LOCATIONS"
+};
+
+#define LINES_FORMAT \
+	(PY_VERSION_HEX < 0x030a0000 ? 1 : PY_VERSION_HEX < 0x030b0000 ? 2 : 3)
+
+static void add_states(void)
 {
+#if PY_VERSION_HEX < 0x03070000
+	ABSENT(runtime_interpreters);
+#else
 	AT(runtime_interpreters, _PyRuntimeState, interpreters.head);
-#if PY_VERSION_HEX < 0x030c0000
+#endif
+#if PY_VERSION_HEX >= 0x03070000 && PY_VERSION_HEX < 0x030c0000
 	AT(runtime_current, _PyRuntimeState, gilstate.tstate_current);
 #else
 	ABSENT(runtime_current);
@@ -115,7 +148,7 @@ static void print_states(void)
 #endif
 }
 
-static void print_cframe(void)
+static void add_cframe(void)
 {
 #if PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030d0000
 	AT(thread_cframe, PyThreadState, cframe);
@@ -133,7 +166,7 @@ static void print_cframe(void)
 #endif
 }
 
-static void print_frame(void)
+static void add_frame(void)
 {
 	VALUE(frame_size, sizeof(frame_type));
 #if PY_VERSION_HEX < 0x030b0000
@@ -175,7 +208,7 @@ static void print_frame(void)
 #endif
 }
 
-static void print_code(void)
+static void add_code(void)
 {
 	AT(object_type, PyObject, ob_type);
 	AT(type_name, PyTypeObject, tp_name);
@@ -203,10 +236,8 @@ static void print_code(void)
 #endif
 #if PY_VERSION_HEX < 0x030a0000
 	AT(code_lines, PyCodeObject, co_lnotab);
-	VALUE(lines_format, 1);
 #else
 	AT(code_lines, PyCodeObject, co_linetable);
-	VALUE(lines_format, PY_VERSION_HEX < 0x030b0000 ? 2 : 3);
 #endif
 #if PY_VERSION_HEX < 0x030b0000
 	AT(code_id_end, PyCodeObject, co_zombieframe);
@@ -234,7 +265,7 @@ static void print_code(void)
 		state_;                                                       \
 	})
 
-static void print_text(void)
+static void add_text(void)
 {
 	AT(text_length, PyASCIIObject, length);
 	AT(text_state, PyASCIIObject, state);
@@ -248,13 +279,173 @@ static void print_text(void)
 	AT(bytes_data, PyBytesObject, ob_sval);
 }
 
-int main(void)
+static void add_hook(void)
 {
+	add(&hook, "thread_interp", offsetof(PyThreadState, interp));
+#if PY_VERSION_HEX < 0x03090000
+	add(&hook, "interp_eval_frame", offsetof(PyInterpreterState, eval_frame));
+#else
+	add(&hook, "interp_eval_frame", NO);
+#endif
+}
+
+static void add_slots(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	SLOT(runtime_size, runtime_state.size);
+	SLOT(runtime_interpreters, runtime_state.interpreters_head);
+	SLOT(interp_size, interpreter_state.size);
+	SLOT(interp_next, interpreter_state.next);
+	SLOT(interp_threads, interpreter_state.threads_head);
+#if PY_VERSION_HEX >= 0x030e0000
+	SLOT(interp_main_thread, interpreter_state.threads_main);
+#endif
+	SLOT(thread_size, thread_state.size);
+	SLOT(thread_next, thread_state.next);
+	SLOT(thread_id, thread_state.thread_id);
+	SLOT(thread_native_id, thread_state.native_thread_id);
+	SLOT(thread_frame, thread_state.current_frame);
+#if PY_VERSION_HEX >= 0x030f0000
+	SLOT(thread_base_frame, thread_state.base_frame);
+#endif
+	SLOT(frame_size, interpreter_frame.size);
+	SLOT(frame_previous, interpreter_frame.previous);
+	SLOT(frame_code, interpreter_frame.executable);
+	SLOT(frame_instruction, interpreter_frame.instr_ptr);
+	SLOT(frame_owner, interpreter_frame.owner);
+	SLOT(object_size, pyobject.size);
+	SLOT(object_type, pyobject.ob_type);
+	SLOT(type_size, type_object.size);
+	SLOT(type_name, type_object.tp_name);
+	SLOT(code_size, code_object.size);
+	SLOT(code_filename, code_object.filename);
+	SLOT(code_name, code_object.name);
+	SLOT(code_qualname, code_object.qualname);
+	SLOT(code_lines, code_object.linetable);
+	SLOT(code_first_line, code_object.firstlineno);
+	SLOT(code_adaptive, code_object.co_code_adaptive);
+	SLOT(text_object_size, unicode_object.size);
+	SLOT(text_length, unicode_object.length);
+	SLOT(text_state, unicode_object.state);
+	SLOT(text_ascii_data, unicode_object.asciiobject_size);
+#if PY_VERSION_HEX >= 0x030f0000
+	SLOT(text_compact_data, unicode_object.compactunicodeobject_size);
+#endif
+	SLOT(bytes_object_size, bytes_object.size);
+	SLOT(bytes_size, bytes_object.ob_size);
+	SLOT(bytes_data, bytes_object.ob_sval);
+#if PY_VERSION_HEX >= 0x030e0000
+	SLOT(remote_eval_breaker, debugger_support.eval_breaker);
+	SLOT(remote_support, debugger_support.remote_debugger_support);
+	SLOT(remote_enabled, debugger_support.remote_debugging_enabled);
+	SLOT(remote_pending, debugger_support.debugger_pending_call);
+	SLOT(remote_script, debugger_support.debugger_script_path);
+	SLOT(remote_script_size, debugger_support.debugger_script_path_size);
+#endif
+#endif
+}
+
+/* --- printing --- */
+
+static void print_fields(void)
+{
+	unsigned int bits = 0;
+
+	for (size_t i = 0; i < FLAGS; i++)
+		bits |= flags[i].has ? 1u << i : 0;
+	printf("version %lu\nflags %u\nlines_format %d\n", (unsigned long)PY_VERSION_HEX,
+	       bits, LINES_FORMAT);
+	for (size_t i = 0; i < layout.count; i++)
+		if (layout.list[i].value == NO)
+			printf("%s absent\n", layout.list[i].name);
+		else
+			printf("%s %u\n", layout.list[i].name, layout.list[i].value);
+}
+
+static int has(const struct entries *entries, const char *name)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (!strcmp(entries->list[i].name, name))
+			return 1;
+	return 0;
+}
+
+/* Entries whose names begin alike on a line; none that `but` has. */
+static void print_entries(const struct entries *entries, const struct entries *but)
+{
+	const char *before = "";
+	size_t column = 0;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct entry *e = &entries->list[i];
+		size_t prefix = strcspn(e->name, "_") + 1;
+		char text[64], value[16] = "NO";
+		size_t width;
+
+		if (has(but, e->name))
+			continue;
+		if (e->value != NO)
+			snprintf(value, sizeof(value), "%u", e->value);
+		width = (size_t)snprintf(text, sizeof(text), ".%s = %s,", e->name, value);
+		if (strncmp(before, e->name, prefix) || column + 1 + width > WIDTH) {
+			printf("%s\t\t%s", *before ? "\n" : "", text);
+			column = 16 + width;
+		} else {
+			printf(" %s", text);
+			column += 1 + width;
+		}
+		before = e->name;
+	}
+	printf("\n");
+}
+
+static void print_flags(void)
+{
+	size_t column = 16 + (size_t)printf("\t\t.flags =") - 2;
+	const char *separator = "";
+
+	for (size_t i = 0; i < FLAGS; i++) {
+		if (!flags[i].has)
+			continue;
+		column += (size_t)printf("%s", separator);
+		if (column + 1 + strlen(flags[i].name) > WIDTH - 3) {
+			printf("\n\t\t\t");
+			column = 24 + (size_t)printf("%s", flags[i].name);
+		} else {
+			column += (size_t)printf(" %s", flags[i].name);
+		}
+		separator = " |";
+	}
+	printf(",\n");
+}
+
+static void print_row(void)
+{
+	printf("PY_RELEASE(%d, 0,\n\t.layout = {\n", PY_MINOR_VERSION);
 	print_flags();
-	print_states();
-	print_cframe();
-	print_frame();
-	print_code();
-	print_text();
+	printf("\t\t.lines_format = %s,\n", lines_formats[LINES_FORMAT - 1]);
+	print_entries(&layout, &slots);
+	printf("\t},\n\t.hook = {\n");
+	print_entries(&hook, &slots);
+	if (slots.count) {
+		printf("\t},\n\t.slots = {\n");
+		print_entries(&slots, &hook);
+	}
+	printf("\t})\n");
+}
+
+int main(int argc, char **argv)
+{
+	add_states();
+	add_cframe();
+	add_frame();
+	add_code();
+	add_text();
+	add_hook();
+	add_slots();
+	if (argc > 1 && !strcmp(argv[1], "row"))
+		print_row();
+	else
+		print_fields();
 	return 0;
 }

@@ -226,6 +226,37 @@ static void test_layout_of_known_releases(void **state)
 	assert_int_equal(layout.interp_threads, 72);
 }
 
+/* Each version from the first on, and what a row has to have for its uses. */
+static void test_releases_are_whole(void **state)
+{
+	struct py_release_span agent = py_releases_for(PY_FOR_AGENT);
+	struct py_release_span walker = py_releases_for(PY_FOR_WALKER);
+	struct py_release_span activate = py_releases_for(PY_FOR_ACTIVATE);
+
+	(void)state;
+	assert_true(agent.first <= walker.first && walker.first <= activate.first);
+	assert_true(agent.last == walker.last && walker.last == activate.last);
+	for (unsigned int minor = agent.first; minor <= agent.last; minor++) {
+		uint32_t version = 0x030000f0u | minor << 16;
+		const struct py_release *r = py_release_find(version);
+		bool told = version >= PY_SERIES_DEBUG_OFFSETS;
+
+		assert_non_null(r);
+		assert_true(r == py_release_for(version, PY_FOR_AGENT));
+		assert_int_equal(!!(r->uses & PY_FOR_WALKER), minor >= walker.first);
+		assert_int_equal(!!(r->uses & PY_FOR_ACTIVATE), minor >= activate.first);
+		assert_int_equal(r->layout.version, 0);
+		assert_true(r->layout.flags && r->layout.lines_format);
+		assert_int_equal(r->layout.code_bytes == PY_ABSENT, minor > 10);
+		assert_int_equal(!r->slots.frame_code, !told);
+		assert_int_equal(!r->slots.remote_script, minor < 14);
+		assert_int_equal(r->hook.interp_eval_frame == PY_ABSENT, minor > 8);
+	}
+	assert_null(py_release_find(0x030000f0u | (agent.first - 1) << 16));
+	assert_null(py_release_find(0x030000f0u | (agent.last + 1) << 16));
+	assert_null(py_release_find(0x020c01f0u));
+}
+
 static void test_layout_of_other_releases(void **state)
 {
 	struct py_layout layout;
@@ -328,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_text_that_claims_to_be_utf8),
 		cmocka_unit_test(test_internal_code),
 		cmocka_unit_test(test_layout_of_known_releases),
+		cmocka_unit_test(test_releases_are_whole),
 		cmocka_unit_test(test_layout_of_other_releases),
 		cmocka_unit_test(test_memory_that_is_no_interpreter_is_refused),
 		cmocka_unit_test(test_version_from_strings),

@@ -8,20 +8,40 @@
 #include "python/layout.h"
 #include "unwind/cfi.h"
 
-static void print_row(const struct py_layout *layout)
-{
-	printf("version %" PRIu32 "\nflags %" PRIu32 "\nlines_format %" PRIu32
-	       "\n",
-	       layout->version, layout->flags, layout->lines_format);
-	for (size_t i = 0; i < py_layout_field_count(); i++) {
-		struct py_layout_field field = py_layout_field_at(i);
-		uint32_t value = py_layout_field_value(layout, field.offset);
+/* The fields of struct py_layout, each of u32. */
+#define FIELDS(F)                                                           \
+	F(version) F(flags) F(runtime_interpreters) F(runtime_current)      \
+	F(interp_next) F(interp_threads) F(thread_next) F(thread_id)        \
+	F(thread_native_id) F(thread_frame) F(thread_cframe)                \
+	F(thread_root_cframe) F(thread_base_frame) F(cframe_frame)          \
+	F(cframe_previous) F(frame_previous) F(frame_code)                  \
+	F(frame_instruction) F(frame_owner) F(frame_is_entry) F(frame_size) \
+	F(code_tag_mask) F(lasti_unit) F(shim_owner) F(generator_owner)     \
+	F(object_type) F(type_name) F(code_filename) F(code_name)           \
+	F(code_qualname) F(code_lines) F(code_first_line) F(code_flags)     \
+	F(code_adaptive) F(code_bytes) F(code_units) F(code_version)        \
+	F(code_id_start) F(code_id_end) F(code_id_hole_start)               \
+	F(code_id_hole_end) F(lines_format) F(text_length) F(text_state)    \
+	F(text_ascii_data) F(text_compact_data) F(text_data_pointer)        \
+	F(text_kind_shift) F(text_compact_mask) F(text_ascii_mask)          \
+	F(bytes_size) F(bytes_data)
 
-		if (value == PY_ABSENT)
-			printf("%s absent\n", field.name);
-		else
-			printf("%s %" PRIu32 "\n", field.name, value);
-	}
+static void print_field(const char *name, uint32_t value)
+{
+	if (value == PY_ABSENT)
+		printf("%s absent\n", name);
+	else
+		printf("%s %" PRIu32 "\n", name, value);
+}
+
+static void print_layout(const struct py_layout *layout)
+{
+#define F(field) +1
+	_Static_assert(sizeof(*layout) == (0 FIELDS(F)) * sizeof(uint32_t), "every field is listed");
+#undef F
+#define F(field) print_field(#field, layout->field);
+	FIELDS(F)
+#undef F
 }
 
 struct error *probe_layout(const char *version)
@@ -31,7 +51,7 @@ struct error *probe_layout(const char *version)
 		(uint32_t)strtoul(version, NULL, 16), &layout);
 
 	if (!error)
-		print_row(&layout);
+		print_layout(&layout);
 	return error;
 }
 
@@ -45,7 +65,7 @@ struct error *probe_debug_offsets(const char *unused)
 
 	(void)unused;
 	if (!error)
-		print_row(&layout);
+		print_layout(&layout);
 	return error;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/releases.h"
+
+#include <stddef.h>
+
+#define PY_RELEASE(...) PY_RELEASE_ROW(__VA_ARGS__),
+static const struct py_release releases[] = {
+#include "python/releases.def"
+};
+#undef PY_RELEASE
+
+#define RELEASES (sizeof(releases) / sizeof(releases[0]))
+
+const struct py_release *py_release_find(uint32_t version)
+{
+	for (size_t i = 0; i < RELEASES; i++)
+		if (releases[i].series == PY_SERIES(version))
+			return &releases[i];
+	return NULL;
+}
+
+const struct py_release *py_release_for(uint32_t version, enum py_release_use use)
+{
+	const struct py_release *release = py_release_find(version);
+
+	return release && (release->uses & use) ? release : NULL;
+}
+
+struct py_release_span py_releases_for(enum py_release_use use)
+{
+	struct py_release_span span = {};
+
+	for (size_t i = 0; i < RELEASES; i++) {
+		if (!(releases[i].uses & use))
+			continue;
+		if (!span.first)
+			span.first = PY_MINOR(releases[i].series);
+		span.last = PY_MINOR(releases[i].series);
+	}
+	return span;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The table of CPython versions: which ones kaa supports, for what, and where
+ * each keeps what kaa reads. A row for each version, in python/releases.def.
+ * The walker's layouts (python/layout.h), the agent, `kaa activate` and
+ * `kaa doctor` take what they know of a version from here.
+ *
+ *	PY_RELEASE(minor, uses,
+ *		.layout = { struct py_layout, without version },
+ *		.hook = { struct py_hook },
+ *		.slots = { struct py_debug_slots, from 3.13 on })
+ *
+ * tests/tools/derive-layout.c, compiled with the headers of a version, prints its
+ * row, with 0 for `uses`: that is decided by who tries the version. Headers of any
+ * release from the first candidate on will do, since structures do not change
+ * any more then. Alphas and betas have no rows.
+ *
+ * All rows are of builds for 64 bits that have a GIL.
+ *
+ * tests/live/test_python_layout.py holds every row to the headers of the
+ * interpreters that are there, and tests/unit/test_python.c the rows to each other.
+ */
+#ifndef KAA_PYTHON_RELEASES_H
+#define KAA_PYTHON_RELEASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/py_layout.h"
+
+/* The part of PY_VERSION_HEX that names the series: 0x030c0000 for 3.12.1. */
+#define PY_SERIES(version) ((version) & 0xffff0000u)
+/* The 12 of 3.12. */
+#define PY_MINOR(version) ((version) >> 16 & 255u)
+
+/* What kaa supports a version for. */
+enum py_release_use {
+	/* kaa run: the agent is loaded into it (agent/agent.h). */
+	PY_FOR_AGENT = 1 << 0,
+	/* kaa record: the walker reads its frames (bpf/walk_frames.h). */
+	PY_FOR_WALKER = 1 << 1,
+	/* kaa activate: it is asked while it runs (python/look/remote_exec.h). */
+	PY_FOR_ACTIVATE = 1 << 2,
+};
+
+/* What the agent's eval hook needs beside the layout. Offsets, or PY_ABSENT. */
+struct py_hook {
+	/* PyThreadState: pointer to the interpreter. */
+	uint32_t thread_interp;
+	/* PyInterpreterState, up to 3.8: pointer to the eval function. */
+	uint32_t interp_eval_frame;
+};
+
+/*
+ * Where struct _Py_DebugOffsets, with which _PyRuntime begins from 3.13 on, has
+ * the numbers that kaa reads: indexes of an array of u64. 0: not there. What
+ * stands there replaces the field of struct py_layout of the same name, which so
+ * needs no value in the row.
+ */
+struct py_debug_slots {
+	/* *_size: the size of the structure, which bounds the offsets in it. */
+	uint8_t runtime_size;
+	uint8_t runtime_interpreters;
+	uint8_t interp_size;
+	uint8_t interp_next;
+	uint8_t interp_threads;
+	/* 3.14 on: pointer to the state of the main thread. */
+	uint8_t interp_main_thread;
+	uint8_t thread_size;
+	uint8_t thread_next;
+	uint8_t thread_id;
+	uint8_t thread_native_id;
+	uint8_t thread_frame;
+	uint8_t thread_base_frame;
+	uint8_t frame_size;
+	uint8_t frame_previous;
+	uint8_t frame_code;
+	uint8_t frame_instruction;
+	uint8_t frame_owner;
+	uint8_t object_size;
+	uint8_t object_type;
+	uint8_t type_size;
+	uint8_t type_name;
+	uint8_t code_size;
+	uint8_t code_filename;
+	uint8_t code_name;
+	uint8_t code_qualname;
+	uint8_t code_lines;
+	uint8_t code_first_line;
+	uint8_t code_adaptive;
+	uint8_t text_object_size;
+	uint8_t text_length;
+	uint8_t text_state;
+	uint8_t text_ascii_data;
+	uint8_t text_compact_data;
+	uint8_t bytes_object_size;
+	/* Here and in py_layout: the field that counts the bytes. */
+	uint8_t bytes_size;
+	uint8_t bytes_data;
+	/* 3.14 on: of PyThreadState, PyInterpreterState, and of remote_support. */
+	uint8_t remote_eval_breaker;
+	uint8_t remote_support;
+	uint8_t remote_enabled;
+	uint8_t remote_pending;
+	uint8_t remote_script;
+	/* A size in bytes. */
+	uint8_t remote_script_size;
+};
+
+/* The first numbers of struct _Py_DebugOffsets, alike in all versions. */
+enum {
+	PY_SLOT_COOKIE = 0,
+	PY_SLOT_VERSION = 1,
+	PY_SLOT_FREE_THREADED = 2,
+};
+
+/* The cookie: "xdebugpy". */
+#define PY_DEBUG_COOKIE 0x7970677562656478ull
+/* Sizes and offsets of structures stay below this. */
+#define PY_OFFSET_MAX (1u << 20)
+
+struct py_release {
+	/* PY_SERIES() of its releases. */
+	uint32_t series;
+	/* Bits of enum py_release_use. */
+	uint32_t uses;
+	struct py_layout layout;
+	struct py_hook hook;
+	struct py_debug_slots slots;
+};
+
+/* The initializer of a struct py_release, of the arguments of PY_RELEASE(). */
+#define PY_RELEASE_ROW(minor, uses_, ...)                     \
+	{                                                     \
+		.series = 3u << 24 | (minor) << 16,           \
+		.uses = (uses_), __VA_ARGS__                  \
+	}
+
+/* The row of a version, by PY_VERSION_HEX. NULL: there is none. */
+const struct py_release *py_release_find(uint32_t version);
+
+/* The same; NULL also if it is not supported for that. */
+const struct py_release *py_release_for(uint32_t version, enum py_release_use use);
+
+/* The minor versions that are supported for something: all from first to last. */
+struct py_release_span {
+	unsigned int first;
+	unsigned int last;
+};
+
+struct py_release_span py_releases_for(enum py_release_use use);
+
+#endif
