@@ -6,6 +6,7 @@
 #include "cmd/doctor.h"
 #include "cmd/run.h"
 #include "collect/python_source.h"
+#include "python/releases.h"
 #include "sys/file.h"
 
 #define OS_RELEASE_MAX 65536
@@ -163,16 +164,17 @@ static void tell_build(const struct python_facts *facts)
 						       "built in");
 }
 
-/* The 12 of "3.12.1"; 0 if it is no CPython 3. */
-static unsigned int minor_of(const struct python_facts *facts)
+/* A CPython that the agent can be loaded into, by its version. */
+static bool is_for_agent(const struct python_facts *facts)
 {
+	struct py_release_span known = py_releases_for(PY_FOR_AGENT);
 	const char *name = facts->implementation;
-	unsigned int minor = 0;
+	unsigned int minor;
 
 	if ((name && strcmp(name, "cpython") != 0) || !facts->version ||
 	    sscanf(facts->version, "3.%u", &minor) != 1)
-		return 0;
-	return minor;
+		return false;
+	return minor >= known.first && minor <= known.last;
 }
 
 /* Whose trampolines this interpreter can have; NULL: none. */
@@ -181,12 +183,11 @@ static const char *trampolines_of(const struct python_facts *facts)
 	const struct python_config *config = &facts->config;
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 	struct error *error;
-	unsigned int minor = minor_of(facts);
 
 	if (config->perf_trampoline == ANSWER_YES &&
 	    facts->jit_enabled != ANSWER_YES)
 		return "its own, -X perf";
-	if (minor < 6 || minor > 15 || config->free_threaded == ANSWER_YES ||
+	if (!is_for_agent(facts) || config->free_threaded == ANSWER_YES ||
 	    facts->jit_enabled == ANSWER_YES)
 		return NULL;
 	error = run_find_agent(&path);

@@ -107,11 +107,17 @@ struct py_debug_slots {
 	uint8_t remote_script_size;
 };
 
-/* The first numbers of struct _Py_DebugOffsets, alike in all versions. */
+/*
+ * The first numbers of struct _Py_DebugOffsets, alike in all versions: by these it
+ * is recognised before its version is known.
+ */
 enum {
 	PY_SLOT_COOKIE = 0,
 	PY_SLOT_VERSION = 1,
 	PY_SLOT_FREE_THREADED = 2,
+	PY_SLOT_RUNTIME_SIZE = 3,
+	PY_SLOT_RUNTIME_INTERPRETERS = 5,
+	PY_SLOTS_OF_HEAD = 6,
 };
 
 /* The cookie: "xdebugpy". */

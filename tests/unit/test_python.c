@@ -249,6 +249,9 @@ static void test_releases_are_whole(void **state)
 		assert_true(r->layout.flags && r->layout.lines_format);
 		assert_int_equal(r->layout.code_bytes == PY_ABSENT, minor > 10);
 		assert_int_equal(!r->slots.frame_code, !told);
+		assert_int_equal(r->slots.runtime_size, told ? PY_SLOT_RUNTIME_SIZE : 0);
+		assert_int_equal(r->slots.runtime_interpreters,
+				 told ? PY_SLOT_RUNTIME_INTERPRETERS : 0);
 		assert_int_equal(!r->slots.remote_script, minor < 14);
 		assert_int_equal(r->hook.interp_eval_frame == PY_ABSENT, minor > 8);
 	}

@@ -6,6 +6,7 @@
 #include "obj/elf_symbols.h"
 #include "python/detect.h"
 #include "python/look/look.h"
+#include "python/releases.h"
 #include "symbolize/dso_find.h"
 
 enum {
@@ -93,6 +94,16 @@ static char *version_text(uint32_t hex)
 	return n < 0 ? NULL : text;
 }
 
+static char *versions_of_walker(void)
+{
+	struct py_release_span known = py_releases_for(PY_FOR_WALKER);
+	char *text;
+	int n = asprintf(&text, "it reads only CPython 3.%u to 3.%u",
+			 known.first, known.last);
+
+	return n < 0 ? NULL : text;
+}
+
 /*
  * Whether the walker reads this interpreter. On the way a version comes out,
  * for those who cannot ask.
@@ -105,10 +116,9 @@ static struct error *judge_interpreter(struct elf_file *file,
 
 	if (error) {
 		/* Not found: it has no _PyRuntime, which came with 3.7. */
-		facts->walker_refusal = strdup(
-			error->code == ERROR_NOT_FOUND ?
-				"it reads only CPython 3.8 to 3.15" :
-				error->message);
+		facts->walker_refusal = error->code == ERROR_NOT_FOUND ?
+						versions_of_walker() :
+						strdup(error->message);
 		error_destroy(error);
 		return facts->walker_refusal ? NULL : error_no_memory();
 	}

@@ -5,75 +5,53 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "base/cleanup.h"
+#include "python/releases.h"
 #include "sys/proc.h"
 
 enum {
-	FIRST_MINOR = 14,
-	LAST_MINOR = 15,
 	EVAL_PLEASE_STOP = 1 << 5,
 	/* Data segments of an interpreter are about 1 MiB. */
 	SEGMENT_MAX = 64 << 20,
 	PIECE = 64 << 10,
 	SCRIPT_SIZE_MAX = 4096,
-	FIELD_MAX = 1 << 20,
 };
 
-#define COOKIE "xdebugpy"
-
-/* The beginning of _Py_DebugOffsets: all that 3.14 and 3.15 have alike. */
-struct offsets_head {
-	char cookie[8];
-	uint64_t version;
-	uint64_t free_threaded;
-	uint64_t runtime_size;
-	uint64_t runtime_finalizing;
-	uint64_t interpreters_head;
-	uint64_t interpreter_size;
-	uint64_t interpreter_id;
-	uint64_t interpreter_next;
-	uint64_t threads_head;
-	uint64_t threads_main;
+/* struct _Py_DebugOffsets of the process, as far as it is read. */
+struct offsets {
+	/* Where which number is. */
+	struct py_debug_slots slots;
+	uint64_t numbers[UINT8_MAX + 1];
 };
 
-/* Its end: where that is depends on the version. */
-struct debugger_support {
-	uint64_t eval_breaker;
-	uint64_t remote_debugger_support;
-	uint64_t remote_debugging_enabled;
-	uint64_t pending_call;
-	uint64_t script_path;
-	uint64_t script_path_size;
-};
-
-static uint64_t support_offset(uint32_t minor)
+static struct error *cannot_be_asked(pid_t pid, const char *what)
 {
-	return minor == 14 ? 712 : 840;
-}
-
-static uint32_t minor_of(uint64_t version)
-{
-	return version >> 16 & 255;
+	return error_create(
+		ERROR_UNSUPPORTED,
+		"process %d is %s, and only 3.%u and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
+		(int)pid, what, py_releases_for(PY_FOR_ACTIVATE).first, (int)pid);
 }
 
 /* --- finding the runtime --- */
 
 static bool is_runtime(const uint8_t *bytes, size_t size)
 {
-	struct offsets_head head;
+	uint64_t head[PY_SLOTS_OF_HEAD];
 
 	if (size < sizeof(head))
 		return false;
-	memcpy(&head, bytes, sizeof(head));
-	return !memcmp(head.cookie, COOKIE, sizeof(head.cookie)) &&
-	       head.version >> 24 == 3 && head.free_threaded <= 1 &&
-	       head.interpreters_head < head.runtime_size &&
-	       head.runtime_size < FIELD_MAX;
+	memcpy(head, bytes, sizeof(head));
+	return head[PY_SLOT_COOKIE] == PY_DEBUG_COOKIE &&
+	       head[PY_SLOT_VERSION] >> 24 == 3 &&
+	       head[PY_SLOT_FREE_THREADED] <= 1 &&
+	       head[PY_SLOT_RUNTIME_INTERPRETERS] < head[PY_SLOT_RUNTIME_SIZE] &&
+	       head[PY_SLOT_RUNTIME_SIZE] < PY_OFFSET_MAX;
 }
 
 /* The runtime lies in initialised data: a private writable mapping of a file. */
@@ -88,7 +66,7 @@ static uint64_t search_map(struct remote_memory *memory,
 	for (uint64_t at = map->start; at < end; at += PIECE / 2) {
 		ssize_t n = remote_memory_read(memory, at, piece, PIECE);
 
-		for (ssize_t i = 0; i + (ssize_t)sizeof(COOKIE) <= n; i += 8)
+		for (ssize_t i = 0; i < n; i += 8)
 			if (is_runtime(piece + i, (size_t)(n - i)))
 				return at + (uint64_t)i;
 	}
@@ -115,10 +93,7 @@ static struct error *find_runtime(struct remote_memory *memory, uint64_t *ret)
 	*ret = found;
 	if (found)
 		return NULL;
-	return error_create(
-		ERROR_UNSUPPORTED,
-		"process %d is not CPython 3.13 or later, and only 3.14 and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
-		(int)memory->pid, (int)memory->pid);
+	return cannot_be_asked(memory->pid, "not CPython 3.13 or later");
 }
 
 /* --- the fields --- */
@@ -129,43 +104,78 @@ static struct error *read_u64(struct remote_memory *memory, uint64_t address,
 	return remote_memory_read_exact(memory, address, ret, sizeof(*ret));
 }
 
-static struct error *check_version(pid_t pid, const struct offsets_head *head)
+static struct error *check_version(pid_t pid, const uint64_t *head)
 {
-	uint32_t minor = minor_of(head->version);
+	uint32_t version = (uint32_t)head[PY_SLOT_VERSION];
+	char name[16];
 
-	if (minor < FIRST_MINOR)
-		return error_create(
-			ERROR_UNSUPPORTED,
-			"process %d is CPython 3.%u, and only 3.14 and later can be asked while they run; start the program with 'kaa run', or record it with 'sudo kaa record -p %d'",
-			(int)pid, minor, (int)pid);
-	if (minor > LAST_MINOR)
+	snprintf(name, sizeof(name), "CPython 3.%u", PY_MINOR(version));
+	if (PY_MINOR(version) < py_releases_for(PY_FOR_ACTIVATE).first)
+		return cannot_be_asked(pid, name);
+	if (!py_release_for(version, PY_FOR_ACTIVATE))
 		return error_create(ERROR_UNSUPPORTED,
-				    "process %d is CPython 3.%u, which this kaa does not know yet",
-				    (int)pid, minor);
-	if (head->free_threaded)
+				    "process %d is %s, which this kaa does not know yet",
+				    (int)pid, name);
+	if (head[PY_SLOT_FREE_THREADED])
 		return error_create(ERROR_UNSUPPORTED,
 				    "process %d is a free-threaded CPython, which has no trampolines",
 				    (int)pid);
 	return NULL;
 }
 
-static bool is_plausible(const struct debugger_support *s)
+static uint64_t number(const struct offsets *offsets, uint8_t slot)
 {
-	return s->eval_breaker < FIELD_MAX &&
-	       s->remote_debugger_support < FIELD_MAX &&
-	       s->remote_debugging_enabled < FIELD_MAX &&
-	       s->pending_call < FIELD_MAX && s->script_path < FIELD_MAX &&
-	       s->script_path_size >= 64 &&
-	       s->script_path_size <= SCRIPT_SIZE_MAX;
+	return offsets->numbers[slot];
+}
+
+static bool is_plausible(const struct offsets *o)
+{
+	const struct py_debug_slots *s = &o->slots;
+
+	return number(o, s->remote_eval_breaker) < PY_OFFSET_MAX &&
+	       number(o, s->remote_support) < PY_OFFSET_MAX &&
+	       number(o, s->remote_enabled) < PY_OFFSET_MAX &&
+	       number(o, s->remote_pending) < PY_OFFSET_MAX &&
+	       number(o, s->remote_script) < PY_OFFSET_MAX &&
+	       number(o, s->remote_script_size) >= 64 &&
+	       number(o, s->remote_script_size) <= SCRIPT_SIZE_MAX;
+}
+
+static struct error *read_offsets(struct remote_memory *memory,
+				  uint64_t runtime, struct offsets *ret)
+{
+	struct error *error;
+	uint32_t version;
+
+	error = remote_memory_read_exact(memory, runtime, ret->numbers,
+					 PY_SLOTS_OF_HEAD * sizeof(uint64_t));
+	if (error)
+		return error;
+	error = check_version(memory->pid, ret->numbers);
+	if (error)
+		return error;
+	version = (uint32_t)ret->numbers[PY_SLOT_VERSION];
+	ret->slots = py_release_find(version)->slots;
+	/* The size of the script is the last of them. */
+	error = remote_memory_read_exact(
+		memory, runtime, ret->numbers,
+		(ret->slots.remote_script_size + 1u) * sizeof(uint64_t));
+	if (error || is_plausible(ret))
+		return error;
+	return error_create(ERROR_UNSUPPORTED,
+			    "process %d: its CPython 0x%08" PRIx32
+			    " does not have the layout of a released version",
+			    (int)memory->pid, version);
 }
 
 static struct error *check_enabled(struct remote_memory *memory,
 				   uint64_t interpreter,
-				   const struct debugger_support *support)
+				   const struct offsets *offsets)
 {
 	uint32_t enabled;
 	struct error *error = remote_memory_read_exact(
-		memory, interpreter + support->remote_debugging_enabled,
+		memory,
+		interpreter + number(offsets, offsets->slots.remote_enabled),
 		&enabled, sizeof(enabled));
 
 	if (error || enabled == 1)
@@ -176,75 +186,60 @@ static struct error *check_enabled(struct remote_memory *memory,
 		(int)memory->pid);
 }
 
-static struct error *read_support(struct remote_memory *memory,
-				  uint64_t runtime,
-				  const struct offsets_head *head,
-				  struct debugger_support *ret)
-{
-	struct error *error = remote_memory_read_exact(
-		memory, runtime + support_offset(minor_of(head->version)), ret,
-		sizeof(*ret));
-
-	if (!error && !is_plausible(ret))
-		error = error_create(ERROR_UNSUPPORTED,
-				     "process %d: its CPython 0x%08" PRIx64
-				     " does not have the layout of a released version",
-				     (int)memory->pid, head->version);
-	return error;
-}
-
 static struct error *find_thread(struct remote_memory *memory, uint64_t runtime,
-				 const struct offsets_head *head,
-				 const struct debugger_support *support,
-				 uint64_t *ret)
+				 const struct offsets *offsets, uint64_t *ret)
 {
-	uint64_t interpreter = 0, thread = 0;
-	struct error *error = read_u64(memory, runtime + head->interpreters_head,
-				       &interpreter);
+	const struct py_debug_slots *slots = &offsets->slots;
+	uint64_t interpreter, thread;
+	struct error *error = read_u64(
+		memory, runtime + number(offsets, slots->runtime_interpreters),
+		&interpreter);
 
-	if (!error && !interpreter)
-		error = error_create(ERROR_NOT_FOUND,
-				     "the Python in process %d is not running: it has not started or has ended",
-				     (int)memory->pid);
-	if (!error)
-		error = check_enabled(memory, interpreter, support);
-	if (!error)
-		error = read_u64(memory, interpreter + head->threads_main,
-				 &thread);
-	if (!error && !thread)
-		error = error_create(ERROR_NOT_FOUND,
-				     "the Python in process %d has no main thread",
-				     (int)memory->pid);
-	if (!error)
-		*ret = thread;
-	return error;
+	if (error)
+		return error;
+	if (!interpreter)
+		return error_create(ERROR_NOT_FOUND,
+				    "the Python in process %d is not running: it has not started or has ended",
+				    (int)memory->pid);
+	error = check_enabled(memory, interpreter, offsets);
+	if (error)
+		return error;
+	error = read_u64(memory,
+			 interpreter + number(offsets, slots->interp_main_thread),
+			 &thread);
+	if (error)
+		return error;
+	if (!thread)
+		return error_create(ERROR_NOT_FOUND,
+				    "the Python in process %d has no main thread",
+				    (int)memory->pid);
+	*ret = thread;
+	return NULL;
 }
 
 static struct error *locate(struct remote_exec *remote)
 {
 	struct remote_memory *memory = &remote->memory;
-	struct debugger_support support;
-	struct offsets_head head;
-	uint64_t runtime, thread = 0;
+	const struct py_debug_slots *slots;
+	struct offsets offsets = {};
+	uint64_t runtime, support, thread = 0;
 	struct error *error = find_runtime(memory, &runtime);
 
-	if (!error)
-		error = remote_memory_read_exact(memory, runtime, &head,
-						 sizeof(head));
-	if (!error)
-		error = check_version(memory->pid, &head);
-	if (!error)
-		error = read_support(memory, runtime, &head, &support);
-	if (!error)
-		error = find_thread(memory, runtime, &head, &support, &thread);
 	if (error)
 		return error;
-	remote->version = (uint32_t)head.version;
-	remote->eval_breaker = thread + support.eval_breaker;
-	thread += support.remote_debugger_support;
-	remote->pending = thread + support.pending_call;
-	remote->script = thread + support.script_path;
-	remote->script_size = support.script_path_size;
+	error = read_offsets(memory, runtime, &offsets);
+	if (error)
+		return error;
+	error = find_thread(memory, runtime, &offsets, &thread);
+	if (error)
+		return error;
+	slots = &offsets.slots;
+	support = thread + number(&offsets, slots->remote_support);
+	remote->version = (uint32_t)offsets.numbers[PY_SLOT_VERSION];
+	remote->eval_breaker = thread + number(&offsets, slots->remote_eval_breaker);
+	remote->pending = support + number(&offsets, slots->remote_pending);
+	remote->script = support + number(&offsets, slots->remote_script);
+	remote->script_size = number(&offsets, slots->remote_script_size);
 	return NULL;
 }
 
@@ -299,11 +294,12 @@ struct error *remote_exec_ask(struct remote_exec *remote, const char *path)
 	if (size > remote->script_size)
 		return error_create(ERROR_LIMIT, "the path '%s' is too long", path);
 	error = write_memory(remote, remote->script, path, size);
-	if (!error)
-		error = write_memory(remote, remote->pending, &pending,
-				     sizeof(pending));
-	if (!error)
-		error = read_u64(&remote->memory, remote->eval_breaker, &breaker);
+	if (error)
+		return error;
+	error = write_memory(remote, remote->pending, &pending, sizeof(pending));
+	if (error)
+		return error;
+	error = read_u64(&remote->memory, remote->eval_breaker, &breaker);
 	if (error)
 		return error;
 	breaker |= EVAL_PLEASE_STOP;

@@ -5,9 +5,9 @@
  * breaker set. The thread runs the file when it next evaluates Python code. Nothing
  * is stopped.
  *
- * Needs ptrace access to the process. Sources: struct _Py_DebugOffsets in
- * Include/internal/pycore_debug_offsets.h of 3.14 and 3.15, Python/remote_debug.h,
- * _PY_EVAL_PLEASE_STOP_BIT in pycore_ceval.h.
+ * Needs ptrace access to the process. Where its fields are, struct _Py_DebugOffsets
+ * in it tells (python/releases.h). Other sources: Python/remote_debug.h of 3.14 and
+ * 3.15, _PY_EVAL_PLEASE_STOP_BIT in pycore_ceval.h.
  */
 #ifndef KAA_PYTHON_LOOK_REMOTE_EXEC_H
 #define KAA_PYTHON_LOOK_REMOTE_EXEC_H
