@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "base/error.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/strbuf.h"
 
 static struct error no_memory = {
 	.code = ERROR_NO_MEMORY,
@@ -87,20 +84,6 @@ void error_destroy(struct error *error)
 	free(error->path);
 	free(error->message);
 	free(error);
-}
-
-void error_format(const struct error *error, struct strbuf *out)
-{
-	if (error->path)
-		strbuf_printf(out, "'%s'", error->path);
-	if (error->has_offset)
-		strbuf_printf(out, "%sat offset 0x%" PRIx64,
-			      error->path ? " " : "", error->offset);
-	if (error->path || error->has_offset)
-		strbuf_puts(out, ": ");
-	strbuf_puts(out, error->message);
-	if (error->errnum)
-		strbuf_printf(out, ": %s", strerror(error->errnum));
 }
 
 bool error_is_os(const struct error *error, int errnum)

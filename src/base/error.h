@@ -18,8 +18,6 @@
 
 #include "base/cleanup.h"
 
-struct strbuf;
-
 enum error_code {
 	/* Allocation failed. */
 	ERROR_NO_MEMORY,
@@ -64,7 +62,7 @@ struct error *error_create(enum error_code code, const char *format, ...)
 
 /*
  * ERROR_OS for errnum, subject path (may be NULL). The message is the format
- * without the text of errnum; error_format() appends that.
+ * without the text of errnum; error_format() (base/strbuf.h) appends that.
  */
 struct error *error_os(int errnum, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -79,9 +77,6 @@ struct error *error_no_memory(void);
 
 /* Legal on NULL and on error_no_memory(). */
 void error_destroy(struct error *error);
-
-/* Appends "'path' at offset 0x10: message: strerror", as far as present. */
-void error_format(const struct error *error, struct strbuf *out);
 
 /* True if error is ERROR_OS with this errno. NULL is legal. */
 bool error_is_os(const struct error *error, int errnum);

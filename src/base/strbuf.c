@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "base/strbuf.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,4 +134,18 @@ char *strbuf_take(struct strbuf *buf)
 struct error *strbuf_error(const struct strbuf *buf)
 {
 	return buf->failed ? error_no_memory() : NULL;
+}
+
+void error_format(const struct error *error, struct strbuf *out)
+{
+	if (error->path)
+		strbuf_printf(out, "'%s'", error->path);
+	if (error->has_offset)
+		strbuf_printf(out, "%sat offset 0x%" PRIx64,
+			      error->path ? " " : "", error->offset);
+	if (error->path || error->has_offset)
+		strbuf_puts(out, ": ");
+	strbuf_puts(out, error->message);
+	if (error->errnum)
+		strbuf_printf(out, ": %s", strerror(error->errnum));
 }

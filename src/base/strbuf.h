@@ -54,6 +54,8 @@ void strbuf_truncate(struct strbuf *buf, size_t n);
 char *strbuf_take(struct strbuf *buf);
 /* NULL, or ERROR_NO_MEMORY if an append failed. */
 struct error *strbuf_error(const struct strbuf *buf);
+/* Appends "'path' at offset 0x10: message: strerror", as far as present. */
+void error_format(const struct error *error, struct strbuf *out);
 
 #define _cleanup_strbuf_ _cleanup_(strbuf_deinit)
 
