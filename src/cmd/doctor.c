@@ -13,6 +13,7 @@
 #include "cmd/framework/message.h"
 #include "python/look/shim.h"
 #include "sys/capture.h"
+#include "sys/invoker_path.h"
 #include "sys/privilege.h"
 
 struct doctor_settings {

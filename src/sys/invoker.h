@@ -16,7 +16,7 @@
  * shell before sudo, with the variables that sudo's own command line sets; or
  * kaa's own, if that shell, or a script, stands behind sudo. Also if it was
  * root who typed sudo. Where neither can be known it is kaa's own, with the
- * PATH that the user's login shell prints, or DEFAULT_PATH.
+ * PATH of sys/invoker_path.h.
  */
 #ifndef KAA_SYS_INVOKER_H
 #define KAA_SYS_INVOKER_H
@@ -49,9 +49,6 @@ struct invoker {
  */
 struct error *invoker_detect(struct invoker *ret);
 void invoker_deinit(struct invoker *invoker);
-
-/* The PATH as described above; *ret is the caller's. May run the shell. */
-struct error *invoker_path(const struct invoker *invoker, char **ret);
 
 /*
  * Gives the calling process the environment described above: the variables of

@@ -22,6 +22,7 @@
 #include "sys/capture.h"
 #include "sys/file.h"
 #include "sys/invoker.h"
+#include "sys/invoker_path.h"
 #include "sys/perf_event.h"
 #include "sys/perf_version.h"
 #include "sys/privilege.h"
