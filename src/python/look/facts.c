@@ -28,17 +28,6 @@ void python_facts_deinit(struct python_facts *facts)
 	*facts = (struct python_facts){};
 }
 
-struct error *python_set_text(char **field, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return error_no_memory();
-	free(*field);
-	*field = copy;
-	return NULL;
-}
-
 /* Only what calls itself Python is run. */
 static bool is_python_name(const char *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of python_facts.c: asking a Python, and looking at its files.
+ * The parts of facts.c: asking a Python, and looking at its files.
  */
 #ifndef KAA_PYTHON_LOOK_LOOK_H
 #define KAA_PYTHON_LOOK_LOOK_H
