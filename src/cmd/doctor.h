@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The sections of `kaa doctor`, each of which prints facts, one a line:
- *
- *	<section>
- *	  ok    a fact that is fine
- *	  no    what is missing or not possible
- *	  warn  what works, but less well, or with care
- *	  -     neither good nor bad
- */
+/* The sections of `kaa doctor`, each of which prints facts (cmd/doctor_fact.h). */
 #ifndef KAA_CMD_DOCTOR_H
 #define KAA_CMD_DOCTOR_H
 
 #include "python/look/facts.h"
 #include "sys/invoker.h"
 #include "sys/probe_machine.h"
-
-enum mark { MARK_OK, MARK_NO, MARK_WARN, MARK_NOTE };
 
 /* What all sections need. */
 struct doctor {
@@ -24,11 +14,6 @@ struct doctor {
 	/* PATH of the user. */
 	char *path;
 };
-
-void doctor_section(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-void doctor_fact(enum mark mark, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* Kernel, rights, events, BPF, and which Python source that gives. */
 void doctor_machine(const struct doctor *doctor);

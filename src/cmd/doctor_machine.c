@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
+#include "cmd/doctor_fact.h"
 #include "collect/python_source.h"
 #include "sys/capability.h"
 

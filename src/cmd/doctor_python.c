@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
+#include "cmd/doctor_fact.h"
 #include "cmd/run.h"
 #include "collect/python_source.h"
 #include "python/releases.h"

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/doctor.h"
+#include "cmd/doctor_fact.h"
 #include "sys/capture.h"
 #include "sys/perf_version.h"
 
