@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/capi.h"
+#include "agent/lock.h"
 #include "agent/lookup.h"
 #include "agent/lost.h"
 #include "agent/qualname.h"
@@ -14,8 +15,6 @@
 #include "agent/state.h"
 #include "agent/sys_api.h"
 #include "agent/trampoline.h"
-
-struct agent_state agent_state;
 
 static const struct agent_backend *const backends[] = {
 	&agent_backend_perf_map,

@@ -93,8 +93,4 @@ enum agent_status agent_compile_code(void *code);
  */
 void agent_set_persist_after_fork(bool enable);
 
-/* The lock around the backend. Not held across calls into CPython. */
-void agent_lock(void);
-void agent_unlock(void);
-
 #endif

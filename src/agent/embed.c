@@ -19,6 +19,7 @@
 #include "agent/agent.h"
 #include "agent/capi.h"
 #include "agent/files.h"
+#include "agent/lock.h"
 #include "agent/lookup.h"
 #include "agent/mode.h"
 #include "base/cleanup.h"

@@ -10,60 +10,16 @@
 
 #include "agent/agent.h"
 #include "agent/capi.h"
+#include "agent/lock.h"
 #include "agent/lost.h"
 #include "agent/slots.h"
 #include "agent/stack.h"
 #include "agent/state.h"
 #include "base/map.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t lock_owner;
-static bool locked;
-/* Whether the fork in progress took the lock. */
-static bool locked_for_fork;
-
-void agent_lock(void)
-{
-	pthread_mutex_lock(&lock);
-	lock_owner = pthread_self();
-	locked = true;
-}
-
-void agent_unlock(void)
-{
-	locked = false;
-	pthread_mutex_unlock(&lock);
-}
-
-/*
- * No other thread is inside a backend while the process is copied. A signal
- * handler that forks may have interrupted this very thread in there.
- */
-static void before_fork(void)
-{
-	if (locked && pthread_equal(lock_owner, pthread_self()))
-		return;
-	agent_lock();
-	locked_for_fork = true;
-}
-
-static void after_fork_in_parent(void)
-{
-	if (!locked_for_fork)
-		return;
-	locked_for_fork = false;
-	agent_unlock();
-}
-
 static void after_fork_in_child(void)
 {
-	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-
-	if (locked_for_fork) {
-		locked_for_fork = false;
-		locked = false;
-		lock = fresh;
-	}
+	lock_after_fork_in_child();
 	agent_state.forked = true;
 	for (struct evaluator *each = &evaluator_first; each; each = each->next)
 		codes_hide(&each->codes);
@@ -197,7 +153,8 @@ void fork_watch(void *interp)
 	struct evaluator *evaluator = evaluator_of(interp, false);
 
 	if (!watched)
-		watched = !pthread_atfork(before_fork, after_fork_in_parent,
+		watched = !pthread_atfork(lock_before_fork,
+					  lock_after_fork_in_parent,
 					  after_fork_in_child);
 	if (evaluator && CAPI_MINOR >= 7 && !evaluator->fork_registered)
 		evaluator->fork_registered = register_at_fork();

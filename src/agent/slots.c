@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agent.h"
 #include "agent/announce.h"
 #include "agent/capi.h"
 #include "agent/evaluator.h"
+#include "agent/lock.h"
 #include "agent/lost.h"
 #include "agent/qualname.h"
 #include "agent/symbol.h"
