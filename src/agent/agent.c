@@ -2,7 +2,6 @@
 #include "agent/agent.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -146,29 +145,33 @@ void agent_interpreter_ends(void *interp)
 
 /* --- on and off --- */
 
-static const char *unavailable_reason;
+static const char *why_unavailable(void)
+{
+	const char *reason;
+
+	if (!agent_trampoline())
+		return "trampolines exist only for x86-64 and aarch64";
+	reason = agent_capi_find();
+	if (reason)
+		return reason;
+	reason = agent_capi_check();
+	if (reason)
+		return reason;
+	if (!evaluator_init())
+		return "this build of CPython has an unknown layout of code objects";
+	if (CAPI_MINOR < 11 && !agent_qualname_init(agent_lookup))
+		return "this CPython does not export the functions that the agent needs";
+	return NULL;
+}
 
 const char *agent_prepare(void)
 {
 	static bool prepared;
 
-	if (prepared)
-		return unavailable_reason;
-	unavailable_reason = agent_capi_find();
-	if (!unavailable_reason)
-		unavailable_reason = agent_capi_check();
-	if (!unavailable_reason && !evaluator_init())
-		unavailable_reason =
-			"this build of CPython has an unknown layout of code objects";
-	if (!unavailable_reason && CAPI_MINOR < 11 &&
-	    !agent_qualname_init(agent_lookup))
-		unavailable_reason =
-			"this CPython does not export the functions that the agent needs";
-	if (!agent_trampoline())
-		unavailable_reason =
-			"trampolines exist only for x86-64 and aarch64";
+	if (!prepared)
+		agent_state.unavailable = why_unavailable();
 	prepared = true;
-	return unavailable_reason;
+	return agent_state.unavailable;
 }
 
 /* Opens the files of a backend, closes those of the one before. */
@@ -326,72 +329,4 @@ enum agent_status agent_compile_code(void *code)
 void agent_set_persist_after_fork(bool enable)
 {
 	agent_state.persist = enable;
-}
-
-/* --- words --- */
-
-int agent_errno(void)
-{
-	return agent_state.error;
-}
-
-const char *agent_status_text(enum agent_status status, const char *backend)
-{
-	static char text[256];
-
-	switch (status) {
-	case AGENT_INVALID_BACKEND:
-		snprintf(text, sizeof(text), "invalid backend: %s", backend);
-		return text;
-	case AGENT_UNAVAILABLE:
-		return agent_prepare() ? agent_prepare() : "perf trampoline not available";
-	case AGENT_JIT_ACTIVE:
-		return "Cannot activate the perf trampoline if the JIT is active";
-	case AGENT_FOREIGN_HOOK:
-		return "Trampoline cannot be initialized as a custom eval frame is already present";
-	case AGENT_OS_ERROR:
-		snprintf(text, sizeof(text), "%s%s%s", agent_backend_subject(),
-			 *agent_backend_subject() ? ": " : "",
-			 strerror(agent_state.error));
-		return text;
-	case AGENT_NO_MEMORY:
-		return "out of memory";
-	default:
-		return "";
-	}
-}
-
-static void *raise_os_error(void)
-{
-	const char *subject = agent_backend_subject();
-
-	errno = agent_state.error;
-	if (*subject)
-		return capi.PyErr_SetFromErrnoWithFilename(
-			*(void **)capi.PyExc_OSError, subject);
-	return capi.PyErr_Format(*(void **)capi.PyExc_OSError, "%s",
-				 strerror(agent_state.error));
-}
-
-void *agent_raise(enum agent_status status, const char *backend)
-{
-	void *type = *(void **)capi.PyExc_ValueError;
-
-	switch (status) {
-	case AGENT_OS_ERROR:
-		return raise_os_error();
-	case AGENT_NO_MEMORY:
-		return capi.PyErr_NoMemory();
-	case AGENT_INVALID_BACKEND:
-		return capi.PyErr_Format(type, "invalid backend: %s", backend);
-	case AGENT_UNAVAILABLE:
-		return capi.PyErr_Format(type, "perf trampoline not available");
-	case AGENT_FOREIGN_HOOK:
-		type = *(void **)capi.PyExc_RuntimeError;
-		break;
-	default:
-		break;
-	}
-	capi.PyErr_SetString(type, agent_status_text(status, backend));
-	return NULL;
 }

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include "agent/status.h"
+
 struct agent_backend;
 
 /*
@@ -41,20 +43,6 @@ void agent_environ_made(void);
 /* Whether an eval hook of the agent's is set in the calling interpreter. */
 bool agent_is_active(void);
 
-/* Why activation failed; messages are CPython's where it has the case. */
-enum agent_status {
-	AGENT_OK,
-	/* No such backend. */
-	AGENT_INVALID_BACKEND,
-	/* This CPython cannot be hooked, agent_reason() says why. */
-	AGENT_UNAVAILABLE,
-	AGENT_JIT_ACTIVE,
-	AGENT_FOREIGN_HOOK,
-	/* A file or memory: agent_backend_subject() and agent_errno(). */
-	AGENT_OS_ERROR,
-	AGENT_NO_MEMORY,
-};
-
 /*
  * Sets the hook in the calling interpreter, with "perf", "perf_jit" or
  * "perf_elf". Active already with the same: nothing; with another: the new one takes over,
@@ -71,15 +59,6 @@ enum agent_status agent_deactivate(void);
 
 /* The backend in use, NULL if there is none. */
 const struct agent_backend *agent_backend(void);
-
-/* One line about a status that is not AGENT_OK, without a full stop. */
-const char *agent_status_text(enum agent_status status, const char *backend);
-
-/* The errno of the last AGENT_OS_ERROR. */
-int agent_errno(void);
-
-/* Sets the exception that CPython would. Always NULL. */
-void *agent_raise(enum agent_status status, const char *backend);
 
 /*
  * Gives the code object its trampoline and tells profilers, though it never ran.

@@ -33,7 +33,10 @@ struct agent_state {
 	bool persist;
 	/* How often to look whether the JIT came on. */
 	unsigned int jit_checks;
+	/* The errno of the last AGENT_OS_ERROR. */
 	int error;
+	/* Why this CPython cannot be hooked; NULL: it can, or none has looked yet. */
+	const char *unavailable;
 };
 
 extern struct agent_state agent_state;
