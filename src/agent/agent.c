@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/builtin.h"
 #include "agent/capi.h"
 #include "agent/lock.h"
 #include "agent/lookup.h"
@@ -12,7 +13,6 @@
 #include "agent/qualname.h"
 #include "agent/slots.h"
 #include "agent/state.h"
-#include "agent/sys_api.h"
 #include "agent/trampoline.h"
 
 static const struct agent_backend *const backends[] = {
@@ -77,7 +77,7 @@ static void leave(struct evaluator *evaluator, void *interp)
 static bool jit_came_on(struct evaluator *evaluator)
 {
 	agent_state.jit_checks--;
-	if (!sys_api_jit_active())
+	if (!builtin_jit_active())
 		return false;
 	agent_state.jit_checks = 0;
 	leave(evaluator, agent_capi_interpreter());
@@ -207,7 +207,7 @@ static enum agent_status check_hook(void *interp)
 {
 	const struct evaluator *evaluator;
 
-	if (sys_api_jit_active())
+	if (builtin_jit_active())
 		return AGENT_JIT_ACTIVE;
 	if (evaluator_state(interp) != EVALUATOR_FOREIGN)
 		return AGENT_OK;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/builtin.h"
 #include "agent/capi.h"
 #include "agent/frame_pointers.h"
 #include "agent/state.h"
@@ -93,7 +94,7 @@ static bool builtin_activated;
 /* Not every 3.13 takes perf_jit here. */
 static void activate_builtin(const char *backend)
 {
-	builtin_activated = sys_api_builtin_activate(backend);
+	builtin_activated = builtin_activate(backend);
 	if (builtin_activated)
 		return;
 	capi.PyErr_Clear();
@@ -114,7 +115,7 @@ static void obey(const struct switches *switches)
 {
 	if (!switches->backend)
 		return;
-	if (agent_does_all() || !sys_api_builtin_has(switches->backend))
+	if (agent_does_all() || !builtin_has(switches->backend))
 		activate(switches->backend);
 	else if ((switches->by_agent || capi.free_threaded) &&
 		 !switches->by_cpython)
@@ -133,7 +134,7 @@ static void start_main(void)
 	obey(&switches);
 	if (agent_backend() || builtin_activated)
 		frame_pointers_say();
-	if (agent_backend() && sys_api_has_jit())
+	if (agent_backend() && builtin_has_jit())
 		agent_state.jit_checks = JIT_CHECKS;
 }
 
@@ -146,7 +147,7 @@ void agent_environ_made(void)
 {
 	if (!agent_backend() && !builtin_activated)
 		return;
-	if (!sys_api_has_jit() || !switches_jit() ||
+	if (!builtin_has_jit() || !switches_jit() ||
 	    setenv("PYTHON_JIT", "0", 1))
 		return;
 	fprintf(stderr, "kaa: the JIT stays off in process %d, because trampolines are active\n",
@@ -168,9 +169,9 @@ static void start(void)
 	mark(interp);
 	agent_prepare();
 	/* Only where it was started before the agent: agent_early() comes first. */
-	if (agent_does_all())
-		sys_api_builtin_stop();
-	if (agent_does_all() || sys_api_builtin() == SYS_API_MISSING)
+	if (agent_does_all() && !sys_api_installed())
+		builtin_stop();
+	if (agent_does_all() || builtin_support() == BUILTIN_MISSING)
 		sys_api_install();
 	if (is_main(interp))
 		start_main();
