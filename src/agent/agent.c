@@ -7,6 +7,8 @@
 
 #include "agent/builtin.h"
 #include "agent/capi.h"
+#include "agent/evaluator.h"
+#include "agent/fork.h"
 #include "agent/lock.h"
 #include "agent/lookup.h"
 #include "agent/lost.h"
@@ -28,18 +30,6 @@ static uint8_t find_backend(const char *name)
 		if (!strcmp(backends[i]->name, name))
 			return (uint8_t)(i + 1);
 	return 0;
-}
-
-void agent_catch_up(struct evaluator *evaluator)
-{
-	if (evaluator->generation != agent_state.generation) {
-		codes_forget_announced(&evaluator->codes);
-		evaluator->generation = agent_state.generation;
-	}
-	if (evaluator->users && agent_state.open)
-		codes_show(&evaluator->codes);
-	else
-		codes_hide(&evaluator->codes);
 }
 
 /* --- taking the hook out --- */
@@ -65,7 +55,7 @@ static void leave(struct evaluator *evaluator, void *interp)
 	agent_lock();
 	remove_user(evaluator);
 	agent_unlock();
-	agent_catch_up(evaluator);
+	evaluator_catch_up(evaluator);
 }
 
 /* --- the hook's question --- */
@@ -95,7 +85,7 @@ static trampoline_function *resolve(struct evaluator *evaluator, void *code)
 	if (fork_happened())
 		fork_child(evaluator);
 	if (evaluator->generation != agent_state.generation)
-		agent_catch_up(evaluator);
+		evaluator_catch_up(evaluator);
 	if (!agent_state.open) {
 		/* A child that cannot make its file runs on without. */
 		leave(evaluator, agent_capi_interpreter());
@@ -112,7 +102,8 @@ static trampoline_function *resolve(struct evaluator *evaluator, void *code)
 	return entry ? (trampoline_function *)entry->call : agent_call_plainly;
 }
 
-trampoline_function *agent_resolve(struct evaluator *evaluator, void *code)
+/* What the hook asks: leaves exception and errno as they are. */
+static trampoline_function *resolve_for_hook(struct evaluator *evaluator, void *code)
 {
 	void *type, *value, *traceback;
 	trampoline_function *call;
@@ -157,7 +148,7 @@ static const char *why_unavailable(void)
 	reason = agent_capi_check();
 	if (reason)
 		return reason;
-	if (!evaluator_init())
+	if (!evaluator_init(resolve_for_hook))
 		return "this build of CPython has an unknown layout of code objects";
 	if (CAPI_MINOR < 11 && !agent_qualname_init(agent_lookup))
 		return "this CPython does not export the functions that the agent needs";
@@ -238,7 +229,7 @@ static void hook_in(struct evaluator *evaluator, void *interp)
 		agent_qualname_missed_some();
 	}
 	fork_watch(interp);
-	agent_catch_up(evaluator);
+	evaluator_catch_up(evaluator);
 }
 
 static enum agent_status activate(uint8_t id)
@@ -307,7 +298,7 @@ bool agent_is_active(void)
 	       evaluator_state(agent_capi_interpreter()) == EVALUATOR_OURS;
 }
 
-const struct agent_backend *agent_backend(void)
+const struct agent_backend *agent_backend_in_use(void)
 {
 	return agent_state.open ? agent_state.backend : NULL;
 }
@@ -321,7 +312,7 @@ enum agent_status agent_compile_code(void *code)
 	if (!agent_is_active())
 		return AGENT_UNAVAILABLE;
 	evaluator = evaluator_of(agent_capi_interpreter(), false);
-	if (agent_resolve(evaluator, code) == agent_call_plainly)
+	if (resolve_for_hook(evaluator, code) == agent_call_plainly)
 		return AGENT_NO_MEMORY;
 	return AGENT_OK;
 }

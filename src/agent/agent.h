@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The agent's state in this process. Internal to src/agent.
+ * The agent in this process: prepared, activated, deactivated. Internal to src/agent.
  *
  * Unless said otherwise functions are called with the GIL of the calling
  * thread's interpreter held, and leave an exception that was set before as it was.
@@ -40,6 +40,15 @@ void agent_python_started(void);
  */
 void agent_environ_made(void);
 
+/*
+ * NULL, or why this CPython cannot be hooked. Looks only once; for the first time in
+ * the main interpreter, before there are others.
+ */
+const char *agent_prepare(void);
+
+/* Takes the hook out of an interpreter that will not come back. */
+void agent_interpreter_ends(void *interp);
+
 /* Whether an eval hook of the agent's is set in the calling interpreter. */
 bool agent_is_active(void);
 
@@ -57,8 +66,8 @@ enum agent_status agent_activate(const char *backend);
  */
 enum agent_status agent_deactivate(void);
 
-/* The backend in use, NULL if there is none. */
-const struct agent_backend *agent_backend(void);
+/* NULL if there is none. */
+const struct agent_backend *agent_backend_in_use(void);
 
 /*
  * Gives the code object its trampoline and tells profilers, though it never ran.

@@ -12,7 +12,7 @@
  * A table belongs to one interpreter from 3.12 on, before to the process. It is
  * read and changed under that GIL alone, so it needs no lock. What the eval hook
  * reads is `view`, which is an empty table while the agent is off, and from a
- * fork until the child's first call: then the hook asks agent_resolve().
+ * fork until the child's first call: then the hook asks agent.c.
  */
 #ifndef KAA_AGENT_CODE_TABLE_H
 #define KAA_AGENT_CODE_TABLE_H

@@ -5,6 +5,7 @@
 
 #include "agent/capi.h"
 #include "agent/stack.h"
+#include "agent/state.h"
 
 #define always_inline inline __attribute__((always_inline))
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -24,6 +25,7 @@
 struct evaluator evaluator_first __attribute__((aligned(64)));
 /* Of an interpreter that has none: finds nothing, calls plainly. */
 static struct evaluator nobody;
+static evaluator_resolve *resolve_unknown;
 
 void *agent_call_plainly(void *a, void *b, long c, void *evaluator)
 {
@@ -57,7 +59,7 @@ static always_inline bool same(const struct code_entry *entry, const char *code,
 static __attribute__((noinline, cold)) void *
 run_unknown(void *a, void *b, long c, struct evaluator *evaluator, void *code)
 {
-	trampoline_function *call = agent_resolve(evaluator, code);
+	trampoline_function *call = resolve_unknown(evaluator, code);
 
 	return call(a, b, c, evaluator->next_evaluator);
 }
@@ -153,7 +155,7 @@ static bool fits(const struct py_release *release)
 	       layout->code_bytes == made_for->code_bytes;
 }
 
-bool evaluator_init(void)
+bool evaluator_init(evaluator_resolve *resolve)
 {
 	/* The first of the versions that share a hook; it is made for its row. */
 	const struct {
@@ -176,6 +178,7 @@ bool evaluator_init(void)
 	evaluator_first.next_evaluator = capi._PyEval_EvalFrameDefault;
 	codes_init(&nobody.codes);
 	nobody.next_evaluator = capi._PyEval_EvalFrameDefault;
+	resolve_unknown = resolve;
 	hook = hooks[i].hook;
 	return true;
 }
@@ -231,6 +234,18 @@ void evaluator_release(struct evaluator *evaluator)
 	evaluator->covered = false;
 	evaluator->users = 0;
 	__atomic_store_n(&evaluator->interp, NULL, __ATOMIC_RELEASE);
+}
+
+void evaluator_catch_up(struct evaluator *evaluator)
+{
+	if (evaluator->generation != agent_state.generation) {
+		codes_forget_announced(&evaluator->codes);
+		evaluator->generation = agent_state.generation;
+	}
+	if (evaluator->users && agent_state.open)
+		codes_show(&evaluator->codes);
+	else
+		codes_hide(&evaluator->codes);
 }
 
 /* --- the interpreter's pointer --- */

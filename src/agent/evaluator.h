@@ -32,7 +32,7 @@ struct evaluator {
 	bool covered;
 	/* Interpreters whose hook is set: 0 or 1 from 3.12 on. */
 	unsigned int users;
-	/* Of the process's announcements that the table knows (agent.c). */
+	/* Of the process's announcements that the table knows (agent/state.h). */
 	unsigned int generation;
 	/* os.register_at_fork() has our function. */
 	bool fork_registered;
@@ -42,16 +42,24 @@ struct evaluator {
 extern struct evaluator evaluator_first;
 
 /*
+ * Where the hook goes with a code object that it does not find: a trampoline or
+ * agent_call_plainly(). Exceptions and errno stay as they are.
+ */
+typedef trampoline_function *evaluator_resolve(struct evaluator *evaluator, void *code);
+
+/*
  * Chooses the hook for this CPython. False: its offsets are none of those that
  * the hooks are made for.
  */
-bool evaluator_init(void);
+bool evaluator_init(evaluator_resolve *resolve);
 
 /*
  * That of an interpreter (up to 3.11 the one of all), NULL if it has none and
  * `create` is false or memory is short. create: under the agent's lock.
  */
 struct evaluator *evaluator_of(void *interp, bool create);
+/* The table hears of a new generation (agent/state.h), and is seen or not. */
+void evaluator_catch_up(struct evaluator *evaluator);
 /* The interpreter ends: its evaluator is free to be another's. */
 void evaluator_release(struct evaluator *evaluator);
 
@@ -71,11 +79,5 @@ void evaluator_unset(struct evaluator *evaluator, void *interp);
 
 /* Calls the evaluator without a trampoline. */
 void *agent_call_plainly(void *a, void *b, long c, void *evaluator);
-
-/*
- * Where the hook goes with a code object that it does not find: a trampoline or
- * agent_call_plainly(). In agent.c.
- */
-trampoline_function *agent_resolve(struct evaluator *evaluator, void *code);
 
 #endif

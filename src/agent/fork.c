@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Fork. The child's handler only hides the tables, by writing some words: the
- * child may be about to execute something else, and must make no file then. The first
- * Python function that is called in the child, or os.fork() as it returns there, does
- * the rest.
- */
+#include "agent/fork.h"
+
 #include <pthread.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
 #include "agent/capi.h"
 #include "agent/lock.h"
 #include "agent/lost.h"
 #include "agent/slots.h"
 #include "agent/stack.h"
 #include "agent/state.h"
+#include "agent/status.h"
 #include "base/map.h"
 
 static void after_fork_in_child(void)
@@ -97,7 +93,7 @@ void fork_child(struct evaluator *evaluator)
 	agent_unlock();
 	if (was_open && !agent_state.open)
 		lost_all(agent_status_text(AGENT_OS_ERROR, ""));
-	agent_catch_up(evaluator);
+	evaluator_catch_up(evaluator);
 	if (agent_state.open)
 		announce_inherited(&evaluator->codes);
 }

@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "agent/builtin.h"
 #include "agent/capi.h"
+#include "agent/evaluator.h"
 #include "agent/frame_pointers.h"
 #include "agent/state.h"
 #include "agent/switches.h"
@@ -132,9 +133,9 @@ static void start_main(void)
 	switches_restore();
 	switches_read(&switches);
 	obey(&switches);
-	if (agent_backend() || builtin_activated)
+	if (agent_backend_in_use() || builtin_activated)
 		frame_pointers_say();
-	if (agent_backend() && builtin_has_jit())
+	if (agent_backend_in_use() && builtin_has_jit())
 		agent_state.jit_checks = JIT_CHECKS;
 }
 
@@ -145,7 +146,7 @@ static void start_main(void)
  */
 void agent_environ_made(void)
 {
-	if (!agent_backend() && !builtin_activated)
+	if (!agent_backend_in_use() && !builtin_activated)
 		return;
 	if (!builtin_has_jit() || !switches_jit() ||
 	    setenv("PYTHON_JIT", "0", 1))
@@ -156,8 +157,8 @@ void agent_environ_made(void)
 
 static void start_subinterpreter(void)
 {
-	if (agent_backend())
-		activate(agent_backend()->name);
+	if (agent_backend_in_use())
+		activate(agent_backend_in_use()->name);
 }
 
 static void start(void)

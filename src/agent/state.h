@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What agent.c and fork.c share. Internal to these two and start.c.
+ * The state of the agent in this process. Under the GIL, and what has to do with the
+ * backend under the lock (agent/lock.h).
  */
 #ifndef KAA_AGENT_STATE_H
 #define KAA_AGENT_STATE_H
@@ -10,7 +11,6 @@
 #include <sys/types.h>
 
 #include "agent/backend.h"
-#include "agent/evaluator.h"
 
 struct agent_state {
 	/* The last one activated, NULL before. */
@@ -40,29 +40,5 @@ struct agent_state {
 };
 
 extern struct agent_state agent_state;
-
-/*
- * NULL, or why this CPython cannot be hooked. Looks only once; for the first time in
- * the main interpreter, before there are others.
- */
-const char *agent_prepare(void);
-
-/* Has the handlers of pthread_atfork() and os.register_at_fork(); idempotent. */
-void fork_watch(void *interp);
-
-/*
- * In the child of a fork, at the first occasion to run CPython code: opens the
- * child's files and announces what is on the stack.
- */
-void fork_child(struct evaluator *evaluator);
-
-/* Whether this is a process other than the one that announced last. */
-bool fork_happened(void);
-
-/* The table hears of a new generation. */
-void agent_catch_up(struct evaluator *evaluator);
-
-/* Takes the hook out of an interpreter that will not come back. */
-void agent_interpreter_ends(void *interp);
 
 #endif
