@@ -151,24 +151,28 @@ static struct error *make_answer(pid_t pid, struct exchange *exchange)
 	struct proc_status status;
 	struct error *error = proc_status_read("", pid, &status);
 
-	if (!error)
-		error = make_file(exchange, ANSWER, 0600, &exchange->answer);
-	if (!error && status.euid != geteuid() &&
+	if (error)
+		return error;
+	error = make_file(exchange, ANSWER, 0600, &exchange->answer);
+	if (error)
+		return error;
+	if (status.euid != geteuid() &&
 	    fchown(exchange->answer, status.euid, status.gid))
-		error = error_os(errno, ANSWER, "cannot change its owner to user %d",
-				 (int)status.euid);
-	return error;
+		return error_os(errno, ANSWER, "cannot change its owner to user %d",
+				(int)status.euid);
+	return NULL;
 }
 
 static struct error *exchange_init(struct exchange *exchange, pid_t pid)
 {
 	struct error *error = open_tmp(pid, exchange);
 
-	if (!error)
-		error = make_folder(exchange);
-	if (!error)
-		error = make_answer(pid, exchange);
-	return error;
+	if (error)
+		return error;
+	error = make_folder(exchange);
+	if (error)
+		return error;
+	return make_answer(pid, exchange);
 }
 
 /* --- what is run there --- */
@@ -206,11 +210,13 @@ static struct error *put_agent(struct strbuf *out)
 static struct error *put_script(struct strbuf *out, const char *answer,
 				const struct activate_settings *s)
 {
-	struct error *error = NULL;
+	bool by_agent = !s->off && !strcmp(s->backend, "perf_elf");
+	struct error *error;
 
 	strbuf_puts(out, "def activate():\n    import sys\n");
-	if (!s->off && !strcmp(s->backend, "perf_elf"))
-		error = put_agent(out);
+	error = by_agent ? put_agent(out) : NULL;
+	if (error)
+		return error;
 	if (s->off)
 		strbuf_puts(out, "    sys.deactivate_stack_trampoline()\n");
 	else
@@ -225,7 +231,7 @@ static struct error *put_script(struct strbuf *out, const char *answer,
 	put_literal(out, answer);
 	strbuf_puts(out, ", 'wb') as stream:\n"
 			 "    stream.write(said.encode('utf-8', 'backslashreplace')[:1000] + b'\\n')\n");
-	return error ? error : strbuf_error(out);
+	return strbuf_error(out);
 }
 
 static struct error *write_script(struct exchange *exchange,
@@ -234,9 +240,11 @@ static struct error *write_script(struct exchange *exchange,
 	_cleanup_close_ int fd = -1;
 	struct error *error = make_file(exchange, SCRIPT, 0644, &fd);
 
-	if (!error && write(fd, text->data, text->len) != (ssize_t)text->len)
-		error = error_os(errno, SCRIPT, "cannot write");
-	return error;
+	if (error)
+		return error;
+	if (write(fd, text->data, text->len) != (ssize_t)text->len)
+		return error_os(errno, SCRIPT, "cannot write");
+	return NULL;
 }
 
 /* --- waiting --- */
@@ -318,11 +326,13 @@ static struct error *talk(struct remote_exec *remote,
 
 	snprintf(path, sizeof(path), "/tmp/%s/" ANSWER, exchange->name);
 	error = put_script(&text, path, s);
-	if (!error)
-		error = write_script(exchange, &text);
+	if (error)
+		return error;
+	error = write_script(exchange, &text);
+	if (error)
+		return error;
 	snprintf(path, sizeof(path), "/tmp/%s/" SCRIPT, exchange->name);
-	if (!error)
-		error = remote_exec_ask(remote, path);
+	error = remote_exec_ask(remote, path);
 	if (error)
 		return error;
 	if (wait_for_answer(exchange, pid, s->timeout * 1000, answer,
@@ -335,8 +345,12 @@ static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)
 {
 	const struct activate_settings *s = settings;
-	struct exchange exchange = { .tmp = -1, .folder = -1, .answer = -1 };
-	struct remote_exec remote;
+	_cleanup_(remote_exec_deinit) struct remote_exec remote = {
+		.memory.mem_fd = -1
+	};
+	_cleanup_(exchange_deinit) struct exchange exchange = {
+		.tmp = -1, .folder = -1, .answer = -1
+	};
 	struct error *error;
 
 	(void)exit_code;
@@ -355,11 +369,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (error)
 		return error;
 	error = exchange_init(&exchange, (pid_t)s->pid);
-	if (!error)
-		error = talk(&remote, &exchange, s);
-	exchange_deinit(&exchange);
-	remote_exec_deinit(&remote);
-	return error;
+	return error ? error : talk(&remote, &exchange, s);
 }
 
 const struct command command_activate = {

@@ -44,17 +44,16 @@ static bool examine_program(const struct doctor *doctor, const char *name)
 /* A shim whose Python is not activated fails: then those that it stands for. */
 static void examine_behind(const struct doctor *doctor, const char *name)
 {
-	struct python_list programs = {};
-	char *file = NULL;
-	struct error *error = capture_which(doctor->path, name, &file);
+	_cleanup_(python_list_deinit) struct python_list programs = {};
+	_cleanup_error_ struct error *error = NULL;
+	_cleanup_free_ char *file = NULL;
 
-	if (!error)
-		python_shim_programs(file, &programs);
+	error = capture_which(doctor->path, name, &file);
+	if (error)
+		return;
+	python_shim_programs(file, &programs);
 	vec_for_each(program, &programs)
 		examine_program(doctor, *program);
-	python_list_deinit(&programs);
-	error_destroy(error);
-	free(file);
 }
 
 static void examine_named(const struct doctor *doctor, const char *name)
@@ -142,26 +141,32 @@ static void examine_all(const struct doctor *doctor,
 		examine_as_user(doctor, "python3");
 }
 
+static void doctor_deinit(struct doctor *doctor)
+{
+	invoker_deinit(&doctor->invoker);
+	free(doctor->path);
+}
+
 static struct error *run(void *data, const struct arguments *args,
 			 int *exit_code)
 {
 	const struct doctor_settings *settings = data;
-	struct doctor doctor = {};
+	_cleanup_(doctor_deinit) struct doctor doctor = {};
 	struct error *error = check_pids(&settings->pids);
 
 	(void)exit_code;
-	if (!error)
-		error = invoker_detect(&doctor.invoker);
-	if (!error)
-		error = invoker_path(&doctor.invoker, &doctor.path);
-	if (!error) {
-		printf("kaa %s\n", KAA_VERSION);
-		machine_probe("", &doctor.machine);
-		examine_all(&doctor, &settings->pids, args);
-	}
-	invoker_deinit(&doctor.invoker);
-	free(doctor.path);
-	return error;
+	if (error)
+		return error;
+	error = invoker_detect(&doctor.invoker);
+	if (error)
+		return error;
+	error = invoker_path(&doctor.invoker, &doctor.path);
+	if (error)
+		return error;
+	printf("kaa %s\n", KAA_VERSION);
+	machine_probe("", &doctor.machine);
+	examine_all(&doctor, &settings->pids, args);
+	return NULL;
 }
 
 static void deinit(void *data)

@@ -99,13 +99,14 @@ static struct error *find_version(struct elf_file *file, uint32_t *ret)
 	bool found;
 	struct error *error = version_of_symbol(file, ret, &found);
 
-	if (!error && !found)
-		error = version_of_strings(file, ret, &found);
-	if (!error && !found)
-		return error_create(ERROR_UNSUPPORTED,
-				    "cannot find the Python version in '%s'",
-				    file->path);
-	return error;
+	if (error || found)
+		return error;
+	error = version_of_strings(file, ret, &found);
+	if (error || found)
+		return error;
+	return error_create(ERROR_UNSUPPORTED,
+			    "cannot find the Python version in '%s'",
+			    file->path);
 }
 
 static struct error *find_layout(struct elf_file *file,
@@ -119,13 +120,12 @@ static struct error *find_layout(struct elf_file *file,
 	if (PY_SERIES(version) < PY_SERIES_DEBUG_OFFSETS ||
 	    !py_release_for(version, PY_FOR_WALKER)) {
 		error = py_layout_find(version, &binary->layout);
-	} else {
-		error = elf_file_read_image(file, binary->runtime, head,
-					    sizeof(head));
-		if (!error)
-			error = py_layout_from_debug_offsets(bytes, version,
-							     &binary->layout);
+		return absent_is_no_error(error, &binary->has_layout);
 	}
+	error = elf_file_read_image(file, binary->runtime, head, sizeof(head));
+	if (error)
+		return absent_is_no_error(error, &binary->has_layout);
+	error = py_layout_from_debug_offsets(bytes, version, &binary->layout);
 	return absent_is_no_error(error, &binary->has_layout);
 }
 
@@ -160,12 +160,14 @@ static struct error *without_runtime(struct elf_file *file)
 				    "'%s' is not a CPython interpreter",
 				    file->path);
 	error = version_of_strings(file, &version, &found);
-	if (!error && found)
-		error = py_layout_find(version, &layout);
-	return error ? error :
-		       error_create(ERROR_UNSUPPORTED,
-				    "'%s' is a Python older than 3.7, which is not supported",
-				    file->path);
+	if (error)
+		return error;
+	error = found ? py_layout_find(version, &layout) : NULL;
+	if (error)
+		return error;
+	return error_create(ERROR_UNSUPPORTED,
+			    "'%s' is a Python older than 3.7, which is not supported",
+			    file->path);
 }
 
 struct error *py_detect(struct elf_file *file,
@@ -181,15 +183,20 @@ struct error *py_detect(struct elf_file *file,
 	if (!found)
 		return without_runtime(file);
 	error = elf_file_check_native(file);
-	if (!error)
-		error = find_version(file, &binary.version);
-	if (!error)
-		error = find_layout(file, &binary);
-	if (!error)
-		error = find_code_type(file, &binary.code_type);
-	if (!error)
-		error = py_eval_find(file, pieces, &binary);
-	if (!error)
-		*ret = binary;
-	return error;
+	if (error)
+		return error;
+	error = find_version(file, &binary.version);
+	if (error)
+		return error;
+	error = find_layout(file, &binary);
+	if (error)
+		return error;
+	error = find_code_type(file, &binary.code_type);
+	if (error)
+		return error;
+	error = py_eval_find(file, pieces, &binary);
+	if (error)
+		return error;
+	*ret = binary;
+	return NULL;
 }

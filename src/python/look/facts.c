@@ -59,11 +59,25 @@ static struct error *look_at_program(const char *file, bool asked,
 	if (!py_detect_maybe(elf))
 		return not_python(file);
 	error = python_set_text(&facts->program, file);
-	if (!error)
-		error = python_set_text(&facts->library, file);
-	if (!error)
-		error = python_look_at_elf(elf, facts);
+	if (error)
+		return error;
+	error = python_set_text(&facts->library, file);
+	if (error)
+		return error;
+	error = python_look_at_elf(elf, facts);
 	return error ? error : python_look_at_sysconfig("", facts);
+}
+
+static struct error *ask_and_look(const char *file, const char *path,
+				  const struct invoker *invoker,
+				  struct python_facts *facts)
+{
+	struct error *error;
+
+	if (!is_python_name(file))
+		return look_at_program(file, false, facts);
+	error = python_ask(file, path, invoker, facts);
+	return error ? error : look_at_program(file, true, facts);
 }
 
 struct error *python_facts_of_program(const char *name, const char *path,
@@ -73,12 +87,10 @@ struct error *python_facts_of_program(const char *name, const char *path,
 	_cleanup_free_ char *file = NULL;
 	struct python_facts facts = {};
 	struct error *error = capture_which(path, name, &file);
-	bool ask = !error && is_python_name(file);
 
-	if (ask)
-		error = python_ask(file, path, invoker, &facts);
-	if (!error)
-		error = look_at_program(file, ask, &facts);
+	if (error)
+		return error;
+	error = ask_and_look(file, path, invoker, &facts);
 	if (error) {
 		python_facts_deinit(&facts);
 		return error;
@@ -216,9 +228,10 @@ static struct error *look_from_outside(pid_t pid, struct located *located,
 	    !is_python_name(facts->program))
 		return not_python(subject);
 	error = python_look_at_elf(file, facts);
+	if (error)
+		return error;
 	/* A file's name tells less than the interpreter in it. */
-	if (!error)
-		error = version_of_name(facts);
+	error = version_of_name(facts);
 	return error ? error : python_look_at_sysconfig(located->root, facts);
 }
 
@@ -230,8 +243,9 @@ static struct error *look_at_process(const char *root, pid_t pid,
 	char exe[64], own_root[64];
 	struct error *error = proc_link(root, pid, "exe", &facts->program);
 
-	if (!error)
-		error = find_library(root, pid, facts, &located);
+	if (error)
+		return error;
+	error = find_library(root, pid, facts, &located);
 	if (error)
 		return error;
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
