@@ -91,7 +91,7 @@ static trampoline_function *resolve(struct evaluator *evaluator, void *code)
 		leave(evaluator, agent_capi_interpreter());
 		return agent_call_plainly;
 	}
-	if (*(void **)((char *)code + 8) != capi.PyCode_Type)
+	if (*(void **)((char *)code + capi.layout.object_type) != capi.PyCode_Type)
 		return agent_call_plainly;
 	if (agent_state.jit_checks && jit_came_on(evaluator))
 		return agent_call_plainly;

@@ -15,32 +15,6 @@
 struct agent_backend;
 
 /*
- * From the constructor of a preloaded library, before main, without an interpreter:
- * with KAA_TRAMPOLINE=always or a KAA_TRAMPOLINE_BACKEND, what asks CPython 3.12
- * and later for its own trampolines is taken out of argv and the environment, in
- * place, and remembered; agent_python_started() puts it back into sys and the environment. Does
- * nothing in other cases. argv is read as the python command's: argc is 0 for a
- * process that runs another main. Makes no threads, calls no CPython.
- */
-void agent_early(int argc, char **argv, char **envp);
-
-/*
- * In a Python process, from a way in (preload, the extension module), as early as the
- * interpreter can import a builtin module; once in every interpreter, main one or not.
- * Looks CPython up, adds the sys functions where they are missing, and
- * activates what the switches ask for; in a subinterpreter what the main one has active.
- * Never raises: what is wrong is said once on stderr. Later calls in
- * the same interpreter do nothing.
- */
-void agent_python_started(void);
-
-/*
- * os.environ has been made: what CPython itself reads of the environment later, the
- * program does not see any more. With trampolines it is told to leave its JIT off.
- */
-void agent_environ_made(void);
-
-/*
  * NULL, or why this CPython cannot be hooked. Looks only once; for the first time in
  * the main interpreter, before there are others.
  */

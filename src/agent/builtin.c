@@ -37,9 +37,9 @@ static void *exception_text(void)
 /* No backend is called so; the answer tells what there is. */
 #define NO_BACKEND "no such backend"
 
-static enum builtin ask(void)
+static enum builtin_support ask(void)
 {
-	enum builtin answer = BUILTIN_MISSING;
+	enum builtin_support answer = BUILTIN_MISSING;
 	void *text;
 
 	if (!capi.PySys_GetObject(ACTIVATE))
@@ -57,9 +57,9 @@ static enum builtin ask(void)
 	return answer;
 }
 
-enum builtin builtin_support(void)
+enum builtin_support builtin_support(void)
 {
-	static enum builtin answer;
+	static enum builtin_support answer;
 	static bool asked;
 	void *type, *value, *traceback;
 

@@ -14,7 +14,7 @@
 #define ACTIVATE "activate_stack_trampoline"
 
 /* What this CPython has itself. */
-enum builtin {
+enum builtin_support {
 	/* Nothing, or functions that refuse every call. */
 	BUILTIN_MISSING,
 	BUILTIN_PRESENT,
@@ -26,7 +26,7 @@ enum builtin {
  * Asks it once in a process, without activating anything: first when an interpreter
  * starts, before the agent's functions take the place of its own.
  */
-enum builtin builtin_support(void);
+enum builtin_support builtin_support(void);
 
 /*
  * Whether this build has a JIT (3.14 on), and whether the JIT is on, by now: that is

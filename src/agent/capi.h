@@ -110,7 +110,7 @@ struct capi {
 	uint32_t version;
 	/* Its own support for trampolines can be used, no more: no offsets. */
 	bool free_threaded;
-	/* Of these the hook and slots.c use frame_code, code_*. */
+	/* Of these only object_type, frame_code and code_* are used. */
 	struct py_layout layout;
 	struct py_hook hook;
 #define X(ret, name, arguments) ret(*name) arguments;

@@ -9,12 +9,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
 #include "agent/environment.h"
 #include "agent/lookup.h"
 #include "agent/program.h"
 #include "agent/setting.h"
 #include "agent/spawn.h"
+#include "agent/start.h"
+#include "agent/switches.h"
 #include "agent/sys_api.h"
 
 /* What came from the parent, and goes on to children. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* agent_python_started(): what happens in an interpreter when it starts. */
+#include "agent/start.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
 #include "agent/capi.h"
 #include "agent/lookup.h"
 #include "agent/setting.h"

@@ -11,8 +11,6 @@
  *
  *	KAA_TRAMPOLINE_BACKEND=perf|perf_jit|perf_elf	goes before all of them
  *	KAA_TRAMPOLINE=always		the agent, though CPython could do it itself
- *
- * agent_early() (agent/agent.h) is here too.
  */
 #ifndef KAA_AGENT_SWITCHES_H
 #define KAA_AGENT_SWITCHES_H
@@ -30,6 +28,16 @@ struct switches {
 	 */
 	bool by_cpython;
 };
+
+/*
+ * From the constructor of a preloaded library, before main, without an interpreter:
+ * with KAA_TRAMPOLINE=always or a KAA_TRAMPOLINE_BACKEND, what asks CPython 3.12
+ * and later for its own trampolines is taken out of argv and the environment, in
+ * place, and remembered; switches_restore() puts it back into sys and the environment. Does
+ * nothing in other cases. argv is read as the python command's: argc is 0 for a
+ * process that runs another main. Makes no threads, calls no CPython.
+ */
+void agent_early(int argc, char **argv, char **envp);
 
 /* KAA_TRAMPOLINE=always */
 bool switches_always(void);
