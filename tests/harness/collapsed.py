@@ -23,3 +23,8 @@ def counts(text):
     found = [re.fullmatch(r"(.+) (\d+)", line).groups() for line in text.splitlines()]
     assert len(dict(found)) == len(found), "a stack has two lines"
     return collections.Counter({stack: int(count) for stack, count in found})
+
+
+def differing(one, other):
+    """Some of the stacks whose counts differ. Whole counters are too large for pytest to compare line by line."""
+    return sorted(((one - other) + (other - one)).items())[:4]
