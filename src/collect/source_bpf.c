@@ -244,8 +244,8 @@ static struct error *stack(struct source_state *state, size_t cpu,
 
 	*ret = python_stack_of(&bpf->stacks.data[cpu], sample->pid,
 			       sample->tid,
-			       sample->event->attr.type ==
-				       PERF_TYPE_TRACEPOINT);
+			       sample->event->meaning.data ==
+				       EVENT_DATA_FIELDS);
 	if (!*ret)
 		tell_again(bpf, target);
 	return NULL;

@@ -53,7 +53,7 @@ struct error *tracepoints_describe(const char *root,
 	for (size_t i = 0; !error && i < events->list.count; i++) {
 		const struct event *event = events->list.data[i];
 
-		if (event->attr.type == PERF_TYPE_TRACEPOINT &&
+		if (event->meaning.data == EVENT_DATA_FIELDS &&
 		    !vec_push(&ids, event->attr.config))
 			error = error_no_memory();
 	}

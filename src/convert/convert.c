@@ -54,13 +54,6 @@ struct converter {
 	void *on_record_arg;
 };
 
-bool converter_is_stream(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
-	       !strcmp(event->name, KAA_EVENT_NAME);
-}
-
 struct perfdata_reader *converter_reader(struct converter *converter)
 {
 	return converter->reader;
@@ -179,7 +172,7 @@ static struct error *apply_stream(struct converter *c,
 static bool has_stream(const struct perfdata_reader *reader)
 {
 	vec_for_each(event, &perfdata_reader_events(reader)->list)
-		if (converter_is_stream(*event))
+		if ((*event)->meaning.kind == EVENT_STREAM)
 			return true;
 	return false;
 }
@@ -207,7 +200,7 @@ static struct error *read_stream(struct converter *c, int fd, const char *path)
 		return error;
 	while (!(error = perfdata_reader_next(reader, &record)) && record) {
 		if (record->type != PERF_RECORD_SAMPLE || !record->event ||
-		    !converter_is_stream(record->event))
+		    record->event->meaning.kind != EVENT_STREAM)
 			continue;
 		error = apply_stream(c, record);
 		if (error)
@@ -630,7 +623,7 @@ static struct error *apply_record(struct converter *c,
 	if (record->type == PERF_RECORD_SAMPLE) {
 		if (!record->event)
 			return NULL;
-		if (converter_is_stream(record->event))
+		if (record->event->meaning.kind == EVENT_STREAM)
 			return c->stream_read ? NULL : apply_stream(c, record);
 		return fn ? apply_sample(c, record, fn, arg) : NULL;
 	}

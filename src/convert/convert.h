@@ -300,8 +300,6 @@ const struct error *converter_jit_failure(const struct converter *converter);
 bool converter_jit_code(const struct converter *converter, const char *path,
 			uint64_t start, uint64_t end, const char *name,
 			struct jit_image *ret);
-/* The event is kaa's own stream, which has no samples to show. */
-bool converter_is_stream(const struct event *event);
 /* With options.count_tasks; complete after converter_run(). */
 const struct seen_tasks *
 converter_seen_tasks(const struct converter *converter);

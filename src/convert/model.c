@@ -34,8 +34,8 @@ static struct error *add_event(struct model *m, const struct event *event,
 			       uint32_t *ret)
 {
 	struct profile_event e = {
-		.type = event->attr.type,
-		.config = event->attr.config,
+		.kind = event->meaning.kind,
+		.unit = event->meaning.unit,
 		.sample_period = event->attr.sample_period,
 		.is_freq = event->attr.freq,
 		.has_callchain =
@@ -45,12 +45,6 @@ static struct error *add_event(struct model *m, const struct event *event,
 
 	error = profile_intern(m->profile, event->name, &e.name);
 	return error ? error : profile_add_event(m->profile, &e, ret);
-}
-
-static bool is_dummy(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
 /*
@@ -68,7 +62,7 @@ static struct error *add_events(struct model *m)
 			events->list.data[m->events.count];
 		uint32_t handle = PROFILE_NONE;
 
-		if (!converter_is_stream(event) && !is_dummy(event)) {
+		if (event_kind_is_shown(event->meaning.kind)) {
 			error = add_event(m, event, &handle);
 			if (error)
 				return error;

@@ -84,13 +84,6 @@ static bool needs_maps(const struct inject *in)
 	return in->options->convert_callchain || in->options->build_ids;
 }
 
-static bool is_stream(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
-	       !strcmp(event->name, KAA_EVENT_NAME);
-}
-
 static struct error *init(struct inject *in)
 {
 	const struct inject_options *o = in->options;
@@ -399,7 +392,7 @@ static struct error *handle_sample(struct inject *in,
 	struct record converted;
 	struct error *error;
 
-	if (is_stream(record->event))
+	if (record->event->meaning.kind == EVENT_STREAM)
 		return in->options->python ? handle_stream(in, record) :
 					     write_raw(in, record);
 	if (!needs_maps(in))

@@ -138,6 +138,7 @@ struct error *events_add(struct events *events,
 	event->name = name ? strdup(name) : default_name(attr);
 	if (!event->name)
 		return error_no_memory();
+	event->meaning = event_meaning(attr, event->name);
 	set_sample_positions(event, attr->sample_type);
 	set_trailer_positions(event, attr->sample_type);
 	if (!vec_push(&events->list, event))
@@ -174,6 +175,7 @@ struct error *event_set_name(struct event *event, const char *name)
 		return error_no_memory();
 	free(event->name);
 	event->name = copy;
+	event->meaning = event_meaning(&event->attr, copy);
 	return NULL;
 }
 

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "perfdata/event_meaning.h"
 
 /* The most events one table takes. */
 #define EVENTS_MAX 65536
@@ -36,6 +37,8 @@ struct event {
 	struct perf_event_attr attr;
 	/* Owned, never NULL. */
 	char *name;
+	/* Of attr and name. */
+	struct event_meaning meaning;
 	VEC(uint64_t) ids;
 
 	/*

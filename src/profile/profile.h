@@ -35,6 +35,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/event_kind.h"
 #include "base/vec.h"
 
 #define PROFILE_NONE	    UINT32_MAX
@@ -123,9 +124,9 @@ struct profile_task {
 
 struct profile_event {
 	uint32_t name;
-	/* perf_event_attr type and config (Linux uapi perf_event.h). */
-	uint32_t type;
-	uint64_t config;
+	/* What a sample stands for, and what its period counts. */
+	enum event_kind kind;
+	enum event_unit unit;
 	/* Sampling period or, if is_freq, frequency. */
 	uint64_t sample_period;
 	bool is_freq;

@@ -573,6 +573,8 @@ static void test_model_is_shared_and_complete(void **state)
 	assert_int_equal(profile->events.count, 1);
 	assert_int_equal(profile->events.data[0].samples, 5);
 	assert_int_equal(profile->events.data[0].period, 5000);
+	assert_int_equal(profile->events.data[0].kind, EVENT_ON_CPU);
+	assert_int_equal(profile->events.data[0].unit, EVENT_NANOSECONDS);
 	/* Two lines, two stacks. */
 	assert_int_equal(profile->samples.rows, 2);
 	assert_int_equal(profile->samples.count[0], 3);

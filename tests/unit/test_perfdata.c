@@ -17,6 +17,8 @@
 #include <cmocka.h>
 #include <zstd.h>
 
+#include "perfdata/event_meaning.h"
+#include "perfdata/kaa_stream.h"
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 #include "perfdata_fixture.h"
@@ -1147,6 +1149,92 @@ static void test_foreign_files(void **state)
 	assert_fails(perfdata_reader_open("/", &reader), ERROR_UNSUPPORTED);
 }
 
+/* --- What events mean ---------------------------------------------------- */
+
+static const struct {
+	uint32_t type;
+	uint64_t config;
+	const char *name;
+	struct event_meaning meaning;
+} meanings[] = {
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "x",
+	  { EVENT_ON_CPU, EVENT_NANOSECONDS, EVENT_DATA_NONE } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, "x",
+	  { EVENT_ON_CPU, EVENT_NANOSECONDS, EVENT_DATA_NONE } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_ADDRESS } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_ADDRESS } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, "x",
+	  { EVENT_DUMMY, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_BYTES } },
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, KAA_EVENT_NAME,
+	  { EVENT_STREAM, EVENT_COUNT, EVENT_DATA_BYTES } },
+	/* A name says little: somebody has chosen it. */
+	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, KAA_EVENT_NAME,
+	  { EVENT_ON_CPU, EVENT_NANOSECONDS, EVENT_DATA_NONE } },
+	{ PERF_TYPE_SOFTWARE, UINT64_MAX, "cpu-clock",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "x",
+	  { EVENT_ON_CPU, EVENT_COUNT, EVENT_DATA_NONE } },
+	/* Of one of several kinds of core. */
+	{ PERF_TYPE_HARDWARE, 4ull << 32 | PERF_COUNT_HW_CPU_CYCLES, "x",
+	  { EVENT_ON_CPU, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_HARDWARE, 0xffffffff, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_HW_CACHE, 0, "x",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
+	{ PERF_TYPE_TRACEPOINT, 317, "sched:sched_switch",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_FIELDS } },
+	{ PERF_TYPE_TRACEPOINT, 317, "sched:sched_stat_runtime",
+	  { EVENT_ON_CPU, EVENT_NANOSECONDS, EVENT_DATA_FIELDS } },
+	{ PERF_TYPE_TRACEPOINT, 317, "sched:sched_stat_sleep:u",
+	  { EVENT_WAIT, EVENT_NANOSECONDS, EVENT_DATA_FIELDS } },
+	{ PERF_TYPE_TRACEPOINT, 317, "sched:sched_stat_sleeper",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_FIELDS } },
+	{ PERF_TYPE_TRACEPOINT, 317, "sched",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_FIELDS } },
+	{ 31, 0, "cpu/cycles/",
+	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
+};
+
+static void assert_same_meaning(struct event_meaning a, struct event_meaning b)
+{
+	assert_int_equal(a.kind, b.kind);
+	assert_int_equal(a.unit, b.unit);
+	assert_int_equal(a.data, b.data);
+}
+
+static void test_events_have_a_meaning(void **state)
+{
+	const size_t count = sizeof(meanings) / sizeof(*meanings);
+	struct events events = {};
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		const struct perf_event_attr attr = {
+			.type = meanings[i].type, .config = meanings[i].config
+		};
+		struct event *event;
+
+		assert_same_meaning(event_meaning(&attr, meanings[i].name),
+				    meanings[i].meaning);
+		/* Names often come later than attributes. */
+		assert_ok(events_add(&events, &attr, NULL, &event));
+		assert_ok(event_set_name(event, meanings[i].name));
+		assert_same_meaning(event->meaning, meanings[i].meaning);
+	}
+	assert_true(event_kind_is_shown(EVENT_WAIT));
+	assert_false(event_kind_is_shown(EVENT_STREAM));
+	assert_false(event_kind_is_shown(EVENT_DUMMY));
+	events_deinit(&events);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1176,6 +1264,7 @@ int main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_foreign_files),
 		cmocka_unit_test(test_overlapping_groups),
+		cmocka_unit_test(test_events_have_a_meaning),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -67,7 +67,7 @@ PUT(put_trace)
 	struct error *error;
 
 	if (!(sample->record->has & PERF_SAMPLE_RAW) ||
-	    sample->event->attr.type != PERF_TYPE_TRACEPOINT)
+	    sample->event->meaning.data != EVENT_DATA_FIELDS)
 		return NULL;
 	error = open_trace(p);
 	if (error || !p->trace)
@@ -148,10 +148,7 @@ PUT(put_uregs)
 
 PUT(put_bpf_output)
 {
-	const struct perf_event_attr *attr = &sample->event->attr;
-
-	if (attr->type == PERF_TYPE_SOFTWARE &&
-	    attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+	if (sample->event->meaning.data == EVENT_DATA_BYTES)
 		script_put_bpf_output(out, values(sample)->raw,
 				      values(sample)->raw_size);
 	return NULL;

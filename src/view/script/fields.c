@@ -305,13 +305,6 @@ static struct error *check_first(struct script_fields_of *of,
 	return error ? error : check_together(of, event);
 }
 
-static bool is_shown(const struct event *event)
-{
-	return !converter_is_stream(event) &&
-	       !(event->attr.type == PERF_TYPE_SOFTWARE &&
-		 event->attr.config == PERF_COUNT_SW_DUMMY);
-}
-
 /* As perf has it: of a pipe, chains bring addresses even if -F has none. */
 static void add_places_of_pipe(struct script_fields *fields,
 			       struct script_fields_of *of)
@@ -374,7 +367,7 @@ struct error *script_fields_see(struct script_fields *fields,
 		const struct event *event =
 			events->list.data[fields->event_count++];
 
-		if (is_shown(event))
+		if (event_kind_is_shown(event->meaning.kind))
 			error = see_event(fields, event, features, is_pipe);
 	}
 	if (error || is_pipe || !first)

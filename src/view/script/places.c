@@ -102,15 +102,6 @@ struct error *script_print_place(struct script_printer *p,
 	return NULL;
 }
 
-/* Events whose samples' addresses are places in memory. */
-static bool has_place_in_memory(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       (event->attr.config == PERF_COUNT_SW_PAGE_FAULTS ||
-		event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
-}
-
 struct error *script_print_address(struct script_printer *p,
 				   const struct convert_sample *sample,
 				   uint64_t fields, struct strbuf *out)
@@ -120,7 +111,7 @@ struct error *script_print_address(struct script_printer *p,
 	struct error *error;
 
 	script_put_hex(out, address, 16);
-	if (!has_place_in_memory(sample->event))
+	if (sample->event->meaning.data != EVENT_DATA_ADDRESS)
 		return NULL;
 	error = find_place(p, address,
 			   address >> 63 ? PERF_RECORD_MISC_KERNEL :

@@ -67,7 +67,7 @@ static struct error *add_output(struct script_printer *p,
 		return error_no_memory();
 	}
 	output->text = (struct strbuf)STRBUF_INIT;
-	if (converter_is_stream(event))
+	if (event->meaning.kind == EVENT_STREAM)
 		return NULL;
 	return open_output(output, p->per_event, event);
 }
@@ -342,7 +342,7 @@ static struct error *check_cpus(const struct script_printer *p,
 		return NULL;
 	vec_for_each(event, &events->list)
 		if (!((*event)->attr.sample_type & PERF_SAMPLE_CPU) &&
-		    !converter_is_stream(*event))
+		    (*event)->meaning.kind != EVENT_STREAM)
 			return error_create(
 				ERROR_INVALID_ARGUMENT,
 				"the samples of '%s' were recorded without their CPU; leave out --cpu",

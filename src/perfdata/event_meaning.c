@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "perfdata/event_meaning.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "perfdata/kaa_stream.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Of hardware events: the low half names the event, the high half a PMU. */
+#define HARDWARE_EVENT 0xffffffffu
+
+static const struct event_meaning software[] = {
+	[PERF_COUNT_SW_CPU_CLOCK] = { EVENT_ON_CPU, EVENT_NANOSECONDS },
+	[PERF_COUNT_SW_TASK_CLOCK] = { EVENT_ON_CPU, EVENT_NANOSECONDS },
+	[PERF_COUNT_SW_PAGE_FAULTS] = { .data = EVENT_DATA_ADDRESS },
+	[PERF_COUNT_SW_PAGE_FAULTS_MIN] = { .data = EVENT_DATA_ADDRESS },
+	[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = { .data = EVENT_DATA_ADDRESS },
+	[PERF_COUNT_SW_DUMMY] = { EVENT_DUMMY },
+	[PERF_COUNT_SW_BPF_OUTPUT] = { .data = EVENT_DATA_BYTES },
+};
+
+static const struct event_meaning hardware[] = {
+	[PERF_COUNT_HW_CPU_CYCLES] = { EVENT_ON_CPU },
+	[PERF_COUNT_HW_BUS_CYCLES] = { EVENT_ON_CPU },
+	[PERF_COUNT_HW_REF_CPU_CYCLES] = { EVENT_ON_CPU },
+};
+
+static const struct {
+	const char *name;
+	enum event_kind kind;
+} scheduler_times[] = {
+	{ "sched:sched_stat_runtime", EVENT_ON_CPU },
+	{ "sched:sched_stat_wait", EVENT_WAIT },
+	{ "sched:sched_stat_sleep", EVENT_WAIT },
+	{ "sched:sched_stat_iowait", EVENT_WAIT },
+	{ "sched:sched_stat_blocked", EVENT_WAIT },
+};
+
+static struct event_meaning of_tracepoint(const char *name)
+{
+	struct event_meaning meaning = { .data = EVENT_DATA_FIELDS };
+	/* Modifiers may stand behind it: "sched:sched_stat_wait:u". */
+	const char *colon = strchr(name, ':');
+	size_t n = colon ? strcspn(colon + 1, ":") + (size_t)(colon + 1 - name) :
+			   strlen(name);
+
+	for (size_t i = 0; i < COUNT(scheduler_times); i++) {
+		if (strlen(scheduler_times[i].name) != n ||
+		    memcmp(scheduler_times[i].name, name, n))
+			continue;
+		meaning.kind = scheduler_times[i].kind;
+		meaning.unit = EVENT_NANOSECONDS;
+	}
+	return meaning;
+}
+
+static struct event_meaning of_software(uint64_t config, const char *name)
+{
+	struct event_meaning meaning = {};
+
+	if (config < COUNT(software))
+		meaning = software[config];
+	if (config == PERF_COUNT_SW_BPF_OUTPUT && !strcmp(name, KAA_EVENT_NAME))
+		meaning.kind = EVENT_STREAM;
+	return meaning;
+}
+
+struct event_meaning event_meaning(const struct perf_event_attr *attr,
+				   const char *name)
+{
+	uint64_t counter = attr->config & HARDWARE_EVENT;
+
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		return counter < COUNT(hardware) ? hardware[counter] :
+						   (struct event_meaning){};
+	case PERF_TYPE_SOFTWARE:
+		return of_software(attr->config, name);
+	case PERF_TYPE_TRACEPOINT:
+		return of_tracepoint(name);
+	default:
+		return (struct event_meaning){};
+	}
+}
