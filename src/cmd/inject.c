@@ -11,6 +11,7 @@
 #include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
 #include "cmd/reading/input.h"
+#include "cmd/reading/missing.h"
 #include "inject/inject.h"
 
 struct inject_settings {
@@ -54,19 +55,6 @@ static struct error *refuse(void *arg, const struct option *option,
 
 /* --- What was done ------------------------------------------------------ */
 
-static void report_failure(const struct inject *inject,
-			   const struct inject_stats *stats)
-{
-	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
-
-	if (!stats->jit.missing)
-		return;
-	error_format(inject_jit_failure(inject), &why);
-	message_warn("%" PRIu64 " jitdump%s could not be used: %s",
-		     stats->jit.missing, stats->jit.missing > 1 ? "s" : "",
-		     why.data);
-}
-
 static void report_details(const struct inject *inject,
 			   const struct inject_stats *stats)
 {
@@ -88,26 +76,25 @@ static void report_details(const struct inject *inject,
 		message_note("wrote the image of Python code to '%s'", image);
 }
 
-static void report(const struct inject_settings *settings,
-		   const struct inject *inject)
+static struct error *report(const struct inject_settings *settings,
+			    const struct inject *inject)
 {
+	_cleanup_faults_ struct faults faults = {};
+	struct error *error = inject_faults(inject, &faults);
 	struct inject_stats stats;
 
+	if (error)
+		return error;
 	inject_stats(inject, &stats);
 	if (settings->input.verbose)
 		report_details(inject, &stats);
-	report_failure(inject, &stats);
+	missing_warn(&faults, FAULT_LINES_JITDUMPS);
 	if (settings->options.jit && !stats.jit.dumps && !stats.jit.missing)
 		message_warn("the recording names no jitdump, so nothing was added");
 	if (settings->options.python && !inject_python_image(inject))
 		message_warn("the recording has no Python frames from kaa record, so no image was written");
-	message_warn_count(stats.jit.broken_records,
-		   "damaged records of jitdumps were left out");
-	message_warn_count(stats.input.broken_records,
-		   "damaged records were left out");
-	message_warn_count(stats.odd, "records with an invalid size were left out");
-	message_warn_count(stats.input.truncated_bytes,
-		   "bytes at the end of the file are not a complete record");
+	missing_warn(&faults, FAULT_LINES_COPY);
+	return NULL;
 }
 
 /* --- Running ------------------------------------------------------------ */
@@ -167,9 +154,7 @@ static struct error *run(void *arg, const struct arguments *args,
 		error = inject_open(take_fd(&fd), &settings->options, &inject);
 	if (!error)
 		error = inject_run(inject);
-	if (!error)
-		report(settings, inject);
-	return error;
+	return error ? error : report(settings, inject);
 }
 
 static void set_defaults(void *arg)

@@ -388,7 +388,7 @@ static struct error *show_report(struct report_settings *s,
 	int ended_by = 0;
 	struct error *error;
 
-	missing_damage_text(converter, &damage);
+	fault_lines(&profile->faults, FAULT_LINES_DAMAGE, &damage);
 	strbuf_puts(&damage, s->unmatched.data);
 	input.damage = damage.data;
 	error = tui_report(&input, &ended_by);
@@ -458,7 +458,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	pager_end(&pager);
 	if (!error && !settings->header_only && !settings->stats &&
 	    !settings->tasks)
-		missing_report_damage(converter);
+		error = missing_report_damage(converter);
 	if (!error)
 		unmatched_print(&settings->unmatched);
 	return error;

@@ -188,7 +188,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	script_printer_deinit(&settings->printer);
 	pager_end(&pager);
 	if (!error && !settings->header_only)
-		missing_report(converter, settings->input.verbose > 0);
+		error = missing_report(converter, settings->input.verbose > 0);
 	unmatched_print(&unmatched);
 	return error;
 }

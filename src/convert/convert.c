@@ -42,7 +42,8 @@ struct converter {
 	address_vec words;
 	struct convert_stats stats;
 	struct seen_tasks seen_tasks;
-	VEC(struct convert_counter) counters;
+	/* What the recorder counted. */
+	struct faults recorder;
 	/* The kaa stream was read before the samples. */
 	bool stream_read;
 	/* For processes whose set of maps has no number. */
@@ -57,13 +58,6 @@ struct converter {
 struct perfdata_reader *converter_reader(struct converter *converter)
 {
 	return converter->reader;
-}
-
-const struct convert_counter *
-converter_counters(const struct converter *converter, size_t *count)
-{
-	*count = converter->counters.count;
-	return converter->counters.data;
 }
 
 struct dso_store *converter_dsos(struct converter *converter)
@@ -94,9 +88,39 @@ struct convert_stats converter_stats(const struct converter *converter)
 	return stats;
 }
 
-const struct error *converter_jit_failure(const struct converter *converter)
+struct error *converter_faults(const struct converter *converter,
+			       struct faults *ret)
 {
-	return converter->names.jits.failure;
+	const struct convert_stats stats = converter_stats(converter);
+	const struct faults *recorder = &converter->recorder;
+	const struct fault all[] = {
+		{ FAULT_BROKEN_CHAINS, stats.broken_chains, NULL },
+		{ FAULT_BROKEN_STREAM, stats.broken_stream, NULL },
+		{ FAULT_DROPPED_TASKS, stats.dropped_tasks, NULL },
+	};
+	struct error *error = perfdata_reader_faults(converter->reader, ret);
+
+	if (!error)
+		error = faults_add_all(ret, all, sizeof(all) / sizeof(*all));
+	if (!error)
+		error = jits_faults(&converter->names.jits, ret);
+	return error ? error : faults_add_all(ret, recorder->list.data,
+					      recorder->list.count);
+}
+
+struct error *converter_stack_faults(const struct converter *converter,
+				     struct faults *ret)
+{
+	const struct convert_stats *stats = &converter->stats;
+	const struct fault all[] = {
+		{ FAULT_TRUNCATED_STACKS, stats->truncated, NULL },
+		{ FAULT_NOT_ALIGNED, stats->not_aligned, NULL },
+		{ FAULT_UNREADABLE_PYTHON, stats->unreadable, NULL },
+		{ FAULT_INCOMPLETE_UNWINDS, stats->unwound_incomplete, NULL },
+		{ FAULT_UNNAMED_FRAMES, stats->unresolved, NULL },
+	};
+
+	return faults_add_all(ret, all, sizeof(all) / sizeof(*all));
 }
 
 bool converter_jit_code(const struct converter *converter, const char *path,
@@ -125,13 +149,12 @@ const char *converter_last_comm(const struct converter *converter, int32_t pid,
 static struct error *add_counter(struct converter *c,
 				 const struct kaa_counter *counter)
 {
-	struct convert_counter new = { .value = counter->value };
+	const char *name = arena_strndup(&c->names.arena, counter->name.data,
+					 counter->name.len);
 
-	new.name = arena_strndup(&c->names.arena, counter->name.data,
-				 counter->name.len);
-	if (!new.name || !vec_push(&c->counters, new))
-		return error_no_memory();
-	return NULL;
+	return name ? faults_add(&c->recorder, FAULT_OF_RECORDER,
+				 counter->value, name) :
+		      error_no_memory();
 }
 
 static struct error *add_summary(struct converter *c,
@@ -140,7 +163,7 @@ static struct error *add_summary(struct converter *c,
 	struct kaa_counter counter;
 	struct error *error = NULL;
 
-	while (!error && c->counters.count < COUNTERS_MAX &&
+	while (!error && c->recorder.list.count < COUNTERS_MAX &&
 	       kaa_summary_next(summary, &counter))
 		error = add_counter(c, &counter);
 	return error;
@@ -345,7 +368,7 @@ void converter_destroy(struct converter *c)
 	process_table_destroy(c->table);
 	perfdata_reader_destroy(c->reader);
 	vec_deinit(&c->words);
-	vec_deinit(&c->counters);
+	faults_deinit(&c->recorder);
 	seen_tasks_deinit(&c->seen_tasks);
 	free(c);
 }

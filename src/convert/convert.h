@@ -35,6 +35,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "base/lists.h"
 #include "base/quirks.h"
 #include "base/vec.h"
@@ -230,12 +231,6 @@ struct convert_stats {
 	uint64_t missing_jitdumps;
 };
 
-/* A count that the recorder left in a SUMMARY record. */
-struct convert_counter {
-	const char *name;
-	uint64_t value;
-};
-
 struct converter;
 
 /* An error of the callback ends converter_run(), which returns it. */
@@ -290,8 +285,14 @@ struct dso_store *converter_dsos(struct converter *converter);
 bool converter_is_python(const struct converter *converter,
 			 const struct dso *dso);
 struct convert_stats converter_stats(const struct converter *converter);
-/* Why the first jitdump could not be read; NULL: all could. */
-const struct error *converter_jit_failure(const struct converter *converter);
+/*
+ * Adds what is wrong with the recording; complete after converter_run(). The
+ * second adds what is wrong with the stacks of its samples.
+ */
+struct error *converter_faults(const struct converter *converter,
+			       struct faults *ret);
+struct error *converter_stack_faults(const struct converter *converter,
+				     struct faults *ret);
 /*
  * The code of that span and, if there are several, that name out of the jitdump
  * of that path (as the profile's DSO is called), for the time of the converter.
@@ -309,10 +310,6 @@ converter_seen_tasks(const struct converter *converter);
  */
 const char *converter_last_comm(const struct converter *converter, int32_t pid,
 				int32_t tid);
-/* Counters of the recording; complete after converter_run(). */
-const struct convert_counter *
-converter_counters(const struct converter *converter, size_t *count);
-
 /*
  * The whole file as a model. profile_options may be NULL.
  */

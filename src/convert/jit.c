@@ -299,6 +299,21 @@ struct error *jits_see(struct jits *jits, const struct events *events,
 
 /* --- Looking up --------------------------------------------------------- */
 
+struct error *jits_faults(const struct jits *jits, struct faults *ret)
+{
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+	struct error *error;
+
+	if (jits->failure)
+		error_format(jits->failure, &why);
+	error = strbuf_error(&why);
+	if (!error)
+		error = faults_add(ret, FAULT_MISSING_JITDUMPS,
+				   jits->stats.missing, why.data);
+	return error ? error : faults_add(ret, FAULT_BROKEN_JIT_RECORDS,
+					  jits->stats.broken_records, NULL);
+}
+
 bool jits_has(const struct jits *jits, uint32_t pid)
 {
 	return jits->stats.dumps && find_process(jits, pid);

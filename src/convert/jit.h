@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "perfdata/events.h"
@@ -74,6 +75,9 @@ void jits_deinit(struct jits *jits);
  */
 struct error *jits_see(struct jits *jits, const struct events *events,
 		       const struct record *record, struct jit_dump **loaded);
+
+/* Adds what is wrong with the dumps. */
+struct error *jits_faults(const struct jits *jits, struct faults *ret);
 
 /* True if jits_find() may find something. */
 bool jits_has(const struct jits *jits, uint32_t pid);

@@ -383,33 +383,6 @@ static void add_lost(struct model *m)
 	}
 }
 
-static void add_counters(struct model *m)
-{
-	const struct perfdata_stats *stats =
-		perfdata_reader_stats(converter_reader(m->converter));
-	uint64_t *counters = m->profile->counters;
-
-	counters[PROFILE_LOST_RECORDS] = stats->lost;
-	counters[PROFILE_LOST_SAMPLES] = stats->lost_samples;
-	counters[PROFILE_BROKEN_RECORDS] = stats->broken_records;
-	counters[PROFILE_UNKNOWN_RECORDS] = stats->unknown_records;
-	counters[PROFILE_MISSING_BYTES] = stats->truncated_bytes;
-	counters[PROFILE_THROTTLED] = stats->records[PERF_RECORD_THROTTLE];
-}
-
-static struct error *add_notes(struct model *m)
-{
-	const struct convert_counter *counters;
-	struct error *error = NULL;
-	size_t count;
-
-	counters = converter_counters(m->converter, &count);
-	for (size_t i = 0; i < count && !error; i++)
-		error = profile_add_note(m->profile, counters[i].name,
-					 counters[i].value);
-	return error;
-}
-
 static struct error *add_last_comms(struct model *m)
 {
 	struct profile *profile = m->profile;
@@ -444,10 +417,9 @@ static struct error *fill(struct model *m)
 	if (error)
 		return error;
 	add_lost(m);
-	add_counters(m);
 	error = add_last_comms(m);
 	if (!error)
-		error = add_notes(m);
+		error = converter_faults(m->converter, &m->profile->faults);
 	if (error)
 		return error;
 	return convert_header(converter_reader(m->converter), m->profile);

@@ -52,6 +52,8 @@ struct inject {
 	uint64_t time;
 	uint64_t in_round;
 	struct inject_stats stats;
+	/* Records of an odd size, which no writer may write. */
+	uint64_t odd;
 };
 
 void inject_destroy(struct inject *in)
@@ -176,7 +178,7 @@ static struct error *write_raw(struct inject *in, const struct record *record)
 	struct error *error;
 
 	if (record->size % 8) {
-		in->stats.odd++;
+		in->odd++;
 		return NULL;
 	}
 	error = perfdata_writer_append(in->writer, record->raw, record->size);
@@ -518,7 +520,6 @@ struct error *inject_run(struct inject *in)
 void inject_stats(const struct inject *in, struct inject_stats *ret)
 {
 	*ret = in->stats;
-	ret->input = *perfdata_reader_stats(in->reader);
 	ret->jit = in->names.jits.stats;
 	ret->build_ids = in->build_ids.found.count;
 	ret->unwound = in->chains.unwound;
@@ -527,9 +528,13 @@ void inject_stats(const struct inject *in, struct inject_stats *ret)
 		ret->images += (*images)->written;
 }
 
-const struct error *inject_jit_failure(const struct inject *in)
+struct error *inject_faults(const struct inject *in, struct faults *ret)
 {
-	return in->names.jits.failure;
+	struct error *error = perfdata_reader_faults(in->reader, ret);
+
+	if (!error)
+		error = jits_faults(&in->names.jits, ret);
+	return error ? error : faults_add(ret, FAULT_ODD_RECORDS, in->odd, NULL);
 }
 
 const char *inject_python_image(const struct inject *in)

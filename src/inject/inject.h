@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "convert/jit.h"
 #include "perfdata/reader.h"
 
@@ -47,10 +48,7 @@ struct inject_stats {
 	/* Raw stacks unwound, and those not to their end. */
 	uint64_t unwound;
 	uint64_t unwound_incomplete;
-	/* Records of an odd size, which no writer may write. */
-	uint64_t odd;
 	/* Of the input. */
-	struct perfdata_stats input;
 	struct jit_stats jit;
 };
 
@@ -65,8 +63,8 @@ struct error *inject_open(int fd, const struct inject_options *options,
  */
 struct error *inject_run(struct inject *inject);
 void inject_stats(const struct inject *inject, struct inject_stats *ret);
-/* Why the first jitdump could not be read; NULL: all could. */
-const struct error *inject_jit_failure(const struct inject *inject);
+/* Adds what is wrong with the input. */
+struct error *inject_faults(const struct inject *inject, struct faults *ret);
 /* Path of the image of Python code that was written, or NULL. */
 const char *inject_python_image(const struct inject *inject);
 void inject_destroy(struct inject *inject);

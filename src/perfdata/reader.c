@@ -912,6 +912,23 @@ perfdata_reader_stats(const struct perfdata_reader *r)
 	return &r->stats;
 }
 
+struct error *perfdata_reader_faults(const struct perfdata_reader *r,
+				     struct faults *ret)
+{
+	const struct perfdata_stats *stats = &r->stats;
+	const struct fault all[] = {
+		{ FAULT_UNFINISHED, stats->unfinished, NULL },
+		{ FAULT_TRUNCATED_BYTES, stats->truncated_bytes, NULL },
+		{ FAULT_LOST_RECORDS, stats->lost, NULL },
+		{ FAULT_LOST_SAMPLES, stats->lost_samples, NULL },
+		{ FAULT_THROTTLED, stats->records[PERF_RECORD_THROTTLE], NULL },
+		{ FAULT_BROKEN_RECORDS, stats->broken_records, NULL },
+		{ FAULT_UNKNOWN_RECORDS, stats->unknown_records, NULL },
+	};
+
+	return faults_add_all(ret, all, sizeof(all) / sizeof(*all));
+}
+
 uint64_t perfdata_reader_lost_of(const struct perfdata_reader *r,
 				 const struct event *event)
 {

@@ -25,6 +25,7 @@
 #define KAA_PERFDATA_READER_H
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "perfdata/events.h"
 #include "perfdata/features.h"
 #include "perfdata/record.h"
@@ -93,6 +94,9 @@ struct error *perfdata_reader_next(struct perfdata_reader *reader,
 /* Of what was read so far. */
 const struct perfdata_stats *
 perfdata_reader_stats(const struct perfdata_reader *reader);
+/* Adds what of that is wrong with the file. */
+struct error *perfdata_reader_faults(const struct perfdata_reader *reader,
+				     struct faults *ret);
 /*
  * Samples lost of one event, from LOST_SAMPLES records and READ records with
  * PERF_FORMAT_LOST.

@@ -79,7 +79,7 @@ void profile_destroy(struct profile *profile)
 	vec_deinit(&profile->last_comms);
 	vec_deinit(&profile->events);
 	vec_deinit(&profile->headers);
-	vec_deinit(&profile->notes);
+	faults_deinit(&profile->faults);
 	profile_samples_deinit(&profile->samples);
 	profile_tables_destroy(profile->tables);
 	free(profile);
@@ -452,19 +452,6 @@ struct error *profile_add_header(struct profile *profile, const char *key,
 	if (error)
 		return error;
 	if (!vec_push(&profile->headers, header))
-		return error_no_memory();
-	return NULL;
-}
-
-struct error *profile_add_note(struct profile *profile, const char *name,
-			       uint64_t value)
-{
-	struct profile_note note = { .value = value };
-	struct error *error = profile_intern(profile, name, &note.name);
-
-	if (error)
-		return error;
-	if (!vec_push(&profile->notes, note))
 		return error_no_memory();
 	return NULL;
 }

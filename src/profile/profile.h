@@ -36,6 +36,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/event_kind.h"
+#include "base/faults.h"
 #include "base/vec.h"
 
 #define PROFILE_NONE	    UINT32_MAX
@@ -181,37 +182,12 @@ struct profile_sample {
 	uint16_t flags;
 };
 
-/* What went wrong without being tied to one sample. */
-enum profile_counter {
-	/* Records that the kernel dropped for want of room. */
-	PROFILE_LOST_RECORDS,
-	/* Samples that the kernel dropped. */
-	PROFILE_LOST_SAMPLES,
-	/* Records that break their format; skipped. */
-	PROFILE_BROKEN_RECORDS,
-	/* Records of a type or feature that kaa does not know; skipped. */
-	PROFILE_UNKNOWN_RECORDS,
-	/* Samples that name no known event. */
-	PROFILE_UNKNOWN_EVENT,
-	/* Bytes missing at the end of the file. */
-	PROFILE_MISSING_BYTES,
-	/* Times that the kernel throttled the sampling. */
-	PROFILE_THROTTLED,
-	PROFILE_COUNTERS,
-};
-
 /*
- * One line of --header, value PROFILE_NONE if it is all in the key; and a count
- * that the recorder left in the file.
+ * One line of --header, value PROFILE_NONE if it is all in the key.
  */
 struct profile_header {
 	uint32_t key;
 	uint32_t value;
-};
-
-struct profile_note {
-	uint32_t name;
-	uint64_t value;
 };
 
 /*
@@ -262,9 +238,9 @@ struct profile {
 	VEC(uint32_t) last_comms;
 	VEC(struct profile_event) events;
 	struct profile_samples samples;
-	uint64_t counters[PROFILE_COUNTERS];
+	/* What went wrong, but for what the samples themselves say. */
+	struct faults faults;
 	VEC(struct profile_header) headers;
-	VEC(struct profile_note) notes;
 	struct profile_options options;
 	/* Hash tables and string memory of the builder. */
 	struct profile_tables *tables;
@@ -315,9 +291,6 @@ struct error *profile_add_sample(struct profile *profile,
 /* Appends a line "# key : value" of the header, or "# key"; value may be NULL. */
 struct error *profile_add_header(struct profile *profile, const char *key,
 				 const char *value);
-/* A count that the recorder left, with the recorder's name for it. */
-struct error *profile_add_note(struct profile *profile, const char *name,
-			       uint64_t value);
 
 /* --- Reading ----------------------------------------------------------- */
 

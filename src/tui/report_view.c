@@ -475,8 +475,10 @@ static struct error *collect_notes(struct report_view *r)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const char *line;
+	struct error *error = report_notes(r->profile, &text);
 
-	report_notes(r->profile, &text);
+	if (error)
+		return error;
 	for (line = text.data; *line;) {
 		size_t n = strcspn(line, "\n");
 

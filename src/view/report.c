@@ -93,7 +93,7 @@ static void put_top(struct report *r)
 	if (r->options.quiet)
 		return;
 	strbuf_printf(&r->text, "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
-		      r->profile->counters[PROFILE_LOST_SAMPLES]);
+		      faults_count(&r->profile->faults, FAULT_LOST_SAMPLES));
 }
 
 /* --- Groups of events --------------------------------------------------- */
@@ -498,8 +498,8 @@ static struct error *put_report(struct report *r)
 	if (error)
 		return error;
 	if (!r->options.quirks.no_notes && !r->options.quiet)
-		report_notes(r->profile, &r->text);
-	return flush(r);
+		error = report_notes(r->profile, &r->text);
+	return error ? error : flush(r);
 }
 
 void report_settle(const struct profile *profile,

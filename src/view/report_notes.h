@@ -6,10 +6,11 @@
 #ifndef KAA_VIEW_REPORT_NOTES_H
 #define KAA_VIEW_REPORT_NOTES_H
 
+#include "base/error.h"
 #include "base/strbuf.h"
 #include "profile/profile.h"
 
 /* Appends comment lines, with counts and shares; nothing if all is well. */
-void report_notes(const struct profile *profile, struct strbuf *out);
+struct error *report_notes(const struct profile *profile, struct strbuf *out);
 
 #endif

@@ -21,6 +21,7 @@
 #include "convert/python_code.h"
 #include "perfdata/kaa_stream.h"
 #include "perfdata/writer.h"
+#include "profile/sample_faults.h"
 
 enum { PID = 4242, SAMPLE_ID = 101, STREAM_ID = 102 };
 
@@ -555,6 +556,41 @@ static void test_callers_are_named_by_their_call(void **state)
 	strbuf_deinit(&seen.text);
 }
 
+/* What the reader, the converter and the recorder say, and the samples. */
+static void test_the_model_has_all_faults(void **state)
+{
+	const struct kaa_counter counters[] = { { text("rings full"), 3 },
+						{ text("nothing"), 0 } };
+	const struct convert_options options = {};
+	static const struct features features;
+	_cleanup_faults_ struct faults faults = {};
+	struct strbuf summary = STRBUF_INIT, junk = STRBUF_INIT;
+	struct profile *profile;
+	uint64_t samples;
+
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), KAA_MARKER_TRUNCATED);
+	PUT_CHAIN(USER, at(long_add), (uint64_t)-4000);
+	PUT_CHAIN(USER, 0x1234);
+	strbuf_puts(&junk, "no payload");
+	put_stream(&junk);
+	ok(kaa_encode_summary(counters, 2, &summary));
+	put_stream(&summary);
+	ok(perfdata_writer_finish(writer, &features));
+	ok(convert_profile(path, &options, NULL, &profile));
+	ok(sample_faults(profile, &samples, &faults));
+	assert_int_equal(samples, 3);
+	assert_int_equal(faults_count(&faults, FAULT_BROKEN_STREAM), 1);
+	assert_int_equal(faults_count(&faults, FAULT_BROKEN_CHAINS), 1);
+	assert_int_equal(faults_count(&faults, FAULT_OF_RECORDER), 3);
+	assert_int_equal(faults_count(&faults, FAULT_TRUNCATED_STACKS), 1);
+	assert_int_equal(faults_count(&faults, FAULT_NO_SYMBOL), 1);
+	vec_for_each(fault, &faults.list)
+		if (fault->kind == FAULT_OF_RECORDER)
+			assert_string_equal(fault->subject, "rings full");
+	profile_destroy(profile);
+}
+
 static void test_model_is_shared_and_complete(void **state)
 {
 	struct convert_options options = {};
@@ -631,6 +667,7 @@ int main(void)
 		TEST(test_max_stack),
 		TEST(test_callers_are_named_by_their_call),
 		TEST(test_model_is_shared_and_complete),
+		TEST(test_the_model_has_all_faults),
 		cmocka_unit_test(test_glue_names),
 	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

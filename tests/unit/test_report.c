@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "model.h"
+#include "view/fault_text.h"
 
 /* A stack as kaa records it: glue around an evaluation function. */
 #define GLUE_OUT "_start I:Py_BytesMain I:_PyEval_EvalFrameDefault "
@@ -347,9 +348,70 @@ static void test_equal_addresses_of_several_dsos_like_perf(void **state)
 	model_deinit(&m);
 }
 
+static void check_lines(const struct faults *faults, enum fault_lines which,
+			const char *wanted)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	fault_lines(faults, which, &text);
+	assert_string_equal(text.data, wanted);
+	strbuf_deinit(&text);
+}
+
+/* Each set says its own, in its order; equal kinds have a line each. */
+static void test_fault_lines(void **state)
+{
+	_cleanup_faults_ struct faults faults = {};
+	char why[] = "no such file";
+
+	(void)state;
+	check_lines(&faults, FAULT_LINES_DAMAGE, "");
+	model_check(faults_add(&faults, FAULT_LOST_SAMPLES, 2, NULL));
+	model_check(faults_add(&faults, FAULT_TRUNCATED_BYTES, 9, NULL));
+	model_check(faults_add(&faults, FAULT_MISSING_JITDUMPS, 1, why));
+	model_check(faults_add(&faults, FAULT_BROKEN_CHAINS, 1, NULL));
+	model_check(faults_add(&faults, FAULT_MISSING_JITDUMPS, 3, "broken"));
+	model_check(faults_add(&faults, FAULT_UNFINISHED, 1, NULL));
+	model_check(faults_add(&faults, FAULT_LOST_SAMPLES, 5, NULL));
+	/* Its copy stays. */
+	why[0] = 'N';
+	assert_int_equal(faults_count(&faults, FAULT_LOST_SAMPLES), 7);
+	assert_int_equal(faults_count(&faults, FAULT_LOST_RECORDS), 0);
+	check_lines(&faults, FAULT_LINES_DAMAGE,
+		    "the recorder did not end normally, so the end of the recording is missing\n"
+		    "1 callchain is damaged\n"
+		    "1 jitdump could not be used: no such file\n"
+		    "3 jitdumps could not be used: broken\n");
+	check_lines(&faults, FAULT_LINES_FILE,
+		    "9 bytes at the end of the file are not a complete record\n"
+		    "2 samples were lost while recording\n"
+		    "5 samples were lost while recording\n");
+	check_lines(&faults, FAULT_LINES_COPY,
+		    "9 bytes at the end of the file are not a complete record\n");
+	check_lines(&faults, FAULT_LINES_STACKS, "");
+}
+
+/* Every kind has words somewhere. */
+static void test_every_fault_is_said(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < FAULT_KINDS; kind++) {
+		_cleanup_faults_ struct faults faults = {};
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		model_check(faults_add(&faults, (enum fault_kind)kind, 3, "x"));
+		for (int i = 0; i <= FAULT_LINES_COPY; i++)
+			fault_lines(&faults, (enum fault_lines)i, &text);
+		fault_notes(&faults, 10, &text);
+		assert_true(text.len > 0);
+		assert_null(strstr(text.data, "(null)"));
+	}
+}
+
 static void test_notes(void **state)
 {
 	struct report_options options;
+	struct faults *faults;
 	struct model m;
 
 	(void)state;
@@ -362,10 +424,11 @@ static void test_notes(void **state)
 	model_add(&m, 1, "main 0x1234",
 		  PROFILE_SAMPLE_TRUNCATED | PROFILE_SAMPLE_NOT_ALIGNED);
 	model_add(&m, 1, "main bar", PROFILE_SAMPLE_UNREADABLE_PYTHON);
-	m.profile->counters[PROFILE_LOST_SAMPLES] = 1;
-	m.profile->counters[PROFILE_MISSING_BYTES] = 17;
-	model_check(profile_add_note(m.profile, "rings were full", 2));
-	model_check(profile_add_note(m.profile, "quiet", 0));
+	faults = &m.profile->faults;
+	model_check(faults_add(faults, FAULT_OF_RECORDER, 2, "rings were full"));
+	model_check(faults_add(faults, FAULT_OF_RECORDER, 0, "quiet"));
+	model_check(faults_add(faults, FAULT_TRUNCATED_BYTES, 17, NULL));
+	model_check(faults_add(faults, FAULT_LOST_SAMPLES, 1, NULL));
 	check_has(&m, &options, "# Total Lost Samples: 1\n", true);
 	check_has(
 		&m, &options,
@@ -542,6 +605,8 @@ int main(void)
 		cmocka_unit_test(test_columns_of_one_symbol),
 		cmocka_unit_test(test_equal_addresses_of_several_dsos_like_perf),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_fault_lines),
+		cmocka_unit_test(test_every_fault_is_said),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_names_cannot_drive_the_terminal),
 		cmocka_unit_test(test_nothing_known_of_a_sample),

@@ -59,12 +59,6 @@ void message_note_count(uint64_t count, const char *text)
 		message_note("%" PRIu64 " %s", count, text);
 }
 
-void message_warn_count(uint64_t count, const char *text)
-{
-	if (count)
-		message_warn("%" PRIu64 " %s", count, text);
-}
-
 static void __attribute__((format(printf, 2, 3)))
 print_kind(const char *kind, const char *format, ...)
 {

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The account of what is wrong with a recording.
+ *
+ * Whoever reads, converts or copies a recording adds what it meets. Nothing is
+ * worded here: view/fault_text.h has the words, for all that print them.
+ */
+#ifndef KAA_BASE_FAULTS_H
+#define KAA_BASE_FAULTS_H
+
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+/* The count says how many there are of what is named here. */
+enum fault_kind {
+	/* --- The file --- */
+	/* Once, if the recorder did not end properly. */
+	FAULT_UNFINISHED,
+	/* Bytes at the end that are no whole record. */
+	FAULT_TRUNCATED_BYTES,
+	/* Records and samples that the kernel dropped for want of room. */
+	FAULT_LOST_RECORDS,
+	FAULT_LOST_SAMPLES,
+	/* Times that the kernel throttled the sampling. */
+	FAULT_THROTTLED,
+	/* Records that do not decode; of an invalid size; of unknown types. */
+	FAULT_BROKEN_RECORDS,
+	FAULT_ODD_RECORDS,
+	FAULT_UNKNOWN_RECORDS,
+
+	/* --- What the records say --- */
+	/* Chains that hold what none can hold; taken as far as they go. */
+	FAULT_BROKEN_CHAINS,
+	/* Payloads of the kaa stream that do not decode. */
+	FAULT_BROKEN_STREAM,
+	/* Records of processes that contradict others. */
+	FAULT_DROPPED_TASKS,
+	/* Jitdumps that could not be read; subject: why, of the first. */
+	FAULT_MISSING_JITDUMPS,
+	/* Records in jitdumps that do not decode. */
+	FAULT_BROKEN_JIT_RECORDS,
+
+	/* --- Samples, by what their stacks lack --- */
+	FAULT_TRUNCATED_STACKS,
+	FAULT_NOT_ALIGNED,
+	FAULT_UNREADABLE_PYTHON,
+	FAULT_NO_USER_STACK,
+	/* The address that the event hit has no symbol. */
+	FAULT_NO_SYMBOL,
+	/* Raw stacks that were not unwound to their end. */
+	FAULT_INCOMPLETE_UNWINDS,
+	/* Frames, not samples, without a symbol. */
+	FAULT_UNNAMED_FRAMES,
+
+	/* What the recorder counted; subject: its name for it. */
+	FAULT_OF_RECORDER,
+	FAULT_KINDS,
+};
+
+struct fault {
+	enum fault_kind kind;
+	uint64_t count;
+	/* What it concerns, owned; NULL: the recording as a whole. */
+	char *subject;
+};
+
+/* Zero-initialise to start. */
+struct faults {
+	/* In the order in which they were added. */
+	VEC(struct fault) list;
+};
+
+void faults_deinit(struct faults *faults);
+#define _cleanup_faults_ _cleanup_(faults_deinit)
+
+/* subject is copied, and may be NULL. A count of 0 is no fault. */
+struct error *faults_add(struct faults *faults, enum fault_kind kind,
+			 uint64_t count, const char *subject);
+/* Adds each of them. */
+struct error *faults_add_all(struct faults *faults, const struct fault *all,
+			     size_t count);
+/* The sum over all subjects. */
+uint64_t faults_count(const struct faults *faults, enum fault_kind kind);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/fault_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct words {
+	/* Behind the count in a line, and for a count of one if that differs. */
+	const char *line;
+	const char *one;
+	/* Behind the count, or the share of all samples, in a note. */
+	const char *note;
+	bool is_share;
+	/* Without a count. */
+	bool is_whole;
+};
+
+static const struct words words[FAULT_KINDS] = {
+	[FAULT_UNFINISHED] = {
+		.line = "the recorder did not end normally, so the end of the recording is missing",
+		.is_whole = true },
+	[FAULT_TRUNCATED_BYTES] = {
+		.line = "bytes at the end of the file are not a complete record",
+		.note = "bytes are missing at the end of the file" },
+	[FAULT_LOST_RECORDS] = {
+		.line = "records were lost while recording",
+		.note = "records were lost: the recorder could not keep up" },
+	[FAULT_LOST_SAMPLES] = {
+		.line = "samples were lost while recording",
+		.note = "were lost: the recorder could not keep up",
+		.is_share = true },
+	[FAULT_THROTTLED] = {
+		.note = "times the kernel throttled the sampling" },
+	[FAULT_BROKEN_RECORDS] = {
+		.line = "damaged records were left out",
+		.note = "damaged records were left out" },
+	[FAULT_ODD_RECORDS] = {
+		.line = "records with an invalid size were left out" },
+	[FAULT_UNKNOWN_RECORDS] = {
+		.note = "records of unknown kinds were left out" },
+	[FAULT_BROKEN_CHAINS] = {
+		.line = "callchains are damaged",
+		.one = "callchain is damaged" },
+	[FAULT_BROKEN_STREAM] = {
+		.line = "damaged records of Python code were left out" },
+	[FAULT_DROPPED_TASKS] = {
+		.line = "inconsistent records of processes were left out" },
+	[FAULT_MISSING_JITDUMPS] = {
+		.line = "jitdumps could not be used",
+		.one = "jitdump could not be used" },
+	[FAULT_BROKEN_JIT_RECORDS] = {
+		.line = "damaged records of jitdumps were left out" },
+	[FAULT_TRUNCATED_STACKS] = {
+		.line = "stacks are truncated",
+		.note = "have a truncated stack: the frames beyond [truncated stack] are missing",
+		.is_share = true },
+	[FAULT_NOT_ALIGNED] = {
+		.line = "stacks have Python frames whose place among the native frames is not known",
+		.note = "have Python frames whose place among the native frames is not known",
+		.is_share = true },
+	[FAULT_UNREADABLE_PYTHON] = {
+		.line = "stacks lack Python frames that could not be read",
+		.note = "have Python frames that could not be read",
+		.is_share = true },
+	[FAULT_NO_USER_STACK] = {
+		.note = "have no user stack",
+		.is_share = true },
+	[FAULT_NO_SYMBOL] = {
+		.note = "hit an address without a symbol",
+		.is_share = true },
+	[FAULT_INCOMPLETE_UNWINDS] = {
+		.line = "raw stacks could not be unwound to their end" },
+	[FAULT_UNNAMED_FRAMES] = {
+		.line = "frames have no name" },
+};
+
+/* --- Lines -------------------------------------------------------------- */
+
+static const enum fault_kind damage[] = {
+	FAULT_UNFINISHED,    FAULT_BROKEN_CHAINS,    FAULT_BROKEN_STREAM,
+	FAULT_DROPPED_TASKS, FAULT_MISSING_JITDUMPS,
+};
+static const enum fault_kind file[] = {
+	FAULT_TRUNCATED_BYTES, FAULT_LOST_RECORDS,
+	FAULT_LOST_SAMPLES,    FAULT_BROKEN_RECORDS,
+};
+static const enum fault_kind stacks[] = {
+	FAULT_TRUNCATED_STACKS,	  FAULT_NOT_ALIGNED,	FAULT_UNREADABLE_PYTHON,
+	FAULT_INCOMPLETE_UNWINDS, FAULT_UNNAMED_FRAMES,
+};
+static const enum fault_kind jitdumps[] = { FAULT_MISSING_JITDUMPS };
+static const enum fault_kind copy[] = {
+	FAULT_BROKEN_JIT_RECORDS, FAULT_BROKEN_RECORDS,
+	FAULT_ODD_RECORDS,	  FAULT_TRUNCATED_BYTES,
+};
+
+static const struct {
+	const enum fault_kind *kinds;
+	size_t count;
+} line_sets[] = {
+	[FAULT_LINES_DAMAGE] = { damage, COUNT(damage) },
+	[FAULT_LINES_FILE] = { file, COUNT(file) },
+	[FAULT_LINES_STACKS] = { stacks, COUNT(stacks) },
+	[FAULT_LINES_JITDUMPS] = { jitdumps, COUNT(jitdumps) },
+	[FAULT_LINES_COPY] = { copy, COUNT(copy) },
+};
+
+static void put_line(const struct fault *fault, struct strbuf *out)
+{
+	const struct words *w = &words[fault->kind];
+
+	if (!w->is_whole)
+		strbuf_printf(out, "%" PRIu64 " ", fault->count);
+	strbuf_puts(out, fault->count == 1 && w->one ? w->one : w->line);
+	if (fault->subject)
+		strbuf_printf(out, ": %s", fault->subject);
+	strbuf_putc(out, '\n');
+}
+
+void fault_lines(const struct faults *faults, enum fault_lines which,
+		 struct strbuf *out)
+{
+	for (size_t i = 0; i < line_sets[which].count; i++)
+		vec_for_each(fault, &faults->list)
+			if (fault->kind == line_sets[which].kinds[i])
+				put_line(fault, out);
+}
+
+/* --- Notes -------------------------------------------------------------- */
+
+static const enum fault_kind noted[] = {
+	FAULT_LOST_SAMPLES,	 FAULT_TRUNCATED_STACKS, FAULT_NOT_ALIGNED,
+	FAULT_UNREADABLE_PYTHON, FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
+	FAULT_LOST_RECORDS,	 FAULT_THROTTLED,	 FAULT_TRUNCATED_BYTES,
+	FAULT_BROKEN_RECORDS,	 FAULT_UNKNOWN_RECORDS,
+};
+
+static void put_note(enum fault_kind kind, uint64_t count, uint64_t samples,
+		     struct strbuf *out)
+{
+	/* What was lost is not among the samples. */
+	uint64_t of = samples + (kind == FAULT_LOST_SAMPLES ? count : 0);
+	double percent = of ? (double)count * 100.0 / (double)of : 0.0;
+
+	if (words[kind].is_share)
+		strbuf_printf(out,
+			      "# %" PRIu64 " of %" PRIu64
+			      " samples (%.2f%%) %s\n",
+			      count, of, percent, words[kind].note);
+	else
+		strbuf_printf(out, "# %" PRIu64 " %s\n", count,
+			      words[kind].note);
+}
+
+static void put_recorder(const struct fault *fault, struct strbuf *out)
+{
+	strbuf_puts(out, "# recorder: ");
+	text_append(out, fault->subject, strlen(fault->subject));
+	strbuf_printf(out, ": %" PRIu64 "\n", fault->count);
+}
+
+void fault_notes(const struct faults *faults, uint64_t samples,
+		 struct strbuf *out)
+{
+	for (size_t i = 0; i < COUNT(noted); i++) {
+		uint64_t count = faults_count(faults, noted[i]);
+
+		if (count)
+			put_note(noted[i], count, samples, out);
+	}
+	vec_for_each(fault, &faults->list)
+		if (fault->kind == FAULT_OF_RECORDER)
+			put_recorder(fault, out);
+}
