@@ -388,7 +388,8 @@ static struct error *show_report(struct report_settings *s,
 	int ended_by = 0;
 	struct error *error;
 
-	fault_lines(&profile->faults, FAULT_LINES_DAMAGE, &damage);
+	vec_for_each(recording, &profile->recordings)
+		fault_lines(&recording->faults, FAULT_LINES_DAMAGE, &damage);
 	strbuf_puts(&damage, s->unmatched.data);
 	input.damage = damage.data;
 	error = tui_report(&input, &ended_by);

@@ -11,6 +11,7 @@
 #include "convert/chain_stacks.h"
 #include "convert/dwarf.h"
 #include "convert/frame_names.h"
+#include "convert/header.h"
 #include "convert/sample_filter.h"
 #include "convert/timeline.h"
 #include "obj/kallsyms.h"
@@ -86,6 +87,38 @@ struct convert_stats converter_stats(const struct converter *converter)
 	stats.missing_jitdumps = converter->names.jits.stats.missing;
 	stats.dropped_tasks = tasks.over_limit + tasks.malformed;
 	return stats;
+}
+
+static bool has_stream(const struct perfdata_reader *reader)
+{
+	vec_for_each(event, &perfdata_reader_events(reader)->list)
+		if ((*event)->meaning.kind == EVENT_STREAM)
+			return true;
+	return false;
+}
+
+static struct error *add_python(struct metadata *metadata,
+				const struct names_python *python)
+{
+	struct metadata_python copy = { .version = python->version };
+	struct error *error =
+		metadata_copy(metadata, python->path, &copy.path);
+
+	if (error)
+		return error;
+	return vec_push(&metadata->pythons, copy) ? NULL : error_no_memory();
+}
+
+struct error *converter_metadata(const struct converter *converter,
+				 struct metadata *ret)
+{
+	struct error *error = convert_header(converter->reader, ret);
+
+	ret->has_python_frames = has_stream(converter->reader);
+	vec_for_each(python, &converter->names.pythons)
+		if (!error)
+			error = add_python(ret, python);
+	return error;
 }
 
 struct error *converter_faults(const struct converter *converter,
@@ -190,14 +223,6 @@ static struct error *apply_stream(struct converter *c,
 		return NULL;
 	}
 	return error;
-}
-
-static bool has_stream(const struct perfdata_reader *reader)
-{
-	vec_for_each(event, &perfdata_reader_events(reader)->list)
-		if ((*event)->meaning.kind == EVENT_STREAM)
-			return true;
-	return false;
 }
 
 /*

@@ -286,6 +286,12 @@ bool converter_is_python(const struct converter *converter,
 			 const struct dso *dso);
 struct convert_stats converter_stats(const struct converter *converter);
 /*
+ * Fills *ret, which is empty, with what the recording says of itself; complete
+ * after converter_run().
+ */
+struct error *converter_metadata(const struct converter *converter,
+				 struct metadata *ret);
+/*
  * Adds what is wrong with the recording; complete after converter_run(). The
  * second adds what is wrong with the stacks of its samples.
  */

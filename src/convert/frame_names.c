@@ -116,14 +116,15 @@ static struct error *add_symbol(struct names *names,
 static struct error *add_python(struct names *names,
 				const struct kaa_python *python)
 {
-	char *path = copy(names, &python->path);
+	struct names_python new = { copy(names, &python->path),
+				    python->version };
 
-	if (!path)
+	if (!new.path)
 		return error_no_memory();
 	vec_for_each(known, &names->pythons)
-		if (!strcmp(*known, path))
+		if (!strcmp(known->path, new.path))
 			return NULL;
-	return vec_push(&names->pythons, path) ? NULL : error_no_memory();
+	return vec_push(&names->pythons, new) ? NULL : error_no_memory();
 }
 
 struct error *names_add_payload(struct names *names,
@@ -520,8 +521,8 @@ bool names_trampoline_code(struct names *names, const struct place *place,
 
 static bool is_interpreter(const struct names *names, const struct dso *dso)
 {
-	vec_for_each(path, &names->pythons)
-		if (!strcmp(*path, dso->path))
+	vec_for_each(python, &names->pythons)
+		if (!strcmp(python->path, dso->path))
 			return true;
 	return interpreter_path(dso->path);
 }

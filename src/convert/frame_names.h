@@ -49,6 +49,12 @@ struct process_names {
 	bool loaded;
 };
 
+/* A file of an interpreter, and its PY_VERSION_HEX. */
+struct names_python {
+	const char *path;
+	uint32_t version;
+};
+
 struct names {
 	const struct convert_options *options;
 	struct process_table *table;
@@ -58,8 +64,8 @@ struct names {
 	struct python_code code;
 	struct jits jits;
 	struct interpreters interpreters;
-	/* Paths of PYTHON records. */
-	VEC(const char *) pythons;
+	/* Of PYTHON records. */
+	VEC(struct names_python) pythons;
 	/* pids of SYMBOL records. */
 	struct map named_pids;
 	VEC(struct process_names *) processes;

@@ -3,66 +3,47 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "base/strbuf.h"
 #include "convert/attr_text.h"
 #include "perfdata/features.h"
 
-static struct error *add_buffer(struct profile *profile, const char *key,
+static struct error *add_buffer(struct metadata *metadata, const char *key,
 				struct strbuf *value)
 {
 	struct error *error = strbuf_error(value);
 
 	if (!error)
-		error = profile_add_header(profile, key, value->data);
+		error = metadata_add_text(metadata, METADATA_DETAIL, key,
+					  value->data);
 	strbuf_clear(value);
 	return error;
 }
 
 /* A line that is no "key : value". */
-static struct error *add_line(struct profile *profile, const char *line)
+static struct error *add_line(struct metadata *metadata, const char *line)
 {
-	return profile_add_header(profile, line, NULL);
+	return metadata_add_text(metadata, METADATA_DETAIL, line, NULL);
 }
 
-static struct error *add_line_of(struct profile *profile, struct strbuf *line)
+static struct error *add_line_of(struct metadata *metadata, struct strbuf *line)
 {
 	struct error *error = strbuf_error(line);
 
 	if (!error)
-		error = add_line(profile, line->data);
+		error = add_line(metadata, line->data);
 	strbuf_clear(line);
 	return error;
 }
 
-static struct error *add_number(struct profile *profile, const char *key,
+static struct error *add_number(struct metadata *metadata, const char *key,
 				uint64_t number, const char *unit)
 {
 	_cleanup_strbuf_ struct strbuf value = STRBUF_INIT;
 
 	strbuf_printf(&value, "%" PRIu64 "%s", number, unit);
-	return add_buffer(profile, key, &value);
-}
-
-static struct error *add_cpus(struct profile *profile, const struct features *f)
-{
-	struct error *error =
-		add_number(profile, "nrcpus online", f->cpus_online, "");
-
-	return error ? error : add_number(profile, "nrcpus avail",
-					  f->cpus_available, "");
-}
-
-static struct error *add_cmdline(struct profile *profile,
-				 const struct features *f)
-{
-	_cleanup_strbuf_ struct strbuf value = STRBUF_INIT;
-
-	vec_for_each(word, &f->cmdline)
-		strbuf_printf(&value, "%s ", *word);
-	return add_buffer(profile, "cmdline", &value);
+	return add_buffer(metadata, key, &value);
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -82,7 +63,7 @@ static const char *pmu_name(const struct features *f, uint32_t wanted)
 	return NULL;
 }
 
-static struct error *add_event(struct profile *profile,
+static struct error *add_event(struct metadata *metadata,
 			       const struct features *f,
 			       const struct event *event)
 {
@@ -99,21 +80,21 @@ static struct error *add_event(struct profile *profile,
 		strbuf_puts(&value, " }");
 	}
 	attr_text(&event->attr, pmu_name(f, event->attr.type), &value);
-	return add_buffer(profile, "event", &value);
+	return add_buffer(metadata, "event", &value);
 }
 
-static struct error *add_events(struct profile *profile,
+static struct error *add_events(struct metadata *metadata,
 				const struct features *f,
 				const struct events *events)
 {
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < events->list.count && !error; i++)
-		error = add_event(profile, f, events->list.data[i]);
+		error = add_event(metadata, f, events->list.data[i]);
 	return error;
 }
 
-static struct error *add_pmus(struct profile *profile, const struct features *f)
+static struct error *add_pmus(struct metadata *metadata, const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf value = STRBUF_INIT;
 	struct reader r = features_read_section(f, FEATURE_PMU_MAPPINGS);
@@ -121,7 +102,7 @@ static struct error *add_pmus(struct profile *profile, const struct features *f)
 	uint32_t count = 0, type;
 
 	if (!reader_u32(&r, &count) || !count)
-		return add_line(profile, "pmu mappings: not available");
+		return add_line(metadata, "pmu mappings: not available");
 	strbuf_puts(&value, "pmu mappings: ");
 	for (; count && reader_u32(&r, &type) &&
 	       (name = features_read_string(&r));
@@ -129,11 +110,11 @@ static struct error *add_pmus(struct profile *profile, const struct features *f)
 		strbuf_printf(&value, "%s%s = %u", separator, name, type);
 		separator = ", ";
 	}
-	return add_line_of(profile, &value);
+	return add_line_of(metadata, &value);
 }
 
 /* "name{leader,member,...}" for each group. */
-static struct error *add_groups(struct profile *profile,
+static struct error *add_groups(struct metadata *metadata,
 				const struct features *f,
 				const struct events *events)
 {
@@ -154,103 +135,25 @@ static struct error *add_groups(struct profile *profile,
 				      events->list.data[g.leader + i]->name);
 		}
 		strbuf_putc(&line, '}');
-		error = add_line_of(profile, &line);
+		error = add_line_of(metadata, &line);
 	}
 	return error;
 }
 
-/* --- Times -------------------------------------------------------------- */
-
-static struct error *add_times(struct profile *profile,
-			       const struct features *f)
-{
-	_cleanup_strbuf_ struct strbuf value = STRBUF_INIT;
-	uint64_t first = f->first_sample_time, last = f->last_sample_time;
-	struct error *error;
-
-	strbuf_printf(&value, "%" PRIu64 ".%06" PRIu64, first / 1000000000,
-		      first % 1000000000 / 1000);
-	error = add_buffer(profile, "time of first sample", &value);
-	if (error)
-		return error;
-	strbuf_printf(&value, "%" PRIu64 ".%06" PRIu64, last / 1000000000,
-		      last % 1000000000 / 1000);
-	error = add_buffer(profile, "time of last sample", &value);
-	if (error)
-		return error;
-	strbuf_printf(&value, "%10.3f ms", (double)(last - first) / 1e6);
-	return add_buffer(profile, "sample duration", &value);
-}
-
-/* clockid_t, as perf's option -k has them. */
-static const char *clock_name(uint32_t clock)
-{
-	switch (clock) {
-	case 0:
-		return "realtime";
-	case 1:
-		return "monotonic";
-	case 4:
-		return "monotonic_raw";
-	case 7:
-		return "boottime";
-	default:
-		return "unknown";
-	}
-}
-
-static struct error *add_clock(struct profile *profile,
-			       const struct features *f)
-{
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-	time_t seconds = (time_t)(f->clock_wall_ns / 1000000000);
-	char text[64];
-	struct tm local;
-	struct error *error;
-
-	strbuf_printf(&line, "clockid: %s (%u)", clock_name(f->clockid),
-		      f->clockid);
-	error = add_line_of(profile, &line);
-	if (error || !localtime_r(&seconds, &local) ||
-	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local))
-		return error;
-	strbuf_printf(&line,
-		      "reference time: %s.%06" PRIu64 " = %" PRIu64
-		      ".%06" PRIu64 " (TOD) = %" PRIu64 ".%09" PRIu64 " (%s)",
-		      text, f->clock_wall_ns % 1000000000 / 1000,
-		      f->clock_wall_ns / 1000000000,
-		      f->clock_wall_ns % 1000000000 / 1000,
-		      f->clock_ns / 1000000000, f->clock_ns % 1000000000,
-		      clock_name(f->clockid));
-	return add_line_of(profile, &line);
-}
-
-static struct error *add_clock_frequency(struct profile *profile,
-					 const struct features *f)
-{
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-
-	if (!f->clockid_resolution)
-		return NULL;
-	strbuf_printf(&line, "clockid frequency: %" PRIu64 " MHz",
-		      1000 / f->clockid_resolution);
-	return add_line_of(profile, &line);
-}
-
 /* --- What else there may be --------------------------------------------- */
 
-static struct error *add_bpf_programs(struct profile *profile,
+static struct error *add_bpf_programs(struct metadata *metadata,
 				      const struct features *f)
 {
 	struct reader r = features_read_section(f, FEATURE_BPF_PROG_INFO);
 	uint32_t count = 0;
 
 	reader_u32(&r, &count);
-	return count ? add_number(profile, "bpf programs", count, "")
-		     : add_line(profile, "bpf_prog_info empty");
+	return count ? add_number(metadata, "bpf programs", count, "")
+		     : add_line(metadata, "bpf_prog_info empty");
 }
 
-static struct error *add_btf(struct profile *profile, const struct features *f)
+static struct error *add_btf(struct metadata *metadata, const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 	struct reader r = features_read_section(f, FEATURE_BPF_BTF);
@@ -259,18 +162,18 @@ static struct error *add_btf(struct profile *profile, const struct features *f)
 
 	reader_u32(&r, &count);
 	if (!count)
-		return add_line(profile, "btf info empty");
+		return add_line(metadata, "btf info empty");
 	for (; count && !error; count--) {
 		if (!reader_u32(&r, &id) || !reader_u32(&r, &size) ||
 		    !reader_skip(&r, size))
 			break;
 		strbuf_printf(&line, "btf info of id %u", id);
-		error = add_line_of(profile, &line);
+		error = add_line_of(metadata, &line);
 	}
 	return error;
 }
 
-static struct error *add_capabilities(struct profile *profile,
+static struct error *add_capabilities(struct metadata *metadata,
 				      const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -279,7 +182,7 @@ static struct error *add_capabilities(struct profile *profile,
 	uint32_t count = 0;
 
 	if (!reader_u32(&r, &count) || !count)
-		return add_line(profile, "cpu pmu capabilities: not available");
+		return add_line(metadata, "cpu pmu capabilities: not available");
 	strbuf_puts(&line, "cpu pmu capabilities: ");
 	for (; count && (name = features_read_string(&r)) &&
 	       (value = features_read_string(&r));
@@ -287,10 +190,10 @@ static struct error *add_capabilities(struct profile *profile,
 		strbuf_printf(&line, "%s%s=%s", separator, name, value);
 		separator = ", ";
 	}
-	return add_line_of(profile, &line);
+	return add_line_of(metadata, &line);
 }
 
-static struct error *add_machine(struct profile *profile,
+static struct error *add_machine(struct metadata *metadata,
 				 const struct features *f)
 {
 	struct reader r = features_read_section(f, FEATURE_E_MACHINE);
@@ -299,11 +202,11 @@ static struct error *add_machine(struct profile *profile,
 
 	if (!reader_u32(&r, &machine) || !reader_u32(&r, &flags))
 		return NULL;
-	error = add_number(profile, "e_machine", machine, "");
-	return error ? error : add_number(profile, "  e_flags", flags, "");
+	error = add_number(metadata, "e_machine", machine, "");
+	return error ? error : add_number(metadata, "  e_flags", flags, "");
 }
 
-static struct error *add_cache_line(struct profile *profile,
+static struct error *add_cache_line(struct metadata *metadata,
 				    const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -313,10 +216,10 @@ static struct error *add_cache_line(struct profile *profile,
 	if (!reader_u32(&r, &size))
 		return NULL;
 	strbuf_printf(&line, "cacheline size: %u", size);
-	return add_line_of(profile, &line);
+	return add_line_of(metadata, &line);
 }
 
-static struct error *add_compression(struct profile *profile,
+static struct error *add_compression(struct metadata *metadata,
 				     const struct features *f)
 {
 	_cleanup_strbuf_ struct strbuf value = STRBUF_INIT;
@@ -324,7 +227,7 @@ static struct error *add_compression(struct profile *profile,
 	strbuf_printf(&value, "%s, level = %u, ratio = %u",
 		      f->compress_type == 1 ? "Zstd" : "Unknown",
 		      f->compress_level, f->compress_ratio);
-	return add_buffer(profile, "compressed", &value);
+	return add_buffer(metadata, "compressed", &value);
 }
 
 /* Sections in the order of their bits, with perf's names. */
@@ -365,148 +268,179 @@ static const char *const feature_names[] = {
 	[FEATURE_CACHE_LINE] = "CLN_SIZE",
 };
 
-/* What takes many lines, and perf shows with -I alone. */
-static struct error *add_hint(struct profile *profile, enum feature bit)
-{
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-
-	strbuf_printf(&line, "%s info available, use -I to display",
-		      feature_names[bit]);
-	return add_line_of(profile, &line);
-}
-
-static struct error *add_text(struct profile *profile, const struct features *f,
-			      enum feature bit)
+/* The metadata's field for a section that is a string. */
+static const char **string_field(struct metadata *m, const struct features *f,
+				 enum feature bit, const char **value)
 {
 	switch (bit) {
 	case FEATURE_HOSTNAME:
-		return profile_add_header(profile, "hostname", f->hostname);
+		*value = f->hostname;
+		return &m->hostname;
 	case FEATURE_OSRELEASE:
-		return profile_add_header(profile, "os release", f->osrelease);
+		*value = f->osrelease;
+		return &m->os_release;
 	case FEATURE_VERSION:
-		return profile_add_header(profile, "perf version", f->version);
+		*value = f->version;
+		return &m->tool_version;
 	case FEATURE_ARCH:
-		return profile_add_header(profile, "arch", f->arch);
+		*value = f->arch;
+		return &m->arch;
 	case FEATURE_CPUDESC:
-		return profile_add_header(profile, "cpudesc", f->cpudesc);
+		*value = f->cpudesc;
+		return &m->cpu;
 	case FEATURE_CPUID:
-		return profile_add_header(profile, "cpuid", f->cpuid);
+		*value = f->cpuid;
+		return &m->cpuid;
+	default:
+		return NULL;
+	}
+}
+
+static struct error *fill_strings(struct metadata *metadata,
+				  const struct features *f)
+{
+	struct error *error = NULL;
+
+	for (unsigned int bit = 1; bit < FEATURE_MAX && !error; bit++) {
+		const char *value;
+		const char **field = string_field(metadata, f,
+						  (enum feature)bit, &value);
+
+		if (field)
+			error = metadata_copy(metadata, value, field);
+	}
+	vec_for_each(word, &f->cmdline) {
+		const char *copy;
+
+		if (!error)
+			error = metadata_copy(metadata, *word, &copy);
+		if (!error && !vec_push(&metadata->command, copy))
+			error = error_no_memory();
+	}
+	return error;
+}
+
+static struct error *fill(struct metadata *m, const struct features *f)
+{
+	m->cpus_online = f->cpus_online;
+	m->cpus_available = f->cpus_available;
+	m->memory_kb = f->total_mem_kb;
+	m->first_sample_time = f->first_sample_time;
+	m->last_sample_time = f->last_sample_time;
+	m->clock_resolution = f->clockid_resolution;
+	m->clock = (struct metadata_clock){ .id = f->clockid,
+					    .ns = f->clock_ns,
+					    .wall_ns = f->clock_wall_ns };
+	return fill_strings(m, f);
+}
+
+static const enum metadata_what fields[] = {
+	[FEATURE_HOSTNAME] = METADATA_HOSTNAME,
+	[FEATURE_OSRELEASE] = METADATA_OS_RELEASE,
+	[FEATURE_VERSION] = METADATA_TOOL_VERSION,
+	[FEATURE_ARCH] = METADATA_ARCH,
+	[FEATURE_NRCPUS] = METADATA_CPUS,
+	[FEATURE_CPUDESC] = METADATA_CPU,
+	[FEATURE_CPUID] = METADATA_CPUID,
+	[FEATURE_TOTAL_MEM] = METADATA_MEMORY,
+	[FEATURE_CMDLINE] = METADATA_COMMAND,
+	[FEATURE_SAMPLE_TIME] = METADATA_TIMES,
+	[FEATURE_CLOCKID] = METADATA_CLOCK_RESOLUTION,
+	[FEATURE_CLOCK_DATA] = METADATA_CLOCK,
+};
+
+static struct error *add_field(struct metadata *metadata,
+			       const struct features *f, enum feature bit)
+{
+	/* METADATA_FILE is no section's, so 0 is none. */
+	if (bit >= sizeof(fields) / sizeof(*fields) || !fields[bit] ||
+	    (bit == FEATURE_CLOCKID && !f->clockid_resolution))
+		return NULL;
+	return metadata_add(metadata, fields[bit]);
+}
+
+static struct error *add_feature(struct metadata *metadata,
+				 const struct features *f,
+				 const struct events *events, enum feature bit)
+{
+	switch (bit) {
+	case FEATURE_EVENT_DESC:
+		return add_events(metadata, f, events);
+	case FEATURE_PMU_MAPPINGS:
+		return add_pmus(metadata, f);
+	case FEATURE_GROUP_DESC:
+		return add_groups(metadata, f, events);
+	case FEATURE_BPF_PROG_INFO:
+		return add_bpf_programs(metadata, f);
+	case FEATURE_BPF_BTF:
+		return add_btf(metadata, f);
+	case FEATURE_COMPRESSED:
+		return add_compression(metadata, f);
+	case FEATURE_CPU_PMU_CAPS:
+		return add_capabilities(metadata, f);
+	case FEATURE_E_MACHINE:
+		return add_machine(metadata, f);
+	case FEATURE_CACHE_LINE:
+		return add_cache_line(metadata, f);
 	case FEATURE_BRANCH_STACK:
-		return add_line(profile, "contains samples with branch stack");
+		return add_line(metadata, "contains samples with branch stack");
 	case FEATURE_AUXTRACE:
 		return add_line(
-			profile,
+			metadata,
 			"contains AUX area data (e.g. instruction trace)");
 	case FEATURE_STAT:
-		return add_line(profile, "contains stat data");
+		return add_line(metadata, "contains stat data");
+	/* What takes many lines, and perf shows with -I alone. */
 	case FEATURE_CPU_TOPOLOGY:
 	case FEATURE_NUMA_TOPOLOGY:
 	case FEATURE_CACHE:
 	case FEATURE_MEM_TOPOLOGY:
 	case FEATURE_HYBRID_TOPOLOGY:
 	case FEATURE_CPU_DOMAIN_INFO:
-		return add_hint(profile, bit);
+		return metadata_add_text(metadata, METADATA_UNSHOWN,
+					 feature_names[bit], NULL);
 	default:
-		return NULL;
+		return add_field(metadata, f, bit);
 	}
 }
 
-static struct error *add_feature(struct profile *profile,
-				 const struct features *f,
-				 const struct events *events, enum feature bit)
-{
-	switch (bit) {
-	case FEATURE_NRCPUS:
-		return add_cpus(profile, f);
-	case FEATURE_TOTAL_MEM:
-		return add_number(profile, "total memory", f->total_mem_kb,
-				  " kB");
-	case FEATURE_CMDLINE:
-		return add_cmdline(profile, f);
-	case FEATURE_EVENT_DESC:
-		return add_events(profile, f, events);
-	case FEATURE_PMU_MAPPINGS:
-		return add_pmus(profile, f);
-	case FEATURE_GROUP_DESC:
-		return add_groups(profile, f, events);
-	case FEATURE_SAMPLE_TIME:
-		return add_times(profile, f);
-	case FEATURE_CLOCKID:
-		return add_clock_frequency(profile, f);
-	case FEATURE_CLOCK_DATA:
-		return add_clock(profile, f);
-	case FEATURE_BPF_PROG_INFO:
-		return add_bpf_programs(profile, f);
-	case FEATURE_BPF_BTF:
-		return add_btf(profile, f);
-	case FEATURE_COMPRESSED:
-		return add_compression(profile, f);
-	case FEATURE_CPU_PMU_CAPS:
-		return add_capabilities(profile, f);
-	case FEATURE_E_MACHINE:
-		return add_machine(profile, f);
-	case FEATURE_CACHE_LINE:
-		return add_cache_line(profile, f);
-	default:
-		return add_text(profile, f, bit);
-	}
-}
-
-static struct error *add_missing(struct profile *profile,
+static struct error *add_missing(struct metadata *metadata,
 				 const struct features *f)
 {
 	const size_t count = sizeof(feature_names) / sizeof(*feature_names);
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	strbuf_puts(&line, "missing features: ");
 	for (size_t bit = 1; bit < count; bit++)
-		if (!features_have(f, (enum feature)bit))
-			strbuf_printf(&line, "%s ", feature_names[bit]);
-	return add_line_of(profile, &line);
+		if (!features_have(f, (enum feature)bit) &&
+		    !vec_push(&metadata->missing, feature_names[bit]))
+			return error_no_memory();
+	return metadata_add(metadata, METADATA_MISSING);
 }
 
-/* The file itself. */
-static struct error *add_file(struct profile *profile,
+static struct error *add_file(struct metadata *metadata,
 			      const struct perfdata_layout *layout)
 {
-	time_t time = (time_t)layout->modified;
-	char text[32];
-	struct error *error;
-
-	if (!ctime_r(&time, text))
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	error = profile_add_header(profile, "captured on   ", text);
-	if (!error)
-		error = add_number(profile, "header version", 1, "");
-	if (!error)
-		error = add_number(profile, "data offset   ",
-				   layout->data_offset, "");
-	if (!error)
-		error = add_number(profile, "data size     ", layout->data_size,
-				   "");
-	if (!error)
-		error = add_number(profile, "feat offset   ",
-				   layout->data_offset + layout->data_size, "");
-	return error;
+	metadata->recorded = layout->modified;
+	metadata->data_offset = layout->data_offset;
+	metadata->data_size = layout->data_size;
+	return metadata_add(metadata, METADATA_FILE);
 }
 
 struct error *convert_header(struct perfdata_reader *reader,
-			     struct profile *profile)
+			     struct metadata *metadata)
 {
 	const struct features *f = perfdata_reader_features(reader);
 	const struct events *events = perfdata_reader_events(reader);
 	struct perfdata_layout layout;
-	struct error *error = NULL;
 	bool is_file = perfdata_reader_layout(reader, &layout);
+	struct error *error = fill(metadata, f);
 
-	if (is_file)
-		error = add_file(profile, &layout);
+	if (!error && is_file)
+		error = add_file(metadata, &layout);
 	for (unsigned int bit = 1; bit < FEATURE_MAX && !error; bit++)
 		if (features_have(f, (enum feature)bit))
-			error = add_feature(profile, f, events,
+			error = add_feature(metadata, f, events,
 					    (enum feature)bit);
 	if (!error && is_file)
-		error = add_missing(profile, f);
+		error = add_missing(metadata, f);
 	return error;
 }

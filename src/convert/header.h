@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The lines of `report --header`, worded as perf words them. */
+/* What a file says of its recording, as metadata. */
 #ifndef KAA_CONVERT_HEADER_H
 #define KAA_CONVERT_HEADER_H
 
 #include "base/error.h"
 #include "perfdata/reader.h"
-#include "profile/profile.h"
+#include "profile/metadata.h"
 
-/* Appends a line for each thing that the file says of its recording. */
+/*
+ * Fills *metadata, which is empty, from the head and the sections of the file. Of
+ * a pipe what has come so far.
+ */
 struct error *convert_header(struct perfdata_reader *reader,
-			     struct profile *profile);
+			     struct metadata *metadata);
 
 #endif

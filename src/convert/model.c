@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "convert/convert.h"
-#include "convert/header.h"
 
 /* One step of a stack in the profile. */
 struct model_step {
@@ -402,6 +401,20 @@ static struct error *add_last_comms(struct model *m)
 	return NULL;
 }
 
+static struct error *add_recording(struct model *m)
+{
+	struct profile_recording *recording;
+	uint32_t handle;
+	struct error *error = profile_add_recording(m->profile, &handle);
+
+	if (error)
+		return error;
+	recording = &m->profile->recordings.data[handle];
+	error = converter_faults(m->converter, &recording->faults);
+	return error ? error : converter_metadata(m->converter,
+						  &recording->metadata);
+}
+
 static struct error *fill(struct model *m)
 {
 	/*
@@ -418,11 +431,7 @@ static struct error *fill(struct model *m)
 		return error;
 	add_lost(m);
 	error = add_last_comms(m);
-	if (!error)
-		error = converter_faults(m->converter, &m->profile->faults);
-	if (error)
-		return error;
-	return convert_header(converter_reader(m->converter), m->profile);
+	return error ? error : add_recording(m);
 }
 
 struct error *convert_to_profile(struct converter *converter,

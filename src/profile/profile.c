@@ -78,8 +78,11 @@ void profile_destroy(struct profile *profile)
 	vec_deinit(&profile->tasks);
 	vec_deinit(&profile->last_comms);
 	vec_deinit(&profile->events);
-	vec_deinit(&profile->headers);
-	faults_deinit(&profile->faults);
+	vec_for_each(recording, &profile->recordings) {
+		metadata_deinit(&recording->metadata);
+		faults_deinit(&recording->faults);
+	}
+	vec_deinit(&profile->recordings);
 	profile_samples_deinit(&profile->samples);
 	profile_tables_destroy(profile->tables);
 	free(profile);
@@ -440,18 +443,22 @@ struct error *profile_add_sample(struct profile *profile,
 	return NULL;
 }
 
-struct error *profile_add_header(struct profile *profile, const char *key,
-				 const char *value)
+struct error *profile_add_recording(struct profile *profile, uint32_t *ret)
 {
-	struct profile_header header;
-	struct error *error = profile_intern(profile, key, &header.key);
+	const struct profile_recording recording = {};
 
-	header.value = PROFILE_NONE;
-	if (!error && value)
-		error = profile_intern(profile, value, &header.value);
-	if (error)
-		return error;
-	if (!vec_push(&profile->headers, header))
+	if (!vec_push(&profile->recordings, recording))
 		return error_no_memory();
+	*ret = (uint32_t)profile->recordings.count - 1;
 	return NULL;
+}
+
+uint64_t profile_fault_count(const struct profile *profile,
+			     enum fault_kind kind)
+{
+	uint64_t count = 0;
+
+	vec_for_each(recording, &profile->recordings)
+		count += faults_count(&recording->faults, kind);
+	return count;
 }

@@ -16,6 +16,7 @@
  *	          frame and a parent's handle is below its children's
  *	task      (pid, tid, comm) at the time of a sample
  *	event     what was counted
+ *	recording a file that all this is from
  *	sample    (event, time, period, cpu, task, stack, flags)
  *
  * To fill it: intern what a sample needs, push its frames from the outermost
@@ -38,6 +39,7 @@
 #include "base/event_kind.h"
 #include "base/faults.h"
 #include "base/vec.h"
+#include "profile/metadata.h"
 
 #define PROFILE_NONE	    UINT32_MAX
 #define PROFILE_MAX_HANDLES (UINT32_MAX - 1)
@@ -182,12 +184,11 @@ struct profile_sample {
 	uint16_t flags;
 };
 
-/*
- * One line of --header, value PROFILE_NONE if it is all in the key.
- */
-struct profile_header {
-	uint32_t key;
-	uint32_t value;
+/* A file that the profile was made of. */
+struct profile_recording {
+	struct metadata metadata;
+	/* What is wrong with it, but for what the samples themselves say. */
+	struct faults faults;
 };
 
 /*
@@ -238,9 +239,7 @@ struct profile {
 	VEC(uint32_t) last_comms;
 	VEC(struct profile_event) events;
 	struct profile_samples samples;
-	/* What went wrong, but for what the samples themselves say. */
-	struct faults faults;
-	VEC(struct profile_header) headers;
+	VEC(struct profile_recording) recordings;
 	struct profile_options options;
 	/* Hash tables and string memory of the builder. */
 	struct profile_tables *tables;
@@ -288,9 +287,11 @@ struct error *profile_add_event(struct profile *profile,
 				uint32_t *ret);
 struct error *profile_add_sample(struct profile *profile,
 				 const struct profile_sample *sample);
-/* Appends a line "# key : value" of the header, or "# key"; value may be NULL. */
-struct error *profile_add_header(struct profile *profile, const char *key,
-				 const char *value);
+/*
+ * A recording, with nothing known of it; to be filled. It keeps its place only
+ * until the next is added.
+ */
+struct error *profile_add_recording(struct profile *profile, uint32_t *ret);
 
 /* --- Reading ----------------------------------------------------------- */
 
@@ -326,6 +327,10 @@ profile_task(const struct profile *profile, uint32_t task)
 {
 	return &profile->tasks.data[task];
 }
+
+/* Of all recordings. */
+uint64_t profile_fault_count(const struct profile *profile,
+			     enum fault_kind kind);
 
 /* Number of frames; 0 for PROFILE_NONE. */
 static inline uint32_t profile_stack_depth(const struct profile *profile,

@@ -28,7 +28,7 @@ struct error *sample_faults(const struct profile *profile, uint64_t *samples,
 {
 	const struct profile_samples *s = &profile->samples;
 	uint64_t counts[FLAGGED] = {}, unresolved = 0, all = 0;
-	struct error *error;
+	struct error *error = NULL;
 
 	for (size_t row = 0; row < s->rows; row++) {
 		all += s->count[row];
@@ -38,8 +38,10 @@ struct error *sample_faults(const struct profile *profile, uint64_t *samples,
 		if (is_unresolved(profile, s->stack[row]))
 			unresolved += s->count[row];
 	}
-	error = faults_add_all(ret, profile->faults.list.data,
-			       profile->faults.list.count);
+	vec_for_each(recording, &profile->recordings)
+		if (!error)
+			error = faults_add_all(ret, recording->faults.list.data,
+					       recording->faults.list.count);
 	for (size_t i = 0; i < FLAGGED && !error; i++)
 		error = faults_add(ret, flagged[i].kind, counts[i], NULL);
 	*samples = all;

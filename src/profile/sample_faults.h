@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 
 /*
- * Adds what is wrong with the recording, and then with its samples. *samples:
+ * Adds what is wrong with the recordings, and then with its samples. *samples:
  * how many there are.
  */
 struct error *sample_faults(const struct profile *profile, uint64_t *samples,

@@ -13,6 +13,7 @@
 #include "explore/row_details.h"
 #include "tui/annotate_view.h"
 #include "tui/report_menu.h"
+#include "view/header_text.h"
 #include "view/report_notes.h"
 #include "view/text.h"
 
@@ -461,10 +462,8 @@ static struct error *show_information(struct report_view *r)
 	strbuf_puts(&text, "file : ");
 	text_append(&text, r->ui->input->path, strlen(r->ui->input->path));
 	strbuf_putc(&text, '\n');
-	vec_for_each(line, &r->profile->headers) {
-		text_header(&text, r->profile, line);
-		strbuf_putc(&text, '\n');
-	}
+	vec_for_each(recording, &r->profile->recordings)
+		header_text(&recording->metadata, "", &text);
 	error = strbuf_error(&text);
 	return error ? error
 		     : view_text(r->ui, "The recording", text.data, NULL);

@@ -13,6 +13,7 @@
 #include "view/chain_text.h"
 #include "view/entry_order.h"
 #include "view/entry_text.h"
+#include "view/header_text.h"
 #include "view/report_notes.h"
 #include "view/source_text.h"
 #include "view/symbol_match.h"
@@ -62,13 +63,8 @@ static void put_file_header(struct report *r)
 			"# To display the perf.data header info, please use --header/--header-only options.\n#\n");
 		return;
 	}
-	strbuf_puts(&r->text, "# ========\n");
-	vec_for_each(line, &r->profile->headers) {
-		strbuf_puts(&r->text, "# ");
-		text_header(&r->text, r->profile, line);
-		strbuf_putc(&r->text, '\n');
-	}
-	strbuf_puts(&r->text, "# ========\n#\n");
+	vec_for_each(recording, &r->profile->recordings)
+		header_comment(&recording->metadata, &r->text);
 }
 
 static void put_elided(struct report *r, const struct name_list *names,
@@ -93,7 +89,7 @@ static void put_top(struct report *r)
 	if (r->options.quiet)
 		return;
 	strbuf_printf(&r->text, "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
-		      faults_count(&r->profile->faults, FAULT_LOST_SAMPLES));
+		      profile_fault_count(r->profile, FAULT_LOST_SAMPLES));
 }
 
 /* --- Groups of events --------------------------------------------------- */

@@ -44,16 +44,6 @@ void text_string(struct strbuf *out, const struct profile *profile,
 			    profile->string_lengths.data[string]);
 }
 
-void text_header(struct strbuf *out, const struct profile *profile,
-		 const struct profile_header *line)
-{
-	text_string(out, profile, line->key, "");
-	if (line->value == PROFILE_NONE)
-		return;
-	strbuf_puts(out, " : ");
-	text_string(out, profile, line->value, "");
-}
-
 void text_percent(struct strbuf *out, uint64_t part, uint64_t total)
 {
 	strbuf_printf(out, "%.2f%%",

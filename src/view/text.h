@@ -20,9 +20,6 @@ void text_append(struct strbuf *out, const char *s, size_t n);
 /* The same for an interned string; `none` for PROFILE_NONE. */
 void text_string(struct strbuf *out, const struct profile *profile,
 		 uint32_t string, const char *none);
-/* A line of the file's header: "key : value", or what has no value alone. */
-void text_header(struct strbuf *out, const struct profile *profile,
-		 const struct profile_header *line);
 /* "12.34%" */
 void text_percent(struct strbuf *out, uint64_t part, uint64_t total);
 

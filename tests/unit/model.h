@@ -64,6 +64,7 @@ static inline void model_init(struct model *m,
 	uint32_t id;
 
 	model_check(profile_create(options, &m->profile));
+	model_check(profile_add_recording(m->profile, &id));
 	event.name = model_string(m, "cycles");
 	model_check(profile_add_event(m->profile, &event, &id));
 	m->task = model_task(m, 100, "python3");

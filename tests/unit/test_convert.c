@@ -591,11 +591,29 @@ static void test_the_model_has_all_faults(void **state)
 	profile_destroy(profile);
 }
 
+/* What the file says of itself; the Python is this program. */
+static void check_metadata(const struct profile *profile)
+{
+	const struct metadata *m = &profile->recordings.data[0].metadata;
+
+	assert_int_equal(profile->recordings.count, 1);
+	assert_string_equal(m->hostname, "box");
+	assert_string_equal(m->arch, "x86_64");
+	assert_null(m->cpu);
+	assert_int_equal(m->command.count, 2);
+	assert_string_equal(m->command.data[1], "record");
+	assert_true(m->recorded > 0);
+	assert_true(m->has_python_frames);
+	assert_int_equal(m->pythons.count, 1);
+	assert_string_equal(m->pythons.data[0].path, self);
+	assert_int_equal(m->pythons.data[0].version, 0x030c01f0);
+}
+
 static void test_model_is_shared_and_complete(void **state)
 {
 	struct convert_options options = {};
 	struct profile_options aggregate = { .aggregate = true };
-	static const struct features features;
+	struct features features = {};
 	struct profile *profile;
 	uint32_t stack, depth = 0;
 
@@ -603,11 +621,17 @@ static void test_model_is_shared_and_complete(void **state)
 	for (int i = 0; i < 5; i++)
 		PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
 			  kaa_slot_address(SPAN, 1 + i % 2));
+	ok(features_set_string(&features, FEATURE_HOSTNAME, "box"));
+	ok(features_set_string(&features, FEATURE_ARCH, "x86_64"));
+	ok(features_add_cmdline(&features, "kaa"));
+	ok(features_add_cmdline(&features, "record"));
 	ok(perfdata_writer_finish(writer, &features));
+	features_deinit(&features);
 	ok(convert_profile(path, &options, &aggregate, &profile));
 	/* The stream is no event of the model. */
 	assert_int_equal(profile->events.count, 1);
 	assert_int_equal(profile->events.data[0].samples, 5);
+	check_metadata(profile);
 	assert_int_equal(profile->events.data[0].period, 5000);
 	assert_int_equal(profile->events.data[0].kind, EVENT_ON_CPU);
 	assert_int_equal(profile->events.data[0].unit, EVENT_NANOSECONDS);

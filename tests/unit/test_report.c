@@ -424,7 +424,7 @@ static void test_notes(void **state)
 	model_add(&m, 1, "main 0x1234",
 		  PROFILE_SAMPLE_TRUNCATED | PROFILE_SAMPLE_NOT_ALIGNED);
 	model_add(&m, 1, "main bar", PROFILE_SAMPLE_UNREADABLE_PYTHON);
-	faults = &m.profile->faults;
+	faults = &m.profile->recordings.data[0].faults;
 	model_check(faults_add(faults, FAULT_OF_RECORDER, 2, "rings were full"));
 	model_check(faults_add(faults, FAULT_OF_RECORDER, 0, "quiet"));
 	model_check(faults_add(faults, FAULT_TRUNCATED_BYTES, 17, NULL));
@@ -450,15 +450,35 @@ static void test_notes(void **state)
 static void test_header(void **state)
 {
 	struct report_options options;
+	struct metadata *metadata;
 	struct model m;
 
 	(void)state;
 	report_options_init(&options);
 	options.header = true;
 	model_init(&m, NULL);
-	model_check(profile_add_header(m.profile, "hostname", "vm\033[2J"));
+	metadata = &m.profile->recordings.data[0].metadata;
+	metadata->hostname = "vm\033[2J";
+	metadata->cpus_online = 3;
+	metadata->cpus_available = 4;
+	assert_true(vec_push(&metadata->command, "kaa"));
+	assert_true(vec_push(&metadata->command, "rec\rord"));
+	assert_true(vec_push(&metadata->missing, "BUILD_ID"));
+	model_check(metadata_add(metadata, METADATA_HOSTNAME));
+	/* In the order of the file; what has no value is named. */
+	model_check(metadata_add(metadata, METADATA_ARCH));
+	model_check(metadata_add(metadata, METADATA_COMMAND));
+	model_check(metadata_add(metadata, METADATA_CPUS));
+	model_check(metadata_add_text(metadata, METADATA_DETAIL, "x\n", "y"));
+	model_check(metadata_add_text(metadata, METADATA_UNSHOWN, "CACHE", NULL));
+	model_check(metadata_add(metadata, METADATA_MISSING));
 	check_has(&m, &options,
-		  "# ========\n# hostname : vm?[2J\n# ========\n#\n#\n# Total",
+		  "# ========\n# hostname : vm?[2J\n# arch\n"
+		  "# cmdline : kaa rec?ord \n"
+		  "# nrcpus online : 3\n# nrcpus avail : 4\n# x? : y\n"
+		  "# CACHE info available, use -I to display\n"
+		  "# missing features: BUILD_ID \n"
+		  "# ========\n#\n#\n# Total",
 		  true);
 	model_deinit(&m);
 }

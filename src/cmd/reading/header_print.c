@@ -5,25 +5,18 @@
 
 #include "base/strbuf.h"
 #include "convert/header.h"
-#include "view/text.h"
+#include "view/header_text.h"
 
 struct error *header_print(struct converter *converter)
 {
-	_cleanup_profile_ struct profile *profile = NULL;
+	_cleanup_metadata_ struct metadata metadata = {};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct error *error = profile_create(NULL, &profile);
+	struct error *error =
+		convert_header(converter_reader(converter), &metadata);
 
-	if (!error)
-		error = convert_header(converter_reader(converter), profile);
 	if (error)
 		return error;
-	strbuf_puts(&text, "# ========\n");
-	vec_for_each(line, &profile->headers) {
-		strbuf_puts(&text, "# ");
-		text_header(&text, profile, line);
-		strbuf_putc(&text, '\n');
-	}
-	strbuf_puts(&text, "# ========\n#\n");
+	header_comment(&metadata, &text);
 	error = strbuf_error(&text);
 	if (!error)
 		fputs(text.data, stdout);
