@@ -20,6 +20,9 @@ struct model {
 	VEC(uint32_t) dsos;
 	/* The stack added last, from its outermost frame. */
 	VEC(struct model_step) path;
+	/* Of the sample in work: a value for each label; the CPU's place. */
+	VEC(uint32_t) labels;
+	uint32_t cpu_label;
 	/* The task found last. */
 	int32_t pid;
 	int32_t tid;
@@ -304,13 +307,23 @@ static struct error *get_task(struct model *m,
 	return NULL;
 }
 
+/* The labels of the profile: it gets no new ones while it is filled. */
+static struct error *find_labels(struct model *m)
+{
+	for (size_t i = 0; i < m->profile->samples.labels.count; i++)
+		if (!vec_push(&m->labels, PROFILE_NONE))
+			return error_no_memory();
+	m->cpu_label = profile_find_label(m->profile, PROFILE_LABEL_CPU);
+	return NULL;
+}
+
 static struct error *on_sample(const struct convert_sample *sample, void *arg)
 {
 	struct model *m = arg;
 	struct profile_sample s = {
 		.time = sample->time,
 		.period = sample->period,
-		.cpu = sample->cpu,
+		.labels = m->labels.data,
 		.count = 1,
 		.flags = sample->flags,
 	};
@@ -324,6 +337,8 @@ static struct error *on_sample(const struct convert_sample *sample, void *arg)
 		error = get_stack(m, sample->stack, &s.stack);
 	if (error)
 		return error;
+	if (m->cpu_label != PROFILE_NONE)
+		m->labels.data[m->cpu_label] = (uint32_t)sample->cpu;
 	s.event = (uint16_t)event;
 	return profile_add_sample(m->profile, &s);
 }
@@ -421,8 +436,10 @@ static struct error *fill(struct model *m)
 	 * Events are added at the first sample: where the recorder was killed
 	 * their names stand in records before it, not in the file's head.
 	 */
-	struct error *error = converter_run(m->converter, on_sample, m);
+	struct error *error = find_labels(m);
 
+	if (!error)
+		error = converter_run(m->converter, on_sample, m);
 	if (!error)
 		error = add_events(m);
 	if (!error)
@@ -449,6 +466,7 @@ struct error *convert_to_profile(struct converter *converter,
 	vec_deinit(&m.events);
 	vec_deinit(&m.dsos);
 	vec_deinit(&m.path);
+	vec_deinit(&m.labels);
 	if (error)
 		return error;
 	*ret = take_ptr(profile);

@@ -47,7 +47,7 @@ static struct calltree_context context_of(const struct calltree *tree,
 	const struct calltree_options *options = &tree->options;
 	const struct profile_samples *s = &tree->profile->samples;
 	struct calltree_context context = { .task = s->task[row],
-					    .cpu = s->cpu[row],
+					    .cpu = -1,
 					    .parent = PROFILE_NONE,
 					    .hidden = options->keep_hidden &&
 						      !is_kept(options,
@@ -56,6 +56,11 @@ static struct calltree_context context_of(const struct calltree *tree,
 					    .first_root = PROFILE_NONE };
 	uint32_t stack = s->stack[row];
 
+	if (options->context_keys & CONTEXT_CPU)
+		context.cpu = (int32_t)profile_label(
+			tree->profile,
+			profile_find_label(tree->profile, PROFILE_LABEL_CPU),
+			row);
 	if ((options->context_keys & CONTEXT_PARENT) && options->parents)
 		context.parent = options->parents
 			[stack == PROFILE_NONE

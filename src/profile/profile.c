@@ -24,6 +24,7 @@ struct error *profile_create(const struct profile_options *options,
 			     struct profile **ret)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));
+	uint32_t label;
 
 	if (!profile)
 		return error_no_memory();
@@ -34,6 +35,15 @@ struct error *profile_create(const struct profile_options *options,
 	}
 	if (options)
 		profile->options = *options;
+	if (profile->options.keep_cpu) {
+		struct error *error = profile_add_label(
+			profile, PROFILE_LABEL_CPU, &label);
+
+		if (error) {
+			profile_destroy(profile);
+			return error;
+		}
+	}
 	*ret = profile;
 	return NULL;
 }
@@ -57,10 +67,12 @@ static void profile_samples_deinit(struct profile_samples *samples)
 	free(samples->period);
 	free(samples->stack);
 	free(samples->task);
-	free(samples->cpu);
 	free(samples->count);
 	free(samples->event);
 	free(samples->flags);
+	vec_for_each(label, &samples->labels)
+		free(label->values);
+	vec_deinit(&samples->labels);
 }
 
 void profile_destroy(struct profile *profile)
@@ -356,13 +368,53 @@ static bool profile_samples_grow(struct profile_samples *s)
 	    !column_grow(&s->period, capacity, sizeof(*s->period)) ||
 	    !column_grow(&s->stack, capacity, sizeof(*s->stack)) ||
 	    !column_grow(&s->task, capacity, sizeof(*s->task)) ||
-	    !column_grow(&s->cpu, capacity, sizeof(*s->cpu)) ||
 	    !column_grow(&s->count, capacity, sizeof(*s->count)) ||
 	    !column_grow(&s->event, capacity, sizeof(*s->event)) ||
 	    !column_grow(&s->flags, capacity, sizeof(*s->flags)))
 		return false;
+	vec_for_each(label, &s->labels)
+		if (!column_grow(&label->values, capacity,
+				 sizeof(*label->values)))
+			return false;
 	s->capacity = capacity;
 	return true;
+}
+
+uint32_t profile_find_label(const struct profile *profile, const char *name)
+{
+	const struct profile_samples *s = &profile->samples;
+
+	for (size_t i = 0; i < s->labels.count; i++)
+		if (!strcmp(profile->strings.data[s->labels.data[i].name],
+			    name))
+			return (uint32_t)i;
+	return PROFILE_NONE;
+}
+
+struct error *profile_add_label(struct profile *profile, const char *name,
+				uint32_t *ret)
+{
+	struct profile_samples *s = &profile->samples;
+	struct profile_label label = {};
+	struct error *error = profile_intern(profile, name, &label.name);
+
+	if (error)
+		return error;
+	if (s->labels.count >= UINT16_MAX)
+		return error_full("labels");
+	if (s->capacity) {
+		label.values = malloc(s->capacity * sizeof(*label.values));
+		if (!label.values)
+			return error_no_memory();
+	}
+	for (size_t row = 0; row < s->rows; row++)
+		label.values[row] = PROFILE_NONE;
+	if (!vec_push(&s->labels, label)) {
+		free(label.values);
+		return error_no_memory();
+	}
+	*ret = (uint32_t)s->labels.count - 1;
+	return NULL;
 }
 
 static struct error *profile_append_row(struct profile_samples *s,
@@ -378,12 +430,22 @@ static struct error *profile_append_row(struct profile_samples *s,
 	s->period[row] = sample->period;
 	s->stack[row] = sample->stack;
 	s->task[row] = sample->task;
-	s->cpu[row] = sample->cpu;
 	s->count[row] = sample->count;
 	s->event[row] = sample->event;
 	s->flags[row] = sample->flags;
+	for (size_t i = 0; i < s->labels.count; i++)
+		s->labels.data[i].values[row] = sample->labels[i];
 	s->rows++;
 	return NULL;
+}
+
+static bool labels_equal(const struct profile_samples *s, uint32_t row,
+			 const struct profile_sample *sample)
+{
+	for (size_t i = 0; i < s->labels.count; i++)
+		if (s->labels.data[i].values[row] != sample->labels[i])
+			return false;
+	return true;
 }
 
 static bool row_equal(const void *column, uint32_t row, const void *key)
@@ -393,33 +455,40 @@ static bool row_equal(const void *column, uint32_t row, const void *key)
 
 	/* A count that would overflow starts a row of its own. */
 	return s->stack[row] == k->stack && s->task[row] == k->task &&
-	       s->cpu[row] == k->cpu && s->event[row] == k->event &&
-	       s->flags[row] == k->flags &&
-	       s->count[row] <= UINT32_MAX - k->count;
+	       s->event[row] == k->event && s->flags[row] == k->flags &&
+	       s->count[row] <= UINT32_MAX - k->count && labels_equal(s, row, k);
+}
+
+static uint64_t row_hash(const struct profile_samples *s,
+			 const struct profile_sample *sample)
+{
+	uint64_t hash = hash_combine(
+		hash_combine(sample->stack, sample->task),
+		(uint32_t)sample->event << 16 | sample->flags);
+
+	/* A label that comes later changes nothing for those without it. */
+	for (size_t i = 0; i < s->labels.count; i++)
+		if (sample->labels[i] != PROFILE_NONE)
+			hash = hash_combine(hash + i, sample->labels[i]);
+	return hash;
 }
 
 static struct error *profile_aggregate(struct profile *profile,
-				       struct profile_sample sample)
+				       const struct profile_sample *sample)
 {
 	struct profile_samples *s = &profile->samples;
 	struct index *index = &profile->tables->rows;
+	uint64_t hash = row_hash(s, sample);
 	struct error *error;
-	uint64_t hash;
 	uint32_t row;
 
-	if (!profile->options.keep_cpu)
-		sample.cpu = -1;
-	hash = hash_combine(
-		hash_combine(sample.stack, sample.task),
-		hash_combine((uint32_t)sample.cpu,
-			     (uint32_t)sample.event << 16 | sample.flags));
-	row = index_find(index, hash, row_equal, s, &sample);
+	row = index_find(index, hash, row_equal, s, sample);
 	if (row != PROFILE_NONE) {
-		s->period[row] += sample.period;
-		s->count[row] += sample.count;
+		s->period[row] += sample->period;
+		s->count[row] += sample->count;
 		return NULL;
 	}
-	error = profile_append_row(s, &sample);
+	error = profile_append_row(s, sample);
 	if (!error && !index_add(index, hash, (uint32_t)s->rows - 1)) {
 		s->rows--;
 		error = error_no_memory();
@@ -433,7 +502,7 @@ struct error *profile_add_sample(struct profile *profile,
 	struct profile_event *event = &profile->events.data[sample->event];
 	struct error *error =
 		profile->options.aggregate
-			? profile_aggregate(profile, *sample)
+			? profile_aggregate(profile, sample)
 			: profile_append_row(&profile->samples, sample);
 
 	if (error)

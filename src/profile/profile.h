@@ -17,7 +17,8 @@
  *	task      (pid, tid, comm) at the time of a sample
  *	event     what was counted
  *	recording a file that all this is from
- *	sample    (event, time, period, cpu, task, stack, flags)
+ *	sample    (event, time, period, task, stack, flags), and labels
+ *	label     what else is told of samples, in a column of its own
  *
  * To fill it: intern what a sample needs, push its frames from the outermost
  * to the leaf, profile_add_sample(). Readers use the columns directly through
@@ -175,8 +176,11 @@ struct profile_sample {
 	 */
 	uint32_t stack;
 	uint32_t task;
-	/* -1 if not recorded. */
-	int32_t cpu;
+	/*
+	 * A value for each label of the profile, in their order; PROFILE_NONE
+	 * if not recorded. May be NULL if the profile has no labels.
+	 */
+	const uint32_t *labels;
 	/* Samples that the row stands for; at least 1. */
 	uint32_t count;
 	uint16_t event;
@@ -192,30 +196,43 @@ struct profile_recording {
 };
 
 /*
+ * What is told of samples beside what all of them have. A value is a number or
+ * a string, by the label's name. Absent labels cost nothing.
+ */
+struct profile_label {
+	uint32_t name;
+	/* One for each sample, or PROFILE_NONE. */
+	uint32_t *values;
+};
+
+/* The number of the CPU that the event hit on. */
+#define PROFILE_LABEL_CPU "cpu"
+
+/*
  * The samples, a column each. sample i is element i of every column.
- * profile_sample() gathers a row.
+ * profile_sample() gathers a row, without labels.
  */
 struct profile_samples {
 	uint64_t *time;
 	uint64_t *period;
 	uint32_t *stack;
 	uint32_t *task;
-	int32_t *cpu;
 	uint32_t *count;
 	uint16_t *event;
 	uint16_t *flags;
+	VEC(struct profile_label) labels;
 	size_t rows;
 	size_t capacity;
 };
 
 struct profile_options {
 	/*
-	 * One row for all samples that agree in event, task, stack and flags:
-	 * period and count add up, time is the first one's. For views that
+	 * One row for all samples that agree in event, task, stack, flags and
+	 * labels: period and count add up, time is the first one's. For views that
 	 * need no time.
 	 */
 	bool aggregate;
-	/* With aggregate: rows also differ by CPU. Else cpu is -1. */
+	/* Samples have the label PROFILE_LABEL_CPU. */
 	bool keep_cpu;
 };
 
@@ -285,6 +302,9 @@ struct error *profile_stack_push(struct profile *profile, uint32_t parent,
 struct error *profile_add_event(struct profile *profile,
 				const struct profile_event *event,
 				uint32_t *ret);
+/* The samples that are there have no value. At most 65,535 labels. */
+struct error *profile_add_label(struct profile *profile, const char *name,
+				uint32_t *ret);
 struct error *profile_add_sample(struct profile *profile,
 				 const struct profile_sample *sample);
 /*
@@ -328,6 +348,18 @@ profile_task(const struct profile *profile, uint32_t task)
 	return &profile->tasks.data[task];
 }
 
+/* The label of that name, or PROFILE_NONE. */
+uint32_t profile_find_label(const struct profile *profile, const char *name);
+
+/* What a label says of a sample, or PROFILE_NONE; label may be PROFILE_NONE. */
+static inline uint32_t profile_label(const struct profile *profile,
+				     uint32_t label, size_t row)
+{
+	return label == PROFILE_NONE ?
+		       PROFILE_NONE :
+		       profile->samples.labels.data[label].values[row];
+}
+
 /* Of all recordings. */
 uint64_t profile_fault_count(const struct profile *profile,
 			     enum fault_kind kind);
@@ -349,7 +381,6 @@ profile_sample(const struct profile *profile, size_t row)
 		.period = s->period[row],
 		.stack = s->stack[row],
 		.task = s->task[row],
-		.cpu = s->cpu[row],
 		.count = s->count[row],
 		.event = s->event[row],
 		.flags = s->flags[row],

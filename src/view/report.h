@@ -34,8 +34,8 @@
 
 /*
  * Writes the report to out. ERROR_OS if out takes no more. The profile may be
- * aggregated (with keep_cpu if the CPU is a sort key, and not at all if the time
- * is).
+ * aggregated, but not if the time is a sort key; it has the label for the CPU if
+ * that is one.
  */
 struct error *report_write(const struct profile *profile,
 			   const struct report_options *options, FILE *out);

@@ -158,11 +158,12 @@ static inline uint32_t model_stack(struct model *m, const char *text)
 static inline void model_add(struct model *m, uint64_t period,
 			     const char *stack, uint16_t flags)
 {
+	const uint32_t cpu = 1;
 	struct profile_sample sample = {
 		.period = period,
 		.stack = model_stack(m, stack),
 		.task = m->task,
-		.cpu = 1,
+		.labels = &cpu,
 		.count = 1,
 		.flags = flags,
 	};

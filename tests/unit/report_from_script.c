@@ -228,7 +228,6 @@ static void read_head(struct script *s, char *line)
 	s->sample = (struct profile_sample){
 		.time = (uint64_t)(time * 1e9),
 		.period = strtoull(text, &text, 10),
-		.cpu = -1,
 		.count = 1,
 	};
 	text += strspn(text, " ");

@@ -73,6 +73,7 @@ static void test_aggregation(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
+		const uint32_t cpu = 2;
 		struct profile_sample sample;
 
 		model_init(&m, all[i]);
@@ -81,17 +82,58 @@ static void test_aggregation(void **state)
 		model_sample(&m, 5, "main bar");
 		model_add(&m, 5, "main bar", PROFILE_SAMPLE_TRUNCATED);
 		sample = profile_sample(m.profile, 0);
-		sample.cpu = 2;
+		sample.labels = &cpu;
 		sample.count = 1;
 		model_check(profile_add_sample(m.profile, &sample));
 		assert_int_equal(m.profile->samples.rows, rows[i]);
 		assert_int_equal(m.profile->events.data[0].samples, 5);
 		if (i == 1) {
 			assert_int_equal(m.profile->samples.count[0], 3);
-			assert_int_equal(m.profile->samples.cpu[0], -1);
+			assert_int_equal(profile_find_label(m.profile, "cpu"),
+					 PROFILE_NONE);
 		}
 		model_deinit(&m);
 	}
+}
+
+/* A label that comes late, beside one that is there from the start. */
+static void test_labels(void **state)
+{
+	const struct profile_options by_cpu = { .aggregate = true,
+						.keep_cpu = true };
+	uint32_t values[2] = { 1, PROFILE_NONE }, cpu, waiting, idle;
+	struct profile_sample sample;
+	struct model m;
+
+	(void)state;
+	model_init(&m, &by_cpu);
+	cpu = profile_find_label(m.profile, PROFILE_LABEL_CPU);
+	model_sample(&m, 10, "main foo");
+	model_check(profile_add_label(m.profile, "GIL", &waiting));
+	assert_int_equal(profile_find_label(m.profile, "GIL"), waiting);
+	assert_int_equal(profile_find_label(m.profile, "gil"), PROFILE_NONE);
+	idle = model_string(&m, "wanted");
+	sample = profile_sample(m.profile, 0);
+	sample.labels = values;
+	/* The first has no value, as those before the label came. */
+	model_check(profile_add_sample(m.profile, &sample));
+	assert_int_equal(m.profile->samples.rows, 1);
+	values[waiting] = idle;
+	for (int i = 0; i < 3000; i++) {
+		values[cpu] = (uint32_t)i % 1500;
+		model_check(profile_add_sample(m.profile, &sample));
+	}
+	assert_int_equal(m.profile->samples.rows, 1501);
+	assert_int_equal(profile_label(m.profile, waiting, 0), PROFILE_NONE);
+	assert_int_equal(profile_label(m.profile, cpu, 0), 1);
+	for (size_t row = 1; row <= 1500; row++) {
+		assert_int_equal(profile_label(m.profile, cpu, row), row - 1);
+		assert_int_equal(profile_label(m.profile, waiting, row), idle);
+		assert_int_equal(m.profile->samples.count[row], 2);
+	}
+	assert_int_equal(profile_label(m.profile, PROFILE_NONE, 7),
+			 PROFILE_NONE);
+	model_deinit(&m);
 }
 
 /* --- Against brute force ------------------------------------------------ */
@@ -369,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_handles_are_unique),
 		cmocka_unit_test(test_many_handles),
 		cmocka_unit_test(test_aggregation),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_trees_against_brute_force),
 		cmocka_unit_test(test_deep_recursion),
 	};
