@@ -323,7 +323,13 @@ struct error *convert_profile(const char *path,
 			      const struct convert_options *options,
 			      const struct profile_options *profile_options,
 			      struct profile **ret);
-/* The same with an open converter that has not run yet. */
+/*
+ * Adds a recording to a profile, which may have others: the converter is open and
+ * has not run yet. After a failure the profile is of no use.
+ */
+struct error *convert_add_to_profile(struct converter *converter,
+				     struct profile *profile);
+/* A profile of this recording alone. */
 struct error *convert_to_profile(struct converter *converter,
 				 const struct profile_options *profile_options,
 				 struct profile **ret);

@@ -14,6 +14,8 @@ struct model_step {
 struct model {
 	struct converter *converter;
 	struct profile *profile;
+	/* That of the profile which is being added. */
+	uint32_t recording;
 	/* struct event.index to the profile's event, or PROFILE_NONE. */
 	VEC(uint32_t) events;
 	/* struct dso.index to the profile's dso, or PROFILE_NONE. */
@@ -36,6 +38,7 @@ static struct error *add_event(struct model *m, const struct event *event,
 			       uint32_t *ret)
 {
 	struct profile_event e = {
+		.recording = m->recording,
 		.kind = event->meaning.kind,
 		.unit = event->meaning.unit,
 		.sample_period = event->attr.sample_period,
@@ -283,9 +286,11 @@ static struct error *get_task(struct model *m,
 			      const struct convert_sample *sample,
 			      uint32_t *ret)
 {
+	struct profile_task task = { .pid = sample->pid,
+				     .tid = sample->tid,
+				     .recording = m->recording };
 	char unnamed[16];
 	struct error *error;
-	uint32_t comm;
 
 	if (m->task != PROFILE_NONE && sample->pid == m->pid &&
 	    sample->tid == m->tid && sample->comm == m->comm) {
@@ -294,10 +299,10 @@ static struct error *get_task(struct model *m,
 	}
 	snprintf(unnamed, sizeof(unnamed), ":%d", sample->tid);
 	error = profile_intern(m->profile,
-			       sample->comm ? sample->comm : unnamed, &comm);
+			       sample->comm ? sample->comm : unnamed,
+			       &task.comm);
 	if (!error)
-		error = profile_intern_task(m->profile, sample->pid,
-					    sample->tid, comm, &m->task);
+		error = profile_intern_task(m->profile, &task, &m->task);
 	if (error)
 		return error;
 	m->pid = sample->pid;
@@ -397,11 +402,14 @@ static void add_lost(struct model *m)
 	}
 }
 
+/* Tasks are of one recording: those behind the others' are this one's. */
 static struct error *add_last_comms(struct model *m)
 {
 	struct profile *profile = m->profile;
 
-	vec_for_each(task, &profile->tasks) {
+	for (size_t i = profile->last_comms.count; i < profile->tasks.count;
+	     i++) {
+		const struct profile_task *task = &profile->tasks.data[i];
 		const char *name =
 			converter_last_comm(m->converter, task->pid, task->tid);
 		uint32_t comm = task->comm;
@@ -416,16 +424,13 @@ static struct error *add_last_comms(struct model *m)
 	return NULL;
 }
 
-static struct error *add_recording(struct model *m)
+static struct error *describe(struct model *m)
 {
-	struct profile_recording *recording;
-	uint32_t handle;
-	struct error *error = profile_add_recording(m->profile, &handle);
+	struct profile_recording *recording =
+		&m->profile->recordings.data[m->recording];
+	struct error *error =
+		converter_faults(m->converter, &recording->faults);
 
-	if (error)
-		return error;
-	recording = &m->profile->recordings.data[handle];
-	error = converter_faults(m->converter, &recording->faults);
 	return error ? error : converter_metadata(m->converter,
 						  &recording->metadata);
 }
@@ -436,8 +441,10 @@ static struct error *fill(struct model *m)
 	 * Events are added at the first sample: where the recorder was killed
 	 * their names stand in records before it, not in the file's head.
 	 */
-	struct error *error = find_labels(m);
+	struct error *error = profile_add_recording(m->profile, &m->recording);
 
+	if (!error)
+		error = find_labels(m);
 	if (!error)
 		error = converter_run(m->converter, on_sample, m);
 	if (!error)
@@ -448,7 +455,22 @@ static struct error *fill(struct model *m)
 		return error;
 	add_lost(m);
 	error = add_last_comms(m);
-	return error ? error : add_recording(m);
+	return error ? error : describe(m);
+}
+
+struct error *convert_add_to_profile(struct converter *converter,
+				     struct profile *profile)
+{
+	struct model m = { .converter = converter,
+			   .profile = profile,
+			   .task = PROFILE_NONE };
+	struct error *error = fill(&m);
+
+	vec_deinit(&m.events);
+	vec_deinit(&m.dsos);
+	vec_deinit(&m.path);
+	vec_deinit(&m.labels);
+	return error;
 }
 
 struct error *convert_to_profile(struct converter *converter,
@@ -456,17 +478,10 @@ struct error *convert_to_profile(struct converter *converter,
 				 struct profile **ret)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
-	struct model m = { .converter = converter, .task = PROFILE_NONE };
 	struct error *error = profile_create(profile_options, &profile);
 
-	if (error)
-		return error;
-	m.profile = profile;
-	error = fill(&m);
-	vec_deinit(&m.events);
-	vec_deinit(&m.dsos);
-	vec_deinit(&m.path);
-	vec_deinit(&m.labels);
+	if (!error)
+		error = convert_add_to_profile(converter, profile);
 	if (error)
 		return error;
 	*ret = take_ptr(profile);

@@ -256,17 +256,19 @@ static bool task_equal(const void *column, uint32_t handle, const void *key)
 		(const struct profile_task *)column + handle;
 	const struct profile_task *b = key;
 
-	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm;
+	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm &&
+	       a->recording == b->recording;
 }
 
-struct error *profile_intern_task(struct profile *profile, int32_t pid,
-				  int32_t tid, uint32_t comm, uint32_t *ret)
+struct error *profile_intern_task(struct profile *profile,
+				  const struct profile_task *task,
+				  uint32_t *ret)
 {
-	struct profile_task task = { .pid = pid, .tid = tid, .comm = comm };
-
 	INTERN(&profile->tables->tasks, &profile->tasks,
-	       hash_combine(hash_combine((uint32_t)pid, (uint32_t)tid), comm),
-	       task_equal, &task, "threads", ret);
+	       hash_combine(hash_combine((uint32_t)task->pid,
+					 (uint32_t)task->tid),
+			    hash_combine(task->comm, task->recording)),
+	       task_equal, task, "threads", ret);
 }
 
 struct stack_key {

@@ -14,9 +14,9 @@
  *	frame     one code location: an address with its symbol, or a Python line
  *	stack     prefix tree: (parent stack, frame); the root is the OUTERMOST
  *	          frame and a parent's handle is below its children's
- *	task      (pid, tid, comm) at the time of a sample
- *	event     what was counted
- *	recording a file that all this is from
+ *	task      (recording, pid, tid, comm) at the time of a sample
+ *	event     what was counted in a recording
+ *	recording a file that was added to the profile
  *	sample    (event, time, period, task, stack, flags), and labels
  *	label     what else is told of samples, in a column of its own
  *
@@ -124,10 +124,14 @@ struct profile_task {
 	int32_t pid;
 	int32_t tid;
 	uint32_t comm;
+	/* Numbers of processes mean nothing beyond their recording. */
+	uint32_t recording;
 };
 
 struct profile_event {
 	uint32_t name;
+	/* Whose times, and so those of its samples, are of one clock. */
+	uint32_t recording;
 	/* What a sample stands for, and what its period counts. */
 	enum event_kind kind;
 	enum event_unit unit;
@@ -290,8 +294,9 @@ struct error *profile_intern_symbol(struct profile *profile,
 struct error *profile_intern_frame(struct profile *profile,
 				   const struct profile_frame *frame,
 				   uint32_t *ret);
-struct error *profile_intern_task(struct profile *profile, int32_t pid,
-				  int32_t tid, uint32_t comm, uint32_t *ret);
+struct error *profile_intern_task(struct profile *profile,
+				  const struct profile_task *task,
+				  uint32_t *ret);
 /*
  * The stack that calls `frame` from `parent`; parent is PROFILE_NONE for the
  * outermost frame.

@@ -50,10 +50,12 @@ static inline uint32_t model_string(struct model *m, const char *s)
 
 static inline uint32_t model_task(struct model *m, int tid, const char *comm)
 {
+	struct profile_task task = { .pid = 100,
+				     .tid = tid,
+				     .comm = model_string(m, comm) };
 	uint32_t id;
 
-	model_check(profile_intern_task(m->profile, 100, tid,
-					model_string(m, comm), &id));
+	model_check(profile_intern_task(m->profile, &task, &id));
 	return id;
 }
 

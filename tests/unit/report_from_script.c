@@ -211,6 +211,7 @@ static void read_head(struct script *s, char *line)
 	char *ids = find_ids(line);
 	char *end = ids, *text, *mmap, *chain;
 	struct profile_event *event;
+	struct profile_task task;
 	int tid, n;
 	double time;
 
@@ -241,9 +242,12 @@ static void read_head(struct script *s, char *line)
 	event->has_callchain = !*chain;
 	if (*chain)
 		read_frame(s, chain);
-	check(profile_intern_task(s->profile, s->pid, tid,
-				  intern(s, line, (size_t)(end - line)),
-				  &s->sample.task));
+	task = (struct profile_task){
+		.pid = s->pid,
+		.tid = tid,
+		.comm = intern(s, line, (size_t)(end - line)),
+	};
+	check(profile_intern_task(s->profile, &task, &s->sample.task));
 	s->open = true;
 }
 

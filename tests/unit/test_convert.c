@@ -646,6 +646,119 @@ static void test_model_is_shared_and_complete(void **state)
 	profile_destroy(profile);
 }
 
+/* --- Several recordings ------------------------------------------------- */
+
+static void finish(const char *hostname)
+{
+	struct features features = {};
+
+	ok(features_set_string(&features, FEATURE_HOSTNAME, hostname));
+	ok(perfdata_writer_finish(writer, &features));
+	features_deinit(&features);
+}
+
+/* The thread of the second is renamed at last; the first has a fault. */
+static void write_two(void **state, char *first)
+{
+	const struct kaa_counter counter = { text("rings full"), 3 };
+	struct strbuf summary = STRBUF_INIT;
+
+	for (int i = 0; i < 3; i++)
+		PUT_CHAIN(USER, at(long_add), at(list_sort));
+	ok(kaa_encode_summary(&counter, 1, &summary));
+	put_stream(&summary);
+	finish("first");
+	sprintf(first, "%s.first", path);
+	assert_int_equal(rename(path, first), 0);
+	end(state);
+	begin(state);
+	PUT_CHAIN(USER, at(long_add), at(list_sort));
+	PUT_CHAIN(USER, at(pymain_run_python), at(list_sort));
+	put_comm(PID, "later", false);
+	finish("second");
+}
+
+static void add_file(struct profile *profile, const char *file)
+{
+	static const struct convert_options options;
+	struct converter *converter;
+
+	ok(converter_open(file, &options, &converter));
+	ok(convert_add_to_profile(converter, profile));
+	converter_destroy(converter);
+}
+
+static void check_recording(const struct profile *profile, uint32_t i,
+			    const char *hostname, uint64_t samples,
+			    const char *last_comm)
+{
+	const struct profile_event *event = &profile->events.data[i];
+	const struct profile_recording *recording =
+		&profile->recordings.data[i];
+	uint64_t count = 0;
+
+	assert_string_equal(recording->metadata.hostname, hostname);
+	assert_string_equal(profile_string(profile, event->name, ""),
+			    "task-clock");
+	assert_int_equal(event->recording, i);
+	assert_int_equal(event->leader, i);
+	assert_int_equal(event->samples, samples);
+	assert_int_equal(event->period, samples * 1000);
+	for (size_t row = 0; row < profile->samples.rows; row++) {
+		uint32_t task = profile->samples.task[row];
+
+		if (profile->samples.event[row] != i)
+			continue;
+		count += profile->samples.count[row];
+		assert_int_equal(profile_task(profile, task)->recording, i);
+		assert_string_equal(
+			profile_string(profile,
+				       profile->last_comms.data[task], ""),
+			last_comm);
+	}
+	assert_int_equal(count, samples);
+}
+
+static void check_two(const struct profile *profile)
+{
+	const struct profile_samples *s = &profile->samples;
+
+	assert_int_equal(profile->recordings.count, 2);
+	assert_int_equal(profile->events.count, 2);
+	check_recording(profile, 0, "first", 3, "python3");
+	check_recording(profile, 1, "second", 2, "later");
+	assert_int_equal(faults_count(&profile->recordings.data[0].faults,
+				      FAULT_OF_RECORDER), 3);
+	assert_int_equal(faults_count(&profile->recordings.data[1].faults,
+				      FAULT_OF_RECORDER), 0);
+	/* A stack that both have is one. */
+	assert_int_equal(s->event[s->rows - 2], 1);
+	assert_int_equal(s->stack[s->rows - 2], s->stack[0]);
+	assert_int_not_equal(s->stack[s->rows - 1], s->stack[0]);
+	assert_int_equal(profile->stack_parents.data[s->stack[s->rows - 1]],
+			 profile->stack_parents.data[s->stack[0]]);
+}
+
+static void test_two_recordings_in_one_profile(void **state)
+{
+	const struct profile_options options[] = { {}, { .aggregate = true,
+							 .keep_cpu = true } };
+	char first[sizeof(path) + 8];
+
+	write_two(state, first);
+	for (size_t i = 0; i < 2; i++) {
+		struct profile *profile;
+
+		ok(profile_create(&options[i], &profile));
+		add_file(profile, first);
+		add_file(profile, path);
+		assert_int_equal(profile->samples.rows, i ? 3 : 5);
+		check_two(profile);
+		profile_destroy(profile);
+	}
+	unlink(first);
+}
+
 static void test_glue_names(void **state)
 {
 	static const char *const glue[] = {
@@ -692,6 +805,7 @@ int main(void)
 		TEST(test_callers_are_named_by_their_call),
 		TEST(test_model_is_shared_and_complete),
 		TEST(test_the_model_has_all_faults),
+		TEST(test_two_recordings_in_one_profile),
 		cmocka_unit_test(test_glue_names),
 	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
