@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mapping_name.h"
 #include "obj/elf_file.h"
 #include "sys/mapped_file.h"
 
@@ -24,7 +25,7 @@ static int open_mapped(pid_t pid, const struct proc_map *map)
 	int fd = same_inode(mapped_file_open_link(pid, map->start, map->end),
 			    map->inode);
 
-	if (fd >= 0 || map->path[0] != '/')
+	if (fd >= 0 || !mapping_has_file(map->path))
 		return fd;
 	return same_inode(mapped_file_open_path(pid, map->path), map->inode);
 }

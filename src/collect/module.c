@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/mapping_name.h"
 #include "obj/elf_symtab.h"
 #include "sys/mapped_file.h"
 #include "unwind/elf_cfi.h"
@@ -69,9 +70,9 @@ static struct error *open_file(const struct process_map *map, uint32_t pid,
 	struct error *error;
 	int fd;
 
-	if (!strcmp(file->path, "[vdso]"))
+	if (mapping_is_vdso(file->path))
 		return open_vdso(ret);
-	if (file->path[0] != '/' || file->path[1] == '/')
+	if (!mapping_has_file(file->path))
 		return error_create(ERROR_NOT_FOUND, "not a regular file");
 	error = open_fd(file, mapped_file_open_path((pid_t)pid, file->path), ret);
 	fd = error && pid ? mapped_file_open_link((pid_t)pid, map->start,
@@ -200,7 +201,7 @@ bool module_bias(const struct module *module, const struct process_map *map,
 	if (!module->elf)
 		return false;
 	/* The mapping of [vdso] is not one of file offsets. */
-	if (!strcmp(map->file->path, "[vdso]")) {
+	if (mapping_is_vdso(map->file->path)) {
 		const struct elf_segment *load =
 			elf_file_segment(module->elf, PT_LOAD);
 

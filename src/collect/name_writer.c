@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 
+#include "base/mapping_name.h"
 #include "base/strbuf.h"
 
 void name_writer_deinit(struct name_writer *writer)
@@ -35,8 +36,7 @@ struct error *name_writer_wish(struct name_writer *writer,
 		      (UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP)))
 			continue;
 		map = process_map_at(target->process, ip, sample->time);
-		if (map && (map->file->path[0] != '/' ||
-			    map->file->path[1] == '/'))
+		if (map && !mapping_has_file(map->file->path))
 			error = name_table_user(&writer->names, sample->pid,
 						ip);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mapping_name.h"
 #include "python/layout.h"
 
 /* --- the unwinder's view --- */
@@ -31,12 +32,6 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 	return true;
 }
 
-/* "//anon" and "[heap]" are no files. */
-static bool has_file(const struct process_map *map)
-{
-	return map->file->path[0] == '/' && map->file->path[1] != '/';
-}
-
 /*
  * Code only: data may have changed since the sample, and would complete a stack
  * with what was not there.
@@ -53,7 +48,7 @@ static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
 	    remote_memory_read(&target->memory, address, buf, size) ==
 		    (ssize_t)size)
 		return true;
-	return target->trampolines && !has_file(map) &&
+	return target->trampolines && !mapping_has_file(map->file->path) &&
 	       trampolines_read_code(target->trampolines, address, buf, size);
 }
 
@@ -89,7 +84,8 @@ bool target_is_anonymous(const struct target *target, uint64_t address)
 	const struct process_map *map =
 		process_map_at(target->process, address, target->time);
 
-	return map && (map->prot & PROT_EXEC) && !has_file(map);
+	return map && (map->prot & PROT_EXEC) &&
+	       !mapping_has_file(map->file->path);
 }
 
 struct error *target_trampolines(struct target *target, uid_t owner,

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mapping_name.h"
+
 struct error *dwarf_init(struct dwarf *dwarf, struct images *images,
 			 struct jits *jits)
 {
@@ -60,9 +62,7 @@ static bool read_trampoline(struct dwarf *dwarf, const struct process_map *map,
 			       .pid = process_pid(dwarf->process),
 			       .time = dwarf->time };
 
-	/* Names such as "//anon" are no files. */
-	return dwarf->names &&
-	       (map->file->path[0] != '/' || map->file->path[1] == '/') &&
+	return dwarf->names && !mapping_has_file(map->file->path) &&
 	       names_trampoline_code(dwarf->names, &place, address, buf, size);
 }
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/mapping_name.h"
 #include "convert/interpreter_frames.h"
-#include "convert/timeline.h"
 #include "obj/demangle.h"
 #include "symbolize/perf_map_file.h"
 
@@ -224,7 +224,8 @@ struct error *names_add_map(struct names *names, const struct record *record)
 		names->table, m->pid, m->start, record->time);
 	struct dso *dso;
 
-	if (!map || timeline_is_anonymous(map) || m->start == KAA_BASE)
+	if (!map || m->start == KAA_BASE ||
+	    mapping_is_anonymous(map->file->path, map->flags))
 		return NULL;
 	return images_dso(&names->images, map, m->pid, kernel, &dso);
 }
@@ -736,7 +737,8 @@ static struct error *mapped_frame(struct lookup *l, enum address_mode mode)
 	l->frame->rel = l->shown;
 	if (!map)
 		return NULL;
-	if (timeline_is_anonymous(map) && (map->prot & PROT_EXEC))
+	if ((map->prot & PROT_EXEC) &&
+	    mapping_is_anonymous(map->file->path, map->flags))
 		return anonymous_frame(l);
 	return file_frame(l, map);
 }

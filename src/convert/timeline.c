@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "convert/timeline.h"
 
-#include <string.h>
-#include <sys/mman.h>
-
 #include "process/mmap_record.h"
 
 /* COMM_EXEC of FORK records: perf made it up, maps follow one by one. */
@@ -50,19 +47,4 @@ struct error *timeline_apply(struct process_table *table,
 	default:
 		return NULL;
 	}
-}
-
-static bool begins(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
-
-bool timeline_is_anonymous(const struct process_map *map)
-{
-	const char *path = map->file->path;
-
-	return !strcmp(path, "//anon") || begins(path, "/dev/zero") ||
-	       begins(path, "/anon_hugepage") || begins(path, "[stack") ||
-	       begins(path, "/SYSV") || !strcmp(path, "[heap]") ||
-	       begins(path, "[anon:") || (map->flags & MAP_HUGETLB);
 }

@@ -18,10 +18,4 @@
 struct error *timeline_apply(struct process_table *table,
 			     const struct record *record, bool keep_on_exec);
 
-/*
- * Memory that no file names: perf looks for names of code in it in the perf
- * map of the process (tools/perf/Documentation/jit-interface.txt).
- */
-bool timeline_is_anonymous(const struct process_map *map);
-
 #endif

@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "convert/timeline.h"
+#include "base/mapping_name.h"
 
 void build_ids_deinit(struct build_ids *ids)
 {
@@ -68,7 +68,7 @@ static struct error *see_address(struct build_ids *ids, struct names *names,
 	struct process_map *map = process_map_at(process, address, time);
 	bool is_new = false;
 
-	if (!map || timeline_is_anonymous(map))
+	if (!map || mapping_is_anonymous(map->file->path, map->flags))
 		return NULL;
 	if (!map_insert(&ids->seen, map->file->index, 0, &is_new))
 		return error_no_memory();

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mapping_name.h"
 #include "convert/frame_names.h"
 #include "convert/timeline.h"
 #include "inject/build_ids.h"
@@ -257,11 +258,6 @@ static struct error *begin_images(struct inject *in,
 	return error;
 }
 
-static bool begins(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
-
 /*
  * The kernel reports memory anew when more of it becomes executable: such a map
  * would hide the images in it. perf leaves them out, too.
@@ -274,9 +270,7 @@ static bool hides_images(const struct inject *in, const struct record *record)
 	if (!in->options->jit || !m->is_exec ||
 	    !jits_has_dump(&in->names.jits, m->pid))
 		return false;
-	return begins(m->filename, "//anon") ||
-	       begins(m->filename, "[anon:") ||
-	       begins(m->filename, "/memfd:") ||
+	return mapping_is_for_jit(m->filename) ||
 	       jitdump_name(m->filename, &pid);
 }
 

@@ -64,7 +64,7 @@ enum {
  * path, device, inode, generation and build-id. Lives as long as the table.
  */
 struct process_file {
-	/* "/usr/lib/libc.so.6", "[vdso]", "//anon", "[kernel.kallsyms]_text" */
+	/* As in the record; see base/mapping_name.h. */
 	const char *path;
 	uint32_t major;
 	uint32_t minor;

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/mapping_name.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "obj/elf_symtab.h"
@@ -138,20 +139,13 @@ static bool has_prefix(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* What perf takes for no file, and what stands in brackets. */
 static enum dso_kind kind_of(const struct dso_key *key)
 {
 	if (key->kernel || has_prefix(key->path, "[kernel.kallsyms]"))
 		return DSO_KERNEL;
-	if (!strcmp(key->path, "[vdso]"))
+	if (mapping_is_vdso(key->path))
 		return DSO_VDSO;
-	if (key->path[0] != '/' || has_prefix(key->path, "//anon") ||
-	    has_prefix(key->path, "/anon_hugepage") ||
-	    has_prefix(key->path, "/memfd:") ||
-	    has_prefix(key->path, "/dev/zero") ||
-	    has_prefix(key->path, "/SYSV"))
-		return DSO_NAMED;
-	return DSO_FILE;
+	return mapping_has_path(key->path) ? DSO_FILE : DSO_NAMED;
 }
 
 /* The process of "/tmp/perf-PID.map", or -1. */

@@ -97,15 +97,14 @@ static bool try_all(struct search *search, const struct dso_options *options,
 	bool certain = search->build_id->size;
 
 	/* The pid may be another process by now: only a build-id tells. */
-	if (path[0] == '/' && (options->live || certain))
+	if (options->live || certain)
 		inside = process_root(options, pid);
 	if (inside && try_path(search, inside, path)) {
 		*root = take_ptr(inside);
 		return true;
 	}
 	/* Our own file of that path is another one, unless a build-id says. */
-	if (path[0] == '/' && (!inside || certain) &&
-	    try_path(search, options->symfs, path))
+	if ((!inside || certain) && try_path(search, options->symfs, path))
 		return true;
 	return cached && try_path(search, NULL, cached);
 }

@@ -37,11 +37,9 @@ struct proc_map {
 	/* PROT_READ | PROT_WRITE | PROT_EXEC */
 	uint32_t prot;
 	bool shared;
-	/* The path ends in " (deleted)", which stands for no file. */
-	bool deleted;
 	/*
-	 * As in the file with \012 turned into a newline: a path, "[heap]",
-	 * "//anon"-like names or "". Owned by proc_maps.
+	 * As in the file with \012 turned into a newline, "" if there is
+	 * none; see base/mapping_name.h. Owned by proc_maps.
 	 */
 	const char *path;
 };

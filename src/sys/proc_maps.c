@@ -100,13 +100,6 @@ static void append_path(struct strbuf *text, const char *path, size_t length)
 	strbuf_putc(text, '\0');
 }
 
-static bool ends_with(const char *s, size_t length, const char *tail)
-{
-	size_t n = strlen(tail);
-
-	return length >= n && memcmp(s + length - n, tail, n) == 0;
-}
-
 /* Fills *map but for the path, which it appends to text. */
 static bool parse_line(struct line line, struct proc_map *map,
 		       struct strbuf *text)
@@ -127,7 +120,6 @@ static bool parse_line(struct line line, struct proc_map *map,
 	length = (size_t)(line.end - line.pos);
 	if (memchr(line.pos, '\0', length))
 		return false;
-	map->deleted = ends_with(line.pos, length, " (deleted)");
 	append_path(text, line.pos, length);
 	return true;
 }
