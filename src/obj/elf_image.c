@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/vec.h"
-#include "obj/elf_put.h"
+#include "obj/elf_writer.h"
+#include "obj/line_writer.h"
 
 /*
  * Virtual addresses equal file offsets, for .text too, although that is
@@ -33,12 +32,7 @@ enum section {
 	SECTION_COUNT,
 };
 
-static const struct {
-	const char *name;
-	uint32_t type;
-	uint64_t flags;
-	uint64_t align;
-} section_kinds[SECTION_COUNT] = {
+static const struct elf_writer_row rows[SECTION_COUNT] = {
 	[SECTION_NULL] = { "", SHT_NULL, 0, 0 },
 	[SECTION_NOTE] = { ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 4 },
 	[SECTION_TEXT] = { ".text", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, 1 },
@@ -56,15 +50,11 @@ static const struct {
 struct builder {
 	const struct elf_image *image;
 	struct strbuf *out;
-	/* Where the image begins in out. */
-	size_t start;
+	struct elf_writer elf;
+	struct line_writer lines;
 	/* Virtual addresses of the text. */
 	uint64_t text;
 	uint64_t text_end;
-	Elf64_Shdr sections[SECTION_COUNT];
-	/* Hash of a file name -> its number in `files`. */
-	struct map file_by_hash;
-	VEC(const char *) files;
 };
 
 static uint64_t span_address(const struct elf_image *image,
@@ -105,59 +95,13 @@ static struct error *check_spans(const struct elf_image *image)
 	return NULL;
 }
 
-/* Sections */
-
-static void begin_section(struct builder *b, enum section section)
-{
-	uint64_t align = section_kinds[section].align;
-	size_t at = b->out->len - b->start;
-
-	strbuf_fill(b->out, '\0', (align - at % align) % align);
-	b->sections[section] = (Elf64_Shdr){
-		.sh_type = section_kinds[section].type,
-		.sh_flags = section_kinds[section].flags,
-		.sh_addralign = align,
-		.sh_offset = b->out->len - b->start,
-	};
-}
-
-static void end_section(struct builder *b, enum section section)
-{
-	b->sections[section].sh_size =
-		b->out->len - b->start - b->sections[section].sh_offset;
-}
-
-static void put_note(struct builder *b)
-{
-	begin_section(b, SECTION_NOTE);
-	put_u32(b->out, 4);
-	put_u32(b->out, ELF_IMAGE_BUILD_ID_SIZE);
-	put_u32(b->out, NT_GNU_BUILD_ID);
-	strbuf_append(b->out, "GNU", 4);
-	strbuf_append(b->out, b->image->build_id, ELF_IMAGE_BUILD_ID_SIZE);
-	end_section(b, SECTION_NOTE);
-	b->sections[SECTION_NOTE].sh_addr = b->sections[SECTION_NOTE].sh_offset;
-}
-
-static void set_text(struct builder *b)
-{
-	b->sections[SECTION_TEXT] = (Elf64_Shdr){
-		.sh_type = section_kinds[SECTION_TEXT].type,
-		.sh_flags = section_kinds[SECTION_TEXT].flags,
-		.sh_addralign = section_kinds[SECTION_TEXT].align,
-		.sh_addr = b->text,
-		.sh_offset = b->text,
-		.sh_size = b->text_end - b->text,
-	};
-}
-
 static void put_symbols(struct builder *b)
 {
 	const struct elf_image *image = b->image;
 	Elf64_Sym symbol = {};
 	uint64_t name = 1;
 
-	begin_section(b, SECTION_SYMTAB);
+	elf_writer_begin(&b->elf, SECTION_SYMTAB);
 	strbuf_append(b->out, &symbol, sizeof(symbol));
 	for (size_t i = 0; i < image->count; i++) {
 		const struct elf_image_span *span = &image->spans[i];
@@ -172,108 +116,29 @@ static void put_symbols(struct builder *b)
 		strbuf_append(b->out, &symbol, sizeof(symbol));
 		name += strlen(span->symbol) + 1;
 	}
-	end_section(b, SECTION_SYMTAB);
-	b->sections[SECTION_SYMTAB].sh_link = SECTION_STRTAB;
-	/* The first symbol that is not local. */
-	b->sections[SECTION_SYMTAB].sh_info = 1;
-	b->sections[SECTION_SYMTAB].sh_entsize = sizeof(symbol);
+	elf_writer_end(&b->elf, SECTION_SYMTAB);
 
-	begin_section(b, SECTION_STRTAB);
-	put_u8(b->out, 0);
+	elf_writer_begin(&b->elf, SECTION_STRTAB);
+	strbuf_putc(b->out, '\0');
 	for (size_t i = 0; i < image->count; i++)
-		put_cstr(b->out, image->spans[i].symbol);
-	end_section(b, SECTION_STRTAB);
+		strbuf_append(b->out, image->spans[i].symbol,
+			      strlen(image->spans[i].symbol) + 1);
+	elf_writer_end(&b->elf, SECTION_STRTAB);
+	elf_writer_link_symtab(&b->elf, SECTION_SYMTAB, SECTION_STRTAB, 1);
 }
 
-/* DWARF: one unit that covers the text, and its line table. */
-
-enum {
-	DW_TAG_compile_unit = 0x11,
-	DW_AT_name = 0x03,
-	DW_AT_stmt_list = 0x10,
-	DW_AT_low_pc = 0x11,
-	DW_AT_high_pc = 0x12,
-	DW_AT_language = 0x13,
-	DW_AT_producer = 0x25,
-	DW_FORM_addr = 0x01,
-	DW_FORM_data2 = 0x05,
-	DW_FORM_data8 = 0x07,
-	DW_FORM_string = 0x08,
-	DW_FORM_sec_offset = 0x17,
-	DW_LANG_Python = 0x14,
-};
-
-static void put_abbrev(struct builder *b)
+/* One unit that covers the text. */
+static void put_unit(struct builder *b)
 {
-	static const uint8_t abbrev[] = {
-		1,		DW_TAG_compile_unit, 0,
-		DW_AT_producer, DW_FORM_string,
-		DW_AT_language, DW_FORM_data2,
-		DW_AT_name,	DW_FORM_string,
-		DW_AT_low_pc,	DW_FORM_addr,
-		DW_AT_high_pc,	DW_FORM_data8,
-		DW_AT_stmt_list, DW_FORM_sec_offset,
-		0,		0,
-		0,
+	const struct dwarf_put_unit unit = {
+		.producer = "kaa",
+		.language = DWARF_LANG_PYTHON,
+		.name = "Python",
+		.start = b->text,
+		.size = b->text_end - b->text,
 	};
 
-	begin_section(b, SECTION_ABBREV);
-	strbuf_append(b->out, abbrev, sizeof(abbrev));
-	end_section(b, SECTION_ABBREV);
-}
-
-static void put_info(struct builder *b)
-{
-	struct strbuf *out = b->out;
-	size_t length;
-
-	begin_section(b, SECTION_INFO);
-	length = begin_length(out);
-	put_u16(out, 4);
-	put_u32(out, 0);
-	put_u8(out, sizeof(uint64_t));
-	put_uleb128(out, 1);
-	put_cstr(out, "kaa");
-	put_u16(out, DW_LANG_Python);
-	put_cstr(out, "Python");
-	put_u64(out, b->text);
-	put_u64(out, b->text_end - b->text);
-	put_u32(out, 0);
-	patch_length(out, length);
-	end_section(b, SECTION_INFO);
-}
-
-static void put_aranges(struct builder *b)
-{
-	begin_section(b, SECTION_ARANGES);
-	put_address_ranges(b->out, b->text, b->text_end - b->text);
-	end_section(b, SECTION_ARANGES);
-}
-
-static uint64_t hash_string(const char *s)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *s; s++)
-		hash = (hash ^ (uint8_t)*s) * 0x100000001b3u;
-	return hash;
-}
-
-/* The number of a file name, from 1; 0 when memory runs out. */
-static uint64_t file_number(struct builder *b, const char *name)
-{
-	for (uint64_t key = hash_string(name);; key++) {
-		uint64_t *index = map_find(&b->file_by_hash, key);
-
-		if (index && strcmp(b->files.data[*index], name) == 0)
-			return *index + 1;
-		if (index)
-			continue;
-		if (!map_insert(&b->file_by_hash, key, b->files.count, NULL) ||
-		    !vec_push(&b->files, name))
-			return 0;
-		return b->files.count;
-	}
+	elf_writer_add_unit(&b->elf, SECTION_ABBREV, &unit);
 }
 
 static bool collect_files(struct builder *b)
@@ -281,146 +146,72 @@ static bool collect_files(struct builder *b)
 	for (size_t i = 0; i < b->image->count; i++) {
 		const struct elf_image_span *span = &b->image->spans[i];
 
-		if (has_lines(span) && !file_number(b, span->filename))
+		if (has_lines(span) &&
+		    !line_writer_file(&b->lines, span->filename))
 			return false;
 	}
 	return true;
 }
 
-static void put_line_header(struct builder *b)
-{
-	size_t length = line_table_begin_header(b->out);
-
-	vec_for_each(name, &b->files)
-		line_table_put_file(b->out, *name);
-	line_table_end_header(b->out, length);
-}
-
 /* One sequence; the state machine starts at address 0, file 1, line 1. */
 static void put_sequence(struct builder *b, const struct elf_image_span *span)
 {
-	struct strbuf *out = b->out;
+	struct line_writer *lines = &b->lines;
 	int64_t line = 1;
 
-	line_table_begin(out, span_address(b->image, span));
-	line_table_set_file(out, file_number(b, span->filename));
+	line_writer_sequence(lines, span_address(b->image, span));
+	line_writer_set_file(lines, line_writer_file(lines, span->filename));
 	for (uint32_t i = 0; i < span->slots; i++) {
-		line_table_row(out, span->lines[i] - line,
-			       i ? b->image->slot_size : 0);
+		line_writer_row(lines, span->lines[i] - line,
+				i ? b->image->slot_size : 0);
 		line = span->lines[i];
 	}
-	line_table_end(out, b->image->slot_size);
+	line_writer_end_sequence(lines, b->image->slot_size);
 }
 
 static void put_lines(struct builder *b)
 {
-	size_t length;
-
-	begin_section(b, SECTION_LINE);
-	length = begin_length(b->out);
-	put_line_header(b);
+	elf_writer_begin(&b->elf, SECTION_LINE);
+	line_writer_begin(&b->lines, b->out);
 	for (size_t i = 0; i < b->image->count; i++)
 		if (has_lines(&b->image->spans[i]))
 			put_sequence(b, &b->image->spans[i]);
-	patch_length(b->out, length);
-	end_section(b, SECTION_LINE);
+	line_writer_end(&b->lines);
+	elf_writer_end(&b->elf, SECTION_LINE);
 }
 
-/* Headers */
-
-static void put_section_names(struct builder *b)
+static void add_segments(struct builder *b)
 {
-	begin_section(b, SECTION_SHSTRTAB);
-	for (int i = 0; i < SECTION_COUNT; i++) {
-		uint64_t at = b->out->len - b->start;
-
-		b->sections[i].sh_name =
-			(uint32_t)(at -
-				   b->sections[SECTION_SHSTRTAB].sh_offset);
-		put_cstr(b->out, section_kinds[i].name);
-	}
-	end_section(b, SECTION_SHSTRTAB);
-}
-
-static void fill_file_header(uint64_t sections_at, Elf64_Ehdr *ret)
-{
-	*ret = (Elf64_Ehdr){
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-			     ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
-		.e_version = EV_CURRENT,
-		.e_phoff = sizeof(*ret),
-		.e_shoff = sections_at,
-		.e_ehsize = sizeof(*ret),
-		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = PROGRAM_HEADERS,
-		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = SECTION_COUNT,
-		.e_shstrndx = SECTION_SHSTRTAB,
-	};
-}
-
-static void fill_program_headers(const struct builder *b, Elf64_Phdr *ret)
-{
-	const Elf64_Shdr *note = &b->sections[SECTION_NOTE];
+	const Elf64_Shdr *note = &b->elf.sections[SECTION_NOTE];
 	uint64_t loaded = note->sh_offset + note->sh_size;
+	Elf64_Phdr load = elf_writer_segment(PT_LOAD, PF_R | PF_X, 0, loaded,
+					     0x1000);
+	Elf64_Phdr id = elf_writer_segment(PT_NOTE, PF_R, note->sh_offset,
+					   note->sh_size, 4);
 
-	ret[0] = (Elf64_Phdr){
-		.p_type = PT_LOAD,
-		.p_flags = PF_R | PF_X,
-		.p_filesz = loaded,
-		.p_memsz = b->text_end > loaded ? b->text_end : loaded,
-		.p_align = 0x1000,
-	};
-	ret[1] = (Elf64_Phdr){
-		.p_type = PT_NOTE,
-		.p_flags = PF_R,
-		.p_offset = note->sh_offset,
-		.p_vaddr = note->sh_offset,
-		.p_paddr = note->sh_offset,
-		.p_filesz = note->sh_size,
-		.p_memsz = note->sh_size,
-		.p_align = 4,
-	};
-}
-
-static void put_headers(struct builder *b)
-{
-	Elf64_Phdr program[PROGRAM_HEADERS];
-	Elf64_Ehdr header;
-	uint64_t at;
-
-	strbuf_fill(b->out, '\0', -(b->out->len - b->start) % 8);
-	at = b->out->len - b->start;
-	strbuf_append(b->out, b->sections, sizeof(b->sections));
-	if (b->out->failed)
-		return;
-	fill_file_header(at, &header);
-	fill_program_headers(b, program);
-	memcpy(b->out->data + b->start, &header, sizeof(header));
-	memcpy(b->out->data + b->start + sizeof(header), program,
-	       sizeof(program));
+	if (b->text_end > loaded)
+		load.p_memsz = b->text_end;
+	elf_writer_add_segment(&b->elf, &load);
+	elf_writer_add_segment(&b->elf, &id);
 }
 
 static struct error *build(struct builder *b)
 {
 	if (!collect_files(b))
 		return error_no_memory();
-	strbuf_fill(b->out, '\0',
-		    sizeof(Elf64_Ehdr) + PROGRAM_HEADERS * sizeof(Elf64_Phdr));
-	put_note(b);
-	set_text(b);
+	elf_writer_begin_image(&b->elf, b->out,
+			       elf_writer_headers_size(PROGRAM_HEADERS));
+	elf_writer_add_note(&b->elf, SECTION_NOTE, b->image->build_id);
+	elf_writer_place(&b->elf, SECTION_TEXT, b->text,
+			 b->text_end - b->text);
 	put_symbols(b);
-	put_abbrev(b);
-	put_info(b);
-	put_aranges(b);
+	put_unit(b);
 	put_lines(b);
-	put_section_names(b);
-	put_headers(b);
+	add_segments(b);
+	elf_writer_finish(&b->elf);
 	if (b->out->failed)
 		return error_no_memory();
-	if (b->out->len - b->start > UINT32_MAX)
+	if (elf_writer_size(&b->elf) > UINT32_MAX)
 		return error_create(ERROR_LIMIT,
 				    "the image of Python symbols is too large");
 	return NULL;
@@ -428,8 +219,13 @@ static struct error *build(struct builder *b)
 
 struct error *elf_image_write(const struct elf_image *image, struct strbuf *out)
 {
-	struct builder b = { .image = image, .out = out, .start = out->len };
+	struct builder b = { .image = image,
+			     .out = out,
+			     .elf = { .rows = rows,
+				      .count = SECTION_COUNT,
+				      .machine = EM_X86_64 } };
 	struct error *err = check_spans(image);
+	size_t start = out->len;
 
 	if (err)
 		return err;
@@ -439,8 +235,7 @@ struct error *elf_image_write(const struct elf_image *image, struct strbuf *out)
 	}
 	err = build(&b);
 	if (err)
-		strbuf_truncate(out, b.start);
-	vec_deinit(&b.files);
-	map_deinit(&b.file_by_hash);
+		strbuf_truncate(out, start);
+	line_writer_deinit(&b.lines);
 	return err;
 }

@@ -6,7 +6,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "obj/elf_put.h"
+#include "obj/elf_writer.h"
+#include "obj/line_writer.h"
 
 /* In the order in which they stand in the file. */
 enum section {
@@ -25,12 +26,7 @@ enum section {
 	SECTION_COUNT,
 };
 
-static const struct {
-	const char *name;
-	uint32_t type;
-	uint64_t flags;
-	uint64_t align;
-} section_kinds[SECTION_COUNT] = {
+static const struct elf_writer_row rows[SECTION_COUNT] = {
 	[SECTION_NULL] = { "", SHT_NULL, 0, 1 },
 	[SECTION_TEXT] = { ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16 },
 	[SECTION_EH_FRAME] = { ".eh_frame", SHT_PROGBITS, SHF_ALLOC, 8 },
@@ -46,21 +42,15 @@ static const struct {
 	[SECTION_SHSTRTAB] = { ".shstrtab", SHT_STRTAB, 0, 1 },
 };
 
-/* Behind name and type of the note. */
-#define NOTE_HEAD 16
-
 struct builder {
 	const struct jit_image *image;
 	struct strbuf *out;
-	/* Where the image begins in out. */
-	size_t start;
-	/* Those that are there, by enum section; the others have size 0. */
-	Elf64_Shdr sections[SECTION_COUNT];
+	struct elf_writer elf;
+	struct line_writer table;
 	/* Ascending. */
 	VEC(struct jitdump_line) lines;
 	/* Number of each line's file, from 1. */
 	VEC(uint64_t) file_numbers;
-	VEC(const char *) files;
 };
 
 uint64_t jit_image_mapped(uint64_t code_size,
@@ -76,45 +66,16 @@ uint64_t jit_image_mapped(uint64_t code_size,
 
 /* --- Sections ----------------------------------------------------------- */
 
-static void begin_section(struct builder *b, enum section section)
-{
-	uint64_t align = section_kinds[section].align;
-	size_t at = b->out->len - b->start;
-
-	strbuf_fill(b->out, '\0', (align - at % align) % align);
-	b->sections[section] = (Elf64_Shdr){
-		.sh_type = section_kinds[section].type,
-		.sh_flags = section_kinds[section].flags,
-		.sh_addralign = align,
-		.sh_offset = b->out->len - b->start,
-	};
-	if (section_kinds[section].flags & SHF_ALLOC)
-		b->sections[section].sh_addr = b->sections[section].sh_offset;
-}
-
-static void end_section(struct builder *b, enum section section)
-{
-	b->sections[section].sh_size =
-		b->out->len - b->start - b->sections[section].sh_offset;
-}
-
-static void put_section(struct builder *b, enum section section,
-			struct bytes bytes)
-{
-	begin_section(b, section);
-	strbuf_append(b->out, bytes.data, bytes.size);
-	end_section(b, section);
-}
-
 static void put_code(struct builder *b)
 {
 	const struct jitdump_unwinding *unwinding = &b->image->unwinding;
 
-	put_section(b, SECTION_TEXT, b->image->code);
+	elf_writer_add(&b->elf, SECTION_TEXT, b->image->code);
 	if (unwinding->eh_frame.size)
-		put_section(b, SECTION_EH_FRAME, unwinding->eh_frame);
+		elf_writer_add(&b->elf, SECTION_EH_FRAME, unwinding->eh_frame);
 	if (unwinding->eh_frame.size && unwinding->eh_frame_hdr.size)
-		put_section(b, SECTION_EH_FRAME_HDR, unwinding->eh_frame_hdr);
+		elf_writer_add(&b->elf, SECTION_EH_FRAME_HDR,
+			       unwinding->eh_frame_hdr);
 }
 
 static void put_symbols(struct builder *b)
@@ -129,31 +90,17 @@ static void put_symbols(struct builder *b)
 		  .st_size = b->image->code.size },
 	};
 
-	begin_section(b, SECTION_SYMTAB);
-	strbuf_append(b->out, symbols, sizeof(symbols));
-	end_section(b, SECTION_SYMTAB);
-	/* The first symbol that is not local. */
-	b->sections[SECTION_SYMTAB].sh_info = 2;
-	b->sections[SECTION_SYMTAB].sh_entsize = sizeof(symbols[0]);
-	begin_section(b, SECTION_STRTAB);
-	put_u8(b->out, 0);
-	put_cstr(b->out, b->image->name);
-	end_section(b, SECTION_STRTAB);
+	elf_writer_add(&b->elf, SECTION_SYMTAB,
+		       (struct bytes){ (const uint8_t *)symbols,
+				       sizeof(symbols) });
+	elf_writer_begin(&b->elf, SECTION_STRTAB);
+	strbuf_putc(b->out, '\0');
+	strbuf_append(b->out, b->image->name, strlen(b->image->name) + 1);
+	elf_writer_end(&b->elf, SECTION_STRTAB);
+	elf_writer_link_symtab(&b->elf, SECTION_SYMTAB, SECTION_STRTAB, 2);
 }
 
 /* --- Lines: one unit that covers the code ------------------------------- */
-
-enum {
-	DW_TAG_compile_unit = 0x11,
-	DW_AT_name = 0x03,
-	DW_AT_stmt_list = 0x10,
-	DW_AT_low_pc = 0x11,
-	DW_AT_high_pc = 0x12,
-	DW_FORM_addr = 0x01,
-	DW_FORM_data8 = 0x07,
-	DW_FORM_string = 0x08,
-	DW_FORM_sec_offset = 0x17,
-};
 
 static int compare_lines(const void *a, const void *b)
 {
@@ -177,33 +124,10 @@ static void sort_lines(struct builder *b)
 	}
 }
 
-/* The number of a file, from 1; 0 when memory runs out. */
-static uint64_t file_number(struct builder *b, struct map *by_hash,
-			    const char *name)
-{
-	uint64_t key = 0;
-
-	for (const char *p = name; *p; p++)
-		key = hash_combine(key, (uint8_t)*p);
-	for (;; key++) {
-		uint64_t *index = map_find(by_hash, key);
-
-		if (index && !strcmp(b->files.data[*index], name))
-			return *index + 1;
-		if (index)
-			continue;
-		if (!map_insert(by_hash, key, b->files.count, NULL) ||
-		    !vec_push(&b->files, name))
-			return 0;
-		return b->files.count;
-	}
-}
-
 static bool collect_lines(struct builder *b)
 {
 	struct jitdump_lines lines = b->image->lines;
 	struct jitdump_line line;
-	struct map by_hash = {};
 	bool good = true;
 
 	while (good && jitdump_next_line(&lines, &line))
@@ -211,61 +135,29 @@ static bool collect_lines(struct builder *b)
 	sort_lines(b);
 	for (size_t i = 0; good && i < b->lines.count; i++) {
 		uint64_t number =
-			file_number(b, &by_hash, b->lines.data[i].file);
+			line_writer_file(&b->table, b->lines.data[i].file);
 
 		good = number && vec_push(&b->file_numbers, number);
 	}
-	map_deinit(&by_hash);
 	return good;
 }
 
-static void put_abbrev(struct builder *b)
+static void put_unit(struct builder *b)
 {
-	static const uint8_t abbrev[] = {
-		1,	      DW_TAG_compile_unit, 0,
-		DW_AT_name,   DW_FORM_string,
-		DW_AT_low_pc, DW_FORM_addr,
-		DW_AT_high_pc, DW_FORM_data8,
-		DW_AT_stmt_list, DW_FORM_sec_offset,
-		0,	      0,
-		0,
+	const struct dwarf_put_unit unit = {
+		.name = b->table.files.data[0],
+		.start = JIT_IMAGE_TEXT,
+		.size = b->image->code.size,
 	};
 
-	put_section(b, SECTION_ABBREV,
-		    (struct bytes){ abbrev, sizeof(abbrev) });
-}
-
-static void put_info(struct builder *b)
-{
-	struct strbuf *out = b->out;
-	size_t length;
-
-	begin_section(b, SECTION_INFO);
-	length = begin_length(out);
-	put_u16(out, 4);
-	put_u32(out, 0);
-	put_u8(out, sizeof(uint64_t));
-	put_uleb128(out, 1);
-	put_cstr(out, b->files.data[0]);
-	put_u64(out, JIT_IMAGE_TEXT);
-	put_u64(out, b->image->code.size);
-	put_u32(out, 0);
-	patch_length(out, length);
-	end_section(b, SECTION_INFO);
-}
-
-static void put_aranges(struct builder *b)
-{
-	begin_section(b, SECTION_ARANGES);
-	put_address_ranges(b->out, JIT_IMAGE_TEXT, b->image->code.size);
-	end_section(b, SECTION_ARANGES);
+	elf_writer_add_unit(&b->elf, SECTION_ABBREV, &unit);
 }
 
 static void put_rows(struct builder *b)
 {
 	uint64_t at = 0, file = 1, line = 1;
 
-	line_table_begin(b->out, JIT_IMAGE_TEXT);
+	line_writer_sequence(&b->table, JIT_IMAGE_TEXT);
 	for (size_t i = 0; i < b->lines.count; i++) {
 		const struct jitdump_line *l = &b->lines.data[i];
 		uint64_t offset = l->address - b->image->address;
@@ -275,59 +167,40 @@ static void put_rows(struct builder *b)
 			break;
 		if (b->file_numbers.data[i] != file) {
 			file = b->file_numbers.data[i];
-			line_table_set_file(b->out, file);
+			line_writer_set_file(&b->table, file);
 		}
-		line_table_row(b->out, (int64_t)l->line - (int64_t)line,
-			       offset - at);
+		line_writer_row(&b->table, (int64_t)l->line - (int64_t)line,
+				offset - at);
 		line = l->line;
 		at = offset;
 	}
-	line_table_end(b->out, b->image->code.size - at);
+	line_writer_end_sequence(&b->table, b->image->code.size - at);
 }
 
 static void put_line_table(struct builder *b)
 {
-	size_t length, header;
-
-	begin_section(b, SECTION_LINE);
-	length = begin_length(b->out);
-	header = line_table_begin_header(b->out);
-	vec_for_each(name, &b->files)
-		line_table_put_file(b->out, *name);
-	line_table_end_header(b->out, header);
+	elf_writer_begin(&b->elf, SECTION_LINE);
+	line_writer_begin(&b->table, b->out);
 	put_rows(b);
-	patch_length(b->out, length);
-	end_section(b, SECTION_LINE);
+	line_writer_end(&b->table);
+	elf_writer_end(&b->elf, SECTION_LINE);
 }
 
 static void put_debug(struct builder *b)
 {
 	if (!b->lines.count || !b->image->code.size)
 		return;
-	put_abbrev(b);
-	put_info(b);
-	put_aranges(b);
+	put_unit(b);
 	put_line_table(b);
 }
 
 /* --- Build-id and headers ----------------------------------------------- */
 
-static void put_note(struct builder *b)
-{
-	begin_section(b, SECTION_NOTE);
-	put_u32(b->out, 4);
-	put_u32(b->out, JIT_IMAGE_BUILD_ID_SIZE);
-	put_u32(b->out, NT_GNU_BUILD_ID);
-	strbuf_append(b->out, "GNU", 4);
-	strbuf_fill(b->out, '\0', JIT_IMAGE_BUILD_ID_SIZE);
-	end_section(b, SECTION_NOTE);
-}
-
 /* Three times 64 bits, each from another start. */
 static void hash(struct builder *b, uint8_t ret[JIT_IMAGE_BUILD_ID_SIZE])
 {
-	const char *data = b->out->data + b->start;
-	size_t size = b->out->len - b->start;
+	const char *data = b->out->data + b->elf.start;
+	size_t size = elf_writer_size(&b->elf);
 	uint64_t h[3] = { b->image->address, b->image->index, size };
 
 	for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
@@ -343,91 +216,20 @@ static void hash(struct builder *b, uint8_t ret[JIT_IMAGE_BUILD_ID_SIZE])
 	memcpy(ret, h, JIT_IMAGE_BUILD_ID_SIZE);
 }
 
-static void put_section_names(struct builder *b)
+static void add_segment(struct builder *b)
 {
-	begin_section(b, SECTION_SHSTRTAB);
-	for (int i = 0; i < SECTION_COUNT; i++) {
-		uint64_t at = b->out->len - b->start;
+	const Elf64_Shdr *last = &b->elf.sections[SECTION_TEXT];
+	Elf64_Phdr load;
 
-		b->sections[i].sh_name =
-			(uint32_t)(at -
-				   b->sections[SECTION_SHSTRTAB].sh_offset);
-		put_cstr(b->out, section_kinds[i].name);
-	}
-	end_section(b, SECTION_SHSTRTAB);
-}
-
-static bool is_there(const struct builder *b, int section)
-{
-	return section == SECTION_NULL || b->sections[section].sh_type;
-}
-
-/* Sections that are not there have no header: numbers move up. */
-static uint16_t put_section_headers(struct builder *b, uint16_t *names)
-{
-	uint16_t numbers[SECTION_COUNT] = {};
-	uint16_t count = 0;
-
-	for (int i = 0; i < SECTION_COUNT; i++)
-		if (is_there(b, i))
-			numbers[i] = count++;
-	b->sections[SECTION_SYMTAB].sh_link = numbers[SECTION_STRTAB];
-	b->sections[SECTION_NULL] = (Elf64_Shdr){};
-	for (int i = 0; i < SECTION_COUNT; i++)
-		if (is_there(b, i))
-			strbuf_append(b->out, &b->sections[i],
-				      sizeof(b->sections[i]));
-	*names = numbers[SECTION_SHSTRTAB];
-	return count;
-}
-
-static Elf64_Phdr program_header(const struct builder *b)
-{
-	const Elf64_Shdr *last = &b->sections[SECTION_TEXT];
-	uint64_t size;
-
-	if (b->sections[SECTION_EH_FRAME].sh_type)
-		last = &b->sections[SECTION_EH_FRAME];
-	if (b->sections[SECTION_EH_FRAME_HDR].sh_type)
-		last = &b->sections[SECTION_EH_FRAME_HDR];
-	size = last->sh_offset + last->sh_size - JIT_IMAGE_TEXT;
-	return (Elf64_Phdr){
-		.p_type = PT_LOAD,
-		.p_flags = PF_R | PF_X,
-		.p_offset = JIT_IMAGE_TEXT,
-		.p_vaddr = JIT_IMAGE_TEXT,
-		.p_paddr = JIT_IMAGE_TEXT,
-		.p_filesz = size,
-		.p_memsz = size,
-		.p_align = 8,
-	};
-}
-
-static void put_headers(struct builder *b)
-{
-	Elf64_Phdr program = program_header(b);
-	Elf64_Ehdr header = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-			     ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN,
-		.e_machine = b->image->machine ? b->image->machine
-					       : EM_X86_64,
-		.e_version = EV_CURRENT,
-		.e_phoff = sizeof(header),
-		.e_ehsize = sizeof(header),
-		.e_phentsize = sizeof(program),
-		.e_phnum = 1,
-		.e_shentsize = sizeof(Elf64_Shdr),
-	};
-
-	strbuf_fill(b->out, '\0', -(b->out->len - b->start) % 8);
-	header.e_shoff = b->out->len - b->start;
-	header.e_shnum = put_section_headers(b, &header.e_shstrndx);
-	if (b->out->failed)
-		return;
-	memcpy(b->out->data + b->start, &header, sizeof(header));
-	memcpy(b->out->data + b->start + sizeof(header), &program,
-	       sizeof(program));
+	if (b->elf.sections[SECTION_EH_FRAME].sh_type)
+		last = &b->elf.sections[SECTION_EH_FRAME];
+	if (b->elf.sections[SECTION_EH_FRAME_HDR].sh_type)
+		last = &b->elf.sections[SECTION_EH_FRAME_HDR];
+	load = elf_writer_segment(PT_LOAD, PF_R | PF_X, JIT_IMAGE_TEXT,
+				  last->sh_offset + last->sh_size -
+					  JIT_IMAGE_TEXT,
+				  8);
+	elf_writer_add_segment(&b->elf, &load);
 }
 
 static void build(struct builder *b, uint8_t build_id[JIT_IMAGE_BUILD_ID_SIZE])
@@ -437,24 +239,30 @@ static void build(struct builder *b, uint8_t build_id[JIT_IMAGE_BUILD_ID_SIZE])
 	_Static_assert(sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) <=
 			       JIT_IMAGE_TEXT,
 		       "the headers stand before the code");
-	strbuf_fill(b->out, '\0', JIT_IMAGE_TEXT);
+	elf_writer_begin_image(&b->elf, b->out, JIT_IMAGE_TEXT);
 	put_code(b);
 	put_symbols(b);
 	put_debug(b);
-	put_note(b);
+	elf_writer_add_note(&b->elf, SECTION_NOTE, NULL);
 	if (b->out->failed)
 		return;
 	hash(b, build_id);
-	note = b->start + b->sections[SECTION_NOTE].sh_offset + NOTE_HEAD;
+	note = b->elf.start + b->elf.sections[SECTION_NOTE].sh_offset +
+	       ELF_WRITER_NOTE_HEAD;
 	memcpy(b->out->data + note, build_id, JIT_IMAGE_BUILD_ID_SIZE);
-	put_section_names(b);
-	put_headers(b);
+	add_segment(b);
+	elf_writer_finish(&b->elf);
 }
 
 struct error *jit_image_write(const struct jit_image *image, struct strbuf *out,
 			      uint8_t build_id[JIT_IMAGE_BUILD_ID_SIZE])
 {
-	struct builder b = { .image = image, .out = out, .start = out->len };
+	struct builder b = { .image = image,
+			     .out = out,
+			     .elf = { .rows = rows,
+				      .count = SECTION_COUNT,
+				      .machine = image->machine ?: EM_X86_64 } };
+	size_t start = out->len;
 	uint8_t id[JIT_IMAGE_BUILD_ID_SIZE] = {};
 	struct error *error = NULL;
 
@@ -469,11 +277,11 @@ struct error *jit_image_write(const struct jit_image *image, struct strbuf *out,
 	if (!error)
 		error = strbuf_error(out);
 	if (error)
-		strbuf_truncate(out, b.start);
+		strbuf_truncate(out, start);
 	else
 		memcpy(build_id, id, sizeof(id));
 	vec_deinit(&b.lines);
 	vec_deinit(&b.file_numbers);
-	vec_deinit(&b.files);
+	line_writer_deinit(&b.table);
 	return error;
 }
