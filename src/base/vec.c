@@ -2,6 +2,7 @@
 #include "base/vec.h"
 
 #include <stdint.h>
+#include <string.h>
 
 bool vec_grow_(void **data, size_t *capacity, size_t need, size_t size)
 {
@@ -19,5 +20,15 @@ bool vec_grow_(void **data, size_t *capacity, size_t need, size_t size)
 		return false;
 	*data = new_data;
 	*capacity = new_capacity;
+	return true;
+}
+
+bool vec_extend_(void **data, size_t *count, size_t *capacity, size_t need,
+		 size_t size)
+{
+	if (!vec_grow_(data, capacity, need, size))
+		return false;
+	memset((char *)*data + *count * size, 0, (need - *count) * size);
+	*count = need;
 	return true;
 }

@@ -39,6 +39,22 @@ bool vec_grow_(void **data, size_t *capacity, size_t need, size_t size);
 		 ((v)->data[(v)->count++] = (__VA_ARGS__), true) :   \
 		 false)
 
+/* Grows *data to need elements, the new ones zeroed. */
+bool vec_extend_(void **data, size_t *count, size_t *capacity, size_t need,
+		 size_t size);
+
+/*
+ * The address of element i, zeroed if it was not there yet, as are those before
+ * it; NULL when memory runs out. Makes a table of what a number stands for.
+ */
+#define vec_slot(v, i)                                                    \
+	((i) < (v)->count ||                                              \
+			 vec_extend_((void **)&(v)->data, &(v)->count,    \
+				     &(v)->capacity, (size_t)(i) + 1,     \
+				     sizeof(*(v)->data)) ?                \
+		 &(v)->data[i] :                                          \
+		 NULL)
+
 #define vec_last(v) (&(v)->data[(v)->count - 1])
 #define vec_clear(v) ((void)((v)->count = 0))
 #define vec_deinit(v)                            \

@@ -97,12 +97,11 @@ struct error *pythons_code_mapped(struct pythons *pythons,
 		       NULL;
 }
 
-struct error *pythons_replaced(struct pythons *pythons, struct process *process)
+struct error *pythons_replaced(struct pythons *pythons, struct target *target)
 {
 	struct source_state *source = pythons->source;
-	struct target *target = *process_user(process);
 
-	return target && source->source->process_replaced ?
+	return source->source->process_replaced ?
 		       source->source->process_replaced(source, target) :
 		       NULL;
 }
@@ -119,14 +118,13 @@ static bool has_threads(const char *root, uint32_t pid)
 	return several;
 }
 
-void pythons_ended(struct pythons *pythons, struct process *process)
+void pythons_ended(struct pythons *pythons, struct target *target)
 {
 	struct source_state *source = pythons->source;
-	struct target *target = *process_user(process);
 
 	/* A thread that began before its record could be written is not known. */
-	if (target && source->source->process_ended &&
-	    process_is_over(process) &&
-	    !has_threads(pythons->root, process_pid(process)))
+	if (source->source->process_ended &&
+	    process_is_over(target->process) &&
+	    !has_threads(pythons->root, target->pid))
 		source->source->process_ended(source, target);
 }

@@ -50,9 +50,8 @@ struct error *pythons_code_mapped(struct pythons *pythons,
 				  struct target *target,
 				  const struct process_map *map);
 /* To be called when the process calls exec, before target_exec(). */
-struct error *pythons_replaced(struct pythons *pythons,
-			       struct process *process);
+struct error *pythons_replaced(struct pythons *pythons, struct target *target);
 /* A thread of it has ended; to be called after process_table_exit(). */
-void pythons_ended(struct pythons *pythons, struct process *process);
+void pythons_ended(struct pythons *pythons, struct target *target);
 
 #endif

@@ -155,7 +155,7 @@ static struct error *put_names(struct source_state *state,
 			       symbol_sink *sink, void *arg)
 {
 	(void)state;
-	vec_for_each(target, targets) {
+	vec_for_each(target, &targets->all) {
 		struct error *error;
 
 		if (!(*target)->trampolines || (*target)->previous)

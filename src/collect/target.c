@@ -110,62 +110,77 @@ void target_at(struct target *target, uint64_t time)
 
 /* --- life --- */
 
+/* NULL when memory runs out. */
+static struct target *add_target(struct target_list *list,
+				 struct process *process)
+{
+	struct target *target = calloc(1, sizeof(*target));
+
+	if (!target || !vec_push(&list->all, target)) {
+		free(target);
+		return NULL;
+	}
+	target->pid = process_pid(process);
+	target->process = process;
+	target->memory = remote_memory_init((pid_t)target->pid);
+	target->unwind = (struct unwind_target){
+		.find_map = find_map,
+		.read = read_code,
+		.find_function = find_function,
+		.arg = target,
+	};
+	return target;
+}
+
+struct target *target_find(const struct target_list *list,
+			   const struct process *process)
+{
+	uint32_t index = process_index(process);
+
+	return index < list->of_process.count ? list->of_process.data[index] :
+						NULL;
+}
+
 struct error *target_get(struct target_list *list, struct process *process,
 			 struct target **ret)
 {
-	void **slot = process_user(process);
-	struct target *target = *slot;
+	struct target **slot =
+		vec_slot(&list->of_process, process_index(process));
 
-	if (!target) {
-		target = calloc(1, sizeof(*target));
-		if (!target || !vec_push(list, target)) {
-			free(target);
-			return error_no_memory();
-		}
-		target->pid = process_pid(process);
-		target->process = process;
-		target->memory = remote_memory_init((pid_t)target->pid);
-		target->unwind = (struct unwind_target){
-			.find_map = find_map,
-			.read = read_code,
-			.find_function = find_function,
-			.arg = target,
-		};
-		*slot = target;
-	}
-	*ret = target;
+	if (slot && !*slot)
+		*slot = add_target(list, process);
+	if (!slot || !*slot)
+		return error_no_memory();
+	*ret = *slot;
 	return NULL;
 }
 
 void target_list_deinit(struct target_list *list)
 {
-	vec_for_each(target, list) {
+	vec_for_each(target, &list->all) {
 		error_destroy((*target)->own_refusal);
 		remote_memory_deinit(&(*target)->memory);
 		trampolines_destroy((*target)->trampolines);
 		free(*target);
 	}
-	vec_deinit(list);
+	vec_deinit(&list->all);
+	vec_deinit(&list->of_process);
 }
 
 struct error *target_exec(struct target_list *list, struct process *process,
 			  uint64_t time)
 {
-	void **slot = process_user(process);
-	struct target *previous = *slot;
-	struct target *target;
-	struct error *error;
+	struct target **slot =
+		vec_slot(&list->of_process, process_index(process));
+	struct target *target = slot ? add_target(list, process) : NULL;
 
-	*slot = NULL;
-	error = target_get(list, process, &target);
-	if (error) {
-		*slot = previous;
-		return error;
-	}
+	if (!target)
+		return error_no_memory();
 	target->since = time;
-	target->previous = previous;
-	if (previous)
-		previous->replaced = true;
+	target->previous = *slot;
+	if (target->previous)
+		target->previous->replaced = true;
+	*slot = target;
 	return NULL;
 }
 

@@ -3,7 +3,7 @@
  * A recorded process: its address space as the unwinder wants it, and the
  * Python in it.
  *
- * One for each struct process, kept in its `user` slot. A Python is looked for
+ * One for each struct process. A Python is looked for
  * when an executable mapping comes; found again for a forked child, which
  * starts without a target.
  *
@@ -75,10 +75,17 @@ struct target {
 };
 
 /* All targets of a recording; they live as long as it. */
-struct target_list VEC_BODY(struct target *);
+struct target_list {
+	VEC(struct target *) all;
+	/* By process_index(): what the process is now. NULL: no target yet. */
+	VEC(struct target *) of_process;
+};
 void target_list_deinit(struct target_list *list);
 
-/* The target of a process, made on first use. Fails for want of memory only. */
+/* The target of a process; NULL: it has none yet. */
+struct target *target_find(const struct target_list *list,
+			   const struct process *process);
+/* The same, made on first use. Fails for want of memory only. */
 struct error *target_get(struct target_list *list, struct process *process,
 			 struct target **ret);
 

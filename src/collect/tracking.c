@@ -78,6 +78,7 @@ static struct error *handle_comm(struct tracking *tracking,
 				 const struct record *record)
 {
 	struct process *process;
+	struct target *target;
 	struct error *error =
 		process_table_comm(tracking->processes, record->comm.pid,
 				   record->comm.tid, record->time,
@@ -89,7 +90,8 @@ static struct error *handle_comm(struct tracking *tracking,
 				     record->time);
 	if (!process)
 		return NULL;
-	error = pythons_replaced(tracking->pythons, process);
+	target = target_find(&tracking->targets, process);
+	error = target ? pythons_replaced(tracking->pythons, target) : NULL;
 	if (error)
 		return error;
 	return target_exec(&tracking->targets, process, record->time);
@@ -151,11 +153,13 @@ static struct error *handle_exit(struct tracking *tracking,
 {
 	const struct record_task *t = &record->task;
 	struct process *process;
+	struct target *target;
 
 	process_table_exit(tracking->processes, t->pid, t->tid, record->time);
 	process = process_table_find(tracking->processes, t->pid, record->time);
-	if (process)
-		pythons_ended(tracking->pythons, process);
+	target = process ? target_find(&tracking->targets, process) : NULL;
+	if (target)
+		pythons_ended(tracking->pythons, target);
 	if (t->pid == t->tid && !vec_push(&tracking->ended, t->pid))
 		return error_no_memory();
 	return NULL;

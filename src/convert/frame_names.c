@@ -67,8 +67,6 @@ void names_deinit(struct names *names)
 	dso_store_destroy(names->store);
 	python_code_deinit(&names->code);
 	jits_deinit(&names->jits);
-	vec_for_each(process, &names->processes)
-		free(*process);
 	vec_deinit(&names->processes);
 	vec_deinit(&names->pythons);
 	map_deinit(&names->named_pids);
@@ -375,19 +373,13 @@ static struct error *load_perf_map(struct names *names, uint32_t pid,
 static struct error *process_names(struct lookup *l,
 				   struct process_names **ret)
 {
-	void **user = process_user(l->place->process);
-	struct process_names *p = *user;
+	struct process_names *p = vec_slot(&l->names->processes,
+					   process_index(l->place->process));
 	struct error *error;
 	char name[64];
 
-	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p || !vec_push(&l->names->processes, p)) {
-			free(p);
-			return error_no_memory();
-		}
-		*user = p;
-	}
+	if (!p)
+		return error_no_memory();
 	if (!p->loaded) {
 		snprintf(name, sizeof(name), "/tmp/perf-%u.map", l->place->pid);
 		error = dso_store_named(l->names->store, name, &p->perf_map);

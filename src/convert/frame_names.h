@@ -42,7 +42,7 @@ struct place {
 	uint64_t time;
 };
 
-/* What is known of one process beside its maps; at *process_user(). */
+/* What is known of one process beside its maps. */
 struct process_names {
 	/* Its perf map, if it has anonymous code. */
 	struct dso *perf_map;
@@ -68,7 +68,8 @@ struct names {
 	VEC(struct names_python) pythons;
 	/* pids of SYMBOL records. */
 	struct map named_pids;
-	VEC(struct process_names *) processes;
+	/* By process_index(). */
+	VEC(struct process_names) processes;
 	/* What is mapped at the Python addresses, and what stands for it. */
 	struct dso *python_dso;
 	struct dso *no_python_dso;

@@ -37,9 +37,6 @@ void jits_deinit(struct jits *jits)
 		free(*process);
 	}
 	vec_deinit(&jits->processes);
-	vec_for_each(table, &jits->tables)
-		cfi_table_destroy(*table);
-	vec_deinit(&jits->tables);
 	map_deinit(&jits->by_pid);
 	error_destroy(jits->failure);
 	jits->failure = NULL;
@@ -452,30 +449,6 @@ uint64_t jits_generation(const struct jits *jits, uint32_t pid, uint64_t time)
 	return generation;
 }
 
-static struct cfi_table *load_cfi(struct jits *jits, struct jit_code *code)
-{
-	uint64_t eh_frame = jit_image_eh_frame(code->code.size);
-	const struct cfi_sections sections = {
-		.eh_frame = code->unwinding.eh_frame,
-		.eh_frame_vaddr = eh_frame,
-		.eh_frame_hdr = code->unwinding.eh_frame_hdr,
-		.eh_frame_hdr_vaddr = eh_frame + code->unwinding.eh_frame.size,
-		.text_vaddr = JIT_IMAGE_TEXT,
-		.path = code->name,
-	};
-	struct cfi_table *table = NULL;
-
-	/* V8 has a header alone: code with frame pointers. */
-	if (!code->unwinding.eh_frame.size)
-		return NULL;
-	error_destroy(cfi_table_create(&sections, &table));
-	if (table && !vec_push(&jits->tables, table)) {
-		cfi_table_destroy(table);
-		table = NULL;
-	}
-	return table;
-}
-
 bool jits_unwind_map(struct jits *jits, uint32_t pid, uint64_t address,
 		     uint64_t time, struct unwind_map *ret)
 {
@@ -486,11 +459,9 @@ bool jits_unwind_map(struct jits *jits, uint32_t pid, uint64_t address,
 
 	if (!code)
 		return false;
-	if (!code->user)
-		code->user = load_cfi(jits, code);
 	*ret = (struct unwind_map){ .start = code->start,
 				    .end = code->end,
-				    .cfi = code->user,
+				    .cfi = jit_code_cfi(code),
 				    .bias = code->start - JIT_IMAGE_TEXT };
 	return true;
 }

@@ -57,7 +57,6 @@ struct jits {
 	VEC(struct jit_process *) processes;
 	/* pid to index + 1; 0: none. */
 	struct map by_pid;
-	VEC(struct cfi_table *) tables;
 	/* Bytes of the dumps. */
 	uint64_t held;
 	bool has_conversion;

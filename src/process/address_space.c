@@ -77,7 +77,6 @@ static struct process_map *new_map(const struct process_map *like,
 	map->start = start;
 	map->end = end;
 	map->pgoff = like->pgoff + (start - like->start);
-	map->user = NULL;
 	map->refs_ = 1;
 	return map;
 }

@@ -18,7 +18,7 @@ struct process {
 	/* NEVER while it runs. */
 	uint64_t end;
 	struct address_space space;
-	void *user;
+	uint32_t index;
 	/* The process that had this pid before. */
 	struct process *previous;
 	/* In process_table.dirty. */
@@ -44,6 +44,8 @@ struct process_table {
 	/* pid to the latest struct process, 0 for those forgotten. */
 	struct map processes;
 	size_t process_count;
+	/* The next one's. */
+	uint32_t process_index;
 	/* tid to struct thread, 0 for those forgotten. */
 	struct map threads;
 	size_t thread_count;
@@ -302,6 +304,7 @@ static struct error *add_process(struct process_table *table, uint32_t pid,
 		return error_no_memory();
 	}
 	process->pid = pid;
+	process->index = table->process_index++;
 	process->since = since;
 	process->end = NEVER;
 	process->previous = (struct process *)(uintptr_t)*place;
@@ -374,9 +377,9 @@ bool process_is_over(const struct process *process)
 	return process->end != NEVER;
 }
 
-void **process_user(struct process *process)
+uint32_t process_index(const struct process *process)
 {
-	return &process->user;
+	return process->index;
 }
 
 uint64_t process_generation(const struct process *process, uint64_t time)

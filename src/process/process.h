@@ -91,11 +91,6 @@ struct process_map {
 	uint32_t prot;
 	uint32_t flags;
 	struct process_file *file;
-	/*
-	 * For the table's owner, starts NULL, also in what remains of a map
-	 * that another one cut; the table never reads it.
-	 */
-	void *user;
 	/* Sets and histories that hold it; the table's own. */
 	uint32_t refs_;
 };
@@ -214,8 +209,11 @@ bool process_is_over(const struct process *process);
  */
 uint64_t process_generation(const struct process *process, uint64_t time);
 
-/* A place for the owner, starts NULL; a forked child starts with NULL. */
-void **process_user(struct process *process);
+/*
+ * Counts up from 0 in order of appearance, and is never used again: the index
+ * of the process in tables of those who know more of it (vec_slot()).
+ */
+uint32_t process_index(const struct process *process);
 
 /* Calls visit for the live maps in address order until it returns false. */
 void process_each_map(struct process *process,

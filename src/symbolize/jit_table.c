@@ -31,6 +31,8 @@ void jit_dump_destroy(struct jit_dump *dump)
 {
 	if (!dump)
 		return;
+	vec_for_each(code, &dump->codes)
+		cfi_table_destroy(code->cfi);
 	vec_deinit(&dump->codes);
 	vec_deinit(&dump->by_time);
 	arena_deinit(&dump->arena);
@@ -52,6 +54,24 @@ struct jit_image jit_dump_image(const struct jit_dump *dump,
 		.lines = code->lines,
 		.unwinding = code->unwinding,
 	};
+}
+
+struct cfi_table *jit_code_cfi(struct jit_code *code)
+{
+	uint64_t eh_frame = jit_image_eh_frame(code->code.size);
+	const struct cfi_sections sections = {
+		.eh_frame = code->unwinding.eh_frame,
+		.eh_frame_vaddr = eh_frame,
+		.eh_frame_hdr = code->unwinding.eh_frame_hdr,
+		.eh_frame_hdr_vaddr = eh_frame + code->unwinding.eh_frame.size,
+		.text_vaddr = JIT_IMAGE_TEXT,
+		.path = code->name,
+	};
+
+	/* V8 has a header alone: code with frame pointers. */
+	if (!code->cfi && code->unwinding.eh_frame.size)
+		error_destroy(cfi_table_create(&sections, &code->cfi));
+	return code->cfi;
 }
 
 /* --- The file ----------------------------------------------------------- */

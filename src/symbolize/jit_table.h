@@ -25,6 +25,7 @@
 #include "base/vec.h"
 #include "obj/jit_image.h"
 #include "obj/jitdump.h"
+#include "unwind/cfi.h"
 
 /* Larger dumps are refused; more code is left out (and counted). */
 #define JIT_DUMP_SIZE_MAX (2ull << 30)
@@ -91,8 +92,8 @@ struct jit_code {
 	uint64_t loaded_at;
 	struct jitdump_lines lines;
 	struct jitdump_unwinding unwinding;
-	/* For the owner, starts NULL. */
-	void *user;
+	/* See jit_code_cfi(); the dump's. */
+	struct cfi_table *cfi;
 	/* Order in the dump; of moved code, of the load that it was. */
 	uint32_t number;
 	uint32_t load;
@@ -143,6 +144,11 @@ void jit_dump_destroy(struct jit_dump *dump);
 /* What an ELF image of a piece of the dump's code is made of; borrowed. */
 struct jit_image jit_dump_image(const struct jit_dump *dump,
 				const struct jit_code *code);
+/*
+ * The call frame information of a piece of code at the addresses of its image,
+ * indexed at first use; NULL if there is none.
+ */
+struct cfi_table *jit_code_cfi(struct jit_code *code);
 DEFINE_CLEANUP(jit_dump, struct jit_dump *, jit_dump_destroy);
 
 /*

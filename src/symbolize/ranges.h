@@ -12,6 +12,8 @@
 
 #include "base/vec.h"
 
+struct symbol_info;
+
 struct range {
 	/* [start, end) */
 	uint64_t start;
@@ -21,8 +23,8 @@ struct range {
 	uint64_t to;
 	/* Order of adding: the later one wins. */
 	uint64_t sequence;
-	/* The user's handle. */
-	void *user;
+	/* Whose name it has; borrowed. */
+	const struct symbol_info *info;
 	/* Private: the highest end up to here. */
 	uint64_t reach;
 };

@@ -360,7 +360,7 @@ static struct error *add_range(struct symbolizer *symbolizer,
 					    .from = range->from,
 					    .to = range->to,
 					    .sequence = symbolizer->range_count,
-					    .user = info }))
+					    .info = info }))
 		return error_no_memory();
 	symbolizer->range_count++;
 	return NULL;
@@ -435,7 +435,7 @@ struct error *symbolizer_range(struct symbolizer *symbolizer, int32_t pid,
 	const struct range *range =
 		table ? range_table_find(table, address, time) : NULL;
 
-	*ret = range ? range->user : NULL;
+	*ret = range ? range->info : NULL;
 	return NULL;
 }
 

@@ -95,6 +95,24 @@ static void test_vec_keeps_elements_when_growing(void **state)
 		fail();
 }
 
+static void test_vec_slots_are_zero_until_set(void **state)
+{
+	VEC(uint64_t) slots = {};
+
+	(void)state;
+	for (uint32_t i = 3; i < 5000; i += 7) {
+		uint64_t *slot = vec_slot(&slots, i);
+
+		assert_non_null(slot);
+		assert_true(*slot == 0);
+		*slot = i;
+	}
+	assert_int_equal(slots.count, 4994 + 1);
+	for (uint32_t i = 0; i < slots.count; i++)
+		assert_true(*vec_slot(&slots, i) == (i % 7 == 3 ? i : 0));
+	vec_deinit(&slots);
+}
+
 static void test_map_finds_what_was_inserted_only(void **state)
 {
 	struct map map = {};
@@ -226,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_percent_is_read_at_once),
 		cmocka_unit_test(test_percent_is_right),
 		cmocka_unit_test(test_vec_keeps_elements_when_growing),
+		cmocka_unit_test(test_vec_slots_are_zero_until_set),
 		cmocka_unit_test(test_map_finds_what_was_inserted_only),
 		cmocka_unit_test(test_arena_pieces_do_not_overlap),
 		cmocka_unit_test(test_arena_shrinks_the_last_piece),

@@ -417,6 +417,30 @@ static void test_pid_reuse(void **unused)
 	process_table_destroy(table);
 }
 
+static void test_no_index_is_used_twice(void **unused)
+{
+	struct process_table *table = new_table();
+	bool seen[100] = {};
+
+	(void)unused;
+	for (uint32_t i = 0; i < 100; i++) {
+		struct process *process;
+		uint64_t time = 10 * i + 10;
+
+		/* Two pids that take turns; what has ended is forgotten. */
+		ok(process_table_fork(table, 5 + i % 2, 1, 5 + i % 2, 1, time,
+				      false));
+		process = process_table_find(table, 5 + i % 2, time);
+		assert_non_null(process);
+		assert_in_range(process_index(process), 0, 99 + 1);
+		assert_false(seen[process_index(process) % 100]);
+		seen[process_index(process) % 100] = true;
+		process_table_exit(table, 5 + i % 2, 5 + i % 2, time + 5);
+		process_table_forget(table, time);
+	}
+	process_table_destroy(table);
+}
+
 static void test_files_are_shared_by_identity(void **unused)
 {
 	static const uint8_t id[20] = { 1, 2, 3 };
@@ -529,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_outside_of_the_namespace),
 		cmocka_unit_test(test_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_pid_reuse),
+		cmocka_unit_test(test_no_index_is_used_twice),
 		cmocka_unit_test(test_files_are_shared_by_identity),
 		cmocka_unit_test(test_nonsense_is_counted),
 		cmocka_unit_test(test_map_limit),

@@ -193,7 +193,7 @@ static void test_ranges_in_space_and_time(void **state)
 			.from = from,
 			.to = from + 1 + (uint64_t)rand_r(&seed) % 5,
 			.sequence = (uint64_t)i,
-			.user = &ranges[i],
+			.info = (const struct symbol_info *)&ranges[i],
 		};
 		assert_true(range_table_add(&table, &ranges[i]));
 		for (int k = 0; k < 50; k++) {
@@ -202,7 +202,7 @@ static void test_ranges_in_space_and_time(void **state)
 			const struct range *found =
 				range_table_find(&table, at, time);
 
-			assert_ptr_equal(found ? found->user : NULL,
+			assert_ptr_equal(found ? found->info : NULL,
 					 best_of(ranges, i + 1, at, time));
 		}
 	}
