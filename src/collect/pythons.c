@@ -16,7 +16,7 @@ static struct error *announce(struct pythons *pythons, struct target *target,
 			      uint64_t time)
 {
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
-	const struct py_binary *python = &target->module->python;
+	const struct py_binary *python = target->binary;
 	struct kaa_python record = {
 		.pid = target->pid,
 		.version = python->version,

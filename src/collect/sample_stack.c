@@ -446,7 +446,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 		return error;
 	in.natives = builder->natives.data;
 	in.native_count = builder->natives.count;
-	in.eval_known = target->module && target->module->python.eval_count;
+	in.eval_known = target->binary && target->binary->eval_count;
 	in.frames = builder->pythons.data;
 	in.frame_count = builder->pythons.count;
 	error = merge_stacks(&in, &builder->merged);

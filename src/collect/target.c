@@ -14,22 +14,16 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 	struct target *target = arg;
 	struct process_map *map =
 		process_map_at(target->process, address, target->time);
-	struct module *module;
+	struct target_file *file;
 	struct error *error;
 
 	if (!map || !(map->prot & PROT_EXEC))
 		return false;
-	error = module_get(map, target->pid, &module);
-	if (error) {
-		error_destroy(error);
-		return false;
-	}
-	*ret = (struct unwind_map){ .start = map->start, .end = map->end };
-	if (module->cfi && module_bias(module, map, &ret->bias)) {
-		ret->cfi = module->cfi;
-		ret->entry = module->elf->entry;
-	}
-	return true;
+	error = target_file_get(target->files, map, target->pid, &file);
+	if (!error)
+		error = module_unwind_map(&file->module, map, ret);
+	error_destroy(error);
+	return !error;
 }
 
 /*
@@ -70,12 +64,13 @@ static uint64_t find_function(void *arg, uint64_t address)
 	struct target *target = arg;
 	struct process_map *map =
 		process_map_at(target->process, address, target->time);
-	struct module *module = map ? map->file->user : NULL;
+	struct target_file *file =
+		map ? target_file_find(target->files, map) : NULL;
 	uint64_t bias, start;
 
-	if (!module || !module_bias(module, map, &bias))
+	if (!file || !module_bias(&file->module, map, &bias))
 		return 0;
-	start = module_function(module, address - bias);
+	start = target_file_function(file, address - bias);
 	return start ? start + bias : 0;
 }
 
@@ -122,6 +117,7 @@ static struct target *add_target(struct target_list *list,
 	}
 	target->pid = process_pid(process);
 	target->process = process;
+	target->files = &list->files;
 	target->memory = remote_memory_init((pid_t)target->pid);
 	target->unwind = (struct unwind_target){
 		.find_map = find_map,
@@ -165,6 +161,7 @@ void target_list_deinit(struct target_list *list)
 	}
 	vec_deinit(&list->all);
 	vec_deinit(&list->of_process);
+	target_files_deinit(&list->files);
 }
 
 struct error *target_exec(struct target_list *list, struct process *process,
@@ -195,10 +192,9 @@ struct target *target_of(struct target *target, uint64_t time)
 
 /* Usually the file tells the layout, before the process has run at all. */
 static struct error *read_layout(struct target *target,
-				 const struct module *module, uint64_t bias,
+				 const struct py_binary *python, uint64_t bias,
 				 struct py_layout *ret)
 {
-	const struct py_binary *python = &module->python;
 	uint8_t bytes[PY_DEBUG_OFFSETS_MAX];
 	struct error *error;
 
@@ -217,26 +213,29 @@ static struct error *read_layout(struct target *target,
 
 struct error *target_mmap(struct target *target, struct process_map *map)
 {
-	struct module *module;
+	const struct error *refused;
+	struct target_file *file;
 	struct error *error;
 	uint64_t bias;
 
 	if (!(map->prot & PROT_EXEC))
 		return NULL;
-	error = module_retry(map, target->pid);
+	error = target_file_retry(target->files, map, target->pid);
 	if (error || target->state == PYTHON_FOUND)
 		return error;
-	error = module_get(map, target->pid, &module);
+	error = target_file_get(target->files, map, target->pid, &file);
 	if (error)
 		return error;
-	if (module->refused && target->state == PYTHON_NONE) {
+	refused = module_refused(&file->module);
+	if (refused && target->state == PYTHON_NONE) {
 		target->state = PYTHON_REFUSED;
-		target->refused = module->refused;
+		target->refused = refused;
 		target->path = map->file->path;
 	}
-	if (!module->is_python || !module_bias(module, map, &bias))
+	if (!file->python || !module_bias(&file->module, map, &bias))
 		return NULL;
-	error = read_layout(target, module, bias, &target->python.layout);
+	error = read_layout(target, file->python, bias,
+			    &target->python.layout);
 	target->path = map->file->path;
 	if (error) {
 		if (error->code == ERROR_NO_MEMORY)
@@ -247,10 +246,10 @@ struct error *target_mmap(struct target *target, struct process_map *map)
 		return NULL;
 	}
 	target->state = PYTHON_FOUND;
-	target->module = module;
+	target->binary = file->python;
 	target->bias = bias;
-	target->python.runtime = module->python.runtime + bias;
-	target->python.code_type = module->python.code_type + bias;
+	target->python.runtime = target->binary->runtime + bias;
+	target->python.code_type = target->binary->code_type + bias;
 	return NULL;
 }
 
@@ -278,7 +277,6 @@ struct error *target_search(struct target *target)
 
 bool target_is_eval(const struct target *target, uint64_t address)
 {
-	return target->module &&
-	       py_binary_is_eval(&target->module->python,
-				 address - target->bias);
+	return target->binary &&
+	       py_binary_is_eval(target->binary, address - target->bias);
 }

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
-#include "collect/module.h"
+#include "collect/target_file.h"
 #include "collect/trampolines.h"
 #include "process/process.h"
 #include "sys/remote_memory.h"
@@ -36,13 +36,15 @@ enum python_state {
 struct target {
 	uint32_t pid;
 	struct process *process;
+	/* Those of all targets. */
+	struct target_files *files;
 	enum python_state state;
 	struct walker_process python;
-	/* The interpreter's module and where it lies. */
-	const struct module *module;
+	/* The interpreter and where it lies; NULL: none was found. */
+	const struct py_binary *binary;
 	const char *path;
 	uint64_t bias;
-	/* Borrowed from the module, or `own_refusal`. */
+	/* Borrowed from the file's module, or `own_refusal`. */
 	const struct error *refused;
 	struct error *own_refusal;
 	/* The time of its exec, or of the fork; 0: before the recording. */
@@ -79,6 +81,8 @@ struct target_list {
 	VEC(struct target *) all;
 	/* By process_index(): what the process is now. NULL: no target yet. */
 	VEC(struct target *) of_process;
+	/* What they map. */
+	struct target_files files;
 };
 void target_list_deinit(struct target_list *list);
 

@@ -17,10 +17,6 @@ void tracking_deinit(struct tracking *tracking)
 {
 	target_list_deinit(&tracking->targets);
 	vec_deinit(&tracking->ended);
-	if (!tracking->processes)
-		return;
-	for (size_t i = 0; i < process_table_file_count(tracking->processes); i++)
-		module_put(process_table_file(tracking->processes, i));
 	process_table_destroy(tracking->processes);
 }
 

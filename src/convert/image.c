@@ -5,9 +5,7 @@
 
 void images_deinit(struct images *images)
 {
-	vec_for_each(module, &images->modules)
-		free(*module);
-	vec_deinit(&images->modules);
+	vec_deinit(&images->dsos);
 }
 
 /* Older recordings name build-ids by path, at the end of the file. */
@@ -41,108 +39,48 @@ struct error *images_dso(struct images *images, struct process_map *map,
 		.pid = (int32_t)pid,
 		.kernel = kernel,
 	};
+	struct dso **slot = vec_slot(&images->dsos, file->index);
 	struct error *error;
 
-	if (!file->user) {
-		struct dso *dso;
-
+	if (!slot)
+		return error_no_memory();
+	if (!*slot) {
 		key.build_id = build_id_of(images, file, kernel);
-		error = dso_store_get(images->store, &key, &dso);
+		error = dso_store_get(images->store, &key, slot);
 		if (error)
 			return error;
-		file->user = dso;
 	}
-	*ret = file->user;
+	*ret = *slot;
 	return NULL;
 }
 
-static struct image_module *load_module(struct images *images, struct dso *dso)
+/* Fails only when memory runs out; NULL: no file that can be used. */
+static struct error *get_module(struct images *images, struct process_map *map,
+				uint32_t pid, struct module **ret)
 {
-	struct image_module *module = calloc(1, sizeof(*module));
-	struct error *error;
+	struct dso *dso;
+	struct error *error = images_dso(images, map, pid, false, &dso);
 
-	if (!module || !vec_push(&images->modules, module)) {
-		free(module);
-		return NULL;
-	}
-	dso->user = module;
-	if (dso->kind != DSO_FILE && dso->kind != DSO_VDSO)
-		return module;
-	error = dso_elf(dso, &module->elf);
-	if (!error)
-		error = elf_file_check_native(module->elf);
-	if (error)
-		module->elf = NULL;
-	else
-		error = dso_cfi(dso, &module->cfi);
-	error_destroy(error);
-	return module;
-}
-
-static struct image_module *get_module(struct images *images,
-				       struct process_map *map, uint32_t pid,
-				       struct dso **dso)
-{
-	struct error *error = images_dso(images, map, pid, false, dso);
-
-	if (error) {
-		error_destroy(error);
-		return NULL;
-	}
-	if ((*dso)->user)
-		return (*dso)->user;
-	return load_module(images, *dso);
-}
-
-static bool module_bias(const struct image_module *module,
-			const struct dso *dso, const struct process_map *map,
-			uint64_t *ret)
-{
-	if (!module->elf)
-		return false;
-	if (dso->kind == DSO_VDSO) {
-		/* The mapping of the vdso is not one of file offsets. */
-		const struct elf_segment *load =
-			elf_file_segment(module->elf, PT_LOAD);
-
-		if (load)
-			*ret = map->start - load->vaddr;
-		return load != NULL;
-	}
-	return elf_file_bias(module->elf, map->start, map->end - map->start,
-			     map->pgoff, ret);
+	return error ? error : dso_module(dso, ret);
 }
 
 bool images_unwind_map(struct images *images, struct process_map *map,
 		       uint32_t pid, struct unwind_map *ret)
 {
-	struct dso *dso = NULL;
-	struct image_module *module = get_module(images, map, pid, &dso);
+	struct module *module;
+	struct error *error = get_module(images, map, pid, &module);
 
-	if (!module)
-		return false;
-	*ret = (struct unwind_map){ .start = map->start, .end = map->end };
-	if (module_bias(module, dso, map, &ret->bias)) {
-		ret->cfi = module->cfi;
-		ret->entry = module->elf->entry;
-	}
-	return true;
+	if (!error)
+		error = module_unwind_map(module, map, ret);
+	error_destroy(error);
+	return !error;
 }
 
 bool images_read(struct images *images, struct process_map *map, uint32_t pid,
 		 uint64_t address, void *buf, size_t size)
 {
-	struct dso *dso = NULL;
-	struct image_module *module = get_module(images, map, pid, &dso);
-	struct error *error;
-	uint64_t bias;
+	struct module *module = NULL;
 
-	if (!module || size > map->end - address ||
-	    !module_bias(module, dso, map, &bias))
-		return false;
-	error = elf_file_read_image(module->elf, address - bias, buf, size);
-	if (!error)
-		return true;
-	error_destroy(error);
-	return false;
+	error_destroy(get_module(images, map, pid, &module));
+	return module && module_read(module, map, address, buf, size);
 }

@@ -18,19 +18,13 @@
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
 
-/* What unwinding needs of a dso; at dso->user. */
-struct image_module {
-	/* The dso's; NULL: none. */
-	struct cfi_table *cfi;
-	struct elf_file *elf;
-};
-
 /* Zero-initialise; set store and features. */
 struct images {
 	struct dso_store *store;
 	/* Build-ids of files whose records carry none; borrowed. */
 	const struct features *features;
-	VEC(struct image_module *) modules;
+	/* By process_file.index; NULL: not asked for yet. */
+	VEC(struct dso *) dsos;
 };
 
 void images_deinit(struct images *images);

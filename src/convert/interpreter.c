@@ -5,43 +5,35 @@
 
 #include "convert/interpreter_frames.h"
 #include "python/call_glue.h"
-#include "python/detect.h"
 
 struct interpreter {
-	/* eval_count 0: not known. */
-	struct py_binary binary;
+	/* The dso's; NULL: none that kaa knows. */
+	const struct py_binary *binary;
 	struct py_call_glue glue;
 };
-
-static bool find_piece(void *arg, uint64_t vaddr, struct py_range *ret)
-{
-	struct cfi_range range;
-
-	if (!cfi_find_range(arg, vaddr, &range))
-		return false;
-	*ret = (struct py_range){ range.start, range.end };
-	return true;
-}
 
 static struct error *look_through(struct interpreter *interpreter,
 				  struct dso *dso)
 {
-	struct py_code_pieces pieces = { .find = find_piece };
-	struct elf_file *elf;
-	struct cfi_table *cfi = NULL;
-	struct error *error = dso_cfi(dso, &cfi);
+	const struct py_binary *binary = NULL;
+	struct py_code_pieces pieces;
+	struct module *module;
+	struct cfi_table *cfi;
+	struct error *error = dso_module(dso, &module);
 
+	if (error || !module)
+		return error;
+	error = module_cfi(module, &cfi);
 	if (error || !cfi)
 		return error;
-	pieces.arg = cfi;
-	error = dso_elf(dso, &elf);
-	if (!error)
-		error = py_detect(elf, &pieces, &interpreter->binary);
-	if (!error)
-		error = py_call_glue_find(elf, &pieces, &interpreter->binary,
-					  interpreter_frame_is_glue,
-					  &interpreter->glue);
-	return error;
+	error = module_python(module, &binary);
+	if (error || !binary)
+		return error;
+	interpreter->binary = binary;
+	pieces = module_pieces(module);
+	return py_call_glue_find(module->elf, &pieces, binary,
+				 interpreter_frame_is_glue,
+				 &interpreter->glue);
 }
 
 static struct error *get(struct interpreters *interpreters, struct dso *dso,
@@ -80,7 +72,8 @@ struct error *interpreters_find(struct interpreters *interpreters,
 
 	if (error)
 		return error;
-	if (py_binary_is_eval(&interpreter->binary, start))
+	if (interpreter->binary &&
+	    py_binary_is_eval(interpreter->binary, start))
 		*ret = INTERPRETER_EVAL;
 	else if (py_call_glue_has(&interpreter->glue, start))
 		*ret = INTERPRETER_GLUE;

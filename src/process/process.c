@@ -161,7 +161,7 @@ static struct error *intern(struct process_table *table, const char *s,
 	return NULL;
 }
 
-/* The identity alone: index and user stay zero. */
+/* The identity alone: index stays zero. */
 static void file_of_mmap(const struct process_mmap *mmap, const char *path,
 			 struct process_file *ret)
 {

@@ -73,10 +73,11 @@ struct process_file {
 	uint8_t build_id[PROCESS_BUILD_ID_MAX];
 	/* 0: none known. */
 	uint8_t build_id_size;
-	/* Counts up from 0 in order of appearance. */
+	/*
+	 * Counts up from 0 in order of appearance: the index of the file in
+	 * tables of those who know more of it (vec_slot()).
+	 */
 	uint32_t index;
-	/* For the table's owner, starts NULL; the table never reads it. */
-	void *user;
 };
 
 /* One stretch of memory of one process, or of several after a fork. */

@@ -16,7 +16,6 @@
 #include "symbolize/dso_find.h"
 #include "sys/file.h"
 #include "sys/proc.h"
-#include "unwind/elf_cfi.h"
 
 /*
  * Files kept open. The limit of a process is often 1,024, and a recorder needs
@@ -92,9 +91,8 @@ struct error *dso_store_create(const struct dso_options *options,
 static void dso_destroy(struct dso *dso)
 {
 	dwarf_info_destroy(dso->dwarf);
-	cfi_table_destroy(dso->cfi);
+	module_deinit(&dso->module);
 	elf_file_destroy(dso->debug);
-	elf_file_destroy(dso->elf);
 	symtab_deinit(&dso->symtab);
 	free(dso->infos);
 	map_deinit(&dso->functions);
@@ -400,11 +398,13 @@ static struct error *open_vdso(struct dso *dso)
 	if (!dso->vdso)
 		return error_no_memory();
 	memcpy(dso->vdso, (const void *)getauxval(AT_SYSINFO_EHDR), size);
-	error = elf_file_open_memory(dso->vdso, size, dso->path, &dso->elf);
+	dso->module.is_vdso = true;
+	error = elf_file_open_memory(dso->vdso, size, dso->path,
+				     &dso->module.elf);
 	if (error || !dso->build_id.size ||
-	    build_id_equal(&dso->build_id, &dso->elf->build_id))
+	    build_id_equal(&dso->build_id, &dso->module.elf->build_id))
 		return error;
-	elf_file_destroy(take_ptr(dso->elf));
+	elf_file_destroy(take_ptr(dso->module.elf));
 	dso->state = DSO_MISMATCH;
 	return error_at(ERROR_NOT_FOUND, dso->path, 0,
 			"recorded with another vdso");
@@ -416,7 +416,8 @@ static struct error *open_file(struct dso *dso)
 	struct error *error;
 
 	error = dso_find_file(&dso->store->options, dso->path, &dso->build_id,
-			      dso->pid, &dso->root, &mismatch, &dso->elf);
+			      dso->pid, &dso->root, &mismatch,
+			      &dso->module.elf);
 	if (mismatch)
 		dso->state = DSO_MISMATCH;
 	return error;
@@ -472,17 +473,18 @@ static struct error *close_oldest(struct dso_store *store)
 {
 	static const char *const kept[] = { ".eh_frame", ".eh_frame_hdr" };
 	struct dso *oldest = store->opened.data[store->first_open++];
+	struct elf_file *elf = oldest->module.elf;
 	struct bytes bytes;
 	struct error *error = NULL;
 
 	if (!oldest->symbols_loaded) {
-		error = load_symbols(oldest, oldest->elf);
+		error = load_symbols(oldest, elf);
 		oldest->symbols_loaded = !error;
 	}
 	for (size_t i = 0; i < 2 && !error; i++)
-		error = forgive(elf_file_section_by_name(oldest->elf, kept[i],
-							 NULL, &bytes));
-	elf_file_close_fd(oldest->elf);
+		error = forgive(elf_file_section_by_name(elf, kept[i], NULL,
+							 &bytes));
+	elf_file_close_fd(elf);
 	return error;
 }
 
@@ -504,7 +506,7 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret)
 	struct error *error;
 
 	if (dso->state == DSO_OPEN) {
-		*ret = dso->elf;
+		*ret = dso->module.elf;
 		return NULL;
 	}
 	if (dso->state != DSO_UNOPENED || dso->kind == DSO_NAMED ||
@@ -521,8 +523,23 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret)
 	dso->state = DSO_OPEN;
 	error = note_opened(dso);
 	if (!error)
-		*ret = dso->elf;
+		*ret = dso->module.elf;
 	return error;
+}
+
+struct error *dso_module(struct dso *dso, struct module **ret)
+{
+	struct elf_file *elf;
+
+	if (dso->state == DSO_UNOPENED &&
+	    (dso->kind == DSO_FILE || dso->kind == DSO_VDSO)) {
+		struct error *error = forgive(dso_elf(dso, &elf));
+
+		if (error)
+			return error;
+	}
+	*ret = dso->state == DSO_OPEN ? &dso->module : NULL;
+	return NULL;
 }
 
 struct error *dso_symtab(struct dso *dso, const struct symtab **ret)
@@ -578,25 +595,15 @@ struct error *dso_dwarf(struct dso *dso, bool lines, struct dwarf_info **ret)
 	return NULL;
 }
 
-static struct error *load_cfi(struct dso *dso)
-{
-	struct elf_file *elf;
-	struct error *error = dso_elf(dso, &elf);
-
-	return error ? error : elf_cfi_create(elf, &dso->cfi);
-}
-
 struct error *dso_cfi(struct dso *dso, struct cfi_table **ret)
 {
-	if (!dso->cfi_loaded) {
-		struct error *error = forgive(load_cfi(dso));
+	struct module *module;
+	struct error *error = dso_module(dso, &module);
 
-		if (error)
-			return error;
-		dso->cfi_loaded = true;
-	}
-	*ret = dso->cfi;
-	return NULL;
+	if (error)
+		return error;
+	*ret = NULL;
+	return module ? module_cfi(module, ret) : NULL;
 }
 
 bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret)

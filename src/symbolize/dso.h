@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "module/module.h"
 #include "obj/build_id.h"
 #include "obj/dwarf_info.h"
 #include "obj/elf_file.h"
@@ -86,22 +87,18 @@ struct dso {
 	/* Counts up from 0; the order of dso_store_get(). */
 	uint32_t index;
 	enum dso_state state;
-	/* For the store's owner, starts NULL. */
-	void *user;
 	/* The rest is private. */
 	struct dso_store *store;
 	int32_t pid;
 	/* Root in which the file was found, or NULL. */
 	char *root;
-	struct elf_file *elf;
+	struct module module;
 	bool symbols_loaded;
 	struct symtab symtab;
 	/* Of symbolize.c: what was found for each symbol of symtab. */
 	const struct symbol_info **infos;
 	/* Of symbolize.c: start of a function without a symbol to its info. */
 	struct map functions;
-	bool cfi_loaded;
-	struct cfi_table *cfi;
 	/* The separate debug file, if it was needed; debug information. */
 	struct elf_file *debug;
 	bool dwarf_loaded;
@@ -161,6 +158,11 @@ struct dso *dso_store_at(const struct dso_store *store, size_t index);
  * bytes not read before are ERROR_FAULT (elf_file_close_fd()).
  */
 struct error *dso_elf(struct dso *dso, struct elf_file **ret);
+/*
+ * The same file with what it has beside symbols, opened at first use; NULL if it
+ * cannot be used. Fails only when memory runs out.
+ */
+struct error *dso_module(struct dso *dso, struct module **ret);
 /*
  * Its symbols by vaddr, loaded at first use; empty if there are none or the
  * file cannot be used. Fails only when memory runs out.

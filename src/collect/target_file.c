@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/target_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/mapping_name.h"
+#include "obj/elf_symtab.h"
+#include "sys/mapped_file.h"
+
+/* The vdso has no size of its own in the auxiliary vector; it is two pages. */
+enum {
+	VDSO_SIZE = 2 * 4096,
+	/* Attempts at a file that could not be opened. */
+	TRIES_MAX = 16,
+};
+
+static struct error *open_vdso(struct elf_file **ret)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	if (!vdso)
+		return error_create(ERROR_NOT_FOUND, "the process has no vdso");
+	return elf_file_open_memory(vdso, VDSO_SIZE, "[vdso]", ret);
+}
+
+/* The path may lead to another file by now, or in our mount namespace. */
+static struct error *check_identity(const struct process_file *file,
+				    const struct elf_file *elf)
+{
+	struct build_id mapped = build_id_from_bytes(file->build_id,
+						     file->build_id_size);
+
+	if (!mapped.size || !elf->build_id.size ||
+	    build_id_equal(&mapped, &elf->build_id))
+		return NULL;
+	return error_create(ERROR_NOT_FOUND,
+			    "'%s' is not the file that the process has mapped",
+			    file->path);
+}
+
+/* Takes fd over; it may be none. */
+static struct error *open_fd(const struct process_file *file, int fd,
+			     struct elf_file **ret)
+{
+	struct error *error;
+
+	if (fd < 0)
+		return error_os(errno, file->path, "cannot open");
+	error = elf_file_open_fd(fd, file->path, ret);
+	if (error)
+		return error;
+	error = elf_file_check_native(*ret);
+	if (!error)
+		error = check_identity(file, *ret);
+	if (error) {
+		elf_file_destroy(*ret);
+		*ret = NULL;
+	}
+	return error;
+}
+
+static struct error *open_file(const struct process_map *map, uint32_t pid,
+			       struct elf_file **ret)
+{
+	const struct process_file *file = map->file;
+	struct error *error;
+	int fd;
+
+	if (mapping_is_vdso(file->path))
+		return open_vdso(ret);
+	if (!mapping_has_file(file->path))
+		return error_create(ERROR_NOT_FOUND, "not a regular file");
+	error = open_fd(file, mapped_file_open_path((pid_t)pid, file->path), ret);
+	fd = error && pid ? mapped_file_open_link((pid_t)pid, map->start,
+						   map->end) :
+			     -1;
+	if (fd < 0)
+		return error;
+	error_destroy(error);
+	return open_fd(file, fd, ret);
+}
+
+static void target_file_destroy(struct target_file *file)
+{
+	if (!file)
+		return;
+	module_deinit(&file->module);
+	symtab_deinit(&file->symtab);
+	error_destroy(file->failure);
+	free(file);
+}
+
+/* Fails for want of memory only; else the file says what it lacks. */
+static struct error *load(struct target_file *file,
+			  const struct process_map *map, uint32_t pid)
+{
+	const struct py_binary *python;
+	struct error *error;
+
+	file->tries++;
+	file->module.is_vdso = mapping_is_vdso(map->file->path);
+	file->failure = open_file(map, pid, &file->module.elf);
+	if (file->failure)
+		return NULL;
+	error = module_python(&file->module, &python);
+	file->python = python;
+	return error;
+}
+
+struct target_file *target_file_find(const struct target_files *files,
+				     const struct process_map *map)
+{
+	uint32_t index = map->file->index;
+
+	return index < files->by_index.count ? files->by_index.data[index] :
+					       NULL;
+}
+
+struct error *target_file_get(struct target_files *files,
+			      const struct process_map *map, uint32_t pid,
+			      struct target_file **ret)
+{
+	struct target_file **slot = vec_slot(&files->by_index, map->file->index);
+	struct target_file *file;
+	struct error *error;
+
+	if (!slot)
+		return error_no_memory();
+	if (*slot) {
+		*ret = *slot;
+		return NULL;
+	}
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return error_no_memory();
+	error = load(file, map, pid);
+	if (error) {
+		target_file_destroy(file);
+		return error;
+	}
+	*ret = *slot = file;
+	return NULL;
+}
+
+struct error *target_file_retry(const struct target_files *files,
+				const struct process_map *map, uint32_t pid)
+{
+	struct target_file *file = target_file_find(files, map);
+
+	if (!file || !file->failure || file->tries >= TRIES_MAX)
+		return NULL;
+	error_destroy(file->failure);
+	file->failure = NULL;
+	return load(file, map, pid);
+}
+
+uint64_t target_file_function(struct target_file *file, uint64_t vaddr)
+{
+	const struct symbol *symbol;
+
+	if (!file->module.elf)
+		return 0;
+	if (!file->has_symtab) {
+		file->has_symtab = true;
+		error_destroy(elf_symtab_load(file->module.elf, NULL, false,
+					      &file->symtab, NULL));
+	}
+	symbol = symtab_find(&file->symtab, vaddr);
+	return symbol && symbol->type == STT_FUNC ? symbol->start : 0;
+}
+
+void target_files_deinit(struct target_files *files)
+{
+	vec_for_each(file, &files->by_index)
+		target_file_destroy(*file);
+	vec_deinit(&files->by_index);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The files that targets map: found and opened once, through the target's mount
+ * namespace if that is another.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_TARGET_FILE_H
+#define KAA_COLLECT_TARGET_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "module/module.h"
+#include "obj/symtab.h"
+#include "process/process.h"
+
+struct target_file {
+	/* Without an ELF file if that could not be opened (failure says why). */
+	struct module module;
+	/* The CPython in it that kaa can read, or NULL. */
+	const struct py_binary *python;
+	/* Why the file could not be opened, or NULL. */
+	struct error *failure;
+	unsigned int tries;
+	/* Loaded by target_file_function(). */
+	struct symtab symtab;
+	bool has_symtab;
+};
+
+/* Zero-initialise. */
+struct target_files {
+	/* By process_file.index; NULL: not asked for yet. */
+	VEC(struct target_file *) by_index;
+};
+
+void target_files_deinit(struct target_files *files);
+
+/*
+ * The file of a map, opened on first use. pid: a process that maps it there (its
+ * root folder is looked in first), 0 for none. Where the path leads to no file
+ * or to another one by now, after an upgrade, the map itself may still lead to
+ * it, with CAP_CHECKPOINT_RESTORE. Fails only for want of memory.
+ */
+struct error *target_file_get(struct target_files *files,
+			      const struct process_map *map, uint32_t pid,
+			      struct target_file **ret);
+/* The file of a map if target_file_get() was called for it, else NULL. */
+struct target_file *target_file_find(const struct target_files *files,
+				     const struct process_map *map);
+/*
+ * Another process maps a file that could not be opened before: the process that
+ * mapped it first may have been gone, or its root another one. A few times.
+ */
+struct error *target_file_retry(const struct target_files *files,
+				const struct process_map *map, uint32_t pid);
+/* The vaddr of the function that vaddr lies in, by the file's symbols; or 0. */
+uint64_t target_file_function(struct target_file *file, uint64_t vaddr);
+
+#endif

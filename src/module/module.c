@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "module/module.h"
+
+#include <elf.h>
+
+#include "unwind/elf_cfi.h"
+
+void module_deinit(struct module *module)
+{
+	cfi_table_destroy(module->cfi);
+	elf_file_destroy(module->elf);
+	error_destroy(module->refused);
+}
+
+struct error *module_cfi(struct module *module, struct cfi_table **ret)
+{
+	struct error *error;
+
+	if (!module->cfi_known && module->elf) {
+		error = elf_cfi_create(module->elf, &module->cfi);
+		if (error && error->code == ERROR_NO_MEMORY)
+			return error;
+		error_destroy(error);
+		module->cfi_known = true;
+	}
+	*ret = module->cfi;
+	return NULL;
+}
+
+/* --- Python ------------------------------------------------------------- */
+
+static bool find_piece(void *arg, uint64_t vaddr, struct py_range *ret)
+{
+	const struct module *module = arg;
+	struct cfi_range range;
+
+	if (!module->cfi || !cfi_find_range(module->cfi, vaddr, &range))
+		return false;
+	*ret = (struct py_range){ range.start, range.end };
+	return true;
+}
+
+struct py_code_pieces module_pieces(struct module *module)
+{
+	return (struct py_code_pieces){ find_piece, module };
+}
+
+static struct error *detect_python(struct module *module)
+{
+	struct py_code_pieces pieces = module_pieces(module);
+	struct cfi_table *cfi;
+	struct error *error = module_cfi(module, &cfi);
+
+	if (error || !module->elf || !py_detect_maybe(module->elf))
+		return error;
+	error = py_detect(module->elf, cfi ? &pieces : NULL, &module->python);
+	module->is_python = !error;
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	if (error && error->code == ERROR_UNSUPPORTED)
+		module->refused = error;
+	else
+		error_destroy(error);
+	return NULL;
+}
+
+struct error *module_python(struct module *module,
+			    const struct py_binary **ret)
+{
+	if (!module->python_known) {
+		struct error *error = detect_python(module);
+
+		if (error)
+			return error;
+		module->python_known = true;
+	}
+	*ret = module->is_python ? &module->python : NULL;
+	return NULL;
+}
+
+const struct error *module_refused(const struct module *module)
+{
+	return module->refused;
+}
+
+/* --- Mappings ----------------------------------------------------------- */
+
+bool module_bias(const struct module *module, const struct process_map *map,
+		 uint64_t *ret)
+{
+	const struct elf_segment *load;
+
+	if (!module->elf)
+		return false;
+	if (!module->is_vdso)
+		return elf_file_bias(module->elf, map->start,
+				     map->end - map->start, map->pgoff, ret);
+	load = elf_file_segment(module->elf, PT_LOAD);
+	if (load)
+		*ret = map->start - load->vaddr;
+	return load;
+}
+
+static bool is_native(struct module *module)
+{
+	if (!module->native_known && module->elf) {
+		struct error *error = elf_file_check_native(module->elf);
+
+		module->is_native = !error;
+		module->native_known = true;
+		error_destroy(error);
+	}
+	return module->is_native;
+}
+
+struct error *module_unwind_map(struct module *module,
+				const struct process_map *map,
+				struct unwind_map *ret)
+{
+	struct cfi_table *cfi = NULL;
+	struct error *error;
+
+	*ret = (struct unwind_map){ .start = map->start, .end = map->end };
+	if (!module || !is_native(module))
+		return NULL;
+	error = module_cfi(module, &cfi);
+	if (error || !module_bias(module, map, &ret->bias))
+		return error;
+	ret->cfi = cfi;
+	ret->entry = module->elf->entry;
+	return NULL;
+}
+
+bool module_read(struct module *module, const struct process_map *map,
+		 uint64_t address, void *buf, size_t size)
+{
+	struct error *error;
+	uint64_t bias;
+
+	if (!is_native(module) || size > map->end - address ||
+	    !module_bias(module, map, &bias))
+		return false;
+	error = elf_file_read_image(module->elf, address - bias, buf, size);
+	if (!error)
+		return true;
+	error_destroy(error);
+	return false;
+}
