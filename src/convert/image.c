@@ -27,26 +27,34 @@ static struct build_id build_id_of(const struct images *images,
 	return (struct build_id){};
 }
 
-struct error *images_dso(struct images *images, struct process_map *map,
-			 uint32_t pid, bool kernel, struct dso **ret)
+static struct error *find_dso(struct images *images,
+			      const struct process_file *file, uint32_t pid,
+			      bool kernel, struct dso **ret)
 {
-	struct process_file *file = map->file;
-	struct dso_key key = {
+	const struct dso_key key = {
 		.path = file->path,
+		.build_id = build_id_of(images, file, kernel),
 		.inode = file->inode,
 		.major = file->major,
 		.minor = file->minor,
 		.pid = (int32_t)pid,
 		.kernel = kernel,
 	};
-	struct dso **slot = vec_slot(&images->dsos, file->index);
-	struct error *error;
+
+	return dso_store_get(images->store, &key, ret);
+}
+
+struct error *images_dso(struct images *images, struct process_map *map,
+			 uint32_t pid, bool kernel, struct dso **ret)
+{
+	struct dso **slot = vec_slot(&images->dsos, map->file->index);
 
 	if (!slot)
 		return error_no_memory();
 	if (!*slot) {
-		key.build_id = build_id_of(images, file, kernel);
-		error = dso_store_get(images->store, &key, slot);
+		struct error *error =
+			find_dso(images, map->file, pid, kernel, slot);
+
 		if (error)
 			return error;
 	}
@@ -72,8 +80,10 @@ bool images_unwind_map(struct images *images, struct process_map *map,
 
 	if (!error)
 		error = module_unwind_map(module, map, ret);
+	if (!error)
+		return true;
 	error_destroy(error);
-	return !error;
+	return false;
 }
 
 bool images_read(struct images *images, struct process_map *map, uint32_t pid,

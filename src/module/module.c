@@ -12,19 +12,26 @@ void module_deinit(struct module *module)
 	error_destroy(module->refused);
 }
 
+static struct error *index_cfi(struct module *module)
+{
+	struct error *error = elf_cfi_create(module->elf, &module->cfi);
+
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	module->cfi_known = true;
+	return NULL;
+}
+
 struct error *module_cfi(struct module *module, struct cfi_table **ret)
 {
-	struct error *error;
+	struct error *error = NULL;
 
-	if (!module->cfi_known && module->elf) {
-		error = elf_cfi_create(module->elf, &module->cfi);
-		if (error && error->code == ERROR_NO_MEMORY)
-			return error;
-		error_destroy(error);
-		module->cfi_known = true;
-	}
-	*ret = module->cfi;
-	return NULL;
+	if (!module->cfi_known && module->elf)
+		error = index_cfi(module);
+	if (!error)
+		*ret = module->cfi;
+	return error;
 }
 
 /* --- Python ------------------------------------------------------------- */
@@ -101,15 +108,19 @@ bool module_bias(const struct module *module, const struct process_map *map,
 	return load;
 }
 
-static bool is_native(struct module *module)
+static void check_native(struct module *module)
 {
-	if (!module->native_known && module->elf) {
-		struct error *error = elf_file_check_native(module->elf);
+	struct error *error = elf_file_check_native(module->elf);
 
-		module->is_native = !error;
-		module->native_known = true;
-		error_destroy(error);
-	}
+	module->is_native = !error;
+	module->native_known = true;
+	error_destroy(error);
+}
+
+static inline bool is_native(struct module *module)
+{
+	if (!module->native_known && module->elf)
+		check_native(module);
 	return module->is_native;
 }
 
@@ -117,16 +128,16 @@ struct error *module_unwind_map(struct module *module,
 				const struct process_map *map,
 				struct unwind_map *ret)
 {
-	struct cfi_table *cfi = NULL;
-	struct error *error;
+	struct error *error = NULL;
 
 	*ret = (struct unwind_map){ .start = map->start, .end = map->end };
 	if (!module || !is_native(module))
 		return NULL;
-	error = module_cfi(module, &cfi);
+	if (!module->cfi_known)
+		error = index_cfi(module);
 	if (error || !module_bias(module, map, &ret->bias))
 		return error;
-	ret->cfi = cfi;
+	ret->cfi = module->cfi;
 	ret->entry = module->elf->entry;
 	return NULL;
 }

@@ -527,7 +527,8 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret)
 	return error;
 }
 
-struct error *dso_module(struct dso *dso, struct module **ret)
+/* dso_module() of a dso that is not open. */
+static struct error *open_module(struct dso *dso, struct module **ret)
 {
 	struct elf_file *elf;
 
@@ -539,6 +540,14 @@ struct error *dso_module(struct dso *dso, struct module **ret)
 			return error;
 	}
 	*ret = dso->state == DSO_OPEN ? &dso->module : NULL;
+	return NULL;
+}
+
+struct error *dso_module(struct dso *dso, struct module **ret)
+{
+	if (dso->state != DSO_OPEN)
+		return open_module(dso, ret);
+	*ret = &dso->module;
 	return NULL;
 }
 
