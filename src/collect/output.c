@@ -76,15 +76,30 @@ static struct error *add_event(struct output *output,
 	return error;
 }
 
-static struct error *add_task_ids(struct output *output,
-				  const struct event *tasks)
+/* Of an event that the file does not have. */
+static struct error *add_foreign_ids(struct output *output,
+				     const struct event *kernel)
 {
 	struct error *error = NULL;
 
-	for (size_t i = 0; !error && i < tasks->ids.count; i++)
+	for (size_t i = 0; !error && i < kernel->ids.count; i++)
 		error = events_add_id(&output->events,
 				      output->events.list.data[0],
-				      tasks->ids.data[i]);
+				      kernel->ids.data[i]);
+	return error;
+}
+
+static struct error *add_events(struct output *output,
+				const struct output_options *options)
+{
+	struct event *const *kernel = options->events->list.data;
+	size_t count = options->events->list.count;
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < options->event_count; i++)
+		error = add_event(output, options, kernel[i]);
+	for (size_t i = options->event_count; !error && i < count; i++)
+		error = add_foreign_ids(output, kernel[i]);
 	return error;
 }
 
@@ -120,11 +135,8 @@ struct error *output_open(struct output *output,
 	if (getrandom(output->image_id, sizeof(output->image_id), 0) !=
 	    sizeof(output->image_id))
 		error = error_os(errno, NULL, "cannot get random bytes");
-	for (size_t i = 0; !error && i < options->event_count; i++)
-		error = add_event(output, options,
-				  options->events->list.data[i]);
 	if (!error)
-		error = add_task_ids(output, options->tasks);
+		error = add_events(output, options);
 	if (!error)
 		error = add_kaa_event(output);
 	if (!error)

@@ -76,11 +76,13 @@ struct output_options {
 	/* Owner of what is written; -1 leaves it. */
 	int64_t uid;
 	int64_t gid;
-	/* The events as the kernel has them; the file has the first of them. */
+	/*
+	 * The events as the kernel has them. The file has the first of them;
+	 * what carries an id of another, such as a task or a loss, is its first
+	 * event's there.
+	 */
 	const struct events *events;
 	size_t event_count;
-	/* The one whose ids task records carry; the file need not know it. */
-	const struct event *tasks;
 	/* What the file's samples say about their stacks. */
 	enum callchain_mode callchain;
 	/* The kernel was refused: events without it are called so. */

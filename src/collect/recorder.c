@@ -98,8 +98,6 @@ static struct error *open_output(struct recorder *recorder)
 		.gid = options->gid,
 		.events = &sampler->kernel_events,
 		.event_count = options->sampler.event_count,
-		.tasks = sampler->kernel_events.list
-				 .data[sampler_tasks_index(sampler)],
 		.callchain = options->sampler.callchain,
 		.user_only = sampler->user_only,
 	};

@@ -707,6 +707,30 @@ def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
            "Python frames\n" in errors.decode()
 
 
+def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
+    """What the walker could not write while the recorder stood still is lost, and readers know whose loss it is."""
+    data, script = tmp_path / "perf.data", write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(60)\n")
+    with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        with kaa.start("record", "-F", "1999", "-g", "-o", data, "-p", str(target.pid), "--", "sleep", HANG,
+                       stderr=subprocess.PIPE) as recorder:
+            until(lambda: data.exists() and data.stat().st_size > 10000, "that the recorder records")
+            recorder.send_signal(signal.SIGSTOP)
+            try:
+                until_busy(target.pid, 1)
+            finally:
+                recorder.send_signal(signal.SIGCONT)
+            until_busy(target.pid, 0.3)
+            recorder.send_signal(signal.SIGINT)
+            _, errors = recorder.communicate(timeout=HANG)
+    lost = int(re.search(r", (\d+) lost,", errors.decode())[1])
+    events = kaa("report", "--stats", "-i", data).stdout
+    assert lost > 500 and re.search(r"LOST events: +[1-9]", events), (lost, events)
+    for command in "report", "script":
+        said = kaa(command, "-i", data)
+        assert "damaged" not in said.stdout + said.stderr, command
+
+
 def test_start_that_takes_long(kaa, newest_python, tmp_path):
     """However slowly kaa begins, nothing is sampled before it knows what runs."""
     preload = tmp_path / "slow_ioctls.so"
