@@ -169,6 +169,9 @@ static struct error *run(void *arg, const struct arguments *args,
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
 				    args->values[0]);
+	if (settings->event && !settings->format->one_event)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "this format holds all events: leave out --event");
 	error = input_prepare(&settings->input);
 	progress_start(&settings->progress, &settings->input.options);
 	if (!error)

@@ -7,8 +7,8 @@
  *	source_trampoline.c	trampolines stand for them in the native stack
  *	none			there are none
  *
- * A new source is a file with its row, python_source_NAME, and its NAME in
- * PYTHON_SOURCES.
+ * A new source is a file with its row, python_source_NAME, its NAME in
+ * PYTHON_SOURCES, and the file's line in meson.build.
  *
  * Who may be used is decided here alone. doctor asks probe(), which tries
  * nothing out, and record calls open(), which has the last word: a kernel may
@@ -35,7 +35,13 @@
  * was taken, and a source that reads the memory of the process does it when it
  * is asked. code_at() has a native frame that stands for a Python one.
  *
- * A function that a row does not need is NULL. They return an error only if the
+ * What stack() gives is a struct python_stack with frames, flags and
+ * extra_activation. A frame refers to its code object by the key under which
+ * code_table_record() took that from a struct walker_code, and has the offset of
+ * its instruction, -1 before the first one.
+ *
+ * probe, open and close are needed, and with a ring all of it. Any other
+ * function that a row does not need is NULL. They return an error only if the
  * recording cannot go on. One thread.
  */
 #ifndef KAA_COLLECT_PYTHON_SOURCE_H

@@ -4,15 +4,16 @@
  *
  * How to add a format `foo`:
  *  1. src/export/foo.c: the function that writes it, and its row
- *     `const struct export_format export_foo = { ... };`. collapsed.c is the
- *     smallest one.
+ *     `const struct export_format export_foo = { ... };`, as in collapsed.c.
  *  2. EXPORT_FORMATS below: one line with its name and a sentence or two for the
  *     help, in the order of `kaa help export`.
  *  3. src/export/meson.build: 'foo.c'.
- * tests/cli/test_export.py goes over the table by itself; add to it what the
- * format has to say, held against a tool that reads the format.
+ *  4. tests/cli/test_export.py: its name in FORMATS; and what it writes, held
+ *     against a tool that reads the format.
  *
  * What a writer gets: a finished profile (profile/profile.h), to be read only.
+ * Without needs_time a row of it stands for all samples that are equal, as many
+ * as its count says, with the time of the first.
  * What it gives: the file, on a stream that its caller opens, checks for failed
  * writes and closes. What the format cannot hold it leaves out; the help says
  * so. Names come from recordings and may hold any byte: the writer
@@ -46,7 +47,7 @@ struct export_options {
 struct export_format {
 	/* The format needs each sample with its time and CPU. */
 	bool needs_time;
-	/* A file holds one event. */
+	/* A file holds one event; else it has all, and --event is refused. */
 	bool one_event;
 	/* Errors: no memory, or what the format cannot hold at all. */
 	struct error *(*write)(const struct profile *profile,
