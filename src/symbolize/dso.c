@@ -350,13 +350,13 @@ static bool same_kernel(const struct dso_store *store)
 	       build_id_equal(&running, &store->recorded_kernel);
 }
 
-/* For recordings of user space alone, which say no more of the kernel. */
+/* For recordings without the kernel's build-id, which say no more of its vdso. */
 static bool same_release(const struct dso_store *store)
 {
 	struct utsname running;
 
-	return !store->recorded_kernel.size && !store->recorded_text &&
-	       store->recorded_release && !uname(&running) &&
+	return !store->recorded_kernel.size && store->recorded_release &&
+	       !uname(&running) &&
 	       !strcmp(running.release, store->recorded_release);
 }
 

@@ -192,7 +192,7 @@ void dso_store_set_kernel(struct dso_store *store, uint64_t text,
 			  const struct build_id *build_id);
 /*
  * The kernel's release, as uname -r has it, borrowed; NULL: not known. The vdso
- * is the running kernel's if nothing else is known of the recorded one.
+ * is the running kernel's if that has it and the recorded one's build-id is not known.
  */
 void dso_store_set_release(struct dso_store *store, const char *release);
 /*

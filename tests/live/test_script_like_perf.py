@@ -248,6 +248,18 @@ def without_stream(text):
     return re.sub(r"^ *\S.* kaa: .*\n(?:.+\n)*\n", "", text, flags=re.MULTILINE)
 
 
+def test_functions_of_the_vdso(bpf, kaa, kaa_inside, perf_inside, newest_python, tmp_path):
+    """They are in no file: the names are those of this kernel's own, as in perf, also in kaa's own recordings."""
+    script, data = tmp_path / "clock.py", tmp_path / "perf.data"
+    script.write_text("import time\nend = time.process_time() + 0.5\nwhile time.process_time() < end:\n"
+                      "    for _ in range(1000): time.time()\n")
+    kaa("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, script)
+    names = [re.findall(r"^\t *(\w+) (.*) \(\[vdso\]\)$", tool("script", "-i", data).stdout, re.M)
+             for tool in (kaa_inside, perf_inside)]
+    assert len(names[0]) > 10 and names[0] == names[1]
+    assert any(name.startswith("__vdso_") for _, name in names[0]), names[0][:5]
+
+
 def samples_without_bpf(kaas, perfs):
     """Those of kaa's text, and of perf's, that are not inside a BPF program of another recorder: perf forgets its name
     when the program is unloaded, and other CPUs may still run it then."""
