@@ -18,7 +18,8 @@
  * The life of an open source, and what a row does at each step:
  *
  *	open()			the privileges are there, events are not open yet
- *	ring->attach()		the events are open
+ *	ring->event_opened()	one of the user's events is open
+ *	ring->attach()		all events are open
  *	begin_round()		new records are about to be handled
  *	code_mapped(), process_found(), process_forked(),
  *	process_replaced(), process_ended()
@@ -102,6 +103,10 @@ struct source_state {
  * payload of such a record.
  */
 struct source_ring {
+	/* At once: see struct sampler_walker. */
+	struct error *(*event_opened)(struct source_state *state,
+				      const struct perf_event_attr *attr,
+				      int fd);
 	struct error *(*attach)(struct source_state *state,
 				const struct sampler *sampler);
 	void (*stop)(struct source_state *state);

@@ -48,6 +48,14 @@ struct recorder {
 
 /* --- opening --- */
 
+static struct error *event_opened(void *arg, const struct perf_event_attr *attr,
+				  int fd)
+{
+	struct source_state *source = arg;
+
+	return source->source->ring->event_opened(source, attr, fd);
+}
+
 /* Events and the source, which needs them and gives them records. */
 static struct error *open_events(struct recorder *recorder)
 {
@@ -55,6 +63,7 @@ static struct error *open_events(struct recorder *recorder)
 	const struct source_setup setup = { .codes = &recorder->codes,
 					    .notes = &recorder->notes,
 					    .owner = recorder->names.names.owner };
+	struct sampler_walker walker;
 	const struct source_ring *ring;
 	struct error *error = python_source_open(
 		options->python, options->sampler.callchain, &setup,
@@ -63,8 +72,11 @@ static struct error *open_events(struct recorder *recorder)
 	if (error)
 		return error;
 	ring = recorder->source->source->ring;
+	if (ring)
+		walker = (struct sampler_walker){ event_opened,
+						  recorder->source };
 	error = sampler_open(&recorder->sampler, &options->sampler,
-			     ring != NULL);
+			     ring ? &walker : NULL);
 	if (error || !ring)
 		return error;
 	return ring->attach(recorder->source, &recorder->sampler);

@@ -343,6 +343,7 @@ static struct error *open_on(struct sampler *sampler, struct sampler_cpu *cpu,
 			     struct event *event, pid_t tid)
 {
 	bool tasks = event->index == sampler_tasks_index(sampler);
+	const struct sampler_walker *walker = sampler->walker;
 	struct error *error;
 	int fd;
 
@@ -350,6 +351,8 @@ static struct error *open_on(struct sampler *sampler, struct sampler_cpu *cpu,
 	if (error || fd < 0)
 		return error;
 	error = keep_fd(sampler, event, cpu->cpu, tid, fd);
+	if (!error && walker && !tasks)
+		error = walker->opened(walker->arg, &event->attr, fd);
 	if (error)
 		return error;
 	if (tasks)
@@ -416,7 +419,7 @@ static struct error *open_cpu(struct sampler *sampler, int number)
 	return error;
 }
 
-static struct error *add_events(struct sampler *sampler, bool with_walker)
+static struct error *add_events(struct sampler *sampler)
 {
 	const struct sampler_options *options = &sampler->options;
 	struct perf_event_attr attr;
@@ -431,7 +434,7 @@ static struct error *add_events(struct sampler *sampler, bool with_walker)
 		return error;
 	attr = attr_tasks(options);
 	error = events_add(&sampler->kernel_events, &attr, "tasks", NULL);
-	if (error || !with_walker)
+	if (error || !sampler->walker)
 		return error;
 	attr = attr_walker(options);
 	return events_add(&sampler->kernel_events, &attr, "walker", NULL);
@@ -452,7 +455,7 @@ static void set_watermarks(struct sampler *sampler)
 	}
 }
 
-static struct error *open_all(struct sampler *sampler, bool with_walker)
+static struct error *open_all(struct sampler *sampler)
 {
 	struct cpu_vec online = {};
 	struct error *error = online_cpus(sampler->options.root, &online);
@@ -466,7 +469,7 @@ static struct error *open_all(struct sampler *sampler, bool with_walker)
 	for (size_t i = 0; !error && i < online.count; i++)
 		error = open_cpu(sampler, online.data[i]);
 	vec_deinit(&online);
-	for (size_t i = 0; !error && with_walker && i < sampler->cpus.count; i++)
+	for (size_t i = 0; !error && sampler->walker && i < sampler->cpus.count; i++)
 		if (sampler->cpus.data[i].samples_fd >= 0)
 			error = open_walker_output(sampler,
 						   &sampler->cpus.data[i]);
@@ -475,15 +478,16 @@ static struct error *open_all(struct sampler *sampler, bool with_walker)
 
 struct error *sampler_open(struct sampler *sampler,
 			   const struct sampler_options *options,
-			   bool with_walker)
+			   const struct sampler_walker *walker)
 {
 	struct error *error;
 
-	*sampler = (struct sampler){ .options = *options };
+	*sampler = (struct sampler){ .options = *options, .walker = walker };
 	open_files_raise_limit();
-	error = add_events(sampler, with_walker);
+	error = add_events(sampler);
 	if (!error)
-		error = open_all(sampler, with_walker);
+		error = open_all(sampler);
+	sampler->walker = NULL;
 	if (error)
 		sampler_close(sampler);
 	return error;

@@ -104,16 +104,30 @@ struct sampler {
 	VEC(struct sampler_cpu) cpus;
 	/* Kernel samples were refused; user space only. */
 	bool user_only;
+	/* While it opens; NULL: no walker. */
+	const struct sampler_walker *walker;
 };
 
 /*
- * Opens everything, disabled. with_walker: also the output event of the BPF
- * walker on each CPU. Failures name the event, and the setting that forbids
- * it. The options' arrays are borrowed.
+ * Who has the output event of a walker on each CPU. opened() is called for each
+ * event of the user's as soon as it is open: what a thread starts from then on
+ * inherits the event as it is, and what is attached to it later is missing there
+ * (Linux 6.18: perf_event_alloc() copies event->prog, PERF_EVENT_IOC_SET_BPF
+ * sets it for the one event).
+ */
+struct sampler_walker {
+	struct error *(*opened)(void *arg, const struct perf_event_attr *attr,
+				int fd);
+	void *arg;
+};
+
+/*
+ * Opens everything, disabled. walker: NULL, or also its output. Failures name
+ * the event, and the setting that forbids it. The options' arrays are borrowed.
  */
 struct error *sampler_open(struct sampler *sampler,
 			   const struct sampler_options *options,
-			   bool with_walker);
+			   const struct sampler_walker *walker);
 void sampler_close(struct sampler *sampler);
 
 struct error *sampler_enable(struct sampler *sampler);

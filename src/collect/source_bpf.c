@@ -107,8 +107,16 @@ static bool is_attached(const struct sampler_options *options, size_t index)
  * A tracepoint runs its programs once, for all events that listen to it; other
  * events run theirs each.
  */
-static struct error *attach_events(struct walker *walker,
-				   const struct sampler *sampler)
+static struct error *event_opened(struct source_state *state,
+				  const struct perf_event_attr *attr, int fd)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT ?
+		       NULL :
+		       walker_attach(bpf_source(state)->walker, fd);
+}
+
+static struct error *attach_tracepoints(struct walker *walker,
+					const struct sampler *sampler)
 {
 	const struct sampler_options *options = &sampler->options;
 	struct error *error = NULL;
@@ -117,10 +125,6 @@ static struct error *attach_events(struct walker *walker,
 		if (is_tracepoint(&options->events[i]) && !is_attached(options, i))
 			error = walker_attach_tracepoint(
 				walker, options->events[i].attr.config);
-	vec_for_each(entry, &sampler->fds)
-		if (!error && entry->event < options->event_count &&
-		    !is_tracepoint(&options->events[entry->event]))
-			error = walker_attach(walker, entry->fd);
 	return error;
 }
 
@@ -138,7 +142,7 @@ static struct error *attach(struct source_state *state,
 						  cpu->walker_fd);
 	}
 	if (!error)
-		error = attach_events(bpf->walker, sampler);
+		error = attach_tracepoints(bpf->walker, sampler);
 	return error ? error : walker_watch_exits(bpf->walker);
 }
 
@@ -252,6 +256,7 @@ static struct error *stack(struct source_state *state, size_t cpu,
 }
 
 static const struct source_ring ring = {
+	.event_opened = event_opened,
 	.attach = attach,
 	.stop = stop,
 	.take = take,

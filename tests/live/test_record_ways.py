@@ -745,6 +745,33 @@ def test_start_that_takes_long(kaa, newest_python, tmp_path):
     assert len(samples) > 150 and names_in(samples)["spin"] >= 0.99 * len(samples), (len(samples), names_in(samples))
 
 
+def test_thread_that_begins_while_events_are_opened(kaa, newest_python, tmp_path):
+    """It inherits the events as they are then; its Python frames are there from the first sample on."""
+    preload = tmp_path / "thread_meanwhile.so"
+    run(["gcc", "-shared", "-fPIC", "-o", preload, pathlib.Path(__file__).parent / "programs" / "thread_meanwhile.c"])
+    env = {**os.environ, "LD_PRELOAD": str(preload), "ASAN_OPTIONS": "verify_asan_link_order=0",
+           "ASK": str(tmp_path / "ask"), "ANSWER": str(tmp_path / "answer")}
+    for name in "ASK", "ANSWER":
+        os.mkfifo(env[name])
+    data, script = tmp_path / "perf.data", write(tmp_path / "late.py", SPIN + """
+import sys, threading
+def in_thread(): spin(60)
+print("ready", flush=True)
+open(sys.argv[1]).read(1)
+thread = threading.Thread(target=in_thread)
+thread.start()
+open(sys.argv[2], "w").write("x")
+thread.join()
+""")
+    with started([*newest_python.command, script, env["ASK"], env["ANSWER"]], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        result = kaa("record", "-F", "999", "-g", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5),
+                     env=env)
+    samples = samples_of(kaa, data)
+    assert len(samples) > 200 and names_in(samples)["in_thread"] >= 0.98 * len(samples), (
+        result.stderr, len(samples), names_in(samples))
+
+
 def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
     """The kernel's copy of a stack ends at a page that is not in memory; kaa sees to it that the next ones do not."""
     program = tmp_path / "big_frames"
