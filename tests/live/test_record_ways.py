@@ -714,7 +714,8 @@ def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
         assert target.stdout.readline() == b"ready\n"
         with kaa.start("record", "-F", "1999", "-g", "-o", data, "-p", str(target.pid), "--", "sleep", HANG,
                        stderr=subprocess.PIPE) as recorder:
-            until(lambda: data.exists() and data.stat().st_size > 10000, "that the recorder records")
+            # More than what is known before the first sample.
+            until(lambda: data.exists() and data.stat().st_size > 200000, "that the recorder has samples")
             recorder.send_signal(signal.SIGSTOP)
             try:
                 until_busy(target.pid, 1)
@@ -725,10 +726,10 @@ def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
             _, errors = recorder.communicate(timeout=HANG)
     lost = int(re.search(r", (\d+) lost,", errors.decode())[1])
     events = kaa("report", "--stats", "-i", data).stdout
-    assert lost > 500 and re.search(r"LOST events: +[1-9]", events), (lost, events)
+    assert lost > 100 and re.search(r"LOST events: +[1-9]", events), (lost, events)
     for command in "report", "script":
         said = kaa(command, "-i", data)
-        assert "damaged" not in said.stdout + said.stderr, command
+        assert "damaged records" not in said.stdout + said.stderr, command
 
 
 def test_start_that_takes_long(kaa, newest_python, tmp_path):
