@@ -101,19 +101,20 @@ def parse(text, inlined=False):
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        frame = frame_fields(line)
-        source = None if frame else source_fields(line)
-        if frame and samples:
-            samples[-1].frames.append(Frame(*frame))
-        elif source and samples and samples[-1].frames:
-            samples[-1].frames[-1].file, samples[-1].frames[-1].line = source
-        else:
-            head = HEAD.match(line)
-            assert head, f"line {number} is no sample, no frame and no source line: {line!r}"
+        # A head comes first: a command's name may look like an address (cc1).
+        head = HEAD.match(line) if ": " in line else None
+        if head:
             samples.append(Sample(head))
             frame = frame_fields(" " + (head["rest"] or ""))
-            if frame:
-                samples[-1].frames.append(Frame(*frame))
+        else:
+            frame = frame_fields(line)
+        source = None if head or frame else source_fields(line)
+        assert head or samples and (frame or source and samples[-1].frames), \
+            f"line {number} is no sample, no frame and no source line: {line!r}"
+        if frame:
+            samples[-1].frames.append(Frame(*frame))
+        elif source:
+            samples[-1].frames[-1].file, samples[-1].frames[-1].line = source
     for sample in samples:
         sample.frames = [frame for frame in sample.frames if inlined or not frame.is_inlined]
     return samples
