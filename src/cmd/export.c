@@ -181,8 +181,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	progress_end(&settings->progress);
 	if (error)
 		return error;
-	missing_report(converter, settings->input.verbose > 0);
-	return tell_unmatched(settings, converter);
+	error = missing_report(converter, settings->input.verbose > 0);
+	return error ? error : tell_unmatched(settings, converter);
 }
 
 static void set_defaults(void *arg)
