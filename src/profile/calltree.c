@@ -9,6 +9,8 @@
 
 struct calltree_builder {
 	struct calltree *tree;
+	/* PROFILE_LABEL_CPU of the profile. */
+	uint32_t cpu_label;
 	/* Rows of the event, and their context. */
 	VEC(uint32_t) rows;
 	VEC(uint32_t) row_contexts;
@@ -41,9 +43,10 @@ static bool is_kept(const struct calltree_options *options,
 	return !options->keep || options->keep(profile, row, options->keep_arg);
 }
 
-static struct calltree_context context_of(const struct calltree *tree,
+static struct calltree_context context_of(const struct calltree_builder *b,
 					  size_t row)
 {
+	const struct calltree *tree = b->tree;
 	const struct calltree_options *options = &tree->options;
 	const struct profile_samples *s = &tree->profile->samples;
 	struct calltree_context context = { .task = s->task[row],
@@ -57,10 +60,8 @@ static struct calltree_context context_of(const struct calltree *tree,
 	uint32_t stack = s->stack[row];
 
 	if (options->context_keys & CONTEXT_CPU)
-		context.cpu = (int32_t)profile_label(
-			tree->profile,
-			profile_find_label(tree->profile, PROFILE_LABEL_CPU),
-			row);
+		context.cpu = (int32_t)profile_label(tree->profile,
+						     b->cpu_label, row);
 	if ((options->context_keys & CONTEXT_PARENT) && options->parents)
 		context.parent = options->parents
 			[stack == PROFILE_NONE
@@ -107,7 +108,7 @@ bool calltree_context_equal(const struct calltree *tree,
 static struct error *context_find(struct calltree_builder *b, size_t row,
 				  uint32_t *ret)
 {
-	const struct calltree_context context = context_of(b->tree, row);
+	const struct calltree_context context = context_of(b, row);
 	uint64_t hash = calltree_context_hash(b->tree, &context);
 	bool is_new;
 	uint64_t *id;
@@ -624,6 +625,7 @@ struct error *calltree_create(const struct profile *profile,
 	tree->profile = profile;
 	tree->locations = locations;
 	tree->options = *options;
+	b.cpu_label = profile_find_label(profile, PROFILE_LABEL_CPU);
 	error = build(&b);
 	calltree_builder_deinit(&b);
 	if (error) {
