@@ -15,7 +15,7 @@
 
 struct export_settings {
 	struct input input;
-	const struct export_format *format;
+	export_write_fn *write;
 	/* NULL, "-": standard output. */
 	const char *output;
 	const char *event;
@@ -33,7 +33,7 @@ static struct error *parse_format(void *arg, const struct option *option,
 	(void)option;
 	for (const struct export_row *row = export_formats; row->name; row++) {
 		if (negated || !strcmp(row->name, text)) {
-			settings->format = row->format;
+			settings->write = row->write;
 			return NULL;
 		}
 		nearest_add(&nearest, row->name);
@@ -95,7 +95,7 @@ static void say_left_out(const struct profile *profile, uint32_t chosen)
 static struct error *choose_event(struct export_settings *s,
 				  const struct profile *profile)
 {
-	if (!s->format->one_event || !profile->events.count)
+	if (!profile->events.count)
 		return NULL;
 	if (s->event)
 		return find_event(profile, s->event, &s->options.event);
@@ -116,7 +116,7 @@ static struct error *write_file(const struct export_settings *s,
 
 	if (!out)
 		return error_os(errno, s->output, "cannot write the file");
-	error = s->format->write(profile, &s->options, out);
+	error = s->write(profile, &s->options, out);
 	/* main() flushes standard output and reports what fails there. */
 	if (is_stdout)
 		return error;
@@ -131,9 +131,7 @@ static struct error *export(struct export_settings *s,
 			    struct converter *converter)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
-	struct profile_options options = {
-		.aggregate = !s->format->needs_time,
-	};
+	const struct profile_options options = { .aggregate = true };
 	struct error *error = convert_to_profile(converter, &options, &profile);
 
 	progress_end(&s->progress);
@@ -169,9 +167,6 @@ static struct error *run(void *arg, const struct arguments *args,
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
 				    args->values[0]);
-	if (settings->event && !settings->format->one_event)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "this format holds all events: leave out --event");
 	error = input_prepare(&settings->input);
 	progress_start(&settings->progress, &settings->input.options);
 	if (!error)
@@ -190,7 +185,7 @@ static void set_defaults(void *arg)
 	struct export_settings *settings = arg;
 
 	input_set_defaults(&settings->input);
-	settings->format = export_formats[0].format;
+	settings->write = export_formats[0].write;
 }
 
 static void deinit(void *arg)

@@ -292,9 +292,8 @@ static void collapsed_deinit(struct collapsed *c)
 	locations_destroy(c->locations);
 }
 
-static struct error *write_collapsed(const struct profile *profile,
-				     const struct export_options *options,
-				     FILE *out)
+struct error *export_collapsed(const struct profile *profile,
+			       const struct export_options *options, FILE *out)
 {
 	struct location_options wanted = {
 		.chain_key = options->lines ? CHAIN_KEY_SRCLINE :
@@ -317,8 +316,3 @@ static struct error *write_collapsed(const struct profile *profile,
 	collapsed_deinit(&c);
 	return error;
 }
-
-const struct export_format export_collapsed = {
-	.one_event = true,
-	.write = write_collapsed,
-};

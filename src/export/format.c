@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "export/format.h"
 
-#define DECLARE(name, help) extern const struct export_format export_##name;
-EXPORT_FORMATS(DECLARE)
-#undef DECLARE
-
-#define ROW(name, help) { #name, &export_##name },
+#define ROW(name, help) { #name, export_##name },
 const struct export_row export_formats[] = { EXPORT_FORMATS(ROW) {} };
 #undef ROW

@@ -3,8 +3,8 @@
  * A profile as a file of another tool.
  *
  * How to add a format `foo`:
- *  1. src/export/foo.c: the function that writes it, and its row
- *     `const struct export_format export_foo = { ... };`, as in collapsed.c.
+ *  1. src/export/foo.c: the function that writes it, export_foo(), as in
+ *     collapsed.c.
  *  2. EXPORT_FORMATS below: one line with its name and a sentence or two for the
  *     help, in the order of `kaa help export`.
  *  3. src/export/meson.build: 'foo.c'.
@@ -12,8 +12,8 @@
  *     against a tool that reads the format.
  *
  * What a writer gets: a finished profile (profile/profile.h), to be read only.
- * Without needs_time a row of it stands for all samples that are equal, as many
- * as its count says, with the time of the first.
+ * A row of it stands for all samples that are equal, as many as its count says,
+ * with the time of the first.
  * What it gives: the file, on a stream that its caller opens, checks for failed
  * writes and closes. What the format cannot hold it leaves out; the help says
  * so. Names come from recordings and may hold any byte: the writer
@@ -36,7 +36,7 @@
 	  "inferno and speedscope read it. It holds one event and no times.")
 
 struct export_options {
-	/* Samples of this event alone, if the format has one_event. */
+	/* Samples of this event alone. */
 	uint32_t event;
 	/* Show the interpreter's own frames below Python frames, too. */
 	bool interpreter_frames;
@@ -44,20 +44,19 @@ struct export_options {
 	bool lines;
 };
 
-struct export_format {
-	/* The format needs each sample with its time and CPU. */
-	bool needs_time;
-	/* A file holds one event; else it has all, and --event is refused. */
-	bool one_event;
-	/* Errors: no memory, or what the format cannot hold at all. */
-	struct error *(*write)(const struct profile *profile,
-			       const struct export_options *options, FILE *out);
-};
+/* Errors: no memory, or what the format cannot hold at all. */
+typedef struct error *export_write_fn(const struct profile *profile,
+				      const struct export_options *options,
+				      FILE *out);
+
+#define EXPORT_DECLARE(name, help) export_write_fn export_##name;
+EXPORT_FORMATS(EXPORT_DECLARE)
+#undef EXPORT_DECLARE
 
 struct export_row {
 	/* For --format. */
 	const char *name;
-	const struct export_format *format;
+	export_write_fn *write;
 };
 
 /* Ends with a row of NULLs. */

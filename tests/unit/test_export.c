@@ -9,11 +9,11 @@
 #define F "py:py::f:/srv/x.py"
 #define G "py:py::g:/srv/x.py"
 
-static const struct export_format *format_of(const char *name)
+static export_write_fn *writer_of(const char *name)
 {
 	for (const struct export_row *row = export_formats; row->name; row++)
 		if (!strcmp(row->name, name))
-			return row->format;
+			return row->write;
 	fail_msg("no format %s", name);
 	return NULL;
 }
@@ -27,7 +27,7 @@ static char *exported(const char *format, const struct model *m,
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_ok(format_of(format)->write(m->profile, options, out));
+	assert_ok(writer_of(format)(m->profile, options, out));
 	assert_int_equal(fclose(out), 0);
 	return text;
 }
