@@ -11,30 +11,6 @@
 
 #include "base/bytes.h"
 
-/* DWARF 5, 7.5.3, 7.5.4: what is used of them. */
-enum {
-	DW_TAG_inlined_subroutine = 0x1d,
-	DW_TAG_subprogram = 0x2e,
-
-	DW_AT_sibling = 0x01,
-	DW_AT_name = 0x03,
-	DW_AT_stmt_list = 0x10,
-	DW_AT_low_pc = 0x11,
-	DW_AT_high_pc = 0x12,
-	DW_AT_language = 0x13,
-	DW_AT_comp_dir = 0x1b,
-	DW_AT_abstract_origin = 0x31,
-	DW_AT_specification = 0x47,
-	DW_AT_ranges = 0x55,
-	DW_AT_call_file = 0x58,
-	DW_AT_call_line = 0x59,
-	DW_AT_linkage_name = 0x6e,
-	DW_AT_str_offsets_base = 0x72,
-	DW_AT_addr_base = 0x73,
-	DW_AT_rnglists_base = 0x74,
-	DW_AT_MIPS_linkage_name = 0x2007,
-};
-
 /* The sections of one file; those it lacks are empty. */
 struct dwarf_sections {
 	struct bytes info;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "obj/dwarf_codes.h"
 #include "obj/dwarf_lines.h"
 #include "obj/dwarf_unit.h"
 

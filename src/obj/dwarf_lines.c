@@ -4,21 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj/dwarf_codes.h"
+
 enum {
-	DW_LNS_copy = 1,
-	DW_LNS_advance_pc = 2,
-	DW_LNS_advance_line = 3,
-	DW_LNS_set_file = 4,
-	DW_LNS_const_add_pc = 8,
-	DW_LNS_fixed_advance_pc = 9,
-
-	DW_LNE_end_sequence = 1,
-	DW_LNE_set_address = 2,
-	DW_LNE_define_file = 3,
-
-	DW_LNCT_path = 1,
-	DW_LNCT_directory_index = 2,
-
 	/* Folders, and files, of one table. */
 	NAMES_MAX = 1 << 20,
 	FORMATS_MAX = 64,

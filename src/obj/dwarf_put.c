@@ -1,27 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "obj/dwarf_put.h"
 
+#include "obj/dwarf_codes.h"
+
 enum {
-	DW_TAG_compile_unit = 0x11,
-	DW_AT_name = 0x03,
-	DW_AT_stmt_list = 0x10,
-	DW_AT_low_pc = 0x11,
-	DW_AT_high_pc = 0x12,
-	DW_AT_language = 0x13,
-	DW_AT_comp_dir = 0x1b,
-	DW_AT_producer = 0x25,
-	DW_FORM_addr = 0x01,
-	DW_FORM_data2 = 0x05,
-	DW_FORM_data8 = 0x07,
-	DW_FORM_string = 0x08,
-	DW_FORM_sec_offset = 0x17,
-	DW_LNS_copy = 1,
-	DW_LNS_advance_pc = 2,
-	DW_LNS_advance_line = 3,
-	DW_LNS_set_file = 4,
-	DW_LNE_end_sequence = 1,
-	DW_LNE_set_address = 2,
-	DW_LNE_define_file = 3,
 	/* The parameters of the line table's special opcodes. */
 	LINE_BASE = -5,
 	LINE_RANGE = 14,

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "obj/dwarf_unit.h"
 
+#include "obj/dwarf_codes.h"
+
 enum {
-	DW_UT_compile = 0x01,
-	DW_UT_type = 0x02,
-	DW_UT_skeleton = 0x04,
-	DW_UT_split_compile = 0x05,
-	DW_UT_split_type = 0x06,
-
-	DW_FORM_implicit_const = 0x21,
-
-	DW_RLE_end_of_list = 0x00,
-	DW_RLE_base_addressx = 0x01,
-	DW_RLE_startx_endx = 0x02,
-	DW_RLE_startx_length = 0x03,
-	DW_RLE_offset_pair = 0x04,
-	DW_RLE_base_address = 0x05,
-	DW_RLE_start_end = 0x06,
-	DW_RLE_start_length = 0x07,
-
 	/* Ranges of one DIE; more are no code. */
 	RANGES_MAX = 1 << 20,
 };
