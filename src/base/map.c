@@ -80,3 +80,19 @@ uint64_t *map_insert(struct map *map, uint64_t key, uint64_t value,
 	}
 	return &map->entries[i].value;
 }
+
+/* Eight bytes at a time: names are long. */
+uint64_t hash_bytes(const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	uint64_t hash = n, word;
+
+	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+	}
+	word = 0;
+	memcpy(&word, p, n);
+	return hash_combine(hash, word);
+}

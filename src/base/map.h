@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A hash map from uint64_t to uint64_t, open addressing, no removal of single
- * keys. Any key and any value are legal. Not thread-safe.
+ * keys. Any key and any value are legal. Not thread-safe. And hashes for keys.
  */
 #ifndef KAA_BASE_MAP_H
 #define KAA_BASE_MAP_H
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct map_entry {
 	uint64_t key;
@@ -47,6 +48,14 @@ static inline uint64_t hash_combine(uint64_t a, uint64_t b)
 	h ^= h >> 32;
 	h *= 0xd6e8feb86659fd93u;
 	return h ^ (h >> 32);
+}
+
+/* A hash of n bytes. */
+uint64_t hash_bytes(const void *data, size_t n);
+
+static inline uint64_t hash_string(const char *s)
+{
+	return hash_bytes(s, strlen(s));
 }
 
 #endif

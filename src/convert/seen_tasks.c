@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/map.h"
+
 static bool is_task(const void *column, uint32_t handle, const void *key)
 {
 	const struct seen_task *a = (const struct seen_task *)column + handle;
@@ -15,11 +17,8 @@ static bool is_task(const void *column, uint32_t handle, const void *key)
 
 static uint64_t hash_task(const struct seen_task *task)
 {
-	uint64_t hash = (uint64_t)(uint32_t)task->tid * 0x9e3779b97f4a7c15u;
-
-	for (const char *c = task->comm; c && *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-	return hash;
+	return hash_combine((uint32_t)task->tid,
+			    task->comm ? hash_string(task->comm) : 0);
 }
 
 static struct error *add(struct seen_tasks *tasks, struct seen_task task,

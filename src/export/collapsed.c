@@ -126,19 +126,10 @@ static bool label_equal(const void *column, uint32_t handle, const void *key)
 	return !strcmp(((char *const *)column)[handle], key);
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; *text; text++)
-		hash = hash_combine(hash, (unsigned char)*text);
-	return hash;
-}
-
 static struct error *intern_label(struct collapsed *c, const char *text,
 				  uint32_t *ret)
 {
-	uint64_t hash = hash_text(text);
+	uint64_t hash = hash_string(text);
 	char *copy;
 
 	*ret = index_find(&c->label_index, hash, label_equal, c->labels.data,

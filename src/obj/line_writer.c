@@ -8,15 +8,6 @@
 /* The length in front of a table. */
 #define LENGTH_SIZE 4
 
-static uint64_t hash_string(const char *s)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *s; s++)
-		hash = (hash ^ (uint8_t)*s) * 0x100000001b3u;
-	return hash;
-}
-
 uint64_t line_writer_file(struct line_writer *w, const char *name)
 {
 	for (uint64_t key = hash_string(name);; key++) {

@@ -193,7 +193,7 @@ static uint64_t hash_file(const struct process_file *file)
 
 	h = hash_combine(h, ((uint64_t)file->major << 32) | file->minor);
 	h = hash_combine(h, file->inode_generation);
-	return hash_combine(h, string_pool_hash(file->build_id, file->build_id_size));
+	return hash_combine(h, hash_bytes(file->build_id, file->build_id_size));
 }
 
 static struct error *add_file(struct process_table *table, uint64_t *chain,

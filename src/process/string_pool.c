@@ -8,30 +8,10 @@ struct name {
 	char text[];
 };
 
-uint64_t string_pool_hash(const void *data, size_t n)
-{
-	const uint8_t *p = data;
-	uint64_t h = n;
-
-	for (; n >= 8; n -= 8, p += 8) {
-		uint64_t word;
-
-		memcpy(&word, p, 8);
-		h = hash_combine(h, word);
-	}
-	if (n) {
-		uint64_t word = 0;
-
-		memcpy(&word, p, n);
-		h = hash_combine(h, word);
-	}
-	return h;
-}
-
 const char *string_pool_intern(struct string_pool *pool, const char *s)
 {
 	size_t n = strlen(s);
-	uint64_t *first = map_insert(&pool->by_hash, string_pool_hash(s, n), 0, NULL);
+	uint64_t *first = map_insert(&pool->by_hash, hash_bytes(s, n), 0, NULL);
 	struct name *name;
 
 	if (!first)

@@ -6,9 +6,6 @@
 #ifndef KAA_PROCESS_STRING_POOL_H
 #define KAA_PROCESS_STRING_POOL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/map.h"
 
@@ -21,8 +18,5 @@ struct string_pool {
 /* NULL when memory runs out. */
 const char *string_pool_intern(struct string_pool *pool, const char *s);
 void string_pool_deinit(struct string_pool *pool);
-
-/* A hash of n bytes. */
-uint64_t string_pool_hash(const void *data, size_t n);
 
 #endif

@@ -203,19 +203,10 @@ static bool text_equal(const void *column, uint32_t handle, const void *key)
 	return !strcmp(((char *const *)column)[handle], key);
 }
 
-static uint64_t text_hash(const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; *text; text++)
-		hash = hash_combine(hash, (uint8_t)*text);
-	return hash;
-}
-
 static struct error *intern_text(struct location_texts *texts, const char *text,
 				 uint32_t *ret)
 {
-	uint64_t hash = text_hash(text);
+	uint64_t hash = hash_string(text);
 	uint32_t id = index_find(&texts->index, hash, text_equal,
 				 texts->all.data, text);
 

@@ -105,21 +105,6 @@ static struct error *error_full(const char *what)
 	return error_create(ERROR_LIMIT, "the profile has too many %s", what);
 }
 
-/* Eight bytes at a time: names are long, and one is met once an address. */
-static uint64_t hash_bytes(const char *s, size_t n)
-{
-	uint64_t hash = n, word;
-
-	for (; n >= sizeof(word); n -= sizeof(word), s += sizeof(word)) {
-		memcpy(&word, s, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
-	}
-	word = 0;
-	memcpy(&word, s, n);
-	return hash_combine(hash, word);
-}
-
 struct string_key {
 	const char *s;
 	size_t n;

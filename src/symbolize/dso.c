@@ -173,15 +173,6 @@ static const char *short_name(struct arena *arena, const char *path)
 	return slash + 1;
 }
 
-static uint64_t hash_string(const char *s)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *s; s++)
-		hash = (hash ^ (uint8_t)*s) * 0x100000001b3u;
-	return hash;
-}
-
 static uint64_t hash_key(enum dso_kind kind, const struct dso_key *key)
 {
 	uint64_t hash = hash_combine(hash_string(key->path), kind);
