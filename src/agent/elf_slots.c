@@ -28,18 +28,12 @@ enum section {
 enum { PROGRAM_HEADERS = 3 };
 
 static const struct elf_writer_row rows[SECTION_COUNT] = {
-	[SECTION_NULL] = { "", SHT_NULL, 0, 0 },
 	[SECTION_NOTE] = { ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 4 },
 	[SECTION_EH_FRAME_HDR] = { ".eh_frame_hdr", SHT_PROGBITS, SHF_ALLOC, 4 },
 	[SECTION_EH_FRAME] = { ".eh_frame", SHT_PROGBITS, SHF_ALLOC, 8 },
 	[SECTION_TEXT] = { ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 64 },
-	[SECTION_SYMTAB] = { ".symtab", SHT_SYMTAB, 0, 8 },
-	[SECTION_STRTAB] = { ".strtab", SHT_STRTAB, 0, 1 },
-	[SECTION_ABBREV] = { ".debug_abbrev", SHT_PROGBITS, 0, 1 },
-	[SECTION_INFO] = { ".debug_info", SHT_PROGBITS, 0, 1 },
-	[SECTION_ARANGES] = { ".debug_aranges", SHT_PROGBITS, 0, 1 },
-	[SECTION_LINE] = { ".debug_line", SHT_PROGBITS, 0, 1 },
-	[SECTION_SHSTRTAB] = { ".shstrtab", SHT_STRTAB, 0, 1 },
+	ELF_WRITER_COMMON_ROWS(SECTION_SYMTAB, SECTION_ABBREV,
+			       SECTION_SHSTRTAB),
 };
 
 _Static_assert(ELF_SLOTS_BUILD_ID_SIZE == ELF_WRITER_BUILD_ID_SIZE,

@@ -47,6 +47,20 @@ struct elf_writer_row {
 	uint64_t align;
 };
 
+/*
+ * The rows that are the same in all images: the unused one; from symtab on .symtab
+ * and .strtab; from abbrev on those of debug information; and the names.
+ */
+#define ELF_WRITER_COMMON_ROWS(symtab, abbrev, names)                     \
+	[0] = { "", SHT_NULL, 0, 0 },                                     \
+	[symtab] = { ".symtab", SHT_SYMTAB, 0, 8 },                       \
+	[(symtab) + 1] = { ".strtab", SHT_STRTAB, 0, 1 },                 \
+	[abbrev] = { ".debug_abbrev", SHT_PROGBITS, 0, 1 },               \
+	[(abbrev) + 1] = { ".debug_info", SHT_PROGBITS, 0, 1 },           \
+	[(abbrev) + 2] = { ".debug_aranges", SHT_PROGBITS, 0, 1 },        \
+	[(abbrev) + 3] = { ".debug_line", SHT_PROGBITS, 0, 1 },           \
+	[names] = { ".shstrtab", SHT_STRTAB, 0, 1 }
+
 /* Zero-initialise; set rows, count and machine. */
 struct elf_writer {
 	const struct elf_writer_row *rows;
