@@ -7,7 +7,6 @@
  * its file in brackets.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -17,6 +16,7 @@
 #include "profile/index.h"
 #include "profile/location.h"
 #include "profile/symbol_word.h"
+#include "profile/texts.h"
 #include "view/text.h"
 
 /* A step below its callers; parent is PROFILE_NONE for the outermost one. */
@@ -36,9 +36,8 @@ struct collapsed {
 	const struct profile *profile;
 	const struct export_options *options;
 	struct locations *locations;
-	/* Texts of steps, each once; owned. */
-	VEC(char *) labels;
-	struct index label_index;
+	/* What steps are called. */
+	struct texts labels;
 	VEC(struct node) nodes;
 	struct index node_index;
 	/* By location, by reduced stack. */
@@ -119,32 +118,7 @@ static void describe(struct collapsed *c, uint32_t handle)
 		append_string(&c->text, name);
 }
 
-/* --- texts and nodes, each once --- */
-
-static bool label_equal(const void *column, uint32_t handle, const void *key)
-{
-	return !strcmp(((char *const *)column)[handle], key);
-}
-
-static struct error *intern_label(struct collapsed *c, const char *text,
-				  uint32_t *ret)
-{
-	uint64_t hash = hash_string(text);
-	char *copy;
-
-	*ret = index_find(&c->label_index, hash, label_equal, c->labels.data,
-			  text);
-	if (*ret != PROFILE_NONE)
-		return NULL;
-	copy = strdup(text);
-	if (!copy || !vec_push(&c->labels, copy)) {
-		free(copy);
-		return error_no_memory();
-	}
-	*ret = (uint32_t)c->labels.count - 1;
-	return index_add(&c->label_index, hash, *ret) ? NULL :
-							error_no_memory();
-}
+/* --- nodes, each once --- */
 
 static bool node_equal(const void *column, uint32_t handle, const void *key)
 {
@@ -179,7 +153,7 @@ static struct error *label_locations(struct collapsed *c)
 		describe(c, location->frame);
 		error = strbuf_error(&c->text);
 		if (!error)
-			error = intern_label(c, c->text.data, &label);
+			error = texts_intern(&c->labels, c->text.data, &label);
 		if (error)
 			return error;
 		if (!vec_push(&c->label_of, label))
@@ -259,7 +233,7 @@ static struct error *put_line(struct collapsed *c, const struct line *line,
 	append_string(&c->text, comm);
 	for (size_t i = c->steps.count; i-- > 0;) {
 		strbuf_putc(&c->text, ';');
-		strbuf_puts(&c->text, c->labels.data[c->steps.data[i]]);
+		strbuf_puts(&c->text, c->labels.all.data[c->steps.data[i]]);
 	}
 	strbuf_printf(&c->text, " %" PRIu64 "\n", line->samples);
 	fwrite(c->text.data, 1, c->text.len, out);
@@ -268,10 +242,7 @@ static struct error *put_line(struct collapsed *c, const struct line *line,
 
 static void collapsed_deinit(struct collapsed *c)
 {
-	vec_for_each(label, &c->labels)
-		free(*label);
-	vec_deinit(&c->labels);
-	index_deinit(&c->label_index);
+	texts_deinit(&c->labels);
 	vec_deinit(&c->nodes);
 	index_deinit(&c->node_index);
 	vec_deinit(&c->label_of);

@@ -192,37 +192,17 @@ static struct place line_place(const struct location_builder *b,
 	return place;
 }
 
-/* The texts of places in the source and of steps, each once, numbered from 1. */
-struct location_texts {
-	VEC(char *) all;
-	struct index index;
-};
-
-static bool text_equal(const void *column, uint32_t handle, const void *key)
+/* The number of b->text, from 1: 0 is no text. */
+static struct error *intern_text(struct location_builder *b, uint32_t *ret)
 {
-	return !strcmp(((char *const *)column)[handle], key);
-}
+	struct error *error = strbuf_error(&b->text);
+	uint32_t number = 0;
 
-static struct error *intern_text(struct location_texts *texts, const char *text,
-				 uint32_t *ret)
-{
-	uint64_t hash = hash_string(text);
-	uint32_t id = index_find(&texts->index, hash, text_equal,
-				 texts->all.data, text);
-
-	if (id == PROFILE_NONE) {
-		char *copy = strdup(text);
-
-		id = (uint32_t)texts->all.count;
-		if (!copy || !vec_push(&texts->all, copy)) {
-			free(copy);
-			return error_no_memory();
-		}
-		if (!index_add(&texts->index, hash, id))
-			return error_no_memory();
-	}
-	*ret = id + 1;
-	return NULL;
+	if (!error)
+		error = texts_intern(&b->out->texts, b->text.data, &number);
+	if (!error)
+		*ret = number + 1;
+	return error;
 }
 
 /* perf compares the texts alone. */
@@ -231,7 +211,6 @@ static struct error *chain_place(struct location_builder *b,
 				 struct place *ret)
 {
 	const struct location_options *o = b->options;
-	struct error *error;
 
 	*ret = line_place(b, frame);
 	if (o->chain_key != CHAIN_KEY_SRCLINE || !o->step_key)
@@ -240,11 +219,8 @@ static struct error *chain_place(struct location_builder *b,
 	o->step_key(b->profile, frame, o->source_arg, &b->text);
 	if (!b->text.len)
 		return NULL;
-	strbuf_putc(&b->text, '\0');
-	error = strbuf_error(&b->text);
 	*ret = (struct place){ .dso = PROFILE_NONE, .kind = PLACE_LINE };
-	return error ? error : intern_text(b->out->texts, b->text.data,
-					   &ret->source[SOURCE_LINE]);
+	return intern_text(b, &ret->source[SOURCE_LINE]);
 }
 
 static struct error *add_source(struct location_builder *b,
@@ -253,14 +229,10 @@ static struct error *add_source(struct location_builder *b,
 				struct place *place)
 {
 	const struct location_options *o = b->options;
-	struct error *error;
 
 	strbuf_clear(&b->text);
 	o->source(b->profile, frame, kind, hit, o->source_arg, &b->text);
-	strbuf_putc(&b->text, '\0');
-	error = strbuf_error(&b->text);
-	return error ? error : intern_text(b->out->texts, b->text.data,
-					   &place->source[kind]);
+	return intern_text(b, &place->source[kind]);
 }
 
 static struct error *add_sources(struct location_builder *b,
@@ -524,7 +496,7 @@ static struct error *rank_chain_places(struct location_builder *b)
 		uint32_t text = place->source[SOURCE_LINE];
 
 		ranked[i] = (struct ranked_place){
-			*place, text ? b->out->texts->all.data[text - 1] : NULL,
+			*place, text ? b->out->texts.all.data[text - 1] : NULL,
 			(uint32_t)i
 		};
 	}
@@ -821,7 +793,7 @@ static struct error *name_sources(struct location_builder *b)
 		for (int kind = 0; kind < SOURCE_KINDS; kind++)
 			if (place->source[kind])
 				out->sources[i][kind] =
-					out->texts->all
+					out->texts.all
 						.data[place->source[kind] - 1];
 	}
 	return NULL;
@@ -885,8 +857,7 @@ struct error *locations_create(const struct profile *profile,
 
 	if (!locations)
 		return error_no_memory();
-	locations->texts = calloc(1, sizeof(*locations->texts));
-	error = locations->texts ? locations_fill(&b) : error_no_memory();
+	error = locations_fill(&b);
 	free(b.namesakes);
 	vec_deinit(&b.chains.all);
 	index_deinit(&b.chains.index);
@@ -904,22 +875,11 @@ struct error *locations_create(const struct profile *profile,
 	return NULL;
 }
 
-static void texts_destroy(struct location_texts *texts)
-{
-	if (!texts)
-		return;
-	vec_for_each(text, &texts->all)
-		free(*text);
-	vec_deinit(&texts->all);
-	index_deinit(&texts->index);
-	free(texts);
-}
-
 void locations_destroy(struct locations *locations)
 {
 	if (!locations)
 		return;
-	texts_destroy(locations->texts);
+	texts_deinit(&locations->texts);
 	free(locations->sources);
 	free(locations->groups);
 	vec_deinit(&locations->all);

@@ -22,6 +22,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "profile/profile.h"
+#include "profile/texts.h"
 
 /* What makes two steps of a call chain equal. */
 enum chain_key {
@@ -141,7 +142,8 @@ struct locations {
 	 * all are what they are.
 	 */
 	uint32_t *groups;
-	struct location_texts *texts;
+	/* Of places in the source and of steps. */
+	struct texts texts;
 };
 
 /* The profile must not grow afterwards. */
