@@ -268,47 +268,25 @@ static const char *const feature_names[] = {
 	[FEATURE_CACHE_LINE] = "CLN_SIZE",
 };
 
-/* The metadata's field for a section that is a string. */
-static const char **string_field(struct metadata *m, const struct features *f,
-				 enum feature bit, const char **value)
-{
-	switch (bit) {
-	case FEATURE_HOSTNAME:
-		*value = f->hostname;
-		return &m->hostname;
-	case FEATURE_OSRELEASE:
-		*value = f->osrelease;
-		return &m->os_release;
-	case FEATURE_VERSION:
-		*value = f->version;
-		return &m->tool_version;
-	case FEATURE_ARCH:
-		*value = f->arch;
-		return &m->arch;
-	case FEATURE_CPUDESC:
-		*value = f->cpudesc;
-		return &m->cpu;
-	case FEATURE_CPUID:
-		*value = f->cpuid;
-		return &m->cpuid;
-	default:
-		return NULL;
-	}
-}
-
 static struct error *fill_strings(struct metadata *metadata,
 				  const struct features *f)
 {
+	const struct {
+		const char *value;
+		const char **field;
+	} strings[] = {
+		{ f->hostname, &metadata->hostname },
+		{ f->osrelease, &metadata->os_release },
+		{ f->version, &metadata->tool_version },
+		{ f->arch, &metadata->arch },
+		{ f->cpudesc, &metadata->cpu },
+		{ f->cpuid, &metadata->cpuid },
+	};
 	struct error *error = NULL;
 
-	for (unsigned int bit = 1; bit < FEATURE_MAX && !error; bit++) {
-		const char *value;
-		const char **field = string_field(metadata, f,
-						  (enum feature)bit, &value);
-
-		if (field)
-			error = metadata_copy(metadata, value, field);
-	}
+	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings) && !error; i++)
+		error = metadata_copy(metadata, strings[i].value,
+				      strings[i].field);
 	vec_for_each(word, &f->cmdline) {
 		const char *copy;
 
