@@ -55,23 +55,29 @@ static struct error *refuse(void *arg, const struct option *option,
 
 /* --- What was done ------------------------------------------------------ */
 
+static void note_count(uint64_t count, const char *text)
+{
+	if (count)
+		message_note("%" PRIu64 " %s", count, text);
+}
+
 static void report_details(const struct inject *inject,
 			   const struct inject_stats *stats)
 {
 	const char *image = inject_python_image(inject);
 
-	message_note_count(stats->records, "records written");
-	message_note_count(stats->jit.dumps, "jitdumps read");
-	message_note_count(stats->jit.codes, "functions in jitdumps");
-	message_note_count(stats->images, "ELF images written");
-	message_note_count(stats->added, "maps added");
-	message_note_count(stats->dropped, "maps left out because they would hide images");
-	message_note_count(stats->jit.truncated, "jitdumps are cut off inside a record");
+	note_count(stats->records, "records written");
+	note_count(stats->jit.dumps, "jitdumps read");
+	note_count(stats->jit.codes, "functions in jitdumps");
+	note_count(stats->images, "ELF images written");
+	note_count(stats->added, "maps added");
+	note_count(stats->dropped, "maps left out because they would hide images");
+	note_count(stats->jit.truncated, "jitdumps are cut off inside a record");
 	if (stats->jit.aligned)
 		message_note("the recording does not use CLOCK_MONOTONIC (-k 1), so the times of jitdumps were aligned with its clock");
-	message_note_count(stats->unwound, "raw stacks unwound");
-	message_note_count(stats->unwound_incomplete, "raw stacks unwound only in part");
-	message_note_count(stats->build_ids, "files with a build-id found");
+	note_count(stats->unwound, "raw stacks unwound");
+	note_count(stats->unwound_incomplete, "raw stacks unwound only in part");
+	note_count(stats->build_ids, "files with a build-id found");
 	if (image)
 		message_note("wrote the image of Python code to '%s'", image);
 }

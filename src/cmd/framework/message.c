@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/framework/message.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -51,12 +50,6 @@ void message_warn(const char *format, ...)
 	va_start(args, format);
 	print_line("warning: ", format, args);
 	va_end(args);
-}
-
-void message_note_count(uint64_t count, const char *text)
-{
-	if (count)
-		message_note("%" PRIu64 " %s", count, text);
 }
 
 static void __attribute__((format(printf, 2, 3)))

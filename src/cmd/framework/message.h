@@ -7,7 +7,6 @@
 #define KAA_CMD_FRAMEWORK_MESSAGE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/error.h"
 
@@ -22,8 +21,6 @@ void message_note(const char *format, ...)
 /* "kaa record: warning: text" */
 void message_warn(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
-/* "12 text", if there are any. */
-void message_note_count(uint64_t count, const char *text);
 /* "kaa record: 'subject': message: strerror"; the error stays the caller's. */
 void message_error(const struct error *error);
 /* "kaa record: warning: " and the error, for what the command survives. */
