@@ -15,6 +15,7 @@
 
 #include "agent/elf_slots.h"
 #include "agent/trampoline.h"
+#include "read_elf.h"
 
 static const struct agent_backend *const backend = &agent_backend_elf;
 
@@ -66,17 +67,11 @@ static uintptr_t find_mapping(const char *path)
 static Elf_Scn *section(const struct image *image, const char *name,
 			GElf_Shdr *ret)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
+	Elf_Scn *scn = find_section(image->elf, name, ret);
 
-	assert_int_equal(elf_getshdrstrndx(image->elf, &names), 0);
-	while ((scn = elf_nextscn(image->elf, scn))) {
-		assert_non_null(gelf_getshdr(scn, ret));
-		if (!strcmp(elf_strptr(image->elf, names, ret->sh_name), name))
-			return scn;
-	}
-	fail_msg("no section %s", name);
-	return NULL;
+	if (!scn)
+		fail_msg("no section %s", name);
+	return scn;
 }
 
 static void open_image(const char *path, struct image *ret)
@@ -520,17 +515,13 @@ static void test_folder_without_exec_is_an_error(void **state)
 static Elf *make_image(uint16_t machine, struct elf_slots *plan, char **ret)
 {
 	static const uint8_t build_id[20];
-	Elf *elf;
 
 	elf_slots_plan(agent_trampoline_of(machine), 256, plan);
 	*ret = calloc(1, plan->size);
 	assert_non_null(*ret);
 	elf_slots_write(plan, build_id, (uint8_t *)*ret);
 	elf_slots_line_header((uint8_t *)*ret + plan->line);
-	elf_version(EV_CURRENT);
-	elf = elf_memory(*ret, plan->size);
-	assert_non_null(elf);
-	return elf;
+	return open_elf(*ret, plan->size);
 }
 
 /* All bytes are where the plan says. */

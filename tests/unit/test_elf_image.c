@@ -15,6 +15,7 @@
 
 #include "obj/elf_image.h"
 #include "assert_ok.h"
+#include "read_elf.h"
 
 #define BASE 0x6b6100000000ull
 
@@ -36,28 +37,8 @@ static struct elf_image image = { .base = BASE,
 
 static Elf *open_image(const struct elf_image *from, struct strbuf *out)
 {
-	Elf *elf;
-
 	assert_ok(elf_image_write(from, out));
-	elf_version(EV_CURRENT);
-	elf = elf_memory(out->data, out->len);
-	assert_non_null(elf);
-	assert_int_equal(elf_kind(elf), ELF_K_ELF);
-	return elf;
-}
-
-static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *shdr)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
-	while ((section = elf_nextscn(elf, section))) {
-		gelf_getshdr(section, shdr);
-		if (strcmp(elf_strptr(elf, names, shdr->sh_name), name) == 0)
-			return section;
-	}
-	return NULL;
+	return open_elf(out->data, out->len);
 }
 
 static void test_symbols(void **state)

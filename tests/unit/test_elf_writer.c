@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "obj/elf_writer.h"
 #include "obj/line_writer.h"
+#include "read_elf.h"
 
 #define TEXT_SIZE 32768
 #define ROWS 2000
@@ -181,20 +182,6 @@ static void grow_image(struct elf_writer *w, struct strbuf *out,
 	assert_null(strbuf_error(out));
 }
 
-static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *shdr)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
-	while ((section = elf_nextscn(elf, section))) {
-		gelf_getshdr(section, shdr);
-		if (!strcmp(elf_strptr(elf, names, shdr->sh_name), name))
-			return section;
-	}
-	return NULL;
-}
-
 static void check_sections(Elf *elf, const struct elf_writer *w)
 {
 	size_t count;
@@ -289,10 +276,7 @@ static void test_image_as_libelf_and_libdw_read_it(void **state)
 	/* An image may begin anywhere. */
 	strbuf_puts(&out, "before");
 	grow_image(&w, &out, lines);
-	elf_version(EV_CURRENT);
-	elf = elf_memory(out.data + 6, out.len - 6);
-	assert_non_null(elf);
-	assert_int_equal(elf_kind(elf), ELF_K_ELF);
+	elf = open_elf(out.data + 6, out.len - 6);
 	assert_int_equal(dwelf_elf_gnu_build_id(elf, &id), sizeof(build_id));
 	assert_memory_equal(id, build_id, sizeof(build_id));
 	assert_non_null(gelf_getphdr(elf, 0, &load));

@@ -12,6 +12,7 @@
 #include <gelf.h>
 
 #include "obj/jit_image.h"
+#include "read_elf.h"
 
 #define ADDRESS 0x7f0000001000ull
 
@@ -65,28 +66,8 @@ static struct jit_image image = {
 
 static Elf *open_image(struct strbuf *out, uint8_t *id)
 {
-	Elf *elf;
-
 	assert_null(jit_image_write(&image, out, id));
-	elf_version(EV_CURRENT);
-	elf = elf_memory(out->data, out->len);
-	assert_non_null(elf);
-	assert_int_equal(elf_kind(elf), ELF_K_ELF);
-	return elf;
-}
-
-static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *shdr)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
-	while ((section = elf_nextscn(elf, section))) {
-		assert_non_null(gelf_getshdr(section, shdr));
-		if (!strcmp(elf_strptr(elf, names, shdr->sh_name), name))
-			return section;
-	}
-	return NULL;
+	return open_elf(out->data, out->len);
 }
 
 static void check_symbol(Elf *elf)
