@@ -13,6 +13,7 @@
 #include "collect/code_spans.h"
 #include "collect/sample_stack.h"
 #include "perfdata/kaa_stream.h"
+#include "stack_of_one.h"
 
 /* --- stacks --- */
 
@@ -105,32 +106,21 @@ static void test_frame_without_code(void **state)
 {
 	struct record sample = { .pid = 7, .tid = 7, .time = 1 };
 	struct python_stack python = {};
-	struct process_table *processes;
-	struct target_list targets = {};
-	struct stack_builder builder;
-	struct code_table codes;
-	struct process *process;
-	struct target *target;
+	struct stack_of_one one;
+	struct stack_builder *builder = &one.builder;
 
 	(void)state;
-	code_table_init(&codes);
-	assert_null(process_table_create(&processes));
-	assert_null(process_table_get(processes, 7, 1, &process));
-	assert_null(target_get(&targets, process, &target));
-	assert_null(stack_builder_init(&builder, &codes, 0));
+	stack_of_one_init(&one);
 	add_stack(&python, 0, 1, 0);
-	assert_null(stack_build(&builder, target, &sample, &python, 100));
-	assert_int_equal(builder.chain.count, 2);
-	assert_int_equal(builder.chain.data[1], KAA_MARKER_UNREADABLE);
-	assert_int_equal(builder.stats.unreadable, 1);
-	assert_null(stack_build(&builder, target, &sample, NULL, 100));
-	assert_int_equal(builder.stats.unreadable, 1);
-	assert_int_equal(builder.stats.samples, 2);
+	assert_null(stack_build(builder, one.target, &sample, &python, 100));
+	assert_int_equal(builder->chain.count, 2);
+	assert_int_equal(builder->chain.data[1], KAA_MARKER_UNREADABLE);
+	assert_int_equal(builder->stats.unreadable, 1);
+	assert_null(stack_build(builder, one.target, &sample, NULL, 100));
+	assert_int_equal(builder->stats.unreadable, 1);
+	assert_int_equal(builder->stats.samples, 2);
 	python_stack_deinit(&python);
-	stack_builder_deinit(&builder);
-	target_list_deinit(&targets);
-	process_table_destroy(processes);
-	code_table_deinit(&codes);
+	stack_of_one_deinit(&one);
 }
 
 /* --- code objects --- */

@@ -18,6 +18,7 @@
 #include "collect/rings.h"
 #include "collect/sample_stack.h"
 #include "perfdata/kaa_stream.h"
+#include "stack_of_one.h"
 
 /* --- rings --- */
 
@@ -272,36 +273,24 @@ static void test_source_of_native_frames(void **state)
 				   (uint64_t)PERF_CONTEXT_USER, 0x1000, 0x2000, 0x3000 };
 	struct record sample = { .pid = 7, .tid = 7, .time = 1,
 				 .sample = { .callchain = chain, .callchain_count = 6 } };
-	struct dummy dummy = { .state.source = &row };
-	struct process_table *processes;
-	struct target_list targets = {};
-	struct stack_builder builder;
-	struct code_table codes;
-	struct process *process;
-	struct target *target;
+	struct stack_of_one one;
+	struct stack_builder *builder = &one.builder;
+	struct dummy dummy = { .state.source = &row, .codes = &one.codes };
 
 	(void)state;
-	code_table_init(&codes);
-	dummy.codes = &codes;
-	assert_null(process_table_create(&processes));
-	assert_null(process_table_get(processes, 7, 1, &process));
-	assert_null(target_get(&targets, process, &target));
-	assert_null(stack_builder_init(&builder, &codes, 0));
-	builder.source = &dummy.state;
-	assert_null(stack_build(&builder, target, &sample, NULL, 100));
+	stack_of_one_init(&one);
+	builder->source = &dummy.state;
+	assert_null(stack_build(builder, one.target, &sample, NULL, 100));
 	assert_int_equal(dummy.count, 3);
 	assert_int_equal(dummy.asked[0], 0x1000);
 	assert_int_equal(dummy.asked[2], 0x3000 - 1);
-	assert_int_equal(builder.chain.count, 6);
-	assert_int_equal(builder.chain.data[3], 0x1000);
-	assert_int_equal(builder.chain.data[4], kaa_slot_address(KAA_FIRST_SPAN, 0));
-	assert_int_equal(builder.chain.data[5], 0x3000);
-	assert_int_equal(builder.converted, 1);
-	assert_int_equal(builder.stats.with_python, 1);
-	stack_builder_deinit(&builder);
-	target_list_deinit(&targets);
-	process_table_destroy(processes);
-	code_table_deinit(&codes);
+	assert_int_equal(builder->chain.count, 6);
+	assert_int_equal(builder->chain.data[3], 0x1000);
+	assert_int_equal(builder->chain.data[4], kaa_slot_address(KAA_FIRST_SPAN, 0));
+	assert_int_equal(builder->chain.data[5], 0x3000);
+	assert_int_equal(builder->converted, 1);
+	assert_int_equal(builder->stats.with_python, 1);
+	stack_of_one_deinit(&one);
 }
 
 int main(void)
