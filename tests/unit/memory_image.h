@@ -115,15 +115,13 @@ static inline struct error *memory_image_layout(struct memory_image *image,
 {
 	struct walker_process *process = &image->thread.process;
 	uint8_t bytes[PY_DEBUG_OFFSETS_MAX] = {};
-	struct error *error;
 
 	if (PY_SERIES(version) < PY_SERIES_DEBUG_OFFSETS)
 		return py_layout_find(version, &process->layout);
 	memory_image_read(image, process->runtime, bytes, sizeof(bytes));
-	error = py_layout_from_debug_offsets(
+	return py_layout_from_debug_offsets(
 		(struct bytes){ bytes, sizeof(bytes) }, version,
 		&process->layout);
-	return error;
 }
 
 /* ERROR_FORMAT: no image. *image points into bytes. */
