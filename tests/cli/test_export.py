@@ -6,17 +6,8 @@ import pytest
 
 from harness import script_output
 from harness.collapsed import collapsed, counts, differing
-from harness.process import run
 
 FORMATS = ["collapsed"]
-
-
-@pytest.fixture(scope="module")
-def recording(build_dir, tmp_path_factory):
-    """A perf.data of 300 samples with Python frames, and no program behind it."""
-    folder = tmp_path_factory.mktemp("export")
-    run([build_dir / "tests" / "unit" / "make_perfdata", folder / "perf.data", folder / "image", "build-id", "300"])
-    return folder / "perf.data"
 
 
 def test_help_lists_the_formats(kaa):

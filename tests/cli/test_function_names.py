@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-from harness.process import run
-
 LEAF = "py::leaf.<locals>.<lambda>:<string>"
 MIDDLE = "py::Worker.middle:/srv/app/work.py"
 MODULE = "py::<module>:/srv/app/main.py"
@@ -32,14 +30,6 @@ WORDS = {
     "main.py,work.py:2000": {MIDDLE, MODULE},
 }
 NONE = ["leaf", "Worker", "iddle", "ork.py", "work.py:2001", "work.py:0", "other.py:2000", MIDDLE[:-1]]
-
-
-@pytest.fixture(scope="module")
-def recording(build_dir, tmp_path_factory):
-    """300 samples of one stack: native code, LEAF (line 7), MIDDLE (2000), MODULE (40 or 44, in turn), native code."""
-    folder = tmp_path_factory.mktemp("names")
-    run([build_dir / "tests" / "unit" / "make_perfdata", folder / "perf.data", folder / "image", "build-id", "300"])
-    return folder / "perf.data"
 
 
 @pytest.fixture

@@ -9,14 +9,6 @@ from harness.image import image_of, images_in
 from harness.process import run
 
 
-@pytest.fixture(scope="module")
-def recording(build_dir, tmp_path_factory):
-    """A perf.data of 300 samples with Python frames, and no program behind it."""
-    folder = tmp_path_factory.mktemp("inject")
-    run([build_dir / "tests" / "unit" / "make_perfdata", folder / "perf.data", folder / "image", "build-id", "300"])
-    return folder / "perf.data"
-
-
 def test_a_copy_reads_the_same(kaa, recording, tmp_path):
     copy = tmp_path / "copy.data"
     result = kaa("inject", "-i", recording, "-o", copy)

@@ -11,14 +11,6 @@ from harness.process import run
 BOTH = pytest.mark.parametrize("command", ["report", "script"])
 
 
-@pytest.fixture(scope="module")
-def recording(build_dir, tmp_path_factory):
-    """A perf.data of 300 samples with Python frames, and no program behind it."""
-    folder = tmp_path_factory.mktemp("reading")
-    run([build_dir / "tests" / "unit" / "make_perfdata", folder / "perf.data", folder / "image", "build-id", "300"])
-    return folder / "perf.data"
-
-
 @BOTH
 @pytest.mark.parametrize("path, text", [
     ("nowhere.data", "does not exist"),

@@ -17,7 +17,7 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
 @pytest.fixture
-def recording(kaa):
+def may_record(kaa):
     """Skips where this user may not record at all."""
     result = kaa("record", "-q", "-o", "/dev/null", "true", status=None)
     if result.status:
@@ -94,7 +94,7 @@ def started_by(request, kaa, tmp_path):
     (tmp_path / "work").mkdir()
     if request.param == "run":
         return lambda *words, **options: kaa("run", *words, cwd=tmp_path / "work", **options)
-    request.getfixturevalue("recording")
+    request.getfixturevalue("may_record")
     record = "record", "-o", tmp_path / "perf.data"
     return lambda *words, **options: kaa(*record, *words, cwd=tmp_path / "work", **options)
 
@@ -196,7 +196,7 @@ def test_python_script_without_a_python(started_by, tmp_path):
     assert "'orders.py' is a Python script, but there is no python3 on the PATH" in result.stderr
 
 
-def test_script_without_its_interpreter(kaa, recording, tmp_path):
+def test_script_without_its_interpreter(kaa, may_record, tmp_path):
     """Only exec finds that out, when everything is open; the earlier recording is there again."""
     script = tmp_path / "script"
     script.write_text("#!/nowhere/interpreter\n")
@@ -212,7 +212,7 @@ def test_script_without_its_interpreter(kaa, recording, tmp_path):
     assert not data.exists()
 
 
-def test_a_device_as_output_stays_a_device(kaa, recording, tmp_path):
+def test_a_device_as_output_stays_a_device(kaa, may_record, tmp_path):
     script = tmp_path / "script"
     script.write_text("#!/nowhere/interpreter\n")
     script.chmod(0o755)
@@ -222,7 +222,7 @@ def test_a_device_as_output_stays_a_device(kaa, recording, tmp_path):
     assert not os.path.exists("/dev/null.python") and not os.path.exists("/dev/null.old")
 
 
-def test_outputs_that_cannot_be(kaa, recording, tmp_path):
+def test_outputs_that_cannot_be(kaa, may_record, tmp_path):
     (tmp_path / "target").write_text("precious")
     (tmp_path / "link").symlink_to("target")
     (tmp_path / "folder").mkdir()
@@ -280,7 +280,7 @@ def test_targets_that_are_gone(kaa, tmp_path):
     assert "no process" in fails(kaa, tmp_path, "-p", f"{os.getpid()},{pid}", "--", "true", status=1)
 
 
-def test_a_cpu_that_is_not_there(kaa, recording, tmp_path):
+def test_a_cpu_that_is_not_there(kaa, may_record, tmp_path):
     assert "CPU 60000 is not online" in fails(kaa, tmp_path, "-C", "60000", "true", status=1)
 
 
@@ -289,19 +289,19 @@ def test_a_cpu_that_is_not_there(kaa, recording, tmp_path):
     ("kill -SEGV $$", 128 + signal.SIGSEGV), ("kill -KILL $$", 128 + signal.SIGKILL),
     ("kill -INT $$", -signal.SIGINT), ("exit 130", 130),
 ])
-def test_exit_status(kaa, recording, tmp_path, script, status):
+def test_exit_status(kaa, may_record, tmp_path, script, status):
     # A shell leaves SIGINT ignored in what it starts in the background, as these tests may have been.
     kaa("record", "-o", tmp_path / "perf.data", "env", "--default-signal=INT", "sh", "-c", script, status=status)
 
 
-def test_streams_pass_untouched(kaa, recording, tmp_path):
+def test_streams_pass_untouched(kaa, may_record, tmp_path):
     data = bytes(range(256)) * 400
     result = subprocess.run([*kaa.command, "record", "-q", "-o", tmp_path / "perf.data", "sh", "-c", "cat; echo err >&2"],
                             input=data, capture_output=True, timeout=HANG)
     assert (result.returncode, result.stdout, result.stderr) == (0, data, b"err\n")
 
 
-def test_options_behind_the_command_are_the_commands(kaa, recording, tmp_path):
+def test_options_behind_the_command_are_the_commands(kaa, may_record, tmp_path):
     data = tmp_path / "perf.data"
     for dashes in ([], ["--"]):
         result = kaa("record", "-q", "-o", data, *dashes, "echo", "-o", "x", "--no-such", "--", "-F")
@@ -309,7 +309,7 @@ def test_options_behind_the_command_are_the_commands(kaa, recording, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-def test_quiet_and_verbose(kaa, recording, tmp_path):
+def test_quiet_and_verbose(kaa, may_record, tmp_path):
     data = tmp_path / "perf.data"
     assert kaa("record", "-q", "-o", data, "true").stderr == ""
     plain = kaa("record", "-o", data, "true").stderr
@@ -320,7 +320,7 @@ def test_quiet_and_verbose(kaa, recording, tmp_path):
     assert kaa("record", "-q", "no-such-command", status=NOT_FOUND).stderr
 
 
-def test_existing_file_becomes_old(kaa, recording, tmp_path):
+def test_existing_file_becomes_old(kaa, may_record, tmp_path):
     data = tmp_path / "perf.data"
     kaa("record", "-q", "true", cwd=tmp_path)
     first = data.read_bytes()
@@ -353,7 +353,7 @@ print(json.dumps(state, indent=1, sort_keys=True))
 """
 
 
-def test_the_command_finds_its_world_as_without_kaa(kaa, recording, newest_python, tmp_path):
+def test_the_command_finds_its_world_as_without_kaa(kaa, may_record, newest_python, tmp_path):
     """Signals, descriptors, limits, environment and the rest: nothing of what kaa needs for itself leaks."""
     dump = tmp_path / "dump.py"
     dump.write_text(DUMP)
