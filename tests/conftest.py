@@ -25,8 +25,7 @@ def pytest_addoption(parser):
 
 
 def chosen_pythons(config):
-    wanted = config.getoption("--python")
-    return [python for python in pythons.find() if not wanted or python.id.startswith(tuple(wanted))]
+    return pythons.chosen(pythons.find(), config.getoption("--python"))
 
 
 def pytest_generate_tests(metafunc):

@@ -151,6 +151,11 @@ def find_for_agent():
     return sorted(found, key=lambda python: (python.version, python.id))
 
 
+def chosen(found, wanted):
+    """Of these interpreters those whose id begins as one of the wanted (--python); all, if none is."""
+    return [python for python in found if not wanted or python.id.startswith(tuple(wanted))]
+
+
 def missing():
     """The versions that no interpreter here has, as text. Of 2.7 one of pyenv alone will do."""
     minors = sorted(set(AGENT_MINORS) - {python.version[1] for python in find_for_agent()})

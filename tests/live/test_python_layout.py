@@ -12,8 +12,7 @@ TABLE = TOP / "src" / "python" / "releases.def"
 def pytest_generate_tests(metafunc):
     """Those that only the agent supports, too."""
     if "interpreter" in metafunc.fixturenames:
-        wanted = metafunc.config.getoption("--python")
-        found = [python for python in pythons.find_for_agent() if not wanted or python.id.startswith(tuple(wanted))]
+        found = pythons.chosen(pythons.find_for_agent(), metafunc.config.getoption("--python"))
         metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
 
 

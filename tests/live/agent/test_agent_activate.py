@@ -33,9 +33,8 @@ while True:
 
 def pytest_generate_tests(metafunc):
     if "interpreter" in metafunc.fixturenames:
-        wanted = metafunc.config.getoption("--python")
-        found = [python for python in pythons.find() if python.version >= (3, 14)
-                 and (not wanted or python.id.startswith(tuple(wanted)))]
+        found = [python for python in pythons.chosen(pythons.find(), metafunc.config.getoption("--python"))
+                 if python.version >= (3, 14)]
         metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
 
 

@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc):
     if "interpreter" not in metafunc.fixturenames:
         return
     wanted = metafunc.config.getoption("--python")
-    found = [python for python in pythons.find_for_agent() if not wanted or python.id.startswith(tuple(wanted))]
+    found = pythons.chosen(pythons.find_for_agent(), wanted)
     if metafunc.function.__name__ in OF_OWN_SUPPORT:
         found = [python for python in found if python.perf_trampoline]
     if "slow" in metafunc.fixturenames and not wanted:

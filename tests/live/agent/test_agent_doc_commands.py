@@ -36,7 +36,7 @@ def pairs(config):
     found = pythons.find()
     wanted = config.getoption("--python")
     if wanted:
-        chosen = [(python, perf) for python in found for perf in ("6.1", "7") if python.id.startswith(tuple(wanted))]
+        chosen = [(python, perf) for python in pythons.chosen(found, wanted) for perf in ("6.1", "7")]
     else:
         chosen = [(python, perf) for python in found for start, perf in KINDS if python.id.startswith(start)]
     return [pair for pair in chosen if pair[1] == "7" or not pair[0].prefix]

@@ -16,8 +16,7 @@ PROGRAMS = TOP / "tests" / "live" / "programs"
 
 def pytest_generate_tests(metafunc):
     if "interpreter" in metafunc.fixturenames:
-        wanted = metafunc.config.getoption("--python")
-        found = [python for python in pythons.find_for_agent() if not wanted or python.id.startswith(tuple(wanted))]
+        found = pythons.chosen(pythons.find_for_agent(), metafunc.config.getoption("--python"))
         metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
 
 

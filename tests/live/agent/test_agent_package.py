@@ -31,7 +31,7 @@ def pytest_generate_tests(metafunc):
         wanted = metafunc.config.getoption("--python")
         found = pythons.find_for_agent()
         first = {prefix: python for prefix in VERSIONS for python in reversed(found) if python.id.startswith(prefix)}
-        found = [python for python in found if python.id.startswith(tuple(wanted))] if wanted else list(first.values())
+        found = pythons.chosen(found, wanted) if wanted else list(first.values())
         metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
 
 
