@@ -11,6 +11,7 @@ import tempfile
 import pytest
 
 from harness.agent import find_library
+from harness.nobody import AS_NOBODY
 from harness.process import HANG, run
 from harness.waiting import innermost_child
 
@@ -281,8 +282,7 @@ def test_without_rights(kaa, root, public_folder, build_dir):
     python = [str(path) for path in pathlib.Path("/usr/bin").glob("python3.[0-9]*") if path.name[8:].isdigit()][:1]
 
     def ask():
-        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "doctor", *python],
-                              capture_output=True, text=True, timeout=HANG)
+        done = subprocess.run([*AS_NOBODY, copy, "doctor", *python], capture_output=True, text=True, timeout=HANG)
         assert done.returncode == 0, done.stderr
         return Doctor(done.stdout)
 

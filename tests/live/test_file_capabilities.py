@@ -12,12 +12,12 @@ import pytest
 from harness import pythons, script_output
 from harness.agent import find_library
 from harness.image import image_of
+from harness.nobody import NOBODY, as_nobody
 from harness.process import TOP, run, started
 from harness.waiting import until_busy
 
 pytestmark = pytest.mark.usefixtures("bpf", "root")
 
-NOBODY = 65534
 SCRIPT = TOP / "tests" / "live" / "scripts" / "doc_script.py"
 DOCUMENTED = re.search(r"setcap (\S+=ep) ", (TOP / "docs" / "install.md").read_text())[1]
 
@@ -53,10 +53,6 @@ def public_python():
     if not found:
         pytest.skip("no CPython in /usr")
     return found[-1].path
-
-
-def as_nobody(*words, **options):
-    return run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words], **options)
 
 
 def chains(kaa, folder):

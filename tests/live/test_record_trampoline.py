@@ -16,14 +16,13 @@ import pytest
 
 from harness import pythons, script_output
 from harness.agent import find_library, private_tmp
+from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import run, started
 from harness.waiting import until, while_busy
 
 pytestmark = pytest.mark.usefixtures("root")
 
-NOBODY = 65534
-AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all",
-             "--bounding-set=-all"]
+WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 # $1, an interpreter's folder, is /tmp/python.
 WITH_PYTHON = '{ [ -z "$1" ] || mount --bind "$1" /tmp/python; } && shift && exec "$@"'
 
@@ -76,9 +75,9 @@ class Place:
         """Words in front of a command of nobody's, and the interpreter as nobody calls it."""
         path = pathlib.Path(python.path)
         if python.prefix or path.is_relative_to("/usr"):
-            return [*enter(self.folder, ""), *python.prefix, *AS_NOBODY], str(path)
+            return [*enter(self.folder, ""), *python.prefix, *WITHOUT_RIGHTS], str(path)
         path = path.resolve()
-        return ([*enter(self.folder, path.parent.parent), *AS_NOBODY, "env", "LD_LIBRARY_PATH=/tmp/python/lib"],
+        return ([*enter(self.folder, path.parent.parent), *WITHOUT_RIGHTS, "env", "LD_LIBRARY_PATH=/tmp/python/lib"],
                 f"/tmp/python/bin/{path.name}")
 
     def record(self, python, words, *options, front=None, **run_options):

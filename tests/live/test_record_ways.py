@@ -19,13 +19,13 @@ import pytest
 
 from harness import pythons, script_output
 from harness.image import image_of
+from harness.nobody import NOBODY, as_nobody
 from harness.process import HANG, TOP, run, started
 from harness.user_box import public_copy
 from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
-NOBODY = 65534
 # spin() lasts that long in CPU time, however busy the machine is, so that samples can be counted.
 SPIN = """
 import time
@@ -81,10 +81,6 @@ def public_kaa(kaa, public_folder):
 def public_python():
     """An interpreter that every user may run."""
     return [python for python in pythons.find() if not python.prefix and python.path.startswith("/usr/")][-1]
-
-
-def as_nobody(*words, **options):
-    return run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words], **options)
 
 
 # --- which samples ---

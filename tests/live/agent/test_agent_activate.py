@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from harness import pythons
+from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import HANG
 from harness.waiting import until
 
@@ -113,12 +114,11 @@ def test_image_of_the_agents(kaa, interpreter, started):
 
 
 def test_process_of_another_user(kaa, root, interpreter, started):
-    words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", interpreter.path]
-    program = started([*interpreter.prefix, *words])
+    program = started([*interpreter.prefix, *AS_NOBODY, interpreter.path])
     kaa("activate", "-p", program.pid)
     assert program.ask() == "True"
     program.until_it_names_the_function()
-    assert program.map.stat().st_uid == 65534
+    assert program.map.stat().st_uid == NOBODY
 
 
 def test_what_the_process_says(kaa, interpreter, started):
@@ -180,8 +180,8 @@ def test_command_lines(kaa):
 def test_without_the_right(kaa, root, interpreter, started):
     """A user's process is no other user's to change."""
     program = started(interpreter.command)
-    result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *kaa.command, "activate", "-p",
-                             str(program.pid)], stderr=subprocess.PIPE, text=True, timeout=HANG)
+    result = subprocess.run([*AS_NOBODY, *kaa.command, "activate", "-p", str(program.pid)], stderr=subprocess.PIPE, text=True,
+                            timeout=HANG)
     if "Permission denied" in result.stderr and "setpriv" in result.stderr:
         pytest.skip(f"{kaa.command[0]} cannot be run by others")
     assert result.returncode == FAILED
