@@ -419,17 +419,20 @@ static void print_flags(void)
 	printf(",\n");
 }
 
+/* A field that has a slot is left out: the interpreter itself tells it. */
 static void print_row(void)
 {
+	static const struct entries none;
+
 	printf("PY_RELEASE(%d, 0,\n\t.layout = {\n", PY_MINOR_VERSION);
 	print_flags();
 	printf("\t\t.lines_format = %s,\n", lines_formats[LINES_FORMAT - 1]);
 	print_entries(&layout, &slots);
 	printf("\t},\n\t.hook = {\n");
-	print_entries(&hook, &slots);
+	print_entries(&hook, &none);
 	if (slots.count) {
 		printf("\t},\n\t.slots = {\n");
-		print_entries(&slots, &hook);
+		print_entries(&slots, &none);
 	}
 	printf("\t})\n");
 }
