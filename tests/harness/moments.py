@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A thread of an interpreter at moments: by the walk in user space (`python_probe moments`), and by the program's own word.
 
-    with Moments(command, pid) as moments:
-        frames, flags = moments.look(ident, signal.SIGUSR1, image)
+    with moments([probe, "moments", pid]) as asked:
+        frames, flags = asked.look(ident, signal.SIGUSR1, image)
 
 A stack is a list of [name, file, line], innermost first.
 """
@@ -45,7 +45,7 @@ def plain(stack):
 
 
 class Moments:
-    """command: words that start python_probe for that process."""
+    """process: a Popen of python_probe, which answers one line after the other."""
 
     def __init__(self, process):
         self.process = process

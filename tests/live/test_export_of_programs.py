@@ -28,14 +28,18 @@ def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     assert not differing(python_part(counts(kaa("export", "-i", data).stdout)), python_part(whole))
 
 
+def evaluations(stacks):
+    """How many of foo's samples show the evaluation function."""
+    return sum(count for stack, count in stacks.items() if "foo (" in stack and "_PyEval_EvalFrameDefault" in stack)
+
+
 def test_interpreter_is_folded(kaa, newest_python, scripts, tmp_path):
     """No evaluation function is left in a stack that has a Python frame."""
     data = tmp_path / "perf.data"
     kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "doc_script.py", "0.3")
-    evaluates = {shown: sum(count for stack, count in counts(kaa("export", "-i", data, *shown).stdout).items()
-                            if "foo (" in stack and "_PyEval_EvalFrameDefault" in stack)
-                 for shown in [(), ("--interpreter-frames",)]}
-    assert evaluates[()] == 0 < evaluates["--interpreter-frames",]
+    folded = counts(kaa("export", "-i", data).stdout)
+    whole = counts(kaa("export", "-i", data, "--interpreter-frames").stdout)
+    assert evaluations(folded) == 0 < evaluations(whole)
 
 
 def test_several_events(kaa, newest_python, scripts, tmp_path):
@@ -47,9 +51,8 @@ def test_several_events(kaa, newest_python, scripts, tmp_path):
     assert "page-faults" in first.stderr and "--event" in first.stderr
     second = kaa("export", "-i", data, "--event", "page-faults")
     assert "--event" not in second.stderr
-    of_event = collections.Counter()
-    for sample in script_output.parse(kaa("script", "-i", data).stdout):
-        of_event[sample.event.partition(":")[0]] += 1
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    of_event = collections.Counter(sample.event.partition(":")[0] for sample in samples)
     assert sum(counts(first.stdout).values()) == of_event["cpu-clock"]
     assert sum(counts(second.stdout).values()) == of_event["page-faults"]
     wrong = kaa("export", "-i", data, "--event", "cycles", status=129).stderr

@@ -19,9 +19,8 @@ MOMENTS = 100
 
 def look_around(recorder, ident, out):
     """Stack, flags and the program's own word, of each moment."""
-    random_ = random.Random()
     for _ in range(MOMENTS):
-        time.sleep(random_.random() * 0.01)
+        time.sleep(random.random() * 0.01)
         yield recorder.look_and_tell(ident, out)
 
 
