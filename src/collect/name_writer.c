@@ -16,7 +16,6 @@ struct error *name_writer_wish(struct name_writer *writer,
 			       const struct record *sample,
 			       const struct target *target)
 {
-	size_t count = stacks->natives.count;
 	struct error *error = NULL;
 
 	for (size_t i = 0; !error && i < stacks->chain.count; i++) {
@@ -27,13 +26,11 @@ struct error *name_writer_wish(struct name_writer *writer,
 		if (ip < PERFDATA_CONTEXT_MAX)
 			error = name_table_kernel(&writer->names, ip);
 	}
-	for (size_t i = 0; !error && i < count; i++) {
+	for (size_t i = 0; !error && i < stacks->natives.count; i++) {
 		uint64_t ip = stacks->natives.data[i].ip;
 		const struct process_map *map;
 
-		if (i + 1 < count && (sample->has & PERF_SAMPLE_REGS_USER) &&
-		    !(stacks->frames[i].flags &
-		      (UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP)))
+		if (!stack_frame_lacks_cfi(stacks, sample, i))
 			continue;
 		map = process_map_at(target->process, ip, sample->time);
 		if (map && !mapping_has_file(map->file->path))

@@ -269,21 +269,23 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	return NULL;
 }
 
-/*
- * A trampoline has no CFI: its caller was found by its bytes or by frame pointer,
- * or not at all.
- */
-static bool may_be_trampoline(const struct stack_builder *builder, size_t i,
-			      bool unwound)
+static bool is_unwound(const struct record *sample)
 {
-	return !unwound || i + 1 == builder->natives.count ||
+	return sample->has & PERF_SAMPLE_REGS_USER;
+}
+
+bool stack_frame_lacks_cfi(const struct stack_builder *builder,
+			   const struct record *sample, size_t i)
+{
+	return !is_unwound(sample) || i + 1 == builder->natives.count ||
 	       (builder->frames[i].flags &
 		(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP));
 }
 
 /* Native frames that stand for Python ones become these. */
 static struct error *convert_frames(struct stack_builder *builder,
-				    struct target *target, bool unwound)
+				    struct target *target,
+				    const struct record *sample)
 {
 	struct source_state *source = builder->source;
 	struct code *code;
@@ -292,7 +294,7 @@ static struct error *convert_frames(struct stack_builder *builder,
 	for (size_t i = 0; i < builder->natives.count; i++) {
 		struct merge_native *frame = &builder->natives.data[i];
 
-		if (!may_be_trampoline(builder, i, unwound))
+		if (!stack_frame_lacks_cfi(builder, sample, i))
 			continue;
 		error = source->source->code_at(source, target,
 						frame->ip - (i > 0), &code);
@@ -381,10 +383,9 @@ static struct error *take_natives(struct stack_builder *builder,
 				  struct unwind_stack *stack,
 				  struct merge_input *in)
 {
-	bool unwound = sample->has & PERF_SAMPLE_REGS_USER;
 	struct error *error;
 
-	if (unwound) {
+	if (is_unwound(sample)) {
 		error = unwind_native(builder, target, sample, stack,
 				      &in->native_complete);
 	} else {
@@ -393,7 +394,7 @@ static struct error *take_natives(struct stack_builder *builder,
 	}
 	if (error || !builder->source || !builder->source->source->code_at)
 		return error;
-	return convert_frames(builder, target, unwound);
+	return convert_frames(builder, target, sample);
 }
 
 /* The Python frames beside them; python: NULL if there are none. */

@@ -69,6 +69,14 @@ struct error *stack_builder_init(struct stack_builder *builder,
 void stack_builder_deinit(struct stack_builder *builder);
 
 /*
+ * Native frame i of the last sample may be code that no file has, such as a
+ * trampoline: that has no CFI, so its caller was found by its bytes or by frame
+ * pointer, or not at all. True of all frames that the kernel walked.
+ */
+bool stack_frame_lacks_cfi(const struct stack_builder *builder,
+			   const struct record *sample, size_t i);
+
+/*
  * Makes builder->chain and builder->payloads of a sample. python: what the
  * source's stack() gave for it, or NULL. At most `room` entries; a longer chain is
  * cut at its outermost end and marked.
