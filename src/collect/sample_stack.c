@@ -218,7 +218,6 @@ static struct error *unwind_native(struct stack_builder *builder,
 			   builder->frames, builder->saved, FRAMES_MAX, &count);
 	if (count == 1 && end != UNWIND_COMPLETE && is_in_exec(target, sample))
 		return NULL;
-	builder->stats.ends[end]++;
 	if (end == UNWIND_TRUNCATED)
 		fill_stack(&sample->sample, stack, target);
 	*complete = end == UNWIND_COMPLETE;

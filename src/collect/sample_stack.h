@@ -34,8 +34,6 @@ struct stack_stats {
 	/* Of these: from before the first stack of their process. */
 	uint64_t unnoticed;
 	uint64_t not_aligned;
-	/* By unwind_end. */
-	uint64_t ends[UNWIND_LIMIT + 1];
 };
 
 struct stack_builder {
