@@ -97,17 +97,12 @@ static void target_file_destroy(struct target_file *file)
 static struct error *load(struct target_file *file,
 			  const struct process_map *map, uint32_t pid)
 {
-	const struct py_binary *python;
-	struct error *error;
-
 	file->tries++;
 	file->module.is_vdso = mapping_is_vdso(map->file->path);
 	file->failure = open_file(map, pid, &file->module.elf);
 	if (file->failure)
 		return NULL;
-	error = module_python(&file->module, &python);
-	file->python = python;
-	return error;
+	return module_python(&file->module, &file->python);
 }
 
 struct target_file *target_file_find(const struct target_files *files,
