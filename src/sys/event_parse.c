@@ -22,13 +22,6 @@ struct parse {
 	struct event_list *list;
 };
 
-static bool is_hardware(const struct event_choice *event)
-{
-	return event->type == PERF_TYPE_HARDWARE ||
-	       event->type == PERF_TYPE_HW_CACHE ||
-	       event->type == PERF_TYPE_RAW;
-}
-
 /* How often a letter stands in the modifiers. */
 static int count_letter(const char *modifiers, char letter)
 {
@@ -147,7 +140,7 @@ static struct error *parse_slashed(struct parse *p, const char *text)
 				    "event '%s': period or freq, not both",
 				    text);
 	modifiers = close + 1 + (close[1] == ':');
-	event.exclude_guest = is_hardware(&event) ||
+	event.exclude_guest = perf_type_is_hardware(event.type) ||
 			      (!plain && strncmp(head, "cpu", 3) == 0);
 	error = apply_modifiers(modifiers, text, &event);
 	if (error)
@@ -165,7 +158,7 @@ static struct error *lookup_bare(struct parse *p, const char *head,
 
 	*found = event_by_name(head, event);
 	if (*found) {
-		event->exclude_guest = is_hardware(event);
+		event->exclude_guest = perf_type_is_hardware(event->type);
 		return NULL;
 	}
 	error = pmu_with_event(p->root, head, &pmu);

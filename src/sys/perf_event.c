@@ -110,11 +110,7 @@ static struct error *permission_error(int errnum,
 static struct error *unsupported_error(const struct perf_event_attr *attr,
 				       const char *name, const char *root)
 {
-	bool hardware = attr->type == PERF_TYPE_HARDWARE ||
-			attr->type == PERF_TYPE_HW_CACHE ||
-			attr->type == PERF_TYPE_RAW;
-
-	if (hardware && !perf_has_hardware_pmu(root))
+	if (perf_type_is_hardware(attr->type) && !perf_has_hardware_pmu(root))
 		return error_create(
 			ERROR_UNSUPPORTED,
 			"event '%s' is not supported here: this machine has no hardware counters, as is common for virtual machines; '-e cpu-clock' works everywhere",

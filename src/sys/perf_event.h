@@ -39,6 +39,13 @@ struct error *perf_event_error(int errnum, const struct perf_event_attr *attr,
 /* Raises the soft limit of open files to the hard one. 0 or negative errno. */
 int open_files_raise_limit(void);
 
+/* Events of that type are the counters of a CPU. */
+static inline bool perf_type_is_hardware(uint32_t type)
+{
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
+	       type == PERF_TYPE_RAW;
+}
+
 /*
  * True if there is a hardware PMU: a `cpu`, `cpu_core` or other core PMU in
  * <root>/sys/bus/event_source/devices. Event `cycles` needs one.
