@@ -159,7 +159,7 @@ struct python_source {
 	void (*close)(struct source_state *state);
 
 	void (*begin_round)(struct source_state *state);
-	/* Executable memory; what maps it is at the time of target_at(). */
+	/* Executable memory; the map is there from now on. */
 	struct error *(*code_mapped)(struct source_state *state,
 				     struct target *target,
 				     const struct process_map *map);

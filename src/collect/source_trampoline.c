@@ -6,7 +6,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/mapping_name.h"
 #include "collect/python_source.h"
 #include "collect/trampolines.h"
 
@@ -54,6 +56,11 @@ static void begin_round(struct source_state *state)
 	trampoline_source(state)->round++;
 }
 
+static bool is_anonymous_code(const struct process_map *map)
+{
+	return (map->prot & PROT_EXEC) && !mapping_has_file(map->file->path);
+}
+
 /* --- processes --- */
 
 /*
@@ -68,8 +75,7 @@ static struct error *code_mapped(struct source_state *state,
 	struct trampolines *trampolines;
 	struct error *error;
 
-	target_at(target, map->from);
-	if (!target_is_anonymous(target, map->start) ||
+	if (!is_anonymous_code(map) ||
 	    remote_memory_read(&target->memory, map->start, code,
 			       sizeof(code)) != sizeof(code))
 		return NULL;
@@ -116,11 +122,13 @@ static struct error *code_at(struct source_state *state,
 			     struct code **ret)
 {
 	struct trampoline_source *source = trampoline_source(state);
+	const struct process_map *map =
+		process_map_at(target->process, address, target->time);
 	struct trampolines *trampolines;
 	struct error *error;
 
 	*ret = NULL;
-	if (!target_is_anonymous(target, address))
+	if (!map || !is_anonymous_code(map))
 		return NULL;
 	error = target_trampolines(target, source->setup.owner, &trampolines);
 	if (error)

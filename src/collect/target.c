@@ -74,15 +74,6 @@ static uint64_t find_function(void *arg, uint64_t address)
 	return start ? start + bias : 0;
 }
 
-bool target_is_anonymous(const struct target *target, uint64_t address)
-{
-	const struct process_map *map =
-		process_map_at(target->process, address, target->time);
-
-	return map && (map->prot & PROT_EXEC) &&
-	       !mapping_has_file(map->file->path);
-}
-
 struct error *target_trampolines(struct target *target, uid_t owner,
 				 struct trampolines **ret)
 {

@@ -3,9 +3,9 @@
  * A recorded process: its address space as the unwinder wants it, and the
  * Python in it.
  *
- * One for each struct process. A Python is looked for
- * when an executable mapping comes; found again for a forked child, which
- * starts without a target.
+ * One for each program that a struct process runs: exec begins a new one. A
+ * Python is looked for when an executable mapping comes; a forked child starts
+ * without a target, so its Python is found again.
  *
  * Not thread-safe.
  */
@@ -106,12 +106,6 @@ struct error *target_exec(struct target_list *list, struct process *process,
  */
 struct error *target_trampolines(struct target *target, uid_t owner,
 				 struct trampolines **ret);
-
-/*
- * The address is in executable memory that no file is mapped to, at the time of
- * target_at().
- */
-bool target_is_anonymous(const struct target *target, uint64_t address);
 
 /* The target that the process was at that time. */
 struct target *target_of(struct target *target, uint64_t time);
