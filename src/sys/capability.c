@@ -59,11 +59,6 @@ bool capability_have(int cap)
 	       (now.effective & CAPABILITY_BIT(cap));
 }
 
-bool capability_have_or_admin(int cap)
-{
-	return capability_have(cap) || capability_have(CAP_SYS_ADMIN);
-}
-
 /* Best effort: needs CAP_SETPCAP, and matters only for later execs. */
 static void drop_bounding(uint64_t kept)
 {

@@ -25,12 +25,6 @@ int capabilities_read(struct capabilities *ret);
 bool capability_have(int cap);
 
 /*
- * CAP_SYS_ADMIN stands for the newer CAP_BPF and CAP_PERFMON: true if either
- * the capability or CAP_SYS_ADMIN is effective.
- */
-bool capability_have_or_admin(int cap);
-
-/*
  * Drops every capability outside `kept` for good: from the effective,
  * permitted, inheritable, ambient and (where allowed) bounding set. Those kept
  * must be permitted now. 0 or a negative errno.

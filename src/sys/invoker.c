@@ -216,10 +216,3 @@ int invoker_set_environment(const struct invoker *invoker, const char *path)
 		err = -errno;
 	return err;
 }
-
-int invoker_own_file(const struct invoker *invoker, int fd)
-{
-	if (!invoker->present)
-		return 0;
-	return fchown(fd, invoker->uid, invoker->gid) == 0 ? 0 : -errno;
-}

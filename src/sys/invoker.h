@@ -59,7 +59,4 @@ void invoker_deinit(struct invoker *invoker);
  */
 int invoker_set_environment(const struct invoker *invoker, const char *path);
 
-/* Gives an open file to the user. 0 or a negative errno. */
-int invoker_own_file(const struct invoker *invoker, int fd);
-
 #endif
