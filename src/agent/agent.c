@@ -17,17 +17,11 @@
 #include "agent/state.h"
 #include "agent/trampoline.h"
 
-static const struct agent_backend *const backends[] = {
-	&agent_backend_perf_map,
-	&agent_backend_jitdump,
-	&agent_backend_elf,
-};
-
 /* A backend's number, 0 for none. */
 static uint8_t find_backend(const char *name)
 {
-	for (uint8_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
-		if (!strcmp(backends[i]->name, name))
+	for (uint8_t i = 0; agent_backends[i]; i++)
+		if (!strcmp(agent_backends[i]->name, name))
 			return (uint8_t)(i + 1);
 	return 0;
 }
@@ -169,16 +163,17 @@ const char *agent_prepare(void)
 static int use_backend(uint8_t id)
 {
 	const struct agent_backend *old = agent_state.backend;
+	const struct agent_backend *backend = agent_backends[id - 1];
 	bool was_open = agent_state.open;
-	int error = backends[id - 1]->open();
+	int error = backend->open();
 
 	if (error)
 		return error;
-	if (was_open && old != backends[id - 1])
+	if (was_open && old != backend)
 		old->close();
-	if (old != backends[id - 1])
+	if (old != backend)
 		agent_state.generation++;
-	agent_state.backend = backends[id - 1];
+	agent_state.backend = backend;
 	agent_state.backend_id = id;
 	agent_state.open = true;
 	agent_state.pid = getpid();

@@ -71,9 +71,8 @@ static void announce_inherited(struct codes *codes)
 
 static void forget_files(void)
 {
-	agent_backend_perf_map.forked();
-	agent_backend_jitdump.forked();
-	agent_backend_elf.forked();
+	for (size_t i = 0; agent_backends[i]; i++)
+		agent_backends[i]->forked();
 }
 
 void fork_child(struct evaluator *evaluator)

@@ -15,7 +15,7 @@
 struct agent_state {
 	/* The last one activated, NULL before. */
 	const struct agent_backend *backend;
-	/* Its number, 1 on; 0 before. */
+	/* Its number, its index in agent_backends and 1; 0 before. */
 	uint8_t backend_id;
 	/* Its file is open. */
 	bool open;
@@ -40,5 +40,8 @@ struct agent_state {
 };
 
 extern struct agent_state agent_state;
+
+/* All of them; NULL at the end. */
+extern const struct agent_backend *const agent_backends[];
 
 #endif
