@@ -72,19 +72,28 @@ enum builtin_support builtin_support(void)
 	return answer;
 }
 
-/* A function of sys._jit (3.14 on) that says yes or no. */
+/* Calls a function, or NULL, without arguments. Whether it returned True. */
+static bool says_yes(void *function)
+{
+	void *answer = function ? capi.PyObject_CallFunctionObjArgs(function,
+								    NULL) :
+				  NULL;
+	bool yes = answer && answer != capi._Py_NoneStruct &&
+		   capi.PyLong_AsLong(answer) == 1;
+
+	capi.Py_DecRef(answer);
+	capi.PyErr_Clear();
+	return yes;
+}
+
+/* A function of sys._jit (3.14 on). */
 static bool ask_jit(const char *name)
 {
 	void *jit = capi.PySys_GetObject("_jit");
 	void *function = jit ? capi.PyObject_GetAttrString(jit, name) : NULL;
-	void *answer = function ? capi.PyObject_CallFunctionObjArgs(function,
-								    NULL) :
-				  NULL;
-	bool yes = answer && capi.PyLong_AsLong(answer) == 1;
+	bool yes = says_yes(function);
 
 	capi.Py_DecRef(function);
-	capi.Py_DecRef(answer);
-	capi.PyErr_Clear();
 	return yes;
 }
 
@@ -124,24 +133,9 @@ bool builtin_activate(const char *backend)
 	return result;
 }
 
-/* Calls a function of sys without arguments. Whether it returned True. */
-static bool call_plain(const char *name)
-{
-	void *function = capi.PySys_GetObject(name);
-	void *result = function ? capi.PyObject_CallFunctionObjArgs(function,
-								    NULL) :
-				  NULL;
-	bool yes = result && result != capi._Py_NoneStruct &&
-		   capi.PyLong_AsLong(result) == 1;
-
-	capi.Py_DecRef(result);
-	capi.PyErr_Clear();
-	return yes;
-}
-
 void builtin_stop(void)
 {
 	if (builtin_support() == BUILTIN_PRESENT &&
-	    call_plain("is_stack_trampoline_active"))
-		call_plain("deactivate_stack_trampoline");
+	    says_yes(capi.PySys_GetObject("is_stack_trampoline_active")))
+		says_yes(capi.PySys_GetObject("deactivate_stack_trampoline"));
 }
