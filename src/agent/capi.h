@@ -136,7 +136,20 @@ const char *agent_capi_find(void);
  */
 const char *agent_capi_check(void);
 
-/* Up to 3.10: the one interpreter of the GIL; the calling thread's. */
+/* The calling thread's interpreter. */
 void *agent_capi_interpreter(void);
+
+/* The pointer that a structure has at an offset. */
+static inline void *capi_pointer_at(const void *base, uint32_t offset)
+{
+	return *(void *const *)((const char *)base + offset);
+}
+
+/* What a symbol says of a function: co_qualname, or co_name before 3.11. */
+static inline uint32_t capi_name_offset(const struct py_layout *layout)
+{
+	return layout->code_qualname != PY_ABSENT ? layout->code_qualname :
+						    layout->code_name;
+}
 
 #endif

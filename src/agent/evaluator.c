@@ -32,27 +32,15 @@ void *agent_call_plainly(void *a, void *b, long c, void *evaluator)
 	return ((void *(*)(void *, void *, long))evaluator)(a, b, c);
 }
 
-static always_inline void *pointer_at(const void *base, uint32_t offset)
-{
-	return *(void *const *)((const char *)base + offset);
-}
-
-/* What a symbol says of a function: co_qualname, or co_name before 3.11. */
-static always_inline uint32_t name_offset(const struct py_layout *layout)
-{
-	return layout->code_qualname != PY_ABSENT ? layout->code_qualname :
-						    layout->code_name;
-}
-
 static always_inline bool same(const struct code_entry *entry, const char *code,
 			       const struct py_layout *layout)
 {
-	return entry->name == pointer_at(code, name_offset(layout)) &&
-	       entry->filename == pointer_at(code, layout->code_filename) &&
+	return entry->name == capi_pointer_at(code, capi_name_offset(layout)) &&
+	       entry->filename == capi_pointer_at(code, layout->code_filename) &&
 	       entry->first_line ==
 		       *(const int *)(code + layout->code_first_line) &&
 	       (layout->code_bytes == PY_ABSENT ||
-		entry->bytes == pointer_at(code, layout->code_bytes));
+		entry->bytes == capi_pointer_at(code, layout->code_bytes));
 }
 
 /* Apart from run(), which so has no registers to save. */
@@ -72,7 +60,7 @@ static always_inline void *run(struct evaluator *evaluator, const void *frame,
 			       const struct py_layout *layout, void *a, void *b,
 			       long c)
 {
-	uintptr_t tagged = (uintptr_t)pointer_at(frame, layout->frame_code);
+	uintptr_t tagged = (uintptr_t)capi_pointer_at(frame, layout->frame_code);
 	void *code = (void *)(tagged & ~TAG_MASK);
 	const struct code_entry *entry =
 		codes_find_in(&evaluator->codes.view, (uintptr_t)code);
@@ -129,7 +117,7 @@ run_elsewhere(void *thread, void *frame, long throwflag, void *interp)
 /* From 3.12 on an interpreter can have a GIL of its own. */
 static void *hook_3_12(void *thread, void *frame, long throwflag)
 {
-	void *interp = pointer_at(thread, release_3_12.hook.thread_interp);
+	void *interp = capi_pointer_at(thread, release_3_12.hook.thread_interp);
 
 	if (unlikely(interp != evaluator_first.interp))
 		return run_elsewhere(thread, frame, throwflag, interp);
@@ -151,7 +139,7 @@ static bool fits(const struct py_release *release)
 	       layout->frame_code == made_for->frame_code &&
 	       layout->code_first_line == made_for->code_first_line &&
 	       layout->code_filename == made_for->code_filename &&
-	       name_offset(layout) == name_offset(made_for) &&
+	       capi_name_offset(layout) == capi_name_offset(made_for) &&
 	       layout->code_bytes == made_for->code_bytes;
 }
 

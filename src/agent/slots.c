@@ -134,11 +134,6 @@ void slots_announce_forked(struct code_entry *entry,
 
 /* --- what a code object is --- */
 
-static void *pointer_at(const void *base, uint32_t offset)
-{
-	return *(void *const *)((const char *)base + offset);
-}
-
 /* What an entry says of a code object; borrowed, without a qualified name. */
 static struct code_entry identify(void *code)
 {
@@ -147,11 +142,10 @@ static struct code_entry identify(void *code)
 
 	return (struct code_entry){
 		.code = (uintptr_t)code | 1,
-		.name = pointer_at(code, has_qualname ? layout->code_qualname :
-							layout->code_name),
-		.filename = pointer_at(code, layout->code_filename),
+		.name = capi_pointer_at(code, capi_name_offset(layout)),
+		.filename = capi_pointer_at(code, layout->code_filename),
 		.bytes = has_qualname ? NULL :
-					pointer_at(code, layout->code_bytes),
+					capi_pointer_at(code, layout->code_bytes),
 		.first_line = *(const int *)((const char *)code +
 					     layout->code_first_line),
 	};
