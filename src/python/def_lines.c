@@ -31,19 +31,10 @@ struct scanner {
 	bool failed;
 };
 
-static uint64_t hash_name(const char *name, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
-	return hash_combine(hash, size);
-}
-
 static void add(struct scanner *s, const char *name, size_t size, uint32_t line)
 {
 	bool is_new;
-	uint64_t *place = map_insert(&s->lines->lines, hash_name(name, size),
+	uint64_t *place = map_insert(&s->lines->lines, hash_bytes(name, size),
 				     line, &is_new);
 
 	if (!place)
@@ -246,8 +237,8 @@ bool py_def_lines_scan(struct py_def_lines *lines, struct bytes source)
 uint32_t py_def_lines_find(const struct py_def_lines *lines,
 			   const char *qualname)
 {
-	const uint64_t *line = map_find(&lines->lines,
-					hash_name(qualname, strlen(qualname)));
+	const uint64_t *line =
+		map_find(&lines->lines, hash_string(qualname));
 
 	return line ? (uint32_t)*line : 0;
 }
