@@ -67,5 +67,5 @@ bool mapping_is_for_jit(const char *name)
 
 bool mapping_is_vdso(const char *name)
 {
-	return !strcmp(name, "[vdso]");
+	return mapping_kind(name) == MAPPING_VDSO;
 }
