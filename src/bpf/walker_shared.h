@@ -55,7 +55,7 @@ struct walker_process {
 	struct py_layout layout;
 };
 
-/* How a stack ended; any but 0 and WALKER_EXTRA_ACTIVATION is a broken one. */
+/* What became of a stack; with one of the first two it is not whole. */
 enum walker_stack_flags {
 	/* A frame could not be read or is no frame; those before it are right. */
 	WALKER_UNREADABLE = 1 << 0,
@@ -72,6 +72,10 @@ enum walker_stack_flags {
 	WALKER_CONTINUES = 1 << 4,
 	/* The thread had frames at its last event here, and has none now. */
 	WALKER_NO_FRAMES = 1 << 5,
+	/*
+	 * The innermost activation has left the thread, but its frame has not:
+	 * every frame's activation is one too far out.
+	 */
 	WALKER_LEAVING = 1 << 7,
 };
 
