@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/name_pattern.h"
+
 /* A name ending in '*' stands for all that begin so. */
 static const char *const glue[] = {
 	"PyCFunction_Call",
@@ -117,21 +119,12 @@ static const char *const glue[] = {
 	"wrapper_call",
 };
 
-static bool matches(const char *pattern, const char *name, size_t n)
-{
-	size_t fixed = strcspn(pattern, "*");
-
-	if (pattern[fixed])
-		return n >= fixed && !memcmp(name, pattern, fixed);
-	return n == fixed && !memcmp(name, pattern, n);
-}
-
 bool interpreter_frame_is_glue(const char *name)
 {
 	size_t n = strcspn(name, ".");
 
 	for (size_t i = 0; i < sizeof(glue) / sizeof(*glue); i++)
-		if (matches(glue[i], name, n))
+		if (name_pattern_fits(glue[i], name, n))
 			return true;
 	return false;
 }
