@@ -150,6 +150,8 @@ struct convert_frame {
 	/* NULL, 0: not known. */
 	const char *file;
 	uint32_t line;
+	/* Of Python code, where its def is; 0: not known. */
+	uint32_t def_line;
 };
 
 /* Into the function; 0 without a symbol. */

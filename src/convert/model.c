@@ -161,7 +161,8 @@ static struct error *add_symbol(struct model *m,
 {
 	struct profile_symbol s = { .start = frame->start,
 				    .end = frame->end,
-				    .dso = dso };
+				    .dso = dso,
+				    .line = frame->def_line };
 	struct error *error = profile_intern(m->profile, frame->name, &s.name);
 
 	return error ? error : profile_intern_symbol(m->profile, &s, ret);
@@ -198,6 +199,8 @@ static struct error *add_frame(struct model *m, const struct convert_step *step,
 	};
 	struct error *error = get_dso(m, frame, &f.dso);
 
+	if (frame->in_interpreter)
+		f.flags |= PROFILE_FRAME_IN_CPYTHON;
 	if (!error && frame->is_inlined)
 		error = get_real(m, step, &f.real);
 	if (!error && frame->name)

@@ -72,6 +72,8 @@ struct profile_symbol {
 	uint32_t dso;
 	/* Demangled; "py::<qualname>:<filename>" for Python code. */
 	uint32_t name;
+	/* Of Python code the line of its def, if that is known; else 0. */
+	uint32_t line;
 };
 
 enum profile_frame_kind {
@@ -97,6 +99,8 @@ enum profile_frame_flags {
 	PROFILE_FRAME_HIT_ONLY = 1 << 2,
 	/* Unwound from a copy of the stack; set only if views ask for it. */
 	PROFILE_FRAME_UNWOUND = 1 << 3,
+	/* In the file that holds the interpreter: python3.12, libpython. */
+	PROFILE_FRAME_IN_CPYTHON = 1 << 4,
 };
 
 struct profile_frame {

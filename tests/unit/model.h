@@ -11,7 +11,8 @@
  * A stack is written from the outermost frame to the leaf. A function is its
  * name; before it may stand "py:" for a Python function (line 1, or the line
  * after '@': "py:foo@7"), "I:" for a frame of the interpreter, "k:" for the
- * kernel. A number is an address without a symbol.
+ * kernel, "lib:" for a function that is not in the interpreter's file, as all
+ * others are. A number is an address without a symbol.
  */
 #ifndef KAA_TESTS_MODEL_H
 #define KAA_TESTS_MODEL_H
@@ -130,13 +131,18 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 		frame.dso =
 			model_dso(m, "[kernel.kallsyms]", PROFILE_DSO_KERNEL);
 		model_symbol(m, name + 2, &frame);
+	} else if (!strncmp(text, "lib:", 4)) {
+		frame.dso = model_dso(m, "libother.so", PROFILE_DSO_USER);
+		model_symbol(m, name + 4, &frame);
 	} else if (text[0] >= '0' && text[0] <= '9') {
 		frame.address = frame.rel = strtoull(text, NULL, 0);
 		frame.dso = PROFILE_NONE;
 	} else {
 		bool glue = !strncmp(text, "I:", 2);
 
-		frame.flags = glue ? PROFILE_FRAME_INTERPRETER : 0;
+		frame.flags = PROFILE_FRAME_IN_CPYTHON;
+		if (glue)
+			frame.flags |= PROFILE_FRAME_INTERPRETER;
 		frame.dso = model_dso(m, "python3.11", PROFILE_DSO_USER);
 		model_symbol(m, glue ? name + 2 : name, &frame);
 	}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile/own_time.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+
+/* What is known of a stack: its innermost Python frame, and what is below it. */
+struct stack_state {
+	/* The stack that ends with that frame; PROFILE_NONE: none is Python. */
+	uint32_t python;
+	/* The same of the next Python frame outwards, if this one is Python. */
+	uint32_t outer;
+	uint32_t function;
+	uint32_t line;
+	/* A frame of what the time is spent in, or PROFILE_NONE. */
+	uint32_t subject;
+	/* enum spent_kind */
+	uint8_t kind;
+	/* The subject is in the kernel, and its name tells what it does. */
+	bool is_call_known;
+};
+
+static const struct stack_state no_python = {
+	.python = PROFILE_NONE,
+	.outer = PROFILE_NONE,
+	.subject = PROFILE_NONE,
+};
+
+/* What is known of a symbol, as far as it was asked for. */
+struct symbol_state {
+	bool is_known;
+	bool is_importlib;
+	bool is_module_body;
+	bool is_kernel_call;
+	/* enum spent_kind; in the interpreter's file. */
+	uint8_t kind;
+};
+
+struct builder {
+	const struct profile *profile;
+	struct own_time *out;
+	struct symbol_state *symbols;
+	struct stack_state *stacks;
+	/* Name and def to function; file and number to line. */
+	struct map function_index;
+	struct map line_index;
+	/* A symbol or file to the first frame there; function and that to part. */
+	struct map subject_index;
+	struct map part_index;
+	/* By function and line: the last row that counted for it, plus 1. */
+	size_t *function_rows;
+	size_t *line_rows;
+};
+
+/* --- What symbols tell -------------------------------------------------- */
+
+static const struct symbol_state *
+ask_symbol(struct builder *b, const struct profile_frame *frame)
+{
+	static const struct symbol_state unnamed = { .kind = SPENT_NATIVE };
+	struct symbol_state *state;
+	const char *name;
+	int length;
+
+	if (frame->symbol == PROFILE_NONE)
+		return &unnamed;
+	state = &b->symbols[frame->symbol];
+	if (state->is_known)
+		return state;
+	name = profile_string(
+		b->profile, profile_symbol(b->profile, frame->symbol)->name, "");
+	*state = (struct symbol_state){
+		.is_known = true,
+		.is_importlib = spent_is_importlib(name),
+		.is_module_body = spent_is_module_body(name),
+		.is_kernel_call = spent_kernel_call(name, &length),
+		.kind = spent_kind_of_function(
+			name, frame->flags & PROFILE_FRAME_IN_CPYTHON),
+	};
+	return state;
+}
+
+/* --- Functions and lines ------------------------------------------------ */
+
+/* The entry of that key; a new one is as `entry`. */
+static struct error *find_entry(struct map *index,
+				struct own_entry_vec *entries, uint64_t key,
+				const struct own_entry *entry, uint32_t *ret)
+{
+	uint64_t *at = map_insert(index, key, entries->count, NULL);
+
+	if (!at || (*at == entries->count && !vec_push(entries, *entry)))
+		return error_no_memory();
+	*ret = (uint32_t)*at;
+	return NULL;
+}
+
+static struct error *find_entries(struct builder *b,
+				  const struct profile_frame *frame,
+				  struct stack_state *state)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(b->profile, frame->symbol);
+	struct own_entry entry = {
+		.name = symbol ? symbol->name : PROFILE_NONE,
+		.file = frame->file,
+		.line = symbol ? symbol->line : 0,
+	};
+	struct error *error =
+		find_entry(&b->function_index, &b->out->functions,
+			   (uint64_t)entry.name << 32 | entry.line, &entry,
+			   &state->function);
+
+	uint64_t place = (uint64_t)frame->file << 32 | frame->line;
+
+	if (error)
+		return error;
+	if (frame->line)
+		entry.line = frame->line;
+	else
+		place = (uint64_t)PROFILE_NONE << 32 | state->function;
+	return find_entry(&b->line_index, &b->out->lines, place, &entry,
+			  &state->line);
+}
+
+/* --- Stacks ------------------------------------------------------------- */
+
+static bool is_import(struct builder *b, const struct profile_frame *frame,
+		      uint32_t outer)
+{
+	const struct symbol_state *symbol = ask_symbol(b, frame);
+	const struct profile *p = b->profile;
+
+	if (symbol->is_importlib)
+		return true;
+	if (!symbol->is_module_body || outer == PROFILE_NONE)
+		return false;
+	return ask_symbol(b, profile_frame(p, p->stack_frames.data[outer]))
+		->is_importlib;
+}
+
+static struct error *enter_python(struct builder *b, uint32_t stack,
+				  const struct profile_frame *frame,
+				  struct stack_state *state)
+{
+	state->outer = state->python;
+	state->python = stack;
+	state->subject = PROFILE_NONE;
+	state->is_call_known = false;
+	state->kind = is_import(b, frame, state->outer) ? SPENT_IMPORT :
+							 SPENT_INTERPRETER;
+	return find_entries(b, frame, state);
+}
+
+static void enter_native(struct builder *b, uint32_t handle,
+			 const struct profile_frame *frame,
+			 struct stack_state *state)
+{
+	const struct symbol_state *symbol = ask_symbol(b, frame);
+	bool in_kernel = frame->kind == PROFILE_FRAME_KERNEL;
+	uint8_t kind = in_kernel ? SPENT_KERNEL : symbol->kind;
+	/* The first frames in the kernel are entry code. */
+	bool tells_more = kind == SPENT_KERNEL && state->kind == kind &&
+			  !state->is_call_known && symbol->is_kernel_call;
+
+	if (frame->flags & PROFILE_FRAME_INTERPRETER)
+		return;
+	if (kind <= state->kind && !tells_more)
+		return;
+	state->kind = kind;
+	state->subject = handle;
+	state->is_call_known = in_kernel && symbol->is_kernel_call;
+}
+
+static struct error *follow_stacks(struct builder *b)
+{
+	const struct profile *p = b->profile;
+
+	for (uint32_t i = 0; i < p->stack_parents.count; i++) {
+		uint32_t parent = p->stack_parents.data[i];
+		uint32_t handle = p->stack_frames.data[i];
+		const struct profile_frame *frame = profile_frame(p, handle);
+		struct stack_state state =
+			parent == PROFILE_NONE ? no_python : b->stacks[parent];
+		struct error *error = NULL;
+
+		if (frame->kind == PROFILE_FRAME_PYTHON)
+			error = enter_python(b, i, frame, &state);
+		else if (frame->kind != PROFILE_FRAME_MARKER)
+			enter_native(b, handle, frame, &state);
+		if (error)
+			return error;
+		b->stacks[i] = state;
+	}
+	return NULL;
+}
+
+/* --- Samples ------------------------------------------------------------ */
+
+static void add_weight(struct own_weight *to, uint64_t period, uint64_t samples)
+{
+	to->period += period;
+	to->samples += samples;
+}
+
+/* Frames of one symbol, or of one file where they have none, are one subject. */
+static struct error *find_subject(struct builder *b, uint32_t *subject)
+{
+	const struct profile_frame *frame;
+	uint64_t key;
+	uint64_t *at;
+
+	if (*subject == PROFILE_NONE)
+		return NULL;
+	frame = profile_frame(b->profile, *subject);
+	key = frame->symbol != PROFILE_NONE ? frame->symbol :
+					      (uint64_t)1 << 32 | frame->dso;
+	at = map_insert(&b->subject_index, key, *subject, NULL);
+	if (!at)
+		return error_no_memory();
+	*subject = (uint32_t)*at;
+	return NULL;
+}
+
+static struct error *add_part(struct builder *b,
+			      const struct stack_state *state, uint64_t period,
+			      uint64_t samples)
+{
+	struct own_part part = { .kind = state->kind,
+				 .subject = state->subject,
+				 .function = state->function };
+	struct error *error = find_subject(b, &part.subject);
+	/* A subject is of one kind; without one the kind takes its place. */
+	uint32_t what = part.subject != PROFILE_NONE ? part.subject :
+						       UINT32_MAX - part.kind;
+	uint64_t *at;
+
+	if (error)
+		return error;
+	at = map_insert(&b->part_index, (uint64_t)part.function << 32 | what,
+			b->out->parts.count, NULL);
+	if (!at ||
+	    (*at == b->out->parts.count && !vec_push(&b->out->parts, part)))
+		return error_no_memory();
+	add_weight(&b->out->parts.data[*at].weight, period, samples);
+	return NULL;
+}
+
+static void add_totals(struct builder *b, const struct stack_state *state,
+		       size_t row, uint64_t period, uint64_t samples)
+{
+	struct own_entry *functions = b->out->functions.data;
+	struct own_entry *lines = b->out->lines.data;
+
+	for (uint32_t at = state->python; at != PROFILE_NONE;
+	     at = b->stacks[at].outer) {
+		const struct stack_state *s = &b->stacks[at];
+
+		if (b->function_rows[s->function] != row + 1)
+			add_weight(&functions[s->function].total, period,
+				   samples);
+		if (b->line_rows[s->line] != row + 1)
+			add_weight(&lines[s->line].total, period, samples);
+		b->function_rows[s->function] = row + 1;
+		b->line_rows[s->line] = row + 1;
+	}
+}
+
+static struct error *count_row(struct builder *b, size_t row,
+			       const struct stack_state *none)
+{
+	const struct profile_samples *samples = &b->profile->samples;
+	uint32_t stack = samples->stack[row];
+	struct stack_state here =
+		stack == PROFILE_NONE ? *none : b->stacks[stack];
+	uint64_t period = samples->period[row];
+	uint32_t count = samples->count[row];
+	struct own_entry *function, *line;
+
+	if (here.python == PROFILE_NONE) {
+		here.function = none->function;
+		here.line = none->line;
+	}
+	function = &b->out->functions.data[here.function];
+	line = &b->out->lines.data[here.line];
+	add_weight(&b->out->all, period, count);
+	add_weight(&b->out->kinds[here.kind], period, count);
+	add_weight(&function->own, period, count);
+	add_weight(&line->own, period, count);
+	if (here.python == PROFILE_NONE) {
+		add_weight(&function->total, period, count);
+		add_weight(&line->total, period, count);
+	}
+	add_totals(b, &here, row, period, count);
+	return add_part(b, &here, period, count);
+}
+
+/* The entries of samples without a Python frame. */
+static struct error *add_nothing(struct builder *b, struct stack_state *ret)
+{
+	const struct profile_frame nothing = { .symbol = PROFILE_NONE,
+					       .file = PROFILE_NONE };
+
+	*ret = no_python;
+	ret->kind = SPENT_NATIVE;
+	return find_entries(b, &nothing, ret);
+}
+
+static struct error *count_samples(struct builder *b, uint32_t event,
+				   const struct stack_state *none)
+{
+	struct error *error = NULL;
+
+	b->function_rows = calloc(b->out->functions.count,
+				  sizeof(*b->function_rows));
+	b->line_rows = calloc(b->out->lines.count, sizeof(*b->line_rows));
+	if (!b->function_rows || !b->line_rows)
+		return error_no_memory();
+	for (size_t i = 0; !error && i < b->profile->samples.rows; i++)
+		if (b->profile->samples.event[i] == event)
+			error = count_row(b, i, none);
+	return error;
+}
+
+/* --- Order -------------------------------------------------------------- */
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_entries(const void *x, const void *y)
+{
+	const struct own_entry *a = x, *b = y;
+	int order = compare_u64(b->own.period, a->own.period);
+
+	if (!order)
+		order = compare_u64(b->total.period, a->total.period);
+	if (!order)
+		order = compare_u64(a->name, b->name);
+	return order ? order : compare_u64(a->line, b->line);
+}
+
+/* An entry that only other events have is dropped. */
+static void sort_entries(struct own_entry_vec *entries)
+{
+	size_t kept = 0;
+
+	vec_for_each(entry, entries)
+		if (entry->total.samples)
+			entries->data[kept++] = *entry;
+	entries->count = kept;
+	if (kept)
+		qsort(entries->data, kept, sizeof(*entries->data),
+		      compare_entries);
+}
+
+static int compare_parts(const void *x, const void *y)
+{
+	const struct own_part *a = x, *b = y;
+	int order = compare_u64(a->function, b->function);
+
+	if (!order)
+		order = compare_u64(b->weight.period, a->weight.period);
+	if (!order)
+		order = compare_u64(a->kind, b->kind);
+	return order ? order : compare_u64(a->subject, b->subject);
+}
+
+/* While functions are where their parts say. */
+static void sort_parts(struct own_time *own)
+{
+	if (own->parts.count)
+		qsort(own->parts.data, own->parts.count,
+		      sizeof(*own->parts.data), compare_parts);
+	for (uint32_t i = 0; i < own->parts.count; i++) {
+		struct own_entry *function =
+			&own->functions.data[own->parts.data[i].function];
+
+		if (!function->part_count++)
+			function->first_part = i;
+	}
+}
+
+static void builder_deinit(struct builder *b)
+{
+	free(b->symbols);
+	free(b->stacks);
+	free(b->function_rows);
+	free(b->line_rows);
+	map_deinit(&b->function_index);
+	map_deinit(&b->line_index);
+	map_deinit(&b->subject_index);
+	map_deinit(&b->part_index);
+}
+
+static struct error *build(struct builder *b, uint32_t event)
+{
+	const struct profile *p = b->profile;
+	struct stack_state none;
+	struct error *error;
+
+	b->symbols = calloc(p->symbols.count + 1, sizeof(*b->symbols));
+	b->stacks = calloc(p->stack_parents.count + 1, sizeof(*b->stacks));
+	if (!b->symbols || !b->stacks)
+		return error_no_memory();
+	error = add_nothing(b, &none);
+	if (!error)
+		error = follow_stacks(b);
+	if (!error)
+		error = count_samples(b, event, &none);
+	if (error)
+		return error;
+	sort_parts(b->out);
+	sort_entries(&b->out->functions);
+	sort_entries(&b->out->lines);
+	return NULL;
+}
+
+struct error *own_time_create(const struct profile *profile, uint32_t event,
+			      struct own_time **ret)
+{
+	_cleanup_own_time_ struct own_time *own = calloc(1, sizeof(*own));
+	struct builder b = { .profile = profile, .out = own };
+	struct error *error;
+
+	if (!own)
+		return error_no_memory();
+	error = build(&b, event);
+	builder_deinit(&b);
+	if (!error)
+		*ret = take_ptr(own);
+	return error;
+}
+
+void own_time_destroy(struct own_time *own)
+{
+	if (!own)
+		return;
+	vec_deinit(&own->functions);
+	vec_deinit(&own->lines);
+	vec_deinit(&own->parts);
+	free(own);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The samples of one event by Python code: what each function and line weighs,
+ * and what its own time consists of (docs/own-time.md).
+ *
+ * A sample belongs to its innermost Python frame, with all native and kernel
+ * code below it. It counts once for the total of each function, and of each
+ * line, in its stack. Samples without a Python frame are an entry of their own,
+ * so the own weights of all functions are all samples; those of all lines, too.
+ * Code objects of one name and one def are one function: 3.8 to 3.10 know no
+ * qualified names, and a file has many a "<lambda>".
+ */
+#ifndef KAA_PROFILE_OWN_TIME_H
+#define KAA_PROFILE_OWN_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "profile/profile.h"
+#include "profile/spent.h"
+
+struct own_weight {
+	/* In the unit of the event. */
+	uint64_t period;
+	uint64_t samples;
+};
+
+/* A function, or a line of a file. */
+struct own_entry {
+	/*
+	 * The name of the function's symbol, of a line the first seen there;
+	 * PROFILE_NONE: samples without a Python frame.
+	 */
+	uint32_t name;
+	/* The source file, or PROFILE_NONE. */
+	uint32_t file;
+	/*
+	 * Of a function the line of its def; 0: not known. Where a function's
+	 * lines are not known, they are one line, that of its def.
+	 */
+	uint32_t line;
+	struct own_weight own;
+	struct own_weight total;
+	/* Of a function: own_time.parts[first_part ...], heaviest first. */
+	uint32_t first_part;
+	uint32_t part_count;
+};
+
+struct own_entry_vec VEC_BODY(struct own_entry);
+
+/* A part of a function's own time. */
+struct own_part {
+	enum spent_kind kind;
+	/* A frame of what it was spent in, or PROFILE_NONE. */
+	uint32_t subject;
+	/* Of use while they are counted. */
+	uint32_t function;
+	struct own_weight weight;
+};
+
+struct own_time {
+	/* Those that have samples, heaviest own time first, then total. */
+	struct own_entry_vec functions;
+	struct own_entry_vec lines;
+	VEC(struct own_part) parts;
+	/* All samples of the event. */
+	struct own_weight all;
+	/* The same by kind. */
+	struct own_weight kinds[SPENT_KINDS];
+};
+
+/* The profile is borrowed for the call alone. */
+struct error *own_time_create(const struct profile *profile, uint32_t event,
+			      struct own_time **ret);
+void own_time_destroy(struct own_time *own);
+DEFINE_CLEANUP(own_time, struct own_time *, own_time_destroy);
+#define _cleanup_own_time_ _cleanup_(cleanup_own_time_)
+
+/* The event has samples with Python frames. */
+bool own_time_has_python(const struct own_time *own);
+
+#endif

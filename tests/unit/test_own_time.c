@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Own time of Python code, on stacks whose answer is plain to see. */
+#include "assert_ok.h"
+
+#include "model.h"
+#include "profile/own_time.h"
+
+#define F "py:py::f:/srv/x.py"
+#define G "py:py::g:/srv/x.py"
+#define BODY "py:py::<module>:/srv/y.py"
+
+static struct own_time *own_of(const struct model *m)
+{
+	struct own_time *own = NULL;
+
+	assert_ok(own_time_create(m->profile, 0, &own));
+	return own;
+}
+
+static const struct own_entry *entry_of(const struct model *m,
+					const struct own_entry_vec *entries,
+					const char *name, uint32_t line)
+{
+	vec_for_each(entry, entries)
+		if (!strcmp(profile_string(m->profile, entry->name, "-"),
+			    name) &&
+		    (!line || entry->line == line))
+			return entry;
+	fail_msg("no entry %s", name);
+	return NULL;
+}
+
+static void check_entry(const struct model *m,
+			const struct own_entry_vec *entries, const char *name,
+			uint32_t line, uint64_t own, uint64_t total)
+{
+	const struct own_entry *entry = entry_of(m, entries, name, line);
+
+	assert_int_equal(entry->own.period, own);
+	assert_int_equal(entry->total.period, total);
+}
+
+static void test_own_and_total(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "_start I:eval " F "@3 I:eval " G "@8 list_sort");
+	model_sample(&m, 2, "_start I:eval " F "@3 I:eval " G "@9 I:eval");
+	model_sample(&m, 4, "_start I:eval " F "@4 lib:compress k:read");
+	model_sample(&m, 8, "_start I:eval");
+	own = own_of(&m);
+	assert_int_equal(own->all.period, 15);
+	assert_int_equal(own->all.samples, 4);
+	assert_int_equal(own->functions.count, 3);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 4, 7);
+	check_entry(&m, &own->functions, "py::g:/srv/x.py", 0, 3, 3);
+	check_entry(&m, &own->functions, "-", 0, 8, 8);
+	check_entry(&m, &own->lines, "py::f:/srv/x.py", 3, 0, 3);
+	check_entry(&m, &own->lines, "py::f:/srv/x.py", 4, 4, 4);
+	check_entry(&m, &own->lines, "py::g:/srv/x.py", 8, 1, 1);
+	check_entry(&m, &own->lines, "py::g:/srv/x.py", 9, 2, 2);
+	/* Heaviest own time first. */
+	assert_int_equal(own->functions.data[0].own.period, 8);
+	assert_int_equal(own->functions.data[2].own.period, 3);
+	model_deinit(&m);
+}
+
+static void test_recursion_counts_once(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 5,
+		     F "@3 I:eval " G "@8 I:eval " F "@3 I:eval " F "@5");
+	own = own_of(&m);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 5, 5);
+	check_entry(&m, &own->functions, "py::g:/srv/x.py", 0, 0, 5);
+	check_entry(&m, &own->lines, "py::f:/srv/x.py", 3, 0, 5);
+	check_entry(&m, &own->lines, "py::f:/srv/x.py", 5, 5, 5);
+	model_deinit(&m);
+}
+
+static void test_native_frames_between_are_the_callers(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	/* A key function that sort() calls: its time is its own. */
+	model_sample(&m, 3, "I:eval " F " list_sort I:eval " G);
+	model_sample(&m, 4, "I:eval " F " list_sort");
+	own = own_of(&m);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 4, 7);
+	check_entry(&m, &own->functions, "py::g:/srv/x.py", 0, 3, 3);
+	assert_int_equal(own->kinds[SPENT_INTERPRETER].period, 3);
+	assert_int_equal(own->kinds[SPENT_NATIVE].period, 4);
+	model_deinit(&m);
+}
+
+static void test_markers_are_no_code(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct profile_frame marker = { .symbol = PROFILE_NONE,
+					.dso = PROFILE_NONE,
+					.file = PROFILE_NONE,
+					.kind = PROFILE_FRAME_MARKER };
+	struct profile_sample sample = { .period = 6, .count = 2 };
+	uint32_t frame, stack;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_check(profile_intern_frame(m.profile, &marker, &frame));
+	sample.stack = model_stack(&m, "I:eval " F);
+	sample.task = m.task;
+	model_check(profile_stack_push(m.profile, sample.stack, frame, &stack));
+	sample.stack = stack;
+	model_check(profile_add_sample(m.profile, &sample));
+	sample.stack = PROFILE_NONE;
+	model_check(profile_add_sample(m.profile, &sample));
+	own = own_of(&m);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 6, 6);
+	check_entry(&m, &own->functions, "-", 0, 6, 6);
+	assert_int_equal(own->all.samples, 4);
+	assert_int_equal(own->kinds[SPENT_INTERPRETER].period, 6);
+	model_deinit(&m);
+}
+
+static void test_other_events_do_not_count(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct profile_event event = {};
+	struct profile_sample sample = { .period = 9, .count = 1 };
+	struct model m;
+	uint32_t id;
+
+	(void)state;
+	model_init(&m, NULL);
+	event.name = model_string(&m, "page-faults");
+	model_check(profile_add_event(m.profile, &event, &id));
+	model_sample(&m, 3, "I:eval " F);
+	sample.event = (uint16_t)id;
+	sample.stack = model_stack(&m, "I:eval " G);
+	sample.task = m.task;
+	model_check(profile_add_sample(m.profile, &sample));
+	own = own_of(&m);
+	assert_int_equal(own->functions.count, 1);
+	assert_int_equal(own->lines.count, 1);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 3, 3);
+	model_deinit(&m);
+}
+
+/* --- Kinds -------------------------------------------------------------- */
+
+static void test_kinds(void **state)
+{
+	static const struct {
+		const char *stack;
+		enum spent_kind kind;
+		/* A function's name, "-": none. */
+		const char *subject;
+	} cases[] = {
+		{ "I:eval " F, SPENT_INTERPRETER, "-" },
+		{ "I:eval " F " I:eval", SPENT_INTERPRETER, "-" },
+		{ "I:eval " F " PyObject_GetAttr", SPENT_INTERPRETER, "-" },
+		{ "I:eval " F " PyNumber_Add long_add", SPENT_NATIVE,
+		  "long_add" },
+		{ "I:eval " F " PyObject_GetItem list_subscript.cold",
+		  SPENT_NATIVE, "list_subscript.cold" },
+		/* What Python code called, not what that calls. */
+		{ "I:eval " F " list_sort unicode_compare", SPENT_NATIVE,
+		  "list_sort" },
+		{ "I:eval " F " lib:PyObject_Own", SPENT_NATIVE,
+		  "PyObject_Own" },
+		{ "I:eval " F " list_append realloc k:__x64_sys_mremap",
+		  SPENT_ALLOCATION, "realloc" },
+		{ "I:eval " F " lib:operator_new(unsigned_long)", SPENT_NATIVE,
+		  "operator_new(unsigned_long)" },
+		{ "I:eval " F " lib:je_malloc", SPENT_ALLOCATION, "je_malloc" },
+		{ "I:eval " F " _PyObject_GC_Alloc gc_collect_main free",
+		  SPENT_GC, "gc_collect_main" },
+		/* A library may have a function of that name. */
+		{ "I:eval " F " lib:collect", SPENT_NATIVE, "collect" },
+		{ "I:eval " F " os_read k:entry_SYSCALL_64 k:do_syscall_64 "
+		  "k:__x64_sys_read k:vfs_read",
+		  SPENT_KERNEL, "__x64_sys_read" },
+		{ "I:eval " F " lib:fill k:asm_exc_page_fault k:exc_page_fault",
+		  SPENT_KERNEL, "asm_exc_page_fault" },
+		{ "I:eval " F " k:unheard_of k:of_this", SPENT_KERNEL,
+		  "unheard_of" },
+		{ "I:eval " F " PyEval_RestoreThread take_gil k:futex",
+		  SPENT_GIL, "PyEval_RestoreThread" },
+		{ "I:eval " F " PyImport_ImportModuleLevelObject malloc",
+		  SPENT_IMPORT, "PyImport_ImportModuleLevelObject" },
+		{ "0x1000", SPENT_NATIVE, "-" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_own_time_ struct own_time *own = NULL;
+		const struct own_part *part;
+		const char *subject = "-";
+		struct model m;
+
+		model_init(&m, NULL);
+		model_sample(&m, 1, cases[i].stack);
+		own = own_of(&m);
+		assert_int_equal(own->parts.count, 1);
+		part = &own->parts.data[0];
+		if (part->subject != PROFILE_NONE) {
+			const struct profile_symbol *symbol = profile_symbol(
+				m.profile,
+				profile_frame(m.profile, part->subject)->symbol);
+
+			if (symbol)
+				subject = profile_string(m.profile,
+							 symbol->name, "?");
+		}
+		if (part->kind != cases[i].kind ||
+		    strcmp(subject, cases[i].subject) != 0)
+			fail_msg("'%s': kind %d of %s", cases[i].stack,
+				 (int)part->kind, subject);
+		assert_int_equal(own->kinds[cases[i].kind].samples, 1);
+		model_deinit(&m);
+	}
+}
+
+/* model.h separates frames by blanks, which this file's name has. */
+static uint32_t bootstrap_stack(struct model *m, const char *qualname,
+				uint32_t parent)
+{
+	struct profile_frame frame = { .kind = PROFILE_FRAME_PYTHON,
+				       .line = 1 };
+	const char *const file = "<frozen importlib._bootstrap>";
+	char name[128];
+	uint32_t handle, stack;
+
+	snprintf(name, sizeof(name), "py::%s:%s", qualname, file);
+	frame.file = model_string(m, file);
+	frame.dso = model_dso(m, "[python]", PROFILE_DSO_PYTHON);
+	model_symbol(m, name, &frame);
+	model_check(profile_intern_frame(m->profile, &frame, &handle));
+	model_check(profile_stack_push(m->profile, parent, handle, &stack));
+	return stack;
+}
+
+static void push_and_add(struct model *m, const char *frames, uint32_t stack)
+{
+	struct profile_sample sample = { .period = 1, .count = 1 };
+	char *copy = strdup(frames), *save = NULL;
+
+	for (char *name = strtok_r(copy, " ", &save); name;
+	     name = strtok_r(NULL, " ", &save))
+		model_check(profile_stack_push(m->profile, stack,
+					       model_frame(m, name), &stack));
+	free(copy);
+	sample.stack = stack;
+	sample.task = m->task;
+	model_check(profile_add_sample(m->profile, &sample));
+}
+
+static void test_imports(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct model m;
+	uint32_t importlib;
+
+	(void)state;
+	model_init(&m, NULL);
+	importlib = bootstrap_stack(&m, "_call_with_frames_removed",
+				    model_stack(&m, F));
+	push_and_add(&m, "", importlib);
+	push_and_add(&m, "k:__x64_sys_newfstatat", importlib);
+	/* The body of a module is import; what it calls is not. */
+	push_and_add(&m, "builtin_exec I:eval " BODY " malloc", importlib);
+	push_and_add(&m, "builtin_exec I:eval " BODY " I:eval " G, importlib);
+	model_sample(&m, 1, "I:eval " BODY);
+	own = own_of(&m);
+	assert_int_equal(own->kinds[SPENT_IMPORT].samples, 3);
+	assert_int_equal(own->kinds[SPENT_INTERPRETER].samples, 2);
+	model_deinit(&m);
+}
+
+static void test_parts_add_up(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	const struct own_entry *f;
+	uint64_t sum = 0, before = UINT64_MAX;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "I:eval " F);
+	model_sample(&m, 2, "I:eval " F " list_sort");
+	model_sample(&m, 4, "I:eval " F " list_sort long_compare");
+	model_sample(&m, 3, "I:eval " F " lib:deflate");
+	model_sample(&m, 9, "I:eval " G " lib:deflate");
+	own = own_of(&m);
+	f = entry_of(&m, &own->functions, "py::f:/srv/x.py", 0);
+	assert_int_equal(f->part_count, 3);
+	for (uint32_t i = 0; i < f->part_count; i++) {
+		uint64_t period =
+			own->parts.data[f->first_part + i].weight.period;
+
+		assert_true(period <= before);
+		before = period;
+		sum += period;
+	}
+	assert_int_equal(sum, f->own.period);
+	assert_int_equal(own->parts.data[f->first_part].weight.period, 6);
+	model_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_and_total),
+		cmocka_unit_test(test_recursion_counts_once),
+		cmocka_unit_test(test_native_frames_between_are_the_callers),
+		cmocka_unit_test(test_markers_are_no_code),
+		cmocka_unit_test(test_other_events_do_not_count),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_imports),
+		cmocka_unit_test(test_parts_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
