@@ -11,6 +11,7 @@
 #include "cmd/framework/command.h"
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
+#include "cmd/reading/answer_print.h"
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
@@ -19,6 +20,7 @@
 #include "cmd/reading/unmatched_tasks.h"
 #include "profile/symbol_word.h"
 #include "tui/tui.h"
+#include "view/answer.h"
 #include "view/report.h"
 
 struct report_settings {
@@ -31,6 +33,9 @@ struct report_settings {
 	bool stats;
 	bool tasks;
 	bool inverted;
+	/* An option asks for the table of entries that perf has. */
+	bool wants_table;
+	bool native;
 	const char *dsos;
 	const char *symbols;
 	/* What filters did not find, a line each. */
@@ -398,9 +403,21 @@ static struct error *show_report(struct report_settings *s,
 	return error;
 }
 
+/* Who asks for nothing else is told which Python code the time went to. */
+static bool shows_answer(const struct report_settings *s)
+{
+	return !s->wants_table && !input_imitates(&s->input);
+}
+
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
+	const char *path = s->input.path ? s->input.path : "perf.data";
+	struct answer_input answer = {
+		.path = path,
+		.recorded = recording_time(path),
+		.symfs = s->input.symfs,
+	};
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct profile_options options = {
 		.aggregate = !report_has_key(&s->options, REPORT_TIME),
@@ -415,8 +432,12 @@ static struct error *print_report(struct report_settings *s,
 					 converter, &s->unmatched);
 	if (error)
 		return error;
-	return s->tui ? show_report(s, profile, converter)
-		      : report_write(profile, &s->options, stdout);
+	if (s->tui)
+		return show_report(s, profile, converter);
+	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
+	return answer.event != PROFILE_NONE ?
+		       answer_print(profile, &answer) :
+		       report_write(profile, &s->options, stdout);
 }
 
 static struct error *print(struct report_settings *s,
@@ -485,6 +506,9 @@ static void deinit(void *arg)
 	input_deinit(&settings->input);
 }
 
+/* With this an option asks for the table. */
+#define TABLE .given = OPTION_GIVEN(struct report_settings, wants_table)
+
 static const struct option options[] = {
 	OPT_GROUP("Input"),
 	INPUT_FILE_OPTIONS(struct report_settings),
@@ -492,68 +516,96 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct report_settings),
 	OPT_GROUP("Entries"),
 	OPT_CALL('s', "sort", parse_sort, "<key,...>",
-		 "group samples by these keys and sort by them: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the default keys"),
+		 "group samples by these keys and sort by them: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the default keys",
+		 TABLE),
 	OPT_CALL('F', "fields", parse_fields, "<key,...>",
-		 "show these columns from left to right: sort keys, overhead, overhead_children, sample, period; +key adds to the default columns"),
+		 "show these columns from left to right: sort keys, overhead, overhead_children, sample, period; +key adds to the default columns",
+		 TABLE),
 	OPT_BOOL(0, "children", struct report_settings, options.children,
-		 "count the samples of callees for their callers, too (default with callchains; --no-children: count the own ones only)"),
+		 "count the samples of callees for their callers, too (default with callchains; --no-children: count the own ones only)",
+		 TABLE),
 	OPT_STRING('p', "parent", struct report_settings, options.parent,
 		   "<regex>",
-		   "group samples by the first function in their callchain that matches (sort key parent)"),
+		   "group samples by the first function in their callchain that matches (sort key parent)",
+		 TABLE),
 	OPT_BOOL('x', "exclude-other", struct report_settings,
-		 options.exclude_other, "show only entries with such a function in their callchain"),
+		 options.exclude_other, "show only entries with such a function in their callchain",
+		 TABLE),
 	OPT_STRING(0, "ignore-callees", struct report_settings,
 		   options.ignore_callees, "<regex>",
-		   "count the samples of callees for these functions themselves, and leave the callees out"),
+		   "count the samples of callees for these functions themselves, and leave the callees out",
+		 TABLE),
 	OPT_CALL(0, "time-quantum", parse_quantum, "<n>(s|ms|us|ns)",
-		 "set the length of a time slice for --sort time (default: 100ms)"),
+		 "set the length of a time slice for --sort time (default: 100ms)",
+		 TABLE),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
-		   "<name,...>", "show only entries of threads with these names"),
+		   "<name,...>", "show only entries of threads with these names",
+		 TABLE),
 	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
-		   "show only entries in these DSOs"),
+		   "show only entries in these DSOs",
+		 TABLE),
 	OPT_STRING('S', "symbols", struct report_settings, symbols,
 		   "<symbol,...>",
-		   "show only these functions: by name, file.py or file.py:37"),
+		   "show only these functions: by name, file.py or file.py:37",
+		 TABLE),
 	OPT_BOOL('U', "hide-unresolved", struct report_settings,
-		 options.hide_unresolved, "show only functions with a name"),
+		 options.hide_unresolved, "show only functions with a name",
+		 TABLE),
 	OPT_STRING(0, "symbol-filter", struct report_settings,
 		   options.symbol_filter, "<text>",
-		   "show only functions whose name contains this text"),
+		   "show only functions whose name contains this text",
+		 TABLE),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
-		 "leave out entries and branches of call graphs below this percentage"),
+		 "leave out entries and branches of call graphs below this percentage",
+		 TABLE),
 	OPT_CALL(0, "percentage", parse_percentage, "<relative|absolute>",
-		 "compute percentages of the samples that filters leave (relative) or of all samples (absolute, default)"),
+		 "compute percentages of the samples that filters leave (relative) or of all samples (absolute, default)",
+		 TABLE),
 	OPT_GROUP("Output"),
 	OPT_BOOL(0, "stdio", struct report_settings, stdio,
 		 "print text to standard output (default unless that is a terminal)"),
 	OPT_BOOL(0, "tui", struct report_settings, tui,
 		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,
-		 "print only entries, without headers and notes"),
+		 "print only entries, without headers and notes",
+		 TABLE),
 	OPT_BOOL('n', "show-nr-samples", struct report_settings,
-		 options.samples, "show the number of samples"),
+		 options.samples, "show the number of samples",
+		 TABLE),
 	OPT_BOOL(0, "show-total-period", struct report_settings,
-		 options.period, "show the sum of the periods"),
+		 options.period, "show the sum of the periods",
+		 TABLE),
 	OPT_CALL('g', "call-graph", parse_callgraph,
 		 "<graph,0.5,caller,function,percent>",
 		 "choose how call graphs are shown: type, threshold, print limit, order, sort key, value",
-		 .flags = OPTION_ARG_UNLESS_LAST),
+		 .flags = OPTION_ARG_UNLESS_LAST,
+		 TABLE),
 	OPT_CALL('G', "inverted", parse_inverted, "<as -g>",
 		 "show call graphs from the outermost caller down",
-		 .flags = OPTION_ARG_UNLESS_LAST),
+		 .flags = OPTION_ARG_UNLESS_LAST,
+		 TABLE),
 	OPT_CALL(0, "group", parse_group, NULL,
-		 "show the events of a group in one table (default); without recorded groups, show all events in one"),
+		 "show the events of a group in one table (default); without recorded groups, show all events in one",
+		 TABLE),
+	OPT_BOOL(0, "native", struct report_settings, native,
+		 "show native functions as entries, too: the table that perf report prints",
+		 TABLE),
 	OPT_BOOL(0, "interpreter-frames", struct report_settings,
 		 options.interpreter_frames,
-		 "show the frames of the interpreter itself, too"),
+		 "show the frames of the interpreter itself, too",
+		 TABLE),
 	OPT_CALL('t', "field-separator", parse_separator, "<text>",
-		 "put this text between columns instead of aligning them"),
+		 "put this text between columns instead of aligning them",
+		 TABLE),
 	OPT_CALL('w', "column-widths", parse_widths, "<width,...>",
-		 "set the widths of the columns from left to right (0: as needed)"),
+		 "set the widths of the columns from left to right (0: as needed)",
+		 TABLE),
 	OPT_BOOL(0, "full-source-path", struct report_settings,
-		 options.full_source_path, "show source files with their directories"),
+		 options.full_source_path, "show source files with their directories",
+		 TABLE),
 	OPT_BOOL(0, "header", struct report_settings, options.header,
-		 "print information about the recording first"),
+		 "print information about the recording first",
+		 TABLE),
 	OPT_BOOL(0, "header-only", struct report_settings, header_only,
 		 "print only that information"),
 	OPT_BOOL(0, "stats", struct report_settings, stats,
@@ -570,18 +622,23 @@ const struct command command_report = {
 	.summary = "show where the time in a recording went",
 	.usage = (const char *const[]){ "[<options>]", NULL },
 	.description =
-		"Shows the functions of a recording, heaviest first, each with its call graph. "
-		"Python functions are entries like all others. "
+		"Shows which Python functions and lines the time of a recording went to. "
+		"Own time of a function includes the C code and the kernel code that it calls.\n"
+		"\n"
+		"Options of the entries ask for the table that perf report --stdio prints: "
+		"the functions of a recording, heaviest first, each with its call graph. "
+		"Python functions are entries like all others there. "
 		"The interpreter's own frames are folded into the Python functions that they run.\n"
 		"\n"
-		"On a terminal you can browse the report: open entries, search, zoom and annotate. "
+		"On a terminal you can browse that table: open entries, search, zoom and annotate. "
 		"Press h to see the keys. "
-		"Elsewhere, and with --stdio, the report is text in the layout of perf report --stdio.\n"
+		"Elsewhere, and with --stdio, the report is text.\n"
 		"\n" INPUT_FUNCTION_NAMES
 		"-S, --symbol-filter, -p and --ignore-callees take all of these.",
 	.options = options,
 	.examples = (const char *const[]){
-		"kaa report -n -g",
+		"kaa report --stdio\tshow functions and lines by own time",
+		"kaa report -n -g\tshow who calls whom",
 		"kaa report --no-children -g callee\tshow who called the hottest functions",
 		"kaa report -g caller,srcline --sort symbol,srcline\tsplit functions by line",
 		NULL },

@@ -172,6 +172,10 @@ void fault_notes(const struct faults *faults, uint64_t samples,
 		if (count)
 			put_note(noted[i], count, samples, out);
 	}
+}
+
+void fault_recorder_notes(const struct faults *faults, struct strbuf *out)
+{
 	vec_for_each(fault, &faults->list)
 		if (fault->kind == FAULT_OF_RECORDER)
 			put_recorder(fault, out);

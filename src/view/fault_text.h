@@ -30,5 +30,7 @@ void fault_lines(const struct faults *faults, enum fault_lines which,
 /* Appends comment lines, with shares of that many samples. */
 void fault_notes(const struct faults *faults, uint64_t samples,
 		 struct strbuf *out);
+/* The same for what the recorder counted itself. */
+void fault_recorder_notes(const struct faults *faults, struct strbuf *out);
 
 #endif

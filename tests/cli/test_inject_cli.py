@@ -14,7 +14,9 @@ def test_a_copy_reads_the_same(kaa, recording, tmp_path):
     result = kaa("inject", "-i", recording, "-o", copy)
     assert not result.stdout and not result.stderr
     for command in ("script", "report"):
-        assert kaa(command, "-i", copy).stdout == kaa(command, "-i", recording).stdout
+        # What to type next names the file.
+        said = kaa(command, "-i", copy).stdout.replace(str(copy), str(recording))
+        assert said == kaa(command, "-i", recording).stdout
     # A copy of the copy is the same bytes: nothing is lost, nothing grows.
     again = tmp_path / "again.data"
     kaa("inject", "-i", copy, "-o", again)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any bytes as perf.data, all the way to the model: timeline, kaa stream, raw
- * stacks, chains. Files that the bytes name are looked for in a place where
- * there is none.
+ * stacks, chains; and own time with the first screen. Files that the bytes name
+ * are looked for in a place where there is none.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "convert/convert.h"
+#include "profile/own_time.h"
+#include "view/answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,6 +45,41 @@ static void check(const struct profile *profile)
 	}
 }
 
+/* Each sample is of one function, of one line and of one kind. */
+static void check_own_time(const struct profile *profile, uint32_t event)
+{
+	uint64_t functions = 0, lines = 0, kinds = 0, parts = 0;
+	struct own_time *own;
+
+	if (own_time_create(profile, event, &own))
+		abort();
+	vec_for_each(function, &own->functions)
+		functions += function->own.samples;
+	vec_for_each(line, &own->lines)
+		lines += line->own.samples;
+	vec_for_each(part, &own->parts)
+		parts += part->weight.samples;
+	for (size_t i = 0; i < SPENT_KINDS; i++)
+		kinds += own->kinds[i].samples;
+	if (functions != own->all.samples || lines != functions ||
+	    kinds != functions || parts != functions)
+		abort();
+	own_time_destroy(own);
+}
+
+static void write_answer(const struct profile *profile)
+{
+	const struct answer_options options = { .columns = 80,
+						.folder = "/srv" };
+	uint32_t event = answer_event(profile);
+	FILE *out = fopen("/dev/null", "we");
+
+	if (!out || (event != PROFILE_NONE &&
+		     answer_write(profile, event, &options, out)))
+		abort();
+	fclose(out);
+}
+
 static void run(const uint8_t *data, size_t size, bool like_perf)
 {
 	struct convert_options options = { .symfs = "/nonexistent",
@@ -64,6 +101,9 @@ static void run(const uint8_t *data, size_t size, bool like_perf)
 	error = convert_to_profile(converter, NULL, &profile);
 	if (!error) {
 		check(profile);
+		for (uint32_t i = 0; i < profile->events.count && i < 4; i++)
+			check_own_time(profile, i);
+		write_answer(profile);
 		profile_destroy(profile);
 	}
 	error_destroy(error);

@@ -571,7 +571,7 @@ def test_killed_recorder(kaa, newest_python, tmp_path, root):
         samples = script_output.parse(result.stdout)
         lines = {line for sample in samples for function, _, line in sample.python if function == "spin"}
         assert names_in(samples)["victim"] > 100 and lines and lines <= {3, 4, 5, 6}
-        assert kaa("report", "--stdio", "-i", data).stdout.count("py::victim")
+        assert kaa("report", "--stdio", "--native", "-i", data).stdout.count("py::victim")
 
 
 def installed(kaa, folder):

@@ -49,7 +49,7 @@ def cells(line):
 def text_entries(kaa, data, *options):
     """The entries of the text report: [cells], and of each its chain: [(percent or None, name)]."""
     entries, chains = [], []
-    for line in kaa("report", "--stdio", "-i", data, *options).stdout.splitlines():
+    for line in kaa("report", "--stdio", "--native", "-i", data, *options).stdout.splitlines():
         if line.startswith("#") or not line.strip():
             continue
         if re.match(r"^ +\d+\.\d+%  ", line):
@@ -560,7 +560,7 @@ def test_files_with_folders_and_no_titles(kaa, recording):
 
 
 def test_help_and_notes(kaa, recording):
-    notes = [line[2:] for line in kaa("report", "--stdio", "-i", recording).stdout.splitlines()
+    notes = [line[2:] for line in kaa("report", "--stdio", "--native", "-i", recording).stdout.splitlines()
              if re.match(r"# (\d+ |recorder: )", line)]
     header = kaa("report", "--header-only", "-i", recording).stdout
     with report(kaa, recording, rows=100) as terminal:
@@ -674,7 +674,7 @@ def test_where_it_is_text(kaa, recording):
     # No keys could come.
     with Terminal(["sh", "-c", f"{kaa.command[0]} report -i {recording} </dev/null"], env={"PAGER": "cat"}, draw=False) as terminal:
         assert terminal.wait() == 0
-        assert b"\x1b" not in terminal.raw and b"Children" in terminal.raw
+        assert b"\x1b" not in terminal.raw and b"own   total" in terminal.raw
     refused = kaa("report", "--tui", "-i", recording, status=1)
     assert "--tui needs a terminal" in refused.stderr
     for options in (["--stdio"], ["-g", "folded"], ["--stats"], ["-t", ","]):

@@ -67,7 +67,7 @@ EVENTS = ["sched:sched_switch", "cpu-clock,sched:sched_switch", "sched:sched_swi
 def test_stock_perf_reads_it(kaa, perf, program, tmp_path, words, options):
     data = tmp_path / "perf.data"
     kaa.inside(TRACEFS)("record", *options, "-e", words, "-o", data, "--", *program)
-    ours = kaa("report", "-i", data)
+    ours = kaa("report", "--native", "-i", data)
     report = perf("report", "--stdio", "-i", data)
     assert counts(report.stdout) == counts(ours.stdout)
     assert "sched:sched_switch" in counts(report.stdout)
@@ -158,5 +158,5 @@ def test_killed_recorder(kaa, tmp_path):
         process.kill()
         process.wait()
     assert feature(data, TRACING_DATA) is None
-    found = counts(kaa("report", "-i", data).stdout)
+    found = counts(kaa("report", "--native", "-i", data).stdout)
     assert list(found) == ["sched:sched_switch"] and int(found["sched:sched_switch"]) > 2

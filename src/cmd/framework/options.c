@@ -124,6 +124,8 @@ static struct error *store_named(const struct parse *p,
 	struct error *inner = store(p, option, arg, negated);
 	struct error *error;
 
+	if (option->given)
+		*(bool *)((char *)p->settings + option->given - 1) = true;
 	if (!inner || inner == error_no_memory())
 		return inner;
 	error = error_create(inner->code, "option '%s': %s", spelling.text,

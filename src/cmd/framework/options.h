@@ -104,6 +104,8 @@ struct option {
 	size_t offset;
 	const char *default_argument;
 	option_parse_fn *parse;
+	/* Of a bool that tells that the option was given, plus 1; 0: none. */
+	size_t given;
 };
 
 /* Words, borrowed from argv. Free with vec_deinit(). */
@@ -117,6 +119,10 @@ struct option_list VEC_BODY(const char *);
 			     ? 1                                           \
 			     : -1]) -                                      \
 	 1)
+
+/* For option.given. */
+#define OPTION_GIVEN(settings, field) \
+	(OPTION_FIELD_(settings, field, bool) + 1)
 
 #define OPT_END() { .type = OPTION_END }
 #define OPT_GROUP(title) { .type = OPTION_GROUP, .help = (title) }

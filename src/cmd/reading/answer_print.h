@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Prints the first screen of a report (view/answer.h). */
+#ifndef KAA_CMD_READING_ANSWER_PRINT_H
+#define KAA_CMD_READING_ANSWER_PRINT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+struct answer_input {
+	/* answer_event() of the profile. */
+	uint32_t event;
+	/* The recording, as the user named it. */
+	const char *path;
+	/* When it was written, s since 1970; 0: not known. */
+	int64_t recorded;
+	/* In front of the paths of source files, or NULL. */
+	const char *symfs;
+};
+
+/* To standard output. */
+struct error *answer_print(const struct profile *profile,
+			   const struct answer_input *input);
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "profile/sample_faults.h"
+#include "view/answer_screen.h"
+#include "view/fault_text.h"
+#include "view/fit.h"
+#include "view/printable.h"
+#include "view/spent_text.h"
+#include "view/text.h"
+
+enum { COLUMNS_MIN = 60 };
+
+/* --- Numbers ------------------------------------------------------------ */
+
+static void put_seconds(struct strbuf *out, uint64_t ns)
+{
+	double s = (double)ns / 1e9;
+
+	if (s < 1)
+		strbuf_printf(out, "%.0f ms", s * 1e3);
+	else
+		strbuf_printf(out, s < 100 ? "%.2f s" : "%.0f s", s);
+}
+
+/* --- The first lines ---------------------------------------------------- */
+
+static bool is_program(const struct profile *p, uint32_t frame)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(p, profile_frame(p, frame)->symbol);
+	const char *name = symbol ? profile_string(p, symbol->name, "") : "";
+
+	return profile_frame(p, frame)->kind == PROFILE_FRAME_PYTHON &&
+	       spent_is_module_body(name) && !strstr(name, ":<frozen ");
+}
+
+/* By stack: the file of the outermost module body in it, or PROFILE_NONE. */
+static uint32_t *find_programs(const struct profile *p)
+{
+	uint32_t *programs =
+		calloc(p->stack_parents.count + 1, sizeof(*programs));
+
+	for (size_t i = 0; programs && i < p->stack_parents.count; i++) {
+		uint32_t parent = p->stack_parents.data[i];
+		uint32_t frame = p->stack_frames.data[i];
+
+		programs[i] = parent == PROFILE_NONE ? PROFILE_NONE :
+						       programs[parent];
+		if (programs[i] == PROFILE_NONE && is_program(p, frame))
+			programs[i] = profile_frame(p, frame)->file;
+	}
+	return programs;
+}
+
+/* The script that most samples are of: a string, or PROFILE_NONE. */
+static struct error *find_program(const struct answer *a, uint32_t *ret)
+{
+	const struct profile *p = a->profile;
+	_cleanup_free_ uint32_t *programs = find_programs(p);
+	_cleanup_(map_deinit) struct map weights = {};
+	uint64_t most = 0;
+
+	if (!programs)
+		return error_no_memory();
+	*ret = PROFILE_NONE;
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		uint32_t stack = p->samples.stack[i];
+		uint64_t *weight;
+
+		if (p->samples.event[i] != a->event_index ||
+		    stack == PROFILE_NONE || programs[stack] == PROFILE_NONE)
+			continue;
+		weight = map_insert(&weights, programs[stack], 0, NULL);
+		if (!weight)
+			return error_no_memory();
+		*weight += p->samples.period[i];
+		if (*weight > most) {
+			most = *weight;
+			*ret = programs[stack];
+		}
+	}
+	return NULL;
+}
+
+static uint64_t count_incomplete(const struct answer *a)
+{
+	const unsigned int flags =
+		PROFILE_SAMPLE_TRUNCATED | PROFILE_SAMPLE_NOT_ALIGNED |
+		PROFILE_SAMPLE_UNREADABLE_PYTHON | PROFILE_SAMPLE_DAMAGED |
+		PROFILE_SAMPLE_NO_USER_STACK;
+	const struct profile_samples *s = &a->profile->samples;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < s->rows; i++)
+		if (s->event[i] == a->event_index && (s->flags[i] & flags))
+			count += s->count[i];
+	return count;
+}
+
+enum { PYTHONS_MAX = 3 };
+
+static void put_pythons(struct answer *a)
+{
+	const struct metadata *metadata =
+		&a->profile->recordings.data[a->event->recording].metadata;
+	uint32_t before = 0;
+	size_t count = 0;
+
+	vec_for_each(python, &metadata->pythons) {
+		uint32_t version = python->version >> 8;
+
+		if (version == before)
+			continue;
+		before = version;
+		if (count++ == PYTHONS_MAX)
+			break;
+		strbuf_printf(&a->text, "   Python %u.%u.%u",
+			      version >> 16 & 0xff, version >> 8 & 0xff,
+			      version & 0xff);
+	}
+}
+
+static void put_samples(struct answer *a)
+{
+	uint64_t lost = a->event->lost, incomplete = count_incomplete(a);
+
+	strbuf_puts(&a->text, "   ");
+	answer_put_count(a, a->own->all.samples);
+	strbuf_puts(&a->text,
+		    a->own->all.samples == 1 ? " sample, " : " samples, ");
+	if (lost)
+		answer_put_count(a, lost);
+	strbuf_puts(&a->text, lost ? " lost" : "none lost");
+	if (incomplete) {
+		strbuf_puts(&a->text, ", ");
+		answer_put_count(a, incomplete);
+		strbuf_puts(&a->text, " incomplete");
+	}
+	strbuf_putc(&a->text, '\n');
+}
+
+static void put_times(struct answer *a)
+{
+	const struct metadata *metadata =
+		&a->profile->recordings.data[a->event->recording].metadata;
+
+	strbuf_puts(&a->text, "   ");
+	if (a->event->unit != EVENT_NANOSECONDS) {
+		text_string(&a->text, a->profile, a->event->name, "");
+		return;
+	}
+	put_seconds(&a->text, a->own->all.period);
+	strbuf_puts(&a->text, " CPU");
+	if (metadata->last_sample_time <= metadata->first_sample_time)
+		return;
+	strbuf_puts(&a->text, " in ");
+	put_seconds(&a->text, metadata->last_sample_time -
+				      metadata->first_sample_time);
+}
+
+static void put_program(struct answer *a, uint32_t program)
+{
+	const char *name = program == PROFILE_NONE ?
+				   "Python code" :
+				   place_name(a->names, program);
+	size_t width = printable_width(name, strlen(name));
+
+	fit_end(&a->text, name,
+		width < a->columns / 3 ? width : a->columns / 3);
+}
+
+/* What the screen does not show. */
+static void put_other_events(struct answer *a)
+{
+	for (size_t i = 0; i < a->profile->events.count; i++) {
+		const struct profile_event *event =
+			&a->profile->events.data[i];
+
+		if (i == a->event_index || !event->samples ||
+		    !event_kind_is_shown(event->kind))
+			continue;
+		strbuf_puts(&a->text, "Not shown here: ");
+		answer_put_count(a, event->samples);
+		strbuf_puts(&a->text, " samples of ");
+		text_string(&a->text, a->profile, event->name, "");
+		strbuf_putc(&a->text, '\n');
+	}
+}
+
+static struct error *put_summary(struct answer *a)
+{
+	uint32_t program = PROFILE_NONE;
+	struct error *error = find_program(a, &program);
+
+	if (error)
+		return error;
+	put_program(a, program);
+	put_pythons(a);
+	put_times(a);
+	put_samples(a);
+	strbuf_puts(&a->text, "Spent in: ");
+	spent_text_kinds(a->own, &a->text);
+	strbuf_putc(&a->text, '\n');
+	put_other_events(a);
+	return NULL;
+}
+
+/* --- All ---------------------------------------------------------------- */
+
+/* By stack: whether there is Python code in it; NULL for want of memory. */
+static bool *find_python(const struct profile *p)
+{
+	bool *has_python =
+		calloc(p->stack_parents.count + 1, sizeof(*has_python));
+
+	for (size_t i = 0; has_python && i < p->stack_parents.count; i++) {
+		uint32_t parent = p->stack_parents.data[i];
+		const struct profile_frame *frame =
+			profile_frame(p, p->stack_frames.data[i]);
+
+		has_python[i] = frame->kind == PROFILE_FRAME_PYTHON ||
+				(parent != PROFILE_NONE && has_python[parent]);
+	}
+	return has_python;
+}
+
+uint32_t answer_event(const struct profile *profile)
+{
+	_cleanup_free_ bool *has_python = find_python(profile);
+	const struct profile_samples *s = &profile->samples;
+	uint32_t first = PROFILE_NONE;
+
+	for (size_t i = 0; has_python && i < s->rows; i++)
+		if (s->event[i] < first && s->stack[i] != PROFILE_NONE &&
+		    has_python[s->stack[i]] &&
+		    profile->events.data[s->event[i]].kind == EVENT_ON_CPU)
+			first = s->event[i];
+	return first;
+}
+
+/* What is wrong with the recording, as a report says it, a line each. */
+static struct error *put_notes(struct answer *a)
+{
+	_cleanup_faults_ struct faults faults = {};
+	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
+	uint64_t samples;
+	struct error *error = sample_faults(a->profile, &samples, &faults);
+
+	if (error)
+		return error;
+	fault_notes(&faults, samples, &notes);
+	for (char *line = notes.data, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		if (line == notes.data)
+			strbuf_putc(&a->text, '\n');
+		strbuf_append(&a->text, line + strlen("# "),
+			      (size_t)(end + 1 - line) - strlen("# "));
+	}
+	return strbuf_error(&notes);
+}
+
+/* Its name is the file, and where the function begins in it. */
+static bool is_nameless(const struct answer *a,
+			const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(a->profile, frame->symbol);
+	const struct profile_dso *dso = profile_dso(a->profile, frame->dso);
+	const char *name, *file;
+
+	if (!symbol || !dso || !(frame->flags & PROFILE_FRAME_IN_CPYTHON))
+		return false;
+	name = profile_string(a->profile, symbol->name, "");
+	file = profile_string(a->profile, dso->short_name, "");
+	return !strncmp(name, file, strlen(file)) && name[strlen(file)] == '+';
+}
+
+/* Says what to do about an interpreter whose functions have no names. */
+static void put_nameless(struct answer *a)
+{
+	uint64_t period = 0;
+
+	vec_for_each(part, &a->own->parts)
+		if (part->kind == SPENT_NATIVE &&
+		    part->subject != PROFILE_NONE &&
+		    is_nameless(a, profile_frame(a->profile, part->subject)))
+			period += part->weight.period;
+	if (answer_share(a, period) < 1)
+		return;
+	strbuf_puts(&a->text, "\n");
+	strbuf_percent(&a->text, period, a->own->all.period);
+	strbuf_puts(&a->text,
+		    " is in functions of Python that have no names here: 'kaa doctor' says which package has them.\n");
+}
+
+static struct error *put_all(struct answer *a)
+{
+	struct error *error = own_time_create(a->profile, a->event_index,
+					      &a->own);
+
+	if (!error)
+		error = place_names_create(a->profile, a->options->folder,
+					   &a->names);
+	if (!error)
+		error = put_summary(a);
+	if (error)
+		return error;
+	answer_put_functions(a);
+	answer_put_lines(a);
+	error = answer_put_threads(a);
+	if (!error)
+		error = put_notes(a);
+	put_nameless(a);
+	if (!error && a->options->next)
+		strbuf_printf(&a->text, "\n%s", a->options->next);
+	return error ? error : strbuf_error(&a->text);
+}
+
+struct error *answer_write(const struct profile *profile, uint32_t event,
+			   const struct answer_options *options, FILE *out)
+{
+	struct answer a = {
+		.profile = profile,
+		.options = options,
+		.event = &profile->events.data[event],
+		.event_index = event,
+		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
+							    options->columns,
+		.text = STRBUF_INIT,
+		.word = STRBUF_INIT,
+	};
+	struct error *error = put_all(&a);
+
+	if (!error && (fwrite(a.text.data, 1, a.text.len, out) != a.text.len ||
+		       fflush(out)))
+		error = error_os(errno, NULL, "cannot write the report");
+	own_time_destroy(a.own);
+	place_names_destroy(a.names);
+	strbuf_deinit(&a.text);
+	strbuf_deinit(&a.word);
+	return error;
+}

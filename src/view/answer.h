@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The first screen of a report: which Python functions and lines the time went
+ * to (docs/own-time.md).
+ */
+#ifndef KAA_VIEW_ANSWER_H
+#define KAA_VIEW_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "profile/profile.h"
+
+struct answer_options {
+	/* Of a line of output; at least 60 are used. */
+	size_t columns;
+	/* The current folder, or NULL. */
+	const char *folder;
+	/*
+	 * Appends line `line` of a source file as it is now, without its end;
+	 * nothing where it cannot be read. May be NULL.
+	 */
+	void (*source)(void *arg, const char *file, uint32_t line,
+		       struct strbuf *out);
+	void *source_arg;
+	/* What to type next, a text of whole lines, or NULL. */
+	const char *next;
+};
+
+/*
+ * The event that the screen is about: the first one whose samples are moments on
+ * a CPU and have Python frames. PROFILE_NONE: there is none, and no such screen.
+ */
+uint32_t answer_event(const struct profile *profile);
+
+/* ERROR_OS: `out` cannot be written. */
+struct error *answer_write(const struct profile *profile, uint32_t event,
+			   const struct answer_options *options, FILE *out);
+
+#endif

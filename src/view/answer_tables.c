@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <string.h>
+
+#include "profile/symbol_word.h"
+#include "view/answer_screen.h"
+#include "view/fit.h"
+#include "view/printable.h"
+#include "view/spent_text.h"
+
+enum {
+	/* "100.0%  100.0%  " */
+	WEIGHTS_WIDTH = 16,
+	/* What own time consists of has at least this. */
+	SPENT_MIN = 20,
+	/* Rows of a table: all from one percent on, and the first few always. */
+	FUNCTIONS_MAX = 15,
+	LINES_MAX = 10,
+	ALWAYS = 5,
+};
+
+static void put_weights(struct answer *a, const struct own_entry *entry)
+{
+	strbuf_printf(&a->text, "%5.1f%%  %5.1f%%  ",
+		      answer_share(a, entry->own.period),
+		      answer_share(a, entry->total.period));
+}
+
+/* How many of the entries get a row; the heaviest stand first. */
+static size_t rows_of(const struct answer *a,
+		      const struct own_entry_vec *entries, size_t most)
+{
+	size_t rows = 0;
+
+	while (rows < entries->count && rows < most &&
+	       entries->data[rows].own.period &&
+	       (rows < ALWAYS || answer_share(a, entries->data[rows].own.period) >= 1))
+		rows++;
+	return rows;
+}
+
+static void put_rest(struct answer *a, const struct own_entry_vec *entries,
+		     size_t rows, const char *what)
+{
+	uint64_t period = 0, count = 0;
+
+	for (size_t i = rows; i < entries->count; i++) {
+		period += entries->data[i].own.period;
+		count += entries->data[i].own.samples != 0;
+	}
+	if (!count)
+		return;
+	strbuf_printf(&a->text, "%5.1f%%          ", answer_share(a, period));
+	answer_put_count(a, count);
+	strbuf_printf(&a->text, " other %s%s\n", what, count == 1 ? "" : "s");
+}
+
+/* --- Names -------------------------------------------------------------- */
+
+/* Into a->word: the qualified name. */
+static const char *name_function(struct answer *a,
+				 const struct own_entry *entry)
+{
+	const char *name = profile_string(a->profile, entry->name, "");
+	struct python_symbol python;
+
+	strbuf_clear(&a->word);
+	if (entry->name == PROFILE_NONE)
+		strbuf_puts(&a->word, "[no Python code]");
+	else if (python_symbol_parse(name, &python))
+		strbuf_append(&a->word, python.qualname,
+			      python.qualname_length);
+	else
+		strbuf_puts(&a->word, name);
+	return a->word.data;
+}
+
+/* Into a->word: "orders.py:37", and less where less is known. */
+static const char *name_place(struct answer *a, const struct own_entry *entry)
+{
+	strbuf_clear(&a->word);
+	if (entry->name == PROFILE_NONE)
+		return "";
+	strbuf_puts(&a->word, place_name(a->names, entry->file));
+	if (entry->line)
+		strbuf_printf(&a->word, ":%" PRIu32, entry->line);
+	return a->word.data;
+}
+
+static const char *name_line(struct answer *a, const struct own_entry *entry)
+{
+	return entry->name == PROFILE_NONE ? name_function(a, entry) :
+					     name_place(a, entry);
+}
+
+typedef const char *name_fn(struct answer *a, const struct own_entry *entry);
+
+static size_t widest(struct answer *a, const struct own_entry_vec *entries,
+		     size_t rows, name_fn *name, const char *title)
+{
+	size_t width = strlen(title);
+
+	for (size_t i = 0; i < rows; i++) {
+		const char *text = name(a, &entries->data[i]);
+		size_t w = printable_width(text, strlen(text));
+
+		if (w > width)
+			width = w;
+	}
+	return width;
+}
+
+static size_t at_most(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* --- Functions and lines ------------------------------------------------ */
+
+static void put_padded(struct answer *a, const char *text, size_t width)
+{
+	fit_end(&a->text, text, width);
+	strbuf_puts(&a->text, "  ");
+}
+
+/* Where two columns need more than there is, none gets less than half for it. */
+static void share_room(size_t room, size_t *a, size_t *b)
+{
+	if (*a + *b <= room)
+		return;
+	if (*a <= room / 2) {
+		*b = room - *a;
+	} else if (*b <= room / 2) {
+		*a = room - *b;
+	} else {
+		*a = room / 2;
+		*b = room - *a;
+	}
+}
+
+void answer_put_functions(struct answer *a)
+{
+	const struct own_entry_vec *all = &a->own->functions;
+	size_t rows = rows_of(a, all, FUNCTIONS_MAX);
+	size_t name = widest(a, all, rows, name_function, "function");
+	size_t place = widest(a, all, rows, name_place, "defined in");
+	size_t room = a->columns - WEIGHTS_WIDTH - 4;
+	size_t spent;
+
+	share_room(room - SPENT_MIN, &name, &place);
+	spent = room - name - place;
+
+	strbuf_puts(&a->text, "\n   own   total  ");
+	put_padded(a, "function", name);
+	put_padded(a, "defined in", place);
+	strbuf_puts(&a->text, "spent in, %\n");
+	for (size_t i = 0; i < rows; i++) {
+		const struct own_entry *entry = &all->data[i];
+
+		put_weights(a, entry);
+		put_padded(a, name_function(a, entry), name);
+		put_padded(a, name_place(a, entry), place);
+		spent_text_parts(a->profile, a->own, entry, spent, &a->text);
+		answer_end_line(a);
+	}
+	put_rest(a, all, rows, "function");
+}
+
+/* Into a->word: the line as its file has it, without what it is indented by. */
+static void find_source(struct answer *a, const struct own_entry *entry)
+{
+	const char *file = profile_string(a->profile, entry->file, NULL);
+
+	strbuf_clear(&a->word);
+	if (file && entry->line && a->options->source)
+		a->options->source(a->options->source_arg, file, entry->line,
+				   &a->word);
+}
+
+static void put_source(struct answer *a, const struct own_entry *entry,
+		       size_t width)
+{
+	size_t indent;
+
+	find_source(a, entry);
+	indent = strspn(a->word.data, " \t\f");
+	for (char *c = a->word.data + indent; *c; c++)
+		if (*c == '\t')
+			*c = ' ';
+	fit_begin(&a->text, a->word.data + indent, a->word.len - indent,
+		  width);
+}
+
+void answer_put_lines(struct answer *a)
+{
+	const struct own_entry_vec *all = &a->own->lines;
+	size_t rows = rows_of(a, all, LINES_MAX);
+	size_t room = a->columns - WEIGHTS_WIDTH;
+	size_t place = at_most(widest(a, all, rows, name_line, "line"),
+			       room * 3 / 8);
+
+	strbuf_puts(&a->text, "\n   own   total  line\n");
+	for (size_t i = 0; i < rows; i++) {
+		const struct own_entry *entry = &all->data[i];
+
+		put_weights(a, entry);
+		put_padded(a, name_line(a, entry), place);
+		put_source(a, entry, room - place - 2);
+		answer_end_line(a);
+	}
+	put_rest(a, all, rows, "line");
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/fit.h"
+
+#include <string.h>
+
+#include "view/printable.h"
+#include "view/text.h"
+
+#define DOTS "..."
+enum { DOTS_WIDTH = 3 };
+
+/* Bytes at the beginning of s that are left out to have `width` columns. */
+static size_t cut_beginning(const char *s, size_t n, size_t width)
+{
+	size_t left = printable_width(s, n), at = 0;
+	struct printable p;
+
+	while (at < n && left > width) {
+		at += printable_next(s + at, n - at, &p);
+		left -= (size_t)p.width;
+	}
+	return at;
+}
+
+void fit_end(struct strbuf *out, const char *s, size_t width)
+{
+	size_t n = strlen(s), used = printable_width(s, n), at;
+
+	if (used <= width) {
+		text_append(out, s, n);
+	} else {
+		at = cut_beginning(s, n,
+				   width > DOTS_WIDTH ? width - DOTS_WIDTH : 0);
+		strbuf_puts(out, DOTS);
+		text_append(out, s + at, n - at);
+		used = DOTS_WIDTH + printable_width(s + at, n - at);
+	}
+	if (used < width)
+		strbuf_fill(out, ' ', width - used);
+}
+
+void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width)
+{
+	size_t at = 0, used = 0, room;
+	struct printable p;
+
+	if (printable_width(s, n) <= width) {
+		text_append(out, s, n);
+		return;
+	}
+	room = width > DOTS_WIDTH ? width - DOTS_WIDTH : 0;
+	while (at < n) {
+		size_t bytes = printable_next(s + at, n - at, &p);
+
+		if (used + (size_t)p.width > room)
+			break;
+		used += (size_t)p.width;
+		at += bytes;
+	}
+	text_append(out, s, at);
+	strbuf_puts(out, DOTS);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/spent_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/fit.h"
+#include "view/printable.h"
+#include "view/text.h"
+
+/* Parts of one function that are looked at, the heaviest. */
+enum { PARTS_MAX = 16 };
+
+static const char *const kind_names[] = {
+	[SPENT_INTERPRETER] = "interpreter",
+	[SPENT_NATIVE] = "native",
+	[SPENT_KERNEL] = "kernel",
+	[SPENT_ALLOCATION] = "allocation",
+	[SPENT_IMPORT] = "import",
+	[SPENT_GIL] = "waiting for the GIL",
+	[SPENT_GC] = "garbage collection",
+};
+
+/* Where there is little room. */
+static const char *const kind_words[] = {
+	[SPENT_INTERPRETER] = "interpreter",
+	[SPENT_NATIVE] = "native",
+	[SPENT_KERNEL] = "kernel",
+	[SPENT_ALLOCATION] = "allocation",
+	[SPENT_IMPORT] = "import",
+	[SPENT_GIL] = "GIL wait",
+	[SPENT_GC] = "gc",
+};
+
+struct piece {
+	enum spent_kind kind;
+	/* Or PROFILE_NONE: the kind says all. */
+	uint32_t subject;
+	uint64_t period;
+};
+
+static int compare_pieces(const void *x, const void *y)
+{
+	const struct piece *a = x, *b = y;
+
+	if (a->period != b->period)
+		return a->period < b->period ? 1 : -1;
+	return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+/* --- Names -------------------------------------------------------------- */
+
+static void put_string(struct strbuf *out, const char *s)
+{
+	text_append(out, s, strlen(s));
+}
+
+static void put_native(const struct profile *profile,
+		       const struct profile_frame *frame, struct strbuf *out)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+	const struct profile_dso *dso = profile_dso(profile, frame->dso);
+	const char *file =
+		dso ? profile_string(profile, dso->short_name, "?") : NULL;
+	const char *name =
+		symbol ? profile_string(profile, symbol->name, "?") : NULL;
+
+	if (!name) {
+		put_string(out, file ? file : "unknown code");
+		return;
+	}
+	put_string(out, name);
+	/* A function without a name is called by its file. */
+	if (!file || (frame->flags & PROFILE_FRAME_IN_CPYTHON) ||
+	    !strncmp(name, file, strlen(file)))
+		return;
+	strbuf_puts(out, " (");
+	put_string(out, file);
+	strbuf_putc(out, ')');
+}
+
+static void put_kernel(const struct profile *profile,
+		       const struct profile_frame *frame, struct strbuf *out)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+	const char *name =
+		symbol ? profile_string(profile, symbol->name, "") : "";
+	int length;
+	const char *call = spent_kernel_call(name, &length);
+
+	if (call)
+		text_append(out, call, (size_t)length);
+	strbuf_puts(out, call ? " (kernel)" : "kernel");
+}
+
+static void put_name(const struct profile *profile, const struct piece *piece,
+		     struct strbuf *out)
+{
+	if (piece->subject == PROFILE_NONE)
+		strbuf_puts(out, kind_words[piece->kind]);
+	else if (piece->kind == SPENT_KERNEL)
+		put_kernel(profile, profile_frame(profile, piece->subject),
+			   out);
+	else
+		put_native(profile, profile_frame(profile, piece->subject),
+			   out);
+}
+
+/* --- Parts -------------------------------------------------------------- */
+
+static bool has_subject(enum spent_kind kind)
+{
+	return kind == SPENT_NATIVE || kind == SPENT_KERNEL;
+}
+
+/* The kinds without subjects are one piece each; returns how many. */
+static size_t gather(const struct own_time *own,
+		     const struct own_entry *function, struct piece *pieces)
+{
+	size_t count = 0;
+
+	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
+		if (!has_subject(kind))
+			pieces[count++] =
+				(struct piece){ kind, PROFILE_NONE, 0 };
+	for (uint32_t i = 0; i < function->part_count; i++) {
+		const struct own_part *part =
+			&own->parts.data[function->first_part + i];
+
+		if (has_subject(part->kind) && count < PARTS_MAX)
+			pieces[count++] = (struct piece){ part->kind,
+							  part->subject,
+							  part->weight.period };
+		for (size_t k = 0; !has_subject(part->kind); k++) {
+			if (pieces[k].kind != part->kind)
+				continue;
+			pieces[k].period += part->weight.period;
+			break;
+		}
+	}
+	qsort(pieces, count, sizeof(*pieces), compare_pieces);
+	return count;
+}
+
+void spent_text_parts(const struct profile *profile, const struct own_time *own,
+		      const struct own_entry *function, size_t columns,
+		      struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	struct piece pieces[PARTS_MAX + SPENT_KINDS];
+	size_t count = gather(own, function, pieces), used = 0;
+	char share[16];
+
+	for (size_t i = 0; i < count && pieces[i].period; i++) {
+		double percent = 100.0 * (double)pieces[i].period /
+				 (double)own->all.period;
+		size_t need, tail;
+
+		if (i && percent < 0.5)
+			break;
+		snprintf(share, sizeof(share), percent < 0.5 ? " <1" : " %.0f",
+			 percent);
+		strbuf_clear(&name);
+		put_name(profile, &pieces[i], &name);
+		tail = strlen(share);
+		need = printable_width(name.data, name.len) + tail +
+		       (i ? 2 : 0);
+		if (i && used + need > columns)
+			break;
+		strbuf_puts(out, i ? ", " : "");
+		fit_begin(out, name.data, name.len,
+			  columns > tail ? columns - tail : 0);
+		strbuf_puts(out, share);
+		used += need;
+	}
+}
+
+void spent_text_kinds(const struct own_time *own, struct strbuf *out)
+{
+	struct piece pieces[SPENT_KINDS];
+
+	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
+		pieces[kind] = (struct piece){ kind, PROFILE_NONE,
+					       own->kinds[kind].period };
+	qsort(pieces, SPENT_KINDS, sizeof(*pieces), compare_pieces);
+	for (size_t i = 0; i < SPENT_KINDS && pieces[i].period; i++) {
+		strbuf_printf(out, "%s%s ", i ? ", " : "",
+			      kind_names[pieces[i].kind]);
+		strbuf_percent(out, pieces[i].period, own->all.period);
+	}
+}

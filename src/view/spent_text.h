@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What own time consists of, in words. */
+#ifndef KAA_VIEW_SPENT_TEXT_H
+#define KAA_VIEW_SPENT_TEXT_H
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+#include "profile/own_time.h"
+
+/*
+ * "list_contains 77, interpreter 2": the heaviest parts of a function's own time
+ * as percentages of all samples, as many as fit in that many columns.
+ */
+void spent_text_parts(const struct profile *profile, const struct own_time *own,
+		      const struct own_entry *function, size_t columns,
+		      struct strbuf *out);
+
+/* "interpreter 61 %, native 30 %, garbage collection 9 %": all samples. */
+void spent_text_kinds(const struct own_time *own, struct strbuf *out);
+
+#endif

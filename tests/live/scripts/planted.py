@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two functions that take known shares of CPU time: planted.py SHARE SECONDS.
+
+light() takes SHARE percent, heavy() the rest; a third calls both. What each took by the thread's own clock is printed, in
+seconds. Turns have lengths by chance: equal ones would keep step with a sampler.
+"""
+import random
+import sys
+import time
+
+
+def light(seconds, clock=time.thread_time):
+    begin = clock()
+    while clock() - begin < seconds:
+        pass
+    return clock() - begin
+
+
+def heavy(seconds, clock=time.thread_time):
+    begin = clock()
+    while clock() - begin < seconds:
+        pass
+    return clock() - begin
+
+
+def both(share, seconds):
+    took = [0.0, 0.0]
+    while sum(took) < seconds:
+        turn = random.uniform(0.001, 0.02)
+        took[0] += light(turn * share)
+        took[1] += heavy(turn * (1 - share))
+    return took
+
+
+print(*both(float(sys.argv[1]) / 100, float(sys.argv[2])))

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The first screen of `kaa report`, held against what programs know of themselves and against `kaa script`."""
+import collections
+import math
+import os
+import re
+
+import pytest
+
+from harness import script_output
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+# own, total, function, file and line, of which the line may be missing
+ROW = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (\S+) +(\S+?)(?::(\d+))?(?: {2}.*)?$")
+WIDE = {**os.environ, "COLUMNS": "250"}
+
+
+def sections(text):
+    """The summary, and the tables of functions and of lines as lists of lines."""
+    summary, functions, lines = text.split("\n\n")[:3]
+    return summary, functions.splitlines()[1:], lines.splitlines()[1:]
+
+
+def functions_of(text):
+    """{(function, file): (own, total)}"""
+    rows = filter(None, map(ROW.match, sections(text)[1]))
+    return {(row[3], row[4]): (float(row[1]), float(row[2])) for row in rows}
+
+
+def lines_of(text):
+    """{(file, line): own}"""
+    rows = re.finditer(r"^ *(\d+\.\d)% +\d+\.\d%  (\S+):(\d+)(?: .*)?$", "\n".join(sections(text)[2]), re.M)
+    return {(row[2], int(row[3])): float(row[1]) for row in rows}
+
+
+def kinds_of(text):
+    """{kind: percent}"""
+    return {name.strip(): float(share) for name, share in
+            re.findall(r"([a-zA-Z ]+?) [<>]?([\d.]+) %", sections(text)[0].split("Spent in: ")[1])}
+
+
+def record(kaa, python, data, *words):
+    python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, *words)
+
+
+def screen(kaa, python, data):
+    return python.kaa(kaa)("report", "-i", data, env=WIDE).stdout
+
+
+@pytest.mark.parametrize("share", [30, 5])
+def test_planted_shares(kaa, python, scripts, tmp_path, share):
+    data = tmp_path / "perf.data"
+    took = python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, scripts / "planted.py",
+                           str(share), "2").stdout
+    light, heavy = map(float, took.split())
+    text = screen(kaa, python, data)
+    found = {name: own for (name, file), (own, total) in functions_of(text).items() if file.endswith("planted.py")}
+    planted = light / (light + heavy)
+    measured = found["light"] / (found["light"] + found["heavy"])
+    samples = int(re.search(r"([\d,]+) samples?,", text)[1].replace(",", ""))
+    # Five times what chance does, and what a row is rounded by.
+    allowed = 5 * math.sqrt(planted * (1 - planted) / samples) + 0.002
+    assert samples > 500 and abs(measured - planted) < allowed, (planted, measured, samples)
+    assert list(functions_of(text))[0][0] == "heavy"
+    both = next(total for (name, _), (_, total) in functions_of(text).items() if name == "both") \
+        if any(name == "both" for name, _ in functions_of(text)) else None
+    assert both is None or both > 90
+
+
+KINDS = {"interpreter": "interpreter", "native": "native", "collection": "garbage collection",
+         "allocation": "allocation", "kernel": "kernel", "imports": "import"}
+
+
+@pytest.mark.unstripped
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(kaa, python, scripts, tmp_path, kind):
+    data = tmp_path / "perf.data"
+    record(kaa, python, data, scripts / "spent.py", kind, "3", tmp_path)
+    found = kinds_of(screen(kaa, python, data))
+    assert found.get(KINDS[kind], 0) > 95, found
+
+
+@pytest.mark.parametrize("kind", ["interpreter", "kernel", "imports"])
+def test_kinds_that_need_no_names(kaa, newest_python, scripts, tmp_path, kind):
+    """Of a stripped interpreter, too."""
+    data = tmp_path / "perf.data"
+    record(kaa, newest_python, data, scripts / "spent.py", kind, "3", tmp_path)
+    found = kinds_of(screen(kaa, newest_python, data))
+    assert found.get(KINDS[kind], 0) > 90, found
+
+
+def python_frames(sample):
+    """(function, file, line) of each, the innermost first."""
+    return [(*frame.python_name, frame.line) for frame in sample.frames if frame.is_python]
+
+
+def percent(count, samples):
+    return 100 * count / len(samples)
+
+
+# Callers, recursion, a generator, two functions in one line.
+MIX = """\
+import time
+
+def leaf(n):
+    total = 0
+    for i in range(n):
+        total += i & 3
+    return total
+
+def down(depth):
+    if depth:
+        return down(depth - 1) + leaf(300)
+    return leaf(3000)
+
+def numbers(n):
+    for i in range(n):
+        yield i * 3
+
+def use(n):
+    return sum(numbers(n)) + sum([i * 7 for i in range(n)])
+
+def main():
+    while time.process_time() < 0.8:
+        down(20)
+        use(3000)
+        sorted(numbers(3000), key=lambda x: -x)
+
+main()
+"""
+
+
+def test_it_counts_what_script_shows(kaa, python, tmp_path):
+    data = tmp_path / "perf.data"
+    script = tmp_path / "mix.py"
+    script.write_text(MIX)
+    record(kaa, python, data, script)
+    samples = script_output.parse(python.kaa(kaa)("script", "-F", "+srcline", "-i", data).stdout)
+    own, total, lines = collections.Counter(), collections.Counter(), collections.Counter()
+    for sample in samples:
+        frames = python_frames(sample)
+        own[frames[0][:2] if frames else None] += 1
+        total.update({frame[:2] for frame in frames})
+        lines[frames[0][1:] if frames else None] += 1
+    text = screen(kaa, python, data)
+    near = 0.0501
+    # CPython before 3.11 calls many functions by one name.
+    rows = {key: shares for key, shares in functions_of(text).items() if key[0][0] != "<"}
+    assert len(samples) > 300 and len(rows) >= 3, text
+    for (name, place), (row_own, row_total) in rows.items():
+        keys = [key for key in total if key[0] == name and key[1].endswith(place)]
+        assert len(keys) == 1, keys
+        assert abs(percent(own[keys[0]], samples) - row_own) < near, (keys, text)
+        assert abs(percent(total[keys[0]], samples) - row_total) < near, (keys, text)
+    for (file, line), row_own in lines_of(text).items():
+        counted = sum(count for key, count in lines.items() if key and key[0].endswith(file) and key[1] == line)
+        assert abs(percent(counted, samples) - row_own) < near, (file, line, text)
+    shares = [float(row.split("%")[0]) for row in sections(text)[1]]
+    assert abs(sum(shares) - 100) < 0.06 * len(shares)
+
+
+def test_what_asks_for_perfs_table(kaa, newest_python, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    record(kaa, newest_python, data, scripts / "doc_script.py", "0.2")
+    assert "Spent in:" in kaa("report", "-i", data).stdout
+    assert "Spent in:" in kaa("report", "--stdio", "-i", data).stdout
+    for words in (["--native"], ["-g"], ["-n"], ["--sort", "dso"], ["--fields", "sample"], ["--like-perf"], ["--no-children"],
+                  ["-q"], ["--header"], ["-t", ","], ["-S", "foo"]):
+        text = kaa("report", *words, "-i", data).stdout
+        assert "Spent in:" not in text and text, words
+
+
+def test_what_the_screen_leaves_out_is_said(kaa, newest_python, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa("record", "-e", "cpu-clock,page-faults", "-F", "999", "-g", "-o", data, "--", *newest_python.command,
+        scripts / "shapes.py", "0.3")
+    text = kaa("report", "-i", data).stdout
+    samples = collections.Counter(sample.event.partition(":")[0]
+                                  for sample in script_output.parse(kaa("script", "-i", data).stdout))
+    assert f"Not shown here: {samples['page-faults']:,} samples of page-faults" in text
+    assert f"{samples['cpu-clock']:,} samples" in text
+
+
+def test_source_that_has_changed(kaa, newest_python, tmp_path):
+    script = tmp_path / "changes.py"
+    script.write_text("def spin(n):\n    while n:\n        n -= 1\n\n\nspin(5000000)\n")
+    data = tmp_path / "perf.data"
+    record(kaa, newest_python, data, script)
+    before = kaa("report", "-i", data, env=WIDE).stdout
+    assert "n -= 1" in before and "has changed" not in before
+    script.write_text("# other\n" * 10)
+    os.utime(script, (os.stat(data).st_mtime + 5,) * 2)
+    after = kaa("report", "-i", data, env=WIDE).stdout
+    assert "n -= 1" not in after and "changes.py has changed since the recording" in after
+    script.unlink()
+    assert "changes.py:3" in kaa("report", "-i", data, env=WIDE).stdout

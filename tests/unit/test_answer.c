@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The first screen of a report: what stands in it, and that it fits. */
+#include "assert_ok.h"
+
+#include "model.h"
+#include "view/answer.h"
+#include "view/fit.h"
+#include "view/place_name.h"
+#include "view/printable.h"
+
+#define MAIN "py:py::<module>:/srv/x.py@90"
+#define F "py:py::f:/srv/x.py"
+#define G "py:py::g:/srv/x.py"
+
+static void put_source(void *arg, const char *file, uint32_t line,
+		       struct strbuf *out)
+{
+	(void)arg;
+	assert_string_equal(file, "/srv/x.py");
+	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);
+}
+
+/* To be freed. */
+static char *screen(const struct model *m, size_t columns)
+{
+	struct answer_options options = { .columns = columns,
+					  .folder = "/srv",
+					  .source = put_source,
+					  .next = "next\n" };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(answer_event(m->profile), 0);
+	assert_ok(answer_write(m->profile, 0, &options, out));
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void init(struct model *m)
+{
+	model_init(m, NULL);
+	m->profile->events.data[0].kind = EVENT_ON_CPU;
+	m->profile->events.data[0].unit = EVENT_NANOSECONDS;
+}
+
+static void test_the_hot_function_comes_first(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 700000000, MAIN " I:eval " F "@3 list_sort");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@4");
+	model_sample(&m, 100000000, MAIN " I:eval " G "@8 lib:deflate");
+	text = screen(&m, 100);
+	assert_string_equal(
+		text,
+		"x.py   1.00 s CPU   3 samples, none lost\n"
+		"Spent in: native 80 %, interpreter 20 %\n"
+		"\n"
+		"   own   total  function  defined in  spent in, %\n"
+		" 90.0%   90.0%  f         x.py        list_sort 70, interpreter 20\n"
+		" 10.0%   10.0%  g         x.py        deflate (libother.so) 10\n"
+		"\n"
+		"   own   total  line\n"
+		" 70.0%   70.0%  x.py:3  source of line 3, which is as long as a line of code may well be;\n"
+		" 20.0%   20.0%  x.py:4  source of line 4, which is as long as a line of code may well be;\n"
+		" 10.0%   10.0%  x.py:8  source of line 8, which is as long as a line of code may well be;\n"
+		"\n"
+		"next\n");
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_shares_add_up(void **state)
+{
+	double sum[2] = {};
+	int table = -1;
+	struct model m;
+	char *text, *save = NULL;
+
+	(void)state;
+	init(&m);
+	for (unsigned int i = 0; i < 60; i++) {
+		char stack[128];
+
+		snprintf(stack, sizeof(stack), MAIN " I:eval py:py::f%u:/srv/x.py@%u",
+			 i, 100 + i);
+		model_sample(&m, (i < 20 ? 900 : 10) + i, stack);
+	}
+	model_sample(&m, 5, "_start");
+	text = screen(&m, 100);
+	for (char *line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (!strncmp(line, "   own", 6))
+			table++;
+		else if (strchr(line, '%') == line + 5 && table >= 0)
+			sum[table] += atof(line);
+	}
+	assert_int_equal(table, 1);
+	/* A row may be rounded by 0.05. */
+	for (size_t i = 0; i < 2; i++)
+		assert_true(sum[i] > 99 && sum[i] < 101);
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_no_line_is_too_long(void **state)
+{
+	static const size_t widths[] = { 60, 80, 100, 132, 200 };
+	struct model m;
+	char *text, *save;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 50,
+		     MAIN " I:eval "
+			  "py:py::Orders.with_a_very_long_name_of_its_own.<locals>.and_a_function_in_it:"
+			  "/srv/a/package/in/many/folders/below/the/current/one/module.py@12345 "
+			  "lib:a_native_function<with<many,template>,arguments>::of_its_class");
+	model_sample(&m, 20, MAIN " I:eval " F "@3");
+	model_sample(&m, 10, "lib:no_python_at_all");
+	m.task = model_task(&m, 4321, "a-name-of-15-by");
+	model_sample(&m, 9, MAIN " I:eval " G "@4 k:__x64_sys_read");
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+		text = screen(&m, widths[i]);
+		/* The end tells functions apart. */
+		assert_non_null(strstr(text, "_in_it "));
+		save = NULL;
+		/* The first lines are sentences. */
+		for (char *line = strtok_r(strstr(text, "   own"), "\n", &save);
+		     line; line = strtok_r(NULL, "\n", &save))
+			if (printable_width(line, strlen(line)) > widths[i])
+				fail_msg("at %zu: %s", widths[i], line);
+		free(text);
+	}
+	model_deinit(&m);
+}
+
+static void test_hostile_names_are_no_escapes(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 3, "I:eval py:py::f\x1b[2J:/srv/x.py@3 lib:n\x1b]0;x");
+	text = screen(&m, 80);
+	assert_null(strchr(text, '\x1b'));
+	assert_non_null(strstr(text, "f?[2J"));
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_there_is_no_screen_without_python_on_a_cpu(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 3, "_start main");
+	assert_int_equal(answer_event(m.profile), PROFILE_NONE);
+	model_sample(&m, 3, "_start main I:eval " F);
+	assert_int_equal(answer_event(m.profile), 0);
+	m.profile->events.data[0].kind = EVENT_OCCURRENCE;
+	assert_int_equal(answer_event(m.profile), PROFILE_NONE);
+	model_deinit(&m);
+}
+
+/* --- Places ------------------------------------------------------------- */
+
+static void add_file(struct model *m, const char *path)
+{
+	struct profile_frame frame = { .kind = PROFILE_FRAME_PYTHON,
+				       .symbol = PROFILE_NONE,
+				       .dso = PROFILE_NONE };
+	uint32_t id;
+
+	frame.file = frame.address = model_string(m, path);
+	model_check(profile_intern_frame(m->profile, &frame, &id));
+}
+
+static void test_places(void **state)
+{
+	static const struct {
+		const char *path;
+		const char *name;
+	} cases[] = {
+		{ "/srv/shop/orders.py", "orders.py" },
+		{ "/srv/shop/lib/a.py", "lib/a.py" },
+		{ "/srv/shopping/b.py", "/srv/shopping/b.py" },
+		{ "/usr/lib/python3.11/json/decoder.py", "json/decoder.py" },
+		{ "/opt/lib/python3.13t/abc.py", "abc.py" },
+		{ "/usr/lib/python3/dist-packages/six.py", "six.py" },
+		{ "/v/lib/python3.12/site-packages/numpy/core/x.py",
+		  "numpy/core/x.py" },
+		/* Two of one name keep their paths. */
+		{ "/v/lib/python3.12/site-packages/app/run.py",
+		  "/v/lib/python3.12/site-packages/app/run.py" },
+		{ "/srv/shop/app/run.py", "/srv/shop/app/run.py" },
+		{ "<frozen importlib._bootstrap>",
+		  "<frozen importlib._bootstrap>" },
+		{ "./tool.py", "tool.py" },
+		{ "/usr/lib/python3.x/c.py", "/usr/lib/python3.x/c.py" },
+		{ "/a/site-packages/", "/a/site-packages/" },
+		{ "", "" },
+	};
+	_cleanup_place_names_ struct place_names *names = NULL;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		add_file(&m, cases[i].path);
+	assert_ok(place_names_create(m.profile, "/srv/shop", &names));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_string_equal(
+			place_name(names, model_string(&m, cases[i].path)),
+			cases[i].name);
+	assert_string_equal(place_name(names, PROFILE_NONE), "");
+	model_deinit(&m);
+}
+
+static void test_no_folder(void **state)
+{
+	const char *const path = "/srv/x.py";
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	add_file(&m, path);
+	for (const char **folder = (const char *[]){ "/", "", NULL };;
+	     folder++) {
+		_cleanup_place_names_ struct place_names *names = NULL;
+
+		assert_ok(place_names_create(m.profile, *folder, &names));
+		assert_string_equal(place_name(names, model_string(&m, path)),
+				    path);
+		if (!*folder)
+			break;
+	}
+	model_deinit(&m);
+}
+
+static void test_what_fits(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	fit_end(&out, "abc", 5);
+	assert_string_equal(out.data, "abc  ");
+	strbuf_clear(&out);
+	fit_end(&out, "abcdefgh", 6);
+	assert_string_equal(out.data, "...fgh");
+	strbuf_clear(&out);
+	fit_begin(&out, "abcdefgh", 8, 6);
+	assert_string_equal(out.data, "abc...");
+	strbuf_clear(&out);
+	fit_begin(&out, "abcdef", 6, 6);
+	assert_string_equal(out.data, "abcdef");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_hot_function_comes_first),
+		cmocka_unit_test(test_shares_add_up),
+		cmocka_unit_test(test_no_line_is_too_long),
+		cmocka_unit_test(test_hostile_names_are_no_escapes),
+		cmocka_unit_test(
+			test_there_is_no_screen_without_python_on_a_cpu),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_what_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
