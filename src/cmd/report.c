@@ -36,6 +36,8 @@ struct report_settings {
 	/* An option asks for the table of entries that perf has. */
 	bool wants_table;
 	bool native;
+	/* Of the terminal, before a pager. */
+	size_t columns;
 	const char *dsos;
 	const char *symbols;
 	/* What filters did not find, a line each. */
@@ -412,11 +414,15 @@ static bool shows_answer(const struct report_settings *s)
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
+	const struct convert_options *o = &s->input.options;
 	const char *path = s->input.path ? s->input.path : "perf.data";
 	struct answer_input answer = {
 		.path = path,
 		.recorded = recording_time(path),
 		.symfs = s->input.symfs,
+		.columns = s->columns,
+		.is_filtered = o->times.count || o->pids.count ||
+			       o->tids.count || o->cpus.count,
 	};
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct profile_options options = {
@@ -473,6 +479,7 @@ static struct error *run(void *arg, const struct arguments *args,
 		error = input_open(&settings->input, &converter);
 	if (error)
 		return error;
+	settings->columns = answer_columns();
 	if (!settings->tui)
 		pager_start(&pager);
 	error = print(settings, converter);

@@ -60,8 +60,8 @@ ask_symbol(struct builder *b, const struct profile_frame *frame)
 {
 	static const struct symbol_state unnamed = { .kind = SPENT_NATIVE };
 	struct symbol_state *state;
+	struct spent_call call;
 	const char *name;
-	int length;
 
 	if (frame->symbol == PROFILE_NONE)
 		return &unnamed;
@@ -74,7 +74,7 @@ ask_symbol(struct builder *b, const struct profile_frame *frame)
 		.is_known = true,
 		.is_importlib = spent_is_importlib(name),
 		.is_module_body = spent_is_module_body(name),
-		.is_kernel_call = spent_kernel_call(name, &length),
+		.is_kernel_call = spent_kernel_call(name, &call),
 		.kind = spent_kind_of_function(
 			name, frame->flags & PROFILE_FRAME_IN_CPYTHON),
 	};
@@ -106,17 +106,19 @@ static struct error *find_entries(struct builder *b,
 		.name = symbol ? symbol->name : PROFILE_NONE,
 		.file = frame->file,
 		.line = symbol ? symbol->line : 0,
+		.is_python = frame->kind == PROFILE_FRAME_PYTHON,
 	};
+	uint32_t def = symbol ? symbol->line : entry.is_python;
+	uint64_t place = (uint64_t)frame->file << 32 | frame->line;
+	bool has_line = frame->line && frame->file != PROFILE_NONE;
 	struct error *error =
 		find_entry(&b->function_index, &b->out->functions,
-			   (uint64_t)entry.name << 32 | entry.line, &entry,
+			   (uint64_t)entry.name << 32 | def, &entry,
 			   &state->function);
-
-	uint64_t place = (uint64_t)frame->file << 32 | frame->line;
 
 	if (error)
 		return error;
-	if (frame->line)
+	if (has_line)
 		entry.line = frame->line;
 	else
 		place = (uint64_t)PROFILE_NONE << 32 | state->function;
@@ -204,7 +206,10 @@ static void add_weight(struct own_weight *to, uint64_t period, uint64_t samples)
 	to->samples += samples;
 }
 
-/* Frames of one symbol, or of one file where they have none, are one subject. */
+/*
+ * Frames of one symbol are one subject; without one those of a file, and apart
+ * from them the kernel's.
+ */
 static struct error *find_subject(struct builder *b, uint32_t *subject)
 {
 	const struct profile_frame *frame;
@@ -214,8 +219,12 @@ static struct error *find_subject(struct builder *b, uint32_t *subject)
 	if (*subject == PROFILE_NONE)
 		return NULL;
 	frame = profile_frame(b->profile, *subject);
-	key = frame->symbol != PROFILE_NONE ? frame->symbol :
-					      (uint64_t)1 << 32 | frame->dso;
+	key = frame->symbol;
+	if (frame->symbol == PROFILE_NONE)
+		key = (frame->kind == PROFILE_FRAME_KERNEL ? UINT64_C(2) :
+							     UINT64_C(1))
+			      << 32 |
+		      frame->dso;
 	at = map_insert(&b->subject_index, key, *subject, NULL);
 	if (!at)
 		return error_no_memory();

@@ -30,9 +30,11 @@ struct own_weight {
 
 /* A function, or a line of a file. */
 struct own_entry {
+	/* False: samples without a Python frame. */
+	bool is_python;
 	/*
 	 * The name of the function's symbol, of a line the first seen there;
-	 * PROFILE_NONE: samples without a Python frame.
+	 * PROFILE_NONE where no record names the code.
 	 */
 	uint32_t name;
 	/* The source file, or PROFILE_NONE. */
@@ -78,8 +80,5 @@ struct error *own_time_create(const struct profile *profile, uint32_t event,
 void own_time_destroy(struct own_time *own);
 DEFINE_CLEANUP(own_time, struct own_time *, own_time_destroy);
 #define _cleanup_own_time_ _cleanup_(cleanup_own_time_)
-
-/* The event has samples with Python frames. */
-bool own_time_has_python(const struct own_time *own);
 
 #endif

@@ -23,14 +23,16 @@ static bool is_unresolved(const struct profile *profile, uint32_t stack)
 	return profile_frame(profile, frame)->symbol == PROFILE_NONE;
 }
 
-struct error *sample_faults(const struct profile *profile, uint64_t *samples,
-			    struct faults *ret)
+struct error *sample_faults(const struct profile *profile, uint32_t event,
+			    uint64_t *samples, struct faults *ret)
 {
 	const struct profile_samples *s = &profile->samples;
 	uint64_t counts[FLAGGED] = {}, unresolved = 0, all = 0;
 	struct error *error = NULL;
 
 	for (size_t row = 0; row < s->rows; row++) {
+		if (event != PROFILE_NONE && s->event[row] != event)
+			continue;
 		all += s->count[row];
 		for (size_t i = 0; i < FLAGGED; i++)
 			if (s->flags[row] & flagged[i].flag)

@@ -7,10 +7,10 @@
 #include "profile/profile.h"
 
 /*
- * Adds what is wrong with the recordings, and then with its samples. *samples:
- * how many there are.
+ * Adds what is wrong with the recordings, and then with the samples of an event;
+ * PROFILE_NONE: of all. *samples: how many there are.
  */
-struct error *sample_faults(const struct profile *profile, uint64_t *samples,
-			    struct faults *ret);
+struct error *sample_faults(const struct profile *profile, uint32_t event,
+			    uint64_t *samples, struct faults *ret);
 
 #endif

@@ -22,9 +22,11 @@ static const struct row rows[] = {
 
 enum spent_kind spent_kind_of_function(const char *name, bool in_cpython)
 {
-	size_t n = name ? strcspn(name, ".") : 0;
+	/* A function without a name is called by its file: "free.so+0x40". */
+	bool is_named = name && !strstr(name, "+0x");
+	size_t n = is_named ? strcspn(name, ".") : 0;
 
-	for (size_t i = 0; name && i < sizeof(rows) / sizeof(*rows); i++)
+	for (size_t i = 0; is_named && i < sizeof(rows) / sizeof(*rows); i++)
 		if ((in_cpython || rows[i].place == ANYWHERE) &&
 		    name_pattern_fits(rows[i].name, name, n))
 			return rows[i].kind;
@@ -39,16 +41,23 @@ enum spent_kind spent_kind_of_function(const char *name, bool in_cpython)
  * compiler made of the call between them.
  */
 static const char *const calls[] = { "__x64_sys_", "__ia32_sys_", "__do_sys_",
-				     "__se_sys_",  "ksys_",	  "do_sys_" };
+				     "__se_sys_",  "__sys_",	  "ksys_",
+				     "do_sys_" };
 
 static const struct {
 	const char *pattern;
 	const char *what;
+	bool is_system_call;
 } others[] = {
-	{ "do_readv", "readv" },
-	{ "do_writev", "writev" },
-	{ "do_futex", "futex" },
-	{ "do_epoll_wait", "epoll_wait" },
+	{ "do_readv", "readv", true },
+	{ "do_writev", "writev", true },
+	{ "do_futex", "futex", true },
+	{ "do_epoll_wait", "epoll_wait", true },
+	/* Before 5.8. */
+	{ "page_fault", "page fault" },
+	{ "do_page_fault", "page fault" },
+	{ "apic_timer_interrupt", "interrupt" },
+	{ "do_IRQ", "interrupt" },
 	{ "asm_exc_page_fault", "page fault" },
 	{ "exc_page_fault", "page fault" },
 	{ "asm_sysvec_*", "interrupt" },
@@ -58,7 +67,7 @@ static const struct {
 	{ "__irq_exit_rcu", "interrupt" },
 };
 
-const char *spent_kernel_call(const char *name, int *length)
+bool spent_kernel_call(const char *name, struct spent_call *ret)
 {
 	size_t n = strcspn(name, ".");
 
@@ -66,17 +75,20 @@ const char *spent_kernel_call(const char *name, int *length)
 		size_t prefix = strlen(calls[i]);
 
 		if (n > prefix && !memcmp(name, calls[i], prefix)) {
-			*length = (int)(n - prefix);
-			return name + prefix;
+			*ret = (struct spent_call){ name + prefix, n - prefix,
+						    true };
+			return true;
 		}
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		if (name_pattern_fits(others[i].pattern, name, n)) {
-			*length = (int)strlen(others[i].what);
-			return others[i].what;
+			*ret = (struct spent_call){ others[i].what,
+						    strlen(others[i].what),
+						    others[i].is_system_call };
+			return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
 /* --- Python code -------------------------------------------------------- */

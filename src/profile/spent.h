@@ -7,6 +7,7 @@
 #define KAA_PROFILE_SPENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The kinds of own time. Of several that the frames of a sample tell, the one
@@ -20,7 +21,7 @@ enum spent_kind {
 	SPENT_KERNEL,
 	SPENT_ALLOCATION,
 	SPENT_IMPORT,
-	/* Waiting for the GIL. */
+	/* Taking the GIL, or dropping it. */
 	SPENT_GIL,
 	/* The garbage collector. */
 	SPENT_GC,
@@ -34,12 +35,16 @@ enum spent_kind {
  */
 enum spent_kind spent_kind_of_function(const char *name, bool in_cpython);
 
-/*
- * What a function of the kernel does for a program: the system call ("read"),
- * "page fault" or "interrupt". NULL: its name does not tell. *length is that of
- * the text.
- */
-const char *spent_kernel_call(const char *name, int *length);
+/* What a function of the kernel does for a program. */
+struct spent_call {
+	/* "read", "page fault", "interrupt"; not terminated. */
+	const char *name;
+	size_t length;
+	bool is_system_call;
+};
+
+/* False: the function's name does not tell; *ret stays as it is. */
+bool spent_kernel_call(const char *name, struct spent_call *ret);
 
 /* A Python function of the import machinery; its symbol's name. */
 bool spent_is_importlib(const char *name);

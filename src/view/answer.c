@@ -110,20 +110,24 @@ static void put_pythons(struct answer *a)
 {
 	const struct metadata *metadata =
 		&a->profile->recordings.data[a->event->recording].metadata;
-	uint32_t before = 0;
-	size_t count = 0;
+	uint32_t shown[PYTHONS_MAX];
+	size_t count = 0, i;
 
 	vec_for_each(python, &metadata->pythons) {
 		uint32_t version = python->version >> 8;
 
-		if (version == before)
+		for (i = 0; i < count && shown[i] != version; i++)
+			;
+		if (i < count)
 			continue;
-		before = version;
-		if (count++ == PYTHONS_MAX)
+		if (count == PYTHONS_MAX) {
+			strbuf_puts(&a->text, " and others");
 			break;
-		strbuf_printf(&a->text, "   Python %u.%u.%u",
-			      version >> 16 & 0xff, version >> 8 & 0xff,
-			      version & 0xff);
+		}
+		shown[count++] = version;
+		strbuf_printf(&a->text, "%s%u.%u.%u",
+			      i ? ", " : "   Python ", version >> 16 & 0xff,
+			      version >> 8 & 0xff, version & 0xff);
 	}
 }
 
@@ -158,7 +162,8 @@ static void put_times(struct answer *a)
 	}
 	put_seconds(&a->text, a->own->all.period);
 	strbuf_puts(&a->text, " CPU");
-	if (metadata->last_sample_time <= metadata->first_sample_time)
+	if (a->options->is_filtered ||
+	    metadata->last_sample_time <= metadata->first_sample_time)
 		return;
 	strbuf_puts(&a->text, " in ");
 	put_seconds(&a->text, metadata->last_sample_time -
@@ -251,17 +256,16 @@ static struct error *put_notes(struct answer *a)
 	_cleanup_faults_ struct faults faults = {};
 	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
 	uint64_t samples;
-	struct error *error = sample_faults(a->profile, &samples, &faults);
+	struct error *error = sample_faults(a->profile, a->event_index,
+					    &samples, &faults);
 
 	if (error)
 		return error;
 	fault_notes(&faults, samples, &notes);
-	for (char *line = notes.data, *end; *line; line = end + 1) {
-		end = strchr(line, '\n');
-		if (line == notes.data)
-			strbuf_putc(&a->text, '\n');
-		strbuf_append(&a->text, line + strlen("# "),
-			      (size_t)(end + 1 - line) - strlen("# "));
+	for (const char *line = notes.data, *end; (end = strchr(line, '\n'));
+	     line = end + 1) {
+		line += strspn(line, "# ");
+		strbuf_append(&a->text, line, (size_t)(end + 1 - line));
 	}
 	return strbuf_error(&notes);
 }
@@ -294,7 +298,6 @@ static void put_nameless(struct answer *a)
 			period += part->weight.period;
 	if (answer_share(a, period) < 1)
 		return;
-	strbuf_puts(&a->text, "\n");
 	strbuf_percent(&a->text, period, a->own->all.period);
 	strbuf_puts(&a->text,
 		    " is in functions of Python that have no names here: 'kaa doctor' says which package has them.\n");
@@ -304,6 +307,7 @@ static struct error *put_all(struct answer *a)
 {
 	struct error *error = own_time_create(a->profile, a->event_index,
 					      &a->own);
+	size_t before;
 
 	if (!error)
 		error = place_names_create(a->profile, a->options->folder,
@@ -315,11 +319,19 @@ static struct error *put_all(struct answer *a)
 	answer_put_functions(a);
 	answer_put_lines(a);
 	error = answer_put_threads(a);
+	strbuf_putc(&a->text, '\n');
+	before = a->text.len;
 	if (!error)
 		error = put_notes(a);
 	put_nameless(a);
+	if (a->options->source_notes)
+		a->options->source_notes(a->options->source_arg, &a->text);
+	if (a->text.len == before)
+		strbuf_truncate(&a->text, before - 1);
 	if (!error && a->options->next)
 		strbuf_printf(&a->text, "\n%s", a->options->next);
+	if (!error)
+		error = strbuf_error(&a->word);
 	return error ? error : strbuf_error(&a->text);
 }
 

@@ -26,7 +26,11 @@ struct answer_options {
 	 */
 	void (*source)(void *arg, const char *file, uint32_t line,
 		       struct strbuf *out);
+	/* Appends what is to be said of those files, whole lines. May be NULL. */
+	void (*source_notes)(void *arg, struct strbuf *out);
 	void *source_arg;
+	/* The profile has not all samples of its recordings. */
+	bool is_filtered;
 	/* What to type next, a text of whole lines, or NULL. */
 	const char *next;
 };

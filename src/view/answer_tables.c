@@ -65,8 +65,10 @@ static const char *name_function(struct answer *a,
 	struct python_symbol python;
 
 	strbuf_clear(&a->word);
-	if (entry->name == PROFILE_NONE)
+	if (!entry->is_python)
 		strbuf_puts(&a->word, "[no Python code]");
+	else if (entry->name == PROFILE_NONE)
+		strbuf_puts(&a->word, "[unknown Python code]");
 	else if (python_symbol_parse(name, &python))
 		strbuf_append(&a->word, python.qualname,
 			      python.qualname_length);

@@ -4,7 +4,20 @@
 #include <string.h>
 
 #include "view/printable.h"
-#include "view/text.h"
+
+/* What has no place on a terminal is '?'. */
+static void put(struct strbuf *out, const char *s, size_t n)
+{
+	struct printable p;
+
+	for (size_t at = 0, bytes; at < n; at += bytes) {
+		bytes = printable_next(s + at, n - at, &p);
+		if (p.ch == L'?')
+			strbuf_putc(out, '?');
+		else
+			strbuf_append(out, s + at, bytes);
+	}
+}
 
 #define DOTS "..."
 enum { DOTS_WIDTH = 3 };
@@ -27,12 +40,12 @@ void fit_end(struct strbuf *out, const char *s, size_t width)
 	size_t n = strlen(s), used = printable_width(s, n), at;
 
 	if (used <= width) {
-		text_append(out, s, n);
+		put(out, s, n);
 	} else {
 		at = cut_beginning(s, n,
 				   width > DOTS_WIDTH ? width - DOTS_WIDTH : 0);
 		strbuf_puts(out, DOTS);
-		text_append(out, s + at, n - at);
+		put(out, s + at, n - at);
 		used = DOTS_WIDTH + printable_width(s + at, n - at);
 	}
 	if (used < width)
@@ -45,7 +58,7 @@ void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width)
 	struct printable p;
 
 	if (printable_width(s, n) <= width) {
-		text_append(out, s, n);
+		put(out, s, n);
 		return;
 	}
 	room = width > DOTS_WIDTH ? width - DOTS_WIDTH : 0;
@@ -57,6 +70,6 @@ void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width)
 		used += (size_t)p.width;
 		at += bytes;
 	}
-	text_append(out, s, at);
+	put(out, s, at);
 	strbuf_puts(out, DOTS);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Foreign text in a column of a table: never wider than the column, and nothing
- * in it that moves the cursor (view/text.h).
+ * in it that moves the cursor (view/printable.h).
  */
 #ifndef KAA_VIEW_FIT_H
 #define KAA_VIEW_FIT_H

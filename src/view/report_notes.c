@@ -8,7 +8,8 @@ struct error *report_notes(const struct profile *profile, struct strbuf *out)
 {
 	_cleanup_faults_ struct faults faults = {};
 	uint64_t samples;
-	struct error *error = sample_faults(profile, &samples, &faults);
+	struct error *error = sample_faults(profile, PROFILE_NONE,
+					    &samples, &faults);
 	size_t start;
 
 	if (error)

@@ -17,7 +17,7 @@ static const char *const kind_names[] = {
 	[SPENT_KERNEL] = "kernel",
 	[SPENT_ALLOCATION] = "allocation",
 	[SPENT_IMPORT] = "import",
-	[SPENT_GIL] = "waiting for the GIL",
+	[SPENT_GIL] = "GIL",
 	[SPENT_GC] = "garbage collection",
 };
 
@@ -28,7 +28,7 @@ static const char *const kind_words[] = {
 	[SPENT_KERNEL] = "kernel",
 	[SPENT_ALLOCATION] = "allocation",
 	[SPENT_IMPORT] = "import",
-	[SPENT_GIL] = "GIL wait",
+	[SPENT_GIL] = "GIL",
 	[SPENT_GC] = "gc",
 };
 
@@ -87,12 +87,14 @@ static void put_kernel(const struct profile *profile,
 		profile_symbol(profile, frame->symbol);
 	const char *name =
 		symbol ? profile_string(profile, symbol->name, "") : "";
-	int length;
-	const char *call = spent_kernel_call(name, &length);
+	struct spent_call call;
 
-	if (call)
-		text_append(out, call, (size_t)length);
-	strbuf_puts(out, call ? " (kernel)" : "kernel");
+	if (!spent_kernel_call(name, &call)) {
+		strbuf_puts(out, "kernel");
+		return;
+	}
+	text_append(out, call.name, call.length);
+	strbuf_puts(out, call.is_system_call ? "()" : "");
 }
 
 static void put_name(const struct profile *profile, const struct piece *piece,

@@ -61,11 +61,10 @@ def test_planted_shares(kaa, python, scripts, tmp_path, share):
     samples = int(re.search(r"([\d,]+) samples?,", text)[1].replace(",", ""))
     # Five times what chance does, and what a row is rounded by.
     allowed = 5 * math.sqrt(planted * (1 - planted) / samples) + 0.002
-    assert samples > 500 and abs(measured - planted) < allowed, (planted, measured, samples)
+    assert samples > 200 and abs(measured - planted) < allowed, (planted, measured, samples)
     assert list(functions_of(text))[0][0] == "heavy"
-    both = next(total for (name, _), (_, total) in functions_of(text).items() if name == "both") \
-        if any(name == "both" for name, _ in functions_of(text)) else None
-    assert both is None or both > 90
+    # They call no Python code.
+    assert all(own == total for (name, _), (own, total) in functions_of(text).items() if name in ("light", "heavy"))
 
 
 KINDS = {"interpreter": "interpreter", "native": "native", "collection": "garbage collection",
@@ -147,7 +146,7 @@ def test_it_counts_what_script_shows(kaa, python, tmp_path):
     near = 0.0501
     # CPython before 3.11 calls many functions by one name.
     rows = {key: shares for key, shares in functions_of(text).items() if key[0][0] != "<"}
-    assert len(samples) > 300 and len(rows) >= 3, text
+    assert len(samples) > 100 and len(rows) >= 3 <= len(lines_of(text)), text
     for (name, place), (row_own, row_total) in rows.items():
         keys = [key for key in total if key[0] == name and key[1].endswith(place)]
         assert len(keys) == 1, keys

@@ -578,7 +578,7 @@ static void test_the_model_has_all_faults(void **state)
 	put_stream(&summary);
 	ok(perfdata_writer_finish(writer, &features));
 	ok(convert_profile(path, &options, NULL, &profile));
-	ok(sample_faults(profile, &samples, &faults));
+	ok(sample_faults(profile, PROFILE_NONE, &samples, &faults));
 	assert_int_equal(samples, 3);
 	assert_int_equal(faults_count(&faults, FAULT_BROKEN_STREAM), 1);
 	assert_int_equal(faults_count(&faults, FAULT_BROKEN_CHAINS), 1);

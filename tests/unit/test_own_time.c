@@ -180,8 +180,6 @@ static void test_kinds(void **state)
 		  "PyObject_Own" },
 		{ "I:eval " F " list_append realloc k:__x64_sys_mremap",
 		  SPENT_ALLOCATION, "realloc" },
-		{ "I:eval " F " lib:operator_new(unsigned_long)", SPENT_NATIVE,
-		  "operator_new(unsigned_long)" },
 		{ "I:eval " F " lib:je_malloc", SPENT_ALLOCATION, "je_malloc" },
 		{ "I:eval " F " _PyObject_GC_Alloc gc_collect_main free",
 		  SPENT_GC, "gc_collect_main" },
@@ -229,6 +227,91 @@ static void test_kinds(void **state)
 		assert_int_equal(own->kinds[cases[i].kind].samples, 1);
 		model_deinit(&m);
 	}
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool in_cpython;
+		enum spent_kind kind;
+	} cases[] = {
+		{ "operator new(unsigned long)", false, SPENT_ALLOCATION },
+		{ "_int_free_merge_chunk.part.0", false, SPENT_ALLOCATION },
+		/* A function without a name, in such files. */
+		{ "free.so+0x40", false, SPENT_NATIVE },
+		{ "tc_parse", false, SPENT_NATIVE },
+		/* Rules of the parser. */
+		{ "import_from_targets_rule", true, SPENT_NATIVE },
+		{ "import_from", true, SPENT_IMPORT },
+		{ "import_from", false, SPENT_NATIVE },
+		{ "_PyEval_ImportName", true, SPENT_IMPORT },
+		{ "_PyObject_MiMalloc", true, SPENT_ALLOCATION },
+		{ "_PyEvalFramePushAndInit", true, SPENT_INTERPRETER },
+		{ "drop_gil.isra.0", true, SPENT_GIL },
+		{ NULL, true, SPENT_NATIVE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (spent_kind_of_function(cases[i].name,
+					   cases[i].in_cpython) !=
+		    cases[i].kind)
+			fail_msg("%s", cases[i].name);
+}
+
+static void test_calls_of_the_kernel(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *what;
+		bool is_system_call;
+	} cases[] = {
+		{ "__x64_sys_read", "read", true },
+		{ "ksys_write.isra.0", "write", true },
+		{ "__sys_sendto", "sendto", true },
+		{ "do_futex", "futex", true },
+		{ "asm_exc_page_fault", "page fault", false },
+		{ "asm_sysvec_apic_timer_interrupt", "interrupt", false },
+	};
+	struct spent_call call;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_true(spent_kernel_call(cases[i].name, &call));
+		assert_int_equal(call.length, strlen(cases[i].what));
+		assert_memory_equal(call.name, cases[i].what, call.length);
+		assert_int_equal(call.is_system_call, cases[i].is_system_call);
+	}
+	assert_false(spent_kernel_call("vfs_read", &call));
+	assert_false(spent_kernel_call("__x64_sys_", &call));
+}
+
+static void test_python_code_without_a_name(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct profile_frame frame = { .symbol = PROFILE_NONE,
+				       .dso = PROFILE_NONE,
+				       .file = PROFILE_NONE,
+				       .kind = PROFILE_FRAME_PYTHON };
+	struct profile_sample sample = { .period = 6, .count = 1 };
+	struct model m;
+	uint32_t id;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_check(profile_intern_frame(m.profile, &frame, &id));
+	model_check(profile_stack_push(m.profile, PROFILE_NONE, id,
+				       &sample.stack));
+	sample.task = m.task;
+	model_check(profile_add_sample(m.profile, &sample));
+	model_sample(&m, 1, "_start");
+	own = own_of(&m);
+	assert_int_equal(own->functions.count, 2);
+	assert_true(own->functions.data[0].is_python);
+	assert_int_equal(own->functions.data[0].own.period, 6);
+	assert_false(own->functions.data[1].is_python);
+	model_deinit(&m);
 }
 
 /* model.h separates frames by blanks, which this file's name has. */
@@ -325,7 +408,10 @@ int main(void)
 		cmocka_unit_test(test_native_frames_between_are_the_callers),
 		cmocka_unit_test(test_markers_are_no_code),
 		cmocka_unit_test(test_other_events_do_not_count),
+		cmocka_unit_test(test_python_code_without_a_name),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_calls_of_the_kernel),
 		cmocka_unit_test(test_imports),
 		cmocka_unit_test(test_parts_add_up),
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/reading/answer_print.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 enum {
 	/* Where nobody says how wide a line may be. */
 	DEFAULT_COLUMNS = 100,
+	COLUMNS_MAX = 10000,
 };
 
 struct source_file {
@@ -63,29 +65,51 @@ static void put_line(void *arg, const char *path, uint32_t line,
 	strbuf_append(out, text, n);
 }
 
-static void tell_changed(const struct sources *sources)
+static void tell_changed(void *arg, struct strbuf *out)
 {
+	const struct sources *sources = arg;
 	int64_t recorded = sources->input->recorded;
 
 	vec_for_each(file, &sources->files) {
-		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-
 		if (!recorded || file->source.modified <= recorded)
 			continue;
-		text_append(&name, file->path, strlen(file->path));
-		printf("\n%s has changed since the recording: its lines may be others now.\n",
-		       name.data);
+		text_append(out, file->path, strlen(file->path));
+		strbuf_puts(out,
+			    " has changed since the recording: its lines may be others now\n");
 	}
 }
 
-static size_t columns(void)
+size_t answer_columns(void)
 {
 	const char *set = getenv("COLUMNS");
+	unsigned long wanted = set ? strtoul(set, NULL, 10) : 0;
 	struct winsize size;
 
+	if (wanted && wanted < COLUMNS_MAX)
+		return wanted;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
-	return set && atoi(set) > 0 ? (size_t)atoi(set) : DEFAULT_COLUMNS;
+	return DEFAULT_COLUMNS;
+}
+
+/* As a shell takes it for one word. */
+static void put_word(const char *word, struct strbuf *out)
+{
+	const char *const plain =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%,";
+
+	if (!word[strspn(word, plain)]) {
+		strbuf_puts(out, word);
+		return;
+	}
+	strbuf_putc(out, '\'');
+	for (const char *c = word; *c; c++) {
+		if (*c == '\'')
+			strbuf_puts(out, "'\\''");
+		else
+			text_append(out, c, 1);
+	}
+	strbuf_putc(out, '\'');
 }
 
 static void name_command(const struct answer_input *input, const char *text,
@@ -94,7 +118,7 @@ static void name_command(const struct answer_input *input, const char *text,
 	strbuf_puts(out, text);
 	if (strcmp(input->path, "perf.data") != 0) {
 		strbuf_puts(out, " -i ");
-		text_append(out, input->path, strlen(input->path));
+		put_word(input->path, out);
 	}
 	strbuf_putc(out, '\n');
 }
@@ -112,18 +136,20 @@ struct error *answer_print(const struct profile *profile,
 	_cleanup_strbuf_ struct strbuf next = STRBUF_INIT;
 	struct sources sources = { .input = input };
 	struct answer_options options = {
-		.columns = columns(),
+		.columns = input->columns,
+		.is_filtered = input->is_filtered,
 		.folder = folder,
 		.source = put_line,
+		.source_notes = tell_changed,
 		.source_arg = &sources,
 	};
 	struct error *error;
 
 	name_commands(input, &next);
 	options.next = next.data;
+	/* Names are shown as far as the user's terminal knows their letters. */
+	setlocale(LC_CTYPE, "");
 	error = answer_write(profile, input->event, &options, stdout);
-	if (!error)
-		tell_changed(&sources);
 	vec_for_each(file, &sources.files) {
 		source_deinit(&file->source);
 		free(file->path);

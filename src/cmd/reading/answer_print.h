@@ -3,6 +3,8 @@
 #ifndef KAA_CMD_READING_ANSWER_PRINT_H
 #define KAA_CMD_READING_ANSWER_PRINT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -17,7 +19,17 @@ struct answer_input {
 	int64_t recorded;
 	/* In front of the paths of source files, or NULL. */
 	const char *symfs;
+	/* answer_columns() */
+	size_t columns;
+	/* Some of the samples were left out. */
+	bool is_filtered;
 };
+
+/*
+ * How wide a line may be: as $COLUMNS or the terminal says. To be asked before a
+ * pager takes the terminal's place.
+ */
+size_t answer_columns(void);
 
 /* To standard output. */
 struct error *answer_print(const struct profile *profile,
