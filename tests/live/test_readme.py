@@ -106,7 +106,7 @@ def problem_of(command, done, typed):
             text = typed(f"cat {words[-1][1:]}").stdout
         # By itself foo does all the work; and some commands ask for it alone. How far samply unwinds a Python without frame
         # pointers is samply's.
-        if words[1:] == ["report", "--stdio"] or words[1:] == ["report"]:
+        if words == ["build/kaa", "report", "--stdio"]:
             # Own time is foo's alone.
             return None if re.search(r"^ *9\d\.\d% +\d+\.\d%  foo  ", text, re.M) else "does not begin with the hot function"
         alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4") or words[0] == "samply"
