@@ -19,6 +19,8 @@ struct stack_state {
 	uint8_t kind;
 	/* The subject is in the kernel, and its name tells what it does. */
 	bool is_call_known;
+	/* What is below is the machine's, not the program's. */
+	bool is_interrupted;
 };
 
 static const struct stack_state no_python = {
@@ -33,6 +35,7 @@ struct symbol_state {
 	bool is_importlib;
 	bool is_module_body;
 	bool is_kernel_call;
+	bool is_interrupt;
 	/* enum spent_kind; in the interpreter's file. */
 	uint8_t kind;
 };
@@ -60,7 +63,8 @@ ask_symbol(struct builder *b, const struct profile_frame *frame)
 {
 	static const struct symbol_state unnamed = { .kind = SPENT_NATIVE };
 	struct symbol_state *state;
-	struct spent_call call;
+	struct spent_call call = {};
+	bool is_call_known;
 	const char *name;
 
 	if (frame->symbol == PROFILE_NONE)
@@ -70,11 +74,13 @@ ask_symbol(struct builder *b, const struct profile_frame *frame)
 		return state;
 	name = profile_string(
 		b->profile, profile_symbol(b->profile, frame->symbol)->name, "");
+	is_call_known = spent_kernel_call(name, &call);
 	*state = (struct symbol_state){
 		.is_known = true,
 		.is_importlib = spent_is_importlib(name),
 		.is_module_body = spent_is_module_body(name),
-		.is_kernel_call = spent_kernel_call(name, &call),
+		.is_kernel_call = is_call_known,
+		.is_interrupt = call.is_interrupt,
 		.kind = spent_kind_of_function(
 			name, frame->flags & PROFILE_FRAME_IN_CPYTHON),
 	};
@@ -149,7 +155,7 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 	state->outer = state->python;
 	state->python = stack;
 	state->subject = PROFILE_NONE;
-	state->is_call_known = false;
+	state->is_call_known = state->is_interrupted = false;
 	state->kind = is_import(b, frame, state->outer) ? SPENT_IMPORT :
 							 SPENT_INTERPRETER;
 	return find_entries(b, frame, state);
@@ -166,7 +172,10 @@ static void enter_native(struct builder *b, uint32_t handle,
 	bool tells_more = kind == SPENT_KERNEL && state->kind == kind &&
 			  !state->is_call_known && symbol->is_kernel_call;
 
-	if (frame->flags & PROFILE_FRAME_INTERPRETER)
+	if (in_kernel && symbol->is_interrupt)
+		state->is_interrupted = true;
+	if (state->is_interrupted ||
+	    (frame->flags & PROFILE_FRAME_INTERPRETER))
 		return;
 	if (kind <= state->kind && !tells_more)
 		return;

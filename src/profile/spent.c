@@ -48,6 +48,7 @@ static const struct {
 	const char *pattern;
 	const char *what;
 	bool is_system_call;
+	bool is_interrupt;
 } others[] = {
 	{ "do_readv", "readv", true },
 	{ "do_writev", "writev", true },
@@ -56,15 +57,15 @@ static const struct {
 	/* Before 5.8. */
 	{ "page_fault", "page fault" },
 	{ "do_page_fault", "page fault" },
-	{ "apic_timer_interrupt", "interrupt" },
-	{ "do_IRQ", "interrupt" },
+	{ "apic_timer_interrupt", "interrupt", false, true },
+	{ "do_IRQ", "interrupt", false, true },
 	{ "asm_exc_page_fault", "page fault" },
 	{ "exc_page_fault", "page fault" },
-	{ "asm_sysvec_*", "interrupt" },
-	{ "sysvec_*", "interrupt" },
-	{ "asm_common_interrupt", "interrupt" },
-	{ "common_interrupt", "interrupt" },
-	{ "__irq_exit_rcu", "interrupt" },
+	{ "asm_sysvec_*", "interrupt", false, true },
+	{ "sysvec_*", "interrupt", false, true },
+	{ "asm_common_interrupt", "interrupt", false, true },
+	{ "common_interrupt", "interrupt", false, true },
+	{ "__irq_exit_rcu", "interrupt", false, true },
 };
 
 bool spent_kernel_call(const char *name, struct spent_call *ret)
@@ -76,7 +77,7 @@ bool spent_kernel_call(const char *name, struct spent_call *ret)
 
 		if (n > prefix && !memcmp(name, calls[i], prefix)) {
 			*ret = (struct spent_call){ name + prefix, n - prefix,
-						    true };
+						    true, false };
 			return true;
 		}
 	}
@@ -84,7 +85,8 @@ bool spent_kernel_call(const char *name, struct spent_call *ret)
 		if (name_pattern_fits(others[i].pattern, name, n)) {
 			*ret = (struct spent_call){ others[i].what,
 						    strlen(others[i].what),
-						    others[i].is_system_call };
+						    others[i].is_system_call,
+						    others[i].is_interrupt };
 			return true;
 		}
 	}

@@ -37,10 +37,12 @@ enum spent_kind spent_kind_of_function(const char *name, bool in_cpython);
 
 /* What a function of the kernel does for a program. */
 struct spent_call {
-	/* "read", "page fault", "interrupt"; not terminated. */
+	/* "read", "page fault"; not terminated. */
 	const char *name;
 	size_t length;
 	bool is_system_call;
+	/* Nothing for the program: a device or a timer interrupted it. */
+	bool is_interrupt;
 };
 
 /* False: the function's name does not tell; *ret stays as it is. */

@@ -75,7 +75,8 @@ KINDS = {"interpreter": "interpreter", "native": "native", "collection": "garbag
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(kaa, python, scripts, tmp_path, kind):
     data = tmp_path / "perf.data"
-    record(kaa, python, data, scripts / "spent.py", kind, "3", tmp_path)
+    # What site brings along finds modules, too.
+    record(kaa, python, data, "-S", scripts / "spent.py", kind, "3", tmp_path)
     found = kinds_of(screen(kaa, python, data))
     assert found.get(KINDS[kind], 0) > 95, found
 
@@ -84,7 +85,7 @@ def test_kinds(kaa, python, scripts, tmp_path, kind):
 def test_kinds_that_need_no_names(kaa, newest_python, scripts, tmp_path, kind):
     """Of a stripped interpreter, too."""
     data = tmp_path / "perf.data"
-    record(kaa, newest_python, data, scripts / "spent.py", kind, "3", tmp_path)
+    record(kaa, newest_python, data, "-S", scripts / "spent.py", kind, "3", tmp_path)
     found = kinds_of(screen(kaa, newest_python, data))
     assert found.get(KINDS[kind], 0) > 90, found
 

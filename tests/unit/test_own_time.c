@@ -192,6 +192,12 @@ static void test_kinds(void **state)
 		  SPENT_KERNEL, "asm_exc_page_fault" },
 		{ "I:eval " F " k:unheard_of k:of_this", SPENT_KERNEL,
 		  "unheard_of" },
+		/* A timer or a device, while this was at work. */
+		{ "I:eval " F " list_sort k:asm_sysvec_apic_timer_interrupt "
+		  "k:__irq_exit_rcu k:net_rx_action",
+		  SPENT_NATIVE, "list_sort" },
+		{ "I:eval " F " k:asm_common_interrupt k:handle_softirqs",
+		  SPENT_INTERPRETER, "-" },
 		{ "I:eval " F " PyEval_RestoreThread take_gil k:futex",
 		  SPENT_GIL, "PyEval_RestoreThread" },
 		{ "I:eval " F " PyImport_ImportModuleLevelObject malloc",
