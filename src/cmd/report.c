@@ -35,7 +35,6 @@ struct report_settings {
 	bool inverted;
 	/* An option asks for the table of entries that perf has. */
 	bool wants_table;
-	bool native;
 	/* Of the terminal, before a pager. */
 	size_t columns;
 	const char *dsos;
@@ -594,7 +593,7 @@ static const struct option options[] = {
 	OPT_CALL(0, "group", parse_group, NULL,
 		 "show the events of a group in one table (default); without recorded groups, show all events in one",
 		 TABLE),
-	OPT_BOOL(0, "native", struct report_settings, native,
+	OPT_BOOL(0, "native", struct report_settings, wants_table,
 		 "show native functions as entries, too: the table that perf report prints",
 		 TABLE),
 	OPT_BOOL(0, "interpreter-frames", struct report_settings,

@@ -103,11 +103,13 @@ static void put_word(const char *word, struct strbuf *out)
 		return;
 	}
 	strbuf_putc(out, '\'');
-	for (const char *c = word; *c; c++) {
-		if (*c == '\'')
-			strbuf_puts(out, "'\\''");
-		else
-			text_append(out, c, 1);
+	for (size_t n; *word; word += n) {
+		n = strcspn(word, "'");
+		text_append(out, word, n);
+		if (!word[n])
+			continue;
+		strbuf_puts(out, "'\\''");
+		n++;
 	}
 	strbuf_putc(out, '\'');
 }
