@@ -118,6 +118,8 @@ struct convert_frame {
 	 * address's are inlined into, NULL if the frame is that one.
 	 */
 	bool is_inlined;
+	/* As struct symbol_info has it. */
+	bool is_nameless;
 	struct convert_frame *outer;
 	struct convert_frame *real;
 	/* NULL: no symbol. Else demangled, and start and end its span. */

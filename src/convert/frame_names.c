@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/mapping_name.h"
+#include "base/name_match.h"
 #include "convert/interpreter_frames.h"
 #include "obj/demangle.h"
 #include "symbolize/perf_map_file.h"
@@ -239,6 +240,7 @@ static void set_symbol(struct lookup *l, const struct symbol_info *info,
 	frame->rel = rel + (l->shown - l->address);
 	frame->name = l->names->options->no_demangle ? info->raw_name
 						     : info->name;
+	frame->is_nameless = info->is_nameless;
 	frame->start = info->start;
 	frame->end = info->end;
 	frame->dso = info->dso;
@@ -598,13 +600,6 @@ static struct error *add_inlined(struct lookup *l,
 	return NULL;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 /*
  * perf's ??:0: a function of a file that has lines, but none for it. Entries of
  * a linkage table are none for addr2line.
@@ -616,7 +611,7 @@ static struct error *set_unknown_line(struct lookup *l)
 	struct error *error;
 
 	if (!options->quirks.unknown_lines || !options->lines || l->frame->file ||
-	    ends_with(l->frame->name, "@plt"))
+	    name_ends_with(l->frame->name, "@plt"))
 		return NULL;
 	error = dso_dwarf(l->frame->dso, true, &dwarf);
 	if (!error && dwarf)

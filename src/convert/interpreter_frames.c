@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/name_pattern.h"
+#include "base/name_match.h"
 
 /* A name ending in '*' stands for all that begin so. */
 static const char *const glue[] = {

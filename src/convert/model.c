@@ -162,7 +162,8 @@ static struct error *add_symbol(struct model *m,
 	struct profile_symbol s = { .start = frame->start,
 				    .end = frame->end,
 				    .dso = dso,
-				    .line = frame->def_line };
+				    .line = frame->def_line,
+				    .is_nameless = frame->is_nameless };
 	struct error *error = profile_intern(m->profile, frame->name, &s.name);
 
 	return error ? error : profile_intern_symbol(m->profile, &s, ret);

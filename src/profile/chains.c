@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 /* Where an item goes on, and what it weighs there. */
 enum item_kind {
 	/* Down, with the samples that hit the entry. */
@@ -134,7 +136,7 @@ static int compare_order(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
-	return (a > b) - (a < b);
+	return compare_u64(a, b);
 }
 
 static bool same_keys(const struct chains *c, uint32_t first, uint32_t count)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/map.h"
 #include "profile/index.h"
 
@@ -445,11 +446,6 @@ struct ranked_place {
 	const char *text;
 	uint32_t id;
 };
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 /* Where in its DSO a place is. */
 static uint64_t place_position(const struct place *place)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/map.h"
 
 /* What is known of a stack: its innermost Python frame, and what is below it. */
@@ -63,17 +64,18 @@ ask_symbol(struct builder *b, const struct profile_frame *frame)
 {
 	static const struct symbol_state unnamed = { .kind = SPENT_NATIVE };
 	struct symbol_state *state;
+	const struct profile_symbol *symbol =
+		profile_symbol(b->profile, frame->symbol);
 	struct spent_call call = {};
 	bool is_call_known;
 	const char *name;
 
-	if (frame->symbol == PROFILE_NONE)
+	if (!symbol || symbol->is_nameless)
 		return &unnamed;
 	state = &b->symbols[frame->symbol];
 	if (state->is_known)
 		return state;
-	name = profile_string(
-		b->profile, profile_symbol(b->profile, frame->symbol)->name, "");
+	name = profile_string(b->profile, symbol->name, "");
 	is_call_known = spent_kernel_call(name, &call);
 	*state = (struct symbol_state){
 		.is_known = true,
@@ -342,11 +344,6 @@ static struct error *count_samples(struct builder *b, uint32_t event,
 }
 
 /* --- Order -------------------------------------------------------------- */
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static int compare_entries(const void *x, const void *y)
 {

@@ -200,7 +200,8 @@ static bool symbol_equal(const void *column, uint32_t handle, const void *key)
 	const struct profile_symbol *b = key;
 
 	return a->start == b->start && a->end == b->end && a->dso == b->dso &&
-	       a->name == b->name && a->line == b->line;
+	       a->name == b->name && a->line == b->line &&
+	       a->is_nameless == b->is_nameless;
 }
 
 struct error *profile_intern_symbol(struct profile *profile,

@@ -74,6 +74,11 @@ struct profile_symbol {
 	uint32_t name;
 	/* Of Python code the line of its def, if that is known; else 0. */
 	uint32_t line;
+	/*
+	 * No symbol says so: the name is that of the file, and where the
+	 * function begins in it.
+	 */
+	bool is_nameless;
 };
 
 enum profile_frame_kind {

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/name_pattern.h"
+#include "base/name_match.h"
 #include "profile/symbol_word.h"
 
 enum place { CPYTHON, ANYWHERE };
@@ -22,11 +22,9 @@ static const struct row rows[] = {
 
 enum spent_kind spent_kind_of_function(const char *name, bool in_cpython)
 {
-	/* A function without a name is called by its file: "free.so+0x40". */
-	bool is_named = name && !strstr(name, "+0x");
-	size_t n = is_named ? strcspn(name, ".") : 0;
+	size_t n = name ? strcspn(name, ".") : 0;
 
-	for (size_t i = 0; is_named && i < sizeof(rows) / sizeof(*rows); i++)
+	for (size_t i = 0; name && i < sizeof(rows) / sizeof(*rows); i++)
 		if ((in_cpython || rows[i].place == ANYWHERE) &&
 		    name_pattern_fits(rows[i].name, name, n))
 			return rows[i].kind;
@@ -95,13 +93,6 @@ bool spent_kernel_call(const char *name, struct spent_call *ret)
 
 /* --- Python code -------------------------------------------------------- */
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !memcmp(s + n - m, end, m);
-}
-
 bool spent_is_importlib(const char *name)
 {
 	struct python_symbol python;
@@ -110,10 +101,10 @@ bool spent_is_importlib(const char *name)
 		return false;
 	return !strncmp(python.file, "<frozen importlib", 17) ||
 	       !strcmp(python.file, "<frozen zipimport>") ||
-	       ends_with(python.file, "/importlib/__init__.py") ||
-	       ends_with(python.file, "/importlib/_bootstrap.py") ||
-	       ends_with(python.file, "/importlib/_bootstrap_external.py") ||
-	       ends_with(python.file, "/zipimport.py");
+	       name_ends_with(python.file, "/importlib/__init__.py") ||
+	       name_ends_with(python.file, "/importlib/_bootstrap.py") ||
+	       name_ends_with(python.file, "/importlib/_bootstrap_external.py") ||
+	       name_ends_with(python.file, "/zipimport.py");
 }
 
 bool spent_is_module_body(const char *name)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/map.h"
 #include "obj/elf_symbols.h"
 #include "obj/elf_symtab.h"
@@ -94,11 +95,6 @@ static struct error *scan_segment(struct elf_file *file, struct scan *scan)
 		at = function.end;
 	}
 	return error;
-}
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 static int by_caller(const void *a, const void *b)

@@ -254,36 +254,26 @@ uint32_t answer_event(const struct profile *profile)
 static struct error *put_notes(struct answer *a)
 {
 	_cleanup_faults_ struct faults faults = {};
-	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
 	uint64_t samples;
 	struct error *error = sample_faults(a->profile, a->event_index,
 					    &samples, &faults);
 
-	if (error)
-		return error;
-	fault_notes(&faults, samples, &notes);
-	for (const char *line = notes.data, *end; (end = strchr(line, '\n'));
-	     line = end + 1) {
-		line += strspn(line, "# ");
-		strbuf_append(&a->text, line, (size_t)(end + 1 - line));
-	}
-	return strbuf_error(&notes);
+	if (!error)
+		fault_notes(&faults, samples, "", &a->text);
+	return error;
 }
 
-/* Its name is the file, and where the function begins in it. */
-static bool is_nameless(const struct answer *a,
-			const struct profile_frame *frame)
+/* In the interpreter's file, in a function that no symbol names. */
+static bool is_nameless(const struct profile *p, uint32_t handle)
 {
-	const struct profile_symbol *symbol =
-		profile_symbol(a->profile, frame->symbol);
-	const struct profile_dso *dso = profile_dso(a->profile, frame->dso);
-	const char *name, *file;
+	const struct profile_frame *frame;
 
-	if (!symbol || !dso || !(frame->flags & PROFILE_FRAME_IN_CPYTHON))
+	if (handle == PROFILE_NONE)
 		return false;
-	name = profile_string(a->profile, symbol->name, "");
-	file = profile_string(a->profile, dso->short_name, "");
-	return !strncmp(name, file, strlen(file)) && name[strlen(file)] == '+';
+	frame = profile_frame(p, handle);
+	return (frame->flags & PROFILE_FRAME_IN_CPYTHON) &&
+	       frame->symbol != PROFILE_NONE &&
+	       profile_symbol(p, frame->symbol)->is_nameless;
 }
 
 /* Says what to do about an interpreter whose functions have no names. */
@@ -293,8 +283,7 @@ static void put_nameless(struct answer *a)
 
 	vec_for_each(part, &a->own->parts)
 		if (part->kind == SPENT_NATIVE &&
-		    part->subject != PROFILE_NONE &&
-		    is_nameless(a, profile_frame(a->profile, part->subject)))
+		    is_nameless(a->profile, part->subject))
 			period += part->weight.period;
 	if (answer_share(a, period) < 1)
 		return;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "view/answer_screen.h"
@@ -67,23 +68,21 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 static int compare_threads(const void *x, const void *y)
 {
 	const struct thread *a = x, *b = y;
+	int order = compare_u64(b->period, a->period);
 
-	if (a->period != b->period)
-		return a->period < b->period ? 1 : -1;
-	return (a->task > b->task) - (a->task < b->task);
+	return order ? order : compare_u64(a->task, b->task);
 }
 
 static void put_thread_rows(struct answer *a, const struct threads *threads)
 {
-	size_t rows = 1;
+	const char *what = threads->processes ? "process" : "thread";
+	size_t rows = 1, others;
 	uint64_t rest = 0;
 
 	while (rows < threads->list.count && rows < THREADS_MAX &&
 	       answer_share(a, threads->list.data[rows].period) >= 1)
 		rows++;
-
-	strbuf_printf(&a->text, "\n total          %s\n",
-		      threads->processes ? "process" : "thread");
+	strbuf_printf(&a->text, "\n total          %s\n", what);
 	for (size_t i = 0; i < threads->list.count; i++) {
 		const struct thread *thread = &threads->list.data[i];
 		const struct profile_task *task =
@@ -99,14 +98,13 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 		text_string(&a->text, a->profile, task->comm, "");
 		answer_end_line(a);
 	}
-	if (rows < threads->list.count)
-		strbuf_printf(&a->text, "%5.1f%%          %zu other %s\n",
-			      answer_share(a, rest), threads->list.count - rows,
-			      threads->list.count - rows == 1 ?
-				      threads->processes ? "process" :
-							   "thread" :
-			      threads->processes ? "processes" :
-						   "threads");
+	others = threads->list.count - rows;
+	if (others)
+		strbuf_printf(&a->text, "%5.1f%%          %zu other %s%s\n",
+			      answer_share(a, rest), others, what,
+			      others == 1	 ? "" :
+			      threads->processes ? "es" :
+						   "s");
 }
 
 struct error *answer_put_threads(struct answer *a)

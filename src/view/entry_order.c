@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 /* A node of the red-black tree; 0 is the leaf that all empty links name. */
 struct rank {
 	uint32_t entry;
@@ -90,11 +92,6 @@ static const char *frame_dso_name(const struct profile *profile,
 					      : NULL;
 
 	return dso ? profile_string(profile, dso->short_name, NULL) : NULL;
-}
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* Names ascending, none last. */

@@ -140,20 +140,17 @@ static const enum fault_kind noted[] = {
 };
 
 static void put_note(enum fault_kind kind, uint64_t count, uint64_t samples,
-		     struct strbuf *out)
+		     const char *prefix, struct strbuf *out)
 {
 	/* What was lost is not among the samples. */
 	uint64_t of = samples + (kind == FAULT_LOST_SAMPLES ? count : 0);
 	double percent = of ? (double)count * 100.0 / (double)of : 0.0;
 
+	strbuf_printf(out, "%s%" PRIu64, prefix, count);
 	if (words[kind].is_share)
-		strbuf_printf(out,
-			      "# %" PRIu64 " of %" PRIu64
-			      " samples (%.2f%%) %s\n",
-			      count, of, percent, words[kind].note);
-	else
-		strbuf_printf(out, "# %" PRIu64 " %s\n", count,
-			      words[kind].note);
+		strbuf_printf(out, " of %" PRIu64 " samples (%.2f%%)", of,
+			      percent);
+	strbuf_printf(out, " %s\n", words[kind].note);
 }
 
 static void put_recorder(const struct fault *fault, struct strbuf *out)
@@ -164,13 +161,13 @@ static void put_recorder(const struct fault *fault, struct strbuf *out)
 }
 
 void fault_notes(const struct faults *faults, uint64_t samples,
-		 struct strbuf *out)
+		 const char *prefix, struct strbuf *out)
 {
 	for (size_t i = 0; i < COUNT(noted); i++) {
 		uint64_t count = faults_count(faults, noted[i]);
 
 		if (count)
-			put_note(noted[i], count, samples, out);
+			put_note(noted[i], count, samples, prefix, out);
 	}
 }
 

@@ -27,10 +27,10 @@ enum fault_lines {
 /* Appends those lines. */
 void fault_lines(const struct faults *faults, enum fault_lines which,
 		 struct strbuf *out);
-/* Appends comment lines, with shares of that many samples. */
+/* Appends lines that begin so, with shares of that many samples. */
 void fault_notes(const struct faults *faults, uint64_t samples,
-		 struct strbuf *out);
-/* The same for what the recorder counted itself. */
+		 const char *prefix, struct strbuf *out);
+/* Appends comment lines for what the recorder counted itself. */
 void fault_recorder_notes(const struct faults *faults, struct strbuf *out);
 
 #endif

@@ -16,7 +16,7 @@ struct error *report_notes(const struct profile *profile, struct strbuf *out)
 		return error;
 	strbuf_puts(out, "#\n");
 	start = out->len;
-	fault_notes(&faults, samples, out);
+	fault_notes(&faults, samples, "# ", out);
 	fault_recorder_notes(&faults, out);
 	if (out->len == start)
 		strbuf_truncate(out, start - 2);

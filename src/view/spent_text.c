@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "view/fit.h"
 #include "view/printable.h"
 #include "view/text.h"
@@ -21,17 +22,6 @@ static const char *const kind_names[] = {
 	[SPENT_GC] = "garbage collection",
 };
 
-/* Where there is little room. */
-static const char *const kind_words[] = {
-	[SPENT_INTERPRETER] = "interpreter",
-	[SPENT_NATIVE] = "native",
-	[SPENT_KERNEL] = "kernel",
-	[SPENT_ALLOCATION] = "allocation",
-	[SPENT_IMPORT] = "import",
-	[SPENT_GIL] = "GIL",
-	[SPENT_GC] = "gc",
-};
-
 struct piece {
 	enum spent_kind kind;
 	/* Or PROFILE_NONE: the kind says all. */
@@ -42,10 +32,9 @@ struct piece {
 static int compare_pieces(const void *x, const void *y)
 {
 	const struct piece *a = x, *b = y;
+	int order = compare_u64(b->period, a->period);
 
-	if (a->period != b->period)
-		return a->period < b->period ? 1 : -1;
-	return (a->kind > b->kind) - (a->kind < b->kind);
+	return order ? order : compare_u64(a->kind, b->kind);
 }
 
 /* --- Names -------------------------------------------------------------- */
@@ -71,9 +60,8 @@ static void put_native(const struct profile *profile,
 		return;
 	}
 	put_string(out, name);
-	/* A function without a name is called by its file. */
 	if (!file || (frame->flags & PROFILE_FRAME_IN_CPYTHON) ||
-	    !strncmp(name, file, strlen(file)))
+	    symbol->is_nameless)
 		return;
 	strbuf_puts(out, " (");
 	put_string(out, file);
@@ -100,8 +88,11 @@ static void put_kernel(const struct profile *profile,
 static void put_name(const struct profile *profile, const struct piece *piece,
 		     struct strbuf *out)
 {
-	if (piece->subject == PROFILE_NONE)
-		strbuf_puts(out, kind_words[piece->kind]);
+	/* There is little room. */
+	if (piece->kind == SPENT_GC)
+		strbuf_puts(out, "gc");
+	else if (piece->subject == PROFILE_NONE)
+		strbuf_puts(out, kind_names[piece->kind]);
 	else if (piece->kind == SPENT_KERNEL)
 		put_kernel(profile, profile_frame(profile, piece->subject),
 			   out);

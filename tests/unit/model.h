@@ -12,7 +12,8 @@
  * name; before it may stand "py:" for a Python function (line 1, or the line
  * after '@': "py:foo@7"), "I:" for a frame of the interpreter, "k:" for the
  * kernel, "lib:" for a function that is not in the interpreter's file, as all
- * others are. A number is an address without a symbol.
+ * others are; with "+0x" in its name no symbol names it. A number is an address
+ * without a symbol.
  */
 #ifndef KAA_TESTS_MODEL_H
 #define KAA_TESTS_MODEL_H
@@ -98,7 +99,8 @@ static inline void model_symbol(struct model *m, const char *name,
 				struct profile_frame *frame)
 {
 	struct profile_symbol symbol = { .dso = frame->dso,
-					 .name = model_string(m, name) };
+					 .name = model_string(m, name),
+					 .is_nameless = strstr(name, "+0x") };
 
 	symbol.start = (uint64_t)symbol.name << 12;
 	symbol.end = symbol.start + 0x1000;

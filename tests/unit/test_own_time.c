@@ -183,6 +183,9 @@ static void test_kinds(void **state)
 		{ "I:eval " F " lib:je_malloc", SPENT_ALLOCATION, "je_malloc" },
 		{ "I:eval " F " _PyObject_GC_Alloc gc_collect_main free",
 		  SPENT_GC, "gc_collect_main" },
+		/* A function without a name, in such a file. */
+		{ "I:eval " F " lib:free.so+0x40", SPENT_NATIVE,
+		  "free.so+0x40" },
 		/* A library may have a function of that name. */
 		{ "I:eval " F " lib:collect", SPENT_NATIVE, "collect" },
 		{ "I:eval " F " os_read k:entry_SYSCALL_64 k:do_syscall_64 "
@@ -244,8 +247,6 @@ static void test_names(void **state)
 	} cases[] = {
 		{ "operator new(unsigned long)", false, SPENT_ALLOCATION },
 		{ "_int_free_merge_chunk.part.0", false, SPENT_ALLOCATION },
-		/* A function without a name, in such files. */
-		{ "free.so+0x40", false, SPENT_NATIVE },
 		{ "tc_parse", false, SPENT_NATIVE },
 		/* Rules of the parser. */
 		{ "import_from_targets_rule", true, SPENT_NATIVE },

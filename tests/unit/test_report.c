@@ -402,7 +402,7 @@ static void test_every_fault_is_said(void **state)
 		model_check(faults_add(&faults, (enum fault_kind)kind, 3, "x"));
 		for (int i = 0; i <= FAULT_LINES_COPY; i++)
 			fault_lines(&faults, (enum fault_lines)i, &text);
-		fault_notes(&faults, 10, &text);
+		fault_notes(&faults, 10, "# ", &text);
 		fault_recorder_notes(&faults, &text);
 		assert_true(text.len > 0);
 		assert_null(strstr(text.data, "(null)"));
