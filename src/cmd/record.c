@@ -15,6 +15,7 @@
 
 #include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
+#include "cmd/record_answer.h"
 #include "cmd/run.h"
 #include "cmd/typed_command.h"
 #include "collect/recorder.h"
@@ -781,11 +782,23 @@ static bool launch_has_gone(const struct launch *launch)
 	return launch->pid > 0 && launch->go_fd < 0;
 }
 
+/* Who is there to read it, and did not end kaa itself. */
+static bool wants_answer(const struct record_settings *s,
+			 const struct recorder_result *result)
+{
+	if (s->quiet || !result->stacks.with_python)
+		return false;
+	if (result->stopped_by && result->stopped_by != SIGINT)
+		return false;
+	return s->verbose || isatty(STDERR_FILENO);
+}
+
 /*
  * Ends the file, and waits for the command. Why the recording ended early is
  * said before that, since the command may go on for long.
  */
 static struct error *finish(const struct setup *setup,
+			    const struct record_settings *s,
 			    struct recorder *recorder, struct error *early,
 			    int *exit_code)
 {
@@ -798,6 +811,8 @@ static struct error *finish(const struct setup *setup,
 	print_summary(setup, &result);
 	if (!early) {
 		*exit_code = error ? 0 : exit_code_of(result.status);
+		if (!error && wants_answer(s, &result))
+			record_answer(setup->options.output);
 		return error;
 	}
 	error_destroy(error);
@@ -806,7 +821,8 @@ static struct error *finish(const struct setup *setup,
 	return NULL;
 }
 
-static struct error *record(struct setup *setup, int verbose, int *exit_code)
+static struct error *record(struct setup *setup,
+			    const struct record_settings *s, int *exit_code)
 {
 	_cleanup_(cleanup_recorder_) struct recorder *recorder = NULL;
 	const char *output = setup->options.output;
@@ -823,7 +839,7 @@ static struct error *record(struct setup *setup, int verbose, int *exit_code)
 		take_back_output(output, &before);
 		return error;
 	}
-	say_source(recorder, setup, verbose);
+	say_source(recorder, setup, s->verbose);
 	if (recorder_user_only(recorder))
 		say_user_only();
 	error = recorder_run(recorder);
@@ -833,7 +849,7 @@ static struct error *record(struct setup *setup, int verbose, int *exit_code)
 			*exit_code = typed_command_exit_code(error);
 		return error;
 	}
-	return finish(setup, recorder, error, exit_code);
+	return finish(setup, s, recorder, error, exit_code);
 }
 
 static struct error *run(void *settings, const struct arguments *args,
@@ -854,7 +870,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (!error)
 		error = take_command(&setup, s, args);
 	if (!error)
-		error = record(&setup, s->verbose, exit_code);
+		error = record(&setup, s, exit_code);
 	setup_deinit(&setup);
 	return error;
 }

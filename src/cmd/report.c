@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/framework/command.h"
 #include "cmd/framework/pager.h"
@@ -441,7 +442,7 @@ static struct error *print_report(struct report_settings *s,
 		return show_report(s, profile, converter);
 	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
 	return answer.event != PROFILE_NONE ?
-		       answer_print(profile, &answer) :
+		       answer_print(profile, &answer, stdout) :
 		       report_write(profile, &s->options, stdout);
 }
 
@@ -478,7 +479,7 @@ static struct error *run(void *arg, const struct arguments *args,
 		error = input_open(&settings->input, &converter);
 	if (error)
 		return error;
-	settings->columns = answer_columns();
+	settings->columns = answer_columns(STDOUT_FILENO);
 	if (!settings->tui)
 		pager_start(&pager);
 	error = print(settings, converter);

@@ -292,22 +292,12 @@ static void put_nameless(struct answer *a)
 		    " is in functions of Python that have no names here: 'kaa doctor' says which package has them.\n");
 }
 
-static struct error *put_all(struct answer *a)
+/* What stands below the functions and lines. */
+static struct error *put_end(struct answer *a)
 {
-	struct error *error = own_time_create(a->profile, a->event_index,
-					      &a->own);
+	struct error *error = answer_put_threads(a);
 	size_t before;
 
-	if (!error)
-		error = place_names_create(a->profile, a->options->folder,
-					   &a->names);
-	if (!error)
-		error = put_summary(a);
-	if (error)
-		return error;
-	answer_put_functions(a);
-	answer_put_lines(a);
-	error = answer_put_threads(a);
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;
 	if (!error)
@@ -317,6 +307,25 @@ static struct error *put_all(struct answer *a)
 		a->options->source_notes(a->options->source_arg, &a->text);
 	if (a->text.len == before)
 		strbuf_truncate(&a->text, before - 1);
+	return error;
+}
+
+static struct error *put_all(struct answer *a)
+{
+	struct error *error = own_time_create(a->profile, a->event_index,
+					      &a->own);
+
+	if (!error)
+		error = place_names_create(a->profile, a->options->folder,
+					   &a->names);
+	if (!error && !a->options->is_brief)
+		error = put_summary(a);
+	if (error)
+		return error;
+	answer_put_functions(a);
+	answer_put_lines(a);
+	if (!a->options->is_brief)
+		error = put_end(a);
 	if (!error && a->options->next)
 		strbuf_printf(&a->text, "\n%s", a->options->next);
 	if (!error)

@@ -31,6 +31,8 @@ struct answer_options {
 	void *source_arg;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* Only the first few functions and lines, and what to type next. */
+	bool is_brief;
 	/* What to type next, a text of whole lines, or NULL. */
 	const char *next;
 };

@@ -17,6 +17,7 @@ enum {
 	FUNCTIONS_MAX = 15,
 	LINES_MAX = 10,
 	ALWAYS = 5,
+	BRIEF_MAX = 5,
 };
 
 static void put_weights(struct answer *a, const struct own_entry *entry)
@@ -30,11 +31,13 @@ static void put_weights(struct answer *a, const struct own_entry *entry)
 static size_t rows_of(const struct answer *a,
 		      const struct own_entry_vec *entries, size_t most)
 {
-	size_t rows = 0;
+	size_t rows = 0, always = a->options->is_brief ? 1 : ALWAYS;
 
+	if (a->options->is_brief)
+		most = BRIEF_MAX;
 	while (rows < entries->count && rows < most &&
 	       entries->data[rows].own.period &&
-	       (rows < ALWAYS || answer_share(a, entries->data[rows].own.period) >= 1))
+	       (rows < always || answer_share(a, entries->data[rows].own.period) >= 1))
 		rows++;
 	return rows;
 }

@@ -4,10 +4,12 @@ import collections
 import math
 import os
 import re
+import subprocess
 
 import pytest
 
 from harness import script_output
+from harness.terminal import Terminal
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -195,3 +197,43 @@ def test_source_that_has_changed(kaa, newest_python, tmp_path):
     assert "n -= 1" not in after and "changes.py has changed since the recording" in after
     script.unlink()
     assert "changes.py:3" in kaa("report", "-i", data, env=WIDE).stdout
+
+
+def ending_of(text):
+    """The rows of functions and of lines that record ends with, and the line after them; None: there are none."""
+    if "   own " not in text:
+        return None
+    functions, lines, after = text[text.index("\n\n   own") + 2:].split("\n\n")[:3]
+    return functions.splitlines()[1:], lines.splitlines()[1:], after.strip()
+
+
+def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
+    """On a terminal the rows that the report begins with, each of one percent at least, and the command for the rest."""
+    data = "with a blank.data"
+    command = ["record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "planted.py", "30", "0.5"]
+    with Terminal([*kaa.command, *command], rows=60, columns=80, cwd=tmp_path) as terminal:
+        assert terminal.wait() == 0
+        text = terminal.text()
+    assert all(len(line) <= 80 for line in text.splitlines())
+    ending, whole = ending_of(text), kaa("report", "-i", tmp_path / data, env={**os.environ, "COLUMNS": "80"}).stdout
+    for rows, all_rows in zip(ending, sections(whole)[1:]):
+        rows = [row.split() for row in rows if " other " not in row]
+        assert 1 <= len(rows) <= 5 and all(float(row[0][:-1]) >= 1 for row in rows[1:])
+        assert [row[:3] for row in rows] == [row.split()[:3] for row in all_rows[:len(rows)]]
+    assert ending[2].startswith("All of it:  ") and ending[2].endswith(f"report -i '{data}'")
+    again = subprocess.run(ending[2].removeprefix("All of it:"), shell=True, cwd=tmp_path, capture_output=True,
+                           check=True, text=True)
+    assert "Spent in:" in again.stdout
+
+
+@pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])
+def test_the_ending_is_for_people(kaa, newest_python, scripts, tmp_path, words, there):
+    result = kaa("record", *words, "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", *newest_python.command,
+                 scripts / "planted.py", "30", "0.3")
+    assert (ending_of(result.stderr) is not None) == there
+
+
+def test_no_ending_without_python(kaa, tmp_path):
+    result = kaa("record", "-v", "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", "sh", "-c",
+                 "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
+    assert ending_of(result.stderr) is None and "wrote" in result.stderr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/reading/answer_print.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static void tell_changed(void *arg, struct strbuf *out)
 	}
 }
 
-size_t answer_columns(void)
+size_t answer_columns(int fd)
 {
 	const char *set = getenv("COLUMNS");
 	unsigned long wanted = set ? strtoul(set, NULL, 10) : 0;
@@ -87,7 +88,7 @@ size_t answer_columns(void)
 
 	if (wanted && wanted < COLUMNS_MAX)
 		return wanted;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+	if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	return DEFAULT_COLUMNS;
 }
@@ -114,25 +115,40 @@ static void put_word(const char *word, struct strbuf *out)
 	strbuf_putc(out, '\'');
 }
 
-static void name_command(const struct answer_input *input, const char *text,
+/* "Who calls whom:  kaa report -g", with kaa as the user called it. */
+static void name_command(const char *path, const char *what, const char *words,
 			 struct strbuf *out)
 {
-	strbuf_puts(out, text);
-	if (strcmp(input->path, "perf.data") != 0) {
+	strbuf_puts(out, what);
+	put_word(program_invocation_name, out);
+	strbuf_printf(out, " %s", words);
+	if (strcmp(path, "perf.data") != 0) {
 		strbuf_puts(out, " -i ");
-		put_word(input->path, out);
+		put_word(path, out);
 	}
 	strbuf_putc(out, '\n');
 }
 
 static void name_commands(const struct answer_input *input, struct strbuf *out)
 {
-	name_command(input, "Who calls whom:    kaa report -g", out);
-	name_command(input, "C functions, too:  kaa report --native", out);
+	if (input->is_brief) {
+		name_command(input->path, "All of it:  ", "report", out);
+		return;
+	}
+	name_command(input->path, "Who calls whom:    ", "report -g", out);
+	name_command(input->path, "C functions, too:  ", "report --native", out);
+}
+
+void answer_print_next(const char *path, FILE *out)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	name_command(path, "Where the time went:  ", "report", &text);
+	fputs(text.data, out);
 }
 
 struct error *answer_print(const struct profile *profile,
-			   const struct answer_input *input)
+			   const struct answer_input *input, FILE *out)
 {
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_strbuf_ struct strbuf next = STRBUF_INIT;
@@ -140,6 +156,7 @@ struct error *answer_print(const struct profile *profile,
 	struct answer_options options = {
 		.columns = input->columns,
 		.is_filtered = input->is_filtered,
+		.is_brief = input->is_brief,
 		.folder = folder,
 		.source = put_line,
 		.source_notes = tell_changed,
@@ -151,7 +168,7 @@ struct error *answer_print(const struct profile *profile,
 	options.next = next.data;
 	/* Names are shown as far as the user's terminal knows their letters. */
 	setlocale(LC_CTYPE, "");
-	error = answer_write(profile, input->event, &options, stdout);
+	error = answer_write(profile, input->event, &options, out);
 	vec_for_each(file, &sources.files) {
 		source_deinit(&file->source);
 		free(file->path);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "profile/profile.h"
@@ -23,16 +24,20 @@ struct answer_input {
 	size_t columns;
 	/* Some of the samples were left out. */
 	bool is_filtered;
+	/* The hottest functions and lines alone. */
+	bool is_brief;
 };
 
 /*
- * How wide a line may be: as $COLUMNS or the terminal says. To be asked before a
- * pager takes the terminal's place.
+ * How wide a line may be: as $COLUMNS says, or the terminal behind fd. To be
+ * asked before a pager takes the terminal's place.
  */
-size_t answer_columns(void);
+size_t answer_columns(int fd);
 
-/* To standard output. */
 struct error *answer_print(const struct profile *profile,
-			   const struct answer_input *input);
+			   const struct answer_input *input, FILE *out);
+
+/* What to type for the screen, a line. */
+void answer_print_next(const char *path, FILE *out);
 
 #endif
