@@ -112,6 +112,8 @@ struct convert_frame {
 	/* In the file that holds the interpreter; a function of call glue. */
 	bool in_interpreter;
 	bool is_glue;
+	/* It starts the program or a thread: interpreter_frame_starts(). */
+	bool starts;
 	/*
 	 * A function inlined into outer, whose address and span it shares;
 	 * of a real function outer is NULL. real: the function that all of an

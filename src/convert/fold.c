@@ -66,6 +66,27 @@ static void fold_around(struct convert_step *steps, size_t count, size_t i)
 		set_interpreter(&steps[k]);
 }
 
+/* All of it is glue, or starts the program or a thread. */
+static bool is_start(const struct convert_step *step)
+{
+	const struct convert_frame *frame = step->frame;
+
+	if (frame->real)
+		frame = frame->real;
+	return is_glue(step) ||
+	       (is_native(step) && (frame->is_glue || frame->starts));
+}
+
+/* What stands in front of the outermost Python frame, if it is nothing else. */
+static void fold_start(struct convert_step *steps, size_t count, size_t last)
+{
+	for (size_t i = last + 1; i < count; i++)
+		if (!is_start(&steps[i]))
+			return;
+	for (size_t i = last + 1; i < count; i++)
+		set_interpreter(&steps[i]);
+}
+
 void fold_steps(struct convert_step *steps, size_t count)
 {
 	size_t first = count, last = 0;
@@ -82,4 +103,6 @@ void fold_steps(struct convert_step *steps, size_t count)
 	for (size_t i = first; i < last; i++)
 		if (is_glue(&steps[i]))
 			set_interpreter(&steps[i]);
+	if (first < count)
+		fold_start(steps, count, last);
 }

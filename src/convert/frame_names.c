@@ -693,6 +693,9 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 		return error;
 	l->frame->in_interpreter = is_interpreter(l->names, l->frame->dso);
 	l->frame->file_offset = offset + (l->shown - l->address);
+	l->frame->starts = interpreter_frame_starts(
+		info && !info->is_nameless ? info->raw_name : NULL,
+		l->frame->dso->path, l->frame->in_interpreter);
 	if (!info || !dso_offset_to_vaddr(l->frame->dso, offset, &rel)) {
 		l->frame->rel = offset + (l->shown - l->address);
 		return NULL;

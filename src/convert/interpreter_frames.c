@@ -119,22 +119,67 @@ static const char *const glue[] = {
 	"wrapper_call",
 };
 
-bool interpreter_frame_is_glue(const char *name)
+/* Of libc, and of CPython's threads; glibc's assembly has more than one name. */
+static const char *const starters[] = {
+	"__clone",
+	"__clone3",
+	"__libc_start_call_main",
+	"__libc_start_main*",
+	"_start",
+	"clone",
+	"clone3",
+	"generic_start_main*",
+	"pythread_wrapper",
+	"start_thread",
+	"t_bootstrap",
+	"thread_start",
+};
+
+static bool is_one_of(const char *const *names, size_t count, const char *name)
 {
 	size_t n = strcspn(name, ".");
 
-	for (size_t i = 0; i < sizeof(glue) / sizeof(*glue); i++)
-		if (name_pattern_fits(glue[i], name, n))
+	for (size_t i = 0; i < count; i++)
+		if (name_pattern_fits(names[i], name, n))
 			return true;
 	return false;
 }
 
-bool interpreter_path(const char *path)
+bool interpreter_frame_is_glue(const char *name)
+{
+	return is_one_of(glue, sizeof(glue) / sizeof(*glue), name);
+}
+
+static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+
+	return slash ? slash + 1 : path;
+}
+
+bool interpreter_path(const char *path)
+{
+	const char *base = base_name(path);
 
 	return !strncmp(base, "python", 6) || !strncmp(base, "libpython", 9);
+}
+
+/* "libc.so.6", "libc-2.31.so", "libpthread-2.31.so" */
+static bool is_libc(const char *path)
+{
+	const char *base = base_name(path);
+
+	return !strncmp(base, "libc.so", 7) || !strncmp(base, "libc-", 5) ||
+	       !strncmp(base, "libpthread", 10);
+}
+
+bool interpreter_frame_starts(const char *name, const char *path,
+			      bool in_interpreter)
+{
+	if (!name)
+		return in_interpreter || is_libc(path);
+	return (in_interpreter && !strcmp(name, "main")) ||
+	       is_one_of(starters, sizeof(starters) / sizeof(*starters), name);
 }
 
 bool interpreter_frame_is_trampoline(const char *name)

@@ -29,6 +29,15 @@ bool interpreter_frame_is_glue(const char *name);
  */
 bool interpreter_path(const char *path);
 
+/*
+ * True for what stands in front of a program's first Python function, and of a
+ * thread's: "_start", "main" of the interpreter, "start_thread". name is NULL
+ * for a function without a name; in libc's file and in the interpreter's those
+ * are such, where nothing else is in front of them. path: of the file.
+ */
+bool interpreter_frame_starts(const char *name, const char *path,
+			      bool in_interpreter);
+
 /* Prefix of the symbols of CPython's perf trampolines. */
 bool interpreter_frame_is_trampoline(const char *name);
 

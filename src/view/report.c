@@ -20,7 +20,11 @@
 #include "view/text.h"
 
 /* Text is handed on in pieces of about this size. */
-enum { FLUSH_AT = 256 * 1024 };
+enum {
+	FLUSH_AT = 256 * 1024,
+	/* Of a call graph that is to be read. */
+	GRAPH_PERCENT_LIMIT = 2,
+};
 
 struct report {
 	const struct profile *profile;
@@ -29,6 +33,8 @@ struct report {
 	struct locations *locations;
 	/* Of REPORT_PARENT, else NULL; owned. */
 	uint32_t *parents;
+	/* By that limit, which nobody asked for. */
+	bool is_cut;
 	struct strbuf text;
 	FILE *out;
 };
@@ -201,6 +207,23 @@ bool report_is_heavy_enough(const struct report_options *options,
 	return (float)percent >= (float)options->percent_limit;
 }
 
+/* What nobody asked to leave out is said. */
+static void put_left_out(struct report *r, const struct calltree *tree,
+			 const entry_vec *entries)
+{
+	size_t count = 0;
+
+	vec_for_each(id, entries)
+		count += !report_is_heavy_enough(&r->options, tree,
+						 &tree->entries.data[*id]);
+	if (count)
+		strbuf_printf(&r->text,
+			      "#\n# %zu entr%s below %d%% %s left out: --percent-limit 0 shows %s.\n#\n",
+			      count, count == 1 ? "y" : "ies",
+			      GRAPH_PERCENT_LIMIT, count == 1 ? "is" : "are",
+			      count == 1 ? "it" : "them");
+}
+
 static struct error *put_entries(struct report *r, const struct calltree *tree,
 				 const entry_vec *entries)
 {
@@ -225,6 +248,8 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 		if (!error && r->text.len > FLUSH_AT)
 			error = flush(r);
 	}
+	if (r->is_cut)
+		put_left_out(r, tree, entries);
 	entry_text_deinit(&rows);
 	chain_text_deinit(&chains);
 	return error;
@@ -508,6 +533,26 @@ void report_settle(const struct profile *profile,
 	report_arrange(options);
 }
 
+/*
+ * Each entry repeats what the entries above it show of its callees. Who asks
+ * for no limit gets a call graph to read; who has it read by a program, all.
+ */
+static void cut_graphs(struct report *r)
+{
+	struct report_options *o = &r->options;
+	struct report_callgraph *graph = &o->callgraph;
+
+	if (o->percent_limit >= 0 || o->quirks.graphs_of_all || o->quiet ||
+	    o->field_separator ||
+	    (graph->type != CALLGRAPH_GRAPH &&
+	     graph->type != CALLGRAPH_FRACTAL))
+		return;
+	r->is_cut = true;
+	o->percent_limit = GRAPH_PERCENT_LIMIT;
+	if (!graph->has_threshold)
+		graph->threshold = GRAPH_PERCENT_LIMIT;
+}
+
 struct error *report_write(const struct profile *profile,
 			   const struct report_options *options, FILE *out)
 {
@@ -518,6 +563,7 @@ struct error *report_write(const struct profile *profile,
 	struct error *error;
 
 	report_settle(profile, &r.options);
+	cut_graphs(&r);
 	error = report_choose(profile, &r.options);
 	if (!error)
 		error = put_report(&r);

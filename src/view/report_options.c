@@ -9,6 +9,7 @@ void report_options_init(struct report_options *options)
 {
 	*options = (struct report_options){
 		.children = true,
+		.percent_limit = -1,
 		.callgraph = { .type = CALLGRAPH_GRAPH, .threshold = 0.5 },
 		.time_quantum = 100000000,
 		.inlines = true,
@@ -121,6 +122,7 @@ static bool callgraph_number(struct report_callgraph *callgraph,
 		return false;
 	if ((*numbers)++ == 0) {
 		callgraph->threshold = threshold;
+		callgraph->has_threshold = true;
 		return end == token + n;
 	}
 	limit = strtoul(token, &end, 0);
@@ -135,8 +137,10 @@ struct error *report_parse_callgraph(struct report_options *options,
 	struct report_callgraph callgraph = options->callgraph;
 	unsigned int numbers = 0;
 
-	if (!text)
-		text = "graph,0.5,caller,function,percent";
+	if (!text) {
+		callgraph.threshold = 0.5;
+		text = "graph,caller,function,percent";
+	}
 	for (const char *p = text; *p;) {
 		size_t n = strcspn(p, ",");
 

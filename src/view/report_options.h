@@ -88,8 +88,9 @@ struct report_callgraph {
 	enum callgraph_order order;
 	enum chain_key key;
 	enum callgraph_value value;
-	/* Percent below which a branch is not shown. */
+	/* Percent below which a branch is not shown; -g has named it. */
 	double threshold;
+	bool has_threshold;
 	/* Siblings shown at one place; 0: all. */
 	uint32_t print_limit;
 };
@@ -108,7 +109,7 @@ struct report_options {
 	/* -n, --show-total-period */
 	bool samples;
 	bool period;
-	/* Percent below which an entry is not shown. */
+	/* Percent below which an entry is not shown; negative: not given. */
 	double percent_limit;
 	struct report_callgraph callgraph;
 	/* What makes entries, each at most once; by report_arrange(). */

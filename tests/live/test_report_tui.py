@@ -49,7 +49,9 @@ def cells(line):
 def text_entries(kaa, data, *options):
     """The entries of the text report: [cells], and of each its chain: [(percent or None, name)]."""
     entries, chains = [], []
-    for line in kaa("report", "--stdio", "--native", "-i", data, *options).stdout.splitlines():
+    # With the call graph of each entry, as on the terminal.
+    every = ["--percent-limit", "0", "-g", "graph,0.5"]
+    for line in kaa("report", "--stdio", "--native", *every, "-i", data, *options).stdout.splitlines():
         if line.startswith("#") or not line.strip():
             continue
         if re.match(r"^ +\d+\.\d+%  ", line):
@@ -508,14 +510,16 @@ def test_the_menu_of_a_row(kaa, recording, tmp_path):
         before = terminal.text()
         items = dict(menu(terminal))
         first = shown(terminal)[0][-1].split()[-1]
-        assert items["a"] == f"Annotate {first}" and items["+"] == f"Expand {first} (one level)"
+        # A menu names as much of it as fits.
+        assert items["a"].startswith("Annotate py::") and f"Annotate {first}".startswith(items["a"].rstrip("."))
+        assert items["+"].startswith("Expand py::")
         assert items["c"] == "Zoom into command python3" and items["t"] == "Zoom into a thread" and items["q"] == "Exit"
         assert "Esc" not in items
         terminal.press("esc")
         assert terminal.text() == before
         choose(terminal, "+")
         assert terminal.lines()[2].startswith("-")
-        assert dict(menu(terminal))["+"] == f"Collapse {first}"
+        assert dict(menu(terminal))["+"].startswith("Collapse py::")
         terminal.press("+")
         assert terminal.text() == before
         choose(terminal, "c")
@@ -560,7 +564,7 @@ def test_files_with_folders_and_no_titles(kaa, recording):
 
 
 def test_help_and_notes(kaa, recording):
-    notes = [line[2:] for line in kaa("report", "--stdio", "--native", "-i", recording).stdout.splitlines()
+    notes = [line[2:] for line in kaa("report", "--stdio", "--native", "-g", "none", "-i", recording).stdout.splitlines()
              if re.match(r"# (\d+ |recorder: )", line)]
     header = kaa("report", "--header-only", "-i", recording).stdout
     with report(kaa, recording, rows=100) as terminal:

@@ -42,6 +42,8 @@ FUNCTION(_PyFunction_Vectorcall)
 FUNCTION(list_sort)
 FUNCTION(long_add)
 FUNCTION(pymain_run_python)
+FUNCTION(pythread_wrapper)
+FUNCTION(start_thread)
 
 static uint64_t at(void (*function)(void))
 {
@@ -358,6 +360,29 @@ static void test_interpreter_frames_are_folded(void **state)
 	       "_PyFunction_Vectorcall! < list_sort < "
 	       "_PyFunction_Vectorcall! < _PyEval_EvalFrameDefault! < "
 	       "py::outer:/x.py@12 < pymain_run_python! < list_sort\n");
+}
+
+/* If nothing but the interpreter is between it and the first Python function. */
+static void test_the_start_is_folded(void **state)
+{
+	(void)state;
+	PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+		  kaa_slot_address(SPAN, 1), at(pymain_run_python),
+		  at(pythread_wrapper), at(start_thread));
+	PUT_CHAIN(USER, at(long_add), at(_PyEval_EvalFrameDefault),
+		  kaa_slot_address(SPAN, 1), at(list_sort),
+		  at(start_thread));
+	PUT_CHAIN(USER, at(long_add), at(pythread_wrapper), at(start_thread));
+	expect("long_add < _PyEval_EvalFrameDefault! < py::outer:/x.py@12 < "
+	       "pymain_run_python! < pythread_wrapper! < start_thread!\n"
+	       "long_add < _PyEval_EvalFrameDefault! < py::outer:/x.py@12 < "
+	       "list_sort < start_thread\n"
+	       "long_add < pythread_wrapper < start_thread\n");
+	assert_true(interpreter_frame_starts("main", "/usr/bin/python3", true));
+	assert_false(interpreter_frame_starts("main", "/usr/bin/app", false));
+	assert_true(interpreter_frame_starts("_start", "/usr/bin/app", false));
+	assert_true(interpreter_frame_starts(NULL, "/lib/libc.so.6", false));
+	assert_false(interpreter_frame_starts(NULL, "/lib/libcrypt.so", false));
 }
 
 static void test_a_native_stack_keeps_the_interpreter(void **state)
@@ -791,6 +816,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(test_python_frames_have_names_and_lines),
 		TEST(test_interpreter_frames_are_folded),
+		TEST(test_the_start_is_folded),
 		TEST(test_a_native_stack_keeps_the_interpreter),
 		TEST(test_markers_are_frames_and_flags),
 		TEST(test_symbols_hold_for_their_time),

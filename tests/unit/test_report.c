@@ -127,6 +127,7 @@ static void test_start_up_is_not_folded(void **state)
 
 	(void)state;
 	report_options_init(&options);
+	options.percent_limit = 0;
 	model_init(&m, NULL);
 	model_sample(&m, 1, "_start I:Py_BytesMain init_import");
 	fill_python(&m);
@@ -134,6 +135,38 @@ static void test_start_up_is_not_folded(void **state)
 		&m, &options,
 		"     0.99%     0.00%  python3  python3.11     [.] Py_BytesMain\n",
 		true);
+	model_deinit(&m);
+}
+
+/* Unless somebody asks for all of them, or has a program read them. */
+static void test_light_graphs_are_left_out(void **state)
+{
+	const char *note =
+		"# 2 entries below 2% are left out: --percent-limit 0 shows them.\n";
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	model_sample(&m, 197, "_start heavy");
+	model_sample(&m, 3, "_start light lighter");
+	check_has(&m, &options, note, true);
+	check_has(&m, &options, "[.] light\n", false);
+	check_has(&m, &options, "--1.50%--light", false);
+	model_check(report_parse_callgraph(&options, "graph,0.5"));
+	check_has(&m, &options, "--1.50%--light", true);
+	check_has(&m, &options, "[.] light\n", false);
+	options.quiet = true;
+	check_has(&m, &options, "[.] light\n", true);
+	options.quiet = false;
+	options.percent_limit = 0;
+	check_has(&m, &options, "[.] light\n", true);
+	check_has(&m, &options, "left out", false);
+	options.percent_limit = -1;
+	model_check(report_parse_callgraph(&options, "none"));
+	check_has(&m, &options, "[.] light\n", true);
+	check_has(&m, &options, "left out", false);
 	model_deinit(&m);
 }
 
@@ -619,6 +652,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interpreter_frames_are_folded),
 		cmocka_unit_test(test_start_up_is_not_folded),
+		cmocka_unit_test(test_light_graphs_are_left_out),
 		cmocka_unit_test(test_lines_on_request),
 		cmocka_unit_test(test_python_functions_merge_by_name),
 		cmocka_unit_test(test_kernel_callers_are_kernel),
