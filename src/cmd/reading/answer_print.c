@@ -11,8 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
-#include "explore/source.h"
+#include "explore/sources.h"
 #include "view/answer.h"
 #include "view/text.h"
 
@@ -22,62 +21,15 @@ enum {
 	COLUMNS_MAX = 10000,
 };
 
-struct source_file {
-	char *path;
-	struct source source;
-};
-
-/* The source files that were read so far. */
-struct sources {
-	const struct answer_input *input;
-	VEC(struct source_file) files;
-};
-
-static const struct source *find_file(struct sources *sources, const char *path)
-{
-	struct source_file file = {};
-
-	vec_for_each(known, &sources->files)
-		if (!strcmp(known->path, path))
-			return &known->source;
-	file.path = strdup(path);
-	if (!file.path || !vec_push(&sources->files, file)) {
-		free(file.path);
-		return NULL;
-	}
-	/* A file that cannot be read has no lines. */
-	error_destroy(source_read(sources->input->symfs, path,
-				  &vec_last(&sources->files)->source));
-	return &vec_last(&sources->files)->source;
-}
-
 static void put_line(void *arg, const char *path, uint32_t line,
 		     struct strbuf *out)
 {
-	/* "<string>" and the like are no files. */
-	const struct source *source =
-		path[0] == '<' ? NULL : find_file(arg, path);
-	const char *text;
-	size_t n;
-
-	if (!source)
-		return;
-	text = source_line(source, line, &n);
-	strbuf_append(out, text, n);
+	sources_put_line(arg, path, line, out);
 }
 
 static void tell_changed(void *arg, struct strbuf *out)
 {
-	const struct sources *sources = arg;
-	int64_t recorded = sources->input->recorded;
-
-	vec_for_each(file, &sources->files) {
-		if (!recorded || file->source.modified <= recorded)
-			continue;
-		text_append(out, file->path, strlen(file->path));
-		strbuf_puts(out,
-			    " has changed since the recording: its lines may be others now\n");
-	}
+	sources_tell_changed(arg, out);
 }
 
 size_t answer_columns(int fd)
@@ -152,7 +104,10 @@ struct error *answer_print(const struct profile *profile,
 {
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_strbuf_ struct strbuf next = STRBUF_INIT;
-	struct sources sources = { .input = input };
+	_cleanup_sources_ struct sources sources = {
+		.symfs = input->symfs,
+		.recorded = input->recorded,
+	};
 	struct answer_options options = {
 		.columns = input->columns,
 		.is_filtered = input->is_filtered,
@@ -162,17 +117,10 @@ struct error *answer_print(const struct profile *profile,
 		.source_notes = tell_changed,
 		.source_arg = &sources,
 	};
-	struct error *error;
 
 	name_commands(input, &next);
 	options.next = next.data;
 	/* Names are shown as far as the user's terminal knows their letters. */
 	setlocale(LC_CTYPE, "");
-	error = answer_write(profile, input->event, &options, out);
-	vec_for_each(file, &sources.files) {
-		source_deinit(&file->source);
-		free(file->path);
-	}
-	vec_deinit(&sources.files);
-	return error;
+	return answer_write(profile, input->event, &options, out);
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/text.h"
+
+static void file_destroy(struct sources_file *file)
+{
+	if (!file)
+		return;
+	source_deinit(&file->source);
+	error_destroy(file->error);
+	free(file->path);
+	free(file);
+}
+
+void sources_deinit(struct sources *sources)
+{
+	vec_for_each(file, &sources->files)
+		file_destroy(*file);
+	vec_deinit(&sources->files);
+}
+
+static struct sources_file *add_file(struct sources *sources, const char *path)
+{
+	struct sources_file *file = calloc(1, sizeof(*file));
+
+	if (file)
+		file->path = strdup(path);
+	if (!file || !file->path || !vec_push(&sources->files, file)) {
+		file_destroy(file);
+		return NULL;
+	}
+	file->error = source_read(sources->symfs, path, &file->source);
+	return file;
+}
+
+const struct sources_file *sources_find(struct sources *sources,
+					const char *path)
+{
+	if (path[0] == '<')
+		return NULL;
+	vec_for_each(known, &sources->files)
+		if (!strcmp((*known)->path, path))
+			return *known;
+	return add_file(sources, path);
+}
+
+void sources_put_line(struct sources *sources, const char *path, uint32_t line,
+		      struct strbuf *out)
+{
+	const struct sources_file *file = sources_find(sources, path);
+	const char *text;
+	size_t n;
+
+	if (!file)
+		return;
+	text = source_line(&file->source, line, &n);
+	strbuf_append(out, text, n);
+}
+
+bool sources_has_changed(const struct sources *sources,
+			 const struct sources_file *file)
+{
+	return sources->recorded && file->source.modified > sources->recorded;
+}
+
+void sources_tell_changed(const struct sources *sources, struct strbuf *out)
+{
+	vec_for_each(file, &sources->files) {
+		if (!sources_has_changed(sources, *file))
+			continue;
+		text_append(out, (*file)->path, strlen((*file)->path));
+		strbuf_puts(out,
+			    " has changed since the recording: its lines may be others now\n");
+	}
+}

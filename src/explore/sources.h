@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The source files that a view shows lines of: each is read once, as it is now
+ * (explore/source.h).
+ */
+#ifndef KAA_EXPLORE_SOURCES_H
+#define KAA_EXPLORE_SOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "explore/source.h"
+
+struct sources_file {
+	/* Owned. */
+	char *path;
+	/* Without lines where the file cannot be read. */
+	struct source source;
+	/* Why it cannot be read, or NULL. Owned. */
+	struct error *error;
+};
+
+/* Zero-initialise the rest; sources_deinit() frees. */
+struct sources {
+	/* In front of all paths, or NULL; borrowed. */
+	const char *symfs;
+	/* When the recording was written, s since 1970; 0: not known. */
+	int64_t recorded;
+	/* Pointers, so that a file keeps its place. */
+	VEC(struct sources_file *) files;
+};
+
+void sources_deinit(struct sources *sources);
+#define _cleanup_sources_ _cleanup_(sources_deinit)
+
+/*
+ * The file of that path, read if it has not been; it lives as long as sources.
+ * NULL: "<string>" and its like, which are no files, or want of memory.
+ */
+const struct sources_file *sources_find(struct sources *sources,
+					const char *path);
+/* Appends a line of a file, without its end; nothing where there is none. */
+void sources_put_line(struct sources *sources, const char *path, uint32_t line,
+		      struct strbuf *out);
+
+/* Its lines may be others than those that were recorded. */
+bool sources_has_changed(const struct sources *sources,
+			 const struct sources_file *file);
+/* Appends a line of text for each file that was read and has changed. */
+void sources_tell_changed(const struct sources *sources, struct strbuf *out);
+
+#endif
