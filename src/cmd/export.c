@@ -205,6 +205,8 @@ static const struct option options[] = {
 		   "write to this file (default: standard output)"),
 	OPT_BOOL(0, "lines", struct export_settings, options.lines,
 		 "show the lines of Python functions, each as a frame of its own"),
+	OPT_BOOL(0, "python-only", struct export_settings, options.python_only,
+		 "count native and kernel functions as the Python functions that call them"),
 	OPT_BOOL(0, "interpreter-frames", struct export_settings,
 		 options.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),

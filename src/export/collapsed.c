@@ -261,6 +261,7 @@ struct error *export_collapsed(const struct profile *profile,
 		.chain_key = options->lines ? CHAIN_KEY_SRCLINE :
 					      CHAIN_KEY_FUNCTION,
 		.interpreter_frames = options->interpreter_frames,
+		.python_only = options->python_only,
 	};
 	struct collapsed c = { .profile = profile,
 			       .options = options,

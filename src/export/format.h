@@ -40,6 +40,8 @@ struct export_options {
 	uint32_t event;
 	/* Show the interpreter's own frames below Python frames, too. */
 	bool interpreter_frames;
+	/* Native and kernel frames count as the Python code that calls them. */
+	bool python_only;
 	/* Tell the lines of a function apart. */
 	bool lines;
 };

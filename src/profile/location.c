@@ -611,9 +611,20 @@ struct reduced {
 	uint32_t hit;
 };
 
+/* Below a Python frame, and above one. */
+static bool gives_way(const struct location_builder *b,
+		      const struct profile_frame *frame)
+{
+	return b->options->python_only &&
+	       (frame->kind == PROFILE_FRAME_NATIVE ||
+		frame->kind == PROFILE_FRAME_KERNEL);
+}
+
 static bool is_shown(const struct location_builder *b,
 		     const struct profile_frame *frame)
 {
+	if (gives_way(b, frame))
+		return false;
 	return b->options->interpreter_frames ||
 	       !(frame->flags & PROFILE_FRAME_INTERPRETER);
 }
@@ -700,6 +711,10 @@ static struct error *reduce_stack(struct location_builder *b,
 
 	if (parent != PROFILE_NONE)
 		reduced = all[parent];
+	if (reduced.has_python && gives_way(b, frame)) {
+		all[stack] = reduced;
+		return NULL;
+	}
 	if (reduced.is_cut || is_hidden(b, frame) ||
 	    ends_elsewhere(frame, &reduced)) {
 		if (ends_elsewhere(frame, &reduced))

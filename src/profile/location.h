@@ -71,6 +71,11 @@ struct location_options {
 	unsigned int entry_keys;
 	bool interpreter_frames;
 	/*
+	 * A stack that has Python frames has no native and no kernel ones: what
+	 * they are hit by counts as the Python frame's own.
+	 */
+	bool python_only;
+	/*
 	 * Unresolved addresses in a chain are told apart as they are in memory;
 	 * where a sample hit always by the file.
 	 */

@@ -478,6 +478,7 @@ struct error *report_locate(const struct profile *profile,
 		.hide_unresolved = hides_samples(options),
 		.chain_key = options->callgraph.key,
 		.interpreter_frames = options->interpreter_frames,
+		.python_only = options->python_only,
 		.memory_addresses = options->quirks.memory_addresses,
 		.inlined_hits_container =
 			options->quirks.inlined_hits_container,

@@ -136,6 +136,8 @@ struct report_options {
 	const char *ignore_callees;
 	/* Of REPORT_TIME; ns. */
 	uint64_t time_quantum;
+	/* Native and kernel frames count as the Python code that calls them. */
+	bool python_only;
 	/* Sources with their folders. */
 	bool full_source_path;
 	/* Inlined functions are shown: perf knows callers' lines then only. */

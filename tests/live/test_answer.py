@@ -160,6 +160,44 @@ def test_it_counts_what_script_shows(kaa, python, tmp_path):
         assert abs(percent(counted, samples) - row_own) < near, (file, line, text)
     shares = [float(row.split("%")[0]) for row in sections(text)[1]]
     assert abs(sum(shares) - 100) < 0.06 * len(shares)
+    check_python_only(python.kaa(kaa), data, samples)
+
+
+def check_python_only(kaa, data, samples):
+    """perf's table, with all that is below a Python frame counted as that frame's, by function and by line."""
+    def table(*keys):
+        rows = kaa("report", "--python-only", "-n", "-t", ";", "-g", "none", "-i", data, "--sort", ",".join(keys)).stdout
+        rows = [row.split(";") for row in rows.splitlines() if row and not row.startswith("#")]
+        return {row[3].strip().removeprefix("[.] "): (int(row[2]), float(row[0].strip(" %"))) for row in rows}
+    names = [[f"py::{frame.python_name[0]}:{frame.python_name[1]}" for frame in sample.frames if frame.is_python]
+             for sample in samples]
+    own = collections.Counter(stack[0] for stack in names if stack)
+    total = collections.Counter(name for stack in names for name in set(stack))
+    found = {name: row for name, row in table("symbol").items() if name.startswith("py::")}
+    assert {name: count for name, (count, _) in found.items()} == {name: own[name] for name in total}
+    for name, (_, share) in found.items():
+        assert abs(share - percent(total[name], samples)) < 0.0051
+    lines = collections.Counter(f"{os.path.basename(file)}:{line}" for (_, file, line) in
+                                (python_frames(sample)[0] for sample in samples if python_frames(sample)) if line)
+    found = {line: count for line, (count, _) in table("srcline").items() if line in lines}
+    assert found == lines
+
+
+@pytest.mark.parametrize("words", [["report", "--stdio", "--python-only"], ["export", "--python-only"]])
+def test_python_only_shows_no_more(kaa, newest_python, scripts, tmp_path, words):
+    """Of a stack with Python frames; what has none stays as it is, and nothing is lost."""
+    data = tmp_path / "perf.data"
+    record(kaa, newest_python, data, scripts / "spent.py", "native", "0.5", tmp_path)
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    text = kaa("export", "--python-only", "-i", data).stdout if words[0] == "export" else None
+    if text is None:
+        assert "list_sort" not in kaa(*words, "--percent-limit", "0", "-i", data).stdout
+        return
+    lines = [line.rsplit(" ", 1) for line in text.splitlines()]
+    assert sum(int(count) for _, count in lines) == len(samples)
+    with_python = [stack for stack, _ in lines if ".py)" in stack]
+    assert with_python and all(step.endswith(")") or step.startswith("[") for stack in with_python
+                               for step in stack.split(";")[1:])
 
 
 def test_what_asks_for_perfs_table(kaa, newest_python, scripts, tmp_path):

@@ -138,6 +138,30 @@ static void test_start_up_is_not_folded(void **state)
 	model_deinit(&m);
 }
 
+/* What is below a Python frame hits it; a stack without one is as ever. */
+static void test_python_only(void **state)
+{
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	options.callgraph.type = CALLGRAPH_NONE;
+	options.python_only = true;
+	model_init(&m, NULL);
+	fill_python(&m);
+	model_sample(&m, 100, "_start plain k:sys_read");
+	check_has(&m, &options,
+		  "    50.00%    50.00%  python3  [python]           [.] py::foo:/srv/x.py\n",
+		  true);
+	check_has(&m, &options,
+		  "    50.00%    50.00%  python3  [kernel.kallsyms]  [k] sys_read\n",
+		  true);
+	check_has(&m, &options, "long_add", false);
+	check_has(&m, &options, "[.] plain", true);
+	model_deinit(&m);
+}
+
 /* Unless somebody asks for all of them, or has a program read them. */
 static void test_light_graphs_are_left_out(void **state)
 {
@@ -652,6 +676,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interpreter_frames_are_folded),
 		cmocka_unit_test(test_start_up_is_not_folded),
+		cmocka_unit_test(test_python_only),
 		cmocka_unit_test(test_light_graphs_are_left_out),
 		cmocka_unit_test(test_lines_on_request),
 		cmocka_unit_test(test_python_functions_merge_by_name),
