@@ -323,6 +323,19 @@ bool jits_has_dump(const struct jits *jits, uint32_t pid)
 	return process && process->dumps.count;
 }
 
+bool jits_has_code(const struct jits *jits, uint32_t pid, uint64_t start,
+		   uint64_t end)
+{
+	const struct jit_process *process = find_process(jits, pid);
+
+	if (!process)
+		return false;
+	vec_for_each(dump, &process->dumps)
+		if (jit_dump_has_code(*dump, start, end))
+			return true;
+	return false;
+}
+
 /* Narrows [*from, *to) to what holds in [other_from, other_to), too. */
 static void narrow(uint64_t *from, uint64_t *to, uint64_t other_from,
 		   uint64_t other_to)

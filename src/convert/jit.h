@@ -82,6 +82,9 @@ struct error *jits_faults(const struct jits *jits, struct faults *ret);
 bool jits_has(const struct jits *jits, uint32_t pid);
 /* True if a dump of the process itself was read. */
 bool jits_has_dump(const struct jits *jits, uint32_t pid);
+/* True if such a dump has code, of any time, in [start, end). */
+bool jits_has_code(const struct jits *jits, uint32_t pid, uint64_t start,
+		   uint64_t end);
 
 /*
  * The code at an address, or NULL; *dump is the one that tells of it. Holds for

@@ -260,15 +260,19 @@ static struct error *begin_images(struct inject *in,
 
 /*
  * The kernel reports memory anew when more of it becomes executable: such a map
- * would hide the images in it. perf leaves them out, too.
+ * would hide the images in it. perf leaves them out, too. A map for data hides
+ * them if the dump's times are not exact: an image may be dated before the
+ * memory that its code was then written to.
  */
 static bool hides_images(const struct inject *in, const struct record *record)
 {
 	const struct record_mmap *m = &record->mmap;
 	uint32_t pid;
 
-	if (!in->options->jit || !m->is_exec ||
-	    !jits_has_dump(&in->names.jits, m->pid))
+	if (!in->options->jit || !jits_has_dump(&in->names.jits, m->pid))
+		return false;
+	if (!m->is_exec && !jits_has_code(&in->names.jits, m->pid, m->start,
+					  m->start + m->len))
 		return false;
 	return mapping_is_for_jit(m->filename) ||
 	       jitdump_name(m->filename, &pid);

@@ -158,6 +158,9 @@ DEFINE_CLEANUP(jit_dump, struct jit_dump *, jit_dump_destroy);
 struct jit_code *jit_dump_find(struct jit_dump *dump, uint64_t address,
 			       uint64_t time, uint64_t *valid_from,
 			       uint64_t *valid_to);
+/* Some code, of any time, has a byte in [start, end). */
+bool jit_dump_has_code(const struct jit_dump *dump, uint64_t start,
+		       uint64_t end);
 /* How many codes there were by that time. */
 size_t jit_dump_count_at(const struct jit_dump *dump, uint64_t time);
 

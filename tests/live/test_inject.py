@@ -101,6 +101,16 @@ def test_inject_without_k1(perf_jit):
     injected = samples_of(perf("script", "--no-inline", "-i", "aligned.data"))
     found = [[bool(names(sample, "py::foo")) for sample in samples] for samples in (direct, injected)]
     assert sum(found[1]) >= 0.9 * sum(found[0]) > 0
+    # The clocks are aligned to some microseconds or, on a busy machine, milliseconds: an image may be dated before the
+    # memory that its code is in.
+    images = []
+    for line in private.kaa("script", "--show-mmap-events", "-i", "aligned.data").stdout.splitlines():
+        if match := re.search(r"PERF_RECORD_MMAP2? .*?: \[0x(\w+)\(0x(\w+)\) .*?\]: \S+ (.*)", line):
+            start, size = int(match[1], 16), int(match[2], 16)
+            hidden = [image for image in images if image[0] < start + size and image[1] > start]
+            assert "jitted-" in match[3] or not hidden, line
+            images += [(start, start + size)] if "jitted-" in match[3] else []
+    assert len(images) > 100
 
 
 # --- A program that knows what it ran -----------------------------------------------------------------------------

@@ -146,6 +146,14 @@ static void test_reuse(void **state)
 	assert_int_equal(jit_dump_count_at(dump, 999), 0);
 	assert_int_equal(jit_dump_count_at(dump, 2000), 3);
 	assert_int_equal(jit_dump_count_at(dump, FOREVER), 4);
+	assert_true(jit_dump_has_code(dump, 0, FOREVER));
+	assert_true(jit_dump_has_code(dump, 0x101f, 0x1020));
+	assert_true(jit_dump_has_code(dump, 0, 0x1001));
+	assert_true(jit_dump_has_code(dump, 0x800f, FOREVER));
+	assert_false(jit_dump_has_code(dump, 0, 0x1000));
+	assert_false(jit_dump_has_code(dump, 0x1020, 0x8000));
+	assert_false(jit_dump_has_code(dump, 0x8010, FOREVER));
+	assert_false(jit_dump_has_code(dump, 0x1010, 0x1000));
 	jit_dump_destroy(dump);
 }
 
