@@ -14,6 +14,7 @@ struct stack_state {
 	uint32_t outer;
 	uint32_t function;
 	uint32_t line;
+	uint32_t file;
 	/* A frame of what the time is spent in, or PROFILE_NONE. */
 	uint32_t subject;
 	/* enum spent_kind */
@@ -46,15 +47,17 @@ struct builder {
 	struct own_time *out;
 	struct symbol_state *symbols;
 	struct stack_state *stacks;
-	/* Name and def to function; file and number to line. */
+	/* Name and def to function; file and number to line; file. */
 	struct map function_index;
 	struct map line_index;
+	struct map file_index;
 	/* A symbol or file to the first frame there; function and that to part. */
 	struct map subject_index;
 	struct map part_index;
-	/* By function and line: the last row that counted for it, plus 1. */
+	/* By function, line and file: the last row that counted for it, plus 1. */
 	size_t *function_rows;
 	size_t *line_rows;
+	size_t *file_rows;
 };
 
 /* --- What symbols tell -------------------------------------------------- */
@@ -104,6 +107,17 @@ static struct error *find_entry(struct map *index,
 	return NULL;
 }
 
+/* Samples without Python code are apart from code of no known file. */
+static struct error *find_file(struct builder *b,
+			       const struct own_entry *function, uint32_t *ret)
+{
+	struct own_entry entry = *function;
+	uint64_t key = (uint64_t)entry.is_python << 32 | entry.file;
+
+	entry.line = 0;
+	return find_entry(&b->file_index, &b->out->files, key, &entry, ret);
+}
+
 static struct error *find_entries(struct builder *b,
 				  const struct profile_frame *frame,
 				  struct stack_state *state)
@@ -124,6 +138,8 @@ static struct error *find_entries(struct builder *b,
 			   (uint64_t)entry.name << 32 | def, &entry,
 			   &state->function);
 
+	if (!error)
+		error = find_file(b, &entry, &state->file);
 	if (error)
 		return error;
 	if (has_line)
@@ -267,23 +283,30 @@ static struct error *add_part(struct builder *b,
 	return NULL;
 }
 
+/* Unless the row did so already. */
+static void add_total(struct own_entry_vec *entries, size_t *rows, uint32_t at,
+		      size_t row, const struct own_weight *weight)
+{
+	if (rows[at] != row + 1)
+		add_weight(&entries->data[at].total, weight->period,
+			   weight->samples);
+	rows[at] = row + 1;
+}
+
 static void add_totals(struct builder *b, const struct stack_state *state,
 		       size_t row, uint64_t period, uint64_t samples)
 {
-	struct own_entry *functions = b->out->functions.data;
-	struct own_entry *lines = b->out->lines.data;
+	const struct own_weight weight = { period, samples };
+	struct own_time *out = b->out;
 
 	for (uint32_t at = state->python; at != PROFILE_NONE;
 	     at = b->stacks[at].outer) {
 		const struct stack_state *s = &b->stacks[at];
 
-		if (b->function_rows[s->function] != row + 1)
-			add_weight(&functions[s->function].total, period,
-				   samples);
-		if (b->line_rows[s->line] != row + 1)
-			add_weight(&lines[s->line].total, period, samples);
-		b->function_rows[s->function] = row + 1;
-		b->line_rows[s->line] = row + 1;
+		add_total(&out->functions, b->function_rows, s->function, row,
+			  &weight);
+		add_total(&out->lines, b->line_rows, s->line, row, &weight);
+		add_total(&out->files, b->file_rows, s->file, row, &weight);
 	}
 }
 
@@ -296,21 +319,22 @@ static struct error *count_row(struct builder *b, size_t row,
 		stack == PROFILE_NONE ? *none : b->stacks[stack];
 	uint64_t period = samples->period[row];
 	uint32_t count = samples->count[row];
-	struct own_entry *function, *line;
+	struct own_entry *entries[3];
 
 	if (here.python == PROFILE_NONE) {
 		here.function = none->function;
 		here.line = none->line;
+		here.file = none->file;
 	}
-	function = &b->out->functions.data[here.function];
-	line = &b->out->lines.data[here.line];
+	entries[0] = &b->out->functions.data[here.function];
+	entries[1] = &b->out->lines.data[here.line];
+	entries[2] = &b->out->files.data[here.file];
 	add_weight(&b->out->all, period, count);
 	add_weight(&b->out->kinds[here.kind], period, count);
-	add_weight(&function->own, period, count);
-	add_weight(&line->own, period, count);
-	if (here.python == PROFILE_NONE) {
-		add_weight(&function->total, period, count);
-		add_weight(&line->total, period, count);
+	for (size_t i = 0; i < 3; i++) {
+		add_weight(&entries[i]->own, period, count);
+		if (here.python == PROFILE_NONE)
+			add_weight(&entries[i]->total, period, count);
 	}
 	add_totals(b, &here, row, period, count);
 	return add_part(b, &here, period, count);
@@ -327,18 +351,22 @@ static struct error *add_nothing(struct builder *b, struct stack_state *ret)
 	return find_entries(b, &nothing, ret);
 }
 
-static struct error *count_samples(struct builder *b, uint32_t event,
+static struct error *count_samples(struct builder *b,
+				   const struct own_time_options *options,
 				   const struct stack_state *none)
 {
+	const struct profile *p = b->profile;
 	struct error *error = NULL;
 
 	b->function_rows = calloc(b->out->functions.count,
 				  sizeof(*b->function_rows));
 	b->line_rows = calloc(b->out->lines.count, sizeof(*b->line_rows));
-	if (!b->function_rows || !b->line_rows)
+	b->file_rows = calloc(b->out->files.count, sizeof(*b->file_rows));
+	if (!b->function_rows || !b->line_rows || !b->file_rows)
 		return error_no_memory();
-	for (size_t i = 0; !error && i < b->profile->samples.rows; i++)
-		if (b->profile->samples.event[i] == event)
+	for (size_t i = 0; !error && i < p->samples.rows; i++)
+		if (p->samples.event[i] == options->event &&
+		    (!options->keep || options->keep(p, i, options->keep_arg)))
 			error = count_row(b, i, none);
 	return error;
 }
@@ -404,13 +432,16 @@ static void builder_deinit(struct builder *b)
 	free(b->stacks);
 	free(b->function_rows);
 	free(b->line_rows);
+	free(b->file_rows);
 	map_deinit(&b->function_index);
 	map_deinit(&b->line_index);
+	map_deinit(&b->file_index);
 	map_deinit(&b->subject_index);
 	map_deinit(&b->part_index);
 }
 
-static struct error *build(struct builder *b, uint32_t event)
+static struct error *build(struct builder *b,
+			   const struct own_time_options *options)
 {
 	const struct profile *p = b->profile;
 	struct stack_state none;
@@ -424,16 +455,18 @@ static struct error *build(struct builder *b, uint32_t event)
 	if (!error)
 		error = follow_stacks(b);
 	if (!error)
-		error = count_samples(b, event, &none);
+		error = count_samples(b, options, &none);
 	if (error)
 		return error;
 	sort_parts(b->out);
 	sort_entries(&b->out->functions);
 	sort_entries(&b->out->lines);
+	sort_entries(&b->out->files);
 	return NULL;
 }
 
-struct error *own_time_create(const struct profile *profile, uint32_t event,
+struct error *own_time_select(const struct profile *profile,
+			      const struct own_time_options *options,
 			      struct own_time **ret)
 {
 	_cleanup_own_time_ struct own_time *own = calloc(1, sizeof(*own));
@@ -442,11 +475,19 @@ struct error *own_time_create(const struct profile *profile, uint32_t event,
 
 	if (!own)
 		return error_no_memory();
-	error = build(&b, event);
+	error = build(&b, options);
 	builder_deinit(&b);
 	if (!error)
 		*ret = take_ptr(own);
 	return error;
+}
+
+struct error *own_time_create(const struct profile *profile, uint32_t event,
+			      struct own_time **ret)
+{
+	const struct own_time_options options = { .event = event };
+
+	return own_time_select(profile, &options, ret);
 }
 
 void own_time_destroy(struct own_time *own)
@@ -455,6 +496,7 @@ void own_time_destroy(struct own_time *own)
 		return;
 	vec_deinit(&own->functions);
 	vec_deinit(&own->lines);
+	vec_deinit(&own->files);
 	vec_deinit(&own->parts);
 	free(own);
 }

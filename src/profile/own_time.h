@@ -9,6 +9,8 @@
  * so the own weights of all functions are all samples; those of all lines, too.
  * Code objects of one name and one def are one function: 3.8 to 3.10 know no
  * qualified names, and a file has many a "<lambda>".
+ *
+ * Files are counted by the same rules.
  */
 #ifndef KAA_PROFILE_OWN_TIME_H
 #define KAA_PROFILE_OWN_TIME_H
@@ -28,13 +30,13 @@ struct own_weight {
 	uint64_t samples;
 };
 
-/* A function, or a line of a file. */
+/* A function, a line of a file, or a file. */
 struct own_entry {
 	/* False: samples without a Python frame. */
 	bool is_python;
 	/*
-	 * The name of the function's symbol, of a line the first seen there;
-	 * PROFILE_NONE where no record names the code.
+	 * The name of the function's symbol, of a line or file the first seen
+	 * there; PROFILE_NONE where no record names the code.
 	 */
 	uint32_t name;
 	/* The source file, or PROFILE_NONE. */
@@ -67,14 +69,31 @@ struct own_time {
 	/* Those that have samples, heaviest own time first, then total. */
 	struct own_entry_vec functions;
 	struct own_entry_vec lines;
+	/* Those whose file is not known are one; line is 0. */
+	struct own_entry_vec files;
 	VEC(struct own_part) parts;
-	/* All samples of the event. */
+	/* All samples that were counted. */
 	struct own_weight all;
 	/* The same by kind. */
 	struct own_weight kinds[SPENT_KINDS];
 };
 
+struct own_time_options {
+	uint32_t event;
+	/*
+	 * Rows for which this is false are as if they were not there. NULL: all
+	 * rows are.
+	 */
+	bool (*keep)(const struct profile *profile, size_t row,
+		     const void *arg);
+	const void *keep_arg;
+};
+
 /* The profile is borrowed for the call alone. */
+struct error *own_time_select(const struct profile *profile,
+			      const struct own_time_options *options,
+			      struct own_time **ret);
+/* All samples of an event. */
 struct error *own_time_create(const struct profile *profile, uint32_t event,
 			      struct own_time **ret);
 void own_time_destroy(struct own_time *own);

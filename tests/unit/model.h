@@ -10,7 +10,7 @@
  *
  * A stack is written from the outermost frame to the leaf. A function is its
  * name; before it may stand "py:" for a Python function (line 1, or the line
- * after '@': "py:foo@7"), "I:" for a frame of the interpreter, "k:" for the
+ * after '@': "py:foo@7"; in /srv/x.py, or the file that its name tells), "I:" for a frame of the interpreter, "k:" for the
  * kernel, "lib:" for a function that is not in the interpreter's file, as all
  * others are; with "+0x" in its name no symbol names it. A number is an address
  * without a symbol.
@@ -109,6 +109,14 @@ static inline void model_symbol(struct model *m, const char *name,
 	model_check(profile_intern_symbol(m->profile, &symbol, &frame->symbol));
 }
 
+/* Of "py::name:/srv/y.py" that file. */
+static inline const char *model_file(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	return colon && colon[1] == '/' ? colon + 1 : "/srv/x.py";
+}
+
 static inline uint32_t model_frame(struct model *m, const char *text)
 {
 	struct profile_frame frame = { .symbol = PROFILE_NONE,
@@ -122,10 +130,10 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 		at = strchr(name, '@');
 		frame.kind = PROFILE_FRAME_PYTHON;
 		frame.line = at ? (uint32_t)atoi(at + 1) : 1;
-		frame.file = model_string(m, "/srv/x.py");
 		frame.dso = model_dso(m, "[python]", PROFILE_DSO_PYTHON);
 		if (at)
 			*at = '\0';
+		frame.file = model_string(m, model_file(name));
 		memmove(name, name + 3, strlen(name + 3) + 1);
 		model_symbol(m, name, &frame);
 	} else if (!strncmp(text, "k:", 2)) {

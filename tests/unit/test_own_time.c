@@ -68,6 +68,59 @@ static void test_own_and_total(void **state)
 	model_deinit(&m);
 }
 
+static void test_files_are_counted_as_functions_are(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	uint64_t sum = 0;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, BODY " I:eval " F "@3 I:eval " G "@8 list_sort");
+	model_sample(&m, 2, BODY " I:eval " F "@3");
+	model_sample(&m, 4, BODY " lib:compress");
+	model_sample(&m, 8, "_start");
+	own = own_of(&m);
+	assert_int_equal(own->files.count, 3);
+	/* Of the first function seen in it. */
+	check_entry(&m, &own->files, "py::f:/srv/x.py", 0, 3, 3);
+	check_entry(&m, &own->files, "py::<module>:/srv/y.py", 0, 4, 7);
+	check_entry(&m, &own->files, "-", 0, 8, 8);
+	vec_for_each(file, &own->files)
+		sum += file->own.period;
+	assert_int_equal(sum, own->all.period);
+	model_deinit(&m);
+}
+
+static bool is_odd(const struct profile *profile, size_t row, const void *arg)
+{
+	assert_ptr_equal(arg, profile);
+	return row % 2;
+}
+
+static void test_rows_that_are_not_kept_are_not_there(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct own_time_options options = { .keep = is_odd };
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, BODY " I:eval " F "@3");
+	model_sample(&m, 2, BODY " I:eval " G "@8 list_sort");
+	model_sample(&m, 4, BODY " I:eval " F "@3");
+	model_sample(&m, 8, BODY "@2");
+	options.keep_arg = m.profile;
+	assert_ok(own_time_select(m.profile, &options, &own));
+	assert_int_equal(own->all.period, 10);
+	assert_int_equal(own->all.samples, 2);
+	assert_int_equal(own->functions.count, 2);
+	check_entry(&m, &own->functions, "py::g:/srv/x.py", 0, 2, 2);
+	check_entry(&m, &own->functions, "py::<module>:/srv/y.py", 0, 8, 10);
+	assert_int_equal(own->kinds[SPENT_NATIVE].period, 2);
+	model_deinit(&m);
+}
+
 static void test_recursion_counts_once(void **state)
 {
 	_cleanup_own_time_ struct own_time *own = NULL;
@@ -411,6 +464,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_and_total),
+		cmocka_unit_test(test_files_are_counted_as_functions_are),
+		cmocka_unit_test(test_rows_that_are_not_kept_are_not_there),
 		cmocka_unit_test(test_recursion_counts_once),
 		cmocka_unit_test(test_native_frames_between_are_the_callers),
 		cmocka_unit_test(test_markers_are_no_code),
