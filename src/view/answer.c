@@ -17,6 +17,21 @@
 
 enum { COLUMNS_MIN = 60 };
 
+static struct answer answer_init(const struct profile *profile, uint32_t event,
+				 const struct answer_options *options)
+{
+	return (struct answer){
+		.profile = profile,
+		.options = options,
+		.event = &profile->events.data[event],
+		.event_index = event,
+		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
+							    options->columns,
+		.text = STRBUF_INIT,
+		.word = STRBUF_INIT,
+	};
+}
+
 /* --- Numbers ------------------------------------------------------------ */
 
 static void put_seconds(struct strbuf *out, uint64_t ns)
@@ -217,6 +232,45 @@ static struct error *put_summary(struct answer *a)
 	return NULL;
 }
 
+/* Takes the text over, without the blanks around it. */
+static void take_piece(struct answer *a, struct strbuf *out)
+{
+	size_t begin = strspn(a->text.data, " ");
+
+	while (a->text.len > begin && strchr(" \n", a->text.data[a->text.len - 1]))
+		strbuf_truncate(&a->text, a->text.len - 1);
+	strbuf_append(out, a->text.data + begin, a->text.len - begin);
+	strbuf_clear(&a->text);
+}
+
+struct error *answer_summary(const struct profile *profile, uint32_t event,
+			     const struct answer_options *options,
+			     struct own_time *own, struct place_names *names,
+			     struct strbuf pieces[ANSWER_PIECES])
+{
+	struct answer a = answer_init(profile, event, options);
+	uint32_t program = PROFILE_NONE;
+	struct error *error;
+
+	a.own = own;
+	a.names = names;
+	error = find_program(&a, &program);
+	if (!error) {
+		put_program(&a, program);
+		take_piece(&a, &pieces[ANSWER_PROGRAM]);
+		put_pythons(&a);
+		take_piece(&a, &pieces[ANSWER_PYTHON]);
+		put_times(&a);
+		take_piece(&a, &pieces[ANSWER_TIME]);
+		put_samples(&a);
+		take_piece(&a, &pieces[ANSWER_SAMPLES]);
+		error = strbuf_error(&a.text);
+	}
+	strbuf_deinit(&a.text);
+	strbuf_deinit(&a.word);
+	return error;
+}
+
 /* --- All ---------------------------------------------------------------- */
 
 /* By stack: whether there is Python code in it; NULL for want of memory. */
@@ -336,16 +390,7 @@ static struct error *put_all(struct answer *a)
 struct error *answer_write(const struct profile *profile, uint32_t event,
 			   const struct answer_options *options, FILE *out)
 {
-	struct answer a = {
-		.profile = profile,
-		.options = options,
-		.event = &profile->events.data[event],
-		.event_index = event,
-		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
-							    options->columns,
-		.text = STRBUF_INIT,
-		.word = STRBUF_INIT,
-	};
+	struct answer a = answer_init(profile, event, options);
 	struct error *error = put_all(&a);
 
 	if (!error && (fwrite(a.text.data, 1, a.text.len, out) != a.text.len ||

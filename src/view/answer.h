@@ -13,7 +13,9 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "profile/own_time.h"
 #include "profile/profile.h"
+#include "view/place_name.h"
 
 struct answer_options {
 	/* Of a line of output; at least 60 are used. */
@@ -42,6 +44,25 @@ struct answer_options {
  * a CPU and have Python frames. PROFILE_NONE: there is none, and no such screen.
  */
 uint32_t answer_event(const struct profile *profile);
+
+/* What the first line says. */
+enum answer_piece {
+	ANSWER_PROGRAM,
+	ANSWER_PYTHON,
+	/* Or what the event is, if it counts no time. */
+	ANSWER_TIME,
+	ANSWER_SAMPLES,
+	ANSWER_PIECES,
+};
+
+/*
+ * Appends the pieces of the first line. own is of the event, as many of its
+ * samples as are meant; names and own are borrowed.
+ */
+struct error *answer_summary(const struct profile *profile, uint32_t event,
+			     const struct answer_options *options,
+			     struct own_time *own, struct place_names *names,
+			     struct strbuf pieces[ANSWER_PIECES]);
 
 /* ERROR_OS: `out` cannot be written. */
 struct error *answer_write(const struct profile *profile, uint32_t event,

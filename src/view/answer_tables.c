@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profile/symbol_word.h"
 #include "view/answer_screen.h"
 #include "view/fit.h"
+#include "view/own_name.h"
 #include "view/printable.h"
 #include "view/spent_text.h"
 
@@ -60,42 +60,27 @@ static void put_rest(struct answer *a, const struct own_entry_vec *entries,
 
 /* --- Names -------------------------------------------------------------- */
 
-/* Into a->word: the qualified name. */
+/* Each into a->word. */
 static const char *name_function(struct answer *a,
 				 const struct own_entry *entry)
 {
-	const char *name = profile_string(a->profile, entry->name, "");
-	struct python_symbol python;
-
 	strbuf_clear(&a->word);
-	if (!entry->is_python)
-		strbuf_puts(&a->word, "[no Python code]");
-	else if (entry->name == PROFILE_NONE)
-		strbuf_puts(&a->word, "[unknown Python code]");
-	else if (python_symbol_parse(name, &python))
-		strbuf_append(&a->word, python.qualname,
-			      python.qualname_length);
-	else
-		strbuf_puts(&a->word, name);
+	own_name_function(a->profile, entry, &a->word);
 	return a->word.data;
 }
 
-/* Into a->word: "orders.py:37", and less where less is known. */
 static const char *name_place(struct answer *a, const struct own_entry *entry)
 {
 	strbuf_clear(&a->word);
-	if (entry->name == PROFILE_NONE)
-		return "";
-	strbuf_puts(&a->word, place_name(a->names, entry->file));
-	if (entry->line)
-		strbuf_printf(&a->word, ":%" PRIu32, entry->line);
+	own_name_place(a->names, entry, &a->word);
 	return a->word.data;
 }
 
 static const char *name_line(struct answer *a, const struct own_entry *entry)
 {
-	return entry->name == PROFILE_NONE ? name_function(a, entry) :
-					     name_place(a, entry);
+	strbuf_clear(&a->word);
+	own_name_line(a->profile, a->names, entry, &a->word);
+	return a->word.data;
 }
 
 typedef const char *name_fn(struct answer *a, const struct own_entry *entry);
@@ -128,21 +113,6 @@ static void put_padded(struct answer *a, const char *text, size_t width)
 	strbuf_puts(&a->text, "  ");
 }
 
-/* Where two columns need more than there is, none gets less than half for it. */
-static void share_room(size_t room, size_t *a, size_t *b)
-{
-	if (*a + *b <= room)
-		return;
-	if (*a <= room / 2) {
-		*b = room - *a;
-	} else if (*b <= room / 2) {
-		*a = room - *b;
-	} else {
-		*a = room / 2;
-		*b = room - *a;
-	}
-}
-
 void answer_put_functions(struct answer *a)
 {
 	const struct own_entry_vec *all = &a->own->functions;
@@ -152,7 +122,7 @@ void answer_put_functions(struct answer *a)
 	size_t room = a->columns - WEIGHTS_WIDTH - 4;
 	size_t spent;
 
-	share_room(room - SPENT_MIN, &name, &place);
+	fit_share(room - SPENT_MIN, &name, &place);
 	spent = room - name - place;
 
 	strbuf_puts(&a->text, "\n   own   total  ");
@@ -185,15 +155,8 @@ static void find_source(struct answer *a, const struct own_entry *entry)
 static void put_source(struct answer *a, const struct own_entry *entry,
 		       size_t width)
 {
-	size_t indent;
-
 	find_source(a, entry);
-	indent = strspn(a->word.data, " \t\f");
-	for (char *c = a->word.data + indent; *c; c++)
-		if (*c == '\t')
-			*c = ' ';
-	fit_begin(&a->text, a->word.data + indent, a->word.len - indent,
-		  width);
+	fit_code(&a->text, &a->word, width);
 }
 
 void answer_put_lines(struct answer *a)

@@ -73,3 +73,27 @@ void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width)
 	put(out, s, at);
 	strbuf_puts(out, DOTS);
 }
+
+void fit_code(struct strbuf *out, struct strbuf *line, size_t width)
+{
+	size_t indent = strspn(line->data, " \t\f");
+
+	for (char *c = line->data + indent; *c; c++)
+		if (*c == '\t')
+			*c = ' ';
+	fit_begin(out, line->data + indent, line->len - indent, width);
+}
+
+void fit_share(size_t room, size_t *a, size_t *b)
+{
+	if (*a + *b <= room)
+		return;
+	if (*a <= room / 2) {
+		*b = room - *a;
+	} else if (*b <= room / 2) {
+		*a = room - *b;
+	} else {
+		*a = room / 2;
+		*b = room - *a;
+	}
+}

@@ -14,5 +14,10 @@
 void fit_end(struct strbuf *out, const char *s, size_t width);
 /* Too wide a text loses its end. Not padded. */
 void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width);
+/* A line of source code as fit_begin(), without its indentation; its tabs become blanks. */
+void fit_code(struct strbuf *out, struct strbuf *line, size_t width);
+
+/* Where two columns need more than there is, none gets less than half for it. */
+void fit_share(size_t room, size_t *a, size_t *b);
 
 #endif

@@ -85,28 +85,33 @@ static void put_kernel(const struct profile *profile,
 	strbuf_puts(out, call.is_system_call ? "()" : "");
 }
 
+const char *spent_kind_text(enum spent_kind kind)
+{
+	return kind_names[kind];
+}
+
+void spent_text_part(const struct profile *profile, enum spent_kind kind,
+		     uint32_t subject, struct strbuf *out)
+{
+	if (!spent_has_subject(kind) || subject == PROFILE_NONE)
+		strbuf_puts(out, kind_names[kind]);
+	else if (kind == SPENT_KERNEL)
+		put_kernel(profile, profile_frame(profile, subject), out);
+	else
+		put_native(profile, profile_frame(profile, subject), out);
+}
+
 static void put_name(const struct profile *profile, const struct piece *piece,
 		     struct strbuf *out)
 {
 	/* There is little room. */
 	if (piece->kind == SPENT_GC)
 		strbuf_puts(out, "gc");
-	else if (piece->subject == PROFILE_NONE)
-		strbuf_puts(out, kind_names[piece->kind]);
-	else if (piece->kind == SPENT_KERNEL)
-		put_kernel(profile, profile_frame(profile, piece->subject),
-			   out);
 	else
-		put_native(profile, profile_frame(profile, piece->subject),
-			   out);
+		spent_text_part(profile, piece->kind, piece->subject, out);
 }
 
 /* --- Parts -------------------------------------------------------------- */
-
-static bool has_subject(enum spent_kind kind)
-{
-	return kind == SPENT_NATIVE || kind == SPENT_KERNEL;
-}
 
 /* The kinds without subjects are one piece each; returns how many. */
 static size_t gather(const struct own_time *own,
@@ -115,18 +120,18 @@ static size_t gather(const struct own_time *own,
 	size_t count = 0;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
-		if (!has_subject(kind))
+		if (!spent_has_subject(kind))
 			pieces[count++] =
 				(struct piece){ kind, PROFILE_NONE, 0 };
 	for (uint32_t i = 0; i < function->part_count; i++) {
 		const struct own_part *part =
 			&own->parts.data[function->first_part + i];
 
-		if (has_subject(part->kind) && count < PARTS_MAX)
+		if (spent_has_subject(part->kind) && count < PARTS_MAX)
 			pieces[count++] = (struct piece){ part->kind,
 							  part->subject,
 							  part->weight.period };
-		for (size_t k = 0; !has_subject(part->kind); k++) {
+		for (size_t k = 0; !spent_has_subject(part->kind); k++) {
 			if (pieces[k].kind != part->kind)
 				continue;
 			pieces[k].period += part->weight.period;

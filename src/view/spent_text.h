@@ -3,7 +3,9 @@
 #ifndef KAA_VIEW_SPENT_TEXT_H
 #define KAA_VIEW_SPENT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/strbuf.h"
 #include "profile/own_time.h"
@@ -15,6 +17,18 @@
 void spent_text_parts(const struct profile *profile, const struct own_time *own,
 		      const struct own_entry *function, size_t columns,
 		      struct strbuf *out);
+
+/* What is said of a kind: the frame of what it was spent in, too. */
+static inline bool spent_has_subject(enum spent_kind kind)
+{
+	return kind == SPENT_NATIVE || kind == SPENT_KERNEL;
+}
+
+/* "native" */
+const char *spent_kind_text(enum spent_kind kind);
+/* "list_contains"; of a kind without a subject, "garbage collection". */
+void spent_text_part(const struct profile *profile, enum spent_kind kind,
+		     uint32_t subject, struct strbuf *out);
 
 /* "interpreter 61 %, native 30 %, garbage collection 9 %": all samples. */
 void spent_text_kinds(const struct own_time *own, struct strbuf *out);

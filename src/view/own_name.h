@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the entries of own time (profile/own_time.h) are called. */
+#ifndef KAA_VIEW_OWN_NAME_H
+#define KAA_VIEW_OWN_NAME_H
+
+#include "base/strbuf.h"
+#include "profile/own_time.h"
+#include "profile/profile.h"
+#include "view/place_name.h"
+
+/* Each appends; the bytes are foreign ones (view/fit.h draws them). */
+
+/* "Orders.dedupe", the qualified name. */
+void own_name_function(const struct profile *profile,
+		       const struct own_entry *entry, struct strbuf *out);
+/* "orders.py:37", and less where less is known. */
+void own_name_place(const struct place_names *names,
+		    const struct own_entry *entry, struct strbuf *out);
+/* Of a line: its place, or its function if no place is known. */
+void own_name_line(const struct profile *profile,
+		   const struct place_names *names,
+		   const struct own_entry *entry, struct strbuf *out);
+/* Of a file: "orders.py". */
+void own_name_file(const struct profile *profile,
+		   const struct place_names *names,
+		   const struct own_entry *entry, struct strbuf *out);
+
+#endif
