@@ -376,15 +376,35 @@ static bool find_jit_code(const void *arg, const char *path, uint64_t start,
 	return converter_jit_code(arg, path, start, end, name, ret);
 }
 
+/* Who asks for nothing else is told which Python code the time went to. */
+static bool shows_answer(const struct report_settings *s)
+{
+	return !s->wants_table && !input_imitates(&s->input);
+}
+
+/* Options left out some of the samples. */
+static bool is_filtered(const struct report_settings *s)
+{
+	const struct convert_options *o = &s->input.options;
+
+	return o->times.count || o->pids.count || o->tids.count ||
+	       o->cpus.count;
+}
+
 static struct error *show_report(struct report_settings *s,
 				 const struct profile *profile,
 				 struct converter *converter)
 {
+	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_strbuf_ struct strbuf damage = STRBUF_INIT;
 	const char *path = s->input.path ? s->input.path : "perf.data";
 	struct tui_input input = {
 		.profile = profile,
 		.options = &s->options,
+		.answer_event = shows_answer(s) ? answer_event(profile) :
+						  PROFILE_NONE,
+		.folder = folder,
+		.is_filtered = is_filtered(s),
 		.path = path,
 		.recorded = recording_time(path),
 		.symfs = s->input.symfs,
@@ -405,24 +425,16 @@ static struct error *show_report(struct report_settings *s,
 	return error;
 }
 
-/* Who asks for nothing else is told which Python code the time went to. */
-static bool shows_answer(const struct report_settings *s)
-{
-	return !s->wants_table && !input_imitates(&s->input);
-}
-
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
-	const struct convert_options *o = &s->input.options;
 	const char *path = s->input.path ? s->input.path : "perf.data";
 	struct answer_input answer = {
 		.path = path,
 		.recorded = recording_time(path),
 		.symfs = s->input.symfs,
 		.columns = s->columns,
-		.is_filtered = o->times.count || o->pids.count ||
-			       o->tids.count || o->cpus.count,
+		.is_filtered = is_filtered(s),
 	};
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct profile_options options = {

@@ -215,6 +215,42 @@ struct error *annotation_create(const struct entries *entries,
 	return NULL;
 }
 
+static struct annotate_weight weight_of(const struct own_entry *entry)
+{
+	return (struct annotate_weight){ .period = entry->total.period,
+					 .count = entry->total.samples,
+					 .self_period = entry->own.period,
+					 .self_count = entry->own.samples };
+}
+
+struct error *annotation_of_file(const struct own_time *own, uint32_t file,
+				 struct annotation **ret)
+{
+	_cleanup_(cleanup_annotation_) struct annotation *out =
+		calloc(1, sizeof(*out));
+
+	if (!out)
+		return error_no_memory();
+	out->is_python = true;
+	out->total_period = own->all.period;
+	out->total_count = own->all.samples;
+	vec_for_each(entry, &own->files)
+		if (entry->is_python && entry->file == file)
+			out->whole = weight_of(entry);
+	vec_for_each(line, &own->lines) {
+		struct annotate_place place = { line->line, weight_of(line) };
+
+		if (line->is_python && line->file == file && line->line &&
+		    !vec_push(&out->places, place))
+			return error_no_memory();
+	}
+	if (out->places.count)
+		qsort(out->places.data, out->places.count,
+		      sizeof(*out->places.data), compare_places);
+	*ret = take_ptr(out);
+	return NULL;
+}
+
 void annotation_destroy(struct annotation *annotation)
 {
 	if (!annotation)

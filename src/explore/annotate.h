@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "explore/entries.h"
+#include "profile/own_time.h"
 #include "profile/profile.h"
 
 struct annotate_weight {
@@ -54,6 +55,12 @@ struct annotation {
 struct error *annotation_create(const struct entries *entries,
 				const struct profile_frame *frame,
 				struct annotation **ret);
+/*
+ * The lines of a source file by own time (profile/own_time.h): `self` has the
+ * native and kernel code below the line, too. file: a string of the profile.
+ */
+struct error *annotation_of_file(const struct own_time *own, uint32_t file,
+				 struct annotation **ret);
 void annotation_destroy(struct annotation *annotation);
 DEFINE_CLEANUP(annotation, struct annotation *, annotation_destroy);
 

@@ -296,7 +296,9 @@ static bool is_listed(const struct entries *e, uint32_t id)
 	const struct calltree_entry *entry = &e->made.tree->entries.data[id];
 	bool has_frames = entries_are_functions(e) ||
 			  (report_has_key(&e->options, REPORT_DSO) &&
-			   !zooms_has(&e->zooms, ZOOM_SYMBOL));
+			   !zooms_has(&e->zooms, ZOOM_SYMBOL) &&
+			   !zooms_has(&e->zooms, ZOOM_FUNCTION) &&
+			   !zooms_has(&e->zooms, ZOOM_SOURCE));
 
 	if (!report_is_heavy_enough(&e->options, e->made.tree, entry))
 		return false;

@@ -8,6 +8,7 @@ void line_clear(struct line *line)
 	strbuf_clear(&line->text);
 	line->number = line->number_end = line->fixed = 0;
 	line->percent = 0;
+	line->is_heading = false;
 }
 
 void line_deinit(struct line *line)

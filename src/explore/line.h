@@ -19,6 +19,8 @@ struct line {
 	double percent;
 	/* Bytes that sideways scrolling leaves where they are. */
 	size_t fixed;
+	/* It says what the rows below it are. */
+	bool is_heading;
 };
 
 #define LINE_INIT { .text = STRBUF_INIT }

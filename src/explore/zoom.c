@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "explore/browser.h"
+#include "profile/symbol_word.h"
 #include "view/symbol_match.h"
 #include "view/text.h"
 
@@ -119,6 +120,16 @@ bool zooms_has(const struct zooms *zooms, enum zoom_kind kind)
 	return false;
 }
 
+static void format_function(const char *symbol, struct strbuf *out)
+{
+	struct python_symbol python;
+
+	if (python_symbol_parse(symbol, &python))
+		text_append(out, python.qualname, python.qualname_length);
+	else
+		text_append(out, symbol, strlen(symbol));
+}
+
 void zoom_format(const struct zoom *zoom, const struct profile *profile,
 		 struct strbuf *out)
 {
@@ -144,6 +155,14 @@ void zoom_format(const struct zoom *zoom, const struct profile *profile,
 		strbuf_puts(out, "symbol '");
 		text_append(out, zoom->text, strlen(zoom->text));
 		strbuf_putc(out, '\'');
+		break;
+	case ZOOM_FUNCTION:
+		strbuf_puts(out, "function ");
+		format_function(profile_string(profile, zoom->name, ""), out);
+		break;
+	case ZOOM_SOURCE:
+		strbuf_puts(out, "source ");
+		text_string(out, profile, zoom->name, "[unknown]");
 		break;
 	}
 }
@@ -183,6 +202,17 @@ static bool symbol_has_text(const struct profile *profile,
 		 symbol_match_is_called(zoom->called, frame->symbol)));
 }
 
+static bool is_function(const struct profile *profile,
+			const struct profile_frame *frame,
+			const struct zoom *zoom)
+{
+	const struct profile_symbol *symbol =
+		frame ? profile_symbol(profile, frame->symbol) : NULL;
+
+	return symbol && symbol->name == zoom->name &&
+	       symbol->line == (uint32_t)zoom->id;
+}
+
 static bool zoom_keeps_frame(const struct zoom *zoom,
 			     const struct profile *profile,
 			     const struct profile_frame *frame)
@@ -194,6 +224,11 @@ static bool zoom_keeps_frame(const struct zoom *zoom,
 		return frame && frame->kind == PROFILE_FRAME_KERNEL;
 	case ZOOM_SYMBOL:
 		return symbol_has_text(profile, frame, zoom);
+	case ZOOM_FUNCTION:
+		return is_function(profile, frame, zoom);
+	case ZOOM_SOURCE:
+		return frame && frame->kind == PROFILE_FRAME_PYTHON &&
+		       frame->file == zoom->name;
 	default:
 		return true;
 	}
@@ -212,8 +247,11 @@ bool zooms_keep_frame(const struct zooms *zooms, const struct profile *profile,
 
 static bool chooses_entries(const struct zooms *zooms)
 {
-	return zooms_has(zooms, ZOOM_DSO) || zooms_has(zooms, ZOOM_KERNEL) ||
-	       zooms_has(zooms, ZOOM_SYMBOL);
+	vec_for_each(zoom, zooms)
+		if (zoom->kind != ZOOM_THREAD && zoom->kind != ZOOM_PROCESS &&
+		    zoom->kind != ZOOM_COMM)
+			return true;
+	return false;
 }
 
 static bool keeps_location(const struct zooms *zooms,
@@ -258,6 +296,41 @@ static struct error *keep_stacks(const struct zooms *zooms,
 	return NULL;
 }
 
+/* A byte for each stack of the profile: it passes through such a frame. */
+static struct error *keep_whole_stacks(const struct zooms *zooms,
+				       const struct profile *profile,
+				       uint8_t **ret)
+{
+	size_t count = profile->stack_parents.count;
+	_cleanup_free_ uint8_t *frames = calloc(profile->frames.count + 1, 1);
+	uint8_t *stacks = calloc(count + 1, 1);
+
+	if (!frames || !stacks) {
+		free(stacks);
+		return error_no_memory();
+	}
+	for (size_t i = 0; i < profile->frames.count; i++)
+		frames[i] = zooms_keep_frame(zooms, profile,
+					     &profile->frames.data[i]);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t parent = profile->stack_parents.data[i];
+
+		stacks[i] = frames[profile->stack_frames.data[i]] ||
+			    (parent != PROFILE_NONE && stacks[parent]);
+	}
+	*ret = stacks;
+	return NULL;
+}
+
+/* The row's stack passes. */
+static bool keeps_stack(const uint8_t *stacks, const struct profile *profile,
+			const struct locations *locations, uint32_t stack)
+{
+	if (locations)
+		return stacks[locations_stack(locations, profile, stack)];
+	return stack != PROFILE_NONE && stacks[stack];
+}
+
 static bool keeps_task(const struct zooms *zooms,
 		       const struct profile_task *task)
 {
@@ -283,7 +356,9 @@ struct error *zooms_keep_rows(const struct zooms *zooms,
 		*ret = NULL;
 		return NULL;
 	}
-	if (chooses_entries(zooms))
+	if (chooses_entries(zooms) && !locations)
+		error = keep_whole_stacks(zooms, profile, &stacks);
+	else if (chooses_entries(zooms))
 		error = keep_stacks(zooms, profile, locations, children,
 				    &stacks);
 	if (error)
@@ -293,8 +368,8 @@ struct error *zooms_keep_rows(const struct zooms *zooms,
 		return error_no_memory();
 	for (size_t i = 0; i < s->rows; i++)
 		rows[i] = keeps_task(zooms, profile_task(profile, s->task[i])) &&
-			  (!stacks || stacks[locations_stack(locations, profile,
-							     s->stack[i])]);
+			  (!stacks || keeps_stack(stacks, profile, locations,
+						  s->stack[i]));
 	*ret = rows;
 	return NULL;
 }
@@ -355,8 +430,10 @@ struct error *zoom_choices(const struct profile *profile, uint32_t event,
 		ret->data[at].count += s->count[i];
 		/* Of a process the main thread's. */
 		if (kind != ZOOM_PROCESS || task->pid == task->tid ||
-		    !ret->data[at].comm)
+		    !ret->data[at].comm) {
+			ret->data[at].task = s->task[i];
 			ret->data[at].comm = task->comm;
+		}
 	}
 	map_deinit(&map);
 	if (!error && ret->count)

@@ -2,8 +2,8 @@
 /*
  * Looking at a part of a recording: what was zoomed into, in its order.
  *
- * Zooms by thread, process and name of thread choose samples. Zooms by file,
- * kernel and symbol choose entries, and with them the samples that have such
+ * Zooms by thread, process and name of thread choose samples. The others choose
+ * entries, and with them the samples that have such
  * an entry: with children those that pass through one, else those that hit
  * one. Several combine: a sample, and an entry, has to pass them all.
  */
@@ -30,13 +30,19 @@ enum zoom_kind {
 	 * calls (profile/symbol_word.h).
 	 */
 	ZOOM_SYMBOL,
+	/* One Python function, and Python code in one source file. */
+	ZOOM_FUNCTION,
+	ZOOM_SOURCE,
 };
 
 struct zoom {
 	enum zoom_kind kind;
-	/* tid or pid. */
+	/* tid or pid; of a function the line of its def, or 0. */
 	int32_t id;
-	/* Handle of the comm, or of the DSO's short name. */
+	/*
+	 * Handle of the comm, of the DSO's short name, of the name of the
+	 * function's symbol, or of the file.
+	 */
 	uint32_t name;
 	/* Of ZOOM_SYMBOL; owned. */
 	char *text;
@@ -71,7 +77,8 @@ bool zooms_keep_frame(const struct zooms *zooms, const struct profile *profile,
 		      const struct profile_frame *frame);
 /*
  * Which rows of the samples pass: an array of a byte a row, to be freed by the
- * caller. NULL if there is no zoom: all do.
+ * caller. NULL if there is no zoom: all do. Without locations (NULL) each frame
+ * of a stack is an entry.
  */
 struct error *zooms_keep_rows(const struct zooms *zooms,
 			      const struct profile *profile,
@@ -81,7 +88,8 @@ struct error *zooms_keep_rows(const struct zooms *zooms,
 /* Something to zoom into, with what it weighs. */
 struct zoom_choice {
 	struct zoom zoom;
-	/* The name that a thread or process had last. */
+	/* The task that a thread or process was last, and the name of that. */
+	uint32_t task;
 	uint32_t comm;
 	uint64_t period;
 	uint64_t count;

@@ -37,7 +37,11 @@ struct annotate_row {
 struct annotated {
 	struct ui *ui;
 	const struct profile *profile;
+	/* The function's; NULL: it is a source file as a whole. */
 	const struct profile_frame *frame;
+	/* The source file, and the line to begin with, or 0. */
+	const char *path;
+	uint64_t line;
 	struct annotation *annotation;
 	struct view view;
 	struct browser browser;
@@ -80,15 +84,18 @@ static void title(void *arg, struct strbuf *out)
 {
 	const struct annotated *a = arg;
 	const struct annotate_weight *whole = &a->annotation->whole;
-	const char *name = frame_name(a->profile, a->frame);
+	const char *name = a->frame ? frame_name(a->profile, a->frame) :
+				      a->path;
 
 	strbuf_printf(out, "%" PRIu64 " samples in itself", whole->self_count);
 	if (a->annotation->is_python)
 		strbuf_printf(out, ", %" PRIu64 " with its callees",
 			      whole->count);
 	if (a->shown == SHOWN_PERCENT)
-		strbuf_puts(out, a->of_all ? "; % of the zoom"
-					   : "; % of the function");
+		strbuf_printf(out, "; %% of the %s",
+			      a->of_all ? "zoom" :
+			      a->frame	? "function" :
+					  "file");
 	strbuf_puts(out, ": ");
 	text_append(out, name, strlen(name));
 }
@@ -110,7 +117,7 @@ static void head(void *arg, struct line *line)
 
 	if (a->annotation->is_python)
 		put_title(a, "Total", &line->text);
-	put_title(a, "Self", &line->text);
+	put_title(a, a->frame ? "Self" : "Own", &line->text);
 	strbuf_printf(&line->text, "  %*s  ",
 		      a->annotation->is_python ? LINE_WIDTH : LINE_WIDTH * 2,
 		      a->annotation->is_python ? "Line" : "Address");
@@ -165,7 +172,8 @@ static void put_weights(const struct annotated *a, uint64_t at,
 		put_weight(a, w->period, w->count, &line->text);
 	put_weight(a, w->self_period, w->self_count, &line->text);
 	line->number_end = line->text.len;
-	line->percent = percent_of(a, python ? w->period : w->self_period);
+	line->percent = percent_of(a, python && a->frame ? w->period :
+							    w->self_period);
 }
 
 /* Tabs as an editor shows them; the rest is the screen's. */
@@ -278,7 +286,7 @@ static void note_age(struct annotated *a, const char *path)
 
 static struct error *fill_python(struct annotated *a)
 {
-	const char *path = profile_string(a->profile, a->frame->file, "");
+	const char *path = a->path;
 	struct error *error =
 		source_read(a->ui->input->symfs, path, &a->source);
 
@@ -461,7 +469,8 @@ static uint64_t row_period(const struct annotated *a, size_t i)
 		w = annotation_find(a->annotation, a->rows.data[i].at);
 	if (!w)
 		return 0;
-	return a->annotation->is_python ? w->period : w->self_period;
+	return a->annotation->is_python && a->frame ? w->period :
+						      w->self_period;
 }
 
 static struct error *rank_rows(struct annotated *a)
@@ -485,17 +494,34 @@ static struct error *rank_rows(struct annotated *a)
 	return error;
 }
 
-/* Goes to the heat-th row, with as much above it as below. */
-static void go_to_heat(struct annotated *a)
+/* Goes to a row, with as much above it as below. */
+static void go_to_row(struct annotated *a, size_t row_index)
 {
 	size_t half = a->browser.height / 2;
-	size_t row_index;
 
-	if (!a->hottest.count)
-		return;
-	row_index = a->hottest.data[a->heat];
 	a->browser.top = row_index > half ? row_index - half : 0;
 	browser_select(&a->browser, row_index);
+}
+
+static void go_to_heat(struct annotated *a)
+{
+	if (a->hottest.count)
+		go_to_row(a, a->hottest.data[a->heat]);
+}
+
+/* Where Tab goes on from there. */
+static void go_to_line(struct annotated *a)
+{
+	for (size_t i = 0; i < a->hottest.count; i++) {
+		if (a->rows.data[a->hottest.data[i]].at != a->line)
+			continue;
+		a->heat = i;
+		go_to_heat(a);
+		return;
+	}
+	for (size_t i = 0; i < a->rows.count; i++)
+		if (a->rows.data[i].at == a->line)
+			go_to_row(a, i);
 }
 
 static struct error *key(void *arg, uint32_t pressed, bool *leave)
@@ -547,30 +573,21 @@ static struct error *show(struct annotated *a)
 	screen_size(&rows, &columns);
 	browser_resize(&a->browser, rows > 3 ? rows - 3 : 1);
 	/* What the user has to know comes first. */
-	if (!a->notes.len)
+	if (!a->notes.len && a->line)
+		go_to_line(a);
+	else if (!a->notes.len)
 		go_to_heat(a);
 	return view_run(a->ui, &a->view);
 }
 
-struct error *annotate_view(struct ui *ui, const struct entries *entries,
-			    const struct profile_frame *frame)
+/* `error` is what became of a->annotation. */
+static struct error *run(struct annotated *a, struct error *error)
 {
-	struct annotated a = { .ui = ui,
-			       .profile = entries->profile,
-			       .frame = frame,
-			       .source = { .text = STRBUF_INIT },
-			       .assembly = STRBUF_INIT,
-			       .notes = STRBUF_INIT };
-	const struct browser_source source = { .text = search_text, .arg = &a };
-	struct error *error;
+	const struct browser_source source = { .text = search_text, .arg = a };
 
-	if (!frame || frame->symbol == PROFILE_NONE) {
-		ui_say(ui, "there is no function to annotate");
-		return NULL;
-	}
-	a.view = (struct view){
-		.browser = &a.browser,
-		.arg = &a,
+	a->view = (struct view){
+		.browser = &a->browser,
+		.arg = a,
 		.hint = "h: keys  H: heaviest line  Tab: next  p: percent of  t: unit  Esc: back",
 		.help = keys,
 		.slash_searches = true,
@@ -582,17 +599,55 @@ struct error *annotate_view(struct ui *ui, const struct entries *entries,
 		.line = LINE_INIT,
 		.bar = STRBUF_INIT,
 	};
-	browser_init(&a.browser, &source);
-	error = annotation_create(entries, frame, &a.annotation);
+	browser_init(&a->browser, &source);
 	if (!error)
-		error = show(&a);
-	annotation_destroy(a.annotation);
-	browser_deinit(&a.browser);
-	vec_deinit(&a.rows);
-	vec_deinit(&a.hottest);
-	source_deinit(&a.source);
-	strbuf_deinit(&a.assembly);
-	strbuf_deinit(&a.notes);
-	view_deinit(&a.view);
+		error = show(a);
+	annotation_destroy(a->annotation);
+	browser_deinit(&a->browser);
+	vec_deinit(&a->rows);
+	vec_deinit(&a->hottest);
+	source_deinit(&a->source);
+	strbuf_deinit(&a->assembly);
+	strbuf_deinit(&a->notes);
+	view_deinit(&a->view);
 	return error;
+}
+
+static struct annotated annotated_init(struct ui *ui)
+{
+	return (struct annotated){ .ui = ui,
+				   .profile = ui->input->profile,
+				   .source = { .text = STRBUF_INIT },
+				   .assembly = STRBUF_INIT,
+				   .notes = STRBUF_INIT };
+}
+
+struct error *annotate_view(struct ui *ui, const struct entries *entries,
+			    const struct profile_frame *frame)
+{
+	struct annotated a = annotated_init(ui);
+
+	if (!frame || frame->symbol == PROFILE_NONE) {
+		ui_say(ui, "there is no function to annotate");
+		return NULL;
+	}
+	a.frame = frame;
+	a.path = profile_string(a.profile, frame->file, "");
+	return run(&a, annotation_create(entries, frame, &a.annotation));
+}
+
+struct error *annotate_source(struct ui *ui, const struct own_rows *rows)
+{
+	const struct own_entry *entry = own_rows_selected_entry(rows);
+	struct annotated a = annotated_init(ui);
+
+	if (!entry || !entry->is_python || entry->file == PROFILE_NONE) {
+		ui_say(ui, "this row has no Python source");
+		return NULL;
+	}
+	a.path = profile_string(a.profile, entry->file, "");
+	a.line = own_rows_selected_line(rows);
+	a.of_all = true;
+	return run(&a, annotation_of_file(rows->made.own, entry->file,
+					  &a.annotation));
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "explore/entries.h"
+#include "explore/own_rows.h"
 #include "profile/profile.h"
 #include "tui/view.h"
 
@@ -14,5 +15,10 @@
  */
 struct error *annotate_view(struct ui *ui, const struct entries *entries,
 			    const struct profile_frame *frame);
+/*
+ * Shows the source file of the selected row by own time (annotation_of_file()),
+ * from the row's heaviest line on. The same is said if there is none.
+ */
+struct error *annotate_source(struct ui *ui, const struct own_rows *rows);
 
 #endif

@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include "explore/entries.h"
+#include "explore/own_rows.h"
 #include "explore/row_details.h"
+#include "explore/sources.h"
 #include "tui/annotate_view.h"
+#include "tui/answer_view.h"
+#include "tui/information.h"
 #include "tui/report_menu.h"
-#include "view/header_text.h"
-#include "view/report_notes.h"
+#include "tui/zoom_list.h"
 #include "view/text.h"
 
 enum {
@@ -29,7 +32,18 @@ struct report_view {
 	/* Events that have samples; their entries, once they were looked at. */
 	VEC(uint32_t) events;
 	VEC(struct entries *) entries;
+	VEC(struct own_rows *) answers;
 	size_t current;
+	/* What is shown: the answer, or the table. */
+	bool shows_answer;
+	/* The table was opened to show who calls a function. */
+	bool shows_callers;
+	/* What its options were before. */
+	enum callgraph_order given_order;
+	bool given_children;
+	/* What the answer is made with. */
+	struct answer_options answer_options;
+	struct sources sources;
 	/* What the recording lacks. */
 	struct strbuf notes;
 };
@@ -69,6 +83,7 @@ static const char keys[] =
 	"V           show files with their directories\n"
 	"H           show column titles, or one more row\n"
 	"P           write the rows to a new file kaa.hist.N\n"
+	"v  x        show own time of Python code, and back\n"
 	"h  ?  F1    show these keys\n"
 	"q           quit\n";
 
@@ -130,6 +145,204 @@ static struct error *next_event(struct report_view *r, bool forward)
 	return show_event(r, (r->current + (forward ? 1 : count - 1)) % count);
 }
 
+/* --- The answer --------------------------------------------------------- */
+
+static void put_line(void *arg, const char *file, uint32_t line,
+		     struct strbuf *out)
+{
+	sources_put_line(arg, file, line, out);
+}
+
+static void init_answer(struct report_view *r)
+{
+	const struct tui_input *input = r->ui->input;
+
+	r->sources = (struct sources){ .symfs = input->symfs,
+				       .recorded = input->recorded };
+	r->answer_options = (struct answer_options){
+		.folder = input->folder,
+		.source = put_line,
+		.source_arg = &r->sources,
+		.is_filtered = input->is_filtered,
+	};
+}
+
+static struct error *make_answer(struct report_view *r, size_t index)
+{
+	struct own_rows **rows = &r->answers.data[index];
+	struct error *error = NULL;
+
+	if (!*rows)
+		error = own_rows_create(r->profile, r->events.data[index],
+					&r->answer_options, &r->ui->watch,
+					rows);
+	if (!error)
+		r->current = index;
+	return error;
+}
+
+/* Options of the command line that choose entries, which it has not. */
+static bool chooses_entries(const struct report_options *o)
+{
+	return o->comms.count || o->dsos.count || o->symbols.count ||
+	       o->symbol_filter || o->exclude_other || o->ignore_callees;
+}
+
+/* Of the samples that the table is zoomed into, unless that shows callers. */
+static struct error *open_answer(struct report_view *r, bool *leave)
+{
+	struct entries *e = entries_of(r);
+	struct own_rows *rows;
+	struct error *error = make_answer(r, r->current);
+
+	if (error)
+		return error;
+	rows = r->answers.data[r->current];
+	if (!r->shows_callers && (e->zooms.count || rows->zooms.count))
+		error = own_rows_set_zooms(rows, &e->zooms);
+	if (error)
+		return error;
+	if (chooses_entries(&e->options))
+		ui_say(r->ui, "options that choose entries of the table do not count here");
+	r->shows_answer = *leave = true;
+	return NULL;
+}
+
+/* The table is of these zooms, with callchains in that order. */
+static struct error *set_table(struct report_view *r, const struct zooms *zooms,
+			       enum callgraph_order order, bool children)
+{
+	struct entries *e = entries_of(r);
+	bool places = e->options.callgraph.order != order ||
+		      e->options.children != children;
+	struct error *error;
+
+	if (!places && !zooms->count && !e->zooms.count)
+		return NULL;
+	error = zooms_copy(zooms, &e->zooms);
+	if (error)
+		return error;
+	e->options.callgraph.order = order;
+	e->options.children = children;
+	return entries_rebuild(e, places);
+}
+
+static struct error *open_table(struct report_view *r,
+				const struct own_rows *rows)
+{
+	const struct entries *e;
+	struct error *error = show_event(r, r->current);
+
+	if (error)
+		return error;
+	e = entries_of(r);
+	error = r->shows_callers ? set_table(r, &rows->zooms, r->given_order,
+					     r->given_children) :
+				   set_table(r, &rows->zooms,
+					     e->options.callgraph.order,
+					     e->options.children);
+	if (!error)
+		r->shows_callers = false;
+	return error;
+}
+
+static struct error *zoom_callers(struct report_view *r,
+				  const struct own_rows *rows,
+				  const struct zoom *function)
+{
+	struct zooms zooms = {};
+	struct error *error = zooms_copy(&rows->zooms, &zooms);
+
+	if (!error)
+		error = zooms_push(&zooms, function);
+	if (!error)
+		error = set_table(r, &zooms, CALLGRAPH_CALLEE, true);
+	zooms_deinit(&zooms);
+	return error;
+}
+
+static struct error *open_callers(struct report_view *r,
+				  const struct own_rows *rows,
+				  const struct zoom *function, bool *leave)
+{
+	struct entries *e;
+	struct error *error = show_event(r, r->current);
+
+	if (error)
+		return error;
+	e = entries_of(r);
+	if (!r->profile->events.data[e->event].has_callchain ||
+	    e->options.callgraph.type == CALLGRAPH_NONE ||
+	    !entries_are_functions(e)) {
+		ui_say(r->ui, "there are no callchains of functions");
+		return NULL;
+	}
+	if (!r->shows_callers) {
+		r->given_order = e->options.callgraph.order;
+		r->given_children = e->options.children;
+	}
+	error = zoom_callers(r, rows, function);
+	if (error)
+		return error;
+	r->shows_callers = *leave = true;
+	browser_select(r->view.browser, 0);
+	return browser_open(r->view.browser);
+}
+
+static struct error *other_answer(struct report_view *r, bool forward,
+				  bool *leave)
+{
+	size_t count = r->events.count;
+	struct error *error;
+
+	if (count < 2) {
+		ui_say(r->ui, "this recording has only one event");
+		return NULL;
+	}
+	error = make_answer(r, (r->current + (forward ? 1 : count - 1)) % count);
+	*leave = !error;
+	return error;
+}
+
+static struct error *grant(void *arg, enum answer_wish wish,
+			   const struct zoom *function,
+			   const struct profile_frame *code, bool *leave)
+{
+	struct report_view *r = arg;
+	const struct own_rows *rows = r->answers.data[r->current];
+	struct error *error;
+
+	switch (wish) {
+	case ANSWER_CALLERS:
+		error = open_callers(r, rows, function, leave);
+		r->shows_answer = !*leave;
+		return error;
+	case ANSWER_NEXT_EVENT:
+	case ANSWER_PREVIOUS_EVENT:
+		return other_answer(r, wish == ANSWER_NEXT_EVENT, leave);
+	case ANSWER_CODE:
+		error = open_table(r, rows);
+		return error ? error :
+			       annotate_view(r->ui, entries_of(r), code);
+	case ANSWER_TABLE:
+		break;
+	}
+	error = open_table(r, rows);
+	*leave = !error;
+	r->shows_answer = !*leave;
+	return error;
+}
+
+static struct error *run_answer(struct report_view *r)
+{
+	const struct answer_input input = { .notes = &r->notes,
+					    .has_events = r->events.count > 1,
+					    .wish = grant,
+					    .arg = r };
+
+	return answer_view(r->ui, r->answers.data[r->current], &input);
+}
+
 /* --- Zooms -------------------------------------------------------------- */
 
 static struct error *zoom_into(struct report_view *r, struct zoom zoom)
@@ -140,85 +353,20 @@ static struct error *zoom_into(struct report_view *r, struct zoom zoom)
 	return error;
 }
 
-/* The list that the user chooses from. */
-static void format_choices(const struct report_view *r,
-			   const zoom_choice_vec *choices, struct strbuf *out)
-{
-	const struct entries *e = entries_of(r);
-	uint64_t total = e->made.tree->period;
-
-	vec_for_each(choice, choices) {
-		struct strbuf percent = STRBUF_INIT;
-
-		text_percent(&percent, choice->period, total);
-		strbuf_printf(out, "%8s  ", percent.data);
-		strbuf_deinit(&percent);
-		if (choice->zoom.kind != ZOOM_COMM)
-			strbuf_printf(out, "%8d  ", choice->zoom.id);
-		text_string(out, r->profile, choice->comm, "");
-		strbuf_putc(out, '\n');
-	}
-}
-
-static const char *choice_title(enum zoom_kind kind)
-{
-	switch (kind) {
-	case ZOOM_THREAD:
-		return "Zoom into which thread?";
-	case ZOOM_PROCESS:
-		return "Zoom into which process?";
-	default:
-		return "Zoom into which command?";
-	}
-}
-
-static struct error *choose_among(struct report_view *r,
-				  const zoom_choice_vec *choices)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	size_t chosen = SIZE_MAX;
-	struct error *error;
-
-	format_choices(r, choices, &text);
-	error = strbuf_error(&text);
-	if (!error)
-		error = view_text(r->ui,
-				  choice_title(choices->data[0].zoom.kind),
-				  text.data, &chosen);
-	if (error || chosen >= choices->count)
-		return error;
-	return zoom_into(r, choices->data[chosen].zoom);
-}
-
-static struct error *choose(struct report_view *r, enum zoom_kind kind)
-{
-	const struct entries *e = entries_of(r);
-	zoom_choice_vec choices = {};
-	struct error *error =
-		zoom_choices(r->profile, e->event, e->made.keep, kind,
-			     &choices);
-
-	if (!error && choices.count < 2)
-		ui_say(r->ui, "all rows belong to one %s",
-		       kind == ZOOM_THREAD    ? "thread"
-		       : kind == ZOOM_PROCESS ? "process"
-					      : "command");
-	else if (!error)
-		error = choose_among(r, &choices);
-	vec_deinit(&choices);
-	return error;
-}
-
 /* Out of it, into what the row is of, or else into what the user chooses. */
 static struct error *zoom_task(struct report_view *r, enum zoom_kind kind)
 {
 	struct entries *e = entries_of(r);
 	struct zoom zoom;
+	bool chosen = true;
+	struct error *error = NULL;
 
 	if (zooms_remove(&e->zooms, kind))
 		return entries_rebuild(e, false);
-	return entries_selected_task(e, kind, &zoom) ? zoom_into(r, zoom)
-						     : choose(r, kind);
+	if (!entries_selected_task(e, kind, &zoom))
+		error = zoom_list(r->ui, e->event, e->made.keep, kind, &zoom,
+				  &chosen);
+	return error || !chosen ? error : zoom_into(r, zoom);
 }
 
 static struct error *zoom_dso(struct report_view *r)
@@ -274,11 +422,14 @@ static struct error *zoom_symbol(struct report_view *r)
 	return error ? error : zoom_into(r, zoom);
 }
 
-static struct error *leave_zoom(struct report_view *r)
+static struct error *leave_zoom(struct report_view *r, bool *leave)
 {
 	bool left;
-	struct error *error = entries_leave(entries_of(r), &left);
+	struct error *error;
 
+	if (r->shows_callers)
+		return open_answer(r, leave);
+	error = entries_leave(entries_of(r), &left);
 	if (!error && !left)
 		ui_say(r->ui, "q quits");
 	return error;
@@ -406,9 +557,9 @@ static struct error *toggle_entry(struct report_view *r)
 	return open_all(r, node);
 }
 
-static struct error *go_left(struct report_view *r)
+static struct error *go_left(struct report_view *r, bool *leave)
 {
-	return browser_leave(r->view.browser) ? NULL : leave_zoom(r);
+	return browser_leave(r->view.browser) ? NULL : leave_zoom(r, leave);
 }
 
 static struct error *toggle_row(struct report_view *r)
@@ -449,47 +600,6 @@ static struct error *show_details(struct report_view *r)
 	error = strbuf_error(&text);
 	return error ? error
 		     : view_text(r->ui, "Details of the row", text.data, NULL);
-}
-
-static struct error *show_information(struct report_view *r)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct error *error;
-
-	strbuf_puts(&text, "Notes\n\n");
-	strbuf_puts(&text, r->notes.len ? r->notes.data : "There are no notes.\n");
-	strbuf_puts(&text, "\nThe recording\n\n");
-	strbuf_puts(&text, "file : ");
-	text_append(&text, r->ui->input->path, strlen(r->ui->input->path));
-	strbuf_putc(&text, '\n');
-	vec_for_each(recording, &r->profile->recordings)
-		header_text(&recording->metadata, "", &text);
-	error = strbuf_error(&text);
-	return error ? error
-		     : view_text(r->ui, "The recording", text.data, NULL);
-}
-
-/* The notes of the text report, without its comment signs. */
-static struct error *collect_notes(struct report_view *r)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	const char *line;
-	struct error *error = report_notes(r->profile, &text);
-
-	if (error)
-		return error;
-	for (line = text.data; *line;) {
-		size_t n = strcspn(line, "\n");
-
-		if (n > 2) {
-			strbuf_append(&r->notes, line + 2, n - 2);
-			strbuf_putc(&r->notes, '\n');
-		}
-		line += n + (line[n] == '\n');
-	}
-	if (r->ui->input->damage)
-		strbuf_puts(&r->notes, r->ui->input->damage);
-	return strbuf_error(&r->notes);
 }
 
 /* --- Printing ----------------------------------------------------------- */
@@ -579,7 +689,8 @@ static struct error *print(struct report_view *r)
 
 /* --- Keys --------------------------------------------------------------- */
 
-static struct error *zoom_key(struct report_view *r, uint32_t pressed)
+static struct error *zoom_key(struct report_view *r, uint32_t pressed,
+			      bool *leave)
 {
 	switch (pressed) {
 	case 't':
@@ -595,7 +706,7 @@ static struct error *zoom_key(struct report_view *r, uint32_t pressed)
 	case '/':
 		return zoom_symbol(r);
 	case TUI_KEY_ESCAPE:
-		return leave_zoom(r);
+		return leave_zoom(r, leave);
 	case 'F':
 		return toggle_whole(r);
 	}
@@ -606,7 +717,6 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 {
 	struct report_view *r = arg;
 
-	(void)leave;
 	switch (pressed) {
 	case TUI_KEY_ENTER:
 	case 'm':
@@ -617,7 +727,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case TUI_KEY_RIGHT:
 		return browser_open(r->view.browser);
 	case TUI_KEY_LEFT:
-		return go_left(r);
+		return go_left(r, leave);
 	case 'e':
 		return toggle_entry(r);
 	case 'E':
@@ -636,7 +746,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case 'L':
 		return limit_percent(r);
 	case 'i':
-		return show_information(r);
+		return information_view(r->ui, &r->notes);
 	case 'D':
 		return show_details(r);
 	case 'H':
@@ -647,8 +757,11 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 		return NULL;
 	case 'P':
 		return print(r);
+	case 'v':
+	case 'x':
+		return open_answer(r, leave);
 	}
-	return zoom_key(r, pressed);
+	return zoom_key(r, pressed, leave);
 }
 
 static struct error *list_events(struct report_view *r)
@@ -656,13 +769,51 @@ static struct error *list_events(struct report_view *r)
 	for (size_t i = 0; i < r->profile->events.count; i++)
 		if (r->profile->events.data[i].samples &&
 		    (!vec_push(&r->events, (uint32_t)i) ||
-		     !vec_push(&r->entries, NULL)))
+		     !vec_push(&r->entries, NULL) ||
+		     !vec_push(&r->answers, NULL)))
 			return error_no_memory();
 	if (!r->events.count)
 		return error_create(ERROR_NOT_FOUND,
 				    "'%s' has no samples to show",
 				    r->ui->input->path);
 	return NULL;
+}
+
+/* With the answer, if the user wants that of an event; or the table. */
+static struct error *open_first(struct report_view *r)
+{
+	uint32_t event = r->ui->input->answer_event;
+
+	for (size_t i = 0; i < r->events.count; i++)
+		if (r->events.data[i] == event) {
+			r->shows_answer = true;
+			return make_answer(r, i);
+		}
+	return show_event(r, 0);
+}
+
+static struct error *run(struct report_view *r)
+{
+	struct error *error = open_first(r);
+
+	while (!error && !r->ui->quit)
+		error = r->shows_answer ? run_answer(r) :
+					  view_run(r->ui, &r->view);
+	return error;
+}
+
+static void deinit(struct report_view *r)
+{
+	vec_for_each(entries, &r->entries)
+		entries_destroy(*entries);
+	vec_for_each(rows, &r->answers)
+		own_rows_destroy(*rows);
+	vec_deinit(&r->entries);
+	vec_deinit(&r->answers);
+	vec_deinit(&r->events);
+	sources_deinit(&r->sources);
+	strbuf_deinit(&r->notes);
+	view_deinit(&r->view);
 }
 
 struct error *report_view(struct ui *ui)
@@ -683,17 +834,11 @@ struct error *report_view(struct ui *ui)
 		.line = LINE_INIT,
 		.bar = STRBUF_INIT,
 	};
+	init_answer(&r);
 	if (!error)
-		error = collect_notes(&r);
+		error = information_notes(ui->input, &r.notes);
 	if (!error)
-		error = show_event(&r, 0);
-	if (!error)
-		error = view_run(ui, &r.view);
-	vec_for_each(entries, &r.entries)
-		entries_destroy(*entries);
-	vec_deinit(&r.entries);
-	vec_deinit(&r.events);
-	strbuf_deinit(&r.notes);
-	view_deinit(&r.view);
+		error = run(&r);
+	deinit(&r);
 	return error;
 }

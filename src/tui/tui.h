@@ -20,6 +20,15 @@ struct tui_input {
 	/* May be aggregated. */
 	const struct profile *profile;
 	const struct report_options *options;
+	/*
+	 * The event whose answer (view/answer.h) it opens with; PROFILE_NONE: it
+	 * opens with the table.
+	 */
+	uint32_t answer_event;
+	/* The current folder, or NULL. */
+	const char *folder;
+	/* The profile has not all samples of its recordings. */
+	bool is_filtered;
 	/* What the recording is called. */
 	const char *path;
 	/* When it was last written, s since 1970; 0: not known. */

@@ -147,7 +147,7 @@ static void draw_title(struct view *view, const struct layout *l)
 	n = (size_t)snprintf(place, sizeof(place), " %zu/%zu",
 			     b->rows.count ? b->selected + 1 : 0,
 			     b->rows.count);
-	if (n * 3 < l->columns)
+	if (n * 3 < l->columns && !view->hides_position)
 		screen_text(0, l->columns - n, n, TUI_BAR, place, n, 0);
 }
 
@@ -200,11 +200,15 @@ static void draw_rows(struct view *view, const struct layout *l)
 	browser_resize(b, l->height);
 	for (size_t i = 0; i < l->height && b->top + i < b->rows.count; i++) {
 		size_t row = b->top + i;
+		enum tui_style style = TUI_PLAIN;
 
 		line_clear(&view->line);
 		view->row(view->arg, b->rows.data[row], &view->line);
-		draw_line(&view->line, l->first + i, view->shift,
-			  row == b->selected ? TUI_SELECTED : TUI_PLAIN,
+		if (row == b->selected)
+			style = TUI_SELECTED;
+		else if (view->line.is_heading)
+			style = TUI_HEAD;
+		draw_line(&view->line, l->first + i, view->shift, style,
 			  l->columns);
 	}
 	if (!b->rows.count)
@@ -528,9 +532,13 @@ struct error *view_run(struct ui *ui, struct view *view)
 	bool leave = false;
 
 	while (!leave && !ui->quit) {
-		struct error *error;
+		struct error *error =
+			view->fit ? view->fit(view->arg, lay_out(view).height) :
+				    NULL;
 		uint32_t key;
 
+		if (error)
+			return error;
 		view_draw(ui, view);
 		screen_show();
 		key = next_key(ui);

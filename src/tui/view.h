@@ -63,6 +63,10 @@ struct view {
 	/* The line above the rows; NULL: none. */
 	void (*head)(void *arg, struct line *line);
 	bool hides_head;
+	/* Which row of how many is no matter. */
+	bool hides_position;
+	/* Before it is drawn in a window of so many rows; NULL: never. */
+	struct error *(*fit)(void *arg, size_t rows);
 	void (*row)(void *arg, uint32_t node, struct line *line);
 	/* Keys that are not common to all; *leave: the view is done. */
 	struct error *(*key)(void *arg, uint32_t key, bool *leave);

@@ -50,22 +50,13 @@ static void put_native(const struct profile *profile,
 	const struct profile_symbol *symbol =
 		profile_symbol(profile, frame->symbol);
 	const struct profile_dso *dso = profile_dso(profile, frame->dso);
-	const char *file =
-		dso ? profile_string(profile, dso->short_name, "?") : NULL;
-	const char *name =
-		symbol ? profile_string(profile, symbol->name, "?") : NULL;
 
-	if (!name) {
-		put_string(out, file ? file : "unknown code");
-		return;
-	}
-	put_string(out, name);
-	if (!file || (frame->flags & PROFILE_FRAME_IN_CPYTHON) ||
-	    symbol->is_nameless)
-		return;
-	strbuf_puts(out, " (");
-	put_string(out, file);
-	strbuf_putc(out, ')');
+	if (symbol)
+		put_string(out, profile_string(profile, symbol->name, "?"));
+	else
+		put_string(out, dso ? profile_string(profile, dso->short_name,
+						     "?") :
+				      "unknown code");
 }
 
 static void put_kernel(const struct profile *profile,
@@ -90,8 +81,8 @@ const char *spent_kind_text(enum spent_kind kind)
 	return kind_names[kind];
 }
 
-void spent_text_part(const struct profile *profile, enum spent_kind kind,
-		     uint32_t subject, struct strbuf *out)
+void spent_text_function(const struct profile *profile, enum spent_kind kind,
+			 uint32_t subject, struct strbuf *out)
 {
 	if (!spent_has_subject(kind) || subject == PROFILE_NONE)
 		strbuf_puts(out, kind_names[kind]);
@@ -99,6 +90,37 @@ void spent_text_part(const struct profile *profile, enum spent_kind kind,
 		put_kernel(profile, profile_frame(profile, subject), out);
 	else
 		put_native(profile, profile_frame(profile, subject), out);
+}
+
+void spent_text_file(const struct profile *profile, enum spent_kind kind,
+		     uint32_t subject, struct strbuf *out)
+{
+	const struct profile_frame *frame;
+	const struct profile_symbol *symbol;
+	const struct profile_dso *dso;
+
+	if (kind != SPENT_NATIVE || subject == PROFILE_NONE)
+		return;
+	frame = profile_frame(profile, subject);
+	symbol = profile_symbol(profile, frame->symbol);
+	dso = profile_dso(profile, frame->dso);
+	/* The names of others are those of their files. */
+	if (symbol && dso && !symbol->is_nameless)
+		put_string(out, profile_string(profile, dso->short_name, "?"));
+}
+
+void spent_text_part(const struct profile *profile, enum spent_kind kind,
+		     uint32_t subject, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+
+	spent_text_function(profile, kind, subject, out);
+	if (kind != SPENT_NATIVE || subject == PROFILE_NONE ||
+	    (profile_frame(profile, subject)->flags & PROFILE_FRAME_IN_CPYTHON))
+		return;
+	spent_text_file(profile, kind, subject, &file);
+	if (file.len)
+		strbuf_printf(out, " (%s)", file.data);
 }
 
 static void put_name(const struct profile *profile, const struct piece *piece,

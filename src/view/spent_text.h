@@ -26,8 +26,17 @@ static inline bool spent_has_subject(enum spent_kind kind)
 
 /* "native" */
 const char *spent_kind_text(enum spent_kind kind);
-/* "list_contains"; of a kind without a subject, "garbage collection". */
+/*
+ * "list_contains", "deflate (libz.so)"; of a kind without a subject, "garbage
+ * collection".
+ */
 void spent_text_part(const struct profile *profile, enum spent_kind kind,
+		     uint32_t subject, struct strbuf *out);
+
+/* The two parts of that: "deflate"; and "libz.so", or nothing. */
+void spent_text_function(const struct profile *profile, enum spent_kind kind,
+			 uint32_t subject, struct strbuf *out);
+void spent_text_file(const struct profile *profile, enum spent_kind kind,
 		     uint32_t subject, struct strbuf *out);
 
 /* "interpreter 61 %, native 30 %, garbage collection 9 %": all samples. */

@@ -38,8 +38,9 @@ def recording(tmp_path_factory, root, bpf, kaa):
 
 
 def report(kaa, data, *options, **settings):
+    """The table; what else a report opens with is in test_answer_tui.py."""
     settings.setdefault("columns", 220)
-    return Terminal([*kaa.command, "report", "-i", data, *options], **settings)
+    return Terminal([*kaa.command, "report", "--native", "-i", data, *options], **settings)
 
 
 def cells(line):

@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/own_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "base/map.h"
+#include "explore/own_text.h"
+#include "view/spent_text.h"
+
+enum {
+	/* Of the overview, at most; and these many even if they weigh little. */
+	FUNCTIONS_MAX = 25,
+	LINES_MAX = 25,
+	THREADS_MAX = 10,
+	ALWAYS = 5,
+	/* A program's name takes a third of it at most. */
+	SUMMARY_COLUMNS = 90,
+};
+
+/* --- What is made of the samples ---------------------------------------- */
+
+static void made_deinit(struct own_made *made)
+{
+	free(made->keep);
+	own_time_destroy(made->own);
+	vec_deinit(&made->threads);
+	vec_deinit(&made->codes);
+	vec_deinit(&made->pieces);
+	for (size_t i = 0; i < ANSWER_PIECES; i++)
+		strbuf_deinit(&made->summary[i]);
+}
+
+struct counting {
+	struct watch *watch;
+	const uint8_t *keep;
+};
+
+static bool keep_row(const struct profile *profile, size_t row, const void *arg)
+{
+	const struct counting *c = arg;
+
+	return watch_goes_on(c->watch, "counting samples", row,
+			     profile->samples.rows) &&
+	       (!c->keep || c->keep[row]);
+}
+
+/* Codes of one name are one row. */
+static uint64_t code_key(struct own_rows *rows, const struct own_code *code)
+{
+	if (code->kind == SPENT_INTERPRETER)
+		return hash_combine(code->kind, code->function);
+	strbuf_clear(&rows->word);
+	spent_text_part(rows->profile, code->kind, code->subject, &rows->word);
+	return hash_combine(code->kind,
+			    hash_bytes(rows->word.data, rows->word.len));
+}
+
+static struct error *add_part(struct own_rows *rows, struct own_made *made,
+			      struct map *index, uint32_t function,
+			      const struct own_part *part)
+{
+	struct own_code code = { .function = BROWSER_NONE,
+				 .kind = part->kind,
+				 .subject = part->subject };
+	struct own_piece piece = { .function = function,
+				   .period = part->weight.period };
+	uint64_t *at;
+
+	if (code.kind == SPENT_INTERPRETER)
+		code.function = function;
+	at = map_insert(index, code_key(rows, &code), made->codes.count, NULL);
+	if (!at ||
+	    (*at == made->codes.count && !vec_push(&made->codes, code)))
+		return error_no_memory();
+	made->codes.data[*at].period += part->weight.period;
+	piece.code = (uint32_t)*at;
+	return vec_push(&made->pieces, piece) ? NULL : error_no_memory();
+}
+
+static int compare_owners(const void *x, const void *y)
+{
+	const struct own_piece *a = x, *b = y;
+	int order = compare_u64(a->function, b->function);
+
+	return order ? order : compare_u64(a->code, b->code);
+}
+
+static int compare_pieces(const void *x, const void *y)
+{
+	const struct own_piece *a = x, *b = y;
+	int order = compare_u64(b->period, a->period);
+
+	return order ? order : compare_owners(x, y);
+}
+
+/* Pieces of one function and one code become one. */
+static void join_pieces(struct own_made *made)
+{
+	size_t kept = 0;
+
+	if (!made->pieces.count)
+		return;
+	qsort(made->pieces.data, made->pieces.count,
+	      sizeof(*made->pieces.data), compare_owners);
+	vec_for_each(piece, &made->pieces) {
+		struct own_piece *last =
+			kept ? &made->pieces.data[kept - 1] : NULL;
+
+		if (last && !compare_owners(last, piece))
+			last->period += piece->period;
+		else
+			made->pieces.data[kept++] = *piece;
+	}
+	made->pieces.count = kept;
+	qsort(made->pieces.data, kept, sizeof(*made->pieces.data),
+	      compare_pieces);
+}
+
+static struct error *make_codes(struct own_rows *rows, struct own_made *made)
+{
+	const struct own_time *own = made->own;
+	struct map index = {};
+	struct error *error = NULL;
+
+	for (uint32_t f = 0; f < own->functions.count && !error; f++) {
+		const struct own_entry *function = &own->functions.data[f];
+
+		for (uint32_t i = 0; i < function->part_count && !error; i++)
+			error = add_part(rows, made, &index, f,
+					 &own->parts.data[function->first_part +
+							  i]);
+	}
+	map_deinit(&index);
+	if (!error)
+		join_pieces(made);
+	return error;
+}
+
+static struct error *make_summary(struct own_rows *rows, bool is_zoomed,
+				  struct own_made *made)
+{
+	struct answer_options options = *rows->options;
+
+	options.columns = SUMMARY_COLUMNS;
+	options.is_filtered |= is_zoomed;
+	for (size_t i = 0; i < ANSWER_PIECES; i++)
+		made->summary[i] = (struct strbuf)STRBUF_INIT;
+	return answer_summary(rows->profile, rows->event, &options, made->own,
+			      rows->names, made->summary);
+}
+
+static struct error *make(struct own_rows *rows, const struct zooms *zooms,
+			  struct own_made *made)
+{
+	struct counting counting = { .watch = rows->watch };
+	const struct own_time_options options = { .event = rows->event,
+						  .keep = keep_row,
+						  .keep_arg = &counting };
+	struct error *error = zooms_keep_rows(zooms, rows->profile, NULL, true,
+					      &made->keep);
+
+	counting.keep = made->keep;
+	if (!error)
+		error = own_time_select(rows->profile, &options, &made->own);
+	if (!error)
+		error = watch_error(rows->watch);
+	if (!error)
+		error = zoom_choices(rows->profile, rows->event, made->keep,
+				     ZOOM_THREAD, &made->threads);
+	if (!error)
+		error = make_summary(rows, zooms->count, made);
+	return error ? error : make_codes(rows, made);
+}
+
+/* --- Rows --------------------------------------------------------------- */
+
+static const struct own_entry_vec *entries_of(const struct own_rows *rows,
+					      enum own_view view)
+{
+	const struct own_time *own = rows->made.own;
+
+	return view == OWN_FUNCTIONS ? &own->functions :
+	       view == OWN_LINES     ? &own->lines :
+				       &own->files;
+}
+
+static bool shows_codes(const struct own_rows *rows, enum own_view view)
+{
+	return view == OWN_FUNCTIONS && rows->with_native;
+}
+
+static size_t count_of(const struct own_rows *rows, enum own_view view)
+{
+	if (view == OWN_THREADS)
+		return rows->made.threads.count;
+	return shows_codes(rows, view) ? rows->made.codes.count :
+					 entries_of(rows, view)->count;
+}
+
+/* What orders the i-th entry of a view. */
+struct weighed {
+	uint64_t period;
+	uint32_t index;
+};
+
+static uint64_t weight_of(const struct own_rows *rows, enum own_view view,
+			  size_t i, bool by_total)
+{
+	const struct own_entry *entry;
+
+	if (view == OWN_THREADS)
+		return rows->made.threads.data[i].period;
+	if (shows_codes(rows, view))
+		return rows->made.codes.data[i].period;
+	entry = &entries_of(rows, view)->data[i];
+	return by_total ? entry->total.period : entry->own.period;
+}
+
+static int compare_weighed(const void *x, const void *y)
+{
+	const struct weighed *a = x, *b = y;
+	int order = compare_u64(b->period, a->period);
+
+	return order ? order : compare_u64(a->index, b->index);
+}
+
+/* The entries of a view, heaviest first; to be freed. NULL: no memory. */
+static struct weighed *order_of(const struct own_rows *rows,
+				enum own_view view)
+{
+	size_t count = count_of(rows, view);
+	struct weighed *order = calloc(count + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < count; i++)
+		order[i] = (struct weighed){
+			weight_of(rows, view, i, rows->by_total), (uint32_t)i
+		};
+	if (order)
+		qsort(order, count, sizeof(*order), compare_weighed);
+	return order;
+}
+
+static struct error *add_row(struct own_rows *rows, enum own_view view,
+			     uint32_t parent, uint32_t i)
+{
+	uint16_t kind = OWN_THREAD;
+	bool can_open = false;
+
+	switch (view) {
+	case OWN_FUNCTIONS:
+		kind = rows->with_native ? OWN_CODE : OWN_FUNCTION;
+		can_open = rows->with_native ?
+				   rows->made.codes.data[i].function ==
+					   BROWSER_NONE :
+				   rows->made.own->functions.data[i].part_count;
+		break;
+	case OWN_LINES:
+		kind = OWN_LINE;
+		break;
+	case OWN_FILES:
+		kind = OWN_FILE;
+		can_open = true;
+		break;
+	default:
+		break;
+	}
+	return browser_add(&rows->browser, parent, kind, i, can_open);
+}
+
+static const enum own_view sections[] = { OWN_FUNCTIONS, OWN_LINES,
+					  OWN_THREADS };
+enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
+
+/* Entries that weigh something by themselves. */
+static size_t heavy_count(const struct own_rows *rows, enum own_view view)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < count_of(rows, view); i++)
+		count += weight_of(rows, view, i, false) != 0;
+	return count;
+}
+
+/* How many rows the overview has of a view at most; the heaviest stand first. */
+static size_t overview_rows(const struct own_rows *rows, enum own_view view)
+{
+	static const size_t most[OWN_VIEWS] = { [OWN_FUNCTIONS] = FUNCTIONS_MAX,
+						[OWN_LINES] = LINES_MAX,
+						[OWN_THREADS] = THREADS_MAX };
+	_cleanup_free_ struct weighed *order = order_of(rows, view);
+	uint64_t least = rows->made.own->all.period / 100;
+	size_t count = rows->heavy[view], n = 0;
+
+	if (view == OWN_THREADS && count < 2)
+		return 0;
+	while (order && n < count && n < most[view] &&
+	       (n < ALWAYS || order[n].period >= least))
+		n++;
+	/* One more takes no more than to say that it is left out. */
+	return n + 1 == count ? count : n;
+}
+
+/* Lines of the window that a section takes. */
+static size_t section_height(const struct own_rows *rows, enum own_view view)
+{
+	size_t shown = rows->shown[view];
+
+	return shown ? shown + 1 + (shown < rows->heavy[view]) : 0;
+}
+
+static size_t overview_height(const struct own_rows *rows)
+{
+	size_t height = 0;
+
+	for (size_t i = 0; i < SECTIONS; i++)
+		height += section_height(rows, sections[i]);
+	return height;
+}
+
+/* Takes rows from the longest section until all fit, or have a few. */
+static void divide_overview(struct own_rows *rows)
+{
+	/* Functions are what most came for. */
+	static const size_t shares[SECTIONS] = { 2, 3, 6 };
+	enum { FEW = 2 };
+
+	for (size_t i = 0; i < SECTIONS; i++) {
+		rows->heavy[sections[i]] = heavy_count(rows, sections[i]);
+		rows->shown[sections[i]] = overview_rows(rows, sections[i]);
+	}
+	while (overview_height(rows) > rows->height) {
+		size_t most = 0;
+		enum own_view view = OWN_OVERVIEW;
+
+		for (size_t i = 0; i < SECTIONS; i++) {
+			size_t shown = rows->shown[sections[i]];
+
+			if (shown <= FEW || shown * shares[i] <= most)
+				continue;
+			most = shown * shares[i];
+			view = sections[i];
+		}
+		if (view == OWN_OVERVIEW)
+			break;
+		rows->shown[view]--;
+	}
+	for (size_t i = 0; i < SECTIONS; i++)
+		if (rows->shown[sections[i]] + 1 == rows->heavy[sections[i]])
+			rows->shown[sections[i]]++;
+}
+
+/* What weighs something counts, and what it weighs itself. */
+static void count_rest(struct own_rows *rows, enum own_view view,
+		       const struct weighed *order, size_t shown)
+{
+	rows->rest_count[view] = 0;
+	rows->rest_period[view] = 0;
+	for (size_t i = shown; i < count_of(rows, view); i++) {
+		uint64_t period = weight_of(rows, view, order[i].index, false);
+
+		rows->rest_count[view] += period != 0;
+		rows->rest_period[view] += period;
+	}
+}
+
+static struct error *list_section(struct own_rows *rows, enum own_view view,
+				  size_t shown)
+{
+	_cleanup_free_ struct weighed *order = order_of(rows, view);
+	struct error *error;
+
+	if (!order)
+		return error_no_memory();
+	error = browser_add(&rows->browser, BROWSER_NONE, OWN_HEADING, view,
+			    false);
+	for (size_t i = 0; i < shown && !error; i++)
+		error = add_row(rows, view, BROWSER_NONE, order[i].index);
+	count_rest(rows, view, order, shown);
+	if (!error && shown < rows->heavy[view])
+		error = browser_add(&rows->browser, BROWSER_NONE, OWN_REST,
+				    view, false);
+	return error;
+}
+
+static struct error *list_overview(struct own_rows *rows)
+{
+	struct error *error = NULL;
+
+	divide_overview(rows);
+	for (size_t i = 0; i < SECTIONS && !error; i++)
+		if (rows->shown[sections[i]])
+			error = list_section(rows, sections[i],
+					     rows->shown[sections[i]]);
+	return error;
+}
+
+static struct error *list_view(struct own_rows *rows, enum own_view view)
+{
+	_cleanup_free_ struct weighed *order = order_of(rows, view);
+	struct error *error = NULL;
+
+	if (!order)
+		return error_no_memory();
+	for (size_t i = 0; i < count_of(rows, view) && !error; i++)
+		error = add_row(rows, view, BROWSER_NONE, order[i].index);
+	return error;
+}
+
+/* --- What is below a row ------------------------------------------------ */
+
+/* Pieces of a function, or of a code. */
+static struct error *fill_pieces(struct own_rows *rows, uint32_t node,
+				 uint32_t function, uint32_t code)
+{
+	struct error *error = NULL;
+
+	for (uint32_t i = 0; i < rows->made.pieces.count && !error; i++) {
+		const struct own_piece *piece = &rows->made.pieces.data[i];
+
+		if (piece->function == function)
+			error = browser_add(&rows->browser, node, OWN_PART, i,
+					    false);
+		else if (piece->code == code)
+			error = browser_add(&rows->browser, node, OWN_USER, i,
+					    false);
+	}
+	return error;
+}
+
+static struct error *fill_file(struct own_rows *rows, uint32_t node,
+			       const struct own_entry *file)
+{
+	const struct own_entry_vec *functions = &rows->made.own->functions;
+	struct error *error = NULL;
+
+	for (uint32_t i = 0; i < functions->count && !error; i++) {
+		const struct own_entry *f = &functions->data[i];
+
+		if (f->file == file->file && f->is_python == file->is_python)
+			error = browser_add(&rows->browser, node, OWN_FUNCTION,
+					    i, f->part_count);
+	}
+	return error;
+}
+
+static struct error *fill(void *arg, struct browser *browser, uint32_t node)
+{
+	struct own_rows *rows = arg;
+	uint32_t ref = browser->nodes.data[node].ref;
+
+	switch (browser->nodes.data[node].kind) {
+	case OWN_FUNCTION:
+		return fill_pieces(rows, node, ref, BROWSER_NONE);
+	case OWN_CODE:
+		return fill_pieces(rows, node, BROWSER_NONE, ref);
+	case OWN_FILE:
+		return fill_file(rows, node, &rows->made.own->files.data[ref]);
+	}
+	return NULL;
+}
+
+static void put_names(void *arg, const struct browser *browser, uint32_t node,
+		      struct strbuf *out)
+{
+	own_text_names(arg, &browser->nodes.data[node], out);
+}
+
+static struct error *list(struct own_rows *rows)
+{
+	const struct browser_source source = { .fill = fill,
+					       .text = put_names,
+					       .arg = rows,
+					       .watch = rows->watch };
+	struct error *error;
+
+	browser_deinit(&rows->browser);
+	browser_init(&rows->browser, &source);
+	browser_resize(&rows->browser, rows->height);
+	memset(rows->widths, 0, sizeof(rows->widths));
+	rows->measured = 0;
+	error = rows->view == OWN_OVERVIEW ? list_overview(rows) :
+					     list_view(rows, rows->view);
+	if (!error)
+		error = browser_show(&rows->browser);
+	/* The heading is no answer. */
+	if (!error && rows->view == OWN_OVERVIEW)
+		browser_select(&rows->browser, 1);
+	return error;
+}
+
+/* --- Choices ------------------------------------------------------------ */
+
+struct error *own_rows_show(struct own_rows *rows, enum own_view view,
+			    bool with_native, bool by_total)
+{
+	rows->view = view;
+	rows->with_native = with_native;
+	rows->by_total = by_total;
+	return list(rows);
+}
+
+struct error *own_rows_resize(struct own_rows *rows, size_t height)
+{
+	size_t selected = rows->browser.selected;
+	struct error *error;
+
+	if (rows->height == height)
+		return NULL;
+	rows->height = height;
+	browser_resize(&rows->browser, height);
+	if (rows->view != OWN_OVERVIEW)
+		return NULL;
+	error = list(rows);
+	if (!error)
+		browser_select(&rows->browser, selected);
+	return error;
+}
+
+/* Takes the zooms over, even on failure. */
+static struct error *take_zooms(struct own_rows *rows, struct zooms *zooms)
+{
+	struct own_made made = {};
+	struct error *error = make(rows, zooms, &made);
+
+	if (error) {
+		made_deinit(&made);
+		zooms_deinit(zooms);
+		return error;
+	}
+	made_deinit(&rows->made);
+	zooms_deinit(&rows->zooms);
+	rows->made = made;
+	rows->zooms = *zooms;
+	return list(rows);
+}
+
+struct error *own_rows_zoom(struct own_rows *rows, const struct zoom *zoom)
+{
+	struct zooms zooms = {};
+	struct error *error = zooms_copy(&rows->zooms, &zooms);
+
+	if (error) {
+		free(zoom->text);
+		free(zoom->called);
+		return error;
+	}
+	error = zooms_push(&zooms, zoom);
+	if (error) {
+		zooms_deinit(&zooms);
+		return error;
+	}
+	return take_zooms(rows, &zooms);
+}
+
+struct error *own_rows_set_zooms(struct own_rows *rows,
+				 const struct zooms *zooms)
+{
+	struct zooms copy = {};
+	struct error *error = zooms_copy(zooms, &copy);
+
+	return error ? error : take_zooms(rows, &copy);
+}
+
+struct error *own_rows_leave(struct own_rows *rows, bool *left)
+{
+	struct zooms zooms = {};
+	struct error *error = zooms_copy(&rows->zooms, &zooms);
+
+	if (error)
+		return error;
+	*left = zooms_pop(&zooms);
+	return *left ? take_zooms(rows, &zooms) : NULL;
+}
+
+struct error *own_rows_unzoom(struct own_rows *rows, enum zoom_kind kind,
+			      bool *left)
+{
+	struct zooms zooms = {};
+	struct error *error;
+
+	*left = zooms_has(&rows->zooms, kind);
+	if (!*left)
+		return NULL;
+	error = zooms_copy(&rows->zooms, &zooms);
+	if (error)
+		return error;
+	zooms_remove(&zooms, kind);
+	return take_zooms(rows, &zooms);
+}
+
+/* --- The selected row --------------------------------------------------- */
+
+const struct browser_node *own_rows_selected(const struct own_rows *rows)
+{
+	uint32_t id = browser_selected(&rows->browser);
+
+	return id == BROWSER_NONE ? NULL : &rows->browser.nodes.data[id];
+}
+
+enum own_view own_rows_selected_view(const struct own_rows *rows)
+{
+	const struct browser_node *node = own_rows_selected(rows);
+
+	if (!node)
+		return rows->view;
+	switch (node->kind) {
+	case OWN_HEADING:
+	case OWN_REST:
+		return (enum own_view)node->ref;
+	case OWN_LINE:
+		return OWN_LINES;
+	case OWN_FILE:
+		return OWN_FILES;
+	case OWN_THREAD:
+		return OWN_THREADS;
+	}
+	return OWN_FUNCTIONS;
+}
+
+static const struct own_entry *function_at(const struct own_rows *rows,
+					   uint32_t function)
+{
+	return function == BROWSER_NONE ?
+		       NULL :
+		       &rows->made.own->functions.data[function];
+}
+
+const struct own_entry *own_rows_selected_entry(const struct own_rows *rows)
+{
+	const struct browser_node *node = own_rows_selected(rows);
+
+	if (!node)
+		return NULL;
+	switch (node->kind) {
+	case OWN_FUNCTION:
+		return function_at(rows, node->ref);
+	case OWN_LINE:
+		return &rows->made.own->lines.data[node->ref];
+	case OWN_FILE:
+		return &rows->made.own->files.data[node->ref];
+	case OWN_CODE:
+		return function_at(rows,
+				   rows->made.codes.data[node->ref].function);
+	case OWN_PART:
+	case OWN_USER:
+		return function_at(rows,
+				   rows->made.pieces.data[node->ref].function);
+	}
+	return NULL;
+}
+
+const struct own_code *own_rows_selected_code(const struct own_rows *rows)
+{
+	const struct browser_node *node = own_rows_selected(rows);
+
+	if (!node || (node->kind != OWN_CODE && node->kind != OWN_PART))
+		return NULL;
+	return &rows->made.codes
+			.data[node->kind == OWN_CODE ?
+				      node->ref :
+				      rows->made.pieces.data[node->ref].code];
+}
+
+bool own_rows_selected_thread(const struct own_rows *rows, struct zoom *ret)
+{
+	const struct browser_node *node = own_rows_selected(rows);
+
+	if (!node || node->kind != OWN_THREAD)
+		return false;
+	*ret = rows->made.threads.data[node->ref].zoom;
+	return true;
+}
+
+/* Where the function that a line names begins; 0: not known. */
+static uint32_t def_of_line(const struct own_rows *rows,
+			    const struct own_entry *line)
+{
+	const struct profile *p = rows->profile;
+
+	vec_for_each(frame, &p->frames) {
+		const struct profile_symbol *symbol =
+			profile_symbol(p, frame->symbol);
+
+		if (symbol && symbol->name == line->name &&
+		    frame->file == line->file &&
+		    (frame->line == line->line || symbol->line == line->line))
+			return symbol->line;
+	}
+	return 0;
+}
+
+bool own_rows_selected_function(const struct own_rows *rows, struct zoom *ret)
+{
+	const struct own_entry *entry = own_rows_selected_entry(rows);
+	const struct browser_node *node = own_rows_selected(rows);
+
+	if (!entry || !entry->is_python || entry->name == PROFILE_NONE ||
+	    node->kind == OWN_FILE)
+		return false;
+	*ret = (struct zoom){ .kind = ZOOM_FUNCTION, .name = entry->name };
+	ret->id = (int32_t)(node->kind == OWN_LINE ? def_of_line(rows, entry) :
+						     entry->line);
+	return true;
+}
+
+bool own_rows_selected_file(const struct own_rows *rows, struct zoom *ret)
+{
+	const struct own_entry *entry = own_rows_selected_entry(rows);
+	const struct own_code *code = own_rows_selected_code(rows);
+	const struct profile_dso *dso = NULL;
+
+	if (entry && entry->is_python && entry->file != PROFILE_NONE) {
+		*ret = (struct zoom){ .kind = ZOOM_SOURCE,
+				      .name = entry->file };
+		return true;
+	}
+	if (code && code->subject != PROFILE_NONE)
+		dso = profile_dso(rows->profile,
+				  profile_frame(rows->profile, code->subject)
+					  ->dso);
+	if (!dso)
+		return false;
+	*ret = (struct zoom){ .kind = ZOOM_DSO, .name = dso->short_name };
+	return true;
+}
+
+uint32_t own_rows_selected_line(const struct own_rows *rows)
+{
+	const struct browser_node *node = own_rows_selected(rows);
+	const struct own_entry *entry = own_rows_selected_entry(rows);
+
+	if (!entry || node->kind == OWN_LINE)
+		return entry ? entry->line : 0;
+	/* Heaviest first. */
+	vec_for_each(line, &rows->made.own->lines)
+		if (line->own.samples && line->file == entry->file &&
+		    (node->kind == OWN_FILE ||
+		     (line->name == entry->name && line->line >= entry->line)))
+			return line->line;
+	return entry->line;
+}
+
+/* --- Life --------------------------------------------------------------- */
+
+static bool has_processes(const struct profile *profile)
+{
+	vec_for_each(task, &profile->tasks)
+		if (task->pid != profile->tasks.data[0].pid)
+			return true;
+	return false;
+}
+
+struct error *own_rows_create(const struct profile *profile, uint32_t event,
+			      const struct answer_options *options,
+			      struct watch *watch, struct own_rows **ret)
+{
+	_cleanup_own_rows_ struct own_rows *rows = calloc(1, sizeof(*rows));
+	struct zooms none = {};
+	struct error *error;
+
+	if (!rows)
+		return error_no_memory();
+	*rows = (struct own_rows){ .profile = profile,
+				   .event = event,
+				   .options = options,
+				   .watch = watch,
+				   .has_processes = has_processes(profile),
+				   .word = STRBUF_INIT };
+	rows->browser.text = (struct strbuf)STRBUF_INIT;
+	error = place_names_create(profile, options->folder, &rows->names);
+	if (!error)
+		error = take_zooms(rows, &none);
+	if (error)
+		return error;
+	rows->all_period = rows->made.own->all.period;
+	*ret = take_ptr(rows);
+	return NULL;
+}
+
+void own_rows_destroy(struct own_rows *rows)
+{
+	if (!rows)
+		return;
+	made_deinit(&rows->made);
+	place_names_destroy(rows->names);
+	zooms_deinit(&rows->zooms);
+	browser_deinit(&rows->browser);
+	strbuf_deinit(&rows->word);
+	free(rows);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The first screen of a report (view/answer.h) as rows that one moves in: which
+ * Python functions, lines, files and threads the time of one event went to.
+ *
+ * The overview has the heaviest rows of each, as many as the window has room
+ * for; the other views have all rows of one kind. A function opens into what its
+ * own time consists of, a file into its functions.
+ *
+ * With native code, functions are told apart from what they call outside Python:
+ * a Python function weighs what the interpreter needed for it, and each native
+ * function, system call and kind of work (profile/spent.h) is a row that opens
+ * into the Python functions that it was for.
+ *
+ * Own weights of the rows of a view are all samples that are zoomed into.
+ * Percentages are those of these samples, or (`whole`) of the event. A zoom is a
+ * choice of samples: by file, kernel or function those that pass through one.
+ *
+ * Not thread-safe. Knows nothing of terminals.
+ */
+#ifndef KAA_EXPLORE_OWN_ROWS_H
+#define KAA_EXPLORE_OWN_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "base/watch.h"
+#include "explore/browser.h"
+#include "explore/line.h"
+#include "explore/zoom.h"
+#include "profile/own_time.h"
+#include "profile/profile.h"
+#include "view/answer.h"
+#include "view/place_name.h"
+
+enum own_view {
+	OWN_OVERVIEW,
+	OWN_FUNCTIONS,
+	OWN_LINES,
+	OWN_FILES,
+	OWN_THREADS,
+	OWN_VIEWS,
+};
+
+/* browser_node.kind, and what its ref is. */
+enum own_kind {
+	/* The heading of a view's rows in the overview, and what it leaves out. */
+	OWN_HEADING,
+	OWN_REST,
+	/* Entries of own_rows.own. */
+	OWN_FUNCTION,
+	OWN_LINE,
+	OWN_FILE,
+	/* Of own_rows.threads. */
+	OWN_THREAD,
+	/* Of own_rows.codes. */
+	OWN_CODE,
+	/* Of own_rows.pieces: a part of a function; a function of a code. */
+	OWN_PART,
+	OWN_USER,
+};
+
+/* A row of functions with native code. */
+struct own_code {
+	/* The Python function, if the kind is SPENT_INTERPRETER. */
+	uint32_t function;
+	enum spent_kind kind;
+	uint32_t subject;
+	uint64_t period;
+};
+
+/* What a function and a code have in common. */
+struct own_piece {
+	uint32_t function;
+	uint32_t code;
+	uint64_t period;
+};
+
+typedef VEC(struct own_code) own_code_vec;
+
+/* What is made of the samples. */
+struct own_made {
+	uint8_t *keep;
+	struct own_time *own;
+	struct strbuf summary[ANSWER_PIECES];
+	/* Heaviest first. */
+	zoom_choice_vec threads;
+	own_code_vec codes;
+	/* Heaviest first. */
+	VEC(struct own_piece) pieces;
+};
+
+/* What a view's columns need, as far as rows were measured. */
+struct own_widths {
+	size_t name;
+	size_t place;
+};
+
+struct own_rows {
+	const struct profile *profile;
+	uint32_t event;
+	const struct answer_options *options;
+	struct watch *watch;
+	struct place_names *names;
+	/* Choices: see own_rows_zoom() and own_rows_show(). */
+	struct zooms zooms;
+	bool whole;
+	enum own_view view;
+	bool with_native;
+	bool by_total;
+	/* Rows of the window. */
+	size_t height;
+
+	struct own_made made;
+	struct browser browser;
+	/* Of own_text.h: of so many rows. */
+	struct own_widths widths[OWN_VIEWS];
+	size_t measured;
+	bool has_processes;
+	uint64_t all_period;
+	/*
+	 * Of the overview: entries of each view that weigh something themselves,
+	 * how many are shown, and what is left.
+	 */
+	size_t heavy[OWN_VIEWS];
+	size_t shown[OWN_VIEWS];
+	size_t rest_count[OWN_VIEWS];
+	uint64_t rest_period[OWN_VIEWS];
+	/* Scratch. */
+	struct strbuf word;
+};
+
+/*
+ * profile, options and watch (or NULL) are borrowed. Shows the overview.
+ * ERROR_INTERRUPTED.
+ */
+struct error *own_rows_create(const struct profile *profile, uint32_t event,
+			      const struct answer_options *options,
+			      struct watch *watch, struct own_rows **ret);
+void own_rows_destroy(struct own_rows *rows);
+DEFINE_CLEANUP(own_rows, struct own_rows *, own_rows_destroy);
+#define _cleanup_own_rows_ _cleanup_(cleanup_own_rows_)
+
+/*
+ * Other samples. On failure, such as ERROR_INTERRUPTED, all is as it was.
+ * own_rows_zoom() takes zoom->text over; own_rows_set_zooms() copies.
+ * own_rows_leave() leaves the last zoom; *left is false if there was none, and
+ * own_rows_unzoom() all zooms of a kind.
+ */
+struct error *own_rows_zoom(struct own_rows *rows, const struct zoom *zoom);
+struct error *own_rows_set_zooms(struct own_rows *rows,
+				 const struct zooms *zooms);
+struct error *own_rows_leave(struct own_rows *rows, bool *left);
+struct error *own_rows_unzoom(struct own_rows *rows, enum zoom_kind kind,
+			      bool *left);
+
+/* Other rows of the same samples. The selection goes to the first one. */
+struct error *own_rows_show(struct own_rows *rows, enum own_view view,
+			    bool with_native, bool by_total);
+/* The window's height; the overview takes what room there is. */
+struct error *own_rows_resize(struct own_rows *rows, size_t height);
+
+/* The selected node, or NULL if there are no rows. */
+const struct browser_node *own_rows_selected(const struct own_rows *rows);
+/* The view that the selected row is of. */
+enum own_view own_rows_selected_view(const struct own_rows *rows);
+/*
+ * The Python function, line or file of the selected row; NULL: it has none, such
+ * as a thread.
+ */
+const struct own_entry *own_rows_selected_entry(const struct own_rows *rows);
+/* The code of the selected row, or NULL. */
+const struct own_code *own_rows_selected_code(const struct own_rows *rows);
+/* The zoom into the selected row's thread; false: it is of none. */
+bool own_rows_selected_thread(const struct own_rows *rows, struct zoom *ret);
+/* The zoom into the selected row's function; false: it is of none. */
+bool own_rows_selected_function(const struct own_rows *rows, struct zoom *ret);
+/* The zoom into the selected row's source file, or that of native code. */
+bool own_rows_selected_file(const struct own_rows *rows, struct zoom *ret);
+/*
+ * The line from which the source of the selected row is looked at: the heaviest
+ * one of its function or file; 0: not known.
+ */
+uint32_t own_rows_selected_line(const struct own_rows *rows);
+
+#endif

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/own_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/fit.h"
+#include "view/own_name.h"
+#include "view/printable.h"
+#include "view/spent_text.h"
+#include "view/text.h"
+
+enum {
+	SIGN_WIDTH = 2,
+	/* "100.0%  " */
+	WEIGHT_WIDTH = 8,
+	GAP = 2,
+	/* What is below a row. */
+	INDENT = 2,
+	NUMBER_WIDTH = 8,
+	/* What own time was spent in, and a line of source, or nothing at all. */
+	SPENT_MIN = 10,
+	SOURCE_MIN = 32,
+	/* Of a function's place; less does not tell functions apart. */
+	PLACE_MIN = 14,
+	COLUMNS_MIN = 20,
+};
+
+/* The columns of a view. */
+struct layout {
+	bool has_total;
+	size_t name;
+	size_t place;
+	/* The last column; 0: there is none. */
+	size_t rest;
+};
+
+/* --- Names -------------------------------------------------------------- */
+
+static const struct own_entry *function_of(const struct own_rows *rows,
+					   uint32_t function)
+{
+	return &rows->made.own->functions.data[function];
+}
+
+static void put_code_name(const struct own_rows *rows,
+			  const struct own_code *code, struct strbuf *out)
+{
+	if (code->function != BROWSER_NONE)
+		own_name_function(rows->profile,
+				  function_of(rows, code->function), out);
+	else
+		spent_text_function(rows->profile, code->kind, code->subject,
+				    out);
+}
+
+static void put_task(const struct own_rows *rows, uint32_t ref,
+		     struct strbuf *out)
+{
+	text_string(out, rows->profile, rows->made.threads.data[ref].comm, "");
+}
+
+static void put_name(const struct own_rows *rows,
+		     const struct browser_node *node, struct strbuf *out)
+{
+	const struct profile *p = rows->profile;
+	const struct own_time *own = rows->made.own;
+	const struct own_piece *piece = rows->made.pieces.data + node->ref;
+
+	switch (node->kind) {
+	case OWN_FUNCTION:
+		own_name_function(p, function_of(rows, node->ref), out);
+		break;
+	case OWN_LINE:
+		own_name_line(p, rows->names, &own->lines.data[node->ref], out);
+		break;
+	case OWN_FILE:
+		own_name_file(p, rows->names, &own->files.data[node->ref], out);
+		break;
+	case OWN_THREAD:
+		put_task(rows, node->ref, out);
+		break;
+	case OWN_CODE:
+		put_code_name(rows, &rows->made.codes.data[node->ref], out);
+		break;
+	case OWN_PART:
+		spent_text_part(p, rows->made.codes.data[piece->code].kind,
+				rows->made.codes.data[piece->code].subject,
+				out);
+		break;
+	case OWN_USER:
+		own_name_function(p, function_of(rows, piece->function), out);
+		break;
+	}
+}
+
+/* Where a function is; what kind of code something else is. */
+static void put_place(const struct own_rows *rows,
+		      const struct browser_node *node, struct strbuf *out)
+{
+	const struct own_code *code;
+
+	switch (node->kind) {
+	case OWN_FUNCTION:
+		own_name_place(rows->names, function_of(rows, node->ref), out);
+		break;
+	case OWN_USER:
+		own_name_place(rows->names,
+			       function_of(rows, rows->made.pieces
+							 .data[node->ref]
+							 .function),
+			       out);
+		break;
+	case OWN_CODE:
+		code = &rows->made.codes.data[node->ref];
+		if (code->function != BROWSER_NONE)
+			own_name_place(rows->names,
+				       function_of(rows, code->function), out);
+		else if (code->kind == SPENT_KERNEL)
+			strbuf_puts(out, spent_kind_text(code->kind));
+		else
+			spent_text_file(rows->profile, code->kind,
+					code->subject, out);
+		break;
+	}
+}
+
+static void put_source(const struct own_rows *rows,
+		       const struct own_entry *line, struct strbuf *out)
+{
+	const struct answer_options *o = rows->options;
+	const char *file = profile_string(rows->profile, line->file, NULL);
+
+	if (file && line->line && o->source)
+		o->source(o->source_arg, file, line->line, out);
+}
+
+void own_text_names(const struct own_rows *rows,
+		    const struct browser_node *node, struct strbuf *out)
+{
+	put_name(rows, node, out);
+	strbuf_putc(out, ' ');
+	put_place(rows, node, out);
+	if (node->kind == OWN_LINE)
+		put_source(rows, &rows->made.own->lines.data[node->ref], out);
+}
+
+/* --- Columns ------------------------------------------------------------ */
+
+static enum own_view view_of(const struct own_rows *rows,
+			     const struct browser_node *node)
+{
+	(void)rows;
+	switch (node->kind) {
+	case OWN_LINE:
+		return OWN_LINES;
+	case OWN_FILE:
+		return OWN_FILES;
+	case OWN_THREAD:
+		return OWN_THREADS;
+	}
+	return OWN_FUNCTIONS;
+}
+
+static void measure(struct own_rows *rows, const struct browser_node *node)
+{
+	struct own_widths *widths = &rows->widths[view_of(rows, node)];
+	size_t width;
+
+	strbuf_clear(&rows->word);
+	put_name(rows, node, &rows->word);
+	width = printable_width(rows->word.data, rows->word.len);
+	if (width > widths->name)
+		widths->name = width;
+	strbuf_clear(&rows->word);
+	put_place(rows, node, &rows->word);
+	width = printable_width(rows->word.data, rows->word.len);
+	if (width > widths->place)
+		widths->place = width;
+}
+
+/* The rows down to the end of the window; so that columns only get wider. */
+static void measure_window(struct own_rows *rows)
+{
+	const struct browser *b = &rows->browser;
+	size_t end = b->top + b->height;
+
+	if (end > b->rows.count)
+		end = b->rows.count;
+	for (; rows->measured < end; rows->measured++) {
+		const struct browser_node *node =
+			&b->nodes.data[b->rows.data[rows->measured]];
+
+		if (!node->level && node->kind > OWN_REST)
+			measure(rows, node);
+	}
+}
+
+static const char *name_title(const struct own_rows *rows, enum own_view view)
+{
+	switch (view) {
+	case OWN_LINES:
+		return "line";
+	case OWN_FILES:
+		return "file";
+	case OWN_THREADS:
+		return rows->has_processes ? "process    thread  name" :
+					     "  thread  name";
+	default:
+		return rows->with_native ? "function, native code" : "function";
+	}
+}
+
+static size_t at_least(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Name and place in the room that there is. */
+static void fit_names(struct layout *l, size_t room)
+{
+	size_t gap = l->place ? GAP : 0;
+
+	if (l->name + gap + l->place <= room)
+		return;
+	if (l->place && l->name + gap + PLACE_MIN <= room) {
+		l->place = room - gap - l->name;
+		return;
+	}
+	if (l->place > PLACE_MIN)
+		l->place = PLACE_MIN;
+	l->name = room > gap + l->place ? room - gap - l->place : 1;
+}
+
+static struct layout lay_out(struct own_rows *rows, enum own_view view,
+			     size_t columns)
+{
+	const char *title = name_title(rows, view);
+	bool is_function = view == OWN_FUNCTIONS;
+	size_t room = columns - SIGN_WIDTH - WEIGHT_WIDTH;
+	size_t names, least;
+	struct layout l = { .has_total = true };
+
+	measure_window(rows);
+	l.name = at_least(rows->widths[view].name, strlen(title));
+	if (is_function)
+		l.place = at_least(rows->widths[view].place,
+				   strlen("defined in"));
+	names = l.name + (is_function ? GAP + l.place : 0);
+	least = view == OWN_LINES ? names + GAP + SOURCE_MIN : names;
+	if (least + WEIGHT_WIDTH > room)
+		l.has_total = false;
+	else
+		room -= WEIGHT_WIDTH;
+	fit_names(&l, room);
+	names = l.name + (is_function ? GAP + l.place : 0);
+	if (room > names + GAP && view != OWN_FILES && !(is_function && rows->with_native))
+		l.rest = room - names - GAP;
+	if (is_function && l.rest < SPENT_MIN)
+		l.rest = 0;
+	return l;
+}
+
+/* --- Rows --------------------------------------------------------------- */
+
+static double percent_of(const struct own_rows *rows, uint64_t period)
+{
+	uint64_t all = rows->whole ? rows->all_period :
+				     rows->made.own->all.period;
+
+	return all ? 100.0 * (double)period / (double)all : 0;
+}
+
+static void put_weight(const struct own_rows *rows, uint64_t period,
+		       struct line *line)
+{
+	line->number = line->text.len;
+	line->percent = percent_of(rows, period);
+	strbuf_printf(&line->text, "%5.1f%%", line->percent);
+	line->number_end = line->text.len;
+	strbuf_puts(&line->text, "  ");
+}
+
+static void put_total(const struct own_rows *rows, const struct layout *l,
+		      const struct own_entry *entry, struct line *line)
+{
+	if (!l->has_total)
+		return;
+	if (entry)
+		strbuf_printf(&line->text, "%5.1f%%  ",
+			      percent_of(rows, entry->total.period));
+	else
+		strbuf_fill(&line->text, ' ', WEIGHT_WIDTH);
+}
+
+/* The text that put_name() or put_place() has, in a column. */
+static void put_column(struct own_rows *rows, const struct browser_node *node,
+		       void (*put)(const struct own_rows *rows,
+				   const struct browser_node *node,
+				   struct strbuf *out),
+		       size_t width, struct line *line)
+{
+	strbuf_clear(&rows->word);
+	put(rows, node, &rows->word);
+	fit_end(&line->text, rows->word.data, width);
+}
+
+/* An entry, and code beside them. */
+static void put_entry(struct own_rows *rows, const struct browser_node *node,
+		      uint64_t period, const struct own_entry *entry,
+		      size_t columns, struct line *line)
+{
+	enum own_view view = view_of(rows, node);
+	struct layout l = lay_out(rows, view, columns);
+
+	put_weight(rows, period, line);
+	put_total(rows, &l, entry, line);
+	line->fixed = line->text.len;
+	put_column(rows, node, put_name, l.name, line);
+	if (l.place) {
+		strbuf_puts(&line->text, "  ");
+		put_column(rows, node, put_place, l.place, line);
+	}
+	if (!l.rest)
+		return;
+	strbuf_puts(&line->text, "  ");
+	if (node->kind == OWN_FUNCTION)
+		spent_text_parts(rows->profile, rows->made.own, entry, l.rest,
+				 &line->text);
+	if (node->kind != OWN_LINE)
+		return;
+	strbuf_clear(&rows->word);
+	put_source(rows, entry, &rows->word);
+	fit_code(&line->text, &rows->word, l.rest);
+}
+
+/* What is below a row: a name and where it is, as far as there is room. */
+static void put_below(struct own_rows *rows, const struct browser_node *node,
+		      uint64_t period, const struct own_entry *entry,
+		      size_t columns, struct line *line)
+{
+	enum own_view view = rows->view == OWN_OVERVIEW ? OWN_FUNCTIONS :
+							  rows->view;
+	struct layout l = lay_out(rows, view, columns);
+	size_t room = columns - SIGN_WIDTH - WEIGHT_WIDTH - INDENT - GAP -
+		      (l.has_total ? WEIGHT_WIDTH : 0);
+	size_t name, place;
+
+	put_weight(rows, period, line);
+	put_total(rows, &l, entry, line);
+	line->fixed = line->text.len;
+	strbuf_fill(&line->text, ' ', INDENT);
+	strbuf_clear(&rows->word);
+	put_name(rows, node, &rows->word);
+	name = printable_width(rows->word.data, rows->word.len);
+	strbuf_clear(&rows->word);
+	put_place(rows, node, &rows->word);
+	place = printable_width(rows->word.data, rows->word.len);
+	fit_share(room, &name, &place);
+	put_column(rows, node, put_name, name, line);
+	if (!place)
+		return;
+	strbuf_puts(&line->text, "  ");
+	put_column(rows, node, put_place, place, line);
+}
+
+static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
+		       struct line *line)
+{
+	const struct zoom_choice *choice = &rows->made.threads.data[ref];
+	const struct profile_task *task =
+		profile_task(rows->profile, choice->task);
+	size_t used;
+
+	put_weight(rows, choice->period, line);
+	line->fixed = line->text.len;
+	if (rows->has_processes)
+		strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
+			      task->pid);
+	strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
+		      choice->zoom.id);
+	used = line->text.len;
+	strbuf_clear(&rows->word);
+	put_task(rows, ref, &rows->word);
+	fit_end(&line->text, rows->word.data,
+		columns > used ? columns - used : 0);
+}
+
+static void put_heading(struct own_rows *rows, enum own_view view,
+			size_t columns, struct line *line)
+{
+	struct layout l = lay_out(rows, view, columns);
+	const char *title = name_title(rows, view);
+
+	if (view == OWN_THREADS) {
+		strbuf_printf(&line->text, "   share  %s", title);
+		return;
+	}
+	strbuf_puts(&line->text, "     own  ");
+	if (l.has_total)
+		strbuf_puts(&line->text, " total  ");
+	line->fixed = line->text.len;
+	fit_end(&line->text, title, l.name);
+	if (l.place) {
+		strbuf_puts(&line->text, "  ");
+		fit_end(&line->text, "defined in", l.place);
+	}
+	if (l.rest >= SPENT_MIN && view == OWN_FUNCTIONS)
+		strbuf_puts(&line->text, "  spent in, %");
+	if (l.rest && view == OWN_LINES)
+		strbuf_puts(&line->text, "  source");
+}
+
+static const char *plural_of(const struct own_rows *rows, enum own_view view)
+{
+	switch (view) {
+	case OWN_LINES:
+		return "lines";
+	case OWN_FILES:
+		return "files";
+	case OWN_THREADS:
+		return "threads";
+	default:
+		return rows->with_native ? "rows" : "functions";
+	}
+}
+
+static void put_rest(struct own_rows *rows, enum own_view view, size_t columns,
+		     struct line *line)
+{
+	struct layout l = lay_out(rows, view, columns);
+
+	put_weight(rows, rows->rest_period[view], line);
+	if (view != OWN_THREADS)
+		put_total(rows, &l, NULL, line);
+	line->fixed = line->text.len;
+	strbuf_printf(&line->text, "%zu more %s (Enter: all)",
+		      rows->rest_count[view], plural_of(rows, view));
+}
+
+static void put_sign(const struct browser_node *node, struct strbuf *out)
+{
+	strbuf_puts(out, !node->can_open ? "  " : node->is_open ? "- " : "+ ");
+}
+
+static void put_row(struct own_rows *rows, const struct browser_node *node,
+		    size_t columns, struct line *line)
+{
+	const struct own_time *own = rows->made.own;
+	const struct own_entry *entry = NULL;
+	const struct own_code *code;
+
+	switch (node->kind) {
+	case OWN_FUNCTION:
+		entry = function_of(rows, node->ref);
+		break;
+	case OWN_LINE:
+		entry = &own->lines.data[node->ref];
+		break;
+	case OWN_FILE:
+		entry = &own->files.data[node->ref];
+		break;
+	case OWN_CODE:
+		code = &rows->made.codes.data[node->ref];
+		if (code->function != BROWSER_NONE)
+			entry = function_of(rows, code->function);
+		put_entry(rows, node, code->period, entry, columns, line);
+		return;
+	case OWN_PART:
+	case OWN_USER:
+		put_below(rows, node,
+			  rows->made.pieces.data[node->ref].period, NULL,
+			  columns, line);
+		return;
+	}
+	if (node->level)
+		put_below(rows, node, entry->own.period, entry, columns, line);
+	else
+		put_entry(rows, node, entry->own.period, entry, columns, line);
+}
+
+void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
+		  struct line *line)
+{
+	const struct browser_node *node = &rows->browser.nodes.data[id];
+
+	if (columns < COLUMNS_MIN)
+		columns = COLUMNS_MIN;
+	line_clear(line);
+	if (node->kind == OWN_HEADING) {
+		line->is_heading = true;
+		put_heading(rows, (enum own_view)node->ref, columns, line);
+		return;
+	}
+	put_sign(node, &line->text);
+	if (node->kind == OWN_REST)
+		put_rest(rows, (enum own_view)node->ref, columns, line);
+	else if (node->kind == OWN_THREAD)
+		put_thread(rows, node->ref, columns, line);
+	else
+		put_row(rows, node, columns, line);
+}
+
+/* --- Above the rows ----------------------------------------------------- */
+
+/* As many of the kinds as there is room for. */
+static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
+{
+	size_t n;
+
+	strbuf_clear(&rows->word);
+	strbuf_puts(&rows->word, "Spent in: ");
+	spent_text_kinds(rows->made.own, &rows->word);
+	for (n = rows->word.len; n > columns;)
+		do
+			n--;
+		while (n && rows->word.data[n] != ',');
+	strbuf_append(out, rows->word.data, n);
+}
+
+void own_text_head(struct own_rows *rows, size_t columns, struct line *line)
+{
+	if (columns < COLUMNS_MIN)
+		columns = COLUMNS_MIN;
+	line_clear(line);
+	if (rows->view == OWN_OVERVIEW)
+		put_kinds(rows, columns, &line->text);
+	else
+		put_heading(rows, rows->view, columns, line);
+}
+
+static void put_view_name(const struct own_rows *rows, struct strbuf *out)
+{
+	static const char *const names[OWN_VIEWS] = {
+		[OWN_FUNCTIONS] = "Functions",
+		[OWN_LINES] = "Lines",
+		[OWN_FILES] = "Files",
+		[OWN_THREADS] = "Threads",
+	};
+
+	if (names[rows->view])
+		strbuf_printf(out, "%s%s: ", names[rows->view],
+			      rows->view == OWN_FUNCTIONS && rows->with_native ?
+				      " and native code" :
+				      "");
+}
+
+static void put_zoom(const struct own_rows *rows, struct strbuf *out)
+{
+	const struct own_weight *all = &rows->made.own->all;
+
+	strbuf_puts(out, "in ");
+	zooms_format(&rows->zooms, rows->profile, out);
+	strbuf_printf(out, "   %s   %" PRIu64 " samples",
+		      rows->made.summary[ANSWER_TIME].data, all->samples);
+	if (!rows->all_period)
+		return;
+	strbuf_printf(out, ", %.1f%% of all",
+		      100.0 * (double)all->period / (double)rows->all_period);
+	if (rows->whole)
+		strbuf_puts(out, " (which are 100%)");
+}
+
+/* Whole pieces give way. */
+static void put_summary(const struct strbuf *pieces, size_t columns,
+			struct strbuf *out)
+{
+	static const enum answer_piece least_first[] = {
+		ANSWER_PYTHON, ANSWER_SAMPLES, ANSWER_TIME
+	};
+	enum { GAP_WIDTH = 3 };
+	bool has[ANSWER_PIECES];
+	size_t need = 0;
+
+	for (size_t i = 0; i < ANSWER_PIECES; i++) {
+		has[i] = pieces[i].len;
+		need += has[i] ? GAP_WIDTH + pieces[i].len : 0;
+	}
+	for (size_t i = 0; i < 3 && need > columns + GAP_WIDTH; i++) {
+		enum answer_piece least = least_first[i];
+
+		need -= has[least] ? GAP_WIDTH + pieces[least].len : 0;
+		has[least] = false;
+	}
+	for (size_t i = 0; i < ANSWER_PIECES; i++)
+		if (has[i])
+			strbuf_printf(out, "%s%s", i ? "   " : "",
+				      pieces[i].data);
+}
+
+void own_text_title(const struct own_rows *rows, size_t columns,
+		    struct strbuf *out)
+{
+	size_t before = out->len;
+
+	put_view_name(rows, out);
+	if (rows->zooms.count)
+		put_zoom(rows, out);
+	else
+		put_summary(rows->made.summary, columns - (out->len - before),
+			    out);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rows of own time (explore/own_rows.h) as text, in lines of a given width.
+ *
+ * Where there is little room, columns give way: what own time was spent in, then
+ * total, then where a function is defined; its name last. A name that is too
+ * long loses its beginning.
+ */
+#ifndef KAA_EXPLORE_OWN_TEXT_H
+#define KAA_EXPLORE_OWN_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "explore/line.h"
+#include "explore/own_rows.h"
+
+/* What was recorded, or what is zoomed into. */
+void own_text_title(const struct own_rows *rows, size_t columns,
+		    struct strbuf *out);
+/* Above the rows: what all of it was spent in, or the names of the columns. */
+void own_text_head(struct own_rows *rows, size_t columns, struct line *line);
+/* A row; line is replaced. */
+void own_text_row(struct own_rows *rows, uint32_t node, size_t columns,
+		  struct line *line);
+/* What a search looks at: names, no numbers. */
+void own_text_names(const struct own_rows *rows,
+		    const struct browser_node *node, struct strbuf *out);
+
+#endif

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tui/answer_view.h"
+
+#include <string.h>
+
+#include "explore/own_text.h"
+#include "tui/annotate_view.h"
+#include "tui/information.h"
+#include "tui/menu.h"
+#include "tui/zoom_list.h"
+#include "view/spent_text.h"
+#include "view/text.h"
+
+struct answer_view {
+	struct ui *ui;
+	struct own_rows *rows;
+	const struct answer_input *input;
+	struct view view;
+};
+
+/* No line is wider than a narrow terminal, of 60 columns. */
+static const char keys[] =
+	"Own time is that of a Python function, or line, with all\n"
+	"native code, kernel and interpreter below it; total has\n"
+	"the Python functions that it calls, too.\n"
+	"\n"
+	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
+	"<  >        scroll sideways\n"
+	"Enter       the source of the row, with own and total of\n"
+	"            each line; all rows; the thread\n"
+	"a           annotate: the source, or the instructions\n"
+	"w           who calls the function\n"
+	"m           show a menu for the row\n"
+	"+  Right    open the row: what its own time was spent in,\n"
+	"            the functions of a file\n"
+	"Left        close it, go to the row above, go back\n"
+	"\n"
+	"1           everything on one screen\n"
+	"2 3 4 5     own time by function, line, file, thread\n"
+	"v           Python only; with native code; the table of\n"
+	"            all functions, as perf has it\n"
+	"x           the table, and back\n"
+	"o           order by total, by own time\n"
+	"\n"
+	"s           search the rows as you type\n"
+	"n  N        go to the next match, the previous match\n"
+	"\n"
+	"z           zoom into the row's function, or out\n"
+	"t  p  c     zoom into a thread, process, command; or out\n"
+	"d  k        zoom into the row's file, the kernel; or out\n"
+	"/           zoom into functions by name, file.py or\n"
+	"            file.py:37; empty: out\n"
+	"Esc         leave the last zoom, go back; stop long work\n"
+	"F           show percentages of the zoom or everything\n"
+	"\n"
+	"Tab, Shift-Tab   show the next event, the previous event\n"
+	"i           show how it was recorded, and what it lacks\n"
+	"H           show the line above the rows, or one more row\n"
+	"h  ?  F1    show these keys\n"
+	"q           quit\n";
+
+/* --- Drawing ------------------------------------------------------------ */
+
+static size_t columns_of(const struct answer_view *a)
+{
+	size_t lines, columns;
+
+	screen_size(&lines, &columns);
+	return columns + a->view.shift;
+}
+
+static void title(void *arg, struct strbuf *out)
+{
+	static const char notes[] = "  (i: notes)";
+	const struct answer_view *a = arg;
+	bool has_notes = a->input->notes->len;
+	size_t lines, columns;
+
+	screen_size(&lines, &columns);
+	/* Where a view says which row it is at. */
+	columns -= columns > 40 && !a->view.hides_position ? 12 : 0;
+	columns -= columns > 40 && has_notes ? sizeof(notes) - 1 : 0;
+	own_text_title(a->rows, columns, out);
+	if (has_notes)
+		strbuf_puts(out, notes);
+}
+
+static void head(void *arg, struct line *line)
+{
+	struct answer_view *a = arg;
+
+	own_text_head(a->rows, columns_of(a), line);
+}
+
+static void row(void *arg, uint32_t node, struct line *line)
+{
+	struct answer_view *a = arg;
+
+	own_text_row(a->rows, node, columns_of(a), line);
+}
+
+static struct error *fit(void *arg, size_t height)
+{
+	struct answer_view *a = arg;
+
+	a->view.hides_position = a->rows->view == OWN_OVERVIEW;
+	return own_rows_resize(a->rows, height);
+}
+
+/* --- Views -------------------------------------------------------------- */
+
+static struct error *show(struct answer_view *a, enum own_view view)
+{
+	a->view.shift = 0;
+	return own_rows_show(a->rows, view, a->rows->with_native,
+			     a->rows->by_total);
+}
+
+static struct error *wish(struct answer_view *a, enum answer_wish what,
+			  bool *leave)
+{
+	return a->input->wish(a->input->arg, what, NULL, NULL, leave);
+}
+
+/* Python only, with native code, all. */
+static struct error *next_depth(struct answer_view *a, bool *leave)
+{
+	struct own_rows *rows = a->rows;
+	struct error *error;
+
+	if (!rows->with_native) {
+		ui_say(a->ui, "with native code: v for the table of all functions");
+		return own_rows_show(rows,
+				     rows->view == OWN_OVERVIEW ? OWN_OVERVIEW :
+								  OWN_FUNCTIONS,
+				     true, rows->by_total);
+	}
+	error = own_rows_show(rows, rows->view, false, rows->by_total);
+	return error ? error : wish(a, ANSWER_TABLE, leave);
+}
+
+static struct error *change_order(struct answer_view *a)
+{
+	struct own_rows *rows = a->rows;
+
+	ui_say(a->ui, rows->by_total ? "ordered by own time" :
+				       "ordered by total");
+	return own_rows_show(rows, rows->view, rows->with_native,
+			     !rows->by_total);
+}
+
+/* --- Zooms -------------------------------------------------------------- */
+
+static struct error *zoom_into(struct answer_view *a, const struct zoom *zoom)
+{
+	a->view.shift = 0;
+	return own_rows_zoom(a->rows, zoom);
+}
+
+static struct error *zoom_task(struct answer_view *a, enum zoom_kind kind)
+{
+	struct own_rows *rows = a->rows;
+	struct zoom zoom;
+	bool left, chosen = true;
+	struct error *error = own_rows_unzoom(rows, kind, &left);
+
+	if (error || left)
+		return error;
+	if (kind != ZOOM_THREAD || !own_rows_selected_thread(rows, &zoom))
+		error = zoom_list(a->ui, rows->event, rows->made.keep, kind,
+				  &zoom, &chosen);
+	return error || !chosen ? error : zoom_into(a, &zoom);
+}
+
+/* Out of what has the kind, or into what the row has. */
+static struct error *zoom_row(struct answer_view *a, bool is_known,
+			      const struct zoom *zoom, const char *what)
+{
+	if (is_known)
+		return zoom_into(a, zoom);
+	ui_say(a->ui, "this row has no %s", what);
+	return NULL;
+}
+
+static struct error *zoom_function(struct answer_view *a)
+{
+	struct zoom zoom;
+	bool left;
+	struct error *error = own_rows_unzoom(a->rows, ZOOM_FUNCTION, &left);
+
+	if (error || left)
+		return error;
+	return zoom_row(a, own_rows_selected_function(a->rows, &zoom), &zoom,
+			"Python function");
+}
+
+static struct error *zoom_file(struct answer_view *a)
+{
+	enum zoom_kind kind = zooms_has(&a->rows->zooms, ZOOM_SOURCE) ?
+				      ZOOM_SOURCE :
+				      ZOOM_DSO;
+	struct zoom zoom;
+	bool left;
+	struct error *error = own_rows_unzoom(a->rows, kind, &left);
+
+	if (error || left)
+		return error;
+	return zoom_row(a, own_rows_selected_file(a->rows, &zoom), &zoom,
+			"file");
+}
+
+static struct error *zoom_kernel(struct answer_view *a)
+{
+	const struct zoom zoom = { .kind = ZOOM_KERNEL };
+	bool left;
+	struct error *error = own_rows_unzoom(a->rows, ZOOM_KERNEL, &left);
+
+	return error || left ? error : zoom_into(a, &zoom);
+}
+
+static struct error *zoom_symbol(struct answer_view *a)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct zoom zoom;
+	bool accepted, left;
+	char *name;
+	struct error *error = view_prompt(a->ui, &a->view,
+					  "Function name contains", &text,
+					  NULL, NULL, &accepted);
+
+	if (error || !accepted)
+		return error;
+	if (!text.len)
+		return own_rows_unzoom(a->rows, ZOOM_SYMBOL, &left);
+	name = strbuf_take(&text);
+	if (!name)
+		return error_no_memory();
+	error = zoom_by_symbol(a->rows->profile, name, &zoom);
+	return error ? error : zoom_into(a, &zoom);
+}
+
+static struct error *go_back(struct answer_view *a)
+{
+	bool left;
+	struct error *error = own_rows_leave(a->rows, &left);
+
+	if (error || left)
+		return error;
+	if (a->rows->view != OWN_OVERVIEW)
+		return show(a, OWN_OVERVIEW);
+	ui_say(a->ui, "q quits");
+	return NULL;
+}
+
+/* --- The row ------------------------------------------------------------ */
+
+static struct error *show_code(struct answer_view *a,
+			       const struct own_code *code, bool *leave)
+{
+	if (code->subject == PROFILE_NONE) {
+		ui_say(a->ui, "this row has no code of its own");
+		return NULL;
+	}
+	return a->input->wish(a->input->arg, ANSWER_CODE, NULL,
+			      profile_frame(a->rows->profile, code->subject),
+			      leave);
+}
+
+static struct error *annotate(struct answer_view *a, bool *leave)
+{
+	const struct own_code *code = own_rows_selected_code(a->rows);
+	const struct browser_node *node = own_rows_selected(a->rows);
+
+	if (!node)
+		return NULL;
+	if (code && spent_has_subject(code->kind))
+		return show_code(a, code, leave);
+	return annotate_source(a->ui, a->rows);
+}
+
+static struct error *enter(struct answer_view *a, bool *leave)
+{
+	const struct browser_node *node = own_rows_selected(a->rows);
+	struct zoom zoom;
+
+	if (!node)
+		return NULL;
+	if (node->kind == OWN_HEADING || node->kind == OWN_REST)
+		return show(a, (enum own_view)node->ref);
+	if (!own_rows_selected_thread(a->rows, &zoom))
+		return annotate(a, leave);
+	if (zooms_has(&a->rows->zooms, ZOOM_THREAD))
+		return show(a, OWN_OVERVIEW);
+	a->rows->view = OWN_OVERVIEW;
+	return zoom_into(a, &zoom);
+}
+
+static struct error *show_callers(struct answer_view *a, bool *leave)
+{
+	struct zoom zoom;
+
+	if (!own_rows_selected_function(a->rows, &zoom)) {
+		ui_say(a->ui, "this row has no Python function");
+		return NULL;
+	}
+	return a->input->wish(a->input->arg, ANSWER_CALLERS, &zoom, NULL,
+			      leave);
+}
+
+static struct error *open_row(struct answer_view *a)
+{
+	const struct browser_node *node = own_rows_selected(a->rows);
+
+	if (node && !node->can_open)
+		ui_say(a->ui, "nothing is below this row; Enter shows its source");
+	return browser_toggle(&a->rows->browser);
+}
+
+static struct error *go_left(struct answer_view *a)
+{
+	return browser_leave(&a->rows->browser) ? NULL : go_back(a);
+}
+
+/* --- The menu ----------------------------------------------------------- */
+
+static void add_row_items(struct menu *menu, const struct own_rows *rows)
+{
+	const struct browser_node *node = own_rows_selected(rows);
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	struct zoom zoom;
+
+	if (own_rows_selected_entry(rows))
+		menu_add(menu, 'a', "a", "Show the source");
+	if (own_rows_selected_function(rows, &zoom)) {
+		zoom_format(&zoom, rows->profile, &name);
+		menu_add(menu, 'w', "w", "Who calls %s", name.data);
+		menu_add(menu, 'z', "z", "Zoom into %s", name.data);
+	}
+	if (node && node->can_open)
+		menu_add(menu, '+', "+",
+			 node->is_open ? "Close the row" : "Open the row");
+}
+
+static void add_zoom_items(struct menu *menu, const struct own_rows *rows)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	struct zoom zoom;
+
+	if (own_rows_selected_file(rows, &zoom)) {
+		zoom_format(&zoom, rows->profile, &name);
+		menu_add(menu, 'd', "d", "Zoom into %s", name.data);
+	}
+	menu_add(menu, 't', "t", "Zoom into a thread, or out");
+	menu_add(menu, '/', "/", "Zoom into functions by name");
+	if (rows->zooms.count)
+		menu_add(menu, TUI_KEY_ESCAPE, "Esc", "Leave the last zoom");
+}
+
+static struct error *show_menu(struct answer_view *a)
+{
+	_cleanup_menu_ struct menu menu = {};
+
+	add_row_items(&menu, a->rows);
+	add_zoom_items(&menu, a->rows);
+	menu_add(&menu, 'v', "v",
+		 a->rows->with_native ? "All functions, as perf has them" :
+					"With native code");
+	if (a->input->has_events)
+		menu_add(&menu, TUI_KEY_TAB, "Tab", "The next event");
+	menu_add(&menu, 'i', "i", "How it was recorded");
+	menu_add(&menu, 'h', "h", "All keys");
+	menu_add(&menu, 'q', "q", "Exit");
+	return menu_run(a->ui, &a->view, &menu);
+}
+
+/* --- Keys --------------------------------------------------------------- */
+
+static struct error *zoom_key(struct answer_view *a, uint32_t pressed)
+{
+	switch (pressed) {
+	case 't':
+		return zoom_task(a, ZOOM_THREAD);
+	case 'p':
+		return zoom_task(a, ZOOM_PROCESS);
+	case 'c':
+		return zoom_task(a, ZOOM_COMM);
+	case 'z':
+		return zoom_function(a);
+	case 'd':
+		return zoom_file(a);
+	case 'k':
+		return zoom_kernel(a);
+	case '/':
+		return zoom_symbol(a);
+	case TUI_KEY_ESCAPE:
+		return go_back(a);
+	case 'F':
+		a->rows->whole = !a->rows->whole;
+		ui_say(a->ui, a->rows->whole ? "percentages of everything" :
+					       "percentages of the zoom");
+		return NULL;
+	}
+	return NULL;
+}
+
+static struct error *view_key(struct answer_view *a, uint32_t pressed,
+			      bool *leave)
+{
+	switch (pressed) {
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+		return show(a, OWN_OVERVIEW + (enum own_view)(pressed - '1'));
+	case 'v':
+		return next_depth(a, leave);
+	case 'x':
+		return wish(a, ANSWER_TABLE, leave);
+	case 'o':
+		return change_order(a);
+	case TUI_KEY_TAB:
+		return wish(a, ANSWER_NEXT_EVENT, leave);
+	case TUI_KEY_BACK_TAB:
+		return wish(a, ANSWER_PREVIOUS_EVENT, leave);
+	case 'i':
+		return information_view(a->ui, a->input->notes);
+	case 'H':
+		a->view.hides_head = !a->view.hides_head;
+		return NULL;
+	}
+	return zoom_key(a, pressed);
+}
+
+static struct error *key(void *arg, uint32_t pressed, bool *leave)
+{
+	struct answer_view *a = arg;
+
+	switch (pressed) {
+	case TUI_KEY_ENTER:
+		return enter(a, leave);
+	case 'a':
+		return annotate(a, leave);
+	case 'w':
+		return show_callers(a, leave);
+	case 'm':
+		return show_menu(a);
+	case '+':
+		return open_row(a);
+	case TUI_KEY_RIGHT:
+		return browser_open(&a->rows->browser);
+	case TUI_KEY_LEFT:
+		return go_left(a);
+	}
+	return view_key(a, pressed, leave);
+}
+
+struct error *answer_view(struct ui *ui, struct own_rows *rows,
+			  const struct answer_input *input)
+{
+	struct answer_view a = { .ui = ui, .rows = rows, .input = input };
+	struct error *error;
+
+	a.view = (struct view){
+		.browser = &rows->browser,
+		.arg = &a,
+		.hint = "h: keys  Enter: source  w: callers  1-5: views  v: native  x: table  q: quit",
+		.help = keys,
+		.title = title,
+		.head = head,
+		.fit = fit,
+		.row = row,
+		.key = key,
+		.line = LINE_INIT,
+		.bar = STRBUF_INIT,
+	};
+	error = view_run(ui, &a.view);
+	view_deinit(&a.view);
+	return error;
+}

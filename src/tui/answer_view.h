@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rows of own time (explore/own_rows.h) on the screen: what a report opens
+ * with, unless an option asks for the table.
+ */
+#ifndef KAA_TUI_ANSWER_VIEW_H
+#define KAA_TUI_ANSWER_VIEW_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "explore/own_rows.h"
+#include "explore/zoom.h"
+#include "profile/profile.h"
+#include "tui/view.h"
+
+/* What is not in these rows. */
+enum answer_wish {
+	/* The table, of the same samples. */
+	ANSWER_TABLE,
+	/* Who calls a function. */
+	ANSWER_CALLERS,
+	/* The instructions of a native function. */
+	ANSWER_CODE,
+	ANSWER_NEXT_EVENT,
+	ANSWER_PREVIOUS_EVENT,
+};
+
+struct answer_input {
+	/* Lines, or nothing. */
+	const struct strbuf *notes;
+	bool has_events;
+	/*
+	 * function: of ANSWER_CALLERS; code: of ANSWER_CODE. *leave: the rows are
+	 * left for what was wished.
+	 */
+	struct error *(*wish)(void *arg, enum answer_wish wish,
+			      const struct zoom *function,
+			      const struct profile_frame *code, bool *leave);
+	void *arg;
+};
+
+/* Shows them until the user leaves, or a wish does. */
+struct error *answer_view(struct ui *ui, struct own_rows *rows,
+			  const struct answer_input *input);
+
+#endif
