@@ -18,9 +18,10 @@ enum {
 	/* What is below a row. */
 	INDENT = 2,
 	NUMBER_WIDTH = 8,
-	/* What own time was spent in, and a line of source, or nothing at all. */
-	SPENT_MIN = 10,
-	SOURCE_MIN = 32,
+	/* What own time was spent in, or a line of source, or nothing at all. */
+	REST_MIN = 10,
+	/* Total gives way to this much of the source. */
+	SOURCE_MIN = 28,
 	/* Of a function's place; less does not tell functions apart. */
 	PLACE_MIN = 14,
 	COLUMNS_MIN = 20,
@@ -254,9 +255,10 @@ static struct layout lay_out(struct own_rows *rows, enum own_view view,
 		room -= WEIGHT_WIDTH;
 	fit_names(&l, room);
 	names = l.name + (is_function ? GAP + l.place : 0);
-	if (room > names + GAP && view != OWN_FILES && !(is_function && rows->with_native))
+	if (room > names + GAP &&
+	    (view == OWN_LINES || (is_function && !rows->with_native)))
 		l.rest = room - names - GAP;
-	if (is_function && l.rest < SPENT_MIN)
+	if (l.rest < REST_MIN)
 		l.rest = 0;
 	return l;
 }
@@ -405,7 +407,7 @@ static void put_heading(struct own_rows *rows, enum own_view view,
 		strbuf_puts(&line->text, "  ");
 		fit_end(&line->text, "defined in", l.place);
 	}
-	if (l.rest >= SPENT_MIN && view == OWN_FUNCTIONS)
+	if (l.rest && view == OWN_FUNCTIONS)
 		strbuf_puts(&line->text, "  spent in, %");
 	if (l.rest && view == OWN_LINES)
 		strbuf_puts(&line->text, "  source");

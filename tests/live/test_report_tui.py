@@ -641,7 +641,7 @@ def test_stopped_and_continued(kaa, recording):
     """Ctrl-Z and fg, with a shell that has job control."""
     with Terminal(["bash", "--norc", "-i"], columns=120, rows=30, env={"PS1": "ready> "}) as terminal:
         terminal.wait_for("ready>")
-        terminal.write(f"{' '.join(map(str, kaa.command))} report -i {recording}\r".encode())
+        terminal.write(f"{' '.join(map(str, kaa.command))} report --native -i {recording}\r".encode())
         terminal.wait_for("Children")
         terminal.press("down", "down")
         terminal.write(b"\x1a")

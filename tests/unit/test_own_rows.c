@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rows that a report on a terminal opens with: that they add up, whatever is
+ * zoomed into, and that their text fits and tells them apart.
+ */
+#include "assert_ok.h"
+
+#include "explore/annotate.h"
+#include "explore/own_rows.h"
+#include "explore/own_text.h"
+#include "model.h"
+#include "view/printable.h"
+
+#define MAIN "py:py::<module>:/srv/x.py@90"
+#define F "py:py::f:/srv/x.py"
+#define G "py:py::g:/srv/y.py"
+
+static void put_source(void *arg, const char *file, uint32_t line,
+		       struct strbuf *out)
+{
+	(void)arg;
+	(void)file;
+	strbuf_printf(out, "\t\tsource of line %u, as long as a line of code may be;", line);
+}
+
+static const struct answer_options options = { .folder = "/srv",
+					       .source = put_source };
+
+static void init(struct model *m)
+{
+	model_init(m, NULL);
+	m->profile->events.data[0].kind = EVENT_ON_CPU;
+	m->profile->events.data[0].unit = EVENT_NANOSECONDS;
+}
+
+/* Two threads; all that follows is counted by hand from this. */
+static void fill(struct model *m)
+{
+	init(m);
+	model_sample(m, 1, "_start");
+	model_sample(m, 2, MAIN " I:eval " F "@3");
+	model_sample(m, 4, MAIN " I:eval " F "@3 list_sort");
+	model_sample(m, 8, MAIN " I:eval " F "@4 I:eval " G "@8 lib:deflate");
+	m->task = model_task(m, 101, "worker");
+	model_sample(m, 16, G "@8 lib:deflate k:__x64_sys_read");
+	model_sample(m, 32, G "@9 I:eval " F "@3 list_sort");
+}
+
+static struct own_rows *rows_of(const struct model *m)
+{
+	struct own_rows *rows = NULL;
+
+	assert_ok(own_rows_create(m->profile, 0, &options, NULL, &rows));
+	assert_ok(own_rows_resize(rows, 30));
+	return rows;
+}
+
+static void show(struct own_rows *rows, enum own_view view, bool with_native)
+{
+	assert_ok(own_rows_show(rows, view, with_native, false));
+}
+
+/* The row of that node, to be freed. */
+static char *text_of(struct own_rows *rows, uint32_t node, size_t columns)
+{
+	struct line line = LINE_INIT;
+
+	own_text_row(rows, node, columns, &line);
+	return line.text.data;
+}
+
+static uint64_t own_of(const struct own_rows *rows, uint32_t node)
+{
+	const struct browser_node *n = &rows->browser.nodes.data[node];
+	const struct own_time *own = rows->made.own;
+
+	switch (n->kind) {
+	case OWN_FUNCTION:
+		return own->functions.data[n->ref].own.period;
+	case OWN_LINE:
+		return own->lines.data[n->ref].own.period;
+	case OWN_FILE:
+		return own->files.data[n->ref].own.period;
+	case OWN_THREAD:
+		return rows->made.threads.data[n->ref].period;
+	case OWN_CODE:
+		return rows->made.codes.data[n->ref].period;
+	case OWN_PART:
+	case OWN_USER:
+		return rows->made.pieces.data[n->ref].period;
+	case OWN_REST:
+		return rows->rest_period[n->ref];
+	}
+	return 0;
+}
+
+/* What the top of a view weighs; each row that opens, as what is below it. */
+static uint64_t sum_of(struct own_rows *rows)
+{
+	struct browser *b = &rows->browser;
+	size_t count = b->rows.count;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = b->rows.data[i];
+
+		sum += own_of(rows, node);
+	}
+	for (size_t i = count; i--;) {
+		uint32_t node = b->rows.data[i];
+		uint64_t below = 0;
+
+		if (!b->nodes.data[node].can_open)
+			continue;
+		browser_select(b, i);
+		assert_ok(browser_open(b));
+		for (uint32_t id = b->nodes.data[node].first_child;
+		     id != BROWSER_NONE; id = b->nodes.data[id].next)
+			below += own_of(rows, id);
+		assert_int_equal(below, own_of(rows, node));
+	}
+	return sum;
+}
+
+static void check_sums(struct own_rows *rows, uint64_t all)
+{
+	assert_int_equal(rows->made.own->all.period, all);
+	for (unsigned int native = 0; native < 2; native++)
+		for (unsigned int view = OWN_FUNCTIONS; view < OWN_VIEWS;
+		     view++) {
+			show(rows, (enum own_view)view, native);
+			assert_int_equal(sum_of(rows), all);
+		}
+}
+
+static void zoom(struct own_rows *rows, struct zoom zoom)
+{
+	assert_ok(own_rows_zoom(rows, &zoom));
+}
+
+static void leave(struct own_rows *rows, bool expected)
+{
+	bool left;
+
+	assert_ok(own_rows_leave(rows, &left));
+	assert_int_equal(left, expected);
+}
+
+static void test_rows_add_up_to_all_samples(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct zoom function;
+	struct model m;
+
+	(void)state;
+	fill(&m);
+	rows = rows_of(&m);
+	check_sums(rows, 63);
+	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 101 });
+	check_sums(rows, 48);
+	/* Those that pass through the kernel, in that thread. */
+	zoom(rows, (struct zoom){ .kind = ZOOM_KERNEL });
+	check_sums(rows, 16);
+	leave(rows, true);
+	leave(rows, true);
+	leave(rows, false);
+	check_sums(rows, 63);
+	zoom(rows, (struct zoom){ .kind = ZOOM_SOURCE,
+				  .name = model_string(&m, "/srv/y.py") });
+	check_sums(rows, 56);
+	leave(rows, true);
+	/* f is the heaviest: 2 + 4 + 32 of its own, and 8 of g that it calls. */
+	show(rows, OWN_FUNCTIONS, false);
+	assert_true(own_rows_selected_function(rows, &function));
+	assert_string_equal(profile_string(m.profile, function.name, ""),
+			    "py::f:/srv/x.py");
+	zoom(rows, function);
+	check_sums(rows, 46);
+	model_deinit(&m);
+}
+
+static const struct own_code *code_of(const struct own_rows *rows,
+				      const char *name)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	for (uint32_t i = 0; i < rows->browser.rows.count; i++) {
+		const struct browser_node *node =
+			&rows->browser.nodes.data[rows->browser.rows.data[i]];
+
+		strbuf_clear(&text);
+		own_text_names(rows, node, &text);
+		if (!strncmp(text.data, name, strlen(name)))
+			return &rows->made.codes.data[node->ref];
+	}
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void test_native_code_has_rows_of_its_own(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	fill(&m);
+	rows = rows_of(&m);
+	show(rows, OWN_FUNCTIONS, true);
+	assert_int_equal(code_of(rows, "list_sort ")->period, 36);
+	assert_int_equal(code_of(rows, "deflate libother.so")->period, 8);
+	assert_int_equal(code_of(rows, "read() kernel")->period, 16);
+	/* What the interpreter needed for the function. */
+	assert_int_equal(code_of(rows, "f x.py")->period, 2);
+	model_deinit(&m);
+}
+
+static void test_the_overview_has_the_size_of_the_window(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	for (unsigned int i = 0; i < 90; i++) {
+		char stack[128];
+
+		m.task = model_task(&m, 100 + (int)i % 12, "worker");
+		snprintf(stack, sizeof(stack), MAIN " I:eval py:py::f%u:/srv/x.py@%u",
+			 i, 100 + i);
+		model_sample(&m, 1000 + i * i, stack);
+	}
+	rows = rows_of(&m);
+	for (size_t height = 12; height < 70; height++) {
+		uint64_t sum = 0;
+
+		assert_ok(own_rows_resize(rows, height));
+		assert_int_equal(rows->browser.rows.count, rows->browser.nodes.count);
+		assert_true(rows->browser.rows.count <= height);
+		/* What room there is, is used. */
+		assert_true(rows->browser.rows.count + 1 >=
+			    (height < 50 ? height : 50));
+		for (uint32_t i = 0; i < rows->browser.nodes.count; i++)
+			sum += own_of(rows, i);
+		/* Each of three sections has all samples. */
+		assert_int_equal(sum, 3 * rows->made.own->all.period);
+		/* The heaviest function is what is selected. */
+		assert_int_equal(own_rows_selected(rows)->kind, OWN_FUNCTION);
+		assert_int_equal(own_of(rows, browser_selected(&rows->browser)),
+				 1000 + 89 * 89);
+	}
+	model_deinit(&m);
+}
+
+static void fill_with_long_names(struct model *m)
+{
+	init(m);
+	model_sample(m, 50,
+		     MAIN " I:eval "
+			  "py:py::Orders.with_a_very_long_name_of_its_own.<locals>.and_a_function_in_it:"
+			  "/srv/a/package/in/many/folders/below/the/current/one/module.py@12345 "
+			  "lib:a_native_function<with<many,template>,arguments>::of_its_class");
+	model_sample(m, 49,
+		     MAIN " I:eval "
+			  "py:py::Orders.with_a_very_long_name_of_its_own.<locals>.and_another:"
+			  "/srv/a/package/in/many/folders/below/the/current/one/other.py@1 ");
+	model_sample(m, 20, MAIN " I:eval " F "@3");
+	model_sample(m, 10, "lib:no_python_at_all");
+	m->task = model_task(m, 4321, "a-name-of-15-by");
+	model_sample(m, 9, MAIN " I:eval " G "@4 k:__x64_sys_read");
+}
+
+/* What stands behind the numbers. */
+static const char *names_in(const char *text)
+{
+	return text + strspn(text, " +-%.0123456789");
+}
+
+static bool are_siblings(const struct browser *b, size_t i, size_t k)
+{
+	const struct browser_node *x = &b->nodes.data[b->rows.data[i]];
+	const struct browser_node *y = &b->nodes.data[b->rows.data[k]];
+
+	return x->kind == y->kind && x->parent == y->parent &&
+	       x->kind > OWN_REST;
+}
+
+/* All rows, open: none is too wide, and no two are one. */
+static void check_texts(struct own_rows *rows, size_t columns)
+{
+	struct browser *b = &rows->browser;
+	bool complete;
+
+	assert_ok(browser_open_all(b, BROWSER_NONE, &complete));
+	browser_resize(b, b->rows.count);
+	for (size_t i = 0; i < b->rows.count; i++) {
+		char *text = text_of(rows, b->rows.data[i], columns);
+
+		if (printable_width(text, strlen(text)) > columns)
+			fail_msg("at %zu: %s", columns, text);
+		for (size_t k = 0; k < i; k++) {
+			char *other = text_of(rows, b->rows.data[k], columns);
+
+			if (are_siblings(b, i, k))
+				assert_string_not_equal(names_in(text),
+							names_in(other));
+			free(other);
+		}
+		free(text);
+	}
+}
+
+static void test_rows_fit_and_differ_at_any_width(void **state)
+{
+	static const size_t widths[] = { 40, 60, 80, 100, 120, 200 };
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct line line = LINE_INIT;
+	struct model m;
+
+	(void)state;
+	fill_with_long_names(&m);
+	rows = rows_of(&m);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++)
+		for (unsigned int view = 0; view < 2 * OWN_VIEWS; view++) {
+			show(rows, (enum own_view)(view / 2), view % 2);
+			check_texts(rows, widths[i]);
+			own_text_head(rows, widths[i], &line);
+			assert_true(printable_width(line.text.data,
+						    line.text.len) <=
+				    widths[i]);
+		}
+	line_deinit(&line);
+	model_deinit(&m);
+}
+
+static void test_a_function_s_name_gives_way_last(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 70, MAIN " I:eval " F "@3 list_sort");
+	model_sample(&m, 30,
+		     MAIN " I:eval py:py::a_name_of_thirty_two_characters__:/srv/a/b/c/d.py@3");
+	rows = rows_of(&m);
+	show(rows, OWN_FUNCTIONS, false);
+	text = text_of(rows, 1, 100);
+	assert_string_equal(text, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py  interpreter 30");
+	free(text);
+	text = text_of(rows, 1, 66);
+	assert_string_equal(text, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py");
+	free(text);
+	text = text_of(rows, 1, 60);
+	assert_string_equal(text, "+  30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py");
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_percentages_are_of_the_zoom_or_of_everything(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 80, F "@3");
+	m.task = model_task(&m, 101, "worker");
+	model_sample(&m, 20, G "@3");
+	rows = rows_of(&m);
+	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 101 });
+	show(rows, OWN_FILES, false);
+	text = text_of(rows, 0, 80);
+	assert_string_equal(text, "+ 100.0%  100.0%  y.py");
+	free(text);
+	rows->whole = true;
+	text = text_of(rows, 0, 80);
+	assert_string_equal(text, "+  20.0%   20.0%  y.py");
+	free(text);
+	model_deinit(&m);
+}
+
+static bool never(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	(void)what;
+	(void)done;
+	(void)total;
+	return !*(bool *)arg;
+}
+
+static void test_a_zoom_that_is_stopped_changes_nothing(void **state)
+{
+	bool stops = false;
+	struct watch watch = { .go_on = never, .arg = &stops };
+	struct zoom thread = { .kind = ZOOM_THREAD, .id = 101 };
+	struct own_rows *rows = NULL;
+	struct error *error;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	for (unsigned int i = 0; i < 2 * WATCH_EVERY; i++)
+		model_sample(&m, 1, i % 2 ? F "@3" : G "@3");
+	assert_ok(own_rows_create(m.profile, 0, &options, &watch, &rows));
+	stops = true;
+	error = own_rows_zoom(rows, &thread);
+	assert_non_null(error);
+	assert_int_equal(error->code, ERROR_INTERRUPTED);
+	error_destroy(error);
+	assert_int_equal(rows->zooms.count, 0);
+	assert_int_equal(rows->made.own->all.samples, 2 * WATCH_EVERY);
+	watch.stopped = stops = false;
+	check_sums(rows, 2 * WATCH_EVERY);
+	own_rows_destroy(rows);
+	model_deinit(&m);
+}
+
+static void test_hostile_names_are_no_escapes(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.task = model_task(&m, 7, "w\x1b[1m");
+	model_sample(&m, 3, "I:eval py:py::f\x1b[2J:/srv/\x1b]0;x.py@3 lib:n\x1b]0;x");
+	m.task = model_task(&m, 8, "w\n");
+	model_sample(&m, 3, "I:eval py:py::<module>:/srv/\x1b]0;x.py@3 k:n\x1b]0;x");
+	rows = rows_of(&m);
+	for (unsigned int view = 0; view < 2 * OWN_VIEWS; view++) {
+		bool complete;
+
+		show(rows, (enum own_view)(view / 2), view % 2);
+		assert_ok(browser_open_all(&rows->browser, BROWSER_NONE,
+					   &complete));
+		for (size_t i = 0; i < rows->browser.rows.count; i++) {
+			char *text = text_of(rows, rows->browser.rows.data[i],
+					     80);
+
+			assert_null(strpbrk(text, "\x1b\n"));
+			free(text);
+		}
+		own_text_title(rows, 80, &title);
+		assert_null(strpbrk(title.data, "\x1b\n"));
+	}
+	model_deinit(&m);
+}
+
+static void test_the_source_of_a_row(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	const struct own_entry *entry;
+	const struct annotate_weight *weight;
+	struct annotation *annotation = NULL;
+	struct model m;
+
+	(void)state;
+	fill(&m);
+	rows = rows_of(&m);
+	show(rows, OWN_FILES, false);
+	entry = own_rows_selected_entry(rows);
+	assert_string_equal(profile_string(m.profile, entry->file, ""),
+			    "/srv/x.py");
+	/* Line 3 of x.py: 2 + 4 + 32. */
+	assert_int_equal(own_rows_selected_line(rows), 3);
+	assert_ok(annotation_of_file(rows->made.own, entry->file, &annotation));
+	weight = annotation_find(annotation, 3);
+	assert_int_equal(weight->self_period, 38);
+	assert_int_equal(weight->period, 38);
+	/* Of line 4 it was spent in g. */
+	weight = annotation_find(annotation, 4);
+	assert_int_equal(weight->self_period, 0);
+	assert_int_equal(weight->period, 8);
+	assert_int_equal(annotation->whole.self_period, 38);
+	assert_int_equal(annotation->whole.period, 46);
+	assert_int_equal(annotation->total_period, 63);
+	annotation_destroy(annotation);
+	model_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_add_up_to_all_samples),
+		cmocka_unit_test(test_native_code_has_rows_of_its_own),
+		cmocka_unit_test(test_the_overview_has_the_size_of_the_window),
+		cmocka_unit_test(test_rows_fit_and_differ_at_any_width),
+		cmocka_unit_test(test_a_function_s_name_gives_way_last),
+		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
+		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
+		cmocka_unit_test(test_hostile_names_are_no_escapes),
+		cmocka_unit_test(test_the_source_of_a_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
