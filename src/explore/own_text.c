@@ -563,31 +563,42 @@ static void put_zoom(const struct own_rows *rows, struct strbuf *out)
 		strbuf_puts(out, " (which are 100%)");
 }
 
+/* How many samples there are, without what is wrong with them. */
+static size_t sample_count_length(const struct strbuf *pieces)
+{
+	const char *text = pieces[ANSWER_SAMPLES].data;
+	const char *end = strstr(text, ", ");
+
+	return end ? (size_t)(end - text) : strlen(text);
+}
+
 /* Whole pieces give way. */
 static void put_summary(const struct strbuf *pieces, size_t columns,
 			struct strbuf *out)
 {
 	static const enum answer_piece least_first[] = {
-		ANSWER_PYTHON, ANSWER_SAMPLES, ANSWER_TIME
+		ANSWER_PYTHON, ANSWER_SAMPLES, ANSWER_TIME, ANSWER_SAMPLES
 	};
-	enum { GAP_WIDTH = 3 };
-	bool has[ANSWER_PIECES];
-	size_t need = 0;
+	enum { GAP_WIDTH = 3, STEPS = 4 };
+	size_t shown[ANSWER_PIECES], need = 0;
 
 	for (size_t i = 0; i < ANSWER_PIECES; i++) {
-		has[i] = pieces[i].len;
-		need += has[i] ? GAP_WIDTH + pieces[i].len : 0;
+		shown[i] = pieces[i].len;
+		need += shown[i] ? GAP_WIDTH + shown[i] : 0;
 	}
-	for (size_t i = 0; i < 3 && need > columns + GAP_WIDTH; i++) {
-		enum answer_piece least = least_first[i];
+	for (size_t i = 0; i < STEPS && need > columns + GAP_WIDTH; i++) {
+		size_t *least = &shown[least_first[i]];
+		size_t before = *least ? GAP_WIDTH + *least : 0;
 
-		need -= has[least] ? GAP_WIDTH + pieces[least].len : 0;
-		has[least] = false;
+		*least = i == 1 ? sample_count_length(pieces) : 0;
+		need -= before - (*least ? GAP_WIDTH + *least : 0);
 	}
-	for (size_t i = 0; i < ANSWER_PIECES; i++)
-		if (has[i])
-			strbuf_printf(out, "%s%s", i ? "   " : "",
-				      pieces[i].data);
+	for (size_t i = 0; i < ANSWER_PIECES; i++) {
+		if (!shown[i])
+			continue;
+		strbuf_puts(out, i ? "   " : "");
+		strbuf_append(out, pieces[i].data, shown[i]);
+	}
 }
 
 void own_text_title(const struct own_rows *rows, size_t columns,

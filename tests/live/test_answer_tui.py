@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What `kaa report` opens with on a terminal: own time of Python code, beside `kaa script` of the same recording.
+
+What is compared is what pyte draws, in windows of several sizes.
+"""
+import collections
+import os
+import re
+import sys
+import time
+
+import pytest
+
+from harness import script_output
+from harness.terminal import Terminal
+
+# Threads, a package beside the script, a long name, native code, callers, lines of several functions.
+SHOP = """\
+import sys
+import threading
+import time
+
+from parts import stock
+
+class Orders:
+    class Index:
+        def sorted_by_the_remainder_of_the_number_of_its_supplier(self, rows):
+            def key_of_one_row_of_the_index_of_orders(row):
+                return row * 7919 % 1009
+            return sorted(rows, key=key_of_one_row_of_the_index_of_orders)
+
+    def dedupe(self, rows):
+        seen = []
+        for row in rows:
+            if row not in seen:
+                seen.append(row)
+        return seen
+
+def spin(n):
+    total = 0
+    for i in range(n):
+        total += i & 3
+    return total
+
+def left():
+    return spin(3000)
+
+def right():
+    return spin(9000)
+
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        left()
+        right()
+        stock.count(3000)
+
+def main(seconds):
+    orders = Orders()
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        orders.dedupe(range(700))
+        Orders.Index().sorted_by_the_remainder_of_the_number_of_its_supplier(range(3000))
+
+threads = [threading.Thread(target=work, args=(float(sys.argv[1]),)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+main(float(sys.argv[1]))
+for thread in threads:
+    thread.join()
+"""
+STOCK = """\
+def count(n):
+    return sum([i * 7 for i in range(n)])
+"""
+SIZES = [(24, 80), (40, 120), (50, 200)]
+VIEWS = "12345"
+WIDE = {**os.environ, "COLUMNS": "250"}
+# A row with what it weighs itself, and in all unless it has no room.
+ROW = re.compile(r"^([-+ ]) ( *\d+\.\d)%  (?:( *\d+\.\d)%  | {8})? *(\S.*)$")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory, root, bpf, kaa):
+    folder = tmp_path_factory.mktemp("answer")
+    (folder / "parts").mkdir()
+    for name, text in (("shop.py", SHOP), ("parts/stock.py", STOCK)):
+        (folder / name).write_text(text)
+        # Older than the recording, by more than a file system's clock is coarse.
+        os.utime(folder / name, (time.time() - 60, time.time() - 60))
+    kaa("record", "-F", "999", "-g", "-o", folder / "perf.data", sys.executable, folder / "shop.py", "0.8")
+    return folder / "perf.data"
+
+
+@pytest.fixture(scope="module")
+def samples(kaa, recording):
+    return script_output.parse(kaa("script", "-F", "+srcline", "-i", recording).stdout)
+
+
+def report(kaa, data, *options, rows=50, columns=200, **settings):
+    terminal = Terminal([*kaa.command, "report", "-i", data, *options], rows=rows, columns=columns, cwd=data.parent, **settings)
+    terminal.wait_for("h: keys")
+    return terminal
+
+
+def rows_of(terminal):
+    """[sign, own, total or None, cells] of each row of the screen."""
+    matches = filter(None, map(ROW.match, terminal.lines()[1:-1]))
+    return [(match[1], float(match[2]), match[3] and float(match[3]), re.split(r" {2,}", match[4])) for match in matches]
+
+
+def frames_of(sample):
+    """(function, file, line) of the Python frames, the innermost first."""
+    return [(*frame.python_name, frame.line) for frame in sample.frames if frame.is_python]
+
+
+class Counts:
+    """Own and total by function ("name file"), line ("file:number") and file, in percent of these samples."""
+
+    def __init__(self, samples, folder):
+        self.own, self.total = collections.Counter(), collections.Counter()
+        for sample in samples:
+            stack = [self.names(frame, folder) for frame in frames_of(sample)] or [[None] * 3]
+            for name in stack[0]:
+                self.own[name] += 100 / len(samples)
+            for name in {name for names in stack for name in names}:
+                self.total[name] += 100 / len(samples)
+
+    @staticmethod
+    def names(frame, folder):
+        function, file, line = frame
+        file = file.removeprefix(f"{folder}/")
+        return [f"{function} {file}", f"{file}:{line}", file]
+
+    def own_of(self, name):
+        return next(own for key, own in self.own.items() if key and key.split()[0] == name)
+
+
+def check(rows, counts, least=3):
+    """Rows say what was counted. CPython before 3.11 calls many functions by one name, and some rows lost a beginning."""
+    checked = 0
+    for _, own, total, (name, *more) in rows:
+        if more and re.search(r":\d+$", more[0]) and not re.search(r":\d+$", name):
+            name += " " + more[0].rpartition(":")[0]
+        if name not in counts.total or name.startswith("<"):
+            continue
+        assert abs(own - counts.own[name]) < 0.06, (name, own, counts.own[name])
+        assert total is None or abs(total - counts.total[name]) < 0.06, (name, total, counts.total[name])
+        checked += 1
+    assert checked >= least, rows
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_each_view_fits_and_tells_rows_apart(kaa, recording, samples, size):
+    lines, columns = size
+    names = {name for sample in samples for frame in frames_of(sample) for name in (frame[0], f"{frame[1]}:{frame[2]}", frame[1])}
+    with report(kaa, recording, rows=lines, columns=columns) as terminal:
+        for view in (*VIEWS, "v", *VIEWS[1:]):
+            terminal.press(view)
+            rows = rows_of(terminal)
+            assert len(rows) >= (3 if view == "5" else 4), terminal.text()
+            cells = [tuple(row[3][:2]) for row in rows]
+            assert len(set(cells)) == len(cells), terminal.text()
+            # What ends with dots is code; a name loses its beginning, and ends as one does.
+            for name, *_ in cells:
+                assert not name.endswith("..."), terminal.text()
+                cut = name.removeprefix("...")
+                assert cut == name or any(known.endswith(cut) for known in names), name
+            assert terminal.lines()[-1].startswith(("h: keys", "with native"))
+            assert len(terminal.lines()[0]) <= columns
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_first_screen_has_all_sections(kaa, recording, samples, size):
+    counts = Counts(samples, recording.parent)
+    with report(kaa, recording, rows=size[0], columns=size[1]) as terminal:
+        text = terminal.text()
+        assert terminal.lines()[0].startswith("shop.py   ") and f"   {len(samples):,} samples" in text
+        assert re.search(r"^Spent in: [a-zA-Z ]+ \d", terminal.lines()[1])
+        headings = [line for line in terminal.lines() if re.match(r" +(own|share)  ", line)]
+        assert [re.split(r" {2,}", heading.strip())[-1] for heading in headings][1:] == ["source", "name"]
+        check(rows_of(terminal), counts)
+        # The line with its text; what is selected is the heaviest function.
+        assert "total += i & 3" in text and "if row not in seen:" in text
+        assert rows_of(terminal)[0][3][0] == max(("spin", "Orders.dedupe"), key=counts.own_of)
+        # Each section has all samples.
+        shares = [[row[1] for row in map(ROW.match, part.splitlines()) if row]
+                  for part in re.split(r"^ +(?:own|share)  .*$", text, flags=re.M)[1:]]
+        for part in re.split(r"^ +(?:own|share)  .*$", text, flags=re.M)[1:]:
+            own = [float(match[2]) for match in map(ROW.match, part.splitlines()) if match]
+            assert abs(sum(own) - 100) < 0.06 * len(own), part
+        assert len(shares) == 3
+
+
+def test_views_count_what_script_shows(kaa, recording, samples):
+    counts = Counts(samples, recording.parent)
+    with report(kaa, recording, rows=200) as terminal:
+        for view, heading in (("2", "Functions: "), ("3", "Lines: "), ("4", "Files: ")):
+            terminal.press(view)
+            assert terminal.lines()[0].startswith(heading)
+            rows = rows_of(terminal)
+            check(rows, counts, 2)
+            if len(rows) < 190:
+                assert abs(sum(row[1] for row in rows) - 100) < 0.06 * len(rows)
+            assert rows == sorted(rows, key=lambda row: -row[1])
+        terminal.press("2", "o")
+        rows = rows_of(terminal)
+        assert rows == sorted(rows, key=lambda row: -row[2]) and rows[0][2] > rows[0][1]
+        terminal.press("o", "5")
+        threads = collections.Counter(sample.tid for sample in samples)
+        for _, share, _, (tid, *_) in rows_of(terminal):
+            assert abs(share - 100 * threads[int(tid)] / len(samples)) < 0.06
+        assert len(rows_of(terminal)) == len(threads) == 3
+
+
+def test_the_same_rows_as_the_text(kaa, recording):
+    text = kaa("report", "--stdio", "-i", recording, env=WIDE, cwd=recording.parent).stdout
+    row = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (\S.*)$", re.M)
+    functions, lines = text.split("\n\n")[1:3]
+    expected = [[(float(match[1]), float(match[2]), re.split(r" {2,}", match[3])) for match in row.finditer(part)]
+                for part in (functions, lines)]
+    with report(kaa, recording, columns=250) as terminal:
+        for view, rows in zip("23", expected):
+            terminal.press(view)
+            drawn = rows_of(terminal)
+            assert len(rows) >= 5
+            for (own, total, cells), row in zip(rows, drawn):
+                assert (own, total, cells[:2]) == (row[1], row[2], row[3][:2])
+                # What it was spent in, as far as there is room.
+                assert " ".join(cells[2:]).startswith(" ".join(row[3][2:]))
+
+
+def test_native_code_and_then_all(kaa, recording, samples):
+    with report(kaa, recording) as terminal:
+        terminal.press("2", "v")
+        rows = rows_of(terminal)
+        assert abs(sum(row[1] for row in rows) - 100) < 0.06 * len(rows)
+        row = next(row for row in rows if row[3][0].startswith(("list_contains", "list_richcompare", "allocation", "builtin_sorted")))
+        terminal.press("s", row[3][0], "enter", "+")
+        below = [row for row in rows_of(terminal) if row[3][0] in ("Orders.dedupe", "count", "main", "spin",
+                 "Orders.Index.sorted_by_the_remainder_of_the_number_of_its_supplier")]
+        assert below and f"- {row[1]:5.1f}%" in terminal.text()
+        terminal.press("v")
+        assert "Children" in terminal.lines()[1] and f"Samples: {len(samples)} of" in terminal.lines()[0]
+        terminal.press("v")
+        assert terminal.lines()[0].startswith("Functions: ")
+        terminal.press("x")
+        assert "Children" in terminal.lines()[1]
+        terminal.press("x", "q")
+        assert terminal.wait() == 0
+
+
+def test_what_own_time_was_spent_in(kaa, recording):
+    with report(kaa, recording) as terminal:
+        terminal.press("2", "s", "Orders.dedupe", "enter", "right")
+        lines = terminal.lines()
+        at = next(i for i, line in enumerate(lines) if line.startswith("- "))
+        own = float(lines[at][2:7])
+        parts = []
+        while re.match(r"^ {2} *\d+\.\d% +[\w ]+", lines[at + 1 + len(parts)]):
+            parts.append(float(lines[at + 1 + len(parts)].split("%")[0]))
+        assert len(parts) >= 2 and abs(sum(parts) - own) < 0.06 * (len(parts) + 1)
+        terminal.press("left")
+        assert not any(line.startswith("- ") for line in terminal.lines())
+
+
+def test_the_source_of_a_row(kaa, recording, samples):
+    """Own and total of each line of the file; the cursor is on the function's heaviest."""
+    counts = Counts(samples, recording.parent)
+    with report(kaa, recording, rows=70) as terminal:
+        for keys in (("2", "s", "spin", "enter", "enter"), ("esc", "3", "s", "total += i", "enter", "a"),
+                     ("esc", "4", "s", "shop.py", "enter", "a")):
+            terminal.press(*keys)
+            assert str(recording.parent / "shop.py") in terminal.lines()[0]
+            found = {}
+            for line in terminal.lines():
+                match = re.match(r"^ +(?:(\d+\.\d\d)%)? {1,9}(?:(\d+\.\d\d)%)? +(\d+)  (.*)$", line)
+                if match and match[1]:
+                    found[int(match[3])] = (float(match[1]), float(match[2] or 0), match[4])
+            source = SHOP.splitlines()
+            assert len(found) > 8
+            for number, (total, own, text) in found.items():
+                assert text == source[number - 1]
+                assert abs(own - counts.own[f"shop.py:{number}"]) < 0.01, number
+                assert abs(total - counts.total[f"shop.py:{number}"]) < 0.01, number
+            if "4" not in keys:
+                row = int(re.search(r" (\d+)/\d+$", terminal.lines()[0])[1])
+                assert "total" in source[row - 1] or "range(n)" in source[row - 1]
+        terminal.press("left", "5", "a")
+        assert "no Python source" in terminal.lines()[-1]
+
+
+def test_who_calls_it(kaa, recording, samples):
+    through = [sample for sample in samples if any(frame[0] == "spin" for frame in frames_of(sample))]
+    callers = collections.Counter(frames_of(sample)[[frame[0] for frame in frames_of(sample)].index("spin") + 1][0]
+                                  for sample in through)
+    with report(kaa, recording) as terminal:
+        first = terminal.lines()
+        terminal.press("s", "spin", "enter", "w")
+        assert f"in function spin  Samples: {len(through)} of" in terminal.lines()[0]
+        terminal.press("e", "e")
+        text = terminal.text()
+        for name in ("left", "right"):
+            share = re.search(rf"(\d+\.\d\d)% py::{name}:", text)
+            assert abs(float(share[1]) - 100 * callers[name] / len(through)) < 0.01, text
+        # Back to where it was, and the table is whole again.
+        terminal.press("esc")
+        assert terminal.lines()[1:3] == first[1:3]
+        terminal.press("w", "left", "left", "left", "x")
+        assert f"Samples: {len(samples)} of" in terminal.lines()[0]
+
+
+def test_zooms_count_their_samples(kaa, recording, samples):
+    folder = recording.parent
+    main = min(sample.tid for sample in samples)
+    with report(kaa, recording, rows=200) as terminal:
+        # A thread, of a list; then by its row.
+        terminal.press("t", "s", str(main), "enter", "enter")
+        assert f"in thread {main} " in terminal.lines()[0]
+        check(rows_of(terminal), Counts([sample for sample in samples if sample.tid == main], folder))
+        terminal.press("F", "2")
+        chosen = Counts([sample for sample in samples if sample.tid == main], folder)
+        share = sum(sample.tid == main for sample in samples) / len(samples)
+        own = next(row[1] for row in rows_of(terminal) if row[3][0] == "Orders.dedupe")
+        assert abs(own - chosen.own_of("Orders.dedupe") * share) < 0.06
+        terminal.press("F", "t", "5", "s", str(main), "enter", "enter")
+        assert f"in thread {main} " in terminal.lines()[0]
+        # The table is of the same samples, and so is the answer again.
+        terminal.press("x")
+        assert f"in thread {main}  Samples: {sum(sample.tid == main for sample in samples)} of" in terminal.lines()[0]
+        terminal.press("esc", "x", "2")
+        check(rows_of(terminal), Counts(samples, folder))
+        assert "in thread" not in terminal.lines()[0]
+        # A function, and a file: all samples that pass through it.
+        terminal.press("s", "righ", "enter", "z")
+        assert "in function right " in terminal.lines()[0]
+        through = [sample for sample in samples if any(frame[0] == "right" for frame in frames_of(sample))]
+        check(rows_of(terminal), Counts(through, folder), 2)
+        terminal.press("z", "4", "s", "stock.py", "enter", "d")
+        assert "in source " in terminal.lines()[0]
+        inside = [sample for sample in samples if any(frame[1].endswith("stock.py") for frame in frames_of(sample))]
+        check(rows_of(terminal), Counts(inside, folder), 2)
+        terminal.press("esc", "/", "py::left:", "enter", "2")
+        assert "symbol 'py::left:'" in terminal.lines()[0]
+        through = [sample for sample in samples if any(frame[0] == "left" for frame in frames_of(sample))]
+        check(rows_of(terminal), Counts(through, folder), 2)
+        terminal.press("/", "enter", "k")
+        assert "in kernel" in terminal.lines()[0]
+        terminal.press("k", "c", "p")
+        assert "one process" in terminal.lines()[-1]
+
+
+def test_going_back(kaa, recording):
+    with report(kaa, recording, rows=24, columns=80) as terminal:
+        first = terminal.lines()
+        rest = next(i for i, line in enumerate(first) if "more functions" in line or "more lines" in line)
+        terminal.press(*["down"] * (rest - 3), "enter")
+        assert terminal.lines()[0].startswith(("Functions: ", "Lines: "))
+        terminal.press("left")
+        assert terminal.lines() == first
+        terminal.press("home", "enter")
+        assert terminal.lines()[0].startswith("Functions: ")
+        terminal.press("esc", "esc")
+        assert terminal.lines()[:-1] == first[:-1] and terminal.lines()[-1] == "q quits"
+
+
+def test_the_window_changes(kaa, recording):
+    drawn = {}
+    for size in SIZES:
+        with report(kaa, recording, rows=size[0], columns=size[1]) as terminal:
+            drawn[size] = terminal.lines()
+    with report(kaa, recording, rows=30, columns=100) as terminal:
+        for size in (*SIZES, (4, 20), (1, 1), (3, 40), *reversed(SIZES)):
+            terminal.resize(*size)
+            if size in drawn:
+                assert terminal.lines() == drawn[size], size
+        terminal.press("2", "+", "3", "v", "h", "q", "m", "esc")
+        terminal.resize(2, 10)
+        terminal.press("down", "right", "enter", "q", "q")
+        assert terminal.wait() == 0
+
+
+def test_menu_information_and_keys(kaa, recording):
+    with report(kaa, recording) as terminal:
+        terminal.press("m")
+        assert "Who calls function " in terminal.text() and "Show the source" in terminal.text()
+        terminal.press("w")
+        assert "Children" in terminal.lines()[1]
+        terminal.press("esc", "h")
+        help_text = terminal.text()
+        for key in ("Enter", "a  ", "w  ", "m  ", "+  ", "2 3 4 5", "v  ", "x  ", "o  ", "s  ", "n  N", "z  ", "t  p  c", "d  k",
+                    "/  ", "Esc", "F  ", "Tab", "i  ", "H  ", "q  "):
+            assert re.search(rf"^{re.escape(key)}", help_text, re.M), key
+        assert max(map(len, terminal.lines()[1:-1])) <= 60
+        terminal.press("q", "i")
+        assert "cmdline" in terminal.text()
+        terminal.press("q", "H")
+        assert not any("Spent in" in line for line in terminal.lines())
+        terminal.press("H", "tab")
+        assert "only one event" in terminal.lines()[-1]
+
+
+def test_events_have_an_answer_each(kaa, root, bpf, recording, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa("record", "-e", "cpu-clock,page-faults", "-g", "-o", data, sys.executable, recording.parent / "shop.py", "0.2")
+    with report(kaa, data) as terminal:
+        first = terminal.lines()
+        terminal.press("tab")
+        assert "page-faults" in terminal.lines()[0] and rows_of(terminal)
+        terminal.press("x")
+        assert "page-faults" in terminal.lines()[0] and "Children" in terminal.lines()[1]
+        terminal.press("x", "backtab")
+        assert terminal.lines() == first
+
+
+@pytest.mark.parametrize("options", [("--native",), ("-g",), ("--sort", "symbol"), ("--no-children",), ("-n",)], ids=" ".join)
+def test_options_that_open_the_table(kaa, recording, options):
+    with report(kaa, recording, *options) as terminal:
+        assert re.search(r"Children|Overhead", terminal.lines()[1])
+        terminal.press("x")
+        assert terminal.lines()[0].startswith("shop.py   ")
+        terminal.press("x")
+        assert re.search(r"Children|Overhead", terminal.lines()[1])
+
+
+def test_without_python_code_it_is_the_table(kaa, root, bpf, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done")
+    with report(kaa, data) as terminal:
+        assert "Children" in terminal.lines()[1]
+        terminal.press("x")
+        assert "[no Python code]" in terminal.text()
