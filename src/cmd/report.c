@@ -652,8 +652,8 @@ const struct command command_report = {
 		"Python functions are entries like all others there. "
 		"The interpreter's own frames are folded into the Python functions that they run.\n"
 		"\n"
-		"On a terminal you can browse that table: open entries, search, zoom and annotate. "
-		"Press h to see the keys. "
+		"On a terminal you can move in both: open rows, see the source of a row and who calls it, zoom and search. "
+		"Press h to see the keys, x to go from one to the other. "
 		"Elsewhere, and with --stdio, the report is text.\n"
 		"\n" INPUT_FUNCTION_NAMES
 		"-S, --symbol-filter, -p and --ignore-callees take all of these.",
