@@ -18,12 +18,16 @@ enum {
 	/* What is below a row. */
 	INDENT = 2,
 	NUMBER_WIDTH = 8,
-	/* What own time was spent in, or a line of source, or nothing at all. */
+	/*
+	 * What own time was spent in, or a line of source, or nothing at all;
+	 * and how much a long place leaves to them.
+	 */
 	REST_MIN = 10,
-	/* Total gives way to this much of the source. */
+	REST_GOOD = 26,
 	SOURCE_MIN = 28,
-	/* Of a function's place; less does not tell functions apart. */
+	/* Of a place; less than the first does not tell functions apart. */
 	PLACE_MIN = 14,
+	PLACE_GOOD = 24,
 	COLUMNS_MIN = 20,
 };
 
@@ -217,49 +221,93 @@ static size_t at_least(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Name and place in the room that there is. */
+static size_t at_most(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Name and place in the room that there is, if that is too little. */
 static void fit_names(struct layout *l, size_t room)
 {
 	size_t gap = l->place ? GAP : 0;
 
-	if (l->name + gap + l->place <= room)
-		return;
 	if (l->place && l->name + gap + PLACE_MIN <= room) {
-		l->place = room - gap - l->name;
+		l->place = at_most(l->place, room - gap - l->name);
 		return;
 	}
-	if (l->place > PLACE_MIN)
-		l->place = PLACE_MIN;
-	l->name = room > gap + l->place ? room - gap - l->place : 1;
+	l->place = at_most(l->place, PLACE_MIN);
+	l->name = at_most(l->name,
+			  room > gap + l->place ? room - gap - l->place : 1);
+}
+
+/* A long place loses its beginning before what time was spent in gives way. */
+static void share_function(struct layout *l, size_t room)
+{
+	size_t place = at_most(l->place, PLACE_GOOD);
+	size_t names = l->name + GAP + place;
+
+	if (names + WEIGHT_WIDTH > room)
+		l->has_total = false;
+	else
+		room -= WEIGHT_WIDTH;
+	if (names + GAP + REST_MIN > room) {
+		fit_names(l, room);
+		return;
+	}
+	l->rest = room - names - GAP;
+	if (l->rest > REST_GOOD) {
+		size_t spare = at_most(l->rest - REST_GOOD, l->place - place);
+
+		place += spare;
+		l->rest -= spare;
+	}
+	l->place = place;
+}
+
+/* The same of a line, and its text. */
+static void share_line(struct layout *l, size_t room)
+{
+	if (at_most(l->name, PLACE_GOOD) + GAP + SOURCE_MIN + WEIGHT_WIDTH >
+	    room)
+		l->has_total = false;
+	else
+		room -= WEIGHT_WIDTH;
+	if (l->name > PLACE_GOOD)
+		l->name = at_most(l->name,
+				  room > PLACE_GOOD + GAP + SOURCE_MIN ?
+					  room - GAP - SOURCE_MIN :
+					  PLACE_GOOD);
+	fit_names(l, room);
+	if (room > l->name + GAP + REST_MIN)
+		l->rest = room - l->name - GAP;
 }
 
 static struct layout lay_out(struct own_rows *rows, enum own_view view,
 			     size_t columns)
 {
 	const char *title = name_title(rows, view);
-	bool is_function = view == OWN_FUNCTIONS;
 	size_t room = columns - SIGN_WIDTH - WEIGHT_WIDTH;
-	size_t names, least;
 	struct layout l = { .has_total = true };
 
 	measure_window(rows);
 	l.name = at_least(rows->widths[view].name, strlen(title));
-	if (is_function)
+	if (view == OWN_LINES) {
+		share_line(&l, room);
+		return l;
+	}
+	if (view == OWN_FUNCTIONS)
 		l.place = at_least(rows->widths[view].place,
 				   strlen("defined in"));
-	names = l.name + (is_function ? GAP + l.place : 0);
-	least = view == OWN_LINES ? names + GAP + SOURCE_MIN : names;
-	if (least + WEIGHT_WIDTH > room)
+	if (view == OWN_FUNCTIONS && !rows->with_native) {
+		share_function(&l, room);
+		return l;
+	}
+	if (l.name + (l.place ? GAP + at_most(l.place, PLACE_GOOD) : 0) +
+		    WEIGHT_WIDTH > room)
 		l.has_total = false;
 	else
 		room -= WEIGHT_WIDTH;
 	fit_names(&l, room);
-	names = l.name + (is_function ? GAP + l.place : 0);
-	if (room > names + GAP &&
-	    (view == OWN_LINES || (is_function && !rows->with_native)))
-		l.rest = room - names - GAP;
-	if (l.rest < REST_MIN)
-		l.rest = 0;
 	return l;
 }
 
@@ -508,16 +556,20 @@ void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
 /* As many of the kinds as there is room for. */
 static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
 {
+	static const char more[] = ", ...";
 	size_t n;
 
 	strbuf_clear(&rows->word);
 	strbuf_puts(&rows->word, "Spent in: ");
 	spent_text_kinds(rows->made.own, &rows->word);
-	for (n = rows->word.len; n > columns;)
+	n = rows->word.len;
+	while (n > columns - (n < rows->word.len ? strlen(more) : 0))
 		do
 			n--;
 		while (n && rows->word.data[n] != ',');
 	strbuf_append(out, rows->word.data, n);
+	if (n < rows->word.len)
+		strbuf_puts(out, more);
 }
 
 void own_text_head(struct own_rows *rows, size_t columns, struct line *line)

@@ -2,9 +2,9 @@
 /*
  * The rows of own time (explore/own_rows.h) as text, in lines of a given width.
  *
- * Where there is little room, columns give way: what own time was spent in, then
- * total, then where a function is defined; its name last. A name that is too
- * long loses its beginning.
+ * Where there is little room, columns give way: the beginning of a long place,
+ * then what own time was spent in, then total, then more of the place; the name
+ * last. It loses its beginning, too, since ends tell functions and files apart.
  */
 #ifndef KAA_EXPLORE_OWN_TEXT_H
 #define KAA_EXPLORE_OWN_TEXT_H
