@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/name_match.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
@@ -46,17 +47,29 @@ static void put_seconds(struct strbuf *out, uint64_t ns)
 
 /* --- The first lines ---------------------------------------------------- */
 
-static bool is_program(const struct profile *p, uint32_t frame)
-{
-	const struct profile_symbol *symbol =
-		profile_symbol(p, profile_frame(p, frame)->symbol);
-	const char *name = symbol ? profile_string(p, symbol->name, "") : "";
+/* By stack, beside strings: what is outermost is no program. */
+enum { NO_PROGRAM = PROFILE_NONE - 1 };
 
-	return profile_frame(p, frame)->kind == PROFILE_FRAME_PYTHON &&
-	       spent_is_module_body(name) && !strstr(name, ":<frozen ");
+/*
+ * Python -m runs a module from runpy; a thread begins with another function,
+ * and what the interpreter imports at its start with importlib.
+ */
+static uint32_t program_of(const struct profile *p, uint32_t handle)
+{
+	const struct profile_frame *frame = profile_frame(p, handle);
+	const struct profile_symbol *symbol = profile_symbol(p, frame->symbol);
+	const char *name = symbol ? profile_string(p, symbol->name, "") : "";
+	const char *file = profile_string(p, frame->file, "");
+
+	if (frame->kind != PROFILE_FRAME_PYTHON ||
+	    !strcmp(file, "<frozen runpy>") || name_ends_with(file, "/runpy.py"))
+		return PROFILE_NONE;
+	if (!spent_is_module_body(name) || !strncmp(file, "<frozen ", 8))
+		return NO_PROGRAM;
+	return frame->file;
 }
 
-/* By stack: the file of the outermost module body in it, or PROFILE_NONE. */
+/* By stack: the file of its outermost module body; NULL for want of memory. */
 static uint32_t *find_programs(const struct profile *p)
 {
 	uint32_t *programs =
@@ -64,39 +77,82 @@ static uint32_t *find_programs(const struct profile *p)
 
 	for (size_t i = 0; programs && i < p->stack_parents.count; i++) {
 		uint32_t parent = p->stack_parents.data[i];
-		uint32_t frame = p->stack_frames.data[i];
 
 		programs[i] = parent == PROFILE_NONE ? PROFILE_NONE :
 						       programs[parent];
-		if (programs[i] == PROFILE_NONE && is_program(p, frame))
-			programs[i] = profile_frame(p, frame)->file;
+		if (programs[i] == PROFILE_NONE)
+			programs[i] = program_of(p, p->stack_frames.data[i]);
 	}
 	return programs;
 }
 
-/* The script that most samples are of: a string, or PROFILE_NONE. */
+static uint32_t process_of(const struct profile *p, size_t row)
+{
+	return (uint32_t)p->tasks.data[p->samples.task[row]].pid;
+}
+
+/* By pid: what all samples of the process weigh, with Python frames or not. */
+static struct error *weigh_processes(const struct answer *a, struct map *ret)
+{
+	const struct profile *p = a->profile;
+
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		uint64_t *weight;
+
+		if (p->samples.event[i] != a->event_index)
+			continue;
+		weight = map_insert(ret, process_of(p, i), 0, NULL);
+		if (!weight)
+			return error_no_memory();
+		*weight += p->samples.period[i];
+	}
+	return NULL;
+}
+
+/* "<string>" is one if there is no file. */
+static bool is_better(const struct profile *p, uint32_t program, uint64_t weight,
+		      uint32_t best, uint64_t best_weight)
+{
+	bool is_file = *profile_string(p, program, "<") != '<';
+	bool best_is_file = *profile_string(p, best, "<") != '<';
+
+	return is_file == best_is_file ? weight > best_weight : is_file;
+}
+
+/*
+ * The script whose processes weigh most, a string, or PROFILE_NONE. Threads have
+ * no module body, so that what stacks tell counts for all of their process.
+ */
 static struct error *find_program(const struct answer *a, uint32_t *ret)
 {
 	const struct profile *p = a->profile;
 	_cleanup_free_ uint32_t *programs = find_programs(p);
-	_cleanup_(map_deinit) struct map weights = {};
+	_cleanup_(map_deinit) struct map processes = {}, pairs = {}, weights = {};
+	struct error *error = programs ? weigh_processes(a, &processes) :
+					 error_no_memory();
 	uint64_t most = 0;
 
-	if (!programs)
-		return error_no_memory();
+	if (error)
+		return error;
 	*ret = PROFILE_NONE;
 	for (size_t i = 0; i < p->samples.rows; i++) {
-		uint32_t stack = p->samples.stack[i];
+		uint32_t stack = p->samples.stack[i], pid = process_of(p, i);
 		uint64_t *weight;
+		bool is_new = false;
 
 		if (p->samples.event[i] != a->event_index ||
-		    stack == PROFILE_NONE || programs[stack] == PROFILE_NONE)
+		    stack == PROFILE_NONE || programs[stack] >= NO_PROGRAM)
+			continue;
+		if (!map_insert(&pairs, (uint64_t)pid << 32 | programs[stack],
+				0, &is_new))
+			return error_no_memory();
+		if (!is_new)
 			continue;
 		weight = map_insert(&weights, programs[stack], 0, NULL);
 		if (!weight)
 			return error_no_memory();
-		*weight += p->samples.period[i];
-		if (*weight > most) {
+		*weight += *map_find(&processes, pid);
+		if (is_better(p, programs[stack], *weight, *ret, most)) {
 			most = *weight;
 			*ret = programs[stack];
 		}

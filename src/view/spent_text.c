@@ -92,12 +92,27 @@ void spent_text_function(const struct profile *profile, enum spent_kind kind,
 		put_native(profile, profile_frame(profile, subject), out);
 }
 
+/* "_json.cpython-311-x86_64-linux-gnu.so" is the module _json. */
+static size_t without_abi(const char *name)
+{
+	const char *const marks[] = { ".cpython-", ".abi3.so" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const char *end = strstr(name, marks[i]);
+
+		if (end && end > name)
+			return (size_t)(end - name);
+	}
+	return strlen(name);
+}
+
 void spent_text_file(const struct profile *profile, enum spent_kind kind,
 		     uint32_t subject, struct strbuf *out)
 {
 	const struct profile_frame *frame;
 	const struct profile_symbol *symbol;
 	const struct profile_dso *dso;
+	const char *name;
 
 	if (kind != SPENT_NATIVE || subject == PROFILE_NONE)
 		return;
@@ -105,8 +120,10 @@ void spent_text_file(const struct profile *profile, enum spent_kind kind,
 	symbol = profile_symbol(profile, frame->symbol);
 	dso = profile_dso(profile, frame->dso);
 	/* The names of others are those of their files. */
-	if (symbol && dso && !symbol->is_nameless)
-		put_string(out, profile_string(profile, dso->short_name, "?"));
+	if (symbol && dso && !symbol->is_nameless) {
+		name = profile_string(profile, dso->short_name, "?");
+		text_append(out, name, without_abi(name));
+	}
 }
 
 void spent_text_part(const struct profile *profile, enum spent_kind kind,

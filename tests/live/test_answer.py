@@ -275,3 +275,41 @@ def test_no_ending_without_python(kaa, tmp_path):
     result = kaa("record", "-v", "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", "sh", "-c",
                  "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
     assert ending_of(result.stderr) is None and "wrote" in result.stderr
+
+
+PROGRAM = """\
+import multiprocessing, sys, threading, time
+
+def work(n):
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        sum(i * i for i in range(n))
+
+def run():
+    if sys.argv[1] == "threads":
+        threads = [threading.Thread(target=work, args=(1000,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    elif sys.argv[1] == "plain":
+        work(1000)
+    else:
+        with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+            pool.map(work, [1000, 1000])
+
+if __name__ == "__main__":
+    run()
+"""
+
+
+@pytest.mark.parametrize("how", ["plain", "threads", "fork", "spawn"])
+@pytest.mark.parametrize("module", [False, True])
+def test_the_program_is_named(kaa, newest_python, tmp_path, monkeypatch, how, module):
+    """Also where most of its work is done by threads and children, and where -m runs it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "the_program.py").write_text(PROGRAM)
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command,
+        *(["-m", "the_program"] if module else ["the_program.py"]), how)
+    assert kaa("report", "-i", data, env=WIDE).stdout.startswith("the_program.py   Python 3.")
