@@ -32,18 +32,12 @@ static void made_deinit(struct own_made *made)
 		strbuf_deinit(&made->summary[i]);
 }
 
-struct counting {
-	struct watch *watch;
-	const uint8_t *keep;
-};
-
 static bool keep_row(const struct profile *profile, size_t row, const void *arg)
 {
-	const struct counting *c = arg;
+	const uint8_t *keep = arg;
 
-	return watch_goes_on(c->watch, "counting samples", row,
-			     profile->samples.rows) &&
-	       (!c->keep || c->keep[row]);
+	(void)profile;
+	return keep[row];
 }
 
 /* Codes of one name are one row. */
@@ -154,18 +148,15 @@ static struct error *make_summary(struct own_rows *rows, bool is_zoomed,
 static struct error *make(struct own_rows *rows, const struct zooms *zooms,
 			  struct own_made *made)
 {
-	struct counting counting = { .watch = rows->watch };
-	const struct own_time_options options = { .event = rows->event,
-						  .keep = keep_row,
-						  .keep_arg = &counting };
+	struct own_time_options options = { .event = rows->event,
+					    .watch = rows->watch };
 	struct error *error = zooms_keep_rows(zooms, rows->profile, NULL, true,
 					      &made->keep);
 
-	counting.keep = made->keep;
+	options.keep = made->keep ? keep_row : NULL;
+	options.keep_arg = made->keep;
 	if (!error)
 		error = own_time_select(rows->profile, &options, &made->own);
-	if (!error)
-		error = watch_error(rows->watch);
 	if (!error)
 		error = zoom_choices(rows->profile, rows->event, made->keep,
 				     ZOOM_THREAD, &made->threads);

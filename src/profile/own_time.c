@@ -42,10 +42,20 @@ struct symbol_state {
 	uint8_t kind;
 };
 
+/* What a Python frame counts for, as far as it was seen. */
+struct frame_state {
+	bool is_known;
+	uint32_t function;
+	uint32_t line;
+	uint32_t file;
+};
+
 struct builder {
 	const struct profile *profile;
+	const struct own_time_options *options;
 	struct own_time *out;
 	struct symbol_state *symbols;
+	struct frame_state *frames;
 	struct stack_state *stacks;
 	/* Name and def to function; file and number to line; file. */
 	struct map function_index;
@@ -120,7 +130,7 @@ static struct error *find_file(struct builder *b,
 
 static struct error *find_entries(struct builder *b,
 				  const struct profile_frame *frame,
-				  struct stack_state *state)
+				  struct frame_state *state)
 {
 	const struct profile_symbol *symbol =
 		profile_symbol(b->profile, frame->symbol);
@@ -170,13 +180,23 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 				  const struct profile_frame *frame,
 				  struct stack_state *state)
 {
+	struct frame_state *known =
+		&b->frames[b->profile->stack_frames.data[stack]];
+	struct error *error = NULL;
+
 	state->outer = state->python;
 	state->python = stack;
 	state->subject = PROFILE_NONE;
 	state->is_call_known = state->is_interrupted = false;
 	state->kind = is_import(b, frame, state->outer) ? SPENT_IMPORT :
 							 SPENT_INTERPRETER;
-	return find_entries(b, frame, state);
+	if (!known->is_known)
+		error = find_entries(b, frame, known);
+	known->is_known = !error;
+	state->function = known->function;
+	state->line = known->line;
+	state->file = known->file;
+	return error;
 }
 
 static void enter_native(struct builder *b, uint32_t handle,
@@ -214,6 +234,9 @@ static struct error *follow_stacks(struct builder *b)
 			parent == PROFILE_NONE ? no_python : b->stacks[parent];
 		struct error *error = NULL;
 
+		if (!watch_goes_on(b->options->watch, "following stacks", i,
+				   p->stack_parents.count))
+			return watch_error(b->options->watch);
 		if (frame->kind == PROFILE_FRAME_PYTHON)
 			error = enter_python(b, i, frame, &state);
 		else if (frame->kind != PROFILE_FRAME_MARKER)
@@ -346,16 +369,31 @@ static struct error *add_nothing(struct builder *b, struct stack_state *ret)
 	const struct profile_frame nothing = { .symbol = PROFILE_NONE,
 					       .file = PROFILE_NONE };
 
+	struct frame_state state = {};
+	struct error *error = find_entries(b, &nothing, &state);
+
 	*ret = no_python;
 	ret->kind = SPENT_NATIVE;
-	return find_entries(b, &nothing, ret);
+	ret->function = state.function;
+	ret->line = state.line;
+	ret->file = state.file;
+	return error;
+}
+
+/* Whether a row counts. */
+static bool is_kept(const struct builder *b, size_t row)
+{
+	const struct own_time_options *o = b->options;
+
+	return b->profile->samples.event[row] == o->event &&
+	       (!o->keep || o->keep(b->profile, row, o->keep_arg));
 }
 
 static struct error *count_samples(struct builder *b,
-				   const struct own_time_options *options,
 				   const struct stack_state *none)
 {
-	const struct profile *p = b->profile;
+	struct watch *watch = b->options->watch;
+	size_t rows = b->profile->samples.rows;
 	struct error *error = NULL;
 
 	b->function_rows = calloc(b->out->functions.count,
@@ -364,10 +402,12 @@ static struct error *count_samples(struct builder *b,
 	b->file_rows = calloc(b->out->files.count, sizeof(*b->file_rows));
 	if (!b->function_rows || !b->line_rows || !b->file_rows)
 		return error_no_memory();
-	for (size_t i = 0; !error && i < p->samples.rows; i++)
-		if (p->samples.event[i] == options->event &&
-		    (!options->keep || options->keep(p, i, options->keep_arg)))
+	for (size_t i = 0; !error && i < rows; i++) {
+		if (!watch_goes_on(watch, "counting samples", i, rows))
+			return watch_error(watch);
+		if (is_kept(b, i))
 			error = count_row(b, i, none);
+	}
 	return error;
 }
 
@@ -429,6 +469,7 @@ static void sort_parts(struct own_time *own)
 static void builder_deinit(struct builder *b)
 {
 	free(b->symbols);
+	free(b->frames);
 	free(b->stacks);
 	free(b->function_rows);
 	free(b->line_rows);
@@ -440,8 +481,7 @@ static void builder_deinit(struct builder *b)
 	map_deinit(&b->part_index);
 }
 
-static struct error *build(struct builder *b,
-			   const struct own_time_options *options)
+static struct error *build(struct builder *b)
 {
 	const struct profile *p = b->profile;
 	struct stack_state none;
@@ -449,13 +489,14 @@ static struct error *build(struct builder *b,
 
 	b->symbols = calloc(p->symbols.count + 1, sizeof(*b->symbols));
 	b->stacks = calloc(p->stack_parents.count + 1, sizeof(*b->stacks));
-	if (!b->symbols || !b->stacks)
+	b->frames = calloc(p->frames.count + 1, sizeof(*b->frames));
+	if (!b->symbols || !b->frames || !b->stacks)
 		return error_no_memory();
 	error = add_nothing(b, &none);
 	if (!error)
 		error = follow_stacks(b);
 	if (!error)
-		error = count_samples(b, options, &none);
+		error = count_samples(b, &none);
 	if (error)
 		return error;
 	sort_parts(b->out);
@@ -470,12 +511,14 @@ struct error *own_time_select(const struct profile *profile,
 			      struct own_time **ret)
 {
 	_cleanup_own_time_ struct own_time *own = calloc(1, sizeof(*own));
-	struct builder b = { .profile = profile, .out = own };
+	struct builder b = { .profile = profile,
+			     .options = options,
+			     .out = own };
 	struct error *error;
 
 	if (!own)
 		return error_no_memory();
-	error = build(&b, options);
+	error = build(&b);
 	builder_deinit(&b);
 	if (!error)
 		*ret = take_ptr(own);

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/watch.h"
 #include "profile/profile.h"
 #include "profile/spent.h"
 
@@ -87,6 +88,8 @@ struct own_time_options {
 	bool (*keep)(const struct profile *profile, size_t row,
 		     const void *arg);
 	const void *keep_arg;
+	/* Stops it, or NULL: ERROR_INTERRUPTED. */
+	struct watch *watch;
 };
 
 /* The profile is borrowed for the call alone. */
