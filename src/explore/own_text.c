@@ -493,40 +493,48 @@ static void put_sign(const struct browser_node *node, struct strbuf *out)
 	strbuf_puts(out, !node->can_open ? "  " : node->is_open ? "- " : "+ ");
 }
 
-static void put_row(struct own_rows *rows, const struct browser_node *node,
-		    size_t columns, struct line *line)
+/* Whose own and total the row has, or NULL. */
+static const struct own_entry *entry_of(const struct own_rows *rows,
+					const struct browser_node *node)
 {
 	const struct own_time *own = rows->made.own;
-	const struct own_entry *entry = NULL;
-	const struct own_code *code;
+	uint32_t function;
 
 	switch (node->kind) {
 	case OWN_FUNCTION:
-		entry = function_of(rows, node->ref);
-		break;
+		return function_of(rows, node->ref);
 	case OWN_LINE:
-		entry = &own->lines.data[node->ref];
-		break;
+		return &own->lines.data[node->ref];
 	case OWN_FILE:
-		entry = &own->files.data[node->ref];
-		break;
+		return &own->files.data[node->ref];
 	case OWN_CODE:
-		code = &rows->made.codes.data[node->ref];
-		if (code->function != BROWSER_NONE)
-			entry = function_of(rows, code->function);
-		put_entry(rows, node, code->period, entry, columns, line);
-		return;
-	case OWN_PART:
-	case OWN_USER:
-		put_below(rows, node,
-			  rows->made.pieces.data[node->ref].period, NULL,
-			  columns, line);
-		return;
+		function = rows->made.codes.data[node->ref].function;
+		return function == BROWSER_NONE ? NULL :
+						  function_of(rows, function);
 	}
+	return NULL;
+}
+
+/* What the row itself weighs. */
+static uint64_t own_of(const struct own_rows *rows,
+		       const struct browser_node *node)
+{
+	if (node->kind == OWN_CODE)
+		return rows->made.codes.data[node->ref].period;
+	if (node->kind == OWN_PART || node->kind == OWN_USER)
+		return rows->made.pieces.data[node->ref].period;
+	return entry_of(rows, node)->own.period;
+}
+
+static void put_row(struct own_rows *rows, const struct browser_node *node,
+		    size_t columns, struct line *line)
+{
 	if (node->level)
-		put_below(rows, node, entry->own.period, entry, columns, line);
+		put_below(rows, node, own_of(rows, node), entry_of(rows, node),
+			  columns, line);
 	else
-		put_entry(rows, node, entry->own.period, entry, columns, line);
+		put_entry(rows, node, own_of(rows, node), entry_of(rows, node),
+			  columns, line);
 }
 
 void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
@@ -549,6 +557,88 @@ void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
 		put_thread(rows, node->ref, columns, line);
 	else
 		put_row(rows, node, columns, line);
+}
+
+/* --- Details ------------------------------------------------------------ */
+
+static void put_field(struct strbuf *out, const char *name, const char *text)
+{
+	strbuf_printf(out, "%-8s: ", name);
+	text_append(out, text, strlen(text));
+	strbuf_putc(out, '\n');
+}
+
+static void put_share(const struct own_rows *rows, const char *name,
+		      uint64_t period, const uint64_t *samples,
+		      struct strbuf *out)
+{
+	strbuf_printf(out, "%-8s: %.2f%%, ", name, percent_of(rows, period));
+	if (samples)
+		strbuf_printf(out, "%" PRIu64 " samples, ", *samples);
+	strbuf_printf(out, "period %" PRIu64 "\n", period);
+}
+
+static void put_entry_details(const struct own_rows *rows,
+			      const struct own_entry *entry,
+			      struct strbuf *out)
+{
+	if (entry->file != PROFILE_NONE)
+		put_field(out, "source",
+			  profile_string(rows->profile, entry->file, ""));
+	if (entry->line)
+		strbuf_printf(out, "%-8s: %" PRIu32 "\n", "line", entry->line);
+	put_share(rows, "own", entry->own.period, &entry->own.samples, out);
+	put_share(rows, "total", entry->total.period, &entry->total.samples,
+		  out);
+}
+
+static void put_spent_details(const struct own_rows *rows,
+			      const struct own_entry *function,
+			      struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+
+	strbuf_puts(out, "\nSpent in\n\n");
+	for (uint32_t i = 0; i < function->part_count; i++) {
+		const struct own_part *part =
+			&rows->made.own->parts.data[function->first_part + i];
+
+		strbuf_clear(&name);
+		spent_text_part(rows->profile, part->kind, part->subject,
+				&name);
+		strbuf_printf(out, "%6.2f%%  ",
+			      percent_of(rows, part->weight.period));
+		text_append(out, name.data, name.len);
+		strbuf_putc(out, '\n');
+	}
+}
+
+void own_text_details(const struct own_rows *rows,
+		      const struct browser_node *node, struct strbuf *out)
+{
+	const struct own_entry *entry = entry_of(rows, node);
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+
+	put_name(rows, node, &name);
+	put_field(out, "name", name.data);
+	strbuf_clear(&name);
+	put_place(rows, node, &name);
+	if (name.len)
+		put_field(out, "in", name.data);
+	if (entry)
+		put_entry_details(rows, entry, out);
+	if (node->kind == OWN_FUNCTION)
+		put_spent_details(rows, entry, out);
+	if (node->kind == OWN_CODE)
+		put_share(rows, "here",
+			  rows->made.codes.data[node->ref].period, NULL, out);
+	if (node->kind == OWN_THREAD)
+		put_share(rows, "share",
+			  rows->made.threads.data[node->ref].period,
+			  &rows->made.threads.data[node->ref].count, out);
+	if (node->kind == OWN_PART || node->kind == OWN_USER)
+		put_share(rows, "here",
+			  rows->made.pieces.data[node->ref].period, NULL, out);
 }
 
 /* --- Above the rows ----------------------------------------------------- */

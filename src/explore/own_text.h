@@ -24,6 +24,9 @@ void own_text_head(struct own_rows *rows, size_t columns, struct line *line);
 /* A row; line is replaced. */
 void own_text_row(struct own_rows *rows, uint32_t node, size_t columns,
 		  struct line *line);
+/* The row's names in full and its weights, in lines; not of headings. */
+void own_text_details(const struct own_rows *rows,
+		      const struct browser_node *node, struct strbuf *out);
 /* What a search looks at: names, no numbers. */
 void own_text_names(const struct own_rows *rows,
 		    const struct browser_node *node, struct strbuf *out);

@@ -55,6 +55,7 @@ static const char keys[] =
 	"\n"
 	"Tab, Shift-Tab   show the next event, the previous event\n"
 	"i           show how it was recorded, and what it lacks\n"
+	"D           show the names of the row in full, its weights\n"
 	"H           show the line above the rows, or one more row\n"
 	"h  ?  F1    show these keys\n"
 	"q           quit\n";
@@ -281,6 +282,7 @@ static struct error *annotate(struct answer_view *a, bool *leave)
 static struct error *enter(struct answer_view *a, bool *leave)
 {
 	const struct browser_node *node = own_rows_selected(a->rows);
+	struct error *error = NULL;
 	struct zoom zoom;
 
 	if (!node)
@@ -289,10 +291,9 @@ static struct error *enter(struct answer_view *a, bool *leave)
 		return show(a, (enum own_view)node->ref);
 	if (!own_rows_selected_thread(a->rows, &zoom))
 		return annotate(a, leave);
-	if (zooms_has(&a->rows->zooms, ZOOM_THREAD))
-		return show(a, OWN_OVERVIEW);
-	a->rows->view = OWN_OVERVIEW;
-	return zoom_into(a, &zoom);
+	if (!zooms_has(&a->rows->zooms, ZOOM_THREAD))
+		error = zoom_into(a, &zoom);
+	return error ? error : show(a, OWN_OVERVIEW);
 }
 
 static struct error *show_callers(struct answer_view *a, bool *leave)
@@ -321,6 +322,21 @@ static struct error *go_left(struct answer_view *a)
 	return browser_leave(&a->rows->browser) ? NULL : go_back(a);
 }
 
+/* Its names in full. */
+static struct error *show_details(struct answer_view *a)
+{
+	const struct browser_node *node = own_rows_selected(a->rows);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error;
+
+	if (!node || node->kind == OWN_HEADING || node->kind == OWN_REST)
+		return NULL;
+	own_text_details(a->rows, node, &text);
+	error = strbuf_error(&text);
+	return error ? error :
+		       view_text(a->ui, "Details of the row", text.data, NULL);
+}
+
 /* --- The menu ----------------------------------------------------------- */
 
 static void add_row_items(struct menu *menu, const struct own_rows *rows)
@@ -336,6 +352,8 @@ static void add_row_items(struct menu *menu, const struct own_rows *rows)
 		menu_add(menu, 'w', "w", "Who calls %s", name.data);
 		menu_add(menu, 'z', "z", "Zoom into %s", name.data);
 	}
+	if (node && node->kind > OWN_REST)
+		menu_add(menu, 'D', "D", "Details: names in full, weights");
 	if (node && node->can_open)
 		menu_add(menu, '+', "+",
 			 node->is_open ? "Close the row" : "Open the row");
@@ -425,6 +443,8 @@ static struct error *view_key(struct answer_view *a, uint32_t pressed,
 		return wish(a, ANSWER_PREVIOUS_EVENT, leave);
 	case 'i':
 		return information_view(a->ui, a->input->notes);
+	case 'D':
+		return show_details(a);
 	case 'H':
 		a->view.hides_head = !a->view.hides_head;
 		return NULL;

@@ -784,12 +784,19 @@ static struct error *open_first(struct report_view *r)
 {
 	uint32_t event = r->ui->input->answer_event;
 
-	for (size_t i = 0; i < r->events.count; i++)
-		if (r->events.data[i] == event) {
-			r->shows_answer = true;
-			return make_answer(r, i);
-		}
-	return show_event(r, 0);
+	struct error *error;
+	size_t i = 0;
+
+	while (i < r->events.count && r->events.data[i] != event)
+		i++;
+	if (i == r->events.count)
+		return show_event(r, 0);
+	r->shows_answer = true;
+	error = make_answer(r, i);
+	if (!error)
+		answer_note_nameless(r->profile, r->answers.data[i]->made.own,
+				     &r->notes);
+	return error;
 }
 
 static struct error *run(struct report_view *r)
@@ -827,6 +834,7 @@ struct error *report_view(struct ui *ui)
 		.arg = &r,
 		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  /: filter  s: search  t: thread  q: quit",
 		.help = keys,
+		.opens_all = true,
 		.title = title,
 		.head = head,
 		.row = row,

@@ -414,8 +414,8 @@ static struct error *search(struct ui *ui, struct view *view)
 	strbuf_clear(&ui->pattern);
 	strbuf_append(&ui->pattern, text.data, text.len);
 	if (!state.found)
-		ui_say(ui, "no visible row contains '%s'; press E to open all rows",
-		       text.data);
+		ui_say(ui, "no visible row contains '%s'%s", text.data,
+		       view->opens_all ? "; press E to open all rows" : "");
 	return NULL;
 }
 

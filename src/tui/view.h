@@ -55,6 +55,8 @@ struct view {
 	/* The last line, if there is no message; lines of help. */
 	const char *hint;
 	const char *help;
+	/* E opens all rows. */
+	bool opens_all;
 	/* '/' searches, as 's' does. */
 	bool slash_searches;
 	/* q goes back instead of quitting. */

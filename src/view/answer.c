@@ -386,19 +386,20 @@ static bool is_nameless(const struct profile *p, uint32_t handle)
 	       profile_symbol(p, frame->symbol)->is_nameless;
 }
 
-/* Says what to do about an interpreter whose functions have no names. */
-static void put_nameless(struct answer *a)
+void answer_note_nameless(const struct profile *profile,
+			  const struct own_time *own, struct strbuf *out)
 {
 	uint64_t period = 0;
 
-	vec_for_each(part, &a->own->parts)
+	vec_for_each(part, &own->parts)
 		if (part->kind == SPENT_NATIVE &&
-		    is_nameless(a->profile, part->subject))
+		    is_nameless(profile, part->subject))
 			period += part->weight.period;
-	if (answer_share(a, period) < 1)
+	/* Below one percent it does not matter. */
+	if (!period || period < own->all.period / 100)
 		return;
-	strbuf_percent(&a->text, period, a->own->all.period);
-	strbuf_puts(&a->text,
+	strbuf_percent(out, period, own->all.period);
+	strbuf_puts(out,
 		    " is in functions of Python that have no names here: 'kaa doctor' says which package has them.\n");
 }
 
@@ -412,7 +413,7 @@ static struct error *put_end(struct answer *a)
 	before = a->text.len;
 	if (!error)
 		error = put_notes(a);
-	put_nameless(a);
+	answer_note_nameless(a->profile, a->own, &a->text);
 	if (a->options->source_notes)
 		a->options->source_notes(a->options->source_arg, &a->text);
 	if (a->text.len == before)

@@ -64,6 +64,13 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 			     struct own_time *own, struct place_names *names,
 			     struct strbuf pieces[ANSWER_PIECES]);
 
+/*
+ * Appends a line that says what to do about an interpreter whose functions have
+ * no names, if they matter.
+ */
+void answer_note_nameless(const struct profile *profile,
+			  const struct own_time *own, struct strbuf *out);
+
 /* ERROR_OS: `out` cannot be written. */
 struct error *answer_write(const struct profile *profile, uint32_t event,
 			   const struct answer_options *options, FILE *out);

@@ -389,7 +389,7 @@ def test_menu_information_and_keys(kaa, recording):
         terminal.press("esc", "h")
         help_text = terminal.text()
         for key in ("Enter", "a  ", "w  ", "m  ", "+  ", "2 3 4 5", "v  ", "x  ", "o  ", "s  ", "n  N", "z  ", "t  p  c", "d  k",
-                    "/  ", "Esc", "F  ", "Tab", "i  ", "H  ", "q  "):
+                    "/  ", "Esc", "F  ", "Tab", "i  ", "D  ", "H  ", "q  "):
             assert re.search(rf"^{re.escape(key)}", help_text, re.M), key
         assert max(map(len, terminal.lines()[1:-1])) <= 60
         terminal.press("q", "i")
@@ -398,6 +398,20 @@ def test_menu_information_and_keys(kaa, recording):
         assert not any("Spent in" in line for line in terminal.lines())
         terminal.press("H", "tab")
         assert "only one event" in terminal.lines()[-1]
+
+
+def test_details_of_a_row(kaa, recording, samples):
+    """Names that a narrow window has no room for."""
+    counts = Counts(samples, recording.parent)
+    with report(kaa, recording, rows=24, columns=60) as terminal:
+        terminal.press("2", "s", "dedupe", "enter", "D")
+        text = terminal.text()
+        assert f"source  : {recording.parent}/shop.py" in text and "name    : Orders.dedupe" in text
+        own, count = re.search(r"own     : (\d+\.\d\d)%, (\d+) samples", text).groups()
+        assert abs(float(own) - counts.own_of("Orders.dedupe")) < 0.01
+        assert abs(int(count) - counts.own_of("Orders.dedupe") * len(samples) / 100) < 0.5
+        parts = re.findall(r"^ +(\d+\.\d\d)%  \S", text, re.M)
+        assert abs(sum(map(float, parts)) - float(own)) < 0.01 * len(parts)
 
 
 def test_events_have_an_answer_each(kaa, root, bpf, recording, tmp_path):
