@@ -590,26 +590,6 @@ const struct browser_node *own_rows_selected(const struct own_rows *rows)
 	return id == BROWSER_NONE ? NULL : &rows->browser.nodes.data[id];
 }
 
-enum own_view own_rows_selected_view(const struct own_rows *rows)
-{
-	const struct browser_node *node = own_rows_selected(rows);
-
-	if (!node)
-		return rows->view;
-	switch (node->kind) {
-	case OWN_HEADING:
-	case OWN_REST:
-		return (enum own_view)node->ref;
-	case OWN_LINE:
-		return OWN_LINES;
-	case OWN_FILE:
-		return OWN_FILES;
-	case OWN_THREAD:
-		return OWN_THREADS;
-	}
-	return OWN_FUNCTIONS;
-}
-
 static const struct own_entry *function_at(const struct own_rows *rows,
 					   uint32_t function)
 {

@@ -166,8 +166,6 @@ struct error *own_rows_resize(struct own_rows *rows, size_t height);
 
 /* The selected node, or NULL if there are no rows. */
 const struct browser_node *own_rows_selected(const struct own_rows *rows);
-/* The view that the selected row is of. */
-enum own_view own_rows_selected_view(const struct own_rows *rows);
 /*
  * The Python function, line or file of the selected row; NULL: it has none, such
  * as a thread.

@@ -152,10 +152,8 @@ void own_text_names(const struct own_rows *rows,
 
 /* --- Columns ------------------------------------------------------------ */
 
-static enum own_view view_of(const struct own_rows *rows,
-			     const struct browser_node *node)
+static enum own_view view_of(const struct browser_node *node)
 {
-	(void)rows;
 	switch (node->kind) {
 	case OWN_LINE:
 		return OWN_LINES;
@@ -169,7 +167,7 @@ static enum own_view view_of(const struct own_rows *rows,
 
 static void measure(struct own_rows *rows, const struct browser_node *node)
 {
-	struct own_widths *widths = &rows->widths[view_of(rows, node)];
+	struct own_widths *widths = &rows->widths[view_of(node)];
 	size_t width;
 
 	strbuf_clear(&rows->word);
@@ -360,7 +358,7 @@ static void put_entry(struct own_rows *rows, const struct browser_node *node,
 		      uint64_t period, const struct own_entry *entry,
 		      size_t columns, struct line *line)
 {
-	enum own_view view = view_of(rows, node);
+	enum own_view view = view_of(node);
 	struct layout l = lay_out(rows, view, columns);
 
 	put_weight(rows, period, line);

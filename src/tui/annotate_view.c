@@ -53,6 +53,8 @@ struct annotated {
 	enum shown shown;
 	/* 100 % is what is zoomed into, instead of the function. */
 	bool of_all;
+	/* And that is everything. */
+	bool is_unzoomed;
 	/* Rows by weight, for Tab: where it is. */
 	VEC(uint32_t) hottest;
 	size_t heat;
@@ -92,10 +94,11 @@ static void title(void *arg, struct strbuf *out)
 		strbuf_printf(out, ", %" PRIu64 " with its callees",
 			      whole->count);
 	if (a->shown == SHOWN_PERCENT)
-		strbuf_printf(out, "; %% of the %s",
-			      a->of_all ? "zoom" :
-			      a->frame	? "function" :
-					  "file");
+		strbuf_printf(out, "; %% of %s",
+			      a->of_all && a->is_unzoomed ? "all samples" :
+			      a->of_all			  ? "the zoom" :
+			      a->frame			  ? "the function" :
+							    "the file");
 	strbuf_puts(out, ": ");
 	text_append(out, name, strlen(name));
 }
@@ -648,6 +651,7 @@ struct error *annotate_source(struct ui *ui, const struct own_rows *rows)
 	a.path = profile_string(a.profile, entry->file, "");
 	a.line = own_rows_selected_line(rows);
 	a.of_all = true;
+	a.is_unzoomed = !rows->zooms.count;
 	return run(&a, annotation_of_file(rows->made.own, entry->file,
 					  &a.annotation));
 }

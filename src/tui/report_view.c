@@ -285,6 +285,7 @@ static struct error *open_callers(struct report_view *r,
 	if (error)
 		return error;
 	r->shows_callers = *leave = true;
+	ui_say(r->ui, "who calls the function: + opens a row, Esc goes back");
 	browser_select(r->view.browser, 0);
 	return browser_open(r->view.browser);
 }
