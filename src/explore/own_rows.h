@@ -164,25 +164,4 @@ struct error *own_rows_show(struct own_rows *rows, enum own_view view,
 /* The window's height; the overview takes what room there is. */
 struct error *own_rows_resize(struct own_rows *rows, size_t height);
 
-/* The selected node, or NULL if there are no rows. */
-const struct browser_node *own_rows_selected(const struct own_rows *rows);
-/*
- * The Python function, line or file of the selected row; NULL: it has none, such
- * as a thread.
- */
-const struct own_entry *own_rows_selected_entry(const struct own_rows *rows);
-/* The code of the selected row, or NULL. */
-const struct own_code *own_rows_selected_code(const struct own_rows *rows);
-/* The zoom into the selected row's thread; false: it is of none. */
-bool own_rows_selected_thread(const struct own_rows *rows, struct zoom *ret);
-/* The zoom into the selected row's function; false: it is of none. */
-bool own_rows_selected_function(const struct own_rows *rows, struct zoom *ret);
-/* The zoom into the selected row's source file, or that of native code. */
-bool own_rows_selected_file(const struct own_rows *rows, struct zoom *ret);
-/*
- * The line from which the source of the selected row is looked at: the heaviest
- * one of its function or file; 0: not known.
- */
-uint32_t own_rows_selected_line(const struct own_rows *rows);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "explore/annotate.h"
 #include "explore/disassembly.h"
+#include "explore/own_selected.h"
 #include "explore/source.h"
 #include "symbolize/kernel_code.h"
 #include "view/text.h"
@@ -641,7 +642,7 @@ struct error *annotate_view(struct ui *ui, const struct entries *entries,
 
 struct error *annotate_source(struct ui *ui, const struct own_rows *rows)
 {
-	const struct own_entry *entry = own_rows_selected_entry(rows);
+	const struct own_entry *entry = own_selected_entry(rows);
 	struct annotated a = annotated_init(ui);
 
 	if (!entry || !entry->is_python || entry->file == PROFILE_NONE) {
@@ -649,7 +650,7 @@ struct error *annotate_source(struct ui *ui, const struct own_rows *rows)
 		return NULL;
 	}
 	a.path = profile_string(a.profile, entry->file, "");
-	a.line = own_rows_selected_line(rows);
+	a.line = own_selected_line(rows);
 	a.of_all = true;
 	a.is_unzoomed = !rows->zooms.count;
 	return run(&a, annotation_of_file(rows->made.own, entry->file,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "explore/own_selected.h"
 #include "explore/own_text.h"
 #include "tui/annotate_view.h"
 #include "tui/information.h"
@@ -167,7 +168,7 @@ static struct error *zoom_task(struct answer_view *a, enum zoom_kind kind)
 
 	if (error || left)
 		return error;
-	if (kind != ZOOM_THREAD || !own_rows_selected_thread(rows, &zoom))
+	if (kind != ZOOM_THREAD || !own_selected_thread(rows, &zoom))
 		error = zoom_list(a->ui, rows->event, rows->made.keep, kind,
 				  &zoom, &chosen);
 	return error || !chosen ? error : zoom_into(a, &zoom);
@@ -191,7 +192,7 @@ static struct error *zoom_function(struct answer_view *a)
 
 	if (error || left)
 		return error;
-	return zoom_row(a, own_rows_selected_function(a->rows, &zoom), &zoom,
+	return zoom_row(a, own_selected_function(a->rows, &zoom), &zoom,
 			"Python function");
 }
 
@@ -206,7 +207,7 @@ static struct error *zoom_file(struct answer_view *a)
 
 	if (error || left)
 		return error;
-	return zoom_row(a, own_rows_selected_file(a->rows, &zoom), &zoom,
+	return zoom_row(a, own_selected_file(a->rows, &zoom), &zoom,
 			"file");
 }
 
@@ -269,8 +270,8 @@ static struct error *show_code(struct answer_view *a,
 
 static struct error *annotate(struct answer_view *a, bool *leave)
 {
-	const struct own_code *code = own_rows_selected_code(a->rows);
-	const struct browser_node *node = own_rows_selected(a->rows);
+	const struct own_code *code = own_selected_code(a->rows);
+	const struct browser_node *node = own_selected_node(a->rows);
 
 	if (!node)
 		return NULL;
@@ -281,7 +282,7 @@ static struct error *annotate(struct answer_view *a, bool *leave)
 
 static struct error *enter(struct answer_view *a, bool *leave)
 {
-	const struct browser_node *node = own_rows_selected(a->rows);
+	const struct browser_node *node = own_selected_node(a->rows);
 	struct error *error = NULL;
 	struct zoom zoom;
 
@@ -289,7 +290,7 @@ static struct error *enter(struct answer_view *a, bool *leave)
 		return NULL;
 	if (node->kind == OWN_HEADING || node->kind == OWN_REST)
 		return show(a, (enum own_view)node->ref);
-	if (!own_rows_selected_thread(a->rows, &zoom))
+	if (!own_selected_thread(a->rows, &zoom))
 		return annotate(a, leave);
 	if (!zooms_has(&a->rows->zooms, ZOOM_THREAD))
 		error = zoom_into(a, &zoom);
@@ -300,7 +301,7 @@ static struct error *show_callers(struct answer_view *a, bool *leave)
 {
 	struct zoom zoom;
 
-	if (!own_rows_selected_function(a->rows, &zoom)) {
+	if (!own_selected_function(a->rows, &zoom)) {
 		ui_say(a->ui, "this row has no Python function");
 		return NULL;
 	}
@@ -310,7 +311,7 @@ static struct error *show_callers(struct answer_view *a, bool *leave)
 
 static struct error *open_row(struct answer_view *a)
 {
-	const struct browser_node *node = own_rows_selected(a->rows);
+	const struct browser_node *node = own_selected_node(a->rows);
 
 	if (node && !node->can_open)
 		ui_say(a->ui, "nothing is below this row; Enter shows its source");
@@ -325,7 +326,7 @@ static struct error *go_left(struct answer_view *a)
 /* Its names in full. */
 static struct error *show_details(struct answer_view *a)
 {
-	const struct browser_node *node = own_rows_selected(a->rows);
+	const struct browser_node *node = own_selected_node(a->rows);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *error;
 
@@ -341,13 +342,13 @@ static struct error *show_details(struct answer_view *a)
 
 static void add_row_items(struct menu *menu, const struct own_rows *rows)
 {
-	const struct browser_node *node = own_rows_selected(rows);
+	const struct browser_node *node = own_selected_node(rows);
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct zoom zoom;
 
-	if (own_rows_selected_entry(rows))
+	if (own_selected_entry(rows))
 		menu_add(menu, 'a', "a", "Show the source");
-	if (own_rows_selected_function(rows, &zoom)) {
+	if (own_selected_function(rows, &zoom)) {
 		zoom_format(&zoom, rows->profile, &name);
 		menu_add(menu, 'w', "w", "Who calls %s", name.data);
 		menu_add(menu, 'z', "z", "Zoom into %s", name.data);
@@ -364,7 +365,7 @@ static void add_zoom_items(struct menu *menu, const struct own_rows *rows)
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct zoom zoom;
 
-	if (own_rows_selected_file(rows, &zoom)) {
+	if (own_selected_file(rows, &zoom)) {
 		zoom_format(&zoom, rows->profile, &name);
 		menu_add(menu, 'd', "d", "Zoom into %s", name.data);
 	}

@@ -7,6 +7,7 @@
 
 #include "explore/annotate.h"
 #include "explore/own_rows.h"
+#include "explore/own_selected.h"
 #include "explore/own_text.h"
 #include "model.h"
 #include "view/printable.h"
@@ -171,7 +172,7 @@ static void test_rows_add_up_to_all_samples(void **state)
 	leave(rows, true);
 	/* f is the heaviest: 2 + 4 + 32 of its own, and 8 of g that it calls. */
 	show(rows, OWN_FUNCTIONS, false);
-	assert_true(own_rows_selected_function(rows, &function));
+	assert_true(own_selected_function(rows, &function));
 	assert_string_equal(profile_string(m.profile, function.name, ""),
 			    "py::f:/srv/x.py");
 	zoom(rows, function);
@@ -244,7 +245,7 @@ static void test_the_overview_has_the_size_of_the_window(void **state)
 		/* Each of three sections has all samples. */
 		assert_int_equal(sum, 3 * rows->made.own->all.period);
 		/* The heaviest function is what is selected. */
-		assert_int_equal(own_rows_selected(rows)->kind, OWN_FUNCTION);
+		assert_int_equal(own_selected_node(rows)->kind, OWN_FUNCTION);
 		assert_int_equal(own_of(rows, browser_selected(&rows->browser)),
 				 1000 + 89 * 89);
 	}
@@ -460,11 +461,11 @@ static void test_the_source_of_a_row(void **state)
 	fill(&m);
 	rows = rows_of(&m);
 	show(rows, OWN_FILES, false);
-	entry = own_rows_selected_entry(rows);
+	entry = own_selected_entry(rows);
 	assert_string_equal(profile_string(m.profile, entry->file, ""),
 			    "/srv/x.py");
 	/* Line 3 of x.py: 2 + 4 + 32. */
-	assert_int_equal(own_rows_selected_line(rows), 3);
+	assert_int_equal(own_selected_line(rows), 3);
 	assert_ok(annotation_of_file(rows->made.own, entry->file, &annotation));
 	weight = annotation_find(annotation, 3);
 	assert_int_equal(weight->self_period, 38);
