@@ -240,8 +240,11 @@ struct error *annotation_of_file(const struct own_time *own, uint32_t file,
 	vec_for_each(line, &own->lines) {
 		struct annotate_place place = { line->line, weight_of(line) };
 
-		if (line->is_python && line->file == file && line->line &&
-		    !vec_push(&out->places, place))
+		if (!line->is_python || line->file != file)
+			continue;
+		if (!line->line)
+			out->elsewhere += line->own.samples;
+		else if (!vec_push(&out->places, place))
 			return error_no_memory();
 	}
 	if (out->places.count)

@@ -41,7 +41,7 @@ struct annotation {
 	struct annotate_weight whole;
 	/*
 	 * Of the native function: what has no address in it (interpreter
-	 * frames that are folded into it).
+	 * frames that are folded into it). Of a file: what has no line.
 	 */
 	uint64_t elsewhere;
 	/* What is zoomed into: 100 % of it all. */

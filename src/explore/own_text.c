@@ -22,7 +22,7 @@ enum {
 	 * What own time was spent in, or a line of source, or nothing at all;
 	 * and how much a long place leaves to them.
 	 */
-	REST_MIN = 10,
+	REST_MIN = 16,
 	REST_GOOD = 26,
 	SOURCE_MIN = 28,
 	/* Of a place; less than the first does not tell functions apart. */
@@ -182,6 +182,14 @@ static void measure(struct own_rows *rows, const struct browser_node *node)
 		widths->place = width;
 }
 
+/* A line without a number has the room of its source. */
+static bool has_no_source(const struct own_rows *rows,
+			  const struct browser_node *node)
+{
+	return node->kind == OWN_LINE &&
+	       !rows->made.own->lines.data[node->ref].line;
+}
+
 /* The rows down to the end of the window; so that columns only get wider. */
 static void measure_window(struct own_rows *rows)
 {
@@ -194,7 +202,8 @@ static void measure_window(struct own_rows *rows)
 		const struct browser_node *node =
 			&b->nodes.data[b->rows.data[rows->measured]];
 
-		if (!node->level && node->kind > OWN_REST)
+		if (!node->level && node->kind > OWN_REST &&
+		    !has_no_source(rows, node))
 			measure(rows, node);
 	}
 }
@@ -353,33 +362,50 @@ static void put_column(struct own_rows *rows, const struct browser_node *node,
 	fit_end(&line->text, rows->word.data, width);
 }
 
+/* Where there is no source, the place has its room, too. */
+static void put_line_columns(struct own_rows *rows,
+			     const struct browser_node *node,
+			     const struct own_entry *entry,
+			     const struct layout *l, struct line *line)
+{
+	_cleanup_strbuf_ struct strbuf source = STRBUF_INIT;
+	size_t name = l->name;
+
+	if (l->rest)
+		put_source(rows, entry, &source);
+	if (l->rest && !source.len)
+		name += GAP + l->rest;
+	put_column(rows, node, put_name, name, line);
+	if (!source.len)
+		return;
+	strbuf_puts(&line->text, "  ");
+	fit_code(&line->text, &source, l->rest);
+}
+
 /* An entry, and code beside them. */
 static void put_entry(struct own_rows *rows, const struct browser_node *node,
 		      uint64_t period, const struct own_entry *entry,
 		      size_t columns, struct line *line)
 {
-	enum own_view view = view_of(node);
-	struct layout l = lay_out(rows, view, columns);
+	struct layout l = lay_out(rows, view_of(node), columns);
 
 	put_weight(rows, period, line);
 	put_total(rows, &l, entry, line);
 	line->fixed = line->text.len;
+	if (node->kind == OWN_LINE) {
+		put_line_columns(rows, node, entry, &l, line);
+		return;
+	}
 	put_column(rows, node, put_name, l.name, line);
 	if (l.place) {
 		strbuf_puts(&line->text, "  ");
 		put_column(rows, node, put_place, l.place, line);
 	}
-	if (!l.rest)
+	if (!l.rest || node->kind != OWN_FUNCTION)
 		return;
 	strbuf_puts(&line->text, "  ");
-	if (node->kind == OWN_FUNCTION)
-		spent_text_parts(rows->profile, rows->made.own, entry, l.rest,
-				 &line->text);
-	if (node->kind != OWN_LINE)
-		return;
-	strbuf_clear(&rows->word);
-	put_source(rows, entry, &rows->word);
-	fit_code(&line->text, &rows->word, l.rest);
+	spent_text_parts(rows->profile, rows->made.own, entry, l.rest,
+			 &line->text);
 }
 
 /* What is below a row: a name and where it is, as far as there is room. */

@@ -300,6 +300,11 @@ static struct error *fill_python(struct annotated *a)
 		note_error(a, error);
 	else
 		note_age(a, path);
+	if (a->annotation->elsewhere)
+		strbuf_printf(&a->notes,
+			      "! %" PRIu64
+			      " samples are in functions of this file whose lines are not known\n",
+			      a->annotation->elsewhere);
 	error = add_notes(a);
 	for (size_t i = 1; i <= a->source.starts.count && !error; i++) {
 		size_t n;

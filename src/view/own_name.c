@@ -35,10 +35,16 @@ void own_name_line(const struct profile *profile,
 		   const struct place_names *names,
 		   const struct own_entry *entry, struct strbuf *out)
 {
-	if (entry->name == PROFILE_NONE)
+	if (entry->name == PROFILE_NONE) {
 		own_name_function(profile, entry, out);
-	else
-		own_name_place(names, entry, out);
+		return;
+	}
+	own_name_place(names, entry, out);
+	if (entry->line)
+		return;
+	strbuf_puts(out, " (");
+	own_name_function(profile, entry, out);
+	strbuf_putc(out, ')');
 }
 
 void own_name_file(const struct profile *profile,

@@ -16,7 +16,10 @@ void own_name_function(const struct profile *profile,
 /* "orders.py:37", and less where less is known. */
 void own_name_place(const struct place_names *names,
 		    const struct own_entry *entry, struct strbuf *out);
-/* Of a line: its place, or its function if no place is known. */
+/*
+ * Of a line: its place; with its function if only the file is known, as of a
+ * trampoline, or that alone.
+ */
 void own_name_line(const struct profile *profile,
 		   const struct place_names *names,
 		   const struct own_entry *entry, struct strbuf *out);

@@ -333,6 +333,34 @@ static void test_rows_fit_and_differ_at_any_width(void **state)
 	model_deinit(&m);
 }
 
+/* As of trampolines: a file has many functions, of which no line is known. */
+static void test_what_has_no_line_is_told_apart_by_function(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct annotation *annotation = NULL;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 5, F "@0");
+	model_sample(&m, 3, "py:py::a_function_of_another_name:/srv/x.py@0");
+	model_sample(&m, 2, "py:py::a_function_with_a_line:/srv/x.py@7");
+	rows = rows_of(&m);
+	show(rows, OWN_LINES, false);
+	check_texts(rows, 60);
+	text = text_of(rows, 1, 80);
+	assert_non_null(strstr(text, "  x.py (a_function_of_another_name) "));
+	free(text);
+	assert_ok(annotation_of_file(rows->made.own,
+				     own_selected_entry(rows)->file,
+				     &annotation));
+	assert_int_equal(annotation->elsewhere, 2);
+	assert_int_equal(annotation->places.count, 1);
+	annotation_destroy(annotation);
+	model_deinit(&m);
+}
+
 static void test_a_function_s_name_gives_way_last(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
@@ -488,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_native_code_has_rows_of_its_own),
 		cmocka_unit_test(test_the_overview_has_the_size_of_the_window),
 		cmocka_unit_test(test_rows_fit_and_differ_at_any_width),
+		cmocka_unit_test(test_what_has_no_line_is_told_apart_by_function),
 		cmocka_unit_test(test_a_function_s_name_gives_way_last),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
