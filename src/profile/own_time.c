@@ -61,9 +61,12 @@ struct builder {
 	struct map function_index;
 	struct map line_index;
 	struct map file_index;
-	/* A symbol or file to the first frame there; function and that to part. */
+	/* A symbol or file to the first frame there. */
 	struct map subject_index;
+	/* Function and that to part; line and function to a number, and so on. */
 	struct map part_index;
+	struct map pair_index;
+	struct map line_part_index;
 	/* By function, line and file: the last row that counted for it, plus 1. */
 	size_t *function_rows;
 	size_t *line_rows;
@@ -282,28 +285,47 @@ static struct error *find_subject(struct builder *b, uint32_t *subject)
 	return NULL;
 }
 
+/* A part of whom is what it is of. */
+static struct error *count_part(struct map *index, struct own_part_vec *parts,
+				uint64_t whom, const struct own_part *part)
+{
+	/* A subject is of one kind; without one the kind takes its place. */
+	uint32_t what = part->subject != PROFILE_NONE ?
+				part->subject :
+				UINT32_MAX - part->kind;
+	uint64_t *at = map_insert(index, whom << 32 | what, parts->count, NULL);
+	struct own_part none = *part;
+
+	none.weight = (struct own_weight){};
+	if (!at || (*at == parts->count && !vec_push(parts, none)))
+		return error_no_memory();
+	add_weight(&parts->data[*at].weight, part->weight.period,
+		   part->weight.samples);
+	return NULL;
+}
+
 static struct error *add_part(struct builder *b,
 			      const struct stack_state *state, uint64_t period,
 			      uint64_t samples)
 {
 	struct own_part part = { .kind = state->kind,
 				 .subject = state->subject,
-				 .function = state->function };
-	struct error *error = find_subject(b, &part.subject);
-	/* A subject is of one kind; without one the kind takes its place. */
-	uint32_t what = part.subject != PROFILE_NONE ? part.subject :
-						       UINT32_MAX - part.kind;
-	uint64_t *at;
+				 .function = state->function,
+				 .line = state->line,
+				 .weight = { period, samples } };
+	uint64_t *pair = map_insert(&b->pair_index,
+				    (uint64_t)part.line << 32 | part.function,
+				    b->pair_index.count, NULL);
+	struct error *error = pair ? find_subject(b, &part.subject) :
+				     error_no_memory();
 
-	if (error)
-		return error;
-	at = map_insert(&b->part_index, (uint64_t)part.function << 32 | what,
-			b->out->parts.count, NULL);
-	if (!at ||
-	    (*at == b->out->parts.count && !vec_push(&b->out->parts, part)))
-		return error_no_memory();
-	add_weight(&b->out->parts.data[*at].weight, period, samples);
-	return NULL;
+	if (!error)
+		error = count_part(&b->part_index, &b->out->parts,
+				   part.function, &part);
+	if (!error)
+		error = count_part(&b->line_part_index, &b->out->line_parts,
+				   *pair, &part);
+	return error;
 }
 
 /* Unless the row did so already. */
@@ -439,31 +461,73 @@ static void sort_entries(struct own_entry_vec *entries)
 		      compare_entries);
 }
 
-static int compare_parts(const void *x, const void *y)
+static int compare_weights(const struct own_part *a, const struct own_part *b)
 {
-	const struct own_part *a = x, *b = y;
-	int order = compare_u64(a->function, b->function);
+	int order = compare_u64(b->weight.period, a->weight.period);
 
-	if (!order)
-		order = compare_u64(b->weight.period, a->weight.period);
 	if (!order)
 		order = compare_u64(a->kind, b->kind);
 	return order ? order : compare_u64(a->subject, b->subject);
 }
 
-/* While functions are where their parts say. */
+static int compare_parts(const void *x, const void *y)
+{
+	const struct own_part *a = x, *b = y;
+	int order = compare_u64(a->function, b->function);
+
+	return order ? order : compare_weights(a, b);
+}
+
+static int compare_line_parts(const void *x, const void *y)
+{
+	const struct own_part *a = x, *b = y;
+	int order = compare_u64(a->line, b->line);
+
+	return order ? order : compare_parts(a, b);
+}
+
+/* While functions and lines are where their parts say. */
 static void sort_parts(struct own_time *own)
 {
-	if (own->parts.count)
-		qsort(own->parts.data, own->parts.count,
-		      sizeof(*own->parts.data), compare_parts);
-	for (uint32_t i = 0; i < own->parts.count; i++) {
+	struct own_part_vec *of_functions = &own->parts;
+	struct own_part_vec *of_lines = &own->line_parts;
+
+	if (!of_functions->count)
+		return;
+	qsort(of_functions->data, of_functions->count,
+	      sizeof(*of_functions->data), compare_parts);
+	qsort(of_lines->data, of_lines->count, sizeof(*of_lines->data),
+	      compare_line_parts);
+	for (uint32_t i = 0; i < of_functions->count; i++) {
 		struct own_entry *function =
-			&own->functions.data[own->parts.data[i].function];
+			&own->functions.data[of_functions->data[i].function];
 
 		if (!function->part_count++)
 			function->first_part = i;
 	}
+	for (uint32_t i = 0; i < of_lines->count; i++) {
+		struct own_entry *line =
+			&own->lines.data[of_lines->data[i].line];
+
+		if (!line->part_count++)
+			line->first_part = i;
+	}
+}
+
+/* Functions have got other places since their parts were counted. */
+static struct error *follow_functions(struct own_time *own, size_t count)
+{
+	_cleanup_free_ uint32_t *places = calloc(count + 1, sizeof(*places));
+
+	if (!places)
+		return error_no_memory();
+	for (size_t i = 0; i < own->functions.count; i++)
+		places[own->functions.data[i].id] = (uint32_t)i;
+	vec_for_each(part, &own->parts)
+		part->function = places[part->function];
+	vec_for_each(part, &own->line_parts)
+		part->function = places[part->function];
+	return NULL;
 }
 
 static void builder_deinit(struct builder *b)
@@ -479,6 +543,8 @@ static void builder_deinit(struct builder *b)
 	map_deinit(&b->file_index);
 	map_deinit(&b->subject_index);
 	map_deinit(&b->part_index);
+	map_deinit(&b->pair_index);
+	map_deinit(&b->line_part_index);
 }
 
 static struct error *build(struct builder *b)
@@ -486,6 +552,7 @@ static struct error *build(struct builder *b)
 	const struct profile *p = b->profile;
 	struct stack_state none;
 	struct error *error;
+	size_t functions;
 
 	b->symbols = calloc(p->symbols.count + 1, sizeof(*b->symbols));
 	b->stacks = calloc(p->stack_parents.count + 1, sizeof(*b->stacks));
@@ -499,11 +566,14 @@ static struct error *build(struct builder *b)
 		error = count_samples(b, &none);
 	if (error)
 		return error;
+	functions = b->out->functions.count;
+	for (uint32_t i = 0; i < functions; i++)
+		b->out->functions.data[i].id = i;
 	sort_parts(b->out);
 	sort_entries(&b->out->functions);
 	sort_entries(&b->out->lines);
 	sort_entries(&b->out->files);
-	return NULL;
+	return follow_functions(b->out, functions);
 }
 
 struct error *own_time_select(const struct profile *profile,
@@ -541,5 +611,6 @@ void own_time_destroy(struct own_time *own)
 	vec_deinit(&own->lines);
 	vec_deinit(&own->files);
 	vec_deinit(&own->parts);
+	vec_deinit(&own->line_parts);
 	free(own);
 }

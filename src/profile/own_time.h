@@ -49,22 +49,31 @@ struct own_entry {
 	uint32_t line;
 	struct own_weight own;
 	struct own_weight total;
-	/* Of a function: own_time.parts[first_part ...], heaviest first. */
+	/*
+	 * Of a function own_time.parts[first_part ...], heaviest first; of a
+	 * line the same of line_parts, those of one function together.
+	 */
 	uint32_t first_part;
 	uint32_t part_count;
+	/* Of use while they are counted. */
+	uint32_t id;
 };
 
 struct own_entry_vec VEC_BODY(struct own_entry);
 
-/* A part of a function's own time. */
+/* A part of the own time of a function or a line. */
 struct own_part {
 	enum spent_kind kind;
 	/* A frame of what it was spent in, or PROFILE_NONE. */
 	uint32_t subject;
-	/* Of use while they are counted. */
+	/* Index into own_time.functions; a line may belong to several. */
 	uint32_t function;
+	/* Of use while they are counted. */
+	uint32_t line;
 	struct own_weight weight;
 };
+
+struct own_part_vec VEC_BODY(struct own_part);
 
 struct own_time {
 	/* Those that have samples, heaviest own time first, then total. */
@@ -72,7 +81,8 @@ struct own_time {
 	struct own_entry_vec lines;
 	/* Those whose file is not known are one; line is 0. */
 	struct own_entry_vec files;
-	VEC(struct own_part) parts;
+	struct own_part_vec parts;
+	struct own_part_vec line_parts;
 	/* All samples that were counted. */
 	struct own_weight all;
 	/* The same by kind. */

@@ -153,8 +153,8 @@ static void put_name(const struct profile *profile, const struct piece *piece,
 /* --- Parts -------------------------------------------------------------- */
 
 /* The kinds without subjects are one piece each; returns how many. */
-static size_t gather(const struct own_time *own,
-		     const struct own_entry *function, struct piece *pieces)
+static size_t gather(const struct own_part *parts, size_t part_count,
+		     struct piece *pieces)
 {
 	size_t count = 0;
 
@@ -162,9 +162,8 @@ static size_t gather(const struct own_time *own,
 		if (!spent_has_subject(kind))
 			pieces[count++] =
 				(struct piece){ kind, PROFILE_NONE, 0 };
-	for (uint32_t i = 0; i < function->part_count; i++) {
-		const struct own_part *part =
-			&own->parts.data[function->first_part + i];
+	for (size_t i = 0; i < part_count; i++) {
+		const struct own_part *part = &parts[i];
 
 		if (spent_has_subject(part->kind) && count < PARTS_MAX)
 			pieces[count++] = (struct piece){ part->kind,
@@ -185,14 +184,25 @@ void spent_text_parts(const struct profile *profile, const struct own_time *own,
 		      const struct own_entry *function, size_t columns,
 		      struct strbuf *out)
 {
+	if (function->part_count)
+		spent_text_some(profile,
+				&own->parts.data[function->first_part],
+				function->part_count, own->all.period, columns,
+				out);
+}
+
+void spent_text_some(const struct profile *profile,
+		     const struct own_part *parts, size_t part_count,
+		     uint64_t all, size_t columns, struct strbuf *out)
+{
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct piece pieces[PARTS_MAX + SPENT_KINDS];
-	size_t count = gather(own, function, pieces), used = 0;
+	size_t count = gather(parts, part_count, pieces), used = 0;
 	char share[16];
 
 	for (size_t i = 0; i < count && pieces[i].period; i++) {
 		double percent = 100.0 * (double)pieces[i].period /
-				 (double)own->all.period;
+				 (double)all;
 		size_t need, tail;
 
 		if (i && percent < 0.5)

@@ -39,6 +39,11 @@ void spent_text_function(const struct profile *profile, enum spent_kind kind,
 void spent_text_file(const struct profile *profile, enum spent_kind kind,
 		     uint32_t subject, struct strbuf *out);
 
+/* The same of count parts, as percentages of `all`. */
+void spent_text_some(const struct profile *profile,
+		     const struct own_part *parts, size_t count, uint64_t all,
+		     size_t columns, struct strbuf *out);
+
 /* "interpreter 61 %, native 30 %, garbage collection 9 %": all samples. */
 void spent_text_kinds(const struct own_time *own, struct strbuf *out);
 

@@ -460,6 +460,39 @@ static void test_parts_add_up(void **state)
 	model_deinit(&m);
 }
 
+static void test_a_line_has_parts_of_several_functions(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	const struct own_entry *line;
+	const struct own_part *parts;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, "I:eval " F "@3");
+	model_sample(&m, 2, "I:eval " F "@3 list_sort");
+	model_sample(&m, 9, "I:eval " G "@3 list_sort");
+	model_sample(&m, 5, "I:eval " F "@4 list_sort");
+	own = own_of(&m);
+	line = entry_of(&m, &own->lines, "py::f:/srv/x.py", 3);
+	assert_int_equal(line->own.period, 12);
+	assert_int_equal(line->part_count, 3);
+	parts = &own->line_parts.data[line->first_part];
+	/* The entry of a function is found where it stands now. */
+	for (uint32_t i = 0; i < 3; i++)
+		assert_string_equal(
+			profile_string(m.profile,
+				       own->functions.data[parts[i].function].name,
+				       "-"),
+			parts[i].weight.period == 9 ? "py::g:/srv/x.py" :
+						      "py::f:/srv/x.py");
+	line = entry_of(&m, &own->lines, "py::f:/srv/x.py", 4);
+	assert_int_equal(line->part_count, 1);
+	assert_int_equal(own->line_parts.data[line->first_part].weight.period,
+			 5);
+	model_deinit(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_calls_of_the_kernel),
 		cmocka_unit_test(test_imports),
 		cmocka_unit_test(test_parts_add_up),
+		cmocka_unit_test(test_a_line_has_parts_of_several_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
