@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "explore/python_block.h"
 #include "explore/sources.h"
 
 static char folder[] = "/tmp/kaa-annotate-XXXXXX";
@@ -101,12 +102,100 @@ static void test_a_changed_file_is_told(void **state)
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
 }
 
+/* --- Blocks ------------------------------------------------------------- */
+
+static void check_block(const char *text, size_t line, size_t first,
+			size_t header_last, size_t last)
+{
+	struct python_block block;
+	struct source source = { .text = STRBUF_INIT };
+
+	assert_ok(source_read(NULL, write_file("x.py", text), &source));
+	block = python_block_find(&source, line);
+	source_deinit(&source);
+	assert_int_equal(block.first, first);
+	assert_int_equal(block.header_last, header_last);
+	assert_int_equal(block.last, last);
+}
+
+static void test_a_function_ends_with_its_indentation(void **state)
+{
+	const char *const text = "def f(a,\n"
+				 "      b):\n"
+				 "    x = '''\n"
+				 "not indented'''\n"
+				 "\n"
+				 "# a comment\n"
+				 "    def g():\n"
+				 "        return [\n"
+				 "1]\n"
+				 "    return g \\\n"
+				 " or x  # (\n"
+				 "\n"
+				 "# not of f\n"
+				 "y = \"}'\"\n"
+				 "def h(): return 1\n"
+				 "z = 2\n";
+
+	(void)state;
+	check_block(text, 1, 1, 2, 11);
+	check_block(text, 7, 7, 7, 9);
+	check_block(text, 15, 15, 15, 15);
+}
+
+static void test_decorators_belong_to_a_function(void **state)
+{
+	const char *const text = "class A:\n"
+				 "\t@one(lambda: 1)\n"
+				 "\t# why\n"
+				 "\t@two\n"
+				 "\tasync def f(self):\n"
+				 "\t\tpass\n"
+				 "\n"
+				 "\tx = 1\n"
+				 "print()";
+
+	(void)state;
+	check_block(text, 2, 2, 5, 6);
+	check_block(text, 1, 1, 1, 8);
+}
+
+static void test_a_lambda_is_shown_with_its_statement(void **state)
+{
+	const char *const text = "def f():\n"
+				 "    sorted(rows,\n"
+				 "           key=lambda r:\n"
+				 "               r.a)\n"
+				 "    return 2";
+
+	(void)state;
+	check_block(text, 3, 2, 2, 4);
+	check_block(text, 5, 5, 5, 5);
+	/* The file is not the one that ran. */
+	check_block(text, 77, 77, 77, 77);
+	check_block("", 1, 1, 1, 1);
+}
+
+static void test_what_is_no_python_has_lines_too(void **state)
+{
+	(void)state;
+	check_block("def f(:\n  '\n  \"\"\"", 1, 1, 3, 3);
+	check_block("@\n@", 1, 1, 1, 1);
+	check_block("def\n", 1, 1, 1, 1);
+	check_block("((((\nx\n", 2, 1, 1, 2);
+	check_block("x = 'a\\", 1, 1, 1, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_file_is_read_once),
 		cmocka_unit_test(test_what_is_no_file_has_no_lines),
 		cmocka_unit_test(test_a_changed_file_is_told),
+		cmocka_unit_test(test_a_function_ends_with_its_indentation),
+		cmocka_unit_test(test_decorators_belong_to_a_function),
+		cmocka_unit_test(test_a_lambda_is_shown_with_its_statement),
+		cmocka_unit_test(test_what_is_no_python_has_lines_too),
 	};
 
 	return cmocka_run_group_tests_name("annotate", tests, make_folder,
