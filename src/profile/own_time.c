@@ -144,8 +144,8 @@ static struct error *find_entries(struct builder *b,
 		.is_python = frame->kind == PROFILE_FRAME_PYTHON,
 	};
 	uint32_t def = symbol ? symbol->line : entry.is_python;
-	uint64_t place = (uint64_t)frame->file << 32 | frame->line;
-	bool has_line = frame->line && frame->file != PROFILE_NONE;
+	uint32_t line = frame->line ? frame->line : entry.line;
+	uint64_t place = (uint64_t)frame->file << 32 | line;
 	struct error *error =
 		find_entry(&b->function_index, &b->out->functions,
 			   (uint64_t)entry.name << 32 | def, &entry,
@@ -155,9 +155,8 @@ static struct error *find_entries(struct builder *b,
 		error = find_file(b, &entry, &state->file);
 	if (error)
 		return error;
-	if (has_line)
-		entry.line = frame->line;
-	else
+	entry.line = line;
+	if (!line || frame->file == PROFILE_NONE)
 		place = (uint64_t)PROFILE_NONE << 32 | state->function;
 	return find_entry(&b->line_index, &b->out->lines, place, &entry,
 			  &state->line);
