@@ -200,3 +200,26 @@ bool disassembly_address(const char *line, size_t n, uint64_t *ret,
 	*text = i + 2;
 	return true;
 }
+
+bool disassembly_next(struct disassembly_lines *lines,
+		      struct disassembly_line *ret)
+{
+	while (*lines->text) {
+		const char *text = lines->text;
+		size_t n = strcspn(text, "\n"), skip = 0;
+		bool begun = lines->begun;
+
+		*ret = (struct disassembly_line){};
+		ret->is_instruction =
+			disassembly_address(text, n, &ret->address, &skip);
+		ret->text = text + skip;
+		ret->length = n - skip;
+		/* Before the symbol's own line stand headings. */
+		lines->begun |= n > 2 && text[n - 1] == ':' &&
+				text[n - 2] == '>';
+		lines->text += n + (text[n] == '\n');
+		if (ret->is_instruction || (begun && n))
+			return true;
+	}
+	return false;
+}

@@ -41,6 +41,26 @@ struct error *disassembly_code(const struct jit_image *image, uint64_t address,
 			       struct watch *watch, struct strbuf *out,
 			       bool *has_source);
 
+/* A line of the output that belongs to the function. */
+struct disassembly_line {
+	/* An instruction at that address; else a line of its source. */
+	bool is_instruction;
+	uint64_t address;
+	/* Borrowed from the output; not terminated. */
+	const char *text;
+	size_t length;
+};
+
+/* How far the output was read; text is what is left of it. */
+struct disassembly_lines {
+	const char *text;
+	bool begun;
+};
+
+/* False: there is no further line. */
+bool disassembly_next(struct disassembly_lines *lines,
+		      struct disassembly_line *ret);
+
 /*
  * True if a line (n bytes) is an instruction; *ret is its address, *text where
  * what is behind the address begins.

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "explore/annotate.h"
+#include "explore/code.h"
 #include "explore/disassembly.h"
 #include "explore/own_selected.h"
 #include "explore/source.h"
-#include "symbolize/kernel_code.h"
 #include "view/text.h"
 
 #define NO_PLACE UINT64_MAX
@@ -315,94 +315,16 @@ static struct error *fill_python(struct annotated *a)
 	return error ? error : add_places(a, a->source.starts.count + 1);
 }
 
-/* The dso of the store that a frame's is, or NULL. */
-static struct dso *find_dso(const struct annotated *a)
-{
-	const struct dso_store *store = a->ui->input->dsos;
-	const struct profile_dso *dso =
-		profile_dso(a->profile, a->frame->dso);
-	const char *path =
-		dso ? profile_string(a->profile, dso->long_name, "") : "";
-
-	for (size_t i = 0; store && dso && i < dso_store_count(store); i++) {
-		struct dso *each = dso_store_at(store, i);
-
-		if (each->kind == DSO_FILE && !strcmp(each->path, path) &&
-		    each->state == DSO_OPEN)
-			return each;
-	}
-	return NULL;
-}
-
-/* A perf map has names alone. */
-static struct error *no_code(const struct annotated *a, const char *path)
-{
-	if (!strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")))
-		return error_create(
-			ERROR_NOT_FOUND,
-			"'%s' has names, but no code (a jitdump has both); the lines are addresses",
-			path);
-	return error_create(
-		ERROR_NOT_FOUND,
-		"the code of '%s' was not found; the lines are addresses",
-		*path ? path : frame_name(a->profile, a->frame));
-}
-
-/* As it stands in memory, if it is the kernel that runs. */
-static struct error *disassemble_kernel(struct annotated *a,
-					const struct profile_symbol *symbol,
-					bool *has_source)
-{
-	_cleanup_strbuf_ struct strbuf code = STRBUF_INIT;
-	struct jit_image image = { .name = frame_name(a->profile, a->frame) };
-	uint64_t bias = 0;
-	struct error *error;
-
-	if (!a->ui->input->dsos ||
-	    !dso_store_kallsyms(a->ui->input->dsos, &bias))
-		return error_create(
-			ERROR_NOT_FOUND,
-			"the running kernel is not the recorded one, or only root may read its code; the lines are addresses");
-	error = disassembly_check_span(symbol->start, symbol->end);
-	if (!error)
-		error = kernel_code_read(NULL, symbol->start - bias,
-					 symbol->end - symbol->start, &code);
-	if (error)
-		return error;
-	image.code = (struct bytes){ (const uint8_t *)code.data, code.len };
-	return disassembly_code(&image, symbol->start, &a->ui->watch,
-				&a->assembly, has_source);
-}
-
-static struct error *read_code(struct annotated *a, bool *has_source)
-{
-	const struct tui_input *input = a->ui->input;
-	const struct profile_symbol *symbol =
-		profile_symbol(a->profile, a->frame->symbol);
-	const struct profile_dso *in = profile_dso(a->profile, a->frame->dso);
-	const char *path =
-		in ? profile_string(a->profile, in->long_name, "") : "";
-	struct dso *dso = find_dso(a);
-	struct jit_image image;
-
-	if (dso)
-		return disassembly_read(dso, symbol->start, symbol->end,
-					&a->ui->watch, &a->assembly,
-					has_source);
-	if (a->frame->kind == PROFILE_FRAME_KERNEL)
-		return disassemble_kernel(a, symbol, has_source);
-	if (input->jit_code &&
-	    input->jit_code(input->jit_arg, path, symbol->start, symbol->end,
-			    frame_name(a->profile, a->frame), &image))
-		return disassembly_code(&image, symbol->start, &a->ui->watch,
-					&a->assembly, has_source);
-	return no_code(a, path);
-}
-
 static struct error *disassemble(struct annotated *a)
 {
+	const struct tui_input *input = a->ui->input;
+	const struct code_places places = { .dsos = input->dsos,
+					    .jit_code = input->jit_code,
+					    .jit_arg = input->jit_arg,
+					    .watch = &a->ui->watch };
 	bool has_source = true;
-	struct error *error = read_code(a, &has_source);
+	struct error *error = code_disassemble(&places, a->profile, a->frame,
+					       &a->assembly, &has_source);
 
 	if (!error && !has_source)
 		strbuf_puts(&a->notes,
@@ -410,25 +332,15 @@ static struct error *disassemble(struct annotated *a)
 	return error;
 }
 
-/* What of objdump's output belongs to the function. */
 static struct error *add_assembly(struct annotated *a)
 {
-	const char *text = a->assembly.data;
+	struct disassembly_lines lines = { .text = a->assembly.data };
+	struct disassembly_line line;
 	struct error *error = NULL;
-	bool begun = false;
 
-	while (*text && !error) {
-		size_t n = strcspn(text, "\n"), skip = 0;
-		uint64_t at = NO_PLACE;
-
-		if (disassembly_address(text, n, &at, &skip))
-			error = add_row(a, at, text + skip, n - skip);
-		else if (begun && n)
-			error = add_row(a, NO_PLACE, text, n);
-		/* Before the symbol's own line stand headings. */
-		begun |= n > 2 && text[n - 1] == ':' && text[n - 2] == '>';
-		text += n + (text[n] == '\n');
-	}
+	while (!error && disassembly_next(&lines, &line))
+		error = add_row(a, line.is_instruction ? line.address : NO_PLACE,
+				line.text, line.length);
 	return error;
 }
 
