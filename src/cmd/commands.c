@@ -14,6 +14,7 @@
 #define COMMANDS(X) \
 	X(record)   \
 	X(report)   \
+	X(annotate) \
 	X(script)   \
 	X(export)   \
 	X(inject)   \

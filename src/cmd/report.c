@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
@@ -361,14 +360,6 @@ static struct error *choose_form(struct report_settings *s)
 	return NULL;
 }
 
-/* When the recording was written, as far as its file tells. */
-static int64_t recording_time(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
-}
-
 static bool find_jit_code(const void *arg, const char *path, uint64_t start,
 			  uint64_t end, const char *name,
 			  struct jit_image *ret)
@@ -406,7 +397,7 @@ static struct error *show_report(struct report_settings *s,
 		.folder = folder,
 		.is_filtered = is_filtered(s),
 		.path = path,
-		.recorded = recording_time(path),
+		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
 		.dsos = converter_dsos(converter),
 		.jit_code = find_jit_code,
@@ -431,7 +422,7 @@ static struct error *print_report(struct report_settings *s,
 	const char *path = s->input.path ? s->input.path : "perf.data";
 	struct answer_input answer = {
 		.path = path,
-		.recorded = recording_time(path),
+		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
 		.columns = s->columns,
 		.is_filtered = is_filtered(s),

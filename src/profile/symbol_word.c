@@ -155,6 +155,16 @@ bool symbol_word_has_line_in(const struct symbol_word *word,
 	       (is_file(&python, part) || is_function_of_file(&python, part));
 }
 
+bool symbol_word_calls_file(const struct symbol_word *word, const char *symbol)
+{
+	const struct part part = { word->name, word->length };
+	struct python_symbol python;
+
+	return symbol && !word->line && !word->exact &&
+	       looks_like_file(part) && python_symbol_parse(symbol, &python) &&
+	       is_file(&python, part);
+}
+
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		       uint32_t line)
 {
@@ -174,5 +184,5 @@ bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		return false;
 	return is_function(&python, part) ||
 	       is_function_of_file(&python, part) ||
-	       (looks_like_file(part) && is_file(&python, part));
+	       symbol_word_calls_file(word, symbol);
 }

@@ -49,6 +49,9 @@ struct symbol_word symbol_word_init(const char *text, bool exact);
  */
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		       uint32_t line);
+/* The word calls the file of that symbol, for all its functions. */
+bool symbol_word_calls_file(const struct symbol_word *word,
+			    const char *symbol);
 /* The word has a line, of a file that the function of that symbol is in. */
 bool symbol_word_has_line_in(const struct symbol_word *word,
 			     const char *symbol);

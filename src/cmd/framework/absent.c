@@ -13,8 +13,6 @@ static const struct absent {
 	const char *name;
 	const char *instead;
 } absent[] = {
-	{ "annotate",
-	  "'a' on a function of 'kaa report' on a terminal shows its lines, and 'kaa report --sort symbol,srcline' prints them" },
 	{ "diff",
 	  "print both recordings with 'kaa report -q -g none -i FILE' and compare the tables; 'perf diff' compares native functions alone" },
 	{ "dump",

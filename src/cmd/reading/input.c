@@ -216,6 +216,13 @@ static const char *input_path(const struct input *input)
 								    "perf.data";
 }
 
+int64_t input_recorded(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
+}
+
 /* As perf has it: what a stranger left here may be made to mislead. */
 static struct error *check_owner(const struct input *input, const char *path,
 				 int fd)

@@ -7,6 +7,7 @@
 #define KAA_CMD_READING_INPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/lists.h"
@@ -109,6 +110,11 @@ struct error *input_open_file(const struct input *input, const char **path,
 /* Opens the recording; input must outlive the converter. */
 struct error *input_open(struct input *input, struct converter **ret);
 void input_deinit(struct input *input);
+/*
+ * When the recording of that path was written, s since 1970, as far as its file
+ * tells; else 0.
+ */
+int64_t input_recorded(const char *path);
 
 /*
  * Splits text at commas into words owned by input, appended to *ret. NULL: no

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/annotate_words.h"
+
+#include <stdlib.h>
+
+#include "base/compare.h"
+#include "base/map.h"
+#include "explore/native_hits.h"
+#include "profile/symbol_word.h"
+
+/* --- What a word calls -------------------------------------------------- */
+
+struct finder {
+	const struct weights *weights;
+	struct symbol_word word;
+	/* What was found already, and that. */
+	struct map seen;
+	struct annotate_parts parts;
+};
+
+/* What a frame is to be shown as, and a number that no other part has. */
+static uint64_t part_of(const struct finder *f,
+			const struct profile_frame *frame,
+			const struct profile_symbol *symbol,
+			struct annotate_part *ret)
+{
+	const char *name =
+		profile_string(f->weights->profile, symbol->name, "");
+
+	*ret = (struct annotate_part){ .name = symbol->name,
+				       .def = symbol->line,
+				       .file = frame->file,
+				       .line = frame->line,
+				       .symbol = frame->symbol };
+	ret->frame = (uint32_t)(frame - f->weights->profile->frames.data);
+	if (frame->kind != PROFILE_FRAME_PYTHON) {
+		ret->kind = ANNOTATE_NATIVE;
+		return (uint64_t)frame->symbol << 32 | UINT32_MAX;
+	}
+	if (f->word.line) {
+		ret->kind = ANNOTATE_LINE;
+		return (uint64_t)frame->file << 32 | frame->line;
+	}
+	if (symbol_word_calls_file(&f->word, name)) {
+		ret->kind = ANNOTATE_FILE;
+		return (uint64_t)frame->file << 32;
+	}
+	ret->kind = ANNOTATE_FUNCTION;
+	return (uint64_t)symbol->name << 32 | symbol->line;
+}
+
+static uint64_t function_total(const struct finder *f,
+			       const struct annotate_part *part)
+{
+	const struct own_entry *entry =
+		weights_function(f->weights, 0, part->name, part->def);
+
+	return entry ? entry->total.period : 0;
+}
+
+static struct error *add_frame(struct finder *f,
+			       const struct profile_frame *frame,
+			       const struct profile_symbol *symbol)
+{
+	struct annotate_part part;
+	uint64_t key = part_of(f, frame, symbol, &part);
+	uint64_t *at = map_insert(&f->seen, key, f->parts.count, NULL);
+	struct annotate_part *known;
+
+	if (!at)
+		return error_no_memory();
+	if (*at == f->parts.count)
+		return vec_push(&f->parts, part) ? NULL : error_no_memory();
+	known = &f->parts.data[*at];
+	/* Of the functions of a line the one that has most. */
+	if (part.kind == ANNOTATE_LINE &&
+	    function_total(f, &part) > function_total(f, known))
+		*known = part;
+	return NULL;
+}
+
+static struct error *find_frames(struct finder *f)
+{
+	const struct profile *p = f->weights->profile;
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < p->frames.count && !error; i++) {
+		const struct profile_frame *frame = &p->frames.data[i];
+		const struct profile_symbol *symbol =
+			profile_symbol(p, frame->symbol);
+
+		if (!symbol || frame->kind == PROFILE_FRAME_MARKER ||
+		    (frame->flags & PROFILE_FRAME_INLINED) ||
+		    !symbol_word_calls(&f->word,
+				       profile_string(p, symbol->name, NULL),
+				       frame->line))
+			continue;
+		error = add_frame(f, frame, symbol);
+	}
+	return error;
+}
+
+/* --- What that weighs --------------------------------------------------- */
+
+static struct error *weigh_native(const struct weights *weights, size_t event,
+				  const struct annotate_part *part,
+				  struct weight_pair *ret)
+{
+	_cleanup_native_hits_ struct native_hits *hits = NULL;
+	struct error *error = native_hits_create(
+		weights->profile, weights->events.data[event].event,
+		part->symbol, &hits);
+
+	if (!error)
+		*ret = (struct weight_pair){ hits->all, hits->all };
+	return error;
+}
+
+struct error *annotate_part_weigh(const struct weights *weights, size_t event,
+				  const struct annotate_part *part,
+				  struct weight_pair *ret)
+{
+	const struct own_entry *entry = NULL;
+
+	*ret = (struct weight_pair){};
+	switch (part->kind) {
+	case ANNOTATE_NATIVE:
+		return weigh_native(weights, event, part, ret);
+	case ANNOTATE_FILE:
+		return weights_file(weights, event, part->file, ret);
+	case ANNOTATE_LINE:
+		entry = weights_line(weights, event, part->file, part->line);
+		break;
+	case ANNOTATE_FUNCTION:
+		entry = weights_function(weights, event, part->name,
+					 part->def);
+		break;
+	}
+	if (entry)
+		*ret = (struct weight_pair){ entry->own, entry->total };
+	return NULL;
+}
+
+/* Sets what parts weigh, and drops those that no sample has. */
+static struct error *weigh_parts(struct finder *f)
+{
+	size_t kept = 0;
+
+	vec_for_each(part, &f->parts) {
+		uint64_t samples = 0;
+
+		for (size_t i = f->weights->events.count; i-- > 0;) {
+			struct weight_pair weight;
+			struct error *error = annotate_part_weigh(
+				f->weights, i, part, &weight);
+
+			if (error)
+				return error;
+			samples += weight.total.samples;
+			part->own = weight.own.period;
+			part->total = weight.total.period;
+		}
+		if (samples)
+			f->parts.data[kept++] = *part;
+	}
+	f->parts.count = kept;
+	return NULL;
+}
+
+static int compare_parts(const void *x, const void *y)
+{
+	const struct annotate_part *a = x, *b = y;
+	int order = compare_u64(b->own, a->own);
+
+	if (!order)
+		order = compare_u64(b->total, a->total);
+	if (!order)
+		order = compare_u64(a->name, b->name);
+	return order ? order : compare_u64(a->line, b->line);
+}
+
+struct error *annotate_words_find(const struct weights *weights,
+				  const char *word, bool exact,
+				  struct annotate_parts *ret, bool *called)
+{
+	struct finder f = { .weights = weights,
+			    .word = symbol_word_init(word, exact) };
+	struct error *error = find_frames(&f);
+
+	*called = f.parts.count != 0;
+	if (!error)
+		error = weigh_parts(&f);
+	if (!error && f.parts.count)
+		qsort(f.parts.data, f.parts.count, sizeof(*f.parts.data),
+		      compare_parts);
+	vec_for_each(part, &f.parts)
+		if (!error && !vec_push(ret, *part))
+			error = error_no_memory();
+	vec_deinit(&f.parts);
+	map_deinit(&f.seen);
+	return error;
+}
+
+/* --- The hottest -------------------------------------------------------- */
+
+/* From one percent on, and the first few always. */
+static bool is_hot(const struct own_time *own, const struct own_entry *entry,
+		   size_t count)
+{
+	enum { ALWAYS = 5 };
+
+	return count < ALWAYS || entry->own.period >= own->all.period / 100;
+}
+
+struct error *annotate_words_hottest(const struct weights *weights, size_t most,
+				     struct annotate_parts *ret,
+				     uint64_t *rest_count,
+				     uint64_t *rest_period)
+{
+	const struct own_time *own = weights->events.data[0].own;
+	size_t count = 0;
+
+	*rest_count = *rest_period = 0;
+	vec_for_each(entry, &own->functions) {
+		const struct annotate_part part = {
+			.kind = ANNOTATE_FUNCTION,
+			.name = entry->name,
+			.def = entry->line,
+			.file = entry->file,
+			.own = entry->own.period,
+			.total = entry->total.period,
+		};
+
+		if (!entry->is_python || entry->name == PROFILE_NONE ||
+		    !entry->own.samples)
+			continue;
+		if (count < most && is_hot(own, entry, count)) {
+			count++;
+			if (!vec_push(ret, part))
+				return error_no_memory();
+			continue;
+		}
+		++*rest_count;
+		*rest_period += entry->own.period;
+	}
+	return NULL;
+}

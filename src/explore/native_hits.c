@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/native_hits.h"
+
+#include <stdlib.h>
+
+#include "base/compare.h"
+
+/* The frame whose code was hit, of the function that holds it. */
+static const struct profile_frame *hit_frame(const struct profile *p,
+					     uint32_t stack)
+{
+	const struct profile_frame *frame =
+		profile_frame(p, p->stack_frames.data[stack]);
+
+	return frame->flags & PROFILE_FRAME_INLINED ?
+		       profile_frame(p, frame->real) :
+		       frame;
+}
+
+static struct error *add_hit(struct native_hits *hits, struct map *index,
+			     uint64_t address, struct own_weight weight)
+{
+	const struct native_hit place = { .at = address };
+	uint64_t *at = map_insert(index, address, hits->places.count, NULL);
+	struct own_weight *sum;
+
+	if (!at || (*at == hits->places.count && !vec_push(&hits->places, place)))
+		return error_no_memory();
+	sum = &hits->places.data[*at].weight;
+	sum->period += weight.period;
+	sum->samples += weight.samples;
+	hits->all.period += weight.period;
+	hits->all.samples += weight.samples;
+	return NULL;
+}
+
+static int compare_places(const void *x, const void *y)
+{
+	const struct native_hit *a = x, *b = y;
+
+	return compare_u64(a->at, b->at);
+}
+
+struct error *native_hits_create(const struct profile *profile, uint32_t event,
+				 uint32_t symbol, struct native_hits **ret)
+{
+	_cleanup_native_hits_ struct native_hits *hits =
+		calloc(1, sizeof(*hits));
+	_cleanup_(map_deinit) struct map index = {};
+	const struct profile_samples *s = &profile->samples;
+	struct error *error = hits ? NULL : error_no_memory();
+
+	for (size_t i = 0; i < s->rows && !error; i++) {
+		const struct profile_frame *frame;
+
+		if (s->event[i] != event || s->stack[i] == PROFILE_NONE)
+			continue;
+		frame = hit_frame(profile, s->stack[i]);
+		if (frame->symbol == symbol)
+			error = add_hit(hits, &index, frame->rel,
+					(struct own_weight){ s->period[i],
+							     s->count[i] });
+	}
+	if (error)
+		return error;
+	if (hits->places.count)
+		qsort(hits->places.data, hits->places.count,
+		      sizeof(*hits->places.data), compare_places);
+	*ret = take_ptr(hits);
+	return NULL;
+}
+
+void native_hits_destroy(struct native_hits *hits)
+{
+	if (!hits)
+		return;
+	vec_deinit(&hits->places);
+	free(hits);
+}
+
+const struct own_weight *native_hits_at(const struct native_hits *hits,
+					uint64_t at)
+{
+	const struct native_hit key = { .at = at };
+	const struct native_hit *found =
+		hits->places.count ? bsearch(&key, hits->places.data,
+					     hits->places.count, sizeof(key),
+					     compare_places) :
+				     NULL;
+
+	return found ? &found->weight : NULL;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "explore/weights.h"
+
+#include <stdlib.h>
+
+#include "base/compare.h"
+
+static uint64_t key_of(uint32_t what, uint32_t line)
+{
+	return (uint64_t)what << 32 | line;
+}
+
+static struct error *add_event(struct weights *weights, uint32_t event)
+{
+	struct weights_event *e;
+
+	if (!vec_push(&weights->events,
+		      (struct weights_event){ .event = event }))
+		return error_no_memory();
+	e = vec_last(&weights->events);
+	return own_time_create(weights->profile, event, &e->own);
+}
+
+static struct error *index_event(struct weights_event *e)
+{
+	for (size_t i = 0; i < e->own->functions.count; i++) {
+		const struct own_entry *f = &e->own->functions.data[i];
+
+		if (f->is_python &&
+		    !map_insert(&e->functions, key_of(f->name, f->line), i,
+				NULL))
+			return error_no_memory();
+	}
+	for (size_t i = 0; i < e->own->lines.count; i++) {
+		const struct own_entry *line = &e->own->lines.data[i];
+
+		if (line->is_python &&
+		    !map_insert(&e->lines, key_of(line->file, line->line), i,
+				NULL))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+struct error *weights_create(const struct profile *profile,
+			     const uint32_t *events, size_t count,
+			     struct weights **ret)
+{
+	_cleanup_weights_ struct weights *weights =
+		calloc(1, sizeof(*weights));
+	struct error *error = NULL;
+
+	if (!weights)
+		return error_no_memory();
+	weights->profile = profile;
+	for (size_t i = 0; i < count && !error; i++) {
+		error = add_event(weights, events[i]);
+		if (!error)
+			error = index_event(vec_last(&weights->events));
+	}
+	if (!error)
+		*ret = take_ptr(weights);
+	return error;
+}
+
+void weights_destroy(struct weights *weights)
+{
+	if (!weights)
+		return;
+	vec_for_each(event, &weights->events) {
+		own_time_destroy(event->own);
+		map_deinit(&event->functions);
+		map_deinit(&event->lines);
+	}
+	vec_deinit(&weights->events);
+	free(weights);
+}
+
+const struct own_entry *weights_function(const struct weights *weights,
+					 size_t event, uint32_t name,
+					 uint32_t def)
+{
+	const struct weights_event *e = &weights->events.data[event];
+	const uint64_t *at = map_find(&e->functions, key_of(name, def));
+
+	return at ? &e->own->functions.data[*at] : NULL;
+}
+
+const struct own_entry *weights_line(const struct weights *weights,
+				     size_t event, uint32_t file,
+				     uint32_t line)
+{
+	const struct weights_event *e = &weights->events.data[event];
+	const uint64_t *at = map_find(&e->lines, key_of(file, line));
+
+	return at ? &e->own->lines.data[*at] : NULL;
+}
+
+/* By stack: a Python frame of the file is in it. NULL for want of memory. */
+static bool *find_stacks(const struct profile *p, uint32_t file)
+{
+	bool *has = calloc(p->stack_parents.count + 1, sizeof(*has));
+
+	for (size_t i = 0; has && i < p->stack_parents.count; i++) {
+		uint32_t parent = p->stack_parents.data[i];
+		const struct profile_frame *frame =
+			profile_frame(p, p->stack_frames.data[i]);
+
+		has[i] = (parent != PROFILE_NONE && has[parent]) ||
+			 (frame->kind == PROFILE_FRAME_PYTHON &&
+			  frame->file == file);
+	}
+	return has;
+}
+
+struct error *weights_file(const struct weights *weights, size_t event,
+			   uint32_t file, struct weight_pair *ret)
+{
+	const struct profile *p = weights->profile;
+	const struct profile_samples *samples = &p->samples;
+	const struct weights_event *e = &weights->events.data[event];
+	_cleanup_free_ bool *has = find_stacks(p, file);
+
+	if (!has)
+		return error_no_memory();
+	*ret = (struct weight_pair){};
+	vec_for_each(line, &e->own->lines) {
+		if (!line->is_python || line->file != file)
+			continue;
+		ret->own.period += line->own.period;
+		ret->own.samples += line->own.samples;
+	}
+	for (size_t i = 0; i < samples->rows; i++) {
+		uint32_t stack = samples->stack[i];
+
+		if (samples->event[i] != e->event || stack == PROFILE_NONE ||
+		    !has[stack])
+			continue;
+		ret->total.period += samples->period[i];
+		ret->total.samples += samples->count[i];
+	}
+	return NULL;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return compare_u64(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+struct error *weights_find_lines(const struct weights *weights, uint32_t file,
+				 uint32_t first, uint32_t last,
+				 struct weights_lines *ret)
+{
+	size_t kept = 0;
+
+	vec_for_each(e, &weights->events)
+		vec_for_each(line, &e->own->lines)
+			if (line->is_python && line->file == file &&
+			    line->line >= first && line->line <= last &&
+			    !vec_push(ret, line->line))
+				return error_no_memory();
+	if (ret->count)
+		qsort(ret->data, ret->count, sizeof(*ret->data), compare_lines);
+	for (size_t i = 0; i < ret->count; i++)
+		if (!kept || ret->data[kept - 1] != ret->data[i])
+			ret->data[kept++] = ret->data[i];
+	ret->count = kept;
+	return NULL;
+}
