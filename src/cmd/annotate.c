@@ -286,7 +286,7 @@ static struct error *nothing_called(const struct annotate_settings *s,
 	if (called)
 		return error_create(
 			ERROR_NOT_FOUND,
-			"no sample of the events that are shown has '%s'; a native function needs samples of its own, without those of its callees",
+			"no sample of the events that are shown is in '%s'",
 			word);
 	error = symbol_near_init(&near, word, input_imitates(&s->input));
 	if (!error)

@@ -467,8 +467,10 @@ static void put_fold(struct python_listing *p, size_t first, size_t last)
 	struct listing_cell cells[LISTING_EVENTS_MAX] = {};
 	size_t begin = find_point(p, first), end = find_point(p, last + 1);
 
-	/* Where there is no text, nothing is folded but what has samples. */
-	if (first > last || (!p->lines && begin == end))
+	/* Of lines that the file does not have only those with samples count. */
+	if (begin == end && last > p->lines)
+		last = p->lines;
+	if (first > last)
 		return;
 	for (size_t i = 0; i < p->l->event_count; i++) {
 		for (size_t at = begin; at < end; at++) {
@@ -490,13 +492,12 @@ static void put_fold(struct python_listing *p, size_t first, size_t last)
 
 static void put_span(struct python_listing *p, const struct listing_span *span)
 {
-	size_t point = find_point(p, span->first);
+	size_t line = span->first, point;
 
-	if (p->lines) {
-		for (size_t line = span->first; line <= span->last; line++)
-			put_line(p, line);
-		return;
-	}
+	for (; line <= span->last && line <= p->lines; line++)
+		put_line(p, line);
+	/* What the file does not have has numbers alone. */
+	point = find_point(p, line);
 	for (; point < p->points.count && p->points.data[point] <= span->last;
 	     point++)
 		put_line(p, p->points.data[point]);
@@ -525,8 +526,8 @@ static void put_notes(struct python_listing *p)
 	} else if (last > p->lines) {
 		put_file(p);
 		strbuf_printf(out,
-			      " has %zu lines, but samples are on line %zu: it is not the file that ran\n",
-			      p->lines, last);
+			      " has %zu line%s, but samples are on line %zu: it is not the file that ran\n",
+			      p->lines, p->lines == 1 ? "" : "s", last);
 	} else if (sources_has_changed(p->l->sources, p->file)) {
 		put_file(p);
 		strbuf_puts(out,
