@@ -372,8 +372,14 @@ static struct error *put_words(const struct annotate_settings *s,
 	return first;
 }
 
+static const char *recording_path(const struct annotate_settings *s)
+{
+	return s->input.path ? s->input.path : "perf.data";
+}
+
 /* What was not shown of all functions, and how to see it. */
-static void put_more(struct listing *l, uint64_t count, uint64_t period)
+static void put_more(struct listing *l, const char *path, uint64_t count,
+		     uint64_t period)
 {
 	const struct own_time *own = l->weights->events.data[0].own;
 
@@ -385,12 +391,14 @@ static void put_more(struct listing *l, uint64_t count, uint64_t period)
 		strbuf_percent(&l->text, period, own->all.period);
 		strbuf_puts(&l->text, " of own time.\n");
 	}
-	strbuf_puts(&l->text,
-		    "All of a function:  kaa annotate FUNCTION\n"
-		    "All of a file:      kaa annotate FILE.py\n");
+	answer_name_command(path, "All of a function:  ", "annotate FUNCTION",
+			    NULL, &l->text);
+	answer_name_command(path, "All of a file:      ", "annotate FILE.py",
+			    NULL, &l->text);
 }
 
-static struct error *put_hottest(struct listing *l)
+static struct error *put_hottest(const struct annotate_settings *s,
+				 struct listing *l)
 {
 	struct annotate_parts parts = {};
 	uint64_t count, period;
@@ -405,7 +413,7 @@ static struct error *put_hottest(struct listing *l)
 		if (!error)
 			error = put_part(l, part);
 	if (!error)
-		put_more(l, count, period);
+		put_more(l, recording_path(s), count, period);
 	vec_deinit(&parts);
 	return error;
 }
@@ -441,7 +449,7 @@ static struct error *put_listing(const struct annotate_settings *s,
 	struct error *error, *notes_error = NULL;
 
 	listing_init(l);
-	error = s->words.count ? put_words(s, l) : put_hottest(l);
+	error = s->words.count ? put_words(s, l) : put_hottest(s, l);
 	if (l->text.len) {
 		notes_error = put_notes(l, l->weights->events.data[0].event);
 		listing_put_hidden_events(l);
@@ -463,8 +471,7 @@ static struct error *print(struct annotate_settings *s,
 	_cleanup_place_names_ struct place_names *names = NULL;
 	_cleanup_sources_ struct sources sources = {
 		.symfs = s->input.symfs,
-		.recorded = input_recorded(s->input.path ? s->input.path :
-							   "perf.data"),
+		.recorded = input_recorded(recording_path(s)),
 	};
 	struct error *error = choose_events(s, profile);
 	struct listing listing = {

@@ -421,6 +421,15 @@ static struct error *put_end(struct answer *a)
 	return error;
 }
 
+/* The symbol of the function with most own time, or NULL. */
+static const char *hottest(const struct answer *a)
+{
+	vec_for_each(function, &a->own->functions)
+		if (function->is_python && function->own.samples)
+			return profile_string(a->profile, function->name, NULL);
+	return NULL;
+}
+
 static struct error *put_all(struct answer *a)
 {
 	struct error *error = own_time_create(a->profile, a->event_index,
@@ -437,8 +446,10 @@ static struct error *put_all(struct answer *a)
 	answer_put_lines(a);
 	if (!a->options->is_brief)
 		error = put_end(a);
-	if (!error && a->options->next)
-		strbuf_printf(&a->text, "\n%s", a->options->next);
+	if (!error && a->options->next) {
+		strbuf_putc(&a->text, '\n');
+		a->options->next(a->options->next_arg, hottest(a), &a->text);
+	}
 	if (!error)
 		error = strbuf_error(&a->word);
 	return error ? error : strbuf_error(&a->text);

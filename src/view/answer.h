@@ -35,8 +35,12 @@ struct answer_options {
 	bool is_filtered;
 	/* Only the first few functions and lines, and what to type next. */
 	bool is_brief;
-	/* What to type next, a text of whole lines, or NULL. */
-	const char *next;
+	/*
+	 * Appends what to type next, whole lines. hottest: the symbol of the
+	 * function with most own time, or NULL. May be NULL.
+	 */
+	void (*next)(const void *arg, const char *hottest, struct strbuf *out);
+	const void *next_arg;
 };
 
 /*

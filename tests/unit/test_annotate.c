@@ -2,14 +2,20 @@
 /* Source text with weights: files, where functions end, and the listing. */
 #include "assert_ok.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "explore/listing.h"
+#include "explore/native_listing.h"
 #include "explore/python_block.h"
+#include "explore/python_listing.h"
 #include "explore/sources.h"
+#include "model.h"
 
 static char folder[] = "/tmp/kaa-annotate-XXXXXX";
+static char srv[PATH_MAX];
 
 /* The path of a file in the folder, valid until the next call. */
 static const char *path_of(const char *name)
@@ -186,6 +192,256 @@ static void test_what_is_no_python_has_lines_too(void **state)
 	check_block("x = 'a\\", 1, 1, 1, 1);
 }
 
+/* --- Listings ----------------------------------------------------------- */
+
+#define F "py:py::f:/srv/x.py"
+#define KEY "py:py::f.<locals>.<lambda>:/srv/x.py"
+#define BODY "py:py::<module>:/srv/x.py"
+
+/* A profile and what shows it, with a file x.py below the folder. */
+struct shown {
+	struct model m;
+	struct weights *weights;
+	struct sources sources;
+	struct place_names *names;
+	struct listing_options options;
+	struct listing listing;
+};
+
+static void show_begin(struct shown *s, const char *source)
+{
+	*s = (struct shown){ .sources = { .symfs = folder },
+			     .options = { .columns = 80 } };
+	model_init(&s->m, NULL);
+	snprintf(srv, sizeof(srv), "%s/srv", folder);
+	assert_true(!mkdir(srv, 0700) || errno == EEXIST);
+	unlink(path_of("srv/x.py"));
+	if (source)
+		write_file("srv/x.py", source);
+}
+
+/* The line of a def, which the model does not know. */
+static void set_def(struct shown *s, const char *name, uint32_t line)
+{
+	vec_for_each(symbol, &s->m.profile->symbols)
+		if (!strcmp(profile_string(s->m.profile, symbol->name, ""),
+			    name))
+			symbol->line = line;
+}
+
+/* Shows what the word calls, or the hottest (NULL). */
+static const char *show(struct shown *s, const char *word)
+{
+	const uint32_t events[] = { 0, 1 };
+	struct annotate_parts parts = {};
+	uint64_t count, period;
+	bool called;
+
+	assert_ok(weights_create(s->m.profile, events,
+				 s->m.profile->events.count, &s->weights));
+	assert_ok(place_names_create(s->m.profile, "/srv", &s->names));
+	s->listing = (struct listing){ .profile = s->m.profile,
+				       .weights = s->weights,
+				       .options = &s->options,
+				       .sources = &s->sources,
+				       .names = s->names };
+	listing_init(&s->listing);
+	if (word)
+		assert_ok(annotate_words_find(s->weights, word, false, &parts,
+					      &called));
+	else
+		assert_ok(annotate_words_hottest(s->weights, 9, &parts, &count,
+						 &period));
+	vec_for_each(part, &parts)
+		assert_ok(part->kind == ANNOTATE_NATIVE ?
+				  native_listing_put(&s->listing, part) :
+				  python_listing_put(&s->listing, part));
+	vec_deinit(&parts);
+	return s->listing.text.data;
+}
+
+static void show_end(struct shown *s)
+{
+	listing_deinit(&s->listing);
+	weights_destroy(s->weights);
+	place_names_destroy(s->names);
+	sources_deinit(&s->sources);
+	model_deinit(&s->m);
+	unlink(path_of("srv/x.py"));
+	rmdir(srv);
+}
+
+static void test_a_function_has_its_lines(void **state)
+{
+	struct shown s;
+
+	(void)state;
+	show_begin(&s, "import y\n\ndef f(rows):\n    for r in rows:\n"
+		       "\tg(r)\n\nf(y)\n");
+	model_sample(&s.m, 30, BODY "@7 I:eval " F "@4");
+	model_sample(&s.m, 50, BODY "@7 I:eval " F "@5 list_sort");
+	model_sample(&s.m, 15, BODY "@7 I:eval " F "@5 I:eval " F "@4");
+	model_sample(&s.m, 5, "I:eval");
+	set_def(&s, "py::f:/srv/x.py", 3);
+	assert_string_equal(
+		show(&s, "f"),
+		"f   x.py:3   own 95.0%, total 95.0%\n"
+		"   own   total   line  source               spent in\n"
+		"                    3  def f(rows):\n"
+		" 45.0%   45.0%      4      for r in rows:   interpreter 45\n"
+		" 50.0%   65.0%      5          g(r)         list_sort 50\n");
+	show_end(&s);
+}
+
+static void test_lines_without_samples_are_folded(void **state)
+{
+	struct shown s;
+	const char *text;
+
+	(void)state;
+	show_begin(&s, "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n");
+	model_sample(&s.m, 3, BODY "@2");
+	model_sample(&s.m, 1, BODY "@13");
+	s.options.value = LISTING_SAMPLES;
+	s.options.has_context = true;
+	s.options.context = 1;
+	assert_string_equal(show(&s, "x.py"),
+			    "x.py   own 100.0%, total 100.0%\n"
+			    "   own   total   line  source\n"
+			    "                    1  1\n"
+			    "     1       1      2  2\n"
+			    "                    3  3\n"
+			    "                  ...  8 lines without samples\n"
+			    "                   12  12\n"
+			    "     1       1     13  13\n"
+			    "                   14  14\n");
+	show_end(&s);
+	show_begin(&s, "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n");
+	model_sample(&s.m, 999, BODY "@2");
+	model_sample(&s.m, 1, BODY "@13");
+	s.options.only_hottest = true;
+	/* What is folded is in the sum of the column. */
+	text = show(&s, NULL);
+	assert_non_null(strstr(text, "  0.1%            ...  10 lines\n"));
+	show_end(&s);
+}
+
+static void test_a_line_says_whose_time_it_is(void **state)
+{
+	struct shown s;
+
+	(void)state;
+	show_begin(&s, "def f():\n  return sorted(x, key=lambda a: b)\n");
+	model_sample(&s.m, 6, F "@2 list_sort");
+	model_sample(&s.m, 3, F "@2 list_sort I:eval " KEY "@2");
+	model_sample(&s.m, 1, F "@2 list_sort I:eval " KEY "@2 long_add");
+	set_def(&s, "py::f:/srv/x.py", 1);
+	set_def(&s, "py::f.<locals>.<lambda>:/srv/x.py", 2);
+	s.options.columns = 130;
+	assert_non_null(strstr(
+		show(&s, "f"),
+		"100.0%  100.0%      2    return sorted(x, key=lambda a: b)   "
+		"in f: list_sort 60; in <lambda>: interpreter 30, long_add 10\n"));
+	show_end(&s);
+}
+
+static void test_several_events_have_columns(void **state)
+{
+	struct profile_event event = { .has_callchain = true };
+	struct shown s;
+	uint32_t id;
+
+	(void)state;
+	show_begin(&s, "def f():\n  pass\n");
+	event.name = model_string(&s.m, "page-faults:u\033[31m");
+	assert_ok(profile_add_event(s.m.profile, &event, &id));
+	model_sample(&s.m, 1, F "@2");
+	model_sample(&s.m, 1, F "@1 I:eval " F "@2");
+	s.m.profile->samples.event[1] = 1;
+	set_def(&s, "py::f:/srv/x.py", 1);
+	assert_string_equal(
+		show(&s, "f"),
+		"f   x.py:1\n"
+		"  cycles: own 100.0%, total 100.0%\n"
+		"  page-faults:u?[31m: own 100.0%, total 100.0%\n"
+		"cycles          page-faults...\n"
+		"   own   total     own   total   line  source\n"
+		"                        100.0%      1  def f():\n"
+		"100.0%  100.0%  100.0%  100.0%      2    pass\n");
+	listing_put_hidden_events(&s.listing);
+	show_end(&s);
+}
+
+static void test_numbers_stand_without_source(void **state)
+{
+	struct shown s;
+	const char *text;
+
+	(void)state;
+	show_begin(&s, NULL);
+	model_sample(&s.m, 1, F "@4000000000");
+	model_sample(&s.m, 3, F "@7");
+	set_def(&s, "py::f:/srv/x.py", 5);
+	s.options.shows_all = true;
+	text = show(&s, "f");
+	assert_non_null(strstr(text, "there is no source to show: "));
+	assert_non_null(strstr(
+		text, " 75.0%   75.0%           7                interpreter 75\n") ?:
+			      strstr(text, " 75.0%   75.0%           7"));
+	assert_non_null(strstr(text, " 25.0%   25.0%  4000000000"));
+	show_end(&s);
+}
+
+static void test_what_has_no_line_is_said(void **state)
+{
+	struct shown s;
+
+	(void)state;
+	show_begin(&s, "x = 1\ndef f():\n  pass\n");
+	/* The model's line 1 is slot 0 of the code object. */
+	model_sample(&s.m, 1, F "@1");
+	vec_for_each(frame, &s.m.profile->frames)
+		frame->line = 2;
+	set_def(&s, "py::f:/srv/x.py", 2);
+	assert_non_null(strstr(
+		show(&s, "f"),
+		"the recording does not contain lines of this function; all of its time stands at its def\n"));
+	show_end(&s);
+}
+
+static void test_source_fits_and_moves_no_cursor(void **state)
+{
+	struct shown s;
+	const char *text;
+
+	(void)state;
+	show_begin(&s, "def f():\n\tx = '\033[2J\r\177'\t# wide wide wide wide wide wide wide wide wide wide\n");
+	model_sample(&s.m, 1, F "@2");
+	set_def(&s, "py::f:/srv/x.py", 1);
+	text = show(&s, "f");
+	assert_non_null(strstr(text, "x = '?[2J?" "?'"));
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= 80);
+	assert_non_null(strstr(text, "...\n"));
+	show_end(&s);
+}
+
+static void test_instructions_without_code(void **state)
+{
+	struct shown s;
+
+	(void)state;
+	show_begin(&s, NULL);
+	model_sample(&s.m, 3, F "@2 lib:deflate");
+	model_sample(&s.m, 1, F "@2");
+	vec_for_each(symbol, &s.m.profile->symbols)
+		symbol->end = symbol->start + 0x10;
+	assert_non_null(strstr(show(&s, "deflate"), "there is no code to show"));
+	assert_non_null(strstr(s.listing.text.data, "deflate   libother.so   own 75.0%\n"));
+	assert_non_null(strstr(s.listing.text.data, "\n 75.0%  "));
+	show_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +452,14 @@ int main(void)
 		cmocka_unit_test(test_decorators_belong_to_a_function),
 		cmocka_unit_test(test_a_lambda_is_shown_with_its_statement),
 		cmocka_unit_test(test_what_is_no_python_has_lines_too),
+		cmocka_unit_test(test_a_function_has_its_lines),
+		cmocka_unit_test(test_lines_without_samples_are_folded),
+		cmocka_unit_test(test_a_line_says_whose_time_it_is),
+		cmocka_unit_test(test_several_events_have_columns),
+		cmocka_unit_test(test_numbers_stand_without_source),
+		cmocka_unit_test(test_what_has_no_line_is_said),
+		cmocka_unit_test(test_source_fits_and_moves_no_cursor),
+		cmocka_unit_test(test_instructions_without_code),
 	};
 
 	return cmocka_run_group_tests_name("annotate", tests, make_folder,

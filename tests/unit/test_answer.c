@@ -20,13 +20,20 @@ static void put_source(void *arg, const char *file, uint32_t line,
 	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);
 }
 
+static void put_next(const void *arg, const char *hottest, struct strbuf *out)
+{
+	(void)arg;
+	assert_true(!hottest || !strncmp(hottest, "py::", strlen("py::")));
+	strbuf_puts(out, "next\n");
+}
+
 /* To be freed. */
 static char *screen(const struct model *m, size_t columns)
 {
 	struct answer_options options = { .columns = columns,
 					  .folder = "/srv",
 					  .source = put_source,
-					  .next = "next\n" };
+					  .next = put_next };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

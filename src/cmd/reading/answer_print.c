@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "explore/sources.h"
+#include "profile/symbol_word.h"
 #include "view/answer.h"
 #include "view/text.h"
 
@@ -67,13 +68,16 @@ static void put_word(const char *word, struct strbuf *out)
 	strbuf_putc(out, '\'');
 }
 
-/* "Who calls whom:  kaa report -g", with kaa as the user called it. */
-static void name_command(const char *path, const char *what, const char *words,
-			 struct strbuf *out)
+void answer_name_command(const char *path, const char *what, const char *words,
+			 const char *word, struct strbuf *out)
 {
 	strbuf_puts(out, what);
 	put_word(program_invocation_name, out);
 	strbuf_printf(out, " %s", words);
+	if (word) {
+		strbuf_putc(out, ' ');
+		put_word(word, out);
+	}
 	if (strcmp(path, "perf.data") != 0) {
 		strbuf_puts(out, " -i ");
 		put_word(path, out);
@@ -81,21 +85,47 @@ static void name_command(const char *path, const char *what, const char *words,
 	strbuf_putc(out, '\n');
 }
 
-static void name_commands(const struct answer_input *input, struct strbuf *out)
+/* "dedupe"; of what has no name of its own, the file that it is in. */
+static void name_source(const char *path, const char *symbol,
+			struct strbuf *out)
 {
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+	struct python_symbol python;
+	const char *slash;
+
+	if (!symbol || !python_symbol_parse(symbol, &python))
+		return;
+	slash = strrchr(python.file, '/');
+	if (python.qualname[0] == '<')
+		strbuf_puts(&word, slash ? slash + 1 : python.file);
+	else
+		strbuf_append(&word, python.qualname, python.qualname_length);
+	answer_name_command(path, "With the source:   ", "annotate", word.data,
+			    out);
+}
+
+static void name_commands(const void *arg, const char *hottest,
+			  struct strbuf *out)
+{
+	const struct answer_input *input = arg;
+	const char *path = input->path;
+
 	if (input->is_brief) {
-		name_command(input->path, "All of it:  ", "report", out);
+		answer_name_command(path, "All of it:  ", "report", NULL, out);
 		return;
 	}
-	name_command(input->path, "Who calls whom:    ", "report -g", out);
-	name_command(input->path, "C functions, too:  ", "report --native", out);
+	name_source(path, hottest, out);
+	answer_name_command(path, "Who calls whom:    ", "report -g", NULL, out);
+	answer_name_command(path, "C functions, too:  ", "report --native",
+			    NULL, out);
 }
 
 void answer_print_next(const char *path, FILE *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	name_command(path, "Where the time went:  ", "report", &text);
+	answer_name_command(path, "Where the time went:  ", "report", NULL,
+			    &text);
 	fputs(text.data, out);
 }
 
@@ -103,7 +133,6 @@ struct error *answer_print(const struct profile *profile,
 			   const struct answer_input *input, FILE *out)
 {
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
-	_cleanup_strbuf_ struct strbuf next = STRBUF_INIT;
 	_cleanup_sources_ struct sources sources = {
 		.symfs = input->symfs,
 		.recorded = input->recorded,
@@ -116,10 +145,10 @@ struct error *answer_print(const struct profile *profile,
 		.source = put_line,
 		.source_notes = tell_changed,
 		.source_arg = &sources,
+		.next = name_commands,
+		.next_arg = input,
 	};
 
-	name_commands(input, &next);
-	options.next = next.data;
 	/* Names are shown as far as the user's terminal knows their letters. */
 	setlocale(LC_CTYPE, "");
 	return answer_write(profile, input->event, &options, out);

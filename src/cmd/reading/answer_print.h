@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "profile/profile.h"
 
 struct answer_input {
@@ -36,6 +37,14 @@ size_t answer_columns(int fd);
 
 struct error *answer_print(const struct profile *profile,
 			   const struct answer_input *input, FILE *out);
+
+/*
+ * Appends a line of what to type: "Who calls whom:  kaa report -g", with kaa as
+ * the user called it, and the recording if it has another name than usual. word
+ * is one more argument, or NULL.
+ */
+void answer_name_command(const char *path, const char *what, const char *words,
+			 const char *word, struct strbuf *out);
 
 /* What to type for the screen, a line. */
 void answer_print_next(const char *path, FILE *out);
