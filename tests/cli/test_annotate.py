@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa annotate` as a user types it, on a recording whose program is not there."""
+import os
+import re
+
+import pytest
+
+PLAIN = {**os.environ, "COLUMNS": "100", "TERM": "xterm"}
+
+
+@pytest.fixture
+def annotate(kaa, recording):
+    return lambda *words, **options: kaa("annotate", "-i", recording, *words, **{"env": PLAIN, **options})
+
+
+def weights(text):
+    """{line: (own, total)}"""
+    rows = re.findall(r"^ {0,3}(\d+\.\d%|\d+| )  ? *(\d+\.\d%|\d+)  +(\d+)\b", text, re.M)
+    return {int(line): (own.strip(), total) for own, total, line in rows}
+
+
+def test_lines_of_functions(annotate):
+    # All 300 samples have one stack.
+    leaf = annotate("-n", "<lambda>").stdout
+    assert weights(leaf) == {7: ("300", "300")} and "own 100.0%, total 100.0%" in leaf
+    middle = annotate("-n", "middle").stdout
+    assert weights(middle) == {2000: ("", "300")} and "own 0.0%, total 100.0%" in middle
+    module = annotate("-n", "<module>").stdout
+    found = weights(module)
+    assert set(found) == {40, 44} and sum(int(total) for _, total in found.values()) == 300
+    assert "there is no source to show: " in module
+
+
+def test_without_a_word(annotate):
+    text = annotate().stdout
+    assert text.startswith(re.match(r"\S*<lambda>", text)[0]) and "kaa annotate FUNCTION -i " in text
+
+
+def test_percentages(annotate):
+    assert "100.0%  100.0%      7" in annotate("<lambda>").stdout
+    for kind in ("global-period", "local-period", "global-hits", "local-hits"):
+        assert "100.0%  100.0%      7" in annotate("--percent-type", kind, "<lambda>").stdout
+    wrong = annotate("--percent-type", "all", "<lambda>", status=129).stderr
+    assert "'local-period'" in wrong and "not 'all'" in wrong
+
+
+def test_color(annotate):
+    plain = annotate("<lambda>").stdout
+    assert "\x1b" not in plain
+    for words in (["--color"], ["--color=always"]):
+        colored = annotate(*words, "<lambda>", env={**PLAIN, "NO_COLOR": "1"}).stdout
+        assert re.sub(r"\x1b\[\d*m", "", colored) == plain and "\x1b[31m100.0%\x1b[m" in colored
+    assert annotate("--color", "--no-color", "<lambda>").stdout == plain
+    assert "not 'blue'" in annotate("--color=blue", status=129).stderr
+
+
+def test_words_that_call_nothing(annotate):
+    wrong = annotate("midle", status=1)
+    assert not wrong.stdout and "'midle'; did you mean '" in wrong.stderr and "Worker.middle" in wrong.stderr
+    # What is found is shown all the same.
+    both = annotate("midle", "middle", status=1)
+    assert "middle" in both.stdout and "'midle'" in both.stderr
+    assert annotate("-S", "midle,middle", status=1).stdout == both.stdout
+    assert "no sample is at " in annotate("oddly.py:3", status=1).stderr
+
+
+def test_events(annotate):
+    assert "no event with samples is called 'instructions'; the recording has " in annotate("-e", "instructions", status=1).stderr
+
+
+def test_options_that_make_no_sense(annotate):
+    assert "not both" in annotate("-n", "--show-total-period", status=129).stderr
+    assert "--context" in annotate("--context", "few", status=129).stderr
+    assert annotate("--stdio", "middle").stdout == annotate("middle").stdout
+
+
+def test_filters(annotate):
+    nothing = annotate("--pid", "1", "middle", status=1)
+    assert "no samples" in nothing.stderr and "no sample is of process 1;" in nothing.stderr
+
+
+def test_a_recording_that_is_not_there(kaa, tmp_path):
+    assert "does not exist" in kaa("annotate", "-i", tmp_path / "none", status=1).stderr
+
+
+def test_lines_fit(annotate):
+    for columns in ("60", "80", "120"):
+        text = annotate("--all", env={**PLAIN, "COLUMNS": columns}).stdout
+        rows = [line for line in text.splitlines() if re.match(r" *(\d+\.\d%|own) ", line)]
+        assert rows and all(len(line) <= int(columns) for line in rows), text
