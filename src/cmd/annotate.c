@@ -429,8 +429,23 @@ static struct error *put_notes(struct listing *l, uint32_t event)
 	strbuf_clear(&l->scratch);
 	if (!error)
 		fault_notes(&faults, samples, "", &l->scratch);
-	if (l->scratch.len)
-		strbuf_printf(&l->text, "\n%s", l->scratch.data);
+	strbuf_puts(&l->text, l->scratch.data);
+	return error;
+}
+
+/* What is behind the parts. */
+static struct error *put_end(struct listing *l)
+{
+	size_t before = l->text.len;
+	struct error *error;
+
+	if (!before)
+		return NULL;
+	strbuf_putc(&l->text, '\n');
+	error = put_notes(l, l->weights->events.data[0].event);
+	listing_put_hidden_events(l);
+	if (l->text.len == before + 1)
+		strbuf_truncate(&l->text, before);
 	return error;
 }
 
@@ -446,14 +461,11 @@ static bool find_jit_code(const void *arg, const char *path, uint64_t start,
 static struct error *put_listing(const struct annotate_settings *s,
 				 struct listing *l)
 {
-	struct error *error, *notes_error = NULL;
+	struct error *error, *notes_error;
 
 	listing_init(l);
 	error = s->words.count ? put_words(s, l) : put_hottest(s, l);
-	if (l->text.len) {
-		notes_error = put_notes(l, l->weights->events.data[0].event);
-		listing_put_hidden_events(l);
-	}
+	notes_error = put_end(l);
 	fwrite(l->text.data, 1, l->text.len, stdout);
 	listing_deinit(l);
 	if (!error)

@@ -84,21 +84,35 @@ static bool has_line(const struct profile *profile,
 	       frame->rel > symbol->start + 1;
 }
 
-/* Lines of the function itself, wherever the source says that it ends. */
+static bool is_whole_file(const struct python_listing *p)
+{
+	const char *name = profile_string(p->l->profile, p->part->name, "");
+
+	return p->part->kind == ANNOTATE_FILE || spent_is_module_body(name);
+}
+
+/* A frame of the function, or of the file, itself. */
+static bool is_meant(const struct python_listing *p,
+		     const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(p->l->profile, frame->symbol);
+
+	if (frame->kind != PROFILE_FRAME_PYTHON || !symbol || !frame->line)
+		return false;
+	return is_whole_file(p) ? frame->file == p->part->file :
+				  symbol->name == p->part->name &&
+					  symbol->line == p->part->def;
+}
+
+/* Their lines are part of it, wherever the source says that it ends. */
 static void include_frames(struct python_listing *p)
 {
-	const struct profile *profile = p->l->profile;
-
 	p->has_no_lines = true;
-	vec_for_each(frame, &profile->frames) {
-		const struct profile_symbol *symbol =
-			profile_symbol(profile, frame->symbol);
-
-		if (frame->kind != PROFILE_FRAME_PYTHON || !symbol ||
-		    symbol->name != p->part->name ||
-		    symbol->line != p->part->def || !frame->line)
+	vec_for_each(frame, &p->l->profile->frames) {
+		if (!is_meant(p, frame))
 			continue;
-		if (has_line(profile, frame))
+		if (has_line(p->l->profile, frame))
 			p->has_no_lines = false;
 		if (frame->line < p->first)
 			p->first = frame->line;
@@ -128,32 +142,18 @@ static void find_block(struct python_listing *p)
 		p->header_last = p->first;
 }
 
-static bool is_whole_file(const struct python_listing *p)
-{
-	const char *name = profile_string(p->l->profile, p->part->name, "");
-
-	return p->part->kind == ANNOTATE_FILE || spent_is_module_body(name);
-}
-
 static struct error *find_lines(struct python_listing *p)
 {
-	struct error *error;
-
 	if (is_whole_file(p)) {
-		p->first = 1;
-		p->last = UINT32_MAX;
+		p->first = p->header_last = 1;
+		p->last = p->lines ? p->lines : 1;
+		include_frames(p);
 	} else {
 		find_block(p);
 	}
-	error = weights_find_lines(p->l->weights, p->part->file,
-				   (uint32_t)p->first, (uint32_t)p->last,
-				   &p->points);
-	if (!error && p->last == UINT32_MAX) {
-		p->last = p->points.count ? *vec_last(&p->points) : 1;
-		if (p->lines > p->last)
-			p->last = p->lines;
-	}
-	return error;
+	return weights_find_lines(p->l->weights, p->part->file,
+				  (uint32_t)p->first, (uint32_t)p->last,
+				  &p->points);
 }
 
 /* --- What of them is to be seen ----------------------------------------- */
@@ -321,7 +321,7 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 	for (size_t i = 0; i < shown; i++) {
 		const struct own_entry *function =
 			&own->functions.data[owners[i].parts->function];
-		size_t used;
+		size_t used, room;
 
 		if (i)
 			strbuf_puts(&p->spent, "; ");
@@ -330,10 +330,10 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 			put_owner(p, function);
 		used = printable_width(p->spent.data, p->spent.len);
 		/* The first part stands there however little room there is. */
+		room = width > used ? (width - used) / (shown - i) : 0;
 		spent_text_some(p->l->profile, owners[i].parts,
 				owners[i].count, all,
-				width > used + SPENT_MIN / 2 ? width - used :
-							       SPENT_MIN / 2,
+				room > SPENT_MIN / 2 ? room : SPENT_MIN / 2,
 				&p->spent);
 	}
 	if (count > shown)
@@ -400,23 +400,28 @@ static void find_spent_column(struct python_listing *p)
 static void put_spent(struct python_listing *p, size_t line, size_t used)
 {
 	struct listing *l = p->l;
-	size_t room = text_room(p), at = p->spent_column;
+	size_t room = text_room(p), at = p->spent_column, width;
+	bool is_apart;
 
 	if (!at)
 		return;
 	if (used + SPENT_GAP > at && used + SPENT_GAP + SPENT_LEAST <= room)
 		at = used + SPENT_GAP;
-	room = room - at < SPENT_MAX ? room - at : SPENT_MAX;
-	find_spent(p, line, room);
+	is_apart = used + SPENT_GAP > at;
+	width = room - at < SPENT_MAX ? room - at : SPENT_MAX;
+	find_spent(p, line, is_apart ? room : width);
 	if (!p->spent.len)
 		return;
-	if (used + SPENT_GAP > at) {
+	if (is_apart) {
 		listing_end_row(l);
 		used = 0;
 		strbuf_fill(&l->text, ' ', listing_text_column(l));
+		width = printable_width(p->spent.data, p->spent.len);
+		at = width < room ? room - width : 0;
+		at = at < p->spent_column ? at : p->spent_column;
 	}
 	strbuf_fill(&l->text, ' ', at - used);
-	fit_begin(&l->text, p->spent.data, p->spent.len, room);
+	fit_begin(&l->text, p->spent.data, p->spent.len, room - at);
 }
 
 static void put_line(struct python_listing *p, size_t line)
@@ -534,8 +539,9 @@ static void put_notes(struct python_listing *p)
 			    " has changed since the recording: its lines may be others now\n");
 	}
 	if (p->has_no_lines)
-		strbuf_puts(out,
-			    "the recording does not contain lines of this function; all of its time stands at its def\n");
+		strbuf_printf(out,
+			      "the recording does not contain lines of this %s; all time stands at the def of a function\n",
+			      is_whole_file(p) ? "file" : "function");
 }
 
 static void find_name(struct python_listing *p)

@@ -405,7 +405,7 @@ static void test_what_has_no_line_is_said(void **state)
 	set_def(&s, "py::f:/srv/x.py", 2);
 	assert_non_null(strstr(
 		show(&s, "f"),
-		"the recording does not contain lines of this function; all of its time stands at its def\n"));
+		"the recording does not contain lines of this function; all time stands at the def of a function\n"));
 	show_end(&s);
 }
 
