@@ -127,7 +127,8 @@ struct error *annotate_part_weigh(const struct weights *weights, size_t event,
 	case ANNOTATE_NATIVE:
 		return weigh_native(weights, event, part, ret);
 	case ANNOTATE_FILE:
-		return weights_file(weights, event, part->file, ret);
+		entry = weights_file(weights, event, part->file);
+		break;
 	case ANNOTATE_LINE:
 		entry = weights_line(weights, event, part->file, part->line);
 		break;

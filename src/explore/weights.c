@@ -96,49 +96,14 @@ const struct own_entry *weights_line(const struct weights *weights,
 	return at ? &e->own->lines.data[*at] : NULL;
 }
 
-/* By stack: a Python frame of the file is in it. NULL for want of memory. */
-static bool *find_stacks(const struct profile *p, uint32_t file)
+const struct own_entry *weights_file(const struct weights *weights,
+				     size_t event, uint32_t file)
 {
-	bool *has = calloc(p->stack_parents.count + 1, sizeof(*has));
-
-	for (size_t i = 0; has && i < p->stack_parents.count; i++) {
-		uint32_t parent = p->stack_parents.data[i];
-		const struct profile_frame *frame =
-			profile_frame(p, p->stack_frames.data[i]);
-
-		has[i] = (parent != PROFILE_NONE && has[parent]) ||
-			 (frame->kind == PROFILE_FRAME_PYTHON &&
-			  frame->file == file);
-	}
-	return has;
-}
-
-struct error *weights_file(const struct weights *weights, size_t event,
-			   uint32_t file, struct weight_pair *ret)
-{
-	const struct profile *p = weights->profile;
-	const struct profile_samples *samples = &p->samples;
 	const struct weights_event *e = &weights->events.data[event];
-	_cleanup_free_ bool *has = find_stacks(p, file);
 
-	if (!has)
-		return error_no_memory();
-	*ret = (struct weight_pair){};
-	vec_for_each(line, &e->own->lines) {
-		if (!line->is_python || line->file != file)
-			continue;
-		ret->own.period += line->own.period;
-		ret->own.samples += line->own.samples;
-	}
-	for (size_t i = 0; i < samples->rows; i++) {
-		uint32_t stack = samples->stack[i];
-
-		if (samples->event[i] != e->event || stack == PROFILE_NONE ||
-		    !has[stack])
-			continue;
-		ret->total.period += samples->period[i];
-		ret->total.samples += samples->count[i];
-	}
+	vec_for_each(entry, &e->own->files)
+		if (entry->is_python && entry->file == file)
+			return entry;
 	return NULL;
 }
 

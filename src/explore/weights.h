@@ -52,9 +52,8 @@ const struct own_entry *weights_function(const struct weights *weights,
 const struct own_entry *weights_line(const struct weights *weights,
 				     size_t event, uint32_t file,
 				     uint32_t line);
-/* A file in a stack counts once. */
-struct error *weights_file(const struct weights *weights, size_t event,
-			   uint32_t file, struct weight_pair *ret);
+const struct own_entry *weights_file(const struct weights *weights,
+				     size_t event, uint32_t file);
 
 /*
  * Fills *ret, which is empty, with the lines of a file from first to last that
