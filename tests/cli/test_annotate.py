@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa annotate` as a user types it, on a recording whose program is not there."""
+import ast
 import os
+import pathlib
 import re
+import sysconfig
 
 import pytest
+
+from harness.process import run
 
 PLAIN = {**os.environ, "COLUMNS": "100", "TERM": "xterm"}
 
@@ -88,3 +93,37 @@ def test_lines_fit(annotate):
         text = annotate("--all", env={**PLAIN, "COLUMNS": columns}).stdout
         rows = [line for line in text.splitlines() if re.match(r" *(\d+\.\d%|own) ", line)]
         assert rows and all(len(line) <= int(columns) for line in rows), text
+
+
+def blocks_of(tree):
+    """{first line with decorators: (first, last)} of functions and classes; of statements with a lambda, by its line."""
+    blocks = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
+            # Two may stand in one line; the outer one comes first.
+            blocks.setdefault(first, (first, node.end_lineno))
+    return blocks
+
+
+def test_blocks_end_where_the_parser_says(build_dir):
+    """Of each function and class of the standard library and of its tests, which have odd ones."""
+    library = pathlib.Path(sysconfig.get_path("stdlib"))
+    checked = 0
+    for path in sorted(library.glob("*.py")) + sorted(library.glob("*/*.py")):
+        if checked > 8000:
+            break
+        text = path.read_bytes()
+        try:
+            blocks = blocks_of(ast.parse(text))
+        except (SyntaxError, ValueError):
+            continue
+        lines = sorted(blocks)
+        if not lines or b"\r" in text.replace(b"\r\n", b""):
+            continue
+        said = run([build_dir / "tests" / "unit" / "dump_blocks", path], data="".join(f"{line}\n" for line in lines).encode())
+        for line, answer in zip(lines, said.stdout.splitlines()):
+            first, _, last = map(int, answer.split())
+            assert (first, last) == blocks[line], (path, line)
+        checked += len(lines)
+    assert checked > 3000

@@ -5,10 +5,12 @@ import collections
 import math
 import os
 import re
+import shlex
 
 import pytest
 
 from harness import script_output
+from harness.process import run
 from harness.terminal import Terminal
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -297,6 +299,17 @@ def test_the_hottest_without_a_word(kaa, python, shapes):
     assert sums[0] <= 100 * hottest[0] / len(samples) + 0.051
     folded = sum(part.own() for part in found)
     assert folded and len(text.splitlines()) < 200
+
+
+def test_the_command_that_a_report_names(kaa, newest_python, tmp_path, spinning):
+    """It shows what the screen begins with, however it has to be quoted."""
+    odd, data = tmp_path / "it's mine.py", tmp_path / "odd perf.data"
+    odd.write_text("import time\nwhile time.process_time() < 0.5:\n    pass\n")
+    record(kaa, newest_python, data, odd)
+    for recording, name in ((spinning[1], "spin"), (data, str(odd))):
+        typed = re.search(r"^With the source: +(.*)$", kaa("report", "-i", recording).stdout, re.M)[1]
+        part = parts(run(["sh", "-c", typed]).stdout)[0]
+        assert name.endswith(part.name.lstrip(".")) and part.own() > 50, typed
 
 
 @pytest.mark.parametrize("share", [30, 5])
