@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "view/place_name.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "profile/installed_path.h"
 
 struct place_names {
 	const struct profile *profile;
@@ -18,27 +19,6 @@ struct short_name {
 
 /* --- One path ----------------------------------------------------------- */
 
-/* Behind the last folder of that name, or NULL. */
-static const char *behind_folder(const char *path, const char *folder)
-{
-	const char *found = NULL, *at = path;
-
-	for (; (at = strstr(at, folder)); at++)
-		found = at + strlen(folder);
-	return found && *found ? found : NULL;
-}
-
-/* Behind ".../lib/python3.12/", or NULL. */
-static const char *behind_library(const char *path)
-{
-	const char *at = behind_folder(path, "/lib/python3.");
-
-	if (!at || !isdigit((unsigned char)*at))
-		return NULL;
-	at += strspn(at, "0123456789t");
-	return *at == '/' && at[1] ? at + 1 : NULL;
-}
-
 static const char *behind_current(const char *path, const char *folder)
 {
 	size_t n = folder ? strlen(folder) : 0;
@@ -52,12 +32,8 @@ static const char *behind_current(const char *path, const char *folder)
 
 static const char *shorten(const char *path, const char *folder)
 {
-	const char *short_name = behind_folder(path, "/site-packages/");
+	const char *short_name = installed_path(path);
 
-	if (!short_name)
-		short_name = behind_folder(path, "/dist-packages/");
-	if (!short_name)
-		short_name = behind_library(path);
 	if (!short_name)
 		short_name = behind_current(path, folder);
 	if (!short_name && !strncmp(path, "./", 2) && path[2])

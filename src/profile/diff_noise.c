@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile/diff_noise.h"
+
+#include <math.h>
+
+#include "profile/chance.h"
+
+/* What the runs of one side say. */
+struct side {
+	double runs;
+	/* Means of the value, and of all. */
+	double value;
+	double all;
+	double samples;
+	/* Squared deviations from the mean, added up. */
+	double squares;
+	/*
+	 * The variance of the mean, for each unit of it, if samples fell
+	 * independently of each other.
+	 */
+	double unit;
+};
+
+static struct side side_of(const struct diff_run *runs, size_t count,
+			   const double *values, bool is_after)
+{
+	struct side s = {};
+
+	for (size_t i = 0; i < count; i++) {
+		if (runs[i].is_after != is_after)
+			continue;
+		s.runs++;
+		s.value += values[i];
+		s.all += runs[i].all;
+		s.samples += runs[i].samples;
+		s.unit += runs[i].sample;
+	}
+	s.value /= s.runs;
+	s.all /= s.runs;
+	s.unit /= s.runs * s.runs;
+	for (size_t i = 0; i < count; i++)
+		if (runs[i].is_after == is_after)
+			s.squares += (values[i] - s.value) *
+				     (values[i] - s.value);
+	return s;
+}
+
+/*
+ * How many samples there are is no chance: of a function that has nearly all of
+ * them only the few others vary. One more than there are, since none is chance,
+ * too.
+ */
+static double rest_of(const struct side *s)
+{
+	double rest = s->all > 0 ? 1 - s->value / s->all : 1;
+
+	if (s->samples > 0)
+		rest += 1 / s->samples;
+	return rest < 1 ? rest : 1;
+}
+
+/* Of the mean, and never 0. */
+static double sampling_variance(const struct side *s, double rest)
+{
+	return s->unit * rest * (s->value + s->unit * rest);
+}
+
+static void measure_samples(const struct side *a, const struct side *b,
+			    struct diff_value *ret)
+{
+	double rest_a = rest_of(a), rest_b = rest_of(b);
+	double rest = fmax(rest_a, rest_b);
+	double one_a = a->unit * rest, one_b = b->unit * rest;
+
+	ret->half_width = chance_half_width(INFINITY) *
+			  sqrt(sampling_variance(a, rest_a) +
+			       sampling_variance(b, rest_b));
+	ret->chance = chance_of_counts(a->value / one_a, b->value / one_b,
+				       one_b / (one_a + one_b));
+}
+
+/* Runs of both sides tell the variance: that of the same program is the same. */
+static void measure_runs(const struct side *a, const struct side *b,
+			 struct diff_value *ret)
+{
+	double df = a->runs + b->runs - 2;
+	double by_runs = (a->squares + b->squares) / df *
+			 (1 / a->runs + 1 / b->runs);
+	double by_samples = sampling_variance(a, rest_of(a)) +
+			    sampling_variance(b, rest_of(b));
+	double error = sqrt(fmax(by_runs, by_samples));
+
+	ret->half_width = chance_half_width(df) * error;
+	ret->chance = error > 0 ? chance_of_t((b->value - a->value) / error, df) :
+				  1;
+}
+
+struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,
+				     const double *values, uint64_t samples)
+{
+	struct side a = side_of(runs, count, values, false);
+	struct side b = side_of(runs, count, values, true);
+	struct diff_value value = { .before = a.value, .after = b.value };
+
+	if (count > 2)
+		measure_runs(&a, &b, &value);
+	else
+		measure_samples(&a, &b, &value);
+	if (samples < DIFF_NOISE_SAMPLES_MIN)
+		value.chance = NAN;
+	return value;
+}

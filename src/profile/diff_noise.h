@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A value that was measured in runs before and after: by how much it changed,
+ * and how much of that chance explains (docs/diff.md).
+ */
+#ifndef KAA_PROFILE_DIFF_NOISE_H
+#define KAA_PROFILE_DIFF_NOISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What it takes to tell a difference; fewer samples are not tested. */
+#define DIFF_NOISE_SAMPLES_MIN 8
+
+struct diff_run {
+	bool is_after;
+	/* In the unit of the values: all samples, and one of them. */
+	double all;
+	double sample;
+	/* How many there are. */
+	double samples;
+};
+
+struct diff_value {
+	/* Means of the runs. */
+	double before;
+	double after;
+	/* 95 of 100 such changes are at most this far from the true one. */
+	double half_width;
+	/*
+	 * How likely chance alone makes such a change; NAN: there are too few
+	 * samples to tell.
+	 */
+	double chance;
+	/* For who compares many values to decide. */
+	bool is_real;
+};
+
+/*
+ * values: one for each run, 0 to all; samples: what they were measured with. At
+ * least one run is before and one after.
+ */
+struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,
+				     const double *values, uint64_t samples);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "profile/installed_path.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Behind the last folder of that name, or NULL. */
+static const char *behind_folder(const char *path, const char *folder)
+{
+	const char *found = NULL, *at = path;
+
+	for (; (at = strstr(at, folder)); at++)
+		found = at + strlen(folder);
+	return found && *found ? found : NULL;
+}
+
+/* Behind ".../lib/python3.12/", or NULL. */
+static const char *behind_library(const char *path)
+{
+	const char *at = behind_folder(path, "/lib/python3.");
+
+	if (!at || !isdigit((unsigned char)*at))
+		return NULL;
+	at += strspn(at, "0123456789t");
+	return *at == '/' && at[1] ? at + 1 : NULL;
+}
+
+const char *installed_path(const char *path)
+{
+	const char *found = behind_folder(path, "/site-packages/");
+
+	if (!found)
+		found = behind_folder(path, "/dist-packages/");
+	return found ? found : behind_library(path);
+}
