@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The parts of the screen of `kaa diff` (view/diff_text.h). */
+#ifndef KAA_VIEW_DIFF_SCREEN_H
+#define KAA_VIEW_DIFF_SCREEN_H
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+#include "profile/own_diff.h"
+#include "view/diff_text.h"
+#include "view/place_name.h"
+
+/* How the values of a screen are written. */
+struct diff_unit {
+	double factor;
+	int decimals;
+	/* Behind a number, " s"; "" */
+	const char *name;
+	/* Of the values of a table: "s" */
+	const char *table_name;
+};
+
+struct diff_screen {
+	const struct profile *profile;
+	const struct own_diff *diff;
+	const struct diff_text_options *options;
+	struct place_names *names;
+	size_t columns;
+	struct diff_unit unit;
+	struct strbuf text;
+	/* Scratch. */
+	struct strbuf word;
+};
+
+/* The side by which an entry is named. */
+static inline const struct own_entry *
+diff_entry_of(const struct own_diff_entry *entry)
+{
+	return entry->is_after ? &entry->after : &entry->before;
+}
+
+/* diff_tables.c */
+void diff_put_functions(struct diff_screen *s);
+void diff_put_lines(struct diff_screen *s);
+/* Into s->word: the qualified name. */
+const char *diff_name_function(struct diff_screen *s,
+			       const struct own_diff_entry *entry);
+
+#endif

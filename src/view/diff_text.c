@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/diff_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "view/answer.h"
+#include "view/diff_screen.h"
+#include "view/printable.h"
+#include "view/text.h"
+
+enum {
+	COLUMNS_MIN = 60,
+	/* Recordings of a side, and other things, that get a line each. */
+	RUNS_MAX = 4,
+	FILES_MAX = 3,
+	EVENTS_MAX = 4,
+	/* Functions that the first sentence names. */
+	NAMED_MAX = 2,
+};
+
+static bool is_time(const struct diff_screen *s)
+{
+	uint32_t event = s->diff->runs.data[0].event;
+
+	return s->profile->events.data[event].unit == EVENT_NANOSECONDS;
+}
+
+/* Three decimals of the largest value, and fewer where it is long. */
+static struct diff_unit unit_of(const struct diff_screen *s)
+{
+	double most = fmax(s->diff->all.before, s->diff->all.after);
+	struct diff_unit unit = { 1, 3, "", "" };
+
+	if (s->options->by == OWN_DIFF_BY_SHARE)
+		return (struct diff_unit){ 100, 2, " points", "%" };
+	if (is_time(s) && most >= 1e9)
+		unit = (struct diff_unit){ 1e-9, 3, " s", "s" };
+	else if (is_time(s))
+		unit = (struct diff_unit){ 1e-6, 3, " ms", "ms" };
+	else if (most >= 1e9)
+		unit = (struct diff_unit){ 1e-9, 3, " G", "G" };
+	else if (most >= 1e6)
+		unit = (struct diff_unit){ 1e-6, 3, " M", "M" };
+	for (most *= unit.factor; most >= 10 && unit.decimals; most /= 10)
+		unit.decimals--;
+	return unit;
+}
+
+/* --- The recordings ----------------------------------------------------- */
+
+/* "before  orders.py  Python 3.12.3  3.18 s CPU  3,180 samples, none lost" */
+static struct error *put_run(struct diff_screen *s, size_t i)
+{
+	const struct own_diff_run *run = &s->diff->runs.data[i];
+	const struct answer_options options = { .columns = s->columns,
+						.is_filtered = true };
+	struct strbuf pieces[ANSWER_PIECES];
+	size_t begin = s->text.len, used;
+	struct error *error;
+
+	for (size_t k = 0; k < ANSWER_PIECES; k++)
+		pieces[k] = (struct strbuf)STRBUF_INIT;
+	error = answer_summary(s->profile, run->event, &options, run->own,
+			       s->names, pieces);
+	strbuf_printf(&s->text, "%-6s",
+		      s->diff->noise.data[i].is_after ? "after" : "before");
+	for (size_t k = 0; k < ANSWER_PIECES; k++) {
+		if (pieces[k].len)
+			strbuf_puts(&s->text, "  ");
+		strbuf_append(&s->text, pieces[k].data, pieces[k].len);
+		strbuf_deinit(&pieces[k]);
+	}
+	used = printable_width(s->text.data + begin, s->text.len - begin) + 4 +
+	       strlen(s->options->paths[i]);
+	if (used <= s->columns) {
+		strbuf_puts(&s->text, "  (");
+		text_append(&s->text, s->options->paths[i],
+			    strlen(s->options->paths[i]));
+		strbuf_putc(&s->text, ')');
+	}
+	strbuf_putc(&s->text, '\n');
+	return error;
+}
+
+static struct error *put_side(struct diff_screen *s, bool is_after)
+{
+	struct error *error = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; !error && i < s->diff->runs.count; i++) {
+		if (s->diff->noise.data[i].is_after != is_after)
+			continue;
+		if (count++ < RUNS_MAX)
+			error = put_run(s, i);
+	}
+	if (count > RUNS_MAX)
+		strbuf_printf(&s->text, "%-6s  %zu more recordings\n",
+			      is_after ? "after" : "before", count - RUNS_MAX);
+	return error;
+}
+
+/* --- The answer --------------------------------------------------------- */
+
+static double change_of(const struct diff_value *value)
+{
+	return value->after - value->before;
+}
+
+static void put_amount(struct diff_screen *s, double value)
+{
+	double scaled = fabs(value) * s->unit.factor;
+	int decimals = s->unit.decimals;
+
+	/* Two digits tell enough in a sentence. */
+	if (decimals > 2)
+		decimals = scaled < 0.1 ? 3 : 2;
+	strbuf_printf(&s->text, "%.*f%s", decimals, scaled, s->unit.name);
+}
+
+/* "dedupe +0.40 s, parse -0.10 s": the largest that are real. */
+static size_t put_causes(struct diff_screen *s)
+{
+	size_t count = 0;
+
+	vec_for_each(entry, &s->diff->functions) {
+		double change = change_of(&entry->own);
+
+		if (!entry->own.is_real)
+			continue;
+		if (count == NAMED_MAX)
+			break;
+		strbuf_puts(&s->text, count++ ? ", " : "");
+		diff_name_function(s, entry);
+		text_append(&s->text, s->word.data, s->word.len);
+		strbuf_puts(&s->text, change < 0 ? " -" : " +");
+		put_amount(s, change);
+	}
+	return count;
+}
+
+static const char *event_name(const struct diff_screen *s)
+{
+	uint32_t event = s->diff->runs.data[0].event;
+
+	return profile_string(s->profile, s->profile->events.data[event].name,
+			      "");
+}
+
+/* "0.42 s (13 %) more CPU time after" */
+static void put_all_change(struct diff_screen *s)
+{
+	const struct diff_value *all = &s->diff->all;
+	const char *what = is_time(s) ? "CPU time" : event_name(s);
+	double change = change_of(all);
+
+	if (change == 0 || (!isnan(all->chance) && !all->is_real)) {
+		strbuf_puts(&s->text, "As much ");
+		text_append(&s->text, what, strlen(what));
+		strbuf_puts(&s->text, change == 0 ?
+					      " after as before" :
+					      " after as before, as far as the runs tell");
+		return;
+	}
+	put_amount(s, change);
+	strbuf_printf(&s->text, " (%.*f %%) %s ",
+		      fabs(change) < 0.1 * all->before,
+		      100 * fabs(change) / all->before,
+		      change < 0 ? "less" : "more");
+	text_append(&s->text, what, strlen(what));
+	strbuf_puts(&s->text, " after");
+}
+
+static void put_answer(struct diff_screen *s)
+{
+	strbuf_putc(&s->text, '\n');
+	if (s->options->by == OWN_DIFF_BY_TIME) {
+		put_all_change(s);
+		strbuf_puts(&s->text, ": ");
+	} else {
+		strbuf_puts(&s->text, "Of the shares: ");
+	}
+	if (!put_causes(s))
+		strbuf_puts(&s->text,
+			    "no function changed by more than the noise");
+	strbuf_puts(&s->text, ".\n");
+}
+
+/* --- Notes -------------------------------------------------------------- */
+
+static void put_sides(struct diff_screen *s)
+{
+	if (s->options->why)
+		strbuf_printf(&s->text, "%s\n", s->options->why);
+	if (s->diff->runs.count == 2)
+		strbuf_puts(&s->text,
+			    "One run each: how much runs differ by themselves is not known.\n");
+}
+
+static void put_files(struct diff_screen *s)
+{
+	size_t count = s->diff->files.list.count;
+
+	for (size_t i = 0; i < count && i < FILES_MAX; i++) {
+		const struct file_pair *pair = &s->diff->files.list.data[i];
+
+		text_string(&s->text, s->profile, pair->before, "");
+		strbuf_puts(&s->text, " is compared with ");
+		text_string(&s->text, s->profile, pair->after, "");
+		strbuf_putc(&s->text, '\n');
+	}
+	if (count > FILES_MAX)
+		strbuf_printf(&s->text,
+			      "%zu more files are compared with others of their names\n",
+			      count - FILES_MAX);
+}
+
+static bool is_compared(const struct diff_screen *s, uint32_t event)
+{
+	vec_for_each(run, &s->diff->runs)
+		if (run->event == event)
+			return true;
+	return false;
+}
+
+static void put_events(struct diff_screen *s)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < s->profile->events.count; i++) {
+		const struct profile_event *event =
+			&s->profile->events.data[i];
+
+		if (is_compared(s, i) || !event->samples ||
+		    !event_kind_is_shown(event->kind) || count++ >= EVENTS_MAX)
+			continue;
+		strbuf_printf(&s->text,
+			      "Not compared: %" PRIu64 " samples of ",
+			      event->samples);
+		text_string(&s->text, s->profile, event->name, "");
+		strbuf_puts(&s->text, " in ");
+		text_append(&s->text, s->options->paths[event->recording],
+			    strlen(s->options->paths[event->recording]));
+		strbuf_putc(&s->text, '\n');
+	}
+	if (count > EVENTS_MAX)
+		strbuf_printf(&s->text, "Not compared: %zu more events\n",
+			      count - EVENTS_MAX);
+}
+
+static const char *cpu_of(const struct diff_screen *s, size_t run)
+{
+	uint32_t event = s->diff->runs.data[run].event;
+	uint32_t recording = s->profile->events.data[event].recording;
+
+	return s->profile->recordings.data[recording].metadata.cpu;
+}
+
+static void put_machines(struct diff_screen *s)
+{
+	size_t last = s->diff->runs.count - 1;
+	const char *before = cpu_of(s, 0), *after = cpu_of(s, last);
+
+	if (!before || !after || !strcmp(before, after))
+		return;
+	strbuf_puts(&s->text, "The processors differ: ");
+	text_append(&s->text, before, strlen(before));
+	strbuf_puts(&s->text, " before, ");
+	text_append(&s->text, after, strlen(after));
+	strbuf_puts(&s->text, " after\n");
+}
+
+static void put_notes(struct diff_screen *s)
+{
+	size_t before;
+
+	strbuf_putc(&s->text, '\n');
+	before = s->text.len;
+	put_machines(s);
+	put_files(s);
+	if (s->diff->by_last_name)
+		strbuf_puts(&s->text,
+			    "CPython before 3.11 knows no qualified names: methods of one name are told apart by their lines.\n");
+	put_events(s);
+	if (s->options->source_notes)
+		s->options->source_notes(s->options->source_arg, &s->text);
+	if (s->text.len == before)
+		strbuf_truncate(&s->text, before - 1);
+}
+
+/* --- All ---------------------------------------------------------------- */
+
+static struct error *put_screen(struct diff_screen *s)
+{
+	struct error *error = place_names_create(
+		s->profile, s->options->folder, &s->names);
+
+	if (!error)
+		error = put_side(s, false);
+	if (!error)
+		error = put_side(s, true);
+	if (error)
+		return error;
+	put_answer(s);
+	put_sides(s);
+	diff_put_functions(s);
+	diff_put_lines(s);
+	put_notes(s);
+	error = strbuf_error(&s->word);
+	return error ? error : strbuf_error(&s->text);
+}
+
+struct error *diff_text_write(const struct profile *profile,
+			      const struct own_diff *diff,
+			      const struct diff_text_options *options,
+			      FILE *out)
+{
+	struct diff_screen s = {
+		.profile = profile,
+		.diff = diff,
+		.options = options,
+		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
+							    options->columns,
+		.text = STRBUF_INIT,
+		.word = STRBUF_INIT,
+	};
+	struct error *error;
+
+	s.unit = unit_of(&s);
+	error = put_screen(&s);
+	if (!error && (fwrite(s.text.data, 1, s.text.len, out) != s.text.len ||
+		       fflush(out)))
+		error = error_os(errno, NULL, "cannot write the report");
+	place_names_destroy(s.names);
+	strbuf_deinit(&s.text);
+	strbuf_deinit(&s.word);
+	return error;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The screen of `kaa diff`: what changed between recordings (docs/diff.md). */
+#ifndef KAA_VIEW_DIFF_TEXT_H
+#define KAA_VIEW_DIFF_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "profile/own_diff.h"
+#include "profile/profile.h"
+
+struct diff_text_options {
+	/* Of a line of output; at least 60 are used. */
+	size_t columns;
+	/* The current folder, or NULL. */
+	const char *folder;
+	/* The recordings as the user named them, those before first. */
+	const char *const *paths;
+	enum own_diff_by by;
+	/* Why it is compared so, a sentence, or NULL. */
+	const char *why;
+	/* The tables are of total time (own_diff_sort()). */
+	bool by_total;
+	/* Rows that changed by less than this percentage of all are left out. */
+	double percent_limit;
+	/* As many rows as that leaves. */
+	bool all_rows;
+	/*
+	 * Appends a line of a source file as it was when it was recorded, before
+	 * or after; nothing where that is not known. May be NULL.
+	 */
+	void (*source)(void *arg, bool is_after, uint32_t file, uint32_t line,
+		       struct strbuf *out);
+	/* Appends what is to be said of those files, whole lines. May be NULL. */
+	void (*source_notes)(void *arg, struct strbuf *out);
+	void *source_arg;
+};
+
+/* ERROR_OS: `out` cannot be written. */
+struct error *diff_text_write(const struct profile *profile,
+			      const struct own_diff *diff,
+			      const struct diff_text_options *options,
+			      FILE *out);
+
+#endif

@@ -1,0 +1,818 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What changed between recordings: pairs, sums, and what is called real. */
+#include "assert_ok.h"
+
+#include <math.h>
+
+#include "model.h"
+#include "profile/chance.h"
+#include "profile/file_pairs.h"
+#include "profile/own_diff.h"
+#include "view/diff_text.h"
+
+#define MS 1000000
+
+/* --- Chance ------------------------------------------------------------- */
+
+static void assert_near(double value, double expected, double allowed)
+{
+	if (!(fabs(value - expected) <= allowed))
+		fail_msg("%.12g is not %.12g", value, expected);
+}
+
+/* P(k = n events of `of`), by the definition. */
+static double binomial(int n, int of, double p)
+{
+	return exp(lgamma(of + 1) - lgamma(n + 1) - lgamma(of - n + 1) +
+		   n * log(p) + (of - n) * log1p(-p));
+}
+
+static double by_definition(int a, int b, double p)
+{
+	double above = 0, below = 0, least;
+
+	for (int i = 0; i <= a + b; i++) {
+		above += i >= a ? binomial(i, a + b, p) : 0;
+		below += i <= a ? binomial(i, a + b, p) : 0;
+	}
+	least = 2 * (above < below ? above : below);
+	return least < 1 ? least : 1;
+}
+
+static void test_chance_of_counts(void **state)
+{
+	static const int counts[][2] = { { 0, 8 },   { 3, 5 },	   { 10, 10 },
+					 { 100, 1 }, { 400, 470 }, { 2000, 1 },
+					 { 7, 0 },   { 5000, 5300 } };
+	static const double shares[] = { 0.5, 0.3, 0.01, 0.97 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		for (size_t k = 0; k < sizeof(shares) / sizeof(*shares); k++) {
+			int a = counts[i][0], b = counts[i][1];
+			double expected = by_definition(a, b, shares[k]);
+
+			assert_near(chance_of_counts(a, b, shares[k]), expected,
+				    1e-7 * expected + 1e-12);
+		}
+	}
+	/* Where the exact one ends the normal one goes on. */
+	assert_near(chance_of_counts(501000, 499100, 0.5) /
+			    chance_of_counts(500800, 498900, 0.5),
+		    1, 0.01);
+	assert_near(chance_of_counts(0, 0, 0.5), 1, 0);
+	assert_near(chance_of_counts(3, 4, 0), 1, 0);
+}
+
+/* From the tables in books. */
+static void test_student(void **state)
+{
+	(void)state;
+	assert_near(chance_half_width(1), 12.706, 0.001);
+	assert_near(chance_half_width(4), 2.776, 0.001);
+	assert_near(chance_half_width(30), 2.042, 0.001);
+	assert_near(chance_half_width(INFINITY), 1.960, 0.001);
+	assert_near(chance_of_t(4.604, 4), 0.01, 0.00001);
+	assert_near(chance_of_t(-4.604, 4), 0.01, 0.00001);
+	assert_near(chance_of_t(0, 3), 1, 1e-12);
+}
+
+static void test_many_at_once(void **state)
+{
+	/* 0.012 is above 3/5 of 0.05 / 5, but 0.039 is not above 4/5. */
+	const double p[] = { 0.039, NAN, 0.001, 0.012, 0.8, 0.035 };
+	const bool expected[] = { true, false, true, true, false, true };
+	bool real[6];
+
+	(void)state;
+	assert_ok(chance_find_real(p, 6, 0.05, real));
+	assert_memory_equal(real, expected, sizeof(real));
+	assert_ok(chance_find_real(p, 6, 0.0001, real));
+	for (size_t i = 0; i < 6; i++)
+		assert_false(real[i]);
+	assert_ok(chance_find_real(p, 0, 0.05, real));
+}
+
+/* --- Files -------------------------------------------------------------- */
+
+static void put_files(struct model *m, const char *text, struct file_list *ret)
+{
+	char *copy = strdup(text), *save = NULL;
+
+	for (char *path = strtok_r(copy, " ", &save); path;
+	     path = strtok_r(NULL, " ", &save))
+		assert_true(vec_push(ret, model_string(m, path)));
+	free(copy);
+}
+
+/* pairs: "before=after ...", those of unequal paths */
+static void check_files(const char *before, const char *after,
+			const char *expected)
+{
+	struct file_list lists[2] = {};
+	struct file_pairs pairs = {};
+	struct strbuf text = STRBUF_INIT;
+	struct model m;
+
+	model_init(&m, NULL);
+	put_files(&m, before, &lists[0]);
+	put_files(&m, after, &lists[1]);
+	assert_ok(file_pairs_find(m.profile, &lists[0], &lists[1], &pairs));
+	vec_for_each(pair, &pairs.list)
+		strbuf_printf(&text, "%s%s=%s", text.len ? " " : "",
+			      m.profile->strings.data[pair->before],
+			      m.profile->strings.data[pair->after]);
+	assert_string_equal(text.data, expected);
+	strbuf_deinit(&text);
+	file_pairs_deinit(&pairs);
+	vec_deinit(&lists[0]);
+	vec_deinit(&lists[1]);
+	model_deinit(&m);
+}
+
+static void test_files(void **state)
+{
+	(void)state;
+	check_files("/a/x.py /a/y.py", "/a/x.py /a/y.py", "");
+	/* Two checkouts. */
+	check_files("/a/app/x.py /a/app/y.py", "/b/app/x.py /b/app/y.py",
+		    "/a/app/x.py=/b/app/x.py /a/app/y.py=/b/app/y.py");
+	check_files("/a/x/__init__.py /a/y/__init__.py",
+		    "/b/y/__init__.py /b/x/__init__.py",
+		    "/a/x/__init__.py=/b/x/__init__.py /a/y/__init__.py=/b/y/__init__.py");
+	check_files("x.py", "/b/x.py", "x.py=/b/x.py");
+	/* Two environments, two Pythons; and what is not the same. */
+	check_files("/v/lib/python3.11/site-packages/p/u.py /usr/lib/python3.11/json/e.py",
+		    "/w/lib/python3.12/site-packages/q/u.py /usr/lib/python3.12/json/e.py",
+		    "/usr/lib/python3.11/json/e.py=/usr/lib/python3.12/json/e.py");
+	/* Both recordings know the folder, so it has not moved. */
+	check_files("/p/main.py /p/a/u.py /p/a/v.py",
+		    "/p/main.py /p/b/u.py /p/a/v.py", "");
+	/* As good a match as another. */
+	check_files("/a/x.py", "/b/x.py /c/x.py", "");
+	check_files("<string>", "<stdin>", "");
+}
+
+/* --- Functions and lines ------------------------------------------------ */
+
+enum { EVENTS_MAX = 8 };
+
+/* Recordings of one event each. */
+static void init(struct model *m, size_t count)
+{
+	struct profile_event event = { .kind = EVENT_ON_CPU,
+				       .unit = EVENT_NANOSECONDS };
+	uint32_t id;
+
+	model_init(m, NULL);
+	m->profile->events.data[0].kind = EVENT_ON_CPU;
+	m->profile->events.data[0].unit = EVENT_NANOSECONDS;
+	for (size_t i = 1; i < count; i++) {
+		model_check(profile_add_recording(m->profile, &event.recording));
+		event.name = model_string(m, "cycles");
+		model_check(profile_add_event(m->profile, &event, &id));
+	}
+}
+
+static void add(struct model *m, uint16_t event, uint32_t count, uint32_t stack)
+{
+	struct profile_sample sample = { .period = (uint64_t)count * MS,
+					 .stack = stack,
+					 .task = m->task,
+					 .count = count,
+					 .event = event };
+
+	if (count)
+		model_check(profile_add_sample(m->profile, &sample));
+}
+
+/* A frame of a function that is defined at a line of a file. */
+static uint32_t frame_of(struct model *m, const char *name, const char *path,
+			 uint32_t def, uint32_t lines, uint32_t line)
+{
+	char symbol_name[128];
+	struct profile_symbol symbol = { .line = def };
+	struct profile_frame frame = { .kind = PROFILE_FRAME_PYTHON,
+				       .line = line };
+	uint32_t id;
+
+	snprintf(symbol_name, sizeof(symbol_name), "py::%s:%s", name, path);
+	symbol.name = model_string(m, symbol_name);
+	symbol.dso = model_dso(m, "[python]", PROFILE_DSO_PYTHON);
+	symbol.start = (uint64_t)symbol.name << 20 | def << 10;
+	symbol.end = symbol.start + 2 * lines;
+	frame.file = model_string(m, path);
+	frame.dso = symbol.dso;
+	frame.rel = frame.address = symbol.start + line;
+	model_check(profile_intern_symbol(m->profile, &symbol, &frame.symbol));
+	model_check(profile_intern_frame(m->profile, &frame, &id));
+	return id;
+}
+
+static uint32_t stack_of(struct model *m, uint32_t parent, uint32_t frame)
+{
+	uint32_t stack;
+
+	model_check(profile_stack_push(m->profile, parent, frame, &stack));
+	return stack;
+}
+
+static struct own_diff *diff_of(const struct model *m, size_t before,
+				size_t after, enum own_diff_by by)
+{
+	static const uint32_t events[EVENTS_MAX] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const struct own_diff_options options = { .events = events,
+						  .before = before,
+						  .after = after,
+						  .by = by };
+	struct own_diff *diff = NULL;
+
+	assert_ok(own_diff_create(m->profile, &options, &diff));
+	return diff;
+}
+
+static const struct own_diff_entry *
+find(const struct model *m, const struct own_diff_entry_vec *entries,
+     const char *name, uint32_t line)
+{
+	vec_for_each(entry, entries) {
+		const struct own_entry *one =
+			entry->is_after ? &entry->after : &entry->before;
+
+		if (strstr(profile_string(m->profile, one->name, "-"), name) &&
+		    (!line || line == one->line))
+			return entry;
+	}
+	fail_msg("no entry %s:%u", name, line);
+	return NULL;
+}
+
+static void check(const struct model *m,
+		  const struct own_diff_entry_vec *entries, const char *name,
+		  uint32_t line, double before, double after)
+{
+	const struct own_diff_entry *entry = find(m, entries, name, line);
+
+	assert_near(entry->own.before, before * MS, 1e-6);
+	assert_near(entry->own.after, after * MS, 1e-6);
+}
+
+static void check_sums(const struct own_diff *diff,
+		       const struct own_diff_entry_vec *entries)
+{
+	double before = 0, after = 0;
+
+	vec_for_each(entry, entries) {
+		before += entry->own.before;
+		after += entry->own.after;
+	}
+	assert_near(before, diff->all.before, 1e-6 * diff->all.before);
+	assert_near(after, diff->all.after, 1e-6 * diff->all.after);
+}
+
+static void test_sums(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	uint32_t caller, f, g, native;
+
+	(void)state;
+	init(&m, 2);
+	caller = stack_of(&m, PROFILE_NONE,
+			  frame_of(&m, "main", "/srv/x.py", 50, 9, 55));
+	f = stack_of(&m, caller, frame_of(&m, "f", "/srv/x.py", 1, 4, 2));
+	g = stack_of(&m, caller, frame_of(&m, "g", "/srv/x.py", 9, 4, 10));
+	native = stack_of(&m, PROFILE_NONE, model_frame(&m, "_start"));
+	add(&m, 0, 300, f);
+	add(&m, 0, 50, g);
+	add(&m, 0, 5, native);
+	add(&m, 1, 100, f);
+	add(&m, 1, 40, caller);
+	add(&m, 1, 6, native);
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	check(&m, &diff->functions, "py::f:", 0, 300, 100);
+	check(&m, &diff->functions, "py::g:", 0, 50, 0);
+	check(&m, &diff->functions, "py::main:", 0, 0, 40);
+	check(&m, &diff->functions, "-", 0, 5, 6);
+	assert_near(find(&m, &diff->functions, "main", 0)->total.before,
+		    350 * MS, 1e-3);
+	assert_near(find(&m, &diff->functions, "main", 0)->total.after,
+		    140 * MS, 1e-3);
+	check_sums(diff, &diff->functions);
+	check_sums(diff, &diff->lines);
+	/* The largest change first, and the sample more or less is noise. */
+	assert_ptr_equal(find(&m, &diff->functions, "py::f:", 0),
+			 &diff->functions.data[0]);
+	assert_true(find(&m, &diff->functions, "py::f:", 0)->own.is_real);
+	assert_true(find(&m, &diff->functions, "py::g:", 0)->own.is_real);
+	assert_false(find(&m, &diff->functions, "-", 0)->own.is_real);
+	/* One run each does not tell how runs differ. */
+	assert_true(isnan(diff->all.half_width));
+	own_diff_destroy(diff);
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_SHARE);
+	assert_near(diff->all.before, 1, 1e-12);
+	assert_near(find(&m, &diff->functions, "py::f:", 0)->own.after,
+		    100 / 146.0, 1e-12);
+	check_sums(diff, &diff->functions);
+	check_sums(diff, &diff->lines);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+static uint32_t line_of(struct model *m, const char *name, const char *path,
+			uint32_t def, uint32_t lines, uint32_t line)
+{
+	return stack_of(m, PROFILE_NONE,
+			frame_of(m, name, path, def, lines, line));
+}
+
+static void test_functions_that_moved(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+
+	(void)state;
+	init(&m, 2);
+	/* f grew, so that g and all below it moved by ten lines. */
+	add(&m, 0, 30, line_of(&m, "f", "/a/x.py", 1, 5, 3));
+	add(&m, 0, 20, line_of(&m, "g", "/a/x.py", 20, 5, 22));
+	add(&m, 0, 10, line_of(&m, "<lambda>", "/a/x.py", 40, 1, 40));
+	add(&m, 0, 11, line_of(&m, "<lambda>", "/a/x.py", 41, 1, 41));
+	add(&m, 0, 9, line_of(&m, "gone", "/a/x.py", 60, 3, 61));
+	add(&m, 1, 31, line_of(&m, "f", "/b/x.py", 1, 15, 3));
+	add(&m, 1, 22, line_of(&m, "g", "/b/x.py", 30, 5, 32));
+	add(&m, 1, 12, line_of(&m, "<lambda>", "/b/x.py", 50, 1, 50));
+	add(&m, 1, 8, line_of(&m, "new", "/b/x.py", 70, 3, 71));
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	assert_int_equal(diff->files.list.count, 1);
+	check(&m, &diff->functions, "py::f:", 0, 30, 31);
+	check(&m, &diff->functions, "py::g:", 0, 20, 22);
+	check(&m, &diff->functions, "py::gone:", 0, 9, 0);
+	check(&m, &diff->functions, "py::new:", 0, 0, 8);
+	/* Which of them is which cannot be told. */
+	check(&m, &diff->functions, "<lambda>", 0, 21, 12);
+	assert_int_equal(find(&m, &diff->functions, "<lambda>", 0)->functions,
+			 2);
+	assert_int_equal(diff->functions.count, 5);
+	/* g has its lines, and moved; f was changed. */
+	check(&m, &diff->lines, "py::g:", 32, 20, 22);
+	assert_true(find(&m, &diff->lines, "py::f:", 0)->is_unpaired);
+	assert_int_equal(find(&m, &diff->lines, "py::f:", 0)->after.line, 1);
+	check_sums(diff, &diff->functions);
+	check_sums(diff, &diff->lines);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+/* A function that is not the same any more changes where those in it stand. */
+static void test_a_module_around_an_edit(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+
+	(void)state;
+	init(&m, 2);
+	add(&m, 0, 30, line_of(&m, "f", "/a/x.py", 2, 5, 3));
+	add(&m, 0, 20, line_of(&m, "<module>", "/a/x.py", 1, 4, 30));
+	add(&m, 1, 31, line_of(&m, "f", "/a/x.py", 2, 15, 3));
+	add(&m, 1, 22, line_of(&m, "<module>", "/a/x.py", 1, 4, 40));
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	check(&m, &diff->lines, "<module>", 1, 20, 22);
+	assert_true(find(&m, &diff->lines, "<module>", 1)->is_unpaired);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+static void test_names_before_3_11(void **state)
+{
+	const struct metadata_python old = { .version = 0x03080af0 };
+	const struct metadata_python later = { .version = 0x030d01f0 };
+	struct own_diff *diff;
+	struct model m;
+
+	(void)state;
+	init(&m, 2);
+	assert_true(vec_push(&m.profile->recordings.data[0].metadata.pythons,
+			     old));
+	assert_true(vec_push(&m.profile->recordings.data[1].metadata.pythons,
+			     later));
+	add(&m, 0, 30, line_of(&m, "run", "/a/x.py", 1, 5, 3));
+	add(&m, 0, 20, line_of(&m, "run", "/a/x.py", 20, 5, 22));
+	add(&m, 0, 10, line_of(&m, "step", "/a/x.py", 40, 5, 42));
+	add(&m, 1, 31, line_of(&m, "A.run", "/a/x.py", 1, 5, 3));
+	add(&m, 1, 22, line_of(&m, "B.run", "/a/x.py", 20, 5, 22));
+	add(&m, 1, 12, line_of(&m, "B.run.<locals>.step", "/a/x.py", 40, 5, 42));
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	assert_true(diff->by_last_name);
+	check(&m, &diff->functions, "A.run", 0, 30, 31);
+	check(&m, &diff->functions, "py::B.run:", 0, 20, 22);
+	check(&m, &diff->functions, "step", 0, 10, 12);
+	assert_int_equal(diff->functions.count, 3);
+	check_sums(diff, &diff->lines);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+/* --- What is known of lines --------------------------------------------- */
+
+static enum own_diff_lines known;
+
+static enum own_diff_lines lines(void *arg, uint32_t before, uint32_t after)
+{
+	(void)arg;
+	(void)before;
+	(void)after;
+	return known;
+}
+
+/* A line was put in at 5, and 9 was taken out. */
+static uint32_t line_after(void *arg, uint32_t before, uint32_t after,
+			   uint32_t line)
+{
+	(void)arg;
+	(void)before;
+	(void)after;
+	if (line == 9)
+		return 0;
+	return line + (line >= 5 && line < 9);
+}
+
+static void test_lines_of_known_sources(void **state)
+{
+	static const uint32_t events[] = { 0, 1 };
+	struct own_diff_options options = { .events = events,
+					    .before = 1,
+					    .after = 1,
+					    .lines = lines,
+					    .line_after = line_after };
+	struct own_diff *diff;
+	struct model m;
+
+	(void)state;
+	init(&m, 2);
+	for (uint32_t line = 2; line <= 12; line++) {
+		add(&m, 0, line, line_of(&m, "f", "/a/x.py", 1, 15, line));
+		add(&m, 1, 100 + line, line_of(&m, "f", "/a/x.py", 1, 16, line));
+	}
+	known = OWN_DIFF_LINES_PAIRED;
+	assert_ok(own_diff_create(m.profile, &options, &diff));
+	check(&m, &diff->lines, "py::f:", 4, 4, 104);
+	check(&m, &diff->lines, "py::f:", 6, 5, 106);
+	check(&m, &diff->lines, "py::f:", 5, 0, 105);
+	check(&m, &diff->lines, "py::f:", 12, 12, 112);
+	vec_for_each(entry, &diff->lines)
+		assert_true(entry->is_after || entry->before.line == 9);
+	check_sums(diff, &diff->lines);
+	own_diff_destroy(diff);
+	known = OWN_DIFF_LINES_SAME;
+	assert_ok(own_diff_create(m.profile, &options, &diff));
+	assert_int_equal(diff->lines.count, 11);
+	check(&m, &diff->lines, "py::f:", 9, 9, 109);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+/* --- Noise -------------------------------------------------------------- */
+
+enum { FUNCTIONS = 24, SAMPLES = 1500 };
+
+static uint64_t random_state;
+
+/* 0 to 1; the same numbers in each run of the test (xorshift64*). */
+static double random_share(void)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (double)(random_state * 0x2545f4914f6cdd1du >> 11) /
+	       (double)(UINT64_C(1) << 53);
+}
+
+/* From the normal distribution, nearly. */
+static double random_normal(void)
+{
+	double sum = -6;
+
+	for (size_t i = 0; i < 12; i++)
+		sum += random_share();
+	return sum;
+}
+
+/* A run that samples functions by their weights. */
+static void record(struct model *m, uint16_t event, const uint32_t *stacks,
+		   const double *weights, size_t samples)
+{
+	uint32_t counts[FUNCTIONS] = {};
+	double all = 0;
+
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		all += weights[i];
+	for (size_t i = 0; i < samples; i++) {
+		double at = random_share() * all;
+		size_t k = 0;
+
+		for (; k < FUNCTIONS - 1 && at >= weights[k]; k++)
+			at -= weights[k];
+		counts[k]++;
+	}
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		add(m, event, counts[i], stacks[i]);
+}
+
+struct trial {
+	size_t runs;
+	/* How much the functions of a run differ from those of another. */
+	double spread;
+	/* Points that the first function gains. */
+	double planted;
+	enum own_diff_by by;
+	/* After takes so many times the samples. */
+	double longer;
+};
+
+/* A few functions have most of the time, as programs have it. */
+static void weigh(const struct trial *t, bool is_after, double *weights)
+{
+	double first = 0.3 + (is_after ? t->planted : 0);
+
+	weights[0] = first;
+	for (size_t i = 1; i < FUNCTIONS; i++)
+		weights[i] = (1 - first) / 3 * pow(0.75, (double)i);
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		weights[i] *= exp(t->spread * random_normal());
+}
+
+/* Whether anything is called real; *first whether the first function is. */
+static bool try(const struct trial *t, bool *first)
+{
+	struct own_diff *diff;
+	uint32_t stacks[FUNCTIONS];
+	double weights[FUNCTIONS];
+	bool any = false;
+	struct model m;
+
+	init(&m, 2 * t->runs);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%02u", i);
+		stacks[i] = line_of(&m, name, "/a/x.py", 10 * i + 1, 5,
+				    10 * i + 2);
+	}
+	for (uint16_t i = 0; i < 2 * t->runs; i++) {
+		double longer = i >= t->runs && t->longer > 0 ? t->longer : 1;
+
+		weigh(t, i >= t->runs, weights);
+		record(&m, i, stacks, weights, (size_t)(SAMPLES * longer));
+	}
+	diff = diff_of(&m, t->runs, t->runs, t->by);
+	vec_for_each(entry, &diff->functions)
+		any |= entry->own.is_real;
+	if (first)
+		*first = find(&m, &diff->functions, "py::f00:", 0)->own.is_real;
+	own_diff_destroy(diff);
+	model_deinit(&m);
+	return any;
+}
+
+enum { TRIALS = 600 };
+
+static size_t count_real(const struct trial *t)
+{
+	size_t count = 0;
+
+	random_state = 88172645463325252;
+	for (size_t i = 0; i < TRIALS; i++)
+		count += try(t, NULL);
+	return count;
+}
+
+/*
+ * At most 1 of 100 comparisons of the same is to find a difference: of 600 six.
+ * More than 14 would be chance once in 1000 times.
+ */
+static void test_no_difference(void **state)
+{
+	static const struct trial trials[] = {
+		{ .runs = 1 },
+		{ .runs = 1, .by = OWN_DIFF_BY_SHARE },
+		{ .runs = 1, .by = OWN_DIFF_BY_SHARE, .longer = 5 },
+		{ .runs = 3 },
+		{ .runs = 3, .spread = 0.1 },
+		{ .runs = 4, .spread = 0.3, .by = OWN_DIFF_BY_SHARE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
+		size_t count = count_real(&trials[i]);
+
+		if (count > 14)
+			fail_msg("trial %zu: %zu of %d", i, count, TRIALS);
+	}
+}
+
+static void test_ten_points_are_found(void **state)
+{
+	static const struct trial trials[] = {
+		{ .runs = 1, .planted = 0.1 },
+		{ .runs = 1, .planted = -0.1, .by = OWN_DIFF_BY_SHARE },
+		{ .runs = 4, .planted = 0.1, .spread = 0.02 },
+	};
+
+	(void)state;
+	random_state = 362436069;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
+		size_t found = 0;
+
+		for (size_t k = 0; k < 100; k++) {
+			bool first = false;
+
+			try(&trials[i], &first);
+			found += first;
+		}
+		if (found < 95)
+			fail_msg("trial %zu: %zu of 100", i, found);
+	}
+}
+
+/* +- holds the true change in 95 of 100 trials. */
+static void test_half_width(void **state)
+{
+	size_t held = 0;
+
+	(void)state;
+	random_state = 521288629;
+	for (size_t i = 0; i < 1000; i++) {
+		struct diff_run runs[2] = {
+			{ .all = SAMPLES, .sample = 1, .samples = SAMPLES },
+			{ .is_after = true, .all = SAMPLES, .sample = 1,
+			  .samples = SAMPLES }
+		};
+		double values[2] = {};
+		struct diff_value value;
+
+		for (size_t k = 0; k < SAMPLES; k++) {
+			values[0] += random_share() < 0.3;
+			values[1] += random_share() < 0.5;
+		}
+		value = diff_noise_measure(runs, 2, values, SAMPLES);
+		held += fabs(value.after - value.before - 0.2 * SAMPLES) <=
+			value.half_width;
+	}
+	assert_true(held > 930 && held < 970);
+}
+
+/* One run of bursts before is no difference to runs without them. */
+static void test_runs_tell_more_than_samples(void **state)
+{
+	struct diff_run runs[6];
+	const double values[] = { 100, 200, 100, 130, 250, 110 };
+	struct diff_value value;
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++)
+		runs[i] = (struct diff_run){ .is_after = i > 2,
+					     .all = SAMPLES,
+					     .sample = 1,
+					     .samples = SAMPLES };
+	value = diff_noise_measure(runs, 6, values, 890);
+	assert_near(value.after - value.before, 30, 1e-9);
+	assert_true(value.half_width > 100 && value.chance > 0.3);
+	value = diff_noise_measure(runs, 6, values, 7);
+	assert_true(isnan(value.chance));
+}
+
+/* --- The screen --------------------------------------------------------- */
+
+static void put_source(void *arg, bool is_after, uint32_t file, uint32_t line,
+		       struct strbuf *out)
+{
+	(void)arg;
+	(void)file;
+	strbuf_printf(out, "\tline %u %s, which is as long as a line may well be;",
+		      line, is_after ? "after" : "before");
+}
+
+/* To be freed. */
+static char *screen(const struct model *m, const struct own_diff *diff,
+		    size_t columns, enum own_diff_by by)
+{
+	static const char *const paths[] = { "old.data", "new.data" };
+	const struct diff_text_options options = { .columns = columns,
+						   .folder = "/srv",
+						   .paths = paths,
+						   .by = by,
+						   .percent_limit = 1,
+						   .source = put_source };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_ok(diff_text_write(m->profile, diff, &options, out));
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void test_screen(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m, 2);
+	add(&m, 0, 3000, line_of(&m, "dedupe", "/srv/x.py", 1, 5, 3));
+	add(&m, 0, 200, line_of(&m, "parse", "/srv/x.py", 20, 5, 22));
+	add(&m, 1, 500, line_of(&m, "dedupe", "/srv/x.py", 1, 5, 3));
+	add(&m, 1, 210, line_of(&m, "parse", "/srv/x.py", 20, 5, 22));
+	add(&m, 1, 40, line_of(&m, "load", "/srv/x.py", 30, 5, 31));
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
+	assert_string_equal(
+		text,
+		"before  Python code  3.20 s CPU  3,200 samples, none lost  (old.data)\n"
+		"after   Python code  750 ms CPU  750 samples, none lost  (new.data)\n"
+		"\n"
+		"2.45 s (77 %) less CPU time after: dedupe -2.50 s, load +0.040 s.\n"
+		"One run each: how much runs differ by themselves is not known.\n"
+		"\n"
+		" own, s                                total\n"
+		"before  after  change                 change  function  defined in\n"
+		" 3.000  0.500  -2.500 +-0.037 real    -2.500  dedupe    x.py:1\n"
+		"     -  0.040  +0.040 +-0.012 new     +0.040  load      x.py:30\n"
+		" 0.200  0.210  +0.010 +-0.036 noise    noise  parse     x.py:20\n"
+		" 3.200  0.750  -2.450                         all\n"
+		"\n"
+		" own, s                                total\n"
+		"before  after  change                 change  line\n"
+		" 3.000  0.500  -2.500 +-0.037 real    -2.500  x.py:3   line 3 after, which is as long as a line m...\n"
+		"     -  0.040  +0.040 +-0.012 new     +0.040  x.py:31  line 31 after, which is as long as a line ...\n"
+		" 0.200  0.210  +0.010 +-0.036 noise    noise  x.py:22  line 22 after, which is as long as a line ...\n"
+		" 3.200  0.750  -2.450                         all\n");
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+static void test_no_line_is_too_long(void **state)
+{
+	static const size_t widths[] = { 60, 80, 100, 132 };
+	struct own_diff *diff;
+	struct model m;
+
+	(void)state;
+	init(&m, 2);
+	for (uint32_t i = 0; i < 40; i++) {
+		char name[128];
+
+		snprintf(name, sizeof(name),
+			 "Orders.with_a_long_name_%u.<locals>.and_one_in_it\033[2J",
+			 i);
+		add(&m, 0, 5000 / (i + 1),
+		    line_of(&m, name, "/srv/some/project/of/mine/orders.py",
+			    10 * i + 1, 5, 10 * i + 2));
+		add(&m, 1, 500000 / (i + 1),
+		    line_of(&m, name, "/srv/some/project/of/mine/orders.py",
+			    10 * i + 1, 5, 10 * i + 2));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+		char *text = screen(&m, diff, widths[i], OWN_DIFF_BY_TIME);
+		char *save = NULL;
+		size_t lines_seen = 0;
+
+		assert_null(strchr(text, '\033'));
+		for (char *line = strtok_r(text, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save)) {
+			/* Sentences above the tables may be longer than 60. */
+			if (++lines_seen > 4 && strlen(line) > widths[i])
+				fail_msg("%zu: %s", widths[i], line);
+		}
+		free(text);
+	}
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_chance_of_counts),
+		cmocka_unit_test(test_student),
+		cmocka_unit_test(test_many_at_once),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_functions_that_moved),
+		cmocka_unit_test(test_a_module_around_an_edit),
+		cmocka_unit_test(test_names_before_3_11),
+		cmocka_unit_test(test_lines_of_known_sources),
+		cmocka_unit_test(test_no_difference),
+		cmocka_unit_test(test_ten_points_are_found),
+		cmocka_unit_test(test_half_width),
+		cmocka_unit_test(test_runs_tell_more_than_samples),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_no_line_is_too_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
