@@ -15,6 +15,7 @@
 	X(record)   \
 	X(report)   \
 	X(annotate) \
+	X(diff)     \
 	X(script)   \
 	X(export)   \
 	X(inject)   \

@@ -78,14 +78,13 @@ static struct error *parse_percent_limit(void *arg, const struct option *option,
 					 const char *text, bool negated)
 {
 	struct report_settings *settings = arg;
-	char *end;
-	double value;
+	double value = 0;
+	struct error *error =
+		negated ? NULL : option_parse_percent(text, &value);
 
 	(void)option;
-	value = negated ? 0 : strtod(text, &end);
-	if (!negated && (end == text || *end || !(value >= 0)))
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is not a percentage", text);
+	if (error)
+		return error;
 	settings->options.percent_limit = value;
 	settings->options.callgraph.threshold = value;
 	return NULL;

@@ -13,8 +13,6 @@ static const struct absent {
 	const char *name;
 	const char *instead;
 } absent[] = {
-	{ "diff",
-	  "print both recordings with 'kaa report -q -g none -i FILE' and compare the tables; 'perf diff' compares native functions alone" },
 	{ "dump",
 	  "'kaa record -g -p PID -- sleep 1' and then 'kaa script' show the stacks of the threads that run" },
 	{ "flamegraph",

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -59,6 +60,18 @@ struct error *option_parse_u64(const char *text, uint64_t *ret)
 	if (errno == ERANGE)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "'%s' is too large", text);
+	*ret = value;
+	return NULL;
+}
+
+struct error *option_parse_percent(const char *text, double *ret)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is not a percentage", text);
 	*ret = value;
 	return NULL;
 }

@@ -187,5 +187,7 @@ void options_format_help(const struct option *options, struct strbuf *out);
 
 /* A number as OPT_U64 takes it, for parse functions. */
 struct error *option_parse_u64(const char *text, uint64_t *ret);
+/* A percentage, 0 or more. */
+struct error *option_parse_percent(const char *text, double *ret);
 
 #endif

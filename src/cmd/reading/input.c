@@ -216,13 +216,6 @@ static const char *input_path(const struct input *input)
 								    "perf.data";
 }
 
-int64_t input_recorded(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
-}
-
 /* As perf has it: what a stranger left here may be made to mislead. */
 static struct error *check_owner(const struct input *input, const char *path,
 				 int fd)
@@ -262,6 +255,13 @@ struct error *input_open_file(const struct input *input, const char **ret_path,
 	*ret_path = path;
 	*ret = take_fd(&fd);
 	return NULL;
+}
+
+int64_t input_recorded(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
 }
 
 struct error *input_open(struct input *input, struct converter **ret)

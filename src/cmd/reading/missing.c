@@ -6,8 +6,9 @@
 #include "base/strbuf.h"
 #include "cmd/framework/message.h"
 
+/* path: in front of each line, or NULL. */
 static void say(const struct faults *faults, enum fault_lines which,
-		void (*message)(const char *format, ...))
+		const char *path, void (*message)(const char *format, ...))
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const char *line;
@@ -16,14 +17,21 @@ static void say(const struct faults *faults, enum fault_lines which,
 	for (line = text.data; *line;) {
 		size_t n = strcspn(line, "\n");
 
-		message("%.*s", (int)n, line);
+		message("%s%s%.*s", path ? path : "", path ? ": " : "",
+			(int)n, line);
 		line += n + (line[n] == '\n');
 	}
 }
 
 void missing_warn(const struct faults *faults, enum fault_lines which)
 {
-	say(faults, which, message_warn);
+	say(faults, which, NULL, message_warn);
+}
+
+void missing_warn_of(const char *path, const struct faults *faults,
+		     enum fault_lines which)
+{
+	say(faults, which, path, message_warn);
 }
 
 struct error *missing_report_damage(struct converter *converter)
@@ -48,6 +56,6 @@ struct error *missing_report(struct converter *converter, bool all)
 	missing_warn(&faults, FAULT_LINES_DAMAGE);
 	missing_warn(&faults, FAULT_LINES_FILE);
 	if (all)
-		say(&faults, FAULT_LINES_STACKS, message_note);
+		say(&faults, FAULT_LINES_STACKS, NULL, message_note);
 	return NULL;
 }

@@ -10,6 +10,9 @@
 
 /* The lines of that set, as warnings. */
 void missing_warn(const struct faults *faults, enum fault_lines which);
+/* The same of one of several recordings. */
+void missing_warn_of(const char *path, const struct faults *faults,
+		     enum fault_lines which);
 /* After converter_run(): what a report has no note for. */
 struct error *missing_report_damage(struct converter *converter);
 /*

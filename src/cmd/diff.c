@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa diff`: which Python code takes more or less time than before. */
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/framework/command.h"
+#include "cmd/framework/pager.h"
+#include "cmd/framework/progress.h"
+#include "cmd/reading/answer_print.h"
+#include "cmd/reading/diff_sources.h"
+#include "cmd/reading/input.h"
+#include "cmd/reading/missing.h"
+#include "view/answer.h"
+#include "view/diff_text.h"
+
+enum {
+	SIDES = 2,
+	/* Of one side. */
+	RECORDINGS_MAX = 100,
+};
+
+struct diff_settings {
+	struct input input;
+	struct progress progress;
+	const char *event;
+	const char *by_text;
+	bool by_total;
+	bool has_limit;
+	double percent_limit;
+	/* The recordings; those before first. */
+	struct input_words paths;
+	size_t before;
+	VEC(uint32_t) events;
+};
+
+/* --- Options ------------------------------------------------------------ */
+
+static struct error *parse_percent_limit(void *arg, const struct option *option,
+					 const char *text, bool negated)
+{
+	struct diff_settings *s = arg;
+
+	(void)option;
+	s->has_limit = true;
+	s->percent_limit = 0;
+	return negated ? NULL : option_parse_percent(text, &s->percent_limit);
+}
+
+/* A file whose name has a comma is one file. */
+static struct error *add_paths(struct diff_settings *s, const char *text)
+{
+	size_t before = s->paths.count;
+	struct error *error = NULL;
+
+	if (access(text, F_OK))
+		error = input_split(&s->input, text, &s->paths);
+	else if (!vec_push(&s->paths, text))
+		error = error_no_memory();
+	if (error)
+		return error;
+	if (s->paths.count == before)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' names no recording", text);
+	if (s->paths.count - before > RECORDINGS_MAX)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' names more than %d recordings", text,
+				    RECORDINGS_MAX);
+	return NULL;
+}
+
+static struct error *name_recordings(struct diff_settings *s,
+				     const struct arguments *args)
+{
+	/* What record has left, as in perf. */
+	static const char *const defaults[SIDES] = { "perf.data.old",
+						     "perf.data" };
+	struct error *error = NULL;
+
+	if (args->count && args->count != SIDES)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "name two recordings, the one before and the one after; several of each side with commas between them");
+	for (size_t i = 0; !error && i < SIDES; i++) {
+		error = add_paths(s, args->count ? args->values[i] : defaults[i]);
+		if (!i)
+			s->before = s->paths.count;
+	}
+	return error;
+}
+
+/* --- Reading ------------------------------------------------------------ */
+
+static struct error *add_recording(struct diff_settings *s, size_t i,
+				   struct profile *profile)
+{
+	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	struct error *error;
+
+	s->input.path = s->paths.data[i];
+	error = input_open(&s->input, &converter);
+	if (!error)
+		error = convert_add_to_profile(converter, profile);
+	if (!error)
+		missing_warn_of(s->paths.data[i],
+				&vec_last(&profile->recordings)->faults,
+				FAULT_LINES_DAMAGE);
+	return error;
+}
+
+static struct error *read_recordings(struct diff_settings *s,
+				     struct profile **ret)
+{
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct error *error = profile_create(NULL, &profile);
+
+	progress_start(&s->progress, &s->input.options);
+	for (size_t i = 0; !error && i < s->paths.count; i++)
+		error = add_recording(s, i, profile);
+	progress_end(&s->progress);
+	if (!error)
+		*ret = take_ptr(profile);
+	return error;
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+static const char *event_name(const struct profile *profile, uint32_t event)
+{
+	return profile_string(profile, profile->events.data[event].name, "");
+}
+
+/* The event of that name in a recording. */
+static struct error *find_event(const struct diff_settings *s,
+				const struct profile *profile,
+				uint32_t recording, const char *name,
+				uint32_t *ret)
+{
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
+
+	for (uint32_t i = 0; i < profile->events.count; i++) {
+		const struct profile_event *event = &profile->events.data[i];
+
+		if (event->recording != recording)
+			continue;
+		*ret = i;
+		if (!strcmp(event_name(profile, i), name))
+			return event->samples ? NULL :
+						error_create(ERROR_NOT_FOUND,
+							     "'%s' has no samples of '%s' to compare",
+							     s->paths.data[recording],
+							     name);
+		if (event_kind_is_shown(event->kind))
+			strbuf_printf(&all, "%s%s", all.len ? ", " : "",
+				      event_name(profile, i));
+	}
+	return error_create(ERROR_NOT_FOUND,
+			    "'%s' has no event '%s', only %s: choose one that all recordings have with --event",
+			    s->paths.data[recording], name,
+			    all.len ? all.data : "others");
+}
+
+static struct error *find_events(struct diff_settings *s,
+				 const struct profile *profile)
+{
+	uint32_t first = answer_event(profile);
+	const char *name = s->event;
+	struct error *error = NULL;
+
+	if (!name && first == PROFILE_NONE)
+		return error_create(ERROR_NOT_FOUND,
+				    "the recordings have no samples of CPU time with Python frames; name another event with --event, or compare native functions with 'perf diff'");
+	if (!name)
+		name = event_name(profile, first);
+	for (uint32_t i = 0; !error && i < s->paths.count; i++) {
+		uint32_t event = PROFILE_NONE;
+
+		error = find_event(s, profile, i, name, &event);
+		if (!error && !vec_push(&s->events, event))
+			error = error_no_memory();
+	}
+	return error;
+}
+
+/* --- By time or by share ------------------------------------------------ */
+
+/*
+ * The recording was attached to what ran already: nobody says that it did the
+ * same work as another. Words of the recorder stand before the command.
+ */
+static bool is_attached(const struct metadata *metadata)
+{
+	static const char *const words[] = { "-p", "--pid", "-t", "--tid", "-a",
+					     "--all-cpus" };
+	bool is_value = true;
+
+	for (size_t i = 2; i < metadata->command.count; i++) {
+		const char *word = metadata->command.data[i];
+
+		if (!strcmp(word, "--") || (word[0] != '-' && !is_value))
+			return false;
+		for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++)
+			if (!strcmp(word, words[k]))
+				return true;
+		if (!strncmp(word, "--pid=", 6) || !strncmp(word, "--tid=", 6))
+			return true;
+		/* The next word may be this option's. */
+		is_value = word[0] == '-';
+	}
+	return false;
+}
+
+static struct error *choose_by(const struct diff_settings *s,
+			       const struct profile *profile,
+			       struct diff_text_options *ret)
+{
+	const char *text = s->by_text;
+
+	if (text && strcmp(text, "time") && strcmp(text, "share"))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--by is 'time' or 'share', not '%s'", text);
+	ret->by = text && !strcmp(text, "share") ? OWN_DIFF_BY_SHARE :
+						   OWN_DIFF_BY_TIME;
+	if (text)
+		return NULL;
+	ret->why = "Compared is the CPU time of a run; --by share compares shares of it.";
+	vec_for_each(recording, &profile->recordings) {
+		if (!is_attached(&recording->metadata))
+			continue;
+		ret->by = OWN_DIFF_BY_SHARE;
+		ret->why = "Shares are compared, since a recording is of what ran already; --by time compares times.";
+	}
+	return NULL;
+}
+
+/* --- Output ------------------------------------------------------------- */
+
+/* The oldest of a side's recordings, as far as their files tell. */
+static int64_t recorded_at(const struct diff_settings *s, bool is_after)
+{
+	size_t end = is_after ? s->paths.count : s->before;
+	int64_t oldest = 0;
+
+	for (size_t i = is_after ? s->before : 0; i < end; i++) {
+		int64_t time = input_recorded(s->paths.data[i]);
+
+		if (time && (!oldest || time < oldest))
+			oldest = time;
+	}
+	return oldest;
+}
+
+static struct error *print(struct diff_settings *s,
+			   const struct profile *profile, size_t columns)
+{
+	_cleanup_free_ char *folder = getcwd(NULL, 0);
+	_cleanup_own_diff_ struct own_diff *diff = NULL;
+	_cleanup_diff_sources_ struct diff_sources sources = {
+		.profile = profile,
+		.before = { .symfs = s->input.symfs,
+			    .recorded = recorded_at(s, false) },
+		.after = { .symfs = s->input.symfs,
+			   .recorded = recorded_at(s, true) },
+	};
+	struct diff_text_options text = {
+		.columns = columns,
+		.folder = folder,
+		.paths = s->paths.data,
+		.by_total = s->by_total,
+		.percent_limit = s->percent_limit,
+		.all_rows = s->has_limit,
+		.source = diff_sources_put,
+		.source_notes = diff_sources_notes,
+		.source_arg = &sources,
+	};
+	struct own_diff_options options = {
+		.events = s->events.data,
+		.before = s->before,
+		.after = s->paths.count - s->before,
+		.lines = diff_sources_lines,
+		.line_after = diff_sources_line_after,
+		.arg = &sources,
+	};
+	struct error *error = choose_by(s, profile, &text);
+
+	options.by = text.by;
+	if (!error)
+		error = own_diff_create(profile, &options, &diff);
+	if (!error && s->by_total)
+		own_diff_sort(diff, true);
+	/* Names are shown as far as the user's terminal knows their letters. */
+	setlocale(LC_CTYPE, "");
+	return error ? error : diff_text_write(profile, diff, &text, stdout);
+}
+
+static struct error *run(void *arg, const struct arguments *args,
+			 int *exit_code)
+{
+	struct diff_settings *s = arg;
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct pager pager = {};
+	size_t columns = answer_columns(STDOUT_FILENO);
+	struct error *error = name_recordings(s, args);
+
+	(void)exit_code;
+	if (!error)
+		error = input_prepare(&s->input);
+	if (!error)
+		error = read_recordings(s, &profile);
+	if (!error)
+		error = find_events(s, profile);
+	if (error)
+		return error;
+	pager_start(&pager);
+	error = print(s, profile, columns);
+	pager_end(&pager);
+	return error;
+}
+
+static void set_defaults(void *arg)
+{
+	struct diff_settings *s = arg;
+
+	input_set_defaults(&s->input);
+	/* Only Python frames are shown. */
+	s->input.inlines = false;
+	s->percent_limit = 1;
+}
+
+static void deinit(void *arg)
+{
+	struct diff_settings *s = arg;
+
+	vec_deinit(&s->paths);
+	vec_deinit(&s->events);
+	input_deinit(&s->input);
+}
+
+static const struct option options[] = {
+	OPT_GROUP("Comparison"),
+	OPT_STRING(0, "by", struct diff_settings, by_text, "<time|share>",
+		   "compare what a run took, or the shares of it (default: time, and share where a recording is of what ran already)"),
+	OPT_STRING(0, "event", struct diff_settings, event, "<event>",
+		   "compare samples of this event (default: the first of CPU time)"),
+	OPT_BOOL(0, "total", struct diff_settings, by_total,
+		 "show total time, with the Python functions that are called, instead of own time"),
+	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
+		 "show all rows that changed by at least this percentage of all (default: 1, and at most 15 functions and 10 lines)"),
+	OPT_GROUP("Samples"),
+	OPT_STRING('c', "comms", struct diff_settings, input.comms,
+		   "<name,...>", "use only samples of threads with these names"),
+	INPUT_FILTER_OPTIONS(struct diff_settings),
+	OPT_GROUP("Files"),
+	OPT_BOOL('f', "force", struct diff_settings, input.force,
+		 "read the recordings even if another user owns them"),
+	OPT_STRING(0, "symfs", struct diff_settings, input.symfs, "<dir>",
+		   "look for files below this directory"),
+	OPT_END(),
+};
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "show which Python code takes more or less time than before",
+	.usage = (const char *const[]){ "[<options>] <before> <after>",
+					"[<options>] <before>,<before>,... <after>,<after>,...",
+					NULL },
+	.description =
+		"Compares the own time of Python functions and lines in two recordings, "
+		"largest change first. "
+		"Without names they are perf.data.old and perf.data.\n"
+		"\n"
+		"A change is called real if chance rarely makes one as large: "
+		"of all changes that are called so, at most one of 100 is expected to be chance. "
+		"All others are noise. "
+		"Behind +- stands how far off a change may be (95 of 100 times).\n"
+		"\n"
+		"With one recording of each, chance is that of sampling: "
+		"how much runs of the same program differ by themselves is not known. "
+		"Several recordings of each tell that. Three of each are a good start.",
+	.options = options,
+	.examples = (const char *const[]){
+		"kaa diff old.data new.data\tcompare two recordings",
+		"kaa diff a1.data,a2.data,a3.data b1.data,b2.data,b3.data\tcompare three runs with three others",
+		"kaa diff --by share old.data new.data\tcompare shares of CPU time",
+		NULL },
+	.settings_size = sizeof(struct diff_settings),
+	.set_defaults = set_defaults,
+	.run = run,
+	.deinit = deinit,
+};

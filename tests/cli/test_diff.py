@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa diff` as a user types it; what its numbers are is held in tests/live/test_diff.py."""
+import re
+
+
+def test_a_recording_with_itself(kaa, recording):
+    text = kaa("diff", recording, recording).stdout
+    assert "As much CPU time after as before: no function changed by more than the noise." in text
+    assert "One run each" in text
+    # 300 samples before and after, in each of the two tables.
+    sums = re.findall(r"^ *([\d.]+) +([\d.]+) +[+-]0\.0+ .*all$", text, re.M)
+    assert len(sums) == 2 and all(before == after for before, after in sums), text
+    assert "real" not in text
+
+
+def test_several_recordings_of_each(kaa, recording):
+    three = ",".join([str(recording)] * 3)
+    text = kaa("diff", three, three).stdout
+    assert text.count("300 samples") == 6
+    assert "One run each" not in text
+    many = ",".join([str(recording)] * 6)
+    assert text != kaa("diff", many, recording).stdout
+    assert "before  2 more recordings" in kaa("diff", many, recording).stdout
+
+
+def test_the_default_names_are_those_that_record_leaves(kaa, recording, tmp_path):
+    for name in ("perf.data", "perf.data.old"):
+        (tmp_path / name).write_bytes(recording.read_bytes())
+    assert kaa("diff", cwd=tmp_path).stdout.count("300 samples") == 2
+    assert "300 samples" in kaa("diff", "perf.data.old", "perf.data", cwd=tmp_path).stdout
+
+
+def test_a_name_with_a_comma_is_one_file(kaa, recording, tmp_path):
+    path = tmp_path / "a,b.data"
+    path.write_bytes(recording.read_bytes())
+    assert kaa("diff", path, recording).stdout.count("300 samples") == 2
+
+
+def test_filters(kaa, recording):
+    text = kaa("diff", "--time", "0%-50%", recording, recording).stdout
+    counts = re.findall(r"([\d,]+) samples", text)
+    assert len(counts) == 2 and counts[0] == counts[1] != "300"
+
+
+def test_by_share(kaa, recording):
+    assert "own, %" in kaa("diff", "--by", "share", recording, recording).stdout
+
+
+def test_total(kaa, recording):
+    text = kaa("diff", "--total", "--percent-limit", "0", recording, recording).stdout
+    assert " total" in text and "own" not in text.split("\n\n")[2]
+
+
+def test_mistakes(kaa, recording, tmp_path):
+    assert "two recordings" in kaa("diff", recording, status=129).stderr
+    assert "two recordings" in kaa("diff", recording, recording, recording, status=129).stderr
+    assert "names no recording" in kaa("diff", ",", recording, status=129).stderr
+    assert "not 'shares'" in kaa("diff", "--by", "shares", recording, recording, status=129).stderr
+    assert "not a percentage" in kaa("diff", "--percent-limit", "x", recording, recording, status=129).stderr
+    said = kaa("diff", "--event", "page-faults", recording, recording, status=1).stderr
+    assert "has no event 'page-faults'" in said and "--event" in said
+    assert "does not exist" in kaa("diff", tmp_path / "none", recording, status=1).stderr
+    assert "samples" in kaa("diff", "--comms", "nobody", recording, recording, status=1).stderr
