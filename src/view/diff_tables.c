@@ -262,7 +262,7 @@ static void put_source(struct diff_screen *s,
 
 	strbuf_clear(&s->word);
 	if (entry->is_unpaired)
-		strbuf_puts(&s->word, "[edited: its lines are not paired]");
+		strbuf_puts(&s->word, "[changed: its lines are not paired]");
 	else if (s->options->source && line->file != PROFILE_NONE && line->line)
 		s->options->source(s->options->source_arg, entry->is_after,
 				   line->file, line->line, &s->word);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profile/installed_path.h"
 #include "view/answer.h"
 #include "view/diff_screen.h"
 #include "view/printable.h"
@@ -35,7 +36,7 @@ static struct diff_unit unit_of(const struct diff_screen *s)
 	struct diff_unit unit = { 1, 3, "", "" };
 
 	if (s->options->by == OWN_DIFF_BY_SHARE)
-		return (struct diff_unit){ 100, 2, " points", "%" };
+		return (struct diff_unit){ 100, 1, " points", "%" };
 	if (is_time(s) && most >= 1e9)
 		unit = (struct diff_unit){ 1e-9, 3, " s", "s" };
 	else if (is_time(s))
@@ -115,8 +116,8 @@ static void put_amount(struct diff_screen *s, double value)
 	int decimals = s->unit.decimals;
 
 	/* Two digits tell enough in a sentence. */
-	if (decimals > 2)
-		decimals = scaled < 0.1 ? 3 : 2;
+	if (decimals > 2 && scaled >= 0.1)
+		decimals = 2;
 	strbuf_printf(&s->text, "%.*f%s", decimals, scaled, s->unit.name);
 }
 
@@ -201,20 +202,31 @@ static void put_sides(struct diff_screen *s)
 
 static void put_files(struct diff_screen *s)
 {
-	size_t count = s->diff->files.list.count;
+	size_t shown = 0, installed = 0, others = 0;
 
-	for (size_t i = 0; i < count && i < FILES_MAX; i++) {
-		const struct file_pair *pair = &s->diff->files.list.data[i];
-
+	vec_for_each(pair, &s->diff->files.list) {
+		if (installed_path(profile_string(s->profile, pair->after,
+						  ""))) {
+			installed++;
+			continue;
+		}
+		if (shown++ >= FILES_MAX) {
+			others++;
+			continue;
+		}
 		text_string(&s->text, s->profile, pair->before, "");
 		strbuf_puts(&s->text, " is compared with ");
 		text_string(&s->text, s->profile, pair->after, "");
 		strbuf_putc(&s->text, '\n');
 	}
-	if (count > FILES_MAX)
+	if (others)
 		strbuf_printf(&s->text,
-			      "%zu more files are compared with others of their names\n",
-			      count - FILES_MAX);
+			      "%zu more files are compared with those at the same place below another folder\n",
+			      others);
+	if (installed)
+		strbuf_printf(&s->text,
+			      "%zu files of packages or of Python are those of another installation after\n",
+			      installed);
 }
 
 static bool is_compared(const struct diff_screen *s, uint32_t event)
@@ -294,8 +306,9 @@ static void put_notes(struct diff_screen *s)
 
 static struct error *put_screen(struct diff_screen *s)
 {
-	struct error *error = place_names_create(
-		s->profile, s->options->folder, &s->names);
+	struct error *error = place_names_create_of(
+		s->profile, s->options->folder, &s->diff->files.after_of,
+		&s->names);
 
 	if (!error)
 		error = put_side(s, false);

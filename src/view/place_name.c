@@ -15,6 +15,8 @@ struct place_names {
 struct short_name {
 	const char *name;
 	uint32_t file;
+	/* What the file is another path of, or itself. */
+	uint32_t same;
 };
 
 /* --- One path ----------------------------------------------------------- */
@@ -53,14 +55,16 @@ static void keep_distinct(struct place_names *names,
 			  const struct short_name *all, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++) {
-		if (strcmp(all[i].name, all[i + 1].name) != 0)
+		if (strcmp(all[i].name, all[i + 1].name) != 0 ||
+		    all[i].same == all[i + 1].same)
 			continue;
 		names->starts[all[i].file] = 0;
 		names->starts[all[i + 1].file] = 0;
 	}
 }
 
-static struct error *name_files(struct place_names *names, const char *folder)
+static struct error *name_files(struct place_names *names, const char *folder,
+				const struct map *same)
 {
 	const struct profile *p = names->profile;
 	_cleanup_free_ bool *seen = calloc(p->strings.count + 1, sizeof(*seen));
@@ -72,13 +76,17 @@ static struct error *name_files(struct place_names *names, const char *folder)
 		return error_no_memory();
 	vec_for_each(frame, &p->frames) {
 		const char *path = profile_string(p, frame->file, NULL);
+		const uint64_t *other;
 
 		if (frame->kind != PROFILE_FRAME_PYTHON || !path ||
 		    seen[frame->file])
 			continue;
 		seen[frame->file] = true;
-		all[count] = (struct short_name){ shorten(path, folder),
-						  frame->file };
+		other = same ? map_find(same, frame->file) : NULL;
+		all[count] = (struct short_name){
+			shorten(path, folder), frame->file,
+			other ? (uint32_t)*other : frame->file
+		};
 		names->starts[frame->file] =
 			(uint32_t)(all[count++].name - path);
 	}
@@ -87,8 +95,9 @@ static struct error *name_files(struct place_names *names, const char *folder)
 	return NULL;
 }
 
-struct error *place_names_create(const struct profile *profile,
-				 const char *folder, struct place_names **ret)
+struct error *place_names_create_of(const struct profile *profile,
+				    const char *folder, const struct map *same,
+				    struct place_names **ret)
 {
 	_cleanup_place_names_ struct place_names *names =
 		calloc(1, sizeof(*names));
@@ -101,10 +110,16 @@ struct error *place_names_create(const struct profile *profile,
 			       sizeof(*names->starts));
 	if (!names->starts)
 		return error_no_memory();
-	error = name_files(names, folder);
+	error = name_files(names, folder, same);
 	if (!error)
 		*ret = take_ptr(names);
 	return error;
+}
+
+struct error *place_names_create(const struct profile *profile,
+				 const char *folder, struct place_names **ret)
+{
+	return place_names_create_of(profile, folder, NULL, ret);
 }
 
 void place_names_destroy(struct place_names *names)

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "profile/profile.h"
 
 struct place_names;
@@ -23,6 +24,13 @@ struct place_names;
  */
 struct error *place_names_create(const struct profile *profile,
 				 const char *folder, struct place_names **ret);
+/*
+ * The same where some files are others at another path, `same` says which: these
+ * two may have one name.
+ */
+struct error *place_names_create_of(const struct profile *profile,
+				    const char *folder, const struct map *same,
+				    struct place_names **ret);
 void place_names_destroy(struct place_names *names);
 DEFINE_CLEANUP(place_names, struct place_names *, place_names_destroy);
 #define _cleanup_place_names_ _cleanup_(cleanup_place_names_)
