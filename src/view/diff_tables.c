@@ -117,8 +117,10 @@ static size_t rows_of(const struct diff_screen *s,
 			value_of(s, &entries->data[rows]);
 		double change = fabs(value->after - value->before);
 
-		if ((rows >= most && !s->options->all_rows) || !(change > 0) ||
-		    (rows >= always && change < limit))
+		/* Not known; what follows is not, either, or did not change. */
+		if (isnan(change) || (rows >= always && change < limit))
+			break;
+		if (!s->options->all_rows && (rows >= most || change == 0))
 			break;
 	}
 	return rows;
