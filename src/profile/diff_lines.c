@@ -31,6 +31,13 @@ struct item {
 	struct place place;
 };
 
+struct def {
+	uint32_t name;
+	uint32_t line;
+	/* In own_diff.functions. */
+	size_t row;
+};
+
 /* What samples tell of a function: its last line on each side. */
 struct extent {
 	uint32_t last[2];
@@ -45,8 +52,12 @@ struct builder {
 	VEC(struct item) items;
 	/* Name and def of a function to the size of its code; 0: several. */
 	struct map sizes;
-	/* Name to the function of the run at hand; NO_ROW: several. */
-	struct map names;
+	/* The functions of the run at hand by name, then by def. */
+	VEC(struct def) defs;
+	/* Files as they are called after: to what they were called before. */
+	struct map before;
+	/* Those that recordings after have. */
+	struct map after;
 	/* By function. */
 	struct extent *extents;
 	/* Rows of functions, those of one file together. */
@@ -98,37 +109,54 @@ static bool has_size(const struct builder *b,
 	       size == size_of(b, &function->after);
 }
 
-static struct error *find_names(struct builder *b, const struct own_time *own)
+static int compare_defs(const void *x, const void *y)
 {
-	map_clear(&b->names);
-	for (size_t i = 0; i < own->functions.count; i++) {
-		bool is_new;
-		uint64_t *at = map_insert(&b->names,
-					  own->functions.data[i].name, i,
-					  &is_new);
+	const struct def *a = x, *b = y;
+	int order = compare_u64(a->name, b->name);
 
-		if (!at)
+	return order ? order : compare_u64(a->line, b->line);
+}
+
+static struct error *find_defs(struct builder *b, size_t run)
+{
+	const struct own_time *own = b->diff->runs.data[run].own;
+	const size_t *rows = b->functions->rows.data +
+			     b->functions->starts.data[run];
+
+	vec_clear(&b->defs);
+	for (size_t i = 0; i < own->functions.count; i++) {
+		const struct own_entry *function = &own->functions.data[i];
+		struct def def = { function->name, function->line, rows[i] };
+
+		if (!vec_push(&b->defs, def))
 			return error_no_memory();
-		if (!is_new)
-			*at = NO_ROW;
 	}
+	if (b->defs.count)
+		qsort(b->defs.data, b->defs.count, sizeof(*b->defs.data),
+		      compare_defs);
 	return NULL;
 }
 
-/* The row of the function that a line belongs to, or NO_ROW. */
-static size_t function_of(const struct builder *b, size_t run,
-			  const struct own_entry *line)
+/*
+ * The row of the function that a line belongs to: of its name the last that is
+ * defined above it. Or NO_ROW.
+ */
+static size_t function_of(const struct builder *b, const struct own_entry *line)
 {
-	const struct own_time *own = b->diff->runs.data[run].own;
-	const uint64_t *by_name = map_find(&b->names, line->name);
-	size_t function = by_name ? *by_name : NO_ROW;
+	const struct def key = { .name = line->name, .line = line->line };
+	size_t from = 0, to = b->defs.count;
 
-	if (line->part_count)
-		function = own->line_parts.data[line->first_part].function;
-	return function == NO_ROW ?
-		       NO_ROW :
-		       b->functions->rows.data[b->functions->starts.data[run] +
-					       function];
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (compare_defs(&b->defs.data[middle], &key) > 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return from && b->defs.data[from - 1].name == line->name ?
+		       b->defs.data[from - 1].row :
+		       NO_ROW;
 }
 
 /* --- Which functions are as they were ----------------------------------- */
@@ -143,12 +171,12 @@ static struct error *find_extents(struct builder *b)
 	for (size_t run = 0; run < diff->runs.count; run++) {
 		const struct own_time *own = diff->runs.data[run].own;
 		bool side = diff->noise.data[run].is_after;
-		struct error *error = find_names(b, own);
+		struct error *error = find_defs(b, run);
 
 		if (error)
 			return error;
 		vec_for_each(line, &own->lines) {
-			size_t row = function_of(b, run, line);
+			size_t row = function_of(b, line);
 
 			if (row != NO_ROW &&
 			    b->extents[row].last[side] < line->line)
@@ -246,64 +274,85 @@ static struct error *find_unchanged(struct builder *b)
 
 /* --- Where a line is ---------------------------------------------------- */
 
-static enum own_diff_lines lines_of(const struct builder *b,
-				    const struct own_diff_entry *function)
+/* Which files both sides have. */
+static struct error *find_files(struct builder *b)
 {
-	return b->options->lines && function->is_before && function->is_after ?
-		       b->options->lines(b->options->arg, function->before.file,
-					 function->after.file) :
-		       OWN_DIFF_LINES_UNKNOWN;
+	for (size_t run = 0; run < b->diff->runs.count; run++) {
+		bool is_after = b->diff->noise.data[run].is_after;
+
+		vec_for_each(line, &b->diff->runs.data[run].own->lines) {
+			uint32_t file =
+				is_after ? line->file :
+					   file_pairs_after(&b->diff->files,
+							    line->file);
+
+			if (!map_insert(is_after ? &b->after : &b->before, file,
+					line->file, NULL))
+				return error_no_memory();
+		}
+	}
+	return NULL;
 }
 
-/* The same line of the file after; 0: it is gone. */
-static uint64_t line_after(const struct builder *b,
-			   const struct own_diff_entry *function,
-			   enum own_diff_lines known, uint32_t line)
+/* Where a line of a file is whose lines are known on both sides. */
+static struct place place_by_text(const struct builder *b, bool is_after,
+				  enum own_diff_lines known,
+				  uint32_t file_before, uint32_t file,
+				  uint32_t line)
 {
-	if (known == OWN_DIFF_LINES_SAME)
-		return line;
-	if (known == OWN_DIFF_LINES_PAIRED)
-		return b->options->line_after(b->options->arg,
-					      function->before.file,
-					      function->after.file, line);
-	/* A line above its def would have to be of another function. */
-	return line < function->before.line ?
-		       0 :
-		       (uint64_t)line - function->before.line +
-			       function->after.line;
+	uint32_t after = line;
+
+	if (!is_after && known == OWN_DIFF_LINES_PAIRED)
+		after = b->options->line_after(b->options->arg, file_before,
+					       file, line);
+	if (!after)
+		return (struct place){ file, PLACE_GONE, line };
+	return (struct place){ file, PLACE_LINE, after };
+}
+
+/* Where it is if nothing but the functions tell. */
+static struct place place_by_function(const struct builder *b, bool is_after,
+				      uint32_t file,
+				      const struct own_entry *line)
+{
+	const struct place alone = { file, is_after ? PLACE_LINE : PLACE_GONE,
+				     line->line };
+	size_t row = function_of(b, line);
+	const struct own_diff_entry *function;
+	uint64_t below;
+
+	if (row == NO_ROW)
+		return alone;
+	function = &b->diff->functions.data[row];
+	if (!function->is_before || !function->is_after)
+		return alone;
+	if (!b->extents[row].is_unchanged)
+		return (struct place){ file, PLACE_FUNCTION, row };
+	if (is_after)
+		return alone;
+	below = (uint64_t)line->line - function->before.line;
+	return (struct place){ file, PLACE_LINE, function->after.line + below };
 }
 
 static struct place place_of(const struct builder *b, size_t run,
 			     const struct own_entry *line)
 {
 	bool is_after = b->diff->noise.data[run].is_after;
-	size_t row = function_of(b, run, line);
-	struct place place = {
-		.file = is_after ? line->file :
-				   file_pairs_after(&b->diff->files, line->file),
-		.kind = is_after ? PLACE_LINE : PLACE_GONE,
-		.number = line->line,
-	};
-	const struct own_diff_entry *function;
-	enum own_diff_lines known;
-	uint64_t after;
+	uint32_t file = is_after ? line->file :
+				   file_pairs_after(&b->diff->files, line->file);
+	const uint64_t *before = map_find(&b->before, file);
+	enum own_diff_lines known = OWN_DIFF_LINES_UNKNOWN;
 
 	if (!line->is_python)
 		return (struct place){ .kind = PLACE_NO_PYTHON };
-	if (row == NO_ROW)
-		return place;
-	function = &b->diff->functions.data[row];
-	if (!function->is_before || !function->is_after)
-		return place;
-	known = lines_of(b, function);
-	if (known == OWN_DIFF_LINES_UNKNOWN &&
-	    !b->extents[row].is_unchanged)
-		return (struct place){ place.file, PLACE_FUNCTION, row };
-	after = is_after ? line->line :
-			   line_after(b, function, known, line->line);
-	if (after)
-		place = (struct place){ place.file, PLACE_LINE, after };
-	return place;
+	if (b->options->lines && line->line && before &&
+	    map_find(&b->after, file))
+		known = b->options->lines(b->options->arg, (uint32_t)*before,
+					  file);
+	return known == OWN_DIFF_LINES_UNKNOWN ?
+		       place_by_function(b, is_after, file, line) :
+		       place_by_text(b, is_after, known, (uint32_t)*before, file,
+				     line->line);
 }
 
 /* --- All lines ---------------------------------------------------------- */
@@ -329,7 +378,7 @@ static struct error *gather(struct builder *b)
 {
 	for (size_t run = 0; run < b->diff->runs.count; run++) {
 		const struct own_time *own = b->diff->runs.data[run].own;
-		struct error *error = find_names(b, own);
+		struct error *error = find_defs(b, run);
 
 		if (error)
 			return error;
@@ -401,6 +450,8 @@ struct error *diff_lines_pair(const struct profile *profile,
 	if (!error)
 		error = find_unchanged(&b);
 	if (!error)
+		error = find_files(&b);
+	if (!error)
 		error = gather(&b);
 	if (!error)
 		error = add_items(&b, &table);
@@ -409,7 +460,9 @@ struct error *diff_lines_pair(const struct profile *profile,
 	diff_table_deinit(&table);
 	vec_deinit(&b.items);
 	map_deinit(&b.sizes);
-	map_deinit(&b.names);
+	map_deinit(&b.before);
+	map_deinit(&b.after);
+	vec_deinit(&b.defs);
 	free(b.extents);
 	vec_deinit(&b.by_file);
 	return error;
