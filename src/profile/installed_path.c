@@ -26,11 +26,16 @@ static const char *behind_library(const char *path)
 	return *at == '/' && at[1] ? at + 1 : NULL;
 }
 
-const char *installed_path(const char *path)
+const char *installed_package_path(const char *path)
 {
 	const char *found = behind_folder(path, "/site-packages/");
 
-	if (!found)
-		found = behind_folder(path, "/dist-packages/");
+	return found ? found : behind_folder(path, "/dist-packages/");
+}
+
+const char *installed_path(const char *path)
+{
+	const char *found = installed_package_path(path);
+
 	return found ? found : behind_library(path);
 }

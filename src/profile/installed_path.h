@@ -8,5 +8,7 @@
  * "json/decoder.py"; NULL: it is in neither.
  */
 const char *installed_path(const char *path);
+/* The same of a package alone. */
+const char *installed_package_path(const char *path);
 
 #endif

@@ -32,6 +32,15 @@ static const char *behind_current(const char *path, const char *folder)
 	return path + n + 1;
 }
 
+enum place_kind place_kind(const char *path)
+{
+	if (installed_package_path(path))
+		return PLACE_PACKAGE;
+	return installed_path(path) || !strncmp(path, "<frozen ", 8) ?
+		       PLACE_STANDARD :
+		       PLACE_PROGRAM;
+}
+
 static const char *shorten(const char *path, const char *folder)
 {
 	const char *short_name = installed_path(path);

@@ -38,4 +38,16 @@ DEFINE_CLEANUP(place_names, struct place_names *, place_names_destroy);
 /* `file` is a string of the profile, or PROFILE_NONE, which has the name "". */
 const char *place_name(const struct place_names *names, uint32_t file);
 
+/* Whose code is in a file. */
+enum place_kind {
+	/* The program's own, as far as the path tells. */
+	PLACE_PROGRAM,
+	/* An installed package. */
+	PLACE_PACKAGE,
+	/* Python's standard library, also where it is frozen. */
+	PLACE_STANDARD,
+};
+
+enum place_kind place_kind(const char *path);
+
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "view/printable.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Bytes of the sequence that begins so; 0: none does. */
@@ -48,16 +47,36 @@ static bool is_format(uint32_t ch)
 	       (ch >= 0xfff0 && ch <= 0xfffb) || ch >= 0xe0000;
 }
 
-size_t printable_next(const char *s, size_t n, struct printable *ret)
+/* The next character, or 0 if it must not be shown; returns its bytes. */
+static size_t next_shown(const char *s, size_t n, uint32_t *ret)
 {
 	uint32_t ch = 0;
 	size_t length = decode((const unsigned char *)s, n, &ch);
+	bool is_shown = length && ch >= 0x20 && !(ch >= 0x7f && ch < 0xa0) &&
+			!is_format(ch);
+
+	*ret = is_shown ? ch : 0;
+	return length ? length : 1;
+}
+
+size_t printable_unicode(const char *s, size_t n, bool *ret)
+{
+	uint32_t ch;
+	size_t length = next_shown(s, n, &ch);
+
+	/* U+FFFE and U+FFFF are no characters, in any plane. */
+	*ret = ch && (ch & 0xfffe) != 0xfffe;
+	return length;
+}
+
+size_t printable_next(const char *s, size_t n, struct printable *ret)
+{
+	uint32_t ch;
+	size_t length = next_shown(s, n, &ch);
 	int width;
 
 	*ret = (struct printable){ .ch = L'?', .width = 1 };
-	if (!length)
-		return 1;
-	if (ch < 0x20 || (ch >= 0x7f && ch < 0xa0) || is_format(ch))
+	if (!ch)
 		return length;
 	width = ch < 0x7f ? 1 : wcwidth((wchar_t)ch);
 	if (width >= 0)

@@ -13,6 +13,7 @@
 #ifndef KAA_VIEW_PRINTABLE_H
 #define KAA_VIEW_PRINTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <wchar.h>
 
@@ -24,6 +25,13 @@ struct printable {
 
 /* Takes the next character from n (> 0) bytes; returns the bytes taken. */
 size_t printable_next(const char *s, size_t n, struct printable *ret);
+
+/*
+ * The same for what is no terminal and shows all of Unicode, whatever the
+ * locale: *ret says whether the next character of n (> 0) bytes may be shown as
+ * it is. Returns its bytes.
+ */
+size_t printable_unicode(const char *s, size_t n, bool *ret);
 
 /* Columns of n bytes. */
 size_t printable_width(const char *s, size_t n);
