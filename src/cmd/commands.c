@@ -11,18 +11,19 @@
 #include "cmd/framework/message.h"
 
 /* In the order of `kaa help`. */
-#define COMMANDS(X) \
-	X(record)   \
-	X(report)   \
-	X(annotate) \
-	X(diff)     \
-	X(script)   \
-	X(export)   \
-	X(inject)   \
-	X(run)      \
-	X(activate) \
-	X(doctor)   \
-	X(help)     \
+#define COMMANDS(X)   \
+	X(record)     \
+	X(report)     \
+	X(annotate)   \
+	X(diff)       \
+	X(flamegraph) \
+	X(script)     \
+	X(export)     \
+	X(inject)     \
+	X(run)        \
+	X(activate)   \
+	X(doctor)     \
+	X(help)       \
 	X(version)
 
 #define DECLARE(name) extern const struct command command_##name;

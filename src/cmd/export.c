@@ -10,6 +10,7 @@
 #include "cmd/framework/progress.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
+#include "cmd/reading/one_event.h"
 #include "cmd/reading/unmatched_tasks.h"
 #include "export/format.h"
 
@@ -44,66 +45,6 @@ static struct error *parse_format(void *arg, const struct option *option,
 			    nearest.count ? near.data : "see 'kaa help export'");
 }
 
-/* --- which event -------------------------------------------------------- */
-
-/* The first one that has samples; without any the first. */
-static uint32_t first_event(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->events.count; i++)
-		if (profile->events.data[i].samples)
-			return (uint32_t)i;
-	return 0;
-}
-
-static const char *event_name(const struct profile *profile, size_t event)
-{
-	return profile_string(profile, profile->events.data[event].name, "");
-}
-
-static struct error *find_event(const struct profile *profile,
-				const char *name, uint32_t *ret)
-{
-	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
-
-	for (size_t i = 0; i < profile->events.count; i++) {
-		if (!strcmp(event_name(profile, i), name)) {
-			*ret = (uint32_t)i;
-			return NULL;
-		}
-		strbuf_printf(&all, "%s%s", i ? ", " : "",
-			      event_name(profile, i));
-	}
-	return error_create(ERROR_INVALID_ARGUMENT,
-			    "the recording has no event '%s'; it has %s", name,
-			    all.data);
-}
-
-static void say_left_out(const struct profile *profile, uint32_t chosen)
-{
-	_cleanup_strbuf_ struct strbuf others = STRBUF_INIT;
-
-	for (size_t i = 0; i < profile->events.count; i++)
-		if (i != chosen && profile->events.data[i].samples)
-			strbuf_printf(&others, "%s%s", others.len ? ", " : "",
-				      event_name(profile, i));
-	if (others.len)
-		message_note(
-			"only samples of %s are exported; choose another event with --event (%s)",
-			event_name(profile, chosen), others.data);
-}
-
-static struct error *choose_event(struct export_settings *s,
-				  const struct profile *profile)
-{
-	if (!profile->events.count)
-		return NULL;
-	if (s->event)
-		return find_event(profile, s->event, &s->options.event);
-	s->options.event = first_event(profile);
-	say_left_out(profile, s->options.event);
-	return NULL;
-}
-
 /* --- output ------------------------------------------------------------- */
 
 static struct error *write_file(const struct export_settings *s,
@@ -136,7 +77,8 @@ static struct error *export(struct export_settings *s,
 
 	progress_end(&s->progress);
 	if (!error)
-		error = choose_event(s, profile);
+		error = one_event_choose(profile, s->event, PROFILE_NONE,
+					 "exported", &s->options.event);
 	return error ? error : write_file(s, profile);
 }
 

@@ -15,8 +15,6 @@ static const struct absent {
 } absent[] = {
 	{ "dump",
 	  "'kaa record -g -p PID -- sleep 1' and then 'kaa script' show the stacks of the threads that run" },
-	{ "flamegraph",
-	  "'samply import perf.data' shows one, and 'kaa export | flamegraph.pl > out.svg' writes one" },
 	{ "list", "'perf list' tells the events that -e of 'kaa record' can name" },
 	{ "live", FOR_A_WHILE },
 	{ "stat", "'perf stat COMMAND' counts events without samples" },
