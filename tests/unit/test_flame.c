@@ -26,6 +26,19 @@ static uint32_t frame_in(struct model *m, const char *symbol, const char *file)
 	return id;
 }
 
+static uint32_t frame_marked(struct model *m, const char *name)
+{
+	struct profile_frame frame = { .symbol = PROFILE_NONE,
+				       .kind = PROFILE_FRAME_MARKER,
+				       .file = PROFILE_NONE };
+	uint32_t id;
+
+	frame.dso = model_dso(m, "[python]", PROFILE_DSO_PYTHON);
+	model_symbol(m, name, &frame);
+	assert_ok(profile_intern_frame(m->profile, &frame, &id));
+	return id;
+}
+
 static void sample_of_frames(struct model *m, const uint32_t *frames, size_t n)
 {
 	struct profile_sample sample = { .period = 1,
@@ -180,6 +193,9 @@ static void test_kinds(void **state)
 	model_sample(&m, 1, F " take_gil lib:pthread_cond_timedwait");
 	model_sample(&m, 1, F " lib:malloc");
 	model_sample(&m, 1, F " lib:gc_collect_main");
+	frames[0] = frame_marked(&m, "[truncated stack]");
+	frames[1] = frame_in(&m, "py::f:/srv/x.py", "/srv/x.py");
+	sample_of_frames(&m, frames, 2);
 	frames[0] = frame_in(&m, "py::a:/usr/lib/python3.11/json/decoder.py",
 			     "/usr/lib/python3.11/json/decoder.py");
 	frames[1] = frame_in(&m, "py::b:/v/lib/python3.11/site-packages/b.py",
@@ -187,6 +203,7 @@ static void test_kinds(void **state)
 	sample_of_frames(&m, frames, 2);
 	tree = tree_of(&m, &(struct flame_options){ .native = true });
 	assert_int_equal(kind_of(tree, "f"), FLAME_PROGRAM);
+	assert_int_equal(kind_of(tree, "[truncated stack]"), FLAME_MARKER);
 	assert_int_equal(kind_of(tree, "a"), FLAME_STANDARD);
 	assert_int_equal(kind_of(tree, "b"), FLAME_PACKAGE);
 	assert_int_equal(kind_of(tree, "gc_collect_main"), FLAME_COLLECTOR);
