@@ -14,6 +14,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/run.h"
 #include "python/look/remote_exec.h"
@@ -399,6 +400,8 @@ const struct command command_activate = {
 			"sudo kaa activate -p 1234 --off\tdeactivate the trampolines",
 			NULL,
 		},
+	.files = (const char *const[]){ "/tmp/perf-<pid>.map\tA perf map: the addresses of Python functions (--perf).",
+		"/tmp/jit-<pid>.dump\tA jitdump (--perf-jit).", NULL },
 	.settings_size = sizeof(struct activate_settings),
 	.set_defaults = activate_defaults,
 	.run = run,

@@ -10,6 +10,7 @@
 
 #include "cmd/doctor_fact.h"
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "python/look/shim.h"
 #include "sys/capture.h"
@@ -197,6 +198,8 @@ const struct command command_doctor = {
 			"kaa doctor",
 			"kaa doctor python3.12 ./venv/bin/python\tcompare two builds",
 			"sudo kaa doctor -p 4711\texamine a running service as root", NULL },
+	.environment = (const char *const[]){ MANUAL_PATH,
+		MANUAL_SUDO, NULL },
 	.settings_size = sizeof(struct doctor_settings),
 	.run = run,
 	.deinit = deinit,

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/input.h"
@@ -13,6 +14,7 @@
 #include "cmd/reading/one_event.h"
 #include "cmd/reading/unmatched_tasks.h"
 #include "export/format.h"
+#include "sys/event_parse.h"
 
 struct export_settings {
 	struct input input;
@@ -43,6 +45,12 @@ static struct error *parse_format(void *arg, const struct option *option,
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "there is no format '%s': %s", text,
 			    nearest.count ? near.data : "see 'kaa help export'");
+}
+
+static void format_words(struct strbuf *out)
+{
+	for (const struct export_row *row = export_formats; row->name; row++)
+		strbuf_printf(out, "%s ", row->name);
 }
 
 /* --- output ------------------------------------------------------------- */
@@ -142,7 +150,8 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct export_settings),
 	OPT_GROUP("Output"),
 	OPT_CALL(0, "format", parse_format, "<format>",
-		 "write this format (default: collapsed)"),
+		 "write this format: %s (default: collapsed)",
+		 .values = format_words),
 	OPT_STRING('o', "output", struct export_settings, output, "<file>",
 		   "write to this file (default: standard output)"),
 	OPT_BOOL(0, "lines", struct export_settings, options.lines,
@@ -154,7 +163,8 @@ static const struct option options[] = {
 		 "show the frames of the interpreter itself, too"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "event", struct export_settings, event, "<event>",
-		   "use only samples of this event (default: the first that has samples)"),
+		   "use only samples of this event (default: the first that has samples)",
+		   .values = event_words),
 	OPT_STRING('c', "comms", struct export_settings, input.comms,
 		   "<name,...>", "use only samples of threads with these names"),
 	INPUT_FILTER_OPTIONS(struct export_settings),
@@ -178,6 +188,9 @@ const struct command command_export = {
 		"kaa export -o stacks.txt\twrite collapsed stacks",
 		"kaa export --lines | flamegraph.pl > out.svg\tdraw a flame graph with the lines of functions",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_DEBUG, NULL },
+	.environment = (const char *const[]){ MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct export_settings),
 	.set_defaults = set_defaults,
 	.run = run,

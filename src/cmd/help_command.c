@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
-#include <string.h>
 
+#include "cmd/completion/completion.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/help.h"
+#include "cmd/framework/manual.h"
 
 struct help_settings {
 	bool man;
@@ -12,10 +13,11 @@ struct help_settings {
 
 static const struct option help_options[] = {
 	OPT_BOOL(0, "man", struct help_settings, man,
-		 "print the manual page of the command, for man -l -",
+		 "print the manual page of kaa or of the command, for man -l -",
 		 .flags = OPTION_NO_NEGATE),
 	OPT_STRING(0, "completion", struct help_settings, completion,
-		   "<shell>", "print a completion script; <shell> is bash",
+		   "<shell>", "print a completion script for this shell: %s",
+		   .values = completion_words,
 		   .flags = OPTION_NO_NEGATE),
 	OPT_END(),
 };
@@ -26,29 +28,23 @@ static struct error *format_help(const struct help_settings *settings,
 {
 	const struct command *command;
 
-	if (settings->completion) {
-		if (strcmp(settings->completion, "bash") != 0)
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "there is no completion script for '%s', only for bash",
-					    settings->completion);
-		help_format_completion(out);
-		return NULL;
-	}
+	if (settings->completion)
+		return completion_format(settings->completion, out);
 	if (args->count > 1)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "name only one command");
-	if (args->count == 0 && settings->man)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--man needs a command");
 	if (args->count == 0) {
-		help_format_overview(out);
+		if (settings->man)
+			manual_format_overview(out);
+		else
+			help_format_overview(out);
 		return NULL;
 	}
 	command = command_find(args->values[0]);
 	if (!command)
 		return command_unknown(args->values[0]);
 	if (settings->man)
-		help_format_man(command, out);
+		manual_format(command, out);
 	else
 		help_format_command(command, out);
 	return NULL;
@@ -72,7 +68,7 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "show help for kaa or one of its commands",
 	.usage = (const char *const[]){ "[--man] [<command>]",
-					"--completion bash", NULL },
+					"--completion <shell>", NULL },
 	.options = help_options,
 	.examples =
 		(const char *const[]){

@@ -9,6 +9,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
@@ -235,6 +236,9 @@ const struct command command_inject = {
 		"kaa inject --convert-callchain -o small.data\t"
 		"unwind a recording with --call-graph dwarf",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		"jitted-<pid>-<index>.so\tAn ELF image of a function in a jitdump, beside the jitdump.", NULL },
+	.environment = (const char *const[]){ MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct inject_settings),
 	.set_defaults = set_defaults,
 	.run = run,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/record_answer.h"
 #include "cmd/run.h"
@@ -172,6 +173,29 @@ static struct error *parse_duration(void *settings,
 	return NULL;
 }
 
+/* The first name of a clock is the one that help and completion show. */
+static const struct clock_name {
+	const char *name;
+	int clock;
+} clocks[] = {
+	{ "monotonic", CLOCK_MONOTONIC },
+	{ "mono", CLOCK_MONOTONIC },
+	{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+	{ "raw", CLOCK_MONOTONIC_RAW },
+	{ "realtime", CLOCK_REALTIME },
+	{ "real", CLOCK_REALTIME },
+	{ "boottime", CLOCK_BOOTTIME },
+	{ "boot", CLOCK_BOOTTIME },
+	{ "tai", CLOCK_TAI },
+};
+
+static void clock_words(struct strbuf *out)
+{
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (i == 0 || clocks[i].clock != clocks[i - 1].clock)
+			strbuf_printf(out, "%s ", clocks[i].name);
+}
+
 static const struct option record_options[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", struct record_settings, pids, "<pid>,...",
@@ -190,18 +214,20 @@ static const struct option record_options[] = {
 		 "end the recording after <seconds>; needs -p, -t or -a"),
 	OPT_GROUP("When to sample"),
 	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",
-		 "sample these events (default: cycles if the machine has them, else cpu-clock)"),
+		 "sample these events (default: cycles if the machine has them, else cpu-clock)",
+		 .values = event_words),
 	OPT_CALL('F', "freq", parse_frequency, "<n>|max",
 		 "take <n> samples a second, or as many as the kernel allows (max)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
-		   "take times from this clock: monotonic, monotonic_raw, realtime, boottime, tai, or a number"),
+		   "take times from this clock: %s, or a number",
+		   .values = clock_words),
 	OPT_GROUP("Stacks"),
 	OPT_CALL('g', NULL, parse_call_graph, NULL,
 		 "record callchains (default)"),
 	OPT_CALL(0, "call-graph", parse_call_graph, "unwind|dwarf|fp",
-		 "choose how: unwind while recording (default), keep raw stacks for other tools (dwarf), or follow frame pointers (fp)"),
+		 "choose how callchains are taken: unwind while recording (default), keep raw stacks for other tools (dwarf), or follow frame pointers (fp)"),
 	OPT_STRING(0, "python", struct record_settings, python,
 		   PYTHON_SOURCE_NAMES,
 		   "choose where Python frames come from (default: auto)"),
@@ -433,20 +459,6 @@ static struct error *take_frequency(struct setup *setup,
 
 static struct error *take_clock(struct setup *setup, const char *text)
 {
-	static const struct {
-		const char *name;
-		int clock;
-	} clocks[] = {
-		{ "monotonic", CLOCK_MONOTONIC },
-		{ "mono", CLOCK_MONOTONIC },
-		{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
-		{ "raw", CLOCK_MONOTONIC_RAW },
-		{ "realtime", CLOCK_REALTIME },
-		{ "real", CLOCK_REALTIME },
-		{ "boottime", CLOCK_BOOTTIME },
-		{ "boot", CLOCK_BOOTTIME },
-		{ "tai", CLOCK_TAI },
-	};
 	uint64_t number;
 	struct error *error;
 
@@ -914,6 +926,10 @@ const struct command command_record = {
 			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
 			NULL,
 		},
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_IMAGE, NULL },
+	.environment = (const char *const[]){ MANUAL_PATH,
+		MANUAL_SUDO, NULL },
 	.settings_size = sizeof(struct record_settings),
 	.set_defaults = record_defaults,
 	.run = run,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
@@ -526,9 +527,11 @@ static const struct option options[] = {
 	OPT_GROUP("Entries"),
 	OPT_CALL('s', "sort", parse_sort, "<key,...>",
 		 "group samples by these keys and sort by them: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the default keys",
+		 .values = report_column_words,
 		 TABLE),
 	OPT_CALL('F', "fields", parse_fields, "<key,...>",
 		 "show these columns from left to right: sort keys, overhead, overhead_children, sample, period; +key adds to the default columns",
+		 .values = report_column_words,
 		 TABLE),
 	OPT_BOOL(0, "children", struct report_settings, options.children,
 		 "count the samples of callees for their callers, too (default with callchains; --no-children: count the own ones only)",
@@ -587,10 +590,12 @@ static const struct option options[] = {
 	OPT_CALL('g', "call-graph", parse_callgraph,
 		 "<graph,0.5,caller,function,percent>",
 		 "choose how call graphs are shown: type, threshold, print limit, order, sort key, value",
+		 .values = report_callgraph_words,
 		 .flags = OPTION_ARG_UNLESS_LAST,
 		 TABLE),
-	OPT_CALL('G', "inverted", parse_inverted, "<as -g>",
+	OPT_CALL('G', "inverted", parse_inverted, "<as -g,...>",
 		 "show call graphs from the outermost caller down",
+		 .values = report_callgraph_words,
 		 .flags = OPTION_ARG_UNLESS_LAST,
 		 TABLE),
 	OPT_CALL(0, "group", parse_group, NULL,
@@ -654,6 +659,14 @@ const struct command command_report = {
 		"kaa report --no-children -g callee\tshow who called the hottest functions",
 		"kaa report -g caller,srcline --sort symbol,srcline\tsplit functions by line",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_DEBUG, NULL },
+	.environment = (const char *const[]){ "COLUMNS\tThe width of the report, if it is set; else that of the terminal, or 80.",
+		"NO_COLOR\tIf it is set and not empty, no colours are shown.",
+		"TERM\tWhich terminal this is.",
+		MANUAL_PAGER,
+		MANUAL_LESS,
+		MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct report_settings),
 	.set_defaults = set_defaults,
 	.run = run,

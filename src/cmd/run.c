@@ -12,6 +12,7 @@
 #include "agent/program.h"
 #include "base/strbuf.h"
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/run.h"
 #include "cmd/run_profiler.h"
@@ -404,6 +405,9 @@ const struct command command_run = {
 			"perf record -F 999 -g kaa run python3 my_script.py\twith a Python that has frame pointers",
 			NULL,
 		},
+	.files = (const char *const[]){ "/tmp/perf-<pid>.map\tA perf map: the addresses of Python functions (--perf).",
+		"/tmp/jit-<pid>.dump\tA jitdump (--perf-jit).", NULL },
+	.environment = (const char *const[]){ MANUAL_PATH, NULL },
 	.settings_size = sizeof(struct run_settings),
 	.set_defaults = run_defaults,
 	.run = run,

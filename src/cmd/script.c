@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/framework/pager.h"
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
 #include "cmd/reading/unmatched_tasks.h"
+#include "sys/event_parse.h"
 #include "view/script/print.h"
 
 struct script_settings {
@@ -228,17 +230,20 @@ static const struct option options[] = {
 	OPT_STRING(0, "dsos", struct script_settings, dsos, "<dso,...>",
 		   "print only samples that hit these DSOs"),
 	OPT_STRING(0, "switch-on", struct script_settings, printer.filter.on,
-		   "<event>", "print samples only after a sample of this event"),
+		   "<event>", "print samples only after a sample of this event",
+		   .values = event_words),
 	OPT_STRING(0, "switch-off", struct script_settings,
 		   printer.filter.off, "<event>",
-		   "print no samples after a sample of this event"),
+		   "print no samples after a sample of this event",
+		   .values = event_words),
 	OPT_BOOL(0, "show-on-off-events", struct script_settings,
 		 printer.filter.show_switches,
 		 "print the samples that switch on and off, too"),
 	OPT_GROUP("Output"),
 	OPT_LIST('F', "fields", struct script_settings, fields,
 		 "<field,...>",
-		 "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, symoff, srcline, period and others (docs/script.md). +field and -field change the default. sw:, hw:, trace: or raw: in front limits them to such events"),
+		 "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, symoff, srcline, period and others (docs/script.md). +field and -field change the default. sw:, hw:, trace: or raw: in front limits them to such events",
+		 .values = script_field_words),
 	OPT_BOOL('G', "hide-call-graph", struct script_settings,
 		 printer.fields.no_chains, "print the address hit, without its callers"),
 	OPT_STRING(0, "stop-bt", struct script_settings, stops,
@@ -304,6 +309,11 @@ const struct command command_script = {
 		"kaa script -F comm,tid,time,event,ip,sym,dso --time 10%/2",
 		"kaa script | stackcollapse-perf.pl | flamegraph.pl > out.svg",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_DEBUG, NULL },
+	.environment = (const char *const[]){ MANUAL_PAGER,
+		MANUAL_LESS,
+		MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct script_settings),
 	.set_defaults = set_defaults,
 	.run = run,

@@ -135,6 +135,14 @@ static const char *cache_name(unsigned int i)
 	return names[i].name;
 }
 
+void event_words(struct strbuf *out)
+{
+	for (size_t i = 0; i < sizeof(event_names) / sizeof(*event_names); i++)
+		strbuf_printf(out, "%s ", event_names[i].name);
+	for (unsigned int i = 0; i < CACHE_NAMES; i++)
+		strbuf_printf(out, "%s ", cache_event(i).name);
+}
+
 void event_names_near(struct nearest *nearest)
 {
 	for (size_t i = 0; i < sizeof(event_names) / sizeof(*event_names); i++)

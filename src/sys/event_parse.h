@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 
 struct event_choice {
@@ -80,6 +81,12 @@ struct event_list VEC_BODY(struct event_choice);
  */
 struct error *events_parse(const char *root, const char *text,
 			   struct event_list *list);
+
+/*
+ * The names of hardware, software and cache events: words, each with a blank
+ * behind it. PMUs and tracepoints of a machine have more.
+ */
+void event_words(struct strbuf *out);
 
 /* Frees the names too. */
 void event_list_deinit(struct event_list *list);

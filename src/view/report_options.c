@@ -81,6 +81,16 @@ static const struct callgraph_token {
 	{ "count", FIELD_VALUE, CALLGRAPH_COUNT },
 };
 
+void report_callgraph_words(struct strbuf *out)
+{
+	size_t count = sizeof(callgraph_tokens) / sizeof(*callgraph_tokens);
+
+	/* Branches are no part of what kaa shows. */
+	for (size_t i = 0; i < count; i++)
+		if (callgraph_tokens[i].field != FIELD_BRANCH)
+			strbuf_printf(out, "%s ", callgraph_tokens[i].name);
+}
+
 static bool callgraph_word(struct report_callgraph *callgraph,
 			   const char *token, size_t n)
 {
@@ -177,6 +187,15 @@ static const struct report_column_name {
 	{ "sample", { REPORT_FIELD_SAMPLES, 0 } },
 	{ "period", { REPORT_FIELD_PERIOD, 0 } },
 };
+
+void report_column_words(struct strbuf *out)
+{
+	size_t count =
+		sizeof(report_column_names) / sizeof(*report_column_names);
+
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(out, "%s ", report_column_names[i].name);
+}
 
 static void add_column(struct report_columns *columns,
 		       struct report_column column)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/lists.h"
 #include "base/quirks.h"
+#include "base/strbuf.h"
 #include "profile/location.h"
 #include "view/symbol_match.h"
 
@@ -203,6 +204,12 @@ struct error *report_parse_sort(struct report_options *options,
 				const char *text);
 struct error *report_parse_fields(struct report_options *options,
 				  const char *text);
+/*
+ * What --sort and --fields, and -g, can have between commas: words, each with a
+ * blank behind it.
+ */
+void report_column_words(struct strbuf *out);
+void report_callgraph_words(struct strbuf *out);
 /* The argument of -w: numbers between commas. */
 struct error *report_parse_widths(struct report_options *options,
 				  const char *text);

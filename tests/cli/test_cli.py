@@ -16,11 +16,6 @@ def commands(kaa):
     return dict(line.split(None, 1) for line in listed.splitlines())
 
 
-def options(kaa, command):
-    """The long options that a command's help lists."""
-    return set(re.findall(r"^    (?:-., )?--([A-Za-z0-9-]+)", kaa("help", command).stdout, re.M))
-
-
 def test_overview(kaa):
     names = commands(kaa)
     assert {"doctor", "help", "version"} <= set(names)
@@ -49,38 +44,6 @@ def test_every_command_refuses_an_unknown_option(kaa):
         assert f"kaa {name}: unknown option '--no-such-option'" in result.stderr
         assert f"usage: kaa {name}" in result.stderr
         assert not result.stdout
-
-
-def test_manual_pages_name_every_option(kaa):
-    for name in commands(kaa):
-        page = kaa("help", "--man", name).stdout
-        assert page.startswith(f".TH KAA\\-{name.upper()} 1")
-        for option in options(kaa, name):
-            assert "\\-\\-" + option.replace("-", "\\-") in page
-
-
-def test_manual_pages_have_no_faults(kaa):
-    for name in commands(kaa):
-        page = kaa("help", "--man", name).stdout
-        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page.encode(), capture_output=True, timeout=HANG)
-        assert done.returncode == 0 and not done.stderr, done.stderr
-
-
-def complete(kaa, *words):
-    """What bash would offer for the last word."""
-    script = kaa("help", "--completion", "bash").stdout + """
-        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kaa; printf '%s\\n' "${COMPREPLY[@]}" """
-    done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, timeout=HANG)
-    assert not done.stderr
-    return done.stdout.split()
-
-
-def test_completion(kaa):
-    assert set(complete(kaa, "kaa", "")) == set(commands(kaa))
-    assert complete(kaa, "kaa", "doct") == ["doctor"]
-    assert complete(kaa, "kaa", "help", "doct") == ["doctor"]
-    for name in commands(kaa):
-        assert set(complete(kaa, "kaa", name, "--")) == {"--help"} | {"--" + option for option in options(kaa, name)}
 
 
 @pytest.mark.parametrize("typed, meant", [("docto", "doctor"), ("hlep", "help"), ("verison", "version")])

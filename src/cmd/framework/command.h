@@ -61,6 +61,13 @@ struct command {
 	 * NULL.
 	 */
 	const char *const *examples;
+	/*
+	 * For the manual page, "NAME\twhat it is or does", NULL-terminated; or
+	 * NULL: the files that the command reads and writes, and the variables
+	 * of the environment that it looks at.
+	 */
+	const char *const *files;
+	const char *const *environment;
 	/* Size of the settings struct; main() hands it over zeroed. */
 	size_t settings_size;
 	/* Sets the defaults that are not zero; or NULL. */

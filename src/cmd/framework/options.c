@@ -412,11 +412,33 @@ static void format_names(const struct option *option, struct strbuf *out)
 		strbuf_printf(out, " %s", option->argument);
 }
 
+void option_format_help(const struct option *option, struct strbuf *out)
+{
+	const char *place = option->values ? strstr(option->help, "%s") : NULL;
+	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
+
+	if (!place) {
+		strbuf_puts(out, option->help);
+		return;
+	}
+	option->values(&words);
+	strbuf_append(out, option->help, (size_t)(place - option->help));
+	for (const char *word = words.data; *word;) {
+		size_t n = strcspn(word, " ");
+
+		strbuf_append(out, word, n);
+		word += n + (word[n] == ' ');
+		strbuf_puts(out, *word ? ", " : "");
+	}
+	strbuf_puts(out, place + 2);
+}
+
 void options_format_help(const struct option *options, struct strbuf *out)
 {
 	const size_t column = 34;
 
 	for (; options && options->type != OPTION_END; options++) {
+		_cleanup_strbuf_ struct strbuf help = STRBUF_INIT;
 		size_t start = out->len;
 		size_t used;
 
@@ -433,6 +455,7 @@ void options_format_help(const struct option *options, struct strbuf *out)
 			used = 0;
 		}
 		strbuf_fill(out, ' ', column - used);
-		wrap_text(out, options->help, column);
+		option_format_help(options, &help);
+		wrap_text(out, help.data, column);
 	}
 }

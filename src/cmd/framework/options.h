@@ -89,6 +89,9 @@ typedef struct error *option_parse_fn(void *settings,
 				      const struct option *option,
 				      const char *arg, bool negated);
 
+/* Appends words, each with a blank behind it. */
+typedef void option_words_fn(struct strbuf *out);
+
 struct option {
 	enum option_type type;
 	/* 0 if there is none. */
@@ -97,8 +100,15 @@ struct option {
 	const char *long_name;
 	/* The argument's name in help, "<file>"; NULL: takes no argument. */
 	const char *argument;
-	/* A line of help, lower case, no period. */
+	/* A line of help, lower case, no period; "%s" stands for the values. */
 	const char *help;
+	/*
+	 * The words that the argument can be, or can have between commas, if it
+	 * is one of a fixed set that its name in help does not spell out, as
+	 * "relative|absolute" does; else NULL. For completion and help
+	 * (cmd/framework/value.h).
+	 */
+	option_words_fn *values;
 	unsigned int flags;
 	/* Of the field in the settings struct. */
 	size_t offset;
@@ -182,6 +192,8 @@ enum {
 struct error *options_parse(const struct option *options, unsigned int flags,
 			    void *settings, struct arguments *args, bool *help);
 
+/* Appends the option's line of help, with its values. */
+void option_format_help(const struct option *option, struct strbuf *out);
 /* Appends the options' help, in two columns, with their groups. */
 void options_format_help(const struct option *options, struct strbuf *out);
 

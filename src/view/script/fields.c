@@ -40,6 +40,15 @@ static uint64_t usual_fields(enum script_kind kind)
 	return set;
 }
 
+void script_field_words(struct strbuf *out)
+{
+	const struct script_field *field;
+
+	for (field = script_field_table; field->name; field++)
+		if (field->bit != SCRIPT_NEVER)
+			strbuf_printf(out, "%s ", field->name);
+}
+
 /* No event of the kind has the field. */
 static bool is_impossible(const struct script_field *field, int kind)
 {

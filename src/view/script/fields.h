@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "perfdata/events.h"
 #include "perfdata/features.h"
 #include "view/script/put.h"
@@ -79,6 +80,9 @@ struct error *script_fields_parse(struct script_fields *fields,
 struct error *script_fields_see(struct script_fields *fields,
 				const struct events *events,
 				const struct features *features, bool is_pipe);
+
+/* The fields that there are: words, each with a blank behind it. */
+void script_field_words(struct strbuf *out);
 
 enum script_kind script_fields_kind(const struct event *event);
 
