@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/doctor_fact.h"
+#include "cmd/doctor_fix.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
@@ -19,11 +20,34 @@
 
 struct doctor_settings {
 	struct option_list pids;
+	/* NULL, or "show" or "run". */
+	const char *fix;
+	const char *group;
 };
+
+static struct error *parse_fix(void *arg, const struct option *option,
+			       const char *text, bool negated)
+{
+	struct doctor_settings *settings = arg;
+
+	(void)option;
+	(void)negated;
+	if (strcmp(text, "show") != 0 && strcmp(text, "run") != 0)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is neither show nor run", text);
+	settings->fix = text;
+	return NULL;
+}
 
 static const struct option doctor_options[] = {
 	OPT_LIST('p', "pid", struct doctor_settings, pids, "<pid>",
 		 "examine a running Python; nothing is run in it"),
+	OPT_CALL(0, "fix", parse_fix, "show|run",
+		 "print the commands that make root unnecessary, what they allow and how to undo them (show, default); run them, too (run)",
+		 .flags = OPTION_ARG_STUCK | OPTION_NO_NEGATE,
+		 .default_argument = "show"),
+	OPT_STRING(0, "group", struct doctor_settings, group, "<group>",
+		   "limit it to the members of this group; needs --fix"),
 	OPT_END(),
 };
 
@@ -148,12 +172,36 @@ static void doctor_deinit(struct doctor *doctor)
 	free(doctor->path);
 }
 
+static struct error *fix(const struct doctor *doctor,
+			 const struct doctor_settings *settings)
+{
+	_cleanup_(fix_deinit) struct fix plan = {};
+	struct error *error = fix_plan(doctor, settings->group, &plan);
+
+	if (error)
+		return error;
+	fix_print(&plan);
+	return strcmp(settings->fix, "run") ? NULL : fix_run(&plan);
+}
+
+static struct error *check_words(const struct doctor_settings *settings,
+				 const struct arguments *args)
+{
+	if (settings->group && !settings->fix)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--group needs --fix");
+	if (settings->fix && (args->count || settings->pids.count))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--fix is about the file of kaa; name no Python with it");
+	return check_pids(&settings->pids);
+}
+
 static struct error *run(void *data, const struct arguments *args,
 			 int *exit_code)
 {
 	const struct doctor_settings *settings = data;
 	_cleanup_(doctor_deinit) struct doctor doctor = {};
-	struct error *error = check_pids(&settings->pids);
+	struct error *error = check_words(settings, args);
 
 	(void)exit_code;
 	if (error)
@@ -164,8 +212,10 @@ static struct error *run(void *data, const struct arguments *args,
 	error = invoker_path(&doctor.invoker, &doctor.path);
 	if (error)
 		return error;
-	printf("kaa %s\n", KAA_VERSION);
 	machine_probe("", &doctor.machine);
+	if (settings->fix)
+		return fix(&doctor, settings);
+	printf("kaa %s\n", KAA_VERSION);
 	examine_all(&doctor, &settings->pids, args);
 	return NULL;
 }
@@ -180,7 +230,8 @@ static void deinit(void *data)
 const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "show what kaa can do on this machine and with your Python",
-	.usage = (const char *const[]){ "[<python>...]", "-p <pid>", NULL },
+	.usage = (const char *const[]){ "[<python>...]", "-p <pid>",
+					"--fix[=run] [--group <group>]", NULL },
 	.description =
 		"Prints one fact a line, marked ok, no, warn or - (for information). "
 		"The first section is about the machine: perf events, capabilities and BPF. "
@@ -191,13 +242,20 @@ const struct command command_doctor = {
 		"kaa runs a named Python to ask for its build settings. "
 		"Of a shim (of pyenv, asdf or mise) it shows the Python that the shim starts, "
 		"or, if the shim starts none, the Pythons that it stands for. "
-		"It runs nothing in a process given with -p.",
+		"It runs nothing in a process given with -p.\n"
+		"\n"
+		"--fix is about recording without root. "
+		"It prints the commands that allow it, what else they allow, and how to undo them. "
+		"--fix=run, as root, also runs these commands and tries whether they helped. "
+		"It runs no others.",
 	.options = doctor_options,
 	.examples =
 		(const char *const[]){
 			"kaa doctor",
 			"kaa doctor python3.12 ./venv/bin/python\tcompare two builds",
-			"sudo kaa doctor -p 4711\texamine a running service as root", NULL },
+			"sudo kaa doctor -p 4711\texamine a running service as root",
+			"kaa doctor --fix --group kaa\tprint how a group can record without root",
+			NULL },
 	.environment = (const char *const[]){ MANUAL_PATH,
 		MANUAL_SUDO, NULL },
 	.settings_size = sizeof(struct doctor_settings),

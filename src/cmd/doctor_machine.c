@@ -206,6 +206,9 @@ static void tell_source(const struct machine *m)
 			doctor_fact(MARK_NO, "source %s is not available: %s",
 				    python_sources[i]->name, why.data);
 	}
+	if ((*source)->grade != SOURCE_EXACT && m->euid != 0)
+		doctor_fact(MARK_NOTE,
+			    "'kaa doctor --fix' prints what makes root unnecessary");
 }
 
 void doctor_machine(const struct doctor *doctor)

@@ -44,7 +44,7 @@ static bool probe(const struct machine *m, struct strbuf *why)
 	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
 		add_reason(
 			why,
-			"kaa needs CAP_BPF and CAP_PERFMON (run kaa under sudo, or run 'sudo setcap cap_bpf,cap_perfmon+ep' on its file)");
+			"kaa needs CAP_BPF and CAP_PERFMON (run kaa under sudo; 'kaa doctor --fix' prints what makes that unnecessary)");
 	else if (m->try_bpf != 0)
 		add_reason(why, "this kernel or container forbids BPF");
 	if (m->try_bpf == 0 && m->try_user_event != 0)

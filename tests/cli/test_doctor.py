@@ -289,6 +289,7 @@ def test_without_rights(kaa, root, public_folder, build_dir):
     doctor = ask()
     assert doctor.one("Machine", "capabilities:") == ("no", "capabilities: none")
     assert "sudo" in doctor.one("Python frames", "source bpf")[1]
+    assert doctor.one("Python frames", "'kaa doctor --fix'")[0] == "-"
     paranoid = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
     if paranoid > 2:
         assert doctor.one("Python frames", "source: none")[0] == "no"

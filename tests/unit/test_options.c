@@ -15,6 +15,8 @@
 
 #include "base/nearest.h"
 #include "cmd/framework/options.h"
+#include "cmd/framework/shell_word.h"
+#include "cmd/framework/value.h"
 #include "cmd/framework/wrap.h"
 
 struct settings {
@@ -402,6 +404,154 @@ static void test_edit_distance(void **state)
 	assert_int_equal(edit_distance("kitten", "sitting"), 6);
 }
 
+static void colour_words(struct strbuf *out)
+{
+	strbuf_puts(out, "red green ");
+}
+
+/* What completion makes of the row of an option. */
+static void test_values(void **state)
+{
+	static const struct {
+		const char *argument;
+		option_words_fn *values;
+		enum value_kind kind;
+		bool several;
+		const char *words;
+	} cases[] = {
+		{ NULL, NULL, VALUE_NONE, false, "" },
+		{ "<n>", NULL, VALUE_TEXT, false, "" },
+		{ "<file>", NULL, VALUE_FILE, false, "" },
+		{ "<dir>", NULL, VALUE_DIRECTORY, false, "" },
+		{ "<pid>,...", NULL, VALUE_PROCESS, true, "" },
+		{ "<tid>", NULL, VALUE_THREAD, false, "" },
+		/* Of a recording. */
+		{ "<pid,...>", NULL, VALUE_TEXT, true, "" },
+		{ "a|b-c", NULL, VALUE_WORDS, false, "a b-c " },
+		{ "<a|b>", NULL, VALUE_WORDS, false, "a b " },
+		{ "<n>|max", NULL, VALUE_WORDS, false, "max " },
+		{ "<n>(s|ms)", NULL, VALUE_TEXT, false, "" },
+		{ "<key,...>", colour_words, VALUE_WORDS, true, "red green " },
+		{ "<file>", colour_words, VALUE_WORDS, false, "red green " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct option option = {
+			.type = OPTION_CALL,
+			.long_name = "x",
+			.argument = cases[i].argument,
+			.values = cases[i].values,
+		};
+		struct value value;
+
+		value_of(&option, &value);
+		assert_int_equal(value.kind, cases[i].kind);
+		assert_int_equal(value.several, cases[i].several);
+		assert_string_equal(value.words.data, cases[i].words);
+		value_deinit(&value);
+	}
+}
+
+static void test_values_in_help(void **state)
+{
+	static const struct option rows[] = {
+		{ .help = "paint it %s, or not", .values = colour_words },
+		{ .help = "paint it", .values = colour_words },
+		{ .help = "fill 100%shares" },
+	};
+	static const char *const wanted[] = { "paint it red, green, or not",
+					      "paint it", "fill 100%shares" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		option_format_help(&rows[i], &text);
+		assert_string_equal(text.data, wanted[i]);
+	}
+}
+
+/* By the usage of a command. */
+static void test_operands(void **state)
+{
+	static const struct {
+		const char *usage;
+		unsigned int flags;
+		enum operand_kind kind;
+	} cases[] = {
+		{ "", 0, OPERAND_NONE },
+		{ "[<options>]", 0, OPERAND_NONE },
+		{ "[<options>] -o <file>", 0, OPERAND_NONE },
+		{ "[<options>] [--] <command> [<arguments>]",
+		  OPTIONS_STOP_AT_NON_OPTION, OPERAND_COMMAND_LINE },
+		{ "[--man] [<command>]", 0, OPERAND_COMMANDS },
+		{ "[<python>...]", 0, OPERAND_PROGRAMS },
+		{ "[<options>] <before> <after>", 0, OPERAND_FILES },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct command command = {
+			.usage = (const char *const[]){ cases[i].usage, NULL },
+			.options_flags = cases[i].flags,
+		};
+
+		assert_int_equal(operand_of(&command), cases[i].kind);
+	}
+}
+
+/* Only what is offered where --no- was typed. */
+static void test_opposites(void **state)
+{
+	static const struct {
+		struct option option;
+		bool has;
+	} cases[] = {
+		{ OPT_BOOL('q', "quiet", struct settings, quiet, ""), true },
+		{ OPT_BOOL(0, "no-inherit", struct settings, no_inherit, ""),
+		  false },
+		{ OPT_BOOL(0, "off", struct settings, quiet, "",
+			   .flags = OPTION_NO_NEGATE), false },
+		{ OPT_BOOL(0, "old", struct settings, quiet, "",
+			   .flags = OPTION_HIDDEN), false },
+		{ OPT_STRING('o', "output", struct settings, output, "<file>",
+			     ""), false },
+		{ OPT_COUNT('v', "verbose", struct settings, verbose, ""),
+		  false },
+		{ OPT_GROUP("A group"), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(option_has_opposite(&cases[i].option),
+				 cases[i].has);
+}
+
+static void test_shell_words(void **state)
+{
+	static const struct {
+		const char *word;
+		const char *typed;
+	} cases[] = {
+		{ "/usr/bin/kaa", "/usr/bin/kaa" },
+		{ "cap_bpf=ep", "cap_bpf=ep" },
+		{ "", "''" },
+		{ "a b", "'a b'" },
+		{ "it's", "'it'\\''s'" },
+		{ "$(id)`id`\\", "'$(id)`id`\\'" },
+		{ "\033[31m", "'?[31m'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_strbuf_ struct strbuf typed = STRBUF_INIT;
+
+		shell_word(cases[i].word, &typed);
+		assert_string_equal(typed.data, cases[i].typed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +567,11 @@ int main(void)
 		cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_no_alone_is_no_opposite),
 		cmocka_unit_test(test_edit_distance),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_values_in_help),
+		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_opposites),
+		cmocka_unit_test(test_shell_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

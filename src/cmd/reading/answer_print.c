@@ -11,10 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "cmd/framework/shell_word.h"
 #include "explore/sources.h"
 #include "profile/symbol_word.h"
 #include "view/answer.h"
-#include "view/text.h"
 
 enum {
 	/* Where nobody says how wide a line may be. */
@@ -46,41 +46,19 @@ size_t answer_columns(int fd)
 	return DEFAULT_COLUMNS;
 }
 
-/* As a shell takes it for one word. */
-static void put_word(const char *word, struct strbuf *out)
-{
-	const char *const plain =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%,";
-
-	if (!word[strspn(word, plain)]) {
-		strbuf_puts(out, word);
-		return;
-	}
-	strbuf_putc(out, '\'');
-	for (size_t n; *word; word += n) {
-		n = strcspn(word, "'");
-		text_append(out, word, n);
-		if (!word[n])
-			continue;
-		strbuf_puts(out, "'\\''");
-		n++;
-	}
-	strbuf_putc(out, '\'');
-}
-
 void answer_name_command(const char *path, const char *what, const char *words,
 			 const char *word, struct strbuf *out)
 {
 	strbuf_puts(out, what);
-	put_word(program_invocation_name, out);
+	shell_word(program_invocation_name, out);
 	strbuf_printf(out, " %s", words);
 	if (word) {
 		strbuf_putc(out, ' ');
-		put_word(word, out);
+		shell_word(word, out);
 	}
 	if (strcmp(path, "perf.data") != 0) {
 		strbuf_puts(out, " -i ");
-		put_word(path, out);
+		shell_word(path, out);
 	}
 	strbuf_putc(out, '\n');
 }
