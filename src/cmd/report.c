@@ -661,7 +661,7 @@ const struct command command_report = {
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
 		MANUAL_FILE_DEBUG, NULL },
-	.environment = (const char *const[]){ "COLUMNS\tThe width of the report, if it is set; else that of the terminal, or 80.",
+	.environment = (const char *const[]){ MANUAL_COLUMNS,
 		"NO_COLOR\tIf it is set and not empty, no colours are shown.",
 		"TERM\tWhich terminal this is.",
 		MANUAL_PAGER,
