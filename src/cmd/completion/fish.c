@@ -74,10 +74,10 @@ static void put_operands(const struct command *command, struct strbuf *out)
 	strbuf_printf(out, "complete -c kaa -n '__kaa_in %s' -s h -l help -d 'show help'\n",
 		      command->name);
 	if (kind == OPERAND_PROGRAMS || kind == OPERAND_COMMANDS)
-		strbuf_printf(out, "complete -c kaa -n '__kaa_in %s' -x -a %s\n",
+		strbuf_printf(out, "complete -c kaa -n '__kaa_at_operand %s' -x -a %s\n",
 			      command->name, offers[kind]);
 	if (kind == OPERAND_FILES)
-		strbuf_printf(out, "complete -c kaa -n '__kaa_in %s' -F\n",
+		strbuf_printf(out, "complete -c kaa -n '__kaa_at_operand %s' -F\n",
 			      command->name);
 }
 

@@ -54,6 +54,11 @@ function __kaa_in_program
 	__kaa_program >/dev/null; or not string match -q -- '-*' (commandline -ct)
 end
 
+# Are we behind this command, at a word that is no option?
+function __kaa_at_operand
+	not string match -q -- '-*' (commandline -ct); and __kaa_in $argv[1]
+end
+
 # Are we behind this command, with --no- typed?
 function __kaa_in_opposite
 	string match -q -- '--no-*' (commandline -ct); and __kaa_in $argv[1]
@@ -81,20 +86,16 @@ function __kaa_list
 	end
 end
 
-# FOLDER...: processes or threads, those of the kernel excepted, with their names.
+# FILE...: processes or threads by their files comm, those of the kernel excepted, with their names. grep reads the
+# files, since fish prints a warning about one that is gone by then.
 function __kaa_running
 	set -l typed (string replace -r '^--[^=]*=' '' -- (commandline -ct))
 	set -l head (string match -r '^(?:.*,)?' -- $typed)
-	for file in $argv
-		set -l id (string match -r '[0-9]+(?=/comm$)' -- $file); or continue
-		set -l line ''
-		set -l name ''
-		begin
-			read -z line <(string replace -r 'comm$' cmdline -- $file)
-			read name <$file
-		end 2>/dev/null
-		test -n "$line"; or continue
-		printf '%s\t%s\n' $head$id (string replace -ra '[[:cntrl:]]' '?' -- $name)
+	set -l found (grep -als . (string replace -r 'comm$' cmdline -- $argv) | string replace -r 'cmdline$' comm)
+	set -q found[1]; or return
+	for line in (grep -aHs '' $found)
+		set -l parts (string match -r '([0-9]+)/comm:(.*)' -- $line); or continue
+		printf '%s\t%s\n' $head$parts[2] (string replace -ra '[[:cntrl:]]' '?' -- $parts[3])
 	end
 end
 
