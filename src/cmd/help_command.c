@@ -74,7 +74,8 @@ const struct command command_help = {
 		(const char *const[]){
 			"kaa help doctor",
 			"kaa help --man doctor | man -l -",
-			"eval \"$(kaa help --completion bash)\"\tcomplete kaa commands in this shell",
+			"eval \"$(kaa help --completion bash)\"\tcomplete the words of kaa in this bash; in zsh with zsh",
+			"kaa help --completion fish | source\tdo so in fish",
 			NULL },
 	.settings_size = sizeof(struct help_settings),
 	.run = run,
