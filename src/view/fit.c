@@ -35,6 +35,17 @@ static size_t cut_beginning(const char *s, size_t n, size_t width)
 	return at;
 }
 
+/* "outer.<locals>.inner" loses all in front of "inner", if any of it. */
+static size_t behind_locals(const char *s, size_t at)
+{
+	const char *const mark = "<locals>.";
+	const char *last = NULL;
+
+	for (const char *p = s; (p = strstr(p, mark)); p += strlen(mark))
+		last = p + strlen(mark);
+	return last && last > s + at ? (size_t)(last - s) : at;
+}
+
 void fit_end(struct strbuf *out, const char *s, size_t width)
 {
 	size_t n = strlen(s), used = printable_width(s, n), at;
@@ -44,6 +55,7 @@ void fit_end(struct strbuf *out, const char *s, size_t width)
 	} else {
 		at = cut_beginning(s, n,
 				   width > DOTS_WIDTH ? width - DOTS_WIDTH : 0);
+		at = behind_locals(s, at);
 		strbuf_puts(out, DOTS);
 		put(out, s + at, n - at);
 		used = DOTS_WIDTH + printable_width(s + at, n - at);

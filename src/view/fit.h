@@ -10,7 +10,10 @@
 
 #include "base/strbuf.h"
 
-/* Too wide a text loses its beginning: "...ders.py:37". Padded to `width`. */
+/*
+ * Too wide a text loses its beginning: "...ders.py:37", and of a function inside
+ * a function all but its own name. Padded to `width`.
+ */
 void fit_end(struct strbuf *out, const char *s, size_t width);
 /* Too wide a text loses its end. Not padded. */
 void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width);

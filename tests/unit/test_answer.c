@@ -262,6 +262,9 @@ static void test_what_fits(void **state)
 	fit_end(&out, "abcdefgh", 6);
 	assert_string_equal(out.data, "...fgh");
 	strbuf_clear(&out);
+	fit_end(&out, "outer.<locals>.<lambda>.<locals>.inner", 20);
+	assert_string_equal(out.data, "...inner            ");
+	strbuf_clear(&out);
 	fit_begin(&out, "abcdefgh", 8, 6);
 	assert_string_equal(out.data, "abc...");
 	strbuf_clear(&out);
