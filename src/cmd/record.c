@@ -26,6 +26,7 @@
 #include "sys/invoker.h"
 #include "sys/invoker_path.h"
 #include "sys/perf_event.h"
+#include "sys/own_program.h"
 #include "sys/privilege.h"
 #include "sys/proc.h"
 
@@ -752,9 +753,12 @@ static void say_source(const struct recorder *recorder,
 
 static void say_user_only(void)
 {
+	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT;
+
+	own_program_word(&kaa);
 	message_note(
-		"the recording has no kernel frames, because kernel.perf_event_paranoid is %d; run kaa under sudo, or run 'sudo sysctl kernel.perf_event_paranoid=1' first",
-		perf_event_paranoid(""));
+		"the recording has no kernel frames, because kernel.perf_event_paranoid is %d; run 'sudo %s record ...', or run 'sudo sysctl kernel.perf_event_paranoid=1' first",
+		perf_event_paranoid(""), kaa.data);
 }
 
 static int exit_code_of(int status)

@@ -18,6 +18,7 @@
 #include "cmd/run_profiler.h"
 #include "cmd/typed_command.h"
 #include "collect/launch.h"
+#include "sys/own_program.h"
 
 #define AGENT_NAME "libkaa_agent.so"
 
@@ -102,23 +103,6 @@ static void run_defaults(void *settings)
 
 /* --- the agent --- */
 
-/* Folder of this program, with room behind. */
-static struct error *own_folder(char *buf, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-	char *slash;
-
-	if (n < 0)
-		return error_os(errno, "/proc/self/exe", "cannot find the executable of kaa");
-	buf[n] = '\0';
-	slash = strrchr(buf, '/');
-	if (!slash)
-		return error_create(ERROR_NOT_FOUND,
-				    "the executable of kaa has no usable path: '%s'", buf);
-	*slash = '\0';
-	return NULL;
-}
-
 /* In the build directory, or installed. */
 static struct error *find_agent(struct strbuf *ret)
 {
@@ -126,14 +110,16 @@ static struct error *find_agent(struct strbuf *ret)
 		"/src/agent/" AGENT_NAME,
 		"/../lib/kaa/" AGENT_NAME,
 	};
-	char folder[PATH_MAX], resolved[PATH_MAX];
-	struct error *error = own_folder(folder, sizeof(folder));
+	_cleanup_strbuf_ struct strbuf folder = STRBUF_INIT;
+	char resolved[PATH_MAX];
+	struct error *error = own_program_path(&folder);
 
 	if (error)
 		return error;
+	strbuf_truncate(&folder, (size_t)(strrchr(folder.data, '/') - folder.data));
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		strbuf_clear(ret);
-		strbuf_puts(ret, folder);
+		strbuf_puts(ret, folder.data);
 		strbuf_puts(ret, places[i]);
 		if (ret->failed)
 			return error_no_memory();
@@ -145,7 +131,7 @@ static struct error *find_agent(struct strbuf *ret)
 	}
 	return error_create(ERROR_NOT_FOUND,
 			    "there is no " AGENT_NAME " beside kaa, neither in '%s/src/agent' nor in '%s/../lib/kaa': run 'ninja -C build', which builds both, or 'meson install -C build'",
-			    folder, folder);
+			    folder.data, folder.data);
 }
 
 struct error *run_find_agent(struct strbuf *ret)

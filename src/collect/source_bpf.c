@@ -10,6 +10,7 @@
 
 #include "collect/python_source.h"
 #include "collect/walker.h"
+#include "sys/own_program.h"
 
 struct bpf_source {
 	struct source_state state;
@@ -33,6 +34,18 @@ static void add_reason(struct strbuf *why, const char *reason)
 	strbuf_printf(why, "%s%s", why->len ? "; " : "", reason);
 }
 
+static void add_no_rights(struct strbuf *why)
+{
+	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT, reason = STRBUF_INIT;
+
+	own_program_word(&kaa);
+	strbuf_printf(
+		&reason,
+		"kaa needs CAP_BPF and CAP_PERFMON (run 'sudo %s record ...'; 'kaa doctor --fix' prints what makes that unnecessary)",
+		kaa.data);
+	add_reason(why, reason.data);
+}
+
 static bool probe(const struct machine *m, struct strbuf *why)
 {
 	size_t before = why->len;
@@ -42,9 +55,7 @@ static bool probe(const struct machine *m, struct strbuf *why)
 	if (!machine_kernel_at_least(m, 5, 17))
 		add_reason(why, "the kernel is older than 5.17");
 	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
-		add_reason(
-			why,
-			"kaa needs CAP_BPF and CAP_PERFMON (run kaa under sudo; 'kaa doctor --fix' prints what makes that unnecessary)");
+		add_no_rights(why);
 	else if (m->try_bpf != 0)
 		add_reason(why, "this kernel or container forbids BPF");
 	if (m->try_bpf == 0 && m->try_user_event != 0)

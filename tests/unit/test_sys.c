@@ -23,6 +23,7 @@
 #include "sys/file.h"
 #include "sys/invoker.h"
 #include "sys/invoker_path.h"
+#include "sys/own_program.h"
 #include "sys/perf_event.h"
 #include "sys/perf_version.h"
 #include "sys/privilege.h"
@@ -815,12 +816,51 @@ static void test_machine_of_a_fake_root(void **state)
 	assert_int_equal(fake_tree_remove(root), 0);
 }
 
+/* --- own_program.h --- */
+
+static void test_own_program_for_sudo(void **state)
+{
+	static const struct {
+		const char *path, *word;
+	} rows[] = {
+		{ "/usr/bin/no-such-kaa", "no-such-kaa" },
+		{ "/usr/local/bin/kaa", "/usr/local/bin/kaa" },
+		{ "/home/u/venv/bin/kaa", "/home/u/venv/bin/kaa" },
+		{ "/usr/binary/kaa", "/usr/binary/kaa" },
+		{ "/home/a b/$x/kaa", "'/home/a b/$x/kaa'" },
+		{ "/home/\x1b[31m/kaa", "kaa" },
+		{ "/home/o'hara/kaa", "kaa" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+
+		own_program_for_sudo(rows[i].path, &word);
+		assert_string_equal(word.data, rows[i].word);
+	}
+}
+
+static void test_own_program_path(void **state)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+	struct stat ours, running;
+
+	(void)state;
+	assert_ok(own_program_path(&path));
+	assert_int_equal(stat(path.data, &ours), 0);
+	assert_int_equal(stat("/proc/self/exe", &running), 0);
+	assert_true(ours.st_ino == running.st_ino && ours.st_dev == running.st_dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perf_versions),
 		cmocka_unit_test(test_remote_memory),
 		cmocka_unit_test(test_remote_memory_of_nobody),
+		cmocka_unit_test(test_own_program_for_sudo),
+		cmocka_unit_test(test_own_program_path),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_capture_errors),
 		cmocka_unit_test(test_capture_can_be_stopped),
