@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -225,13 +226,31 @@ def test_wheel_is_the_same_each_time(wheel, build_dir, tmp_path):
         assert archive.read("kaa/_kaa_agent.so") == library.read_bytes()
 
 
-def test_build_backend(build_dir, tmp_path):
-    """As pip calls it."""
-    library = build_dir / "src" / "agent" / "libkaa_agent.so"
-    code = "import kaa_build, sys; print(kaa_build.build_wheel(sys.argv[1]))"
-    words = [sys.executable, "-c", code, tmp_path]
-    name = run(words, env={**os.environ, "KAA_AGENT": str(library)}, cwd=TOP / "python").stdout.strip()
-    assert zipfile.is_zipfile(tmp_path / name)
-    failed = subprocess.run(list(map(str, words)), env={**os.environ, "KAA_AGENT": "/nowhere"}, cwd=TOP / "python",
-                            stderr=subprocess.PIPE, text=True, timeout=HANG)
-    assert failed.returncode == 1 and "build kaa with meson and ninja first" in failed.stderr
+def test_build_wheel_says_what_is_missing(tmp_path):
+    """The program with its parts, as pip makes it, is a matter of ./package check."""
+    for options, missing in ((["--library", "/nowhere"], "no file '/nowhere'"),
+                             (["--installed", tmp_path, "--platform", "linux_x86_64"], "libkaa_agent.so'")):
+        words = [sys.executable, TOP / "python" / "build-wheel", *options, tmp_path]
+        failed = subprocess.run(list(map(str, words)), stderr=subprocess.PIPE, text=True, timeout=HANG)
+        assert failed.returncode == 2 and missing in failed.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_wheel_of_all(build_dir, tmp_path):
+    """Of a tree as meson installs it: each file is in its place, and programs can be run."""
+    prefix = tmp_path / "prefix"
+    files = {"bin/kaa": build_dir / "kaa", "lib/kaa/libkaa_agent.so": build_dir / "src" / "agent" / "libkaa_agent.so",
+             "share/man/man1/kaa.1": TOP / "LICENSE"}
+    for place, source in files.items():
+        (prefix / place).parent.mkdir(parents=True)
+        shutil.copy(source, prefix / place)
+    path = run([sys.executable, TOP / "python" / "build-wheel", "--installed", prefix, "--platform", "linux_x86_64",
+                "--licenses", prefix / "share" / "man" / "man1", tmp_path]).stdout.strip()
+    assert path.endswith("-py3-none-linux_x86_64.whl")
+    with zipfile.ZipFile(path) as archive:
+        names = {re.sub(r"^kaa-[0-9.]+\.(data|dist-info)/", r"\1/", name): name for name in archive.namelist()}
+        assert {"data/scripts/kaa", "data/data/lib/kaa/libkaa_agent.so", "data/data/share/man/man1/kaa.1", "kaa/__main__.py",
+                "kaa/_kaa_agent.so", "kaa-agent.pth", "dist-info/licenses/LICENSE", "dist-info/licenses/linked/kaa.1",
+                "dist-info/RECORD"} <= set(names)
+        assert archive.getinfo(names["data/scripts/kaa"]).external_attr >> 16 & 0o777 == 0o755
+        assert archive.read(names["data/scripts/kaa"]) == (build_dir / "kaa").read_bytes()
