@@ -80,6 +80,8 @@ struct py_layout {
 	/* PyInterpreterState: pointers. */
 	__u32 interp_next;
 	__u32 interp_threads;
+	/* Pointer to the dict sys.modules. */
+	__u32 interp_modules;
 
 	/* PyThreadState */
 	__u32 thread_next;

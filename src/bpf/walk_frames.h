@@ -47,6 +47,7 @@ static __always_inline int flush_chunk(void *ctx,
 	s->header.type = WALKER_STACK;
 	s->header.pid = w->pid;
 	s->tid = w->number;
+	s->thread_pointer = w->thread_pointer;
 	s->flags = w->flags;
 	s->before = w->total - s->count;
 	opaque(count);

@@ -126,6 +126,8 @@ struct walker_stack {
 	 * activation is one too far in.
 	 */
 	__u64 extra_activation;
+	/* The thread pointer, which is the thread's pthread_self(). */
+	__u64 thread_pointer;
 	struct walker_frame frames[WALKER_CHUNK_FRAMES];
 };
 

@@ -62,6 +62,7 @@ struct error *python_stack_add(struct python_stack *stack, const void *record,
 	stack->pid = raw->header.pid;
 	stack->tid = raw->tid;
 	stack->extra_activation = raw->extra_activation;
+	stack->thread_pointer = raw->thread_pointer;
 	stack->whole = !(raw->flags & WALKER_CONTINUES);
 	return NULL;
 }

@@ -24,6 +24,7 @@ struct python_stack {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t extra_activation;
+	uint64_t thread_pointer;
 	/* All records are there. */
 	bool whole;
 	/* A sample was given it. */

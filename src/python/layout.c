@@ -80,6 +80,7 @@ struct debug_field {
 static const struct debug_field debug_fields[] = {
 	F(runtime_interpreters, runtime_size),
 	F(interp_next, interp_size),
+	F(interp_modules, interp_size),
 	F(interp_threads, interp_size),
 	F(thread_next, thread_size),
 	F(thread_frame, thread_size),

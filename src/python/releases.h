@@ -7,6 +7,7 @@
  *
  *	PY_RELEASE(minor, uses,
  *		.layout = { struct py_layout, without version },
+ *		.objects = { struct py_objects, from 3.8 on },
  *		.hook = { struct py_hook },
  *		.slots = { struct py_debug_slots, from 3.13 on })
  *
@@ -43,6 +44,46 @@ enum py_release_use {
 	PY_FOR_ACTIVATE = 1 << 2,
 };
 
+/*
+ * Where objects keep what python/object.h reads. Offsets as in struct py_layout;
+ * all 0: the version has none.
+ */
+struct py_objects {
+	/* PyDictObject: pointers to the keys, and to the values of a split table. */
+	uint32_t dict_keys;
+	uint32_t dict_values;
+	/*
+	 * PyDictKeysObject: the size of the index table, a number (up to 3.10) or
+	 * the log2 of its bytes (u8); DICT_KEYS_* (u8), up to 3.10 always general;
+	 * the number of entries (Py_ssize_t). The entries stand behind the indices.
+	 */
+	uint32_t keys_size;
+	uint32_t keys_log2_index_bytes;
+	uint32_t keys_kind;
+	uint32_t keys_entries;
+	uint32_t keys_indices;
+	/* PyDictValues: the first of them. */
+	uint32_t values_first;
+	/*
+	 * 3.11 on, of types with Py_TPFLAGS_MANAGED_DICT: so many bytes before an
+	 * object stand the pointers to its dict and (3.11) to its values. 3.12 has
+	 * either in the first place, 3.13 the values behind the object.
+	 */
+	uint32_t before_dict;
+	uint32_t before_values;
+	/* PyTypeObject: Py_ssize_t, unsigned long, Py_ssize_t. */
+	uint32_t type_basic_size;
+	uint32_t type_flags;
+	uint32_t type_dict_offset;
+	/* PyHeapTypeObject: pointer to the keys that its instances share. */
+	uint32_t type_cached_keys;
+	/* PyModuleObject: pointer to the dict. */
+	uint32_t module_dict;
+	/* PyLongObject: ob_size, from 3.12 on lv_tag; digits of 30 bits in u32. */
+	uint32_t int_size;
+	uint32_t int_digits;
+};
+
 /* What the agent's eval hook needs beside the layout. Offsets, or PY_ABSENT. */
 struct py_hook {
 	/* PyThreadState: pointer to the interpreter. */
@@ -63,6 +104,7 @@ struct py_debug_slots {
 	uint8_t runtime_interpreters;
 	uint8_t interp_size;
 	uint8_t interp_next;
+	uint8_t interp_modules;
 	uint8_t interp_threads;
 	/* 3.14 on: pointer to the state of the main thread. */
 	uint8_t interp_main_thread;
@@ -131,6 +173,7 @@ struct py_release {
 	/* Bits of enum py_release_use. */
 	uint32_t uses;
 	struct py_layout layout;
+	struct py_objects objects;
 	struct py_hook hook;
 	struct py_debug_slots slots;
 };

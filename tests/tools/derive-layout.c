@@ -38,8 +38,13 @@
 #endif
 #if PY_VERSION_HEX < 0x030b0000
 #include "code.h"
+#include "longintrepr.h"
+#endif
+#if PY_VERSION_HEX >= 0x030b0000
+#include "internal/pycore_dict.h"
 #endif
 #if PY_VERSION_HEX >= 0x030d0000
+#include "internal/pycore_object.h"
 #include "internal/pycore_runtime.h"
 #endif
 
@@ -58,8 +63,8 @@ struct entries {
 	size_t count;
 };
 
-/* struct py_layout, struct py_hook, struct py_debug_slots. */
-static struct entries layout, hook, slots;
+/* struct py_layout, struct py_objects, struct py_hook, struct py_debug_slots. */
+static struct entries layout, objects, hook, slots;
 
 static void add(struct entries *to, const char *name, uint32_t value)
 {
@@ -123,6 +128,11 @@ static void add_states(void)
 	ABSENT(runtime_current);
 #endif
 	AT(interp_next, PyInterpreterState, next);
+#if PY_VERSION_HEX < 0x030c0000
+	AT(interp_modules, PyInterpreterState, modules);
+#else
+	AT(interp_modules, PyInterpreterState, imports.modules);
+#endif
 #if PY_VERSION_HEX < 0x030b0000
 	AT(interp_threads, PyInterpreterState, tstate_head);
 #else
@@ -279,6 +289,82 @@ static void add_text(void)
 	AT(bytes_data, PyBytesObject, ob_sval);
 }
 
+#if PY_VERSION_HEX < 0x030b0000
+/* Objects/dict-common.h, which is not installed. */
+struct keys_object {
+	Py_ssize_t dk_refcnt;
+	Py_ssize_t dk_size;
+	void *dk_lookup;
+	Py_ssize_t dk_usable;
+	Py_ssize_t dk_nentries;
+	char dk_indices[];
+};
+#else
+typedef struct _dictkeysobject keys_object;
+#endif
+
+/* struct PyModuleObject, which no header has before 3.10, and never moved. */
+struct module_object {
+	PyObject_HEAD
+	PyObject *md_dict;
+};
+
+#define OBJECT(name, value) add(&objects, #name, (uint32_t)(value))
+#define OBJECT_AT(name, type, member) OBJECT(name, offsetof(type, member))
+
+static void add_keys(void)
+{
+	OBJECT_AT(dict_keys, PyDictObject, ma_keys);
+	OBJECT_AT(dict_values, PyDictObject, ma_values);
+#if PY_VERSION_HEX < 0x030b0000
+	OBJECT_AT(keys_size, struct keys_object, dk_size);
+	OBJECT(keys_log2_index_bytes, NO);
+	OBJECT(keys_kind, NO);
+	OBJECT_AT(keys_entries, struct keys_object, dk_nentries);
+	OBJECT_AT(keys_indices, struct keys_object, dk_indices);
+#else
+	OBJECT(keys_size, NO);
+	OBJECT_AT(keys_log2_index_bytes, keys_object, dk_log2_index_bytes);
+	OBJECT_AT(keys_kind, keys_object, dk_kind);
+	OBJECT_AT(keys_entries, keys_object, dk_nentries);
+	OBJECT_AT(keys_indices, keys_object, dk_indices);
+#endif
+}
+
+/* What stands before an object is in no header as an offset: pycore_object.h. */
+static void add_instances(void)
+{
+#if PY_VERSION_HEX < 0x030b0000
+	OBJECT(values_first, 0);
+	OBJECT(before_dict, NO);
+	OBJECT(before_values, NO);
+#elif PY_VERSION_HEX < 0x030d0000
+	OBJECT_AT(values_first, PyDictValues, values);
+	OBJECT(before_dict, 3 * sizeof(PyObject *));
+	OBJECT(before_values, PY_VERSION_HEX < 0x030c0000 ? 4 * sizeof(PyObject *) : NO);
+#else
+	OBJECT_AT(values_first, PyDictValues, values);
+	OBJECT(before_dict, -MANAGED_DICT_OFFSET);
+	OBJECT(before_values, NO);
+#endif
+	OBJECT_AT(type_basic_size, PyTypeObject, tp_basicsize);
+	OBJECT_AT(type_flags, PyTypeObject, tp_flags);
+	OBJECT_AT(type_dict_offset, PyTypeObject, tp_dictoffset);
+	OBJECT_AT(type_cached_keys, PyHeapTypeObject, ht_cached_keys);
+	OBJECT_AT(module_dict, struct module_object, md_dict);
+}
+
+static void add_int(void)
+{
+#if PY_VERSION_HEX < 0x030c0000
+	OBJECT_AT(int_size, PyVarObject, ob_size);
+	OBJECT_AT(int_digits, struct _longobject, ob_digit);
+#else
+	OBJECT_AT(int_size, PyLongObject, long_value.lv_tag);
+	OBJECT_AT(int_digits, PyLongObject, long_value.ob_digit);
+#endif
+}
+
 static void add_hook(void)
 {
 	add(&hook, "thread_interp", offsetof(PyThreadState, interp));
@@ -296,6 +382,7 @@ static void add_slots(void)
 	SLOT(runtime_interpreters, runtime_state.interpreters_head);
 	SLOT(interp_size, interpreter_state.size);
 	SLOT(interp_next, interpreter_state.next);
+	SLOT(interp_modules, interpreter_state.imports_modules);
 	SLOT(interp_threads, interpreter_state.threads_head);
 #if PY_VERSION_HEX >= 0x030e0000
 	SLOT(interp_main_thread, interpreter_state.threads_main);
@@ -428,6 +515,10 @@ static void print_row(void)
 	print_flags();
 	printf("\t\t.lines_format = %s,\n", lines_formats[LINES_FORMAT - 1]);
 	print_entries(&layout, &slots);
+	if (objects.count) {
+		printf("\t},\n\t.objects = {\n");
+		print_entries(&objects, &none);
+	}
 	printf("\t},\n\t.hook = {\n");
 	print_entries(&hook, &none);
 	if (slots.count) {
@@ -444,6 +535,11 @@ int main(int argc, char **argv)
 	add_frame();
 	add_code();
 	add_text();
+#if PY_VERSION_HEX >= 0x03080000
+	add_keys();
+	add_instances();
+	add_int();
+#endif
 	add_hook();
 	add_slots();
 	if (argc > 1 && !strcmp(argv[1], "row"))

@@ -12,6 +12,7 @@ struct error *probe_debug_offsets(const char *unused);
 struct error *probe_detect(const char *path);
 struct error *probe_lines(const char *unused);
 struct error *probe_stacks(const char *pid);
+struct error *probe_threads(const char *pid);
 struct error *probe_moments(const char *pid);
 
 /* py_detect() with the FDEs of the file. */

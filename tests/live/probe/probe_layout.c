@@ -11,8 +11,8 @@
 /* The fields of struct py_layout, each of u32. */
 #define FIELDS(F)                                                           \
 	F(version) F(flags) F(runtime_interpreters) F(runtime_current)      \
-	F(interp_next) F(interp_threads) F(thread_next) F(thread_id)        \
-	F(thread_native_id) F(thread_frame) F(thread_cframe)                \
+	F(interp_next) F(interp_threads) F(interp_modules) F(thread_next)   \
+	F(thread_id) F(thread_native_id) F(thread_frame) F(thread_cframe)   \
 	F(thread_root_cframe) F(thread_base_frame) F(cframe_frame)          \
 	F(cframe_previous) F(frame_previous) F(frame_code)                  \
 	F(frame_instruction) F(frame_owner) F(frame_is_entry) F(frame_size) \

@@ -7,6 +7,7 @@
  *	python_probe detect FILE             what an ELF file is
  *	python_probe lines < RECORDS         checks decoded lines (dump_lines.py)
  *	python_probe stacks PID              validates, and walks all threads
+ *	python_probe threads PID             the names of its threads
  *	python_probe moments PID < MOMENTS   stops it, and walks a thread, again and again
  */
 #include <inttypes.h>
@@ -25,6 +26,7 @@ static const struct {
 	{ "detect", probe_detect },
 	{ "lines", probe_lines },
 	{ "stacks", probe_stacks },
+	{ "threads", probe_threads },
 	{ "moments", probe_moments },
 };
 

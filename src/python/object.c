@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/object.h"
+
+#include <string.h>
+
+#include "python/code_name.h"
+
+enum {
+	/* Bytes of entries, and of values, that are read at a time. */
+	CHUNK = 64,
+	/* Of a key that is looked for, and characters of a text. */
+	NAME_MAX_BYTES = 64,
+	/* An index table of 2^24 bytes holds more than PY_DICT_MAX. */
+	INDEX_LOG2_MAX = 24,
+};
+
+/* Include/object.h: bits of tp_flags. */
+#define TYPE_INLINE_VALUES (1u << 2)
+#define TYPE_MANAGED_DICT  (1u << 4)
+#define TYPE_HEAP	   (1u << 9)
+#define TYPE_INT	   (1u << 24)
+#define TYPE_TEXT	   (1u << 28)
+#define TYPE_DICT	   (1u << 29)
+
+/* pycore_dict.h */
+#define DICT_KEYS_GENERAL 0
+#define DICT_KEYS_SPLIT	  2
+
+static bool read_bytes(const struct py_objects_reader *r, uint64_t address,
+		       void *buf, size_t size)
+{
+	return address >= 4096 && address + size > address &&
+	       r->memory->read(r->memory->arg, address, buf, size);
+}
+
+static bool read_half(const struct py_objects_reader *r, uint64_t address,
+		      uint32_t *ret)
+{
+	return read_bytes(r, address, ret, sizeof(*ret));
+}
+
+static bool read_byte(const struct py_objects_reader *r, uint64_t address,
+		      uint8_t *ret)
+{
+	return read_bytes(r, address, ret, sizeof(*ret));
+}
+
+bool py_read_pointer(const struct py_objects_reader *r, uint64_t address,
+		     uint64_t *ret)
+{
+	return read_bytes(r, address, ret, sizeof(*ret));
+}
+
+/* --- Types -------------------------------------------------------------- */
+
+static const struct py_type *type_at(struct py_objects_reader *r,
+				     uint64_t address)
+{
+	struct py_type type = { .address = address };
+
+	for (size_t i = 0; i < r->type_count && i < PY_TYPES_KEPT; i++)
+		if (r->types[i].address == address)
+			return &r->types[i];
+	if (!read_bytes(r, address + r->at->type_flags, &type.flags,
+			sizeof(type.flags)) ||
+	    !read_bytes(r, address + r->at->type_basic_size, &type.basic_size,
+			sizeof(type.basic_size)) ||
+	    !read_bytes(r, address + r->at->type_dict_offset, &type.dict_offset,
+			sizeof(type.dict_offset)))
+		return NULL;
+	r->types[r->type_count % PY_TYPES_KEPT] = type;
+	return &r->types[r->type_count++ % PY_TYPES_KEPT];
+}
+
+/* NULL: none. Valid until the next call. */
+static const struct py_type *type_of(struct py_objects_reader *r,
+				     uint64_t object)
+{
+	uint64_t address;
+
+	if (!py_read_pointer(r, object + r->layout->object_type, &address))
+		return NULL;
+	return type_at(r, address);
+}
+
+static bool is_builtin(const struct py_type *type, uint64_t flag)
+{
+	return type && (type->flags & flag) && !(type->flags & TYPE_HEAP);
+}
+
+/* --- Dicts -------------------------------------------------------------- */
+
+/* Bytes of an index up to 3.10, by the number of indices (DK_IXSIZE). */
+static uint64_t index_bytes(uint64_t size)
+{
+	if (size <= 0xff)
+		return 1;
+	return size <= 0xffff ? 2 : 4;
+}
+
+/* How many bytes of indices stand before the entries; 0: no such table. */
+static uint64_t read_index_size(const struct py_objects_reader *r,
+				uint64_t keys)
+{
+	const struct py_objects *at = r->at;
+	uint64_t size;
+	uint8_t log2;
+
+	if (at->keys_size == PY_ABSENT)
+		return read_byte(r, keys + at->keys_log2_index_bytes, &log2) &&
+				       log2 <= INDEX_LOG2_MAX ?
+			       UINT64_C(1) << log2 :
+			       0;
+	if (!py_read_pointer(r, keys + at->keys_size, &size) ||
+	    size > UINT64_C(1) << INDEX_LOG2_MAX || (size & (size - 1)))
+		return 0;
+	return size * index_bytes(size);
+}
+
+static bool open_keys(const struct py_objects_reader *r, uint64_t keys,
+		      struct py_dict *ret)
+{
+	const struct py_objects *at = r->at;
+	uint64_t indices = read_index_size(r, keys);
+	uint8_t kind = DICT_KEYS_GENERAL;
+	uint64_t count;
+
+	if (!indices || !py_read_pointer(r, keys + at->keys_entries, &count) ||
+	    count > PY_DICT_MAX || count > indices)
+		return false;
+	if (at->keys_kind != PY_ABSENT &&
+	    (!read_byte(r, keys + at->keys_kind, &kind) ||
+	     kind > DICT_KEYS_SPLIT))
+		return false;
+	*ret = (struct py_dict){
+		.entries = keys + at->keys_indices + indices,
+		.entry_size = kind == DICT_KEYS_GENERAL ? 24 : 16,
+		.count = (uint32_t)count,
+	};
+	return true;
+}
+
+bool py_dict_open(struct py_objects_reader *r, uint64_t object,
+		  struct py_dict *ret)
+{
+	uint64_t keys, values;
+	struct py_dict dict;
+
+	if (!is_builtin(type_of(r, object), TYPE_DICT) ||
+	    !py_read_pointer(r, object + r->at->dict_keys, &keys) ||
+	    !py_read_pointer(r, object + r->at->dict_values, &values) ||
+	    !open_keys(r, keys, &dict))
+		return false;
+	if (values)
+		dict.values = values + r->at->values_first;
+	*ret = dict;
+	return true;
+}
+
+/* Entries from `first` on, at most CHUNK, into buf; values apart likewise. */
+static bool read_entries(const struct py_objects_reader *r,
+			 const struct py_dict *dict, uint32_t first, size_t n,
+			 uint64_t *entries, uint64_t *values)
+{
+	uint64_t at = dict->entries + (uint64_t)first * dict->entry_size;
+
+	if (!read_bytes(r, at, entries, n * dict->entry_size))
+		return false;
+	return !dict->values ||
+	       read_bytes(r, dict->values + (uint64_t)first * 8, values, n * 8);
+}
+
+/* Entry i of what read_entries() gave. */
+static struct py_dict_entry take_entry(const struct py_dict *dict,
+				       const uint64_t *entries,
+				       const uint64_t *values, size_t i)
+{
+	size_t words = dict->entry_size / 8;
+	const uint64_t *entry = entries + i * words;
+
+	return (struct py_dict_entry){
+		.hash = words == 3 ? entry[0] : 0,
+		.key = entry[words - 2],
+		.value = dict->values ? values[i] : entry[words - 1],
+	};
+}
+
+bool py_dict_each(const struct py_objects_reader *r, const struct py_dict *dict,
+		  bool (*fn)(void *arg, const struct py_dict_entry *entry),
+		  void *arg)
+{
+	uint64_t entries[CHUNK * 3], values[CHUNK];
+
+	for (uint32_t first = 0; first < dict->count; first += CHUNK) {
+		size_t n = dict->count - first;
+
+		if (n > CHUNK)
+			n = CHUNK;
+		if (!read_entries(r, dict, first, n, entries, values))
+			return false;
+		for (size_t i = 0; i < n; i++) {
+			struct py_dict_entry entry =
+				take_entry(dict, entries, values, i);
+
+			entry.index = first + (uint32_t)i;
+			if (entry.key && entry.value && !fn(arg, &entry))
+				return true;
+		}
+	}
+	return true;
+}
+
+bool py_dict_at(const struct py_objects_reader *r, const struct py_dict *dict,
+		uint32_t index, struct py_dict_entry *ret)
+{
+	uint64_t entries[3], values[1];
+	struct py_dict_entry entry;
+
+	if (index >= dict->count ||
+	    !read_entries(r, dict, index, 1, entries, values))
+		return false;
+	entry = take_entry(dict, entries, values, 0);
+	entry.index = index;
+	if (!entry.key || !entry.value)
+		return false;
+	*ret = entry;
+	return true;
+}
+
+/* --- Text --------------------------------------------------------------- */
+
+struct text_head {
+	uint64_t length;
+	uint32_t state;
+};
+
+static bool read_text_head(struct py_objects_reader *r, uint64_t object,
+			   struct text_head *ret)
+{
+	return py_read_pointer(r, object + r->layout->text_length,
+			       &ret->length) &&
+	       read_half(r, object + r->layout->text_state, &ret->state) &&
+	       (ret->state & r->layout->text_compact_mask) &&
+	       is_builtin(type_of(r, object), TYPE_TEXT);
+}
+
+static bool text_equals(struct py_objects_reader *r, uint64_t object,
+			const char *name, size_t n)
+{
+	char bytes[NAME_MAX_BYTES];
+	struct text_head head;
+
+	return py_read_pointer(r, object + r->layout->text_length,
+			       &head.length) &&
+	       head.length == n && read_text_head(r, object, &head) &&
+	       (head.state & r->layout->text_ascii_mask) &&
+	       read_bytes(r, object + r->layout->text_ascii_data, bytes, n) &&
+	       !memcmp(bytes, name, n);
+}
+
+bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
+		  struct strbuf *out)
+{
+	const struct py_layout *l = r->layout;
+	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
+	struct text_head head;
+	uint64_t kind, size, data = object;
+
+	if (!read_text_head(r, object, &head))
+		return false;
+	kind = head.state >> l->text_kind_shift & 7;
+	if (kind != 1 && kind != 2 && kind != 4)
+		return false;
+	data += head.state & l->text_ascii_mask ? l->text_ascii_data :
+						  l->text_compact_data;
+	/* One character too many is enough to tell that there are more. */
+	size = (head.length < max ? head.length : max + 1) * kind;
+	if (size && (!strbuf_reserve(&bytes, size) ||
+		     !read_bytes(r, data, bytes.data, size)))
+		return false;
+	py_text_append_max(out, (struct bytes){ (const uint8_t *)bytes.data, size },
+			   (unsigned int)kind, max);
+	return !out->failed;
+}
+
+/* --- Look-ups ----------------------------------------------------------- */
+
+struct find {
+	struct py_objects_reader *r;
+	const char *name;
+	size_t n;
+	struct py_dict_entry found;
+};
+
+static bool is_other(void *arg, const struct py_dict_entry *entry)
+{
+	struct find *find = arg;
+
+	if (!text_equals(find->r, entry->key, find->name, find->n))
+		return true;
+	find->found = *entry;
+	return false;
+}
+
+bool py_dict_find(struct py_objects_reader *r, const struct py_dict *dict,
+		  const char *name, uint32_t *hint, uint64_t *ret)
+{
+	struct find find = { .r = r, .name = name, .n = strlen(name) };
+	struct py_dict_entry entry;
+
+	if (find.n > NAME_MAX_BYTES)
+		return false;
+	if (hint && py_dict_at(r, dict, *hint, &entry) &&
+	    !is_other(&find, &entry)) {
+		*ret = entry.value;
+		return true;
+	}
+	if (!py_dict_each(r, dict, is_other, &find) || !find.found.value)
+		return false;
+	if (hint)
+		*hint = find.found.index;
+	*ret = find.found.value;
+	return true;
+}
+
+/* --- Instances ---------------------------------------------------------- */
+
+/* Values beside the keys that all instances of the type share. */
+static bool open_shared(const struct py_objects_reader *r, uint64_t type,
+			uint64_t values, struct py_dict *ret)
+{
+	uint64_t keys;
+
+	if (!py_read_pointer(r, type + r->at->type_cached_keys, &keys) ||
+	    !open_keys(r, keys, ret))
+		return false;
+	ret->values = values + r->at->values_first;
+	return true;
+}
+
+/* 3.13 on: struct _dictvalues, of which four bytes stand before the values. */
+static bool open_inline(const struct py_objects_reader *r, uint64_t object,
+			const struct py_type *type, struct py_dict *ret)
+{
+	enum { CAPACITY, SIZE, EMBEDDED, VALID, HEAD };
+	uint64_t values = object + (uint64_t)type->basic_size;
+	uint8_t head[HEAD];
+	struct py_dict dict;
+
+	if (!(type->flags & TYPE_INLINE_VALUES) || type->basic_size <= 0 ||
+	    !read_bytes(r, values, head, sizeof(head)) || head[VALID] != 1 ||
+	    !open_shared(r, type->address, values, &dict))
+		return false;
+	if (dict.count > head[CAPACITY])
+		dict.count = head[CAPACITY];
+	*ret = dict;
+	return true;
+}
+
+/* 3.11 on: pointers before the object. */
+static bool open_managed(struct py_objects_reader *r, uint64_t object,
+			 const struct py_type *type, struct py_dict *ret)
+{
+	const struct py_objects *at = r->at;
+	uint64_t address = type->address, place, values;
+
+	if (at->before_values != PY_ABSENT) {
+		if (!py_read_pointer(r, object - at->before_values, &values))
+			return false;
+		if (values)
+			return open_shared(r, address, values, ret);
+	}
+	if (!py_read_pointer(r, object - at->before_dict, &place))
+		return false;
+	/* 3.12: an odd pointer is one to the values, less 1. */
+	if (place & 1)
+		return open_shared(r, address, place + 1, ret);
+	return place ? py_dict_open(r, place, ret) :
+		       open_inline(r, object, type, ret);
+}
+
+bool py_instance_attributes(struct py_objects_reader *r, uint64_t object,
+			    struct py_dict *ret)
+{
+	const struct py_type *found = type_of(r, object);
+	struct py_type type;
+	uint64_t dict;
+
+	if (!found)
+		return false;
+	type = *found;
+	if (r->at->before_dict != PY_ABSENT && (type.flags & TYPE_MANAGED_DICT))
+		return open_managed(r, object, &type, ret);
+	/* A negative one counts from the end of objects of any length. */
+	if (type.dict_offset <= 0 || type.dict_offset >= PY_OFFSET_MAX)
+		return false;
+	return py_read_pointer(r, object + (uint64_t)type.dict_offset, &dict) &&
+	       py_dict_open(r, dict, ret);
+}
+
+bool py_module_attributes(struct py_objects_reader *r, uint64_t module,
+			  struct py_dict *ret)
+{
+	uint64_t dict;
+
+	return py_read_pointer(r, module + r->at->module_dict, &dict) &&
+	       py_dict_open(r, dict, ret);
+}
+
+/* --- Integers ----------------------------------------------------------- */
+
+/* The number of digits, negative of a negative int. */
+static int64_t int_digits(const struct py_objects_reader *r, uint64_t size)
+{
+	/* pycore_long.h: two bits are 0 positive, 1 zero, 2 negative. */
+	uint64_t sign = size & 3;
+
+	if (PY_MINOR(r->layout->version) < 12)
+		return (int64_t)size;
+	if (sign == 1)
+		return 0;
+	return sign ? -(int64_t)(size >> 3) : (int64_t)(size >> 3);
+}
+
+bool py_int_read(struct py_objects_reader *r, uint64_t object, int64_t *ret)
+{
+	uint32_t digits[2] = {};
+	uint64_t size;
+	int64_t count, value;
+
+	if (!is_builtin(type_of(r, object), TYPE_INT) ||
+	    !py_read_pointer(r, object + r->at->int_size, &size))
+		return false;
+	count = int_digits(r, size);
+	if (count < -2 || count > 2)
+		return false;
+	if (count && !read_bytes(r, object + r->at->int_digits, digits,
+				 (size_t)(count < 0 ? -count : count) * 4))
+		return false;
+	if ((digits[0] | digits[1]) >> 30)
+		return false;
+	value = (int64_t)((uint64_t)digits[1] << 30 | digits[0]);
+	*ret = count < 0 ? -value : value;
+	return true;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects of a Python process: dicts, attributes of instances, texts and integers,
+ * read from its memory while it runs, through a callback.
+ *
+ * Nothing is trusted that is read. Numbers are bounded, and an object is taken for
+ * a dict, str or int only if its type is the interpreter's own (or another built
+ * like it: a type that is no heap type, with the flag of such a subclass). The
+ * process changes its objects meanwhile: what one call returns may be torn. Who
+ * needs to be sure reads twice and compares.
+ *
+ * Functions return false for what cannot be read, or is not of that type. Sources:
+ * Include/cpython/dictobject.h, Include/internal/pycore_dict.h, pycore_object.h,
+ * pycore_long.h and Objects/dict-common.h of each version.
+ *
+ * A reader is not thread-safe. It remembers types, so it is made anew for each
+ * look at a process (PY_OBJECTS_INIT).
+ */
+#ifndef KAA_PYTHON_OBJECT_H
+#define KAA_PYTHON_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "python/layout.h"
+
+enum {
+	/* Entries of a dict: of more none is read. */
+	PY_DICT_MAX = 1 << 17,
+	PY_TYPES_KEPT = 8,
+};
+
+/* What a type object says that matters here. */
+struct py_type {
+	uint64_t address;
+	uint64_t flags;
+	int64_t basic_size;
+	int64_t dict_offset;
+};
+
+struct py_objects_reader {
+	/* Borrowed. */
+	const struct py_layout *layout;
+	const struct py_objects *at;
+	const struct py_memory *memory;
+	struct py_type types[PY_TYPES_KEPT];
+	size_t type_count;
+};
+
+#define PY_OBJECTS_INIT(layout_, at_, memory_) \
+	{ .layout = (layout_), .at = (at_), .memory = (memory_) }
+
+/* The version's row has what this needs: 3.8 on. */
+static inline bool py_objects_known(const struct py_objects *at)
+{
+	return at && at->dict_keys;
+}
+
+bool py_read_pointer(const struct py_objects_reader *r, uint64_t address,
+		     uint64_t *ret);
+
+/* A table of keys with their values: a dict, or the attributes of an instance. */
+struct py_dict {
+	/* The entries; 24 bytes each (hash, key, value) or 16 (key, value). */
+	uint64_t entries;
+	uint32_t entry_size;
+	uint32_t count;
+	/* The values, where they stand apart; else 0. */
+	uint64_t values;
+};
+
+struct py_dict_entry {
+	uint32_t index;
+	/* Of the key; 0 where the table does not keep it. */
+	uint64_t hash;
+	uint64_t key;
+	/* Never 0: what was deleted is passed over. */
+	uint64_t value;
+};
+
+bool py_dict_open(struct py_objects_reader *r, uint64_t object,
+		  struct py_dict *ret);
+/* Calls fn for each entry, in order, until it returns false. */
+bool py_dict_each(const struct py_objects_reader *r, const struct py_dict *dict,
+		  bool (*fn)(void *arg, const struct py_dict_entry *entry),
+		  void *arg);
+bool py_dict_at(const struct py_objects_reader *r, const struct py_dict *dict,
+		uint32_t index, struct py_dict_entry *ret);
+/*
+ * The value of a key that is an ASCII str. *hint is where it is looked for first,
+ * and where it was found; anything to begin with. May be NULL.
+ */
+bool py_dict_find(struct py_objects_reader *r, const struct py_dict *dict,
+		  const char *name, uint32_t *hint, uint64_t *ret);
+
+/* The attributes of an instance of a class, those in its __dict__. */
+bool py_instance_attributes(struct py_objects_reader *r, uint64_t object,
+			    struct py_dict *ret);
+/* The attributes of a module. */
+bool py_module_attributes(struct py_objects_reader *r, uint64_t module,
+			  struct py_dict *ret);
+
+/*
+ * Appends a str as UTF-8 without control characters (python/code_name.h); the
+ * rest of more than `max` bytes is "...".
+ */
+bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
+		  struct strbuf *out);
+/* An int below 2^60. */
+bool py_int_read(struct py_objects_reader *r, uint64_t object, int64_t *ret);
+
+#endif
