@@ -10,6 +10,7 @@
 #include "collect/loop.h"
 #include "collect/name_writer.h"
 #include "collect/output.h"
+#include "collect/python_threads.h"
 #include "collect/pythons.h"
 #include "collect/rings.h"
 #include "collect/round.h"
@@ -40,6 +41,7 @@ struct recorder {
 	struct pythons pythons;
 	struct tracking tracking;
 	struct name_writer names;
+	struct python_threads threads;
 	struct sample_writer samples;
 	struct round round;
 	struct loop loop;
@@ -143,12 +145,16 @@ static void connect(struct recorder *recorder)
 		.events = &recorder->sampler.kernel_events,
 		.output = &recorder->output,
 		.pythons = &recorder->pythons,
+		.threads = &recorder->threads,
 	};
 	recorder->names.output = &recorder->output;
+	recorder->threads.output = &recorder->output;
+	recorder->threads.root = options->sampler.root;
 	recorder->samples = (struct sample_writer){
 		.events = &recorder->sampler.kernel_events,
 		.tracking = &recorder->tracking,
 		.names = &recorder->names,
+		.threads = &recorder->threads,
 		.output = &recorder->output,
 		.notes = &recorder->notes,
 		.callchain = options->sampler.callchain,
@@ -159,6 +165,7 @@ static void connect(struct recorder *recorder)
 		.tracking = &recorder->tracking,
 		.samples = &recorder->samples,
 		.names = &recorder->names,
+		.threads = &recorder->threads,
 		.output = &recorder->output,
 	};
 	recorder->loop.sampler = &recorder->sampler;
@@ -187,6 +194,7 @@ static struct error *open_parts(struct recorder *recorder)
 	error = tracking_init(&recorder->tracking);
 	if (error)
 		return error;
+	recorder->threads.processes = recorder->tracking.processes;
 	error = sample_writer_init(&recorder->samples, recorder->source,
 				   &recorder->codes,
 				   recorder->options.sampler.stack_size);
@@ -418,6 +426,7 @@ void recorder_destroy(struct recorder *recorder)
 	features_deinit(&recorder->features);
 	sample_writer_deinit(&recorder->samples);
 	name_writer_deinit(&recorder->names);
+	python_threads_deinit(&recorder->threads);
 	tracking_deinit(&recorder->tracking);
 	pythons_deinit(&recorder->pythons);
 	code_table_deinit(&recorder->codes);

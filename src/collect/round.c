@@ -94,6 +94,8 @@ struct error *round_run(struct round *round)
 		error = name_ended(round);
 	if (!error)
 		error = sample_writer_end_round(round->samples);
+	if (!error)
+		error = python_threads_end_round(round->threads);
 	return error ? error : output_round(round->output);
 }
 

@@ -12,6 +12,7 @@
 #include "collect/name_writer.h"
 #include "collect/output.h"
 #include "collect/python_source.h"
+#include "collect/python_threads.h"
 #include "collect/rings.h"
 #include "collect/sample_writer.h"
 #include "collect/tracking.h"
@@ -23,6 +24,7 @@ struct round {
 	struct tracking *tracking;
 	struct sample_writer *samples;
 	struct name_writer *names;
+	struct python_threads *threads;
 	struct output *output;
 };
 

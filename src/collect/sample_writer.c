@@ -116,6 +116,10 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 		error = need_image(writer, target, sample->time);
 	if (!error)
 		error = name_writer_wish(writer->names, stacks, sample, target);
+	if (!error && (python || stacks->converted))
+		error = python_threads_sampled(
+			writer->threads, target, sample,
+			python ? python->thread_pointer : 0);
 	if (error)
 		return error;
 	if (source->source->sampled)

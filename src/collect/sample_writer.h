@@ -19,6 +19,7 @@
 #include "collect/name_writer.h"
 #include "collect/notes.h"
 #include "collect/output.h"
+#include "collect/python_threads.h"
 #include "collect/sample_stack.h"
 #include "collect/tracking.h"
 #include "perfdata/events.h"
@@ -28,6 +29,7 @@ struct sample_writer {
 	const struct events *events;
 	struct tracking *tracking;
 	struct name_writer *names;
+	struct python_threads *threads;
 	struct output *output;
 	const struct notes *notes;
 	enum callchain_mode callchain;

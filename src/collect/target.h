@@ -21,6 +21,7 @@
 #include "collect/target_file.h"
 #include "collect/trampolines.h"
 #include "process/process.h"
+#include "python/thread_names.h"
 #include "sys/remote_memory.h"
 #include "unwind/unwind.h"
 
@@ -31,6 +32,14 @@ enum python_state {
 	PYTHON_FOUND,
 	/* Found, but refused or not readable; `refused` says why. */
 	PYTHON_REFUSED,
+};
+
+/* Whose numbers the processes have that it sees. */
+enum pid_namespace {
+	PID_NAMESPACE_UNKNOWN,
+	/* Those that kaa sees, too. */
+	PID_NAMESPACE_OWN,
+	PID_NAMESPACE_NESTED,
 };
 
 struct target {
@@ -67,6 +76,9 @@ struct target {
 	/* The user was told about the refusal; that of its perf map. */
 	bool reported;
 	bool map_reported;
+	enum pid_namespace pid_namespace;
+	/* Where the names of its threads were found last. */
+	struct py_threads_hints thread_hints;
 	struct remote_memory memory;
 	/* NULL until one is looked for; see target_trampolines(). */
 	struct trampolines *trampolines;

@@ -82,6 +82,10 @@ static struct error *handle_comm(struct tracking *tracking,
 
 	if (error || !record->comm.is_exec)
 		return error;
+	error = python_threads_ended(tracking->threads, record->comm.pid,
+				     record->comm.pid, record->time);
+	if (error)
+		return error;
 	process = process_table_find(tracking->processes, record->comm.pid,
 				     record->time);
 	if (!process)
@@ -158,7 +162,8 @@ static struct error *handle_exit(struct tracking *tracking,
 		pythons_ended(tracking->pythons, target);
 	if (t->pid == t->tid && !vec_push(&tracking->ended, t->pid))
 		return error_no_memory();
-	return NULL;
+	return python_threads_ended(tracking->threads, t->pid, t->tid,
+				    record->time);
 }
 
 /* Keeps the record, and what it says about processes. */

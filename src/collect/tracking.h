@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "collect/output.h"
+#include "collect/python_threads.h"
 #include "collect/pythons.h"
 #include "collect/rings.h"
 #include "collect/target.h"
@@ -24,10 +25,11 @@
 #include "process/process.h"
 
 struct tracking {
-	/* Borrowed: the events of the records, and where these are written. */
+	/* Borrowed: the events of the records, where these are written, who is told. */
 	const struct events *events;
 	struct output *output;
 	struct pythons *pythons;
+	struct python_threads *threads;
 
 	struct process_table *processes;
 	struct target_list targets;

@@ -13,6 +13,7 @@
 #include "convert/frame_names.h"
 #include "convert/header.h"
 #include "convert/sample_filter.h"
+#include "convert/thread_table.h"
 #include "convert/timeline.h"
 #include "obj/kallsyms.h"
 #include "perfdata/kaa_stream.h"
@@ -43,6 +44,7 @@ struct converter {
 	address_vec words;
 	struct convert_stats stats;
 	struct seen_tasks seen_tasks;
+	struct thread_table threads;
 	/* What the recorder counted. */
 	struct faults recorder;
 	/* The kaa stream was read before the samples. */
@@ -215,6 +217,8 @@ static struct error *apply_stream(struct converter *c,
 				  &payload);
 	if (!error && payload.type == KAA_SUMMARY)
 		error = add_summary(c, &payload.summary);
+	else if (!error && payload.type == KAA_THREAD)
+		error = thread_table_add(&c->threads, &payload.thread);
 	else if (!error)
 		error = names_add_payload(&c->names, &payload);
 	if (error && error->code != ERROR_NO_MEMORY) {
@@ -395,6 +399,7 @@ void converter_destroy(struct converter *c)
 	vec_deinit(&c->words);
 	faults_deinit(&c->recorder);
 	seen_tasks_deinit(&c->seen_tasks);
+	thread_table_deinit(&c->threads);
 	free(c);
 }
 
@@ -591,6 +596,8 @@ static struct error *apply_sample(struct converter *c,
 	struct error *error = NULL;
 
 	sample.comm = converter_comm(c, record->pid, record->tid, record->time);
+	sample.thread_name = thread_table_at(&c->threads, record->pid,
+					     record->tid, record->time);
 	if (c->options->count_tasks)
 		error = seen_tasks_add(&c->seen_tasks, sample.pid, sample.tid,
 				       sample.comm);

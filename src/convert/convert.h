@@ -198,6 +198,8 @@ struct convert_sample {
 	const struct record *record;
 	/* NULL: not known. */
 	const char *comm;
+	/* What the program calls the thread; NULL: nothing is known of that. */
+	const char *thread_name;
 	int32_t pid;
 	int32_t tid;
 	uint64_t time;

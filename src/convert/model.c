@@ -29,6 +29,7 @@ struct model {
 	int32_t pid;
 	int32_t tid;
 	const char *comm;
+	const char *thread_name;
 	uint32_t task;
 };
 
@@ -292,12 +293,14 @@ static struct error *get_task(struct model *m,
 {
 	struct profile_task task = { .pid = sample->pid,
 				     .tid = sample->tid,
+				     .name = PROFILE_NONE,
 				     .recording = m->recording };
 	char unnamed[16];
 	struct error *error;
 
 	if (m->task != PROFILE_NONE && sample->pid == m->pid &&
-	    sample->tid == m->tid && sample->comm == m->comm) {
+	    sample->tid == m->tid && sample->comm == m->comm &&
+	    sample->thread_name == m->thread_name) {
 		*ret = m->task;
 		return NULL;
 	}
@@ -305,6 +308,9 @@ static struct error *get_task(struct model *m,
 	error = profile_intern(m->profile,
 			       sample->comm ? sample->comm : unnamed,
 			       &task.comm);
+	if (!error && sample->thread_name)
+		error = profile_intern(m->profile, sample->thread_name,
+				       &task.name);
 	if (!error)
 		error = profile_intern_task(m->profile, &task, &m->task);
 	if (error)
@@ -312,6 +318,7 @@ static struct error *get_task(struct model *m,
 	m->pid = sample->pid;
 	m->tid = sample->tid;
 	m->comm = sample->comm;
+	m->thread_name = sample->thread_name;
 	*ret = m->task;
 	return NULL;
 }

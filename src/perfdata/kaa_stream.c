@@ -119,6 +119,14 @@ static void decode_python(struct reader *r, struct kaa_python *ret)
 	take_string(r, &ret->path);
 }
 
+static void decode_thread(struct reader *r, struct kaa_thread *ret)
+{
+	reader_u32(r, &ret->pid);
+	reader_u32(r, &ret->tid);
+	reader_u64(r, &ret->valid_from);
+	take_string(r, &ret->name);
+}
+
 bool kaa_summary_next(struct kaa_summary *summary, struct kaa_counter *ret)
 {
 	struct kaa_counter counter;
@@ -148,6 +156,9 @@ static struct error *decode_body(struct reader *r, struct kaa_payload *ret)
 	case KAA_SUMMARY:
 		reader_u32(r, &ret->summary.count);
 		ret->summary.rest = *r;
+		break;
+	case KAA_THREAD:
+		decode_thread(r, &ret->thread);
 		break;
 	default:
 		break;
@@ -316,6 +327,19 @@ struct error *kaa_encode_python(const struct kaa_python *python,
 	put_u64(out, python->eval_start);
 	put_u64(out, python->eval_size);
 	put_string(out, &python->path, MAX_NAMES);
+	return end(out, start);
+}
+
+struct error *kaa_encode_thread(const struct kaa_thread *thread,
+				struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_THREAD);
+	put_u32(out, thread->pid);
+	put_u32(out, thread->tid);
+	put_u64(out, thread->valid_from);
+	put_string(out, &thread->name, MAX_NAMES);
 	return end(out, start);
 }
 

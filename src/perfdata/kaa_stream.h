@@ -64,6 +64,7 @@ enum kaa_type {
 	KAA_SYMBOL = 2,
 	KAA_PYTHON = 3,
 	KAA_SUMMARY = 4,
+	KAA_THREAD = 5,
 };
 
 /* A string of len bytes, not NUL-terminated when decoded. */
@@ -114,6 +115,14 @@ struct kaa_python {
 	struct kaa_string path;
 };
 
+/* The name that a program gave a thread; empty: none from then on. */
+struct kaa_thread {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t valid_from;
+	struct kaa_string name;
+};
+
 struct kaa_counter {
 	struct kaa_string name;
 	uint64_t value;
@@ -133,6 +142,7 @@ struct kaa_payload {
 		struct kaa_symbol symbol;
 		struct kaa_python python;
 		struct kaa_summary summary;
+		struct kaa_thread thread;
 	};
 };
 
@@ -169,6 +179,8 @@ struct error *kaa_encode_code(const struct kaa_code *code, struct strbuf *out,
 struct error *kaa_encode_symbol(const struct kaa_symbol *symbol,
 				struct strbuf *out);
 struct error *kaa_encode_python(const struct kaa_python *python,
+				struct strbuf *out);
+struct error *kaa_encode_thread(const struct kaa_thread *thread,
 				struct strbuf *out);
 struct error *kaa_encode_summary(const struct kaa_counter *counters,
 				 size_t count, struct strbuf *out);

@@ -2,8 +2,6 @@
 /*
  * The names of one thread over time. Zero-initialise to start. Names are
  * unique pointers that outlive the object; NULL is "not known".
- *
- * Internal to process/.
  */
 #ifndef KAA_PROCESS_THREAD_NAMES_H
 #define KAA_PROCESS_THREAD_NAMES_H

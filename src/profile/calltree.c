@@ -81,6 +81,8 @@ uint64_t calltree_context_hash(const struct calltree *tree,
 	unsigned int keys = tree->options.context_keys;
 	uint64_t hash = keys & CONTEXT_COMM ? t->comm : 0;
 
+	if (keys & CONTEXT_THREAD_NAME)
+		hash = hash_combine(hash, profile_task_name(t));
 	hash = hash_combine(hash, keys & CONTEXT_PID ? (uint32_t)t->pid : 0);
 	hash = hash_combine(hash, keys & CONTEXT_TID ? (uint32_t)t->tid : 0);
 	hash = hash_combine(hash,
@@ -98,6 +100,8 @@ bool calltree_context_equal(const struct calltree *tree,
 	unsigned int keys = tree->options.context_keys;
 
 	return (!(keys & CONTEXT_COMM) || s->comm == t->comm) &&
+	       (!(keys & CONTEXT_THREAD_NAME) ||
+		profile_task_name(s) == profile_task_name(t)) &&
 	       (!(keys & CONTEXT_PID) || s->pid == t->pid) &&
 	       (!(keys & CONTEXT_TID) || s->tid == t->tid) &&
 	       (!(keys & CONTEXT_CPU) || x->cpu == y->cpu) &&

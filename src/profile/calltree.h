@@ -28,6 +28,8 @@ enum context_key {
 	CONTEXT_CPU = 1 << 3,
 	CONTEXT_PARENT = 1 << 4,
 	CONTEXT_TIME = 1 << 5,
+	/* profile_task_name() */
+	CONTEXT_THREAD_NAME = 1 << 6,
 };
 
 struct calltree_options {

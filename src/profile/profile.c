@@ -243,7 +243,7 @@ static bool task_equal(const void *column, uint32_t handle, const void *key)
 	const struct profile_task *b = key;
 
 	return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm &&
-	       a->recording == b->recording;
+	       a->name == b->name && a->recording == b->recording;
 }
 
 struct error *profile_intern_task(struct profile *profile,
@@ -253,7 +253,8 @@ struct error *profile_intern_task(struct profile *profile,
 	INTERN(&profile->tables->tasks, &profile->tasks,
 	       hash_combine(hash_combine((uint32_t)task->pid,
 					 (uint32_t)task->tid),
-			    hash_combine(task->comm, task->recording)),
+			    hash_combine(hash_combine(task->comm, task->name),
+					 task->recording)),
 	       task_equal, task, "threads", ret);
 }
 

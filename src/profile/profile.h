@@ -14,7 +14,7 @@
  *	frame     one code location: an address with its symbol, or a Python line
  *	stack     prefix tree: (parent stack, frame); the root is the OUTERMOST
  *	          frame and a parent's handle is below its children's
- *	task      (recording, pid, tid, comm) at the time of a sample
+ *	task      (recording, pid, tid, comm, name) at the time of a sample
  *	event     what was counted in a recording
  *	recording a file that was added to the profile
  *	sample    (event, time, period, task, stack, flags), and labels
@@ -133,6 +133,8 @@ struct profile_task {
 	int32_t pid;
 	int32_t tid;
 	uint32_t comm;
+	/* What the program calls the thread, or PROFILE_NONE. */
+	uint32_t name;
 	/* Numbers of processes mean nothing beyond their recording. */
 	uint32_t recording;
 };
@@ -360,6 +362,12 @@ static inline const struct profile_task *
 profile_task(const struct profile *profile, uint32_t task)
 {
 	return &profile->tasks.data[task];
+}
+
+/* What a thread is called: by the program, else its comm. */
+static inline uint32_t profile_task_name(const struct profile_task *task)
+{
+	return task->name == PROFILE_NONE ? task->comm : task->name;
 }
 
 /* The label of that name, or PROFILE_NONE. */

@@ -135,15 +135,31 @@ static bool parse_ids(const char *value, uint32_t *real, uint32_t *effective)
 	return true;
 }
 
-static bool parse_nstgid(const char *value, struct proc_status *ret)
+/* A number for each PID namespace; 0: the value is bad. */
+static size_t parse_numbers(const char *value, pid_t numbers[PROC_NS_MAX])
 {
 	size_t count = 0;
 	uint64_t pid;
 
 	while (count < PROC_NS_MAX && take_decimal(&value, PID_LIMIT, &pid))
-		ret->nstgid[count++] = (pid_t)pid;
-	ret->nstgid_count = count;
-	return count > 0 && !*value;
+		numbers[count++] = (pid_t)pid;
+	return *value ? 0 : count;
+}
+
+static bool parse_nstgid(const char *value, struct proc_status *ret)
+{
+	ret->nstgid_count = parse_numbers(value, ret->nstgid);
+	return ret->nstgid_count > 0;
+}
+
+static bool parse_nspid(const char *value, struct proc_status *ret)
+{
+	pid_t numbers[PROC_NS_MAX];
+	size_t count = parse_numbers(value, numbers);
+
+	if (count)
+		ret->nspid = numbers[count - 1];
+	return count > 0;
 }
 
 static bool parse_hex(const char *value, uint64_t *ret)
@@ -207,6 +223,8 @@ static bool parse_field(const char *key, const char *value,
 		return parse_ids(value, &ret->gid, NULL);
 	} else if (strcmp(key, "NStgid") == 0) {
 		return parse_nstgid(value, ret);
+	} else if (strcmp(key, "NSpid") == 0) {
+		return parse_nspid(value, ret);
 	} else if (strcmp(key, "CapEff") == 0) {
 		return parse_hex(value, &ret->effective);
 	}

@@ -90,6 +90,8 @@ struct proc_status {
 	/* Thread group id per PID namespace, outermost first; at least one. */
 	size_t nstgid_count;
 	pid_t nstgid[PROC_NS_MAX];
+	/* The thread's own number in its innermost PID namespace. */
+	pid_t nspid;
 	/* Effective capabilities, bit per CAP_*. */
 	uint64_t effective;
 	/* Clock ticks after boot. With pid it identifies the process. */

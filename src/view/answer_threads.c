@@ -95,7 +95,10 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 		strbuf_printf(&a->text, "%5.1f%%          %" PRId32 "  ",
 			      answer_share(a, thread->period),
 			      threads->processes ? task->pid : task->tid);
-		text_string(&a->text, a->profile, task->comm, "");
+		text_string(&a->text, a->profile,
+			    threads->processes ? task->comm :
+						 profile_task_name(task),
+			    "");
 		answer_end_line(a);
 	}
 	others = threads->list.count - rows;

@@ -233,6 +233,11 @@ static int compare_key(const struct order *o, enum report_key key,
 		return compare_names(
 			profile_string(tree->profile, s->comm, NULL),
 			profile_string(tree->profile, t->comm, NULL));
+	case REPORT_THREAD_NAME:
+		return compare_names(
+			profile_string(tree->profile, profile_task_name(s), NULL),
+			profile_string(tree->profile, profile_task_name(t),
+				       NULL));
 	case REPORT_THREAD:
 		return (s->tid > t->tid) - (s->tid < t->tid);
 	case REPORT_PROCESS:

@@ -30,6 +30,7 @@ static const char *const titles[REPORT_KEYS] = {
 	[REPORT_THREAD] = "    Pid:Command",
 	[REPORT_PROCESS] = "   Tgid:Command",
 	[REPORT_CPU] = "CPU",
+	[REPORT_THREAD_NAME] = "Thread",
 };
 
 static const char *thread_comm(const struct entry_text *t, int32_t tid)
@@ -239,6 +240,9 @@ static void put_cell(const struct entry_text *t, enum report_key key,
 		strbuf_printf(out, "%3.3d",
 			      t->tree->contexts.data[entry->context].cpu);
 		break;
+	case REPORT_THREAD_NAME:
+		text_string(out, t->tree->profile, profile_task_name(task), "");
+		break;
 	case REPORT_KEYS:
 		break;
 	}
@@ -339,6 +343,9 @@ static size_t cell_width(struct entry_text *t, enum report_key key,
 		if (t->options->quirks.comms_cut)
 			return 0;
 		return THREAD_PREFIX + strlen(thread_comm(t, task->pid));
+	case REPORT_THREAD_NAME:
+		return string_length(t->tree->profile, profile_task_name(task),
+				     0);
 	case REPORT_CPU:
 	case REPORT_IPC:
 	case REPORT_KEYS:

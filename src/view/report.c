@@ -267,6 +267,8 @@ unsigned int report_context_keys(const struct report_options *options)
 
 	if (report_has_key(options, REPORT_COMM))
 		keys |= CONTEXT_COMM;
+	if (report_has_key(options, REPORT_THREAD_NAME))
+		keys |= CONTEXT_THREAD_NAME;
 	if (report_has_key(options, REPORT_THREAD))
 		keys |= CONTEXT_TID;
 	if (report_has_key(options, REPORT_PROCESS))

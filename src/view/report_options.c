@@ -186,6 +186,8 @@ static const struct report_column_name {
 	{ "overhead_children", { REPORT_FIELD_CHILDREN, 0 } },
 	{ "sample", { REPORT_FIELD_SAMPLES, 0 } },
 	{ "period", { REPORT_FIELD_PERIOD, 0 } },
+	/* Not perf's: behind all that its abbreviations may mean. */
+	{ "thread", { REPORT_FIELD_KEY, REPORT_THREAD_NAME } },
 };
 
 void report_column_words(struct strbuf *out)
@@ -228,7 +230,7 @@ static struct error *add_word(struct report_columns *columns, const char *name,
 	}
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
-		"unknown sort key '%.*s'; the keys are comm, dso, symbol, srcline, srcfile, parent, pid (tid), tgid, cpu and time, and overhead, overhead_children, sample and period",
+		"unknown sort key '%.*s'; the keys are comm, dso, symbol, srcline, srcfile, parent, pid (tid), tgid, thread, cpu and time, and overhead, overhead_children, sample and period",
 		(int)n, name);
 }
 

@@ -34,6 +34,8 @@ enum report_key {
 	/* perf's `tgid`: one process. */
 	REPORT_PROCESS,
 	REPORT_CPU,
+	/* What the program calls the thread, else its comm. */
+	REPORT_THREAD_NAME,
 	REPORT_KEYS,
 };
 

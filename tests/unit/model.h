@@ -53,6 +53,7 @@ static inline uint32_t model_string(struct model *m, const char *s)
 static inline uint32_t model_task(struct model *m, int tid, const char *comm)
 {
 	struct profile_task task = { .pid = 100,
+				     .name = PROFILE_NONE,
 				     .tid = tid,
 				     .comm = model_string(m, comm) };
 	uint32_t id;

@@ -245,6 +245,7 @@ static void read_head(struct script *s, char *line)
 	task = (struct profile_task){
 		.pid = s->pid,
 		.tid = tid,
+		.name = PROFILE_NONE,
 		.comm = intern(s, line, (size_t)(end - line)),
 	};
 	check(profile_intern_task(s->profile, &task, &s->sample.task));
