@@ -86,8 +86,12 @@ static bool visit_entry(void *arg, const struct py_dict_entry *entry)
 	struct reading readings[2] = { { .name = STRBUF_INIT },
 				       { .name = STRBUF_INIT } };
 
+	int64_t key;
+
 	/* The hash of an int below 2^61 - 1 is the int. */
-	if (!look->visit->wanted(look->visit->arg, entry->hash))
+	if (!look->visit->wanted(look->visit->arg, entry->hash) ||
+	    !py_int_read(look->r, entry->key, &key) ||
+	    (uint64_t)key != entry->hash)
 		return true;
 	if (read_twice(look, entry, readings))
 		look->visit->found(look->visit->arg,

@@ -199,6 +199,34 @@ static void test_symbol_and_python(void **state)
 	strbuf_deinit(&out);
 }
 
+static void test_thread(void **state)
+{
+	static const uint8_t expected[] = {
+		'k', 'a', 'a', '1', 5, 0, 0, 0,
+		1, 0, 0, 0, 2, 1, 0, 0,
+		3, 0, 0, 0, 0, 0, 0, 1,
+		3, 0, 'w', '-', '1',
+	};
+	const struct kaa_thread thread = { .pid = 1, .tid = 258, .valid_from = (1ull << 56) + 3,
+					   .name = STRING("w-1") };
+	struct strbuf out = STRBUF_INIT;
+	struct kaa_payload p;
+
+	(void)state;
+	assert_ok(kaa_encode_thread(&thread, &out));
+	assert_int_equal(out.len, sizeof(expected));
+	assert_memory_equal(out.data, expected, sizeof(expected));
+	assert_ok(kaa_stream_decode(out.data, out.len, &p));
+	assert_int_equal(p.type, KAA_THREAD);
+	assert_int_equal(p.thread.pid, 1);
+	assert_int_equal(p.thread.tid, 258);
+	assert_int_equal(p.thread.valid_from, thread.valid_from);
+	assert_string(&p.thread.name, "w-1");
+	for (size_t i = 0; i < out.len; i++)
+		assert_fails(kaa_stream_decode(out.data, i, &p), ERROR_TRUNCATED);
+	strbuf_deinit(&out);
+}
+
 static void test_summary(void **state)
 {
 	const struct kaa_counter counters[] = {
@@ -280,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_long_code),
 		cmocka_unit_test(test_hostile_code),
 		cmocka_unit_test(test_symbol_and_python),
+		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_foreign_payloads),

@@ -132,6 +132,19 @@ PUT(put_cgroup)
 	return NULL;
 }
 
+/* Not perf's: what the program calls the thread, else its comm. */
+PUT(put_thread)
+{
+	strbuf_putc(out, ' ');
+	if (sample->thread_name)
+		script_put_name(out, sample->thread_name);
+	else if (sample->comm)
+		script_put_name(out, sample->comm);
+	else
+		strbuf_printf(out, ":%d", sample->tid);
+	return NULL;
+}
+
 PUT(put_iregs)
 {
 	script_put_regs(out, &values(sample)->regs_intr,
@@ -320,6 +333,12 @@ const struct script_field script_field_table[] = {
 	  .hint = "Hint: record with perf record --all-cgroups",
 	  .part = SCRIPT_BEFORE_PLACE,
 	  .put = put_cgroup },
+	{ .name = "thread",
+	  .bit = SCRIPT_THREAD,
+	  .sample_type = PERF_SAMPLE_TID,
+	  .needs = "TID",
+	  .part = SCRIPT_BEFORE_PLACE,
+	  .put = put_thread },
 	{ .name = "callindent",
 	  .bit = SCRIPT_NEVER },
 	{ .name = "synth",

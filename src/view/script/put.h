@@ -58,6 +58,7 @@
 #define SCRIPT_BRSTACKOFF     (1ull << 31)
 /* Understood, and never there: of traces that only processors make. */
 #define SCRIPT_NEVER	      (1ull << 32)
+#define SCRIPT_THREAD	      (1ull << 33)
 
 /* What a sample or record begins with. Strings are borrowed. */
 struct script_start {

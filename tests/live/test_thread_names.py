@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The names that Python gives threads: read from a process (src/python/thread_names.h), and in recordings."""
+import collections
+import contextlib
+import json
+import re
+import subprocess
+
+import pytest
+
+from harness.probe import path
+from harness.process import Program, started
+from harness.waiting import until_busy, while_busy
+
+# Of a longer name the rest is "...": PY_THREAD_NAME_MAX.
+LONGEST = 1024
+# Hostilities of named_threads.py after which threads are still called what they were.
+HARMLESS = {"numbers_are_no_numbers"}
+HOSTILITIES = ["active_is_none", "active_is_a_list", "active_is_another_dict", "active_has_strings",
+               "active_has_other_things", "active_has_itself", "active_is_huge", "names_are_no_texts",
+               "numbers_are_no_numbers", "module_is_a_number", "module_is_gone", "module_is_empty", "no_attributes"]
+BUSY = "def spin():\n    while True:\n        pass\nspin()\n"
+
+
+@pytest.fixture
+def probe(request):
+    return Program(path(request.config))
+
+
+@contextlib.contextmanager
+def still(python, scripts, *arguments):
+    """named_threads.py: its process, and what it tells."""
+    command = [*python.command, scripts / "named_threads.py", *arguments]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield process, json.loads(process.stdout.readline())
+
+
+def escaped(name):
+    return re.sub("[\x00-\x1f\x7f-\x9f]", lambda match: f"\\x{ord(match[0]):02x}", name)
+
+
+def read_names(probe, told):
+    lines = probe("threads", told["pid"]).stdout.splitlines()
+    return sorted((int(ident), int(number), name) for ident, number, name in (line.split(" ", 2) for line in lines))
+
+
+def test_names_are_those_of_threading(python, probe, scripts):
+    with still(python, scripts) as (_, told):
+        assert len(told["threads"]) > 250
+        expected = sorted((ident, number, escaped(name)) for ident, number, name in told["threads"])
+        assert read_names(probe, told) == expected
+
+
+def test_a_long_name_ends_in_dots(python, probe, scripts):
+    with still(python, scripts, "names_are_long") as (_, told):
+        names = {name for _, _, name in read_names(probe, told)}
+        assert names == {"\U0001f40d" * ((LONGEST - 3) // 4) + "..."}
+
+
+@pytest.mark.parametrize("hostility", HOSTILITIES)
+def test_what_is_no_name_is_not_read(python, probe, scripts, hostility):
+    with still(python, scripts, hostility) as (process, told):
+        names = read_names(probe, told)
+        expected = {(ident, escaped(name)) for ident, _, name in told["threads"]}
+        assert {(ident, name) for ident, _, name in names} <= expected
+        assert bool(names) == (hostility in HARMLESS)
+        # It was not harmed.
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+# --- recordings ---
+
+def samples(kaa, data, *options):
+    """(tid, what the thread is called) of each sample, and how many there are."""
+    text = kaa("script", "-F", "tid,event,thread", "-G", "-i", data, *options).stdout
+    return collections.Counter((int(tid), name) for tid, name in re.findall(r"^ *(\d+) +\S+: +(.*?) *$", text, re.MULTILINE))
+
+
+class Told:
+    """What named_work.py wrote down, and the samples of a recording of it."""
+
+    def __init__(self, out):
+        self.whole, self.names = {}, collections.defaultdict(set)
+        for line in out.read_text(encoding="utf-8").splitlines():
+            tid, name, which = json.loads(line)
+            self.names[tid].add(name)
+            if which == "whole":
+                self.whole[tid] = name
+
+    def check(self, found, comms):
+        """No thread has a name that it never had; those that worked have theirs in nearly all samples."""
+        for tid, name in found:
+            assert name in self.names[tid] or name in comms, (tid, name)
+        for tid, name in self.whole.items():
+            of_it = {known: count for (number, known), count in found.items() if number == tid}
+            if sum(of_it.values()) >= 100:
+                assert of_it.get(name, 0) > 0.9 * sum(of_it.values()), (tid, of_it)
+
+
+def comms_of(kaa, data):
+    """Comms: what a thread is called by that has no name."""
+    text = kaa("script", "--show-task-events", "-F", "comm,tid,event", "-G", "-i", data).stdout
+    return set(re.findall(r"PERF_RECORD_COMM(?: exec)?: (.*):\d+/\d+$", text, re.MULTILINE))
+
+
+@pytest.mark.usefixtures("bpf")
+def test_recorded_names(kaa, python, scripts, tmp_path):
+    data, out = tmp_path / "perf.data", tmp_path / "told"
+    python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, scripts / "named_work.py", out, "0.6")
+    told, found = Told(out), samples(kaa, data)
+    told.check(found, comms_of(kaa, data))
+    named = {name for _, name in found}
+    assert {"alpha", "\u65e5\u672c", "y" * 200, "pool_0", "pool_1", "to be renamed", "renamed to this", "forker",
+            "MainThread"} <= named
+    # By the names of threads, with perf's own keys unchanged beside them.
+    table = kaa("report", "--stdio", "--no-children", "-g", "none", "--sort", "thread", "-i", data).stdout
+    rows = dict(reversed(row) for row in re.findall(r"^ +(\d+\.\d+)%  (.*?) *$", table, re.MULTILINE))
+    counts = collections.Counter()
+    for (_, name), count in found.items():
+        counts[name] += count
+    assert rows == {name: f"{100 * count / sum(counts.values()):.2f}" for name, count in counts.items()}
+
+
+@pytest.mark.usefixtures("bpf")
+def test_names_of_a_program_that_ran_before(kaa, python, scripts, tmp_path):
+    data, out = tmp_path / "perf.data", tmp_path / "told"
+    with python.running(scripts / "named_work.py", out, "20") as (_, pid):
+        until_busy(pid, 0.5)
+        python.kaa(kaa)("record", "-F", "999", "-g", "-p", pid, "-o", data, "--", *while_busy(pid, 2))
+    found = samples(kaa, data)
+    Told(out).check(found, comms_of(kaa, data))
+    assert {"alpha", "pool_0", "pool_1"} <= {name for _, name in found}
+
+
+@pytest.mark.usefixtures("bpf")
+def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
+    data, script = tmp_path / "perf.data", tmp_path / "busy.py"
+    script.write_text("import sys, time\nassert 'threading' not in sys.modules\nwhile time.process_time() < 0.5: pass\n")
+    kaa("record", "-F", "999", "-g", "-o", data, *newest_python.command, script)
+    assert {name for _, name in samples(kaa, data)} <= comms_of(kaa, data)
+
+
+@pytest.mark.usefixtures("bpf")
+def test_names_in_a_pid_namespace(kaa, newest_python, scripts, tmp_path):
+    data, out = tmp_path / "perf.data", tmp_path / "told"
+    kaa("record", "-F", "999", "-g", "-o", data, "unshare", "--pid", "--fork", "--mount-proc", *newest_python.command,
+        scripts / "named_work.py", out, "0.5")
+    assert {"alpha", "pool_0", "renamed to this", "forker"} <= {name for _, name in samples(kaa, data)}
+
+
+def test_names_with_trampolines(kaa, newest_python, scripts, tmp_path, root):
+    data, out = tmp_path / "perf.data", tmp_path / "told"
+    kaa("record", "--python=trampoline", "-F", "999", "-g", "-o", data, *newest_python.command,
+        scripts / "named_work.py", out, "0.5")
+    found = samples(kaa, data)
+    Told(out).check(found, comms_of(kaa, data))
+    assert {"alpha", "pool_0", "renamed to this"} <= {name for _, name in found}
