@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "perfdata/kaa_stream.h"
-#include "python/thread_names.h"
+#include "python/threads.h"
 #include "sys/proc.h"
 
 enum {
@@ -20,6 +20,9 @@ enum {
 	/* Of each ms that passes looks may take so many us, and at once at most: */
 	CREDIT_US_A_MS = 10,
 	CREDIT_US_MAX = 100000,
+	/* The most reads of a look, and for each thread that is looked for. */
+	LOOK_READS = 20000,
+	LOOK_READS_A_THREAD = 300,
 };
 
 static void clear_thread(struct python_thread *thread)
@@ -218,9 +221,21 @@ static struct error *keep_found(struct python_threads *threads,
 
 /* --- A look at a process ------------------------------------------------ */
 
+/* Memory of which a look may read so often, lest a hostile process delays us. */
+struct look_memory {
+	struct remote_memory *memory;
+	size_t reads_left;
+};
+
 static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 {
-	return remote_memory_read(arg, address, buf, size) == (ssize_t)size;
+	struct look_memory *memory = arg;
+
+	if (!memory->reads_left)
+		return false;
+	memory->reads_left--;
+	return remote_memory_read(memory->memory, address, buf, size) ==
+	       (ssize_t)size;
 }
 
 static bool is_wanted(void *arg, uint64_t ident)
@@ -269,7 +284,11 @@ static void take_name(void *arg, const struct py_thread *found)
 
 static void look(struct python_threads *threads, struct target *target)
 {
-	const struct py_memory memory = { read_memory, &target->memory };
+	struct look_memory bounded = {
+		&target->memory,
+		LOOK_READS + threads->wanted.count * LOOK_READS_A_THREAD
+	};
+	const struct py_memory memory = { read_memory, &bounded };
 	const struct py_threads_visit visit = { is_wanted, take_name, threads };
 	const struct py_layout *layout = &target->python.layout;
 	struct py_objects_reader reader = PY_OBJECTS_INIT(

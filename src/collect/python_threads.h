@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The names that Python programs give their threads (python/thread_names.h), for
+ * The names that Python programs give their threads (python/threads.h), for
  * the threads that samples were taken of.
  *
  * A name is read at the end of the round that brings a thread's first sample with

@@ -21,7 +21,7 @@
 #include "collect/target_file.h"
 #include "collect/trampolines.h"
 #include "process/process.h"
-#include "python/thread_names.h"
+#include "python/threads.h"
 #include "sys/remote_memory.h"
 #include "unwind/unwind.h"
 

@@ -432,7 +432,9 @@ struct error *zoom_choices(const struct profile *profile, uint32_t event,
 		if (kind != ZOOM_PROCESS || task->pid == task->tid ||
 		    !ret->data[at].comm) {
 			ret->data[at].task = s->task[i];
-			ret->data[at].comm = task->comm;
+			ret->data[at].comm = kind == ZOOM_THREAD ?
+						     profile_task_name(task) :
+						     task->comm;
 		}
 	}
 	map_deinit(&map);

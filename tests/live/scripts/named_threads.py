@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads with names of all kinds, which hold still; then what each is called, as threading has it.
 
-    named_threads.py [HOSTILITY]     a line of JSON: [ident, native_id, name] of each thread; runs until its input ends
+    named_threads.py [few | HOSTILITY]   a line of JSON: [ident, native_id, name] of each thread; runs until its input ends
 
 HOSTILITY, a function below, changes what a reader of the process's memory comes by.
 """
@@ -35,6 +35,10 @@ def start(kind=threading.Thread, **options):
     return thread
 
 
+def few():
+    """As start_all(), for a small image of the memory."""
+
+
 def start_all():
     for name in ["worker", "caf\xe9", "\u65e5\u672c", "\U0001f40d snake", "x" * 200, "", "a b\tc", None]:
         start(name=name)
@@ -42,16 +46,16 @@ def start_all():
     start(Slotted, name="slotted")
     start(Computing, name="computing")
     # Attributes that instances of the class do not share, and a dict of its own.
-    for i in range(40):
+    for i in range(3 if "few" in sys.argv else 40):
         setattr(start(name=f"with more {i}"), f"attribute_{i}", i)
     start(name="asked for its dict").__dict__["other"] = 1
-    for i in range(MANY):
+    for i in range(0 if "few" in sys.argv else MANY):
         start(name=f"one of many {i}")
     pool = ThreadPoolExecutor(2, thread_name_prefix="pool")
     pool.submit(done.wait)
     pool.submit(done.wait)
     # Entries that were deleted, in a table that has grown.
-    gone = [threading.Thread(target=int) for _ in range(100)]
+    gone = [threading.Thread(target=int) for _ in range(20 if "few" in sys.argv else 100)]
     for thread in gone:
         thread.start()
     for thread in gone:

@@ -8,8 +8,8 @@
  * Memory is read through a callback; the process runs on. A name that is not read
  * alike twice in a row, while its Thread stayed where it was, is left out.
  */
-#ifndef KAA_PYTHON_THREAD_NAMES_H
-#define KAA_PYTHON_THREAD_NAMES_H
+#ifndef KAA_PYTHON_THREADS_H
+#define KAA_PYTHON_THREADS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ struct py_thread {
 	/* pthread_self() */
 	uint64_t ident;
 	/*
-	 * gettid(), as the process's pid namespace numbers it; -1: not known. After a
-	 * fork it is that of the thread that forked, in the parent.
+	 * gettid(), as the process's pid namespace numbers it. After a fork it is
+	 * that of the thread that forked, in the parent.
 	 */
 	int64_t native_id;
 	/* size bytes, not terminated. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "python/thread_names.h"
+#include "python/threads.h"
 
 #include <string.h>
 
@@ -32,16 +32,13 @@ static bool read_thread(const struct look *look, uint64_t thread,
 	uint64_t name, number;
 
 	strbuf_clear(&ret->name);
-	ret->native_id = -1;
-	if (!py_instance_attributes(r, thread, &attributes) ||
-	    !py_dict_find(r, &attributes, "_name", &look->hints->name, &name) ||
-	    !py_text_read(r, name, PY_THREAD_NAME_MAX, &ret->name))
-		return false;
-	if (py_dict_find(r, &attributes, "_native_id", &look->hints->native_id,
-			 &number) &&
-	    !py_int_read(r, number, &ret->native_id))
-		ret->native_id = -1;
-	return true;
+	return py_instance_attributes(r, thread, &attributes) &&
+	       py_dict_find(r, &attributes, "_name", &look->hints->name,
+			    &name) &&
+	       py_text_read(r, name, PY_THREAD_NAME_MAX, &ret->name) &&
+	       py_dict_find(r, &attributes, "_native_id",
+			    &look->hints->native_id, &number) &&
+	       py_int_read(r, number, &ret->native_id);
 }
 
 static bool same(const struct reading *a, const struct reading *b)
