@@ -770,12 +770,13 @@ static void put_summary(const struct strbuf *pieces, size_t columns,
 void own_text_title(const struct own_rows *rows, size_t columns,
 		    struct strbuf *out)
 {
-	size_t before = out->len;
+	size_t before = out->len, used;
 
 	put_view_name(rows, out);
+	used = out->len - before;
 	if (rows->zooms.count)
 		put_zoom(rows, out);
 	else
-		put_summary(rows->made.summary, columns - (out->len - before),
-			    out);
+		put_summary(rows->made.summary,
+			    columns > used ? columns - used : 0, out);
 }

@@ -450,6 +450,9 @@ static struct error *view_key(struct answer_view *a, uint32_t pressed,
 		a->view.hides_head = !a->view.hides_head;
 		return NULL;
 	}
+	if (pressed < 0x80 && strchr("eECglLPV", (int)pressed) && pressed)
+		ui_say(a->ui, "'%c' is a key of the table, which x shows",
+		       (char)pressed);
 	return zoom_key(a, pressed);
 }
 

@@ -398,6 +398,8 @@ def test_menu_information_and_keys(kaa, recording):
         assert not any("Spent in" in line for line in terminal.lines())
         terminal.press("H", "tab")
         assert "only one event" in terminal.lines()[-1]
+        terminal.press("g")
+        assert "a key of the table, which x shows" in terminal.lines()[-1]
 
 
 def test_details_of_a_row(kaa, recording, samples):
