@@ -337,9 +337,12 @@ static void divide_overview(struct own_rows *rows)
 			break;
 		rows->shown[view]--;
 	}
-	for (size_t i = 0; i < SECTIONS; i++)
-		if (rows->shown[sections[i]] + 1 == rows->heavy[sections[i]])
-			rows->shown[sections[i]]++;
+	for (size_t i = 0; i < SECTIONS; i++) {
+		size_t *shown = &rows->shown[sections[i]];
+
+		if (*shown && *shown + 1 == rows->heavy[sections[i]])
+			++*shown;
+	}
 }
 
 /* What weighs something counts, and what it weighs itself. */

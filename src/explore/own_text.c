@@ -719,6 +719,12 @@ static void put_zoom(const struct own_rows *rows, struct strbuf *out)
 
 	strbuf_puts(out, "in ");
 	zooms_format(&rows->zooms, rows->profile, out);
+	if (zooms_has(&rows->zooms, ZOOM_THREAD) &&
+	    rows->made.threads.count == 1) {
+		strbuf_puts(out, " (");
+		put_task(rows, 0, out);
+		strbuf_putc(out, ')');
+	}
 	strbuf_printf(out, "   %s   %" PRIu64 " samples",
 		      rows->made.summary[ANSWER_TIME].data, all->samples);
 	if (!rows->all_period)

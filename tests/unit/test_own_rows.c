@@ -198,6 +198,26 @@ static const struct own_code *code_of(const struct own_rows *rows,
 	return NULL;
 }
 
+static void test_a_thread_that_is_zoomed_into_is_named(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+	struct model m;
+
+	(void)state;
+	fill(&m);
+	rows = rows_of(&m);
+	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 101 });
+	own_text_title(rows, 80, &title);
+	assert_string_equal(title.data,
+			    "in thread 101 (worker)   0 ms CPU   2 samples, 76.2% of all");
+	/* It needs no section. */
+	for (uint32_t i = 0; i < rows->browser.nodes.count; i++)
+		assert_int_not_equal(rows->browser.nodes.data[i].kind,
+				     OWN_THREAD);
+	model_deinit(&m);
+}
+
 static void test_native_code_has_rows_of_its_own(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
@@ -513,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_add_up_to_all_samples),
+		cmocka_unit_test(test_a_thread_that_is_zoomed_into_is_named),
 		cmocka_unit_test(test_native_code_has_rows_of_its_own),
 		cmocka_unit_test(test_the_overview_has_the_size_of_the_window),
 		cmocka_unit_test(test_rows_fit_and_differ_at_any_width),
