@@ -328,7 +328,7 @@ static void put_rest(struct listing *l, const char *word,
 
 	strbuf_puts(&l->text, "\n'");
 	text_append(&l->text, word, strlen(word));
-	strbuf_printf(&l->text, "' calls %zu more, which have less own time: ",
+	strbuf_printf(&l->text, "' is the name of %zu more, which have less own time: ",
 		      rest);
 	for (size_t i = 0; i < rest && i < NAMED_MAX; i++) {
 		strbuf_puts(&l->text, i ? ", " : "");

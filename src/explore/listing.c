@@ -19,6 +19,9 @@ enum {
 	TEXT_MIN = 30,
 	LABEL_MIN = 5,
 	TAB = 8,
+	/* Behind name and place: "   own 100.0%, total 100.0%". */
+	SUM_WIDTH = 30,
+	PLACE_MIN = 12,
 };
 
 #define BOLD "\033[1m"
@@ -224,6 +227,22 @@ static struct error *weigh(struct listing *l, const struct annotate_part *part)
 	return NULL;
 }
 
+static void put_name_and_place(struct listing *l, const char *name,
+			       const char *place)
+{
+	size_t width = printable_width(name, strlen(name)), room;
+	size_t most = l->columns / 2;
+
+	put_style(l, BOLD);
+	put_name(l, name, most);
+	put_style(l, PLAIN);
+	room = l->columns - (width < most ? width : most) - SUM_WIDTH;
+	if (!*place)
+		return;
+	strbuf_puts(&l->text, "   ");
+	put_name(l, place, room > PLACE_MIN ? room : PLACE_MIN);
+}
+
 struct error *listing_begin(struct listing *l,
 			    const struct annotate_part *part,
 			    const char *name, const char *place)
@@ -236,13 +255,7 @@ struct error *listing_begin(struct listing *l,
 		return error;
 	if (l->text.len)
 		strbuf_putc(&l->text, '\n');
-	put_style(l, BOLD);
-	put_name(l, name, l->columns / 2);
-	put_style(l, PLAIN);
-	if (*place) {
-		strbuf_puts(&l->text, "   ");
-		put_name(l, place, l->columns / 3);
-	}
+	put_name_and_place(l, name, place);
 	strbuf_puts(&l->text, l->event_count == 1 ? "   " : "\n");
 	for (size_t i = 0; i < l->event_count; i++) {
 		if (l->event_count > 1) {
