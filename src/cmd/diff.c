@@ -373,8 +373,8 @@ const struct command command_diff = {
 		"All others are noise. "
 		"Behind +- stands how far off a change may be (95 of 100 times).\n"
 		"\n"
-		"With one recording of each, chance is that of sampling: "
-		"how much runs of the same program differ by themselves is not known. "
+		"With one recording of each, chance is that of sampling, and real? stands there: "
+		"runs of the same program may differ as much by themselves. "
 		"Several recordings of each tell that. Three of each are a good start.",
 	.options = options,
 	.examples = (const char *const[]){

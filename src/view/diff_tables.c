@@ -55,13 +55,19 @@ static void put_change(struct diff_screen *s, const struct diff_value *value)
 		      (value->after - value->before) * s->unit.factor);
 }
 
-static const char *mark_of(const struct diff_value *value)
+/* One run of each does not tell how much runs differ by themselves. */
+static const char *mark_of(const struct diff_screen *s,
+			   const struct diff_value *value)
 {
+	bool is_sure = s->diff->runs.count > 2;
+
 	if (!value->is_real)
 		return "noise";
 	if (value->before == 0)
-		return "new";
-	return value->after == 0 ? "gone" : "real";
+		return is_sure ? "new" : "new?";
+	if (value->after == 0)
+		return is_sure ? "gone" : "gone?";
+	return is_sure ? "real" : "real?";
 }
 
 static void put_three(struct diff_screen *s, const struct diff_value *value)
@@ -81,7 +87,7 @@ static void put_measured(struct diff_screen *s, const struct diff_value *value)
 		snprintf(width, sizeof(width), "+-%.*f", s->unit.decimals,
 			 value->half_width * s->unit.factor);
 	strbuf_printf(&s->text, "%-7s %-5s  ", width,
-		      *width ? mark_of(value) : "");
+		      *width ? mark_of(s, value) : "");
 }
 
 static void put_total(struct diff_screen *s, const struct diff_value *value)
@@ -149,7 +155,8 @@ static void put_rest(struct diff_screen *s,
 		    values_width(s) - (s->options->by_total ? 0 : THREE_WIDTH));
 	strbuf_printf(&s->text, "%zu other%s", count, count == 1 ? "" : "s");
 	if (real)
-		strbuf_printf(&s->text, ", %zu real", real);
+		strbuf_printf(&s->text, ", %zu real%s", real,
+			      s->diff->runs.count > 2 ? "" : "?");
 	strbuf_putc(&s->text, '\n');
 }
 
