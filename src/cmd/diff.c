@@ -227,7 +227,7 @@ static struct error *choose_by(const struct diff_settings *s,
 		if (!is_attached(&recording->metadata))
 			continue;
 		ret->by = OWN_DIFF_BY_SHARE;
-		ret->why = "Shares are compared, since a recording is of what ran already; --by time compares times.";
+		ret->why = "Shares are compared: a recording is of what ran already; or choose --by time.";
 	}
 	return NULL;
 }

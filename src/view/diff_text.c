@@ -9,6 +9,7 @@
 #include "profile/installed_path.h"
 #include "view/answer.h"
 #include "view/diff_screen.h"
+#include "view/fit.h"
 #include "view/printable.h"
 #include "view/text.h"
 
@@ -20,6 +21,7 @@ enum {
 	EVENTS_MAX = 4,
 	/* Functions that the first sentence names. */
 	NAMED_MAX = 2,
+	NAME_MAX_WIDTH = 30,
 };
 
 static bool is_time(const struct diff_screen *s)
@@ -52,6 +54,56 @@ static struct diff_unit unit_of(const struct diff_screen *s)
 
 /* --- The recordings ----------------------------------------------------- */
 
+static size_t width_from(const struct diff_screen *s, size_t begin)
+{
+	return printable_width(s->text.data + begin, s->text.len - begin);
+}
+
+/* On a line of its own where the one from *begin on has no room. */
+static void put_piece(struct diff_screen *s, size_t *begin, const char *piece)
+{
+	size_t width = 2 + printable_width(piece, strlen(piece));
+
+	if (width == 2)
+		return;
+	if (width_from(s, *begin) + width > s->columns) {
+		strbuf_putc(&s->text, '\n');
+		*begin = s->text.len;
+		strbuf_fill(&s->text, ' ', 6);
+	}
+	strbuf_printf(&s->text, "  %s", piece);
+}
+
+/* The recording's file, if there is room. */
+static void put_path(struct diff_screen *s, size_t begin, const char *path)
+{
+	strbuf_clear(&s->word);
+	text_append(&s->word, path, strlen(path));
+	if (width_from(s, begin) + printable_width(s->word.data, s->word.len) +
+		    4 <=
+	    s->columns)
+		strbuf_printf(&s->text, "  (%s)", s->word.data);
+	strbuf_putc(&s->text, '\n');
+}
+
+static void put_pieces(struct diff_screen *s, bool is_after,
+		       const struct strbuf *pieces, const char *path)
+{
+	const char *python = pieces[ANSWER_PYTHON].data;
+	size_t begin = s->text.len, width = 6;
+
+	for (size_t k = 0; k < ANSWER_PIECES; k++)
+		width += 2 + printable_width(pieces[k].data, pieces[k].len);
+	/* The version alone tells enough where there is little room. */
+	if (width > s->columns && !strncmp(python, "Python ", 7))
+		python += 7;
+	strbuf_printf(&s->text, "%-6s", is_after ? "after" : "before");
+	for (size_t k = 0; k < ANSWER_PIECES; k++)
+		put_piece(s, &begin,
+			  k == ANSWER_PYTHON ? python : pieces[k].data);
+	put_path(s, begin, path);
+}
+
 /* "before  orders.py  Python 3.12.3  3.18 s CPU  3,180 samples, none lost" */
 static struct error *put_run(struct diff_screen *s, size_t i)
 {
@@ -59,30 +111,16 @@ static struct error *put_run(struct diff_screen *s, size_t i)
 	const struct answer_options options = { .columns = s->columns,
 						.is_filtered = true };
 	struct strbuf pieces[ANSWER_PIECES];
-	size_t begin = s->text.len, used;
 	struct error *error;
 
 	for (size_t k = 0; k < ANSWER_PIECES; k++)
 		pieces[k] = (struct strbuf)STRBUF_INIT;
 	error = answer_summary(s->profile, run->event, &options, run->own,
 			       s->names, pieces);
-	strbuf_printf(&s->text, "%-6s",
-		      s->diff->noise.data[i].is_after ? "after" : "before");
-	for (size_t k = 0; k < ANSWER_PIECES; k++) {
-		if (pieces[k].len)
-			strbuf_puts(&s->text, "  ");
-		strbuf_append(&s->text, pieces[k].data, pieces[k].len);
+	put_pieces(s, s->diff->noise.data[i].is_after, pieces,
+		   s->options->paths[i]);
+	for (size_t k = 0; k < ANSWER_PIECES; k++)
 		strbuf_deinit(&pieces[k]);
-	}
-	used = printable_width(s->text.data + begin, s->text.len - begin) + 4 +
-	       strlen(s->options->paths[i]);
-	if (used <= s->columns) {
-		strbuf_puts(&s->text, "  (");
-		text_append(&s->text, s->options->paths[i],
-			    strlen(s->options->paths[i]));
-		strbuf_putc(&s->text, ')');
-	}
-	strbuf_putc(&s->text, '\n');
 	return error;
 }
 
@@ -110,7 +148,8 @@ static double change_of(const struct diff_value *value)
 	return value->after - value->before;
 }
 
-static void put_amount(struct diff_screen *s, double value)
+static void put_amount(const struct diff_screen *s, double value,
+		       struct strbuf *out)
 {
 	double scaled = fabs(value) * s->unit.factor;
 	int decimals = s->unit.decimals;
@@ -118,26 +157,42 @@ static void put_amount(struct diff_screen *s, double value)
 	/* Two digits tell enough in a sentence. */
 	if (decimals > 2 && scaled >= 0.1)
 		decimals = 2;
-	strbuf_printf(&s->text, "%.*f%s", decimals, scaled, s->unit.name);
+	strbuf_printf(out, "%.*f%s", decimals, scaled, s->unit.name);
 }
 
-/* "dedupe +0.40 s, parse -0.10 s": the largest that are real. */
-static size_t put_causes(struct diff_screen *s)
+/* "dedupe +0.40 s" into s->word. */
+static void word_cause(struct diff_screen *s,
+		       const struct own_diff_entry *entry)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	double change = change_of(&entry->own);
+	size_t width;
+
+	diff_name_function(s, entry);
+	strbuf_append(&name, s->word.data, s->word.len);
+	width = printable_width(name.data, name.len);
+	strbuf_clear(&s->word);
+	fit_end(&s->word, name.data,
+		width < NAME_MAX_WIDTH ? width : NAME_MAX_WIDTH);
+	strbuf_puts(&s->word, change < 0 ? " -" : " +");
+	put_amount(s, change, &s->word);
+}
+
+/* ": dedupe +0.40 s, parse -0.10 s": the largest that are real. */
+static size_t put_causes(struct diff_screen *s, size_t begin)
 {
 	size_t count = 0;
 
 	vec_for_each(entry, &s->diff->functions) {
-		double change = change_of(&entry->own);
-
 		if (!entry->own.is_real)
 			continue;
-		if (count == NAMED_MAX)
+		word_cause(s, entry);
+		if (count == NAMED_MAX ||
+		    (count && width_from(s, begin) + s->word.len + 3 >
+				      s->columns))
 			break;
-		strbuf_puts(&s->text, count++ ? ", " : "");
-		diff_name_function(s, entry);
-		text_append(&s->text, s->word.data, s->word.len);
-		strbuf_puts(&s->text, change < 0 ? " -" : " +");
-		put_amount(s, change);
+		strbuf_puts(&s->text, count++ ? ", " : ": ");
+		strbuf_append(&s->text, s->word.data, s->word.len);
 	}
 	return count;
 }
@@ -158,14 +213,13 @@ static void put_all_change(struct diff_screen *s)
 	double change = change_of(all);
 
 	if (change == 0 || (!isnan(all->chance) && !all->is_real)) {
-		strbuf_puts(&s->text, "As much ");
 		text_append(&s->text, what, strlen(what));
 		strbuf_puts(&s->text, change == 0 ?
-					      " after as before" :
-					      " after as before, as far as the runs tell");
+					      " as before" :
+					      " as before, as far as runs tell");
 		return;
 	}
-	put_amount(s, change);
+	put_amount(s, change, &s->text);
 	strbuf_printf(&s->text, " (%.*f %%) %s ",
 		      fabs(change) < 0.1 * all->before,
 		      100 * fabs(change) / all->before,
@@ -176,16 +230,17 @@ static void put_all_change(struct diff_screen *s)
 
 static void put_answer(struct diff_screen *s)
 {
+	size_t begin;
+
 	strbuf_putc(&s->text, '\n');
-	if (s->options->by == OWN_DIFF_BY_TIME) {
+	begin = s->text.len;
+	if (s->options->by == OWN_DIFF_BY_TIME)
 		put_all_change(s);
-		strbuf_puts(&s->text, ": ");
-	} else {
-		strbuf_puts(&s->text, "Of the shares: ");
-	}
-	if (!put_causes(s))
+	else
+		strbuf_puts(&s->text, "Shares");
+	if (!put_causes(s, begin))
 		strbuf_puts(&s->text,
-			    "no function changed by more than the noise");
+			    ": no function changed beyond the noise");
 	strbuf_puts(&s->text, ".\n");
 }
 
@@ -294,7 +349,7 @@ static void put_notes(struct diff_screen *s)
 	put_files(s);
 	if (s->diff->by_last_name)
 		strbuf_puts(&s->text,
-			    "CPython before 3.11 knows no qualified names: methods of one name are told apart by their lines.\n");
+			    "Before 3.11 names are not qualified: methods of one name are told apart by line.\n");
 	put_events(s);
 	if (s->options->source_notes)
 		s->options->source_notes(s->options->source_arg, &s->text);
