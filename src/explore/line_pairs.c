@@ -8,7 +8,7 @@
 enum {
 	/* Lines that differ, and pairs of them that are looked at. */
 	LINES_MAX = 60000,
-	PAIRS_MAX = 32 << 20,
+	PAIRS_MAX = 16 << 20,
 };
 
 /* The part of both texts that is compared: lines from..to-1, from 0. */

@@ -9,6 +9,9 @@
 
 #define NO_ROW SIZE_MAX
 
+/* Pairs of functions of one file that are looked at; the rest may have changed. */
+enum { LOOKS_MAX = 1 << 28 };
+
 enum place_kind {
 	PLACE_NO_PYTHON,
 	/* The number of a line, as it is after. */
@@ -62,6 +65,7 @@ struct builder {
 	struct extent *extents;
 	/* Rows of functions, those of one file together. */
 	VEC(size_t) by_file;
+	size_t looks;
 };
 
 /* --- What is known of functions ----------------------------------------- */
@@ -233,7 +237,7 @@ static struct error *sort_by_file(struct builder *b)
 	return NULL;
 }
 
-static bool is_undisturbed(const struct builder *b, size_t row, size_t first)
+static bool is_undisturbed(struct builder *b, size_t row, size_t first)
 {
 	const struct own_diff_entry *functions = b->diff->functions.data;
 	uint32_t file = file_of(b, row);
@@ -243,6 +247,8 @@ static bool is_undisturbed(const struct builder *b, size_t row, size_t first)
 
 		if (file_of(b, in) != file)
 			break;
+		if (++b->looks > LOOKS_MAX)
+			return false;
 		if (disturbs(b, &functions[row], &b->extents[row],
 			     &functions[in]))
 			return false;

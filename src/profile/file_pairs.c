@@ -6,6 +6,9 @@
 
 #include "profile/installed_path.h"
 
+/* Files of one name that are looked at, of each side. */
+enum { ALIKE_MAX = 4096 };
+
 /* A file that only one side has. */
 struct lone {
 	uint32_t file;
@@ -85,15 +88,39 @@ static size_t common_end(const char *a, const char *b, size_t *names)
 	return whole;
 }
 
-static bool has_file_below(const struct profile *profile,
-			   const struct file_list *files, const char *folder,
+static int compare_paths(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* The paths of files, sorted; NULL for want of memory. */
+static const char **sort_paths(const struct profile *profile,
+			       const struct file_list *files)
+{
+	const char **paths = calloc(files->count + 1, sizeof(*paths));
+
+	for (size_t i = 0; paths && i < files->count; i++)
+		paths[i] = profile_string(profile, files->data[i], "");
+	if (paths)
+		qsort(paths, files->count, sizeof(*paths), compare_paths);
+	return paths;
+}
+
+/* One of the sorted paths begins with these n bytes; none does with no bytes. */
+static bool has_file_below(const char **paths, size_t count, const char *folder,
 			   size_t n)
 {
-	vec_for_each(file, files)
-		if (n &&
-		    !strncmp(profile_string(profile, *file, ""), folder, n))
-			return true;
-	return false;
+	size_t from = 0, to = count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (strncmp(paths[middle], folder, n) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return n && from < count && !strncmp(paths[from], folder, n);
 }
 
 static size_t score_of(const struct lone *a, const struct lone *b)
@@ -117,31 +144,86 @@ static void note_match(struct lone *one, size_t other, size_t score)
 	one->best = other;
 }
 
-static void find_matches(struct lones *before, struct lones *after)
+static const char *last_name(const char *path)
 {
-	for (size_t i = 0; i < before->count; i++) {
-		for (size_t k = 0; k < after->count; k++) {
-			size_t score = score_of(&before->data[i],
-						&after->data[k]);
+	const char *slash = strrchr(path, '/');
 
-			note_match(&before->data[i], k, score);
-			note_match(&after->data[k], i, score);
+	return slash ? slash + 1 : path;
+}
+
+static int compare_lones(const void *x, const void *y)
+{
+	const struct lone *a = x, *b = y;
+	int order = strcmp(last_name(a->path), last_name(b->path));
+
+	return order ? order : strcmp(a->path, b->path);
+}
+
+/* Those from `from` on that have the same last name. */
+static size_t count_alike(const struct lones *lones, size_t from)
+{
+	const char *name = last_name(lones->data[from].path);
+	size_t n = 1;
+
+	while (from + n < lones->count &&
+	       !strcmp(last_name(lones->data[from + n].path), name))
+		n++;
+	return n;
+}
+
+static void match_alike(struct lones *before, size_t i, size_t n,
+			struct lones *after, size_t k, size_t m)
+{
+	for (size_t x = i; x < i + n; x++) {
+		for (size_t y = k; y < k + m; y++) {
+			size_t score = score_of(&before->data[x],
+						&after->data[y]);
+
+			note_match(&before->data[x], y, score);
+			note_match(&after->data[y], x, score);
 		}
 	}
 }
 
+/* Both are in the order of their last names. */
+static void find_matches(struct lones *before, struct lones *after,
+			 struct file_pairs *ret)
+{
+	size_t i = 0, k = 0;
+
+	while (i < before->count && k < after->count) {
+		size_t n = count_alike(before, i), m = count_alike(after, k);
+		int order = strcmp(last_name(before->data[i].path),
+				   last_name(after->data[k].path));
+
+		if (!order && n <= ALIKE_MAX && m <= ALIKE_MAX)
+			match_alike(before, i, n, after, k, m);
+		else if (!order)
+			ret->left_out += n;
+		i += order <= 0 ? n : 0;
+		k += order >= 0 ? m : 0;
+	}
+}
+
 /* Neither side's folder is one that the other has files in, too. */
-static bool has_moved(const struct profile *profile, const struct lone *a,
-		      const struct lone *b, const struct file_list *before,
-		      const struct file_list *after)
+static bool has_moved(const struct lone *a, const struct lone *b,
+		      const char **before, size_t before_count,
+		      const char **after, size_t after_count)
 {
 	size_t names, end = common_end(a->path, b->path, &names);
 
 	return a->installed ||
-	       (!has_file_below(profile, after, a->path,
+	       (!has_file_below(after, after_count, a->path,
 				strlen(a->path) - end) &&
-		!has_file_below(profile, before, b->path,
+		!has_file_below(before, before_count, b->path,
 				strlen(b->path) - end));
+}
+
+static void sort_lones(struct lones *lones)
+{
+	if (lones->count)
+		qsort(lones->data, lones->count, sizeof(*lones->data),
+		      compare_lones);
 }
 
 static struct error *pair_up(const struct profile *profile,
@@ -149,13 +231,19 @@ static struct error *pair_up(const struct profile *profile,
 			     const struct file_list *after, struct lones *a,
 			     struct lones *b, struct file_pairs *ret)
 {
+	_cleanup_free_ const char **paths_a = sort_paths(profile, before);
+	_cleanup_free_ const char **paths_b = sort_paths(profile, after);
 	struct error *error = find_lones(profile, before, after, a);
 
 	if (!error)
 		error = find_lones(profile, after, before, b);
+	if (!error && (!paths_a || !paths_b))
+		error = error_no_memory();
 	if (error)
 		return error;
-	find_matches(a, b);
+	sort_lones(a);
+	sort_lones(b);
+	find_matches(a, b, ret);
 	for (size_t i = 0; !error && i < a->count; i++) {
 		const struct lone *one = &a->data[i];
 		const struct lone *other = one->score ? &b->data[one->best] :
@@ -163,7 +251,8 @@ static struct error *pair_up(const struct profile *profile,
 
 		if (other && !one->is_tie && !other->is_tie &&
 		    other->best == i &&
-		    has_moved(profile, one, other, before, after))
+		    has_moved(one, other, paths_a, before->count, paths_b,
+			      after->count))
 			error = add_pair(ret, one->file, other->file);
 	}
 	return error;

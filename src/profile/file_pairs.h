@@ -32,6 +32,8 @@ struct file_pair {
 struct file_pairs {
 	/* Those whose paths are not equal. */
 	VEC(struct file_pair) list;
+	/* Files before that were not looked for: too many have their name. */
+	size_t left_out;
 	/* Their `before` to their `after`. */
 	struct map after_of;
 };

@@ -278,6 +278,10 @@ static void put_files(struct diff_screen *s)
 		strbuf_printf(&s->text,
 			      "%zu more files are compared with those at the same place below another folder\n",
 			      others);
+	if (s->diff->files.left_out)
+		strbuf_printf(&s->text,
+			      "%zu files were not looked for after: too many have their names\n",
+			      s->diff->files.left_out);
 	if (installed)
 		strbuf_printf(&s->text,
 			      "%zu files of packages or of Python are those of another installation after\n",

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "model.h"
+#include "explore/line_pairs.h"
 #include "profile/chance.h"
 #include "profile/file_pairs.h"
 #include "profile/own_diff.h"
@@ -472,6 +473,79 @@ static void test_lines_of_known_sources(void **state)
 	model_deinit(&m);
 }
 
+/* --- Texts -------------------------------------------------------------- */
+
+static void put_line(struct source *source, const char *line)
+{
+	assert_true(vec_push(&source->starts, source->text.len));
+	strbuf_printf(&source->text, "%s\n", line);
+}
+
+/* A letter is a line; expected: the number of each after, '.' is gone. */
+static void check_text(const char *before, const char *after,
+		       const char *expected)
+{
+	struct source sources[2] = { { .text = STRBUF_INIT },
+				     { .text = STRBUF_INIT } };
+	struct strbuf found = STRBUF_INIT;
+	struct line_pairs pairs = {};
+
+	for (const char *c = before; *c; c++)
+		put_line(&sources[0], (const char[]){ *c, '\0' });
+	for (const char *c = after; *c; c++)
+		put_line(&sources[1], (const char[]){ *c, '\0' });
+	assert_ok(line_pairs_find(&sources[0], &sources[1], &pairs));
+	for (size_t i = 1; i < pairs.count; i++)
+		strbuf_printf(&found, "%c", pairs.data[i] ?
+						    (int)('0' + pairs.data[i]) :
+						    '.');
+	assert_string_equal(found.data, expected);
+	strbuf_deinit(&found);
+	vec_deinit(&pairs);
+	source_deinit(&sources[0]);
+	source_deinit(&sources[1]);
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	check_text("abc", "abc", "123");
+	check_text("abc", "axbc", "134");
+	check_text("abcd", "acd", "1.23");
+	check_text("abcde", "axcye", "1.3.5");
+	check_text("", "abc", "");
+	check_text("abc", "", "...");
+	/* Equal lines in the order in which they stand. */
+	check_text("axbxc", "xbxcx", ".1234");
+	check_text("aab", "ab", "1.2");
+}
+
+/* Too long to be compared: the ends are. */
+static void test_long_texts(void **state)
+{
+	struct source sources[2] = { { .text = STRBUF_INIT },
+				     { .text = STRBUF_INIT } };
+	struct line_pairs pairs = {};
+	char line[32];
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		bool is_end = i < 10 || i >= 19990;
+
+		snprintf(line, sizeof(line), "%d", i);
+		put_line(&sources[0], line);
+		snprintf(line, sizeof(line), "%d", is_end ? i : i + 1);
+		put_line(&sources[1], line);
+	}
+	assert_ok(line_pairs_find(&sources[0], &sources[1], &pairs));
+	assert_int_equal(pairs.data[10], 10);
+	assert_int_equal(pairs.data[12], 0);
+	assert_int_equal(pairs.data[19991], 19991);
+	vec_deinit(&pairs);
+	source_deinit(&sources[0]);
+	source_deinit(&sources[1]);
+}
+
 /* --- Noise -------------------------------------------------------------- */
 
 enum { FUNCTIONS = 24, SAMPLES = 1500 };
@@ -808,6 +882,8 @@ int main(void)
 		cmocka_unit_test(test_a_module_around_an_edit),
 		cmocka_unit_test(test_names_before_3_11),
 		cmocka_unit_test(test_lines_of_known_sources),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_ten_points_are_found),
 		cmocka_unit_test(test_half_width),
