@@ -10,7 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/strbuf.h"
 #include "base/vec.h"
+#include "sys/own_program.h"
 #include "sys/perf_event.h"
 #include "walker.skel.h"
 
@@ -31,10 +33,13 @@ static int be_silent(enum libbpf_print_level level, const char *format,
 
 static struct error *walker_refused(int errnum, const char *what)
 {
+	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT;
+
+	own_program_word(&kaa);
 	if (errnum == EPERM || errnum == EACCES)
 		return error_create(ERROR_PERMISSION,
-				    "the kernel does not let this user %s: run under sudo, or give kaa CAP_BPF and CAP_PERFMON",
-				    what);
+				    "the kernel does not let this user %s: run 'sudo %s record ...', or give kaa CAP_BPF and CAP_PERFMON",
+				    what, kaa.data);
 	if (errnum == ENOENT || errnum == ESRCH || errnum == EINVAL ||
 	    errnum == EOPNOTSUPP)
 		return error_create(ERROR_UNSUPPORTED,

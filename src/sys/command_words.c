@@ -6,6 +6,7 @@
 
 /* A program that becomes another, or waits for it, and changes no variable. */
 struct launcher {
+	/* A pattern. */
 	const char *name;
 	/* Options that take their value from the next word: letters, and words. */
 	const char *letters;
@@ -32,6 +33,11 @@ static const struct launcher launchers[] = {
 	  "--interleave --weighted-interleave --preferred --preferred-many --membind --cpubind --cpunodebind --physcpubind",
 	  "" },
 	{ "prlimit", "", "", "" },
+	/* python -m kaa */
+	{ "python", "", "", "" },
+	{ "python3", "", "", "" },
+	{ "python3.[0-9]", "", "", "" },
+	{ "python3.[0-9][0-9]", "", "", "" },
 	{ "setarch", "", "",
 	  "linux32 linux64 x86_64 i386 i486 i586 i686 aarch64 armv7l armv8l uname26" },
 	{ "setsid", "", "", "" },
@@ -52,7 +58,7 @@ static const struct launcher *find(const struct launcher *list, size_t count,
 				   const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(list[i].name, name))
+		if (!fnmatch(list[i].name, name, 0))
 			return &list[i];
 	return NULL;
 }

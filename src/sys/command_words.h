@@ -7,6 +7,7 @@
  *	sudo A=b timeout -s INT 5 kaa ...	no: A=b stands in the line itself
  *	sudo nice ./wrap kaa ...		wrap may set any variable
  *	sudo env -i kaa ...			env with options does
+ *	sudo python3 -m kaa ...			yes: the module becomes kaa
  *
  * The options of these programs are known as far as they take a value from the
  * next word. A word that is misunderstood is taken for a program that sets
