@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "convert/convert.h"
+#include "convert/thread_table.h"
 #include "convert/fold.h"
 #include "convert/interpreter_frames.h"
 #include "convert/python_code.h"
@@ -810,9 +811,49 @@ static void test_glue_names(void **state)
 	assert_false(interpreter_path("/usr/lib/python3/dist-packages/_x.so"));
 }
 
+/* --- Names of threads --- */
+
+static void put_thread_name(struct thread_table *table, uint32_t tid,
+			    uint64_t from, const char *name)
+{
+	const struct kaa_thread thread = { .pid = PID,
+					   .tid = tid,
+					   .valid_from = from,
+					   .name = text(name) };
+
+	ok(thread_table_add(table, &thread));
+}
+
+static void test_names_of_threads_hold_for_their_time(void **state)
+{
+	struct thread_table table = {};
+
+	(void)state;
+	put_thread_name(&table, 7, 100, "first");
+	/* The records come in any order. */
+	put_thread_name(&table, 7, 300, "");
+	put_thread_name(&table, 7, 200, "second");
+	put_thread_name(&table, 7, 400, "another thread");
+	put_thread_name(&table, 8, 100, "first");
+	/* Samples before the first record have its name, too. */
+	assert_string_equal(thread_table_at(&table, PID, 7, 1), "first");
+	assert_string_equal(thread_table_at(&table, PID, 7, 199), "first");
+	assert_string_equal(thread_table_at(&table, PID, 7, 200), "second");
+	assert_null(thread_table_at(&table, PID, 7, 300));
+	assert_string_equal(thread_table_at(&table, PID, 7, UINT64_MAX),
+			    "another thread");
+	/* One pointer for a name. */
+	assert_ptr_equal(thread_table_at(&table, PID, 8, 100),
+			 thread_table_at(&table, PID, 7, 100));
+	assert_null(thread_table_at(&table, PID, 9, 100));
+	assert_null(thread_table_at(&table, PID + 1, 7, 100));
+	thread_table_deinit(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_of_threads_hold_for_their_time),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(test_python_frames_have_names_and_lines),
 		TEST(test_interpreter_frames_are_folded),
