@@ -90,21 +90,6 @@ static struct error *export(struct export_settings *s,
 	return error ? error : write_file(s, profile);
 }
 
-/* Says which words of filters found nothing. */
-static struct error *tell_unmatched(const struct export_settings *s,
-				    struct converter *converter)
-{
-	_cleanup_strbuf_ struct strbuf unmatched = STRBUF_INIT;
-	const struct convert_options *o = &s->input.options;
-	struct error *error =
-		unmatched_tasks(converter_seen_tasks(converter), &o->comms,
-				&o->pids, &o->tids, &unmatched);
-
-	if (!error)
-		unmatched_print(&unmatched);
-	return error;
-}
-
 static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
@@ -127,7 +112,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	if (error)
 		return error;
 	error = missing_report(converter, settings->input.verbose > 0);
-	return error ? error : tell_unmatched(settings, converter);
+	return error ? error : unmatched_tell(&settings->input.options,
+						converter);
 }
 
 static void set_defaults(void *arg)

@@ -306,20 +306,6 @@ static struct error *flamegraph(struct flamegraph_settings *s,
 	return error ? error : write_file(s, tree);
 }
 
-static struct error *tell_unmatched(const struct flamegraph_settings *s,
-				    struct converter *converter)
-{
-	_cleanup_strbuf_ struct strbuf unmatched = STRBUF_INIT;
-	const struct convert_options *o = &s->input.options;
-	struct error *error =
-		unmatched_tasks(converter_seen_tasks(converter), &o->comms,
-				&o->pids, &o->tids, &unmatched);
-
-	if (!error)
-		unmatched_print(&unmatched);
-	return error;
-}
-
 static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
@@ -352,7 +338,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	progress_end(&s->progress);
 	error = missing_report(converter, s->input.verbose > 0);
 	if (!error)
-		error = tell_unmatched(s, converter);
+		error = unmatched_tell(&s->input.options,
+						converter);
 	return failed ? take_ptr(failed) : error;
 }
 

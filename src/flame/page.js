@@ -166,28 +166,39 @@ class Tree {
 	}
 
 	countFunctions() {
+		// Of each function: how many of its boxes stand above the one that is looked at.
+		const open = new Int32Array(functions.name.length);
 		const inner = new Int32Array(this.parent.length).fill(-1);
 		this.functions = new Map();
-		for (let i = 1; i < this.parent.length; i++) {
-			const fn = this.fn[i];
-			let above = this.parent[i];
-			inner[i] = isPython(kindOf(fn)) ? fn :
-				kindOf(fn) === REST ? -1 : inner[above];
-			if (!this.functions.has(fn))
-				this.functions.set(fn, { own: [0, 0], total: [0, 0], boxes: 0 });
-			const here = this.functions.get(fn);
-			here.boxes++;
-			for (let side = 0; side < sides; side++) {
-				if (!isPython(kindOf(fn)))
-					here.own[side] += this.ownShare(i, side);
-				const owner = inner[i] >= 0 ? this.functions.get(inner[i]) : null;
-				if (owner)
-					owner.own[side] += this.ownShare(i, side);
+		for (const stack = [...this.children[0]]; stack.length;) {
+			const node = stack.pop();
+			if (node < 0) {
+				open[this.fn[~node]]--;
+				continue;
 			}
-			while (above > 0 && this.fn[above] !== fn)
-				above = this.parent[above];
-			for (let side = 0; above <= 0 && side < sides; side++)
-				here.total[side] += this.share(i, side);
+			const fn = this.fn[node];
+			inner[node] = isPython(kindOf(fn)) ? fn :
+				kindOf(fn) === REST ? -1 : inner[this.parent[node]];
+			this.count(node, inner[node], open[fn] === 0);
+			open[fn]++;
+			stack.push(~node);
+			for (const child of this.children[node])
+				stack.push(child);
+		}
+	}
+
+	// python: the innermost Python function of what ends at the node, or -1.
+	count(node, python, isOutermost) {
+		const fn = this.fn[node];
+		if (!this.functions.has(fn))
+			this.functions.set(fn, { own: [0, 0], total: [0, 0], boxes: 0 });
+		const here = this.functions.get(fn);
+		const owner = python >= 0 ? this.functions.get(python) : here;
+		here.boxes++;
+		for (let side = 0; side < sides; side++) {
+			owner.own[side] += this.ownShare(node, side);
+			if (isOutermost)
+				here.total[side] += this.share(node, side);
 		}
 	}
 }
@@ -608,6 +619,8 @@ function rebuild() {
 }
 
 function toggleNative() {
+	if (by("native").hidden)
+		return;
 	state.native = !state.native;
 	rebuild();
 }

@@ -95,3 +95,17 @@ void unmatched_print(const struct strbuf *lines)
 		message_note("%zu other filters matched nothing",
 			     count - LINES_MAX);
 }
+
+struct error *unmatched_tell(const struct convert_options *options,
+			     struct converter *converter)
+{
+	_cleanup_strbuf_ struct strbuf unmatched = STRBUF_INIT;
+	struct error *error =
+		unmatched_tasks(converter_seen_tasks(converter),
+				&options->comms, &options->pids, &options->tids,
+				&unmatched);
+
+	if (!error)
+		unmatched_print(&unmatched);
+	return error;
+}
