@@ -92,6 +92,14 @@ static enum flame_kind kind_of_file(const char *file)
 	return FLAME_PROGRAM;
 }
 
+static uint32_t same_file(const struct flame_options *o, uint32_t file)
+{
+	const uint64_t *same = o->same_files ? map_find(o->same_files, file) :
+					       NULL;
+
+	return same ? (uint32_t)*same : file;
+}
+
 static struct error *make_python(struct flame_frames *f,
 				 const struct profile_frame *frame,
 				 const struct profile_symbol *symbol,
@@ -102,13 +110,13 @@ static struct error *make_python(struct flame_frames *f,
 		symbol ? profile_string(f->profile, symbol->name, "") : "";
 	struct python_symbol python = { "[unknown]", 9, "" };
 	struct flame_function function = {};
+	uint32_t source = same_file(o, frame->file);
 	const char *file, *place;
 	struct error *error;
 
 	python_symbol_parse(name, &python);
-	file = profile_string(f->profile, frame->file, python.file);
-	place = frame->file == PROFILE_NONE ? file :
-					      place_name(f->places, frame->file);
+	file = profile_string(f->profile, source, python.file);
+	place = source == PROFILE_NONE ? file : place_name(f->places, source);
 	function.kind = kind_of_file(file);
 	if (symbol && !o->compare)
 		function.line = symbol->line;

@@ -123,6 +123,13 @@ static const char *unit_name(enum event_unit unit)
 					   "";
 }
 
+static const char *compare_name(enum flame_compare compare)
+{
+	return compare == FLAME_BY_TIME	 ? "time" :
+	       compare == FLAME_BY_SHARE ? "share" :
+					   "";
+}
+
 static const char *json_bool(bool value)
 {
 	return value ? "true" : "false";
@@ -135,11 +142,11 @@ static void put_data(struct page *p)
 
 	strbuf_printf(
 		out,
-		"{\"unit\":\"%s\",\"native\":%s,\"flame\":%s,\"threads\":%s,\"compare\":%s,\"count\":%zu,\"rest\":%zu,\"period\":[",
+		"{\"unit\":\"%s\",\"native\":%s,\"flame\":%s,\"threads\":%s,\"compare\":\"%s\",\"runs\":[%" PRIu32 ",%" PRIu32 "],\"count\":%zu,\"rest\":%zu,\"period\":[",
 		unit_name(p->head->unit), json_bool(p->head->native),
 		json_bool(p->head->flame), json_bool(p->head->threads),
-		json_bool(tree->options.compare), tree->nodes.count,
-		tree->rest_nodes);
+		compare_name(tree->options.compare), tree->runs[FLAME_AFTER],
+		tree->runs[FLAME_BEFORE], tree->nodes.count, tree->rest_nodes);
 	put_periods(tree, out);
 	strbuf_puts(out, "],\n\"functions\":{");
 	put_columns(tree, out);

@@ -95,18 +95,22 @@ static struct error *place_all(struct picture *p)
 static void put_shares(struct picture *p,
 		       const struct flame_weight weight[FLAME_SIDES])
 {
-	double after = 100 * flame_share(p->tree, weight, FLAME_AFTER);
+	double before = flame_share(p->tree, weight, FLAME_BEFORE);
+	double after = flame_share(p->tree, weight, FLAME_AFTER);
+	double ms = flame_run(p->tree) / 1e6;
 
-	if (p->tree->options.compare)
-		strbuf_printf(
-			&p->text, "%.2f %% before, %.2f %% after",
-			100 * flame_share(p->tree, weight, FLAME_BEFORE),
-			after);
+	if (p->tree->options.compare == FLAME_ALONE)
+		strbuf_printf(&p->text, "%.2f %%", 100 * after);
+	else if (p->tree->options.compare == FLAME_BY_TIME &&
+		 p->head->unit == EVENT_NANOSECONDS)
+		strbuf_printf(&p->text, "%.1f ms before, %.1f ms after",
+			      before * ms, after * ms);
 	else
-		strbuf_printf(&p->text, "%.2f %%", after);
+		strbuf_printf(&p->text, "%.2f %% before, %.2f %% after",
+			      100 * before, 100 * after);
 }
 
-/* Red: a greater share than before; blue: a smaller one. */
+/* Red: more than before; blue: less. */
 static void put_change(struct picture *p, const struct flame_node *node)
 {
 	double after = flame_share(p->tree, node->total, FLAME_AFTER);
@@ -275,10 +279,10 @@ static void put_head(struct picture *p)
 	double y = put_lines(p, p->head->summary, HEAD_LINE);
 
 	y = put_lines(p, p->head->notes, y);
-	if (p->tree->options.compare)
+	if (p->tree->options.compare != FLAME_ALONE)
 		put_lines(
 			p,
-			"Red: a greater share than before; blue: a smaller one. Widths are the mean of both.",
+			"Red: more than before; blue: less. Widths are the mean of both.",
 			y);
 	strbuf_printf(
 		&p->text,
@@ -293,7 +297,7 @@ static void put_picture(struct picture *p)
 {
 	unsigned int lines = count_lines(p->head->summary) +
 			     count_lines(p->head->notes) +
-			     p->tree->options.compare;
+			     (p->tree->options.compare != FLAME_ALONE);
 	double height;
 
 	p->top = HEAD_LINE * (lines + 0.5);

@@ -286,6 +286,7 @@ struct error *flame_tree_add(struct flame_tree *tree,
 	};
 	struct error *error = flame_frames_init(&a.frames);
 
+	tree->runs[side]++;
 	if (!error)
 		error = find_levels(&a);
 	if (!error)
@@ -324,17 +325,34 @@ void flame_tree_destroy(struct flame_tree *tree)
 	free(tree);
 }
 
+/* The period, where samples have one. */
+static double measure(const struct flame_tree *tree, enum flame_side side,
+		      const struct flame_weight *weight)
+{
+	return tree->all[side].period ? (double)weight->period :
+					(double)weight->samples;
+}
+
+double flame_run(const struct flame_tree *tree)
+{
+	double sum = 0;
+
+	for (int side = 0; side < FLAME_SIDES; side++)
+		if (tree->runs[side])
+			sum += measure(tree, side, &tree->all[side]) /
+			       tree->runs[side];
+	return sum / FLAME_SIDES;
+}
+
 double flame_share(const struct flame_tree *tree,
 		   const struct flame_weight weight[FLAME_SIDES],
 		   enum flame_side side)
 {
-	const struct flame_weight *all = &tree->all[side];
+	double all = tree->options.compare == FLAME_BY_TIME ?
+			     flame_run(tree) * tree->runs[side] :
+			     measure(tree, side, &tree->all[side]);
 
-	if (all->period)
-		return (double)weight[side].period / (double)all->period;
-	return all->samples ? (double)weight[side].samples /
-				      (double)all->samples :
-			      0;
+	return all > 0 ? measure(tree, side, &weight[side]) / all : 0;
 }
 
 double flame_size(const struct flame_tree *tree,

@@ -5,7 +5,7 @@
  * A node is a function (or a line of it) below its caller. The first level are
  * threads, unless all are to be one. The tree is filled with the samples of one
  * event, or of two that are compared: each node then has a weight in both
- * (SIDE_BEFORE, SIDE_AFTER). The profiles are borrowed while they are added; the
+ * (FLAME_BEFORE, FLAME_AFTER). The profiles are borrowed while they are added; the
  * tree keeps its own texts, so two profiles need have nothing in common.
  *
  *	flame_tree_create(&options, &tree)
@@ -63,6 +63,16 @@ enum flame_side {
 	FLAME_SIDES,
 };
 
+/* How two sides are compared. */
+enum flame_compare {
+	/* There is one side. */
+	FLAME_ALONE,
+	/* What is a share of all on each side. */
+	FLAME_BY_SHARE,
+	/* What a run took on average: each flame_tree_add() adds a run. */
+	FLAME_BY_TIME,
+};
+
 struct flame_options {
 	/* Tell the lines of a Python function apart. */
 	bool lines;
@@ -73,10 +83,15 @@ struct flame_options {
 	/* The first level are threads. */
 	bool threads;
 	/*
-	 * Two sides are compared: numbers of threads mean nothing, and a
+	 * If two sides are compared, numbers of threads mean nothing, and a
 	 * function may have moved in its file.
 	 */
-	bool compare;
+	enum flame_compare compare;
+	/*
+	 * A source file, a string of the profile, to the one that it is at
+	 * another path; NULL: none is.
+	 */
+	const struct map *same_files;
 	/* Nodes that are kept; 0: FLAME_NODES_MAX. */
 	size_t nodes_max;
 	/* The current folder, for short names of files, or NULL. */
@@ -127,6 +142,8 @@ struct flame_tree {
 	struct flame_node_vec nodes;
 	/* All samples. */
 	struct flame_weight all[FLAME_SIDES];
+	/* How often flame_tree_add() added some. */
+	uint32_t runs[FLAME_SIDES];
 	/* Nodes that FLAME_REST stands for. */
 	size_t rest_nodes;
 	/* Private. */
@@ -157,12 +174,16 @@ static inline const char *flame_text(const struct flame_tree *tree,
 }
 
 /*
- * What a weight is worth in a drawing: the period, where samples have one; where
- * two sides are compared, the mean of the two shares.
+ * What a weight is worth in a drawing: its share; where two sides are compared
+ * the mean of both.
  */
 double flame_size(const struct flame_tree *tree,
 		  const struct flame_weight weight[FLAME_SIDES]);
-/* The side's share of all its samples, from 0 to 1. */
+/*
+ * The side's share of all: by period, where samples have one. By time all is the
+ * mean of what a run took on both sides (flame_run()).
+ */
+double flame_run(const struct flame_tree *tree);
 double flame_share(const struct flame_tree *tree,
 		   const struct flame_weight weight[FLAME_SIDES],
 		   enum flame_side side);

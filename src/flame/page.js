@@ -128,12 +128,15 @@ class Tree {
 		}
 		const measure = this.weight.map((column, side) =>
 			column[0] > 0 ? column : this.samples[side]);
-		this.share = (node, side) =>
-			measure[side][0] ? measure[side][node] / measure[side][0] : 0;
+		// What a run took, the mean of both sides.
+		this.run = measure.reduce((sum, column, side) =>
+			sum + (data.runs[side] ? column[0] / data.runs[side] : 0), 0) / sides;
+		const all = measure.map((column, side) =>
+			data.compare === "time" ? this.run * data.runs[side] : column[0]);
+		this.share = (node, side) => all[side] ? measure[side][node] / all[side] : 0;
 		const own = this.weight.map((column, side) =>
 			column[0] > 0 ? this.own.weight[side] : this.own.samples[side]);
-		this.ownShare = (node, side) =>
-			measure[side][0] ? own[side][node] / measure[side][0] : 0;
+		this.ownShare = (node, side) => all[side] ? own[side][node] / all[side] : 0;
 		this.size = (node) => sides === 1 ? this.share(node, 0) :
 			(this.share(node, 0) + this.share(node, 1)) / 2;
 		const order = (a, b) => this.size(b) - this.size(a) || a - b;
@@ -269,6 +272,8 @@ function amount(weight) {
 
 function numbers(tree, node) {
 	const samples = tree.samples[0][node];
+	if (sides === 2)
+		return `${count(tree.samples[1][node])} samples before, ${count(samples)} after`;
 	const weight = tree.weight[0][node];
 	const what = `${count(samples)} sample${samples === 1 ? "" : "s"}`;
 	return weight && data.unit ? `${what}, ${amount(weight)}` : what;
@@ -477,8 +482,10 @@ function line(parent, text) {
 }
 
 function shares(pair) {
-	const after = percent(pair[0]);
-	return sides === 1 ? after : `${percent(pair[1])} before, ${after} after`;
+	const isTime = data.compare === "time" && data.unit === "ns";
+	const [after, before] = pair.map((share) =>
+		isTime ? amount(share * state.tree.run) : percent(share));
+	return sides === 1 ? after : `${before} before, ${after} after`;
 }
 
 function describeMore(footer, box) {
@@ -525,8 +532,7 @@ function showLegend() {
 	const tree = state.tree, list = by("legend");
 	list.textContent = "";
 	if (sides === 2) {
-		put(list, "li", "red: a greater share than before; blue: a smaller one; " +
-			"widths are the mean of both");
+		put(list, "li", "red: more than before; blue: less; widths are the mean of both");
 		return;
 	}
 	const own = KINDS.map(() => -1);
@@ -573,7 +579,8 @@ function search() {
 		}
 	}
 	by("found").textContent = state.found.size ?
-		`${shares(total)} (${count(samples)} samples) in ${count(state.found.size)} boxes` :
+		`${shares(total)} (${count(samples)} samples${sides === 2 ? " after" : ""}) in ` +
+			`${count(state.found.size)} boxes` :
 		"nothing found";
 }
 

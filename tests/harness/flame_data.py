@@ -13,10 +13,10 @@ Function = collections.namedtuple("Function", "name file place line kind")
 
 
 class Node:
-    """parent (a Node or None), function, and the samples and the period that end here."""
+    """parent (a Node or None), function, and the samples that end here; where two sides are compared also those before."""
 
-    def __init__(self, parent, function, samples, period):
-        self.parent, self.function, self.samples, self.period = parent, function, samples, period
+    def __init__(self, parent, function, samples, before):
+        self.parent, self.function, self.samples, self.before = parent, function, samples, before
 
     def path(self):
         """Functions, outermost first."""
@@ -52,14 +52,16 @@ class Page:
 
     def read_nodes(self, numbers):
         path = []
-        each = self.data["period"][0]
         for i in range(self.data["count"]):
             if i:
                 del path[len(path) - numbers.next():]
             function = self.functions[numbers.next()]
-            samples = numbers.next()
-            period = samples * each if each is not None else numbers.next() if samples else 0
-            path.append(Node(path[-1] if path else None, function, samples, period))
+            sides = [0, 0]
+            for side, each in enumerate(self.data["period"]):
+                sides[side] = numbers.next()
+                if sides[side] and each is None:
+                    numbers.next()
+            path.append(Node(path[-1] if path else None, function, *sides))
             yield path[-1]
         assert numbers.at == len(numbers.bytes)
 

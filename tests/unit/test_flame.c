@@ -242,7 +242,7 @@ static void test_rest(void **state)
 /* Two profiles that share nothing: a function is its name and file. */
 static void test_compare(void **state)
 {
-	const struct flame_options options = { .compare = true,
+	const struct flame_options options = { .compare = FLAME_BY_SHARE,
 					       .threads = true };
 	struct model before, after;
 	struct flame_tree *tree;
@@ -271,6 +271,12 @@ static void test_compare(void **state)
 	free(text);
 	/* f: half of what is, all of what was. */
 	assert_true(flame_size(tree, tree->nodes.data[1].total) == 0.75);
+	/* By time it is 5 and 40 of what both took. */
+	tree->options.compare = FLAME_BY_TIME;
+	assert_true(flame_run(tree) == 25);
+	assert_true(flame_share(tree, tree->nodes.data[1].total,
+				FLAME_AFTER) == 0.2);
+	assert_true(flame_size(tree, tree->nodes.data[1].total) == 0.9);
 	flame_tree_destroy(tree);
 }
 
