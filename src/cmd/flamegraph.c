@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa flamegraph`: a recording as a page or a picture for a browser. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <locale.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/name_match.h"
 #include "cmd/framework/command.h"
-#include "cmd/framework/message.h"
 #include "cmd/framework/progress.h"
+#include "cmd/reading/flame_file.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
 #include "cmd/reading/one_event.h"
@@ -29,10 +23,8 @@
 
 struct flamegraph_settings {
 	struct input input;
-	/* "-": standard output. */
-	const char *output;
+	struct flame_file file;
 	const char *event;
-	bool svg;
 	struct flame_options options;
 	struct flame_head head;
 	struct progress progress;
@@ -143,120 +135,7 @@ static struct error *make_head(struct flamegraph_settings *s,
 	return error ? error : strbuf_error(&texts->notes);
 }
 
-/* --- The file ----------------------------------------------------------- */
-
-/* Whether there is nothing in the file that kaa did not write. */
-static struct error *check_ours(int fd, const char *path)
-{
-	char begin[FLAME_MARK_WITHIN + 1];
-	struct stat status;
-	ssize_t n;
-
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return NULL;
-	n = pread(fd, begin, sizeof(begin) - 1, 0);
-	if (n < 0)
-		return error_os(errno, path, "cannot read the file");
-	begin[n] = '\0';
-	if (!n || strstr(begin, FLAME_MARK))
-		return NULL;
-	return error_create(
-		ERROR_PERMISSION,
-		"'%s' is there, and is no flame graph of kaa: remove it, or name another file with -o",
-		path);
-}
-
-/* Makes room in a file that is open, unless it is another's. */
-static struct error *take_over(int fd, const char *path)
-{
-	struct error *error = check_ours(fd, path);
-
-	/* What is no file has no size. */
-	if (!error && ftruncate(fd, 0) && errno != EINVAL)
-		error = error_os(errno, path, "cannot write the file");
-	return error;
-}
-
-static struct error *open_file(const char *path, FILE **ret)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	struct error *error;
-	FILE *out;
-
-	/* A pipe may be there to be written alone. */
-	if (fd < 0 && errno != EISDIR)
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
-		error = error_os(errno, path, "cannot write the file");
-		if (fd >= 0)
-			close(fd);
-		return error;
-	}
-	error = take_over(fd, path);
-	if (error)
-		fclose(out);
-	else
-		*ret = out;
-	return error;
-}
-
-static struct error *draw(const struct flamegraph_settings *s,
-			  const struct flame_tree *tree, FILE *out)
-{
-	return s->svg ? flame_picture_write(tree, &s->head, out) :
-			flame_page_write(tree, &s->head, out);
-}
-
-static struct error *write_file(const struct flamegraph_settings *s,
-				const struct flame_tree *tree)
-{
-	struct error *error;
-	FILE *out = NULL;
-	long size;
-	int failed;
-
-	/* main() flushes standard output and reports what fails there. */
-	if (!strcmp(s->output, "-"))
-		return draw(s, tree, stdout);
-	error = open_file(s->output, &out);
-	if (error)
-		return error;
-	error = draw(s, tree, out);
-	size = ftell(out);
-	failed = ferror(out);
-	if ((fclose(out) || failed) && !error)
-		error = error_os(errno ? errno : EIO, s->output,
-				 "cannot write the file");
-	if (!error)
-		message_note("wrote '%s' (%ld kB): open it in a browser, for example with 'xdg-open %s'",
-			     s->output, (size + 999) / 1000, s->output);
-	return error;
-}
-
 /* --- The command -------------------------------------------------------- */
-
-static struct error *choose_format(struct flamegraph_settings *s)
-{
-	if (!s->output)
-		s->output = s->svg ? "flamegraph.svg" : "flamegraph.html";
-	if (!strcmp(s->output, "-") || name_ends_with(s->output, ".html") ||
-	    name_ends_with(s->output, ".htm")) {
-		if (s->svg && strcmp(s->output, "-") != 0)
-			return error_create(
-				ERROR_INVALID_ARGUMENT,
-				"--svg writes a picture, but '%s' is the name of a page: let it end in .svg",
-				s->output);
-		return NULL;
-	}
-	s->svg = true;
-	return name_ends_with(s->output, ".svg") ?
-		       NULL :
-		       error_create(
-			       ERROR_INVALID_ARGUMENT,
-			       "the name '%s' must end in .html (a page that searches and zooms) or in .svg (a picture)",
-			       s->output);
-}
 
 static struct error *make_tree(struct flamegraph_settings *s,
 			       const struct profile *profile, uint32_t event,
@@ -266,8 +145,8 @@ static struct error *make_tree(struct flamegraph_settings *s,
 	struct error *error;
 
 	/* A page leaves out what its user does not want to see. */
-	s->options.native = !s->svg || s->head.native;
-	s->options.threads = !s->svg || s->head.threads;
+	s->options.native = !s->file.svg || s->head.native;
+	s->options.threads = !s->file.svg || s->head.threads;
 	error = flame_tree_create(&s->options, &tree);
 	if (!error)
 		error = flame_tree_add(tree, profile, event, FLAME_AFTER);
@@ -303,7 +182,7 @@ static struct error *flamegraph(struct flamegraph_settings *s,
 	error = make_head(s, profile, event, &texts);
 	if (!error)
 		error = make_tree(s, profile, event, &tree);
-	return error ? error : write_file(s, tree);
+	return error ? error : flame_file_write(&s->file, tree, &s->head);
 }
 
 static struct error *run(void *arg, const struct arguments *args,
@@ -323,7 +202,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	/* The summary shows names as far as the locale knows their letters. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	s->options.folder = folder;
-	error = choose_format(s);
+	error = flame_file_choose(&s->file);
 	if (!error)
 		error = input_prepare(&s->input);
 	s->input.options.inlines = s->input.inlines;
@@ -361,9 +240,9 @@ static const struct option options[] = {
 	OPT_GROUP("Input"),
 	INPUT_FILE_OPTIONS(struct flamegraph_settings),
 	OPT_GROUP("Output"),
-	OPT_STRING('o', "output", struct flamegraph_settings, output, "<file>",
+	OPT_STRING('o', "output", struct flamegraph_settings, file.path, "<file>",
 		   "write to this file, whose name ends in .html or .svg (default: flamegraph.html; '-': standard output)"),
-	OPT_BOOL(0, "svg", struct flamegraph_settings, svg,
+	OPT_BOOL(0, "svg", struct flamegraph_settings, file.svg,
 		 "write a picture (default: flamegraph.svg) instead of a page"),
 	OPT_GROUP("Boxes"),
 	OPT_BOOL(0, "native", struct flamegraph_settings, head.native,
