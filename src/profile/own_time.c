@@ -17,12 +17,7 @@ struct stack_state {
 	uint32_t file;
 	/* A frame of what the time is spent in, or PROFILE_NONE. */
 	uint32_t subject;
-	/* enum spent_kind */
-	uint8_t kind;
-	/* The subject is in the kernel, and its name tells what it does. */
-	bool is_call_known;
-	/* What is below is the machine's, not the program's. */
-	bool is_interrupted;
+	struct spent_below below;
 };
 
 static const struct stack_state no_python = {
@@ -34,12 +29,7 @@ static const struct stack_state no_python = {
 /* What is known of a symbol, as far as it was asked for. */
 struct symbol_state {
 	bool is_known;
-	bool is_importlib;
-	bool is_module_body;
-	bool is_kernel_call;
-	bool is_interrupt;
-	/* enum spent_kind; in the interpreter's file. */
-	uint8_t kind;
+	struct spent_symbol told;
 };
 
 /* What a Python frame counts for, as far as it was seen. */
@@ -75,34 +65,23 @@ struct builder {
 
 /* --- What symbols tell -------------------------------------------------- */
 
-static const struct symbol_state *
-ask_symbol(struct builder *b, const struct profile_frame *frame)
+static const struct spent_symbol *ask_symbol(struct builder *b,
+					     const struct profile_frame *frame)
 {
-	static const struct symbol_state unnamed = { .kind = SPENT_NATIVE };
-	struct symbol_state *state;
+	static const struct spent_symbol unnamed = { .kind = SPENT_NATIVE };
 	const struct profile_symbol *symbol =
 		profile_symbol(b->profile, frame->symbol);
-	struct spent_call call = {};
-	bool is_call_known;
-	const char *name;
+	struct symbol_state *state;
 
 	if (!symbol || symbol->is_nameless)
 		return &unnamed;
 	state = &b->symbols[frame->symbol];
-	if (state->is_known)
-		return state;
-	name = profile_string(b->profile, symbol->name, "");
-	is_call_known = spent_kernel_call(name, &call);
-	*state = (struct symbol_state){
-		.is_known = true,
-		.is_importlib = spent_is_importlib(name),
-		.is_module_body = spent_is_module_body(name),
-		.is_kernel_call = is_call_known,
-		.is_interrupt = call.is_interrupt,
-		.kind = spent_kind_of_function(
-			name, frame->flags & PROFILE_FRAME_IN_CPYTHON),
-	};
-	return state;
+	if (!state->is_known)
+		state->told = spent_symbol(
+			profile_string(b->profile, symbol->name, ""),
+			frame->flags & PROFILE_FRAME_IN_CPYTHON);
+	state->is_known = true;
+	return &state->told;
 }
 
 /* --- Functions and lines ------------------------------------------------ */
@@ -164,18 +143,15 @@ static struct error *find_entries(struct builder *b,
 
 /* --- Stacks ------------------------------------------------------------- */
 
-static bool is_import(struct builder *b, const struct profile_frame *frame,
-		      uint32_t outer)
+/* Of the Python frame that a stack ends with; NULL without one. */
+static const struct spent_symbol *ask_stack(struct builder *b, uint32_t stack)
 {
-	const struct symbol_state *symbol = ask_symbol(b, frame);
 	const struct profile *p = b->profile;
 
-	if (symbol->is_importlib)
-		return true;
-	if (!symbol->is_module_body || outer == PROFILE_NONE)
-		return false;
-	return ask_symbol(b, profile_frame(p, p->stack_frames.data[outer]))
-		->is_importlib;
+	return stack == PROFILE_NONE ?
+		       NULL :
+		       ask_symbol(b, profile_frame(
+					     p, p->stack_frames.data[stack]));
 }
 
 static struct error *enter_python(struct builder *b, uint32_t stack,
@@ -189,9 +165,8 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 	state->outer = state->python;
 	state->python = stack;
 	state->subject = PROFILE_NONE;
-	state->is_call_known = state->is_interrupted = false;
-	state->kind = is_import(b, frame, state->outer) ? SPENT_IMPORT :
-							 SPENT_INTERPRETER;
+	spent_enter_python(&state->below, ask_symbol(b, frame),
+			   ask_stack(b, state->outer));
 	if (!known->is_known)
 		error = find_entries(b, frame, known);
 	known->is_known = !error;
@@ -205,23 +180,11 @@ static void enter_native(struct builder *b, uint32_t handle,
 			 const struct profile_frame *frame,
 			 struct stack_state *state)
 {
-	const struct symbol_state *symbol = ask_symbol(b, frame);
 	bool in_kernel = frame->kind == PROFILE_FRAME_KERNEL;
-	uint8_t kind = in_kernel ? SPENT_KERNEL : symbol->kind;
-	/* The first frames in the kernel are entry code. */
-	bool tells_more = kind == SPENT_KERNEL && state->kind == kind &&
-			  !state->is_call_known && symbol->is_kernel_call;
 
-	if (in_kernel && symbol->is_interrupt)
-		state->is_interrupted = true;
-	if (state->is_interrupted ||
-	    (frame->flags & PROFILE_FRAME_INTERPRETER))
-		return;
-	if (kind <= state->kind && !tells_more)
-		return;
-	state->kind = kind;
-	state->subject = handle;
-	state->is_call_known = in_kernel && symbol->is_kernel_call;
+	if (!(frame->flags & PROFILE_FRAME_INTERPRETER) &&
+	    spent_enter_native(&state->below, ask_symbol(b, frame), in_kernel))
+		state->subject = handle;
 }
 
 static struct error *follow_stacks(struct builder *b)
@@ -307,7 +270,7 @@ static struct error *add_part(struct builder *b,
 			      const struct stack_state *state, uint64_t period,
 			      uint64_t samples)
 {
-	struct own_part part = { .kind = state->kind,
+	struct own_part part = { .kind = state->below.kind,
 				 .subject = state->subject,
 				 .function = state->function,
 				 .line = state->line,
@@ -374,7 +337,7 @@ static struct error *count_row(struct builder *b, size_t row,
 	entries[1] = &b->out->lines.data[here.line];
 	entries[2] = &b->out->files.data[here.file];
 	add_weight(&b->out->all, period, count);
-	add_weight(&b->out->kinds[here.kind], period, count);
+	add_weight(&b->out->kinds[here.below.kind], period, count);
 	for (size_t i = 0; i < 3; i++) {
 		add_weight(&entries[i]->own, period, count);
 		if (here.python == PROFILE_NONE)
@@ -394,7 +357,7 @@ static struct error *add_nothing(struct builder *b, struct stack_state *ret)
 	struct error *error = find_entries(b, &nothing, &state);
 
 	*ret = no_python;
-	ret->kind = SPENT_NATIVE;
+	ret->below.kind = SPENT_NATIVE;
 	ret->function = state.function;
 	ret->line = state.line;
 	ret->file = state.file;

@@ -116,3 +116,50 @@ bool spent_is_module_body(const char *name)
 	       python.qualname_length == strlen(body) &&
 	       !memcmp(python.qualname, body, strlen(body));
 }
+
+/* --- Stacks ------------------------------------------------------------- */
+
+struct spent_symbol spent_symbol(const char *name, bool in_cpython)
+{
+	struct spent_call call = {};
+	bool is_call = name && spent_kernel_call(name, &call);
+
+	return (struct spent_symbol){
+		.is_importlib = name && spent_is_importlib(name),
+		.is_module_body = name && spent_is_module_body(name),
+		.is_kernel_call = is_call,
+		.is_interrupt = call.is_interrupt,
+		.kind = spent_kind_of_function(name, in_cpython),
+	};
+}
+
+void spent_enter_python(struct spent_below *below,
+			const struct spent_symbol *symbol,
+			const struct spent_symbol *outer)
+{
+	/* importlib runs the bodies of modules. */
+	bool is_import = symbol->is_importlib ||
+			 (symbol->is_module_body && outer &&
+			  outer->is_importlib);
+
+	*below = (struct spent_below){
+		.kind = is_import ? SPENT_IMPORT : SPENT_INTERPRETER,
+	};
+}
+
+bool spent_enter_native(struct spent_below *below,
+			const struct spent_symbol *symbol, bool in_kernel)
+{
+	uint8_t kind = in_kernel ? SPENT_KERNEL : symbol->kind;
+	/* The first frames in the kernel are entry code. */
+	bool tells_more = kind == SPENT_KERNEL && below->kind == kind &&
+			  !below->is_call_known && symbol->is_kernel_call;
+
+	if (in_kernel && symbol->is_interrupt)
+		below->is_interrupted = true;
+	if (below->is_interrupted || (kind <= below->kind && !tells_more))
+		return false;
+	below->kind = kind;
+	below->is_call_known = in_kernel && symbol->is_kernel_call;
+	return true;
+}

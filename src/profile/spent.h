@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The kinds of own time. Of several that the frames of a sample tell, the one
@@ -47,6 +48,43 @@ struct spent_call {
 
 /* False: the function's name does not tell; *ret stays as it is. */
 bool spent_kernel_call(const char *name, struct spent_call *ret);
+
+/* All that the name of a function tells, in the kernel or not, Python or not. */
+struct spent_symbol {
+	bool is_importlib;
+	bool is_module_body;
+	bool is_kernel_call;
+	bool is_interrupt;
+	/* enum spent_kind; of a function in user space. */
+	uint8_t kind;
+};
+
+/* name is NULL: no symbol says it. in_cpython as above. */
+struct spent_symbol spent_symbol(const char *name, bool in_cpython);
+
+/*
+ * What the frames from the innermost Python frame to the leaf tell, one after the
+ * other. Zero: there is no Python frame.
+ */
+struct spent_below {
+	/* enum spent_kind */
+	uint8_t kind;
+	/* The subject is in the kernel, and its name tells what it does. */
+	bool is_call_known;
+	/* What is below is the machine's, not the program's. */
+	bool is_interrupted;
+};
+
+/* A Python frame; outer is the next one outwards, or NULL. */
+void spent_enter_python(struct spent_below *below,
+			const struct spent_symbol *symbol,
+			const struct spent_symbol *outer);
+/*
+ * Another frame, not the interpreter's own. True: the time is spent in that one,
+ * as far as is known.
+ */
+bool spent_enter_native(struct spent_below *below,
+			const struct spent_symbol *symbol, bool in_kernel);
 
 /* A Python function of the import machinery; its symbol's name. */
 bool spent_is_importlib(const char *name);

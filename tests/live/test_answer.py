@@ -161,6 +161,23 @@ def test_it_counts_what_script_shows(kaa, python, tmp_path):
     shares = [float(row.split("%")[0]) for row in sections(text)[1]]
     assert abs(sum(shares) - 100) < 0.06 * len(shares)
     check_python_only(python.kaa(kaa), data, samples)
+    check_own_fields(python.kaa(kaa), data, samples, kinds_of(text))
+
+
+def check_own_fields(kaa, data, samples, kinds):
+    """-F pysym, pyline and spent are of the innermost Python frame, and as many of each kind as the report says."""
+    def field(name):
+        return collections.Counter(line.strip() for line in kaa("script", "-F", name, "-i", data).stdout.splitlines())
+    frames = [python_frames(sample)[:1] for sample in samples]
+    assert field("pysym") == collections.Counter(f"py::{frame[0][0]}:{frame[0][1]}" if frame else "-" for frame in frames)
+    assert field("pyline") == collections.Counter(
+        ":".join(map(str, [frame[0][1], *[frame[0][2]] * bool(frame[0][2])])) if frame else "-" for frame in frames)
+    spent = collections.Counter()
+    for value, count in field("spent").items():
+        spent[value.partition(":")[0]] += count
+    assert spent.total() == len(samples)
+    for kind, count in spent.items():
+        assert abs(kinds[kind] - percent(count, samples)) < 0.5 + 0.01 * kinds[kind], (kind, kinds, spent)
 
 
 def check_python_only(kaa, data, samples):

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 
+#include "view/script/own.h"
 #include "view/script/places.h"
 #include "view/script/values.h"
 
@@ -142,6 +143,28 @@ PUT(put_thread)
 		script_put_name(out, sample->comm);
 	else
 		strbuf_printf(out, ":%d", sample->tid);
+	return NULL;
+}
+
+/* Not perf's, either: own time of Python code. */
+PUT(put_pysym)
+{
+	strbuf_putc(out, ' ');
+	script_put_own_symbol(out, sample->stack);
+	return NULL;
+}
+
+PUT(put_pyline)
+{
+	strbuf_putc(out, ' ');
+	script_put_own_line(out, sample->stack);
+	return NULL;
+}
+
+PUT(put_spent)
+{
+	strbuf_putc(out, ' ');
+	script_put_spent(out, sample->stack);
 	return NULL;
 }
 
@@ -339,6 +362,18 @@ const struct script_field script_field_table[] = {
 	  .needs = "TID",
 	  .part = SCRIPT_BEFORE_PLACE,
 	  .put = put_thread },
+	{ .name = "pysym",
+	  .bit = SCRIPT_PYSYM,
+	  .part = SCRIPT_BEFORE_PLACE,
+	  .put = put_pysym },
+	{ .name = "pyline",
+	  .bit = SCRIPT_PYLINE,
+	  .part = SCRIPT_BEFORE_PLACE,
+	  .put = put_pyline },
+	{ .name = "spent",
+	  .bit = SCRIPT_SPENT,
+	  .part = SCRIPT_BEFORE_PLACE,
+	  .put = put_spent },
 	{ .name = "callindent",
 	  .bit = SCRIPT_NEVER },
 	{ .name = "synth",

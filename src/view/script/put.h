@@ -59,6 +59,9 @@
 /* Understood, and never there: of traces that only processors make. */
 #define SCRIPT_NEVER	      (1ull << 32)
 #define SCRIPT_THREAD	      (1ull << 33)
+#define SCRIPT_PYSYM	      (1ull << 34)
+#define SCRIPT_PYLINE	      (1ull << 35)
+#define SCRIPT_SPENT	      (1ull << 36)
 
 /* What a sample or record begins with. Strings are borrowed. */
 struct script_start {
