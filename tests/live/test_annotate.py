@@ -244,7 +244,7 @@ def test_functions_of_one_name(kaa, python, shapes):
     """Lambdas: each def is one, with the statement that it is in; what is hot in it says whose time it is."""
     script, data, samples = shapes
     counted = Counted(samples, script)
-    found = parts(annotate(kaa, python, data, "-n", "<lambda>").stdout)
+    found = parts(annotate(kaa, python, data, "-n", "<lambda>:mix.py").stdout)
     lambdas = {line for sample in samples for name, file, line in python_frames(sample)
                if name.endswith("<lambda>") and file == str(script)}
     assert len(found) >= 2 and lambdas
