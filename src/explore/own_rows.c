@@ -474,6 +474,7 @@ static struct error *list(struct own_rows *rows)
 	browser_resize(&rows->browser, rows->height);
 	memset(rows->widths, 0, sizeof(rows->widths));
 	rows->measured = 0;
+	rows->window_top = rows->window_end = 0;
 	error = rows->view == OWN_OVERVIEW ? list_overview(rows) :
 					     list_view(rows, rows->view);
 	if (!error)

@@ -98,6 +98,8 @@ struct own_made {
 struct own_widths {
 	size_t name;
 	size_t place;
+	/* Of the end of a place, to tell rows of like names apart. */
+	size_t apart;
 };
 
 struct own_rows {
@@ -117,9 +119,11 @@ struct own_rows {
 
 	struct own_made made;
 	struct browser browser;
-	/* Of own_text.h: of so many rows. */
+	/* Of own_text.h: of so many rows, and in which window. */
 	struct own_widths widths[OWN_VIEWS];
 	size_t measured;
+	size_t window_top;
+	size_t window_end;
 	bool has_processes;
 	uint64_t all_period;
 	/*

@@ -36,6 +36,9 @@ struct layout {
 	bool has_total;
 	size_t name;
 	size_t place;
+	/* Of a place, at least; and what it has before others give way. */
+	size_t place_min;
+	size_t place_good;
 	/* The last column; 0: there is none. */
 	size_t rest;
 };
@@ -148,6 +151,9 @@ void own_text_names(const struct own_rows *rows,
 	put_place(rows, node, out);
 	if (node->kind == OWN_LINE)
 		put_source(rows, &rows->made.own->lines.data[node->ref], out);
+	if (node->kind == OWN_THREAD)
+		strbuf_printf(out, "%" PRId32,
+			      rows->made.threads.data[node->ref].zoom.id);
 }
 
 /* --- Columns ------------------------------------------------------------ */
@@ -190,22 +196,95 @@ static bool has_no_source(const struct own_rows *rows,
 	       !rows->made.own->lines.data[node->ref].line;
 }
 
-/* The rows down to the end of the window; so that columns only get wider. */
+/* What is at the top of the rows, and in columns of names. */
+static const struct browser_node *measured_node(const struct own_rows *rows,
+						size_t row)
+{
+	const struct browser *b = &rows->browser;
+	const struct browser_node *node =
+		&b->nodes.data[b->rows.data[row]];
+
+	return node->level || node->kind <= OWN_REST ||
+			       has_no_source(rows, node) ?
+		       NULL :
+		       node;
+}
+
+/* Bytes at the end that two texts have in common. */
+static size_t common_end(const char *a, const char *b)
+{
+	size_t x = strlen(a), y = strlen(b), n = 0;
+
+	while (n < x && n < y && a[x - 1 - n] == b[y - 1 - n])
+		n++;
+	return n;
+}
+
+/* What is cut has three dots, and is to have one character more. */
+static void tell_apart(struct own_rows *rows, const struct browser_node *node,
+		       const struct browser_node *other)
+{
+	enum { DOTS_AND_ONE = 4, LIKE = 12 };
+	struct own_widths *widths = &rows->widths[view_of(node)];
+	bool is_function = view_of(node) == OWN_FUNCTIONS;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	size_t same;
+
+	if (view_of(other) != view_of(node))
+		return;
+	strbuf_clear(&rows->word);
+	put_name(rows, node, &rows->word);
+	put_name(rows, other, &text);
+	same = common_end(rows->word.data, text.data);
+	if (is_function && same < LIKE && same < rows->word.len &&
+	    same < text.len)
+		return;
+	if (is_function) {
+		strbuf_clear(&rows->word);
+		strbuf_clear(&text);
+		put_place(rows, node, &rows->word);
+		put_place(rows, other, &text);
+		same = common_end(rows->word.data, text.data);
+	}
+	if (same + DOTS_AND_ONE > widths->apart && same < rows->word.len)
+		widths->apart = same + DOTS_AND_ONE;
+}
+
+/* In the window before. */
+static bool was_seen(const struct own_rows *rows, size_t row)
+{
+	return row >= rows->window_top && row < rows->window_end;
+}
+
+/*
+ * The rows down to the end of the window, so that columns only get wider; those
+ * in the window are to be told apart.
+ */
 static void measure_window(struct own_rows *rows)
 {
 	const struct browser *b = &rows->browser;
+	const struct browser_node *node, *other;
 	size_t end = b->top + b->height;
 
 	if (end > b->rows.count)
 		end = b->rows.count;
 	for (; rows->measured < end; rows->measured++) {
-		const struct browser_node *node =
-			&b->nodes.data[b->rows.data[rows->measured]];
-
-		if (!node->level && node->kind > OWN_REST &&
-		    !has_no_source(rows, node))
+		node = measured_node(rows, rows->measured);
+		if (node)
 			measure(rows, node);
 	}
+	if (rows->window_top == b->top && rows->window_end == end)
+		return;
+	for (size_t i = b->top; i < end; i++) {
+		node = measured_node(rows, i);
+		for (size_t k = b->top; node && k < i; k++) {
+			other = measured_node(rows, k);
+			if (other && !(was_seen(rows, i) && was_seen(rows, k)))
+				tell_apart(rows, node, other);
+		}
+	}
+	rows->window_top = b->top;
+	rows->window_end = end;
 }
 
 static const char *name_title(const struct own_rows *rows, enum own_view view)
@@ -238,11 +317,11 @@ static void fit_names(struct layout *l, size_t room)
 {
 	size_t gap = l->place ? GAP : 0;
 
-	if (l->place && l->name + gap + PLACE_MIN <= room) {
+	if (l->place && l->name + gap + l->place_min <= room) {
 		l->place = at_most(l->place, room - gap - l->name);
 		return;
 	}
-	l->place = at_most(l->place, PLACE_MIN);
+	l->place = at_most(l->place, at_most(l->place_min, room * 2 / 3));
 	l->name = at_most(l->name,
 			  room > gap + l->place ? room - gap - l->place : 1);
 }
@@ -250,7 +329,7 @@ static void fit_names(struct layout *l, size_t room)
 /* A long place loses its beginning before what time was spent in gives way. */
 static void share_function(struct layout *l, size_t room)
 {
-	size_t place = at_most(l->place, PLACE_GOOD);
+	size_t place = at_most(l->place, l->place_good);
 	size_t names = l->name + GAP + place;
 
 	if (names + WEIGHT_WIDTH > room)
@@ -274,16 +353,16 @@ static void share_function(struct layout *l, size_t room)
 /* The same of a line, and its text. */
 static void share_line(struct layout *l, size_t room)
 {
-	if (at_most(l->name, PLACE_GOOD) + GAP + SOURCE_MIN + WEIGHT_WIDTH >
+	if (at_most(l->name, l->place_good) + GAP + SOURCE_MIN + WEIGHT_WIDTH >
 	    room)
 		l->has_total = false;
 	else
 		room -= WEIGHT_WIDTH;
-	if (l->name > PLACE_GOOD)
+	if (l->name > l->place_good)
 		l->name = at_most(l->name,
-				  room > PLACE_GOOD + GAP + SOURCE_MIN ?
+				  room > l->place_good + GAP + SOURCE_MIN ?
 					  room - GAP - SOURCE_MIN :
-					  PLACE_GOOD);
+					  l->place_good);
 	fit_names(l, room);
 	if (room > l->name + GAP + REST_MIN)
 		l->rest = room - l->name - GAP;
@@ -297,6 +376,8 @@ static struct layout lay_out(struct own_rows *rows, enum own_view view,
 	struct layout l = { .has_total = true };
 
 	measure_window(rows);
+	l.place_min = at_least(PLACE_MIN, rows->widths[view].apart);
+	l.place_good = at_least(PLACE_GOOD, rows->widths[view].apart);
 	l.name = at_least(rows->widths[view].name, strlen(title));
 	if (view == OWN_LINES) {
 		share_line(&l, room);
@@ -309,7 +390,7 @@ static struct layout lay_out(struct own_rows *rows, enum own_view view,
 		share_function(&l, room);
 		return l;
 	}
-	if (l.name + (l.place ? GAP + at_most(l.place, PLACE_GOOD) : 0) +
+	if (l.name + (l.place ? GAP + at_most(l.place, l.place_good) : 0) +
 		    WEIGHT_WIDTH > room)
 		l.has_total = false;
 	else

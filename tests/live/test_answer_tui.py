@@ -62,7 +62,7 @@ def main(seconds):
         orders.dedupe(range(700))
         Orders.Index().sorted_by_the_remainder_of_the_number_of_its_supplier(range(3000))
 
-threads = [threading.Thread(target=work, args=(float(sys.argv[1]),)) for _ in range(2)]
+threads = [threading.Thread(target=work, args=(float(sys.argv[1]),), name=f"stock keeper {i}") for i in range(2)]
 for thread in threads:
     thread.start()
 main(float(sys.argv[1]))
@@ -228,6 +228,17 @@ def test_the_same_rows_as_the_text(kaa, recording):
                 assert (own, total, cells[:2]) == (row[1], row[2], row[3][:2])
                 # What it was spent in, as far as there is room.
                 assert " ".join(cells[2:]).startswith(" ".join(row[3][2:]))
+
+
+def test_threads_have_the_names_of_the_text(kaa, recording):
+    text = kaa("report", "--stdio", "-i", recording, env=WIDE, cwd=recording.parent).stdout
+    expected = re.findall(r"^ *(\d+\.\d)% +(\d+)  (\S.*)$", text.partition(" total          thread\n")[2], re.M)
+    with report(kaa, recording, rows=24, columns=80) as terminal:
+        terminal.press("5")
+        assert [(str(share), tid, name) for _, share, _, (tid, name) in rows_of(terminal)] == expected
+        assert len(expected) == 3
+        terminal.press("enter")
+        assert f"in thread {expected[0][1]} ({expected[0][2]})" in terminal.lines()[0]
 
 
 def test_native_code_and_then_all(kaa, recording, samples):

@@ -353,6 +353,25 @@ static void test_rows_fit_and_differ_at_any_width(void **state)
 	model_deinit(&m);
 }
 
+/* Names that say nothing, and files that differ far from their ends. */
+static void test_files_of_one_name_are_told_apart(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	fill_with_long_names(&m);
+	model_sample(&m, 6, "py:py::<module>:/opt/the_first_package/of/several/__init__.py@1");
+	model_sample(&m, 5, "py:py::<module>:/opt/another_package/of/several/__init__.py@1");
+	rows = rows_of(&m);
+	for (size_t columns = 80; columns <= 200; columns += 40)
+		for (unsigned int view = 0; view < 2 * OWN_VIEWS; view++) {
+			show(rows, (enum own_view)(view / 2), view % 2);
+			check_texts(rows, columns);
+		}
+	model_deinit(&m);
+}
+
 /* As of trampolines: a file has many functions, of which no line is known. */
 static void test_what_has_no_line_is_told_apart_by_function(void **state)
 {
@@ -537,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_native_code_has_rows_of_its_own),
 		cmocka_unit_test(test_the_overview_has_the_size_of_the_window),
 		cmocka_unit_test(test_rows_fit_and_differ_at_any_width),
+		cmocka_unit_test(test_files_of_one_name_are_told_apart),
 		cmocka_unit_test(test_what_has_no_line_is_told_apart_by_function),
 		cmocka_unit_test(test_a_function_s_name_gives_way_last),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
