@@ -94,17 +94,19 @@ static struct error *add_recording(struct diff_settings *s, size_t i,
 				   struct profile *profile)
 {
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	const struct faults *faults;
 	struct error *error;
 
 	s->input.path = s->paths.data[i];
 	error = input_open(&s->input, &converter);
 	if (!error)
 		error = convert_add_to_profile(converter, profile);
-	if (!error)
-		missing_warn_of(s->paths.data[i],
-				&vec_last(&profile->recordings)->faults,
-				FAULT_LINES_DAMAGE);
-	return error;
+	if (error)
+		return error;
+	faults = &vec_last(&profile->recordings)->faults;
+	missing_warn_of(s->paths.data[i], faults, FAULT_LINES_DAMAGE);
+	missing_warn_of(s->paths.data[i], faults, FAULT_LINES_FILE);
+	return NULL;
 }
 
 static struct error *read_recordings(struct diff_settings *s,
@@ -159,6 +161,12 @@ static struct error *find_event(const struct diff_settings *s,
 			    all.len ? all.data : "others");
 }
 
+static bool has_filter(const struct input *input)
+{
+	return input->comms || input->pids || input->tids || input->cpus ||
+	       input->time;
+}
+
 static struct error *find_events(struct diff_settings *s,
 				 const struct profile *profile)
 {
@@ -166,6 +174,9 @@ static struct error *find_events(struct diff_settings *s,
 	const char *name = s->event;
 	struct error *error = NULL;
 
+	if (!name && first == PROFILE_NONE && has_filter(&s->input))
+		return error_create(ERROR_NOT_FOUND,
+				    "no samples of CPU time with Python frames pass the filters");
 	if (!name && first == PROFILE_NONE)
 		return error_create(ERROR_NOT_FOUND,
 				    "the recordings have no samples of CPU time with Python frames; name another event with --event, or compare native functions with 'perf diff'");

@@ -36,6 +36,13 @@ def test_a_name_with_a_comma_is_one_file(kaa, recording, tmp_path):
     assert kaa("diff", path, recording).stdout.count("300 samples") == 2
 
 
+def test_what_is_wrong_with_a_recording_is_said(kaa, recording, tmp_path):
+    cut = tmp_path / "cut.data"
+    cut.write_bytes(recording.read_bytes()[:len(recording.read_bytes()) // 2 - 3])
+    said = kaa("diff", recording, cut)
+    assert f"{cut}: " in said.stderr and f"{recording}: " not in said.stderr and "300 samples" in said.stdout
+
+
 def test_filters(kaa, recording):
     text = kaa("diff", "--time", "0%-50%", recording, recording).stdout
     counts = re.findall(r"([\d,]+) samples", text)
@@ -60,4 +67,4 @@ def test_mistakes(kaa, recording, tmp_path):
     said = kaa("diff", "--event", "page-faults", recording, recording, status=1).stderr
     assert "has no event 'page-faults'" in said and "--event" in said
     assert "does not exist" in kaa("diff", tmp_path / "none", recording, status=1).stderr
-    assert "samples" in kaa("diff", "--comms", "nobody", recording, recording, status=1).stderr
+    assert "pass the filters" in kaa("diff", "--comms", "nobody", recording, recording, status=1).stderr
