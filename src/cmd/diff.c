@@ -233,7 +233,11 @@ static struct error *choose_by(const struct diff_settings *s,
 						   OWN_DIFF_BY_TIME;
 	if (text)
 		return NULL;
-	ret->why = "Compared is the CPU time of a run; --by share compares shares of it.";
+	ret->why =
+		profile->events.data[s->events.data[0]].unit ==
+				EVENT_NANOSECONDS ?
+			"Compared is the CPU time of a run; --by share compares shares of it." :
+			"Compared are the counts of a run; --by share compares shares of them.";
 	vec_for_each(recording, &profile->recordings) {
 		if (!is_attached(&recording->metadata))
 			continue;

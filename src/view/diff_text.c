@@ -223,7 +223,9 @@ static void put_all_change(struct diff_screen *s)
 	strbuf_printf(&s->text, " (%.*f %%) %s ",
 		      fabs(change) < 0.1 * all->before,
 		      100 * fabs(change) / all->before,
-		      change < 0 ? "less" : "more");
+		      change > 0   ? "more" :
+		      is_time(s) ? "less" :
+				   "fewer");
 	text_append(&s->text, what, strlen(what));
 	strbuf_puts(&s->text, " after");
 }

@@ -244,3 +244,5 @@ def test_events_are_paired_by_name(kaa, newest_python, scripts, tmp_path):
     assert re.search(rf"^Not compared: [\d,]+ samples of page-faults in {tmp_path}/a$", text, re.M), text
     said = kaa("diff", "--event", "page-faults", tmp_path / "a", tmp_path / "b", status=1).stderr
     assert "has no event 'page-faults', only cpu-clock" in said
+    text = diff(kaa, "--event", "page-faults", tmp_path / "a", tmp_path / "a")
+    assert "\npage-faults as before: no function" in text and "Compared are the counts of a run" in text, text
