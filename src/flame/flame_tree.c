@@ -220,7 +220,9 @@ static struct error *find_root(struct adder *a, size_t row, uint32_t *ret)
 	if (!error)
 		error = flame_other_function(
 			a->tree, FLAME_THREAD,
-			profile_string(p, task->comm, "[unknown]"), place.data,
+			profile_string(p, profile_task_name(task),
+				       "[unknown]"),
+			place.data,
 			&function);
 	return error ? error : find_node(a->tree, FLAME_NONE, function, ret);
 }
