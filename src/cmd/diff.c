@@ -8,6 +8,7 @@
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
+#include "cmd/reading/diff_page.h"
 #include "cmd/reading/diff_sources.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
@@ -25,6 +26,8 @@ struct diff_settings {
 	struct progress progress;
 	const char *event;
 	const char *by_text;
+	/* Of the flame graph, if one is wanted. */
+	struct flame_file page;
 	bool by_total;
 	bool has_limit;
 	double percent_limit;
@@ -300,6 +303,11 @@ static struct error *print(struct diff_settings *s,
 	options.by = text.by;
 	if (!error)
 		error = own_diff_create(profile, &options, &diff);
+	if (!error && s->page.path)
+		return diff_page_write(
+			&(struct diff_page){ profile, diff, s->paths.data,
+					     s->before, text.by, folder },
+			&s->page);
 	if (!error && s->by_total)
 		own_diff_sort(diff, true);
 	/* Names are shown as far as the user's terminal knows their letters. */
@@ -317,6 +325,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct error *error = name_recordings(s, args);
 
 	(void)exit_code;
+	if (!error && s->page.path)
+		error = flame_file_choose(&s->page);
 	if (!error)
 		error = input_prepare(&s->input);
 	if (!error)
@@ -325,7 +335,8 @@ static struct error *run(void *arg, const struct arguments *args,
 		error = find_events(s, profile);
 	if (error)
 		return error;
-	pager_start(&pager);
+	if (!s->page.path)
+		pager_start(&pager);
 	error = print(s, profile, columns);
 	pager_end(&pager);
 	return error;
@@ -360,6 +371,8 @@ static const struct option options[] = {
 		 "show total time, with the Python functions that are called, instead of own time"),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
 		 "show all rows that changed by at least this percentage of all (default: 1, and at most 15 functions and 10 lines)"),
+	OPT_STRING('o', "output", struct diff_settings, page.path, "<file>",
+		   "write a flame graph of the change instead, more time in red, less in blue: a page (.html) or a picture (.svg)"),
 	OPT_GROUP("Samples"),
 	OPT_STRING('c', "comms", struct diff_settings, input.comms,
 		   "<name,...>", "use only samples of threads with these names"),
@@ -396,6 +409,7 @@ const struct command command_diff = {
 		"kaa diff old.data new.data\tcompare two recordings",
 		"kaa diff a1.data,a2.data,a3.data b1.data,b2.data,b3.data\tcompare three runs with three others",
 		"kaa diff --by share old.data new.data\tcompare shares of CPU time",
+		"kaa diff -o change.html old.data new.data\tdraw a flame graph in red and blue",
 		NULL },
 	.settings_size = sizeof(struct diff_settings),
 	.set_defaults = set_defaults,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/flame_file.h"
 #include "cmd/reading/input.h"
@@ -16,6 +17,7 @@
 #include "flame/flame_tree.h"
 #include "profile/own_time.h"
 #include "profile/sample_faults.h"
+#include "sys/event_parse.h"
 #include "view/answer.h"
 #include "view/fault_text.h"
 #include "view/place_name.h"
@@ -124,6 +126,8 @@ static struct error *make_head(struct flamegraph_settings *s,
 		error = put_summary(s, profile, event, own, texts);
 	if (!error)
 		error = put_notes(profile, event, &texts->notes);
+	if (!error)
+		answer_note_nameless(profile, own, &texts->notes);
 	if (!error)
 		error = strbuf_error(&texts->title);
 	if (!error)
@@ -258,7 +262,8 @@ static const struct option options[] = {
 		 "show the interpreter's own functions and the start of the program, too"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "event", struct flamegraph_settings, event, "<event>",
-		   "use only samples of this event (default: the first of the processor's time)"),
+		   "use only samples of this event (default: the first of the processor's time)",
+		   .values = event_words),
 	OPT_STRING('c', "comms", struct flamegraph_settings, input.comms,
 		   "<name,...>", "use only samples of threads with these names"),
 	INPUT_FILTER_OPTIONS(struct flamegraph_settings),
@@ -283,6 +288,9 @@ const struct command command_flamegraph = {
 		"kaa flamegraph\twrite flamegraph.html",
 		"kaa flamegraph --native -o slow.svg\tdraw a picture, with functions in C",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_DEBUG, NULL },
+	.environment = (const char *const[]){ MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct flamegraph_settings),
 	.set_defaults = set_defaults,
 	.run = run,

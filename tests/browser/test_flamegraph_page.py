@@ -281,3 +281,22 @@ def test_without_a_script_the_page_says_so(draw, browser):
     page.goto(path.as_uri())
     assert "flamegraph.svg" in page.inner_text("body") and f"{TOTAL} samples" in page.inner_text("#summary")
     context.close()
+
+
+def test_two_sides(kaa, tmp_path, opened):
+    before = {b"main": {(MAIN,): 50, (MAIN, WORK): 30, (MAIN, DEEP): 20}}
+    after = {b"main": {(MAIN,): 50, (MAIN, WORK): 40, (MAIN, LOAD): 10}}
+    with recording(tmp_path / "a.data", before, 1) as a, recording(tmp_path / "b.data", after, 2) as b:
+        kaa("diff", "-o", tmp_path / "out.html", a, b)
+    page = opened(tmp_path / "out.html")
+    assert find(page, "work")[0].startswith("30.0 ms before, 40.0 ms after")
+    for name, told in (("deep", "20.0 ms before, 0.0 ms after"), ("load", "0.0 ms before, 10.0 ms after")):
+        assert f"everywhere: own {told}" in find(page, name)[1]
+    # Of what is gone there is a blue box, of what is new a red one.
+    page.fill("#search", "")
+    row = page.evaluate("""() => {
+        const canvas = document.getElementById("canvas"), ratio = canvas.width / canvas.clientWidth;
+        return Array.from(canvas.getContext("2d").getImageData(0, 45 * ratio, canvas.width, 1).data);
+    }""")
+    colours = list(zip(row[::4], row[2::4]))
+    assert any(blue > red + 60 for red, blue in colours) and any(red > blue + 60 for red, blue in colours)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from harness import script_output
+from harness import planted, script_output
 from harness.flame_data import THREAD, Page
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -108,3 +108,21 @@ def test_mistakes(kaa, recording, tmp_path):
     assert "no event 'x'" in kaa("flamegraph", "-i", recording, "--event", "x", status=129).stderr
     assert "does not exist" in kaa("flamegraph", "-i", tmp_path / "none", status=1).stderr
     assert "unexpected argument" in kaa("flamegraph", "perf.data", status=129).stderr
+
+
+def test_two_sides(kaa, tmp_path):
+    """kaa diff -o: what each side has is in the page, whatever folder its program was in."""
+    old, kept, moved = (f"py::{name}:/srv/old/app.py".encode() for name in ("old", "kept", "moved"))
+    new, kept2, moved2 = (f"py::{name}:/srv/new/app.py".encode() for name in ("new", "kept", "moved"))
+    before = {b"main": {(kept,): 50, (kept, moved): 30, (kept, old): 20}}
+    after = {b"main": {(kept2,): 50, (kept2, moved2): 10, (moved2,): 5, (kept2, new): 40}}
+    with planted.recording(tmp_path / "a.data", before, 1) as a, planted.recording(tmp_path / "b.data", after, 2) as b:
+        page = Page(kaa("diff", "-o", "-", a, b).stdout)
+        kaa("diff", "-o", tmp_path / "out.svg", a, b)
+        assert ".html" in kaa("diff", "-o", tmp_path / "out.txt", a, b, status=129).stderr
+    found = {tuple(f.name for f in node.path()[1:]): (node.before, node.samples) for node in page.nodes if node.before or node.samples}
+    assert found == {("kept",): (50, 50), ("kept", "moved"): (30, 10), ("moved",): (0, 5), ("kept", "old"): (20, 0),
+                     ("kept", "new"): (0, 40)}
+    assert "100 samples" in page.head and "105 samples" in page.head
+    titles = [title for title, _ in boxes((tmp_path / "out.svg").read_text())]
+    assert any(title.startswith("old") and "20.0 ms before, 0.0 ms after" in title for title in titles)
