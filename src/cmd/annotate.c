@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
@@ -18,6 +19,7 @@
 #include "explore/native_listing.h"
 #include "explore/python_listing.h"
 #include "profile/sample_faults.h"
+#include "sys/event_parse.h"
 #include "view/fault_text.h"
 #include "view/place_name.h"
 #include "view/symbol_near.h"
@@ -57,12 +59,19 @@ struct annotate_settings {
 
 /* --- Options ------------------------------------------------------------ */
 
+static const char *const modes[] = { [COLOR_AUTO] = "auto",
+				     [COLOR_ALWAYS] = "always",
+				     [COLOR_NEVER] = "never" };
+
+static void mode_words(struct strbuf *out)
+{
+	for (unsigned int i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		strbuf_printf(out, "%s ", modes[i]);
+}
+
 static struct error *parse_color(void *arg, const struct option *option,
 				 const char *text, bool negated)
 {
-	static const char *const modes[] = { [COLOR_AUTO] = "auto",
-					     [COLOR_ALWAYS] = "always",
-					     [COLOR_NEVER] = "never" };
 	struct annotate_settings *settings = arg;
 
 	(void)option;
@@ -77,11 +86,18 @@ static struct error *parse_color(void *arg, const struct option *option,
 			    text);
 }
 
+static const char *const types[] = { "global-period", "global-hits",
+				     "local-period", "local-hits" };
+
+static void type_words(struct strbuf *out)
+{
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(*types); i++)
+		strbuf_printf(out, "%s ", types[i]);
+}
+
 static struct error *parse_percent_type(void *arg, const struct option *option,
 					const char *text, bool negated)
 {
-	static const char *const types[] = { "global-period", "global-hits",
-					     "local-period", "local-hits" };
 	struct annotate_settings *settings = arg;
 
 	(void)option;
@@ -580,7 +596,8 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct annotate_settings),
 	OPT_LIST('e', "event", struct annotate_settings, event_words,
 		 "<event>",
-		 "show only this event; repeat it for several (default: all that have Python code)"),
+		 "show only this event; repeat it for several (default: all that have Python code)",
+		 .values = event_words),
 	OPT_STRING('S', "symbols", struct annotate_settings, symbols,
 		   "<symbol,...>",
 		   "show these functions, files or lines, as without the option"),
@@ -594,10 +611,12 @@ static const struct option options[] = {
 	OPT_BOOL(0, "show-total-period", struct annotate_settings, period,
 		 "show sums of periods instead of percentages"),
 	OPT_CALL(0, "percent-type", parse_percent_type, "<type>",
-		 "compute percentages of all samples (global-period, default) or of those of the function or file (local-period), or of numbers of samples (global-hits, local-hits)"),
+		 "compute percentages of all samples (global-period, default) or of those of the function or file (local-period), or of numbers of samples (global-hits, local-hits)",
+		 .values = type_words),
 	OPT_CALL(0, "color", parse_color, "<when>",
 		 "show hot lines in color: auto (default: on a terminal), always, never",
-		 .flags = OPTION_ARG_STUCK, .default_argument = "always"),
+		 .flags = OPTION_ARG_STUCK, .default_argument = "always",
+		 .values = mode_words),
 	OPT_BOOL(0, "stdio", struct annotate_settings, stdio,
 		 "accept the option as perf does; the output is always text",
 		 .flags = OPTION_HIDDEN),
@@ -629,6 +648,13 @@ const struct command command_annotate = {
 		"kaa annotate --all orders.py\tshow all lines of it",
 		"kaa annotate orders.py:37\tshow one line, with what is around it",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_DEBUG, NULL },
+	.environment = (const char *const[]){ MANUAL_COLUMNS,
+		MANUAL_NO_COLOR,
+		MANUAL_PAGER,
+		MANUAL_LESS,
+		MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct annotate_settings),
 	.set_defaults = set_defaults,
 	.run = run,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
@@ -12,6 +13,7 @@
 #include "cmd/reading/diff_sources.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
+#include "sys/event_parse.h"
 #include "view/answer.h"
 #include "view/diff_text.h"
 
@@ -366,7 +368,8 @@ static const struct option options[] = {
 	OPT_STRING(0, "by", struct diff_settings, by_text, "<time|share>",
 		   "compare what a run took, or the shares of it (default: time, and share where a recording is of what ran already)"),
 	OPT_STRING(0, "event", struct diff_settings, event, "<event>",
-		   "compare samples of this event (default: the first of CPU time)"),
+		   "compare samples of this event (default: the first of CPU time)",
+		   .values = event_words),
 	OPT_BOOL(0, "total", struct diff_settings, by_total,
 		 "show total time, with the Python functions that are called, instead of own time"),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
@@ -411,6 +414,12 @@ const struct command command_diff = {
 		"kaa diff --by share old.data new.data\tcompare shares of CPU time",
 		"kaa diff -o change.html old.data new.data\tdraw a flame graph in red and blue",
 		NULL },
+	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		MANUAL_FILE_DEBUG, NULL },
+	.environment = (const char *const[]){ MANUAL_COLUMNS,
+		MANUAL_PAGER,
+		MANUAL_LESS,
+		MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct diff_settings),
 	.set_defaults = set_defaults,
 	.run = run,

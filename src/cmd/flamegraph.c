@@ -289,6 +289,7 @@ const struct command command_flamegraph = {
 		"kaa flamegraph --native -o slow.svg\tdraw a picture, with functions in C",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
+		"flamegraph.html, flamegraph.svg\tThe page or the picture that is written.",
 		MANUAL_FILE_DEBUG, NULL },
 	.environment = (const char *const[]){ MANUAL_HOME, NULL },
 	.settings_size = sizeof(struct flamegraph_settings),

@@ -662,7 +662,7 @@ const struct command command_report = {
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,
 		MANUAL_FILE_DEBUG, NULL },
 	.environment = (const char *const[]){ MANUAL_COLUMNS,
-		"NO_COLOR\tIf it is set and not empty, no colours are shown.",
+		MANUAL_NO_COLOR,
 		"TERM\tWhich terminal this is.",
 		MANUAL_PAGER,
 		MANUAL_LESS,

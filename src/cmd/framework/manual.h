@@ -29,6 +29,8 @@ void manual_format(const struct command *command, struct strbuf *out);
 	"LESS\tOptions of less. If it is not set, kaa sets it to FRSX."
 #define MANUAL_COLUMNS \
 	"COLUMNS\tThe width of tables, if it is set; else that of the terminal, or 100."
+#define MANUAL_NO_COLOR \
+	"NO_COLOR\tIf it is set and not empty, no colours are shown."
 #define MANUAL_PATH \
 	"PATH\tWhere commands and Pythons are looked for. Under sudo it is that of the shell in which sudo was typed."
 #define MANUAL_SUDO \
