@@ -15,6 +15,7 @@
 #include "cmd/framework/shell_word.h"
 #include "sys/capability.h"
 #include "sys/file_capability.h"
+#include "sys/own_program.h"
 
 #define NEEDED (CAPABILITY_BIT(CAP_BPF) | CAPABILITY_BIT(CAP_PERFMON))
 
@@ -141,34 +142,15 @@ static void plan_paranoid(struct fix *fix)
 	add(&fix->undo, "sysctl", fix->old_paranoid, NULL);
 }
 
-/* The folder of a virtual environment that the file is in, or NULL. */
-static char *virtual_environment(const char *file)
-{
-	_cleanup_free_ char *folder = strdup(file);
-	char *slash;
-
-	while (folder && (slash = strrchr(folder, '/'))) {
-		_cleanup_free_ char *mark = NULL;
-
-		*slash = '\0';
-		if (asprintf(&mark, "%s/pyvenv.cfg", folder) >= 0 &&
-		    access(mark, F_OK) == 0)
-			return strdup(folder);
-	}
-	return NULL;
-}
-
 /* Says in fix->why_not why capabilities of the file would not help. */
 static void find_obstacle(struct fix *fix, int errnum)
 {
 	const struct machine *m = &fix->doctor->machine;
-	_cleanup_free_ char *folder = virtual_environment(fix->file);
 
-	if (folder)
-		strbuf_printf(
+	if (fix->stat.st_nlink > 1)
+		strbuf_puts(
 			&fix->why_not,
-			"It is in the virtual environment %s, whose owner and whose pip replace it at will. Install kaa for the whole machine, and run 'kaa doctor --fix' of that.",
-			folder);
+			"Its file has other names (hard links), which would have them, too. Put a copy in its place (cp kaa kaa.new && mv kaa.new kaa), and try again.");
 	else if (file_capabilities_ignored(fix->file))
 		strbuf_puts(
 			&fix->why_not,
@@ -195,18 +177,24 @@ static void find_obstacle(struct fix *fix, int errnum)
 struct error *fix_plan(const struct doctor *doctor, const char *group,
 		       struct fix *ret)
 {
+	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+	struct error *error;
 	int err;
 
 	if (group && !is_group_name(group))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "'%s' is not a name for a group", group);
+	error = own_program_path(&file);
+	if (error)
+		return error;
 	*ret = (struct fix){ .doctor = doctor,
 			     .group = group,
 			     .why_not = STRBUF_INIT };
-	ret->file = realpath("/proc/self/exe", NULL);
-	if (!ret->file || stat(ret->file, &ret->stat) != 0)
-		return error_os(errno, "/proc/self/exe",
-				"cannot find the file of kaa");
+	ret->file = strbuf_take(&file);
+	if (!ret->file)
+		return error_no_memory();
+	if (stat(ret->file, &ret->stat) != 0)
+		return error_os(errno, ret->file, "cannot find the file of kaa");
 	err = file_capabilities_read(ret->file, &ret->has);
 	find_obstacle(ret, -err);
 	if (ret->why_not.len)

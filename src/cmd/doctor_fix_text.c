@@ -138,8 +138,9 @@ static void print_file_fix(const struct fix *fix)
 	print_others();
 	print_undo(fix);
 	print_text("",
-		   "A kaa that is built, installed or copied again is a new file, without capabilities. "
-		   "Files in a virtual environment, and on a file system that is mounted with nosuid, cannot have them.",
+		   "A kaa that is built, copied or installed again is a new file, without capabilities: "
+		   "in a virtual environment that is so after each update by pip. "
+		   "On a file system that is mounted with nosuid they have no effect.",
 		   0);
 }
 

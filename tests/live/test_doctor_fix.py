@@ -129,17 +129,29 @@ def test_tools_are_not_looked_for_where_the_user_says(box):
     assert not (box.folder / "ran").exists() and records(box)
 
 
-def test_where_a_file_cannot_have_them(kaa, box):
-    """A virtual environment, and a file system that is mounted with nosuid: why, what else, and nothing is run."""
+def test_in_a_virtual_environment(box):
+    """The program itself is in its bin; the next one that pip puts there has no capabilities."""
     venv = box.folder / "venv"
     (venv / "bin").mkdir(parents=True)
     (venv / "pyvenv.cfg").touch()
-    (venv / "bin" / "kaa").write_bytes(box.kaa.read_bytes())
-    (venv / "bin" / "kaa").chmod(0o755)
+    shutil.copy(box.kaa, venv / "bin" / "kaa")
+    box.kaa = venv / "bin" / "kaa"
+    assert "ok    user ann records without root" in box.shell(f"sudo {box.kaa} doctor --fix=run").stdout
+    assert records(box)
+    shutil.copy(box.kaa, venv / "kaa.new")
+    (venv / "kaa.new").rename(box.kaa)
+    assert not records(box)
+
+
+def test_where_a_file_cannot_have_them(kaa, box):
+    """A file with two names, and a file system that is mounted with nosuid: why, what else, and nothing is run."""
+    linked = box.folder / "linked"
+    shutil.copy(box.kaa, linked)
+    os.link(linked, box.folder / "other")
     mounted = box.folder / "mounted"
     mounted.mkdir()
     copy = f"mount -t tmpfs -o nosuid,mode=755 none {mounted} && cp {box.kaa} {mounted}/kaa"
-    for why, file, first in (("virtual environment", venv / "bin" / "kaa", "true"), ("nosuid", mounted / "kaa", copy)):
+    for why, file, first in (("hard links", linked, "true"), ("nosuid", mounted / "kaa", copy)):
         result = box.shell(f"{first}; {file} doctor --fix; echo; {file} doctor --fix=run; echo status $?", user="root")
         assert why in " ".join(result.stdout.split()) and "setcap" not in result.stdout, result
         paranoid = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
