@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Debian 13's static libelf (0.192) asks for functions of elfutils' own, which no
+ * package has: trees of search.h with a lock. kaa uses libelf in one thread, so it
+ * needs no lock. Only built if libelf cannot be linked without; it may go when
+ * Debian's libelf.a is complete. The tree begins with its root (elfutils,
+ * lib/eu-search.h).
+ */
+#include <search.h>
+#include <stddef.h>
+
+struct search_tree {
+	void *root;
+};
+
+void eu_search_tree_init(struct search_tree *tree);
+void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *));
+void *eu_tsearch(const void *key, struct search_tree *tree,
+		 int (*compare)(const void *, const void *));
+void *eu_tdelete(const void *key, struct search_tree *tree,
+		 int (*compare)(const void *, const void *));
+
+void eu_search_tree_init(struct search_tree *tree)
+{
+	tree->root = NULL;
+}
+
+void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *))
+{
+	tdestroy(tree->root, free_node);
+	tree->root = NULL;
+}
+
+void *eu_tsearch(const void *key, struct search_tree *tree,
+		 int (*compare)(const void *, const void *))
+{
+	return tsearch(key, &tree->root, compare);
+}
+
+void *eu_tdelete(const void *key, struct search_tree *tree,
+		 int (*compare)(const void *, const void *))
+{
+	return tdelete(key, &tree->root, compare);
+}
