@@ -69,6 +69,23 @@ def test_what_is_no_name_is_not_read(python, probe, scripts, hostility):
         assert process.wait() == 0
 
 
+def is_whole(name):
+    """A name of renaming.py as it was given."""
+    length, _, letters = name.partition(":")
+    return name == "MainThread" or (letters == letters[:1] * int(length) and "?" not in letters)
+
+
+def test_names_that_change_are_whole(python, probe, scripts):
+    seen = set()
+    with python.running(scripts / "renaming.py") as (_, pid):
+        until_busy(pid, 0.2)
+        for _ in range(150):
+            for line in probe("threads", pid).stdout.splitlines():
+                seen.add(line.split(" ", 2)[2])
+    assert not [name for name in seen if not is_whole(name)]
+    assert len(seen) > 20
+
+
 # --- recordings ---
 
 def samples(kaa, data, *options):
@@ -131,6 +148,48 @@ def test_names_of_a_program_that_ran_before(kaa, python, scripts, tmp_path):
     found = samples(kaa, data)
     Told(out).check(found, comms_of(kaa, data))
     assert {"alpha", "pool_0", "pool_1"} <= {name for _, name in found}
+
+
+@pytest.mark.usefixtures("bpf")
+def test_recorded_names_that_change_are_whole(kaa, newest_python, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa("record", "-F", "999", "-g", "-o", data, *newest_python.command, scripts / "renaming.py", "3")
+    names = {name for _, name in samples(kaa, data)} - comms_of(kaa, data)
+    assert names and all(map(is_whole, names))
+
+
+HOSTILE_WORK = """
+import sys, threading, time
+def work():
+    while time.process_time() < 1.5:
+        sum(range(100))
+threads = [threading.Thread(target=work, name="hostile") for _ in range(3)]
+for thread in threads:
+    thread.start()
+def loop():
+    loop = {}
+    for key in threading._active:
+        loop[key] = loop
+    return loop
+kept = threading._active
+while time.process_time() < 1.5:
+    for other in [None, [1], "text", loop(), dict.fromkeys(kept, 5), {i: threads[0] for i in range(50000)}, kept]:
+        threading._active = other
+        time.sleep(0.01)
+threading._active = kept
+print("not harmed")
+"""
+
+
+@pytest.mark.usefixtures("bpf")
+def test_a_hostile_program_is_recorded(kaa, newest_python, tmp_path):
+    data, script = tmp_path / "perf.data", tmp_path / "hostile.py"
+    script.write_text(HOSTILE_WORK)
+    result = kaa("record", "-F", "999", "-g", "-o", data, *newest_python.command, script)
+    assert "not harmed" in result.stdout
+    found = samples(kaa, data)
+    assert {name for _, name in found} <= comms_of(kaa, data) | {"hostile", "MainThread"}
+    assert sum(found.values()) > 500
 
 
 @pytest.mark.usefixtures("bpf")
