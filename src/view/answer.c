@@ -430,6 +430,23 @@ static const char *hottest(const struct answer *a)
 	return NULL;
 }
 
+/* Words beside the tables may need more than one line. */
+static struct error *wrap(struct answer *a)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error = strbuf_error(&a->text);
+
+	if (error)
+		return error;
+	fit_lines(&text, a->text.data, a->columns);
+	error = strbuf_error(&text);
+	if (error)
+		return error;
+	strbuf_clear(&a->text);
+	strbuf_append(&a->text, text.data, text.len);
+	return NULL;
+}
+
 static struct error *put_all(struct answer *a)
 {
 	struct error *error = own_time_create(a->profile, a->event_index,
@@ -446,6 +463,8 @@ static struct error *put_all(struct answer *a)
 	answer_put_lines(a);
 	if (!a->options->is_brief)
 		error = put_end(a);
+	if (!error)
+		error = wrap(a);
 	if (!error && a->options->next) {
 		strbuf_putc(&a->text, '\n');
 		a->options->next(a->options->next_arg, hottest(a), &a->text);

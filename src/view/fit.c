@@ -109,3 +109,39 @@ void fit_share(size_t room, size_t *a, size_t *b)
 		*b = room - *a;
 	}
 }
+
+/* Bytes of a line up to where it is broken: its last blank that fits, or later. */
+static size_t break_at(const char *s, size_t n, size_t width)
+{
+	size_t at = 0, used = 0, last = 0;
+	struct printable p;
+
+	while (at < n && (used <= width || !last)) {
+		if (at && s[at] == ' ' && s[at - 1] != ' ')
+			last = at;
+		at += printable_next(s + at, n - at, &p);
+		used += (size_t)p.width;
+	}
+	return used <= width || !last ? n : last;
+}
+
+void fit_lines(struct strbuf *out, const char *text, size_t width)
+{
+	static const char indent[] = "  ";
+
+	while (*text) {
+		size_t n = strcspn(text, "\n"), room = width;
+
+		for (size_t at; (at = break_at(text, n, room)) < n;) {
+			strbuf_append(out, text, at);
+			strbuf_printf(out, "\n%s", indent);
+			at += strspn(text + at, " ");
+			text += at;
+			n -= at;
+			room = width > strlen(indent) ? width - strlen(indent) : 0;
+		}
+		strbuf_append(out, text, n);
+		strbuf_putc(out, '\n');
+		text += n + (text[n] == '\n');
+	}
+}

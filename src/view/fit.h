@@ -23,4 +23,10 @@ void fit_code(struct strbuf *out, struct strbuf *line, size_t width);
 /* Where two columns need more than there is, none gets less than half for it. */
 void fit_share(size_t room, size_t *a, size_t *b);
 
+/*
+ * Appends lines of text; one that is too wide goes on in the next, indented, from
+ * a blank on. A word that is too wide stays whole.
+ */
+void fit_lines(struct strbuf *out, const char *text, size_t width);
+
 #endif

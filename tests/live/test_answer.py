@@ -330,3 +330,13 @@ def test_the_program_is_named(kaa, newest_python, tmp_path, monkeypatch, how, mo
     kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command,
         *(["-m", "the_program"] if module else ["the_program.py"]), how)
     assert kaa("report", "-i", data, env=WIDE).stdout.startswith("the_program.py   Python 3.")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_no_line_is_too_long(kaa, newest_python, scripts, tmp_path, columns):
+    """But for what is to be typed."""
+    data = tmp_path / "perf.data"
+    record(kaa, newest_python, data, scripts / "spent.py", "native", "0.3", tmp_path)
+    text = kaa("report", "-i", data, env={**os.environ, "COLUMNS": str(columns)}).stdout
+    lines = text.rstrip("\n").rpartition("\n\n")[0].splitlines()
+    assert len(lines) > 8 and [line for line in lines if len(line) > columns] == []

@@ -265,6 +265,10 @@ static void test_what_fits(void **state)
 	fit_end(&out, "outer.<locals>.<lambda>.<locals>.inner", 20);
 	assert_string_equal(out.data, "...inner            ");
 	strbuf_clear(&out);
+	fit_lines(&out, "ab cd   ef\n\nabcdefghij kl\nabcdef\n", 6);
+	assert_string_equal(out.data,
+			    "ab cd\n  ef\n\nabcdefghij\n  kl\nabcdef\n");
+	strbuf_clear(&out);
 	fit_begin(&out, "abcdefgh", 8, 6);
 	assert_string_equal(out.data, "abc...");
 	strbuf_clear(&out);
