@@ -112,6 +112,8 @@ def problem_of(command, done, typed):
         alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4") or words[0] == "samply"
         expected = {"py::foo:"} if alone else SCRIPT_FUNCTIONS
         return None if functions_in(text) >= expected else "names not the functions of the example"
+    if words[:2] in (["build/kaa", "annotate"], ["build/kaa", "diff"]) and "foo" not in done.stdout:
+        return "does not show the hot function"
     if words[:2] == ["build/kaa", "doctor"] and not re.search("ok +CPython 3", done.stdout):
         return "finds no Python"
     if words[:2] == ["meson", "install"]:
@@ -144,6 +146,13 @@ def type_page(page, clone, typed):
     return typed_commands
 
 
+def commands_of_table(page):
+    """What stands in code in the rows of a table; names in capitals stand for what the reader has."""
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| ")]
+    words = [code for row in rows for code in re.findall(r"`([^`]+)`", row)]
+    return [code for code in words if re.match(r"(sudo )?build/kaa ", code) and not re.search(r" (OLD|NEW|NAME)\b", code)]
+
+
 def nothing_but_the_build_is_left(clone):
     """What a page's commands leave is ignored by git."""
     assert run(["git", "-C", clone, "status", "--porcelain"]).stdout == ""
@@ -152,8 +161,28 @@ def nothing_but_the_build_is_left(clone):
 def test_readme(clone, typed):
     words = " ".join(type_page("README.md", clone, typed))
     nothing_but_the_build_is_left(clone)
-    for command in ("kaa record", "kaa report", "kaa script", "kaa doctor", "kaa run", "perf report", "meson install"):
+    for command in ("kaa record", "kaa report", "kaa annotate", "kaa script", "kaa flamegraph", "kaa diff", "kaa doctor",
+                    "kaa run", "perf report", "meson install"):
         assert command in words
+
+
+def test_readme_table(clone, typed):
+    """Which question, which command: each answers, in this order."""
+    names, typed_commands = {"dedupe", "foo"}, []
+    for command in commands_of_table(clone / "README.md"):
+        done = of_a_running_python(typed, command) if "PID" in command.split() else typed(command)
+        assert not done.status and not re.search("no such file|not found", done.stderr, re.I), (command, done)
+        if " record " in command:
+            assert re.search(r"wrote 'perf\.data': .* [1-9]\d* with Python frames", done.stderr), done
+        elif "flamegraph" in command:
+            assert any(name in (clone / command.split()[-1]).read_text() for name in names)
+        else:
+            assert any(name in done.stdout for name in names), (command, done)
+        typed_commands.append(command)
+    words = " ".join(typed_commands)
+    for command in ("record", "report", "annotate", "flamegraph", "diff"):
+        assert f"build/kaa {command}" in words
+    nothing_but_the_build_is_left(clone)
 
 
 def test_install_page(clone, typed):
