@@ -184,6 +184,17 @@ static struct error *find_threads(struct adder *a)
 	return NULL;
 }
 
+/* What a process is called is its comm, a thread may have a name. */
+static const char *thread_name(const struct adder *a,
+			       const struct profile_task *task)
+{
+	bool is_process = a->processes && task->tid == task->pid;
+
+	return profile_string(a->profile,
+			      is_process ? task->comm : profile_task_name(task),
+			      "[unknown]");
+}
+
 /* "thread 101", and where there are several processes "process 100". */
 static void describe_thread(const struct adder *a,
 			    const struct profile_task *task, struct strbuf *out)
@@ -219,10 +230,7 @@ static struct error *find_root(struct adder *a, size_t row, uint32_t *ret)
 	error = strbuf_error(&place);
 	if (!error)
 		error = flame_other_function(
-			a->tree, FLAME_THREAD,
-			profile_string(p, profile_task_name(task),
-				       "[unknown]"),
-			place.data,
+			a->tree, FLAME_THREAD, thread_name(a, task), place.data,
 			&function);
 	return error ? error : find_node(a->tree, FLAME_NONE, function, ret);
 }
