@@ -93,6 +93,7 @@ static void name_commands(const void *arg, const char *hottest,
 		return;
 	}
 	name_source(path, hottest, out);
+	answer_name_command(path, "As a flame graph:  ", "flamegraph", NULL, out);
 	answer_name_command(path, "Who calls whom:    ", "report -g", NULL, out);
 	answer_name_command(path, "C functions, too:  ", "report --native",
 			    NULL, out);
