@@ -115,6 +115,14 @@ static struct error *put_notes(const struct profile *profile, uint32_t event,
 	return NULL;
 }
 
+static bool has_python(const struct own_time *own)
+{
+	vec_for_each(function, &own->functions)
+		if (function->is_python)
+			return true;
+	return false;
+}
+
 static struct error *make_head(struct flamegraph_settings *s,
 			       const struct profile *profile, uint32_t event,
 			       struct head_texts *texts)
@@ -135,6 +143,8 @@ static struct error *make_head(struct flamegraph_settings *s,
 	s->head.title = texts->title.data;
 	s->head.summary = texts->summary.data;
 	s->head.notes = texts->notes.data;
+	/* Without Python code the rest is all there is to see. */
+	s->head.native |= own && !has_python(own);
 	s->head.unit = profile->events.data[event].unit;
 	return error ? error : strbuf_error(&texts->notes);
 }

@@ -139,6 +139,11 @@ def test_native_code_is_shown_when_asked_for(draw, opened):
     assert opened(draw(THREADS, "--native")).get_attribute("#native", "aria-pressed") == "true"
 
 
+def test_native_code_is_shown_where_there_is_no_other(draw, opened):
+    page = opened(draw({b"one": {(b"start", C): 3}}))
+    assert find(page, "c_function")[0].startswith("100.0 % (3 samples)")
+
+
 def test_zoom_by_pointer(draw, opened):
     page = opened(draw(THREADS))
     assert hover(page, 2, 0.1).startswith("work") and not hover(page, 2, 0.9).startswith("work")
