@@ -340,3 +340,32 @@ def test_no_line_is_too_long(kaa, newest_python, scripts, tmp_path, columns):
     text = kaa("report", "-i", data, env={**os.environ, "COLUMNS": str(columns)}).stdout
     lines = text.rstrip("\n").rpartition("\n\n")[0].splitlines()
     assert len(lines) > 8 and [line for line in lines if len(line) > columns] == []
+
+
+GIL = """\
+import sys, threading, time
+
+def spin(end):
+    while time.monotonic() < end:
+        sum(range(2000))
+
+end = time.monotonic() + float(sys.argv[1])
+threads = [threading.Thread(target=spin, args=(end,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.unstripped
+def test_waiting_for_the_gil(kaa, python, tmp_path):
+    """Two threads that only compute: whenever one gives the processor up by itself, it waits for the GIL."""
+    script, data = tmp_path / "gil.py", tmp_path / "perf.data"
+    script.write_text(GIL)
+    program = python.kaa(kaa)
+    program("record", "-e", "sched:sched_switch", "-g", "-o", data, "--", python.path, "-S", script, "1.5")
+    lines = program("script", "-F", "trace,pysym,spent", "-i", data).stdout.splitlines()
+    waits = collections.Counter(line.rpartition(f"{script} ")[2] for line in lines
+                                if "prev_state=S" in line and f"py::spin:{script} " in line)
+    assert waits.total() > 20 and waits["GIL"] > 0.95 * waits.total(), waits
