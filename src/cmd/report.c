@@ -526,7 +526,7 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct report_settings),
 	OPT_GROUP("Entries"),
 	OPT_CALL('s', "sort", parse_sort, "<key,...>",
-		 "group samples by these keys and sort by them: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, cpu, time; +key adds to the default keys",
+		 "group samples by these keys and sort by them: comm, dso, symbol, parent, srcline, srcfile, pid, tid, tgid, thread, cpu, time; +key adds to the default keys",
 		 .values = report_column_words,
 		 TABLE),
 	OPT_CALL('F', "fields", parse_fields, "<key,...>",

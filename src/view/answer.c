@@ -350,14 +350,17 @@ uint32_t answer_event(const struct profile *profile)
 {
 	_cleanup_free_ bool *has_python = find_python(profile);
 	const struct profile_samples *s = &profile->samples;
-	uint32_t first = PROFILE_NONE;
+	uint32_t first = PROFILE_NONE, other = PROFILE_NONE;
 
-	for (size_t i = 0; has_python && i < s->rows; i++)
-		if (s->event[i] < first && s->stack[i] != PROFILE_NONE &&
-		    has_python[s->stack[i]] &&
-		    profile->events.data[s->event[i]].kind == EVENT_ON_CPU)
-			first = s->event[i];
-	return first;
+	for (size_t i = 0; has_python && i < s->rows; i++) {
+		enum event_kind kind = profile->events.data[s->event[i]].kind;
+		uint32_t *least = kind == EVENT_ON_CPU ? &first : &other;
+
+		if (s->event[i] < *least && s->stack[i] != PROFILE_NONE &&
+		    has_python[s->stack[i]] && event_kind_is_shown(kind))
+			*least = s->event[i];
+	}
+	return first != PROFILE_NONE ? first : other;
 }
 
 /* What is wrong with the recording, as a report says it, a line each. */

@@ -45,7 +45,8 @@ struct answer_options {
 
 /*
  * The event that the screen is about: the first one whose samples are moments on
- * a CPU and have Python frames. PROFILE_NONE: there is none, and no such screen.
+ * a CPU and have Python frames, or else the first that has Python frames.
+ * PROFILE_NONE: there is none, and no such screen.
  */
 uint32_t answer_event(const struct profile *profile);
 

@@ -17,27 +17,16 @@ struct thread {
 
 struct threads {
 	VEC(struct thread) list;
+	/* By process and thread; by process. */
 	struct map index;
-	bool processes;
+	struct map processes;
 };
 
-static bool has_processes(const struct answer *a)
+/* No process has more than one thread: they go by what processes are called. */
+static bool are_processes(const struct threads *threads)
 {
-	const struct profile *p = a->profile;
-	int32_t pid = 0;
-	bool seen = false;
-
-	for (size_t i = 0; i < p->samples.rows; i++) {
-		int32_t own = profile_task(p, p->samples.task[i])->pid;
-
-		if (p->samples.event[i] != a->event_index)
-			continue;
-		if (seen && own != pid)
-			return true;
-		seen = true;
-		pid = own;
-	}
-	return false;
+	return threads->processes.count > 1 &&
+	       threads->processes.count == threads->list.count;
 }
 
 static struct error *gather_threads(const struct answer *a, struct threads *ret)
@@ -47,16 +36,17 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 	for (size_t i = 0; i < p->samples.rows; i++) {
 		const struct profile_task *task =
 			profile_task(p, p->samples.task[i]);
-		uint32_t number = (uint32_t)(ret->processes ? task->pid :
-							      task->tid);
 		struct thread thread = { .task = p->samples.task[i] };
+		uint32_t pid = (uint32_t)task->pid, tid = (uint32_t)task->tid;
 		uint64_t *at;
 
 		if (p->samples.event[i] != a->event_index)
 			continue;
-		at = map_insert(&ret->index, number, ret->list.count, NULL);
-		if (!at || (*at == ret->list.count &&
-			    !vec_push(&ret->list, thread)))
+		at = map_insert(&ret->index, (uint64_t)pid << 32 | tid,
+				ret->list.count, NULL);
+		if (!at || !map_insert(&ret->processes, pid, 0, NULL) ||
+		    (*at == ret->list.count &&
+		     !vec_push(&ret->list, thread)))
 			return error_no_memory();
 		ret->list.data[*at].period += p->samples.period[i];
 		/* The name that it had last. */
@@ -73,46 +63,61 @@ static int compare_threads(const void *x, const void *y)
 	return order ? order : compare_u64(a->task, b->task);
 }
 
+static void put_thread(struct answer *a, const struct threads *threads,
+		       const struct thread *thread)
+{
+	const struct profile_task *task = profile_task(a->profile, thread->task);
+	bool is_process = are_processes(threads);
+
+	strbuf_printf(&a->text, "%5.1f%%          ",
+		      answer_share(a, thread->period));
+	if (threads->processes.count > 1)
+		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->pid);
+	if (!is_process)
+		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);
+	text_string(&a->text, a->profile,
+		    is_process ? task->comm : profile_task_name(task), "");
+	answer_end_line(a);
+}
+
+static void put_title(struct answer *a, const struct threads *threads)
+{
+	strbuf_puts(&a->text, "\n total          ");
+	if (threads->processes.count > 1)
+		strbuf_puts(&a->text, "process  ");
+	if (!are_processes(threads))
+		strbuf_puts(&a->text, "thread   ");
+	strbuf_puts(&a->text, "name\n");
+}
+
 static void put_thread_rows(struct answer *a, const struct threads *threads)
 {
-	const char *what = threads->processes ? "process" : "thread";
+	const char *what = are_processes(threads) ? "processes" : "threads";
 	size_t rows = 1, others;
 	uint64_t rest = 0;
 
 	while (rows < threads->list.count && rows < THREADS_MAX &&
 	       answer_share(a, threads->list.data[rows].period) >= 1)
 		rows++;
-	strbuf_printf(&a->text, "\n total          %s\n", what);
-	for (size_t i = 0; i < threads->list.count; i++) {
-		const struct thread *thread = &threads->list.data[i];
-		const struct profile_task *task =
-			profile_task(a->profile, thread->task);
-
-		if (i >= rows) {
-			rest += thread->period;
-			continue;
-		}
-		strbuf_printf(&a->text, "%5.1f%%          %" PRId32 "  ",
-			      answer_share(a, thread->period),
-			      threads->processes ? task->pid : task->tid);
-		text_string(&a->text, a->profile,
-			    threads->processes ? task->comm :
-						 profile_task_name(task),
-			    "");
-		answer_end_line(a);
-	}
 	others = threads->list.count - rows;
+	/* It takes a row, too. */
+	if (others == 1) {
+		rows++;
+		others = 0;
+	}
+	put_title(a, threads);
+	for (size_t i = 0; i < rows; i++)
+		put_thread(a, threads, &threads->list.data[i]);
+	for (size_t i = rows; i < threads->list.count; i++)
+		rest += threads->list.data[i].period;
 	if (others)
-		strbuf_printf(&a->text, "%5.1f%%          %zu other %s%s\n",
-			      answer_share(a, rest), others, what,
-			      others == 1	 ? "" :
-			      threads->processes ? "es" :
-						   "s");
+		strbuf_printf(&a->text, "%5.1f%%          %zu other %s\n",
+			      answer_share(a, rest), others, what);
 }
 
 struct error *answer_put_threads(struct answer *a)
 {
-	struct threads threads = { .processes = has_processes(a) };
+	struct threads threads = {};
 	struct error *error = gather_threads(a, &threads);
 
 	if (!error && threads.list.count > 1) {
@@ -122,5 +127,6 @@ struct error *answer_put_threads(struct answer *a)
 	}
 	vec_deinit(&threads.list);
 	map_deinit(&threads.index);
+	map_deinit(&threads.processes);
 	return error;
 }

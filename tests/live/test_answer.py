@@ -358,6 +358,18 @@ for thread in threads:
 """
 
 
+def test_threads_of_several_processes(kaa, newest_python, tmp_path):
+    """Processes do not hide the names of threads; those of one thread each have a row each."""
+    script, data = tmp_path / "gil.py", tmp_path / "perf.data"
+    script.write_text(GIL)
+    kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} {script} 0.3; " * 2)
+    rows = kaa("report", "-i", data, env=WIDE).stdout.split(" total          process  thread   name\n")[1].split("\n\n")[0]
+    assert re.search(r"^ *\d+\.\d%  +\d+ +\d+ +Thread-1 \(spin\)$", rows, re.M), rows
+    kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} -c 'sum(range(9000000))'; " * 2)
+    rows = kaa("report", "-i", data, env=WIDE).stdout.split(" total          process  name\n")[1].split("\n\n")[0]
+    assert len(re.findall(r"^ *\d+\.\d%  +\d+ +python", rows, re.M)) == 2, rows
+
+
 @pytest.mark.unstripped
 def test_waiting_for_the_gil(kaa, python, tmp_path):
     """Two threads that only compute: whenever one gives the processor up by itself, it waits for the GIL."""

@@ -161,7 +161,7 @@ static void test_hostile_names_are_no_escapes(void **state)
 	model_deinit(&m);
 }
 
-static void test_there_is_no_screen_without_python_on_a_cpu(void **state)
+static void test_there_is_no_screen_without_python(void **state)
 {
 	struct model m;
 
@@ -172,6 +172,8 @@ static void test_there_is_no_screen_without_python_on_a_cpu(void **state)
 	model_sample(&m, 3, "_start main I:eval " F);
 	assert_int_equal(answer_event(m.profile), 0);
 	m.profile->events.data[0].kind = EVENT_OCCURRENCE;
+	assert_int_equal(answer_event(m.profile), 0);
+	m.profile->events.data[0].kind = EVENT_DUMMY;
 	assert_int_equal(answer_event(m.profile), PROFILE_NONE);
 	model_deinit(&m);
 }
@@ -284,7 +286,7 @@ int main(void)
 		cmocka_unit_test(test_no_line_is_too_long),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
 		cmocka_unit_test(
-			test_there_is_no_screen_without_python_on_a_cpu),
+			test_there_is_no_screen_without_python),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_what_fits),
