@@ -9,37 +9,10 @@ import subprocess
 import pytest
 
 from harness import script_output
+from harness.answer import WIDE, functions_of, kinds_of, lines_of, samples_of, sections
 from harness.terminal import Terminal
 
 pytestmark = pytest.mark.usefixtures("bpf")
-
-# own, total, function, file and line, of which the line may be missing
-ROW = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (\S+) +(\S+?)(?::(\d+))?(?: {2}.*)?$")
-WIDE = {**os.environ, "COLUMNS": "250"}
-
-
-def sections(text):
-    """The summary, and the tables of functions and of lines as lists of lines."""
-    summary, functions, lines = text.split("\n\n")[:3]
-    return summary, functions.splitlines()[1:], lines.splitlines()[1:]
-
-
-def functions_of(text):
-    """{(function, file): (own, total)}"""
-    rows = filter(None, map(ROW.match, sections(text)[1]))
-    return {(row[3], row[4]): (float(row[1]), float(row[2])) for row in rows}
-
-
-def lines_of(text):
-    """{(file, line): own}"""
-    rows = re.finditer(r"^ *(\d+\.\d)% +\d+\.\d%  (\S+):(\d+)(?: .*)?$", "\n".join(sections(text)[2]), re.M)
-    return {(row[2], int(row[3])): float(row[1]) for row in rows}
-
-
-def kinds_of(text):
-    """{kind: percent}"""
-    return {name.strip(): float(share) for name, share in
-            re.findall(r"([a-zA-Z ]+?) [<>]?([\d.]+) %", sections(text)[0].split("Spent in: ")[1])}
 
 
 def record(kaa, python, data, *words):
@@ -60,7 +33,7 @@ def test_planted_shares(kaa, python, scripts, tmp_path, share):
     found = {name: own for (name, file), (own, total) in functions_of(text).items() if file.endswith("planted.py")}
     planted = light / (light + heavy)
     measured = found["light"] / (found["light"] + found["heavy"])
-    samples = int(re.search(r"([\d,]+) samples?,", text)[1].replace(",", ""))
+    samples = samples_of(text)
     # Five times what chance does, and what a row is rounded by.
     allowed = 5 * math.sqrt(planted * (1 - planted) / samples) + 0.002
     assert samples > 200 and abs(measured - planted) < allowed, (planted, measured, samples)
