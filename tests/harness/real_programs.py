@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs that write down what their functions take (live/scripts/real/account.py), under several profilers.
+
+All profilers are asked the same: what a function has of the samples in all functions of the account, with what these
+call (total), and without the Python functions that they call (own). What chance does to such a share is known from the
+number of samples, so shares are held to that, and to nothing that depends on the machine.
+"""
+import collections
+import json
+import math
+import os
+import pathlib
+import re
+
+from harness import answer
+from harness.process import TOP, run
+
+FOLDER = TOP / "tests" / "live" / "scripts" / "real"
+STANDARD = ["orders", "service", "tasks", "processes", "threads", "logs", "suite", "ledger", "documents"]
+PACKAGES = ["shop", "frames", "library", "formulas", "geometry", "pictures", "routes", "pages"]
+# What a block of the account does not have of its function.
+BESIDE = 0.006
+
+
+class Taken:
+    """One run under a profiler: what the program says, {name: seconds}, and the profiler, {stack: samples}.
+
+    A stack is (function, file name) of its Python frames, the outermost first. screen: the text of kaa's first screen.
+    """
+
+    def __init__(self, program, account, stacks, screen=None):
+        self.file, self.stacks, self.screen = f"{program}.py", stacks, screen
+        seconds = collections.Counter()
+        for line in account.read_text().splitlines():
+            seconds.update(json.loads(line))
+        self.hot = max(seconds, key=seconds.get)
+        self.truth = {name: took / sum(seconds.values()) for name, took in seconds.items()}
+        totals = {name: sum(count for stack, count in stacks.items() if (name, self.file) in stack) for name in self.truth}
+        self.samples = sum(totals.values())
+        self.totals = {name: count / max(self.samples, 1) for name, count in totals.items()}
+        self.own = collections.Counter()
+        for stack, count in stacks.items():
+            self.own[stack[-1] if stack else None] += count
+
+    def allowed(self, share, samples=None):
+        """How far a share may be off: five times what chance does."""
+        return 5 * math.sqrt(share * (1 - share) / max(samples or self.samples, 1)) + BESIDE
+
+    def sigmas(self, name):
+        share = self.truth[name]
+        beyond = max(abs(self.totals[name] - share) - BESIDE, 0)
+        return beyond / math.sqrt(max(share * (1 - share), 1e-9) / max(self.samples, 1))
+
+    def wrong(self):
+        """What of the account the profiler has otherwise, as text."""
+        return [f"{name}: {self.totals[name]:.1%} of {self.samples} samples, {share:.1%} by the program's account"
+                for name, share in self.truth.items() if abs(self.totals[name] - share) > self.allowed(share)]
+
+
+def hot_line(program):
+    """The number of the line that is marked, or None: there the hot function calls a library, whose code is hot."""
+    lines = (FOLDER / f"{program}.py").read_text().splitlines()
+    return next((number for number, line in enumerate(lines, 1) if line.endswith("# hot")), None)
+
+
+def screen_problems(taken, program):
+    """What the first screen does not tell of the hot spot: the first function, the first line, and their shares."""
+    functions, lines = answer.functions_of(taken.screen), answer.lines_of(taken.screen)
+    (name, file), (own, _) = next(iter(functions.items()))
+    line, problems = hot_line(program), []
+    if line is None:
+        # Of that library the heaviest function, which the samples alone tell.
+        heaviest = max(filter(None, taken.own), key=taken.own.get)
+        right = name.rpartition(".")[2] == heaviest[0] and file.endswith(heaviest[1])
+        return [] if right else [f"the first function is {name} in {file}, not {heaviest}"]
+    if name.rpartition(".")[2] != taken.hot or not file.endswith(taken.file):
+        problems.append(f"the first function is {name} in {file}, not {taken.hot} in {taken.file}")
+    file, number = next(iter(lines))
+    if number != line or not file.endswith(taken.file):
+        problems.append(f"the first line is {file}:{number}, not {taken.file}:{line}")
+    counted = 100 * taken.own[taken.hot, taken.file] / sum(taken.stacks.values())
+    if not problems and abs(own - counted) > 0.051:
+        problems.append(f"{taken.hot} has {own} %, its samples are {counted:.2f} %")
+    return problems
+
+
+# --- Profilers ---------------------------------------------------------------
+
+
+def program_words(program, seconds):
+    return [FOLDER / f"{program}.py", str(seconds)]
+
+
+def surroundings(account):
+    return {**os.environ, "ACCOUNT": str(account), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def stacks_of(text, frame):
+    """Collapsed stacks, of the frames for which the pattern has a function and a file."""
+    stacks = collections.Counter()
+    for line in text.splitlines():
+        steps, _, count = line.rpartition(" ")
+        found = filter(None, map(frame.fullmatch, steps.split(";")))
+        stacks[tuple((step["function"].rpartition(".")[2], step["file"].rpartition("/")[2]) for step in found)] += int(count)
+    return stacks
+
+
+KAA_FRAME = re.compile(r"(?P<function>.+) \((?P<file>.+)\)")
+PY_SPY_FRAME = re.compile(r"(?P<function>.+) \((?P<file>.+):\d+\)")
+SAMPLING_FRAME = re.compile(r"(?P<file>.+):(?P<function>[^:]+):\d+")
+
+
+def with_kaa(kaa, python, program, seconds, folder):
+    """kaa: of tests; python: words that run the interpreter where that kaa runs."""
+    data, account = folder / "perf.data", folder / "account"
+    kaa("record", "-F", "999", "-g", "-o", data, "--", *python, *program_words(program, seconds), env=surroundings(account))
+    stacks = stacks_of(kaa("export", "--python-only", "-i", data).stdout, KAA_FRAME)
+    return Taken(program, account, stacks, kaa("report", "--stdio", "-i", data, env=answer.WIDE).stdout)
+
+
+def with_py_spy(py_spy, python, program, seconds, folder):
+    """It counts the threads that the kernel says to run, by the wall clock; it stops the program for each sample."""
+    account, out = folder / "account", folder / "py-spy"
+    run([*py_spy, "record", "-s", "-r", "999", "-f", "raw", "-o", out, "--", *python, *program_words(program, seconds)],
+        env=surroundings(account))
+    return Taken(program, account, stacks_of(out.read_text(), PY_SPY_FRAME))
+
+
+def with_sampling(prefix, python, program, seconds, folder):
+    """CPython 3.15's own, of threads that are on a CPU. Of child processes it writes files of their own."""
+    account, out = folder / "account", folder / "sampling"
+    words = ["-m", "profiling.sampling", "run", "-a", "--subprocesses", "--mode", "cpu", "--collapsed", "-r", "999", "-o", out]
+    run([*prefix, *python, *words, *program_words(program, seconds)], env=surroundings(account), cwd=folder)
+    text = "".join(file.read_text() for file in pathlib.Path(folder).iterdir() if file != account and file.is_file())
+    return Taken(program, account, stacks_of(text, SAMPLING_FRAME))
