@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "view/cython_name.h"
 #include "view/fit.h"
 #include "view/printable.h"
 #include "view/text.h"
@@ -44,19 +45,48 @@ static void put_string(struct strbuf *out, const char *s)
 	text_append(out, s, strlen(s));
 }
 
+/* "_json.cpython-311-x86_64-linux-gnu.so" is the module _json. */
+static size_t without_abi(const char *name)
+{
+	const char *const marks[] = { ".cpython-", ".abi3.so" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const char *end = strstr(name, marks[i]);
+
+		if (end && end > name)
+			return (size_t)(end - name);
+	}
+	return strlen(name);
+}
+
+/* "_json.cpython-311-x86_64-linux-gnu.so+0x1a0": "_json+0x1a0". */
+static void put_nameless(const char *name, struct strbuf *out)
+{
+	const char *place = strrchr(name, '+');
+	size_t length = without_abi(name);
+
+	text_append(out, name, length);
+	if (name[length] && place)
+		put_string(out, place);
+}
+
 static void put_native(const struct profile *profile,
 		       const struct profile_frame *frame, struct strbuf *out)
 {
 	const struct profile_symbol *symbol =
 		profile_symbol(profile, frame->symbol);
 	const struct profile_dso *dso = profile_dso(profile, frame->dso);
+	const char *file =
+		dso ? profile_string(profile, dso->short_name, "?") : "";
+	const char *name =
+		symbol ? profile_string(profile, symbol->name, "?") : file;
 
-	if (symbol)
-		put_string(out, profile_string(profile, symbol->name, "?"));
-	else
-		put_string(out, dso ? profile_string(profile, dso->short_name,
-						     "?") :
-				      "unknown code");
+	if (!*name)
+		strbuf_puts(out, "unknown code");
+	else if (!symbol || symbol->is_nameless)
+		put_nameless(name, out);
+	else if (!cython_name(name, file, without_abi(file), out))
+		put_string(out, name);
 }
 
 static void put_kernel(const struct profile *profile,
@@ -90,20 +120,6 @@ void spent_text_function(const struct profile *profile, enum spent_kind kind,
 		put_kernel(profile, profile_frame(profile, subject), out);
 	else
 		put_native(profile, profile_frame(profile, subject), out);
-}
-
-/* "_json.cpython-311-x86_64-linux-gnu.so" is the module _json. */
-static size_t without_abi(const char *name)
-{
-	const char *const marks[] = { ".cpython-", ".abi3.so" };
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		const char *end = strstr(name, marks[i]);
-
-		if (end && end > name)
-			return (size_t)(end - name);
-	}
-	return strlen(name);
 }
 
 void spent_text_file(const struct profile *profile, enum spent_kind kind,

@@ -81,6 +81,35 @@ static void test_the_hot_function_comes_first(void **state)
 	model_deinit(&m);
 }
 
+/* Also where it has no names, and where Cython made them. */
+static void test_an_extension_is_called_as_its_module(void **state)
+{
+	const struct {
+		const char *leaf, *text;
+	} cases[] = {
+		{ "lib:_index.cpython-313-x86_64-linux-gnu.so+0x40",
+		  "_index+0x40 100\n" },
+		{ "lib:libz.so.1+0x40", "libz.so.1+0x40 100\n" },
+		{ "lib:__pyx_pw_3app_11libother.so_4Shop_7sold",
+		  "Shop.sold (libother.so) 100\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct model m;
+		char stack[160], *text;
+
+		init(&m);
+		snprintf(stack, sizeof(stack), MAIN " I:eval " F "@3 %s",
+			 cases[i].leaf);
+		model_sample(&m, 700000000, stack);
+		text = screen(&m, 100);
+		assert_non_null(strstr(text, cases[i].text));
+		free(text);
+		model_deinit(&m);
+	}
+}
+
 static void test_shares_add_up(void **state)
 {
 	double sum[2] = {};
@@ -282,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
+		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_shares_add_up),
 		cmocka_unit_test(test_no_line_is_too_long),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
