@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A web server, with clients in other threads, each with a connection a request: service.py SECONDS."""
+"""A web server, with clients in other threads, each with a connection a request: service.py SECONDS.
+
+A thread that answers a request lives for some milliseconds. A sampler's clock begins with the thread, so equal requests would
+keep step with it.
+"""
 import http.client
 import http.server
 import json
@@ -14,7 +18,7 @@ STOCK = [{"id": i, "text": f"item {i * 7919 % 1000:03} " * 40} for i in range(40
 def search(words):
     found = []
     with spent("search"):
-        for item in STOCK * 8:
+        for item in STOCK * 8 + STOCK[:int(words[0])]:
             if not set(item["text"]).isdisjoint(words):  # hot
                 found.append(item)
     return found
@@ -46,7 +50,7 @@ def ask(port, words):
 
 def client(port, seconds):
     for turn in turns(seconds):
-        ask(port, [str(turn % 10), "y", str(turn % 7)])
+        ask(port, [str(turn * 79 % 400), "y", str(turn % 7)])
 
 
 def main(seconds):
