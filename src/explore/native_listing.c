@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "explore/disassembly.h"
 #include "explore/native_hits.h"
 
@@ -38,7 +40,23 @@ static const struct own_weight *hit_at(const struct native_listing *n,
 
 /* --- Rows --------------------------------------------------------------- */
 
-/* Where there is no code: the addresses that were hit. */
+static bool has_address(const struct native_listing *n, size_t events,
+			uint64_t address)
+{
+	for (size_t i = 0; i < events; i++)
+		if (native_hits_at(n->hits[i], address))
+			return true;
+	return false;
+}
+
+static int compare_rows(const void *x, const void *y)
+{
+	const struct disassembly_line *a = x, *b = y;
+
+	return compare_u64(a->address, b->address);
+}
+
+/* Where there is no code: the addresses that were hit, ascending. */
 static struct error *add_addresses(struct native_listing *n)
 {
 	for (size_t i = 0; i < n->l->event_count; i++)
@@ -49,11 +67,15 @@ static struct error *add_addresses(struct native_listing *n)
 				.text = "",
 			};
 
-			if (i && native_hits_at(n->hits[0], hit->at))
+			/* An event before this one has a row for it. */
+			if (has_address(n, i, hit->at))
 				continue;
 			if (!vec_push(&n->rows, row))
 				return error_no_memory();
 		}
+	if (n->rows.count)
+		qsort(n->rows.data, n->rows.count, sizeof(*n->rows.data),
+		      compare_rows);
 	return NULL;
 }
 

@@ -232,7 +232,7 @@ static void set_def(struct shown *s, const char *name, uint32_t line)
 /* Shows what the word calls, or the hottest (NULL). */
 static const char *show(struct shown *s, const char *word)
 {
-	const uint32_t events[] = { 0, 1 };
+	const uint32_t events[] = { 0, 1, 2 };
 	struct annotate_parts parts = {};
 	uint64_t count, period;
 	bool called;
@@ -442,6 +442,48 @@ static void test_instructions_without_code(void **state)
 	show_end(&s);
 }
 
+/* A sample of an event, so far into deflate. */
+static void hit_deflate(struct shown *s, uint32_t event, uint32_t below)
+{
+	struct profile *p = s->m.profile;
+	uint32_t id = model_frame(&s->m, "lib:deflate");
+	struct profile_frame frame = *profile_frame(p, id);
+	uint32_t stack;
+
+	frame.rel += below;
+	assert_ok(profile_intern_frame(p, &frame, &id));
+	assert_ok(profile_stack_push(p, PROFILE_NONE, id, &stack));
+	model_sample(&s->m, 1, "lib:deflate");
+	p->samples.event[p->samples.rows - 1] = event;
+	p->samples.stack[p->samples.rows - 1] = stack;
+}
+
+static void test_addresses_of_several_events(void **state)
+{
+	struct profile_event event = { .has_callchain = true };
+	struct shown s;
+	const char *text;
+	uint32_t id;
+
+	(void)state;
+	show_begin(&s, NULL);
+	s.options.columns = 120;
+	event.name = model_string(&s.m, "faults");
+	assert_ok(profile_add_event(s.m.profile, &event, &id));
+	event.name = model_string(&s.m, "misses");
+	assert_ok(profile_add_event(s.m.profile, &event, &id));
+	hit_deflate(&s, 0, 8);
+	hit_deflate(&s, 1, 4);
+	hit_deflate(&s, 2, 4);
+	text = strstr(show(&s, "deflate"), "  address\n");
+	assert_non_null(text);
+	/* Each once, ascending. */
+	assert_string_equal(text, "  address\n"
+				  "        100.0%  100.0%  5004\n"
+				  "100.0%                  5008\n");
+	show_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_no_line_is_said),
 		cmocka_unit_test(test_source_fits_and_moves_no_cursor),
 		cmocka_unit_test(test_instructions_without_code),
+		cmocka_unit_test(test_addresses_of_several_events),
 	};
 
 	return cmocka_run_group_tests_name("annotate", tests, make_folder,
