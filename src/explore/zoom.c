@@ -296,30 +296,45 @@ static struct error *keep_stacks(const struct zooms *zooms,
 	return NULL;
 }
 
-/* A byte for each stack of the profile: it passes through such a frame. */
+/* Takes the marks off stacks that pass through no frame of the zoom. */
+static struct error *narrow_stacks(const struct zoom *zoom,
+				   const struct profile *profile,
+				   uint8_t *marks)
+{
+	size_t count = profile->stack_parents.count;
+	_cleanup_free_ bool *stacks = calloc(count + 1, sizeof(*stacks));
+
+	if (!stacks)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		uint32_t parent = profile->stack_parents.data[i];
+		uint32_t frame = profile->stack_frames.data[i];
+
+		stacks[i] = (parent != PROFILE_NONE && stacks[parent]) ||
+			    zoom_keeps_frame(zoom, profile,
+					     profile_frame(profile, frame));
+		marks[i] &= stacks[i];
+	}
+	return NULL;
+}
+
+/* A byte for each stack of the profile: it passes through a frame of each. */
 static struct error *keep_whole_stacks(const struct zooms *zooms,
 				       const struct profile *profile,
 				       uint8_t **ret)
 {
 	size_t count = profile->stack_parents.count;
-	_cleanup_free_ uint8_t *frames = calloc(profile->frames.count + 1, 1);
-	uint8_t *stacks = calloc(count + 1, 1);
+	_cleanup_free_ uint8_t *marks = malloc(count + 1);
+	struct error *error = marks ? NULL : error_no_memory();
 
-	if (!frames || !stacks) {
-		free(stacks);
-		return error_no_memory();
-	}
-	for (size_t i = 0; i < profile->frames.count; i++)
-		frames[i] = zooms_keep_frame(zooms, profile,
-					     &profile->frames.data[i]);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t parent = profile->stack_parents.data[i];
-
-		stacks[i] = frames[profile->stack_frames.data[i]] ||
-			    (parent != PROFILE_NONE && stacks[parent]);
-	}
-	*ret = stacks;
-	return NULL;
+	if (!error)
+		memset(marks, true, count + 1);
+	vec_for_each(zoom, zooms)
+		if (!error)
+			error = narrow_stacks(zoom, profile, marks);
+	if (!error)
+		*ret = take_ptr(marks);
+	return error;
 }
 
 /* The row's stack passes. */

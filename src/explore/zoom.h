@@ -77,8 +77,8 @@ bool zooms_keep_frame(const struct zooms *zooms, const struct profile *profile,
 		      const struct profile_frame *frame);
 /*
  * Which rows of the samples pass: an array of a byte a row, to be freed by the
- * caller. NULL if there is no zoom: all do. Without locations (NULL) each frame
- * of a stack is an entry.
+ * caller. NULL if there is no zoom: all do. Without locations (NULL) a stack
+ * passes that has a frame of each zoom: code in the kernel, below a function.
  */
 struct error *zooms_keep_rows(const struct zooms *zooms,
 			      const struct profile *profile,

@@ -177,6 +177,10 @@ static void test_rows_add_up_to_all_samples(void **state)
 			    "py::f:/srv/x.py");
 	zoom(rows, function);
 	check_sums(rows, 46);
+	/* With g, of another file: no frame is of both. */
+	zoom(rows, (struct zoom){ .kind = ZOOM_SOURCE,
+				  .name = model_string(&m, "/srv/y.py") });
+	check_sums(rows, 40);
 	model_deinit(&m);
 }
 
