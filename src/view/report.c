@@ -550,8 +550,10 @@ static void cut_graphs(struct report *r)
 	    (graph->type != CALLGRAPH_GRAPH &&
 	     graph->type != CALLGRAPH_FRACTAL))
 		return;
-	r->is_cut = true;
-	o->percent_limit = GRAPH_PERCENT_LIMIT;
+	/* Entries that are asked for are shown, however light. */
+	r->is_cut = !o->symbols.count && !o->dsos.count && !o->comms.count &&
+		    !o->symbol_filter;
+	o->percent_limit = r->is_cut ? GRAPH_PERCENT_LIMIT : 0;
 	if (!graph->has_threshold)
 		graph->threshold = GRAPH_PERCENT_LIMIT;
 }

@@ -184,6 +184,10 @@ static void test_light_graphs_are_left_out(void **state)
 	options.quiet = true;
 	check_has(&m, &options, "[.] light\n", true);
 	options.quiet = false;
+	options.symbol_filter = "light";
+	check_has(&m, &options, "[.] light\n", true);
+	check_has(&m, &options, "left out", false);
+	options.symbol_filter = NULL;
 	options.percent_limit = 0;
 	check_has(&m, &options, "[.] light\n", true);
 	check_has(&m, &options, "left out", false);
