@@ -232,7 +232,7 @@ def test_the_same_rows_as_the_text(kaa, recording):
 
 def test_threads_have_the_names_of_the_text(kaa, recording):
     text = kaa("report", "--stdio", "-i", recording, env=WIDE, cwd=recording.parent).stdout
-    expected = re.findall(r"^ *(\d+\.\d)% +(\d+)  (\S.*)$", text.partition(" total          thread\n")[2], re.M)
+    expected = re.findall(r"^ *(\d+\.\d)% +(\d+) +(\S.*)$", text.partition(" total          thread   name\n")[2], re.M)
     with report(kaa, recording, rows=24, columns=80) as terminal:
         terminal.press("5")
         assert [(str(share), tid, name) for _, share, _, (tid, name) in rows_of(terminal)] == expected
