@@ -233,14 +233,8 @@ static bool *find_python_events(const struct profile *p)
 		calloc(p->stack_parents.count + 1, sizeof(*stacks));
 	bool *events = calloc(p->events.count + 1, sizeof(*events));
 
-	for (size_t i = 0; stacks && i < p->stack_parents.count; i++) {
-		uint32_t parent = p->stack_parents.data[i];
-		uint32_t frame = p->stack_frames.data[i];
-
-		stacks[i] = profile_frame(p, frame)->kind ==
-				    PROFILE_FRAME_PYTHON ||
-			    (parent != PROFILE_NONE && stacks[parent]);
-	}
+	if (stacks)
+		profile_find_python(p, stacks);
 	for (size_t i = 0; stacks && events && i < p->samples.rows; i++) {
 		uint32_t stack = p->samples.stack[i];
 

@@ -369,6 +369,18 @@ static bool profile_samples_grow(struct profile_samples *s)
 	return true;
 }
 
+void profile_find_python(const struct profile *profile, bool *ret)
+{
+	for (size_t i = 0; i < profile->stack_parents.count; i++) {
+		uint32_t parent = profile->stack_parents.data[i];
+		uint32_t frame = profile->stack_frames.data[i];
+
+		ret[i] = profile_frame(profile, frame)->kind ==
+				 PROFILE_FRAME_PYTHON ||
+			 (parent != PROFILE_NONE && ret[parent]);
+	}
+}
+
 uint32_t profile_find_label(const struct profile *profile, const char *name)
 {
 	const struct profile_samples *s = &profile->samples;

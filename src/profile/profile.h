@@ -370,6 +370,9 @@ static inline uint32_t profile_task_name(const struct profile_task *task)
 	return task->name == PROFILE_NONE ? task->comm : task->name;
 }
 
+/* Fills ret, which has room for each stack: whether it has a Python frame. */
+void profile_find_python(const struct profile *profile, bool *ret);
+
 /* The label of that name, or PROFILE_NONE. */
 uint32_t profile_find_label(const struct profile *profile, const char *name);
 

@@ -329,29 +329,15 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 
 /* --- All ---------------------------------------------------------------- */
 
-/* By stack: whether there is Python code in it; NULL for want of memory. */
-static bool *find_python(const struct profile *p)
-{
-	bool *has_python =
-		calloc(p->stack_parents.count + 1, sizeof(*has_python));
-
-	for (size_t i = 0; has_python && i < p->stack_parents.count; i++) {
-		uint32_t parent = p->stack_parents.data[i];
-		const struct profile_frame *frame =
-			profile_frame(p, p->stack_frames.data[i]);
-
-		has_python[i] = frame->kind == PROFILE_FRAME_PYTHON ||
-				(parent != PROFILE_NONE && has_python[parent]);
-	}
-	return has_python;
-}
-
 uint32_t answer_event(const struct profile *profile)
 {
-	_cleanup_free_ bool *has_python = find_python(profile);
+	_cleanup_free_ bool *has_python = calloc(
+		profile->stack_parents.count + 1, sizeof(*has_python));
 	const struct profile_samples *s = &profile->samples;
 	uint32_t first = PROFILE_NONE, other = PROFILE_NONE;
 
+	if (has_python)
+		profile_find_python(profile, has_python);
 	for (size_t i = 0; has_python && i < s->rows; i++) {
 		enum event_kind kind = profile->events.data[s->event[i]].kind;
 		uint32_t *least = kind == EVENT_ON_CPU ? &first : &other;

@@ -208,20 +208,6 @@ static void walk_stack(struct walk *w, uint32_t leaf)
 	}
 }
 
-static void find_python(struct walk *w)
-{
-	const struct profile *p = w->profile;
-
-	for (size_t i = 0; i < p->stack_parents.count; i++) {
-		uint32_t parent = p->stack_parents.data[i];
-
-		w->has_python[i] =
-			(parent != PROFILE_NONE && w->has_python[parent]) ||
-			profile_frame(p, p->stack_frames.data[i])->kind ==
-				PROFILE_FRAME_PYTHON;
-	}
-}
-
 struct error *symbol_near_offer_profile(struct symbol_near *near,
 					const struct profile *profile,
 					bool interpreter_frames)
@@ -239,7 +225,7 @@ struct error *symbol_near_offer_profile(struct symbol_near *near,
 		return error_no_memory();
 	w.walked[0] = flags + stacks;
 	w.walked[1] = flags + 2 * stacks;
-	find_python(&w);
+	profile_find_python(profile, w.has_python);
 	for (size_t i = 0; i < profile->samples.rows; i++)
 		if (profile->samples.stack[i] != PROFILE_NONE)
 			walk_stack(&w, profile->samples.stack[i]);
