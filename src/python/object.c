@@ -274,7 +274,7 @@ bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
 	data += head.state & l->text_ascii_mask ? l->text_ascii_data :
 						  l->text_compact_data;
 	/* One character too many is enough to tell that there are more. */
-	size = (head.length < max ? head.length : max + 1) * kind;
+	size = (head.length <= max ? head.length : max + 1) * kind;
 	if (size && (!strbuf_reserve(&bytes, size) ||
 		     !read_bytes(r, data, bytes.data, size)))
 		return false;

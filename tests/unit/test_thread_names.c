@@ -218,6 +218,54 @@ static void test_what_changes_meanwhile_gives_no_wrong_name(void **state)
 	each_image(check_torn);
 }
 
+/* --- Texts -------------------------------------------------------------- */
+
+enum { TEXT_AT = 4096, TYPE_AT = 8192, TEXT_MEMORY = 12288 };
+
+static bool read_text_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	const uint8_t *memory = arg;
+
+	if (address > TEXT_MEMORY || size > TEXT_MEMORY - address)
+		return false;
+	memcpy(buf, memory + address, size);
+	return true;
+}
+
+/* A str of n letters, as CPython 3.12 has it; `max` bytes of it are read. */
+static void check_text(size_t n, size_t max, const char *expected)
+{
+	static uint8_t bytes[TEXT_MEMORY];
+	const struct py_release *release = py_release_find(0x030c0000);
+	const struct py_layout *l = &release->layout;
+	const struct py_memory memory = { read_text_memory, bytes };
+	struct py_objects_reader reader =
+		PY_OBJECTS_INIT(l, &release->objects, &memory);
+	const uint64_t type = TYPE_AT, length = n, is_text = 1 << 28;
+	const uint32_t text_state = l->text_compact_mask | l->text_ascii_mask |
+				    1u << l->text_kind_shift;
+	struct strbuf text = STRBUF_INIT;
+
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes + TEXT_AT + l->object_type, &type, 8);
+	memcpy(bytes + TEXT_AT + l->text_length, &length, 8);
+	memcpy(bytes + TEXT_AT + l->text_state, &text_state, 4);
+	memset(bytes + TEXT_AT + l->text_ascii_data, 'a', n);
+	memcpy(bytes + TYPE_AT + release->objects.type_flags, &is_text, 8);
+	assert_true(py_text_read(&reader, TEXT_AT, max, &text));
+	assert_string_equal(text.data, expected);
+	strbuf_deinit(&text);
+}
+
+static void test_a_text_that_just_fits_is_whole(void **state)
+{
+	(void)state;
+	check_text(0, 8, "");
+	check_text(7, 8, "aaaaaaa");
+	check_text(8, 8, "aaaaaaaa");
+	check_text(9, 8, "aaaaa...");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_only_what_is_wanted_is_read),
 		cmocka_unit_test(test_a_hole_hides_names_and_makes_none),
 		cmocka_unit_test(test_what_changes_meanwhile_gives_no_wrong_name),
+		cmocka_unit_test(test_a_text_that_just_fits_is_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
