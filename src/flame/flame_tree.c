@@ -38,7 +38,7 @@ struct adder {
 	bool processes;
 	/* By stack. */
 	struct known *stacks;
-	/* A thread's number to the task that it was last. */
+	/* A thread, by task_key(), to the task that it was last. */
 	struct map threads;
 	/* Scratch: stacks to be added. */
 	VEC(uint32_t) pending;
@@ -162,6 +162,12 @@ static struct error *find_leaf(struct adder *a, uint32_t stack, uint32_t root,
 
 /* --- Threads ------------------------------------------------------------ */
 
+/* Another process may have a thread of that number at another time. */
+static uint64_t task_key(const struct profile_task *task)
+{
+	return (uint64_t)(uint32_t)task->pid << 32 | (uint32_t)task->tid;
+}
+
 static struct error *find_threads(struct adder *a)
 {
 	const struct profile *p = a->profile;
@@ -176,7 +182,7 @@ static struct error *find_threads(struct adder *a)
 			continue;
 		a->processes |= pid != -1 && task->pid != pid;
 		pid = task->pid;
-		last = map_insert(&a->threads, (uint32_t)task->tid, 0, NULL);
+		last = map_insert(&a->threads, task_key(task), 0, NULL);
 		if (!last)
 			return error_no_memory();
 		*last = p->samples.task[i];
@@ -216,7 +222,7 @@ static struct error *find_root(struct adder *a, size_t row, uint32_t *ret)
 	const struct profile *p = a->profile;
 	const struct profile_task *task = profile_task(p, p->samples.task[row]);
 	_cleanup_strbuf_ struct strbuf place = STRBUF_INIT;
-	uint64_t *last = map_find(&a->threads, (uint32_t)task->tid);
+	uint64_t *last = map_find(&a->threads, task_key(task));
 	uint32_t function;
 	struct error *error;
 

@@ -168,6 +168,26 @@ static void test_threads(void **state)
 	model_deinit(&m);
 }
 
+/* Another process has a thread of that number later. */
+static void test_a_number_again(void **state)
+{
+	struct model m;
+	struct profile_task task = { .pid = 200,
+				     .tid = 101,
+				     .name = PROFILE_NONE };
+
+	(void)state;
+	model_init(&m, NULL);
+	m.task = model_task(&m, 101, "first");
+	model_sample(&m, 2, "I:eval " F);
+	task.comm = model_string(&m, "second");
+	assert_ok(profile_intern_task(m.profile, &task, &m.task));
+	model_sample(&m, 1, "I:eval " F);
+	check(&m, &(struct flame_options){ .threads = true },
+	      "first 2 0\n f 2 2\nsecond 1 0\n f 1 1\n");
+	model_deinit(&m);
+}
+
 static uint32_t kind_of(const struct flame_tree *tree, const char *name)
 {
 	vec_for_each(node, &tree->nodes) {
@@ -390,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_a_number_again),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_compare),
