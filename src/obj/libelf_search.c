@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Debian 13's static libelf (0.192) asks for functions of elfutils' own, which no
- * package has: trees of search.h with a lock. kaa uses libelf in one thread, so it
- * needs no lock. Only built if libelf cannot be linked without; it may go when
- * Debian's libelf.a is complete. The tree begins with its root (elfutils,
- * lib/eu-search.h).
+ * package has: trees of search.h with a lock. That is a fault of elfutils
+ * (https://sourceware.org/bugzilla/show_bug.cgi?id=32293), mended in 0.193. kaa
+ * uses libelf in one thread, so it needs no lock. Only built if libelf cannot be
+ * linked without; it may go with Debian 13. The tree begins with its root (elfutils
+ * 0.192, lib/eu-search.h).
  */
 #include <search.h>
 #include <stddef.h>
