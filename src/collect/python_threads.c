@@ -20,9 +20,10 @@ enum {
 	/* Of each ms that passes looks may take so many us, and at once at most: */
 	CREDIT_US_A_MS = 10,
 	CREDIT_US_MAX = 100000,
-	/* The most reads of a look, and for each thread that is looked for. */
+	/* The most reads of a look, for each thread that is looked for, in all. */
 	LOOK_READS = 20000,
 	LOOK_READS_A_THREAD = 300,
+	LOOK_READS_MAX = 200000,
 };
 
 static void clear_thread(struct python_thread *thread)
@@ -284,9 +285,9 @@ static void take_name(void *arg, const struct py_thread *found)
 
 static void look(struct python_threads *threads, struct target *target)
 {
+	size_t reads = LOOK_READS + threads->wanted.count * LOOK_READS_A_THREAD;
 	struct look_memory bounded = {
-		&target->memory,
-		LOOK_READS + threads->wanted.count * LOOK_READS_A_THREAD
+		&target->memory, reads < LOOK_READS_MAX ? reads : LOOK_READS_MAX
 	};
 	const struct py_memory memory = { read_memory, &bounded };
 	const struct py_threads_visit visit = { is_wanted, take_name, threads };
