@@ -197,21 +197,42 @@ struct error *python_threads_ended(struct python_threads *threads,
 	return error;
 }
 
+/*
+ * The first name of a thread. Of a process's first thread it holds from when the
+ * program began; before that the number was another program's, or a shell's.
+ */
+static struct error *put_first(struct python_threads *threads,
+			       const struct python_thread *thread,
+			       uint64_t time)
+{
+	uint64_t began = thread->tid == thread->target->pid ?
+				 thread->target->since :
+				 0;
+	struct error *error =
+		began ? put_name(threads, thread, 0, time, "") : NULL;
+
+	return error ? error :
+		       put_name(threads, thread, began ? began : thread->since,
+				time, thread->found);
+}
+
 /* Takes over what was found. */
 static struct error *keep_found(struct python_threads *threads,
 				struct python_thread *thread)
 {
 	const struct output *output = threads->output;
 	const char *before = thread->name ? thread->name : "";
-	uint64_t from = thread->name ? output->last_sample + 1 : thread->since;
 	uint64_t time = output->round_earliest ?
 				output_time_before(output,
 						   output->round_earliest) :
 				output_time_last(output);
 	struct error *error = NULL;
 
-	if (strcmp(before, thread->found))
-		error = put_name(threads, thread, from, time, thread->found);
+	if (!thread->name && *thread->found)
+		error = put_first(threads, thread, time);
+	else if (strcmp(before, thread->found))
+		error = put_name(threads, thread, output->last_sample + 1, time,
+				 thread->found);
 	free(thread->name);
 	thread->name = *thread->found || *before ? thread->found : NULL;
 	if (!thread->name)

@@ -32,7 +32,7 @@ struct python_thread {
 	int64_t native_id;
 	/* pthread_self(); 0: not known. */
 	uint64_t ident;
-	/* The first sample; the name holds from there. */
+	/* The first sample; but for a first thread the name holds from there. */
 	uint64_t since;
 	/* As the file has it; NULL: it has none. */
 	char *name;

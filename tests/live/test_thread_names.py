@@ -201,6 +201,22 @@ def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
 
 
 @pytest.mark.usefixtures("bpf")
+def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
+    data, script = tmp_path / "perf.data", tmp_path / "busy.py"
+    script.write_text("import threading, time\nwhile time.process_time() < 0.5: pass\n")
+    shell = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exec "$@"'
+    kaa("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script)
+    names = collections.defaultdict(set)
+    for line in kaa("script", "-F", "comm,tid,thread", "-G", "-i", data).stdout.splitlines():
+        if found := re.match(r" *(\S+) +\d+ +(\S+)", line):
+            names[found[1]].add(found[2])
+    shells = names.pop("sh")
+    assert shells == {"sh"}
+    # The start of the program, too, which has no Python frames yet.
+    assert set().union(*names.values()) == {"MainThread"}
+
+
+@pytest.mark.usefixtures("bpf")
 def test_names_in_a_pid_namespace(kaa, newest_python, scripts, tmp_path):
     data, out = tmp_path / "perf.data", tmp_path / "told"
     kaa("record", "-F", "999", "-g", "-o", data, "unshare", "--pid", "--fork", "--mount-proc", *newest_python.command,
