@@ -199,14 +199,24 @@ static struct error *find_events(struct diff_settings *s,
 
 /* --- By time or by share ------------------------------------------------ */
 
+/* "-p", "-p12", "-ag": letters up to one that takes an argument. */
+static bool attaches_shortly(const char *word)
+{
+	static const char flags[] = "BNPRTWbdginqsv";
+
+	if (*word++ != '-')
+		return false;
+	word += strspn(word, flags);
+	return *word && strchr("apt", *word);
+}
+
 /*
  * The recording was attached to what ran already: nobody says that it did the
  * same work as another. Words of the recorder stand before the command.
  */
 static bool is_attached(const struct metadata *metadata)
 {
-	static const char *const words[] = { "-p", "--pid", "-t", "--tid", "-a",
-					     "--all-cpus" };
+	static const char *const words[] = { "--pid", "--tid", "--all-cpus" };
 	bool is_value = true;
 
 	for (size_t i = 2; i < metadata->command.count; i++) {
@@ -217,7 +227,8 @@ static bool is_attached(const struct metadata *metadata)
 		for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++)
 			if (!strcmp(word, words[k]))
 				return true;
-		if (!strncmp(word, "--pid=", 6) || !strncmp(word, "--tid=", 6))
+		if (!strncmp(word, "--pid=", 6) ||
+		    !strncmp(word, "--tid=", 6) || attaches_shortly(word))
 			return true;
 		/* The next word may be this option's. */
 		is_value = word[0] == '-';

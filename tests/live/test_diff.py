@@ -226,10 +226,12 @@ def test_several_runs_of_each(kaa, newest_python, scripts, tmp_path):
     check_sums(text)
 
 
-def test_what_ran_already_is_compared_by_share(kaa, newest_python, scripts, tmp_path):
+@pytest.mark.parametrize("attach", [("-g", "-p", "{}"), ("-gp{}",)])
+def test_what_ran_already_is_compared_by_share(kaa, newest_python, scripts, tmp_path, attach):
     with newest_python.running(scripts / "planted.py", "30", "1000000") as (_, pid):
         for name, seconds in (("a", 0.3), ("b", 0.9)):
-            kaa("record", "-F", "999", "-g", "-o", tmp_path / name, "-p", str(pid), "--", *while_busy(pid, seconds))
+            kaa("record", "-F", "999", "-o", tmp_path / name, *(word.format(pid) for word in attach), "--",
+                *while_busy(pid, seconds))
     text = diff(kaa, tmp_path / "a", tmp_path / "b")
     assert "own, %" in text and "Shares are compared" in text
     assert "own, ms" in diff(kaa, "--by", "time", tmp_path / "a", tmp_path / "b")
