@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import sys
 
 import pytest
@@ -22,6 +23,11 @@ def pytest_addoption(parser):
 
     parser.addoption("--builtin", action="store_true",
                      help="agent tests: also say which faults the interpreters' own support for perf has")
+
+
+def pytest_configure():
+    """A shell leaves Ctrl-C ignored in what it starts in the background, and so would all programs of the tests."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def chosen_pythons(config):
