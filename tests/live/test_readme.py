@@ -4,7 +4,7 @@ there, in that order.
 
 Typed otherwise are: PID, which is a running Python's; sudo, which is left out where there is none, as README says; samply,
 which is in the chroot and would wait for a browser. What is installed goes to a /usr/local of the test's own. ./check is
-not typed.
+not typed, nor what stands between fences: it installs packages, which ./package check does in systems of its own.
 """
 import os
 import re

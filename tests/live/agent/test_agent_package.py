@@ -109,6 +109,9 @@ class Installed:
         record, = self.venv.site.glob("kaa-*.dist-info/RECORD")
         for line in record.read_text().splitlines():
             (self.venv.site / line.split(",")[0]).unlink(missing_ok=True)
+        # Of licences.
+        for folder in sorted(record.parent.rglob("*"), reverse=True):
+            folder.rmdir()
         record.parent.rmdir()
         shutil.rmtree(self.venv.site / "kaa" / "__pycache__", ignore_errors=True)
         (self.venv.site / "kaa").rmdir()
