@@ -148,6 +148,13 @@ def filled_in(options, data, perf, *only):
     return options.format(third=times[len(times) // 3], two_thirds=times[2 * len(times) // 3], cpu=int(cpus[len(cpus) // 2]))
 
 
+def comparable(name, text):
+    """Lines. Behind the system call of clone3() glibc has no unwind rows, since the child goes on there, too: perf ends
+    a stack there that it unwinds, kaa reads the instructions."""
+    samples = text.split("\n\n") if name == "dwarf" else [text]
+    return [sample.splitlines() for sample in samples if name != "dwarf" or "_clone3" not in sample]
+
+
 @pytest.mark.parametrize("name, options", cases())
 def test_output_is_perfs(name, options, recordings, kaa_inside, perf_inside):
     # Other programs here have files that are not in the chroot.
@@ -155,7 +162,7 @@ def test_output_is_perfs(name, options, recordings, kaa_inside, perf_inside):
     words = [*filled_in(options, recordings(name), perf_inside, *only).split(), *only]
     theirs, ours = both(perf_inside, kaa_inside, recordings(name), words)
     assert bool(ours.status) == bool(theirs.status), (theirs, ours)
-    assert ours.stdout.splitlines() == theirs.stdout.splitlines()
+    assert comparable(name, ours.stdout) == comparable(name, theirs.stdout)
     if not MATRIX:
         assert not theirs.status and (theirs.stdout or "0x1" in options)
     COMPARED["refused" if theirs.status else "equal"] += 1
