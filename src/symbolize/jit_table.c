@@ -442,24 +442,6 @@ static bool is_first(const struct jit_dump *dump, size_t at)
 	return true;
 }
 
-bool jit_dump_has_code(const struct jit_dump *dump, uint64_t start, uint64_t end)
-{
-	size_t low = 0, high = dump->codes.count;
-
-	/* The first that begins at start or behind it. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dump->codes.data[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < dump->codes.count && dump->codes.data[low].start < end)
-		return true;
-	return low && dump->codes.data[low - 1].reach > start && start < end;
-}
-
 static void allow_drift(struct jit_dump *dump, const struct jit_clock *clock)
 {
 	uint64_t aligned = convert_time(clock, clock->aligned);
@@ -542,6 +524,13 @@ static size_t bound(const struct jit_dump *dump, uint64_t address)
 			high = middle;
 	}
 	return low;
+}
+
+bool jit_dump_has_code(const struct jit_dump *dump, uint64_t start, uint64_t end)
+{
+	size_t before = start < end ? bound(dump, end - 1) : 0;
+
+	return before && dump->codes.data[before - 1].reach > start;
 }
 
 static bool is_later(const struct jit_code *a, const struct jit_code *b)
