@@ -208,20 +208,14 @@ bool report_is_heavy_enough(const struct report_options *options,
 }
 
 /* What nobody asked to leave out is said. */
-static void put_left_out(struct report *r, const struct calltree *tree,
-			 const entry_vec *entries)
+static void put_left_out(struct report *r, size_t count)
 {
-	size_t count = 0;
-
-	vec_for_each(id, entries)
-		count += !report_is_heavy_enough(&r->options, tree,
-						 &tree->entries.data[*id]);
-	if (count)
-		strbuf_printf(&r->text,
-			      "#\n# %zu entr%s below %d%% %s left out: --percent-limit 0 shows %s.\n#\n",
-			      count, count == 1 ? "y" : "ies",
-			      GRAPH_PERCENT_LIMIT, count == 1 ? "is" : "are",
-			      count == 1 ? "it" : "them");
+	if (!r->is_cut || !count)
+		return;
+	strbuf_printf(&r->text,
+		      "#\n# %zu entr%s below %d%% %s left out: --percent-limit 0 shows %s.\n#\n",
+		      count, count == 1 ? "y" : "ies", GRAPH_PERCENT_LIMIT,
+		      count == 1 ? "is" : "are", count == 1 ? "it" : "them");
 }
 
 static struct error *put_entries(struct report *r, const struct calltree *tree,
@@ -229,6 +223,7 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 {
 	struct entry_text rows;
 	struct chain_text chains;
+	size_t left_out = 0;
 	struct error *error =
 		chain_text_init(&chains, tree, &r->options, &r->text);
 
@@ -241,15 +236,16 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 		uint32_t id = entries->data[i];
 
 		if (!report_is_heavy_enough(&r->options, tree,
-					    &tree->entries.data[id]))
+					    &tree->entries.data[id])) {
+			left_out++;
 			continue;
+		}
 		entry_text_row(&rows, id, &r->text);
 		error = chain_text_entry(&chains, id);
 		if (!error && r->text.len > FLUSH_AT)
 			error = flush(r);
 	}
-	if (r->is_cut)
-		put_left_out(r, tree, entries);
+	put_left_out(r, left_out);
 	entry_text_deinit(&rows);
 	chain_text_deinit(&chains);
 	return error;
