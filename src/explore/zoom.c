@@ -234,25 +234,48 @@ static bool zoom_keeps_frame(const struct zoom *zoom,
 	}
 }
 
+static bool is_of_frames(const struct zoom *zoom)
+{
+	return zoom->kind != ZOOM_THREAD && zoom->kind != ZOOM_PROCESS &&
+	       zoom->kind != ZOOM_COMM;
+}
+
+static bool is_of_source(const struct zoom *zoom)
+{
+	return zoom->kind == ZOOM_FUNCTION || zoom->kind == ZOOM_SOURCE;
+}
+
+/* The last zoom that is of frames; NULL: none. */
+static const struct zoom *last_of_frames(const struct zooms *zooms)
+{
+	const struct zoom *last = NULL;
+
+	vec_for_each(zoom, zooms)
+		if (is_of_frames(zoom))
+			last = zoom;
+	return last;
+}
+
+/* No entry is two functions, or Python code and the kernel's. */
+static bool chooses_entries(const struct zooms *zooms, const struct zoom *zoom)
+{
+	const struct zoom *last = last_of_frames(zooms);
+
+	return is_of_frames(zoom) &&
+	       (is_of_source(last) ? zoom == last : !is_of_source(zoom));
+}
+
 bool zooms_keep_frame(const struct zooms *zooms, const struct profile *profile,
 		      const struct profile_frame *frame)
 {
 	vec_for_each(zoom, zooms)
-		if (!zoom_keeps_frame(zoom, profile, frame))
+		if (chooses_entries(zooms, zoom) &&
+		    !zoom_keeps_frame(zoom, profile, frame))
 			return false;
 	return true;
 }
 
 /* --- Samples ------------------------------------------------------------ */
-
-static bool chooses_entries(const struct zooms *zooms)
-{
-	vec_for_each(zoom, zooms)
-		if (zoom->kind != ZOOM_THREAD && zoom->kind != ZOOM_PROCESS &&
-		    zoom->kind != ZOOM_COMM)
-			return true;
-	return false;
-}
 
 static bool keeps_location(const struct zooms *zooms,
 			   const struct profile *profile,
@@ -324,26 +347,60 @@ static struct error *keep_whole_stacks(const struct zooms *zooms,
 				       uint8_t **ret)
 {
 	size_t count = profile->stack_parents.count;
-	_cleanup_free_ uint8_t *marks = malloc(count + 1);
+	uint8_t *marks = malloc(count + 1);
 	struct error *error = marks ? NULL : error_no_memory();
 
 	if (!error)
 		memset(marks, true, count + 1);
 	vec_for_each(zoom, zooms)
-		if (!error)
+		if (!error && is_of_frames(zoom))
 			error = narrow_stacks(zoom, profile, marks);
 	if (!error)
 		*ret = take_ptr(marks);
+	free(marks);
 	return error;
 }
 
-/* The row's stack passes. */
-static bool keeps_stack(const uint8_t *stacks, const struct profile *profile,
-			const struct locations *locations, uint32_t stack)
+/* What keeps_stack() asks; each NULL if every stack passes. */
+struct kept_stacks {
+	const struct locations *locations;
+	uint8_t *whole;
+	uint8_t *reduced;
+};
+
+static void kept_stacks_deinit(struct kept_stacks *kept)
 {
-	if (locations)
-		return stacks[locations_stack(locations, profile, stack)];
-	return stack != PROFILE_NONE && stacks[stack];
+	free(kept->whole);
+	free(kept->reduced);
+}
+
+static struct error *choose_stacks(const struct zooms *zooms,
+				   const struct profile *profile,
+				   bool children, struct kept_stacks *kept)
+{
+	bool has_others = false;
+	struct error *error = NULL;
+
+	if (!last_of_frames(zooms))
+		return NULL;
+	vec_for_each(zoom, zooms)
+		has_others |= is_of_frames(zoom) &&
+			      !chooses_entries(zooms, zoom);
+	if (!kept->locations || has_others)
+		error = keep_whole_stacks(zooms, profile, &kept->whole);
+	if (kept->locations && !error)
+		error = keep_stacks(zooms, profile, kept->locations, children,
+				    &kept->reduced);
+	return error;
+}
+
+static bool keeps_stack(const struct kept_stacks *kept,
+			const struct profile *profile, uint32_t stack)
+{
+	if (kept->whole && (stack == PROFILE_NONE || !kept->whole[stack]))
+		return false;
+	return !kept->reduced ||
+	       kept->reduced[locations_stack(kept->locations, profile, stack)];
 }
 
 static bool keeps_task(const struct zooms *zooms,
@@ -363,30 +420,26 @@ struct error *zooms_keep_rows(const struct zooms *zooms,
 			      uint8_t **ret)
 {
 	const struct profile_samples *s = &profile->samples;
-	_cleanup_free_ uint8_t *stacks = NULL;
-	uint8_t *rows;
-	struct error *error = NULL;
+	struct kept_stacks kept = { .locations = locations };
+	uint8_t *rows = NULL;
+	struct error *error;
 
 	if (!zooms->count) {
 		*ret = NULL;
 		return NULL;
 	}
-	if (chooses_entries(zooms) && !locations)
-		error = keep_whole_stacks(zooms, profile, &stacks);
-	else if (chooses_entries(zooms))
-		error = keep_stacks(zooms, profile, locations, children,
-				    &stacks);
-	if (error)
-		return error;
-	rows = calloc(s->rows + 1, 1);
-	if (!rows)
-		return error_no_memory();
-	for (size_t i = 0; i < s->rows; i++)
+	error = choose_stacks(zooms, profile, children, &kept);
+	if (!error) {
+		rows = calloc(s->rows + 1, 1);
+		error = rows ? NULL : error_no_memory();
+	}
+	for (size_t i = 0; rows && i < s->rows; i++)
 		rows[i] = keeps_task(zooms, profile_task(profile, s->task[i])) &&
-			  (!stacks || keeps_stack(stacks, profile, locations,
-						  s->stack[i]));
-	*ret = rows;
-	return NULL;
+			  keeps_stack(&kept, profile, s->stack[i]);
+	kept_stacks_deinit(&kept);
+	if (!error)
+		*ret = rows;
+	return error;
 }
 
 /* --- Choices ------------------------------------------------------------ */

@@ -321,6 +321,22 @@ def test_who_calls_it(kaa, recording, samples):
         assert f"Samples: {len(samples)} of" in terminal.lines()[0]
 
 
+def test_who_calls_it_in_a_zoom(kaa, recording, samples):
+    names = [{frame[0] for frame in frames_of(sample)} for sample in samples]
+    both = sum({"spin", "right"} <= functions for functions in names)
+    with report(kaa, recording) as terminal:
+        terminal.press("s", "righ", "enter", "z", "s", "spin", "enter", "w")
+        assert f"in function right  function spin  Samples: {both} of" in terminal.lines()[0]
+        terminal.press("e", "e")
+        text = terminal.text()
+        assert re.search(r"100\.00% +\d+\.\d\d% .*py::spin:", text), text
+        assert re.search(r"100\.00% py::right:", text) and "py::left:" not in text, text
+        # What the kernel did for it is another entry.
+        terminal.press("esc", "x", "k")
+        assert "in function right  kernel  Samples: " in terminal.lines()[0]
+        assert re.search(r"100\.00% +\d+\.\d\d% .*\[kernel", terminal.text()), terminal.text()
+
+
 def test_zooms_count_their_samples(kaa, recording, samples):
     folder = recording.parent
     main = min(sample.tid for sample in samples)

@@ -578,6 +578,47 @@ static void test_zooms_and_their_arithmetic(void **state)
 	strbuf_deinit(&title);
 }
 
+static struct zoom function_zoom(const struct profile *profile,
+				 const char *name)
+{
+	vec_for_each(symbol, &profile->symbols)
+		if (!strcmp(profile_string(profile, symbol->name, ""), name))
+			return (struct zoom){ .kind = ZOOM_FUNCTION,
+					      .id = (int32_t)symbol->line,
+					      .name = symbol->name };
+	fail_msg("no symbol '%s'", name);
+	return (struct zoom){};
+}
+
+/* No entry is both: the last one is shown, of samples that pass through each. */
+static void test_zooms_into_callers_and_callees(void **state)
+{
+	struct entries *e = entries_of(state);
+	struct zoom module = function_zoom(e->profile,
+					   "py::<module>:/srv/x.py");
+	struct zoom foo = function_zoom(e->profile, "py::foo:/srv/x.py");
+	struct zoom bar = function_zoom(e->profile, "py::bar:/srv/x.py");
+	bool left;
+
+	model_check(entries_zoom(e, &module));
+	model_check(entries_zoom(e, &bar));
+	check_row(e, "py::bar", "66.67%");
+	check_no_row(e, "py::foo");
+	check_no_row(e, "py::<module>");
+	model_check(entries_zoom(e, &(struct zoom){ .kind = ZOOM_KERNEL }));
+	check_row(e, "sys_read", "100.00%   100.00%");
+	assert_int_equal(e->made.browser.rows.count, 1);
+	model_check(entries_zoom(e, &module));
+	check_row(e, "py::<module>", "100.00%     0.00%");
+	assert_int_equal(e->made.browser.rows.count, 1);
+	/* What is not called from bar in the kernel. */
+	model_check(entries_zoom(e, &foo));
+	assert_int_equal(e->made.browser.rows.count, 0);
+	model_check(entries_leave(e, &left));
+	model_check(entries_leave(e, &left));
+	check_row(e, "sys_read", "100.00%   100.00%");
+}
+
 static void select_row(struct entries *e, const char *text)
 {
 	bool found;
@@ -1106,6 +1147,7 @@ int main(void)
 		REPORT_TEST(test_chains_below_entries),
 		REPORT_TEST(test_functions_by_their_lines),
 		REPORT_TEST(test_zooms_and_their_arithmetic),
+		REPORT_TEST(test_zooms_into_callers_and_callees),
 		REPORT_TEST(test_details_of_rows),
 		REPORT_TEST(test_rows_with_files),
 		REPORT_TEST(test_the_task_of_a_row),
