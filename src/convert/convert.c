@@ -599,12 +599,16 @@ static struct error *apply_sample(struct converter *c,
 	sample.thread_name = thread_table_at(&c->threads, record->pid,
 					     record->tid, record->time);
 	if (c->options->count_tasks)
-		error = seen_tasks_add(&c->seen_tasks, sample.pid, sample.tid,
-				       sample.comm);
+		error = seen_tasks_add(&c->seen_tasks,
+				       &(struct seen_task){
+					       .pid = sample.pid,
+					       .tid = sample.tid,
+					       .comm = sample.comm,
+					       .name = sample.thread_name });
 	if (error)
 		return error;
 	if (!filter_record(c->options, record) ||
-	    !filter_comm(c->options, sample.comm)) {
+	    !filter_names(c->options, sample.comm, sample.thread_name)) {
 		c->stats.filtered++;
 		return NULL;
 	}

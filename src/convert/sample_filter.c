@@ -20,7 +20,9 @@ bool filter_record(const struct convert_options *options,
 	       id_list_passes(&options->cpus, record->cpu);
 }
 
-bool filter_comm(const struct convert_options *options, const char *comm)
+bool filter_names(const struct convert_options *options, const char *comm,
+		  const char *name)
 {
-	return name_list_passes(&options->comms, comm);
+	return name_list_passes(&options->comms, comm) ||
+	       (name && name_list_passes(&options->comms, name));
 }

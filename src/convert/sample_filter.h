@@ -11,7 +11,11 @@
 /* By what the record says. */
 bool filter_record(const struct convert_options *options,
 		   const struct record *record);
-/* By name; NULL passes only without a list. */
-bool filter_comm(const struct convert_options *options, const char *comm);
+/*
+ * By what its thread is called: the comm, or the name that the program gave it.
+ * Each may be NULL, which passes only without a list.
+ */
+bool filter_names(const struct convert_options *options, const char *comm,
+		  const char *name);
 
 #endif

@@ -16,8 +16,9 @@
 struct seen_task {
 	int32_t pid;
 	int32_t tid;
-	/* NULL: not known. */
+	/* NULL: not known; the program gave none. */
 	const char *comm;
+	const char *name;
 	uint64_t samples;
 };
 
@@ -29,9 +30,9 @@ struct seen_tasks {
 	struct arena names;
 };
 
-/* Counts a sample; comm is copied. */
-struct error *seen_tasks_add(struct seen_tasks *tasks, int32_t pid,
-			     int32_t tid, const char *comm);
+/* Counts a sample of the task, whose names are copied. */
+struct error *seen_tasks_add(struct seen_tasks *tasks,
+			     const struct seen_task *task);
 void seen_tasks_deinit(struct seen_tasks *tasks);
 
 #endif

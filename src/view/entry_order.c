@@ -595,13 +595,24 @@ static const struct profile_frame *row_leaf(const struct profile *profile,
 	return frame == PROFILE_NONE ? NULL : profile_frame(profile, frame);
 }
 
+/* By its comm, or the name that the program gave it. */
+static bool task_is_called(const struct profile *profile,
+			   const struct name_list *names,
+			   const struct profile_task *task)
+{
+	return name_list_passes(names,
+				profile_string(profile, task->comm, NULL)) ||
+	       (task->name != PROFILE_NONE &&
+		name_list_passes(names,
+				 profile_string(profile, task->name, NULL)));
+}
+
 static bool task_passes(const struct profile *profile,
 			const struct report_options *options, uint32_t handle)
 {
 	const struct profile_task *task = profile_task(profile, handle);
 
-	return name_list_passes(&options->comms,
-		      profile_string(profile, task->comm, NULL)) &&
+	return task_is_called(profile, &options->comms, task) &&
 	       id_list_passes(&options->pids, task->pid) &&
 	       id_list_passes(&options->tids, task->tid);
 }

@@ -137,6 +137,18 @@ def test_recorded_names(kaa, python, scripts, tmp_path):
     for (_, name), count in found.items():
         counts[name] += count
     assert rows == {name: f"{100 * count / sum(counts.values()):.2f}" for name, count in counts.items()}
+    check_choice_by_name(kaa, data, found, rows)
+
+
+def check_choice_by_name(kaa, data, found, shares):
+    """--comms takes them, too: of the samples, of report's table, and of its first screen."""
+    chosen = {key: count for key, count in found.items() if key[1] in ("alpha", "pool_1")}
+    assert samples(kaa, data, "--comms", "pool_1,alpha") == chosen
+    table = kaa("report", "--stdio", "--no-children", "-g", "none", "--sort", "thread", "--comms", "alpha", "-i", data).stdout
+    assert re.findall(r"^ +(\d+\.\d+)%  (.*?) *$", table, re.MULTILINE) == [(shares["alpha"], "alpha")]
+    assert "alphas" in kaa("report", "--stdio", "--comms", "alphas", "-i", data).stderr
+    done = kaa("script", "--comms", "alphas", "-i", data)
+    assert "no sample is of a thread called 'alphas'; did you mean 'alpha'?" in done.stderr and not done.stdout
 
 
 @pytest.mark.usefixtures("bpf")

@@ -28,6 +28,9 @@ static struct error *list_tasks(const struct seen_tasks *seen,
 			thing.id = part == TASK_PID ? task->pid : task->tid;
 		if (!vec_push(ret, thing))
 			return error_no_memory();
+		thing.name = task->name;
+		if (part == TASK_COMM && thing.name && !vec_push(ret, thing))
+			return error_no_memory();
 	}
 	return NULL;
 }
