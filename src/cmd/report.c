@@ -229,19 +229,33 @@ static struct error *settle_keys(struct report_options *o)
 	return error;
 }
 
+/* Who asks for nothing else is told which Python code the time went to. */
+static bool shows_answer(const struct report_settings *s)
+{
+	return !s->wants_table && !input_imitates(&s->input);
+}
+
+/* --comms filters entries of the table: percentages stay those of the whole. */
+static struct error *prepare_lists(struct report_settings *s)
+{
+	struct report_options *o = &s->options;
+	struct error *error = name_list(s, s->dsos, &s->dso_list, &o->dsos);
+
+	if (!error)
+		error = name_list(s, s->symbols, &s->symbol_list, &o->symbols);
+	if (error || shows_answer(s))
+		return error;
+	s->input.options.count_tasks = s->input.comms;
+	error = name_list(s, s->input.comms, &s->comm_list, &o->comms);
+	s->input.comms = NULL;
+	return error;
+}
+
 static struct error *prepare(struct report_settings *s)
 {
 	struct report_options *o = &s->options;
-	struct error *error;
+	struct error *error = prepare_lists(s);
 
-	/* --comms filters entries: percentages stay those of the whole. */
-	error = name_list(s, s->input.comms, &s->comm_list, &o->comms);
-	if (!error)
-		error = name_list(s, s->dsos, &s->dso_list, &o->dsos);
-	if (!error)
-		error = name_list(s, s->symbols, &s->symbol_list, &o->symbols);
-	s->input.options.count_tasks = s->input.comms;
-	s->input.comms = NULL;
 	if (!error)
 		error = input_prepare(&s->input);
 	if (error)
@@ -367,19 +381,13 @@ static bool find_jit_code(const void *arg, const char *path, uint64_t start,
 	return converter_jit_code(arg, path, start, end, name, ret);
 }
 
-/* Who asks for nothing else is told which Python code the time went to. */
-static bool shows_answer(const struct report_settings *s)
-{
-	return !s->wants_table && !input_imitates(&s->input);
-}
-
 /* Options left out some of the samples. */
 static bool is_filtered(const struct report_settings *s)
 {
 	const struct convert_options *o = &s->input.options;
 
 	return o->times.count || o->pids.count || o->tids.count ||
-	       o->cpus.count;
+	       o->cpus.count || o->comms.count;
 }
 
 static struct error *show_report(struct report_settings *s,
@@ -551,8 +559,7 @@ static const struct option options[] = {
 		 "set the length of a time slice for --sort time (default: 100ms)",
 		 TABLE),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
-		   "<name,...>", "show only entries of threads with these names",
-		 TABLE),
+		   "<name,...>", "show only threads with these names"),
 	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
 		   "show only entries in these DSOs",
 		 TABLE),

@@ -165,12 +165,15 @@ struct error *report_unmatched(const struct report_options *options,
 				      input->pid_list.count };
 	const struct id_list tids = { input->tid_list.data,
 				      input->tid_list.count };
+	const struct name_list *comms = options->comms.count ?
+						&options->comms :
+						&input->options.comms;
 	struct error *error;
 
 	if (options->quiet)
 		return NULL;
-	error = unmatched_tasks(converter_seen_tasks(converter),
-				&options->comms, &pids, &tids, out);
+	error = unmatched_tasks(converter_seen_tasks(converter), comms, &pids,
+				&tids, out);
 	/* Where other filters left nothing, nothing can be found. */
 	if (error || !profile->samples.rows)
 		return error;
