@@ -325,6 +325,17 @@ static void place_bpf_program(struct convert_frame *frame)
 	frame->start = 0;
 }
 
+/*
+ * Nothing calls from the bytes before a function of the kernel. The address
+ * after them is where the thunk of an indirect call returns to in order to call.
+ */
+static bool is_padding(const struct symbol_info *info)
+{
+	static const char prefix[] = "__pfx_";
+
+	return !strncmp(info->name, prefix, sizeof(prefix) - 1);
+}
+
 static struct error *kernel_frame(struct lookup *l)
 {
 	struct names *names = l->names;
@@ -341,6 +352,11 @@ static struct error *kernel_frame(struct lookup *l)
 	}
 	error = symbolizer_kernel(names->symbolizer, l->address, l->place->time,
 				  &info);
+	if (!error && info && is_padding(info)) {
+		l->address = l->shown;
+		error = symbolizer_kernel(names->symbolizer, l->address,
+					  l->place->time, &info);
+	}
 	if (error)
 		return error;
 	if (!info)

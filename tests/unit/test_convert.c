@@ -582,6 +582,40 @@ static void test_callers_are_named_by_their_call(void **state)
 	strbuf_deinit(&seen.text);
 }
 
+static void put_ksymbol(uint64_t address, uint32_t size, const char *name)
+{
+	struct record r = new_record(PERF_RECORD_KSYMBOL);
+
+	r.ksymbol = (struct record_ksymbol){ .addr = address,
+					     .len = size,
+					     .name = name,
+					     .name_len =
+						     (uint32_t)strlen(name) };
+	ok(perfdata_writer_put(writer, &r));
+}
+
+/* The thunk of an indirect call returns to where it calls. */
+static void test_kernel_functions_that_are_about_to_be_called(void **state)
+{
+	const uint64_t code = 0xfffffffff1000000;
+	struct seen seen = { .text = STRBUF_INIT };
+
+	(void)state;
+	put_ksymbol(code, 0x40, "__x86_indirect_thunk_rax");
+	put_ksymbol(code + 0x40, 0x10, "__pfx_rotate");
+	put_ksymbol(code + 0x50, 0x40, "rotate");
+	put_ksymbol(code + 0x90, 0x10, "__pfx_insert");
+	put_ksymbol(code + 0xa0, 0x40, "insert");
+	/* insert() ends with a call. */
+	PUT_CHAIN((uint64_t)PERF_CONTEXT_KERNEL, code + 8, code + 0x50,
+		  code + 0xe0);
+	convert(NULL, &seen);
+	assert_string_equal(seen.text.data,
+			    "k:__x86_indirect_thunk_rax < k:rotate < "
+			    "k:insert\n");
+	strbuf_deinit(&seen.text);
+}
+
 /* What the reader, the converter and the recorder say, and the samples. */
 static void test_the_model_has_all_faults(void **state)
 {
@@ -870,6 +904,7 @@ int main(void)
 		TEST(test_filters),
 		TEST(test_max_stack),
 		TEST(test_callers_are_named_by_their_call),
+		TEST(test_kernel_functions_that_are_about_to_be_called),
 		TEST(test_model_is_shared_and_complete),
 		TEST(test_the_model_has_all_faults),
 		TEST(test_two_recordings_in_one_profile),
