@@ -28,6 +28,7 @@ static void made_deinit(struct own_made *made)
 	vec_deinit(&made->threads);
 	vec_deinit(&made->codes);
 	vec_deinit(&made->pieces);
+	vec_deinit(&made->callers);
 	for (size_t i = 0; i < ANSWER_PIECES; i++)
 		strbuf_deinit(&made->summary[i]);
 }
@@ -38,6 +39,15 @@ static bool keep_row(const struct profile *profile, size_t row, const void *arg)
 
 	(void)profile;
 	return keep[row];
+}
+
+static struct own_time_options time_options(const struct own_rows *rows,
+					    const uint8_t *keep)
+{
+	return (struct own_time_options){ .event = rows->event,
+					  .keep = keep ? keep_row : NULL,
+					  .keep_arg = keep,
+					  .watch = rows->watch };
 }
 
 /* Codes of one name are one row. */
@@ -145,16 +155,25 @@ static struct error *make_summary(struct own_rows *rows, bool is_zoomed,
 			      rows->names, made->summary);
 }
 
+static struct error *find_callers(struct own_rows *rows,
+				  const struct zoom *function,
+				  const uint8_t *keep,
+				  struct own_caller_vec *ret)
+{
+	const struct own_time_options options = time_options(rows, keep);
+
+	return own_callers_find(rows->profile, &options, function->name,
+				(uint32_t)function->id, ret);
+}
+
 static struct error *make(struct own_rows *rows, const struct zooms *zooms,
 			  struct own_made *made)
 {
-	struct own_time_options options = { .event = rows->event,
-					    .watch = rows->watch };
+	struct own_time_options options;
 	struct error *error = zooms_keep_rows(zooms, rows->profile, NULL, true,
 					      &made->keep);
 
-	options.keep = made->keep ? keep_row : NULL;
-	options.keep_arg = made->keep;
+	options = time_options(rows, made->keep);
 	if (!error)
 		error = own_time_select(rows->profile, &options, &made->own);
 	if (!error)
@@ -162,6 +181,9 @@ static struct error *make(struct own_rows *rows, const struct zooms *zooms,
 				     ZOOM_THREAD, &made->threads);
 	if (!error)
 		error = make_summary(rows, zooms->count, made);
+	if (!error && rows->view == OWN_CALLERS)
+		error = find_callers(rows, &rows->called, made->keep,
+				     &made->callers);
 	return error ? error : make_codes(rows, made);
 }
 
@@ -402,6 +424,49 @@ static struct error *list_view(struct own_rows *rows, enum own_view view)
 	return error;
 }
 
+/* --- Callers ------------------------------------------------------------ */
+
+/* What leads to much of it, as far as the window has room. */
+static struct error *open_heavy_callers(struct own_rows *rows)
+{
+	enum { LEAST_PERCENT = 5 };
+	struct browser *b = &rows->browser;
+	uint64_t all = rows->made.callers.data[0].entry.total.period;
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < b->rows.count && !error; i++) {
+		uint32_t ref = b->nodes.data[b->rows.data[i]].ref;
+		const struct own_caller *caller = &rows->made.callers.data[ref];
+
+		if (b->rows.count >= rows->height ||
+		    caller->entry.total.period < all / 100 * LEAST_PERCENT)
+			continue;
+		browser_select(b, i);
+		error = browser_open(b);
+	}
+	browser_select(b, 0);
+	return error;
+}
+
+static struct error *list_callers(struct own_rows *rows)
+{
+	return browser_add(&rows->browser, BROWSER_NONE, OWN_CALLER, 0,
+			   rows->made.callers.data[0].first_child != PROFILE_NONE);
+}
+
+static struct error *fill_callers(struct own_rows *rows, uint32_t node,
+				  uint32_t caller)
+{
+	const struct own_caller *callers = rows->made.callers.data;
+	struct error *error = NULL;
+
+	for (uint32_t i = callers[caller].first_child;
+	     i != PROFILE_NONE && !error; i = callers[i].next)
+		error = browser_add(&rows->browser, node, OWN_CALLER, i,
+				    callers[i].first_child != PROFILE_NONE);
+	return error;
+}
+
 /* --- What is below a row ------------------------------------------------ */
 
 /* Pieces of a function, or of a code. */
@@ -451,6 +516,8 @@ static struct error *fill(void *arg, struct browser *browser, uint32_t node)
 		return fill_pieces(rows, node, BROWSER_NONE, ref);
 	case OWN_FILE:
 		return fill_file(rows, node, &rows->made.own->files.data[ref]);
+	case OWN_CALLER:
+		return fill_callers(rows, node, ref);
 	}
 	return NULL;
 }
@@ -476,9 +543,12 @@ static struct error *list(struct own_rows *rows)
 	rows->measured = 0;
 	rows->window_top = rows->window_end = 0;
 	error = rows->view == OWN_OVERVIEW ? list_overview(rows) :
+		rows->view == OWN_CALLERS  ? list_callers(rows) :
 					     list_view(rows, rows->view);
 	if (!error)
 		error = browser_show(&rows->browser);
+	if (!error && rows->view == OWN_CALLERS)
+		error = open_heavy_callers(rows);
 	/* The heading is no answer. */
 	if (!error && rows->view == OWN_OVERVIEW)
 		browser_select(&rows->browser, 1);
@@ -494,6 +564,41 @@ struct error *own_rows_show(struct own_rows *rows, enum own_view view,
 	rows->with_native = with_native;
 	rows->by_total = by_total;
 	return list(rows);
+}
+
+struct error *own_rows_show_callers(struct own_rows *rows,
+				    const struct zoom *function)
+{
+	struct own_caller_vec callers = {};
+	struct error *error =
+		find_callers(rows, function, rows->made.keep, &callers);
+
+	if (error) {
+		vec_deinit(&callers);
+		return error;
+	}
+	vec_deinit(&rows->made.callers);
+	rows->made.callers = callers;
+	if (rows->view != OWN_CALLERS) {
+		rows->view_before = rows->view;
+		rows->selected_before = rows->browser.selected;
+	}
+	rows->called = *function;
+	rows->view = OWN_CALLERS;
+	return list(rows);
+}
+
+struct error *own_rows_leave_callers(struct own_rows *rows)
+{
+	struct error *error;
+
+	if (rows->view != OWN_CALLERS)
+		return NULL;
+	rows->view = rows->view_before;
+	error = list(rows);
+	if (!error)
+		browser_select(&rows->browser, rows->selected_before);
+	return error;
 }
 
 struct error *own_rows_resize(struct own_rows *rows, size_t height)

@@ -12,6 +12,9 @@
  * function, system call and kind of work (profile/spent.h) is a row that opens
  * into the Python functions that it was for.
  *
+ * The callers of a function are a view, too: the function, which opens into who
+ * calls it from where, and so on outwards.
+ *
  * Own weights of the rows of a view are all samples that are zoomed into.
  * Percentages are those of these samples, or (`whole`) of the event. A zoom is a
  * choice of samples: by file, kernel or function those that pass through one.
@@ -32,6 +35,7 @@
 #include "explore/browser.h"
 #include "explore/line.h"
 #include "explore/zoom.h"
+#include "profile/own_callers.h"
 #include "profile/own_time.h"
 #include "profile/profile.h"
 #include "view/answer.h"
@@ -43,6 +47,8 @@ enum own_view {
 	OWN_LINES,
 	OWN_FILES,
 	OWN_THREADS,
+	/* Of one function: see own_rows_show_callers(). */
+	OWN_CALLERS,
 	OWN_VIEWS,
 };
 
@@ -62,6 +68,8 @@ enum own_kind {
 	/* Of own_rows.pieces: a part of a function; a function of a code. */
 	OWN_PART,
 	OWN_USER,
+	/* Of own_rows.made.callers. */
+	OWN_CALLER,
 };
 
 /* A row of functions with native code. */
@@ -92,6 +100,8 @@ struct own_made {
 	own_code_vec codes;
 	/* Heaviest first. */
 	VEC(struct own_piece) pieces;
+	/* Of own_rows.called, if they are shown. */
+	struct own_caller_vec callers;
 };
 
 /* What a view's columns need, as far as rows were measured. */
@@ -114,6 +124,10 @@ struct own_rows {
 	enum own_view view;
 	bool with_native;
 	bool by_total;
+	/* Whose callers OWN_CALLERS has; and the view and row that it was left for. */
+	struct zoom called;
+	enum own_view view_before;
+	size_t selected_before;
 	/* Rows of the window. */
 	size_t height;
 
@@ -165,6 +179,14 @@ struct error *own_rows_unzoom(struct own_rows *rows, enum zoom_kind kind,
 /* Other rows of the same samples. The selection goes to the first one. */
 struct error *own_rows_show(struct own_rows *rows, enum own_view view,
 			    bool with_native, bool by_total);
+/*
+ * The callers of a function (ZOOM_FUNCTION), the heaviest of them open; and back
+ * to the rows that were shown before, if callers are. ERROR_INTERRUPTED: all is as
+ * it was.
+ */
+struct error *own_rows_show_callers(struct own_rows *rows,
+				    const struct zoom *function);
+struct error *own_rows_leave_callers(struct own_rows *rows);
 /* The window's height; the overview takes what room there is. */
 struct error *own_rows_resize(struct own_rows *rows, size_t height);
 

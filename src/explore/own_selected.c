@@ -36,6 +36,8 @@ const struct own_entry *own_selected_entry(const struct own_rows *rows)
 	case OWN_USER:
 		return function_at(rows,
 				   rows->made.pieces.data[node->ref].function);
+	case OWN_CALLER:
+		return &rows->made.callers.data[node->ref].entry;
 	}
 	return NULL;
 }
@@ -122,6 +124,8 @@ uint32_t own_selected_line(const struct own_rows *rows)
 
 	if (!entry || node->kind == OWN_LINE)
 		return entry ? entry->line : 0;
+	if (node->kind == OWN_CALLER && rows->made.callers.data[node->ref].line)
+		return rows->made.callers.data[node->ref].line;
 	/* Heaviest first. */
 	vec_for_each(line, &rows->made.own->lines)
 		if (line->own.samples && line->file == entry->file &&

@@ -24,8 +24,8 @@ bool own_selected_function(const struct own_rows *rows, struct zoom *ret);
 /* The zoom into the selected row's source file, or that of native code. */
 bool own_selected_file(const struct own_rows *rows, struct zoom *ret);
 /*
- * The line from which the source of the selected row is looked at: the heaviest
- * one of its function or file; 0: not known.
+ * The line from which the source of the selected row is looked at: where a
+ * caller calls, else the heaviest one of its function or file; 0: not known.
  */
 uint32_t own_selected_line(const struct own_rows *rows);
 

@@ -17,6 +17,8 @@ enum {
 	GAP = 2,
 	/* What is below a row. */
 	INDENT = 2,
+	/* Of a row among callers, at most. */
+	INDENT_MAX = 24,
 	NUMBER_WIDTH = 8,
 	/*
 	 * What own time was spent in, or a line of source, or nothing at all;
@@ -68,6 +70,24 @@ static void put_task(const struct own_rows *rows, uint32_t ref,
 	text_string(out, rows->profile, rows->made.threads.data[ref].comm, "");
 }
 
+static const struct own_caller *caller_of(const struct own_rows *rows,
+					  const struct browser_node *node)
+{
+	return &rows->made.callers.data[node->ref];
+}
+
+/* Where it calls; of the function itself where it is defined. */
+static struct own_entry call_of(const struct own_rows *rows,
+				const struct browser_node *node)
+{
+	const struct own_caller *caller = caller_of(rows, node);
+	struct own_entry entry = caller->entry;
+
+	if (caller->line)
+		entry.line = caller->line;
+	return entry;
+}
+
 static void put_name(const struct own_rows *rows,
 		     const struct browser_node *node, struct strbuf *out)
 {
@@ -99,6 +119,9 @@ static void put_name(const struct own_rows *rows,
 	case OWN_USER:
 		own_name_function(p, function_of(rows, piece->function), out);
 		break;
+	case OWN_CALLER:
+		own_name_function(p, &caller_of(rows, node)->entry, out);
+		break;
 	}
 }
 
@@ -107,8 +130,13 @@ static void put_place(const struct own_rows *rows,
 		      const struct browser_node *node, struct strbuf *out)
 {
 	const struct own_code *code;
+	struct own_entry call;
 
 	switch (node->kind) {
+	case OWN_CALLER:
+		call = call_of(rows, node);
+		own_name_place(rows->names, &call, out);
+		break;
 	case OWN_FUNCTION:
 		own_name_place(rows->names, function_of(rows, node->ref), out);
 		break;
@@ -167,8 +195,35 @@ static enum own_view view_of(const struct browser_node *node)
 		return OWN_FILES;
 	case OWN_THREAD:
 		return OWN_THREADS;
+	case OWN_CALLER:
+		return OWN_CALLERS;
 	}
 	return OWN_FUNCTIONS;
+}
+
+static size_t at_least(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t at_most(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Several callers of one row are indented; one alone is behind "called by". */
+static void put_branch(const struct own_rows *rows,
+		       const struct browser_node *node, struct strbuf *out)
+{
+	const struct own_caller *caller;
+
+	if (node->kind != OWN_CALLER)
+		return;
+	caller = caller_of(rows, node);
+	strbuf_fill(out, ' ', at_most(caller->branches * INDENT, INDENT_MAX));
+	if (caller->parent != PROFILE_NONE &&
+	    caller->branches == rows->made.callers.data[caller->parent].branches)
+		strbuf_puts(out, "< ");
 }
 
 static void measure(struct own_rows *rows, const struct browser_node *node)
@@ -177,6 +232,7 @@ static void measure(struct own_rows *rows, const struct browser_node *node)
 	size_t width;
 
 	strbuf_clear(&rows->word);
+	put_branch(rows, node, &rows->word);
 	put_name(rows, node, &rows->word);
 	width = printable_width(rows->word.data, rows->word.len);
 	if (width > widths->name)
@@ -204,6 +260,8 @@ static const struct browser_node *measured_node(const struct own_rows *rows,
 	const struct browser_node *node =
 		&b->nodes.data[b->rows.data[row]];
 
+	if (node->kind == OWN_CALLER)
+		return node;
 	return node->level || node->kind <= OWN_REST ||
 			       has_no_source(rows, node) ?
 		       NULL :
@@ -226,7 +284,8 @@ static void tell_apart(struct own_rows *rows, const struct browser_node *node,
 {
 	enum { DOTS_AND_ONE = 4, LIKE = 12 };
 	struct own_widths *widths = &rows->widths[view_of(node)];
-	bool is_function = view_of(node) == OWN_FUNCTIONS;
+	bool is_function = view_of(node) == OWN_FUNCTIONS ||
+			   view_of(node) == OWN_CALLERS;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	size_t same;
 
@@ -268,6 +327,9 @@ static void measure_window(struct own_rows *rows)
 
 	if (end > b->rows.count)
 		end = b->rows.count;
+	/* Rows that are opened stand among those that were measured. */
+	if (rows->view == OWN_CALLERS && rows->measured > b->top)
+		rows->measured = b->top;
 	for (; rows->measured < end; rows->measured++) {
 		node = measured_node(rows, rows->measured);
 		if (node)
@@ -297,19 +359,11 @@ static const char *name_title(const struct own_rows *rows, enum own_view view)
 	case OWN_THREADS:
 		return rows->has_processes ? "process    thread  name" :
 					     "  thread  name";
+	case OWN_CALLERS:
+		return "function, its callers";
 	default:
 		return rows->with_native ? "function, native code" : "function";
 	}
-}
-
-static size_t at_least(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static size_t at_most(size_t a, size_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Name and place in the room that there is, if that is too little. */
@@ -326,16 +380,12 @@ static void fit_names(struct layout *l, size_t room)
 			  room > gap + l->place ? room - gap - l->place : 1);
 }
 
-/* A long place loses its beginning before what time was spent in gives way. */
-static void share_function(struct layout *l, size_t room)
+/* A long place loses its beginning before the last column gives way. */
+static void share_names(struct layout *l, size_t room)
 {
 	size_t place = at_most(l->place, l->place_good);
 	size_t names = l->name + GAP + place;
 
-	if (names + WEIGHT_WIDTH > room)
-		l->has_total = false;
-	else
-		room -= WEIGHT_WIDTH;
 	if (names + GAP + REST_MIN > room) {
 		fit_names(l, room);
 		return;
@@ -348,6 +398,14 @@ static void share_function(struct layout *l, size_t room)
 		l->rest -= spare;
 	}
 	l->place = place;
+}
+
+static void share_function(struct layout *l, size_t room)
+{
+	l->has_total = l->name + GAP + at_most(l->place, l->place_good) +
+			       WEIGHT_WIDTH <=
+		       room;
+	share_names(l, room - (l->has_total ? WEIGHT_WIDTH : 0));
 }
 
 /* The same of a line, and its text. */
@@ -381,6 +439,13 @@ static struct layout lay_out(struct own_rows *rows, enum own_view view,
 	l.name = at_least(rows->widths[view].name, strlen(title));
 	if (view == OWN_LINES) {
 		share_line(&l, room);
+		return l;
+	}
+	if (view == OWN_CALLERS) {
+		l.has_total = false;
+		l.place = at_least(rows->widths[view].place,
+				   strlen("called at"));
+		share_names(&l, room);
 		return l;
 	}
 	if (view == OWN_FUNCTIONS)
@@ -519,6 +584,29 @@ static void put_below(struct own_rows *rows, const struct browser_node *node,
 	put_column(rows, node, put_place, place, line);
 }
 
+static void put_caller(struct own_rows *rows, const struct browser_node *node,
+		       size_t columns, struct line *line)
+{
+	struct layout l = lay_out(rows, OWN_CALLERS, columns);
+	struct own_entry call = call_of(rows, node);
+	_cleanup_strbuf_ struct strbuf source = STRBUF_INIT;
+
+	put_weight(rows, caller_of(rows, node)->entry.total.period, line);
+	line->fixed = line->text.len;
+	strbuf_clear(&rows->word);
+	put_branch(rows, node, &rows->word);
+	put_name(rows, node, &rows->word);
+	fit_end(&line->text, rows->word.data, l.name);
+	strbuf_puts(&line->text, "  ");
+	put_column(rows, node, put_place, l.place, line);
+	if (l.rest)
+		put_source(rows, &call, &source);
+	if (!source.len)
+		return;
+	strbuf_puts(&line->text, "  ");
+	fit_code(&line->text, &source, l.rest);
+}
+
 static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 		       struct line *line)
 {
@@ -551,18 +639,21 @@ static void put_heading(struct own_rows *rows, enum own_view view,
 		strbuf_printf(&line->text, "   share  %s", title);
 		return;
 	}
-	strbuf_puts(&line->text, "     own  ");
+	strbuf_puts(&line->text,
+		    view == OWN_CALLERS ? "   total  " : "     own  ");
 	if (l.has_total)
 		strbuf_puts(&line->text, " total  ");
 	line->fixed = line->text.len;
 	fit_end(&line->text, title, l.name);
 	if (l.place) {
 		strbuf_puts(&line->text, "  ");
-		fit_end(&line->text, "defined in", l.place);
+		fit_end(&line->text,
+			view == OWN_CALLERS ? "called at" : "defined in",
+			l.place);
 	}
 	if (l.rest && view == OWN_FUNCTIONS)
 		strbuf_puts(&line->text, "  spent in, %");
-	if (l.rest && view == OWN_LINES)
+	if (l.rest && (view == OWN_LINES || view == OWN_CALLERS))
 		strbuf_puts(&line->text, "  source");
 }
 
@@ -660,6 +751,8 @@ void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
 		put_rest(rows, (enum own_view)node->ref, columns, line);
 	else if (node->kind == OWN_THREAD)
 		put_thread(rows, node->ref, columns, line);
+	else if (node->kind == OWN_CALLER)
+		put_caller(rows, node, columns, line);
 	else
 		put_row(rows, node, columns, line);
 }
@@ -734,6 +827,10 @@ void own_text_details(const struct own_rows *rows,
 		put_entry_details(rows, entry, out);
 	if (node->kind == OWN_FUNCTION)
 		put_spent_details(rows, entry, out);
+	if (node->kind == OWN_CALLER)
+		put_share(rows, "total",
+			  caller_of(rows, node)->entry.total.period,
+			  &caller_of(rows, node)->entry.total.samples, out);
 	if (node->kind == OWN_CODE)
 		put_share(rows, "here",
 			  rows->made.codes.data[node->ref].period, NULL, out);
@@ -778,6 +875,17 @@ void own_text_head(struct own_rows *rows, size_t columns, struct line *line)
 		put_heading(rows, rows->view, columns, line);
 }
 
+static void put_called(const struct own_rows *rows, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+
+	own_name_function(rows->profile, &rows->made.callers.data[0].entry,
+			  &name);
+	strbuf_puts(out, "Callers of ");
+	text_append(out, name.data, name.len);
+	strbuf_puts(out, ": ");
+}
+
 static void put_view_name(const struct own_rows *rows, struct strbuf *out)
 {
 	static const char *const names[OWN_VIEWS] = {
@@ -787,6 +895,8 @@ static void put_view_name(const struct own_rows *rows, struct strbuf *out)
 		[OWN_THREADS] = "Threads",
 	};
 
+	if (rows->view == OWN_CALLERS)
+		put_called(rows, out);
 	if (names[rows->view])
 		strbuf_printf(out, "%s%s: ", names[rows->view],
 			      rows->view == OWN_FUNCTIONS && rows->with_native ?

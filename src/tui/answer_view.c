@@ -121,7 +121,7 @@ static struct error *show(struct answer_view *a, enum own_view view)
 static struct error *wish(struct answer_view *a, enum answer_wish what,
 			  bool *leave)
 {
-	return a->input->wish(a->input->arg, what, NULL, NULL, leave);
+	return a->input->wish(a->input->arg, what, NULL, leave);
 }
 
 /* Python only, with native code, all. */
@@ -244,8 +244,11 @@ static struct error *zoom_symbol(struct answer_view *a)
 static struct error *go_back(struct answer_view *a)
 {
 	bool left;
-	struct error *error = own_rows_leave(a->rows, &left);
+	struct error *error;
 
+	if (a->rows->view == OWN_CALLERS)
+		return own_rows_leave_callers(a->rows);
+	error = own_rows_leave(a->rows, &left);
 	if (error || left)
 		return error;
 	if (a->rows->view != OWN_OVERVIEW)
@@ -263,7 +266,7 @@ static struct error *show_code(struct answer_view *a,
 		ui_say(a->ui, "this row has no code of its own");
 		return NULL;
 	}
-	return a->input->wish(a->input->arg, ANSWER_CODE, NULL,
+	return a->input->wish(a->input->arg, ANSWER_CODE,
 			      profile_frame(a->rows->profile, code->subject),
 			      leave);
 }
@@ -297,7 +300,7 @@ static struct error *enter(struct answer_view *a, bool *leave)
 	return error ? error : show(a, OWN_OVERVIEW);
 }
 
-static struct error *show_callers(struct answer_view *a, bool *leave)
+static struct error *show_callers(struct answer_view *a)
 {
 	struct zoom zoom;
 
@@ -305,8 +308,8 @@ static struct error *show_callers(struct answer_view *a, bool *leave)
 		ui_say(a->ui, "this row has no Python function");
 		return NULL;
 	}
-	return a->input->wish(a->input->arg, ANSWER_CALLERS, &zoom, NULL,
-			      leave);
+	a->view.shift = 0;
+	return own_rows_show_callers(a->rows, &zoom);
 }
 
 static struct error *open_row(struct answer_view *a)
@@ -466,7 +469,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case 'a':
 		return annotate(a, leave);
 	case 'w':
-		return show_callers(a, leave);
+		return show_callers(a);
 	case 'm':
 		return show_menu(a);
 	case '+':

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "explore/own_rows.h"
-#include "explore/zoom.h"
 #include "profile/profile.h"
 #include "tui/view.h"
 
@@ -19,8 +18,6 @@
 enum answer_wish {
 	/* The table, of the same samples. */
 	ANSWER_TABLE,
-	/* Who calls a function. */
-	ANSWER_CALLERS,
 	/* The instructions of a native function. */
 	ANSWER_CODE,
 	ANSWER_NEXT_EVENT,
@@ -31,12 +28,8 @@ struct answer_input {
 	/* Lines, or nothing. */
 	const struct strbuf *notes;
 	bool has_events;
-	/*
-	 * function: of ANSWER_CALLERS; code: of ANSWER_CODE. *leave: the rows are
-	 * left for what was wished.
-	 */
+	/* code: of ANSWER_CODE. *leave: the rows are left for what was wished. */
 	struct error *(*wish)(void *arg, enum answer_wish wish,
-			      const struct zoom *function,
 			      const struct profile_frame *code, bool *leave);
 	void *arg;
 };

@@ -36,11 +36,6 @@ struct report_view {
 	size_t current;
 	/* What is shown: the answer, or the table. */
 	bool shows_answer;
-	/* The table was opened to show who calls a function. */
-	bool shows_callers;
-	/* What its options were before. */
-	enum callgraph_order given_order;
-	bool given_children;
 	/* What the answer is made with. */
 	struct answer_options answer_options;
 	struct sources sources;
@@ -188,7 +183,7 @@ static bool chooses_entries(const struct report_options *o)
 	       o->symbol_filter || o->exclude_other || o->ignore_callees;
 }
 
-/* Of the samples that the table is zoomed into, unless that shows callers. */
+/* Of the samples that the table is zoomed into. */
 static struct error *open_answer(struct report_view *r, bool *leave)
 {
 	struct entries *e = entries_of(r);
@@ -198,7 +193,7 @@ static struct error *open_answer(struct report_view *r, bool *leave)
 	if (error)
 		return error;
 	rows = r->answers.data[r->current];
-	if (!r->shows_callers && (e->zooms.count || rows->zooms.count))
+	if (e->zooms.count || rows->zooms.count)
 		error = own_rows_set_zooms(rows, &e->zooms);
 	if (error)
 		return error;
@@ -208,86 +203,20 @@ static struct error *open_answer(struct report_view *r, bool *leave)
 	return NULL;
 }
 
-/* The table is of these zooms, with callchains in that order. */
-static struct error *set_table(struct report_view *r, const struct zooms *zooms,
-			       enum callgraph_order order, bool children)
-{
-	struct entries *e = entries_of(r);
-	bool places = e->options.callgraph.order != order ||
-		      e->options.children != children;
-	struct error *error;
-
-	if (!places && !zooms->count && !e->zooms.count)
-		return NULL;
-	error = zooms_copy(zooms, &e->zooms);
-	if (error)
-		return error;
-	e->options.callgraph.order = order;
-	e->options.children = children;
-	return entries_rebuild(e, places);
-}
-
+/* The table, of the samples that the answer is zoomed into. */
 static struct error *open_table(struct report_view *r,
 				const struct own_rows *rows)
 {
-	const struct entries *e;
 	struct error *error = show_event(r, r->current);
-
-	if (error)
-		return error;
-	e = entries_of(r);
-	error = r->shows_callers ? set_table(r, &rows->zooms, r->given_order,
-					     r->given_children) :
-				   set_table(r, &rows->zooms,
-					     e->options.callgraph.order,
-					     e->options.children);
-	if (!error)
-		r->shows_callers = false;
-	return error;
-}
-
-static struct error *zoom_callers(struct report_view *r,
-				  const struct own_rows *rows,
-				  const struct zoom *function)
-{
-	struct zooms zooms = {};
-	struct error *error = zooms_copy(&rows->zooms, &zooms);
-
-	if (!error)
-		error = zooms_push(&zooms, function);
-	if (!error)
-		error = set_table(r, &zooms, CALLGRAPH_CALLEE, true);
-	zooms_deinit(&zooms);
-	return error;
-}
-
-static struct error *open_callers(struct report_view *r,
-				  const struct own_rows *rows,
-				  const struct zoom *function, bool *leave)
-{
 	struct entries *e;
-	struct error *error = show_event(r, r->current);
 
 	if (error)
 		return error;
 	e = entries_of(r);
-	if (!r->profile->events.data[e->event].has_callchain ||
-	    e->options.callgraph.type == CALLGRAPH_NONE ||
-	    !entries_are_functions(e)) {
-		ui_say(r->ui, "there are no callchains of functions");
+	if (!rows->zooms.count && !e->zooms.count)
 		return NULL;
-	}
-	if (!r->shows_callers) {
-		r->given_order = e->options.callgraph.order;
-		r->given_children = e->options.children;
-	}
-	error = zoom_callers(r, rows, function);
-	if (error)
-		return error;
-	r->shows_callers = *leave = true;
-	ui_say(r->ui, "who calls the function: + opens a row, Esc goes back");
-	browser_select(r->view.browser, 0);
-	return browser_open(r->view.browser);
+	error = zooms_copy(&rows->zooms, &e->zooms);
+	return error ? error : entries_rebuild(e, false);
 }
 
 static struct error *other_answer(struct report_view *r, bool forward,
@@ -306,7 +235,6 @@ static struct error *other_answer(struct report_view *r, bool forward,
 }
 
 static struct error *grant(void *arg, enum answer_wish wish,
-			   const struct zoom *function,
 			   const struct profile_frame *code, bool *leave)
 {
 	struct report_view *r = arg;
@@ -314,10 +242,6 @@ static struct error *grant(void *arg, enum answer_wish wish,
 	struct error *error;
 
 	switch (wish) {
-	case ANSWER_CALLERS:
-		error = open_callers(r, rows, function, leave);
-		r->shows_answer = !*leave;
-		return error;
 	case ANSWER_NEXT_EVENT:
 	case ANSWER_PREVIOUS_EVENT:
 		return other_answer(r, wish == ANSWER_NEXT_EVENT, leave);
@@ -423,14 +347,11 @@ static struct error *zoom_symbol(struct report_view *r)
 	return error ? error : zoom_into(r, zoom);
 }
 
-static struct error *leave_zoom(struct report_view *r, bool *leave)
+static struct error *leave_zoom(struct report_view *r)
 {
 	bool left;
-	struct error *error;
+	struct error *error = entries_leave(entries_of(r), &left);
 
-	if (r->shows_callers)
-		return open_answer(r, leave);
-	error = entries_leave(entries_of(r), &left);
 	if (!error && !left)
 		ui_say(r->ui, "q quits");
 	return error;
@@ -558,9 +479,9 @@ static struct error *toggle_entry(struct report_view *r)
 	return open_all(r, node);
 }
 
-static struct error *go_left(struct report_view *r, bool *leave)
+static struct error *go_left(struct report_view *r)
 {
-	return browser_leave(r->view.browser) ? NULL : leave_zoom(r, leave);
+	return browser_leave(r->view.browser) ? NULL : leave_zoom(r);
 }
 
 static struct error *toggle_row(struct report_view *r)
@@ -690,8 +611,7 @@ static struct error *print(struct report_view *r)
 
 /* --- Keys --------------------------------------------------------------- */
 
-static struct error *zoom_key(struct report_view *r, uint32_t pressed,
-			      bool *leave)
+static struct error *zoom_key(struct report_view *r, uint32_t pressed)
 {
 	switch (pressed) {
 	case 't':
@@ -707,7 +627,7 @@ static struct error *zoom_key(struct report_view *r, uint32_t pressed,
 	case '/':
 		return zoom_symbol(r);
 	case TUI_KEY_ESCAPE:
-		return leave_zoom(r, leave);
+		return leave_zoom(r);
 	case 'F':
 		return toggle_whole(r);
 	}
@@ -728,7 +648,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case TUI_KEY_RIGHT:
 		return browser_open(r->view.browser);
 	case TUI_KEY_LEFT:
-		return go_left(r, leave);
+		return go_left(r);
 	case 'e':
 		return toggle_entry(r);
 	case 'E':
@@ -762,7 +682,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case 'x':
 		return open_answer(r, leave);
 	}
-	return zoom_key(r, pressed, leave);
+	return zoom_key(r, pressed);
 }
 
 static struct error *list_events(struct report_view *r)

@@ -301,40 +301,63 @@ def test_the_source_of_a_row(kaa, recording, samples):
         assert "no Python source" in terminal.lines()[-1]
 
 
+def callers_of(samples, function):
+    """How many samples pass through it, and from which (function, line) its innermost frame was called."""
+    through, callers = 0, collections.Counter()
+    for sample in samples:
+        frames = frames_of(sample)
+        at = next((i for i, frame in enumerate(frames) if frame[0] == function), None)
+        if at is not None:
+            through += 1
+            callers[frames[at + 1][0], frames[at + 1][2]] += 1
+    return through, callers
+
+
 def test_who_calls_it(kaa, recording, samples):
-    through = [sample for sample in samples if any(frame[0] == "spin" for frame in frames_of(sample))]
-    callers = collections.Counter(frames_of(sample)[[frame[0] for frame in frames_of(sample)].index("spin") + 1][0]
-                                  for sample in through)
+    through, callers = callers_of(samples, "spin")
     with report(kaa, recording) as terminal:
         first = terminal.lines()
         terminal.press("s", "spin", "enter", "w")
-        assert f"in function spin  Samples: {len(through)} of" in terminal.lines()[0]
-        terminal.press("e", "e")
-        text = terminal.text()
-        for name in ("left", "right"):
-            share = re.search(rf"(\d+\.\d\d)% py::{name}:", text)
-            assert abs(float(share[1]) - 100 * callers[name] / len(through)) < 0.01, text
-        # Back to where it was, and the table is whole again.
-        terminal.press("esc")
+        assert terminal.lines()[0].startswith("Callers of spin: ")
+        rows = [(own, *cells) for _, own, _, cells in rows_of(terminal)]
+        assert rows[0][1] == "spin" and abs(rows[0][0] - 100 * through / len(samples)) < 0.06
+        assert {name for name, _ in callers} == {"left", "right"}
+        for (name, line), count in callers.items():
+            share, place, source = next((row[0], *row[2:4]) for row in rows if row[1] == name)
+            assert place.endswith(f"shop.py:{line}") and source.startswith("return spin("), rows
+            assert abs(share - 100 * count / len(samples)) < 0.06
+        # One caller alone is behind what it calls: right < work < ...
+        at = next(i for i, row in enumerate(rows) if row[1] == "right")
+        assert rows[at + 1][:2] == (rows[at][0], "< work")
+        # The source of the call; and back to where it was.
+        terminal.press("s", "right", "enter", "a")
+        assert "return spin(9000)" in terminal.text()
+        terminal.press("esc", "esc")
+        assert terminal.lines() == [*first[:-1], terminal.lines()[-1]]
+        # Who calls the caller; left goes back, too, once all is closed.
+        terminal.press("w", "s", "righ", "enter", "w")
+        assert terminal.lines()[0].startswith("Callers of right: ")
+        terminal.press("left", "left")
         assert terminal.lines()[1:3] == first[1:3]
-        terminal.press("w", "left", "left", "left", "x")
+        terminal.press("x")
         assert f"Samples: {len(samples)} of" in terminal.lines()[0]
 
 
 def test_who_calls_it_in_a_zoom(kaa, recording, samples):
-    names = [{frame[0] for frame in frames_of(sample)} for sample in samples]
-    both = sum({"spin", "right"} <= functions for functions in names)
+    chosen = [sample for sample in samples if any(frame[0] == "right" for frame in frames_of(sample))]
+    inside = sum(any(frame.dso == "[kernel.kallsyms]" for frame in sample.frames) for sample in chosen)
+    through, callers = callers_of(chosen, "spin")
     with report(kaa, recording) as terminal:
         terminal.press("2", "s", "righ", "enter", "z", "s", "spin", "enter", "w")
-        assert f"in function right  function spin  Samples: {both} of" in terminal.lines()[0]
-        terminal.press("e", "e")
-        text = terminal.text()
-        assert re.search(r"100\.00% +\d+\.\d\d% .*py::spin:", text), text
-        assert "py::right:" in text and "py::left:" not in text, text
-        # What the kernel did for it is other entries.
-        terminal.press("esc", "x", "k")
-        inside = sum("right" in functions and any(frame.dso == "[kernel.kallsyms]" for frame in sample.frames)
-                     for functions, sample in zip(names, samples))
+        assert terminal.lines()[0].startswith("Callers of spin: in function right ")
+        rows = [(own, *cells) for _, own, _, cells in rows_of(terminal)]
+        assert abs(rows[0][0] - 100 * through / len(chosen)) < 0.06 and rows[1][1] == "right"
+        assert {name for name, _ in callers} == {"right"} and not any("left" in row[1] for row in rows)
+        # Out of the zoom it is those of all samples again.
+        terminal.press("z")
+        assert any(row[3][0] == "left" for row in rows_of(terminal))
+        # In the table: no entry is the function and the kernel's, and the last zoom is shown.
+        terminal.press("s", "righ", "enter", "z", "x", "k")
         assert f"in function right  kernel  Samples: {inside} of" in terminal.lines()[0]
         entries = re.findall(r"^.* \[([.k])\] ", terminal.text(), re.M)
         assert set(entries) == {"k"} if inside else not entries
@@ -415,7 +438,7 @@ def test_menu_information_and_keys(kaa, recording):
         terminal.press("m")
         assert "Who calls function " in terminal.text() and "Show the source" in terminal.text()
         terminal.press("w")
-        assert "Children" in terminal.lines()[1]
+        assert "function, its callers" in terminal.lines()[1]
         terminal.press("esc", "h")
         help_text = terminal.text()
         for key in ("Enter", "a  ", "w  ", "m  ", "+  ", "2 3 4 5", "v  ", "x  ", "o  ", "s  ", "n  N", "z  ", "t  p  c", "d  k",

@@ -127,7 +127,7 @@ static void check_sums(struct own_rows *rows, uint64_t all)
 {
 	assert_int_equal(rows->made.own->all.period, all);
 	for (unsigned int native = 0; native < 2; native++)
-		for (unsigned int view = OWN_FUNCTIONS; view < OWN_VIEWS;
+		for (unsigned int view = OWN_FUNCTIONS; view < OWN_CALLERS;
 		     view++) {
 			show(rows, (enum own_view)view, native);
 			assert_int_equal(sum_of(rows), all);
@@ -334,6 +334,21 @@ static void check_texts(struct own_rows *rows, size_t columns)
 	}
 }
 
+/* Of callers those of the function that is called last. */
+static void show_any(struct own_rows *rows, enum own_view view,
+		     bool with_native)
+{
+	struct zoom function;
+
+	if (view != OWN_CALLERS) {
+		show(rows, view, with_native);
+		return;
+	}
+	show(rows, OWN_FUNCTIONS, false);
+	assert_true(own_selected_function(rows, &function));
+	assert_ok(own_rows_show_callers(rows, &function));
+}
+
 static void test_rows_fit_and_differ_at_any_width(void **state)
 {
 	static const size_t widths[] = { 40, 60, 80, 100, 120, 200 };
@@ -346,7 +361,7 @@ static void test_rows_fit_and_differ_at_any_width(void **state)
 	rows = rows_of(&m);
 	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++)
 		for (unsigned int view = 0; view < 2 * OWN_VIEWS; view++) {
-			show(rows, (enum own_view)(view / 2), view % 2);
+			show_any(rows, (enum own_view)(view / 2), view % 2);
 			check_texts(rows, widths[i]);
 			own_text_head(rows, widths[i], &line);
 			assert_true(printable_width(line.text.data,
@@ -370,7 +385,7 @@ static void test_files_of_one_name_are_told_apart(void **state)
 	rows = rows_of(&m);
 	for (size_t columns = 80; columns <= 200; columns += 40)
 		for (unsigned int view = 0; view < 2 * OWN_VIEWS; view++) {
-			show(rows, (enum own_view)(view / 2), view % 2);
+			show_any(rows, (enum own_view)(view / 2), view % 2);
 			check_texts(rows, columns);
 		}
 	model_deinit(&m);
@@ -504,7 +519,7 @@ static void test_hostile_names_are_no_escapes(void **state)
 	for (unsigned int view = 0; view < 2 * OWN_VIEWS; view++) {
 		bool complete;
 
-		show(rows, (enum own_view)(view / 2), view % 2);
+		show_any(rows, (enum own_view)(view / 2), view % 2);
 		assert_ok(browser_open_all(&rows->browser, BROWSER_NONE,
 					   &complete));
 		for (size_t i = 0; i < rows->browser.rows.count; i++) {
@@ -552,6 +567,104 @@ static void test_the_source_of_a_row(void **state)
 	model_deinit(&m);
 }
 
+static void select_function(struct own_rows *rows, const char *name,
+			    struct zoom *ret)
+{
+	bool found;
+
+	show(rows, OWN_FUNCTIONS, false);
+	assert_ok(browser_search(&rows->browser, name, 0, 1, &found));
+	assert_true(found);
+	assert_true(own_selected_function(rows, ret));
+}
+
+/* Blanks are one. */
+static void squeeze(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (*from != ' ' || to == text || to[-1] != ' ')
+			*to++ = *from;
+	*to = '\0';
+}
+
+static void check_callers(struct own_rows *rows, const char *const *expected)
+{
+	for (size_t i = 0; i < rows->browser.rows.count; i++) {
+		char *text = text_of(rows, rows->browser.rows.data[i], 60);
+
+		assert_non_null(expected[i]);
+		squeeze(text);
+		if (strncmp(text, expected[i], strlen(expected[i])))
+			fail_msg("not '%s': %s", expected[i], text);
+		free(text);
+	}
+	assert_null(expected[rows->browser.rows.count]);
+}
+
+static void test_callers_are_counted_by_line(void **state)
+{
+	/* Of 63: 46 through f, 14 from the module and 32 from g. */
+	static const char *const of_f[] = { "- 73.0% f x.py ",
+					    " 50.8% g y.py:9 ",
+					    " 22.2% <module> x.py:90 ",
+					    NULL };
+	static const char *const in_thread[] = { "- 66.7% f x.py ",
+						 " 66.7% g y.py:9 ",
+						 NULL };
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct zoom function;
+	struct model m;
+	bool left;
+
+	(void)state;
+	fill(&m);
+	rows = rows_of(&m);
+	select_function(rows, "f x.py", &function);
+	assert_ok(own_rows_show_callers(rows, &function));
+	check_callers(rows, of_f);
+	browser_select(&rows->browser, 1);
+	assert_int_equal(own_selected_line(rows), 9);
+	/* Of other samples, and back. */
+	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 101 });
+	check_callers(rows, in_thread);
+	assert_ok(own_rows_unzoom(rows, ZOOM_THREAD, &left));
+	check_callers(rows, of_f);
+	assert_ok(own_rows_leave_callers(rows));
+	assert_int_equal(rows->view, OWN_FUNCTIONS);
+	assert_true(own_selected_function(rows, &function));
+	model_deinit(&m);
+}
+
+/* A recursion has one row, and one caller alone is behind what it calls. */
+static void test_callers_of_a_recursion(void **state)
+{
+	static const char *const of_g[] = { "- 100.0% g y.py ",
+					    "- 40.0% f x.py:5 ",
+					    " 40.0% < <module> x.py:90 ",
+					    "- 40.0% g y.py:1 ",
+					    "- 40.0% < f x.py:5 ",
+					    " 40.0% < <module> x.py:90 ",
+					    " 20.0% <module> x.py:90 ",
+					    NULL };
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct zoom function;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 10, MAIN " " F "@5 " G "@1");
+	model_sample(&m, 30, MAIN " " F "@5 " F "@5 " F "@5 " G "@1");
+	model_sample(&m, 40, MAIN " " F "@5 " F "@5 " G "@1 " G "@1");
+	model_sample(&m, 20, MAIN " " G "@1");
+	rows = rows_of(&m);
+	select_function(rows, "g y.py", &function);
+	assert_ok(own_rows_show_callers(rows, &function));
+	check_callers(rows, of_g);
+	model_deinit(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +680,8 @@ int main(void)
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
 		cmocka_unit_test(test_the_source_of_a_row),
+		cmocka_unit_test(test_callers_are_counted_by_line),
+		cmocka_unit_test(test_callers_of_a_recursion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
