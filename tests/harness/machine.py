@@ -75,9 +75,14 @@ class SystemPerf(Program):
     perf_event_mmap_output() sets PERF_RECORD_MISC_MMAP_BUILD_ID for one event and leaves it for the next. perf 6.1 takes the
     device's number for a length, and is aborted when it collects build-ids, or when it reads the file. So it asks for
     build-ids, which then do follow; the times of the first and last sample it leaves out then.
+
+    It asks addr2line for lines of the BPF programs of whoever else records, and dies of SIGPIPE, since they are no files: it
+    reads with that signal ignored, as Python has it.
     """
 
     def __call__(self, *args, **options):
+        if "record" not in args:
+            options.setdefault("restore_signals", False)
         return super().__call__(*self.told(args), **options)
 
     def start(self, *args, **options):
