@@ -674,6 +674,10 @@ enum {
 	LEVELS_DRAWN = 20,
 	PERCENT_WIDTH = 8,
 	COUNT_WIDTH = 12,
+	GAP = 2,
+	/* What the last column is to have, and what others keep. */
+	LAST_WIDTH = 40,
+	NAME_WIDTH = 10,
 };
 
 static size_t key_limit(enum report_key key)
@@ -693,7 +697,7 @@ static size_t key_limit(enum report_key key)
 }
 
 /* Columns of a column; 0: it is the last, and takes what it needs. */
-static size_t column_width(const struct entries *e, size_t column)
+static size_t wished_width(const struct entries *e, size_t column)
 {
 	struct report_column c = e->made.text.columns.list[column];
 	size_t width;
@@ -721,6 +725,46 @@ static bool is_number(struct report_column column)
 	return column.field != REPORT_FIELD_KEY;
 }
 
+struct widths {
+	size_t of[sizeof(((struct report_columns *)0)->list) /
+		  sizeof(struct report_column)];
+};
+
+/* The widest name that may lose something, or the last column. */
+static size_t widest_name(const struct entries *e, const struct widths *widths)
+{
+	const struct report_columns *columns = &e->made.text.columns;
+	size_t widest = columns->count - 1;
+
+	for (size_t i = 0; i + 1 < columns->count; i++)
+		if (!is_number(columns->list[i]) &&
+		    widths->of[i] > NAME_WIDTH &&
+		    (!widths->of[widest] ||
+		     widths->of[i] > widths->of[widest]))
+			widest = i;
+	return widest;
+}
+
+/* Of all columns, in the room that there is. */
+static struct widths column_widths(const struct entries *e)
+{
+	size_t count = e->made.text.columns.count, widest;
+	size_t used = SIGN_WIDTH + LAST_WIDTH;
+	struct widths widths = {};
+
+	for (size_t i = 0; i < count; i++) {
+		widths.of[i] = wished_width(e, i);
+		used += widths.of[i] + (i ? GAP : 0);
+	}
+	for (; e->columns && used > e->columns; used--) {
+		widest = widest_name(e, &widths);
+		if (widest + 1 == count)
+			break;
+		widths.of[widest]--;
+	}
+	return widths;
+}
+
 static bool is_percent(struct report_column column)
 {
 	return column.field == REPORT_FIELD_CHILDREN ||
@@ -741,6 +785,7 @@ static void next_column(const struct entries *e, struct line *line,
 
 void entries_titles(const struct entries *entries, struct line *line)
 {
+	const struct widths widths = column_widths(entries);
 	bool fixed = true;
 
 	line_clear(line);
@@ -750,7 +795,7 @@ void entries_titles(const struct entries *entries, struct line *line)
 
 		next_column(entries, line, i, &fixed);
 		line_align(&line->text, title, strlen(title),
-			    column_width(entries, i),
+			    widths.of[i],
 			    is_number(entries->made.text.columns.list[i]));
 	}
 }
@@ -786,6 +831,7 @@ static void entry_row(struct entries *e, const struct browser_node *node,
 {
 	const struct calltree_entry *entry =
 		&e->made.tree->entries.data[node->ref];
+	const struct widths widths = column_widths(e);
 	bool fixed = true;
 
 	put_sign(node, &line->text);
@@ -798,7 +844,7 @@ static void entry_row(struct entries *e, const struct browser_node *node,
 		if (is_percent(c) && !line->number_end)
 			line->number = line->text.len;
 		line_align(&line->text, e->cell.data, e->cell.len,
-			    column_width(e, i), is_number(c));
+			    widths.of[i], is_number(c));
 		if (is_percent(c) && !line->number_end) {
 			line->number_end = line->text.len;
 			line->percent = percent_of(

@@ -95,6 +95,8 @@ struct entries {
 	bool whole;
 	/* Files with their folders, and behind each step of a chain. */
 	bool verbose;
+	/* Of the window: names before the last give way. 0: any. */
+	size_t columns;
 	/* Who waits for it, or NULL; borrowed. */
 	struct watch *watch;
 	/* Of that what the rest was made of. */

@@ -111,6 +111,17 @@ static void row(void *arg, uint32_t node, struct line *line)
 	entries_row(entries_of(arg), node, line);
 }
 
+static struct error *fit(void *arg, size_t height)
+{
+	struct report_view *r = arg;
+	size_t lines, columns;
+
+	(void)height;
+	screen_size(&lines, &columns);
+	entries_of(r)->columns = columns + r->view.shift;
+	return NULL;
+}
+
 /* --- Events ------------------------------------------------------------- */
 
 static struct error *show_event(struct report_view *r, size_t index)
@@ -753,11 +764,12 @@ struct error *report_view(struct ui *ui)
 
 	r.view = (struct view){
 		.arg = &r,
-		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  /: filter  s: search  t: thread  q: quit",
+		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  x: own time  q: quit",
 		.help = keys,
 		.opens_all = true,
 		.title = title,
 		.head = head,
+		.fit = fit,
 		.row = row,
 		.key = key,
 		.line = LINE_INIT,

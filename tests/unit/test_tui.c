@@ -578,6 +578,24 @@ static void test_zooms_and_their_arithmetic(void **state)
 	strbuf_deinit(&title);
 }
 
+/* Names of files give way to those of functions, and numbers to nothing. */
+static void test_a_narrow_window(void **state)
+{
+	struct entries *e = entries_of(state);
+
+	check_row(e, "sys_read",
+		  "10.00%    10.00%  python3  [kernel.kallsyms]  [k] sys_read");
+	e->columns = 80;
+	check_row(e, "sys_read",
+		  "10.00%    10.00%  python3  [kernel...  [k] sys_read");
+	e->columns = 20;
+	check_row(e, "sys_read",
+		  "10.00%    10.00%  python3  [kernel...  [k] sys_read");
+	e->columns = 85;
+	check_row(e, "sys_read",
+		  "10.00%    10.00%  python3  [kernel.ka..  [k] sys_read");
+}
+
 static struct zoom function_zoom(const struct profile *profile,
 				 const char *name)
 {
@@ -1148,6 +1166,7 @@ int main(void)
 		REPORT_TEST(test_functions_by_their_lines),
 		REPORT_TEST(test_zooms_and_their_arithmetic),
 		REPORT_TEST(test_zooms_into_callers_and_callees),
+		REPORT_TEST(test_a_narrow_window),
 		REPORT_TEST(test_details_of_rows),
 		REPORT_TEST(test_rows_with_files),
 		REPORT_TEST(test_the_task_of_a_row),
