@@ -12,7 +12,8 @@ import os
 import pathlib
 import re
 
-from harness import answer
+from harness import answer, script_output
+from harness.calls import Calls
 from harness.process import TOP, run
 
 FOLDER = TOP / "tests" / "live" / "scripts" / "real"
@@ -116,6 +117,31 @@ def with_kaa(kaa, python, program, seconds, folder):
     kaa("record", "-F", "999", "-g", "-o", data, "--", *python, *program_words(program, seconds), env=surroundings(account))
     stacks = stacks_of(kaa("export", "--python-only", "-i", data).stdout, KAA_FRAME)
     return Taken(program, account, stacks, kaa("report", "--stdio", "-i", data, env=answer.WIDE).stdout)
+
+
+def calls_and_stacks(kaa, folder):
+    """The calls that a program wrote down, and the Python stacks of a recording of it that are not marked as incomplete."""
+    samples = script_output.parse(kaa("script", "-F", "+srcline", "-i", folder / "perf.data").stdout)
+    stacks = [sample.python for sample in samples if not sample.markers and "[truncated stack]" not in sample.symbols]
+    return Calls.load(folder / "calls.json"), stacks
+
+
+def calls_problems(kaa, prefix, python, program, seconds, folder, rate=999):
+    """Of a recording: how many callers and lines were asked, and {what is wrong: samples}.
+
+    The program runs twice, the first time to write down its calls (live/scripts/calls.py). prefix: words that go where the
+    interpreter is; kaa, python: as for with_kaa().
+    """
+    words, account = program_words(program, seconds), folder / "account"
+    run([*prefix, *python, TOP / "tests" / "live" / "scripts" / "calls.py", folder / "calls.json", *words], env=surroundings(account))
+    kaa("record", "-F", str(rate), "-g", "-o", folder / "perf.data", "--", *python, *words, env=surroundings(account))
+    calls, stacks = calls_and_stacks(kaa, folder)
+    asked, wrong = 0, collections.Counter()
+    for stack in stacks:
+        count, problems = calls.check(stack)
+        asked += count
+        wrong.update(problems)
+    return asked, wrong
 
 
 def with_py_spy(py_spy, python, program, seconds, folder):

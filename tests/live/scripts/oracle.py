@@ -36,6 +36,12 @@ def code_lines(code):
     return sorted(lines)
 
 
+def makes_generator(code):
+    """Whether a call runs a frame that makes a generator or coroutine. Before 3.11 none runs."""
+    return sys.version_info >= (3, 11) and bool(
+        code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+
+
 class Recorder:
     """Notes stacks in a tree: {step: (the same, set of innermost ids)}; a step is (id of a code object, f_lasti).
 
@@ -90,10 +96,7 @@ class Tables:
         key = (code.co_filename, code.co_name, code.co_firstlineno)
         if key not in self.function_numbers:
             self.function_numbers[key] = len(self.functions)
-            # Before 3.11 no frame runs to make one.
-            makes = sys.version_info >= (3, 11) and bool(
-                code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
-            self.functions.append([*key, code_lines(code), makes])
+            self.functions.append([*key, code_lines(code), makes_generator(code)])
         return self.function_numbers[key]
 
     def node(self, *node):

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writes down which Python function calls which, and from where: in-process truth, by the interpreter that runs it.
+
+    calls.py OUT.json SCRIPT [ARG...]
+
+Runs SCRIPT as __main__ under sys.setprofile in all its threads, those of the standard library included. Less than oracle.py
+knows, so it serves programs that do not do the same each time, and large ones.
+
+The file, for harness/calls.py:
+
+    script      path of SCRIPT
+    functions   list of [file, name, first line, [every line], makes a generator or coroutine]: code objects, each once
+    calls       list of [function, line of the call, called function]
+    others      {file: {name: [every line]}}: all functions of these files, called or not
+
+For CPython 3.8 and later.
+"""
+import json
+import os
+import sys
+import threading
+import types
+
+from oracle import code_lines, makes_generator, other_files
+
+
+class Recorder:
+    """Notes calls as (id of the caller's code, f_lasti, id of the called code).
+
+    Code objects are kept, so that no id is used twice. Single operations of dicts and sets are atomic under the GIL.
+    """
+
+    def __init__(self):
+        self.calls, self.codes, self.lines = set(), {}, {}
+
+    def __call__(self, frame, event, argument):
+        if event != "call":
+            return
+        code, caller = frame.f_code, frame.f_back
+        # A thread's first function, and the script itself.
+        if caller is None or caller.f_code.co_filename == __file__:
+            self.codes[id(code)] = code
+            return
+        call = (id(caller.f_code), caller.f_lasti, id(code))
+        if call in self.calls:
+            return
+        self.codes[id(code)] = code
+        self.codes[id(caller.f_code)] = caller.f_code
+        self.lines[call[:2]] = caller.f_lineno or caller.f_code.co_firstlineno
+        self.calls.add(call)
+
+    def told(self, script):
+        numbers, functions = {}, []
+        for code in self.codes.values():
+            # Functions that are made anew each time they are used have equal codes.
+            key = (code.co_filename, code.co_name, code.co_firstlineno)
+            if key not in numbers:
+                numbers[key] = len(functions)
+                functions.append([*key, code_lines(code), makes_generator(code)])
+        number = {id_: numbers[code.co_filename, code.co_name, code.co_firstlineno] for id_, code in self.codes.items()}
+        calls = {(number[caller], self.lines[caller, lasti], number[called]) for caller, lasti, called in self.calls}
+        return {"script": script, "functions": functions, "calls": sorted(calls), "others": other_files(functions, None)}
+
+
+def main():
+    out, script = sys.argv[1:3]
+    sys.argv = sys.argv[2:]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    with open(script, "rb") as source:
+        code = compile(source.read(), script, "exec", dont_inherit=True)
+    module = types.ModuleType("__main__")
+    module.__file__ = script
+    sys.modules["__main__"] = module
+    recorder = Recorder()
+    threading.setprofile(recorder)
+    sys.setprofile(recorder)
+    try:
+        exec(code, module.__dict__)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    with open(out, "w") as file:
+        json.dump(recorder.told(script), file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every caller and every line of every sample, held against what the program itself says that it called.
+
+`tests/tools/real-programs --calls` asks the same of programs with packages, at any rate and for any time.
+"""
+import pytest
+
+from harness import real_programs
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+
+def test_callers_and_lines_are_those_of_the_program(kaa, python, tmp_path):
+    asked, wrong = real_programs.calls_problems(python.kaa(kaa), python.prefix, [python.path], "tasks", 0.5, tmp_path)
+    assert asked > 1000
+    assert not wrong
+
+
+@pytest.mark.parametrize("program", ["documents", "suite"])
+def test_of_other_programs(kaa, newest_python, tmp_path, program):
+    asked, wrong = real_programs.calls_problems(kaa, [], newest_python.command, program, 0.5, tmp_path)
+    assert asked > 1000
+    assert not wrong
+
+
+def test_what_is_wrong_is_found(kaa, newest_python, tmp_path):
+    """The check can fail: of stacks that lost a frame, and of lines of others."""
+    real_programs.calls_problems(kaa, [], newest_python.command, "documents", 0.3, tmp_path)
+    calls, stacks = real_programs.calls_and_stacks(kaa, tmp_path)
+    own = [stack for stack in stacks if len(calls.known(stack)) > 5]
+    assert len(own) > 50
+    for stack in own:
+        asked, wrong = calls.check(stack)
+        assert asked and not wrong
+    torn = [stack[:-3] + stack[-2:] for stack in own]
+    assert sum(bool(calls.check(stack)[1]) for stack in torn) > 0.8 * len(torn)
+    moved = [[*stack[:-1], (*stack[-1][:2], 1)] for stack in own]
+    assert all(calls.check(stack)[1] for stack in moved)
