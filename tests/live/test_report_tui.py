@@ -611,7 +611,10 @@ def test_resize(kaa, recording):
             terminal.resize(rows, columns)
             assert f"{len(entries)}/{len(entries)}" in terminal.lines()[0]
             last = [row for row in terminal.lines()[2:-1] if row][-1]
-            assert cells(last[2:])[:4] == entries[-1][:4]
+            *shown, dso = cells(last[2:])[:4]
+            # A narrow window leaves less of a file's name.
+            assert shown == entries[-1][:3] and entries[-1][3].startswith(dso.removesuffix(".."))
+            assert dso == entries[-1][3] or columns < 80
             assert terminal.lines()[-1].startswith("h: keys")
 
 
