@@ -134,7 +134,7 @@ TYPED_ELSEWHERE = ("./check", "./demo", "./package check")
 def type_page(page, clone, typed):
     problems, typed_commands = [], []
     for command in commands_of(clone / page):
-        if command in TYPED_ELSEWHERE:
+        if command.startswith(TYPED_ELSEWHERE):
             continue
         if "PID" in command.split():
             done = of_a_running_python(typed, command)
