@@ -100,6 +100,19 @@ struct py_layout {
 	 * the thread state. It belongs to no activation.
 	 */
 	__u32 thread_base_frame;
+	/*
+	 * What tells which frame is the innermost (bpf/walk_innermost.h), with
+	 * PY_FRAME_VIA_CFRAME only. Pointers to the last chunk of the data stack,
+	 * and to its end.
+	 */
+	__u32 thread_stack_chunk;
+	__u32 thread_stack_top;
+	/* Pointer to the exc_state of the generator that runs, else to its own. */
+	__u32 thread_exc_info;
+	__u32 thread_exc_state;
+	/* Within the same generator object. */
+	__u32 generator_exc_state;
+	__u32 generator_frame;
 
 	/* _PyCFrame (3.10: CFrame): pointers. */
 	__u32 cframe_frame;
@@ -119,6 +132,8 @@ struct py_layout {
 	__u32 code_tag_mask;
 	/* Bytes that one step of an int frame_instruction stands for. */
 	__u32 lasti_unit;
+	/* int, with PY_FRAME_VIA_CFRAME: -1 while the frame is run. */
+	__u32 frame_stack_top;
 	/* The least owner of a shim; PY_ABSENT without PY_SHIM_FRAMES. */
 	__u32 shim_owner;
 	/* The owner of a frame inside a generator or coroutine; else PY_ABSENT. */
@@ -145,6 +160,9 @@ struct py_layout {
 	__u32 code_bytes;
 	/* 3.11 on: Py_ssize_t, number of code units (2 bytes each). */
 	__u32 code_units;
+	/* ints, with PY_FRAME_VIA_CFRAME: words of a frame behind its head. */
+	__u32 code_locals;
+	__u32 code_stack_size;
 	/*
 	 * 3.12 on, u32: no two code objects of an interpreter have the same one,
 	 * but for 0, which is none. Within code_id.

@@ -6,8 +6,9 @@
  * The walk trusts nothing that it reads of the target, and writes what it finds
  * as the records of bpf/walker_shared.h. It runs in the kernel (bpf/walker.bpf.c)
  * and in user space (python/user_walk.c): the shell includes it, and defines the
- * functions that are only declared here, and WALK_UNROLL, which stands before a
- * loop whose numbers are to be constants.
+ * functions that are only declared here; WALK_UNROLL, which stands before a loop
+ * whose numbers are to be constants; and WALK_APART, before a function that the
+ * kernel verifies once, apart from its callers.
  */
 #ifndef KAA_BPF_WALK_H
 #define KAA_BPF_WALK_H
@@ -23,7 +24,7 @@ typedef __u64 __attribute__((__may_alias__)) walk_word;
 typedef __u32 __attribute__((__may_alias__)) walk_half;
 
 enum {
-	/* Registers that may hold a frame: see caller_in_register(). */
+	/* Registers that may hold a frame: see proven_caller(). */
 	REGISTERS = 8,
 	/*
 	 * The most of one text or line table, whose target may make it as long as
@@ -53,6 +54,8 @@ struct walk {
 	struct walker_process process;
 	/* For glibc and musl the same as pthread_self(). */
 	__u64 thread_pointer;
+	/* Of user code, as the registers below are. */
+	__u64 stack_pointer;
 	__u32 pid;
 	/* The thread, in the recorder's pid namespace and in the first one. */
 	__u32 number;
@@ -64,6 +67,10 @@ struct walk {
 	__u64 frame;
 	__u64 activation;
 	__u64 first_activation;
+	/* 3.11, 3.12: the current frame of the activation around the first one. */
+	__u64 outer;
+	/* The caller of the innermost frame, if not what it links to; else 0. */
+	__u64 caller;
 	/* Frames of all chunks so far. */
 	__u32 total;
 	__u32 flags;
@@ -87,9 +94,17 @@ struct walk {
 	__u8 several;
 	/* The last frame was read whole and nothing may come after it. */
 	__u8 done;
+	/* The walk is still in the innermost activation. */
+	__u8 first;
 	__u32 frame_bytes;
 	/* Of user code: of the interrupted one, or where it entered the kernel. */
 	__u64 registers[REGISTERS];
+	/*
+	 * For the shell: where the thread's registers are read to. They stand here
+	 * and not on the stack of a BPF program: that has 512 bytes for all
+	 * functions together.
+	 */
+	__u64 read_registers[21];
 	/* Room for indexing with masked offsets; all aligned as a word is. */
 	__u8 bytes[256];
 	__u8 code[256];

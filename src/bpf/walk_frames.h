@@ -11,6 +11,7 @@
 #define KAA_BPF_WALK_FRAMES_H
 
 #include "bpf/walk_code.h"
+#include "bpf/walk_innermost.h"
 #include "bpf/walk_thread.h"
 
 /* Byte offset of the instruction that the frame in w->bytes is at. */
@@ -28,14 +29,6 @@ static __always_inline __s32 frame_offset(struct walk *w, __u64 code)
 	if (offset < 0 || offset > 0x7fffffff)
 		return -1;
 	return offset;
-}
-
-static __always_inline int is_shim(const struct walk *w)
-{
-	const struct py_layout *l = &w->process.layout;
-
-	return (l->flags & PY_SHIM_FRAMES) &&
-	       byte_at(w->bytes, l->frame_owner) >= l->shim_owner;
 }
 
 static __always_inline int flush_chunk(void *ctx,
@@ -82,68 +75,39 @@ static __always_inline int next_activation(struct walk *w, __u64 previous)
 }
 
 /*
- * The evaluation function links its activation to the thread before it has
- * filled it in (3.11, 3.12). If the first frame makes no sense, begin with the
- * activation before: the new one has not run anything.
+ * The innermost activation says what cannot be: it runs nothing yet, or not any
+ * more. Begins with the one before, if that is proven to be the innermost that
+ * runs a frame.
  */
-static __always_inline int retry_outer(struct walk *w)
+static __always_inline int begin_before(struct walk *w, struct walker_stack *s)
 {
 	const struct py_layout *l = &w->process.layout;
+	__u64 before;
 
-	if (!(l->flags & PY_FRAME_VIA_CFRAME) || w->total ||
-	    (w->flags & WALKER_IN_PROLOGUE))
+	if (!(l->flags & PY_FRAME_VIA_CFRAME) || !w->first ||
+	    w->total != s->count)
 		return 0;
+	w->first = 0;
+	before = activation_before();
+	if (!before)
+		return 0;
+	w->flags &= ~WALKER_BY_REGISTER;
 	w->flags |= WALKER_IN_PROLOGUE;
-	w->activation = read_u64(w->first_activation + l->cframe_previous);
-	w->frame = w->activation ?
-			   read_u64(w->activation + l->cframe_frame) :
-			   0;
-	return w->frame != 0;
+	w->activation = before;
+	w->frame = read_u64(before + l->cframe_frame);
+	w->caller = 0;
+	w->total = 0;
+	s->count = 0;
+	return 1;
 }
 
-static __always_inline long walk_broken(struct walk *w)
+static __always_inline long walk_broken(struct walk *w, struct walker_stack *s)
 {
-	if (retry_outer(w))
+	if (begin_before(w, s))
 		return 0;
 	w->flags |= WALKER_UNREADABLE;
 	w->done = 1;
 	return 1;
-}
-
-/* True if address is a frame that runs a code object. */
-static __always_inline int is_frame(struct walk *w, __u64 address)
-{
-	const struct py_layout *l = &w->process.layout;
-	__u64 code;
-
-	if (!address || (address & 7))
-		return 0;
-	code = read_u64(address + l->frame_code) & ~(__u64)l->code_tag_mask;
-	return code && read_u64(code + l->object_type) == w->process.code_type;
-}
-
-/*
- * 3.12 resumes an inlined generator by making it the current frame some
- * instructions before it sets the generator's `previous`. In between the
- * caller is in a register of the evaluation function only. It is taken from there if
- * exactly one register holds a frame other than the generator's.
- */
-static __always_inline __u64 caller_in_register(struct walk *w,
-						__u64 generator)
-{
-	__u64 found = 0;
-
-	for (int i = 0; i < REGISTERS; i++) {
-		__u64 address = w->registers[i];
-
-		if (address == generator || address == found ||
-		    !is_frame(w, address))
-			continue;
-		if (found)
-			return 0;
-		found = address;
-	}
-	return found;
 }
 
 /* Goes to the innermost frame of a thread state. */
@@ -161,6 +125,8 @@ static __always_inline void enter_state(struct walk *w, __u64 thread)
 		w->activation = read_u64(thread + l->thread_cframe);
 	}
 	w->first_activation = w->activation;
+	w->caller = 0;
+	w->first = 0;
 }
 
 /* After the last frame of a state: on with the state around it, if any. */
@@ -176,21 +142,20 @@ static __always_inline long leave_state(struct walk *w)
 }
 
 /* After the frame in w->bytes: where the walk goes on. */
-static __always_inline long walk_on(struct walk *w, int entry)
+static __always_inline long walk_on(struct walk *w, struct walker_stack *s,
+				    int entry)
 {
 	const struct py_layout *l = &w->process.layout;
-	__u64 previous = word_at(w->bytes, l->frame_previous);
+	__u64 previous = w->caller ? w->caller :
+				     word_at(w->bytes, l->frame_previous);
 
+	w->caller = 0;
 	if (entry && !next_activation(w, previous))
-		return walk_broken(w);
-	if (!previous && !entry && w->total == 1 &&
-	    (l->flags & PY_FRAME_VIA_CFRAME) &&
-	    byte_at(w->bytes, l->frame_owner) == l->generator_owner) {
-		previous = caller_in_register(w, w->frame);
-		w->flags |= WALKER_BY_REGISTER;
-	}
+		return walk_broken(w, s);
+	if (entry)
+		w->first = 0;
 	if (!previous && !entry)
-		return walk_broken(w);
+		return walk_broken(w, s);
 	w->frame = previous;
 	return previous ? 0 : leave_state(w);
 }
@@ -201,6 +166,10 @@ static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 	const struct py_layout *l = &w->process.layout;
 	__u64 last = s->count - 1;
 
+	if (w->first && (l->flags & PY_FRAME_VIA_CFRAME) &&
+	    word_at(w->bytes, l->frame_previous) != w->outer)
+		return walk_broken(w, s);
+	w->first = 0;
 	opaque(last);
 	if (s->count && last < WALKER_CHUNK_FRAMES &&
 	    !(s->frames[last].flags & WALKER_FRAME_ENTRY)) {
@@ -209,20 +178,6 @@ static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 	}
 	w->frame = word_at(w->bytes, l->frame_previous);
 	return w->frame ? 0 : leave_state(w);
-}
-
-/*
- * Not a byte more than needed: the local variables behind a new frame may lie
- * in a page that the program has not touched yet.
- */
-static __always_inline long read_frame(struct walk *w)
-{
-	__u64 size = w->frame_bytes;
-
-	opaque(size);
-	if (size > FRAME_BYTES)
-		return 1;
-	return walk_read(w->bytes, size, w->frame);
 }
 
 /* Behind the last field that the walk looks at. */
@@ -250,8 +205,8 @@ static long walk_step(__u32 i, void *arg)
 	if (!w || !s)
 		return 1;
 	l = &w->process.layout;
-	if (read_frame(w))
-		return walk_broken(w);
+	if (read_head(w, w->frame))
+		return walk_broken(w, s);
 	if (is_shim(w))
 		return walk_shim(w, s);
 	/* A frame after a full chunk; a shim may still have marked its last. */
@@ -263,10 +218,10 @@ static long walk_step(__u32 i, void *arg)
 			return 1;
 		w->flags &= ~WALKER_CONTINUES;
 	}
-	code = word_at(w->bytes, l->frame_code) & ~(__u64)l->code_tag_mask;
+	code = code_in(w);
 	key = code_of(ctx, w, code);
 	if (!key)
-		return walk_broken(w);
+		return walk_broken(w, s);
 	count = s->count;
 	opaque(count);
 	if (count >= WALKER_CHUNK_FRAMES)
@@ -289,7 +244,7 @@ static long walk_step(__u32 i, void *arg)
 	}
 	s->count = count + 1;
 	w->total++;
-	return walk_on(w, entry);
+	return walk_on(w, s, entry);
 }
 
 static __always_inline void walk_begin(struct walk *w, struct walker_stack *s)
@@ -303,6 +258,19 @@ static __always_inline void walk_begin(struct walk *w, struct walker_stack *s)
 	w->last_filename = 0;
 	s->count = 0;
 	s->extra_activation = 0;
+}
+
+/*
+ * The innermost frame of 3.11 and 3.12 may have a link that was not set yet. 0: no
+ * frame to begin with is known.
+ */
+static __always_inline int walk_innermost(struct walk *w, struct walker_stack *s)
+{
+	if (!(w->process.layout.flags & PY_FRAME_VIA_CFRAME))
+		return 1;
+	w->first = 1;
+	w->outer = outer_frame(w, w->activation);
+	return find_innermost() || begin_before(w, s);
 }
 
 static __always_inline int walk_end(void *ctx,
@@ -357,7 +325,10 @@ static __always_inline int walk_thread(void *ctx, struct walk *w,
 	if (!w->frame)
 		return walk_no_frames(ctx, w, s);
 	w->has_stack = w->tid;
-	walk_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx);
+	if (walk_innermost(w, s))
+		walk_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx);
+	else
+		walk_broken(w, s);
 	if (walk_end(ctx, w, s))
 		return 1;
 	c->stacks++;

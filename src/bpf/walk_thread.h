@@ -2,6 +2,10 @@
 /*
  * The walk's search for the state of the thread: in the interpreters' lists, by
  * the thread_id, which is the thread pointer.
+ *
+ * Up to 3.12 whoever runs code in an interpreter does so with the state that it was
+ * made with, whose thread_id is that of the thread that made it. There a state
+ * that runs is told by its mark (3.10 on): that is on the stack of its thread.
  */
 #ifndef KAA_BPF_WALK_THREAD_H
 #define KAA_BPF_WALK_THREAD_H
@@ -29,6 +33,30 @@ static __always_inline int thread_runs(const struct py_layout *l, __u64 thread)
 }
 
 /*
+ * True for what is on the thread's stack, in use. That of the main thread is above
+ * everything else; others end below what their thread pointer points at.
+ */
+static __always_inline int is_on_stack(const struct walk *w, __u64 address)
+{
+	return address >= w->stack_pointer &&
+	       (w->stack_pointer > w->thread_pointer ||
+		address < w->thread_pointer);
+}
+
+static __always_inline int is_of_thread(const struct walk *w, __u64 thread)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 mark;
+
+	if (w->several && w->stack_pointer && (l->flags & PY_CFRAMES)) {
+		mark = read_u64(thread + l->thread_cframe);
+		if (mark && mark != thread + l->thread_root_cframe)
+			return is_on_stack(w, mark);
+	}
+	return read_u64(thread + l->thread_id) == w->thread_pointer;
+}
+
+/*
  * One step over all thread states of all interpreters. A thread that made a
  * subinterpreter has a state in each, both with its thread_id; the lists have
  * the newest first, and that one runs while it has frames.
@@ -51,7 +79,7 @@ static long find_step(__u32 i, void *unused)
 		w->candidate = read_u64(w->interp + l->interp_threads);
 		return 0;
 	}
-	if (read_u64(w->candidate + l->thread_id) == w->thread_pointer) {
+	if (is_of_thread(w, w->candidate)) {
 		if (thread_runs(l, w->candidate)) {
 			w->found = w->candidate;
 			if (!w->several) {

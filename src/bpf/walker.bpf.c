@@ -70,7 +70,6 @@ struct walker_config own = {};
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WALKER_MAX_PROCESSES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, struct walker_process);
 } processes SEC(".maps");
@@ -188,6 +187,7 @@ static __always_inline struct walker_counters *walk_counters(void)
 }
 
 #define WALK_UNROLL _Pragma("unroll")
+#define WALK_APART __noinline
 
 #include "bpf/walk_frames.h"
 
@@ -341,18 +341,41 @@ static __always_inline int sample(void *ctx, struct walk *w)
 static __always_inline void take_task_registers(struct walk *w)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs regs = {};
+	struct pt_regs *regs = (void *)w->read_registers;
 
-	bpf_probe_read_kernel(&regs, sizeof(regs),
+	_Static_assert(sizeof(w->read_registers) == sizeof(*regs),
+		       "room for the registers");
+	bpf_probe_read_kernel(regs, sizeof(*regs),
 			      (void *)bpf_task_pt_regs(task));
-	w->registers[0] = regs.rbx;
-	w->registers[1] = regs.rbp;
-	w->registers[2] = regs.r12;
-	w->registers[3] = regs.r13;
-	w->registers[4] = regs.r14;
-	w->registers[5] = regs.r15;
-	w->registers[6] = regs.rax;
-	w->registers[7] = regs.rdx;
+	w->registers[0] = regs->rbx;
+	w->registers[1] = regs->rbp;
+	w->registers[2] = regs->r12;
+	w->registers[3] = regs->r13;
+	w->registers[4] = regs->r14;
+	w->registers[5] = regs->r15;
+	w->registers[6] = regs->rax;
+	w->registers[7] = regs->rdx;
+	w->stack_pointer = regs->rsp;
+}
+
+/*
+ * Of a thread that was interrupted in user code. Volatile: the Linux 6.1
+ * verifier refuses a read from what is the context or other memory, which the
+ * compiler would make of this and the function above.
+ */
+static __always_inline void
+take_event_registers(struct walk *w,
+		     const volatile struct bpf_perf_event_data *event)
+{
+	w->registers[0] = event->regs.rbx;
+	w->registers[1] = event->regs.rbp;
+	w->registers[2] = event->regs.r12;
+	w->registers[3] = event->regs.r13;
+	w->registers[4] = event->regs.r14;
+	w->registers[5] = event->regs.r15;
+	w->registers[6] = event->regs.rax;
+	w->registers[7] = event->regs.rdx;
+	w->stack_pointer = event->regs.rsp;
 }
 
 SEC("perf_event")
@@ -362,18 +385,10 @@ int kaa_sample(struct bpf_perf_event_data *ctx)
 
 	if (!w)
 		return 1;
-	if (ctx->regs.cs & 3) {
-		w->registers[0] = ctx->regs.rbx;
-		w->registers[1] = ctx->regs.rbp;
-		w->registers[2] = ctx->regs.r12;
-		w->registers[3] = ctx->regs.r13;
-		w->registers[4] = ctx->regs.r14;
-		w->registers[5] = ctx->regs.r15;
-		w->registers[6] = ctx->regs.rax;
-		w->registers[7] = ctx->regs.rdx;
-	} else {
+	if (ctx->regs.cs & 3)
+		take_event_registers(w, ctx);
+	else
 		take_task_registers(w);
-	}
 	return sample(ctx, w);
 }
 

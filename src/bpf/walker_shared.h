@@ -66,7 +66,7 @@ enum walker_stack_flags {
 	 * the walk began at the one before.
 	 */
 	WALKER_IN_PROLOGUE = 1 << 2,
-	/* A caller was found through a register (3.12's inlined generators). */
+	/* The innermost frame's caller was found in a register (3.11, 3.12). */
 	WALKER_BY_REGISTER = 1 << 3,
 	/* More STACK records of this sample follow. */
 	WALKER_CONTINUES = 1 << 4,

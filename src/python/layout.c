@@ -153,8 +153,7 @@ static struct error *check_debug_head(struct bytes bytes, uint32_t expected,
 	version_text((uint32_t)version, text, sizeof(text));
 	if (free_threaded)
 		return error_create(ERROR_UNSUPPORTED,
-				    "Python %s is a free-threaded build, whose "
-				    "frames kaa cannot read",
+				    "Python %s is a free-threaded build, which is not supported, only builds with a GIL",
 				    text);
 	if (PY_SERIES(version) < PY_SERIES_DEBUG_OFFSETS ||
 	    (expected && version != expected))

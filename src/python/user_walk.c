@@ -113,6 +113,7 @@ static __always_inline struct walker_counters *walk_counters(void)
 }
 
 #define WALK_UNROLL
+#define WALK_APART static
 
 #include "bpf/walk_frames.h"
 
@@ -146,6 +147,7 @@ static void take_thread(struct walk *w, const struct user_walk_thread *thread)
 {
 	w->process = thread->process;
 	w->thread_pointer = thread->thread_pointer;
+	w->stack_pointer = thread->stack_pointer;
 	w->pid = thread->pid;
 	w->number = thread->tid;
 	w->tid = thread->tid;

@@ -37,6 +37,7 @@ struct user_walk_thread {
 	uint32_t tid;
 	/* Of user code; all 0 if they are not known. */
 	uint64_t registers[USER_WALK_REGISTERS];
+	uint64_t stack_pointer;
 };
 
 struct user_walk_output {

@@ -2,7 +2,7 @@
 """Are the callers and lines of a Python stack those of the program? By the list that scripts/calls.py made.
 
     calls = Calls.load(path)
-    calls.problems([("<module>", "/x/shop.py", 31), ..., ("alike", "/x/shop.py", 19)])
+    calls.check([("<module>", "/x/shop.py", 31), ..., ("alike", "/x/shop.py", 19)])
 
 A stack is a list of (function, file, line), outermost first. Functions are compared by plain name and file, since before
 3.11 there are no qualified names. What is not asked, since two runs differ in it:
@@ -16,14 +16,11 @@ A stack is a list of (function, file, line), outermost first. Functions are comp
 import json
 import os
 
+from harness.stacks import plain, show
+
 # Of the standard library and of packages: called where a reference goes, or at any moment.
 FROM_ANYWHERE = {"__del__", "_remove", "remove", "_cleanup", "_on_exit", "selfremove"}
 UNSEEN = {"_bootstrap", "_bootstrap_inner"}
-
-
-def plain(function):
-    """The last part of a qualified name."""
-    return function.rpartition(".")[2]
 
 
 class Calls:
@@ -39,8 +36,7 @@ class Calls:
             for name, lines in others.items():
                 self.lines.setdefault((name, os.path.realpath(file)), set()).update(lines)
         for caller, line, called in told["calls"]:
-            if caller >= 0:
-                self.calls.setdefault((functions[caller], line), set()).add(functions[called])
+            self.calls.setdefault((functions[caller], line), set()).add(functions[called])
 
     @classmethod
     def load(cls, path):
@@ -68,19 +64,15 @@ class Calls:
             if function in self.lines:
                 asked += 1
                 if line not in self.lines[function]:
-                    wrong.append(f"{show(function, line)}: the function has no such line")
+                    wrong.append(f"{show((function, line))}: the function has no such line")
         for (caller, line), (called, _) in zip(frames, frames[1:]):
             if called[0] in FROM_ANYWHERE or caller not in self.lines or is_start_of_thread(caller):
                 continue
             asked += 1
             if called not in self.calls.get((caller, line), ()):
-                wrong.append(f"{show(caller, line)} does not call {called[0]} ({called[1]})")
+                wrong.append(f"{show((caller, line))} does not call {called[0]} ({called[1]})")
         return asked, wrong
 
 
 def is_start_of_thread(function):
     return function[0] in UNSEEN and os.path.basename(function[1]) == "threading.py"
-
-
-def show(function, line):
-    return f"{function[0]} ({function[1]}:{line})"

@@ -176,6 +176,32 @@ static void add_cframe(void)
 #endif
 }
 
+/* What tells which frame is the innermost: bpf/walk_innermost.h. */
+static void add_innermost(void)
+{
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030d0000
+	AT(thread_stack_chunk, PyThreadState, datastack_chunk);
+	AT(thread_stack_top, PyThreadState, datastack_top);
+	AT(thread_exc_info, PyThreadState, exc_info);
+	AT(thread_exc_state, PyThreadState, exc_state);
+	AT(generator_exc_state, PyGenObject, gi_exc_state);
+	AT(generator_frame, PyGenObject, gi_iframe);
+	AT(frame_stack_top, _PyInterpreterFrame, stacktop);
+	AT(code_locals, PyCodeObject, co_nlocalsplus);
+	AT(code_stack_size, PyCodeObject, co_stacksize);
+#else
+	ABSENT(thread_stack_chunk);
+	ABSENT(thread_stack_top);
+	ABSENT(thread_exc_info);
+	ABSENT(thread_exc_state);
+	ABSENT(generator_exc_state);
+	ABSENT(generator_frame);
+	ABSENT(frame_stack_top);
+	ABSENT(code_locals);
+	ABSENT(code_stack_size);
+#endif
+}
+
 static void add_frame(void)
 {
 	VALUE(frame_size, sizeof(frame_type));
@@ -205,6 +231,7 @@ static void add_frame(void)
 #else
 	ABSENT(frame_is_entry);
 #endif
+	add_innermost();
 #if PY_VERSION_HEX >= 0x030e0000
 	VALUE(shim_owner, FRAME_OWNED_BY_INTERPRETER);
 	/* 3.14 and 3.15 document two tag bits; both are never address bits. */

@@ -16,6 +16,9 @@
 	F(thread_root_cframe) F(thread_base_frame) F(cframe_frame)          \
 	F(cframe_previous) F(frame_previous) F(frame_code)                  \
 	F(frame_instruction) F(frame_owner) F(frame_is_entry) F(frame_size) \
+	F(thread_stack_chunk) F(thread_stack_top) F(thread_exc_info)        \
+	F(thread_exc_state) F(generator_exc_state) F(generator_frame)       \
+	F(frame_stack_top) F(code_locals) F(code_stack_size)                \
 	F(code_tag_mask) F(lasti_unit) F(shim_owner) F(generator_owner)     \
 	F(object_type) F(type_name) F(code_filename) F(code_name)           \
 	F(code_qualname) F(code_lines) F(code_first_line) F(code_flags)     \

@@ -247,6 +247,8 @@ static struct error *look(struct moment *m, uint64_t pointer, int signum,
 		.tid = (uint32_t)tid,
 		.registers = { regs.rbx, regs.rbp, regs.r12, regs.r13,
 			       regs.r14, regs.r15, regs.rax, regs.rdx },
+		/* Images do not have it. */
+		.stack_pointer = strcmp(path, "-") ? 0 : regs.rsp,
 	};
 	struct error *error;
 

@@ -16,12 +16,9 @@ The file, for harness/calls.py:
 For CPython 3.8 and later.
 """
 import json
-import os
 import sys
-import threading
-import types
 
-from oracle import code_lines, makes_generator, other_files
+from oracle import Functions, other_files, run_script
 
 
 class Recorder:
@@ -38,7 +35,7 @@ class Recorder:
             return
         code, caller = frame.f_code, frame.f_back
         # A thread's first function, and the script itself.
-        if caller is None or caller.f_code.co_filename == __file__:
+        if caller is None or caller.f_code is run_script.__code__:
             self.codes[id(code)] = code
             return
         call = (id(caller.f_code), caller.f_lasti, id(code))
@@ -50,35 +47,18 @@ class Recorder:
         self.calls.add(call)
 
     def told(self, script):
-        numbers, functions = {}, []
-        for code in self.codes.values():
-            # Functions that are made anew each time they are used have equal codes.
-            key = (code.co_filename, code.co_name, code.co_firstlineno)
-            if key not in numbers:
-                numbers[key] = len(functions)
-                functions.append([*key, code_lines(code), makes_generator(code)])
-        number = {id_: numbers[code.co_filename, code.co_name, code.co_firstlineno] for id_, code in self.codes.items()}
-        calls = {(number[caller], self.lines[caller, lasti], number[called]) for caller, lasti, called in self.calls}
-        return {"script": script, "functions": functions, "calls": sorted(calls), "others": other_files(functions, None)}
+        functions = Functions()
+        numbers = {id_: functions.number(code) for id_, code in self.codes.items()}
+        calls = {(numbers[caller], self.lines[caller, lasti], numbers[called]) for caller, lasti, called in self.calls}
+        return {"script": script, "functions": functions.all, "calls": sorted(calls),
+                "others": other_files(functions.all, None)}
 
 
 def main():
     out, script = sys.argv[1:3]
     sys.argv = sys.argv[2:]
-    sys.path[0] = os.path.dirname(os.path.abspath(script))
-    with open(script, "rb") as source:
-        code = compile(source.read(), script, "exec", dont_inherit=True)
-    module = types.ModuleType("__main__")
-    module.__file__ = script
-    sys.modules["__main__"] = module
     recorder = Recorder()
-    threading.setprofile(recorder)
-    sys.setprofile(recorder)
-    try:
-        exec(code, module.__dict__)
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
+    run_script(script, recorder)
     with open(out, "w") as file:
         json.dump(recorder.told(script), file)
 

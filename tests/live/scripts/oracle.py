@@ -75,29 +75,36 @@ class Recorder:
             node[1].add(innermost)
 
 
+class Functions:
+    """Code objects by number, each once. `all` is the list for the file."""
+
+    def __init__(self):
+        self.all, self.numbers = [], {}
+
+    def number(self, code):
+        # Functions that are made anew each time they are used have equal codes.
+        key = (code.co_filename, code.co_name, code.co_firstlineno)
+        if key not in self.numbers:
+            self.numbers[key] = len(self.all)
+            self.all.append([*key, code_lines(code), makes_generator(code)])
+        return self.numbers[key]
+
+
 class Tables:
     """What the recorder noted as lists without duplicates: several instructions have one line."""
 
     def __init__(self, recorder):
-        self.functions, self.nodes = [], []
-        self.function_numbers, self.node_numbers = {}, {}
+        self.functions, self.nodes = Functions(), []
+        self.node_numbers = {}
         stacks = set()
         todo = [(-1, recorder.tree)]
         while todo:
             number, (children, leaves) = todo.pop()
-            stacks.update((number, self.function(recorder.codes[leaf])) for leaf in leaves)
+            stacks.update((number, self.functions.number(recorder.codes[leaf])) for leaf in leaves)
             for step, child in children.items():
-                function = self.function(recorder.codes[step[0]])
+                function = self.functions.number(recorder.codes[step[0]])
                 todo.append((self.node(number, function, recorder.lines[step]), child))
         self.stacks = sorted(stacks)
-
-    def function(self, code):
-        # Functions that are made anew each time they are used have equal codes.
-        key = (code.co_filename, code.co_name, code.co_firstlineno)
-        if key not in self.function_numbers:
-            self.function_numbers[key] = len(self.functions)
-            self.functions.append([*key, code_lines(code), makes_generator(code)])
-        return self.function_numbers[key]
 
     def node(self, *node):
         if node not in self.node_numbers:
@@ -125,16 +132,14 @@ def other_files(functions, script):
     return others
 
 
-def main():
-    out, script = sys.argv[1:3]
-    sys.argv = sys.argv[2:]
+def run_script(script, recorder):
+    """Runs it as __main__ with sys.argv as it is, under the recorder in all its threads."""
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     with open(script, "rb") as source:
         code = compile(source.read(), script, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
     module.__file__ = script
     sys.modules["__main__"] = module
-    recorder = Recorder()
     threading.setprofile(recorder)
     sys.setprofile(recorder)
     try:
@@ -142,10 +147,18 @@ def main():
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+
+
+def main():
+    out, script = sys.argv[1:3]
+    sys.argv = sys.argv[2:]
+    recorder = Recorder()
+    run_script(script, recorder)
     tables = Tables(recorder)
+    functions = tables.functions.all
     with open(out, "w") as file:
-        json.dump({"script": script, "functions": tables.functions, "nodes": tables.nodes, "stacks": tables.stacks,
-                   "others": other_files(tables.functions, script)}, file)
+        json.dump({"script": script, "functions": functions, "nodes": tables.nodes, "stacks": tables.stacks,
+                   "others": other_files(functions, script)}, file)
 
 
 if __name__ == "__main__":
