@@ -43,13 +43,34 @@ void stack_builder_deinit(struct stack_builder *builder)
 }
 
 /*
+ * 3.10 has one activation more than frames. Either the innermost has no frame
+ * yet: then this, the outermost, is in a call of the evaluation function. Or a
+ * greenlet begins with one of its own, which is beyond its native frames.
+ */
+static bool is_outermost_call(const struct stack_builder *builder,
+			      bool complete, uint64_t activation)
+{
+	for (size_t i = 0; i < builder->natives.count; i++) {
+		const struct merge_native *native = &builder->natives.data[i];
+
+		if (activation >= native->sp && activation < native->cfa)
+			return true;
+	}
+	return !complete;
+}
+
+/*
  * The addresses of the Python frames. A code object whose capture was lost has
  * none: its frame stands as the marker for an unreadable one.
  */
 static struct error *name_python(struct stack_builder *builder,
-				 const struct python_stack *python)
+				 const struct python_stack *python,
+				 bool native_complete)
 {
 	size_t count = python->frames.count;
+	bool shifted = python->extra_activation &&
+		       is_outermost_call(builder, native_complete,
+					 python->extra_activation);
 
 	vec_clear(&builder->pythons);
 	if (!vec_reserve(&builder->pythons, count))
@@ -69,7 +90,7 @@ static struct error *name_python(struct stack_builder *builder,
 			.is_entry = entry,
 		};
 		/* 3.10: one activation has no frame yet; all are one too far in. */
-		if (entry && python->extra_activation)
+		if (entry && shifted)
 			out->entry_addr =
 				i + 1 < count ?
 					python->frames.data[i + 1].activation :
@@ -235,6 +256,9 @@ static struct error *unwind_native(struct stack_builder *builder,
 		};
 	}
 	builder->natives.count = count;
+	/* Python's marks are still those of the stack that it leaves. */
+	for (size_t i = 0; end == UNWIND_SWITCHING && i < count; i++)
+		builder->natives.data[i].sp = builder->natives.data[i].cfa = 0;
 	return NULL;
 }
 
@@ -410,7 +434,7 @@ static struct error *take_pythons(struct stack_builder *builder,
 					    !target->walked;
 		return NULL;
 	}
-	error = name_python(builder, python);
+	error = name_python(builder, python, in->native_complete);
 	if (error)
 		return error;
 	drop_internal(builder, python);

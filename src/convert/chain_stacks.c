@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "convert/fold.h"
+#include "module/stack_switch.h"
 #include "perfdata/kaa_stream.h"
 
 struct stack_slot {
@@ -118,10 +119,21 @@ static struct error *push(struct making *m, struct convert_frame *frame)
 	return vec_push(&m->stacks->steps, step) ? NULL : error_no_memory();
 }
 
+/* With this a greenlet's stack begins; what follows is of others. */
+static bool begins_greenlet(const char *name)
+{
+	static const char readable[] =
+		"greenlet::UserGreenlet::inner_bootstrap(";
+	static const char mangled[] = STACK_SWITCH_ROOT;
+
+	return !strncmp(name, readable, sizeof(readable) - 1) ||
+	       !strncmp(name, mangled, sizeof(mangled) - 1);
+}
+
 /*
  * True if a user frame ends the stack: with frame pointers what follows _start,
- * and what lies in no mapping, was never a return address. *keep says whether
- * the frame itself is one.
+ * or the first function of a greenlet, and what lies in no mapping, was never a
+ * return address. *keep says whether the frame itself is one.
  */
 static bool ends_stack(struct making *m, const struct convert_frame *frame,
 		       bool first, bool *keep)
@@ -138,7 +150,7 @@ static bool ends_stack(struct making *m, const struct convert_frame *frame,
 	if (!frame->name || frame->kind != PROFILE_FRAME_NATIVE)
 		return false;
 	m->reached_start |= is_start(frame->name);
-	return !strcmp(frame->name, "_start");
+	return !strcmp(frame->name, "_start") || begins_greenlet(frame->name);
 }
 
 /*

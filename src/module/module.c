@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include "module/stack_switch.h"
 #include "unwind/elf_cfi.h"
 
 void module_deinit(struct module *module)
@@ -117,6 +118,19 @@ static void check_native(struct module *module)
 	error_destroy(error);
 }
 
+static struct error *prepare_unwinding(struct module *module)
+{
+	struct py_code_pieces pieces = module_pieces(module);
+	struct error *error = module->cfi_known ? NULL : index_cfi(module);
+
+	if (error)
+		return error;
+	module->switches_stacks = stack_switch_find(module->elf, &pieces,
+						    &module->switches);
+	module->unwinding_known = true;
+	return NULL;
+}
+
 static inline bool is_native(struct module *module)
 {
 	if (!module->native_known && module->elf)
@@ -133,11 +147,12 @@ struct error *module_unwind_map(struct module *module,
 	*ret = (struct unwind_map){ .start = map->start, .end = map->end };
 	if (!module || !is_native(module))
 		return NULL;
-	if (!module->cfi_known)
-		error = index_cfi(module);
+	if (!module->unwinding_known)
+		error = prepare_unwinding(module);
 	if (error || !module_bias(module, map, &ret->bias))
 		return error;
 	ret->cfi = module->cfi;
+	ret->switches = module->switches_stacks ? &module->switches : NULL;
 	ret->entry = module->elf->entry;
 	return NULL;
 }

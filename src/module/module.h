@@ -36,6 +36,9 @@ struct module {
 	struct error *refused;
 	bool native_known;
 	bool is_native;
+	bool unwinding_known;
+	bool switches_stacks;
+	struct unwind_switches switches;
 };
 
 void module_deinit(struct module *module);

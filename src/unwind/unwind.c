@@ -46,6 +46,8 @@ enum step_kind {
 	STEP_UNKNOWN,
 	/* The outermost frame. */
 	STEP_END,
+	/* What the stack pointer points at is not this frame's. */
+	STEP_SWITCHING,
 };
 
 enum step_flags {
@@ -145,6 +147,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_BAD_ADDRESS] = "bad return address",
 		[UNWIND_BAD_CFA] = "bad frame address",
 		[UNWIND_LIMIT] = "frame limit",
+		[UNWIND_SWITCHING] = "stack switch",
 	};
 
 	return end < sizeof(names) / sizeof(*names) ? names[end] : "unknown";
@@ -405,6 +408,29 @@ static bool is_entry(const struct unwind_map *map, uint64_t ip)
 	       (!map->cfi || !cfi_find(map->cfi, map->entry));
 }
 
+static bool is_in(const struct unwind_range *ranges, size_t count,
+		  uint64_t vaddr)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vaddr >= ranges[i].start && vaddr < ranges[i].end)
+			return true;
+	return false;
+}
+
+/* True if code that switches stacks ends the walk at vaddr. */
+static bool step_at_switch(const struct unwind_switches *switches,
+			   uint64_t vaddr, bool is_caller, struct step *step)
+{
+	if (is_in(switches->roots, switches->root_count, vaddr))
+		step->kind = STEP_END;
+	else if (is_in(switches->moving, switches->moving_count, vaddr) ||
+		 (is_caller && !switches->root_count))
+		step->kind = STEP_SWITCHING;
+	else
+		return false;
+	return true;
+}
+
 /* false if the address is not executable. */
 static bool make_step(const struct walk *walk, uint64_t ip, bool is_caller,
 		      struct step *step)
@@ -416,6 +442,10 @@ static bool make_step(const struct walk *walk, uint64_t ip, bool is_caller,
 		return false;
 	*step = (struct step){ .address = ip - is_caller,
 			       .space = walk->target->space };
+	if (map.switches && step_at_switch(map.switches,
+					   ip - is_caller - map.bias,
+					   is_caller, step))
+		return true;
 	if (is_entry(&map, ip))
 		step->flags |= STEP_ENTRY;
 	rules = find_rules(&map, ip, is_caller);
@@ -706,6 +736,8 @@ static inline enum unwind_end leave_frame(struct walk *walk,
 		return leave_signal(walk);
 	case STEP_FRAME_POINTER:
 		return leave_by_frame_pointer(walk);
+	case STEP_SWITCHING:
+		return UNWIND_SWITCHING;
 	default:
 		return UNWIND_NO_CFI;
 	}

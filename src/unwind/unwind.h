@@ -33,6 +33,32 @@
 #include "unwind/cfi.h"
 #include "unwind/regs.h"
 
+/* vaddrs, end exclusive. */
+struct unwind_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+#define UNWIND_SWITCH_RANGES 4
+
+/*
+ * Code that moves a thread from one stack to another without a stack of its own
+ * for each, as greenlet does. What lies beyond a root is no caller: in the
+ * same memory are the stacks of others. Without a root no frame of the code
+ * that has called others is left.
+ */
+struct unwind_switches {
+	/* The functions with which a stack begins. */
+	struct unwind_range roots[UNWIND_SWITCH_RANGES];
+	size_t root_count;
+	/*
+	 * Here the stack pointer is the new stack's, and its memory, or what
+	 * Python knows of it, may still be the old one's.
+	 */
+	struct unwind_range moving[UNWIND_SWITCH_RANGES];
+	size_t moving_count;
+};
+
 /* An executable mapping of the target. */
 struct unwind_map {
 	/* Addresses in the target, end exclusive. */
@@ -44,6 +70,8 @@ struct unwind_map {
 	uint64_t bias;
 	/* The file's ELF entry point as a vaddr; 0 if there is none. */
 	uint64_t entry;
+	/* NULL: none of its code switches stacks. */
+	const struct unwind_switches *switches;
 };
 
 /* One target process at one time. */
@@ -105,7 +133,7 @@ struct unwind_frame {
 };
 
 enum unwind_end {
-	/* Reached the start of the thread. */
+	/* Reached the start of the thread, or of a stack within it. */
 	UNWIND_COMPLETE,
 	/* Ran past the copied stack. */
 	UNWIND_TRUNCATED,
@@ -117,6 +145,8 @@ enum unwind_end {
 	UNWIND_BAD_CFA,
 	/* The frame array is full. */
 	UNWIND_LIMIT,
+	/* The thread changes its stack: that of the last frame is not in place. */
+	UNWIND_SWITCHING,
 };
 
 struct unwinder;

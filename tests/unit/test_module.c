@@ -24,6 +24,33 @@
 /* This program looks like an interpreter at a glance. */
 char _PyRuntime[64] = "no interpreter";
 
+/* And like greenlet, with its functions that switch stacks. */
+void PyInit__greenlet(void);
+void PyInit__greenlet(void)
+{
+}
+
+extern const char slp_switch[], g_switchstack[], g_initialstub[];
+extern const char moved[], called[], switch_end[], stack_end[], stub_end[];
+asm(".pushsection .text\n"
+    ".type slp_switch, @function\n"
+    "slp_switch: .cfi_startproc\n"
+    "add %r12, %rax\n add %rax, %r12\n"
+    "add %r12, %rsp\n"
+    "moved: add %r12, %rbp\n ret\n"
+    ".cfi_endproc\n"
+    "switch_end: .size slp_switch, .-slp_switch\n"
+    ".type g_switchstack, @function\n"
+    "g_switchstack: .cfi_startproc\n"
+    "call g_initialstub\n call slp_switch\n"
+    "called: ret\n"
+    ".cfi_endproc\n"
+    "stack_end: .size g_switchstack, .-g_switchstack\n"
+    ".type g_initialstub, @function\n"
+    "g_initialstub: .cfi_startproc\n nop\n ret\n .cfi_endproc\n"
+    "stub_end: .size g_initialstub, .-g_initialstub\n"
+    ".popsection\n");
+
 /* The mapping of this process that an address lies in. */
 static struct process_map map_at(uint64_t address)
 {
@@ -86,6 +113,33 @@ static void test_mapping_of_this_program(void **state)
 			    sizeof(bytes));
 	/* Not beyond the mapping. */
 	assert_false(module_read(&module, &map, map.end - 1, bytes, 2));
+	module_deinit(&module);
+}
+
+static void assert_range(const struct unwind_range *range, uint64_t bias,
+			 const char *start, const char *end)
+{
+	assert_true(range->start + bias == (uint64_t)(uintptr_t)start);
+	assert_true(range->end + bias == (uint64_t)(uintptr_t)end);
+}
+
+static void test_code_that_switches_stacks(void **state)
+{
+	const struct process_map map = map_at(address_of_code());
+	const struct unwind_switches *switches;
+	struct module module = {};
+	struct unwind_map unwind;
+
+	(void)state;
+	assert_null(elf_file_open("/proc/self/exe", &module.elf));
+	assert_null(module_unwind_map(&module, &map, &unwind));
+	switches = unwind.switches;
+	assert_non_null(switches);
+	assert_int_equal(switches->root_count, 1);
+	assert_range(&switches->roots[0], unwind.bias, g_initialstub, stub_end);
+	assert_int_equal(switches->moving_count, 2);
+	assert_range(&switches->moving[0], unwind.bias, moved, switch_end);
+	assert_range(&switches->moving[1], unwind.bias, called, stack_end);
 	module_deinit(&module);
 }
 
@@ -207,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mapping_of_this_program),
+		cmocka_unit_test(test_code_that_switches_stacks),
 		cmocka_unit_test(test_mapping_that_fits_no_segment),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_nothing_is_known_of_a_file_that_cannot_be_used),

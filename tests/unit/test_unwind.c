@@ -40,6 +40,7 @@ struct hand {
 	struct unwinder *unwinder;
 	uint64_t space;
 	struct cfi_table *cfi;
+	const struct unwind_switches *switches;
 	bool no_code;
 };
 
@@ -51,7 +52,8 @@ static bool hand_map(void *arg, uint64_t address, struct unwind_map *ret)
 		return false;
 	*ret = (struct unwind_map){ .start = CODE,
 				    .end = CODE + CODE_SIZE,
-				    .cfi = hand->cfi };
+				    .cfi = hand->cfi,
+				    .switches = hand->switches };
 	return true;
 }
 
@@ -283,6 +285,41 @@ static void test_frame_pointers(void **state)
 	hand.no_code = true;
 	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
 	assert_int_equal(hand.count, 4);
+	unwinder_destroy(hand.unwinder);
+}
+
+/* Code that switches stacks: what it says ends the walk where it says. */
+static void test_stack_switches(void **state)
+{
+	const uint64_t call = CALLER - 1;
+	struct unwind_switches switches = {
+		.roots = { { call, call + 1 } },
+		.root_count = 1,
+		.moving_count = 1,
+	};
+	struct hand hand;
+	uint64_t leaf;
+
+	(void)state;
+	make_fp_chain(&hand, 4);
+	leaf = hand.regs.value[UNWIND_RIP];
+	switches.moving[0] = (struct unwind_range){ leaf, leaf + 1 };
+	hand.switches = &switches;
+	assert_int_equal(hand_walk(&hand), UNWIND_SWITCHING);
+	assert_int_equal(hand.count, 1);
+	switches.moving_count = 0;
+	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
+	assert_int_equal(hand.count, 2);
+	assert_int_equal(hand.frames[1].ip, CALLER);
+	assert_int_equal(hand.frames[1].cfa, 0);
+	/* Ranges are of calls: the return address is behind its own. */
+	switches.roots[0] = (struct unwind_range){ CALLER, CALLER + 1 };
+	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
+	assert_int_equal(hand.count, 4);
+	/* Where a stack begins is not known: none is left but by its leaf. */
+	switches.root_count = 0;
+	assert_int_equal(hand_walk(&hand), UNWIND_SWITCHING);
+	assert_int_equal(hand.count, 2);
 	unwinder_destroy(hand.unwinder);
 }
 
@@ -692,6 +729,7 @@ int main(void)
 		cmocka_unit_test(test_templates),
 		cmocka_unit_test(test_trampolines_by_size),
 		cmocka_unit_test(test_frame_pointers),
+		cmocka_unit_test(test_stack_switches),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_sigreturn),
