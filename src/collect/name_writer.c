@@ -5,6 +5,7 @@
 
 #include "base/mapping_name.h"
 #include "base/strbuf.h"
+#include "sys/own_vdso.h"
 
 void name_writer_deinit(struct name_writer *writer)
 {
@@ -55,6 +56,39 @@ static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
 struct error *name_writer_put_process(struct name_writer *writer, uint32_t pid)
 {
 	return name_table_tell_process(&writer->names, pid, put_symbol, writer);
+}
+
+/*
+ * A recording without it is still good where it was made. Not long before the first
+ * sample: that may come soon after its process called exec, and samply takes what
+ * comes before an exec for another process.
+ */
+static struct error *put_vdso(struct name_writer *writer)
+{
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	struct output *output = writer->output;
+	struct kaa_vdso vdso = {};
+	struct error *error = own_vdso(&vdso.image);
+
+	if (!error)
+		error = kaa_encode_vdso(&vdso, &payload);
+	if (!error)
+		return output_payload(output, output->round_earliest - 1, 0,
+				      payload.data, payload.len);
+	if (error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	return NULL;
+}
+
+struct error *name_writer_put_vdso(struct name_writer *writer)
+{
+	uint32_t file = writer->names.file;
+
+	if (writer->vdso_in == file || !writer->output->round_earliest)
+		return NULL;
+	writer->vdso_in = file;
+	return put_vdso(writer);
 }
 
 struct error *name_writer_put_all(struct name_writer *writer)

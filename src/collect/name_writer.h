@@ -20,6 +20,8 @@
 
 struct name_writer {
 	struct name_table names;
+	/* The file that has the vdso; 0: none. */
+	uint32_t vdso_in;
 	/* Borrowed. */
 	struct output *output;
 };
@@ -40,6 +42,12 @@ struct error *name_writer_wish(struct name_writer *writer,
  * the number, or the folder may be gone.
  */
 struct error *name_writer_put_process(struct name_writer *writer, uint32_t pid);
+
+/*
+ * Writes the vdso, once in a file and before its first sample: its functions are
+ * in no file, and the kernel that reads may be another.
+ */
+struct error *name_writer_put_vdso(struct name_writer *writer);
 
 /* Writes all that are left; at the end. */
 struct error *name_writer_put_all(struct name_writer *writer);

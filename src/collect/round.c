@@ -93,6 +93,8 @@ struct error *round_run(struct round *round)
 	if (!error)
 		error = name_ended(round);
 	if (!error)
+		error = name_writer_put_vdso(round->names);
+	if (!error)
 		error = sample_writer_end_round(round->samples);
 	if (!error)
 		error = python_threads_end_round(round->threads);

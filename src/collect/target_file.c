@@ -4,26 +4,23 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/mapping_name.h"
 #include "obj/elf_symtab.h"
 #include "sys/mapped_file.h"
+#include "sys/own_vdso.h"
 
-/* The vdso has no size of its own in the auxiliary vector; it is two pages. */
-enum {
-	VDSO_SIZE = 2 * 4096,
-	/* Attempts at a file that could not be opened. */
-	TRIES_MAX = 16,
-};
+/* Attempts at a file that could not be opened. */
+enum { TRIES_MAX = 16 };
 
 static struct error *open_vdso(struct elf_file **ret)
 {
-	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct bytes vdso;
+	struct error *error = own_vdso(&vdso);
 
-	if (!vdso)
-		return error_create(ERROR_NOT_FOUND, "the process has no vdso");
-	return elf_file_open_memory(vdso, VDSO_SIZE, "[vdso]", ret);
+	if (error)
+		return error;
+	return elf_file_open_memory(vdso.data, vdso.size, "[vdso]", ret);
 }
 
 /* The path may lead to another file by now, or in our mount namespace. */

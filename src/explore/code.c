@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "explore/code.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "explore/disassembly.h"
@@ -23,8 +24,8 @@ static struct dso *find_dso(const struct function *f)
 	     i++) {
 		struct dso *each = dso_store_at(store, i);
 
-		if (each->kind == DSO_FILE && !strcmp(each->path, f->path) &&
-		    each->state == DSO_OPEN)
+		if ((each->kind == DSO_FILE || each->kind == DSO_VDSO) &&
+		    !strcmp(each->path, f->path) && each->state == DSO_OPEN)
 			return each;
 	}
 	return NULL;
@@ -69,6 +70,31 @@ static struct error *disassemble_kernel(const struct function *f,
 				has_source);
 }
 
+/* No file has it, so objdump is given its code alone. */
+static struct error *disassemble_vdso(const struct function *f, struct dso *dso,
+				      struct strbuf *out, bool *has_source)
+{
+	uint64_t start = f->symbol->start, end = f->symbol->end;
+	_cleanup_free_ uint8_t *code = NULL;
+	struct jit_image image = { .name = f->name };
+	struct elf_file *elf;
+	struct error *error = disassembly_check_span(start, end);
+
+	if (!error)
+		error = dso_elf(dso, &elf);
+	if (error)
+		return error;
+	code = malloc(end - start);
+	if (!code)
+		return error_no_memory();
+	error = elf_file_read_image(elf, start, code, end - start);
+	if (error)
+		return error;
+	image.code = (struct bytes){ code, end - start };
+	return disassembly_code(&image, start, f->places->watch, out,
+				has_source);
+}
+
 struct error *code_disassemble(const struct code_places *places,
 			       const struct profile *profile,
 			       const struct profile_frame *frame,
@@ -86,6 +112,8 @@ struct error *code_disassemble(const struct code_places *places,
 	struct dso *dso = find_dso(&f);
 	struct jit_image image;
 
+	if (dso && dso->kind == DSO_VDSO)
+		return disassemble_vdso(&f, dso, out, has_source);
 	if (dso)
 		return disassembly_read(dso, symbol->start, symbol->end,
 					places->watch, out, has_source);

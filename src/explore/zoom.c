@@ -347,7 +347,7 @@ static struct error *keep_whole_stacks(const struct zooms *zooms,
 				       uint8_t **ret)
 {
 	size_t count = profile->stack_parents.count;
-	uint8_t *marks = malloc(count + 1);
+	_cleanup_free_ uint8_t *marks = malloc(count + 1);
 	struct error *error = marks ? NULL : error_no_memory();
 
 	if (!error)
@@ -357,7 +357,6 @@ static struct error *keep_whole_stacks(const struct zooms *zooms,
 			error = narrow_stacks(zoom, profile, marks);
 	if (!error)
 		*ret = take_ptr(marks);
-	free(marks);
 	return error;
 }
 

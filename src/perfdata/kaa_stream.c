@@ -127,6 +127,15 @@ static void decode_thread(struct reader *r, struct kaa_thread *ret)
 	take_string(r, &ret->name);
 }
 
+static void decode_vdso(struct reader *r, struct kaa_vdso *ret)
+{
+	uint32_t size;
+
+	reader_u32(r, &size);
+	ret->image.data = reader_bytes(r, size);
+	ret->image.size = ret->image.data ? size : 0;
+}
+
 bool kaa_summary_next(struct kaa_summary *summary, struct kaa_counter *ret)
 {
 	struct kaa_counter counter;
@@ -159,6 +168,9 @@ static struct error *decode_body(struct reader *r, struct kaa_payload *ret)
 		break;
 	case KAA_THREAD:
 		decode_thread(r, &ret->thread);
+		break;
+	case KAA_VDSO:
+		decode_vdso(r, &ret->vdso);
 		break;
 	default:
 		break;
@@ -340,6 +352,16 @@ struct error *kaa_encode_thread(const struct kaa_thread *thread,
 	put_u32(out, thread->tid);
 	put_u64(out, thread->valid_from);
 	put_string(out, &thread->name, MAX_NAMES);
+	return end(out, start);
+}
+
+struct error *kaa_encode_vdso(const struct kaa_vdso *vdso, struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_VDSO);
+	put_u32(out, (uint32_t)vdso->image.size);
+	strbuf_append(out, vdso->image.data, vdso->image.size);
 	return end(out, start);
 }
 

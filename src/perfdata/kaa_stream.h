@@ -65,6 +65,7 @@ enum kaa_type {
 	KAA_PYTHON = 3,
 	KAA_SUMMARY = 4,
 	KAA_THREAD = 5,
+	KAA_VDSO = 6,
 };
 
 /* A string of len bytes, not NUL-terminated when decoded. */
@@ -123,6 +124,11 @@ struct kaa_thread {
 	struct kaa_string name;
 };
 
+/* The vdso of the recorded processes: an ELF image. */
+struct kaa_vdso {
+	struct bytes image;
+};
+
 struct kaa_counter {
 	struct kaa_string name;
 	uint64_t value;
@@ -143,6 +149,7 @@ struct kaa_payload {
 		struct kaa_python python;
 		struct kaa_summary summary;
 		struct kaa_thread thread;
+		struct kaa_vdso vdso;
 	};
 };
 
@@ -182,6 +189,7 @@ struct error *kaa_encode_python(const struct kaa_python *python,
 				struct strbuf *out);
 struct error *kaa_encode_thread(const struct kaa_thread *thread,
 				struct strbuf *out);
+struct error *kaa_encode_vdso(const struct kaa_vdso *vdso, struct strbuf *out);
 struct error *kaa_encode_summary(const struct kaa_counter *counters,
 				 size_t count, struct strbuf *out);
 

@@ -4,18 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/utsname.h>
 
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/mapping_name.h"
+#include "base/name_match.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "obj/elf_symtab.h"
 #include "symbolize/dso_find.h"
 #include "sys/file.h"
-#include "sys/proc.h"
+#include "sys/own_vdso.h"
 
 /*
  * Files kept open. The limit of a process is often 1,024, and a recorder needs
@@ -26,7 +26,6 @@
 #define DSO_COUNT_MAX (1u << 20)
 #define KALLSYMS_SIZE_MAX (256u << 20)
 #define NOTES_SIZE_MAX (1u << 20)
-#define VDSO_SIZE_MAX (1u << 20)
 
 struct dso_store {
 	struct dso_options options;
@@ -46,7 +45,9 @@ struct dso_store {
 
 	uint64_t recorded_text;
 	struct build_id recorded_kernel;
-	/* As uname -r has it; NULL: not known. Borrowed. */
+	/* Empty: the recording has none. */
+	struct strbuf recorded_vdso;
+	/* As uname -r has it; NULL: not known. */
 	const char *recorded_release;
 	bool kallsyms_loaded;
 	/* Of the kernel that was recorded. */
@@ -68,6 +69,7 @@ struct error *dso_store_create(const struct dso_options *options,
 
 	if (!store)
 		return error_no_memory();
+	store->recorded_vdso = (struct strbuf)STRBUF_INIT;
 	own = &store->options;
 	*own = (struct dso_options){
 		.symfs = copy_option(&store->strings, options->symfs),
@@ -97,7 +99,6 @@ static void dso_destroy(struct dso *dso)
 	free(dso->infos);
 	map_deinit(&dso->functions);
 	free(dso->root);
-	free(dso->vdso);
 	free(dso);
 }
 
@@ -113,6 +114,7 @@ void dso_store_destroy(struct dso_store *store)
 	vec_deinit(&store->opened);
 	map_deinit(&store->by_key);
 	kallsyms_deinit(&store->kallsyms);
+	strbuf_deinit(&store->recorded_vdso);
 	arena_deinit(&store->strings);
 	free(store);
 }
@@ -132,14 +134,9 @@ struct dso *dso_store_at(const struct dso_store *store, size_t index)
 	return index < store->dsos.count ? store->dsos.data[index] : NULL;
 }
 
-static bool has_prefix(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
-
 static enum dso_kind kind_of(const struct dso_key *key)
 {
-	if (key->kernel || has_prefix(key->path, "[kernel.kallsyms]"))
+	if (key->kernel || name_begins_with(key->path, "[kernel.kallsyms]"))
 		return DSO_KERNEL;
 	if (mapping_is_vdso(key->path))
 		return DSO_VDSO;
@@ -285,7 +282,7 @@ static const char *kernel_name(const char *path, char *buf, size_t size)
 	const char *base = strrchr(path, '/');
 	size_t len;
 
-	if (has_prefix(path, KALLSYMS_KERNEL))
+	if (name_begins_with(path, KALLSYMS_KERNEL))
 		return KALLSYMS_KERNEL;
 	if (path[0] == '[' || !base)
 		return path;
@@ -351,52 +348,73 @@ static bool same_release(const struct dso_store *store)
 	       !strcmp(running.release, store->recorded_release);
 }
 
-/* The size of our own vdso's mapping. */
-static struct error *find_vdso(size_t *size)
+/* The image that the recording holds. */
+static struct error *open_recorded_vdso(struct dso *dso)
 {
-	struct proc_maps maps = PROC_MAPS_INIT;
-	uint64_t base = getauxval(AT_SYSINFO_EHDR);
-	const struct proc_map *map;
-	struct error *error;
+	const struct strbuf *image = &dso->store->recorded_vdso;
 
-	error = proc_maps_read(NULL, getpid(), &maps);
-	if (error)
-		return error;
-	map = base ? proc_maps_find(&maps, base) : NULL;
-	if (!map || map->start != base || map->end - base > VDSO_SIZE_MAX)
-		error = error_at(ERROR_NOT_FOUND, "[vdso]", 0,
-				 "this process has no vdso");
-	else
-		*size = (size_t)(map->end - base);
-	proc_maps_deinit(&maps);
-	return error;
+	if (!image->len)
+		return error_at(ERROR_NOT_FOUND, dso->path, 0,
+				"not in the recording");
+	return elf_file_open_memory(image->data, image->len, dso->path,
+				    &dso->module.elf);
 }
 
-/* The vdso of this process, if it is the one that was recorded. */
-static struct error *open_vdso(struct dso *dso)
+static struct error *open_cached_vdso(struct dso *dso)
 {
-	size_t size = 0;
+	return dso_find_vdso(&dso->store->options, &dso->build_id,
+			     &dso->module.elf);
+}
+
+/* That of this process: the same as long as the machine was not booted anew. */
+static struct error *open_own_vdso(struct dso *dso)
+{
+	struct bytes image;
 	struct error *error;
 
 	if (!dso->build_id.size && !same_kernel(dso->store) &&
 	    !same_release(dso->store))
 		return error_at(ERROR_NOT_FOUND, dso->path, 0,
 				"recorded on another kernel");
-	error = find_vdso(&size);
+	error = own_vdso(&image);
 	if (error)
 		return error;
-	dso->vdso = malloc(size);
-	if (!dso->vdso)
-		return error_no_memory();
-	memcpy(dso->vdso, (const void *)getauxval(AT_SYSINFO_EHDR), size);
+	return elf_file_open_memory(image.data, image.size, dso->path,
+				    &dso->module.elf);
+}
+
+static bool has_other_build_id(const struct dso *dso)
+{
+	return dso->build_id.size &&
+	       !build_id_equal(&dso->build_id, &dso->module.elf->build_id);
+}
+
+/* From where it is known for sure to where it is found out by its build-id. */
+static struct error *open_vdso(struct dso *dso)
+{
+	struct error *(*const places[])(struct dso *) = {
+		open_recorded_vdso,
+		open_own_vdso,
+		open_cached_vdso,
+	};
+	bool mismatch = false;
+
 	dso->module.is_vdso = true;
-	error = elf_file_open_memory(dso->vdso, size, dso->path,
-				     &dso->module.elf);
-	if (error || !dso->build_id.size ||
-	    build_id_equal(&dso->build_id, &dso->module.elf->build_id))
-		return error;
-	elf_file_destroy(take_ptr(dso->module.elf));
-	dso->state = DSO_MISMATCH;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct error *error = places[i](dso);
+
+		if (!error && !has_other_build_id(dso))
+			return NULL;
+		if (!error) {
+			mismatch = true;
+			elf_file_destroy(take_ptr(dso->module.elf));
+		} else if (error->code == ERROR_NO_MEMORY) {
+			return error;
+		}
+		error_destroy(error);
+	}
+	if (mismatch)
+		dso->state = DSO_MISMATCH;
 	return error_at(ERROR_NOT_FOUND, dso->path, 0,
 			"recorded with another vdso");
 }
@@ -618,9 +636,24 @@ bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret)
 	return elf_file_offset_to_vaddr(elf, offset, ret);
 }
 
-void dso_store_set_release(struct dso_store *store, const char *release)
+struct error *dso_store_set_vdso(struct dso_store *store,
+				 const struct bytes *image)
 {
-	store->recorded_release = release;
+	struct strbuf *vdso = &store->recorded_vdso;
+
+	if (vdso->len)
+		return NULL;
+	strbuf_append(vdso, image->data, image->size);
+	return vdso->failed ? error_no_memory() : NULL;
+}
+
+struct error *dso_store_set_release(struct dso_store *store,
+				    const char *release)
+{
+	if (!store->recorded_release)
+		store->recorded_release =
+			copy_option(&store->strings, release);
+	return store->recorded_release ? NULL : error_no_memory();
 }
 
 void dso_store_set_kernel(struct dso_store *store, uint64_t text,

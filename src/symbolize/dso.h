@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "module/module.h"
@@ -103,7 +104,6 @@ struct dso {
 	struct elf_file *debug;
 	bool dwarf_loaded;
 	struct dwarf_info *dwarf;
-	void *vdso;
 };
 
 struct dso_key {
@@ -191,10 +191,18 @@ bool dso_offset_to_vaddr(struct dso *dso, uint64_t offset, uint64_t *ret);
 void dso_store_set_kernel(struct dso_store *store, uint64_t text,
 			  const struct build_id *build_id);
 /*
- * The kernel's release, as uname -r has it, borrowed; NULL: not known. The vdso
- * is the running kernel's if that has it and the recorded one's build-id is not known.
+ * The kernel's release, as uname -r has it, copied; one that came before stays.
+ * The vdso is the running kernel's if that has it and the recorded one's
+ * build-id is not known.
  */
-void dso_store_set_release(struct dso_store *store, const char *release);
+struct error *dso_store_set_release(struct dso_store *store,
+				    const char *release);
+/*
+ * The vdso that the recording holds, copied; one that came before stays. No
+ * other is then needed. Call before the first look-up.
+ */
+struct error *dso_store_set_vdso(struct dso_store *store,
+				 const struct bytes *image);
 /*
  * kallsyms of the running kernel, read at first use; NULL if it is another
  * kernel than the recorded one or may not be read. *bias is what to subtract

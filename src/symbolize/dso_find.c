@@ -142,6 +142,23 @@ struct error *dso_find_file(const struct dso_options *options, const char *path,
 	return NULL;
 }
 
+struct error *dso_find_vdso(const struct dso_options *options,
+			    const struct build_id *build_id,
+			    struct elf_file **ret)
+{
+	_cleanup_free_ char *cached =
+		build_id_path(options->buildid_dir, build_id, "/vdso");
+	struct search search = { .build_id = build_id };
+	bool found = cached && try_path(&search, NULL, cached);
+
+	error_destroy(search.broken);
+	if (!found)
+		return error_at(ERROR_NOT_FOUND, "[vdso]", 0,
+				"not in the build-id cache");
+	*ret = search.found;
+	return NULL;
+}
+
 static bool try_build_id(struct search *search,
 			 const struct dso_options *options, const char *root)
 {

@@ -22,6 +22,11 @@ struct error *dso_find_file(const struct dso_options *options, const char *path,
 			    char **root, bool *mismatch,
 			    struct elf_file **ret);
 
+/* The vdso of that build-id in perf's cache. ERROR_NOT_FOUND: it has none. */
+struct error *dso_find_vdso(const struct dso_options *options,
+			    const struct build_id *build_id,
+			    struct elf_file **ret);
+
 /*
  * The debug file that belongs to `file` (found at path in root):
  * ERROR_NOT_FOUND if there is none.

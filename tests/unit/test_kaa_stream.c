@@ -227,6 +227,32 @@ static void test_thread(void **state)
 	strbuf_deinit(&out);
 }
 
+static void test_vdso(void **state)
+{
+	static const uint8_t expected[] = {
+		'k', 'a', 'a', '1', 6, 0, 0, 0, 4, 0, 0, 0, 0x7f, 'E', 'L', 'F',
+	};
+	static const uint8_t large[KAA_STREAM_MAX];
+	const struct kaa_vdso vdso = { { (const uint8_t *)"\177ELF", 4 } };
+	struct strbuf out = STRBUF_INIT;
+	struct kaa_payload p;
+
+	(void)state;
+	assert_ok(kaa_encode_vdso(&vdso, &out));
+	assert_int_equal(out.len, sizeof(expected));
+	assert_memory_equal(out.data, expected, sizeof(expected));
+	assert_ok(kaa_stream_decode(out.data, out.len, &p));
+	assert_int_equal(p.type, KAA_VDSO);
+	assert_int_equal(p.vdso.image.size, 4);
+	assert_memory_equal(p.vdso.image.data, "\177ELF", 4);
+	for (size_t i = 0; i < out.len; i++)
+		assert_fails(kaa_stream_decode(out.data, i, &p), ERROR_TRUNCATED);
+	assert_fails(kaa_encode_vdso(&(struct kaa_vdso){ { large, sizeof(large) } }, &out),
+		     ERROR_LIMIT);
+	assert_int_equal(out.len, sizeof(expected));
+	strbuf_deinit(&out);
+}
+
 static void test_summary(void **state)
 {
 	const struct kaa_counter counters[] = {
@@ -309,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_code),
 		cmocka_unit_test(test_symbol_and_python),
 		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_foreign_payloads),

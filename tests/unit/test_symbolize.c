@@ -22,6 +22,7 @@
 #include "symbolize/rooted.h"
 #include "symbolize/symbolize.h"
 #include "sys/file.h"
+#include "sys/own_vdso.h"
 #include "sys/proc.h"
 #include "assert_ok.h"
 #include "fake_tree.h"
@@ -316,6 +317,81 @@ static void test_vdso(void **state)
 	assert_ptr_not_equal(dso, other);
 	assert_fails(dso_elf(other, &elf), ERROR_NOT_FOUND);
 	assert_int_equal(other->state, DSO_MISMATCH);
+}
+
+/* With another name for the one function; the bytes are read where they lie. */
+static void copy_own_vdso(struct strbuf *out)
+{
+	static const char name[] = "__vdso_clock_gettime";
+	struct bytes image;
+	char *found;
+
+	assert_null(own_vdso(&image));
+	strbuf_append(out, image.data, image.size);
+	found = memmem(out->data, out->len, name, sizeof(name));
+	assert_non_null(found);
+	memcpy(found, "__ours", 6);
+}
+
+static void set_vdso(struct dso_store *store, const char *data, size_t size)
+{
+	const struct bytes image = { (const uint8_t *)data, size };
+
+	assert_null(dso_store_set_vdso(store, &image));
+}
+
+/* Of a recording that says neither kernel nor build-id, read where another may run. */
+static void test_vdso_of_the_recording(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+	const struct dso_key key = { .path = "[vdso]" };
+	struct elf_symbol symbol;
+	struct elf_file *elf;
+	struct dso *dso;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	assert_null(dso_store_get(store, &key, &dso));
+	assert_fails(dso_elf(dso, &elf), ERROR_NOT_FOUND);
+	assert_int_equal(dso->state, DSO_MISSING);
+	cleanup_symbolizer_(&symbolizer);
+	cleanup_dso_store_(&store);
+	symbolizer = NULL;
+	store = NULL;
+
+	copy_own_vdso(&image);
+	create(&(struct dso_options){}, &store, &symbolizer);
+	set_vdso(store, image.data, image.len);
+	set_vdso(store, "x", 1);
+	assert_null(dso_store_get(store, &key, &dso));
+	assert_null(dso_elf(dso, &elf));
+	assert_null(elf_file_find_symbol(elf, "__ours_clock_gettime", &symbol));
+}
+
+/* Bytes of somebody's file: no names, and no more. */
+static void test_vdso_that_is_none(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+	const struct dso_key key = { .path = "[vdso]" };
+	const struct symtab *symtab;
+	struct dso *dso;
+
+	(void)state;
+	copy_own_vdso(&image);
+	for (size_t size = 0; size <= image.len; size += image.len / 16) {
+		create(&(struct dso_options){}, &store, &symbolizer);
+		set_vdso(store, image.data, size);
+		assert_null(dso_store_get(store, &key, &dso));
+		assert_null(dso_symtab(dso, &symtab));
+		cleanup_symbolizer_(&symbolizer);
+		cleanup_dso_store_(&store);
+		symbolizer = NULL;
+		store = NULL;
+	}
 }
 
 static void test_other_build_id_gives_no_names(void **state)
@@ -742,6 +818,8 @@ int main(void)
 		cmocka_unit_test(test_own_functions),
 		cmocka_unit_test(test_function_of_libc),
 		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_vdso_of_the_recording),
+		cmocka_unit_test(test_vdso_that_is_none),
 		cmocka_unit_test(test_other_build_id_gives_no_names),
 		cmocka_unit_test(test_functions_without_symbols),
 		cmocka_unit_test(test_symbols_only),
