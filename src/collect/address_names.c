@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/address_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/strbuf.h"
 #include "obj/kallsyms.h"
 #include "symbolize/perf_map_file.h"
@@ -184,24 +186,52 @@ struct error *name_table_tell_trampolines(const struct name_table *names,
 	return error;
 }
 
+/*
+ * What is at the address of a BPF program by now need not be what was there.
+ * KSYMBOL records name those (collect/loaded_programs.h).
+ */
+static bool is_bpf_program(const struct kallsyms *syms,
+			   const struct symbol *symbol)
+{
+	return symbol->group && !strcmp(syms->modules[symbol->group], "[bpf]");
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* Of 120,000 lines only some hundred are asked for. */
+static struct error *load_kallsyms(struct name_table *names,
+				   struct kallsyms *ret)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error =
+		file_read(NULL, "/proc/kallsyms", KALLSYMS_MAX, &text);
+
+	qsort(names->kernel.data, names->kernel.count,
+	      sizeof(*names->kernel.data), compare_addresses);
+	if (!error)
+		error = kallsyms_select(&text, names->kernel.data,
+					names->kernel.count);
+	return error ? error : kallsyms_parse(&text, ret);
+}
+
 static struct error *tell_kernel(struct name_table *names, symbol_sink *sink,
 				 void *arg)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct kallsyms syms = {};
 	struct map told = {};
 	struct error *error;
 
 	if (!names->kernel.count)
 		return NULL;
-	error = file_read(NULL, "/proc/kallsyms", KALLSYMS_MAX, &text);
-	if (!error)
-		error = kallsyms_parse(&text, &syms);
+	error = load_kallsyms(names, &syms);
 	for (size_t i = 0; !error && i < names->kernel.count; i++) {
 		const struct symbol *symbol =
 			symtab_find(&syms.symtab, names->kernel.data[i]);
 
-		if (symbol)
+		if (symbol && !is_bpf_program(&syms, symbol))
 			error = tell_symbol(&told, symbol, KAA_KERNEL_PID,
 					    KAA_SYMBOL_KERNEL,
 					    syms.modules[symbol->group], sink,

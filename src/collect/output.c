@@ -43,6 +43,7 @@ static struct perf_event_attr file_attr(const struct output_options *options,
 		attr.mmap_data = options->callchain == CALLCHAIN_DWARF;
 		attr.comm = attr.comm_exec = 1;
 		attr.task = 1;
+		attr.ksymbol = attr.bpf_event = 1;
 	}
 	return attr;
 }

@@ -38,6 +38,17 @@ static struct error *announce(struct pythons *pythons, struct target *target,
 				      payload.data, payload.len);
 }
 
+/* What gives the names of its functions all the same. */
+static const char *way_out(const struct pythons *pythons,
+			   const struct target *target)
+{
+	if (!target->takes_trampolines)
+		return "";
+	if (pythons->could_have_trampolines)
+		return "; '--python=trampoline' names its functions, and 'kaa run' does for other profilers";
+	return "; to have the names of its functions, start it with 'kaa run --perf' and record it with '--python=trampoline'";
+}
+
 /* Once for each file, however many processes run it. */
 static struct error *tell_refusal(struct pythons *pythons,
 				  struct target *target)
@@ -55,10 +66,7 @@ static struct error *tell_refusal(struct pythons *pythons,
 		return NULL;
 	error_format(target->refused, &text);
 	notes_tell(pythons->notes, "no Python frames of process %u: %s%s",
-		   target->pid, text.data,
-		   pythons->could_have_trampolines ?
-			   "; try --python=trampoline" :
-			   "");
+		   target->pid, text.data, way_out(pythons, target));
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "collect/code_spans.h"
 #include "collect/def_files.h"
 #include "collect/file_features.h"
+#include "collect/loaded_programs.h"
 #include "collect/loop.h"
 #include "collect/name_writer.h"
 #include "collect/output.h"
@@ -38,6 +39,8 @@ struct recorder {
 	/* TRACING_DATA from the start, the others at the end. */
 	struct features features;
 	struct rings rings;
+	struct kernel_code kernel;
+	struct loaded_programs programs;
 	struct pythons pythons;
 	struct tracking tracking;
 	struct name_writer names;
@@ -182,8 +185,12 @@ static struct error *open_parts(struct recorder *recorder)
 {
 	struct error *error = open_events(recorder);
 
+	/* Later kaa may have become another user, who may not ask. */
+	if (!error)
+		error = loaded_programs_read(&recorder->programs);
 	if (error)
 		return error;
+	recorder->kernel = kernel_code_find(recorder->options.sampler.root);
 	connect(recorder);
 	error = rings_init(&recorder->rings, &recorder->sampler);
 	if (error)
@@ -254,6 +261,8 @@ static struct error *synthesize(struct recorder *recorder)
 		.root = options->sampler.root,
 		.system_wide = options->system_wide,
 		.processes = &options->processes,
+		.kernel = &recorder->kernel,
+		.programs = &recorder->programs,
 		.data_maps = options->sampler.callchain == CALLCHAIN_DWARF,
 	};
 
@@ -422,6 +431,7 @@ void recorder_destroy(struct recorder *recorder)
 	sampler_close(&recorder->sampler);
 	loop_deinit(&recorder->loop);
 	rings_deinit(&recorder->rings);
+	loaded_programs_deinit(&recorder->programs);
 	output_close(&recorder->output);
 	features_deinit(&recorder->features);
 	sample_writer_deinit(&recorder->samples);

@@ -100,6 +100,13 @@ static struct perf_event_attr attr_tasks(const struct sampler_options *options)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		/*
+		 * BPF programs that the recorded threads load and unload; with -a,
+		 * all. Events of whole CPUs that want them for less would make
+		 * records of other profilers unreadable (events_record_end()).
+		 */
+		.ksymbol = 1,
+		.bpf_event = 1,
 		.exclude_kernel = 1,
 		.watermark = 1,
 		.wakeup_watermark = 1,
@@ -185,11 +192,13 @@ static void lower_to_user(struct sampler *sampler, struct event *event)
 /* Asks for less, as older kernels know it; false if that cannot be the fault. */
 static bool lower_to_kernel(struct event *event)
 {
-	/* PERF_FORMAT_LOST is of Linux 6.0, build-ids are of 5.12. */
+	/* PERF_FORMAT_LOST is of Linux 6.0, build-ids of 5.12, KSYMBOL of 5.1. */
 	if (event->attr.read_format)
 		event->attr.read_format = 0;
 	else if (event->attr.build_id)
 		event->attr.build_id = 0;
+	else if (event->attr.ksymbol)
+		event->attr.ksymbol = event->attr.bpf_event = 0;
 	else
 		return false;
 	return true;

@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -12,50 +13,84 @@
 #define KERNEL_MAP "[kernel.kallsyms]_text"
 #define PAGE_MASK_4K UINT64_C(0xfff)
 
-/* From _text to _etext; start 0 if addresses are hidden or not there. */
-struct kernel_code {
-	uint64_t start;
-	uint64_t end;
-};
+/* More is no kernel: the space for it is 1 GiB. */
+enum { KERNEL_SIZE_MAX = 1 << 30 };
 
-static struct kernel_code kernel_code(const char *root)
+static FILE *open_below(const char *root, const char *file)
 {
 	_cleanup_free_ char *path = NULL;
-	_cleanup_fclose_ FILE *file = NULL;
-	struct kernel_code code = {};
-	unsigned long long address = 0;
-	char line[512], name[256];
 
-	if (asprintf(&path, "%s/proc/kallsyms", root ? root : "") < 0)
-		return code;
-	file = fopen(path, "re");
-	while (file && !code.end && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx %*c %255s", &address, name) != 2)
-			continue;
-		if (!strcmp(name, "_text"))
-			code.start = address;
-		else if (!strcmp(name, "_etext"))
-			code.end = (address + PAGE_MASK_4K) & ~PAGE_MASK_4K;
+	if (asprintf(&path, "%s%s", root ? root : "", file) < 0) {
+		path = NULL;
+		return NULL;
 	}
+	return fopen(path, "re");
+}
+
+/* From _text to _etext, by the memory that they take; 0: hidden or not there. */
+static uint64_t kernel_code_size(const char *root)
+{
+	_cleanup_fclose_ FILE *file = open_below(root, "/proc/iomem");
+	unsigned long long first, last;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, " : Kernel code\n") &&
+		    sscanf(line, "%llx-%llx", &first, &last) == 2 &&
+		    first < last && last - first < KERNEL_SIZE_MAX)
+			return last - first + 1;
+	return 0;
+}
+
+/* The address of the line if that is of the symbol, else 0. */
+static uint64_t line_address(const char *line, const char *symbol)
+{
+	size_t size = strlen(line), length = strlen(symbol);
+	const char *name;
+
+	if (size < length + 2 || line[size - 1] != '\n')
+		return 0;
+	name = line + size - length - 1;
+	return name[-1] == ' ' && !memcmp(name, symbol, length) ?
+		       strtoull(line, NULL, 16) :
+		       0;
+}
+
+struct kernel_code kernel_code_find(const char *root)
+{
+	_cleanup_fclose_ FILE *file = open_below(root, "/proc/kallsyms");
+	uint64_t size = kernel_code_size(root);
+	struct kernel_code code = {};
+	char line[512];
+
+	while (file && !code.end && fgets(line, sizeof(line), file)) {
+		if (!code.start)
+			code.start = line_address(line, "_text");
+		if (code.start && size)
+			code.end = code.start + size;
+		else
+			code.end = line_address(line, "_etext");
+	}
+	code.end = (code.end + PAGE_MASK_4K) & ~PAGE_MASK_4K;
 	return code;
 }
 
-struct error *synthesize_kernel(const char *root, record_sink *sink, void *arg)
+struct error *synthesize_kernel(const struct kernel_code *code,
+				record_sink *sink, void *arg)
 {
-	struct kernel_code code = kernel_code(root);
 	struct record record = {
 		.type = PERF_RECORD_MMAP,
 		.misc = PERF_RECORD_MISC_KERNEL,
 		.mmap = { .pid = (uint32_t)-1,
-			  .start = code.start,
-			  .len = code.end - code.start,
-			  .pgoff = code.start,
+			  .start = code->start,
+			  .len = code->end - code->start,
+			  .pgoff = code->start,
 			  .is_exec = true,
 			  .filename = KERNEL_MAP,
 			  .filename_len = sizeof(KERNEL_MAP) - 1 },
 	};
 
-	if (!code.start || code.end <= code.start)
+	if (!code->start || code->end <= code->start)
 		return NULL;
 	return sink(arg, &record);
 }

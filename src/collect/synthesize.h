@@ -8,6 +8,7 @@
 #define KAA_COLLECT_SYNTHESIZE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -17,11 +18,22 @@
 /* Takes a record; borrowed for the call. */
 typedef struct error *record_sink(void *arg, const struct record *record);
 
+/* From _text to _etext; start 0 if addresses are hidden or not there. */
+struct kernel_code {
+	uint64_t start;
+	uint64_t end;
+};
+
 /*
- * The map of the kernel's code, `[kernel.kallsyms]_text`. Nothing if its
- * addresses are hidden (kernel.kptr_restrict). root: see sys/file.h.
+ * Where the kernel's code is. /proc/iomem tells its size to CAP_SYS_ADMIN; for
+ * others nearly all of /proc/kallsyms is read, which takes 0.05 s. root: see
+ * sys/file.h.
  */
-struct error *synthesize_kernel(const char *root, record_sink *sink, void *arg);
+struct kernel_code kernel_code_find(const char *root);
+
+/* The map of the kernel's code, `[kernel.kallsyms]_text`, if that is known. */
+struct error *synthesize_kernel(const struct kernel_code *code,
+				record_sink *sink, void *arg);
 
 /*
  * COMM, FORK and MMAP2 records of a process and its threads. A process that

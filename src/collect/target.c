@@ -221,6 +221,8 @@ struct error *target_mmap(struct target *target, struct process_map *map)
 	if (refused && target->state == PYTHON_NONE) {
 		target->state = PYTHON_REFUSED;
 		target->refused = refused;
+		target->takes_trampolines =
+			py_takes_trampolines(file->module.elf);
 		target->path = map->file->path;
 	}
 	if (!file->python || !module_bias(&file->module, map, &bias))
@@ -234,6 +236,8 @@ struct error *target_mmap(struct target *target, struct process_map *map)
 		target->state = PYTHON_REFUSED;
 		error_destroy(target->own_refusal);
 		target->refused = target->own_refusal = error;
+		target->takes_trampolines =
+			py_takes_trampolines(file->module.elf);
 		return NULL;
 	}
 	target->state = PYTHON_FOUND;

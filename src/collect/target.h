@@ -73,6 +73,8 @@ struct target {
 	bool walked;
 	/* The file that has a PYTHON record of it; 0: none. */
 	uint32_t announced_in;
+	/* The interpreter that was refused can have trampolines. */
+	bool takes_trampolines;
 	/* The user was told about the refusal; that of its perf map. */
 	bool reported;
 	bool map_reported;

@@ -188,6 +188,19 @@ static struct error *handle_task(struct tracking *tracking,
 	}
 }
 
+/* As it is, unless something stands behind its end: perf looks there for the event. */
+static struct error *keep(struct tracking *tracking, const struct record *record)
+{
+	struct record whole;
+
+	if (events_record_end(record->event, record->raw) == record->size)
+		return output_raw(tracking->output, record->time, record->raw,
+				  record->size);
+	whole = *record;
+	whole.event = NULL;
+	return output_record(tracking->output, &whole);
+}
+
 struct error *tracking_handle(struct tracking *tracking, const void *raw,
 			      size_t size)
 {
@@ -195,9 +208,8 @@ struct error *tracking_handle(struct tracking *tracking, const void *raw,
 	struct error *error =
 		record_decode(tracking->events, raw, size, &record);
 
-	if (error)
-		return error;
-	error = output_raw(tracking->output, record.time, raw, size);
+	if (!error)
+		error = keep(tracking, &record);
 	return error ? error : handle_task(tracking, &record);
 }
 
@@ -283,7 +295,7 @@ struct error *tracking_synthesize(struct tracking *tracking,
 {
 	struct mapped_files files = MAPPED_FILES_INIT;
 	struct error *error =
-		synthesize_kernel(start->root, synthesized, tracking);
+		synthesize_kernel(start->kernel, synthesized, tracking);
 
 	if (!error && start->system_wide)
 		error = synthesize_all(tracking, start, &files);
@@ -293,6 +305,9 @@ struct error *tracking_synthesize(struct tracking *tracking,
 					   start->data_maps, &files,
 					   synthesized, tracking);
 	mapped_files_deinit(&files);
+	if (!error)
+		error = loaded_programs_tell(start->programs, synthesized,
+					     tracking);
 	if (error)
 		return error;
 	error = output_round(tracking->output);

@@ -17,9 +17,11 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "collect/output.h"
+#include "collect/loaded_programs.h"
 #include "collect/python_threads.h"
 #include "collect/pythons.h"
 #include "collect/rings.h"
+#include "collect/synthesize.h"
 #include "collect/target.h"
 #include "perfdata/events.h"
 #include "process/process.h"
@@ -46,6 +48,8 @@ struct tracking_start {
 	/* All processes of the machine; some may not be looked at. */
 	bool system_wide;
 	const struct pid_vec *processes;
+	const struct kernel_code *kernel;
+	const struct loaded_programs *programs;
 	/* Maps that are not code, too: unwinding later needs their .eh_frame. */
 	bool data_maps;
 };
@@ -65,8 +69,8 @@ struct error *tracking_handle(struct tracking *tracking, const void *raw,
 struct error *tracking_drain(struct tracking *tracking, struct rings *rings);
 
 /*
- * What was there before: the kernel's map, and the processes to be recorded,
- * with time 0; then ends the round. Of all processes of the machine some may
+ * What was there before: the kernel's map, the processes to be recorded, and
+ * BPF programs, with time 0; then ends the round. Of all processes of the machine some may
  * not be looked at: the user is told how many.
  */
 struct error *tracking_synthesize(struct tracking *tracking,

@@ -12,6 +12,7 @@
 #include "base/name_match.h"
 #include "convert/interpreter_frames.h"
 #include "obj/demangle.h"
+#include "obj/elf_symbols.h"
 #include "symbolize/perf_map_file.h"
 
 /* An address on its way to a frame. */
@@ -51,8 +52,6 @@ struct error *names_init(struct names *names,
 	};
 	names->jits.off = options->quirks.jitdumps_unread;
 	names->images.features = features;
-	if (features)
-		dso_store_set_release(names->store, features->osrelease);
 	error = symbolizer_create(names->store, &names->symbolizer);
 	if (!error)
 		symbolizer_set_symbols_only(names->symbolizer,
@@ -136,6 +135,8 @@ struct error *names_add_payload(struct names *names,
 		return add_symbol(names, &payload->symbol);
 	case KAA_PYTHON:
 		return add_python(names, &payload->python);
+	case KAA_VDSO:
+		return dso_store_set_vdso(names->store, &payload->vdso.image);
 	default:
 		return NULL;
 	}
@@ -205,9 +206,23 @@ static void see_kernel(struct names *names, const struct record *record)
 	set_kernel(names, m->pgoff, id.data, id.size);
 }
 
+/* In a pipe it comes as a record, before the first map. */
+static struct error *see_release(struct names *names)
+{
+	const struct features *features = names->images.features;
+
+	if (!features || !features->osrelease)
+		return NULL;
+	return dso_store_set_release(names->store, features->osrelease);
+}
+
 /* One recording has one image of its Python code, for all processes. */
 struct error *names_see_map(struct names *names, const struct record *record)
 {
+	struct error *error = see_release(names);
+
+	if (error)
+		return error;
 	see_kernel(names, record);
 	if (record->mmap.start != KAA_BASE || names->python_dso)
 		return NULL;
@@ -325,15 +340,34 @@ static void place_bpf_program(struct convert_frame *frame)
 	frame->start = 0;
 }
 
-/*
- * Nothing calls from the bytes before a function of the kernel. The address
- * after them is where the thunk of an indirect call returns to in order to call.
- */
-static bool is_padding(const struct symbol_info *info)
+/* Is that before a function of the kernel where nothing calls from? */
+static bool may_be_padding(const struct symbol_info *info)
 {
-	static const char prefix[] = "__pfx_";
+	return !info || name_begins_with(info->name, "__pfx_") ||
+	       name_begins_with(info->name, "bpf_prog_");
+}
 
-	return !strncmp(info->name, prefix, sizeof(prefix) - 1);
+/*
+ * Nothing calls from the bytes before a function of the kernel, or before a BPF
+ * program, where there is no symbol, or one of a program that was there earlier.
+ * The address after them is where the thunk of an indirect call returns to in order
+ * to call: *info becomes what begins there.
+ */
+static struct error *take_called(struct lookup *l,
+				 const struct symbol_info **info)
+{
+	const struct symbol_info *called = NULL;
+	struct error *error;
+
+	if (l->address == l->shown || !may_be_padding(*info))
+		return NULL;
+	error = symbolizer_kernel(l->names->symbolizer, l->shown,
+				  l->place->time, &called);
+	if (error || !called || called->start != l->shown)
+		return error;
+	l->address = l->shown;
+	*info = called;
+	return NULL;
 }
 
 static struct error *kernel_frame(struct lookup *l)
@@ -352,11 +386,8 @@ static struct error *kernel_frame(struct lookup *l)
 	}
 	error = symbolizer_kernel(names->symbolizer, l->address, l->place->time,
 				  &info);
-	if (!error && info && is_padding(info)) {
-		l->address = l->shown;
-		error = symbolizer_kernel(names->symbolizer, l->address,
-					  l->place->time, &info);
-	}
+	if (!error)
+		error = take_called(l, &info);
 	if (error)
 		return error;
 	if (!info)
@@ -616,8 +647,23 @@ static struct error *add_inlined(struct lookup *l,
 	return NULL;
 }
 
+static struct error *set_file_by_symbol(struct lookup *l)
+{
+	const char *source = NULL;
+	struct elf_file *elf = NULL;
+	struct error *error = dso_elf(l->frame->dso, &elf);
+
+	l->frame->file = "??";
+	if (!error && elf)
+		error = elf_file_source_of(elf, l->frame->start, &source);
+	if (error || !source || !*source)
+		return error;
+	l->frame->file = arena_strndup(&l->names->arena, source, strlen(source));
+	return l->frame->file ? NULL : error_no_memory();
+}
+
 /*
- * perf's ??:0: a function of a file that has lines, but none for it. Entries of
+ * perf's ??:0, or a.c:0: a function of a file that has lines, but none for it. Entries of
  * a linkage table are none for addr2line.
  */
 static struct error *set_unknown_line(struct lookup *l)
@@ -631,7 +677,7 @@ static struct error *set_unknown_line(struct lookup *l)
 		return NULL;
 	error = dso_dwarf(l->frame->dso, true, &dwarf);
 	if (!error && dwarf)
-		l->frame->file = "??";
+		error = set_file_by_symbol(l);
 	return error;
 }
 

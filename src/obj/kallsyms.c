@@ -36,6 +36,130 @@ static const uint8_t digits[256] = {
 	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
 
+/* --- selecting lines --- */
+
+enum { ADDRESS_DIGITS = 16 };
+
+/* The symbols that begin behind one of the addresses, up to the next one. */
+struct interval {
+	/* The first and the last start; first above last: there are none. */
+	uint64_t first;
+	uint64_t last;
+};
+
+struct selection {
+	const uint64_t *addresses;
+	size_t count;
+	/* count + 1: intervals[i] ends with addresses[i], the last nowhere. */
+	struct interval *intervals;
+	/* Where the line before belonged: most lines come by address. */
+	size_t latest;
+};
+
+/* Eight digits as a number; of what are none, any number. */
+static uint64_t eight_digits(const char *text)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t word;
+
+	memcpy(&word, text, sizeof(word));
+	/* 'a' is 0x61. */
+	word = (word & ones * 15) + 9 * (word >> 6 & ones);
+	word = __builtin_bswap64(word);
+	word = (word | word >> 4) & 0x00ff00ff00ff00ff;
+	word = (word | word >> 8) & 0x0000ffff0000ffff;
+	return (word | word >> 16) & 0xffffffff;
+}
+
+static bool is_code(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* The start of the line's symbol, if it is code. */
+static bool line_start(const char *line, size_t size, uint64_t *ret)
+{
+	if (size < ADDRESS_DIGITS + 4 || line[ADDRESS_DIGITS] != ' ' ||
+	    !is_code(line[ADDRESS_DIGITS + 1]) ||
+	    line[ADDRESS_DIGITS + 2] != ' ')
+		return false;
+	*ret = eight_digits(line) << 32 | eight_digits(line + 8);
+	return true;
+}
+
+static bool is_in(const struct selection *selection, size_t i, uint64_t start)
+{
+	return (!i || selection->addresses[i - 1] < start) &&
+	       (i == selection->count || start <= selection->addresses[i]);
+}
+
+static struct interval *find_interval(struct selection *selection,
+				      uint64_t start)
+{
+	size_t low = 0, high = selection->count;
+
+	if (is_in(selection, selection->latest, start))
+		return &selection->intervals[selection->latest];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (selection->addresses[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	selection->latest = low;
+	return &selection->intervals[low];
+}
+
+/* Fills the intervals, or moves the lines that they ask for to the front. */
+static size_t pass_lines(struct selection *selection, char *text, size_t size,
+			 bool select)
+{
+	char *pos = text, *end = text + size, *out = text;
+
+	while (pos < end) {
+		char *newline = memchr(pos, '\n', (size_t)(end - pos));
+		size_t length = (size_t)((newline ? newline + 1 : end) - pos);
+		struct interval *interval;
+		uint64_t start;
+
+		if (line_start(pos, length, &start)) {
+			interval = find_interval(selection, start);
+			if (!select && start < interval->first)
+				interval->first = start;
+			if (!select && start > interval->last)
+				interval->last = start;
+			if (select && (start == interval->first ||
+				       start == interval->last)) {
+				memmove(out, pos, length);
+				out += length;
+			}
+		}
+		pos += length;
+	}
+	return (size_t)(out - text);
+}
+
+struct error *kallsyms_select(struct strbuf *text, const uint64_t *addresses,
+			      size_t count)
+{
+	struct selection selection = { .addresses = addresses, .count = count };
+
+	selection.intervals = calloc(count + 1, sizeof(*selection.intervals));
+	if (!selection.intervals)
+		return error_no_memory();
+	for (size_t i = 0; i <= count; i++)
+		selection.intervals[i].first = UINT64_MAX;
+	pass_lines(&selection, text->data, text->len, false);
+	strbuf_truncate(text, pass_lines(&selection, text->data, text->len,
+					 true));
+	free(selection.intervals);
+	return NULL;
+}
+
+/* --- parsing --- */
+
 /* Stops at what is no digit: at the end of the text there is a NUL. */
 static bool read_address(char **pos, uint64_t *ret)
 {
@@ -145,11 +269,6 @@ static struct error *find_module(struct parse *p, const struct line *line,
 	if (!error)
 		p->last_module = *ret;
 	return error;
-}
-
-static bool is_code(char type)
-{
-	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
 /* Where the kernel begins, if the symbol says so. */

@@ -35,6 +35,15 @@ struct kallsyms {
 };
 
 /*
+ * Leaves of the text those lines that name some addresses: for each the last
+ * symbol at or before it, with its aliases, and the first behind that, where it
+ * ends. kallsyms_parse() then gives these addresses the same symbols as with all
+ * of the text, in a tenth of the time. addresses: ascending, `count` of them.
+ */
+struct error *kallsyms_select(struct strbuf *text, const uint64_t *addresses,
+			      size_t count);
+
+/*
  * Fills *ret and finishes its symtab. Takes the text over, which is empty
  * afterwards, also on failure; it is cut into names where it is.
  */

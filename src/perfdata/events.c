@@ -186,26 +186,54 @@ struct event *events_find(const struct events *events, uint64_t id)
 	return index ? events->list.data[*index] : NULL;
 }
 
+/* Of a BPF_EVENT record, with its header; of a KSYMBOL record up to the name. */
+enum { PROGRAM_BODY_END = 24 };
+
+/* Where the body of a KSYMBOL record ends: a name, a NUL, and up to 7 more. */
+static size_t ksymbol_body_end(const struct perf_event_header *header)
+{
+	const char *name = (const char *)header + PROGRAM_BODY_END;
+	size_t room = header->size - PROGRAM_BODY_END;
+
+	return PROGRAM_BODY_END + strnlen(name, room) / 8 * 8 + 8;
+}
+
+size_t events_record_end(const struct event *event,
+			 const struct perf_event_header *header)
+{
+	size_t end = header->size;
+
+	if (header->size >= PROGRAM_BODY_END) {
+		if (header->type == PERF_RECORD_KSYMBOL)
+			end = ksymbol_body_end(header) + event->trailer_size;
+		else if (header->type == PERF_RECORD_BPF_EVENT)
+			end = PROGRAM_BODY_END + event->trailer_size;
+	}
+	return end < header->size ? end : header->size;
+}
+
 /*
  * The u64 at pos of a record: from the body's start in a sample, back from the
  * end in others. False if the record has no such field.
  */
-static bool field_at(const struct perf_event_header *header,
+static bool field_at(const struct event *event,
+		     const struct perf_event_header *header,
 		     uint8_t sample_pos, uint8_t trailer_pos, uint64_t *ret)
 {
 	const uint8_t *start = (const uint8_t *)header;
 	uint64_t raw;
-	size_t at;
+	size_t at, end;
 
 	if (header->type == PERF_RECORD_SAMPLE) {
 		if (sample_pos == EVENT_NO_FIELD)
 			return false;
 		at = sizeof(*header) + sample_pos;
 	} else {
+		end = events_record_end(event, header);
 		if (trailer_pos == EVENT_NO_FIELD ||
-		    header->size < sizeof(*header) + trailer_pos)
+		    end < sizeof(*header) + trailer_pos)
 			return false;
-		at = header->size - trailer_pos;
+		at = end - trailer_pos;
 	}
 	if (at + sizeof(raw) > header->size)
 		return false;
@@ -225,8 +253,8 @@ struct event *events_of_record(const struct events *events,
 	first = events->list.data[0];
 	if (events->list.count == 1)
 		return first;
-	if (!field_at(header, first->sample_id_pos, first->trailer_id_pos,
-		      &id) ||
+	if (!field_at(first, header, first->sample_id_pos,
+		      first->trailer_id_pos, &id) ||
 	    id == 0)
 		return first;
 	return events_find(events, id);
@@ -239,8 +267,8 @@ uint64_t events_record_time(const struct events *events,
 	uint64_t time;
 
 	if (!event ||
-	    !field_at(header, event->sample_time_pos, event->trailer_time_pos,
-		      &time))
+	    !field_at(event, header, event->sample_time_pos,
+		      event->trailer_time_pos, &time))
 		return 0;
 	return time;
 }

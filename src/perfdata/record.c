@@ -449,13 +449,14 @@ static const take_fn take_body[] = {
 static void take_other(struct reader *r, struct record *ret)
 {
 	size_t trailer = ret->event->trailer_size;
+	size_t size = events_record_end(ret->event, ret->raw) - sizeof(*ret->raw);
 	struct reader body;
 
-	if (reader_left(r) < trailer) {
+	if (size < trailer) {
 		r->failed = true;
 		return;
 	}
-	body = reader_sub(r, reader_left(r) - trailer);
+	body = reader_sub(r, size - trailer);
 	if (ret->type < sizeof(take_body) / sizeof(take_body[0]) &&
 	    take_body[ret->type])
 		take_body[ret->type](&body, ret);

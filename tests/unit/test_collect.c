@@ -11,9 +11,111 @@
 
 #include "collect/address_names.h"
 #include "collect/code_spans.h"
+#include "collect/loaded_programs.h"
 #include "collect/sample_stack.h"
 #include "perfdata/kaa_stream.h"
+#include "fake_tree.h"
 #include "stack_of_one.h"
+
+/* --- BPF programs --- */
+
+static const uint8_t tag[] = { 0x26, 0x58, 0x65, 0x34, 0x96, 0x6a, 0x16, 0x34 };
+
+static void test_names_of_functions(void **state)
+{
+	char long_name[1024];
+	struct arena arena = {};
+
+	(void)state;
+	assert_string_equal(loaded_function_name(&arena, tag, "outer"), "bpf_prog_26586534966a1634_outer");
+	assert_string_equal(loaded_function_name(&arena, tag, ""), "bpf_prog_26586534966a1634");
+	assert_string_equal(loaded_function_name(&arena, tag, NULL), "bpf_prog_26586534966a1634");
+	memset(long_name, 'x', sizeof(long_name));
+	long_name[sizeof(long_name) - 1] = '\0';
+	assert_int_equal(strlen(loaded_function_name(&arena, tag, long_name)), 511);
+	arena_deinit(&arena);
+}
+
+static struct error *write_down(void *arg, const struct record *record)
+{
+	struct strbuf *text = arg;
+
+	assert_int_equal(record->time, 0);
+	if (record->type == PERF_RECORD_KSYMBOL)
+		strbuf_printf(text, "%s at %llx, %u\n", record->ksymbol.name,
+			      (unsigned long long)record->ksymbol.addr, record->ksymbol.len);
+	else
+		strbuf_printf(text, "program %u %02x\n", record->bpf_event.prog_id,
+			      record->bpf_event.tag[0]);
+	return NULL;
+}
+
+static void test_loaded_programs_are_told(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct loaded_programs programs = {};
+	struct loaded_program first = { .id = 3, .functions_end = 2 };
+	struct loaded_program second = { .id = 5, .functions_end = 3 };
+
+	(void)state;
+	first.tag[0] = 0x26;
+	assert_true(vec_push(&programs.functions, (struct loaded_function){ 0x1000, 8, "a" }));
+	assert_true(vec_push(&programs.functions, (struct loaded_function){ 0x2000, 9, "b" }));
+	assert_true(vec_push(&programs.functions, (struct loaded_function){ 0x3000, 7, "c" }));
+	assert_true(vec_push(&programs.programs, first));
+	assert_true(vec_push(&programs.programs, second));
+	assert_null(loaded_programs_tell(&programs, write_down, &text));
+	assert_string_equal(text.data, "a at 1000, 8\nb at 2000, 9\nprogram 3 26\nc at 3000, 7\nprogram 5 00\n");
+	loaded_programs_deinit(&programs);
+}
+
+/* --- the kernel --- */
+
+static void test_kernel_code(void **state)
+{
+	static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
+				       "ffffffff81000000 T _stext\n"
+				       "ffffffff81000000 T _text\n"
+				       "ffffffff81000100 t do_work\n"
+				       "ffffffff82209988 T _etext\n";
+	static const struct {
+		const char *iomem;
+		uint64_t end;
+	} cases[] = {
+		{ "00100000-3fffffff : System RAM\n  01000000-02209987 : Kernel code\n", 0xffffffff8220a000 },
+		/* Who may not know. */
+		{ "00000000-00000000 : System RAM\n  00000000-00000000 : Kernel code\n", 0xffffffff8220a000 },
+		{ "  02000000-01000000 : Kernel code\n", 0xffffffff8220a000 },
+		{ "  01000000-02000fff : Kernel code\n", 0xffffffff82001000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char root[] = "/tmp/kaa-test-collect-XXXXXX";
+		const struct fake_file files[] = { { "/proc/kallsyms", kallsyms },
+						   { "/proc/iomem", cases[i].iomem } };
+		struct kernel_code code;
+
+		fake_tree_make(root, files, 2);
+		code = kernel_code_find(root);
+		assert_int_equal(code.start, 0xffffffff81000000);
+		assert_int_equal(code.end, cases[i].end);
+		assert_int_equal(fake_tree_remove(root), 0);
+	}
+}
+
+static void test_hidden_kernel_code(void **state)
+{
+	char root[] = "/tmp/kaa-test-collect-XXXXXX";
+	const struct fake_file file = { "/proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T _etext\n" };
+	struct kernel_code code;
+
+	(void)state;
+	fake_tree_make(root, &file, 1);
+	code = kernel_code_find(root);
+	assert_int_equal(code.start, 0);
+	assert_int_equal(fake_tree_remove(root), 0);
+}
 
 /* --- stacks --- */
 
@@ -313,6 +415,10 @@ static void test_names_in_two_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_of_functions),
+		cmocka_unit_test(test_loaded_programs_are_told),
+		cmocka_unit_test(test_kernel_code),
+		cmocka_unit_test(test_hidden_kernel_code),
 		cmocka_unit_test(test_stack_of_two_records),
 		cmocka_unit_test(test_stack_without_its_first_record),
 		cmocka_unit_test(test_stack_without_its_last_record),

@@ -283,6 +283,52 @@ static void test_task_records(void **state)
 	events_deinit(&events);
 }
 
+/* The record as Linux writes it to the third event that is told of a program. */
+static void check_grown(const struct events *events, const struct record *in)
+{
+	const struct event *event = events->list.data[1];
+	struct strbuf text = STRBUF_INIT;
+	struct perf_event_header *header;
+	struct record out;
+
+	assert_null(record_encode(events, in, &text));
+	for (int i = 0; i < 2 * event->trailer_size; i++)
+		strbuf_putc(&text, (char)0xee);
+	header = (struct perf_event_header *)text.data;
+	header->size = (uint16_t)text.len;
+	assert_null(record_decode(events, header, header->size, &out));
+	assert_ptr_equal(out.event, event);
+	assert_int_equal(out.time, in->time);
+	assert_int_equal(events_record_time(events, header), in->time);
+	if (in->type == PERF_RECORD_KSYMBOL)
+		assert_string_equal(out.ksymbol.name, in->ksymbol.name);
+	else
+		assert_memory_equal(&out.bpf_event, &in->bpf_event, sizeof(in->bpf_event));
+	strbuf_deinit(&text);
+}
+
+static void test_what_linux_leaves_behind_a_record(void **state)
+{
+	static const char *const names[] = { "", "bpf_x", "bpf_pro", "bpf_prog", "bpf_prog_0123456789abcdef_walk" };
+	struct events events = {};
+	struct record in = base_record(PERF_RECORD_KSYMBOL);
+
+	(void)state;
+	add_event(&events, TRAILER_BITS, "first", 1);
+	add_event(&events, TRAILER_BITS, "second", 2);
+	in.event = events.list.data[1];
+	in.id = 2;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		in.ksymbol = (struct record_ksymbol){ .name = names[i],
+						      .name_len = (uint32_t)strlen(names[i]) };
+		check_grown(&events, &in);
+	}
+	in.type = PERF_RECORD_BPF_EVENT;
+	in.bpf_event = (struct record_bpf_event){ 1, 0, 77, { 1, 2, 3, 4, 5, 6, 7, 8 } };
+	check_grown(&events, &in);
+	events_deinit(&events);
+}
+
 /* MMAP, as the kernel writes it for data: misc tells, not a protection. */
 static void test_mmap_data(void **state)
 {
@@ -1241,6 +1287,7 @@ int main(void)
 		cmocka_unit_test(test_sample_layout),
 		cmocka_unit_test(test_sample_without_registers),
 		cmocka_unit_test(test_mmap2),
+		cmocka_unit_test(test_what_linux_leaves_behind_a_record),
 		cmocka_unit_test(test_mmap_data),
 		cmocka_unit_test(test_task_records),
 		cmocka_unit_test(test_events_by_id),

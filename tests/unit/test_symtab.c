@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
+#include "base/compare.h"
 #include "base/strbuf.h"
 #include "obj/demangle.h"
 #include "obj/kallsyms.h"
@@ -376,6 +378,96 @@ static void test_kallsyms_without_addresses(void **state)
 	kallsyms_deinit(&syms);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* What both tables say of an address; the modules have other numbers. */
+static void assert_same_symbol(const struct kallsyms *all, const struct kallsyms *some,
+			       uint64_t address)
+{
+	const struct symbol *a = symtab_find(&all->symtab, address);
+	const struct symbol *b = symtab_find(&some->symtab, address);
+
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->start, b->start);
+	assert_int_equal(a->end, b->end);
+	assert_string_equal(all->modules[a->group], some->modules[b->group]);
+}
+
+/* As kallsyms are, and worse: aliases, data, modules in any order. */
+static void make_kallsyms(struct strbuf *out, unsigned int seed)
+{
+	static const char types[] = "tTtwWdDb";
+	uint64_t address = 0xffffffff81000000;
+
+	for (int i = 0; i < 300; i++) {
+		seed = seed * 1103515245 + 12345;
+		if (i == 200)
+			address = 0xffffffffc0000000;
+		if (i > 200 && !(seed >> 16 & 7))
+			address = 0xffffffffc0000000 + (seed >> 8 & 0xffff);
+		else if (seed >> 16 & 3)
+			address += seed >> 20 & 0xfff;
+		strbuf_printf(out, "%016" PRIx64 " %c name_%d", address,
+			      types[seed >> 24 & 7], i);
+		if (i >= 200)
+			strbuf_printf(out, "\t[module_%u]", seed >> 28);
+		strbuf_putc(out, '\n');
+	}
+}
+
+/* The lines that are left name the addresses as all lines do. */
+static void test_kallsyms_select(void **state)
+{
+	enum { COUNT = 12, TABLES = 200 };
+	unsigned int seed = 1;
+
+	(void)state;
+	for (unsigned int n = 0; n < TABLES; n++) {
+		struct strbuf text = STRBUF_INIT, copy = STRBUF_INIT;
+		struct kallsyms all, some;
+		uint64_t addresses[COUNT];
+
+		make_kallsyms(&text, n);
+		strbuf_append(&copy, text.data, text.len);
+		for (size_t i = 0; i < COUNT; i++) {
+			seed = seed * 1103515245 + 12345;
+			addresses[i] = (i % 3 ? 0xffffffff81000000 : 0xffffffffc0000000) +
+				       (seed >> 8 & 0x7ffff);
+		}
+		qsort(addresses, COUNT, sizeof(*addresses), compare_numbers);
+		assert_null(kallsyms_select(&copy, addresses, n % COUNT));
+		assert_true(copy.len < text.len / 2);
+		assert_null(kallsyms_parse(&text, &all));
+		assert_null(kallsyms_parse(&copy, &some));
+		for (size_t i = 0; i < n % COUNT; i++)
+			assert_same_symbol(&all, &some, addresses[i]);
+		kallsyms_deinit(&all);
+		kallsyms_deinit(&some);
+	}
+}
+
+static void test_kallsyms_select_of_odd_lines(void **state)
+{
+	static const uint64_t address = 0xffffffff81000150;
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	strbuf_puts(&text, "\nffff\nffffffff81000100 t\nffffffff81000100 t a\n"
+			   "zzzzzzzzzzzzzzzz D b\nffffffff81000200 T c");
+	assert_null(kallsyms_select(&text, &address, 1));
+	assert_string_equal(text.data, "ffffffff81000100 t a\nffffffff81000200 T c");
+	strbuf_clear(&text);
+	assert_null(kallsyms_select(&text, &address, 1));
+	assert_int_equal(text.len, 0);
+	strbuf_deinit(&text);
+}
+
 /* Names from the Itanium C++ ABI's and Rust RFC 2603's own examples, and what
  * perf 7.2 prints for them. */
 static void test_demangle(void **state)
@@ -455,6 +547,8 @@ int main(void)
 		cmocka_unit_test(test_kallsyms),
 		cmocka_unit_test(test_kallsyms_odd_lines),
 		cmocka_unit_test(test_kallsyms_without_addresses),
+		cmocka_unit_test(test_kallsyms_select),
+		cmocka_unit_test(test_kallsyms_select_of_odd_lines),
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_demangle_stops_at_exponential_names),
 	};
