@@ -36,20 +36,6 @@ static const struct profile_frame *frame_of(const struct builder *b,
 			     b->profile->stack_frames.data[stack]);
 }
 
-static struct own_entry entry_of(const struct builder *b,
-				 const struct profile_frame *frame)
-{
-	const struct profile_symbol *symbol =
-		profile_symbol(b->profile, frame->symbol);
-
-	return (struct own_entry){
-		.is_python = true,
-		.name = symbol ? symbol->name : PROFILE_NONE,
-		.file = frame->file,
-		.line = symbol ? symbol->line : 0,
-	};
-}
-
 static bool is_function(const struct own_entry *a, const struct own_entry *b)
 {
 	return a->name == b->name && a->line == b->line;
@@ -78,7 +64,7 @@ static struct error *follow_stacks(struct builder *b,
 		if (frame->kind != PROFILE_FRAME_PYTHON)
 			continue;
 		state->python = i;
-		entry = entry_of(b, frame);
+		entry = own_entry_of(p, frame);
 		if (!is_function(&entry, function))
 			continue;
 		state->called = i;
@@ -97,9 +83,9 @@ static struct error *count_samples(struct builder *b)
 
 		if (!watch_goes_on(o->watch, "counting samples", i, s->rows))
 			return watch_error(o->watch);
-		if (s->event[i] != o->event || s->stack[i] == PROFILE_NONE ||
+		if (s->stack[i] == PROFILE_NONE ||
 		    b->stacks[s->stack[i]].called == PROFILE_NONE ||
-		    (o->keep && !o->keep(b->profile, i, o->keep_arg)))
+		    !own_time_keeps(b->profile, o, i))
 			continue;
 		state = &b->stacks[b->stacks[s->stack[i]].called];
 		state->weight.period += s->period[i];
@@ -166,9 +152,11 @@ static struct error *add_caller(struct builder *b, uint32_t stack,
 				uint32_t *last)
 {
 	const struct profile_frame *frame = frame_of(b, stack);
-	const struct own_caller caller = { .entry = entry_of(b, frame),
-					   .line = frame->line,
-					   .parent = *at };
+	const struct own_caller caller = {
+		.entry = own_entry_of(b->profile, frame),
+		.line = frame->line,
+		.parent = *at,
+	};
 	uint32_t place = PROFILE_NONE;
 	struct error *error =
 		find_place(b, &caller.entry, frame->line, &place);

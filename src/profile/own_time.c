@@ -86,6 +86,20 @@ static const struct spent_symbol *ask_symbol(struct builder *b,
 
 /* --- Functions and lines ------------------------------------------------ */
 
+struct own_entry own_entry_of(const struct profile *profile,
+			      const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(profile, frame->symbol);
+
+	return (struct own_entry){
+		.is_python = frame->kind == PROFILE_FRAME_PYTHON,
+		.name = symbol ? symbol->name : PROFILE_NONE,
+		.file = frame->file,
+		.line = symbol ? symbol->line : 0,
+	};
+}
+
 /* The entry of that key; a new one is as `entry`. */
 static struct error *find_entry(struct map *index,
 				struct own_entry_vec *entries, uint64_t key,
@@ -114,15 +128,9 @@ static struct error *find_entries(struct builder *b,
 				  const struct profile_frame *frame,
 				  struct frame_state *state)
 {
-	const struct profile_symbol *symbol =
-		profile_symbol(b->profile, frame->symbol);
-	struct own_entry entry = {
-		.name = symbol ? symbol->name : PROFILE_NONE,
-		.file = frame->file,
-		.line = symbol ? symbol->line : 0,
-		.is_python = frame->kind == PROFILE_FRAME_PYTHON,
-	};
-	uint32_t def = symbol ? symbol->line : entry.is_python;
+	struct own_entry entry = own_entry_of(b->profile, frame);
+	uint32_t def = frame->symbol == PROFILE_NONE ? entry.is_python :
+						       entry.line;
 	uint32_t line = frame->line ? frame->line : entry.line;
 	uint64_t place = (uint64_t)frame->file << 32 | line;
 	struct error *error =
@@ -364,13 +372,12 @@ static struct error *add_nothing(struct builder *b, struct stack_state *ret)
 	return error;
 }
 
-/* Whether a row counts. */
-static bool is_kept(const struct builder *b, size_t row)
+bool own_time_keeps(const struct profile *profile,
+		    const struct own_time_options *options, size_t row)
 {
-	const struct own_time_options *o = b->options;
-
-	return b->profile->samples.event[row] == o->event &&
-	       (!o->keep || o->keep(b->profile, row, o->keep_arg));
+	return profile->samples.event[row] == options->event &&
+	       (!options->keep ||
+		options->keep(profile, row, options->keep_arg));
 }
 
 static struct error *count_samples(struct builder *b,
@@ -389,7 +396,7 @@ static struct error *count_samples(struct builder *b,
 	for (size_t i = 0; !error && i < rows; i++) {
 		if (!watch_goes_on(watch, "counting samples", i, rows))
 			return watch_error(watch);
-		if (is_kept(b, i))
+		if (own_time_keeps(b->profile, b->options, i))
 			error = count_row(b, i, none);
 	}
 	return error;

@@ -102,6 +102,13 @@ struct own_time_options {
 	struct watch *watch;
 };
 
+/* The entry of the frame's function, without weights. */
+struct own_entry own_entry_of(const struct profile *profile,
+			      const struct profile_frame *frame);
+/* Whether the row of samples is one of those that the options ask for. */
+bool own_time_keeps(const struct profile *profile,
+		    const struct own_time_options *options, size_t row);
+
 /* The profile is borrowed for the call alone. */
 struct error *own_time_select(const struct profile *profile,
 			      const struct own_time_options *options,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_match.h"
 #include "obj/elf_symbols.h"
 #include "python/call_graph.h"
 #include "python/data_image.h"
@@ -128,29 +129,20 @@ static struct error *read_code(const struct analysis *a, uint64_t function,
 
 /* --- Names -------------------------------------------------------------- */
 
-static bool begins(const char *name, const char *prefix)
-{
-	return !strncmp(name, prefix, strlen(prefix));
-}
-
 /* They compile and import, too, so that what they call is not all glue. */
 static bool is_run(const char *name)
 {
-	return begins(name, "PyRun_") || begins(name, "_PyRun_") ||
-	       begins(name, "Py_") || begins(name, "PyImport_");
+	return name_begins_with(name, "PyRun_") || name_begins_with(name, "_PyRun_") ||
+	       name_begins_with(name, "Py_") || name_begins_with(name, "PyImport_");
 }
 
 static struct error *read_names(struct analysis *a)
 {
-	const struct elf_section *section =
-		elf_file_section_by_type(a->file, SHT_DYNSYM);
 	struct elf_symbol_iter it;
 	struct elf_symbol s;
-	struct error *error;
+	struct error *error =
+		elf_symbol_iter_init_type(a->file, SHT_DYNSYM, &it);
 
-	if (!section)
-		return NULL;
-	error = elf_symbol_iter_init(a->file, section, &it);
 	if (error)
 		return error;
 	while (elf_symbol_iter_next(&it, &s)) {
@@ -168,7 +160,7 @@ static struct error *read_names(struct analysis *a)
 		/* What the evaluation function calls is work. */
 		if (a->is_glue(s.name) && !py_binary_is_eval(a->binary, s.vaddr))
 			add_roles(a, s.vaddr, is_run(s.name) ? IS_RUN : IS_CALL);
-		if (begins(s.name, "PyEval_EvalFrame"))
+		if (name_begins_with(s.name, "PyEval_EvalFrame"))
 			add_roles(a, s.vaddr, IS_EVALUATOR);
 	}
 	return NULL;
@@ -207,7 +199,7 @@ static bool is_special_name(const char *name)
 {
 	size_t n = strlen(name);
 
-	return n > 4 && begins(name, "__") && !strcmp(name + n - 2, "__");
+	return n > 4 && name_begins_with(name, "__") && !strcmp(name + n - 2, "__");
 }
 
 /* The words of a table's entry, whatever kind of table it is. */

@@ -49,6 +49,12 @@ static bool is_before_runtime(struct elf_file *file)
 	return elf_file_exports(file, "PyEval_EvalFrameEx");
 }
 
+/* Its own form of the C API has names of its own. */
+static bool is_pypy(struct elf_file *file)
+{
+	return elf_file_exports(file, "PyPy_GetVersion");
+}
+
 bool py_detect_maybe(struct elf_file *file)
 {
 	uint64_t runtime;
@@ -56,7 +62,7 @@ bool py_detect_maybe(struct elf_file *file)
 	struct error *error = find_runtime(file, &runtime, &found);
 
 	error_destroy(error);
-	return !error && (found || is_before_runtime(file));
+	return !error && (found || is_before_runtime(file) || is_pypy(file));
 }
 
 /* Py_Version, a constant since 3.11. */
@@ -147,6 +153,15 @@ static struct error *find_code_type(struct elf_file *file, uint64_t *ret)
 	return NULL;
 }
 
+static struct error *other_python(struct elf_file *file, const char *what)
+{
+	struct py_release_span span = py_releases_for(PY_FOR_WALKER);
+
+	return error_create(ERROR_UNSUPPORTED,
+			    "'%s' is %s, which is not supported, only CPython 3.%u to 3.%u",
+			    file->path, what, span.first, span.last);
+}
+
 /* Why there is no _PyRuntime. */
 static struct error *without_runtime(struct elf_file *file)
 {
@@ -155,6 +170,8 @@ static struct error *without_runtime(struct elf_file *file)
 	struct error *error;
 	bool found;
 
+	if (is_pypy(file))
+		return other_python(file, "PyPy");
 	if (!is_before_runtime(file))
 		return error_create(ERROR_NOT_FOUND,
 				    "'%s' is not a CPython interpreter",
@@ -165,9 +182,20 @@ static struct error *without_runtime(struct elf_file *file)
 	error = found ? py_layout_find(version, &layout) : NULL;
 	if (error)
 		return error;
-	return error_create(ERROR_UNSUPPORTED,
-			    "'%s' is a Python older than 3.7, which is not supported",
-			    file->path);
+	/* Its strings of bytes: PyBytes_* since Python 3. */
+	return other_python(file, elf_file_exports(file, "PyString_FromString") ?
+					  "Python 2" :
+					  "a Python older than 3.7");
+}
+
+bool py_takes_trampolines(struct elf_file *file)
+{
+	uint32_t version = 0;
+	struct error *error = find_version(file, &version);
+	bool found = !error;
+
+	error_destroy(error);
+	return found && !is_pypy(file) && py_release_for(version, PY_FOR_AGENT);
 }
 
 struct error *py_detect(struct elf_file *file,

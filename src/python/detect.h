@@ -68,19 +68,26 @@ struct py_code_pieces {
 
 /*
  * True if the file may be an interpreter: it defines _PyRuntime or has a
- * section .PyRuntime. Cheap. false also if the symbols cannot be read.
+ * section .PyRuntime, or is one that kaa cannot read. Cheap. false also if the
+ * symbols cannot be read.
  */
 bool py_detect_maybe(struct elf_file *file);
 
 /*
  * pieces may be NULL. ERROR_NOT_FOUND: not a CPython interpreter, or one from
  * before 3.7 (which has no _PyRuntime). ERROR_UNSUPPORTED: one that kaa cannot
- * read, and why: 3.7, newer than known, free-threaded, another machine,
- * no PyCode_Type. Other errors as obj/elf_file.h has them.
+ * read, and why: 3.7 and before, PyPy, newer than known, free-threaded, another
+ * machine, no PyCode_Type. Other errors as obj/elf_file.h has them.
  */
 struct error *py_detect(struct elf_file *file,
 			const struct py_code_pieces *pieces,
 			struct py_binary *ret);
+
+/*
+ * True if `kaa run` can give the interpreter trampolines: a CPython of a version
+ * that the agent knows. A free-threaded one has its own.
+ */
+bool py_takes_trampolines(struct elf_file *file);
 
 /* True if vaddr lies in the evaluation function. */
 static inline bool py_binary_is_eval(const struct py_binary *binary,

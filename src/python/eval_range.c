@@ -43,20 +43,11 @@ static bool is_eval_name(const char *name)
 /* The parts that .symtab names; a broken one is as good as none. */
 static void add_symbols(struct elf_file *file, struct py_binary *binary)
 {
-	const struct elf_section *section =
-		elf_file_section_by_type(file, SHT_SYMTAB);
 	struct elf_symbol_iter it;
 	struct elf_symbol s;
-	struct error *error;
+	struct error *error = elf_symbol_iter_init_type(file, SHT_SYMTAB, &it);
 
-	if (!section)
-		return;
-	error = elf_symbol_iter_init(file, section, &it);
-	if (error) {
-		error_destroy(error);
-		return;
-	}
-	while (elf_symbol_iter_next(&it, &s)) {
+	while (!error && elf_symbol_iter_next(&it, &s)) {
 		if (s.type != STT_FUNC)
 			continue;
 		if (is_eval_name(s.name))
@@ -66,6 +57,7 @@ static void add_symbols(struct elf_file *file, struct py_binary *binary)
 				  strlen(TAIL_CALL_PREFIX)))
 			binary->tail_calls = true;
 	}
+	error_destroy(error);
 }
 
 /*

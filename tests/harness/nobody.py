@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs that root runs as the user nobody."""
+"""Programs that root runs as the user nobody, or another without rights."""
 from harness.process import run
 
+
+def as_user(number):
+    """Words before a command, for a user and the group of the same number."""
+    return ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"]
+
+
 NOBODY = 65534
-AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+AS_NOBODY = as_user(NOBODY)
 
 
 def as_nobody(*words, **options):

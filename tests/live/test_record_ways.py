@@ -922,9 +922,10 @@ for thread in threads: thread.join()
 
 
 NOT_SUPPORTED = {
-    "2.7": r"'/\S+' is a Python older than 3\.7, which is not supported",
-    "3.6": r"Python 3\.6\.\d+ is not supported",
-    "3.7": r"Python 3\.7\.\d+ is not supported",
+    # No trampolines for it, either.
+    "2.7": r"'/\S+' is Python 2, which is not supported, only CPython 3\.8 to 3\.\d+$",
+    "3.6": r"Python 3\.6\.\d+ is not supported, only 3\.8 to 3\.\d+; '--python=trampoline' names .* 'kaa run' ",
+    "3.7": r"Python 3\.7\.\d+ is not supported, only 3\.8 to 3\.\d+; '--python=trampoline' names .* 'kaa run' ",
 }
 
 
@@ -948,6 +949,19 @@ while busy() < end:
     samples = samples_of(kaa, data)
     assert not any(sample.python for sample in samples)
     assert sum("builtin_sum" in sample.symbols for sample in samples) > 50
+
+
+def test_attached_python_that_is_not_supported(kaa, tmp_path):
+    """It cannot be given trampolines any more: the next time it can."""
+    found = pythons.in_pyenv("3.7.*/bin/python")
+    if not found:
+        pytest.skip("needs CPython 3.7")
+    with started([found[-1], "-c", "while True: sum(range(1000))"]) as process:
+        result = kaa("record", "-F", "99", "-p", process.pid, "-o", tmp_path / "perf.data", "--",
+                     *while_busy(process.pid, 0.1))
+    said = remarks(result)
+    assert len(said) == 1 and re.search(
+        r"Python 3\.7\.\d+ is not supported, only .* start it with 'kaa run --perf' and record it with", said[0])
 
 
 # --- users ---
