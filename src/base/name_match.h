@@ -21,6 +21,11 @@ static inline bool name_pattern_fits(const char *pattern, const char *name,
 	return n == fixed && !memcmp(name, pattern, n);
 }
 
+static inline bool name_begins_with(const char *name, const char *start)
+{
+	return !strncmp(name, start, strlen(start));
+}
+
 static inline bool name_ends_with(const char *name, const char *end)
 {
 	size_t n = strlen(name), m = strlen(end);

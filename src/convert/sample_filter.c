@@ -24,5 +24,5 @@ bool filter_names(const struct convert_options *options, const char *comm,
 		  const char *name)
 {
 	return name_list_passes(&options->comms, comm) ||
-	       (name && name_list_passes(&options->comms, name));
+	       name_list_passes(&options->comms, name);
 }

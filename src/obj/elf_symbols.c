@@ -90,19 +90,24 @@ const struct elf_section *elf_file_section_by_type(const struct elf_file *file,
 	return NULL;
 }
 
+struct error *elf_symbol_iter_init_type(struct elf_file *file, uint32_t type,
+					struct elf_symbol_iter *ret)
+{
+	const struct elf_section *section = elf_file_section_by_type(file, type);
+
+	*ret = (struct elf_symbol_iter){};
+	return section ? elf_symbol_iter_init(file, section, ret) : NULL;
+}
+
 static struct error *find_in(struct elf_file *file, uint32_t section_type,
 			     const char *name, bool *found,
 			     struct elf_symbol *ret)
 {
-	const struct elf_section *section =
-		elf_file_section_by_type(file, section_type);
 	struct elf_symbol_iter it;
 	struct elf_symbol sym;
-	struct error *error;
+	struct error *error =
+		elf_symbol_iter_init_type(file, section_type, &it);
 
-	if (!section)
-		return NULL;
-	error = elf_symbol_iter_init(file, section, &it);
 	if (error)
 		return error;
 	while (elf_symbol_iter_next(&it, &sym)) {
@@ -149,4 +154,30 @@ struct error *elf_file_find_symbol(struct elf_file *file, const char *name,
 		return error;
 	return error_at(ERROR_NOT_FOUND, file->path, 0,
 			"there is no symbol '%s'", name);
+}
+
+struct error *elf_file_source_of(struct elf_file *file, uint64_t vaddr,
+				 const char **ret)
+{
+	bool seen = false, other_file = false;
+	const char *source = NULL;
+	struct elf_symbol_iter it;
+	struct elf_symbol sym;
+	struct error *error = elf_symbol_iter_init_type(file, SHT_SYMTAB, &it);
+
+	*ret = NULL;
+	while (!error && elf_symbol_iter_next(&it, &sym)) {
+		if (sym.type == STT_FILE) {
+			source = sym.name;
+			other_file |= seen;
+			continue;
+		}
+		if (sym.type != STT_FUNC || sym.shndx == SHN_UNDEF)
+			continue;
+		seen = true;
+		if (sym.vaddr == vaddr &&
+		    (sym.binding == STB_LOCAL || !other_file))
+			*ret = source;
+	}
+	return error;
 }

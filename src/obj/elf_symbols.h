@@ -44,6 +44,9 @@ struct elf_symbol_iter {
 struct error *elf_symbol_iter_init(struct elf_file *file,
 				   const struct elf_section *section,
 				   struct elf_symbol_iter *ret);
+/* Over the first section of that type; over nothing if there is none. */
+struct error *elf_symbol_iter_init_type(struct elf_file *file, uint32_t type,
+					struct elf_symbol_iter *ret);
 bool elf_symbol_iter_next(struct elf_symbol_iter *it, struct elf_symbol *ret);
 
 /* The first section of that SHT_* type that holds bytes, or NULL. */
@@ -59,5 +62,14 @@ bool elf_file_exports(struct elf_file *file, const char *name);
  */
 struct error *elf_file_find_symbol(struct elf_file *file, const char *name,
 				   struct elf_symbol *ret);
+
+/*
+ * The source file that the linker noted for the function that begins at vaddr, as
+ * binutils' addr2line tells it where there are no lines: that of a local function;
+ * a global one's only if .symtab has no other file. NULL: none. Borrowed from the
+ * file. Source: binutils, bfd/elf.c, elf_find_function().
+ */
+struct error *elf_file_source_of(struct elf_file *file, uint64_t vaddr,
+				 const char **ret);
 
 #endif

@@ -159,15 +159,10 @@ static struct error *read_slots(struct elf_file *file,
 
 static struct error *read_dynsym(struct elf_file *file, struct plt *plt)
 {
-	const struct elf_section *section =
-		elf_file_section_by_type(file, SHT_DYNSYM);
 	struct elf_symbol_iter it;
 	struct elf_symbol sym;
-	struct error *error;
+	struct error *error = elf_symbol_iter_init_type(file, SHT_DYNSYM, &it);
 
-	if (!section)
-		return NULL;
-	error = elf_symbol_iter_init(file, section, &it);
 	if (error)
 		return error;
 	while (elf_symbol_iter_next(&it, &sym)) {

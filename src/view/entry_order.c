@@ -602,9 +602,8 @@ static bool task_is_called(const struct profile *profile,
 {
 	return name_list_passes(names,
 				profile_string(profile, task->comm, NULL)) ||
-	       (task->name != PROFILE_NONE &&
-		name_list_passes(names,
-				 profile_string(profile, task->name, NULL)));
+	       name_list_passes(names,
+				profile_string(profile, task->name, NULL));
 }
 
 static bool task_passes(const struct profile *profile,

@@ -117,9 +117,10 @@ void source_step_text(const struct profile *profile,
 		put_line(profile, frame, options, out);
 	} else if (!options->quirks.steps_with_offsets) {
 		return;
-	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE ||
-		   frame->file != PROFILE_NONE) {
-		/* The file has lines, or they are all that was asked for. */
+	} else if (frame->file != PROFILE_NONE) {
+		/* Of a file that has lines: ??:0, or a.c:0. */
+		put_line(profile, frame, options, out);
+	} else if (options->callgraph.key == CHAIN_KEY_SRCLINE) {
 		strbuf_puts(out, "??:0");
 	} else if (symbol) {
 		strbuf_printf(out, "+%" PRIu64, frame->rel - symbol->start);
