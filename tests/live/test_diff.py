@@ -222,9 +222,12 @@ def test_several_runs_of_each(kaa, newest_python, scripts, tmp_path):
         planted(kaa, newest_python, scripts, tmp_path / f"a{i}", 30, 0.6)
         planted(kaa, newest_python, scripts, tmp_path / f"b{i}", 60, 0.6)
     names = [",".join(str(tmp_path / f"{side}{i}") for i in range(3)) for side in "ab"]
-    text = diff(kaa, *names)
+    # Of the time of a run a machine that is itself held up may leave some out.
+    text = diff(kaa, "--by", "share", *names)
     rows = functions_of(text)
     assert rows["light"].mark == rows["heavy"].mark == "real", text
+    check_sums(text)
+    text = diff(kaa, *names)
     assert "One run each" not in text and re.search(r"\+-[\d.]+ +(real|noise) +all$", text, re.M), text
     check_sums(text)
 

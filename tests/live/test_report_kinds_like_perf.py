@@ -6,6 +6,7 @@ kind's own, where CPython leaves its dumps. More options over a few
 kinds are in test_report_like_perf.py and test_report_options_like_perf.py.
 """
 import collections
+import difflib
 import pathlib
 import re
 import shlex
@@ -224,5 +225,5 @@ def test_report_is_perfs(kind, options, outputs):
     if kind in LINES_OF_CHANCE:
         assert unlike(perfs, kaas) <= max(4, LINES_OF_CHANCE[kind] * len(perfs))
     elif kaas != perfs:
-        assert table(kaas) == table(perfs)
+        assert table(kaas) == table(perfs), "\n".join(difflib.unified_diff(perfs, kaas, "perf", "kaa", lineterm=""))
         assert unlike(perfs, kaas) == 0, (steps(kaas) - steps(perfs), steps(perfs) - steps(kaas))

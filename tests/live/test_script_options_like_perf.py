@@ -116,6 +116,8 @@ def recordings(request, root, tmp_path_factory):
             if done.status and name.startswith("tracepoint") and "tracing" in done.stderr:
                 pytest.skip(f"no tracepoints here: {done.stderr.splitlines()[-1]}")
             assert not done.status, done
+            if "-a" in options and "KSYMBOL" in perf("script", "-i", data, status=None).stderr:
+                pytest.skip("another recorder here made Linux write records that perf cannot read: docs/kernel-names.md")
             made[name] = data
         return made[name]
 

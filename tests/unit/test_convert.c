@@ -606,13 +606,20 @@ static void test_kernel_functions_that_are_about_to_be_called(void **state)
 	put_ksymbol(code + 0x50, 0x40, "rotate");
 	put_ksymbol(code + 0x90, 0x10, "__pfx_insert");
 	put_ksymbol(code + 0xa0, 0x40, "insert");
+	/* That one has gone since. */
+	put_ksymbol(code + 0xf0, 0x40, "bpf_prog_0000000000abcdef_linger");
+	put_ksymbol(code + 0x100, 0x40, "bpf_prog_1234567890abcdef_hurry");
 	/* insert() ends with a call. */
 	PUT_CHAIN((uint64_t)PERF_CONTEXT_KERNEL, code + 8, code + 0x50,
 		  code + 0xe0);
+	PUT_CHAIN((uint64_t)PERF_CONTEXT_KERNEL, code + 8, code + 0x100,
+		  code + 0xa8);
 	convert(NULL, &seen);
 	assert_string_equal(seen.text.data,
 			    "k:__x86_indirect_thunk_rax < k:rotate < "
-			    "k:insert\n");
+			    "k:insert\n"
+			    "k:__x86_indirect_thunk_rax < "
+			    "k:bpf_prog_1234567890abcdef_hurry < k:insert\n");
 	strbuf_deinit(&seen.text);
 }
 

@@ -39,6 +39,13 @@ __asm__(".text\n.globl no_lines\n.type no_lines, @function\nno_lines:\n"
 	"1: dec %ecx\njnz 1b\nmov $200000, %edi\ncall burn\npop %rbp\n.cfi_def_cfa %rsp, 8\nret\n"
 	".cfi_endproc\n.size no_lines, .-no_lines\n");
 
+/* The same, and local: the symbol table tells its file. */
+void local_without_lines(void);
+__asm__(".text\n.type local_without_lines, @function\nlocal_without_lines:\n"
+	".cfi_startproc\nmov $2000000, %ecx\n"
+	"1: dec %ecx\njnz 1b\nret\n"
+	".cfi_endproc\n.size local_without_lines, .-local_without_lines\n");
+
 CALLED static void even(int depth);
 
 CALLED static void odd(int depth)
@@ -93,6 +100,7 @@ CALLED static void child(int number, bool plain)
 		odd(30 + number);
 		tree(12);
 		no_lines();
+		local_without_lines();
 		if (!plain)
 			files();
 	}
