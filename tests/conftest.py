@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from harness import machine, pythons  # noqa: E402
-from harness.process import TOP, Program, run  # noqa: E402
+from harness.process import HANG, TOP, Program, run  # noqa: E402
 from harness.stacks import Oracle  # noqa: E402
 
 
@@ -28,6 +28,25 @@ def pytest_addoption(parser):
 def pytest_configure():
     """A shell leaves Ctrl-C ignored in what it starts in the background, and so would all programs of the tests."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Seconds for one test: more than for any program in it, which then says better what hangs.
+TEST_HANG = HANG * 3 // 2
+
+
+def fail_hanging(*_):
+    """Whatever the test waits for, the report shows where it does."""
+    raise AssertionError(f"the test hangs: not done after {TEST_HANG} s")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol():
+    before = signal.signal(signal.SIGALRM, fail_hanging)
+    # Again every minute, where what ends the test hangs, too.
+    signal.setitimer(signal.ITIMER_REAL, TEST_HANG, 60)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def chosen_pythons(config):
