@@ -4,9 +4,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/mount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
 
 /* A format has a few KiB, printk_formats some hundred where modules are many. */
 enum { TEXT_MAX = 16 << 20 };
@@ -28,6 +33,49 @@ void tracepoint_texts_deinit(struct tracepoint_texts *texts)
 	vec_deinit(&texts->formats);
 }
 
+/*
+ * tracefs where nobody else sees it: it is mounted in no folder, and gone when this
+ * process ends. -1: this user may not, or the kernel is older than 5.2.
+ */
+static int mount_detached(void)
+{
+	_cleanup_close_ int fs =
+		(int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+
+	if (fs < 0 ||
+	    syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -1;
+	return (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
+			    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+				    MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
+/* The same one each time; NULL: there is none. Of the main thread alone. */
+static const char *detached_folder(void)
+{
+	static char folder[sizeof("/proc/self/fd//events") + 11];
+	int fd;
+
+	if (*folder)
+		return folder;
+	fd = mount_detached();
+	if (fd < 0)
+		return NULL;
+	snprintf(folder, sizeof(folder), "/proc/self/fd/%d/events", fd);
+	return folder;
+}
+
+static struct error *find_detached(const char *root, const char **folder,
+				   struct name_list *systems)
+{
+	*folder = root && *root ? NULL : detached_folder();
+	if (*folder)
+		return dir_list(NULL, *folder, systems);
+	return error_create(
+		ERROR_UNSUPPORTED,
+		"tracepoints need tracefs, which is not mounted: run 'sudo mount -t tracefs nodev /sys/kernel/tracing'");
+}
+
 struct error *tracefs_find(const char *root, const char **folder,
 			   struct name_list *systems)
 {
@@ -47,9 +95,7 @@ struct error *tracefs_find(const char *root, const char **folder,
 		return error_create(
 			ERROR_PERMISSION,
 			"this user may not read /sys/kernel/tracing, which tracepoints need: run kaa under sudo");
-	return error_create(
-		ERROR_UNSUPPORTED,
-		"tracepoints need tracefs, which is not mounted: run 'sudo mount -t tracefs nodev /sys/kernel/tracing'");
+	return find_detached(root, folder, systems);
 }
 
 /* --- the formats of some ids --- */

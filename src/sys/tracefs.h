@@ -46,8 +46,10 @@ void tracepoint_texts_deinit(struct tracepoint_texts *texts);
 /*
  * Finds the folder "events" and appends the names in it to *systems: the
  * systems, and some files. *folder is without root, and static.
+ * Where tracefs is not mounted, it is for this process alone, if this user may:
+ * no folder of the machine changes.
  * ERROR_PERMISSION if it may not be read; ERROR_UNSUPPORTED, with the command
- * that mounts it, if it is not mounted.
+ * that mounts it, if it is not mounted and cannot be so. Not thread-safe.
  */
 struct error *tracefs_find(const char *root, const char **folder,
 			   struct name_list *systems);

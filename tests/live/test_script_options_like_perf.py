@@ -11,14 +11,11 @@ import re
 
 import pytest
 
+from harness.machine import TRACEFS
 from harness.process import Program, run
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 MATRIX = bool(os.environ.get("KAA_SCRIPT_MATRIX"))
-
-# tracefs, in a mount namespace of its own.
-TRACEFS = ["unshare", "--mount", "sh", "-c",
-           '[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; exec "$@"', "sh"]
 
 # name: recorder, source, compiler flags, arguments of perf record.
 RECORDINGS = {
