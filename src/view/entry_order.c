@@ -280,15 +280,11 @@ static bool same_thread(const struct calltree *tree,
 	return s->pid == t->pid && s->tid == t->tid;
 }
 
-/*
- * What is further out stands before what it calls; entries that are hidden have
- * no depth. They are only compared with each other.
- */
+/* What is further out stands before what it calls. */
 static int compare_depths(const struct order *o, const struct calltree_entry *a,
 			  const struct calltree_entry *b)
 {
-	if (!o->by_depth || o->hidden[a - o->tree->entries.data] ||
-	    !same_thread(o->tree, a, b))
+	if (!o->by_depth || !same_thread(o->tree, a, b))
 		return 0;
 	return o->caller_order ? compare_u64(b->depth_down, a->depth_down)
 			       : compare_u64(a->depth_up, b->depth_up);
