@@ -46,6 +46,7 @@ enum fault_kind {
 	/* --- Samples, by what their stacks lack --- */
 	FAULT_TRUNCATED_STACKS,
 	FAULT_NOT_ALIGNED,
+	FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON,
 	FAULT_NO_USER_STACK,
 	/* The address that the event hit has no symbol. */

@@ -692,6 +692,8 @@ static void print_summary(const struct setup *setup,
 	format_share(&text, s->unreadable, result->samples,
 		     "with unreadable Python frames");
 	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
+	format_share(&text, s->missing_native, result->samples,
+		     "with native frames missing in code without unwind information");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	/* Those of a process's first moments are no news. */
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)

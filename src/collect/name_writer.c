@@ -2,6 +2,7 @@
 #include "collect/name_writer.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 #include "base/mapping_name.h"
 #include "base/strbuf.h"
@@ -10,6 +11,80 @@
 void name_writer_deinit(struct name_writer *writer)
 {
 	name_table_deinit(&writer->names);
+	map_deinit(&writer->made);
+}
+
+static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
+{
+	struct name_writer *writer = arg;
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	struct error *error = kaa_encode_symbol(symbol, &payload);
+
+	if (error)
+		return error;
+	return output_payload(writer->output, output_time_last(writer->output),
+			      0, payload.data, payload.len);
+}
+
+/* Registered code: in perf's eyes it belongs to the process's perf map. */
+static struct error *put_made(struct name_writer *writer,
+			      const struct record *sample,
+			      const struct made_symbol *made)
+{
+	_cleanup_strbuf_ struct strbuf dso = STRBUF_INIT;
+	struct kaa_symbol symbol = {
+		.pid = sample->pid,
+		.kind = KAA_SYMBOL_PERF_MAP,
+		.start = made->range.start,
+		.size = made->range.end - made->range.start,
+		/* Other code may have been there before. */
+		.valid_from = sample->time,
+		.valid_to = UINT64_MAX,
+		.name = { made->name, strlen(made->name) },
+	};
+
+	strbuf_printf(&dso, "/tmp/perf-%u.map", sample->pid);
+	symbol.dso = (struct kaa_string){ dso.data, dso.len };
+	return put_symbol(writer, &symbol);
+}
+
+/* Once for each name at an address. */
+static struct error *wish_made(struct name_writer *writer,
+			       const struct record *sample,
+			       const struct made_symbol *made)
+{
+	uint64_t key = hash_combine(hash_combine(sample->pid,
+						 made->range.start),
+				    hash_string(made->name));
+	uint64_t *file;
+	bool is_new;
+
+	file = map_insert(&writer->made, key, writer->names.file, &is_new);
+	if (!file)
+		return error_no_memory();
+	if (!is_new && *file == writer->names.file)
+		return NULL;
+	*file = writer->names.file;
+	return put_made(writer, sample, made);
+}
+
+/* Code that no file has. */
+static struct error *wish_user(struct name_writer *writer,
+			       const struct record *sample,
+			       const struct target *target, uint64_t ip)
+{
+	const struct made_symbol *at = target_made_symbol(target, ip);
+	/* A return address may stand behind the last byte. */
+	const struct made_symbol *before = target_made_symbol(target, ip - 1);
+	struct error *error = NULL;
+
+	if (!at && !before)
+		return name_table_user(&writer->names, sample->pid, ip);
+	if (at)
+		error = wish_made(writer, sample, at);
+	if (!error && before && before != at)
+		error = wish_made(writer, sample, before);
+	return error;
 }
 
 struct error *name_writer_wish(struct name_writer *writer,
@@ -35,22 +110,9 @@ struct error *name_writer_wish(struct name_writer *writer,
 			continue;
 		map = process_map_at(target->process, ip, sample->time);
 		if (map && !mapping_has_file(map->file->path))
-			error = name_table_user(&writer->names, sample->pid,
-						ip);
+			error = wish_user(writer, sample, target, ip);
 	}
 	return error;
-}
-
-static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
-{
-	struct name_writer *writer = arg;
-	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
-	struct error *error = kaa_encode_symbol(symbol, &payload);
-
-	if (error)
-		return error;
-	return output_payload(writer->output, output_time_last(writer->output),
-			      0, payload.data, payload.len);
 }
 
 struct error *name_writer_put_process(struct name_writer *writer, uint32_t pid)

@@ -20,6 +20,8 @@
 
 struct name_writer {
 	struct name_table names;
+	/* Process, function and name of registered code that are written. */
+	struct map made;
 	/* The file that has the vdso; 0: none. */
 	uint32_t vdso_in;
 	/* Borrowed. */

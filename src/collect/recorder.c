@@ -348,6 +348,7 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { "truncated", 9 }, s->truncated },
 		{ { "unreadable", 10 }, s->unreadable },
 		{ { "not aligned", 11 }, s->not_aligned },
+		{ { "missing native", 14 }, s->missing_native },
 	};
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
 	struct error *error = kaa_encode_summary(

@@ -6,34 +6,18 @@
 
 #include "perfdata/kaa_stream.h"
 
-/* More frames than a record of perf.data can hold. */
-enum { FRAMES_MAX = 8192 };
-
 struct error *stack_builder_init(struct stack_builder *builder,
 				 struct code_table *codes, uint32_t stack_size)
 {
-	struct error *error;
-
 	*builder = (struct stack_builder){ .codes = codes,
 					   .payloads = STRBUF_INIT,
 					   .stack_size = stack_size };
-	error = unwinder_create(&builder->unwinder);
-	if (error)
-		return error;
-	builder->frames = calloc(FRAMES_MAX, sizeof(*builder->frames));
-	builder->saved = calloc(FRAMES_MAX, sizeof(*builder->saved));
-	if (!builder->frames || !builder->saved) {
-		stack_builder_deinit(builder);
-		return error_no_memory();
-	}
-	return NULL;
+	return native_stack_init(&builder->native);
 }
 
 void stack_builder_deinit(struct stack_builder *builder)
 {
-	unwinder_destroy(builder->unwinder);
-	free(builder->frames);
-	free(builder->saved);
+	native_stack_deinit(&builder->native);
 	vec_deinit(&builder->natives);
 	vec_deinit(&builder->pythons);
 	merge_chain_deinit(&builder->merged);
@@ -162,11 +146,11 @@ static enum merge_evidence eval_runs_frame(void *arg, size_t native,
 					   uint64_t frame)
 {
 	const struct evidence *evidence = arg;
-	const struct unwind_frame *f = &evidence->builder->frames[native];
+	const struct unwind_frame *f = &evidence->builder->native.frames[native];
 	const struct unwind_stack *stack = evidence->stack;
 	uint64_t at, word;
 
-	if (regs_hold(&evidence->builder->saved[native], frame))
+	if (regs_hold(&evidence->builder->native.saved[native], frame))
 		return MERGE_YES;
 	if (!f->cfa || f->sp < stack->start)
 		return MERGE_UNKNOWN;
@@ -214,16 +198,41 @@ static void fill_stack(const struct record_sample *sample,
 				      stack->start + sample->stack_size);
 }
 
+/* The frames as the merge wants them. */
+static struct error *push_natives(struct stack_builder *builder,
+				  const struct target *target)
+{
+	const struct native_stack *native = &builder->native;
+
+	if (!vec_reserve(&builder->natives, native->count))
+		return error_no_memory();
+	for (size_t i = 0; i < native->count; i++) {
+		const struct unwind_frame *f = &native->frames[i];
+		bool caller = f->flags & UNWIND_FRAME_CALLER;
+		/* Python's marks are still those of the stack that it leaves. */
+		bool switching = native->end == UNWIND_SWITCHING;
+
+		builder->natives.data[i] = (struct merge_native){
+			.ip = f->ip,
+			.sp = switching ? 0 : f->sp,
+			.cfa = switching ? 0 : f->cfa,
+			.is_eval = target_is_eval(target, f->ip - caller),
+		};
+	}
+	builder->natives.count = native->count;
+	return NULL;
+}
+
 /* Unwinds the copied stack into builder->natives; true if it is complete. */
 static struct error *unwind_native(struct stack_builder *builder,
 				   struct target *target,
 				   const struct record *sample,
+				   const struct python_stack *python,
 				   struct unwind_stack *stack, bool *complete)
 {
 	const struct record_regs *regs = &sample->sample.regs_user;
+	struct native_stack *native = &builder->native;
 	struct unwind_regs start = {};
-	enum unwind_end end;
-	size_t count;
 
 	vec_clear(&builder->natives);
 	*complete = true;
@@ -235,31 +244,14 @@ static struct error *unwind_native(struct stack_builder *builder,
 	stack->bytes = (struct bytes){ sample->sample.stack_user,
 				       sample->sample.stack_dyn_size };
 	target_at(target, sample->time);
-	end = unwind_stack(builder->unwinder, &target->unwind, &start, stack,
-			   builder->frames, builder->saved, FRAMES_MAX, &count);
-	if (count == 1 && end != UNWIND_COMPLETE && is_in_exec(target, sample))
+	native_stack_unwind(native, target, &start, stack, python);
+	if (native->count == 1 && native->end != UNWIND_COMPLETE &&
+	    is_in_exec(target, sample))
 		return NULL;
-	if (end == UNWIND_TRUNCATED)
+	if (native->end == UNWIND_TRUNCATED)
 		fill_stack(&sample->sample, stack, target);
-	*complete = end == UNWIND_COMPLETE;
-	if (!vec_reserve(&builder->natives, count))
-		return error_no_memory();
-	for (size_t i = 0; i < count; i++) {
-		const struct unwind_frame *f = &builder->frames[i];
-		bool caller = f->flags & UNWIND_FRAME_CALLER;
-
-		builder->natives.data[i] = (struct merge_native){
-			.ip = f->ip,
-			.sp = f->sp,
-			.cfa = f->cfa,
-			.is_eval = target_is_eval(target, f->ip - caller),
-		};
-	}
-	builder->natives.count = count;
-	/* Python's marks are still those of the stack that it leaves. */
-	for (size_t i = 0; end == UNWIND_SWITCHING && i < count; i++)
-		builder->natives.data[i].sp = builder->natives.data[i].cfa = 0;
-	return NULL;
+	*complete = native->end == UNWIND_COMPLETE;
+	return push_natives(builder, target);
 }
 
 /* The user part of the chain that the kernel walked along frame pointers. */
@@ -297,12 +289,19 @@ static bool is_unwound(const struct record *sample)
 	return sample->has & PERF_SAMPLE_REGS_USER;
 }
 
+static bool is_missing(const struct stack_builder *builder, size_t i)
+{
+	return builder->natives.data[i].ip == KAA_MARKER_MISSING_NATIVE;
+}
+
 bool stack_frame_lacks_cfi(const struct stack_builder *builder,
 			   const struct record *sample, size_t i)
 {
 	return !is_unwound(sample) || i + 1 == builder->natives.count ||
-	       (builder->frames[i].flags &
-		(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP));
+	       is_missing(builder, i + 1) ||
+	       (builder->native.frames[i].flags &
+		(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP |
+		 UNWIND_FRAME_MADE));
 }
 
 /* Native frames that stand for Python ones become these. */
@@ -397,19 +396,21 @@ static void count_stack(struct stack_builder *builder)
 	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
 	stats->unreadable += (flags & MERGE_UNREADABLE) || builder->unnamed;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
+	stats->missing_native += builder->native.gaps != 0;
 }
 
 /* The native frames, by unwinding or as the kernel walked them. */
 static struct error *take_natives(struct stack_builder *builder,
 				  struct target *target,
 				  const struct record *sample,
+				  const struct python_stack *python,
 				  struct unwind_stack *stack,
 				  struct merge_input *in)
 {
 	struct error *error;
 
 	if (is_unwound(sample)) {
-		error = unwind_native(builder, target, sample, stack,
+		error = unwind_native(builder, target, sample, python, stack,
 				      &in->native_complete);
 	} else {
 		error = kernel_walked(builder, target, sample);
@@ -459,10 +460,11 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	vec_clear(&builder->pythons);
 	builder->converted = 0;
 	builder->unnamed = 0;
+	builder->native.gaps = 0;
 	error = push_kernel(builder, &sample->sample);
 	if (error)
 		return error;
-	error = take_natives(builder, target, sample, &stack, &in);
+	error = take_natives(builder, target, sample, python, &stack, &in);
 	if (error)
 		return error;
 	error = take_pythons(builder, target, python, &in);

@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "collect/code_spans.h"
+#include "collect/native_stack.h"
 #include "collect/python_source.h"
 #include "collect/python_stack.h"
 #include "collect/target.h"
@@ -34,13 +35,14 @@ struct stack_stats {
 	/* Of these: from before the first stack of their process. */
 	uint64_t unnoticed;
 	uint64_t not_aligned;
+	/* Native frames are missing between others. */
+	uint64_t missing_native;
 };
 
 struct stack_builder {
-	struct unwinder *unwinder;
 	struct code_table *codes;
-	struct unwind_frame *frames;
-	struct unwind_regs *saved;
+	struct native_stack native;
+	/* As the merge wants them: native.frames, one by one. */
 	VEC(struct merge_native) natives;
 	VEC(struct merge_python) pythons;
 	struct merge_chain merged;

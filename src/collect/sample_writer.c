@@ -81,6 +81,7 @@ static struct error *put_codes(struct sample_writer *writer)
 static bool has_python_address(const struct stack_builder *stacks)
 {
 	return stacks->pythons.count || stacks->converted ||
+	       stacks->native.gaps ||
 	       (stacks->merged.flags &
 		(MERGE_NOT_ALIGNED | MERGE_UNREADABLE | MERGE_TRUNCATED));
 }

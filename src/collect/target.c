@@ -9,16 +9,43 @@
 
 /* --- the unwinder's view --- */
 
+static struct made_owner owner_of(struct target *target)
+{
+	return (struct made_owner){ target->process, target->files,
+				    target->pid, &target->memory };
+}
+
+/* What the target has registered at an address of a map without a file. */
+static const struct made_object *find_made(struct target *target,
+					   uint64_t address)
+{
+	struct made_owner owner = owner_of(target);
+
+	if (!target->replaced)
+		made_look_want(&target->made, &owner, target->time);
+	return made_code_at(&target->made.code, address);
+}
+
 static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 {
 	struct target *target = arg;
 	struct process_map *map =
 		process_map_at(target->process, address, target->time);
+	const struct made_object *made;
 	struct target_file *file;
 	struct error *error;
 
 	if (!map || !(map->prot & PROT_EXEC))
 		return false;
+	if (!mapping_has_file(map->file->path) &&
+	    !mapping_is_vdso(map->file->path)) {
+		made = find_made(target, address);
+		*ret = (struct unwind_map){ .start = map->start,
+					    .end = map->end,
+					    .cfi = made ? made->cfi : NULL,
+					    .is_made = true };
+		return true;
+	}
 	error = target_file_get(target->files, map, target->pid, &file);
 	if (!error)
 		error = module_unwind_map(&file->module, map, ret);
@@ -66,8 +93,12 @@ static uint64_t find_function(void *arg, uint64_t address)
 		process_map_at(target->process, address, target->time);
 	struct target_file *file =
 		map ? target_file_find(target->files, map) : NULL;
+	const struct made_symbol *made;
 	uint64_t bias, start;
 
+	if (map && !mapping_has_file(map->file->path) &&
+	    (made = target_made_symbol(target, address)))
+		return made->range.start;
 	if (!file || !module_bias(&file->module, map, &bias))
 		return 0;
 	start = target_file_function(file, address - bias);
@@ -86,12 +117,29 @@ struct error *target_trampolines(struct target *target, uid_t owner,
 	return error;
 }
 
+const struct made_symbol *target_made_symbol(const struct target *target,
+					     uint64_t address)
+{
+	const struct made_object *made =
+		made_code_at(&target->made.code, address);
+
+	return made ? made_object_symbol(made, address) : NULL;
+}
+
+/* Equal maps with other code in them are another space. */
+#define SPACE_OF_CODE(version) ((uint64_t)(version) << 40)
+
 void target_at(struct target *target, uint64_t time)
 {
+	struct made_owner owner = owner_of(target);
+
 	target->time = time;
+	if (!target->replaced)
+		made_look_now(&target->made, &owner, time);
 	target->unwind.space = process_generation(target->process, time);
 	if (!target->unwind.space)
 		target->unwind.space = ~UINT64_C(0) - target->pid;
+	target->unwind.space ^= SPACE_OF_CODE(target->made.version);
 }
 
 /* --- life --- */
@@ -148,6 +196,7 @@ void target_list_deinit(struct target_list *list)
 		error_destroy((*target)->own_refusal);
 		remote_memory_deinit(&(*target)->memory);
 		trampolines_destroy((*target)->trampolines);
+		made_look_deinit(&(*target)->made);
 		free(*target);
 	}
 	vec_deinit(&list->all);

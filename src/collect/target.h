@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
+#include "collect/made_look.h"
 #include "collect/target_file.h"
 #include "collect/trampolines.h"
 #include "process/process.h"
@@ -84,6 +85,8 @@ struct target {
 	struct remote_memory memory;
 	/* NULL until one is looked for; see target_trampolines(). */
 	struct trampolines *trampolines;
+	/* The code that it has registered. */
+	struct made_look made;
 	/* The unwinder's view; arg is this target. */
 	struct unwind_target unwind;
 	/* Time for which `unwind` answers. */
@@ -144,6 +147,13 @@ void target_at(struct target *target, uint64_t time);
  * array would else hide its callers in every sample.
  */
 void target_populate_stack(struct target *target, uint64_t from, uint64_t to);
+
+/*
+ * The function of registered code that an address lies in, at target_at()'s
+ * time, or NULL.
+ */
+const struct made_symbol *target_made_symbol(const struct target *target,
+					     uint64_t address);
 
 /* The address lies in the evaluation function of the target's Python. */
 bool target_is_eval(const struct target *target, uint64_t address);

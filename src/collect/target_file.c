@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/mapping_name.h"
+#include "collect/made_code.h"
+#include "obj/elf_symbols.h"
 #include "obj/elf_symtab.h"
 #include "sys/mapped_file.h"
 #include "sys/own_vdso.h"
@@ -162,6 +164,30 @@ uint64_t target_file_function(struct target_file *file, uint64_t vaddr)
 	}
 	symbol = symtab_find(&file->symtab, vaddr);
 	return symbol && symbol->type == STT_FUNC ? symbol->start : 0;
+}
+
+static uint64_t find_descriptor(const struct process_map *map, uint32_t pid)
+{
+	struct elf_file *elf = NULL;
+	struct elf_symbol symbol = {};
+	struct error *error = open_file(map, pid, &elf);
+
+	if (!error)
+		error = elf_file_find_symbol(elf, MADE_CODE_DESCRIPTOR,
+					     &symbol);
+	elf_file_destroy(elf);
+	error_destroy(error);
+	return symbol.vaddr;
+}
+
+uint64_t target_file_descriptor(struct target_file *file,
+				const struct process_map *map, uint32_t pid)
+{
+	if (!file->has_descriptor && file->module.elf) {
+		file->descriptor = find_descriptor(map, pid);
+		file->has_descriptor = true;
+	}
+	return file->descriptor;
 }
 
 void target_files_deinit(struct target_files *files)

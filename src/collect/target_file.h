@@ -25,6 +25,9 @@ struct target_file {
 	/* Why the file could not be opened, or NULL. */
 	struct error *failure;
 	unsigned int tries;
+	/* The vaddr that target_file_descriptor() gives. */
+	uint64_t descriptor;
+	bool has_descriptor;
 	/* Loaded by target_file_function(). */
 	struct symtab symtab;
 	bool has_symtab;
@@ -34,6 +37,8 @@ struct target_file {
 struct target_files {
 	/* By process_file.index; NULL: not asked for yet. */
 	VEC(struct target_file *) by_index;
+	/* The last number given to a set of registered code (made_look.h). */
+	uint32_t code_versions;
 };
 
 void target_files_deinit(struct target_files *files);
@@ -58,5 +63,12 @@ struct error *target_file_retry(const struct target_files *files,
 				const struct process_map *map, uint32_t pid);
 /* The vaddr of the function that vaddr lies in, by the file's symbols; or 0. */
 uint64_t target_file_function(struct target_file *file, uint64_t vaddr);
+/*
+ * The vaddr of MADE_CODE_DESCRIPTOR, or 0; map and pid as for target_file_get().
+ * The file is opened for it anew, so that symbol tables of large compilers do not
+ * stay in memory.
+ */
+uint64_t target_file_descriptor(struct target_file *file,
+				const struct process_map *map, uint32_t pid);
 
 #endif

@@ -99,6 +99,8 @@ static void note_marker(struct making *m, uint64_t address)
 		m->flags |= PROFILE_SAMPLE_UNREADABLE_PYTHON;
 	else if (address == KAA_MARKER_NOT_ALIGNED)
 		m->flags |= PROFILE_SAMPLE_NOT_ALIGNED;
+	else if (address == KAA_MARKER_MISSING_NATIVE)
+		m->flags |= PROFILE_SAMPLE_MISSING_NATIVE;
 }
 
 static struct error *push(struct making *m, struct convert_frame *frame)

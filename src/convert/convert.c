@@ -150,6 +150,7 @@ struct error *converter_stack_faults(const struct converter *converter,
 	const struct fault all[] = {
 		{ FAULT_TRUNCATED_STACKS, stats->truncated, NULL },
 		{ FAULT_NOT_ALIGNED, stats->not_aligned, NULL },
+		{ FAULT_MISSING_NATIVE, stats->missing_native, NULL },
 		{ FAULT_UNREADABLE_PYTHON, stats->unreadable, NULL },
 		{ FAULT_INCOMPLETE_UNWINDS, stats->unwound_incomplete, NULL },
 		{ FAULT_UNNAMED_FRAMES, stats->unresolved, NULL },
@@ -516,6 +517,8 @@ static void count_stack(struct converter *c, const struct convert_stack *stack)
 	c->stats.steps += stack->count;
 	c->stats.truncated += !!(stack->flags & PROFILE_SAMPLE_TRUNCATED);
 	c->stats.not_aligned += !!(stack->flags & PROFILE_SAMPLE_NOT_ALIGNED);
+	c->stats.missing_native +=
+		!!(stack->flags & PROFILE_SAMPLE_MISSING_NATIVE);
 	c->stats.unreadable +=
 		!!(stack->flags & PROFILE_SAMPLE_UNREADABLE_PYTHON);
 	c->stats.unresolved += stack->unresolved;

@@ -222,6 +222,7 @@ struct convert_stats {
 	/* Stacks with a marker, by kind; and cut without one. */
 	uint64_t truncated;
 	uint64_t not_aligned;
+	uint64_t missing_native;
 	uint64_t unreadable;
 	/* Raw stacks unwound, and those that did not reach their end. */
 	uint64_t unwound;

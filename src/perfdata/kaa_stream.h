@@ -38,6 +38,7 @@
 #define KAA_MARKER_TRUNCATED (KAA_BASE + 0x11)
 #define KAA_MARKER_UNREADABLE (KAA_BASE + 0x21)
 #define KAA_MARKER_NOT_ALIGNED (KAA_BASE + 0x31)
+#define KAA_MARKER_MISSING_NATIVE (KAA_BASE + 0x41)
 
 struct kaa_marker {
 	/* As it stands in a callchain. */
@@ -45,7 +46,7 @@ struct kaa_marker {
 	const char *name;
 };
 
-#define KAA_MARKER_COUNT 3
+#define KAA_MARKER_COUNT 4
 extern const struct kaa_marker kaa_markers[KAA_MARKER_COUNT];
 
 static inline bool kaa_in_range(uint64_t address)

@@ -179,6 +179,8 @@ enum profile_sample_flags {
 	PROFILE_SAMPLE_USER = 1 << 5,
 	/* The call chain held what none can hold; it ends there. */
 	PROFILE_SAMPLE_DAMAGED = 1 << 6,
+	/* Native frames are missing between others. */
+	PROFILE_SAMPLE_MISSING_NATIVE = 1 << 7,
 };
 
 struct profile_sample {

@@ -20,6 +20,8 @@ enum {
 	 * stack but of garbage.
 	 */
 	MAX_STACK = 1 << 30,
+	/* Larger frames without CFI are not looked through. */
+	FP_FRAME_MAX = 8192,
 	/* Signal frames that lead down or to another stack, in one walk. */
 	MAX_DOWNWARD = 16,
 	/* Linux uapi asm/sigcontext.h: gregs in struct ucontext. */
@@ -62,6 +64,8 @@ enum step_flags {
 	STEP_NO_CALL = 1 << 5,
 	/* Behind the system call of clone: the end, in the child. */
 	STEP_CLONE = 1 << 6,
+	/* In code that no file has. */
+	STEP_MADE = 1 << 7,
 };
 
 /* How to leave the frame at one address. Two to a cache line. */
@@ -448,6 +452,8 @@ static bool make_step(const struct walk *walk, uint64_t ip, bool is_caller,
 		return true;
 	if (is_entry(&map, ip))
 		step->flags |= STEP_ENTRY;
+	if (map.is_made)
+		step->flags |= STEP_MADE | STEP_WEAK;
 	rules = find_rules(&map, ip, is_caller);
 	if (rules)
 		step_from_rules(rules, step);
@@ -692,6 +698,28 @@ static enum unwind_end leave_signal(struct walk *walk)
 	return UNWIND_COMPLETE;
 }
 
+/*
+ * A return address lies between the stack pointer and the saved pair: it may be
+ * that of this frame, whose code keeps no frame pointer; then the pair is of a
+ * frame further out. It may as well be what an earlier call has left there.
+ */
+static bool may_skip_frame(struct walk *walk, uint64_t from, uint64_t to)
+{
+	struct step *step;
+	uint64_t word;
+
+	if (to - from > FP_FRAME_MAX)
+		return true;
+	for (uint64_t at = from & ~UINT64_C(7); at < to; at += 8) {
+		if (!read_word(walk, at, &word))
+			return true;
+		step = word ? find_step(walk, word, true) : NULL;
+		if (step && follows_call(walk, word, step))
+			return true;
+	}
+	return false;
+}
+
 static enum unwind_end leave_by_frame_pointer(struct walk *walk)
 {
 	struct unwind_regs *regs = &walk->regs;
@@ -704,6 +732,8 @@ static enum unwind_end leave_by_frame_pointer(struct walk *walk)
 	if (!read_word(walk, rbp, &saved) ||
 	    !read_word(walk, rbp + 8, &return_address))
 		return unread_end(walk);
+	if (may_skip_frame(walk, regs->value[UNWIND_RSP], rbp))
+		return UNWIND_NO_CFI;
 	enter_caller(regs, rbp + 16, return_address);
 	/* Code that keeps a frame pointer may use the others as it likes. */
 	regs->known &= ~(PRESERVED_MASK);
@@ -766,24 +796,26 @@ static uint32_t frame_flags(const struct step *step, bool is_caller)
 	return (is_caller ? UNWIND_FRAME_CALLER : 0) |
 	       (step->flags & STEP_SIGNAL ? UNWIND_FRAME_SIGNAL : 0) |
 	       (step->flags & STEP_TRAMPOLINE ? UNWIND_FRAME_TRAMPOLINE : 0) |
-	       (step->kind == STEP_FRAME_POINTER ? UNWIND_FRAME_BY_FP : 0);
+	       (step->kind == STEP_FRAME_POINTER ? UNWIND_FRAME_BY_FP : 0) |
+	       (step->flags & STEP_MADE ? UNWIND_FRAME_MADE : 0);
 }
 
-enum unwind_end unwind_stack(struct unwinder *unwinder,
-			     const struct unwind_target *target,
-			     const struct unwind_regs *regs,
-			     const struct unwind_stack *stack,
-			     struct unwind_frame *frames,
-			     struct unwind_regs *saved, size_t max,
-			     size_t *count)
+/* is_caller: the first frame waits for a callee; else it was interrupted. */
+static enum unwind_end walk_stack(struct unwinder *unwinder,
+				  const struct unwind_target *target,
+				  const struct unwind_regs *regs,
+				  const struct unwind_stack *stack,
+				  struct unwind_frame *frames,
+				  struct unwind_regs *saved, size_t max,
+				  size_t *count, bool is_caller)
 {
 	struct walk walk = { .unwinder = unwinder,
 			     .target = target,
 			     .stack = stack,
 			     .regs = *regs };
-	struct step *step = find_step(&walk, regs->value[UNWIND_RIP], false);
+	struct step *step =
+		find_step(&walk, regs->value[UNWIND_RIP], is_caller);
 	enum unwind_end end = UNWIND_LIMIT;
-	bool is_caller = false;
 	size_t n = 0;
 
 	while (n < max) {
@@ -827,4 +859,28 @@ enum unwind_end unwind_stack(struct unwinder *unwinder,
 	unwinder->stats.frames += n;
 	*count = n;
 	return end;
+}
+
+enum unwind_end unwind_stack(struct unwinder *unwinder,
+			     const struct unwind_target *target,
+			     const struct unwind_regs *regs,
+			     const struct unwind_stack *stack,
+			     struct unwind_frame *frames,
+			     struct unwind_regs *saved, size_t max,
+			     size_t *count)
+{
+	return walk_stack(unwinder, target, regs, stack, frames, saved, max,
+			  count, false);
+}
+
+enum unwind_end unwind_callers(struct unwinder *unwinder,
+			       const struct unwind_target *target,
+			       const struct unwind_regs *regs,
+			       const struct unwind_stack *stack,
+			       struct unwind_frame *frames,
+			       struct unwind_regs *saved, size_t max,
+			       size_t *count)
+{
+	return walk_stack(unwinder, target, regs, stack, frames, saved, max,
+			  count, true);
 }

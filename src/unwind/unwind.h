@@ -72,6 +72,11 @@ struct unwind_map {
 	uint64_t entry;
 	/* NULL: none of its code switches stacks. */
 	const struct unwind_switches *switches;
+	/*
+	 * Code that no file has; its rows were read later than the stack, so
+	 * what they lead to has to follow a call.
+	 */
+	bool is_made;
 };
 
 /* One target process at one time. */
@@ -121,6 +126,8 @@ enum unwind_frame_flags {
 	UNWIND_FRAME_TRAMPOLINE = 1 << 2,
 	/* ip is a return address: what it stands for is at ip - 1. */
 	UNWIND_FRAME_CALLER = 1 << 3,
+	/* This frame's code is of no file: unwind_map.is_made. */
+	UNWIND_FRAME_MADE = 1 << 4,
 };
 
 struct unwind_frame {
@@ -176,6 +183,18 @@ enum unwind_end unwind_stack(struct unwinder *unwinder,
 			     struct unwind_frame *frames,
 			     struct unwind_regs *saved, size_t max,
 			     size_t *count);
+
+/*
+ * The same from a frame that waits for its callee: rip is a return address. For
+ * who knows where a frame is, but not its callees (unwind/stack_search.h).
+ */
+enum unwind_end unwind_callers(struct unwinder *unwinder,
+			       const struct unwind_target *target,
+			       const struct unwind_regs *regs,
+			       const struct unwind_stack *stack,
+			       struct unwind_frame *frames,
+			       struct unwind_regs *saved, size_t max,
+			       size_t *count);
 
 /*
  * The code of a CPython perf trampoline that is that long, as a perf map says

@@ -165,6 +165,7 @@ static uint64_t count_incomplete(const struct answer *a)
 	const unsigned int flags =
 		PROFILE_SAMPLE_TRUNCATED | PROFILE_SAMPLE_NOT_ALIGNED |
 		PROFILE_SAMPLE_UNREADABLE_PYTHON | PROFILE_SAMPLE_DAMAGED |
+		PROFILE_SAMPLE_MISSING_NATIVE |
 		PROFILE_SAMPLE_NO_USER_STACK;
 	const struct profile_samples *s = &a->profile->samples;
 	uint64_t count = 0;

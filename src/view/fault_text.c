@@ -62,6 +62,10 @@ static const struct words words[FAULT_KINDS] = {
 		.line = "stacks have Python frames whose place among the native frames is not known",
 		.note = "have Python frames whose place among the native frames is not known",
 		.is_share = true },
+	[FAULT_MISSING_NATIVE] = {
+		.line = "stacks lack native frames where code has no unwind information",
+		.note = "lack native frames, at [missing native frames]: code there has no unwind information",
+		.is_share = true },
 	[FAULT_UNREADABLE_PYTHON] = {
 		.line = "stacks lack Python frames that could not be read",
 		.note = "have Python frames that could not be read",
@@ -89,8 +93,8 @@ static const enum fault_kind file[] = {
 	FAULT_LOST_SAMPLES,    FAULT_BROKEN_RECORDS,
 };
 static const enum fault_kind stacks[] = {
-	FAULT_TRUNCATED_STACKS,	  FAULT_NOT_ALIGNED,	FAULT_UNREADABLE_PYTHON,
-	FAULT_INCOMPLETE_UNWINDS, FAULT_UNNAMED_FRAMES,
+	FAULT_TRUNCATED_STACKS,	 FAULT_NOT_ALIGNED,	   FAULT_MISSING_NATIVE,
+	FAULT_UNREADABLE_PYTHON, FAULT_INCOMPLETE_UNWINDS, FAULT_UNNAMED_FRAMES,
 };
 static const enum fault_kind jitdumps[] = { FAULT_MISSING_JITDUMPS };
 static const enum fault_kind copy[] = {
@@ -134,6 +138,7 @@ void fault_lines(const struct faults *faults, enum fault_lines which,
 
 static const enum fault_kind noted[] = {
 	FAULT_LOST_SAMPLES,	 FAULT_TRUNCATED_STACKS, FAULT_NOT_ALIGNED,
+	FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
 	FAULT_LOST_RECORDS,	 FAULT_THROTTLED,	 FAULT_TRUNCATED_BYTES,
 	FAULT_BROKEN_RECORDS,	 FAULT_UNKNOWN_RECORDS,

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/made_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* Of libraries that bring a descriptor, in one process. */
+	DESCRIPTORS_MAX = 16,
+	ENTRIES_MAX = 16384,
+	IMAGE_MAX = 16 << 20,
+	/* Of all images of one process, and of those that one look reads. */
+	IMAGES_MAX = 64 << 20,
+	VERSION = 1,
+};
+
+/* struct jit_descriptor of the interface, on a 64-bit machine. */
+struct descriptor {
+	uint32_t version;
+	uint32_t action;
+	uint64_t relevant;
+	uint64_t first;
+};
+
+/* struct jit_code_entry. */
+struct entry {
+	uint64_t next;
+	uint64_t previous;
+	uint64_t image;
+	uint64_t image_size;
+};
+
+void made_code_deinit(struct made_code *code)
+{
+	vec_for_each(object, &code->objects)
+		made_object_destroy(*object);
+	vec_deinit(&code->objects);
+	vec_deinit(&code->descriptors);
+	map_deinit(&code->by_identity);
+}
+
+struct error *made_code_add(struct made_code *code, uint64_t descriptor)
+{
+	vec_for_each(known, &code->descriptors)
+		if (*known == descriptor)
+			return NULL;
+	if (code->descriptors.count == DESCRIPTORS_MAX)
+		return NULL;
+	code->heads = 0;
+	return vec_push(&code->descriptors, descriptor) ? NULL :
+							  error_no_memory();
+}
+
+static bool read_all(struct remote_memory *memory, uint64_t address, void *buf,
+		     size_t size)
+{
+	return remote_memory_read(memory, address, buf, size) == (ssize_t)size;
+}
+
+/* Never 0. */
+static uint64_t hash_heads(const struct made_code *code,
+			   struct remote_memory *memory)
+{
+	struct descriptor descriptor;
+	uint64_t hash = 1;
+
+	vec_for_each(address, &code->descriptors)
+		if (read_all(memory, *address, &descriptor,
+			     sizeof(descriptor)))
+			hash = hash_combine(hash,
+					    hash_bytes(&descriptor,
+						       sizeof(descriptor)));
+	return hash | 1;
+}
+
+static struct error *add_object(struct made_code *code, uint64_t identity,
+				struct bytes image,
+				struct remote_memory *memory)
+{
+	struct made_object *object;
+	struct error *error = made_object_create(image, memory, &object);
+
+	if (error)
+		return error;
+	object->round = code->round;
+	if (!vec_push(&code->objects, object)) {
+		made_object_destroy(object);
+		return error_no_memory();
+	}
+	code->bytes += image.size;
+	if (!map_insert(&code->by_identity, identity, code->objects.count - 1,
+			NULL))
+		return error_no_memory();
+	return NULL;
+}
+
+/* The same address may have another image by now: its bytes decide. */
+static struct error *take_image(struct made_code *code, struct bytes image,
+				uint64_t address, struct remote_memory *memory)
+{
+	uint64_t identity =
+		hash_combine(address, hash_bytes(image.data, image.size));
+	const uint64_t *known = map_find(&code->by_identity, identity);
+
+	if (known) {
+		code->objects.data[*known]->round = code->round;
+		return NULL;
+	}
+	if (code->bytes + image.size > IMAGES_MAX)
+		return NULL;
+	return add_object(code, identity, image, memory);
+}
+
+/* *left: the bytes that may still be read. */
+static struct error *take_entry(struct made_code *code,
+				const struct entry *entry,
+				struct remote_memory *memory, size_t *left)
+{
+	size_t size = entry->image_size;
+	struct error *error = NULL;
+	uint8_t *image;
+
+	if (!size || size > IMAGE_MAX || size > *left)
+		return NULL;
+	*left -= size;
+	image = malloc(size);
+	if (!image)
+		return error_no_memory();
+	if (read_all(memory, entry->image, image, size))
+		error = take_image(code, (struct bytes){ image, size },
+				   entry->image, memory);
+	else
+		code->heads = 0;
+	free(image);
+	return error;
+}
+
+static struct error *read_list(struct made_code *code, uint64_t descriptor,
+			       struct remote_memory *memory)
+{
+	struct descriptor head;
+	struct error *error = NULL;
+	size_t left = IMAGES_MAX;
+	struct entry entry;
+	uint64_t at;
+
+	if (!read_all(memory, descriptor, &head, sizeof(head)) ||
+	    head.version != VERSION)
+		return NULL;
+	at = head.first;
+	for (size_t i = 0; !error && at && i < ENTRIES_MAX; i++) {
+		if (!read_all(memory, at, &entry, sizeof(entry))) {
+			code->heads = 0;
+			return NULL;
+		}
+		error = take_entry(code, &entry, memory, &left);
+		at = entry.next;
+	}
+	return error;
+}
+
+struct error *made_code_refresh(struct made_code *code,
+				struct remote_memory *memory, bool *changed)
+{
+	uint64_t heads = hash_heads(code, memory);
+	struct error *error = NULL;
+
+	*changed = heads != code->heads;
+	if (!*changed)
+		return NULL;
+	code->heads = heads;
+	code->round++;
+	vec_for_each(descriptor, &code->descriptors)
+		if (!error)
+			error = read_list(code, *descriptor, memory);
+	/* It was changed meanwhile. */
+	if (hash_heads(code, memory) != heads)
+		code->heads = 0;
+	return error;
+}
+
+const struct made_object *made_code_at(const struct made_code *code,
+				       uint64_t address)
+{
+	vec_for_each(object, &code->objects)
+		if ((*object)->round == code->round &&
+		    made_object_has(*object, address))
+			return *object;
+	return NULL;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/native_stack.h"
+
+#include <stdlib.h>
+
+#include "perfdata/kaa_stream.h"
+#include "unwind/stack_search.h"
+
+/* More frames than a record of perf.data can hold. */
+enum { FRAMES_MAX = 8192 };
+
+struct error *native_stack_init(struct native_stack *native)
+{
+	struct error *error;
+
+	*native = (struct native_stack){};
+	error = unwinder_create(&native->unwinder);
+	if (error)
+		return error;
+	native->frames = calloc(FRAMES_MAX, sizeof(*native->frames));
+	native->saved = calloc(FRAMES_MAX, sizeof(*native->saved));
+	if (native->frames && native->saved)
+		return NULL;
+	native_stack_deinit(native);
+	return error_no_memory();
+}
+
+void native_stack_deinit(struct native_stack *native)
+{
+	unwinder_destroy(native->unwinder);
+	free(native->frames);
+	free(native->saved);
+	*native = (struct native_stack){};
+}
+
+/* Python's marks of its calls of the evaluation function, innermost first. */
+struct marks {
+	const struct python_stack *python;
+	size_t next;
+};
+
+static bool next_mark(struct marks *marks, uint64_t *ret)
+{
+	const struct python_stack *python = marks->python;
+
+	while (marks->next < python->frames.count) {
+		const struct walker_frame *frame =
+			&python->frames.data[marks->next++];
+
+		if (!(frame->flags & WALKER_FRAME_ENTRY) || !frame->activation)
+			continue;
+		*ret = frame->activation;
+		return true;
+	}
+	*ret = python->extra_activation;
+	return marks->next++ == python->frames.count && *ret;
+}
+
+/* The next mark beyond a stack address. */
+static bool mark_beyond(struct marks *marks, uint64_t address, uint64_t *ret)
+{
+	while (next_mark(marks, ret))
+		if (*ret > address)
+			return true;
+	return false;
+}
+
+static bool is_eval(void *arg, uint64_t address)
+{
+	return target_is_eval(arg, address);
+}
+
+/* A frame that says that frames are missing, and what is beyond them. */
+static void go_on(struct native_stack *native, struct target *target,
+		  const struct unwind_regs *regs,
+		  const struct unwind_stack *stack)
+{
+	size_t at = native->count + 1, count;
+
+	native->frames[native->count] =
+		(struct unwind_frame){ .ip = KAA_MARKER_MISSING_NATIVE };
+	native->saved[native->count] = (struct unwind_regs){};
+	native->end = unwind_callers(native->unwinder, &target->unwind, regs,
+				     stack, native->frames + at,
+				     native->saved + at, FRAMES_MAX - at,
+				     &count);
+	native->count = at + count;
+	native->gaps++;
+}
+
+/* While a thread changes its stack, Python's marks are those of the old one. */
+static bool may_go_on(const struct native_stack *native)
+{
+	return native->end != UNWIND_COMPLETE && native->end != UNWIND_LIMIT &&
+	       native->end != UNWIND_SWITCHING && native->count &&
+	       native->count + 2 < FRAMES_MAX;
+}
+
+static void step_over(struct native_stack *native, struct target *target,
+		      const struct unwind_stack *stack,
+		      const struct python_stack *python)
+{
+	const struct stack_search search = { .target = &target->unwind,
+					     .stack = stack,
+					     .is_function = is_eval,
+					     .arg = target };
+	struct marks marks = { .python = python };
+	struct unwind_regs regs;
+	uint64_t mark;
+
+	while (may_go_on(native)) {
+		uint64_t last = native->frames[native->count - 1].sp;
+
+		/* What lies between a mark and the next is never left out. */
+		if (!mark_beyond(&marks, last, &mark) ||
+		    !stack_search_frame(&search, last, mark, &regs))
+			return;
+		go_on(native, target, &regs, stack);
+	}
+}
+
+void native_stack_unwind(struct native_stack *native, struct target *target,
+			 const struct unwind_regs *regs,
+			 const struct unwind_stack *stack,
+			 const struct python_stack *python)
+{
+	native->gaps = 0;
+	native->end = unwind_stack(native->unwinder, &target->unwind, regs,
+				   stack, native->frames, native->saved,
+				   FRAMES_MAX, &native->count);
+	if (python)
+		step_over(native, target, stack, python);
+}

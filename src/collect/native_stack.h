@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The native frames of one sample. Where they cannot be unwound, as in code
+ * made at run time, the walk goes on at the next call of the evaluation
+ * function that Python has a mark of (docs/made-code.md): the frames between
+ * are missing, and one of address KAA_MARKER_MISSING_NATIVE stands for them.
+ *
+ * Not thread-safe.
+ */
+#ifndef KAA_COLLECT_NATIVE_STACK_H
+#define KAA_COLLECT_NATIVE_STACK_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "collect/python_stack.h"
+#include "collect/target.h"
+#include "unwind/unwind.h"
+
+struct native_stack {
+	struct unwinder *unwinder;
+	/* Leaf first; saved[i]: the registers in frames[i]. */
+	struct unwind_frame *frames;
+	struct unwind_regs *saved;
+	size_t count;
+	/* How the walk of the outermost frames ended. */
+	enum unwind_end end;
+	/* Places where frames are missing between others. */
+	size_t gaps;
+};
+
+struct error *native_stack_init(struct native_stack *native);
+void native_stack_deinit(struct native_stack *native);
+
+/*
+ * Unwinds a copied stack of the target at target_at()'s time. python: the Python
+ * frames beside it, or NULL.
+ */
+void native_stack_unwind(struct native_stack *native, struct target *target,
+			 const struct unwind_regs *regs,
+			 const struct unwind_stack *stack,
+			 const struct python_stack *python);
+
+#endif

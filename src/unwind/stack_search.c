@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "unwind/stack_search.h"
+
+#include <string.h>
+
+#include "unwind/template.h"
+
+enum verdict {
+	/* Not the return address of the frame. */
+	NO,
+	YES,
+	/* It may be; where its frame ends cannot be told. */
+	UNSURE,
+};
+
+static bool read_word(const struct unwind_stack *stack, uint64_t address,
+		      uint64_t *ret)
+{
+	uint64_t offset = address - stack->start;
+
+	if (stack->bytes.size < 8 || offset > stack->bytes.size - 8)
+		return false;
+	memcpy(ret, stack->bytes.data + offset, 8);
+	return true;
+}
+
+/* False, too, if the code before it cannot be read. */
+static bool is_return_address(const struct unwind_target *target, uint64_t ip)
+{
+	struct template_code code = {};
+	struct unwind_map map = {};
+	uint64_t before;
+
+	if (!target->read || !target->find_map(target->arg, ip - 1, &map))
+		return false;
+	before = ip - map.start;
+	code.before = before < TEMPLATE_REACH ? before : TEMPLATE_REACH;
+	return target->read(target->arg, ip - code.before,
+			    code.bytes + TEMPLATE_REACH - code.before,
+			    code.before) &&
+	       template_follows_call(&code);
+}
+
+static const struct cfi_rules *find_rules(const struct unwind_target *target,
+					  uint64_t address)
+{
+	struct unwind_map map = {};
+
+	if (!target->find_map(target->arg, address, &map) || !map.cfi)
+		return NULL;
+	return cfi_find(map.cfi, address - map.bias);
+}
+
+/* Is the word at `at` the return address below the frame with `address`? */
+static enum verdict judge(const struct stack_search *search, uint64_t at,
+			  uint64_t address)
+{
+	const struct cfi_rules *rules;
+	uint64_t word, cfa, caller;
+
+	if (!read_word(search->stack, at, &word) ||
+	    !search->is_function(search->arg, word - 1) ||
+	    !is_return_address(search->target, word))
+		return NO;
+	rules = find_rules(search->target, word - 1);
+	if (!rules || rules->cfa.kind != CFI_OFFSET ||
+	    rules->cfa.reg != UNWIND_RSP || rules->cfa.value < 8)
+		return UNSURE;
+	cfa = at + 8 + (uint64_t)rules->cfa.value;
+	if (address >= cfa || !read_word(search->stack, cfa - 8, &caller))
+		return NO;
+	return is_return_address(search->target, caller) ? YES : NO;
+}
+
+bool stack_search_frame(const struct stack_search *search, uint64_t from,
+			uint64_t address, struct unwind_regs *ret)
+{
+	const struct unwind_stack *stack = search->stack;
+	uint64_t at = from > stack->start ? from : stack->start, found = 0;
+	uint64_t word;
+
+	for (at = (at + 7) & ~UINT64_C(7); at < address; at += 8) {
+		enum verdict verdict = judge(search, at, address);
+
+		if (verdict == NO)
+			continue;
+		if (verdict == UNSURE || found)
+			return false;
+		found = at;
+	}
+	if (!found || !read_word(stack, found, &word))
+		return false;
+	*ret = (struct unwind_regs){};
+	unwind_reg_set(ret, UNWIND_RSP, found + 8);
+	unwind_reg_set(ret, UNWIND_RIP, word);
+	return true;
+}
