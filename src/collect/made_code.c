@@ -57,19 +57,20 @@ static bool read_all(struct remote_memory *memory, uint64_t address, void *buf,
 	return remote_memory_read(memory, address, buf, size) == (ssize_t)size;
 }
 
-/* Never 0. */
+/* 0 if they cannot be read, as when the process has ended. */
 static uint64_t hash_heads(const struct made_code *code,
 			   struct remote_memory *memory)
 {
 	struct descriptor descriptor;
 	uint64_t hash = 1;
 
-	vec_for_each(address, &code->descriptors)
-		if (read_all(memory, *address, &descriptor,
-			     sizeof(descriptor)))
-			hash = hash_combine(hash,
-					    hash_bytes(&descriptor,
-						       sizeof(descriptor)));
+	vec_for_each(address, &code->descriptors) {
+		if (!read_all(memory, *address, &descriptor,
+			      sizeof(descriptor)))
+			return 0;
+		hash = hash_combine(hash, hash_bytes(&descriptor,
+						     sizeof(descriptor)));
+	}
 	return hash | 1;
 }
 
@@ -82,7 +83,7 @@ static struct error *add_object(struct made_code *code, uint64_t identity,
 
 	if (error)
 		return error;
-	object->round = code->round;
+	object->round = code->round + 1;
 	if (!vec_push(&code->objects, object)) {
 		made_object_destroy(object);
 		return error_no_memory();
@@ -103,7 +104,7 @@ static struct error *take_image(struct made_code *code, struct bytes image,
 	const uint64_t *known = map_find(&code->by_identity, identity);
 
 	if (known) {
-		code->objects.data[*known]->round = code->round;
+		code->objects.data[*known]->round = code->round + 1;
 		return NULL;
 	}
 	if (code->bytes + image.size > IMAGES_MAX)
@@ -165,26 +166,32 @@ struct error *made_code_refresh(struct made_code *code,
 	uint64_t heads = hash_heads(code, memory);
 	struct error *error = NULL;
 
-	*changed = heads != code->heads;
+	*changed = heads && heads != code->heads;
 	if (!*changed)
 		return NULL;
 	code->heads = heads;
-	code->round++;
 	vec_for_each(descriptor, &code->descriptors)
 		if (!error)
 			error = read_list(code, *descriptor, memory);
 	/* It was changed meanwhile. */
 	if (hash_heads(code, memory) != heads)
 		code->heads = 0;
+	/* What was not seen in a list that was read to its end is gone. */
+	if (!error && code->heads)
+		code->round++;
 	return error;
 }
 
 const struct made_object *made_code_at(const struct made_code *code,
 				       uint64_t address)
 {
-	vec_for_each(object, &code->objects)
-		if ((*object)->round == code->round &&
-		    made_object_has(*object, address))
-			return *object;
+	/* The one that came last, if both are in an unfinished list. */
+	for (size_t i = code->objects.count; i > 0; i--) {
+		const struct made_object *object = code->objects.data[i - 1];
+
+		if (object->round >= code->round &&
+		    made_object_has(object, address))
+			return object;
+	}
 	return NULL;
 }

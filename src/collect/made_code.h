@@ -35,7 +35,7 @@ struct made_code {
 	VEC(struct made_object *) objects;
 	/* Identity of an entry and its image, to its object's index. */
 	struct map by_identity;
-	/* The objects of this round are registered now. */
+	/* The objects of this round, and of one that was not finished. */
 	uint64_t round;
 	/* Of the heads at that round; 0: to be read again. */
 	uint64_t heads;

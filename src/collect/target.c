@@ -53,6 +53,16 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 	return !error;
 }
 
+/* Of a process that may have ended: as its file has it. */
+static bool read_file(const struct target *target,
+		      const struct process_map *map, uint64_t address,
+		      void *buf, size_t size)
+{
+	struct target_file *file = target_file_find(target->files, map);
+
+	return file && module_read(&file->module, map, address, buf, size);
+}
+
 /*
  * Code only: data may have changed since the sample, and would complete a stack
  * with what was not there.
@@ -69,7 +79,9 @@ static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
 	    remote_memory_read(&target->memory, address, buf, size) ==
 		    (ssize_t)size)
 		return true;
-	return target->trampolines && !mapping_has_file(map->file->path) &&
+	if (mapping_has_file(map->file->path))
+		return read_file(target, map, address, buf, size);
+	return target->trampolines &&
 	       trampolines_read_code(target->trampolines, address, buf, size);
 }
 

@@ -275,6 +275,11 @@ static void test_frame_pointers(void **state)
 	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
 	assert_int_equal(hand.count, 3);
 	hand.stack[10] = STACK + 8 * 18;
+	/* A return address below the pair: a frame may be between. */
+	hand.stack[14] = CALLER;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	assert_int_equal(hand.count, 3);
+	hand.stack[14] = 0;
 	hand.stack[11] = 0x55550000;
 	assert_int_equal(hand_walk(&hand), UNWIND_BAD_ADDRESS);
 	assert_int_equal(hand.count, 2);

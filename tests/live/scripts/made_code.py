@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs code that is in no file: made_code.py LIBRARY OBJECT HOW SECONDS (of CPU time)
+
+HOW  bare        code that registers nothing, and does not keep frame pointers
+     registered  the same, registered with the GDB JIT interface
+     nested      bare code that calls Python, which calls bare code
+     framed      code that keeps frame pointers
+     frameless   code that leaves the frame pointer to its caller, made_call(), which made_call_twice() calls by pointer
+"""
+import ctypes
+import sys
+import time
+
+ROUNDS = 300000
+SPIN = ctypes.CFUNCTYPE(None, ctypes.c_long)
+CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+BACK = ctypes.CFUNCTYPE(None)
+
+library = ctypes.CDLL(sys.argv[1])
+library.made_function.restype = ctypes.c_void_p
+library.made_load(sys.argv[2].encode())
+
+
+def function(name, kind=SPIN):
+    return kind(library.made_function(name))
+
+
+bare, bare_call = function(b"bare_outer"), function(b"bare_call", CALL)
+framed, frameless = function(b"framed_outer"), function(b"frameless")
+
+
+def innermost():
+    bare(ROUNDS)
+
+
+def back():
+    innermost()
+
+
+back_pointer = BACK(back)
+
+
+def run_bare():
+    innermost()
+
+
+def run_nested():
+    bare_call(ctypes.cast(back_pointer, ctypes.c_void_p))
+
+
+def run_framed():
+    framed(ROUNDS)
+
+
+def run_frameless():
+    library.made_call_twice(library.made_call, frameless, ctypes.c_long(ROUNDS))
+
+
+def main(how, seconds):
+    if how == "registered":
+        library.made_register()
+    run = {"bare": run_bare, "registered": run_bare, "nested": run_nested, "framed": run_framed,
+           "frameless": run_frameless}[how]
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        run()
+
+
+main(sys.argv[3], float(sys.argv[4]))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Code that is in no file (scripts/made_code.py, programs/made_code.c): what it registered names and unwinds it, else its
+stack goes on at Python's next mark, and says so. No stack has a caller that none has called."""
+import re
+import subprocess
+
+import pytest
+
+from harness.script_output import parse
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+MISSING, TRUNCATED = "[missing native frames]", "[truncated stack]"
+MADE = re.compile(r"/tmp/perf-\d+\.map$")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The library, and the object file that it loads."""
+    folder = tmp_path_factory.mktemp("made")
+    library, code = folder / "libmade.so", folder / "made_code.o"
+    programs = "tests/live/programs/"
+    subprocess.run(["cc", "-O2", "-g", "-shared", "-fPIC", "-o", library, programs + "made_code.c"], check=True)
+    subprocess.run(["cc", "-c", "-o", code, programs + "made_code.s"], check=True)
+    return library, code
+
+
+@pytest.fixture
+def samples(kaa, python, scripts, tmp_path, built):
+    """Samples that hit made code."""
+    def record(how):
+        data = tmp_path / "made.data"
+        kaa("record", "-q", "-F", "999", "-g", "-o", data, *python.command, scripts / "made_code.py", *built, how, "1")
+        every = parse(kaa("script", "--no-inline", "-i", data).stdout)
+        hit = [sample for sample in every if sample.frames and MADE.search(sample.frames[0].dso)]
+        assert len(hit) > 200, f"only {len(hit)} of {len(every)} samples"
+        return hit
+    return record
+
+
+def functions(sample):
+    """Python's, the innermost first."""
+    return [name for name, _, _ in reversed(sample.python)]
+
+
+def share(samples, wanted):
+    return sum(1 for sample in samples if wanted(sample)) / len(samples)
+
+
+def goes_on(python):
+    """Whether kaa can find a call of the evaluation function again: 3.8 and 3.9 have no marks."""
+    return python.version >= (3, 10) and not python.prefix
+
+
+def test_goes_on_at_python(python, samples):
+    """Between the code and its Python function native frames are missing; all others are there."""
+    for sample in (hit := samples("bare")):
+        assert functions(sample) == ["innermost", "run_bare", "main", "<module>"], sample
+        assert sample.markers in ([MISSING], [TRUNCATED]), sample
+        if sample.markers == [MISSING]:
+            at = sample.symbols.index(MISSING)
+            assert "py::innermost:" in sample.symbols[at + 2], sample
+            assert not any(symbol.startswith("py::") for symbol in sample.symbols[:at]), sample
+            assert sample.symbols[-1] == "_start", sample
+    if goes_on(python):
+        assert share(hit, lambda sample: sample.markers == [MISSING]) > 0.99
+
+
+def test_goes_on_twice(python, samples):
+    # The others are in bare_call() itself.
+    hit = [sample for sample in samples("nested") if functions(sample)[0] != "run_nested"]
+    for sample in hit:
+        assert functions(sample) == ["innermost", "back", "run_nested", "main", "<module>"], sample
+        assert sample.markers, sample
+        if TRUNCATED not in sample.markers:
+            assert sample.markers == [MISSING, MISSING], sample
+            assert sample.symbols[-1] == "_start", sample
+            last = len(sample.symbols) - 1 - sample.symbols[::-1].index(MISSING)
+            assert "py::run_nested:" in sample.symbols[last + 2], sample
+    if goes_on(python):
+        assert share(hit, lambda sample: TRUNCATED not in sample.markers) > 0.99
+
+
+def test_registered(samples):
+    """Names and rows of the GDB JIT interface."""
+    def is_whole(sample):
+        return sample.symbols[:2] == ["bare_inner", "bare_outer"] and sample.markers == []
+
+    for sample in (hit := samples("registered")):
+        assert functions(sample) == ["innermost", "run_bare", "main", "<module>"], sample
+        if is_whole(sample):
+            assert not MADE.search(sample.frames[2].dso), sample
+            assert sample.symbols[-1] == "_start", sample
+        else:
+            assert sample.markers, sample
+    assert share(hit, is_whole) > 0.99
+
+
+def test_frame_pointers(samples):
+    hit = samples("framed")
+    for sample in hit:
+        assert functions(sample) == ["run_framed", "main", "<module>"], sample
+        if not sample.markers:
+            assert sample.symbols[-1] == "_start", sample
+    assert share(hit, lambda sample: not sample.markers and
+                 [bool(MADE.search(frame.dso)) for frame in sample.frames[:3]] == [True, True, False]) > 0.9
+
+
+def test_no_caller_is_left_out(samples):
+    """The frame pointer of code without a frame of its own is its caller's: the caller is there, or there is a mark."""
+    for sample in samples("frameless"):
+        assert functions(sample) == ["run_frameless", "main", "<module>"], sample
+        assert sample.markers or "made_call" in sample.symbols, sample
+        assert "made_call" in sample.symbols or "made_call_twice" not in sample.symbols, sample
