@@ -11,7 +11,8 @@
  *     (unwind/assembly.h);
  *  4. the frame pointer, if the mapping has no CFI at all (JIT code, files
  *     built without) and the saved pair is plausible: above the stack pointer,
- *     within the stack, growing.
+ *     within the stack, growing, and with no return address below it that a
+ *     frame without a frame pointer could have.
  * A return address counts only if it lies in an executable mapping; those of 2
  * to 4 only if, as far as code can be read, they follow a call.
  *

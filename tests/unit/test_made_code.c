@@ -63,21 +63,26 @@ static void rows_init(struct rows *rows)
 }
 
 /* `function` begins in the middle of the code. */
-static void make_image(struct image *image, const char *function, const void *rows, uint16_t type)
+static void make_image(struct image *image, const char *function, const void *rows,
+		       uint16_t type)
 {
 	static const uint8_t nothing[CODE_SIZE];
 	char strings[64] = "";
-	GElf_Sym symbols[2] = { [1] = { .st_name = 1, .st_info = GELF_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1,
-					.st_value = type == ET_REL ? 0x80 : CODE + 0x80, .st_size = 0x80 } };
+	GElf_Sym symbols[2] = { [1] = {
+		.st_name = 1, .st_info = GELF_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1,
+		.st_value = type == ET_REL ? 0x80 : CODE + 0x80, .st_size = 0x80,
+	} };
 	struct synthetic_elf in = {
 		.elf_class = ELFCLASS64, .encoding = ELFDATA2LSB, .machine = EM_X86_64, .count = 4,
 		.sections = {
-			{ .name = ".text", .type = SHT_PROGBITS, .flags = SHF_ALLOC | SHF_EXECINSTR, .addr = CODE,
-			  .data = nothing, .size = CODE_SIZE },
-			{ .name = ".eh_frame", .type = SHT_PROGBITS, .flags = SHF_ALLOC, .addr = (uintptr_t)rows,
-			  .data = type == ET_REL ? nothing : rows, .size = sizeof(struct rows) },
-			{ .name = ".symtab", .type = SHT_SYMTAB, .data = symbols, .size = sizeof(symbols), .link = 4,
-			  .entsize = sizeof(symbols[0]), .data_type = ELF_T_SYM },
+			{ .name = ".text", .type = SHT_PROGBITS, .flags = SHF_ALLOC | SHF_EXECINSTR,
+			  .addr = CODE, .data = nothing, .size = CODE_SIZE },
+			{ .name = ".eh_frame", .type = SHT_PROGBITS, .flags = SHF_ALLOC,
+			  .addr = (uintptr_t)rows, .data = type == ET_REL ? nothing : rows,
+			  .size = sizeof(struct rows) },
+			{ .name = ".symtab", .type = SHT_SYMTAB, .data = symbols,
+			  .size = sizeof(symbols), .link = 4, .entsize = sizeof(symbols[0]),
+			  .data_type = ELF_T_SYM },
 			{ .name = ".strtab", .type = SHT_STRTAB, .data = strings, .size = sizeof(strings) },
 		},
 	};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A frame on a stack whose inner frames nobody knows: found where one word can be its return address, else not. */
+/*
+ * A frame on a stack whose inner frames nobody knows: found where one word can be its return
+ * address, else not.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,8 +67,10 @@ static bool is_function(void *arg, uint64_t address)
 static void make_rows(struct scene *scene, uint8_t reg, uint8_t words)
 {
 	const uint8_t rows[] = {
-		20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 3, 0x0c, 7, 16, 0x90, 1, 0, 0,
-		20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0x0c, reg, (uint8_t)(words * 8), 0, 0, 0, 0,
+		20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 3,
+		0x0c, 7, 16, 0x90, 1, 0, 0,
+		20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0,
+		0x0c, reg, (uint8_t)(words * 8), 0, 0, 0, 0,
 		16, 0, 0, 0, 52, 0, 0, 0, 0, 1, 1, 0, 0, 8, 0, 0, 0, 0, 0, 0,
 	};
 	struct cfi_sections sections = { .eh_frame = { scene->rows, sizeof(rows) } };
@@ -94,9 +99,12 @@ static void scene_init(struct scene *scene)
 	put_frame(scene, PLACE);
 }
 
-static bool search(struct scene *scene, size_t from, size_t mark, size_t size, struct unwind_regs *ret)
+static bool search(struct scene *scene, size_t from, size_t mark, size_t size,
+		   struct unwind_regs *ret)
 {
-	const struct unwind_target target = { .space = 1, .find_map = find_map, .read = read_code, .arg = scene };
+	const struct unwind_target target = {
+		.space = 1, .find_map = find_map, .read = read_code, .arg = scene,
+	};
 	const struct unwind_stack stack = { STACK, { (const uint8_t *)scene->words, size * 8 } };
 	const struct stack_search in = { &target, &stack, is_function, NULL };
 
@@ -181,15 +189,20 @@ static void test_walk_goes_on(void **state)
 	struct unwind_regs regs;
 	struct unwinder *unwinder;
 	struct scene scene;
-	const struct unwind_target target = { .space = 1, .find_map = find_map, .read = read_code, .arg = &scene };
-	const struct unwind_stack stack = { STACK, { (const uint8_t *)scene.words, sizeof(scene.words) } };
+	const struct unwind_target target = {
+		.space = 1, .find_map = find_map, .read = read_code, .arg = &scene,
+	};
+	const struct unwind_stack stack = {
+		STACK, { (const uint8_t *)scene.words, sizeof(scene.words) },
+	};
 	size_t count;
 
 	(void)state;
 	scene_init(&scene);
 	assert_null(unwinder_create(&unwinder));
 	assert_true(search(&scene, 0, MARK, STACK_WORDS, &regs));
-	assert_int_equal(unwind_callers(unwinder, &target, &regs, &stack, frames, NULL, 4, &count), UNWIND_COMPLETE);
+	assert_int_equal(unwind_callers(unwinder, &target, &regs, &stack, frames, NULL, 4, &count),
+			 UNWIND_COMPLETE);
 	assert_int_equal(count, 2);
 	assert_int_equal(frames[0].ip, INSIDE);
 	assert_int_equal(frames[0].flags, UNWIND_FRAME_CALLER);

@@ -86,8 +86,10 @@ static void relocate(const Elf64_Shdr *s)
 		char *at = (char *)section(s->sh_info)->sh_addr + rela[i].r_offset;
 		uint64_t value = section(symbol->st_shndx)->sh_addr + symbol->st_value;
 		uint32_t type = ELF64_R_TYPE(rela[i].r_info);
-		uint32_t word = (uint32_t)(value + (uint64_t)rela[i].r_addend - (uint64_t)at);
+		uint32_t word;
 
+		value += (uint64_t)rela[i].r_addend;
+		word = (uint32_t)(value - (uint64_t)at);
 		if (type != R_X86_64_PC32 && type != R_X86_64_PLT32)
 			abort();
 		memcpy(at, &word, sizeof(word));
@@ -107,7 +109,8 @@ void made_load(const char *path)
 	for (unsigned int i = 1; i < section_count(); i++)
 		if (section(i)->sh_type == SHT_RELA && section(section(i)->sh_info)->sh_addr)
 			relocate(section(i));
-	if (mprotect(memory, half, PROT_READ | PROT_EXEC) || mprotect(memory + half, half, PROT_READ))
+	if (mprotect(memory, half, PROT_READ | PROT_EXEC) ||
+	    mprotect(memory + half, half, PROT_READ))
 		abort();
 }
 
@@ -122,13 +125,16 @@ void *made_function(const char *name)
 {
 	for (unsigned int i = 1; i < section_count(); i++) {
 		const Elf64_Shdr *s = section(i);
-		const Elf64_Sym *symbols = (const Elf64_Sym *)(image + s->sh_offset);
+		const Elf64_Sym *symbol = (const Elf64_Sym *)(image + s->sh_offset) + 1;
+		const char *strings;
 
 		if (s->sh_type != SHT_SYMTAB)
 			continue;
-		for (size_t n = 1; n < s->sh_size / sizeof(*symbols); n++)
-			if (!strcmp(image + section(s->sh_link)->sh_offset + symbols[n].st_name, name))
-				return (char *)section(symbols[n].st_shndx)->sh_addr + symbols[n].st_value;
+		strings = image + section(s->sh_link)->sh_offset;
+		for (size_t n = 1; n < s->sh_size / sizeof(*symbol); n++, symbol++)
+			if (!strcmp(strings + symbol->st_name, name))
+				return (char *)section(symbol->st_shndx)->sh_addr +
+				       symbol->st_value;
 	}
 	abort();
 }
