@@ -55,7 +55,8 @@ struct scene {
 static void rows_init(struct rows *rows)
 {
 	*rows = (struct rows){
-		.cie = { 20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 4, 0x0c, 7, 8, 0x90, 1 },
+		.cie = { 20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 4,
+			 0x0c, 7, 8, 0x90, 1 },
 		.fde_head = { 24, 0, 0, 0, 28, 0, 0, 0 },
 		.start = CODE,
 		.size = CODE_SIZE / 2,
