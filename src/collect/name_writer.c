@@ -8,6 +8,9 @@
 #include "base/strbuf.h"
 #include "sys/own_vdso.h"
 
+/* Addresses and names of registered code. */
+enum { MADE_MAX = 4 << 20 };
+
 void name_writer_deinit(struct name_writer *writer)
 {
 	name_table_deinit(&writer->names);
@@ -48,6 +51,23 @@ static struct error *put_made(struct name_writer *writer,
 	return put_symbol(writer, &symbol);
 }
 
+/* True if this file does not have what the key stands for. */
+static struct error *note_made(struct name_writer *writer, uint64_t key,
+			       bool *is_new)
+{
+	uint64_t *file;
+
+	*is_new = false;
+	if (writer->made.count >= MADE_MAX)
+		return NULL;
+	file = map_insert(&writer->made, key, writer->names.file, is_new);
+	if (!file)
+		return error_no_memory();
+	*is_new |= *file != writer->names.file;
+	*file = writer->names.file;
+	return NULL;
+}
+
 /* Once for each name at an address. */
 static struct error *wish_made(struct name_writer *writer,
 			       const struct record *sample,
@@ -56,16 +76,10 @@ static struct error *wish_made(struct name_writer *writer,
 	uint64_t key = hash_combine(hash_combine(sample->pid,
 						 made->range.start),
 				    hash_string(made->name));
-	uint64_t *file;
 	bool is_new;
+	struct error *error = note_made(writer, key, &is_new);
 
-	file = map_insert(&writer->made, key, writer->names.file, &is_new);
-	if (!file)
-		return error_no_memory();
-	if (!is_new && *file == writer->names.file)
-		return NULL;
-	*file = writer->names.file;
-	return put_made(writer, sample, made);
+	return error || !is_new ? error : put_made(writer, sample, made);
 }
 
 /* Code that no file has. */
@@ -78,13 +92,27 @@ static struct error *wish_user(struct name_writer *writer,
 	const struct made_symbol *before = target_made_symbol(target, ip - 1);
 	struct error *error = NULL;
 
-	if (!at && !before)
-		return name_table_user(&writer->names, sample->pid, ip);
 	if (at)
 		error = wish_made(writer, sample, at);
 	if (!error && before && before != at)
 		error = wish_made(writer, sample, before);
-	return error;
+	if (error || at || before)
+		return error;
+	return name_table_user(&writer->names, sample->pid, ip);
+}
+
+/* Each address once, for what is registered now. */
+static struct error *wish_user_once(struct name_writer *writer,
+				    const struct record *sample,
+				    const struct target *target, uint64_t ip)
+{
+	uint64_t key = hash_combine(hash_combine(sample->pid, ip),
+				    target->made.version);
+	bool is_new;
+	struct error *error = note_made(writer, key, &is_new);
+
+	return error || !is_new ? error :
+				  wish_user(writer, sample, target, ip);
 }
 
 struct error *name_writer_wish(struct name_writer *writer,
@@ -110,7 +138,7 @@ struct error *name_writer_wish(struct name_writer *writer,
 			continue;
 		map = process_map_at(target->process, ip, sample->time);
 		if (map && !mapping_has_file(map->file->path))
-			error = wish_user(writer, sample, target, ip);
+			error = wish_user_once(writer, sample, target, ip);
 	}
 	return error;
 }

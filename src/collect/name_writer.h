@@ -20,7 +20,10 @@
 
 struct name_writer {
 	struct name_table names;
-	/* Process, function and name of registered code that are written. */
+	/*
+	 * Addresses in code that no file has, with what was registered then, and
+	 * names of it that are written: to the file that has them.
+	 */
 	struct map made;
 	/* The file that has the vdso; 0: none. */
 	uint32_t vdso_in;
