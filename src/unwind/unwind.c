@@ -844,8 +844,12 @@ static enum unwind_end walk_stack(struct unwinder *unwinder,
 		end = leave_frame(&walk, step);
 		if (end != UNWIND_COMPLETE)
 			break;
-		if (walk.regs.value[UNWIND_RIP] == 0)
+		if (walk.regs.value[UNWIND_RIP] == 0) {
+			/* No thread begins there: memory without a return address. */
+			if (flags & STEP_MADE)
+				end = UNWIND_BAD_ADDRESS;
 			break;
+		}
 		is_caller = !(flags & STEP_SIGNAL);
 		if (!is_plausible(&walk, kind, flags, &step)) {
 			end = flags & STEP_ENTRY ? UNWIND_COMPLETE :

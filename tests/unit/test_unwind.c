@@ -42,6 +42,7 @@ struct hand {
 	struct cfi_table *cfi;
 	const struct unwind_switches *switches;
 	bool no_code;
+	bool is_made;
 };
 
 static bool hand_map(void *arg, uint64_t address, struct unwind_map *ret)
@@ -53,7 +54,8 @@ static bool hand_map(void *arg, uint64_t address, struct unwind_map *ret)
 	*ret = (struct unwind_map){ .start = CODE,
 				    .end = CODE + CODE_SIZE,
 				    .cfi = hand->cfi,
-				    .switches = hand->switches };
+				    .switches = hand->switches,
+				    .is_made = hand->is_made };
 	return true;
 }
 
@@ -266,6 +268,12 @@ static void test_frame_pointers(void **state)
 	for (size_t i = 0; i < 4; i++)
 		assert_true(hand.frames[i].flags & UNWIND_FRAME_BY_FP);
 	assert_int_equal(hand.frames[2].cfa, STACK + 8 * (2 + 16 + 2));
+	/* Code made at run time does not begin a thread. */
+	hand.is_made = true;
+	assert_int_equal(hand_walk(&hand), UNWIND_BAD_ADDRESS);
+	assert_int_equal(hand.count, 4);
+	assert_true(hand.frames[3].flags & UNWIND_FRAME_MADE);
+	hand.is_made = false;
 
 	/* Each link broken in one way ends the walk there. */
 	hand.stack[10] = STACK + 8;
