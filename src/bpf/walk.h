@@ -62,6 +62,8 @@ struct walk {
 	__u32 tid;
 	/* The thread (its `tid`) whose stack is this CPU's last one in the ring. */
 	__u32 has_stack;
+	/* The same of the last record about memory. */
+	__u32 has_memory;
 	__u64 thread;
 	/* The frame to be read next, and its evaluation activation. */
 	__u64 frame;

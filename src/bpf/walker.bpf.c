@@ -54,8 +54,13 @@ struct signal_struct {
 	atomic_t live;
 } __attribute__((preserve_access_index));
 
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
+	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
@@ -63,6 +68,8 @@ struct task_struct {
 } __attribute__((preserve_access_index));
 
 const volatile struct walker_config config = {};
+
+struct walker_setting setting = {};
 
 /* What kaa_pid_level finds, to be the config of the other programs. */
 struct walker_config own = {};
@@ -81,6 +88,14 @@ struct {
 	__type(key, __u64);
 	__type(value, __u8);
 } seen SEC(".maps");
+
+/* Keys of pages that were sent, to the epoch in which. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, WALKER_SENT_PAGES);
+	__type(key, __u64);
+	__type(value, __u32);
+} pages SEC(".maps");
 
 /* Thread id to thread state, for processes with many threads. */
 struct {
@@ -115,6 +130,7 @@ SCRATCH(walk_scratch, struct walk);
 SCRATCH(stack_scratch, struct walker_stack);
 SCRATCH(code_scratch, struct walker_code);
 SCRATCH(lines_scratch, struct walker_lines);
+SCRATCH(bytes_scratch, struct stack_bytes);
 
 static const __u32 zero;
 
@@ -189,6 +205,7 @@ static __always_inline struct walker_counters *walk_counters(void)
 #define WALK_UNROLL _Pragma("unroll")
 #define WALK_APART __noinline
 
+#include "bpf/stack_bytes.h"
 #include "bpf/walk_frames.h"
 
 /* Verified once, where all that calls it would have it verified each time. */
@@ -202,6 +219,23 @@ __noinline __u64 kaa_next_state(void)
 static __always_inline __u64 walk_next_state(void)
 {
 	return kaa_next_state();
+}
+
+static __always_inline struct stack_bytes *walk_stack_bytes(void)
+{
+	return scratch(bytes_scratch, struct stack_bytes);
+}
+
+static __always_inline int walk_sent_page(__u64 key, __u32 epoch)
+{
+	const __u32 *sent = bpf_map_lookup_elem(&pages, &key);
+
+	return sent && *sent == epoch;
+}
+
+static __always_inline void walk_put_page(__u64 key, __u32 epoch)
+{
+	bpf_map_update_elem(&pages, &key, &epoch, BPF_ANY);
 }
 
 /* --- processes and threads --- */
@@ -303,6 +337,21 @@ int kaa_pid_level(struct bpf_raw_tracepoint_args *args)
 /* --- samples --- */
 
 /*
+ * Where the stack that the thread is on ends. glibc puts what the thread pointer
+ * points at behind the stack of a thread that it starts; the stack of a program
+ * ends where it began. 0: it is on neither.
+ */
+static __always_inline __u64 stack_end(struct task_struct *task, struct walk *w)
+{
+	__u64 start;
+
+	if (w->thread_pointer > w->stack_pointer)
+		return w->thread_pointer;
+	start = BPF_CORE_READ(task, mm, start_stack);
+	return start > w->stack_pointer ? start : 0;
+}
+
+/*
  * Returns whether the sample may be written: one whose stack found no room would
  * stand there without it.
  */
@@ -312,6 +361,7 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	struct walker_counters *c = walk_counters();
 	struct walker_stack *s = walk_stack_record();
 	struct walker_process *process;
+	__u64 end = 0;
 	__u32 pid;
 	int lost;
 
@@ -322,17 +372,19 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	process = bpf_map_lookup_elem(&processes, &pid);
 	w->tid = bpf_get_current_pid_tgid();
 	/* It has called exec since, or ended, if it had a stack. */
-	if (!process && w->has_stack != w->tid)
+	if (!process && w->has_stack != w->tid && w->has_memory != w->tid)
 		return 1;
 	w->pid = pid;
 	w->number = task_number(task);
 	if (process) {
 		w->process = *process;
 		w->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
-		lost = walk_thread(ctx, w, s, c);
-	} else {
-		lost = walk_no_frames(ctx, w, s);
+		end = stack_end(task, w);
 	}
+	lost = put_stack_bytes(ctx, w, end, &setting);
+	if (!lost)
+		lost = process ? walk_thread(ctx, w, s, c) :
+				 walk_no_frames(ctx, w, s);
 	c->lost += lost;
 	return !lost;
 }

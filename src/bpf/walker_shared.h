@@ -15,6 +15,10 @@
  * the last stack before a tracepoint's sample is its own, however many samples
  * there are in between; where a thread that had one has none any more, a record
  * says so.
+ *
+ * Of a stack that is deeper than what the kernel copies with the sample, the pages
+ * beyond come in BYTES records, each page once while it stays as it is; a MEMORY
+ * record before the STACK records names those of this sample (docs/deep-stacks.md).
  */
 #ifndef KAA_BPF_WALKER_SHARED_H
 #define KAA_BPF_WALKER_SHARED_H
@@ -26,6 +30,8 @@ enum walker_type {
 	WALKER_STACK = 1,
 	WALKER_CODE = 2,
 	WALKER_LINES = 3,
+	WALKER_BYTES = 4,
+	WALKER_MEMORY = 5,
 };
 
 enum {
@@ -44,6 +50,12 @@ enum {
 	WALKER_MAX_THREADS = 16384,
 	WALKER_MAX_PROCESSES = 16384,
 	WALKER_MAX_CODES = 262144,
+	/* Memory is there, or not, by such pages. */
+	WALKER_PAGE = 4096,
+	/* Pages of one stack; one that needs more is left as the kernel copied it. */
+	WALKER_MAX_PAGES = 256,
+	/* Pages that the walker remembers to have sent. */
+	WALKER_SENT_PAGES = 16384,
 };
 
 /* A process that runs Python; the value of the map `processes`. */
@@ -167,16 +179,49 @@ struct walker_lines {
 	__u8 bytes[WALKER_CHUNK_LINES];
 };
 
+/* A page of some stack. */
+struct walker_bytes {
+	struct walker_header header;
+	/* Stands for what is in it, and for the process; never 0. */
+	__u64 key;
+	__u8 bytes[WALKER_PAGE];
+};
+
+/* The pages beyond the kernel's copy of the stack of one sample. */
+struct walker_memory {
+	struct walker_header header;
+	/* The thread, numbered as header.pid is. */
+	__u32 tid;
+	/* 0: the thread had some at its last event here, and has none now. */
+	__u32 count;
+	__u64 stack_pointer;
+	/* Address of the first page; the others follow it. */
+	__u64 start;
+	/* Keys of BYTES records; 0: the page is not in memory. */
+	__u64 keys[WALKER_MAX_PAGES];
+};
+
 /* Counters; the value of the per-CPU map `counters`. */
 struct walker_counters {
 	__u64 samples;
 	__u64 stacks;
 	/* Samples of a Python process in a thread without a thread state. */
 	__u64 no_thread;
-	/* Stacks that found no room in the ring; their sample is dropped too. */
+	/*
+	 * Stacks, or pages of one, that found no room in the ring; their sample is
+	 * dropped too.
+	 */
 	__u64 lost;
 	/* Code objects that found no room; tried again at the next sight. */
 	__u64 lost_code;
+};
+
+/* What the recorder may set while the walker runs. */
+struct walker_setting {
+	/* Bytes of stack that the kernel copies with a sample; 0: none. */
+	__u32 stack_size;
+	/* A page that was sent in another epoch is sent again. */
+	__u32 epoch;
 };
 
 /* Read-only parameters, set before loading. */

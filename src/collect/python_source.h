@@ -26,7 +26,8 @@
  *				task records, in the order of time
  *	ring->take(), ring->add(), ring->broken()
  *				its own records in the rings of samples
- *	stack(), code_at()	a sample: its Python frames
+ *	stack(), memory(), code_at()
+ *				a sample: its Python frames, more of its stack
  *	ring->stop()		the events are disabled
  *	put_names()		the end of the file
  *	close()
@@ -60,6 +61,7 @@
 #include "collect/notes.h"
 #include "collect/python_stack.h"
 #include "collect/sampler.h"
+#include "collect/stack_memory.h"
 #include "collect/target.h"
 #include "perfdata/record.h"
 #include "process/process.h"
@@ -189,6 +191,13 @@ struct python_source {
 			       struct target *target,
 			       const struct record *sample,
 			       const struct python_stack **ret);
+	/*
+	 * What it has of the sample's stack beyond the kernel's copy, or NULL. Of a
+	 * sample in its turn, as stack() is. Valid until the next call.
+	 */
+	const struct stack_memory *(*memory)(struct source_state *state,
+					     size_t cpu,
+					     const struct record *sample);
 	/* The Python function that the code at an address stands for, or NULL. */
 	struct error *(*code_at)(struct source_state *state,
 				 struct target *target, uint64_t address,

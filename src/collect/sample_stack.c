@@ -141,6 +141,18 @@ static bool regs_hold(const struct unwind_regs *regs, uint64_t value)
 	return false;
 }
 
+static bool stack_word(const struct unwind_stack *stack, uint64_t address,
+		       uint64_t *ret)
+{
+	uint64_t offset = address - stack->start;
+
+	if (stack->bytes.size < 8 || offset > stack->bytes.size - 8)
+		return stack->read_more &&
+		       stack->read_more(stack->more, address, ret);
+	memcpy(ret, stack->bytes.data + offset, 8);
+	return true;
+}
+
 /* The call keeps its frame object in a register or on its stack. */
 static enum merge_evidence eval_runs_frame(void *arg, size_t native,
 					   uint64_t frame)
@@ -155,9 +167,8 @@ static enum merge_evidence eval_runs_frame(void *arg, size_t native,
 	if (!f->cfa || f->sp < stack->start)
 		return MERGE_UNKNOWN;
 	for (at = f->sp; at + 8 <= f->cfa; at += 8) {
-		if (at - stack->start + 8 > stack->bytes.size)
+		if (!stack_word(stack, at, &word))
 			return MERGE_UNKNOWN;
-		memcpy(&word, stack->bytes.data + (at - stack->start), 8);
 		if (word == frame)
 			return MERGE_YES;
 	}
@@ -188,14 +199,25 @@ static bool is_in_exec(const struct target *target, const struct record *sample)
 
 /*
  * The copy is shorter than what was asked for, and the stack goes on behind it:
- * a page there is not in memory. The next samples shall have it.
+ * a page there is not in memory. The next samples shall have it. Beyond the copy
+ * the walker left such a page out.
  */
 static void fill_stack(const struct record_sample *sample,
-		       const struct unwind_stack *stack, struct target *target)
+		       const struct unwind_stack *stack,
+		       const struct stack_memory *memory, struct target *target)
 {
-	if (sample->stack_dyn_size < sample->stack_size)
-		target_populate_stack(target, stack->start + stack->bytes.size,
-				      stack->start + sample->stack_size);
+	uint64_t end = stack->start + sample->stack_size;
+
+	if (memory)
+		end = stack_memory_end(memory);
+	else if (sample->stack_dyn_size == sample->stack_size)
+		return;
+	target_populate_stack(target, stack->start + stack->bytes.size, end);
+}
+
+static bool read_beyond(const void *memory, uint64_t address, uint64_t *ret)
+{
+	return stack_memory_read(memory, address, ret);
 }
 
 /* The frames as the merge wants them. */
@@ -228,6 +250,7 @@ static struct error *unwind_native(struct stack_builder *builder,
 				   struct target *target,
 				   const struct record *sample,
 				   const struct python_stack *python,
+				   const struct stack_memory *memory,
 				   struct unwind_stack *stack, bool *complete)
 {
 	const struct record_regs *regs = &sample->sample.regs_user;
@@ -243,13 +266,15 @@ static struct error *unwind_native(struct stack_builder *builder,
 	stack->start = start.value[UNWIND_RSP];
 	stack->bytes = (struct bytes){ sample->sample.stack_user,
 				       sample->sample.stack_dyn_size };
+	stack->more = memory;
+	stack->read_more = memory ? read_beyond : NULL;
 	target_at(target, sample->time);
 	native_stack_unwind(native, target, &start, stack, python);
 	if (native->count == 1 && native->end != UNWIND_COMPLETE &&
 	    is_in_exec(target, sample))
 		return NULL;
 	if (native->end == UNWIND_TRUNCATED)
-		fill_stack(&sample->sample, stack, target);
+		fill_stack(&sample->sample, stack, memory, target);
 	*complete = native->end == UNWIND_COMPLETE;
 	return push_natives(builder, target);
 }
@@ -404,14 +429,15 @@ static struct error *take_natives(struct stack_builder *builder,
 				  struct target *target,
 				  const struct record *sample,
 				  const struct python_stack *python,
+				  const struct stack_memory *memory,
 				  struct unwind_stack *stack,
 				  struct merge_input *in)
 {
 	struct error *error;
 
 	if (is_unwound(sample)) {
-		error = unwind_native(builder, target, sample, python, stack,
-				      &in->native_complete);
+		error = unwind_native(builder, target, sample, python, memory,
+				      stack, &in->native_complete);
 	} else {
 		error = kernel_walked(builder, target, sample);
 		in->eval_runs_frame = NULL;
@@ -447,7 +473,8 @@ static struct error *take_pythons(struct stack_builder *builder,
 
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,
-			  const struct python_stack *python, size_t room)
+			  const struct python_stack *python,
+			  const struct stack_memory *memory, size_t room)
 {
 	struct unwind_stack stack = {};
 	struct evidence evidence = { builder, &stack };
@@ -464,7 +491,8 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	error = push_kernel(builder, &sample->sample);
 	if (error)
 		return error;
-	error = take_natives(builder, target, sample, python, &stack, &in);
+	error = take_natives(builder, target, sample, python, memory, &stack,
+			     &in);
 	if (error)
 		return error;
 	error = take_pythons(builder, target, python, &in);

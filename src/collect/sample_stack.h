@@ -20,6 +20,7 @@
 #include "collect/native_stack.h"
 #include "collect/python_source.h"
 #include "collect/python_stack.h"
+#include "collect/stack_memory.h"
 #include "collect/target.h"
 #include "perfdata/record.h"
 #include "python/merge.h"
@@ -78,11 +79,12 @@ bool stack_frame_lacks_cfi(const struct stack_builder *builder,
 
 /*
  * Makes builder->chain and builder->payloads of a sample. python: what the
- * source's stack() gave for it, or NULL. At most `room` entries; a longer chain is
+ * source's stack() gave for it, or NULL; memory: what its memory() gave. At most `room` entries; a longer chain is
  * cut at its outermost end and marked.
  */
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,
-			  const struct python_stack *python, size_t room);
+			  const struct python_stack *python,
+			  const struct stack_memory *memory, size_t room);
 
 #endif

@@ -102,6 +102,7 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	struct stack_builder *stacks = &writer->stacks;
 	struct source_state *source = stacks->source;
 	const struct python_stack *python = NULL;
+	const struct stack_memory *memory = NULL;
 	struct record moved = *sample;
 	struct target *target;
 	struct error *error = tracking_target(writer->tracking, sample->pid,
@@ -110,8 +111,10 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	if (!error && source->source->stack)
 		error = source->source->stack(source, cpu, target, sample,
 					      &python);
+	if (source->source->memory)
+		memory = source->source->memory(source, cpu, sample);
 	if (!error)
-		error = stack_build(stacks, target, sample, python,
+		error = stack_build(stacks, target, sample, python, memory,
 				    output_chain_room(writer->output, sample));
 	if (!error && has_python_address(stacks))
 		error = need_image(writer, target, sample->time);

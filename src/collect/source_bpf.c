@@ -18,6 +18,8 @@ struct bpf_source {
 	struct code_table *codes;
 	/* By index of sampler.cpus: the records that wait for their sample. */
 	VEC(struct python_stack) stacks;
+	VEC(struct stack_memory) memories;
+	struct page_store pages;
 	/* The walker's record at hand: in a sample it is not aligned. */
 	uint64_t bytes[65536 / sizeof(uint64_t)];
 };
@@ -74,6 +76,10 @@ static void close_bpf(struct source_state *state)
 	vec_for_each(stack, &bpf->stacks)
 		python_stack_deinit(stack);
 	vec_deinit(&bpf->stacks);
+	vec_for_each(memory, &bpf->memories)
+		stack_memory_deinit(memory);
+	vec_deinit(&bpf->memories);
+	page_store_deinit(&bpf->pages);
 	free(bpf);
 }
 
@@ -146,12 +152,16 @@ static struct error *attach(struct source_state *state,
 	struct error *error = NULL;
 
 	vec_for_each(cpu, &sampler->cpus) {
-		if (!vec_push(&bpf->stacks, (struct python_stack){}))
+		if (!vec_push(&bpf->stacks, (struct python_stack){}) ||
+		    !vec_push(&bpf->memories,
+			      (struct stack_memory){ .pages = &bpf->pages }))
 			return error_no_memory();
 		if (!error && cpu->walker_fd >= 0)
 			error = walker_set_output(bpf->walker, cpu->cpu,
 						  cpu->walker_fd);
 	}
+	if (sampler->options.callchain == CALLCHAIN_UNWIND)
+		walker_read_stacks(bpf->walker, sampler->options.stack_size);
 	if (!error)
 		error = attach_tracepoints(bpf->walker, sampler);
 	return error ? error : walker_watch_exits(bpf->walker);
@@ -206,8 +216,10 @@ static struct error *take(struct source_state *state, const void *raw,
 	struct bpf_source *bpf = bpf_source(state);
 	const struct walker_header *record = align(bpf, raw, size);
 
-	if (!record || record->type == WALKER_STACK)
+	if (!record)
 		return NULL;
+	if (record->type == WALKER_BYTES)
+		return page_store_add(&bpf->pages, record, size);
 	return code_table_record(bpf->codes, record, size);
 }
 
@@ -217,14 +229,33 @@ static struct error *add(struct source_state *state, size_t cpu,
 	struct bpf_source *bpf = bpf_source(state);
 	const struct walker_header *record = align(bpf, raw, size);
 
-	if (!record || record->type != WALKER_STACK)
+	if (!record)
+		return NULL;
+	if (record->type == WALKER_MEMORY)
+		return stack_memory_set(&bpf->memories.data[cpu], record,
+					size);
+	if (record->type != WALKER_STACK)
 		return NULL;
 	return python_stack_add(&bpf->stacks.data[cpu], record, size);
 }
 
+/* No sample waits but those that are still in the rings. */
+static void begin_round(struct source_state *state)
+{
+	struct bpf_source *bpf = bpf_source(state);
+
+	if (!page_store_is_full(&bpf->pages))
+		return;
+	page_store_turn(&bpf->pages);
+	walker_next_epoch(bpf->walker);
+}
+
 static void broken(struct source_state *state, size_t cpu)
 {
-	python_stack_clear(&bpf_source(state)->stacks.data[cpu]);
+	struct bpf_source *bpf = bpf_source(state);
+
+	python_stack_clear(&bpf->stacks.data[cpu]);
+	stack_memory_clear(&bpf->memories.data[cpu]);
 }
 
 /* A sample whose Python stack found no room was dropped by the walker. */
@@ -251,6 +282,11 @@ static void tell_again(struct bpf_source *bpf, const struct target *target)
 					 &target->python));
 }
 
+static bool is_of_tracepoint(const struct record *sample)
+{
+	return sample->event->meaning.data == EVENT_DATA_FIELDS;
+}
+
 static struct error *stack(struct source_state *state, size_t cpu,
 			   struct target *target, const struct record *sample,
 			   const struct python_stack **ret)
@@ -258,12 +294,25 @@ static struct error *stack(struct source_state *state, size_t cpu,
 	struct bpf_source *bpf = bpf_source(state);
 
 	*ret = python_stack_of(&bpf->stacks.data[cpu], sample->pid,
-			       sample->tid,
-			       sample->event->meaning.data ==
-				       EVENT_DATA_FIELDS);
+			       sample->tid, is_of_tracepoint(sample));
 	if (!*ret)
 		tell_again(bpf, target);
 	return NULL;
+}
+
+static const struct stack_memory *memory(struct source_state *state, size_t cpu,
+					 const struct record *sample)
+{
+	const struct record_regs *regs = &sample->sample.regs_user;
+	struct unwind_regs user = {};
+
+	if (!regs->abi || !regs->count)
+		return NULL;
+	unwind_regs_from_perf(regs->mask, regs->values, &user);
+	return stack_memory_of(&bpf_source(state)->memories.data[cpu],
+			       sample->pid, sample->tid,
+			       user.value[UNWIND_RSP],
+			       is_of_tracepoint(sample));
 }
 
 static const struct source_ring ring = {
@@ -286,9 +335,11 @@ const struct python_source python_source_bpf = {
 	.probe = probe,
 	.open = open_bpf,
 	.close = close_bpf,
+	.begin_round = begin_round,
 	.process_found = process_found,
 	.process_replaced = process_replaced,
 	.process_ended = process_ended,
 	.ring = &ring,
 	.stack = stack,
+	.memory = memory,
 };

@@ -240,6 +240,16 @@ void walker_remove_process(struct walker *walker, uint32_t pid)
 			     sizeof(pid), 0);
 }
 
+void walker_read_stacks(struct walker *walker, uint32_t stack_size)
+{
+	walker->skeleton->bss->setting.stack_size = stack_size;
+}
+
+void walker_next_epoch(struct walker *walker)
+{
+	walker->skeleton->bss->setting.epoch++;
+}
+
 void walker_counters(struct walker *walker, struct walker_counters *ret)
 {
 	int cpus = libbpf_num_possible_cpus();

@@ -59,6 +59,14 @@ struct error *walker_add_process(struct walker *walker, uint32_t pid,
  */
 void walker_remove_process(struct walker *walker, uint32_t pid);
 
+/*
+ * stack_size: the bytes of stack that the kernel copies with each sample; what
+ * lies beyond is read from now on. 0: no stack is wanted.
+ */
+void walker_read_stacks(struct walker *walker, uint32_t stack_size);
+/* Pages of stacks are sent anew from now on, whether they were sent or not. */
+void walker_next_epoch(struct walker *walker);
+
 /* Sums over all CPUs. */
 void walker_counters(struct walker *walker, struct walker_counters *ret);
 

@@ -164,7 +164,10 @@ const char *unwind_end_name(enum unwind_end end)
 static bool read_outside(struct walk *walk, uint64_t address, uint64_t *ret)
 {
 	const struct unwind_target *target = walk->target;
+	const struct unwind_stack *stack = walk->stack;
 
+	if (stack->read_more && stack->read_more(stack->more, address, ret))
+		return true;
 	if (target->read && target->read(target->arg, address, ret, 8))
 		return true;
 	walk->unread = address;

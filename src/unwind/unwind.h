@@ -116,6 +116,12 @@ struct unwind_target {
 struct unwind_stack {
 	uint64_t start;
 	struct bytes bytes;
+	/*
+	 * The word at an address that is not in `bytes`, as it was at that moment;
+	 * false: nobody has it. NULL is legal.
+	 */
+	bool (*read_more)(const void *more, uint64_t address, uint64_t *ret);
+	const void *more;
 };
 
 enum unwind_frame_flags {

@@ -214,11 +214,11 @@ static void test_frame_without_code(void **state)
 	(void)state;
 	stack_of_one_init(&one);
 	add_stack(&python, 0, 1, 0);
-	assert_null(stack_build(builder, one.target, &sample, &python, 100));
+	assert_null(stack_build(builder, one.target, &sample, &python, NULL, 100));
 	assert_int_equal(builder->chain.count, 2);
 	assert_int_equal(builder->chain.data[1], KAA_MARKER_UNREADABLE);
 	assert_int_equal(builder->stats.unreadable, 1);
-	assert_null(stack_build(builder, one.target, &sample, NULL, 100));
+	assert_null(stack_build(builder, one.target, &sample, NULL, NULL, 100));
 	assert_int_equal(builder->stats.unreadable, 1);
 	assert_int_equal(builder->stats.samples, 2);
 	python_stack_deinit(&python);

@@ -280,7 +280,7 @@ static void test_source_of_native_frames(void **state)
 	(void)state;
 	stack_of_one_init(&one);
 	builder->source = &dummy.state;
-	assert_null(stack_build(builder, one.target, &sample, NULL, 100));
+	assert_null(stack_build(builder, one.target, &sample, NULL, NULL, 100));
 	assert_int_equal(dummy.count, 3);
 	assert_int_equal(dummy.asked[0], 0x1000);
 	assert_int_equal(dummy.asked[2], 0x3000 - 1);
