@@ -79,8 +79,8 @@ bool stack_frame_lacks_cfi(const struct stack_builder *builder,
 
 /*
  * Makes builder->chain and builder->payloads of a sample. python: what the
- * source's stack() gave for it, or NULL; memory: what its memory() gave. At most `room` entries; a longer chain is
- * cut at its outermost end and marked.
+ * source's stack() gave for it, or NULL; memory: what its memory() gave. At most
+ * `room` entries; a longer chain is cut at its outermost end and marked.
  */
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,

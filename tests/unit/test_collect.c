@@ -13,6 +13,7 @@
 #include "collect/code_spans.h"
 #include "collect/loaded_programs.h"
 #include "collect/sample_stack.h"
+#include "collect/stack_memory.h"
 #include "perfdata/kaa_stream.h"
 #include "fake_tree.h"
 #include "stack_of_one.h"
@@ -225,6 +226,150 @@ static void test_frame_without_code(void **state)
 	stack_of_one_deinit(&one);
 }
 
+/* --- stacks beyond the kernel's copy --- */
+
+static void add_page(struct page_store *store, uint64_t key, uint8_t fill)
+{
+	static struct walker_bytes record;
+
+	record = (struct walker_bytes){ .header = { WALKER_BYTES, 7 }, .key = key };
+	memset(record.bytes, fill, sizeof(record.bytes));
+	assert_null(page_store_add(store, &record, sizeof(record)));
+}
+
+static struct walker_memory memory_record(uint32_t count)
+{
+	struct walker_memory record = { .header = { WALKER_MEMORY, 7 }, .tid = 8, .count = count,
+					.stack_pointer = 0x10010, .start = 0x20000 };
+
+	for (uint32_t i = 0; i < count; i++)
+		record.keys[i] = 100 + i;
+	return record;
+}
+
+static void set_memory(struct stack_memory *memory, const struct walker_memory *record)
+{
+	size_t keys = record->count * sizeof(record->keys[0]);
+
+	assert_null(stack_memory_set(memory, record, offsetof(struct walker_memory, keys) + keys));
+}
+
+static void test_words_of_pages(void **state)
+{
+	struct walker_memory record = memory_record(4);
+	struct page_store store = {};
+	struct stack_memory memory = { .pages = &store };
+	uint64_t word;
+
+	(void)state;
+	add_page(&store, 100, 0x11);
+	add_page(&store, 101, 0x22);
+	add_page(&store, 103, 0x44);
+	record.keys[2] = 0;
+	set_memory(&memory, &record);
+	assert_true(stack_memory_read(&memory, 0x20000, &word));
+	assert_int_equal(word, 0x1111111111111111);
+	/* In two pages. */
+	assert_true(stack_memory_read(&memory, 0x20ffc, &word));
+	assert_int_equal(word, 0x2222222211111111);
+	/* The third is not in memory. */
+	assert_false(stack_memory_read(&memory, 0x21ffc, &word));
+	assert_false(stack_memory_read(&memory, 0x22000, &word));
+	assert_true(stack_memory_read(&memory, 0x23ff8, &word));
+	assert_int_equal(word, 0x4444444444444444);
+	assert_false(stack_memory_read(&memory, 0x23ffc, &word));
+	assert_false(stack_memory_read(&memory, 0x1fffc, &word));
+	assert_false(stack_memory_read(&memory, UINT64_MAX - 3, &word));
+	assert_int_equal(stack_memory_end(&memory), 0x24000);
+	stack_memory_deinit(&memory);
+	page_store_deinit(&store);
+}
+
+/* A page whose record was lost is not there, whatever the sample says. */
+static void test_page_that_was_not_sent(void **state)
+{
+	struct walker_memory record = memory_record(1);
+	struct page_store store = {};
+	struct stack_memory memory = { .pages = &store };
+	uint64_t word;
+
+	(void)state;
+	set_memory(&memory, &record);
+	assert_false(stack_memory_read(&memory, 0x20000, &word));
+	stack_memory_deinit(&memory);
+	page_store_deinit(&store);
+}
+
+/* What was sent in an epoch stays for the samples of that epoch that still wait. */
+static void test_generations_of_pages(void **state)
+{
+	struct walker_memory record = memory_record(1);
+	struct page_store store = {};
+	struct stack_memory memory = { .pages = &store };
+	uint64_t word, key = 1000;
+
+	(void)state;
+	set_memory(&memory, &record);
+	add_page(&store, 100, 1);
+	assert_false(page_store_is_full(&store));
+	while (!page_store_is_full(&store) && key < 100000)
+		add_page(&store, key++, 2);
+	assert_true(page_store_is_full(&store));
+	page_store_turn(&store);
+	assert_false(page_store_is_full(&store));
+	assert_true(stack_memory_read(&memory, 0x20000, &word));
+	page_store_turn(&store);
+	assert_false(stack_memory_read(&memory, 0x20000, &word));
+	stack_memory_deinit(&memory);
+	page_store_deinit(&store);
+}
+
+static void test_sample_of_memory(void **state)
+{
+	struct walker_memory record = memory_record(2), none = memory_record(0);
+	struct stack_memory memory = {};
+
+	(void)state;
+	assert_null(stack_memory_of(&memory, 7, 8, 0x10010, false));
+	set_memory(&memory, &record);
+	/* The stack pointer is another: a sample of another moment. */
+	assert_null(stack_memory_of(&memory, 7, 8, 0x10018, true));
+	assert_ptr_equal(stack_memory_of(&memory, 7, 8, 0x10010, false), &memory);
+	/* The next sample of a timer would have a record of its own. */
+	assert_null(stack_memory_of(&memory, 7, 8, 0x10010, false));
+	/* Another event of the tracepoint's hit. */
+	assert_ptr_equal(stack_memory_of(&memory, 7, 8, 0x10010, true), &memory);
+	set_memory(&memory, &none);
+	assert_null(stack_memory_of(&memory, 7, 8, 0x10010, true));
+	set_memory(&memory, &record);
+	/* Another thread ran here since. */
+	assert_null(stack_memory_of(&memory, 7, 9, 0x10010, true));
+	assert_null(stack_memory_of(&memory, 7, 8, 0x10010, true));
+	stack_memory_deinit(&memory);
+}
+
+static void test_damaged_memory_records(void **state)
+{
+	struct walker_memory record = memory_record(2);
+	struct stack_memory memory = {};
+	struct page_store store = {};
+	size_t size = offsetof(struct walker_memory, keys) + 2 * sizeof(record.keys[0]);
+
+	(void)state;
+	for (size_t cut = 1; cut <= 2 * sizeof(record.keys[0]); cut += 7) {
+		set_memory(&memory, &record);
+		assert_null(stack_memory_set(&memory, &record, size - cut));
+		assert_null(stack_memory_of(&memory, 7, 8, 0x10010, true));
+	}
+	record.count = WALKER_MAX_PAGES + 1;
+	assert_null(stack_memory_set(&memory, &record, 65536));
+	assert_null(stack_memory_of(&memory, 7, 8, 0x10010, true));
+	assert_null(page_store_add(&store, &record, sizeof(struct walker_bytes) - 1));
+	assert_int_equal(store.now.by_key.count, 0);
+	stack_memory_deinit(&memory);
+	page_store_deinit(&store);
+}
+
 /* --- code objects --- */
 
 static void add_code(struct code_table *table, uint64_t key, const char *name, uint32_t lines_size)
@@ -423,6 +568,11 @@ int main(void)
 		cmocka_unit_test(test_stack_without_its_first_record),
 		cmocka_unit_test(test_stack_without_its_last_record),
 		cmocka_unit_test(test_stack_of_several_samples),
+		cmocka_unit_test(test_words_of_pages),
+		cmocka_unit_test(test_page_that_was_not_sent),
+		cmocka_unit_test(test_generations_of_pages),
+		cmocka_unit_test(test_sample_of_memory),
+		cmocka_unit_test(test_damaged_memory_records),
 		cmocka_unit_test(test_frame_without_code),
 		cmocka_unit_test(test_capture_in_two_parts),
 		cmocka_unit_test(test_captures_without_an_end),

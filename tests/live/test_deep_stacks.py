@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Stacks that are deeper than what the kernel copies of them (docs/deep-stacks.md), against the depths that the programs
+know: from where the thread begins to the leaf nothing is cut."""
+import collections
+import pathlib
+import subprocess
+
+import pytest
+
+from harness.machine import TRACEFS
+from harness.process import run
+from harness.script_output import parse
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+# Where a thread begins, as far as libraries name it.
+STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "_dl_start_user", "start_thread", "[unknown]"}
+TRUNCATED = "[truncated stack]"
+SCRIPT = "deep_calls.py"
+FUNCTIONS = {"plain": "plain", "partial": "through_partial", "map": "through_map", "sort": "through_sort",
+             "call": "__call__"}
+
+
+def record(kaa, path, *words, options=("-F", "499")):
+    kaa("record", "-q", "-g", "-o", path, *options, "--", *words)
+    return parse(kaa("script", "--no-inline", "-i", path).stdout)
+
+
+def case_of(sample):
+    """(function, depth) of a sample in work(); None: it is elsewhere."""
+    names = [name.rpartition(".")[2] for name, file, _ in sample.python if file.endswith(SCRIPT)]
+    if names[-1:] != ["work"]:
+        return None
+    counts = collections.Counter(names)
+    assert counts["spend"] == 1, sample
+    (function, count), = [(f, counts[f]) for f in FUNCTIONS.values() if counts[f]]
+    return function, count - 1
+
+
+def check(samples, cases):
+    """Each sample in work() is of one of the cases, of each are some, and next to none is incomplete."""
+    expected = {(FUNCTIONS[way], int(depth)) for way, depth in (case.split(":") for case in cases)}
+    seen, cut = collections.Counter(), []
+    for sample in samples:
+        if "[unreadable Python frames]" in sample.markers:
+            continue
+        case = case_of(sample)
+        if case:
+            assert case in expected, (case, sample)
+            seen[case] += 1
+            cut += [sample] * (sample.markers != [] or sample.frames[-1].symbol not in STARTS)
+    assert seen.keys() == expected and min(seen.values()) > 20, seen
+    assert len(cut) <= 0.001 * sum(seen.values()), (len(cut), seen, cut[0])
+
+
+CASES = ["plain:1000", "partial:300", "map:300", "sort:110", "call:110", "call:300", "call:1000"]
+
+
+def test_whole_from_start_to_leaf(kaa, python, scripts, tmp_path):
+    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", *CASES)
+    check(samples, CASES)
+
+
+def test_whole_in_a_thread(kaa, python, scripts, tmp_path):
+    """The stack of a thread ends elsewhere than that of the program."""
+    cases = ["plain:1000", "sort:110", "call:1000"]
+    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", "thread", *cases)
+    check(samples, cases)
+
+
+def test_native_frames_between(kaa, newest_python, scripts, tmp_path):
+    """Each call through C has its C function, 300 of them."""
+    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.5", "partial:300", "map:300")
+    for function, native in ("through_partial", "partial"), ("through_map", "map_next"):
+        concerned = [sample for sample in samples if not sample.markers and case_of(sample) == (function, 300)]
+        assert len(concerned) > 50
+        for sample in concerned:
+            calls = [symbol for symbol in sample.user_symbols if symbol.startswith(native)]
+            assert len(calls) >= 300, (len(calls), sample)
+
+
+def test_beyond_the_limit_is_marked(kaa, newest_python, scripts, tmp_path):
+    """A sort has 5 KiB of stack; 1,000 of them are more than is read. The Python frames are all there."""
+    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.6", "sort:1000")
+    concerned = [sample for sample in samples if case_of(sample) == ("through_sort", 1000)]
+    assert len(concerned) > 50
+    for sample in concerned:
+        assert TRUNCATED in sample.markers, sample
+
+
+def test_at_tracepoints(kaa, newest_python, tmp_path):
+    """The events of a hit share what was read of its stack; the next hit of the thread, not deep, does not."""
+    if run([*TRACEFS, "test", "-r", "/sys/kernel/tracing/events/sched/sched_switch/format"], status=None).status:
+        pytest.skip("tracefs cannot be mounted here, or the kernel has no sched:sched_switch")
+    script = tmp_path / "sleeps.py"
+    script.write_text("""
+import functools, sys, time
+sys.setrecursionlimit(10000)
+def deep(n):
+    return functools.partial(deep, n - 1)() if n else time.sleep(0.0005)
+def shallow():
+    time.sleep(0.0005)
+for _ in range(100):
+    deep(300)
+    shallow()
+""")
+    event = "sched:sched_switch"
+    samples = record(kaa.inside(TRACEFS), tmp_path / "perf.data", *newest_python.command, script,
+                     options=["-e", event, "-e", event])
+    depths = collections.Counter()
+    for sample in samples:
+        names = [name for name, file, _ in sample.python if file == str(script)]
+        if names:
+            assert not sample.markers and sample.frames[-1].symbol in STARTS, sample
+            depths[names.count("deep")] += 1
+    assert depths[301] >= 200 and depths[0] >= 200, depths
+
+
+@pytest.mark.parametrize("function", ["filled", "unused"])
+def test_large_frame(kaa, newest_python, tmp_path, function):
+    """200 KiB of local variables, in memory or not, hide no caller."""
+    source = pathlib.Path(__file__).parent / "programs" / "large_frame.c"
+    library = tmp_path / "large_frame.so"
+    subprocess.run(["cc", "-O1", "-g", "-shared", "-fPIC", "-o", library, source], check=True)
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import ctypes
+library = ctypes.PyDLL({str(library)!r})
+library.{function}.argtypes = [ctypes.c_double]
+def outer():
+    library.{function}(0.7)
+outer()
+""")
+    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, script)
+    samples = [sample for sample in samples if "innermost" in sample.symbols]
+    assert len(samples) > 100
+    for sample in samples:
+        assert not sample.markers and sample.frames[-1].symbol in STARTS, sample
+        assert function in sample.symbols and [name for name, _, _ in sample.python] == ["<module>", "outer"], sample
