@@ -358,6 +358,55 @@ static void test_truncated(void **state)
 	unwinder_destroy(hand.unwinder);
 }
 
+/* Words that are not in the copy, but were read beside it; one of them was not. */
+struct beside {
+	const struct hand *hand;
+	uint64_t missing;
+};
+
+static bool read_beside(const void *arg, uint64_t address, uint64_t *ret)
+{
+	const struct beside *beside = arg;
+	uint64_t word = (address - STACK) / 8;
+
+	if (word >= STACK_WORDS || word == beside->missing)
+		return false;
+	*ret = beside->hand->stack[word];
+	return true;
+}
+
+static void test_more_than_the_copy(void **state)
+{
+	struct unwind_target target;
+	struct unwind_stack stack;
+	struct beside beside;
+	struct hand hand;
+
+	(void)state;
+	make_fp_chain(&hand, 7);
+	target = (struct unwind_target){ .space = 98,
+					 .find_map = hand_map,
+					 .read = hand_read,
+					 .arg = &hand };
+	beside = (struct beside){ &hand, STACK_WORDS };
+	stack = (struct unwind_stack){ .start = STACK, .read_more = read_beside, .more = &beside };
+	for (size_t words = 0; words <= STACK_WORDS; words++) {
+		stack.bytes = (struct bytes){ (const uint8_t *)hand.stack, words * 8 };
+		assert_int_equal(unwind_stack(hand.unwinder, &target, &hand.regs, &stack,
+					      hand.frames, NULL, 64, &hand.count),
+				 UNWIND_COMPLETE);
+		assert_int_equal(hand.count, 7);
+	}
+	/* The return address of the fourth frame. */
+	beside.missing = 3 + 8 * 3;
+	stack.bytes.size = 8;
+	assert_int_equal(unwind_stack(hand.unwinder, &target, &hand.regs, &stack, hand.frames,
+				      NULL, 64, &hand.count),
+			 UNWIND_TRUNCATED);
+	assert_int_equal(hand.count, 4);
+	unwinder_destroy(hand.unwinder);
+}
+
 static void test_limits(void **state)
 {
 	struct unwind_target target;
@@ -744,6 +793,7 @@ int main(void)
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_stack_switches),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_more_than_the_copy),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_sigreturn),
 		cmocka_unit_test(test_perf_regs),
