@@ -17,6 +17,8 @@ pytestmark = pytest.mark.usefixtures("bpf")
 STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "_dl_start_user", "start_thread", "[unknown]"}
 TRUNCATED = "[truncated stack]"
 SCRIPT = "deep_calls.py"
+# On a busy machine a Python that has just started is noticed late.
+WARM_UP, WARM_UP_CASE = "plain:5", ("plain", 5)
 FUNCTIONS = {"plain": "plain", "partial": "through_partial", "map": "through_map", "sort": "through_sort",
              "call": "__call__"}
 
@@ -45,7 +47,7 @@ def check(samples, cases):
         if "[unreadable Python frames]" in sample.markers:
             continue
         case = case_of(sample)
-        if case:
+        if case and case != WARM_UP_CASE:
             assert case in expected, (case, sample)
             seen[case] += 1
             cut += [sample] * (sample.markers != [] or sample.frames[-1].symbol not in STARTS)
@@ -53,24 +55,29 @@ def check(samples, cases):
     assert len(cut) <= 0.001 * sum(seen.values()), (len(cut), seen, cut[0])
 
 
-CASES = ["plain:1000", "partial:300", "map:300", "sort:110", "call:110", "call:300", "call:1000"]
+def deepest_calls(python):
+    """CPython 3.12 has a limit of its own for calls through C, whatever the program sets."""
+    return "call:400" if python.version[:2] == (3, 12) else "call:1000"
 
 
 def test_whole_from_start_to_leaf(kaa, python, scripts, tmp_path):
-    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", *CASES)
-    check(samples, CASES)
+    cases = ["plain:1000", "partial:300", "map:300", "sort:110", "call:110", "call:300", deepest_calls(python)]
+    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", WARM_UP, *cases)
+    check(samples, cases)
 
 
 def test_whole_in_a_thread(kaa, python, scripts, tmp_path):
     """The stack of a thread ends elsewhere than that of the program."""
-    cases = ["plain:1000", "sort:110", "call:1000"]
-    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", "thread", *cases)
+    cases = ["plain:1000", "sort:110", deepest_calls(python)]
+    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", "thread",
+                     WARM_UP, *cases)
     check(samples, cases)
 
 
 def test_native_frames_between(kaa, newest_python, scripts, tmp_path):
     """Each call through C has its C function, 300 of them."""
-    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.5", "partial:300", "map:300")
+    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.3", WARM_UP,
+                     "partial:300", "map:300")
     for function, native in ("through_partial", "partial"), ("through_map", "map_next"):
         concerned = [sample for sample in samples if not sample.markers and case_of(sample) == (function, 300)]
         assert len(concerned) > 50
@@ -81,7 +88,8 @@ def test_native_frames_between(kaa, newest_python, scripts, tmp_path):
 
 def test_beyond_the_limit_is_marked(kaa, newest_python, scripts, tmp_path):
     """A sort has 5 KiB of stack; 1,000 of them are more than is read. The Python frames are all there."""
-    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.6", "sort:1000")
+    samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.4", WARM_UP,
+                     "sort:1000")
     concerned = [sample for sample in samples if case_of(sample) == ("through_sort", 1000)]
     assert len(concerned) > 50
     for sample in concerned:
