@@ -13,10 +13,10 @@
 
 enum {
 	/*
-	 * The kernel copies so much less than it is asked for, at most: a record
+	 * The kernel copies so much if it is asked for that or more: a record
 	 * holds 64 KiB, and the other fields of the sample, too.
 	 */
-	COPY_SLACK = 8192,
+	COPY_SURE = 65536 - 8192,
 	COPY_PAGES = 65536 / WALKER_PAGE,
 	/* Words of a page that are hashed together. */
 	BLOCK_WORDS = 32,
@@ -136,9 +136,9 @@ static __always_inline int begin_pages(struct stack_bytes *b,
 				       const struct walker_setting *setting)
 {
 	b->end = end;
-	b->copied = w->stack_pointer;
-	if (setting->stack_size > COPY_SLACK)
-		b->copied += setting->stack_size - COPY_SLACK;
+	b->copied = w->stack_pointer + (setting->stack_size < COPY_SURE ?
+						setting->stack_size :
+						COPY_SURE);
 	b->epoch = setting->epoch;
 	b->lost = 0;
 	b->page.header.type = WALKER_BYTES;

@@ -180,6 +180,18 @@ static void test_pages_up_to_the_end(void **state)
 	assert_int_equal(written.keys[written.count - 1], last_key);
 }
 
+/* A copy that is far shorter than a record is as long as it was asked for. */
+static void test_short_copy(void **state)
+{
+	(void)state;
+	setting.stack_size = 16384;
+	take_sample(16384);
+	assert_int_equal(records, 0);
+	take_sample(16384 + 8);
+	assert_int_equal(written.count, 1);
+	assert_int_equal(written.start, END - WALKER_PAGE);
+}
+
 static void test_an_unchanged_page_is_sent_once(void **state)
 {
 	struct walker_memory first;
@@ -222,7 +234,7 @@ static void test_pages_that_are_not_in_memory(void **state)
 
 static void test_a_stack_that_is_too_deep(void **state)
 {
-	uint64_t most = STACK_SIZE - 8192 + (WALKER_MAX_PAGES - 1) * WALKER_PAGE;
+	uint64_t most = 65536 - 8192 + (WALKER_MAX_PAGES - 1) * WALKER_PAGE;
 
 	(void)state;
 	take_sample(most + 8);
@@ -269,6 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_what_the_kernel_copies_is_enough, begin),
 		cmocka_unit_test_setup(test_pages_up_to_the_end, begin),
+		cmocka_unit_test_setup(test_short_copy, begin),
 		cmocka_unit_test_setup(test_an_unchanged_page_is_sent_once, begin),
 		cmocka_unit_test_setup(test_pages_that_are_not_in_memory, begin),
 		cmocka_unit_test_setup(test_a_stack_that_is_too_deep, begin),
