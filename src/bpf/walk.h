@@ -31,12 +31,24 @@ enum {
 	 * it likes; no program runs meanwhile.
 	 */
 	HASHED_BYTES = 4096,
-	/* The most bytes of a frame object that one read takes in. */
+	/* The most bytes of a frame that the walk looks at. */
 	FRAME_BYTES = 120,
+	/* Bytes that one read of frames takes in, at most. */
+	WINDOW_BYTES = 4096,
+	/* Room for these and, behind them, for one frame alone. */
+	FRAMES_BYTES = 2 * WINDOW_BYTES,
+	/* Bytes of other structures that are read at once; of a _PyCFrame. */
+	BLOCK_BYTES = 256,
+	ACTIVATION_BYTES = 24,
 	/* Bytes of a code object from its type on. */
 	CODE_BYTES = 144,
+	/* All releases' code_id_start is at most this, their code_id_end at least. */
+	CODE_ID_START = 24,
+	CODE_ID_END = 120,
 	/* Bytes that are hashed at a time. */
 	HASH_BYTES = 256,
+	/* What stands before the contents of a bytes object, in all releases. */
+	SHORT_LINES_HEAD = 32,
 	/* Thread states looked at before the cache is asked. */
 	FEW_THREADS = 16,
 	/* The same for processes with several interpreters. */
@@ -46,6 +58,36 @@ enum {
 	MAX_RUNNING = 8,
 	/* Frames looked at for the first one on the C stack. */
 	MAX_INLINED = 1024,
+	/* Code objects and filenames that one CPU's walk remembers. */
+	CODE_SLOTS = 1024,
+	FILENAME_SLOTS = 16,
+};
+
+/* Bytes of the target that were read at once. */
+struct walk_block {
+	__u64 start;
+	/* 0: they could not be read. */
+	__u64 size;
+	/* Room for a word at any masked offset. */
+	__u8 bytes[BLOCK_BYTES + 8];
+};
+
+/*
+ * A code object that was seen at an address, whose records are in the ring. What
+ * is there now has to be looked at anew by each walk: docs/walker-cost.md.
+ */
+struct walk_code_slot {
+	__u64 code;
+	__u64 key;
+	/* The walk that looked last. */
+	__u64 walk;
+};
+
+/* The hash of a filename, in the walk of that number. */
+struct walk_filename_slot {
+	__u64 filename;
+	__u64 hash;
+	__u64 walk;
 };
 
 /* The walk over one stack. The kernel has one a CPU: no walk interrupts another. */
@@ -76,11 +118,11 @@ struct walk {
 	/* Frames of all chunks so far. */
 	__u32 total;
 	__u32 flags;
-	/* The last code object: recursion is frequent. */
-	__u64 last_code;
-	__u64 last_key;
-	__u64 last_filename;
-	__u64 last_filename_hash;
+	/* Counts the walks: nothing that one has read is believed by the next. */
+	__u64 number_of_walk;
+	/* Of the process: see process_identity(). */
+	__u64 identity;
+	struct walk_filename_slot filenames[FILENAME_SLOTS];
 	/* The search for the thread state. */
 	__u64 interp;
 	__u64 candidate;
@@ -99,6 +141,19 @@ struct walk {
 	/* The walk is still in the innermost activation. */
 	__u8 first;
 	__u32 frame_bytes;
+	/*
+	 * Frames as they were read: see read_head(). The one that is looked at
+	 * begins at frames[at]: in the window, or behind it, alone.
+	 */
+	__u32 at;
+	__u32 window_size;
+	__u64 window_start;
+	/* The frame that was looked at last. */
+	__u64 last_frame;
+	/* Of the interpreter, the thread state and the activation at hand. */
+	struct walk_block interp_block;
+	struct walk_block thread_block;
+	struct walk_block activation_block;
 	/* Of user code: of the interrupted one, or where it entered the kernel. */
 	__u64 registers[REGISTERS];
 	/*
@@ -108,7 +163,7 @@ struct walk {
 	 */
 	__u64 read_registers[21];
 	/* Room for indexing with masked offsets; all aligned as a word is. */
-	__u8 bytes[256];
+	__u8 frames[FRAMES_BYTES];
 	__u8 code[256];
 	__u8 hashed[HASH_BYTES];
 };
@@ -129,6 +184,9 @@ static __always_inline long walk_loop(__u32 count, walk_loop_fn *step,
 /* Whether the records of a code object are out; that they are from now on. */
 static __always_inline int walk_has_code(__u64 key);
 static __always_inline void walk_put_code(__u64 key);
+
+/* Where a code object at this address is remembered, on this CPU. */
+static __always_inline struct walk_code_slot *walk_code_slot(__u64 code);
 
 /* The thread state that a thread was found to have, or NULL; takes it down. */
 static __always_inline const __u64 *walk_find_thread(__u32 tid);
@@ -182,10 +240,39 @@ static __always_inline __u8 byte_at(const __u8 *bytes, __u32 offset)
 	return bytes[offset & 0xff];
 }
 
+/* Reads what follows at once. What cannot be read so is read word by word. */
+static __always_inline void read_block(struct walk_block *block, __u64 start,
+				       __u64 size)
+{
+	block->start = start;
+	opaque(size);
+	if (size > BLOCK_BYTES)
+		size = BLOCK_BYTES;
+	block->size = walk_read(block->bytes, size, start) ? 0 : size;
+}
+
+/* The word at an address, from the block if it is in there. */
+static __always_inline __u64 word_in(const struct walk_block *block,
+				     __u64 address)
+{
+	__u64 at = address - block->start;
+
+	if (block->size < 8 || at > block->size - 8)
+		return read_u64(address);
+	opaque(at);
+	return *(const walk_word *)(block->bytes + (at & (BLOCK_BYTES - 1)));
+}
+
 static __always_inline __u64 mix(__u64 hash, __u64 value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ (hash >> 29);
+}
+
+/* Which of the CODE_SLOTS is that of an address. */
+static __always_inline __u32 code_slot(__u64 code)
+{
+	return mix(0, code) >> 32 & (CODE_SLOTS - 1);
 }
 
 /* An odd number for each i, unlike multiples of one: a constant in the end. */

@@ -40,12 +40,27 @@ struct hash_context {
 	__u64 hash;
 };
 
+/* Of as many of w->hashed; what is behind them in the last word does not count. */
+static __always_inline __u64 hash_more(struct walk *w, __u64 hash, __u64 start,
+				       __u64 size)
+{
+	__u64 unused = -size & 7;
+
+	for (__u64 j = 0; j < HASH_BYTES / 8 && j * 8 < size; j++) {
+		__u64 word = word_at(w->hashed, start + j * 8);
+
+		if (j * 8 + 8 > size)
+			word = word << unused * 8 >> unused * 8;
+		hash = mix(hash, word);
+	}
+	return hash;
+}
+
 static long hash_step(__u32 i, void *arg)
 {
 	struct hash_context *c = arg;
 	struct walk *w = walk_here();
 	__u64 offset = (__u64)i * HASH_BYTES;
-	const walk_word *words;
 	__u64 size;
 
 	if (!w || offset >= c->size)
@@ -53,16 +68,11 @@ static long hash_step(__u32 i, void *arg)
 	size = c->size - offset;
 	if (size > HASH_BYTES)
 		size = HASH_BYTES;
-	words = (const walk_word *)w->hashed;
-	/* The rest of the last word. */
-	if (size < HASH_BYTES)
-		*(walk_word *)(w->hashed + (size & 0xf8)) = 0;
 	opaque(size);
 	if (size > HASH_BYTES ||
 	    walk_read(w->hashed, size, c->address + offset))
 		return 1;
-	for (int j = 0; j < HASH_BYTES / 8 && (__u64)j * 8 < size; j++)
-		c->hash = mix(c->hash, words[j]);
+	c->hash = hash_more(w, c->hash, 0, size);
 	return 0;
 }
 
@@ -77,9 +87,24 @@ static __always_inline __u64 bytes_hash(__u64 address, __u64 size)
 	return c.hash;
 }
 
-/* What a str says: by the hash that it has already, else by its text. */
-static __always_inline __u64 text_hash(const struct py_layout *l, __u64 str)
+/* Of a text that stands in w->hashed behind its head; 0: it does not. */
+static __always_inline __u64 short_text_hash(struct walk *w)
 {
+	const struct py_layout *l = &w->process.layout;
+	__u64 size = word_at(w->hashed, l->text_length);
+	__u32 state = half_at(w->hashed, l->text_state);
+
+	if (!(state & l->text_compact_mask) || !(state & l->text_ascii_mask) ||
+	    l->text_ascii_data > HASH_BYTES ||
+	    size > HASH_BYTES - l->text_ascii_data)
+		return 0;
+	return hash_more(w, size, l->text_ascii_data, size);
+}
+
+/* Of any str; several reads. */
+static __always_inline __u64 long_text_hash(struct walk *w, __u64 str)
+{
+	const struct py_layout *l = &w->process.layout;
 	/* Length and hash follow each other in every release. */
 	__u64 head[2] = {};
 	struct walker_text text;
@@ -93,14 +118,47 @@ static __always_inline __u64 text_hash(const struct py_layout *l, __u64 str)
 	return bytes_hash(address, text.size);
 }
 
+/*
+ * What a str says: by the hash that it has already, else by its text. Filenames and
+ * qualified names often have none, so the text is read with the head.
+ */
+static __always_inline __u64 text_hash(struct walk *w, __u64 str)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 hash;
+
+	if (walk_read(w->hashed, HASH_BYTES, str))
+		return long_text_hash(w, str);
+	hash = word_at(w->hashed, l->text_length + 8);
+	if (hash != ~0ULL)
+		return mix(word_at(w->hashed, l->text_length), hash);
+	hash = short_text_hash(w);
+	return hash ? hash : long_text_hash(w, str);
+}
+
 static __always_inline __u64 filename_hash(struct walk *w, __u64 filename)
 {
-	if (filename != w->last_filename) {
-		w->last_filename_hash =
-			text_hash(&w->process.layout, filename);
-		w->last_filename = filename;
+	struct walk_filename_slot *slot;
+	__u64 i = mix(0, filename) >> 32;
+
+	opaque(i);
+	slot = &w->filenames[i & (FILENAME_SLOTS - 1)];
+	if (slot->filename != filename || slot->walk != w->number_of_walk) {
+		slot->hash = text_hash(w, filename);
+		slot->filename = filename;
+		slot->walk = w->number_of_walk;
 	}
-	return w->last_filename_hash;
+	return slot->hash;
+}
+
+/*
+ * What no other process has, and no other program in this one: pids and addresses
+ * are used again, also by the children of one process, one after the other.
+ */
+static __always_inline __u64 process_identity(const struct walker_process *process,
+					      __u32 pid)
+{
+	return mix(mix(mix(0, process->birth), pid), process->era);
 }
 
 /*
@@ -118,7 +176,8 @@ static __always_inline __u64 identity_hash(struct walk *w)
 		*(walk_half *)(w->code + (l->code_id_hole_start & 0xfc)) = 0;
 	WALK_UNROLL
 	for (__u32 at = 16; at < CODE_BYTES; at += 8) {
-		if (at >= l->code_id_start && at < l->code_id_end)
+		if ((at >= CODE_ID_START || at >= l->code_id_start) &&
+		    (at < CODE_ID_END || at < l->code_id_end))
 			sum += *(const walk_word *)(w->code + at) * factor(at);
 	}
 	return sum;
@@ -131,16 +190,33 @@ static __always_inline __u64 names_hash(struct walk *w)
 	__u64 filename = word_at(w->code, l->code_filename);
 	__u64 name = word_at(w->code, name_offset(l));
 
-	return mix(filename_hash(w, filename), text_hash(l, name));
+	return mix(filename_hash(w, filename), text_hash(w, name));
 }
 
-static __always_inline __u64 lines_hash(const struct walk *w)
+/* Of a line table that one read takes in with its head; 0: it does not. */
+static __always_inline __u64 short_lines_hash(struct walk *w, __u64 lines)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 size;
+
+	if (walk_read(w->hashed, HASH_BYTES, lines))
+		return 0;
+	size = word_at(w->hashed, l->bytes_size);
+	if (size > HASH_BYTES - SHORT_LINES_HEAD ||
+	    l->bytes_data != SHORT_LINES_HEAD)
+		return 0;
+	return hash_more(w, size, SHORT_LINES_HEAD, size);
+}
+
+static __always_inline __u64 lines_hash(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 lines = word_at(w->code, l->code_lines);
+	__u64 hash = short_lines_hash(w, lines);
 
-	return bytes_hash(lines + l->bytes_data,
-			  read_u64(lines + l->bytes_size));
+	return hash ? hash :
+		      bytes_hash(lines + l->bytes_data,
+				 read_u64(lines + l->bytes_size));
 }
 
 /*
@@ -150,16 +226,20 @@ static __always_inline __u64 lines_hash(const struct walk *w)
  * but the children of one process, or two without random addresses, give the
  * same versions to different code at the same place. 0 if this is no code object.
  */
-static __always_inline __u64 code_key(struct walk *w, __u64 code)
+WALK_APART __u64 code_key(__u64 code)
 {
-	const struct py_layout *l = &w->process.layout;
+	struct walk *w = walk_here();
+	const struct py_layout *l;
 	__u64 key;
 
+	if (!w)
+		return 0;
+	l = &w->process.layout;
 	if (walk_read(w->code, CODE_BYTES, code))
 		return 0;
 	if (word_at(w->code, l->object_type) != w->process.code_type)
 		return 0;
-	key = mix(mix(code, w->process.code_type), identity_hash(w));
+	key = mix(mix(w->identity, code), identity_hash(w));
 	key = mix(key, names_hash(w));
 	if (l->code_version == PY_ABSENT ||
 	    !half_at(w->code, l->code_version))
@@ -265,27 +345,39 @@ static __noinline int emit_code(void *ctx, __u64 code,
 	return emit_lines(ctx, w, key, lines, r->lines_size);
 }
 
+/* Has the records of the code object in w->code written, unless they are. */
+static __always_inline int tell_code(void *ctx, __u64 code, __u64 key)
+{
+	struct walker_counters *c = walk_counters();
+
+	if (walk_has_code(key))
+		return 1;
+	if (emit_code(ctx, code, key)) {
+		if (c)
+			c->lost_code++;
+		return 0;
+	}
+	walk_put_code(key);
+	return 1;
+}
+
 /* The key of a code object, whose records are in the ring afterwards. */
 static __always_inline __u64 code_of(void *ctx,
 				     struct walk *w, __u64 code)
 {
+	struct walk_code_slot *slot = walk_code_slot(code);
 	__u64 key;
 
-	if (code == w->last_code)
-		return w->last_key;
-	key = code_key(w, code);
-	if (!key)
+	if (!slot)
 		return 0;
-	if (!walk_has_code(key)) {
-		struct walker_counters *c = walk_counters();
-
-		if (!emit_code(ctx, code, key))
-			walk_put_code(key);
-		else if (c)
-			c->lost_code++;
-	}
-	w->last_code = code;
-	w->last_key = key;
+	if (slot->code == code && slot->walk == w->number_of_walk)
+		return slot->key;
+	key = code_key(code);
+	if (!key || (key != slot->key && !tell_code(ctx, code, key)))
+		return key;
+	slot->code = code;
+	slot->key = key;
+	slot->walk = w->number_of_walk;
 	return key;
 }
 

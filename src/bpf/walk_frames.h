@@ -14,17 +14,17 @@
 #include "bpf/walk_innermost.h"
 #include "bpf/walk_thread.h"
 
-/* Byte offset of the instruction that the frame in w->bytes is at. */
+/* Byte offset of the instruction that the frame at hand is at. */
 static __always_inline __s32 frame_offset(struct walk *w, __u64 code)
 {
 	const struct py_layout *l = &w->process.layout;
 	__s64 offset;
 
 	if (l->flags & PY_LASTI)
-		offset = (__s64)(__s32)half_at(w->bytes, l->frame_instruction) *
+		offset = (__s64)(__s32)frame_half(w, l->frame_instruction) *
 			 l->lasti_unit;
 	else
-		offset = word_at(w->bytes, l->frame_instruction) - code -
+		offset = frame_word(w, l->frame_instruction) - code -
 			 l->code_adaptive;
 	if (offset < 0 || offset > 0x7fffffff)
 		return -1;
@@ -67,11 +67,15 @@ static __always_inline int next_activation(struct walk *w, __u64 previous)
 
 	if (!(l->flags & PY_CFRAMES))
 		return 1;
-	w->activation = read_u64(w->activation + l->cframe_previous);
+	w->activation = word_in(&w->activation_block,
+				w->activation + l->cframe_previous);
 	if (!(l->flags & PY_FRAME_VIA_CFRAME))
 		return 1;
-	return w->activation &&
-	       read_u64(w->activation + l->cframe_frame) == previous;
+	if (!w->activation)
+		return 0;
+	read_block(&w->activation_block, w->activation, ACTIVATION_BYTES);
+	return word_in(&w->activation_block,
+		       w->activation + l->cframe_frame) == previous;
 }
 
 /*
@@ -116,13 +120,15 @@ static __always_inline void enter_state(struct walk *w, __u64 thread)
 	const struct py_layout *l = &w->process.layout;
 
 	w->thread = thread;
-	w->frame = thread_top(l, thread);
+	w->frame = thread_top(w, thread);
 	w->activation = 0;
 	if (l->flags & PY_FRAME_VIA_CFRAME) {
 		w->activation = w->frame;
-		w->frame = read_u64(w->activation + l->cframe_frame);
+		w->frame = word_in(&w->activation_block,
+				   w->activation + l->cframe_frame);
 	} else if (l->flags & PY_CFRAMES) {
-		w->activation = read_u64(thread + l->thread_cframe);
+		w->activation = word_in(&w->thread_block,
+					thread + l->thread_cframe);
 	}
 	w->first_activation = w->activation;
 	w->caller = 0;
@@ -141,13 +147,13 @@ static __always_inline long leave_state(struct walk *w)
 	return 0;
 }
 
-/* After the frame in w->bytes: where the walk goes on. */
+/* After the frame at hand: where the walk goes on. */
 static __always_inline long walk_on(struct walk *w, struct walker_stack *s,
 				    int entry)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 previous = w->caller ? w->caller :
-				     word_at(w->bytes, l->frame_previous);
+				     frame_word(w, l->frame_previous);
 
 	w->caller = 0;
 	if (entry && !next_activation(w, previous))
@@ -167,7 +173,7 @@ static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 	__u64 last = s->count - 1;
 
 	if (w->first && (l->flags & PY_FRAME_VIA_CFRAME) &&
-	    word_at(w->bytes, l->frame_previous) != w->outer)
+	    frame_word(w, l->frame_previous) != w->outer)
 		return walk_broken(w, s);
 	w->first = 0;
 	opaque(last);
@@ -176,7 +182,7 @@ static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 		s->frames[last].flags |= WALKER_FRAME_ENTRY;
 		s->frames[last].activation = w->frame;
 	}
-	w->frame = word_at(w->bytes, l->frame_previous);
+	w->frame = frame_word(w, l->frame_previous);
 	return w->frame ? 0 : leave_state(w);
 }
 
@@ -205,7 +211,7 @@ static long walk_step(__u32 i, void *arg)
 	if (!w || !s)
 		return 1;
 	l = &w->process.layout;
-	if (read_head(w, w->frame))
+	if (read_head(w->frame))
 		return walk_broken(w, s);
 	if (is_shim(w))
 		return walk_shim(w, s);
@@ -232,7 +238,7 @@ static long walk_step(__u32 i, void *arg)
 	f->offset = frame_offset(w, code);
 	entry = !(l->flags & PY_SHIM_FRAMES) &&
 		(!(l->flags & PY_ENTRY_FLAG) ||
-		 byte_at(w->bytes, l->frame_is_entry));
+		 frame_byte(w, l->frame_is_entry));
 	f->flags = entry ? WALKER_FRAME_ENTRY : 0;
 	f->activation = entry && (l->flags & PY_CFRAMES) ?
 				w->activation :
@@ -250,14 +256,23 @@ static long walk_step(__u32 i, void *arg)
 static __always_inline void walk_begin(struct walk *w, struct walker_stack *s)
 {
 	enter_state(w, w->thread);
-	w->frame_bytes = frame_bytes(&w->process.layout);
 	w->flags = w->running_count > MAX_RUNNING ? WALKER_TOO_DEEP : 0;
 	w->total = 0;
 	w->done = 0;
-	w->last_code = 0;
-	w->last_filename = 0;
 	s->count = 0;
 	s->extra_activation = 0;
+}
+
+/* Nothing that an earlier walk has read is believed. */
+static __always_inline void walk_forget(struct walk *w)
+{
+	w->number_of_walk++;
+	w->identity = process_identity(&w->process, w->pid);
+	w->frame_bytes = frame_bytes(&w->process.layout);
+	w->window_size = 0;
+	w->last_frame = 0;
+	w->thread_block.size = 0;
+	w->activation_block.size = 0;
 }
 
 /*
@@ -316,6 +331,7 @@ static __always_inline int walk_thread(void *ctx, struct walk *w,
 				       struct walker_stack *s,
 				       struct walker_counters *c)
 {
+	walk_forget(w);
 	w->thread = find_thread(w);
 	if (!w->thread) {
 		c->no_thread++;

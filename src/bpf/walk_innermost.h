@@ -38,35 +38,110 @@ enum {
 	EXC_PREVIOUS = 8,
 };
 
-/*
- * Reads the head of a frame. Not a byte more than needed: the local variables
- * behind a new one may lie in a page that the program has not touched yet.
- */
-static __always_inline long read_head(struct walk *w, __u64 frame)
+/* --- reading frames --- */
+
+/* Reads as many bytes that end where the frame's head ends. */
+static __always_inline long read_window(struct walk *w, __u64 frame, __u64 size)
+{
+	__u64 start = frame + w->frame_bytes - size;
+
+	opaque(size);
+	if (size > WINDOW_BYTES)
+		return 1;
+	w->window_start = start;
+	w->window_size = 0;
+	if (walk_read(w->frames, size, start))
+		return 1;
+	w->window_size = size;
+	w->at = frame - start;
+	return 0;
+}
+
+/* Reads the frame's head alone; the window stays. */
+static __always_inline long read_lone_head(struct walk *w, __u64 frame)
 {
 	__u64 size = w->frame_bytes;
 
 	opaque(size);
 	if (size > FRAME_BYTES)
 		return 1;
-	return walk_read(w->bytes, size, frame);
+	w->at = WINDOW_BYTES;
+	return walk_read(w->frames + WINDOW_BYTES, size, frame);
 }
 
-/* --- the frame in w->bytes --- */
+/* Is it likely that the callers of the frame lie before it, in the same page? */
+static __always_inline int is_near(const struct walk *w, __u64 frame)
+{
+	if (!w->last_frame)
+		return !(w->process.layout.flags & PY_FRAME_OBJECTS);
+	return frame - w->last_frame + WINDOW_BYTES < 2 * WINDOW_BYTES;
+}
+
+/*
+ * Reads the head of a frame. Not a byte more than needed behind it: the local
+ * variables behind a new one may lie in a page that the program has not touched yet. But
+ * its callers often lie in the same page, before it: then one read takes in all.
+ */
+WALK_APART int read_head(__u64 frame)
+{
+	__u64 before = frame & (WINDOW_BYTES - 1);
+	struct walk *w = walk_here();
+	__u64 head, at;
+	int near;
+
+	if (!w || frame & 7)
+		return 1;
+	near = is_near(w, frame);
+	head = w->frame_bytes;
+	at = frame - w->window_start;
+	w->last_frame = frame;
+	if (w->window_size && at <= w->window_size - head) {
+		w->at = at;
+		return 0;
+	}
+	if (before + head > WINDOW_BYTES)
+		before = WINDOW_BYTES - head;
+	if (near && before && !read_window(w, frame, before + head))
+		return 0;
+	return read_lone_head(w, frame) != 0;
+}
+
+/* --- the frame at hand --- */
+
+static __always_inline __u64 frame_word(const struct walk *w, __u32 offset)
+{
+	offset += w->at;
+	opaque(offset);
+	return *(const walk_word *)(w->frames + (offset & (FRAMES_BYTES - 8)));
+}
+
+static __always_inline __u32 frame_half(const struct walk *w, __u32 offset)
+{
+	offset += w->at;
+	opaque(offset);
+	return *(const walk_half *)(w->frames + (offset & (FRAMES_BYTES - 4)));
+}
+
+static __always_inline __u8 frame_byte(const struct walk *w, __u32 offset)
+{
+	offset += w->at;
+	opaque(offset);
+	return w->frames[offset & (FRAMES_BYTES - 1)];
+}
 
 static __always_inline int is_shim(const struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 
 	return (l->flags & PY_SHIM_FRAMES) &&
-	       byte_at(w->bytes, l->frame_owner) >= l->shim_owner;
+	       frame_byte(w, l->frame_owner) >= l->shim_owner;
 }
 
 static __always_inline int is_generator(const struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 
-	return byte_at(w->bytes, l->frame_owner) == l->generator_owner;
+	return frame_byte(w, l->frame_owner) == l->generator_owner;
 }
 
 /* The outermost one of its activation, by a mark that it has itself. */
@@ -75,19 +150,19 @@ static __always_inline int is_entry(const struct walk *w)
 	const struct py_layout *l = &w->process.layout;
 
 	return (l->flags & PY_ENTRY_FLAG) &&
-	       byte_at(w->bytes, l->frame_is_entry);
+	       frame_byte(w, l->frame_is_entry);
 }
 
 static __always_inline int is_run(const struct walk *w)
 {
-	return (__s32)half_at(w->bytes, w->process.layout.frame_stack_top) < 0;
+	return (__s32)frame_half(w, w->process.layout.frame_stack_top) < 0;
 }
 
 static __always_inline __u64 code_in(const struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 
-	return word_at(w->bytes, l->frame_code) & ~(__u64)l->code_tag_mask;
+	return frame_word(w, l->frame_code) & ~(__u64)l->code_tag_mask;
 }
 
 /* Before its first instruction. */
@@ -95,7 +170,7 @@ static __always_inline int is_new(const struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 
-	return word_at(w->bytes, l->frame_instruction) <
+	return frame_word(w, l->frame_instruction) <
 	       code_in(w) + l->code_adaptive;
 }
 
@@ -103,7 +178,8 @@ static __always_inline int is_new(const struct walk *w)
 static __always_inline __u64 outer_frame(const struct walk *w, __u64 activation)
 {
 	const struct py_layout *l = &w->process.layout;
-	__u64 around = read_u64(activation + l->cframe_previous);
+	__u64 around = word_in(&w->activation_block,
+			       activation + l->cframe_previous);
 
 	return around ? read_u64(around + l->cframe_frame) : 0;
 }
@@ -119,7 +195,7 @@ static __always_inline __u32 read_u32(__u64 address)
 	return value;
 }
 
-/* Bytes of the frame in w->bytes on the data stack; 0: it is no frame. */
+/* Bytes of the frame at hand on the data stack; 0: it is no frame. */
 static __always_inline __u64 frame_extent(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
@@ -150,7 +226,7 @@ struct proof {
 	__u8 done;
 };
 
-/* The frame in w->bytes is a function's: whether it is next on the data stack. */
+/* The frame at hand is a function's: whether it is next on the data stack. */
 static __always_inline int is_next(struct walk *w, struct proof *p)
 {
 	__u64 extent = frame_extent(w), before, top;
@@ -193,9 +269,9 @@ static long prove_step(__u32 i, void *arg)
 	__u64 previous;
 	int shim, generator;
 
-	if (!w || read_head(w, p->frame))
+	if (!w || read_head(p->frame))
 		return 1;
-	previous = word_at(w->bytes, w->process.layout.frame_previous);
+	previous = frame_word(w, w->process.layout.frame_previous);
 	shim = is_shim(w);
 	generator = !shim && is_generator(w);
 	if (generator && !i && p->frame != p->generator)
@@ -247,10 +323,10 @@ static long descend_step(__u32 i, void *arg)
 	(void)i;
 	if (d->frame == d->wanted)
 		d->found = 1;
-	if (!w || d->found || !d->frame || read_head(w, d->frame) ||
+	if (!w || d->found || !d->frame || read_head(d->frame) ||
 	    (!is_shim(w) && !is_generator(w)))
 		return 1;
-	d->frame = word_at(w->bytes, w->process.layout.frame_previous);
+	d->frame = frame_word(w, w->process.layout.frame_previous);
 	return 0;
 }
 
@@ -318,13 +394,13 @@ static long register_step(__u32 i, void *arg)
 }
 
 /*
- * The caller of w->frame, whose head is in w->bytes: what it links to, else one that
+ * The caller of w->frame, whose head is at hand: what it links to, else one that
  * the evaluation function has in a register. 0: neither is proven.
  */
 static __always_inline __u64 proven_caller(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
-	__u64 linked = word_at(w->bytes, l->frame_previous);
+	__u64 linked = frame_word(w, l->frame_previous);
 	struct search s = { .callee = w->frame, .end = w->frame };
 
 	if (is_generator(w)) {
@@ -354,13 +430,13 @@ static __always_inline __u64 end_before_new(struct walk *w, __u64 frame)
 	__u64 places[2], extent;
 
 	walk_loop(MAX_INLINED, descend_step, &d);
-	if (!d.frame || read_head(w, d.frame))
+	if (!d.frame || read_head(d.frame))
 		return 0;
 	places[0] = d.frame + frame_extent(w);
 	places[1] = chunk + CHUNK_DATA;
 	WALK_UNROLL
 	for (int i = 0; i < 2; i++) {
-		if (read_head(w, places[i]) || is_run(w))
+		if (read_head(places[i]) || is_run(w))
 			continue;
 		extent = frame_extent(w);
 		if (extent && places[i] + extent == top)
@@ -369,7 +445,7 @@ static __always_inline __u64 end_before_new(struct walk *w, __u64 frame)
 	return 0;
 }
 
-/* The frame in w->bytes is a function's, and nothing but a new one follows it. */
+/* The frame at hand is a function's, and nothing but a new one follows it. */
 static __always_inline int is_last(struct walk *w)
 {
 	__u64 extent = frame_extent(w);
@@ -384,7 +460,7 @@ static __always_inline __u64 idle_generator(struct walk *w)
 {
 	__u64 frame = running_generator(w, 0);
 
-	return frame && !read_head(w, frame) && !is_run(w) ? frame : 0;
+	return frame && !read_head(frame) && !is_run(w) ? frame : 0;
 }
 
 /* Proves that an activation is the innermost one that has a frame which is run. */
@@ -448,12 +524,12 @@ WALK_APART int find_innermost(void)
 	const struct py_layout *l;
 	__u64 previous;
 
-	if (!w || read_head(w, w->frame))
+	if (!w || read_head(w->frame))
 		return 0;
 	l = &w->process.layout;
 	if (is_run(w))
 		return 1;
-	previous = word_at(w->bytes, l->frame_previous);
+	previous = frame_word(w, l->frame_previous);
 	if (is_shim(w))
 		return 0;
 	if (!is_new(w) && (previous || !is_generator(w)))

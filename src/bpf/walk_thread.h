@@ -10,26 +10,47 @@
 #ifndef KAA_BPF_WALK_THREAD_H
 #define KAA_BPF_WALK_THREAD_H
 
-#include "bpf/walk.h"
+#include "bpf/walk_innermost.h"
+
+/*
+ * The fields of a thread state that the walk looks at follow each other closely:
+ * one read takes in all.
+ */
+static __always_inline void read_thread(struct walk *w, __u64 thread)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u32 top = l->flags & PY_CFRAMES ? l->thread_cframe : l->thread_frame;
+	__u32 last = l->thread_id > top ? l->thread_id : top;
+
+	read_block(&w->thread_block, thread, last + 8);
+}
 
 /* The innermost frame (or 3.11's and 3.12's activation) of a thread state. */
-static __always_inline __u64 thread_top(const struct py_layout *l, __u64 thread)
+static __always_inline __u64 thread_top(const struct walk *w, __u64 thread)
 {
-	return read_u64(thread + (l->flags & PY_FRAME_VIA_CFRAME ?
-					  l->thread_cframe :
-					  l->thread_frame));
+	const struct py_layout *l = &w->process.layout;
+
+	return word_in(&w->thread_block,
+		       thread + (l->flags & PY_FRAME_VIA_CFRAME ?
+					 l->thread_cframe :
+					 l->thread_frame));
 }
 
 /* True if the thread state runs Python code at this time. */
-static __always_inline int thread_runs(const struct py_layout *l, __u64 thread)
+static __always_inline int thread_runs(struct walk *w, __u64 thread)
 {
-	__u64 top = thread_top(l, thread);
+	const struct py_layout *l = &w->process.layout;
+	__u64 top = thread_top(w, thread);
 
-	if (l->flags & PY_FRAME_VIA_CFRAME)
-		return top && read_u64(top + l->cframe_frame);
+	if (!top)
+		return 0;
+	if (l->flags & PY_FRAME_VIA_CFRAME) {
+		read_block(&w->activation_block, top, ACTIVATION_BYTES);
+		return word_in(&w->activation_block, top + l->cframe_frame) != 0;
+	}
 	if (l->flags & PY_SHIM_FRAMES)
-		return top && read_u64(top + l->frame_previous);
-	return top != 0;
+		return !read_head(top) && frame_word(w, l->frame_previous);
+	return 1;
 }
 
 /*
@@ -49,11 +70,28 @@ static __always_inline int is_of_thread(const struct walk *w, __u64 thread)
 	__u64 mark;
 
 	if (w->several && w->stack_pointer && (l->flags & PY_CFRAMES)) {
-		mark = read_u64(thread + l->thread_cframe);
+		mark = word_in(&w->thread_block, thread + l->thread_cframe);
 		if (mark && mark != thread + l->thread_root_cframe)
 			return is_on_stack(w, mark);
 	}
-	return read_u64(thread + l->thread_id) == w->thread_pointer;
+	return word_in(&w->thread_block, thread + l->thread_id) ==
+	       w->thread_pointer;
+}
+
+/* The search goes on with the newest thread state of an interpreter; 0: of none. */
+static __always_inline void enter_interp(struct walk *w, __u64 interp)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 next = l->interp_next, threads = l->interp_threads;
+	__u64 start = next < threads ? next : threads;
+
+	w->interp = interp;
+	w->candidate = 0;
+	if (!interp)
+		return;
+	read_block(&w->interp_block, interp + start,
+		   next + threads - 2 * start + 8);
+	w->candidate = word_in(&w->interp_block, interp + threads);
 }
 
 /*
@@ -73,14 +111,15 @@ static long find_step(__u32 i, void *unused)
 	l = &w->process.layout;
 	if (!w->candidate) {
 		if (w->interp)
-			w->interp = read_u64(w->interp + l->interp_next);
+			enter_interp(w, word_in(&w->interp_block,
+						w->interp + l->interp_next));
 		if (!w->interp)
 			return 1;
-		w->candidate = read_u64(w->interp + l->interp_threads);
 		return 0;
 	}
+	read_thread(w, w->candidate);
 	if (is_of_thread(w, w->candidate)) {
-		if (thread_runs(l, w->candidate)) {
+		if (thread_runs(w, w->candidate)) {
 			w->found = w->candidate;
 			if (!w->several) {
 				w->done = 1;
@@ -92,7 +131,7 @@ static long find_step(__u32 i, void *unused)
 		if (!w->found)
 			w->found = w->candidate;
 	}
-	w->candidate = read_u64(w->candidate + l->thread_next);
+	w->candidate = word_in(&w->thread_block, w->candidate + l->thread_next);
 	return 0;
 }
 
@@ -120,14 +159,14 @@ static long shim_step(__u32 i, void *arg)
 }
 
 /* The mark of a state's innermost activation; 0: it has none yet. */
-static __always_inline __u64 innermost_mark(const struct py_layout *l,
-					    __u64 thread)
+static __always_inline __u64 innermost_mark(const struct walk *w, __u64 thread)
 {
+	const struct py_layout *l = &w->process.layout;
 	__u64 frame;
 
 	if (l->flags & PY_CFRAMES)
-		return read_u64(thread + l->thread_cframe);
-	frame = thread_top(l, thread);
+		return word_in(&w->thread_block, thread + l->thread_cframe);
+	frame = thread_top(w, thread);
 	walk_loop(MAX_INLINED, shim_step, &frame);
 	return frame;
 }
@@ -152,25 +191,42 @@ static __always_inline __u64 take_state(struct walk *w)
 
 static __always_inline void mark_states(struct walk *w)
 {
-	const struct py_layout *l = &w->process.layout;
-
 	for (__u32 i = 0; i < MAX_RUNNING; i++)
 		if (w->running[i])
-			w->marks[i] = innermost_mark(l, w->running[i]);
+			w->marks[i] = innermost_mark(w, w->running[i]);
+}
+
+static __always_inline void forget_states(struct walk *w)
+{
+	w->several = 0;
+	w->running_count = 0;
+	for (__u32 i = 0; i < MAX_RUNNING; i++)
+		w->running[i] = 0;
 }
 
 static __always_inline void find_begin(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 
-	w->interp = read_u64(w->process.runtime + l->runtime_interpreters);
-	w->candidate =
-		w->interp ? read_u64(w->interp + l->interp_threads) : 0;
-	w->running_count = 0;
-	for (__u32 i = 0; i < MAX_RUNNING; i++)
-		w->running[i] = 0;
+	enter_interp(w,
+		     read_u64(w->process.runtime + l->runtime_interpreters));
 	w->several = has_marks(l) && w->interp &&
-		     read_u64(w->interp + l->interp_next);
+		     word_in(&w->interp_block, w->interp + l->interp_next);
+}
+
+/* Is it still a state of this thread, which runs? */
+WALK_APART int is_still(__u64 thread)
+{
+	struct walk *w = walk_here();
+	const struct py_layout *l;
+
+	if (!w)
+		return 0;
+	l = &w->process.layout;
+	read_thread(w, thread);
+	return word_in(&w->thread_block, thread + l->thread_id) ==
+		       w->thread_pointer &&
+	       thread_runs(w, thread);
 }
 
 /*
@@ -185,9 +241,7 @@ static __always_inline __u64 current_thread(struct walk *w)
 	if (l->runtime_current == PY_ABSENT)
 		return 0;
 	current = read_u64(w->process.runtime + l->runtime_current);
-	if (!current || read_u64(current + l->thread_id) != w->thread_pointer)
-		return 0;
-	return thread_runs(l, current) ? current : 0;
+	return current && is_still(current) ? current : 0;
 }
 
 /* The calling thread's state, 0 if it has none. */
@@ -201,8 +255,13 @@ static __always_inline __u64 find_thread(struct walk *w)
 	w->done = 0;
 	if (!w->thread_pointer)
 		return 0;
+	forget_states(w);
+	/* Before 3.10 its word is taken, whatever interpreters there are. */
+	found = has_marks(l) ? 0 : current_thread(w);
+	if (found)
+		return found;
 	find_begin(w);
-	found = w->several ? 0 : current_thread(w);
+	found = has_marks(l) && !w->several ? current_thread(w) : 0;
 	if (found)
 		return found;
 	walk_loop(w->several ? SOME_THREADS : FEW_THREADS, find_step, NULL);
@@ -213,8 +272,7 @@ static __always_inline __u64 find_thread(struct walk *w)
 	if (w->done || !w->interp)
 		return w->found;
 	cached = walk_find_thread(w->tid);
-	if (cached && read_u64(*cached + l->thread_id) == w->thread_pointer &&
-	    thread_runs(l, *cached))
+	if (cached && is_still(*cached))
 		return *cached;
 	walk_loop(MANY_THREADS, find_step, NULL);
 	found = w->found;

@@ -62,6 +62,7 @@ struct task_struct {
 	int pid;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	__u64 start_time;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct thread_struct thread;
@@ -96,6 +97,13 @@ struct {
 	__type(key, __u64);
 	__type(value, __u32);
 } pages SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, CODE_SLOTS);
+	__type(key, __u32);
+	__type(value, struct walk_code_slot);
+} code_slots SEC(".maps");
 
 /* Thread id to thread state, for processes with many threads. */
 struct {
@@ -165,6 +173,13 @@ static __always_inline void walk_put_code(__u64 key)
 	__u8 yes = 1;
 
 	bpf_map_update_elem(&seen, &key, &yes, BPF_ANY);
+}
+
+static __always_inline struct walk_code_slot *walk_code_slot(__u64 code)
+{
+	__u32 slot = code_slot(code);
+
+	return bpf_map_lookup_elem(&code_slots, &slot);
 }
 
 static __always_inline const __u64 *walk_find_thread(__u32 tid)
@@ -288,10 +303,15 @@ int kaa_fork(struct bpf_raw_tracepoint_args *args)
 	if (parent_pid == child_pid || !child_pid)
 		return 0;
 	process = bpf_map_lookup_elem(&processes, &parent_pid);
-	if (process)
-		bpf_map_update_elem(&processes, &child_pid, process, BPF_ANY);
-	else
+	if (!process) {
 		bpf_map_delete_elem(&processes, &child_pid);
+		return 0;
+	}
+	bpf_map_update_elem(&processes, &child_pid, process, BPF_ANY);
+	process = bpf_map_lookup_elem(&processes, &child_pid);
+	/* It does not run yet. */
+	if (process)
+		process->birth = BPF_CORE_READ(child, start_time);
 	return 0;
 }
 

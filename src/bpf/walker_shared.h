@@ -64,6 +64,13 @@ struct walker_process {
 	__u64 runtime;
 	/* Address of PyCode_Type: every code object's type. */
 	__u64 code_type;
+	/*
+	 * What tells it from all other processes, beside its pid: when it was
+	 * forked, 0 for one that the recorder has found; and which of those it is,
+	 * or is a descendant of by fork alone.
+	 */
+	__u64 birth;
+	__u64 era;
 	struct py_layout layout;
 };
 

@@ -18,6 +18,8 @@
 
 struct walker {
 	struct walker_bpf *skeleton;
+	/* Processes that were added. */
+	uint64_t eras;
 	/* An event of each tracepoint, never enabled, which holds the program. */
 	VEC(int) tracepoints;
 };
@@ -77,6 +79,15 @@ static struct error *walker_open(struct walker_bpf **ret)
 	return NULL;
 }
 
+/* Maps that no program uses are made all the same: as small as can be. */
+static void shrink_maps(struct walker_bpf *skeleton)
+{
+	bpf_map__set_max_entries(skeleton->maps.seen, 1);
+	bpf_map__set_max_entries(skeleton->maps.processes, 1);
+	bpf_map__set_max_entries(skeleton->maps.threads, 1);
+	bpf_map__set_max_entries(skeleton->maps.code_slots, 1);
+}
+
 /* Loads the one program that tells the namespace. */
 static struct error *find_pid_level(struct walker_config *ret)
 {
@@ -87,6 +98,7 @@ static struct error *find_pid_level(struct walker_config *ret)
 
 	if (error)
 		return error;
+	shrink_maps(skeleton);
 	bpf_object__for_each_program(program, skeleton->obj)
 		bpf_program__set_autoload(
 			program, program == skeleton->progs.kaa_pid_level);
@@ -223,9 +235,12 @@ void walker_detach_tracepoints(struct walker *walker)
 struct error *walker_add_process(struct walker *walker, uint32_t pid,
 				 const struct walker_process *process)
 {
+	struct walker_process added = *process;
+
+	added.birth = 0;
+	added.era = ++walker->eras;
 	if (bpf_map__update_elem(walker->skeleton->maps.processes, &pid,
-				 sizeof(pid), process, sizeof(*process),
-				 BPF_ANY))
+				 sizeof(pid), &added, sizeof(added), BPF_ANY))
 		return errno == E2BIG ?
 			       error_create(ERROR_LIMIT,
 					    "there are already %d Python processes, so the Python frames of this one are missing",

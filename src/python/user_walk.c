@@ -16,6 +16,7 @@ struct user_walk {
 	const struct py_memory *memory;
 	/* Keys of code objects whose records are written. */
 	struct map codes;
+	struct walk_code_slot code_slots[CODE_SLOTS];
 	/* Thread id to thread state. */
 	struct map threads;
 };
@@ -75,6 +76,11 @@ static void keep(struct map *map, size_t max, uint64_t key, uint64_t value)
 static __always_inline void walk_put_code(__u64 key)
 {
 	keep(&running->codes, WALKER_MAX_CODES, key, 1);
+}
+
+static __always_inline struct walk_code_slot *walk_code_slot(__u64 code)
+{
+	return &running->code_slots[code_slot(code)];
 }
 
 static __always_inline const __u64 *walk_find_thread(__u32 tid)

@@ -60,7 +60,8 @@ void user_walk_destroy(struct user_walk *walk);
 
 /*
  * Walks a thread. A code object's records are written before the stack that names
- * it first, and not again by this user_walk, whatever the process. If the thread
+ * it first, and not again by this user_walk for the process: those of one pid are
+ * told apart by `birth` and `era`, which the caller may leave 0. If the thread
  * had a stack the last time and has none now, a STACK record with WALKER_NO_FRAMES
  * says so.
  */

@@ -248,6 +248,9 @@ static void test_releases_are_whole(void **state)
 		assert_int_equal(r->layout.version, 0);
 		assert_true(r->layout.flags && r->layout.lines_format);
 		assert_int_equal(r->layout.code_bytes == PY_ABSENT, minor > 10);
+		/* What the walk takes for granted of all (bpf/walk.h). */
+		assert_true(r->layout.code_id_start <= 24);
+		assert_true(r->layout.code_id_end >= 120 && r->layout.code_id_end <= 144);
 		assert_int_equal(!r->slots.frame_code, !told);
 		assert_int_equal(r->slots.runtime_size, told ? PY_SLOT_RUNTIME_SIZE : 0);
 		assert_int_equal(r->slots.runtime_interpreters,

@@ -163,6 +163,124 @@ static void test_stacks_are_those_of_the_programs(void **state)
 	assert_in_range(count, 100, 1000);
 }
 
+/* --- other code at the same place --- */
+
+/* The piece of the image that holds the address. */
+static uint8_t *bytes_at(struct trial *t, uint64_t address)
+{
+	for (size_t i = 0; i < t->image.piece_count; i++) {
+		const uint8_t *bytes = memory_image_at(&t->image, i, address);
+
+		if (bytes)
+			return t->bytes + (bytes - t->bytes);
+	}
+	fail();
+	return NULL;
+}
+
+/* What the last run wrote of code objects. */
+static size_t records;
+static uint64_t first_code;
+
+static bool count_code(void *arg, const void *record, size_t size)
+{
+	const struct walker_code *code = record;
+
+	if (code->header.type == WALKER_CODE && !records++)
+		first_code = code->address;
+	return walked_emit(arg, record, size);
+}
+
+static void run_counting(struct trial *t)
+{
+	records = 0;
+	walked_run_with(&t->walked, &t->image.thread, &t->memory, count_code);
+	strbuf_clear(&t->text);
+	walked_text(&t->walked, t->plain, &t->text);
+	assert_ok(strbuf_error(&t->text));
+}
+
+/*
+ * Of another process, as a child of the same parent or a later one of the same pid,
+ * code at the same place is never taken for that of the first.
+ */
+static void processes_are_told_apart(struct trial *t)
+{
+	struct walker_process *process = &t->image.thread.process;
+	size_t all;
+
+	run_counting(t);
+	all = records;
+	assert_in_range(all, 1, 10000);
+	run_counting(t);
+	assert_int_equal(records, 0);
+	t->image.thread.pid++;
+	run_counting(t);
+	assert_int_equal(records, all);
+	process->birth++;
+	run_counting(t);
+	assert_int_equal(records, all);
+	process->era++;
+	run_counting(t);
+	assert_int_equal(records, all);
+	/* All three are the same as before only for the same process. */
+	process->era--;
+	process->birth--;
+	run_counting(t);
+	assert_int_equal(records, 0);
+}
+
+static void test_code_of_another_process_is_written_again(void **state)
+{
+	(void)state;
+	assert_in_range(for_each_image("", processes_are_told_apart), 100, 1000);
+}
+
+/* Changes one byte of the image, has the stack walked, and changes it back. */
+static void run_with_other_byte(struct trial *t, uint64_t address)
+{
+	uint8_t *byte = bytes_at(t, address);
+
+	*byte ^= 1;
+	run_counting(t);
+	*byte ^= 1;
+}
+
+/*
+ * A code object at the place of one that was freed, whose parts are at the places of
+ * that one's parts, too: what it says, or the version that CPython gave it, differs.
+ */
+static void code_is_told_apart(struct trial *t)
+{
+	const struct py_layout *l = &t->image.thread.process.layout;
+	uint64_t code, name, lines;
+	size_t all;
+
+	run_counting(t);
+	code = first_code;
+	all = records;
+	memcpy(&name, bytes_at(t, code + (l->code_qualname == PY_ABSENT ?
+						  l->code_name : l->code_qualname)),
+	       sizeof(name));
+	memcpy(&lines, bytes_at(t, code + l->code_lines), sizeof(lines));
+	/* The hash of its text; others may have the same name. */
+	run_with_other_byte(t, name + l->text_length + 8);
+	assert_in_range(records, 1, all);
+	run_with_other_byte(t, l->code_version == PY_ABSENT ?
+				       lines + l->bytes_data : code + l->code_version);
+	assert_in_range(records, 1, all);
+	run_with_other_byte(t, code + l->code_first_line);
+	assert_in_range(records, 1, all);
+	run_counting(t);
+	assert_int_equal(records, 0);
+}
+
+static void test_other_code_at_the_same_place_is_written(void **state)
+{
+	(void)state;
+	assert_in_range(for_each_image("", code_is_told_apart), 100, 1000);
+}
+
 /* --- damaged ones --- */
 
 static bool is_flagged(const struct walked *walked)
@@ -266,19 +384,6 @@ static void test_what_cannot_be_read_is_flagged(void **state)
 	assert_in_range(for_each_image("", holes_are_noticed), 100, 1000);
 }
 
-/* The piece of the image that holds the address. */
-static uint8_t *bytes_at(struct trial *t, uint64_t address)
-{
-	for (size_t i = 0; i < t->image.piece_count; i++) {
-		const uint8_t *bytes = memory_image_at(&t->image, i, address);
-
-		if (bytes)
-			return t->bytes + (bytes - t->bytes);
-	}
-	fail();
-	return NULL;
-}
-
 /* The outermost frame is followed by the innermost one, without an end. */
 static void rings_end(struct trial *t)
 {
@@ -349,6 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks_are_those_of_the_programs),
+		cmocka_unit_test(test_code_of_another_process_is_written_again),
+		cmocka_unit_test(test_other_code_at_the_same_place_is_written),
 		cmocka_unit_test(test_what_cannot_be_read_is_flagged),
 		cmocka_unit_test(test_a_ring_of_frames_ends),
 		cmocka_unit_test(test_lost_records_are_written_again),
