@@ -41,11 +41,13 @@ struct hash_context {
 };
 
 /* Of as many of w->hashed; what is behind them in the last word does not count. */
-static __always_inline __u64 hash_more(struct walk *w, __u64 hash, __u64 start,
-				       __u64 size)
+WALK_APART __u64 hash_more(__u64 hash, __u64 start, __u64 size)
 {
+	struct walk *w = walk_here();
 	__u64 unused = -size & 7;
 
+	if (!w)
+		return 0;
 	for (__u64 j = 0; j < HASH_BYTES / 8 && j * 8 < size; j++) {
 		__u64 word = word_at(w->hashed, start + j * 8);
 
@@ -72,7 +74,7 @@ static long hash_step(__u32 i, void *arg)
 	if (size > HASH_BYTES ||
 	    walk_read(w->hashed, size, c->address + offset))
 		return 1;
-	c->hash = hash_more(w, c->hash, 0, size);
+	c->hash = hash_more(c->hash, 0, size);
 	return 0;
 }
 
@@ -98,7 +100,7 @@ static __always_inline __u64 short_text_hash(struct walk *w)
 	    l->text_ascii_data > HASH_BYTES ||
 	    size > HASH_BYTES - l->text_ascii_data)
 		return 0;
-	return hash_more(w, size, l->text_ascii_data, size);
+	return hash_more(size, l->text_ascii_data, size);
 }
 
 /* Of any str; several reads. */
@@ -205,7 +207,7 @@ static __always_inline __u64 short_lines_hash(struct walk *w, __u64 lines)
 	if (size > HASH_BYTES - SHORT_LINES_HEAD ||
 	    l->bytes_data != SHORT_LINES_HEAD)
 		return 0;
-	return hash_more(w, size, SHORT_LINES_HEAD, size);
+	return hash_more(size, SHORT_LINES_HEAD, size);
 }
 
 static __always_inline __u64 lines_hash(struct walk *w)
