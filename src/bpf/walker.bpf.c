@@ -10,6 +10,8 @@
  *
  * The three raw tracepoints keep `processes` right over fork, exec and exit
  * with no delay: a forked child is walked from its first instruction.
+ *
+ * bpf/clock.h has the programs of clocks that tick for each CPU.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -475,3 +477,5 @@ int kaa_tracepoint(void *ctx)
 	take_task_registers(w);
 	return sample(ctx, w);
 }
+
+#include "bpf/clock.h"

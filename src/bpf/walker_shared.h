@@ -231,6 +231,25 @@ struct walker_setting {
 	__u32 epoch;
 };
 
+/* Of a task; the value of the map `recorded`. */
+enum walker_recorded {
+	/* From its exec on. */
+	WALKER_ON_EXEC = 1,
+	WALKER_RECORDED = 2,
+};
+
+/* The clock of a CPU; the value of the per-CPU map `clocks`. Times in ns. */
+struct walker_clock {
+	/* How long recorded tasks have run here. */
+	__u64 counted;
+	/* The run time of the task that runs, up to where it is counted. */
+	__u64 counted_to;
+	/* Tasks that could not be noted, for want of memory. */
+	__u64 missed;
+	/* The task that runs is recorded. */
+	__u64 running;
+};
+
 /* Read-only parameters, set before loading. */
 struct walker_config {
 	/* The recorder's depth of nested pid namespaces; 0 is the first one. */

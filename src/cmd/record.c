@@ -674,6 +674,24 @@ static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 	strbuf_putc(out, ')');
 }
 
+/* From a twentieth on: some ticks come late on every machine. */
+static void say_without_samples(const struct cpu_time_result *time,
+				bool by_cpu)
+{
+	const char *why =
+		by_cpu ? "ticks of the clock were lost" :
+			 "threads and processes that end before their first sample have none; a higher rate (-F 9999) misses less";
+
+	if (time->missed)
+		message_note("%" PRIu64 " threads or processes have no samples, because the kernel had no memory to note them",
+			     time->missed);
+	if (time->without_samples > time->by_chance &&
+	    time->without_samples > time->ran / 20)
+		message_note("%.2f s of %.2f s of CPU time have no samples: %s",
+			     (double)time->without_samples / 1e9,
+			     (double)time->ran / 1e9, why);
+}
+
 static void print_summary(const struct setup *setup,
 			  const struct recorder_result *result)
 {
@@ -748,8 +766,11 @@ static void say_source(const struct recorder *recorder,
 		say_trampolines(setup, recorder);
 		say_no_agent(setup);
 	} else if (verbose) {
-		message_note("Python source: %s; each sample copies up to %u bytes of stack",
-			     source->name, setup->options.sampler.stack_size);
+		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",
+			     source->name, setup->options.sampler.stack_size,
+			     recorder_clocks_by_cpu(recorder) ?
+				     "; the clock ticks for each CPU" :
+				     "");
 	}
 }
 
@@ -827,6 +848,7 @@ static struct error *finish(const struct setup *setup,
 		message_error(early);
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result);
+	say_without_samples(&result.cpu_time, recorder_clocks_by_cpu(recorder));
 	if (!early) {
 		*exit_code = error ? 0 : exit_code_of(result.status);
 		if (!error && wants_answer(s, &result))

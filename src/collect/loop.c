@@ -47,8 +47,7 @@ struct error *loop_open(struct loop *loop)
 			error = watch(loop, cpu->samples_fd);
 		if (!error && cpu->tasks_fd >= 0)
 			error = watch(loop, cpu->tasks_fd);
-		loop->rings_open +=
-			(cpu->samples_fd >= 0) + (cpu->tasks_fd >= 0);
+		loop->rings_open += cpu->tasks_fd >= 0;
 	}
 	return error;
 }
@@ -129,6 +128,7 @@ static struct error *enable(struct loop *loop)
 {
 	struct error *error = sampler_enable(loop->sampler);
 
+	cpu_time_begin(loop->cpu_time);
 	if (loop->duration_ms)
 		loop->end_at = clock_ms() + (int64_t)loop->duration_ms;
 	return error;
@@ -140,6 +140,11 @@ static struct error *enable_when_due(struct loop *loop)
 		return NULL;
 	loop->enable_at = 0;
 	return enable(loop);
+}
+
+static bool is_tasks(const struct loop *loop, const struct sampler_fd *entry)
+{
+	return entry->event == sampler_tasks_index(loop->sampler);
 }
 
 /* Another event of the ring that an event writes to, or NULL. */
@@ -154,7 +159,7 @@ static const struct sampler_fd *heir(const struct loop *loop,
 
 		if (!entry->ended && entry->cpu == of->cpu &&
 		    entry->event <= tasks &&
-		    (entry->event == tasks) == (of->event == tasks))
+		    is_tasks(loop, entry) == is_tasks(loop, of))
 			return entry;
 	}
 	return NULL;
@@ -167,17 +172,19 @@ static const struct sampler_fd *heir(const struct loop *loop,
 static struct error *hung_up(struct loop *loop, int fd)
 {
 	const struct sampler_fd *next = NULL;
+	bool tasks = false;
 
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	vec_for_each(entry, &loop->sampler->fds) {
 		if (entry->fd == fd) {
 			entry->ended = true;
+			tasks = is_tasks(loop, entry);
 			next = heir(loop, entry);
 		}
 	}
 	if (next)
 		return watch(loop, next->fd);
-	loop->rings_open--;
+	loop->rings_open -= tasks;
 	return NULL;
 }
 
@@ -220,6 +227,9 @@ struct error *loop_start(struct loop *loop)
 		error = sampler_enable_tasks(loop->sampler);
 	} else if (!loop->sampler->options.enable_on_exec) {
 		error = enable(loop);
+	} else {
+		error = sampler_enable_clocks(loop->sampler);
+		cpu_time_begin(loop->cpu_time);
 	}
 	if (error || !loop->launch)
 		return error;
@@ -231,6 +241,7 @@ struct error *loop_run(struct loop *loop)
 	struct error *error = NULL;
 
 	while (!error && !is_over(loop)) {
+		jitter_turn(&loop->jitter, loop->cpu_time);
 		error = wait_events(loop);
 		if (!error)
 			error = round_run(loop->round);

@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "collect/cpu_time.h"
+#include "collect/jitter.h"
 #include "collect/launch.h"
 #include "collect/round.h"
 #include "collect/sampler.h"
@@ -21,6 +23,7 @@
 struct loop {
 	/* Borrowed. */
 	struct sampler *sampler;
+	struct cpu_time *cpu_time;
 	struct round *round;
 	/* Not yet let go; NULL if no command is run. */
 	struct launch *launch;
@@ -39,7 +42,8 @@ struct loop {
 	int64_t enable_at;
 	/* In ms of CLOCK_MONOTONIC; 0: no end is set. */
 	int64_t end_at;
-	/* Rings that a thread may still write to. */
+	struct jitter jitter;
+	/* Rings of task records that a recorded thread may still write to. */
 	size_t rings_open;
 	/* See struct recorder_result. */
 	int status;

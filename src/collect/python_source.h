@@ -18,6 +18,7 @@
  * The life of an open source, and what a row does at each step:
  *
  *	open()			the privileges are there, events are not open yet
+ *	ring->follow()		whom the clocks of CPUs shall sample
  *	ring->event_opened()	one of the user's events is open
  *	ring->attach()		all events are open
  *	begin_round()		new records are about to be handled
@@ -99,6 +100,14 @@ struct source_state {
 	const struct python_source *source;
 };
 
+/* The CPU time of followed threads, and what is not known of it. */
+struct followed_time {
+	/* In ns. */
+	uint64_t ran;
+	/* Threads and processes that could not be followed. */
+	uint64_t missed;
+};
+
 /*
  * A source that writes records of its own into the rings of samples, by an
  * event of its own on each CPU. `cpu` is an index of sampler.cpus. raw: the
@@ -108,7 +117,10 @@ struct source_ring {
 	/* At once: see struct sampler_walker. */
 	struct error *(*event_opened)(struct source_state *state,
 				      const struct perf_event_attr *attr,
-				      int fd);
+				      bool by_cpu, int fd);
+	/* Before: see struct sampler_walker. */
+	bool (*follow)(struct source_state *state,
+		       const struct pid_vec *threads, bool on_exec);
 	struct error *(*attach)(struct source_state *state,
 				const struct sampler *sampler);
 	void (*stop)(struct source_state *state);
@@ -122,6 +134,8 @@ struct source_ring {
 	void (*broken)(struct source_state *state, size_t cpu);
 	/* Samples of which it could not write all. */
 	uint64_t (*lost)(struct source_state *state);
+	/* What the threads that it follows ran on sampled CPUs, in ns. */
+	struct followed_time (*cpu_time)(struct source_state *state);
 };
 
 struct python_source {

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "collect/code_spans.h"
+#include "collect/cpu_time.h"
 #include "collect/def_files.h"
 #include "collect/file_features.h"
 #include "collect/loaded_programs.h"
@@ -47,6 +48,7 @@ struct recorder {
 	struct python_threads threads;
 	struct sample_writer samples;
 	struct round round;
+	struct cpu_time cpu_time;
 	struct loop loop;
 	bool image_written;
 };
@@ -54,11 +56,18 @@ struct recorder {
 /* --- opening --- */
 
 static struct error *event_opened(void *arg, const struct perf_event_attr *attr,
-				  int fd)
+				  bool by_cpu, int fd)
 {
 	struct source_state *source = arg;
 
-	return source->source->ring->event_opened(source, attr, fd);
+	return source->source->ring->event_opened(source, attr, by_cpu, fd);
+}
+
+static bool follow(void *arg, const struct pid_vec *threads, bool on_exec)
+{
+	struct source_state *source = arg;
+
+	return source->source->ring->follow(source, threads, on_exec);
 }
 
 /* Events and the source, which needs them and gives them records. */
@@ -78,7 +87,7 @@ static struct error *open_events(struct recorder *recorder)
 		return error;
 	ring = recorder->source->source->ring;
 	if (ring)
-		walker = (struct sampler_walker){ event_opened,
+		walker = (struct sampler_walker){ follow, event_opened,
 						  recorder->source };
 	error = sampler_open(&recorder->sampler, &options->sampler,
 			     ring ? &walker : NULL);
@@ -158,6 +167,7 @@ static void connect(struct recorder *recorder)
 		.tracking = &recorder->tracking,
 		.names = &recorder->names,
 		.threads = &recorder->threads,
+		.cpu_time = &recorder->cpu_time,
 		.output = &recorder->output,
 		.notes = &recorder->notes,
 		.callchain = options->sampler.callchain,
@@ -169,8 +179,15 @@ static void connect(struct recorder *recorder)
 		.samples = &recorder->samples,
 		.names = &recorder->names,
 		.threads = &recorder->threads,
+		.cpu_time = &recorder->cpu_time,
 		.output = &recorder->output,
 	};
+	recorder->cpu_time = (struct cpu_time){
+		.sampler = &recorder->sampler,
+		.source = recorder->source,
+		.output = &recorder->output,
+	};
+	recorder->loop.cpu_time = &recorder->cpu_time;
 	recorder->loop.sampler = &recorder->sampler;
 	recorder->loop.round = &recorder->round;
 	recorder->loop.launch = options->launch;
@@ -193,6 +210,9 @@ static struct error *open_parts(struct recorder *recorder)
 	recorder->kernel = kernel_code_find(recorder->options.sampler.root);
 	connect(recorder);
 	error = rings_init(&recorder->rings, &recorder->sampler);
+	if (error)
+		return error;
+	error = cpu_time_open(&recorder->cpu_time);
 	if (error)
 		return error;
 	error = loop_open(&recorder->loop);
@@ -252,6 +272,11 @@ bool recorder_user_only(const struct recorder *recorder)
 	return recorder->sampler.user_only;
 }
 
+bool recorder_clocks_by_cpu(const struct recorder *recorder)
+{
+	return recorder->sampler.clocks_by_cpu;
+}
+
 /* --- recording --- */
 
 static struct error *synthesize(struct recorder *recorder)
@@ -304,6 +329,7 @@ struct error *recorder_run(struct recorder *recorder)
 	if (!error)
 		error = loop_run(&recorder->loop);
 	sampler_disable(&recorder->sampler);
+	cpu_time_end(&recorder->cpu_time);
 	if (ring)
 		ring->stop(recorder->source);
 	return error ? error : round_run(&recorder->round);
@@ -342,6 +368,7 @@ static struct error *put_names(struct recorder *recorder)
 static struct error *put_summary(struct recorder *recorder)
 {
 	const struct stack_stats *s = &recorder->samples.stacks.stats;
+	const struct cpu_time_result time = cpu_time_result(&recorder->cpu_time);
 	const struct kaa_counter counters[] = {
 		{ { "samples", 7 }, s->samples },
 		{ { "lost", 4 }, lost_samples(recorder) },
@@ -349,6 +376,9 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { "unreadable", 10 }, s->unreadable },
 		{ { "not aligned", 11 }, s->not_aligned },
 		{ { "missing native", 14 }, s->missing_native },
+		{ { "CPU time in us", 14 }, time.ran / 1000 },
+		{ { "CPU time without samples in us", 30 },
+		  time.without_samples / 1000 },
 	};
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
 	struct error *error = kaa_encode_summary(
@@ -409,6 +439,7 @@ struct error *recorder_finish(struct recorder *recorder,
 	write_image(recorder, !error);
 	loop_wait_for_command(&recorder->loop);
 	*ret = (struct recorder_result){
+		.cpu_time = cpu_time_result(&recorder->cpu_time),
 		.stacks = recorder->samples.stacks.stats,
 		.samples = recorder->output.samples,
 		.lost = lost_samples(recorder),
@@ -429,6 +460,7 @@ void recorder_destroy(struct recorder *recorder)
 		return;
 	python_source_close(recorder->source);
 	error_destroy(recorder->refusal.why);
+	cpu_time_close(&recorder->cpu_time);
 	sampler_close(&recorder->sampler);
 	loop_deinit(&recorder->loop);
 	rings_deinit(&recorder->rings);

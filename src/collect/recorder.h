@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "collect/cpu_time.h"
 #include "collect/launch.h"
 #include "collect/notes.h"
 #include "collect/python_source.h"
@@ -52,6 +53,7 @@ struct recorder_options {
 
 struct recorder_result {
 	struct stack_stats stacks;
+	struct cpu_time_result cpu_time;
 	/* Samples of the user's events written. */
 	uint64_t samples;
 	/* Records that found no room, as the kernel counted them. */
@@ -90,6 +92,9 @@ const struct python_source *recorder_python(const struct recorder *recorder);
  */
 const struct source_refusal *
 recorder_refusal(const struct recorder *recorder);
+
+/* Clocks tick for each CPU, not for each thread (docs/clock.md). */
+bool recorder_clocks_by_cpu(const struct recorder *recorder);
 
 /* The kernel was not permitted to this user: user space alone is sampled. */
 bool recorder_user_only(const struct recorder *recorder);

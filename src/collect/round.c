@@ -98,7 +98,10 @@ struct error *round_run(struct round *round)
 		error = sample_writer_end_round(round->samples);
 	if (!error)
 		error = python_threads_end_round(round->threads);
-	return error ? error : output_round(round->output);
+	if (error)
+		return error;
+	cpu_time_end_round(round->cpu_time);
+	return output_round(round->output);
 }
 
 void round_forget(struct round *round)

@@ -9,6 +9,7 @@
 #define KAA_COLLECT_ROUND_H
 
 #include "base/error.h"
+#include "collect/cpu_time.h"
 #include "collect/name_writer.h"
 #include "collect/output.h"
 #include "collect/python_source.h"
@@ -25,6 +26,7 @@ struct round {
 	struct sample_writer *samples;
 	struct name_writer *names;
 	struct python_threads *threads;
+	struct cpu_time *cpu_time;
 	struct output *output;
 };
 

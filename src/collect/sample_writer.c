@@ -105,6 +105,7 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	const struct stack_memory *memory = NULL;
 	struct record moved = *sample;
 	struct target *target;
+	size_t offset;
 	struct error *error = tracking_target(writer->tracking, sample->pid,
 					      sample->time, &target);
 
@@ -130,17 +131,27 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 		source->source->sampled(source, target);
 	if (hit_trampoline(stacks, sample))
 		moved.sample.ip = stacks->natives.data[0].ip;
-	return output_sample(writer->output, &moved, stacks->chain.data,
-			     stacks->chain.count);
+	offset = writer->output->bytes.len;
+	error = output_sample(writer->output, &moved, stacks->chain.data,
+			      stacks->chain.count);
+	return error ? error :
+		       cpu_time_sampled(writer->cpu_time, sample->event->index,
+					cpu, offset);
 }
 
-static struct error *keep(struct sample_writer *writer,
+static struct error *keep(struct sample_writer *writer, size_t cpu,
 			  const struct perf_event_header *header,
 			  const struct record *record)
 {
+	size_t offset = writer->output->bytes.len;
+	struct error *error;
+
 	output_note_sample(writer->output, record->pid, record->time);
 	writer->stacks.stats.samples++;
-	return output_raw(writer->output, record->time, header, header->size);
+	error = output_raw(writer->output, record->time, header, header->size);
+	return error ? error :
+		       cpu_time_sampled(writer->cpu_time, record->event->index,
+					cpu, offset);
 }
 
 /*
@@ -174,7 +185,7 @@ struct error *sample_writer_handle(struct sample_writer *writer, size_t cpu,
 		writer->latest = record.time;
 	if (writer->callchain == CALLCHAIN_NONE ||
 	    writer->callchain == CALLCHAIN_DWARF)
-		return keep(writer, header, &record);
+		return keep(writer, cpu, header, &record);
 	return write_chain(writer, cpu, &record);
 }
 

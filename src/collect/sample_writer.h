@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "collect/callchain_mode.h"
+#include "collect/cpu_time.h"
 #include "collect/name_writer.h"
 #include "collect/notes.h"
 #include "collect/output.h"
@@ -30,6 +31,7 @@ struct sample_writer {
 	struct tracking *tracking;
 	struct name_writer *names;
 	struct python_threads *threads;
+	struct cpu_time *cpu_time;
 	struct output *output;
 	const struct notes *notes;
 	enum callchain_mode callchain;

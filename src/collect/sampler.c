@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "collect/clocks.h"
 #include "sys/capability.h"
 #include "sys/file.h"
 #include "sys/perf_event.h"
@@ -58,6 +59,13 @@ static void attr_callchain(const struct sampler_options *options,
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = UNWIND_PERF_REGS_MASK;
 	attr->sample_stack_user = options->stack_size;
+}
+
+/* It ticks for whatever runs on a CPU, but for nothing if that is idle. */
+static void attr_by_cpu(struct perf_event_attr *attr)
+{
+	attr->inherit = attr->enable_on_exec = 0;
+	attr->exclude_idle = 1;
 }
 
 static struct perf_event_attr attr_event(const struct sampler_options *options,
@@ -361,7 +369,9 @@ static struct error *open_on(struct sampler *sampler, struct sampler_cpu *cpu,
 		return error;
 	error = keep_fd(sampler, event, cpu->cpu, tid, fd);
 	if (!error && walker && !tasks)
-		error = walker->opened(walker->arg, &event->attr, fd);
+		error = walker->opened(walker->arg, &event->attr,
+				       sampler_is_by_cpu(sampler, event->index),
+				       fd);
 	if (error)
 		return error;
 	if (tasks)
@@ -397,13 +407,26 @@ static bool is_sampled(const struct sampler_options *options, int cpu)
 	return !options->cpus.count;
 }
 
+/* For each thread, or once. */
+static struct error *open_event_on(struct sampler *sampler,
+				   struct sampler_cpu *cpu, struct event *event)
+{
+	const struct pid_vec *threads = &sampler->options.threads;
+	struct error *error = NULL;
+
+	if (!threads->count || sampler_is_by_cpu(sampler, event->index))
+		return open_on(sampler, cpu, event, -1);
+	for (size_t t = 0; t < threads->count && !error; t++)
+		error = open_on(sampler, cpu, event, threads->data[t]);
+	return error;
+}
+
 static struct error *open_cpu(struct sampler *sampler, int number)
 {
 	struct sampler_cpu cpu = { .cpu = number,
 				   .samples_fd = -1,
 				   .tasks_fd = -1,
 				   .walker_fd = -1 };
-	const struct pid_vec *threads = &sampler->options.threads;
 	size_t events = sampler->options.event_count + 1;
 	bool sampled = is_sampled(&sampler->options, number);
 	struct error *error = NULL;
@@ -413,14 +436,9 @@ static struct error *open_cpu(struct sampler *sampler, int number)
 	for (size_t i = 0; i < events && !error; i++) {
 		struct event *event = sampler->kernel_events.list.data[i];
 
-		if (!sampled && event->index != sampler_tasks_index(sampler))
-			continue;
-		for (size_t t = 0; t < threads->count && !error; t++)
-			error = open_on(sampler, vec_last(&sampler->cpus),
-					event, threads->data[t]);
-		if (!threads->count)
-			error = open_on(sampler, vec_last(&sampler->cpus),
-					event, -1);
+		if (sampled || event->index == sampler_tasks_index(sampler))
+			error = open_event_on(sampler,
+					      vec_last(&sampler->cpus), event);
 	}
 	if (!error && vec_last(&sampler->cpus)->tasks_fd < 0)
 		return error_create(ERROR_NOT_FOUND,
@@ -436,6 +454,8 @@ static struct error *add_events(struct sampler *sampler)
 
 	for (size_t i = 0; i < options->event_count && !error; i++) {
 		attr = attr_event(options, &options->events[i]);
+		if (sampler_is_by_cpu(sampler, i))
+			attr_by_cpu(&attr);
 		error = events_add(&sampler->kernel_events, &attr,
 				   options->events[i].name, NULL);
 	}
@@ -485,6 +505,30 @@ static struct error *open_all(struct sampler *sampler)
 	return error;
 }
 
+static bool wants_clocks_by_cpu(const struct sampler_options *options)
+{
+	if (!options->threads.count || !options->inherit)
+		return false;
+	for (size_t i = 0; i < options->event_count; i++)
+		if (clocks_is_alone(options, i))
+			return true;
+	return false;
+}
+
+bool sampler_ticks_by_cpu(const struct sampler *sampler, size_t event)
+{
+	const struct sampler_options *options = &sampler->options;
+
+	if (event >= options->event_count || !clocks_is_alone(options, event))
+		return false;
+	return sampler->clocks_by_cpu || !options->threads.count;
+}
+
+bool sampler_is_by_cpu(const struct sampler *sampler, size_t event)
+{
+	return sampler->clocks_by_cpu && sampler_ticks_by_cpu(sampler, event);
+}
+
 struct error *sampler_open(struct sampler *sampler,
 			   const struct sampler_options *options,
 			   const struct sampler_walker *walker)
@@ -493,6 +537,10 @@ struct error *sampler_open(struct sampler *sampler,
 
 	*sampler = (struct sampler){ .options = *options, .walker = walker };
 	open_files_raise_limit();
+	if (walker && wants_clocks_by_cpu(options))
+		sampler->clocks_by_cpu = walker->follow(
+			walker->arg, &options->threads,
+			options->enable_on_exec);
 	error = add_events(sampler);
 	if (!error)
 		error = open_all(sampler);
@@ -538,6 +586,16 @@ struct error *sampler_enable_tasks(struct sampler *sampler)
 
 	vec_for_each(entry, &sampler->fds)
 		if (!error && entry->event == sampler_tasks_index(sampler))
+			error = enable(entry);
+	return error;
+}
+
+struct error *sampler_enable_clocks(struct sampler *sampler)
+{
+	struct error *error = NULL;
+
+	vec_for_each(entry, &sampler->fds)
+		if (!error && sampler_is_by_cpu(sampler, entry->event))
 			error = enable(entry);
 	return error;
 }

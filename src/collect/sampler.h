@@ -3,7 +3,8 @@
  * Opens the kernel's events for a recording, and their rings.
  *
  * Every event is opened once for each CPU and each target thread (a
- * CPU only when the whole system is recorded): the kernel does not map rings of
+ * CPU only when the whole system is recorded, and for clocks that the walker
+ * filters): the kernel does not map rings of
  * inherited events that are not bound to a CPU. Each CPU has two rings: one
  * for samples, into which all events of that CPU write, and a small one
  * for task records (mmap, comm, fork, exit), which wakes the recorder at each
@@ -24,47 +25,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "collect/callchain_mode.h"
 #include "collect/ring.h"
+#include "collect/sampler_options.h"
 #include "perfdata/events.h"
-
-struct sampler_event {
-	/* type, config*, exclude_*, precise_ip and, if it has one, its period. */
-	struct perf_event_attr attr;
-	/* As the user typed it; borrowed. */
-	const char *name;
-	/* attr.sample_period or sample_freq came with the event. */
-	bool has_period;
-	/* Of the group of the event before it: the kernel runs all or none. */
-	bool joins_group;
-};
-
-struct pid_vec VEC_BODY(pid_t);
-struct cpu_vec VEC_BODY(int);
-
-struct sampler_options {
-	const struct sampler_event *events;
-	size_t event_count;
-	enum callchain_mode callchain;
-	/* CALLCHAIN_UNWIND, _DWARF: bytes of stack, a multiple of 8. */
-	uint32_t stack_size;
-	/* Samples a second; 0: `period` counts. */
-	uint64_t frequency;
-	uint64_t period;
-	/* Threads to record; empty: the whole system. */
-	struct pid_vec threads;
-	/* CPUs to sample; empty: all that are online. */
-	struct cpu_vec cpus;
-	bool inherit;
-	/* Events start when the target calls exec. */
-	bool enable_on_exec;
-	/* -1: the kernel's default clock. */
-	int clockid;
-	/* Bytes of one CPU's ring for samples; 0: a good default. */
-	size_t ring_size;
-	/* Place before /sys and /proc; "" for the real ones. */
-	const char *root;
-};
 
 /* Indices in sampler.kernel_events behind the user's events. */
 enum {
@@ -104,6 +67,8 @@ struct sampler {
 	VEC(struct sampler_cpu) cpus;
 	/* Kernel samples were refused; user space only. */
 	bool user_only;
+	/* Clocks tick for each CPU, and the walker filters (docs/clock.md). */
+	bool clocks_by_cpu;
 	/* While it opens; NULL: no walker. */
 	const struct sampler_walker *walker;
 };
@@ -116,8 +81,15 @@ struct sampler {
  * sets it for the one event).
  */
 struct sampler_walker {
+	/*
+	 * From now on these threads are recorded, and all that they start; on_exec:
+	 * once they have called exec. False if the walker cannot tell whether a
+	 * task is: then no event is opened by_cpu.
+	 */
+	bool (*follow)(void *arg, const struct pid_vec *threads, bool on_exec);
+	/* by_cpu: it also ticks for tasks that are not recorded. */
 	struct error *(*opened)(void *arg, const struct perf_event_attr *attr,
-				int fd);
+				bool by_cpu, int fd);
 	void *arg;
 };
 
@@ -130,7 +102,15 @@ struct error *sampler_open(struct sampler *sampler,
 			   const struct sampler_walker *walker);
 void sampler_close(struct sampler *sampler);
 
+/* It is opened for each CPU, not for threads, and the walker filters. */
+bool sampler_is_by_cpu(const struct sampler *sampler, size_t event);
+
+/* It is a clock in no group that ticks for each CPU, as with -a. */
+bool sampler_ticks_by_cpu(const struct sampler *sampler, size_t event);
+
 struct error *sampler_enable(struct sampler *sampler);
+/* Those that no exec enables. */
+struct error *sampler_enable_clocks(struct sampler *sampler);
 /* Task records alone, so that a recording that begins later knows the maps. */
 struct error *sampler_enable_tasks(struct sampler *sampler);
 /*

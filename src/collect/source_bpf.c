@@ -20,6 +20,8 @@ struct bpf_source {
 	VEC(struct python_stack) stacks;
 	VEC(struct stack_memory) memories;
 	struct page_store pages;
+	/* Those that are sampled. */
+	struct cpu_vec cpus;
 	/* The walker's record at hand: in a sample it is not aligned. */
 	uint64_t bytes[65536 / sizeof(uint64_t)];
 };
@@ -80,6 +82,7 @@ static void close_bpf(struct source_state *state)
 		stack_memory_deinit(memory);
 	vec_deinit(&bpf->memories);
 	page_store_deinit(&bpf->pages);
+	vec_deinit(&bpf->cpus);
 	free(bpf);
 }
 
@@ -125,11 +128,41 @@ static bool is_attached(const struct sampler_options *options, size_t index)
  * events run theirs each.
  */
 static struct error *event_opened(struct source_state *state,
-				  const struct perf_event_attr *attr, int fd)
+				  const struct perf_event_attr *attr,
+				  bool by_cpu, int fd)
 {
-	return attr->type == PERF_TYPE_TRACEPOINT ?
-		       NULL :
-		       walker_attach(bpf_source(state)->walker, fd);
+	struct walker *walker = bpf_source(state)->walker;
+
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return NULL;
+	return by_cpu ? walker_attach_clock(walker, fd) :
+			walker_attach(walker, fd);
+}
+
+/* A kernel that cannot do it has a clock for each thread, as perf does. */
+static bool follow(struct source_state *state, const struct pid_vec *threads,
+		   bool on_exec)
+{
+	struct walker *walker = bpf_source(state)->walker;
+	struct error *error = walker_follow(walker);
+
+	for (size_t i = 0; !error && i < threads->count; i++)
+		error = walker_follow_thread(walker, threads->data[i], on_exec);
+	if (!error)
+		return true;
+	error_destroy(error);
+	walker_unfollow(walker);
+	return false;
+}
+
+static struct followed_time cpu_time(struct source_state *state)
+{
+	struct bpf_source *bpf = bpf_source(state);
+	struct walker_clock sum;
+
+	walker_clocks(bpf->walker, bpf->cpus.data, bpf->cpus.count, &sum);
+	return (struct followed_time){ .ran = sum.counted,
+				       .missed = sum.missed };
 }
 
 static struct error *attach_tracepoints(struct walker *walker,
@@ -156,7 +189,11 @@ static struct error *attach(struct source_state *state,
 		    !vec_push(&bpf->memories,
 			      (struct stack_memory){ .pages = &bpf->pages }))
 			return error_no_memory();
-		if (!error && cpu->walker_fd >= 0)
+		if (cpu->walker_fd < 0)
+			continue;
+		if (!vec_push(&bpf->cpus, cpu->cpu))
+			return error_no_memory();
+		if (!error)
 			error = walker_set_output(bpf->walker, cpu->cpu,
 						  cpu->walker_fd);
 	}
@@ -317,12 +354,14 @@ static const struct stack_memory *memory(struct source_state *state, size_t cpu,
 
 static const struct source_ring ring = {
 	.event_opened = event_opened,
+	.follow = follow,
 	.attach = attach,
 	.stop = stop,
 	.take = take,
 	.add = add,
 	.broken = broken,
 	.lost = lost,
+	.cpu_time = cpu_time,
 };
 
 const struct python_source python_source_bpf = {

@@ -10,10 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "sys/own_program.h"
 #include "sys/perf_event.h"
+#include "sys/task_fd.h"
 #include "walker.skel.h"
 
 struct walker {
@@ -73,6 +75,10 @@ static struct error *walker_open(struct walker_bpf **ret)
 	bpf_program__set_autoattach(skeleton->progs.kaa_tracepoint, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_pid_level, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_exit, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_clock_tick, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_clock_switch, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_clock_new_task, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_clock_exec, false);
 	bpf_map__set_max_entries(skeleton->maps.output,
 				 (uint32_t)libbpf_num_possible_cpus());
 	*ret = skeleton;
@@ -214,15 +220,109 @@ struct error *walker_attach_tracepoint(struct walker *walker, uint64_t id)
 	return attach(walker->skeleton->progs.kaa_tracepoint, fd);
 }
 
-struct error *walker_watch_exits(struct walker *walker)
+static struct error *watch_scheduler(const struct bpf_program *program,
+				     struct bpf_link **ret)
 {
-	struct bpf_link *link = bpf_program__attach(
-		walker->skeleton->progs.kaa_exit);
+	struct bpf_link *link = bpf_program__attach(program);
 
 	if (!link)
 		return walker_refused(errno, "attach to a scheduler tracepoint");
-	walker->skeleton->links.kaa_exit = link;
+	*ret = link;
 	return NULL;
+}
+
+struct error *walker_watch_exits(struct walker *walker)
+{
+	return watch_scheduler(walker->skeleton->progs.kaa_exit,
+			       &walker->skeleton->links.kaa_exit);
+}
+
+/* --- clocks of CPUs: docs/clock.md --- */
+
+struct error *walker_attach_clock(struct walker *walker, int fd)
+{
+	return attach(walker->skeleton->progs.kaa_clock_tick, fd);
+}
+
+struct error *walker_follow(struct walker *walker)
+{
+	struct walker_bpf *s = walker->skeleton;
+	int sample = bpf_program__fd(s->progs.kaa_sample);
+	uint32_t key = 0;
+	struct error *error = NULL;
+
+	if (bpf_map__update_elem(s->maps.next_program, &key, sizeof(key),
+				 &sample, sizeof(sample), BPF_ANY))
+		error = walker_refused(errno, "chain BPF programs");
+	if (!error)
+		error = watch_scheduler(s->progs.kaa_clock_exec,
+					&s->links.kaa_clock_exec);
+	if (!error)
+		error = watch_scheduler(s->progs.kaa_clock_new_task,
+					&s->links.kaa_clock_new_task);
+	if (!error)
+		error = watch_scheduler(s->progs.kaa_clock_switch,
+					&s->links.kaa_clock_switch);
+	return error;
+}
+
+struct error *walker_follow_thread(struct walker *walker, pid_t tid,
+				   bool on_exec)
+{
+	uint32_t state = on_exec ? WALKER_ON_EXEC : WALKER_RECORDED;
+	int fd = task_fd_open(tid), err;
+
+	if (fd == -ESRCH)
+		return NULL;
+	if (fd < 0)
+		return walker_refused(-fd, "name a thread to a BPF program");
+	err = bpf_map__update_elem(walker->skeleton->maps.recorded, &fd,
+				   sizeof(fd), &state, sizeof(state), BPF_ANY);
+	close(fd);
+	return err && err != -ESRCH ? walker_refused(-err, "note a thread") :
+				      NULL;
+}
+
+void walker_unfollow(struct walker *walker)
+{
+	struct walker_bpf *s = walker->skeleton;
+
+	bpf_link__destroy(s->links.kaa_clock_exec);
+	bpf_link__destroy(s->links.kaa_clock_new_task);
+	bpf_link__destroy(s->links.kaa_clock_switch);
+	s->links.kaa_clock_exec = s->links.kaa_clock_new_task =
+		s->links.kaa_clock_switch = NULL;
+}
+
+/* The values of all CPUs of a map with one element; NULL: it cannot be read. */
+static void *read_cpus(const struct bpf_map *map, size_t size, int *cpus)
+{
+	uint32_t key = 0;
+	void *values;
+
+	*cpus = libbpf_num_possible_cpus();
+	values = *cpus > 0 ? calloc((size_t)*cpus, size) : NULL;
+	if (values && bpf_map__lookup_elem(map, &key, sizeof(key), values,
+					   (size_t)*cpus * size, 0)) {
+		free(values);
+		return NULL;
+	}
+	return values;
+}
+
+void walker_clocks(struct walker *walker, const int *cpus, size_t count,
+		   struct walker_clock *ret)
+{
+	int all;
+	_cleanup_free_ struct walker_clock *values = read_cpus(
+		walker->skeleton->maps.clocks, sizeof(*values), &all);
+
+	*ret = (struct walker_clock){};
+	for (int i = 0; values && i < all; i++)
+		ret->missed += values[i].missed;
+	for (size_t i = 0; values && i < count; i++)
+		if (cpus[i] >= 0 && cpus[i] < all)
+			ret->counted += values[cpus[i]].counted;
 }
 
 void walker_detach_tracepoints(struct walker *walker)
@@ -267,24 +367,16 @@ void walker_next_epoch(struct walker *walker)
 
 void walker_counters(struct walker *walker, struct walker_counters *ret)
 {
-	int cpus = libbpf_num_possible_cpus();
-	struct walker_counters *values =
-		cpus > 0 ? calloc((size_t)cpus, sizeof(*values)) : NULL;
-	uint32_t key = 0;
+	int cpus;
+	_cleanup_free_ struct walker_counters *values = read_cpus(
+		walker->skeleton->maps.counters, sizeof(*values), &cpus);
 
 	*ret = (struct walker_counters){};
-	if (!values)
-		return;
-	if (!bpf_map__lookup_elem(walker->skeleton->maps.counters, &key,
-				  sizeof(key), values,
-				  (size_t)cpus * sizeof(*values), 0)) {
-		for (int i = 0; i < cpus; i++) {
-			ret->samples += values[i].samples;
-			ret->stacks += values[i].stacks;
-			ret->no_thread += values[i].no_thread;
-			ret->lost += values[i].lost;
-			ret->lost_code += values[i].lost_code;
-		}
+	for (int i = 0; values && i < cpus; i++) {
+		ret->samples += values[i].samples;
+		ret->stacks += values[i].stacks;
+		ret->no_thread += values[i].no_thread;
+		ret->lost += values[i].lost;
+		ret->lost_code += values[i].lost_code;
 	}
-	free(values);
 }

@@ -12,7 +12,9 @@
 #define KAA_COLLECT_WALKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "bpf/walker_shared.h"
@@ -34,6 +36,29 @@ struct error *walker_set_output(struct walker *walker, int cpu, int fd);
  * for tracepoints.
  */
 struct error *walker_attach(struct walker *walker, int fd);
+
+/*
+ * The clock of a CPU: runs at every tick from now on, and lets those alone be
+ * samples that hit a thread that is followed.
+ */
+struct error *walker_attach_clock(struct walker *walker, int fd);
+
+/*
+ * What runs is noted from now on: the threads that are named, and all that they
+ * start. ERROR_UNSUPPORTED, or ERROR_PERMISSION, if the kernel does not let that be.
+ */
+struct error *walker_follow(struct walker *walker);
+/*
+ * on_exec: once it has called exec. One that has ended is none. ERROR_UNSUPPORTED
+ * for one that is not the first of its process, before Linux 6.9.
+ */
+struct error *walker_follow_thread(struct walker *walker, pid_t tid,
+				   bool on_exec);
+/* Nothing is noted any more. */
+void walker_unfollow(struct walker *walker);
+/* Sums over these CPUs; missed over all. */
+void walker_clocks(struct walker *walker, const int *cpus, size_t count,
+		   struct walker_clock *ret);
 
 /*
  * Runs at every hit of the tracepoint from now on, once for all events that

@@ -386,6 +386,19 @@ struct error *record_encode(const struct events *events,
 	return NULL;
 }
 
+size_t record_period_place(const struct event *event)
+{
+	/* Source: perf_event_open(2), the order of fields in a sample. */
+	uint64_t before = event->attr.sample_type &
+			  (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+			   PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			   PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU);
+
+	return sizeof(struct perf_event_header) +
+	       sizeof(uint64_t) * (size_t)__builtin_popcountll(before);
+}
+
 size_t record_callchain_room(const struct event *event, size_t other)
 {
 	const struct perf_event_attr *attr = &event->attr;

@@ -308,6 +308,9 @@ struct error *record_encode(const struct events *events,
  */
 size_t record_callchain_room(const struct event *event, size_t other);
 
+/* Where in a sample of this event its period stands, if it has one. */
+size_t record_period_place(const struct event *event);
+
 /*
  * Splits the values of a PERF_SAMPLE_READ field or a READ record as
  * event->attr.read_format tells. Returns false if there is no such field.

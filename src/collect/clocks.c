@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/clocks.h"
+
+enum {
+	/* Linux 6.18, perf_swevent_hrtimer(): none is shorter. */
+	PERIOD_MIN = 10000,
+	NS_PER_S = 1000000000,
+};
+
+bool clocks_is_clock(const struct sampler_options *options, size_t index)
+{
+	const struct perf_event_attr *attr = &options->events[index].attr;
+
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool clocks_is_alone(const struct sampler_options *options, size_t index)
+{
+	bool leads = index + 1 < options->event_count &&
+		     options->events[index + 1].joins_group;
+
+	return clocks_is_clock(options, index) && !leads &&
+	       !options->events[index].joins_group;
+}
+
+bool clocks_has_frequency(const struct sampler_options *options, size_t index)
+{
+	const struct sampler_event *event = &options->events[index];
+
+	return event->has_period ? event->attr.freq : options->frequency != 0;
+}
+
+uint64_t clocks_period(const struct sampler_options *options, size_t index)
+{
+	const struct sampler_event *event = &options->events[index];
+	uint64_t frequency = event->has_period ? event->attr.sample_freq :
+						 options->frequency;
+	uint64_t period = event->has_period ? event->attr.sample_period :
+					      options->period;
+
+	if (clocks_has_frequency(options, index))
+		period = frequency ? NS_PER_S / frequency : 0;
+	return period > PERIOD_MIN ? period : PERIOD_MIN;
+}
