@@ -11,7 +11,7 @@
  * The three raw tracepoints keep `processes` right over fork, exec and exit
  * with no delay: a forked child is walked from its first instruction.
  *
- * bpf/clock.h has the programs of clocks that tick for each CPU.
+ * bpf/cpu_clock.h has the programs of clocks that tick for each CPU.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -478,4 +478,4 @@ int kaa_tracepoint(void *ctx)
 	return sample(ctx, w);
 }
 
-#include "bpf/clock.h"
+#include "bpf/cpu_clock.h"

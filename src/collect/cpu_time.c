@@ -84,8 +84,10 @@ static struct error *add_account(struct cpu_time *cpu_time, size_t event)
 	if (clocks_is_clock(&sampler->options, event)) {
 		account.period = clocks_period(&sampler->options, event);
 		account.by_cpu = sampler_ticks_by_cpu(sampler, event);
+		/* Who asked for a count gets it. */
 		account.balanced = sampler_is_by_cpu(sampler, event) &&
-				   is_judged(cpu_time, event);
+				   is_judged(cpu_time, event) &&
+				   clocks_has_frequency(&sampler->options, event);
 	}
 	for (size_t i = 0; account.by_cpu && i < sampler->cpus.count; i++)
 		if (!vec_push(&account.periods, 0))

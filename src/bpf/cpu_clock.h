@@ -8,8 +8,8 @@
  * goes with it. Each CPU knows whether the task that runs is recorded, and adds
  * up what the scheduler counts for such tasks. That is what getrusage() has.
  */
-#ifndef KAA_BPF_CLOCK_H
-#define KAA_BPF_CLOCK_H
+#ifndef KAA_BPF_CPU_CLOCK_H
+#define KAA_BPF_CPU_CLOCK_H
 
 #include "bpf/walker_shared.h"
 

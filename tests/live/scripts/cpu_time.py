@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs whose CPU time a clock for each thread does not see, as docs/clock.md says; each writes down what it took.
+
+    cpu_time.py threads SECONDS    threads of half a millisecond, one after the other, and as much in between
+    cpu_time.py processes SECONDS  processes of about a millisecond
+    cpu_time.py pool SECONDS       four threads that share short tasks
+    cpu_time.py rhythm SECONDS     even() has 40 % of each millisecond of the clock, odd() the rest
+
+SECONDS are of CPU time. The last line: CPU time of the process and those that it waited for, and of a function.
+"""
+import concurrent.futures
+import os
+import resource
+import sys
+import threading
+import time
+
+MS = 0.001
+of_function = 0.0
+
+
+def used():
+    return sum(u.ru_utime + u.ru_stime
+               for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+def until(end, clock):
+    while clock() < end:
+        pass
+
+
+def short():
+    global of_function
+    began = time.thread_time()
+    until(began + MS / 2, time.thread_time)
+    of_function += time.thread_time() - began
+
+
+def between():
+    until(time.thread_time() + MS / 2, time.thread_time)
+
+
+def threads():
+    thread = threading.Thread(target=short)
+    thread.start()
+    thread.join()
+    between()
+
+
+def processes():
+    pid = os.fork()
+    if not pid:
+        sum(range(10000))
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def pool():
+    with concurrent.futures.ThreadPoolExecutor(4) as executor:
+        for _ in range(100):
+            executor.submit(between)
+
+
+def even(end):
+    until(end, time.monotonic)
+
+
+def odd(end):
+    until(end, time.monotonic)
+
+
+def rhythm():
+    global of_function
+    beat = time.monotonic_ns() // 1000000 * MS
+    began = time.thread_time()
+    even(beat + 0.4 * MS)
+    of_function += time.thread_time() - began
+    odd(beat + MS)
+
+
+def main():
+    work, end = globals()[sys.argv[1]], float(sys.argv[2])
+    while used() < end:
+        work()
+    print(used(), of_function, flush=True)
+    # Without what the end of an interpreter takes.
+    os._exit(0)
+
+
+main()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The periods of samples beside the CPU time that the kernel says there was, as docs/clock.md has it.
+
+Where samples are few, chance decides more than the clock: limits are several times what chance makes of 1,000 samples.
+"""
+import re
+
+import pytest
+
+from harness.waiting import until, while_busy
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+SECONDS = 1.0
+
+
+def record(kaa, python, scripts, data, program, *options, seconds=SECONDS):
+    """What kaa said, the CPU time in seconds, and that of the program's function."""
+    result = kaa("record", "-F", "999", *options, "-o", data, "--", *python.command, scripts / "cpu_time.py", program, seconds)
+    used, function = map(float, result.stdout.splitlines()[-1].split())
+    return result, used, function
+
+
+def samples(kaa, data, field="pysym"):
+    """For each sample its period in seconds, and a field."""
+    lines = kaa("script", "-i", data, "-F", f"period,{field}").stdout.splitlines()
+    return [(int(period) / 1e9, value.strip()) for period, value in (line.split(maxsplit=1) for line in lines)]
+
+
+def total(of):
+    return sum(period for period, _ in of)
+
+
+@pytest.mark.parametrize("program", ["threads", "processes", "pool"])
+def test_sum_of_periods(kaa, newest_python, scripts, tmp_path, program):
+    """All of the CPU time has samples; of half of the threads' and a fourth of the processes' a clock for each thread has
+    none. Where the time of short threads goes is theirs."""
+    result, used, function = record(kaa, newest_python, scripts, tmp_path / "data", program)
+    found = samples(kaa, tmp_path / "data")
+    assert abs(total(found) - used) < 0.05 * used, (total(found), used)
+    assert "have no samples" not in result.stderr
+    if program == "threads":
+        share = total(sample for sample in found if sample[1].startswith("short")) / total(found)
+        assert abs(share - function / used) < 0.1, (share, function / used)
+
+
+def test_without_clocks_of_cpus(kaa, newest_python, scripts, tmp_path):
+    """A clock for each thread misses short ones: that is said, and how much it is."""
+    result, used, _ = record(kaa, newest_python, scripts, tmp_path / "data", "threads", "--python", "none")
+    missing, ran = map(float, re.search(r"record: (\S+) s of (\S+) s of CPU time have no samples", result.stderr).groups())
+    assert abs(ran - used) < 0.1 * used
+    assert abs(total(samples(kaa, tmp_path / "data", "tid")) + missing - ran) < 0.02 * ran
+    assert missing > 0.2 * used
+
+
+def test_rhythm(kaa, newest_python, scripts, tmp_path):
+    """A program that does the same thing with each tick of an even clock: then one of the two functions has all samples."""
+    _, used, function = record(kaa, newest_python, scripts, tmp_path / "data", "rhythm", "-F", "1000")
+    found = samples(kaa, tmp_path / "data")
+    share = total(sample for sample in found if sample[1].startswith("even")) / total(found)
+    assert abs(share - function / used) < 0.2, (share, function / used)
+
+
+def test_nobody_else(kaa, newest_python, scripts, tmp_path):
+    """Other programs run on the same CPUs, such as the recorder and what this process starts beside it: the samples are the
+    recorded process's alone, from its exec on, and there are some of each thread that it has and of those to come."""
+    data = tmp_path / "data"
+    with newest_python.running(scripts / "cpu_time.py", "threads", 600) as (_, other), \
+            newest_python.running(scripts / "cpu_time.py", "threads", 600) as (_, pid):
+        kaa("record", "-F", "999", "-o", data, "-p", pid, "--", *while_busy(pid, 0.5))
+        record(kaa, newest_python, scripts, tmp_path / "command", "processes", seconds=0.3)
+    attached = samples(kaa, data, "pid")
+    assert {value for _, value in attached} == {str(pid)} != {str(other)}
+    assert len({value for _, value in samples(kaa, data, "tid")}) > 10
+    assert 0.3 < total(attached) < 1
+    names = {value for _, value in samples(kaa, tmp_path / "command", "comm")}
+    assert len(names) == 1 and names != {"kaa"}, names
+
+
+def test_ends_with_the_process(kaa, newest_python, scripts, tmp_path):
+    """Clocks of CPUs tick on when the process has ended; the recording does not."""
+    with newest_python.running(scripts / "cpu_time.py", "pool", 600) as (process, pid):
+        with kaa.start("record", "-F", "999", "-p", pid, "-o", tmp_path / "data") as recorder:
+            until(lambda: (tmp_path / "data").exists() and (tmp_path / "data").stat().st_size > 10000, "samples")
+            process.kill()
+            assert recorder.wait() == 0
+    assert samples(kaa, tmp_path / "data", "pid")
