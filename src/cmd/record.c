@@ -674,22 +674,29 @@ static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 	strbuf_putc(out, ')');
 }
 
-/* From a twentieth on: some ticks come late on every machine. */
-static void say_without_samples(const struct cpu_time_result *time,
-				bool by_cpu)
+/* What time without samples was spent on. */
+static const char *without_samples(const struct recorder *recorder)
 {
-	const char *why =
-		by_cpu ? "ticks of the clock were lost" :
-			 "threads and processes that end before their first sample have none; a higher rate (-F 9999) misses less";
+	if (recorder_clocks_by_cpu(recorder))
+		return "ticks of the clock were lost";
+	if (recorder_user_only(recorder))
+		return "it was spent in the kernel, or by threads and processes that ended before their first sample";
+	return "threads and processes that end before their first sample have none; a higher rate (-F 9999) misses less";
+}
 
+/* From a tenth on: some ticks come late on every machine. */
+static void say_without_samples(const struct recorder *recorder,
+				const struct cpu_time_result *time)
+{
 	if (time->missed)
 		message_note("%" PRIu64 " threads or processes have no samples, because the kernel had no memory to note them",
 			     time->missed);
 	if (time->without_samples > time->by_chance &&
-	    time->without_samples > time->ran / 20)
+	    time->without_samples > time->ran / 10)
 		message_note("%.2f s of %.2f s of CPU time have no samples: %s",
 			     (double)time->without_samples / 1e9,
-			     (double)time->ran / 1e9, why);
+			     (double)time->ran / 1e9,
+			     without_samples(recorder));
 }
 
 static void print_summary(const struct setup *setup,
@@ -848,7 +855,7 @@ static struct error *finish(const struct setup *setup,
 		message_error(early);
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result);
-	say_without_samples(&result.cpu_time, recorder_clocks_by_cpu(recorder));
+	say_without_samples(recorder, &result.cpu_time);
 	if (!early) {
 		*exit_code = error ? 0 : exit_code_of(result.status);
 		if (!error && wants_answer(s, &result))

@@ -12,6 +12,11 @@
 enum {
 	/* What is missing is spread over as many samples at least. */
 	SPREAD = 32,
+	/*
+	 * A virtual machine may stand still for that long: no tick comes, and all
+	 * of the time counts for whom it hits.
+	 */
+	BY_CHANCE = 128,
 	/* A sample stands for no less than a part of a period, and no more than so many. */
 	PERIOD_PART = 2,
 	PERIODS = 4,
@@ -202,19 +207,29 @@ struct error *cpu_time_sampled(struct cpu_time *cpu_time, size_t event,
 	}
 	if (cpu < account->periods.count && account->periods.data[cpu])
 		sample.period = account->periods.data[cpu];
-	account->sum += sample.period;
+	account->round_ticked += sample.period;
 	return vec_push(&account->samples, sample) ? NULL : error_no_memory();
 }
 
-uint64_t cpu_time_share(int64_t missing, size_t samples, uint64_t period)
+uint64_t cpu_time_share(double scale, double missing, size_t samples,
+			uint64_t period)
 {
-	int64_t normal = (int64_t)period;
-	int64_t spread = samples > SPREAD ? (int64_t)samples : SPREAD;
-	int64_t share = normal + missing / spread;
+	double spread = samples > SPREAD ? (double)samples : SPREAD;
+	double share = (double)period * scale + missing / spread;
 
-	if (share < normal / PERIOD_PART)
+	if (share < (double)period / PERIOD_PART)
 		return period / PERIOD_PART;
-	return share < PERIODS * normal ? (uint64_t)share : PERIODS * period;
+	return share < (double)period * PERIODS ? (uint64_t)share :
+						  period * PERIODS;
+}
+
+/* Ticks that are lost all the time make all others stand for more. */
+static double scale_of(const struct clock_account *account, uint64_t time)
+{
+	double some = SPREAD * (double)account->period;
+	double ticked = (double)(account->ticked + account->round_ticked);
+
+	return account->balanced ? ((double)time + some) / (ticked + some) : 1;
 }
 
 static void set_periods(struct cpu_time *cpu_time, size_t event)
@@ -223,14 +238,16 @@ static void set_periods(struct cpu_time *cpu_time, size_t event)
 	struct strbuf *bytes = &cpu_time->output->bytes;
 	size_t place = record_period_place(
 		cpu_time->output->events.list.data[event]);
-	int64_t missing = 0;
+	uint64_t time = ran(cpu_time);
+	double scale = scale_of(account, time), missing = 0;
 
 	if (account->balanced)
-		missing = (int64_t)(ran(cpu_time) - account->given -
-				    account->sum);
+		missing = (double)time - (double)account->given -
+			  scale * (double)account->round_ticked;
 	vec_for_each(sample, &account->samples) {
-		uint64_t share = cpu_time_share(
-			missing, account->samples.count, sample->period);
+		uint64_t share = cpu_time_share(scale, missing,
+						account->samples.count,
+						sample->period);
 
 		memcpy(bytes->data + sample->offset + place, &share,
 		       sizeof(share));
@@ -246,7 +263,8 @@ void cpu_time_end_round(struct cpu_time *cpu_time)
 		if (account->samples.count)
 			set_periods(cpu_time, i);
 		vec_clear(&account->samples);
-		account->sum = 0;
+		account->ticked += account->round_ticked;
+		account->round_ticked = 0;
 	}
 }
 
@@ -262,7 +280,7 @@ struct cpu_time_result cpu_time_result(const struct cpu_time *cpu_time)
 	return (struct cpu_time_result){
 		.ran = all,
 		.without_samples = all > judged->given ? all - judged->given : 0,
-		.by_chance = SPREAD * judged->period,
+		.by_chance = BY_CHANCE * judged->period,
 		.missed = followed(cpu_time).missed,
 	};
 }

@@ -42,9 +42,11 @@ struct clock_account {
 	bool balanced;
 	/* What all samples up to this round stand for, in ns. */
 	uint64_t given;
+	/* How their clocks ticked, and those of this round: sums, in ns. */
+	uint64_t ticked;
+	uint64_t round_ticked;
 	/* This round's, if it is by_cpu. */
 	VEC(struct clock_sample) samples;
-	uint64_t sum;
 };
 
 struct cpu_time {
@@ -100,9 +102,11 @@ void cpu_time_end_round(struct cpu_time *cpu_time);
 struct cpu_time_result cpu_time_result(const struct cpu_time *cpu_time);
 
 /*
- * What a sample stands for whose clock ticked with this period, if so many samples
- * lack so much CPU time; it may be negative.
+ * What a sample stands for whose clock ticked with this period, if ticks so far
+ * stand for `scale` times as much, and so many samples lack so much CPU time beside
+ * that; it may be negative.
  */
-uint64_t cpu_time_share(int64_t missing, size_t samples, uint64_t period);
+uint64_t cpu_time_share(double scale, double missing, size_t samples,
+			uint64_t period);
 
 #endif

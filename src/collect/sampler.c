@@ -61,7 +61,10 @@ static void attr_callchain(const struct sampler_options *options,
 	attr->sample_stack_user = options->stack_size;
 }
 
-/* It ticks for whatever runs on a CPU, but for nothing if that is idle. */
+/*
+ * It ticks for whatever runs on a CPU, but for nothing if that is idle. Readers
+ * of the file need not know.
+ */
 static void attr_by_cpu(struct perf_event_attr *attr)
 {
 	attr->inherit = attr->enable_on_exec = 0;
@@ -246,7 +249,11 @@ static struct error *open_event(struct sampler *sampler, struct event *event,
 
 	for (;;) {
 		struct perf_event_attr attr = event->attr;
-		int fd = perf_event_open(&attr, tid, cpu, group_fd, 0);
+		int fd;
+
+		if (sampler_is_by_cpu(sampler, event->index))
+			attr_by_cpu(&attr);
+		fd = perf_event_open(&attr, tid, cpu, group_fd, 0);
 
 		if (fd >= 0) {
 			*ret = fd;
@@ -454,8 +461,6 @@ static struct error *add_events(struct sampler *sampler)
 
 	for (size_t i = 0; i < options->event_count && !error; i++) {
 		attr = attr_event(options, &options->events[i]);
-		if (sampler_is_by_cpu(sampler, i))
-			attr_by_cpu(&attr);
 		error = events_add(&sampler->kernel_events, &attr,
 				   options->events[i].name, NULL);
 	}

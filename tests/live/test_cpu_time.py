@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from harness.waiting import until, while_busy
+from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -22,9 +22,14 @@ def record(kaa, python, scripts, data, program, *options, seconds=SECONDS):
 
 
 def samples(kaa, data, field="pysym"):
-    """For each sample its period in seconds, and a field."""
-    lines = kaa("script", "-i", data, "-F", f"period,{field}").stdout.splitlines()
-    return [(int(period) / 1e9, value.strip()) for period, value in (line.split(maxsplit=1) for line in lines)]
+    """For each sample its period in seconds, and a field; only the Python function's name stands behind the period."""
+    lines = kaa("script", "-i", data, "-F", f"{field},period").stdout.splitlines()
+    words = [line.split(maxsplit=1) if field == "pysym" else reversed(line.rsplit(maxsplit=1)) for line in lines]
+    return [(int(period) / 1e9, value.strip()) for period, value in words]
+
+
+def share_of(function, found):
+    return total(sample for sample in found if sample[1].startswith(f"py::{function}:")) / total(found)
 
 
 def total(of):
@@ -40,7 +45,7 @@ def test_sum_of_periods(kaa, newest_python, scripts, tmp_path, program):
     assert abs(total(found) - used) < 0.05 * used, (total(found), used)
     assert "have no samples" not in result.stderr
     if program == "threads":
-        share = total(sample for sample in found if sample[1].startswith("short")) / total(found)
+        share = share_of("short", found)
         assert abs(share - function / used) < 0.1, (share, function / used)
 
 
@@ -56,8 +61,7 @@ def test_without_clocks_of_cpus(kaa, newest_python, scripts, tmp_path):
 def test_rhythm(kaa, newest_python, scripts, tmp_path):
     """A program that does the same thing with each tick of an even clock: then one of the two functions has all samples."""
     _, used, function = record(kaa, newest_python, scripts, tmp_path / "data", "rhythm", "-F", "1000")
-    found = samples(kaa, tmp_path / "data")
-    share = total(sample for sample in found if sample[1].startswith("even")) / total(found)
+    share = share_of("even", samples(kaa, tmp_path / "data"))
     assert abs(share - function / used) < 0.2, (share, function / used)
 
 
@@ -79,9 +83,11 @@ def test_nobody_else(kaa, newest_python, scripts, tmp_path):
 
 def test_ends_with_the_process(kaa, newest_python, scripts, tmp_path):
     """Clocks of CPUs tick on when the process has ended; the recording does not."""
+    data = tmp_path / "data"
     with newest_python.running(scripts / "cpu_time.py", "pool", 600) as (process, pid):
-        with kaa.start("record", "-F", "999", "-p", pid, "-o", tmp_path / "data") as recorder:
-            until(lambda: (tmp_path / "data").exists() and (tmp_path / "data").stat().st_size > 10000, "samples")
+        with kaa.start("record", "-F", "999", "-p", pid, "-o", data) as recorder:
+            while not kaa("script", "-i", data, status=None).stdout:
+                until_busy(pid, 0.1)
             process.kill()
             assert recorder.wait() == 0
-    assert samples(kaa, tmp_path / "data", "pid")
+    assert {value for _, value in samples(kaa, data, "pid")} == {str(pid)}

@@ -113,16 +113,19 @@ static void test_jitter(void **state)
 static void test_share(void **state)
 {
 	(void)state;
-	assert_int_equal(cpu_time_share(0, 1, PERIOD), PERIOD);
+	assert_int_equal(cpu_time_share(1, 0, 1, PERIOD), PERIOD);
+	assert_int_equal(cpu_time_share(2, 0, 1, PERIOD), 2 * PERIOD);
 	/* Slowly, if there are few samples; at once, if there are many. */
-	assert_in_range(cpu_time_share(PERIOD, 1, PERIOD), PERIOD + 1,
+	assert_in_range(cpu_time_share(1, PERIOD, 1, PERIOD), PERIOD + 1,
 			PERIOD * 11 / 10);
-	assert_int_equal(cpu_time_share(1000 * 500, 1000, PERIOD), PERIOD + 500);
-	assert_int_equal(cpu_time_share(-1000 * 500, 1000, PERIOD),
+	assert_int_equal(cpu_time_share(1, 1000 * 500, 1000, PERIOD),
+			 PERIOD + 500);
+	assert_int_equal(cpu_time_share(1, -1000 * 500, 1000, PERIOD),
 			 PERIOD - 500);
 	/* Whatever is said to be missing. */
-	assert_int_equal(cpu_time_share(INT64_MIN, 1, PERIOD), PERIOD / 2);
-	assert_int_equal(cpu_time_share(INT64_MAX, 1, PERIOD), 4 * PERIOD);
+	assert_int_equal(cpu_time_share(1, -1e300, 1, PERIOD), PERIOD / 2);
+	assert_int_equal(cpu_time_share(1, 1e300, 1, PERIOD), 4 * PERIOD);
+	assert_int_equal(cpu_time_share(1e300, 0, 1, PERIOD), 4 * PERIOD);
 }
 
 /* A recorder's parts around the account, with a kernel that counts `ran`. */
