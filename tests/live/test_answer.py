@@ -16,7 +16,8 @@ pytestmark = pytest.mark.usefixtures("bpf")
 
 
 def record(kaa, python, data, *words):
-    python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, *words)
+    # With a count, each sample weighs the same.
+    python.kaa(kaa)("record", "-c", "1001001", "-g", "-o", data, "--", python.path, *words)
 
 
 def screen(kaa, python, data):

@@ -33,7 +33,8 @@ def functions_of(text):
 
 
 def record(kaa, python, data, *words, cwd=None):
-    return python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, *words, cwd=cwd).stdout
+    # With a count, each sample weighs the same.
+    return python.kaa(kaa)("record", "-c", "1001001", "-g", "-o", data, "--", python.path, *words, cwd=cwd).stdout
 
 
 def diff(kaa, *words):

@@ -45,7 +45,7 @@ def test_counts_are_those_of_script(kaa, python, tmp_path):
     data = tmp_path / "perf.data"
     (tmp_path / "mod.py").write_text(MODULE)
     kaa = python.kaa(kaa)
-    kaa("record", "-F", "999", "-g", "-o", data, "--", python.path, "-m", "mod", cwd=tmp_path)
+    kaa("record", "-c", "1001001", "-g", "-o", data, "--", python.path, "-m", "mod", cwd=tmp_path)
     samples = script_output.parse(kaa("script", "-i", data).stdout)
     own, total = collections.Counter(), collections.Counter()
     for sample in samples:
@@ -72,7 +72,7 @@ def test_native_code_below_python(kaa, newest_python, tmp_path):
     """Without what the interpreter itself does, unless that is asked for."""
     data = tmp_path / "perf.data"
     (tmp_path / "mod.py").write_text(MODULE)
-    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, tmp_path / "mod.py")
+    kaa("record", "-c", "1001001", "-g", "-o", data, "--", *newest_python.command, tmp_path / "mod.py")
 
     def steps(*options):
         return {f.name for stack in page_of(kaa, data, *options).stacks() if any(f.name == "down" for f in stack)

@@ -31,7 +31,7 @@ def recording(tmp_path_factory, root, bpf, kaa):
     script = folder / "two_threads.py"
     shutil.copy(TOP / "tests" / "live" / "scripts" / "two_threads.py", script)
     data = folder / "perf.data"
-    kaa("record", "-F", "999", "-g", "-o", data, sys.executable, script, "1.5")
+    kaa("record", "-c", "1001001", "-g", "-o", data, sys.executable, script, "1.5")
     # A source that is older than the recording, by more than a file system's clock is coarse.
     os.utime(script, (time.time() - 60, time.time() - 60))
     return data
@@ -318,7 +318,7 @@ def test_native_instructions_have_the_samples_of_the_script(kaa, root, tmp_path)
     (tmp_path / "burn.c").write_text(NATIVE)
     subprocess.run(["gcc", "-g", "-O1", "-no-pie", "-o", "burn", "burn.c"], cwd=tmp_path, check=True)
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-g", "-o", data, tmp_path / "burn", cwd=tmp_path)
+    kaa("record", "-c", "1001001", "-g", "-o", data, tmp_path / "burn", cwd=tmp_path)
     samples = script_output.parse(kaa("script", "-i", data).stdout)
     counts = collections.Counter(sample.frames[0].ip for sample in samples if sample.symbols[0] == "burn")
     assert sum(counts.values()) > 20
@@ -337,7 +337,7 @@ def test_a_function_without_a_name_is_annotated_from_its_start_to_its_end(kaa, r
     symbols = subprocess.run(["readelf", "-sW", "full"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     start, size = (int(word, base) for word, base in zip(re.search(r"([0-9a-f]+) +(\d+) FUNC .* burn$", symbols, re.M).groups(), (16, 10)))
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-g", "-o", data, tmp_path / "burn", cwd=tmp_path)
+    kaa("record", "-c", "1001001", "-g", "-o", data, tmp_path / "burn", cwd=tmp_path)
     samples = script_output.parse(kaa("script", "-i", data).stdout)
     counts = collections.Counter(sample.frames[0].ip for sample in samples if sample.symbols[0] == f"burn+{start:#x}")
     assert sum(counts.values()) > 20
