@@ -29,7 +29,8 @@ struct stack_bytes {
 	__u64 copied;
 	__u64 end;
 	__u32 epoch;
-	__u32 lost;
+	/* How many pages may still be sent. */
+	__u32 room;
 	struct walker_memory memory;
 	struct walker_bytes page;
 };
@@ -77,7 +78,10 @@ WALK_APART __u64 kaa_page_key(void)
 	return hash ? hash : 1;
 }
 
-/* Its key, when it is sent; 0: it is not in memory, or it found no room. */
+/*
+ * Its key, when it is sent; 0: it is not in memory, or it found no room. Then the
+ * sample goes on without it, and its stack is cut there.
+ */
 static __always_inline __u64 take_page(void *ctx, struct stack_bytes *b,
 				       __u64 address)
 {
@@ -88,10 +92,14 @@ static __always_inline __u64 take_page(void *ctx, struct stack_bytes *b,
 	key = kaa_page_key();
 	if (walk_sent_page(key, b->epoch))
 		return key;
-	b->page.key = key;
-	b->lost = walk_emit(ctx, &b->page, sizeof(b->page)) != 0;
-	if (b->lost)
+	if (!b->room)
 		return 0;
+	b->page.key = key;
+	if (walk_emit(ctx, &b->page, sizeof(b->page))) {
+		b->room = 0;
+		return 0;
+	}
+	b->room--;
 	walk_put_page(key, b->epoch);
 	return key;
 }
@@ -110,7 +118,7 @@ static long page_step(__u32 i, void *arg)
 		return 1;
 	b->memory.keys[index] = take_page(ctx, b, address);
 	b->memory.count = index + 1;
-	return b->lost ? 1 : 0;
+	return 0;
 }
 
 /* The kernel's copy ends at the first page that is not in memory. */
@@ -140,7 +148,7 @@ static __always_inline int begin_pages(struct stack_bytes *b,
 						setting->stack_size :
 						COPY_SURE);
 	b->epoch = setting->epoch;
-	b->lost = 0;
+	b->room = setting->new_pages;
 	b->page.header.type = WALKER_BYTES;
 	b->page.header.pid = w->pid;
 	b->memory.header.type = WALKER_MEMORY;
@@ -169,7 +177,7 @@ static __always_inline int put_memory(void *ctx, struct stack_bytes *b)
 
 /*
  * Writes what the thread's stack, which goes on to `end`, has beyond the kernel's
- * copy. end 0: nothing is known of it. Not 0: a record found no room.
+ * copy. end 0: nothing is known of it. Not 0: there is no room for the sample.
  */
 static __noinline int put_stack_bytes(void *ctx, struct walk *w, __u64 end,
 				      const struct walker_setting *setting)
@@ -188,7 +196,7 @@ static __noinline int put_stack_bytes(void *ctx, struct walk *w, __u64 end,
 		walk_loop(WALKER_MAX_PAGES, page_step, &ctx);
 	}
 	w->has_memory = is_deep ? w->tid : 0;
-	return b->lost || put_memory(ctx, b);
+	return put_memory(ctx, b);
 }
 
 #endif

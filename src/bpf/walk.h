@@ -81,6 +81,8 @@ struct walk_code_slot {
 	__u64 key;
 	/* The walk that looked last. */
 	__u64 walk;
+	/* The recorder was told; else it is at the next look. */
+	__u64 told;
 };
 
 /* The hash of a filename, in the walk of that number. */

@@ -375,8 +375,10 @@ static __always_inline __u64 code_of(void *ctx,
 	if (slot->code == code && slot->walk == w->number_of_walk)
 		return slot->key;
 	key = code_key(code);
-	if (!key || (key != slot->key && !tell_code(ctx, code, key)))
-		return key;
+	if (!key)
+		return 0;
+	if (key != slot->key || !slot->told)
+		slot->told = tell_code(ctx, code, key);
 	slot->code = code;
 	slot->key = key;
 	slot->walk = w->number_of_walk;

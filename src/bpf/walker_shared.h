@@ -229,6 +229,8 @@ struct walker_setting {
 	__u32 stack_size;
 	/* A page that was sent in another epoch is sent again. */
 	__u32 epoch;
+	/* Pages that one sample may send: the ring has to hold others, too. */
+	__u32 new_pages;
 };
 
 /* Of a task; the value of the map `recorded`. */

@@ -238,7 +238,7 @@ static void set_periods(struct cpu_time *cpu_time, size_t event)
 	struct strbuf *bytes = &cpu_time->output->bytes;
 	size_t place = record_period_place(
 		cpu_time->output->events.list.data[event]);
-	uint64_t time = ran(cpu_time);
+	uint64_t time = cpu_time->ran;
 	double scale = scale_of(account, time), missing = 0;
 
 	if (account->balanced)
@@ -253,6 +253,11 @@ static void set_periods(struct cpu_time *cpu_time, size_t event)
 		       sizeof(share));
 		account->given += share;
 	}
+}
+
+void cpu_time_begin_round(struct cpu_time *cpu_time)
+{
+	cpu_time->ran = ran(cpu_time);
 }
 
 void cpu_time_end_round(struct cpu_time *cpu_time)
@@ -271,16 +276,16 @@ void cpu_time_end_round(struct cpu_time *cpu_time)
 struct cpu_time_result cpu_time_result(const struct cpu_time *cpu_time)
 {
 	const struct clock_account *judged;
-	uint64_t all;
+	uint64_t missed = followed(cpu_time).missed, all;
 
 	if (cpu_time->judged >= cpu_time->events.count)
-		return (struct cpu_time_result){};
+		return (struct cpu_time_result){ .missed = missed };
 	judged = &cpu_time->events.data[cpu_time->judged];
 	all = ran(cpu_time);
 	return (struct cpu_time_result){
 		.ran = all,
 		.without_samples = all > judged->given ? all - judged->given : 0,
 		.by_chance = BY_CHANCE * judged->period,
-		.missed = followed(cpu_time).missed,
+		.missed = missed,
 	};
 }

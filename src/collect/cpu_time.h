@@ -65,6 +65,8 @@ struct cpu_time {
 	uint64_t begun;
 	uint64_t ended;
 	bool is_over;
+	/* The CPU time up to the round at hand. */
+	uint64_t ran;
 };
 
 /* In ns. */
@@ -96,6 +98,11 @@ void cpu_time_set_period(struct cpu_time *cpu_time, size_t event, size_t cpu,
 /* A sample of the user's event begins there in output.bytes. */
 struct error *cpu_time_sampled(struct cpu_time *cpu_time, size_t event,
 			       size_t cpu, size_t offset);
+/*
+ * When the rings are looked at: the round's samples stand for what was until then,
+ * and not for the time that it takes to handle them.
+ */
+void cpu_time_begin_round(struct cpu_time *cpu_time);
 /* Before the output writes the round. */
 void cpu_time_end_round(struct cpu_time *cpu_time);
 

@@ -376,13 +376,15 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { "unreadable", 10 }, s->unreadable },
 		{ { "not aligned", 11 }, s->not_aligned },
 		{ { "missing native", 14 }, s->missing_native },
+		/* Last, for they are left out where they are not known. */
 		{ { "CPU time in us", 14 }, time.ran / 1000 },
 		{ { "CPU time without samples in us", 30 },
 		  time.without_samples / 1000 },
 	};
+	size_t count = sizeof(counters) / sizeof(counters[0]) -
+		       (time.ran ? 0 : 2);
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
-	struct error *error = kaa_encode_summary(
-		counters, sizeof(counters) / sizeof(counters[0]), &payload);
+	struct error *error = kaa_encode_summary(counters, count, &payload);
 
 	if (error)
 		return error;

@@ -85,6 +85,7 @@ struct error *round_run(struct round *round)
 	if (source->begin_round)
 		source->begin_round(round->source);
 	rings_snapshot(round->rings);
+	cpu_time_begin_round(round->cpu_time);
 	error = tracking_drain(round->tracking, round->rings);
 	if (!error && source->ring)
 		error = rings_look_ahead(round->rings, look_ahead, round);

@@ -206,13 +206,19 @@ static void fill_stack(const struct record_sample *sample,
 		       const struct unwind_stack *stack,
 		       const struct stack_memory *memory, struct target *target)
 {
-	uint64_t end = stack->start + sample->stack_size;
+	uint64_t pages[16];
+	size_t count;
 
-	if (memory)
-		end = stack_memory_end(memory);
-	else if (sample->stack_dyn_size == sample->stack_size)
-		return;
-	target_populate_stack(target, stack->start + stack->bytes.size, end);
+	if (memory) {
+		count = stack_memory_missing(memory, pages,
+					     sizeof(pages) / sizeof(*pages));
+		for (size_t i = 0; i < count; i++)
+			target_populate_stack(target, pages[i],
+					      pages[i] + WALKER_PAGE);
+	} else if (sample->stack_dyn_size < sample->stack_size) {
+		target_populate_stack(target, stack->start + stack->bytes.size,
+				      stack->start + sample->stack_size);
+	}
 }
 
 static bool read_beyond(const void *memory, uint64_t address, uint64_t *ret)

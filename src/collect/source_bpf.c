@@ -198,7 +198,8 @@ static struct error *attach(struct source_state *state,
 						  cpu->walker_fd);
 	}
 	if (sampler->options.callchain == CALLCHAIN_UNWIND)
-		walker_read_stacks(bpf->walker, sampler->options.stack_size);
+		walker_read_stacks(bpf->walker, sampler->options.stack_size,
+				   sampler->options.ring_size);
 	if (!error)
 		error = attach_tracepoints(bpf->walker, sampler);
 	return error ? error : walker_watch_exits(bpf->walker);

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Pages of one generation. */
-enum { GENERATION_PAGES = 4096 };
+/* Pages of one generation: twice those of the one before, within these. */
+enum { GENERATION_LEAST = 4096, GENERATION_MOST = 65536 };
 
 /* --- pages --- */
 
@@ -46,7 +46,13 @@ struct error *page_store_add(struct page_store *store, const void *record,
 
 bool page_store_is_full(const struct page_store *store)
 {
-	return store->now.by_key.count >= GENERATION_PAGES;
+	size_t limit = 2 * store->before.by_key.count;
+
+	if (limit < GENERATION_LEAST)
+		limit = GENERATION_LEAST;
+	if (limit > GENERATION_MOST)
+		limit = GENERATION_MOST;
+	return store->now.by_key.count >= limit;
 }
 
 void page_store_turn(struct page_store *store)
@@ -118,9 +124,15 @@ const struct stack_memory *stack_memory_of(struct stack_memory *memory,
 	return memory;
 }
 
-uint64_t stack_memory_end(const struct stack_memory *memory)
+size_t stack_memory_missing(const struct stack_memory *memory, uint64_t *pages,
+			    size_t max)
 {
-	return memory->start + memory->keys.count * WALKER_PAGE;
+	size_t count = 0;
+
+	for (size_t i = 0; i < memory->keys.count && count < max; i++)
+		if (!memory->keys.data[i])
+			pages[count++] = memory->start + i * WALKER_PAGE;
+	return count;
 }
 
 /* As many of the bytes as one page has; 0: it is not there. */

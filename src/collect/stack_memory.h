@@ -75,8 +75,9 @@ const struct stack_memory *stack_memory_of(struct stack_memory *memory,
 					   uint32_t pid, uint32_t tid,
 					   uint64_t stack_pointer,
 					   bool is_tracepoint);
-/* Where its last page ends. */
-uint64_t stack_memory_end(const struct stack_memory *memory);
+/* Addresses of up to max of its pages that were not in memory; how many. */
+size_t stack_memory_missing(const struct stack_memory *memory, uint64_t *pages,
+			    size_t max);
 /* The word at an address; false: it is not there. */
 bool stack_memory_read(const struct stack_memory *memory, uint64_t address,
 		       uint64_t *ret);

@@ -68,6 +68,7 @@ static int pid_level(struct walker_bpf *skeleton)
 static struct error *walker_open(struct walker_bpf **ret)
 {
 	struct walker_bpf *skeleton = walker_bpf__open();
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
 
 	if (!skeleton)
 		return walker_refused(errno, "open a BPF program");
@@ -79,8 +80,10 @@ static struct error *walker_open(struct walker_bpf **ret)
 	bpf_program__set_autoattach(skeleton->progs.kaa_clock_switch, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_clock_new_task, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_clock_exec, false);
-	bpf_map__set_max_entries(skeleton->maps.output,
-				 (uint32_t)libbpf_num_possible_cpus());
+	bpf_map__set_max_entries(skeleton->maps.output, cpus);
+	/* Linux before 6.16 puts 128 free entries of such a map by for each CPU. */
+	bpf_map__set_max_entries(skeleton->maps.pages,
+				 WALKER_SENT_PAGES + 512 * cpus);
 	*ret = skeleton;
 	return NULL;
 }
@@ -92,6 +95,7 @@ static void shrink_maps(struct walker_bpf *skeleton)
 	bpf_map__set_max_entries(skeleton->maps.processes, 1);
 	bpf_map__set_max_entries(skeleton->maps.threads, 1);
 	bpf_map__set_max_entries(skeleton->maps.code_slots, 1);
+	bpf_map__set_max_entries(skeleton->maps.pages, 1);
 }
 
 /* Loads the one program that tells the namespace. */
@@ -279,8 +283,10 @@ struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 	err = bpf_map__update_elem(walker->skeleton->maps.recorded, &fd,
 				   sizeof(fd), &state, sizeof(state), BPF_ANY);
 	close(fd);
-	return err && err != -ESRCH ? walker_refused(-err, "note a thread") :
-				      NULL;
+	/* It has ended since. */
+	if (!err || err == -ESRCH || err == -ENOENT)
+		return NULL;
+	return walker_refused(-err, "note a thread");
 }
 
 void walker_unfollow(struct walker *walker)
@@ -355,9 +361,14 @@ void walker_remove_process(struct walker *walker, uint32_t pid)
 			     sizeof(pid), 0);
 }
 
-void walker_read_stacks(struct walker *walker, uint32_t stack_size)
+void walker_read_stacks(struct walker *walker, uint32_t stack_size,
+			size_t ring_size)
 {
-	walker->skeleton->bss->setting.stack_size = stack_size;
+	struct walker_setting *setting = &walker->skeleton->bss->setting;
+
+	setting->stack_size = stack_size;
+	setting->new_pages =
+		(uint32_t)(ring_size / 8 / sizeof(struct walker_bytes)) + 1;
 }
 
 void walker_next_epoch(struct walker *walker)

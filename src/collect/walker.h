@@ -86,9 +86,11 @@ void walker_remove_process(struct walker *walker, uint32_t pid);
 
 /*
  * stack_size: the bytes of stack that the kernel copies with each sample; what
- * lies beyond is read from now on. 0: no stack is wanted.
+ * lies beyond is read from now on. 0: no stack is wanted. ring_size: the bytes of
+ * the ring of one CPU, of which one sample takes no more than an eighth for that.
  */
-void walker_read_stacks(struct walker *walker, uint32_t stack_size);
+void walker_read_stacks(struct walker *walker, uint32_t stack_size,
+			size_t ring_size);
 /* Pages of stacks are sent anew from now on, whether they were sent or not. */
 void walker_next_epoch(struct walker *walker);
 

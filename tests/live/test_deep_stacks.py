@@ -52,7 +52,8 @@ def check(samples, cases):
             seen[case] += 1
             cut += [sample] * (sample.markers != [] or sample.frames[-1].symbol not in STARTS)
     assert seen.keys() == expected and min(seen.values()) > 20, seen
-    assert len(cut) <= 0.001 * sum(seen.values()), (len(cut), seen, cut[0])
+    # A page may be out of memory, or another program have the ring.
+    assert len(cut) <= max(2, 0.005 * sum(seen.values())), (len(cut), seen, cut[0])
 
 
 def deepest_calls(python):
@@ -62,14 +63,14 @@ def deepest_calls(python):
 
 def test_whole_from_start_to_leaf(kaa, python, scripts, tmp_path):
     cases = ["plain:1000", "partial:300", "map:300", "sort:110", "call:110", "call:300", deepest_calls(python)]
-    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", WARM_UP, *cases)
+    samples = record(python.kaa(kaa), tmp_path / "perf.data", python.path, scripts / SCRIPT, "0.2", WARM_UP, *cases)
     check(samples, cases)
 
 
 def test_whole_in_a_thread(kaa, python, scripts, tmp_path):
     """The stack of a thread ends elsewhere than that of the program."""
     cases = ["plain:1000", "sort:110", deepest_calls(python)]
-    samples = record(python.kaa(kaa), tmp_path / "perf.data", *python.command, scripts / SCRIPT, "0.2", "thread",
+    samples = record(python.kaa(kaa), tmp_path / "perf.data", python.path, scripts / SCRIPT, "0.2", "thread",
                      WARM_UP, *cases)
     check(samples, cases)
 

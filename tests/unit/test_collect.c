@@ -259,7 +259,7 @@ static void test_words_of_pages(void **state)
 	struct walker_memory record = memory_record(4);
 	struct page_store store = {};
 	struct stack_memory memory = { .pages = &store };
-	uint64_t word;
+	uint64_t word, missing[4];
 
 	(void)state;
 	add_page(&store, 100, 0x11);
@@ -280,7 +280,9 @@ static void test_words_of_pages(void **state)
 	assert_false(stack_memory_read(&memory, 0x23ffc, &word));
 	assert_false(stack_memory_read(&memory, 0x1fffc, &word));
 	assert_false(stack_memory_read(&memory, UINT64_MAX - 3, &word));
-	assert_int_equal(stack_memory_end(&memory), 0x24000);
+	assert_int_equal(stack_memory_missing(&memory, missing, 4), 1);
+	assert_int_equal(missing[0], 0x22000);
+	assert_int_equal(stack_memory_missing(&memory, missing, 0), 0);
 	stack_memory_deinit(&memory);
 	page_store_deinit(&store);
 }

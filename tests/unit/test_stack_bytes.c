@@ -131,7 +131,8 @@ static int begin(void **state)
 		memory[i][8 * i % WALKER_PAGE] = (uint8_t)(1 + i / 100);
 	memset(is_absent, 0, sizeof(is_absent));
 	walk = (struct walk){ .pid = 7, .number = 8, .tid = 8 };
-	setting = (struct walker_setting){ .stack_size = STACK_SIZE };
+	setting = (struct walker_setting){ .stack_size = STACK_SIZE,
+					    .new_pages = WALKER_MAX_PAGES };
 	sent_count = 0;
 	room = SIZE_MAX;
 	return 0;
@@ -276,6 +277,23 @@ static void test_full_ring(void **state)
 	assert_int_not_equal(put_stack_bytes(&room, &walk, END, &setting), 0);
 }
 
+/* A sample leaves room for others: the rest of its pages come with the next ones. */
+static void test_no_more_than_its_share(void **state)
+{
+	size_t all = take_sample(200000), done = 0;
+
+	(void)state;
+	setting.epoch++;
+	setting.new_pages = 7;
+	do {
+		assert_int_equal(take_sample(200000), all - done < 7 ? all - done : 7);
+		assert_int_equal(written.count, all);
+		done += pages_sent;
+		for (size_t i = 0; i < all; i++)
+			assert_int_equal(written.keys[i] != 0, i < done);
+	} while (done < all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_stack_that_is_too_deep, begin),
 		cmocka_unit_test_setup(test_no_longer_deep, begin),
 		cmocka_unit_test_setup(test_full_ring, begin),
+		cmocka_unit_test_setup(test_no_more_than_its_share, begin),
 	};
 
 	return cmocka_run_group_tests_name("stack_bytes", tests, NULL, NULL);
