@@ -60,6 +60,7 @@ struct record_settings {
 	bool quiet;
 	int verbose;
 	bool no_inherit;
+	const char *clock;
 	const char *python;
 };
 
@@ -221,6 +222,8 @@ static const struct option record_options[] = {
 		 "take <n> samples a second, or as many as the kernel allows (max)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
+	OPT_STRING(0, "clock", struct record_settings, clock, "thread|cpu",
+		   "let the clock tick for each thread (default), or for each CPU, so that short threads and processes have samples"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = clock_words),
@@ -249,6 +252,7 @@ static void record_defaults(void *settings)
 	s->output = "perf.data";
 	s->callchain = CALLCHAIN_UNWIND;
 	s->python = "auto";
+	s->clock = "thread";
 }
 
 static void record_deinit(void *settings)
@@ -598,6 +602,18 @@ static struct error *take_invoker(struct setup *setup)
 	return invoker_path(&setup->invoker, &setup->path);
 }
 
+static struct error *take_ticks(struct setup *setup, const char *clock)
+{
+	bool by_cpu = !strcmp(clock, "cpu");
+
+	if (!by_cpu && strcmp(clock, "thread"))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "no clock '%s' for --clock: only thread and cpu",
+				    clock);
+	setup->options.sampler.cpu_clocks = by_cpu;
+	return NULL;
+}
+
 static struct error *take_settings(struct setup *setup,
 				   const struct record_settings *s)
 {
@@ -621,6 +637,8 @@ static struct error *take_settings(struct setup *setup,
 		error = take_frequency(setup, s);
 	if (!error)
 		error = take_clock(setup, s->clockid);
+	if (!error)
+		error = take_ticks(setup, s->clock);
 	if (!error)
 		error = take_python(setup, s->python);
 	if (!error)
@@ -681,7 +699,7 @@ static const char *without_samples(const struct recorder *recorder)
 		return "ticks of the clock were lost";
 	if (recorder_user_only(recorder))
 		return "it was spent in the kernel, or by threads and processes that ended before their first sample";
-	return "threads and processes that end before their first sample have none; a higher rate (-F 9999) misses less";
+	return "threads and processes that end before their first sample have none; take '--clock cpu', or a higher rate (-F 9999)";
 }
 
 /* From a tenth on: some ticks come late on every machine. */
@@ -889,6 +907,9 @@ static struct error *record(struct setup *setup,
 	say_source(recorder, setup, s->verbose);
 	if (recorder_user_only(recorder))
 		say_user_only();
+	if (setup->options.sampler.cpu_clocks &&
+	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
+		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock");
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
 		take_back_output(output, &before);

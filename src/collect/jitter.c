@@ -46,7 +46,8 @@ uint64_t jitter_period(struct jitter *jitter, uint64_t period)
 
 static bool is_varied(const struct sampler *sampler, size_t event)
 {
-	return sampler_ticks_by_cpu(sampler, event) &&
+	return sampler->options.cpu_clocks &&
+	       sampler_ticks_by_cpu(sampler, event) &&
 	       clocks_has_frequency(&sampler->options, event);
 }
 

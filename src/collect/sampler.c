@@ -512,7 +512,8 @@ static struct error *open_all(struct sampler *sampler)
 
 static bool wants_clocks_by_cpu(const struct sampler_options *options)
 {
-	if (!options->threads.count || !options->inherit)
+	if (!options->cpu_clocks || !options->threads.count ||
+	    !options->inherit)
 		return false;
 	for (size_t i = 0; i < options->event_count; i++)
 		if (clocks_is_alone(options, i))

@@ -40,6 +40,8 @@ struct sampler_options {
 	/* CPUs to sample; empty: all that are online. */
 	struct cpu_vec cpus;
 	bool inherit;
+	/* Clocks tick for each CPU, where that is possible, and with jitter. */
+	bool cpu_clocks;
 	/* Events start when the target calls exec. */
 	bool enable_on_exec;
 	/* -1: the kernel's default clock. */

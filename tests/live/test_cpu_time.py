@@ -16,7 +16,7 @@ SECONDS = 1.0
 
 def record(kaa, python, scripts, data, program, *options, seconds=SECONDS):
     """What kaa said, the CPU time in seconds, and that of the program's function."""
-    result = kaa("record", "-F", "999", *options, "-o", data, "--", *python.command, scripts / "cpu_time.py", program, seconds)
+    result = kaa("record", "-F", "999", "--clock", "cpu", *options, "-o", data, "--", *python.command, scripts / "cpu_time.py", program, seconds)
     used, function = map(float, result.stdout.splitlines()[-1].split())
     return result, used, function
 
@@ -72,7 +72,7 @@ def test_nobody_else(kaa, newest_python, scripts, tmp_path):
     with newest_python.running(scripts / "cpu_time.py", "threads", 600) as (_, other), \
             newest_python.running(scripts / "cpu_time.py", "threads", 600) as (_, pid):
         before = cpu_seconds(pid)
-        kaa("record", "-F", "999", "-o", data, "-p", pid, "--", *while_busy(pid, 0.5))
+        kaa("record", "--clock", "cpu", "-F", "999", "-o", data, "-p", pid, "--", *while_busy(pid, 0.5))
         used = cpu_seconds(pid) - before + 0.05
         record(kaa, newest_python, scripts, tmp_path / "command", "processes", seconds=0.3)
     attached = samples(kaa, data, "pid")
@@ -87,7 +87,7 @@ def test_ends_with_the_process(kaa, newest_python, scripts, tmp_path):
     """Clocks of CPUs tick on when the process has ended; the recording does not."""
     data = tmp_path / "data"
     with newest_python.running(scripts / "cpu_time.py", "pool", 600) as (process, pid):
-        with kaa.start("record", "-F", "999", "-p", pid, "-o", data) as recorder:
+        with kaa.start("record", "--clock", "cpu", "-F", "999", "-p", pid, "-o", data) as recorder:
             while not kaa("script", "-i", data, status=None).stdout:
                 until_busy(pid, 0.1)
             process.kill()
