@@ -79,6 +79,10 @@ bool stack_search_frame(const struct stack_search *search, uint64_t from,
 	uint64_t at = from > stack->start ? from : stack->start, found = 0;
 	uint64_t word;
 
+	/* Nor would words be there to look at, however far the mark. */
+	if (address < stack->start ||
+	    address - stack->start >= stack->bytes.size)
+		return false;
 	for (at = (at + 7) & ~UINT64_C(7); at < address; at += 8) {
 		enum verdict verdict = judge(search, at, address);
 

@@ -138,6 +138,8 @@ static void test_found(void **state)
 	assert_false(search(&scene, PLACE + 1, MARK, STACK_WORDS, &regs));
 	assert_false(search(&scene, 0, MARK, PLACE + FRAME_WORDS, &regs));
 	assert_false(search(&scene, 0, MARK, 0, &regs));
+	/* At once, even if what is known lies at the other end of memory. */
+	assert_false(search(&scene, 0, UINT64_C(1) << 43, STACK_WORDS, &regs));
 	cfi_table_destroy(scene.cfi);
 }
 
