@@ -11,6 +11,9 @@ enum {
 	IMAGE_MAX = 16 << 20,
 	/* Of all images of one process, and of those that one look reads. */
 	IMAGES_MAX = 64 << 20,
+	/* Of the newest image, to tell whether the list has changed. */
+	HASHED_MAX = 64 << 10,
+	CHUNK = 16 << 10,
 	VERSION = 1,
 };
 
@@ -57,21 +60,65 @@ static bool read_all(struct remote_memory *memory, uint64_t address, void *buf,
 	return remote_memory_read(memory, address, buf, size) == (ssize_t)size;
 }
 
-/* 0 if they cannot be read, as when the process has ended. */
+/* 0 if it cannot be read. */
+static uint64_t hash_image(struct remote_memory *memory, uint64_t address,
+			   size_t size)
+{
+	uint8_t chunk[CHUNK];
+	uint64_t hash = size;
+	size_t n;
+
+	for (size_t done = 0; done < size; done += n) {
+		n = size - done < CHUNK ? size - done : CHUNK;
+		if (!read_all(memory, address + done, chunk, n))
+			return 0;
+		hash = hash_combine(hash, hash_bytes(chunk, n));
+	}
+	return hash;
+}
+
+/*
+ * Memory of an entry that is gone may hold the next one: then the head is the
+ * same, and what it leads to is another. 0 if it cannot be read.
+ */
+static uint64_t hash_first(struct remote_memory *memory, uint64_t first)
+{
+	struct entry entry;
+	uint64_t size;
+
+	if (!first || !read_all(memory, first, &entry, sizeof(entry)))
+		return 0;
+	size = entry.image_size < HASHED_MAX ? entry.image_size : HASHED_MAX;
+	return hash_combine(hash_bytes(&entry, sizeof(entry)),
+			    hash_image(memory, entry.image, size));
+}
+
+/* 0 if it cannot be read, as when its library was unloaded. */
+static uint64_t hash_head(struct remote_memory *memory, uint64_t address)
+{
+	struct descriptor head;
+
+	if (!read_all(memory, address, &head, sizeof(head)))
+		return 0;
+	return hash_combine(hash_bytes(&head, sizeof(head)),
+			    hash_first(memory, head.first)) |
+	       1;
+}
+
+/* 0 if none can be read, as when the process has ended. */
 static uint64_t hash_heads(const struct made_code *code,
 			   struct remote_memory *memory)
 {
-	struct descriptor descriptor;
 	uint64_t hash = 1;
+	bool is_read = false;
 
 	vec_for_each(address, &code->descriptors) {
-		if (!read_all(memory, *address, &descriptor,
-			      sizeof(descriptor)))
-			return 0;
-		hash = hash_combine(hash, hash_bytes(&descriptor,
-						     sizeof(descriptor)));
+		uint64_t head = hash_head(memory, *address);
+
+		is_read |= head != 0;
+		hash = hash_combine(hash, head);
 	}
-	return hash | 1;
+	return is_read ? hash | 1 : 0;
 }
 
 static struct error *add_object(struct made_code *code, uint64_t identity,

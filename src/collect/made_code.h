@@ -5,7 +5,8 @@
  * list that begins at `__jit_debug_descriptor` of the compiler's library.
  *
  * The list belongs to the process, which changes it at any time. It is read
- * anew when its head has changed. Its length, the images and what is kept of
+ * anew when its head, its first entry or the beginning of that entry's image has
+ * changed. Its length, the images and what is kept of
  * them are bounded. A list that changes while it is read, or that cannot be
  * read on, is read again.
  *

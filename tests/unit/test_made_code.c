@@ -171,7 +171,6 @@ static void test_changes(void **state)
 	assert_int_equal(scene.code.objects.count, 2);
 	/* The first again: it is known. */
 	make_image(&scene.image, "first", &scene.rows, ET_REL);
-	scene.descriptor.action = 0;
 	assert_true(refresh(&scene));
 	assert_string_equal(made_object_symbol(made_code_at(&scene.code, CODE), CODE + 0x80)->name, "first");
 	assert_int_equal(scene.code.objects.count, 2);
@@ -198,10 +197,18 @@ static void test_broken_lists(void **state)
 	scene.entries[0].next = NULL;
 	assert_true(refresh(&scene));
 	assert_false(refresh(&scene));
-	/* Nor does it end when it cannot be read at all. */
+	/* One list that cannot be read does not hide the other's changes. */
 	assert_ok(made_code_add(&scene.code, 8));
+	assert_true(refresh(&scene));
+	assert_non_null(made_code_at(&scene.code, CODE));
+	assert_false(refresh(&scene));
+	scene.descriptor.action = 2;
+	assert_true(refresh(&scene));
+	/* Nor is anything forgotten when none can be read. */
+	scene.code.descriptors.data[0] = 8;
 	assert_false(refresh(&scene));
 	assert_non_null(made_code_at(&scene.code, CODE));
+	scene.code.descriptors.data[0] = (uintptr_t)&scene.descriptor;
 	scene.code.descriptors.count--;
 	/* Another version's list is not read. */
 	scene.descriptor.version = 2;
