@@ -705,9 +705,12 @@ static enum unwind_end leave_signal(struct walk *walk)
  * A return address lies between the stack pointer and the saved pair: it may be
  * that of this frame, whose code keeps no frame pointer; then the pair is of a
  * frame further out. It may as well be what an earlier call has left there.
+ * Files without CFI are most often of compilers that keep frame pointers (Go):
+ * their stacks stay whole. Of code that no file has nothing is known.
  */
 static bool may_skip_frame(struct walk *walk, uint64_t from, uint64_t to)
 {
+	struct unwind_map map;
 	struct step *step;
 	uint64_t word;
 
@@ -716,14 +719,18 @@ static bool may_skip_frame(struct walk *walk, uint64_t from, uint64_t to)
 	for (uint64_t at = from & ~UINT64_C(7); at < to; at += 8) {
 		if (!read_word(walk, at, &word))
 			return true;
-		step = word ? find_step(walk, word, true) : NULL;
+		/* Most words are no code: they take no place in the cache. */
+		if (!word ||
+		    !walk->target->find_map(walk->target->arg, word - 1, &map))
+			continue;
+		step = find_step(walk, word, true);
 		if (step && follows_call(walk, word, step))
 			return true;
 	}
 	return false;
 }
 
-static enum unwind_end leave_by_frame_pointer(struct walk *walk)
+static enum unwind_end leave_by_frame_pointer(struct walk *walk, bool is_made)
 {
 	struct unwind_regs *regs = &walk->regs;
 	uint64_t rbp = regs->value[UNWIND_RBP], saved, return_address;
@@ -735,7 +742,7 @@ static enum unwind_end leave_by_frame_pointer(struct walk *walk)
 	if (!read_word(walk, rbp, &saved) ||
 	    !read_word(walk, rbp + 8, &return_address))
 		return unread_end(walk);
-	if (may_skip_frame(walk, regs->value[UNWIND_RSP], rbp))
+	if (is_made && may_skip_frame(walk, regs->value[UNWIND_RSP], rbp))
 		return UNWIND_NO_CFI;
 	enter_caller(regs, rbp + 16, return_address);
 	/* Code that keeps a frame pointer may use the others as it likes. */
@@ -768,7 +775,7 @@ static inline enum unwind_end leave_frame(struct walk *walk,
 	case STEP_SIGRETURN:
 		return leave_signal(walk);
 	case STEP_FRAME_POINTER:
-		return leave_by_frame_pointer(walk);
+		return leave_by_frame_pointer(walk, step->flags & STEP_MADE);
 	case STEP_SWITCHING:
 		return UNWIND_SWITCHING;
 	default:

@@ -283,10 +283,14 @@ static void test_frame_pointers(void **state)
 	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
 	assert_int_equal(hand.count, 3);
 	hand.stack[10] = STACK + 8 * 18;
-	/* A return address below the pair: a frame may be between. */
+	/* A return address below the pair of code of no file: a frame may be between. */
 	hand.stack[14] = CALLER;
+	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
+	assert_int_equal(hand.count, 4);
+	hand.is_made = true;
 	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
 	assert_int_equal(hand.count, 3);
+	hand.is_made = false;
 	hand.stack[14] = 0;
 	hand.stack[11] = 0x55550000;
 	assert_int_equal(hand_walk(&hand), UNWIND_BAD_ADDRESS);
