@@ -11,6 +11,13 @@
 /* Addresses and names of registered code. */
 enum { MADE_MAX = 4 << 20 };
 
+enum made_kind {
+	/* What was registered when the address was looked up. */
+	MADE_ADDRESS,
+	/* Name and size of the function that begins there. */
+	MADE_NAME,
+};
+
 void name_writer_deinit(struct name_writer *writer)
 {
 	name_table_deinit(&writer->names);
@@ -51,33 +58,40 @@ static struct error *put_made(struct name_writer *writer,
 	return put_symbol(writer, &symbol);
 }
 
-/* True if this file does not have what the key stands for. */
+/* *is_new: what is noted last for the key in this file is not the value. */
 static struct error *note_made(struct name_writer *writer, uint64_t key,
-			       bool *is_new)
+			       uint64_t value, bool *is_new)
 {
-	uint64_t *file;
+	uint64_t noted = hash_combine(writer->names.file, value), *last;
 
-	*is_new = false;
+	/* What is forgotten is written once more. */
 	if (writer->made.count >= MADE_MAX)
-		return NULL;
-	file = map_insert(&writer->made, key, writer->names.file, is_new);
-	if (!file)
+		map_clear(&writer->made);
+	last = map_insert(&writer->made, key, noted, is_new);
+	if (!last)
 		return error_no_memory();
-	*is_new |= *file != writer->names.file;
-	*file = writer->names.file;
+	*is_new |= *last != noted;
+	*last = noted;
 	return NULL;
 }
 
-/* Once for each name at an address. */
+static uint64_t made_key(const struct record *sample, enum made_kind kind,
+			 uint64_t address)
+{
+	return hash_combine(hash_combine(sample->pid, kind), address);
+}
+
+/* When another name or size was written last for the address. */
 static struct error *wish_made(struct name_writer *writer,
 			       const struct record *sample,
 			       const struct made_symbol *made)
 {
-	uint64_t key = hash_combine(hash_combine(sample->pid,
-						 made->range.start),
-				    hash_string(made->name));
+	uint64_t value = hash_combine(made->range.end - made->range.start,
+				      hash_string(made->name));
 	bool is_new;
-	struct error *error = note_made(writer, key, &is_new);
+	struct error *error = note_made(
+		writer, made_key(sample, MADE_NAME, made->range.start), value,
+		&is_new);
 
 	return error || !is_new ? error : put_made(writer, sample, made);
 }
@@ -106,10 +120,10 @@ static struct error *wish_user_once(struct name_writer *writer,
 				    const struct record *sample,
 				    const struct target *target, uint64_t ip)
 {
-	uint64_t key = hash_combine(hash_combine(sample->pid, ip),
-				    target->made.version);
 	bool is_new;
-	struct error *error = note_made(writer, key, &is_new);
+	struct error *error =
+		note_made(writer, made_key(sample, MADE_ADDRESS, ip),
+			  target->made.version, &is_new);
 
 	return error || !is_new ? error :
 				  wish_user(writer, sample, target, ip);

@@ -21,8 +21,9 @@
 struct name_writer {
 	struct name_table names;
 	/*
-	 * Addresses in code that no file has, with what was registered then, and
-	 * names of it that are written: to the file that has them.
+	 * Addresses in code that no file has, to what was registered then, and
+	 * starts of its functions, to the name and size written last; both with
+	 * the file.
 	 */
 	struct map made;
 	/* The file that has the vdso; 0: none. */
