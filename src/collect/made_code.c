@@ -8,6 +8,7 @@ enum {
 	/* Of libraries that bring a descriptor, in one process. */
 	DESCRIPTORS_MAX = 16,
 	ENTRIES_MAX = 16384,
+	OBJECTS_MAX = 65536,
 	IMAGE_MAX = 16 << 20,
 	/* Of all images of one process, and of those that one look reads. */
 	IMAGES_MAX = 64 << 20,
@@ -135,7 +136,7 @@ static struct error *add_object(struct made_code *code, uint64_t identity,
 		made_object_destroy(object);
 		return error_no_memory();
 	}
-	code->bytes += image.size;
+	code->bytes += image.size + object->bytes;
 	if (!map_insert(&code->by_identity, identity, code->objects.count - 1,
 			NULL))
 		return error_no_memory();
@@ -154,7 +155,8 @@ static struct error *take_image(struct made_code *code, struct bytes image,
 		code->objects.data[*known]->round = code->round + 1;
 		return NULL;
 	}
-	if (code->bytes + image.size > IMAGES_MAX)
+	if (code->bytes + image.size > IMAGES_MAX ||
+	    code->objects.count == OBJECTS_MAX)
 		return NULL;
 	return add_object(code, identity, image, memory);
 }

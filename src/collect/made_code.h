@@ -40,7 +40,7 @@ struct made_code {
 	uint64_t round;
 	/* Of the heads at that round; 0: to be read again. */
 	uint64_t heads;
-	/* Bytes of images taken so far. */
+	/* Bytes of images taken so far, and of what is kept of them. */
 	uint64_t bytes;
 };
 

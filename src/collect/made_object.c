@@ -11,6 +11,8 @@
 enum {
 	EH_FRAME_MAX = 4 << 20,
 	SYMBOLS_MAX = 65536,
+	RANGES_MAX = 1024,
+	NAME_MAX_BYTES = 1024,
 };
 
 static bool contains(const struct made_range *range, uint64_t address)
@@ -46,7 +48,8 @@ static struct error *add_code(struct made_object *object,
 {
 	struct made_range range;
 
-	for (size_t i = 0; i < elf->section_count; i++) {
+	for (size_t i = 0;
+	     i < elf->section_count && object->code.count < RANGES_MAX; i++) {
 		const struct elf_section *s = &elf->sections[i];
 
 		if ((s->flags & SHF_EXECINSTR) &&
@@ -72,6 +75,7 @@ static struct error *add_symbol(struct made_object *object,
 				const struct elf_symbol *symbol)
 {
 	struct made_symbol made;
+	size_t length;
 
 	if (symbol->type != STT_FUNC || symbol->shndx == SHN_UNDEF ||
 	    !symbol->name[0] ||
@@ -80,10 +84,11 @@ static struct error *add_symbol(struct made_object *object,
 	    !made_object_has(object, made.range.start) ||
 	    object->symbols.count == SYMBOLS_MAX)
 		return NULL;
-	made.name = arena_strndup(&object->names, symbol->name,
-				  strlen(symbol->name));
+	length = strnlen(symbol->name, NAME_MAX_BYTES);
+	made.name = arena_strndup(&object->names, symbol->name, length);
 	if (!made.name || !vec_push(&object->symbols, made))
 		return error_no_memory();
+	object->bytes += sizeof(made) + length + 1;
 	return NULL;
 }
 
@@ -138,6 +143,7 @@ static struct error *add_rows(struct made_object *object, struct elf_file *elf,
 	object->eh_frame = malloc(section->size);
 	if (!object->eh_frame)
 		return error_no_memory();
+	object->bytes += section->size;
 	if (!read_eh_frame(object, elf, section, memory))
 		return NULL;
 	sections.eh_frame = (struct bytes){ object->eh_frame, section->size };
@@ -157,6 +163,15 @@ static struct error *fill(struct made_object *object, struct elf_file *elf,
 	if (!error)
 		error = add_symbols(object, elf);
 	return error ? error : add_rows(object, elf, memory);
+}
+
+/* They would grow without bound; compilers do not make them. */
+static bool has_compressed(const struct elf_file *elf)
+{
+	for (size_t i = 0; i < elf->section_count; i++)
+		if (elf->sections[i].flags & SHF_COMPRESSED)
+			return true;
+	return false;
 }
 
 static struct error *open_image(struct bytes image, struct elf_file **ret)
@@ -184,8 +199,9 @@ struct error *made_object_create(struct bytes image,
 
 	if (!object)
 		return error_no_memory();
+	object->bytes = sizeof(*object);
 	error = open_image(image, &elf);
-	if (!error)
+	if (!error && !has_compressed(elf))
 		error = fill(object, elf, memory);
 	elf_file_destroy(elf);
 	if (error && error->code == ERROR_NO_MEMORY) {

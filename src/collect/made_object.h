@@ -41,6 +41,8 @@ struct made_object {
 	struct cfi_table *cfi;
 	/* When it was last seen registered: struct made_code. */
 	uint64_t round;
+	/* That it takes, roughly. */
+	uint64_t bytes;
 	/* Private. */
 	struct arena names;
 	uint8_t *eh_frame;

@@ -68,7 +68,7 @@ static void make_image(struct image *image, const char *function, const void *ro
 		       uint16_t type)
 {
 	static const uint8_t nothing[CODE_SIZE];
-	char strings[64] = "";
+	char strings[2048] = "";
 	GElf_Sym symbols[2] = { [1] = {
 		.st_name = 1, .st_info = GELF_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1,
 		.st_value = type == ET_REL ? 0x80 : CODE + 0x80, .st_size = 0x80,
@@ -177,6 +177,31 @@ static void test_changes(void **state)
 	scene_deinit(&scene);
 }
 
+/* A name is cut; code that is compressed is not looked into. */
+static void test_bounds(void **state)
+{
+	char name[2000];
+	Elf64_Shdr *text;
+	struct scene scene;
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	scene_init(&scene, ET_REL);
+	make_image(&scene.image, name, &scene.rows, ET_REL);
+	scene.entries[0].size = scene.image.size;
+	assert_true(refresh(&scene));
+	assert_int_equal(strlen(made_object_symbol(made_code_at(&scene.code, CODE), CODE + 0x80)->name),
+			 1024);
+	/* What is kept is counted. */
+	assert_true(scene.code.bytes > scene.image.size + sizeof(struct made_object) + 1024);
+	text = (Elf64_Shdr *)(scene.image.bytes + ((Elf64_Ehdr *)scene.image.bytes)->e_shoff) + 1;
+	text->sh_flags |= SHF_COMPRESSED;
+	assert_true(refresh(&scene));
+	assert_null(made_code_at(&scene.code, CODE));
+	scene_deinit(&scene);
+}
+
 static void test_broken_lists(void **state)
 {
 	struct scene scene;
@@ -250,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_broken_lists),
 		cmocka_unit_test(test_broken_images),
 	};
