@@ -9,6 +9,8 @@ enum {
 	DESCRIPTORS_MAX = 16,
 	ENTRIES_MAX = 16384,
 	OBJECTS_MAX = 65536,
+	/* Of an image whose rows are not relocated. */
+	RETRIES_MAX = 8,
 	IMAGE_MAX = 16 << 20,
 	/* Of all images of one process, and of those that one look reads. */
 	IMAGES_MAX = 64 << 20,
@@ -122,24 +124,29 @@ static uint64_t hash_heads(const struct made_code *code,
 	return is_read ? hash | 1 : 0;
 }
 
+/* The last one of that identity is this one from now on. */
 static struct error *add_object(struct made_code *code, uint64_t identity,
-				struct bytes image,
+				struct bytes image, uint32_t retries,
 				struct remote_memory *memory)
 {
+	uint64_t *index;
 	struct made_object *object;
 	struct error *error = made_object_create(image, memory, &object);
 
 	if (error)
 		return error;
 	object->round = code->round + 1;
+	object->retries = retries;
+	code->is_early |= object->is_early && retries < RETRIES_MAX;
 	if (!vec_push(&code->objects, object)) {
 		made_object_destroy(object);
 		return error_no_memory();
 	}
 	code->bytes += image.size + object->bytes;
-	if (!map_insert(&code->by_identity, identity, code->objects.count - 1,
-			NULL))
+	index = map_insert(&code->by_identity, identity, 0, NULL);
+	if (!index)
 		return error_no_memory();
+	*index = code->objects.count - 1;
 	return NULL;
 }
 
@@ -150,15 +157,18 @@ static struct error *take_image(struct made_code *code, struct bytes image,
 	uint64_t identity =
 		hash_combine(address, hash_bytes(image.data, image.size));
 	const uint64_t *known = map_find(&code->by_identity, identity);
+	struct made_object *object = known ? code->objects.data[*known] : NULL;
 
-	if (known) {
-		code->objects.data[*known]->round = code->round + 1;
-		return NULL;
+	if (object) {
+		object->round = code->round + 1;
+		if (!object->is_early || object->retries >= RETRIES_MAX)
+			return NULL;
 	}
 	if (code->bytes + image.size > IMAGES_MAX ||
 	    code->objects.count == OBJECTS_MAX)
 		return NULL;
-	return add_object(code, identity, image, memory);
+	return add_object(code, identity, image,
+			  object ? object->retries + 1 : 0, memory);
 }
 
 /* *left: the bytes that may still be read. */
@@ -215,9 +225,10 @@ struct error *made_code_refresh(struct made_code *code,
 	uint64_t heads = hash_heads(code, memory);
 	struct error *error = NULL;
 
-	*changed = heads && heads != code->heads;
+	*changed = heads && (heads != code->heads || code->is_early);
 	if (!*changed)
 		return NULL;
+	code->is_early = false;
 	code->heads = heads;
 	vec_for_each(descriptor, &code->descriptors)
 		if (!error)

@@ -155,6 +155,19 @@ static struct error *add_rows(struct made_object *object, struct elf_file *elf,
 	return NULL;
 }
 
+static bool has_rows(const struct made_object *object)
+{
+	if (!object->cfi)
+		return false;
+	vec_for_each(range, &object->code)
+		if (cfi_find(object->cfi, range->start))
+			return true;
+	vec_for_each(symbol, &object->symbols)
+		if (cfi_find(object->cfi, symbol->range.start))
+			return true;
+	return false;
+}
+
 static struct error *fill(struct made_object *object, struct elf_file *elf,
 			  struct remote_memory *memory)
 {
@@ -162,7 +175,11 @@ static struct error *fill(struct made_object *object, struct elf_file *elf,
 
 	if (!error)
 		error = add_symbols(object, elf);
-	return error ? error : add_rows(object, elf, memory);
+	if (!error)
+		error = add_rows(object, elf, memory);
+	object->is_early = elf->type == ET_REL && object->eh_frame &&
+			   !has_rows(object);
+	return error;
 }
 
 /* They would grow without bound; compilers do not make them. */

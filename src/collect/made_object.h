@@ -41,6 +41,10 @@ struct made_object {
 	struct cfi_table *cfi;
 	/* When it was last seen registered: struct made_code. */
 	uint64_t round;
+	/* Its .eh_frame does not lead into its code: not relocated yet. */
+	bool is_early;
+	/* How often it was made before. */
+	uint32_t retries;
 	/* That it takes, roughly. */
 	uint64_t bytes;
 	/* Private. */

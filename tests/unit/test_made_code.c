@@ -177,6 +177,29 @@ static void test_changes(void **state)
 	scene_deinit(&scene);
 }
 
+/* Registered before its rows are relocated: they are read again, but not for ever. */
+static void test_relocated_late(void **state)
+{
+	struct scene scene;
+	size_t looks = 0;
+
+	(void)state;
+	scene_init(&scene, ET_REL);
+	scene.rows.start = 0x1000;
+	assert_true(refresh(&scene));
+	scene.rows.start = CODE;
+	assert_true(refresh(&scene));
+	assert_non_null(cfi_find(made_code_at(&scene.code, CODE)->cfi, CODE));
+	assert_false(refresh(&scene));
+	scene_deinit(&scene);
+	scene_init(&scene, ET_REL);
+	scene.rows.start = 0x1000;
+	while (looks < 100 && refresh(&scene))
+		looks++;
+	assert_in_range(looks, 2, 99);
+	scene_deinit(&scene);
+}
+
 /* A name is cut; code that is compressed is not looked into. */
 static void test_bounds(void **state)
 {
@@ -275,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_relocated_late),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_broken_lists),
 		cmocka_unit_test(test_broken_images),
