@@ -171,7 +171,7 @@ static struct error *take_image(struct made_code *code, struct bytes image,
 			  object ? object->retries + 1 : 0, memory);
 }
 
-/* *left: the bytes that may still be read. */
+/* *left: the bytes that this look may still read. */
 static struct error *take_entry(struct made_code *code,
 				const struct entry *entry,
 				struct remote_memory *memory, size_t *left)
@@ -180,8 +180,12 @@ static struct error *take_entry(struct made_code *code,
 	struct error *error = NULL;
 	uint8_t *image;
 
-	if (!size || size > IMAGE_MAX || size > *left)
+	if (!size || size > IMAGE_MAX)
 		return NULL;
+	if (size > *left) {
+		code->is_cut = true;
+		return NULL;
+	}
 	*left -= size;
 	image = malloc(size);
 	if (!image)
@@ -196,11 +200,10 @@ static struct error *take_entry(struct made_code *code,
 }
 
 static struct error *read_list(struct made_code *code, uint64_t descriptor,
-			       struct remote_memory *memory)
+			       struct remote_memory *memory, size_t *left)
 {
 	struct descriptor head;
 	struct error *error = NULL;
-	size_t left = IMAGES_MAX;
 	struct entry entry;
 	uint64_t at;
 
@@ -213,9 +216,10 @@ static struct error *read_list(struct made_code *code, uint64_t descriptor,
 			code->heads = 0;
 			return NULL;
 		}
-		error = take_entry(code, &entry, memory, &left);
+		error = take_entry(code, &entry, memory, left);
 		at = entry.next;
 	}
+	code->is_cut |= at != 0;
 	return error;
 }
 
@@ -224,20 +228,22 @@ struct error *made_code_refresh(struct made_code *code,
 {
 	uint64_t heads = hash_heads(code, memory);
 	struct error *error = NULL;
+	size_t left = IMAGES_MAX;
 
 	*changed = heads && (heads != code->heads || code->is_early);
 	if (!*changed)
 		return NULL;
 	code->is_early = false;
+	code->is_cut = false;
 	code->heads = heads;
 	vec_for_each(descriptor, &code->descriptors)
 		if (!error)
-			error = read_list(code, *descriptor, memory);
+			error = read_list(code, *descriptor, memory, &left);
 	/* It was changed meanwhile. */
 	if (hash_heads(code, memory) != heads)
 		code->heads = 0;
 	/* What was not seen in a list that was read to its end is gone. */
-	if (!error && code->heads)
+	if (!error && code->heads && !code->is_cut)
 		code->round++;
 	return error;
 }

@@ -40,6 +40,8 @@ struct made_code {
 	uint64_t round;
 	/* Of the heads at that round; 0: to be read again. */
 	uint64_t heads;
+	/* A list was longer than what one look reads. */
+	bool is_cut;
 	/* Rows of some image were not relocated at that round. */
 	bool is_early;
 	/* Bytes of images taken so far, and of what is kept of them. */

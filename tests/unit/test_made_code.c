@@ -203,6 +203,7 @@ static void test_relocated_late(void **state)
 /* A name is cut; code that is compressed is not looked into. */
 static void test_bounds(void **state)
 {
+	const struct made_object *object;
 	char name[2000];
 	Elf64_Shdr *text;
 	struct scene scene;
@@ -214,8 +215,8 @@ static void test_bounds(void **state)
 	make_image(&scene.image, name, &scene.rows, ET_REL);
 	scene.entries[0].size = scene.image.size;
 	assert_true(refresh(&scene));
-	assert_int_equal(strlen(made_object_symbol(made_code_at(&scene.code, CODE), CODE + 0x80)->name),
-			 1024);
+	object = made_code_at(&scene.code, CODE);
+	assert_int_equal(strlen(made_object_symbol(object, CODE + 0x80)->name), 1024);
 	/* What is kept is counted. */
 	assert_true(scene.code.bytes > scene.image.size + sizeof(struct made_object) + 1024);
 	text = (Elf64_Shdr *)(scene.image.bytes + ((Elf64_Ehdr *)scene.image.bytes)->e_shoff) + 1;
@@ -265,6 +266,25 @@ static void test_broken_lists(void **state)
 	scene_deinit(&scene);
 }
 
+/* What a list that was cut does not show may be there still. */
+static void test_cut_list(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene, ET_REL);
+	assert_true(refresh(&scene));
+	scene.entries[1].next = &scene.entries[1];
+	scene.descriptor.first = &scene.entries[1];
+	assert_true(refresh(&scene));
+	assert_non_null(made_code_at(&scene.code, CODE));
+	assert_false(refresh(&scene));
+	scene.entries[1].next = NULL;
+	assert_true(refresh(&scene));
+	assert_null(made_code_at(&scene.code, CODE));
+	scene_deinit(&scene);
+}
+
 static void test_broken_images(void **state)
 {
 	struct scene scene;
@@ -301,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_relocated_late),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_broken_lists),
+		cmocka_unit_test(test_cut_list),
 		cmocka_unit_test(test_broken_images),
 	};
 
