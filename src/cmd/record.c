@@ -223,7 +223,7 @@ static const struct option record_options[] = {
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
 	OPT_STRING(0, "clock", struct record_settings, clock, "thread|cpu",
-		   "let the clock tick for each thread (default), or for each CPU, so that short threads and processes have samples"),
+		   "choose whether the clock ticks for each thread (default) or for each CPU, so that short threads and processes have samples"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = clock_words),

@@ -4,6 +4,8 @@
 
 #include "collect/made_object.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct remote_memory memory = remote_memory_init(getpid());

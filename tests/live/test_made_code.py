@@ -119,7 +119,9 @@ def test_registered(samples):
             assert not MADE.search(sample.frames[2].dso), sample
             assert ends_at_the_start(sample), sample
         else:
-            assert sample.markers, sample
+            # Before the list was read: marked, or along frame pointers and without names.
+            unnamed = all(MADE.search(frame.dso) and frame.symbol == "[unknown]" for frame in sample.frames[:2])
+            assert sample.markers or unnamed and ends_at_the_start(sample), sample
     assert share(hit, is_whole) > 0.99
 
 
