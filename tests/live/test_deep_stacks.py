@@ -64,8 +64,9 @@ def check(samples, cases):
 
 
 def deepest_calls(python):
-    """CPython 3.12 has a limit of its own for calls through C, whatever the program sets."""
-    return "call:400" if python.version[:2] == (3, 12) else "call:1000"
+    """CPython 3.12 has a limit of its own for calls through C, whatever the program sets; 1,000 in Debian's 3.14 take more
+    than the 1 MiB that is read."""
+    return "call:400" if python.version[:2] in ((3, 12), (3, 14)) else "call:1000"
 
 
 def test_whole_from_start_to_leaf(kaa, python, scripts, tmp_path):

@@ -34,7 +34,7 @@ def samples(kaa, python, scripts, tmp_path, built):
     """Samples that hit made code."""
     def record(how):
         data = tmp_path / "made.data"
-        kaa("record", "-q", "-F", "999", "-g", "-o", data, *python.command, scripts / "made_code.py", *built, how, "1")
+        kaa("record", "-q", "-F", "999", "-g", "-o", data, *python.command, scripts / "made_code.py", *built, how, "1", data)
         every = parse(kaa("script", "--no-inline", "-i", data).stdout)
         hit = [sample for sample in every if sample.frames and MADE.search(sample.frames[0].dso)]
         assert len(hit) > 200, f"only {len(hit)} of {len(every)} samples"

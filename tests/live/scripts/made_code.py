@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs code that is in no file: made_code.py LIBRARY OBJECT HOW SECONDS (of CPU time)
+"""Runs code that is in no file: made_code.py LIBRARY OBJECT HOW SECONDS (of CPU time) FILE
+
+It goes on until FILE, its recording, has grown: what it registers can be read as long as it runs.
 
 HOW  bare        code that registers nothing, and does not keep frame pointers
      registered  the same, registered with the GDB JIT interface
@@ -8,10 +10,12 @@ HOW  bare        code that registers nothing, and does not keep frame pointers
      frameless   code that leaves the frame pointer to its caller, made_call(), which made_call_twice() calls by pointer
 """
 import ctypes
+import os
 import sys
 import time
 
 ROUNDS = 300000
+GROWN = 32768
 SPIN = ctypes.CFUNCTYPE(None, ctypes.c_long)
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 BACK = ctypes.CFUNCTYPE(None)
@@ -56,14 +60,15 @@ def run_frameless():
     library.made_call_twice(library.made_call, frameless, ctypes.c_long(ROUNDS))
 
 
-def main(how, seconds):
+def main(how, seconds, file):
+    begin = os.path.getsize(file)
     if how == "registered":
         library.made_register()
     run = {"bare": run_bare, "registered": run_bare, "nested": run_nested, "framed": run_framed,
            "frameless": run_frameless}[how]
     end = time.process_time() + seconds
-    while time.process_time() < end:
+    while time.process_time() < end or os.path.getsize(file) < begin + GROWN and time.process_time() < 60 * seconds:
         run()
 
 
-main(sys.argv[3], float(sys.argv[4]))
+main(sys.argv[3], float(sys.argv[4]), sys.argv[5])
