@@ -259,10 +259,11 @@ static __always_inline __u64 word_in(const struct walk_block *block,
 {
 	__u64 at = address - block->start;
 
-	if (block->size < 8 || at > block->size - 8)
+	/* A pointer of the target's may be any number. */
+	if (block->size < 8 || at > block->size - 8 || at & 7)
 		return read_u64(address);
 	opaque(at);
-	return *(const walk_word *)(block->bytes + (at & (BLOCK_BYTES - 1)));
+	return *(const walk_word *)(block->bytes + (at & (BLOCK_BYTES - 8)));
 }
 
 static __always_inline __u64 mix(__u64 hash, __u64 value)
