@@ -11,4 +11,10 @@ static inline int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+/* Of uint64_t, for qsort() and bsearch(). */
+static inline int compare_u64_items(const void *a, const void *b)
+{
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
 #endif

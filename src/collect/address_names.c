@@ -196,11 +196,6 @@ static bool is_bpf_program(const struct kallsyms *syms,
 	return symbol->group && !strcmp(syms->modules[symbol->group], "[bpf]");
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 /* Of 120,000 lines only some hundred are asked for. */
 static struct error *load_kallsyms(struct name_table *names,
 				   struct kallsyms *ret)
@@ -210,7 +205,7 @@ static struct error *load_kallsyms(struct name_table *names,
 		file_read(NULL, "/proc/kallsyms", KALLSYMS_MAX, &text);
 
 	qsort(names->kernel.data, names->kernel.count,
-	      sizeof(*names->kernel.data), compare_addresses);
+	      sizeof(*names->kernel.data), compare_u64_items);
 	if (!error)
 		error = kallsyms_select(&text, names->kernel.data,
 					names->kernel.count);

@@ -2,8 +2,6 @@
 #include "collect/clocks.h"
 
 enum {
-	/* Linux 6.18, perf_swevent_hrtimer(): none is shorter. */
-	PERIOD_MIN = 10000,
 	NS_PER_S = 1000000000,
 };
 
@@ -42,5 +40,5 @@ uint64_t clocks_period(const struct sampler_options *options, size_t index)
 
 	if (clocks_has_frequency(options, index))
 		period = frequency ? NS_PER_S / frequency : 0;
-	return period > PERIOD_MIN ? period : PERIOD_MIN;
+	return period > CLOCKS_PERIOD_MIN ? period : CLOCKS_PERIOD_MIN;
 }

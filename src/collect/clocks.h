@@ -12,6 +12,9 @@
 
 #include "collect/sampler_options.h"
 
+/* No clock ticks faster. Linux 6.18, perf_swevent_hrtimer(). */
+#define CLOCKS_PERIOD_MIN 10000
+
 bool clocks_is_clock(const struct sampler_options *options, size_t index);
 /* A clock that is in no group. */
 bool clocks_is_alone(const struct sampler_options *options, size_t index);

@@ -257,7 +257,9 @@ static void set_periods(struct cpu_time *cpu_time, size_t event)
 
 void cpu_time_begin_round(struct cpu_time *cpu_time)
 {
-	cpu_time->ran = ran(cpu_time);
+	/* Nothing is set by what only the end asks for. */
+	if (cpu_time->sampler->clocks_by_cpu)
+		cpu_time->ran = ran(cpu_time);
 }
 
 void cpu_time_end_round(struct cpu_time *cpu_time)

@@ -20,7 +20,6 @@ enum {
 	/* The rate that was asked for, over PART. */
 	ONE = 1 << 16,
 	NS_PER_MS = 1000000,
-	PERIOD_MIN = 10000,
 };
 
 /* xorshift64; nothing secret. */
@@ -68,9 +67,8 @@ static void vary(struct jitter *jitter, struct cpu_time *cpu_time,
 	size_t cpu = cpu_index(cpu_time->sampler, entry->cpu);
 
 	period = jitter_period(jitter, period);
-	/* The kernel's clocks tick no faster. */
-	if (period < PERIOD_MIN)
-		period = PERIOD_MIN;
+	if (period < CLOCKS_PERIOD_MIN)
+		period = CLOCKS_PERIOD_MIN;
 	if (!ioctl(entry->fd, PERF_EVENT_IOC_PERIOD, &period))
 		cpu_time_set_period(cpu_time, entry->event, cpu, period);
 }

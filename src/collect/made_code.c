@@ -57,12 +57,6 @@ struct error *made_code_add(struct made_code *code, uint64_t descriptor)
 							  error_no_memory();
 }
 
-static bool read_all(struct remote_memory *memory, uint64_t address, void *buf,
-		     size_t size)
-{
-	return remote_memory_read(memory, address, buf, size) == (ssize_t)size;
-}
-
 /* 0 if it cannot be read. */
 static uint64_t hash_image(struct remote_memory *memory, uint64_t address,
 			   size_t size)
@@ -73,7 +67,7 @@ static uint64_t hash_image(struct remote_memory *memory, uint64_t address,
 
 	for (size_t done = 0; done < size; done += n) {
 		n = size - done < CHUNK ? size - done : CHUNK;
-		if (!read_all(memory, address + done, chunk, n))
+		if (!remote_memory_read_all(memory, address + done, chunk, n))
 			return 0;
 		hash = hash_combine(hash, hash_bytes(chunk, n));
 	}
@@ -89,7 +83,7 @@ static uint64_t hash_first(struct remote_memory *memory, uint64_t first)
 	struct entry entry;
 	uint64_t size;
 
-	if (!first || !read_all(memory, first, &entry, sizeof(entry)))
+	if (!first || !remote_memory_read_all(memory, first, &entry, sizeof(entry)))
 		return 0;
 	size = entry.image_size < HASHED_MAX ? entry.image_size : HASHED_MAX;
 	return hash_combine(hash_bytes(&entry, sizeof(entry)),
@@ -101,7 +95,7 @@ static uint64_t hash_head(struct remote_memory *memory, uint64_t address)
 {
 	struct descriptor head;
 
-	if (!read_all(memory, address, &head, sizeof(head)))
+	if (!remote_memory_read_all(memory, address, &head, sizeof(head)))
 		return 0;
 	return hash_combine(hash_bytes(&head, sizeof(head)),
 			    hash_first(memory, head.first)) |
@@ -190,7 +184,7 @@ static struct error *take_entry(struct made_code *code,
 	image = malloc(size);
 	if (!image)
 		return error_no_memory();
-	if (read_all(memory, entry->image, image, size))
+	if (remote_memory_read_all(memory, entry->image, image, size))
 		error = take_image(code, (struct bytes){ image, size },
 				   entry->image, memory);
 	else
@@ -207,12 +201,12 @@ static struct error *read_list(struct made_code *code, uint64_t descriptor,
 	struct entry entry;
 	uint64_t at;
 
-	if (!read_all(memory, descriptor, &head, sizeof(head)) ||
+	if (!remote_memory_read_all(memory, descriptor, &head, sizeof(head)) ||
 	    head.version != VERSION)
 		return NULL;
 	at = head.first;
 	for (size_t i = 0; !error && at && i < ENTRIES_MAX; i++) {
-		if (!read_all(memory, at, &entry, sizeof(entry))) {
+		if (!remote_memory_read_all(memory, at, &entry, sizeof(entry))) {
 			code->heads = 0;
 			return NULL;
 		}

@@ -118,9 +118,8 @@ static bool read_eh_frame(struct made_object *object, struct elf_file *elf,
 	struct bytes bytes;
 
 	if (elf->type == ET_REL)
-		return remote_memory_read(memory, section->addr,
-					  object->eh_frame, section->size) ==
-		       (ssize_t)section->size;
+		return remote_memory_read_all(memory, section->addr,
+					      object->eh_frame, section->size);
 	error = elf_file_section_bytes(elf, section, &bytes);
 	if (!error && bytes.size == section->size)
 		memcpy(object->eh_frame, bytes.data, bytes.size);

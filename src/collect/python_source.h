@@ -93,6 +93,8 @@ struct source_setup {
 	const struct notes *notes;
 	/* Owner of the recorded processes' files; (uid_t)-1: unknown. */
 	uid_t owner;
+	/* Clocks are to tick for each CPU. */
+	bool cpu_clocks;
 };
 
 /* An open source; the first member of what each row keeps besides. */

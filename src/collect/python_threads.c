@@ -256,8 +256,7 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 	if (!memory->reads_left)
 		return false;
 	memory->reads_left--;
-	return remote_memory_read(memory->memory, address, buf, size) ==
-	       (ssize_t)size;
+	return remote_memory_read_all(memory->memory, address, buf, size);
 }
 
 static bool is_wanted(void *arg, uint64_t ident)

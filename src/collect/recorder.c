@@ -76,7 +76,8 @@ static struct error *open_events(struct recorder *recorder)
 	const struct recorder_options *options = &recorder->options;
 	const struct source_setup setup = { .codes = &recorder->codes,
 					    .notes = &recorder->notes,
-					    .owner = recorder->names.names.owner };
+					    .owner = recorder->names.names.owner,
+					    .cpu_clocks = options->sampler.cpu_clocks };
 	struct sampler_walker walker;
 	const struct source_ring *ring;
 	struct error *error = python_source_open(

@@ -76,8 +76,8 @@ static struct error *code_mapped(struct source_state *state,
 	struct error *error;
 
 	if (!is_anonymous_code(map) ||
-	    remote_memory_read(&target->memory, map->start, code,
-			       sizeof(code)) != sizeof(code))
+	    !remote_memory_read_all(&target->memory, map->start, code,
+				    sizeof(code)))
 		return NULL;
 	error = target_trampolines(target,
 				   trampoline_source(state)->setup.owner,

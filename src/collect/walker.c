@@ -98,6 +98,15 @@ static void shrink_maps(struct walker_bpf *skeleton)
 	bpf_map__set_max_entries(skeleton->maps.pages, 1);
 }
 
+/* Nobody waits for the verifier for what is not used. */
+static void leave_out_clocks(struct walker_bpf *skeleton)
+{
+	bpf_program__set_autoload(skeleton->progs.kaa_clock_tick, false);
+	bpf_program__set_autoload(skeleton->progs.kaa_clock_switch, false);
+	bpf_program__set_autoload(skeleton->progs.kaa_clock_new_task, false);
+	bpf_program__set_autoload(skeleton->progs.kaa_clock_exec, false);
+}
+
 /* Loads the one program that tells the namespace. */
 static struct error *find_pid_level(struct walker_config *ret)
 {
@@ -121,7 +130,7 @@ static struct error *find_pid_level(struct walker_config *ret)
 	return err ? walker_refused(-err, "load a BPF program") : NULL;
 }
 
-static struct error *walker_load(struct walker *walker)
+static struct error *walker_load(struct walker *walker, bool cpu_clocks)
 {
 	struct walker_config config = {};
 	struct error *error = find_pid_level(&config);
@@ -135,6 +144,8 @@ static struct error *walker_load(struct walker *walker)
 	memcpy((void *)&walker->skeleton->rodata->config, &config,
 	       sizeof(config));
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_pid_level, false);
+	if (!cpu_clocks)
+		leave_out_clocks(walker->skeleton);
 	err = walker_bpf__load(walker->skeleton);
 	if (err)
 		return walker_refused(-err, "load a BPF program");
@@ -144,7 +155,7 @@ static struct error *walker_load(struct walker *walker)
 	return NULL;
 }
 
-struct error *walker_create(struct walker **ret)
+struct error *walker_create(bool cpu_clocks, struct walker **ret)
 {
 	struct walker *walker = calloc(1, sizeof(*walker));
 	/* Kernels before 5.11 charge maps to this limit. */
@@ -155,7 +166,7 @@ struct error *walker_create(struct walker **ret)
 		return error_no_memory();
 	setrlimit(RLIMIT_MEMLOCK, &no_limit);
 	libbpf_set_print(be_silent);
-	error = walker_load(walker);
+	error = walker_load(walker, cpu_clocks);
 	if (error) {
 		walker_destroy(walker);
 		return error;

@@ -23,9 +23,10 @@ struct walker;
 
 /*
  * ERROR_PERMISSION or ERROR_UNSUPPORTED says why the machine does not take
- * it and what to do.
+ * it and what to do. cpu_clocks: with what follows threads and counts their
+ * time; without, walker_follow() and walker_attach_clock() are not for this one.
  */
-struct error *walker_create(struct walker **ret);
+struct error *walker_create(bool cpu_clocks, struct walker **ret);
 void walker_destroy(struct walker *walker);
 
 /* What the walker writes on this CPU goes to the event's ring. */

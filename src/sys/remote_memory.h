@@ -8,6 +8,7 @@
 #ifndef KAA_SYS_REMOTE_MEMORY_H
 #define KAA_SYS_REMOTE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -34,6 +35,13 @@ void remote_memory_deinit(struct remote_memory *memory);
  */
 ssize_t remote_memory_read(struct remote_memory *memory, uint64_t address,
 			   void *buf, size_t n);
+
+/* All n bytes were readable; what buf holds if not is not defined. */
+static inline bool remote_memory_read_all(struct remote_memory *memory,
+					  uint64_t address, void *buf, size_t n)
+{
+	return remote_memory_read(memory, address, buf, n) == (ssize_t)n;
+}
 
 /*
  * Reads exactly n bytes: ERROR_FAULT names the address, ERROR_PERMISSION what

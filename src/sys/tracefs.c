@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/compare.h"
 
 /* A format has a few KiB, printk_formats some hundred where modules are many. */
 enum { TEXT_MAX = 16 << 20 };
@@ -111,13 +112,6 @@ struct search {
 	size_t left;
 };
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static struct error *take_ids(struct search *s, const uint64_t *ids,
 			      size_t count)
 {
@@ -126,7 +120,7 @@ static struct error *take_ids(struct search *s, const uint64_t *ids,
 		return error_no_memory();
 	if (count)
 		memcpy(s->ids, ids, count * sizeof(*ids));
-	qsort(s->ids, count, sizeof(*s->ids), compare_ids);
+	qsort(s->ids, count, sizeof(*s->ids), compare_u64_items);
 	for (size_t i = 0; i < count; i++)
 		if (!i || s->ids[i] != s->ids[i - 1])
 			s->ids[s->count++] = s->ids[i];
@@ -171,7 +165,7 @@ static struct error *look_at(struct search *s, const char *system,
 		return NULL;
 	}
 	id = (uint64_t)value;
-	if (!bsearch(&id, s->ids, s->count, sizeof(id), compare_ids))
+	if (!bsearch(&id, s->ids, s->count, sizeof(id), compare_u64_items))
 		return NULL;
 	if (snprintf(path, sizeof(path), "%s/%s/%s/format", s->folder, system,
 		     name) >= (int)sizeof(path))
