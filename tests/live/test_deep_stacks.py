@@ -83,16 +83,30 @@ def test_whole_in_a_thread(kaa, python, scripts, tmp_path):
     check(samples, cases)
 
 
+def natives_between(sample, function):
+    """For each call of the function by itself the native frames between, innermost first."""
+    groups = []
+    for frame in sample.frames:
+        if frame.is_python:
+            calls_itself = frame.python_name[0].rpartition(".")[2] == function
+            groups.append([] if calls_itself else None)
+        elif groups and groups[-1] is not None:
+            groups[-1].append(frame.symbol)
+    return [group for group in groups if group is not None][:-1]
+
+
 def test_native_frames_between(kaa, newest_python, scripts, tmp_path):
-    """Each call through C has its C function, 300 of them."""
+    """Each call through C has its C function, 300 of them, by name where the Python is not stripped."""
     samples = record(kaa, tmp_path / "perf.data", *newest_python.command, scripts / SCRIPT, "0.3", WARM_UP,
                      "partial:300", "map:300")
     for function, native in ("through_partial", "partial"), ("through_map", "map_next"):
         concerned = [sample for sample in samples if not sample.markers and case_of(sample) == (function, 300)]
         assert len(concerned) > 50
         for sample in concerned:
-            calls = [symbol for symbol in sample.user_symbols if symbol.startswith(native)]
-            assert len(calls) >= 300, (len(calls), sample)
+            between = natives_between(sample, function)
+            assert len(between) == 300 and all(between), (len(between), sample)
+            if newest_python.unstripped:
+                assert all(any(symbol.startswith(native) for symbol in symbols) for symbols in between), sample
 
 
 def test_beyond_the_limit_is_marked(kaa, newest_python, scripts, tmp_path):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs code that is in no file: made_code.py LIBRARY OBJECT HOW SECONDS (of CPU time) FILE
 
-It goes on until FILE, its recording, has grown: what it registers can be read as long as it runs.
+Then it goes on until FILE, its recording, has grown by more than what was recorded before: what it registers can be read only
+as long as it runs, and the recorder may be late.
 
 HOW  bare        code that registers nothing, and does not keep frame pointers
      registered  the same, registered with the GDB JIT interface
@@ -15,7 +16,7 @@ import sys
 import time
 
 ROUNDS = 300000
-GROWN = 32768
+GROWN = 200000
 SPIN = ctypes.CFUNCTYPE(None, ctypes.c_long)
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 BACK = ctypes.CFUNCTYPE(None)
@@ -61,13 +62,14 @@ def run_frameless():
 
 
 def main(how, seconds, file):
-    begin = os.path.getsize(file)
     if how == "registered":
         library.made_register()
     run = {"bare": run_bare, "registered": run_bare, "nested": run_nested, "framed": run_framed,
            "frameless": run_frameless}[how]
-    end = time.process_time() + seconds
-    while time.process_time() < end or os.path.getsize(file) < begin + GROWN and time.process_time() < 60 * seconds:
+    while time.process_time() < seconds:
+        run()
+    size = os.path.getsize(file)
+    while os.path.getsize(file) < size + GROWN and time.process_time() < 60 * seconds:
         run()
 
 
