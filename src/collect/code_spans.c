@@ -189,6 +189,7 @@ static struct error *finish(struct code_table *table,
 	if (!place)
 		return error_no_memory();
 	*place = index;
+	table->changes++;
 	/* A map is at most half full or so. */
 	table->memory += is_new ? 2 * sizeof(struct map_entry) : 0;
 	return NULL;

@@ -68,6 +68,8 @@ struct code_table {
 	struct arena strings;
 	/* For those of which only names are known; NULL: they have no lines. */
 	struct def_files *def_files;
+	/* How often a key was given a code object, which may be a second one. */
+	uint32_t changes;
 	uint64_t next_address;
 	/* The file that payloads are for, from 1 up: struct output. */
 	uint32_t file;

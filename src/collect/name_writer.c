@@ -144,7 +144,8 @@ struct error *name_writer_wish(struct name_writer *writer,
 		if (ip < PERFDATA_CONTEXT_MAX)
 			error = name_table_kernel(&writer->names, ip);
 	}
-	for (size_t i = 0; !error && i < stacks->natives.count; i++) {
+	for (size_t i = stacks->first_without_cfi;
+	     !error && i < stacks->natives.count; i++) {
 		uint64_t ip = stacks->natives.data[i].ip;
 		const struct process_map *map;
 

@@ -2,6 +2,7 @@
 #include "collect/native_stack.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "perfdata/kaa_stream.h"
 #include "unwind/stack_search.h"
@@ -17,9 +18,9 @@ struct error *native_stack_init(struct native_stack *native)
 	error = unwinder_create(&native->unwinder);
 	if (error)
 		return error;
-	native->frames = calloc(FRAMES_MAX, sizeof(*native->frames));
+	native->all = calloc(FRAMES_MAX, sizeof(*native->all));
 	native->saved = calloc(FRAMES_MAX, sizeof(*native->saved));
-	if (native->frames && native->saved)
+	if (native->all && native->saved)
 		return NULL;
 	native_stack_deinit(native);
 	return error_no_memory();
@@ -28,7 +29,8 @@ struct error *native_stack_init(struct native_stack *native)
 void native_stack_deinit(struct native_stack *native)
 {
 	unwinder_destroy(native->unwinder);
-	free(native->frames);
+	last_walks_deinit(&native->walks);
+	free(native->all);
 	free(native->saved);
 	*native = (struct native_stack){};
 }
@@ -77,11 +79,15 @@ static void go_on(struct native_stack *native, struct target *target,
 {
 	size_t at = native->count + 1, count;
 
-	native->frames[native->count] =
+	if (native->frames != native->all)
+		memcpy(native->all, native->frames,
+		       native->count * sizeof(*native->all));
+	native->frames = native->all;
+	native->all[native->count] =
 		(struct unwind_frame){ .ip = KAA_MARKER_MISSING_NATIVE };
 	native->saved[native->count] = (struct unwind_regs){};
 	native->end = unwind_callers(native->unwinder, &target->unwind, regs,
-				     stack, native->frames + at,
+				     stack, native->all + at,
 				     native->saved + at, FRAMES_MAX - at,
 				     &count);
 	native->count = at + count;
@@ -120,14 +126,37 @@ static void step_over(struct native_stack *native, struct target *target,
 }
 
 void native_stack_unwind(struct native_stack *native, struct target *target,
-			 const struct unwind_regs *regs,
+			 uint32_t tid, const struct unwind_regs *regs,
 			 const struct unwind_stack *stack,
 			 const struct python_stack *python)
 {
+	struct unwind_trace *walk = last_walks_of(&native->walks, tid);
+
+	if (!target_knows_maps(target))
+		unwind_trace_clear(walk);
 	native->gaps = 0;
-	native->end = unwind_stack(native->unwinder, &target->unwind, regs,
-				   stack, native->frames, native->saved,
-				   FRAMES_MAX, &native->count);
+	native->end = unwind_stack_again(native->unwinder, &target->unwind,
+					 regs, stack, walk, FRAMES_MAX);
+	native->walk = walk;
+	native->frames = walk->frames;
+	native->count = walk->count;
 	if (python)
 		step_over(native, target, stack, python);
+}
+
+static bool regs_hold(const struct unwind_regs *regs, uint64_t value)
+{
+	for (size_t i = 0; i < UNWIND_PRESERVED; i++)
+		if (unwind_reg_known(regs, unwind_preserved_regs[i]) &&
+		    regs->value[unwind_preserved_regs[i]] == value)
+			return true;
+	return false;
+}
+
+bool native_stack_holds(const struct native_stack *native, size_t i,
+			uint64_t value)
+{
+	return i < native->walk->count ?
+		       unwind_trace_holds(native->walk, i, value) :
+		       regs_hold(&native->saved[i], value);
 }

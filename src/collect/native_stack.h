@@ -10,19 +10,27 @@
 #ifndef KAA_COLLECT_NATIVE_STACK_H
 #define KAA_COLLECT_NATIVE_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
+#include "collect/last_walks.h"
 #include "collect/python_stack.h"
 #include "collect/target.h"
 #include "unwind/unwind.h"
 
 struct native_stack {
 	struct unwinder *unwinder;
-	/* Leaf first; saved[i]: the registers in frames[i]. */
-	struct unwind_frame *frames;
-	struct unwind_regs *saved;
+	/* What each thread's last sample was unwound to, and this one's. */
+	struct last_walks walks;
+	const struct unwind_trace *walk;
+	/* Leaf first; those of walk, or, if frames are missing, all[]. */
+	const struct unwind_frame *frames;
 	size_t count;
+	/* Private: saved[i] has the registers in all[i], from walk->count on. */
+	struct unwind_frame *all;
+	struct unwind_regs *saved;
 	/* How the walk of the outermost frames ended. */
 	enum unwind_end end;
 	/* Places where frames are missing between others. */
@@ -33,12 +41,16 @@ struct error *native_stack_init(struct native_stack *native);
 void native_stack_deinit(struct native_stack *native);
 
 /*
- * Unwinds a copied stack of the target at target_at()'s time. python: the Python
- * frames beside it, or NULL.
+ * Unwinds a copied stack of the target at target_at()'s time. tid: whose it is;
+ * python: the Python frames beside it, or NULL.
  */
 void native_stack_unwind(struct native_stack *native, struct target *target,
-			 const struct unwind_regs *regs,
+			 uint32_t tid, const struct unwind_regs *regs,
 			 const struct unwind_stack *stack,
 			 const struct python_stack *python);
+
+/* True if in frame i a register that callees preserve has that value. */
+bool native_stack_holds(const struct native_stack *native, size_t i,
+			uint64_t value);
 
 #endif

@@ -6,6 +6,9 @@
 
 #include "perfdata/kaa_stream.h"
 
+#define WITHOUT_CFI \
+	(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP | UNWIND_FRAME_MADE)
+
 struct error *stack_builder_init(struct stack_builder *builder,
 				 struct code_table *codes, uint32_t stack_size)
 {
@@ -18,6 +21,7 @@ struct error *stack_builder_init(struct stack_builder *builder,
 void stack_builder_deinit(struct stack_builder *builder)
 {
 	native_stack_deinit(&builder->native);
+	frame_addresses_deinit(&builder->addresses);
 	vec_deinit(&builder->natives);
 	vec_deinit(&builder->pythons);
 	merge_chain_deinit(&builder->merged);
@@ -44,6 +48,39 @@ static bool is_outermost_call(const struct stack_builder *builder,
 }
 
 /*
+ * A frame of the interpreter's own is no frame of any source. One that ends an
+ * activation hands that on to the frame inside it.
+ */
+static void drop_internal(struct stack_builder *builder,
+			  const struct merge_python *frame)
+{
+	struct merge_python *inside = builder->pythons.count ?
+					      vec_last(&builder->pythons) :
+					      NULL;
+
+	if (!frame->is_entry || !inside || inside->is_entry)
+		return;
+	inside->is_entry = true;
+	inside->entry_addr = frame->entry_addr;
+}
+
+/* Where the activation that frame i ends keeps its mark on the C stack. */
+static uint64_t mark_of(const struct python_stack *python, size_t i,
+			bool shifted)
+{
+	const struct walker_frame *frames = python->frames.data;
+
+	if (python->flags & WALKER_LEAVING)
+		return i ? frames[i - 1].activation : 0;
+	/* 3.10: one activation has no frame yet; all are one too far in. */
+	if (shifted)
+		return i + 1 < python->frames.count ?
+			       frames[i + 1].activation :
+			       python->extra_activation;
+	return frames[i].activation;
+}
+
+/*
  * The addresses of the Python frames. A code object whose capture was lost has
  * none: its frame stands as the marker for an unreadable one.
  */
@@ -61,67 +98,30 @@ static struct error *name_python(struct stack_builder *builder,
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {
 		const struct walker_frame *frame = &python->frames.data[i];
-		struct code *code = code_table_find(builder->codes, frame->key);
-		struct merge_python *out =
-			&builder->pythons.data[builder->pythons.count];
 		bool entry = frame->flags & WALKER_FRAME_ENTRY;
-		struct error *error;
-
-		*out = (struct merge_python){
+		struct merge_python out = {
 			.address = KAA_MARKER_UNREADABLE,
 			.frame = frame->frame,
-			.entry_addr = entry ? frame->activation : 0,
+			.entry_addr = entry ? mark_of(python, i, shifted) : 0,
 			.is_entry = entry,
 		};
-		/* 3.10: one activation has no frame yet; all are one too far in. */
-		if (entry && shifted)
-			out->entry_addr =
-				i + 1 < count ?
-					python->frames.data[i + 1].activation :
-					python->extra_activation;
-		if (entry && (python->flags & WALKER_LEAVING))
-			out->entry_addr =
-				i ? python->frames.data[i - 1].activation : 0;
-		if (code) {
-			error = code_table_address(builder->codes, code,
-						   frame->offset,
-						   &builder->payloads,
-						   &out->address);
-			if (error)
-				return error;
-		}
-		builder->unnamed += !code;
-		builder->pythons.count++;
+		const struct frame_address *found;
+		struct error *error;
+
+		error = frame_addresses_find(&builder->addresses,
+					     builder->codes, frame,
+					     &builder->payloads, &found);
+		if (error)
+			return error;
+		builder->unnamed += !found;
+		if (found)
+			out.address = found->address;
+		if (found && found->internal)
+			drop_internal(builder, &out);
+		else
+			builder->pythons.data[builder->pythons.count++] = out;
 	}
 	return NULL;
-}
-
-/*
- * Frames of the interpreter's own are no frames of any source. One that ends
- * an activation hands that on to the frame inside it.
- */
-static void drop_internal(struct stack_builder *builder,
-			  const struct python_stack *python)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < builder->pythons.count; i++) {
-		struct merge_python *frame = &builder->pythons.data[i];
-		struct code *code = code_table_find(
-			builder->codes, python->frames.data[i].key);
-
-		if (!code || !code->internal) {
-			builder->pythons.data[kept++] = *frame;
-			continue;
-		}
-		if (frame->is_entry && kept &&
-		    !builder->pythons.data[kept - 1].is_entry) {
-			builder->pythons.data[kept - 1].is_entry = true;
-			builder->pythons.data[kept - 1].entry_addr =
-				frame->entry_addr;
-		}
-	}
-	builder->pythons.count = kept;
 }
 
 struct evidence {
@@ -129,28 +129,12 @@ struct evidence {
 	const struct unwind_stack *stack;
 };
 
-static bool regs_hold(const struct unwind_regs *regs, uint64_t value)
-{
-	static const uint8_t callee_saved[] = { UNWIND_RBX, UNWIND_RBP, UNWIND_R12,
-						UNWIND_R13, UNWIND_R14, UNWIND_R15 };
-
-	for (size_t i = 0; i < sizeof(callee_saved); i++)
-		if (unwind_reg_known(regs, callee_saved[i]) &&
-		    regs->value[callee_saved[i]] == value)
-			return true;
-	return false;
-}
-
 static bool stack_word(const struct unwind_stack *stack, uint64_t address,
 		       uint64_t *ret)
 {
-	uint64_t offset = address - stack->start;
-
-	if (stack->bytes.size < 8 || offset > stack->bytes.size - 8)
-		return stack->read_more &&
-		       stack->read_more(stack->more, address, ret);
-	memcpy(ret, stack->bytes.data + offset, 8);
-	return true;
+	return unwind_stack_word(stack, address, ret) ||
+	       (stack->read_more &&
+		stack->read_more(stack->more, address, ret));
 }
 
 /* The call keeps its frame object in a register or on its stack. */
@@ -162,7 +146,7 @@ static enum merge_evidence eval_runs_frame(void *arg, size_t native,
 	const struct unwind_stack *stack = evidence->stack;
 	uint64_t at, word;
 
-	if (regs_hold(&evidence->builder->native.saved[native], frame))
+	if (native_stack_holds(&evidence->builder->native, native, frame))
 		return MERGE_YES;
 	if (!f->cfa || f->sp < stack->start)
 		return MERGE_UNKNOWN;
@@ -226,6 +210,14 @@ static bool read_beyond(const void *memory, uint64_t address, uint64_t *ret)
 	return stack_memory_read(memory, address, ret);
 }
 
+/* Of an unwound stack. */
+static bool frame_lacks_cfi(const struct native_stack *native, size_t i)
+{
+	return i + 1 == native->count ||
+	       native->frames[i + 1].ip == KAA_MARKER_MISSING_NATIVE ||
+	       (native->frames[i].flags & WITHOUT_CFI);
+}
+
 /* The frames as the merge wants them. */
 static struct error *push_natives(struct stack_builder *builder,
 				  const struct target *target)
@@ -234,20 +226,25 @@ static struct error *push_natives(struct stack_builder *builder,
 
 	if (!vec_reserve(&builder->natives, native->count))
 		return error_no_memory();
+	builder->first_without_cfi = native->count ? native->count - 1 : 0;
 	for (size_t i = 0; i < native->count; i++) {
 		const struct unwind_frame *f = &native->frames[i];
 		bool caller = f->flags & UNWIND_FRAME_CALLER;
-		/* Python's marks are still those of the stack that it leaves. */
-		bool switching = native->end == UNWIND_SWITCHING;
 
 		builder->natives.data[i] = (struct merge_native){
 			.ip = f->ip,
-			.sp = switching ? 0 : f->sp,
-			.cfa = switching ? 0 : f->cfa,
+			.sp = f->sp,
+			.cfa = f->cfa,
 			.is_eval = target_is_eval(target, f->ip - caller),
 		};
+		if (i < builder->first_without_cfi && frame_lacks_cfi(native, i))
+			builder->first_without_cfi = i;
 	}
 	builder->natives.count = native->count;
+	/* Python's marks are still those of the stack that it leaves. */
+	for (size_t i = 0;
+	     native->end == UNWIND_SWITCHING && i < native->count; i++)
+		builder->natives.data[i].sp = builder->natives.data[i].cfa = 0;
 	return NULL;
 }
 
@@ -264,6 +261,7 @@ static struct error *unwind_native(struct stack_builder *builder,
 	struct unwind_regs start = {};
 
 	vec_clear(&builder->natives);
+	builder->first_without_cfi = 0;
 	*complete = true;
 	/* A kernel thread, or a sample before the first user instruction. */
 	if (!regs->abi || !regs->count)
@@ -275,7 +273,7 @@ static struct error *unwind_native(struct stack_builder *builder,
 	stack->more = memory;
 	stack->read_more = memory ? read_beyond : NULL;
 	target_at(target, sample->time);
-	native_stack_unwind(native, target, &start, stack, python);
+	native_stack_unwind(native, target, sample->tid, &start, stack, python);
 	if (native->count == 1 && native->end != UNWIND_COMPLETE &&
 	    is_in_exec(target, sample))
 		return NULL;
@@ -295,6 +293,7 @@ static struct error *kernel_walked(struct stack_builder *builder,
 
 	target_at(target, sample->time);
 	vec_clear(&builder->natives);
+	builder->first_without_cfi = 0;
 	for (uint64_t i = 0; i < s->callchain_count; i++) {
 		uint64_t ip = s->callchain[i];
 
@@ -320,19 +319,10 @@ static bool is_unwound(const struct record *sample)
 	return sample->has & PERF_SAMPLE_REGS_USER;
 }
 
-static bool is_missing(const struct stack_builder *builder, size_t i)
-{
-	return builder->natives.data[i].ip == KAA_MARKER_MISSING_NATIVE;
-}
-
 bool stack_frame_lacks_cfi(const struct stack_builder *builder,
 			   const struct record *sample, size_t i)
 {
-	return !is_unwound(sample) || i + 1 == builder->natives.count ||
-	       is_missing(builder, i + 1) ||
-	       (builder->native.frames[i].flags &
-		(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP |
-		 UNWIND_FRAME_MADE));
+	return !is_unwound(sample) || frame_lacks_cfi(&builder->native, i);
 }
 
 /* Native frames that stand for Python ones become these. */
@@ -470,7 +460,6 @@ static struct error *take_pythons(struct stack_builder *builder,
 	error = name_python(builder, python, in->native_complete);
 	if (error)
 		return error;
-	drop_internal(builder, python);
 	in->python_complete = !(python->flags &
 				(WALKER_UNREADABLE | WALKER_TOO_DEEP));
 	target->walked = true;

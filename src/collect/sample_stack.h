@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "collect/code_spans.h"
+#include "collect/frame_addresses.h"
 #include "collect/native_stack.h"
 #include "collect/python_source.h"
 #include "collect/python_stack.h"
@@ -43,8 +44,12 @@ struct stack_stats {
 struct stack_builder {
 	struct code_table *codes;
 	struct native_stack native;
+	/* Those of Python frames that samples had. */
+	struct frame_addresses addresses;
 	/* As the merge wants them: native.frames, one by one. */
 	VEC(struct merge_native) natives;
+	/* No frame inside that one lacks CFI (stack_frame_lacks_cfi()). */
+	size_t first_without_cfi;
 	VEC(struct merge_python) pythons;
 	struct merge_chain merged;
 	/* The chain of the last sample: contexts, kernel, user; leaf first. */

@@ -76,8 +76,7 @@ static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
 	if (!map || !(map->prot & PROT_EXEC) || size > map->end - address)
 		return false;
 	if (!target->replaced &&
-	    remote_memory_read(&target->memory, address, buf, size) ==
-		    (ssize_t)size)
+	    remote_memory_read_all(&target->memory, address, buf, size))
 		return true;
 	if (mapping_has_file(map->file->path))
 		return read_file(target, map, address, buf, size);
@@ -93,8 +92,8 @@ void target_populate_stack(struct target *target, uint64_t from, uint64_t to)
 		return;
 	/* Each read ends at what is no memory, as behind the end of the stack. */
 	while (from < to &&
-	       remote_memory_read(&target->memory, from, bytes,
-				  sizeof(bytes)) == sizeof(bytes))
+	       remote_memory_read_all(&target->memory, from, bytes,
+				      sizeof(bytes)))
 		from += sizeof(bytes);
 }
 
@@ -152,6 +151,11 @@ void target_at(struct target *target, uint64_t time)
 	if (!target->unwind.space)
 		target->unwind.space = ~UINT64_C(0) - target->pid;
 	target->unwind.space ^= SPACE_OF_CODE(target->made.version);
+}
+
+bool target_knows_maps(const struct target *target)
+{
+	return process_generation(target->process, target->time);
 }
 
 /* --- life --- */
@@ -329,10 +333,4 @@ struct error *target_search(struct target *target)
 	if (target->state != PYTHON_FOUND)
 		process_each_map(target->process, search_map, &search);
 	return search.error;
-}
-
-bool target_is_eval(const struct target *target, uint64_t address)
-{
-	return target->binary &&
-	       py_binary_is_eval(target->binary, address - target->bias);
 }

@@ -138,6 +138,11 @@ struct error *target_search(struct target *target);
 
 /* Prepares `unwind` for a sample of that time. */
 void target_at(struct target *target, uint64_t time);
+/*
+ * `unwind.space` names the mappings of that time. Of times before the latest change
+ * it does not: those have one number all together.
+ */
+bool target_knows_maps(const struct target *target);
 
 /*
  * Brings pages of a stack into memory that its thread has not used so far: the
@@ -156,6 +161,10 @@ const struct made_symbol *target_made_symbol(const struct target *target,
 					     uint64_t address);
 
 /* The address lies in the evaluation function of the target's Python. */
-bool target_is_eval(const struct target *target, uint64_t address);
+static inline bool target_is_eval(const struct target *target, uint64_t address)
+{
+	return target->binary &&
+	       py_binary_is_eval(target->binary, address - target->bias);
+}
 
 #endif

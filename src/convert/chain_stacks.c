@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/name_match.h"
 #include "convert/fold.h"
 #include "module/stack_switch.h"
 #include "perfdata/kaa_stream.h"
@@ -124,12 +125,9 @@ static struct error *push(struct making *m, struct convert_frame *frame)
 /* With this a greenlet's stack begins; what follows is of others. */
 static bool begins_greenlet(const char *name)
 {
-	static const char readable[] =
-		"greenlet::UserGreenlet::inner_bootstrap(";
-	static const char mangled[] = STACK_SWITCH_ROOT;
-
-	return !strncmp(name, readable, sizeof(readable) - 1) ||
-	       !strncmp(name, mangled, sizeof(mangled) - 1);
+	return name_begins_with(name,
+				"greenlet::UserGreenlet::inner_bootstrap(") ||
+	       name_begins_with(name, STACK_SWITCH_ROOT);
 }
 
 /*

@@ -275,26 +275,26 @@ static void place_all(const struct merge_input *in, struct merge_chain *chain)
 	}
 }
 
-static bool emit(struct merge_chain *chain, uint64_t address)
+/* There is room: emit_all(). */
+static inline void emit(struct merge_chain *chain, uint64_t address)
 {
-	return vec_push(&chain->addresses, address);
+	chain->addresses.data[chain->addresses.count++] = address;
 }
 
 /* The markers that stand on the caller side of the last Python frame. */
-static bool emit_python_end(const struct merge_input *in,
+static void emit_python_end(const struct merge_input *in,
 			    struct merge_chain *chain)
 {
 	if (!in->python_complete) {
 		chain->flags |= MERGE_UNREADABLE;
-		if (!emit(chain, KAA_MARKER_UNREADABLE))
-			return false;
+		emit(chain, KAA_MARKER_UNREADABLE);
 	}
-	return !(chain->flags & MERGE_NOT_ALIGNED) ||
-	       emit(chain, KAA_MARKER_NOT_ALIGNED);
+	if (chain->flags & MERGE_NOT_ALIGNED)
+		emit(chain, KAA_MARKER_NOT_ALIGNED);
 }
 
 /* Writes the activations from *next on that stand at place. */
-static bool emit_place(const struct merge_input *in, struct merge_chain *chain,
+static void emit_place(const struct merge_input *in, struct merge_chain *chain,
 		       size_t place, size_t *next)
 {
 	size_t count = chain->activations.count;
@@ -306,35 +306,69 @@ static bool emit_place(const struct merge_input *in, struct merge_chain *chain,
 		if (a->place != place)
 			break;
 		for (size_t i = a->first; i < a->end; i++)
-			if (!emit(chain, in->frames[i].address))
-				return false;
-		if (*next + 1 == count && !emit_python_end(in, chain))
-			return false;
+			emit(chain, in->frames[i].address);
+		if (*next + 1 == count)
+			emit_python_end(in, chain);
 	}
-	return true;
+}
+
+/* The native frames [first, end). */
+static void emit_natives(const struct merge_input *in,
+			 struct merge_chain *chain, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		emit(chain, in->natives[i].ip);
+}
+
+/* All of both, with the place in between of what has one. */
+static void emit_placed(const struct merge_input *in,
+			struct merge_chain *chain)
+{
+	size_t next = 0, done = 0;
+
+	while (next < chain->activations.count) {
+		size_t place = chain->activations.data[next].place;
+
+		if (place >= in->native_count)
+			break;
+		if (place >= done) {
+			emit_natives(in, chain, done, place + 1);
+			done = place + 1;
+		}
+		emit_place(in, chain, place, &next);
+	}
+	emit_natives(in, chain, done, in->native_count);
+	emit_place(in, chain, PLACE_END, &next);
+}
+
+/* None of Python's frames could be read: what says so has a place like theirs. */
+static void emit_none_read(const struct merge_input *in,
+			   struct merge_chain *chain)
+{
+	size_t inner = chain->evals.count ? chain->evals.data[0] + 1 :
+					    in->native_count;
+
+	emit_natives(in, chain, 0, inner);
+	emit_python_end(in, chain);
+	emit_natives(in, chain, inner, in->native_count);
 }
 
 static bool emit_all(const struct merge_input *in, struct merge_chain *chain)
 {
-	bool none_read = !in->frame_count && !in->python_complete;
-	size_t next = 0;
+	size_t markers = 3;
 
-	for (size_t i = 0; i < in->native_count; i++) {
-		if (!emit(chain, in->natives[i].ip) ||
-		    !emit_place(in, chain, i, &next))
-			return false;
-		if (none_read && chain->evals.count &&
-		    i == chain->evals.data[0] && !emit_python_end(in, chain))
-			return false;
+	if (!vec_reserve(&chain->addresses,
+			 in->native_count + in->frame_count + markers))
+		return false;
+	if (!in->frame_count && !in->python_complete)
+		emit_none_read(in, chain);
+	else
+		emit_placed(in, chain);
+	if (!in->native_complete) {
+		chain->flags |= MERGE_TRUNCATED;
+		emit(chain, KAA_MARKER_TRUNCATED);
 	}
-	if (!emit_place(in, chain, PLACE_END, &next))
-		return false;
-	if (none_read && !chain->evals.count && !emit_python_end(in, chain))
-		return false;
-	if (in->native_complete)
-		return true;
-	chain->flags |= MERGE_TRUNCATED;
-	return emit(chain, KAA_MARKER_TRUNCATED);
+	return true;
 }
 
 static void note_flags(const struct merge_input *in, struct merge_chain *chain)

@@ -52,6 +52,15 @@ static inline void unwind_reg_set(struct unwind_regs *regs,
 	regs->known |= 1u << reg;
 }
 
+/* What a callee preserves, other than rsp (psABI, figure 3.4). */
+#define UNWIND_PRESERVED 6
+#define UNWIND_PRESERVED_MASK                                         \
+	(1u << UNWIND_RBX | 1u << UNWIND_RBP | 1u << UNWIND_R12 |      \
+	 1u << UNWIND_R13 | 1u << UNWIND_R14 | 1u << UNWIND_R15)
+static const uint8_t unwind_preserved_regs[UNWIND_PRESERVED] = {
+	UNWIND_RBX, UNWIND_RBP, UNWIND_R12, UNWIND_R13, UNWIND_R14, UNWIND_R15,
+};
+
 /*
  * Registers of a perf sample with PERF_SAMPLE_REGS_USER: `mask` is the
  * event's sample_regs_user, `values` holds one value for each of its bits, low

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "unwind/stack_search.h"
 
-#include <string.h>
-
 #include "unwind/template.h"
 
 enum verdict {
@@ -12,17 +10,6 @@ enum verdict {
 	/* It may be; where its frame ends cannot be told. */
 	UNSURE,
 };
-
-static bool read_word(const struct unwind_stack *stack, uint64_t address,
-		      uint64_t *ret)
-{
-	uint64_t offset = address - stack->start;
-
-	if (stack->bytes.size < 8 || offset > stack->bytes.size - 8)
-		return false;
-	memcpy(ret, stack->bytes.data + offset, 8);
-	return true;
-}
 
 /* False, too, if the code before it cannot be read. */
 static bool is_return_address(const struct unwind_target *target, uint64_t ip)
@@ -58,7 +45,7 @@ static enum verdict judge(const struct stack_search *search, uint64_t at,
 	const struct cfi_rules *rules;
 	uint64_t word, cfa, caller;
 
-	if (!read_word(search->stack, at, &word) ||
+	if (!unwind_stack_word(search->stack, at, &word) ||
 	    !search->is_function(search->arg, word - 1) ||
 	    !is_return_address(search->target, word))
 		return NO;
@@ -67,7 +54,7 @@ static enum verdict judge(const struct stack_search *search, uint64_t at,
 	    rules->cfa.reg != UNWIND_RSP || rules->cfa.value < 8)
 		return UNSURE;
 	cfa = at + 8 + (uint64_t)rules->cfa.value;
-	if (address >= cfa || !read_word(search->stack, cfa - 8, &caller))
+	if (address >= cfa || !unwind_stack_word(search->stack, cfa - 8, &caller))
 		return NO;
 	return is_return_address(search->target, caller) ? YES : NO;
 }
@@ -92,7 +79,7 @@ bool stack_search_frame(const struct stack_search *search, uint64_t from,
 			return false;
 		found = at;
 	}
-	if (!found || !read_word(stack, found, &word))
+	if (!found || !unwind_stack_word(stack, found, &word))
 		return false;
 	*ret = (struct unwind_regs){};
 	unwind_reg_set(ret, UNWIND_RSP, found + 8);

@@ -6,13 +6,12 @@
 
 #include "unwind/assembly.h"
 #include "unwind/dwarf_expr.h"
+#include "unwind/last_walk.h"
 #include "unwind/template.h"
 
 enum {
 	CACHE_BITS = 14,
 	CACHE_SIZE = 1 << CACHE_BITS,
-	/* The registers that a callee preserves, other than rsp. */
-	N_PRESERVED = 6,
 	/* How far behind a file's entry point its startup code reaches. */
 	ENTRY_SIZE = 64,
 	/*
@@ -28,14 +27,6 @@ enum {
 	UCONTEXT_GREGS = 40,
 	UCONTEXT_N_GREGS = 17,
 };
-
-static const uint8_t preserved_regs[N_PRESERVED] = {
-	UNWIND_RBX, UNWIND_RBP, UNWIND_R12, UNWIND_R13, UNWIND_R14, UNWIND_R15,
-};
-
-#define PRESERVED_MASK                                        \
-	(1u << UNWIND_RBX | 1u << UNWIND_RBP | 1u << UNWIND_R12 |      \
-	 1u << UNWIND_R13 | 1u << UNWIND_R14 | 1u << UNWIND_R15)
 
 enum step_kind {
 	STEP_NONE,
@@ -88,7 +79,7 @@ struct step {
 	 * STEP_FAST: the preserved registers are at CFA + 8 * this; 0: they
 	 * are unchanged.
 	 */
-	int8_t saved[N_PRESERVED];
+	int8_t saved[UNWIND_PRESERVED];
 	uint8_t kind;
 	uint8_t flags;
 };
@@ -100,6 +91,8 @@ struct unwinder {
 	struct step cache[CACHE_SIZE];
 	/* A function that is looked at. */
 	uint8_t code[ASSEMBLY_SIZE_MAX];
+	/* What a walk makes before it replaces the last one. */
+	struct unwind_trace scratch;
 };
 
 /* One walk. */
@@ -116,6 +109,21 @@ struct walk {
 	bool left_copy;
 };
 
+/* Where the frames of a walk go: into arrays, or into a trace. */
+struct sink {
+	size_t count;
+	size_t max;
+	struct unwind_frame *frames;
+	/* May be NULL. */
+	struct unwind_regs *saved;
+	/* NULL: into the arrays. */
+	struct unwind_trace *trace;
+	/* Only with a trace: the walk before this one, and what is left of it. */
+	const struct unwind_trace *last;
+	size_t last_at;
+	struct unwind_copy copy;
+};
+
 struct error *unwinder_create(struct unwinder **ret)
 {
 	struct unwinder *unwinder = NULL;
@@ -129,6 +137,9 @@ struct error *unwinder_create(struct unwinder **ret)
 
 void unwinder_destroy(struct unwinder *unwinder)
 {
+	if (!unwinder)
+		return;
+	unwind_trace_deinit(&unwinder->scratch);
 	free(unwinder);
 }
 
@@ -177,13 +188,8 @@ static bool read_outside(struct walk *walk, uint64_t address, uint64_t *ret)
 static inline bool read_word(struct walk *walk, uint64_t address,
 			     uint64_t *ret)
 {
-	const struct bytes *bytes = &walk->stack->bytes;
-	uint64_t offset = address - walk->stack->start;
-
-	if (bytes->size < 8 || offset > bytes->size - 8)
-		return read_outside(walk, address, ret);
-	memcpy(ret, bytes->data + offset, 8);
-	return true;
+	return unwind_stack_word(walk->stack, address, ret) ||
+	       read_outside(walk, address, ret);
 }
 
 /*
@@ -256,7 +262,7 @@ static void set_fast(struct step *step, uint8_t cfa_reg, int32_t cfa_offset)
 	step->cfa_offset = cfa_offset;
 	/* The return address. */
 	step->depth = 1;
-	for (int i = 0; i < N_PRESERVED; i++)
+	for (int i = 0; i < UNWIND_PRESERVED; i++)
 		if (-step->saved[i] > step->depth)
 			step->depth = (uint8_t)-step->saved[i];
 }
@@ -267,8 +273,8 @@ static bool compress_rules(const struct cfi_rules *rules, struct step *step)
 	if (rules->cfa.kind != CFI_OFFSET || rules->signal_frame ||
 	    !is_plain_return_address(rules))
 		return false;
-	for (int i = 0; i < N_PRESERVED; i++) {
-		const struct cfi_rule *rule = &rules->reg[preserved_regs[i]];
+	for (int i = 0; i < UNWIND_PRESERVED; i++) {
+		const struct cfi_rule *rule = &rules->reg[unwind_preserved_regs[i]];
 
 		step->saved[i] = 0;
 		if (rule->kind == CFI_SAME)
@@ -317,9 +323,9 @@ static void step_from_match(const struct template_match *match,
 		break;
 	}
 	step->flags |= STEP_WEAK;
-	for (int i = 0; i < N_PRESERVED; i++)
+	for (int i = 0; i < UNWIND_PRESERVED; i++)
 		step->saved[i] = (int8_t)-(
-			match->saved_below_cfa[preserved_regs[i]] / 8);
+			match->saved_below_cfa[unwind_preserved_regs[i]] / 8);
 	set_fast(step, UNWIND_RSP, match->cfa_offset);
 }
 
@@ -377,8 +383,8 @@ static bool step_from_code(const struct walk *walk, uint64_t ip, bool is_caller,
 	if ((size && !target->read(target->arg, start, code, size)) ||
 	    !assembly_frame_at(code, size, size, &frame))
 		return false;
-	for (int i = 0; i < N_PRESERVED; i++) {
-		int32_t below = frame.saved_below_cfa[preserved_regs[i]];
+	for (int i = 0; i < UNWIND_PRESERVED; i++) {
+		int32_t below = frame.saved_below_cfa[unwind_preserved_regs[i]];
 
 		if (below > 8 * INT8_MAX)
 			return false;
@@ -528,7 +534,7 @@ static bool is_upward(struct walk *walk, uint64_t sp, bool signal_frame)
 static void enter_caller(struct unwind_regs *regs, uint64_t cfa,
 			 uint64_t return_address)
 {
-	regs->known &= PRESERVED_MASK;
+	regs->known &= UNWIND_PRESERVED_MASK;
 	unwind_reg_set(regs, UNWIND_RSP, cfa);
 	unwind_reg_set(regs, UNWIND_RIP, return_address);
 }
@@ -545,8 +551,9 @@ static inline uint64_t word_below(const uint8_t *cfa, int words)
 static inline void restore(struct unwind_regs *regs, const struct step *step,
 			   const uint8_t *cfa)
 {
-	for (int i = 0; i < N_PRESERVED; i++) {
-		unsigned int reg = preserved_regs[i];
+#pragma GCC unroll 6
+	for (int i = 0; i < UNWIND_PRESERVED; i++) {
+		unsigned int reg = unwind_preserved_regs[i];
 
 		if (step->saved[i] == 0)
 			continue;
@@ -565,10 +572,10 @@ static enum unwind_end leave_outside(struct walk *walk,
 
 	if (!read_word(walk, cfa - 8, &return_address))
 		return unread_end(walk);
-	for (int i = 0; i < N_PRESERVED; i++) {
+	for (int i = 0; i < UNWIND_PRESERVED; i++) {
 		if (step->saved[i] == 0)
 			continue;
-		reg = preserved_regs[i];
+		reg = unwind_preserved_regs[i];
 		if (read_saved(walk, cfa + 8 * (uint64_t)(int64_t)step->saved[i],
 			       reg, &value))
 			unwind_reg_set(regs, reg, value);
@@ -746,7 +753,7 @@ static enum unwind_end leave_by_frame_pointer(struct walk *walk, bool is_made)
 		return UNWIND_NO_CFI;
 	enter_caller(regs, rbp + 16, return_address);
 	/* Code that keeps a frame pointer may use the others as it likes. */
-	regs->known &= ~(PRESERVED_MASK);
+	regs->known &= ~(UNWIND_PRESERVED_MASK);
 	unwind_reg_set(regs, UNWIND_RBP, saved);
 	return UNWIND_COMPLETE;
 }
@@ -810,68 +817,157 @@ static uint32_t frame_flags(const struct step *step, bool is_caller)
 	       (step->flags & STEP_MADE ? UNWIND_FRAME_MADE : 0);
 }
 
+/* The next frame, with the registers that it has; NULL when memory runs out. */
+static inline struct unwind_frame *add_frame(struct sink *sink,
+					     const struct unwind_regs *regs)
+{
+	struct unwind_frame *frame;
+
+	if (sink->trace) {
+		frame = unwind_trace_add(sink->trace, regs);
+		if (!frame)
+			return NULL;
+	} else {
+		frame = &sink->frames[sink->count];
+		if (sink->saved)
+			sink->saved[sink->count] = *regs;
+	}
+	sink->count++;
+	*frame = (struct unwind_frame){ .ip = regs->value[UNWIND_RIP],
+					.sp = regs->value[UNWIND_RSP] };
+	return frame;
+}
+
+/* Goes along with the last walk as far as that is right; false: not at all. */
+static inline bool take_from_last(struct walk *walk, struct sink *sink)
+{
+	size_t taken;
+
+	if (!sink->last)
+		return false;
+	taken = unwind_trace_follow(sink->trace, sink->last, &sink->last_at,
+				    &sink->copy, sink->max - sink->count,
+				    &walk->regs);
+	sink->count += taken;
+	walk->unwinder->stats.reused += taken;
+	return taken;
+}
+
+/* Of the last frame, which this step was left by. */
+static void link_frame(const struct walk *walk, struct sink *sink,
+		       const struct step *step)
+{
+	struct unwind_rule rule = { .cfa_offset = step->cfa_offset,
+				    .cfa_reg = step->cfa_reg,
+				    .depth = step->depth };
+
+	memcpy(rule.saved, step->saved, sizeof(rule.saved));
+	unwind_trace_link(sink->trace, &sink->copy,
+			  walk->regs.value[UNWIND_RSP], &rule);
+}
+
+/* No thread begins in made code: there it is memory without a return address. */
+static enum unwind_end end_without_caller(uint8_t flags)
+{
+	return flags & STEP_MADE ? UNWIND_BAD_ADDRESS : UNWIND_COMPLETE;
+}
+
 /* is_caller: the first frame waits for a callee; else it was interrupted. */
-static enum unwind_end walk_stack(struct unwinder *unwinder,
-				  const struct unwind_target *target,
-				  const struct unwind_regs *regs,
-				  const struct unwind_stack *stack,
-				  struct unwind_frame *frames,
-				  struct unwind_regs *saved, size_t max,
-				  size_t *count, bool is_caller)
+static enum unwind_end walk_frames(struct walk *walk, struct sink *sink,
+				   bool is_caller)
+{
+	struct step *step =
+		find_step(walk, walk->regs.value[UNWIND_RIP], is_caller);
+
+	while (sink->count < sink->max) {
+		struct unwind_frame *frame;
+		enum unwind_end end;
+		uint8_t kind, flags;
+
+		if (is_caller && take_from_last(walk, sink)) {
+			step = find_step(walk, walk->regs.value[UNWIND_RIP],
+					 true);
+			if (sink->count == sink->max)
+				break;
+		}
+		frame = add_frame(sink, &walk->regs);
+		if (!frame)
+			break;
+		if (!step)
+			return UNWIND_BAD_ADDRESS;
+		frame->flags = frame_flags(step, is_caller);
+		if (step->kind == STEP_END || is_new_thread(walk, step))
+			return UNWIND_COMPLETE;
+		/* The step may leave the cache when the next one enters it. */
+		kind = step->kind;
+		flags = step->flags;
+		end = leave_frame(walk, step);
+		if (sink->trace && kind == STEP_FAST && !(flags & STEP_MADE) &&
+		    end == UNWIND_COMPLETE)
+			link_frame(walk, sink, step);
+		if (end != UNWIND_COMPLETE)
+			return end;
+		if (walk->regs.value[UNWIND_RIP] == 0)
+			return end_without_caller(flags);
+		is_caller = !(flags & STEP_SIGNAL);
+		if (!is_plausible(walk, kind, flags, &step))
+			return flags & STEP_ENTRY ? UNWIND_COMPLETE :
+						    UNWIND_BAD_ADDRESS;
+		frame->cfa = walk->regs.value[UNWIND_RSP];
+	}
+	return UNWIND_LIMIT;
+}
+
+static void count_walk(struct unwinder *unwinder, size_t frames)
+{
+	unwinder->stats.stacks++;
+	unwinder->stats.frames += frames;
+}
+
+static enum unwind_end walk_into_arrays(struct unwinder *unwinder,
+					const struct unwind_target *target,
+					const struct unwind_regs *regs,
+					const struct unwind_stack *stack,
+					struct unwind_frame *frames,
+					struct unwind_regs *saved, size_t max,
+					size_t *count, bool is_caller)
 {
 	struct walk walk = { .unwinder = unwinder,
 			     .target = target,
 			     .stack = stack,
 			     .regs = *regs };
-	struct step *step =
-		find_step(&walk, regs->value[UNWIND_RIP], is_caller);
-	enum unwind_end end = UNWIND_LIMIT;
-	size_t n = 0;
+	struct sink sink = { .max = max, .frames = frames, .saved = saved };
+	enum unwind_end end = walk_frames(&walk, &sink, is_caller);
 
-	while (n < max) {
-		struct unwind_frame *frame = &frames[n];
-		uint8_t kind, flags;
+	count_walk(unwinder, sink.count);
+	*count = sink.count;
+	return end;
+}
 
-		*frame = (struct unwind_frame){
-			.ip = walk.regs.value[UNWIND_RIP],
-			.sp = walk.regs.value[UNWIND_RSP],
-		};
-		if (saved)
-			saved[n] = walk.regs;
-		n++;
-		if (!step) {
-			end = UNWIND_BAD_ADDRESS;
-			break;
-		}
-		frame->flags = frame_flags(step, is_caller);
-		if (step->kind == STEP_END || is_new_thread(&walk, step)) {
-			end = UNWIND_COMPLETE;
-			break;
-		}
-		/* The step may leave the cache when the next one enters it. */
-		kind = step->kind;
-		flags = step->flags;
-		end = leave_frame(&walk, step);
-		if (end != UNWIND_COMPLETE)
-			break;
-		if (walk.regs.value[UNWIND_RIP] == 0) {
-			/* No thread begins there: memory without a return address. */
-			if (flags & STEP_MADE)
-				end = UNWIND_BAD_ADDRESS;
-			break;
-		}
-		is_caller = !(flags & STEP_SIGNAL);
-		if (!is_plausible(&walk, kind, flags, &step)) {
-			end = flags & STEP_ENTRY ? UNWIND_COMPLETE :
-						   UNWIND_BAD_ADDRESS;
-			break;
-		}
-		frame->cfa = walk.regs.value[UNWIND_RSP];
-		end = UNWIND_LIMIT;
-	}
-	unwinder->stats.stacks++;
-	unwinder->stats.frames += n;
-	*count = n;
+enum unwind_end unwind_stack_again(struct unwinder *unwinder,
+				   const struct unwind_target *target,
+				   const struct unwind_regs *regs,
+				   const struct unwind_stack *stack,
+				   struct unwind_trace *trace, size_t max)
+{
+	struct walk walk = { .unwinder = unwinder,
+			     .target = target,
+			     .stack = stack,
+			     .regs = *regs };
+	struct unwind_trace last = *trace;
+	struct sink sink = { .max = max,
+			     .trace = &unwinder->scratch,
+			     .copy = { stack->start, stack->bytes },
+			     .last = last.space == target->space ? &last :
+								   NULL };
+	enum unwind_end end;
+
+	unwind_trace_clear(sink.trace);
+	end = walk_frames(&walk, &sink, false);
+	count_walk(unwinder, sink.count);
+	*trace = unwinder->scratch;
+	trace->space = target->space;
+	unwinder->scratch = last;
 	return end;
 }
 
@@ -883,8 +979,8 @@ enum unwind_end unwind_stack(struct unwinder *unwinder,
 			     struct unwind_regs *saved, size_t max,
 			     size_t *count)
 {
-	return walk_stack(unwinder, target, regs, stack, frames, saved, max,
-			  count, false);
+	return walk_into_arrays(unwinder, target, regs, stack, frames, saved,
+				max, count, false);
 }
 
 enum unwind_end unwind_callers(struct unwinder *unwinder,
@@ -895,6 +991,6 @@ enum unwind_end unwind_callers(struct unwinder *unwinder,
 			       struct unwind_regs *saved, size_t max,
 			       size_t *count)
 {
-	return walk_stack(unwinder, target, regs, stack, frames, saved, max,
-			  count, true);
+	return walk_into_arrays(unwinder, target, regs, stack, frames, saved,
+				max, count, true);
 }

@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -124,6 +125,18 @@ struct unwind_stack {
 	const void *more;
 };
 
+/* The word at an address of the copy; false if that is not all of it. */
+static inline bool unwind_stack_word(const struct unwind_stack *stack,
+				     uint64_t address, uint64_t *ret)
+{
+	uint64_t offset = address - stack->start;
+
+	if (stack->bytes.size < 8 || offset > stack->bytes.size - 8)
+		return false;
+	memcpy(ret, stack->bytes.data + offset, 8);
+	return true;
+}
+
 enum unwind_frame_flags {
 	/* A frame that the kernel made to run a signal handler. */
 	UNWIND_FRAME_SIGNAL = 1 << 0,
@@ -168,7 +181,10 @@ struct unwinder;
 struct error *unwinder_create(struct unwinder **ret);
 void unwinder_destroy(struct unwinder *unwinder);
 
-/* Forgets all cached rules. Needed before a cfi_table is destroyed. */
+/*
+ * Forgets all cached rules. Needed before a cfi_table is destroyed; a struct
+ * unwind_trace has its own, for unwind_trace_clear().
+ */
 void unwinder_forget(struct unwinder *unwinder);
 
 /*
@@ -204,6 +220,43 @@ enum unwind_end unwind_callers(struct unwinder *unwinder,
 			       size_t *count);
 
 /*
+ * A walk, remembered so that the next walk of the same thread need not do again
+ * what did not change (docs/unwind-reuse.md). What is taken from it does not
+ * depend on whose walk it was: another thread's is of no use, and does no harm.
+ * Zero-initialise.
+ */
+struct unwind_trace {
+	/* Read only: what the walk found, leaf first. */
+	struct unwind_frame *frames;
+	size_t count;
+	/* Private. */
+	struct unwind_link *links;
+	size_t capacity;
+	/* Of the target that was walked; 0: none. */
+	uint64_t space;
+};
+
+void unwind_trace_deinit(struct unwind_trace *trace);
+/* Forgets the walk: the next one takes nothing from it. */
+void unwind_trace_clear(struct unwind_trace *trace);
+
+/*
+ * unwind_stack() of at most max frames, with the same result, which is in *trace
+ * afterwards. What *trace had before saves work. Where the target's space does
+ * not tell its mappings, the caller has to clear the trace. If memory runs
+ * out, the walk ends with UNWIND_LIMIT, maybe before the leaf.
+ */
+enum unwind_end unwind_stack_again(struct unwinder *unwinder,
+				   const struct unwind_target *target,
+				   const struct unwind_regs *regs,
+				   const struct unwind_stack *stack,
+				   struct unwind_trace *trace, size_t max);
+
+/* True if in frame i a register that callees preserve has that value. */
+bool unwind_trace_holds(const struct unwind_trace *trace, size_t i,
+			uint64_t value);
+
+/*
  * The code of a CPython perf trampoline that is that long, as a perf map says
  * it: for who cannot read it any more. False if there is none of that size.
  */
@@ -217,6 +270,8 @@ struct unwind_stats {
 	uint64_t stacks;
 	uint64_t frames;
 	uint64_t cache_misses;
+	/* Of the frames: taken from the walk before. */
+	uint64_t reused;
 };
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *ret);

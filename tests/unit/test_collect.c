@@ -538,6 +538,89 @@ static void test_code_in_two_files(void **state)
 	code_table_deinit(&table);
 }
 
+static uint64_t address_of(struct frame_addresses *addresses, struct code_table *table,
+			   uint64_t key, int32_t offset, struct strbuf *payloads)
+{
+	const struct walker_frame frame = { .key = key, .offset = offset };
+	const struct frame_address *found;
+
+	assert_null(frame_addresses_find(addresses, table, &frame, payloads, &found));
+	return found ? found->address : 0;
+}
+
+/* A frame seen before has the address that the table gives, whatever came to it since. */
+static void test_frames_seen_before(void **state)
+{
+	struct strbuf payloads = STRBUF_INIT;
+	struct frame_addresses addresses = {};
+	struct code_table table;
+	uint64_t address;
+	size_t size;
+
+	(void)state;
+	code_table_init(&table);
+	assert_int_equal(address_of(&addresses, &table, 1, 0, &payloads), 0);
+	add_code(&table, 1, "first", 8);
+	add_lines(&table, 1, 0, 8);
+	for (int32_t offset = 0; offset < 8; offset += 2) {
+		assert_null(code_table_address(&table, code_table_find(&table, 1), offset,
+					       &payloads, &address));
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(address_of(&addresses, &table, 1, offset, &payloads),
+					 address);
+	}
+	/* The address of another file has to be said there, too. */
+	size = payloads.len;
+	table.file = 2;
+	assert_int_equal(address_of(&addresses, &table, 1, 6, &payloads), address);
+	assert_int_equal(payloads.len, 2 * size);
+	/* The key is another code object's now. */
+	add_code(&table, 1, "second", 0);
+	assert_null(code_table_address(&table, code_table_find(&table, 1), 6, &payloads, &address));
+	assert_int_equal(address_of(&addresses, &table, 1, 6, &payloads), address);
+	frame_addresses_deinit(&addresses);
+	strbuf_deinit(&payloads);
+	code_table_deinit(&table);
+}
+
+/* A walk of a time before the latest mapping may have seen others. */
+static void test_known_maps(void **state)
+{
+	const struct process_mmap map = { .start = 0x1000, .length = 0x1000, .prot = 5, .path = "/a" };
+	struct stack_of_one one;
+
+	(void)state;
+	stack_of_one_init(&one);
+	target_at(one.target, 10);
+	assert_true(target_knows_maps(one.target));
+	assert_null(process_table_mmap(one.processes, 7, 20, &map));
+	target_at(one.target, 10);
+	assert_false(target_knows_maps(one.target));
+	target_at(one.target, 20);
+	assert_true(target_knows_maps(one.target));
+	stack_of_one_deinit(&one);
+}
+
+/* Threads may have one place; memory has a limit, at which all begin anew. */
+static void test_places_of_walks(void **state)
+{
+	struct last_walks walks = {};
+	struct unwind_trace *trace = last_walks_of(&walks, 7);
+
+	(void)state;
+	assert_ptr_equal(last_walks_of(&walks, 7), trace);
+	assert_ptr_not_equal(last_walks_of(&walks, 8), trace);
+	for (uint32_t tid = 0; tid < 4 * LAST_WALKS; tid++) {
+		trace = last_walks_of(&walks, tid);
+		/* As a walk of a deep stack leaves it. */
+		unwind_trace_deinit(trace);
+		trace->frames = calloc(8192, sizeof(*trace->frames));
+		trace->capacity = 8192;
+		assert_true(walks.room <= 1 << 17);
+	}
+	last_walks_deinit(&walks);
+}
+
 static void test_names_in_two_files(void **state)
 {
 	struct name_table names = { .file = 1 };
@@ -581,6 +664,9 @@ int main(void)
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
 		cmocka_unit_test(test_code_without_end),
 		cmocka_unit_test(test_code_in_two_files),
+		cmocka_unit_test(test_frames_seen_before),
+		cmocka_unit_test(test_known_maps),
+		cmocka_unit_test(test_places_of_walks),
 		cmocka_unit_test(test_names_in_two_files),
 	};
 

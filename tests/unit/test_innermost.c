@@ -10,13 +10,10 @@
 
 #include <cmocka.h>
 
-#include <string.h>
-
-#include "assert_ok.h"
-#include "python/user_walk.h"
+#include "made_world.h"
 
 enum {
-	BASE = 0x100000,
+	BASE = WORLD_BASE,
 	RUNTIME = BASE,
 	INTERP = BASE + 0x100,
 	THREAD = BASE + 0x400,
@@ -43,42 +40,6 @@ enum {
 	BY_C = 3,
 };
 
-struct world {
-	uint8_t bytes[SIZE];
-	struct user_walk_thread thread;
-	struct walker_stack stack;
-};
-
-static void put(struct world *w, uint64_t address, uint64_t value)
-{
-	memcpy(w->bytes + (address - BASE), &value, sizeof(value));
-}
-
-static void put_int(struct world *w, uint64_t address, int32_t value)
-{
-	memcpy(w->bytes + (address - BASE), &value, sizeof(value));
-}
-
-static bool read_world(void *arg, uint64_t address, void *buf, size_t size)
-{
-	const struct world *w = arg;
-
-	if (address < BASE || address - BASE > SIZE || size > SIZE - (address - BASE))
-		return false;
-	memcpy(buf, w->bytes + (address - BASE), size);
-	return true;
-}
-
-static bool take_record(void *arg, const void *record, size_t size)
-{
-	const struct walker_header *header = record;
-	struct world *w = arg;
-
-	if (header->type == WALKER_STACK)
-		memcpy(&w->stack, record, size);
-	return true;
-}
-
 /* A frame that is run, or waits for what it called. */
 static void put_frame(struct world *w, uint64_t frame, unsigned int code,
 		      uint64_t previous, uint8_t owner)
@@ -92,7 +53,7 @@ static void put_frame(struct world *w, uint64_t frame, unsigned int code,
 	put(w, frame + l->frame_previous, previous);
 	put(w, frame + l->frame_instruction, at + l->code_adaptive + 2);
 	put_int(w, frame + l->frame_stack_top, LOCALS);
-	w->bytes[frame + l->frame_owner - BASE] = owner;
+	put_byte(w, frame + l->frame_owner, owner);
 }
 
 /* The frame was put on the stack and runs nothing yet. */
@@ -116,10 +77,10 @@ static void make(struct world *w)
 {
 	struct py_layout *l = &w->thread.process.layout;
 
-	*w = (struct world){ .thread = { .process = { .runtime = RUNTIME,
-						      .code_type = CODE_TYPE },
-					 .thread_pointer = POINTER } };
-	assert_ok(py_layout_find(0x030c01f0, l));
+	world_init(w, 0x030c01f0, SIZE);
+	w->thread.process.runtime = RUNTIME;
+	w->thread.process.code_type = CODE_TYPE;
+	w->thread.thread_pointer = POINTER;
 	put(w, RUNTIME + l->runtime_interpreters, INTERP);
 	put(w, INTERP + l->interp_threads, THREAD);
 	put(w, THREAD + l->thread_id, POINTER);
@@ -151,13 +112,10 @@ static void make_generator(struct world *w)
 
 static void walk(struct world *w)
 {
-	struct py_memory memory = { read_world, w };
-	struct user_walk_output output = { take_record, w };
 	struct user_walk *walk;
 
 	assert_ok(user_walk_create(&walk));
-	assert_int_equal(user_walk_thread(walk, &w->thread, &memory, &output),
-			 USER_WALK_STACK);
+	world_walk(w, walk);
 	user_walk_destroy(walk);
 }
 

@@ -61,6 +61,8 @@ struct mismatch {
 struct tracer {
 	struct test_process process;
 	struct unwinder *unwinder;
+	/* The walk at the instruction before, of whatever thread. */
+	struct unwind_trace trace;
 	struct thread threads[MAX_THREADS];
 	size_t n_threads;
 	bool injecting;
@@ -260,6 +262,28 @@ static size_t copy_stack(struct tracer *tracer, uint64_t sp, uint8_t *buf)
 	return got < 0 ? 0 : (size_t)got;
 }
 
+/* With the walk before at hand, it is the same. */
+static void check_again(struct tracer *tracer,
+			const struct unwind_target *target,
+			const struct unwind_regs *regs,
+			const struct unwind_stack *stack,
+			const struct unwind_frame *frames, size_t count,
+			enum unwind_end end)
+{
+	struct unwind_trace *trace = &tracer->trace;
+
+	assert_int_equal(unwind_stack_again(tracer->unwinder, target, regs,
+					    stack, trace, MAX_DEPTH),
+			 end);
+	assert_int_equal(trace->count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(trace->frames[i].ip, frames[i].ip);
+		assert_int_equal(trace->frames[i].sp, frames[i].sp);
+		assert_int_equal(trace->frames[i].cfa, frames[i].cfa);
+		assert_int_equal(trace->frames[i].flags, frames[i].flags);
+	}
+}
+
 static void check_here(struct tracer *tracer, struct thread *thread,
 		       const struct user_regs_struct *now)
 {
@@ -282,6 +306,7 @@ static void check_here(struct tracer *tracer, struct thread *thread,
 	to_unwind_regs(now, &regs);
 	end = unwind_stack(tracer->unwinder, &target, &regs, &stack, frames,
 			   NULL, MAX_DEPTH, &count);
+	check_again(tracer, &target, &regs, &stack, frames, count, end);
 	tracer->steps++;
 	for (size_t i = 0; i < count; i++)
 		tracer->signal_frames +=
@@ -399,6 +424,12 @@ static void trace(struct tracer *tracer, char *const *argv)
 
 static void tracer_deinit(struct tracer *tracer)
 {
+	struct unwind_stats stats;
+
+	/* Most frames are those of the instruction before. */
+	unwinder_stats(tracer->unwinder, &stats);
+	assert_true(stats.reused > stats.frames / 4);
+	unwind_trace_deinit(&tracer->trace);
 	unwinder_destroy(tracer->unwinder);
 	test_process_deinit(&tracer->process);
 	free(tracer);
