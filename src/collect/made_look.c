@@ -66,11 +66,16 @@ void made_look_now(struct made_look *look, const struct made_owner *owner,
 {
 	bool changed = false;
 
+	/* Samples of another CPU come later, and may be earlier ones. */
+	if (time < look->since)
+		look->since = time;
 	if (!look->is_wanted || time < look->next)
 		return;
 	error_destroy(look_now(look, owner, &changed));
-	if (changed)
+	if (changed) {
 		look->version = ++owner->files->code_versions;
+		look->since = time;
+	}
 	look->next = time + INTERVAL +
 		     look->code.objects.count * INTERVAL_OF_ONE;
 }

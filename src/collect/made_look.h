@@ -20,6 +20,8 @@ struct made_look {
 	struct made_code code;
 	/* A number that no other set of registered code has; 0: none. */
 	uint32_t version;
+	/* The earliest sample so far that this set holds for. */
+	uint64_t since;
 	/* Private. */
 	bool is_wanted;
 	uint64_t next;

@@ -16,6 +16,8 @@ enum made_kind {
 	MADE_ADDRESS,
 	/* Name and size of the function that begins there. */
 	MADE_NAME,
+	/* From what time on that was written to hold. */
+	MADE_SINCE,
 };
 
 void name_writer_deinit(struct name_writer *writer)
@@ -36,26 +38,35 @@ static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
 			      0, payload.data, payload.len);
 }
 
-/* Registered code: in perf's eyes it belongs to the process's perf map. */
-static struct error *put_made(struct name_writer *writer,
-			      const struct record *sample,
-			      const struct made_symbol *made)
+/*
+ * Registered code: in perf's eyes it belongs to the process's perf map. Readers that
+ * read in order of time come to know it before the first sample in it.
+ */
+static struct error *put_made(struct name_writer *writer, uint32_t pid,
+			      uint64_t since, const struct made_symbol *made)
 {
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
 	_cleanup_strbuf_ struct strbuf dso = STRBUF_INIT;
 	struct kaa_symbol symbol = {
-		.pid = sample->pid,
+		.pid = pid,
 		.kind = KAA_SYMBOL_PERF_MAP,
 		.start = made->range.start,
 		.size = made->range.end - made->range.start,
 		/* Other code may have been there before. */
-		.valid_from = sample->time,
+		.valid_from = since,
 		.valid_to = UINT64_MAX,
 		.name = { made->name, strlen(made->name) },
 	};
+	struct error *error;
 
-	strbuf_printf(&dso, "/tmp/perf-%u.map", sample->pid);
+	strbuf_printf(&dso, "/tmp/perf-%u.map", pid);
 	symbol.dso = (struct kaa_string){ dso.data, dso.len };
-	return put_symbol(writer, &symbol);
+	error = kaa_encode_symbol(&symbol, &payload);
+	if (error)
+		return error;
+	return output_payload(writer->output,
+			      output_time_before(writer->output, since), 0,
+			      payload.data, payload.len);
 }
 
 /* *is_new: what is noted last for the key in this file is not the value. */
@@ -75,30 +86,42 @@ static struct error *note_made(struct name_writer *writer, uint64_t key,
 	return NULL;
 }
 
-static uint64_t made_key(const struct record *sample, enum made_kind kind,
+static uint64_t made_key(const struct target *target, enum made_kind kind,
 			 uint64_t address)
 {
-	return hash_combine(hash_combine(sample->pid, kind), address);
+	return hash_combine(hash_combine(target->pid, kind), address);
 }
 
-/* When another name or size was written last for the address. */
+/*
+ * When another name or size was written last for the address, or was written for
+ * later samples alone.
+ */
 static struct error *wish_made(struct name_writer *writer,
-			       const struct record *sample,
+			       const struct target *target,
 			       const struct made_symbol *made)
 {
-	uint64_t value = hash_combine(made->range.end - made->range.start,
+	uint64_t start = made->range.start, since = target->made.since;
+	uint64_t value = hash_combine(made->range.end - start,
 				      hash_string(made->name));
+	uint64_t *written;
 	bool is_new;
 	struct error *error = note_made(
-		writer, made_key(sample, MADE_NAME, made->range.start), value,
-		&is_new);
+		writer, made_key(target, MADE_NAME, start), value, &is_new);
 
-	return error || !is_new ? error : put_made(writer, sample, made);
+	if (error)
+		return error;
+	written = map_insert(&writer->made, made_key(target, MADE_SINCE, start),
+			     since, NULL);
+	if (!written)
+		return error_no_memory();
+	if (!is_new && since >= *written)
+		return NULL;
+	*written = since;
+	return put_made(writer, target->pid, since, made);
 }
 
 /* Code that no file has. */
 static struct error *wish_user(struct name_writer *writer,
-			       const struct record *sample,
 			       const struct target *target, uint64_t ip)
 {
 	const struct made_symbol *at = target_made_symbol(target, ip);
@@ -107,26 +130,26 @@ static struct error *wish_user(struct name_writer *writer,
 	struct error *error = NULL;
 
 	if (at)
-		error = wish_made(writer, sample, at);
+		error = wish_made(writer, target, at);
 	if (!error && before && before != at)
-		error = wish_made(writer, sample, before);
+		error = wish_made(writer, target, before);
 	if (error || at || before)
 		return error;
-	return name_table_user(&writer->names, sample->pid, ip);
+	return name_table_user(&writer->names, target->pid, ip);
 }
 
-/* Each address once, for what is registered now. */
+/* Each address once, for what is registered now, and for the earliest sample. */
 static struct error *wish_user_once(struct name_writer *writer,
-				    const struct record *sample,
 				    const struct target *target, uint64_t ip)
 {
 	bool is_new;
 	struct error *error =
-		note_made(writer, made_key(sample, MADE_ADDRESS, ip),
-			  target->made.version, &is_new);
+		note_made(writer, made_key(target, MADE_ADDRESS, ip),
+			  hash_combine(target->made.version,
+				       target->made.since),
+			  &is_new);
 
-	return error || !is_new ? error :
-				  wish_user(writer, sample, target, ip);
+	return error || !is_new ? error : wish_user(writer, target, ip);
 }
 
 struct error *name_writer_wish(struct name_writer *writer,
@@ -153,7 +176,7 @@ struct error *name_writer_wish(struct name_writer *writer,
 			continue;
 		map = process_map_at(target->process, ip, sample->time);
 		if (map && !mapping_has_file(map->file->path))
-			error = wish_user_once(writer, sample, target, ip);
+			error = wish_user_once(writer, target, ip);
 	}
 	return error;
 }

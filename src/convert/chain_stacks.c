@@ -74,6 +74,7 @@ struct making {
 	uint32_t unresolved;
 	uint64_t valid_from;
 	uint64_t valid_to;
+	uint32_t ranges;
 };
 
 /* Functions that stand at the outer end of stacks. */
@@ -116,6 +117,8 @@ static struct error *push(struct making *m, struct convert_frame *frame)
 		m->valid_from = frame->valid_from;
 	if (frame->valid_to < m->valid_to)
 		m->valid_to = frame->valid_to;
+	if (frame->ranges)
+		m->ranges = frame->ranges;
 	m->unresolved += !frame->name;
 	if (frame->kind == PROFILE_FRAME_MARKER)
 		note_marker(m, frame->address);
@@ -396,7 +399,8 @@ static struct error *make_stack(struct stacks *stacks,
 					 .user = PROFILE_NONE,
 					 .unresolved = m.unresolved,
 					 .valid_from = m.valid_from,
-					 .valid_to = m.valid_to };
+					 .valid_to = m.valid_to,
+					 .ranges = m.ranges };
 	if (size)
 		memcpy(stack->steps, stacks->steps.data, size);
 	stacks->last = stack;
@@ -519,8 +523,10 @@ struct error *stacks_get(struct stacks *stacks, const struct place *place,
 	give_steps_back(stacks);
 	if (!slot)
 		return error_no_memory();
-	if (!slot->stack || place->time < slot->stack->valid_from ||
-	    place->time >= slot->stack->valid_to) {
+	if (!slot->stack ||
+	    !names_hold(stacks->names, slot->stack->ranges,
+			slot->stack->valid_from, slot->stack->valid_to,
+			place->time)) {
 		error = fill_slot(stacks, slot, hash, place, chain);
 		if (error)
 			return error;

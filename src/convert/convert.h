@@ -108,20 +108,22 @@ struct convert_frame {
 	/* enum profile_frame_kind */
 	uint8_t kind;
 	/* A CPython perf trampoline: the symbol is py::... of a perf map. */
-	bool is_trampoline;
+	bool is_trampoline : 1;
 	/* In the file that holds the interpreter; a function of call glue. */
-	bool in_interpreter;
-	bool is_glue;
+	bool in_interpreter : 1;
+	bool is_glue : 1;
 	/* It starts the program or a thread: interpreter_frame_starts(). */
-	bool starts;
+	bool starts : 1;
 	/*
 	 * A function inlined into outer, whose address and span it shares;
 	 * of a real function outer is NULL. real: the function that all of an
 	 * address's are inlined into, NULL if the frame is that one.
 	 */
-	bool is_inlined;
+	bool is_inlined : 1;
 	/* As struct symbol_info has it. */
-	bool is_nameless;
+	bool is_nameless : 1;
+	/* The name holds as long as so many ranges are known; 0: ever. */
+	uint32_t ranges;
 	struct convert_frame *outer;
 	struct convert_frame *real;
 	/* NULL: no symbol. Else demangled, and start and end its span. */
@@ -186,7 +188,8 @@ struct convert_stack {
 	uint32_t user;
 	/* Steps without a symbol. */
 	uint32_t unresolved;
-	/* When all names hold, [from, to). */
+	/* When all names hold, as in struct convert_frame. */
+	uint32_t ranges;
 	uint64_t valid_from;
 	uint64_t valid_to;
 	struct convert_step steps[];

@@ -41,6 +41,7 @@ struct error *names_init(struct names *names,
 
 	names->options = options;
 	names->table = table;
+	names->ranges = 1;
 	error = dso_store_create(&dso_options, &names->store);
 	if (error)
 		return error;
@@ -108,6 +109,7 @@ static struct error *add_symbol(struct names *names,
 	if (!range.name || !range.dso_name ||
 	    !map_insert(&names->named_pids, symbol->pid, 1, NULL))
 		return error_no_memory();
+	names->ranges++;
 	return symbolizer_add_range(names->symbolizer, &range);
 }
 
@@ -159,6 +161,7 @@ struct error *names_add_ksymbol(struct names *names,
 
 	if (k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
 		return NULL;
+	names->ranges++;
 	error = symbolizer_add_range(names->symbolizer, &range);
 	if (error && error->code == ERROR_FORMAT) {
 		error_destroy(error);
@@ -259,8 +262,14 @@ static void set_symbol(struct lookup *l, const struct symbol_info *info,
 	frame->start = info->start;
 	frame->end = info->end;
 	frame->dso = info->dso;
-	frame->valid_from = info->valid_from;
-	frame->valid_to = info->valid_to ? info->valid_to : UINT64_MAX;
+}
+
+/* Of an address that a range names, or may come to name. */
+static void set_validity(struct lookup *l, uint64_t until)
+{
+	l->frame->valid_from = l->place->time;
+	l->frame->valid_to = until;
+	l->frame->ranges = l->names->ranges;
 }
 
 static struct error *python_dso(struct lookup *l, struct dso **ret)
@@ -354,15 +363,18 @@ static bool may_be_padding(const struct symbol_info *info)
  * to call: *info becomes what begins there.
  */
 static struct error *take_called(struct lookup *l,
-				 const struct symbol_info **info)
+				 const struct symbol_info **info,
+				 uint64_t *until)
 {
+	uint64_t called_until;
 	const struct symbol_info *called = NULL;
 	struct error *error;
 
 	if (l->address == l->shown || !may_be_padding(*info))
 		return NULL;
 	error = symbolizer_kernel(l->names->symbolizer, l->shown,
-				  l->place->time, &called);
+				  l->place->time, &called, &called_until);
+	*until = called_until < *until ? called_until : *until;
 	if (error || !called || called->start != l->shown)
 		return error;
 	l->address = l->shown;
@@ -374,8 +386,9 @@ static struct error *kernel_frame(struct lookup *l)
 {
 	struct names *names = l->names;
 	const struct symbol_info *info = NULL;
-	struct error *error;
 	struct build_id id = {};
+	struct error *error;
+	uint64_t until;
 
 	l->frame->kind = PROFILE_FRAME_KERNEL;
 	if (has_files_only(names))
@@ -385,11 +398,13 @@ static struct error *kernel_frame(struct lookup *l)
 		set_kernel(names, 0, id.data, id.size);
 	}
 	error = symbolizer_kernel(names->symbolizer, l->address, l->place->time,
-				  &info);
+				  &info, &until);
 	if (!error)
-		error = take_called(l, &info);
+		error = take_called(l, &info, &until);
 	if (error)
 		return error;
+	if (!info || info->is_range)
+		set_validity(l, until);
 	if (!info)
 		return kernel_dso(l);
 	set_symbol(l, info, l->address);
@@ -456,14 +471,16 @@ static struct error *anonymous_frame(struct lookup *l)
 	const struct symbol_info *info = NULL;
 	struct process_names *process = NULL;
 	struct error *error;
+	uint64_t until;
 
 	error = process_names(l, &process);
 	if (!error)
 		error = symbolizer_range(l->names->symbolizer,
 					 (int32_t)l->place->pid, l->address,
-					 l->place->time, &info);
+					 l->place->time, &info, &until);
 	if (error)
 		return error;
+	set_validity(l, until);
 	l->frame->rel = l->shown;
 	l->frame->dso = process->perf_map;
 	if (!info)
@@ -540,7 +557,7 @@ bool names_trampoline_code(struct names *names, const struct place *place,
 	struct lookup l = { .names = names, .place = place };
 	const struct symbol_info *info;
 	struct process_names *process;
-	uint64_t at = address, end = address + size;
+	uint64_t at = address, end = address + size, until;
 	uint8_t *out = buf;
 	bool found = false;
 	struct error *error;
@@ -552,7 +569,7 @@ bool names_trampoline_code(struct names *names, const struct place *place,
 	while (!error && at < end) {
 		info = NULL;
 		error = symbolizer_range(names->symbolizer, (int32_t)place->pid,
-					 at, place->time, &info);
+					 at, place->time, &info, &until);
 		at = info && !error ?
 			     copy_trampoline(info, at, end,
 					     out + (at - address), &found) :
@@ -870,8 +887,8 @@ struct error *names_frame(struct names *names, const struct place *place,
 	if (!slot)
 		return error_no_memory();
 	frame = *slot;
-	if (!frame || place->time < frame->valid_from ||
-	    place->time >= frame->valid_to) {
+	if (!frame || !names_hold(names, frame->ranges, frame->valid_from,
+				  frame->valid_to, place->time)) {
 		error = make_frame(names, place, &key, mode, caller, &frame);
 		if (error) {
 			if (!*slot)

@@ -68,6 +68,8 @@ struct names {
 	VEC(struct names_python) pythons;
 	/* pids of SYMBOL records. */
 	struct map named_pids;
+	/* One more than the ranges that SYMBOL and KSYMBOL records have named. */
+	uint32_t ranges;
 	/* By process_index(). */
 	VEC(struct process_names) processes;
 	/* What is mapped at the Python addresses, and what stands for it. */
@@ -126,6 +128,13 @@ bool names_trampoline_code(struct names *names, const struct place *place,
 
 /* True if a user address is in no map now, but was before an exec. */
 bool names_before_exec(const struct place *place, uint64_t address);
+
+/* Whether what a frame or a stack is called still holds at that time. */
+static inline bool names_hold(const struct names *names, uint32_t ranges,
+			      uint64_t from, uint64_t to, uint64_t time)
+{
+	return (!ranges || ranges == names->ranges) && time >= from && time < to;
+}
 
 /* Bytes that the cache holds. */
 size_t names_memory(const struct names *names);

@@ -49,13 +49,18 @@ static void sort(struct range_table *table)
 	table->sorted = table->ranges.count;
 }
 
-/* The better of best and range, if range holds at all. */
+/* The better of best and range, if range holds at all; *until: if it does later. */
 static struct range *better(struct range *best, struct range *range,
-			    uint64_t address, uint64_t time)
+			    uint64_t address, uint64_t time, uint64_t *until)
 {
 	if (address < range->start || address >= range->end ||
-	    time < range->from || time >= range->to)
+	    range->from >= range->to || time >= range->to)
 		return best;
+	if (time < range->from) {
+		if (range->from < *until)
+			*until = range->from;
+		return best;
+	}
 	if (!best || range->from > best->from ||
 	    (range->from == best->from && range->sequence > best->sequence))
 		return range;
@@ -79,11 +84,12 @@ static size_t count_before(const struct range_table *table, uint64_t address)
 }
 
 struct range *range_table_find(struct range_table *table, uint64_t address,
-			       uint64_t time)
+			       uint64_t time, uint64_t *until)
 {
 	struct range *ranges, *best = NULL;
 	size_t at;
 
+	*until = UINT64_MAX;
 	if (table->ranges.count - table->sorted > UNSORTED_MAX)
 		sort(table);
 	ranges = table->ranges.data;
@@ -91,9 +97,11 @@ struct range *range_table_find(struct range_table *table, uint64_t address,
 	for (size_t i = 0; i < OVERLAP_MAX && at; i++) {
 		if (ranges[--at].reach <= address)
 			break;
-		best = better(best, &ranges[at], address, time);
+		best = better(best, &ranges[at], address, time, until);
 	}
 	for (size_t i = table->sorted; i < table->ranges.count; i++)
-		best = better(best, &ranges[i], address, time);
+		best = better(best, &ranges[i], address, time, until);
+	if (best && best->to < *until)
+		*until = best->to;
 	return best;
 }

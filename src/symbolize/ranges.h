@@ -43,9 +43,10 @@ void range_table_deinit(struct range_table *table);
 bool range_table_add(struct range_table *table, const struct range *range);
 /*
  * Of the ranges that hold address at time, the one that began last, then the
- * one added last; NULL if none does. Valid until the next call.
+ * one added last; NULL if none does. Valid until the next call. *until: the time
+ * from which on it may be another one, or UINT64_MAX.
  */
 struct range *range_table_find(struct range_table *table, uint64_t address,
-			       uint64_t time);
+			       uint64_t time, uint64_t *until);
 
 #endif

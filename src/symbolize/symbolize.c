@@ -121,7 +121,6 @@ static struct symbol_info *create_info(struct symbolizer *symbolizer,
 		.raw_name = raw_name,
 		.start = start,
 		.end = end,
-		.valid_to = SYMBOLIZE_FOREVER,
 	};
 	if (!info->name)
 		return NULL;
@@ -351,8 +350,7 @@ static struct error *add_range(struct symbolizer *symbolizer,
 			   range->start + range->size);
 	if (!info)
 		return error_no_memory();
-	info->valid_from = range->from;
-	info->valid_to = range->to;
+	info->is_range = true;
 	info->kernel = range->pid == SYMBOLIZE_KERNEL;
 	if (!range_table_add(table, &(struct range){
 					    .start = info->start,
@@ -429,12 +427,14 @@ struct error *symbolizer_add_perf_map(struct symbolizer *symbolizer,
 
 struct error *symbolizer_range(struct symbolizer *symbolizer, int32_t pid,
 			       uint64_t address, uint64_t time,
-			       const struct symbol_info **ret)
+			       const struct symbol_info **ret, uint64_t *until)
 {
 	struct range_table *table = find_table(symbolizer, pid);
 	const struct range *range =
-		table ? range_table_find(table, address, time) : NULL;
+		table ? range_table_find(table, address, time, until) : NULL;
 
+	if (!table)
+		*until = UINT64_MAX;
 	*ret = range ? range->info : NULL;
 	return NULL;
 }
@@ -484,7 +484,7 @@ static const struct symbol *find_kernel(const struct kallsyms *kallsyms,
 
 struct error *symbolizer_kernel(struct symbolizer *symbolizer,
 				uint64_t address, uint64_t time,
-				const struct symbol_info **ret)
+				const struct symbol_info **ret, uint64_t *until)
 {
 	const struct kallsyms *kallsyms;
 	const struct symbol_info *info;
@@ -493,7 +493,7 @@ struct error *symbolizer_kernel(struct symbolizer *symbolizer,
 	struct error *error;
 
 	error = symbolizer_range(symbolizer, SYMBOLIZE_KERNEL, address, time,
-				 &info);
+				 &info, until);
 	if (error)
 		return error;
 	kallsyms = info ? NULL : dso_store_kallsyms(symbolizer->store, &bias);

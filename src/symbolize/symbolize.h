@@ -40,10 +40,9 @@ struct symbol_info {
 	/* A file's vaddrs, else addresses. */
 	uint64_t start;
 	uint64_t end;
-	/* Of a range with a limited life. */
-	uint64_t valid_from;
-	uint64_t valid_to;
 	bool kernel;
+	/* Named by an added range, not by a file. */
+	bool is_range;
 	/* No symbol: the names are those that symbolizer_file() made up. */
 	bool is_nameless;
 };
@@ -121,15 +120,17 @@ struct error *symbolizer_add_perf_map(struct symbolizer *symbolizer,
  * kernel: added kernel ranges first, then kallsyms, but for BPF programs.
  * range: what was added for the pid and holds at the time; of several, the
  *   one that began last, then the one added last.
+ * until: from that time on, another of the ranges added so far holds the address,
+ *   or none; UINT64_MAX: never.
  */
 struct error *symbolizer_file(struct symbolizer *symbolizer, struct dso *dso,
 			      uint64_t offset, const struct symbol_info **ret);
 struct error *symbolizer_kernel(struct symbolizer *symbolizer,
 				uint64_t address, uint64_t time,
-				const struct symbol_info **ret);
+				const struct symbol_info **ret, uint64_t *until);
 struct error *symbolizer_range(struct symbolizer *symbolizer, int32_t pid,
 			       uint64_t address, uint64_t time,
-			       const struct symbol_info **ret);
+			       const struct symbol_info **ret, uint64_t *until);
 
 /*
  * The frames of a file's address, innermost first, at most max (> 0), the

@@ -109,13 +109,17 @@ def test_goes_on_twice(python, samples, built):
         assert share(hit, lambda sample: TRUNCATED not in sample.markers) > 0.99
 
 
-def test_registered(samples):
-    """Names and rows of the GDB JIT interface."""
+@pytest.mark.parametrize("how", ["registered", "moved"])
+def test_registered(samples, how):
+    """Names and rows of the GDB JIT interface, from the first sample on.
+
+    The recorder takes one CPU's samples after the other's: of a program that moves, it meets late samples before early ones.
+    """
     def is_whole(sample):
         names = [frame.symbol for frame in sample.frames if MADE.search(frame.dso)]
         return names in (["bare_inner", "bare_outer"], ["bare_outer"]) and sample.markers == []
 
-    for sample in (hit := samples("registered")):
+    for sample in (hit := samples(how)):
         assert functions(sample) == ["innermost", "run_bare", "main", "<module>"], sample
         if not is_whole(sample):
             # Before the list was read: marked, or along frame pointers and without names.

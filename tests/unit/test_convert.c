@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -432,6 +433,53 @@ static void test_symbols_hold_for_their_time(void **state)
 	put_symbol(JIT, 0, change, "first");
 	put_symbol(JIT, change, UINT64_MAX, "second");
 	expect("first\nfirst\nsecond\n");
+}
+
+/* Nothing ends the first name but the second one. */
+static void test_symbols_begin(void **state)
+{
+	uint64_t first, second;
+
+	(void)state;
+	put_map(JIT, 0x1000, 0, "//anon");
+	PUT_CHAIN(USER, JIT + 0x10);
+	first = now;
+	PUT_CHAIN(USER, JIT + 0x10);
+	PUT_CHAIN(USER, JIT + 0x10);
+	second = now;
+	PUT_CHAIN(USER, JIT + 0x10);
+	PUT_CHAIN(USER, JIT + 0x210);
+	put_symbol(JIT, first, UINT64_MAX, "first");
+	put_symbol(JIT, second, UINT64_MAX, "second");
+	expect("?\nfirst\nfirst\nsecond\n?\n");
+}
+
+/* As above, but who reads a pipe knows only what stands before the sample. */
+static void test_symbols_begin_in_a_pipe(void **state)
+{
+	struct perfdata_writer_options options = { .path = "-",
+						   .events = &events };
+	int output = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_TRUNC);
+
+	(void)state;
+	perfdata_writer_destroy(writer);
+	fflush(stdout);
+	assert_int_equal(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
+	ok(perfdata_writer_create(&options, &writer));
+	put_map(JIT, 0x1000, 0, "//anon");
+	PUT_CHAIN(USER, JIT + 0x10);
+	put_symbol(JIT, now, UINT64_MAX, "first");
+	PUT_CHAIN(USER, JIT + 0x10);
+	PUT_CHAIN(USER, JIT + 0x10);
+	put_symbol(JIT, now, UINT64_MAX, "second");
+	PUT_CHAIN(USER, JIT + 0x10);
+	ok(perfdata_writer_finish(writer, &(struct features){}));
+	perfdata_writer_destroy(writer);
+	writer = NULL;
+	assert_int_equal(dup2(output, STDOUT_FILENO), STDOUT_FILENO);
+	close(output);
+	close(file);
+	expect("?\nfirst\nfirst\nsecond\n");
 }
 
 static void test_trampolines_are_python_frames(void **state)
@@ -902,6 +950,8 @@ int main(void)
 		TEST(test_a_native_stack_keeps_the_interpreter),
 		TEST(test_markers_are_frames_and_flags),
 		TEST(test_symbols_hold_for_their_time),
+		TEST(test_symbols_begin),
+		TEST(test_symbols_begin_in_a_pipe),
 		TEST(test_trampolines_are_python_frames),
 		TEST(test_walked_frames_fold_trampolines),
 		TEST(test_junk_ends_the_stack),

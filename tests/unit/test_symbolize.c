@@ -178,7 +178,7 @@ static const struct range *best_of(const struct range *ranges, int count,
 
 static void test_ranges_in_space_and_time(void **state)
 {
-	enum { COUNT = 700, SPACE = 300, TIME = 50 };
+	enum { COUNT = 700, SPACE = 300, TIME = 50, END = TIME + 5 };
 	static struct range ranges[COUNT];
 	struct range_table table = {};
 	unsigned int seed = 5;
@@ -200,11 +200,16 @@ static void test_ranges_in_space_and_time(void **state)
 		for (int k = 0; k < 50; k++) {
 			uint64_t at = (uint64_t)rand_r(&seed) % SPACE;
 			uint64_t time = (uint64_t)rand_r(&seed) % TIME;
-			const struct range *found =
-				range_table_find(&table, at, time);
+			const struct range *best =
+				best_of(ranges, i + 1, at, time);
+			uint64_t until, t = time;
+			const struct range *found = range_table_find(
+				&table, at, time, &until);
 
-			assert_ptr_equal(found ? found->info : NULL,
-					 best_of(ranges, i + 1, at, time));
+			assert_ptr_equal(found ? found->info : NULL, best);
+			while (t < END && best_of(ranges, i + 1, at, t) == best)
+				t++;
+			assert_int_equal(until, t < END ? t : UINT64_MAX);
 		}
 	}
 	range_table_deinit(&table);
@@ -680,6 +685,7 @@ static void test_range_holds_for_its_time(void **state)
 		.name = "_Z3oldv", .dso_name = "/tmp/perf-7.map",
 	};
 	const struct symbol_info *info;
+	uint64_t until;
 
 	(void)state;
 	create(&(struct dso_options){}, &store, &symbolizer);
@@ -688,15 +694,19 @@ static void test_range_holds_for_its_time(void **state)
 	range.from = 200;
 	range.to = SYMBOLIZE_FOREVER;
 	assert_null(symbolizer_add_range(symbolizer, &range));
-	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 99, &info));
+	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 99, &info,
+				     &until));
 	assert_null(info);
-	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 199, &info));
+	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 199, &info,
+				     &until));
 	assert_string_equal(info->name, "old()");
 	assert_string_equal(info->dso->path, "/tmp/perf-7.map");
 	assert_string_equal(info->dso->name, "[JIT] tid 7");
-	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 200, &info));
+	assert_null(symbolizer_range(symbolizer, 7, 0x1008, 200, &info,
+				     &until));
 	assert_string_equal(info->name, "new");
-	assert_null(symbolizer_range(symbolizer, 8, 0x1008, 200, &info));
+	assert_null(symbolizer_range(symbolizer, 8, 0x1008, 200, &info,
+				     &until));
 	assert_null(info);
 	range.size = 0;
 	assert_fails(symbolizer_add_range(symbolizer, &range), ERROR_FORMAT);
@@ -719,11 +729,13 @@ static void test_kernel_range_shares_the_dso_of_kallsyms(void **state)
 				     .kernel = true };
 	const struct symbol_info *info;
 	struct dso *dso;
+	uint64_t until;
 
 	(void)state;
 	create(&(struct dso_options){}, &store, &symbolizer);
 	assert_null(symbolizer_add_range(symbolizer, &range));
-	assert_null(symbolizer_kernel(symbolizer, range.start, 1, &info));
+	assert_null(symbolizer_kernel(symbolizer, range.start, 1, &info,
+				      &until));
 	assert_string_equal(info->name, "odd?name");
 	assert_true(info->kernel);
 	assert_null(dso_store_get(store, &key, &dso));
@@ -761,10 +773,12 @@ static const char *kernel_name(struct dso_options *options, uint64_t text,
 	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
 	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
 	const struct symbol_info *info;
+	uint64_t until;
 
 	create(options, &store, &symbolizer);
 	dso_store_set_kernel(store, text, build_id);
-	assert_null(symbolizer_kernel(symbolizer, address, 1, &info));
+	assert_null(symbolizer_kernel(symbolizer, address, 1, &info,
+				      &until));
 	if (!info)
 		return "-";
 	assert_true(info->kernel);

@@ -6,6 +6,7 @@ as long as it runs, and the recorder may be late.
 
 HOW  bare        code that registers nothing, and does not keep frame pointers
      registered  the same, registered with the GDB JIT interface
+     moved       the same again, begun on the last CPU and soon moved to the first one
      nested      bare code that calls Python, which calls bare code
      framed      code that keeps frame pointers
      frameless   code that leaves the frame pointer to its caller, made_call(), which made_call_twice() calls by pointer
@@ -17,6 +18,7 @@ import time
 
 ROUNDS = 300000
 GROWN = 200000
+MOVED = 0.02
 SPIN = ctypes.CFUNCTYPE(None, ctypes.c_long)
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 BACK = ctypes.CFUNCTYPE(None)
@@ -62,10 +64,17 @@ def run_frameless():
 
 
 def main(how, seconds, file):
-    if how == "registered":
+    if how in ("registered", "moved"):
         library.made_register()
-    run = {"bare": run_bare, "registered": run_bare, "nested": run_nested, "framed": run_framed,
+    run = {"bare": run_bare, "registered": run_bare, "moved": run_bare, "nested": run_nested, "framed": run_framed,
            "frameless": run_frameless}[how]
+    cpus = sorted(os.sched_getaffinity(0))
+    if how == "moved":
+        os.sched_setaffinity(0, cpus[-1:])
+    begin = time.process_time()
+    while time.process_time() < begin + MOVED:
+        run()
+    os.sched_setaffinity(0, cpus[:1] if how == "moved" else cpus)
     while time.process_time() < seconds:
         run()
     size = os.path.getsize(file)
