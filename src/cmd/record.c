@@ -286,6 +286,7 @@ static void setup_deinit(struct setup *setup)
 	event_list_deinit(&setup->choices);
 	vec_deinit(&setup->events);
 	vec_deinit(&setup->options.sampler.threads);
+	vec_deinit(&setup->options.sampler.whole);
 	vec_deinit(&setup->options.sampler.cpus);
 	vec_deinit(&setup->options.processes);
 	invoker_deinit(&setup->invoker);
@@ -329,7 +330,8 @@ static struct error *take_process(struct setup *setup, pid_t pid)
 			      threads.data[i]))
 			error = error_no_memory();
 	vec_deinit(&threads);
-	if (!error && !vec_push(&setup->options.processes, pid))
+	if (!error && (!vec_push(&setup->options.processes, pid) ||
+		       !vec_push(&setup->options.sampler.whole, pid)))
 		error = error_no_memory();
 	return error;
 }
@@ -742,6 +744,10 @@ static void print_summary(const struct setup *setup,
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python, so they have no Python frames",
 			     s->unnoticed);
+	if (result->late_threads)
+		message_note("%" PRIu64 " thread%s began in the moment when kaa attached, and may have fewer samples than there should be",
+			     result->late_threads,
+			     result->late_threads == 1 ? "" : "s");
 	if (!result->samples)
 		message_note("no samples were taken: the command used hardly any CPU time, or the event did not occur");
 }

@@ -58,6 +58,8 @@ struct recorder_result {
 	uint64_t samples;
 	/* Records that found no room, as the kernel counted them. */
 	uint64_t lost;
+	/* As in struct sampler. */
+	uint64_t late_threads;
 	/* Python code captures that were broken. */
 	uint64_t broken_codes;
 	/* Bytes written. */

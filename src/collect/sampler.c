@@ -13,6 +13,7 @@
 #include "sys/capability.h"
 #include "sys/file.h"
 #include "sys/perf_event.h"
+#include "sys/proc.h"
 #include "unwind/regs.h"
 
 enum {
@@ -363,8 +364,9 @@ static size_t default_ring_size(const struct sampler *sampler, size_t cpus)
 	return size;
 }
 
-static struct error *open_on(struct sampler *sampler, struct sampler_cpu *cpu,
-			     struct event *event, pid_t tid)
+static struct error *open_on(struct sampler *sampler,
+			     const struct sampler_cpu *cpu, struct event *event,
+			     pid_t tid)
 {
 	bool tasks = event->index == sampler_tasks_index(sampler);
 	const struct sampler_walker *walker = sampler->walker;
@@ -379,13 +381,7 @@ static struct error *open_on(struct sampler *sampler, struct sampler_cpu *cpu,
 		error = walker->opened(walker->arg, &event->attr,
 				       sampler_is_by_cpu(sampler, event->index),
 				       fd);
-	if (error)
-		return error;
-	if (tasks)
-		return join_ring(&cpu->tasks, &cpu->tasks_fd, fd, TASK_RING,
-				 TASK_RING_MIN);
-	return join_ring(&cpu->samples, &cpu->samples_fd, fd,
-			 sampler->options.ring_size, SAMPLE_RING_MIN);
+	return error;
 }
 
 static struct error *open_walker_output(struct sampler *sampler,
@@ -416,7 +412,8 @@ static bool is_sampled(const struct sampler_options *options, int cpu)
 
 /* For each thread, or once. */
 static struct error *open_event_on(struct sampler *sampler,
-				   struct sampler_cpu *cpu, struct event *event)
+				   const struct sampler_cpu *cpu,
+				   struct event *event)
 {
 	const struct pid_vec *threads = &sampler->options.threads;
 	struct error *error = NULL;
@@ -447,9 +444,86 @@ static struct error *open_cpu(struct sampler *sampler, int number)
 			error = open_event_on(sampler,
 					      vec_last(&sampler->cpus), event);
 	}
-	if (!error && vec_last(&sampler->cpus)->tasks_fd < 0)
+	return error;
+}
+
+static struct error *map_cpu(struct sampler *sampler, struct sampler_cpu *cpu)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < sampler->fds.count && !error; i++) {
+		const struct sampler_fd *entry = &sampler->fds.data[i];
+
+		if (entry->cpu != cpu->cpu)
+			continue;
+		if (entry->event == sampler_tasks_index(sampler))
+			error = join_ring(&cpu->tasks, &cpu->tasks_fd,
+					  entry->fd, TASK_RING, TASK_RING_MIN);
+		else
+			error = join_ring(&cpu->samples, &cpu->samples_fd,
+					  entry->fd, sampler->options.ring_size,
+					  SAMPLE_RING_MIN);
+	}
+	if (!error && cpu->tasks_fd < 0)
 		return error_create(ERROR_NOT_FOUND,
 				    "the threads to record have ended");
+	return error;
+}
+
+/* --- threads --- */
+
+static bool has_thread(const struct pid_vec *threads, pid_t tid)
+{
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->data[i] == tid)
+			return true;
+	return false;
+}
+
+/* What a process has started meanwhile. */
+static struct error *add_threads(const struct sampler *sampler, pid_t pid,
+				 struct pid_vec *ret)
+{
+	struct pid_list now = {};
+	struct error *error = proc_threads(sampler->options.root, pid, &now);
+
+	for (size_t i = 0; !error && i < now.count; i++)
+		if (!has_thread(ret, now.data[i]) && !vec_push(ret, now.data[i]))
+			error = error_no_memory();
+	vec_deinit(&now);
+	if (!error || error->code == ERROR_NO_MEMORY)
+		return error;
+	/* It has ended, as opening will tell. */
+	error_destroy(error);
+	return NULL;
+}
+
+/* `first`, and what has come to the processes that are recorded as a whole. */
+static struct error *list_threads(const struct sampler *sampler,
+				  const struct pid_vec *first,
+				  struct pid_vec *ret)
+{
+	const struct pid_vec *whole = &sampler->options.whole;
+	struct error *error = NULL;
+
+	if (!vec_reserve(ret, first->count))
+		return error_no_memory();
+	for (size_t i = 0; i < first->count; i++)
+		(void)vec_push(ret, first->data[i]);
+	for (size_t i = 0; !error && i < whole->count; i++)
+		error = add_threads(sampler, whole->data[i], ret);
+	return error;
+}
+
+/* By now all events are open: what starts from here on inherits all of them. */
+static struct error *count_late_threads(struct sampler *sampler)
+{
+	const struct pid_vec *known = &sampler->options.threads;
+	struct pid_vec all = {};
+	struct error *error = list_threads(sampler, known, &all);
+
+	sampler->late_threads = all.count - known->count;
+	vec_deinit(&all);
 	return error;
 }
 
@@ -503,6 +577,11 @@ static struct error *open_all(struct sampler *sampler)
 	for (size_t i = 0; !error && i < online.count; i++)
 		error = open_cpu(sampler, online.data[i]);
 	vec_deinit(&online);
+	if (!error)
+		error = count_late_threads(sampler);
+	/* Memory for rings takes long: a thread shall not begin between two events. */
+	for (size_t i = 0; !error && i < sampler->cpus.count; i++)
+		error = map_cpu(sampler, &sampler->cpus.data[i]);
 	for (size_t i = 0; !error && sampler->walker && i < sampler->cpus.count; i++)
 		if (sampler->cpus.data[i].samples_fd >= 0)
 			error = open_walker_output(sampler,
@@ -542,12 +621,17 @@ struct error *sampler_open(struct sampler *sampler,
 	struct error *error;
 
 	*sampler = (struct sampler){ .options = *options, .walker = walker };
+	sampler->options.threads = (struct pid_vec){};
 	open_files_raise_limit();
-	if (walker && wants_clocks_by_cpu(options))
+	/* The walker's programs took their time: more threads may have begun. */
+	error = list_threads(sampler, &options->threads,
+			     &sampler->options.threads);
+	if (!error && walker && wants_clocks_by_cpu(&sampler->options))
 		sampler->clocks_by_cpu = walker->follow(
-			walker->arg, &options->threads,
+			walker->arg, &sampler->options.threads,
 			options->enable_on_exec);
-	error = add_events(sampler);
+	if (!error)
+		error = add_events(sampler);
 	if (!error)
 		error = open_all(sampler);
 	sampler->walker = NULL;
@@ -566,6 +650,7 @@ void sampler_close(struct sampler *sampler)
 		close(entry->fd);
 	vec_deinit(&sampler->cpus);
 	vec_deinit(&sampler->fds);
+	vec_deinit(&sampler->options.threads);
 	events_deinit(&sampler->kernel_events);
 }
 

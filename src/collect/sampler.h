@@ -57,6 +57,7 @@ struct sampler_cpu {
 };
 
 struct sampler {
+	/* The threads are the sampler's own; they are those that have events. */
 	struct sampler_options options;
 	/*
 	 * The events as opened, with all their ids: options.event_count of the
@@ -69,6 +70,11 @@ struct sampler {
 	bool user_only;
 	/* Clocks tick for each CPU, and the walker filters (docs/clock.md). */
 	bool clocks_by_cpu;
+	/*
+	 * Threads that began while the events were opened: they have inherited what
+	 * their creator had by then, which may be the events of some CPUs.
+	 */
+	uint64_t late_threads;
 	/* While it opens; NULL: no walker. */
 	const struct sampler_walker *walker;
 };

@@ -37,6 +37,8 @@ struct sampler_options {
 	uint64_t period;
 	/* Threads to record; empty: the whole system. */
 	struct pid_vec threads;
+	/* Processes of which all threads are: those may start some meanwhile. */
+	struct pid_vec whole;
 	/* CPUs to sample; empty: all that are online. */
 	struct cpu_vec cpus;
 	bool inherit;

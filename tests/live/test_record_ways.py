@@ -769,6 +769,36 @@ thread.join()
         result.stderr, len(samples), names_in(samples))
 
 
+def test_threads_that_start_while_kaa_attaches(kaa, newest_python, tmp_path):
+    """Loading the walker takes a tenth of a second: what begins meanwhile is recorded, or kaa says that it may not be."""
+    data, begun = tmp_path / "perf.data", tmp_path / "begun"
+    script = write(tmp_path / "starts.py", SPIN + """
+import os, sys, threading, time
+sys.setswitchinterval(0.0005)
+def work():
+    stay(lambda: os.path.exists(sys.argv[1]))
+    spin(0.05)
+threads = []
+print("ready", flush=True)
+for i in range(24):
+    threads.append(threading.Thread(target=work))
+    threads[-1].start()
+    time.sleep(0.02)
+for thread in threads:
+    thread.join()
+print(*(thread.native_id for thread in threads), flush=True)
+""")
+    with started([*newest_python.command, script, begun], stdout=subprocess.PIPE) as target:
+        assert target.stdout.readline() == b"ready\n"
+        result = kaa("record", "-F", "999", "-g", "-o", data, "-p", str(target.pid), "--",
+                     "sh", "-c", 'touch "$1"; while grep -q "State:.[^Z]" /proc/$2/status 2>/dev/null; do sleep 0.1; done', "sh",
+                     begun, str(target.pid))
+        tids = {int(word) for word in target.stdout.readline().split()}
+    sampled = {sample.tid for sample in samples_of(kaa, data)}
+    said = re.search(r"(\d+) threads? began in the moment when kaa attached", result.stderr)
+    assert len(tids) == 24 and len(tids - sampled) <= (int(said[1]) if said else 0), (tids - sampled, result.stderr)
+
+
 def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
     """The kernel's copy of a stack ends at a page that is not in memory; kaa sees to it that the next ones do not."""
     program = tmp_path / "big_frames"
