@@ -424,6 +424,32 @@ static struct error *show_report(struct report_settings *s,
 	return error;
 }
 
+static size_t count_of(const char *text, const char *words)
+{
+	size_t count = 0;
+
+	while ((text = strstr(text, words)) != NULL) {
+		count++;
+		text += strlen(words);
+	}
+	return count;
+}
+
+/* A table on the terminal would be empty, and would not say why. */
+static struct error *nothing_matched(const struct report_settings *s,
+				     const struct profile *profile)
+{
+	const char *why = s->unmatched.data;
+	size_t symbols = s->options.symbols.count;
+	bool none_called =
+		symbols && count_of(why, REPORT_NO_FUNCTION) >= symbols;
+
+	if (!*why || (profile->samples.rows && !none_called))
+		return NULL;
+	return error_create(ERROR_NOT_FOUND, "%.*s", (int)strcspn(why, "\n"),
+			    why);
+}
+
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
@@ -449,8 +475,10 @@ static struct error *print_report(struct report_settings *s,
 					 converter, &s->unmatched);
 	if (error)
 		return error;
-	if (s->tui)
-		return show_report(s, profile, converter);
+	if (s->tui) {
+		error = nothing_matched(s, profile);
+		return error ? error : show_report(s, profile, converter);
+	}
 	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
 	return answer.event != PROFILE_NONE ?
 		       answer_print(profile, &answer, stdout) :

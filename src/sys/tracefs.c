@@ -17,6 +17,8 @@
 /* A format has a few KiB, printk_formats some hundred where modules are many. */
 enum { TEXT_MAX = 16 << 20 };
 
+#define NEEDS_ROOT "only root may record tracepoints: run kaa under sudo"
+
 static const char *const folders[] = {
 	"/sys/kernel/tracing/events",
 	"/sys/kernel/debug/tracing/events",
@@ -72,6 +74,8 @@ static struct error *find_detached(const char *root, const char **folder,
 	*folder = root && *root ? NULL : detached_folder();
 	if (*folder)
 		return dir_list(NULL, *folder, systems);
+	if (geteuid())
+		return error_create(ERROR_PERMISSION, NEEDS_ROOT);
 	return error_create(
 		ERROR_UNSUPPORTED,
 		"tracepoints need tracefs, which is not mounted: run 'sudo mount -t tracefs nodev /sys/kernel/tracing'");
@@ -95,7 +99,7 @@ struct error *tracefs_find(const char *root, const char **folder,
 	if (forbidden)
 		return error_create(
 			ERROR_PERMISSION,
-			"this user may not read /sys/kernel/tracing, which tracepoints need: run kaa under sudo");
+			"this user may not read /sys/kernel/tracing: " NEEDS_ROOT);
 	return find_detached(root, folder, systems);
 }
 

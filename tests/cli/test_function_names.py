@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from harness.terminal import Terminal
+
 LEAF = "py::leaf.<locals>.<lambda>:<string>"
 MIDDLE = "py::Worker.middle:/srv/app/work.py"
 MODULE = "py::<module>:/srv/app/main.py"
@@ -159,6 +161,23 @@ def test_threads_that_are_not_there(report, script, words, said):
     for extra in ([], ["--like-perf"]):
         assert report(*words, *extra).stderr == f"kaa report: {said}\n"
         assert script(*words, *extra).stderr == f"kaa script: {said}\n"
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-c", "sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
+    (["-S", "nope"], "no function is called 'nope'"),
+    (["-S", "nope,middl"], "no function is called 'nope'"),
+])
+def test_nothing_to_show_on_a_terminal(kaa, recording, words, said):
+    """An empty table says nothing; the command says why, and fails."""
+    with Terminal([*kaa.command, "report", "-i", recording, *words], columns=100) as terminal:
+        assert terminal.wait() == 1
+        assert [line.rstrip() for line in terminal.screen.display if line.strip()] == [f"kaa report: {said}"]
+
+
+def test_something_to_show_on_a_terminal(kaa, recording):
+    with Terminal([*kaa.command, "report", "-i", recording, "-S", "nope,middle"], columns=100) as terminal:
+        terminal.wait_for("Worker.middle")
 
 
 def test_files_that_are_not_there(report, script):

@@ -12,7 +12,7 @@ import pytest
 from harness import pythons, script_output
 from harness.agent import find_library
 from harness.image import image_of
-from harness.nobody import NOBODY, as_nobody, as_user
+from harness.nobody import AS_NOBODY, NOBODY, as_nobody, as_user
 from harness.process import TOP, run, started
 from harness.waiting import until_busy
 
@@ -78,6 +78,16 @@ def test_without_them_there_are_trampolines(capable, public_python):
     """What the test above would see if kaa had no capabilities."""
     result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "0.01", cwd=capable(None), status=None)
     assert result.status or "trampolines" in result.stderr
+
+
+def test_tracepoints_are_for_root(capable, public_python):
+    """Whether tracefs is there and closed, or is nowhere; to mount it would not help."""
+    record = ["./kaa", "record", "-e", "sched:sched_switch", public_python, "program.py", "0.01"]
+    folder = capable(None)
+    for gone in ([], ["unshare", "--mount", "sh", "-c", "umount -q -l /sys/kernel/tracing; umount -q -l /sys/kernel/debug; exec \"$@\"", "sh"]):
+        result = run([*gone, *AS_NOBODY, *record], cwd=folder, status=None)
+        assert result.status and "only root may record tracepoints: run kaa under sudo" in result.stderr, result
+        assert "mount -t" not in result.stderr
 
 
 def test_a_user_looks_at_another_users_process(kaa, capable, public_python):

@@ -145,7 +145,7 @@ static struct error *tell_functions(const struct report_options *o,
 
 	for (size_t i = 0; i < o->symbols.count && !error; i++)
 		error = tell_function(o, profile, o->symbols.values[i],
-				      "no function is called", true, out);
+				      REPORT_NO_FUNCTION, true, out);
 	if (!error)
 		error = tell_symbol_filter(o, profile, out);
 	if (!error)

@@ -10,6 +10,9 @@
 #include "profile/profile.h"
 #include "view/report_options.h"
 
+/* With this the line begins for each of options->symbols. */
+#define REPORT_NO_FUNCTION "no function is called"
+
 /*
  * Appends a line for each word that found nothing (view/unmatched.h), after the
  * converter ran. Nothing with options->quiet.
