@@ -82,6 +82,10 @@ static struct error *name_recordings(struct diff_settings *s,
 						     "perf.data" };
 	struct error *error = NULL;
 
+	if (!args->count && access(defaults[0], F_OK) &&
+	    !access(defaults[1], F_OK))
+		return error_create(ERROR_NOT_FOUND,
+				    "there is one recording, 'perf.data', and nothing to compare it with: record once more (the last one is kept as 'perf.data.old'), or name two, 'kaa diff OLD NEW'");
 	if (args->count && args->count != SIDES)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "name two recordings, the one before and the one after; several of each side with commas between them");

@@ -85,7 +85,7 @@ static struct error *put_summary(const struct flamegraph_settings *s,
 		strbuf_deinit(&pieces[i]);
 	}
 	strbuf_puts(&texts->summary, "\nSpent in: ");
-	spent_text_kinds(own, &texts->summary);
+	spent_text_kinds(profile, own, &texts->summary);
 	strbuf_putc(&texts->summary, '\n');
 	return error;
 }
@@ -135,7 +135,7 @@ static struct error *make_head(struct flamegraph_settings *s,
 	if (!error)
 		error = put_notes(profile, event, &texts->notes);
 	if (!error)
-		answer_note_nameless(profile, own, &texts->notes);
+		answer_notes(profile, event, own, &texts->notes);
 	if (!error)
 		error = strbuf_error(&texts->title);
 	if (!error)

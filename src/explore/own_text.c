@@ -853,7 +853,7 @@ static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
 
 	strbuf_clear(&rows->word);
 	strbuf_puts(&rows->word, "Spent in: ");
-	spent_text_kinds(rows->made.own, &rows->word);
+	spent_text_kinds(rows->profile, rows->made.own, &rows->word);
 	n = rows->word.len;
 	while (n > columns - (n < rows->word.len ? strlen(more) : 0))
 		do

@@ -726,8 +726,8 @@ static struct error *open_first(struct report_view *r)
 	r->shows_answer = true;
 	error = make_answer(r, i);
 	if (!error)
-		answer_note_nameless(r->profile, r->answers.data[i]->made.own,
-				     &r->notes);
+		answer_notes(r->profile, r->events.data[i],
+			     r->answers.data[i]->made.own, &r->notes);
 	return error;
 }
 

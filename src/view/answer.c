@@ -61,6 +61,9 @@ static uint32_t program_of(const struct profile *p, uint32_t handle)
 	const char *name = symbol ? profile_string(p, symbol->name, "") : "";
 	const char *file = profile_string(p, frame->file, "");
 
+	/* Of a stack without its end nobody knows where it began. */
+	if (frame->kind == PROFILE_FRAME_MARKER)
+		return NO_PROGRAM;
 	if (frame->kind != PROFILE_FRAME_PYTHON ||
 	    !strcmp(file, "<frozen runpy>") || name_ends_with(file, "/runpy.py"))
 		return PROFILE_NONE;
@@ -283,7 +286,7 @@ static struct error *put_summary(struct answer *a)
 	put_times(a);
 	put_samples(a);
 	strbuf_puts(&a->text, "Spent in: ");
-	spent_text_kinds(a->own, &a->text);
+	spent_text_kinds(a->profile, a->own, &a->text);
 	strbuf_putc(&a->text, '\n');
 	put_other_events(a);
 	return NULL;
@@ -363,34 +366,74 @@ static struct error *put_notes(struct answer *a)
 	return error;
 }
 
-/* In the interpreter's file, in a function that no symbol names. */
-static bool is_nameless(const struct profile *p, uint32_t handle)
-{
-	const struct profile_frame *frame;
-
-	if (handle == PROFILE_NONE)
-		return false;
-	frame = profile_frame(p, handle);
-	return (frame->flags & PROFILE_FRAME_IN_CPYTHON) &&
-	       frame->symbol != PROFILE_NONE &&
-	       profile_symbol(p, frame->symbol)->is_nameless;
-}
-
-void answer_note_nameless(const struct profile *profile,
+static void note_nameless(const struct profile *profile,
 			  const struct own_time *own, struct strbuf *out)
 {
-	uint64_t period = 0;
+	uint64_t period = spent_nameless(profile, own);
 
-	vec_for_each(part, &own->parts)
-		if (part->kind == SPENT_NATIVE &&
-		    is_nameless(profile, part->subject))
-			period += part->weight.period;
-	/* Below one percent it does not matter. */
-	if (!period || period < own->all.period / 100)
+	if (!period)
 		return;
 	strbuf_percent(out, period, own->all.period);
 	strbuf_puts(out,
-		    " is in functions of Python that have no names here: 'kaa doctor' says which package has them.\n");
+		    " is in functions of Python that have no names here, so that allocation and garbage collection may be among it: 'kaa doctor' says which package has the names.\n");
+}
+
+/*
+ * A trampoline tells which function runs, not where in it; else a few instructions
+ * have no line. Slot 0 of a code object stands for "not known".
+ */
+static bool is_without_line(const struct profile *p,
+			    const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol = profile_symbol(p, frame->symbol);
+	const struct profile_dso *dso = profile_dso(p, frame->dso);
+
+	return !symbol || !dso || dso->kind != PROFILE_DSO_PYTHON ||
+	       frame->rel <= symbol->start + 1;
+}
+
+/* The innermost Python frame of a stack, or NULL. */
+static const struct profile_frame *python_frame(const struct profile *p,
+						uint32_t stack)
+{
+	for (; stack != PROFILE_NONE; stack = p->stack_parents.data[stack]) {
+		const struct profile_frame *frame =
+			profile_frame(p, p->stack_frames.data[stack]);
+
+		if (frame->kind == PROFILE_FRAME_PYTHON)
+			return frame;
+	}
+	return NULL;
+}
+
+static void note_trampolines(const struct profile *profile, uint32_t event,
+			     struct strbuf *out)
+{
+	const struct profile_samples *s = &profile->samples;
+	uint64_t python = 0, without = 0;
+
+	for (size_t i = 0; i < s->rows; i++) {
+		const struct profile_frame *frame =
+			s->event[i] == event ?
+				python_frame(profile, s->stack[i]) :
+				NULL;
+
+		python += frame ? s->period[i] : 0;
+		if (frame && is_without_line(profile, frame))
+			without += s->period[i];
+	}
+	if (!without || without < python / 10)
+		return;
+	strbuf_percent(out, without, python);
+	strbuf_puts(out,
+		    " of the time in Python is in functions whose lines are not known, for they were recorded as trampolines: each stands at its def. 'kaa doctor' says what it takes to record lines.\n");
+}
+
+void answer_notes(const struct profile *profile, uint32_t event,
+		  const struct own_time *own, struct strbuf *out)
+{
+	note_trampolines(profile, event, out);
+	note_nameless(profile, own, out);
 }
 
 /* What stands below the functions and lines. */
@@ -403,7 +446,7 @@ static struct error *put_end(struct answer *a)
 	before = a->text.len;
 	if (!error)
 		error = put_notes(a);
-	answer_note_nameless(a->profile, a->own, &a->text);
+	answer_notes(a->profile, a->event_index, a->own, &a->text);
 	if (a->options->source_notes)
 		a->options->source_notes(a->options->source_arg, &a->text);
 	if (a->text.len == before)

@@ -70,11 +70,11 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 			     struct strbuf pieces[ANSWER_PIECES]);
 
 /*
- * Appends a line that says what to do about an interpreter whose functions have
- * no names, if they matter.
+ * Appends what the recording does not know, and what to do about it, a line each:
+ * functions whose lines are not known, functions of the interpreter without names.
  */
-void answer_note_nameless(const struct profile *profile,
-			  const struct own_time *own, struct strbuf *out);
+void answer_notes(const struct profile *profile, uint32_t event,
+		  const struct own_time *own, struct strbuf *out);
 
 /* ERROR_OS: `out` cannot be written. */
 struct error *answer_write(const struct profile *profile, uint32_t event,

@@ -240,8 +240,35 @@ void spent_text_some(const struct profile *profile,
 	}
 }
 
-void spent_text_kinds(const struct own_time *own, struct strbuf *out)
+/* In the interpreter's file, in a function that no symbol names. */
+static bool is_nameless(const struct profile *p, uint32_t handle)
 {
+	const struct profile_frame *frame;
+
+	if (handle == PROFILE_NONE)
+		return false;
+	frame = profile_frame(p, handle);
+	return (frame->flags & PROFILE_FRAME_IN_CPYTHON) &&
+	       frame->symbol != PROFILE_NONE &&
+	       profile_symbol(p, frame->symbol)->is_nameless;
+}
+
+uint64_t spent_nameless(const struct profile *profile,
+			const struct own_time *own)
+{
+	uint64_t period = 0;
+
+	vec_for_each(part, &own->parts)
+		if (part->kind == SPENT_NATIVE &&
+		    is_nameless(profile, part->subject))
+			period += part->weight.period;
+	return period < own->all.period / 100 ? 0 : period;
+}
+
+void spent_text_kinds(const struct profile *profile, const struct own_time *own,
+		      struct strbuf *out)
+{
+	uint64_t nameless = spent_nameless(profile, own);
 	struct piece pieces[SPENT_KINDS];
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
@@ -252,5 +279,10 @@ void spent_text_kinds(const struct own_time *own, struct strbuf *out)
 		strbuf_printf(out, "%s%s ", i ? ", " : "",
 			      kind_names[pieces[i].kind]);
 		strbuf_percent(out, pieces[i].period, own->all.period);
+		if (!nameless || pieces[i].kind != SPENT_NATIVE)
+			continue;
+		strbuf_puts(out, " (");
+		strbuf_percent(out, nameless, own->all.period);
+		strbuf_puts(out, " without names)");
 	}
 }

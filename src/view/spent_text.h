@@ -44,7 +44,18 @@ void spent_text_some(const struct profile *profile,
 		     const struct own_part *parts, size_t count, uint64_t all,
 		     size_t columns, struct strbuf *out);
 
-/* "interpreter 61 %, native 30 %, garbage collection 9 %": all samples. */
-void spent_text_kinds(const struct own_time *own, struct strbuf *out);
+/*
+ * What is in functions of the interpreter's file that no symbol names: allocation and
+ * garbage collection may be among it. 0 if it is less than one percent.
+ */
+uint64_t spent_nameless(const struct profile *profile,
+			const struct own_time *own);
+
+/*
+ * "interpreter 61 %, native 30 % (12 % without names), garbage collection 9 %": all
+ * samples, with spent_nameless() behind native.
+ */
+void spent_text_kinds(const struct profile *profile, const struct own_time *own,
+		      struct strbuf *out);
 
 #endif

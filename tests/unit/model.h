@@ -13,7 +13,7 @@
  * after '@': "py:foo@7"; in /srv/x.py, or the file that its name tells), "I:" for a frame of the interpreter, "k:" for the
  * kernel, "lib:" for a function that is not in the interpreter's file, as all
  * others are; with "+0x" in its name no symbol names it. A number is an address
- * without a symbol.
+ * without a symbol. "m:" stands before a marker.
  */
 #ifndef KAA_TESTS_MODEL_H
 #define KAA_TESTS_MODEL_H
@@ -141,6 +141,10 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 		frame.kind = PROFILE_FRAME_KERNEL;
 		frame.dso =
 			model_dso(m, "[kernel.kallsyms]", PROFILE_DSO_KERNEL);
+		model_symbol(m, name + 2, &frame);
+	} else if (!strncmp(text, "m:", 2)) {
+		frame.kind = PROFILE_FRAME_MARKER;
+		frame.dso = model_dso(m, "[python]", PROFILE_DSO_PYTHON);
 		model_symbol(m, name + 2, &frame);
 	} else if (!strncmp(text, "lib:", 4)) {
 		frame.dso = model_dso(m, "libother.so", PROFILE_DSO_USER);

@@ -81,6 +81,62 @@ static void test_the_hot_function_comes_first(void **state)
 	model_deinit(&m);
 }
 
+/* A module that is outermost where a stack was cut is what the program imports. */
+static void test_a_cut_stack_does_not_name_the_program(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 700000000,
+		     "m:[truncated] py:py::<module>:/srv/json.py@1 I:eval " F
+		     "@3");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 100);
+	assert_int_equal(strncmp(text, "x.py   ", 7), 0);
+	free(text);
+	model_deinit(&m);
+}
+
+/* Allocation may be among what no symbol names: the first lines say how much that is. */
+static void test_what_has_no_names_is_said(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3 python3.11+0x40");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3 lib:deflate");
+	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "Spent in: native 70 % (50 % without names), interpreter 30 %\n"));
+	assert_non_null(strstr(text, "50 % is in functions of Python that have no names here"));
+	free(text);
+	model_deinit(&m);
+}
+
+/* Line 1 of the model's functions is their first slot: no line is known. */
+static void test_trampolines_are_said(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 950000000, MAIN " I:eval " F "@3");
+	model_sample(&m, 50000000, MAIN " I:eval " G "@1");
+	text = screen(&m, 120);
+	assert_null(strstr(text, "are not known"));
+	free(text);
+	model_sample(&m, 1000000000, MAIN " I:eval " G "@1 lib:deflate");
+	text = screen(&m, 120);
+	assert_non_null(strstr(text, "52 % of the time in Python is in functions whose lines are not known"));
+	free(text);
+	model_deinit(&m);
+}
+
 /* Also where it has no names, and where Cython made them. */
 static void test_an_extension_is_called_as_its_module(void **state)
 {
@@ -311,6 +367,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
+		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
+		cmocka_unit_test(test_what_has_no_names_is_said),
+		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_shares_add_up),
 		cmocka_unit_test(test_no_line_is_too_long),
