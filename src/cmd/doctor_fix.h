@@ -80,6 +80,9 @@ void fix_deinit(struct fix *fix);
 /* The command as a user types it. */
 void fix_command_format(const struct fix_command *command, struct strbuf *out);
 
+/* Before the first command runs, all must be there. ERROR_NOT_FOUND names what is not. */
+struct error *fix_find_tools(const struct fix *fix);
+
 /* Prints the plan: commands, what they allow, how to undo them. */
 void fix_print(const struct fix *fix);
 

@@ -28,8 +28,7 @@ static struct error *missing_tool(const char *name)
 			    tool_path);
 }
 
-/* Before the first command runs, all must be there. */
-static struct error *find_tools(const struct fix *fix)
+struct error *fix_find_tools(const struct fix *fix)
 {
 	for (size_t i = 0; i < fix->todo.count; i++) {
 		const char *name = fix->todo.list[i].words[0];
@@ -156,7 +155,7 @@ struct error *fix_run(const struct fix *fix)
 				    "--fix=run needs root: 'sudo %s doctor --fix=run%s%s'",
 				    fix->file, fix->group ? " --group " : "",
 				    fix->group ? fix->group : "");
-	error = find_tools(fix);
+	error = fix_find_tools(fix);
 	if (error)
 		return error;
 	doctor_section("What was run");

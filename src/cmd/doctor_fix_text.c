@@ -121,6 +121,22 @@ static void print_undo(const struct fix *fix)
 	print_commands(&fix->undo);
 }
 
+/* Who copies the commands has to have them. */
+static void print_missing_tool(const struct fix *fix)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error = fix_find_tools(fix);
+
+	if (error) {
+		strbuf_puts(&text, "But ");
+		error_format(error, &text);
+		strbuf_puts(&text, ".");
+		print_text("", text.data, 0);
+		putchar('\n');
+	}
+	error_destroy(error);
+}
+
 static void print_file_fix(const struct fix *fix)
 {
 	print_text("",
@@ -128,6 +144,7 @@ static void print_file_fix(const struct fix *fix)
 		   "If its file has two capabilities, it needs no root. Root gives them with:",
 		   0);
 	print_commands(&fix->todo);
+	print_missing_tool(fix);
 	puts("This runs these commands and tries whether they helped:");
 	print_self(fix, "sudo ", "--fix=run", fix->group);
 	print_allowed(fix);

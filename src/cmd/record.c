@@ -805,14 +805,21 @@ static void say_source(const struct recorder *recorder,
 	}
 }
 
-static void say_user_only(void)
+/* The rights that Python frames by BPF take give kernel frames, too. They were said. */
+static void say_user_only(const struct source_refusal *refusal)
 {
-	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	own_program_word(&kaa);
-	message_note(
-		"the recording has no kernel frames, because kernel.perf_event_paranoid is %d; run 'sudo %s record ...', or run 'sudo sysctl kernel.perf_event_paranoid=1' first",
-		perf_event_paranoid(""), kaa.data);
+	strbuf_printf(&text,
+		      "the recording has no kernel frames, because kernel.perf_event_paranoid is %d",
+		      perf_event_paranoid(""));
+	if (!refusal || refusal->why->code != ERROR_PERMISSION) {
+		strbuf_puts(&text, "; run 'sudo ");
+		own_program_word(&text);
+		strbuf_puts(&text,
+			    " record ...', or run 'sudo sysctl kernel.perf_event_paranoid=1' first");
+	}
+	message_note("%s", text.data);
 }
 
 static int exit_code_of(int status)
@@ -912,7 +919,7 @@ static struct error *record(struct setup *setup,
 	}
 	say_source(recorder, setup, s->verbose);
 	if (recorder_user_only(recorder))
-		say_user_only();
+		say_user_only(recorder_refusal(recorder));
 	if (setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock");

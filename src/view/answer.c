@@ -245,11 +245,31 @@ static void put_times(struct answer *a)
 				      metadata->first_sample_time);
 }
 
+/* Of threads alone no program is known. The program may call all of them the same. */
+static const char *threads_name(const struct answer *a)
+{
+	const struct profile *p = a->profile;
+	uint32_t name = PROFILE_NONE;
+
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		uint32_t own = profile_task(p, p->samples.task[i])->name;
+
+		if (p->samples.event[i] != a->event_index)
+			continue;
+		if (own == PROFILE_NONE || (name != PROFILE_NONE && own != name))
+			return NULL;
+		name = own;
+	}
+	return profile_string(p, name, NULL);
+}
+
 static void put_program(struct answer *a, uint32_t program)
 {
-	const char *name = program == PROFILE_NONE ?
-				   "Python code" :
-				   place_name(a->names, program);
+	const char *threads = program == PROFILE_NONE ? threads_name(a) : NULL;
+	const char *name = program != PROFILE_NONE ?
+				   place_name(a->names, program) :
+			   threads && *threads ? threads :
+						 "Python code";
 	size_t width = printable_width(name, strlen(name));
 
 	fit_end(&a->text, name,

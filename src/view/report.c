@@ -502,6 +502,11 @@ struct error *report_locate(const struct profile *profile,
 	return error ? error : locations_create(profile, &how, ret);
 }
 
+static bool has_notes(const struct report *r)
+{
+	return !r->options.quirks.no_notes && !r->options.quiet;
+}
+
 static struct error *put_report(struct report *r)
 {
 	struct error *error =
@@ -512,12 +517,14 @@ static struct error *put_report(struct report *r)
 	if (error)
 		return error;
 	put_top(r);
+	if (has_notes(r))
+		error = report_first_note(r->profile, &r->text);
 	for (uint32_t i = 0; i < r->profile->events.count && !error; i++)
 		if (r->profile->events.data[i].samples && table_of(r, i) == i)
 			error = put_event(r, i);
 	if (error)
 		return error;
-	if (!r->options.quirks.no_notes && !r->options.quiet)
+	if (has_notes(r))
 		error = report_notes(r->profile, &r->text);
 	return error ? error : flush(r);
 }

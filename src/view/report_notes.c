@@ -1,8 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "view/report_notes.h"
 
+#include <stdlib.h>
+
+#include "base/cleanup.h"
 #include "profile/sample_faults.h"
 #include "view/fault_text.h"
+
+/* Python ran, stacks were recorded, and none of them has a Python frame. */
+static struct error *lacks_python(const struct profile *profile, bool *ret)
+{
+	const struct profile_samples *s = &profile->samples;
+	_cleanup_free_ bool *has_python =
+		calloc(profile->stack_parents.count + 1, sizeof(*has_python));
+	bool has_pythons = false, has_stacks = false;
+
+	if (!has_python)
+		return error_no_memory();
+	vec_for_each(recording, &profile->recordings)
+		has_pythons |= recording->metadata.pythons.count > 0;
+	profile_find_python(profile, has_python);
+	*ret = false;
+	for (size_t i = 0; i < s->rows; i++) {
+		if (s->stack[i] == PROFILE_NONE)
+			continue;
+		if (has_python[s->stack[i]])
+			return NULL;
+		has_stacks |= profile->events.data[s->event[i]].has_callchain;
+	}
+	*ret = has_pythons && has_stacks;
+	return NULL;
+}
+
+struct error *report_first_note(const struct profile *profile,
+				struct strbuf *out)
+{
+	bool lacks;
+	struct error *error = lacks_python(profile, &lacks);
+
+	if (!error && lacks)
+		strbuf_puts(out,
+			    "# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");
+	return error;
+}
 
 struct error *report_notes(const struct profile *profile, struct strbuf *out)
 {

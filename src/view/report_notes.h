@@ -10,6 +10,10 @@
 #include "base/strbuf.h"
 #include "profile/profile.h"
 
+/* Appends what a reader has to know before anything else: comment lines, or nothing. */
+struct error *report_first_note(const struct profile *profile,
+				struct strbuf *out);
+
 /* Appends comment lines, with counts and shares; nothing if all is well. */
 struct error *report_notes(const struct profile *profile, struct strbuf *out);
 

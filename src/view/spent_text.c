@@ -70,6 +70,24 @@ static void put_nameless(const char *name, struct strbuf *out)
 		put_string(out, place);
 }
 
+/*
+ * Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0";
+ * perhaps it appends more.
+ */
+static void put_function(const char *name, struct strbuf *out)
+{
+	static const char mark[] = ".lto_priv.";
+	const char *at = strstr(name, mark);
+
+	if (!at || at == name) {
+		put_string(out, name);
+		return;
+	}
+	text_append(out, name, (size_t)(at - name));
+	at += strlen(mark);
+	put_string(out, at + strspn(at, "0123456789"));
+}
+
 static void put_native(const struct profile *profile,
 		       const struct profile_frame *frame, struct strbuf *out)
 {
@@ -86,7 +104,7 @@ static void put_native(const struct profile *profile,
 	else if (!symbol || symbol->is_nameless)
 		put_nameless(name, out);
 	else if (!cython_name(name, file, without_abi(file), out))
-		put_string(out, name);
+		put_function(name, out);
 }
 
 static void put_kernel(const struct profile *profile,

@@ -73,6 +73,15 @@ def test_it_prints_and_changes_nothing(box):
     assert not records(box)
 
 
+def test_it_says_that_a_tool_is_missing(box):
+    setcap = shutil.which("setcap")
+    with_it = box.shell(f"{box.kaa} doctor --fix", user="root").stdout
+    without = box.shell(f"mount --bind /dev/null {setcap}; {box.kaa} doctor --fix", user="root").stdout
+    assert "libcap2-bin" not in with_it
+    assert "But there is no setcap in " in without and "Debian's package libcap2-bin has it" in " ".join(without.split())
+    assert commands_after(without, "Root gives them with") == commands_after(with_it, "Root gives them with")
+
+
 def test_it_needs_root_to_run_and_says_how(box):
     before = state(box)
     result = box.shell(f"{box.kaa} doctor --fix=run --group kaa", status=1)

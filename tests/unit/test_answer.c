@@ -99,6 +99,59 @@ static void test_a_cut_stack_does_not_name_the_program(void **state)
 	model_deinit(&m);
 }
 
+static uint32_t thread(struct model *m, int tid, const char *name)
+{
+	struct profile_task task = { .pid = 100,
+				     .tid = tid,
+				     .comm = model_string(m, "python3"),
+				     .name = model_string(m, name) };
+	uint32_t id;
+
+	assert_ok(profile_intern_task(m->profile, &task, &id));
+	return id;
+}
+
+/* Of threads alone no module body is seen: what they have in common is their name. */
+static void test_threads_name_what_is_shown(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	m.task = thread(&m, 71, "worker");
+	model_sample(&m, 700000000, G " I:eval " F "@3");
+	m.task = thread(&m, 72, "worker");
+	model_sample(&m, 100000000, G " I:eval " F "@3");
+	text = screen(&m, 100);
+	assert_int_equal(strncmp(text, "worker   ", 9), 0);
+	free(text);
+	m.task = thread(&m, 73, "other");
+	model_sample(&m, 100000000, G " I:eval " F "@3");
+	text = screen(&m, 100);
+	assert_int_equal(strncmp(text, "Python code   ", 14), 0);
+	free(text);
+	model_deinit(&m);
+}
+
+/* What gcc appends to a static function's name when it links is not its name. */
+static void test_names_of_linked_functions(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 700000000, MAIN " I:eval " F "@3 lib:dict_dealloc.lto_priv.0");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3 lib:list_sort.lto_priv.12.cold");
+	model_sample(&m, 100000000, MAIN " I:eval " G "@8 lib:main.main");
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "dict_dealloc (libother.so) 70, list_sort.cold (libother.so) 20"));
+	assert_non_null(strstr(text, "main.main (libother.so) 10"));
+	free(text);
+	model_deinit(&m);
+}
+
 /* Allocation may be among what no symbol names: the first lines say how much that is. */
 static void test_what_has_no_names_is_said(void **state)
 {
@@ -368,6 +421,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
+		cmocka_unit_test(test_threads_name_what_is_shown),
+		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
 		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),

@@ -509,6 +509,32 @@ static void test_notes(void **state)
 	model_deinit(&m);
 }
 
+/* Whoever records Python without the rights for its frames is told so first. */
+static void test_no_python_frames_are_said(void **state)
+{
+	struct metadata_python python = { .version = 0x030b02f0,
+					  .path = "/usr/bin/python3.11" };
+	const char *note = "# Total Lost Samples: 0\n#\n"
+			   "# No stack has Python frames, though Python was recorded: ";
+	struct report_options options;
+	struct model m;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	model_sample(&m, 1, "main foo");
+	check_has(&m, &options, "No stack has", false);
+	assert_true(vec_push(&m.profile->recordings.data[0].metadata.pythons,
+			     python));
+	check_has(&m, &options, note, true);
+	options.quirks = quirks_of_perf(PERF_7_2);
+	check_has(&m, &options, "No stack has", false);
+	options.quirks = (struct quirks){};
+	model_sample(&m, 1, "main py:foo");
+	check_has(&m, &options, "No stack has", false);
+	model_deinit(&m);
+}
+
 static void test_header(void **state)
 {
 	struct report_options options;
@@ -689,6 +715,7 @@ int main(void)
 		cmocka_unit_test(test_columns_of_one_symbol),
 		cmocka_unit_test(test_equal_addresses_of_several_dsos_like_perf),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_no_python_frames_are_said),
 		cmocka_unit_test(test_fault_lines),
 		cmocka_unit_test(test_every_fault_is_said),
 		cmocka_unit_test(test_header),

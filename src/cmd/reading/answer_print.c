@@ -95,8 +95,8 @@ static void name_commands(const void *arg, const char *hottest,
 	name_source(path, hottest, out);
 	answer_name_command(path, "As a flame graph:  ", "flamegraph", NULL, out);
 	answer_name_command(path, "Who calls whom:    ", "report -g", NULL, out);
-	answer_name_command(path, "C functions, too:  ", "report --native",
-			    NULL, out);
+	answer_name_command(path, "C functions, too:  ",
+			    "report --native --no-children", NULL, out);
 }
 
 void answer_print_next(const char *path, FILE *out)
