@@ -59,6 +59,8 @@ def pytest_generate_tests(metafunc):
         pythons_of_test = chosen_pythons(metafunc.config)
         if metafunc.definition.get_closest_marker("unstripped"):
             pythons_of_test = [python for python in pythons_of_test if python.unstripped]
+        if metafunc.definition.get_closest_marker("few_versions") and not metafunc.config.getoption("--python"):
+            pythons_of_test = pythons.few(pythons_of_test)
         params = [pytest.param(python, id=python.id) for python in pythons_of_test]
         metafunc.parametrize("python", params, indirect=True)
 

@@ -156,6 +156,11 @@ def chosen(found, wanted):
     return [python for python in found if not wanted or python.id.startswith(tuple(wanted))]
 
 
+def few(found):
+    """For what comes after the frames are read, which is the same for every version."""
+    return [python for python in found if python in (found[0], found[-1]) or python.id.endswith("-system")]
+
+
 def missing():
     """The versions that no interpreter here has, as text. Of 2.7 one of pyenv alone will do."""
     minors = sorted(set(AGENT_MINORS) - {python.version[1] for python in find_for_agent()})

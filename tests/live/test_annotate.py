@@ -312,6 +312,7 @@ def test_the_command_that_a_report_names(kaa, newest_python, tmp_path, spinning)
         assert name.endswith(part.name.lstrip(".")) and part.own() > 50, typed
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("share", [30, 5])
 def test_planted_shares(kaa, python, scripts, tmp_path, share):
     data = tmp_path / "perf.data"
@@ -330,6 +331,7 @@ def test_planted_shares(kaa, python, scripts, tmp_path, share):
         assert loop > 0.9 * part.own()
 
 
+@pytest.mark.few_versions
 def test_several_events(kaa, python, tmp_path):
     script, data = tmp_path / "mix.py", tmp_path / "perf.data"
     script.write_text(SHAPES)

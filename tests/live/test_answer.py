@@ -24,6 +24,7 @@ def screen(kaa, python, data):
     return python.kaa(kaa)("report", "-i", data, env=WIDE).stdout
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("share", [30, 5])
 def test_planted_shares(kaa, python, scripts, tmp_path, share):
     data = tmp_path / "perf.data"
@@ -107,6 +108,7 @@ main()
 """
 
 
+@pytest.mark.few_versions
 def test_it_counts_what_script_shows(kaa, python, tmp_path):
     data = tmp_path / "perf.data"
     script = tmp_path / "mix.py"

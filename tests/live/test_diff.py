@@ -71,6 +71,7 @@ def check_sums(text):
             assert abs(sum(part[column] for part in parts) - every[column]) < allowed, table
 
 
+@pytest.mark.few_versions
 def test_planted_shares(kaa, python, scripts, tmp_path):
     """A change of 20 points is real, and as large as the program itself says."""
     before = planted(kaa, python, scripts, tmp_path / "a", 30)
@@ -140,6 +141,7 @@ main()
 """
 
 
+@pytest.mark.few_versions
 def test_versions_of_python(kaa, python, newest_python, tmp_path):
     """The same functions, whatever a version calls them."""
     script = tmp_path / "methods.py"

@@ -41,6 +41,7 @@ def page_of(kaa, data, *options):
     return Page(kaa("flamegraph", "-i", data, "-o", "-", *options).stdout)
 
 
+@pytest.mark.few_versions
 def test_counts_are_those_of_script(kaa, python, tmp_path):
     data = tmp_path / "perf.data"
     (tmp_path / "mod.py").write_text(MODULE)
