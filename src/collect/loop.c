@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,8 +15,16 @@
 enum {
 	/* A round at least that often while samples come. */
 	ROUND_MS = 100,
+	/*
+	 * A process that starts writes several records, each of which wakes us. That
+	 * long it is left alone after one: until then no Python has begun to run.
+	 */
+	TASKS_PAUSE_NS = 1000000,
 	EPOLL_BATCH = 32,
 };
+
+/* In epoll_event.data, beside the descriptor: its ring is of task records. */
+#define IS_TASKS (UINT64_C(1) << 32)
 
 /* nohup means kaa too. */
 static bool is_ignored(int number)
@@ -26,9 +35,12 @@ static bool is_ignored(int number)
 	       action.sa_handler == SIG_IGN;
 }
 
-static struct error *watch(struct loop *loop, int fd)
+static struct error *watch(struct loop *loop, int fd, bool is_tasks)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event event = {
+		.events = EPOLLIN,
+		.data.u64 = (uint32_t)fd | (is_tasks ? IS_TASKS : 0)
+	};
 
 	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		return error_os(errno, NULL, "cannot watch an event");
@@ -44,9 +56,9 @@ struct error *loop_open(struct loop *loop)
 		return error_os(errno, NULL, "cannot make an epoll instance");
 	vec_for_each(cpu, &loop->sampler->cpus) {
 		if (!error && cpu->samples_fd >= 0)
-			error = watch(loop, cpu->samples_fd);
+			error = watch(loop, cpu->samples_fd, false);
 		if (!error && cpu->tasks_fd >= 0)
-			error = watch(loop, cpu->tasks_fd);
+			error = watch(loop, cpu->tasks_fd, true);
 		loop->rings_open += cpu->tasks_fd >= 0;
 	}
 	return error;
@@ -75,7 +87,7 @@ struct error *loop_open_signals(struct loop *loop)
 	loop->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (loop->signal_fd < 0)
 		return error_os(errno, NULL, "cannot make a signalfd");
-	return watch(loop, loop->signal_fd);
+	return watch(loop, loop->signal_fd, false);
 }
 
 /*
@@ -183,7 +195,7 @@ static struct error *hung_up(struct loop *loop, int fd)
 		}
 	}
 	if (next)
-		return watch(loop, next->fd);
+		return watch(loop, next->fd, tasks);
 	loop->rings_open -= tasks;
 	return NULL;
 }
@@ -191,29 +203,42 @@ static struct error *hung_up(struct loop *loop, int fd)
 /* Until the next round, or the end if that is nearer. */
 static int time_to_wait(const struct loop *loop)
 {
-	int64_t left = ROUND_MS;
+	int64_t now = clock_ms(), left = loop->round_at - now;
 
-	if (loop->end_at)
-		left = loop->end_at - clock_ms();
-	if (left < 0)
-		return 0;
-	return left < ROUND_MS ? (int)left : ROUND_MS;
+	if (loop->end_at && loop->end_at - now < left)
+		left = loop->end_at - now;
+	return left > 0 ? (int)left : 0;
+}
+
+static void pause_after_tasks(const struct loop *loop)
+{
+	const struct timespec pause = { .tv_nsec = TASKS_PAUSE_NS };
+
+	if (loop->tasks_only)
+		nanosleep(&pause, NULL);
 }
 
 static struct error *wait_events(struct loop *loop)
 {
 	struct epoll_event events[EPOLL_BATCH];
-	int n = epoll_wait(loop->epoll_fd, events, EPOLL_BATCH,
-			   time_to_wait(loop));
 	struct error *error = NULL;
+	int n;
 
+	pause_after_tasks(loop);
+	n = epoll_wait(loop->epoll_fd, events, EPOLL_BATCH, time_to_wait(loop));
 	if (n < 0 && errno != EINTR)
 		return error_os(errno, NULL, "cannot wait for events");
+	loop->tasks_only = n > 0;
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.fd == loop->signal_fd)
+		int fd = (int)(uint32_t)events[i].data.u64;
+
+		if (fd == loop->signal_fd)
 			handle_signals(loop);
+		if (events[i].events & EPOLLHUP ||
+		    !(events[i].data.u64 & IS_TASKS))
+			loop->tasks_only = false;
 		if (!error && (events[i].events & EPOLLHUP))
-			error = hung_up(loop, events[i].data.fd);
+			error = hung_up(loop, fd);
 	}
 	return error ? error : enable_when_due(loop);
 }
@@ -236,15 +261,26 @@ struct error *loop_start(struct loop *loop)
 	return launch_go(loop->launch, loop->gives_trampolines);
 }
 
+/* All rings, unless only task records came and the time for samples has not. */
+static struct error *handle(struct loop *loop)
+{
+	loop->tasks_only = loop->tasks_only && clock_ms() < loop->round_at;
+	if (loop->tasks_only)
+		return round_run_tasks(loop->round);
+	loop->round_at = clock_ms() + ROUND_MS;
+	return round_run(loop->round);
+}
+
 struct error *loop_run(struct loop *loop)
 {
 	struct error *error = NULL;
 
+	loop->round_at = clock_ms() + ROUND_MS;
 	while (!error && !is_over(loop)) {
 		jitter_turn(&loop->jitter, loop->cpu_time);
 		error = wait_events(loop);
 		if (!error)
-			error = round_run(loop->round);
+			error = handle(loop);
 		round_forget(loop->round);
 	}
 	return error;

@@ -35,6 +35,11 @@ void native_stack_deinit(struct native_stack *native)
 	*native = (struct native_stack){};
 }
 
+void native_stack_forget(struct native_stack *native)
+{
+	unwinder_forget(native->unwinder);
+}
+
 /* Python's marks of its calls of the evaluation function, innermost first. */
 struct marks {
 	const struct python_stack *python;

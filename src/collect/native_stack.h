@@ -49,6 +49,9 @@ void native_stack_unwind(struct native_stack *native, struct target *target,
 			 const struct unwind_stack *stack,
 			 const struct python_stack *python);
 
+/* Call frame information is about to be freed, or has to be asked for anew. */
+void native_stack_forget(struct native_stack *native);
+
 /* True if in frame i a register that callees preserve has that value. */
 bool native_stack_holds(const struct native_stack *native, size_t i,
 			uint64_t value);

@@ -197,6 +197,21 @@ struct error *python_threads_ended(struct python_threads *threads,
 	return error;
 }
 
+void python_threads_forget(struct python_threads *threads,
+			   const struct target *target)
+{
+	for (size_t i = 0; i < threads->list.count; i++) {
+		struct python_thread *thread = &threads->list.data[i];
+
+		if (thread->target != target)
+			continue;
+		*map_find(&threads->by_tid, thread->tid) = 0;
+		clear_thread(thread);
+		/* Without memory its place is not used again. */
+		(void)!vec_push(&threads->free, (uint32_t)i);
+	}
+}
+
 /*
  * The first name of a thread. Of a process's first thread it holds from when the
  * program began; before that the number was another program's, or a shell's.

@@ -79,6 +79,10 @@ struct error *python_threads_sampled(struct python_threads *threads,
 struct error *python_threads_ended(struct python_threads *threads,
 				   uint32_t pid, uint32_t tid, uint64_t time);
 
+/* The target will be no more: nor are threads whose end was lost. */
+void python_threads_forget(struct python_threads *threads,
+			   const struct target *target);
+
 /* Once the samples of a round are handled: looks, and writes what is new. */
 struct error *python_threads_end_round(struct python_threads *threads);
 

@@ -49,6 +49,13 @@ static const char *way_out(const struct pythons *pythons,
 	return "; to have the names of its functions, start it with 'kaa run --perf' and record it with '--python=trampoline'";
 }
 
+/* A refusal of one process is freed with it: the path stands for it. */
+static uint64_t refusal_key(const struct target *target)
+{
+	return target->own_refusal ? hash_string(target->path) :
+				     (uint64_t)(uintptr_t)target->refused;
+}
+
 /* Once for each file, however many processes run it. */
 static struct error *tell_refusal(struct pythons *pythons,
 				  struct target *target)
@@ -59,8 +66,8 @@ static struct error *tell_refusal(struct pythons *pythons,
 	if (target->reported || !pythons->source->source->walks)
 		return NULL;
 	target->reported = true;
-	if (!map_insert(&pythons->refusals_told,
-			(uint64_t)(uintptr_t)target->refused, 0, &is_new))
+	if (!map_insert(&pythons->refusals_told, refusal_key(target), 0,
+			&is_new))
 		return error_no_memory();
 	if (!is_new)
 		return NULL;
@@ -130,9 +137,11 @@ void pythons_ended(struct pythons *pythons, struct target *target)
 {
 	struct source_state *source = pythons->source;
 
+	/* Most processes that end were none, and are not worth a look at /proc. */
+	if (!source->source->process_ended || target->state != PYTHON_FOUND)
+		return;
 	/* A thread that began before its record could be written is not known. */
-	if (source->source->process_ended &&
-	    process_is_over(target->process) &&
+	if (process_is_over(target->process) &&
 	    !has_threads(pythons->root, target->pid))
 		source->source->process_ended(source, target);
 }

@@ -8,7 +8,12 @@
 enum {
 	/* Ended maps and processes are remembered that long, in ns. */
 	REMEMBER_NS = 2000000000,
+	/* Between two times that these are looked through. */
+	FORGET_EACH_NS = 500000000,
 };
+
+/* Between two looks at the memory that files take. */
+#define SHED_EACH_NS UINT64_C(10000000000)
 
 /* Is it a record that the source wrote into the ring? */
 static bool is_sources(const struct round *round,
@@ -105,11 +110,23 @@ struct error *round_run(struct round *round)
 	return output_round(round->output);
 }
 
+struct error *round_run_tasks(struct round *round)
+{
+	return tracking_drain(round->tracking, round->rings);
+}
+
+/* The latest record is of a task where nothing is sampled for long. */
 void round_forget(struct round *round)
 {
-	uint64_t latest = round->samples->latest;
+	uint64_t latest = round->output->latest;
 
-	if (latest > REMEMBER_NS)
-		process_table_forget(round->tracking->processes,
-				     latest - REMEMBER_NS);
+	if (latest < REMEMBER_NS || latest < round->forgot + FORGET_EACH_NS)
+		return;
+	round->forgot = latest;
+	tracking_forget(round->tracking, latest - REMEMBER_NS);
+	if (latest < round->shed + SHED_EACH_NS)
+		return;
+	round->shed = latest;
+	if (target_files_shed(&round->tracking->targets.files))
+		native_stack_forget(&round->samples->stacks.native);
 }

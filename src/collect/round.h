@@ -28,10 +28,18 @@ struct round {
 	struct python_threads *threads;
 	struct cpu_time *cpu_time;
 	struct output *output;
+	/* Samples' times of the last round_forget(), and of the last shedding. */
+	uint64_t forgot;
+	uint64_t shed;
 };
 
 /* Handles what is in the rings by now, and writes it. */
 struct error *round_run(struct round *round);
+/*
+ * Handles the task records alone, which cannot wait: a Python may have started.
+ * They are written with the next round.
+ */
+struct error *round_run_tasks(struct round *round);
 /* Forgets maps and processes that ended so long ago that no sample needs them. */
 void round_forget(struct round *round);
 

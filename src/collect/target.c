@@ -183,57 +183,98 @@ static struct target *add_target(struct target_list *list,
 	return target;
 }
 
-struct target *target_find(const struct target_list *list,
-			   const struct process *process)
+struct target *target_find(const struct process *process)
 {
-	uint32_t index = process_index(process);
-
-	return index < list->of_process.count ? list->of_process.data[index] :
-						NULL;
+	return process_attachment(process);
 }
 
 struct error *target_get(struct target_list *list, struct process *process,
 			 struct target **ret)
 {
-	struct target **slot =
-		vec_slot(&list->of_process, process_index(process));
-
-	if (slot && !*slot)
-		*slot = add_target(list, process);
-	if (!slot || !*slot)
+	*ret = target_find(process);
+	if (*ret)
+		return NULL;
+	*ret = add_target(list, process);
+	if (!*ret)
 		return error_no_memory();
-	*ret = *slot;
+	process_attach(process, *ret);
 	return NULL;
+}
+
+static void target_destroy(struct target *target)
+{
+	error_destroy(target->own_refusal);
+	remote_memory_deinit(&target->memory);
+	trampolines_destroy(target->trampolines);
+	made_look_deinit(&target->made);
+	free(target);
 }
 
 void target_list_deinit(struct target_list *list)
 {
-	vec_for_each(target, &list->all) {
-		error_destroy((*target)->own_refusal);
-		remote_memory_deinit(&(*target)->memory);
-		trampolines_destroy((*target)->trampolines);
-		made_look_deinit(&(*target)->made);
-		free(*target);
-	}
+	vec_for_each(target, &list->all)
+		target_destroy(*target);
 	vec_deinit(&list->all);
-	vec_deinit(&list->of_process);
 	target_files_deinit(&list->files);
+}
+
+static bool is_gone(const struct target *target, uint64_t before)
+{
+	if (target->trampolines)
+		return false;
+	return target->replaced ? target->until <= before :
+				  process_had_ended(target->process, before);
+}
+
+/* Takes it out of the row of what its process has been. */
+static void detach(struct target *target)
+{
+	struct target *later = target_find(target->process);
+
+	if (later == target) {
+		process_attach(target->process, target->previous);
+		return;
+	}
+	while (later && later->previous != target)
+		later = later->previous;
+	if (later)
+		later->previous = target->previous;
+}
+
+void target_list_forget(struct target_list *list, uint64_t before,
+			void (*gone)(void *arg, const struct target *target),
+			void *arg)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->all.count; i++) {
+		struct target *target = list->all.data[i];
+
+		if (!is_gone(target, before)) {
+			list->all.data[kept++] = target;
+			continue;
+		}
+		gone(arg, target);
+		detach(target);
+		target_destroy(target);
+	}
+	list->all.count = kept;
 }
 
 struct error *target_exec(struct target_list *list, struct process *process,
 			  uint64_t time)
 {
-	struct target **slot =
-		vec_slot(&list->of_process, process_index(process));
-	struct target *target = slot ? add_target(list, process) : NULL;
+	struct target *target = add_target(list, process);
 
 	if (!target)
 		return error_no_memory();
 	target->since = time;
-	target->previous = *slot;
-	if (target->previous)
+	target->previous = target_find(process);
+	if (target->previous) {
 		target->previous->replaced = true;
-	*slot = target;
+		target->previous->until = time;
+	}
+	process_attach(process, target);
 	return NULL;
 }
 

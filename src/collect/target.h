@@ -61,8 +61,9 @@ struct target {
 	uint64_t since;
 	/* What the process was before that exec, or NULL. */
 	struct target *previous;
-	/* It has called exec since: its memory is no longer there. */
+	/* It has called exec since, then: its memory is no longer there. */
 	bool replaced;
+	uint64_t until;
 	/*
 	 * The file in which the image of Python code is mapped for it, or will be
 	 * when the round is over: before the first sample that needs it, whose
@@ -93,19 +94,19 @@ struct target {
 	uint64_t time;
 };
 
-/* All targets of a recording; they live as long as it. */
+/*
+ * All targets of a recording. What a process is now is attached to it
+ * (process_attach()), and has what it was before behind it.
+ */
 struct target_list {
 	VEC(struct target *) all;
-	/* By process_index(): what the process is now. NULL: no target yet. */
-	VEC(struct target *) of_process;
 	/* What they map. */
 	struct target_files files;
 };
 void target_list_deinit(struct target_list *list);
 
 /* The target of a process; NULL: it has none yet. */
-struct target *target_find(const struct target_list *list,
-			   const struct process *process);
+struct target *target_find(const struct process *process);
 /* The same, made on first use. Fails for want of memory only. */
 struct error *target_get(struct target_list *list, struct process *process,
 			 struct target **ret);
@@ -126,6 +127,15 @@ struct error *target_trampolines(struct target *target, uid_t owner,
 
 /* The target that the process was at that time. */
 struct target *target_of(struct target *target, uint64_t time);
+
+/*
+ * Frees what was over before that time, to which no sample leads any more; each is
+ * shown to `gone` first. Those with trampolines stay: their names are written at
+ * the end, and children look into their parents'.
+ */
+void target_list_forget(struct target_list *list, uint64_t before,
+			void (*gone)(void *arg, const struct target *target),
+			void *arg);
 
 /*
  * Looks whether a mapping holds a CPython. If the state becomes PYTHON_FOUND,

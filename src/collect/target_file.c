@@ -12,8 +12,12 @@
 #include "sys/mapped_file.h"
 #include "sys/own_vdso.h"
 
-/* Attempts at a file that could not be opened. */
-enum { TRIES_MAX = 16 };
+enum {
+	/* Attempts at a file that could not be opened. */
+	TRIES_MAX = 16,
+	/* Of all files together, and more if more is in use. */
+	MEMORY_MAX = 8 << 20,
+};
 
 static struct error *open_vdso(struct elf_file **ret)
 {
@@ -92,25 +96,37 @@ static void target_file_destroy(struct target_file *file)
 	free(file);
 }
 
-/* Fails for want of memory only; else the file says what it lacks. */
+/*
+ * Fails for want of memory only; else the file says what it lacks. Most files
+ * that are mapped have no sample: what was read of them is given back.
+ */
 static struct error *load(struct target_file *file,
 			  const struct process_map *map, uint32_t pid)
 {
+	struct error *error;
+
 	file->tries++;
+	file->module.is_lean = true;
 	file->module.is_vdso = mapping_is_vdso(map->file->path);
 	file->failure = open_file(map, pid, &file->module.elf);
 	if (file->failure)
 		return NULL;
-	return module_python(&file->module, &file->python);
+	error = module_python(&file->module, &file->python);
+	module_shed(&file->module);
+	return error;
 }
 
 struct target_file *target_file_find(const struct target_files *files,
 				     const struct process_map *map)
 {
 	uint32_t index = map->file->index;
+	struct target_file *file = index < files->by_index.count ?
+					   files->by_index.data[index] :
+					   NULL;
 
-	return index < files->by_index.count ? files->by_index.data[index] :
-					       NULL;
+	if (file)
+		file->used = files->turn;
+	return file;
 }
 
 struct error *target_file_get(struct target_files *files,
@@ -124,12 +140,14 @@ struct error *target_file_get(struct target_files *files,
 	if (!slot)
 		return error_no_memory();
 	if (*slot) {
+		(*slot)->used = files->turn;
 		*ret = *slot;
 		return NULL;
 	}
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return error_no_memory();
+	file->used = files->turn;
 	error = load(file, map, pid);
 	if (error) {
 		target_file_destroy(file);
@@ -137,6 +155,32 @@ struct error *target_file_get(struct target_files *files,
 	}
 	*ret = *slot = file;
 	return NULL;
+}
+
+static size_t file_memory(const struct target_file *file)
+{
+	return module_memory(&file->module) +
+	       file->symtab.count * sizeof(*file->symtab.symbols);
+}
+
+bool target_files_shed(struct target_files *files)
+{
+	size_t memory = 0;
+
+	vec_for_each(file, &files->by_index)
+		memory += *file ? file_memory(*file) : 0;
+	if (memory <= MEMORY_MAX)
+		return false;
+	vec_for_each(file, &files->by_index) {
+		if (!*file || (*file)->used == files->turn ||
+		    !file_memory(*file))
+			continue;
+		module_shed(&(*file)->module);
+		symtab_deinit(&(*file)->symtab);
+		(*file)->has_symtab = false;
+	}
+	files->turn++;
+	return true;
 }
 
 struct error *target_file_retry(const struct target_files *files,

@@ -31,6 +31,8 @@ struct target_file {
 	/* Loaded by target_file_function(). */
 	struct symtab symtab;
 	bool has_symtab;
+	/* target_files.turn when it was asked for last. */
+	uint32_t used;
 };
 
 /* Zero-initialise. */
@@ -39,6 +41,8 @@ struct target_files {
 	VEC(struct target_file *) by_index;
 	/* The last number given to a set of registered code (made_look.h). */
 	uint32_t code_versions;
+	/* Counts calls of target_files_shed() that had to do something. */
+	uint32_t turn;
 };
 
 void target_files_deinit(struct target_files *files);
@@ -55,6 +59,14 @@ struct error *target_file_get(struct target_files *files,
 /* The file of a map if target_file_get() was called for it, else NULL. */
 struct target_file *target_file_find(const struct target_files *files,
 				     const struct process_map *map);
+/*
+ * Keeps within bounds what files take for unwinding: beyond them, those that
+ * nobody has asked for since the last call give it back, and read it again when they
+ * are needed. True: the owner's unwinder_forget() is due, so that files in use are
+ * asked for again. To be called now and then.
+ */
+bool target_files_shed(struct target_files *files);
+
 /*
  * Another process maps a file that could not be opened before: the process that
  * mapped it first may have been gone, or its root another one. A few times.

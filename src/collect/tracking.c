@@ -90,7 +90,7 @@ static struct error *handle_comm(struct tracking *tracking,
 				     record->time);
 	if (!process)
 		return NULL;
-	target = target_find(&tracking->targets, process);
+	target = target_find(process);
 	error = target ? pythons_replaced(tracking->pythons, target) : NULL;
 	if (error)
 		return error;
@@ -157,7 +157,7 @@ static struct error *handle_exit(struct tracking *tracking,
 
 	process_table_exit(tracking->processes, t->pid, t->tid, record->time);
 	process = process_table_find(tracking->processes, t->pid, record->time);
-	target = process ? target_find(&tracking->targets, process) : NULL;
+	target = process ? target_find(process) : NULL;
 	if (target)
 		pythons_ended(tracking->pythons, target);
 	if (t->pid == t->tid && !vec_push(&tracking->ended, t->pid))
@@ -225,6 +225,18 @@ struct error *tracking_drain(struct tracking *tracking, struct rings *rings)
 					task->size);
 	}
 	return error;
+}
+
+static void forget_threads(void *arg, const struct target *target)
+{
+	python_threads_forget(arg, target);
+}
+
+void tracking_forget(struct tracking *tracking, uint64_t before)
+{
+	target_list_forget(&tracking->targets, before, forget_threads,
+			   tracking->threads);
+	process_table_forget(tracking->processes, before);
 }
 
 static struct error *synthesized(void *arg, const struct record *record)

@@ -68,6 +68,9 @@ struct error *tracking_handle(struct tracking *tracking, const void *raw,
 /* Handles all task records that are in their rings, in the order of time. */
 struct error *tracking_drain(struct tracking *tracking, struct rings *rings);
 
+/* Frees what ended before that time: no sample will lead to it. */
+void tracking_forget(struct tracking *tracking, uint64_t before);
+
 /*
  * What was there before: the kernel's map, the processes to be recorded, and
  * BPF programs, with time 0; then ends the round. Of all processes of the machine some may

@@ -13,6 +13,13 @@ void module_deinit(struct module *module)
 	error_destroy(module->refused);
 }
 
+static size_t section_size(const struct module *module, const char *name)
+{
+	const struct elf_section *section = elf_file_section(module->elf, name);
+
+	return section ? section->size : 0;
+}
+
 static struct error *index_cfi(struct module *module)
 {
 	struct error *error = elf_cfi_create(module->elf, &module->cfi);
@@ -21,7 +28,27 @@ static struct error *index_cfi(struct module *module)
 		return error;
 	error_destroy(error);
 	module->cfi_known = true;
+	module->cfi_bytes = section_size(module, ".eh_frame") +
+			    section_size(module, ".eh_frame_hdr") +
+			    section_size(module, ".debug_frame");
 	return NULL;
+}
+
+void module_shed(struct module *module)
+{
+	cfi_table_destroy(module->cfi);
+	module->cfi = NULL;
+	module->cfi_known = false;
+	module->cfi_bytes = 0;
+	module->unwinding_known = false;
+	if (module->elf)
+		elf_file_drop_sections(module->elf);
+}
+
+size_t module_memory(const struct module *module)
+{
+	return module->cfi_bytes +
+	       (module->cfi ? cfi_table_memory(module->cfi) : 0);
 }
 
 struct error *module_cfi(struct module *module, struct cfi_table **ret)
@@ -57,9 +84,12 @@ static struct error *detect_python(struct module *module)
 {
 	struct py_code_pieces pieces = module_pieces(module);
 	struct cfi_table *cfi;
-	struct error *error = module_cfi(module, &cfi);
+	struct error *error;
 
-	if (error || !module->elf || !py_detect_maybe(module->elf))
+	if (!module->elf || !py_detect_maybe(module->elf))
+		return NULL;
+	error = module_cfi(module, &cfi);
+	if (error)
 		return error;
 	error = py_detect(module->elf, cfi ? &pieces : NULL, &module->python);
 	module->is_python = !error;
@@ -121,12 +151,19 @@ static void check_native(struct module *module)
 static struct error *prepare_unwinding(struct module *module)
 {
 	struct py_code_pieces pieces = module_pieces(module);
-	struct error *error = module->cfi_known ? NULL : index_cfi(module);
+	bool maybe = stack_switch_maybe(module->elf);
+	struct error *error = NULL;
 
+	/* Symbol tables of large programs do not stay in memory. */
+	if (module->is_lean && !module->cfi_known)
+		elf_file_drop_sections(module->elf);
+	if (!module->cfi_known)
+		error = index_cfi(module);
 	if (error)
 		return error;
-	module->switches_stacks = stack_switch_find(module->elf, &pieces,
-						    &module->switches);
+	module->switches_stacks =
+		maybe && stack_switch_find(module->elf, &pieces,
+					   &module->switches);
 	module->unwinding_known = true;
 	return NULL;
 }

@@ -21,13 +21,16 @@
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
 
-/* Zero-initialise; read only for users but for elf and is_vdso. */
+/* Zero-initialise; read only for users but for the first three. */
 struct module {
 	/* Owned; NULL: none that can be used. */
 	struct elf_file *elf;
 	/* Its mapping is not one of file offsets. */
 	bool is_vdso;
-	/* Private. */
+	/* The owner keeps no bytes of sections of the ELF file. */
+	bool is_lean;
+	/* Private: bytes of sections that the call frame information refers to. */
+	size_t cfi_bytes;
 	bool cfi_known;
 	struct cfi_table *cfi;
 	bool python_known;
@@ -42,6 +45,14 @@ struct module {
 };
 
 void module_deinit(struct module *module);
+
+/*
+ * Gives back what a lean module has read of its file; what is needed is read
+ * again. Its call frame information is gone: see unwinder_forget().
+ */
+void module_shed(struct module *module);
+/* Bytes of memory that module_shed() would give back, about. */
+size_t module_memory(const struct module *module);
 
 /*
  * Its call frame information, indexed at first use; NULL if it has none that

@@ -140,6 +140,15 @@ static void find_moves(struct search *search)
 	}
 }
 
+bool stack_switch_maybe(struct elf_file *file)
+{
+	struct unwind_switches none = {};
+	struct search search = { .file = file, .ret = &none };
+
+	read_symbols(&search, SHT_DYNSYM);
+	return search.is_greenlet;
+}
+
 bool stack_switch_find(struct elf_file *file,
 		       const struct py_code_pieces *pieces,
 		       struct unwind_switches *ret)

@@ -19,6 +19,9 @@
 /* What the symbol of a greenlet's first function begins with, in C++. */
 #define STACK_SWITCH_ROOT "_ZN8greenlet12UserGreenlet15inner_bootstrap"
 
+/* False: stack_switch_find() would find nothing. Needs no pieces of code. */
+bool stack_switch_maybe(struct elf_file *file);
+
 /*
  * True if the file is greenlet's extension module; *ret then tells of its code,
  * as far as the file does, and is of no use otherwise.

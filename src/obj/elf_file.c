@@ -292,6 +292,44 @@ void elf_file_close_fd(struct elf_file *file)
 	file->bytes->fd = -1;
 }
 
+/* Names are in memory of libelf. */
+static bool name_sections(struct elf_file *file, Elf *elf)
+{
+	struct elf_file_bytes bytes = { .elf = elf };
+	struct elf_file renamed = { .bytes = &bytes, .path = file->path };
+	struct error *error = load_sections(&renamed);
+	bool same = !error && renamed.section_count == file->section_count;
+
+	for (size_t i = 0; same && i < file->section_count; i++)
+		same = renamed.sections[i].offset == file->sections[i].offset &&
+		       renamed.sections[i].size == file->sections[i].size &&
+		       !strcmp(renamed.sections[i].name, file->sections[i].name);
+	for (size_t i = 0; same && i < file->section_count; i++)
+		file->sections[i].name = renamed.sections[i].name;
+	free(renamed.sections);
+	error_destroy(error);
+	return same;
+}
+
+void elf_file_drop_sections(struct elf_file *file)
+{
+	Elf *elf;
+
+	if (file->bytes->memory || file->bytes->fd < 0)
+		return;
+	elf = elf_begin(file->bytes->fd, ELF_C_READ, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !name_sections(file, elf)) {
+		elf_end(elf);
+		return;
+	}
+	elf_end(file->bytes->elf);
+	file->bytes->elf = elf;
+	elf_file_destroy(file->minidebug);
+	free(file->minidebug_data);
+	file->minidebug = NULL;
+	file->minidebug_data = NULL;
+}
+
 struct error *elf_file_check_native(const struct elf_file *file)
 {
 	if (file->machine == EM_X86_64 && file->is_64 && !file->big_endian)

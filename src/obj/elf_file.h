@@ -107,6 +107,13 @@ DEFINE_CLEANUP(elf_file, struct elf_file *, elf_file_destroy);
  */
 void elf_file_close_fd(struct elf_file *file);
 
+/*
+ * Gives back the memory of all sections that were read; they are read anew when
+ * they are asked for. Nobody may hold bytes of them. Does nothing where the file
+ * is in memory, was closed, or has other sections by now.
+ */
+void elf_file_drop_sections(struct elf_file *file);
+
 /* ERROR_UNSUPPORTED unless the file is for this machine (64-bit x86-64). */
 struct error *elf_file_check_native(const struct elf_file *file);
 

@@ -19,6 +19,7 @@ struct process {
 	uint64_t end;
 	struct address_space space;
 	uint32_t index;
+	void *attachment;
 	/* The process that had this pid before. */
 	struct process *previous;
 	/* In process_table.dirty. */
@@ -375,6 +376,21 @@ uint32_t process_pid(const struct process *process)
 bool process_is_over(const struct process *process)
 {
 	return process->end != NEVER;
+}
+
+bool process_had_ended(const struct process *process, uint64_t time)
+{
+	return process->end <= time;
+}
+
+void *process_attachment(const struct process *process)
+{
+	return process->attachment;
+}
+
+void process_attach(struct process *process, void *attachment)
+{
+	process->attachment = attachment;
 }
 
 uint32_t process_index(const struct process *process)

@@ -216,6 +216,16 @@ uint64_t process_generation(const struct process *process, uint64_t time);
  */
 uint32_t process_index(const struct process *process);
 
+/* It had ended by that time, and process_table_forget() would free it. */
+bool process_had_ended(const struct process *process, uint64_t time);
+
+/*
+ * What one user of the table keeps for the process, NULL at first. It is not the
+ * table's: whoever sets it takes it away before the process is forgotten.
+ */
+void *process_attachment(const struct process *process);
+void process_attach(struct process *process, void *attachment);
+
 /* Calls visit for the live maps in address order until it returns false. */
 void process_each_map(struct process *process,
 		      bool (*visit)(struct process_map *map, void *arg),

@@ -534,26 +534,29 @@ static size_t count_built(const struct fde_vec *fdes)
 	return count;
 }
 
-void cfi_table_stats(const struct cfi_table *table, struct cfi_stats *ret)
+size_t cfi_table_memory(const struct cfi_table *table)
 {
 	size_t fdes = table->eh.fdes.capacity + table->debug.fdes.capacity;
 	size_t map_slots = table->rule_numbers.capacity +
 			   table->expression_numbers.capacity;
 
+	return sizeof(*table) + fdes * sizeof(struct fde_index) +
+	       table->rows.capacity * sizeof(*table->rows.data) +
+	       table->rule_sets.capacity * sizeof(*table->rule_sets.data) +
+	       table->expressions.capacity * sizeof(struct bytes) +
+	       map_slots * (sizeof(struct map_entry) + 1) + table->arena.held;
+}
+
+void cfi_table_stats(const struct cfi_table *table, struct cfi_stats *ret)
+{
 	*ret = (struct cfi_stats){
 		.fdes = table->eh.fdes.count + table->debug.fdes.count,
 		.fdes_built = count_built(&table->eh.fdes) +
 			      count_built(&table->debug.fdes),
 		.rows = table->rows.count,
 		.rule_sets = table->rule_sets.count,
+		.memory = cfi_table_memory(table),
 	};
-	ret->memory = sizeof(*table) + fdes * sizeof(struct fde_index) +
-		      table->rows.capacity * sizeof(*table->rows.data) +
-		      table->rule_sets.capacity *
-			      sizeof(*table->rule_sets.data) +
-		      table->expressions.capacity * sizeof(struct bytes) +
-		      map_slots * (sizeof(struct map_entry) + 1) +
-		      table->arena.held;
 }
 
 struct cfi_range cfi_fde_at(const struct cfi_table *table, size_t i)

@@ -148,6 +148,8 @@ struct cfi_stats {
 };
 
 void cfi_table_stats(const struct cfi_table *table, struct cfi_stats *ret);
+/* cfi_stats.memory alone. */
+size_t cfi_table_memory(const struct cfi_table *table);
 
 /* The i-th FDE in order of addresses (i < stats.fdes): for tests, dumps. */
 struct cfi_range cfi_fde_at(const struct cfi_table *table, size_t i);
