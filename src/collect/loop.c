@@ -19,7 +19,7 @@ enum {
 	 * A process that starts writes several records, each of which wakes us. That
 	 * long it is left alone after one: until then no Python has begun to run.
 	 */
-	TASKS_PAUSE_NS = 1000000,
+	TASKS_PAUSE_NS = 2000000,
 	EPOLL_BATCH = 32,
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/recorder.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/strbuf.h"
@@ -25,6 +26,7 @@
 enum {
 	/* Where processes begin all the time, there is always something new. */
 	CATCH_UP_ROUNDS = 8,
+	MMAP_THRESHOLD = 128 << 10,
 };
 
 /* The parts, each of which knows those above it alone. */
@@ -231,6 +233,16 @@ static struct error *open_parts(struct recorder *recorder)
 	return open_output(recorder);
 }
 
+/*
+ * Sections of files come and go, and each is read whole. Left to itself, malloc
+ * puts larger and larger ones into the heap, which then never shrinks.
+ */
+static void keep_heap_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	mallopt(M_TRIM_THRESHOLD, 2 * MMAP_THRESHOLD);
+}
+
 struct error *recorder_open(const struct recorder_options *options,
 			    notes_sink *message, struct recorder **ret)
 {
@@ -239,6 +251,7 @@ struct error *recorder_open(const struct recorder_options *options,
 
 	if (!recorder)
 		return error_no_memory();
+	keep_heap_small();
 	recorder->options = *options;
 	recorder->notes.sink = message;
 	recorder->output.bytes = (struct strbuf)STRBUF_INIT;
