@@ -28,9 +28,13 @@ static struct error *index_cfi(struct module *module)
 		return error;
 	error_destroy(error);
 	module->cfi_known = true;
-	module->cfi_bytes = section_size(module, ".eh_frame") +
-			    section_size(module, ".eh_frame_hdr") +
-			    section_size(module, ".debug_frame");
+	if (module->is_lean && module->cfi &&
+	    elf_cfi_unload(module->elf, module->cfi))
+		elf_file_drop_sections(module->elf);
+	else
+		module->cfi_bytes = section_size(module, ".eh_frame") +
+				    section_size(module, ".eh_frame_hdr") +
+				    section_size(module, ".debug_frame");
 	return NULL;
 }
 

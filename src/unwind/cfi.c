@@ -17,6 +17,9 @@ enum {
 	MAX_OVERLAP = 8,
 	/* Places tried for rules whose hash collides. */
 	MAX_PROBES = 4,
+	/* Of an unloaded section: what is read at once, and the largest entry. */
+	WINDOW = 512,
+	MAX_ENTRY = 1 << 20,
 };
 
 struct fde_index {
@@ -45,7 +48,17 @@ struct indexed_section {
 	struct fde_vec fdes;
 };
 
+/* An entry of a section that is not loaded. */
+struct window {
+	struct cfi_section section;
+	uint8_t bytes[WINDOW];
+	/* NULL: it is in `bytes`. */
+	uint8_t *large;
+};
+
 struct cfi_table {
+	/* read NULL: the sections are loaded. */
+	struct cfi_source source;
 	struct indexed_section eh;
 	struct indexed_section debug;
 	VEC(struct cfi_row) rows;
@@ -266,6 +279,29 @@ struct error *cfi_table_create(const struct cfi_sections *sections,
 	return NULL;
 }
 
+/* What is left of growing is given back; without memory for that it stays. */
+static void trim_fdes(struct fde_vec *fdes)
+{
+	struct fde_index *data =
+		fdes->count ? realloc(fdes->data,
+				      fdes->count * sizeof(*fdes->data)) :
+			      NULL;
+
+	if (!data)
+		return;
+	fdes->data = data;
+	fdes->capacity = fdes->count;
+}
+
+void cfi_table_unload(struct cfi_table *table, const struct cfi_source *source)
+{
+	table->source = *source;
+	table->eh.section.bytes.data = NULL;
+	table->debug.section.bytes.data = NULL;
+	trim_fdes(&table->eh.fdes);
+	trim_fdes(&table->debug.fdes);
+}
+
 void cfi_table_destroy(struct cfi_table *table)
 {
 	if (!table)
@@ -335,6 +371,9 @@ static bool number_rules(struct cfi_table *table,
 struct build {
 	struct cfi_table *table;
 	struct fde_index *fde;
+	/* What expressions lie in, if the section is not loaded. */
+	const struct window *entry;
+	const struct window *cie;
 };
 
 static bool build_row(void *arg, uint64_t offset, const struct cfi_rules *rules)
@@ -355,10 +394,45 @@ static bool build_row(void *arg, uint64_t offset, const struct cfi_rules *rules)
 	return true;
 }
 
+static bool place_in(const struct window *window, const uint8_t *data,
+		     uint64_t *ret)
+{
+	const struct cfi_section *section = &window->section;
+	uint64_t offset = (uint64_t)(data - section->bytes.data);
+
+	*ret = hash_combine(section->eh, section->base + offset);
+	return data >= section->bytes.data && offset < section->bytes.size;
+}
+
+/* What stands for an expression: where it is. */
+static uint64_t expression_key(const struct build *build,
+			       const uint8_t *data)
+{
+	uint64_t key;
+
+	if (build->entry && (place_in(build->entry, data, &key) ||
+			     place_in(build->cie, data, &key)))
+		return key;
+	return (uint64_t)(uintptr_t)data;
+}
+
+/* The window will be another's. */
+static bool keep_expression(struct cfi_table *table, struct bytes *expression)
+{
+	uint8_t *copy = arena_alloc(&table->arena, expression->size + 1);
+
+	if (!copy)
+		return false;
+	memcpy(copy, expression->data, expression->size);
+	expression->data = copy;
+	return true;
+}
+
 static bool build_expression(void *arg, struct bytes expression, int32_t *ret)
 {
-	struct cfi_table *table = ((struct build *)arg)->table;
-	uint64_t key = (uint64_t)(uintptr_t)expression.data;
+	const struct build *build = arg;
+	struct cfi_table *table = build->table;
+	uint64_t key = expression_key(build, expression.data);
 	size_t next = table->expressions.count;
 	const uint64_t *number = map_find(&table->expression_numbers, key);
 
@@ -366,6 +440,8 @@ static bool build_expression(void *arg, struct bytes expression, int32_t *ret)
 		*ret = (int32_t)*number;
 		return true;
 	}
+	if (build->entry && !keep_expression(table, &expression))
+		return false;
 	if (next >= INT32_MAX || !vec_push(&table->expressions, expression) ||
 	    !map_insert(&table->expression_numbers, key, next, NULL))
 		return false;
@@ -373,7 +449,8 @@ static bool build_expression(void *arg, struct bytes expression, int32_t *ret)
 	return true;
 }
 
-static bool run_fde(struct build *build, const struct cfi_section *section)
+static bool run_entry(struct build *build, const struct cfi_section *section,
+		      const struct cfi_section *cie_section)
 {
 	struct cfi_sink sink = { .row = build_row,
 				 .expression = build_expression,
@@ -385,15 +462,97 @@ static bool run_fde(struct build *build, const struct cfi_section *section)
 
 	return cfi_entry_read(section, build->fde->offset, &entry) &&
 	       entry.kind == CFI_ENTRY_FDE &&
-	       cfi_cie_read(section, entry.cie, &cie) &&
+	       cfi_cie_read(cie_section, entry.cie, &cie) &&
 	       cfi_fde_read(section, &entry, &cie, &fde) &&
+	       fde.start == build->fde->start &&
 	       cfi_program_run(section, &cie, &fde, &sink);
+}
+
+static bool read_source(const struct cfi_table *table,
+			const struct cfi_section *section, uint64_t offset,
+			void *buf, size_t size)
+{
+	uint64_t start = section->eh ? table->source.eh_frame :
+				       table->source.debug_frame;
+
+	return table->source.read(table->source.arg, start + offset, buf, size);
+}
+
+/* How long the entry says that it is, with the length itself; 0: too long. */
+static size_t entry_size(const uint8_t *bytes, size_t have)
+{
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (have < sizeof(narrow))
+		return 0;
+	memcpy(&narrow, bytes, sizeof(narrow));
+	if (narrow != UINT32_MAX)
+		return narrow <= MAX_ENTRY ? narrow + sizeof(narrow) : 0;
+	if (have < sizeof(narrow) + sizeof(wide))
+		return 0;
+	memcpy(&wide, bytes + sizeof(narrow), sizeof(wide));
+	return wide <= MAX_ENTRY ? wide + sizeof(narrow) + sizeof(wide) : 0;
+}
+
+/* Reads the entry at an offset of a section that is not loaded. */
+static bool open_window(const struct cfi_table *table,
+			const struct cfi_section *section, uint64_t offset,
+			struct window *window)
+{
+	uint64_t left = section->bytes.size - offset;
+	size_t have = left < WINDOW ? (size_t)left : WINDOW, size;
+
+	window->large = NULL;
+	if (offset >= section->bytes.size ||
+	    !read_source(table, section, offset, window->bytes, have))
+		return false;
+	size = entry_size(window->bytes, have);
+	if (!size || size > left)
+		return false;
+	window->section = *section;
+	window->section.base = offset;
+	window->section.bytes = (struct bytes){ window->bytes, size };
+	if (size <= have)
+		return true;
+	window->large = malloc(size);
+	window->section.bytes.data = window->large;
+	return window->large &&
+	       read_source(table, section, offset, window->large, size);
+}
+
+static bool run_windows(struct build *build, const struct cfi_section *section,
+			struct window *fde, struct window *cie)
+{
+	struct cfi_entry entry;
+
+	if (!open_window(build->table, section, build->fde->offset, fde) ||
+	    !cfi_entry_read(&fde->section, build->fde->offset, &entry) ||
+	    entry.kind != CFI_ENTRY_FDE ||
+	    !open_window(build->table, section, entry.cie, cie))
+		return false;
+	build->entry = fde;
+	build->cie = cie;
+	return run_entry(build, &fde->section, &cie->section);
+}
+
+static bool run_fde(struct build *build, const struct cfi_section *section)
+{
+	struct window fde = {}, cie = {};
+	bool good;
+
+	if (!build->table->source.read)
+		return run_entry(build, section, section);
+	good = run_windows(build, section, &fde, &cie);
+	free(fde.large);
+	free(cie.large);
+	return good;
 }
 
 static void build_fde(struct cfi_table *table,
 		      const struct cfi_section *section, struct fde_index *fde)
 {
-	struct build build = { table, fde };
+	struct build build = { .table = table, .fde = fde };
 
 	fde->built = 1;
 	fde->first_row = (uint32_t)table->rows.count;

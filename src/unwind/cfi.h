@@ -11,7 +11,8 @@
  *
  * A table indexes all FDEs when it is created, and interprets an FDE when a
  * first address in it is looked up; rows stay. Equal sets of rules are stored
- * once, so that a row takes 8 bytes. Where .eh_frame has nothing for an
+ * once, so that a row takes 8 bytes. A table may hold the sections or read of them
+ * what it needs (cfi_table_unload()). Where .eh_frame has nothing for an
  * address, .debug_frame is asked.
  *
  * Not thread-safe, lookups included. Rules that a lookup returned live as long
@@ -111,6 +112,22 @@ void cfi_table_destroy(struct cfi_table *table);
  * The rules at vaddr, or NULL: not covered, damaged, or memory ran out.
  */
 const struct cfi_rules *cfi_find(struct cfi_table *table, uint64_t vaddr);
+
+/* Where the bytes of the sections can be read again. */
+struct cfi_source {
+	/* Exactly size bytes at an offset of what it reads; else false. */
+	bool (*read)(void *arg, uint64_t offset, void *buf, size_t size);
+	void *arg;
+	/* Where the sections begin in it. */
+	uint64_t eh_frame;
+	uint64_t debug_frame;
+};
+
+/*
+ * From now on the bytes of the sections are not the table's: an entry is read when
+ * a first address in it is looked up.
+ */
+void cfi_table_unload(struct cfi_table *table, const struct cfi_source *source);
 
 /* True if nothing is covered. */
 bool cfi_is_empty(const struct cfi_table *table);

@@ -14,7 +14,8 @@ static struct reader section_reader(const struct cfi_section *section)
 static bool read_id(const struct cfi_section *section, struct cfi_entry *entry,
 		    bool wide)
 {
-	uint64_t at = reader_offset(&entry->body), id = 0, cie_id;
+	uint64_t at = section->base + reader_offset(&entry->body);
+	uint64_t id = 0, cie_id;
 	uint32_t narrow = 0;
 
 	if (wide) {
@@ -44,7 +45,9 @@ bool cfi_entry_read(const struct cfi_section *section, uint64_t offset,
 	uint32_t narrow = 0;
 	bool wide;
 
-	if (offset > section->bytes.size || !reader_skip(&r, offset) ||
+	if (offset < section->base ||
+	    offset - section->base > section->bytes.size ||
+	    !reader_skip(&r, offset - section->base) ||
 	    !reader_u32(&r, &narrow))
 		return false;
 	length = narrow;
@@ -52,7 +55,7 @@ bool cfi_entry_read(const struct cfi_section *section, uint64_t offset,
 	if ((wide && !reader_u64(&r, &length)) || length > reader_left(&r))
 		return false;
 	r.end = r.pos + length;
-	entry.next = (uint64_t)(r.end - r.start);
+	entry.next = section->base + (uint64_t)(r.end - r.start);
 	entry.body = r;
 	if (length == 0 || !read_id(section, &entry, wide))
 		entry.kind = CFI_ENTRY_TERMINATOR;
@@ -171,7 +174,8 @@ bool cfi_fde_read(const struct cfi_section *section,
 		  const struct cfi_entry *entry, const struct cfi_cie *cie,
 		  struct cfi_fde *ret)
 {
-	struct eh_pointer_bases bases = { .section = section->vaddr,
+	struct eh_pointer_bases bases = { .section = section->vaddr +
+						     section->base,
 					  .text = section->text_vaddr,
 					  .data = section->got_vaddr };
 	struct reader r = entry->body;

@@ -13,6 +13,8 @@
 
 struct cfi_section {
 	struct bytes bytes;
+	/* Offset in the section at which the bytes begin: they may be a part of it. */
+	uint64_t base;
 	/* .eh_frame, as opposed to .debug_frame. */
 	bool eh;
 	uint64_t vaddr;
@@ -33,7 +35,7 @@ struct cfi_entry {
 	uint64_t next;
 	/* FDE: offset of its CIE. */
 	uint64_t cie;
-	/* What follows the id; reader.start is the start of the section. */
+	/* What follows the id; reader.start is the start of the bytes. */
 	struct reader body;
 };
 

@@ -208,7 +208,8 @@ static void advance(struct program *p, uint64_t delta)
 
 static void set_loc(struct program *p, struct reader *r)
 {
-	struct eh_pointer_bases bases = { .section = p->section->vaddr,
+	struct eh_pointer_bases bases = { .section = p->section->vaddr +
+						     p->section->base,
 					  .text = p->section->text_vaddr,
 					  .data = p->section->got_vaddr,
 					  .function = p->fde->start };

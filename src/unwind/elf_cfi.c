@@ -24,6 +24,34 @@ static uint64_t section_vaddr(const struct elf_file *elf, const char *name)
 	return section ? section->addr : 0;
 }
 
+static bool read_elf(void *arg, uint64_t offset, void *buf, size_t size)
+{
+	struct error *error = elf_file_read_at(arg, offset, buf, size);
+
+	error_destroy(error);
+	return !error;
+}
+
+static bool find_plain(const struct elf_file *elf, const char *name,
+		       uint64_t *ret)
+{
+	const struct elf_section *section = elf_file_section(elf, name);
+
+	*ret = section ? section->offset : 0;
+	return !section || !(section->flags & SHF_COMPRESSED);
+}
+
+bool elf_cfi_unload(struct elf_file *elf, struct cfi_table *table)
+{
+	struct cfi_source source = { .read = read_elf, .arg = elf };
+
+	if (!find_plain(elf, ".eh_frame", &source.eh_frame) ||
+	    !find_plain(elf, ".debug_frame", &source.debug_frame))
+		return false;
+	cfi_table_unload(table, &source);
+	return true;
+}
+
 struct error *elf_cfi_create(struct elf_file *elf, struct cfi_table **ret)
 {
 	struct cfi_sections sections = {

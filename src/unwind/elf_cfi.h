@@ -16,4 +16,10 @@
  */
 struct error *elf_cfi_create(struct elf_file *elf, struct cfi_table **ret);
 
+/*
+ * cfi_table_unload(), with the file as what is read: nobody needs the sections'
+ * bytes any more. False, and nothing is done, if a section is compressed.
+ */
+bool elf_cfi_unload(struct elf_file *elf, struct cfi_table *table);
+
 #endif

@@ -684,6 +684,96 @@ static uint64_t next_random(void)
 	return random_state;
 }
 
+static bool read_bytes(void *arg, uint64_t offset, void *buf, size_t size)
+{
+	const struct bytes *bytes = arg;
+
+	if (offset > bytes->size || size > bytes->size - offset)
+		return false;
+	memcpy(buf, bytes->data + offset, size);
+	return true;
+}
+
+static void compare_rules(struct cfi_table *loaded, struct cfi_table *unloaded,
+			  uint64_t vaddr)
+{
+	const struct cfi_rules *a = cfi_find(loaded, vaddr);
+	const struct cfi_rules *b = cfi_find(unloaded, vaddr);
+
+	assert_int_equal(a != NULL, b != NULL);
+	if (!a)
+		return;
+	assert_memory_equal(&a->cfa, &b->cfa, sizeof(a->cfa));
+	assert_memory_equal(a->reg, b->reg, sizeof(a->reg));
+	assert_int_equal(a->signal_frame, b->signal_frame);
+	for (int reg = -1; reg < UNWIND_REGS; reg++) {
+		const struct cfi_rule *rule = reg < 0 ? &a->cfa : &a->reg[reg];
+		struct bytes x, y;
+
+		if (rule->kind < CFI_EXPRESSION)
+			continue;
+		x = cfi_expression(loaded, rule->value);
+		y = cfi_expression(unloaded, rule->value);
+		assert_int_equal(x.size, y.size);
+		assert_memory_equal(x.data, y.data, x.size);
+	}
+}
+
+/*
+ * A table that reads its section entry by entry says what one says that has it
+ * whole. bytes: of the one section that there is.
+ */
+static void compare_unloaded(const struct cfi_sections *sections,
+			     struct bytes bytes)
+{
+	const struct cfi_source source = { .read = read_bytes, .arg = &bytes };
+	struct cfi_table *loaded = NULL, *unloaded = NULL;
+	struct cfi_stats stats;
+
+	assert_null(cfi_table_create(sections, &loaded));
+	assert_null(cfi_table_create(sections, &unloaded));
+	cfi_table_unload(unloaded, &source);
+	cfi_table_stats(loaded, &stats);
+	for (size_t i = 0; i < stats.fdes; i++) {
+		struct cfi_range range = cfi_fde_at(loaded, i);
+
+		compare_rules(loaded, unloaded, range.start);
+		compare_rules(loaded, unloaded, range.end - 1);
+	}
+	cfi_table_destroy(loaded);
+	cfi_table_destroy(unloaded);
+}
+
+static void test_unloaded(void **state)
+{
+	static const char *const paths[] = {
+		DEBUG_FRAME_VICTIM, "/proc/self/exe",
+		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/python3",
+		"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+	};
+	size_t seen = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct test_module module = {};
+		struct cfi_sections sections;
+		struct bytes debug;
+
+		if (!test_module_open(&module, paths[i]))
+			continue;
+		test_sections(module.elf, module.path, &sections);
+		seen += sections.eh_frame.size > 0;
+		debug = sections.debug_frame;
+		sections.debug_frame = (struct bytes){};
+		compare_unloaded(&sections, sections.eh_frame);
+		sections.debug_frame = debug;
+		sections.eh_frame = sections.eh_frame_hdr = (struct bytes){};
+		compare_unloaded(&sections, debug);
+		test_module_close(&module);
+	}
+	assert_true(seen >= 3);
+}
+
 /* Copies, so that the sanitizer sees a read behind the end. */
 static void check_damaged(struct bytes bytes, uint64_t vaddr, bool debug)
 {
@@ -698,6 +788,7 @@ static void check_damaged(struct bytes bytes, uint64_t vaddr, bool debug)
 	assert_null(cfi_table_create(&sections, &table));
 	check_table(table);
 	cfi_table_destroy(table);
+	compare_unloaded(&sections, bytes);
 }
 
 static void flip_and_cut(struct bytes bytes, uint64_t vaddr, bool debug)
@@ -742,6 +833,7 @@ int main(void)
 		cmocka_unit_test(test_augmentations),
 		cmocka_unit_test(test_hdr),
 		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_unloaded),
 		cmocka_unit_test(test_damage),
 	};
 
