@@ -261,12 +261,12 @@ struct error *loop_start(struct loop *loop)
 	return launch_go(loop->launch, loop->gives_trampolines);
 }
 
-/* All rings, unless only task records came and the time for samples has not. */
+/* A whole round, unless only task records came and it is not yet time for one. */
 static struct error *handle(struct loop *loop)
 {
 	loop->tasks_only = loop->tasks_only && clock_ms() < loop->round_at;
 	if (loop->tasks_only)
-		return round_run_tasks(loop->round);
+		return round_pass(loop->round);
 	loop->round_at = clock_ms() + ROUND_MS;
 	return round_run(loop->round);
 }

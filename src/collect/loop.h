@@ -43,7 +43,7 @@ struct loop {
 	/* In ms of CLOCK_MONOTONIC; 0: no end is set. */
 	int64_t end_at;
 	struct jitter jitter;
-	/* When samples are handled at the latest, in ms of CLOCK_MONOTONIC. */
+	/* When a round is over at the latest, in ms of CLOCK_MONOTONIC. */
 	int64_t round_at;
 	/* Task records came since the last wait, and nothing else. */
 	bool tasks_only;

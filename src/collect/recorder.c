@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/recorder.h"
 
+#include <linux/perf_event.h>
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -72,6 +73,14 @@ static bool follow(void *arg, const struct pid_vec *threads, bool on_exec)
 	return source->source->ring->follow(source, threads, on_exec);
 }
 
+static bool has_tracepoints(const struct sampler_options *options)
+{
+	for (size_t i = 0; i < options->event_count; i++)
+		if (options->events[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
 /* Events and the source, which needs them and gives them records. */
 static struct error *open_events(struct recorder *recorder)
 {
@@ -79,7 +88,9 @@ static struct error *open_events(struct recorder *recorder)
 	const struct source_setup setup = { .codes = &recorder->codes,
 					    .notes = &recorder->notes,
 					    .owner = recorder->names.names.owner,
-					    .cpu_clocks = options->sampler.cpu_clocks };
+					    .cpu_clocks = options->sampler.cpu_clocks,
+					    .tracepoints = has_tracepoints(
+						    &options->sampler) };
 	struct sampler_walker walker;
 	const struct source_ring *ring;
 	struct error *error = python_source_open(

@@ -82,7 +82,8 @@ static struct error *name_ended(struct round *round)
 	return error;
 }
 
-struct error *round_run(struct round *round)
+/* What is in the rings by now; last: nothing more comes into this round. */
+static struct error *pass(struct round *round, bool last)
 {
 	const struct python_source *source = round->source->source;
 	struct error *error;
@@ -90,7 +91,8 @@ struct error *round_run(struct round *round)
 	if (source->begin_round)
 		source->begin_round(round->source);
 	rings_snapshot(round->rings);
-	cpu_time_begin_round(round->cpu_time);
+	if (last)
+		cpu_time_begin_round(round->cpu_time);
 	error = tracking_drain(round->tracking, round->rings);
 	if (!error && source->ring)
 		error = rings_look_ahead(round->rings, look_ahead, round);
@@ -98,21 +100,26 @@ struct error *round_run(struct round *round)
 		error = rings_handle(round->rings, handle, round);
 	if (!error)
 		error = name_ended(round);
+	return error ? error : python_threads_end_round(round->threads);
+}
+
+struct error *round_pass(struct round *round)
+{
+	return pass(round, false);
+}
+
+struct error *round_run(struct round *round)
+{
+	struct error *error = pass(round, true);
+
 	if (!error)
 		error = name_writer_put_vdso(round->names);
 	if (!error)
 		error = sample_writer_end_round(round->samples);
-	if (!error)
-		error = python_threads_end_round(round->threads);
 	if (error)
 		return error;
 	cpu_time_end_round(round->cpu_time);
 	return output_round(round->output);
-}
-
-struct error *round_run_tasks(struct round *round)
-{
-	return tracking_drain(round->tracking, round->rings);
 }
 
 /* The latest record is of a task where nothing is sampled for long. */

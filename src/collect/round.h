@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One pass over all rings: task records, the source's records, then the samples.
+ * Passes over all rings: task records, the source's records, then the samples. A
+ * round is one or more of them, and is then written.
  * docs/ARCHITECTURE.md, "Record time", says why in this order.
  *
  * Functions return an error only if the recording cannot go on. Not thread-safe.
@@ -36,10 +37,11 @@ struct round {
 /* Handles what is in the rings by now, and writes it. */
 struct error *round_run(struct round *round);
 /*
- * Handles the task records alone, which cannot wait: a Python may have started.
- * They are written with the next round.
+ * Handles what is in the rings by now, which cannot wait where processes begin and
+ * end: a Python may have started, and what a sample needs of a process may soon be
+ * gone. It is written with the next round.
  */
-struct error *round_run_tasks(struct round *round);
+struct error *round_pass(struct round *round);
 /* Forgets maps and processes that ended so long ago that no sample needs them. */
 void round_forget(struct round *round);
 

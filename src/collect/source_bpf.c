@@ -95,7 +95,10 @@ static struct error *open_bpf(const struct source_setup *setup,
 	if (!bpf)
 		return error_no_memory();
 	bpf->codes = setup->codes;
-	error = walker_create(setup->cpu_clocks, &bpf->walker);
+	error = walker_create(
+		(struct walker_parts){ .cpu_clocks = setup->cpu_clocks,
+				       .tracepoints = setup->tracepoints },
+		&bpf->walker);
 	if (error) {
 		close_bpf(&bpf->state);
 		return error;

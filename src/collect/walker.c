@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -17,6 +18,9 @@
 #include "sys/perf_event.h"
 #include "sys/task_fd.h"
 #include "walker.skel.h"
+
+/* PROC_PID_INIT_INO, in include/linux/proc_ns.h since Linux 3.8. */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
 
 struct walker {
 	struct walker_bpf *skeleton;
@@ -130,10 +134,20 @@ static struct error *find_pid_level(struct walker_config *ret)
 	return err ? walker_refused(-err, "load a BPF program") : NULL;
 }
 
-static struct error *walker_load(struct walker *walker, bool cpu_clocks)
+/* Most recorders are in the first one, which Linux gave this number for good. */
+static bool in_first_pid_namespace(void)
 {
-	struct walker_config config = {};
-	struct error *error = find_pid_level(&config);
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+static struct error *walker_load(struct walker *walker,
+				 struct walker_parts parts)
+{
+	struct walker_config config = { .pid_namespace = FIRST_PID_NAMESPACE };
+	struct error *error =
+		in_first_pid_namespace() ? NULL : find_pid_level(&config);
 	int err;
 
 	if (error)
@@ -144,8 +158,10 @@ static struct error *walker_load(struct walker *walker, bool cpu_clocks)
 	memcpy((void *)&walker->skeleton->rodata->config, &config,
 	       sizeof(config));
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_pid_level, false);
-	if (!cpu_clocks)
+	if (!parts.cpu_clocks)
 		leave_out_clocks(walker->skeleton);
+	bpf_program__set_autoload(walker->skeleton->progs.kaa_tracepoint,
+				  parts.tracepoints);
 	err = walker_bpf__load(walker->skeleton);
 	if (err)
 		return walker_refused(-err, "load a BPF program");
@@ -155,7 +171,7 @@ static struct error *walker_load(struct walker *walker, bool cpu_clocks)
 	return NULL;
 }
 
-struct error *walker_create(bool cpu_clocks, struct walker **ret)
+struct error *walker_create(struct walker_parts parts, struct walker **ret)
 {
 	struct walker *walker = calloc(1, sizeof(*walker));
 	/* Kernels before 5.11 charge maps to this limit. */
@@ -166,7 +182,7 @@ struct error *walker_create(bool cpu_clocks, struct walker **ret)
 		return error_no_memory();
 	setrlimit(RLIMIT_MEMLOCK, &no_limit);
 	libbpf_set_print(be_silent);
-	error = walker_load(walker, cpu_clocks);
+	error = walker_load(walker, parts);
 	if (error) {
 		walker_destroy(walker);
 		return error;
