@@ -20,6 +20,7 @@
 #include "cmd/run.h"
 #include "cmd/typed_command.h"
 #include "collect/recorder.h"
+#include "perfdata/packer.h"
 #include "sys/capability.h"
 #include "sys/event_parse.h"
 #include "sys/file.h"
@@ -56,6 +57,8 @@ struct record_settings {
 	uint64_t delay;
 	/* In ms; 0: not given. */
 	uint64_t duration;
+	/* 0: not given. */
+	uint64_t compression;
 	const char *clockid;
 	bool quiet;
 	int verbose;
@@ -175,6 +178,29 @@ static struct error *parse_duration(void *settings,
 	return NULL;
 }
 
+static struct error *parse_compression(void *settings,
+				       const struct option *option,
+				       const char *arg, bool negated)
+{
+	struct record_settings *s = settings;
+	uint64_t level;
+	struct error *error;
+
+	(void)option;
+	s->compression = 0;
+	if (negated)
+		return NULL;
+	error = option_parse_u64(arg, &level);
+	if (error)
+		return error;
+	if (level < PACKER_LEVEL_MIN || level > PACKER_LEVEL_MAX)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "level %s is not between %d and %d", arg,
+				    PACKER_LEVEL_MIN, PACKER_LEVEL_MAX);
+	s->compression = level;
+	return NULL;
+}
+
 /* The first name of a clock is the one that help and completion show. */
 static const struct clock_name {
 	const char *name;
@@ -238,6 +264,9 @@ static const struct option record_options[] = {
 	OPT_GROUP("Output"),
 	OPT_STRING('o', "output", struct record_settings, output, "<file>",
 		   "write the recording to this file (default: perf.data)"),
+	OPT_CALL('z', "compression-level", parse_compression, "<n>",
+		 "compress the recording with zstd, with this level from 1 (fast) to 22 (default: 1)",
+		 .flags = OPTION_ARG_STUCK, .default_argument = "1"),
 	OPT_BOOL('q', "quiet", struct record_settings, quiet,
 		 "print only errors"),
 	OPT_COUNT('v', "verbose", struct record_settings, verbose,
@@ -628,6 +657,7 @@ static struct error *take_settings(struct setup *setup,
 	options->system_wide = s->system_wide;
 	options->delay_ms = s->delay;
 	options->duration_ms = s->duration;
+	options->compression = (int)s->compression;
 	options->version = KAA_VERSION;
 	take_stacks(setup, s);
 	error = take_targets(setup, s);

@@ -125,7 +125,9 @@ struct error *output_open(struct output *output,
 	struct perfdata_writer_options writer = { .path = options->path,
 						  .events = &output->events,
 						  .uid = options->uid,
-						  .gid = options->gid };
+						  .gid = options->gid,
+						  .compression =
+							  options->compression };
 	struct error *error = NULL;
 	struct stat st;
 

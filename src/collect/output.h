@@ -76,6 +76,8 @@ struct output_options {
 	/* Owner of what is written; -1 leaves it. */
 	int64_t uid;
 	int64_t gid;
+	/* Of struct perfdata_writer_options. */
+	int compression;
 	/*
 	 * The events as the kernel has them. The file has the first of them;
 	 * what carries an id of another, such as a task or a loss, is its first

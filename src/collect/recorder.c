@@ -136,6 +136,7 @@ static struct error *open_output(struct recorder *recorder)
 		.file = 1,
 		.uid = options->uid,
 		.gid = options->gid,
+		.compression = options->compression,
 		.events = &sampler->kernel_events,
 		.event_count = options->sampler.event_count,
 		.callchain = options->sampler.callchain,

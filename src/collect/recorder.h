@@ -33,6 +33,8 @@ struct recorder_options {
 	/* Owner of what is written; -1 leaves it. */
 	int64_t uid;
 	int64_t gid;
+	/* 1 to 22: the file is packed (perfdata/writer.h); 0: not. */
+	int compression;
 	/* Not yet let go; NULL if no command is run. */
 	struct launch *launch;
 	/* Processes recorded from the start; their maps are read from /proc. */

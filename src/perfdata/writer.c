@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "perfdata/packer.h"
+
 #define BUFFER_SIZE (1u << 20)
 
 /* The header as it stands in the file. */
@@ -50,6 +52,9 @@ struct perfdata_writer {
 	/* Whole records that wait to be written. */
 	uint8_t *buffer;
 	size_t used;
+	/* NULL: they are written as they are. What is written instead. */
+	struct packer *packer;
+	struct strbuf packed;
 	struct strbuf scratch;
 };
 
@@ -107,9 +112,10 @@ static struct error *write_data_size(struct perfdata_writer *w)
 			 offsetof(struct file_header, data_size));
 }
 
-/* Where the last whole record within the first n bytes of the buffer ends. */
-static size_t record_boundary(const struct perfdata_writer *w, size_t n)
+/* Where the last whole record within the first n bytes ends. */
+static size_t record_boundary(const void *bytes, size_t n)
 {
+	const uint8_t *records = bytes;
 	size_t at = 0;
 
 	for (;;) {
@@ -117,7 +123,7 @@ static size_t record_boundary(const struct perfdata_writer *w, size_t n)
 
 		if (n - at < sizeof(header))
 			return at;
-		memcpy(&header, w->buffer + at, sizeof(header));
+		memcpy(&header, records + at, sizeof(header));
 		if (header.size > n - at)
 			return at;
 		at += header.size;
@@ -125,19 +131,75 @@ static size_t record_boundary(const struct perfdata_writer *w, size_t n)
 }
 
 /*
+ * Behind the data stands a table of sections; perf unpacks only what has the section
+ * COMPRESSED. Whatever is written next takes its place.
+ */
+static void append_section(struct perfdata_writer *w)
+{
+	struct strbuf section = STRBUF_INIT;
+	uint64_t table[2];
+
+	packer_section(w->packer, &section);
+	table[0] = data_end(w) + w->packed.len + sizeof(table);
+	table[1] = section.len;
+	strbuf_append(&w->packed, table, sizeof(table));
+	strbuf_append(&w->packed, section.data, section.len);
+	strbuf_deinit(&section);
+}
+
+/*
  * The disk is full: cuts the file behind the last whole record. The cut and
  * the header's new size take no room; their own failure adds nothing to what
  * is reported.
  */
-static struct error *keep_what_fits(struct perfdata_writer *w, size_t written,
+static struct error *keep_what_fits(struct perfdata_writer *w,
+				    const void *records, size_t written,
 				    int errnum)
 {
 	w->failed = errnum;
-	w->written += record_boundary(w, written);
+	w->written += record_boundary(records, written);
 	w->used = 0;
 	if (w->is_file && ftruncate(w->fd, (off_t)data_end(w)) == 0)
 		error_destroy(write_data_size(w));
+	if (w->packer) {
+		/* The cut has most likely made room for it. */
+		strbuf_clear(&w->packed);
+		append_section(w);
+		error_destroy(write_all(w, w->packed.data, w->packed.len,
+					data_end(w)));
+	}
 	return write_error(w, errnum);
+}
+
+/*
+ * Data and section go out in one call, and the header in the next: a recorder that
+ * is killed in between leaves what kaa can read, if not perf.
+ */
+static struct error *flush_packed(struct perfdata_writer *w)
+{
+	struct error *err;
+	size_t size, written;
+	int errnum;
+
+	strbuf_clear(&w->packed);
+	err = packer_add(w->packer, w->buffer, w->used, &w->packed);
+	size = w->packed.len;
+	append_section(w);
+	if (!err)
+		err = strbuf_error(&w->packed);
+	if (err)
+		return err;
+	errnum = write_bytes(w, w->packed.data, w->packed.len, data_end(w),
+			     &written);
+	if (errnum)
+		return keep_what_fits(w, w->packed.data,
+				      written < size ? written : size, errnum);
+	w->written += size;
+	w->used = 0;
+	w->header.data_size = w->written;
+	w->header.features[FEATURE_COMPRESSED / 64] |=
+		UINT64_C(1) << FEATURE_COMPRESSED % 64;
+	return write_all(w, &w->header, sizeof(w->header), 0);
 }
 
 static struct error *flush(struct perfdata_writer *w)
@@ -147,9 +209,11 @@ static struct error *flush(struct perfdata_writer *w)
 
 	if (w->failed)
 		return write_error(w, w->failed);
+	if (w->packer)
+		return w->used ? flush_packed(w) : NULL;
 	errnum = write_bytes(w, w->buffer, w->used, data_end(w), &written);
 	if (errnum)
-		return keep_what_fits(w, written, errnum);
+		return keep_what_fits(w, w->buffer, written, errnum);
 	w->written += w->used;
 	w->used = 0;
 	return NULL;
@@ -582,6 +646,7 @@ perfdata_writer_create(const struct perfdata_writer_options *options,
 		return error_no_memory();
 	w->fd = -1;
 	w->scratch = (struct strbuf)STRBUF_INIT;
+	w->packed = (struct strbuf)STRBUF_INIT;
 	w->events = options->events;
 	w->path = strdup(options->path);
 	w->buffer = malloc(BUFFER_SIZE);
@@ -592,6 +657,8 @@ perfdata_writer_create(const struct perfdata_writer_options *options,
 		err = give_away(w, options);
 	if (!err)
 		err = w->is_file ? write_file_start(w) : write_pipe_start(w);
+	if (!err && w->is_file && options->compression)
+		err = packer_create(options->compression, &w->packer);
 	if (err)
 		return err;
 	*ret = take_ptr(w);
@@ -605,6 +672,8 @@ void perfdata_writer_destroy(struct perfdata_writer *w)
 	if (w->fd >= 0)
 		close(w->fd);
 	strbuf_deinit(&w->scratch);
+	strbuf_deinit(&w->packed);
+	packer_destroy(w->packer);
 	free(w->buffer);
 	free(w->path);
 	free(w);
@@ -638,8 +707,11 @@ static bool is_writable(enum feature bit)
 	return false;
 }
 
-static bool wanted(const struct features *features, enum feature bit)
+static bool wanted(const struct perfdata_writer *w,
+		   const struct features *features, enum feature bit)
 {
+	if (bit == FEATURE_COMPRESSED)
+		return w->packer;
 	if (bit == FEATURE_EVENT_DESC)
 		return true;
 	if (!features_have(features, bit))
@@ -685,7 +757,7 @@ static struct error *write_feature_records(struct perfdata_writer *w,
 		struct error *err;
 
 		/* perfdata_writer_tracing_data() wrote that one. */
-		if (!wanted(features, bit) || bit == FEATURE_TRACING_DATA)
+		if (!wanted(w, features, bit) || bit == FEATURE_TRACING_DATA)
 			continue;
 		err = bit == FEATURE_BUILD_ID ?
 			      write_build_ids(w, features) :
@@ -706,11 +778,14 @@ encode_sections(struct perfdata_writer *w, const struct features *features,
 
 	for (int bit = 0; bit < FEATURE_MAX; bit++) {
 		size_t start = out->len;
-		struct error *err;
+		struct error *err = NULL;
 
-		if (!wanted(features, bit))
+		if (!wanted(w, features, bit))
 			continue;
-		err = features_encode(features, bit, w->events, out);
+		if (bit == FEATURE_COMPRESSED)
+			packer_section(w->packer, out);
+		else
+			err = features_encode(features, bit, w->events, out);
 		if (err)
 			return err;
 		table[n][0] = base + start;
@@ -731,7 +806,7 @@ static struct error *write_feature_sections(struct perfdata_writer *w,
 	size_t size;
 
 	for (int bit = 0; bit < FEATURE_MAX; bit++) {
-		if (!wanted(features, bit))
+		if (!wanted(w, features, bit))
 			continue;
 		features_mark(&marks, bit);
 		count++;

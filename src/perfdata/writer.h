@@ -34,6 +34,11 @@ struct perfdata_writer_options {
 	/* Owner of the new file; -1 leaves it. */
 	int64_t uid;
 	int64_t gid;
+	/*
+	 * 1 to 22: a file's records are packed with zstd (perfdata/packer.h); 0:
+	 * not. What cannot seek is never packed: its reader would have to know before.
+	 */
+	int compression;
 };
 
 /*
