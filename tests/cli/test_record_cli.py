@@ -243,6 +243,7 @@ def test_outputs_that_cannot_be(kaa, may_record, tmp_path):
     (["--duration", "-1"], "not a number of seconds"), (["--duration", "nan"], "not a number of seconds"),
     (["--duration", "2.5s"], "not a number of seconds"), (["--duration", ""], "not a number of seconds"),
     (["--call-graph", "magic"], "unwind"), (["--call-graph", "dwarf,4"], "stack size"), (["--pid"], "pid"),
+    (["-z23"], "level 23 is not between 1 and 22"), (["-z0"], "level 0"), (["--compression-level=fast"], "not a number"),
 ])
 def test_options_that_make_no_sense(kaa, tmp_path, words, said):
     result = kaa("record", *words, *([] if words == ["--pid"] else ["true"]), status=USAGE, cwd=tmp_path)

@@ -597,6 +597,48 @@ def test_killed_recorder_in_stock_perf(kaa, newest_python, perf, tmp_path):
     assert [(s.tid, s.time) for s in theirs if s.event != "kaa"] == [(s.tid, s.time) for s in ours]
 
 
+def test_killed_packing_recorder(kaa, newest_python, tmp_path):
+    """What is packed can be unpacked up to where it ends."""
+    script = write(tmp_path / "victim.py", SPIN + "print('ready', flush=True)\nspin(5)\n")
+    data = tmp_path / "perf.data"
+    with kaa.start("record", "-z", "-F", "4999", "-g", "-o", data, *newest_python.command, script,
+                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdout.readline()
+        until_busy(innermost_child(process.pid), 2)
+        process.kill()
+        process.wait()
+    samples = samples_of(kaa, data)
+    assert names_in(samples)["spin"] > 100
+    assert [sample.time for sample in samples] == sorted(sample.time for sample in samples)
+
+
+def test_packed_as_perf_packs(kaa, newest_python, perf, tmp_path):
+    """Stock perf shows the same samples of a packed file, which kaa inject unpacks."""
+    depth = 400
+    script = write(tmp_path / "deep.py", SPIN + f"""
+def down(n):
+    if n:
+        down(n - 1)
+    else:
+        spin(1)
+down({depth})
+""")
+    packed, plain = tmp_path / "packed.data", tmp_path / "plain.data"
+    kaa("record", "-z", "-F", "999", "-g", "-o", packed, *newest_python.command, script)
+    kaa("inject", "-i", packed, "-o", plain)
+    assert packed.stat().st_size < plain.stat().st_size / 10
+    ours = samples_of(kaa, packed)
+    assert list(map(repr, ours)) == list(map(repr, samples_of(kaa, plain)))
+    assert max(sum(name == "down" for name, _, _ in sample.python) for sample in ours) == depth + 1
+    fields = "comm,tid,time,period,event,ip,sym,symoff,dso"
+    theirs = script_output.parse(perf("script", "-F", fields, "-i", packed).stdout)
+    assert [(s.tid, s.time) for s in theirs if s.event != "kaa"] == [(s.tid, s.time) for s in ours]
+    assert "compressed : Zstd, level = 1" in perf("report", "--header-only", "-i", packed).stdout
+    for level in ("-z22", "--compression-level=5"):
+        kaa("record", level, "-F", "999", "-o", packed, *newest_python.command, "-c", SPIN + "spin(0.3)")
+        assert names_in(samples_of(kaa, packed))["spin"] > 100
+
+
 def test_killed_while_nothing_has_happened(kaa, tmp_path):
     """A file of a recorder that was killed before the first sample is a file too."""
     data = tmp_path / "perf.data"

@@ -794,6 +794,173 @@ static void test_killed_writer(void **state)
 	events_deinit(&events);
 }
 
+/* Chains that differ from each other only in their innermost part. */
+static void put_deep_sample(struct perfdata_writer *w, const struct event *event,
+			    uint64_t time)
+{
+	uint64_t chain[2000] = { (uint64_t)PERF_CONTEXT_USER, time };
+	struct record r = base_record(PERF_RECORD_SAMPLE);
+
+	for (size_t i = 2; i < 2000; i++)
+		chain[i] = 0x1000 * i;
+	r.event = event;
+	r.id = event->ids.data[0];
+	r.time = time;
+	r.sample.callchain = chain;
+	r.sample.callchain_count = 2000;
+	assert_ok(perfdata_writer_put(w, &r));
+}
+
+static struct perfdata_writer *create_packed(const struct events *events,
+					     int level)
+{
+	const struct perfdata_writer_options options = {
+		.path = file_path,
+		.events = events,
+		.uid = -1,
+		.gid = -1,
+		.compression = level,
+	};
+	struct perfdata_writer *w;
+
+	assert_ok(perfdata_writer_create(&options, &w));
+	return w;
+}
+
+static void check_packed(struct perfdata_reader *reader, uint32_t level,
+			 size_t samples)
+{
+	const struct features *f = perfdata_reader_features(reader);
+	const struct perfdata_stats *stats = perfdata_reader_stats(reader);
+	static uint64_t got[1000];
+
+	assert_true(features_have(f, FEATURE_COMPRESSED));
+	assert_int_equal(f->compress_type, 1);
+	assert_int_equal(f->compress_level, level);
+	assert_in_range(f->compress_mmap_len, 4096, 1 << 20);
+	assert_int_equal(read_times(reader, got, 1000), samples);
+	for (size_t i = 0; i < samples; i++)
+		assert_int_equal(got[i], i + 1);
+	assert_true(stats->records[PERFDATA_COMPRESSED] > 0);
+	assert_int_equal(stats->broken_records, 0);
+	assert_int_equal(stats->broken_features, 0);
+	assert_int_equal(stats->truncated_bytes, 0);
+	assert_false(stats->unfinished);
+}
+
+/* More than a COMPRESSED record holds; equal tails of chains take no room. */
+static void test_packed_file(void **state)
+{
+	static const int levels[] = { 1, 3, 22 };
+	enum { SAMPLES = 300 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		struct features features = {};
+		struct events events = {};
+		struct perfdata_reader *reader;
+		struct perfdata_writer *w;
+		struct stat st;
+
+		two_events(&events);
+		make_features(&features);
+		w = create_packed(&events, levels[i]);
+		for (uint64_t time = 1; time <= SAMPLES; time++) {
+			put_deep_sample(w, events.list.data[0], time);
+			if (time % 50 == 0)
+				assert_ok(perfdata_writer_checkpoint(w));
+		}
+		assert_ok(perfdata_writer_finish(w, &features));
+		perfdata_writer_destroy(w);
+		assert_int_equal(stat(file_path, &st), 0);
+		assert_true(st.st_size < SAMPLES * 16000 / 50);
+		reader = open_file();
+		assert_true(features_have(perfdata_reader_features(reader),
+					  FEATURE_CMDLINE));
+		check_packed(reader, (uint32_t)levels[i], SAMPLES);
+		perfdata_reader_destroy(reader);
+		features_deinit(&features);
+		events_deinit(&events);
+	}
+}
+
+/* At each checkpoint the file is one that perf would unpack, too. */
+static void test_killed_packed_writer(void **state)
+{
+	struct events events = {};
+	struct perfdata_writer *w;
+
+	(void)state;
+	two_events(&events);
+	w = create_packed(&events, 1);
+	for (uint64_t time = 1; time <= 20; time++) {
+		struct perfdata_reader *reader;
+
+		put_deep_sample(w, events.list.data[0], time);
+		assert_ok(perfdata_writer_checkpoint(w));
+		reader = open_file();
+		check_packed(reader, 1, time);
+		perfdata_reader_destroy(reader);
+	}
+	put_deep_sample(w, events.list.data[0], 21);
+	perfdata_writer_destroy(w);
+	events_deinit(&events);
+}
+
+/* Samples that cannot be packed, until there is no room. */
+static void test_full_disk_packed(void **state)
+{
+	static uint64_t got[1000];
+	struct rlimit before, limit;
+	struct features features = {};
+	struct events events = {};
+	struct perfdata_reader *reader;
+	struct perfdata_writer *w;
+	struct error *err = NULL;
+	uint64_t chain[2000], word = 1;
+	size_t count = 0;
+
+	(void)state;
+	two_events(&events);
+	make_features(&features);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 700001;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	w = create_packed(&events, 1);
+	while (!err && count < 1000) {
+		struct record r = base_record(PERF_RECORD_SAMPLE);
+
+		for (size_t i = 0; i < 2000; i++)
+			chain[i] = word = word * 6364136223846793005u + 1;
+		r.event = events.list.data[0];
+		r.id = 21;
+		r.time = ++count;
+		r.sample.callchain = chain;
+		r.sample.callchain_count = 2000;
+		err = perfdata_writer_put(w, &r);
+		if (!err)
+			err = perfdata_writer_checkpoint(w);
+	}
+	assert_non_null(err);
+	assert_true(error_is_os(err, EFBIG));
+	error_destroy(err);
+	error_destroy(perfdata_writer_finish(w, &features));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	perfdata_writer_destroy(w);
+	reader = open_file();
+	count = read_times(reader, got, 1000);
+	assert_in_range(count, 30, 700001 / 16000);
+	assert_int_equal(got[count - 1], count);
+	assert_int_equal(perfdata_reader_stats(reader)->missing_bytes, 0);
+	assert_true(features_have(perfdata_reader_features(reader),
+				  FEATURE_COMPRESSED));
+	perfdata_reader_destroy(reader);
+	features_deinit(&features);
+	events_deinit(&events);
+}
+
 /* A full disk, as RLIMIT_FSIZE plays it: whole records up to the limit. */
 static void test_full_disk(void **state)
 {
@@ -1301,6 +1468,9 @@ int main(void)
 		cmocka_unit_test(test_renames_old_file),
 		cmocka_unit_test(test_refuses_links),
 		cmocka_unit_test(test_killed_writer),
+		cmocka_unit_test(test_packed_file),
+		cmocka_unit_test(test_killed_packed_writer),
+		cmocka_unit_test(test_full_disk_packed),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_rejects_half_records),
 		cmocka_unit_test(test_truncated_files),
