@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "collect/python_source.h"
 #include "collect/walker.h"
 #include "sys/own_program.h"
@@ -287,7 +288,7 @@ static void begin_round(struct source_state *state)
 
 	if (!page_store_is_full(&bpf->pages))
 		return;
-	page_store_turn(&bpf->pages);
+	page_store_turn(&bpf->pages, clock_ms());
 	walker_next_epoch(bpf->walker);
 }
 

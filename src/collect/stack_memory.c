@@ -4,8 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Pages of one generation: twice those of the one before, within these. */
-enum { GENERATION_LEAST = 4096, GENERATION_MOST = 65536 };
+enum {
+	/* Pages of one generation. */
+	GENERATION_LEAST = 1024,
+	GENERATION_MOST = 65536,
+	/* One that lasts longer, in ms, need not be larger. */
+	GENERATION_MS = 1000,
+};
 
 /* --- pages --- */
 
@@ -46,17 +51,22 @@ struct error *page_store_add(struct page_store *store, const void *record,
 
 bool page_store_is_full(const struct page_store *store)
 {
-	size_t limit = 2 * store->before.by_key.count;
+	size_t limit = store->limit ? store->limit : GENERATION_LEAST;
 
-	if (limit < GENERATION_LEAST)
-		limit = GENERATION_LEAST;
-	if (limit > GENERATION_MOST)
-		limit = GENERATION_MOST;
 	return store->now.by_key.count >= limit;
 }
 
-void page_store_turn(struct page_store *store)
+void page_store_turn(struct page_store *store, int64_t now)
 {
+	size_t count = store->now.by_key.count;
+	bool soon = store->began && now - store->began < GENERATION_MS;
+
+	store->limit = soon ? 2 * count : count / 2;
+	if (store->limit < GENERATION_LEAST)
+		store->limit = GENERATION_LEAST;
+	if (store->limit > GENERATION_MOST)
+		store->limit = GENERATION_MOST;
+	store->began = now;
 	generation_deinit(&store->before);
 	store->before = store->now;
 	store->now = (struct page_generation){};

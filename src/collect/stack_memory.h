@@ -36,6 +36,9 @@ struct page_generation {
 struct page_store {
 	struct page_generation now;
 	struct page_generation before;
+	/* Pages of this generation; 0: GENERATION_LEAST. When it began, in ms. */
+	size_t limit;
+	int64_t began;
 };
 
 void page_store_deinit(struct page_store *store);
@@ -43,8 +46,11 @@ void page_store_deinit(struct page_store *store);
 struct error *page_store_add(struct page_store *store, const void *record,
 			     size_t size);
 bool page_store_is_full(const struct page_store *store);
-/* Drops the generation before this one, and begins another. */
-void page_store_turn(struct page_store *store);
+/*
+ * Drops the generation before this one, and begins another. now: in ms. One that was
+ * full too soon makes the next one larger: what is sent anew is sent too often.
+ */
+void page_store_turn(struct page_store *store, int64_t now);
 
 /* --- of one sample --- */
 

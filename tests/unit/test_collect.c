@@ -317,12 +317,53 @@ static void test_generations_of_pages(void **state)
 	while (!page_store_is_full(&store) && key < 100000)
 		add_page(&store, key++, 2);
 	assert_true(page_store_is_full(&store));
-	page_store_turn(&store);
+	page_store_turn(&store, 100000);
 	assert_false(page_store_is_full(&store));
 	assert_true(stack_memory_read(&memory, 0x20000, &word));
-	page_store_turn(&store);
+	page_store_turn(&store, 200000);
 	assert_false(stack_memory_read(&memory, 0x20000, &word));
 	stack_memory_deinit(&memory);
+	page_store_deinit(&store);
+}
+
+/* Adds pages until a generation is full; how many it took. */
+static size_t fill_generation(struct page_store *store, uint64_t *key)
+{
+	size_t count = 0;
+
+	while (!page_store_is_full(store)) {
+		add_page(store, (*key)++, 3);
+		assert_true(++count < 1000000);
+	}
+	return count;
+}
+
+/* Pages come slowly for hours: the memory that they take stays. At once: it grows. */
+static void test_size_of_generations(void **state)
+{
+	struct page_store store = {};
+	uint64_t key = 1;
+	size_t least = fill_generation(&store, &key), size = least;
+	int64_t now = 5000;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		page_store_turn(&store, now += 10000);
+		assert_int_equal(fill_generation(&store, &key), least);
+	}
+	for (int i = 0; i < 4; i++) {
+		page_store_turn(&store, now += 10);
+		size *= 2;
+		assert_int_equal(fill_generation(&store, &key), size);
+	}
+	for (int i = 0; i < 8; i++)
+		page_store_turn(&store, now += 10);
+	assert_true(fill_generation(&store, &key) < 100000);
+	for (int i = 0; i < 10; i++) {
+		page_store_turn(&store, now += 10000);
+		size = fill_generation(&store, &key);
+	}
+	assert_int_equal(size, least);
 	page_store_deinit(&store);
 }
 
@@ -656,6 +697,7 @@ int main(void)
 		cmocka_unit_test(test_words_of_pages),
 		cmocka_unit_test(test_page_that_was_not_sent),
 		cmocka_unit_test(test_generations_of_pages),
+		cmocka_unit_test(test_size_of_generations),
 		cmocka_unit_test(test_sample_of_memory),
 		cmocka_unit_test(test_damaged_memory_records),
 		cmocka_unit_test(test_frame_without_code),
