@@ -40,13 +40,22 @@ enum {
 	/* Bytes of other structures that are read at once; of a _PyCFrame. */
 	BLOCK_BYTES = 256,
 	ACTIVATION_BYTES = 24,
-	/* Bytes of a code object from its type on. */
+	/* Bytes of the C stack, on which 3.10 has one for each frame, that are read at once. */
+	MARKS_BYTES = 2048,
+	/* Bytes of a code object that the walk looks at. */
 	CODE_BYTES = 144,
+	/* Those up to the version, if the release has one; those that it hashes. */
+	VERSION_BYTES = 96,
+	VERSION_ID_START = 24,
 	/* All releases' code_id_start is at most this, their code_id_end at least. */
 	CODE_ID_START = 24,
 	CODE_ID_END = 120,
 	/* Bytes that are hashed at a time. */
 	HASH_BYTES = 256,
+	/* A str whose text is as long as most names. */
+	SHORT_TEXT_BYTES = 96,
+	/* The same for line tables. */
+	SHORT_LINES_BYTES = 128,
 	/* What stands before the contents of a bytes object, in all releases. */
 	SHORT_LINES_HEAD = 32,
 	/* Thread states looked at before the cache is asked. */
@@ -124,6 +133,8 @@ struct walk {
 	__u64 number_of_walk;
 	/* Of the process: see process_identity(). */
 	__u64 identity;
+	/* A version and an address tell a code object from all others. */
+	__u64 versions_tell;
 	struct walk_filename_slot filenames[FILENAME_SLOTS];
 	/* The search for the thread state. */
 	__u64 interp;
@@ -156,6 +167,9 @@ struct walk {
 	struct walk_block interp_block;
 	struct walk_block thread_block;
 	struct walk_block activation_block;
+	/* 3.10: of the C stack, from the activation that was looked at on. */
+	__u64 marks_start;
+	__u64 marks_size;
 	/* Of user code: of the interrupted one, or where it entered the kernel. */
 	__u64 registers[REGISTERS];
 	/*
@@ -166,6 +180,7 @@ struct walk {
 	__u64 read_registers[21];
 	/* Room for indexing with masked offsets; all aligned as a word is. */
 	__u8 frames[FRAMES_BYTES];
+	__u8 marks_bytes[MARKS_BYTES];
 	__u8 code[256];
 	__u8 hashed[HASH_BYTES];
 };

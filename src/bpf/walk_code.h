@@ -89,16 +89,21 @@ static __always_inline __u64 bytes_hash(__u64 address, __u64 size)
 	return c.hash;
 }
 
-/* Of a text that stands in w->hashed behind its head; 0: it does not. */
-static __always_inline __u64 short_text_hash(struct walk *w)
+/*
+ * Of a str so many bytes of which stand in w->hashed: by the hash that it has already,
+ * else by its text, if that is there. 0: it is not.
+ */
+static __always_inline __u64 short_text_hash(struct walk *w, __u32 bytes)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 size = word_at(w->hashed, l->text_length);
+	__u64 hash = word_at(w->hashed, l->text_length + 8);
 	__u32 state = half_at(w->hashed, l->text_state);
 
+	if (hash != ~0ULL)
+		return mix(size, hash);
 	if (!(state & l->text_compact_mask) || !(state & l->text_ascii_mask) ||
-	    l->text_ascii_data > HASH_BYTES ||
-	    size > HASH_BYTES - l->text_ascii_data)
+	    l->text_ascii_data > bytes || size > bytes - l->text_ascii_data)
 		return 0;
 	return hash_more(size, l->text_ascii_data, size);
 }
@@ -121,21 +126,29 @@ static __always_inline __u64 long_text_hash(struct walk *w, __u64 str)
 }
 
 /*
- * What a str says: by the hash that it has already, else by its text. Filenames and
- * qualified names often have none, so the text is read with the head.
+ * What a str says. Filenames and qualified names often have no hash, so the text is read
+ * with the head.
  */
-static __always_inline __u64 text_hash(struct walk *w, __u64 str)
+WALK_APART __u64 text_hash(__u64 str)
 {
-	const struct py_layout *l = &w->process.layout;
-	__u64 hash;
+	struct walk *w = walk_here();
+	__u64 hash = 0;
 
-	if (walk_read(w->hashed, HASH_BYTES, str))
-		return long_text_hash(w, str);
-	hash = word_at(w->hashed, l->text_length + 8);
-	if (hash != ~0ULL)
-		return mix(word_at(w->hashed, l->text_length), hash);
-	hash = short_text_hash(w);
+	if (!w)
+		return 0;
+	if (!walk_read(w->hashed, HASH_BYTES, str))
+		hash = short_text_hash(w, HASH_BYTES);
 	return hash ? hash : long_text_hash(w, str);
+}
+
+/* Of a name, which is short. */
+static __always_inline __u64 name_hash(struct walk *w, __u64 str)
+{
+	__u64 hash = 0;
+
+	if (!walk_read(w->hashed, SHORT_TEXT_BYTES, str))
+		hash = short_text_hash(w, SHORT_TEXT_BYTES);
+	return hash ? hash : text_hash(str);
 }
 
 static __always_inline __u64 filename_hash(struct walk *w, __u64 filename)
@@ -146,7 +159,7 @@ static __always_inline __u64 filename_hash(struct walk *w, __u64 filename)
 	opaque(i);
 	slot = &w->filenames[i & (FILENAME_SLOTS - 1)];
 	if (slot->filename != filename || slot->walk != w->number_of_walk) {
-		slot->hash = text_hash(w, filename);
+		slot->hash = text_hash(filename);
 		slot->filename = filename;
 		slot->walk = w->number_of_walk;
 	}
@@ -203,19 +216,20 @@ static __always_inline __u64 names_hash(struct walk *w)
 	__u64 filename = word_at(w->code, l->code_filename);
 	__u64 name = word_at(w->code, name_offset(l));
 
-	return mix(filename_hash(w, filename), text_hash(w, name));
+	return mix(filename_hash(w, filename), name_hash(w, name));
 }
 
 /* Of a line table that one read takes in with its head; 0: it does not. */
-static __always_inline __u64 short_lines_hash(struct walk *w, __u64 lines)
+static __always_inline __u64 short_lines_hash(struct walk *w, __u64 lines,
+					      __u32 bytes)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 size;
 
-	if (walk_read(w->hashed, HASH_BYTES, lines))
+	if (walk_read(w->hashed, bytes, lines))
 		return 0;
 	size = word_at(w->hashed, l->bytes_size);
-	if (size > HASH_BYTES - SHORT_LINES_HEAD ||
+	if (size > bytes - SHORT_LINES_HEAD ||
 	    l->bytes_data != SHORT_LINES_HEAD)
 		return 0;
 	return hash_more(size, SHORT_LINES_HEAD, size);
@@ -225,11 +239,35 @@ static __always_inline __u64 lines_hash(struct walk *w)
 {
 	const struct py_layout *l = &w->process.layout;
 	__u64 lines = word_at(w->code, l->code_lines);
-	__u64 hash = short_lines_hash(w, lines);
+	__u64 hash = 0;
 
+	/* Of releases whose tables tell of lines alone, and are short. */
+	if (l->lines_format != PY_LINES_LOCATIONS)
+		hash = short_lines_hash(w, lines, SHORT_LINES_BYTES);
+	if (!hash)
+		hash = short_lines_hash(w, lines, HASH_BYTES);
 	return hash ? hash :
 		      bytes_hash(lines + l->bytes_data,
 				 read_u64(lines + l->bytes_size));
+}
+
+/*
+ * The key of a code object that its version tells from any other that was or will be
+ * at its address. 0: that is not known, or this is no code object.
+ */
+static __always_inline __u64 version_key(struct walk *w, __u64 code)
+{
+	const struct py_layout *l = &w->process.layout;
+	__u64 sum = 0;
+
+	if (!w->versions_tell || walk_read(w->code, VERSION_BYTES, code) ||
+	    word_at(w->code, l->object_type) != w->process.code_type ||
+	    !half_at(w->code, l->code_version))
+		return 0;
+	WALK_UNROLL
+	for (__u32 at = VERSION_ID_START; at < VERSION_BYTES; at += 8)
+		sum += identity_term(w, at);
+	return mix(mix(w->identity, code), sum);
 }
 
 /*
@@ -314,9 +352,8 @@ static __always_inline int emit_lines(void *ctx,
 	return c.failed;
 }
 
-/* Writes the records of the code object in w->code. */
-static __noinline int emit_code(void *ctx, __u64 code,
-				__u64 key)
+/* Writes the records of a code object. */
+static __noinline int emit_code(void *ctx, __u64 code, __u64 key)
 {
 	struct walk *w = walk_here();
 	struct walker_code *r = walk_code_record();
@@ -324,7 +361,7 @@ static __noinline int emit_code(void *ctx, __u64 code,
 	__u64 filename, name, lines, size;
 	__u64 a, b;
 
-	if (!w || !r)
+	if (!w || !r || walk_read(w->code, CODE_BYTES, code))
 		return 1;
 	l = &w->process.layout;
 	r->header.type = WALKER_CODE;
@@ -358,7 +395,7 @@ static __noinline int emit_code(void *ctx, __u64 code,
 	return emit_lines(ctx, w, key, lines, r->lines_size);
 }
 
-/* Has the records of the code object in w->code written, unless they are. */
+/* Has the records of a code object written, unless they are. */
 static __always_inline int tell_code(void *ctx, __u64 code, __u64 key)
 {
 	struct walker_counters *c = walk_counters();
@@ -385,7 +422,9 @@ static __always_inline __u64 code_of(void *ctx,
 		return 0;
 	if (slot->code == code && slot->walk == w->number_of_walk)
 		return slot->key;
-	key = code_key(code);
+	key = version_key(w, code);
+	if (!key)
+		key = code_key(code);
 	if (!key)
 		return 0;
 	if (key != slot->key || !slot->told)

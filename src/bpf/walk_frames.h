@@ -57,6 +57,33 @@ static __always_inline int flush_chunk(void *ctx,
 }
 
 /*
+ * A word of the C stack, 3.10. The activations further out are above it; where its page
+ * ends, the stack may end, too.
+ */
+static __always_inline __u64 mark_word(struct walk *w, __u64 address)
+{
+	__u64 at = address - w->marks_start;
+	__u64 size = WALKER_PAGE - (address & (WALKER_PAGE - 1));
+
+	if (address & 7)
+		return 0;
+	if (at >= w->marks_size) {
+		if (size > MARKS_BYTES)
+			size = MARKS_BYTES;
+		at = 0;
+		w->marks_start = address;
+		w->marks_size = size;
+		opaque(size);
+		if (size > MARKS_BYTES || walk_read(w->marks_bytes, size, address))
+			w->marks_size = 0;
+		if (!w->marks_size)
+			return 0;
+	}
+	opaque(at);
+	return *(const walk_word *)(w->marks_bytes + (at & (MARKS_BYTES - 8)));
+}
+
+/*
  * Ends the segment of frames that one activation runs, 3.10 and 3.11: these
  * keep a _PyCFrame on the C stack, linked to the one before. Returns 0 if the
  * link does not fit.
@@ -67,10 +94,12 @@ static __always_inline int next_activation(struct walk *w, __u64 previous)
 
 	if (!(l->flags & PY_CFRAMES))
 		return 1;
+	if (!(l->flags & PY_FRAME_VIA_CFRAME)) {
+		w->activation = mark_word(w, w->activation + l->cframe_previous);
+		return 1;
+	}
 	w->activation = word_in(&w->activation_block,
 				w->activation + l->cframe_previous);
-	if (!(l->flags & PY_FRAME_VIA_CFRAME))
-		return 1;
 	if (!w->activation)
 		return 0;
 	read_block(&w->activation_block, w->activation, ACTIVATION_BYTES);
@@ -196,11 +225,19 @@ static __always_inline __u32 frame_bytes(const struct py_layout *l)
 	return (last | 7) + 1;
 }
 
+/* What the loop over the frames gives to each step, which so need not look it up. */
+struct walk_frames {
+	void *ctx;
+	struct walk *w;
+	struct walker_stack *s;
+};
+
 static long walk_step(__u32 i, void *arg)
 {
-	void *ctx = *(void **)arg;
-	struct walk *w = walk_here();
-	struct walker_stack *s = walk_stack_record();
+	struct walk_frames *frames = arg;
+	void *ctx = frames->ctx;
+	struct walk *w = frames->w;
+	struct walker_stack *s = frames->s;
 	const struct py_layout *l;
 	struct walker_frame *f;
 	__u64 code, key;
@@ -208,10 +245,8 @@ static long walk_step(__u32 i, void *arg)
 	int entry;
 
 	(void)i;
-	if (!w || !s)
-		return 1;
 	l = &w->process.layout;
-	if (read_head(w->frame))
+	if (!find_head(w, w->frame) && read_head(w->frame))
 		return walk_broken(w, s);
 	if (is_shim(w))
 		return walk_shim(w, s);
@@ -273,6 +308,7 @@ static __always_inline void walk_forget(struct walk *w)
 	w->last_frame = 0;
 	w->thread_block.size = 0;
 	w->activation_block.size = 0;
+	w->marks_size = 0;
 }
 
 /*
@@ -331,18 +367,21 @@ static __always_inline int walk_thread(void *ctx, struct walk *w,
 				       struct walker_stack *s,
 				       struct walker_counters *c)
 {
+	struct walk_frames frames = { .ctx = ctx, .w = w, .s = s };
+
 	walk_forget(w);
 	w->thread = find_thread(w);
 	if (!w->thread) {
 		c->no_thread++;
 		return walk_no_frames(ctx, w, s);
 	}
+	w->versions_tell = w->process.versions_tell && !w->several;
 	walk_begin(w, s);
 	if (!w->frame)
 		return walk_no_frames(ctx, w, s);
 	w->has_stack = w->tid;
 	if (walk_innermost(w, s))
-		walk_loop(2 * WALKER_MAX_FRAMES, walk_step, &ctx);
+		walk_loop(2 * WALKER_MAX_FRAMES, walk_step, &frames);
 	else
 		walk_broken(w, s);
 	if (walk_end(ctx, w, s))

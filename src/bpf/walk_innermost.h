@@ -77,6 +77,18 @@ static __always_inline int is_near(const struct walk *w, __u64 frame)
 	return frame - w->last_frame + WINDOW_BYTES < 2 * WINDOW_BYTES;
 }
 
+/* Is the frame's head in the window? Then it is at hand. */
+static __always_inline int find_head(struct walk *w, __u64 frame)
+{
+	__u64 at = frame - w->window_start;
+
+	if (frame & 7 || !w->window_size || at > w->window_size - w->frame_bytes)
+		return 0;
+	w->last_frame = frame;
+	w->at = at;
+	return 1;
+}
+
 /*
  * Reads the head of a frame. Not a byte more than needed behind it: the local
  * variables behind a new one may lie in a page that the program has not touched yet. But
@@ -86,19 +98,16 @@ WALK_APART int read_head(__u64 frame)
 {
 	__u64 before = frame & (WINDOW_BYTES - 1);
 	struct walk *w = walk_here();
-	__u64 head, at;
+	__u64 head;
 	int near;
 
 	if (!w || frame & 7)
 		return 1;
+	if (find_head(w, frame))
+		return 0;
 	near = is_near(w, frame);
 	head = w->frame_bytes;
-	at = frame - w->window_start;
 	w->last_frame = frame;
-	if (w->window_size && at <= w->window_size - head) {
-		w->at = at;
-		return 0;
-	}
 	if (before + head > WINDOW_BYTES)
 		before = WINDOW_BYTES - head;
 	if (near && before && !read_window(w, frame, before + head))

@@ -293,6 +293,15 @@ static __always_inline __u32 task_process(struct task_struct *task)
 	return task_number(BPF_CORE_READ(task, group_leader));
 }
 
+/*
+ * The same of the task that runs, whose type the verifier knows: then fields are
+ * read as others are, which takes a tenth of the time.
+ */
+static __always_inline __u32 own_number(struct task_struct *task)
+{
+	return config.pid_level ? task_number(task) : task->pid;
+}
+
 SEC("raw_tp/sched_process_fork")
 int kaa_fork(struct bpf_raw_tracepoint_args *args)
 {
@@ -369,8 +378,17 @@ static __always_inline __u64 stack_end(struct task_struct *task, struct walk *w)
 
 	if (w->thread_pointer > w->stack_pointer)
 		return w->thread_pointer;
-	start = BPF_CORE_READ(task, mm, start_stack);
+	start = task->mm->start_stack;
 	return start > w->stack_pointer ? start : 0;
+}
+
+/* What the recorder has told once stays as it is, also in children: but for birth. */
+static __always_inline void take_process(struct walk *w,
+					 const struct walker_process *process)
+{
+	if (w->process.era != process->era)
+		w->process = *process;
+	w->process.birth = process->birth;
 }
 
 /*
@@ -390,17 +408,17 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	if (!c || !s)
 		return 1;
 	c->samples++;
-	pid = task_process(task);
+	pid = own_number(task->group_leader);
 	process = bpf_map_lookup_elem(&processes, &pid);
 	w->tid = bpf_get_current_pid_tgid();
 	/* It has called exec since, or ended, if it had a stack. */
 	if (!process && w->has_stack != w->tid && w->has_memory != w->tid)
 		return 1;
 	w->pid = pid;
-	w->number = task_number(task);
+	w->number = task == task->group_leader ? pid : own_number(task);
 	if (process) {
-		w->process = *process;
-		w->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+		take_process(w, process);
+		w->thread_pointer = task->thread.fsbase;
 		end = stack_end(task, w);
 	}
 	lost = put_stack_bytes(ctx, w, end, &setting);

@@ -71,6 +71,11 @@ struct walker_process {
 	 */
 	__u64 birth;
 	__u64 era;
+	/*
+	 * Not 0: while it has one interpreter, no two code objects ever have the
+	 * same version (docs/walker-cost.md).
+	 */
+	__u64 versions_tell;
 	struct py_layout layout;
 };
 

@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 
 #include "base/mapping_name.h"
+#include "python/code_version.h"
 #include "python/layout.h"
+#include "sys/proc.h"
 
 /* --- the unwinder's view --- */
 
@@ -287,6 +289,17 @@ struct target *target_of(struct target *target, uint64_t time)
 
 /* --- Python --- */
 
+static bool versions_tell(const struct target *target)
+{
+	_cleanup_free_ char *exe = NULL;
+	struct error *error =
+		proc_link(NULL, (pid_t)target->pid, "exe", &exe);
+	bool known = !error;
+
+	error_destroy(error);
+	return known && py_versions_tell(&target->python.layout, exe);
+}
+
 /* Usually the file tells the layout, before the process has run at all. */
 static struct error *read_layout(struct target *target,
 				 const struct py_binary *python, uint64_t bias,
@@ -351,6 +364,7 @@ struct error *target_mmap(struct target *target, struct process_map *map)
 	target->bias = bias;
 	target->python.runtime = target->binary->runtime + bias;
 	target->python.code_type = target->binary->code_type + bias;
+	target->python.versions_tell = versions_tell(target);
 	return NULL;
 }
 

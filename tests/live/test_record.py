@@ -2,6 +2,8 @@
 """What `kaa record` sees of each CPython, against what the recorded program knows of itself."""
 import bisect
 import collections
+import pathlib
+import subprocess
 
 import pytest
 
@@ -196,6 +198,63 @@ def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
     assert checked > 200
     assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
     assert in_loop > 0.9 * checked
+
+
+def made_functions(log):
+    """(began, ended, name, file, line of the loop) of each function that a program made, in order."""
+    entries = [entry.split() for entry in log.read_text().splitlines()]
+    return [(float(began), float(ended), name, file, int(line)) for began, ended, name, file, line in entries]
+
+
+def check_made_functions(samples, made, least):
+    """Each sample within a function has its name, file and lines; at least so many have one."""
+    starts = [began for began, *_ in made]
+    checked, wrong = 0, []
+    for sample in samples:
+        began, ended, *told, loop = made[max(0, bisect.bisect(starts, sample.time) - 1)]
+        leaf = sample.python[-1] if sample.python else ("", "", 0)
+        if not leaf[0].startswith("work_") or not began + 1e-4 < sample.time < ended - 1e-4:
+            continue
+        checked += 1
+        # The loop has two lines; a call begins in the line of the def.
+        if list(leaf[:2]) != told or leaf[2] not in (1, loop - 1, loop, loop + 1):
+            wrong.append((sample.time, leaf, told, loop))
+    assert checked >= least, f"{checked} of {len(samples)}"
+    assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
+
+
+@pytest.mark.parametrize("mode", ["exec", "replace", "reload", "programs", "interpreters"])
+def test_functions_of_one_shape(kaa, python, scripts, tmp_path, mode):
+    """However code comes and goes, with the same addresses and numbers: it never has the name of what was there before."""
+    data, log = tmp_path / "perf.data", tmp_path / "log"
+    record(kaa, data, *python.command, "-S", scripts / "churn.py", mode, "1", log, frequency=1999, options=["-k", "monotonic"])
+    check_made_functions(samples_of(kaa, data), made_functions(log), 50)
+
+
+RUNTIME = """
+import time
+name = "work_%06d" % number
+made = {}
+exec(compile("def " + name + "(end, now):\\n  while now() < end:\\n    pass\\n", "/tmp/" + name + ".py", "exec"), made)
+began = time.monotonic()
+made[name](time.process_time() + 0.01, time.process_time)
+with open(LOG, "a") as log:
+    log.write("%.6f %.6f %s /tmp/%s.py 2\\n" % (began, time.monotonic(), name, name))
+"""
+
+
+def test_functions_of_one_shape_in_one_runtime_after_the_other(kaa, python, tmp_path):
+    """A program with Python in it may end it and begin again: versions are counted anew, the addresses are the same."""
+    data, log, program = tmp_path / "perf.data", tmp_path / "log", tmp_path / "host"
+    if not python.shared or python.prefix:
+        pytest.skip("it has no library, or one for another C library")
+    source = pathlib.Path(__file__).parent / "programs" / "runtimes.c"
+    subprocess.run(["cc", "-o", program, source, python.file, f"-Wl,-rpath,{python.file.parent}"], check=True)
+    prefix = subprocess.run([python.path, "-c", "import sys; print(sys.base_prefix)"], capture_output=True, text=True,
+                            check=True).stdout.strip()
+    record(kaa, data, "env", f"PYTHONHOME={prefix}", program, "20", RUNTIME.replace("LOG", repr(str(log))), frequency=1999,
+           options=["-k", "monotonic"])
+    check_made_functions(samples_of(kaa, data), made_functions(log), 100)
 
 
 def test_children_with_code_at_the_same_place(kaa, python, tmp_path):

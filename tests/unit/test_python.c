@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "python/code_name.h"
+#include "python/code_version.h"
 #include "python/layout.h"
 #include "python/linetable.h"
 #include "python/version.h"
@@ -251,6 +252,10 @@ static void test_releases_are_whole(void **state)
 		/* What the walk takes for granted of all (bpf/walk.h). */
 		assert_true(r->layout.code_id_start <= 24);
 		assert_true(r->layout.code_id_end >= 120 && r->layout.code_id_end <= 144);
+		assert_true(r->layout.code_version == PY_ABSENT ?
+				    minor < 12 :
+				    r->layout.code_version >= 24 &&
+					    r->layout.code_version <= 96 - 4);
 		assert_int_equal(!r->slots.frame_code, !told);
 		assert_int_equal(r->slots.runtime_size, told ? PY_SLOT_RUNTIME_SIZE : 0);
 		assert_int_equal(r->slots.runtime_interpreters,
@@ -350,6 +355,27 @@ static void test_version_from_strings(void **state)
 	EXPECT_VERSION("", 0);
 }
 
+/* From 3.13 on only where no other program could begin the runtime again. */
+static void test_where_versions_tell(void **state)
+{
+	struct py_layout layout = { .version = 0x030b00f0, .code_version = PY_ABSENT };
+
+	(void)state;
+	assert_false(py_versions_tell(&layout, "/usr/bin/python3.11"));
+	layout = (struct py_layout){ .version = 0x030c01f0, .code_version = 92 };
+	assert_true(py_versions_tell(&layout, "/usr/bin/python3.12"));
+	assert_true(py_versions_tell(&layout, "/usr/bin/blender"));
+	layout.version = 0x030d00f0;
+	assert_true(py_versions_tell(&layout, "/usr/bin/python3.13"));
+	assert_true(py_versions_tell(&layout, "/opt/python/bin/python"));
+	assert_true(py_versions_tell(&layout, "python3.13td"));
+	assert_false(py_versions_tell(&layout, "/usr/bin/blender"));
+	assert_false(py_versions_tell(&layout, "/opt/python3.13/host"));
+	assert_false(py_versions_tell(&layout, "/usr/bin/python-host"));
+	assert_false(py_versions_tell(&layout, "/usr/bin/python3.13 (deleted)"));
+	assert_false(py_versions_tell(&layout, ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_layout_of_other_releases),
 		cmocka_unit_test(test_memory_that_is_no_interpreter_is_refused),
 		cmocka_unit_test(test_version_from_strings),
+		cmocka_unit_test(test_where_versions_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,6 +236,11 @@ static void test_code_of_another_process_is_written_again(void **state)
 	assert_in_range(for_each_image("", processes_are_told_apart), 100, 1000);
 }
 
+static bool is_of_interpreters(const struct trial *t)
+{
+	return strstr(t->name, "-interpreters");
+}
+
 /* Changes one byte of the image, has the stack walked, and changes it back. */
 static void run_with_other_byte(struct trial *t, uint64_t address)
 {
@@ -244,6 +249,13 @@ static void run_with_other_byte(struct trial *t, uint64_t address)
 	*byte ^= 1;
 	run_counting(t);
 	*byte ^= 1;
+}
+
+/* Are names read again, where a version is enough if there is one interpreter? */
+static bool is_looked_at(const struct trial *t)
+{
+	return is_of_interpreters(t) ||
+	       t->image.thread.process.layout.code_version == PY_ABSENT;
 }
 
 /*
@@ -266,6 +278,14 @@ static void code_is_told_apart(struct trial *t)
 	/* The hash of its text; others may have the same name. */
 	run_with_other_byte(t, name + l->text_length + 8);
 	assert_in_range(records, 1, all);
+	/* The same in a process in which a version tells more than it does. */
+	t->image.thread.process.versions_tell = l->code_version != PY_ABSENT;
+	run_counting(t);
+	run_with_other_byte(t, name + l->text_length + 9);
+	if (is_looked_at(t))
+		assert_in_range(records, 1, all);
+	else
+		assert_int_equal(records, 0);
 	run_with_other_byte(t, l->code_version == PY_ABSENT ?
 				       lines + l->bytes_data : code + l->code_version);
 	assert_in_range(records, 1, all);
@@ -339,11 +359,6 @@ static size_t count_lines(const char *text, size_t size)
 	while (nth_line(text, size, lines))
 		lines++;
 	return lines;
-}
-
-static bool is_of_interpreters(const struct trial *t)
-{
-	return strstr(t->name, "-interpreters");
 }
 
 static void hole_is_noticed(struct trial *t, size_t hole)

@@ -17,7 +17,7 @@ enum {
 	RUNTIME = BASE,
 	INTERP = BASE + 0x1000,
 	THREAD = BASE + 0x4000,
-	CFRAME = BASE + 0x5000,
+	CFRAME = BASE + 0x7000,
 	CODE_TYPE = BASE + 0x5100,
 	FILENAME = BASE + 0x5200,
 	OUTER_SHIM = BASE + 0x5400,
@@ -27,6 +27,9 @@ enum {
 	/* Within the room of a code object. */
 	NAME = 0x100,
 	LINES = 0x200,
+	/* Of 3.10, on the C stack: the innermost frame's activation is the lowest one. */
+	CFRAMES = BASE + 0x50000,
+	CFRAME_STEP = 448,
 	SIZE = 0x80000,
 	POINTER = 0x7000,
 	/* Bytes from one frame to the next. */
@@ -80,6 +83,18 @@ static void put_frame(size_t i)
 	put_code(i);
 }
 
+/* 3.10: each frame has an activation of its own. */
+static void put_cframes(size_t count)
+{
+	const struct py_layout *l = &world.thread.process.layout;
+
+	put(&world, THREAD + l->thread_cframe, CFRAMES);
+	for (size_t i = 0; i < count; i++)
+		put(&world, CFRAMES + i * CFRAME_STEP + l->cframe_previous,
+		    i + 1 < count ? CFRAMES + (i + 1) * CFRAME_STEP :
+				    THREAD + l->thread_root_cframe);
+}
+
 static void make(uint32_t version, size_t count)
 {
 	struct py_layout *l = &world.thread.process.layout;
@@ -99,6 +114,8 @@ static void make(uint32_t version, size_t count)
 		put(&world, CFRAME + l->cframe_previous, THREAD + l->thread_root_cframe);
 	} else {
 		put(&world, THREAD + l->thread_frame, frame_at(count - 1));
+		if (l->flags & PY_CFRAMES)
+			put_cframes(count);
 	}
 	put(&world, FILENAME + l->text_length, 60);
 	put(&world, FILENAME + l->text_length + 8, ~0ULL);
@@ -112,11 +129,12 @@ static void make(uint32_t version, size_t count)
 }
 
 /* Reads of a stack all of whose code was seen before. */
-static size_t reads_of(uint32_t version, size_t count)
+static size_t reads_of(uint32_t version, size_t count, bool versions_tell)
 {
 	struct user_walk *walk;
 
 	make(version, count);
+	world.thread.process.versions_tell = versions_tell;
 	assert_ok(user_walk_create(&walk));
 	world_walk(&world, walk);
 	assert_int_equal(world.codes, count);
@@ -131,24 +149,33 @@ static size_t reads_of(uint32_t version, size_t count)
 }
 
 /*
- * A page of frames is one read. Of each code object there are two: itself and its name;
- * where it has no version its line table is the third.
+ * A page of frames is one read. Of each code object there is one where its version tells it
+ * from all others, else two: itself and its name; where it has no version its line table
+ * is the third. In 3.10 half a page of activations is one, too.
  */
 static void test_reads_of_a_frame(void **state)
 {
 	static const struct {
 		uint32_t version;
+		bool versions_tell;
 		size_t fixed, frame;
-	} releases[] = { { 0x030800f0, 8, 3 }, { 0x030900f0, 8, 3 },
-			 { 0x030b00f0, 12, 3 }, { 0x030c00f0, 12, 2 } };
+	} releases[] = { { 0x030800f0, false, 8, 3 },
+			 { 0x030900f0, false, 8, 3 },
+			 { 0x030a00f0, false, 8, 3 },
+			 { 0x030b00f0, false, 12, 3 },
+			 { 0x030c00f0, false, 12, 2 },
+			 { 0x030c00f0, true, 12, 1 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
 		for (size_t count = 8; count <= MOST; count += 14) {
 			size_t pages = count * EXTENT / 4096 + 1;
+			size_t reads = reads_of(releases[i].version, count,
+						releases[i].versions_tell);
 
-			assert_in_range(reads_of(releases[i].version, count),
-					count * releases[i].frame,
+			if (world.thread.process.layout.flags & PY_CFRAMES)
+				pages += count * CFRAME_STEP / 4096 + 1;
+			assert_in_range(reads, count * releases[i].frame,
 					count * releases[i].frame +
 						2 * pages + releases[i].fixed);
 		}
