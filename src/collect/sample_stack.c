@@ -535,6 +535,10 @@ static void sort_switched(struct stack_builder *builder,
 		return;
 	state = switch_state_of(&target->unwind, builder->natives.data,
 				builder->natives.count, &at);
+	/* Before 3.12 nothing is changed before the memory is. */
+	if (state == SWITCH_LEAVING &&
+	    !(target->python.layout.flags & PY_SHIM_FRAMES))
+		return;
 	if (state != SWITCH_NONE) {
 		fits = python && in->native_complete &&
 		       switched_fit(builder, target, python, state, evidence);
