@@ -6,7 +6,8 @@ Of each sample without a mark is asked:
 - its Python stack, whole and in order, is one that the program can have. scripts/oracle.py has the list of these, or, where no
   profile function sees all, PATHS has them;
 - its native stack ends where a thread or a greenlet begins;
-- each evaluation function runs Python frames. The innermost may run none: its frame is not there yet, or not any more
+- each evaluation function runs Python frames. The innermost may run none: its frame is not there yet, or not any more. So
+  may one that frees the local variables of a function that has returned, which may call Python again
   (docs/python-frames.md). This is asked of interpreters that name all their functions.
 """
 import collections
@@ -25,6 +26,8 @@ RATE = 9999
 STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "_dl_start_user", "start_thread", "[unknown]"}
 GREENLET_STARTS = ("greenlet::UserGreenlet::inner_bootstrap", "_ZN8greenlet12UserGreenlet15inner_bootstrap", "g_initialstub")
 EVALUATION = re.compile(r"_PyEval_EvalFrameDefault\b")
+# What frees local variables: _PyEval_FrameClearAndPop, _PyEvalFrameClearAndPop, _PyFrame_ClearExceptCode, clear_thread_frame.
+FREES = re.compile(r"_PyEval_?FrameClearAndPop|_PyFrame_Clear|clear_(thread|gen)_frame")
 ADDRESS = re.compile(r"^\t *[0-9a-f]+ ", re.M)
 IN_MADE = ["<module>", "inside", "inside", "inside", "inside", "in_key"]
 IN_THREAD = ["_bootstrap", "_bootstrap_inner", "run", "in_thread"]
@@ -131,11 +134,11 @@ class Counted:
 def evaluation_problem(frames):
     """frames: the user's, the leaf first."""
     inner = False
-    for frame, caller in zip(frames, [*frames[1:], None]):
+    for callee, frame, caller in zip([None, *frames], frames, [*frames[1:], None]):
         if frame.is_python:
             inner = True
         elif EVALUATION.match(frame.symbol):
-            if inner and not (caller and caller.is_python):
+            if inner and not (caller and caller.is_python) and not FREES.match(callee.symbol):
                 return "an evaluation function within others runs no Python frame"
             inner = True
     return None
@@ -155,14 +158,21 @@ def native_problem(frames, names_all):
     return (evaluation_problem(frames) or python_problem(frames)) if names_all else None
 
 
+def before_imports(stack):
+    """A module is imported once, by whoever is first: in another run that is another."""
+    frozen = next((depth for depth, (_, file, _) in enumerate(stack) if file.startswith("<frozen importlib")), len(stack))
+    return stack[:frozen]
+
+
 def judge(truth, names_all, sample):
     """(what the sample is: an attribute of Counted, what is wrong with it or what its mark is)."""
     if sample.markers:
         return "marked", ", ".join(sample.markers)
     user = [frame for frame in sample.frames if not frame.ip >> 63]
     problem = None
-    if truth.concerns(sample.python):
-        problem, good = truth.problem(sample.python), "right"
+    stack = before_imports(sample.python)
+    if truth.concerns(stack):
+        problem, good = truth.problem(stack), "right"
     else:
         # The interpreter's start and end, imports, threads that begin or end.
         good = "other"
