@@ -143,6 +143,16 @@ static __always_inline long walk_broken(struct walk *w, struct walker_stack *s)
 	return 1;
 }
 
+/* A frame without a caller, which no activation ends. */
+static __always_inline long walk_unmarked_end(struct walk *w,
+					      struct walker_stack *s)
+{
+	if (!walk_broken(w, s))
+		return 0;
+	w->flags |= WALKER_UNMARKED_END;
+	return 1;
+}
+
 /* Goes to the innermost frame of a thread state. */
 static __always_inline void enter_state(struct walk *w, __u64 thread)
 {
@@ -190,7 +200,7 @@ static __always_inline long walk_on(struct walk *w, struct walker_stack *s,
 	if (entry)
 		w->first = 0;
 	if (!previous && !entry)
-		return walk_broken(w, s);
+		return walk_unmarked_end(w, s);
 	w->frame = previous;
 	return previous ? 0 : leave_state(w);
 }

@@ -101,6 +101,12 @@ enum walker_stack_flags {
 	 * every frame's activation is one too far out.
 	 */
 	WALKER_LEAVING = 1 << 7,
+	/*
+	 * With WALKER_UNREADABLE: the last frame has no caller, and no mark of an
+	 * activation ends it. As greenlet leaves them while it switches, all
+	 * frames are there, but not all marks (docs/greenlets.md).
+	 */
+	WALKER_UNMARKED_END = 1 << 8,
 };
 
 enum walker_frame_flags {

@@ -6,6 +6,7 @@
 
 #include "base/mapping_name.h"
 #include "base/strbuf.h"
+#include "collect/removed_files.h"
 #include "sys/own_vdso.h"
 
 /* Addresses and names of registered code. */
@@ -222,6 +223,25 @@ struct error *name_writer_put_vdso(struct name_writer *writer)
 struct error *name_writer_put_all(struct name_writer *writer)
 {
 	return name_table_tell_all(&writer->names, put_symbol, writer);
+}
+
+static struct error *put_file_symbol(void *arg,
+				     const struct kaa_file_symbol *symbol)
+{
+	struct name_writer *writer = arg;
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	struct error *error = kaa_encode_file_symbol(symbol, &payload);
+
+	if (error)
+		return error;
+	return output_payload(writer->output, output_time_last(writer->output),
+			      0, payload.data, payload.len);
+}
+
+struct error *name_writer_put_removed(struct name_writer *writer,
+				      const struct target_files *files)
+{
+	return removed_files_tell(files, put_file_symbol, writer);
 }
 
 struct error *name_writer_put_source(struct name_writer *writer,

@@ -57,6 +57,9 @@ struct error *name_writer_put_vdso(struct name_writer *writer);
 
 /* Writes all that are left; at the end. */
 struct error *name_writer_put_all(struct name_writer *writer);
+/* Functions of mapped files that were removed; at the end. */
+struct error *name_writer_put_removed(struct name_writer *writer,
+				      const struct target_files *files);
 /* What the source can name for who unwinds later; at the end. */
 struct error *name_writer_put_source(struct name_writer *writer,
 				     struct source_state *source,

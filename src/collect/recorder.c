@@ -385,6 +385,9 @@ static struct error *put_names(struct recorder *recorder)
 {
 	struct error *error = name_writer_put_all(&recorder->names);
 
+	if (!error)
+		error = name_writer_put_removed(
+			&recorder->names, &recorder->tracking.targets.files);
 	if (error || recorder->options.sampler.callchain != CALLCHAIN_DWARF)
 		return error;
 	return name_writer_put_source(&recorder->names, recorder->source,

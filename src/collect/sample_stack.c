@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "collect/switched_frames.h"
 #include "perfdata/kaa_stream.h"
 
 #define WITHOUT_CFI \
@@ -218,6 +219,13 @@ static bool frame_lacks_cfi(const struct native_stack *native, size_t i)
 	       (native->frames[i].flags & WITHOUT_CFI);
 }
 
+/* Python's marks are still those of the stack that the thread leaves. */
+static void forget_extents(struct stack_builder *builder)
+{
+	for (size_t i = 0; i < builder->natives.count; i++)
+		builder->natives.data[i].sp = builder->natives.data[i].cfa = 0;
+}
+
 /* The frames as the merge wants them. */
 static struct error *push_natives(struct stack_builder *builder,
 				  const struct target *target)
@@ -241,10 +249,8 @@ static struct error *push_natives(struct stack_builder *builder,
 			builder->first_without_cfi = i;
 	}
 	builder->natives.count = native->count;
-	/* Python's marks are still those of the stack that it leaves. */
-	for (size_t i = 0;
-	     native->end == UNWIND_SWITCHING && i < native->count; i++)
-		builder->natives.data[i].sp = builder->natives.data[i].cfa = 0;
+	if (native->end == UNWIND_SWITCHING)
+		forget_extents(builder);
 	return NULL;
 }
 
@@ -466,6 +472,90 @@ static struct error *take_pythons(struct stack_builder *builder,
 	return NULL;
 }
 
+static bool evidence_word(void *arg, uint64_t address, uint64_t *ret)
+{
+	const struct evidence *evidence = arg;
+
+	return stack_word(evidence->stack, address, ret);
+}
+
+/*
+ * Whether each Python frame has its place among the native ones of a thread that
+ * switches greenlets. The frames of a greenlet that is left have no marks at its
+ * end; those of the one that comes are where it has put its own.
+ */
+static bool switched_fit(struct stack_builder *builder,
+			 const struct target *target,
+			 const struct python_stack *python,
+			 enum switch_state state, struct evidence *evidence)
+{
+	const struct switched_frames s = {
+		.layout = &target->python.layout,
+		.read = evidence_word,
+		.arg = evidence,
+		.natives = builder->natives.data,
+		.native_count = builder->natives.count,
+		.frames = builder->pythons.data,
+		.frame_count = builder->pythons.count,
+	};
+	bool marked = !(python->flags & WALKER_UNMARKED_END);
+	size_t eval = 0;
+
+	if (builder->native.gaps || !s.frame_count || builder->unnamed ||
+	    (marked && (python->flags & (WALKER_UNREADABLE | WALKER_TOO_DEEP))))
+		return false;
+	switched_frames_mark(&s);
+	if (!switched_frames_fit(&s))
+		return false;
+	if (state != SWITCH_SETTLING)
+		return true;
+	while (!s.natives[eval].is_eval)
+		eval++;
+	/* Up to 3.10 the marks say where activations are, not which. */
+	return !(s.layout->flags & PY_FRAME_OBJECTS) &&
+	       (marked || switched_frames_calls(&s) > 1) &&
+	       eval_runs_frame(evidence, eval, s.frames[0].frame) == MERGE_YES;
+}
+
+/*
+ * Of a thread that switches greenlets: what of its stacks belongs together. Where
+ * that cannot be told, the native stack ends at the switch.
+ */
+static void sort_switched(struct stack_builder *builder,
+			  const struct target *target,
+			  const struct python_stack *python,
+			  struct evidence *evidence, struct merge_input *in)
+{
+	bool unmarked = python && (python->flags & WALKER_UNMARKED_END);
+	enum switch_state state;
+	bool fits;
+	size_t at = 0;
+
+	if (target->state != PYTHON_FOUND)
+		return;
+	state = switch_state_of(&target->unwind, builder->natives.data,
+				builder->natives.count, &at);
+	/* Before 3.12 nothing is changed before the memory is. */
+	if (state == SWITCH_LEAVING &&
+	    !(target->python.layout.flags & PY_SHIM_FRAMES))
+		return;
+	if (state != SWITCH_NONE) {
+		fits = python && in->native_complete &&
+		       switched_fit(builder, target, python, state, evidence);
+		in->python_complete &= fits || state == SWITCH_SETTLING;
+		in->python_complete |= fits;
+		if (fits || state == SWITCH_LEAVING)
+			return;
+		builder->natives.count = at + 1;
+		builder->native.end = UNWIND_SWITCHING;
+		in->native_complete = false;
+		forget_extents(builder);
+	}
+	/* All Python frames are there, wherever their native ones are. */
+	if (unmarked && builder->native.end == UNWIND_SWITCHING)
+		in->python_complete = true;
+}
+
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,
 			  const struct python_stack *python,
@@ -493,6 +583,8 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	error = take_pythons(builder, target, python, &in);
 	if (error)
 		return error;
+	if (is_unwound(sample))
+		sort_switched(builder, target, python, &evidence, &in);
 	in.natives = builder->natives.data;
 	in.native_count = builder->natives.count;
 	in.eval_known = target->binary && target->binary->eval_count;

@@ -51,6 +51,8 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 	error = target_file_get(target->files, map, target->pid, &file);
 	if (!error)
 		error = module_unwind_map(&file->module, map, ret);
+	if (!error)
+		target_file_hit(file, map->pgoff + (address - map->start));
 	error_destroy(error);
 	return !error;
 }

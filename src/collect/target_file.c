@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mapping_name.h"
 #include "collect/made_code.h"
@@ -17,6 +18,8 @@ enum {
 	TRIES_MAX = 16,
 	/* Of all files together, and more if more is in use. */
 	MEMORY_MAX = 8 << 20,
+	/* Addresses in one file; libraries of some 100 MiB have fewer functions. */
+	HITS_MAX = 1 << 20,
 };
 
 static struct error *open_vdso(struct elf_file **ret)
@@ -92,6 +95,8 @@ static void target_file_destroy(struct target_file *file)
 		return;
 	module_deinit(&file->module);
 	symtab_deinit(&file->symtab);
+	vec_deinit(&file->hits);
+	map_deinit(&file->hit);
 	error_destroy(file->failure);
 	free(file);
 }
@@ -107,6 +112,7 @@ static struct error *load(struct target_file *file,
 
 	file->tries++;
 	file->module.is_lean = true;
+	file->mapped = map->file;
 	file->module.is_vdso = mapping_is_vdso(map->file->path);
 	file->failure = open_file(map, pid, &file->module.elf);
 	if (file->failure)
@@ -195,18 +201,57 @@ struct error *target_file_retry(const struct target_files *files,
 	return load(file, map, pid);
 }
 
-uint64_t target_file_function(struct target_file *file, uint64_t vaddr)
+void target_file_hit(struct target_file *file, uint64_t offset)
 {
-	const struct symbol *symbol;
+	bool is_new;
 
+	if (!file->module.elf || file->hits.count >= HITS_MAX ||
+	    !map_insert(&file->hit, offset, 1, &is_new))
+		return;
+	if (is_new)
+		(void)!vec_push(&file->hits, offset);
+}
+
+static bool is_mapped_inode(const struct process_file *file, int fd)
+{
+	struct stat st;
+
+	return !file->inode || (!fstat(fd, &st) && st.st_ino == file->inode);
+}
+
+bool target_file_is_removed(const struct target_file *file)
+{
+	int fd = mapped_file_open_path(0, file->mapped->path);
+	struct elf_file *elf = NULL;
+	bool same;
+
+	if (fd < 0)
+		return true;
+	/* With a build-id the inode does not matter, as for readers. */
+	same = file->mapped->build_id_size ||
+	       is_mapped_inode(file->mapped, fd);
+	error_destroy(open_fd(file->mapped, fd, &elf));
+	same &= elf != NULL;
+	elf_file_destroy(elf);
+	return !same;
+}
+
+const struct symbol *target_file_symbol(struct target_file *file, uint64_t vaddr)
+{
 	if (!file->module.elf)
-		return 0;
+		return NULL;
 	if (!file->has_symtab) {
 		file->has_symtab = true;
 		error_destroy(elf_symtab_load(file->module.elf, NULL, false,
 					      &file->symtab, NULL));
 	}
-	symbol = symtab_find(&file->symtab, vaddr);
+	return symtab_find(&file->symtab, vaddr);
+}
+
+uint64_t target_file_function(struct target_file *file, uint64_t vaddr)
+{
+	const struct symbol *symbol = target_file_symbol(file, vaddr);
+
 	return symbol && symbol->type == STT_FUNC ? symbol->start : 0;
 }
 

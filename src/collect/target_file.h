@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "module/module.h"
 #include "obj/symtab.h"
@@ -28,11 +29,16 @@ struct target_file {
 	/* The vaddr that target_file_descriptor() gives. */
 	uint64_t descriptor;
 	bool has_descriptor;
-	/* Loaded by target_file_function(). */
+	/* Loaded by target_file_symbol(). */
 	struct symtab symtab;
 	bool has_symtab;
 	/* target_files.turn when it was asked for last. */
 	uint32_t used;
+	/* Which file it is; lives as long as the table of processes. */
+	const struct process_file *mapped;
+	/* Offsets of code that stacks led through, each once, and the same as a set. */
+	VEC(uint64_t) hits;
+	struct map hit;
 };
 
 /* Zero-initialise. */
@@ -73,6 +79,16 @@ bool target_files_shed(struct target_files *files);
  */
 struct error *target_file_retry(const struct target_files *files,
 				const struct process_map *map, uint32_t pid);
+/*
+ * Notes that a stack leads through the code at an offset in the file: it may have to
+ * be named when the file is gone. Without memory it has no name then.
+ */
+void target_file_hit(struct target_file *file, uint64_t offset);
+/* Its path leads to no file, or to another one, for whoever reads with our rights. */
+bool target_file_is_removed(const struct target_file *file);
+/* What the file's symbols say of a vaddr, or NULL. */
+const struct symbol *target_file_symbol(struct target_file *file,
+					uint64_t vaddr);
 /* The vaddr of the function that vaddr lies in, by the file's symbols; or 0. */
 uint64_t target_file_function(struct target_file *file, uint64_t vaddr);
 /*

@@ -113,6 +113,24 @@ static struct error *add_symbol(struct names *names,
 	return symbolizer_add_range(names->symbolizer, &range);
 }
 
+static struct error *add_file_symbol(struct names *names,
+				     const struct kaa_file_symbol *symbol)
+{
+	const struct dso_symbol added = {
+		.path = copy(names, &symbol->path),
+		.build_id = build_id_from_bytes(
+			(const uint8_t *)symbol->build_id.data,
+			symbol->build_id.len),
+		.offset = symbol->offset,
+		.size = symbol->size,
+		.name = copy(names, &symbol->name),
+	};
+
+	if (!added.path || !added.name)
+		return error_no_memory();
+	return dso_store_add_symbol(names->store, &added);
+}
+
 static struct error *add_python(struct names *names,
 				const struct kaa_python *python)
 {
@@ -137,6 +155,8 @@ struct error *names_add_payload(struct names *names,
 		return add_symbol(names, &payload->symbol);
 	case KAA_PYTHON:
 		return add_python(names, &payload->python);
+	case KAA_FILE_SYMBOL:
+		return add_file_symbol(names, &payload->file_symbol);
 	case KAA_VDSO:
 		return dso_store_set_vdso(names->store, &payload->vdso.image);
 	default:
@@ -775,6 +795,11 @@ static struct error *file_frame(struct lookup *l, struct process_map *map)
 	l->frame->starts = interpreter_frame_starts(
 		info && !info->is_nameless ? info->raw_name : NULL,
 		l->frame->dso->path, l->frame->in_interpreter);
+	if (info && l->frame->dso->state != DSO_OPEN) {
+		/* Of a removed file: its symbols are by offsets. */
+		set_symbol(l, info, offset);
+		return NULL;
+	}
 	if (!info || !dso_offset_to_vaddr(l->frame->dso, offset, &rel)) {
 		l->frame->rel = offset + (l->shown - l->address);
 		return NULL;

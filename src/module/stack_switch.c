@@ -94,8 +94,8 @@ static bool is_move(const uint8_t *code)
 	       code[4] == 0x01 && code[5] == (0xc5 | reg);
 }
 
-/* The rest of a function after its calls of another. */
-static void add_behind_calls(struct search *search, uint64_t callee)
+/* Where the function that switches calls another. */
+static void note_caller(struct search *search, uint64_t callee)
 {
 	const struct unwind_range *in = &search->switchstack;
 	uint64_t offset = in->start - search->text_start;
@@ -115,8 +115,8 @@ static void add_behind_calls(struct search *search, uint64_t callee)
 		if (after + (uint64_t)(int64_t)distance != callee)
 			continue;
 		/* The call itself still runs on the old stack. */
-		add_range(search->ret->moving, &search->ret->moving_count,
-			  (struct unwind_range){ after, in->end });
+		search->ret->caller = *in;
+		search->ret->settling = after;
 		return;
 	}
 }
@@ -136,7 +136,7 @@ static void find_moves(struct search *search)
 		add_range(search->ret->moving, &search->ret->moving_count,
 			  (struct unwind_range){ vaddr + MOVE_SIZE / 2,
 						 piece.end });
-		add_behind_calls(search, piece.start);
+		note_caller(search, piece.start);
 	}
 }
 

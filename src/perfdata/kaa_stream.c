@@ -137,6 +137,15 @@ static void decode_vdso(struct reader *r, struct kaa_vdso *ret)
 	ret->image.size = ret->image.data ? size : 0;
 }
 
+static void decode_file_symbol(struct reader *r, struct kaa_file_symbol *ret)
+{
+	reader_u64(r, &ret->offset);
+	reader_u64(r, &ret->size);
+	take_string(r, &ret->build_id);
+	take_string(r, &ret->path);
+	take_string(r, &ret->name);
+}
+
 bool kaa_summary_next(struct kaa_summary *summary, struct kaa_counter *ret)
 {
 	struct kaa_counter counter;
@@ -172,6 +181,9 @@ static struct error *decode_body(struct reader *r, struct kaa_payload *ret)
 		break;
 	case KAA_VDSO:
 		decode_vdso(r, &ret->vdso);
+		break;
+	case KAA_FILE_SYMBOL:
+		decode_file_symbol(r, &ret->file_symbol);
 		break;
 	default:
 		break;
@@ -363,6 +375,20 @@ struct error *kaa_encode_vdso(const struct kaa_vdso *vdso, struct strbuf *out)
 	put_header(out, KAA_VDSO);
 	put_u32(out, (uint32_t)vdso->image.size);
 	strbuf_append(out, vdso->image.data, vdso->image.size);
+	return end(out, start);
+}
+
+struct error *kaa_encode_file_symbol(const struct kaa_file_symbol *symbol,
+				     struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_FILE_SYMBOL);
+	put_u64(out, symbol->offset);
+	put_u64(out, symbol->size);
+	put_string(out, &symbol->build_id, MAX_NAMES / 4);
+	put_string(out, &symbol->path, MAX_NAMES / 2);
+	put_string(out, &symbol->name, MAX_NAMES);
 	return end(out, start);
 }
 

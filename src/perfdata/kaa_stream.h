@@ -67,6 +67,7 @@ enum kaa_type {
 	KAA_SUMMARY = 4,
 	KAA_THREAD = 5,
 	KAA_VDSO = 6,
+	KAA_FILE_SYMBOL = 7,
 };
 
 /* A string of len bytes, not NUL-terminated when decoded. */
@@ -130,6 +131,18 @@ struct kaa_vdso {
 	struct bytes image;
 };
 
+/* A function of a file that was removed. */
+struct kaa_file_symbol {
+	/* Where it begins in the file. */
+	uint64_t offset;
+	uint64_t size;
+	/* Bytes; none: not known. */
+	struct kaa_string build_id;
+	/* As the MMAP record of the file has it. */
+	struct kaa_string path;
+	struct kaa_string name;
+};
+
 struct kaa_counter {
 	struct kaa_string name;
 	uint64_t value;
@@ -151,6 +164,7 @@ struct kaa_payload {
 		struct kaa_summary summary;
 		struct kaa_thread thread;
 		struct kaa_vdso vdso;
+		struct kaa_file_symbol file_symbol;
 	};
 };
 
@@ -190,6 +204,8 @@ struct error *kaa_encode_python(const struct kaa_python *python,
 				struct strbuf *out);
 struct error *kaa_encode_thread(const struct kaa_thread *thread,
 				struct strbuf *out);
+struct error *kaa_encode_file_symbol(const struct kaa_file_symbol *symbol,
+				     struct strbuf *out);
 struct error *kaa_encode_vdso(const struct kaa_vdso *vdso, struct strbuf *out);
 struct error *kaa_encode_summary(const struct kaa_counter *counters,
 				 size_t count, struct strbuf *out);

@@ -27,6 +27,13 @@
 #define KALLSYMS_SIZE_MAX (256u << 20)
 #define NOTES_SIZE_MAX (1u << 20)
 
+/* What a recording says of one removed file. */
+struct recorded_file {
+	const char *path;
+	struct build_id build_id;
+	struct symtab symtab;
+};
+
 struct dso_store {
 	struct dso_options options;
 	struct arena strings;
@@ -47,6 +54,8 @@ struct dso_store {
 	struct build_id recorded_kernel;
 	/* Empty: the recording has none. */
 	struct strbuf recorded_vdso;
+	/* Moved to the dso that they belong to. */
+	VEC(struct recorded_file) recorded_files;
 	/* As uname -r has it; NULL: not known. */
 	const char *recorded_release;
 	bool kallsyms_loaded;
@@ -115,6 +124,9 @@ void dso_store_destroy(struct dso_store *store)
 	map_deinit(&store->by_key);
 	kallsyms_deinit(&store->kallsyms);
 	strbuf_deinit(&store->recorded_vdso);
+	vec_for_each(file, &store->recorded_files)
+		symtab_deinit(&file->symtab);
+	vec_deinit(&store->recorded_files);
 	arena_deinit(&store->strings);
 	free(store);
 }
@@ -560,6 +572,66 @@ struct error *dso_module(struct dso *dso, struct module **ret)
 	return NULL;
 }
 
+/* A key without a build-id says less than the file itself. */
+static bool may_be_same(const struct build_id *a, const struct build_id *b)
+{
+	return !a->size || !b->size || build_id_equal(a, b);
+}
+
+static struct recorded_file *find_recorded(struct dso_store *store,
+					   const char *path,
+					   const struct build_id *id)
+{
+	vec_for_each(file, &store->recorded_files)
+		if (!strcmp(file->path, path) &&
+		    may_be_same(&file->build_id, id))
+			return file;
+	return NULL;
+}
+
+struct error *dso_store_add_symbol(struct dso_store *store,
+				   const struct dso_symbol *symbol)
+{
+	struct recorded_file *file =
+		find_recorded(store, symbol->path, &symbol->build_id);
+
+	if (!symbol->size || symbol->size > UINT64_MAX - symbol->offset)
+		return NULL;
+	if (!file) {
+		struct recorded_file new = {
+			.path = arena_strndup(&store->strings, symbol->path,
+					      strlen(symbol->path)),
+			.build_id = symbol->build_id,
+		};
+
+		if (!new.path || !vec_push(&store->recorded_files, new))
+			return error_no_memory();
+		file = vec_last(&store->recorded_files);
+	}
+	return symtab_add(&file->symtab, symbol->offset, symbol->size,
+			  symbol->name, strlen(symbol->name), STT_FUNC,
+			  STB_GLOBAL, 0);
+}
+
+/* Of a file that was not found. */
+static struct error *take_recorded(struct dso *dso)
+{
+	struct recorded_file *file;
+	struct error *error;
+
+	file = dso->kind == DSO_FILE ? find_recorded(dso->store, dso->path,
+						     &dso->build_id) :
+				       NULL;
+	if (!file || !file->symtab.count)
+		return NULL;
+	error = symtab_finish(&file->symtab, SYMTAB_BEST_ALIAS, 0);
+	if (error)
+		return error;
+	dso->symtab = file->symtab;
+	file->symtab = (struct symtab){};
+	return NULL;
+}
+
 struct error *dso_symtab(struct dso *dso, const struct symtab **ret)
 {
 	struct elf_file *elf;
@@ -570,6 +642,8 @@ struct error *dso_symtab(struct dso *dso, const struct symtab **ret)
 		if (!error)
 			error = load_symbols(dso, elf);
 		error = forgive(error);
+		if (!error && dso->state != DSO_OPEN)
+			error = take_recorded(dso);
 		if (error)
 			return error;
 		dso->symbols_loaded = true;

@@ -165,7 +165,8 @@ struct error *dso_elf(struct dso *dso, struct elf_file **ret);
 struct error *dso_module(struct dso *dso, struct module **ret);
 /*
  * Its symbols by vaddr, loaded at first use; empty if there are none or the
- * file cannot be used. Fails only when memory runs out.
+ * file cannot be used and the recording holds none (dso_store_add_symbol()).
+ * Fails only when memory runs out.
  */
 struct error *dso_symtab(struct dso *dso, const struct symtab **ret);
 /*
@@ -203,6 +204,23 @@ struct error *dso_store_set_release(struct dso_store *store,
  */
 struct error *dso_store_set_vdso(struct dso_store *store,
 				 const struct bytes *image);
+/* A function of a file, as the recording holds it. */
+struct dso_symbol {
+	const char *path;
+	/* size 0: not known. */
+	struct build_id build_id;
+	/* Where it is in the file. */
+	uint64_t offset;
+	uint64_t size;
+	const char *name;
+};
+/*
+ * Adds a function of a file that was removed while it was recorded. Where no such
+ * file is found, dso_symtab() has these, by offsets in the file. Call before
+ * the first look-up.
+ */
+struct error *dso_store_add_symbol(struct dso_store *store,
+				   const struct dso_symbol *symbol);
 /*
  * kallsyms of the running kernel, read at first use; NULL if it is another
  * kernel than the recorded one or may not be read. *bias is what to subtract

@@ -279,12 +279,18 @@ static struct error *find_in_file(struct symbolizer *symbolizer,
 
 	if (error)
 		return error;
-	if (dso->state != DSO_OPEN ||
-	    !dso_offset_to_vaddr(dso, offset, &vaddr)) {
+	/* What the recording holds of a removed file, it holds by offsets. */
+	if (dso->state != DSO_OPEN) {
+		vaddr = offset;
+	} else if (!dso_offset_to_vaddr(dso, offset, &vaddr)) {
 		*ret = NULL;
 		return NULL;
 	}
 	symbol = symtab_find(symtab, vaddr);
+	if (!symbol && dso->state != DSO_OPEN) {
+		*ret = NULL;
+		return NULL;
+	}
 	if (!symbol || symbol->is_open)
 		return find_by_cfi(symbolizer, dso, symtab, vaddr, symbol, ret);
 	return symbol_of_file(symbolizer, dso, symtab, symbol, ret);

@@ -54,11 +54,18 @@ struct unwind_switches {
 	struct unwind_range roots[UNWIND_SWITCH_RANGES];
 	size_t root_count;
 	/*
-	 * Here the stack pointer is the new stack's, and its memory, or what
-	 * Python knows of it, may still be the old one's.
+	 * Here the stack pointer is the new stack's, and its memory may still be
+	 * the old one's.
 	 */
 	struct unwind_range moving[UNWIND_SWITCH_RANGES];
 	size_t moving_count;
+	/*
+	 * The function that calls the one that moves; empty: it was not found.
+	 * From `settling` on the memory is the new stack's, and what Python knows
+	 * of the thread may still be the old one's.
+	 */
+	struct unwind_range caller;
+	uint64_t settling;
 };
 
 /* An executable mapping of the target. */

@@ -253,6 +253,40 @@ static void test_vdso(void **state)
 	strbuf_deinit(&out);
 }
 
+static void test_file_symbol(void **state)
+{
+	static const uint8_t expected[] = {
+		'k', 'a', 'a', '1', 7, 0, 0, 0,
+		0x10, 0x20, 0, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0,
+		2, 0, 0xab, 0xcd, 2, 0, '/', 'x', 1, 0, 'f',
+	};
+	const struct kaa_file_symbol symbol = {
+		.offset = 0x2010,
+		.size = 0x30,
+		.build_id = STRING("\xab\xcd"),
+		.path = STRING("/x"),
+		.name = STRING("f"),
+	};
+	struct strbuf out = STRBUF_INIT;
+	struct kaa_payload p;
+
+	(void)state;
+	assert_ok(kaa_encode_file_symbol(&symbol, &out));
+	assert_int_equal(out.len, sizeof(expected));
+	assert_memory_equal(out.data, expected, sizeof(expected));
+	assert_ok(kaa_stream_decode(out.data, out.len, &p));
+	assert_int_equal(p.type, KAA_FILE_SYMBOL);
+	assert_true(p.file_symbol.offset == 0x2010 && p.file_symbol.size == 0x30);
+	assert_int_equal(p.file_symbol.build_id.len, 2);
+	assert_memory_equal(p.file_symbol.build_id.data, "\xab\xcd", 2);
+	assert_int_equal(p.file_symbol.path.len, 2);
+	assert_int_equal(p.file_symbol.name.len, 1);
+	assert_int_equal(p.file_symbol.name.data[0], 'f');
+	for (size_t i = 0; i < out.len; i++)
+		assert_fails(kaa_stream_decode(out.data, i, &p), ERROR_TRUNCATED);
+	strbuf_deinit(&out);
+}
+
 static void test_summary(void **state)
 {
 	const struct kaa_counter counters[] = {
@@ -336,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_symbol_and_python),
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_file_symbol),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_foreign_payloads),

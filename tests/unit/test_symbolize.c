@@ -434,6 +434,61 @@ static void test_other_build_id_gives_no_names(void **state)
 	assert_int_equal(dso_store_stats(store)->missing, 1);
 }
 
+/* By offsets in the file, and only where the file itself is not found. */
+static void test_names_of_a_removed_file(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	struct dso_symbol symbol = { .path = "/nonexistent/file.so",
+				     .build_id = { .size = 3, .data = { 1, 2, 3 } },
+				     .offset = 0x1000,
+				     .size = 0x20,
+				     .name = "_ZN1a1bEv" };
+	struct dso_key key = { .path = symbol.path };
+	const struct symbol_info *info;
+	struct dso *here, *removed, *other;
+	uint64_t offset;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	offset = locate(store, some_function, &here);
+	assert_null(dso_store_add_symbol(store, &symbol));
+	symbol.offset = 0x1040;
+	symbol.name = "c";
+	assert_null(dso_store_add_symbol(store, &symbol));
+	/* Bounds that wrap around, and none, are no function. */
+	symbol.offset = UINT64_MAX - 4;
+	assert_null(dso_store_add_symbol(store, &symbol));
+	symbol.size = 0;
+	assert_null(dso_store_add_symbol(store, &symbol));
+	symbol = (struct dso_symbol){ .path = here->path,
+				      .offset = offset,
+				      .size = 1,
+				      .name = "wrong" };
+	assert_null(dso_store_add_symbol(store, &symbol));
+
+	key.build_id = (struct build_id){
+		.size = 3, .data = { 1, 2, 3 }
+	};
+	assert_null(dso_store_get(store, &key, &removed));
+	assert_null(symbolizer_file(symbolizer, removed, 0x101f, &info));
+	assert_non_null(info);
+	assert_string_equal(info->name, "a::b()");
+	assert_string_equal(info->raw_name, "_ZN1a1bEv");
+	assert_true(info->start == 0x1000 && info->end == 0x1020);
+	assert_ptr_equal(info->dso, removed);
+	assert_null(symbolizer_file(symbolizer, removed, 0x1020, &info));
+	assert_null(info);
+	assert_null(symbolizer_file(symbolizer, removed, 0x1040, &info));
+	assert_string_equal(info->name, "c");
+	key.build_id.data[0] = 9;
+	assert_null(dso_store_get(store, &key, &other));
+	assert_null(symbolizer_file(symbolizer, other, 0x1000, &info));
+	assert_null(info);
+	assert_null(symbolizer_file(symbolizer, here, offset, &info));
+	assert_string_equal(info->name, "some_function");
+}
+
 /* --- Functions that no symbol names ------------------------------------- */
 
 #define CODE SYNTHETIC_TEXT_VADDR
@@ -835,6 +890,7 @@ int main(void)
 		cmocka_unit_test(test_vdso_of_the_recording),
 		cmocka_unit_test(test_vdso_that_is_none),
 		cmocka_unit_test(test_other_build_id_gives_no_names),
+		cmocka_unit_test(test_names_of_a_removed_file),
 		cmocka_unit_test(test_functions_without_symbols),
 		cmocka_unit_test(test_symbols_only),
 		cmocka_unit_test(test_many_files_need_few_descriptors),
