@@ -102,7 +102,8 @@ struct error *round_run(struct round *round)
 	if (error)
 		return error;
 	cpu_time_end_round(round->cpu_time);
-	return output_round(round->output);
+	error = exits_end_round(round->tracking->exits);
+	return error ? error : output_round(round->output);
 }
 
 void round_forget(struct round *round)

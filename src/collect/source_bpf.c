@@ -96,6 +96,11 @@ static struct error *open_bpf(const struct source_setup *setup,
 		return error_no_memory();
 	bpf->codes = setup->codes;
 	error = walker_create(setup->cpu_clocks, &bpf->walker);
+	/* Then it cannot follow(). */
+	if (error && setup->cpu_clocks) {
+		error_destroy(error);
+		error = walker_create(false, &bpf->walker);
+	}
 	if (error) {
 		close_bpf(&bpf->state);
 		return error;
