@@ -93,7 +93,8 @@ static void test_jitter(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10000; i++) {
-		uint64_t period = jitter_period(&jitter, PERIOD);
+		uint64_t period = jitter_period(
+			PERIOD, jitter_offset(&jitter, PERIOD));
 
 		least = period < least ? period : least;
 		most = period > most ? period : most;
@@ -103,9 +104,45 @@ static void test_jitter(void **state)
 	assert_in_range(most, PERIOD * 130 / 100, PERIOD * 4 / 3 + 1);
 	/* Ten times what chance does. */
 	assert_true(rate * PERIOD > 0.985 && rate * PERIOD < 1.015);
-	assert_int_not_equal(jitter_period(&jitter, UINT64_C(1) << 32),
-			     jitter_period(&other, UINT64_C(1) << 32));
-	assert_in_range(jitter_period(&jitter, 10000), 8000, 13334);
+	assert_int_equal(jitter_period(PERIOD, 0), PERIOD);
+	assert_int_equal(jitter_period(UINT64_C(1) << 32, JITTER_ONE / 4),
+			 (UINT64_C(1) << 32) * 4 / 5);
+	/* Each recording has others: that 20 are the same is less than 1 in 10^80. */
+	for (int i = 0; i < 20; i++)
+		if (jitter_offset(&jitter, PERIOD) !=
+		    jitter_offset(&other, PERIOD))
+			return;
+	fail();
+}
+
+/* The faster, the narrower: so many ticks more or less in a tenth of a second. */
+static void test_jitter_of_rates(void **state)
+{
+	static const struct {
+		uint64_t period;
+		/* Of JITTER_ONE. */
+		int32_t most;
+	} cases[] = { { 10101010, JITTER_ONE / 4 },
+		      { PERIOD, JITTER_ONE / 4 },
+		      { 667111, JITTER_ONE / 5 },
+		      { 250000, JITTER_ONE / 16 },
+		      { CLOCKS_PERIOD_MIN, JITTER_ONE / 400 } };
+	struct jitter jitter = {};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int32_t most = 0;
+
+		for (int j = 0; j < 1000; j++) {
+			int32_t offset =
+				abs(jitter_offset(&jitter, cases[i].period));
+
+			most = offset > most ? offset : most;
+			assert_in_range(offset, 0, cases[i].most);
+		}
+		/* Of 1,000 at random none is beyond: less than 1 in 10^40. */
+		assert_true(most > cases[i].most / 4 * 3);
+	}
 }
 
 /* --- the account --- */
@@ -359,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_jitter),
+		cmocka_unit_test(test_jitter_of_rates),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_periods_follow_the_time),
 		cmocka_unit_test(test_time_without_samples),
