@@ -222,8 +222,8 @@ static const struct option record_options[] = {
 		 "take <n> samples a second, or as many as the kernel allows (max)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
-	OPT_STRING(0, "clock", struct record_settings, clock, "thread|cpu",
-		   "choose whether the clock ticks for each thread (default) or for each CPU, so that short threads and processes have samples"),
+	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
+		   "choose whether a clock ticks for each CPU (default where that is possible), so that short threads and processes have samples, or for each thread"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = clock_words),
@@ -252,7 +252,6 @@ static void record_defaults(void *settings)
 	s->output = "perf.data";
 	s->callchain = CALLCHAIN_UNWIND;
 	s->python = "auto";
-	s->clock = "thread";
 }
 
 static void record_deinit(void *settings)
@@ -606,7 +605,7 @@ static struct error *take_invoker(struct setup *setup)
 
 static struct error *take_ticks(struct setup *setup, const char *clock)
 {
-	bool by_cpu = !strcmp(clock, "cpu");
+	bool by_cpu = !clock || !strcmp(clock, "cpu");
 
 	if (!by_cpu && strcmp(clock, "thread"))
 		return error_create(ERROR_INVALID_ARGUMENT,
@@ -920,7 +919,7 @@ static struct error *record(struct setup *setup,
 	say_source(recorder, setup, s->verbose);
 	if (recorder_user_only(recorder))
 		say_user_only(recorder_refusal(recorder));
-	if (setup->options.sampler.cpu_clocks &&
+	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock");
 	error = recorder_run(recorder);
