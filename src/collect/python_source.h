@@ -95,6 +95,8 @@ struct source_setup {
 	uid_t owner;
 	/* Clocks are to tick for each CPU. */
 	bool cpu_clocks;
+	/* There are tracepoints among the events. */
+	bool tracepoints;
 };
 
 /* An open source; the first member of what each row keeps besides. */

@@ -73,6 +73,14 @@ static bool follow(void *arg, const struct pid_vec *threads, bool on_exec)
 	return source->source->ring->follow(source, threads, on_exec);
 }
 
+static bool has_tracepoints(const struct sampler_options *options)
+{
+	for (size_t i = 0; i < options->event_count; i++)
+		if (options->events[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
 /* Events and the source, which needs them and gives them records. */
 static struct error *open_events(struct recorder *recorder)
 {
@@ -81,6 +89,8 @@ static struct error *open_events(struct recorder *recorder)
 					    .notes = &recorder->notes,
 					    .owner = recorder->names.names.owner,
 					    .cpu_clocks = clocks_can_be_by_cpu(
+						    &options->sampler),
+					    .tracepoints = has_tracepoints(
 						    &options->sampler) };
 	struct sampler_walker walker;
 	const struct source_ring *ring;

@@ -130,7 +130,8 @@ static struct error *find_pid_level(struct walker_config *ret)
 	return err ? walker_refused(-err, "load a BPF program") : NULL;
 }
 
-static struct error *walker_load(struct walker *walker, bool cpu_clocks)
+static struct error *walker_load(struct walker *walker,
+				 struct walker_parts parts)
 {
 	struct walker_config config = {};
 	struct error *error = find_pid_level(&config);
@@ -144,8 +145,10 @@ static struct error *walker_load(struct walker *walker, bool cpu_clocks)
 	memcpy((void *)&walker->skeleton->rodata->config, &config,
 	       sizeof(config));
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_pid_level, false);
-	if (!cpu_clocks)
+	if (!parts.cpu_clocks)
 		leave_out_clocks(walker->skeleton);
+	bpf_program__set_autoload(walker->skeleton->progs.kaa_tracepoint,
+				  parts.tracepoints);
 	err = walker_bpf__load(walker->skeleton);
 	if (err)
 		return walker_refused(-err, "load a BPF program");
@@ -155,7 +158,7 @@ static struct error *walker_load(struct walker *walker, bool cpu_clocks)
 	return NULL;
 }
 
-struct error *walker_create(bool cpu_clocks, struct walker **ret)
+struct error *walker_create(struct walker_parts parts, struct walker **ret)
 {
 	struct walker *walker = calloc(1, sizeof(*walker));
 	/* Kernels before 5.11 charge maps to this limit. */
@@ -166,7 +169,7 @@ struct error *walker_create(bool cpu_clocks, struct walker **ret)
 		return error_no_memory();
 	setrlimit(RLIMIT_MEMLOCK, &no_limit);
 	libbpf_set_print(be_silent);
-	error = walker_load(walker, cpu_clocks);
+	error = walker_load(walker, parts);
 	if (error) {
 		walker_destroy(walker);
 		return error;

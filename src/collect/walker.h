@@ -21,12 +21,19 @@
 
 struct walker;
 
+/* What is not wanted is not loaded: each of the two walks takes long to verify. */
+struct walker_parts {
+	/* What follows threads: walker_follow(), walker_attach_clock(). */
+	bool cpu_clocks;
+	/* walker_attach_tracepoint(). */
+	bool tracepoints;
+};
+
 /*
  * ERROR_PERMISSION or ERROR_UNSUPPORTED says why the machine does not take
- * it and what to do. cpu_clocks: with what follows threads and counts their
- * time; without, walker_follow() and walker_attach_clock() are not for this one.
+ * it and what to do.
  */
-struct error *walker_create(bool cpu_clocks, struct walker **ret);
+struct error *walker_create(struct walker_parts parts, struct walker **ret);
 void walker_destroy(struct walker *walker);
 
 /* What the walker writes on this CPU goes to the event's ring. */
