@@ -694,17 +694,21 @@ static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 }
 
 /* What time without samples was spent on. */
-static const char *without_samples(const struct recorder *recorder)
+static const char *without_samples(const struct setup *setup,
+				   const struct recorder *recorder)
 {
 	if (recorder_clocks_by_cpu(recorder))
 		return "ticks of the clock were lost";
 	if (recorder_user_only(recorder))
 		return "it was spent in the kernel, or by threads and processes that ended before their first sample";
-	return "threads and processes that end before their first sample have none; take '--clock cpu', or a higher rate (-F 9999)";
+	if (setup->options.sampler.cpu_clocks)
+		return "threads and processes that end before their first sample have none; take a higher rate (-F 9999)";
+	return "threads and processes that end before their first sample have none; leave out '--clock thread', or take a higher rate (-F 9999)";
 }
 
 /* From a tenth on: some ticks come late on every machine. */
-static void say_without_samples(const struct recorder *recorder,
+static void say_without_samples(const struct setup *setup,
+				const struct recorder *recorder,
 				const struct cpu_time_result *time)
 {
 	if (time->missed)
@@ -715,7 +719,7 @@ static void say_without_samples(const struct recorder *recorder,
 		message_note("%.2f s of %.2f s of CPU time have no samples: %s",
 			     (double)time->without_samples / 1e9,
 			     (double)time->ran / 1e9,
-			     without_samples(recorder));
+			     without_samples(setup, recorder));
 }
 
 static void print_summary(const struct setup *setup,
@@ -885,7 +889,7 @@ static struct error *finish(const struct setup *setup,
 		message_error(early);
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result);
-	say_without_samples(recorder, &result.cpu_time);
+	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early) {
 		*exit_code = error ? 0 : exit_code_of(result.status);
 		if (!error && wants_answer(s, &result))
@@ -921,7 +925,7 @@ static struct error *record(struct setup *setup,
 		say_user_only(recorder_refusal(recorder));
 	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
-		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock");
+		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
 		take_back_output(output, &before);

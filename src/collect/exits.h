@@ -3,8 +3,8 @@
  * EXIT records that wait for the last sample of their thread.
  *
  * The kernel writes EXIT before it releases what the thread had. A clock that
- * ticks for each CPU has samples of that, too; but readers forget a thread at its
- * EXIT (perf since 6.3), and show such samples under its number. So the record
+ * ticks for each CPU has samples of that, too; but readers such as perf 7 forget a
+ * thread at its EXIT, and show such samples under its number. So the record
  * waits until no more samples come, and gets a time behind the last of them.
  *
  * A thread that has ended has no samples (bpf/cpu_clock.h): those of another one

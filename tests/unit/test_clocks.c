@@ -54,6 +54,33 @@ static void test_clocks(void **state)
 	assert_true(clocks_is_clock(&options, 4));
 }
 
+static void test_clocks_by_cpu(void **state)
+{
+	struct sampler_event events[] = {
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS),
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK),
+	};
+	struct sampler_options options = { .events = events,
+					   .event_count = 2,
+					   .inherit = true,
+					   .cpu_clocks = true };
+
+	(void)state;
+	/* All of the system. */
+	assert_false(clocks_can_be_by_cpu(&options));
+	assert_true(vec_push(&options.threads, (pid_t)1));
+	assert_true(clocks_can_be_by_cpu(&options));
+	options.inherit = false;
+	assert_false(clocks_can_be_by_cpu(&options));
+	options.inherit = true;
+	options.cpu_clocks = false;
+	assert_false(clocks_can_be_by_cpu(&options));
+	options.cpu_clocks = true;
+	events[1].joins_group = true;
+	assert_false(clocks_can_be_by_cpu(&options));
+	vec_deinit(&options.threads);
+}
+
 static void test_periods(void **state)
 {
 	struct sampler_event event =
@@ -394,6 +421,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_clocks_by_cpu),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_jitter),
 		cmocka_unit_test(test_jitter_of_rates),
