@@ -248,8 +248,8 @@ static const struct option record_options[] = {
 		 "take <n> samples a second, or as many as the kernel allows (max)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
-	OPT_STRING(0, "clock", struct record_settings, clock, "thread|cpu",
-		   "choose whether the clock ticks for each thread (default) or for each CPU, so that short threads and processes have samples"),
+	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
+		   "choose whether a clock ticks for each CPU (default where that is possible), so that short threads and processes have samples, or for each thread"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = clock_words),
@@ -281,7 +281,6 @@ static void record_defaults(void *settings)
 	s->output = "perf.data";
 	s->callchain = CALLCHAIN_UNWIND;
 	s->python = "auto";
-	s->clock = "thread";
 }
 
 static void record_deinit(void *settings)
@@ -635,7 +634,7 @@ static struct error *take_invoker(struct setup *setup)
 
 static struct error *take_ticks(struct setup *setup, const char *clock)
 {
-	bool by_cpu = !strcmp(clock, "cpu");
+	bool by_cpu = !clock || !strcmp(clock, "cpu");
 
 	if (!by_cpu && strcmp(clock, "thread"))
 		return error_create(ERROR_INVALID_ARGUMENT,
@@ -725,17 +724,21 @@ static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 }
 
 /* What time without samples was spent on. */
-static const char *without_samples(const struct recorder *recorder)
+static const char *without_samples(const struct setup *setup,
+				   const struct recorder *recorder)
 {
 	if (recorder_clocks_by_cpu(recorder))
 		return "ticks of the clock were lost";
 	if (recorder_user_only(recorder))
 		return "it was spent in the kernel, or by threads and processes that ended before their first sample";
-	return "threads and processes that end before their first sample have none; take '--clock cpu', or a higher rate (-F 9999)";
+	if (setup->options.sampler.cpu_clocks)
+		return "threads and processes that end before their first sample have none; take a higher rate (-F 9999)";
+	return "threads and processes that end before their first sample have none; leave out '--clock thread', or take a higher rate (-F 9999)";
 }
 
 /* From a tenth on: some ticks come late on every machine. */
-static void say_without_samples(const struct recorder *recorder,
+static void say_without_samples(const struct setup *setup,
+				const struct recorder *recorder,
 				const struct cpu_time_result *time)
 {
 	if (time->missed)
@@ -746,7 +749,7 @@ static void say_without_samples(const struct recorder *recorder,
 		message_note("%.2f s of %.2f s of CPU time have no samples: %s",
 			     (double)time->without_samples / 1e9,
 			     (double)time->ran / 1e9,
-			     without_samples(recorder));
+			     without_samples(setup, recorder));
 }
 
 static void print_summary(const struct setup *setup,
@@ -916,7 +919,7 @@ static struct error *finish(const struct setup *setup,
 		message_error(early);
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result);
-	say_without_samples(recorder, &result.cpu_time);
+	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early) {
 		*exit_code = error ? 0 : exit_code_of(result.status);
 		if (!error && wants_answer(s, &result))
@@ -950,9 +953,9 @@ static struct error *record(struct setup *setup,
 	say_source(recorder, setup, s->verbose);
 	if (recorder_user_only(recorder))
 		say_user_only(recorder_refusal(recorder));
-	if (setup->options.sampler.cpu_clocks &&
+	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
-		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock");
+		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
 		take_back_output(output, &before);

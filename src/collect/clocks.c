@@ -23,6 +23,17 @@ bool clocks_is_alone(const struct sampler_options *options, size_t index)
 	       !options->events[index].joins_group;
 }
 
+bool clocks_can_be_by_cpu(const struct sampler_options *options)
+{
+	if (!options->cpu_clocks || !options->threads.count ||
+	    !options->inherit)
+		return false;
+	for (size_t i = 0; i < options->event_count; i++)
+		if (clocks_is_alone(options, i))
+			return true;
+	return false;
+}
+
 bool clocks_has_frequency(const struct sampler_options *options, size_t index)
 {
 	const struct sampler_event *event = &options->events[index];

@@ -18,6 +18,8 @@
 bool clocks_is_clock(const struct sampler_options *options, size_t index);
 /* A clock that is in no group. */
 bool clocks_is_alone(const struct sampler_options *options, size_t index);
+/* There are clocks, and all that it records may be told apart on a CPU. */
+bool clocks_can_be_by_cpu(const struct sampler_options *options);
 /* It has a frequency, not a count. */
 bool clocks_has_frequency(const struct sampler_options *options, size_t index);
 /* What a tick stands for, in ns; never 0. */

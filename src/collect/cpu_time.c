@@ -95,7 +95,8 @@ static struct error *add_account(struct cpu_time *cpu_time, size_t event)
 				   clocks_has_frequency(&sampler->options, event);
 	}
 	for (size_t i = 0; account.by_cpu && i < sampler->cpus.count; i++)
-		if (!vec_push(&account.periods, 0))
+		if (!vec_push(&account.cpus,
+			      (struct clock_of_cpu){ .has_ticked = true }))
 			return error_no_memory();
 	return vec_push(&cpu_time->events, account) ? NULL : error_no_memory();
 }
@@ -122,7 +123,7 @@ struct error *cpu_time_open(struct cpu_time *cpu_time)
 void cpu_time_close(struct cpu_time *cpu_time)
 {
 	vec_for_each(event, &cpu_time->events) {
-		vec_deinit(&event->periods);
+		vec_deinit(&event->cpus);
 		vec_deinit(&event->samples);
 	}
 	vec_deinit(&cpu_time->events);
@@ -191,8 +192,20 @@ void cpu_time_set_period(struct cpu_time *cpu_time, size_t event, size_t cpu,
 {
 	struct clock_account *account = &cpu_time->events.data[event];
 
-	if (cpu < account->periods.count)
-		account->periods.data[cpu] = period;
+	if (cpu < account->cpus.count)
+		account->cpus.data[cpu].period = period;
+}
+
+bool cpu_time_has_ticked(struct cpu_time *cpu_time, size_t event, size_t cpu)
+{
+	struct clock_account *account = &cpu_time->events.data[event];
+	bool has_ticked = false;
+
+	if (cpu < account->cpus.count) {
+		has_ticked = account->cpus.data[cpu].has_ticked;
+		account->cpus.data[cpu].has_ticked = false;
+	}
+	return has_ticked;
 }
 
 struct error *cpu_time_sampled(struct cpu_time *cpu_time, size_t event,
@@ -200,13 +213,16 @@ struct error *cpu_time_sampled(struct cpu_time *cpu_time, size_t event,
 {
 	struct clock_account *account = &cpu_time->events.data[event];
 	struct clock_sample sample = { offset, account->period };
+	struct clock_of_cpu *clock;
 
 	if (!account->by_cpu) {
 		account->given += account->period;
 		return NULL;
 	}
-	if (cpu < account->periods.count && account->periods.data[cpu])
-		sample.period = account->periods.data[cpu];
+	clock = &account->cpus.data[cpu];
+	clock->has_ticked = true;
+	if (clock->period)
+		sample.period = clock->period;
 	account->round_ticked += sample.period;
 	return vec_push(&account->samples, sample) ? NULL : error_no_memory();
 }

@@ -30,12 +30,19 @@ struct clock_sample {
 	uint64_t period;
 };
 
+struct clock_of_cpu {
+	/* In ns; 0: as all. */
+	uint64_t period;
+	/* It had samples. */
+	bool has_ticked;
+};
+
 /* One event's samples. */
 struct clock_account {
 	/* What a sample stands for, in ns; 0: the event is no clock. */
 	uint64_t period;
-	/* By index of sampler.cpus; 0: as above. */
-	VEC(uint64_t) periods;
+	/* By index of sampler.cpus. */
+	VEC(struct clock_of_cpu) cpus;
 	/* It ticks for each CPU. */
 	bool by_cpu;
 	/* And the sum of periods shall be the CPU time. */
@@ -94,6 +101,9 @@ void cpu_time_end(struct cpu_time *cpu_time);
  */
 void cpu_time_set_period(struct cpu_time *cpu_time, size_t event, size_t cpu,
 			 uint64_t period);
+
+/* Since this was asked last, or sampling began; cpu: as above. */
+bool cpu_time_has_ticked(struct cpu_time *cpu_time, size_t event, size_t cpu);
 
 /* A sample of the user's event begins there in output.bytes. */
 struct error *cpu_time_sampled(struct cpu_time *cpu_time, size_t event,

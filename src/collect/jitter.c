@@ -15,10 +15,13 @@ enum {
 	 */
 	TICKS = 64,
 	INTERVAL_MS = 100,
-	/* Of the rate, to either side. */
+	/*
+	 * In that time the clock moves by up to as many ticks against an even one:
+	 * several times round each rhythm of a program, in nearly all intervals.
+	 */
+	MOVES = 25,
+	/* But no rate differs by more than that part. */
 	PART = 4,
-	/* The rate that was asked for, over PART. */
-	ONE = 1 << 16,
 	NS_PER_MS = 1000000,
 };
 
@@ -36,11 +39,37 @@ static uint64_t next_random(struct jitter *jitter)
 	return jitter->state = x;
 }
 
-uint64_t jitter_period(struct jitter *jitter, uint64_t period)
+/* How long a clock keeps its period, in ms. */
+static int64_t interval(uint64_t period)
 {
-	uint64_t rate = (PART - 1) * ONE + next_random(jitter) % (2 * ONE + 1);
+	int64_t ms = (int64_t)(period * TICKS / NS_PER_MS);
 
-	return period * PART * ONE / rate;
+	return ms > INTERVAL_MS ? ms : INTERVAL_MS;
+}
+
+int32_t jitter_offset(struct jitter *jitter, uint64_t period)
+{
+	uint64_t ticks = (uint64_t)interval(period) * NS_PER_MS / period;
+	uint64_t most = JITTER_ONE / PART;
+
+	if (ticks > MOVES * PART)
+		most = JITTER_ONE * MOVES / ticks;
+	return (int32_t)(next_random(jitter) % (2 * most + 1)) - (int32_t)most;
+}
+
+uint64_t jitter_period(uint64_t period, int32_t offset)
+{
+	return period * JITTER_ONE / (uint64_t)(JITTER_ONE + offset);
+}
+
+/* At random, and then the other way by as much: two make an even pair. */
+static int32_t next_offset(struct jitter *jitter, int32_t *other,
+			   uint64_t period)
+{
+	int32_t offset = *other ? *other : jitter_offset(jitter, period);
+
+	*other = *other ? 0 : -offset;
+	return offset;
 }
 
 static bool is_varied(const struct sampler *sampler, size_t event)
@@ -60,17 +89,25 @@ static size_t cpu_index(const struct sampler *sampler, int number)
 	return index;
 }
 
-/* If it cannot be, the CPU is offline. */
+/* If it cannot be, the CPU is offline. One without samples is not disturbed. */
 static void vary(struct jitter *jitter, struct cpu_time *cpu_time,
-		 const struct sampler_fd *entry, uint64_t period)
+		 const struct sampler_fd *entry, int32_t *other,
+		 uint64_t period)
 {
 	size_t cpu = cpu_index(cpu_time->sampler, entry->cpu);
 
-	period = jitter_period(jitter, period);
+	if (!cpu_time_has_ticked(cpu_time, entry->event, cpu))
+		return;
+	period = jitter_period(period, next_offset(jitter, other, period));
 	if (period < CLOCKS_PERIOD_MIN)
 		period = CLOCKS_PERIOD_MIN;
 	if (!ioctl(entry->fd, PERF_EVENT_IOC_PERIOD, &period))
 		cpu_time_set_period(cpu_time, entry->event, cpu, period);
+}
+
+void jitter_deinit(struct jitter *jitter)
+{
+	vec_deinit(&jitter->others);
 }
 
 void jitter_turn(struct jitter *jitter, struct cpu_time *cpu_time)
@@ -82,14 +119,15 @@ void jitter_turn(struct jitter *jitter, struct cpu_time *cpu_time)
 		return;
 	for (size_t i = 0; i < sampler->fds.count; i++) {
 		const struct sampler_fd *entry = &sampler->fds.data[i];
+		int32_t *other = vec_slot(&jitter->others, i);
 		uint64_t period;
 
-		if (!is_varied(sampler, entry->event))
+		if (!other || !is_varied(sampler, entry->event))
 			continue;
 		period = clocks_period(&sampler->options, entry->event);
-		if ((int64_t)(period * TICKS / NS_PER_MS) > wait)
-			wait = (int64_t)(period * TICKS / NS_PER_MS);
-		vary(jitter, cpu_time, entry, period);
+		if (interval(period) > wait)
+			wait = interval(period);
+		vary(jitter, cpu_time, entry, other, period);
 	}
 	jitter->next = now + wait;
 }

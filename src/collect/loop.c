@@ -66,6 +66,7 @@ struct error *loop_open(struct loop *loop)
 
 void loop_deinit(struct loop *loop)
 {
+	jitter_deinit(&loop->jitter);
 	if (loop->epoll_fd >= 0)
 		close(loop->epoll_fd);
 	if (loop->signal_fd >= 0)

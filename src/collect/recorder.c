@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
+#include "collect/clocks.h"
 #include "collect/code_spans.h"
 #include "collect/cpu_time.h"
 #include "collect/def_files.h"
+#include "collect/exits.h"
 #include "collect/file_features.h"
 #include "collect/loaded_programs.h"
 #include "collect/loop.h"
@@ -46,6 +48,7 @@ struct recorder {
 	struct kernel_code kernel;
 	struct loaded_programs programs;
 	struct pythons pythons;
+	struct exits exits;
 	struct tracking tracking;
 	struct name_writer names;
 	struct python_threads threads;
@@ -88,7 +91,8 @@ static struct error *open_events(struct recorder *recorder)
 	const struct source_setup setup = { .codes = &recorder->codes,
 					    .notes = &recorder->notes,
 					    .owner = recorder->names.names.owner,
-					    .cpu_clocks = options->sampler.cpu_clocks,
+					    .cpu_clocks = clocks_can_be_by_cpu(
+						    &options->sampler),
 					    .tracepoints = has_tracepoints(
 						    &options->sampler) };
 	struct sampler_walker walker;
@@ -173,6 +177,12 @@ static void connect(struct recorder *recorder)
 		.output = &recorder->output,
 		.pythons = &recorder->pythons,
 		.threads = &recorder->threads,
+		.exits = &recorder->exits,
+	};
+	recorder->exits = (struct exits){
+		.output = &recorder->output,
+		.by_cpu = recorder->sampler.clocks_by_cpu ||
+			  options->system_wide,
 	};
 	recorder->names.output = &recorder->output;
 	recorder->threads.output = &recorder->output;
@@ -358,7 +368,9 @@ struct error *recorder_run(struct recorder *recorder)
 	cpu_time_end(&recorder->cpu_time);
 	if (ring)
 		ring->stop(recorder->source);
-	return error ? error : round_run(&recorder->round);
+	if (!error)
+		error = round_run(&recorder->round);
+	return error ? error : exits_end(&recorder->exits);
 }
 
 /* --- the end --- */
@@ -503,6 +515,7 @@ void recorder_destroy(struct recorder *recorder)
 	name_writer_deinit(&recorder->names);
 	python_threads_deinit(&recorder->threads);
 	tracking_deinit(&recorder->tracking);
+	exits_deinit(&recorder->exits);
 	pythons_deinit(&recorder->pythons);
 	code_table_deinit(&recorder->codes);
 	def_files_deinit(&recorder->def_files);

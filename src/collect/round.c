@@ -119,7 +119,8 @@ struct error *round_run(struct round *round)
 	if (error)
 		return error;
 	cpu_time_end_round(round->cpu_time);
-	return output_round(round->output);
+	error = exits_end_round(round->tracking->exits);
+	return error ? error : output_round(round->output);
 }
 
 /* The latest record is of a task where nothing is sampled for long. */

@@ -183,6 +183,7 @@ struct error *sample_writer_handle(struct sample_writer *writer, size_t cpu,
 	}
 	if (record.time > writer->latest)
 		writer->latest = record.time;
+	exits_sampled(writer->tracking->exits, record.tid, record.time);
 	if (writer->callchain == CALLCHAIN_NONE ||
 	    writer->callchain == CALLCHAIN_DWARF)
 		return keep(writer, cpu, header, &record);

@@ -589,17 +589,6 @@ static struct error *open_all(struct sampler *sampler)
 	return error;
 }
 
-static bool wants_clocks_by_cpu(const struct sampler_options *options)
-{
-	if (!options->cpu_clocks || !options->threads.count ||
-	    !options->inherit)
-		return false;
-	for (size_t i = 0; i < options->event_count; i++)
-		if (clocks_is_alone(options, i))
-			return true;
-	return false;
-}
-
 bool sampler_ticks_by_cpu(const struct sampler *sampler, size_t event)
 {
 	const struct sampler_options *options = &sampler->options;
@@ -626,7 +615,7 @@ struct error *sampler_open(struct sampler *sampler,
 	/* The walker's programs took their time: more threads may have begun. */
 	error = list_threads(sampler, &options->threads,
 			     &sampler->options.threads);
-	if (!error && walker && wants_clocks_by_cpu(&sampler->options))
+	if (!error && walker && clocks_can_be_by_cpu(&sampler->options))
 		sampler->clocks_by_cpu = walker->follow(
 			walker->arg, &sampler->options.threads,
 			options->enable_on_exec);

@@ -91,15 +91,20 @@ static struct error *open_bpf(const struct source_setup *setup,
 			      struct source_state **ret)
 {
 	struct bpf_source *bpf = calloc(1, sizeof(*bpf));
+	struct walker_parts parts = { .cpu_clocks = setup->cpu_clocks,
+				      .tracepoints = setup->tracepoints };
 	struct error *error;
 
 	if (!bpf)
 		return error_no_memory();
 	bpf->codes = setup->codes;
-	error = walker_create(
-		(struct walker_parts){ .cpu_clocks = setup->cpu_clocks,
-				       .tracepoints = setup->tracepoints },
-		&bpf->walker);
+	error = walker_create(parts, &bpf->walker);
+	/* Then it cannot follow(). */
+	if (error && parts.cpu_clocks) {
+		parts.cpu_clocks = false;
+		error_destroy(error);
+		error = walker_create(parts, &bpf->walker);
+	}
 	if (error) {
 		close_bpf(&bpf->state);
 		return error;

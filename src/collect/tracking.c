@@ -188,11 +188,26 @@ static struct error *handle_task(struct tracking *tracking,
 	}
 }
 
+/* Who had the number before has ended. */
+static struct error *number_taken(struct tracking *tracking,
+				  const struct record *record)
+{
+	if (record->type == PERF_RECORD_FORK)
+		return exits_number_taken(tracking->exits, record->task.tid,
+					  record->time);
+	if (record->type == PERF_RECORD_COMM && record->comm.is_exec)
+		return exits_number_taken(tracking->exits, record->comm.tid,
+					  record->time);
+	return NULL;
+}
+
 /* As it is, unless something stands behind its end: perf looks there for the event. */
 static struct error *keep(struct tracking *tracking, const struct record *record)
 {
 	struct record whole;
 
+	if (record->type == PERF_RECORD_EXIT && tracking->exits->by_cpu)
+		return exits_hold(tracking->exits, record);
 	if (events_record_end(record->event, record->raw) == record->size)
 		return output_raw(tracking->output, record->time, record->raw,
 				  record->size);
@@ -208,6 +223,8 @@ struct error *tracking_handle(struct tracking *tracking, const void *raw,
 	struct error *error =
 		record_decode(tracking->events, raw, size, &record);
 
+	if (!error)
+		error = number_taken(tracking, &record);
 	if (!error)
 		error = keep(tracking, &record);
 	return error ? error : handle_task(tracking, &record);

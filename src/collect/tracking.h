@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "collect/exits.h"
 #include "collect/output.h"
 #include "collect/loaded_programs.h"
 #include "collect/python_threads.h"
@@ -32,6 +33,7 @@ struct tracking {
 	struct output *output;
 	struct pythons *pythons;
 	struct python_threads *threads;
+	struct exits *exits;
 
 	struct process_table *processes;
 	struct target_list targets;

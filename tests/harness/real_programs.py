@@ -26,11 +26,12 @@ BESIDE = 0.006
 class Taken:
     """One run under a profiler: what the program says, {name: seconds}, and the profiler, {stack: samples}.
 
-    A stack is (function, file name) of its Python frames, the outermost first. screen: the text of kaa's first screen.
+    A stack is (function, file name) of its Python frames, the outermost first. screen: the text of kaa's first screen,
+    and own_time: {the last of a stack, or None: what its samples stand for}, which is what it shows.
     """
 
-    def __init__(self, program, account, stacks, screen=None):
-        self.file, self.stacks, self.screen = f"{program}.py", stacks, screen
+    def __init__(self, program, account, stacks, screen=None, own_time=None):
+        self.file, self.stacks, self.screen, self.own_time = f"{program}.py", stacks, screen, own_time
         seconds = collections.Counter()
         for line in account.read_text().splitlines():
             seconds.update(json.loads(line))
@@ -71,7 +72,7 @@ def screen_problems(taken, program):
     line, problems = hot_line(program), []
     if line is None:
         # Of that library the heaviest function, which the samples alone tell.
-        heaviest = max(filter(None, taken.own), key=taken.own.get)
+        heaviest = max(filter(None, taken.own_time), key=taken.own_time.get)
         right = name.rpartition(".")[2] == heaviest[0] and file.endswith(heaviest[1])
         return [] if right else [f"the first function is {name} in {file}, not {heaviest}"]
     if name.rpartition(".")[2] != taken.hot or not file.endswith(taken.file):
@@ -79,7 +80,7 @@ def screen_problems(taken, program):
     file, number = next(iter(lines))
     if number != line or not file.endswith(taken.file):
         problems.append(f"the first line is {file}:{number}, not {taken.file}:{line}")
-    counted = 100 * taken.own[taken.hot, taken.file] / sum(taken.stacks.values())
+    counted = 100 * taken.own_time[taken.hot, taken.file] / sum(taken.own_time.values())
     if not problems and abs(own - counted) > 0.051:
         problems.append(f"{taken.hot} has {own} %, its samples are {counted:.2f} %")
     return problems
@@ -111,12 +112,22 @@ PY_SPY_FRAME = re.compile(r"(?P<function>.+) \((?P<file>.+):\d+\)")
 SAMPLING_FRAME = re.compile(r"(?P<file>.+):(?P<function>[^:]+):\d+")
 
 
+def own_time_of(text):
+    """Of `kaa script -F pysym,period`: a line is a period, and py::FUNCTION:FILE or -."""
+    own = collections.Counter()
+    for period, name in (line.split(maxsplit=1) for line in text.splitlines()):
+        function, _, file = name.strip().removeprefix("py::").rpartition(":")
+        own[(function.rpartition(".")[2], file.rpartition("/")[2]) if function else None] += int(period)
+    return own
+
+
 def with_kaa(kaa, python, program, seconds, folder):
     """kaa: of tests; python: words that run the interpreter where that kaa runs."""
     data, account = folder / "perf.data", folder / "account"
     kaa("record", "-F", "999", "-g", "-o", data, "--", *python, *program_words(program, seconds), env=surroundings(account))
     stacks = stacks_of(kaa("export", "--python-only", "-i", data).stdout, KAA_FRAME)
-    return Taken(program, account, stacks, kaa("report", "--stdio", "-i", data, env=answer.WIDE).stdout)
+    own_time = own_time_of(kaa("script", "-F", "pysym,period", "-i", data).stdout)
+    return Taken(program, account, stacks, kaa("report", "--stdio", "-i", data, env=answer.WIDE).stdout, own_time)
 
 
 def calls_and_stacks(kaa, folder):

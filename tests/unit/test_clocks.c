@@ -54,6 +54,33 @@ static void test_clocks(void **state)
 	assert_true(clocks_is_clock(&options, 4));
 }
 
+static void test_clocks_by_cpu(void **state)
+{
+	struct sampler_event events[] = {
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS),
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK),
+	};
+	struct sampler_options options = { .events = events,
+					   .event_count = 2,
+					   .inherit = true,
+					   .cpu_clocks = true };
+
+	(void)state;
+	/* All of the system. */
+	assert_false(clocks_can_be_by_cpu(&options));
+	assert_true(vec_push(&options.threads, (pid_t)1));
+	assert_true(clocks_can_be_by_cpu(&options));
+	options.inherit = false;
+	assert_false(clocks_can_be_by_cpu(&options));
+	options.inherit = true;
+	options.cpu_clocks = false;
+	assert_false(clocks_can_be_by_cpu(&options));
+	options.cpu_clocks = true;
+	events[1].joins_group = true;
+	assert_false(clocks_can_be_by_cpu(&options));
+	vec_deinit(&options.threads);
+}
+
 static void test_periods(void **state)
 {
 	struct sampler_event event =
@@ -93,7 +120,8 @@ static void test_jitter(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10000; i++) {
-		uint64_t period = jitter_period(&jitter, PERIOD);
+		uint64_t period = jitter_period(
+			PERIOD, jitter_offset(&jitter, PERIOD));
 
 		least = period < least ? period : least;
 		most = period > most ? period : most;
@@ -103,9 +131,45 @@ static void test_jitter(void **state)
 	assert_in_range(most, PERIOD * 130 / 100, PERIOD * 4 / 3 + 1);
 	/* Ten times what chance does. */
 	assert_true(rate * PERIOD > 0.985 && rate * PERIOD < 1.015);
-	assert_int_not_equal(jitter_period(&jitter, UINT64_C(1) << 32),
-			     jitter_period(&other, UINT64_C(1) << 32));
-	assert_in_range(jitter_period(&jitter, 10000), 8000, 13334);
+	assert_int_equal(jitter_period(PERIOD, 0), PERIOD);
+	assert_int_equal(jitter_period(UINT64_C(1) << 32, JITTER_ONE / 4),
+			 (UINT64_C(1) << 32) * 4 / 5);
+	/* Each recording has others: that 20 are the same is less than 1 in 10^80. */
+	for (int i = 0; i < 20; i++)
+		if (jitter_offset(&jitter, PERIOD) !=
+		    jitter_offset(&other, PERIOD))
+			return;
+	fail();
+}
+
+/* The faster, the narrower: so many ticks more or less in a tenth of a second. */
+static void test_jitter_of_rates(void **state)
+{
+	static const struct {
+		uint64_t period;
+		/* Of JITTER_ONE. */
+		int32_t most;
+	} cases[] = { { 10101010, JITTER_ONE / 4 },
+		      { PERIOD, JITTER_ONE / 4 },
+		      { 667111, JITTER_ONE / 5 },
+		      { 250000, JITTER_ONE / 16 },
+		      { CLOCKS_PERIOD_MIN, JITTER_ONE / 400 } };
+	struct jitter jitter = {};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int32_t most = 0;
+
+		for (int j = 0; j < 1000; j++) {
+			int32_t offset =
+				abs(jitter_offset(&jitter, cases[i].period));
+
+			most = offset > most ? offset : most;
+			assert_in_range(offset, 0, cases[i].most);
+		}
+		/* Of 1,000 at random none is beyond: less than 1 in 10^40. */
+		assert_true(most > cases[i].most / 4 * 3);
+	}
 }
 
 /* --- the account --- */
@@ -357,8 +421,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_clocks_by_cpu),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_jitter),
+		cmocka_unit_test(test_jitter_of_rates),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_periods_follow_the_time),
 		cmocka_unit_test(test_time_without_samples),
