@@ -30,20 +30,23 @@ def pytest_configure():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Seconds for one test: more than for any program in it, which then says better what hangs.
+# Seconds for one test: more than for any program in it, which then says better what hangs. Those that are marked as slow
+# run many programs, one after the other.
 TEST_HANG = HANG * 3 // 2
-
-
-def fail_hanging(*_):
-    """Whatever the test waits for, the report shows where it does."""
-    raise AssertionError(f"the test hangs: not done after {TEST_HANG} s")
+SLOW_TEST_HANG = HANG * 4
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol():
+def pytest_runtest_protocol(item):
+    seconds = SLOW_TEST_HANG if item.get_closest_marker("slow") else TEST_HANG
+
+    def fail_hanging(*_):
+        """Whatever the test waits for, the report shows where it does."""
+        raise AssertionError(f"the test hangs: not done after {seconds} s")
+
     before = signal.signal(signal.SIGALRM, fail_hanging)
     # Again every minute, where what ends the test hangs, too.
-    signal.setitimer(signal.ITIMER_REAL, TEST_HANG, 60)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 60)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)

@@ -699,10 +699,13 @@ static struct error *set_file_by_symbol(struct lookup *l)
 	return l->frame->file ? NULL : error_no_memory();
 }
 
-/*
- * perf's ??:0, or a.c:0: a function of a file that has lines, but none for it. Entries of
- * a linkage table are none for addr2line.
- */
+/* An entry of a linkage table, or what stands before the first: for addr2line no functions. */
+static bool is_linkage(const char *name)
+{
+	return name_ends_with(name, "@plt") || !strcmp(name, ".plt");
+}
+
+/* perf's ??:0, or a.c:0: a function of a file that has lines, but none for it. */
 static struct error *set_unknown_line(struct lookup *l)
 {
 	const struct convert_options *options = l->names->options;
@@ -710,7 +713,7 @@ static struct error *set_unknown_line(struct lookup *l)
 	struct error *error;
 
 	if (!options->quirks.unknown_lines || !options->lines || l->frame->file ||
-	    name_ends_with(l->frame->name, "@plt"))
+	    is_linkage(l->frame->name))
 		return NULL;
 	error = dso_dwarf(l->frame->dso, true, &dwarf);
 	if (!error && dwarf)

@@ -28,6 +28,13 @@ def sample(pid, tid, time, addresses):
     return record(9, 2, struct.pack("<QIIQQQ", ips[1], pid, tid, time, PERIOD, len(ips)) + struct.pack(f"<{len(ips)}Q", *ips))
 
 
+def write(path, records):
+    """A whole file; the samples are those of attribute()."""
+    data = b"".join([*records, record(68, 0, b"")])
+    head = b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, 144, 248, len(data), 0, 0) + b"\0" * 32
+    path.write_bytes(head + attribute() + struct.pack("<QQ", 0, 0) + data)
+
+
 @contextlib.contextmanager
 def recording(path, threads, count=1):
     """threads: {name: {stack: samples}}; a stack is a tuple of names of symbols (bytes), the outermost first.
@@ -46,10 +53,7 @@ def recording(path, threads, count=1):
             for _ in range(samples):
                 time += 1000
                 records.append(sample(pid, tid, time, [address[name] + 5 for name in stack]))
-    records.append(record(68, 0, b""))
-    data = b"".join(records)
-    head = b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, 144, 248, len(data), 0, 0) + b"\0" * 32
-    path.write_bytes(head + attribute() + struct.pack("<QQ", 0, 0) + data)
+    write(path, records)
     symbols = pathlib.Path(f"/tmp/perf-{pid}.map")
     symbols.write_bytes(b"".join(b"%x %x %s\n" % (address[name], SPAN, name) for name in names))
     try:

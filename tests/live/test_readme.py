@@ -63,7 +63,7 @@ def typed(clone, tmp_path_factory):
             if not shutil.which("sudo"):
                 command = command.replace("sudo ", "")
             return run(["nsenter", "--mount", "--target", str(holder.pid), f"--wd={clone}", "bash", "-c", command],
-                       cwd=clone, status=None, **options)
+                       cwd=clone, status=None, timeout=3 * HANG, **options)
 
         yield type_it
 
@@ -164,6 +164,7 @@ def nothing_but_the_build_is_left(clone):
     assert run(["git", "-C", clone, "status", "--porcelain"]).stdout == ""
 
 
+@pytest.mark.slow
 def test_readme(clone, typed):
     words = " ".join(type_page("README.md", clone, typed))
     nothing_but_the_build_is_left(clone)
@@ -192,6 +193,7 @@ def test_readme_table(clone, typed):
     nothing_but_the_build_is_left(clone)
 
 
+@pytest.mark.slow
 def test_install_page(clone, typed):
     if not shutil.which("setcap"):
         pytest.skip("no setcap: it is in the package libcap2-bin")

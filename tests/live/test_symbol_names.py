@@ -2,10 +2,12 @@
 """Names beside those of stock perf, and perf maps of processes in namespaces of their own."""
 import os
 import re
+import struct
 import subprocess
 
 import pytest
 
+from harness import planted
 from harness.process import run, started
 from harness.waiting import innermost_child
 
@@ -110,6 +112,26 @@ def test_linkage_table(dump_symbols, tmp_path):
     text = "".join(f"{address:x}\n" for address in expected)
     names = [line.split("\t")[-1] for line in run([dump_symbols, program], data=text.encode()).stdout.splitlines()]
     assert names == list(expected.values())
+
+
+def test_lines_of_a_linkage_table(root, perf_sid, kaa, tmp_path):
+    """Of a program with lines neither an entry nor what stands before the first has one, as perf says it."""
+    source, program, data = tmp_path / "calls.c", tmp_path / "calls", tmp_path / "perf.data"
+    source.write_text("#include <stdlib.h>\nint main(void) { return abs(rand()) + !getenv(\"HOME\"); }\n")
+    run(["gcc", "-g", "-O1", "-no-pie", "-Wl,-z,lazy", "-o", program, source])
+    offset, start, size = re.search(r"LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+) 0x\w+ R E", run(["readelf", "-lW", program]).stdout).groups()
+    header = int(re.search(r"^ *\d+ \.plt +\S+ +([0-9a-f]+)", run(["objdump", "-h", program]).stdout, re.M)[1], 16)
+    main = int(re.search(r"^([0-9a-f]+) <main>:$", run(["objdump", "-d", program]).stdout, re.M)[1], 16)
+    pid, hits = 4194304 + os.getpid() * 8, (header + 6, header + 17, main)
+    mapped = planted.record(1, 2, struct.pack("<IIQQQ", pid, pid, int(start, 16), int(size, 16), int(offset, 16)) +
+                            os.fsencode(program).ljust(len(str(program)) // 8 * 8 + 8, b"\0"))
+    planted.write(data, [planted.comm(pid, pid, b"calls"), mapped,
+                         *(planted.sample(pid, pid, 1000 * i, [address]) for i, address in enumerate(hits, 1000))])
+    words = ("report", "-i", data, "--stdio", "--no-children", "-g", "none", "--sort", "srcline,sym")
+    theirs, ours = (sorted(re.findall(r"^ +\d+\.\d+%.*\S", text, re.M))
+                    for text in (perf_sid(*words).stdout, kaa(*words, "--like-perf").stdout))
+    assert ours == theirs
+    assert [row for row in ours if ".plt+6" in row] and [row for row in ours if "calls.c:2" in row]
 
 
 def test_samples_of_a_python_function(root, bpf, newest_python, kaa, scripts, tmp_path):
