@@ -140,6 +140,15 @@ static const char *event_name(const struct profile *profile, uint32_t event)
 	return profile_string(profile, profile->events.data[event].name, "");
 }
 
+/* "cpu-clock" and "cpu-clock:u": one was recorded without the kernel. */
+static bool lack_rights(const char *a, const char *b)
+{
+	size_t n = strcspn(a, ":");
+
+	return n == strcspn(b, ":") && !strncmp(a, b, n) && strcmp(a, b) &&
+	       (!strcmp(a + n, ":u") || !strcmp(b + n, ":u"));
+}
+
 /* The event of that name in a recording. */
 static struct error *find_event(const struct diff_settings *s,
 				const struct profile *profile,
@@ -165,9 +174,12 @@ static struct error *find_event(const struct diff_settings *s,
 				      event_name(profile, i));
 	}
 	return error_create(ERROR_NOT_FOUND,
-			    "'%s' has no event '%s', only %s: choose one that all recordings have with --event",
+			    "'%s' has no event '%s', only %s: %s",
 			    s->paths.data[recording], name,
-			    all.len ? all.data : "others");
+			    all.len ? all.data : "others",
+			    !s->event && all.len && lack_rights(name, all.data) ?
+				    "record both with the same rights, as with sudo" :
+				    "choose one that all recordings have with --event");
 }
 
 static bool has_filter(const struct input *input)

@@ -6,7 +6,7 @@ import pytest
 
 COLUMNS = 80
 # How the text of an option may begin: with what the option makes kaa do.
-VERBS = set("""accept activate add ask choose collapse compare compute copy count cut deactivate demangle draw end examine
+VERBS = set("""accept activate add ask choose collapse compare compress compute copy count cut deactivate demangle draw end examine
     exclude expand follow group hide include keep leave limit list look map merge open print put read record remove run
     sample save send set show sort split start stop take unwind use wait write browse complete""".split())
 # Phrases that had to be read twice, and words that the field has another word for.

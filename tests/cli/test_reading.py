@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa report` and `kaa script` on files that are none, are broken, or belong to others, and their options' mistakes."""
 import os
+import pwd
 import re
 import subprocess
 
@@ -83,6 +84,12 @@ def test_strangers_files_need_force(kaa, command, root, recording, tmp_path):
     path.write_bytes(recording.read_bytes())
     os.chown(path, 65534, 65534)
     assert "-f" in kaa(command, "-i", path, status=1).stderr
+    # Who typed sudo reads the own file.
+    user = pwd.getpwuid(65534)
+    sudo = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": str(user.pw_gid), "SUDO_USER": user.pw_name}
+    assert "py::leaf" in kaa(*SYMBOLS[command], "-i", path, env=sudo).stdout
+    os.chown(path, 1, 1)
+    assert "-f" in kaa(command, "-i", path, env=sudo, status=1).stderr
     assert "py::leaf" in kaa(*SYMBOLS[command], "-f", "-i", path).stdout
 
 

@@ -94,7 +94,7 @@ static void make_image(struct image *image, const char *function, const void *ro
 	fd = synthetic_elf_write(&in);
 	size = pread(fd, image->bytes, sizeof(image->bytes), 0);
 	close(fd);
-	assert_true(size > 0 && size < IMAGE_MAX);
+	assert_true(size > 0 && size < (ssize_t)IMAGE_MAX);
 	image->size = (size_t)size;
 	memcpy(image->bytes + offsetof(Elf64_Ehdr, e_type), &type, sizeof(type));
 }

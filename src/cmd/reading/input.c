@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/reading/file_owner.h"
+
 enum {
 	/* Numbers in one list. */
 	LIST_MAX = 65536,
@@ -225,7 +227,7 @@ static struct error *check_owner(const struct input *input, const char *path,
 	if (fstat(fd, &st))
 		return error_os(errno, path, "cannot read the attributes of the file");
 	if (input->force || !S_ISREG(st.st_mode) || !st.st_uid ||
-	    st.st_uid == geteuid())
+	    file_owner_is_user(st.st_uid))
 		return NULL;
 	return error_create(ERROR_PERMISSION,
 			    "'%s' belongs neither to you nor to root; use -f to read it anyway",
