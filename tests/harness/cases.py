@@ -153,7 +153,8 @@ def python_problem(frames):
 
 def native_problem(frames, names_all):
     last = frames[-1].symbol
-    if last not in STARTS and not last.startswith(GREENLET_STARTS):
+    # Of a libc without symbols kaa says where the function begins: libc.so.6+0x8d1c0.
+    if last not in STARTS and last != "libc.so.6" and not last.startswith(GREENLET_STARTS):
         return f"the native stack ends with {last}"
     return (evaluation_problem(frames) or python_problem(frames)) if names_all else None
 
