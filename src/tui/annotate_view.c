@@ -10,12 +10,16 @@
 #include "explore/disassembly.h"
 #include "explore/own_selected.h"
 #include "explore/source.h"
+#include "view/fit.h"
+#include "view/printable.h"
 #include "view/text.h"
 
 #define NO_PLACE UINT64_MAX
 
 enum {
 	WEIGHT_WIDTH = 9,
+	/* Of what the title names. */
+	NAME_WIDTH = 60,
 	COUNT_WIDTH = 14,
 	LINE_WIDTH = 6,
 	TAB = 8,
@@ -83,14 +87,17 @@ static const char *frame_name(const struct profile *profile,
 		      : "[unknown]";
 }
 
+/* What it is comes first: a narrow window cuts the end. */
 static void title(void *arg, struct strbuf *out)
 {
 	const struct annotated *a = arg;
 	const struct annotate_weight *whole = &a->annotation->whole;
 	const char *name = a->frame ? frame_name(a->profile, a->frame) :
 				      a->path;
+	size_t width = printable_width(name, strlen(name));
 
-	strbuf_printf(out, "%" PRIu64 " samples in itself", whole->self_count);
+	fit_end(out, name, width < NAME_WIDTH ? width : NAME_WIDTH);
+	strbuf_printf(out, ": %" PRIu64 " samples in itself", whole->self_count);
 	if (a->annotation->is_python)
 		strbuf_printf(out, ", %" PRIu64 " with its callees",
 			      whole->count);
@@ -100,8 +107,6 @@ static void title(void *arg, struct strbuf *out)
 			      a->of_all			  ? "the zoom" :
 			      a->frame			  ? "the function" :
 							    "the file");
-	strbuf_puts(out, ": ");
-	text_append(out, name, strlen(name));
 }
 
 static size_t weight_width(const struct annotated *a)
