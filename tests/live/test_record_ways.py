@@ -756,7 +756,8 @@ def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
             until(lambda: data.exists() and data.stat().st_size > 200000, "that the recorder has samples")
             recorder.send_signal(signal.SIGSTOP)
             try:
-                until_busy(target.pid, 1)
+                # Longer than all rings last, since the program may run on each CPU for a while.
+                until_busy(target.pid, 3)
             finally:
                 recorder.send_signal(signal.SIGCONT)
             until_busy(target.pid, 0.3)
