@@ -98,11 +98,6 @@ static __always_inline struct walk *walk_here(void)
 	return &running->walk;
 }
 
-static __always_inline struct walker_stack *walk_stack_record(void)
-{
-	return &running->stack;
-}
-
 static __always_inline struct walker_code *walk_code_record(void)
 {
 	return &running->code;
