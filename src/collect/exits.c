@@ -79,6 +79,13 @@ struct error *exits_number_taken(struct exits *exits, uint32_t tid,
 	return write_exit(exits, waiting);
 }
 
+/* Names and the summary are written under its number when the recording is over. */
+static bool is_needed(const struct exits *exits,
+		      const struct waiting_exit *waiting)
+{
+	return waiting->record.task.tid == exits->output->first_pid;
+}
+
 static struct error *write_those_before(struct exits *exits, int64_t time)
 {
 	struct error *error = NULL;
@@ -89,7 +96,8 @@ static struct error *write_those_before(struct exits *exits, int64_t time)
 
 		if (waiting->is_written)
 			continue;
-		if (waiting->seen < time) {
+		if (waiting->seen < time &&
+		    (time == INT64_MAX || !is_needed(exits, waiting))) {
 			error = write_exit(exits, waiting);
 			continue;
 		}

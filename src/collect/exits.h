@@ -53,7 +53,10 @@ void exits_sampled(struct exits *exits, uint32_t tid, uint64_t time);
 struct error *exits_number_taken(struct exits *exits, uint32_t tid,
 				 uint64_t time);
 
-/* Before the output writes the round: what has waited long enough, or all. */
+/*
+ * Before the output writes the round: what has waited long enough, or all, behind all
+ * that output_payload() wrote. Until then the process waits that this stands under.
+ */
 struct error *exits_end_round(struct exits *exits);
 struct error *exits_end(struct exits *exits);
 

@@ -368,9 +368,7 @@ struct error *recorder_run(struct recorder *recorder)
 	cpu_time_end(&recorder->cpu_time);
 	if (ring)
 		ring->stop(recorder->source);
-	if (!error)
-		error = round_run(&recorder->round);
-	return error ? error : exits_end(&recorder->exits);
+	return error ? error : round_run(&recorder->round);
 }
 
 /* --- the end --- */
@@ -446,6 +444,8 @@ static struct error *finish_file(struct recorder *recorder)
 
 	if (!error)
 		error = put_summary(recorder);
+	if (!error)
+		error = exits_end(&recorder->exits);
 	if (!error)
 		error = output_round(&recorder->output);
 	if (!error)

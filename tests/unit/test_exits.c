@@ -121,6 +121,27 @@ static void test_wait(void **state)
 	demolish(&m);
 }
 
+/* What is written at the end stands under this process, which so has not ended before. */
+static void test_the_first_process_waits_for_the_end(void **state)
+{
+	struct recording m;
+
+	(void)state;
+	build(&m);
+	m.output.first_pid = TID;
+	hold(&m, TID, 1000);
+	hold(&m, OTHER, 1001);
+	usleep(LONG_US);
+	assert_ok(exits_end_round(&m.exits));
+	assert_int_equal(m.output.records.count, 1);
+	check(&m, 0, OTHER, 1001);
+	m.output.settled = 5000;
+	assert_ok(exits_end(&m.exits));
+	assert_int_equal(m.output.records.count, 2);
+	check(&m, 1, TID, 5000);
+	demolish(&m);
+}
+
 /* A round later readers have handled what was before. */
 static void test_not_before_what_is_settled(void **state)
 {
@@ -185,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_behind_the_last_sample),
 		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_the_first_process_waits_for_the_end),
 		cmocka_unit_test(test_not_before_what_is_settled),
 		cmocka_unit_test(test_number_is_used_again),
 		cmocka_unit_test(test_many),
