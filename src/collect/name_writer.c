@@ -27,16 +27,21 @@ void name_writer_deinit(struct name_writer *writer)
 	map_deinit(&writer->made);
 }
 
+/* What is written when the recording is over. */
+static struct error *put_last(const struct name_writer *writer,
+			      const struct strbuf *payload)
+{
+	return output_payload(writer->output, output_time_last(writer->output),
+			      0, payload->data, payload->len);
+}
+
 static struct error *put_symbol(void *arg, const struct kaa_symbol *symbol)
 {
 	struct name_writer *writer = arg;
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
 	struct error *error = kaa_encode_symbol(symbol, &payload);
 
-	if (error)
-		return error;
-	return output_payload(writer->output, output_time_last(writer->output),
-			      0, payload.data, payload.len);
+	return error ? error : put_last(writer, &payload);
 }
 
 /*
@@ -232,10 +237,7 @@ static struct error *put_file_symbol(void *arg,
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
 	struct error *error = kaa_encode_file_symbol(symbol, &payload);
 
-	if (error)
-		return error;
-	return output_payload(writer->output, output_time_last(writer->output),
-			      0, payload.data, payload.len);
+	return error ? error : put_last(writer, &payload);
 }
 
 struct error *name_writer_put_removed(struct name_writer *writer,
