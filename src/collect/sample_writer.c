@@ -60,11 +60,32 @@ static struct error *map_images(struct sample_writer *writer)
 	return error;
 }
 
+/*
+ * Ahead of all samples that may need them; but not of the exec of the process that
+ * they stand under, or readers see a process of its own that ended there.
+ */
+static uint64_t codes_time(const struct sample_writer *writer)
+{
+	const struct output *output = writer->output;
+	uint64_t earliest = output->round_earliest;
+	uint64_t time = output_time_before(output, earliest);
+	struct process *process =
+		process_table_find(writer->tracking->processes,
+				   output->first_pid, earliest);
+	struct target *target = process ? target_find(process) : NULL;
+
+	if (!target)
+		return time;
+	target = target_of(target, earliest);
+	if (time <= target->since)
+		time = target->since + 1;
+	return time < earliest ? time : earliest - 1;
+}
+
 static struct error *put_codes(struct sample_writer *writer)
 {
 	const struct strbuf *payloads = &writer->stacks.payloads;
-	uint64_t time = output_time_before(writer->output,
-					   writer->output->round_earliest);
+	uint64_t time = codes_time(writer);
 	struct error *error = NULL;
 	uint32_t size;
 

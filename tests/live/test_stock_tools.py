@@ -251,6 +251,17 @@ def sid_recording(kaa, sid_python, tmp_path_factory):
     return data, inside
 
 
+def test_samply_shows_a_short_program_once(kaa, samply, sid_python, tmp_path):
+    """Its exec and its first Python frames come in one round; what kaa writes about these does not stand before the exec."""
+    data, saved = tmp_path / "perf.data", tmp_path / "profile.json"
+    inside = sid_python.kaa(kaa)
+    for _ in range(5):
+        inside("record", "-q", "-F", "9999", "-g", "-o", data, sid_python.path, "-I", "-S", "-c", "sum(range(300_000))")
+        samply("import", "-s", "-n", "-o", saved, data)
+        threads = json.loads(saved.read_text())["threads"]
+        assert [(thread["isMainThread"], thread["processName"]) for thread in threads] == [(True, sid_python.path.rpartition("/")[2])]
+
+
 def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
     data, kaa = sid_recording
     saved = tmp_path / "profile.json"
