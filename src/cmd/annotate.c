@@ -302,7 +302,7 @@ static struct error *nothing_called(const struct annotate_settings *s,
 	if (!error)
 		error = symbol_near_offer_profile(&near, profile, true);
 	if (!error)
-		symbol_near_format(&near, "no function or file is called",
+		symbol_near_format(&near, "no sample is in a function or file called",
 				   &text);
 	symbol_near_deinit(&near);
 	return error ? error :

@@ -83,7 +83,10 @@ static struct error *name_recordings(struct diff_settings *s,
 	struct error *error = NULL;
 
 	if (!args->count && access(defaults[0], F_OK) &&
-	    !access(defaults[1], F_OK))
+	    access(defaults[1], F_OK))
+		return error_create(ERROR_NOT_FOUND,
+				    "there are no recordings here to compare: make one before and one after with 'kaa record COMMAND', or name two, 'kaa diff OLD NEW'");
+	if (!args->count && access(defaults[0], F_OK))
 		return error_create(ERROR_NOT_FOUND,
 				    "there is one recording, 'perf.data', and nothing to compare it with: record once more (the last one is kept as 'perf.data.old'), or name two, 'kaa diff OLD NEW'");
 	if (args->count && args->count != SIDES)

@@ -439,7 +439,7 @@ static struct error *take_events(struct setup *setup,
 		error = events_default("", &setup->choices, &fell_back);
 	if (error)
 		return error;
-	if (fell_back)
+	if (fell_back && s->verbose)
 		message_note("this machine has no hardware counters: to see CPU time, kaa samples cpu-clock");
 	vec_for_each(choice, &setup->choices) {
 		struct sampler_event event = { .name = choice->name };
@@ -866,6 +866,19 @@ static int exit_code_of(int status)
 	return WEXITSTATUS(status);
 }
 
+/* Its answer may not be one, and the recording before it may be the better one. */
+static void say_failed(const struct setup *setup, const struct stat *before,
+		       int status)
+{
+	if (status < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
+		return;
+	message_note("the command failed with exit code %d%s%s%s",
+		     WEXITSTATUS(status),
+		     before->st_size ? "; the recording before is in '" : "",
+		     before->st_size ? setup->options.output : "",
+		     before->st_size ? ".old'" : "");
+}
+
 static void print_note(const char *text)
 {
 	message_note("%s", text);
@@ -909,7 +922,8 @@ static bool wants_answer(const struct record_settings *s,
  */
 static struct error *finish(const struct setup *setup,
 			    const struct record_settings *s,
-			    struct recorder *recorder, struct error *early,
+			    struct recorder *recorder,
+			    const struct stat *before, struct error *early,
 			    int *exit_code)
 {
 	struct recorder_result result = { .status = -1 };
@@ -920,6 +934,8 @@ static struct error *finish(const struct setup *setup,
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result);
 	say_without_samples(setup, recorder, &result.cpu_time);
+	if (!early && !error)
+		say_failed(setup, before, result.status);
 	if (!early) {
 		*exit_code = error ? 0 : exit_code_of(result.status);
 		if (!error && wants_answer(s, &result))
@@ -963,7 +979,7 @@ static struct error *record(struct setup *setup,
 			*exit_code = typed_command_exit_code(error);
 		return error;
 	}
-	return finish(setup, s, recorder, error, exit_code);
+	return finish(setup, s, recorder, &before, error, exit_code);
 }
 
 static struct error *run(void *settings, const struct arguments *args,

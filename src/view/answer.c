@@ -474,13 +474,23 @@ static struct error *put_end(struct answer *a)
 	return error;
 }
 
-/* The symbol of the function with most own time, or NULL. */
+/*
+ * The symbol of the function with most own time, of those in files if there are
+ * any: there is no source of "<string>". NULL: none.
+ */
 static const char *hottest(const struct answer *a)
 {
-	vec_for_each(function, &a->own->functions)
-		if (function->is_python && function->own.samples)
+	const char *name = NULL;
+
+	vec_for_each(function, &a->own->functions) {
+		if (!function->is_python || !function->own.samples)
+			continue;
+		if (!name)
+			name = profile_string(a->profile, function->name, NULL);
+		if (*profile_string(a->profile, function->file, "<") != '<')
 			return profile_string(a->profile, function->name, NULL);
-	return NULL;
+	}
+	return name;
 }
 
 /* Words beside the tables may need more than one line. */

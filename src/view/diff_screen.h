@@ -28,6 +28,8 @@ struct diff_screen {
 	size_t columns;
 	struct diff_unit unit;
 	struct strbuf text;
+	/* The program of the first recording of each side. */
+	struct strbuf programs[2];
 	/* Scratch. */
 	struct strbuf word;
 };

@@ -110,6 +110,7 @@ static struct error *put_run(struct diff_screen *s, size_t i)
 	const struct own_diff_run *run = &s->diff->runs.data[i];
 	const struct answer_options options = { .columns = s->columns,
 						.is_filtered = true };
+	bool is_after = s->diff->noise.data[i].is_after;
 	struct strbuf pieces[ANSWER_PIECES];
 	struct error *error;
 
@@ -117,8 +118,11 @@ static struct error *put_run(struct diff_screen *s, size_t i)
 		pieces[k] = (struct strbuf)STRBUF_INIT;
 	error = answer_summary(s->profile, run->event, &options, run->own,
 			       s->names, pieces);
-	put_pieces(s, s->diff->noise.data[i].is_after, pieces,
-		   s->options->paths[i]);
+	put_pieces(s, is_after, pieces, s->options->paths[i]);
+	if (!s->programs[is_after].len)
+		strbuf_append(&s->programs[is_after],
+			      pieces[ANSWER_PROGRAM].data,
+			      pieces[ANSWER_PROGRAM].len);
 	for (size_t k = 0; k < ANSWER_PIECES; k++)
 		strbuf_deinit(&pieces[k]);
 	return error;
@@ -174,6 +178,9 @@ static void word_cause(struct diff_screen *s,
 	strbuf_clear(&s->word);
 	fit_end(&s->word, name.data,
 		width < NAME_MAX_WIDTH ? width : NAME_MAX_WIDTH);
+	/* A cut name is filled up. */
+	while (s->word.len && s->word.data[s->word.len - 1] == ' ')
+		strbuf_truncate(&s->word, s->word.len - 1);
 	strbuf_puts(&s->word, change < 0 ? " -" : " +");
 	put_amount(s, change, &s->word);
 }
@@ -248,8 +255,28 @@ static void put_answer(struct diff_screen *s)
 
 /* --- Notes -------------------------------------------------------------- */
 
+static const char *base_name(const struct strbuf *path)
+{
+	const char *slash = path->len ? strrchr(path->data, '/') : NULL;
+
+	return slash ? slash + 1 : path->len ? path->data : "";
+}
+
+/* As when the recording after is of a command that failed. */
+static void put_programs(struct diff_screen *s)
+{
+	const char *before = base_name(&s->programs[false]);
+	const char *after = base_name(&s->programs[true]);
+
+	if (strcmp(before, after) != 0)
+		strbuf_printf(&s->text,
+			      "These are two programs: %s before, %s after.\n",
+			      before, after);
+}
+
 static void put_sides(struct diff_screen *s)
 {
+	put_programs(s);
 	if (s->options->why)
 		strbuf_printf(&s->text, "%s\n", s->options->why);
 	if (s->diff->runs.count == 2)
@@ -398,6 +425,7 @@ struct error *diff_text_write(const struct profile *profile,
 		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
 							    options->columns,
 		.text = STRBUF_INIT,
+		.programs = { STRBUF_INIT, STRBUF_INIT },
 		.word = STRBUF_INIT,
 	};
 	struct error *error;
@@ -409,6 +437,8 @@ struct error *diff_text_write(const struct profile *profile,
 		error = error_os(errno, NULL, "cannot write the report");
 	place_names_destroy(s.names);
 	strbuf_deinit(&s.text);
+	strbuf_deinit(&s.programs[0]);
+	strbuf_deinit(&s.programs[1]);
 	strbuf_deinit(&s.word);
 	return error;
 }

@@ -6,7 +6,7 @@
  *	symbol_near_init(&near, word, false);
  *	symbol_near_offer(&near, symbol, line, SYMBOL_CALLS);   for each function
  *	if (near.place < SYMBOL_CALLS)
- *		symbol_near_format(&near, "no function is called", &text);
+ *		symbol_near_format(&near, "no sample is in a function called", &text);
  *	symbol_near_deinit(&near);
  *
  * What is offered is copied if it is kept.
@@ -61,7 +61,7 @@ struct error *symbol_near_offer_profile(struct symbol_near *near,
 					bool interpreter_frames);
 /*
  * Appends a sentence on what is the matter with the word, without a period.
- * none is how it begins if the word calls nothing: "no function is called".
+ * none is how it begins if the word calls nothing: "no sample is in a function called".
  * Names are sanitized.
  */
 void symbol_near_format(const struct symbol_near *near, const char *none,

@@ -114,7 +114,7 @@ def test_nothing_is_called_so(report, script, word):
 ])
 def test_near_names_are_said_and_work(report, script, typed, meant):
     stderr = report("-S", typed).stderr
-    assert f"no function is called '{typed}'; did you mean " in stderr and f"'{meant}'" in stderr
+    assert f"no sample is in a function called '{typed}'; did you mean " in stderr and f"'{meant}'" in stderr
     assert f"'{meant}'" in script("--stop-bt", typed).stderr
     assert functions(report("-S", meant, "--sort", "symbol").stdout) == {MIDDLE}
 
@@ -165,8 +165,8 @@ def test_threads_that_are_not_there(report, script, words, said):
 
 @pytest.mark.parametrize("words, said", [
     (["-c", "sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
-    (["-S", "nope"], "no function is called 'nope'"),
-    (["-S", "nope,middl"], "no function is called 'nope'"),
+    (["-S", "nope"], "no sample is in a function called 'nope'"),
+    (["-S", "nope,middl"], "no sample is in a function called 'nope'"),
 ])
 def test_nothing_to_show_on_a_terminal(kaa, recording, words, said):
     """An empty table says nothing; the command says why, and fails."""

@@ -205,7 +205,7 @@ static void check_near(const struct model *m, const char *word, bool exact,
 	model_check(symbol_near_offer_profile(&near, m->profile,
 					      interpreter_frames));
 	assert_int_equal(near.place, place);
-	symbol_near_format(&near, "no function is called", &text);
+	symbol_near_format(&near, "no sample is in a function called", &text);
 	if (expected)
 		assert_string_equal(text.data, expected);
 	symbol_near_deinit(&near);
@@ -218,15 +218,15 @@ static void test_near_names(void **state)
 	(void)state;
 	fill(&m);
 	check_near(&m, "dedup", false, false, SYMBOL_NOWHERE,
-		   "no function is called 'dedup'; did you mean 'Orders.dedupe:orders.py'?");
+		   "no sample is in a function called 'dedup'; did you mean 'Orders.dedupe:orders.py'?");
 	check_near(&m, "orders.Orders.dedup", false, false, SYMBOL_NOWHERE,
-		   "no function is called 'orders.Orders.dedup'; did you mean 'Orders.dedupe:orders.py'?");
+		   "no sample is in a function called 'orders.Orders.dedup'; did you mean 'Orders.dedupe:orders.py'?");
 	check_near(&m, "srv/order.py", false, false, SYMBOL_NOWHERE,
-		   "no function is called 'srv/order.py'; did you mean 'orders.py'?");
+		   "no sample is in a function called 'srv/order.py'; did you mean 'orders.py'?");
 	check_near(&m, "maloc", false, false, SYMBOL_NOWHERE,
-		   "no function is called 'maloc'; did you mean 'malloc'?");
+		   "no sample is in a function called 'maloc'; did you mean 'malloc'?");
 	check_near(&m, "xyzzy\33[1m", false, false, SYMBOL_NOWHERE,
-		   "no function is called 'xyzzy?[1m'");
+		   "no sample is in a function called 'xyzzy?[1m'");
 	check_near(&m, "orders.py:38", false, false, SYMBOL_NOWHERE,
 		   "no sample is at 'orders.py:38'; the nearest lines with samples are 37 and 39");
 	check_near(&m, "orders.py:50", false, false, SYMBOL_NOWHERE,
@@ -236,7 +236,7 @@ static void test_near_names(void **state)
 		   NULL);
 	check_near(&m, "malloc", true, false, SYMBOL_HIT, NULL);
 	check_near(&m, "dedupe", true, false, SYMBOL_NOWHERE,
-		   "no function is called 'dedupe'; did you mean 'py::Orders.dedupe:/srv/orders.py'?");
+		   "no sample is in a function called 'dedupe'; did you mean 'py::Orders.dedupe:/srv/orders.py'?");
 	model_deinit(&m);
 }
 

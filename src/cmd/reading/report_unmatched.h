@@ -11,7 +11,7 @@
 #include "view/report_options.h"
 
 /* With this the line begins for each of options->symbols. */
-#define REPORT_NO_FUNCTION "no function is called"
+#define REPORT_NO_FUNCTION "no sample is in a function called"
 
 /*
  * Appends a line for each word that found nothing (view/unmatched.h), after the

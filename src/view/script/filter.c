@@ -284,10 +284,10 @@ struct error *script_filter_unmatched(const struct script_filter *filter,
 	if (error)
 		return error;
 	vec_for_each(near, &filter->symbols)
-		unmatched_symbol(near, SYMBOL_HIT, "no function is called",
+		unmatched_symbol(near, SYMBOL_HIT, "no sample is in a function called",
 				 out);
 	vec_for_each(near, &filter->stops)
-		unmatched_symbol(near, SYMBOL_CALLS, "no function is called",
+		unmatched_symbol(near, SYMBOL_CALLS, "no sample is in a function called",
 				 out);
 	return NULL;
 }
