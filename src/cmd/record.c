@@ -19,6 +19,7 @@
 #include "cmd/record_answer.h"
 #include "cmd/run.h"
 #include "cmd/typed_command.h"
+#include "collect/clocks.h"
 #include "collect/recorder.h"
 #include "perfdata/packer.h"
 #include "sys/capability.h"
@@ -644,6 +645,18 @@ static struct error *take_ticks(struct setup *setup, const char *clock)
 	return NULL;
 }
 
+/* CPU time, and nothing that only the kernel's events have. */
+static bool asks_for_time(const struct setup *setup,
+			  const struct record_settings *s)
+{
+	const struct sampler_options *sampler = &setup->options.sampler;
+
+	return !s->system_wide && !s->tids.count && !s->cpus && !s->count &&
+	       !s->stack_size && s->callchain == CALLCHAIN_UNWIND &&
+	       (!s->events.count || (sampler->event_count == 1 &&
+				     clocks_is_clock(sampler, 0)));
+}
+
 static struct error *take_settings(struct setup *setup,
 				   const struct record_settings *s)
 {
@@ -672,6 +685,7 @@ static struct error *take_settings(struct setup *setup,
 		error = take_ticks(setup, s->clock);
 	if (!error)
 		error = take_python(setup, s->python);
+	options->only_time = asks_for_time(setup, s);
 	if (!error)
 		error = take_cmdline(setup);
 	return error;
@@ -753,7 +767,7 @@ static void say_without_samples(const struct setup *setup,
 }
 
 static void print_summary(const struct setup *setup,
-			  const struct recorder_result *result)
+			  const struct recorder_result *result, bool polled)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct stack_stats *s = &result->stacks;
@@ -764,7 +778,8 @@ static void print_summary(const struct setup *setup,
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);
 	strbuf_printf(&text, ", %" PRIu64 " lost", result->lost);
-	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND)
+	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND &&
+	    !polled)
 		strbuf_printf(&text, ", %" PRIu64 " incomplete stack%s",
 			      s->truncated, s->truncated == 1 ? "" : "s");
 	format_share(&text, s->unreadable, result->samples,
@@ -772,6 +787,12 @@ static void print_summary(const struct setup *setup,
 	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
 	format_share(&text, s->missing_native, result->samples,
 		     "with native frames missing in code without unwind information");
+	format_share(&text, result->polled.rejected,
+		     result->polled.rejected + result->polled.samples,
+		     "reads rejected because the thread ran on");
+	format_share(&text, result->polled.late,
+		     result->polled.late + result->polled.samples,
+		     "ticks too late");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	/* Those of a process's first moments are no news. */
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
@@ -821,12 +842,29 @@ static void say_no_agent(const struct setup *setup)
 	error_destroy(error);
 }
 
+/* What it gives, and what the other ways would. */
+static void say_polling(const struct recorder *recorder)
+{
+	const struct source_refusal *refusal = recorder_refusal(recorder);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_puts(&text, "Python source: polling: Python functions and lines, without native functions; '--python=trampoline' has these, but no lines");
+	if (refusal) {
+		strbuf_printf(&text, "; %s cannot be used: ",
+			      refusal->source->title);
+		error_format(refusal->why, &text);
+	}
+	message_note("%s", text.data);
+}
+
 static void say_source(const struct recorder *recorder,
 		       const struct setup *setup, int verbose)
 {
 	const struct python_source *source = recorder_python(recorder);
 
-	if (source->gives_trampolines) {
+	if (source->polls) {
+		say_polling(recorder);
+	} else if (source->gives_trampolines) {
 		say_trampolines(setup, recorder);
 		say_no_agent(setup);
 	} else if (verbose) {
@@ -932,7 +970,7 @@ static struct error *finish(const struct setup *setup,
 	if (early)
 		message_error(early);
 	error = recorder_finish(recorder, &result);
-	print_summary(setup, &result);
+	print_summary(setup, &result, recorder_python(recorder)->polls);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)
 		say_failed(setup, before, result.status);

@@ -219,6 +219,17 @@ static void pause_after_tasks(const struct loop *loop)
 		nanosleep(&pause, NULL);
 }
 
+/* Bytes with which the producer of own rings has woken us. */
+static void drain(const struct loop *loop, int fd)
+{
+	char bytes[64];
+
+	if (!loop->sampler->producer)
+		return;
+	while (read(fd, bytes, sizeof(bytes)) == sizeof(bytes))
+		;
+}
+
 static struct error *wait_events(struct loop *loop)
 {
 	struct epoll_event events[EPOLL_BATCH];
@@ -235,6 +246,8 @@ static struct error *wait_events(struct loop *loop)
 
 		if (fd == loop->signal_fd)
 			handle_signals(loop);
+		else
+			drain(loop, fd);
 		if (events[i].events & EPOLLHUP ||
 		    !(events[i].data.u64 & IS_TASKS))
 			loop->tasks_only = false;

@@ -4,6 +4,7 @@
  * takes its frames from one, and `kaa doctor` says which one that will be.
  *
  *	source_bpf.c		the walker reads them in the kernel at each sample
+ *	source_poll.c		kaa reads them from outside, without any right
  *	source_trampoline.c	trampolines stand for them in the native stack
  *	none			there are none
  *
@@ -13,7 +14,8 @@
  * Who may be used is decided here alone. doctor asks probe(), which tries
  * nothing out, and record calls open(), which has the last word: a kernel may
  * have what its version does not tell, and a container forbid what its settings
- * allow. If it is left to kaa, record takes the first row whose open() succeeds.
+ * allow. If it is left to kaa, record takes the first row whose open() succeeds
+ * and that is not for those alone who name it.
  *
  * The life of an open source, and what a row does at each step:
  *
@@ -60,6 +62,7 @@
 #include "collect/address_names.h"
 #include "collect/code_spans.h"
 #include "collect/notes.h"
+#include "collect/poller.h"
 #include "collect/python_stack.h"
 #include "collect/sampler.h"
 #include "collect/stack_memory.h"
@@ -71,6 +74,7 @@
 /* All of them, the one that kaa tries first in front. */
 #define PYTHON_SOURCES(X) \
 	X(bpf)            \
+	X(poll)           \
 	X(trampoline)     \
 	X(none)
 
@@ -97,6 +101,11 @@ struct source_setup {
 	bool cpu_clocks;
 	/* Some of the events are of tracepoints. */
 	bool tracepoints;
+	/*
+	 * The CPU time of a command or of whole processes is asked for, by Python
+	 * functions and lines: a source can do without events of the kernel's.
+	 */
+	bool only_time;
 };
 
 /* An open source; the first member of what each row keeps besides. */
@@ -142,6 +151,16 @@ struct source_ring {
 	struct followed_time (*cpu_time)(struct source_state *state);
 };
 
+/* A source that takes the samples itself: the sampler's rings are its own. */
+struct source_poll {
+	const struct sampler_producer *(*producer)(struct source_state *state);
+	/* The sampler is open. */
+	struct error *(*attach)(struct source_state *state,
+				struct sampler *sampler);
+	/* When the sampler is disabled. */
+	void (*counts)(struct source_state *state, struct poll_counts *ret);
+};
+
 struct python_source {
 	/* As --python and doctor call it. */
 	const char *name;
@@ -161,6 +180,8 @@ struct python_source {
 	 * Python without a stack from here is marked.
 	 */
 	bool walks;
+	/* Only who asks for it by name has it. */
+	bool by_name_alone;
 	/* The command that is recorded is started with trampolines. */
 	bool gives_trampolines;
 
@@ -200,6 +221,8 @@ struct python_source {
 	void (*process_ended)(struct source_state *state, struct target *target);
 
 	const struct source_ring *ring;
+	/* Of its ring are take(), add() and broken() then. NULL: the kernel does. */
+	const struct source_poll *polls;
 
 	/*
 	 * The Python frames of a sample that comes in its turn in the ring of a

@@ -30,6 +30,8 @@ enum {
 	/* Where processes begin all the time, there is always something new. */
 	CATCH_UP_ROUNDS = 8,
 	MMAP_THRESHOLD = 128 << 10,
+	/* What a thread has run since its last sample, or before its first. */
+	POLLED_BY_CHANCE_NS = 100000000,
 };
 
 /* The parts, each of which knows those above it alone. */
@@ -84,6 +86,18 @@ static bool has_tracepoints(const struct sampler_options *options)
 	return false;
 }
 
+/* No events: the source takes the samples. */
+static struct error *open_polled(struct recorder *recorder)
+{
+	const struct source_poll *polls = recorder->source->source->polls;
+	struct error *error = sampler_open_own(
+		&recorder->sampler, &recorder->options.sampler,
+		polls->producer(recorder->source));
+
+	return error ? error :
+		       polls->attach(recorder->source, &recorder->sampler);
+}
+
 /* Events and the source, which needs them and gives them records. */
 static struct error *open_events(struct recorder *recorder)
 {
@@ -94,7 +108,8 @@ static struct error *open_events(struct recorder *recorder)
 					    .cpu_clocks = clocks_can_be_by_cpu(
 						    &options->sampler),
 					    .tracepoints = has_tracepoints(
-						    &options->sampler) };
+						    &options->sampler),
+					    .only_time = options->only_time };
 	struct sampler_walker walker;
 	const struct source_ring *ring;
 	struct error *error = python_source_open(
@@ -103,6 +118,8 @@ static struct error *open_events(struct recorder *recorder)
 
 	if (error)
 		return error;
+	if (recorder->source->source->polls)
+		return open_polled(recorder);
 	ring = recorder->source->source->ring;
 	if (ring)
 		walker = (struct sampler_walker){ follow, event_opened,
@@ -366,12 +383,36 @@ struct error *recorder_run(struct recorder *recorder)
 		error = loop_run(&recorder->loop);
 	sampler_disable(&recorder->sampler);
 	cpu_time_end(&recorder->cpu_time);
-	if (ring)
+	if (ring && ring->stop)
 		ring->stop(recorder->source);
 	return error ? error : round_run(&recorder->round);
 }
 
 /* --- the end --- */
+
+static struct poll_counts poll_counts(const struct recorder *recorder)
+{
+	const struct source_poll *polls = recorder->source->source->polls;
+	struct poll_counts counts = {};
+
+	if (polls)
+		polls->counts(recorder->source, &counts);
+	return counts;
+}
+
+static struct cpu_time_result time_result(const struct recorder *recorder)
+{
+	const struct poll_counts counts = poll_counts(recorder);
+
+	if (!recorder->source->source->polls)
+		return cpu_time_result(&recorder->cpu_time);
+	return (struct cpu_time_result){
+		.ran = counts.ran,
+		.without_samples = counts.ran - counts.given,
+		.by_chance = POLLED_BY_CHANCE_NS,
+		.missed = counts.missed,
+	};
+}
 
 /*
  * Samples that found no room, as near to the truth as the counters are. The
@@ -384,7 +425,7 @@ static uint64_t lost_samples(const struct recorder *recorder)
 	const struct source_ring *ring = recorder->source->source->ring;
 	uint64_t counted = sampler_lost(&recorder->sampler);
 
-	if (ring)
+	if (ring && ring->lost)
 		counted += ring->lost(recorder->source);
 	if (counted < recorder->tracking.lost)
 		counted = recorder->tracking.lost;
@@ -407,7 +448,7 @@ static struct error *put_names(struct recorder *recorder)
 static struct error *put_summary(struct recorder *recorder)
 {
 	const struct stack_stats *s = &recorder->samples.stacks.stats;
-	const struct cpu_time_result time = cpu_time_result(&recorder->cpu_time);
+	const struct cpu_time_result time = time_result(recorder);
 	const struct kaa_counter counters[] = {
 		{ { "samples", 7 }, s->samples },
 		{ { "lost", 4 }, lost_samples(recorder) },
@@ -482,7 +523,8 @@ struct error *recorder_finish(struct recorder *recorder,
 	write_image(recorder, !error);
 	loop_wait_for_command(&recorder->loop);
 	*ret = (struct recorder_result){
-		.cpu_time = cpu_time_result(&recorder->cpu_time),
+		.cpu_time = time_result(recorder),
+		.polled = poll_counts(recorder),
 		.stacks = recorder->samples.stacks.stats,
 		.samples = recorder->output.samples,
 		.lost = lost_samples(recorder),

@@ -43,6 +43,8 @@ struct recorder_options {
 	bool system_wide;
 	/* The command is what is recorded, not just what ends the recording. */
 	bool records_launch;
+	/* See struct source_setup. */
+	bool only_time;
 	/* Events begin that much after the start. */
 	uint64_t delay_ms;
 	/* The recording ends that much after they began; 0: not by itself. */
@@ -56,6 +58,8 @@ struct recorder_options {
 struct recorder_result {
 	struct stack_stats stacks;
 	struct cpu_time_result cpu_time;
+	/* With a source that takes the samples itself. */
+	struct poll_counts polled;
 	/* Samples of the user's events written. */
 	uint64_t samples;
 	/* Records that found no room, as the kernel counted them. */

@@ -39,6 +39,52 @@ struct error *ring_map(struct ring *ring, int fd, size_t size, size_t min_size)
 	return NULL;
 }
 
+struct error *ring_create(struct ring *ring, size_t size)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t *scratch = malloc(RECORD_ROOM);
+	void *page;
+
+	if (!scratch)
+		return error_no_memory();
+	page = mmap(NULL, page_size + size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED) {
+		free(scratch);
+		return error_no_memory();
+	}
+	*ring = (struct ring){
+		.page = page,
+		.data = (const uint8_t *)page + page_size,
+		.size = size,
+		.scratch = scratch,
+	};
+	return NULL;
+}
+
+bool ring_write(struct ring *ring, const void *records, size_t size)
+{
+	uint8_t *data = (uint8_t *)ring->page + (ring->data -
+						 (const uint8_t *)ring->page);
+	uint64_t head = ring->page->data_head;
+	uint64_t tail = __atomic_load_n(&ring->page->data_tail,
+					__ATOMIC_ACQUIRE);
+	uint64_t at = head & (ring->size - 1), until_wrap = ring->size - at;
+
+	if (size > ring->size - (head - tail))
+		return false;
+	if (size <= until_wrap) {
+		memcpy(data + at, records, size);
+	} else {
+		memcpy(data + at, records, until_wrap);
+		memcpy(data, (const uint8_t *)records + until_wrap,
+		       size - until_wrap);
+	}
+	__atomic_store_n(&ring->page->data_head, head + size,
+			 __ATOMIC_RELEASE);
+	return true;
+}
+
 void ring_unmap(struct ring *ring)
 {
 	if (ring->page)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring buffer that the kernel shares for an event.
+ * The ring buffer that the kernel shares for an event, or one that kaa fills itself.
  *
  * The kernel appends records at `head`, user space frees them by moving the
  * tail. Positions count up for ever; the place in the buffer is the position
@@ -13,6 +13,7 @@
 #define KAA_COLLECT_RING_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,14 @@ struct ring {
 struct error *ring_map(struct ring *ring, int fd, size_t size,
 		       size_t min_size);
 void ring_unmap(struct ring *ring);
+
+/*
+ * A ring in memory of kaa's own, which ring_write() fills instead of the kernel, in
+ * a thread of its own. size: a power of two, of pages.
+ */
+struct error *ring_create(struct ring *ring, size_t size);
+/* Appends whole records; false: no room, and nothing is written. One writer. */
+bool ring_write(struct ring *ring, const void *records, size_t size);
 
 /* Position behind the last whole record; the tail of a ring that is not mapped. */
 uint64_t ring_head(const struct ring *ring);

@@ -98,11 +98,18 @@ static struct error *put_codes(struct sample_writer *writer)
 	return error;
 }
 
+/* A source without native frames says so where it has no Python ones either. */
+static bool has_marker_alone(const struct stack_builder *stacks)
+{
+	return stacks->natives.count &&
+	       stacks->natives.data[0].ip == KAA_MARKER_MISSING_NATIVE;
+}
+
 /* Markers, too, are addresses in the image. */
 static bool has_python_address(const struct stack_builder *stacks)
 {
 	return stacks->pythons.count || stacks->converted ||
-	       stacks->native.gaps ||
+	       stacks->native.gaps || has_marker_alone(stacks) ||
 	       (stacks->merged.flags &
 		(MERGE_NOT_ALIGNED | MERGE_UNREADABLE | MERGE_TRUNCATED));
 }
@@ -152,6 +159,9 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 		source->source->sampled(source, target);
 	if (hit_trampoline(stacks, sample))
 		moved.sample.ip = stacks->natives.data[0].ip;
+	/* The innermost frame is all that is known of where it was. */
+	if (source->source->polls && stacks->merged.addresses.count)
+		moved.sample.ip = stacks->merged.addresses.data[0];
 	offset = writer->output->bytes.len;
 	error = output_sample(writer->output, &moved, stacks->chain.data,
 			      stacks->chain.count);

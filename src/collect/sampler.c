@@ -2,10 +2,12 @@
 #include "collect/sampler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
@@ -19,6 +21,8 @@
 enum {
 	TASK_RING = 256 * 1024,
 	TASK_RING_MIN = 8 * 4096,
+	/* Where a task record that finds no room is not told again. */
+	OWN_TASK_RING = 4 << 20,
 	SAMPLE_RING = 8 << 20,
 	/* With stack dumps of up to 64 KiB each. */
 	SAMPLE_RING_STACKS = 64 << 20,
@@ -542,7 +546,7 @@ static struct error *add_events(struct sampler *sampler)
 		return error;
 	attr = attr_tasks(options);
 	error = events_add(&sampler->kernel_events, &attr, "tasks", NULL);
-	if (error || !sampler->walker)
+	if (error || (!sampler->walker && !sampler->producer))
 		return error;
 	attr = attr_walker(options);
 	return events_add(&sampler->kernel_events, &attr, "walker", NULL);
@@ -609,7 +613,9 @@ struct error *sampler_open(struct sampler *sampler,
 {
 	struct error *error;
 
-	*sampler = (struct sampler){ .options = *options, .walker = walker };
+	*sampler = (struct sampler){ .options = *options,
+				     .walker = walker,
+				     .wake_fd = -1 };
 	sampler->options.threads = (struct pid_vec){};
 	open_files_raise_limit();
 	/* The walker's programs took their time: more threads may have begun. */
@@ -629,8 +635,88 @@ struct error *sampler_open(struct sampler *sampler,
 	return error;
 }
 
+/* --- rings of kaa's own --- */
+
+/* As readers see it: a clock that no frequency or count of the user's describes. */
+static struct error *add_own_events(struct sampler *sampler)
+{
+	struct sampler_event event = {
+		.attr = { .type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_CPU_CLOCK },
+		.name = "cpu-clock",
+	};
+	struct sampler_options *options = &sampler->options;
+	const struct sampler_event *events = options->events;
+	enum callchain_mode callchain = options->callchain;
+	struct error *error;
+
+	options->events = &event;
+	options->event_count = 1;
+	/* The chains are the walker's alone: no registers, no stack. */
+	options->callchain = CALLCHAIN_FP;
+	error = add_events(sampler);
+	options->events = events;
+	options->callchain = callchain;
+	for (size_t i = 0; !error && i < sampler->kernel_events.list.count; i++)
+		error = events_add_id(&sampler->kernel_events,
+				      sampler->kernel_events.list.data[i],
+				      i + 1);
+	return error;
+}
+
+static struct error *make_own_rings(struct sampler *sampler)
+{
+	struct sampler_cpu cpu = { .samples_fd = -1, .walker_fd = -1 };
+	struct sampler_fd entry = {
+		.event = (uint32_t)sampler_tasks_index(sampler), .tid = -1
+	};
+	struct error *error;
+	int wake[2];
+
+	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+		return error_os(errno, NULL, "cannot make a pipe");
+	sampler->wake_fd = wake[1];
+	entry.fd = cpu.tasks_fd = wake[0];
+	if (!vec_push(&sampler->fds, entry)) {
+		close(wake[0]);
+		return error_no_memory();
+	}
+	if (!vec_push(&sampler->cpus, cpu))
+		return error_no_memory();
+	error = ring_create(&sampler->cpus.data[0].samples, SAMPLE_RING);
+	return error ? error :
+		       ring_create(&sampler->cpus.data[0].tasks, OWN_TASK_RING);
+}
+
+struct error *sampler_open_own(struct sampler *sampler,
+			       const struct sampler_options *options,
+			       const struct sampler_producer *producer)
+{
+	struct error *error;
+
+	*sampler = (struct sampler){ .options = *options,
+				     .producer = producer,
+				     .wake_fd = -1 };
+	sampler->options.threads = (struct pid_vec){};
+	/* The kernel's own clock of events cannot be read. */
+	if (options->clockid < 0)
+		sampler->options.clockid = CLOCK_MONOTONIC;
+	open_files_raise_limit();
+	error = list_threads(sampler, &options->threads,
+			     &sampler->options.threads);
+	if (!error)
+		error = add_own_events(sampler);
+	if (!error)
+		error = make_own_rings(sampler);
+	if (error)
+		sampler_close(sampler);
+	return error;
+}
+
 void sampler_close(struct sampler *sampler)
 {
+	if (sampler->producer && sampler->wake_fd >= 0)
+		close(sampler->wake_fd);
 	vec_for_each(cpu, &sampler->cpus) {
 		ring_unmap(&cpu->samples);
 		ring_unmap(&cpu->tasks);
@@ -654,6 +740,9 @@ struct error *sampler_enable(struct sampler *sampler)
 {
 	struct error *error = NULL;
 
+	if (sampler->producer)
+		return sampler->producer->enable(sampler->producer->arg, true);
+
 	vec_for_each(entry, &sampler->fds)
 		if (!error)
 			error = enable(entry);
@@ -663,6 +752,9 @@ struct error *sampler_enable(struct sampler *sampler)
 struct error *sampler_enable_tasks(struct sampler *sampler)
 {
 	struct error *error = NULL;
+
+	if (sampler->producer)
+		return sampler->producer->enable(sampler->producer->arg, false);
 
 	vec_for_each(entry, &sampler->fds)
 		if (!error && entry->event == sampler_tasks_index(sampler))
@@ -674,6 +766,10 @@ struct error *sampler_enable_clocks(struct sampler *sampler)
 {
 	struct error *error = NULL;
 
+	/* The producer sees an exec, and waits for it. */
+	if (sampler->producer)
+		return sampler->producer->enable(sampler->producer->arg, true);
+
 	vec_for_each(entry, &sampler->fds)
 		if (!error && sampler_is_by_cpu(sampler, entry->event))
 			error = enable(entry);
@@ -682,6 +778,10 @@ struct error *sampler_enable_clocks(struct sampler *sampler)
 
 void sampler_disable(struct sampler *sampler)
 {
+	if (sampler->producer) {
+		sampler->producer->disable(sampler->producer->arg);
+		return;
+	}
 	vec_for_each(entry, &sampler->fds)
 		if (entry->event != sampler_walker_index(sampler))
 			ioctl(entry->fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -690,6 +790,9 @@ void sampler_disable(struct sampler *sampler)
 uint64_t sampler_lost(const struct sampler *sampler)
 {
 	uint64_t sum = 0;
+
+	if (sampler->producer)
+		return sampler->producer->lost(sampler->producer->arg);
 
 	for (size_t i = 0; i < sampler->fds.count; i++) {
 		const struct sampler_fd *entry = &sampler->fds.data[i];

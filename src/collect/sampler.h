@@ -56,6 +56,20 @@ struct sampler_cpu {
 	int walker_fd;
 };
 
+/*
+ * Who fills the rings where no kernel does: they are memory of kaa's own, one of
+ * samples and one of task records, both of index 0 of sampler.cpus.
+ */
+struct sampler_producer {
+	/* Task records alone, or samples, too. */
+	struct error *(*enable)(void *arg, bool samples);
+	/* Nothing is written any more when it returns. */
+	void (*disable)(void *arg);
+	/* Samples that found no room. */
+	uint64_t (*lost)(void *arg);
+	void *arg;
+};
+
 struct sampler {
 	/* The threads are the sampler's own; they are those that have events. */
 	struct sampler_options options;
@@ -77,6 +91,13 @@ struct sampler {
 	uint64_t late_threads;
 	/* While it opens; NULL: no walker. */
 	const struct sampler_walker *walker;
+	/* NULL: the kernel. */
+	const struct sampler_producer *producer;
+	/*
+	 * The producer writes a byte there when there is something to do, and closes it
+	 * when nobody is left to be sampled; -1: closed.
+	 */
+	int wake_fd;
 };
 
 /*
@@ -106,6 +127,13 @@ struct sampler_walker {
 struct error *sampler_open(struct sampler *sampler,
 			   const struct sampler_options *options,
 			   const struct sampler_walker *walker);
+/*
+ * The same without the kernel: no event is opened. The one event of the user's is
+ * a clock of CPU time. The producer outlives the sampler.
+ */
+struct error *sampler_open_own(struct sampler *sampler,
+			       const struct sampler_options *options,
+			       const struct sampler_producer *producer);
 void sampler_close(struct sampler *sampler);
 
 /* It is opened for each CPU, not for threads, and the walker filters. */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The processes and threads that are polled, as /proc shows them: who has come,
+ * called exec, or ended since the last look is told by the records that the kernel
+ * would have written (collect/poll_writer.h), at the time of the look.
+ *
+ * What cannot be read, for want of memory or of files, is not there. One thread.
+ */
+#ifndef KAA_COLLECT_POLL_TASKS_H
+#define KAA_COLLECT_POLL_TASKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "bpf/walker_shared.h"
+#include "collect/poll_writer.h"
+#include "sys/remote_memory.h"
+#include "sys/task_stat.h"
+
+struct polled_thread {
+	pid_t tid;
+	struct task_files files;
+	/* CPU time in ns: at the last look, and that which samples stand for. */
+	uint64_t ran;
+	uint64_t given;
+	/* Looks in a row at which it had not run, and looks to be left out. */
+	uint32_t quiet;
+	uint32_t skip;
+	/* pthread_self(); 0: not known yet. */
+	uint64_t pointer;
+	/* Of the last look. */
+	bool seen;
+};
+
+struct polled_process {
+	pid_t pid;
+	/* When its program began, as its records say; 0: before the recording. */
+	uint64_t since;
+	uint64_t start_time;
+	uint64_t start_stack;
+	VEC(struct polled_thread) threads;
+	/* Maps told of: their addresses. */
+	VEC(uint64_t) maps;
+	struct remote_memory memory;
+	/* Sampled only once it has called exec. */
+	bool waits;
+	/* Its Python, as the recorder found it. */
+	bool has_python;
+	struct walker_process python;
+	/* In ms of CLOCK_MONOTONIC: the next look at its maps, and then how long. */
+	int64_t maps_at;
+	int64_t maps_wait;
+	bool ended;
+};
+
+struct poll_tasks {
+	/* Borrowed. Goes before /proc. */
+	const char *root;
+	struct poll_writer *writer;
+	/* New threads and children, too. */
+	bool inherit;
+
+	VEC(struct polled_process *) processes;
+	/* Of threads that have ended: what they ran, in ns. */
+	uint64_t ended_ran;
+	uint64_t ended_given;
+	/* Threads that could not be polled. */
+	uint64_t missed;
+};
+
+void poll_tasks_deinit(struct poll_tasks *tasks);
+/* A process from the start; waits: see above. False: it has ended. */
+bool poll_tasks_add(struct poll_tasks *tasks, pid_t pid, bool waits);
+/* Looks at all. */
+void poll_tasks_look(struct poll_tasks *tasks);
+/* Looks at one that seems to have called exec. */
+void poll_tasks_look_at(struct poll_tasks *tasks,
+			struct polled_process *process);
+/* From here on CPU time counts. */
+void poll_tasks_begin(struct poll_tasks *tasks);
+/* The program that the process was since that time is a Python; NULL: no more. */
+void poll_tasks_set_python(struct poll_tasks *tasks, pid_t pid, uint64_t since,
+			   const struct walker_process *python);
+/* CPU time of all threads, and that which samples stand for, in ns. */
+void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,
+		     uint64_t *given);
+
+#endif

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/poller.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "collect/clocks.h"
+#include "collect/poll_hold.h"
+#include "collect/poll_tasks.h"
+#include "collect/poll_writer.h"
+#include "perfdata/kaa_stream.h"
+#include "python/user_walk.h"
+#include "sys/proc.h"
+
+enum {
+	NS_PER_S = 1000000000,
+	/*
+	 * Whoever gets the CPU later than that got it when the scheduler liked, which
+	 * is at some places of a program rather than at others.
+	 */
+	LATE_NS = 100000,
+	/* The shortest that there is. */
+	SLICE_NS = 100000,
+	/* Looks at /proc. */
+	LOOK_MS = 10,
+	/* Tries to read a thread that runs on. */
+	TRIES = 3,
+	/* A quiet thread is looked at each so many ticks. */
+	SKIP_MAX = 7,
+	/* glibc's struct pthread on x86-64: nptl/descr.h. */
+	PTHREAD_SELF = 0x10,
+	PTHREAD_TID = 0x2d0,
+	PTHREAD_ROBUST_HEAD = 0x2e0,
+};
+
+/* What the recorder says to the poller. */
+struct poll_letter {
+	pid_t pid;
+	uint64_t since;
+	bool has_python;
+	struct walker_process python;
+};
+
+struct poller {
+	pthread_t thread;
+	bool runs;
+	/* Set by the recorder, read by the thread. */
+	bool stop;
+	bool samples;
+	pthread_mutex_t lock;
+	/* Under the lock. */
+	VEC(struct poll_letter) letters;
+
+	/* Of the thread, while it runs. */
+	VEC(struct poll_letter) read;
+	struct sampler *sampler;
+	struct poll_writer writer;
+	struct poll_tasks tasks;
+	struct poll_hold hold;
+	struct user_walk *walk;
+	bool told_code;
+	bool begun;
+	uint64_t period;
+	uint64_t random;
+	uint64_t era;
+	struct poll_counts counts;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now = {};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* --- the walk --- */
+
+static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	return remote_memory_read_all(arg, address, buf, size);
+}
+
+static bool emit(void *arg, const void *record, size_t size)
+{
+	struct poller *poller = arg;
+	const struct walker_header *header = record;
+
+	poller->told_code |= header->type != WALKER_STACK;
+	return poll_writer_walked(&poller->writer, record, size);
+}
+
+/* The number that the thread has for itself, in its own namespace. */
+static int own_number(const struct poller *poller, pid_t tid)
+{
+	struct proc_status status;
+	struct error *error =
+		proc_status_read(poller->tasks.root, tid, &status);
+	int number = error ? -1 : status.nspid;
+
+	error_destroy(error);
+	return number;
+}
+
+/* Believed only if what is there says so itself. */
+static uint64_t find_pointer(const struct poller *poller,
+			     struct polled_process *process, pid_t tid)
+{
+	struct remote_memory *memory = &process->memory;
+	uint64_t head = 0, pointer, self;
+	size_t size;
+	int32_t number;
+
+	if (syscall(SYS_get_robust_list, tid, &head, &size) ||
+	    head < PTHREAD_ROBUST_HEAD)
+		return 0;
+	pointer = head - PTHREAD_ROBUST_HEAD;
+	if (!remote_memory_read_all(memory, pointer + PTHREAD_SELF, &self,
+				    sizeof(self)) ||
+	    !remote_memory_read_all(memory, pointer + PTHREAD_TID, &number,
+				    sizeof(number)) ||
+	    self != pointer || number != own_number(poller, tid))
+		return 0;
+	return pointer;
+}
+
+static void walk(struct poller *poller, struct polled_process *process,
+		 struct polled_thread *thread)
+{
+	const struct py_memory memory = { read_memory, &process->memory };
+	const struct user_walk_output output = { emit, poller };
+	struct user_walk_thread who = { .pid = (uint32_t)process->pid,
+					.tid = (uint32_t)thread->tid };
+
+	if (!process->has_python)
+		return;
+	if (!thread->pointer)
+		thread->pointer = find_pointer(poller, process, thread->tid);
+	if (!thread->pointer)
+		return;
+	who.process = process->python;
+	who.thread_pointer = thread->pointer;
+	user_walk_thread(poller->walk, &who, &memory, &output);
+}
+
+/* Code that a torn walk told of may be none: the next walk tells of all anew. */
+static bool forget_walk(struct poller *poller)
+{
+	struct error *error;
+
+	if (!poller->told_code)
+		return true;
+	user_walk_destroy(poller->walk);
+	poller->walk = NULL;
+	error = user_walk_create(&poller->walk);
+	error_destroy(error);
+	return !error;
+}
+
+/* --- a sample --- */
+
+static void put_sample(struct poller *poller,
+		       const struct polled_process *process,
+		       struct polled_thread *thread, uint64_t time,
+		       const struct task_run *run)
+{
+	/* Where the walker has no frames, native ones are all that there is. */
+	static const uint64_t no_native[] = { (uint64_t)PERF_CONTEXT_USER,
+					      KAA_MARKER_MISSING_NATIVE };
+	bool walked = poller->writer.sample.len;
+	struct record sample = {
+		.pid = (uint32_t)process->pid,
+		.tid = (uint32_t)thread->tid,
+		.time = time,
+		.cpu = (uint32_t)poller->hold.cpu,
+		.sample = { .period = run->ran - thread->given },
+	};
+
+	if (!walked) {
+		sample.sample.callchain = no_native;
+		sample.sample.callchain_count = 2;
+	}
+	poll_writer_end(&poller->writer, &sample);
+	thread->ran = thread->given = run->ran;
+	poller->counts.samples++;
+}
+
+static bool is_same_program(const struct polled_process *process,
+			    const struct task_stat *stat)
+{
+	return stat->start_time >= process->start_time &&
+	       stat->start_stack == process->start_stack;
+}
+
+enum poll_try { TRY_DONE, TRY_AGAIN, TRY_NONE };
+
+static enum poll_try try_sample(struct poller *poller,
+				struct polled_process *process,
+				struct polled_thread *thread)
+{
+	uint64_t time, start = now_ns();
+	struct task_run run;
+
+	switch (poll_hold_begin(&poller->hold, &thread->files)) {
+	case POLL_HOLD_STILL:
+		break;
+	case POLL_HOLD_RUNS:
+		return TRY_AGAIN;
+	default:
+		return TRY_NONE;
+	}
+	if (now_ns() > start + LATE_NS) {
+		poller->counts.late++;
+		return TRY_NONE;
+	}
+	if (!is_same_program(process, &poller->hold.stat)) {
+		poll_tasks_look_at(&poller->tasks, process);
+		return TRY_NONE;
+	}
+	time = poll_writer_now(&poller->writer);
+	poll_writer_begin(&poller->writer);
+	poller->told_code = false;
+	walk(poller, process, thread);
+	if (poll_hold_end(&poller->hold, &run)) {
+		put_sample(poller, process, thread, time, &run);
+		return TRY_DONE;
+	}
+	return forget_walk(poller) ? TRY_AGAIN : TRY_NONE;
+}
+
+/* One that sleeps keeps its time for when it is met awake. */
+static void sample_thread(struct poller *poller, struct polled_process *process,
+			  struct polled_thread *thread)
+{
+	enum poll_try result = TRY_AGAIN;
+
+	for (int i = 0; i < TRIES && result == TRY_AGAIN; i++)
+		result = try_sample(poller, process, thread);
+	poller->counts.rejected += result == TRY_AGAIN;
+}
+
+/* True if the thread has run since it was looked at, and looks are due. */
+static bool has_run(struct polled_thread *thread)
+{
+	struct task_run run;
+
+	if (thread->skip) {
+		thread->skip--;
+		return false;
+	}
+	if (!task_files_run(&thread->files, &run))
+		return false;
+	if (run.ran != thread->ran || !thread->ran) {
+		thread->ran = run.ran;
+		thread->quiet = 0;
+		return true;
+	}
+	if (thread->quiet < SKIP_MAX)
+		thread->quiet++;
+	thread->skip = thread->quiet;
+	return false;
+}
+
+/* --- the thread --- */
+
+static void tick(struct poller *poller)
+{
+	for (size_t i = 0; poller->walk && i < poller->tasks.processes.count;
+	     i++) {
+		struct polled_process *process =
+			poller->tasks.processes.data[i];
+
+		/* A look at it within may bring or take threads. */
+		for (size_t t = 0; !process->waits && !process->ended &&
+				   t < process->threads.count;
+		     t++)
+			if (has_run(&process->threads.data[t]))
+				sample_thread(poller, process,
+					      &process->threads.data[t]);
+	}
+}
+
+/* A quarter more or less than the period, evenly. */
+static uint64_t next_period(struct poller *poller)
+{
+	poller->random ^= poller->random << 13;
+	poller->random ^= poller->random >> 7;
+	poller->random ^= poller->random << 17;
+	return poller->period * 3 / 4 +
+	       poller->random % (poller->period / 2 + 1);
+}
+
+/* Ticks that are over are not made up for: periods are CPU time. */
+static void wait_for_tick(struct poller *poller, uint64_t *at)
+{
+	uint64_t now = now_ns();
+	struct timespec until;
+
+	*at += next_period(poller);
+	if (*at < now)
+		*at = now;
+	until = (struct timespec){ (time_t)(*at / NS_PER_S),
+				   (long)(*at % NS_PER_S) };
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+	       EINTR)
+		;
+}
+
+static void read_letters(struct poller *poller)
+{
+	vec_clear(&poller->read);
+	pthread_mutex_lock(&poller->lock);
+	vec_for_each(letter, &poller->letters)
+		if (!vec_push(&poller->read, *letter))
+			break;
+	vec_clear(&poller->letters);
+	pthread_mutex_unlock(&poller->lock);
+	vec_for_each(letter, &poller->read) {
+		letter->python.era = ++poller->era;
+		poll_tasks_set_python(&poller->tasks, letter->pid,
+				      letter->since,
+				      letter->has_python ? &letter->python :
+							   NULL);
+	}
+}
+
+/* struct sched_attr as of its first version: uapi/linux/sched/types.h. */
+struct slice_attr {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime;
+	uint64_t deadline;
+	uint64_t period;
+};
+
+/*
+ * From 6.6 on Linux lets a thread finish its slice before one that wakes up has
+ * the CPU, and looks for its end at system calls that ask for CPU time: samples
+ * would be taken there. Who asks for a shorter slice need not wait (from 6.12 on).
+ */
+static void ask_for_short_slice(void)
+{
+	struct slice_attr attr = { .size = sizeof(attr),
+				   .runtime = SLICE_NS };
+
+	/* An older kernel does not know it. */
+	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+static void *run(void *arg)
+{
+	struct poller *poller = arg;
+	uint64_t at = now_ns();
+	int64_t look_at = 0;
+
+	ask_for_short_slice();
+	prctl(PR_SET_TIMERSLACK, 1);
+
+	while (!__atomic_load_n(&poller->stop, __ATOMIC_ACQUIRE) &&
+	       poller->tasks.processes.count) {
+		if (__atomic_load_n(&poller->samples, __ATOMIC_ACQUIRE)) {
+			if (!poller->begun)
+				poll_tasks_begin(&poller->tasks);
+			poller->begun = true;
+			if (now_ns() > at + LATE_NS)
+				poller->counts.late++;
+			else
+				tick(poller);
+		}
+		read_letters(poller);
+		if (clock_ms() >= look_at) {
+			poll_tasks_look(&poller->tasks);
+			look_at = clock_ms() + LOOK_MS;
+		}
+		wait_for_tick(poller, &at);
+	}
+	if (!poller->tasks.processes.count)
+		poll_writer_close(&poller->writer);
+	return NULL;
+}
+
+/* --- the recorder's side --- */
+
+static struct error *check_machine(void)
+{
+	struct task_files files;
+	struct task_run run = {};
+	bool done = task_files_open("", getpid(), (pid_t)syscall(SYS_gettid),
+				    &files) &&
+		    task_files_run(&files, &run);
+
+	task_files_close(&files);
+	if (done && run.slices)
+		return NULL;
+	return error_create(ERROR_UNSUPPORTED,
+			    "the kernel does not count when threads run (CONFIG_SCHED_INFO, /proc/self/schedstat)");
+}
+
+struct error *poller_create(struct poller **ret)
+{
+	struct error *error = check_machine();
+	struct poller *poller = error ? NULL : calloc(1, sizeof(*poller));
+
+	if (error)
+		return error;
+	if (!poller)
+		return error_no_memory();
+	pthread_mutex_init(&poller->lock, NULL);
+	poller->writer = (struct poll_writer)POLL_WRITER_INIT;
+	poller->hold = (struct poll_hold)POLL_HOLD_INIT;
+	poller->tasks.writer = &poller->writer;
+	error = user_walk_create(&poller->walk);
+	if (error) {
+		poller_destroy(poller);
+		return error;
+	}
+	*ret = poller;
+	return NULL;
+}
+
+void poller_destroy(struct poller *poller)
+{
+	if (!poller)
+		return;
+	poller_disable(poller);
+	poll_tasks_deinit(&poller->tasks);
+	poll_writer_deinit(&poller->writer);
+	user_walk_destroy(poller->walk);
+	vec_deinit(&poller->letters);
+	vec_deinit(&poller->read);
+	pthread_mutex_destroy(&poller->lock);
+	free(poller);
+}
+
+struct error *poller_attach(struct poller *poller, struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+	const struct pid_vec *pids = options->whole.count ? &options->whole :
+							    &options->threads;
+
+	poller->sampler = sampler;
+	poller->writer.sampler = sampler;
+	poller->tasks.root = options->root;
+	poller->tasks.inherit = options->inherit;
+	poller->period = options->frequency ? NS_PER_S / options->frequency :
+					      options->period;
+	if (poller->period < CLOCKS_PERIOD_MIN)
+		poller->period = CLOCKS_PERIOD_MIN;
+	if (getrandom(&poller->random, sizeof(poller->random), 0) !=
+		    sizeof(poller->random) ||
+	    !poller->random)
+		poller->random = 1;
+	for (size_t i = 0; i < pids->count; i++)
+		poll_tasks_add(&poller->tasks, pids->data[i],
+			       options->enable_on_exec);
+	if (!poller->tasks.processes.count)
+		return error_create(ERROR_NOT_FOUND,
+				    "the processes to record have ended");
+	return NULL;
+}
+
+struct error *poller_enable(void *arg, bool samples)
+{
+	struct poller *poller = arg;
+	sigset_t all, before;
+	int errnum;
+
+	if (samples)
+		__atomic_store_n(&poller->samples, true, __ATOMIC_RELEASE);
+	if (poller->runs)
+		return NULL;
+	/* Signals are the recorder's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	errnum = pthread_create(&poller->thread, NULL, run, poller);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (errnum)
+		return error_os(errnum, NULL, "cannot start a thread");
+	poller->runs = true;
+	return NULL;
+}
+
+void poller_disable(void *arg)
+{
+	struct poller *poller = arg;
+
+	if (!poller->runs)
+		return;
+	__atomic_store_n(&poller->stop, true, __ATOMIC_RELEASE);
+	pthread_join(poller->thread, NULL);
+	poller->runs = false;
+}
+
+uint64_t poller_lost(void *arg)
+{
+	struct poller *poller = arg;
+
+	return poller->writer.lost;
+}
+
+struct error *poller_set_python(struct poller *poller, pid_t pid,
+				uint64_t since,
+				const struct walker_process *python)
+{
+	struct poll_letter letter = { .pid = pid,
+				      .since = since,
+				      .has_python = python != NULL };
+	bool kept;
+
+	if (python)
+		letter.python = *python;
+	pthread_mutex_lock(&poller->lock);
+	kept = vec_push(&poller->letters, letter);
+	pthread_mutex_unlock(&poller->lock);
+	return kept ? NULL : error_no_memory();
+}
+
+void poller_counts(const struct poller *poller, struct poll_counts *ret)
+{
+	*ret = poller->counts;
+	ret->lost = poller->writer.lost;
+	ret->missed = poller->tasks.missed;
+	poll_tasks_time(&poller->tasks, &ret->ran, &ret->given);
+}

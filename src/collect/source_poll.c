@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The source `poll`: a thread of kaa's (collect/poller.h) reads the frames from
+ * outside, and fills the rings of samples, which no kernel does then.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/poller.h"
+#include "collect/python_source.h"
+
+struct poll_source {
+	struct source_state state;
+	struct poller *poller;
+	struct sampler_producer producer;
+	struct code_table *codes;
+	/* The records that wait for their sample. */
+	struct python_stack stack;
+	/* The walker's record at hand: in a sample it is not aligned. */
+	uint64_t bytes[65536 / sizeof(uint64_t)];
+};
+
+static struct poll_source *poll_source(struct source_state *state)
+{
+	return (struct poll_source *)state;
+}
+
+static bool probe(const struct machine *m, struct strbuf *why)
+{
+	(void)why;
+	return strcmp(m->arch, "x86_64") == 0;
+}
+
+static void close_poll(struct source_state *state)
+{
+	struct poll_source *source = poll_source(state);
+
+	poller_destroy(source->poller);
+	python_stack_deinit(&source->stack);
+	free(source);
+}
+
+static struct error *open_poll(const struct source_setup *setup,
+			       struct source_state **ret)
+{
+	struct poll_source *source;
+	struct error *error;
+
+	if (!setup->only_time)
+		return error_create(
+			ERROR_UNSUPPORTED,
+			"polling records the CPU time of a command or of whole processes (-p), with Python functions and lines alone: no other event, no -a, -t, -C or --call-graph");
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return error_no_memory();
+	source->codes = setup->codes;
+	error = poller_create(&source->poller);
+	if (error) {
+		close_poll(&source->state);
+		return error;
+	}
+	source->producer = (struct sampler_producer){
+		.enable = poller_enable,
+		.disable = poller_disable,
+		.lost = poller_lost,
+		.arg = source->poller,
+	};
+	*ret = &source->state;
+	return NULL;
+}
+
+static const struct sampler_producer *producer(struct source_state *state)
+{
+	return &poll_source(state)->producer;
+}
+
+static struct error *attach(struct source_state *state, struct sampler *sampler)
+{
+	return poller_attach(poll_source(state)->poller, sampler);
+}
+
+static void counts(struct source_state *state, struct poll_counts *ret)
+{
+	poller_counts(poll_source(state)->poller, ret);
+}
+
+/* --- processes --- */
+
+static struct error *process_found(struct source_state *state,
+				   struct target *target)
+{
+	return poller_set_python(poll_source(state)->poller,
+				 (pid_t)target->pid, target->since,
+				 &target->python);
+}
+
+/* --- its records --- */
+
+static const struct walker_header *align(struct poll_source *source,
+					 const void *raw, size_t size)
+{
+	if (size < sizeof(struct walker_header) || size > sizeof(source->bytes))
+		return NULL;
+	memcpy(source->bytes, raw, size);
+	return (const void *)source->bytes;
+}
+
+static struct error *take(struct source_state *state, const void *raw,
+			  size_t size)
+{
+	struct poll_source *source = poll_source(state);
+	const struct walker_header *record = align(source, raw, size);
+
+	return record ? code_table_record(source->codes, record, size) : NULL;
+}
+
+static struct error *add(struct source_state *state, size_t cpu,
+			 const void *raw, size_t size)
+{
+	struct poll_source *source = poll_source(state);
+	const struct walker_header *record = align(source, raw, size);
+
+	(void)cpu;
+	if (!record || record->type != WALKER_STACK)
+		return NULL;
+	return python_stack_add(&source->stack, record, size);
+}
+
+static void broken(struct source_state *state, size_t cpu)
+{
+	(void)cpu;
+	python_stack_clear(&poll_source(state)->stack);
+}
+
+static struct error *stack(struct source_state *state, size_t cpu,
+			   struct target *target, const struct record *sample,
+			   const struct python_stack **ret)
+{
+	(void)cpu;
+	(void)target;
+	*ret = python_stack_of(&poll_source(state)->stack, sample->pid,
+			       sample->tid, false);
+	return NULL;
+}
+
+static const struct source_poll polls = {
+	.producer = producer,
+	.attach = attach,
+	.counts = counts,
+};
+
+static const struct source_ring ring = {
+	.take = take,
+	.add = add,
+	.broken = broken,
+};
+
+const struct python_source python_source_poll = {
+	.name = "poll",
+	.title = "polling",
+	.summary =
+		"functions and lines without any right; no native functions, CPU time alone",
+	.grade = SOURCE_LIMITED,
+	.needs_chains = true,
+	.by_name_alone = true,
+	.walks = true,
+	.probe = probe,
+	.open = open_poll,
+	.close = close_poll,
+	.process_found = process_found,
+	.ring = &ring,
+	.polls = &polls,
+	.stack = stack,
+};

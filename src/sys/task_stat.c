@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sys/task_stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum {
+	/* 52 numbers and a name. */
+	STAT_MAX = 2048,
+	/* Places of fields, counted as in proc(5). */
+	FIELD_STATE = 3,
+	FIELD_START_TIME = 22,
+	FIELD_START_STACK = 28,
+	FIELD_CPU = 39,
+	CPU_MAX = 1 << 16,
+};
+
+/* Takes a decimal number and the blank behind it. */
+static bool take_number(const char **p, uint64_t *ret)
+{
+	const char *start = *p;
+	char *end;
+
+	if (*start == '-')
+		start++;
+	if (*start < '0' || *start > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(start, &end, 10);
+	if (errno || (*end != ' ' && *end != '\n' && *end))
+		return false;
+	*p = *end ? end + 1 : end;
+	return true;
+}
+
+bool task_stat_parse(const char *text, struct task_stat *ret)
+{
+	/* A name may hold anything, but numbers have no parenthesis. */
+	const char *p = strrchr(text, ')');
+	uint64_t number;
+
+	if (!p || p[1] != ' ' || !p[2] || p[3] != ' ')
+		return false;
+	*ret = (struct task_stat){ .state = p[2] };
+	p += 4;
+	for (int field = FIELD_STATE + 1; field <= FIELD_CPU; field++) {
+		if (!take_number(&p, &number))
+			return false;
+		if (field == FIELD_START_TIME)
+			ret->start_time = number;
+		if (field == FIELD_START_STACK)
+			ret->start_stack = number;
+	}
+	if (number >= CPU_MAX)
+		return false;
+	ret->cpu = (int)number;
+	return true;
+}
+
+bool task_run_parse(const char *text, struct task_run *ret)
+{
+	uint64_t waited;
+
+	return take_number(&text, &ret->ran) && take_number(&text, &waited) &&
+	       take_number(&text, &ret->slices);
+}
+
+static int open_file(const char *root, pid_t pid, pid_t tid, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/proc/%d/task/%d/%s", root ? root : "", (int)pid,
+		     (int)tid, name) < 0) {
+		path = NULL;
+		return -1;
+	}
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool task_files_open(const char *root, pid_t pid, pid_t tid,
+		     struct task_files *ret)
+{
+	*ret = (struct task_files)TASK_FILES_INIT;
+	ret->stat_fd = open_file(root, pid, tid, "stat");
+	if (ret->stat_fd >= 0)
+		ret->run_fd = open_file(root, pid, tid, "schedstat");
+	if (ret->run_fd >= 0)
+		return true;
+	task_files_close(ret);
+	return false;
+}
+
+void task_files_close(struct task_files *files)
+{
+	if (files->stat_fd >= 0)
+		close(files->stat_fd);
+	if (files->run_fd >= 0)
+		close(files->run_fd);
+	*files = (struct task_files)TASK_FILES_INIT;
+}
+
+/* The kernel makes the whole text anew at each read. */
+static bool read_text(int fd, char *text, size_t room)
+{
+	ssize_t n;
+
+	do {
+		n = pread(fd, text, room - 1, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+bool task_files_stat(const struct task_files *files, struct task_stat *ret)
+{
+	char text[STAT_MAX];
+
+	return read_text(files->stat_fd, text, sizeof(text)) &&
+	       task_stat_parse(text, ret);
+}
+
+bool task_files_run(const struct task_files *files, struct task_run *ret)
+{
+	char text[128];
+
+	return read_text(files->run_fd, text, sizeof(text)) &&
+	       task_run_parse(text, ret);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the scheduler says about one thread: /proc/PID/task/TID/stat and schedstat,
+ * read again and again through descriptors that stay open.
+ *
+ * The texts are the kernel's, but the name in `stat` is the thread's own. A file
+ * that does not parse, or whose thread has ended, gives false. Format source:
+ * proc(5), and fs/proc/array.c and fs/proc/base.c of Linux.
+ */
+#ifndef KAA_SYS_TASK_STAT_H
+#define KAA_SYS_TASK_STAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct task_stat {
+	/* 'R': it runs, or waits for a CPU. 'Z', 'X': it has ended. */
+	char state;
+	/* The CPU that it runs on, or ran on last. */
+	int cpu;
+	/* Clock ticks after boot. */
+	uint64_t start_time;
+	/* Where the program's stack begins: another one after exec. 0: not told. */
+	uint64_t start_stack;
+};
+
+struct task_run {
+	/* CPU time in ns; of a thread that runs, up to the kernel's last look. */
+	uint64_t ran;
+	/* How often it has got a CPU. */
+	uint64_t slices;
+};
+
+bool task_stat_parse(const char *text, struct task_stat *ret);
+/* Without CONFIG_SCHED_INFO the kernel says "0 0 0". */
+bool task_run_parse(const char *text, struct task_run *ret);
+
+struct task_files {
+	int stat_fd;
+	int run_fd;
+};
+#define TASK_FILES_INIT { .stat_fd = -1, .run_fd = -1 }
+
+/* root: see sys/file.h. False: the thread has ended, or files are scarce. */
+bool task_files_open(const char *root, pid_t pid, pid_t tid,
+		     struct task_files *ret);
+void task_files_close(struct task_files *files);
+bool task_files_stat(const struct task_files *files, struct task_stat *ret);
+bool task_files_run(const struct task_files *files, struct task_run *ret);
+
+#endif
