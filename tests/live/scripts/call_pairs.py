@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Functions that call each other all the time, each call on a line of its own, so that a line says who was called.
+
+Usage: call_pairs.py SECONDS [THREADS]. Ends after so much CPU time, and prints how much that was.
+"""
+import resource
+import sys
+import threading
+import time
+
+FUNCTIONS = 7
+
+
+def source():
+    """f0 to f6: each calls all of them, one line each."""
+    for number in range(FUNCTIONS):
+        yield f"def f{number}(depth):"
+        yield "    if not depth:"
+        yield "        return"
+        for callee in range(FUNCTIONS):
+            yield f"    f{callee}(depth - 1)"
+
+
+def work(seconds):
+    while time.process_time() < seconds:
+        NAMES["f0"](4)
+
+
+NAMES = {}
+
+if __name__ == "__main__":
+    exec(compile("\n".join(source()) + "\n", "pairs", "exec"), NAMES)
+    threads = [threading.Thread(target=work, args=(float(sys.argv[1]),)) for _ in range(int((sys.argv[2:] or ["0"])[0]))]
+    for thread in threads:
+        thread.start()
+    work(float(sys.argv[1]))
+    for thread in threads:
+        thread.join()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    print(usage.ru_utime + usage.ru_stime, flush=True)

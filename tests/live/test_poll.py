@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa record --python=poll`: functions and lines without any right, and never a stack that no program had.
+
+In scripts/call_pairs.py a line says who was called there: a stack of which one part was read later than the other has a
+pair of caller and callee that does not fit.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from harness import script_output
+from harness.nobody import AS_NOBODY, NOBODY
+from harness.process import started
+from harness.waiting import until
+
+# A function's lines: def, two of its own, and then one for each callee.
+FUNCTIONS, LINES, CALLS = 7, 10, 3
+WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
+
+
+def callee(line):
+    """Who is called in that line of `pairs`; None: nobody is."""
+    place = (line - 1) % LINES - CALLS
+    return f"f{place}" if place >= 0 else None
+
+
+def wrong_pairs(stack):
+    """Of (name, file, line), innermost first: callers whose line calls somebody else, and lines of other functions."""
+    for (inner, _, _), (outer, file, line) in zip(stack, stack[1:]):
+        if file == "pairs" and (f"f{(line - 1) // LINES}" != outer or callee(line) != inner):
+            yield outer, line, inner
+        if outer == "work" and inner not in ("f0", "process_time"):
+            yield outer, line, inner
+
+
+def stacks(kaa, data):
+    text = kaa("script", "-f", "--no-inline", "-F", "comm,pid,tid,time,period,event,ip,sym,dso,srcline", "-i", data).stdout
+    for sample in script_output.parse(text):
+        yield sample
+
+
+def pairs_of(sample):
+    return [(name, file, line) for name, file, line in reversed(sample.python)]
+
+
+def check(kaa, data, enough):
+    """True stacks, and enough of them; the samples."""
+    samples, seen = list(stacks(kaa, data)), 0
+    for sample in samples:
+        stack = pairs_of(sample)
+        assert not list(wrong_pairs(stack)), sample
+        seen += any(file == "pairs" for _, file, _ in stack)
+    assert seen >= enough, (seen, len(samples))
+    return samples
+
+
+@pytest.mark.parametrize("threads", [0, 3])
+def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
+    data = tmp_path / "perf.data"
+    kaa = python.kaa(kaa)
+    result = kaa("record", "--python=poll", "-F", "2000", "-o", data, "--", *python.command, scripts / "call_pairs.py",
+                 "2", str(threads))
+    samples = check(kaa, data, 20)
+    unreadable = sum("[unreadable Python frames]" in sample.markers for sample in samples)
+    assert unreadable <= len(samples) / 50, result.stderr
+
+
+def test_periods_are_cpu_time(kaa, python, scripts, tmp_path):
+    data = tmp_path / "perf.data"
+    kaa = python.kaa(kaa)
+    result = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", *python.command, scripts / "call_pairs.py", "3")
+    ran = float(result.stdout)
+    given = sum(sample.period for sample in stacks(kaa, data)) / 1e9
+    without = re.search(r"([0-9.]+) s of [0-9.]+ s of CPU time have no samples", result.stderr)
+    missing = float(without[1]) if without else 0
+    # What came before Python's own clock, and what came after the last sample.
+    assert ran * 0.85 - 0.1 <= given + missing <= ran * 1.15 + 0.3
+
+
+@pytest.fixture
+def place():
+    """A folder of nobody's that nobody can reach."""
+    with tempfile.TemporaryDirectory(prefix="kaa-poll-", dir="/tmp") as folder:
+        os.chown(folder, NOBODY, NOBODY)
+        yield pathlib.Path(folder)
+
+
+def test_without_any_right(root, kaa, scripts, place):
+    own = place / "kaa"
+    shutil.copy(kaa.command[-1], own)
+    for name in ("call_pairs.py", "without_events.py"):
+        shutil.copy(scripts / name, place)
+    data = place / "perf.data"
+    denied = type(kaa)(*WITHOUT_RIGHTS, "/usr/bin/python3", place / "without_events.py", own)
+    denied("record", "--python=poll", "-o", data, "--", "/usr/bin/python3", place / "call_pairs.py", "1")
+    check(kaa, data, 10)
+    assert data.stat().st_uid == NOBODY
+
+
+FAMILY = """
+import os, subprocess, sys, threading, time
+
+def spin():
+    while time.process_time() < end:
+        pass
+
+sys.stdin.readline()
+end = time.process_time() + 1
+forked = os.fork()
+if not forked:
+    end = time.process_time() + 1
+    spin()
+    os._exit(0)
+called = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+worker = threading.Thread(target=spin, name="the worker")
+worker.start()
+worker.join()
+os.waitpid(forked, 0)
+called.wait()
+print(os.getpid(), forked, called.pid, flush=True)
+"""
+
+
+def test_a_process_that_runs_and_what_comes_of_it(root, kaa, python, scripts, tmp_path):
+    """A thread with a name, a child by fork, and one by exec."""
+    data, program = tmp_path / "perf.data", tmp_path / "family.py"
+    program.write_text(FAMILY)
+    kaa = python.kaa(kaa)
+    family = [*python.command, program, *python.command, scripts / "call_pairs.py", "1"]
+    with started(family, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        command = [*kaa.command, "record", "--python=poll", "-F", "999", "-o", data, "-p", process.pid]
+        with started(command, stderr=subprocess.PIPE) as recorder:
+            until(data.exists, "that kaa records")
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+            words = process.stdout.readline().split()
+            assert process.wait() == 0
+            said = recorder.communicate()[1].decode()
+            assert recorder.returncode == 0, said
+    samples = check(kaa, data, 5)
+    text = kaa("script", "-F", "pid,thread", "-i", data).stdout
+    pids = {int(line.split()[0]) for line in text.splitlines() if line.strip()}
+    assert {int(word) for word in words} <= pids, said
+    assert "the worker" in text
+    assert {"spin", "work"} <= {name for sample in samples for name, _, _ in sample.python}
