@@ -741,6 +741,8 @@ static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 static const char *without_samples(const struct setup *setup,
 				   const struct recorder *recorder)
 {
+	if (recorder_python(recorder)->polls)
+		return "the threads slept whenever kaa looked, or ended";
 	if (recorder_clocks_by_cpu(recorder))
 		return "ticks of the clock were lost";
 	if (recorder_user_only(recorder))
@@ -794,6 +796,8 @@ static void print_summary(const struct setup *setup,
 		     result->polled.late + result->polled.samples,
 		     "ticks too late");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
+	if (result->polled.missed)
+		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python, so they have no Python frames",
@@ -1071,7 +1075,10 @@ const struct command command_record = {
 		"Without these rights (--python=auto, the default) kaa starts the command with trampolines, as 'kaa run --perf' does: "
 		"each Python function gets a small piece of machine code that perf can name. "
 		"Then a Python function has only the line of its def, and each Python call takes longer. "
-		"Running processes have Python names only if they were started with trampolines.",
+		"Running processes have Python names only if they were started with trampolines.\n"
+		"\n"
+		"With --python=poll kaa reads the Python frames from outside, without any right and without perf events, "
+		"as in a container: functions and lines of a command or of your own processes (-p), no native functions, CPU time alone.",
 	.options = record_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_tasks.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,8 +186,9 @@ static bool add_thread(struct poll_tasks *tasks, struct polled_process *process,
 		if (vec_push(&process->threads, thread))
 			return true;
 		task_files_close(&thread.files);
+	} else if (errno == EMFILE || errno == ENFILE) {
+		tasks->missed++;
 	}
-	tasks->missed++;
 	return false;
 }
 

@@ -67,7 +67,7 @@ struct poll_tasks {
 	/* Of threads that have ended: what they ran, in ns. */
 	uint64_t ended_ran;
 	uint64_t ended_given;
-	/* Threads that could not be polled. */
+	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
 };
 

@@ -30,7 +30,7 @@ struct poll_counts {
 	/* CPU time of all threads, and that which samples stand for, in ns. */
 	uint64_t ran;
 	uint64_t given;
-	/* Threads that could not be polled. */
+	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
 };
 

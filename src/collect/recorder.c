@@ -410,7 +410,6 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 		.ran = counts.ran,
 		.without_samples = counts.ran - counts.given,
 		.by_chance = POLLED_BY_CHANCE_NS,
-		.missed = counts.missed,
 	};
 }
 

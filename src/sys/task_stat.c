@@ -86,13 +86,17 @@ static int open_file(const char *root, pid_t pid, pid_t tid, const char *name)
 bool task_files_open(const char *root, pid_t pid, pid_t tid,
 		     struct task_files *ret)
 {
+	int errnum;
+
 	*ret = (struct task_files)TASK_FILES_INIT;
 	ret->stat_fd = open_file(root, pid, tid, "stat");
 	if (ret->stat_fd >= 0)
 		ret->run_fd = open_file(root, pid, tid, "schedstat");
 	if (ret->run_fd >= 0)
 		return true;
+	errnum = errno;
 	task_files_close(ret);
+	errno = errnum;
 	return false;
 }
 

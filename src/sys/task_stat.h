@@ -43,7 +43,7 @@ struct task_files {
 };
 #define TASK_FILES_INIT { .stat_fd = -1, .run_fd = -1 }
 
-/* root: see sys/file.h. False: the thread has ended, or files are scarce. */
+/* root: see sys/file.h. False: the thread has ended, or what errno says. */
 bool task_files_open(const char *root, pid_t pid, pid_t tid,
 		     struct task_files *ret);
 void task_files_close(struct task_files *files);
