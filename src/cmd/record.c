@@ -1078,7 +1078,7 @@ const struct command command_record = {
 		"Running processes have Python names only if they were started with trampolines.\n"
 		"\n"
 		"With --python=poll kaa reads the Python frames from outside, without any right and without perf events, "
-		"as in a container: functions and lines of a command or of your own processes (-p), no native functions, CPU time alone.",
+		"as in a container: functions and lines of a command or of your own processes (-p), and only CPU time; there are no native functions.",
 	.options = record_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =

@@ -300,15 +300,18 @@ static uint64_t next_period(struct poller *poller)
 	       poller->random % (poller->period / 2 + 1);
 }
 
-/* Ticks that are over are not made up for: periods are CPU time. */
+/*
+ * Ticks that are over are not made up for: periods are CPU time. It always sleeps:
+ * while it has the CPU, a thread that wants it stands where it lost that.
+ */
 static void wait_for_tick(struct poller *poller, uint64_t *at)
 {
 	uint64_t now = now_ns();
 	struct timespec until;
 
 	*at += next_period(poller);
-	if (*at < now)
-		*at = now;
+	if (*at <= now)
+		*at = now + next_period(poller);
 	until = (struct timespec){ (time_t)(*at / NS_PER_S),
 				   (long)(*at % NS_PER_S) };
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==

@@ -49,7 +49,7 @@ static struct error *open_poll(const struct source_setup *setup,
 	if (!setup->only_time)
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"polling records the CPU time of a command or of whole processes (-p), with Python functions and lines alone: no other event, no -a, -t, -C or --call-graph");
+			"polling records the CPU time of a command or of whole processes (-p), and only Python functions and lines: no other event, no -a, -t, -C or --call-graph");
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return error_no_memory();
@@ -159,7 +159,7 @@ const struct python_source python_source_poll = {
 	.name = "poll",
 	.title = "polling",
 	.summary =
-		"functions and lines without any right; no native functions, CPU time alone",
+		"functions and lines without any right; no native functions, only CPU time",
 	.grade = SOURCE_LIMITED,
 	.needs_chains = true,
 	.by_name_alone = true,
