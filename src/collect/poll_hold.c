@@ -2,16 +2,53 @@
 #include "collect/poll_hold.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 enum {
+	NS_PER_S = 1000000000,
 	/* Times that the thread is followed to another CPU. */
 	FOLLOW = 3,
+	/* Whoever comes later than that came when the scheduler liked. */
+	LATE_NS = 100000,
 };
+
+uint64_t poll_hold_now(void)
+{
+	struct timespec now = {};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+bool poll_hold_init(struct poll_hold *hold)
+{
+	uint64_t looked;
+
+	*hold = (struct poll_hold)POLL_HOLD_INIT;
+	return task_files_open("", getpid(), (pid_t)syscall(SYS_gettid),
+			       &hold->own) &&
+	       task_files_looked(&hold->own, &looked);
+}
+
+void poll_hold_deinit(struct poll_hold *hold)
+{
+	task_files_close(&hold->own);
+}
+
+void poll_hold_arrive(struct poll_hold *hold, uint64_t asked)
+{
+	if (!task_files_looked(&hold->own, &hold->came))
+		hold->came = 0;
+	hold->late = poll_hold_now() > asked + LATE_NS;
+}
 
 static bool bind_to(struct poll_hold *hold, int cpu)
 {
 	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
 	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
+	uint64_t asked = poll_hold_now();
 	bool done;
 
 	if (!set)
@@ -20,9 +57,11 @@ static bool bind_to(struct poll_hold *hold, int cpu)
 	CPU_SET_S((size_t)cpu, size, set);
 	done = !sched_setaffinity(0, size, set);
 	CPU_FREE(set);
-	if (done)
-		hold->cpu = cpu;
-	return done;
+	if (!done)
+		return false;
+	hold->cpu = cpu;
+	poll_hold_arrive(hold, asked);
+	return true;
 }
 
 /*
@@ -35,6 +74,18 @@ static bool look(struct poll_hold *hold)
 	       task_files_stat(hold->files, &hold->stat);
 }
 
+/* The switch that took the CPU from the thread gave it to the caller. */
+static enum poll_hold_result how_it_waits(const struct poll_hold *hold)
+{
+	uint64_t looked;
+
+	if (!task_files_looked(hold->files, &looked))
+		return POLL_HOLD_GONE;
+	if (!hold->came || looked != hold->came)
+		return POLL_HOLD_WAITED;
+	return hold->late ? POLL_HOLD_LATE : POLL_HOLD_STILL;
+}
+
 enum poll_hold_result poll_hold_begin(struct poll_hold *hold,
 				      const struct task_files *files)
 {
@@ -45,7 +96,7 @@ enum poll_hold_result poll_hold_begin(struct poll_hold *hold,
 		if (hold->stat.state != 'R')
 			return POLL_HOLD_ASLEEP;
 		if (hold->stat.cpu == hold->cpu && hold->before.slices)
-			return POLL_HOLD_STILL;
+			return how_it_waits(hold);
 		if (!bind_to(hold, hold->stat.cpu))
 			break;
 	}

@@ -29,6 +29,8 @@ struct polled_thread {
 	/* Looks in a row at which it had not run, and looks to be left out. */
 	uint32_t quiet;
 	uint32_t skip;
+	/* It was awake at the last look. */
+	bool awake;
 	/* pthread_self(); 0: not known yet. */
 	uint64_t pointer;
 	/* Of the last look. */

@@ -24,11 +24,6 @@
 
 enum {
 	NS_PER_S = 1000000000,
-	/*
-	 * Whoever gets the CPU later than that got it when the scheduler liked, which
-	 * is at some places of a program rather than at others.
-	 */
-	LATE_NS = 100000,
 	/* The shortest that there is. */
 	SLICE_NS = 100000,
 	/* Looks at /proc. */
@@ -75,14 +70,6 @@ struct poller {
 	uint64_t era;
 	struct poll_counts counts;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now = {};
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 /* --- the walk --- */
 
@@ -208,19 +195,22 @@ static enum poll_try try_sample(struct poller *poller,
 				struct polled_process *process,
 				struct polled_thread *thread)
 {
-	uint64_t time, start = now_ns();
 	struct task_run run;
+	uint64_t time;
 
 	switch (poll_hold_begin(&poller->hold, &thread->files)) {
 	case POLL_HOLD_STILL:
 		break;
 	case POLL_HOLD_RUNS:
 		return TRY_AGAIN;
-	default:
-		return TRY_NONE;
-	}
-	if (now_ns() > start + LATE_NS) {
+	case POLL_HOLD_LATE:
 		poller->counts.late++;
+		return TRY_NONE;
+	case POLL_HOLD_WAITED:
+		poller->counts.waited++;
+		return TRY_NONE;
+	default:
+		thread->awake = false;
 		return TRY_NONE;
 	}
 	if (!is_same_program(process, &poller->hold.stat)) {
@@ -244,6 +234,7 @@ static void sample_thread(struct poller *poller, struct polled_process *process,
 {
 	enum poll_try result = TRY_AGAIN;
 
+	thread->awake = true;
 	for (int i = 0; i < TRIES && result == TRY_AGAIN; i++)
 		result = try_sample(poller, process, thread);
 	poller->counts.rejected += result == TRY_AGAIN;
@@ -254,6 +245,9 @@ static bool has_run(struct polled_thread *thread)
 {
 	struct task_run run;
 
+	/* The kernel looks at one that runs on at its own ticks alone. */
+	if (thread->awake)
+		return true;
 	if (thread->skip) {
 		thread->skip--;
 		return false;
@@ -306,7 +300,7 @@ static uint64_t next_period(struct poller *poller)
  */
 static void wait_for_tick(struct poller *poller, uint64_t *at)
 {
-	uint64_t now = now_ns();
+	uint64_t now = poll_hold_now();
 	struct timespec until;
 
 	*at += next_period(poller);
@@ -366,9 +360,10 @@ static void ask_for_short_slice(void)
 static void *run(void *arg)
 {
 	struct poller *poller = arg;
-	uint64_t at = now_ns();
+	uint64_t at = poll_hold_now();
 	int64_t look_at = 0;
 
+	(void)poll_hold_init(&poller->hold);
 	ask_for_short_slice();
 	prctl(PR_SET_TIMERSLACK, 1);
 
@@ -378,10 +373,8 @@ static void *run(void *arg)
 			if (!poller->begun)
 				poll_tasks_begin(&poller->tasks);
 			poller->begun = true;
-			if (now_ns() > at + LATE_NS)
-				poller->counts.late++;
-			else
-				tick(poller);
+			poll_hold_arrive(&poller->hold, at);
+			tick(poller);
 		}
 		read_letters(poller);
 		if (clock_ms() >= look_at) {
@@ -392,6 +385,7 @@ static void *run(void *arg)
 	}
 	if (!poller->tasks.processes.count)
 		poll_writer_close(&poller->writer);
+	poll_hold_deinit(&poller->hold);
 	return NULL;
 }
 
@@ -399,17 +393,15 @@ static void *run(void *arg)
 
 static struct error *check_machine(void)
 {
-	struct task_files files;
+	struct poll_hold hold;
 	struct task_run run = {};
-	bool done = task_files_open("", getpid(), (pid_t)syscall(SYS_gettid),
-				    &files) &&
-		    task_files_run(&files, &run);
+	bool done = poll_hold_init(&hold) && task_files_run(&hold.own, &run);
 
-	task_files_close(&files);
+	poll_hold_deinit(&hold);
 	if (done && run.slices)
 		return NULL;
 	return error_create(ERROR_UNSUPPORTED,
-			    "the kernel does not count when threads run (CONFIG_SCHED_INFO, /proc/self/schedstat)");
+			    "the kernel does not say when threads run (/proc/self/schedstat, /proc/self/sched)");
 }
 
 struct error *poller_create(struct poller **ret)

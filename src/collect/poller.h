@@ -23,8 +23,9 @@ struct poll_counts {
 	/* Reads that were proven to be of one moment, and others. */
 	uint64_t samples;
 	uint64_t rejected;
-	/* Ticks that came too late to stand for a moment by chance. */
+	/* Threads met at a moment that is not by chance: too late, or off the CPU. */
 	uint64_t late;
+	uint64_t waited;
 	/* Samples that found no room. */
 	uint64_t lost;
 	/* CPU time of all threads, and that which samples stand for, in ns. */

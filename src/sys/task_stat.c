@@ -19,6 +19,9 @@ enum {
 	FIELD_START_STACK = 28,
 	FIELD_CPU = 39,
 	CPU_MAX = 1 << 16,
+	/* `sched` begins with what is read of it. */
+	SCHED_MAX = 256,
+	NS_PER_MS = 1000000,
 };
 
 /* Takes a decimal number and the blank behind it. */
@@ -71,6 +74,26 @@ bool task_run_parse(const char *text, struct task_run *ret)
 	       take_number(&text, &ret->slices);
 }
 
+/* Behind a line that no name is long enough for. */
+bool task_looked_parse(const char *text, uint64_t *ret)
+{
+	static const char line[] = "--------------------\nse.exec_start ";
+	const char *p = strstr(text, line);
+	unsigned long long ms;
+	unsigned int ns;
+	int read = 0;
+
+	if (!p)
+		return false;
+	p += sizeof(line) - 1;
+	p += strspn(p, " ");
+	if (sscanf(p, ":%*[ ]%20llu.%6u%n", &ms, &ns, &read) != 2 ||
+	    p[read] != '\n' || ms > UINT64_MAX / NS_PER_MS - 1)
+		return false;
+	*ret = ms * NS_PER_MS + ns;
+	return true;
+}
+
 static int open_file(const char *root, pid_t pid, pid_t tid, const char *name)
 {
 	_cleanup_free_ char *path = NULL;
@@ -93,6 +116,8 @@ bool task_files_open(const char *root, pid_t pid, pid_t tid,
 	if (ret->stat_fd >= 0)
 		ret->run_fd = open_file(root, pid, tid, "schedstat");
 	if (ret->run_fd >= 0)
+		ret->sched_fd = open_file(root, pid, tid, "sched");
+	if (ret->sched_fd >= 0)
 		return true;
 	errnum = errno;
 	task_files_close(ret);
@@ -106,6 +131,8 @@ void task_files_close(struct task_files *files)
 		close(files->stat_fd);
 	if (files->run_fd >= 0)
 		close(files->run_fd);
+	if (files->sched_fd >= 0)
+		close(files->sched_fd);
 	*files = (struct task_files)TASK_FILES_INIT;
 }
 
@@ -137,4 +164,12 @@ bool task_files_run(const struct task_files *files, struct task_run *ret)
 
 	return read_text(files->run_fd, text, sizeof(text)) &&
 	       task_run_parse(text, ret);
+}
+
+bool task_files_looked(const struct task_files *files, uint64_t *ret)
+{
+	char text[SCHED_MAX];
+
+	return read_text(files->sched_fd, text, sizeof(text)) &&
+	       task_looked_parse(text, ret);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the scheduler says about one thread: /proc/PID/task/TID/stat and schedstat,
- * read again and again through descriptors that stay open.
+ * What the scheduler says about one thread: /proc/PID/task/TID/stat, schedstat and
+ * sched, read again and again through descriptors that stay open.
  *
- * The texts are the kernel's, but the name in `stat` is the thread's own. A file
+ * The texts are the kernel's, but the name in `stat` and `sched` is the thread's own. A file
  * that does not parse, or whose thread has ended, gives false. Format source:
- * proc(5), and fs/proc/array.c and fs/proc/base.c of Linux.
+ * proc(5), and fs/proc/array.c, fs/proc/base.c and kernel/sched/debug.c of Linux.
  */
 #ifndef KAA_SYS_TASK_STAT_H
 #define KAA_SYS_TASK_STAT_H
@@ -36,12 +36,19 @@ struct task_run {
 bool task_stat_parse(const char *text, struct task_stat *ret);
 /* Without CONFIG_SCHED_INFO the kernel says "0 0 0". */
 bool task_run_parse(const char *text, struct task_run *ret);
+/*
+ * `se.exec_start` in ns of its CPU's clock: when the kernel last looked how long the
+ * thread had run. That is when it lost its CPU, or, if it runs, when it got it or
+ * later. Up to 6.14 it is there with CONFIG_SCHED_DEBUG alone.
+ */
+bool task_looked_parse(const char *text, uint64_t *ret);
 
 struct task_files {
 	int stat_fd;
 	int run_fd;
+	int sched_fd;
 };
-#define TASK_FILES_INIT { .stat_fd = -1, .run_fd = -1 }
+#define TASK_FILES_INIT { .stat_fd = -1, .run_fd = -1, .sched_fd = -1 }
 
 /* root: see sys/file.h. False: the thread has ended, or what errno says. */
 bool task_files_open(const char *root, pid_t pid, pid_t tid,
@@ -49,5 +56,6 @@ bool task_files_open(const char *root, pid_t pid, pid_t tid,
 void task_files_close(struct task_files *files);
 bool task_files_stat(const struct task_files *files, struct task_stat *ret);
 bool task_files_run(const struct task_files *files, struct task_run *ret);
+bool task_files_looked(const struct task_files *files, uint64_t *ret);
 
 #endif
