@@ -10,8 +10,11 @@ enum {
 	NS_PER_S = 1000000000,
 	/* Times that the thread is followed to another CPU. */
 	FOLLOW = 3,
-	/* Whoever comes later than that came when the scheduler liked. */
-	LATE_NS = 100000,
+	/* Who comes later than that may have come when the scheduler liked ... */
+	LATE_MIN_NS = 50000,
+	/* ... but some machines are slow: twice what a quarter of arrivals take. */
+	LATE_MAX_NS = 200000,
+	QUARTER_STEP_NS = 200,
 };
 
 uint64_t poll_hold_now(void)
@@ -37,11 +40,29 @@ void poll_hold_deinit(struct poll_hold *hold)
 	task_files_close(&hold->own);
 }
 
+/* One of four arrivals takes less: it goes down by three steps, else up by one. */
+static uint64_t late_after(struct poll_hold *hold, uint64_t took)
+{
+	uint64_t limit = 2 * hold->quarter;
+
+	if (took > hold->quarter)
+		hold->quarter += QUARTER_STEP_NS;
+	else if (hold->quarter > 3 * QUARTER_STEP_NS)
+		hold->quarter -= 3 * QUARTER_STEP_NS;
+	if (hold->quarter > LATE_MAX_NS)
+		hold->quarter = LATE_MAX_NS;
+	if (limit < LATE_MIN_NS)
+		return LATE_MIN_NS;
+	return limit < LATE_MAX_NS ? limit : LATE_MAX_NS;
+}
+
 void poll_hold_arrive(struct poll_hold *hold, uint64_t asked)
 {
+	uint64_t now = poll_hold_now(), took = now > asked ? now - asked : 0;
+
 	if (!task_files_looked(&hold->own, &hold->came))
 		hold->came = 0;
-	hold->late = poll_hold_now() > asked + LATE_NS;
+	hold->late = took > late_after(hold, took);
 }
 
 static bool bind_to(struct poll_hold *hold, int cpu)

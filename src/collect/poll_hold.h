@@ -22,8 +22,9 @@ struct poll_hold {
 	struct task_files own;
 	/* When the caller got its CPU, by that CPU's clock; 0: not known. */
 	uint64_t came;
-	/* It came later than it had asked for. */
+	/* It came later than it had asked for; what a quarter of its ways take, in ns. */
 	bool late;
+	uint64_t quarter;
 	/* Of the thread that is read. */
 	const struct task_files *files;
 	struct task_stat stat;
