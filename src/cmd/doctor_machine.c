@@ -194,7 +194,7 @@ static void tell_source(const struct machine *m)
 	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
 
 	doctor_section("Python frames");
-	while ((*source)->by_name_alone || !(*source)->probe(m, &why))
+	while (!(*source)->probe(m, &why))
 		source++;
 	doctor_fact(marks[(*source)->grade], "source: %s%s %s", (*source)->name,
 		    (*source)->grade == SOURCE_NO_FRAMES ? ";" : ",",

@@ -216,6 +216,20 @@ static void tell_without_bpf(const struct doctor *doctor,
 		doctor_fact(MARK_NO, "Python frames: none; %s", why);
 }
 
+/* The walk is the same in user space. */
+static bool tell_polling(const struct doctor *doctor, const char *why)
+{
+	const struct python_source *source = &python_source_poll;
+	_cleanup_strbuf_ struct strbuf reasons = STRBUF_INIT;
+
+	if (!source->probe(&doctor->machine, &reasons))
+		return false;
+	doctor_fact(MARK_WARN,
+		    "Python frames: from source %s, without native functions; %s",
+		    source->name, why);
+	return true;
+}
+
 static void tell_source(const struct doctor *doctor,
 			const struct python_facts *facts)
 {
@@ -237,7 +251,8 @@ static void tell_source(const struct doctor *doctor,
 	strbuf_printf(&why,
 		      "source %s supports this interpreter, but %s",
 		      source->name, reasons.data);
-	tell_without_bpf(doctor, facts, why.data);
+	if (!tell_polling(doctor, why.data))
+		tell_without_bpf(doctor, facts, why.data);
 }
 
 void doctor_python(const struct doctor *doctor, const char *subject,

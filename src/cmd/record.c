@@ -478,6 +478,7 @@ static struct error *take_frequency(struct setup *setup,
 		return NULL;
 	}
 	sampler->frequency = s->frequency ? s->frequency : DEFAULT_FREQUENCY;
+	sampler->rate_by_default = !s->frequency;
 	error = kernel_setting("", "perf_event_max_sample_rate", &max);
 	if (error) {
 		error_destroy(error);
@@ -654,7 +655,8 @@ static bool asks_for_time(const struct setup *setup,
 	return !s->system_wide && !s->tids.count && !s->cpus && !s->count &&
 	       !s->stack_size && s->callchain == CALLCHAIN_UNWIND &&
 	       (!s->events.count || (sampler->event_count == 1 &&
-				     clocks_is_clock(sampler, 0)));
+				     clocks_is_clock(sampler, 0) &&
+				     !sampler->events[0].has_period));
 }
 
 static struct error *take_settings(struct setup *setup,
@@ -796,6 +798,11 @@ static void print_summary(const struct setup *setup,
 		     result->polled.late + result->polled.samples,
 		     "ticks too late");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
+	/* Of one that has the CPU to itself kaa takes a twentieth. */
+	if (result->polled.kept_off > result->polled.ran / 2)
+		message_note("other programs had the CPU for much of the time: the program waited %.1f s for one, and ran %.1f s; calls that ask for the CPU time may show up to 2 %% more than they take",
+			     (double)result->polled.kept_off / 1e9,
+			     (double)result->polled.ran / 1e9);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */
@@ -852,7 +859,7 @@ static void say_polling(const struct recorder *recorder)
 	const struct source_refusal *refusal = recorder_refusal(recorder);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	strbuf_puts(&text, "Python source: polling: Python functions and lines, without native functions; '--python=trampoline' has these, but no lines");
+	strbuf_puts(&text, "Python source: polling: Python functions and lines of CPU time, no native functions; '--python=trampoline' has these, and only the line of each def");
 	if (refusal) {
 		strbuf_printf(&text, "; %s cannot be used: ",
 			      refusal->source->title);

@@ -26,6 +26,7 @@ static void end_thread(struct poll_tasks *tasks, struct polled_thread *thread)
 {
 	tasks->ended_ran += thread->ran;
 	tasks->ended_given += thread->given;
+	tasks->ended_kept_off += thread->kept_off;
 	task_files_close(&thread->files);
 }
 
@@ -395,12 +396,17 @@ void poll_tasks_begin(struct poll_tasks *tasks)
 	struct task_run run;
 	uint64_t ran, given;
 
-	for (size_t i = 0; i < tasks->processes.count; i++)
-		vec_for_each(thread, &tasks->processes.data[i]->threads)
-			if (task_files_run(&thread->files, &run))
-				thread->ran = thread->given = run.ran;
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		vec_for_each(thread, &tasks->processes.data[i]->threads) {
+			if (!task_files_run(&thread->files, &run))
+				continue;
+			thread->ran = thread->given = run.ran;
+			thread->kept_off = run.kept_off;
+		}
+	}
 	poll_tasks_time(tasks, &ran, &given);
 	/* What was before counts as minus. */
+	tasks->ended_kept_off -= poll_tasks_kept_off(tasks);
 	tasks->ended_ran -= ran;
 	tasks->ended_given -= given;
 }
@@ -428,4 +434,14 @@ void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,
 			*given += thread->given;
 		}
 	}
+}
+
+uint64_t poll_tasks_kept_off(const struct poll_tasks *tasks)
+{
+	uint64_t sum = tasks->ended_kept_off;
+
+	for (size_t i = 0; i < tasks->processes.count; i++)
+		vec_for_each(thread, &tasks->processes.data[i]->threads)
+			sum += thread->kept_off;
+	return sum;
 }

@@ -26,6 +26,8 @@ struct polled_thread {
 	/* CPU time in ns: at the last look, and that which samples stand for. */
 	uint64_t ran;
 	uint64_t given;
+	/* The same of what it had to wait for a CPU. */
+	uint64_t kept_off;
 	/* Looks in a row at which it had not run, and looks to be left out. */
 	uint32_t quiet;
 	uint32_t skip;
@@ -69,6 +71,7 @@ struct poll_tasks {
 	/* Of threads that have ended: what they ran, in ns. */
 	uint64_t ended_ran;
 	uint64_t ended_given;
+	uint64_t ended_kept_off;
 	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
 };
@@ -89,5 +92,7 @@ void poll_tasks_set_python(struct poll_tasks *tasks, pid_t pid, uint64_t since,
 /* CPU time of all threads, and that which samples stand for, in ns. */
 void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,
 		     uint64_t *given);
+/* For how long threads that could run had no CPU, in ns. */
+uint64_t poll_tasks_kept_off(const struct poll_tasks *tasks);
 
 #endif

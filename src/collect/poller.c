@@ -30,6 +30,8 @@ enum {
 	LOOK_MS = 10,
 	/* Tries to read a thread that runs on. */
 	TRIES = 3,
+	/* Reading costs the program some CPU time, too. */
+	DEFAULT_RATE = 999,
 	/* A quiet thread is looked at each so many ticks. */
 	SKIP_MAX = 7,
 	/* glibc's struct pthread on x86-64: nptl/descr.h. */
@@ -156,6 +158,12 @@ static bool forget_walk(struct poller *poller)
 
 /* --- a sample --- */
 
+static void note_run(struct polled_thread *thread, const struct task_run *run)
+{
+	thread->ran = run->ran;
+	thread->kept_off = run->kept_off;
+}
+
 static void put_sample(struct poller *poller,
 		       const struct polled_process *process,
 		       struct polled_thread *thread, uint64_t time,
@@ -178,7 +186,8 @@ static void put_sample(struct poller *poller,
 		sample.sample.callchain_count = 2;
 	}
 	poll_writer_end(&poller->writer, &sample);
-	thread->ran = thread->given = run->ran;
+	note_run(thread, run);
+	thread->given = run->ran;
 	poller->counts.samples++;
 }
 
@@ -208,6 +217,7 @@ static enum poll_try try_sample(struct poller *poller,
 		return TRY_NONE;
 	case POLL_HOLD_WAITED:
 		poller->counts.waited++;
+		note_run(thread, &poller->hold.before);
 		return TRY_NONE;
 	default:
 		thread->awake = false;
@@ -255,7 +265,7 @@ static bool has_run(struct polled_thread *thread)
 	if (!task_files_run(&thread->files, &run))
 		return false;
 	if (run.ran != thread->ran || !thread->ran) {
-		thread->ran = run.ran;
+		note_run(thread, &run);
 		thread->quiet = 0;
 		return true;
 	}
@@ -450,7 +460,8 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 	poller->writer.sampler = sampler;
 	poller->tasks.root = options->root;
 	poller->tasks.inherit = options->inherit;
-	poller->period = options->frequency ? NS_PER_S / options->frequency :
+	poller->period = options->rate_by_default ? NS_PER_S / DEFAULT_RATE :
+			 options->frequency ? NS_PER_S / options->frequency :
 					      options->period;
 	if (poller->period < CLOCKS_PERIOD_MIN)
 		poller->period = CLOCKS_PERIOD_MIN;
@@ -528,5 +539,6 @@ void poller_counts(const struct poller *poller, struct poll_counts *ret)
 	*ret = poller->counts;
 	ret->lost = poller->writer.lost;
 	ret->missed = poller->tasks.missed;
+	ret->kept_off = poll_tasks_kept_off(&poller->tasks);
 	poll_tasks_time(&poller->tasks, &ret->ran, &ret->given);
 }

@@ -75,8 +75,6 @@ static struct error *open_first(const struct source_setup *setup,
 	struct error *error = NULL;
 
 	for (size_t i = 0; python_sources[i]; i++) {
-		if (python_sources[i]->by_name_alone)
-			continue;
 		error = open_source(python_sources[i], setup, ret);
 		if (!error || error->code == ERROR_NO_MEMORY)
 			break;

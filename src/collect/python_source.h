@@ -14,8 +14,7 @@
  * Who may be used is decided here alone. doctor asks probe(), which tries
  * nothing out, and record calls open(), which has the last word: a kernel may
  * have what its version does not tell, and a container forbid what its settings
- * allow. If it is left to kaa, record takes the first row whose open() succeeds
- * and that is not for those alone who name it.
+ * allow. If it is left to kaa, record takes the first row whose open() succeeds.
  *
  * The life of an open source, and what a row does at each step:
  *
@@ -106,6 +105,10 @@ struct source_setup {
 	 * functions and lines: a source can do without events of the kernel's.
 	 */
 	bool only_time;
+	/* Nobody has asked for this source by its name. */
+	bool left_to_kaa;
+	/* Whom to record, among others. */
+	const struct sampler_options *sampler;
 };
 
 /* An open source; the first member of what each row keeps besides. */
@@ -180,8 +183,6 @@ struct python_source {
 	 * Python without a stack from here is marked.
 	 */
 	bool walks;
-	/* Only who asks for it by name has it. */
-	bool by_name_alone;
 	/* The command that is recorded is started with trampolines. */
 	bool gives_trampolines;
 

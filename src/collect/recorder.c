@@ -109,7 +109,9 @@ static struct error *open_events(struct recorder *recorder)
 						    &options->sampler),
 					    .tracepoints = has_tracepoints(
 						    &options->sampler),
-					    .only_time = options->only_time };
+					    .only_time = options->only_time,
+					    .left_to_kaa = !options->python,
+					    .sampler = &options->sampler };
 	struct sampler_walker walker;
 	const struct source_ring *ring;
 	struct error *error = python_source_open(

@@ -35,6 +35,8 @@ struct sampler_options {
 	/* Samples a second; 0: `period` counts. */
 	uint64_t frequency;
 	uint64_t period;
+	/* Nobody has asked for that rate. */
+	bool rate_by_default;
 	/* Threads to record; empty: the whole system. */
 	struct pid_vec threads;
 	/* Processes of which all threads are: those may start some meanwhile. */

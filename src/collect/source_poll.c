@@ -8,6 +8,8 @@
 
 #include "collect/poller.h"
 #include "collect/python_source.h"
+#include "sys/probe_machine.h"
+#include "sys/remote_memory.h"
 
 struct poll_source {
 	struct source_state state;
@@ -25,10 +27,25 @@ static struct poll_source *poll_source(struct source_state *state)
 	return (struct poll_source *)state;
 }
 
+/*
+ * From 6.6 on a program keeps the CPU for its slice, whoever wakes up; from 6.12 on
+ * the poller may ask for less than that.
+ */
+static bool is_in_time(const struct machine *m)
+{
+	return !machine_kernel_at_least(m, 6, 6) ||
+	       machine_kernel_at_least(m, 6, 12);
+}
+
+/* Where it is late, whoever has events has more by them. */
 static bool probe(const struct machine *m, struct strbuf *why)
 {
-	(void)why;
-	return strcmp(m->arch, "x86_64") == 0;
+	if (strcmp(m->arch, "x86_64") != 0)
+		return false;
+	if (is_in_time(m) || m->try_user_event != 0)
+		return true;
+	strbuf_puts(why, "Linux 6.6 to 6.11 lets kaa have the CPU too late for most samples; --python=poll takes those that are left");
+	return false;
 }
 
 static void close_poll(struct source_state *state)
@@ -40,16 +57,58 @@ static void close_poll(struct source_state *state)
 	free(source);
 }
 
-static struct error *open_poll(const struct source_setup *setup,
-			       struct source_state **ret)
+static struct error *check_kernel(void)
 {
-	struct poll_source *source;
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+	struct machine machine;
+
+	machine_probe("", &machine);
+	if (probe(&machine, &why))
+		return NULL;
+	return error_create(ERROR_UNSUPPORTED, "%s", why.data);
+}
+
+/* A page that no process has: what is said of it is who may read. */
+static struct error *check_memory(const struct sampler_options *options)
+{
+	const struct pid_vec *pids = options->whole.count ? &options->whole :
+							    &options->threads;
+	struct error *error = NULL;
+	char byte;
+
+	for (size_t i = 0; !error && i < pids->count; i++) {
+		struct remote_memory memory = remote_memory_init(pids->data[i]);
+
+		error = remote_memory_read_exact(&memory, 0, &byte, 1);
+		remote_memory_deinit(&memory);
+		if (error && error->code != ERROR_PERMISSION) {
+			error_destroy(error);
+			error = NULL;
+		}
+	}
+	return error;
+}
+
+static struct error *check_setup(const struct source_setup *setup)
+{
 	struct error *error;
 
 	if (!setup->only_time)
 		return error_create(
 			ERROR_UNSUPPORTED,
 			"polling records the CPU time of a command or of whole processes (-p), and only Python functions and lines: no other event, no -a, -t, -C or --call-graph");
+	error = check_memory(setup->sampler);
+	return error || !setup->left_to_kaa ? error : check_kernel();
+}
+
+static struct error *open_poll(const struct source_setup *setup,
+			       struct source_state **ret)
+{
+	struct poll_source *source;
+	struct error *error = check_setup(setup);
+
+	if (error)
+		return error;
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return error_no_memory();
@@ -159,10 +218,9 @@ const struct python_source python_source_poll = {
 	.name = "poll",
 	.title = "polling",
 	.summary =
-		"functions and lines without any right; no native functions, only CPU time",
+		"functions and lines of a command or of your own processes, CPU time alone, no native functions",
 	.grade = SOURCE_LIMITED,
 	.needs_chains = true,
-	.by_name_alone = true,
 	.walks = true,
 	.probe = probe,
 	.open = open_poll,

@@ -68,9 +68,8 @@ bool task_stat_parse(const char *text, struct task_stat *ret)
 
 bool task_run_parse(const char *text, struct task_run *ret)
 {
-	uint64_t waited;
-
-	return take_number(&text, &ret->ran) && take_number(&text, &waited) &&
+	return take_number(&text, &ret->ran) &&
+	       take_number(&text, &ret->kept_off) &&
 	       take_number(&text, &ret->slices);
 }
 
@@ -81,14 +80,14 @@ bool task_looked_parse(const char *text, uint64_t *ret)
 	const char *p = strstr(text, line);
 	unsigned long long ms;
 	unsigned int ns;
-	int read = 0;
+	int point = 0, read = 0;
 
 	if (!p)
 		return false;
 	p += sizeof(line) - 1;
 	p += strspn(p, " ");
-	if (sscanf(p, ":%*[ ]%20llu.%6u%n", &ms, &ns, &read) != 2 ||
-	    p[read] != '\n' || ms > UINT64_MAX / NS_PER_MS - 1)
+	if (sscanf(p, ":%*[ ]%20llu.%n%6u%n", &ms, &point, &ns, &read) != 2 ||
+	    read - point != 6 || p[read] != '\n' || ms > UINT64_MAX / NS_PER_MS - 1)
 		return false;
 	*ret = ms * NS_PER_MS + ns;
 	return true;

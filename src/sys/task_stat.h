@@ -29,6 +29,8 @@ struct task_stat {
 struct task_run {
 	/* CPU time in ns; of a thread that runs, up to the kernel's last look. */
 	uint64_t ran;
+	/* For how long it could have run, and had no CPU. */
+	uint64_t kept_off;
 	/* How often it has got a CPU. */
 	uint64_t slices;
 };

@@ -18,6 +18,12 @@
 	"18446744073709551615 1 2 " stack                                  \
 	" 0 0 0 0 0 0 0 0 0 17 " cpu " 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 
+#define SCHED(name, ms)                                                    \
+	name " (7, #threads: 1)\n"                                         \
+	"-------------------------------------------------------------------\n" \
+	"se.exec_start                                :      " ms "\n"     \
+	"se.vruntime                                  :          93.279745\n"
+
 static void test_stat(void **state)
 {
 	struct task_stat stat;
@@ -61,10 +67,34 @@ static void test_run(void **state)
 	(void)state;
 	assert_true(task_run_parse("123456 789 42\n", &run));
 	assert_int_equal(run.ran, 123456);
+	assert_int_equal(run.kept_off, 789);
 	assert_int_equal(run.slices, 42);
 	assert_false(task_run_parse("123456 789\n", &run));
 	assert_false(task_run_parse("1 2 x\n", &run));
 	assert_false(task_run_parse("", &run));
+}
+
+static void test_looked(void **state)
+{
+	uint64_t ns = 7;
+
+	(void)state;
+	assert_true(task_looked_parse(SCHED("python3", "14256768.247047"), &ns));
+	assert_true(ns == 14256768247047);
+	/* A name that looks like what is behind it. */
+	assert_true(task_looked_parse(
+		SCHED("\nse.exec_start ", "5.000001"), &ns));
+	assert_int_equal(ns, 5000001);
+	assert_false(task_looked_parse("", &ns));
+	assert_false(task_looked_parse(SCHED("a", ""), &ns));
+	assert_false(task_looked_parse(SCHED("a", "x"), &ns));
+	assert_false(task_looked_parse(SCHED("a", "-1.000000"), &ns));
+	assert_false(task_looked_parse(SCHED("a", "1"), &ns));
+	assert_false(task_looked_parse(SCHED("a", "1.00000"), &ns));
+	assert_false(task_looked_parse(SCHED("a", "1.0000001"), &ns));
+	assert_false(task_looked_parse(
+		SCHED("a", "99999999999999999999.000000"), &ns));
+	assert_int_equal(ns, 5000001);
 }
 
 static void test_ring(void **state)
@@ -103,6 +133,10 @@ static void test_ring(void **state)
 static const struct fake_file process[] = {
 	{ TASK "stat", STAT("python3", "R", "140000", "0") },
 	{ TASK "schedstat", "1000 10 5\n" },
+	{ TASK "sched", SCHED("python3", "20.000005") },
+	{ "/proc/7/task/6/stat", STAT("kaa", "R", "1", "0") },
+	{ "/proc/7/task/6/schedstat", "1 1 1\n" },
+	{ "/proc/7/task/6/sched", SCHED("kaa", "20.000005") },
 	{ TASK "children", "" },
 	{ "/proc/7/comm", "python3\n" },
 	{ "/proc/7/maps", "400000-500000 r-xp 00000000 08:01 11 /bin/one\n" },
@@ -123,10 +157,22 @@ static void test_proof(void **state)
 	assert_true(task_files_open(root, 7, 7, &files));
 	snprintf(text, sizeof(text), STAT("python3", "R", "1", "%d"), cpu);
 	fake_file_write(root, TASK "stat", text);
-	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_STILL);
+	assert_true(task_files_open(root, 7, 6, &hold.own));
+	/* It goes there, however long that takes. */
+	(void)poll_hold_begin(&hold, &files);
 	assert_int_equal(sched_getcpu(), cpu);
+	poll_hold_arrive(&hold, UINT64_MAX);
+	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_STILL);
 	assert_true(poll_hold_end(&hold, &run));
 	assert_int_equal(run.ran, 1000);
+	/* The caller came too late; another thread had the CPU before it did. */
+	poll_hold_arrive(&hold, 0);
+	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_LATE);
+	poll_hold_arrive(&hold, UINT64_MAX);
+	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_STILL);
+	fake_file_write(root, TASK "sched", SCHED("python3", "20.000004"));
+	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_WAITED);
+	fake_file_write(root, TASK "sched", SCHED("python3", "20.000005"));
 	/* It got a CPU meanwhile. */
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_STILL);
 	fake_file_write(root, TASK "schedstat", "1000 10 6\n");
@@ -142,6 +188,7 @@ static void test_proof(void **state)
 	fake_file_write(root, TASK "stat", "");
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_GONE);
 	task_files_close(&files);
+	poll_hold_deinit(&hold);
 	assert_int_equal(fake_tree_remove(root), 0);
 }
 
@@ -231,6 +278,7 @@ static void test_tasks(void **state)
 	fake_file_write(root, "/proc/7/task/8/stat",
 			STAT("w", "S", "150000", "0"));
 	fake_file_write(root, "/proc/7/task/8/schedstat", "500 0 1\n");
+	fake_file_write(root, "/proc/7/task/8/sched", SCHED("w", "1.000000"));
 	fake_file_write(root, "/proc/8/comm", "w\n");
 	poll_tasks_look(&tasks);
 	record = next_task(&sampler);
@@ -250,6 +298,7 @@ static void test_tasks(void **state)
 	fake_file_write(root, "/proc/9/task/9/stat",
 			STAT("kid", "R", "160000", "0"));
 	fake_file_write(root, "/proc/9/task/9/schedstat", "1 0 1\n");
+	fake_file_write(root, "/proc/9/task/9/sched", SCHED("kid", "1.000000"));
 	fake_file_write(root, "/proc/9/comm", "kid\n");
 	fake_file_write(root, "/proc/9/maps",
 			"600000-700000 r-xp 00000000 08:01 12 /bin/kid\n");
@@ -283,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_stat_that_is_none),
 		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_looked),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_tasks),
