@@ -800,7 +800,7 @@ static void print_summary(const struct setup *setup,
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	/* Of one that has the CPU to itself kaa takes a twentieth. */
 	if (result->polled.kept_off > result->polled.ran / 2)
-		message_note("other programs had the CPU for much of the time: the program waited %.1f s for one, and ran %.1f s; calls that ask for the CPU time may show up to 2 %% more than they take",
+		message_note("other programs had the CPU for much of the time: the program waited %.1f s for one, and ran %.1f s; calls that ask for the CPU time may show up to 3 %% more than they take",
 			     (double)result->polled.kept_off / 1e9,
 			     (double)result->polled.ran / 1e9);
 	if (result->polled.missed)
