@@ -16,6 +16,8 @@ enum event_kind {
 	EVENT_ON_CPU,
 	/* A time in which the thread did not run. */
 	EVENT_WAIT,
+	/* A moment of a thread, whether it ran or not. */
+	EVENT_WALL,
 	/* kaa's own records, which a reader takes in and does not show. */
 	EVENT_STREAM,
 	/* Nothing: the event is there for records that are no samples. */

@@ -12,6 +12,7 @@
 
 #include "base/strbuf.h"
 #include "collect/clocks.h"
+#include "perfdata/kaa_stream.h"
 #include "sys/capability.h"
 #include "sys/file.h"
 #include "sys/perf_event.h"
@@ -642,7 +643,8 @@ static struct error *add_own_events(struct sampler *sampler)
 {
 	struct sampler_event event = {
 		.attr = { .type = PERF_TYPE_SOFTWARE,
-			  .config = PERF_COUNT_SW_CPU_CLOCK },
+			  .config = PERF_COUNT_SW_CPU_CLOCK,
+			  .config1 = KAA_POLLED },
 		.name = "cpu-clock",
 	};
 	struct sampler_options *options = &sampler->options;

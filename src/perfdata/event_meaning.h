@@ -11,12 +11,13 @@
  * An event's attribute names what the kernel counts. Its name is what somebody
  * called it, and decides only where nothing else tells: a tracepoint has
  * another number on each machine, and kaa's stream is one of many possible
- * bpf-outputs.
+ * bpf-outputs. What kaa polls is a cpu-clock whose config1 no kernel has.
  */
 #ifndef KAA_PERFDATA_EVENT_MEANING_H
 #define KAA_PERFDATA_EVENT_MEANING_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 
 #include "base/event_kind.h"
 
@@ -35,6 +36,8 @@ struct event_meaning {
 	enum event_kind kind;
 	enum event_unit unit;
 	enum event_data data;
+	/* Polled: stacks have Python frames alone, whatever runs below them. */
+	bool python_only;
 };
 
 /* name: as the recording has it. What is not known is an occurrence. */

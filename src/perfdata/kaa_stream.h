@@ -39,6 +39,12 @@
 #define KAA_MARKER_UNREADABLE (KAA_BASE + 0x21)
 #define KAA_MARKER_NOT_ALIGNED (KAA_BASE + 0x31)
 #define KAA_MARKER_MISSING_NATIVE (KAA_BASE + 0x41)
+#define KAA_MARKER_IDLE (KAA_BASE + 0x51)
+
+/* In config1 of a cpu-clock: kaa polled, and no kernel sampled. "kaa poll" */
+#define KAA_POLLED 0x6b616120706f6c6cull
+/* The name of one that goes on while the thread sleeps. */
+#define KAA_WALL_CLOCK "wall-clock"
 
 struct kaa_marker {
 	/* As it stands in a callchain. */
@@ -46,7 +52,7 @@ struct kaa_marker {
 	const char *name;
 };
 
-#define KAA_MARKER_COUNT 4
+#define KAA_MARKER_COUNT 5
 extern const struct kaa_marker kaa_markers[KAA_MARKER_COUNT];
 
 static inline bool kaa_in_range(uint64_t address)

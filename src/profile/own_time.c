@@ -212,7 +212,8 @@ static struct error *follow_stacks(struct builder *b)
 			return watch_error(b->options->watch);
 		if (frame->kind == PROFILE_FRAME_PYTHON)
 			error = enter_python(b, i, frame, &state);
-		else if (frame->kind != PROFILE_FRAME_MARKER)
+		else if (frame->kind != PROFILE_FRAME_MARKER ||
+			 ask_symbol(b, frame)->kind == SPENT_IDLE)
 			enter_native(b, handle, frame, &state);
 		if (error)
 			return error;
@@ -335,6 +336,10 @@ static struct error *count_row(struct builder *b, size_t row,
 	uint64_t period = samples->period[row];
 	uint32_t count = samples->count[row];
 	struct own_entry *entries[3];
+
+	if (b->profile->events.data[b->options->event].python_only &&
+	    spent_without_native(&here.below))
+		here.subject = PROFILE_NONE;
 
 	if (here.python == PROFILE_NONE) {
 		here.function = none->function;

@@ -151,6 +151,8 @@ struct profile_event {
 	bool is_freq;
 	/* Samples carry call chains. */
 	bool has_callchain;
+	/* Of Python frames alone, whatever runs below them. */
+	bool python_only;
 	/*
 	 * Of a group that the kernel counted together: its first event; else
 	 * the event itself. And the group's name, or PROFILE_NONE. For the

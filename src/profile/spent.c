@@ -147,6 +147,14 @@ void spent_enter_python(struct spent_below *below,
 	};
 }
 
+bool spent_without_native(struct spent_below *below)
+{
+	if (below->kind != SPENT_INTERPRETER && below->kind != SPENT_NATIVE)
+		return false;
+	below->kind = SPENT_UNTOLD;
+	return true;
+}
+
 bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol, bool in_kernel)
 {

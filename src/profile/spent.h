@@ -26,6 +26,10 @@ enum spent_kind {
 	SPENT_GIL,
 	/* The garbage collector. */
 	SPENT_GC,
+	/* Not known, because the event has no native frames. */
+	SPENT_UNTOLD,
+	/* The thread did not run. */
+	SPENT_IDLE,
 	SPENT_KINDS,
 };
 
@@ -85,6 +89,12 @@ void spent_enter_python(struct spent_below *below,
  */
 bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol, bool in_kernel);
+
+/*
+ * The event has no native frames: what they would have told is not known. True: so
+ * the time is spent in nothing that is known.
+ */
+bool spent_without_native(struct spent_below *below);
 
 /* A Python function of the import machinery; its symbol's name. */
 bool spent_is_importlib(const char *name);

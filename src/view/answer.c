@@ -236,7 +236,8 @@ static void put_times(struct answer *a)
 		return;
 	}
 	put_seconds(&a->text, a->own->all.period);
-	strbuf_puts(&a->text, " CPU");
+	strbuf_puts(&a->text,
+		    a->event->kind == EVENT_WALL ? " of threads" : " CPU");
 	if (a->options->is_filtered ||
 	    metadata->last_sample_time <= metadata->first_sample_time)
 		return;

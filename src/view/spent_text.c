@@ -21,6 +21,8 @@ static const char *const kind_names[] = {
 	[SPENT_IMPORT] = "import",
 	[SPENT_GIL] = "GIL",
 	[SPENT_GC] = "garbage collection",
+	[SPENT_UNTOLD] = "not recorded",
+	[SPENT_IDLE] = "idle",
 };
 
 struct piece {

@@ -164,7 +164,8 @@ PUT(put_pyline)
 PUT(put_spent)
 {
 	strbuf_putc(out, ' ');
-	script_put_spent(out, sample->stack);
+	script_put_spent(out, sample->stack,
+			 sample->event->meaning.python_only);
 	return NULL;
 }
 

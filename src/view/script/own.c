@@ -75,10 +75,12 @@ static struct spent_below follow(const struct convert_stack *stack,
 		const struct convert_step *step = &stack->steps[i];
 		struct spent_symbol symbol;
 
-		if (step->kind == PROFILE_FRAME_MARKER ||
-		    (step->flags & PROFILE_FRAME_INTERPRETER))
+		if (step->flags & PROFILE_FRAME_INTERPRETER)
 			continue;
 		symbol = ask(step->frame);
+		if (step->kind == PROFILE_FRAME_MARKER &&
+		    symbol.kind != SPENT_IDLE)
+			continue;
 		if (spent_enter_native(&below, &symbol,
 				       step->kind == PROFILE_FRAME_KERNEL))
 			*subject = step->frame;
@@ -101,11 +103,14 @@ static void put_subject(struct strbuf *out, enum spent_kind kind,
 	strbuf_puts(out, call.is_system_call ? "()" : "");
 }
 
-void script_put_spent(struct strbuf *out, const struct convert_stack *stack)
+void script_put_spent(struct strbuf *out, const struct convert_stack *stack,
+		      bool python_only)
 {
 	const struct convert_frame *subject;
 	struct spent_below below = follow(stack, &subject);
 
+	if (python_only)
+		spent_without_native(&below);
 	strbuf_puts(out, spent_kind_text(below.kind));
 	if (subject && spent_has_subject(below.kind))
 		put_subject(out, below.kind, subject);

@@ -6,6 +6,8 @@
 #ifndef KAA_VIEW_SCRIPT_OWN_H
 #define KAA_VIEW_SCRIPT_OWN_H
 
+#include <stdbool.h>
+
 #include "base/strbuf.h"
 #include "convert/convert.h"
 
@@ -16,7 +18,9 @@ void script_put_own_line(struct strbuf *out, const struct convert_stack *stack);
 /*
  * "interpreter", "import", "native:list_contains", "kernel:read()"; without a
  * Python frame what the native ones tell. Names of functions may have blanks.
+ * python_only: the event has no native frames.
  */
-void script_put_spent(struct strbuf *out, const struct convert_stack *stack);
+void script_put_spent(struct strbuf *out, const struct convert_stack *stack,
+		      bool python_only);
 
 #endif
