@@ -1045,7 +1045,7 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
         pytest.skip("kernel.perf_event_paranoid is not 2, the kernel's default")
     script = write(public_folder / "spin.py", SPIN + "spin(1)\n")
     data = public_folder / "work" / "perf.data"
-    result = as_nobody(public_kaa, "record", "-F", "3999", "-o", data, *public_python.command, script)
+    result = as_nobody(public_kaa, "record", "-c", "250000", "-o", data, *public_python.command, script)
     said = "\n".join(remarks(result))
     assert "Python source: trampolines: " in said and "CAP_BPF" in said
     # sudo would not find this kaa by its name.

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Work between moments at which the scheduler likes to take the CPU away, or has nothing to take.
+
+Usage: by_chance.py asks|sleeps SECONDS. Ends after so much CPU time. `asks` wants to know its CPU time all the time, and
+a kernel whose slice is over takes the CPU at such a call. `sleeps` gives the CPU up between short pieces of work.
+"""
+import sys
+import time
+
+
+def many():
+    total = 0
+    for i in range(3000):
+        total += i * i
+
+
+def few():
+    total = 0
+    for i in range(1000):
+        total += i
+
+
+def ask():
+    return time.process_time()
+
+
+def sleep():
+    time.sleep(0.0003)
+
+
+def asks(seconds):
+    while ask() < seconds:
+        many()
+        few()
+
+
+def sleeps(seconds):
+    while ask() < seconds:
+        few()
+        sleep()
+        many()
+        sleep()
+
+
+if __name__ == "__main__":
+    {"asks": asks, "sleeps": sleeps}[sys.argv[1]](float(sys.argv[2]))
