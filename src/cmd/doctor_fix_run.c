@@ -91,8 +91,10 @@ static struct error *ask_as_user(const struct fix *fix, bool *ret)
 	if (error)
 		return error;
 	*ret = status == 0 &&
-	       strstr(out.data, fix->kind == FIX_FILE ? "source: bpf" :
-							"source: trampoline");
+	       strstr(out.data,
+		      fix->kind == FIX_FILE ?
+			      "source: bpf" :
+			      "user space: can be recorded");
 	return NULL;
 }
 

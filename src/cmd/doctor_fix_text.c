@@ -193,8 +193,8 @@ static void print_paranoid(const struct fix *fix)
 	print_why_not(fix);
 	strbuf_printf(&text,
 		      "What helps is a setting. kernel.perf_event_paranoid is %" PRId64
-		      " here, with which users record nothing. "
-		      "With 2 they record their own processes, and kaa names Python functions by trampolines, with the line of the def alone. Root sets it with:",
+		      " here, with which users have no events: kaa polls, and records Python functions and lines of CPU time alone. "
+		      "With 2 they record other events and native functions of their own processes, too, by trampolines. Root sets it with:",
 		      m->perf_event_paranoid.value);
 	print_text("", text.data, 0);
 	print_commands(&fix->todo);
@@ -213,7 +213,7 @@ static void print_nothing(const struct fix *fix)
 	print_why_not(fix);
 	print_text("",
 		   "Until then 'sudo kaa record' has everything. "
-		   "Without root kaa names Python functions by trampolines, with the line of the def alone.",
+		   "Without root kaa polls, and records Python functions and lines of CPU time alone.",
 		   0);
 }
 

@@ -1079,13 +1079,13 @@ const struct command command_record = {
 		"A Python script that is not executable, as in 'kaa record orders.py', is run by the Python of its first line, "
 		"or else by python3.\n"
 		"\n"
-		"Without these rights (--python=auto, the default) kaa starts the command with trampolines, as 'kaa run --perf' does: "
+		"Without these rights (--python=auto, the default) kaa reads the Python frames from outside, without perf events, "
+		"also in a container (--python=poll): functions and lines of a command or of your own processes (-p), and only CPU time; there are no native functions.\n"
+		"\n"
+		"If another event is asked for, or with --python=trampoline, kaa starts the command with trampolines, as 'kaa run --perf' does: "
 		"each Python function gets a small piece of machine code that perf can name. "
 		"Then a Python function has only the line of its def, and each Python call takes longer. "
-		"Running processes have Python names only if they were started with trampolines.\n"
-		"\n"
-		"With --python=poll kaa reads the Python frames from outside, without any right and without perf events, "
-		"as in a container: functions and lines of a command or of your own processes (-p), and only CPU time; there are no native functions.",
+		"Running processes have Python names only if they were started with trampolines.",
 	.options = record_options,
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =
