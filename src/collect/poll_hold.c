@@ -27,12 +27,12 @@ uint64_t poll_hold_now(void)
 
 bool poll_hold_init(struct poll_hold *hold)
 {
-	uint64_t looked;
+	struct task_sched sched;
 
 	*hold = (struct poll_hold)POLL_HOLD_INIT;
 	return task_files_open("", getpid(), (pid_t)syscall(SYS_gettid),
 			       &hold->own) &&
-	       task_files_looked(&hold->own, &looked);
+	       task_files_sched(&hold->own, &sched);
 }
 
 void poll_hold_deinit(struct poll_hold *hold)
@@ -59,9 +59,10 @@ static uint64_t late_after(struct poll_hold *hold, uint64_t took)
 void poll_hold_arrive(struct poll_hold *hold, uint64_t asked)
 {
 	uint64_t now = poll_hold_now(), took = now > asked ? now - asked : 0;
+	struct task_sched sched = {};
 
-	if (!task_files_looked(&hold->own, &hold->came))
-		hold->came = 0;
+	(void)task_files_sched(&hold->own, &sched);
+	hold->came = sched.looked;
 	hold->late = took > late_after(hold, took);
 }
 
@@ -96,14 +97,33 @@ static bool look(struct poll_hold *hold)
 }
 
 /* The switch that took the CPU from the thread gave it to the caller. */
-static enum poll_hold_result how_it_waits(const struct poll_hold *hold)
+static enum poll_hold_result how_it_waits(struct poll_hold *hold)
 {
-	uint64_t looked;
-
-	if (!task_files_looked(hold->files, &looked))
+	if (!task_files_sched(hold->files, &hold->sched))
 		return POLL_HOLD_GONE;
-	if (!hold->came || looked != hold->came)
+	if (!hold->came || hold->sched.looked != hold->came)
 		return POLL_HOLD_WAITED;
+	return hold->late ? POLL_HOLD_LATE : POLL_HOLD_STILL;
+}
+
+/*
+ * The state alone does not tell: a thread that is about to sleep has it while it
+ * runs, and may think better of it. One that runs got a CPU once more than it lost
+ * one; the kernel leaves out some of the former.
+ */
+enum poll_hold_result poll_hold_asleep(struct poll_hold *hold,
+				       const struct task_files *files,
+				       int64_t *least)
+{
+	int64_t lead;
+
+	hold->files = files;
+	if (!look(hold) || !task_files_sched(files, &hold->sched))
+		return POLL_HOLD_GONE;
+	lead = (int64_t)(hold->before.slices - hold->sched.switches);
+	if (hold->stat.state == 'R' || lead > *least)
+		return POLL_HOLD_RUNS;
+	*least = lead;
 	return hold->late ? POLL_HOLD_LATE : POLL_HOLD_STILL;
 }
 
@@ -124,8 +144,17 @@ enum poll_hold_result poll_hold_begin(struct poll_hold *hold,
 	return POLL_HOLD_RUNS;
 }
 
+/*
+ * The count leaves out a thread that lost its CPU when it was about to sleep, and
+ * was woken before it got it back; the time does not.
+ */
 bool poll_hold_end(struct poll_hold *hold, struct task_run *ret)
 {
-	return task_files_run(hold->files, ret) &&
+	struct task_sched sched;
+
+	return task_files_sched(hold->files, &sched) &&
+	       task_files_run(hold->files, ret) &&
+	       sched.looked == hold->sched.looked &&
+	       sched.switches == hold->sched.switches &&
 	       ret->slices == hold->before.slices;
 }

@@ -29,6 +29,7 @@ struct poll_hold {
 	const struct task_files *files;
 	struct task_stat stat;
 	struct task_run before;
+	struct task_sched sched;
 };
 #define POLL_HOLD_INIT { .cpu = -1, .own = TASK_FILES_INIT }
 
@@ -58,7 +59,15 @@ void poll_hold_arrive(struct poll_hold *hold, uint64_t asked);
 /* hold->stat is of the thread as it is now. */
 enum poll_hold_result poll_hold_begin(struct poll_hold *hold,
 				      const struct task_files *files);
-/* True: the thread has not run since poll_hold_begin(). *ret: what it ran. */
+/*
+ * The same of a thread that may sleep, without going to its CPU: STILL, or LATE if
+ * the caller is. RUNS: it does not sleep. least: how often more it got a CPU than
+ * it lost one, of all looks at the thread; 0 before the first.
+ */
+enum poll_hold_result poll_hold_asleep(struct poll_hold *hold,
+				       const struct task_files *files,
+				       int64_t *least);
+/* True: the thread has not run since the call before. *ret: what it ran. */
 bool poll_hold_end(struct poll_hold *hold, struct task_run *ret);
 
 #endif

@@ -303,6 +303,10 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	for (uint64_t i = 0; i < s->callchain_count; i++) {
 		uint64_t ip = s->callchain[i];
 
+		builder->idle |= ip == KAA_MARKER_IDLE;
+		if (ip == KAA_MARKER_IDLE)
+			continue;
+
 		if (ip >= PERFDATA_CONTEXT_MAX) {
 			user = ip == (uint64_t)PERF_CONTEXT_USER;
 			continue;
@@ -376,11 +380,12 @@ static struct error *push_kernel(struct stack_builder *builder,
 static struct error *push_user(struct stack_builder *builder, size_t room)
 {
 	size_t count = builder->merged.addresses.count;
-	size_t have = builder->chain.count + 1;
+	size_t have = builder->chain.count + 1 + builder->idle;
 
-	if (!count)
+	if (!count && !builder->idle)
 		return NULL;
 	if (!vec_push(&builder->chain, (uint64_t)PERF_CONTEXT_USER) ||
+	    (builder->idle && !vec_push(&builder->chain, KAA_MARKER_IDLE)) ||
 	    !vec_reserve(&builder->chain, count))
 		return error_no_memory();
 	if (have + count > room) {
@@ -573,6 +578,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	builder->converted = 0;
 	builder->unnamed = 0;
 	builder->native.gaps = 0;
+	builder->idle = false;
 	error = push_kernel(builder, &sample->sample);
 	if (error)
 		return error;

@@ -66,6 +66,8 @@ struct stack_builder {
 	size_t converted;
 	/* Python frames of the last sample whose code objects are not known. */
 	size_t unnamed;
+	/* The thread slept, as the sample's source says. */
+	bool idle;
 	/* Bytes of stack that each sample asks for. */
 	uint32_t stack_size;
 };

@@ -109,7 +109,7 @@ static bool has_marker_alone(const struct stack_builder *stacks)
 static bool has_python_address(const struct stack_builder *stacks)
 {
 	return stacks->pythons.count || stacks->converted ||
-	       stacks->native.gaps || has_marker_alone(stacks) ||
+	       stacks->native.gaps || stacks->idle || has_marker_alone(stacks) ||
 	       (stacks->merged.flags &
 		(MERGE_NOT_ALIGNED | MERGE_UNREADABLE | MERGE_TRUNCATED));
 }
@@ -160,7 +160,9 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	if (hit_trampoline(stacks, sample))
 		moved.sample.ip = stacks->natives.data[0].ip;
 	/* The innermost frame is all that is known of where it was. */
-	if (source->source->polls && stacks->merged.addresses.count)
+	if (source->source->polls && stacks->idle)
+		moved.sample.ip = KAA_MARKER_IDLE;
+	else if (source->source->polls && stacks->merged.addresses.count)
 		moved.sample.ip = stacks->merged.addresses.data[0];
 	offset = writer->output->bytes.len;
 	error = output_sample(writer->output, &moved, stacks->chain.data,

@@ -645,7 +645,7 @@ static struct error *add_own_events(struct sampler *sampler)
 		.attr = { .type = PERF_TYPE_SOFTWARE,
 			  .config = PERF_COUNT_SW_CPU_CLOCK,
 			  .config1 = KAA_POLLED },
-		.name = "cpu-clock",
+		.name = sampler->options.wall ? KAA_WALL_CLOCK : "cpu-clock",
 	};
 	struct sampler_options *options = &sampler->options;
 	const struct sampler_event *events = options->events;

@@ -35,6 +35,8 @@ struct sampler_options {
 	/* Samples a second; 0: `period` counts. */
 	uint64_t frequency;
 	uint64_t period;
+	/* Of a source without events: time goes on while a thread sleeps. */
+	bool wall;
 	/* Nobody has asked for that rate. */
 	bool rate_by_default;
 	/* Threads to record; empty: the whole system. */

@@ -20,7 +20,7 @@ enum {
 	FIELD_CPU = 39,
 	CPU_MAX = 1 << 16,
 	/* `sched` begins with what is read of it. */
-	SCHED_MAX = 256,
+	SCHED_MAX = 512,
 	NS_PER_MS = 1000000,
 };
 
@@ -73,23 +73,51 @@ bool task_run_parse(const char *text, struct task_run *ret)
 	       take_number(&text, &ret->slices);
 }
 
-/* Behind a line that no name is long enough for. */
-bool task_looked_parse(const char *text, uint64_t *ret)
+/* "14256768.247047\n" is in ms. */
+static bool take_ms(const char *p, uint64_t *ret)
 {
-	static const char line[] = "--------------------\nse.exec_start ";
-	const char *p = strstr(text, line);
 	unsigned long long ms;
 	unsigned int ns;
 	int point = 0, read = 0;
 
-	if (!p)
-		return false;
-	p += sizeof(line) - 1;
-	p += strspn(p, " ");
-	if (sscanf(p, ":%*[ ]%20llu.%n%6u%n", &ms, &point, &ns, &read) != 2 ||
-	    read - point != 6 || p[read] != '\n' || ms > UINT64_MAX / NS_PER_MS - 1)
+	if (sscanf(p, "%20llu.%n%6u%n", &ms, &point, &ns, &read) != 2 ||
+	    *p == '-' || read - point != 6 || p[read] != '\n' ||
+	    ms > UINT64_MAX / NS_PER_MS - 1)
 		return false;
 	*ret = ms * NS_PER_MS + ns;
+	return true;
+}
+
+/* The value in the line that begins so. */
+static const char *find_value(const char *text, const char *line)
+{
+	const char *p = strstr(text, line);
+
+	if (!p)
+		return NULL;
+	p += strlen(line);
+	p += strspn(p, " ");
+	if (*p != ':')
+		return NULL;
+	p++;
+	return p + strspn(p, " ");
+}
+
+bool task_sched_parse(const char *text, struct task_sched *ret)
+{
+	/* Behind a line that no name is long enough for. */
+	const char *begin = strstr(text, "--------------------\nse.");
+	const char *looked, *switches;
+	struct task_sched sched;
+
+	if (!begin)
+		return false;
+	looked = find_value(begin, "\nse.exec_start ");
+	switches = find_value(begin, "\nnr_switches ");
+	if (!looked || !switches || !take_ms(looked, &sched.looked) ||
+	    !take_number(&switches, &sched.switches))
+		return false;
+	*ret = sched;
 	return true;
 }
 
@@ -165,10 +193,10 @@ bool task_files_run(const struct task_files *files, struct task_run *ret)
 	       task_run_parse(text, ret);
 }
 
-bool task_files_looked(const struct task_files *files, uint64_t *ret)
+bool task_files_sched(const struct task_files *files, struct task_sched *ret)
 {
 	char text[SCHED_MAX];
 
 	return read_text(files->sched_fd, text, sizeof(text)) &&
-	       task_looked_parse(text, ret);
+	       task_sched_parse(text, ret);
 }

@@ -38,12 +38,20 @@ struct task_run {
 bool task_stat_parse(const char *text, struct task_stat *ret);
 /* Without CONFIG_SCHED_INFO the kernel says "0 0 0". */
 bool task_run_parse(const char *text, struct task_run *ret);
-/*
- * `se.exec_start` in ns of its CPU's clock: when the kernel last looked how long the
- * thread had run. That is when it lost its CPU, or, if it runs, when it got it or
- * later. Up to 6.14 it is there with CONFIG_SCHED_DEBUG alone.
- */
-bool task_looked_parse(const char *text, uint64_t *ret);
+
+struct task_sched {
+	/*
+	 * `se.exec_start` in ns of its CPU's clock: when the kernel last looked how
+	 * long the thread had run. That is when it lost its CPU, or, if it runs,
+	 * when it got it or later.
+	 */
+	uint64_t looked;
+	/* How often it has lost a CPU: as often as it got one, if it has none. */
+	uint64_t switches;
+};
+
+/* Up to 6.14 it is there with CONFIG_SCHED_DEBUG alone. */
+bool task_sched_parse(const char *text, struct task_sched *ret);
 
 struct task_files {
 	int stat_fd;
@@ -58,6 +66,6 @@ bool task_files_open(const char *root, pid_t pid, pid_t tid,
 void task_files_close(struct task_files *files);
 bool task_files_stat(const struct task_files *files, struct task_stat *ret);
 bool task_files_run(const struct task_files *files, struct task_run *ret);
-bool task_files_looked(const struct task_files *files, uint64_t *ret);
+bool task_files_sched(const struct task_files *files, struct task_sched *ret);
 
 #endif

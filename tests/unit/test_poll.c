@@ -18,11 +18,14 @@
 	"18446744073709551615 1 2 " stack                                  \
 	" 0 0 0 0 0 0 0 0 0 17 " cpu " 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 
-#define SCHED(name, ms)                                                    \
+#define SCHED_AFTER(name, ms, switches)                                                    \
 	name " (7, #threads: 1)\n"                                         \
 	"-------------------------------------------------------------------\n" \
 	"se.exec_start                                :      " ms "\n"     \
-	"se.vruntime                                  :          93.279745\n"
+	"se.vruntime                                  :          93.279745\n" \
+	"nr_switches                                  :           " switches "\n"
+
+#define SCHED(name, ms) SCHED_AFTER(name, ms, "5")
 
 static void test_stat(void **state)
 {
@@ -74,27 +77,28 @@ static void test_run(void **state)
 	assert_false(task_run_parse("", &run));
 }
 
-static void test_looked(void **state)
+static void test_sched(void **state)
 {
-	uint64_t ns = 7;
+	struct task_sched sched = { 7, 7 };
 
 	(void)state;
-	assert_true(task_looked_parse(SCHED("python3", "14256768.247047"), &ns));
-	assert_true(ns == 14256768247047);
+	assert_true(task_sched_parse(SCHED("python3", "14256768.247047"), &sched));
+	assert_true(sched.looked == 14256768247047);
+	assert_int_equal(sched.switches, 5);
 	/* A name that looks like what is behind it. */
-	assert_true(task_looked_parse(
-		SCHED("\nse.exec_start ", "5.000001"), &ns));
-	assert_int_equal(ns, 5000001);
-	assert_false(task_looked_parse("", &ns));
-	assert_false(task_looked_parse(SCHED("a", ""), &ns));
-	assert_false(task_looked_parse(SCHED("a", "x"), &ns));
-	assert_false(task_looked_parse(SCHED("a", "-1.000000"), &ns));
-	assert_false(task_looked_parse(SCHED("a", "1"), &ns));
-	assert_false(task_looked_parse(SCHED("a", "1.00000"), &ns));
-	assert_false(task_looked_parse(SCHED("a", "1.0000001"), &ns));
-	assert_false(task_looked_parse(
-		SCHED("a", "99999999999999999999.000000"), &ns));
-	assert_int_equal(ns, 5000001);
+	assert_true(task_sched_parse(
+		SCHED("\nse.exec_start ", "5.000001"), &sched));
+	assert_int_equal(sched.looked, 5000001);
+	assert_false(task_sched_parse("", &sched));
+	assert_false(task_sched_parse(SCHED("a", ""), &sched));
+	assert_false(task_sched_parse(SCHED("a", "x"), &sched));
+	assert_false(task_sched_parse(SCHED("a", "-1.000000"), &sched));
+	assert_false(task_sched_parse(SCHED("a", "1"), &sched));
+	assert_false(task_sched_parse(SCHED("a", "1.00000"), &sched));
+	assert_false(task_sched_parse(SCHED("a", "1.0000001"), &sched));
+	assert_false(task_sched_parse(
+		SCHED("a", "99999999999999999999.000000"), &sched));
+	assert_int_equal(sched.looked, 5000001);
 }
 
 static void test_ring(void **state)
@@ -151,6 +155,7 @@ static void test_proof(void **state)
 	struct task_run run;
 	char text[512];
 	int cpu = sched_getcpu();
+	int64_t least = 0;
 
 	(void)state;
 	fake_tree_make(root, process, PROCESS_FILES);
@@ -177,14 +182,38 @@ static void test_proof(void **state)
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_STILL);
 	fake_file_write(root, TASK "schedstat", "1000 10 6\n");
 	assert_false(poll_hold_end(&hold, &run));
+	/* Uncounted. */
+	fake_file_write(root, TASK "schedstat", "1000 10 5\n");
+	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_STILL);
+	fake_file_write(root, TASK "sched", SCHED("python3", "20.000006"));
+	assert_false(poll_hold_end(&hold, &run));
+	fake_file_write(root, TASK "sched", SCHED("python3", "20.000005"));
 	/* A CPU to which kaa cannot go; a kernel that does not count; asleep. */
 	fake_file_write(root, TASK "stat", STAT("p", "R", "1", "65000"));
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_RUNS);
 	fake_file_write(root, TASK "stat", text);
 	fake_file_write(root, TASK "schedstat", "0 0 0\n");
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_RUNS);
+	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
+			 POLL_HOLD_RUNS);
 	fake_file_write(root, TASK "stat", STAT("p", "S", "1", "0"));
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_ASLEEP);
+	/* About to sleep; asleep; the same in a thread of which not all counts. */
+	fake_file_write(root, TASK "schedstat", "1000 10 6\n");
+	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
+			 POLL_HOLD_RUNS);
+	fake_file_write(root, TASK "schedstat", "1000 10 5\n");
+	poll_hold_arrive(&hold, UINT64_MAX);
+	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
+			 POLL_HOLD_STILL);
+	assert_true(poll_hold_end(&hold, &run));
+	fake_file_write(root, TASK "schedstat", "1000 10 4\n");
+	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
+			 POLL_HOLD_STILL);
+	assert_int_equal(least, -1);
+	fake_file_write(root, TASK "schedstat", "1000 10 5\n");
+	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
+			 POLL_HOLD_RUNS);
 	fake_file_write(root, TASK "stat", "");
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_GONE);
 	task_files_close(&files);
@@ -332,7 +361,7 @@ int main(void)
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_stat_that_is_none),
 		cmocka_unit_test(test_run),
-		cmocka_unit_test(test_looked),
+		cmocka_unit_test(test_sched),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_tasks),
