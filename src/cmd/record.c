@@ -66,6 +66,7 @@ struct record_settings {
 	bool no_inherit;
 	const char *clock;
 	const char *python;
+	const char *mode;
 };
 
 /* --- options --- */
@@ -251,6 +252,8 @@ static const struct option record_options[] = {
 		 "take a sample every <n> events"),
 	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
 		   "choose whether a clock ticks for each CPU (default where that is possible), so that short threads and processes have samples, or for each thread"),
+	OPT_STRING(0, "mode", struct record_settings, mode, "cpu|wall",
+		   "choose what time is recorded: on a CPU (default), or of each thread, whether it runs or sleeps (polled: Python functions and lines)"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = clock_words),
@@ -646,7 +649,27 @@ static struct error *take_ticks(struct setup *setup, const char *clock)
 	return NULL;
 }
 
-/* CPU time, and nothing that only the kernel's events have. */
+/* Only polling looks at a thread that sleeps. */
+static struct error *take_mode(struct setup *setup,
+			       const struct record_settings *s)
+{
+	struct recorder_options *options = &setup->options;
+
+	if (!s->mode || !strcmp(s->mode, "cpu"))
+		return NULL;
+	if (strcmp(s->mode, "wall"))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "no mode '%s' for --mode: only cpu and wall",
+				    s->mode);
+	if (s->events.count || (options->python && !options->python->polls))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--mode wall takes --python=poll, and no event");
+	options->python = &python_source_poll;
+	options->sampler.wall = true;
+	return NULL;
+}
+
+/* Time, and nothing that only the kernel's events have. */
 static bool asks_for_time(const struct setup *setup,
 			  const struct record_settings *s)
 {
@@ -687,6 +710,8 @@ static struct error *take_settings(struct setup *setup,
 		error = take_ticks(setup, s->clock);
 	if (!error)
 		error = take_python(setup, s->python);
+	if (!error)
+		error = take_mode(setup, s);
 	options->only_time = asks_for_time(setup, s);
 	if (!error)
 		error = take_cmdline(setup);
@@ -854,12 +879,15 @@ static void say_no_agent(const struct setup *setup)
 }
 
 /* What it gives, and what the other ways would. */
-static void say_polling(const struct recorder *recorder)
+static void say_polling(const struct recorder *recorder,
+			const struct setup *setup)
 {
 	const struct source_refusal *refusal = recorder_refusal(recorder);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	strbuf_puts(&text, "Python source: polling: Python functions and lines of CPU time, no native functions; '--python=trampoline' has these, and only the line of each def");
+	strbuf_printf(&text,
+		      "Python source: polling: Python functions and lines of %s, no native functions; '--python=trampoline' has these, and only the line of each def",
+		      setup->options.sampler.wall ? "wall time" : "CPU time");
 	if (refusal) {
 		strbuf_printf(&text, "; %s cannot be used: ",
 			      refusal->source->title);
@@ -874,7 +902,7 @@ static void say_source(const struct recorder *recorder,
 	const struct python_source *source = recorder_python(recorder);
 
 	if (source->polls) {
-		say_polling(recorder);
+		say_polling(recorder, setup);
 	} else if (source->gives_trampolines) {
 		say_trampolines(setup, recorder);
 		say_no_agent(setup);

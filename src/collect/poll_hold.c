@@ -120,6 +120,8 @@ enum poll_hold_result poll_hold_asleep(struct poll_hold *hold,
 	hold->files = files;
 	if (!look(hold) || !task_files_sched(files, &hold->sched))
 		return POLL_HOLD_GONE;
+	if (hold->stat.state == 'Z' || hold->stat.state == 'X')
+		return POLL_HOLD_GONE;
 	lead = (int64_t)(hold->before.slices - hold->sched.switches);
 	if (hold->stat.state == 'R' || lead > *least)
 		return POLL_HOLD_RUNS;

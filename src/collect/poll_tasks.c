@@ -28,6 +28,7 @@ static void end_thread(struct poll_tasks *tasks, struct polled_thread *thread)
 	tasks->ended_given += thread->given;
 	tasks->ended_kept_off += thread->kept_off;
 	task_files_close(&thread->files);
+	strbuf_deinit(&thread->stack);
 }
 
 static void free_process(struct poll_tasks *tasks,
@@ -96,8 +97,14 @@ static void tell_thread(struct poll_tasks *tasks, pid_t pid, pid_t tid,
 	error_destroy(error);
 }
 
-static void tell_end(struct poll_tasks *tasks, pid_t pid, pid_t tid)
+static void tell_end(struct poll_tasks *tasks,
+		     const struct polled_process *process,
+		     struct polled_thread *thread)
 {
+	pid_t pid = process->pid, tid = thread->tid;
+
+	if (tasks->ending)
+		tasks->ending(tasks->arg, process, thread);
 	tell_task(tasks, PERF_RECORD_EXIT, 0,
 		  &(struct record_task){ (uint32_t)pid, (uint32_t)pid,
 					 (uint32_t)tid, (uint32_t)pid,
@@ -180,7 +187,9 @@ static struct polled_thread *find_thread(struct polled_process *process,
 static bool add_thread(struct poll_tasks *tasks, struct polled_process *process,
 		       pid_t tid)
 {
-	struct polled_thread thread = { .tid = tid, .seen = true };
+	struct polled_thread thread = { .tid = tid,
+					.seen = true,
+					.stack = STRBUF_INIT };
 
 	if (process->threads.count < THREADS_MAX &&
 	    task_files_open(tasks->root, process->pid, tid, &thread.files)) {
@@ -217,7 +226,7 @@ static void look_at_threads(struct poll_tasks *tasks,
 			process->threads.data[left++] = *thread;
 			continue;
 		}
-		tell_end(tasks, process->pid, thread->tid);
+		tell_end(tasks, process, thread);
 		end_thread(tasks, thread);
 	}
 	process->threads.count = left;
@@ -234,7 +243,7 @@ static void end_process(struct poll_tasks *tasks,
 			struct polled_process *process)
 {
 	vec_for_each(thread, &process->threads)
-		tell_end(tasks, process->pid, thread->tid);
+		tell_end(tasks, process, thread);
 	process->ended = true;
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
 #include "collect/poll_writer.h"
@@ -37,6 +38,17 @@ struct polled_thread {
 	uint64_t pointer;
 	/* Of the last look. */
 	bool seen;
+	/* How often more it got a CPU than it lost one, at the least. */
+	int64_t least;
+
+	/* Wall time, by the clock of records: up to when samples stand for it. */
+	uint64_t told;
+	/* The walker's records of the stack in which it sleeps; empty: it does not. */
+	struct strbuf stack;
+	/* It sleeps, still does at that time, and what it had run before. */
+	bool sleeps;
+	uint64_t slept_until;
+	struct task_run slept;
 };
 
 struct polled_process {
@@ -66,6 +78,10 @@ struct poll_tasks {
 	struct poll_writer *writer;
 	/* New threads and children, too. */
 	bool inherit;
+	/* A thread ends: what is left to be said of it. Or NULL. */
+	void (*ending)(void *arg, const struct polled_process *process,
+		       struct polled_thread *thread);
+	void *arg;
 
 	VEC(struct polled_process *) processes;
 	/* Of threads that have ended: what they ran, in ns. */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -67,6 +68,11 @@ struct poller {
 	struct user_walk *walk;
 	bool told_code;
 	bool begun;
+	/* Wall time: of the tick at hand, and the stack that was walked last. */
+	bool wall;
+	uint64_t tick;
+	bool is_late;
+	struct strbuf stack;
 	uint64_t period;
 	uint64_t random;
 	uint64_t era;
@@ -80,12 +86,25 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 	return remote_memory_read_all(arg, address, buf, size);
 }
 
+/* Records of the stack, each behind its size. */
+static bool keep_record(struct strbuf *stack, const void *record, size_t size)
+{
+	uint32_t length = (uint32_t)size;
+
+	strbuf_append(stack, &length, sizeof(length));
+	strbuf_append(stack, record, size);
+	return !stack->failed;
+}
+
 static bool emit(void *arg, const void *record, size_t size)
 {
 	struct poller *poller = arg;
 	const struct walker_header *header = record;
 
 	poller->told_code |= header->type != WALKER_STACK;
+	if (poller->wall && header->type == WALKER_STACK &&
+	    !keep_record(&poller->stack, record, size))
+		return false;
 	return poll_writer_walked(&poller->writer, record, size);
 }
 
@@ -166,28 +185,28 @@ static void note_run(struct polled_thread *thread, const struct task_run *run)
 
 static void put_sample(struct poller *poller,
 		       const struct polled_process *process,
-		       struct polled_thread *thread, uint64_t time,
-		       const struct task_run *run)
+		       const struct polled_thread *thread, uint64_t period,
+		       bool sleeps)
 {
 	/* Where the walker has no frames, native ones are all that there is. */
 	static const uint64_t no_native[] = { (uint64_t)PERF_CONTEXT_USER,
 					      KAA_MARKER_MISSING_NATIVE };
+	static const uint64_t idle[] = { (uint64_t)PERF_CONTEXT_USER,
+					 KAA_MARKER_IDLE };
 	bool walked = poller->writer.sample.len;
 	struct record sample = {
 		.pid = (uint32_t)process->pid,
 		.tid = (uint32_t)thread->tid,
-		.time = time,
+		.time = poll_writer_now(&poller->writer),
 		.cpu = (uint32_t)poller->hold.cpu,
-		.sample = { .period = run->ran - thread->given },
+		.sample = { .period = period },
 	};
 
-	if (!walked) {
-		sample.sample.callchain = no_native;
+	if (sleeps || !walked) {
+		sample.sample.callchain = sleeps ? idle : no_native;
 		sample.sample.callchain_count = 2;
 	}
 	poll_writer_end(&poller->writer, &sample);
-	note_run(thread, run);
-	thread->given = run->ran;
 	poller->counts.samples++;
 }
 
@@ -200,12 +219,31 @@ static bool is_same_program(const struct polled_process *process,
 
 enum poll_try { TRY_DONE, TRY_AGAIN, TRY_NONE };
 
+/* Its stack is in the writer's sample. *ret: what it has run. */
+static enum poll_try read_thread(struct poller *poller,
+				 struct polled_process *process,
+				 struct polled_thread *thread,
+				 struct task_run *ret)
+{
+	if (!is_same_program(process, &poller->hold.stat)) {
+		poll_tasks_look_at(&poller->tasks, process);
+		return TRY_NONE;
+	}
+	poll_writer_begin(&poller->writer);
+	strbuf_clear(&poller->stack);
+	poller->told_code = false;
+	walk(poller, process, thread);
+	if (poll_hold_end(&poller->hold, ret))
+		return TRY_DONE;
+	return forget_walk(poller) ? TRY_AGAIN : TRY_NONE;
+}
+
 static enum poll_try try_sample(struct poller *poller,
 				struct polled_process *process,
 				struct polled_thread *thread)
 {
+	enum poll_try result;
 	struct task_run run;
-	uint64_t time;
 
 	switch (poll_hold_begin(&poller->hold, &thread->files)) {
 	case POLL_HOLD_STILL:
@@ -223,19 +261,13 @@ static enum poll_try try_sample(struct poller *poller,
 		thread->awake = false;
 		return TRY_NONE;
 	}
-	if (!is_same_program(process, &poller->hold.stat)) {
-		poll_tasks_look_at(&poller->tasks, process);
-		return TRY_NONE;
-	}
-	time = poll_writer_now(&poller->writer);
-	poll_writer_begin(&poller->writer);
-	poller->told_code = false;
-	walk(poller, process, thread);
-	if (poll_hold_end(&poller->hold, &run)) {
-		put_sample(poller, process, thread, time, &run);
-		return TRY_DONE;
-	}
-	return forget_walk(poller) ? TRY_AGAIN : TRY_NONE;
+	result = read_thread(poller, process, thread, &run);
+	if (result != TRY_DONE)
+		return result;
+	put_sample(poller, process, thread, run.ran - thread->given, false);
+	note_run(thread, &run);
+	thread->given = run.ran;
+	return TRY_DONE;
 }
 
 /* One that sleeps keeps its time for when it is met awake. */
@@ -275,10 +307,154 @@ static bool has_run(struct polled_thread *thread)
 	return false;
 }
 
+/* --- wall time --- */
+
+/* For as long as it slept where it was walked. */
+static void put_sleep(struct poller *poller,
+		      const struct polled_process *process,
+		      struct polled_thread *thread)
+{
+	const struct strbuf *stack = &thread->stack;
+	uint32_t size;
+
+	if (!thread->sleeps || thread->slept_until <= thread->told)
+		return;
+	poll_writer_begin(&poller->writer);
+	for (size_t at = 0; at < stack->len; at += sizeof(size) + size) {
+		memcpy(&size, stack->data + at, sizeof(size));
+		if (!poll_writer_walked(&poller->writer,
+					stack->data + at + sizeof(size), size))
+			break;
+	}
+	put_sample(poller, process, thread, thread->slept_until - thread->told,
+		   true);
+	thread->told = thread->slept_until;
+}
+
+static void put_last_sleep(void *arg, const struct polled_process *process,
+			   struct polled_thread *thread)
+{
+	put_sleep(arg, process, thread);
+}
+
+static void keep_sleep(struct poller *poller, struct polled_thread *thread,
+		       const struct task_run *run)
+{
+	struct strbuf stack = thread->stack;
+
+	thread->stack = poller->stack;
+	poller->stack = stack;
+	thread->sleeps = !thread->stack.failed;
+	thread->slept = *run;
+	thread->slept_until = poller->tick;
+}
+
+/* Where a thread waits for a CPU is where its wall time goes. */
+static enum poll_try try_wall(struct poller *poller,
+			      struct polled_process *process,
+			      struct polled_thread *thread)
+{
+	enum poll_hold_result held = poll_hold_asleep(
+		&poller->hold, &thread->files, &thread->least);
+	bool sleeps = held == POLL_HOLD_STILL;
+	enum poll_try result;
+	struct task_run run;
+
+	if (held == POLL_HOLD_RUNS)
+		held = poll_hold_begin(&poller->hold, &thread->files);
+	if (held == POLL_HOLD_RUNS || held == POLL_HOLD_ASLEEP)
+		return TRY_AGAIN;
+	if (held == POLL_HOLD_GONE)
+		return TRY_NONE;
+	if (held == POLL_HOLD_LATE || poller->hold.late) {
+		poller->counts.late++;
+		poller->is_late = true;
+		return TRY_NONE;
+	}
+	result = read_thread(poller, process, thread, &run);
+	if (result != TRY_DONE)
+		return result;
+	put_sample(poller, process, thread, poller->tick - thread->told,
+		   sleeps);
+	thread->told = poller->tick;
+	if (sleeps)
+		keep_sleep(poller, thread, &run);
+	return TRY_DONE;
+}
+
+/* True: the thread is where it was; looks are due less and less often. */
+static bool sleeps_on(struct poller *poller,
+		      const struct polled_process *process,
+		      struct polled_thread *thread, const struct task_run *run)
+{
+	if (!thread->sleeps || run->slices != thread->slept.slices ||
+	    run->ran != thread->slept.ran) {
+		thread->quiet = 0;
+		return false;
+	}
+	thread->slept_until = poller->tick;
+	if (thread->slept_until - thread->told > NS_PER_S)
+		put_sleep(poller, process, thread);
+	if (thread->quiet < SKIP_MAX)
+		thread->quiet++;
+	thread->skip = thread->quiet;
+	return true;
+}
+
+static void sample_wall(struct poller *poller, struct polled_process *process,
+			struct polled_thread *thread)
+{
+	enum poll_try result = TRY_AGAIN;
+	struct task_run run;
+
+	if (!thread->told)
+		thread->told = poller->tick;
+	if (thread->skip) {
+		thread->skip--;
+		return;
+	}
+	if (thread->told == poller->tick ||
+	    !task_files_run(&thread->files, &run))
+		return;
+	note_run(thread, &run);
+	thread->given = run.ran;
+	if (sleeps_on(poller, process, thread, &run))
+		return;
+	put_sleep(poller, process, thread);
+	thread->sleeps = false;
+	for (int i = 0; i < TRIES && result == TRY_AGAIN; i++)
+		result = try_wall(poller, process, thread);
+	poller->counts.rejected += result == TRY_AGAIN;
+}
+
+static void put_last_sleeps(struct poller *poller)
+{
+	for (size_t i = 0; poller->wall && i < poller->tasks.processes.count;
+	     i++) {
+		struct polled_process *process =
+			poller->tasks.processes.data[i];
+
+		vec_for_each(thread, &process->threads)
+			put_sleep(poller, process, thread);
+	}
+}
+
 /* --- the thread --- */
+
+static void tick_thread(struct poller *poller, struct polled_process *process,
+			struct polled_thread *thread)
+{
+	if (poller->wall)
+		sample_wall(poller, process, thread);
+	else if (has_run(thread))
+		sample_thread(poller, process, thread);
+}
 
 static void tick(struct poller *poller)
 {
+	poller->tick = poll_writer_now(&poller->writer);
+	poller->is_late = poller->wall && poller->hold.late;
+	poller->counts.late += poller->is_late;
 	for (size_t i = 0; poller->walk && i < poller->tasks.processes.count;
 	     i++) {
 		struct polled_process *process =
@@ -286,11 +462,11 @@ static void tick(struct poller *poller)
 
 		/* A look at it within may bring or take threads. */
 		for (size_t t = 0; !process->waits && !process->ended &&
+				   !poller->is_late &&
 				   t < process->threads.count;
 		     t++)
-			if (has_run(&process->threads.data[t]))
-				sample_thread(poller, process,
-					      &process->threads.data[t]);
+			tick_thread(poller, process,
+				    &process->threads.data[t]);
 	}
 }
 
@@ -393,6 +569,7 @@ static void *run(void *arg)
 		}
 		wait_for_tick(poller, &at);
 	}
+	put_last_sleeps(poller);
 	if (!poller->tasks.processes.count)
 		poll_writer_close(&poller->writer);
 	poll_hold_deinit(&poller->hold);
@@ -426,6 +603,7 @@ struct error *poller_create(struct poller **ret)
 	pthread_mutex_init(&poller->lock, NULL);
 	poller->writer = (struct poll_writer)POLL_WRITER_INIT;
 	poller->hold = (struct poll_hold)POLL_HOLD_INIT;
+	poller->stack = (struct strbuf)STRBUF_INIT;
 	poller->tasks.writer = &poller->writer;
 	error = user_walk_create(&poller->walk);
 	if (error) {
@@ -444,6 +622,7 @@ void poller_destroy(struct poller *poller)
 	poll_tasks_deinit(&poller->tasks);
 	poll_writer_deinit(&poller->writer);
 	user_walk_destroy(poller->walk);
+	strbuf_deinit(&poller->stack);
 	vec_deinit(&poller->letters);
 	vec_deinit(&poller->read);
 	pthread_mutex_destroy(&poller->lock);
@@ -460,6 +639,11 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 	poller->writer.sampler = sampler;
 	poller->tasks.root = options->root;
 	poller->tasks.inherit = options->inherit;
+	poller->wall = options->wall;
+	if (poller->wall) {
+		poller->tasks.ending = put_last_sleep;
+		poller->tasks.arg = poller;
+	}
 	poller->period = options->rate_by_default ? NS_PER_S / DEFAULT_RATE :
 			 options->frequency ? NS_PER_S / options->frequency :
 					      options->period;
@@ -539,6 +723,6 @@ void poller_counts(const struct poller *poller, struct poll_counts *ret)
 	*ret = poller->counts;
 	ret->lost = poller->writer.lost;
 	ret->missed = poller->tasks.missed;
-	ret->kept_off = poll_tasks_kept_off(&poller->tasks);
+	ret->kept_off = poller->wall ? 0 : poll_tasks_kept_off(&poller->tasks);
 	poll_tasks_time(&poller->tasks, &ret->ran, &ret->given);
 }

@@ -96,7 +96,7 @@ static struct error *check_setup(const struct source_setup *setup)
 	if (!setup->only_time)
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"polling records the CPU time of a command or of whole processes (-p), and only Python functions and lines: no other event, no -a, -t, -C or --call-graph");
+			"polling records time of a command or of whole processes (-p), and only Python functions and lines: no other event, no -a, -t, -C, -c or --call-graph");
 	error = check_memory(setup->sampler);
 	return error || !setup->left_to_kaa ? error : check_kernel();
 }

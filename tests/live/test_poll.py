@@ -5,6 +5,7 @@ In scripts/call_pairs.py a line says who was called there: a stack of which one 
 pair of caller and callee that does not fit.
 """
 import collections
+import json
 import math
 import os
 import pathlib
@@ -142,6 +143,65 @@ def test_moments_are_by_chance(bpf, kaa, newest_python, scripts, tmp_path, what)
         # Five deviations of the difference, and what docs/poll.md says of calls that ask for CPU time.
         chance = 5 * math.sqrt((one * (1 - one) + 0.001) * (1 / bpf_count + 1 / poll_count))
         assert abs(one - other) <= chance + 0.04, (name, found)
+
+
+WAITS = """
+import json, sys, threading, time
+
+lock, took = threading.Lock(), {}
+
+def nap():
+    time.sleep(2)
+
+def hold():
+    for _ in range(20):
+        with lock:
+            time.sleep(0.05)
+        time.sleep(0.005)
+
+def want():
+    for _ in range(10):
+        with lock:
+            pass
+        time.sleep(0.05)
+
+def work():
+    end = time.perf_counter() + 1.5
+    while time.perf_counter() < end:
+        sum(range(1000))
+
+def timed(function):
+    start = time.perf_counter()
+    function()
+    took[function.__name__] = time.perf_counter() - start
+
+threads = [threading.Thread(target=timed, args=(function,)) for function in (nap, hold, want, work)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+json.dump(took, sys.stdout)
+"""
+
+
+def test_wall_time(kaa, python, tmp_path):
+    """Each function has the time that it took by the program's own clock, asleep or not, and kaa tells the two apart."""
+    data, program, taken, idle = tmp_path / "perf.data", tmp_path / "waits.py", collections.Counter(), collections.Counter()
+    program.write_text(WAITS)
+    kaa = python.kaa(kaa)
+    result = kaa("record", "--mode", "wall", "-F", "499", "-o", data, "--", *python.command, program)
+    for sample in stacks(kaa, data):
+        assert sample.event.startswith("wall-clock"), sample
+        for name in {name for name, _, _ in sample.python}:
+            taken[name] += sample.period / 1e9
+            idle[name] += sample.period / 1e9 * ("[idle]" in sample.markers)
+    for name, seconds in json.loads(result.stdout).items():
+        # What a thread does before its first look, and after the last one.
+        assert seconds * 0.95 - 0.1 <= taken[name] <= seconds * 1.05 + 0.1, (name, seconds, taken, result.stderr)
+    assert idle["nap"] > 0.95 * taken["nap"] and idle["hold"] > 0.8 * taken["hold"], (idle, taken)
+    # It waits for the GIL now and then, and for nothing else.
+    assert idle["work"] < 0.3 * taken["work"], (idle, taken)
+    assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
 
 
 FAMILY = """
