@@ -366,7 +366,7 @@ static enum poll_try try_wall(struct poller *poller,
 		return TRY_AGAIN;
 	if (held == POLL_HOLD_GONE)
 		return TRY_NONE;
-	if (held == POLL_HOLD_LATE || poller->hold.late) {
+	if (held == POLL_HOLD_LATE) {
 		poller->counts.late++;
 		poller->is_late = true;
 		return TRY_NONE;
@@ -450,11 +450,39 @@ static void tick_thread(struct poller *poller, struct polled_process *process,
 		sample_thread(poller, process, thread);
 }
 
+static bool waits_for_us(struct poller *poller,
+			 const struct polled_process *process)
+{
+	struct task_sched sched;
+
+	vec_for_each(thread, &process->threads)
+		if (task_files_sched(&thread->files, &sched) &&
+		    sched.looked == poller->hold.came)
+			return true;
+	return false;
+}
+
+/*
+ * The poller came when the thread before it made way. If that was none of those
+ * that are recorded, it was a moment as good as any other for all of them.
+ */
+static bool is_late_by_ours(struct poller *poller)
+{
+	bool ours = false;
+
+	if (!poller->hold.late)
+		return false;
+	for (size_t i = 0; !ours && i < poller->tasks.processes.count; i++)
+		ours = waits_for_us(poller, poller->tasks.processes.data[i]);
+	poller->counts.late += ours;
+	poller->hold.late = ours;
+	return ours;
+}
+
 static void tick(struct poller *poller)
 {
 	poller->tick = poll_writer_now(&poller->writer);
-	poller->is_late = poller->wall && poller->hold.late;
-	poller->counts.late += poller->is_late;
+	poller->is_late = poller->wall && is_late_by_ours(poller);
 	for (size_t i = 0; poller->walk && i < poller->tasks.processes.count;
 	     i++) {
 		struct polled_process *process =

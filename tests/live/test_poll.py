@@ -66,7 +66,7 @@ def check(kaa, data, enough):
 def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
     data = tmp_path / "perf.data"
     kaa = python.kaa(kaa)
-    result = kaa("record", "--python=poll", "-F", "2000", "-o", data, "--", *python.command, scripts / "call_pairs.py",
+    result = kaa("record", "--python=poll", "-F", "2000", "-o", data, "--", python.path, scripts / "call_pairs.py",
                  "2", str(threads))
     samples = check(kaa, data, 20)
     unreadable = sum("[unreadable Python frames]" in sample.markers for sample in samples)
@@ -76,7 +76,7 @@ def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
 def test_periods_are_cpu_time(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     kaa = python.kaa(kaa)
-    result = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", *python.command, scripts / "call_pairs.py", "3")
+    result = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", python.path, scripts / "call_pairs.py", "3")
     ran = float(result.stdout)
     given = sum(sample.period for sample in stacks(kaa, data)) / 1e9
     without = re.search(r"([0-9.]+) s of [0-9.]+ s of CPU time have no samples", result.stderr)
@@ -134,7 +134,7 @@ def test_moments_are_by_chance(bpf, kaa, newest_python, scripts, tmp_path, what)
     kaa, found = newest_python.kaa(kaa), []
     for source in ("bpf", "poll"):
         data = tmp_path / source
-        kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", *newest_python.command,
+        kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", newest_python.path,
             scripts / "by_chance.py", what, "3")
         found.append(shares(kaa, data))
     (bpf_shares, bpf_count), (poll_shares, poll_count) = found
@@ -189,15 +189,15 @@ def test_wall_time(kaa, python, tmp_path):
     data, program, taken, idle = tmp_path / "perf.data", tmp_path / "waits.py", collections.Counter(), collections.Counter()
     program.write_text(WAITS)
     kaa = python.kaa(kaa)
-    result = kaa("record", "--mode", "wall", "-F", "499", "-o", data, "--", *python.command, program)
+    result = kaa("record", "--mode", "wall", "-F", "499", "-o", data, "--", python.path, program)
     for sample in stacks(kaa, data):
         assert sample.event.startswith("wall-clock"), sample
         for name in {name for name, _, _ in sample.python}:
             taken[name] += sample.period / 1e9
             idle[name] += sample.period / 1e9 * ("[idle]" in sample.markers)
     for name, seconds in json.loads(result.stdout).items():
-        # What a thread does before its first look, and after the last one.
-        assert seconds * 0.95 - 0.1 <= taken[name] <= seconds * 1.05 + 0.1, (name, seconds, taken, result.stderr)
+        # What a thread does before its first look, and after the last one, which are far apart on a busy machine.
+        assert seconds * 0.95 - 0.4 <= taken[name] <= seconds * 1.05 + 0.4, (name, seconds, taken, result.stderr)
     assert idle["nap"] > 0.95 * taken["nap"] and idle["hold"] > 0.8 * taken["hold"], (idle, taken)
     # It waits for the GIL now and then, and for nothing else.
     assert idle["work"] < 0.3 * taken["work"], (idle, taken)
@@ -211,6 +211,7 @@ def spin():
     while time.process_time() < end:
         pass
 
+print(os.getpid(), flush=True)
 sys.stdin.readline()
 end = time.process_time() + 1
 forked = os.fork()
@@ -224,7 +225,7 @@ worker.start()
 worker.join()
 os.waitpid(forked, 0)
 called.wait()
-print(os.getpid(), forked, called.pid, flush=True)
+print(forked, called.pid, flush=True)
 """
 
 
@@ -233,20 +234,20 @@ def test_a_process_that_runs_and_what_comes_of_it(root, kaa, python, scripts, tm
     data, program = tmp_path / "perf.data", tmp_path / "family.py"
     program.write_text(FAMILY)
     kaa = python.kaa(kaa)
-    family = [*python.command, program, *python.command, scripts / "call_pairs.py", "1"]
+    family = [*python.command, program, python.path, scripts / "call_pairs.py", "1"]
     with started(family, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        command = [*kaa.command, "record", "--python=poll", "-F", "999", "-o", data, "-p", process.pid]
+        pids = [int(process.stdout.readline())]
+        command = [*kaa.command, "record", "--python=poll", "-F", "999", "-o", data, "-p", pids[0]]
         with started(command, stderr=subprocess.PIPE) as recorder:
             until(data.exists, "that kaa records")
             process.stdin.write(b"go\n")
             process.stdin.flush()
-            words = process.stdout.readline().split()
+            pids += map(int, process.stdout.readline().split())
             assert process.wait() == 0
             said = recorder.communicate()[1].decode()
             assert recorder.returncode == 0, said
     samples = check(kaa, data, 5)
     text = kaa("script", "-F", "pid,thread", "-i", data).stdout
-    pids = {int(line.split()[0]) for line in text.splitlines() if line.strip()}
-    assert {int(word) for word in words} <= pids, said
+    assert set(pids) <= {int(line.split()[0]) for line in text.splitlines() if line.strip()}, said
     assert "the worker" in text
     assert {"spin", "work"} <= {name for sample in samples for name, _, _ in sample.python}
