@@ -823,7 +823,6 @@ static void print_summary(const struct setup *setup,
 		     result->polled.late + result->polled.samples,
 		     "ticks too late");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
-	/* Of one that has the CPU to itself kaa takes a twentieth. */
 	if (result->polled.kept_off > result->polled.ran / 2)
 		message_note("other programs had the CPU for much of the time: the program waited %.1f s for one, and ran %.1f s; calls that ask for the CPU time may show up to 3 %% more than they take",
 			     (double)result->polled.kept_off / 1e9,

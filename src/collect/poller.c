@@ -73,6 +73,8 @@ struct poller {
 	uint64_t tick;
 	bool is_late;
 	struct strbuf stack;
+	/* What the thread itself has run, when it has ended. */
+	struct task_run own;
 	uint64_t period;
 	uint64_t random;
 	uint64_t era;
@@ -598,6 +600,7 @@ static void *run(void *arg)
 		wait_for_tick(poller, &at);
 	}
 	put_last_sleeps(poller);
+	(void)task_files_run(&poller->hold.own, &poller->own);
 	if (!poller->tasks.processes.count)
 		poll_writer_close(&poller->writer);
 	poll_hold_deinit(&poller->hold);
@@ -746,11 +749,20 @@ struct error *poller_set_python(struct poller *poller, pid_t pid,
 	return kept ? NULL : error_no_memory();
 }
 
+/* What the poller took itself is no news. */
+static uint64_t kept_off_by_others(const struct poller *poller)
+{
+	uint64_t all = poll_tasks_kept_off(&poller->tasks);
+
+	return poller->wall || all < poller->own.ran ? 0 :
+						       all - poller->own.ran;
+}
+
 void poller_counts(const struct poller *poller, struct poll_counts *ret)
 {
 	*ret = poller->counts;
 	ret->lost = poller->writer.lost;
 	ret->missed = poller->tasks.missed;
-	ret->kept_off = poller->wall ? 0 : poll_tasks_kept_off(&poller->tasks);
+	ret->kept_off = kept_off_by_others(poller);
 	poll_tasks_time(&poller->tasks, &ret->ran, &ret->given);
 }

@@ -31,7 +31,7 @@ struct poll_counts {
 	/* CPU time of all threads, and that which samples stand for, in ns. */
 	uint64_t ran;
 	uint64_t given;
-	/* For how long threads that could run had no CPU, in ns. */
+	/* For how long other programs had the CPU of threads that could run, in ns. */
 	uint64_t kept_off;
 	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;

@@ -18,12 +18,13 @@
 	"18446744073709551615 1 2 " stack                                  \
 	" 0 0 0 0 0 0 0 0 0 17 " cpu " 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 
-#define SCHED_AFTER(name, ms, switches)                                                    \
+#define SCHED_AFTER(name, ms, switches)                                    \
 	name " (7, #threads: 1)\n"                                         \
 	"-------------------------------------------------------------------\n" \
 	"se.exec_start                                :      " ms "\n"     \
 	"se.vruntime                                  :          93.279745\n" \
-	"nr_switches                                  :           " switches "\n"
+	"nr_switches                                  :           " switches \
+	"\n"
 
 #define SCHED(name, ms) SCHED_AFTER(name, ms, "5")
 
