@@ -119,26 +119,28 @@ def test_memory_of_others(root, kaa, place):
     assert f"may not read the memory of process {process.pid}" in said and "ptrace_scope" in said
 
 
-def shares(kaa, data):
-    """By function, of all periods; and how many samples there are."""
-    samples, periods = list(stacks(kaa, data)), collections.Counter()
-    for sample in samples:
+def shares(kaa, data, names):
+    """Of functions in the time of all of them, without that of the interpreter's start; and how many samples they have."""
+    count, periods = 0, collections.Counter()
+    for sample in stacks(kaa, data):
         pairs = pairs_of(sample)
-        periods[pairs[0][0] if pairs else None] += sample.period
-    return {name: period / sum(periods.values()) for name, period in periods.items()}, len(samples)
+        if pairs and pairs[0][0] in names:
+            count += 1
+            periods[pairs[0][0]] += sample.period
+    return {name: period / sum(periods.values()) for name, period in periods.items()}, count
 
 
 @pytest.mark.parametrize("what", ["asks", "sleeps"])
 def test_moments_are_by_chance(bpf, kaa, newest_python, scripts, tmp_path, what):
     """Functions have the shares that the kernel's clock gives them: whether the machine is busy or not."""
-    kaa, found = newest_python.kaa(kaa), []
+    kaa, found, names = newest_python.kaa(kaa), [], ("many", "few", "ask", "sleep")
     for source in ("bpf", "poll"):
         data = tmp_path / source
         kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", newest_python.path,
             scripts / "by_chance.py", what, "3")
-        found.append(shares(kaa, data))
+        found.append(shares(kaa, data, names))
     (bpf_shares, bpf_count), (poll_shares, poll_count) = found
-    for name in ("many", "few", "ask", "sleep"):
+    for name in names:
         one, other = bpf_shares.get(name, 0), poll_shares.get(name, 0)
         # Five deviations of the difference, and what docs/poll.md says of calls that ask for CPU time.
         chance = 5 * math.sqrt((one * (1 - one) + 0.001) * (1 / bpf_count + 1 / poll_count))
