@@ -245,7 +245,7 @@ static const struct option record_options[] = {
 		 "sample these events (default: cycles if the machine has them, else cpu-clock)",
 		 .values = event_words),
 	OPT_CALL('F', "freq", parse_frequency, "<n>|max",
-		 "take <n> samples a second, or as many as the kernel allows (max)"),
+		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
 	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
@@ -765,7 +765,7 @@ static void print_summary(const struct setup *setup,
 			      s->with_python);
 	strbuf_printf(&text, ", %" PRIu64 " lost", result->lost);
 	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND)
-		strbuf_printf(&text, ", %" PRIu64 " incomplete stack%s",
+		strbuf_printf(&text, ", %" PRIu64 " truncated stack%s",
 			      s->truncated, s->truncated == 1 ? "" : "s");
 	format_share(&text, s->unreadable, result->samples,
 		     "with unreadable Python frames");
