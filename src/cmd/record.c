@@ -785,6 +785,18 @@ static void print_summary(const struct setup *setup,
 		message_note("no samples were taken: the command used hardly any CPU time, or the event did not occur");
 }
 
+/* Which buffer was too small, and whether kaa was late to read it. */
+static void say_load(const struct recorder_result *result, int verbose)
+{
+	const struct rings_load *load = &result->load;
+
+	if (!result->lost && !verbose)
+		return;
+	message_note("at most %u %% of a buffer for samples and %u %% of one for process records were in use; kaa read them at least every %" PRId64 " ms",
+		     load->samples_percent, load->tasks_percent,
+		     load->pause_ms);
+}
+
 /* Without BPF: what is there instead, what it costs, and why. */
 static void say_trampolines(const struct setup *setup,
 			    const struct recorder *recorder)
@@ -933,6 +945,7 @@ static struct error *finish(const struct setup *setup,
 		message_error(early);
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result);
+	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)
 		say_failed(setup, before, result.status);
