@@ -247,7 +247,7 @@ static const struct option record_options[] = {
 		 "sample these events (default: cycles if the machine has them, else cpu-clock)",
 		 .values = event_words),
 	OPT_CALL('F', "freq", parse_frequency, "<n>|max",
-		 "take <n> samples a second, or as many as the kernel allows (max)"),
+		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
 	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
@@ -809,7 +809,7 @@ static void print_summary(const struct setup *setup,
 	strbuf_printf(&text, ", %" PRIu64 " lost", result->lost);
 	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND &&
 	    !polled)
-		strbuf_printf(&text, ", %" PRIu64 " incomplete stack%s",
+		strbuf_printf(&text, ", %" PRIu64 " truncated stack%s",
 			      s->truncated, s->truncated == 1 ? "" : "s");
 	format_share(&text, s->unreadable, result->samples,
 		     "with unreadable Python frames");
@@ -839,6 +839,18 @@ static void print_summary(const struct setup *setup,
 			     result->late_threads == 1 ? "" : "s");
 	if (!result->samples)
 		message_note("no samples were taken: the command used hardly any CPU time, or the event did not occur");
+}
+
+/* Which buffer was too small, and whether kaa was late to read it. */
+static void say_load(const struct recorder_result *result, int verbose)
+{
+	const struct rings_load *load = &result->load;
+
+	if (!result->lost && !verbose)
+		return;
+	message_note("at most %u %% of a buffer for samples and %u %% of one for process records were in use; kaa read them at least every %" PRId64 " ms",
+		     load->samples_percent, load->tasks_percent,
+		     load->pause_ms);
 }
 
 /* Without BPF: what is there instead, what it costs, and why. */
@@ -1009,6 +1021,7 @@ static struct error *finish(const struct setup *setup,
 		message_error(early);
 	error = recorder_finish(recorder, &result);
 	print_summary(setup, &result, recorder_python(recorder)->polls);
+	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)
 		say_failed(setup, before, result.status);

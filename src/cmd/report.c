@@ -42,6 +42,8 @@ struct report_settings {
 	const char *symbols;
 	/* What filters did not find, a line each. */
 	struct strbuf unmatched;
+	/* For that reason nothing was printed. */
+	bool is_empty;
 	/* Owned. */
 	struct input_words comm_list;
 	struct input_words dso_list;
@@ -424,27 +426,39 @@ static struct error *show_report(struct report_settings *s,
 	return error;
 }
 
-static size_t count_of(const char *text, const char *words)
+/* Lines that begin so. */
+static size_t count_lines(const char *text, const char *begin)
 {
 	size_t count = 0;
 
-	while ((text = strstr(text, words)) != NULL) {
-		count++;
-		text += strlen(words);
+	while (text && *text) {
+		count += !strncmp(text, begin, strlen(begin));
+		text = strchr(text, '\n');
+		if (text)
+			text++;
 	}
 	return count;
 }
 
-/* A table on the terminal would be empty, and would not say why. */
+static bool none_matched(const struct report_settings *s)
+{
+	const char *why = s->unmatched.data;
+	size_t symbols = s->options.symbols.count;
+	size_t comms = s->options.comms.count;
+
+	return (symbols && count_lines(why, REPORT_NO_FUNCTION) +
+					   count_lines(why, REPORT_NO_LINE) >=
+				   symbols) ||
+	       (comms && count_lines(why, REPORT_NO_THREAD) >= comms);
+}
+
+/* A table would be empty, and would not say why. */
 static struct error *nothing_matched(const struct report_settings *s,
 				     const struct profile *profile)
 {
 	const char *why = s->unmatched.data;
-	size_t symbols = s->options.symbols.count;
-	bool none_called =
-		symbols && count_of(why, REPORT_NO_FUNCTION) >= symbols;
 
-	if (!*why || (profile->samples.rows && !none_called))
+	if (!*why || (profile->samples.rows && !none_matched(s)))
 		return NULL;
 	return error_create(ERROR_NOT_FOUND, "%.*s", (int)strcspn(why, "\n"),
 			    why);
@@ -475,10 +489,17 @@ static struct error *print_report(struct report_settings *s,
 					 converter, &s->unmatched);
 	if (error)
 		return error;
-	if (s->tui) {
-		error = nothing_matched(s, profile);
-		return error ? error : show_report(s, profile, converter);
+	error = nothing_matched(s, profile);
+	if (error && s->tui)
+		return error;
+	if (s->tui)
+		return show_report(s, profile, converter);
+	if (error && !s->options.quirks.whole_names_only) {
+		error_destroy(error);
+		s->is_empty = true;
+		return NULL;
 	}
+	error_destroy(error);
 	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
 	return answer.event != PROFILE_NONE ?
 		       answer_print(profile, &answer, stdout) :
@@ -505,7 +526,6 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct pager pager = {};
 	struct error *error;
 
-	(void)exit_code;
 	if (args->count)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "unexpected argument '%s'; name the recording with -i",
@@ -527,8 +547,10 @@ static struct error *run(void *arg, const struct arguments *args,
 	if (!error && !settings->header_only && !settings->stats &&
 	    !settings->tasks)
 		error = missing_report_damage(converter);
-	if (!error)
+	if (!error && !settings->options.quiet)
 		unmatched_print(&settings->unmatched);
+	if (settings->is_empty)
+		*exit_code = EXIT_CODE_FAILED;
 	return error;
 }
 

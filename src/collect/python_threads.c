@@ -274,6 +274,17 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 	return remote_memory_read_all(memory->memory, address, buf, size);
 }
 
+static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
+			 uint64_t *words)
+{
+	struct look_memory *memory = arg;
+
+	if (memory->reads_left < count || count > REMOTE_MEMORY_WORDS_MAX)
+		return 0;
+	memory->reads_left -= count;
+	return remote_memory_read_words(memory->memory, addresses, count, words);
+}
+
 static bool is_wanted(void *arg, uint64_t ident)
 {
 	const struct python_threads *threads = arg;
@@ -324,7 +335,7 @@ static void look(struct python_threads *threads, struct target *target)
 	struct look_memory bounded = {
 		&target->memory, reads < LOOK_READS_MAX ? reads : LOOK_READS_MAX
 	};
-	const struct py_memory memory = { read_memory, &bounded };
+	const struct py_memory memory = { read_memory, &bounded, read_words };
 	const struct py_threads_visit visit = { is_wanted, take_name, threads };
 	const struct py_layout *layout = &target->python.layout;
 	struct py_objects_reader reader = PY_OBJECTS_INIT(

@@ -21,6 +21,7 @@
 #include "collect/launch.h"
 #include "collect/notes.h"
 #include "collect/python_source.h"
+#include "collect/rings.h"
 #include "collect/sample_stack.h"
 #include "collect/sampler.h"
 
@@ -64,6 +65,7 @@ struct recorder_result {
 	uint64_t samples;
 	/* Records that found no room, as the kernel counted them. */
 	uint64_t lost;
+	struct rings_load load;
 	/* As in struct sampler. */
 	uint64_t late_threads;
 	/* Python code captures that were broken. */

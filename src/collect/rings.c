@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "collect/ring.h"
 
 enum {
@@ -32,6 +33,24 @@ static struct error *damaged(void)
 			    "the kernel's event buffer is damaged");
 }
 
+static void note_fill(unsigned int *most, const struct ring *ring, uint64_t end)
+{
+	unsigned int percent =
+		ring->size ? (unsigned int)((end - ring->tail) * 100 / ring->size) : 0;
+
+	if (percent > *most)
+		*most = percent;
+}
+
+static void note_pause(struct rings *rings)
+{
+	int64_t now = clock_ms();
+
+	if (rings->looked && now - rings->looked > rings->load.pause_ms)
+		rings->load.pause_ms = now - rings->looked;
+	rings->looked = now;
+}
+
 /* --- tasks --- */
 
 static struct error *copy_tasks(struct rings *rings, struct ring *ring)
@@ -39,6 +58,7 @@ static struct error *copy_tasks(struct rings *rings, struct ring *ring)
 	uint64_t end = ring_head(ring), position = ring->tail;
 	const struct perf_event_header *header;
 
+	note_fill(&rings->load.tasks_percent, ring, end);
 	while (position < end && rings->task_bytes.len < TASK_BYTES_MAX) {
 		header = ring_record(ring, position, end);
 		if (!header)
@@ -87,9 +107,14 @@ struct error *rings_take_tasks(struct rings *rings)
 
 void rings_snapshot(struct rings *rings)
 {
-	for (size_t i = 0; i < rings->progress.count; i++)
-		rings->progress.data[i].head =
-			ring_head(&rings->sampler->cpus.data[i].samples);
+	note_pause(rings);
+	for (size_t i = 0; i < rings->progress.count; i++) {
+		const struct ring *ring = &rings->sampler->cpus.data[i].samples;
+
+		rings->progress.data[i].head = ring_head(ring);
+		note_fill(&rings->load.samples_percent, ring,
+			  rings->progress.data[i].head);
+	}
 }
 
 static struct error *look_ahead(struct rings *rings, size_t cpu,

@@ -33,9 +33,21 @@ struct task_record {
 	size_t size;
 };
 
+/* How near the rings came to their ends so far. */
+struct rings_load {
+	/* The most that was found in one ring of each kind, in percent of its size. */
+	unsigned int samples_percent;
+	unsigned int tasks_percent;
+	/* The longest that the rings were not looked at, in ms. */
+	int64_t pause_ms;
+};
+
 struct rings {
 	/* Borrowed. */
 	struct sampler *sampler;
+	struct rings_load load;
+	/* When they were looked at last, in ms of CLOCK_MONOTONIC; 0: never. */
+	int64_t looked;
 	VEC(struct ring_progress) progress;
 	struct strbuf task_bytes;
 	/* Of the last rings_take_tasks(). */

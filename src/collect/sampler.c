@@ -21,6 +21,8 @@
 
 enum {
 	TASK_RING = 256 * 1024,
+	/* A process that starts and ends writes 1.5 KB, and with -a all do. */
+	TASK_RING_SYSTEM = 2 << 20,
 	TASK_RING_MIN = 8 * 4096,
 	/* Where a task record that finds no room is not told again. */
 	OWN_TASK_RING = 4 << 20,
@@ -28,6 +30,8 @@ enum {
 	/* With stack dumps of up to 64 KiB each. */
 	SAMPLE_RING_STACKS = 64 << 20,
 	SAMPLE_RING_MIN = 64 * 4096,
+	/* On a busy machine the recorder may not run for that long. */
+	SAMPLE_RING_LASTS_MS = 500,
 	/* Of all CPUs together, and no more than a sixteenth of the memory. */
 	RINGS_TOTAL = 512 << 20,
 	CPUS_MAX = 8192,
@@ -108,6 +112,7 @@ static struct perf_event_attr attr_tasks(const struct sampler_options *options)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
+		.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		/* Who unwinds later looks for .eh_frame there. */
@@ -352,6 +357,23 @@ static uint64_t memory_share(size_t cpus)
 	return total / cpus;
 }
 
+static size_t task_ring_size(const struct sampler *sampler, size_t cpus)
+{
+	size_t size = sampler->options.threads.count ? TASK_RING :
+						       TASK_RING_SYSTEM;
+
+	while (size > TASK_RING && size > memory_share(cpus) / 8)
+		size /= 2;
+	return size;
+}
+
+/* What a CPU's samples take in that time at most, where their rate is known. */
+static uint64_t bytes_of_rate(const struct sampler_options *options)
+{
+	return options->frequency * options->event_count * options->stack_size *
+	       SAMPLE_RING_LASTS_MS / 1000;
+}
+
 /* As large as good, and such that every CPU gets the same. */
 static size_t default_ring_size(const struct sampler *sampler, size_t cpus)
 {
@@ -359,11 +381,14 @@ static size_t default_ring_size(const struct sampler *sampler, size_t cpus)
 			      SAMPLE_RING_STACKS :
 			      SAMPLE_RING;
 	/* Each ring has a page of its own in front. */
-	size_t others = TASK_RING + 2 * (size_t)sysconf(_SC_PAGESIZE);
+	size_t others = sampler->tasks_size + 2 * (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t share = locked_share(sampler, cpus);
 
 	if (memory_share(cpus) < share)
 		share = memory_share(cpus);
+	while (size < bytes_of_rate(&sampler->options) &&
+	       2 * size + others <= share)
+		size *= 2;
 	while (size > SAMPLE_RING_MIN && size + others > share)
 		size /= 2;
 	return size;
@@ -463,7 +488,8 @@ static struct error *map_cpu(struct sampler *sampler, struct sampler_cpu *cpu)
 			continue;
 		if (entry->event == sampler_tasks_index(sampler))
 			error = join_ring(&cpu->tasks, &cpu->tasks_fd,
-					  entry->fd, TASK_RING, TASK_RING_MIN);
+					  entry->fd, sampler->tasks_size,
+					  TASK_RING_MIN);
 		else
 			error = join_ring(&cpu->samples, &cpu->samples_fd,
 					  entry->fd, sampler->options.ring_size,
@@ -575,6 +601,8 @@ static struct error *open_all(struct sampler *sampler)
 
 	if (!error)
 		error = check_cpus(&sampler->options.cpus, &online);
+	if (!error)
+		sampler->tasks_size = task_ring_size(sampler, online.count);
 	if (!error && !sampler->options.ring_size)
 		sampler->options.ring_size =
 			default_ring_size(sampler, online.count);
@@ -803,8 +831,7 @@ uint64_t sampler_lost(const struct sampler *sampler)
 		/* value, id, lost */
 		uint64_t values[3];
 
-		if (event->index >= sampler->options.event_count ||
-		    !(event->attr.read_format & PERF_FORMAT_LOST))
+		if (!(event->attr.read_format & PERF_FORMAT_LOST))
 			continue;
 		if (read(entry->fd, values, sizeof(values)) == sizeof(values))
 			sum += values[2];

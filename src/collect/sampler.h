@@ -80,6 +80,8 @@ struct sampler {
 	struct events kernel_events;
 	VEC(struct sampler_fd) fds;
 	VEC(struct sampler_cpu) cpus;
+	/* Bytes of one CPU's ring for task records. */
+	size_t tasks_size;
 	/* Kernel samples were refused; user space only. */
 	bool user_only;
 	/* Clocks tick for each CPU, and the walker filters (docs/clock.md). */

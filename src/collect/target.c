@@ -293,13 +293,17 @@ struct target *target_of(struct target *target, uint64_t time)
 
 static bool versions_tell(const struct target *target)
 {
+	const struct py_layout *layout = &target->python.layout;
 	_cleanup_free_ char *exe = NULL;
-	struct error *error =
-		proc_link(NULL, (pid_t)target->pid, "exe", &exe);
-	bool known = !error;
+	struct error *error;
+	bool known;
 
+	if (!py_versions_need_exe(layout))
+		return py_versions_tell(layout, "");
+	error = proc_link(NULL, (pid_t)target->pid, "exe", &exe);
+	known = !error;
 	error_destroy(error);
-	return known && py_versions_tell(&target->python.layout, exe);
+	return known && py_versions_tell(layout, exe);
 }
 
 /* Usually the file tells the layout, before the process has run at all. */
@@ -368,6 +372,36 @@ struct error *target_mmap(struct target *target, struct process_map *map)
 	target->python.code_type = target->binary->code_type + bias;
 	target->python.versions_tell = versions_tell(target);
 	return NULL;
+}
+
+/* The process has the code of that Python mapped where the other one has it. */
+static bool has_code_of(const struct target *target, const struct target *other,
+			uint64_t time)
+{
+	const struct py_binary *binary = other->binary;
+	const struct process_map *map =
+		binary->eval_count ?
+			process_map_at(target->process,
+				       binary->eval[0].start + other->bias,
+				       time) :
+			NULL;
+
+	return map && map->file->path == other->path;
+}
+
+bool target_inherit(struct target *child, const struct target *parent,
+		    uint64_t time)
+{
+	/* The parent may have loaded its Python after the fork. */
+	if (parent->state != PYTHON_FOUND || !has_code_of(child, parent, time))
+		return false;
+	child->state = PYTHON_FOUND;
+	child->python = parent->python;
+	child->binary = parent->binary;
+	child->path = parent->path;
+	child->bias = parent->bias;
+	child->thread_hints = parent->thread_hints;
+	return true;
 }
 
 struct search {

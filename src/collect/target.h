@@ -143,6 +143,13 @@ void target_list_forget(struct target_list *list, uint64_t before,
  */
 struct error *target_mmap(struct target *target, struct process_map *map);
 
+/*
+ * A child has at its fork what its parent has: takes over the Python that was found
+ * there. False: none was that the child has, too.
+ */
+bool target_inherit(struct target *child, const struct target *parent,
+		    uint64_t time);
+
 /* target_mmap() for all mappings, until a Python is found. */
 struct error *target_search(struct target *target);
 

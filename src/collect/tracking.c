@@ -118,6 +118,20 @@ static struct error *tell_source(struct tracking *tracking,
 	return source->source->process_forked(source, child, parent);
 }
 
+/* By what is known of its parent, else by a look at its maps. */
+static struct error *find_python(struct tracking *tracking, struct target *child,
+				 const struct record *fork)
+{
+	uint64_t time = fork->time;
+	struct process *process = process_table_find(
+		tracking->processes, fork->task.ppid, time);
+	struct target *parent = process ? target_find(process) : NULL;
+
+	if (parent && target_inherit(child, target_of(parent, time), time))
+		return NULL;
+	return target_search(child);
+}
+
 static struct error *handle_fork(struct tracking *tracking,
 				 const struct record *record)
 {
@@ -139,7 +153,7 @@ static struct error *handle_fork(struct tracking *tracking,
 	if (error)
 		return error;
 	target->since = record->time;
-	error = target_search(target);
+	error = find_python(tracking, target, record);
 	/*
 	 * The walker copies the parent's entry at the fork; but it may not have
 	 * had one yet.

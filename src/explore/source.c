@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "symbolize/rooted.h"
 
 static struct error *check(int fd, const char *path, struct source *source)
@@ -22,7 +23,7 @@ static struct error *check(int fd, const char *path, struct source *source)
 		return error_create(ERROR_LIMIT,
 				    "'%s' is larger than %u MiB", path,
 				    SOURCE_SIZE_MAX >> 20);
-	source->modified = st.st_mtime;
+	source->modified = timespec_ns(&st.st_mtim);
 	return NULL;
 }
 

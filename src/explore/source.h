@@ -19,7 +19,7 @@ struct source {
 	struct strbuf text;
 	/* Where each line begins. */
 	VEC(size_t) starts;
-	/* s since 1970. */
+	/* ns since 1970. */
 	int64_t modified;
 };
 

@@ -28,7 +28,7 @@ struct sources_file {
 struct sources {
 	/* In front of all paths, or NULL; borrowed. */
 	const char *symfs;
-	/* When the recording was written, s since 1970; 0: not known. */
+	/* When the recording was written, ns since 1970; 0: not known. */
 	int64_t recorded;
 	/* Pointers, so that a file keeps its place. */
 	VEC(struct sources_file *) files;

@@ -19,9 +19,15 @@ static bool is_own_program(const char *exe)
 	return !*name;
 }
 
+bool py_versions_need_exe(const struct py_layout *layout)
+{
+	return layout->code_version != PY_ABSENT &&
+	       PY_MINOR(layout->version) != 12;
+}
+
 bool py_versions_tell(const struct py_layout *layout, const char *exe)
 {
 	if (layout->code_version == PY_ABSENT)
 		return false;
-	return PY_MINOR(layout->version) == 12 || is_own_program(exe);
+	return !py_versions_need_exe(layout) || is_own_program(exe);
 }

@@ -19,5 +19,7 @@
  * than 0. exe: the process's executable.
  */
 bool py_versions_tell(const struct py_layout *layout, const char *exe);
+/* It depends on the executable, which costs a look into /proc. */
+bool py_versions_need_exe(const struct py_layout *layout);
 
 #endif

@@ -56,6 +56,12 @@ struct py_memory {
 	/* Reads exactly size bytes; false if that cannot be. */
 	bool (*read)(void *arg, uint64_t address, void *buf, size_t size);
 	void *arg;
+	/*
+	 * Of words of 8 bytes, as many as can be read, from the first on; returns
+	 * how many. NULL: each is read by itself.
+	 */
+	size_t (*read_words)(void *arg, const uint64_t *addresses, size_t count,
+			     uint64_t *words);
 };
 
 /* What py_layout_validate() saw, for messages. */

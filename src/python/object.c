@@ -292,14 +292,74 @@ struct find {
 	struct py_dict_entry found;
 };
 
-static bool is_other(void *arg, const struct py_dict_entry *entry)
+static bool is_other(struct find *find, const struct py_dict_entry *entry)
 {
-	struct find *find = arg;
-
 	if (!text_equals(find->r, entry->key, find->name, find->n))
 		return true;
 	find->found = *entry;
 	return false;
+}
+
+/*
+ * Marks the keys that may have the name, by their lengths alone, which are read all
+ * at once: most differ there. What could not be read is left to the look itself.
+ */
+static void mark_likely(const struct find *find,
+			const struct py_dict_entry *entries, size_t n,
+			bool likely[CHUNK])
+{
+	const struct py_objects_reader *r = find->r;
+	uint64_t addresses[CHUNK], lengths[CHUNK];
+	size_t got;
+
+	for (size_t i = 0; i < n; i++) {
+		addresses[i] = entries[i].key + r->layout->text_length;
+		likely[i] = true;
+	}
+	if (!r->memory->read_words)
+		return;
+	got = r->memory->read_words(r->memory->arg, addresses, n, lengths);
+	for (size_t i = 0; i < got; i++)
+		likely[i] = lengths[i] == find->n;
+}
+
+/* False: the name is among those entries, or they cannot be read. */
+static bool pass_chunk(struct find *find, const struct py_dict *dict,
+		       uint32_t first, size_t n, bool *readable)
+{
+	uint64_t words[CHUNK * 3], values[CHUNK];
+	struct py_dict_entry entries[CHUNK];
+	bool likely[CHUNK];
+	size_t count = 0;
+
+	*readable = read_entries(find->r, dict, first, n, words, values);
+	if (!*readable)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		entries[count] = take_entry(dict, words, values, i);
+		entries[count].index = first + (uint32_t)i;
+		count += entries[count].key && entries[count].value;
+	}
+	mark_likely(find, entries, count, likely);
+	for (size_t i = 0; i < count; i++)
+		if (likely[i] && !is_other(find, &entries[i]))
+			return false;
+	return true;
+}
+
+/* False: it is not there, or not all of the table can be read. */
+static bool find_in_table(struct find *find, const struct py_dict *dict)
+{
+	bool readable = true;
+
+	for (uint32_t first = 0; first < dict->count; first += CHUNK) {
+		size_t n = dict->count - first;
+
+		if (!pass_chunk(find, dict, first, n < CHUNK ? n : CHUNK,
+				&readable))
+			break;
+	}
+	return readable && find->found.value;
 }
 
 bool py_dict_find(struct py_objects_reader *r, const struct py_dict *dict,
@@ -315,7 +375,7 @@ bool py_dict_find(struct py_objects_reader *r, const struct py_dict *dict,
 		*ret = entry.value;
 		return true;
 	}
-	if (!py_dict_each(r, dict, is_other, &find) || !find.found.value)
+	if (!find_in_table(&find, dict))
 		return false;
 	if (hint)
 		*hint = find.found.index;

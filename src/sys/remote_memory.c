@@ -125,6 +125,25 @@ ssize_t remote_memory_read(struct remote_memory *memory, uint64_t address,
 	return r;
 }
 
+size_t remote_memory_read_words(const struct remote_memory *memory,
+				const uint64_t *addresses, size_t n,
+				uint64_t *words)
+{
+	struct iovec elements[REMOTE_MEMORY_WORDS_MAX];
+	struct iovec local = { words, n * sizeof(*words) };
+	ssize_t r;
+
+	if (memory->mem_fd >= 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		elements[i] = (struct iovec){
+			.iov_base = (void *)(uintptr_t)addresses[i],
+			.iov_len = sizeof(*words),
+		};
+	r = process_vm_readv(memory->pid, &local, 1, elements, n, 0);
+	return r < 0 ? 0 : (size_t)r / sizeof(*words);
+}
+
 struct error *remote_memory_read_exact(struct remote_memory *memory,
 				       uint64_t address, void *buf, size_t n)
 {

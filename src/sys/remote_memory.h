@@ -15,6 +15,8 @@
 
 #include "base/error.h"
 
+enum { REMOTE_MEMORY_WORDS_MAX = 64 };
+
 struct remote_memory {
 	pid_t pid;
 	/* /proc/PID/mem once it was needed, else -1. */
@@ -42,6 +44,15 @@ static inline bool remote_memory_read_all(struct remote_memory *memory,
 {
 	return remote_memory_read(memory, address, buf, n) == (ssize_t)n;
 }
+
+/*
+ * Reads words of 8 bytes that lie anywhere, with one system call, as many as can be
+ * read, from the first on. Returns how many; 0 also where each has to be read by
+ * itself. n: REMOTE_MEMORY_WORDS_MAX at most.
+ */
+size_t remote_memory_read_words(const struct remote_memory *memory,
+				const uint64_t *addresses, size_t n,
+				uint64_t *words);
 
 /*
  * Reads exactly n bytes: ERROR_FAULT names the address, ERROR_PERMISSION what

@@ -179,7 +179,13 @@ static uint64_t count_incomplete(const struct answer *a)
 	return count;
 }
 
-enum { PYTHONS_MAX = 3 };
+enum {
+	PYTHONS_MAX = 3,
+	/* Less of the time on a processor than one of so many parts is waiting ... */
+	WAITED_SHARE = 10,
+	/* ... if it was that long, in ns. */
+	WAITED_MIN_NS = 500000000,
+};
 
 static void put_pythons(struct answer *a)
 {
@@ -225,10 +231,21 @@ static void put_samples(struct answer *a)
 	strbuf_putc(&a->text, '\n');
 }
 
-static void put_times(struct answer *a)
+/* Between the first and the last sample, in ns; 0: not known, or not all of it is shown. */
+static uint64_t time_recorded(const struct answer *a)
 {
 	const struct metadata *metadata =
 		&a->profile->recordings.data[a->event->recording].metadata;
+
+	if (a->options->is_filtered ||
+	    metadata->last_sample_time <= metadata->first_sample_time)
+		return 0;
+	return metadata->last_sample_time - metadata->first_sample_time;
+}
+
+static void put_times(struct answer *a)
+{
+	uint64_t time = time_recorded(a);
 
 	strbuf_puts(&a->text, "   ");
 	if (a->event->unit != EVENT_NANOSECONDS) {
@@ -238,12 +255,10 @@ static void put_times(struct answer *a)
 	put_seconds(&a->text, a->own->all.period);
 	strbuf_puts(&a->text,
 		    a->event->kind == EVENT_WALL ? " of threads" : " CPU");
-	if (a->options->is_filtered ||
-	    metadata->last_sample_time <= metadata->first_sample_time)
+	if (!time)
 		return;
 	strbuf_puts(&a->text, " in ");
-	put_seconds(&a->text, metadata->last_sample_time -
-				      metadata->first_sample_time);
+	put_seconds(&a->text, time);
 }
 
 /* Of threads alone no program is known. The program may call all of them the same. */
@@ -458,6 +473,21 @@ void answer_notes(const struct profile *profile, uint32_t event,
 }
 
 /* What stands below the functions and lines. */
+/* Who asks why a program is slow asks in vain what it computes meanwhile. */
+static void note_waiting(struct answer *a)
+{
+	uint64_t time = time_recorded(a);
+
+	if (a->event->unit != EVENT_NANOSECONDS ||
+	    a->event->kind == EVENT_WALL || time < WAITED_MIN_NS ||
+	    a->own->all.period > time / WAITED_SHARE)
+		return;
+	strbuf_puts(&a->text, "Mostly it waited: it had a processor for ");
+	strbuf_percent(&a->text, a->own->all.period, time);
+	strbuf_puts(&a->text,
+		    " of the time. 'kaa record --mode wall' shows where.\n");
+}
+
 static struct error *put_end(struct answer *a)
 {
 	struct error *error = answer_put_threads(a);
@@ -465,6 +495,7 @@ static struct error *put_end(struct answer *a)
 
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;
+	note_waiting(a);
 	if (!error)
 		error = put_notes(a);
 	answer_notes(a->profile, a->event_index, a->own, &a->text);
@@ -476,22 +507,16 @@ static struct error *put_end(struct answer *a)
 }
 
 /*
- * The symbol of the function with most own time, of those in files if there are
- * any: there is no source of "<string>". NULL: none.
+ * The symbol of the function with most own time, of those in files: there is no
+ * source of "<string>". NULL: none.
  */
 static const char *hottest(const struct answer *a)
 {
-	const char *name = NULL;
-
-	vec_for_each(function, &a->own->functions) {
-		if (!function->is_python || !function->own.samples)
-			continue;
-		if (!name)
-			name = profile_string(a->profile, function->name, NULL);
-		if (*profile_string(a->profile, function->file, "<") != '<')
+	vec_for_each(function, &a->own->functions)
+		if (function->is_python && function->own.samples &&
+		    *profile_string(a->profile, function->file, "<") != '<')
 			return profile_string(a->profile, function->name, NULL);
-	}
-	return name;
+	return NULL;
 }
 
 /* Words beside the tables may need more than one line. */

@@ -227,6 +227,18 @@ void spent_text_parts(const struct profile *profile, const struct own_time *own,
 				out);
 }
 
+/* "...n3.13+0x5abc60": what is nameless differs in its end. */
+static void fit_name(struct strbuf *out, const struct strbuf *name,
+		     size_t columns)
+{
+	size_t width = printable_width(name->data, name->len);
+
+	if (width > columns && strstr(name->data, "+0x"))
+		fit_end(out, name->data, columns);
+	else
+		fit_begin(out, name->data, name->len, columns);
+}
+
 void spent_text_some(const struct profile *profile,
 		     const struct own_part *parts, size_t part_count,
 		     uint64_t all, size_t columns, struct strbuf *out)
@@ -253,8 +265,7 @@ void spent_text_some(const struct profile *profile,
 		if (i && used + need > columns)
 			break;
 		strbuf_puts(out, i ? ", " : "");
-		fit_begin(out, name.data, name.len,
-			  columns > tail ? columns - tail : 0);
+		fit_name(out, &name, columns > tail ? columns - tail : 0);
 		strbuf_puts(out, share);
 		used += need;
 	}

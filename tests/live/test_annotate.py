@@ -381,7 +381,8 @@ def test_source_that_has_changed(kaa, newest_python, spinning):
     script, data = spinning
     before, = parts(annotate(kaa, newest_python, data, "-n", "spins.py").stdout)
     script.write_text("# other\n" * 20)
-    os.utime(script, (os.stat(data).st_mtime + 5,) * 2)
+    # Within the second, too.
+    os.utime(script, ns=(os.stat(data).st_mtime_ns + 1_000_000,) * 2)
     part, = parts(annotate(kaa, newest_python, data, "-n", "spins.py").stdout)
     assert "spins.py has changed since the recording" in part.notes[0]
     assert part.lines() == before.lines() and part.rows[0].text == "# other"

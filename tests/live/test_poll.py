@@ -142,9 +142,9 @@ def test_moments_are_by_chance(bpf, kaa, newest_python, scripts, tmp_path, what)
     (bpf_shares, bpf_count), (poll_shares, poll_count) = found
     for name in names:
         one, other = bpf_shares.get(name, 0), poll_shares.get(name, 0)
-        # Five deviations of the difference, and what docs/poll.md says of calls that ask for CPU time.
+        # Five deviations of the difference, and what docs/poll.md says of a busy machine. Without the proof it is 0.3.
         chance = 5 * math.sqrt((one * (1 - one) + 0.001) * (1 / bpf_count + 1 / poll_count))
-        assert abs(one - other) <= chance + 0.04, (name, found)
+        assert abs(one - other) <= chance + 0.08, (name, found)
 
 
 WAITS = """

@@ -122,7 +122,7 @@ def test_documentation_script(place, python, scripts, perf_system):
     result = place.record(python, ["PYTHON", script, "0.3"], "--python=trampoline", "-F", "3999")
     said = [line for line in result.stderr.splitlines() if "Python source" in line]
     assert len(said) == 1 and "trampolines" in said[0] and "line of their def" in said[0], result
-    assert " 0 lost," in result.stderr and "incomplete stack" in result.stderr
+    assert " 0 lost," in result.stderr and "truncated stack" in result.stderr
 
     samples = from_first_to_last(place.samples(python), "foo")
     assert len(samples) > 200, f"only {len(samples)} samples"

@@ -35,6 +35,8 @@ struct trial {
 	size_t count;
 	/* One that is wanted; 0: all. */
 	uint64_t wanted;
+	/* Words are read together, but no more of them at once. */
+	size_t words_max;
 };
 
 static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
@@ -46,6 +48,17 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 	if (t->reads++ == t->torn_from)
 		memset(buf, 0x41, size);
 	return true;
+}
+
+static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
+			 uint64_t *words)
+{
+	struct trial *t = arg;
+
+	for (size_t i = 0; i < count && i < t->words_max; i++)
+		if (!read_memory(t, addresses[i], &words[i], sizeof(*words)))
+			return i;
+	return count < t->words_max ? count : t->words_max;
 }
 
 static bool is_wanted(void *arg, uint64_t ident)
@@ -69,7 +82,8 @@ static void put_line(void *arg, const struct py_thread *thread)
 static void look(struct trial *t)
 {
 	const struct py_layout *layout = &t->image.thread.process.layout;
-	const struct py_memory memory = { read_memory, t };
+	const struct py_memory memory = { read_memory, t,
+					  t->words_max ? read_words : NULL };
 	const struct py_threads_visit visit = { is_wanted, put_line, t };
 	struct py_objects_reader reader = PY_OBJECTS_INIT(
 		layout, &py_release_find(layout->version)->objects, &memory);
@@ -105,6 +119,7 @@ static bool is_part_of_told(const struct trial *t)
 static void each_image(void (*fn)(struct trial *t))
 {
 	static uint8_t bytes[BYTES_MAX];
+	static const size_t together[] = { 0, 3, 64 };
 	static struct trial t;
 	unsigned int images = 0;
 	struct dirent *entry;
@@ -114,7 +129,7 @@ static void each_image(void (*fn)(struct trial *t))
 	while ((entry = readdir(dir))) {
 		char path[4096];
 		FILE *file;
-		size_t size;
+		size_t size, hole;
 
 		if (*entry->d_name == '.')
 			continue;
@@ -129,7 +144,16 @@ static void each_image(void (*fn)(struct trial *t))
 				    .lines = STRBUF_INIT };
 		assert_ok(memory_image_open((struct bytes){ bytes, size },
 					    &t.image));
-		fn(&t);
+		hole = t.image.hole;
+		/* Each key by itself, all together, and something in between. */
+		for (size_t i = 0; i < sizeof(together) / sizeof(*together); i++) {
+			t.words_max = together[i];
+			t.torn_from = SIZE_MAX;
+			t.wanted = 0;
+			t.hints = (struct py_threads_hints){};
+			t.image.hole = hole;
+			fn(&t);
+		}
 		strbuf_deinit(&t.lines);
 		images++;
 	}

@@ -82,10 +82,17 @@ static void name_source(const char *path, const char *symbol,
 			    out);
 }
 
+struct next_commands {
+	const struct answer_input *input;
+	/* There are no other functions in the recording. */
+	bool python_only;
+};
+
 static void name_commands(const void *arg, const char *hottest,
 			  struct strbuf *out)
 {
-	const struct answer_input *input = arg;
+	const struct next_commands *next = arg;
+	const struct answer_input *input = next->input;
 	const char *path = input->path;
 
 	if (input->is_brief) {
@@ -95,8 +102,9 @@ static void name_commands(const void *arg, const char *hottest,
 	name_source(path, hottest, out);
 	answer_name_command(path, "As a flame graph:  ", "flamegraph", NULL, out);
 	answer_name_command(path, "Who calls whom:    ", "report -g", NULL, out);
-	answer_name_command(path, "C functions, too:  ",
-			    "report --native --no-children", NULL, out);
+	if (!next->python_only)
+		answer_name_command(path, "C functions, too:  ",
+				    "report --native --no-children", NULL, out);
 }
 
 void answer_print_next(const char *path, FILE *out)
@@ -111,6 +119,10 @@ void answer_print_next(const char *path, FILE *out)
 struct error *answer_print(const struct profile *profile,
 			   const struct answer_input *input, FILE *out)
 {
+	const struct next_commands next = {
+		.input = input,
+		.python_only = profile->events.data[input->event].python_only,
+	};
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_sources_ struct sources sources = {
 		.symfs = input->symfs,
@@ -125,7 +137,7 @@ struct error *answer_print(const struct profile *profile,
 		.source_notes = tell_changed,
 		.source_arg = &sources,
 		.next = name_commands,
-		.next_arg = input,
+		.next_arg = &next,
 	};
 
 	/* Names are shown as far as the user's terminal knows their letters. */

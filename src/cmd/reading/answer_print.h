@@ -17,7 +17,7 @@ struct answer_input {
 	uint32_t event;
 	/* The recording, as the user named it. */
 	const char *path;
-	/* When it was written, s since 1970; 0: not known. */
+	/* When it was written, ns since 1970; 0: not known. */
 	int64_t recorded;
 	/* In front of the paths of source files, or NULL. */
 	const char *symfs;

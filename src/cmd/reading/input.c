@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd/reading/file_owner.h"
 
 enum {
@@ -263,7 +264,9 @@ int64_t input_recorded(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : st.st_mtime;
+	return stat(path, &st) || !S_ISREG(st.st_mode) ?
+		       0 :
+		       timespec_ns(&st.st_mtim);
 }
 
 struct error *input_open(struct input *input, struct converter **ret)

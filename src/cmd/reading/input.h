@@ -111,7 +111,7 @@ struct error *input_open_file(const struct input *input, const char **path,
 struct error *input_open(struct input *input, struct converter **ret);
 void input_deinit(struct input *input);
 /*
- * When the recording of that path was written, s since 1970, as far as its file
+ * When the recording of that path was written, ns since 1970, as far as its file
  * tells; else 0.
  */
 int64_t input_recorded(const char *path);

@@ -170,8 +170,6 @@ struct error *report_unmatched(const struct report_options *options,
 						&input->options.comms;
 	struct error *error;
 
-	if (options->quiet)
-		return NULL;
 	error = unmatched_tasks(converter_seen_tasks(converter), comms, &pids,
 				&tids, out);
 	/* Where other filters left nothing, nothing can be found. */

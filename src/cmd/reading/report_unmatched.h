@@ -10,12 +10,14 @@
 #include "profile/profile.h"
 #include "view/report_options.h"
 
-/* With this the line begins for each of options->symbols. */
+/* With one of these the line begins for each of options->symbols and options->comms. */
 #define REPORT_NO_FUNCTION "no sample is in a function called"
+#define REPORT_NO_LINE "no sample is at"
+#define REPORT_NO_THREAD "no sample is of a thread called"
 
 /*
  * Appends a line for each word that found nothing (view/unmatched.h), after the
- * converter ran. Nothing with options->quiet.
+ * converter ran.
  */
 struct error *report_unmatched(const struct report_options *options,
 			       const struct input *input,
