@@ -218,43 +218,6 @@ static struct error *find_events(struct diff_settings *s,
 
 /* --- By time or by share ------------------------------------------------ */
 
-/* "-p", "-p12", "-ag": letters up to one that takes an argument. */
-static bool attaches_shortly(const char *word)
-{
-	static const char flags[] = "BNPRTWbdginqsv";
-
-	if (*word++ != '-')
-		return false;
-	word += strspn(word, flags);
-	return *word && strchr("apt", *word);
-}
-
-/*
- * The recording was attached to what ran already: nobody says that it did the
- * same work as another. Words of the recorder stand before the command.
- */
-static bool is_attached(const struct metadata *metadata)
-{
-	static const char *const words[] = { "--pid", "--tid", "--all-cpus" };
-	bool is_value = true;
-
-	for (size_t i = 2; i < metadata->command.count; i++) {
-		const char *word = metadata->command.data[i];
-
-		if (!strcmp(word, "--") || (word[0] != '-' && !is_value))
-			return false;
-		for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++)
-			if (!strcmp(word, words[k]))
-				return true;
-		if (!strncmp(word, "--pid=", 6) ||
-		    !strncmp(word, "--tid=", 6) || attaches_shortly(word))
-			return true;
-		/* The next word may be this option's. */
-		is_value = word[0] == '-';
-	}
-	return false;
-}
-
 static struct error *choose_by(const struct diff_settings *s,
 			       const struct profile *profile,
 			       struct diff_text_options *ret)
@@ -274,7 +237,8 @@ static struct error *choose_by(const struct diff_settings *s,
 			"Compared is the CPU time of a run; --by share compares shares of it." :
 			"Compared are the counts of a run; --by share compares shares of them.";
 	vec_for_each(recording, &profile->recordings) {
-		if (!is_attached(&recording->metadata))
+		if (metadata_subject(&recording->metadata) ==
+		    SUBJECT_COMMAND)
 			continue;
 		ret->by = OWN_DIFF_BY_SHARE;
 		ret->why = "Shares are compared: a recording is of what ran already; or choose --by time.";

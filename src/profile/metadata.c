@@ -42,3 +42,46 @@ struct error *metadata_add_text(struct metadata *metadata,
 		return error;
 	return vec_push(&metadata->order, item) ? NULL : error_no_memory();
 }
+
+/* Letters of options that take no argument; nor does 'a'. */
+static const char flags[] = "BNPRTWbdginqsv";
+
+/* "-p", "-p12", "-ag": letters up to one that takes an argument. */
+static enum recording_subject subject_of_letters(const char *word)
+{
+	if (*word++ != '-')
+		return SUBJECT_COMMAND;
+	word += strspn(word, flags);
+	if (*word == 'a')
+		return SUBJECT_MACHINE;
+	return *word == 'p' || *word == 't' ? SUBJECT_RUNNING : SUBJECT_COMMAND;
+}
+
+static enum recording_subject subject_of_word(const char *word)
+{
+	if (!strcmp(word, "--all-cpus"))
+		return SUBJECT_MACHINE;
+	if (!strcmp(word, "--pid") || !strncmp(word, "--pid=", 6) ||
+	    !strcmp(word, "--tid") || !strncmp(word, "--tid=", 6))
+		return SUBJECT_RUNNING;
+	return subject_of_letters(word);
+}
+
+enum recording_subject metadata_subject(const struct metadata *metadata)
+{
+	bool is_value = true;
+
+	for (size_t i = 2; i < metadata->command.count; i++) {
+		const char *word = metadata->command.data[i];
+		enum recording_subject subject;
+
+		if (!strcmp(word, "--") || (word[0] != '-' && !is_value))
+			break;
+		subject = subject_of_word(word);
+		if (subject != SUBJECT_COMMAND)
+			return subject;
+		/* The next word may be this option's. */
+		is_value = word[0] == '-' && word[1 + strspn(word + 1, flags)];
+	}
+	return SUBJECT_COMMAND;
+}

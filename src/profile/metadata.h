@@ -106,4 +106,15 @@ struct error *metadata_add_text(struct metadata *metadata,
 				enum metadata_what what, const char *text,
 				const char *value);
 
+/* What was recorded. */
+enum recording_subject {
+	SUBJECT_COMMAND,
+	/* Processes or threads that ran already. */
+	SUBJECT_RUNNING,
+	SUBJECT_MACHINE,
+};
+
+/* By the options of the recorder, as kaa and perf have them, which stand before the command. */
+enum recording_subject metadata_subject(const struct metadata *metadata);
+
 #endif

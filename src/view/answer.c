@@ -279,10 +279,19 @@ static const char *threads_name(const struct answer *a)
 	return profile_string(p, name, NULL);
 }
 
+/* Which one of a machine's programs uses most is for the tables. */
+static bool is_of_machine(const struct answer *a)
+{
+	return metadata_subject(&a->profile->recordings
+					 .data[a->event->recording]
+					 .metadata) == SUBJECT_MACHINE;
+}
+
 static void put_program(struct answer *a, uint32_t program)
 {
 	const char *threads = program == PROFILE_NONE ? threads_name(a) : NULL;
-	const char *name = program != PROFILE_NONE ?
+	const char *name = is_of_machine(a) ? "whole machine" :
+			   program != PROFILE_NONE ?
 				   place_name(a->names, program) :
 			   threads && *threads ? threads :
 						 "Python code";

@@ -73,6 +73,7 @@ def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
     assert unreadable <= len(samples) / 50, result.stderr
 
 
+@pytest.mark.few_versions
 def test_periods_are_cpu_time(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     kaa = python.kaa(kaa)
@@ -186,6 +187,7 @@ json.dump(took, sys.stdout)
 """
 
 
+@pytest.mark.few_versions
 def test_wall_time(kaa, python, tmp_path):
     """Each function has the time that it took by the program's own clock, asleep or not, and kaa tells the two apart."""
     data, program, taken, idle = tmp_path / "perf.data", tmp_path / "waits.py", collections.Counter(), collections.Counter()
@@ -231,6 +233,7 @@ print(forked, called.pid, flush=True)
 """
 
 
+@pytest.mark.few_versions
 def test_a_process_that_runs_and_what_comes_of_it(root, kaa, python, scripts, tmp_path):
     """A thread with a name, a child by fork, and one by exec."""
     data, program = tmp_path / "perf.data", tmp_path / "family.py"

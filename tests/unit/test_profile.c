@@ -13,6 +13,7 @@
 #include "profile/calltree.h"
 #include "profile/chains.h"
 #include "profile/location.h"
+#include "profile/metadata.h"
 
 static void test_handles_are_unique(void **state)
 {
@@ -405,9 +406,41 @@ static void test_deep_recursion(void **state)
 	model_deinit(&m);
 }
 
+static enum recording_subject subject_of(const char *line)
+{
+	struct metadata metadata = {};
+	char *words = strdup(line), *at = NULL;
+	enum recording_subject subject;
+
+	for (char *word = strtok_r(words, " ", &at); word;
+	     word = strtok_r(NULL, " ", &at))
+		assert_true(vec_push(&metadata.command, word));
+	subject = metadata_subject(&metadata);
+	metadata_deinit(&metadata);
+	free(words);
+	return subject;
+}
+
+/* Options of the recorded command are none of the recorder. */
+static void test_what_was_recorded(void **state)
+{
+	(void)state;
+	assert_int_equal(subject_of("kaa record -F 99 -a"), SUBJECT_MACHINE);
+	assert_int_equal(subject_of("kaa record -ag -- sleep 1"), SUBJECT_MACHINE);
+	assert_int_equal(subject_of("perf record --all-cpus -o x"), SUBJECT_MACHINE);
+	assert_int_equal(subject_of("kaa record -g -p 12"), SUBJECT_RUNNING);
+	assert_int_equal(subject_of("kaa record -gp12 sleep 1"), SUBJECT_RUNNING);
+	assert_int_equal(subject_of("kaa record --tid=12"), SUBJECT_RUNNING);
+	assert_int_equal(subject_of("kaa record -F 99 -g prog -a"), SUBJECT_COMMAND);
+	assert_int_equal(subject_of("kaa record -- -a"), SUBJECT_COMMAND);
+	assert_int_equal(subject_of("kaa record -o data prog -p 1"), SUBJECT_COMMAND);
+	assert_int_equal(subject_of("kaa"), SUBJECT_COMMAND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_was_recorded),
 		cmocka_unit_test(test_handles_are_unique),
 		cmocka_unit_test(test_many_handles),
 		cmocka_unit_test(test_aggregation),
