@@ -679,6 +679,7 @@ static bool asks_for_time(const struct setup *setup,
 	       !s->stack_size && s->callchain == CALLCHAIN_UNWIND &&
 	       (!s->events.count || (sampler->event_count == 1 &&
 				     clocks_is_clock(sampler, 0) &&
+				     !sampler->events[0].attr.exclude_user &&
 				     !sampler->events[0].has_period));
 }
 
