@@ -122,7 +122,8 @@ def test_documentation_script(place, python, scripts, perf_system):
     result = place.record(python, ["PYTHON", script, "0.3"], "--python=trampoline", "-F", "3999")
     said = [line for line in result.stderr.splitlines() if "Python source" in line]
     assert len(said) == 1 and "trampolines" in said[0] and "line of their def" in said[0], result
-    assert " 0 lost," in result.stderr and "truncated stack" in result.stderr
+    # An ordinary user's buffers hold a few milliseconds; what they had no room for is counted.
+    assert re.search(r" \d+ lost, \d+ truncated stacks?\b", result.stderr), result
 
     samples = from_first_to_last(place.samples(python), "foo")
     assert len(samples) > 200, f"only {len(samples)} samples"
@@ -264,7 +265,7 @@ def test_running_process(place, some_python):
             until(pids.exists, "a process")
             until(lambda: len(pids.read_text().split()) == 2, "both processes")
             both = pids.read_text().split()
-            result = place.record(some_python, while_busy(both[0], 0.5), "-F", "999", "-p", ",".join(both))
+            result = place.record(some_python, while_busy(both[0], 0.5), "--python=trampoline", "-F", "999", "-p", ",".join(both))
         finally:
             for pid in pids.read_text().split() if pids.exists() else []:
                 if int(pid) != service.pid:
