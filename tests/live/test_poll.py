@@ -202,7 +202,8 @@ def test_wall_time(kaa, python, tmp_path):
     for name, seconds in json.loads(result.stdout).items():
         # What a thread does before its first look, and after the last one, which are far apart on a busy machine.
         assert seconds * 0.95 - 0.4 <= taken[name] <= seconds * 1.05 + 0.4, (name, seconds, taken, result.stderr)
-    assert idle["nap"] > 0.95 * taken["nap"] and idle["hold"] > 0.8 * taken["hold"], (idle, taken)
+    # After each of its short sleeps hold waits for a CPU, which is not idle, and on a busy machine long.
+    assert idle["nap"] > 0.95 * taken["nap"] and idle["hold"] > 0.5 * taken["hold"], (idle, taken)
     # It waits for the GIL now and then, and for nothing else.
     assert idle["work"] < 0.3 * taken["work"], (idle, taken)
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
