@@ -6,19 +6,25 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ms of CLOCK_MONOTONIC. */
-static inline int64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Of dates, too: until 2262. */
 static inline int64_t timespec_ns(const struct timespec *time)
 {
 	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+/* 0: there is no such clock. */
+static inline int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now = {};
+
+	clock_gettime(clock, &now);
+	return timespec_ns(&now);
+}
+
+/* ms of CLOCK_MONOTONIC. */
+static inline int64_t clock_ms(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "symbolize/rooted.h"
 #include "sys/proc.h"
@@ -27,14 +28,6 @@ void def_files_deinit(struct def_files *files)
 		py_def_lines_deinit(file);
 	vec_deinit(&files->files);
 	map_deinit(&files->by_path);
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
 /*
@@ -80,7 +73,7 @@ static struct error *scan_file(const char *root, const char *path,
 		return NULL;
 	}
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX ||
-	    st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec > started)
+	    timespec_ns(&st.st_mtim) > started)
 		return NULL;
 	buf = malloc((size_t)st.st_size + 1);
 	if (!buf)

@@ -3,11 +3,11 @@
 
 #include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 enum {
-	NS_PER_S = 1000000000,
 	/* Times that the thread is followed to another CPU. */
 	FOLLOW = 3,
 	/* Who comes later than that may have come when the scheduler liked ... */
@@ -19,10 +19,7 @@ enum {
 
 uint64_t poll_hold_now(void)
 {
-	struct timespec now = {};
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 bool poll_hold_init(struct poll_hold *hold)

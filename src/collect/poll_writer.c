@@ -2,9 +2,9 @@
 #include "collect/poll_writer.h"
 
 #include <linux/perf_event.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "bpf/walker_shared.h"
 
 void poll_writer_deinit(struct poll_writer *writer)
@@ -15,10 +15,7 @@ void poll_writer_deinit(struct poll_writer *writer)
 
 uint64_t poll_writer_now(const struct poll_writer *writer)
 {
-	struct timespec now = {};
-
-	clock_gettime(writer->sampler->options.clockid, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (uint64_t)clock_ns(writer->sampler->options.clockid);
 }
 
 static bool encode(struct poll_writer *writer, size_t index,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "obj/perf_map.h"
 #include "symbolize/rooted.h"
@@ -57,7 +58,7 @@ static struct error *parse(int fd, const struct stat *st,
 	map->device = st->st_dev;
 	map->inode = st->st_ino;
 	map->size = size;
-	map->mtime = st->st_mtim.tv_sec * 1000000000ll + st->st_mtim.tv_nsec;
+	map->mtime = timespec_ns(&st->st_mtim);
 	return error;
 }
 
