@@ -3,9 +3,9 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "collect/clocks.h"
 
 enum {
@@ -25,20 +25,6 @@ enum {
 	NS_PER_MS = 1000000,
 };
 
-/* xorshift64; nothing secret. */
-static uint64_t next_random(struct jitter *jitter)
-{
-	uint64_t x = jitter->state;
-
-	if (!x && getrandom(&x, sizeof(x), 0) != sizeof(x))
-		x = 0;
-	x = x ? x : 1;
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return jitter->state = x;
-}
-
 /* How long a clock keeps its period, in ms. */
 static int64_t interval(uint64_t period)
 {
@@ -54,7 +40,7 @@ int32_t jitter_offset(struct jitter *jitter, uint64_t period)
 
 	if (ticks > MOVES * PART)
 		most = JITTER_ONE * MOVES / ticks;
-	return (int32_t)(next_random(jitter) % (2 * most + 1)) - (int32_t)most;
+	return (int32_t)(random_next(&jitter->state) % (2 * most + 1)) - (int32_t)most;
 }
 
 uint64_t jitter_period(uint64_t period, int32_t offset)

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/vec.h"
 #include "collect/clocks.h"
 #include "collect/poll_hold.h"
@@ -503,11 +503,8 @@ static void tick(struct poller *poller)
 /* A quarter more or less than the period, evenly. */
 static uint64_t next_period(struct poller *poller)
 {
-	poller->random ^= poller->random << 13;
-	poller->random ^= poller->random >> 7;
-	poller->random ^= poller->random << 17;
 	return poller->period * 3 / 4 +
-	       poller->random % (poller->period / 2 + 1);
+	       random_next(&poller->random) % (poller->period / 2 + 1);
 }
 
 /*
@@ -680,10 +677,6 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 					      options->period;
 	if (poller->period < CLOCKS_PERIOD_MIN)
 		poller->period = CLOCKS_PERIOD_MIN;
-	if (getrandom(&poller->random, sizeof(poller->random), 0) !=
-		    sizeof(poller->random) ||
-	    !poller->random)
-		poller->random = 1;
 	for (size_t i = 0; i < pids->count; i++)
 		poll_tasks_add(&poller->tasks, pids->data[i],
 			       options->enable_on_exec);
