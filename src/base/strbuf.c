@@ -41,6 +41,15 @@ void strbuf_truncate(struct strbuf *buf, size_t n)
 	buf->data[n] = '\0';
 }
 
+void strbuf_trim_end(struct strbuf *buf)
+{
+	size_t n = buf->len;
+
+	while (n && buf->data[n - 1] == ' ')
+		n--;
+	strbuf_truncate(buf, n);
+}
+
 bool strbuf_reserve(struct strbuf *buf, size_t n)
 {
 	size_t capacity = buf->capacity ? buf->capacity : 64;

@@ -47,6 +47,8 @@ void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 void strbuf_percent(struct strbuf *buf, uint64_t n, uint64_t of);
 /* Cuts the buffer to n bytes, if it is longer. */
 void strbuf_truncate(struct strbuf *buf, size_t n);
+/* Cuts off the blanks at its end. */
+void strbuf_trim_end(struct strbuf *buf);
 /*
  * Returns the string, to be freed by the caller, and empties the buffer.
  * NULL if the buffer failed.

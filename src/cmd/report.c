@@ -453,13 +453,17 @@ static bool none_matched(const struct report_settings *s)
 }
 
 /* A table would be empty, and would not say why. */
-static struct error *nothing_matched(const struct report_settings *s,
-				     const struct profile *profile)
+static bool is_unmatched(const struct report_settings *s,
+			 const struct profile *profile)
+{
+	return *s->unmatched.data &&
+	       (!profile->samples.rows || none_matched(s));
+}
+
+static struct error *why_unmatched(const struct report_settings *s)
 {
 	const char *why = s->unmatched.data;
 
-	if (!*why || (profile->samples.rows && !none_matched(s)))
-		return NULL;
 	return error_create(ERROR_NOT_FOUND, "%.*s", (int)strcspn(why, "\n"),
 			    why);
 }
@@ -489,17 +493,15 @@ static struct error *print_report(struct report_settings *s,
 					 converter, &s->unmatched);
 	if (error)
 		return error;
-	error = nothing_matched(s, profile);
-	if (error && s->tui)
-		return error;
 	if (s->tui)
-		return show_report(s, profile, converter);
-	if (error && !s->options.quirks.whole_names_only) {
-		error_destroy(error);
-		s->is_empty = true;
+		return is_unmatched(s, profile) ?
+			       why_unmatched(s) :
+			       show_report(s, profile, converter);
+	/* perf prints the empty table. */
+	s->is_empty = is_unmatched(s, profile) &&
+		      !s->options.quirks.whole_names_only;
+	if (s->is_empty)
 		return NULL;
-	}
-	error_destroy(error);
 	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
 	return answer.event != PROFILE_NONE ?
 		       answer_print(profile, &answer, stdout) :

@@ -187,10 +187,14 @@ enum {
 	WAITED_MIN_NS = 500000000,
 };
 
+static const struct metadata *metadata_of(const struct answer *a)
+{
+	return &a->profile->recordings.data[a->event->recording].metadata;
+}
+
 static void put_pythons(struct answer *a)
 {
-	const struct metadata *metadata =
-		&a->profile->recordings.data[a->event->recording].metadata;
+	const struct metadata *metadata = metadata_of(a);
 	uint32_t shown[PYTHONS_MAX];
 	size_t count = 0, i;
 
@@ -234,8 +238,7 @@ static void put_samples(struct answer *a)
 /* Between the first and the last sample, in ns; 0: not known, or not all of it is shown. */
 static uint64_t time_recorded(const struct answer *a)
 {
-	const struct metadata *metadata =
-		&a->profile->recordings.data[a->event->recording].metadata;
+	const struct metadata *metadata = metadata_of(a);
 
 	if (a->options->is_filtered ||
 	    metadata->last_sample_time <= metadata->first_sample_time)
@@ -282,9 +285,7 @@ static const char *threads_name(const struct answer *a)
 /* Which one of a machine's programs uses most is for the tables. */
 static bool is_of_machine(const struct answer *a)
 {
-	return metadata_subject(&a->profile->recordings
-					 .data[a->event->recording]
-					 .metadata) == SUBJECT_MACHINE;
+	return metadata_subject(metadata_of(a)) == SUBJECT_MACHINE;
 }
 
 static void put_program(struct answer *a, uint32_t program)

@@ -18,8 +18,7 @@ void answer_put_count(struct answer *a, uint64_t n)
 
 void answer_end_line(struct answer *a)
 {
-	while (a->text.len && a->text.data[a->text.len - 1] == ' ')
-		strbuf_truncate(&a->text, a->text.len - 1);
+	strbuf_trim_end(&a->text);
 	strbuf_putc(&a->text, '\n');
 }
 

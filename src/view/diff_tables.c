@@ -217,8 +217,7 @@ static size_t widest(struct diff_screen *s,
 
 static void end_line(struct diff_screen *s)
 {
-	while (s->text.len && s->text.data[s->text.len - 1] == ' ')
-		strbuf_truncate(&s->text, s->text.len - 1);
+	strbuf_trim_end(&s->text);
 	strbuf_putc(&s->text, '\n');
 }
 

@@ -179,8 +179,7 @@ static void word_cause(struct diff_screen *s,
 	fit_end(&s->word, name.data,
 		width < NAME_MAX_WIDTH ? width : NAME_MAX_WIDTH);
 	/* A cut name is filled up. */
-	while (s->word.len && s->word.data[s->word.len - 1] == ' ')
-		strbuf_truncate(&s->word, s->word.len - 1);
+	strbuf_trim_end(&s->word);
 	strbuf_puts(&s->word, change < 0 ? " -" : " +");
 	put_amount(s, change, &s->word);
 }
