@@ -81,3 +81,12 @@ const struct python_stack *python_stack_of(struct python_stack *stack,
 	stack->given = true;
 	return stack;
 }
+
+const struct walker_header *walker_copy_record(struct walker_copy *copy,
+					       const void *raw, size_t size)
+{
+	if (size < sizeof(struct walker_header) || size > sizeof(copy->words))
+		return NULL;
+	memcpy(copy->words, raw, size);
+	return (const void *)copy->words;
+}

@@ -16,6 +16,15 @@
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
 
+/* A record of the walker: in a sample it is not aligned. */
+struct walker_copy {
+	uint64_t words[65536 / sizeof(uint64_t)];
+};
+
+/* The record, valid until the next call; NULL if it is too short or too long. */
+const struct walker_header *walker_copy_record(struct walker_copy *copy,
+					       const void *raw, size_t size);
+
 /* The walker's records of one sample, put together. */
 struct python_stack {
 	VEC(struct walker_frame) frames;

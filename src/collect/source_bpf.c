@@ -24,7 +24,7 @@ struct bpf_source {
 	/* Those that are sampled. */
 	struct cpu_vec cpus;
 	/* The walker's record at hand: in a sample it is not aligned. */
-	uint64_t bytes[65536 / sizeof(uint64_t)];
+	struct walker_copy copy;
 };
 
 static struct bpf_source *bpf_source(struct source_state *state)
@@ -247,21 +247,12 @@ static struct error *process_replaced(struct source_state *state,
 
 /* --- its records --- */
 
-/* The record, valid until the next call; NULL if it is too short or too long. */
-static const struct walker_header *align(struct bpf_source *bpf,
-					 const void *raw, size_t size)
-{
-	if (size < sizeof(struct walker_header) || size > sizeof(bpf->bytes))
-		return NULL;
-	memcpy(bpf->bytes, raw, size);
-	return (const void *)bpf->bytes;
-}
-
 static struct error *take(struct source_state *state, const void *raw,
 			  size_t size)
 {
 	struct bpf_source *bpf = bpf_source(state);
-	const struct walker_header *record = align(bpf, raw, size);
+	const struct walker_header *record =
+		walker_copy_record(&bpf->copy, raw, size);
 
 	if (!record)
 		return NULL;
@@ -274,7 +265,8 @@ static struct error *add(struct source_state *state, size_t cpu,
 			 const void *raw, size_t size)
 {
 	struct bpf_source *bpf = bpf_source(state);
-	const struct walker_header *record = align(bpf, raw, size);
+	const struct walker_header *record =
+		walker_copy_record(&bpf->copy, raw, size);
 
 	if (!record)
 		return NULL;

@@ -19,7 +19,7 @@ struct poll_source {
 	/* The records that wait for their sample. */
 	struct python_stack stack;
 	/* The walker's record at hand: in a sample it is not aligned. */
-	uint64_t bytes[65536 / sizeof(uint64_t)];
+	struct walker_copy copy;
 };
 
 static struct poll_source *poll_source(struct source_state *state)
@@ -155,20 +155,12 @@ static struct error *process_found(struct source_state *state,
 
 /* --- its records --- */
 
-static const struct walker_header *align(struct poll_source *source,
-					 const void *raw, size_t size)
-{
-	if (size < sizeof(struct walker_header) || size > sizeof(source->bytes))
-		return NULL;
-	memcpy(source->bytes, raw, size);
-	return (const void *)source->bytes;
-}
-
 static struct error *take(struct source_state *state, const void *raw,
 			  size_t size)
 {
 	struct poll_source *source = poll_source(state);
-	const struct walker_header *record = align(source, raw, size);
+	const struct walker_header *record =
+		walker_copy_record(&source->copy, raw, size);
 
 	return record ? code_table_record(source->codes, record, size) : NULL;
 }
@@ -177,7 +169,8 @@ static struct error *add(struct source_state *state, size_t cpu,
 			 const void *raw, size_t size)
 {
 	struct poll_source *source = poll_source(state);
-	const struct walker_header *record = align(source, raw, size);
+	const struct walker_header *record =
+		walker_copy_record(&source->copy, raw, size);
 
 	(void)cpu;
 	if (!record || record->type != WALKER_STACK)
