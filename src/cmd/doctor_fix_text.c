@@ -40,10 +40,15 @@ static void print_point(const char *text)
 	print_text("  - ", text, 4);
 }
 
-/* To be copied: root types them as they are run, a user needs sudo. */
+/* To be copied: root types commands as they are run, others with sudo. */
+static const char *word_for_root(void)
+{
+	return geteuid() ? "sudo " : "";
+}
+
 static void print_commands(const struct fix_commands *commands)
 {
-	const char *before = geteuid() ? "sudo " : "";
+	const char *before = word_for_root();
 
 	putchar('\n');
 	for (size_t i = 0; i < commands->count; i++) {
@@ -141,12 +146,14 @@ static void print_file_fix(const struct fix *fix)
 {
 	print_text("",
 		   "kaa reads Python's frames with the rights of root. "
-		   "If its file has two capabilities, it needs no root. Root gives them with:",
+		   "If its file has two capabilities, it needs no root. "
+		   "Who may not use sudo asks root for them.",
 		   0);
+	print_text("\n", "Root gives them with:", 0);
 	print_commands(&fix->todo);
 	print_missing_tool(fix);
 	puts("This runs these commands and tries whether they helped:");
-	print_self(fix, "sudo ", "--fix=run", fix->group);
+	print_self(fix, word_for_root(), "--fix=run", fix->group);
 	print_allowed(fix);
 	if (!fix->group) {
 		puts("More careful is to let only a group run it. This prints how:");
@@ -199,7 +206,7 @@ static void print_paranoid(const struct fix *fix)
 	print_text("", text.data, 0);
 	print_commands(&fix->todo);
 	puts("This runs the command and tries whether it helped:");
-	print_self(fix, "sudo ", "--fix=run", NULL);
+	print_self(fix, word_for_root(), "--fix=run", NULL);
 	puts("What that allows:\n");
 	print_point("Every user can record the processes that they own, in user space, with any program that opens perf events.");
 	print_point("Every user can make use of a fault in the perf events of the kernel: that is why some distributions forbid them.");

@@ -825,7 +825,7 @@ static void print_summary(const struct setup *setup,
 		     "ticks too late");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	if (result->polled.kept_off > result->polled.ran / 2)
-		message_note("other programs had the CPU for much of the time: the program waited %.1f s for one, and ran %.1f s; calls that ask for the CPU time may show up to 3 %% more than they take",
+		message_note("the program waited %.1f s for a CPU and ran %.1f s: calls that ask for the CPU time may show up to 3 %% too much",
 			     (double)result->polled.kept_off / 1e9,
 			     (double)result->polled.ran / 1e9);
 	if (result->polled.missed)
@@ -854,23 +854,25 @@ static void say_load(const struct recorder_result *result, int verbose)
 		     load->pause_ms);
 }
 
-/* Without BPF: what is there instead, what it costs, and why. */
-static void say_trampolines(const struct setup *setup,
-			    const struct recorder *recorder)
+/* Why the best source is not taken, and what would let it be. */
+static void say_refusal(const struct source_refusal *refusal)
 {
-	const struct source_refusal *refusal = recorder_refusal(recorder);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+	if (!refusal)
+		return;
+	error_format(refusal->why, &text);
+	message_note("%s cannot be used: %s", refusal->source->title,
+		     text.data);
+}
+
+/* Without BPF: what is there instead, and what it costs. */
+static void say_trampolines(const struct setup *setup)
+{
 	if (recorder_gives_trampolines(&setup->options))
-		strbuf_puts(&text, "Python source: trampolines: Python functions have only the line of their def, and each Python call takes longer");
+		message_note("Python source: trampolines: Python functions have only the line of their def, and calls take longer");
 	else
-		strbuf_puts(&text, "Python source: trampolines: only programs that were started with them (kaa run --perf, python3 -X perf) have Python frames");
-	if (refusal) {
-		strbuf_printf(&text, "; %s cannot be used: ",
-			      refusal->source->title);
-		error_format(refusal->why, &text);
-	}
-	message_note("%s", text.data);
+		message_note("Python source: trampolines: only programs started with them (kaa run --perf, python3 -X perf) have Python frames");
 }
 
 /* Then only Pythons with support of their own have trampolines. */
@@ -891,21 +893,10 @@ static void say_no_agent(const struct setup *setup)
 }
 
 /* What it gives, and what the other ways would. */
-static void say_polling(const struct recorder *recorder,
-			const struct setup *setup)
+static void say_polling(const struct setup *setup)
 {
-	const struct source_refusal *refusal = recorder_refusal(recorder);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	strbuf_printf(&text,
-		      "Python source: polling: Python functions and lines of %s, no native functions; '--python=trampoline' has these, and only the line of each def",
-		      setup->options.sampler.wall ? "wall time" : "CPU time");
-	if (refusal) {
-		strbuf_printf(&text, "; %s cannot be used: ",
-			      refusal->source->title);
-		error_format(refusal->why, &text);
-	}
-	message_note("%s", text.data);
+	message_note("Python source: polling: functions and lines of %s; '--python=trampoline' has native functions, no lines",
+		     setup->options.sampler.wall ? "wall time" : "CPU time");
 }
 
 static void say_source(const struct recorder *recorder,
@@ -914,9 +905,11 @@ static void say_source(const struct recorder *recorder,
 	const struct python_source *source = recorder_python(recorder);
 
 	if (source->polls) {
-		say_polling(recorder, setup);
+		say_polling(setup);
+		say_refusal(recorder_refusal(recorder));
 	} else if (source->gives_trampolines) {
-		say_trampolines(setup, recorder);
+		say_trampolines(setup);
+		say_refusal(recorder_refusal(recorder));
 		say_no_agent(setup);
 	} else if (verbose) {
 		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",

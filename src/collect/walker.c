@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "sys/capability.h"
 #include "sys/own_program.h"
 #include "sys/perf_event.h"
 #include "sys/task_fd.h"
@@ -44,10 +45,15 @@ static struct error *walker_refused(int errnum, const char *what)
 	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT;
 
 	own_program_word(&kaa);
+	if ((errnum == EPERM || errnum == EACCES) &&
+	    capability_have(CAP_BPF) && capability_have(CAP_PERFMON))
+		return error_create(ERROR_PERMISSION,
+				    "the kernel, or this container, forbids kaa to %s",
+				    what);
 	if (errnum == EPERM || errnum == EACCES)
 		return error_create(ERROR_PERMISSION,
-				    "the kernel does not let this user %s: run 'sudo %s record ...', or give kaa CAP_BPF and CAP_PERFMON",
-				    what, kaa.data);
+				    "this user lacks CAP_BPF and CAP_PERFMON: run 'sudo %s record ...', or see 'kaa doctor --fix'",
+				    kaa.data);
 	if (errnum == ENOENT || errnum == ESRCH || errnum == EINVAL ||
 	    errnum == EOPNOTSUPP)
 		return error_create(ERROR_UNSUPPORTED,

@@ -412,16 +412,39 @@ static struct error *put_notes(struct answer *a)
 	return error;
 }
 
+/* Debian and Ubuntu have the names of /usr/bin/python3.11 in python3.11-dbg. */
+static bool has_debug_package(const char *path)
+{
+	static const char python[] = "/usr/bin/python3.";
+
+	return !strncmp(path, python, strlen(python)) &&
+	       strspn(path + strlen(python), "0123456789") ==
+		       strlen(path + strlen(python));
+}
+
 static void note_nameless(const struct profile *profile,
 			  const struct own_time *own, struct strbuf *out)
 {
-	uint64_t period = spent_nameless(profile, own);
+	uint32_t dso = PROFILE_NONE;
+	uint64_t period = spent_nameless(profile, own, &dso);
+	const char *path, *file;
 
 	if (!period)
 		return;
+	path = profile_string(profile, profile_dso(profile, dso)->long_name, "");
+	file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	strbuf_percent(out, period, own->all.period);
+	strbuf_puts(out, " is in C functions of ");
+	text_append(out, file, strlen(file));
 	strbuf_puts(out,
-		    " is in functions of Python that have no names here, so that allocation and garbage collection may be among it: 'kaa doctor' says which package has the names.\n");
+		    " without names; allocation and garbage collection may be among them.\n");
+	if (has_debug_package(path))
+		strbuf_printf(out,
+			      "Debian's package %s-dbg gives them names, in this recording too.\n",
+			      file);
+	else
+		strbuf_puts(out,
+			    "'kaa doctor' says which file has the names, for this recording too.\n");
 }
 
 /*

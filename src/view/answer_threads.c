@@ -13,6 +13,8 @@ enum { THREADS_MAX = 8 };
 struct thread {
 	uint32_t task;
 	uint64_t period;
+	/* Samples of it have different names. */
+	bool has_names;
 };
 
 struct threads {
@@ -38,6 +40,7 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 			profile_task(p, p->samples.task[i]);
 		struct thread thread = { .task = p->samples.task[i] };
 		uint32_t pid = (uint32_t)task->pid, tid = (uint32_t)task->tid;
+		struct thread *known;
 		uint64_t *at;
 
 		if (p->samples.event[i] != a->event_index)
@@ -48,9 +51,12 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 		    (*at == ret->list.count &&
 		     !vec_push(&ret->list, thread)))
 			return error_no_memory();
-		ret->list.data[*at].period += p->samples.period[i];
+		known = &ret->list.data[*at];
+		known->period += p->samples.period[i];
+		known->has_names |=
+			profile_task(p, known->task)->comm != task->comm;
 		/* The name that it had last. */
-		ret->list.data[*at].task = thread.task;
+		known->task = thread.task;
 	}
 	return NULL;
 }
@@ -61,6 +67,13 @@ static int compare_threads(const void *x, const void *y)
 	int order = compare_u64(b->period, a->period);
 
 	return order ? order : compare_u64(a->task, b->task);
+}
+
+/* All that have no number in the recorder's PID namespace have the number 0. */
+static bool is_outside(const struct profile_task *task,
+		       const struct thread *thread)
+{
+	return !task->pid && thread->has_names;
 }
 
 static void put_thread(struct answer *a, const struct threads *threads,
@@ -75,8 +88,12 @@ static void put_thread(struct answer *a, const struct threads *threads,
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->pid);
 	if (!is_process)
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);
-	text_string(&a->text, a->profile,
-		    is_process ? task->comm : profile_task_name(task), "");
+	if (is_outside(task, thread))
+		strbuf_puts(&a->text, "[processes outside this container]");
+	else
+		text_string(&a->text, a->profile,
+			    is_process ? task->comm : profile_task_name(task),
+			    "");
 	answer_end_line(a);
 }
 

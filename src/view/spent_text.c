@@ -285,21 +285,27 @@ static bool is_nameless(const struct profile *p, uint32_t handle)
 }
 
 uint64_t spent_nameless(const struct profile *profile,
-			const struct own_time *own)
+			const struct own_time *own, uint32_t *dso)
 {
-	uint64_t period = 0;
+	uint64_t period = 0, most = 0;
 
-	vec_for_each(part, &own->parts)
-		if (part->kind == SPENT_NATIVE &&
-		    is_nameless(profile, part->subject))
-			period += part->weight.period;
+	vec_for_each(part, &own->parts) {
+		if (part->kind != SPENT_NATIVE ||
+		    !is_nameless(profile, part->subject))
+			continue;
+		period += part->weight.period;
+		if (dso && part->weight.period >= most) {
+			most = part->weight.period;
+			*dso = profile_frame(profile, part->subject)->dso;
+		}
+	}
 	return period < own->all.period / 100 ? 0 : period;
 }
 
 void spent_text_kinds(const struct profile *profile, const struct own_time *own,
 		      struct strbuf *out)
 {
-	uint64_t nameless = spent_nameless(profile, own);
+	uint64_t nameless = spent_nameless(profile, own, NULL);
 	struct piece pieces[SPENT_KINDS];
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)

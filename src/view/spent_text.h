@@ -46,10 +46,11 @@ void spent_text_some(const struct profile *profile,
 
 /*
  * What is in functions of the interpreter's file that no symbol names: allocation and
- * garbage collection may be among it. 0 if it is less than one percent.
+ * garbage collection may be among it. 0 if it is less than one percent. *dso, if
+ * asked for: the file of the heaviest of these functions.
  */
 uint64_t spent_nameless(const struct profile *profile,
-			const struct own_time *own);
+			const struct own_time *own, uint32_t *dso);
 
 /*
  * "interpreter 61 %, native 30 % (12 % without names), garbage collection 9 %": all

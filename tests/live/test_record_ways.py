@@ -1075,7 +1075,7 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     assert "no kernel frames, because kernel.perf_event_paranoid is 2" in said
     # And that is said, too: see below.
     assert " s of CPU time have no samples: it was spent in the kernel, or by threads " in said
-    assert len(remarks(result)) == 3
+    assert len(remarks(result)) == 4
     assert " 0 lost," in result.stderr, result
     text = as_nobody(public_kaa, "script", "-i", data).stdout
     samples = script_output.parse(text)

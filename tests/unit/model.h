@@ -158,7 +158,8 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 		frame.flags = PROFILE_FRAME_IN_CPYTHON;
 		if (glue)
 			frame.flags |= PROFILE_FRAME_INTERPRETER;
-		frame.dso = model_dso(m, "python3.11", PROFILE_DSO_USER);
+		frame.dso = model_dso(m, *text == '/' ? "/usr/bin/python3.11" : "python3.11",
+				      PROFILE_DSO_USER);
 		model_symbol(m, glue ? name + 2 : name, &frame);
 	}
 	model_check(profile_intern_frame(m->profile, &frame, &id));

@@ -111,6 +111,18 @@ static uint32_t thread(struct model *m, int tid, const char *name)
 	return id;
 }
 
+static uint32_t model_process(struct model *m, int pid, const char *comm)
+{
+	struct profile_task task = { .pid = pid,
+				     .tid = pid,
+				     .comm = model_string(m, comm),
+				     .name = PROFILE_NONE };
+	uint32_t id;
+
+	assert_ok(profile_intern_task(m->profile, &task, &id));
+	return id;
+}
+
 /* Of threads alone no module body is seen: what they have in common is their name. */
 static void test_threads_name_what_is_shown(void **state)
 {
@@ -165,7 +177,37 @@ static void test_what_has_no_names_is_said(void **state)
 	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
 	text = screen(&m, 100);
 	assert_non_null(strstr(text, "Spent in: native 70 % (50 % without names), interpreter 30 %\n"));
-	assert_non_null(strstr(text, "50 % is in functions of Python that have no names here"));
+	assert_non_null(strstr(text, "50 % is in C functions of python3.11 without names"));
+	assert_non_null(strstr(text, "'kaa doctor' says which file has the names"));
+	assert_null(strstr(text, "python3.11-dbg"));
+	free(text);
+	/* What the distribution built has a package. */
+	model_sample(&m, 600000000, MAIN " I:eval " F "@3 /usr/bin/python3.11+0x80");
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "python3.11-dbg gives them names"));
+	free(text);
+	model_deinit(&m);
+}
+
+/* Processes of other PID namespaces have no number, so they are one row. */
+static void test_processes_outside_are_called_that(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 0, "swapper");
+	model_sample(&m, 200000000, "k:idle");
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "swapper"));
+	free(text);
+	m.task = model_process(&m, 0, "nginx");
+	model_sample(&m, 200000000, "main");
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "[processes outside this container]"));
+	assert_null(strstr(text, "nginx"));
 	free(text);
 	model_deinit(&m);
 }
@@ -424,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_threads_name_what_is_shown),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
+		cmocka_unit_test(test_processes_outside_are_called_that),
 		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_shares_add_up),

@@ -261,6 +261,8 @@ static void test_errors_name_what_was_typed(void **state)
 		const char *says;
 	} cases[] = {
 		{ "--outptu x", "did you mean '--output'?" },
+		/* Not called so, but said in its help. */
+		{ "--accumulate", "did you mean '--children'?" },
 		{ "--zzz", "unknown option '--zzz'" },
 		{ "-qz", "unknown option '-z' in '-qz'" },
 		{ "-o", "option '-o' needs an argument, <file>" },

@@ -11,6 +11,11 @@
 #include "base/nearest.h"
 #include "cmd/framework/wrap.h"
 
+enum {
+	/* Shorter words are in any text. */
+	HELP_WORD_MIN = 4,
+};
+
 /* The parsing of one command line. */
 struct parse {
 	const struct option *options;
@@ -281,6 +286,23 @@ static struct long_match find_long(const struct option *options,
 	return match;
 }
 
+static bool is_shown(const struct option *option)
+{
+	return option->type != OPTION_GROUP && option->long_name &&
+	       !(option->flags & OPTION_HIDDEN);
+}
+
+/* Options that are not called so: those whose help has the word. */
+static void add_by_help(const struct option *options, struct nearest *nearest)
+{
+	if (strlen(nearest->word) < HELP_WORD_MIN)
+		return;
+	for (; options->type != OPTION_END; options++)
+		if (is_shown(options) && nearest->count < NEAREST_MAX &&
+		    strstr(options->help, nearest->word))
+			nearest->names[nearest->count++] = options->long_name;
+}
+
 static struct error *unknown_long(const struct option *options,
 				  const char *word, size_t length)
 {
@@ -290,11 +312,11 @@ static struct error *unknown_long(const struct option *options,
 
 	if (!name)
 		return error_no_memory();
-	for (; options->type != OPTION_END; options++) {
-		if (options->type != OPTION_GROUP && options->long_name &&
-		    !(options->flags & OPTION_HIDDEN))
-			nearest_add(&nearest, options->long_name);
-	}
+	for (const struct option *o = options; o->type != OPTION_END; o++)
+		if (is_shown(o))
+			nearest_add(&nearest, o->long_name);
+	if (!nearest.count)
+		add_by_help(options, &nearest);
 	for (size_t i = 0; i < nearest.count; i++)
 		strbuf_printf(&near, "%s'--%s'",
 			      i == 0			 ? ": did you mean " :

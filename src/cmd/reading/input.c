@@ -246,6 +246,8 @@ struct error *input_open_file(const struct input *input, const char **ret_path,
 		fd = dup(STDIN_FILENO);
 	else
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT && input->path)
+		return error_create(ERROR_NOT_FOUND, "'%s' does not exist", path);
 	if (fd < 0 && errno == ENOENT)
 		return error_create(ERROR_NOT_FOUND,
 				    "'%s' does not exist; make a recording with 'kaa record COMMAND', or name one with -i FILE",
