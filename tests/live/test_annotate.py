@@ -190,6 +190,7 @@ def shapes(kaa, python, tmp_path_factory):
     return RECORDED[str(python)]
 
 
+@pytest.mark.few_versions
 def test_lines_are_those_that_script_counts(kaa, python, shapes):
     script, data, samples = shapes
     counted = Counted(samples, script)
@@ -240,6 +241,7 @@ def test_functions_have_the_lines_that_they_have(kaa, python, shapes):
     assert shown >= 6, counted.function_total
 
 
+@pytest.mark.few_versions
 def test_functions_of_one_name(kaa, python, shapes):
     """Lambdas: each def is one, with the statement that it is in; what is hot in it says whose time it is."""
     script, data, samples = shapes
@@ -261,6 +263,7 @@ def test_functions_of_one_name(kaa, python, shapes):
     assert re.search(r"return sum\(i for i in range\(k\)\) .*in (<genexpr>|nested): ", nested), nested
 
 
+@pytest.mark.few_versions
 def test_a_line_with_its_surroundings(kaa, python, shapes):
     script, data, samples = shapes
     counted = Counted(samples, script)
@@ -271,6 +274,7 @@ def test_a_line_with_its_surroundings(kaa, python, shapes):
     assert part.lines()[line] == counted.lines()[line]
 
 
+@pytest.mark.few_versions
 def test_words(kaa, python, shapes):
     script, data, _ = shapes
     texts = {annotate(kaa, python, data, word).stdout
@@ -285,6 +289,7 @@ def test_words(kaa, python, shapes):
     assert "nearest lines with samples are" in annotate(kaa, python, data, f"mix.py:{blank}", status=1).stderr
 
 
+@pytest.mark.few_versions
 def test_the_hottest_without_a_word(kaa, python, shapes):
     script, data, samples = shapes
     own = collections.Counter(python_frames(sample)[0][:2] for sample in samples if python_frames(sample))
