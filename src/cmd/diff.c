@@ -182,7 +182,7 @@ static struct error *find_event(const struct diff_settings *s,
 			    all.len ? all.data : "others",
 			    !s->event && all.len && lack_rights(name, all.data) ?
 				    "record both with the same rights, as with sudo" :
-				    "choose one that all recordings have with --event");
+				    "record both in the same way, or name an event that both have with --event");
 }
 
 static bool has_filter(const struct input *input)

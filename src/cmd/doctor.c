@@ -180,6 +180,10 @@ static struct error *fix(const struct doctor *doctor,
 
 	if (error)
 		return error;
+	if (!strcmp(settings->fix, "run"))
+		error = fix_may_run(&plan);
+	if (error)
+		return error;
 	fix_print(&plan);
 	return strcmp(settings->fix, "run") ? NULL : fix_run(&plan);
 }

@@ -83,11 +83,14 @@ void fix_command_format(const struct fix_command *command, struct strbuf *out);
 /* Before the first command runs, all must be there. ERROR_NOT_FOUND names what is not. */
 struct error *fix_find_tools(const struct fix *fix);
 
+/* Root with the tools that the plan takes; else the error says what is missing. */
+struct error *fix_may_run(const struct fix *fix);
+
 /* Prints the plan: commands, what they allow, how to undo them. */
 void fix_print(const struct fix *fix);
 
 /*
- * Runs fix->todo, says what each did, and tries whether kaa can now do what it
+ * For who fix_may_run(). Runs fix->todo, says what each did, and tries whether kaa can now do what it
  * could not. Stops at the first that fails, which is the error.
  */
 struct error *fix_run(const struct fix *fix);

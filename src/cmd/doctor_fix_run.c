@@ -22,7 +22,7 @@ static struct error *missing_tool(const char *name)
 {
 	if (!strcmp(name, "setcap"))
 		return error_create(ERROR_NOT_FOUND,
-				    "there is no setcap in %s; Debian's package libcap2-bin has it, Fedora's libcap",
+				    "there is no setcap in %s: 'apt install libcap2-bin' installs it (on Fedora libcap)",
 				    tool_path);
 	return error_create(ERROR_NOT_FOUND, "there is no %s in %s", name,
 			    tool_path);
@@ -142,6 +142,18 @@ static struct error *check(const struct fix *fix)
 	return NULL;
 }
 
+struct error *fix_may_run(const struct fix *fix)
+{
+	if (fix->kind == FIX_DONE || fix->kind == FIX_NOTHING)
+		return NULL;
+	if (geteuid() != 0)
+		return error_create(ERROR_PERMISSION,
+				    "--fix=run needs root: 'sudo %s doctor --fix=run%s%s'",
+				    fix->file, fix->group ? " --group " : "",
+				    fix->group ? fix->group : "");
+	return fix_find_tools(fix);
+}
+
 struct error *fix_run(const struct fix *fix)
 {
 	struct error *error;
@@ -152,14 +164,6 @@ struct error *fix_run(const struct fix *fix)
 		return error_create(ERROR_UNSUPPORTED,
 				    "there is nothing to run: '%s' cannot have capabilities",
 				    fix->file);
-	if (geteuid() != 0)
-		return error_create(ERROR_PERMISSION,
-				    "--fix=run needs root: 'sudo %s doctor --fix=run%s%s'",
-				    fix->file, fix->group ? " --group " : "",
-				    fix->group ? fix->group : "");
-	error = fix_find_tools(fix);
-	if (error)
-		return error;
 	doctor_section("What was run");
 	for (size_t i = 0; i < fix->todo.count; i++) {
 		error = run_command(&fix->todo.list[i]);

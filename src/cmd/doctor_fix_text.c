@@ -200,7 +200,7 @@ static void print_paranoid(const struct fix *fix)
 	print_why_not(fix);
 	strbuf_printf(&text,
 		      "What helps is a setting. kernel.perf_event_paranoid is %" PRId64
-		      " here, with which users have no events: kaa polls, and records Python functions and lines of CPU time alone. "
+		      " here, with which users have no events: kaa polls, and records Python functions and lines, of CPU time or wall time. "
 		      "With 2 they record other events and native functions of their own processes, too, by trampolines. Root sets it with:",
 		      m->perf_event_paranoid.value);
 	print_text("", text.data, 0);
@@ -220,7 +220,7 @@ static void print_nothing(const struct fix *fix)
 	print_why_not(fix);
 	print_text("",
 		   "Until then 'sudo kaa record' has everything. "
-		   "Without root kaa polls, and records Python functions and lines of CPU time alone.",
+		   "Without root kaa polls, and records Python functions and lines, of CPU time or wall time.",
 		   0);
 }
 

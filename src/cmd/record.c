@@ -41,6 +41,8 @@ enum {
 	/* Without more locked memory than a user has by default. */
 	STACK_SIZE_USER = 16384,
 	CMDLINE_MAX = 1 << 20,
+	/* Who ran for less is not worth a word on how it was scheduled. */
+	WAITED_MIN_NS = 100000000,
 };
 
 struct record_settings {
@@ -817,14 +819,17 @@ static void print_summary(const struct setup *setup,
 	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
 	format_share(&text, s->missing_native, result->samples,
 		     "with native frames missing in code without unwind information");
+	format_share(&text, s->without_user, result->samples,
+		     "without a user stack");
 	format_share(&text, result->polled.rejected,
 		     result->polled.rejected + result->polled.samples,
 		     "reads rejected because the thread ran on");
 	format_share(&text, result->polled.late,
 		     result->polled.late + result->polled.samples,
-		     "ticks too late");
+		     result->polled.late == 1 ? "tick too late" : "ticks too late");
 	message_note("wrote '%s': %s", setup->options.output, text.data);
-	if (result->polled.kept_off > result->polled.ran / 2)
+	if (result->polled.kept_off > result->polled.ran / 2 &&
+	    result->polled.ran > WAITED_MIN_NS)
 		message_note("the program waited %.1f s for a CPU and ran %.1f s: calls that ask for the CPU time may show up to 3 %% too much",
 			     (double)result->polled.kept_off / 1e9,
 			     (double)result->polled.ran / 1e9);
@@ -839,7 +844,7 @@ static void print_summary(const struct setup *setup,
 			     result->late_threads,
 			     result->late_threads == 1 ? "" : "s");
 	if (!result->samples)
-		message_note("no samples were taken: the command used hardly any CPU time, or the event did not occur");
+		message_note("no samples were taken: hardly any CPU time was used, or the event did not occur; '--mode wall' records time that threads wait, too");
 }
 
 /* Which buffer was too small, and whether kaa was late to read it. */
@@ -849,9 +854,10 @@ static void say_load(const struct recorder_result *result, int verbose)
 
 	if (!result->lost && !verbose)
 		return;
-	message_note("at most %u %% of a buffer for samples and %u %% of one for process records were in use; kaa read them at least every %" PRId64 " ms",
+	message_note("at most %u %% of a buffer for samples and %u %% of one for process records were in use; kaa read them at least every %" PRId64 " ms%s",
 		     load->samples_percent, load->tasks_percent,
-		     load->pause_ms);
+		     load->pause_ms,
+		     result->lost ? "; a lower -F, or a greater -c, takes fewer samples" : "");
 }
 
 /* Why the best source is not taken, and what would let it be. */
@@ -895,8 +901,10 @@ static void say_no_agent(const struct setup *setup)
 /* What it gives, and what the other ways would. */
 static void say_polling(const struct setup *setup)
 {
-	message_note("Python source: polling: functions and lines of %s; '--python=trampoline' has native functions, no lines",
-		     setup->options.sampler.wall ? "wall time" : "CPU time");
+	if (setup->options.sampler.wall)
+		message_note("Python source: polling: functions and lines of wall time, no native functions");
+	else
+		message_note("Python source: polling: functions and lines of CPU time; '--python=trampoline' has native functions, no lines");
 }
 
 static void say_source(const struct recorder *recorder,
@@ -905,11 +913,11 @@ static void say_source(const struct recorder *recorder,
 	const struct python_source *source = recorder_python(recorder);
 
 	if (source->polls) {
+		say_refusal(recorder_refusal(recorder));
 		say_polling(setup);
-		say_refusal(recorder_refusal(recorder));
 	} else if (source->gives_trampolines) {
-		say_trampolines(setup);
 		say_refusal(recorder_refusal(recorder));
+		say_trampolines(setup);
 		say_no_agent(setup);
 	} else if (verbose) {
 		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",
@@ -1114,7 +1122,7 @@ const struct command command_record = {
 		"or else by python3.\n"
 		"\n"
 		"Without these rights (--python=auto, the default) kaa reads the Python frames from outside, without perf events, "
-		"also in a container (--python=poll): functions and lines of a command or of your own processes (-p), and only CPU time; there are no native functions.\n"
+		"also in a container (--python=poll): functions and lines of a command or of your own processes (-p), CPU time or wall time (--mode wall), without native functions.\n"
 		"\n"
 		"If another event is asked for, or with --python=trampoline, kaa starts the command with trampolines, as 'kaa run --perf' does: "
 		"each Python function gets a small piece of machine code that perf can name. "

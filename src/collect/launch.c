@@ -61,8 +61,9 @@ static int find_in_folders(const char *name, const char *path,
 static struct error *exec_error(const char *name, int errnum)
 {
 	if (errnum == ENOENT)
-		return error_create(ERROR_NOT_FOUND, "'%s': command not found",
-				    name);
+		return error_create(ERROR_NOT_FOUND, "'%s': %s", name,
+				    strchr(name, '/') ? "there is no such file" :
+							"command not found");
 	return error_os(errnum, name, "cannot run the command");
 }
 

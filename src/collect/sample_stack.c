@@ -429,6 +429,7 @@ static void count_stack(struct stack_builder *builder)
 	stats->unreadable += (flags & MERGE_UNREADABLE) || builder->unnamed;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 	stats->missing_native += builder->native.gaps != 0;
+	stats->without_user += !builder->merged.addresses.count;
 }
 
 /* The native frames, by unwinding or as the kernel walked them. */

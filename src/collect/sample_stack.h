@@ -39,6 +39,8 @@ struct stack_stats {
 	uint64_t not_aligned;
 	/* Native frames are missing between others. */
 	uint64_t missing_native;
+	/* Of threads that begin or end, in the kernel: nothing of user space is there. */
+	uint64_t without_user;
 };
 
 struct stack_builder {

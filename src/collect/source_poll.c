@@ -211,7 +211,7 @@ const struct python_source python_source_poll = {
 	.name = "poll",
 	.title = "polling",
 	.summary =
-		"functions and lines of a command or of your own processes, CPU time alone, no native functions",
+		"functions and lines of a command or of your own processes, CPU time or wall time, no native functions",
 	.grade = SOURCE_LIMITED,
 	.needs_chains = true,
 	.walks = true,

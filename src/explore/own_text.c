@@ -853,7 +853,10 @@ static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
 
 	strbuf_clear(&rows->word);
 	strbuf_puts(&rows->word, "Spent in: ");
+	n = rows->word.len;
 	spent_text_kinds(rows->profile, rows->made.own, &rows->word);
+	if (rows->word.len == n)
+		return;
 	n = rows->word.len;
 	while (n > columns - (n < rows->word.len ? strlen(more) : 0))
 		do

@@ -320,6 +320,23 @@ static void put_other_events(struct answer *a)
 	}
 }
 
+/* What that time was spent on, as far as there are native frames to tell it. */
+static void put_kinds(struct answer *a)
+{
+	static const char before[] = "Spent in: ";
+	size_t start = a->text.len;
+
+	strbuf_puts(&a->text, before);
+	spent_text_kinds(a->profile, a->own, &a->text);
+	if (a->text.len == start + strlen(before))
+		strbuf_truncate(&a->text, start);
+	else
+		strbuf_putc(&a->text, '\n');
+	if (a->event->python_only)
+		strbuf_puts(&a->text,
+			    "Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
+}
+
 static struct error *put_summary(struct answer *a)
 {
 	uint32_t program = PROFILE_NONE;
@@ -331,9 +348,7 @@ static struct error *put_summary(struct answer *a)
 	put_pythons(a);
 	put_times(a);
 	put_samples(a);
-	strbuf_puts(&a->text, "Spent in: ");
-	spent_text_kinds(a->profile, a->own, &a->text);
-	strbuf_putc(&a->text, '\n');
+	put_kinds(a);
 	put_other_events(a);
 	return NULL;
 }
@@ -515,10 +530,10 @@ static void note_waiting(struct answer *a)
 	    a->event->kind == EVENT_WALL || time < WAITED_MIN_NS ||
 	    a->own->all.period > time / WAITED_SHARE)
 		return;
-	strbuf_puts(&a->text, "Mostly it waited: it had a processor for ");
+	strbuf_puts(&a->text, "It had a processor for ");
 	strbuf_percent(&a->text, a->own->all.period, time);
 	strbuf_puts(&a->text,
-		    " of the time. 'kaa record --mode wall' shows where.\n");
+		    " of the time. Else it waited, or other programs had the processors: 'kaa record --mode wall' shows where.\n");
 }
 
 static struct error *put_end(struct answer *a)

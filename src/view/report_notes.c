@@ -38,6 +38,9 @@ struct error *report_first_note(const struct profile *profile,
 	bool lacks;
 	struct error *error = lacks_python(profile, &lacks);
 
+	if (!profile->samples.rows)
+		strbuf_puts(out,
+			    "# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
 	if (!error && lacks)
 		strbuf_puts(out,
 			    "# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");

@@ -21,7 +21,7 @@ static const char *const kind_names[] = {
 	[SPENT_IMPORT] = "import",
 	[SPENT_GIL] = "GIL",
 	[SPENT_GC] = "garbage collection",
-	[SPENT_UNTOLD] = "not recorded",
+	[SPENT_UNTOLD] = "running",
 	[SPENT_IDLE] = "idle",
 };
 
@@ -31,6 +31,20 @@ struct piece {
 	uint32_t subject;
 	uint64_t period;
 };
+
+/*
+ * Without native frames all that is known is that a thread ran. That is worth a word
+ * only where other samples are of threads that slept.
+ */
+static bool goes_without_saying(const struct profile *profile, enum spent_kind kind)
+{
+	if (kind != SPENT_UNTOLD)
+		return false;
+	vec_for_each(event, &profile->events)
+		if (event->kind == EVENT_WALL)
+			return false;
+	return true;
+}
 
 static int compare_pieces(const void *x, const void *y)
 {
@@ -253,7 +267,9 @@ void spent_text_some(const struct profile *profile,
 				 (double)all;
 		size_t need, tail;
 
-		if (i && percent < 0.5)
+		if (goes_without_saying(profile, pieces[i].kind))
+			continue;
+		if (used && percent < 0.5)
 			break;
 		snprintf(share, sizeof(share), percent < 0.5 ? " <1" : " %.0f",
 			 percent);
@@ -261,10 +277,10 @@ void spent_text_some(const struct profile *profile,
 		put_name(profile, &pieces[i], &name);
 		tail = strlen(share);
 		need = printable_width(name.data, name.len) + tail +
-		       (i ? 2 : 0);
-		if (i && used + need > columns)
+		       (used ? 2 : 0);
+		if (used && used + need > columns)
 			break;
-		strbuf_puts(out, i ? ", " : "");
+		strbuf_puts(out, used ? ", " : "");
 		fit_name(out, &name, columns > tail ? columns - tail : 0);
 		strbuf_puts(out, share);
 		used += need;
@@ -307,13 +323,16 @@ void spent_text_kinds(const struct profile *profile, const struct own_time *own,
 {
 	uint64_t nameless = spent_nameless(profile, own, NULL);
 	struct piece pieces[SPENT_KINDS];
+	size_t start = out->len;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
 		pieces[kind] = (struct piece){ kind, PROFILE_NONE,
 					       own->kinds[kind].period };
 	qsort(pieces, SPENT_KINDS, sizeof(*pieces), compare_pieces);
 	for (size_t i = 0; i < SPENT_KINDS && pieces[i].period; i++) {
-		strbuf_printf(out, "%s%s ", i ? ", " : "",
+		if (goes_without_saying(profile, pieces[i].kind))
+			continue;
+		strbuf_printf(out, "%s%s ", out->len > start ? ", " : "",
 			      kind_names[pieces[i].kind]);
 		strbuf_percent(out, pieces[i].period, own->all.period);
 		if (!nameless || pieces[i].kind != SPENT_NATIVE)

@@ -54,7 +54,8 @@ uint64_t spent_nameless(const struct profile *profile,
 
 /*
  * "interpreter 61 %, native 30 % (12 % without names), garbage collection 9 %": all
- * samples, with spent_nameless() behind native.
+ * samples, with spent_nameless() behind native. Nothing where there are no native
+ * frames, and all that is known is that threads ran.
  */
 void spent_text_kinds(const struct profile *profile, const struct own_time *own,
 		      struct strbuf *out);

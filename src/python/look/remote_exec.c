@@ -93,7 +93,7 @@ static struct error *find_runtime(struct remote_memory *memory, uint64_t *ret)
 	*ret = found;
 	if (found)
 		return NULL;
-	return cannot_be_asked(memory->pid, "not CPython 3.13 or later");
+	return cannot_be_asked(memory->pid, "no CPython, or an older one");
 }
 
 /* --- the fields --- */
