@@ -7,6 +7,7 @@
 
 #include "flame/flame_assets.h"
 #include "flame/flame_text.h"
+#include "view/json_text.h"
 
 /* Nothing but the page's own script and style; nothing is loaded. */
 #define POLICY                                                       \
@@ -154,7 +155,7 @@ static void put_data(struct page *p)
 	for (size_t i = 0; i < tree->texts.all.count; i++) {
 		if (i)
 			strbuf_putc(out, ',');
-		flame_text_json(out, tree->texts.all.data[i]);
+		json_text(out, tree->texts.all.data[i]);
 	}
 	strbuf_puts(out, "],\n\"nodes\":\"");
 	put_nodes(tree, out);

@@ -5,20 +5,7 @@
 
 #include "view/printable.h"
 
-#define REPLACEMENT "\xef\xbf\xbd"
 #define ELLIPSIS "\xe2\x80\xa6"
-
-/* The next character, as it may be shown: *ret has *n bytes. */
-static size_t next_character(const char *text, size_t left, const char **ret,
-			     size_t *n)
-{
-	bool is_shown;
-	size_t size = printable_unicode(text, left, &is_shown);
-
-	*ret = is_shown ? text : REPLACEMENT;
-	*n = is_shown ? size : strlen(REPLACEMENT);
-	return size;
-}
 
 static void put_xml(struct strbuf *out, const char *s, size_t n)
 {
@@ -49,7 +36,7 @@ void flame_text_xml_max(struct strbuf *out, const char *text, size_t max)
 	const char *s;
 
 	for (size_t count = 0; left; count++) {
-		size_t size = next_character(text, left, &s, &n);
+		size_t size = printable_character(text, left, &s, &n);
 
 		if (count == max) {
 			strbuf_truncate(out, last);
@@ -69,27 +56,6 @@ void flame_text_xml_max(struct strbuf *out, const char *text, size_t max)
 void flame_text_xml(struct strbuf *out, const char *text)
 {
 	flame_text_xml_max(out, text, SIZE_MAX);
-}
-
-void flame_text_json(struct strbuf *out, const char *text)
-{
-	size_t left = strlen(text), n;
-	const char *s;
-
-	strbuf_putc(out, '"');
-	while (left) {
-		size_t size = next_character(text, left, &s, &n);
-
-		if (*text == '\n')
-			strbuf_puts(out, "\\n");
-		else if (strchr("\"\\<>&'", *s))
-			strbuf_printf(out, "\\u%04x", (unsigned char)*s);
-		else
-			strbuf_append(out, s, n);
-		text += size;
-		left -= size;
-	}
-	strbuf_putc(out, '"');
 }
 
 void flame_text_base64(struct strbuf *out, const uint8_t *data, size_t n)

@@ -15,8 +15,6 @@
 
 /* As text or attribute of HTML and XML. A newline stays one. */
 void flame_text_xml(struct strbuf *out, const char *text);
-/* As a string of JSON, with its quotes, in a script element of HTML. */
-void flame_text_json(struct strbuf *out, const char *text);
 /* At most `max` characters of it, the last one "…" if it was longer, as XML. */
 void flame_text_xml_max(struct strbuf *out, const char *text, size_t max);
 /* Bytes as base64. */

@@ -2,6 +2,9 @@
 #include "view/printable.h"
 
 #include <stdint.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd"
 
 /* Bytes of the sequence that begins so; 0: none does. */
 static size_t sequence_length(unsigned char first)
@@ -67,6 +70,17 @@ size_t printable_unicode(const char *s, size_t n, bool *ret)
 	/* U+FFFE and U+FFFF are no characters, in any plane. */
 	*ret = ch && (ch & 0xfffe) != 0xfffe;
 	return length;
+}
+
+size_t printable_character(const char *s, size_t n, const char **ret,
+			   size_t *size)
+{
+	bool is_shown;
+	size_t taken = printable_unicode(s, n, &is_shown);
+
+	*ret = is_shown ? s : REPLACEMENT;
+	*size = is_shown ? taken : strlen(REPLACEMENT);
+	return taken;
 }
 
 size_t printable_next(const char *s, size_t n, struct printable *ret)

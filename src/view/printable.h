@@ -33,6 +33,13 @@ size_t printable_next(const char *s, size_t n, struct printable *ret);
  */
 size_t printable_unicode(const char *s, size_t n, bool *ret);
 
+/*
+ * The same, as it is written: *ret has *size bytes, which are the character, or
+ * U+FFFD for one that must not be shown. Returns the bytes taken.
+ */
+size_t printable_character(const char *s, size_t n, const char **ret,
+			   size_t *size);
+
 /* Columns of n bytes. */
 size_t printable_width(const char *s, size_t n);
 

@@ -6,6 +6,7 @@
 #include "flame/flame_text.h"
 #include "flame/flame_tree.h"
 #include "model.h"
+#include "view/json_text.h"
 
 /* Python functions of one file. */
 #define F "py:py::f:/srv/x.py"
@@ -331,7 +332,7 @@ static void test_json(void **state)
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	flame_text_json(&out, "</script>\"\\'&\n\xe2\x80\xa9\xc3\x28");
+	json_text(&out, "</script>\"\\'&\n\xe2\x80\xa9\xc3\x28");
 	assert_string_equal(
 		out.data,
 		"\"\\u003c/script\\u003e\\u0022\\u005c\\u0027\\u0026\\n" BAD BAD
