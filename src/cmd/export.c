@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cmd/framework/command.h"
@@ -18,10 +19,11 @@
 
 struct export_settings {
 	struct input input;
-	export_write_fn *write;
+	const struct export_row *format;
 	/* NULL, "-": standard output. */
 	const char *output;
 	const char *event;
+	bool quiet;
 	struct export_options options;
 	struct progress progress;
 };
@@ -36,7 +38,7 @@ static struct error *parse_format(void *arg, const struct option *option,
 	(void)option;
 	for (const struct export_row *row = export_formats; row->name; row++) {
 		if (negated || !strcmp(row->name, text)) {
-			settings->write = row->write;
+			settings->format = row;
 			return NULL;
 		}
 		nearest_add(&nearest, row->name);
@@ -55,17 +57,33 @@ static void format_words(struct strbuf *out)
 
 /* --- output ------------------------------------------------------------- */
 
+static bool is_to_stdout(const struct export_settings *s)
+{
+	return !s->output || !strcmp(s->output, "-");
+}
+
+static struct error *check_output(const struct export_settings *s)
+{
+	if (!(s->format->traits & EXPORT_BINARY) || !is_to_stdout(s) ||
+	    !isatty(STDOUT_FILENO))
+		return NULL;
+	return error_create(
+		ERROR_INVALID_ARGUMENT,
+		"%s is a binary format, which a terminal cannot show: name a file with -o",
+		s->format->name);
+}
+
 static struct error *write_file(const struct export_settings *s,
 				const struct profile *profile)
 {
-	bool is_stdout = !s->output || !strcmp(s->output, "-");
+	bool is_stdout = is_to_stdout(s);
 	FILE *out = is_stdout ? stdout : fopen(s->output, "we");
 	struct error *error;
 	int failed;
 
 	if (!out)
 		return error_os(errno, s->output, "cannot write the file");
-	error = s->write(profile, &s->options, out);
+	error = s->format->write(profile, &s->options, out);
 	/* main() flushes standard output and reports what fails there. */
 	if (is_stdout)
 		return error;
@@ -76,18 +94,35 @@ static struct error *write_file(const struct export_settings *s,
 	return error;
 }
 
+/* One that is named; of a format that holds all, all; else the first. */
+static struct error *choose_event(struct export_settings *s,
+				  const struct profile *profile)
+{
+	s->options.event = PROFILE_NONE;
+	if (!s->event && (s->format->traits & EXPORT_EVENTS))
+		return NULL;
+	return one_event_choose(profile, s->event, PROFILE_NONE, "exported",
+				&s->options.event);
+}
+
 static struct error *export(struct export_settings *s,
 			    struct converter *converter)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
-	const struct profile_options options = { .aggregate = true };
+	const struct profile_options options = {
+		.aggregate = !(s->format->traits & EXPORT_TIMES)
+	};
 	struct error *error = convert_to_profile(converter, &options, &profile);
 
 	progress_end(&s->progress);
 	if (!error)
-		error = one_event_choose(profile, s->event, PROFILE_NONE,
-					 "exported", &s->options.event);
-	return error ? error : write_file(s, profile);
+		error = choose_event(s, profile);
+	if (!error)
+		error = write_file(s, profile);
+	if (!error)
+		message_note("%s has no place for %s", s->format->name,
+			     s->format->without);
+	return error;
 }
 
 static struct error *run(void *arg, const struct arguments *args,
@@ -95,25 +130,31 @@ static struct error *run(void *arg, const struct arguments *args,
 {
 	struct export_settings *settings = arg;
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	_cleanup_error_ struct error *failed = NULL;
 	struct error *error;
 
 	(void)exit_code;
+	message_set_quiet(settings->quiet);
 	if (args->count)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
 				    args->values[0]);
-	error = input_prepare(&settings->input);
+	error = check_output(settings);
+	if (!error)
+		error = input_prepare(&settings->input);
 	progress_start(&settings->progress, &settings->input.options);
 	if (!error)
 		error = input_open(&settings->input, &converter);
-	if (!error)
-		error = export(settings, converter);
-	progress_end(&settings->progress);
-	if (error)
+	if (error) {
+		progress_end(&settings->progress);
 		return error;
+	}
+	failed = export(settings, converter);
+	progress_end(&settings->progress);
 	error = missing_report(converter, settings->input.verbose > 0);
-	return error ? error : unmatched_tell(&settings->input.options,
-						converter);
+	if (!error)
+		error = unmatched_tell(&settings->input.options, converter);
+	return failed ? take_ptr(failed) : error;
 }
 
 static void set_defaults(void *arg)
@@ -121,7 +162,7 @@ static void set_defaults(void *arg)
 	struct export_settings *settings = arg;
 
 	input_set_defaults(&settings->input);
-	settings->write = export_formats[0].write;
+	settings->format = export_formats;
 }
 
 static void deinit(void *arg)
@@ -140,16 +181,18 @@ static const struct option options[] = {
 		 .values = format_words),
 	OPT_STRING('o', "output", struct export_settings, output, "<file>",
 		   "write to this file (default: standard output)"),
-	OPT_BOOL(0, "lines", struct export_settings, options.lines,
+	OPT_BOOL(0, "lines", struct export_settings, options.stacks.lines,
 		 "show the lines of Python functions, each as a frame of its own"),
-	OPT_BOOL(0, "python-only", struct export_settings, options.python_only,
+	OPT_BOOL(0, "python-only", struct export_settings, options.stacks.python_only,
 		 "count native and kernel functions as the Python functions that call them"),
 	OPT_BOOL(0, "interpreter-frames", struct export_settings,
-		 options.interpreter_frames,
+		 options.stacks.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
+	OPT_BOOL('q', "quiet", struct export_settings, quiet,
+		 "do not print what the format leaves out, and other notes"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "event", struct export_settings, event, "<event>",
-		   "use only samples of this event (default: the first that has samples)",
+		   "use only samples of this event (default: all if the format holds several, else the first that has samples)",
 		   .values = event_words),
 	OPT_STRING('c', "comms", struct export_settings, input.comms,
 		   "<name,...>", "use only samples of threads with these names"),
@@ -159,7 +202,7 @@ static const struct option options[] = {
 	OPT_END(),
 };
 
-#define FORMAT_HELP(name, help) "--format " #name " writes " help "\n"
+#define FORMAT_HELP(name, traits, without, help) "--format " #name " writes " help "\n"
 
 const struct command command_export = {
 	.name = "export",
@@ -172,6 +215,7 @@ const struct command command_export = {
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa export -o stacks.txt\twrite collapsed stacks",
+		"kaa export --format speedscope -o profile.json\twrite a file for speedscope",
 		"kaa export --lines | flamegraph.pl > out.svg\tdraw a flame graph with the lines of functions",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,

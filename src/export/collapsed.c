@@ -13,9 +13,8 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "export/format.h"
+#include "export/stacks.h"
 #include "profile/index.h"
-#include "profile/location.h"
-#include "profile/symbol_word.h"
 #include "profile/texts.h"
 #include "view/text.h"
 
@@ -35,12 +34,12 @@ struct line {
 struct collapsed {
 	const struct profile *profile;
 	const struct export_options *options;
-	struct locations *locations;
+	struct export_stacks *stacks;
 	/* What steps are called. */
 	struct texts labels;
 	VEC(struct node) nodes;
 	struct index node_index;
-	/* By location, by reduced stack. */
+	/* By place, by node of the stacks. */
 	VEC(uint32_t) label_of;
 	VEC(uint32_t) node_of;
 	/* comm and node to the index in lines. */
@@ -69,53 +68,22 @@ static void append_string(struct strbuf *out, const char *s)
 	append_name(out, s, strlen(s));
 }
 
-static void append_python(struct collapsed *c,
-			  const struct profile_frame *frame,
-			  const struct python_symbol *python)
+/* Into c->text. */
+static void describe(struct collapsed *c, const struct export_place *place)
 {
-	append_name(&c->text, python->qualname, python->qualname_length);
-	strbuf_puts(&c->text, " (");
-	append_string(&c->text, python->file);
-	if (c->options->lines && frame->line)
-		strbuf_printf(&c->text, ":%" PRIu32, frame->line);
-	strbuf_putc(&c->text, ')');
-}
-
-static void append_unnamed(struct collapsed *c,
-			   const struct profile_frame *frame)
-{
-	const struct profile_dso *dso = profile_dso(c->profile, frame->dso);
-	const char *name = dso ? profile_string(c->profile, dso->short_name, "") :
-				 "unknown";
-
-	strbuf_puts(&c->text, *name == '[' ? "" : "[");
-	append_string(&c->text, name);
-	strbuf_puts(&c->text, *name == '[' ? "" : "]");
-}
-
-/* Into c->text; frame is PROFILE_NONE where nothing is known. */
-static void describe(struct collapsed *c, uint32_t handle)
-{
-	const struct profile_frame nothing = { .symbol = PROFILE_NONE,
-					       .dso = PROFILE_NONE };
-	const struct profile_frame *frame =
-		handle == PROFILE_NONE ? &nothing :
-					 profile_frame(c->profile, handle);
-	const struct profile_symbol *symbol =
-		profile_symbol(c->profile, frame->symbol);
-	struct python_symbol python;
-	const char *name;
+	const struct export_function *function =
+		&c->stacks->functions.data[place->function];
+	const char *file = export_function_source(c->stacks, function);
 
 	strbuf_clear(&c->text);
-	if (!symbol) {
-		append_unnamed(c, frame);
+	append_string(&c->text, export_function_name(c->stacks, function));
+	if (!*file)
 		return;
-	}
-	name = profile_string(c->profile, symbol->name, "");
-	if (python_symbol_parse(name, &python))
-		append_python(c, frame, &python);
-	else
-		append_string(&c->text, name);
+	strbuf_puts(&c->text, " (");
+	append_string(&c->text, file);
+	if (c->options->stacks.lines && place->line)
+		strbuf_printf(&c->text, ":%" PRIu32, place->line);
+	strbuf_putc(&c->text, ')');
 }
 
 /* --- nodes, each once --- */
@@ -144,13 +112,13 @@ static struct error *intern_node(struct collapsed *c, struct node node,
 		       error_no_memory();
 }
 
-static struct error *label_locations(struct collapsed *c)
+static struct error *label_places(struct collapsed *c)
 {
 	struct error *error;
 	uint32_t label;
 
-	vec_for_each(location, &c->locations->all) {
-		describe(c, location->frame);
+	vec_for_each(place, &c->stacks->places) {
+		describe(c, place);
 		error = strbuf_error(&c->text);
 		if (!error)
 			error = texts_intern(&c->labels, c->text.data, &label);
@@ -162,21 +130,19 @@ static struct error *label_locations(struct collapsed *c)
 	return NULL;
 }
 
-/* A parent stands before its children. */
+/* Functions that are called the same are one here. */
 static struct error *make_nodes(struct collapsed *c)
 {
-	const struct locations *l = c->locations;
 	struct error *error;
+	uint32_t made;
 
-	for (size_t i = 0; i < l->parents.count; i++) {
-		uint32_t parent = l->parents.data[i];
+	vec_for_each(step, &c->stacks->nodes) {
 		struct node node = {
-			.parent = parent == PROFILE_NONE ?
+			.parent = step->parent == PROFILE_NONE ?
 					  PROFILE_NONE :
-					  c->node_of.data[parent],
-			.label = c->label_of.data[l->steps.data[i]],
+					  c->node_of.data[step->parent],
+			.label = c->label_of.data[step->place],
 		};
-		uint32_t made;
 
 		error = intern_node(c, node, &made);
 		if (error)
@@ -192,11 +158,10 @@ static struct error *make_nodes(struct collapsed *c)
 static struct error *count_row(struct collapsed *c, size_t row)
 {
 	struct profile_sample sample = profile_sample(c->profile, row);
-	uint32_t stack = locations_stack(c->locations, c->profile,
-					 sample.stack);
+	uint32_t node = export_stacks_node(c->stacks, sample.stack);
 	struct line line = {
 		.comm = profile_task(c->profile, sample.task)->comm,
-		.node = c->node_of.data[stack],
+		.node = c->node_of.data[node],
 	};
 	uint64_t *index = map_insert(&c->line_index,
 				     (uint64_t)line.comm << 32 | line.node,
@@ -251,25 +216,20 @@ static void collapsed_deinit(struct collapsed *c)
 	vec_deinit(&c->lines);
 	vec_deinit(&c->steps);
 	strbuf_deinit(&c->text);
-	locations_destroy(c->locations);
+	export_stacks_destroy(c->stacks);
 }
 
 struct error *export_collapsed(const struct profile *profile,
 			       const struct export_options *options, FILE *out)
 {
-	struct location_options wanted = {
-		.chain_key = options->lines ? CHAIN_KEY_SRCLINE :
-					      CHAIN_KEY_FUNCTION,
-		.interpreter_frames = options->interpreter_frames,
-		.python_only = options->python_only,
-	};
 	struct collapsed c = { .profile = profile,
 			       .options = options,
 			       .text = STRBUF_INIT };
-	struct error *error = locations_create(profile, &wanted, &c.locations);
+	struct error *error = export_stacks_create(profile, &options->stacks,
+						   &c.stacks);
 
 	if (!error)
-		error = label_locations(&c);
+		error = label_places(&c);
 	if (!error)
 		error = make_nodes(&c);
 	if (!error)

@@ -4,46 +4,60 @@
  *
  * How to add a format `foo`:
  *  1. src/export/foo.c: the function that writes it, export_foo(), as in
- *     collapsed.c.
- *  2. EXPORT_FORMATS below: one line with its name and a sentence or two for the
- *     help, in the order of `kaa help export`.
+ *     speedscope.c. What formats share is in stacks.h, groups.h and json.h
+ *     (docs/export.md).
+ *  2. EXPORT_FORMATS below: one row with its name, what it holds, what it
+ *     leaves out, and a sentence or two for the help, in the order of
+ *     `kaa help export`.
  *  3. src/export/meson.build: 'foo.c'.
  *  4. tests/cli/test_export.py: its name in FORMATS; and what it writes, held
- *     against a tool that reads the format.
+ *     against `kaa script`. tests/tools/export-readers: a tool that reads it.
+ *  5. The table of docs/export.md.
  *
  * What a writer gets: a finished profile (profile/profile.h), to be read only.
- * A row of it stands for all samples that are equal, as many as its count says,
- * with the time of the first.
+ * With EXPORT_TIMES a row of it is a sample, and the rows are in the order of
+ * time. Else a row stands for all samples that are equal, as many as its count
+ * says, with the time of the first.
  * What it gives: the file, on a stream that its caller opens, checks for failed
- * writes and closes. What the format cannot hold it leaves out; the help says
- * so. Names come from recordings and may hold any byte: the writer
- * escapes what its format takes for something else.
+ * writes and closes. Names come from recordings and may hold any byte: the
+ * writer escapes what its format takes for something else.
  */
 #ifndef KAA_EXPORT_FORMAT_H
 #define KAA_EXPORT_FORMAT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
+#include "export/stacks.h"
 #include "profile/profile.h"
 
-/* In the order of `kaa help export`; the first is the default. */
-#define EXPORT_FORMATS(X) \
-	X(collapsed,                                                           \
+enum export_traits {
+	/* The writer needs the time of each sample. */
+	EXPORT_TIMES = 1 << 0,
+	/* A file holds all events, unless one is asked for. */
+	EXPORT_EVENTS = 1 << 1,
+	/* Nothing for a terminal. */
+	EXPORT_BINARY = 1 << 2,
+};
+
+/*
+ * X(name, traits, what the file leaves out, help), in the order of `kaa help
+ * export`; the first is the default.
+ */
+#define EXPORT_FORMATS(X)                                                      \
+	X(collapsed, 0, "the times of samples and the numbers of threads",     \
 	  "a line for each stack with its number of samples. FlameGraph, "     \
-	  "inferno and speedscope read it. It holds one event and no times.")
+	  "inferno and speedscope read it. It holds one event and no times.")  \
+	X(speedscope, EXPORT_TIMES | EXPORT_EVENTS,                            \
+	  "the times of samples beyond their order",              \
+	  "a file for speedscope (https://www.speedscope.app): a profile of "  \
+	  "all threads, then each thread in the order of time.")
 
 struct export_options {
-	/* Samples of this event alone. */
+	/* Samples of this event alone, or PROFILE_NONE: of all. */
 	uint32_t event;
-	/* Show the interpreter's own frames below Python frames, too. */
-	bool interpreter_frames;
-	/* Native and kernel frames count as the Python code that calls them. */
-	bool python_only;
-	/* Tell the lines of a function apart. */
-	bool lines;
+	struct export_stacks_options stacks;
 };
 
 /* Errors: no memory, or what the format cannot hold at all. */
@@ -51,13 +65,18 @@ typedef struct error *export_write_fn(const struct profile *profile,
 				      const struct export_options *options,
 				      FILE *out);
 
-#define EXPORT_DECLARE(name, help) export_write_fn export_##name;
+#define EXPORT_DECLARE(name, traits, without, help) \
+	export_write_fn export_##name;
 EXPORT_FORMATS(EXPORT_DECLARE)
 #undef EXPORT_DECLARE
 
 struct export_row {
 	/* For --format. */
 	const char *name;
+	/* enum export_traits */
+	unsigned int traits;
+	/* "the times of samples": what a recording has and the file has not. */
+	const char *without;
 	export_write_fn *write;
 };
 

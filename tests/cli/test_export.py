@@ -1,13 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa export`: each format of its help, held against `kaa script`."""
 import re
+import subprocess
 
 import pytest
 
-from harness import script_output
+from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 
-FORMATS = ["collapsed"]
+FORMATS = ["collapsed", "speedscope"]
+# Those whose files hold whole stacks.
+STACKS = {"speedscope": exports.speedscope}
+THREADS = {
+    b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
+    b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4},
+}
+# What somebody may call a function: quotes, controls, no UTF-8, what ends a line or a script, and more than a buffer.
+HOSTILE = [b'a"b\\c</script>&\'', b"\x1b[31m\xff\xfe", b"semi;colon fn=(1) {}[]", b"py::x\"\t:/srv/\xc3\x28.py", b"n" * 900]
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory):
+    with planted.recording(tmp_path_factory.mktemp("threads") / "perf.data", THREADS, count=2) as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    stacks = {(name, b"py::leaf:/srv/a.py"): 2 for name in HOSTILE}
+    with planted.recording(tmp_path_factory.mktemp("hostile") / "perf.data", {b'x";\n\xff\x1b': stacks}, count=3) as path:
+        yield path
+
+
+def export(kaa, recording, name, tmp_path, *options):
+    path = tmp_path / "out"
+    kaa("export", "-i", recording, "--format", name, "-o", path, *options)
+    return path.read_bytes()
+
+
+def samples_of(kaa, recording, *options):
+    return script_output.parse(kaa("script", "-i", recording, *options, "-F", "+srcline").stdout)
 
 
 def test_help_lists_the_formats(kaa):
@@ -15,22 +47,65 @@ def test_help_lists_the_formats(kaa):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_to_a_file_or_standard_output(kaa, recording, name, tmp_path):
-    path = tmp_path / "out"
-    said = kaa("export", "-i", recording, "--format", name, "-o", path)
-    assert not said.stdout
-    assert kaa("export", "-i", recording, "--format", name).stdout == path.read_text() != ""
-    assert kaa("export", "-i", recording, "--format", name, "-o", "-").stdout == path.read_text()
+def test_to_a_file_or_standard_output(kaa, recording, build_dir, name, tmp_path):
+    """And the same bytes each time."""
+    found = export(kaa, recording, name, tmp_path)
+    assert found
+    for where in ([], ["-o", "-"]):
+        done = subprocess.run([build_dir / "kaa", "export", "-i", recording, "--format", name, *where], check=True,
+                              capture_output=True)
+        assert done.stdout == found
 
 
 @pytest.mark.parametrize("options", [[], ["--max-stack", "2"], ["--time", "10%/2"], ["--tid", "1"]], ids=" ".join)
 def test_collapsed_is_what_script_prints(kaa, recording, options):
-    text = kaa("script", "-i", recording, *options, "-F", "+srcline").stdout
-    samples = script_output.parse(text)
+    samples = samples_of(kaa, recording, *options)
     assert samples or options == ["--tid", "1"]
     assert not differing(counts(kaa("export", "-i", recording, *options).stdout), collapsed(samples))
     lines = counts(kaa("export", "-i", recording, *options, "--lines").stdout)
     assert not differing(lines, collapsed(samples, with_lines=True))
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_stacks_are_what_script_prints(kaa, recording, threads, name, tmp_path):
+    """All stacks, and so the totals of functions, lines and threads."""
+    for path, options in (recording, []), (recording, ["--time", "10%/2"]), (threads, []):
+        samples = samples_of(kaa, path, *options)
+        found = STACKS[name](export(kaa, path, name, tmp_path, "--lines", *options))
+        assert samples and not differing(found, exports.expected(samples))
+    assert len({tid for tid, _ in found}) == len(THREADS)
+
+
+def test_speedscope_without_lines_has_functions(kaa, recording, tmp_path):
+    found = exports.speedscope(export(kaa, recording, "speedscope", tmp_path), with_lines=False)
+    assert not differing(found, exports.expected(samples_of(kaa, recording), with_lines=False))
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_python_only(kaa, threads, name, tmp_path):
+    """The weight of native code is that of the Python function that calls it."""
+    samples = samples_of(kaa, threads)
+    for sample in samples:
+        sample.frames = [frame for frame in sample.frames if frame.is_python]
+    found = STACKS[name](export(kaa, threads, name, tmp_path, "--python-only", "--lines"))
+    assert not differing(found, exports.expected(samples))
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_hostile_names(kaa, hostile, name, tmp_path):
+    """A name ends nothing, and no stack is lost."""
+    found = STACKS[name](export(kaa, hostile, name, tmp_path))
+    assert sorted(found.values()) == [2 * planted.PERIOD] * len(HOSTILE)
+    assert {stack[-1][0] for _, stack in found} == {"leaf"}
+    names = {stack[0][0] for _, stack in found}
+    assert {HOSTILE[0].decode(), HOSTILE[2].decode(), HOSTILE[4].decode()} < names
+
+
+def test_what_a_format_leaves_out_is_said(kaa, recording, tmp_path):
+    for name in FORMATS:
+        said = kaa("export", "-i", recording, "--format", name, "-o", tmp_path / "out").stderr
+        assert f"{name} has no place for " in said and said.count("\n") == 1
+        assert not kaa("export", "-i", recording, "--format", name, "-o", tmp_path / "out", "-q").stderr
 
 
 def test_mistakes(kaa, recording, tmp_path):
@@ -41,6 +116,12 @@ def test_mistakes(kaa, recording, tmp_path):
     said = kaa("export", "-i", recording, "-o", "/dev/full", status=1).stderr
     assert "/dev/full" in said and "No space left" in said
     assert "does not exist" in kaa("export", "-i", tmp_path / "none", status=1).stderr
+
+
+def test_nothing_to_export(kaa, recording, tmp_path):
+    for name in FORMATS[1:]:
+        said = kaa("export", "-i", recording, "--format", name, "--tid", "1", "-o", tmp_path / "out", status=1).stderr
+        assert "there is no sample to be exported" in said
 
 
 def test_words_that_find_nothing_are_said(kaa, recording):

@@ -61,8 +61,9 @@ static void test_stacks_add_up(void **state)
 
 static void test_lines_and_interpreter(void **state)
 {
-	const struct export_options options = { .lines = true,
-						.interpreter_frames = true };
+	const struct export_options options = {
+		.stacks = { .lines = true, .interpreter_frames = true }
+	};
 	struct model m;
 
 	(void)state;

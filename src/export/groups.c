@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "export/groups.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/compare.h"
+
+/* --- threads --- */
+
+static const struct profile *profile_of(const struct export_groups *g)
+{
+	return g->stacks->profile;
+}
+
+static bool is_wanted(const struct profile *profile, uint32_t wanted,
+		      uint32_t event)
+{
+	return wanted == PROFILE_NONE ?
+		       event_kind_is_shown(profile->events.data[event].kind) :
+		       wanted == event;
+}
+
+/* The tasks that have such samples: of each the last row, plus 1. */
+static struct error *find_tasks(const struct profile *profile, uint32_t event,
+				uint64_t **ret)
+{
+	const struct profile_samples *s = &profile->samples;
+	uint64_t *last = calloc(profile->tasks.count + 1, sizeof(*last));
+
+	if (!last)
+		return error_no_memory();
+	for (size_t i = 0; i < s->rows; i++)
+		if (is_wanted(profile, event, s->event[i]))
+			last[s->task[i]] = i + 1;
+	*ret = last;
+	return NULL;
+}
+
+struct used_task {
+	const struct profile_task *task;
+	uint32_t handle;
+	uint64_t last;
+};
+
+static int compare_threads(const struct profile_task *a,
+			   const struct profile_task *b)
+{
+	int order = compare_u64(a->recording, b->recording);
+
+	if (!order)
+		order = compare_u64((uint32_t)a->pid, (uint32_t)b->pid);
+	if (!order)
+		order = (b->tid == b->pid) - (a->tid == a->pid);
+	return order ? order :
+		       compare_u64((uint32_t)a->tid, (uint32_t)b->tid);
+}
+
+static int compare_used(const void *left, const void *right)
+{
+	const struct used_task *a = left, *b = right;
+	int order = compare_threads(a->task, b->task);
+
+	return order ? order : compare_u64(a->last, b->last);
+}
+
+static struct error *add_thread(struct export_groups *g,
+				const struct profile_task *task)
+{
+	uint32_t number = (uint32_t)g->threads.count;
+	struct export_thread thread = { .recording = task->recording,
+					.pid = task->pid,
+					.tid = task->tid,
+					.first = number };
+	const struct export_thread *before =
+		number ? vec_last(&g->threads) : NULL;
+
+	if (before && before->pid == task->pid &&
+	    before->recording == task->recording)
+		thread.first = before->first;
+	g->many_processes |= thread.first > 0;
+	return vec_push(&g->threads, thread) ? NULL : error_no_memory();
+}
+
+/* used: sorted. The name that a thread had last wins. */
+static struct error *make_threads(struct export_groups *g,
+				  const struct used_task *used, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct export_thread *thread;
+		struct error *error = NULL;
+
+		if (!i || compare_threads(used[i - 1].task, used[i].task))
+			error = add_thread(g, used[i].task);
+		if (error)
+			return error;
+		thread = vec_last(&g->threads);
+		thread->name = profile_task_name(used[i].task);
+		if (thread->first == g->threads.count - 1)
+			thread->process = used[i].task->comm;
+		g->thread_of[used[i].handle] = (uint32_t)g->threads.count - 1;
+	}
+	return NULL;
+}
+
+static struct error *find_threads(struct export_groups *g, uint32_t event)
+{
+	const struct profile *profile = profile_of(g);
+	size_t tasks = profile->tasks.count, count = 0;
+	_cleanup_free_ struct used_task *used =
+		calloc(tasks + 1, sizeof(*used));
+	_cleanup_free_ uint64_t *last = NULL;
+	struct error *error = find_tasks(profile, event, &last);
+
+	g->thread_of = calloc(tasks + 1, sizeof(*g->thread_of));
+	if (error || !used || !g->thread_of)
+		return error ? error : error_no_memory();
+	for (size_t i = 0; i < tasks; i++)
+		if (last[i])
+			used[count++] = (struct used_task){
+				&profile->tasks.data[i], (uint32_t)i, last[i]
+			};
+	qsort(used, count, sizeof(*used), compare_used);
+	return make_threads(g, used, count);
+}
+
+/* --- their rows --- */
+
+static size_t slot_of(const struct export_groups *g, size_t row)
+{
+	const struct profile_samples *s = &profile_of(g)->samples;
+
+	return s->event[row] * g->threads.count + g->thread_of[s->task[row]];
+}
+
+/* Where the rows of each event and thread begin; *begins has one more. */
+static struct error *count_rows(const struct export_groups *g, uint32_t event,
+				size_t slots, size_t **ret)
+{
+	const struct profile *profile = profile_of(g);
+	size_t *begins = calloc(slots + 1, sizeof(*begins));
+
+	if (!begins)
+		return error_no_memory();
+	for (size_t i = 0; i < profile->samples.rows; i++)
+		if (is_wanted(profile, event, profile->samples.event[i]))
+			begins[slot_of(g, i) + 1]++;
+	for (size_t i = 0; i < slots; i++)
+		begins[i + 1] += begins[i];
+	*ret = begins;
+	return NULL;
+}
+
+/* Stable: a thread's rows stay in the order of time. Moves each begin to its end. */
+static void sort_rows(struct export_groups *g, uint32_t event, size_t *begins)
+{
+	const struct profile *profile = profile_of(g);
+
+	for (size_t i = 0; i < profile->samples.rows; i++)
+		if (is_wanted(profile, event, profile->samples.event[i]))
+			g->rows[begins[slot_of(g, i)]++] = (uint32_t)i;
+}
+
+static void weigh_group(const struct export_groups *g,
+			struct export_group *group)
+{
+	const struct profile *profile = profile_of(g);
+
+	group->by_samples = !profile->events.data[group->event].period;
+	for (size_t i = group->first; i < group->first + group->count; i++) {
+		group->samples += profile->samples.count[g->rows[i]];
+		group->weight += export_row_weight(g, group, g->rows[i]);
+	}
+}
+
+/* ends: of each event and thread. */
+static struct error *make_groups(struct export_groups *g, const size_t *ends,
+				 size_t slots)
+{
+	for (size_t i = 0; i < slots; i++) {
+		size_t first = i ? ends[i - 1] : 0;
+		struct export_group group = {
+			.event = (uint32_t)(i / g->threads.count),
+			.thread = (uint32_t)(i % g->threads.count),
+			.first = first,
+			.count = ends[i] - first,
+		};
+
+		if (!group.count)
+			continue;
+		weigh_group(g, &group);
+		if (!vec_push(&g->all, group))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *find_groups(struct export_groups *g, uint32_t event)
+{
+	const struct profile *profile = profile_of(g);
+	size_t slots = profile->events.count * g->threads.count;
+	_cleanup_free_ size_t *begins = NULL;
+	struct error *error = count_rows(g, event, slots, &begins);
+
+	if (error)
+		return error;
+	g->rows = calloc(begins[slots] + 1, sizeof(*g->rows));
+	if (!g->rows)
+		return error_no_memory();
+	sort_rows(g, event, begins);
+	return make_groups(g, begins, slots);
+}
+
+struct error *export_groups_create(const struct profile *profile,
+				   const struct export_stacks_options *options,
+				   uint32_t event, struct export_groups **ret)
+{
+	_cleanup_export_groups_ struct export_groups *g =
+		calloc(1, sizeof(*g));
+	struct error *error;
+
+	if (!g)
+		return error_no_memory();
+	error = export_stacks_create(profile, options, &g->stacks);
+	if (!error) {
+		g->sums = calloc(g->stacks->nodes.count + 1, sizeof(*g->sums));
+		error = g->sums ? find_threads(g, event) : error_no_memory();
+	}
+	if (!error)
+		error = find_groups(g, event);
+	if (!error && !g->all.count)
+		error = error_create(ERROR_NOT_FOUND,
+				     "there is no sample to be exported");
+	if (!error)
+		*ret = take_ptr(g);
+	return error;
+}
+
+void export_groups_destroy(struct export_groups *g)
+{
+	if (!g)
+		return;
+	export_stacks_destroy(g->stacks);
+	vec_deinit(&g->threads);
+	vec_deinit(&g->all);
+	free(g->rows);
+	free(g->thread_of);
+	free(g->sums);
+	free(g);
+}
+
+size_t export_groups_end(const struct export_groups *g, size_t first)
+{
+	size_t end = first;
+
+	while (end < g->all.count &&
+	       g->all.data[end].event == g->all.data[first].event)
+		end++;
+	return end;
+}
+
+bool export_groups_mixed(const struct export_groups *g)
+{
+	return export_groups_end(g, 0) < g->all.count;
+}
+
+/* --- what they weigh --- */
+
+uint64_t export_row_weight(const struct export_groups *g,
+			   const struct export_group *group, size_t row)
+{
+	const struct profile_samples *s = &profile_of(g)->samples;
+
+	return group->by_samples ? s->count[row] : s->period[row];
+}
+
+static int compare_sums(const void *left, const void *right)
+{
+	const struct export_sum *a = left, *b = right;
+
+	return compare_u64(a->node, b->node);
+}
+
+bool export_group_sums(struct export_groups *g,
+		       const struct export_group *group,
+		       struct export_sums *ret)
+{
+	vec_clear(ret);
+	for (size_t i = group->first; i < group->first + group->count; i++) {
+		size_t row = g->rows[i];
+		uint32_t node = export_row_node(g, row);
+		struct export_sum *sum = &g->sums[node];
+
+		sum->node = node;
+		if (!sum->samples && !vec_push(ret, *sum))
+			return false;
+		sum->samples += profile_of(g)->samples.count[row];
+		sum->weight += export_row_weight(g, group, row);
+	}
+	vec_for_each(sum, ret) {
+		uint32_t node = sum->node;
+
+		*sum = g->sums[node];
+		g->sums[node] = (struct export_sum){};
+	}
+	qsort(ret->data, ret->count, sizeof(*ret->data), compare_sums);
+	return true;
+}
+
+/* --- what they are called --- */
+
+const char *export_process_name(const struct export_groups *g,
+				const struct export_thread *thread)
+{
+	return profile_string(profile_of(g),
+			      g->threads.data[thread->first].process,
+			      "[unknown]");
+}
+
+void export_thread_label(const struct export_groups *g,
+			 const struct export_thread *thread,
+			 struct strbuf *out)
+{
+	strbuf_puts(out, profile_string(profile_of(g), thread->name,
+					"[unknown]"));
+	if (g->many_processes)
+		strbuf_printf(out, " (process %" PRId32 ", thread %" PRId32 ")",
+			      thread->pid, thread->tid);
+	else
+		strbuf_printf(out, " (%" PRId32 ")", thread->tid);
+}
+
+const char *export_event_name(const struct export_groups *g,
+			      const struct export_group *group)
+{
+	const struct profile *profile = profile_of(g);
+
+	return profile_string(profile, profile->events.data[group->event].name,
+			      "samples");
+}
