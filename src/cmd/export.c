@@ -202,7 +202,7 @@ static const struct option options[] = {
 	OPT_END(),
 };
 
-#define FORMAT_HELP(name, traits, without, help) "--format " #name " writes " help "\n"
+#define FORMAT_HELP(name, traits, without, help) "\n--format " #name " writes " help "\n"
 
 const struct command command_export = {
 	.name = "export",
@@ -211,7 +211,7 @@ const struct command command_export = {
 	.description =
 		"Writes the samples of a recording in the format of another tool. "
 		"The interpreter's own frames are folded into the Python functions that they run.\n"
-		"\n" EXPORT_FORMATS(FORMAT_HELP),
+		EXPORT_FORMATS(FORMAT_HELP),
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa export -o stacks.txt\twrite collapsed stacks",

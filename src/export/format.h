@@ -52,7 +52,16 @@ enum export_traits {
 	X(speedscope, EXPORT_TIMES | EXPORT_EVENTS,                            \
 	  "the times of samples beyond their order",              \
 	  "a file for speedscope (https://www.speedscope.app): a profile of "  \
-	  "all threads, then each thread in the order of time.")
+	  "all threads, then each thread in the order of time.")               \
+	X(pprof, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_BINARY,                 \
+	  "the times of single samples",                                       \
+	  "a gzipped profile for pprof (go tool pprof) and what reads its "    \
+	  "files: functions and lines, with the labels thread, process, pid "  \
+	  "and tid.")                                                          \
+	X(firefox, EXPORT_TIMES | EXPORT_EVENTS,                               \
+	  "the source of functions, which it would look for at Mozilla",       \
+	  "a file for the Firefox Profiler (https://profiler.firefox.com): "   \
+	  "threads over time, with functions and lines.")
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */

@@ -7,10 +7,12 @@ import pytest
 
 from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
+from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope"]
+FORMATS = ["collapsed", "speedscope", "pprof", "firefox"]
+BINARY = ["pprof"]
 # Those whose files hold whole stacks.
-STACKS = {"speedscope": exports.speedscope}
+STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
     b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4},
@@ -116,6 +118,13 @@ def test_mistakes(kaa, recording, tmp_path):
     said = kaa("export", "-i", recording, "-o", "/dev/full", status=1).stderr
     assert "/dev/full" in said and "No space left" in said
     assert "does not exist" in kaa("export", "-i", tmp_path / "none", status=1).stderr
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_terminal_gets_no_binary_format(build_dir, recording, name):
+    with Terminal([build_dir / "kaa", "export", "-i", recording, "--format", name], columns=200) as terminal:
+        terminal.wait_for("name a file with -o")
+        assert terminal.wait() == 129
 
 
 def test_nothing_to_export(kaa, recording, tmp_path):

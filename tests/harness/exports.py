@@ -4,6 +4,7 @@
 A reader returns a counter of stacks: {(tid, ((function, file, line), ...)): weight}, the outermost function first.
 """
 import collections
+import gzip
 import json
 import re
 
@@ -56,4 +57,113 @@ def speedscope(data, with_lines=True):
         for sample, weight in zip(profile["samples"], profile["weights"]):
             stacks[tid_of(profile["name"]), tuple(frames[i] for i in sample)] += weight
     assert everything == stacks
+    return stacks
+
+
+def fields(data):
+    """A message of protocol buffers: {field: [numbers and bytes]}."""
+    found, at = collections.defaultdict(list), 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        key = varint()
+        value = varint()
+        assert key & 7 in (0, 2), "a varint or bytes"
+        if key & 7 == 2:
+            assert at + value <= len(data)
+            at, value = at + value, data[at:at + value]
+        found[key >> 3].append(value)
+    return found
+
+
+def packed(data):
+    """The numbers of a packed list, which is read as keys without values would be."""
+    numbers, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value = shift = 0
+    assert not shift
+    return numbers
+
+
+def pprof(data):
+    """By the field numbers of google/pprof's profile.proto. Ids have to count from 1, and each sample has all values."""
+    profile = fields(gzip.decompress(data))
+    strings = [text.decode() for text in profile[6]]
+    types = [tuple(strings[fields(kind)[i][0]] for i in (1, 2)) for kind in profile[1]]
+    assert strings[0] == "" and types == [("samples", "count"), ("cpu", "nanoseconds")]
+    assert strings[profile[14][0]] == "cpu"
+
+    def table(field):
+        rows = [{key: value[0] for key, value in fields(row).items()} for row in profile[field]]
+        assert [row[1] for row in rows] == list(range(1, len(rows) + 1))
+        return rows
+
+    mappings, functions = table(3), table(5)
+
+    def frame(location):
+        line = {key: value[0] for key, value in fields(location[4]).items()}
+        function = functions[line[1] - 1]
+        file = strings[function.get(4, 0)] or (strings[mappings[location[2] - 1][5]] if 2 in location else "")
+        return (strings[function[2]], file, line.get(2))
+
+    frames = [frame(location) for location in table(4)]
+    stacks = collections.Counter()
+    for sample in map(fields, profile[2]):
+        count, weight = packed(sample[2][0])
+        labels = {strings[label[1][0]]: strings[label[2][0]] for label in map(fields, sample[3])}
+        assert count and set(labels) == {"thread", "process", "pid", "tid"}
+        stacks[int(labels["tid"]), tuple(frames[i - 1] for i in reversed(packed(sample[1][0])))] += weight
+    return stacks
+
+
+def columns(table):
+    """A table of the Firefox Profiler as rows. All columns have to have its length."""
+    length = table["length"]
+    named = {name: column for name, column in table.items() if isinstance(column, list)}
+    assert {len(column) for column in named.values()} <= {length}
+    return [dict(zip(named, row)) for row in zip(*named.values())] if named else []
+
+
+def firefox(data):
+    """The processed format. Times have to ascend, and no stack may stand before its caller."""
+    profile = json.loads(data)
+    shared, strings = profile["shared"], profile["shared"]["stringArray"]
+    functions, sources, resources = (columns(shared[name]) for name in ("funcTable", "sources", "resourceTable"))
+    assert any(category["color"] == "grey" for category in profile["meta"]["categories"])
+
+    def frame(row):
+        function = functions[row["func"]]
+        file = ""
+        if function["source"] is not None:
+            file = strings[sources[function["source"]]["filename"]]
+        elif function["resource"] >= 0:
+            file = strings[resources[function["resource"]]["name"]]
+        return (strings[function["name"]], file, row["line"])
+
+    frames, paths = [frame(row) for row in columns(shared["frameTable"])], []
+    for i, row in enumerate(columns(shared["stackTable"])):
+        offset = row["prefixOffset"]
+        paths.append((paths[i - offset] if offset else ()) + (frames[row["frame"]],))
+    stacks = collections.Counter()
+    for thread in profile["threads"]:
+        samples = columns(thread["samples"])
+        assert thread["samples"]["weightType"] == "tracing-ms"
+        assert [sample["time"] for sample in samples] == sorted(sample["time"] for sample in samples)
+        for sample in samples:
+            assert round(sample["weight"] * 1e6) == sample["threadCPUDelta"]
+            stacks[thread["tid"], paths[sample["stack"]]] += sample["threadCPUDelta"]
     return stacks
