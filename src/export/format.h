@@ -61,7 +61,14 @@ enum export_traits {
 	X(firefox, EXPORT_TIMES | EXPORT_EVENTS,                               \
 	  "the source of functions, which it would look for at Mozilla",       \
 	  "a file for the Firefox Profiler (https://profiler.firefox.com): "   \
-	  "threads over time, with functions and lines.")
+	  "threads over time, with functions and lines.")                      \
+	X(callgrind, EXPORT_EVENTS, "threads, times and whole stacks",         \
+	  "callgrind's format for KCachegrind and callgrind_annotate: lines, " \
+	  "and which function calls which.")                                   \
+	X(pstats, EXPORT_BINARY, "lines, threads, times and whole stacks",     \
+	  "what cProfile writes, for python3 -m pstats, snakeviz and "         \
+	  "gprof2dot: functions and their callers. Calls are samples. It "     \
+	  "holds one event.")
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */

@@ -58,6 +58,7 @@ struct pprof {
 	struct export_groups *groups;
 	const struct export_stacks *stacks;
 	struct gzip gzip;
+	uint32_t program;
 	/* The table of strings; the first is "". */
 	struct texts strings;
 	/* Groups that begin another event. */
@@ -249,15 +250,41 @@ static void put_samples(struct pprof *p)
 
 /* --- what the samples are of --- */
 
-/* All DSOs, by their numbers. Their addresses are of no use to a reader. */
+/* The DSO of the interpreter, or another: a reader takes the first for the program. */
+static uint32_t program_of(const struct profile *profile)
+{
+	vec_for_each(frame, &profile->frames)
+		if ((frame->flags & PROFILE_FRAME_IN_CPYTHON) &&
+		    frame->dso != PROFILE_NONE)
+			return frame->dso;
+	return 0;
+}
+
+/* That of the program is 1; the others have the order of DSOs. */
+static uint64_t mapping_id(const struct pprof *p, uint32_t dso)
+{
+	if (dso == p->program)
+		return 1;
+	return dso < p->program ? dso + 2ull : dso + 1ull;
+}
+
+static uint32_t dso_of_mapping(const struct pprof *p, size_t id)
+{
+	if (id == 1)
+		return p->program;
+	return (uint32_t)(id - 2 < p->program ? id - 2 : id - 1);
+}
+
+/* All DSOs. Their addresses are of no use to a reader. */
 static void put_mappings(struct pprof *p)
 {
 	const struct profile *profile = p->stacks->profile;
 
-	for (size_t i = 0; i < profile->dsos.count; i++) {
-		const struct profile_dso *dso = &profile->dsos.data[i];
+	for (size_t id = 1; id <= profile->dsos.count; id++) {
+		const struct profile_dso *dso =
+			profile_dso(profile, dso_of_mapping(p, id));
 
-		protobuf_u64(&p->message, MAPPING_ID, i + 1);
+		protobuf_u64(&p->message, MAPPING_ID, id);
 		protobuf_u64(&p->message, MAPPING_FILENAME,
 			     string(p, profile_string(profile, dso->long_name,
 						      "")));
@@ -282,7 +309,7 @@ static void put_locations(struct pprof *p)
 		protobuf_u64(&p->message, LOCATION_ID, i + 1);
 		if (function->object != PROFILE_NONE)
 			protobuf_u64(&p->message, LOCATION_MAPPING,
-				     function->object + 1ull);
+				     mapping_id(p, function->object));
 		strbuf_clear(&p->part);
 		protobuf_u64(&p->part, LINE_FUNCTION, place->function + 1ull);
 		protobuf_u64(&p->part, LINE_LINE, place->line);
@@ -396,6 +423,7 @@ struct error *export_pprof(const struct profile *profile,
 		return error;
 	p.groups = groups;
 	p.stacks = groups->stacks;
+	p.program = program_of(profile);
 	put_file(&p);
 	gzip_end(&p.gzip);
 	if (p.failed || p.message.failed || p.part.failed || p.text.failed)

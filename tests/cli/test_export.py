@@ -9,8 +9,8 @@ from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope", "pprof", "firefox"]
-BINARY = ["pprof"]
+FORMATS = ["collapsed", "speedscope", "pprof", "firefox", "callgrind", "pstats"]
+BINARY = ["pprof", "pstats"]
 # Those whose files hold whole stacks.
 STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox}
 THREADS = {
@@ -101,6 +101,29 @@ def test_hostile_names(kaa, hostile, name, tmp_path):
     assert {stack[-1][0] for _, stack in found} == {"leaf"}
     names = {stack[0][0] for _, stack in found}
     assert {HOSTILE[0].decode(), HOSTILE[2].decode(), HOSTILE[4].decode()} < names
+
+
+def test_callgrind_has_lines_and_calls(kaa, recording, threads, hostile, tmp_path):
+    for path in recording, threads, hostile:
+        stacks = exports.without_threads(exports.expected(samples_of(kaa, path)))
+        found = exports.callgrind(export(kaa, path, "callgrind", tmp_path))
+        assert found["total"] == sum(stacks.values())
+        if path != hostile:
+            assert not differing(found["lines"], exports.own_lines(stacks))
+            assert not differing(found["calls"], exports.calls(stacks))
+    names = [name for name, _, _ in found["calls"]]
+    assert {HOSTILE[0].decode(), HOSTILE[2].decode(), HOSTILE[4].decode()} < {name for name, _ in names}
+
+
+def test_pstats_has_functions_and_callers(kaa, recording, threads, hostile, tmp_path):
+    for path in recording, threads:
+        stacks = exports.without_threads(exports.expected(samples_of(kaa, path), with_lines=False))
+        own, total, callers = exports.pstats_file(export(kaa, path, "pstats", tmp_path))
+        assert not differing(own, exports.own_functions(stacks))
+        assert not differing(total, exports.totals(stacks))
+        assert not differing(callers, exports.edges(stacks))
+    own, _, _ = exports.pstats_file(export(kaa, hostile, "pstats", tmp_path))
+    assert own["leaf", "/srv/a.py"] == 2 * planted.PERIOD * len(HOSTILE)
 
 
 def test_what_a_format_leaves_out_is_said(kaa, recording, tmp_path):

@@ -5,8 +5,11 @@ A reader returns a counter of stacks: {(tid, ((function, file, line), ...)): wei
 """
 import collections
 import gzip
+import io
 import json
+import pstats
 import re
+import tempfile
 
 from harness.script_output import PYTHON_RANGE
 
@@ -167,3 +170,95 @@ def firefox(data):
             assert round(sample["weight"] * 1e6) == sample["threadCPUDelta"]
             stacks[thread["tid"], paths[sample["stack"]]] += sample["threadCPUDelta"]
     return stacks
+
+
+def own_lines(stacks):
+    """{((function, file), line): weight of samples whose leaf is there}"""
+    own = collections.Counter()
+    for stack, weight in stacks.items():
+        own[stack[-1][:2], stack[-1][2] or 0] += weight
+    return own
+
+
+def own_functions(stacks):
+    own = collections.Counter()
+    for stack, weight in stacks.items():
+        own[stack[-1][:2]] += weight
+    return own
+
+
+def totals(stacks):
+    """{(function, file): weight}: once for each function of a stack."""
+    total = collections.Counter()
+    for stack, weight in stacks.items():
+        for function in {step[:2] for step in stack}:
+            total[function] += weight
+    return total
+
+
+def calls(stacks):
+    """{((function, file) of the caller, its line, callee): weight}: of a function the call out of its innermost place."""
+    found = collections.Counter()
+    for stack, weight in stacks.items():
+        innermost = {step[:2]: i for i, step in enumerate(stack)}
+        for function, i in innermost.items():
+            if i + 1 < len(stack):
+                found[function, stack[i][2] or 0, stack[i + 1][:2]] += weight
+    return found
+
+
+def edges(stacks):
+    found = collections.Counter()
+    for (caller, _, callee), weight in calls(stacks).items():
+        found[caller, callee] += weight
+    return found
+
+
+def callgrind(data):
+    """Own weights of lines, and calls; as cl-format has it. The second cost is the weight."""
+    names, numbers = {}, re.compile(r"\((\d+)\)(?: (.*))?")
+
+    def named(kind, text):
+        number, name = numbers.fullmatch(text).groups()
+        assert (name is None) == ((kind, number) in names)
+        return names.setdefault((kind, number), name)
+
+    lines, found, at, callee, caller, total, costs = collections.Counter(), collections.Counter(), {}, None, None, None, 0
+    for text in data.decode().splitlines():
+        key, equals, value = text.partition("=")
+        if equals and key in ("ob", "fl", "fn", "cob", "cfi", "cfn"):
+            kind = {"cob": "ob", "cfi": "fl", "cfn": "fn"}.get(key, key)
+            at[key] = named(kind, value)
+            if key == "fn":
+                caller = (at["fn"], at["fl"].replace("???", ""))
+        elif equals and key == "calls":
+            callee = (at["cfn"], at["cfi"].replace("???", ""))
+        elif re.fullmatch(r"[\d ]+", text):
+            line, samples, weight = map(int, text.split())
+            assert samples
+            if callee:
+                found[caller, line, callee] += weight
+            else:
+                lines[caller, line] += weight
+                costs += weight
+            callee = None
+        elif text.startswith("totals: "):
+            total = int(text.split()[2])
+    assert total == costs
+    return {"lines": lines, "calls": found, "total": total}
+
+
+def pstats_file(data):
+    """Own and total weights of functions, and of callers with their callees, in ns. pstats itself has to read the file."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        stats = pstats.Stats(file.name, stream=io.StringIO()).print_stats().stats
+    own, total, callers = collections.Counter(), collections.Counter(), collections.Counter()
+    for (name_file, _, name), (calls_of, all_calls, own_time, time, called_by) in stats.items():
+        assert calls_of == all_calls
+        own[name, name_file] += round(own_time * 1e9)
+        total[name, name_file] += round(time * 1e9)
+        for (caller_file, _, caller), numbers in called_by.items():
+            callers[(caller, caller_file), (name, name_file)] += round(numbers[3] * 1e9)
+    return +own, total, callers

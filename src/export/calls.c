@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "export/calls.h"
+
+#include <stdlib.h>
+
+#include "base/compare.h"
+
+static void add(struct export_weight *weight, const struct export_sum *sum)
+{
+	weight->samples += sum->samples;
+	weight->weight += sum->weight;
+}
+
+/* NULL when memory runs out. */
+static struct export_call *call_of(struct export_calls *c, uint32_t place,
+				   uint32_t callee)
+{
+	struct export_call call = { .place = place, .callee = callee };
+	uint64_t *at = map_insert(&c->index, (uint64_t)place << 32 | callee,
+				  c->all.count, NULL);
+
+	if (!at || (*at == c->all.count && !vec_push(&c->all, call)))
+		return NULL;
+	return &c->all.data[*at];
+}
+
+/* From the leaf outwards; a function is met first at its innermost place. */
+static bool add_stack(struct export_calls *c, const struct export_stacks *s,
+		      const struct export_sum *sum)
+{
+	uint32_t callee = PROFILE_NONE;
+	uint32_t leaf = s->nodes.data[sum->node].place;
+
+	c->stamp++;
+	add(&c->own[leaf], sum);
+	for (uint32_t node = sum->node; node != PROFILE_NONE;
+	     node = s->nodes.data[node].parent) {
+		uint32_t place = s->nodes.data[node].place;
+		uint32_t function = s->places.data[place].function;
+		bool is_new = c->seen[function] != c->stamp;
+		struct export_call *call;
+
+		c->seen[function] = c->stamp;
+		if (is_new)
+			add(&c->total[function], sum);
+		if (is_new && callee != PROFILE_NONE) {
+			call = call_of(c, place, callee);
+			if (!call)
+				return false;
+			add(&call->all, sum);
+			if (s->nodes.data[sum->node].parent == node)
+				add(&call->own, sum);
+		}
+		callee = function;
+	}
+	return true;
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct export_call *a = left, *b = right;
+	int order = compare_u64(a->place, b->place);
+
+	return order ? order : compare_u64(a->callee, b->callee);
+}
+
+static bool add_groups(struct export_calls *c, struct export_groups *groups,
+		       size_t first, size_t end)
+{
+	struct export_sums sums = {};
+	bool ok = true;
+
+	for (size_t i = first; ok && i < end; i++) {
+		ok = export_group_sums(groups, &groups->all.data[i], &sums);
+		for (size_t at = 0; ok && at < sums.count; at++)
+			ok = add_stack(c, groups->stacks, &sums.data[at]);
+	}
+	vec_deinit(&sums);
+	return ok;
+}
+
+struct error *export_calls_create(struct export_groups *groups, size_t first,
+				  size_t end, struct export_calls **ret)
+{
+	const struct export_stacks *s = groups->stacks;
+	_cleanup_export_calls_ struct export_calls *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return error_no_memory();
+	c->own = calloc(s->places.count + 1, sizeof(*c->own));
+	c->total = calloc(s->functions.count + 1, sizeof(*c->total));
+	c->seen = calloc(s->functions.count + 1, sizeof(*c->seen));
+	if (!c->own || !c->total || !c->seen ||
+	    !add_groups(c, groups, first, end))
+		return error_no_memory();
+	if (c->all.count)
+		qsort(c->all.data, c->all.count, sizeof(*c->all.data),
+		      compare_calls);
+	*ret = take_ptr(c);
+	return NULL;
+}
+
+void export_calls_destroy(struct export_calls *c)
+{
+	if (!c)
+		return;
+	free(c->own);
+	free(c->total);
+	vec_deinit(&c->all);
+	map_deinit(&c->index);
+	free(c->seen);
+	free(c);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "export/unique.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/printable.h"
+
+void export_put_printable(struct strbuf *out, const char *text)
+{
+	size_t left = strlen(text), n;
+	const char *s;
+
+	while (left) {
+		size_t taken = printable_character(text, left, &s, &n);
+
+		strbuf_append(out, s, n);
+		text += taken;
+		left -= taken;
+	}
+}
+
+/* Whether nobody has this name in that file; from then on somebody has. */
+static bool is_free(struct export_unique *u, const char *file,
+		    const char *name, bool *failed)
+{
+	size_t before = u->keys.all.count;
+	uint32_t number;
+	struct error *error;
+
+	strbuf_clear(&u->text);
+	export_put_printable(&u->text, file);
+	strbuf_printf(&u->text, "\n%s", name);
+	error = texts_intern(&u->keys, u->text.data, &number);
+	*failed = error || u->text.failed;
+	error_destroy(error);
+	return *failed || u->keys.all.count > before;
+}
+
+bool export_unique_name(struct export_unique *u,
+			const struct export_stacks *stacks,
+			const struct export_function *function,
+			struct strbuf *out)
+{
+	const char *file = export_function_file(stacks, function);
+	bool failed;
+	size_t length;
+
+	strbuf_clear(out);
+	export_put_printable(out, export_function_name(stacks, function));
+	length = out->len;
+	if (is_free(u, file, out->data, &failed))
+		return !failed && !out->failed;
+	if (function->line)
+		strbuf_printf(out, " (line %" PRIu32 ")", function->line);
+	for (unsigned int n = 2; !is_free(u, file, out->data, &failed); n++) {
+		strbuf_truncate(out, length);
+		strbuf_printf(out, " (%u)", n);
+	}
+	return !failed && !out->failed;
+}
+
+void export_unique_deinit(struct export_unique *u)
+{
+	texts_deinit(&u->keys);
+	strbuf_deinit(&u->text);
+}
