@@ -142,6 +142,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	error = check_output(settings);
 	if (!error)
 		error = input_prepare(&settings->input);
+	settings->input.options.inlines = settings->input.inlines;
 	progress_start(&settings->progress, &settings->input.options);
 	if (!error)
 		error = input_open(&settings->input, &converter);

@@ -68,7 +68,11 @@ enum export_traits {
 	X(pstats, EXPORT_BINARY, "lines, threads, times and whole stacks",     \
 	  "what cProfile writes, for python3 -m pstats, snakeviz and "         \
 	  "gprof2dot: functions and their callers. Calls are samples. It "     \
-	  "holds one event.")
+	  "holds one event.")                                                  \
+	X(chrome, EXPORT_TIMES, "the times of single samples",                 \
+	  "trace events for Perfetto (https://ui.perfetto.dev) and "           \
+	  "about:tracing: for each thread slices over time. It holds one "     \
+	  "event, of time.")
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */

@@ -84,6 +84,13 @@ void json_ms(struct json *json, uint64_t ns)
 	put_digits(&json->text, ns % 1000000, 6);
 }
 
+void json_us(struct json *json, uint64_t ns)
+{
+	json_u64(json, ns / 1000);
+	strbuf_putc(&json->text, '.');
+	put_digits(&json->text, ns % 1000, 3);
+}
+
 void json_word(struct json *json, const char *word)
 {
 	separate(json);

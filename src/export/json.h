@@ -38,8 +38,9 @@ void json_key(struct json *json, const char *key);
 void json_string(struct json *json, const char *text);
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
-/* ns as milliseconds, all its digits. */
+/* ns as milliseconds or microseconds, all its digits. */
 void json_ms(struct json *json, uint64_t ns);
+void json_us(struct json *json, uint64_t ns);
 /* true, false, null. */
 void json_word(struct json *json, const char *word);
 /* A new line, for who reads the file. */

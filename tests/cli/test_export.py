@@ -9,10 +9,11 @@ from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope", "pprof", "firefox", "callgrind", "pstats"]
+FORMATS = ["collapsed", "speedscope", "pprof", "firefox", "callgrind", "pstats", "chrome"]
 BINARY = ["pprof", "pstats"]
 # Those whose files hold whole stacks.
-STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox}
+STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox,
+          "chrome": exports.chrome}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
     b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4},
@@ -91,6 +92,16 @@ def test_python_only(kaa, threads, name, tmp_path):
         sample.frames = [frame for frame in sample.frames if frame.is_python]
     found = STACKS[name](export(kaa, threads, name, tmp_path, "--python-only", "--lines"))
     assert not differing(found, exports.expected(samples))
+
+
+def test_chrome_has_no_slices_for_what_is_no_time(kaa, build_dir, tmp_path):
+    """Ten samples of page-faults: the first field of the attribute is the type, the third the number of the event."""
+    data = bytearray(planted.file([planted.sample(1, 1, 1000 * i, [planted.CODE]) for i in range(1, 11)]))
+    at = data.index(planted.attribute())
+    data[at + 8:at + 16] = (2).to_bytes(8, "little")
+    (tmp_path / "perf.data").write_bytes(data)
+    said = kaa("export", "-i", tmp_path / "perf.data", "--format", "chrome", "-o", tmp_path / "out", status=1).stderr
+    assert "stand for no time" in said
 
 
 @pytest.mark.parametrize("name", STACKS)

@@ -262,3 +262,31 @@ def pstats_file(data):
         for (caller_file, _, caller), numbers in called_by.items():
             callers[(caller, caller_file), (name, name_file)] += round(numbers[3] * 1e9)
     return +own, total, callers
+
+
+def chrome(data):
+    """Slices that contain each other; their weights are those of the stacks below them, so the rest is a stack's own."""
+    document = json.loads(data)
+    stacks, names = collections.Counter(), collections.defaultdict(dict)
+    open_slices, last = collections.defaultdict(list), collections.defaultdict(float)
+    for event in document["traceEvents"]:
+        tid = event["tid"]
+        if event["ph"] == "M":
+            names[event["name"]][event["pid"], tid] = event["args"]["name"]
+            continue
+        assert event["ts"] >= last[tid], "slices begin and end in the order of time"
+        last[tid] = event["ts"]
+        if event["ph"] == "B":
+            place = event["args"]
+            line = place.get("line") if event["cat"] == "python" else None
+            open_slices[tid].append([(event["name"], place.get("file", ""), line), 0])
+            continue
+        assert event["ph"] == "E" and event["args"]["samples"]
+        path, weight = tuple(place for place, _ in open_slices[tid]), event["args"]["weight"]
+        below = open_slices[tid].pop()[1]
+        assert weight >= below
+        stacks[tid, path] += weight - below
+        if open_slices[tid]:
+            open_slices[tid][-1][1] += weight
+    assert not any(open_slices.values()) and {tid for _, tid in names["thread_name"]} == {tid for tid, _ in stacks}
+    return +stacks

@@ -13,8 +13,17 @@ def record(kind, misc, body):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
+# PERF_RECORD_FINISHED_ROUND
+ROUND = record(68, 0, b"")
+
+
 def comm(pid, tid, name):
     return record(3, 0, struct.pack("<II", pid, tid) + name[:15].ljust(16, b"\0"))
+
+
+def code_map(pid, functions):
+    """Where the functions are, one SPAN after the other from CODE on."""
+    return record(1, 2, struct.pack("<IIQQQ", pid, pid, CODE, functions * SPAN, 0) + b"//anon\0\0")
 
 
 def attribute():
@@ -28,11 +37,15 @@ def sample(pid, tid, time, addresses):
     return record(9, 2, struct.pack("<QIIQQQ", ips[1], pid, tid, time, PERIOD, len(ips)) + struct.pack(f"<{len(ips)}Q", *ips))
 
 
-def write(path, records):
+def file(records):
     """A whole file; the samples are those of attribute()."""
-    data = b"".join([*records, record(68, 0, b"")])
+    data = b"".join([*records, ROUND])
     head = b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, 144, 248, len(data), 0, 0) + b"\0" * 32
-    path.write_bytes(head + attribute() + struct.pack("<QQ", 0, 0) + data)
+    return head + attribute() + struct.pack("<QQ", 0, 0) + data
+
+
+def write(path, records):
+    path.write_bytes(file(records))
 
 
 @contextlib.contextmanager
@@ -45,7 +58,7 @@ def recording(path, threads, count=1):
     pid = 4194304 + os.getpid() * 8 + count
     names = sorted({name for stacks in threads.values() for stack in stacks for name in stack})
     address = {name: CODE + i * SPAN for i, name in enumerate(names)}
-    records = [record(1, 2, struct.pack("<IIQQQ", pid, pid, CODE, len(names) * SPAN, 0) + b"//anon\0\0")]
+    records = [code_map(pid, len(names))]
     time = 1000000
     for tid, (name, stacks) in enumerate(threads.items(), pid):
         records.append(comm(pid, tid, name))
