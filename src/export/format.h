@@ -72,7 +72,10 @@ enum export_traits {
 	X(chrome, EXPORT_TIMES, "the times of single samples",                 \
 	  "trace events for Perfetto (https://ui.perfetto.dev) and "           \
 	  "about:tracing: for each thread slices over time. It holds one "     \
-	  "event, of time.")
+	  "event, of time.")                                                   \
+	X(json, EXPORT_TIMES | EXPORT_EVENTS, "addresses and CPUs",            \
+	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
+	  "events, threads, functions, stacks with lines, and samples.")
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */

@@ -9,11 +9,11 @@ from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope", "pprof", "firefox", "callgrind", "pstats", "chrome"]
+FORMATS = ["collapsed", "speedscope", "pprof", "firefox", "callgrind", "pstats", "chrome", "json"]
 BINARY = ["pprof", "pstats"]
 # Those whose files hold whole stacks.
 STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox,
-          "chrome": exports.chrome}
+          "chrome": exports.chrome, "json": exports.kaa_json}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
     b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4},

@@ -290,3 +290,22 @@ def chrome(data):
             open_slices[tid][-1][1] += weight
     assert not any(open_slices.values()) and {tid for _, tid in names["thread_name"]} == {tid for tid, _ in stacks}
     return +stacks
+
+
+def kaa_json(data):
+    """As docs/formats/export-json.md has it."""
+    document = json.loads(data)
+    assert (document["format"], document["version"]) == ("kaa", 1)
+    functions, stacks, samples = document["functions"], document["stacks"], document["samples"]
+    paths = []
+    for i, (parent, function, line) in enumerate(zip(*(stacks[name] for name in ("parent", "function", "line")))):
+        assert parent < i
+        row = functions[function]
+        step = (row["name"], row["file"] or row["object"], line or None)
+        paths.append((paths[parent] if parent >= 0 else ()) + (step,))
+    found = collections.Counter()
+    assert len({len(column) for column in samples.values()}) == 1
+    for event, thread, stack, weight in zip(*(samples[name] for name in ("event", "thread", "stack", "weight"))):
+        assert document["events"][event]["unit"] == "nanoseconds"
+        found[document["threads"][thread]["tid"], paths[stack]] += weight
+    return found
