@@ -4,6 +4,10 @@
  * (https://valgrind.org/docs/manual/cl-format.html): for each function its lines
  * with what they cost, and its calls. KCachegrind and callgrind_annotate read it.
  *
+ * A function within itself is another one, with "'2" behind its name, as
+ * Callgrind has it; and what no function calls is called by "(below main)": tools
+ * take what calls into a function cost for its total.
+ *
  * Each event has two costs, its samples and what they weigh. Names are compressed:
  * the first time with the name behind its number. Costs of a line that stands
  * twice add up, so events follow each other.
@@ -28,11 +32,11 @@ struct callgrind {
 	FILE *out;
 	/* The places of a function, one after the other. */
 	uint32_t *places;
-	/* Functions and files whose names were written. */
+	/* Of functions; and which of them were written. */
+	struct export_names names;
 	bool *is_named;
 	struct texts files;
 	struct texts objects;
-	struct export_unique unique;
 	struct strbuf text;
 	/* Costs before those of this event, and all. */
 	size_t event;
@@ -72,8 +76,9 @@ static const char *object_of(const struct callgrind *c,
 /* With its object and file in front. */
 static void put_function(struct callgrind *c, bool is_called, uint32_t number)
 {
+	size_t functions = c->stacks->functions.count;
 	const struct export_function *function =
-		&c->stacks->functions.data[number];
+		&c->stacks->functions.data[number % functions];
 
 	put_file(c, is_called ? "cob" : "ob", &c->objects,
 		 object_of(c, function));
@@ -81,12 +86,10 @@ static void put_function(struct callgrind *c, bool is_called, uint32_t number)
 		 export_function_file(c->stacks, function));
 	fprintf(c->out, "%s=(%" PRIu32 ")", is_called ? "cfn" : "fn",
 		number + 1);
-	if (!c->is_named[number]) {
-		c->failed |= !export_unique_name(&c->unique, c->stacks,
-						 function, &c->text);
-		fprintf(c->out, " %s", c->text.data);
-		c->is_named[number] = true;
-	}
+	if (!c->is_named[number])
+		fprintf(c->out, " %s%s", c->names.data[number % functions],
+			number < functions ? "" : "'2");
+	c->is_named[number] = true;
 	fputc('\n', c->out);
 }
 
@@ -124,9 +127,21 @@ static const struct export_call *first_call(const struct export_calls *calls,
 	return found ? found : all + calls->all.count;
 }
 
+static void put_call(struct callgrind *c, uint32_t callee, uint32_t line,
+		     const struct export_weight *weight)
+{
+	size_t functions = c->stacks->functions.count;
+
+	put_function(c, true, callee);
+	fprintf(c->out, "calls=%" PRIu64 " %" PRIu32 "\n", weight->samples,
+		c->stacks->functions.data[callee % functions].line);
+	put_costs(c, line, weight);
+}
+
 static void put_place(struct callgrind *c, uint32_t number)
 {
-	const struct export_place *place = &c->stacks->places.data[number];
+	const struct export_place *place =
+		&c->stacks->places.data[number % c->stacks->places.count];
 	const struct export_weight *own = &c->calls->own[number];
 	const struct export_call *end =
 		c->calls->all.data + c->calls->all.count;
@@ -134,22 +149,22 @@ static void put_place(struct callgrind *c, uint32_t number)
 	if (own->samples)
 		put_costs(c, place->line, own);
 	for (const struct export_call *call = first_call(c->calls, number);
-	     call < end && call->place == number; call++) {
-		put_function(c, true, call->callee);
-		fprintf(c->out, "calls=%" PRIu64 " %" PRIu32 "\n",
-			call->all.samples,
-			c->stacks->functions.data[call->callee].line);
-		put_costs(c, place->line, &call->all);
-	}
+	     call < end && call->place == number; call++)
+		put_call(c, call->callee, place->line, &call->all);
 }
 
-static void put_functions(struct callgrind *c)
+/* level: 1 for those within themselves. */
+static void put_functions(struct callgrind *c, uint32_t level)
 {
+	uint32_t places = (uint32_t)c->stacks->places.count;
+	uint32_t functions = (uint32_t)c->stacks->functions.count;
 	uint32_t last = PROFILE_NONE;
 
-	for (size_t i = 0; i < c->stacks->places.count; i++) {
-		uint32_t place = c->places[i];
-		uint32_t function = c->stacks->places.data[place].function;
+	for (size_t i = 0; i < places; i++) {
+		uint32_t place = c->places[i] + level * places;
+		uint32_t function =
+			c->stacks->places.data[c->places[i]].function +
+			level * functions;
 
 		if (!c->calls->total[function].samples)
 			continue;
@@ -160,6 +175,21 @@ static void put_functions(struct callgrind *c)
 		last = function;
 		put_place(c, place);
 	}
+}
+
+/* What calls the outermost functions. */
+static void put_roots(struct callgrind *c)
+{
+	uint32_t functions = (uint32_t)c->stacks->functions.count;
+
+	fputc('\n', c->out);
+	put_file(c, "ob", &c->objects, "");
+	put_file(c, "fl", &c->files, "");
+	fprintf(c->out, "fn=(%" PRIu32 ")%s\n", 2 * functions + 1,
+		c->event ? "" : " (below main)");
+	for (uint32_t i = 0; i < functions; i++)
+		if (c->calls->roots[i].samples)
+			put_call(c, i, 0, &c->calls->roots[i]);
 }
 
 /* --- the file --- */
@@ -246,10 +276,12 @@ static struct error *put_events(struct callgrind *c)
 		struct error *error;
 
 		end = export_groups_end(c->groups, i);
-		error = export_calls_create(c->groups, i, end, &c->calls);
+		error = export_calls_create(c->groups, i, end, true, &c->calls);
 		if (error)
 			return error;
-		put_functions(c);
+		put_functions(c, 0);
+		put_functions(c, 1);
+		put_roots(c);
 		export_calls_destroy(c->calls);
 		c->calls = NULL;
 	}
@@ -272,7 +304,7 @@ static struct error *sort_places(struct callgrind *c)
 	size_t count = c->stacks->places.count;
 
 	c->places = calloc(count + 1, sizeof(*c->places));
-	c->is_named = calloc(c->stacks->functions.count + 1,
+	c->is_named = calloc(2 * c->stacks->functions.count + 1,
 			     sizeof(*c->is_named));
 	if (!c->places || !c->is_named)
 		return error_no_memory();
@@ -290,7 +322,6 @@ struct error *export_callgrind(const struct profile *profile,
 	struct export_stacks_options with_lines = options->stacks;
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
 	struct callgrind c = { .out = out,
-			       .unique.text = STRBUF_INIT,
 			       .text = STRBUF_INIT };
 	struct error *error;
 
@@ -302,6 +333,8 @@ struct error *export_callgrind(const struct profile *profile,
 	c.groups = groups;
 	c.stacks = groups->stacks;
 	error = sort_places(&c);
+	if (!error)
+		error = export_names_create(c.stacks, &c.names);
 	if (!error) {
 		put_head(&c);
 		error = put_events(&c);
@@ -313,7 +346,7 @@ struct error *export_callgrind(const struct profile *profile,
 	free(c.is_named);
 	texts_deinit(&c.files);
 	texts_deinit(&c.objects);
-	export_unique_deinit(&c.unique);
+	export_names_deinit(&c.names);
 	strbuf_deinit(&c.text);
 	return error;
 }

@@ -24,35 +24,65 @@ static struct export_call *call_of(struct export_calls *c, uint32_t place,
 	return &c->all.data[*at];
 }
 
+static uint32_t function_at(const struct export_calls *c, uint32_t place)
+{
+	uint32_t places = (uint32_t)c->stacks->places.count;
+
+	if (place < places)
+		return c->stacks->places.data[place].function;
+	return c->stacks->places.data[place - places].function +
+	       (uint32_t)c->stacks->functions.count;
+}
+
+/* To c->steps; with levels those within themselves are others. */
+static bool find_steps(struct export_calls *c, uint32_t node)
+{
+	vec_clear(&c->steps);
+	for (; node != PROFILE_NONE; node = c->stacks->nodes.data[node].parent)
+		if (!vec_push(&c->steps, c->stacks->nodes.data[node].place))
+			return false;
+	if (!c->levels)
+		return true;
+	c->stamp++;
+	for (size_t i = c->steps.count; i-- > 0;) {
+		uint32_t function = function_at(c, c->steps.data[i]);
+
+		if (c->seen[function] == c->stamp)
+			c->steps.data[i] += (uint32_t)c->stacks->places.count;
+		c->seen[function] = c->stamp;
+	}
+	return true;
+}
+
 /* From the leaf outwards; a function is met first at its innermost place. */
-static bool add_stack(struct export_calls *c, const struct export_stacks *s,
-		      const struct export_sum *sum)
+static bool add_stack(struct export_calls *c, const struct export_sum *sum)
 {
 	uint32_t callee = PROFILE_NONE;
-	uint32_t leaf = s->nodes.data[sum->node].place;
 
+	if (!find_steps(c, sum->node))
+		return false;
 	c->stamp++;
-	add(&c->own[leaf], sum);
-	for (uint32_t node = sum->node; node != PROFILE_NONE;
-	     node = s->nodes.data[node].parent) {
-		uint32_t place = s->nodes.data[node].place;
-		uint32_t function = s->places.data[place].function;
+	add(&c->own[c->steps.data[0]], sum);
+	for (size_t i = 0; i < c->steps.count; i++) {
+		uint32_t place = c->steps.data[i];
+		uint32_t function = function_at(c, place);
 		bool is_new = c->seen[function] != c->stamp;
 		struct export_call *call;
 
 		c->seen[function] = c->stamp;
 		if (is_new)
 			add(&c->total[function], sum);
-		if (is_new && callee != PROFILE_NONE) {
+		if (is_new && i) {
 			call = call_of(c, place, callee);
 			if (!call)
 				return false;
 			add(&call->all, sum);
-			if (s->nodes.data[sum->node].parent == node)
+			if (i == 1)
 				add(&call->own, sum);
 		}
 		callee = function;
 	}
+	add(&c->roots[callee], sum);
 	return true;
 }
 
@@ -73,24 +103,29 @@ static bool add_groups(struct export_calls *c, struct export_groups *groups,
 	for (size_t i = first; ok && i < end; i++) {
 		ok = export_group_sums(groups, &groups->all.data[i], &sums);
 		for (size_t at = 0; ok && at < sums.count; at++)
-			ok = add_stack(c, groups->stacks, &sums.data[at]);
+			ok = add_stack(c, &sums.data[at]);
 	}
 	vec_deinit(&sums);
 	return ok;
 }
 
 struct error *export_calls_create(struct export_groups *groups, size_t first,
-				  size_t end, struct export_calls **ret)
+				  size_t end, bool levels,
+				  struct export_calls **ret)
 {
 	const struct export_stacks *s = groups->stacks;
+	size_t functions = 2 * s->functions.count + 1;
 	_cleanup_export_calls_ struct export_calls *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return error_no_memory();
-	c->own = calloc(s->places.count + 1, sizeof(*c->own));
-	c->total = calloc(s->functions.count + 1, sizeof(*c->total));
-	c->seen = calloc(s->functions.count + 1, sizeof(*c->seen));
-	if (!c->own || !c->total || !c->seen ||
+	c->stacks = s;
+	c->levels = levels;
+	c->own = calloc(2 * s->places.count + 1, sizeof(*c->own));
+	c->total = calloc(functions, sizeof(*c->total));
+	c->roots = calloc(functions, sizeof(*c->roots));
+	c->seen = calloc(functions, sizeof(*c->seen));
+	if (!c->own || !c->total || !c->roots || !c->seen ||
 	    !add_groups(c, groups, first, end))
 		return error_no_memory();
 	if (c->all.count)
@@ -106,8 +141,10 @@ void export_calls_destroy(struct export_calls *c)
 		return;
 	free(c->own);
 	free(c->total);
+	free(c->roots);
 	vec_deinit(&c->all);
 	map_deinit(&c->index);
 	free(c->seen);
+	vec_deinit(&c->steps);
 	free(c);
 }

@@ -10,7 +10,6 @@
  * seconds, or what the event counts if that is no time.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 #include "base/vec.h"
@@ -27,8 +26,7 @@ struct pstats {
 	/* The event counts ns. */
 	bool is_time;
 	/* Of each function, as they are written. */
-	VEC(char *) names;
-	struct export_unique unique;
+	struct export_names names;
 	struct strbuf text;
 };
 
@@ -149,31 +147,13 @@ static int compare_callees(const void *left, const void *right)
 	return order ? order : compare_u64(a->place, b->place);
 }
 
-/* A name for each function, by its number. */
-static struct error *name_functions(struct pstats *p)
-{
-	vec_for_each(function, &p->stacks->functions) {
-		char *copy;
-
-		if (!export_unique_name(&p->unique, p->stacks, function,
-					&p->text))
-			return error_no_memory();
-		copy = strdup(p->text.data);
-		if (!copy || !vec_push(&p->names, copy)) {
-			free(copy);
-			return error_no_memory();
-		}
-	}
-	return NULL;
-}
-
 static struct error *put_file(struct pstats *p, struct export_groups *groups)
 {
-	struct error *error = name_functions(p);
+	struct error *error = export_names_create(p->stacks, &p->names);
 
 	if (!error)
 		error = export_calls_create(groups, 0, groups->all.count,
-					    &p->calls);
+					    false, &p->calls);
 	if (error)
 		return error;
 	if (p->calls->all.count)
@@ -189,7 +169,6 @@ struct error *export_pstats(const struct profile *profile,
 	struct export_stacks_options without_lines = options->stacks;
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
 	struct pstats p = { .out = out,
-			    .unique.text = STRBUF_INIT,
 			    .text = STRBUF_INIT };
 	const struct export_group *group;
 	struct error *error;
@@ -206,10 +185,7 @@ struct error *export_pstats(const struct profile *profile,
 						  EVENT_NANOSECONDS;
 	error = put_file(&p, groups);
 	export_calls_destroy(p.calls);
-	vec_for_each(name, &p.names)
-		free(*name);
-	vec_deinit(&p.names);
-	export_unique_deinit(&p.unique);
+	export_names_deinit(&p.names);
 	strbuf_deinit(&p.text);
 	return error;
 }

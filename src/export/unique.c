@@ -2,8 +2,10 @@
 #include "export/unique.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "profile/texts.h"
 #include "view/printable.h"
 
 void export_put_printable(struct strbuf *out, const char *text)
@@ -19,6 +21,12 @@ void export_put_printable(struct strbuf *out, const char *text)
 		left -= taken;
 	}
 }
+
+/* What is taken: a file and a name in it. */
+struct export_unique {
+	struct texts keys;
+	struct strbuf text;
+};
 
 /* Whether nobody has this name in that file; from then on somebody has. */
 static bool is_free(struct export_unique *u, const char *file,
@@ -37,10 +45,11 @@ static bool is_free(struct export_unique *u, const char *file,
 	return *failed || u->keys.all.count > before;
 }
 
-bool export_unique_name(struct export_unique *u,
-			const struct export_stacks *stacks,
-			const struct export_function *function,
-			struct strbuf *out)
+/* To out. False when memory runs out. */
+static bool name_function(struct export_unique *u,
+			  const struct export_stacks *stacks,
+			  const struct export_function *function,
+			  struct strbuf *out)
 {
 	const char *file = export_function_file(stacks, function);
 	bool failed;
@@ -60,8 +69,33 @@ bool export_unique_name(struct export_unique *u,
 	return !failed && !out->failed;
 }
 
-void export_unique_deinit(struct export_unique *u)
+struct error *export_names_create(const struct export_stacks *stacks,
+				  struct export_names *ret)
 {
-	texts_deinit(&u->keys);
-	strbuf_deinit(&u->text);
+	struct export_unique u = { .text = STRBUF_INIT };
+	struct strbuf name = STRBUF_INIT;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < stacks->functions.count; i++) {
+		char *copy = NULL;
+
+		ok = name_function(&u, stacks, &stacks->functions.data[i],
+				   &name);
+		if (ok)
+			copy = strdup(name.data);
+		ok = copy && vec_push(ret, copy);
+		if (!ok)
+			free(copy);
+	}
+	texts_deinit(&u.keys);
+	strbuf_deinit(&u.text);
+	strbuf_deinit(&name);
+	return ok ? NULL : error_no_memory();
+}
+
+void export_names_deinit(struct export_names *names)
+{
+	vec_for_each(name, names)
+		free(*name);
+	vec_deinit(names);
 }

@@ -7,25 +7,21 @@
 #ifndef KAA_EXPORT_UNIQUE_H
 #define KAA_EXPORT_UNIQUE_H
 
+#include "base/error.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "export/stacks.h"
-#include "profile/texts.h"
 
-/* Zero-initialise, but for the text: STRBUF_INIT. */
-struct export_unique {
-	struct texts keys;
-	struct strbuf text;
-};
+/* By function; owned. */
+struct export_names VEC_BODY(char *);
 
 /*
- * To out, as characters that may be shown: foreign controls and what is no UTF-8
- * become U+FFFD. False when memory runs out.
+ * Characters that may be shown: foreign controls and what is no UTF-8 become
+ * U+FFFD. *ret is to be freed even on failure.
  */
-bool export_unique_name(struct export_unique *unique,
-			const struct export_stacks *stacks,
-			const struct export_function *function,
-			struct strbuf *out);
-void export_unique_deinit(struct export_unique *unique);
+struct error *export_names_create(const struct export_stacks *stacks,
+				  struct export_names *ret);
+void export_names_deinit(struct export_names *names);
 
 /* Appends a foreign text in the same way. */
 void export_put_printable(struct strbuf *out, const char *text);

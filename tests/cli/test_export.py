@@ -16,7 +16,8 @@ STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": e
           "chrome": exports.chrome, "json": exports.kaa_json}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
-    b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4},
+    b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4,
+                (b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"py::run:/srv/b.py", b"work", b"py::run:/srv/b.py"): 2},
 }
 # What somebody may call a function: quotes, controls, no UTF-8, what ends a line or a script, and more than a buffer.
 HOSTILE = [b'a"b\\c</script>&\'', b"\x1b[31m\xff\xfe", b"semi;colon fn=(1) {}[]", b"py::x\"\t:/srv/\xc3\x28.py", b"n" * 900]
@@ -116,7 +117,7 @@ def test_hostile_names(kaa, hostile, name, tmp_path):
 
 def test_callgrind_has_lines_and_calls(kaa, recording, threads, hostile, tmp_path):
     for path in recording, threads, hostile:
-        stacks = exports.without_threads(exports.expected(samples_of(kaa, path)))
+        stacks = exports.with_levels(exports.without_threads(exports.expected(samples_of(kaa, path))))
         found = exports.callgrind(export(kaa, path, "callgrind", tmp_path))
         assert found["total"] == sum(stacks.values())
         if path != hostile:

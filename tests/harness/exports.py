@@ -207,6 +207,18 @@ def calls(stacks):
     return found
 
 
+def with_levels(stacks):
+    """As Callgrind has recursion: a function within itself is another one, and (below main) calls all the rest."""
+    found = collections.Counter()
+    for stack, weight in stacks.items():
+        seen, steps = set(), [("(below main)", "", None)]
+        for name, file, line in stack:
+            steps.append((name + "'2" if (name, file) in seen else name, file, line))
+            seen.add((name, file))
+        found[tuple(steps)] += weight
+    return found
+
+
 def edges(stacks):
     found = collections.Counter()
     for (caller, _, callee), weight in calls(stacks).items():
