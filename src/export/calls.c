@@ -57,6 +57,7 @@ static bool find_steps(struct export_calls *c, uint32_t node)
 /* From the leaf outwards; a function is met first at its innermost place. */
 static bool add_stack(struct export_calls *c, const struct export_sum *sum)
 {
+	uint32_t functions = (uint32_t)c->stacks->functions.count;
 	uint32_t callee = PROFILE_NONE;
 
 	if (!find_steps(c, sum->node))
@@ -72,7 +73,8 @@ static bool add_stack(struct export_calls *c, const struct export_sum *sum)
 		c->seen[function] = c->stamp;
 		if (is_new)
 			add(&c->total[function], sum);
-		if (is_new && i) {
+		/* What is not within itself is called once. */
+		if (i && (is_new || (c->levels && callee < functions))) {
 			call = call_of(c, place, callee);
 			if (!call)
 				return false;

@@ -12,7 +12,8 @@
  * than it. With `levels` a function within itself is another one, its number
  * that of the function plus the number of all functions, and so is its place:
  * then a function that is not within itself weighs what calls into it weigh,
- * `roots` included.
+ * `roots` included. A call of such a function counts whatever calls it, so calls
+ * out of one within itself may weigh more than it.
  */
 #ifndef KAA_EXPORT_CALLS_H
 #define KAA_EXPORT_CALLS_H

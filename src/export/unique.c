@@ -57,6 +57,9 @@ static bool name_function(struct export_unique *u,
 
 	strbuf_clear(out);
 	export_put_printable(out, export_function_name(stacks, function));
+	/* Behind a number in callgrind's format nothing would be no name. */
+	if (!out->len)
+		strbuf_puts(out, "???");
 	length = out->len;
 	if (is_free(u, file, out->data, &failed))
 		return !failed && !out->failed;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa export`: each format of its help, held against `kaa script`."""
+import collections
 import re
 import subprocess
 
@@ -17,7 +18,8 @@ STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": e
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
     b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4,
-                (b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"py::run:/srv/b.py", b"work", b"py::run:/srv/b.py"): 2},
+                (b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"py::run:/srv/b.py", b"work", b"py::run:/srv/b.py"): 2,
+                (b"py::run:/srv/b.py", b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"py::run:/srv/b.py", b"work"): 3},
 }
 # What somebody may call a function: quotes, controls, no UTF-8, what ends a line or a script, and more than a buffer.
 HOSTILE = [b'a"b\\c</script>&\'', b"\x1b[31m\xff\xfe", b"semi;colon fn=(1) {}[]", b"py::x\"\t:/srv/\xc3\x28.py", b"n" * 900]
@@ -122,7 +124,13 @@ def test_callgrind_has_lines_and_calls(kaa, recording, threads, hostile, tmp_pat
         assert found["total"] == sum(stacks.values())
         if path != hostile:
             assert not differing(found["lines"], exports.own_lines(stacks))
-            assert not differing(found["calls"], exports.calls(stacks))
+            assert not differing(found["calls"], exports.calls(stacks, levels=True))
+            # So what calls into a function cost is its total, as callgrind_annotate has it.
+            into = collections.Counter()
+            for (_, _, callee), weight in found["calls"].items():
+                into[callee] += weight
+            assert {name: weight for name, weight in exports.totals(stacks).items()
+                    if not name[0].endswith("'2") and name[0] != "(below main)"}.items() <= into.items()
     names = [name for name, _, _ in found["calls"]]
     assert {HOSTILE[0].decode(), HOSTILE[2].decode(), HOSTILE[4].decode()} < {name for name, _ in names}
 

@@ -196,14 +196,15 @@ def totals(stacks):
     return total
 
 
-def calls(stacks):
-    """{((function, file) of the caller, its line, callee): weight}: of a function the call out of its innermost place."""
+def calls(stacks, levels=False):
+    """{((function, file) of the caller, its line, callee): weight}: of a function the call out of its innermost place. With
+    levels a call of a function that is not within itself counts in any case."""
     found = collections.Counter()
     for stack, weight in stacks.items():
         innermost = {step[:2]: i for i, step in enumerate(stack)}
-        for function, i in innermost.items():
-            if i + 1 < len(stack):
-                found[function, stack[i][2] or 0, stack[i + 1][:2]] += weight
+        for i, (caller, callee) in enumerate(zip(stack, stack[1:])):
+            if innermost[caller[:2]] == i or levels and not callee[0].endswith("'2"):
+                found[caller[:2], caller[2] or 0, callee[:2]] += weight
     return found
 
 

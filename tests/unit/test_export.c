@@ -121,6 +121,71 @@ static void test_other_events_are_left_out(void **state)
 	      "python3;_start;g 1\n");
 }
 
+/* How often the text has that. */
+static unsigned int times(const char *text, const char *what)
+{
+	unsigned int count = 0;
+
+	for (text = strstr(text, what); text; text = strstr(text + 1, what))
+		count++;
+	return count;
+}
+
+/* Of several events each has its profiles; of one that is chosen only these. */
+static void test_speedscope_events(void **state)
+{
+	struct profile_event event = { .has_callchain = true };
+	struct export_options options = { .event = PROFILE_NONE };
+	struct model m;
+	uint32_t second;
+	char *text;
+
+	(void)state;
+	model_init(&m, NULL);
+	event.name = model_string(&m, "page-faults");
+	assert_ok(profile_add_event(m.profile, &event, &second));
+	model_sample(&m, 5, "_start f");
+	model_sample(&m, 7, "_start g");
+	m.profile->samples.event[1] = (uint16_t)second;
+	text = exported("speedscope", &m, &options);
+	assert_int_equal(times(text, "\"cycles: "), 2);
+	assert_int_equal(times(text, "\"page-faults: "), 2);
+	free(text);
+	options.event = second;
+	text = exported("speedscope", &m, &options);
+	assert_int_equal(times(text, "\"name\":\"all threads\""), 1);
+	assert_int_equal(times(text, "cycles"), 0);
+	free(text);
+	model_deinit(&m);
+}
+
+/* A number beyond 31 bits is a long, in digits of 15 bits (marshal.c of CPython). */
+static void test_pstats_large_numbers(void **state)
+{
+	static const unsigned char expected[] = { 'l', 3, 0, 0, 0,
+						  0x00, 0x5e, 0xa0, 0x65,
+						  0x02, 0x00 };
+	const uint32_t count = 3000000000u;
+	struct export_options options = { .event = PROFILE_NONE };
+	FILE *out;
+	struct model m;
+	size_t size;
+	char *bytes;
+
+	(void)state;
+	assert_int_equal(count, 0x5e00 + (0x65a0u << 15) + (2u << 30));
+	model_init(&m, NULL);
+	model_sample(&m, 5, "_start f");
+	m.profile->samples.count[0] = count;
+	out = open_memstream(&bytes, &size);
+	assert_non_null(out);
+	assert_ok(writer_of("pstats")(m.profile, &options, out));
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(memmem(bytes, size, expected, sizeof(expected)));
+	free(bytes);
+	model_deinit(&m);
+}
+
 static void test_no_samples(void **state)
 {
 	struct model m;
@@ -138,6 +203,8 @@ int main(void)
 		cmocka_unit_test(test_unnamed),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_other_events_are_left_out),
+		cmocka_unit_test(test_speedscope_events),
+		cmocka_unit_test(test_pstats_large_numbers),
 		cmocka_unit_test(test_no_samples),
 	};
 
