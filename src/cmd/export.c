@@ -190,7 +190,7 @@ static const struct option options[] = {
 		 options.stacks.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
 	OPT_BOOL('q', "quiet", struct export_settings, quiet,
-		 "do not print what the format leaves out, and other notes"),
+		 "print no notes, such as what the format leaves out"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "event", struct export_settings, event, "<event>",
 		   "use only samples of this event (default: all if the format holds several, else the first that has samples)",
