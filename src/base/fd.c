@@ -47,6 +47,19 @@ int fd_read(int fd, void *buf, size_t size, size_t *got)
 	return read_whole(fd, buf, size, NULL, got);
 }
 
+int fd_read_some(int fd, void *buf, size_t size, size_t *got)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno;
+	*got = (size_t)n;
+	return 0;
+}
+
 int fd_read_at(int fd, void *buf, size_t size, uint64_t offset, size_t *got)
 {
 	return read_whole(fd, buf, size, &offset, got);

@@ -14,7 +14,9 @@ int fd_write_all(int fd, const void *bytes, size_t size);
 
 /* Up to size bytes; *got is less only where the file ends. */
 int fd_read(int fd, void *buf, size_t size, size_t *got);
-/* The same from an offset on, which must not pass INT64_MAX. */
+/* What is there by now, at least a byte; *got is 0 only where the file ends. */
+int fd_read_some(int fd, void *buf, size_t size, size_t *got);
+/* As fd_read() from an offset on, which must not pass INT64_MAX. */
 int fd_read_at(int fd, void *buf, size_t size, uint64_t offset, size_t *got);
 
 #endif

@@ -375,9 +375,13 @@ static struct error *fill_from_file(void *context, uint64_t offset,
 				    void *data, size_t size, size_t *ret)
 {
 	struct perfdata_reader *r = context;
+	int errnum;
 
-	if (!r->is_regular)
-		return read_up_to(r, data, size, ret);
+	/* Who writes may still be at it: what is there is handed out. */
+	if (!r->is_regular) {
+		errnum = fd_read_some(r->fd, data, size, ret);
+		return errnum ? error_os(errnum, r->path, "cannot read") : NULL;
+	}
 	if (size > r->end - offset)
 		size = r->end - offset;
 	return pread_up_to(r, data, size, offset, ret);
