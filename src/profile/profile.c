@@ -4,21 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/map.h"
-#include "profile/index.h"
-
-struct profile_tables {
-	struct arena memory;
-	struct index strings;
-	struct index dsos;
-	struct index symbols;
-	struct index frames;
-	struct index stacks;
-	struct index tasks;
-	/* Only filled with profile_options.aggregate. */
-	struct index rows;
-};
+#include "profile/profile_tables.h"
 
 struct error *profile_create(const struct profile_options *options,
 			     struct profile **ret)
@@ -258,6 +245,11 @@ struct error *profile_intern_task(struct profile *profile,
 	       task_equal, task, "threads", ret);
 }
 
+uint64_t profile_stack_hash(uint32_t parent, uint32_t frame)
+{
+	return hash_combine(parent, frame);
+}
+
 struct stack_key {
 	uint32_t parent;
 	uint32_t frame;
@@ -296,7 +288,7 @@ struct error *profile_stack_push(struct profile *profile, uint32_t parent,
 				 uint32_t frame, uint32_t *ret)
 {
 	struct stack_key key = { parent, frame };
-	uint64_t hash = hash_combine(parent, frame);
+	uint64_t hash = profile_stack_hash(parent, frame);
 	uint32_t handle = find_stack(profile, &key, hash);
 
 	if (handle != PROFILE_NONE) {
@@ -497,14 +489,26 @@ static struct error *profile_aggregate(struct profile *profile,
 	return error;
 }
 
+/* Rows of another slice get no more samples. */
+static void begin_slice(struct profile *profile, uint64_t slice)
+{
+	if (profile->tables->slice != slice)
+		index_deinit(&profile->tables->rows);
+	profile->tables->slice = slice;
+}
+
 struct error *profile_add_sample(struct profile *profile,
 				 const struct profile_sample *sample)
 {
 	struct profile_event *event = &profile->events.data[sample->event];
-	struct error *error =
-		profile->options.aggregate
-			? profile_aggregate(profile, sample)
-			: profile_append_row(&profile->samples, sample);
+	const struct profile_options *options = &profile->options;
+	struct error *error;
+
+	if (options->slice_ns)
+		begin_slice(profile, sample->time / options->slice_ns);
+	error = options->aggregate || options->slice_ns ?
+			profile_aggregate(profile, sample) :
+			profile_append_row(&profile->samples, sample);
 
 	if (error)
 		return error;

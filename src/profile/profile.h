@@ -251,6 +251,11 @@ struct profile_options {
 	 * need no time.
 	 */
 	bool aggregate;
+	/*
+	 * The same of samples that are near each other in time: in one slice of
+	 * so many ns. 0: time is not looked at.
+	 */
+	uint64_t slice_ns;
 	/* Samples have the label PROFILE_LABEL_CPU. */
 	bool keep_cpu;
 };

@@ -14,6 +14,7 @@
 #include "profile/chains.h"
 #include "profile/location.h"
 #include "profile/metadata.h"
+#include "profile/profile_window.h"
 
 static void test_handles_are_unique(void **state)
 {
@@ -95,6 +96,159 @@ static void test_aggregation(void **state)
 		}
 		model_deinit(&m);
 	}
+}
+
+/* The same samples are one row only if they are near each other in time. */
+static void test_slices(void **state)
+{
+	const struct profile_options slices = { .slice_ns = 100 };
+	static const uint64_t times[] = { 110, 150, 199, 200, 299, 310, 290 };
+	static const uint32_t counts[] = { 3, 2, 1, 1 };
+	struct profile_sample sample = { .period = 5, .count = 1 };
+	struct model m;
+
+	(void)state;
+	model_init(&m, &slices);
+	sample.task = m.task;
+	sample.stack = model_stack(&m, "main foo");
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		sample.time = times[i];
+		model_check(profile_add_sample(m.profile, &sample));
+	}
+	assert_int_equal(m.profile->samples.rows, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(m.profile->samples.count[i], counts[i]);
+		assert_int_equal(m.profile->samples.period[i], 5 * counts[i]);
+	}
+	assert_int_equal(m.profile->samples.time[0], 110);
+	assert_int_equal(m.profile->samples.time[1], 200);
+	model_deinit(&m);
+}
+
+enum { WINDOW_ROWS = 3000, WINDOW_NAMES = 7, WINDOW_DEPTH = 9 };
+
+/* A stack that chance makes: many have beginnings in common. */
+static void random_stack(char *out, size_t size)
+{
+	int depth = 1 + rand() % WINDOW_DEPTH;
+	size_t n = 0;
+
+	for (int i = 0; i < depth; i++)
+		n += (size_t)snprintf(out + n, size - n, "%sf%d", i ? " " : "",
+				      rand() % (i < 4 ? 2 : WINDOW_NAMES));
+}
+
+/* Both have the same samples, of the same stacks; handles of stacks may differ. */
+static void assert_same_rows(const struct profile *a, size_t first,
+			     const struct profile *b)
+{
+	assert_int_equal(a->samples.rows - first, b->samples.rows);
+	for (size_t i = 0; i < b->samples.rows; i++) {
+		struct profile_sample x = profile_sample(a, first + i);
+		struct profile_sample y = profile_sample(b, i);
+
+		assert_int_equal(x.time, y.time);
+		assert_int_equal(x.period, y.period);
+		assert_int_equal(x.task, y.task);
+		assert_int_equal(profile_stack_depth(a, x.stack),
+				 profile_stack_depth(b, y.stack));
+		while (x.stack != PROFILE_NONE) {
+			assert_int_equal(a->stack_frames.data[x.stack],
+					 b->stack_frames.data[y.stack]);
+			x.stack = a->stack_parents.data[x.stack];
+			y.stack = b->stack_parents.data[y.stack];
+		}
+		assert_int_equal(y.stack, PROFILE_NONE);
+	}
+}
+
+/* Each stack is there once, and has a row, or a child that has. */
+static void assert_tight(const struct profile *p)
+{
+	size_t count = p->stack_parents.count;
+	bool *used = calloc(count + 1, sizeof(*used));
+
+	for (size_t i = 0; i < p->samples.rows; i++)
+		used[p->samples.stack[i]] = true;
+	for (size_t i = count; i-- > 0;) {
+		uint32_t parent = p->stack_parents.data[i];
+
+		assert_true(used[i]);
+		if (parent == PROFILE_NONE)
+			continue;
+		assert_true(parent < i);
+		used[parent] = true;
+	}
+	free(used);
+}
+
+static void fill_window_rows(struct model *m, size_t from, size_t to)
+{
+	char stack[128];
+
+	for (size_t i = from; i < to; i++) {
+		struct profile_sample sample = { .time = 1000 + i * 10,
+						 .period = 1 + i % 3,
+						 .task = m->task,
+						 .count = 1 };
+
+		random_stack(stack, sizeof(stack));
+		sample.stack = model_stack(m, stack);
+		model_check(profile_add_sample(m->profile, &sample));
+	}
+}
+
+/* A window has the rows that it is asked for, and what is forgotten leaves the rest. */
+static void test_windows_and_forgetting(void **state)
+{
+	struct profile *window, *whole;
+	struct model m;
+
+	(void)state;
+	srand(20);
+	model_init(&m, NULL);
+	fill_window_rows(&m, 0, WINDOW_ROWS);
+	assert_int_equal(profile_first_row(m.profile, 0), 0);
+	assert_int_equal(profile_first_row(m.profile, 1015), 2);
+	assert_int_equal(profile_first_row(m.profile, UINT64_MAX), WINDOW_ROWS);
+	for (size_t first = 0; first <= WINDOW_ROWS; first += 500) {
+		model_check(profile_window(m.profile, first, &window));
+		assert_same_rows(m.profile, first, window);
+		assert_tight(window);
+		assert_int_equal(window->events.data[0].samples,
+				 WINDOW_ROWS - first);
+		profile_destroy(window);
+	}
+	/* All, to compare with. */
+	model_check(profile_window(m.profile, 0, &whole));
+	model_check(profile_forget(m.profile, 1000));
+	assert_same_rows(whole, 1000, m.profile);
+	assert_tight(m.profile);
+	/* Stacks that are still there are found again, others are added once. */
+	srand(20);
+	for (size_t i = 0; i < WINDOW_ROWS; i++) {
+		char stack[128];
+		uint32_t handle;
+
+		random_stack(stack, sizeof(stack));
+		handle = model_stack(&m, stack);
+		if (i >= 1000)
+			assert_int_equal(handle,
+					 m.profile->samples.stack[i - 1000]);
+	}
+	fill_window_rows(&m, WINDOW_ROWS, 2 * WINDOW_ROWS);
+	model_check(profile_window(m.profile, 2000, &window));
+	assert_same_rows(m.profile, 2000, window);
+	assert_tight(window);
+	profile_destroy(window);
+	/* Everything. */
+	model_check(profile_forget(m.profile, m.profile->samples.rows));
+	assert_int_equal(m.profile->samples.rows, 0);
+	assert_int_equal(m.profile->stack_parents.count, 0);
+	fill_window_rows(&m, 0, 100);
+	assert_tight(m.profile);
+	profile_destroy(whole);
+	model_deinit(&m);
 }
 
 /* A label that comes late, beside one that is there from the start. */
@@ -445,6 +599,8 @@ int main(void)
 		cmocka_unit_test(test_many_handles),
 		cmocka_unit_test(test_aggregation),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_windows_and_forgetting),
 		cmocka_unit_test(test_trees_against_brute_force),
 		cmocka_unit_test(test_deep_recursion),
 	};
