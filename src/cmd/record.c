@@ -1,74 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa record`: from options to a recorder, and its result to one line. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/record_answer.h"
-#include "cmd/run.h"
+#include "cmd/record_say.h"
+#include "cmd/record_setup.h"
 #include "cmd/typed_command.h"
-#include "collect/clocks.h"
 #include "collect/recorder.h"
 #include "perfdata/packer.h"
-#include "sys/capability.h"
 #include "sys/event_parse.h"
-#include "sys/file.h"
-#include "sys/invoker.h"
-#include "sys/invoker_path.h"
-#include "sys/perf_event.h"
-#include "sys/own_program.h"
 #include "sys/privilege.h"
-#include "sys/proc.h"
 
 enum {
-	DEFAULT_FREQUENCY = 4000,
-	/* As much as a record can hold beside the rest of a sample. */
-	STACK_SIZE_MAX = 65528,
-	/* perf's default for --call-graph dwarf. */
-	STACK_SIZE_DWARF = 8192,
-	/* Without more locked memory than a user has by default. */
-	STACK_SIZE_USER = 16384,
-	CMDLINE_MAX = 1 << 20,
 	/* Who ran for less is not worth a word on how it was scheduled. */
 	WAITED_MIN_NS = 100000000,
-};
-
-struct record_settings {
-	struct option_list events;
-	const char *output;
-	/* 0: not given. UINT64_MAX: "max". */
-	uint64_t frequency;
-	uint64_t count;
-	enum callchain_mode callchain;
-	uint64_t stack_size;
-	struct option_list pids;
-	struct option_list tids;
-	bool system_wide;
-	const char *cpus;
-	uint64_t delay;
-	/* In ms; 0: not given. */
-	uint64_t duration;
-	/* 0: not given. */
-	uint64_t compression;
-	const char *clockid;
-	bool quiet;
-	int verbose;
-	bool no_inherit;
-	const char *clock;
-	const char *python;
-	const char *mode;
 };
 
 /* --- options --- */
@@ -80,10 +34,10 @@ static struct error *parse_stack_size(const char *text, uint64_t *ret)
 
 	if (error)
 		return error;
-	if (size < 8 || size > STACK_SIZE_MAX)
+	if (size < 8 || size > RECORD_STACK_SIZE_MAX)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "stack size %s is not between 8 and %d",
-				    text, STACK_SIZE_MAX);
+				    text, RECORD_STACK_SIZE_MAX);
 	*ret = (size + 7) & ~UINT64_C(7);
 	return NULL;
 }
@@ -118,36 +72,6 @@ static struct error *parse_call_graph(void *settings,
 	return comma ? parse_stack_size(comma + 1, &s->stack_size) : NULL;
 }
 
-static struct error *parse_positive(const char *text, uint64_t *ret)
-{
-	uint64_t number;
-	struct error *error = option_parse_u64(text, &number);
-
-	if (error)
-		return error;
-	if (!number)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is not a positive number", text);
-	*ret = number;
-	return NULL;
-}
-
-static struct error *parse_frequency(void *settings,
-				     const struct option *option,
-				     const char *arg, bool negated)
-{
-	struct record_settings *s = settings;
-
-	(void)option;
-	if (negated)
-		s->frequency = 0;
-	else if (!strcasecmp(arg, "max"))
-		s->frequency = UINT64_MAX;
-	else
-		return parse_positive(arg, &s->frequency);
-	return NULL;
-}
-
 static struct error *parse_count(void *settings, const struct option *option,
 				 const char *arg, bool negated)
 {
@@ -155,7 +79,7 @@ static struct error *parse_count(void *settings, const struct option *option,
 
 	(void)option;
 	if (!negated)
-		return parse_positive(arg, &s->count);
+		return record_parse_positive(arg, &s->count);
 	s->count = 0;
 	return NULL;
 }
@@ -205,29 +129,6 @@ static struct error *parse_compression(void *settings,
 	return NULL;
 }
 
-/* The first name of a clock is the one that help and completion show. */
-static const struct clock_name {
-	const char *name;
-	int clock;
-} clocks[] = {
-	{ "monotonic", CLOCK_MONOTONIC },
-	{ "mono", CLOCK_MONOTONIC },
-	{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
-	{ "raw", CLOCK_MONOTONIC_RAW },
-	{ "realtime", CLOCK_REALTIME },
-	{ "real", CLOCK_REALTIME },
-	{ "boottime", CLOCK_BOOTTIME },
-	{ "boot", CLOCK_BOOTTIME },
-	{ "tai", CLOCK_TAI },
-};
-
-static void clock_words(struct strbuf *out)
-{
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
-		if (i == 0 || clocks[i].clock != clocks[i - 1].clock)
-			strbuf_printf(out, "%s ", clocks[i].name);
-}
-
 static const struct option record_options[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", struct record_settings, pids, "<pid>,...",
@@ -248,7 +149,7 @@ static const struct option record_options[] = {
 	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",
 		 "sample these events (default: cycles if the machine has them, else cpu-clock)",
 		 .values = event_words),
-	OPT_CALL('F', "freq", parse_frequency, "<n>|max",
+	OPT_CALL('F', "freq", record_parse_frequency, "<n>|max",
 		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
@@ -258,7 +159,7 @@ static const struct option record_options[] = {
 		   "choose what time is recorded: on a CPU (default), or of each thread, whether it runs or sleeps (polled: Python functions and lines)"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
-		   .values = clock_words),
+		   .values = record_clock_words),
 	OPT_GROUP("Stacks"),
 	OPT_CALL('g', NULL, parse_call_graph, NULL,
 		 "record callchains (default)"),
@@ -282,469 +183,12 @@ static const struct option record_options[] = {
 
 static void record_defaults(void *settings)
 {
-	struct record_settings *s = settings;
-
-	s->output = "perf.data";
-	s->callchain = CALLCHAIN_UNWIND;
-	s->python = "auto";
+	record_settings_init(settings);
 }
 
 static void record_deinit(void *settings)
 {
-	struct record_settings *s = settings;
-
-	vec_deinit(&s->events);
-	vec_deinit(&s->pids);
-	vec_deinit(&s->tids);
-}
-
-/* --- from settings to recorder options --- */
-
-/* All that a recording is set up from. */
-struct setup {
-	struct recorder_options options;
-	struct event_list choices;
-	VEC(struct sampler_event) events;
-	struct invoker invoker;
-	char *path;
-	struct typed_command command;
-	struct launch launch;
-	struct strbuf cmdline;
-	VEC(char *) words;
-};
-
-static void setup_deinit(struct setup *setup)
-{
-	launch_deinit(&setup->launch);
-	typed_command_deinit(&setup->command);
-	event_list_deinit(&setup->choices);
-	vec_deinit(&setup->events);
-	vec_deinit(&setup->options.sampler.threads);
-	vec_deinit(&setup->options.sampler.whole);
-	vec_deinit(&setup->options.sampler.cpus);
-	vec_deinit(&setup->options.processes);
-	invoker_deinit(&setup->invoker);
-	free(setup->path);
-	strbuf_deinit(&setup->cmdline);
-	vec_deinit(&setup->words);
-}
-
-static struct error *take_numbers(const char *text, const char *what,
-				  struct pid_vec *ret)
-{
-	const char *p = text;
-
-	while (*p) {
-		char *end;
-		long number = strtol(p, &end, 10);
-
-		if (end == p || number <= 0 || number > INT32_MAX ||
-		    (*end && *end != ','))
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is not a %s", text, what);
-		if (!vec_push(ret, (pid_t)number))
-			return error_no_memory();
-		p = *end ? end + 1 : end;
-	}
-	return NULL;
-}
-
-static struct error *take_process(struct setup *setup, pid_t pid)
-{
-	struct pid_list threads = {};
-	struct error *error = proc_threads("", pid, &threads);
-
-	if (error && error->code == ERROR_NOT_FOUND) {
-		error_destroy(error);
-		return error_create(ERROR_NOT_FOUND, "no process has pid %d",
-				    (int)pid);
-	}
-	for (size_t i = 0; !error && i < threads.count; i++)
-		if (!vec_push(&setup->options.sampler.threads,
-			      threads.data[i]))
-			error = error_no_memory();
-	vec_deinit(&threads);
-	if (!error && (!vec_push(&setup->options.processes, pid) ||
-		       !vec_push(&setup->options.sampler.whole, pid)))
-		error = error_no_memory();
-	return error;
-}
-
-static struct error *take_thread(struct setup *setup, pid_t tid)
-{
-	struct proc_status status;
-	struct error *error = proc_status_read("", tid, &status);
-
-	if (error && error->code == ERROR_NOT_FOUND) {
-		error_destroy(error);
-		return error_create(ERROR_NOT_FOUND, "no thread has tid %d",
-				    (int)tid);
-	}
-	if (error)
-		return error;
-	if (!vec_push(&setup->options.sampler.threads, tid) ||
-	    !vec_push(&setup->options.processes, status.tgid))
-		return error_no_memory();
-	return NULL;
-}
-
-static struct error *take_targets(struct setup *setup,
-				  const struct record_settings *s)
-{
-	struct pid_vec pids = {}, tids = {};
-	struct error *error = NULL;
-
-	vec_for_each(text, &s->pids)
-		if (!error)
-			error = take_numbers(*text, "pid", &pids);
-	vec_for_each(text, &s->tids)
-		if (!error)
-			error = take_numbers(*text, "tid", &tids);
-	for (size_t i = 0; !error && i < pids.count; i++)
-		error = take_process(setup, pids.data[i]);
-	for (size_t i = 0; !error && i < tids.count; i++)
-		error = take_thread(setup, tids.data[i]);
-	vec_deinit(&pids);
-	vec_deinit(&tids);
-	return error;
-}
-
-/* "0-3,5" */
-static struct error *take_cpus(struct setup *setup, const char *text)
-{
-	const char *p = text;
-
-	while (p && *p) {
-		char *end;
-		long first = strtol(p, &end, 10), last = first;
-
-		if (end != p && *end == '-')
-			last = strtol(end + 1, &end, 10);
-		if (end == p || first < 0 || last < first || last > 65535 ||
-		    (*end && *end != ','))
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is not a list of CPUs such as 0-3,5", text);
-		for (long cpu = first; cpu <= last; cpu++)
-			if (!vec_push(&setup->options.sampler.cpus, (int)cpu))
-				return error_no_memory();
-		p = *end ? end + 1 : end;
-	}
-	return NULL;
-}
-
-static struct error *take_events(struct setup *setup,
-				 const struct record_settings *s)
-{
-	bool fell_back = false;
-	struct error *error = NULL;
-
-	vec_for_each(text, &s->events)
-		if (!error)
-			error = events_parse("", *text, &setup->choices);
-	if (!error && !s->events.count)
-		error = events_default("", &setup->choices, &fell_back);
-	if (error)
-		return error;
-	if (fell_back && s->verbose)
-		message_note("this machine has no hardware counters: to see CPU time, kaa samples cpu-clock");
-	vec_for_each(choice, &setup->choices) {
-		struct sampler_event event = { .name = choice->name };
-
-		event_apply(choice, &event.attr);
-		event.joins_group =
-			choice->group_leader >= 0 &&
-			(size_t)choice->group_leader < setup->events.count;
-		event.has_period = choice->period || choice->freq;
-		if (!event.has_period && choice->default_period &&
-		    !s->frequency && !s->count) {
-			event.attr.sample_period = choice->default_period;
-			event.has_period = true;
-		}
-		if (!vec_push(&setup->events, event))
-			return error_no_memory();
-	}
-	setup->options.sampler.events = setup->events.data;
-	setup->options.sampler.event_count = setup->events.count;
-	return NULL;
-}
-
-static struct error *take_frequency(struct setup *setup,
-				    const struct record_settings *s)
-{
-	struct sampler_options *sampler = &setup->options.sampler;
-	int64_t max;
-	struct error *error;
-
-	if (s->count) {
-		if (s->frequency)
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "use either -c or -F, not both");
-		sampler->period = s->count;
-		return NULL;
-	}
-	sampler->frequency = s->frequency ? s->frequency : DEFAULT_FREQUENCY;
-	sampler->rate_by_default = !s->frequency;
-	error = kernel_setting("", "perf_event_max_sample_rate", &max);
-	if (error) {
-		error_destroy(error);
-		return NULL;
-	}
-	if (s->frequency == UINT64_MAX || (!s->frequency &&
-					   sampler->frequency > (uint64_t)max))
-		sampler->frequency = (uint64_t)max;
-	if (sampler->frequency > (uint64_t)max)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "%" PRIu64 " samples a second are more than this machine allows (%" PRId64 "); use -F max, or raise kernel.perf_event_max_sample_rate",
-				    sampler->frequency, max);
-	return NULL;
-}
-
-static struct error *take_clock(struct setup *setup, const char *text)
-{
-	uint64_t number;
-	struct error *error;
-
-	setup->options.sampler.clockid = -1;
-	if (!text)
-		return NULL;
-	if (!strncasecmp(text, "CLOCK_", 6))
-		text += 6;
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-		if (!strcasecmp(text, clocks[i].name)) {
-			setup->options.sampler.clockid = clocks[i].clock;
-			return NULL;
-		}
-	}
-	error = option_parse_u64(text, &number);
-	if (error || number > CLOCK_TAI) {
-		error_destroy(error);
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unknown clock '%s'; use monotonic, monotonic_raw, realtime, boottime, tai or a number", text);
-	}
-	setup->options.sampler.clockid = (int)number;
-	return NULL;
-}
-
-static struct error *unknown_source(const char *text)
-{
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
-
-	for (size_t i = 0; python_sources[i]; i++)
-		strbuf_printf(&names, "%s%s", python_sources[i + 1] ? ", " : " or ",
-			      python_sources[i]->name);
-	return error_create(ERROR_INVALID_ARGUMENT,
-			    "unknown Python source '%s'; use auto%s", text,
-			    names.data);
-}
-
-static struct error *take_python(struct setup *setup, const char *text)
-{
-	const struct python_source *source =
-		text ? python_source_named(text) : &python_source_none;
-
-	if (!source && strcmp(text, "auto") != 0)
-		return unknown_source(text);
-	setup->options.python = source;
-	return NULL;
-}
-
-static void take_stacks(struct setup *setup, const struct record_settings *s)
-{
-	struct sampler_options *sampler = &setup->options.sampler;
-
-	sampler->callchain = s->callchain;
-	if (s->callchain != CALLCHAIN_UNWIND &&
-	    s->callchain != CALLCHAIN_DWARF)
-		return;
-	if (s->stack_size)
-		sampler->stack_size = (uint32_t)s->stack_size;
-	else if (s->callchain == CALLCHAIN_DWARF)
-		sampler->stack_size = STACK_SIZE_DWARF;
-	else
-		sampler->stack_size = capability_have(CAP_IPC_LOCK) ?
-					      STACK_SIZE_MAX :
-					      STACK_SIZE_USER;
-}
-
-/* The command line that is recorded in the file. */
-static struct error *take_cmdline(struct setup *setup)
-{
-	struct error *error = file_read("", "/proc/self/cmdline", CMDLINE_MAX,
-					&setup->cmdline);
-	size_t at = 0;
-
-	if (error)
-		return error;
-	while (at < setup->cmdline.len) {
-		if (!vec_push(&setup->words, setup->cmdline.data + at))
-			return error_no_memory();
-		at += strlen(setup->cmdline.data + at) + 1;
-	}
-	setup->options.argc = (int)setup->words.count;
-	setup->options.argv = setup->words.data;
-	return NULL;
-}
-
-/* A command that only ends the recording is not what is recorded. */
-static bool has_other_targets(const struct record_settings *s)
-{
-	return s->pids.count || s->tids.count || s->system_wide;
-}
-
-static struct error *check_command(const struct record_settings *s,
-				   const struct arguments *args)
-{
-	if (args->count && s->duration)
-		return error_create(
-			ERROR_INVALID_ARGUMENT,
-			"--duration goes with -p, -t or -a, and without a command; to end a command after ten seconds, record 'timeout 10 %s'",
-			args->values[0]);
-	if (args->count || has_other_targets(s))
-		return NULL;
-	return error_create(ERROR_INVALID_ARGUMENT,
-			    "nothing to record: name a command, or use -p PID, -t TID or -a");
-}
-
-/* Before anything is said or done: a mistyped command is the likeliest fault. */
-static struct error *find_command(struct setup *setup,
-				  const struct record_settings *s,
-				  const struct arguments *args, int *exit_code)
-{
-	struct error *error;
-
-	if (!args->count)
-		return NULL;
-	error = typed_command_find(args, &setup->invoker, setup->path,
-				   &setup->command);
-	if (error)
-		*exit_code = typed_command_exit_code(error);
-	else if (!has_other_targets(s))
-		typed_command_tell(&setup->command, &setup->invoker);
-	return error;
-}
-
-static struct error *take_invoker(struct setup *setup)
-{
-	struct error *error = invoker_detect(&setup->invoker);
-
-	if (error)
-		return error;
-	setup->options.uid = setup->options.gid = -1;
-	if (setup->invoker.present) {
-		setup->options.uid = setup->invoker.uid;
-		setup->options.gid = setup->invoker.gid;
-	}
-	if (!setup->invoker.tool)
-		return NULL;
-	return invoker_path(&setup->invoker, &setup->path);
-}
-
-static struct error *take_ticks(struct setup *setup, const char *clock)
-{
-	bool by_cpu = !clock || !strcmp(clock, "cpu");
-
-	if (!by_cpu && strcmp(clock, "thread"))
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "no clock '%s' for --clock: only thread and cpu",
-				    clock);
-	setup->options.sampler.cpu_clocks = by_cpu;
-	return NULL;
-}
-
-/* Only polling looks at a thread that sleeps. */
-static struct error *take_mode(struct setup *setup,
-			       const struct record_settings *s)
-{
-	struct recorder_options *options = &setup->options;
-
-	if (!s->mode || !strcmp(s->mode, "cpu"))
-		return NULL;
-	if (strcmp(s->mode, "wall"))
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "no mode '%s' for --mode: only cpu and wall",
-				    s->mode);
-	if (s->events.count || (options->python && !options->python->polls))
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--mode wall takes --python=poll, and no event");
-	options->python = &python_source_poll;
-	options->sampler.wall = true;
-	return NULL;
-}
-
-/* Time, and nothing that only the kernel's events have. */
-static bool asks_for_time(const struct setup *setup,
-			  const struct record_settings *s)
-{
-	const struct sampler_options *sampler = &setup->options.sampler;
-
-	return !s->system_wide && !s->tids.count && !s->cpus && !s->count &&
-	       !s->stack_size && s->callchain == CALLCHAIN_UNWIND &&
-	       (!s->events.count || (sampler->event_count == 1 &&
-				     clocks_is_clock(sampler, 0) &&
-				     !sampler->events[0].attr.exclude_user &&
-				     !sampler->events[0].has_period));
-}
-
-static struct error *take_settings(struct setup *setup,
-				   const struct record_settings *s)
-{
-	struct recorder_options *options = &setup->options;
-	struct error *error;
-
-	options->sampler.root = "";
-	options->sampler.inherit = !s->no_inherit;
-	options->output = s->output;
-	options->system_wide = s->system_wide;
-	options->delay_ms = s->delay;
-	options->duration_ms = s->duration;
-	options->compression = (int)s->compression;
-	options->version = KAA_VERSION;
-	take_stacks(setup, s);
-	error = take_targets(setup, s);
-	if (!error)
-		error = take_cpus(setup, s->cpus);
-	if (!error)
-		error = take_events(setup, s);
-	if (!error)
-		error = take_frequency(setup, s);
-	if (!error)
-		error = take_clock(setup, s->clockid);
-	if (!error)
-		error = take_ticks(setup, s->clock);
-	if (!error)
-		error = take_python(setup, s->python);
-	if (!error)
-		error = take_mode(setup, s);
-	options->only_time = asks_for_time(setup, s);
-	if (!error)
-		error = take_cmdline(setup);
-	return error;
-}
-
-/* Forks the command, and makes it the target unless there is another. */
-static struct error *take_command(struct setup *setup,
-				  const struct record_settings *s,
-				  const struct arguments *args)
-{
-	struct recorder_options *options = &setup->options;
-	bool others = has_other_targets(s);
-	struct error *error;
-
-	if (!args->count)
-		return NULL;
-	error = launch_prepare(&setup->launch, setup->command.words.data,
-			       &setup->invoker, setup->path,
-			       run_with_trampolines);
-	if (error)
-		return error;
-	options->launch = &setup->launch;
-	options->records_launch = !others;
-	if (others)
-		return NULL;
-	options->sampler.enable_on_exec = !options->delay_ms;
-	if (!vec_push(&options->sampler.threads, setup->launch.pid))
-		return error_no_memory();
-	return NULL;
+	record_settings_deinit(settings);
 }
 
 /* --- the result --- */
@@ -768,7 +212,7 @@ static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
 }
 
 /* What time without samples was spent on. */
-static const char *without_samples(const struct setup *setup,
+static const char *without_samples(const struct record_setup *setup,
 				   const struct recorder *recorder)
 {
 	if (recorder_python(recorder)->polls)
@@ -783,7 +227,7 @@ static const char *without_samples(const struct setup *setup,
 }
 
 /* From a tenth on: some ticks come late on every machine. */
-static void say_without_samples(const struct setup *setup,
+static void say_without_samples(const struct record_setup *setup,
 				const struct recorder *recorder,
 				const struct cpu_time_result *time)
 {
@@ -798,7 +242,7 @@ static void say_without_samples(const struct setup *setup,
 			     without_samples(setup, recorder));
 }
 
-static void print_summary(const struct setup *setup,
+static void print_summary(const struct record_setup *setup,
 			  const struct recorder_result *result, bool polled)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -860,104 +304,8 @@ static void say_load(const struct recorder_result *result, int verbose)
 		     result->lost ? "; a lower -F, or a greater -c, takes fewer samples" : "");
 }
 
-/* Why the best source is not taken, and what would let it be. */
-static void say_refusal(const struct source_refusal *refusal)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	if (!refusal)
-		return;
-	error_format(refusal->why, &text);
-	message_note("%s cannot be used: %s", refusal->source->title,
-		     text.data);
-}
-
-/* Without BPF: what is there instead, and what it costs. */
-static void say_trampolines(const struct setup *setup)
-{
-	if (recorder_gives_trampolines(&setup->options))
-		message_note("Python source: trampolines: Python functions have only the line of their def, and calls take longer");
-	else
-		message_note("Python source: trampolines: only programs started with them (kaa run --perf, python3 -X perf) have Python frames");
-}
-
-/* Then only Pythons with support of their own have trampolines. */
-static void say_no_agent(const struct setup *setup)
-{
-	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
-	struct error *error;
-
-	if (!recorder_gives_trampolines(&setup->options))
-		return;
-	error = run_find_agent(&path);
-	if (error) {
-		error_format(error, &text);
-		message_note("CPython before 3.12 gets no trampolines: %s",
-			     text.data);
-	}
-	error_destroy(error);
-}
-
-/* What it gives, and what the other ways would. */
-static void say_polling(const struct setup *setup)
-{
-	if (setup->options.sampler.wall)
-		message_note("Python source: polling: functions and lines of wall time, no native functions");
-	else
-		message_note("Python source: polling: functions and lines of CPU time; '--python=trampoline' has native functions, no lines");
-}
-
-static void say_source(const struct recorder *recorder,
-		       const struct setup *setup, int verbose)
-{
-	const struct python_source *source = recorder_python(recorder);
-
-	if (source->polls) {
-		say_refusal(recorder_refusal(recorder));
-		say_polling(setup);
-	} else if (source->gives_trampolines) {
-		say_refusal(recorder_refusal(recorder));
-		say_trampolines(setup);
-		say_no_agent(setup);
-	} else if (verbose) {
-		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",
-			     source->name, setup->options.sampler.stack_size,
-			     recorder_clocks_by_cpu(recorder) ?
-				     "; the clock ticks for each CPU" :
-				     "");
-	}
-}
-
-/* The rights that Python frames by BPF take give kernel frames, too. They were said. */
-static void say_user_only(const struct source_refusal *refusal)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	strbuf_printf(&text,
-		      "the recording has no kernel frames, because kernel.perf_event_paranoid is %d",
-		      perf_event_paranoid(""));
-	if (!refusal || refusal->why->code != ERROR_PERMISSION) {
-		strbuf_puts(&text, "; run 'sudo ");
-		own_program_word(&text);
-		strbuf_puts(&text,
-			    " record ...', or run 'sudo sysctl kernel.perf_event_paranoid=1' first");
-	}
-	message_note("%s", text.data);
-}
-
-static int exit_code_of(int status)
-{
-	if (status < 0)
-		return 0;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-		return EXIT_CODE_INTERRUPTED;
-	if (WIFSIGNALED(status))
-		return 128 + WTERMSIG(status);
-	return WEXITSTATUS(status);
-}
-
 /* Its answer may not be one, and the recording before it may be the better one. */
-static void say_failed(const struct setup *setup, const struct stat *before,
+static void say_failed(const struct record_setup *setup, const struct stat *before,
 		       int status)
 {
 	if (status < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
@@ -1010,7 +358,7 @@ static bool wants_answer(const struct record_settings *s,
  * Ends the file, and waits for the command. Why the recording ended early is
  * said before that, since the command may go on for long.
  */
-static struct error *finish(const struct setup *setup,
+static struct error *finish(const struct record_setup *setup,
 			    const struct record_settings *s,
 			    struct recorder *recorder,
 			    const struct stat *before, struct error *early,
@@ -1028,7 +376,7 @@ static struct error *finish(const struct setup *setup,
 	if (!early && !error)
 		say_failed(setup, before, result.status);
 	if (!early) {
-		*exit_code = error ? 0 : exit_code_of(result.status);
+		*exit_code = error ? 0 : record_exit_code(result.status);
 		if (!error && wants_answer(s, &result))
 			record_answer(setup->options.output);
 		return error;
@@ -1039,7 +387,7 @@ static struct error *finish(const struct setup *setup,
 	return NULL;
 }
 
-static struct error *record(struct setup *setup,
+static struct error *record(struct record_setup *setup,
 			    const struct record_settings *s, int *exit_code)
 {
 	_cleanup_(cleanup_recorder_) struct recorder *recorder = NULL;
@@ -1057,9 +405,9 @@ static struct error *record(struct setup *setup,
 		take_back_output(output, &before);
 		return error;
 	}
-	say_source(recorder, setup, s->verbose);
+	record_say_source(recorder, setup, s->verbose);
 	if (recorder_user_only(recorder))
-		say_user_only(recorder_refusal(recorder));
+		record_say_user_only(recorder_refusal(recorder));
 	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
@@ -1073,26 +421,39 @@ static struct error *record(struct setup *setup,
 	return finish(setup, s, recorder, &before, error, exit_code);
 }
 
+static struct error *check_command(const struct record_settings *s,
+				   const struct arguments *args)
+{
+	if (args->count && s->duration)
+		return error_create(
+			ERROR_INVALID_ARGUMENT,
+			"--duration goes with -p, -t or -a, and without a command; to end a command after ten seconds, record 'timeout 10 %s'",
+			args->values[0]);
+	if (args->count || record_has_targets(s))
+		return NULL;
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "nothing to record: name a command, or use -p PID, -t TID or -a");
+}
+
 static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)
 {
 	const struct record_settings *s = settings;
-	struct setup setup = { .launch = LAUNCH_INIT,
-			       .cmdline = STRBUF_INIT };
+	struct record_setup setup = RECORD_SETUP_INIT;
 	struct error *error = check_command(s, args);
 
 	message_set_quiet(s->quiet);
 	if (!error)
-		error = take_invoker(&setup);
+		error = record_take_invoker(&setup);
 	if (!error)
-		error = find_command(&setup, s, args, exit_code);
+		error = record_find_command(&setup, s, args, exit_code);
 	if (!error)
-		error = take_settings(&setup, s);
+		error = record_take_settings(&setup, s);
 	if (!error)
-		error = take_command(&setup, s, args);
+		error = record_take_command(&setup, s, args);
 	if (!error)
 		error = record(&setup, s, exit_code);
-	setup_deinit(&setup);
+	record_setup_deinit(&setup);
 	return error;
 }
 

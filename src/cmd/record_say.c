@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/record_say.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "cmd/framework/command.h"
+#include "cmd/framework/message.h"
+#include "cmd/run.h"
+#include "sys/own_program.h"
+#include "sys/perf_event.h"
+
+/* Why the best source is not taken, and what would let it be. */
+static void say_refusal(const struct source_refusal *refusal)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (!refusal)
+		return;
+	error_format(refusal->why, &text);
+	message_note("%s cannot be used: %s", refusal->source->title,
+		     text.data);
+}
+
+/* Without BPF: what is there instead, and what it costs. */
+static void say_trampolines(const struct record_setup *setup)
+{
+	if (recorder_gives_trampolines(&setup->options))
+		message_note("Python source: trampolines: Python functions have only the line of their def, and calls take longer");
+	else
+		message_note("Python source: trampolines: only programs started with them (kaa run --perf, python3 -X perf) have Python frames");
+}
+
+/* Then only Pythons with support of their own have trampolines. */
+static void say_no_agent(const struct record_setup *setup)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	struct error *error;
+
+	if (!recorder_gives_trampolines(&setup->options))
+		return;
+	error = run_find_agent(&path);
+	if (error) {
+		error_format(error, &text);
+		message_note("CPython before 3.12 gets no trampolines: %s",
+			     text.data);
+	}
+	error_destroy(error);
+}
+
+/* What it gives, and what the other ways would. */
+static void say_polling(const struct record_setup *setup)
+{
+	if (setup->options.sampler.wall)
+		message_note("Python source: polling: functions and lines of wall time, no native functions");
+	else
+		message_note("Python source: polling: functions and lines of CPU time; '--python=trampoline' has native functions, no lines");
+}
+
+void record_say_source(const struct recorder *recorder,
+		       const struct record_setup *setup, int verbose)
+{
+	const struct python_source *source = recorder_python(recorder);
+
+	if (source->polls) {
+		say_refusal(recorder_refusal(recorder));
+		say_polling(setup);
+	} else if (source->gives_trampolines) {
+		say_refusal(recorder_refusal(recorder));
+		say_trampolines(setup);
+		say_no_agent(setup);
+	} else if (verbose) {
+		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",
+			     source->name, setup->options.sampler.stack_size,
+			     recorder_clocks_by_cpu(recorder) ?
+				     "; the clock ticks for each CPU" :
+				     "");
+	}
+}
+
+/* The rights that Python frames by BPF take give kernel frames, too. They were said. */
+void record_say_user_only(const struct source_refusal *refusal)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text,
+		      "the recording has no kernel frames, because kernel.perf_event_paranoid is %d",
+		      perf_event_paranoid(""));
+	if (!refusal || refusal->why->code != ERROR_PERMISSION) {
+		strbuf_puts(&text, "; run 'sudo ");
+		own_program_word(&text);
+		strbuf_puts(&text,
+			    " record ...', or run 'sudo sysctl kernel.perf_event_paranoid=1' first");
+	}
+	message_note("%s", text.data);
+}
+
+int record_exit_code(int status)
+{
+	if (status < 0)
+		return 0;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+		return EXIT_CODE_INTERRUPTED;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}

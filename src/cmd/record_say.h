@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a user is told of a recorder before it records: a line each. */
+#ifndef KAA_CMD_RECORD_SAY_H
+#define KAA_CMD_RECORD_SAY_H
+
+#include "cmd/record_setup.h"
+#include "collect/recorder.h"
+
+/* Where Python frames come from, if that is not the best way, or verbose. */
+void record_say_source(const struct recorder *recorder,
+		       const struct record_setup *setup, int verbose);
+/* Why there are no kernel frames. refusal: as recorder_refusal() has it. */
+void record_say_user_only(const struct source_refusal *refusal);
+/* kaa's exit code by the status of the command, as wait() has it; -1: none. */
+int record_exit_code(int status);
+
+#endif
