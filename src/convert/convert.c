@@ -54,6 +54,8 @@ struct converter {
 	uint64_t records;
 	/* Where the sample is that the callback has. */
 	struct place place;
+	/* See converter_forget_stacks(). */
+	bool forgets_stacks;
 	convert_record_fn *on_record;
 	void *on_record_arg;
 };
@@ -578,6 +580,20 @@ void converter_on_record(struct converter *c, convert_record_fn *fn, void *arg)
 	c->on_record_arg = arg;
 }
 
+void converter_forget_stacks(struct converter *c)
+{
+	c->forgets_stacks = true;
+}
+
+static void trim_stacks(struct converter *c)
+{
+	size_t limit = c->options->cache_limit ? c->options->cache_limit :
+						 CACHE_LIMIT;
+
+	stacks_trim(&c->stacks, c->forgets_stacks ? 0 : limit);
+	c->forgets_stacks = false;
+}
+
 static struct error *apply_sample(struct converter *c,
 				  const struct record *record,
 				  convert_sample_fn *fn, void *arg)
@@ -615,7 +631,7 @@ static struct error *apply_sample(struct converter *c,
 		c->stats.filtered++;
 		return NULL;
 	}
-	stacks_trim(&c->stacks, CACHE_LIMIT);
+	trim_stacks(c);
 	error = find_place(c, record, &c->place);
 	if (!error)
 		error = find_chain(c, record, c->place.process, &chain);

@@ -92,6 +92,8 @@ struct convert_options {
 	struct id_list tids;
 	struct id_list cpus;
 	struct name_list comms;
+	/* Bytes that resolved stacks and frames may hold; 0: as many as are good. */
+	size_t cache_limit;
 	/* Count the threads that samples are of, before all filters. */
 	bool count_tasks;
 	/* Now and then, of a regular file: bytes read so far, and of all. */
@@ -288,6 +290,9 @@ const char *converter_comm(struct converter *converter, uint32_t pid,
  */
 const char *converter_kernel_name(struct converter *converter, uint64_t time,
 				  uint64_t *address);
+
+/* Before the next sample all stacks are resolved anew, without their `user`. */
+void converter_forget_stacks(struct converter *converter);
 
 /* Events, features, counts of the file. */
 struct perfdata_reader *converter_reader(struct converter *converter);

@@ -3,35 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/convert.h"
-
-/* One step of a stack in the profile. */
-struct model_step {
-	uint32_t frame;
-	uint32_t stack;
-};
-
-struct model {
-	struct converter *converter;
-	struct profile *profile;
-	/* That of the profile which is being added. */
-	uint32_t recording;
-	/* struct event.index to the profile's event, or PROFILE_NONE. */
-	VEC(uint32_t) events;
-	/* struct dso.index to the profile's dso, or PROFILE_NONE. */
-	VEC(uint32_t) dsos;
-	/* The stack added last, from its outermost frame. */
-	VEC(struct model_step) path;
-	/* Of the sample in work: a value for each label; the CPU's place. */
-	VEC(uint32_t) labels;
-	uint32_t cpu_label;
-	/* The task found last. */
-	int32_t pid;
-	int32_t tid;
-	const char *comm;
-	const char *thread_name;
-	uint32_t task;
-};
+#include "convert/model.h"
 
 /* --- Events ------------------------------------------------------------- */
 
@@ -58,7 +30,7 @@ static struct error *add_event(struct model *m, const struct event *event,
  * Adds what came to the file's table of events; of a pipe it grows. Events
  * that cannot have samples to show have no section.
  */
-static struct error *add_events(struct model *m)
+struct error *model_add_events(struct model *m)
 {
 	struct perfdata_reader *reader = converter_reader(m->converter);
 	const struct events *events = perfdata_reader_events(reader);
@@ -86,7 +58,7 @@ static struct error *get_event(struct model *m, const struct event *event,
 	struct error *error;
 
 	if (event->index >= m->events.count) {
-		error = add_events(m);
+		error = model_add_events(m);
 		if (error)
 			return error;
 	}
@@ -334,7 +306,7 @@ static struct error *find_labels(struct model *m)
 	return NULL;
 }
 
-static struct error *on_sample(const struct convert_sample *sample, void *arg)
+struct error *model_add_sample(const struct convert_sample *sample, void *arg)
 {
 	struct model *m = arg;
 	struct profile_sample s = {
@@ -447,20 +419,39 @@ static struct error *describe(struct model *m)
 						  &recording->metadata);
 }
 
-static struct error *fill(struct model *m)
+/*
+ * Events are added at the first sample: where the recorder was killed their names
+ * stand in records before it, not in the file's head.
+ */
+struct error *model_begin(struct model *m)
 {
-	/*
-	 * Events are added at the first sample: where the recorder was killed
-	 * their names stand in records before it, not in the file's head.
-	 */
 	struct error *error = profile_add_recording(m->profile, &m->recording);
 
+	return error ? error : find_labels(m);
+}
+
+void model_forget_stacks(struct model *m)
+{
+	vec_clear(&m->path);
+	converter_forget_stacks(m->converter);
+}
+
+void model_deinit(struct model *m)
+{
+	vec_deinit(&m->events);
+	vec_deinit(&m->dsos);
+	vec_deinit(&m->path);
+	vec_deinit(&m->labels);
+}
+
+static struct error *fill(struct model *m)
+{
+	struct error *error = model_begin(m);
+
 	if (!error)
-		error = find_labels(m);
+		error = converter_run(m->converter, model_add_sample, m);
 	if (!error)
-		error = converter_run(m->converter, on_sample, m);
-	if (!error)
-		error = add_events(m);
+		error = model_add_events(m);
 	if (!error)
 		error = add_groups(m);
 	if (error)
@@ -473,15 +464,10 @@ static struct error *fill(struct model *m)
 struct error *convert_add_to_profile(struct converter *converter,
 				     struct profile *profile)
 {
-	struct model m = { .converter = converter,
-			   .profile = profile,
-			   .task = PROFILE_NONE };
+	struct model m = MODEL_INIT(converter, profile);
 	struct error *error = fill(&m);
 
-	vec_deinit(&m.events);
-	vec_deinit(&m.dsos);
-	vec_deinit(&m.path);
-	vec_deinit(&m.labels);
+	model_deinit(&m);
 	return error;
 }
 
