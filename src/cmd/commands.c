@@ -14,6 +14,7 @@
 #define COMMANDS(X)   \
 	X(record)     \
 	X(report)     \
+	X(top)        \
 	X(annotate)   \
 	X(diff)       \
 	X(flamegraph) \

@@ -566,6 +566,37 @@ struct error *own_rows_show(struct own_rows *rows, enum own_view view,
 	return list(rows);
 }
 
+static bool has_thread(const struct own_rows *rows, int32_t tid)
+{
+	vec_for_each(thread, &rows->made.threads)
+		if (thread->zoom.id == tid)
+			return true;
+	return false;
+}
+
+/* Threads without samples stand behind all others. */
+struct error *own_rows_set_states(struct own_rows *rows,
+				  const struct own_states *states)
+{
+	struct own_made *made = &rows->made;
+
+	rows->states = states;
+	vec_for_each(thread, &states->threads) {
+		struct zoom_choice choice = {
+			.zoom = { .kind = ZOOM_THREAD, .id = thread->tid },
+			.task = thread->task,
+		};
+
+		if (has_thread(rows, thread->tid))
+			continue;
+		choice.comm = profile_task_name(
+			profile_task(rows->profile, thread->task));
+		if (!vec_push(&made->threads, choice))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
 struct error *own_rows_show_callers(struct own_rows *rows,
 				    const struct zoom *function)
 {

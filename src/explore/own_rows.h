@@ -34,6 +34,7 @@
 #include "base/watch.h"
 #include "explore/browser.h"
 #include "explore/line.h"
+#include "explore/own_states.h"
 #include "explore/zoom.h"
 #include "profile/own_callers.h"
 #include "profile/own_time.h"
@@ -124,6 +125,8 @@ struct own_rows {
 	enum own_view view;
 	bool with_native;
 	bool by_total;
+	/* What its threads do now; NULL: it is a recording. Borrowed. */
+	const struct own_states *states;
 	/* Whose callers OWN_CALLERS has; and the view and row that it was left for. */
 	struct zoom called;
 	enum own_view view_before;
@@ -187,6 +190,13 @@ struct error *own_rows_show(struct own_rows *rows, enum own_view view,
 struct error *own_rows_show_callers(struct own_rows *rows,
 				    const struct zoom *function);
 struct error *own_rows_leave_callers(struct own_rows *rows);
+/*
+ * Rows of threads say what they do now; those without samples have rows, too, while
+ * there is no zoom. Seen from the next own_rows_show() on. states are borrowed for as
+ * long as rows live.
+ */
+struct error *own_rows_set_states(struct own_rows *rows,
+				  const struct own_states *states);
 /* The window's height; the overview takes what room there is. */
 struct error *own_rows_resize(struct own_rows *rows, size_t height);
 

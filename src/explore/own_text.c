@@ -356,9 +356,6 @@ static const char *name_title(const struct own_rows *rows, enum own_view view)
 		return "line";
 	case OWN_FILES:
 		return "file";
-	case OWN_THREADS:
-		return rows->has_processes ? "process    thread  name" :
-					     "  thread  name";
 	case OWN_CALLERS:
 		return "function, its callers";
 	default:
@@ -607,6 +604,35 @@ static void put_caller(struct own_rows *rows, const struct browser_node *node,
 	fit_code(&line->text, &source, l.rest);
 }
 
+static bool has_cpu_share(const struct own_rows *rows)
+{
+	return rows->states->length &&
+	       rows->profile->events.data[rows->event].unit == EVENT_NANOSECONDS;
+}
+
+/* What it does now; before that, how much of a CPU it had. */
+static void put_state(const struct own_rows *rows,
+		      const struct zoom_choice *choice, struct strbuf *out)
+{
+	if (has_cpu_share(rows))
+		strbuf_printf(out, "%5.1f%%  ",
+			      100.0 * (double)choice->period /
+				      (double)rows->states->length);
+	strbuf_printf(out, "%-*s  ", OWN_STATE_WIDTH,
+		      own_states_word(rows->states, choice->zoom.id));
+}
+
+static void put_thread_title(const struct own_rows *rows, struct strbuf *out)
+{
+	strbuf_puts(out, rows->has_processes ? "   share  process    thread  " :
+					       "   share    thread  ");
+	if (rows->states && has_cpu_share(rows))
+		strbuf_puts(out, "of CPU  ");
+	if (rows->states)
+		strbuf_printf(out, "%-*s  ", OWN_STATE_WIDTH, "state");
+	strbuf_puts(out, "name");
+}
+
 static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 		       struct line *line)
 {
@@ -622,6 +648,8 @@ static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 			      task->pid);
 	strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
 		      choice->zoom.id);
+	if (rows->states)
+		put_state(rows, choice, &line->text);
 	used = line->text.len;
 	strbuf_clear(&rows->word);
 	put_task(rows, ref, &rows->word);
@@ -636,7 +664,7 @@ static void put_heading(struct own_rows *rows, enum own_view view,
 	const char *title = name_title(rows, view);
 
 	if (view == OWN_THREADS) {
-		strbuf_printf(&line->text, "   share  %s", title);
+		put_thread_title(rows, &line->text);
 		return;
 	}
 	strbuf_puts(&line->text,

@@ -40,6 +40,8 @@ struct annotate_row {
 };
 
 struct annotated {
+	/* NULL: it is shown once. */
+	struct annotate_stay *stay;
 	struct ui *ui;
 	const struct profile *profile;
 	/* The function's; NULL: it is a source file as a whole. */
@@ -484,11 +486,55 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	return NULL;
 }
 
+static struct error *tick(void *arg, bool *leave)
+{
+	struct annotated *a = arg;
+
+	a->stay->is_due = *leave = true;
+	return NULL;
+}
+
+static void go_back_to(struct annotated *a, const struct annotate_stay *stay)
+{
+	a->of_all = !stay->is_part;
+	a->shown = (enum shown)stay->unit;
+	a->view.shift = stay->shift;
+	a->heat = stay->heat < a->hottest.count ? stay->heat : 0;
+	a->browser.top = stay->top;
+	browser_select(&a->browser, stay->selected);
+}
+
+static void keep_stay(const struct annotated *a, struct annotate_stay *stay)
+{
+	*stay = (struct annotate_stay){ .is_due = stay->is_due,
+					  .is_known = true,
+					  .selected = a->browser.selected,
+					  .top = a->browser.top,
+					  .shift = a->view.shift,
+					  .heat = a->heat,
+					  .is_part = !a->of_all,
+					  .unit = (int)a->shown };
+}
+
+/* What the user has to know comes first. */
+static void go_to_first(struct annotated *a)
+{
+	size_t rows, columns;
+
+	screen_size(&rows, &columns);
+	browser_resize(&a->browser, rows > 3 ? rows - 3 : 1);
+	if (a->stay && a->stay->is_known)
+		go_back_to(a, a->stay);
+	else if (!a->notes.len && a->line)
+		go_to_line(a);
+	else if (!a->notes.len)
+		go_to_heat(a);
+}
+
 static struct error *show(struct annotated *a)
 {
 	struct error *error = a->annotation->is_python ? fill_python(a)
 						       : fill_native(a);
-	size_t rows, columns;
 
 	if (!error)
 		error = rank_rows(a);
@@ -496,14 +542,11 @@ static struct error *show(struct annotated *a)
 		error = browser_show(&a->browser);
 	if (error)
 		return error;
-	screen_size(&rows, &columns);
-	browser_resize(&a->browser, rows > 3 ? rows - 3 : 1);
-	/* What the user has to know comes first. */
-	if (!a->notes.len && a->line)
-		go_to_line(a);
-	else if (!a->notes.len)
-		go_to_heat(a);
-	return view_run(a->ui, &a->view);
+	go_to_first(a);
+	error = view_run(a->ui, &a->view);
+	if (a->stay)
+		keep_stay(a, a->stay);
+	return error;
 }
 
 /* `error` is what became of a->annotation. */
@@ -522,6 +565,7 @@ static struct error *run(struct annotated *a, struct error *error)
 		.head = head,
 		.row = row,
 		.key = key,
+		.tick = a->stay ? tick : NULL,
 		.line = LINE_INIT,
 		.bar = STRBUF_INIT,
 	};
@@ -562,19 +606,36 @@ struct error *annotate_view(struct ui *ui, const struct entries *entries,
 	return run(&a, annotation_create(entries, frame, &a.annotation));
 }
 
+static struct error *show_file(struct ui *ui, const struct own_rows *rows,
+			       uint32_t file, uint32_t line,
+			       struct annotate_stay *stay)
+{
+	struct annotated a = annotated_init(ui);
+
+	a.path = profile_string(a.profile, file, "");
+	a.line = line;
+	a.of_all = true;
+	a.is_unzoomed = !rows->zooms.count;
+	a.stay = stay;
+	return run(&a, annotation_of_file(rows->made.own, file,
+					  &a.annotation));
+}
+
 struct error *annotate_source(struct ui *ui, const struct own_rows *rows)
 {
 	const struct own_entry *entry = own_selected_entry(rows);
-	struct annotated a = annotated_init(ui);
 
 	if (!entry || !entry->is_python || entry->file == PROFILE_NONE) {
 		ui_say(ui, "this row has no Python source");
 		return NULL;
 	}
-	a.path = profile_string(a.profile, entry->file, "");
-	a.line = own_selected_line(rows);
-	a.of_all = true;
-	a.is_unzoomed = !rows->zooms.count;
-	return run(&a, annotation_of_file(rows->made.own, entry->file,
-					  &a.annotation));
+	return show_file(ui, rows, entry->file, own_selected_line(rows), NULL);
+}
+
+struct error *annotate_file(struct ui *ui, const struct own_rows *rows,
+			    uint32_t file, uint32_t line,
+			    struct annotate_stay *stay)
+{
+	stay->is_due = false;
+	return show_file(ui, rows, file, line, stay);
 }

@@ -61,6 +61,47 @@ static const char keys[] =
 	"h  ?  F1    show these keys\n"
 	"q           quit\n";
 
+/* Of a program that runs. */
+static const char live_keys[] =
+	"Own time is that of a Python function, or line, with all\n"
+	"native code, kernel and interpreter below it; total has\n"
+	"the Python functions that it calls, too.\n"
+	"\n"
+	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
+	"<  >        scroll sideways\n"
+	"Enter       the source of the row, with own and total of\n"
+	"            each line; all rows; the thread\n"
+	"w           who calls the function\n"
+	"m           show a menu for the row\n"
+	"+  Right    open the row: what its own time was spent in,\n"
+	"            the functions of a file\n"
+	"Left        close it, go to the row above, go back\n"
+	"\n"
+	"1           everything on one screen\n"
+	"2 3 4 5     own time by function, line, file, thread\n"
+	"v           with native code, Python only\n"
+	"W           the last seconds; the last minute; all\n"
+	"P           pause, go on\n"
+	"o           order by total, by own time\n"
+	"\n"
+	"s           search the rows as you type\n"
+	"n  N        go to the next match, the previous match\n"
+	"\n"
+	"z           zoom into the row's function, or out\n"
+	"t  p  c     zoom into a thread, process, command; or out\n"
+	"d  k        zoom into the row's file, the kernel; or out\n"
+	"/           zoom into functions by name, file.py or\n"
+	"            file.py:37; empty: out\n"
+	"Esc         leave the last zoom, go back; stop long work\n"
+	"F           show percentages of the zoom or everything\n"
+	"\n"
+	"Tab, Shift-Tab   show the next event, the previous event\n"
+	"i           show what is wrong with the samples\n"
+	"D           show the names of the row in full, its weights\n"
+	"H           show the line above the rows, or one more row\n"
+	"h  ?  F1    show these keys\n"
+	"q           quit\n";
+
 /* --- Drawing ------------------------------------------------------------ */
 
 static size_t columns_of(const struct answer_view *a)
@@ -82,6 +123,10 @@ static void title(void *arg, struct strbuf *out)
 	/* Where a view says which row it is at. */
 	columns -= columns > 40 && !a->view.hides_position ? 12 : 0;
 	columns -= columns > 40 && has_notes ? sizeof(notes) - 1 : 0;
+	if (a->input->live) {
+		a->input->live->title(a->input->live->arg, out);
+		columns -= columns > out->len ? out->len : 0;
+	}
 	own_text_title(a->rows, columns, out);
 	if (has_notes)
 		strbuf_puts(out, notes);
@@ -131,14 +176,17 @@ static struct error *next_depth(struct answer_view *a, bool *leave)
 	struct error *error;
 
 	if (!rows->with_native) {
-		ui_say(a->ui, "with native code: v for the table of all functions");
+		ui_say(a->ui, a->input->live ?
+				      "with native code" :
+				      "with native code: v for the table of all functions");
 		return own_rows_show(rows,
 				     rows->view == OWN_OVERVIEW ? OWN_OVERVIEW :
 								  OWN_FUNCTIONS,
 				     true, rows->by_total);
 	}
 	error = own_rows_show(rows, rows->view, false, rows->by_total);
-	return error ? error : wish(a, ANSWER_TABLE, leave);
+	return error || a->input->live ? error :
+					 wish(a, ANSWER_TABLE, leave);
 }
 
 static struct error *change_order(struct answer_view *a)
@@ -271,6 +319,29 @@ static struct error *show_code(struct answer_view *a,
 			      leave);
 }
 
+static struct error *refresh(struct answer_view *a);
+
+/* As long as the user looks at it, with what the lines weigh by then. */
+static struct error *annotate_live(struct answer_view *a)
+{
+	const struct own_entry *entry = own_selected_entry(a->rows);
+	uint32_t line = own_selected_line(a->rows), file;
+	struct annotate_stay stay = {};
+	struct error *error;
+
+	if (!entry || !entry->is_python || entry->file == PROFILE_NONE) {
+		ui_say(a->ui, "this row has no Python source");
+		return NULL;
+	}
+	file = entry->file;
+	do {
+		error = annotate_file(a->ui, a->rows, file, line, &stay);
+		if (!error && stay.is_due)
+			error = refresh(a);
+	} while (!error && stay.is_due);
+	return error;
+}
+
 static struct error *annotate(struct answer_view *a, bool *leave)
 {
 	const struct own_code *code = own_selected_code(a->rows);
@@ -280,7 +351,8 @@ static struct error *annotate(struct answer_view *a, bool *leave)
 		return NULL;
 	if (code && spent_has_subject(code->kind))
 		return show_code(a, code, leave);
-	return annotate_source(a->ui, a->rows);
+	return a->input->live ? annotate_live(a) :
+				annotate_source(a->ui, a->rows);
 }
 
 static struct error *enter(struct answer_view *a, bool *leave)
@@ -385,8 +457,9 @@ static struct error *show_menu(struct answer_view *a)
 	add_row_items(&menu, a->rows);
 	add_zoom_items(&menu, a->rows);
 	menu_add(&menu, 'v', "v",
-		 a->rows->with_native ? "All functions, as perf has them" :
-					"With native code");
+		 !a->rows->with_native ? "With native code" :
+		 a->input->live	       ? "Python only" :
+					 "All functions, as perf has them");
 	if (a->input->has_events)
 		menu_add(&menu, TUI_KEY_TAB, "Tab", "The next event");
 	menu_add(&menu, 'i', "i", "How it was recorded");
@@ -453,16 +526,15 @@ static struct error *view_key(struct answer_view *a, uint32_t pressed,
 		a->view.hides_head = !a->view.hides_head;
 		return NULL;
 	}
-	if (pressed < 0x80 && strchr("eECglLPV", (int)pressed) && pressed)
+	if (!a->input->live && pressed < 0x80 && strchr("eECglLPV", (int)pressed) && pressed)
 		ui_say(a->ui, "'%c' is a key of the table, which x shows",
 		       (char)pressed);
 	return zoom_key(a, pressed);
 }
 
-static struct error *key(void *arg, uint32_t pressed, bool *leave)
+static struct error *row_key(struct answer_view *a, uint32_t pressed,
+			     bool *leave)
 {
-	struct answer_view *a = arg;
-
 	switch (pressed) {
 	case TUI_KEY_ENTER:
 		return enter(a, leave);
@@ -480,6 +552,53 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 		return go_left(a);
 	}
 	return view_key(a, pressed, leave);
+}
+
+/* --- Of a program that runs --------------------------------------------- */
+
+static void set_rows(struct answer_view *a, struct own_rows *rows)
+{
+	a->rows = rows;
+	a->view.browser = &rows->browser;
+	a->view.hint = a->input->live->hint(a->input->live->arg);
+}
+
+static struct error *refresh(struct answer_view *a)
+{
+	struct own_rows *rows = a->rows;
+	struct error *error =
+		a->input->live->refresh(a->input->live->arg, &rows);
+
+	set_rows(a, rows);
+	return error;
+}
+
+static struct error *tick(void *arg, bool *leave)
+{
+	(void)leave;
+	return refresh(arg);
+}
+
+static struct error *live_key(struct answer_view *a, uint32_t pressed,
+			      bool *taken)
+{
+	struct own_rows *rows = a->rows;
+	struct error *error = a->input->live->key(a->input->live->arg, pressed,
+						  &rows, taken);
+
+	set_rows(a, rows);
+	return error;
+}
+
+static struct error *key(void *arg, uint32_t pressed, bool *leave)
+{
+	struct answer_view *a = arg;
+	bool taken = false;
+	struct error *error = NULL;
+
+	if (a->input->live)
+		error = live_key(a, pressed, &taken);
+	return error || taken ? error : row_key(a, pressed, leave);
 }
 
 struct error *answer_view(struct ui *ui, struct own_rows *rows,
@@ -501,6 +620,12 @@ struct error *answer_view(struct ui *ui, struct own_rows *rows,
 		.line = LINE_INIT,
 		.bar = STRBUF_INIT,
 	};
+	if (input->live) {
+		a.view.tick = tick;
+		a.view.help = live_keys;
+		a.view.empty = "no samples in this time";
+		set_rows(&a, rows);
+	}
 	error = view_run(ui, &a.view);
 	view_deinit(&a.view);
 	return error;

@@ -24,7 +24,23 @@ enum answer_wish {
 	ANSWER_PREVIOUS_EVENT,
 };
 
+/* Of a program that runs: its rows are replaced again and again. */
+struct answer_live {
+	/* At ui->tick_at. *rows: those that are shown from now on. */
+	struct error *(*refresh)(void *arg, struct own_rows **rows);
+	/* Appends to the beginning of the title. */
+	void (*title)(void *arg, struct strbuf *out);
+	/* The last line, if there is no message; may set one. */
+	const char *(*hint)(void *arg);
+	/* Keys of its own. */
+	struct error *(*key)(void *arg, uint32_t key, struct own_rows **rows,
+			     bool *taken);
+	void *arg;
+};
+
 struct answer_input {
+	/* NULL: a recording. */
+	const struct answer_live *live;
 	/* Lines, or nothing. */
 	const struct strbuf *notes;
 	bool has_events;

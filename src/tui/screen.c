@@ -19,6 +19,7 @@
 #undef columns
 #undef lines
 
+#include "base/clock.h"
 #include "view/printable.h"
 
 enum {
@@ -456,10 +457,22 @@ static uint32_t take_typed(void)
 	return key;
 }
 
-uint32_t screen_key(void)
+/* For poll(); -1: there is no end. */
+static int time_left(int64_t until)
+{
+	int64_t left;
+
+	if (until == INT64_MAX)
+		return -1;
+	left = until - clock_ms();
+	return left <= 0 ? 0 : left < INT32_MAX ? (int)left : INT32_MAX;
+}
+
+uint32_t screen_key_until(int64_t until)
 {
 	for (;;) {
 		uint32_t key;
+		int left;
 
 		if (read_signals() || screen.changed) {
 			screen.changed = false;
@@ -472,8 +485,16 @@ uint32_t screen_key(void)
 		/* What ncurses has read ahead comes first. */
 		if (read_key(&key))
 			return key;
-		wait_for_input(-1);
+		left = time_left(until);
+		if (!left)
+			return TUI_KEY_TICK;
+		wait_for_input(left);
 	}
+}
+
+uint32_t screen_key(void)
+{
+	return screen_key_until(INT64_MAX);
 }
 
 bool screen_interrupted(void)

@@ -39,6 +39,8 @@ enum tui_key {
 	TUI_KEY_RESIZE,
 	/* screen_ended() */
 	TUI_KEY_ENDED,
+	/* Time is over: screen_key_until(). */
+	TUI_KEY_TICK,
 	TUI_KEY_OTHER,
 };
 
@@ -89,6 +91,8 @@ void screen_show(void);
 
 /* Waits for a key. */
 uint32_t screen_key(void);
+/* The same until then, in ms of CLOCK_MONOTONIC. */
+uint32_t screen_key_until(int64_t time);
 /*
  * Without waiting: Escape was pressed, or screen_ended(). Other keys are kept for
  * screen_key().

@@ -194,7 +194,8 @@ static void draw_line(const struct line *line, size_t row, size_t shift,
 
 static void draw_rows(struct view *view, const struct layout *l)
 {
-	static const char empty[] = "(nothing here; Esc goes back)";
+	const char *empty = view->empty ? view->empty :
+					  "(nothing here; Esc goes back)";
 	struct browser *b = view->browser;
 
 	browser_resize(b, l->height);
@@ -519,12 +520,25 @@ void view_press(struct ui *ui, uint32_t key)
 	ui->pressed = key;
 }
 
-static uint32_t next_key(struct ui *ui)
+static uint32_t next_key(struct ui *ui, const struct view *view)
 {
 	uint32_t key = ui->pressed;
 
 	ui->pressed = 0;
-	return key ? key : screen_key();
+	if (key)
+		return key;
+	return view->tick ? screen_key_until(ui->tick_at) : screen_key();
+}
+
+/* What was said stays until the next key. */
+static struct error *act(struct ui *ui, struct view *view, uint32_t key,
+			 bool *leave)
+{
+	if (key == TUI_KEY_TICK)
+		return view->tick(view->arg, leave);
+	if (key != TUI_KEY_RESIZE)
+		strbuf_clear(&ui->message);
+	return handle(ui, view, key, leave);
 }
 
 struct error *view_run(struct ui *ui, struct view *view)
@@ -541,15 +555,13 @@ struct error *view_run(struct ui *ui, struct view *view)
 			return error;
 		view_draw(ui, view);
 		screen_show();
-		key = next_key(ui);
+		key = next_key(ui, view);
 		if (key == TUI_KEY_ENDED) {
 			ui->quit = true;
 			break;
 		}
-		if (key != TUI_KEY_RESIZE)
-			strbuf_clear(&ui->message);
 		ui_begin(ui);
-		error = take_stop(ui, handle(ui, view, key, &leave));
+		error = take_stop(ui, act(ui, view, key, &leave));
 		if (error)
 			return error;
 	}

@@ -30,6 +30,8 @@ struct ui {
 	bool quit;
 	/* A key that is taken for pressed next; 0: none. */
 	uint32_t pressed;
+	/* When views that have a tick get it, in ms of CLOCK_MONOTONIC. */
+	int64_t tick_at;
 	/*
 	 * For what may take long: tells of it in the last line, and stops it
 	 * at Escape, or when the session ends. Private: when to do so next, ms.
@@ -70,6 +72,10 @@ struct view {
 	/* Before it is drawn in a window of so many rows; NULL: never. */
 	struct error *(*fit)(void *arg, size_t rows);
 	void (*row)(void *arg, uint32_t node, struct line *line);
+	/* At ui->tick_at, which it sets anew. NULL: it is for nothing. */
+	struct error *(*tick)(void *arg, bool *leave);
+	/* Instead of rows, if there are none; NULL: that there is nothing. */
+	const char *empty;
 	/* Keys that are not common to all; *leave: the view is done. */
 	struct error *(*key)(void *arg, uint32_t key, bool *leave);
 	/* Columns scrolled sideways. */

@@ -4,10 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FOR_A_WHILE                                                      \
-	"record some seconds with 'kaa record -g -p PID -- sleep 10' "   \
-	"(-a for the whole machine) and look at them with 'kaa report'"
-
 /* A command that comes to be leaves this table. */
 static const struct absent {
 	const char *name;
@@ -16,9 +12,8 @@ static const struct absent {
 	{ "dump",
 	  "'kaa record -g -p PID -- sleep 1' and then 'kaa script' show the stacks of the threads that run" },
 	{ "list", "'perf list' tells the events that -e of 'kaa record' can name" },
-	{ "live", FOR_A_WHILE },
+	{ "live", "'kaa top -p PID' shows what a program does now" },
 	{ "stat", "'perf stat COMMAND' counts events without samples" },
-	{ "top", FOR_A_WHILE },
 	{ "view",
 	  "'kaa report' on a terminal opens, searches and annotates a recording" },
 };

@@ -136,7 +136,7 @@ struct error *answer_print(const struct profile *profile,
 		.source = put_line,
 		.source_notes = tell_changed,
 		.source_arg = &sources,
-		.next = name_commands,
+		.next = input->is_live ? NULL : name_commands,
 		.next_arg = &next,
 	};
 

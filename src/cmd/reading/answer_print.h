@@ -27,6 +27,8 @@ struct answer_input {
 	bool is_filtered;
 	/* The hottest functions and lines alone. */
 	bool is_brief;
+	/* Of a program that runs: there is no recording to look at next. */
+	bool is_live;
 };
 
 /*

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/top_show.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/reading/answer_print.h"
+#include "cmd/reading/input.h"
+#include "cmd/top_states.h"
+#include "convert/live.h"
+#include "tui/live_view.h"
+#include "view/answer.h"
+
+enum {
+	WINDOW_MS = 10000,
+	/* Bytes of the stacks that are resolved already. */
+	CACHE_LIMIT = 32 << 20,
+};
+
+struct top_show {
+	struct top_show_options options;
+	struct top_recorder *recorder;
+	struct input input;
+	struct live *live;
+	/* ns since 1970. */
+	int64_t began;
+	/* For metadata_subject(). */
+	const char *command[4];
+};
+
+/* --- Text ----------------------------------------------------------------- */
+
+static void print_time(void)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[32] = "";
+
+	if (localtime_r(&now, &tm))
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	printf("--- %s ", text);
+}
+
+static void print_state(const struct top_show *show)
+{
+	struct live_state state = live_state(show->live);
+
+	print_time();
+	printf("--- %" PRIu64 " samples so far%s ---\n", state.samples,
+	       state.has_ended ? "; it has ended" : "");
+}
+
+static struct error *print_screen(struct top_show *show, uint64_t window)
+{
+	_cleanup_profile_ struct profile *profile = NULL;
+	struct answer_input input = {
+		.path = "perf.data",
+		.recorded = show->began,
+		.columns = answer_columns(STDOUT_FILENO),
+		.is_live = true,
+	};
+	struct error *error = live_snapshot(show->live, window, &profile);
+
+	if (error)
+		return error;
+	print_state(show);
+	input.event = answer_event(profile);
+	if (input.event != PROFILE_NONE)
+		error = answer_print(profile, &input, stdout);
+	else
+		puts("no samples of Python code");
+	putchar('\n');
+	if (!error && (fflush(stdout) || ferror(stdout)))
+		error = error_os(errno, "standard output", "cannot write");
+	return error;
+}
+
+/* Those that end kaa, and the end of the recorder: sigtimedwait() has them. */
+static void block_signals(sigset_t *set)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGCHLD };
+	struct sigaction action;
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!sigaction(numbers[i], NULL, &action) &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(set, numbers[i]);
+	sigprocmask(SIG_BLOCK, set, NULL);
+}
+
+/* Until then, or a signal that ends kaa, which it returns; or the recorder's end. */
+static int wait_until(struct top_show *show, const sigset_t *set, int64_t until)
+{
+	while (!top_recorder_has_ended(show->recorder)) {
+		int64_t left = until - clock_ms();
+		const struct timespec time = { .tv_sec = left / 1000,
+					       .tv_nsec = left % 1000 *
+							  1000000 };
+		int number = left > 0 ? sigtimedwait(set, NULL, &time) : -1;
+
+		if (number > 0 && number != SIGCHLD)
+			return number;
+		if (left <= 0)
+			break;
+	}
+	return 0;
+}
+
+/* The recorder's last words may still be on their way. */
+static void wait_for_reader(struct top_show *show)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+
+	while (!live_state(show->live).has_ended)
+		nanosleep(&moment, NULL);
+}
+
+static struct error *show_text(struct top_show *show, int *signal)
+{
+	const struct top_show_options *o = &show->options;
+	uint64_t window = o->window_ms ? o->window_ms : o->delay_ms;
+	int64_t next = clock_ms();
+	struct error *error = NULL;
+	bool has_ended = false;
+	sigset_t set;
+
+	block_signals(&set);
+	for (uint64_t i = 0; !error && !has_ended && (!o->screens || i < o->screens);
+	     i++) {
+		next += (int64_t)o->delay_ms;
+		*signal = wait_until(show, &set, next);
+		if (*signal)
+			break;
+		has_ended = top_recorder_has_ended(show->recorder);
+		if (has_ended)
+			wait_for_reader(show);
+		/* A recorder that failed has said so. */
+		if (has_ended && !live_state(show->live).samples)
+			break;
+		error = print_screen(show, window * 1000000);
+	}
+	return error;
+}
+
+/* --- The screen ----------------------------------------------------------- */
+
+static struct error *take_snapshot(void *arg, uint64_t window,
+				   struct profile **ret)
+{
+	struct top_show *show = arg;
+
+	return live_snapshot(show->live, window, ret);
+}
+
+static struct error *tell_threads(void *arg, struct profile *profile,
+				  struct own_states *ret)
+{
+	(void)arg;
+	return top_states_read(profile, ret);
+}
+
+static struct tui_live_state tell_state(void *arg)
+{
+	struct top_show *show = arg;
+	struct live_state state = live_state(show->live);
+
+	return (struct tui_live_state){
+		.samples = state.samples,
+		.has_ended = state.has_ended,
+		.has_forgotten = state.kept_from > state.began,
+	};
+}
+
+/* Without "kaa top: ". */
+static void tell_note(void *arg, struct strbuf *out)
+{
+	static const char prefix[] = "kaa top: ";
+	struct top_show *show = arg;
+	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
+	const char *text;
+
+	top_recorder_last_note(show->recorder, &note);
+	text = note.data;
+	if (!strncmp(text, prefix, sizeof(prefix) - 1))
+		text += sizeof(prefix) - 1;
+	strbuf_puts(out, text);
+}
+
+static struct error *show_screen(struct top_show *show, int *signal)
+{
+	const struct top_show_options *o = &show->options;
+	_cleanup_free_ char *folder = getcwd(NULL, 0);
+	const struct tui_live input = {
+		.snapshot = take_snapshot,
+		.threads = tell_threads,
+		.state = tell_state,
+		.note = tell_note,
+		.arg = show,
+		.delay_ms = (int64_t)o->delay_ms,
+		.window = (o->window_ms ? o->window_ms : WINDOW_MS) * UINT64_C(1000000),
+		.folder = folder,
+		.began = show->began,
+	};
+
+	return tui_live(&input, signal);
+}
+
+/* --- All ------------------------------------------------------------------ */
+
+static struct error *open_live(struct top_show *show)
+{
+	struct live_options options = { .convert = &show->input.options,
+					.command = show->command };
+	int fd = show->recorder->data_fd;
+	struct error *error;
+
+	input_set_defaults(&show->input);
+	error = input_prepare(&show->input);
+	if (error)
+		return error;
+	show->input.options.cache_limit = CACHE_LIMIT;
+	show->recorder->data_fd = -1;
+	return live_start(fd, &options, &show->live);
+}
+
+bool top_show_has_screen(void)
+{
+	return tui_possible();
+}
+
+struct error *top_show_open(const struct top_show_options *options,
+			    struct top_recorder *recorder,
+			    struct top_show **ret)
+{
+	struct top_show *show = calloc(1, sizeof(*show));
+	struct error *error;
+
+	if (!show)
+		return error_no_memory();
+	show->options = *options;
+	show->recorder = recorder;
+	show->began = clock_ns(CLOCK_REALTIME);
+	show->command[0] = "kaa";
+	show->command[1] = "record";
+	show->command[2] = options->subject;
+	error = open_live(show);
+	if (error) {
+		top_show_close(show);
+		return error;
+	}
+	*ret = show;
+	return NULL;
+}
+
+struct error *top_show_run(struct top_show *show, int *signal)
+{
+	return show->options.is_text ? show_text(show, signal) :
+				       show_screen(show, signal);
+}
+
+void top_show_close(struct top_show *show)
+{
+	if (!show)
+		return;
+	live_stop(show->live);
+	input_deinit(&show->input);
+	free(show);
+}
