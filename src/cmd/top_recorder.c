@@ -122,6 +122,8 @@ child(struct record_setup *setup, const struct record_settings *s,
 	struct error *error = fork_command(setup, s, args, channels);
 	int code = 0;
 
+	/* Who reads may go: then there is nothing left to do. */
+	signal(SIGPIPE, SIG_DFL);
 	if (!error)
 		error = replace_fd(channels->notes_fd, STDERR_FILENO);
 	if (!error)
@@ -210,6 +212,12 @@ bool top_recorder_has_ended(struct top_recorder *r)
 	return r->has_ended;
 }
 
+bool top_recorder_has_failed(struct top_recorder *r)
+{
+	return top_recorder_has_ended(r) && WIFEXITED(r->status) &&
+	       WEXITSTATUS(r->status);
+}
+
 void top_recorder_notes(const struct top_recorder *r, struct strbuf *out)
 {
 	_cleanup_free_ char *text = malloc(NOTES_MAX);
@@ -221,7 +229,8 @@ void top_recorder_notes(const struct top_recorder *r, struct strbuf *out)
 	strbuf_append(out, text, got);
 }
 
-void top_recorder_last_note(const struct top_recorder *r, struct strbuf *out)
+void top_recorder_note(const struct top_recorder *r, bool last,
+		       struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	const char *line;
@@ -229,8 +238,9 @@ void top_recorder_last_note(const struct top_recorder *r, struct strbuf *out)
 	top_recorder_notes(r, &all);
 	while (all.len && all.data[all.len - 1] == '\n')
 		strbuf_truncate(&all, all.len - 1);
-	line = strrchr(all.data, '\n');
-	strbuf_puts(out, line ? line + 1 : all.data);
+	line = last ? strrchr(all.data, '\n') : NULL;
+	line = line ? line + 1 : all.data;
+	strbuf_append(out, line, strcspn(line, "\n"));
 }
 
 static void wait_a_moment(void)

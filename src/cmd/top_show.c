@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ enum {
 	WINDOW_MS = 10000,
 	/* Bytes of the stacks that are resolved already. */
 	CACHE_LIMIT = 32 << 20,
+	LAST_WORDS_MS = 500,
 };
 
 struct top_show {
@@ -115,13 +117,19 @@ static int wait_until(struct top_show *show, const sigset_t *set, int64_t until)
 	return 0;
 }
 
-/* The recorder's last words may still be on their way. */
-static void wait_for_reader(struct top_show *show)
+/* 10 ms. */
+static void wait_a_moment(void)
 {
 	const struct timespec moment = { .tv_nsec = 10000000 };
 
+	nanosleep(&moment, NULL);
+}
+
+/* The recorder's last words may still be on their way. */
+static void wait_for_reader(struct top_show *show)
+{
 	while (!live_state(show->live).has_ended)
-		nanosleep(&moment, NULL);
+		wait_a_moment();
 }
 
 static struct error *show_text(struct top_show *show, int *signal)
@@ -180,15 +188,30 @@ static struct tui_live_state tell_state(void *arg)
 	};
 }
 
+/* One that could not say why. */
+static void tell_death(const struct top_recorder *recorder, struct strbuf *out)
+{
+	int number = WTERMSIG(recorder->status);
+
+	strbuf_printf(out, "the recorder was ended by signal %d (%s)", number,
+		      strsignal(number));
+}
+
 /* Without "kaa top: ". */
 static void tell_note(void *arg, struct strbuf *out)
 {
 	static const char prefix[] = "kaa top: ";
 	struct top_show *show = arg;
+	struct top_recorder *recorder = show->recorder;
+	bool has_ended = top_recorder_has_ended(recorder);
 	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
 	const char *text;
 
-	top_recorder_last_note(show->recorder, &note);
+	if (has_ended && WIFSIGNALED(recorder->status)) {
+		tell_death(recorder, out);
+		return;
+	}
+	top_recorder_note(recorder, has_ended, &note);
 	text = note.data;
 	if (!strncmp(text, prefix, sizeof(prefix) - 1))
 		text += sizeof(prefix) - 1;
@@ -261,10 +284,33 @@ struct error *top_show_open(const struct top_show_options *options,
 	return NULL;
 }
 
+/* A recorder ends soon after its pipe did, or before. */
+static bool has_said_why(struct top_recorder *recorder)
+{
+	for (int i = 0; i < LAST_WORDS_MS / 10; i++)
+		if (!top_recorder_has_ended(recorder))
+			wait_a_moment();
+	return top_recorder_has_failed(recorder);
+}
+
+/* What the recorder wrote could not be read. */
+static struct error *reading_error(struct top_show *show)
+{
+	struct live_state state = live_state(show->live);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (!state.failure || has_said_why(show->recorder))
+		return NULL;
+	error_format(state.failure, &text);
+	return error_create(state.failure->code, "%s", text.data);
+}
+
 struct error *top_show_run(struct top_show *show, int *signal)
 {
-	return show->options.is_text ? show_text(show, signal) :
-				       show_screen(show, signal);
+	struct error *error = show->options.is_text ? show_text(show, signal) :
+						      show_screen(show, signal);
+
+	return error ? error : reading_error(show);
 }
 
 void top_show_close(struct top_show *show)

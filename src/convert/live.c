@@ -167,6 +167,11 @@ static void *reader(void *arg)
 	struct live *live = arg;
 	struct error *error = read_all(live);
 
+	/* Nobody reads on: let who writes know. */
+	if (error) {
+		converter_destroy(live->converter);
+		live->converter = NULL;
+	}
 	pthread_mutex_lock(&live->lock);
 	live->failure = error;
 	live->state.failure = error;

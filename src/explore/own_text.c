@@ -606,8 +606,11 @@ static void put_caller(struct own_rows *rows, const struct browser_node *node,
 
 static bool has_cpu_share(const struct own_rows *rows)
 {
-	return rows->states->length &&
-	       rows->profile->events.data[rows->event].unit == EVENT_NANOSECONDS;
+	const struct profile_event *event =
+		&rows->profile->events.data[rows->event];
+
+	return rows->states->length && event->unit == EVENT_NANOSECONDS &&
+	       event->kind == EVENT_ON_CPU;
 }
 
 /* What it does now; before that, how much of a CPU it had. */

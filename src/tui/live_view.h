@@ -32,7 +32,7 @@ struct tui_live {
 	struct error *(*threads)(void *arg, struct profile *profile,
 				 struct own_states *ret);
 	struct tui_live_state (*state)(void *arg);
-	/* Appends what the recorder has said last. */
+	/* Appends what the user should know: how it is recorded, or why it has ended. */
 	void (*note)(void *arg, struct strbuf *out);
 	void *arg;
 	/* Between two refreshes. */

@@ -6,8 +6,9 @@
         terminal.press("down", "enter", "/foo", "enter")
         print(terminal.lines())
 
-Every byte that the program writes is kept in `raw`; draw=False: nothing else is done with it. The terminal answers nothing; a program that hangs fails the
-test by its timeout.
+Every byte that the program writes is kept in `raw`; draw=False: nothing else is done with it. ticks=True: the program draws
+anew by itself, and reads other things than keys meanwhile: write() keys, and wait for what they do. The terminal answers
+nothing; a program that hangs fails the test by its timeout.
 """
 import codecs
 import fcntl
@@ -32,7 +33,7 @@ KEYS = {
 
 
 class Terminal:
-    def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=HANG, draw=True):
+    def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=HANG, draw=True, ticks=False):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -40,6 +41,7 @@ class Terminal:
         self.timeout = timeout
         self.status = None
         self.draw = draw
+        self.ticks = ticks
         self.is_kaa = os.path.basename(str(command[0])) == "kaa"
         self.fd, self.slave = os.openpty()
         self._set_size(self.slave, rows, columns)
@@ -107,13 +109,15 @@ class Terminal:
             return 0
 
     def _waits_for_keys(self):
-        """It is in poll(2), for the terminal and its signals, without an end."""
+        """It is in poll(2), for the terminal and its signals, without an end; or, if it draws anew by itself, with one."""
         try:
             with open(f"/proc/{self.pid}/syscall") as file:
                 words = file.read().split()
         except OSError:
             return False
-        return len(words) > 3 and words[0] == "7" and int(words[2], 16) == 2 and int(words[3], 16) & 0xffffffff == 0xffffffff
+        if len(words) <= 3 or words[0] != "7" or int(words[2], 16) != 2:
+            return False
+        return self.ticks or int(words[3], 16) & 0xffffffff == 0xffffffff
 
     def settle(self, read=0, quiet=0.4):
         """Reads until kaa waits for keys, having read that many bytes in all; any other program until it has been

@@ -3,7 +3,7 @@
 there, in that order.
 
 Typed otherwise are: PID, which is a running Python's; sudo, which is left out where there is none, as README says; samply,
-which is in the chroot and would wait for a browser. What is installed goes to a /usr/local of the test's own. ./check and
+which is in the chroot and would wait for a browser; `kaa top`, which would not end. What is installed goes to a /usr/local of the test's own. ./check and
 ./package check are not typed, nor what stands between fences: it installs packages, which ./package check does in systems
 of its own.
 """
@@ -178,6 +178,7 @@ def test_readme_table(clone, typed):
     # A thread has Python's name, or its comm where the program does not import threading.
     names, typed_commands = {"dedupe", "foo", "MainThread", "python3"}, []
     for command in commands_of_table(clone / "README.md"):
+        command = command.replace("kaa top", "kaa top --once -d 2")
         done = of_a_running_python(typed, command) if "PID" in command.split() else typed(command)
         assert not done.status and not re.search("no such file|not found", done.stderr, re.I), (command, done)
         if " record " in command:

@@ -20,9 +20,12 @@
 #include "convert/thread_table.h"
 #include "convert/fold.h"
 #include "convert/interpreter_frames.h"
+#include "convert/live.h"
 #include "convert/python_code.h"
 #include "perfdata/kaa_stream.h"
 #include "perfdata/writer.h"
+#include "profile/own_time.h"
+#include "profile/profile_window.h"
 #include "profile/sample_faults.h"
 
 enum { PID = 4242, SAMPLE_ID = 101, STREAM_ID = 102 };
@@ -874,6 +877,206 @@ static void test_two_recordings_in_one_profile(void **state)
 	unlink(first);
 }
 
+/* --- Read while it is made ---------------------------------------------- */
+
+enum { LIVE_SAMPLES = 400, LIVE_STEP = 40000000, LIVE_ROWS_MAX = 50 };
+
+/* Stacks of two functions, lines and leafs, in an order that chance makes. */
+static void put_live_samples(int count)
+{
+	for (int i = 0; i < count; i++) {
+		uint64_t leaf = at(rand() % 3 ? long_add : list_sort);
+		uint64_t line = kaa_slot_address(
+			SPAN, 1 + (unsigned int)rand() % 2);
+		uint64_t inner = kaa_slot_address(SPAN + 6, 0);
+
+		now += LIVE_STEP;
+		if (rand() % 4)
+			PUT_CHAIN(USER, leaf, at(_PyEval_EvalFrameDefault),
+				  line);
+		else
+			PUT_CHAIN(USER, leaf, at(_PyEval_EvalFrameDefault),
+				  inner, line);
+	}
+}
+
+static void write_pipe_to_file(int count)
+{
+	struct perfdata_writer_options options = { .path = "-",
+						   .events = &events };
+	int output = dup(STDOUT_FILENO), file = open(path, O_WRONLY | O_TRUNC);
+
+	perfdata_writer_destroy(writer);
+	fflush(stdout);
+	assert_int_equal(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
+	ok(perfdata_writer_create(&options, &writer));
+	put_comm(PID, "python3", true);
+	put_self();
+	put_python();
+	put_code(SPAN, "outer", 10, lines, 3);
+	put_code(SPAN + 6, "inner", 20, lines, 1);
+	put_live_samples(count);
+	ok(perfdata_writer_finish(writer, &(struct features){}));
+	perfdata_writer_destroy(writer);
+	writer = NULL;
+	assert_int_equal(dup2(output, STDOUT_FILENO), STDOUT_FILENO);
+	close(output);
+	close(file);
+}
+
+static struct live *start_live(const struct convert_options *options, int fd,
+			       size_t rows_max)
+{
+	const struct live_options live_options = { .convert = options,
+						   .rows_max = rows_max };
+	struct live *live;
+
+	ok(live_start(fd, &live_options, &live));
+	return live;
+}
+
+static struct live_state wait_for_end(struct live *live)
+{
+	struct live_state state;
+
+	do {
+		usleep(1000);
+		state = live_state(live);
+	} while (!state.has_ended);
+	return state;
+}
+
+static void assert_same_entries(const struct profile *a,
+				const struct own_entry_vec *x,
+				const struct profile *b,
+				const struct own_entry_vec *y)
+{
+	assert_int_equal(x->count, y->count);
+	for (size_t i = 0; i < x->count; i++) {
+		const struct own_entry *e = &x->data[i], *f = &y->data[i];
+
+		assert_string_equal(profile_string(a, e->name, "-"),
+				    profile_string(b, f->name, "-"));
+		assert_int_equal(e->line, f->line);
+		assert_int_equal(e->own.period, f->own.period);
+		assert_int_equal(e->own.samples, f->own.samples);
+		assert_int_equal(e->total.samples, f->total.samples);
+		assert_int_equal(e->part_count, f->part_count);
+	}
+}
+
+/* What the first screen of a report would say of them. */
+static void assert_same_own_time(const struct profile *a,
+				 const struct profile *b)
+{
+	struct own_time *x, *y;
+
+	ok(own_time_create(a, 0, &x));
+	ok(own_time_create(b, 0, &y));
+	assert_int_equal(x->all.samples, y->all.samples);
+	assert_same_entries(a, &x->functions, b, &y->functions);
+	assert_same_entries(a, &x->lines, b, &y->lines);
+	own_time_destroy(x);
+	own_time_destroy(y);
+}
+
+/* Of a real pipe, written in pieces that end anywhere, what a report reads of a file. */
+static void test_a_live_recording_is_the_same(void **state)
+{
+	const struct convert_options options = {};
+	struct profile *report, *snapshot;
+	struct live_state end_state;
+	char bytes[1000];
+	struct live *live;
+	ssize_t n;
+	int ends[2], file;
+
+	(void)state;
+	srand(3);
+	write_pipe_to_file(LIVE_SAMPLES);
+	ok(convert_profile(path, &options, NULL, &report));
+	assert_int_equal(report->samples.rows, LIVE_SAMPLES);
+	assert_int_equal(pipe(ends), 0);
+	live = start_live(&options, ends[0], 0);
+	file = open(path, O_RDONLY);
+	while ((n = read(file, bytes, sizeof(bytes))) > 0)
+		assert_int_equal(write(ends[1], bytes, (size_t)n), n);
+	close(file);
+	close(ends[1]);
+	end_state = wait_for_end(live);
+	assert_null(end_state.failure);
+	assert_int_equal(end_state.samples, LIVE_SAMPLES);
+	assert_int_equal(end_state.kept_from, end_state.began);
+	ok(live_snapshot(live, 0, &snapshot));
+	/* Those near each other are one row. */
+	assert_true(snapshot->samples.rows < LIVE_SAMPLES);
+	assert_same_own_time(report, snapshot);
+	assert_int_equal(snapshot->recordings.data[0].metadata.pythons.count, 1);
+	profile_destroy(snapshot);
+	/* The last two seconds, and what was before the next slice began. */
+	ok(live_snapshot(live, 50 * (uint64_t)LIVE_STEP, &snapshot));
+	assert_in_range(snapshot->events.data[0].samples, 50 - 500 / 40,
+			50 + 500 / 40);
+	profile_destroy(snapshot);
+	live_stop(live);
+	profile_destroy(report);
+}
+
+/* However long it runs, so much is kept: the last of it, and all of that. */
+static void test_a_live_recording_forgets(void **state)
+{
+	const struct convert_options options = {};
+	struct profile *report, *last, *snapshot;
+	struct live_state end_state;
+	struct live *live;
+	size_t first = 0;
+
+	(void)state;
+	srand(4);
+	write_pipe_to_file(LIVE_SAMPLES);
+	ok(convert_profile(path, &options, NULL, &report));
+	live = start_live(&options, open(path, O_RDONLY), LIVE_ROWS_MAX);
+	end_state = wait_for_end(live);
+	assert_int_equal(end_state.samples, LIVE_SAMPLES);
+	assert_true(end_state.kept_from > end_state.began);
+	ok(live_snapshot(live, 0, &snapshot));
+	assert_in_range(snapshot->samples.rows, LIVE_ROWS_MAX / 2,
+			LIVE_ROWS_MAX);
+	/* A row of samples that were near each other went as a whole. */
+	while (report->samples.time[first] < end_state.kept_from)
+		first++;
+	ok(profile_window(report, first, &last));
+	assert_in_range(snapshot->events.data[0].samples,
+			last->events.data[0].samples - 500 / 40,
+			last->events.data[0].samples);
+	profile_destroy(last);
+	profile_destroy(snapshot);
+	live_stop(live);
+	profile_destroy(report);
+}
+
+static void test_a_live_recording_that_is_none(void **state)
+{
+	const struct convert_options options = {};
+	struct live_state end_state;
+	struct profile *snapshot;
+	struct live *live;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	live = start_live(&options, ends[0], 0);
+	ok(live_snapshot(live, 0, &snapshot));
+	assert_int_equal(snapshot->samples.rows, 0);
+	profile_destroy(snapshot);
+	assert_int_equal(write(ends[1], "no recording at all", 19), 19);
+	close(ends[1]);
+	end_state = wait_for_end(live);
+	assert_non_null(end_state.failure);
+	assert_int_equal(end_state.samples, 0);
+	live_stop(live);
+}
+
 static void test_glue_names(void **state)
 {
 	static const char *const glue[] = {
@@ -965,6 +1168,9 @@ int main(void)
 		TEST(test_model_is_shared_and_complete),
 		TEST(test_the_model_has_all_faults),
 		TEST(test_two_recordings_in_one_profile),
+		TEST(test_a_live_recording_is_the_same),
+		TEST(test_a_live_recording_forgets),
+		TEST(test_a_live_recording_that_is_none),
 		cmocka_unit_test(test_glue_names),
 	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa top`: what it shows of programs that know what they do, on the screen and as text, and what it leaves behind.
+
+Shares are those of CPU time that a program measures itself; tests/unit/test_convert.c holds what is read of a pipe while it
+is written to what a report reads of the same recording.
+"""
+import math
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from harness.answer import WIDE, functions_of, lines_of, samples_of
+from harness.nobody import AS_NOBODY, NOBODY
+from harness.process import run, started
+from harness.terminal import Terminal
+from harness.waiting import until
+
+WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
+SCREEN = re.compile(r"^--- \d\d:\d\d:\d\d --- (\d+) samples so far(; it has ended)? ---\n", re.M)
+ROW = re.compile(r"^[-+ ] +(\d+\.\d)% +(\d+\.\d)%  (\S+)")
+THREAD = re.compile(r"^ +(\d+\.\d)% +(\d+) +(\d+\.\d)%  (\w+) +(\S.*)$")
+
+
+def screens_of(text):
+    """[(samples so far, it has ended, the screen)]"""
+    parts = SCREEN.split(text)
+    return [(int(count), bool(ended), body) for count, ended, body in zip(parts[1::3], parts[2::3], parts[3::3])]
+
+
+def children_of(pid):
+    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+
+
+def is_there(pid):
+    return pathlib.Path(f"/proc/{pid}").exists()
+
+
+def top(kaa, *words, rows=24, columns=80, **options):
+    return Terminal([*kaa.command, "top", *words], rows=rows, columns=columns, ticks=True, **options)
+
+
+@pytest.fixture
+def program(scripts):
+    with started([sys.executable, scripts / "two_threads.py"], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        yield process
+
+
+def own_of(terminal, name):
+    """The own time of a function on the screen, or None."""
+    for line in terminal.lines():
+        row = ROW.match(line)
+        if row and row[3] == name:
+            return float(row[1])
+    return None
+
+
+@pytest.mark.few_versions
+def test_text_of_a_program_that_knows_its_shares(bpf, kaa, python, scripts):
+    result = python.kaa(kaa)("top", "--stdio", "-d", "1", "-w", "10000", "-F", "999", "--", python.path, scripts / "planted.py",
+                             "30", "2", env=WIDE)
+    screens = screens_of(result.stdout)
+    counts = [count for count, _, _ in screens]
+    light, heavy = map(float, re.search(r"--- what the command printed ---\n([\d.]+) ([\d.]+)\n$", result.stderr).groups())
+    assert "the command has ended, with exit code 0" in result.stderr
+    assert counts == sorted(counts) and [ended for _, ended, _ in screens] == [False] * (len(screens) - 1) + [True]
+    # The last one has all: its window is longer than the program ran.
+    text = screens[-1][2]
+    assert samples_of(text) == counts[-1]
+    found = {name: own for (name, file), (own, _) in functions_of(text).items() if file.endswith("planted.py")}
+    planted = light / (light + heavy)
+    measured = found["light"] / (found["light"] + found["heavy"])
+    # Five times what chance does, and what a row is rounded by.
+    assert abs(measured - planted) < 5 * math.sqrt(planted * (1 - planted) / counts[-1]) + 0.002, (planted, measured, counts)
+    # Each is one loop.
+    by_line = lines_of(text)
+    assert sum(own for (file, line), own in by_line.items() if file.endswith("planted.py") and 12 <= line <= 16) == \
+        pytest.approx(found["light"], abs=0.5)
+
+
+def test_the_screen_of_a_running_program(bpf, kaa, program, tmp_path):
+    with top(kaa, "-p", str(program.pid), "-F", "999", "-d", "0.2", cwd=tmp_path) as terminal:
+        # Until chance cannot explain that heavy() has less than half.
+        terminal.wait_until(lambda: own_of(terminal, "light") and 65 < own_of(terminal, "heavy") < 85, "shares of 1 to 3")
+        assert own_of(terminal, "light") + own_of(terminal, "heavy") > 90
+        assert terminal.lines()[0].startswith("last 10 s")
+        assert all(len(line) <= 80 for line in terminal.lines())
+
+        # Threads, those that sleep, too, and what they do.
+        terminal.write(b"5")
+        terminal.wait_until(lambda: sum(bool(THREAD.match(line)) for line in terminal.lines()) == 3, "three threads")
+        threads = {row[2]: row for row in map(THREAD.match, terminal.lines()) if row}
+        assert set(threads) == {str(tid) for tid in os.listdir(f"/proc/{program.pid}/task")}
+        assert [row[5] for row in threads.values() if float(row[1]) > 20 and row[2] != str(program.pid)] == ["worker"]
+        assert [row[4] for row in threads.values() if float(row[1]) == 0] == ["sleeps"]
+
+        # The source of the heaviest function, whose weights go on.
+        terminal.write(b"1")
+        terminal.wait_for("heavy")
+        terminal.write(b"\r")
+        terminal.wait_for("def heavy")
+        source = (pathlib.Path(__file__).parent / "scripts" / "two_threads.py").read_text().splitlines()
+        shown = terminal.text()
+        for line in terminal.lines()[2:-1]:
+            row = re.match(r"^(?: +[\d.]+%| {9})(?: +[\d.]+%| {9}) +(\d+)  (.*)$", line)
+            assert row is None or source[int(row[1]) - 1].startswith(row[2].rstrip(".")), line
+        terminal.wait_until(lambda: terminal.text() != shown, "new weights of lines")
+        assert "def heavy" in terminal.text()
+
+        # Back, and standing still: two refreshes later nothing is new.
+        terminal.write(b"\x1b")
+        terminal.wait_for("own   total  function")
+        terminal.write(b"P")
+        terminal.wait_for("paused: P goes on")
+        shown = terminal.lines()[1:-1]
+        assert not terminal._read(1)
+        assert terminal.lines()[1:-1] == shown
+        terminal.write(b"P")
+        terminal.wait_until(lambda: terminal.lines()[1:-1] != shown, "new samples")
+
+        terminal.write(b"W")
+        terminal.wait_for("last 60 s")
+        terminal.write(b"W")
+        terminal.wait_for("since the start")
+        terminal.write(b"o")
+        terminal.wait_for("ordered by total")
+
+        recorders = children_of(terminal.pid)
+        terminal.write(b"q")
+        assert terminal.wait() == 0
+        assert terminal.modes() == terminal.initial_modes
+    assert recorders and not any(map(is_there, recorders))
+    assert program.poll() is None and not list(tmp_path.iterdir())
+
+
+def test_a_command_that_ends(bpf, kaa, scripts):
+    """Its output does not touch the screen, which stays; any window will do."""
+    script = "print('the output of', 6 * 7)\nend = __import__('time').thread_time() + 1\nwhile __import__('time').thread_time() < end: pass"
+    with top(kaa, "-F", "999", sys.executable, "-c", script) as terminal:
+        terminal.wait_for("the command has ended, with exit code 0")
+        assert "<module>" in terminal.text() and "ended" in terminal.lines()[0]
+        assert b"the output of 42" not in terminal.raw
+        for rows, columns in ((4, 20), (2, 10), (24, 80)):
+            terminal.resize(rows, columns)
+        assert "<module>" in terminal.text()
+        terminal.write(b"q")
+        assert terminal.wait() == 0
+        assert terminal.raw.endswith(b"--- what the command printed ---\r\nthe output of 42\r\n")
+
+
+@pytest.mark.parametrize("who", ["screen", "recorder"])
+def test_one_is_killed(bpf, kaa, program, who):
+    """Without the screen the recorder ends; without the recorder the screen stays."""
+    with top(kaa, "-p", str(program.pid), "-d", "0.2") as terminal:
+        terminal.wait_for("heavy")
+        recorder, = children_of(terminal.pid)
+        os.kill(terminal.pid if who == "screen" else recorder, signal.SIGKILL)
+        if who == "recorder":
+            terminal.wait_for("the recorder was ended by signal 9")
+            assert "heavy" in terminal.text()
+            terminal.write(b"q")
+        assert terminal.wait() == (-signal.SIGKILL if who == "screen" else 0)
+        until(lambda: not is_there(recorder), "the recorder's end")
+    assert program.poll() is None
+
+
+def test_interrupted(bpf, kaa, scripts):
+    """Ctrl-C ends the screen and the command; the terminal is as before."""
+    with top(kaa, sys.executable, scripts / "two_threads.py") as terminal:
+        terminal.wait_for("heavy")
+        recorder, = children_of(terminal.pid)
+        command, = children_of(recorder)
+        terminal.write(b"\x03")
+        assert terminal.wait() == -signal.SIGINT
+        assert terminal.modes() == terminal.initial_modes
+    until(lambda: not is_there(recorder) and not is_there(command), "the end of both")
+
+
+def test_events(bpf, kaa, scripts):
+    """Tab goes from one to the next."""
+    script = "while True: bytearray(1 << 24)"
+    with top(kaa, "-e", "cpu-clock,page-faults", "-F", "999", "-d", "0.2", sys.executable, "-c", script) as terminal:
+        terminal.wait_for("<module>")
+        assert "page-faults" not in terminal.text()
+        terminal.write(b"\t")
+        terminal.wait_until(lambda: "page-faults" in terminal.lines()[0] and own_of(terminal, "<module>"), "page faults")
+        terminal.write(b"\t")
+        terminal.wait_until(lambda: "CPU" in terminal.lines()[0], "CPU time")
+        terminal.write(b"q")
+        assert terminal.wait() == 0
+
+
+def test_the_whole_machine(bpf, kaa, program):
+    text = kaa("top", "--once", "-d", "2", env=WIDE).stdout
+    (_, _, screen), = screens_of(text)
+    assert screen.startswith("whole machine")
+    assert re.search(rf"^ *[\d.]+% +{program.pid} ", screen, re.M), screen
+
+
+def test_without_rights(root, kaa, scripts):
+    """As `kaa record` does, it reads Python frames from outside, and says so."""
+    with tempfile.TemporaryDirectory(prefix="kaa-top-", dir="/tmp") as folder:
+        os.chown(folder, NOBODY, NOBODY)
+        own = pathlib.Path(folder) / "kaa"
+        shutil.copy(kaa.command[-1], own)
+        shutil.copy(scripts / "planted.py", folder)
+        result = run([*WITHOUT_RIGHTS, own, "top", "--stdio", "-w", "10000", "-F", "99", "/usr/bin/python3", f"{folder}/planted.py",
+                      "30", "2"], env={**WIDE, "HOME": folder})
+        assert sorted(os.listdir(folder)) == ["kaa", "planted.py"]
+    assert "Python source: polling" in result.stderr
+    count, ended, text = screens_of(result.stdout)[-1]
+    found = {name: own for (name, file), (own, _) in functions_of(text).items() if file.endswith("planted.py")}
+    assert ended and count and found["heavy"] > found["light"] > 0
+
+
+def test_sudo(bpf, kaa, scripts):
+    """All of it is the user's: who looks, who records, and the command."""
+    nobody = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
+    with top(kaa, "/usr/bin/python3", "-c", (scripts / "two_threads.py").read_text(), env=nobody) as terminal:
+        terminal.wait_for("heavy")
+        recorder, = children_of(terminal.pid)
+        command, = children_of(recorder)
+        for pid in (terminal.pid, recorder, command):
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            assert re.search(r"^Uid:\s(.*)$", status, re.M)[1].split() == [str(NOBODY)] * 4
+        terminal.write(b"q")
+        assert terminal.wait() == 0
+    until(lambda: not is_there(command), "the end of the command")
+
+
+def test_what_it_refuses(kaa, root):
+    for words, status, message in [
+            (["-p", "4194304"], 1, "no process has pid 4194304"),
+            (["no-such-command"], 127, "'no-such-command': command not found"),
+            (["-a", "true"], 129, "show either a command, or what -p, -t or -a name"),
+            (["-d", "0", "true"], 129, "'0' is not a number of seconds such as 2 or 0.5")]:
+        result = kaa("top", "--stdio", *words, status=status)
+        assert message in result.stderr and not result.stdout
+    result = run([*WITHOUT_RIGHTS, kaa.command[-1], "top"], status=129)
+    assert "to show the whole machine takes root" in result.stderr
