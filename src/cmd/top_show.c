@@ -132,17 +132,31 @@ static void wait_for_reader(struct top_show *show)
 		wait_a_moment();
 }
 
+/* To open events and BPF takes a while, which is not the program's time. */
+static int wait_for_begin(struct top_show *show, const sigset_t *set)
+{
+	int signal = 0;
+
+	while (!signal && !live_state(show->live).has_begun &&
+	       !top_recorder_has_ended(show->recorder))
+		signal = wait_until(show, set, clock_ms() + 10);
+	return signal;
+}
+
 static struct error *show_text(struct top_show *show, int *signal)
 {
 	const struct top_show_options *o = &show->options;
 	uint64_t window = o->window_ms ? o->window_ms : o->delay_ms;
-	int64_t next = clock_ms();
 	struct error *error = NULL;
 	bool has_ended = false;
+	int64_t next;
 	sigset_t set;
 
 	block_signals(&set);
-	for (uint64_t i = 0; !error && !has_ended && (!o->screens || i < o->screens);
+	*signal = wait_for_begin(show, &set);
+	next = clock_ms();
+	for (uint64_t i = 0;
+	     !error && !*signal && !has_ended && (!o->screens || i < o->screens);
 	     i++) {
 		next += (int64_t)o->delay_ms;
 		*signal = wait_until(show, &set, next);

@@ -157,6 +157,7 @@ static struct error *read_all(struct live *live)
 	live->model = (struct model)MODEL_INIT(live->converter, live->profile);
 	pthread_mutex_lock(&live->lock);
 	error = model_begin(&live->model);
+	live->state.has_begun = true;
 	pthread_mutex_unlock(&live->lock);
 	return error ? error :
 		       converter_run(live->converter, on_sample, live);

@@ -34,6 +34,8 @@ struct live_options {
 };
 
 struct live_state {
+	/* The recorder has got as far as to begin the recording. */
+	bool has_begun;
 	/* Samples so far, forgotten ones too. */
 	uint64_t samples;
 	/* When the first of them was taken; 0: there is none. */

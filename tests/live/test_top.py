@@ -198,10 +198,25 @@ def test_events(bpf, kaa, scripts):
 
 
 def test_the_whole_machine(bpf, kaa, program):
-    text = kaa("top", "--once", "-d", "2", env=WIDE).stdout
-    (_, _, screen), = screens_of(text)
-    assert screen.startswith("whole machine")
-    assert re.search(rf"^ *[\d.]+% +{program.pid} ", screen, re.M), screen
+    """Also how text ends, that would go on."""
+    with kaa.start("top", "--stdio", "-d", "0.5", "-w", "10000", env=WIDE, stdout=subprocess.PIPE, text=True) as process:
+        shown = ""
+        while not re.search(rf"^ *[\d.]+% +{program.pid} ", shown, re.M):
+            line = process.stdout.readline()
+            assert line, shown
+            shown += line
+        recorder, = children_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        shown += process.stdout.read()
+        assert process.wait() == -signal.SIGINT
+    assert "whole machine" in shown and not is_there(recorder)
+
+
+def test_once(bpf, kaa, program):
+    """As long as was asked for, and then it ends; the program goes on."""
+    text = kaa("top", "--once", "-d", "1.5", "-p", str(program.pid), env=WIDE).stdout
+    (_, ended, _), = screens_of(text)
+    assert not ended and program.poll() is None
 
 
 def test_without_rights(root, kaa, scripts):
