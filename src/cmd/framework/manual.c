@@ -188,26 +188,28 @@ static const char *const status[] = {
 	"1\tIt failed. One line on standard error says what, and for which file or process.",
 	"129\tThe command line makes no sense.", NULL
 };
-/* Where the command starts a program. */
-static const char *const status_of_program[] = {
-	"126, 127\tThe program could not be run, or was not found.",
-	"any other\tThe exit status of the program; 128 and the number of the signal if a signal ended it.",
-	NULL
-};
+/* Where the command starts a program, and where it ends as that does. */
+static const char status_of_start[] =
+	"126, 127\tThe program could not be run, or was not found.";
+static const char status_of_program[] =
+	"any other\tThe exit status of the program; 128 and the number of the signal if a signal ended it.";
 
-static void put_status(bool starts_program, struct strbuf *out)
+/* command: NULL for kaa(1). It is the user who ends `kaa top`. */
+static void put_status(const struct command *command, struct strbuf *out)
 {
 	put_rows("EXIT STATUS", status, out);
-	for (const char *const *row = status_of_program; starts_program && *row;
-	     row++)
-		put_row(*row, out);
+	if (!command || operand_of(command) != OPERAND_COMMAND_LINE)
+		return;
+	put_row(status_of_start, out);
+	if (strcmp(command->name, "top") != 0)
+		put_row(status_of_program, out);
 }
 
 /* Commands that perf has, too, with the same name and purpose. */
 static bool perf_has(const char *name)
 {
-	static const char *const names[] = { "annotate", "diff",   "inject",
-					     "record",	 "report", "script" };
+	static const char *const names[] = { "annotate", "diff",   "inject", "record",
+					     "report",	 "script", "top" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(names[i], name))
@@ -243,7 +245,7 @@ void manual_format(const struct command *command, struct strbuf *out)
 		put_sentence(command->summary, ".", out);
 	put_options(command->options, out);
 	put_examples(command->examples, out);
-	put_status(operand_of(command) == OPERAND_COMMAND_LINE, out);
+	put_status(command, out);
 	put_rows("FILES", command->files, out);
 	put_rows("ENVIRONMENT", command->environment, out);
 	put_see_also(command, out);
@@ -288,7 +290,7 @@ void manual_format_overview(struct strbuf *out)
 		roff_line(out, "", (*c)->summary);
 	}
 	put_examples(overview_examples, out);
-	put_status(false, out);
+	put_status(NULL, out);
 	put_rows("FILES", overview_files, out);
 	put_all_variables(out);
 	put_see_also(NULL, out);
