@@ -61,15 +61,19 @@ static uint64_t lost_so_far(const struct live *live)
 						   stats->lost_samples;
 }
 
+/* One for each slice at most. */
 static struct error *note_losses(struct live *live, uint64_t time)
 {
 	uint64_t lost = lost_so_far(live);
-	uint64_t before = live->losses.count ?
-				  vec_last(&live->losses)->lost :
-				  0;
+	struct loss *last = live->losses.count ? vec_last(&live->losses) :
+						 NULL;
 
-	if (lost == before)
+	if (lost == (last ? last->lost : 0))
 		return NULL;
+	if (last && last->time / SLICE_NS == time / SLICE_NS) {
+		last->lost = lost;
+		return NULL;
+	}
 	return vec_push(&live->losses, (struct loss){ time, lost }) ?
 		       NULL :
 		       error_no_memory();
@@ -285,7 +289,6 @@ static struct error *describe(const struct live *live, struct profile *window,
 			      uint64_t from, uint64_t to)
 {
 	struct metadata *metadata;
-	struct error *error = NULL;
 
 	if (!window->recordings.count)
 		return NULL;
@@ -300,7 +303,7 @@ static struct error *describe(const struct live *live, struct profile *window,
 	     i++)
 		if (!vec_push(&metadata->command, live->options.command[i]))
 			return error_no_memory();
-	return error;
+	return NULL;
 }
 
 /* Until when what was recorded is in: while nothing comes, time goes on. */

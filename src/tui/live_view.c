@@ -122,22 +122,25 @@ static struct error *take_snapshot(struct live_view *l)
 	return NULL;
 }
 
-/* What takes long is done less often. */
+static int64_t cpu_time(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* What takes long is done less often; a busy machine does not count. */
 static void set_next(struct live_view *l, int64_t began)
 {
-	int64_t now = clock_ms(), cost = now - began;
+	int64_t rest = (cpu_time() - began) * COST_PART / MS;
 	int64_t delay = l->rows ? l->live->delay_ms : FIRST_MS;
 
-	if (delay < cost * COST_PART)
-		delay = cost * COST_PART;
-	l->ui->tick_at = now + delay;
+	l->ui->tick_at = clock_ms() + (delay > rest ? delay : rest);
 }
 
 /* The state before the snapshot: what comes meanwhile is for the next one. */
 static struct error *refresh(struct live_view *l)
 {
 	struct tui_live_state state = l->live->state(l->live->arg);
-	int64_t began = clock_ms();
+	int64_t began = cpu_time();
 	struct error *error = NULL;
 
 	if (!l->is_over)
