@@ -229,8 +229,7 @@ void top_recorder_notes(const struct top_recorder *r, struct strbuf *out)
 	strbuf_append(out, text, got);
 }
 
-void top_recorder_note(const struct top_recorder *r, bool last,
-		       struct strbuf *out)
+void top_recorder_last_note(const struct top_recorder *r, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	const char *line;
@@ -238,9 +237,8 @@ void top_recorder_note(const struct top_recorder *r, bool last,
 	top_recorder_notes(r, &all);
 	while (all.len && all.data[all.len - 1] == '\n')
 		strbuf_truncate(&all, all.len - 1);
-	line = last ? strrchr(all.data, '\n') : NULL;
-	line = line ? line + 1 : all.data;
-	strbuf_append(out, line, strcspn(line, "\n"));
+	line = strrchr(all.data, '\n');
+	strbuf_puts(out, line ? line + 1 : all.data);
 }
 
 static void wait_a_moment(void)

@@ -44,9 +44,9 @@ struct error *top_recorder_start(struct record_setup *setup,
 bool top_recorder_has_ended(struct top_recorder *recorder);
 /* It has ended, and has said why. */
 bool top_recorder_has_failed(struct top_recorder *recorder);
-/* Of what it said: the first line, or the last, without its end; all of it. */
-void top_recorder_note(const struct top_recorder *recorder, bool last,
-		       struct strbuf *out);
+/* Of what it said: the last line, without its end; all of it. */
+void top_recorder_last_note(const struct top_recorder *recorder,
+			    struct strbuf *out);
 void top_recorder_notes(const struct top_recorder *recorder,
 			struct strbuf *out);
 /*

@@ -217,15 +217,14 @@ static void tell_note(void *arg, struct strbuf *out)
 	static const char prefix[] = "kaa top: ";
 	struct top_show *show = arg;
 	struct top_recorder *recorder = show->recorder;
-	bool has_ended = top_recorder_has_ended(recorder);
 	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
 	const char *text;
 
-	if (has_ended && WIFSIGNALED(recorder->status)) {
+	if (top_recorder_has_ended(recorder) && WIFSIGNALED(recorder->status)) {
 		tell_death(recorder, out);
 		return;
 	}
-	top_recorder_note(recorder, has_ended, &note);
+	top_recorder_last_note(recorder, &note);
 	text = note.data;
 	if (!strncmp(text, prefix, sizeof(prefix) - 1))
 		text += sizeof(prefix) - 1;
