@@ -40,17 +40,26 @@ struct live_view {
 
 /* --- Snapshots ------------------------------------------------------------ */
 
-/* Of a machine without Python the first that has samples. */
+static uint32_t first_event(const struct profile *profile, bool of_cpu)
+{
+	for (uint32_t i = 0; i < profile->events.count; i++) {
+		enum event_kind kind = profile->events.data[i].kind;
+
+		if (of_cpu ? kind == EVENT_ON_CPU : event_kind_is_shown(kind))
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+/*
+ * As answer_event() chooses, who knows all samples: these are the first, so that what
+ * counts is what the events are.
+ */
 static uint32_t choose_event(const struct profile *profile)
 {
-	uint32_t event = answer_event(profile);
+	uint32_t event = first_event(profile, true);
 
-	for (uint32_t i = 0; event == PROFILE_NONE && i < profile->events.count;
-	     i++)
-		if (profile->events.data[i].samples &&
-		    event_kind_is_shown(profile->events.data[i].kind))
-			event = i;
-	return event;
+	return event != PROFILE_NONE ? event : first_event(profile, false);
 }
 
 static uint64_t length_of(const struct profile *profile)
