@@ -8,6 +8,8 @@
  *	PY_RELEASE(minor, uses,
  *		.layout = { struct py_layout, without version },
  *		.objects = { struct py_objects, from 3.8 on },
+ *		.values = { struct py_values, from 3.8 on },
+ *		.gil = { struct py_gil, from 3.8 on },
  *		.hook = { struct py_hook },
  *		.slots = { struct py_debug_slots, from 3.13 on })
  *
@@ -82,6 +84,51 @@ struct py_objects {
 	/* PyLongObject: ob_size, from 3.12 on lv_tag; digits of 30 bits in u32. */
 	uint32_t int_size;
 	uint32_t int_digits;
+};
+
+/*
+ * Where values stand that python/value.h and python/locals.h read, beside struct
+ * py_objects. Offsets as there; all 0: the version has none.
+ */
+struct py_values {
+	/* Of a frame: its first local variable; pointers follow each other. */
+	uint32_t frame_locals;
+	/*
+	 * PyCodeObject, pointers to tuples of str: the names of these variables. Up
+	 * to 3.10 those of cells and of free variables come behind the local ones,
+	 * later one tuple has all, and a bytes object what each of them is.
+	 */
+	uint32_t code_local_names;
+	uint32_t code_cell_names;
+	uint32_t code_free_names;
+	uint32_t code_local_kinds;
+	/* ints: arguments by place, and by keyword alone. */
+	uint32_t code_arguments;
+	uint32_t code_keyword_arguments;
+	/* PyTupleObject: the first item. PyListObject: pointer to it. */
+	uint32_t tuple_items;
+	uint32_t list_items;
+	/* PySetObject: Py_ssize_t, Py_ssize_t, pointer to (key, hash) pairs. */
+	uint32_t set_used;
+	uint32_t set_mask;
+	uint32_t set_table;
+	/* PyDictObject: Py_ssize_t. PyFloatObject: double. PyCellObject: pointer. */
+	uint32_t dict_used;
+	uint32_t float_value;
+	uint32_t cell_value;
+};
+
+/* Where the GIL is (python/gil.h); all 0: the version has none. */
+struct py_gil {
+	/* Up to 3.11 in _PyRuntime; later PyInterpreterState: pointer to it. */
+	uint32_t runtime_gil;
+	uint32_t interp_gil;
+	/* struct _gil_runtime_state: int; pointer to the thread state. */
+	uint32_t gil_locked;
+	uint32_t gil_holder;
+	/* Its condition variable and its mutex: who waits on them wants the GIL. */
+	uint32_t gil_wait_start;
+	uint32_t gil_wait_end;
 };
 
 /* What the agent's eval hook needs beside the layout. Offsets, or PY_ABSENT. */
@@ -176,6 +223,8 @@ struct py_release {
 	struct py_objects objects;
 	struct py_hook hook;
 	struct py_debug_slots slots;
+	struct py_values values;
+	struct py_gil gil;
 };
 
 /* The initializer of a struct py_release, of the arguments of PY_RELEASE(). */

@@ -43,6 +43,9 @@
 #if PY_VERSION_HEX >= 0x030b0000
 #include "internal/pycore_dict.h"
 #endif
+#if PY_VERSION_HEX >= 0x03080000
+#include "internal/pycore_gil.h"
+#endif
 #if PY_VERSION_HEX >= 0x030d0000
 #include "internal/pycore_object.h"
 #include "internal/pycore_runtime.h"
@@ -63,8 +66,8 @@ struct entries {
 	size_t count;
 };
 
-/* struct py_layout, struct py_objects, struct py_hook, struct py_debug_slots. */
-static struct entries layout, objects, hook, slots;
+/* The structs of a row: struct py_layout, py_objects, py_values, py_gil, ... */
+static struct entries layout, objects, values, gil, hook, slots;
 
 static void add(struct entries *to, const char *name, uint32_t value)
 {
@@ -392,6 +395,56 @@ static void add_int(void)
 #endif
 }
 
+#if PY_VERSION_HEX >= 0x03080000
+#define OBJECT_VALUE(name, type, member) \
+	add(&values, #name, (uint32_t)offsetof(type, member))
+
+static void add_values(void)
+{
+#if PY_VERSION_HEX < 0x030b0000
+	OBJECT_VALUE(frame_locals, PyFrameObject, f_localsplus);
+	OBJECT_VALUE(code_local_names, PyCodeObject, co_varnames);
+	OBJECT_VALUE(code_cell_names, PyCodeObject, co_cellvars);
+	OBJECT_VALUE(code_free_names, PyCodeObject, co_freevars);
+	add(&values, "code_local_kinds", NO);
+#else
+	OBJECT_VALUE(frame_locals, _PyInterpreterFrame, localsplus);
+	OBJECT_VALUE(code_local_names, PyCodeObject, co_localsplusnames);
+	add(&values, "code_cell_names", NO);
+	add(&values, "code_free_names", NO);
+	OBJECT_VALUE(code_local_kinds, PyCodeObject, co_localspluskinds);
+#endif
+	OBJECT_VALUE(code_arguments, PyCodeObject, co_argcount);
+	OBJECT_VALUE(code_keyword_arguments, PyCodeObject, co_kwonlyargcount);
+	OBJECT_VALUE(tuple_items, PyTupleObject, ob_item);
+	OBJECT_VALUE(list_items, PyListObject, ob_item);
+	OBJECT_VALUE(set_used, PySetObject, used);
+	OBJECT_VALUE(set_mask, PySetObject, mask);
+	OBJECT_VALUE(set_table, PySetObject, table);
+	OBJECT_VALUE(dict_used, PyDictObject, ma_used);
+	OBJECT_VALUE(float_value, PyFloatObject, ob_fval);
+	OBJECT_VALUE(cell_value, PyCellObject, ob_ref);
+}
+
+#define GIL(name, value) add(&gil, #name, (uint32_t)(value))
+
+/* Up to 3.11 it is in _PyRuntime, later each interpreter points to one. */
+static void add_gil(void)
+{
+#if PY_VERSION_HEX < 0x030c0000
+	GIL(runtime_gil, offsetof(_PyRuntimeState, ceval.gil));
+	GIL(interp_gil, NO);
+#else
+	GIL(runtime_gil, NO);
+	GIL(interp_gil, offsetof(PyInterpreterState, ceval.gil));
+#endif
+	GIL(gil_locked, offsetof(struct _gil_runtime_state, locked));
+	GIL(gil_holder, offsetof(struct _gil_runtime_state, last_holder));
+	GIL(gil_wait_start, offsetof(struct _gil_runtime_state, cond));
+	GIL(gil_wait_end, offsetof(struct _gil_runtime_state, mutex) + sizeof(PyMUTEX_T));
+}
+#endif
+
 static void add_hook(void)
 {
 	add(&hook, "thread_interp", offsetof(PyThreadState, interp));
@@ -545,6 +598,10 @@ static void print_row(void)
 	if (objects.count) {
 		printf("\t},\n\t.objects = {\n");
 		print_entries(&objects, &none);
+		printf("\t},\n\t.values = {\n");
+		print_entries(&values, &none);
+		printf("\t},\n\t.gil = {\n");
+		print_entries(&gil, &none);
 	}
 	printf("\t},\n\t.hook = {\n");
 	print_entries(&hook, &none);
@@ -566,6 +623,8 @@ int main(int argc, char **argv)
 	add_keys();
 	add_instances();
 	add_int();
+	add_values();
+	add_gil();
 #endif
 	add_hook();
 	add_slots();
