@@ -23,6 +23,7 @@
 	X(inject)     \
 	X(run)        \
 	X(activate)   \
+	X(dump)       \
 	X(doctor)     \
 	X(help)       \
 	X(version)

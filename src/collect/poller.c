@@ -21,7 +21,7 @@
 #include "collect/poll_writer.h"
 #include "perfdata/kaa_stream.h"
 #include "python/user_walk.h"
-#include "sys/proc.h"
+#include "sys/thread_pointer.h"
 
 enum {
 	NS_PER_S = 1000000000,
@@ -35,10 +35,6 @@ enum {
 	DEFAULT_RATE = 999,
 	/* A quiet thread is looked at each so many ticks. */
 	SKIP_MAX = 7,
-	/* glibc's struct pthread on x86-64: nptl/descr.h. */
-	PTHREAD_SELF = 0x10,
-	PTHREAD_TID = 0x2d0,
-	PTHREAD_ROBUST_HEAD = 0x2e0,
 };
 
 /* What the recorder says to the poller. */
@@ -110,40 +106,6 @@ static bool emit(void *arg, const void *record, size_t size)
 	return poll_writer_walked(&poller->writer, record, size);
 }
 
-/* The number that the thread has for itself, in its own namespace. */
-static int own_number(const struct poller *poller, pid_t tid)
-{
-	struct proc_status status;
-	struct error *error =
-		proc_status_read(poller->tasks.root, tid, &status);
-	int number = error ? -1 : status.nspid;
-
-	error_destroy(error);
-	return number;
-}
-
-/* Believed only if what is there says so itself. */
-static uint64_t find_pointer(const struct poller *poller,
-			     struct polled_process *process, pid_t tid)
-{
-	struct remote_memory *memory = &process->memory;
-	uint64_t head = 0, pointer, self;
-	size_t size;
-	int32_t number;
-
-	if (syscall(SYS_get_robust_list, tid, &head, &size) ||
-	    head < PTHREAD_ROBUST_HEAD)
-		return 0;
-	pointer = head - PTHREAD_ROBUST_HEAD;
-	if (!remote_memory_read_all(memory, pointer + PTHREAD_SELF, &self,
-				    sizeof(self)) ||
-	    !remote_memory_read_all(memory, pointer + PTHREAD_TID, &number,
-				    sizeof(number)) ||
-	    self != pointer || number != own_number(poller, tid))
-		return 0;
-	return pointer;
-}
-
 static void walk(struct poller *poller, struct polled_process *process,
 		 struct polled_thread *thread)
 {
@@ -155,7 +117,9 @@ static void walk(struct poller *poller, struct polled_process *process,
 	if (!process->has_python)
 		return;
 	if (!thread->pointer)
-		thread->pointer = find_pointer(poller, process, thread->tid);
+		thread->pointer = thread_pointer_find(
+			&process->memory, thread->tid,
+			thread_own_number(poller->tasks.root, thread->tid));
 	if (!thread->pointer)
 		return;
 	who.process = process->python;

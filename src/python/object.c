@@ -14,20 +14,16 @@ enum {
 	INDEX_LOG2_MAX = 24,
 };
 
-/* Include/object.h: bits of tp_flags. */
+/* Include/object.h: more bits of tp_flags. */
 #define TYPE_INLINE_VALUES (1u << 2)
 #define TYPE_MANAGED_DICT  (1u << 4)
-#define TYPE_HEAP	   (1u << 9)
-#define TYPE_INT	   (1u << 24)
-#define TYPE_TEXT	   (1u << 28)
-#define TYPE_DICT	   (1u << 29)
 
 /* pycore_dict.h */
 #define DICT_KEYS_GENERAL 0
 #define DICT_KEYS_SPLIT	  2
 
-static bool read_bytes(const struct py_objects_reader *r, uint64_t address,
-		       void *buf, size_t size)
+bool py_read_bytes(const struct py_objects_reader *r, uint64_t address,
+		   void *buf, size_t size)
 {
 	return address >= 4096 && address + size > address &&
 	       r->memory->read(r->memory->arg, address, buf, size);
@@ -36,19 +32,19 @@ static bool read_bytes(const struct py_objects_reader *r, uint64_t address,
 static bool read_half(const struct py_objects_reader *r, uint64_t address,
 		      uint32_t *ret)
 {
-	return read_bytes(r, address, ret, sizeof(*ret));
+	return py_read_bytes(r, address, ret, sizeof(*ret));
 }
 
 static bool read_byte(const struct py_objects_reader *r, uint64_t address,
 		      uint8_t *ret)
 {
-	return read_bytes(r, address, ret, sizeof(*ret));
+	return py_read_bytes(r, address, ret, sizeof(*ret));
 }
 
 bool py_read_pointer(const struct py_objects_reader *r, uint64_t address,
 		     uint64_t *ret)
 {
-	return read_bytes(r, address, ret, sizeof(*ret));
+	return py_read_bytes(r, address, ret, sizeof(*ret));
 }
 
 /* --- Types -------------------------------------------------------------- */
@@ -61,11 +57,11 @@ static const struct py_type *type_at(struct py_objects_reader *r,
 	for (size_t i = 0; i < r->type_count && i < PY_TYPES_KEPT; i++)
 		if (r->types[i].address == address)
 			return &r->types[i];
-	if (!read_bytes(r, address + r->at->type_flags, &type.flags,
+	if (!py_read_bytes(r, address + r->at->type_flags, &type.flags,
 			sizeof(type.flags)) ||
-	    !read_bytes(r, address + r->at->type_basic_size, &type.basic_size,
+	    !py_read_bytes(r, address + r->at->type_basic_size, &type.basic_size,
 			sizeof(type.basic_size)) ||
-	    !read_bytes(r, address + r->at->type_dict_offset, &type.dict_offset,
+	    !py_read_bytes(r, address + r->at->type_dict_offset, &type.dict_offset,
 			sizeof(type.dict_offset)))
 		return NULL;
 	r->types[r->type_count % PY_TYPES_KEPT] = type;
@@ -83,9 +79,20 @@ static const struct py_type *type_of(struct py_objects_reader *r,
 	return type_at(r, address);
 }
 
+bool py_type_of(struct py_objects_reader *r, uint64_t object,
+		struct py_type *ret)
+{
+	const struct py_type *type = type_of(r, object);
+
+	if (!type)
+		return false;
+	*ret = *type;
+	return true;
+}
+
 static bool is_builtin(const struct py_type *type, uint64_t flag)
 {
-	return type && (type->flags & flag) && !(type->flags & TYPE_HEAP);
+	return type && (type->flags & flag) && !(type->flags & PY_TYPE_HEAP);
 }
 
 /* --- Dicts -------------------------------------------------------------- */
@@ -140,14 +147,13 @@ static bool open_keys(const struct py_objects_reader *r, uint64_t keys,
 	return true;
 }
 
-bool py_dict_open(struct py_objects_reader *r, uint64_t object,
-		  struct py_dict *ret)
+bool py_dict_open_base(const struct py_objects_reader *r, uint64_t object,
+		       struct py_dict *ret)
 {
 	uint64_t keys, values;
 	struct py_dict dict;
 
-	if (!is_builtin(type_of(r, object), TYPE_DICT) ||
-	    !py_read_pointer(r, object + r->at->dict_keys, &keys) ||
+	if (!py_read_pointer(r, object + r->at->dict_keys, &keys) ||
 	    !py_read_pointer(r, object + r->at->dict_values, &values) ||
 	    !open_keys(r, keys, &dict))
 		return false;
@@ -157,6 +163,13 @@ bool py_dict_open(struct py_objects_reader *r, uint64_t object,
 	return true;
 }
 
+bool py_dict_open(struct py_objects_reader *r, uint64_t object,
+		  struct py_dict *ret)
+{
+	return is_builtin(type_of(r, object), PY_TYPE_DICT) &&
+	       py_dict_open_base(r, object, ret);
+}
+
 /* Entries from `first` on, at most CHUNK, into buf; values apart likewise. */
 static bool read_entries(const struct py_objects_reader *r,
 			 const struct py_dict *dict, uint32_t first, size_t n,
@@ -164,10 +177,10 @@ static bool read_entries(const struct py_objects_reader *r,
 {
 	uint64_t at = dict->entries + (uint64_t)first * dict->entry_size;
 
-	if (!read_bytes(r, at, entries, n * dict->entry_size))
+	if (!py_read_bytes(r, at, entries, n * dict->entry_size))
 		return false;
 	return !dict->values ||
-	       read_bytes(r, dict->values + (uint64_t)first * 8, values, n * 8);
+	       py_read_bytes(r, dict->values + (uint64_t)first * 8, values, n * 8);
 }
 
 /* Entry i of what read_entries() gave. */
@@ -241,7 +254,7 @@ static bool read_text_head(struct py_objects_reader *r, uint64_t object,
 			       &ret->length) &&
 	       read_half(r, object + r->layout->text_state, &ret->state) &&
 	       (ret->state & r->layout->text_compact_mask) &&
-	       is_builtin(type_of(r, object), TYPE_TEXT);
+	       is_builtin(type_of(r, object), PY_TYPE_TEXT);
 }
 
 static bool text_equals(struct py_objects_reader *r, uint64_t object,
@@ -254,7 +267,7 @@ static bool text_equals(struct py_objects_reader *r, uint64_t object,
 			       &head.length) &&
 	       head.length == n && read_text_head(r, object, &head) &&
 	       (head.state & r->layout->text_ascii_mask) &&
-	       read_bytes(r, object + r->layout->text_ascii_data, bytes, n) &&
+	       py_read_bytes(r, object + r->layout->text_ascii_data, bytes, n) &&
 	       !memcmp(bytes, name, n);
 }
 
@@ -276,7 +289,7 @@ bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
 	/* One character too many is enough to tell that there are more. */
 	size = (head.length <= max ? head.length : max + 1) * kind;
 	if (size && (!strbuf_reserve(&bytes, size) ||
-		     !read_bytes(r, data, bytes.data, size)))
+		     !py_read_bytes(r, data, bytes.data, size)))
 		return false;
 	py_text_append_max(out, (struct bytes){ (const uint8_t *)bytes.data, size },
 			   (unsigned int)kind, max);
@@ -408,7 +421,7 @@ static bool open_inline(const struct py_objects_reader *r, uint64_t object,
 	struct py_dict dict;
 
 	if (!(type->flags & TYPE_INLINE_VALUES) || type->basic_size <= 0 ||
-	    !read_bytes(r, values, head, sizeof(head)) || head[VALID] != 1 ||
+	    !py_read_bytes(r, values, head, sizeof(head)) || head[VALID] != 1 ||
 	    !open_shared(r, type->address, values, &dict))
 		return false;
 	if (dict.count > head[CAPACITY])
@@ -488,13 +501,13 @@ bool py_int_read(struct py_objects_reader *r, uint64_t object, int64_t *ret)
 	uint64_t size;
 	int64_t count, value;
 
-	if (!is_builtin(type_of(r, object), TYPE_INT) ||
+	if (!is_builtin(type_of(r, object), PY_TYPE_INT) ||
 	    !py_read_pointer(r, object + r->at->int_size, &size))
 		return false;
 	count = int_digits(r, size);
 	if (count < -2 || count > 2)
 		return false;
-	if (count && !read_bytes(r, object + r->at->int_digits, digits,
+	if (count && !py_read_bytes(r, object + r->at->int_digits, digits,
 				 (size_t)(count < 0 ? -count : count) * 4))
 		return false;
 	if ((digits[0] | digits[1]) >> 30)

@@ -58,6 +58,22 @@ static inline bool py_objects_known(const struct py_objects *at)
 	return at && at->dict_keys;
 }
 
+/* Include/object.h: bits of tp_flags; those of built-in types hold for subclasses. */
+#define PY_TYPE_HEAP  (1u << 9)
+#define PY_TYPE_INT   (1u << 24)
+#define PY_TYPE_LIST  (1u << 25)
+#define PY_TYPE_TUPLE (1u << 26)
+#define PY_TYPE_BYTES (1u << 27)
+#define PY_TYPE_TEXT  (1u << 28)
+#define PY_TYPE_DICT  (1u << 29)
+#define PY_TYPE_TYPE  (1u << 31)
+
+bool py_read_bytes(const struct py_objects_reader *r, uint64_t address,
+		   void *buf, size_t size);
+/* The type of an object. */
+bool py_type_of(struct py_objects_reader *r, uint64_t object,
+		struct py_type *ret);
+
 bool py_read_pointer(const struct py_objects_reader *r, uint64_t address,
 		     uint64_t *ret);
 
@@ -82,6 +98,9 @@ struct py_dict_entry {
 
 bool py_dict_open(struct py_objects_reader *r, uint64_t object,
 		  struct py_dict *ret);
+/* The same of an object whose type has PY_TYPE_DICT, which is not asked. */
+bool py_dict_open_base(const struct py_objects_reader *r, uint64_t object,
+		       struct py_dict *ret);
 /* Calls fn for each entry, in order, until it returns false. */
 bool py_dict_each(const struct py_objects_reader *r, const struct py_dict *dict,
 		  bool (*fn)(void *arg, const struct py_dict_entry *entry),

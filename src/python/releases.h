@@ -87,7 +87,7 @@ struct py_objects {
 };
 
 /*
- * Where values stand that python/value.h and python/locals.h read, beside struct
+ * Where values stand that python/object_text.h and python/locals.h read, beside struct
  * py_objects. Offsets as there; all 0: the version has none.
  */
 struct py_values {

@@ -144,6 +144,11 @@ void user_walk_destroy(struct user_walk *walk)
 	free(walk);
 }
 
+void user_walk_hint(struct user_walk *walk, uint32_t tid, uint64_t state)
+{
+	keep(&walk->threads, WALKER_MAX_THREADS, tid, state);
+}
+
 static void take_thread(struct walk *w, const struct user_walk_thread *thread)
 {
 	w->process = thread->process;

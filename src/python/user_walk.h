@@ -59,6 +59,12 @@ struct error *user_walk_create(struct user_walk **ret);
 void user_walk_destroy(struct user_walk *walk);
 
 /*
+ * The caller has found the thread's state: it need not be looked for in the lists.
+ * Believed only if it is one of the thread that runs.
+ */
+void user_walk_hint(struct user_walk *walk, uint32_t tid, uint64_t state);
+
+/*
  * Walks a thread. A code object's records are written before the stack that names
  * it first, and not again by this user_walk for the process: those of one pid are
  * told apart by `birth` and `era`, which the caller may leave 0. If the thread

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa dump`: what the threads of a process do now. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "cmd/framework/command.h"
+#include "dump/dump.h"
+#include "dump/subject.h"
+
+enum { WIDTH = 80 };
+
+struct dump_settings {
+	struct dump_options options;
+	bool json;
+};
+
+static const struct option dump_command_options[] = {
+	OPT_BOOL('l', "locals", struct dump_settings, options.locals,
+		 "show the arguments and local variables of each frame"),
+	OPT_BOOL('j', "json", struct dump_settings, json,
+		 "print JSON, with whole paths; docs/dump.md has the schema"),
+	OPT_END(),
+};
+
+/* The number of a process; 0: the word is none. */
+static pid_t take_pid(const char *word)
+{
+	char *end;
+	long pid = strtol(word, &end, 10);
+
+	return *word >= '0' && *word <= '9' && !*end && pid > 0 &&
+			       pid <= INT32_MAX ?
+		       (pid_t)pid :
+		       0;
+}
+
+static struct error *open_subject(const char *word, struct subject **ret)
+{
+	pid_t pid = take_pid(word);
+
+	if (!pid)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is no number of a process", word);
+	return subject_open_live(pid, ret);
+}
+
+static struct error *print(const struct dump *dump, bool json)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct error *error;
+
+	if (json)
+		dump_json(dump, &out);
+	else
+		dump_text(dump, WIDTH, &out);
+	error = strbuf_error(&out);
+	if (!error)
+		fwrite(out.data, 1, out.len, stdout);
+	return error;
+}
+
+static struct error *run(void *settings, const struct arguments *args,
+			 int *exit_code)
+{
+	const struct dump_settings *s = settings;
+	_cleanup_(cleanup_dump_) struct dump *dump = NULL;
+	struct subject *subject = NULL;
+	struct error *error;
+
+	(void)exit_code;
+	if (args->count != 1)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "name one process by its number");
+	error = open_subject(args->values[0], &subject);
+	if (error)
+		return error;
+	error = subject_find_python(subject);
+	if (!error)
+		error = dump_create(subject, &s->options, &dump);
+	subject_destroy(subject);
+	return error ? error : print(dump, s->json);
+}
+
+const struct command command_dump = {
+	.name = "dump",
+	.summary = "show what each thread of a running Python program does now",
+	.usage = (const char *const[]){ "[<options>] <pid>", NULL },
+	.description =
+		"Shows the Python stack of each thread of a process, the innermost function first, with lines, names of threads, and who holds the GIL and who waits for it. "
+		"The process is neither stopped nor changed: its memory is read while the thread at hand does not run. "
+		"A thread that kaa cannot read so has no stack, and says so: kaa may not use the CPU that it runs on.\n"
+		"\n"
+		"Root may read all processes, and you may read your own where kernel.yama.ptrace_scope is 0. "
+		"Values of variables are read as data: no code of the program runs, so of an object that is no number, text or container its type, address and attributes are shown.",
+	.options = dump_command_options,
+	.examples =
+		(const char *const[]){
+			"kaa dump 1234",
+			"kaa dump --locals 1234\twith arguments and local variables",
+			"kaa dump --json 1234 | jq '.threads[].name'",
+			NULL,
+		},
+	.settings_size = sizeof(struct dump_settings),
+	.run = run,
+};

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dump/dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "collect/code_spans.h"
+#include "collect/python_stack.h"
+#include "dump/variables.h"
+#include "python/code_name.h"
+#include "python/gil.h"
+#include "python/releases.h"
+#include "python/states.h"
+#include "python/threads.h"
+
+enum {
+	/* Tries to read a thread while it does not run, the later ones apart. */
+	TRIES = 200,
+	TRIES_AT_ONCE = 50,
+	PAUSE_NS = 500000,
+	/* Of these, tries for a stack that ends where it may not, and for variables. */
+	TRIES_UNREADABLE = 30,
+	TRIES_LOCALS = 60,
+	/* Reads for the names of threads, and for each thread. */
+	NAME_READS = 100000,
+	NAME_READS_A_THREAD = 300,
+	/* Bytes of a comm; those of its characters may be escaped. */
+	COMM_MAX = 256,
+};
+
+/* What is needed while threads are read. */
+struct reading {
+	struct dump *dump;
+	struct subject *subject;
+	const struct dump_options *options;
+	const struct py_release *release;
+	struct user_walk *walk;
+	struct code_table codes;
+	struct python_stack stack;
+	/* The walk has told of code since the last stack that was proven. */
+	bool told_code;
+	struct error *error;
+	struct py_state_list states;
+	/* pthread_self() to index in states; to offset in names. */
+	struct map by_ident;
+	struct map name_of;
+	/* Indexed by the values of name_of. */
+	VEC(struct py_thread) names;
+};
+
+/* --- names of threads --- */
+
+struct bounded_memory {
+	const struct py_memory *memory;
+	size_t reads_left;
+};
+
+static bool read_bounded(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct bounded_memory *bounded = arg;
+
+	if (!bounded->reads_left)
+		return false;
+	bounded->reads_left--;
+	return bounded->memory->read(bounded->memory->arg, address, buf, size);
+}
+
+static bool is_wanted(void *arg, uint64_t ident)
+{
+	const struct reading *reading = arg;
+
+	return map_find(&reading->by_ident, ident);
+}
+
+/* A name that cannot be kept is none. */
+static void take_name(void *arg, const struct py_thread *found)
+{
+	struct reading *reading = arg;
+	struct py_thread name = *found;
+	uint64_t *place;
+
+	name.name = arena_strndup(&reading->dump->strings, found->name,
+				  found->size);
+	place = name.name ? map_insert(&reading->name_of, name.ident,
+				       reading->names.count, NULL) :
+			    NULL;
+	if (!place)
+		return;
+	*place = reading->names.count;
+	(void)!vec_push(&reading->names, name);
+}
+
+static void read_names(struct reading *reading)
+{
+	struct bounded_memory bounded = {
+		&reading->subject->memory,
+		NAME_READS + reading->states.count * NAME_READS_A_THREAD
+	};
+	const struct py_memory memory = { read_bounded, &bounded, NULL };
+	const struct walker_process *python = &reading->subject->python;
+	struct py_objects_reader reader = PY_OBJECTS_INIT(
+		&python->layout, &reading->release->objects, &memory);
+	const struct py_threads_visit visit = { is_wanted, take_name, reading };
+	struct py_threads_hints hints = {};
+
+	py_threads_each(&reader, python->runtime, &hints, &visit);
+}
+
+/* Another thread may have the place of one that ended: see collect/python_threads.c. */
+static const char *find_name(const struct reading *reading,
+			     const struct subject_thread *thread)
+{
+	const uint64_t *index = map_find(&reading->name_of, thread->pointer);
+	const struct py_thread *name;
+
+	if (!thread->pointer || !index || *index >= reading->names.count)
+		return NULL;
+	name = &reading->names.data[*index];
+	if (name->native_id != thread->number &&
+	    thread->tid != reading->subject->pid)
+		return NULL;
+	return name->name;
+}
+
+/* --- the walk --- */
+
+static bool emit(void *arg, const void *record, size_t size)
+{
+	const struct walker_header *header = record;
+	struct reading *reading = arg;
+	struct error *error;
+
+	if (header->type == WALKER_STACK) {
+		error = python_stack_add(&reading->stack, record, size);
+	} else {
+		reading->told_code = true;
+		error = code_table_record(&reading->codes, record, size);
+	}
+	if (error && !reading->error)
+		reading->error = error;
+	else
+		error_destroy(error);
+	return true;
+}
+
+/* Code that a torn walk told of may be none: the next walk tells of all anew. */
+static void forget_walk(struct reading *reading)
+{
+	struct error *error;
+
+	if (!reading->told_code)
+		return;
+	reading->told_code = false;
+	user_walk_destroy(reading->walk);
+	reading->walk = NULL;
+	error = user_walk_create(&reading->walk);
+	if (error && !reading->error)
+		reading->error = error;
+	else
+		error_destroy(error);
+}
+
+static void walk(struct reading *reading, const struct subject_thread *thread,
+		 const struct py_state *state)
+{
+	const struct user_walk_output output = { emit, reading };
+	struct user_walk_thread who = {
+		.process = reading->subject->python,
+		.thread_pointer = thread->pointer,
+		.pid = (uint32_t)reading->subject->pid,
+		.tid = (uint32_t)thread->tid,
+		.stack_pointer = thread->stack_pointer,
+	};
+
+	memcpy(who.registers, thread->registers, sizeof(who.registers));
+	python_stack_clear(&reading->stack);
+	user_walk_hint(reading->walk, who.tid, state->address);
+	user_walk_thread(reading->walk, &who, &reading->subject->memory,
+			 &output);
+}
+
+/* --- the GIL --- */
+
+/* A thread may have a state in several interpreters. */
+static bool is_state_of(const struct reading *reading, uint64_t state,
+			uint64_t ident)
+{
+	vec_for_each(s, &reading->states)
+		if (s->address == state)
+			return s->thread_id == ident;
+	return false;
+}
+
+static void read_gil(const struct reading *reading,
+		     const struct subject_thread *thread,
+		     const struct py_state *state, struct dump_thread *ret)
+{
+	const struct py_memory *memory = &reading->subject->memory;
+	const struct walker_process *python = &reading->subject->python;
+	struct py_gil_place gil;
+
+	if (!py_gil_find(&python->layout, memory, python->runtime,
+			 state->interp, &gil))
+		return;
+	ret->holds_gil = is_state_of(
+		reading, py_gil_holder(&python->layout, memory, &gil),
+		thread->pointer);
+	ret->wants_gil = thread->has_call && thread->call == SYS_futex &&
+			 thread->call_argument >= gil.wait_start &&
+			 thread->call_argument < gil.wait_end;
+}
+
+/* --- one thread --- */
+
+static void clear_read(struct dump_thread *ret)
+{
+	vec_clear(&ret->frames);
+	vec_clear(&ret->locals);
+	strbuf_clear(&ret->text);
+	ret->holds_gil = ret->wants_gil = false;
+}
+
+/* Once the frames of the walk are proven. */
+static struct error *take_frames(struct reading *reading,
+				 const struct variables *variables,
+				 struct dump_thread *ret)
+{
+	size_t i = 0;
+
+	vec_for_each(frame, &reading->stack.frames) {
+		const struct code *code =
+			code_table_find(&reading->codes, frame->key);
+		const struct variables_of *of = variables_at(variables, i++);
+		struct dump_frame taken = {};
+
+		if (!code) {
+			ret->problem = DUMP_UNREADABLE;
+			break;
+		}
+		if (code->internal)
+			continue;
+		taken.line = py_lines_find(&code->lines, frame->offset);
+		/* As tracebacks have it of a frame that has not begun. */
+		if (!taken.line && frame->offset < 0)
+			taken.line = code->first_line;
+		taken.function = code->qualname;
+		taken.file = code->filename;
+		taken.first_local = of->first;
+		taken.local_count = of->count;
+		if (!vec_push(&ret->frames, taken))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static enum dump_problem problem_of(const struct python_stack *stack)
+{
+	if (stack->flags & WALKER_TOO_DEEP)
+		return DUMP_TOO_DEEP;
+	return stack->flags & (WALKER_UNREADABLE | WALKER_IN_PROLOGUE) ?
+		       DUMP_UNREADABLE :
+		       DUMP_NO_PROBLEM;
+}
+
+enum attempt { ATTEMPT_DONE, ATTEMPT_AGAIN, ATTEMPT_GONE };
+
+static enum attempt try_thread(struct reading *reading,
+			       struct subject_thread *thread,
+			       const struct py_state *state, bool locals,
+			       struct dump_thread *ret)
+{
+	_cleanup_(variables_deinit) struct variables variables = {};
+	enum subject_read held = subject_begin(reading->subject, thread);
+
+	if (held != SUBJECT_STILL)
+		return held == SUBJECT_GONE ? ATTEMPT_GONE : ATTEMPT_AGAIN;
+	clear_read(ret);
+	if (state) {
+		walk(reading, thread, state);
+		read_gil(reading, thread, state, ret);
+		if (locals)
+			variables_read(&variables, reading->subject,
+				       &reading->stack, ret);
+	}
+	if (!subject_end(reading->subject, thread)) {
+		forget_walk(reading);
+		return ATTEMPT_AGAIN;
+	}
+	reading->told_code = false;
+	ret->problem = state ? problem_of(&reading->stack) : DUMP_NO_PROBLEM;
+	ret->no_locals = reading->options->locals && !locals;
+	if (!reading->error && state)
+		reading->error = take_frames(reading, &variables, ret);
+	return ATTEMPT_DONE;
+}
+
+static void pause_between(int i)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+	if (i >= TRIES_AT_ONCE)
+		nanosleep(&pause, NULL);
+}
+
+/*
+ * A stack that is not whole may be so a moment later: 3.11 and 3.12 have moments in
+ * which the innermost frame's caller is not known (docs/poll.md).
+ */
+static enum attempt read_thread(struct reading *reading,
+				struct subject_thread *thread,
+				const struct py_state *state,
+				struct dump_thread *ret)
+{
+	enum attempt result = ATTEMPT_AGAIN;
+	bool locals = reading->options->locals;
+
+	for (int i = 0; i < TRIES && !reading->error; i++) {
+		enum attempt now = try_thread(reading, thread, state,
+					      locals && i < TRIES_LOCALS, ret);
+
+		if (now == ATTEMPT_GONE)
+			return now;
+		if (now == ATTEMPT_DONE)
+			result = now;
+		if (now == ATTEMPT_DONE &&
+		    (ret->problem != DUMP_UNREADABLE ||
+		     thread->state != 'R' || i >= TRIES_UNREADABLE))
+			break;
+		pause_between(i);
+	}
+	return result;
+}
+
+static const struct py_state *find_state(const struct reading *reading,
+					 uint64_t ident)
+{
+	const uint64_t *index =
+		ident ? map_find(&reading->by_ident, ident) : NULL;
+
+	return index ? &reading->states.data[*index] : NULL;
+}
+
+static const char *take_comm(struct dump *dump, const char *comm)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	py_text_append_utf8(&text,
+			    (struct bytes){ (const uint8_t *)comm,
+					    strlen(comm) },
+			    COMM_MAX);
+	return text.failed ? NULL :
+			     arena_strndup(&dump->strings, text.data, text.len);
+}
+
+static void thread_deinit(struct dump_thread *thread)
+{
+	vec_deinit(&thread->frames);
+	vec_deinit(&thread->locals);
+	strbuf_deinit(&thread->text);
+}
+
+/* The strings of the frames have to outlive the table of code. */
+static struct error *keep_strings(struct dump *dump, struct dump_thread *thread)
+{
+	vec_for_each(frame, &thread->frames) {
+		frame->function = arena_strndup(&dump->strings, frame->function,
+						strlen(frame->function));
+		frame->file = arena_strndup(&dump->strings, frame->file,
+					    strlen(frame->file));
+		if (!frame->function || !frame->file)
+			return error_no_memory();
+	}
+	return strbuf_error(&thread->text);
+}
+
+static struct error *add_thread(struct reading *reading,
+				struct subject_thread *thread)
+{
+	const struct py_state *state = find_state(reading, thread->pointer);
+	struct dump_thread taken = { .tid = thread->tid,
+				     .ident = thread->pointer,
+				     .has_python = state != NULL,
+				     .text = STRBUF_INIT };
+	enum attempt result = read_thread(reading, thread, state, &taken);
+	struct error *error = reading->error;
+
+	subject_release(reading->subject, thread);
+	reading->error = NULL;
+	if (error || result == ATTEMPT_GONE) {
+		thread_deinit(&taken);
+		return error;
+	}
+	if (result == ATTEMPT_AGAIN) {
+		clear_read(&taken);
+		taken.problem = DUMP_RAN_ON;
+	}
+	taken.state = thread->state;
+	taken.has_call = thread->has_call && thread->state != 'R';
+	taken.call = thread->call;
+	taken.name = find_name(reading, thread);
+	taken.comm = take_comm(reading->dump, thread->comm);
+	error = taken.comm ? keep_strings(reading->dump, &taken) :
+			     error_no_memory();
+	if (!error && !vec_push(&reading->dump->threads, taken))
+		error = error_no_memory();
+	if (error)
+		thread_deinit(&taken);
+	return error;
+}
+
+/* --- all of them --- */
+
+/* The first one of a thread is that of its newest interpreter. */
+static struct error *read_states(struct reading *reading)
+{
+	const struct walker_process *python = &reading->subject->python;
+	struct error *error =
+		py_states_read(&python->layout, &reading->subject->memory,
+			       python->runtime, &reading->states);
+
+	for (size_t i = 0; !error && i < reading->states.count; i++)
+		if (!map_insert(&reading->by_ident,
+				reading->states.data[i].thread_id, i, NULL))
+			error = error_no_memory();
+	return error;
+}
+
+static struct error *read_all(struct reading *reading)
+{
+	struct error *error = user_walk_create(&reading->walk);
+
+	if (!error)
+		error = read_states(reading);
+	if (!error)
+		read_names(reading);
+	for (size_t i = 0; !error && i < reading->subject->threads.count; i++)
+		error = add_thread(reading, &reading->subject->threads.data[i]);
+	return error;
+}
+
+static void reading_deinit(struct reading *reading)
+{
+	user_walk_destroy(reading->walk);
+	code_table_deinit(&reading->codes);
+	python_stack_deinit(&reading->stack);
+	vec_deinit(&reading->states);
+	vec_deinit(&reading->names);
+	map_deinit(&reading->by_ident);
+	map_deinit(&reading->name_of);
+	error_destroy(reading->error);
+}
+
+static const char *copy(struct dump *dump, const char *text)
+{
+	return text ? arena_strndup(&dump->strings, text, strlen(text)) : NULL;
+}
+
+struct error *dump_create(struct subject *subject,
+			  const struct dump_options *options, struct dump **ret)
+{
+	_cleanup_(cleanup_dump_) struct dump *dump = calloc(1, sizeof(*dump));
+	struct reading reading = {
+		.dump = dump,
+		.subject = subject,
+		.options = options,
+		.release = py_release_find(subject->python.layout.version),
+	};
+	struct error *error;
+
+	if (!dump)
+		return error_no_memory();
+	dump->pid = subject->pid;
+	dump->version = subject->python.layout.version;
+	dump->has_locals = options->locals;
+	dump->core = copy(dump, subject->core);
+	dump->command = copy(dump, subject->command);
+	dump->interpreter = copy(dump, subject->interpreter);
+	if (!dump->command || !dump->interpreter ||
+	    (subject->core && !dump->core))
+		return error_no_memory();
+	code_table_init(&reading.codes);
+	error = read_all(&reading);
+	reading_deinit(&reading);
+	if (error)
+		return error;
+	*ret = take_ptr(dump);
+	return NULL;
+}
+
+void dump_destroy(struct dump *dump)
+{
+	if (!dump)
+		return;
+	vec_for_each(thread, &dump->threads)
+		thread_deinit(thread);
+	vec_deinit(&dump->threads);
+	arena_deinit(&dump->strings);
+	free(dump);
+}

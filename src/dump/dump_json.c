@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A dump for programs: docs/dump.md has the schema. */
+#include <inttypes.h>
+
+#include "dump/dump.h"
+#include "sys/task_syscall.h"
+
+/* All text is UTF-8 without control characters. */
+static void put_string(struct strbuf *out, const char *text)
+{
+	if (!text) {
+		strbuf_puts(out, "null");
+		return;
+	}
+	strbuf_putc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			strbuf_putc(out, '\\');
+		strbuf_putc(out, *text);
+	}
+	strbuf_putc(out, '"');
+}
+
+static void put_key(struct strbuf *out, const char *key, const char *text)
+{
+	strbuf_printf(out, ", \"%s\": ", key);
+	put_string(out, text);
+}
+
+static void put_bool(struct strbuf *out, const char *key, bool value)
+{
+	strbuf_printf(out, ", \"%s\": %s", key, value ? "true" : "false");
+}
+
+static void put_locals(const struct dump_thread *thread,
+		       const struct dump_frame *frame, struct strbuf *out)
+{
+	strbuf_puts(out, ", \"locals\": [");
+	for (uint32_t i = 0; i < frame->local_count; i++) {
+		const struct dump_local *local =
+			&thread->locals.data[frame->first_local + i];
+
+		strbuf_puts(out, i ? ", {\"name\": " : "{\"name\": ");
+		put_string(out, thread->text.data + local->name);
+		put_bool(out, "argument", local->is_argument);
+		put_key(out, "value", thread->text.data + local->value);
+		strbuf_putc(out, '}');
+	}
+	strbuf_putc(out, ']');
+}
+
+static void put_frame(const struct dump_thread *thread,
+		      const struct dump_frame *frame, bool locals,
+		      struct strbuf *out)
+{
+	strbuf_puts(out, "\n    {\"function\": ");
+	put_string(out, frame->function);
+	put_key(out, "file", frame->file);
+	if (frame->line)
+		strbuf_printf(out, ", \"line\": %" PRIu32, frame->line);
+	else
+		strbuf_puts(out, ", \"line\": null");
+	if (locals && !thread->no_locals)
+		put_locals(thread, frame, out);
+	strbuf_putc(out, '}');
+}
+
+static const char *state_word(char state)
+{
+	if (!state)
+		return NULL;
+	if (state == 'R')
+		return "running";
+	return state == 'T' || state == 't' ? "stopped" : "sleeping";
+}
+
+static const char *problem_word(enum dump_problem problem)
+{
+	switch (problem) {
+	case DUMP_UNREADABLE:
+		return "unreadable";
+	case DUMP_TOO_DEEP:
+		return "too deep";
+	case DUMP_RAN_ON:
+		return "ran on";
+	default:
+		return NULL;
+	}
+}
+
+static void put_call(const struct dump_thread *thread, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf call = STRBUF_INIT;
+
+	if (thread->has_call)
+		task_syscall_name(thread->call, &call);
+	put_key(out, "system_call", thread->has_call ? call.data : NULL);
+}
+
+static void put_thread(const struct dump_thread *thread, bool locals,
+		       struct strbuf *out)
+{
+	const char *separator = "";
+
+	strbuf_printf(out, "\n  {\"tid\": %d", (int)thread->tid);
+	if (thread->has_python)
+		strbuf_printf(out, ", \"ident\": %" PRIu64, thread->ident);
+	else
+		strbuf_puts(out, ", \"ident\": null");
+	put_key(out, "name", thread->name);
+	put_key(out, "comm", thread->comm);
+	put_key(out, "state", state_word(thread->state));
+	put_call(thread, out);
+	put_bool(out, "holds_gil", thread->holds_gil);
+	put_bool(out, "wants_gil", thread->wants_gil);
+	put_bool(out, "complete", thread->problem == DUMP_NO_PROBLEM);
+	put_key(out, "problem", problem_word(thread->problem));
+	strbuf_puts(out, ", \"frames\": [");
+	vec_for_each(frame, &thread->frames) {
+		strbuf_puts(out, separator);
+		put_frame(thread, frame, locals, out);
+		separator = ",";
+	}
+	strbuf_puts(out, "]}");
+}
+
+void dump_json(const struct dump *dump, struct strbuf *out)
+{
+	const char *separator = "";
+
+	strbuf_printf(out, "{\"pid\": %d", (int)dump->pid);
+	put_key(out, "core", dump->core);
+	put_key(out, "command", dump->command);
+	strbuf_printf(out, ", \"python\": \"%u.%u.%u\"", dump->version >> 24,
+		      dump->version >> 16 & 255, dump->version >> 8 & 255);
+	put_key(out, "interpreter", dump->interpreter);
+	strbuf_puts(out, ",\n \"threads\": [");
+	vec_for_each(thread, &dump->threads) {
+		strbuf_puts(out, separator);
+		put_thread(thread, dump->has_locals, out);
+		separator = ",";
+	}
+	strbuf_puts(out, "]}\n");
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A dump in words: what most want to know first, and 80 columns. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "dump/dump.h"
+#include "sys/task_syscall.h"
+#include "view/fit.h"
+#include "view/printable.h"
+
+enum {
+	/* Columns that a path has at least, and a function's name at most. */
+	PATH_MIN = 24,
+};
+
+static const char *name_of(const struct dump_thread *thread)
+{
+	return thread->name && *thread->name ? thread->name : thread->comm;
+}
+
+/* --- the head --- */
+
+static void put_version(uint32_t version, struct strbuf *out)
+{
+	static const char *const levels[16] = { [0xa] = "a", [0xb] = "b",
+						[0xc] = "rc" };
+	const char *level = levels[version >> 4 & 15];
+
+	strbuf_printf(out, "%u.%u.%u", version >> 24, version >> 16 & 255,
+		      version >> 8 & 255);
+	if (level)
+		strbuf_printf(out, "%s%u", level, version & 15);
+}
+
+static void put_line(struct strbuf *out, const char *text, size_t width)
+{
+	fit_begin(out, text, strlen(text), width);
+	strbuf_putc(out, '\n');
+}
+
+static void put_process(const struct dump *dump, size_t width,
+			struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+
+	if (dump->core)
+		strbuf_printf(&line, "core of process %d", (int)dump->pid);
+	else
+		strbuf_printf(&line, "process %d", (int)dump->pid);
+	if (*dump->command)
+		strbuf_printf(&line, ": %s", dump->command);
+	put_line(out, line.data, width);
+	strbuf_clear(&line);
+	strbuf_puts(&line, "CPython ");
+	put_version(dump->version, &line);
+	strbuf_printf(&line, ", %s", dump->interpreter);
+	put_line(out, line.data, width);
+}
+
+/* Who holds the GIL, and how many want it: the reason of many questions. */
+static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	size_t want = 0, holders = 0;
+
+	vec_for_each(thread, &dump->threads)
+		want += thread->wants_gil;
+	strbuf_printf(&line, "%zu %s; ", dump->threads.count,
+		      dump->threads.count == 1 ? "thread" : "threads");
+	vec_for_each(thread, &dump->threads) {
+		if (!thread->holds_gil)
+			continue;
+		strbuf_printf(&line, "%s%s (%d)", holders++ ? ", " : "",
+			      name_of(thread), (int)thread->tid);
+	}
+	strbuf_puts(&line, holders ? " held the GIL" : "none held the GIL");
+	if (want)
+		strbuf_printf(&line, ", %zu waited for it", want);
+	put_line(out, line.data, width);
+}
+
+/* --- threads --- */
+
+static void put_state(const struct dump_thread *thread, struct strbuf *out)
+{
+	const char *separator = thread->holds_gil || thread->wants_gil ? ", " :
+									 "";
+
+	if (thread->holds_gil)
+		strbuf_puts(out, "holds the GIL");
+	if (thread->wants_gil) {
+		strbuf_puts(out, "waits for the GIL");
+		return;
+	}
+	if (thread->state == 'R') {
+		strbuf_printf(out, "%srunning", separator);
+	} else if (thread->state == 'T' || thread->state == 't') {
+		strbuf_printf(out, "%sstopped", separator);
+	} else if (thread->has_call) {
+		strbuf_printf(out, "%sin ", separator);
+		task_syscall_name(thread->call, out);
+	} else if (thread->state) {
+		strbuf_printf(out, "%ssleeping", separator);
+	}
+}
+
+static void put_thread_head(const struct dump_thread *thread, size_t width,
+			    struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf state = STRBUF_INIT, line = STRBUF_INIT;
+	size_t room;
+
+	put_state(thread, &state);
+	strbuf_printf(&line, " %d%s%s%s", (int)thread->tid,
+		      state.len ? " (" : "", state.data, state.len ? ")" : "");
+	room = width > line.len + 8 ? width - line.len : 8;
+	fit_begin(out, name_of(thread), strlen(name_of(thread)), room);
+	strbuf_append(out, line.data, line.len);
+	strbuf_putc(out, '\n');
+}
+
+static void put_problem(const struct dump_thread *thread, struct strbuf *out)
+{
+	switch (thread->problem) {
+	case DUMP_NO_PROBLEM:
+		if (!thread->has_python)
+			strbuf_puts(out, "    [runs no Python]\n");
+		else if (!thread->frames.count)
+			strbuf_puts(out, "    [has no Python frame now]\n");
+		break;
+	case DUMP_UNREADABLE:
+		strbuf_puts(out, "    [the frames beyond could not be read]\n");
+		break;
+	case DUMP_TOO_DEEP:
+		strbuf_puts(out, "    [goes on: more frames than kaa reads]\n");
+		break;
+	case DUMP_RAN_ON:
+		strbuf_puts(out,
+			    "    [not read: it ran on at each try, see 'kaa help dump']\n");
+		break;
+	}
+	if (thread->no_locals && thread->frames.count)
+		strbuf_puts(out,
+			    "    [variables not read: it never held still for so long]\n");
+}
+
+static void put_place(const struct dump_frame *frame, struct strbuf *out)
+{
+	if (frame->line)
+		strbuf_printf(out, "%s:%" PRIu32, frame->file, frame->line);
+	else
+		strbuf_puts(out, frame->file);
+}
+
+/* "    function (path:line)": of what is too wide the path loses its beginning. */
+static void put_frame(const struct dump_frame *frame, size_t width,
+		      struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf place = STRBUF_INIT;
+	size_t around = strlen("     ()");
+	size_t name = printable_width(frame->function, strlen(frame->function));
+	size_t wide, room = width > around + 2 * PATH_MIN ?
+				    width - around :
+				    2 * PATH_MIN;
+
+	put_place(frame, &place);
+	wide = printable_width(place.data, place.len);
+	if (name + wide > room && name > room - PATH_MIN)
+		name = room - (wide < PATH_MIN ? wide : PATH_MIN);
+	if (wide > room - name)
+		wide = room - name;
+	strbuf_puts(out, "    ");
+	fit_begin(out, frame->function, strlen(frame->function), name);
+	strbuf_puts(out, " (");
+	fit_end(out, place.data, wide);
+	strbuf_puts(out, ")\n");
+}
+
+static void put_locals(const struct dump_thread *thread,
+		       const struct dump_frame *frame, size_t width,
+		       struct strbuf *out)
+{
+	for (uint32_t i = 0; i < frame->local_count; i++) {
+		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+		const struct dump_local *local =
+			&thread->locals.data[frame->first_local + i];
+
+		strbuf_printf(&line, "        %s%s = %s",
+			      local->is_argument ? "arg " : "",
+			      thread->text.data + local->name,
+			      thread->text.data + local->value);
+		put_line(out, line.data, width);
+	}
+}
+
+void dump_text(const struct dump *dump, size_t width, struct strbuf *out)
+{
+	put_process(dump, width, out);
+	put_gil(dump, width, out);
+	vec_for_each(thread, &dump->threads) {
+		strbuf_putc(out, '\n');
+		put_thread_head(thread, width, out);
+		vec_for_each(frame, &thread->frames) {
+			put_frame(frame, width, out);
+			put_locals(thread, frame, width, out);
+		}
+		put_problem(thread, out);
+	}
+}

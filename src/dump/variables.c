@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dump/variables.h"
+
+#include <string.h>
+
+#include "python/locals.h"
+#include "python/releases.h"
+
+enum {
+	/* Reads for the variables of a thread; bytes of their words. */
+	READS_MAX = 1000000,
+	TEXT_MAX = 8 << 20,
+	NAME_MAX_BYTES = 256,
+};
+
+/* Memory of which so many reads are left. */
+struct memory {
+	const struct py_memory *memory;
+	size_t reads_left;
+};
+
+struct reading {
+	struct py_value_reader values;
+	struct dump_thread *thread;
+	struct strbuf again;
+};
+
+static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct memory *memory = arg;
+
+	if (!memory->reads_left)
+		return false;
+	memory->reads_left--;
+	return memory->memory->read(memory->memory->arg, address, buf, size);
+}
+
+/* Other threads may change it meanwhile: it counts if it was alike twice. */
+static void put_value(struct reading *reading, uint64_t object,
+		      struct strbuf *out)
+{
+	size_t start = out->len;
+
+	py_value_put(&reading->values, object, out);
+	strbuf_clear(&reading->again);
+	py_value_put(&reading->values, object, &reading->again);
+	if (out->len - start == reading->again.len &&
+	    !memcmp(out->data + start, reading->again.data, reading->again.len))
+		return;
+	strbuf_truncate(out, start);
+	strbuf_puts(out, "[changes while it is read]");
+}
+
+/* False: there is no room for more. */
+static bool add_local(struct reading *reading, const struct py_local *local)
+{
+	struct dump_thread *thread = reading->thread;
+	struct strbuf *text = &thread->text;
+	struct dump_local added = { .name = (uint32_t)text->len,
+				    .is_argument = local->is_argument };
+
+	if (text->len > TEXT_MAX)
+		return false;
+	/* Those without a name are the interpreter's own. */
+	if (!py_text_read(reading->values.objects, local->name, NAME_MAX_BYTES,
+			  text) ||
+	    text->len == added.name) {
+		strbuf_truncate(text, added.name);
+		return true;
+	}
+	strbuf_putc(text, '\0');
+	added.value = (uint32_t)text->len;
+	put_value(reading, local->value, text);
+	strbuf_putc(text, '\0');
+	return vec_push(&thread->locals, added);
+}
+
+static void read_frame(struct reading *reading, uint64_t frame,
+		       struct variables_of *ret)
+{
+	struct py_local locals[PY_LOCALS_MAX];
+	size_t count = py_locals_read(&reading->values, frame, locals);
+
+	ret->first = (uint32_t)reading->thread->locals.count;
+	for (size_t i = 0; i < count && add_local(reading, &locals[i]); i++)
+		;
+	ret->count = (uint32_t)reading->thread->locals.count - ret->first;
+}
+
+void variables_read(struct variables *variables, struct subject *subject,
+		    const struct python_stack *stack, struct dump_thread *ret)
+{
+	const struct py_layout *layout = &subject->python.layout;
+	const struct py_release *release = py_release_find(layout->version);
+	struct memory bounded = { &subject->memory, READS_MAX };
+	const struct py_memory memory = { read_memory, &bounded, NULL };
+	struct py_objects_reader objects =
+		PY_OBJECTS_INIT(layout, &release->objects, &memory);
+	struct reading reading = {
+		.values = { &objects, &release->values, &subject->builtins },
+		.thread = ret,
+		.again = STRBUF_INIT,
+	};
+
+	vec_for_each(frame, &stack->frames) {
+		struct variables_of of = {};
+
+		read_frame(&reading, frame->frame, &of);
+		if (!vec_push(&variables->frames, of))
+			break;
+	}
+	strbuf_deinit(&reading.again);
+}
+
+const struct variables_of *variables_at(const struct variables *variables,
+					size_t i)
+{
+	static const struct variables_of none;
+
+	return i < variables->frames.count ? &variables->frames.data[i] : &none;
+}
+
+void variables_deinit(struct variables *variables)
+{
+	vec_deinit(&variables->frames);
+}

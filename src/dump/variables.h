@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The variables of a stack's frames, read while the thread holds still.
+ */
+#ifndef KAA_DUMP_VARIABLES_H
+#define KAA_DUMP_VARIABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "collect/python_stack.h"
+#include "dump/dump.h"
+#include "dump/subject.h"
+
+/* Of one frame: dump_thread.locals[first] and those behind it. */
+struct variables_of {
+	uint32_t first;
+	uint32_t count;
+};
+
+/* Of the frames of the walk, in their order. */
+struct variables {
+	VEC(struct variables_of) frames;
+};
+
+/* Into the thread's locals and text. What cannot be read, or kept, is not there. */
+void variables_read(struct variables *variables, struct subject *subject,
+		    const struct python_stack *stack, struct dump_thread *ret);
+/* Of frame i. */
+const struct variables_of *variables_at(const struct variables *variables,
+					size_t i);
+void variables_deinit(struct variables *variables);
+
+#endif

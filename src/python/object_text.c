@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/object_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj/elf_symbols.h"
+#include "python/code_name.h"
+#include "python/releases.h"
+
+enum {
+	/* Containers within each other, and items of one, that are shown. */
+	DEPTH_MAX = 3,
+	ITEMS_MAX = 6,
+	/* Bytes of an item. */
+	ITEM_MAX = 60,
+	/* Entries of a table that are looked at for items. */
+	TABLE_MAX = 4096,
+	/* Digits of 30 bits: 4,300 decimal digits, as many as Python prints. */
+	DIGITS_MAX = 477,
+	TYPE_NAME_MAX = 80,
+	BILLION = 1000000000,
+	/* Decimal digits that tell any double from all others. */
+	DOUBLE_DIGITS = 17,
+};
+
+/* A value that is being put into words. */
+struct put {
+	struct py_value_reader *v;
+	struct strbuf *out;
+	/* The containers that it is in. */
+	uint64_t within[DEPTH_MAX];
+	int depth;
+};
+
+static void put_value(struct put *p, uint64_t object, size_t max);
+
+/* --- the interpreter's own objects --- */
+
+void py_builtins_find(struct elf_file *file, uint64_t bias,
+		      struct py_builtins *ret)
+{
+	const struct {
+		const char *name;
+		uint64_t *address;
+	} symbols[] = {
+		{ "_Py_NoneStruct", &ret->none },
+		{ "_Py_TrueStruct", &ret->yes },
+		{ "_Py_FalseStruct", &ret->no },
+		{ "_Py_EllipsisObject", &ret->ellipsis },
+		{ "PyFloat_Type", &ret->float_type },
+		{ "PySet_Type", &ret->set_type },
+		{ "PyFrozenSet_Type", &ret->frozenset_type },
+		{ "PyCell_Type", &ret->cell_type },
+	};
+
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		struct elf_symbol symbol;
+		struct error *error = elf_file_find_symbol(
+			file, symbols[i].name, &symbol);
+
+		*symbols[i].address = error ? 0 : symbol.vaddr + bias;
+		error_destroy(error);
+	}
+}
+
+/* --- pieces --- */
+
+static void put_unreadable(struct put *p)
+{
+	strbuf_puts(p->out, "<unreadable>");
+}
+
+/* Cuts what was put since `start` to max bytes, between characters. */
+static void cut(struct put *p, size_t start, size_t max)
+{
+	size_t end = start + max - 3;
+
+	if (p->out->len - start <= max)
+		return;
+	while (end > start && ((uint8_t)p->out->data[end] & 0xc0) == 0x80)
+		end--;
+	strbuf_truncate(p->out, end);
+	strbuf_puts(p->out, "...");
+}
+
+static bool read_size(const struct put *p, uint64_t object, uint64_t *ret)
+{
+	const struct py_objects_reader *r = p->v->objects;
+
+	return py_read_pointer(r, object + r->layout->bytes_size, ret);
+}
+
+/* tp_name: a C string, up to its end or that of what is readable. */
+static void put_type_name(struct put *p, uint64_t type)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	char name[TYPE_NAME_MAX + 1] = "";
+	uint64_t address;
+	size_t n = 0;
+
+	if (!py_read_pointer(r, type + r->layout->type_name, &address)) {
+		strbuf_puts(p->out, "?");
+		return;
+	}
+	while (n < TYPE_NAME_MAX && py_read_bytes(r, address + n, name + n, 1) &&
+	       name[n])
+		n++;
+	py_text_append_utf8(p->out, (struct bytes){ (uint8_t *)name, n },
+			    TYPE_NAME_MAX);
+}
+
+/* --- numbers --- */
+
+static bool int_size(const struct put *p, uint64_t object, uint64_t *count,
+		     bool *negative)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	uint64_t size;
+
+	if (!py_read_pointer(r, object + r->at->int_size, &size))
+		return false;
+	if (PY_MINOR(r->layout->version) < 12) {
+		*negative = (int64_t)size < 0;
+		*count = *negative ? -size : size;
+		return true;
+	}
+	/* pycore_long.h: two bits are 0 positive, 1 zero, 2 negative. */
+	*negative = (size & 3) == 2;
+	*count = (size & 3) == 1 ? 0 : size >> 3;
+	return true;
+}
+
+/* Divides the number by a billion; returns the rest. */
+static uint32_t divide(uint32_t *digits, size_t *count)
+{
+	uint64_t rest = 0;
+
+	for (size_t i = *count; i-- > 0;) {
+		uint64_t part = rest << 30 | digits[i];
+
+		digits[i] = (uint32_t)(part / BILLION);
+		rest = part % BILLION;
+	}
+	while (*count && !digits[*count - 1])
+		(*count)--;
+	return (uint32_t)rest;
+}
+
+static void put_decimal(struct put *p, uint32_t *digits, size_t count,
+			bool negative)
+{
+	uint32_t parts[DIGITS_MAX + 1];
+	size_t n = 0;
+
+	do {
+		parts[n++] = divide(digits, &count);
+	} while (count && n < DIGITS_MAX);
+	strbuf_printf(p->out, "%s%" PRIu32, negative ? "-" : "", parts[n - 1]);
+	while (--n)
+		strbuf_printf(p->out, "%09" PRIu32, parts[n - 1]);
+}
+
+static void put_int(struct put *p, uint64_t object)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	uint32_t digits[DIGITS_MAX];
+	uint64_t count;
+	bool negative;
+
+	if (!int_size(p, object, &count, &negative)) {
+		put_unreadable(p);
+		return;
+	}
+	if (count > DIGITS_MAX) {
+		strbuf_printf(p->out, "<%sint of about %" PRIu64 " bits>",
+			      negative ? "negative " : "", count * 30);
+		return;
+	}
+	if (count && !py_read_bytes(r, object + r->at->int_digits, digits,
+				    count * sizeof(digits[0]))) {
+		put_unreadable(p);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		digits[i] &= (1u << 30) - 1;
+	put_decimal(p, digits, count, negative);
+}
+
+/* The fewest digits that are this number: d.ddde+xx. */
+static int shortest(double value, char text[40])
+{
+	int digits = 1;
+
+	while (snprintf(text, 40, "%.*e", digits - 1, value),
+	       strtod(text, NULL) != value && digits < DOUBLE_DIGITS)
+		digits++;
+	return digits;
+}
+
+/* As float.__repr__: with an exponent below 1e-4, and from 1e16 on. */
+static void put_double(struct put *p, double value)
+{
+	char text[40];
+	int digits, exponent;
+
+	if (isnan(value) || isinf(value)) {
+		strbuf_puts(p->out, isnan(value) ? "nan" :
+				    value < 0	 ? "-inf" :
+						   "inf");
+		return;
+	}
+	digits = shortest(value, text);
+	exponent = atoi(strchr(text, 'e') + 1);
+	if (exponent < -4 || exponent >= 16) {
+		strbuf_puts(p->out, text);
+		return;
+	}
+	strbuf_printf(p->out, "%.*f",
+		      digits - 1 > exponent ? digits - 1 - exponent : 1, value);
+}
+
+static void put_float(struct put *p, uint64_t object)
+{
+	double value;
+
+	if (py_read_bytes(p->v->objects, object + p->v->at->float_value, &value,
+			  sizeof(value)))
+		put_double(p, value);
+	else
+		put_unreadable(p);
+}
+
+/* --- texts and bytes --- */
+
+struct text {
+	uint32_t kind;
+	uint64_t length;
+	uint64_t data;
+};
+
+static bool open_text(const struct put *p, uint64_t object, struct text *ret)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	const struct py_layout *l = r->layout;
+	uint32_t state;
+
+	if (!py_read_pointer(r, object + l->text_length, &ret->length) ||
+	    !py_read_bytes(r, object + l->text_state, &state, sizeof(state)))
+		return false;
+	ret->kind = state >> l->text_kind_shift & 7;
+	if (ret->kind != 1 && ret->kind != 2 && ret->kind != 4)
+		return false;
+	if (!(state & l->text_compact_mask))
+		return py_read_pointer(r, object + l->text_data_pointer,
+				       &ret->data);
+	ret->data = object + (state & l->text_ascii_mask ?
+				      l->text_ascii_data :
+				      l->text_compact_data);
+	return true;
+}
+
+static uint32_t character_at(const uint8_t *bytes, uint32_t kind, size_t i)
+{
+	uint32_t c = 0;
+
+	memcpy(&c, bytes + i * kind, kind);
+	return c;
+}
+
+/* As repr() chooses it. */
+static char quote_of(const uint8_t *bytes, uint32_t kind, size_t n)
+{
+	bool one = false, two = false;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t c = character_at(bytes, kind, i);
+
+		one |= c == '\'';
+		two |= c == '"';
+	}
+	return one && !two ? '"' : '\'';
+}
+
+static void put_character(struct strbuf *out, uint32_t c, char quote)
+{
+	if (c == '\n' || c == '\r' || c == '\t')
+		strbuf_puts(out, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+	else if (c == '\\' || c == (uint32_t)quote)
+		strbuf_printf(out, "\\%c", (char)c);
+	else if (c == 0xa0 || c == 0xad)
+		strbuf_printf(out, "\\x%02x", c);
+	else
+		py_text_append(out, (struct bytes){ (const uint8_t *)&c, 4 }, 4);
+}
+
+static void put_characters(struct put *p, const uint8_t *bytes, uint32_t kind,
+			   size_t n, bool is_cut)
+{
+	char quote = quote_of(bytes, kind, n);
+
+	strbuf_putc(p->out, quote);
+	for (size_t i = 0; i < n; i++)
+		put_character(p->out, character_at(bytes, kind, i), quote);
+	if (is_cut)
+		strbuf_puts(p->out, "...");
+	else
+		strbuf_putc(p->out, quote);
+}
+
+static void put_text(struct put *p, uint64_t object, size_t max)
+{
+	uint8_t bytes[PY_VALUE_MAX * 4];
+	struct text text;
+	size_t n;
+
+	if (!open_text(p, object, &text)) {
+		put_unreadable(p);
+		return;
+	}
+	n = text.length < max ? text.length : max;
+	if (n && !py_read_bytes(p->v->objects, text.data, bytes, n * text.kind))
+		put_unreadable(p);
+	else
+		put_characters(p, bytes, text.kind, n, n < text.length);
+}
+
+static void put_bytes(struct put *p, uint64_t object, size_t max)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	uint8_t bytes[PY_VALUE_MAX];
+	uint64_t size;
+	char quote;
+	size_t n;
+
+	if (!read_size(p, object, &size)) {
+		put_unreadable(p);
+		return;
+	}
+	n = size < max ? size : max;
+	if (n && !py_read_bytes(r, object + r->layout->bytes_data, bytes, n)) {
+		put_unreadable(p);
+		return;
+	}
+	quote = quote_of(bytes, 1, n);
+	strbuf_printf(p->out, "b%c", quote);
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i] >= 0x7f)
+			strbuf_printf(p->out, "\\x%02x", bytes[i]);
+		else
+			put_character(p->out, bytes[i], quote);
+	if (n < size)
+		strbuf_puts(p->out, "...");
+	else
+		strbuf_putc(p->out, quote);
+}
+
+/* --- containers --- */
+
+static bool is_within(const struct put *p, uint64_t object)
+{
+	for (int i = 0; i < p->depth; i++)
+		if (p->within[i] == object)
+			return true;
+	return false;
+}
+
+/* False: it is too deep, or within itself, and said to be so. */
+static bool enter(struct put *p, uint64_t object, const char *inside)
+{
+	if (p->depth == DEPTH_MAX || is_within(p, object)) {
+		strbuf_puts(p->out, inside);
+		return false;
+	}
+	p->within[p->depth++] = object;
+	return true;
+}
+
+static void put_separator(struct put *p, size_t i)
+{
+	if (i)
+		strbuf_puts(p->out, ", ");
+}
+
+/* After the items that are shown: that there are more, and how many in all. */
+static void put_rest(struct put *p, uint64_t shown, uint64_t count)
+{
+	if (shown < count)
+		strbuf_printf(p->out, "%s...%" PRIu64 " in all", shown ? ", " : "",
+			      count);
+}
+
+static void put_pointers(struct put *p, uint64_t items, uint64_t count)
+{
+	uint64_t n = count < ITEMS_MAX ? count : ITEMS_MAX, item;
+
+	for (uint64_t i = 0; i < n; i++) {
+		put_separator(p, i);
+		if (py_read_pointer(p->v->objects, items + i * 8, &item))
+			put_value(p, item, ITEM_MAX);
+		else
+			put_unreadable(p);
+	}
+	put_rest(p, n, count);
+}
+
+static void put_tuple(struct put *p, uint64_t object)
+{
+	uint64_t count;
+
+	if (!read_size(p, object, &count)) {
+		put_unreadable(p);
+		return;
+	}
+	if (!enter(p, object, "(...)"))
+		return;
+	strbuf_putc(p->out, '(');
+	put_pointers(p, object + p->v->at->tuple_items, count);
+	strbuf_puts(p->out, count == 1 ? ",)" : ")");
+	p->depth--;
+}
+
+static void put_list(struct put *p, uint64_t object)
+{
+	uint64_t count, items;
+
+	if (!read_size(p, object, &count) ||
+	    !py_read_pointer(p->v->objects, object + p->v->at->list_items,
+			     &items)) {
+		put_unreadable(p);
+		return;
+	}
+	if (!enter(p, object, "[...]"))
+		return;
+	strbuf_putc(p->out, '[');
+	put_pointers(p, items, count);
+	strbuf_putc(p->out, ']');
+	p->depth--;
+}
+
+struct put_entries {
+	struct put *p;
+	size_t shown;
+	/* "name=value", without quotes. */
+	bool attributes;
+};
+
+static void put_attribute_name(struct put *p, uint64_t name)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (py_text_read(p->v->objects, name, ITEM_MAX, &text))
+		strbuf_append(p->out, text.data, text.len);
+	else
+		strbuf_putc(p->out, '?');
+}
+
+static bool put_entry(void *arg, const struct py_dict_entry *entry)
+{
+	struct put_entries *entries = arg;
+	struct put *p = entries->p;
+
+	put_separator(p, entries->shown);
+	if (entries->attributes) {
+		put_attribute_name(p, entry->key);
+		strbuf_putc(p->out, '=');
+	} else {
+		put_value(p, entry->key, ITEM_MAX);
+		strbuf_puts(p->out, ": ");
+	}
+	put_value(p, entry->value, ITEM_MAX);
+	return ++entries->shown < ITEMS_MAX;
+}
+
+static void put_dict(struct put *p, uint64_t object)
+{
+	struct put_entries entries = { .p = p };
+	struct py_dict dict;
+	uint64_t used;
+
+	if (!py_dict_open_base(p->v->objects, object, &dict) ||
+	    !py_read_pointer(p->v->objects, object + p->v->at->dict_used,
+			     &used)) {
+		put_unreadable(p);
+		return;
+	}
+	if (!enter(p, object, "{...}"))
+		return;
+	strbuf_putc(p->out, '{');
+	if (used)
+		py_dict_each(p->v->objects, &dict, put_entry, &entries);
+	put_rest(p, entries.shown, used);
+	strbuf_putc(p->out, '}');
+	p->depth--;
+}
+
+/* Pairs of a key and its hash; one that was deleted has the hash -1. */
+static size_t put_set_items(struct put *p, uint64_t table, uint64_t mask)
+{
+	size_t shown = 0;
+
+	for (uint64_t i = 0; i <= mask && i < TABLE_MAX && shown < ITEMS_MAX;
+	     i++) {
+		uint64_t entry[2];
+
+		if (!py_read_bytes(p->v->objects, table + i * sizeof(entry),
+				   entry, sizeof(entry)))
+			break;
+		if (!entry[0] || entry[1] == UINT64_MAX)
+			continue;
+		put_separator(p, shown++);
+		put_value(p, entry[0], ITEM_MAX);
+	}
+	return shown;
+}
+
+static void put_set(struct put *p, uint64_t object, bool frozen)
+{
+	const struct py_values *at = p->v->at;
+	uint64_t used, mask, table;
+
+	if (!py_read_pointer(p->v->objects, object + at->set_used, &used) ||
+	    !py_read_pointer(p->v->objects, object + at->set_mask, &mask) ||
+	    !py_read_pointer(p->v->objects, object + at->set_table, &table)) {
+		put_unreadable(p);
+		return;
+	}
+	if (!used) {
+		strbuf_puts(p->out, frozen ? "frozenset()" : "set()");
+		return;
+	}
+	if (!enter(p, object, frozen ? "frozenset({...})" : "{...}"))
+		return;
+	strbuf_puts(p->out, frozen ? "frozenset({" : "{");
+	put_rest(p, put_set_items(p, table, mask), used);
+	strbuf_puts(p->out, frozen ? "})" : "}");
+	p->depth--;
+}
+
+/* --- others --- */
+
+/* Of an instance as itself only: what is within it would be too much. */
+static void put_attributes(struct put *p, uint64_t object)
+{
+	struct put_entries entries = { .p = p, .attributes = true };
+	struct py_dict dict;
+
+	if (p->depth || !py_instance_attributes(p->v->objects, object, &dict) ||
+	    !dict.count)
+		return;
+	p->within[p->depth++] = object;
+	strbuf_puts(p->out, ": ");
+	py_dict_each(p->v->objects, &dict, put_entry, &entries);
+	if (entries.shown == ITEMS_MAX)
+		strbuf_puts(p->out, ", ...");
+	p->depth--;
+}
+
+static void put_instance(struct put *p, uint64_t object, uint64_t type)
+{
+	strbuf_putc(p->out, '<');
+	put_type_name(p, type);
+	strbuf_printf(p->out, " at 0x%" PRIx64, object);
+	put_attributes(p, object);
+	strbuf_putc(p->out, '>');
+}
+
+static bool put_constant(struct put *p, uint64_t object)
+{
+	const struct py_builtins *b = p->v->builtins;
+	const char *word = object == b->none	 ? "None" :
+			   object == b->yes	 ? "True" :
+			   object == b->no	 ? "False" :
+			   object == b->ellipsis ? "Ellipsis" :
+						   NULL;
+
+	if (word)
+		strbuf_puts(p->out, word);
+	return word;
+}
+
+/* What an object of a built-in type, or of a class derived from it, holds. */
+static bool put_base(struct put *p, uint64_t object,
+		     const struct py_type *type, size_t max)
+{
+	const struct py_builtins *b = p->v->builtins;
+
+	if (type->flags & PY_TYPE_INT)
+		put_int(p, object);
+	else if (type->flags & PY_TYPE_TEXT)
+		put_text(p, object, max);
+	else if (type->flags & PY_TYPE_BYTES)
+		put_bytes(p, object, max);
+	else if (type->flags & PY_TYPE_TUPLE)
+		put_tuple(p, object);
+	else if (type->flags & PY_TYPE_LIST)
+		put_list(p, object);
+	else if (type->flags & PY_TYPE_DICT)
+		put_dict(p, object);
+	else if (type->address == b->float_type)
+		put_float(p, object);
+	else if (type->address == b->set_type ||
+		 type->address == b->frozenset_type)
+		put_set(p, object, type->address == b->frozenset_type);
+	else
+		return false;
+	return true;
+}
+
+static void put_object(struct put *p, uint64_t object,
+		       const struct py_type *type, size_t max)
+{
+	size_t start = p->out->len;
+
+	if (type->flags & PY_TYPE_TYPE) {
+		strbuf_puts(p->out, "<class ");
+		put_type_name(p, object);
+		strbuf_putc(p->out, '>');
+		return;
+	}
+	if (type->flags & PY_TYPE_HEAP) {
+		strbuf_putc(p->out, '<');
+		put_type_name(p, type->address);
+		strbuf_putc(p->out, ' ');
+	}
+	if (!put_base(p, object, type, max)) {
+		strbuf_truncate(p->out, start);
+		put_instance(p, object, type->address);
+	} else if (type->flags & PY_TYPE_HEAP) {
+		strbuf_putc(p->out, '>');
+	}
+}
+
+static void put_value(struct put *p, uint64_t object, size_t max)
+{
+	size_t start = p->out->len;
+	struct py_type type;
+
+	if (put_constant(p, object))
+		return;
+	if (py_type_of(p->v->objects, object, &type))
+		put_object(p, object, &type, max);
+	else
+		put_unreadable(p);
+	cut(p, start, max);
+}
+
+void py_value_put(struct py_value_reader *v, uint64_t object,
+		  struct strbuf *out)
+{
+	struct put put = { .v = v, .out = out };
+
+	put_value(&put, object, PY_VALUE_MAX);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/states.h"
+
+enum {
+	INTERPRETERS_MAX = 256,
+	/* Of all interpreters together. */
+	STATES_MAX = 16384,
+};
+
+static bool read_word(const struct py_memory *memory, uint64_t address,
+		      uint64_t *ret)
+{
+	return address >= 4096 &&
+	       memory->read(memory->arg, address, ret, sizeof(*ret));
+}
+
+static struct error *read_interp(const struct py_layout *layout,
+				 const struct py_memory *memory,
+				 uint64_t interp, struct py_state_list *ret)
+{
+	struct py_state state = { .interp = interp };
+
+	if (!read_word(memory, interp + layout->interp_threads, &state.address))
+		return NULL;
+	while (state.address && ret->count < STATES_MAX) {
+		if (!read_word(memory, state.address + layout->thread_id,
+			       &state.thread_id))
+			return NULL;
+		if (!vec_push(ret, state))
+			return error_no_memory();
+		if (!read_word(memory, state.address + layout->thread_next,
+			       &state.address))
+			return NULL;
+	}
+	return NULL;
+}
+
+struct error *py_states_read(const struct py_layout *layout,
+			     const struct py_memory *memory, uint64_t runtime,
+			     struct py_state_list *ret)
+{
+	struct error *error = NULL;
+	uint64_t interp;
+
+	if (!read_word(memory, runtime + layout->runtime_interpreters, &interp))
+		return NULL;
+	for (int i = 0; !error && interp && i < INTERPRETERS_MAX; i++) {
+		error = read_interp(layout, memory, interp, ret);
+		if (!read_word(memory, interp + layout->interp_next, &interp))
+			break;
+	}
+	return error;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sys/task_syscall.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+
+#include "sys/file.h"
+
+enum { TEXT_MAX = 1024 };
+
+bool task_syscall_parse(const char *text, struct task_syscall *ret)
+{
+	struct task_syscall call = {};
+
+	if (sscanf(text, "%" SCNd64, &call.number) != 1)
+		return false;
+	if (call.number >= 0 &&
+	    sscanf(text, "%*d 0x%" SCNx64, &call.first) != 1)
+		return false;
+	*ret = call;
+	return true;
+}
+
+bool task_syscall_read(const char *root, pid_t pid, pid_t tid,
+		       struct task_syscall *ret)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+	struct error *error;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid,
+		 (int)tid);
+	error = file_read(root, path, TEXT_MAX, &text);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	return task_syscall_parse(text.data, ret);
+}
+
+#define NAME(call) { SYS_##call, #call }
+
+static const struct {
+	int64_t number;
+	const char *name;
+} names[] = {
+	NAME(read),	    NAME(write),	NAME(poll),
+	NAME(ppoll),	    NAME(select),	NAME(pselect6),
+	NAME(epoll_wait),   NAME(epoll_pwait),	NAME(futex),
+	NAME(nanosleep),    NAME(clock_nanosleep),
+	NAME(accept),	    NAME(accept4),	NAME(connect),
+	NAME(recvfrom),	    NAME(recvmsg),	NAME(recvmmsg),
+	NAME(sendto),	    NAME(sendmsg),	NAME(sendmmsg),
+	NAME(wait4),	    NAME(waitid),	NAME(pause),
+	NAME(rt_sigtimedwait), NAME(rt_sigsuspend), NAME(flock),
+	NAME(fcntl),	    NAME(fsync),	NAME(fdatasync),
+	NAME(pread64),	    NAME(pwrite64),	NAME(readv),
+	NAME(writev),	    NAME(open),		NAME(openat),
+	NAME(close),	    NAME(semtimedop),	NAME(semop),
+	NAME(msgrcv),	    NAME(io_getevents),	NAME(splice),
+	NAME(sendfile),	    NAME(ioctl),	NAME(mq_timedreceive),
+	NAME(restart_syscall), NAME(getdents64), NAME(newfstatat),
+	NAME(munmap),	    NAME(mmap),		NAME(madvise),
+};
+
+void task_syscall_name(int64_t number, struct strbuf *out)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].number == number) {
+			strbuf_puts(out, names[i].name);
+			return;
+		}
+	}
+	strbuf_printf(out, "system call %" PRId64, number);
+}
