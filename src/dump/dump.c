@@ -208,7 +208,9 @@ static void read_gil(const struct reading *reading,
 	ret->holds_gil = is_state_of(
 		reading, py_gil_holder(&python->layout, memory, &gil),
 		thread->pointer);
-	ret->wants_gil = thread->has_call && thread->call == SYS_futex &&
+	/* Who lets go may have to wait for its lock, too. */
+	ret->wants_gil = !ret->holds_gil && thread->has_call &&
+			 thread->call == SYS_futex &&
 			 thread->call_argument >= gil.wait_start &&
 			 thread->call_argument < gil.wait_end;
 }

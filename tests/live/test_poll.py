@@ -17,28 +17,12 @@ import tempfile
 import pytest
 
 from harness import script_output
+from harness.call_pairs import wrong_pairs
 from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import started
 from harness.waiting import until
 
-# A function's lines: def, two of its own, and then one for each callee.
-FUNCTIONS, LINES, CALLS = 7, 10, 3
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
-
-
-def callee(line):
-    """Who is called in that line of `pairs`; None: nobody is."""
-    place = (line - 1) % LINES - CALLS
-    return f"f{place}" if place >= 0 else None
-
-
-def wrong_pairs(stack):
-    """Of (name, file, line), innermost first: callers whose line calls somebody else, and lines of other functions."""
-    for (inner, _, _), (outer, file, line) in zip(stack, stack[1:]):
-        if file == "pairs" and (f"f{(line - 1) // LINES}" != outer or callee(line) != inner):
-            yield outer, line, inner
-        if outer == "work" and inner not in ("f0", "process_time"):
-            yield outer, line, inner
 
 
 def stacks(kaa, data):

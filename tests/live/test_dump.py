@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa dump` beside what programs say of themselves: stacks, names, variables, the GIL."""
+import contextlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import types
+
+import pytest
+
+from harness.call_pairs import wrong_pairs
+from harness.nobody import AS_NOBODY
+from harness.process import started
+from harness.waiting import until
+
+WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
+# Of values that repr() says otherwise.
+OTHERWISE = {
+    "colour": r"<Colour 7>",
+    "words": r"<Words \['w'\]>",
+    "kind": r"<class Shelf>",
+    "slots": r"<Slots at 0x[0-9a-f]+>",
+    # In no order: 3.14 sorts the names of a class.
+    "shelf": r"<Shelf at 0x[0-9a-f]+: (width=3, label='books'|label='books', width=3)>",
+    "inner": r"<function at 0x[0-9a-f]+>",
+    "many": r"\[0, 1, 2, 3, 4, 5, \.\.\.1000 in all\]",
+}
+# Functions of parked.py whose variables all have values that are known.
+KNOWN = {"numbers", "texts", "containers", "generate", "park_here"}
+LONG = 200
+
+# The first thread computes without ever letting the GIL go; another one wants it.
+HOLDER = """
+import os, threading
+threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True).start()
+print(os.getpid(), flush=True)
+pow(7, 10 ** 9)
+"""
+
+
+@contextlib.contextmanager
+def parked(python, scripts, *before):
+    """parked.py: its process, and what it tells of itself."""
+    command = [*before, *python.command, scripts / "parked.py"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield process, json.loads(process.stdout.readline())
+
+
+def dumped(kaa, *words):
+    return json.loads(kaa("dump", "--json", *words).stdout)
+
+
+def escaped(name):
+    return re.sub("[\x00-\x1f\x7f-\x9f]", lambda match: f"\\x{ord(match[0]):02x}", name)
+
+
+def check_stacks(dump, told):
+    """All threads, by number, with their names and stacks."""
+    threads = {thread["tid"]: thread for thread in dump["threads"]}
+    assert set(threads) == {thread["tid"] for thread in told["threads"]} | {told["teller"]}
+    for thread in told["threads"]:
+        found = threads[thread["tid"]]
+        assert found["complete"] and found["problem"] is None
+        assert (found["ident"], found["name"]) == (thread["ident"], escaped(thread["name"]))
+        assert [(frame["function"], frame["file"], frame["line"]) for frame in found["frames"]] == \
+            [tuple(frame[:3]) for frame in thread["frames"]]
+
+
+def check_value(name, value, expected):
+    if name in OTHERWISE:
+        assert re.fullmatch(OTHERWISE[name], value), (name, value)
+    elif len(expected) > LONG:
+        assert value.endswith("...") and expected.startswith(value[:-3]) and len(value) >= LONG, (name, value)
+    else:
+        assert value == expected, name
+
+
+def check_variables(dump, told):
+    threads = {thread["tid"]: thread for thread in dump["threads"]}
+    seen = set()
+    for thread in told["threads"]:
+        for found, (name, _, _, arguments, variables) in zip(threads[thread["tid"]]["frames"], thread["frames"]):
+            name = name.rpartition(".")[2]
+            if name == "<module>":
+                continue
+            values = {local["name"]: local["value"] for local in found["locals"]}
+            assert set(values) == set(variables), name
+            assert [local["name"] for local in found["locals"] if local["argument"]] == arguments
+            if name in KNOWN:
+                seen.add(name)
+                for variable, value in values.items():
+                    check_value(variable, value, variables[variable])
+    return seen
+
+
+def test_stacks_are_those_of_the_program(kaa, python, scripts):
+    with parked(python, scripts) as (_, told):
+        dump = dumped(python.kaa(kaa), str(told["pid"]))
+    assert dump["pid"] == told["pid"] and dump["core"] is None
+    assert dump["python"] == ".".join(map(str, python.version))
+    check_stacks(dump, told)
+    assert all(thread["state"] == "sleeping" and not thread["holds_gil"] and not thread["wants_gil"]
+               for thread in dump["threads"])
+
+
+def test_variables_are_those_of_the_program(kaa, python, scripts):
+    with parked(python, scripts) as (_, told):
+        dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))
+    check_stacks(dump, told)
+    assert check_variables(dump, told) >= {"numbers", "texts", "containers"}
+
+
+@pytest.mark.few_versions
+def test_text_fits_80_columns_and_has_all_functions(kaa, python, scripts):
+    with parked(python, scripts) as (process, told):
+        text = python.kaa(kaa)("dump", "--locals", str(told["pid"])).stdout
+        # It was not harmed.
+        process.stdin.close()
+        assert process.wait() == 0
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith(f"process {told['pid']}: ")
+    assert re.fullmatch(r"5 threads; none held the GIL", lines[2])
+    for thread in told["threads"]:
+        for name, _, line, _, _ in thread["frames"]:
+            assert any(re.match(rf"    {re.escape(name)} \(.*:{line}\)$", found) for found in lines), name
+
+
+def test_no_stack_is_torn(kaa, python, scripts):
+    kaa, seen = python.kaa(kaa), 0
+    with python.running(scripts / "call_pairs.py", "600", "2") as (_, pid):
+        for number in range(8):
+            for thread in dumped(kaa, *["--locals"] * (number % 2), str(pid))["threads"]:
+                stack = [(frame["function"].rpartition(".")[2], frame["file"], frame["line"]) for frame in thread["frames"]]
+                assert not list(wrong_pairs(stack)), stack
+                assert not (thread["holds_gil"] and thread["wants_gil"])
+                assert thread["complete"] or thread["problem"] == "unreadable", thread
+                seen += any(file == "pairs" for _, file, _ in stack)
+                for frame in thread["frames"]:
+                    if frame["file"] == "pairs" and "locals" in frame and frame["function"] != "<module>":
+                        assert [(local["name"], local["value"] in "01234") for local in frame["locals"]] == [("depth", True)]
+    assert seen >= 8
+
+
+def test_gil(kaa, python):
+    kaa = python.kaa(kaa)
+    with started([*python.command, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline())
+
+        def threads():
+            return {thread["tid"]: thread for thread in dumped(kaa, str(pid))["threads"]}
+        until(lambda: threads()[pid]["holds_gil"], "that the first thread holds the GIL for good")
+        until(lambda: any(thread["wants_gil"] for thread in threads().values()), "that the other one waits for it")
+        now = threads()
+        assert now[pid]["holds_gil"] and not now[pid]["wants_gil"]
+        assert sum(thread["holds_gil"] for thread in now.values()) == 1
+        line = kaa("dump", str(pid)).stdout.splitlines()[2]
+    assert line.startswith(f"2 threads; MainThread ({pid}) held the GIL")
+
+
+def test_as_an_ordinary_user(kaa, root, scripts):
+    """Without any right; and a process of another user is refused, with what forbids it."""
+    system = types.SimpleNamespace(command=["/usr/bin/python3"])
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        place = pathlib.Path(place)
+        place.chmod(0o755)
+        for file in (kaa.command[0], scripts / "parked.py"):
+            shutil.copy(file, place)
+        user = type(kaa)(*WITHOUT_RIGHTS, place / "kaa")
+        with parked(system, place, *AS_NOBODY) as (_, told):
+            check_stacks(dumped(user, str(told["pid"])), told)
+        with parked(system, place) as (_, told):
+            said = user("dump", str(told["pid"]), status=1).stderr
+    assert f"process {told['pid']} belongs to user root" in said and "sudo kaa dump" in said
