@@ -40,10 +40,7 @@ static struct error *open_subject(const char *word, struct subject **ret)
 {
 	pid_t pid = take_pid(word);
 
-	if (!pid)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is no number of a process", word);
-	return subject_open_live(pid, ret);
+	return pid ? subject_open_live(pid, ret) : subject_open_core(word, ret);
 }
 
 static struct error *print(const struct dump *dump, bool json)
@@ -72,7 +69,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	(void)exit_code;
 	if (args->count != 1)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "name one process by its number");
+				    "name one process, by its number, or one core file");
 	error = open_subject(args->values[0], &subject);
 	if (error)
 		return error;
@@ -85,12 +82,15 @@ static struct error *run(void *settings, const struct arguments *args,
 
 const struct command command_dump = {
 	.name = "dump",
-	.summary = "show what each thread of a running Python program does now",
-	.usage = (const char *const[]){ "[<options>] <pid>", NULL },
+	.summary = "show what each thread of a running or crashed Python program does",
+	.usage = (const char *const[]){ "[<options>] <pid>", "[<options>] <core>", NULL },
 	.description =
 		"Shows the Python stack of each thread of a process, the innermost function first, with lines, names of threads, and who holds the GIL and who waits for it. "
 		"The process is neither stopped nor changed: its memory is read while the thread at hand does not run. "
 		"A thread that kaa cannot read so has no stack, and says so: kaa may not use the CPU that it runs on.\n"
+		"\n"
+		"Of a core file all threads are shown as they were when the program crashed. "
+		"What the core lacks is read from the program's files, which have to be here unchanged.\n"
 		"\n"
 		"Root may read all processes, and you may read your own where kernel.yama.ptrace_scope is 0. "
 		"Values of variables are read as data: no code of the program runs, so of an object that is no number, text or container its type, address and attributes are shown.",
@@ -99,6 +99,7 @@ const struct command command_dump = {
 		(const char *const[]){
 			"kaa dump 1234",
 			"kaa dump --locals 1234\twith arguments and local variables",
+			"kaa dump core.1234\ta program that has crashed",
 			"kaa dump --json 1234 | jq '.threads[].name'",
 			NULL,
 		},

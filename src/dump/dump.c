@@ -476,6 +476,7 @@ struct error *dump_create(struct subject *subject,
 		return error_no_memory();
 	dump->pid = subject->pid;
 	dump->version = subject->python.layout.version;
+	dump->signal = subject->signal;
 	dump->has_locals = options->locals;
 	dump->core = copy(dump, subject->core);
 	dump->command = copy(dump, subject->command);

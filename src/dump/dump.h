@@ -74,6 +74,8 @@ struct dump {
 	pid_t pid;
 	/* NULL: of a process that runs. */
 	const char *core;
+	/* That ended it; 0: none. */
+	int signal;
 	const char *command;
 	const char *interpreter;
 	/* PY_VERSION_HEX */

@@ -130,6 +130,10 @@ void dump_json(const struct dump *dump, struct strbuf *out)
 
 	strbuf_printf(out, "{\"pid\": %d", (int)dump->pid);
 	put_key(out, "core", dump->core);
+	if (dump->signal)
+		strbuf_printf(out, ", \"signal\": %d", dump->signal);
+	else
+		strbuf_puts(out, ", \"signal\": null");
 	put_key(out, "command", dump->command);
 	strbuf_printf(out, ", \"python\": \"%u.%u.%u\"", dump->version >> 24,
 		      dump->version >> 16 & 255, dump->version >> 8 & 255);

@@ -32,6 +32,13 @@ static void put_version(uint32_t version, struct strbuf *out)
 		strbuf_printf(out, "%s%u", level, version & 15);
 }
 
+static const char *signal_name(int number)
+{
+	const char *name = sigabbrev_np(number);
+
+	return name ? name : "?";
+}
+
 static void put_line(struct strbuf *out, const char *text, size_t width)
 {
 	fit_begin(out, text, strlen(text), width);
@@ -43,7 +50,10 @@ static void put_process(const struct dump *dump, size_t width,
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	if (dump->core)
+	if (dump->core && dump->signal)
+		strbuf_printf(&line, "core of process %d, which died of SIG%s",
+			      (int)dump->pid, signal_name(dump->signal));
+	else if (dump->core)
 		strbuf_printf(&line, "core of process %d", (int)dump->pid);
 	else
 		strbuf_printf(&line, "process %d", (int)dump->pid);

@@ -89,6 +89,8 @@ struct subject {
 	/* Owned; "" where it is not known. The core is NULL of a process. */
 	char *command;
 	char *core;
+	/* That ended it; 0: none. */
+	int signal;
 	struct py_memory memory;
 	struct subject_map_list maps;
 	VEC(struct subject_thread) threads;
@@ -104,6 +106,11 @@ struct subject {
  * forbids it; ERROR_UNSUPPORTED: the kernel does not say what is needed.
  */
 struct error *subject_open_live(pid_t pid, struct subject **ret);
+/*
+ * ERROR_FORMAT, ERROR_TRUNCATED: no core file, or one that was cut off;
+ * ERROR_UNSUPPORTED: of another machine.
+ */
+struct error *subject_open_core(const char *path, struct subject **ret);
 void subject_destroy(struct subject *subject);
 
 /*

@@ -2,9 +2,12 @@
 """`kaa dump` beside what programs say of themselves: stacks, names, variables, the GIL."""
 import contextlib
 import json
+import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import types
@@ -13,7 +16,7 @@ import pytest
 
 from harness.call_pairs import wrong_pairs
 from harness.nobody import AS_NOBODY
-from harness.process import started
+from harness.process import run, started
 from harness.waiting import until
 
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
@@ -42,11 +45,20 @@ pow(7, 10 ** 9)
 
 
 @contextlib.contextmanager
-def parked(python, scripts, *before):
+def parked(python, scripts, *before, **options):
     """parked.py: its process, and what it tells of itself."""
     command = [*before, *python.command, scripts / "parked.py"]
-    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
         yield process, json.loads(process.stdout.readline())
+
+
+def dies_with_core(process, pid, folder):
+    """Ends the process; the core that Linux makes of it."""
+    os.kill(pid, signal.SIGABRT)
+    process.wait()
+    cores = list(folder.glob("core*"))
+    assert len(cores) == 1, cores
+    return cores[0]
 
 
 def dumped(kaa, *words):
@@ -127,6 +139,40 @@ def test_text_fits_80_columns_and_has_all_functions(kaa, python, scripts):
     for thread in told["threads"]:
         for name, _, line, _, _ in thread["frames"]:
             assert any(re.match(rf"    {re.escape(name)} \(.*:{line}\)$", found) for found in lines), name
+
+
+def allow_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@pytest.mark.few_versions
+def test_core_of_linux(kaa, root, python, scripts, tmp_path):
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
+    if not pattern.startswith("core"):
+        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+    with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
+        core = dies_with_core(process, told["pid"], tmp_path)
+    dump = dumped(python.kaa(kaa), "--locals", core)
+    assert (dump["pid"], dump["core"], dump["signal"]) == (told["pid"], str(core), signal.SIGABRT)
+    check_stacks(dump, told)
+    assert check_variables(dump, told) >= {"numbers", "texts", "containers"}
+    # What is left of it is no reason to crash, or to say what was not.
+    whole = core.read_bytes()
+    for part in (1000, len(whole) // 50, len(whole) // 2):
+        core.write_bytes(whole[:part])
+        result = kaa("dump", "--json", core, status=None)
+        assert result.status in (0, 1) and (result.stderr or json.loads(result.stdout)["threads"])
+
+
+def test_core_of_gdb(kaa, newest_python, scripts, tmp_path):
+    """gcore leaves out code, and what was not written to."""
+    if not shutil.which("gcore"):
+        pytest.skip("gdb is not installed")
+    with parked(newest_python, scripts) as (_, told):
+        run(["gcore", "-o", tmp_path / "core", told["pid"]])
+    dump = dumped(kaa, "--locals", tmp_path / f"core.{told['pid']}")
+    check_stacks(dump, told)
+    assert check_variables(dump, told) >= {"numbers", "texts", "containers"}
 
 
 def test_no_stack_is_torn(kaa, python, scripts):
