@@ -19,9 +19,19 @@ def test_no_process(kaa):
         assert f"there is no process {process.pid}" in kaa("dump", process.pid, status=1).stderr
 
 
-@pytest.mark.parametrize("words", [[], ["1", "2"], ["-1"], [""]])
+@pytest.mark.parametrize("words", [[], ["1", "2"], ["-1"]])
 def test_words_that_name_no_process(kaa, words):
     kaa("dump", *words, status=129)
+
+
+@pytest.mark.parametrize("what, said", [(None, "No such file"), (b"text", "ELF"), ("program", "is not a core file")])
+def test_files_that_are_no_core(kaa, tmp_path, what, said):
+    file = tmp_path / "file"
+    if what == "program":
+        file = kaa.command[0]
+    elif what:
+        file.write_bytes(what)
+    assert said in kaa("dump", file, status=1).stderr
 
 
 def test_a_program_that_is_no_python(kaa):

@@ -9,8 +9,6 @@ static const struct absent {
 	const char *name;
 	const char *instead;
 } absent[] = {
-	{ "dump",
-	  "'kaa record -g -p PID -- sleep 1' and then 'kaa script' show the stacks of the threads that run" },
 	{ "list", "'perf list' tells the events that -e of 'kaa record' can name" },
 	{ "live", "'kaa top -p PID' shows what a program does now" },
 	{ "stat", "'perf stat COMMAND' counts events without samples" },

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* `kaa dump`: core files that are made here, whole and cut, and how a dump is worded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <elf.h>
+#include <string.h>
+
+#include "assert_ok.h"
+#include "dump/dump.h"
+#include "obj/elf_core.h"
+#include "sys/task_syscall.h"
+
+enum {
+	CORE_MAX = 8192,
+	NOTES_AT = 512,
+	MEMORY_AT = 4096,
+	STATUS_SIZE = 336,
+	STATUS_SIGNAL = 12,
+	STATUS_PID = 32,
+	STATUS_REGISTERS = 112,
+	INFO_SIZE = 136,
+};
+
+/* --- a core --- */
+
+struct made_core {
+	uint8_t bytes[CORE_MAX];
+	size_t size;
+	size_t notes_end;
+};
+
+static void put_note(struct made_core *made, uint32_t type, const void *desc,
+		     size_t size)
+{
+	const Elf64_Nhdr head = { 5, (Elf64_Word)size, type };
+	uint8_t *to = made->bytes + made->notes_end;
+
+	memcpy(to, &head, sizeof(head));
+	memcpy(to + sizeof(head), "CORE\0\0\0", 8);
+	memcpy(to + sizeof(head) + 8, desc, size);
+	made->notes_end += sizeof(head) + 8 + (size + 3) / 4 * 4;
+}
+
+static void put_thread(struct made_core *made, int32_t tid, int16_t signal)
+{
+	uint8_t status[STATUS_SIZE] = {};
+
+	memcpy(status + STATUS_SIGNAL, &signal, sizeof(signal));
+	memcpy(status + STATUS_PID, &tid, sizeof(tid));
+	for (uint64_t i = 0; i < CORE_REGISTERS; i++) {
+		uint64_t value = (uint64_t)tid * 100 + i;
+
+		memcpy(status + STATUS_REGISTERS + i * 8, &value,
+		       sizeof(value));
+	}
+	put_note(made, NT_PRSTATUS, status, sizeof(status));
+}
+
+static void put_maps(struct made_core *made)
+{
+	static const struct {
+		uint64_t head[2];
+		uint64_t maps[2][3];
+		char paths[16];
+	} file = { { 2, 4096 },
+		   { { 0x30000, 0x32000, 1 }, { 0x10000, 0x12000, 0 } },
+		   "/two\0/one" };
+
+	put_note(made, NT_FILE, &file,
+		 offsetof(__typeof__(file), paths) + sizeof("/two\0/one"));
+}
+
+/* Memory: 0x10000 to 0x12000, of which the first page is there. */
+static void make_core(struct made_core *made)
+{
+	Elf64_Ehdr head = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_CORE, .e_machine = EM_X86_64,
+		.e_version = EV_CURRENT, .e_phoff = sizeof(head),
+		.e_ehsize = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
+	};
+	Elf64_Phdr segments[2] = {
+		{ .p_type = PT_NOTE, .p_offset = NOTES_AT },
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X,
+		  .p_offset = MEMORY_AT, .p_vaddr = 0x10000, .p_filesz = 4096,
+		  .p_memsz = 0x2000 },
+	};
+	uint8_t info[INFO_SIZE] = {};
+
+	*made = (struct made_core){ .notes_end = NOTES_AT };
+	info[24] = 77;
+	memcpy(info + 56, "python3 x.py ", 13);
+	put_thread(made, 77, 11);
+	put_note(made, NT_PRPSINFO, info, sizeof(info));
+	put_maps(made);
+	put_thread(made, 78, 0);
+	segments[0].p_filesz = made->notes_end - NOTES_AT;
+	memcpy(made->bytes, &head, sizeof(head));
+	memcpy(made->bytes + sizeof(head), segments, sizeof(segments));
+	memset(made->bytes + MEMORY_AT, 0xab, 4096);
+	made->size = MEMORY_AT + 4096;
+}
+
+static struct error *open_core(const void *bytes, size_t size,
+			       struct elf_file **file, struct elf_core *ret)
+{
+	struct error *error = elf_file_open_memory(bytes, size, "core", file);
+
+	return error ? error : elf_core_open(*file, ret);
+}
+
+static void test_core(void **state)
+{
+	struct elf_file *file = NULL;
+	struct made_core made;
+	struct elf_core core;
+	uint8_t bytes[8192];
+
+	(void)state;
+	make_core(&made);
+	assert_ok(open_core(made.bytes, made.size, &file, &core));
+	assert_int_equal(core.pid, 77);
+	assert_int_equal(core.signal, 11);
+	assert_string_equal(core.command, "python3 x.py ");
+	assert_int_equal(core.threads.count, 2);
+	assert_int_equal(core.threads.data[1].tid, 78);
+	assert_int_equal(core.threads.data[1].registers[CORE_FS_BASE],
+			 7800 + 21);
+	assert_int_equal(core.maps.count, 2);
+	assert_string_equal(elf_core_path(&core, &core.maps.data[0]), "/one");
+	assert_string_equal(elf_core_path(&core, elf_core_map_at(&core, 0x31fff)),
+			    "/two");
+	assert_int_equal(elf_core_map_at(&core, 0x30000)->offset, 4096);
+	assert_null(elf_core_map_at(&core, 0x12000));
+	/* What was not stored is not zero: it is not there. */
+	assert_int_equal(elf_core_read(&core, 0x10ff0, bytes, 64), 16);
+	assert_int_equal(bytes[15], 0xab);
+	assert_int_equal(elf_core_read(&core, 0x11000, bytes, 8), 0);
+	assert_int_equal(elf_core_read(&core, 0xffff, bytes, 8), 0);
+	assert_true(elf_core_segment_at(&core, 0x11fff)->executable);
+	elf_core_deinit(&core);
+	elf_file_destroy(file);
+}
+
+/* Whatever is left of it: an error, or no more than there is. */
+static void test_core_that_is_cut(void **state)
+{
+	struct made_core made;
+
+	(void)state;
+	make_core(&made);
+	for (size_t size = 0; size < made.size; size += 7) {
+		struct elf_file *file = NULL;
+		struct elf_core core;
+		struct error *error =
+			open_core(made.bytes, size, &file, &core);
+		uint8_t bytes[4096];
+
+		if (!error) {
+			size_t stored = size > MEMORY_AT ? size - MEMORY_AT : 0;
+
+			/* Without the list of segments there is nothing. */
+			if (!core.segments.count)
+				assert_int_equal(core.threads.count, 0);
+			else
+				assert_true(size >= made.notes_end);
+			assert_int_equal(elf_core_read(&core, 0x10000, bytes,
+						       sizeof(bytes)),
+					 stored);
+			elf_core_deinit(&core);
+		}
+		error_destroy(error);
+		elf_file_destroy(file);
+	}
+}
+
+/* Each byte of head and notes in turn is another one. */
+static void test_core_that_is_wrong(void **state)
+{
+	struct made_core made;
+
+	(void)state;
+	make_core(&made);
+	for (size_t i = 0; i < made.notes_end; i++) {
+		struct elf_file *file = NULL;
+		struct elf_core core;
+		uint8_t before = made.bytes[i], bytes[4096];
+		struct error *error;
+
+		made.bytes[i] ^= 0xff;
+		error = open_core(made.bytes, made.size, &file, &core);
+		if (!error) {
+			elf_core_read(&core, 0x10000, bytes, sizeof(bytes));
+			elf_core_deinit(&core);
+		}
+		error_destroy(error);
+		elf_file_destroy(file);
+		made.bytes[i] = before;
+	}
+}
+
+static void test_other_files(void **state)
+{
+	struct elf_file *file = NULL;
+	struct made_core made;
+	struct elf_core core;
+
+	(void)state;
+	make_core(&made);
+	made.bytes[offsetof(Elf64_Ehdr, e_type)] = ET_EXEC;
+	assert_fails(open_core(made.bytes, made.size, &file, &core),
+		     ERROR_FORMAT);
+	elf_file_destroy(file);
+	make_core(&made);
+	made.bytes[offsetof(Elf64_Ehdr, e_machine)] = EM_AARCH64;
+	assert_fails(open_core(made.bytes, made.size, &file, &core),
+		     ERROR_UNSUPPORTED);
+	elf_file_destroy(file);
+}
+
+/* --- system calls --- */
+
+static void test_system_calls(void **state)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	struct task_syscall call;
+
+	(void)state;
+	assert_true(task_syscall_parse("202 0x7f12 0x189 0x0 0x0 0x0 0x0 0x7ffc 0x7f13\n", &call));
+	assert_int_equal(call.number, 202);
+	assert_int_equal(call.first, 0x7f12);
+	assert_true(task_syscall_parse("-1 0x7ffc 0x7f13\n", &call));
+	assert_int_equal(call.number, -1);
+	assert_false(task_syscall_parse("running\n", &call));
+	assert_false(task_syscall_parse("202\n", &call));
+	assert_false(task_syscall_parse("", &call));
+	task_syscall_name(202, &name);
+	strbuf_putc(&name, ' ');
+	task_syscall_name(9999, &name);
+	assert_string_equal(name.data, "futex system call 9999");
+}
+
+/* --- words --- */
+
+static const char long_path[] =
+	"/a/very/long/path/that/has/no/room/in/any/line/of/eighty/columns/at/all/file.py";
+
+/* Two threads: one with all that is long, one that could not be read. */
+static void make_dump(struct dump *dump, struct dump_thread threads[2])
+{
+	static struct dump_frame frames[] = {
+		{ "short", "/x.py", 3, 0, 1 },
+		{ "a_function_with_a_name_that_is_longer_than_half_of_a_line_is_wide",
+		  long_path, 123456 },
+		{ "<module>", long_path, 0 },
+	};
+	static struct dump_local local = { 0, 5, true };
+	static char text[] = "name\0\"a\\b\" and so on, and on, and on, and on, and on, and on, and on, and on";
+
+	*dump = (struct dump){ .pid = 12, .command = "python3 \"x\"",
+			       .interpreter = long_path,
+			       .version = 0x030e00c2, .has_locals = true };
+	threads[0] = (struct dump_thread){
+		.tid = 12, .ident = 7, .name = "quote\" and \\", .comm = "x",
+		.state = 'S', .has_call = true, .call = 202,
+		.has_python = true, .wants_gil = true,
+		.problem = DUMP_UNREADABLE,
+		.frames = { frames, 3, 3 }, .locals = { &local, 1, 1 },
+		.text = { text, sizeof(text) - 1, sizeof(text), false },
+	};
+	threads[1] = (struct dump_thread){ .tid = 13, .comm = "native",
+					   .state = 'R', .has_python = true,
+					   .holds_gil = true,
+					   .problem = DUMP_RAN_ON };
+	dump->threads.data = threads;
+	dump->threads.count = 2;
+}
+
+static void test_text(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct dump_thread threads[2];
+	struct dump dump;
+	size_t line = 0;
+
+	(void)state;
+	make_dump(&dump, threads);
+	dump_text(&dump, 80, &out);
+	for (const char *p = out.data; *p; p++) {
+		line = *p == '\n' ? 0 : line + 1;
+		assert_true(line <= 80);
+	}
+	assert_non_null(strstr(out.data, "CPython 3.14.0rc2, "));
+	assert_non_null(strstr(out.data,
+			       "\n2 threads; native (13) held the GIL, 1 waited for it\n"));
+	assert_non_null(strstr(out.data,
+			       "\nquote\" and \\ 12 (waits for the GIL)\n    short (/x.py:3)\n        arg name = \"a\\b\" and"));
+	assert_non_null(strstr(out.data, "file.py:123456)\n"));
+	assert_non_null(strstr(out.data, "file.py)\n    [the frames beyond could not be read]\n"));
+	assert_non_null(strstr(out.data, "\nnative 13 (holds the GIL, running)\n    [not read: "));
+}
+
+static void test_json(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct dump_thread threads[2];
+	struct dump dump;
+
+	(void)state;
+	make_dump(&dump, threads);
+	dump_json(&dump, &out);
+	assert_non_null(strstr(out.data, "\"command\": \"python3 \\\"x\\\"\""));
+	assert_non_null(strstr(out.data, "\"name\": \"quote\\\" and \\\\\""));
+	assert_non_null(strstr(out.data, "\"value\": \"\\\"a\\\\b\\\" and"));
+	assert_non_null(strstr(out.data, "\"line\": null"));
+	assert_non_null(strstr(out.data, "\"problem\": \"ran on\", \"frames\": []}]}\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_core),
+		cmocka_unit_test(test_core_that_is_cut),
+		cmocka_unit_test(test_core_that_is_wrong),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
