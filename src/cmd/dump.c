@@ -8,17 +8,21 @@
 #include "cmd/framework/command.h"
 #include "dump/dump.h"
 #include "dump/subject.h"
+#include "explore/sources.h"
 
 enum { WIDTH = 80 };
 
 struct dump_settings {
 	struct dump_options options;
 	bool json;
+	bool source;
 };
 
 static const struct option dump_command_options[] = {
 	OPT_BOOL('l', "locals", struct dump_settings, options.locals,
 		 "show the arguments and local variables of each frame"),
+	OPT_BOOL('s', "source", struct dump_settings, source,
+		 "show the text of each line, as its file has it now"),
 	OPT_BOOL('j', "json", struct dump_settings, json,
 		 "print JSON, with whole paths; docs/dump.md has the schema"),
 	OPT_END(),
@@ -43,15 +47,43 @@ static struct error *open_subject(const char *word, struct subject **ret)
 	return pid ? subject_open_live(pid, ret) : subject_open_core(word, ret);
 }
 
-static struct error *print(const struct dump *dump, bool json)
+/* A relative path is one of the process's folder, which may be another by now. */
+static void put_source(void *arg, const char *file, uint32_t line,
+		       struct strbuf *out)
+{
+	if (*file == '/')
+		sources_put_line(arg, file, line, out);
+}
+
+/* The files are those that the process sees. */
+static void print_text(const struct dump *dump, bool source,
+		       struct strbuf *out)
+{
+	struct sources sources = {};
+	const struct dump_words words = {
+		.width = WIDTH,
+		.put_source = source ? put_source : NULL,
+		.arg = &sources,
+	};
+	char root[32];
+
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)dump->pid);
+	if (!dump->core)
+		sources.symfs = root;
+	dump_text(dump, &words, out);
+	sources_deinit(&sources);
+}
+
+static struct error *print(const struct dump *dump,
+			   const struct dump_settings *s)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct error *error;
 
-	if (json)
+	if (s->json)
 		dump_json(dump, &out);
 	else
-		dump_text(dump, WIDTH, &out);
+		print_text(dump, s->source, &out);
 	error = strbuf_error(&out);
 	if (!error)
 		fwrite(out.data, 1, out.len, stdout);
@@ -77,7 +109,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (!error)
 		error = dump_create(subject, &s->options, &dump);
 	subject_destroy(subject);
-	return error ? error : print(dump, s->json);
+	return error ? error : print(dump, s);
 }
 
 const struct command command_dump = {

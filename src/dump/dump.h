@@ -97,8 +97,17 @@ struct error *dump_create(struct subject *subject,
 void dump_destroy(struct dump *dump);
 DEFINE_CLEANUP(dump, struct dump *, dump_destroy);
 
-/* In words, at most `width` columns. */
-void dump_text(const struct dump *dump, size_t width, struct strbuf *out);
+struct dump_words {
+	/* Columns. */
+	size_t width;
+	/* Appends the text of a line of a file, as far as it is known; or NULL. */
+	void (*put_source)(void *arg, const char *file, uint32_t line,
+			   struct strbuf *out);
+	void *arg;
+};
+
+void dump_text(const struct dump *dump, const struct dump_words *words,
+	       struct strbuf *out);
 /* docs/dump.md has the schema. */
 void dump_json(const struct dump *dump, struct strbuf *out);
 

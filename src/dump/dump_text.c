@@ -203,8 +203,27 @@ static void put_locals(const struct dump_thread *thread,
 	}
 }
 
-void dump_text(const struct dump *dump, size_t width, struct strbuf *out)
+static void put_source(const struct dump_frame *frame,
+		       const struct dump_words *words, struct strbuf *out)
 {
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	size_t start = out->len;
+
+	if (!words->put_source || !frame->line)
+		return;
+	words->put_source(words->arg, frame->file, frame->line, &line);
+	if (!line.len)
+		return;
+	strbuf_puts(out, "      | ");
+	fit_code(out, &line, words->width - (out->len - start));
+	strbuf_putc(out, '\n');
+}
+
+void dump_text(const struct dump *dump, const struct dump_words *words,
+	       struct strbuf *out)
+{
+	size_t width = words->width;
+
 	put_process(dump, width, out);
 	put_gil(dump, width, out);
 	vec_for_each(thread, &dump->threads) {
@@ -212,6 +231,7 @@ void dump_text(const struct dump *dump, size_t width, struct strbuf *out)
 		put_thread_head(thread, width, out);
 		vec_for_each(frame, &thread->frames) {
 			put_frame(frame, width, out);
+			put_source(frame, words, out);
 			put_locals(thread, frame, width, out);
 		}
 		put_problem(thread, out);

@@ -283,16 +283,24 @@ static void make_dump(struct dump *dump, struct dump_thread threads[2])
 	dump->threads.count = 2;
 }
 
+static void put_source(void *arg, const char *file, uint32_t line,
+		       struct strbuf *out)
+{
+	(void)arg;
+	strbuf_printf(out, "\t\tline %u of %s", line, file);
+}
+
 static void test_text(void **state)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct dump_words words = { .width = 80, .put_source = put_source };
 	struct dump_thread threads[2];
 	struct dump dump;
 	size_t line = 0;
 
 	(void)state;
 	make_dump(&dump, threads);
-	dump_text(&dump, 80, &out);
+	dump_text(&dump, &words, &out);
 	for (const char *p = out.data; *p; p++) {
 		line = *p == '\n' ? 0 : line + 1;
 		assert_true(line <= 80);
@@ -301,7 +309,7 @@ static void test_text(void **state)
 	assert_non_null(strstr(out.data,
 			       "\n2 threads; native (13) held the GIL, 1 waited for it\n"));
 	assert_non_null(strstr(out.data,
-			       "\nquote\" and \\ 12 (waits for the GIL)\n    short (/x.py:3)\n        arg name = \"a\\b\" and"));
+			       "\nquote\" and \\ 12 (waits for the GIL)\n    short (/x.py:3)\n      | line 3 of /x.py\n        arg name = \"a\\b\" and"));
 	assert_non_null(strstr(out.data, "file.py:123456)\n"));
 	assert_non_null(strstr(out.data, "file.py)\n    [the frames beyond could not be read]\n"));
 	assert_non_null(strstr(out.data, "\nnative 13 (holds the GIL, running)\n    [not read: "));
