@@ -207,6 +207,35 @@ def test_gil(kaa, python):
     assert line.startswith(f"2 threads; MainThread ({pid}) held the GIL")
 
 
+def test_source_lines(kaa, newest_python, scripts):
+    with parked(newest_python, scripts) as (_, told):
+        lines = kaa("dump", "--source", str(told["pid"])).stdout.splitlines()
+    source = (scripts / "parked.py").read_text(encoding="utf-8").splitlines()
+    shown = 0
+    for place, text in zip(lines, lines[1:]):
+        found = re.fullmatch(r"    .*/parked\.py:(\d+)\)", place)
+        if found:
+            shown += 1
+            assert text.startswith("      | ")
+            assert source[int(found[1]) - 1].strip().startswith(text[8:].rstrip(".")[:60])
+    assert shown >= 8
+
+
+def test_beside_py_spy(kaa, newest_python, scripts):
+    """The same functions, files and lines of all threads."""
+    if not shutil.which("py-spy"):
+        pytest.skip("py-spy is not installed")
+    with parked(newest_python, scripts) as (_, told):
+        theirs = json.loads(run(["py-spy", "dump", "--json", "--nonblocking", "--pid", told["pid"]]).stdout)
+        ours = dumped(kaa, str(told["pid"]))
+    stacks = {thread["tid"]: [(frame["function"], frame["file"], frame["line"]) for frame in thread["frames"]]
+              for thread in ours["threads"]}
+    assert {thread["os_thread_id"]: [(frame["name"], frame["filename"], frame["line"]) for frame in thread["frames"]]
+            for thread in theirs} == stacks
+    assert {thread["tid"]: thread["name"] for thread in ours["threads"]} == \
+        {thread["os_thread_id"]: thread["thread_name"] for thread in theirs}
+
+
 def test_as_an_ordinary_user(kaa, root, scripts):
     """Without any right; and a process of another user is refused, with what forbids it."""
     system = types.SimpleNamespace(command=["/usr/bin/python3"])
