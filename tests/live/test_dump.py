@@ -17,7 +17,7 @@ import pytest
 from harness.call_pairs import wrong_pairs
 from harness.nobody import AS_NOBODY
 from harness.process import run, started
-from harness.waiting import until
+from harness.waiting import until, until_busy
 
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 # Of values that repr() says otherwise.
@@ -178,6 +178,7 @@ def test_core_of_gdb(kaa, newest_python, scripts, tmp_path):
 def test_no_stack_is_torn(kaa, python, scripts):
     kaa, seen = python.kaa(kaa), 0
     with python.running(scripts / "call_pairs.py", "600", "2") as (_, pid):
+        until_busy(pid, 0.5)
         for number in range(8):
             for thread in dumped(kaa, *["--locals"] * (number % 2), str(pid))["threads"]:
                 stack = [(frame["function"].rpartition(".")[2], frame["file"], frame["line"]) for frame in thread["frames"]]
