@@ -9,6 +9,9 @@
 #include "dump/dump.h"
 #include "dump/subject.h"
 #include "explore/sources.h"
+#include "sys/capability.h"
+#include "sys/invoker.h"
+#include "sys/privilege.h"
 
 enum { WIDTH = 80 };
 
@@ -90,11 +93,27 @@ static struct error *print(const struct dump *dump,
 	return error;
 }
 
+/* A process may call any file the source of its code. */
+static struct error *forget_rights(const struct invoker *invoker)
+{
+	struct capabilities have;
+	int err;
+
+	if (!invoker->present)
+		return NULL;
+	err = capabilities_read(&have);
+	if (!err)
+		err = capabilities_keep(have.permitted &
+					CAPABILITY_BIT(CAP_SYS_PTRACE));
+	return err ? error_os(-err, NULL, "cannot give up rights") : NULL;
+}
+
 static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)
 {
 	const struct dump_settings *s = settings;
 	_cleanup_(cleanup_dump_) struct dump *dump = NULL;
+	_cleanup_(invoker_deinit) struct invoker invoker = {};
 	struct subject *subject = NULL;
 	struct error *error;
 
@@ -102,13 +121,19 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (args->count != 1)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "name one process, by its number, or one core file");
-	error = open_subject(args->values[0], &subject);
+	error = invoker_detect(&invoker);
+	if (!error)
+		error = privilege_drop_to_look(&invoker);
+	if (!error)
+		error = open_subject(args->values[0], &subject);
 	if (error)
 		return error;
 	error = subject_find_python(subject);
 	if (!error)
 		error = dump_create(subject, &s->options, &dump);
 	subject_destroy(subject);
+	if (!error)
+		error = forget_rights(&invoker);
 	return error ? error : print(dump, s);
 }
 

@@ -22,6 +22,11 @@
 	(KEPT_CAPABILITIES | CAPABILITY_BIT(CAP_DAC_OVERRIDE) |           \
 	 CAPABILITY_BIT(CAP_DAC_READ_SEARCH))
 
+#define KEPT_TO_LOOK                                                    \
+	(CAPABILITY_BIT(CAP_SYS_PTRACE) |                               \
+	 CAPABILITY_BIT(CAP_CHECKPOINT_RESTORE) |                       \
+	 CAPABILITY_BIT(CAP_DAC_READ_SEARCH))
+
 int privilege_become(const struct invoker *invoker)
 {
 	if (!invoker->present)
@@ -101,9 +106,8 @@ int privilege_leave_files(const struct invoker *invoker,
 }
 
 /* Capabilities outlast the change of user, until the others are dropped. */
-static int become_and_keep(const struct invoker *invoker)
+static int become_and_keep(const struct invoker *invoker, uint64_t kept)
 {
-	uint64_t kept = invoker->present ? KEPT_CAPABILITIES : KEPT_BY_ROOT;
 	struct capabilities have;
 	int err;
 
@@ -118,16 +122,26 @@ static int become_and_keep(const struct invoker *invoker)
 	return capabilities_keep(kept & have.permitted);
 }
 
-struct error *privilege_drop(const struct invoker *invoker)
+static struct error *drop(const struct invoker *invoker, uint64_t kept)
 {
 	int err;
 
 	if (geteuid())
 		return NULL;
-	err = become_and_keep(invoker);
+	err = become_and_keep(invoker, kept);
 	if (!err)
 		return NULL;
 	return error_os(-err, NULL, "cannot drop the privileges of root%s%s",
 			invoker->present ? " for user " : "",
 			invoker->present ? invoker->user : "");
+}
+
+struct error *privilege_drop(const struct invoker *invoker)
+{
+	return drop(invoker, invoker->present ? KEPT_CAPABILITIES : KEPT_BY_ROOT);
+}
+
+struct error *privilege_drop_to_look(const struct invoker *invoker)
+{
+	return drop(invoker, KEPT_TO_LOOK);
 }

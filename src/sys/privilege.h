@@ -45,4 +45,10 @@ int privilege_leave_files(const struct invoker *invoker,
  */
 struct error *privilege_drop(const struct invoker *invoker);
 
+/*
+ * The same with the right to look at any process, and to read its files and what
+ * /proc shows to its user alone.
+ */
+struct error *privilege_drop_to_look(const struct invoker *invoker);
+
 #endif

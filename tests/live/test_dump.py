@@ -208,6 +208,15 @@ def test_gil(kaa, python):
     assert line.startswith(f"2 threads; MainThread ({pid}) held the GIL")
 
 
+def test_under_sudo(kaa, root, newest_python, scripts):
+    """As the user who typed sudo, with no more rights than to look."""
+    sudo = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
+    with parked(newest_python, scripts) as (_, told):
+        result = kaa("dump", "--json", "--locals", str(told["pid"]), env=sudo)
+    check_stacks(json.loads(result.stdout), told)
+    assert check_variables(json.loads(result.stdout), told) >= {"numbers", "texts", "containers"}
+
+
 def test_source_lines(kaa, newest_python, scripts):
     with parked(newest_python, scripts) as (_, told):
         lines = kaa("dump", "--source", str(told["pid"])).stdout.splitlines()
