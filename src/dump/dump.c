@@ -24,6 +24,8 @@ enum {
 	/* Of these, tries for a stack that ends where it may not, and for variables. */
 	TRIES_UNREADABLE = 30,
 	TRIES_LOCALS = 60,
+	/* Looks at the lists of thread states. */
+	TRIES_STATES = 8,
 	/* Reads for the names of threads, and for each thread. */
 	NAME_READS = 100000,
 	NAME_READS_A_THREAD = 300,
@@ -184,19 +186,9 @@ static void walk(struct reading *reading, const struct subject_thread *thread,
 
 /* --- the GIL --- */
 
-/* A thread may have a state in several interpreters. */
-static bool is_state_of(const struct reading *reading, uint64_t state,
-			uint64_t ident)
-{
-	vec_for_each(s, &reading->states)
-		if (s->address == state)
-			return s->thread_id == ident;
-	return false;
-}
-
-static void read_gil(const struct reading *reading,
-		     const struct subject_thread *thread,
-		     const struct py_state *state, struct dump_thread *ret)
+static void read_gil_of(const struct reading *reading,
+			const struct subject_thread *thread,
+			const struct py_state *state, struct dump_thread *ret)
 {
 	const struct py_memory *memory = &reading->subject->memory;
 	const struct walker_process *python = &reading->subject->python;
@@ -205,14 +197,28 @@ static void read_gil(const struct reading *reading,
 	if (!py_gil_find(&python->layout, memory, python->runtime,
 			 state->interp, &gil))
 		return;
-	ret->holds_gil = is_state_of(
-		reading, py_gil_holder(&python->layout, memory, &gil),
-		thread->pointer);
+	if (py_gil_holder(&python->layout, memory, &gil) == state->address) {
+		ret->holds_gil = true;
+		ret->collects_garbage |= py_gil_collects(
+			&python->layout, memory, python->runtime,
+			state->interp);
+	}
+	if (thread->has_call && thread->call == SYS_futex &&
+	    thread->call_argument >= gil.wait_start &&
+	    thread->call_argument < gil.wait_end)
+		ret->wants_gil = true;
+}
+
+/* A thread may have a state in each of several interpreters. */
+static void read_gil(const struct reading *reading,
+		     const struct subject_thread *thread,
+		     struct dump_thread *ret)
+{
+	vec_for_each(state, &reading->states)
+		if (state->thread_id == thread->pointer)
+			read_gil_of(reading, thread, state, ret);
 	/* Who lets go may have to wait for its lock, too. */
-	ret->wants_gil = !ret->holds_gil && thread->has_call &&
-			 thread->call == SYS_futex &&
-			 thread->call_argument >= gil.wait_start &&
-			 thread->call_argument < gil.wait_end;
+	ret->wants_gil &= !ret->holds_gil;
 }
 
 /* --- one thread --- */
@@ -222,7 +228,7 @@ static void clear_read(struct dump_thread *ret)
 	vec_clear(&ret->frames);
 	vec_clear(&ret->locals);
 	strbuf_clear(&ret->text);
-	ret->holds_gil = ret->wants_gil = false;
+	ret->holds_gil = ret->wants_gil = ret->collects_garbage = false;
 }
 
 /* Once the frames of the walk are proven. */
@@ -282,7 +288,7 @@ static enum attempt try_thread(struct reading *reading,
 	clear_read(ret);
 	if (state) {
 		walk(reading, thread, state);
-		read_gil(reading, thread, state, ret);
+		read_gil(reading, thread, ret);
 		if (locals)
 			variables_read(&variables, reading->subject,
 				       &reading->stack, ret);
@@ -415,13 +421,39 @@ static struct error *add_thread(struct reading *reading,
 
 /* --- all of them --- */
 
+static bool same_states(const struct py_state_list *a,
+			const struct py_state_list *b)
+{
+	return a->count == b->count &&
+	       (!a->count ||
+		!memcmp(a->data, b->data, a->count * sizeof(a->data[0])));
+}
+
+/* A list that changes while it is read may seem to end: alike twice is enough. */
+static struct error *read_lists(struct reading *reading)
+{
+	const struct walker_process *python = &reading->subject->python;
+	struct py_state_list before = {};
+	struct error *error = NULL;
+
+	for (int i = 0; !error && i < TRIES_STATES; i++) {
+		vec_deinit(&before);
+		before = reading->states;
+		reading->states = (struct py_state_list){};
+		error = py_states_read(&python->layout,
+				       &reading->subject->memory,
+				       python->runtime, &reading->states);
+		if (i && same_states(&before, &reading->states))
+			break;
+	}
+	vec_deinit(&before);
+	return error;
+}
+
 /* The first one of a thread is that of its newest interpreter. */
 static struct error *read_states(struct reading *reading)
 {
-	const struct walker_process *python = &reading->subject->python;
-	struct error *error =
-		py_states_read(&python->layout, &reading->subject->memory,
-			       python->runtime, &reading->states);
+	struct error *error = read_lists(reading);
 
 	for (size_t i = 0; !error && i < reading->states.count; i++)
 		if (!map_insert(&reading->by_ident,

@@ -61,6 +61,8 @@ struct dump_thread {
 	bool has_python;
 	bool holds_gil;
 	bool wants_gil;
+	/* It holds the GIL of an interpreter whose garbage collector runs. */
+	bool collects_garbage;
 	enum dump_problem problem;
 	/* Innermost first. */
 	VEC(struct dump_frame) frames;

@@ -113,6 +113,7 @@ static void put_thread(const struct dump_thread *thread, bool locals,
 	put_call(thread, out);
 	put_bool(out, "holds_gil", thread->holds_gil);
 	put_bool(out, "wants_gil", thread->wants_gil);
+	put_bool(out, "collects_garbage", thread->collects_garbage);
 	put_bool(out, "complete", thread->problem == DUMP_NO_PROBLEM);
 	put_key(out, "problem", problem_word(thread->problem));
 	strbuf_puts(out, ", \"frames\": [");

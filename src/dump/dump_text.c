@@ -98,6 +98,8 @@ static void put_state(const struct dump_thread *thread, struct strbuf *out)
 
 	if (thread->holds_gil)
 		strbuf_puts(out, "holds the GIL");
+	if (thread->collects_garbage)
+		strbuf_puts(out, ", collects garbage");
 	if (thread->wants_gil) {
 		strbuf_puts(out, "waits for the GIL");
 		return;

@@ -8,7 +8,7 @@
 
 enum {
 	/* Reads for the variables of a thread; bytes of their words. */
-	READS_MAX = 1000000,
+	READS_MAX = 200000,
 	TEXT_MAX = 8 << 20,
 	NAME_MAX_BYTES = 256,
 };

@@ -50,3 +50,21 @@ uint64_t py_gil_holder(const struct py_layout *layout,
 		return 0;
 	return holder;
 }
+
+bool py_gil_collects(const struct py_layout *layout,
+		     const struct py_memory *memory, uint64_t runtime,
+		     uint64_t interp)
+{
+	const struct py_gil *at = offsets(layout);
+	uint64_t address;
+	int32_t collecting;
+
+	if (!at)
+		return false;
+	address = at->interp_collecting == PY_ABSENT ?
+			  runtime + at->runtime_collecting :
+			  interp + at->interp_collecting;
+	return memory->read(memory->arg, address, &collecting,
+			    sizeof(collecting)) &&
+	       collecting == 1;
+}

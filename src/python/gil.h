@@ -27,4 +27,9 @@ uint64_t py_gil_holder(const struct py_layout *layout,
 		       const struct py_memory *memory,
 		       const struct py_gil_place *place);
 
+/* The garbage collector of an interpreter runs: in the thread that began it. */
+bool py_gil_collects(const struct py_layout *layout,
+		     const struct py_memory *memory, uint64_t runtime,
+		     uint64_t interp);
+
 #endif

@@ -129,6 +129,9 @@ struct py_gil {
 	/* Its condition variable and its mutex: who waits on them wants the GIL. */
 	uint32_t gil_wait_start;
 	uint32_t gil_wait_end;
+	/* int: the garbage collector runs. 3.8: in _PyRuntime; PyInterpreterState. */
+	uint32_t runtime_collecting;
+	uint32_t interp_collecting;
 };
 
 /* What the agent's eval hook needs beside the layout. Offsets, or PY_ABSENT. */

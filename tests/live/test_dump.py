@@ -43,6 +43,17 @@ print(os.getpid(), flush=True)
 pow(7, 10 ** 9)
 """
 
+# The collector calls what never returns, nor lets the GIL go.
+COLLECTOR = """
+import gc, os, signal, time
+gc.callbacks.append(lambda phase, _: pow(7, 10 ** 9))
+gc.disable()
+signal.signal(signal.SIGUSR1, lambda *_: gc.collect())
+print(os.getpid(), flush=True)
+while True:
+    time.sleep(1)
+"""
+
 
 @contextlib.contextmanager
 def parked(python, scripts, *before, **options):
@@ -244,6 +255,20 @@ def test_beside_py_spy(kaa, newest_python, scripts):
             for thread in theirs} == stacks
     assert {thread["tid"]: thread["name"] for thread in ours["threads"]} == \
         {thread["os_thread_id"]: thread["thread_name"] for thread in theirs}
+
+
+@pytest.mark.few_versions
+def test_garbage_collection(kaa, python):
+    kaa = python.kaa(kaa)
+    with started([*python.command, "-c", COLLECTOR], stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline())
+
+        def first():
+            return {thread["tid"]: thread for thread in dumped(kaa, str(pid))["threads"]}[pid]
+        assert not first()["collects_garbage"]
+        os.kill(pid, signal.SIGUSR1)
+        until(lambda: first()["collects_garbage"], "that the first thread collects garbage")
+        assert first()["holds_gil"]
 
 
 def test_as_an_ordinary_user(kaa, root, scripts):

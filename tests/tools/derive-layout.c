@@ -442,6 +442,13 @@ static void add_gil(void)
 	GIL(gil_holder, offsetof(struct _gil_runtime_state, last_holder));
 	GIL(gil_wait_start, offsetof(struct _gil_runtime_state, cond));
 	GIL(gil_wait_end, offsetof(struct _gil_runtime_state, mutex) + sizeof(PyMUTEX_T));
+#if PY_VERSION_HEX < 0x03090000
+	GIL(runtime_collecting, offsetof(_PyRuntimeState, gc.collecting));
+	GIL(interp_collecting, NO);
+#else
+	GIL(runtime_collecting, NO);
+	GIL(interp_collecting, offsetof(PyInterpreterState, gc.collecting));
+#endif
 }
 #endif
 
