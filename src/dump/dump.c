@@ -209,11 +209,37 @@ static void read_gil_of(const struct reading *reading,
 		ret->wants_gil = true;
 }
 
+/* The thread made states that others may run by now. */
+static bool shares_states(const struct reading *reading, uint64_t ident)
+{
+	size_t count = 0;
+
+	if (PY_MINOR(reading->subject->python.layout.version) >= 13)
+		return false;
+	vec_for_each(state, &reading->states)
+		count += state->thread_id == ident;
+	return count > 1;
+}
+
+/*
+ * From 3.10 on the walker tells them by where on the stack they are in use, if it
+ * knows the stack.
+ */
+static bool is_ambiguous(const struct reading *reading,
+			 const struct subject_thread *thread)
+{
+	return shares_states(reading, thread->pointer) &&
+	       (PY_MINOR(reading->subject->python.layout.version) < 10 ||
+		!thread->stack_pointer);
+}
+
 /* A thread may have a state in each of several interpreters. */
 static void read_gil(const struct reading *reading,
 		     const struct subject_thread *thread,
 		     struct dump_thread *ret)
 {
+	if (shares_states(reading, thread->pointer))
+		return;
 	vec_for_each(state, &reading->states)
 		if (state->thread_id == thread->pointer)
 			read_gil_of(reading, thread, state, ret);
@@ -392,7 +418,9 @@ static struct error *add_thread(struct reading *reading,
 				     .ident = thread->pointer,
 				     .has_python = state != NULL,
 				     .text = STRBUF_INIT };
-	enum attempt result = read_thread(reading, thread, state, &taken);
+	bool ambiguous = is_ambiguous(reading, thread);
+	enum attempt result = read_thread(reading, thread,
+					  ambiguous ? NULL : state, &taken);
 	struct error *error = reading->error;
 
 	subject_release(reading->subject, thread);
@@ -404,6 +432,8 @@ static struct error *add_thread(struct reading *reading,
 	if (result == ATTEMPT_AGAIN) {
 		clear_read(&taken);
 		taken.problem = DUMP_RAN_ON;
+	} else if (ambiguous) {
+		taken.problem = DUMP_AMBIGUOUS;
 	}
 	taken.state = thread->state;
 	taken.has_call = thread->has_call && thread->state != 'R';

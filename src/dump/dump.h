@@ -42,6 +42,11 @@ enum dump_problem {
 	DUMP_UNREADABLE,
 	/* It goes on beyond its last frame. */
 	DUMP_TOO_DEEP,
+	/*
+	 * There is no stack: before 3.13 a thread runs code of another interpreter
+	 * with a state that is not its own, and whose it is was not to be told.
+	 */
+	DUMP_AMBIGUOUS,
 	/* There is no stack: the thread ran on at each try. */
 	DUMP_RAN_ON,
 };

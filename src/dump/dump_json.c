@@ -81,6 +81,8 @@ static const char *problem_word(enum dump_problem problem)
 		return "unreadable";
 	case DUMP_TOO_DEEP:
 		return "too deep";
+	case DUMP_AMBIGUOUS:
+		return "several interpreters";
 	case DUMP_RAN_ON:
 		return "ran on";
 	default:

@@ -146,6 +146,10 @@ static void put_problem(const struct dump_thread *thread, struct strbuf *out)
 	case DUMP_TOO_DEEP:
 		strbuf_puts(out, "    [goes on: more frames than kaa reads]\n");
 		break;
+	case DUMP_AMBIGUOUS:
+		strbuf_puts(out,
+			    "    [not read: of several interpreters, and not clear which]\n");
+		break;
 	case DUMP_RAN_ON:
 		strbuf_puts(out,
 			    "    [not read: it ran on at each try, see 'kaa help dump']\n");

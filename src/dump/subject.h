@@ -49,6 +49,7 @@ struct subject_thread {
 	char comm[SUBJECT_COMM_MAX];
 	/* Of a core; 0 else. */
 	uint64_t registers[USER_WALK_REGISTERS];
+	/* Of a process that runs it is where the stack's memory begins; 0: not known. */
 	uint64_t stack_pointer;
 	/* Of a process that runs. */
 	struct task_files files;

@@ -54,6 +54,29 @@ while True:
     time.sleep(1)
 """
 
+# Two threads run code in interpreters that the first thread has made.
+INTERPRETERS = '''
+import os, threading, time
+try:
+    import _interpreters
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+CODE = """
+import os, time
+def inside():
+    os.write(1, b".")
+    time.sleep(1000)
+inside()
+"""
+print(os.getpid(), flush=True)
+for name in ("guest0", "guest1"):
+    threading.Thread(target=_interpreters.run_string, args=(_interpreters.create(), CODE), name=name, daemon=True).start()
+def outside():
+    os.write(1, b".")
+    time.sleep(1000)
+outside()
+'''
+
 
 @contextlib.contextmanager
 def parked(python, scripts, *before, **options):
@@ -255,6 +278,23 @@ def test_beside_py_spy(kaa, newest_python, scripts):
             for thread in theirs} == stacks
     assert {thread["tid"]: thread["name"] for thread in ours["threads"]} == \
         {thread["os_thread_id"]: thread["thread_name"] for thread in theirs}
+
+
+@pytest.mark.few_versions
+def test_interpreters(kaa, python):
+    """Before 3.13 threads run with states that others have made."""
+    with started([*python.command, "-c", INTERPRETERS], stdout=subprocess.PIPE, text=True) as process:
+        pid = process.stdout.readline().strip()
+        assert process.stdout.read(3) == "..."
+        threads = {thread["name"]: thread for thread in dumped(python.kaa(kaa), pid)["threads"]}
+    functions = {name: [frame["function"] for frame in thread["frames"]] for name, thread in threads.items()}
+    assert set(functions) == {"MainThread", "guest0", "guest1"}
+    if python.version < (3, 10):
+        assert threads["MainThread"]["problem"] == "several interpreters" and not functions["MainThread"]
+        assert "inside" not in functions["guest0"] + functions["guest1"]
+    else:
+        assert functions["MainThread"] == ["outside", "<module>"]
+        assert functions["guest0"][:2] == functions["guest1"][:2] == ["inside", "<module>"]
 
 
 @pytest.mark.few_versions
