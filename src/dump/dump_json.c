@@ -4,21 +4,14 @@
 
 #include "dump/dump.h"
 #include "sys/task_syscall.h"
+#include "view/json_text.h"
 
-/* All text is UTF-8 without control characters. */
 static void put_string(struct strbuf *out, const char *text)
 {
-	if (!text) {
+	if (text)
+		json_text(out, text);
+	else
 		strbuf_puts(out, "null");
-		return;
-	}
-	strbuf_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_putc(out, '\\');
-		strbuf_putc(out, *text);
-	}
-	strbuf_putc(out, '"');
 }
 
 static void put_key(struct strbuf *out, const char *key, const char *text)

@@ -324,9 +324,9 @@ static void test_json(void **state)
 	(void)state;
 	make_dump(&dump, threads);
 	dump_json(&dump, &out);
-	assert_non_null(strstr(out.data, "\"command\": \"python3 \\\"x\\\"\""));
-	assert_non_null(strstr(out.data, "\"name\": \"quote\\\" and \\\\\""));
-	assert_non_null(strstr(out.data, "\"value\": \"\\\"a\\\\b\\\" and"));
+	assert_non_null(strstr(out.data, "\"command\": \"python3 \\u0022x\\u0022\""));
+	assert_non_null(strstr(out.data, "\"name\": \"quote\\u0022 and \\u005c\""));
+	assert_non_null(strstr(out.data, "\"value\": \"\\u0022a\\u005cb\\u0022 and"));
 	assert_non_null(strstr(out.data, "\"line\": null"));
 	assert_non_null(strstr(out.data, "\"problem\": \"ran on\", \"frames\": []}]}\n"));
 }
