@@ -49,7 +49,6 @@ enum line_field { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum function_field {
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
 	FUNCTION_FILENAME = 4,
 	FUNCTION_START_LINE = 5,
 };
@@ -323,12 +322,12 @@ static void put_functions(struct pprof *p)
 	for (size_t i = 0; i < p->stacks->functions.count; i++) {
 		const struct export_function *function =
 			&p->stacks->functions.data[i];
-		uint32_t name = string(
-			p, export_function_name(p->stacks, function));
 
 		protobuf_u64(&p->message, FUNCTION_ID, i + 1);
-		protobuf_u64(&p->message, FUNCTION_NAME, name);
-		protobuf_u64(&p->message, FUNCTION_SYSTEM_NAME, name);
+		/* With a name of the system pprof would take "<lambda>" for C++. */
+		protobuf_u64(&p->message, FUNCTION_NAME,
+			     string(p, export_function_name(p->stacks,
+							    function)));
 		protobuf_u64(&p->message, FUNCTION_FILENAME,
 			     string(p, export_function_source(p->stacks,
 							      function)));

@@ -116,6 +116,8 @@ def pprof(data):
         return rows
 
     mappings, functions = table(3), table(5)
+    # Of a function with a system name pprof makes its own name: "<lambda>" would become "".
+    assert not any(3 in function for function in functions)
 
     def frame(location):
         line = {key: value[0] for key, value in fields(location[4]).items()}
