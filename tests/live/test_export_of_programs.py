@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from harness import script_output
+from harness import exports, script_output
 from harness.collapsed import collapsed, counts, differing
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -26,6 +26,22 @@ def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     whole = counts(kaa("export", "--no-inline", "--interpreter-frames", "-i", data).stdout)
     assert not differing(whole, collapsed(samples))
     assert not differing(python_part(counts(kaa("export", "-i", data).stdout)), python_part(whole))
+
+
+READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox, "chrome": exports.chrome,
+           "json": exports.kaa_json}
+
+
+def test_stacks_of_a_real_program(kaa, newest_python, scripts, tmp_path):
+    """Every stack with its lines, thread and weight, in each format that holds stacks."""
+    data, out = tmp_path / "perf.data", tmp_path / "out"
+    kaa("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "shapes.py", "0.3")
+    samples = script_output.parse(kaa("script", "--no-inline", "-i", data, "-F", "+srcline").stdout)
+    wanted = exports.expected(samples)
+    assert len(wanted) > 20 and len({tid for tid, _ in wanted}) > 1
+    for name, read in READERS.items():
+        kaa("export", "--no-inline", "--interpreter-frames", "--lines", "-i", data, "--format", name, "-o", out)
+        assert not differing(read(out.read_bytes()), wanted), name
 
 
 def evaluations(stacks):
