@@ -69,12 +69,14 @@ def deepest_calls(python):
     return "call:400" if python.version[:2] in ((3, 12), (3, 14)) else "call:1000"
 
 
+@pytest.mark.few_versions
 def test_whole_from_start_to_leaf(kaa, python, scripts, tmp_path):
     cases = ["plain:1000", "partial:300", "map:300", "sort:110", "call:110", "call:300", deepest_calls(python)]
     samples = record(python.kaa(kaa), tmp_path / "perf.data", python.path, scripts / SCRIPT, "0.2", WARM_UP, *cases)
     check(samples, cases)
 
 
+@pytest.mark.few_versions
 def test_whole_in_a_thread(kaa, python, scripts, tmp_path):
     """The stack of a thread ends elsewhere than that of the program."""
     cases = ["plain:1000", "sort:110", deepest_calls(python)]

@@ -80,6 +80,7 @@ def goes_on(python):
     return python.version >= (3, 10) and not python.prefix
 
 
+@pytest.mark.few_versions
 def test_goes_on_at_python(python, samples, built):
     """Between the code and its Python function native frames are missing; all others are there."""
     for sample in (hit := samples("bare")):
@@ -94,6 +95,7 @@ def test_goes_on_at_python(python, samples, built):
         assert share(hit, lambda sample: sample.markers == [MISSING]) > 0.99
 
 
+@pytest.mark.few_versions
 def test_goes_on_twice(python, samples, built):
     # The others are in bare_call() itself.
     hit = [sample for sample in samples("nested") if functions(sample)[0] != "run_nested"]

@@ -44,6 +44,7 @@ def samples_of(kaa, data):
     return parse(kaa("script", "--no-inline", "-i", data).stdout)
 
 
+@pytest.mark.few_versions
 def test_names_are_those_of_the_file(kaa, python, copied, tmp_path):
     words, file = copied
     data = tmp_path / "perf.data"
@@ -63,6 +64,7 @@ def test_names_are_those_of_the_file(kaa, python, copied, tmp_path):
         assert len([one for one, _ in pairs if one.symbol == UNKNOWN]) < 0.02 * len(pairs), other
 
 
+@pytest.mark.few_versions
 def test_removed_before_the_recording(kaa, python, copied, tmp_path):
     words, file = copied
     data = tmp_path / "perf.data"

@@ -121,6 +121,7 @@ def comms_of(kaa, data):
     return set(re.findall(r"PERF_RECORD_COMM(?: exec)?: (.*):\d+/\d+$", text, re.MULTILINE))
 
 
+@pytest.mark.few_versions
 @pytest.mark.usefixtures("bpf")
 def test_recorded_names(kaa, python, scripts, tmp_path):
     data, out = tmp_path / "perf.data", tmp_path / "told"
@@ -153,6 +154,7 @@ def check_choice_by_name(kaa, data, found, shares):
     assert "no sample is of a thread called 'alphas'; did you mean 'alpha'?" in done.stderr and not done.stdout
 
 
+@pytest.mark.few_versions
 @pytest.mark.usefixtures("bpf")
 def test_names_of_a_program_that_ran_before(kaa, python, scripts, tmp_path):
     data, out = tmp_path / "perf.data", tmp_path / "told"
