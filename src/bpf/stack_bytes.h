@@ -9,7 +9,7 @@
 #ifndef KAA_BPF_STACK_BYTES_H
 #define KAA_BPF_STACK_BYTES_H
 
-#include "bpf/walk.h"
+#include "bpf/left_stack.h"
 
 enum {
 	/*
@@ -157,6 +157,7 @@ static __always_inline int begin_pages(struct stack_bytes *b,
 	b->memory.count = 0;
 	b->memory.stack_pointer = w->stack_pointer;
 	b->memory.start = w->stack_pointer & -(__u64)WALKER_PAGE;
+	b->memory.left_size = 0;
 	return setting->stack_size && end > b->copied &&
 	       end - b->copied <= (WALKER_MAX_PAGES - 1) * WALKER_PAGE;
 }
@@ -196,6 +197,30 @@ static __noinline int put_stack_bytes(void *ctx, struct walk *w, __u64 end,
 		walk_loop(WALKER_MAX_PAGES, page_step, &ctx);
 	}
 	w->has_memory = is_deep ? w->tid : 0;
+	return put_memory(ctx, b);
+}
+
+/*
+ * Writes what a copy has of the stack that the thread leaves, as *left says; behind
+ * put_stack_bytes(), whose thread it takes. Not 0: there is no room for the sample.
+ */
+static __noinline int put_left_stack(void *ctx, struct walk *w,
+				     const struct left_stack *left)
+{
+	struct stack_bytes *b = walk_stack_bytes();
+
+	if (!b || (!left->start && w->has_left != w->tid))
+		return 0;
+	b->memory.header.type = WALKER_LEFT;
+	b->memory.count = 0;
+	b->memory.start = left->copy & -(__u64)WALKER_PAGE;
+	b->memory.left = left->start;
+	b->memory.left_size = left->size;
+	b->memory.left_copy = left->copy;
+	b->end = left->copy + left->size;
+	if (left->size)
+		walk_loop(WALKER_MAX_PAGES, page_step, &ctx);
+	w->has_left = left->start ? w->tid : 0;
 	return put_memory(ctx, b);
 }
 

@@ -115,8 +115,13 @@ struct walk {
 	__u32 tid;
 	/* The thread (its `tid`) whose stack is this CPU's last one in the ring. */
 	__u32 has_stack;
-	/* The same of the last record about memory. */
+	/* The same of the last record about memory, and about a stack that is left. */
 	__u32 has_memory;
+	__u32 has_left;
+	/* What of the stack that the thread leaves is in a copy; size 0: nothing. */
+	__u64 left;
+	__u64 left_size;
+	__u64 left_copy;
 	__u64 thread;
 	/* The frame to be read next, and its evaluation activation. */
 	__u64 frame;
@@ -235,6 +240,22 @@ static __always_inline __u64 read_u64(__u64 address)
 	return value;
 }
 
+/*
+ * Where a word of the stack of the thread's Python is: its place may be another
+ * greenlet's by now.
+ */
+static __always_inline __u64 place_on_stack(const struct walk *w, __u64 address)
+{
+	__u64 at = address - w->left;
+
+	return at < w->left_size ? w->left_copy + at : address;
+}
+
+static __always_inline __u64 read_stack(const struct walk *w, __u64 address)
+{
+	return read_u64(place_on_stack(w, address));
+}
+
 static __always_inline __u64 word_at(const __u8 *bytes, __u32 offset)
 {
 	offset &= 0xf8;
@@ -278,6 +299,19 @@ static __always_inline __u64 word_in(const struct walk_block *block,
 		return read_u64(address);
 	opaque(at);
 	return *(const walk_word *)(block->bytes + (at & (BLOCK_BYTES - 8)));
+}
+
+/* Reads the mark of an activation, which is on the stack (3.10 to 3.12). */
+static __always_inline void read_activation(struct walk *w, __u64 activation)
+{
+	read_block(&w->activation_block, place_on_stack(w, activation),
+		   ACTIVATION_BYTES);
+}
+
+static __always_inline __u64 activation_word(const struct walk *w,
+					     __u64 address)
+{
+	return word_in(&w->activation_block, place_on_stack(w, address));
 }
 
 static __always_inline __u64 mix(__u64 hash, __u64 value)

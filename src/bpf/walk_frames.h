@@ -62,9 +62,13 @@ static __always_inline int flush_chunk(void *ctx,
  */
 static __always_inline __u64 mark_word(struct walk *w, __u64 address)
 {
-	__u64 at = address - w->marks_start;
-	__u64 size = WALKER_PAGE - (address & (WALKER_PAGE - 1));
+	__u64 at, size;
 
+	/* What is in a copy and what is not do not follow each other. */
+	if (w->left_size)
+		return address & 7 ? 0 : read_stack(w, address);
+	at = address - w->marks_start;
+	size = WALKER_PAGE - (address & (WALKER_PAGE - 1));
 	if (address & 7)
 		return 0;
 	if (at >= w->marks_size) {
@@ -98,13 +102,11 @@ static __always_inline int next_activation(struct walk *w, __u64 previous)
 		w->activation = mark_word(w, w->activation + l->cframe_previous);
 		return 1;
 	}
-	w->activation = word_in(&w->activation_block,
-				w->activation + l->cframe_previous);
+	w->activation = activation_word(w, w->activation + l->cframe_previous);
 	if (!w->activation)
 		return 0;
-	read_block(&w->activation_block, w->activation, ACTIVATION_BYTES);
-	return word_in(&w->activation_block,
-		       w->activation + l->cframe_frame) == previous;
+	read_activation(w, w->activation);
+	return activation_word(w, w->activation + l->cframe_frame) == previous;
 }
 
 /*
@@ -127,7 +129,7 @@ static __always_inline int begin_before(struct walk *w, struct walker_stack *s)
 	w->flags &= ~WALKER_BY_REGISTER;
 	w->flags |= WALKER_IN_PROLOGUE;
 	w->activation = before;
-	w->frame = read_u64(before + l->cframe_frame);
+	w->frame = read_stack(w, before + l->cframe_frame);
 	w->caller = 0;
 	w->total = 0;
 	s->count = 0;
@@ -163,8 +165,7 @@ static __always_inline void enter_state(struct walk *w, __u64 thread)
 	w->activation = 0;
 	if (l->flags & PY_FRAME_VIA_CFRAME) {
 		w->activation = w->frame;
-		w->frame = word_in(&w->activation_block,
-				   w->activation + l->cframe_frame);
+		w->frame = activation_word(w, w->activation + l->cframe_frame);
 	} else if (l->flags & PY_CFRAMES) {
 		w->activation = word_in(&w->thread_block,
 					thread + l->thread_cframe);

@@ -187,10 +187,9 @@ static __always_inline int is_new(const struct walk *w)
 static __always_inline __u64 outer_frame(const struct walk *w, __u64 activation)
 {
 	const struct py_layout *l = &w->process.layout;
-	__u64 around = word_in(&w->activation_block,
-			       activation + l->cframe_previous);
+	__u64 around = activation_word(w, activation + l->cframe_previous);
 
-	return around ? read_u64(around + l->cframe_frame) : 0;
+	return around ? read_stack(w, around + l->cframe_frame) : 0;
 }
 
 /* --- the data stack --- */
@@ -481,7 +480,7 @@ static __always_inline int is_innermost_activation(struct walk *w,
 
 	if (!activation || (activation & 7))
 		return 0;
-	frame = read_u64(activation + l->cframe_frame);
+	frame = read_stack(w, activation + l->cframe_frame);
 	if (!frame)
 		return 0;
 	outer = outer_frame(w, activation);
@@ -502,8 +501,8 @@ static long activation_step(__u32 i, void *arg)
 	if (!w || i > REGISTERS)
 		return 1;
 	address = i ? register_at(w, i - 1) :
-		      read_u64(w->first_activation +
-			       w->process.layout.cframe_previous);
+		      read_stack(w, w->first_activation +
+					     w->process.layout.cframe_previous);
 	if (!is_innermost_activation(w, address))
 		return 0;
 	*found = address;
@@ -546,7 +545,8 @@ WALK_APART int find_innermost(void)
 	if (is_entry(w))
 		return previous == w->outer &&
 		       is_innermost_activation(
-			       w, read_u64(w->activation + l->cframe_previous));
+			       w, read_stack(w, w->activation +
+							l->cframe_previous));
 	w->caller = proven_caller(w);
 	return w->caller != 0;
 }

@@ -45,8 +45,8 @@ static __always_inline int thread_runs(struct walk *w, __u64 thread)
 	if (!top)
 		return 0;
 	if (l->flags & PY_FRAME_VIA_CFRAME) {
-		read_block(&w->activation_block, top, ACTIVATION_BYTES);
-		return word_in(&w->activation_block, top + l->cframe_frame) != 0;
+		read_activation(w, top);
+		return activation_word(w, top + l->cframe_frame) != 0;
 	}
 	if (l->flags & PY_SHIM_FRAMES)
 		return !read_head(top) && frame_word(w, l->frame_previous);

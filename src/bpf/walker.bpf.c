@@ -386,7 +386,8 @@ static __always_inline __u64 stack_end(struct task_struct *task, struct walk *w)
 static __always_inline void take_process(struct walk *w,
 					 const struct walker_process *process)
 {
-	if (w->process.era != process->era)
+	if (w->process.era != process->era ||
+	    w->process.switches.module != process->switches.module)
 		w->process = *process;
 	w->process.birth = process->birth;
 }
@@ -401,6 +402,7 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	struct walker_counters *c = walk_counters();
 	struct walker_stack *s = walk_stack_record();
 	struct walker_process *process;
+	struct left_stack left = {};
 	__u64 end = 0;
 	__u32 pid;
 	int lost;
@@ -412,7 +414,8 @@ static __always_inline int sample(void *ctx, struct walk *w)
 	process = bpf_map_lookup_elem(&processes, &pid);
 	w->tid = bpf_get_current_pid_tgid();
 	/* It has called exec since, or ended, if it had a stack. */
-	if (!process && w->has_stack != w->tid && w->has_memory != w->tid)
+	if (!process && w->has_stack != w->tid && w->has_memory != w->tid &&
+	    w->has_left != w->tid)
 		return 1;
 	w->pid = pid;
 	w->number = task == task->group_leader ? pid : own_number(task);
@@ -420,8 +423,11 @@ static __always_inline int sample(void *ctx, struct walk *w)
 		take_process(w, process);
 		w->thread_pointer = task->thread.fsbase;
 		end = stack_end(task, w);
+		find_left(w, &left);
 	}
 	lost = put_stack_bytes(ctx, w, end, &setting);
+	if (!lost)
+		lost = put_left_stack(ctx, w, &left);
 	if (!lost)
 		lost = process ? walk_thread(ctx, w, s, c) :
 				 walk_no_frames(ctx, w, s);

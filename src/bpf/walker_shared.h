@@ -19,6 +19,8 @@
  * Of a stack that is deeper than what the kernel copies with the sample, the pages
  * beyond come in BYTES records, each page once while it stays as it is; a MEMORY
  * record before the STACK records names those of this sample (docs/deep-stacks.md).
+ * A LEFT record does so for the stack that a thread leaves for another one in the
+ * same memory (docs/greenlets.md).
  */
 #ifndef KAA_BPF_WALKER_SHARED_H
 #define KAA_BPF_WALKER_SHARED_H
@@ -32,6 +34,7 @@ enum walker_type {
 	WALKER_LINES = 3,
 	WALKER_BYTES = 4,
 	WALKER_MEMORY = 5,
+	WALKER_LEFT = 6,
 };
 
 enum {
@@ -58,6 +61,23 @@ enum {
 	WALKER_SENT_PAGES = 16384,
 };
 
+/*
+ * Where a thread finds the greenlet that it runs, in greenlet's variable of each
+ * thread (bpf/left_stack.h).
+ */
+struct walker_switches {
+	/*
+	 * Address of the number that the dynamic linker has given the module for its
+	 * variables of each thread; 0: there is none. Where the variable is in them.
+	 */
+	__u64 module;
+	__u64 variable;
+	/* Address of the pointer to the greenlet that is switched to, or 0. */
+	__u64 switching;
+	/* In a greenlet: where it keeps what it has of its stack. */
+	__u64 stack;
+};
+
 /* A process that runs Python; the value of the map `processes`. */
 struct walker_process {
 	/* Address of _PyRuntime. */
@@ -76,6 +96,7 @@ struct walker_process {
 	 * same version (docs/walker-cost.md).
 	 */
 	__u64 versions_tell;
+	struct walker_switches switches;
 	struct py_layout layout;
 };
 
@@ -205,7 +226,10 @@ struct walker_bytes {
 	__u8 bytes[WALKER_PAGE];
 };
 
-/* The pages beyond the kernel's copy of the stack of one sample. */
+/*
+ * MEMORY: the pages beyond the kernel's copy of the stack of one sample. LEFT: those
+ * with a copy of the inner end of a stack that the thread leaves.
+ */
 struct walker_memory {
 	struct walker_header header;
 	/* The thread, numbered as header.pid is. */
@@ -215,6 +239,10 @@ struct walker_memory {
 	__u64 stack_pointer;
 	/* Address of the first page; the others follow it. */
 	__u64 start;
+	/* LEFT: what of the stack was copied, its size, and to where. */
+	__u64 left;
+	__u64 left_size;
+	__u64 left_copy;
 	/* Keys of BYTES records; 0: the page is not in memory. */
 	__u64 keys[WALKER_MAX_PAGES];
 };

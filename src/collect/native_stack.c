@@ -144,9 +144,40 @@ void native_stack_unwind(struct native_stack *native, struct target *target,
 					 regs, stack, walk, FRAMES_MAX);
 	native->walk = walk;
 	native->frames = walk->frames;
-	native->count = walk->count;
+	native->count = native->walked = walk->count;
 	if (python)
 		step_over(native, target, stack, python);
+}
+
+bool native_stack_branch(struct native_stack *native, struct target *target,
+			 size_t i, const struct native_branch *branch)
+{
+	size_t at = i + 1, room = FRAMES_MAX - at, count;
+	struct unwind_frame *frames = native->all + at;
+	struct unwind_regs *saved = native->saved + at;
+
+	/* Frames that are not the walk's are behind a gap. */
+	if (native->frames == native->all || at >= FRAMES_MAX ||
+	    unwind_callers(native->unwinder, &target->unwind, &branch->regs,
+			   branch->stack, frames, saved, room,
+			   &count) != UNWIND_COMPLETE ||
+	    count < 2 || frames[1].ip != branch->second)
+		return false;
+	count -= branch->skipped;
+	memmove(frames, frames + branch->skipped, count * sizeof(*frames));
+	memmove(saved, saved + branch->skipped, count * sizeof(*saved));
+	memcpy(native->all, native->frames, at * sizeof(*native->all));
+	native->frames = native->all;
+	native->walked = at;
+	native->count = at + count;
+	native->end = UNWIND_COMPLETE;
+	return true;
+}
+
+void native_stack_leave_branch(struct native_stack *native)
+{
+	native->frames = native->walk->frames;
+	native->count = native->walked = native->walk->count;
 }
 
 static bool regs_hold(const struct unwind_regs *regs, uint64_t value)
@@ -161,7 +192,7 @@ static bool regs_hold(const struct unwind_regs *regs, uint64_t value)
 bool native_stack_holds(const struct native_stack *native, size_t i,
 			uint64_t value)
 {
-	return i < native->walk->count ?
+	return i < native->walked ?
 		       unwind_trace_holds(native->walk, i, value) :
 		       regs_hold(&native->saved[i], value);
 }

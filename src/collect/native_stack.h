@@ -28,7 +28,9 @@ struct native_stack {
 	/* Leaf first; those of walk, or, if frames are missing, all[]. */
 	const struct unwind_frame *frames;
 	size_t count;
-	/* Private: saved[i] has the registers in all[i], from walk->count on. */
+	/* Frames before this one are the walk's. */
+	size_t walked;
+	/* Private: saved[i] has the registers in all[i], from `walked` on. */
 	struct unwind_frame *all;
 	struct unwind_regs *saved;
 	/* How the walk of the outermost frames ended. */
@@ -48,6 +50,26 @@ void native_stack_unwind(struct native_stack *native, struct target *target,
 			 uint32_t tid, const struct unwind_regs *regs,
 			 const struct unwind_stack *stack,
 			 const struct python_stack *python);
+
+/* The frames of another stack, from one that waits for its callee. */
+struct native_branch {
+	struct unwind_regs regs;
+	const struct unwind_stack *stack;
+	/* Where the frame that called it has to be; what is seen from there. */
+	uint64_t second;
+	/* How many of its frames are left out. */
+	size_t skipped;
+};
+
+/*
+ * The frames beyond frame i become those of another stack, if that leads to where it
+ * begins. False: nothing has changed.
+ */
+bool native_stack_branch(struct native_stack *native, struct target *target,
+			 size_t i, const struct native_branch *branch);
+
+/* Back to the frames that the walk found. */
+void native_stack_leave_branch(struct native_stack *native);
 
 /* Call frame information is about to be freed, or has to be asked for anew. */
 void native_stack_forget(struct native_stack *native);

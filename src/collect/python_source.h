@@ -234,12 +234,11 @@ struct python_source {
 			       const struct record *sample,
 			       const struct python_stack **ret);
 	/*
-	 * What it has of the sample's stack beyond the kernel's copy, or NULL. Of a
-	 * sample in its turn, as stack() is. Valid until the next call.
+	 * What it has of the sample's stack beside the kernel's copy. Of a sample in
+	 * its turn, as stack() is. Valid until the next call.
 	 */
-	const struct stack_memory *(*memory)(struct source_state *state,
-					     size_t cpu,
-					     const struct record *sample);
+	void (*memory)(struct source_state *state, size_t cpu,
+		       const struct record *sample, struct sample_memory *ret);
 	/* The Python function that the code at an address stands for, or NULL. */
 	struct error *(*code_at)(struct source_state *state,
 				 struct target *target, uint64_t address,

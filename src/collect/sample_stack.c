@@ -7,6 +7,12 @@
 #include "collect/switched_frames.h"
 #include "perfdata/kaa_stream.h"
 
+/*
+ * In a Greenlet, where its StackState is (TGreenlet.hpp): behind a _PyErr_StackItem,
+ * which has two words less from 3.11 on.
+ */
+enum { GREENLET_STACK_3_10 = 72, GREENLET_STACK = 56 };
+
 #define WITHOUT_CFI \
 	(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP | UNWIND_FRAME_MADE)
 
@@ -486,6 +492,38 @@ static bool evidence_word(void *arg, uint64_t address, uint64_t *ret)
 }
 
 /*
+ * Up to 3.10 each call of the evaluation function runs one frame, and keeps its address.
+ * Marks do not say whose they are.
+ */
+static bool each_runs_its_frame(const struct switched_frames *s,
+				struct evidence *evidence)
+{
+	size_t native = 0;
+
+	for (size_t i = 0; i < s->frame_count; i++, native++) {
+		while (native < s->native_count && !s->natives[native].is_eval)
+			native++;
+		if (native == s->native_count ||
+		    eval_runs_frame(evidence, native, s->frames[i].frame) !=
+			    MERGE_YES)
+			return false;
+	}
+	return switched_frames_calls(s) == s->frame_count;
+}
+
+/* The innermost call runs the innermost frame. */
+static bool innermost_runs_its_frame(const struct switched_frames *s,
+				     struct evidence *evidence)
+{
+	size_t eval = 0;
+
+	while (eval < s->native_count && !s->natives[eval].is_eval)
+		eval++;
+	return eval < s->native_count &&
+	       eval_runs_frame(evidence, eval, s->frames[0].frame) == MERGE_YES;
+}
+
+/*
  * Whether each Python frame has its place among the native ones of a thread that
  * switches greenlets. The frames of a greenlet that is left have no marks at its
  * end; those of the one that comes are where it has put its own.
@@ -495,8 +533,9 @@ static bool switched_fit(struct stack_builder *builder,
 			 const struct python_stack *python,
 			 enum switch_state state, struct evidence *evidence)
 {
+	const struct py_layout *layout = &target->python.layout;
 	const struct switched_frames s = {
-		.layout = &target->python.layout,
+		.layout = layout,
 		.read = evidence_word,
 		.arg = evidence,
 		.natives = builder->natives.data,
@@ -505,70 +544,216 @@ static bool switched_fit(struct stack_builder *builder,
 		.frame_count = builder->pythons.count,
 	};
 	bool marked = !(python->flags & WALKER_UNMARKED_END);
-	size_t eval = 0;
 
 	if (builder->native.gaps || !s.frame_count || builder->unnamed ||
 	    (marked && (python->flags & (WALKER_UNREADABLE | WALKER_TOO_DEEP))))
 		return false;
+	if ((layout->flags & PY_FRAME_OBJECTS) &&
+	    !each_runs_its_frame(&s, evidence))
+		return false;
 	switched_frames_mark(&s);
-	if (!switched_frames_fit(&s))
+	if ((layout->flags & (PY_CFRAMES | PY_SHIM_FRAMES)) &&
+	    !switched_frames_fit(&s))
 		return false;
 	if (state != SWITCH_SETTLING)
 		return true;
-	while (!s.natives[eval].is_eval)
-		eval++;
-	/* Up to 3.10 the marks say where activations are, not which. */
-	return !(s.layout->flags & PY_FRAME_OBJECTS) &&
-	       (marked || switched_frames_calls(&s) > 1) &&
-	       eval_runs_frame(evidence, eval, s.frames[0].frame) == MERGE_YES;
+	return (marked || switched_frames_calls(&s) > 1) &&
+	       innermost_runs_its_frame(&s, evidence);
+}
+
+/* A sample of a thread that may switch greenlets. */
+struct switching {
+	enum switch_state state;
+	/* The frame that switches, and greenlet's code. */
+	size_t at;
+	struct unwind_map map;
+	/* The stack that the thread leaves; NULL: none is known. */
+	const struct stack_memory *left;
+	/* The stack where the thread is, and with what is left in its place. */
+	const struct unwind_stack *here;
+	struct unwind_stack before;
+	/* The native frames are those of the stack that is left. */
+	bool is_before;
+};
+
+/* A word of the stack that is left. */
+static bool read_left(const void *arg, uint64_t address, uint64_t *ret)
+{
+	const struct switching *switching = arg;
+	const struct stack_memory *left = switching->left;
+	uint64_t at = address - left->left;
+
+	return at < left->left_size ?
+		       stack_memory_read(left, left->left_copy + at, ret) :
+		       stack_word(switching->here, address, ret);
+}
+
+/* What the walker has to know to find the stack that is left. */
+static void learn_switches(struct target *target, const struct unwind_map *map)
+{
+	const struct unwind_switches *switches = map->switches;
+	const struct py_layout *layout = &target->python.layout;
+
+	if (!switches || !switches->module_number ||
+	    target->python.switches.module)
+		return;
+	target->python.switches = (struct walker_switches){
+		.module = switches->module_number + map->bias,
+		.variable = switches->thread_state,
+		.switching = switches->switching + map->bias,
+		.stack = layout->flags & PY_FRAME_OBJECTS ?
+				 GREENLET_STACK_3_10 :
+				 GREENLET_STACK,
+	};
+}
+
+static void find_switch(struct stack_builder *builder, struct target *target,
+			const struct unwind_stack *stack,
+			const struct sample_memory *memory,
+			struct switching *switching)
+{
+	*switching = (struct switching){ .here = stack };
+	if (target->state != PYTHON_FOUND)
+		return;
+	switching->state = switch_state_of(&target->unwind,
+					   builder->natives.data,
+					   builder->natives.count,
+					   &switching->at, &switching->map);
+	learn_switches(target, &switching->map);
+	switching->left = memory ? memory->left : NULL;
+	if (!switching->left)
+		return;
+	switching->before = (struct unwind_stack){
+		.start = switching->left->left,
+		.read_more = read_left,
+		.more = switching,
+	};
+}
+
+/*
+ * Beyond the frame that switches, the native frames become those of the stack that is
+ * left. That slp_switch waits at its inner end says the return address there.
+ */
+static struct error *take_before(struct stack_builder *builder,
+				 struct target *target,
+				 struct switching *switching)
+{
+	const struct unwind_switches *switches = switching->map.switches;
+	struct native_branch branch = { .stack = &switching->before };
+	struct error *error;
+
+	if (!switching->left || !switches->moving_count || !switches->settling)
+		return NULL;
+	branch.second = switches->settling + switching->map.bias;
+	branch.skipped = switching->state == SWITCH_SETTLING ? 2 : 1;
+	unwind_reg_set(&branch.regs, UNWIND_RSP, switching->left->left);
+	unwind_reg_set(&branch.regs, UNWIND_RIP,
+		       switches->moving[0].start + switching->map.bias);
+	if (!native_stack_branch(&builder->native, target, switching->at,
+				 &branch))
+		return NULL;
+	error = push_natives(builder, target);
+	/* Marks of the stack that is left are in none of the new stack's frames. */
+	for (size_t i = 0; i <= switching->at; i++)
+		builder->natives.data[i].sp = builder->natives.data[i].cfa =
+			switching->left->left;
+	switching->is_before = true;
+	return error;
+}
+
+/* The native stack ends at the switch. */
+static void cut_at_switch(struct stack_builder *builder, size_t at,
+			  struct merge_input *in)
+{
+	builder->natives.count = at + 1;
+	builder->native.end = UNWIND_SWITCHING;
+	in->native_complete = false;
+	forget_extents(builder);
+}
+
+/*
+ * Behind the copy, and it is not proven that Python's frames are the new greenlet's:
+ * whether they are those of the one that is left. Up to 3.10, where what proves it can
+ * be an old word on the stack, they may not fit both.
+ */
+static struct error *try_before(struct stack_builder *builder,
+				struct target *target,
+				const struct python_stack *python,
+				struct switching *switching,
+				struct evidence *evidence, bool *fits)
+{
+	const struct unwind_stack *here = evidence->stack;
+	bool fits_here = *fits, both;
+	struct error *error = take_before(builder, target, switching);
+
+	*fits &= !(target->python.layout.flags & PY_FRAME_OBJECTS);
+	if (error || !switching->is_before)
+		return error;
+	evidence->stack = &switching->before;
+	error = name_python(builder, python, true);
+	if (error)
+		return error;
+	both = switched_fit(builder, target, python, switching->state,
+			    evidence);
+	*fits = both != fits_here;
+	if (!fits_here)
+		return NULL;
+	native_stack_leave_branch(&builder->native);
+	evidence->stack = here;
+	switching->is_before = false;
+	error = push_natives(builder, target);
+	return error ? error : name_python(builder, python, true);
 }
 
 /*
  * Of a thread that switches greenlets: what of its stacks belongs together. Where
  * that cannot be told, the native stack ends at the switch.
  */
-static void sort_switched(struct stack_builder *builder,
-			  const struct target *target,
-			  const struct python_stack *python,
-			  struct evidence *evidence, struct merge_input *in)
+static struct error *sort_switched(struct stack_builder *builder,
+				   struct target *target,
+				   const struct python_stack *python,
+				   struct switching *switching,
+				   struct evidence *evidence,
+				   struct merge_input *in)
 {
 	bool unmarked = python && (python->flags & WALKER_UNMARKED_END);
-	enum switch_state state;
+	const struct py_layout *layout = &target->python.layout;
+	enum switch_state state = switching->state;
+	struct error *error = NULL;
 	bool fits;
-	size_t at = 0;
 
-	if (target->state != PYTHON_FOUND)
-		return;
-	state = switch_state_of(&target->unwind, builder->natives.data,
-				builder->natives.count, &at);
 	/* Before 3.12 nothing is changed before the memory is. */
-	if (state == SWITCH_LEAVING &&
-	    !(target->python.layout.flags & PY_SHIM_FRAMES))
-		return;
+	if (state == SWITCH_LEAVING && !(layout->flags & PY_SHIM_FRAMES))
+		return NULL;
+	if (state == SWITCH_MOVING && switching->is_before)
+		evidence->stack = &switching->before;
 	if (state != SWITCH_NONE) {
 		fits = python && in->native_complete &&
 		       switched_fit(builder, target, python, state, evidence);
-		in->python_complete &= fits || state == SWITCH_SETTLING;
+		if (state == SWITCH_SETTLING && python && in->native_complete &&
+		    (!fits || (layout->flags & PY_FRAME_OBJECTS)))
+			error = try_before(builder, target, python, switching,
+					   evidence, &fits);
+		in->python_complete &= fits || state != SWITCH_LEAVING;
 		in->python_complete |= fits;
-		if (fits || state == SWITCH_LEAVING)
-			return;
-		builder->natives.count = at + 1;
-		builder->native.end = UNWIND_SWITCHING;
-		in->native_complete = false;
-		forget_extents(builder);
+		if (error || fits || state == SWITCH_LEAVING)
+			return error;
+		cut_at_switch(builder, switching->at, in);
 	}
 	/* All Python frames are there, wherever their native ones are. */
 	if (unmarked && builder->native.end == UNWIND_SWITCHING)
 		in->python_complete = true;
+	return NULL;
 }
 
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,
 			  const struct python_stack *python,
-			  const struct stack_memory *memory, size_t room)
+			  const struct sample_memory *memory, size_t room)
 {
 	struct unwind_stack stack = {};
 	struct evidence evidence = { builder, &stack };
+	struct switching switching = {};
 	struct merge_input in = { .native_complete = true,
 				  .python_complete = true,
 				  .eval_runs_frame = eval_runs_frame,
@@ -583,15 +768,24 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	error = push_kernel(builder, &sample->sample);
 	if (error)
 		return error;
-	error = take_natives(builder, target, sample, python, memory, &stack,
-			     &in);
+	error = take_natives(builder, target, sample, python,
+			     memory ? memory->beyond : NULL, &stack, &in);
+	if (error)
+		return error;
+	if (is_unwound(sample))
+		find_switch(builder, target, &stack, memory, &switching);
+	if (switching.state == SWITCH_MOVING)
+		error = take_before(builder, target, &switching);
+	in.native_complete |= switching.is_before;
 	if (error)
 		return error;
 	error = take_pythons(builder, target, python, &in);
 	if (error)
 		return error;
-	if (is_unwound(sample))
-		sort_switched(builder, target, python, &evidence, &in);
+	error = sort_switched(builder, target, python, &switching, &evidence,
+			      &in);
+	if (error)
+		return error;
 	in.natives = builder->natives.data;
 	in.native_count = builder->natives.count;
 	in.eval_known = target->binary && target->binary->eval_count;

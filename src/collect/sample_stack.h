@@ -88,12 +88,12 @@ bool stack_frame_lacks_cfi(const struct stack_builder *builder,
 
 /*
  * Makes builder->chain and builder->payloads of a sample. python: what the
- * source's stack() gave for it, or NULL; memory: what its memory() gave. At most
+ * source's stack() gave for it, or NULL; memory: what its memory() gave, or NULL. At most
  * `room` entries; a longer chain is cut at its outermost end and marked.
  */
 struct error *stack_build(struct stack_builder *builder, struct target *target,
 			  const struct record *sample,
 			  const struct python_stack *python,
-			  const struct stack_memory *memory, size_t room);
+			  const struct sample_memory *memory, size_t room);
 
 #endif

@@ -130,7 +130,7 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	struct stack_builder *stacks = &writer->stacks;
 	struct source_state *source = stacks->source;
 	const struct python_stack *python = NULL;
-	const struct stack_memory *memory = NULL;
+	struct sample_memory memory = {};
 	struct record moved = *sample;
 	struct target *target;
 	size_t offset;
@@ -141,9 +141,9 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 		error = source->source->stack(source, cpu, target, sample,
 					      &python);
 	if (source->source->memory)
-		memory = source->source->memory(source, cpu, sample);
+		source->source->memory(source, cpu, sample, &memory);
 	if (!error)
-		error = stack_build(stacks, target, sample, python, memory,
+		error = stack_build(stacks, target, sample, python, &memory,
 				    output_chain_room(writer->output, sample));
 	if (!error && has_python_address(stacks))
 		error = need_image(writer, target, sample->time);

@@ -20,6 +20,7 @@ struct bpf_source {
 	/* By index of sampler.cpus: the records that wait for their sample. */
 	VEC(struct python_stack) stacks;
 	VEC(struct stack_memory) memories;
+	VEC(struct stack_memory) lefts;
 	struct page_store pages;
 	/* Those that are sampled. */
 	struct cpu_vec cpus;
@@ -82,6 +83,9 @@ static void close_bpf(struct source_state *state)
 	vec_for_each(memory, &bpf->memories)
 		stack_memory_deinit(memory);
 	vec_deinit(&bpf->memories);
+	vec_for_each(left, &bpf->lefts)
+		stack_memory_deinit(left);
+	vec_deinit(&bpf->lefts);
 	page_store_deinit(&bpf->pages);
 	vec_deinit(&bpf->cpus);
 	free(bpf);
@@ -196,6 +200,8 @@ static struct error *attach(struct source_state *state,
 	vec_for_each(cpu, &sampler->cpus) {
 		if (!vec_push(&bpf->stacks, (struct python_stack){}) ||
 		    !vec_push(&bpf->memories,
+			      (struct stack_memory){ .pages = &bpf->pages }) ||
+		    !vec_push(&bpf->lefts,
 			      (struct stack_memory){ .pages = &bpf->pages }))
 			return error_no_memory();
 		if (cpu->walker_fd < 0)
@@ -273,6 +279,8 @@ static struct error *add(struct source_state *state, size_t cpu,
 	if (record->type == WALKER_MEMORY)
 		return stack_memory_set(&bpf->memories.data[cpu], record,
 					size);
+	if (record->type == WALKER_LEFT)
+		return stack_memory_set(&bpf->lefts.data[cpu], record, size);
 	if (record->type != WALKER_STACK)
 		return NULL;
 	return python_stack_add(&bpf->stacks.data[cpu], record, size);
@@ -295,6 +303,7 @@ static void broken(struct source_state *state, size_t cpu)
 
 	python_stack_clear(&bpf->stacks.data[cpu]);
 	stack_memory_clear(&bpf->memories.data[cpu]);
+	stack_memory_clear(&bpf->lefts.data[cpu]);
 }
 
 /* A sample whose Python stack found no room was dropped by the walker. */
@@ -339,19 +348,35 @@ static struct error *stack(struct source_state *state, size_t cpu,
 	return NULL;
 }
 
-static const struct stack_memory *memory(struct source_state *state, size_t cpu,
-					 const struct record *sample)
+static void memory(struct source_state *state, size_t cpu,
+		   const struct record *sample, struct sample_memory *ret)
 {
 	const struct record_regs *regs = &sample->sample.regs_user;
+	struct bpf_source *bpf = bpf_source(state);
+	bool is_tracepoint = is_of_tracepoint(sample);
 	struct unwind_regs user = {};
+	uint64_t sp;
 
+	*ret = (struct sample_memory){};
 	if (!regs->abi || !regs->count)
-		return NULL;
+		return;
 	unwind_regs_from_perf(regs->mask, regs->values, &user);
-	return stack_memory_of(&bpf_source(state)->memories.data[cpu],
-			       sample->pid, sample->tid,
-			       user.value[UNWIND_RSP],
-			       is_of_tracepoint(sample));
+	sp = user.value[UNWIND_RSP];
+	ret->beyond = stack_memory_of(&bpf->memories.data[cpu], sample->pid,
+				      sample->tid, sp, is_tracepoint);
+	ret->left = stack_memory_left(&bpf->lefts.data[cpu], sample->pid,
+				      sample->tid, sp, is_tracepoint);
+}
+
+/* Greenlet's module was met in a stack: the walker has to know of it. */
+static void sampled(struct source_state *state, struct target *target)
+{
+	if (!target->python.switches.module || target->switches_told ||
+	    target->replaced)
+		return;
+	walker_tell_switches(bpf_source(state)->walker, target->pid,
+			     &target->python.switches);
+	target->switches_told = true;
 }
 
 static const struct source_ring ring = {
@@ -383,4 +408,5 @@ const struct python_source python_source_bpf = {
 	.ring = &ring,
 	.stack = stack,
 	.memory = memory,
+	.sampled = sampled,
 };

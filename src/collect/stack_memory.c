@@ -115,7 +115,25 @@ struct error *stack_memory_set(struct stack_memory *memory, const void *record,
 	memory->tid = raw->tid;
 	memory->stack_pointer = raw->stack_pointer;
 	memory->start = raw->start;
+	memory->left = raw->left;
+	memory->left_size = raw->left_size;
+	memory->left_copy = raw->left_copy;
 	return NULL;
+}
+
+/* Whether the record is of that sample. */
+static bool give(struct stack_memory *memory, uint32_t pid, uint32_t tid,
+		 uint64_t stack_pointer, bool is_tracepoint)
+{
+	if (memory->pid != pid || memory->tid != tid) {
+		stack_memory_clear(memory);
+		return false;
+	}
+	if (memory->stack_pointer != stack_pointer ||
+	    (memory->given && !is_tracepoint))
+		return false;
+	memory->given = true;
+	return true;
 }
 
 const struct stack_memory *stack_memory_of(struct stack_memory *memory,
@@ -123,15 +141,21 @@ const struct stack_memory *stack_memory_of(struct stack_memory *memory,
 					   uint64_t stack_pointer,
 					   bool is_tracepoint)
 {
-	if (memory->pid != pid || memory->tid != tid) {
-		stack_memory_clear(memory);
-		return NULL;
-	}
-	if (!memory->keys.count || memory->stack_pointer != stack_pointer ||
-	    (memory->given && !is_tracepoint))
-		return NULL;
-	memory->given = true;
-	return memory;
+	return give(memory, pid, tid, stack_pointer, is_tracepoint) &&
+			       memory->keys.count ?
+		       memory :
+		       NULL;
+}
+
+const struct stack_memory *stack_memory_left(struct stack_memory *memory,
+					     uint32_t pid, uint32_t tid,
+					     uint64_t stack_pointer,
+					     bool is_tracepoint)
+{
+	return give(memory, pid, tid, stack_pointer, is_tracepoint) &&
+			       memory->left ?
+		       memory :
+		       NULL;
 }
 
 size_t stack_memory_missing(const struct stack_memory *memory, uint64_t *pages,

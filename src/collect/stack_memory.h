@@ -60,6 +60,10 @@ struct stack_memory {
 	uint32_t tid;
 	uint64_t stack_pointer;
 	uint64_t start;
+	/* LEFT: a part of the stack, and where its copy is. */
+	uint64_t left;
+	uint64_t left_size;
+	uint64_t left_copy;
 	VEC(uint64_t) keys;
 	/* A sample was given it. */
 	bool given;
@@ -84,8 +88,24 @@ const struct stack_memory *stack_memory_of(struct stack_memory *memory,
 /* Addresses of up to max of its pages that were not in memory; how many. */
 size_t stack_memory_missing(const struct stack_memory *memory, uint64_t *pages,
 			    size_t max);
+/*
+ * The same of a LEFT record, of which there may be no pages: then all of the stack that
+ * is left is in its place.
+ */
+const struct stack_memory *stack_memory_left(struct stack_memory *memory,
+					     uint32_t pid, uint32_t tid,
+					     uint64_t stack_pointer,
+					     bool is_tracepoint);
 /* The word at an address; false: it is not there. */
 bool stack_memory_read(const struct stack_memory *memory, uint64_t address,
 		       uint64_t *ret);
+
+/* What a sample has beside the kernel's copy of its stack. */
+struct sample_memory {
+	/* Beyond the copy; NULL: nothing. */
+	const struct stack_memory *beyond;
+	/* Of the stack that the thread leaves for another one; NULL: it leaves none. */
+	const struct stack_memory *left;
+};
 
 #endif

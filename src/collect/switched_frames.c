@@ -4,26 +4,40 @@
 /* Calls of the evaluation function that are looked at. */
 enum { CALLS_MAX = 256 };
 
+static bool is_in(const struct unwind_range *ranges, size_t count,
+		  uint64_t vaddr)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vaddr >= ranges[i].start && vaddr < ranges[i].end)
+			return true;
+	return false;
+}
+
 enum switch_state switch_state_of(const struct unwind_target *target,
 				  const struct merge_native *natives,
-				  size_t count, size_t *at)
+				  size_t count, size_t *at,
+				  struct unwind_map *map)
 {
-	struct unwind_map map;
+	struct unwind_map found;
 
+	map->switches = NULL;
 	for (size_t i = 0; i < count && !natives[i].is_eval; i++) {
 		uint64_t address = natives[i].ip - (i > 0), vaddr;
 
-		if (!target->find_map(target->arg, address, &map) ||
-		    !map.switches)
+		if (!target->find_map(target->arg, address, &found) ||
+		    !found.switches)
 			continue;
-		/* Where the function was called, not where that returns to. */
-		vaddr = address - map.bias;
-		if (vaddr < map.switches->caller.start ||
-		    vaddr >= map.switches->caller.end)
-			continue;
+		*map = found;
 		*at = i;
-		return vaddr < map.switches->settling ? SWITCH_LEAVING :
-							SWITCH_SETTLING;
+		/* Where the function was called, not where that returns to. */
+		vaddr = address - map->bias;
+		if (is_in(map->switches->moving, map->switches->moving_count,
+			  vaddr))
+			return SWITCH_MOVING;
+		if (is_in(&map->switches->caller, 1, vaddr))
+			return vaddr < map->switches->settling ?
+				       SWITCH_LEAVING :
+				       SWITCH_SETTLING;
 	}
 	return SWITCH_NONE;
 }

@@ -21,6 +21,8 @@ enum switch_state {
 	SWITCH_NONE,
 	/* Its stack and its Python frames are of the greenlet that it leaves. */
 	SWITCH_LEAVING,
+	/* The outermost frame that is known is on the new stack, whose memory may not be. */
+	SWITCH_MOVING,
 	/* Its stack is the new greenlet's; its Python frames may not yet be. */
 	SWITCH_SETTLING,
 };
@@ -39,12 +41,14 @@ struct switched_frames {
 };
 
 /*
- * What a native stack says. *at: the frame that switches, if there is one. Only
- * frames further in than Python's innermost are asked.
+ * What a native stack says. *at: the frame that switches, if there is one. *map: that of
+ * greenlet's code, if it is met; its `switches` is NULL if not. Only frames further in
+ * than Python's innermost are asked.
  */
 enum switch_state switch_state_of(const struct unwind_target *target,
 				  const struct merge_native *natives,
-				  size_t count, size_t *at);
+				  size_t count, size_t *at,
+				  struct unwind_map *map);
 
 /*
  * Gives frames the marks that they lack, by the shims on the C stack (3.12 on). A

@@ -71,8 +71,9 @@ struct target {
 	 */
 	uint32_t image_in;
 	uint64_t image_time;
-	/* The walker has read a stack of it. */
+	/* The walker has read a stack of it; knows where its greenlets are. */
 	bool walked;
+	bool switches_told;
 	/* The file that has a PYTHON record of it; 0: none. */
 	uint32_t announced_in;
 	/* The interpreter that was refused can have trampolines. */

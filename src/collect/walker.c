@@ -388,6 +388,21 @@ struct error *walker_add_process(struct walker *walker, uint32_t pid,
 	return NULL;
 }
 
+void walker_tell_switches(struct walker *walker, uint32_t pid,
+			  const struct walker_switches *switches)
+{
+	struct bpf_map *map = walker->skeleton->maps.processes;
+	struct walker_process process;
+
+	if (bpf_map__lookup_elem(map, &pid, sizeof(pid), &process,
+				 sizeof(process), 0))
+		return;
+	process.switches = *switches;
+	/* Unless it has called exec, or ended, since. */
+	bpf_map__update_elem(map, &pid, sizeof(pid), &process, sizeof(process),
+			     BPF_EXIST);
+}
+
 void walker_remove_process(struct walker *walker, uint32_t pid)
 {
 	bpf_map__delete_elem(walker->skeleton->maps.processes, &pid,

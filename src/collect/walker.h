@@ -86,6 +86,10 @@ struct error *walker_watch_exits(struct walker *walker);
 struct error *walker_add_process(struct walker *walker, uint32_t pid,
 				 const struct walker_process *process);
 
+/* A process that was added turned out to have greenlets. */
+void walker_tell_switches(struct walker *walker, uint32_t pid,
+			  const struct walker_switches *switches);
+
 /*
  * The process that is gone was added perhaps after its end, which then could
  * not take it out.

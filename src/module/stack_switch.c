@@ -21,6 +21,7 @@ struct search {
 	struct bytes text;
 	struct unwind_range switchstack;
 	bool is_greenlet;
+	bool has_thread_state;
 };
 
 /*
@@ -58,11 +59,25 @@ static void add_range(struct unwind_range *ranges, size_t *count,
 	ranges[(*count)++] = range;
 }
 
+/* Of both only a file with local symbols tells. */
+static void note_variable(struct search *search, const struct elf_symbol *s)
+{
+	if (s->type == STT_TLS && !strcmp(s->name, "_ZL21g_thread_state_global")) {
+		search->ret->thread_state = s->vaddr;
+		search->has_thread_state = true;
+	}
+	if (s->type == STT_OBJECT && !strcmp(s->name, "_ZL22switching_thread_state"))
+		search->ret->switching = s->vaddr;
+}
+
 static void note_symbol(struct search *search, const struct elf_symbol *s)
 {
 	struct unwind_range range = { s->vaddr, s->vaddr + s->size };
 
-	if (s->type != STT_FUNC || s->shndx == SHN_UNDEF)
+	if (s->shndx == SHN_UNDEF)
+		return;
+	note_variable(search, s);
+	if (s->type != STT_FUNC)
 		return;
 	search->is_greenlet |= is_init(s->name);
 	if (is_root(s->name))
@@ -140,6 +155,38 @@ static void find_moves(struct search *search)
 	}
 }
 
+/* Elf64_Rela without a symbol: the number is that of the file itself. */
+static bool is_own_number(struct reader *entries, uint64_t *place)
+{
+	uint64_t info;
+
+	return reader_u64(entries, place) && reader_u64(entries, &info) &&
+	       reader_skip(entries, 8) && info == R_X86_64_DTPMOD64;
+}
+
+/* Where the dynamic linker puts the file's number. */
+static void find_number(struct search *search)
+{
+	const struct elf_section *section =
+		elf_file_section(search->file, ".rela.dyn");
+	struct bytes bytes;
+	struct reader entries;
+	struct error *error;
+	uint64_t place;
+
+	if (!section || !search->has_thread_state || !search->ret->switching)
+		return;
+	error = elf_file_section_bytes(search->file, section, &bytes);
+	if (error) {
+		error_destroy(error);
+		return;
+	}
+	entries = reader_init(bytes.data, bytes.size);
+	while (reader_left(&entries) >= sizeof(Elf64_Rela))
+		if (is_own_number(&entries, &place))
+			search->ret->module_number = place;
+}
+
 bool stack_switch_maybe(struct elf_file *file)
 {
 	struct unwind_switches none = {};
@@ -162,6 +209,7 @@ bool stack_switch_find(struct elf_file *file,
 	if (!search.is_greenlet)
 		return false;
 	read_symbols(&search, SHT_SYMTAB);
+	find_number(&search);
 	if (!text || text->size > TEXT_MAX)
 		return true;
 	error = elf_file_section_bytes(file, text, &search.text);

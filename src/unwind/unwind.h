@@ -66,6 +66,14 @@ struct unwind_switches {
 	 */
 	struct unwind_range caller;
 	uint64_t settling;
+	/*
+	 * The word of the file that will hold the number of its variables of each
+	 * thread; 0: none is known. In them, the pointer to what greenlet knows of the
+	 * thread. The pointer to the greenlet that is switched to.
+	 */
+	uint64_t module_number;
+	uint64_t thread_state;
+	uint64_t switching;
 };
 
 /* An executable mapping of the target. */

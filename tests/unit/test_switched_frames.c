@@ -219,7 +219,9 @@ static enum switch_state state_of(uint64_t leaf, uint64_t caller, size_t *at)
 	};
 
 	*at = 99;
-	return switch_state_of(&target, natives, 4, at);
+	struct unwind_map map;
+
+	return switch_state_of(&target, natives, 4, at, &map);
 }
 
 static void test_state_of_a_switch(void **state)
