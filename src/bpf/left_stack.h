@@ -71,12 +71,14 @@ static __always_inline void find_left(struct walk *w, struct left_stack *left)
 
 	*left = (struct left_stack){};
 	w->left_size = 0;
+	w->switching = 0;
 	if (!s->module)
 		return;
 	greenlet = current_greenlet(w);
 	if (!greenlet || walk_read(&stack, sizeof(stack), greenlet + s->stack))
 		return;
 	switching = read_u64(s->switching);
+	w->switching = switching != 0;
 	if (stack.start < WALKER_PAGE || (!stack.saved && !switching) ||
 	    (stack.saved && !stack.copy) || stack.saved > LEFT_MAX)
 		return;

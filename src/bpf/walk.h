@@ -122,6 +122,8 @@ struct walk {
 	__u64 left;
 	__u64 left_size;
 	__u64 left_copy;
+	/* Greenlet may be about to change links of frames. */
+	__u8 switching;
 	__u64 thread;
 	/* The frame to be read next, and its evaluation activation. */
 	__u64 frame;
@@ -156,8 +158,9 @@ struct walk {
 	__u8 several;
 	/* The last frame was read whole and nothing may come after it. */
 	__u8 done;
-	/* The walk is still in the innermost activation. */
+	/* The walk is still in the innermost activation; and has met `outer`. */
 	__u8 first;
+	__u8 met_outer;
 	__u32 frame_bytes;
 	/*
 	 * Frames as they were read: see read_head(). The one that is looked at

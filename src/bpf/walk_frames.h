@@ -206,6 +206,15 @@ static __always_inline long walk_on(struct walk *w, struct walker_stack *s,
 	return previous ? 0 : leave_state(w);
 }
 
+/*
+ * 3.12: the innermost activation's last frame links to the caller of the activation, and
+ * not to its shim. Greenlet does so with one frame after the other.
+ */
+static __always_inline int is_relinked(const struct walk *w)
+{
+	return w->switching && w->met_outer;
+}
+
 /* A shim ends the segment of the frames before it. */
 static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 {
@@ -213,8 +222,11 @@ static __always_inline long walk_shim(struct walk *w, struct walker_stack *s)
 	__u64 last = s->count - 1;
 
 	if (w->first && (l->flags & PY_FRAME_VIA_CFRAME) &&
-	    frame_word(w, l->frame_previous) != w->outer)
-		return walk_broken(w, s);
+	    frame_word(w, l->frame_previous) != w->outer) {
+		if (!is_relinked(w))
+			return walk_broken(w, s);
+		w->flags |= WALKER_UNREADABLE | WALKER_UNMARKED_END;
+	}
 	w->first = 0;
 	opaque(last);
 	if (s->count && last < WALKER_CHUNK_FRAMES &&
@@ -270,6 +282,7 @@ static long walk_step(__u32 i, void *arg)
 			return 1;
 		w->flags &= ~WALKER_CONTINUES;
 	}
+	w->met_outer |= w->frame == w->outer;
 	code = code_in(w);
 	key = code_of(ctx, w, code);
 	if (!key)
@@ -331,6 +344,7 @@ static __always_inline int walk_innermost(struct walk *w, struct walker_stack *s
 	if (!(w->process.layout.flags & PY_FRAME_VIA_CFRAME))
 		return 1;
 	w->first = 1;
+	w->met_outer = 0;
 	w->outer = outer_frame(w, w->activation);
 	return find_innermost() || begin_before(w, s);
 }

@@ -124,8 +124,9 @@ enum walker_stack_flags {
 	WALKER_LEAVING = 1 << 7,
 	/*
 	 * With WALKER_UNREADABLE: the last frame has no caller, and no mark of an
-	 * activation ends it. As greenlet leaves them while it switches, all
-	 * frames are there, but not all marks (docs/greenlets.md).
+	 * activation ends it; or (3.12) the innermost activation has none. As greenlet
+	 * leaves them while it switches, all frames are there, but not all marks
+	 * (docs/greenlets.md).
 	 */
 	WALKER_UNMARKED_END = 1 << 8,
 };

@@ -523,12 +523,19 @@ static bool innermost_runs_its_frame(const struct switched_frames *s,
 	       eval_runs_frame(evidence, eval, s->frames[0].frame) == MERGE_YES;
 }
 
+enum fit {
+	FIT_NO,
+	/* As far as words tell that may be old ones. */
+	FIT_MAYBE,
+	FIT_YES,
+};
+
 /*
  * Whether each Python frame has its place among the native ones of a thread that
  * switches greenlets. The frames of a greenlet that is left have no marks at its
  * end; those of the one that comes are where it has put its own.
  */
-static bool switched_fit(struct stack_builder *builder,
+static enum fit switched_fit(struct stack_builder *builder,
 			 const struct target *target,
 			 const struct python_stack *python,
 			 enum switch_state state, struct evidence *evidence)
@@ -547,18 +554,22 @@ static bool switched_fit(struct stack_builder *builder,
 
 	if (builder->native.gaps || !s.frame_count || builder->unnamed ||
 	    (marked && (python->flags & (WALKER_UNREADABLE | WALKER_TOO_DEEP))))
-		return false;
+		return FIT_NO;
 	if ((layout->flags & PY_FRAME_OBJECTS) &&
 	    !each_runs_its_frame(&s, evidence))
-		return false;
+		return FIT_NO;
 	switched_frames_mark(&s);
 	if ((layout->flags & (PY_CFRAMES | PY_SHIM_FRAMES)) &&
 	    !switched_frames_fit(&s))
-		return false;
+		return FIT_NO;
 	if (state != SWITCH_SETTLING)
-		return true;
-	return (marked || switched_frames_calls(&s) > 1) &&
-	       innermost_runs_its_frame(&s, evidence);
+		return FIT_YES;
+	if (!innermost_runs_its_frame(&s, evidence))
+		return FIT_NO;
+	return !(layout->flags & PY_FRAME_OBJECTS) &&
+			       (marked || switched_frames_calls(&s) > 1) ?
+		       FIT_YES :
+		       FIT_MAYBE;
 }
 
 /* A sample of a thread that may switch greenlets. */
@@ -673,31 +684,34 @@ static void cut_at_switch(struct stack_builder *builder, size_t at,
 
 /*
  * Behind the copy, and it is not proven that Python's frames are the new greenlet's:
- * whether they are those of the one that is left. Up to 3.10, where what proves it can
- * be an old word on the stack, they may not fit both.
+ * whether they are those of the one that is left. What both stacks may have proves
+ * nothing.
  */
 static struct error *try_before(struct stack_builder *builder,
 				struct target *target,
 				const struct python_stack *python,
 				struct switching *switching,
-				struct evidence *evidence, bool *fits)
+				struct evidence *evidence, enum fit *fit)
 {
 	const struct unwind_stack *here = evidence->stack;
-	bool fits_here = *fits, both;
+	enum fit before;
 	struct error *error = take_before(builder, target, switching);
 
-	*fits &= !(target->python.layout.flags & PY_FRAME_OBJECTS);
 	if (error || !switching->is_before)
 		return error;
 	evidence->stack = &switching->before;
 	error = name_python(builder, python, true);
 	if (error)
 		return error;
-	both = switched_fit(builder, target, python, switching->state,
-			    evidence);
-	*fits = both != fits_here;
-	if (!fits_here)
+	before = switched_fit(builder, target, python, switching->state,
+			      evidence);
+	if (before != FIT_NO) {
+		*fit = *fit == FIT_NO ? FIT_YES : FIT_NO;
 		return NULL;
+	}
+	if (*fit == FIT_NO)
+		return NULL;
+	*fit = FIT_YES;
 	native_stack_leave_branch(&builder->native);
 	evidence->stack = here;
 	switching->is_before = false;
@@ -717,26 +731,27 @@ static struct error *sort_switched(struct stack_builder *builder,
 				   struct merge_input *in)
 {
 	bool unmarked = python && (python->flags & WALKER_UNMARKED_END);
-	const struct py_layout *layout = &target->python.layout;
 	enum switch_state state = switching->state;
 	struct error *error = NULL;
-	bool fits;
+	enum fit fit = FIT_NO;
 
 	/* Before 3.12 nothing is changed before the memory is. */
-	if (state == SWITCH_LEAVING && !(layout->flags & PY_SHIM_FRAMES))
+	if (state == SWITCH_LEAVING &&
+	    !(target->python.layout.flags & PY_SHIM_FRAMES))
 		return NULL;
-	if (state == SWITCH_MOVING && switching->is_before)
+	if (switching->is_before)
 		evidence->stack = &switching->before;
 	if (state != SWITCH_NONE) {
-		fits = python && in->native_complete &&
-		       switched_fit(builder, target, python, state, evidence);
-		if (state == SWITCH_SETTLING && python && in->native_complete &&
-		    (!fits || (layout->flags & PY_FRAME_OBJECTS)))
-			error = try_before(builder, target, python, switching,
-					   evidence, &fits);
-		in->python_complete &= fits || state != SWITCH_LEAVING;
-		in->python_complete |= fits;
-		if (error || fits || state == SWITCH_LEAVING)
+		if (python && in->native_complete) {
+			fit = switched_fit(builder, target, python, state,
+					   evidence);
+			if (fit != FIT_YES && state == SWITCH_SETTLING)
+				error = try_before(builder, target, python,
+						   switching, evidence, &fit);
+		}
+		in->python_complete &= fit == FIT_YES || state != SWITCH_LEAVING;
+		in->python_complete |= fit == FIT_YES;
+		if (error || fit == FIT_YES || state == SWITCH_LEAVING)
 			return error;
 		cut_at_switch(builder, switching->at, in);
 	}
