@@ -80,7 +80,8 @@ static __always_inline void find_left(struct walk *w, struct left_stack *left)
 	switching = read_u64(s->switching);
 	w->switching = switching != 0;
 	if (stack.start < WALKER_PAGE || (!stack.saved && !switching) ||
-	    (stack.saved && !stack.copy) || stack.saved > LEFT_MAX)
+	    (stack.saved && !stack.copy) || stack.saved > LEFT_MAX ||
+	    stack.saved > stack.stop - stack.start)
 		return;
 	left->start = stack.start;
 	left->size = stack.saved;

@@ -683,6 +683,32 @@ static void test_names_in_two_files(void **state)
 	name_table_deinit(&names);
 }
 
+/* Of the stack that a thread leaves there may be no page. */
+static void test_sample_of_a_switch(void **state)
+{
+	struct walker_memory record = memory_record(0);
+	struct page_store store = {};
+	struct stack_memory memory = { .pages = &store };
+	uint32_t pid = record.header.pid, tid = record.tid;
+	uint64_t sp = record.stack_pointer;
+
+	(void)state;
+	set_memory(&memory, &record);
+	assert_null(stack_memory_left(&memory, pid, tid, sp, false));
+	record.left = 0x7000;
+	set_memory(&memory, &record);
+	assert_null(stack_memory_left(&memory, pid, tid, sp + 8, false));
+	assert_ptr_equal(stack_memory_left(&memory, pid, tid, sp, false), &memory);
+	assert_int_equal(memory.left, 0x7000);
+	/* It is of one sample, and of all of a tracepoint's hit. */
+	assert_null(stack_memory_left(&memory, pid, tid, sp, false));
+	assert_ptr_equal(stack_memory_left(&memory, pid, tid, sp, true), &memory);
+	assert_null(stack_memory_left(&memory, pid, tid + 1, sp, true));
+	assert_null(stack_memory_left(&memory, pid, tid, sp, true));
+	stack_memory_deinit(&memory);
+	page_store_deinit(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -699,6 +725,7 @@ int main(void)
 		cmocka_unit_test(test_generations_of_pages),
 		cmocka_unit_test(test_size_of_generations),
 		cmocka_unit_test(test_sample_of_memory),
+		cmocka_unit_test(test_sample_of_a_switch),
 		cmocka_unit_test(test_damaged_memory_records),
 		cmocka_unit_test(test_frame_without_code),
 		cmocka_unit_test(test_capture_in_two_parts),

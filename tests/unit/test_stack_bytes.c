@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which pages of a stack the walker sends: bpf/stack_bytes.h, on a stack that is made here. */
+/*
+ * Which pages of a stack the walker sends: bpf/stack_bytes.h and bpf/left_stack.h, on a
+ * stack that is made here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +71,7 @@ static __always_inline long walk_emit(void *ctx, void *record, __u64 size)
 		pages_sent++;
 		return 0;
 	}
-	assert_int_equal(header->type, WALKER_MEMORY);
+	assert_true(header->type == WALKER_MEMORY || header->type == WALKER_LEFT);
 	memset(&written, 0, sizeof(written));
 	memcpy(&written, record, size < sizeof(written) ? size : sizeof(written));
 	assert_int_equal(size, offsetof(struct walker_memory, keys) +
@@ -294,6 +297,158 @@ static void test_no_more_than_its_share(void **state)
 	} while (done < all);
 }
 
+/* --- a stack that is left for another one --- */
+
+/* Where what leads to the thread's greenlet is, in words from BASE on. */
+enum {
+	NUMBER = 20,
+	SWITCHING = 21,
+	MODULES = 40,
+	VARIABLES = 60,
+	STATE = 80,
+	OBJECT = 100,
+	GREENLET = 120,
+	STACK = GREENLET + 7,
+	COPY = 5 * WALKER_PAGE + 16,
+	SAVED = 2 * WALKER_PAGE,
+};
+
+#define WORD(i) (BASE + 8 * (i))
+#define LEFT (END - 3 * WALKER_PAGE)
+
+static void put_word(size_t i, uint64_t value)
+{
+	memcpy(&memory[0][0] + 8 * i, &value, sizeof(value));
+}
+
+/* The second module of the program is greenlet's, in whose variables the second is it. */
+static int begin_switch(void **state)
+{
+	begin(state);
+	walk.process.switches = (struct walker_switches){
+		.module = WORD(NUMBER),
+		.variable = 8,
+		.switching = WORD(SWITCHING),
+		.stack = 56,
+	};
+	walk.thread_pointer = BASE;
+	put_word(1, WORD(MODULES));
+	put_word(NUMBER, 2);
+	put_word(MODULES + 4, WORD(VARIABLES));
+	put_word(VARIABLES + 1, WORD(STATE));
+	put_word(STATE + 1, WORD(OBJECT));
+	put_word(OBJECT + 4, WORD(GREENLET));
+	put_word(GREENLET + 1, WORD(OBJECT));
+	put_word(SWITCHING, WORD(GREENLET));
+	put_word(STACK, LEFT);
+	put_word(STACK + 1, END);
+	put_word(STACK + 2, BASE + COPY);
+	put_word(STACK + 3, SAVED);
+	return 0;
+}
+
+static struct left_stack sample_of_switch(void)
+{
+	struct left_stack left;
+
+	take_sample(1000);
+	find_left(&walk, &left);
+	assert_int_equal(put_left_stack(&room, &walk, &left), 0);
+	return left;
+}
+
+static void test_a_stack_that_is_left(void **state)
+{
+	struct left_stack left = sample_of_switch();
+
+	(void)state;
+	assert_int_equal(left.start, LEFT);
+	assert_int_equal(records, 4);
+	assert_int_equal(written.header.type, WALKER_LEFT);
+	assert_int_equal(written.tid, 8);
+	assert_int_equal(written.stack_pointer, END - 1000);
+	assert_int_equal(written.left, LEFT);
+	assert_int_equal(written.left_size, SAVED);
+	assert_int_equal(written.left_copy, BASE + COPY);
+	/* The copy is in three pages. */
+	assert_int_equal(written.start, BASE + 5 * WALKER_PAGE);
+	assert_int_equal(written.count, 3);
+	/* What the walk reads of it, too. */
+	assert_int_equal(place_on_stack(&walk, LEFT - 8), LEFT - 8);
+	assert_int_equal(place_on_stack(&walk, LEFT), BASE + COPY);
+	assert_int_equal(place_on_stack(&walk, LEFT + SAVED - 8), BASE + COPY + SAVED - 8);
+	assert_int_equal(place_on_stack(&walk, LEFT + SAVED), LEFT + SAVED);
+}
+
+/* Python's frames may be those of the stack that comes: the walk reads that. */
+static void test_behind_the_switch(void **state)
+{
+	(void)state;
+	put_word(SWITCHING, 0);
+	sample_of_switch();
+	assert_int_equal(written.count, 3);
+	assert_int_equal(place_on_stack(&walk, LEFT), LEFT);
+}
+
+/* The other stack needs none of its memory. */
+static void test_a_stack_that_stays_in_place(void **state)
+{
+	(void)state;
+	put_word(STACK + 2, 0);
+	put_word(STACK + 3, 0);
+	sample_of_switch();
+	assert_int_equal(written.left, LEFT);
+	assert_int_equal(written.count, 0);
+	assert_int_equal(place_on_stack(&walk, LEFT), LEFT);
+}
+
+static void assert_none_left(void)
+{
+	assert_int_equal(sample_of_switch().start, 0);
+	assert_int_equal(records, 0);
+	assert_int_equal(place_on_stack(&walk, LEFT), LEFT);
+	begin_switch(NULL);
+}
+
+static void test_no_stack_is_left(void **state)
+{
+	(void)state;
+	/* A greenlet that runs. */
+	put_word(STACK + 3, 0);
+	put_word(SWITCHING, 0);
+	assert_none_left();
+	/* One that ends. */
+	put_word(STACK, 0);
+	assert_none_left();
+	/* What is no greenlet. */
+	put_word(GREENLET + 1, WORD(OBJECT) + 8);
+	assert_none_left();
+	put_word(STACK + 1, LEFT + SAVED - 8);
+	assert_none_left();
+	put_word(STACK + 2, 0);
+	assert_none_left();
+	/* Greenlet has not run in this thread; nobody has told of it. */
+	put_word(VARIABLES + 1, 1);
+	assert_none_left();
+	walk.process.switches.module = 0;
+	assert_none_left();
+}
+
+/* Samples of a tracepoint take the last record for theirs. */
+static void test_no_stack_is_left_any_more(void **state)
+{
+	(void)state;
+	sample_of_switch();
+	put_word(SWITCHING, 0);
+	put_word(STACK + 3, 0);
+	sample_of_switch();
+	assert_int_equal(records, 1);
+	assert_int_equal(written.header.type, WALKER_LEFT);
+	assert_int_equal(written.left, 0);
+	sample_of_switch();
+	assert_int_equal(records, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +461,11 @@ int main(void)
 		cmocka_unit_test_setup(test_no_longer_deep, begin),
 		cmocka_unit_test_setup(test_full_ring, begin),
 		cmocka_unit_test_setup(test_no_more_than_its_share, begin),
+		cmocka_unit_test_setup(test_a_stack_that_is_left, begin_switch),
+		cmocka_unit_test_setup(test_behind_the_switch, begin_switch),
+		cmocka_unit_test_setup(test_a_stack_that_stays_in_place, begin_switch),
+		cmocka_unit_test_setup(test_no_stack_is_left, begin_switch),
+		cmocka_unit_test_setup(test_no_stack_is_left_any_more, begin_switch),
 	};
 
 	return cmocka_run_group_tests_name("stack_bytes", tests, NULL, NULL);

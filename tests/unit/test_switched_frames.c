@@ -195,6 +195,8 @@ static void test_other_stacks_do_not_fit(void **state)
 #define BIAS 0x400000u
 
 static struct unwind_switches switches = {
+	.moving = { { 0x300, 0x340 } },
+	.moving_count = 1,
 	.caller = { 0x100, 0x200 },
 	.settling = 0x150,
 };
@@ -218,10 +220,14 @@ static enum switch_state state_of(uint64_t leaf, uint64_t caller, size_t *at)
 		{ .ip = BIAS + 0x120 },
 	};
 
-	*at = 99;
 	struct unwind_map map;
+	enum switch_state state;
 
-	return switch_state_of(&target, natives, 4, at, &map);
+	*at = 99;
+	state = switch_state_of(&target, natives, 4, at, &map);
+	assert_ptr_equal(map.switches, leaf >= BIAS ? &switches : NULL);
+	assert_true(!map.switches || map.bias == BIAS);
+	return state;
 }
 
 static void test_state_of_a_switch(void **state)
@@ -229,8 +235,14 @@ static void test_state_of_a_switch(void **state)
 	size_t at;
 
 	(void)state;
-	assert_int_equal(state_of(BIAS + 0x50, BIAS + 0x60, &at), SWITCH_NONE);
+	assert_int_equal(state_of(1, 2, &at), SWITCH_NONE);
 	assert_int_equal(at, 99);
+	assert_int_equal(state_of(BIAS + 0x50, BIAS + 0x60, &at), SWITCH_NONE);
+	assert_int_equal(state_of(BIAS + 0x340, BIAS + 0x341, &at), SWITCH_NONE);
+	assert_int_equal(state_of(BIAS + 0x50, BIAS + 0x340, &at), SWITCH_MOVING);
+	assert_int_equal(at, 1);
+	assert_int_equal(state_of(BIAS + 0x300, BIAS + 0x150, &at), SWITCH_MOVING);
+	assert_int_equal(at, 0);
 	assert_int_equal(state_of(BIAS + 0x100, 0, &at), SWITCH_LEAVING);
 	assert_int_equal(at, 0);
 	assert_int_equal(state_of(BIAS + 0x150, 0, &at), SWITCH_SETTLING);
