@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import cases
+from harness.case_packages import packages_of
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -35,6 +36,20 @@ def test_calls_with_frames_of_all_sizes(kaa, python, tmp_path):
 @pytest.mark.parametrize("name", ["generators", "asyncgens", "callbacks", "interpreters"])
 def test_others(kaa, newest_python, tmp_path, name):
     check(counted(kaa, newest_python, name, tmp_path)[0])
+
+
+def test_greenlets_that_switch_are_whole(kaa, newest_python, tmp_path, monkeypatch):
+    """But for the first: the recorder learns of greenlet by a stack that has it."""
+    python, packages = newest_python, packages_of(newest_python, status=None)
+    if not packages:
+        pytest.skip("greenlet cannot be had from PyPI")
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    _, truth, text = counted(kaa, python, "greenlets", tmp_path)
+    blocks, result = text.split("\n\n"), cases.Counted()
+    cases.count(result, truth, python.unstripped, "\n\n".join(blocks[len(blocks) // 3:]))
+    assert result.asked > 200
+    assert not result.problems, result.problems.most_common(5)
+    assert result.marked < 0.01 * result.asked, (result.asked, result.marks)
 
 
 def test_what_is_wrong_is_found(kaa, newest_python, tmp_path):
