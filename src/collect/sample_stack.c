@@ -12,6 +12,8 @@
  * which has two words less from 3.11 on.
  */
 enum { GREENLET_STACK_3_10 = 72, GREENLET_STACK = 56 };
+/* More than slp_switch has for itself on the stack, which are some words. */
+enum { SWITCH_FRAME_MAX = 256 };
 
 #define WITHOUT_CFI \
 	(UNWIND_FRAME_TRAMPOLINE | UNWIND_FRAME_BY_FP | UNWIND_FRAME_MADE)
@@ -642,6 +644,29 @@ static void find_switch(struct stack_builder *builder, struct target *target,
 }
 
 /*
+ * Built with frame pointers, as extension modules are by default from 3.15 on,
+ * slp_switch is left by that. It is told from where its return address is.
+ */
+static void add_frame_pointer(struct switching *switching,
+			      struct native_branch *branch)
+{
+	const struct unwind_map *map = &switching->map;
+	uint64_t at = switching->left->left, end = at + SWITCH_FRAME_MAX, word;
+	const struct cfi_rules *rules =
+		map->cfi ? cfi_find(map->cfi, map->switches->moving[0].start - 1) :
+			   NULL;
+
+	if (!rules || rules->cfa.kind != CFI_OFFSET ||
+	    rules->cfa.reg != UNWIND_RBP)
+		return;
+	while (at < end && read_left(switching, at, &word) &&
+	       word != branch->second)
+		at += 8;
+	unwind_reg_set(&branch->regs, UNWIND_RBP,
+		       at + 8 - (uint64_t)(int64_t)rules->cfa.value);
+}
+
+/*
  * Beyond the frame that switches, the native frames become those of the stack that is
  * left. That slp_switch waits at its inner end says the return address there.
  */
@@ -660,6 +685,7 @@ static struct error *take_before(struct stack_builder *builder,
 	unwind_reg_set(&branch.regs, UNWIND_RSP, switching->left->left);
 	unwind_reg_set(&branch.regs, UNWIND_RIP,
 		       switches->moving[0].start + switching->map.bias);
+	add_frame_pointer(switching, &branch);
 	if (!native_stack_branch(&builder->native, target, switching->at,
 				 &branch))
 		return NULL;
