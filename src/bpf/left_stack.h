@@ -3,7 +3,7 @@
  * The stack that a thread leaves, while greenlet exchanges it for another in the same
  * memory (docs/greenlets.md): greenlet has a copy of what is in the other's way.
  *
- * Source: greenlet 3.0 to 3.5, TThreadStateCreator.hpp, TThreadState.hpp, greenlet.h
+ * Source: greenlet 3.1 to 3.5, TThreadStateCreator.hpp, TThreadState.hpp, greenlet.h
  * (PyGreenlet), TGreenlet.hpp (Greenlet, StackState). glibc's <dl-dtv.h>: the thread
  * pointer points at two words, of which the second is the table of the modules'
  * variables.
@@ -72,6 +72,7 @@ static __always_inline void find_left(struct walk *w, struct left_stack *left)
 	*left = (struct left_stack){};
 	w->left_size = 0;
 	w->switching = 0;
+	w->settled = 0;
 	if (!s->module)
 		return;
 	greenlet = current_greenlet(w);
@@ -79,9 +80,11 @@ static __always_inline void find_left(struct walk *w, struct left_stack *left)
 		return;
 	switching = read_u64(s->switching);
 	w->switching = switching != 0;
-	if (stack.start < WALKER_PAGE || (!stack.saved && !switching) ||
-	    (stack.saved && !stack.copy) || stack.saved > LEFT_MAX ||
-	    stack.saved > stack.stop - stack.start)
+	if (stack.start < WALKER_PAGE)
+		return;
+	w->settled = !stack.saved && !switching;
+	if (w->settled || (stack.saved && !stack.copy) ||
+	    stack.saved > LEFT_MAX || stack.saved > stack.stop - stack.start)
 		return;
 	left->start = stack.start;
 	left->size = stack.saved;

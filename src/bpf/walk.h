@@ -122,8 +122,9 @@ struct walk {
 	__u64 left;
 	__u64 left_size;
 	__u64 left_copy;
-	/* Greenlet may be about to change links of frames. */
+	/* Greenlet may be about to change links of frames; it says that it is not. */
 	__u8 switching;
+	__u8 settled;
 	__u64 thread;
 	/* The frame to be read next, and its evaluation activation. */
 	__u64 frame;

@@ -316,6 +316,8 @@ static __always_inline void walk_begin(struct walk *w, struct walker_stack *s)
 {
 	enter_state(w, w->thread);
 	w->flags = w->running_count > MAX_RUNNING ? WALKER_TOO_DEEP : 0;
+	if (w->settled)
+		w->flags |= WALKER_SETTLED;
 	w->total = 0;
 	w->done = 0;
 	s->count = 0;

@@ -129,6 +129,11 @@ enum walker_stack_flags {
 	 * (docs/greenlets.md).
 	 */
 	WALKER_UNMARKED_END = 1 << 8,
+	/*
+	 * Greenlet says that the thread does not switch: the frames are those of the
+	 * greenlet whose stack it is on.
+	 */
+	WALKER_SETTLED = 1 << 9,
 };
 
 enum walker_frame_flags {

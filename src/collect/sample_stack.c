@@ -568,6 +568,8 @@ static enum fit switched_fit(struct stack_builder *builder,
 		return FIT_YES;
 	if (!innermost_runs_its_frame(&s, evidence))
 		return FIT_NO;
+	if (python->flags & WALKER_SETTLED)
+		return FIT_YES;
 	return !(layout->flags & PY_FRAME_OBJECTS) &&
 			       (marked || switched_frames_calls(&s) > 1) ?
 		       FIT_YES :
@@ -745,6 +747,17 @@ static struct error *try_before(struct stack_builder *builder,
 	return error ? error : name_python(builder, python, true);
 }
 
+/* A greenlet without Python frames, as one of gevent's is when it begins and ends. */
+static bool has_no_python(const struct stack_builder *builder,
+			  const struct python_stack *python)
+{
+	size_t calls = 0;
+
+	for (size_t i = 0; i < builder->natives.count; i++)
+		calls += builder->natives.data[i].is_eval;
+	return !python && !calls;
+}
+
 /*
  * Of a thread that switches greenlets: what of its stacks belongs together. Where
  * that cannot be told, the native stack ends at the switch.
@@ -775,6 +788,9 @@ static struct error *sort_switched(struct stack_builder *builder,
 				error = try_before(builder, target, python,
 						   switching, evidence, &fit);
 		}
+		if (state == SWITCH_LEAVING && in->native_complete &&
+		    has_no_python(builder, python))
+			fit = FIT_YES;
 		in->python_complete &= fit == FIT_YES || state != SWITCH_LEAVING;
 		in->python_complete |= fit == FIT_YES;
 		if (error || fit == FIT_YES || state == SWITCH_LEAVING)

@@ -416,9 +416,14 @@ static void test_no_stack_is_left(void **state)
 	/* A greenlet that runs. */
 	put_word(STACK + 3, 0);
 	put_word(SWITCHING, 0);
+	sample_of_switch();
+	assert_true(walk.settled);
 	assert_none_left();
 	/* One that ends. */
 	put_word(STACK, 0);
+	put_word(SWITCHING, 0);
+	sample_of_switch();
+	assert_false(walk.settled);
 	assert_none_left();
 	/* What is no greenlet. */
 	put_word(GREENLET + 1, WORD(OBJECT) + 8);
