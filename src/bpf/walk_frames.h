@@ -282,7 +282,8 @@ static long walk_step(__u32 i, void *arg)
 			return 1;
 		w->flags &= ~WALKER_CONTINUES;
 	}
-	w->met_outer |= w->frame == w->outer;
+	if (w->first && w->frame == w->outer)
+		w->met_outer = 1;
 	code = code_in(w);
 	key = code_of(ctx, w, code);
 	if (!key)
