@@ -3,8 +3,7 @@
 
 Of each sample without a mark is asked:
 
-- its Python stack, whole and in order, is one that the program can have. scripts/oracle.py has the list of these, or, where no
-  profile function sees all, PATHS has them;
+- its Python stack, whole and in order, with all lines, is one that the program can have: scripts/oracle.py has the list of these;
 - its native stack ends where a thread or a greenlet begins;
 - each evaluation function runs Python frames. The innermost may run none: its frame is not there yet, or not any more. So
   may one that frees the local variables of a function that has returned, which may call Python again
@@ -28,64 +27,37 @@ GREENLET_STARTS = ("greenlet::UserGreenlet::inner_bootstrap", "_ZN8greenlet12Use
 EVALUATION = re.compile(r"_PyEval_EvalFrameDefault\b")
 # What frees local variables: _PyEval_FrameClearAndPop, _PyEvalFrameClearAndPop, _PyFrame_ClearExceptCode, clear_thread_frame.
 FREES = re.compile(r"_PyEval_?FrameClearAndPop|_PyFrame_Clear|clear_(thread|gen)_frame")
-ADDRESS = re.compile(r"^\t *[0-9a-f]+ ", re.M)
-IN_MADE = ["<module>", "inside", "inside", "inside", "inside", "in_key"]
-IN_THREAD = ["_bootstrap", "_bootstrap_inner", "run", "in_thread"]
-
-
-class Paths:
-    """All call paths of interpreters.py: a stack is one of them, or the outer part of one."""
-
-    PATHS = [
-        ["<module>", "outside", "outside", "outside", *IN_MADE],
-        ["<module>", "outside", "outside", "outside", "<module>", "between", *IN_MADE],
-        ["<module>", "spin"],
-        [*IN_THREAD, "outside", "outside", *IN_MADE],
-        [*IN_THREAD, "spin"],
-    ]
-
-    def __init__(self):
-        self.own = {name for path in self.PATHS for name in path} - {"<module>", "_bootstrap", "_bootstrap_inner", "run"}
-
-    def concerns(self, stack):
-        return any(name in self.own and file.endswith(("interpreters.py", "<string>")) for name, file, _ in stack)
-
-    def problem(self, stack):
-        names = []
-        for name, file, _ in stack:
-            # An import, which is done once.
-            if file.startswith("<frozen"):
-                break
-            names.append(plain(name))
-        if any(names == path[:len(names)] for path in self.PATHS):
-            return None
-        return "not a path of the program: " + " > ".join(names)
+# The address and the line of a C function, and the address of a Python frame.
+SAME_STACK = re.compile(r"^\t *[0-9a-f]+ (?:(?!py::)(.*)\n  .*$)?", re.M)
 
 
 class Case:
-    """name; words: the script and its arguments but the seconds; needs: a package; attach: it runs already when it is
-    recorded; paths: what knows its stacks, if the oracle does not."""
+    """name; words: the script and its arguments but the seconds; needs: a package; attach: it runs already when it is recorded;
+    seconds: CPU time of one recording, whose text is read as a whole."""
 
-    def __init__(self, name, words, needs=None, attach=False, paths=None):
-        self.name, self.words, self.needs, self.attach, self.paths = name, words, needs, attach, paths
+    def __init__(self, name, words, needs=None, attach=False, seconds=4):
+        self.name, self.words, self.needs, self.attach, self.seconds = name, words, needs, attach, seconds
 
     def command(self, python, seconds):
         return [*python, FOLDER / self.words[0], *self.words[1:], str(seconds)]
 
     def truth(self, prefix, python, folder):
-        if self.paths:
-            return self.paths()
         out = folder / f"{self.name}.json"
         oracle = TOP / "tests" / "live" / "scripts" / "oracle.py"
         run([*prefix, *python, oracle, out, *self.command([], 0)])
         return Oracle.load(out)
 
 
-CASES = [Case(f"inlined-{kind}", ["inlined.py", kind]) for kind in ("plain", "named", "gathered", "spread")] + [
+INLINED = ("plain", "named", "names-alone", "defaults", "gathered", "spread", "spread-names", "cell", "method", "bound", "property",
+           "item", "made", "generator")
+CASES = [Case(f"inlined-{kind}", ["inlined.py", kind]) for kind in INLINED] + [
     Case("asyncgens", ["asyncgens.py"]),
     Case("generators", ["generators.py"]),
     Case("callbacks", ["callbacks.py"]),
-    Case("interpreters", ["interpreters.py"], paths=Paths),
+    Case("interpreters", ["interpreters.py"]),
+    Case("recursion", ["recursion.py"], seconds=1),
+    Case("shapes", ["../shapes.py"]),
+    Case("pool", ["pool.py"]),
     Case("short-threads", ["short_threads.py"]),
     Case("many-threads", ["many_threads.py", "220"], attach=True),
     Case("greenlets", ["greenlets.py"], needs="greenlet"),
@@ -96,11 +68,13 @@ CASES = [Case(f"inlined-{kind}", ["inlined.py", kind]) for kind in ("plain", "na
 class Counted:
     """How many samples are `right`, `wrong`, `marked` and `other`, which have no function of the program; and what is wrong.
 
-    problems, marks: {text: samples}; examples: {text: a sample}.
+    lost: those that the recorder says to lack; problems, marks: {text: samples}; examples: {text: a sample}.
     """
 
+    NUMBERS = ("right", "wrong", "marked", "other", "lost")
+
     def __init__(self):
-        self.right = self.wrong = self.marked = self.other = 0
+        self.right = self.wrong = self.marked = self.other = self.lost = 0
         self.problems, self.marks = collections.Counter(), collections.Counter()
         self.examples = {}
         self.waiting = None
@@ -109,13 +83,26 @@ class Counted:
     def asked(self):
         return self.right + self.wrong + self.marked
 
+    def told(self):
+        """For a file."""
+        return {name: getattr(self, name) for name in (*self.NUMBERS, "problems", "marks")}
+
+    @classmethod
+    def of(cls, told):
+        counted = cls()
+        for name in cls.NUMBERS:
+            setattr(counted, name, told[name])
+        counted.problems.update(told["problems"])
+        counted.marks.update(told["marks"])
+        return counted
+
     def add(self, what, text, sample):
         """One sample more. Before the first that is right, and after the last, the interpreter starts and ends."""
         if what == "right":
             for earlier in self.waiting or []:
                 self.note(*earlier)
             self.waiting = []
-        if what == "right" or what == "wrong":
+        if what == "right" or what == "wrong" and sample.python:
             self.note(what, text, sample)
         elif self.waiting is not None:
             self.waiting.append((what, text, sample))
@@ -175,10 +162,12 @@ def judge(truth, names_all, sample):
     if truth.concerns(stack):
         problem, good = truth.problem(stack), "right"
     else:
-        # The interpreter's start and end, imports, threads that begin or end.
-        good = "other"
+        # The interpreter's start and end, imports, threads that begin or end, the library's own work.
+        problem, good = truth.problem_of_lines(stack), "other"
     if sample.python:
         problem = problem or native_problem(user, names_all)
+    elif user and names_all:
+        problem = evaluation_problem(user)
     return ("wrong", problem) if problem else (good, None)
 
 
@@ -187,8 +176,8 @@ def count(counted, truth, names_all, text):
     known = {}
     for block in text.split("\n\n"):
         _, _, stack = block.partition("\n")
-        # Most stacks differ from others in addresses alone.
-        key = ADDRESS.sub("", stack)
+        # What is asked of two stacks is the same if they differ in these alone.
+        key = SAME_STACK.sub(r"\1", stack)
         if key not in known and stack:
             sample, = script_output.parse(block)
             known[key] = (*judge(truth, names_all, sample), sample)
@@ -198,16 +187,19 @@ def count(counted, truth, names_all, text):
 
 
 def record(kaa, prefix, case, python, seconds, data):
-    """kaa: of tests; prefix, python: words that go where the interpreter is, and that run it there."""
-    options = ["record", "-q", "-F", str(RATE), "-g", "-o", data]
+    """kaa: of tests; prefix, python: words that go where the interpreter is, and that run it there. How many samples were lost."""
+    options = ["record", "-F", str(RATE), "-g", "-o", data]
     if not case.attach:
-        kaa(*options, "--", *case.command(python, seconds))
-        return
+        return lost_of(kaa(*options, "--", *case.command(python, seconds)))
     words = [*prefix, *python, "-c", RUN, *case.command([], seconds)]
     with started(words, stdout=subprocess.PIPE, text=True) as process:
         pid = int(process.stdout.readline())
         until_busy(pid, 0.3)
-        kaa(*options, "-p", str(pid), "--", *while_busy(pid, seconds - 1))
+        return lost_of(kaa(*options, "-p", str(pid), "--", *while_busy(pid, seconds - 1)))
+
+
+def lost_of(recorded):
+    return int(re.search(r", (\d+) lost", recorded.stderr)[1])
 
 
 def text_of(kaa, data):

@@ -52,6 +52,7 @@ class Oracle:
             for name, lines in functions.items():
                 self.lines.setdefault((name, os.path.basename(file)), set()).update(lines)
         self.known_files = {file for _, file in self.lines}
+        self.paths = {*data["others"], *(file for file, _, _, _, _ in data["functions"])}
         self.calls = set(self.seen_calls(data))
         self.whole = self.build(data, lambda function: True)
         self.own = self.build(data, self.is_own)
@@ -63,7 +64,7 @@ class Oracle:
 
     def is_own(self, function):
         """Not of the standard library: of the script, or made by it at run time."""
-        return function[1] == self.script or function[1].startswith("<made")
+        return function[1] == self.script or function[1].startswith(("<made", "<string>"))
 
     def seen_calls(self, data):
         """Every ((caller, line), callee)."""
@@ -110,6 +111,14 @@ class Oracle:
             if (self.is_own(caller[0]) or self.is_own(callee)) and (caller, callee) not in self.calls:
                 return f"{show(caller)} does not call {callee[0]} ({callee[1]})"
         return self.walk(self.own, [frame for frame in frames if self.is_own(frame[0])])
+
+    def problem_of_lines(self, stack):
+        """Of a stack that does not concern it: what can be said of any. Other files may have names that files here have, too."""
+        for name, file, line in stack:
+            function = plain(name), os.path.basename(file)
+            if file in self.paths and not self.exists(function, line):
+                return f"{show((function, line))}: the function has no such line"
+        return None
 
     def exists(self, function, line):
         """Whether a function of another file has the line; unknown files (frozen modules) have all."""

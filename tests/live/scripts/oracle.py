@@ -79,14 +79,21 @@ class Functions:
     """Code objects by number, each once. `all` is the list for the file."""
 
     def __init__(self):
-        self.all, self.numbers = [], {}
+        self.all, self.numbers, self.known = [], {}, {}
 
     def number(self, code):
-        # Functions that are made anew each time they are used have equal codes.
+        if id(code) not in self.known:
+            self.known[id(code)] = self.add(code)
+        return self.known[id(code)]
+
+    def add(self, code):
+        # Functions that are made anew each time they are used have equal codes; the modules of several strings have not.
         key = (code.co_filename, code.co_name, code.co_firstlineno)
         if key not in self.numbers:
             self.numbers[key] = len(self.all)
-            self.all.append([*key, code_lines(code), makes_generator(code)])
+            self.all.append([*key, [], makes_generator(code)])
+        lines = self.all[self.numbers[key]][3]
+        lines[:] = sorted({*lines, *code_lines(code)})
         return self.numbers[key]
 
 

@@ -10,25 +10,37 @@ links it to its caller, the old link at that place then says that first() called
 import sys
 import time
 
-# What the parameters of innermost() are, and its arguments.
-KINDS = {"plain": ("a", "a"), "named": ("a, b=0", "a, b=2"), "gathered": ("*a, **b", "a, b=2"), "spread": ("a, b=0", "*(a, 1)")}
+# What stands before the other functions, and what these do with it.
+FUNCTION = "def innermost({}): return a\n"
+MEMBER = "class Thing:\n    {}def innermost(self, {}): return self\n    {} = innermost\nthing = Thing()\n"
+KINDS = {
+    "plain": (FUNCTION.format("a"), "return innermost(a)"),
+    "named": (FUNCTION.format("a, b=0"), "return innermost(a, b=2)"),
+    "names-alone": (FUNCTION.format("*, a, b=0"), "return innermost(a=a)"),
+    "defaults": (FUNCTION.format("a, b=0, c=1"), "return innermost(a)"),
+    "gathered": (FUNCTION.format("*a, **b"), "return innermost(a, b=2)"),
+    "spread": (FUNCTION.format("a, b=0"), "return innermost(*(a, 1))"),
+    "spread-names": (FUNCTION.format("a, b=0"), "return innermost(**{'a': a})"),
+    "cell": ("def innermost(a): return lambda: a\n", "return innermost(a)"),
+    "method": (MEMBER.format("", "a", "method"), "return thing.innermost(a)"),
+    "bound": (MEMBER.format("", "a", "method") + "bound = thing.method\n", "return bound(a)"),
+    "property": (MEMBER.format("@property\n    ", "*a", "value"), "return thing.value"),
+    "item": (MEMBER.format("", "a", "__getitem__"), "return thing[a]"),
+    "made": ("class Thing:\n    def innermost(self, a): self.a = a\n    __init__ = innermost\n", "return Thing(a)"),
+    "generator": ("def innermost(a): yield a\n", "for b in innermost(a): pass"),
+}
 SIZES = range(48)
-CHAIN = """
-def innermost({parameters}): return a
-def second(a): return innermost({arguments})
-def first(a): return second(a)
-"""
 
 
-def straight_text(size, arguments):
-    return (f"def straight_{size}(a):\n" + "".join(f"    v{number} = 1\n" for number in range(size)) +
-            f"    return innermost({arguments})\n")
+def function_text(name, size, body):
+    return f"def {name}(a):\n" + "".join(f"    v{number} = 1\n" for number in range(size)) + f"    {body}\n"
 
 
 def made(kind):
     """first(), and every straight_N()."""
-    parameters, arguments = KINDS[kind]
-    text = CHAIN.format(parameters=parameters, arguments=arguments) + "".join(straight_text(size, arguments) for size in SIZES)
+    before, body = KINDS[kind]
+    text = before + function_text("second", 0, body) + function_text("first", 0, "return second(a)")
+    text += "".join(function_text(f"straight_{size}", size, body) for size in SIZES)
     names = {}
     exec(compile(text, f"<made {kind}>", "exec"), names)
     return names["first"], [names[f"straight_{size}"] for size in SIZES]

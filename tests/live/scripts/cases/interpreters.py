@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Interpreters within a thread: one, one inside another, and in threads that did not make them.
 
-    interpreters.py SECONDS
+    interpreters.py [SECONDS]     0: one round, within one interpreter
 
-No profile function sees all of them: harness/cases.py has all their call paths.
+No profile function sees what other interpreters call. So with 0 the texts that they run are run by exec(): the Python functions,
+their callers and lines are the same.
 """
+import functools
 import sys
 import threading
 import time
 
-try:
-    import _interpreters as interpreters
-except ImportError:
-    import _xxsubinterpreters as interpreters
-
+SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 0
 INSIDE = """
 import time
 def in_key(value):
@@ -24,18 +22,38 @@ def in_key(value):
 def inside(depth):
     return inside(depth - 1) if depth else sorted(range(5), key=in_key)
 end = time.process_time() + %f
-while time.process_time() < end:
+while True:
     inside(3)
-"""
+    if time.process_time() >= end:
+        break
+""" % (SECONDS / 4)
 BETWEEN = """
+%s
+def between(call):
+    call()
+between(%s)
+"""
+# Which has which of them depends on the version: 3.13 has both functions, and 3.15 the first alone.
+IMPORT = """
+import functools
 try:
     import _interpreters as interpreters
 except ImportError:
     import _xxsubinterpreters as interpreters
-def between(number, code):
-    getattr(interpreters, "exec", interpreters.run_string)(number, code)
-between(%d, %r)
 """
+RUN = "functools.partial(getattr(interpreters, 'exec', None) or interpreters.run_string, %d, %r)"
+exec(IMPORT)
+# An interpreter ends with the last that names it.
+KEPT, MADE = [], []
+while SECONDS and len(MADE) < 4:
+    KEPT.append(interpreters.create())
+    MADE.append(int(KEPT[-1]))
+
+
+def runs(text):
+    """(call that runs the text in another interpreter, the same as text)"""
+    words = RUN % (MADE.pop(), text) if SECONDS else "functools.partial(exec, %r, {})" % text
+    return eval(words), words
 
 
 def spin(count=3000):
@@ -45,25 +63,22 @@ def spin(count=3000):
     return total
 
 
-def outside(depth, number, code):
+def outside(depth, call):
     if depth:
-        return outside(depth - 1, number, code)
-    # 3.13 has both, and 3.15 the first alone.
-    getattr(interpreters, "exec", interpreters.run_string)(number, code)
+        return outside(depth - 1, call)
+    call()
 
 
-def in_thread(number, code):
+def in_thread(call):
     spin()
-    outside(1, number, code)
+    outside(1, call)
     spin()
 
 
-inside = INSIDE % (float(sys.argv[1]) / 4)
-one, other = interpreters.create(), interpreters.create()
-outside(2, one, inside)
-outside(2, one, BETWEEN % (int(other), inside))
-made = [interpreters.create() for _ in range(2)]
-threads = [threading.Thread(target=in_thread, args=(number, inside)) for number in made]
+one, words = runs(INSIDE)
+outside(2, one)
+outside(2, runs(BETWEEN % (IMPORT, words))[0])
+threads = [threading.Thread(target=in_thread, args=(runs(INSIDE)[0],)) for _ in range(2)]
 for thread in threads:
     thread.start()
 spin(100000)
