@@ -27,8 +27,6 @@ GREENLET_STARTS = ("greenlet::UserGreenlet::inner_bootstrap", "_ZN8greenlet12Use
 EVALUATION = re.compile(r"_PyEval_EvalFrameDefault\b")
 # What frees local variables: _PyEval_FrameClearAndPop, _PyEvalFrameClearAndPop, _PyFrame_ClearExceptCode, clear_thread_frame.
 FREES = re.compile(r"_PyEval_?FrameClearAndPop|_PyFrame_Clear|clear_(thread|gen)_frame")
-# The address and the line of a C function, and the address of a Python frame.
-SAME_STACK = re.compile(r"^\t *[0-9a-f]+ (?:(?!py::)(.*)\n  .*$)?", re.M)
 
 
 class Case:
@@ -174,15 +172,11 @@ def judge(truth, names_all, sample):
 def count(counted, truth, names_all, text):
     """Adds the samples of a recording's text, from the first that has a function of the program to the last."""
     known = {}
-    for block in text.split("\n\n"):
-        _, _, stack = block.partition("\n")
-        # What is asked of two stacks is the same if they differ in these alone.
-        key = SAME_STACK.sub(r"\1", stack)
-        if key not in known and stack:
+    for stack, block in script_output.alike(text):
+        if stack not in known:
             sample, = script_output.parse(block)
-            known[key] = (*judge(truth, names_all, sample), sample)
-        if stack:
-            counted.add(*known[key])
+            known[stack] = (*judge(truth, names_all, sample), sample)
+        counted.add(*known[stack])
     counted.end()
 
 

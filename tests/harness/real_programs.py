@@ -18,7 +18,7 @@ from harness.process import TOP, run
 
 FOLDER = TOP / "tests" / "live" / "scripts" / "real"
 STANDARD = ["orders", "service", "tasks", "processes", "threads", "logs", "suite", "ledger", "documents"]
-PACKAGES = ["shop", "frames", "library", "formulas", "geometry", "pictures", "routes", "pages"]
+PACKAGES = ["shop", "frames", "library", "formulas", "geometry", "pictures", "routes", "pages", "forum", "colours"]
 # What a block of the account does not have of its function.
 BESIDE = 0.006
 
@@ -131,28 +131,41 @@ def with_kaa(kaa, python, program, seconds, folder):
 
 
 def calls_and_stacks(kaa, folder):
-    """The calls that a program wrote down, and the Python stacks of a recording of it that are not marked as incomplete."""
-    samples = script_output.parse(kaa("script", "-F", "+srcline", "-i", folder / "perf.data").stdout)
-    stacks = [sample.python for sample in samples if not sample.markers and "[truncated stack]" not in sample.symbols]
-    return Calls.load(folder / "calls.json"), stacks
+    """The calls that a program wrote down; {the Python stack of a sample that is not marked as incomplete: how many have it}; and
+    {mark: how many samples have it}."""
+    samples, known, marks = collections.Counter(), {}, collections.Counter()
+    for same, block in script_output.alike(kaa("script", "--no-inline", "-F", "+srcline", "-i", folder / "perf.data").stdout):
+        samples[same] += 1
+        known.setdefault(same, block)
+    stacks = collections.Counter()
+    for same, count in samples.items():
+        sample, = script_output.parse(known[same])
+        marked = sample.markers or ["[truncated stack]"] * ("[truncated stack]" in sample.symbols)
+        (marks if marked else stacks)[", ".join(marked) or tuple(sample.python)] += count
+    return Calls.load(folder / "calls.json"), stacks, marks
 
 
-def calls_problems(kaa, prefix, python, program, seconds, folder, rate=999):
-    """Of a recording: how many callers and lines were asked, and {what is wrong: samples}.
+class Asked:
+    """Of a recording: how many samples there are, how many are marked ({mark: samples}) and lost, how many callers and lines of the
+    others were asked, and {what is wrong: samples}."""
 
-    The program runs twice, the first time to write down its calls (live/scripts/calls.py). prefix: words that go where the
-    interpreter is; kaa, python: as for with_kaa().
-    """
+    def __init__(self, calls, stacks, marks, lost):
+        self.samples, self.marks, self.lost = stacks.total() + marks.total(), marks, lost
+        self.asked, self.wrong = 0, collections.Counter()
+        for stack, count in stacks.items():
+            asked, problems = calls.check(stack)
+            self.asked += asked * count
+            self.wrong.update(problems * count)
+
+
+def calls_asked(kaa, prefix, python, program, seconds, folder, rate=999):
+    """The program runs twice, the first time to write down its calls (live/scripts/calls.py). prefix: words that go where the
+    interpreter is; kaa, python: as for with_kaa()."""
     words, account = program_words(program, seconds), folder / "account"
     run([*prefix, *python, TOP / "tests" / "live" / "scripts" / "calls.py", folder / "calls.json", *words], env=surroundings(account))
-    kaa("record", "-F", str(rate), "-g", "-o", folder / "perf.data", "--", *python, *words, env=surroundings(account))
-    calls, stacks = calls_and_stacks(kaa, folder)
-    asked, wrong = 0, collections.Counter()
-    for stack in stacks:
-        count, problems = calls.check(stack)
-        asked += count
-        wrong.update(problems)
-    return asked, wrong
+    recorded = kaa("record", "-F", str(rate), "-g", "-o", folder / "perf.data", "--", *python, *words, env=surroundings(account))
+    lost = int(re.search(r", (\d+) lost", recorded.stderr)[1])
+    return Asked(*calls_and_stacks(kaa, folder), lost)
 
 
 def with_py_spy(py_spy, python, program, seconds, folder):

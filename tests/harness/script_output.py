@@ -16,6 +16,8 @@ SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|(?:\[JIT\] tid \d+|\
 # A function that is inlined into the next frame's has no dso; with a source line "(inlined)" stands behind that.
 INLINED = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*)\+0x(?P<offset>[0-9a-f]+)(?: \((?P<dso>inlined)\))?$")
 PYTHON = "py::"
+# The address and the line of a C function, and the address of a Python frame.
+PLACES = re.compile(r"^\t *[0-9a-f]+ (?:(?!py::)(.*)\n  .*$)?", re.M)
 
 # The address of every Python frame is in here; see docs/ARCHITECTURE.md.
 PYTHON_RANGE = range(0x6b6100000000, 0x6b6200000000)
@@ -118,6 +120,15 @@ def parse(text, inlined=False):
     for sample in samples:
         sample.frames = [frame for frame in sample.frames if inlined or not frame.is_inlined]
     return samples
+
+
+def alike(text):
+    """(stack, text of a sample) for each sample, in order, of a text with source lines. Stacks are equal where the functions are, and
+    the lines of the Python frames, whatever the addresses: most samples then have the stack of another one."""
+    for block in text.split("\n\n"):
+        _, _, stack = block.partition("\n")
+        if stack:
+            yield PLACES.sub(r"\1", stack), block
 
 
 def relation(theirs, ours):

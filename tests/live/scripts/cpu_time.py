@@ -4,6 +4,7 @@
     cpu_time.py threads SECONDS    threads of half a millisecond, one after the other, and as much in between
     cpu_time.py processes SECONDS  processes of about a millisecond
     cpu_time.py pool SECONDS       four threads that share short tasks
+    cpu_time.py builds SECONDS     `make -j4` of small files of C, again and again
     cpu_time.py rhythm SECONDS     even() has 40 % of each millisecond of the clock, odd() the rest
 
 SECONDS are of CPU time. The last line: CPU time of the process and those that it waited for, and of a function.
@@ -11,7 +12,9 @@ SECONDS are of CPU time. The last line: CPU time of the process and those that i
 import concurrent.futures
 import os
 import resource
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -59,6 +62,16 @@ def pool():
     with concurrent.futures.ThreadPoolExecutor(4) as executor:
         for _ in range(100):
             executor.submit(between)
+
+
+def builds():
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(24):
+            with open(f"{folder}/f{number}.c", "w") as file:
+                file.write("".join(f"int f{number}_{i}(int a) {{ return a * {i} + {number}; }}\n" for i in range(40)))
+        with open(f"{folder}/Makefile", "w") as file:
+            file.write("all: $(patsubst %.c,%.o,$(wildcard *.c))\n")
+        subprocess.check_call(["make", "-s", "-j4", "-C", folder])
 
 
 def even(end):
