@@ -33,7 +33,7 @@ def test_calls_with_frames_of_all_sizes(kaa, python, tmp_path):
     check(counted(kaa, python, "inlined-gathered", tmp_path)[0])
 
 
-@pytest.mark.parametrize("name", ["generators", "asyncgens", "callbacks", "interpreters"])
+@pytest.mark.parametrize("name", ["inlined-made", "recursion", "generators", "asyncgens", "callbacks", "interpreters"])
 def test_others(kaa, newest_python, tmp_path, name):
     check(counted(kaa, newest_python, name, tmp_path)[0])
 
