@@ -159,11 +159,13 @@ class Asked:
 
 
 def calls_asked(kaa, prefix, python, program, seconds, folder, rate=999):
-    """The program runs twice, the first time to write down its calls (live/scripts/calls.py). prefix: words that go where the
-    interpreter is; kaa, python: as for with_kaa()."""
-    words, account = program_words(program, seconds), folder / "account"
-    run([*prefix, *python, TOP / "tests" / "live" / "scripts" / "calls.py", folder / "calls.json", *words], env=surroundings(account))
-    recorded = kaa("record", "-F", str(rate), "-g", "-o", folder / "perf.data", "--", *python, *words, env=surroundings(account))
+    """The program runs twice, the first time to write down its calls (live/scripts/calls.py): then it is several times slower, and works
+    for so much longer. What SymPy calls depends on the order of sets. prefix: words that go where the interpreter is; kaa, python: as
+    for with_kaa()."""
+    env = {**surroundings(folder / "account"), "PYTHONHASHSEED": "0"}
+    run([*prefix, *python, TOP / "tests" / "live" / "scripts" / "calls.py", folder / "calls.json", *program_words(program, max(4 * seconds, 4))],
+        env=env)
+    recorded = kaa("record", "-F", str(rate), "-g", "-o", folder / "perf.data", "--", *python, *program_words(program, seconds), env=env)
     lost = int(re.search(r", (\d+) lost", recorded.stderr)[1])
     return Asked(*calls_and_stacks(kaa, folder), lost)
 

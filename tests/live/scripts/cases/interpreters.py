@@ -42,6 +42,8 @@ except ImportError:
     import _xxsubinterpreters as interpreters
 """
 RUN = "functools.partial(getattr(interpreters, 'exec', None) or interpreters.run_string, %d, %r)"
+# That of the file, if the text is run by an interpreter.
+NAME = "<script>" if sys.version_info >= (3, 14) else "<string>"
 exec(IMPORT)
 # An interpreter ends with the last that names it.
 KEPT, MADE = [], []
@@ -52,7 +54,7 @@ while SECONDS and len(MADE) < 4:
 
 def runs(text):
     """(call that runs the text in another interpreter, the same as text)"""
-    words = RUN % (MADE.pop(), text) if SECONDS else "functools.partial(exec, %r, {})" % text
+    words = RUN % (MADE.pop(), text) if SECONDS else "functools.partial(exec, compile(%r, %r, 'exec'), {})" % (text, NAME)
     return eval(words), words
 
 
