@@ -163,7 +163,7 @@ def calls_asked(kaa, prefix, python, program, seconds, folder, rate=999):
     for so much longer. What SymPy calls depends on the order of sets. prefix: words that go where the interpreter is; kaa, python: as
     for with_kaa()."""
     env = {**surroundings(folder / "account"), "PYTHONHASHSEED": "0"}
-    run([*prefix, *python, TOP / "tests" / "live" / "scripts" / "calls.py", folder / "calls.json", *program_words(program, max(4 * seconds, 4))],
+    run([*prefix, *python, TOP / "tests" / "live" / "scripts" / "calls.py", folder / "calls.json", *program_words(program, 4 * seconds)],
         env=env)
     recorded = kaa("record", "-F", str(rate), "-g", "-o", folder / "perf.data", "--", *python, *program_words(program, seconds), env=env)
     lost = int(re.search(r", (\d+) lost", recorded.stderr)[1])
