@@ -11,7 +11,7 @@ A stack is a list of (function, file, line), outermost first. Functions are comp
 - imports: frames from the first frozen one on, as a module is imported once, by whoever is first;
 - what the collector calls, from any line: `FROM_ANYWHERE`;
 - what `threading` calls before a thread has its profile function: `UNSEEN`;
-- the frame that makes a generator or coroutine, at the line of its def, which no profile function sees.
+- the frame that makes a generator or coroutine, which no profile function sees, at one of the lines where it does so.
 """
 import json
 import os
@@ -29,7 +29,8 @@ class Calls:
     def __init__(self, told):
         self.script = os.path.realpath(told["script"])
         functions = [(name, os.path.realpath(file)) for file, name, _, _, _ in told["functions"]]
-        self.lines, self.calls, self.making = {}, {}, set()
+        self.lines, self.calls = {}, {}
+        self.making = {((name, os.path.realpath(file)), line) for file, name, line in told["making"]}
         for function, (_, _, first, lines, makes) in zip(functions, told["functions"]):
             self.lines.setdefault(function, set()).update(lines)
             if makes:

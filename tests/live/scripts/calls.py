@@ -12,13 +12,38 @@ The file, for harness/calls.py:
     functions   list of [file, name, first line, [every line], makes a generator or coroutine]: code objects, each once
     calls       list of [function, line of the call, called function]
     others      {file: {name: [every line]}}: all functions of these files, called or not
+    making      list of [file, name, line]: where generators and coroutines of these files are made, used or not
 
 For CPython 3.8 and later.
 """
+import dis
 import json
+import os
 import sys
+import types
 
-from oracle import Functions, other_files, run_script
+from oracle import Functions, makes_generator, other_files, run_script
+
+
+def making_of(code, found):
+    """Adds the lines of the instructions that make a generator or coroutine, up to RETURN_GENERATOR: of a generator expression of
+    3.15 also the line of its iterable."""
+    if makes_generator(code):
+        for instruction in dis.get_instructions(code):
+            found.add((code.co_filename, code.co_name, instruction.positions.lineno or code.co_firstlineno))
+            if instruction.opname == "RETURN_GENERATOR":
+                break
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            making_of(constant, found)
+
+
+def making_in(files):
+    found = set()
+    for path in filter(os.path.exists, files):
+        with open(path, "rb") as source:
+            making_of(compile(source.read(), path, "exec", dont_inherit=True), found)
+    return sorted(found)
 
 
 class Recorder:
@@ -51,7 +76,7 @@ class Recorder:
         numbers = {id_: functions.number(code) for id_, code in self.codes.items()}
         calls = {(numbers[caller], self.lines[caller, lasti], numbers[called]) for caller, lasti, called in self.calls}
         return {"script": script, "functions": functions.all, "calls": sorted(calls),
-                "others": other_files(functions.all, None)}
+                "others": other_files(functions.all, None), "making": making_in({function[0] for function in functions.all})}
 
 
 def main():
