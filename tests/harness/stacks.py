@@ -43,6 +43,7 @@ class Oracle:
     def __init__(self, data):
         self.script = os.path.basename(data["script"])
         self.functions = [(name, os.path.basename(file)) for file, name, _, _, _ in data["functions"]]
+        self.texts = {function for function in self.functions if function[1] in ("<string>", "<script>")}
         self.making = {(function, first) for function, (_, _, first, _, makes) in zip(self.functions, data["functions"])
                        if makes}
         self.lines = {}
@@ -63,8 +64,8 @@ class Oracle:
             return cls(json.load(file))
 
     def is_own(self, function):
-        """Not of the standard library: of the script, or made by it at run time."""
-        return function[1] == self.script or function[1].startswith(("<made", "<string>"))
+        """Not of the standard library: of the script, or made by it at run time. `python -c` has a text, too."""
+        return function[1] == self.script or function[1].startswith("<made") or function in self.texts
 
     def seen_calls(self, data):
         """Every ((caller, line), callee)."""
