@@ -10,6 +10,7 @@ Of each sample without a mark is asked:
   (docs/python-frames.md). This is asked of interpreters that name all their functions.
 """
 import collections
+import os
 import re
 import subprocess
 
@@ -150,13 +151,19 @@ def before_imports(stack):
     return stack[:frozen]
 
 
+def from_script(stack, script):
+    """Without `python -c` and runpy, by which a case runs that is attached to: they are not in the truth."""
+    first = next((depth for depth, (name, file, _) in enumerate(stack) if name == "<module>" and os.path.basename(file) == script), 0)
+    return stack[first:] if any("runpy" in file for _, file, _ in stack[:first]) else stack
+
+
 def judge(truth, names_all, sample):
     """(what the sample is: an attribute of Counted, what is wrong with it or what its mark is)."""
     if sample.markers:
         return "marked", ", ".join(sample.markers)
     user = [frame for frame in sample.frames if not frame.ip >> 63]
     problem = None
-    stack = before_imports(sample.python)
+    stack = from_script(before_imports(sample.python), truth.script)
     if truth.concerns(stack):
         problem, good = truth.problem(stack), "right"
     else:
