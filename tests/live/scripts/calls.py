@@ -72,9 +72,11 @@ class Recorder:
         self.calls.add(call)
 
     def told(self, script):
+        # Threads of a server call on. What a call names was noted before it.
+        noted, codes = list(self.calls), dict(self.codes)
         functions = Functions()
-        numbers = {id_: functions.number(code) for id_, code in self.codes.items()}
-        calls = {(numbers[caller], self.lines[caller, lasti], numbers[called]) for caller, lasti, called in self.calls}
+        numbers = {id_: functions.number(code) for id_, code in codes.items()}
+        calls = {(numbers[caller], self.lines[caller, lasti], numbers[called]) for caller, lasti, called in noted}
         return {"script": script, "functions": functions.all, "calls": sorted(calls),
                 "others": other_files(functions.all, None), "making": making_in({function[0] for function in functions.all})}
 
