@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/gil_held.h"
+
+#include <string.h>
+
+#include "python/releases.h"
+
+enum {
+	INTERPRETERS_MAX = 1024,
+	THREADS_MAX = 65536,
+	/* From last_holder to the end of `locked`. */
+	SPAN_MAX = 64,
+	/* The process changes what is being read: so many tries. */
+	TRIES = 8,
+};
+
+struct gil {
+	/* A thread state. */
+	uint64_t holder;
+	int32_t locked;
+};
+
+struct look {
+	const struct walker_process *process;
+	const struct py_memory *memory;
+	const struct py_gil *at;
+	/* False: it goes on. */
+	bool (*found)(struct look *look, const struct gil *gil);
+	/* What is looked for, and whether it was found. */
+	uint64_t thread_pointer;
+	bool held;
+	/* What is wrong with what was read. */
+	const char *misfit;
+};
+
+static bool read_word(const struct look *look, uint64_t address, uint64_t *ret)
+{
+	return look->memory->read(look->memory->arg, address, ret,
+				  sizeof(*ret));
+}
+
+/* Holder and lock in one read, so that they are of one moment as far as may be. */
+static bool read_gil(const struct look *look, uint64_t address,
+		     struct gil *ret)
+{
+	const struct py_gil *at = look->at;
+	uint32_t to_locked = at->gil_locked - at->gil_holder;
+	size_t size = (size_t)to_locked + sizeof(ret->locked);
+	char bytes[SPAN_MAX];
+
+	if (to_locked < sizeof(ret->holder) || size > sizeof(bytes) ||
+	    !look->memory->read(look->memory->arg, address + at->gil_holder,
+				bytes, size))
+		return false;
+	memcpy(&ret->holder, bytes, sizeof(ret->holder));
+	memcpy(&ret->locked, bytes + to_locked, sizeof(ret->locked));
+	return true;
+}
+
+/* From 3.12 on. Those that interpreters share are looked at once, mostly. */
+static bool look_at_interpreters(struct look *look)
+{
+	const struct py_layout *l = &look->process->layout;
+	uint64_t interp, address, last = 0;
+	struct gil gil;
+
+	if (!read_word(look, look->process->runtime + l->runtime_interpreters,
+		       &interp))
+		return false;
+	for (int i = 0; interp; i++) {
+		if (i == INTERPRETERS_MAX ||
+		    !read_word(look, interp + look->at->interp_gil, &address))
+			return false;
+		/* One that is being made has none yet. */
+		if (address && address != last) {
+			if (!read_gil(look, address, &gil))
+				return false;
+			if (look->found(look, &gil))
+				return true;
+			last = address;
+		}
+		if (!read_word(look, interp + l->interp_next, &interp))
+			return false;
+	}
+	return true;
+}
+
+static bool look_at_gils(struct look *look)
+{
+	const struct py_release *release =
+		py_release_find(look->process->layout.version);
+	struct gil gil;
+
+	if (!release || !release->gil.gil_locked)
+		return false;
+	look->at = &release->gil;
+	if (look->at->interp_gil != PY_ABSENT)
+		return look_at_interpreters(look);
+	if (!read_gil(look, look->process->runtime + look->at->runtime_gil,
+		      &gil))
+		return false;
+	look->found(look, &gil);
+	return true;
+}
+
+/* The state of a thread that has ended may be gone: then nobody is found. */
+static bool is_held_by(struct look *look, const struct gil *gil)
+{
+	uint64_t thread;
+
+	look->held = gil->locked == 1 && gil->holder &&
+		     read_word(look,
+			       gil->holder + look->process->layout.thread_id,
+			       &thread) &&
+		     thread == look->thread_pointer;
+	return look->held;
+}
+
+bool py_gil_is_held(const struct walker_process *process,
+		    const struct py_memory *memory, uint64_t thread_pointer,
+		    bool *ret)
+{
+	struct look look = { .process = process,
+			     .memory = memory,
+			     .found = is_held_by,
+			     .thread_pointer = thread_pointer };
+
+	if (!thread_pointer || !look_at_gils(&look))
+		return false;
+	*ret = look.held;
+	return true;
+}
+
+/* --- is it one? --- */
+
+static bool is_in_list(const struct look *look, uint64_t interp,
+		       uint64_t thread)
+{
+	const struct py_layout *l = &look->process->layout;
+	uint64_t other;
+
+	if (!read_word(look, interp + l->interp_threads, &other))
+		return false;
+	for (int i = 0; other && i < THREADS_MAX; i++) {
+		if (other == thread)
+			return true;
+		if (!read_word(look, other + l->thread_next, &other))
+			return false;
+	}
+	return false;
+}
+
+static bool is_thread_state(const struct look *look, uint64_t thread)
+{
+	const struct py_layout *l = &look->process->layout;
+	uint64_t interp;
+
+	if (!read_word(look, look->process->runtime + l->runtime_interpreters,
+		       &interp))
+		return false;
+	for (int i = 0; interp && i < INTERPRETERS_MAX; i++) {
+		if (is_in_list(look, interp, thread))
+			return true;
+		if (!read_word(look, interp + l->interp_next, &interp))
+			return false;
+	}
+	return false;
+}
+
+/* -1: not made yet. */
+static bool is_wrong(struct look *look, const struct gil *gil)
+{
+	if (gil->locked < -1 || gil->locked > 1)
+		look->misfit = "the lock of a GIL that is none";
+	else if (gil->locked == 1 && !is_thread_state(look, gil->holder))
+		look->misfit = "a GIL that no thread holds";
+	return look->misfit != NULL;
+}
+
+struct error *py_gil_validate(const struct walker_process *process,
+			      const struct py_memory *memory)
+{
+	const struct py_layout *l = &process->layout;
+	struct look look = { .process = process,
+			     .memory = memory,
+			     .found = is_wrong };
+
+	for (int i = 0; i < TRIES; i++) {
+		look.misfit = NULL;
+		if (!look_at_gils(&look))
+			return error_create(ERROR_FAULT,
+					    "cannot read the GIL of Python %u.%u",
+					    l->version >> 24,
+					    PY_MINOR(l->version));
+		if (!look.misfit)
+			return NULL;
+	}
+	return error_create(ERROR_FORMAT,
+			    "the layout of Python %u.%u.%u does not fit the process: %s",
+			    l->version >> 24, PY_MINOR(l->version),
+			    l->version >> 8 & 255, look.misfit);
+}
