@@ -22,6 +22,8 @@ enum event_kind {
 	EVENT_STREAM,
 	/* Nothing: the event is there for records that are no samples. */
 	EVENT_DUMMY,
+	/* A moment in which the thread had Python's GIL, whether it ran or not. */
+	EVENT_GIL,
 };
 
 /* What the period of a sample counts. */

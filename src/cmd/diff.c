@@ -218,6 +218,20 @@ static struct error *find_events(struct diff_settings *s,
 
 /* --- By time or by share ------------------------------------------------ */
 
+static const char *what_is_compared(const struct profile_event *event)
+{
+	if (event->unit != EVENT_NANOSECONDS)
+		return "Compared are the counts of a run; --by share compares shares of them.";
+	switch (event->kind) {
+	case EVENT_WALL:
+		return "Compared is the wall time of a run; --by share compares shares of it.";
+	case EVENT_GIL:
+		return "Compared is the time with the GIL of a run; --by share compares shares of it.";
+	default:
+		return "Compared is the CPU time of a run; --by share compares shares of it.";
+	}
+}
+
 static struct error *choose_by(const struct diff_settings *s,
 			       const struct profile *profile,
 			       struct diff_text_options *ret)
@@ -231,11 +245,7 @@ static struct error *choose_by(const struct diff_settings *s,
 						   OWN_DIFF_BY_TIME;
 	if (text)
 		return NULL;
-	ret->why =
-		profile->events.data[s->events.data[0]].unit ==
-				EVENT_NANOSECONDS ?
-			"Compared is the CPU time of a run; --by share compares shares of it." :
-			"Compared are the counts of a run; --by share compares shares of them.";
+	ret->why = what_is_compared(&profile->events.data[s->events.data[0]]);
 	vec_for_each(recording, &profile->recordings) {
 		if (metadata_subject(&recording->metadata) ==
 		    SUBJECT_COMMAND)

@@ -51,10 +51,14 @@ static void say_no_agent(const struct record_setup *setup)
 /* What it gives, and what the other ways would. */
 static void say_polling(const struct record_setup *setup)
 {
-	if (setup->options.sampler.wall)
-		message_note("Python source: polling: functions and lines of wall time, no native functions");
-	else
-		message_note("Python source: polling: functions and lines of CPU time; '--python=trampoline' has native functions, no lines");
+	static const char *const words[] = {
+		[TIME_ON_CPU] = "CPU time; '--python=trampoline' has native functions, no lines",
+		[TIME_BY_CLOCK] = "wall time, no native functions",
+		[TIME_WITH_GIL] = "time with the GIL, no native functions",
+	};
+
+	message_note("Python source: polling: functions and lines of %s",
+		     words[setup->options.sampler.time]);
 }
 
 void record_say_source(const struct recorder *recorder,

@@ -417,23 +417,25 @@ static struct error *take_ticks(struct record_setup *setup, const char *clock)
 	return NULL;
 }
 
-/* Only polling looks at a thread that sleeps. */
+/* Only polling looks at a thread that sleeps, and at the GIL. */
 static struct error *take_mode(struct record_setup *setup,
 			       const struct record_settings *s)
 {
 	struct recorder_options *options = &setup->options;
+	bool gil = s->mode && !strcmp(s->mode, "gil");
 
 	if (!s->mode || !strcmp(s->mode, "cpu"))
 		return NULL;
-	if (strcmp(s->mode, "wall"))
+	if (!gil && strcmp(s->mode, "wall"))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "no mode '%s' for --mode: only cpu and wall",
+				    "no mode '%s' for --mode: only cpu, wall and gil",
 				    s->mode);
 	if (s->events.count || (options->python && !options->python->polls))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--mode wall takes --python=poll, and no event");
+				    "--mode %s takes --python=poll, and no event",
+				    s->mode);
 	options->python = &python_source_poll;
-	options->sampler.wall = true;
+	options->sampler.time = gil ? TIME_WITH_GIL : TIME_BY_CLOCK;
 	return NULL;
 }
 

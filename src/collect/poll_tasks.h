@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The processes and threads that are polled, as /proc shows them: who has come,
- * called exec, or ended since the last look is told by the records that the kernel
- * would have written (collect/poll_writer.h), at the time of the look.
+ * The processes and threads that are polled, and what they have run. Who has come,
+ * called exec, or ended is found by collect/poll_look.h.
  *
  * What cannot be read, for want of memory or of files, is not there. One thread.
  */
@@ -38,6 +37,10 @@ struct polled_thread {
 	uint64_t pointer;
 	/* Of the last look. */
 	bool seen;
+	/* Its children were read when it had run so much, and so often. */
+	bool has_children_read;
+	uint64_t ran_before_children;
+	uint64_t slices_before_children;
 	/* How often more it got a CPU than it lost one, at the least. */
 	int64_t least;
 
@@ -45,8 +48,12 @@ struct polled_thread {
 	uint64_t told;
 	/* The walker's records of the stack in which it sleeps; empty: it does not. */
 	struct strbuf stack;
-	/* It sleeps, still does at that time, and what it had run before. */
+	/*
+	 * It sleeps, with the GIL if that is asked for, still does at that time, and
+	 * what it had run before.
+	 */
 	bool sleeps;
+	bool slept_with_gil;
 	uint64_t slept_until;
 	struct task_run slept;
 };
@@ -69,6 +76,11 @@ struct polled_process {
 	/* In ms of CLOCK_MONOTONIC: the next look at its maps, and then how long. */
 	int64_t maps_at;
 	int64_t maps_wait;
+	/* Threads that the last look found, and the looks that are due. */
+	size_t listed;
+	unsigned int looks;
+	/* In ns of CLOCK_MONOTONIC: not before that. */
+	int64_t look_at;
 	bool ended;
 };
 
@@ -84,6 +96,8 @@ struct poll_tasks {
 	void *arg;
 
 	VEC(struct polled_process *) processes;
+	/* The number that the kernel had given last at the last look. */
+	pid_t newest;
 	/* Of threads that have ended: what they ran, in ns. */
 	uint64_t ended_ran;
 	uint64_t ended_given;
@@ -95,11 +109,18 @@ struct poll_tasks {
 void poll_tasks_deinit(struct poll_tasks *tasks);
 /* A process from the start; waits: see above. False: it has ended. */
 bool poll_tasks_add(struct poll_tasks *tasks, pid_t pid, bool waits);
-/* Looks at all. */
-void poll_tasks_look(struct poll_tasks *tasks);
-/* Looks at one that seems to have called exec. */
-void poll_tasks_look_at(struct poll_tasks *tasks,
-			struct polled_process *process);
+struct polled_process *poll_tasks_find(const struct poll_tasks *tasks,
+				       pid_t pid);
+/* A process with its first thread; NULL: it has ended, or there is no room. */
+struct polled_process *poll_tasks_make(struct poll_tasks *tasks, pid_t pid);
+bool poll_tasks_add_thread(struct poll_tasks *tasks,
+			   struct polled_process *process, pid_t tid);
+/* What it ran is kept; the caller takes it out. */
+void poll_tasks_end_thread(struct poll_tasks *tasks,
+			   struct polled_thread *thread);
+/* Those with `ended`. */
+void poll_tasks_drop_ended(struct poll_tasks *tasks);
+bool poll_tasks_has_ended(const struct task_stat *stat);
 /* From here on CPU time counts. */
 void poll_tasks_begin(struct poll_tasks *tasks);
 /* The program that the process was since that time is a Python; NULL: no more. */

@@ -15,27 +15,10 @@
 
 #include "base/error.h"
 #include "bpf/walker_shared.h"
+#include "collect/poll_counts.h"
 #include "collect/sampler.h"
 
 struct poller;
-
-struct poll_counts {
-	/* Reads that were proven to be of one moment, and others. */
-	uint64_t samples;
-	uint64_t rejected;
-	/* Threads met at a moment that is not by chance: too late, or off the CPU. */
-	uint64_t late;
-	uint64_t waited;
-	/* Samples that found no room. */
-	uint64_t lost;
-	/* CPU time of all threads, and that which samples stand for, in ns. */
-	uint64_t ran;
-	uint64_t given;
-	/* For how long other programs had the CPU of threads that could run, in ns. */
-	uint64_t kept_off;
-	/* Looks at threads for which there was no descriptor. */
-	uint64_t missed;
-};
 
 /* ERROR_UNSUPPORTED says why this machine cannot do it. */
 struct error *poller_create(struct poller **ret);

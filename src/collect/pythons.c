@@ -91,12 +91,13 @@ struct error *pythons_appeared(struct pythons *pythons, struct target *target,
 	if (error || !source->source->process_found)
 		return error;
 	error = source->source->process_found(source, target);
-	if (!error || error->code != ERROR_LIMIT)
+	if (!error ||
+	    (error->code != ERROR_LIMIT && error->code != ERROR_FORMAT))
 		return error;
-	if (!pythons->too_many_told)
+	if (!pythons->left_out_told)
 		notes_tell(pythons->notes, "process %u: %s", target->pid,
 			   error->message);
-	pythons->too_many_told = true;
+	pythons->left_out_told = true;
 	error_destroy(error);
 	return NULL;
 }

@@ -32,7 +32,7 @@ struct pythons {
 
 	/* What the user was told; addresses of the refusals. */
 	struct map refusals_told;
-	bool too_many_told;
+	bool left_out_told;
 };
 
 void pythons_deinit(struct pythons *pythons);

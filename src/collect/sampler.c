@@ -669,11 +669,16 @@ struct error *sampler_open(struct sampler *sampler,
 /* As readers see it: a clock that no frequency or count of the user's describes. */
 static struct error *add_own_events(struct sampler *sampler)
 {
+	static const char *const names[] = {
+		[TIME_ON_CPU] = "cpu-clock",
+		[TIME_BY_CLOCK] = KAA_WALL_CLOCK,
+		[TIME_WITH_GIL] = KAA_GIL_CLOCK,
+	};
 	struct sampler_event event = {
 		.attr = { .type = PERF_TYPE_SOFTWARE,
 			  .config = PERF_COUNT_SW_CPU_CLOCK,
 			  .config1 = KAA_POLLED },
-		.name = sampler->options.wall ? KAA_WALL_CLOCK : "cpu-clock",
+		.name = names[sampler->options.time],
 	};
 	struct sampler_options *options = &sampler->options;
 	const struct sampler_event *events = options->events;

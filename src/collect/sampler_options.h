@@ -26,6 +26,16 @@ struct sampler_event {
 struct pid_vec VEC_BODY(pid_t);
 struct cpu_vec VEC_BODY(int);
 
+/* What a sample without an event stands for. */
+enum sampled_time {
+	/* Time of a thread on a CPU. */
+	TIME_ON_CPU,
+	/* Time of a thread, whether it runs or not. */
+	TIME_BY_CLOCK,
+	/* The same while it has the GIL. */
+	TIME_WITH_GIL,
+};
+
 struct sampler_options {
 	const struct sampler_event *events;
 	size_t event_count;
@@ -35,8 +45,8 @@ struct sampler_options {
 	/* Samples a second; 0: `period` counts. */
 	uint64_t frequency;
 	uint64_t period;
-	/* Of a source without events: time goes on while a thread sleeps. */
-	bool wall;
+	/* Of a source without events. */
+	enum sampled_time time;
 	/* Nobody has asked for that rate. */
 	bool rate_by_default;
 	/* Threads to record; empty: the whole system. */

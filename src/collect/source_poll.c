@@ -8,6 +8,7 @@
 
 #include "collect/poller.h"
 #include "collect/python_source.h"
+#include "python/gil_held.h"
 #include "sys/probe_machine.h"
 #include "sys/remote_memory.h"
 
@@ -16,6 +17,8 @@ struct poll_source {
 	struct poller *poller;
 	struct sampler_producer producer;
 	struct code_table *codes;
+	/* Asked for is the time with the GIL. */
+	bool with_gil;
 	/* The records that wait for their sample. */
 	struct python_stack stack;
 	/* The walker's record at hand: in a sample it is not aligned. */
@@ -113,6 +116,7 @@ static struct error *open_poll(const struct source_setup *setup,
 	if (!source)
 		return error_no_memory();
 	source->codes = setup->codes;
+	source->with_gil = setup->sampler->time == TIME_WITH_GIL;
 	error = poller_create(&source->poller);
 	if (error) {
 		close_poll(&source->state);
@@ -145,12 +149,36 @@ static void counts(struct source_state *state, struct poll_counts *ret)
 
 /* --- processes --- */
 
+static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	return remote_memory_read_all(arg, address, buf, size);
+}
+
+/* Of one that is gone by now nothing is known, and nothing is asked. */
+static struct error *check_gil(const struct target *target)
+{
+	struct remote_memory remote = remote_memory_init((pid_t)target->pid);
+	const struct py_memory memory = { read_memory, &remote };
+	struct error *error = py_gil_validate(&target->python, &memory);
+
+	remote_memory_deinit(&remote);
+	if (error && error->code == ERROR_FAULT) {
+		error_destroy(error);
+		error = NULL;
+	}
+	return error;
+}
+
 static struct error *process_found(struct source_state *state,
 				   struct target *target)
 {
-	return poller_set_python(poll_source(state)->poller,
-				 (pid_t)target->pid, target->since,
-				 &target->python);
+	struct error *error =
+		poll_source(state)->with_gil ? check_gil(target) : NULL;
+
+	return error ? error :
+		       poller_set_python(poll_source(state)->poller,
+					 (pid_t)target->pid, target->since,
+					 &target->python);
 }
 
 /* --- its records --- */

@@ -65,6 +65,8 @@ static struct event_meaning of_software(uint64_t config, const char *name)
 		meaning = software[config];
 	if (config == PERF_COUNT_SW_CPU_CLOCK && !strcmp(name, KAA_WALL_CLOCK))
 		meaning.kind = EVENT_WALL;
+	if (config == PERF_COUNT_SW_CPU_CLOCK && !strcmp(name, KAA_GIL_CLOCK))
+		meaning.kind = EVENT_GIL;
 	if (config == PERF_COUNT_SW_BPF_OUTPUT && !strcmp(name, KAA_EVENT_NAME))
 		meaning.kind = EVENT_STREAM;
 	return meaning;

@@ -43,8 +43,9 @@
 
 /* In config1 of a cpu-clock: kaa polled, and no kernel sampled. "kaa poll" */
 #define KAA_POLLED 0x6b616120706f6c6cull
-/* The name of one that goes on while the thread sleeps. */
+/* The name of one that goes on while the thread sleeps, and while it has the GIL. */
 #define KAA_WALL_CLOCK "wall-clock"
+#define KAA_GIL_CLOCK "gil-clock"
 
 struct kaa_marker {
 	/* As it stands in a callchain. */

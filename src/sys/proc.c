@@ -4,7 +4,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
 
 #include "sys/file.h"
 
@@ -85,6 +89,31 @@ struct error *proc_threads(const char *root, pid_t pid, struct pid_list *ret)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	return proc_gone_error(list_pids(root, path, ret), pid);
+}
+
+/* A folder has a link from each folder in it, and two more: proc(5) has no others. */
+size_t proc_thread_count(const char *root, pid_t pid)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat st;
+
+	if (asprintf(&path, "%s/proc/%d/task", root ? root : "", (int)pid) < 0) {
+		path = NULL;
+		return 0;
+	}
+	return stat(path, &st) || st.st_nlink < 2 ? 0 : st.st_nlink - 2;
+}
+
+/* "0.20 0.18 0.12 1/80 11206" */
+pid_t proc_newest(const char *root)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error = file_read(root, "/proc/loadavg", 256, &text);
+	const char *last = error ? NULL : strrchr(text.data, ' ');
+	long pid = last ? strtol(last, NULL, 10) : -1;
+
+	error_destroy(error);
+	return pid > 0 && pid <= INT32_MAX ? (pid_t)pid : -1;
 }
 
 struct error *proc_processes(const char *root, struct pid_list *ret)

@@ -257,7 +257,9 @@ static void put_times(struct answer *a)
 	}
 	put_seconds(&a->text, a->own->all.period);
 	strbuf_puts(&a->text,
-		    a->event->kind == EVENT_WALL ? " of threads" : " CPU");
+		    a->event->kind == EVENT_WALL ? " of threads" :
+		    a->event->kind == EVENT_GIL	 ? " with the GIL" :
+						   " CPU");
 	if (!time)
 		return;
 	strbuf_puts(&a->text, " in ");
@@ -527,7 +529,7 @@ static void note_waiting(struct answer *a)
 	uint64_t time = time_recorded(a);
 
 	if (a->event->unit != EVENT_NANOSECONDS ||
-	    a->event->kind == EVENT_WALL || time < WAITED_MIN_NS ||
+	    a->event->kind != EVENT_ON_CPU || time < WAITED_MIN_NS ||
 	    a->own->all.period > time / WAITED_SHARE)
 		return;
 	strbuf_puts(&a->text, "It had a processor for ");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "view/diff_text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 #include "profile/installed_path.h"
 #include "view/answer.h"
 #include "view/diff_screen.h"
+#include "view/event_words.h"
 #include "view/fit.h"
 #include "view/printable.h"
 #include "view/text.h"
@@ -24,11 +26,14 @@ enum {
 	NAME_MAX_WIDTH = 30,
 };
 
+static const struct profile_event *event_of(const struct diff_screen *s)
+{
+	return &s->profile->events.data[s->diff->runs.data[0].event];
+}
+
 static bool is_time(const struct diff_screen *s)
 {
-	uint32_t event = s->diff->runs.data[0].event;
-
-	return s->profile->events.data[event].unit == EVENT_NANOSECONDS;
+	return event_of(s)->unit == EVENT_NANOSECONDS;
 }
 
 /* Three decimals of the largest value, and fewer where it is long. */
@@ -205,21 +210,30 @@ static size_t put_causes(struct diff_screen *s, size_t begin)
 
 static const char *event_name(const struct diff_screen *s)
 {
-	uint32_t event = s->diff->runs.data[0].event;
+	return profile_string(s->profile, event_of(s)->name, "");
+}
 
-	return profile_string(s->profile, s->profile->events.data[event].name,
-			      "");
+/* It begins a sentence. */
+static void put_what(struct diff_screen *s, const char *what)
+{
+	size_t begin = s->text.len;
+
+	text_append(&s->text, what, strlen(what));
+	if (is_time(s) && s->text.len > begin)
+		s->text.data[begin] =
+			(char)toupper((unsigned char)s->text.data[begin]);
 }
 
 /* "0.42 s (13 %) more CPU time after" */
 static void put_all_change(struct diff_screen *s)
 {
 	const struct diff_value *all = &s->diff->all;
-	const char *what = is_time(s) ? "CPU time" : event_name(s);
+	const char *what = is_time(s) ? event_time_name(event_of(s)->kind) :
+					event_name(s);
 	double change = change_of(all);
 
 	if (change == 0 || (!isnan(all->chance) && !all->is_real)) {
-		text_append(&s->text, what, strlen(what));
+		put_what(s, what);
 		strbuf_puts(&s->text, change == 0 ?
 					      " as before" :
 					      " as before, as far as runs tell");

@@ -193,6 +193,67 @@ def test_wall_time(kaa, python, tmp_path):
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
 
 
+HOLDERS = """
+import hashlib, json, sys, threading, time
+
+data, took, ready = bytes(1 << 24), {}, threading.Barrier(4)
+
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+def hog():
+    spin(1.2)
+
+def small():
+    for _ in range(40):
+        spin(0.01)
+        time.sleep(0.005)
+
+def digest():
+    end = time.thread_time() + 0.8
+    while time.thread_time() < end:
+        hashlib.sha256(data)
+
+def nap():
+    time.sleep(0.5)
+
+def timed(function):
+    ready.wait()
+    start = time.thread_time()
+    function()
+    took[function.__name__] = time.thread_time() - start
+
+threads = [threading.Thread(target=timed, args=(function,)) for function in (hog, small, digest, nap)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+json.dump(took, sys.stdout)
+"""
+
+
+@pytest.mark.few_versions
+def test_time_with_the_gil(kaa, python, tmp_path):
+    """Threads that run byte code hold it as long as their clocks run; one that hashes has CPU time, and hardly the GIL."""
+    data, program, taken = tmp_path / "perf.data", tmp_path / "holders.py", collections.Counter()
+    program.write_text(HOLDERS)
+    kaa = python.kaa(kaa)
+    result = kaa("record", "--mode", "gil", "-F", "999", "-o", data, "--", python.path, program)
+    for sample in stacks(kaa, data):
+        assert sample.event.startswith("gil-clock"), sample
+        for name in {name for name, _, _ in sample.python}:
+            taken[name] += sample.period / 1e9
+    ran = json.loads(result.stdout)
+    both = taken["hog"] + taken["small"]
+    # A busy machine may take the CPU from who has the GIL, which he keeps: no less than he ran, and shares as they ran.
+    assert taken["hog"] > 0.9 * ran["hog"] - 0.05, (taken, ran, result.stderr)
+    assert abs(taken["hog"] / both - ran["hog"] / (ran["hog"] + ran["small"])) < 0.1, (taken, ran, result.stderr)
+    assert taken["digest"] < 0.1 * both and taken["nap"] < 0.02 * both, (taken, ran)
+    assert "with the GIL" in kaa("report", "--stdio", "-i", data).stdout
+
+
 FAMILY = """
 import os, subprocess, sys, threading, time
 

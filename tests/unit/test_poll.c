@@ -6,6 +6,7 @@
 
 #include "assert_ok.h"
 #include "collect/poll_hold.h"
+#include "collect/poll_look.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_writer.h"
 #include "collect/ring.h"
@@ -269,91 +270,232 @@ static void expect_exec(struct sampler *sampler, uint32_t pid, const char *comm,
 	assert_true(record.time > time);
 }
 
-static void test_tasks(void **state)
-{
-	char root[] = "/tmp/kaa-poll-XXXXXX";
-	const struct sampler_options options = { .root = root, .clockid = -1 };
+/* --- looks for tasks --- */
+
+struct looks {
+	char root[32];
+	struct sampler_options options;
 	struct sampler sampler;
-	struct poll_writer writer = POLL_WRITER_INIT;
-	struct poll_tasks tasks = { .root = root,
-				    .writer = &writer,
-				    .inherit = true };
-	const struct walker_process python = { .runtime = 1 };
-	struct record record;
-	uint64_t ran, given;
+	struct poll_writer writer;
+	struct poll_tasks tasks;
+};
 
-	(void)state;
-	fake_tree_make(root, process, PROCESS_FILES);
-	assert_ok(sampler_open_own(&sampler, &options, &nobody));
-	writer.sampler = &sampler;
-	assert_true(poll_tasks_add(&tasks, 7, true));
-	poll_tasks_look(&tasks);
-	expect_nothing(&sampler);
-	assert_true(tasks.processes.data[0]->waits);
+static struct polled_process *first_process(struct looks *l)
+{
+	return l->tasks.processes.data[0];
+}
 
-	/* exec, and a Python of the program before it comes too late. */
-	fake_file_write(root, TASK "stat", STAT("two", "R", "150000", "0"));
-	fake_file_write(root, "/proc/7/comm", "two\n");
-	poll_tasks_look(&tasks);
-	expect_exec(&sampler, 7, "two", "/bin/one");
-	expect_nothing(&sampler);
-	assert_false(tasks.processes.data[0]->waits);
-	poll_tasks_set_python(&tasks, 7, 0, &python);
-	assert_false(tasks.processes.data[0]->has_python);
-	poll_tasks_set_python(&tasks, 7, tasks.processes.data[0]->since,
-			      &python);
-	assert_true(tasks.processes.data[0]->has_python);
+static void file(struct looks *l, const char *path, const char *text)
+{
+	fake_file_write(l->root, path, text);
+}
 
-	/* A thread, with what it has run. */
-	fake_file_write(root, "/proc/7/task/8/stat",
-			STAT("w", "S", "150000", "0"));
-	fake_file_write(root, "/proc/7/task/8/schedstat", "500 0 1\n");
-	fake_file_write(root, "/proc/7/task/8/sched", SCHED("w", "1.000000"));
-	fake_file_write(root, "/proc/8/comm", "w\n");
-	poll_tasks_look(&tasks);
-	record = next_task(&sampler);
+static void remove_folder(struct looks *l, const char *path)
+{
+	char full[96];
+
+	snprintf(full, sizeof(full), "%s%s", l->root, path);
+	assert_int_equal(fake_tree_remove(full), 0);
+}
+
+/* A process that waits for exec. */
+static void begin_looks(struct looks *l)
+{
+	*l = (struct looks){ .root = "/tmp/kaa-poll-XXXXXX",
+			     .options = { .clockid = -1 },
+			     .writer = POLL_WRITER_INIT,
+			     .tasks = { .inherit = true } };
+	fake_tree_make(l->root, process, PROCESS_FILES);
+	l->options.root = l->tasks.root = l->root;
+	assert_ok(sampler_open_own(&l->sampler, &l->options, &nobody));
+	l->writer.sampler = &l->sampler;
+	l->tasks.writer = &l->writer;
+	assert_true(poll_tasks_add(&l->tasks, 7, true));
+}
+
+static void end_looks(struct looks *l)
+{
+	assert_int_equal(l->writer.lost_tasks, 0);
+	poll_tasks_deinit(&l->tasks);
+	poll_writer_deinit(&l->writer);
+	sampler_close(&l->sampler);
+	assert_int_equal(fake_tree_remove(l->root), 0);
+}
+
+/* However long the last one took. */
+static void look(struct looks *l)
+{
+	for (size_t i = 0; i < l->tasks.processes.count; i++)
+		l->tasks.processes.data[i]->look_at = 0;
+	poll_look_at_all(&l->tasks);
+}
+
+static void look_until_quiet(struct looks *l)
+{
+	for (int i = 0; i < 5; i++)
+		look(l);
+	expect_nothing(&l->sampler);
+}
+
+static void add_task(struct looks *l, const char *pid, const char *tid,
+		     const char *name, const char *stat)
+{
+	char path[64], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/stat", pid, tid);
+	file(l, path, stat);
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/schedstat", pid, tid);
+	file(l, path, "500 0 1\n");
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/sched", pid, tid);
+	snprintf(text, sizeof(text), SCHED("%s", "1.000000"), name);
+	file(l, path, text);
+	snprintf(path, sizeof(path), "/proc/%s/comm", tid);
+	snprintf(text, sizeof(text), "%s\n", name);
+	file(l, path, text);
+}
+
+static void expect_thread(struct looks *l, uint32_t pid, uint32_t tid)
+{
+	struct record record = next_task(&l->sampler);
+
 	assert_int_equal(record.type, PERF_RECORD_FORK);
-	assert_int_equal(record.task.pid, 7);
-	assert_int_equal(record.task.tid, 8);
-	record = next_task(&sampler);
+	assert_int_equal(record.task.pid, pid);
+	assert_int_equal(record.task.tid, tid);
+	record = next_task(&l->sampler);
 	assert_int_equal(record.type, PERF_RECORD_COMM);
 	assert_false(record.comm.is_exec);
-	tasks.processes.data[0]->threads.data[1].ran = 500;
-	poll_tasks_time(&tasks, &ran, &given);
+}
+
+static void expect_child(struct looks *l, uint32_t pid, uint32_t ppid)
+{
+	struct record record = next_task(&l->sampler);
+
+	assert_int_equal(record.type, PERF_RECORD_FORK);
+	assert_int_equal(record.task.pid, pid);
+	assert_int_equal(record.task.ppid, ppid);
+}
+
+static void test_exec(void **state)
+{
+	const struct walker_process python = { .runtime = 1 };
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	look(&l);
+	expect_nothing(&l.sampler);
+	assert_true(first_process(&l)->waits);
+
+	/* A Python of the program before it comes too late. */
+	file(&l, TASK "stat", STAT("two", "R", "150000", "0"));
+	file(&l, "/proc/7/comm", "two\n");
+	look(&l);
+	expect_exec(&l.sampler, 7, "two", "/bin/one");
+	expect_nothing(&l.sampler);
+	assert_false(first_process(&l)->waits);
+	poll_tasks_set_python(&l.tasks, 7, 0, &python);
+	assert_false(first_process(&l)->has_python);
+	poll_tasks_set_python(&l.tasks, 7, first_process(&l)->since, &python);
+	assert_true(first_process(&l)->has_python);
+	end_looks(&l);
+}
+
+static void test_a_thread_comes(void **state)
+{
+	uint64_t ran, given;
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	add_task(&l, "7", "8", "w", STAT("w", "S", "140000", "0"));
+	look(&l);
+	expect_thread(&l, 7, 8);
+	first_process(&l)->threads.data[1].ran = 500;
+	poll_tasks_time(&l.tasks, &ran, &given);
 	assert_int_equal(ran, 500);
 	assert_int_equal(given, 0);
+	end_looks(&l);
+}
 
-	/* A child that has called exec by now. */
-	fake_file_write(root, TASK "children", "9 ");
-	fake_file_write(root, "/proc/9/task/9/stat",
-			STAT("kid", "R", "160000", "0"));
-	fake_file_write(root, "/proc/9/task/9/schedstat", "1 0 1\n");
-	fake_file_write(root, "/proc/9/task/9/sched", SCHED("kid", "1.000000"));
-	fake_file_write(root, "/proc/9/comm", "kid\n");
-	fake_file_write(root, "/proc/9/maps",
-			"600000-700000 r-xp 00000000 08:01 12 /bin/kid\n");
-	poll_tasks_look(&tasks);
-	record = next_task(&sampler);
-	assert_int_equal(record.type, PERF_RECORD_FORK);
-	assert_int_equal(record.task.pid, 9);
-	assert_int_equal(record.task.ppid, 7);
-	expect_exec(&sampler, 9, "kid", "/bin/kid");
-	expect_nothing(&sampler);
+/* It has called exec by now. Its first thread stays until it is waited for. */
+static void test_a_child_comes_and_ends(void **state)
+{
+	struct record record;
+	struct looks l;
 
-	/* It ends: its first thread stays until it is waited for. */
-	fake_file_write(root, "/proc/9/task/9/stat",
-			STAT("kid", "Z", "0", "0"));
-	poll_tasks_look(&tasks);
-	record = next_task(&sampler);
+	(void)state;
+	begin_looks(&l);
+	add_task(&l, "9", "9", "kid", STAT("kid", "R", "160000", "0"));
+	file(&l, "/proc/9/maps",
+	     "600000-700000 r-xp 00000000 08:01 12 /bin/kid\n");
+	file(&l, TASK "children", "9 ");
+	look(&l);
+	expect_child(&l, 9, 7);
+	expect_exec(&l.sampler, 9, "kid", "/bin/kid");
+	expect_nothing(&l.sampler);
+
+	file(&l, "/proc/9/task/9/stat", STAT("kid", "Z", "0", "0"));
+	look(&l);
+	record = next_task(&l.sampler);
 	assert_int_equal(record.type, PERF_RECORD_EXIT);
 	assert_int_equal(record.task.pid, 9);
-	assert_int_equal(tasks.processes.count, 1);
-	assert_int_equal(writer.lost_tasks, 0);
+	assert_int_equal(l.tasks.processes.count, 1);
+	end_looks(&l);
+}
 
-	poll_tasks_deinit(&tasks);
-	poll_writer_deinit(&writer);
-	sampler_close(&sampler);
-	assert_int_equal(fake_tree_remove(root), 0);
+/* Children are read once the kernel has given a new number, and of who has run. */
+static void test_looks_are_cheap(void **state)
+{
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	file(&l, "/proc/loadavg", "0.00 0.00 0.00 1/80 8\n");
+	add_task(&l, "7", "8", "w", STAT("w", "S", "140000", "0"));
+	file(&l, "/proc/7/task/8/children", "");
+	look(&l);
+	expect_thread(&l, 7, 8);
+	look_until_quiet(&l);
+	add_task(&l, "9", "9", "kid", STAT("kid", "S", "140000", "0"));
+	file(&l, "/proc/7/task/8/children", "9 ");
+	file(&l, "/proc/7/task/8/schedstat", "600 0 2\n");
+	look_until_quiet(&l);
+	file(&l, "/proc/loadavg", "0.00 0.00 0.00 1/80 9\n");
+	look(&l);
+	expect_child(&l, 9, 7);
+	look_until_quiet(&l);
+
+	/* It has not run; then the thread that made this child ends. */
+	add_task(&l, "10", "10", "kid", STAT("kid", "S", "140000", "0"));
+	file(&l, TASK "children", "10 ");
+	file(&l, "/proc/loadavg", "0.00 0.00 0.00 1/80 10\n");
+	look_until_quiet(&l);
+	remove_folder(&l, "/proc/7/task/8");
+	look(&l);
+	assert_int_equal(next_task(&l.sampler).type, PERF_RECORD_EXIT);
+	expect_child(&l, 10, 7);
+	end_looks(&l);
+}
+
+/* A look that took long is not due soon, but what is by the first thread alone is. */
+static void test_looks_are_seldom(void **state)
+{
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	look(&l);
+	assert_true(first_process(&l)->look_at > 0);
+	first_process(&l)->look_at = INT64_MAX;
+	add_task(&l, "7", "8", "w", STAT("w", "S", "140000", "0"));
+	poll_look_at_all(&l.tasks);
+	expect_nothing(&l.sampler);
+	file(&l, TASK "stat", STAT("two", "R", "150000", "0"));
+	poll_look_at_all(&l.tasks);
+	expect_exec(&l.sampler, 7, "python3", "/bin/one");
+	look(&l);
+	expect_thread(&l, 7, 8);
+	end_looks(&l);
 }
 
 int main(void)
@@ -365,7 +507,11 @@ int main(void)
 		cmocka_unit_test(test_sched),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_proof),
-		cmocka_unit_test(test_tasks),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_a_thread_comes),
+		cmocka_unit_test(test_a_child_comes_and_ends),
+		cmocka_unit_test(test_looks_are_cheap),
+		cmocka_unit_test(test_looks_are_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a poller counts (collect/poller.h). */
+#ifndef KAA_COLLECT_POLL_COUNTS_H
+#define KAA_COLLECT_POLL_COUNTS_H
+
+#include <stdint.h>
+
+struct poll_counts {
+	/* Reads that were proven to be of one moment, and others. */
+	uint64_t samples;
+	uint64_t rejected;
+	/* Threads met at a moment that is not by chance: too late, or off the CPU. */
+	uint64_t late;
+	uint64_t waited;
+	/* Samples that found no room. */
+	uint64_t lost;
+	/* CPU time of all threads, and that which samples stand for, in ns. */
+	uint64_t ran;
+	uint64_t given;
+	/* For how long other programs had the CPU of threads that could run, in ns. */
+	uint64_t kept_off;
+	/* Looks at threads for which there was no descriptor. */
+	uint64_t missed;
+};
+
+#endif

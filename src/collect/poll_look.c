@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/poll_look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "collect/poll_tell.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+
+enum {
+	CHILDREN_MAX = 1 << 20,
+	/*
+	 * Looks after the kernel has given a new number: the task with that number
+	 * is shown a moment later, and the CPU time of the one that made it may be
+	 * as old as the kernel's own tick.
+	 */
+	LOOKS = 3,
+	/* The least time between two looks, by what one takes. */
+	COST_FACTOR = 20,
+};
+
+/* --- threads --- */
+
+/* Both lists are ascending, mostly: it stands where the last one was, or behind it. */
+static struct polled_thread *find_thread(struct polled_process *process,
+					 pid_t tid, size_t *from)
+{
+	size_t count = process->threads.count;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = (*from + i) % count;
+
+		if (process->threads.data[at].tid == tid) {
+			*from = at + 1;
+			return &process->threads.data[at];
+		}
+	}
+	return NULL;
+}
+
+static void add_thread(struct poll_tasks *tasks, struct polled_process *process,
+		       pid_t tid)
+{
+	if (tasks->inherit && poll_tasks_add_thread(tasks, process, tid))
+		poll_tell_thread(tasks, process->pid, tid);
+}
+
+/* Children of a thread that has ended are another one's. */
+static void drop_unseen(struct poll_tasks *tasks,
+			struct polled_process *process)
+{
+	size_t left = 0, before = process->threads.count;
+
+	vec_for_each(thread, &process->threads) {
+		if (thread->seen) {
+			process->threads.data[left++] = *thread;
+			continue;
+		}
+		poll_tell_end(tasks, process, thread);
+		poll_tasks_end_thread(tasks, thread);
+	}
+	process->threads.count = left;
+	if (left == before)
+		return;
+	vec_for_each(thread, &process->threads)
+		thread->has_children_read = false;
+}
+
+static void look_at_threads(struct poll_tasks *tasks,
+			    struct polled_process *process,
+			    const struct pid_list *now)
+{
+	size_t from = 0;
+
+	vec_for_each(thread, &process->threads)
+		thread->seen = false;
+	for (size_t i = 0; i < now->count; i++) {
+		struct polled_thread *thread =
+			find_thread(process, now->data[i], &from);
+
+		if (thread)
+			thread->seen = true;
+		else
+			add_thread(tasks, process, now->data[i]);
+	}
+	drop_unseen(tasks, process);
+}
+
+/* --- children --- */
+
+static void called_exec(struct poll_tasks *tasks,
+			struct polled_process *process,
+			const struct task_stat *stat)
+{
+	process->start_stack = stat->start_stack;
+	process->since = poll_writer_now(tasks->writer);
+	process->has_python = false;
+	process->waits = false;
+	vec_for_each(thread, &process->threads)
+		thread->pointer = 0;
+	poll_tell_exec(tasks, process);
+}
+
+static void add_child(struct poll_tasks *tasks,
+		      const struct polled_process *parent, pid_t pid)
+{
+	uint64_t stack = parent->start_stack;
+	struct polled_process *child;
+	struct task_stat stat;
+	pid_t ppid = parent->pid;
+
+	if (poll_tasks_find(tasks, pid))
+		return;
+	child = poll_tasks_make(tasks, pid);
+	if (!child)
+		return;
+	stat = (struct task_stat){ .start_stack = child->start_stack };
+	child->since = poll_writer_now(tasks->writer);
+	poll_tell_child(tasks, ppid, pid, child->since);
+	if (stack != stat.start_stack)
+		called_exec(tasks, child, &stat);
+}
+
+static void read_children(struct poll_tasks *tasks,
+			  const struct polled_process *process, pid_t tid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64], *p, *end;
+	struct error *error;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+		 (int)process->pid, (int)tid);
+	error = file_read(tasks->root, path, CHILDREN_MAX, &text);
+	if (error) {
+		error_destroy(error);
+		return;
+	}
+	for (p = text.data;; p = end) {
+		long pid = strtol(p, &end, 10);
+
+		if (end == p || pid <= 0 || pid > INT32_MAX)
+			return;
+		add_child(tasks, process, (pid_t)pid);
+	}
+}
+
+/* A thread that has not run has no new ones. */
+static bool may_have_children(struct polled_thread *thread)
+{
+	struct task_run run = {};
+	bool may = !task_files_run(&thread->files, &run) ||
+		   !thread->has_children_read ||
+		   run.ran != thread->ran_before_children ||
+		   run.slices != thread->slices_before_children;
+
+	thread->has_children_read = true;
+	thread->ran_before_children = run.ran;
+	thread->slices_before_children = run.slices;
+	return may;
+}
+
+static void look_at_children(struct poll_tasks *tasks,
+			     struct polled_process *process)
+{
+	for (size_t i = 0; tasks->inherit && i < process->threads.count; i++)
+		if (may_have_children(&process->threads.data[i]))
+			read_children(tasks, process,
+				      process->threads.data[i].tid);
+}
+
+/* --- a process --- */
+
+static void end_process(struct poll_tasks *tasks,
+			struct polled_process *process)
+{
+	vec_for_each(thread, &process->threads)
+		poll_tell_end(tasks, process, thread);
+	process->ended = true;
+}
+
+/* By its first thread, which stays until the process is waited for. */
+static bool look_at_program(struct poll_tasks *tasks,
+			    struct polled_process *process, size_t threads)
+{
+	size_t from = 0;
+	struct polled_thread *first = find_thread(process, process->pid, &from);
+	struct task_stat stat;
+
+	if (!first || !task_files_stat(&first->files, &stat) ||
+	    (poll_tasks_has_ended(&stat) && threads < 2)) {
+		end_process(tasks, process);
+		return false;
+	}
+	if (!poll_tasks_has_ended(&stat) && stat.start_stack &&
+	    stat.start_stack != process->start_stack)
+		called_exec(tasks, process, &stat);
+	return true;
+}
+
+static void look_at_list(struct poll_tasks *tasks,
+			 struct polled_process *process)
+{
+	struct pid_list threads = {};
+	struct error *error = proc_threads(tasks->root, process->pid, &threads);
+
+	if (error) {
+		error_destroy(error);
+		end_process(tasks, process);
+	} else if (look_at_program(tasks, process, threads.count)) {
+		process->listed = threads.count;
+		look_at_threads(tasks, process, &threads);
+		look_at_children(tasks, process);
+		poll_tell_maps(tasks, process);
+	}
+	vec_deinit(&threads);
+}
+
+void poll_look_at(struct poll_tasks *tasks, struct polled_process *process)
+{
+	int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+
+	look_at_list(tasks, process);
+	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	process->look_at = clock_ns(CLOCK_MONOTONIC) + COST_FACTOR * took;
+	if (process->looks)
+		process->looks--;
+}
+
+static void look(struct poll_tasks *tasks, struct polled_process *process,
+		 bool is_new)
+{
+	size_t count = proc_thread_count(tasks->root, process->pid);
+
+	if (is_new || count != process->listed)
+		process->looks = LOOKS;
+	if (process->looks && clock_ns(CLOCK_MONOTONIC) >= process->look_at)
+		poll_look_at(tasks, process);
+	else if (look_at_program(tasks, process, count))
+		poll_tell_maps(tasks, process);
+}
+
+void poll_look_at_all(struct poll_tasks *tasks)
+{
+	pid_t newest = proc_newest(tasks->root);
+	bool is_new = newest < 0 || newest != tasks->newest;
+
+	tasks->newest = newest;
+	for (size_t i = 0; i < tasks->processes.count; i++)
+		look(tasks, tasks->processes.data[i], is_new);
+	poll_tasks_drop_ended(tasks);
+}

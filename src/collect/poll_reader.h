@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads a thread that is held still (collect/poll_hold.h), and makes samples of that:
+ * what both ways to sample need, CPU time (poll_cpu.h) and time by the clock
+ * (poll_wall.h). Of the poller's thread.
+ */
+#ifndef KAA_COLLECT_POLL_READER_H
+#define KAA_COLLECT_POLL_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/poll_counts.h"
+#include "collect/poll_hold.h"
+#include "collect/poll_tasks.h"
+#include "collect/poll_walk.h"
+#include "collect/poll_writer.h"
+
+enum {
+	/* Tries to read a thread that runs on. */
+	POLL_TRIES = 3,
+	/* A quiet thread is looked at each so many ticks. */
+	POLL_SKIP_MAX = 7,
+};
+
+struct poll_reader {
+	struct poll_writer writer;
+	struct poll_tasks tasks;
+	struct poll_hold hold;
+	struct poll_walk walk;
+	struct poll_counts counts;
+	/* Threads are walked while they have the GIL. */
+	bool gil_only;
+};
+
+enum poll_try { POLL_TRY_DONE, POLL_TRY_AGAIN, POLL_TRY_NONE };
+
+struct error *poll_reader_init(struct poll_reader *reader);
+void poll_reader_deinit(struct poll_reader *reader);
+
+/*
+ * A thread that is held. DONE: its stack is in the sample that has begun; *ret is
+ * what it has run, and *has_gil is false if it is not walked for want of the GIL.
+ */
+enum poll_try poll_reader_read(struct poll_reader *reader,
+			       struct polled_process *process,
+			       struct polled_thread *thread,
+			       struct task_run *ret, bool *has_gil);
+/* Ends the sample. sleeps: it begins with the marker for that. */
+void poll_reader_put(struct poll_reader *reader,
+		     const struct polled_process *process,
+		     const struct polled_thread *thread, uint64_t period,
+		     bool sleeps);
+
+void poll_reader_note_run(struct polled_thread *thread,
+			  const struct task_run *run);
+/* It has not run since the last look: looks are due less and less often. */
+void poll_reader_note_quiet(struct polled_thread *thread);
+
+#endif

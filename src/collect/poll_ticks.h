@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When a poller ticks: at times that depend on nothing but chance. */
+#ifndef KAA_COLLECT_POLL_TICKS_H
+#define KAA_COLLECT_POLL_TICKS_H
+
+#include <stdint.h>
+
+struct poll_ticks {
+	/* Between two of them in the mean, in ns. */
+	uint64_t period;
+	uint64_t random;
+	/* The last one, or the one that is waited for, by poll_hold_now(). */
+	uint64_t at;
+};
+
+/* In the thread that is to tick; it asks the scheduler for what that needs. */
+void poll_ticks_begin(struct poll_ticks *ticks);
+/* Ticks that are over are not made up for. It always sleeps. */
+void poll_ticks_wait(struct poll_ticks *ticks);
+
+#endif

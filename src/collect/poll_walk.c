@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/poll_walk.h"
+
+#include <string.h>
+
+#include "python/gil_held.h"
+#include "sys/thread_pointer.h"
+
+struct error *poll_walk_init(struct poll_walk *walk, struct poll_writer *writer)
+{
+	*walk = (struct poll_walk)POLL_WALK_INIT;
+	walk->writer = writer;
+	return user_walk_create(&walk->walk);
+}
+
+void poll_walk_deinit(struct poll_walk *walk)
+{
+	user_walk_destroy(walk->walk);
+	strbuf_deinit(&walk->stack);
+}
+
+/* --- which thread it is --- */
+
+static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	return remote_memory_read_all(arg, address, buf, size);
+}
+
+static bool has_pointer(const struct poll_walk *walk,
+			struct polled_process *process,
+			struct polled_thread *thread)
+{
+	if (process->has_python && !thread->pointer)
+		thread->pointer = thread_pointer_find(
+			&process->memory, thread->tid,
+			thread_own_number(walk->root, thread->tid));
+	return process->has_python && thread->pointer;
+}
+
+/* --- its stack --- */
+
+/* Records of the stack, each behind its size. */
+static bool keep_record(struct strbuf *stack, const void *record, size_t size)
+{
+	uint32_t length = (uint32_t)size;
+
+	strbuf_append(stack, &length, sizeof(length));
+	strbuf_append(stack, record, size);
+	return !stack->failed;
+}
+
+static bool emit(void *arg, const void *record, size_t size)
+{
+	struct poll_walk *walk = arg;
+	const struct walker_header *header = record;
+
+	walk->told_code |= header->type != WALKER_STACK;
+	if (walk->keeps && header->type == WALKER_STACK &&
+	    !keep_record(&walk->stack, record, size))
+		return false;
+	return poll_writer_walked(walk->writer, record, size);
+}
+
+void poll_walk_clear(struct poll_walk *walk)
+{
+	strbuf_clear(&walk->stack);
+	walk->told_code = false;
+}
+
+void poll_walk_thread(struct poll_walk *walk, struct polled_process *process,
+		      struct polled_thread *thread)
+{
+	const struct py_memory memory = { read_memory, &process->memory };
+	const struct user_walk_output output = { emit, walk };
+	struct user_walk_thread who = { .pid = (uint32_t)process->pid,
+					.tid = (uint32_t)thread->tid };
+
+	if (!walk->walk || !has_pointer(walk, process, thread))
+		return;
+	who.process = process->python;
+	who.thread_pointer = thread->pointer;
+	user_walk_thread(walk->walk, &who, &memory, &output);
+}
+
+/* The next walk tells of all anew. */
+bool poll_walk_forget(struct poll_walk *walk)
+{
+	struct error *error;
+
+	if (!walk->told_code)
+		return true;
+	user_walk_destroy(walk->walk);
+	walk->walk = NULL;
+	error = user_walk_create(&walk->walk);
+	error_destroy(error);
+	return !error;
+}
+
+void poll_walk_again(struct poll_walk *walk, const struct strbuf *stack)
+{
+	uint32_t size;
+
+	for (size_t at = 0; at < stack->len; at += sizeof(size) + size) {
+		memcpy(&size, stack->data + at, sizeof(size));
+		if (!poll_writer_walked(walk->writer,
+					stack->data + at + sizeof(size), size))
+			return;
+	}
+}
+
+/* --- its GIL --- */
+
+bool poll_walk_has_gil(struct poll_walk *walk, struct polled_process *process,
+		       struct polled_thread *thread)
+{
+	const struct py_memory memory = { read_memory, &process->memory };
+	bool held;
+
+	return has_pointer(walk, process, thread) &&
+	       py_gil_is_held(&process->python, &memory, thread->pointer,
+			      &held) &&
+	       held;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/poll_wall.h"
+
+enum {
+	/* One sample stands for a sleep, or for so much of it. */
+	SLEEP_NS = 1000000000,
+};
+
+/* --- a thread that sleeps --- */
+
+/* For as long as it slept where it was walked. */
+static void put_sleep(struct poll_wall *wall,
+		      const struct polled_process *process,
+		      struct polled_thread *thread)
+{
+	struct poll_reader *reader = wall->reader;
+	uint64_t period = thread->slept_until - thread->told;
+
+	if (!thread->sleeps || thread->slept_until <= thread->told)
+		return;
+	thread->told = thread->slept_until;
+	if (!thread->slept_with_gil)
+		return;
+	poll_writer_begin(&reader->writer);
+	poll_walk_again(&reader->walk, &thread->stack);
+	poll_reader_put(reader, process, thread, period, true);
+}
+
+static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
+		       const struct task_run *run, bool has_gil)
+{
+	struct strbuf stack = thread->stack;
+
+	thread->stack = wall->reader->walk.stack;
+	wall->reader->walk.stack = stack;
+	thread->sleeps = !thread->stack.failed;
+	thread->slept_with_gil = has_gil;
+	thread->slept = *run;
+	thread->slept_until = wall->tick;
+}
+
+static bool is_same_run(const struct polled_thread *thread,
+			const struct task_run *run)
+{
+	return run->slices == thread->slept.slices &&
+	       run->ran == thread->slept.ran;
+}
+
+/* True: the thread is where it was. */
+static bool sleeps_on(struct poll_wall *wall,
+		      const struct polled_process *process,
+		      struct polled_thread *thread, const struct task_run *run)
+{
+	if (!thread->sleeps || !is_same_run(thread, run)) {
+		thread->quiet = 0;
+		return false;
+	}
+	thread->slept_until = wall->tick;
+	if (thread->slept_until - thread->told > SLEEP_NS)
+		put_sleep(wall, process, thread);
+	poll_reader_note_quiet(thread);
+	return true;
+}
+
+/* --- a sample --- */
+
+/* Asleep, or held where it runs or waits for a CPU: that is where its time goes. */
+static enum poll_hold_result hold(struct poll_wall *wall,
+				  struct polled_thread *thread, bool *sleeps)
+{
+	struct poll_hold *hold = &wall->reader->hold;
+	enum poll_hold_result held =
+		poll_hold_asleep(hold, &thread->files, &thread->least);
+
+	*sleeps = held == POLL_HOLD_STILL;
+	return held == POLL_HOLD_RUNS ? poll_hold_begin(hold, &thread->files) :
+					held;
+}
+
+static enum poll_try try_sample(struct poll_wall *wall,
+				struct polled_process *process,
+				struct polled_thread *thread)
+{
+	struct poll_reader *reader = wall->reader;
+	bool sleeps, has_gil;
+	enum poll_hold_result held = hold(wall, thread, &sleeps);
+	enum poll_try result;
+	struct task_run run;
+
+	if (held == POLL_HOLD_RUNS || held == POLL_HOLD_ASLEEP)
+		return POLL_TRY_AGAIN;
+	if (held == POLL_HOLD_GONE)
+		return POLL_TRY_NONE;
+	if (held == POLL_HOLD_LATE) {
+		reader->counts.late++;
+		wall->is_late = true;
+		return POLL_TRY_NONE;
+	}
+	result = poll_reader_read(reader, process, thread, &run, &has_gil);
+	if (result != POLL_TRY_DONE)
+		return result;
+	if (has_gil)
+		poll_reader_put(reader, process, thread,
+				wall->tick - thread->told, sleeps);
+	else
+		reader->counts.samples++;
+	thread->told = wall->tick;
+	if (sleeps)
+		keep_sleep(wall, thread, &run, has_gil);
+	return POLL_TRY_DONE;
+}
+
+static void sample(struct poll_wall *wall, struct polled_process *process,
+		   struct polled_thread *thread)
+{
+	enum poll_try result = POLL_TRY_AGAIN;
+	struct task_run run;
+
+	if (!thread->told)
+		thread->told = wall->tick;
+	if (thread->skip) {
+		thread->skip--;
+		return;
+	}
+	if (thread->told == wall->tick ||
+	    !task_files_run(&thread->files, &run))
+		return;
+	poll_reader_note_run(thread, &run);
+	thread->given = run.ran;
+	if (sleeps_on(wall, process, thread, &run))
+		return;
+	put_sleep(wall, process, thread);
+	thread->sleeps = false;
+	for (int i = 0; i < POLL_TRIES && result == POLL_TRY_AGAIN; i++)
+		result = try_sample(wall, process, thread);
+	wall->reader->counts.rejected += result == POLL_TRY_AGAIN;
+}
+
+void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
+		    struct polled_thread *thread)
+{
+	if (!wall->is_late)
+		sample(wall, process, thread);
+}
+
+/* --- a tick --- */
+
+static bool slept_on(const struct polled_thread *thread)
+{
+	struct task_run run;
+
+	return thread->sleeps && task_files_run(&thread->files, &run) &&
+	       is_same_run(thread, &run);
+}
+
+static bool waits_for_us(struct poll_wall *wall,
+			 const struct polled_process *process)
+{
+	struct task_sched sched;
+
+	vec_for_each(thread, &process->threads)
+		if (!slept_on(thread) &&
+		    task_files_sched(&thread->files, &sched) &&
+		    sched.looked == wall->reader->hold.came)
+			return true;
+	return false;
+}
+
+/*
+ * The poller came when the thread before it made way. If that was none of those
+ * that are recorded, it was a moment as good as any other for all of them.
+ */
+static bool is_late_by_ours(struct poll_wall *wall)
+{
+	struct poll_reader *reader = wall->reader;
+	bool ours = false;
+
+	if (!reader->hold.late)
+		return false;
+	for (size_t i = 0; !ours && i < reader->tasks.processes.count; i++)
+		ours = waits_for_us(wall, reader->tasks.processes.data[i]);
+	reader->counts.late += ours;
+	reader->hold.late = ours;
+	return ours;
+}
+
+void poll_wall_begin(struct poll_wall *wall)
+{
+	wall->tick = poll_writer_now(&wall->reader->writer);
+	wall->is_late = is_late_by_ours(wall);
+}
+
+/* --- the end --- */
+
+void poll_wall_end_thread(void *wall, const struct polled_process *process,
+			  struct polled_thread *thread)
+{
+	put_sleep(wall, process, thread);
+}
+
+void poll_wall_end(struct poll_wall *wall)
+{
+	const struct poll_tasks *tasks = &wall->reader->tasks;
+
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		struct polled_process *process = tasks->processes.data[i];
+
+		vec_for_each(thread, &process->threads)
+			put_sleep(wall, process, thread);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples of time by the clock: of each thread, whether it runs or not, or of those
+ * that have the GIL (reader->gil_only). A sample's period is the time since the thread
+ * was looked at before.
+ */
+#ifndef KAA_COLLECT_POLL_WALL_H
+#define KAA_COLLECT_POLL_WALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/poll_reader.h"
+
+struct poll_wall {
+	/* Borrowed. */
+	struct poll_reader *reader;
+	/* When the tick at hand was, by the clock of records. */
+	uint64_t tick;
+	/* This tick is no moment by chance for those that are recorded. */
+	bool is_late;
+};
+
+/* A tick begins. */
+void poll_wall_begin(struct poll_wall *wall);
+void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
+		    struct polled_thread *thread);
+/* What is left to be said of those that sleep. */
+void poll_wall_end(struct poll_wall *wall);
+/* The same of a thread that ends. wall: a struct poll_wall. */
+void poll_wall_end_thread(void *wall, const struct polled_process *process,
+			  struct polled_thread *thread);
+
+#endif

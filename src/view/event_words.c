@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/event_words.h"
+
+const char *event_time_name(enum event_kind kind)
+{
+	switch (kind) {
+	case EVENT_WALL:
+		return "wall time";
+	case EVENT_GIL:
+		return "time with the GIL";
+	case EVENT_WAIT:
+		return "waiting time";
+	default:
+		return "CPU time";
+	}
+}
