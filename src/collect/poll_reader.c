@@ -30,7 +30,7 @@ static bool is_same_program(const struct polled_process *process,
 
 /*
  * Asked again behind the walk: that another thread has taken the GIL meanwhile is
- * seen an instant late (python/gil.h).
+ * seen an instant late (python/gil_held.h).
  */
 static bool walk(struct poll_reader *reader, struct polled_process *process,
 		 struct polled_thread *thread)

@@ -14,6 +14,7 @@ struct error *probe_lines(const char *unused);
 struct error *probe_stacks(const char *pid);
 struct error *probe_threads(const char *pid);
 struct error *probe_moments(const char *pid);
+struct error *probe_gil(const char *pid);
 
 /* py_detect() with the FDEs of the file. */
 struct error *probe_detect_file(struct elf_file *file, struct py_binary *ret);

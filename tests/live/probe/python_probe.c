@@ -9,6 +9,7 @@
  *	python_probe stacks PID              validates, and walks all threads
  *	python_probe threads PID             the names of its threads
  *	python_probe moments PID < MOMENTS   stops it, and walks a thread, again and again
+ *	python_probe gil PID < THREADS       in how many of 1,000 looks each held the GIL
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ static const struct {
 	{ "stacks", probe_stacks },
 	{ "threads", probe_threads },
 	{ "moments", probe_moments },
+	{ "gil", probe_gil },
 };
 
 static int report(struct error *error)

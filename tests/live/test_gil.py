@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who holds the GIL, read from a process that runs (src/python/gil_held.h), and what threads and interpreters know themselves."""
+import subprocess
+
+import pytest
+
+from harness.probe import path
+from harness.process import Program, started
+
+# Two threads that sleep, and one that works, or two, of which one has an interpreter and a GIL of its own.
+PROGRAM = """
+import sys, threading, time
+
+SPIN = "import threading\\nwhile True:\\n    pass"
+started = threading.Barrier(int(sys.argv[1]) + 1)
+
+def spin():
+    tell()
+    exec(SPIN)
+
+def own():
+    try:
+        import _interpreters as interpreters
+        number = interpreters.create("isolated")
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+        number = interpreters.create(isolated=True)
+    tell()
+    interpreters.run_string(number, SPIN)
+
+def nap():
+    tell()
+    time.sleep(1e6)
+
+idents = {}
+
+def tell():
+    idents[threading.current_thread().name] = threading.get_ident()
+    started.wait()
+
+for function in (spin, nap, own)[:int(sys.argv[1])]:
+    threading.Thread(target=function, name=function.__name__, daemon=True).start()
+started.wait()
+idents["main"] = threading.get_ident()
+print(*["%s %d" % row for row in idents.items()], sep="\\n")
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def probe(request):
+    return Program(path(request.config))
+
+
+def held(python, probe, threads):
+    """{name: looks of a thousand that found that thread with a GIL}"""
+    with started([*python.command, "-c", PROGRAM, threads], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        names = {}
+        while (line := process.stdout.readline().split()):
+            names[int(line[1])] = line[0].decode()
+        # The main thread waits for its input soon.
+        main = next(number for number, name in names.items() if name == "main")
+        for _ in range(1000):
+            looked = dict(map(int, line.split()) for line in
+                          probe("gil", process.pid, data=" ".join(map(str, names)).encode()).stdout.splitlines())
+            if not looked[main]:
+                break
+        return {names[number]: count for number, count in looked.items()}
+
+
+def test_the_one_that_works_holds_it(root, python, probe):
+    found = held(python, probe, 2)
+    # It gives the GIL up when another thread asks for it, which none does.
+    assert found["spin"] > 950 and found["nap"] == found["main"] == 0, found
+
+
+def test_each_interpreter_may_have_its_own(root, python, probe):
+    if python.version < (3, 12):
+        pytest.skip("interpreters share the GIL before 3.12")
+    found = held(python, probe, 3)
+    assert found["spin"] > 950 and found["own"] > 950 and found["nap"] == found["main"] == 0, found
