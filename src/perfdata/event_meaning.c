@@ -63,12 +63,21 @@ static struct event_meaning of_software(uint64_t config, const char *name)
 
 	if (config < COUNT(software))
 		meaning = software[config];
-	if (config == PERF_COUNT_SW_CPU_CLOCK && !strcmp(name, KAA_WALL_CLOCK))
-		meaning.kind = EVENT_WALL;
-	if (config == PERF_COUNT_SW_CPU_CLOCK && !strcmp(name, KAA_GIL_CLOCK))
-		meaning.kind = EVENT_GIL;
 	if (config == PERF_COUNT_SW_BPF_OUTPUT && !strcmp(name, KAA_EVENT_NAME))
 		meaning.kind = EVENT_STREAM;
+	return meaning;
+}
+
+/* Polled: kaa itself has given the name. */
+static struct event_meaning of_polled(const char *name)
+{
+	struct event_meaning meaning = { EVENT_ON_CPU, EVENT_NANOSECONDS,
+					 .python_only = true };
+
+	if (!strcmp(name, KAA_WALL_CLOCK))
+		meaning.kind = EVENT_WALL;
+	if (!strcmp(name, KAA_GIL_CLOCK))
+		meaning.kind = EVENT_GIL;
 	return meaning;
 }
 
@@ -76,17 +85,16 @@ struct event_meaning event_meaning(const struct perf_event_attr *attr,
 				   const char *name)
 {
 	uint64_t counter = attr->config & HARDWARE_EVENT;
-	struct event_meaning meaning;
 
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
 		return counter < COUNT(hardware) ? hardware[counter] :
 						   (struct event_meaning){};
 	case PERF_TYPE_SOFTWARE:
-		meaning = of_software(attr->config, name);
-		meaning.python_only = attr->config == PERF_COUNT_SW_CPU_CLOCK &&
-				      attr->config1 == KAA_POLLED;
-		return meaning;
+		if (attr->config == PERF_COUNT_SW_CPU_CLOCK &&
+		    attr->config1 == KAA_POLLED)
+			return of_polled(name);
+		return of_software(attr->config, name);
 	case PERF_TYPE_TRACEPOINT:
 		return of_tracepoint(name);
 	default:

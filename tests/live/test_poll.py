@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa record --python=poll`: functions and lines without any right, and never a stack that no program had.
 
-In scripts/call_pairs.py a line says who was called there: a stack of which one part was read later than the other has a
-pair of caller and callee that does not fit.
+harness/call_pairs.py says which pairs of caller and callee do not fit. tests/tools/torn-polls is the long form of the first test.
 """
 import collections
 import json
@@ -16,23 +15,12 @@ import tempfile
 
 import pytest
 
-from harness import script_output
-from harness.call_pairs import wrong_pairs
+from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import started
 from harness.waiting import until
 
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
-
-
-def stacks(kaa, data):
-    text = kaa("script", "-f", "--no-inline", "-F", "comm,pid,tid,time,period,event,ip,sym,dso,srcline", "-i", data).stdout
-    for sample in script_output.parse(text):
-        yield sample
-
-
-def pairs_of(sample):
-    return [(name, file, line) for name, file, line in reversed(sample.python)]
 
 
 def check(kaa, data, enough):
@@ -251,7 +239,9 @@ def test_time_with_the_gil(kaa, python, tmp_path):
     assert taken["hog"] > 0.9 * ran["hog"] - 0.05, (taken, ran, result.stderr)
     assert abs(taken["hog"] / both - ran["hog"] / (ran["hog"] + ran["small"])) < 0.1, (taken, ran, result.stderr)
     assert taken["digest"] < 0.1 * both and taken["nap"] < 0.02 * both, (taken, ran)
-    assert "with the GIL" in kaa("report", "--stdio", "-i", data).stdout
+    assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
+    assert "Time with the GIL as before" in kaa("diff", data, data).stdout
+    assert "py::hog" in kaa("export", "--format", "collapsed", "-i", data).stdout
 
 
 FAMILY = """

@@ -1416,6 +1416,37 @@ static const struct {
 	  { EVENT_OCCURRENCE, EVENT_COUNT, EVENT_DATA_NONE } },
 };
 
+static const struct {
+	const char *name;
+	enum event_kind kind;
+} polled[] = {
+	{ "cpu-clock", EVENT_ON_CPU },
+	{ KAA_WALL_CLOCK, EVENT_WALL },
+	{ KAA_GIL_CLOCK, EVENT_GIL },
+};
+
+/* The name decides of those that kaa has polled, and of no others. */
+static void test_polled_clocks_have_a_meaning(void **state)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_CPU_CLOCK };
+	struct event_meaning meaning;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(polled) / sizeof(*polled); i++) {
+		attr.config1 = KAA_POLLED;
+		meaning = event_meaning(&attr, polled[i].name);
+		assert_int_equal(meaning.kind, polled[i].kind);
+		assert_int_equal(meaning.unit, EVENT_NANOSECONDS);
+		assert_true(meaning.python_only);
+		assert_true(event_kind_is_shown(meaning.kind));
+		attr.config1 = 0;
+		meaning = event_meaning(&attr, polled[i].name);
+		assert_int_equal(meaning.kind, EVENT_ON_CPU);
+		assert_false(meaning.python_only);
+	}
+}
+
 static void assert_same_meaning(struct event_meaning a, struct event_meaning b)
 {
 	assert_int_equal(a.kind, b.kind);
@@ -1482,6 +1513,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_files),
 		cmocka_unit_test(test_overlapping_groups),
 		cmocka_unit_test(test_events_have_a_meaning),
+		cmocka_unit_test(test_polled_clocks_have_a_meaning),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Of threads whose pthread_self() stdin has: in how many of a thousand looks each held a GIL, while the process runs on. */
+/*
+ * Of threads whose pthread_self() stdin has: in how many of a thousand looks each held
+ * a GIL, while the process runs on.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
