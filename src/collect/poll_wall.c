@@ -39,19 +39,13 @@ static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
 	thread->slept_until = wall->tick;
 }
 
-static bool is_same_run(const struct polled_thread *thread,
-			const struct task_run *run)
-{
-	return run->slices == thread->slept.slices &&
-	       run->ran == thread->slept.ran;
-}
-
 /* True: the thread is where it was. */
 static bool sleeps_on(struct poll_wall *wall,
 		      const struct polled_process *process,
 		      struct polled_thread *thread, const struct task_run *run)
 {
-	if (!thread->sleeps || !is_same_run(thread, run)) {
+	if (!thread->sleeps || run->slices != thread->slept.slices ||
+	    run->ran != thread->slept.ran) {
 		thread->quiet = 0;
 		return false;
 	}
@@ -116,7 +110,9 @@ static void sample(struct poll_wall *wall, struct polled_process *process,
 	enum poll_try result = POLL_TRY_AGAIN;
 	struct task_run run;
 
-	if (!thread->told)
+	/* Who has no GIL need not be disturbed. */
+	if (!thread->told ||
+	    (wall->reader->gil_only && !process->has_python))
 		thread->told = wall->tick;
 	if (thread->skip) {
 		thread->skip--;
@@ -145,12 +141,10 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 
 /* --- a tick --- */
 
-static bool slept_on(const struct polled_thread *thread)
+/* A process may have a thousand of these: it takes too long to ask them all. */
+static bool slept_long(const struct polled_thread *thread)
 {
-	struct task_run run;
-
-	return thread->sleeps && task_files_run(&thread->files, &run) &&
-	       is_same_run(thread, &run);
+	return thread->sleeps && thread->quiet == POLL_SKIP_MAX;
 }
 
 static bool waits_for_us(struct poll_wall *wall,
@@ -159,7 +153,7 @@ static bool waits_for_us(struct poll_wall *wall,
 	struct task_sched sched;
 
 	vec_for_each(thread, &process->threads)
-		if (!slept_on(thread) &&
+		if (!slept_long(thread) &&
 		    task_files_sched(&thread->files, &sched) &&
 		    sched.looked == wall->reader->hold.came)
 			return true;

@@ -7,7 +7,9 @@
 #include "assert_ok.h"
 #include "collect/poll_hold.h"
 #include "collect/poll_look.h"
+#include "collect/poll_reader.h"
 #include "collect/poll_tasks.h"
+#include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
 #include "collect/ring.h"
 #include "sys/task_stat.h"
@@ -498,6 +500,45 @@ static void test_looks_are_seldom(void **state)
 	end_looks(&l);
 }
 
+/* The poller comes when the thread that had the CPU makes way: was that one of ours? */
+static void test_a_late_tick(void **state)
+{
+	struct polled_thread *thread;
+	struct poll_reader reader;
+	struct poll_wall wall = { .reader = &reader };
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	assert_ok(poll_reader_init(&reader));
+	reader.writer.sampler = &l.sampler;
+	reader.tasks.root = l.root;
+	assert_true(poll_tasks_add(&reader.tasks, 7, false));
+	file(&l, "/proc/7/task/6/sched", SCHED("kaa", "1.000000"));
+	poll_wall_begin(&wall);
+	assert_false(wall.is_late);
+	reader.hold.late = true;
+	reader.hold.came = 20000005;
+	poll_wall_begin(&wall);
+	assert_true(wall.is_late);
+	assert_int_equal(reader.counts.late, 1);
+	/* Another one's. */
+	reader.hold.came = 20000006;
+	poll_wall_begin(&wall);
+	assert_false(wall.is_late);
+	assert_false(reader.hold.late);
+	/* One that has slept for many ticks is not asked. */
+	reader.hold.late = true;
+	reader.hold.came = 20000005;
+	thread = &reader.tasks.processes.data[0]->threads.data[0];
+	thread->sleeps = true;
+	thread->quiet = POLL_SKIP_MAX;
+	poll_wall_begin(&wall);
+	assert_false(wall.is_late);
+	poll_reader_deinit(&reader);
+	end_looks(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_a_child_comes_and_ends),
 		cmocka_unit_test(test_looks_are_cheap),
 		cmocka_unit_test(test_looks_are_seldom),
+		cmocka_unit_test(test_a_late_tick),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
