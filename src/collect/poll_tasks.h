@@ -46,6 +46,7 @@ struct polled_thread {
 
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
+	bool was_read;
 	/* The walker's records of the stack in which it sleeps; empty: it does not. */
 	struct strbuf stack;
 	/*

@@ -4,6 +4,11 @@
 enum {
 	/* One sample stands for a sleep, or for so much of it. */
 	SLEEP_NS = 1000000000,
+	/*
+	 * In a tick. A walk finds a thread's state behind those of all newer threads,
+	 * and remembers it: the first walks over a thousand would take a second.
+	 */
+	FIRST_READS = 4,
 };
 
 /* --- a thread that sleeps --- */
@@ -104,6 +109,18 @@ static enum poll_try try_sample(struct poll_wall *wall,
 	return POLL_TRY_DONE;
 }
 
+/* One that has to wait for its turn loses no time: its period goes on. */
+static bool may_read(struct poll_wall *wall, struct polled_thread *thread)
+{
+	if (thread->was_read)
+		return true;
+	if (!wall->first_reads)
+		return false;
+	wall->first_reads--;
+	thread->was_read = true;
+	return true;
+}
+
 static void sample(struct poll_wall *wall, struct polled_process *process,
 		   struct polled_thread *thread)
 {
@@ -118,7 +135,7 @@ static void sample(struct poll_wall *wall, struct polled_process *process,
 		thread->skip--;
 		return;
 	}
-	if (thread->told == wall->tick ||
+	if (thread->told == wall->tick || !may_read(wall, thread) ||
 	    !task_files_run(&thread->files, &run))
 		return;
 	poll_reader_note_run(thread, &run);
@@ -181,6 +198,7 @@ static bool is_late_by_ours(struct poll_wall *wall)
 void poll_wall_begin(struct poll_wall *wall)
 {
 	wall->tick = poll_writer_now(&wall->reader->writer);
+	wall->first_reads = FIRST_READS;
 	wall->is_late = is_late_by_ours(wall);
 }
 

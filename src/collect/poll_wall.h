@@ -19,6 +19,8 @@ struct poll_wall {
 	uint64_t tick;
 	/* This tick is no moment by chance for those that are recorded. */
 	bool is_late;
+	/* Threads that may be read for the first time. */
+	unsigned int first_reads;
 };
 
 /* A tick begins. */

@@ -539,6 +539,42 @@ static void test_a_late_tick(void **state)
 	end_looks(&l);
 }
 
+/* The first walk over a thread is dear: of many, each tick has some. */
+static void test_first_reads(void **state)
+{
+	static const char *const tids[] = { "11", "12", "13", "14", "15", "16" };
+	const size_t count = sizeof(tids) / sizeof(tids[0]);
+	struct poll_reader reader;
+	struct poll_wall wall = { .reader = &reader };
+	struct polled_process *polled;
+	struct looks l;
+	size_t read = 0;
+
+	(void)state;
+	begin_looks(&l);
+	for (size_t i = 0; i < count; i++)
+		add_task(&l, "7", tids[i], "w",
+			 STAT("w", "S", "140000", "0"));
+	assert_ok(poll_reader_init(&reader));
+	reader.writer.sampler = &l.sampler;
+	reader.tasks.root = l.root;
+	assert_true(poll_tasks_add(&reader.tasks, 7, false));
+	polled = reader.tasks.processes.data[0];
+	assert_true(polled->threads.count >= count);
+	/* The first tick is where their time begins. */
+	for (int i = 0; i < 2; i++) {
+		poll_wall_begin(&wall);
+		for (size_t t = 1; t < polled->threads.count; t++)
+			poll_wall_tick(&wall, polled,
+				       &polled->threads.data[t]);
+	}
+	vec_for_each(thread, &polled->threads)
+		read += thread->was_read;
+	assert_int_equal(read, 4);
+	poll_reader_deinit(&reader);
+	end_looks(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -554,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_looks_are_cheap),
 		cmocka_unit_test(test_looks_are_seldom),
 		cmocka_unit_test(test_a_late_tick),
+		cmocka_unit_test(test_first_reads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
