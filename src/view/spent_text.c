@@ -41,7 +41,7 @@ static bool goes_without_saying(const struct profile *profile, enum spent_kind k
 	if (kind != SPENT_UNTOLD)
 		return false;
 	vec_for_each(event, &profile->events)
-		if (event->kind == EVENT_WALL)
+		if (event->kind == EVENT_WALL || event->kind == EVENT_GIL)
 			return false;
 	return true;
 }
