@@ -104,7 +104,8 @@ def serve(number):
         spin(0.002)
 
 def work(number):
-    spin(0.25)
+    spin(0.05)
+    time.sleep(1.5)
 
 print(os.getpid(), flush=True)
 over, threads = threading.Event(), {}
@@ -147,7 +148,7 @@ def test_a_service_of_threads_and_workers(root, own_kaa, kaa, place):
         pid = int(service.stdout.readline())
         assert service.stdout.readline() == b"ready\n"
         files = open_files(pid)
-        # Threads that sleep have samples, too, however few moments this machine has.
+        # Threads that sleep have samples, too, however few moments this machine has; so all sleep for a while.
         record = [*user, own_kaa, "record", "--mode", "wall", "-F", "499", "-o", data, "-p", pid]
         with started(record, stderr=subprocess.PIPE) as recorder:
             until(data.exists, "that kaa records")
