@@ -65,7 +65,10 @@ static bool has_run(struct polled_thread *thread)
 		thread->quiet = 0;
 		return true;
 	}
-	poll_reader_note_quiet(thread);
+	/* Looks are due less and less often. */
+	if (thread->quiet < POLL_SKIP_MAX)
+		thread->quiet++;
+	thread->skip = thread->quiet;
 	return false;
 }
 

@@ -99,10 +99,3 @@ void poll_reader_note_run(struct polled_thread *thread,
 	thread->ran = run->ran;
 	thread->kept_off = run->kept_off;
 }
-
-void poll_reader_note_quiet(struct polled_thread *thread)
-{
-	if (thread->quiet < POLL_SKIP_MAX)
-		thread->quiet++;
-	thread->skip = thread->quiet;
-}

@@ -19,7 +19,7 @@
 enum {
 	/* Tries to read a thread that runs on. */
 	POLL_TRIES = 3,
-	/* A quiet thread is looked at each so many ticks. */
+	/* Ticks without a look at a thread that has been quiet for long. */
 	POLL_SKIP_MAX = 7,
 };
 
@@ -54,7 +54,5 @@ void poll_reader_put(struct poll_reader *reader,
 
 void poll_reader_note_run(struct polled_thread *thread,
 			  const struct task_run *run);
-/* It has not run since the last look: looks are due less and less often. */
-void poll_reader_note_quiet(struct polled_thread *thread);
 
 #endif

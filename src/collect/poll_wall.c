@@ -44,21 +44,69 @@ static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
 	thread->slept_until = wall->tick;
 }
 
+/* When the thread last had a CPU, by the clock of ticks; the tick if that is not known. */
+static uint64_t last_ran(const struct poll_wall *wall,
+			 const struct polled_thread *thread)
+{
+	uint64_t came = wall->reader->hold.came;
+	struct task_sched sched;
+
+	if (!came || !task_files_sched(&thread->files, &sched) ||
+	    sched.looked > came || came - sched.looked > wall->tick)
+		return wall->tick;
+	return wall->tick - (came - sched.looked);
+}
+
+static uint32_t ticks_between_looks(const struct polled_thread *thread)
+{
+	return 1 + thread->quiet / POLL_WALL_LOOKS;
+}
+
+/*
+ * The thread has run since it was seen to sleep. Where it is now it would have been
+ * seen at each tick since it ran, and at those before where it slept, if it has had a
+ * CPU once. If it has been elsewhere meanwhile, nobody knows for how long: then half
+ * of these ticks are its sleep's. Each tick stands for the time since the one before.
+ */
+static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread,
+		      const struct task_run *run)
+{
+	uint64_t from = thread->slept_until, ran = last_ran(wall, thread);
+	uint64_t tick = (wall->tick - from) / ticks_between_looks(thread);
+	uint64_t slept = ran > from && tick ? (ran - from) / tick * tick : 0;
+
+	if (run->slices - thread->slept.slices > 1)
+		slept = slept / 2 / (tick ? tick : 1) * tick;
+	if (slept > wall->tick - from - tick)
+		slept = wall->tick - from - tick;
+	thread->slept_until = from + slept;
+}
+
+/* The longer it has slept, the longer it may well sleep on. */
+static void note_sleep(struct polled_thread *thread)
+{
+	if (thread->quiet < POLL_WALL_LONG)
+		thread->quiet++;
+	thread->skip = ticks_between_looks(thread) - 1;
+}
+
 /* True: the thread is where it was. */
 static bool sleeps_on(struct poll_wall *wall,
 		      const struct polled_process *process,
 		      struct polled_thread *thread, const struct task_run *run)
 {
-	if (!thread->sleeps || run->slices != thread->slept.slices ||
-	    run->ran != thread->slept.ran) {
-		thread->quiet = 0;
-		return false;
+	if (thread->sleeps && run->slices == thread->slept.slices &&
+	    run->ran == thread->slept.ran) {
+		thread->slept_until = wall->tick;
+		if (thread->slept_until - thread->told > SLEEP_NS)
+			put_sleep(wall, process, thread);
+		note_sleep(thread);
+		return true;
 	}
-	thread->slept_until = wall->tick;
-	if (thread->slept_until - thread->told > SLEEP_NS)
-		put_sleep(wall, process, thread);
-	poll_reader_note_quiet(thread);
-	return true;
+	if (thread->sleeps)
+		end_sleep(wall, thread, run);
+	thread->quiet = 0;
+	return false;
 }
 
 /* --- a sample --- */
@@ -161,7 +209,7 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 /* A process may have a thousand of these: it takes too long to ask them all. */
 static bool slept_long(const struct polled_thread *thread)
 {
-	return thread->sleeps && thread->quiet == POLL_SKIP_MAX;
+	return thread->sleeps && thread->quiet == POLL_WALL_LONG;
 }
 
 static bool waits_for_us(struct poll_wall *wall,

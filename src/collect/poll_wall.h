@@ -12,6 +12,13 @@
 
 #include "collect/poll_reader.h"
 
+enum {
+	/* Looks at a sleeping thread until the next are one tick more apart. */
+	POLL_WALL_LOOKS = 16,
+	/* So many: it has slept long, and they are as far apart as they get. */
+	POLL_WALL_LONG = POLL_WALL_LOOKS * POLL_SKIP_MAX,
+};
+
 struct poll_wall {
 	/* Borrowed. */
 	struct poll_reader *reader;

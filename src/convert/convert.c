@@ -534,6 +534,9 @@ static uint16_t sample_flags(const struct convert_sample *sample,
 
 	if (!sample->has_chain)
 		flags &= (uint16_t)~PROFILE_SAMPLE_NO_USER_STACK;
+	/* None of its samples has native frames, so none lacks them. */
+	if (sample->event->meaning.python_only)
+		flags &= (uint16_t)~PROFILE_SAMPLE_MISSING_NATIVE;
 	if (mode == ADDRESS_KERNEL)
 		flags |= PROFILE_SAMPLE_KERNEL;
 	else if (mode == ADDRESS_USER)

@@ -38,7 +38,8 @@ struct error *sample_faults(const struct profile *profile, uint32_t event,
 		for (size_t i = 0; i < FLAGGED; i++)
 			if (s->flags[row] & flagged[i].flag)
 				counts[i] += s->count[row];
-		if (is_unresolved(profile, s->stack[row]))
+		if (!profile->events.data[s->event[row]].python_only &&
+		    is_unresolved(profile, s->stack[row]))
 			unresolved += s->count[row];
 	}
 	vec_for_each(recording, &profile->recordings)

@@ -181,6 +181,48 @@ def test_wall_time(kaa, python, tmp_path):
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
 
 
+SLEEPERS = """
+import json, sys, threading, time
+
+took = {"short": 0.0, "long": 0.0}
+
+def short():
+    time.sleep(0.005)
+
+def long():
+    time.sleep(0.03)
+
+def work():
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        for function in (short, long):
+            start = time.monotonic()
+            function()
+            took[function.__name__] += time.monotonic() - start
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+json.dump(took, sys.stdout)
+"""
+
+
+def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
+    """Looks at a thread that sleeps are ticks apart; what it did between them goes to where it was."""
+    data, program, taken = tmp_path / "perf.data", tmp_path / "sleepers.py", collections.Counter()
+    program.write_text(SLEEPERS)
+    took = json.loads(kaa("record", "--mode", "wall", "-o", data, "--", newest_python.path, program).stdout)
+    for sample in stacks(kaa, data):
+        for name in {name for name, _, _ in sample.python}:
+            taken[name] += sample.period / 1e9
+    own, told = (100 * times["short"] / (times["short"] + times["long"]) for times in (took, taken))
+    assert abs(own - told) < 2, (own, told, took, taken)
+    report = kaa("report", "--stdio", "-i", data).stdout
+    assert "lack native frames" not in report and "incomplete" not in report.split("function", 1)[0], report
+
+
 HOLDERS = """
 import hashlib, json, sys, threading, time
 

@@ -532,7 +532,7 @@ static void test_a_late_tick(void **state)
 	reader.hold.came = 20000005;
 	thread = &reader.tasks.processes.data[0]->threads.data[0];
 	thread->sleeps = true;
-	thread->quiet = POLL_SKIP_MAX;
+	thread->quiet = POLL_WALL_LONG;
 	poll_wall_begin(&wall);
 	assert_false(wall.is_late);
 	poll_reader_deinit(&reader);
