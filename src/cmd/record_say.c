@@ -28,7 +28,7 @@ static void say_trampolines(const struct record_setup *setup)
 	if (recorder_gives_trampolines(&setup->options))
 		message_note("Python source: trampolines: Python functions have only the line of their def, and calls take longer");
 	else
-		message_note("Python source: trampolines: only programs started with them (kaa run --perf, python3 -X perf) have Python frames");
+		message_note("Python source: trampolines: only programs that were started with them (kaa run --perf, python3 -X perf) have Python frames");
 }
 
 /* Then only Pythons with support of their own have trampolines. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A dump in words: what most want to know first, and 80 columns. */
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 
 #include "dump/dump.h"
@@ -32,11 +33,44 @@ static void put_version(uint32_t version, struct strbuf *out)
 		strbuf_printf(out, "%s%u", level, version & 15);
 }
 
+/* Those that end a program with a core. */
 static const char *signal_name(int number)
 {
-	const char *name = sigabbrev_np(number);
+	switch (number) {
+	case SIGABRT:
+		return "SIGABRT";
+	case SIGBUS:
+		return "SIGBUS";
+	case SIGFPE:
+		return "SIGFPE";
+	case SIGILL:
+		return "SIGILL";
+	case SIGQUIT:
+		return "SIGQUIT";
+	case SIGSEGV:
+		return "SIGSEGV";
+	case SIGSYS:
+		return "SIGSYS";
+	case SIGTRAP:
+		return "SIGTRAP";
+	case SIGXCPU:
+		return "SIGXCPU";
+	case SIGXFSZ:
+		return "SIGXFSZ";
+	default:
+		return NULL;
+	}
+}
 
-	return name ? name : "?";
+static void put_core(const struct dump *dump, struct strbuf *out)
+{
+	const char *name = signal_name(dump->signal);
+
+	strbuf_printf(out, "core of process %d", (int)dump->pid);
+	if (name)
+		strbuf_printf(out, ", which died of %s", name);
+	else if (dump->signal)
+		strbuf_printf(out, ", which died of signal %d", dump->signal);
 }
 
 static void put_line(struct strbuf *out, const char *text, size_t width)
@@ -50,11 +84,8 @@ static void put_process(const struct dump *dump, size_t width,
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	if (dump->core && dump->signal)
-		strbuf_printf(&line, "core of process %d, which died of SIG%s",
-			      (int)dump->pid, signal_name(dump->signal));
-	else if (dump->core)
-		strbuf_printf(&line, "core of process %d", (int)dump->pid);
+	if (dump->core)
+		put_core(dump, &line);
 	else
 		strbuf_printf(&line, "process %d", (int)dump->pid);
 	if (*dump->command)

@@ -222,6 +222,7 @@ def spans_of(source):
     return spans
 
 
+@pytest.mark.few_versions
 def test_functions_have_the_lines_that_they_have(kaa, python, shapes):
     script, data, samples = shapes
     counted, spans = Counted(samples, script), spans_of(SHAPES)

@@ -48,6 +48,7 @@ KINDS = {"interpreter": "interpreter", "native": "native", "collection": "garbag
          "allocation": "allocation", "kernel": "kernel", "imports": "import"}
 
 
+@pytest.mark.few_versions
 @pytest.mark.unstripped
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(kaa, python, scripts, tmp_path, kind):

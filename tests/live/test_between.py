@@ -2,11 +2,14 @@
 """What happens between two functions, as docs/python-frames.md says it, in docs/examples/between.py."""
 import pathlib
 
+import pytest
+
 from harness.script_output import parse
 
 EXAMPLE = pathlib.Path("docs/examples/between.py").resolve()
 
 
+@pytest.mark.few_versions
 def test_as_the_page_says(kaa, root, bpf, tmp_path, python):
     data = tmp_path / "between.data"
     python.kaa(kaa)("record", "-q", "-F", "999", "-g", "-o", data, "--", python.path, EXAMPLE)

@@ -111,6 +111,7 @@ def test_goes_on_twice(python, samples, built):
         assert share(hit, lambda sample: TRUNCATED not in sample.markers) > 0.99
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("how", ["registered", "moved"])
 def test_registered(samples, how):
     """Names and rows of the GDB JIT interface, from the first sample on.
@@ -132,6 +133,7 @@ def test_registered(samples, how):
     assert share(hit, is_whole) > 0.95, collections.Counter(tuple(sample.symbols[:3]) for sample in hit)
 
 
+@pytest.mark.few_versions
 def test_frame_pointers(samples, built):
     hit = samples("framed")
     for sample in hit:
@@ -142,6 +144,7 @@ def test_frame_pointers(samples, built):
     assert share(hit, lambda sample: not sample.markers) > 0.9
 
 
+@pytest.mark.few_versions
 def test_no_caller_is_left_out(samples):
     """The frame pointer of code without a frame of its own is its caller's: the caller is there, or there is a mark."""
     for sample in samples("frameless"):

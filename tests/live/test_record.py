@@ -102,6 +102,7 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
         assert [name for name, _, _ in sample.python] == ["<module>"] + ["descend"] * 61 + ["work"]
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("depth", [500, 1000])
 def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_path, depth):
     """Python frames are all there, and a native stack that goes beyond what was copied says so."""
