@@ -48,7 +48,7 @@ def top(kaa, *words, rows=24, columns=80, **options):
 
 @pytest.fixture
 def program(scripts):
-    with started([sys.executable, scripts / "two_threads.py"], stdout=subprocess.PIPE) as process:
+    with started([sys.executable, scripts / "works_on.py"], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         yield process
 
@@ -106,7 +106,7 @@ def test_the_screen_of_a_running_program(bpf, kaa, program, tmp_path):
         terminal.wait_for("heavy")
         terminal.write(b"\r")
         terminal.wait_for("def heavy")
-        source = (pathlib.Path(__file__).parent / "scripts" / "two_threads.py").read_text().splitlines()
+        source = (pathlib.Path(__file__).parent / "scripts" / "works_on.py").read_text().splitlines()
         shown = terminal.text()
         for line in terminal.lines()[2:-1]:
             row = re.match(r"^(?: +[\d.]+%| {9})(?: +[\d.]+%| {9}) +(\d+)  (.*)$", line)
@@ -173,7 +173,7 @@ def test_one_is_killed(bpf, kaa, program, who):
 
 def test_interrupted(bpf, kaa, scripts):
     """Ctrl-C ends the screen and the command; the terminal is as before."""
-    with top(kaa, sys.executable, scripts / "two_threads.py") as terminal:
+    with top(kaa, sys.executable, scripts / "works_on.py") as terminal:
         terminal.wait_for("heavy")
         recorder, = children_of(terminal.pid)
         command, = children_of(recorder)
@@ -238,7 +238,7 @@ def test_without_rights(root, kaa, scripts):
 def test_sudo(bpf, kaa, scripts):
     """All of it is the user's: who looks, who records, and the command."""
     nobody = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
-    with top(kaa, "/usr/bin/python3", "-c", (scripts / "two_threads.py").read_text(), env=nobody) as terminal:
+    with top(kaa, "/usr/bin/python3", "-c", (scripts / "works_on.py").read_text(), env=nobody) as terminal:
         terminal.wait_for("heavy")
         recorder, = children_of(terminal.pid)
         command, = children_of(recorder)

@@ -1,34 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two threads that share the CPU time, one with light() and heavy() as 1 to 3, and one that only sleeps: until it is ended."""
-import random
+"""Two threads of different names, of which one works about twice as much; what calls what does not change.
+
+    two_threads.py SECONDS          of CPU time, of both
+"""
+import sys
 import threading
 import time
 
 
-def light(seconds, clock=time.thread_time):
-    end = clock() + seconds
-    while clock() < end:
-        pass
+def leaf(n):
+    total = 0
+    for i in range(n):
+        total += i * i % 7
+    return total
 
 
-def heavy(seconds, clock=time.thread_time):
-    end = clock() + seconds
-    while clock() < end:
-        pass
+def left(n):
+    return leaf(n) + len(sorted(str(i) for i in range(n // 10)))
 
 
-def work():
-    while True:
-        turn = random.uniform(0.001, 0.02)
-        light(turn / 4)
-        heavy(turn * 3 / 4)
+def right(n):
+    return sum([leaf(n), leaf(n // 2)])
 
 
-def sleep():
-    time.sleep(100000)
+def work(until):
+    while time.process_time() < until:
+        left(2000)
+        right(2000)
 
 
-threading.Thread(target=sleep, name="sleeper").start()
-threading.Thread(target=work, name="worker").start()
-print("ready", flush=True)
-work()
+def other(until):
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as comm:
+        comm.write("worker")
+    while time.process_time() < until:
+        right(1000)
+        time.sleep(0.001)
+
+
+def main(seconds):
+    until = time.process_time() + seconds
+    thread = threading.Thread(target=other, args=(until,))
+    thread.start()
+    work(until)
+    thread.join()
+
+
+main(float(sys.argv[1]))
