@@ -147,7 +147,13 @@ def test_frame_pointers(samples, built):
 @pytest.mark.few_versions
 def test_no_caller_is_left_out(samples):
     """The frame pointer of code without a frame of its own is its caller's: the caller is there, or there is a mark."""
-    for sample in samples("frameless"):
+    hit = samples("frameless")
+    # On a busy machine one in some thousand samples on 3.8 and 3.9 came without Python frames, and is marked.
+    without = [sample for sample in hit if not sample.python]
+    assert all(sample.markers for sample in without) and len(without) < 0.01 * len(hit), without
+    for sample in hit:
+        if sample in without:
+            continue
         assert functions(sample) == ["run_frameless", "main", "<module>"], sample
         assert sample.markers or "made_call" in sample.symbols, sample
         assert "made_call" in sample.symbols or "made_call_twice" not in sample.symbols, sample
