@@ -90,7 +90,7 @@ struct error *fix_may_run(const struct fix *fix);
 void fix_print(const struct fix *fix);
 
 /*
- * For who fix_may_run(). Runs fix->todo, says what each did, and tries whether
+ * After fix_may_run(). Runs fix->todo, says what each did, and tries whether
  * kaa can now do what it could not. Stops at the first that fails, which is the error.
  */
 struct error *fix_run(const struct fix *fix);

@@ -1,19 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "python/gil.h"
 
-#include "python/releases.h"
+#include <string.h>
 
-static const struct py_gil *offsets(const struct py_layout *layout)
+/* From last_holder to the end of `locked`. */
+enum { SPAN_MAX = 64 };
+
+const struct py_gil *py_gil_offsets(const struct py_layout *layout)
 {
 	const struct py_release *release = py_release_find(layout->version);
 
 	return release && release->gil.gil_wait_end ? &release->gil : NULL;
 }
 
+bool py_gil_read(const struct py_gil *at, const struct py_memory *memory,
+		 uint64_t address, struct py_gil_state *ret)
+{
+	uint32_t to_locked = at->gil_locked - at->gil_holder;
+	size_t size = (size_t)to_locked + sizeof(ret->locked);
+	char bytes[SPAN_MAX];
+
+	if (to_locked < sizeof(ret->holder) || size > sizeof(bytes) ||
+	    !memory->read(memory->arg, address + at->gil_holder, bytes, size))
+		return false;
+	memcpy(&ret->holder, bytes, sizeof(ret->holder));
+	memcpy(&ret->locked, bytes + to_locked, sizeof(ret->locked));
+	return true;
+}
+
 bool py_gil_find(const struct py_layout *layout, const struct py_memory *memory,
 		 uint64_t runtime, uint64_t interp, struct py_gil_place *ret)
 {
-	const struct py_gil *at = offsets(layout);
+	const struct py_gil *at = py_gil_offsets(layout);
 	uint64_t address;
 
 	if (!at)
@@ -37,25 +55,20 @@ uint64_t py_gil_holder(const struct py_layout *layout,
 		       const struct py_memory *memory,
 		       const struct py_gil_place *place)
 {
-	const struct py_gil *at = offsets(layout);
-	uint64_t holder;
-	int32_t locked;
+	const struct py_gil *at = py_gil_offsets(layout);
+	struct py_gil_state gil;
 
-	if (!at ||
-	    !memory->read(memory->arg, place->address + at->gil_locked, &locked,
-			  sizeof(locked)) ||
-	    locked != 1 ||
-	    !memory->read(memory->arg, place->address + at->gil_holder, &holder,
-			  sizeof(holder)))
-		return 0;
-	return holder;
+	return at && py_gil_read(at, memory, place->address, &gil) &&
+			       gil.locked == 1 ?
+		       gil.holder :
+		       0;
 }
 
 bool py_gil_collects(const struct py_layout *layout,
 		     const struct py_memory *memory, uint64_t runtime,
 		     uint64_t interp)
 {
-	const struct py_gil *at = offsets(layout);
+	const struct py_gil *at = py_gil_offsets(layout);
 	uint64_t address;
 	int32_t collecting;
 

@@ -10,6 +10,21 @@
 #include <stdint.h>
 
 #include "python/layout.h"
+#include "python/releases.h"
+
+/* Where things are in that version; NULL: not known. */
+const struct py_gil *py_gil_offsets(const struct py_layout *layout);
+
+struct py_gil_state {
+	/* The thread state that has it, or had it last. */
+	uint64_t holder;
+	/* 1: it is taken; -1: not made yet. */
+	int32_t locked;
+};
+
+/* Of the GIL at that address, in one read: of one moment as far as may be. */
+bool py_gil_read(const struct py_gil *at, const struct py_memory *memory,
+		 uint64_t address, struct py_gil_state *ret);
 
 struct py_gil_place {
 	uint64_t address;

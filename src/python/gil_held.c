@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "python/gil_held.h"
 
-#include <string.h>
-
-#include "python/releases.h"
+#include "python/gil.h"
 
 enum {
 	INTERPRETERS_MAX = 1024,
 	THREADS_MAX = 65536,
-	/* From last_holder to the end of `locked`. */
-	SPAN_MAX = 64,
 	/* The process changes what is being read: so many tries. */
 	TRIES = 8,
-};
-
-struct gil {
-	/* A thread state. */
-	uint64_t holder;
-	int32_t locked;
 };
 
 struct look {
@@ -25,7 +15,7 @@ struct look {
 	const struct py_memory *memory;
 	const struct py_gil *at;
 	/* False: it goes on. */
-	bool (*found)(struct look *look, const struct gil *gil);
+	bool (*found)(struct look *look, const struct py_gil_state *gil);
 	/* What is looked for, and whether it was found. */
 	uint64_t thread_pointer;
 	bool held;
@@ -39,22 +29,10 @@ static bool read_word(const struct look *look, uint64_t address, uint64_t *ret)
 				  sizeof(*ret));
 }
 
-/* Holder and lock in one read, so that they are of one moment as far as may be. */
 static bool read_gil(const struct look *look, uint64_t address,
-		     struct gil *ret)
+		     struct py_gil_state *ret)
 {
-	const struct py_gil *at = look->at;
-	uint32_t to_locked = at->gil_locked - at->gil_holder;
-	size_t size = (size_t)to_locked + sizeof(ret->locked);
-	char bytes[SPAN_MAX];
-
-	if (to_locked < sizeof(ret->holder) || size > sizeof(bytes) ||
-	    !look->memory->read(look->memory->arg, address + at->gil_holder,
-				bytes, size))
-		return false;
-	memcpy(&ret->holder, bytes, sizeof(ret->holder));
-	memcpy(&ret->locked, bytes + to_locked, sizeof(ret->locked));
-	return true;
+	return py_gil_read(look->at, look->memory, address, ret);
 }
 
 /* From 3.12 on. Those that interpreters share are looked at once, mostly. */
@@ -62,7 +40,7 @@ static bool look_at_interpreters(struct look *look)
 {
 	const struct py_layout *l = &look->process->layout;
 	uint64_t interp, address, last = 0;
-	struct gil gil;
+	struct py_gil_state gil;
 
 	if (!read_word(look, look->process->runtime + l->runtime_interpreters,
 		       &interp))
@@ -87,13 +65,11 @@ static bool look_at_interpreters(struct look *look)
 
 static bool look_at_gils(struct look *look)
 {
-	const struct py_release *release =
-		py_release_find(look->process->layout.version);
-	struct gil gil;
+	struct py_gil_state gil;
 
-	if (!release || !release->gil.gil_locked)
+	look->at = py_gil_offsets(&look->process->layout);
+	if (!look->at)
 		return false;
-	look->at = &release->gil;
 	if (look->at->interp_gil != PY_ABSENT)
 		return look_at_interpreters(look);
 	if (!read_gil(look, look->process->runtime + look->at->runtime_gil,
@@ -104,7 +80,7 @@ static bool look_at_gils(struct look *look)
 }
 
 /* The state of a thread that has ended may be gone: then nobody is found. */
-static bool is_held_by(struct look *look, const struct gil *gil)
+static bool is_held_by(struct look *look, const struct py_gil_state *gil)
 {
 	uint64_t thread;
 
@@ -168,7 +144,7 @@ static bool is_thread_state(const struct look *look, uint64_t thread)
 }
 
 /* -1: not made yet. */
-static bool is_wrong(struct look *look, const struct gil *gil)
+static bool is_wrong(struct look *look, const struct py_gil_state *gil)
 {
 	if (gil->locked < -1 || gil->locked > 1)
 		look->misfit = "the lock of a GIL that is none";
