@@ -318,16 +318,13 @@ static struct error *sort_places(struct callgrind *c)
 struct error *export_callgrind(const struct profile *profile,
 			       const struct export_options *options, FILE *out)
 {
-	/* A cost is that of a line anyway. */
-	struct export_stacks_options with_lines = options->stacks;
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
 	struct callgrind c = { .out = out,
 			       .text = STRBUF_INIT };
 	struct error *error;
 
-	with_lines.lines = true;
-	error = export_groups_create(profile, &with_lines, options->event,
-				     &groups);
+	error = export_groups_with_lines(profile, &options->stacks,
+					 options->event, &groups);
 	if (error)
 		return error;
 	c.groups = groups;

@@ -69,21 +69,6 @@ static void put_time(struct chrome *c, uint64_t ns)
 	json_us(&c->json, ns);
 }
 
-static const char *category_of(const struct export_function *function)
-{
-	switch ((enum profile_frame_kind)function->kind) {
-	case PROFILE_FRAME_PYTHON:
-		return "python";
-	case PROFILE_FRAME_NATIVE:
-		return "native";
-	case PROFILE_FRAME_KERNEL:
-		return "kernel";
-	case PROFILE_FRAME_MARKER:
-		break;
-	}
-	return "mark";
-}
-
 static void begin_slice(struct chrome *c, uint32_t number, uint64_t time)
 {
 	const struct export_place *place = &c->stacks->places.data[number];
@@ -93,7 +78,7 @@ static void begin_slice(struct chrome *c, uint32_t number, uint64_t time)
 	struct slice slice = { .place = number };
 
 	begin_event(c, "B", export_function_name(c->stacks, function));
-	json_member_string(&c->json, "cat", category_of(function));
+	json_member_string(&c->json, "cat", export_function_kind(function));
 	put_time(c, time);
 	json_key(&c->json, "args");
 	json_begin(&c->json, '{');

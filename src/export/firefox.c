@@ -503,15 +503,12 @@ static void put_file(struct firefox *f)
 struct error *export_firefox(const struct profile *profile,
 			     const struct export_options *options, FILE *out)
 {
-	/* A frame is a line anyway. */
-	struct export_stacks_options with_lines = options->stacks;
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
 	struct firefox f = { .json = JSON_INIT(out), .text = STRBUF_INIT };
 	struct error *error;
 
-	with_lines.lines = true;
-	error = export_groups_create(profile, &with_lines, options->event,
-				     &groups);
+	error = export_groups_with_lines(profile, &options->stacks,
+					 options->event, &groups);
 	if (error)
 		return error;
 	f.groups = groups;

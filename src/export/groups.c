@@ -236,6 +236,16 @@ struct error *export_groups_create(const struct profile *profile,
 	return error;
 }
 
+struct error *export_groups_with_lines(const struct profile *profile,
+				       const struct export_stacks_options *options,
+				       uint32_t event, struct export_groups **ret)
+{
+	struct export_stacks_options with_lines = *options;
+
+	with_lines.lines = true;
+	return export_groups_create(profile, &with_lines, event, ret);
+}
+
 void export_groups_destroy(struct export_groups *g)
 {
 	if (!g)

@@ -72,6 +72,10 @@ struct export_groups {
 struct error *export_groups_create(const struct profile *profile,
 				   const struct export_stacks_options *options,
 				   uint32_t event, struct export_groups **ret);
+/* The same for formats whose places have lines, asked for or not. */
+struct error *export_groups_with_lines(const struct profile *profile,
+				       const struct export_stacks_options *options,
+				       uint32_t event, struct export_groups **ret);
 void export_groups_destroy(struct export_groups *groups);
 DEFINE_CLEANUP(export_groups, struct export_groups *, export_groups_destroy);
 #define _cleanup_export_groups_ _cleanup_(cleanup_export_groups_)

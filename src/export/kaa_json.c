@@ -122,21 +122,6 @@ static void put_threads(struct kaa_json *k)
 
 /* --- stacks --- */
 
-static const char *function_kind(const struct export_function *function)
-{
-	switch ((enum profile_frame_kind)function->kind) {
-	case PROFILE_FRAME_PYTHON:
-		return "python";
-	case PROFILE_FRAME_NATIVE:
-		return "native";
-	case PROFILE_FRAME_KERNEL:
-		return "kernel";
-	case PROFILE_FRAME_MARKER:
-		break;
-	}
-	return "mark";
-}
-
 static void put_functions(struct kaa_json *k)
 {
 	begin_list(k, "functions");
@@ -144,7 +129,7 @@ static void put_functions(struct kaa_json *k)
 		begin_row(k);
 		json_member_string(&k->json, "name",
 				   export_function_name(k->stacks, function));
-		json_member_string(&k->json, "kind", function_kind(function));
+		json_member_string(&k->json, "kind", export_function_kind(function));
 		json_member_string(&k->json, "file",
 				   export_function_source(k->stacks, function));
 		json_member_string(&k->json, "object",
@@ -258,15 +243,12 @@ static void put_file(struct kaa_json *k)
 struct error *export_json(const struct profile *profile,
 			  const struct export_options *options, FILE *out)
 {
-	/* A stack has lines anyway. */
-	struct export_stacks_options with_lines = options->stacks;
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
 	struct kaa_json k = { .json = JSON_INIT(out), .text = STRBUF_INIT };
 	struct error *error;
 
-	with_lines.lines = true;
-	error = export_groups_create(profile, &with_lines, options->event,
-				     &groups);
+	error = export_groups_with_lines(profile, &options->stacks,
+					 options->event, &groups);
 	if (error)
 		return error;
 	k.groups = groups;

@@ -404,8 +404,6 @@ static void pprof_deinit(struct pprof *p)
 struct error *export_pprof(const struct profile *profile,
 			   const struct export_options *options, FILE *out)
 {
-	/* A location is a line anyway. */
-	struct export_stacks_options with_lines = options->stacks;
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
 	struct pprof p = { .message = STRBUF_INIT,
 			   .part = STRBUF_INIT,
@@ -413,9 +411,8 @@ struct error *export_pprof(const struct profile *profile,
 			   .text = STRBUF_INIT };
 	struct error *error;
 
-	with_lines.lines = true;
-	error = export_groups_create(profile, &with_lines, options->event,
-				     &groups);
+	error = export_groups_with_lines(profile, &options->stacks,
+					 options->event, &groups);
 	if (!error)
 		error = gzip_begin(&p.gzip, out);
 	if (error)

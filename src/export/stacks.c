@@ -286,3 +286,18 @@ const char *export_function_file(const struct export_stacks *s,
 		       export_function_object(s, function) :
 		       export_function_source(s, function);
 }
+
+const char *export_function_kind(const struct export_function *function)
+{
+	switch ((enum profile_frame_kind)function->kind) {
+	case PROFILE_FRAME_PYTHON:
+		return "python";
+	case PROFILE_FRAME_NATIVE:
+		return "native";
+	case PROFILE_FRAME_KERNEL:
+		return "kernel";
+	case PROFILE_FRAME_MARKER:
+		break;
+	}
+	return "mark";
+}

@@ -89,6 +89,9 @@ void export_stacks_destroy(struct export_stacks *stacks);
 DEFINE_CLEANUP(export_stacks, struct export_stacks *, export_stacks_destroy);
 #define _cleanup_export_stacks_ _cleanup_(cleanup_export_stacks_)
 
+/* "python", "native", "kernel", or "mark" for markers. */
+const char *export_function_kind(const struct export_function *function);
+
 static inline const char *
 export_function_name(const struct export_stacks *stacks,
 		     const struct export_function *function)
