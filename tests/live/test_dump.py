@@ -14,6 +14,7 @@ import types
 
 import pytest
 
+from harness import py_spy
 from harness.call_pairs import wrong_pairs
 from harness.nobody import AS_NOBODY
 from harness.process import run, started
@@ -267,10 +268,11 @@ def test_source_lines(kaa, newest_python, scripts):
 
 def test_beside_py_spy(kaa, newest_python, scripts):
     """The same functions, files and lines of all threads."""
-    if not shutil.which("py-spy"):
-        pytest.skip("py-spy is not installed")
+    program = py_spy.find()
+    if not program:
+        pytest.skip("py-spy cannot be had from PyPI")
     with parked(newest_python, scripts) as (_, told):
-        theirs = json.loads(run(["py-spy", "dump", "--json", "--nonblocking", "--pid", told["pid"]]).stdout)
+        theirs = json.loads(run([program, "dump", "--json", "--nonblocking", "--pid", told["pid"]]).stdout)
         ours = dumped(kaa, str(told["pid"]))
     stacks = {thread["tid"]: [(frame["function"], frame["file"], frame["line"]) for frame in thread["frames"]]
               for thread in ours["threads"]}
