@@ -15,7 +15,11 @@
 #include "python/code_name.h"
 #include "sys/mapped_file.h"
 
-enum { COMMAND_SHOWN_MAX = 4096 };
+enum {
+	COMMAND_SHOWN_MAX = 4096,
+	/* Folders of a layer's path that are left out. */
+	LAYER_FOLDERS_MAX = 32,
+};
 
 /* A mapped file that memory is read from. */
 struct backing {
@@ -69,15 +73,46 @@ static const struct elf_core_map *first_map(const struct core_subject *core,
 	return map;
 }
 
-static int open_backing(const struct core_subject *core,
-			const struct elf_core_map *map)
+static int open_at(const struct core_subject *core, const char *path,
+		   const struct elf_core_map *map)
 {
-	int fd = mapped_file_open_path(0, elf_core_path(&core->core, map));
+	int fd = mapped_file_open_path(0, path);
 
 	if (fd < 0 || is_same_file(core, fd, first_map(core, map)))
 		return fd;
 	close(fd);
 	return -1;
+}
+
+static bool has_header(const struct core_subject *core,
+		       const struct elf_core_map *map)
+{
+	const struct elf_core_map *first = first_map(core, map);
+	uint8_t byte;
+
+	return !first->offset &&
+	       elf_core_read(&core->core, first->start, &byte, 1) == 1;
+}
+
+/*
+ * Of a file on an overlay Linux notes the path within its layer. Of a program in a
+ * chroot there the end of that is its path; the header proves that it is the file.
+ */
+static int open_backing(const struct core_subject *core,
+			const struct elf_core_map *map)
+{
+	const char *path = elf_core_path(&core->core, map);
+	int fd = open_at(core, path, map);
+
+	if (fd >= 0 || *path != '/' || !has_header(core, map))
+		return fd;
+	for (int i = 0; fd < 0 && i < LAYER_FOLDERS_MAX; i++) {
+		path = strchr(path + 1, '/');
+		if (!path)
+			break;
+		fd = open_at(core, path, map);
+	}
+	return fd;
 }
 
 /* -1: none. */

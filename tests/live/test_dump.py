@@ -199,6 +199,31 @@ def test_core_of_linux(kaa, root, python, scripts, tmp_path):
         assert result.status in (0, 1) and (result.stderr or json.loads(result.stdout)["threads"])
 
 
+# Where Linux notes the path in the layer, /x/usr/bin/..., the end of which is the program's path elsewhere.
+OVERLAY = """
+set -e
+mount -t tmpfs layers "$1"
+mkdir "$1/upper" "$1/work" "$1/lower" "$1/all"
+mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" overlay "$1/all"
+mkdir -p "$1/all/x$(dirname "$2")"
+cp "$2" "$1/all/x$2"
+PYTHONHOME=/usr exec "$1/all/x$2" "$3"
+"""
+
+
+def test_core_of_a_program_on_an_overlay(kaa, root, scripts, tmp_path):
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
+    if not pattern.startswith("core"):
+        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+    program, layers = os.path.realpath("/usr/bin/python3"), tmp_path / "layers"
+    layers.mkdir()
+    command = ["unshare", "--mount", "sh", "-c", OVERLAY, "sh", layers, program, scripts / "parked.py"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, preexec_fn=allow_core) as process:
+        told = json.loads(process.stdout.readline())
+        core = dies_with_core(process, told["pid"], tmp_path)
+    check_stacks(dumped(kaa, core), told)
+
+
 def test_core_of_gdb(kaa, newest_python, scripts, tmp_path):
     """gcore leaves out code, and what was not written to."""
     if not shutil.which("gcore"):
