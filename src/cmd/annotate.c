@@ -353,7 +353,8 @@ static struct error *put_word(const struct annotate_settings *s,
 	struct annotate_parts parts = {};
 	bool called;
 	struct error *error = annotate_words_find(
-		l->weights, word, input_imitates(&s->input), &parts, &called);
+		l->weights, word, input_imitates(&s->input),
+		listing_counts_samples(l->options), &parts, &called);
 
 	if (!error && !parts.count)
 		error = nothing_called(s, l->profile, word, called);
@@ -389,16 +390,19 @@ static const char *recording_path(const struct annotate_settings *s)
 
 /* What was not shown of all functions, and how to see it. */
 static void put_more(struct listing *l, const char *path, uint64_t count,
-		     uint64_t period)
+		     uint64_t rest)
 {
-	const struct own_time *own = l->weights->events.data[0].own;
+	const struct own_weight *all = &l->weights->events.data[0].own->all;
 
 	strbuf_putc(&l->text, '\n');
 	if (count) {
 		strbuf_printf(&l->text,
 			      "%" PRIu64 " other function%s ha%s ", count,
 			      count == 1 ? "" : "s", count == 1 ? "s" : "ve");
-		strbuf_percent(&l->text, period, own->all.period);
+		strbuf_percent(&l->text, rest,
+			       listing_counts_samples(l->options) ?
+				       all->samples :
+				       all->period);
 		strbuf_puts(&l->text, " of own time.\n");
 	}
 	answer_name_command(path, "All of a function:  ", "annotate FUNCTION",
@@ -411,9 +415,10 @@ static struct error *put_hottest(const struct annotate_settings *s,
 				 struct listing *l)
 {
 	struct annotate_parts parts = {};
-	uint64_t count, period;
+	uint64_t count, rest;
 	struct error *error = annotate_words_hottest(
-		l->weights, HOTTEST_MAX, &parts, &count, &period);
+		l->weights, HOTTEST_MAX, listing_counts_samples(l->options),
+		&parts, &count, &rest);
 
 	if (!error && !parts.count)
 		error = error_create(
@@ -423,7 +428,7 @@ static struct error *put_hottest(const struct annotate_settings *s,
 		if (!error)
 			error = put_part(l, part);
 	if (!error)
-		put_more(l, recording_path(s), count, period);
+		put_more(l, recording_path(s), count, rest);
 	vec_deinit(&parts);
 	return error;
 }

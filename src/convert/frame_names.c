@@ -369,6 +369,20 @@ static void place_bpf_program(struct convert_frame *frame)
 	frame->start = 0;
 }
 
+/* What the recording itself names is named wherever files are looked for. */
+static struct error *kernel_symbol(struct lookup *l, uint64_t address,
+				   const struct symbol_info **ret,
+				   uint64_t *until)
+{
+	struct symbolizer *symbolizer = l->names->symbolizer;
+	uint64_t time = l->place->time;
+
+	if (has_files_only(l->names))
+		return symbolizer_range(symbolizer, SYMBOLIZE_KERNEL, address,
+					time, ret, until);
+	return symbolizer_kernel(symbolizer, address, time, ret, until);
+}
+
 /* Is that before a function of the kernel where nothing calls from? */
 static bool may_be_padding(const struct symbol_info *info)
 {
@@ -392,8 +406,7 @@ static struct error *take_called(struct lookup *l,
 
 	if (l->address == l->shown || !may_be_padding(*info))
 		return NULL;
-	error = symbolizer_kernel(l->names->symbolizer, l->shown,
-				  l->place->time, &called, &called_until);
+	error = kernel_symbol(l, l->shown, &called, &called_until);
 	*until = called_until < *until ? called_until : *until;
 	if (error || !called || called->start != l->shown)
 		return error;
@@ -411,14 +424,11 @@ static struct error *kernel_frame(struct lookup *l)
 	uint64_t until;
 
 	l->frame->kind = PROFILE_FRAME_KERNEL;
-	if (has_files_only(names))
-		return kernel_dso(l);
 	if (!names->kernel_known) {
 		kernel_build_id(names, &id);
 		set_kernel(names, 0, id.data, id.size);
 	}
-	error = symbolizer_kernel(names->symbolizer, l->address, l->place->time,
-				  &info, &until);
+	error = kernel_symbol(l, l->address, &info, &until);
 	if (!error)
 		error = take_called(l, &info, &until);
 	if (error)

@@ -13,6 +13,7 @@
 struct finder {
 	const struct weights *weights;
 	struct symbol_word word;
+	bool by_samples;
 	/* What was found already, and that. */
 	struct map seen;
 	struct annotate_parts parts;
@@ -142,6 +143,13 @@ struct error *annotate_part_weigh(const struct weights *weights, size_t event,
 	return NULL;
 }
 
+static void set_weight(struct annotate_part *part,
+		       const struct weight_pair *weight, bool by_samples)
+{
+	part->own = by_samples ? weight->own.samples : weight->own.period;
+	part->total = by_samples ? weight->total.samples : weight->total.period;
+}
+
 /* Sets what parts weigh, and drops those that no sample has. */
 static struct error *weigh_parts(struct finder *f)
 {
@@ -158,8 +166,7 @@ static struct error *weigh_parts(struct finder *f)
 			if (error)
 				return error;
 			samples += weight.total.samples;
-			part->own = weight.own.period;
-			part->total = weight.total.period;
+			set_weight(part, &weight, f->by_samples);
 		}
 		if (samples)
 			f->parts.data[kept++] = *part;
@@ -181,11 +188,12 @@ static int compare_parts(const void *x, const void *y)
 }
 
 struct error *annotate_words_find(const struct weights *weights,
-				  const char *word, bool exact,
+				  const char *word, bool exact, bool by_samples,
 				  struct annotate_parts *ret, bool *called)
 {
 	struct finder f = { .weights = weights,
-			    .word = symbol_word_init(word, exact) };
+			    .word = symbol_word_init(word, exact),
+			    .by_samples = by_samples };
 	struct error *error = find_frames(&f);
 
 	*called = f.parts.count != 0;
@@ -204,45 +212,52 @@ struct error *annotate_words_find(const struct weights *weights,
 
 /* --- The hottest -------------------------------------------------------- */
 
-/* From one percent on, and the first few always. */
-static bool is_hot(const struct own_time *own, const struct own_entry *entry,
-		   size_t count)
+static struct error *all_functions(const struct weights *weights,
+				   bool by_samples, struct annotate_parts *ret)
 {
-	enum { ALWAYS = 5 };
-
-	return count < ALWAYS || entry->own.period >= own->all.period / 100;
-}
-
-struct error *annotate_words_hottest(const struct weights *weights, size_t most,
-				     struct annotate_parts *ret,
-				     uint64_t *rest_count,
-				     uint64_t *rest_period)
-{
-	const struct own_time *own = weights->events.data[0].own;
-	size_t count = 0;
-
-	*rest_count = *rest_period = 0;
-	vec_for_each(entry, &own->functions) {
-		const struct annotate_part part = {
+	vec_for_each(entry, &weights->events.data[0].own->functions) {
+		const struct weight_pair weight = { entry->own, entry->total };
+		struct annotate_part part = {
 			.kind = ANNOTATE_FUNCTION,
 			.name = entry->name,
 			.def = entry->line,
 			.file = entry->file,
-			.own = entry->own.period,
-			.total = entry->total.period,
 		};
 
 		if (!entry->is_python || entry->name == PROFILE_NONE ||
 		    !entry->own.samples)
 			continue;
-		if (count < most && is_hot(own, entry, count)) {
-			count++;
-			if (!vec_push(ret, part))
-				return error_no_memory();
-			continue;
-		}
-		++*rest_count;
-		*rest_period += entry->own.period;
+		set_weight(&part, &weight, by_samples);
+		if (!vec_push(ret, part))
+			return error_no_memory();
 	}
+	if (ret->count)
+		qsort(ret->data, ret->count, sizeof(*ret->data), compare_parts);
+	return NULL;
+}
+
+struct error *annotate_words_hottest(const struct weights *weights, size_t most,
+				     bool by_samples,
+				     struct annotate_parts *ret,
+				     uint64_t *rest_count, uint64_t *rest)
+{
+	enum { ALWAYS = 5 };
+	const struct own_weight *all = &weights->events.data[0].own->all;
+	uint64_t hot = (by_samples ? all->samples : all->period) / 100;
+	struct error *error = all_functions(weights, by_samples, ret);
+	size_t count = 0;
+
+	*rest_count = *rest = 0;
+	if (error)
+		return error;
+	/* From one percent on, and the first few always. */
+	while (count < ret->count && count < most &&
+	       (count < ALWAYS || ret->data[count].own >= hot))
+		count++;
+	for (size_t i = count; i < ret->count; i++) {
+		++*rest_count;
+		*rest += ret->data[i].own;
+	}
+	ret->count = count;
 	return NULL;
 }

@@ -35,7 +35,7 @@ struct annotate_part {
 	/* Of a native function, and one of its frames. */
 	uint32_t symbol;
 	uint32_t frame;
-	/* In the first of the events. */
+	/* In the first of the events: periods or numbers of samples. */
 	uint64_t own;
 	uint64_t total;
 };
@@ -50,19 +50,21 @@ struct error *annotate_part_weigh(const struct weights *weights, size_t event,
 /*
  * Appends what one word calls and samples of the events have, heaviest own time
  * first, each once; *called is false if it calls nothing in the profile. exact:
- * the whole name of a symbol alone is a name.
+ * the whole name of a symbol alone is a name. by_samples: what has most samples
+ * is heaviest, else what has the largest period.
  */
 struct error *annotate_words_find(const struct weights *weights,
-				  const char *word, bool exact,
+				  const char *word, bool exact, bool by_samples,
 				  struct annotate_parts *ret, bool *called);
 
 /*
- * Appends the functions of the first event that a report begins with, at most
- * that many; *rest is how many have own time beyond them, and what.
+ * Fills *ret, which is empty, with the functions of the first event that have
+ * most own time, at most that many; *rest is what the others have, *rest_count
+ * how many they are.
  */
 struct error *annotate_words_hottest(const struct weights *weights, size_t most,
+				     bool by_samples,
 				     struct annotate_parts *ret,
-				     uint64_t *rest_count,
-				     uint64_t *rest_period);
+				     uint64_t *rest_count, uint64_t *rest);
 
 #endif

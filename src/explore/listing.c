@@ -37,14 +37,18 @@ static void put_style(struct listing *l, const char *style)
 
 /* --- Weights ------------------------------------------------------------ */
 
+bool listing_counts_samples(const struct listing_options *options)
+{
+	return options->value == LISTING_PERCENT ?
+		       options->counts_hits :
+		       options->value == LISTING_SAMPLES;
+}
+
 static uint64_t value_of(const struct listing *l,
 			 const struct own_weight *weight)
 {
-	bool samples = l->options->value == LISTING_PERCENT ?
-			       l->options->counts_hits :
-			       l->options->value == LISTING_SAMPLES;
-
-	return samples ? weight->samples : weight->period;
+	return listing_counts_samples(l->options) ? weight->samples :
+						    weight->period;
 }
 
 static double percent_of(const struct listing *l,

@@ -47,6 +47,9 @@ struct listing_options {
 	size_t context;
 };
 
+/* Are weights numbers of samples, or periods? */
+bool listing_counts_samples(const struct listing_options *options);
+
 /* All that is not said to be made is the caller's, and borrowed. */
 struct listing {
 	const struct profile *profile;

@@ -234,7 +234,8 @@ static const char *show(struct shown *s, const char *word)
 {
 	const uint32_t events[] = { 0, 1, 2 };
 	struct annotate_parts parts = {};
-	uint64_t count, period;
+	uint64_t count, rest;
+	bool by_samples = listing_counts_samples(&s->options);
 	bool called;
 
 	assert_ok(weights_create(s->m.profile, events,
@@ -247,11 +248,11 @@ static const char *show(struct shown *s, const char *word)
 				       .names = s->names };
 	listing_init(&s->listing);
 	if (word)
-		assert_ok(annotate_words_find(s->weights, word, false, &parts,
-					      &called));
+		assert_ok(annotate_words_find(s->weights, word, false,
+					      by_samples, &parts, &called));
 	else
-		assert_ok(annotate_words_hottest(s->weights, 9, &parts, &count,
-						 &period));
+		assert_ok(annotate_words_hottest(s->weights, 9, by_samples,
+						 &parts, &count, &rest));
 	vec_for_each(part, &parts)
 		assert_ok(part->kind == ANNOTATE_NATIVE ?
 				  native_listing_put(&s->listing, part) :
@@ -392,6 +393,27 @@ static void test_numbers_stand_without_source(void **state)
 	show_end(&s);
 }
 
+/* A sample weighs more after a longer period. */
+static void test_the_order_is_that_of_what_is_shown(void **state)
+{
+	(void)state;
+	for (int samples = 0; samples <= 1; samples++) {
+		const char *text, *f, *key;
+		struct shown s;
+
+		show_begin(&s, NULL);
+		model_sample(&s.m, 50, F "@2");
+		model_sample(&s.m, 15, KEY "@2");
+		model_sample(&s.m, 15, KEY "@2");
+		s.options.value = samples ? LISTING_SAMPLES : LISTING_PERCENT;
+		text = show(&s, NULL);
+		f = strstr(text, "f   x.py");
+		key = strstr(text, "<lambda>   x.py");
+		assert_true(f && key && (f < key) == !samples);
+		show_end(&s);
+	}
+}
+
 static void test_what_has_no_line_is_said(void **state)
 {
 	struct shown s;
@@ -500,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_several_events_have_columns),
 		cmocka_unit_test(test_numbers_stand_without_source),
 		cmocka_unit_test(test_what_has_no_line_is_said),
+		cmocka_unit_test(test_the_order_is_that_of_what_is_shown),
 		cmocka_unit_test(test_source_fits_and_moves_no_cursor),
 		cmocka_unit_test(test_instructions_without_code),
 		cmocka_unit_test(test_addresses_of_several_events),
