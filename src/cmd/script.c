@@ -45,6 +45,7 @@ static void set_quirks(struct script_settings *s)
 	p->filter.interpreter_frames = quirks.interpreter_frames;
 	p->filter.off_skips_one = quirks.switch_off_skips_one;
 	p->damaged_chains_dropped = quirks.damaged_chains_dropped;
+	p->empty_chains_kept = quirks.empty_chains_kept;
 	p->tracepoint_plugins = quirks.tracepoint_plugins;
 	s->input.options.names_end = quirks.names_end;
 }

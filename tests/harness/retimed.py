@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A copy of a recording as if it had been made when the clock showed something else: on a machine that has run for
-seconds, for weeks, or by the wall clock. linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt say
+seconds, for weeks, or by the wall clock; or in which samples have no callchain. linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt say
 where times are.
 """
 import pathlib
 import struct
 
 # Of perf_event_attr.sample_type, in the order in which they stand in a sample, and behind any other record.
-IP, TID, TIME, ID, CPU, STREAM_ID, IDENTIFIER = 1, 2, 4, 64, 128, 512, 65536
+IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, IDENTIFIER = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 65536
 SAMPLE, FIRST_OF_TOOLS = 9, 64
 FEATURE_SAMPLE_TIME = 21
 
@@ -32,6 +32,19 @@ def sample_type(data):
 
 def words(form, *fields):
     return sum(8 for field in fields if form & field)
+
+
+def without_chains(source, target, which):
+    """Writes a copy in which every sample of which() (its number) has an empty callchain."""
+    data = bytearray(pathlib.Path(source).read_bytes())
+    form = sample_type(data)
+    assert form & CALLCHAIN and not form & READ
+    place = 8 + words(form, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD)
+    samples = [offset for offset, kind, _ in records(data) if kind == SAMPLE]
+    for number, offset in enumerate(samples):
+        if which(number):
+            struct.pack_into("<Q", data, offset + place, 0)
+    pathlib.Path(target).write_bytes(data)
 
 
 def times_of_records(data):

@@ -12,6 +12,7 @@ import pytest
 from harness.machine import SAME_PLACES
 from harness.nameless import recorded_in_order
 from harness.process import Program, run
+from harness.retimed import without_chains
 from harness.script_output import parse
 from harness.waiting import until
 
@@ -92,6 +93,17 @@ def test_like_perf_is_perfs(name, recordings, kaa_inside):
         assert actual.splitlines() == expected.splitlines()
 
 
+def test_empty_callchains(recordings, kaa_inside, perf_inside):
+    """Seldom the kernel records one. Here every third is."""
+    data, _ = recordings("threads")
+    copy = data.with_name("empty.data")
+    without_chains(data, copy, lambda number: number % 3 == 0)
+    expected = perf_inside("script", "-i", copy).stdout
+    assert 20 < sum(not sample.frames for sample in parse(expected)) < len(parse(expected))
+    assert kaa_inside("script", "--like-perf", "-i", copy).stdout.splitlines() == expected.splitlines()
+    assert all(sample.frames for sample in parse(kaa_inside("script", "-i", copy).stdout))
+
+
 def is_alias(theirs, ours):
     """The PLT entry of a function of several names."""
     return theirs.symbol.endswith("@plt") and ours.symbol.endswith("@plt") and theirs.offset == ours.offset
@@ -142,6 +154,9 @@ def test_differs_only_where_perf_is_wrong(name, recordings, kaa_inside):
     for theirs, ours in zip(perfs, kaas):
         assert (theirs.tid, theirs.time, theirs.event, theirs.period) == (ours.tid, ours.time, ours.event, ours.period)
         assert theirs.comm == ours.comm or theirs.comm == f":{theirs.tid}"
+        if not theirs.frames:
+            assert len(ours.frames) == 1, (theirs, ours)
+            continue
         for i, (a, b) in enumerate(zip(theirs.frames, ours.frames)):
             assert is_same_frame(a, b, i == 0), (theirs, ours)
         if len(ours.frames) < len(theirs.frames):

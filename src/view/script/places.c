@@ -37,6 +37,14 @@ static struct script_frame describe(const struct script_printer *p,
 	};
 }
 
+/* As the kernel records it, seldom, if it has no room to collect one. */
+static bool is_empty_chain(const struct record *record)
+{
+	return (record->has & PERF_SAMPLE_CALLCHAIN) &&
+	       !(record->has & PERF_SAMPLE_STACK_USER) &&
+	       !record->sample.callchain_count;
+}
+
 static void put_chain(struct script_printer *p,
 		      const struct convert_sample *sample, uint64_t fields,
 		      struct strbuf *out)
@@ -46,6 +54,8 @@ static void put_chain(struct script_printer *p,
 	strbuf_putc(out, '\n');
 	if (p->damaged_chains_dropped &&
 	    (sample->flags & PROFILE_SAMPLE_DAMAGED))
+		return;
+	if (p->empty_chains_kept && is_empty_chain(sample->record))
 		return;
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct convert_frame *f = stack->steps[i].frame;

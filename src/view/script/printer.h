@@ -48,6 +48,8 @@ struct script_printer {
 	struct script_shown shown;
 	/* Nothing is printed of a damaged chain. */
 	bool damaged_chains_dropped;
+	/* Nor of an empty one: not where the event hit. */
+	bool empty_chains_kept;
 	/* libtraceevent's plugins print what they know. */
 	bool tracepoint_plugins;
 	bool ns;
