@@ -199,7 +199,7 @@ static void put_place(const struct dump_frame *frame, struct strbuf *out)
 		strbuf_puts(out, frame->file);
 }
 
-/* "    function (path:line)": of what is too wide the path loses its beginning. */
+/* "    function (path:line)": where that is too wide the path loses its beginning first. */
 static void put_frame(const struct dump_frame *frame, size_t width,
 		      struct strbuf *out)
 {
@@ -217,7 +217,7 @@ static void put_frame(const struct dump_frame *frame, size_t width,
 	if (wide > room - name)
 		wide = room - name;
 	strbuf_puts(out, "    ");
-	fit_begin(out, frame->function, strlen(frame->function), name);
+	fit_name(out, frame->function, name);
 	strbuf_puts(out, " (");
 	fit_end(out, place.data, wide);
 	strbuf_puts(out, ")\n");

@@ -21,7 +21,7 @@ enum {
 	TAB = 8,
 	/* Behind name and place: "   own 100.0%, total 100.0%". */
 	SUM_WIDTH = 30,
-	PLACE_MIN = 12,
+	HEADING_GAP = 3,
 };
 
 #define BOLD "\033[1m"
@@ -195,13 +195,6 @@ void listing_put_hidden_events(struct listing *l)
 	}
 }
 
-static void put_name(struct listing *l, const char *name, size_t most)
-{
-	size_t width = printable_width(name, strlen(name));
-
-	fit_end(&l->text, name, width < most ? width : most);
-}
-
 static void put_sum(struct listing *l, size_t event)
 {
 	const struct own_weight *all =
@@ -231,20 +224,52 @@ static struct error *weigh(struct listing *l, const struct annotate_part *part)
 	return NULL;
 }
 
-static void put_name_and_place(struct listing *l, const char *name,
-			       const char *place)
+static size_t width_of(const char *text)
 {
-	size_t width = printable_width(name, strlen(name)), room;
-	size_t most = l->columns / 2;
+	return printable_width(text, strlen(text));
+}
 
+static size_t at_most(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A file or a module has no place but its name, which is one. */
+static void put_name(struct listing *l, const char *name, bool is_place,
+		     size_t room)
+{
 	put_style(l, BOLD);
-	put_name(l, name, most);
+	(is_place ? fit_end : fit_name)(&l->text, name,
+					at_most(width_of(name), room));
+	strbuf_trim_end(&l->text);
 	put_style(l, PLAIN);
-	room = l->columns - (width < most ? width : most) - SUM_WIDTH;
-	if (!*place)
-		return;
-	strbuf_puts(&l->text, "   ");
-	put_name(l, place, room > PLACE_MIN ? room : PLACE_MIN);
+}
+
+/*
+ * Name, place and, if there is one event, what all of it weighs: in one line, or
+ * in as many as it takes to cut neither name nor place.
+ */
+static void put_heading(struct listing *l, const char *name, const char *place)
+{
+	size_t name_width = width_of(name), place_width = width_of(place);
+	size_t sum = l->event_count == 1 ? SUM_WIDTH : 0;
+	size_t both = name_width + (*place ? HEADING_GAP + place_width : 0);
+	const char *gap = "   ";
+
+	if (both > l->columns)
+		gap = "\n  ";
+	put_name(l, name, !*place, l->columns);
+	if (*place) {
+		strbuf_puts(&l->text, gap);
+		fit_end(&l->text, place,
+			at_most(place_width, l->columns - strlen("  ")));
+	}
+	if (both > l->columns)
+		both = place_width + strlen("  ");
+	if (!sum)
+		strbuf_putc(&l->text, '\n');
+	else
+		strbuf_puts(&l->text, both + sum > l->columns ? "\n  " : "   ");
 }
 
 struct error *listing_begin(struct listing *l,
@@ -259,8 +284,7 @@ struct error *listing_begin(struct listing *l,
 		return error;
 	if (l->text.len)
 		strbuf_putc(&l->text, '\n');
-	put_name_and_place(l, name, place);
-	strbuf_puts(&l->text, l->event_count == 1 ? "   " : "\n");
+	put_heading(l, name, place);
 	for (size_t i = 0; i < l->event_count; i++) {
 		if (l->event_count > 1) {
 			strbuf_fill(&l->text, ' ', GAP);

@@ -79,7 +79,7 @@ void listing_deinit(struct listing *listing);
 /* What is not shown, a line for each event that does not fit. */
 void listing_put_hidden_events(struct listing *listing);
 
-/* The heading: name and place, and what all of it weighs. */
+/* The heading, in one or more lines: name and place, and what all of it weighs. */
 struct error *listing_begin(struct listing *listing,
 			    const struct annotate_part *part,
 			    const char *name, const char *place);

@@ -109,6 +109,8 @@ struct own_made {
 struct own_widths {
 	size_t name;
 	size_t place;
+	/* Of a place without its folders. */
+	size_t file;
 	/* Of the end of a place, to tell rows of like names apart. */
 	size_t apart;
 };

@@ -30,6 +30,7 @@ enum {
 	/* Of a place; less than the first does not tell functions apart. */
 	PLACE_MIN = 14,
 	PLACE_GOOD = 24,
+	DOTS_WIDTH = 3,
 	COLUMNS_MIN = 20,
 };
 
@@ -41,6 +42,8 @@ struct layout {
 	/* Of a place, at least; and what it has before others give way. */
 	size_t place_min;
 	size_t place_good;
+	/* What the names of files need, without their folders. */
+	size_t file;
 	/* The last column; 0: there is none. */
 	size_t rest;
 };
@@ -226,9 +229,18 @@ static void put_branch(const struct own_rows *rows,
 		strbuf_puts(out, "< ");
 }
 
+/* A place without its folders. */
+static const char *file_of(const char *place)
+{
+	const char *slash = strrchr(place, '/');
+
+	return slash ? slash + 1 : place;
+}
+
 static void measure(struct own_rows *rows, const struct browser_node *node)
 {
 	struct own_widths *widths = &rows->widths[view_of(node)];
+	const char *file;
 	size_t width;
 
 	strbuf_clear(&rows->word);
@@ -242,6 +254,10 @@ static void measure(struct own_rows *rows, const struct browser_node *node)
 	width = printable_width(rows->word.data, rows->word.len);
 	if (width > widths->place)
 		widths->place = width;
+	file = file_of(rows->word.data);
+	width = printable_width(file, strlen(file));
+	if (width > widths->file)
+		widths->file = width;
 }
 
 /* A line without a number has the room of its source. */
@@ -278,11 +294,22 @@ static size_t common_end(const char *a, const char *b)
 	return n;
 }
 
+/* Names of functions that one cannot tell apart where there is little room. */
+static bool look_alike(const char *name, const char *other)
+{
+	enum { LITTLE = 12 };
+	_cleanup_strbuf_ struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
+
+	fit_name(&a, name, LITTLE);
+	fit_name(&b, other, LITTLE);
+	return !strcmp(a.data, b.data);
+}
+
 /* What is cut has three dots, and is to have one character more. */
 static void tell_apart(struct own_rows *rows, const struct browser_node *node,
 		       const struct browser_node *other)
 {
-	enum { DOTS_AND_ONE = 4, LIKE = 12 };
+	enum { DOTS_AND_ONE = 4 };
 	struct own_widths *widths = &rows->widths[view_of(node)];
 	bool is_function = view_of(node) == OWN_FUNCTIONS ||
 			   view_of(node) == OWN_CALLERS;
@@ -294,17 +321,15 @@ static void tell_apart(struct own_rows *rows, const struct browser_node *node,
 	strbuf_clear(&rows->word);
 	put_name(rows, node, &rows->word);
 	put_name(rows, other, &text);
-	same = common_end(rows->word.data, text.data);
-	if (is_function && same < LIKE && same < rows->word.len &&
-	    same < text.len)
+	if (is_function && !look_alike(rows->word.data, text.data))
 		return;
 	if (is_function) {
 		strbuf_clear(&rows->word);
 		strbuf_clear(&text);
 		put_place(rows, node, &rows->word);
 		put_place(rows, other, &text);
-		same = common_end(rows->word.data, text.data);
 	}
+	same = common_end(rows->word.data, text.data);
 	if (same + DOTS_AND_ONE > widths->apart && same < rows->word.len)
 		widths->apart = same + DOTS_AND_ONE;
 }
@@ -367,12 +392,13 @@ static const char *name_title(const struct own_rows *rows, enum own_view view)
 static void fit_names(struct layout *l, size_t room)
 {
 	size_t gap = l->place ? GAP : 0;
+	size_t least = at_least(l->place_min, at_most(l->file, room / 3));
 
-	if (l->place && l->name + gap + l->place_min <= room) {
+	if (l->place && l->name + gap + least <= room) {
 		l->place = at_most(l->place, room - gap - l->name);
 		return;
 	}
-	l->place = at_most(l->place, at_most(l->place_min, room * 2 / 3));
+	l->place = at_most(l->place, at_most(least, room * 2 / 3));
 	l->name = at_most(l->name,
 			  room > gap + l->place ? room - gap - l->place : 1);
 }
@@ -433,6 +459,7 @@ static struct layout lay_out(struct own_rows *rows, enum own_view view,
 	measure_window(rows);
 	l.place_min = at_least(PLACE_MIN, rows->widths[view].apart);
 	l.place_good = at_least(PLACE_GOOD, rows->widths[view].apart);
+	l.file = rows->widths[view].file + DOTS_WIDTH;
 	l.name = at_least(rows->widths[view].name, strlen(title));
 	if (view == OWN_LINES) {
 		share_line(&l, room);
@@ -493,21 +520,29 @@ static void put_total(const struct own_rows *rows, const struct layout *l,
 		strbuf_fill(&line->text, ' ', WEIGHT_WIDTH);
 }
 
-/* The text that put_name() or put_place() has, in a column. */
-static void put_column(struct own_rows *rows, const struct browser_node *node,
-		       void (*put)(const struct own_rows *rows,
-				   const struct browser_node *node,
-				   struct strbuf *out),
-		       size_t width, struct line *line)
+static void put_place_column(struct own_rows *rows,
+			     const struct browser_node *node, size_t width,
+			     struct line *line)
 {
 	strbuf_clear(&rows->word);
-	put(rows, node, &rows->word);
+	put_place(rows, node, &rows->word);
 	fit_end(&line->text, rows->word.data, width);
+}
+
+static void put_name_column(struct own_rows *rows,
+			    const struct browser_node *node, size_t width,
+			    struct line *line)
+{
+	strbuf_clear(&rows->word);
+	put_name(rows, node, &rows->word);
+	if (node->kind == OWN_FILE)
+		fit_end(&line->text, rows->word.data, width);
+	else
+		fit_name(&line->text, rows->word.data, width);
 }
 
 /* Where there is no source, the place has its room, too. */
 static void put_line_columns(struct own_rows *rows,
-			     const struct browser_node *node,
 			     const struct own_entry *entry,
 			     const struct layout *l, struct line *line)
 {
@@ -518,7 +553,7 @@ static void put_line_columns(struct own_rows *rows,
 		put_source(rows, entry, &source);
 	if (l->rest && !source.len)
 		name += GAP + l->rest;
-	put_column(rows, node, put_name, name, line);
+	own_name_fit_line(rows->profile, rows->names, entry, name, &line->text);
 	if (!source.len)
 		return;
 	strbuf_puts(&line->text, "  ");
@@ -536,13 +571,13 @@ static void put_entry(struct own_rows *rows, const struct browser_node *node,
 	put_total(rows, &l, entry, line);
 	line->fixed = line->text.len;
 	if (node->kind == OWN_LINE) {
-		put_line_columns(rows, node, entry, &l, line);
+		put_line_columns(rows, entry, &l, line);
 		return;
 	}
-	put_column(rows, node, put_name, l.name, line);
+	put_name_column(rows, node, l.name, line);
 	if (l.place) {
 		strbuf_puts(&line->text, "  ");
-		put_column(rows, node, put_place, l.place, line);
+		put_place_column(rows, node, l.place, line);
 	}
 	if (!l.rest || node->kind != OWN_FUNCTION)
 		return;
@@ -574,11 +609,11 @@ static void put_below(struct own_rows *rows, const struct browser_node *node,
 	put_place(rows, node, &rows->word);
 	place = printable_width(rows->word.data, rows->word.len);
 	fit_share(room, &name, &place);
-	put_column(rows, node, put_name, name, line);
+	put_name_column(rows, node, name, line);
 	if (!place)
 		return;
 	strbuf_puts(&line->text, "  ");
-	put_column(rows, node, put_place, place, line);
+	put_place_column(rows, node, place, line);
 }
 
 static void put_caller(struct own_rows *rows, const struct browser_node *node,
@@ -587,15 +622,18 @@ static void put_caller(struct own_rows *rows, const struct browser_node *node,
 	struct layout l = lay_out(rows, OWN_CALLERS, columns);
 	struct own_entry call = call_of(rows, node);
 	_cleanup_strbuf_ struct strbuf source = STRBUF_INIT;
+	size_t branch;
 
 	put_weight(rows, caller_of(rows, node)->entry.total.period, line);
 	line->fixed = line->text.len;
 	strbuf_clear(&rows->word);
 	put_branch(rows, node, &rows->word);
-	put_name(rows, node, &rows->word);
-	fit_end(&line->text, rows->word.data, l.name);
+	branch = at_most(rows->word.len, l.name / 2);
+	strbuf_append(&line->text, rows->word.data + rows->word.len - branch,
+		      branch);
+	put_name_column(rows, node, l.name - branch, line);
 	strbuf_puts(&line->text, "  ");
-	put_column(rows, node, put_place, l.place, line);
+	put_place_column(rows, node, l.place, line);
 	if (l.rest)
 		put_source(rows, &call, &source);
 	if (!source.len)
@@ -788,6 +826,41 @@ void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
 		put_row(rows, node, columns, line);
 }
 
+/* --- Names in full ------------------------------------------------------- */
+
+/* What is at hand of a name is in the row. */
+static bool is_in(const struct line *line, const struct strbuf *name)
+{
+	return strstr(line->text.data, name->data) != NULL;
+}
+
+void own_text_cut(struct own_rows *rows, uint32_t id, size_t columns,
+		  size_t room, struct strbuf *out)
+{
+	const struct browser_node *node = &rows->browser.nodes.data[id];
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT, place = STRBUF_INIT;
+	_cleanup_line_ struct line line = LINE_INIT;
+	size_t rest;
+
+	if (node->kind <= OWN_REST)
+		return;
+	own_text_row(rows, id, columns, &line);
+	put_name(rows, node, &name);
+	put_place(rows, node, &place);
+	if (is_in(&line, &name) && is_in(&line, &place))
+		return;
+	rest = printable_width(place.data, place.len);
+	rest = at_most(rest, at_least(PLACE_GOOD, room / 4));
+	fit_name(out, name.data, room > rest + GAP ? room - rest - GAP : room);
+	strbuf_trim_end(out);
+	room -= at_most(room, printable_width(out->data, out->len) + GAP);
+	if (!place.len || !room)
+		return;
+	strbuf_fill(out, ' ', GAP);
+	fit_end(out, place.data, room);
+	strbuf_trim_end(out);
+}
+
 /* --- Details ------------------------------------------------------------ */
 
 static void put_field(struct strbuf *out, const char *name, const char *text)
@@ -909,18 +982,23 @@ void own_text_head(struct own_rows *rows, size_t columns, struct line *line)
 		put_heading(rows, rows->view, columns, line);
 }
 
-static void put_called(const struct own_rows *rows, struct strbuf *out)
+static void put_called(const struct own_rows *rows, size_t columns,
+		       struct strbuf *out)
 {
+	static const char before[] = "Callers of ";
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	size_t room = columns - at_most(columns, strlen(before));
 
 	own_name_function(rows->profile, &rows->made.callers.data[0].entry,
 			  &name);
-	strbuf_puts(out, "Callers of ");
-	text_append(out, name.data, name.len);
+	strbuf_puts(out, before);
+	fit_name(out, name.data, at_most(room, printable_width(name.data, name.len)));
+	strbuf_trim_end(out);
 	strbuf_puts(out, ": ");
 }
 
-static void put_view_name(const struct own_rows *rows, struct strbuf *out)
+static void put_view_name(const struct own_rows *rows, size_t columns,
+			  struct strbuf *out)
 {
 	static const char *const names[OWN_VIEWS] = {
 		[OWN_FUNCTIONS] = "Functions",
@@ -930,7 +1008,7 @@ static void put_view_name(const struct own_rows *rows, struct strbuf *out)
 	};
 
 	if (rows->view == OWN_CALLERS)
-		put_called(rows, out);
+		put_called(rows, columns, out);
 	if (names[rows->view])
 		strbuf_printf(out, "%s%s: ", names[rows->view],
 			      rows->view == OWN_FUNCTIONS && rows->with_native ?
@@ -1003,7 +1081,7 @@ void own_text_title(const struct own_rows *rows, size_t columns,
 {
 	size_t before = out->len, used;
 
-	put_view_name(rows, out);
+	put_view_name(rows, columns, out);
 	used = out->len - before;
 	if (rows->zooms.count)
 		put_zoom(rows, out);

@@ -4,7 +4,7 @@
  *
  * Where there is little room, columns give way: the beginning of a long place,
  * then what own time was spent in, then total, then more of the place; the name
- * last. It loses its beginning, too, since ends tell functions and files apart.
+ * last, which loses its middle (fit_name()).
  */
 #ifndef KAA_EXPLORE_OWN_TEXT_H
 #define KAA_EXPLORE_OWN_TEXT_H
@@ -24,6 +24,12 @@ void own_text_head(struct own_rows *rows, size_t columns, struct line *line);
 /* A row; line is replaced. */
 void own_text_row(struct own_rows *rows, uint32_t node, size_t columns,
 		  struct line *line);
+/*
+ * The names of a row, if the row has not all of them in so many columns; nothing
+ * otherwise. room: of `out`, which is empty.
+ */
+void own_text_cut(struct own_rows *rows, uint32_t node, size_t columns,
+		  size_t room, struct strbuf *out);
 /* The row's names in full and its weights, in lines; not of headings. */
 void own_text_details(const struct own_rows *rows,
 		      const struct browser_node *node, struct strbuf *out);

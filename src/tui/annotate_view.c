@@ -10,6 +10,7 @@
 #include "explore/disassembly.h"
 #include "explore/own_selected.h"
 #include "explore/source.h"
+#include "profile/symbol_word.h"
 #include "view/fit.h"
 #include "view/printable.h"
 #include "view/text.h"
@@ -89,6 +90,23 @@ static const char *frame_name(const struct profile *profile,
 		      : "[unknown]";
 }
 
+/* Of a Python function whose symbol is too long, its name alone. */
+static void put_name(struct strbuf *out, const char *name)
+{
+	size_t width = printable_width(name, strlen(name));
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+	struct python_symbol python;
+
+	if (width <= NAME_WIDTH || !python_symbol_parse(name, &python)) {
+		fit_end(out, name, width < NAME_WIDTH ? width : NAME_WIDTH);
+		return;
+	}
+	strbuf_append(&word, python.qualname, python.qualname_length);
+	width = printable_width(word.data, word.len);
+	fit_name(out, word.data, width < NAME_WIDTH ? width : NAME_WIDTH);
+	strbuf_trim_end(out);
+}
+
 /* What it is comes first: a narrow window cuts the end. */
 static void title(void *arg, struct strbuf *out)
 {
@@ -96,9 +114,7 @@ static void title(void *arg, struct strbuf *out)
 	const struct annotate_weight *whole = &a->annotation->whole;
 	const char *name = a->frame ? frame_name(a->profile, a->frame) :
 				      a->path;
-	size_t width = printable_width(name, strlen(name));
-
-	fit_end(out, name, width < NAME_WIDTH ? width : NAME_WIDTH);
+	put_name(out, name);
 	strbuf_printf(out, ": %" PRIu64 " samples in itself", whole->self_count);
 	if (a->annotation->is_python)
 		strbuf_printf(out, ", %" PRIu64 " with its callees",

@@ -9,6 +9,7 @@
 #include "tui/information.h"
 #include "tui/menu.h"
 #include "tui/zoom_list.h"
+#include "view/printable.h"
 #include "view/spent_text.h"
 #include "view/text.h"
 
@@ -144,6 +145,24 @@ static void row(void *arg, uint32_t node, struct line *line)
 	struct answer_view *a = arg;
 
 	own_text_row(a->rows, node, columns_of(a), line);
+}
+
+/* The row's names, where the row has not all of them. */
+static void status(void *arg, size_t columns, struct strbuf *out)
+{
+	static const char keys_hint[] = "  h: keys";
+	struct answer_view *a = arg;
+	size_t used;
+
+	if (!a->rows->browser.rows.count)
+		return;
+	own_text_cut(a->rows, browser_selected(&a->rows->browser),
+		     columns_of(a), columns, out);
+	used = printable_width(out->data, out->len) + strlen(keys_hint);
+	if (!out->len || used > columns)
+		return;
+	strbuf_fill(out, ' ', columns - used);
+	strbuf_puts(out, keys_hint);
 }
 
 static struct error *fit(void *arg, size_t height)
@@ -612,6 +631,7 @@ struct error *answer_view(struct ui *ui, struct own_rows *rows,
 		.arg = &a,
 		.hint = "h: keys  Enter: source  w: callers  1-5: views  v: native  x: table  q: quit",
 		.help = keys,
+		.status = status,
 		.title = title,
 		.head = head,
 		.fit = fit,

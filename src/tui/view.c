@@ -234,8 +234,12 @@ void view_draw(struct ui *ui, struct view *view)
 	if (!l.has_status && !ui->message.len)
 		return;
 	strbuf_clear(&view->bar);
-	strbuf_puts(&view->bar,
-		    ui->message.len ? ui->message.data : view->hint);
+	if (ui->message.len)
+		strbuf_puts(&view->bar, ui->message.data);
+	else if (view->status)
+		view->status(view->arg, l.columns, &view->bar);
+	if (!view->bar.len)
+		strbuf_puts(&view->bar, view->hint);
 	draw_bar(l.rows - 1, l.columns, &view->bar);
 }
 

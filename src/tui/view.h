@@ -57,6 +57,11 @@ struct view {
 	/* The last line, if there is no message; lines of help. */
 	const char *hint;
 	const char *help;
+	/*
+	 * Appends what stands there instead of the hint, in so many columns;
+	 * nothing: the hint. NULL: always the hint.
+	 */
+	void (*status)(void *arg, size_t columns, struct strbuf *out);
 	/* E opens all rows. */
 	bool opens_all;
 	/* '/' searches, as 's' does. */

@@ -11,8 +11,13 @@
 enum {
 	/* "100.0%  100.0%  " */
 	WEIGHTS_WIDTH = 16,
-	/* What own time consists of has at least this. */
-	SPENT_MIN = 20,
+	/* What own time consists of has this, and less where names need the room. */
+	SPENT_GOOD = 20,
+	SPENT_MIN = 14,
+	/* Of a place, before a name gives way. */
+	PLACE_GOOD = 26,
+	/* "..." and what tells one path from another. */
+	PATH_MIN = 4,
 	/* Rows of a table: all from one percent on, and the first few always. */
 	FUNCTIONS_MAX = 15,
 	LINES_MAX = 10,
@@ -76,10 +81,27 @@ static const char *name_place(struct answer *a, const struct own_entry *entry)
 	return a->word.data;
 }
 
+/* "" where no line is known: such a row has the room of its source. */
 static const char *name_line(struct answer *a, const struct own_entry *entry)
 {
 	strbuf_clear(&a->word);
-	own_name_line(a->profile, a->names, entry, &a->word);
+	if (entry->line)
+		own_name_line(a->profile, a->names, entry, &a->word);
+	return a->word.data;
+}
+
+/* The file alone. */
+static const char *base_of_place(struct answer *a, const struct own_entry *entry)
+{
+	const char *place = name_place(a, entry), *slash = strrchr(place, '/');
+
+	return slash ? slash + 1 : place;
+}
+
+static const char *name_spent(struct answer *a, const struct own_entry *entry)
+{
+	strbuf_clear(&a->word);
+	spent_text_parts(a->profile, a->own, entry, SPENT_GOOD, &a->word);
 	return a->word.data;
 }
 
@@ -107,9 +129,38 @@ static size_t at_most(size_t a, size_t b)
 
 /* --- Functions and lines ------------------------------------------------ */
 
-static void put_padded(struct answer *a, const char *text, size_t width)
+static size_t at_least(size_t a, size_t b)
 {
-	fit_end(&a->text, text, width);
+	return a > b ? a : b;
+}
+
+/*
+ * Where there is too little room, the paths lose their beginning first; then names
+ * and what stands behind them give way.
+ */
+static void share_room(struct answer *a, size_t rows, size_t room, size_t *name,
+		       size_t *place)
+{
+	const struct own_entry_vec *all = &a->own->functions;
+	size_t spent = widest(a, all, rows, name_spent, "spent in, %");
+	size_t file = widest(a, all, rows, base_of_place, "") + PATH_MIN;
+
+	file = at_most(*place, at_most(file, PLACE_GOOD));
+	if (*name + file + spent > room)
+		spent = at_most(spent, SPENT_MIN);
+	room -= spent;
+	if (*name + *place <= room)
+		return;
+	if (*name + file > room)
+		*name = at_most(*name, at_least(room - file, room / 2));
+	*place = room - *name;
+}
+
+static void put_cell(struct answer *a,
+		     void (*fit)(struct strbuf *out, const char *s, size_t width),
+		     const char *text, size_t width)
+{
+	fit(&a->text, text, width);
 	strbuf_puts(&a->text, "  ");
 }
 
@@ -122,19 +173,19 @@ void answer_put_functions(struct answer *a)
 	size_t room = a->columns - WEIGHTS_WIDTH - 4;
 	size_t spent;
 
-	fit_share(room - SPENT_MIN, &name, &place);
+	share_room(a, rows, room, &name, &place);
 	spent = room - name - place;
 
 	strbuf_puts(&a->text, "\n   own   total  ");
-	put_padded(a, "function", name);
-	put_padded(a, "defined in", place);
+	put_cell(a, fit_end, "function", name);
+	put_cell(a, fit_end, "defined in", place);
 	strbuf_puts(&a->text, "spent in, %\n");
 	for (size_t i = 0; i < rows; i++) {
 		const struct own_entry *entry = &all->data[i];
 
 		put_weights(a, entry);
-		put_padded(a, name_function(a, entry), name);
-		put_padded(a, name_place(a, entry), place);
+		put_cell(a, fit_name, name_function(a, entry), name);
+		put_cell(a, fit_end, name_place(a, entry), place);
 		spent_text_parts(a->profile, a->own, entry, spent, &a->text);
 		answer_end_line(a);
 	}
@@ -152,11 +203,26 @@ static void find_source(struct answer *a, const struct own_entry *entry)
 				   &a->word);
 }
 
-static void put_source(struct answer *a, const struct own_entry *entry,
-		       size_t width)
+static void put_line(struct answer *a, const struct own_entry *entry,
+		     size_t place, size_t room)
 {
 	find_source(a, entry);
-	fit_code(&a->text, &a->word, width);
+	own_name_fit_line(a->profile, a->names, entry,
+			  a->word.len ? place : room, &a->text);
+	if (!a->word.len)
+		return;
+	strbuf_puts(&a->text, "  ");
+	fit_code(&a->text, &a->word, room - place - 2);
+}
+
+/* A file's name is not cut for the text of its lines, but for a very long one. */
+static size_t width_of_lines(struct answer *a, size_t rows, size_t room)
+{
+	const struct own_entry_vec *all = &a->own->lines;
+	size_t place = widest(a, all, rows, name_line, "line");
+	size_t file = widest(a, all, rows, base_of_place, "") + PATH_MIN;
+
+	return at_most(place, at_least(room * 3 / 8, at_most(file, room / 2)));
 }
 
 void answer_put_lines(struct answer *a)
@@ -164,16 +230,14 @@ void answer_put_lines(struct answer *a)
 	const struct own_entry_vec *all = &a->own->lines;
 	size_t rows = rows_of(a, all, LINES_MAX);
 	size_t room = a->columns - WEIGHTS_WIDTH;
-	size_t place = at_most(widest(a, all, rows, name_line, "line"),
-			       room * 3 / 8);
+	size_t place = width_of_lines(a, rows, room);
 
 	strbuf_puts(&a->text, "\n   own   total  line\n");
 	for (size_t i = 0; i < rows; i++) {
 		const struct own_entry *entry = &all->data[i];
 
 		put_weights(a, entry);
-		put_padded(a, name_line(a, entry), place);
-		put_source(a, entry, room - place - 2);
+		put_line(a, entry, place, room);
 		answer_end_line(a);
 	}
 	put_rest(a, all, rows, "line");

@@ -254,7 +254,7 @@ void diff_put_functions(struct diff_screen *s)
 		const struct own_diff_entry *entry = &all->data[i];
 
 		put_values(s, entry);
-		fit_end(&s->text, diff_name_function(s, entry), name);
+		fit_name(&s->text, diff_name_function(s, entry), name);
 		strbuf_puts(&s->text, "  ");
 		fit_end(&s->text, name_place(s, entry), place);
 		end_line(s);

@@ -181,7 +181,7 @@ static void word_cause(struct diff_screen *s,
 	strbuf_append(&name, s->word.data, s->word.len);
 	width = printable_width(name.data, name.len);
 	strbuf_clear(&s->word);
-	fit_end(&s->word, name.data,
+	fit_name(&s->word, name.data,
 		width < NAME_MAX_WIDTH ? width : NAME_MAX_WIDTH);
 	/* A cut name is filled up. */
 	strbuf_trim_end(&s->word);

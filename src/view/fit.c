@@ -35,15 +35,19 @@ static size_t cut_beginning(const char *s, size_t n, size_t width)
 	return at;
 }
 
-/* "outer.<locals>.inner" loses all in front of "inner", if any of it. */
-static size_t behind_locals(const char *s, size_t at)
+/* Bytes at the beginning of s that fit into `width` columns. */
+static size_t bytes_in(const char *s, size_t n, size_t width)
 {
-	const char *const mark = "<locals>.";
-	const char *last = NULL;
+	size_t at = 0, used = 0, bytes;
+	struct printable p;
 
-	for (const char *p = s; (p = strstr(p, mark)); p += strlen(mark))
-		last = p + strlen(mark);
-	return last && last > s + at ? (size_t)(last - s) : at;
+	for (; at < n; at += bytes) {
+		bytes = printable_next(s + at, n - at, &p);
+		used += (size_t)p.width;
+		if (used > width)
+			break;
+	}
+	return at;
 }
 
 void fit_end(struct strbuf *out, const char *s, size_t width)
@@ -55,7 +59,6 @@ void fit_end(struct strbuf *out, const char *s, size_t width)
 	} else {
 		at = cut_beginning(s, n,
 				   width > DOTS_WIDTH ? width - DOTS_WIDTH : 0);
-		at = behind_locals(s, at);
 		strbuf_puts(out, DOTS);
 		put(out, s + at, n - at);
 		used = DOTS_WIDTH + printable_width(s + at, n - at);
@@ -66,25 +69,116 @@ void fit_end(struct strbuf *out, const char *s, size_t width)
 
 void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width)
 {
-	size_t at = 0, used = 0, room;
-	struct printable p;
-
 	if (printable_width(s, n) <= width) {
 		put(out, s, n);
 		return;
 	}
-	room = width > DOTS_WIDTH ? width - DOTS_WIDTH : 0;
-	while (at < n) {
-		size_t bytes = printable_next(s + at, n - at, &p);
-
-		if (used + (size_t)p.width > room)
-			break;
-		used += (size_t)p.width;
-		at += bytes;
-	}
-	put(out, s, at);
+	put(out, s, bytes_in(s, n, width > DOTS_WIDTH ? width - DOTS_WIDTH : 0));
 	strbuf_puts(out, DOTS);
 }
+
+/* --- Names of functions -------------------------------------------------- */
+
+/* Without its middle: "get_..._querysets". Ends tell more. */
+static void put_ends(struct strbuf *out, const char *s, size_t n, size_t width)
+{
+	size_t room = width > DOTS_WIDTH ? width - DOTS_WIDTH : 0;
+	size_t end = cut_beginning(s, n, room - room / 3);
+
+	put(out, s, bytes_in(s, n, room / 3));
+	strbuf_puts(out, DOTS);
+	put(out, s + end, n - end);
+}
+
+/* "f.<locals>.g" as "f...g". */
+static void put_without_locals(struct strbuf *out, const char *s)
+{
+	static const char locals[] = ".<locals>.";
+
+	for (const char *at; (at = strstr(s, locals)); s = at + strlen(locals)) {
+		strbuf_append(out, s, (size_t)(at - s));
+		strbuf_puts(out, DOTS);
+	}
+	strbuf_puts(out, s);
+}
+
+/* Where the last part of s begins, of its first n bytes. */
+static size_t last_part(const char *s, size_t n)
+{
+	const char *dot = memrchr(s, '.', n);
+
+	return dot ? (size_t)(dot + 1 - s) : 0;
+}
+
+static size_t without_dots(const char *s, size_t n)
+{
+	while (n && s[n - 1] == '.')
+		n--;
+	return n;
+}
+
+/*
+ * Where the end of a name begins that is shown first of all: its last part; of
+ * "<lambda>" and its like the function around it, too, if there is room.
+ */
+static size_t find_end(const char *s, size_t n, size_t room)
+{
+	size_t last = last_part(s, n), before;
+
+	if (!last || s[last] != '<')
+		return last;
+	before = last_part(s, without_dots(s, last));
+	return printable_width(s + before, n - before) <= room ? before : last;
+}
+
+/* How much of the beginning fits: whole parts, unless much room is left. */
+static size_t find_beginning(const char *s, size_t n, size_t room)
+{
+	/* Fewer letters of the first part, or of another one, tell nothing. */
+	enum { LETTERS_MIN = 3, MORE_MIN = 8 };
+	size_t most = bytes_in(s, n, room), whole;
+
+	if (most == n)
+		return n;
+	whole = s[most] == '.' ? most : last_part(s, most);
+	if (whole && most - whole < MORE_MIN)
+		return without_dots(s, whole);
+	return room < LETTERS_MIN ? 0 : most;
+}
+
+static void put_name(struct strbuf *out, const char *s, size_t n, size_t width)
+{
+	size_t room = width > DOTS_WIDTH ? width - DOTS_WIDTH : 0;
+	size_t end = find_end(s, n, room);
+	size_t used = printable_width(s + end, n - end);
+
+	if (!end || used > room) {
+		put_ends(out, s + end, n - end, width);
+		return;
+	}
+	put(out, s, find_beginning(s, without_dots(s, end), room - used));
+	strbuf_puts(out, DOTS);
+	put(out, s + end, n - end);
+}
+
+void fit_name(struct strbuf *out, const char *s, size_t width)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	size_t n = strlen(s), begin = out->len, used;
+
+	put_without_locals(&name, s);
+	if (printable_width(s, n) <= width)
+		put(out, s, n);
+	else if (printable_width(name.data, name.len) <= width)
+		put(out, name.data, name.len);
+	else
+		put_name(out, name.data, name.len, width);
+	used = printable_width(out->data + begin, out->len - begin);
+	if (used < width)
+		strbuf_fill(out, ' ', width - used);
+}
+
+/* --- Columns and lines --------------------------------------------------- */
 
 void fit_code(struct strbuf *out, struct strbuf *line, size_t width)
 {

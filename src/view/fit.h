@@ -10,11 +10,14 @@
 
 #include "base/strbuf.h"
 
-/*
- * Too wide a text loses its beginning: "...ders.py:37", and of a function inside
- * a function all but its own name. Padded to `width`.
- */
+/* Too wide a text loses its beginning: "...ders.py:37". Padded to `width`. */
 void fit_end(struct strbuf *out, const char *s, size_t width);
+/*
+ * Too wide a name of a function loses its middle: "Report.build.<locals>.<lambda>"
+ * becomes "Report.build...<lambda>", then "...build...<lambda>". Its last part
+ * stays as long as it fits. Padded to `width`.
+ */
+void fit_name(struct strbuf *out, const char *s, size_t width);
 /* Too wide a text loses its end. Not padded. */
 void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width);
 /* A line of source code as fit_begin(), without its indentation; its tabs become blanks. */

@@ -23,6 +23,11 @@ void own_name_place(const struct place_names *names,
 void own_name_line(const struct profile *profile,
 		   const struct place_names *names,
 		   const struct own_entry *entry, struct strbuf *out);
+/* The same in a column (view/fit.h): of place and function as much as tells most. */
+void own_name_fit_line(const struct profile *profile,
+		       const struct place_names *names,
+		       const struct own_entry *entry, size_t width,
+		       struct strbuf *out);
 /* Of a file: "orders.py". */
 void own_name_file(const struct profile *profile,
 		   const struct place_names *names,

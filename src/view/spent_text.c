@@ -242,7 +242,7 @@ void spent_text_parts(const struct profile *profile, const struct own_time *own,
 }
 
 /* "...n3.13+0x5abc60": what is nameless differs in its end. */
-static void fit_name(struct strbuf *out, const struct strbuf *name,
+static void fit_part(struct strbuf *out, const struct strbuf *name,
 		     size_t columns)
 {
 	size_t width = printable_width(name->data, name->len);
@@ -281,7 +281,7 @@ void spent_text_some(const struct profile *profile,
 		if (used && used + need > columns)
 			break;
 		strbuf_puts(out, used ? ", " : "");
-		fit_name(out, &name, columns > tail ? columns - tail : 0);
+		fit_part(out, &name, columns > tail ? columns - tail : 0);
 		strbuf_puts(out, share);
 		used += need;
 	}

@@ -444,9 +444,6 @@ static void test_what_fits(void **state)
 	fit_end(&out, "abcdefgh", 6);
 	assert_string_equal(out.data, "...fgh");
 	strbuf_clear(&out);
-	fit_end(&out, "outer.<locals>.<lambda>.<locals>.inner", 20);
-	assert_string_equal(out.data, "...inner            ");
-	strbuf_clear(&out);
 	fit_lines(&out, "ab cd   ef\n\nabcdefghij kl\nabcdef\n", 6);
 	assert_string_equal(out.data,
 			    "ab cd\n  ef\n\nabcdefghij\n  kl\nabcdef\n");
@@ -456,6 +453,114 @@ static void test_what_fits(void **state)
 	strbuf_clear(&out);
 	fit_begin(&out, "abcdef", 6, 6);
 	assert_string_equal(out.data, "abcdef");
+}
+
+#define LAMBDA "Report.build.<locals>.<lambda>"
+#define MANAGER "BaseManager._get_queryset_methods.<locals>.create_method.<locals>.manager_method"
+
+static void test_names_keep_both_ends(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+	} cases[] = {
+		{ "dedupe", "dedupe  " },
+		{ LAMBDA, LAMBDA },
+		{ LAMBDA, "Report.build...<lambda> " },
+		{ LAMBDA, "...build...<lambda> " },
+		{ LAMBDA, "Repo...<lambda>" },
+		{ MANAGER, "BaseManager...manager_method   " },
+		{ MANAGER, "Bas...manager_method" },
+		{ MANAGER, "...manager_method  " },
+		{ MANAGER, "man...method" },
+		{ "Orders.with_items.sorted_by_price", "Orders...sorted_by_price" },
+		{ "get_prefetch_querysets", "get_..._querysets" },
+		{ "outer.<locals>.<lambda>.<locals>.inner", "outer...inner       " },
+	};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		strbuf_clear(&out);
+		fit_name(&out, cases[i].name, strlen(cases[i].expected));
+		assert_string_equal(out.data, cases[i].expected);
+	}
+	for (size_t width = 3; width < 100; width++) {
+		strbuf_clear(&out);
+		fit_name(&out, MANAGER, width);
+		assert_int_equal(out.len, width);
+	}
+}
+
+#define PACKAGES "/srv/venv/lib/python3.12/site-packages/"
+
+/* Functions of Django and SymPy, in a terminal of 80 columns. */
+static void test_long_names_are_told_apart(void **state)
+{
+	static const struct {
+		const char *name, *file, *shown, *shown_file;
+	} functions[] = {
+		{ MANAGER, PACKAGES "django/db/models/manager.py", "...manager_method ",
+		  "/manager.py" },
+		{ "convert_exception_to_response.<locals>.inner",
+		  PACKAGES "django/core/handlers/exception.py", " convert_",
+		  "/exception.py" },
+		{ "SQLCompiler.results_iter", PACKAGES "django/db/models/sql/compiler.py",
+		  " SQL", "/compiler.py" },
+		{ "__cacheit.<locals>.func_wrapper.<locals>.wrapper",
+		  PACKAGES "sympy/core/cache.py", " __cacheit...wrapper ", "/cache.py" },
+		{ LAMBDA, "/srv/monthly/report_of_the_month.py", "build...<lambda> ",
+		  "_of_the_month.py" },
+		{ "Report.totals.<locals>.<lambda>", "/srv/monthly/report_of_the_month.py",
+		  "totals...<lambda> ", "_of_the_month.py" },
+	};
+	enum { COUNT = sizeof(functions) / sizeof(*functions) };
+	struct model m;
+	char *text, *row;
+
+	(void)state;
+	init(&m);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		char stack[256];
+
+		snprintf(stack, sizeof(stack), MAIN " I:eval py:py::%s:%s@%u list_sort",
+			 functions[i].name, functions[i].file, 3 + i);
+		model_sample(&m, 100 - i, stack);
+	}
+	text = screen(&m, 80);
+	row = strstr(text, "spent in, %\n");
+	assert_non_null(row);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		size_t n;
+
+		row += strcspn(row, "\n") + 1;
+		n = strcspn(row, "\n");
+		assert_true(n <= 80);
+		assert_non_null(memmem(row, n, functions[i].shown,
+				       strlen(functions[i].shown)));
+		assert_non_null(memmem(row, n, functions[i].shown_file,
+				       strlen(functions[i].shown_file)));
+		assert_non_null(memmem(row, n, "list_", strlen("list_")));
+	}
+	free(text);
+	model_deinit(&m);
+}
+
+/* Of a trampoline no line is known; there is no text that needs the room. */
+static void test_what_has_no_line_has_all_of_it(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 9, "py:py::" MANAGER ":" PACKAGES "django/db/models/manager.py@0");
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "manager.py (BaseManager._get_queryset_methods...create_method...manager_method)\n"));
+	free(text);
+	text = screen(&m, 140);
+	assert_non_null(strstr(text, "100.0%  django/db/models/manager.py (" MANAGER ")\n"));
+	free(text);
+	model_deinit(&m);
 }
 
 int main(void)
@@ -477,6 +582,9 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_what_fits),
+		cmocka_unit_test(test_names_keep_both_ends),
+		cmocka_unit_test(test_long_names_are_told_apart),
+		cmocka_unit_test(test_what_has_no_line_has_all_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -444,6 +444,35 @@ static void test_a_function_s_name_gives_way_last(void **state)
 	model_deinit(&m);
 }
 
+/* What the last line says of the row that is selected. */
+static void test_names_that_are_cut_are_shown_in_full(void **state)
+{
+	static const char name[] =
+		"Orders.with_a_very_long_name_of_its_own.<locals>.and_another";
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct model m;
+
+	(void)state;
+	fill_with_long_names(&m);
+	rows = rows_of(&m);
+	show(rows, OWN_FUNCTIONS, false);
+	own_text_cut(rows, 1, 80, 200, &text);
+	assert_memory_equal(text.data, name, strlen(name));
+	assert_non_null(strstr(text.data, "the/current/one/other.py"));
+	strbuf_clear(&text);
+	own_text_cut(rows, 1, 80, 80, &text);
+	assert_memory_equal(text.data, "Orders.with_a_", strlen("Orders.with_a_"));
+	assert_true(printable_width(text.data, text.len) <= 80);
+	assert_non_null(strstr(text.data, "and_another  ..."));
+	strbuf_clear(&text);
+	/* What is not cut needs no other line. */
+	own_text_cut(rows, 2, 80, 80, &text);
+	own_text_cut(rows, 1, 200, 80, &text);
+	assert_int_equal(text.len, 0);
+	model_deinit(&m);
+}
+
 static void test_percentages_are_of_the_zoom_or_of_everything(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
@@ -676,6 +705,7 @@ int main(void)
 		cmocka_unit_test(test_files_of_one_name_are_told_apart),
 		cmocka_unit_test(test_what_has_no_line_is_told_apart_by_function),
 		cmocka_unit_test(test_a_function_s_name_gives_way_last),
+		cmocka_unit_test(test_names_that_are_cut_are_shown_in_full),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
