@@ -20,88 +20,76 @@ struct answer_view {
 	struct view view;
 };
 
-/* No line is wider than a narrow terminal, of 60 columns. */
-static const char keys[] =
-	"Own time is that of a Python function, or line, with all\n"
-	"native code, kernel and interpreter below it; total has\n"
-	"the Python functions that it calls, too.\n"
-	"\n"
-	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
-	"<  >        scroll sideways\n"
-	"Enter       the source of the row, with own and total of\n"
-	"            each line; all rows; the thread\n"
-	"a           annotate: the source, or the instructions\n"
-	"w           who calls the function\n"
-	"m           show a menu for the row\n"
-	"+  Right    open the row: what its own time was spent in,\n"
-	"            the functions of a file\n"
-	"Left        close it, go to the row above, go back\n"
-	"\n"
-	"1           everything on one screen\n"
-	"2 3 4 5     own time by function, line, file, thread\n"
-	"v           Python only; with native code; the table of\n"
-	"            all functions, as perf has it\n"
-	"x           the table, and back\n"
-	"o           order by total, by own time\n"
-	"\n"
-	"s           search the rows as you type\n"
-	"n  N        go to the next match, the previous match\n"
-	"\n"
-	"z           zoom into the row's function, or out\n"
-	"t  p  c     zoom into a thread, process, command; or out\n"
-	"d  k        zoom into the row's file, the kernel; or out\n"
-	"/           zoom into functions by name, file.py or\n"
-	"            file.py:37; empty: out\n"
-	"Esc         leave the last zoom, go back; stop long work\n"
-	"F           show percentages of the zoom or everything\n"
-	"\n"
-	"Tab, Shift-Tab   show the next event, the previous event\n"
-	"i           show how it was recorded, and what it lacks\n"
-	"D           show the names of the row in full, its weights\n"
-	"H           show the line above the rows, or one more row\n"
-	"h  ?  F1    show these keys\n"
-	"q           quit\n";
+/* Of which screens a line of the help is. */
+enum whose {
+	ALL,
+	RECORDED,
+	/* Of a program that runs. */
+	LIVE,
+};
 
-/* Of a program that runs. */
-static const char live_keys[] =
-	"Own time is that of a Python function, or line, with all\n"
-	"native code, kernel and interpreter below it; total has\n"
-	"the Python functions that it calls, too.\n"
-	"\n"
-	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
-	"<  >        scroll sideways\n"
-	"Enter       the source of the row, with own and total of\n"
-	"            each line; all rows; the thread\n"
-	"w           who calls the function\n"
-	"m           show a menu for the row\n"
-	"+  Right    open the row: what its own time was spent in,\n"
-	"            the functions of a file\n"
-	"Left        close it, go to the row above, go back\n"
-	"\n"
-	"1           everything on one screen\n"
-	"2 3 4 5     own time by function, line, file, thread\n"
-	"v           with native code, Python only\n"
-	"W           the last seconds; the last minute; all\n"
-	"P           pause, go on\n"
-	"o           order by total, by own time\n"
-	"\n"
-	"s           search the rows as you type\n"
-	"n  N        go to the next match, the previous match\n"
-	"\n"
-	"z           zoom into the row's function, or out\n"
-	"t  p  c     zoom into a thread, process, command; or out\n"
-	"d  k        zoom into the row's file, the kernel; or out\n"
-	"/           zoom into functions by name, file.py or\n"
-	"            file.py:37; empty: out\n"
-	"Esc         leave the last zoom, go back; stop long work\n"
-	"F           show percentages of the zoom or everything\n"
-	"\n"
-	"Tab, Shift-Tab   show the next event, the previous event\n"
-	"i           show what is wrong with the samples\n"
-	"D           show the names of the row in full, its weights\n"
-	"H           show the line above the rows, or one more row\n"
-	"h  ?  F1    show these keys\n"
-	"q           quit\n";
+struct help_line {
+	enum whose whose;
+	/* No line is wider than a narrow terminal, of 60 columns. */
+	const char *text;
+};
+
+static const struct help_line help_lines[] = {
+	{ ALL, "Own time is that of a Python function, or line, with all" },
+	{ ALL, "native code, kernel and interpreter below it; total has" },
+	{ ALL, "the Python functions that it calls, too." },
+	{ ALL, "" },
+	{ ALL, "q  Esc      go one step back: out of a view, a zoom" },
+	{ ALL, "q           on the first screen: quit; Ctrl-C: at once" },
+	{ ALL, "" },
+	{ ALL, "Up, Down, Page Up, Page Down, Space, Home, End   move" },
+	{ ALL, "<  >        scroll sideways" },
+	{ ALL, "Enter       the source of the row, with own and total of" },
+	{ ALL, "            each line; all rows; the thread" },
+	{ RECORDED, "a           annotate: the source, or the instructions" },
+	{ ALL, "w           who calls the function" },
+	{ ALL, "m           show a menu for the row" },
+	{ ALL, "+  Right    open the row: what its own time was spent in," },
+	{ ALL, "            the functions of a file" },
+	{ ALL, "Left        close it, go to the row above, go back" },
+	{ ALL, "" },
+	{ ALL, "1           everything on one screen" },
+	{ ALL, "2 3 4 5     own time by function, line, file, thread" },
+	{ RECORDED, "v           Python only; with native code; the table of" },
+	{ RECORDED, "            all functions, as perf has it" },
+	{ RECORDED, "x           the table, and back" },
+	{ LIVE, "v           with native code, Python only" },
+	{ LIVE, "W           the last seconds; the last minute; all" },
+	{ LIVE, "P           pause, go on" },
+	{ ALL, "o           order by total, by own time" },
+	{ ALL, "" },
+	{ ALL, "s           search the rows as you type" },
+	{ ALL, "n  N        go to the next match, the previous match" },
+	{ ALL, "" },
+	{ ALL, "z           zoom into the row's function, or out" },
+	{ ALL, "t  p  c     zoom into a thread, process, command; or out" },
+	{ ALL, "d  k        zoom into the row's file, the kernel; or out" },
+	{ ALL, "/           zoom into functions by name, file.py or" },
+	{ ALL, "            file.py:37; empty: out" },
+	{ ALL, "Esc         stop long work" },
+	{ ALL, "F           show percentages of the zoom or everything" },
+	{ ALL, "" },
+	{ ALL, "Tab, Shift-Tab   show the next event, the previous event" },
+	{ RECORDED, "i           show how it was recorded, and what it lacks" },
+	{ LIVE, "i           show what is wrong with the samples" },
+	{ ALL, "D           show the names of the row in full, its weights" },
+	{ ALL, "H           show the line above the rows, or one more row" },
+	{ ALL, "h  ?  F1    show these keys" },
+};
+
+static void put_help(bool is_live, struct strbuf *out)
+{
+	enum whose other = is_live ? RECORDED : LIVE;
+
+	for (size_t i = 0; i < sizeof(help_lines) / sizeof(*help_lines); i++)
+		if (help_lines[i].whose != other)
+			strbuf_printf(out, "%s\n", help_lines[i].text);
+}
 
 /* --- Drawing ------------------------------------------------------------ */
 
@@ -147,19 +135,29 @@ static void row(void *arg, uint32_t node, struct line *line)
 	own_text_row(a->rows, node, columns_of(a), line);
 }
 
-/* The row's names, where the row has not all of them. */
+/* Where q quits. */
+static bool is_first_screen(const struct answer_view *a)
+{
+	return a->rows->view == OWN_OVERVIEW && !a->input->from_table &&
+	       a->rows->zooms.count <= a->input->zooms_before;
+}
+
+/* The row's names, where the row has not all of them; or the hint. */
 static void status(void *arg, size_t columns, struct strbuf *out)
 {
 	static const char keys_hint[] = "  h: keys";
 	struct answer_view *a = arg;
 	size_t used;
 
-	if (!a->rows->browser.rows.count)
+	if (a->rows->browser.rows.count)
+		own_text_cut(a->rows, browser_selected(&a->rows->browser),
+			     columns_of(a), columns, out);
+	if (!out->len) {
+		view_put_hint(&a->view, is_first_screen(a), out);
 		return;
-	own_text_cut(a->rows, browser_selected(&a->rows->browser),
-		     columns_of(a), columns, out);
+	}
 	used = printable_width(out->data, out->len) + strlen(keys_hint);
-	if (!out->len || used > columns)
+	if (used > columns)
 		return;
 	strbuf_fill(out, ' ', columns - used);
 	strbuf_puts(out, keys_hint);
@@ -308,20 +306,26 @@ static struct error *zoom_symbol(struct answer_view *a)
 	return error ? error : zoom_into(a, &zoom);
 }
 
-static struct error *go_back(struct answer_view *a)
+static struct error *step_back(void *arg, bool *leave, bool *is_first)
 {
+	struct answer_view *a = arg;
 	bool left;
-	struct error *error;
 
+	*is_first = is_first_screen(a);
+	if (*is_first)
+		return NULL;
 	if (a->rows->view == OWN_CALLERS)
 		return own_rows_leave_callers(a->rows);
-	error = own_rows_leave(a->rows, &left);
-	if (error || left)
-		return error;
+	if (a->rows->zooms.count > a->input->zooms_before)
+		return own_rows_leave(a->rows, &left);
 	if (a->rows->view != OWN_OVERVIEW)
 		return show(a, OWN_OVERVIEW);
-	ui_say(a->ui, "q quits");
-	return NULL;
+	return wish(a, ANSWER_TABLE, leave);
+}
+
+static struct error *go_back(struct answer_view *a, bool *leave)
+{
+	return view_step_back(a->ui, &a->view, leave);
 }
 
 /* --- The row ------------------------------------------------------------ */
@@ -412,9 +416,9 @@ static struct error *open_row(struct answer_view *a)
 	return browser_toggle(&a->rows->browser);
 }
 
-static struct error *go_left(struct answer_view *a)
+static struct error *go_left(struct answer_view *a, bool *leave)
 {
-	return browser_leave(&a->rows->browser) ? NULL : go_back(a);
+	return browser_leave(&a->rows->browser) ? NULL : go_back(a, leave);
 }
 
 /* Its names in full. */
@@ -483,13 +487,14 @@ static struct error *show_menu(struct answer_view *a)
 		menu_add(&menu, TUI_KEY_TAB, "Tab", "The next event");
 	menu_add(&menu, 'i', "i", "How it was recorded");
 	menu_add(&menu, 'h', "h", "All keys");
-	menu_add(&menu, 'q', "q", "Exit");
+	menu_add(&menu, 'q', "q", "Go back, or exit");
 	return menu_run(a->ui, &a->view, &menu);
 }
 
 /* --- Keys --------------------------------------------------------------- */
 
-static struct error *zoom_key(struct answer_view *a, uint32_t pressed)
+static struct error *zoom_key(struct answer_view *a, uint32_t pressed,
+			      bool *leave)
 {
 	switch (pressed) {
 	case 't':
@@ -507,7 +512,7 @@ static struct error *zoom_key(struct answer_view *a, uint32_t pressed)
 	case '/':
 		return zoom_symbol(a);
 	case TUI_KEY_ESCAPE:
-		return go_back(a);
+		return go_back(a, leave);
 	case 'F':
 		a->rows->whole = !a->rows->whole;
 		ui_say(a->ui, a->rows->whole ? "percentages of everything" :
@@ -548,7 +553,7 @@ static struct error *view_key(struct answer_view *a, uint32_t pressed,
 	if (!a->input->live && pressed < 0x80 && strchr("eECglLPV", (int)pressed) && pressed)
 		ui_say(a->ui, "'%c' is a key of the table, which x shows",
 		       (char)pressed);
-	return zoom_key(a, pressed);
+	return zoom_key(a, pressed, leave);
 }
 
 static struct error *row_key(struct answer_view *a, uint32_t pressed,
@@ -568,7 +573,7 @@ static struct error *row_key(struct answer_view *a, uint32_t pressed,
 	case TUI_KEY_RIGHT:
 		return browser_open(&a->rows->browser);
 	case TUI_KEY_LEFT:
-		return go_left(a);
+		return go_left(a, leave);
 	}
 	return view_key(a, pressed, leave);
 }
@@ -624,29 +629,33 @@ struct error *answer_view(struct ui *ui, struct own_rows *rows,
 			  const struct answer_input *input)
 {
 	struct answer_view a = { .ui = ui, .rows = rows, .input = input };
+	_cleanup_strbuf_ struct strbuf help = STRBUF_INIT;
 	struct error *error;
 
+	put_help(input->live, &help);
 	a.view = (struct view){
 		.browser = &rows->browser,
 		.arg = &a,
-		.hint = "h: keys  Enter: source  w: callers  1-5: views  v: native  x: table  q: quit",
-		.help = keys,
+		.hint = "h: keys  Enter: source  w: callers  1-5: views  v: native  x: table",
+		.help = help.data,
 		.status = status,
 		.title = title,
 		.head = head,
 		.fit = fit,
 		.row = row,
 		.key = key,
+		.back = step_back,
 		.line = LINE_INIT,
 		.bar = STRBUF_INIT,
 	};
 	if (input->live) {
 		a.view.tick = tick;
-		a.view.help = live_keys;
 		a.view.empty = "no samples in this time";
 		set_rows(&a, rows);
 	}
-	error = view_run(ui, &a.view);
+	error = strbuf_error(&help);
+	if (!error)
+		error = view_run(ui, &a.view);
 	view_deinit(&a.view);
 	return error;
 }

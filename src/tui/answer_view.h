@@ -44,6 +44,9 @@ struct answer_input {
 	/* Lines, or nothing. */
 	const struct strbuf *notes;
 	bool has_events;
+	/* Its first screen was opened from the table, with so many zooms. */
+	bool from_table;
+	size_t zooms_before;
 	/* code: of ANSWER_CODE. *leave: the rows are left for what was wished. */
 	struct error *(*wish)(void *arg, enum answer_wish wish,
 			      const struct profile_frame *code, bool *leave);

@@ -264,7 +264,7 @@ static void live_title(void *arg, struct strbuf *out)
 static const char *live_hint(void *arg)
 {
 	static const char hint[] =
-		"h: keys  Enter: source  w: callers  o: order  W: window  P: pause  q: quit";
+		"h: keys  Enter: source  w: callers  o: order  W: window  P: pause";
 	struct live_view *l = arg;
 
 	if (l->is_over)

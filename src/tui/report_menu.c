@@ -125,7 +125,7 @@ static void fill(struct menu *menu, const struct entries *e, bool has_events)
 	menu_add(menu, 'P', "P", "Write all rows to a file");
 	menu_add(menu, 'i', "i", "How it was recorded");
 	menu_add(menu, 'h', "h", "All keys");
-	menu_add(menu, 'q', "q", "Exit");
+	menu_add(menu, 'q', "q", "Go back, or exit");
 }
 
 struct error *report_menu(struct ui *ui, struct view *view,

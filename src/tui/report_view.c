@@ -36,6 +36,9 @@ struct report_view {
 	size_t current;
 	/* What is shown: the answer, or the table. */
 	bool shows_answer;
+	/* It was opened from the other, which was the first, with so many zooms. */
+	bool from_other;
+	size_t zooms_before;
 	/* What the answer is made with. */
 	struct answer_options answer_options;
 	struct sources sources;
@@ -45,6 +48,9 @@ struct report_view {
 
 /* No line is wider than a narrow terminal, of 60 columns. */
 static const char keys[] =
+	"q  Esc      go one step back: out of a zoom, the table\n"
+	"q           on the first screen: quit; Ctrl-C: at once\n"
+	"\n"
 	"Up, Down, Page Up, Page Down, Space, Home, End   move\n"
 	"<  >        scroll sideways\n"
 	"Enter  m    show a menu for the row\n"
@@ -68,7 +74,7 @@ static const char keys[] =
 	"d  k        zoom into the row's file, the kernel; or out\n"
 	"/           zoom into functions by name, file.py or\n"
 	"            file.py:37; empty: out\n"
-	"Esc         leave the last zoom; stop long work\n"
+	"Esc         stop long work\n"
 	"F           show percentages of the zoom or everything\n"
 	"L           leave out entries below a percentage\n"
 	"\n"
@@ -79,8 +85,7 @@ static const char keys[] =
 	"H           show column titles, or one more row\n"
 	"P           write the rows to a new file kaa.hist.N\n"
 	"v  x        show own time of Python code, and back\n"
-	"h  ?  F1    show these keys\n"
-	"q           quit\n";
+	"h  ?  F1    show these keys\n";
 
 static struct entries *entries_of(const struct report_view *r)
 {
@@ -109,6 +114,15 @@ static void head(void *arg, struct line *line)
 static void row(void *arg, uint32_t node, struct line *line)
 {
 	entries_row(entries_of(arg), node, line);
+}
+
+static void status(void *arg, size_t columns, struct strbuf *out)
+{
+	const struct report_view *r = arg;
+
+	(void)columns;
+	view_put_hint(&r->view,
+		      !r->from_other && !entries_of(r)->zooms.count, out);
 }
 
 static struct error *fit(void *arg, size_t height)
@@ -194,6 +208,13 @@ static bool chooses_entries(const struct report_options *o)
 	       o->symbol_filter || o->exclude_other || o->ignore_callees;
 }
 
+/* To the other of answer and table. */
+static void change_form(struct report_view *r, size_t zooms)
+{
+	r->from_other = !r->from_other;
+	r->zooms_before = r->from_other ? zooms : 0;
+}
+
 /* Of the samples that the table is zoomed into. */
 static struct error *open_answer(struct report_view *r, bool *leave)
 {
@@ -211,6 +232,7 @@ static struct error *open_answer(struct report_view *r, bool *leave)
 	if (chooses_entries(&e->options))
 		ui_say(r->ui, "options that choose entries of the table do not count here");
 	r->shows_answer = *leave = true;
+	change_form(r, e->zooms.count);
 	return NULL;
 }
 
@@ -266,6 +288,8 @@ static struct error *grant(void *arg, enum answer_wish wish,
 	error = open_table(r, rows);
 	*leave = !error;
 	r->shows_answer = !*leave;
+	if (!error)
+		change_form(r, rows->zooms.count);
 	return error;
 }
 
@@ -273,6 +297,8 @@ static struct error *run_answer(struct report_view *r)
 {
 	const struct answer_input input = { .notes = &r->notes,
 					    .has_events = r->events.count > 1,
+					    .from_table = r->from_other,
+					    .zooms_before = r->zooms_before,
 					    .wish = grant,
 					    .arg = r };
 
@@ -358,13 +384,18 @@ static struct error *zoom_symbol(struct report_view *r)
 	return error ? error : zoom_into(r, zoom);
 }
 
-static struct error *leave_zoom(struct report_view *r)
+static struct error *step_back(void *arg, bool *leave, bool *is_first)
 {
+	struct report_view *r = arg;
+	struct entries *e = entries_of(r);
 	bool left;
-	struct error *error = entries_leave(entries_of(r), &left);
+	struct error *error;
 
-	if (!error && !left)
-		ui_say(r->ui, "q quits");
+	if (r->from_other && e->zooms.count <= r->zooms_before)
+		return open_answer(r, leave);
+	error = entries_leave(e, &left);
+	if (!error)
+		*is_first = !left;
 	return error;
 }
 
@@ -490,9 +521,11 @@ static struct error *toggle_entry(struct report_view *r)
 	return open_all(r, node);
 }
 
-static struct error *go_left(struct report_view *r)
+static struct error *go_left(struct report_view *r, bool *leave)
 {
-	return browser_leave(r->view.browser) ? NULL : leave_zoom(r);
+	return browser_leave(r->view.browser) ?
+		       NULL :
+		       view_step_back(r->ui, &r->view, leave);
 }
 
 static struct error *toggle_row(struct report_view *r)
@@ -622,7 +655,8 @@ static struct error *print(struct report_view *r)
 
 /* --- Keys --------------------------------------------------------------- */
 
-static struct error *zoom_key(struct report_view *r, uint32_t pressed)
+static struct error *zoom_key(struct report_view *r, uint32_t pressed,
+			      bool *leave)
 {
 	switch (pressed) {
 	case 't':
@@ -638,7 +672,7 @@ static struct error *zoom_key(struct report_view *r, uint32_t pressed)
 	case '/':
 		return zoom_symbol(r);
 	case TUI_KEY_ESCAPE:
-		return leave_zoom(r);
+		return view_step_back(r->ui, &r->view, leave);
 	case 'F':
 		return toggle_whole(r);
 	}
@@ -659,7 +693,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case TUI_KEY_RIGHT:
 		return browser_open(r->view.browser);
 	case TUI_KEY_LEFT:
-		return go_left(r);
+		return go_left(r, leave);
 	case 'e':
 		return toggle_entry(r);
 	case 'E':
@@ -693,7 +727,7 @@ static struct error *key(void *arg, uint32_t pressed, bool *leave)
 	case 'x':
 		return open_answer(r, leave);
 	}
-	return zoom_key(r, pressed);
+	return zoom_key(r, pressed, leave);
 }
 
 static struct error *list_events(struct report_view *r)
@@ -764,14 +798,16 @@ struct error *report_view(struct ui *ui)
 
 	r.view = (struct view){
 		.arg = &r,
-		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  x: own time  q: quit",
+		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  x: own time",
 		.help = keys,
 		.opens_all = true,
 		.title = title,
 		.head = head,
+		.status = status,
 		.fit = fit,
 		.row = row,
 		.key = key,
+		.back = step_back,
 		.line = LINE_INIT,
 		.bar = STRBUF_INIT,
 	};

@@ -489,6 +489,37 @@ static bool shift(struct view *view, uint32_t key)
 	return false;
 }
 
+void view_put_hint(const struct view *view, bool is_first, struct strbuf *out)
+{
+	strbuf_printf(out, "%s  q: %s", view->hint, is_first ? "quit" : "back");
+}
+
+struct error *view_step_back(struct ui *ui, struct view *view, bool *leave)
+{
+	bool is_first = false;
+	struct error *error = view->back(view->arg, leave, &is_first);
+
+	if (!error && is_first)
+		ui_say(ui, "q quits");
+	return error;
+}
+
+static struct error *leave_or_quit(struct ui *ui, struct view *view, bool *leave)
+{
+	bool is_first = true;
+	struct error *error = NULL;
+
+	if (view->back) {
+		is_first = false;
+		error = view->back(view->arg, leave, &is_first);
+	}
+	if (error || !is_first)
+		return error;
+	*leave = true;
+	ui->quit |= !view->is_inner;
+	return NULL;
+}
+
 static struct error *handle(struct ui *ui, struct view *view, uint32_t key,
 			    bool *leave)
 {
@@ -508,9 +539,7 @@ static struct error *handle(struct ui *ui, struct view *view, uint32_t key,
 			return NULL;
 		return view_text(ui, "Keys", view->help, NULL);
 	case 'q':
-		*leave = true;
-		ui->quit |= !view->is_inner;
-		return NULL;
+		return leave_or_quit(ui, view, leave);
 	case '/':
 		if (view->slash_searches)
 			return search(ui, view);

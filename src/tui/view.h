@@ -66,8 +66,13 @@ struct view {
 	bool opens_all;
 	/* '/' searches, as 's' does. */
 	bool slash_searches;
-	/* q goes back instead of quitting. */
+	/* Over another view, to which q goes back. */
 	bool is_inner;
+	/*
+	 * One step back, where the user took one. *leave: that is another view;
+	 * *is_first: there was none, and q quits. NULL: there never is one.
+	 */
+	struct error *(*back)(void *arg, bool *leave, bool *is_first);
 	void (*title)(void *arg, struct strbuf *out);
 	/* The line above the rows; NULL: none. */
 	void (*head)(void *arg, struct line *line);
@@ -100,6 +105,10 @@ struct error *view_run(struct ui *ui, struct view *view);
 void view_press(struct ui *ui, uint32_t key);
 /* Draws it, for what is to stand over it; not yet seen. */
 void view_draw(struct ui *ui, struct view *view);
+/* Appends the hint, and what q does: on the first screen it quits. */
+void view_put_hint(const struct view *view, bool is_first, struct strbuf *out);
+/* As Escape does: by view->back, or says that q quits. */
+struct error *view_step_back(struct ui *ui, struct view *view, bool *leave);
 /* Moves a browser, if the key is one that does. */
 bool view_move(struct browser *browser, uint32_t key);
 /*

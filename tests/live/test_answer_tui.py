@@ -257,7 +257,7 @@ def test_native_code_and_then_all(kaa, recording, samples):
         assert terminal.lines()[0].startswith("Functions: ")
         terminal.press("x")
         assert "Children" in terminal.lines()[1]
-        terminal.press("x", "q")
+        terminal.press("x", "q", "q")
         assert terminal.wait() == 0
 
 
@@ -381,7 +381,10 @@ def test_zooms_count_their_samples(kaa, recording, samples):
         # The table is of the same samples, and so is the answer again.
         terminal.press("x")
         assert f"in thread {main}  Samples: {sum(sample.tid == main for sample in samples)} of" in terminal.lines()[0]
-        terminal.press("esc", "x", "2")
+        # Back out of the table, and then out of the zoom in which it was opened.
+        terminal.press("esc")
+        assert f"in thread {main} " in terminal.lines()[0] and "Children" not in terminal.lines()[1]
+        terminal.press("esc", "2")
         check(rows_of(terminal), Counts(samples, folder))
         assert "in thread" not in terminal.lines()[0]
         # A function, and a file: all samples that pass through it.
@@ -429,7 +432,7 @@ def test_the_window_changes(kaa, recording):
                 assert terminal.lines() == drawn[size], size
         terminal.press("2", "+", "3", "v", "h", "q", "m", "esc")
         terminal.resize(2, 10)
-        terminal.press("down", "right", "enter", "q", "q")
+        terminal.press("down", "right", "enter", "q", "q", "q")
         assert terminal.wait() == 0
 
 

@@ -514,7 +514,7 @@ def test_the_menu_of_a_row(kaa, recording, tmp_path):
         # A menu names as much of it as fits.
         assert items["a"].startswith("Annotate py::") and f"Annotate {first}".startswith(items["a"].rstrip("."))
         assert items["+"].startswith("Expand py::")
-        assert items["c"] == "Zoom into command python3" and items["t"] == "Zoom into a thread" and items["q"] == "Exit"
+        assert items["c"] == "Zoom into command python3" and items["t"] == "Zoom into a thread" and items["q"] == "Go back, or exit"
         assert "Esc" not in items
         terminal.press("esc")
         assert terminal.text() == before
@@ -543,7 +543,7 @@ def test_the_menu_of_a_row(kaa, recording, tmp_path):
         terminal.press("enter")
         assert terminal.lines()[0].startswith("a    Annotate")
         terminal.press("end")
-        assert terminal.lines()[4].startswith("q    Exit")
+        assert terminal.lines()[4].startswith("q    Go back, or exit")
         terminal.press("enter")
         assert terminal.wait() == 0
     with report(kaa, recording, "--sort", "dso") as terminal:
@@ -598,7 +598,7 @@ def test_any_size_of_terminal(kaa, recording, size):
         assert not terminal.ended()
         terminal.resize(24, 100)
         terminal.wait_for("Children")
-        terminal.press("q")
+        terminal.press("esc", "q")
         assert terminal.wait() == 0
 
 

@@ -88,7 +88,7 @@ def test_text_of_a_program_that_knows_its_shares(bpf, kaa, python, scripts):
 def test_the_screen_of_a_running_program(bpf, kaa, program, tmp_path):
     with top(kaa, "-p", str(program.pid), "-F", "999", "-d", "0.2", cwd=tmp_path) as terminal:
         # Until chance cannot explain that heavy() has less than half.
-        terminal.wait_until(lambda: own_of(terminal, "light") and 65 < own_of(terminal, "heavy") < 85, "shares of 1 to 3")
+        terminal.wait_until(lambda: own_of(terminal, "light") and 65 < (own_of(terminal, "heavy") or 0) < 85, "shares of 1 to 3")
         assert own_of(terminal, "light") + own_of(terminal, "heavy") > 90
         assert terminal.lines()[0].startswith("last 10 s")
         assert all(len(line) <= 80 for line in terminal.lines())
@@ -131,6 +131,12 @@ def test_the_screen_of_a_running_program(bpf, kaa, program, tmp_path):
         terminal.wait_for("since the start")
         terminal.write(b"o")
         terminal.wait_for("ordered by total")
+        # Keys that only a recording has are not in the list.
+        terminal.write(b"h")
+        terminal.wait_for("pause, go on")
+        assert re.search("^W  ", terminal.text(), re.M) and not re.search("^[ax]  ", terminal.text(), re.M)
+        terminal.write(b"q")
+        terminal.wait_for("own   total  function")
 
         recorders = children_of(terminal.pid)
         terminal.write(b"q")
