@@ -243,16 +243,18 @@ struct error *annotate_words_hottest(const struct weights *weights, size_t most,
 {
 	enum { ALWAYS = 5 };
 	const struct own_weight *all = &weights->events.data[0].own->all;
-	uint64_t hot = (by_samples ? all->samples : all->period) / 100;
+	uint64_t whole = by_samples ? all->samples : all->period;
+	uint64_t hot = whole / 100, seen = whole / 2000 + 1;
 	struct error *error = all_functions(weights, by_samples, ret);
 	size_t count = 0;
 
 	*rest_count = *rest = 0;
 	if (error)
 		return error;
-	/* From one percent on, and the first few always. */
+	/* From one percent on, and the first few unless they round to 0.0 %. */
 	while (count < ret->count && count < most &&
-	       (count < ALWAYS || ret->data[count].own >= hot))
+	       (!count || ret->data[count].own >= hot ||
+		(count < ALWAYS && ret->data[count].own >= seen)))
 		count++;
 	for (size_t i = count; i < ret->count; i++) {
 		++*rest_count;

@@ -25,6 +25,9 @@ enum {
 	BRIEF_MAX = 5,
 };
 
+/* Percent; less is shown as 0.0 %. */
+#define SHARE_MIN 0.05
+
 static void put_weights(struct answer *a, const struct own_entry *entry)
 {
 	strbuf_printf(&a->text, "%5.1f%%  %5.1f%%  ",
@@ -32,17 +35,29 @@ static void put_weights(struct answer *a, const struct own_entry *entry)
 		      answer_share(a, entry->total.period));
 }
 
+/* From one percent on, and the first few unless they round to 0.0 %. */
+static bool has_row(const struct answer *a, const struct own_entry *entry,
+		    size_t before)
+{
+	double share = answer_share(a, entry->own.period);
+
+	if (!before)
+		return true;
+	return share >= 1 || (share >= SHARE_MIN && !a->options->is_brief &&
+			      before < ALWAYS);
+}
+
 /* How many of the entries get a row; the heaviest stand first. */
 static size_t rows_of(const struct answer *a,
 		      const struct own_entry_vec *entries, size_t most)
 {
-	size_t rows = 0, always = a->options->is_brief ? 1 : ALWAYS;
+	size_t rows = 0;
 
 	if (a->options->is_brief)
 		most = BRIEF_MAX;
 	while (rows < entries->count && rows < most &&
 	       entries->data[rows].own.period &&
-	       (rows < always || answer_share(a, entries->data[rows].own.period) >= 1))
+	       has_row(a, &entries->data[rows], rows))
 		rows++;
 	return rows;
 }

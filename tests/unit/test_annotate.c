@@ -393,6 +393,31 @@ static void test_numbers_stand_without_source(void **state)
 	show_end(&s);
 }
 
+/* What is imported at the start of a program is noise, unless one asks for it. */
+static void test_what_rounds_to_nothing_is_left_out(void **state)
+{
+	struct shown s;
+	const char *text;
+
+	(void)state;
+	for (int asked = 0; asked <= 1; asked++) {
+		show_begin(&s, NULL);
+		model_sample(&s.m, 9980, F "@2");
+		model_sample(&s.m, 15, KEY "@2");
+		model_sample(&s.m, 4, "py:py::_find_spec:<frozen importlib._bootstrap>@9");
+		text = show(&s, asked ? "_find_spec" : NULL);
+		assert_int_equal(strstr(text, "_find_spec") != NULL, asked);
+		assert_int_equal(strstr(text, "<lambda>   x.py") != NULL, !asked);
+		show_end(&s);
+	}
+	/* The first is shown, whatever else there is. */
+	show_begin(&s, NULL);
+	model_sample(&s.m, 9999, "I:eval");
+	model_sample(&s.m, 1, F "@2");
+	assert_non_null(strstr(show(&s, NULL), "f   x.py   own 0.0%"));
+	show_end(&s);
+}
+
 /* A sample weighs more after a longer period. */
 static void test_the_order_is_that_of_what_is_shown(void **state)
 {
@@ -522,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_several_events_have_columns),
 		cmocka_unit_test(test_numbers_stand_without_source),
 		cmocka_unit_test(test_what_has_no_line_is_said),
+		cmocka_unit_test(test_what_rounds_to_nothing_is_left_out),
 		cmocka_unit_test(test_the_order_is_that_of_what_is_shown),
 		cmocka_unit_test(test_source_fits_and_moves_no_cursor),
 		cmocka_unit_test(test_instructions_without_code),

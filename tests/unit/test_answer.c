@@ -455,6 +455,25 @@ static void test_what_fits(void **state)
 	assert_string_equal(out.data, "abcdef");
 }
 
+/* "0.0 %" tells nothing: it is among the others. */
+static void test_what_rounds_to_nothing_is_left_out(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 999000, MAIN " I:eval " F "@3");
+	model_sample(&m, 600, MAIN " I:eval " G "@3");
+	model_sample(&m, 400, "py:py::_find_spec:<frozen importlib._bootstrap>@9");
+	text = screen(&m, 80);
+	assert_non_null(strstr(text, "  0.1%    0.1%  g "));
+	assert_null(strstr(text, "_find_spec"));
+	assert_non_null(strstr(text, "  0.0%          1 other function\n"));
+	free(text);
+	model_deinit(&m);
+}
+
 #define LAMBDA "Report.build.<locals>.<lambda>"
 #define MANAGER "BaseManager._get_queryset_methods.<locals>.create_method.<locals>.manager_method"
 
@@ -582,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_what_fits),
+		cmocka_unit_test(test_what_rounds_to_nothing_is_left_out),
 		cmocka_unit_test(test_names_keep_both_ends),
 		cmocka_unit_test(test_long_names_are_told_apart),
 		cmocka_unit_test(test_what_has_no_line_has_all_of_it),
