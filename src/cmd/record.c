@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/record_answer.h"
+#include "cmd/record_before.h"
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
 #include "cmd/typed_command.h"
@@ -305,16 +307,15 @@ static void say_load(const struct recorder_result *result, int verbose)
 }
 
 /* Its answer may not be one, and the recording before it may be the better one. */
-static void say_failed(const struct record_setup *setup, const struct stat *before,
-		       int status)
+static void say_failed(const struct record_before *before, int status)
 {
 	if (status < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
 		return;
 	message_note("the command failed with exit code %d%s%s%s",
 		     WEXITSTATUS(status),
-		     before->st_size ? "; the recording before is in '" : "",
-		     before->st_size ? setup->options.output : "",
-		     before->st_size ? ".old'" : "");
+		     before->recording.st_size ? "; the recording before is in '" : "",
+		     before->recording.st_size ? before->path : "",
+		     before->recording.st_size ? ".old'" : "");
 }
 
 static void print_note(const char *text)
@@ -322,20 +323,23 @@ static void print_note(const char *text)
 	message_note("%s", text);
 }
 
-/* Nothing was recorded: what was there before is there again. */
-static void take_back_output(const char *path, const struct stat *before)
+/*
+ * As shells and most programs say that they did not begin: not found, not
+ * executable, wrong arguments. What has worked for a while is worth keeping.
+ */
+static bool failed_at_once(int status)
 {
-	_cleanup_free_ char *old = NULL;
-	struct stat st;
+	enum { WRONG_ARGUMENTS = 2, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+	int code = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	struct rusage used;
+	struct timeval time;
 
-	if (lstat(path, &st) || !S_ISREG(st.st_mode))
-		return;
-	unlink(path);
-	if (asprintf(&old, "%s.old", path) < 0)
-		old = NULL;
-	else if (!stat(old, &st) && st.st_ino == before->st_ino &&
-		 st.st_dev == before->st_dev && st.st_size)
-		rename(old, path);
+	if ((code != WRONG_ARGUMENTS && code != NOT_EXECUTABLE &&
+	     code != NOT_FOUND) ||
+	    getrusage(RUSAGE_CHILDREN, &used))
+		return false;
+	timeradd(&used.ru_utime, &used.ru_stime, &time);
+	return !time.tv_sec;
 }
 
 static bool launch_has_gone(const struct launch *launch)
@@ -354,6 +358,17 @@ static bool wants_answer(const struct record_settings *s,
 	return s->verbose || isatty(STDERR_FILENO);
 }
 
+/* There is a recording, which is worth more than that. */
+static bool take_back(struct record_before *before, int status)
+{
+	if (!before->recording.st_size || !failed_at_once(status))
+		return false;
+	record_before_restore(before);
+	message_note("the command failed at once, with exit code %d: nothing was written, '%s' is the recording before",
+		     WEXITSTATUS(status), before->path);
+	return true;
+}
+
 /*
  * Ends the file, and waits for the command. Why the recording ended early is
  * said before that, since the command may go on for long.
@@ -361,7 +376,7 @@ static bool wants_answer(const struct record_settings *s,
 static struct error *finish(const struct record_setup *setup,
 			    const struct record_settings *s,
 			    struct recorder *recorder,
-			    const struct stat *before, struct error *early,
+			    struct record_before *before, struct error *early,
 			    int *exit_code)
 {
 	struct recorder_result result = { .status = -1 };
@@ -370,11 +385,16 @@ static struct error *finish(const struct record_setup *setup,
 	if (early)
 		message_error(early);
 	error = recorder_finish(recorder, &result);
+	if (!early && !error && take_back(before, result.status)) {
+		*exit_code = record_exit_code(result.status);
+		return NULL;
+	}
+	record_before_drop(before);
 	print_summary(setup, &result, recorder_python(recorder)->polls);
 	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)
-		say_failed(setup, before, result.status);
+		say_failed(before, result.status);
 	if (!early) {
 		*exit_code = error ? 0 : record_exit_code(result.status);
 		if (!error && wants_answer(s, &result))
@@ -387,22 +407,18 @@ static struct error *finish(const struct record_setup *setup,
 	return NULL;
 }
 
-static struct error *record(struct record_setup *setup,
-			    const struct record_settings *s, int *exit_code)
+static struct error *record_over(struct record_setup *setup,
+				 const struct record_settings *s,
+				 struct record_before *before, int *exit_code)
 {
 	_cleanup_(cleanup_recorder_) struct recorder *recorder = NULL;
-	const char *output = setup->options.output;
 	struct error *error;
-	struct stat before = {};
 
-	if (stat(output, &before))
-		before = (struct stat){};
 	error = recorder_open(&setup->options, print_note, &recorder);
-	if (error)
-		return error;
-	error = privilege_drop(&setup->invoker);
+	if (!error)
+		error = privilege_drop(&setup->invoker);
 	if (error) {
-		take_back_output(output, &before);
+		record_before_restore(before);
 		return error;
 	}
 	record_say_source(recorder, setup, s->verbose);
@@ -413,12 +429,24 @@ static struct error *record(struct record_setup *setup,
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
-		take_back_output(output, &before);
+		record_before_restore(before);
 		if (setup->launch.pid < 0)
 			*exit_code = typed_command_exit_code(error);
 		return error;
 	}
-	return finish(setup, s, recorder, &before, error, exit_code);
+	return finish(setup, s, recorder, before, error, exit_code);
+}
+
+static struct error *record(struct record_setup *setup,
+			    const struct record_settings *s, int *exit_code)
+{
+	struct record_before before;
+	struct error *error;
+
+	record_before_keep(&before, setup->options.output, setup->options.uid);
+	error = record_over(setup, s, &before, exit_code);
+	record_before_deinit(&before);
+	return error;
 }
 
 static struct error *check_command(const struct record_settings *s,

@@ -68,6 +68,44 @@ def test_commands_that_cannot_be_run(kaa, tmp_path):
     assert "not found" in fails(kaa, tmp_path, "other", status=NOT_FOUND, env=env)
 
 
+COMMANDS_THAT_DO_NOT_START = {
+    "an interpreter that is not there": (["./script"], NOT_FOUND),
+    "no command of a wrapper": (["env", "no-such-command"], NOT_FOUND),
+    "a wrapper may not run it": (["env", "./plain"], NOT_EXECUTABLE),
+    "a wrong option": (["/usr/bin/python3", "--no-such"], 2),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS_THAT_DO_NOT_START)
+def test_earlier_recordings_stay(kaa, may_record, tmp_path, name):
+    """Both of them, whatever a command that does not start has been given."""
+    command, status = COMMANDS_THAT_DO_NOT_START[name]
+    (tmp_path / "plain").write_text("no program")
+    (tmp_path / "script").write_text("#!/no/such/python\n")
+    (tmp_path / "script").chmod(0o755)
+    (tmp_path / "perf.data").write_text("precious")
+    (tmp_path / "perf.data.old").write_text("older")
+    before = sorted(tmp_path.iterdir())
+    said = kaa("record", *command, status=status, cwd=tmp_path).stderr
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "perf.data").read_text() == "precious" and (tmp_path / "perf.data.old").read_text() == "older"
+    if command[0] != "./script":
+        assert f"exit code {status}: nothing was written, 'perf.data' is the recording before" in said
+
+
+def test_what_has_worked_is_kept(kaa, may_record, tmp_path):
+    """A command that fails after more than a second of CPU time; and one that has no recording before it."""
+    (tmp_path / "perf.data").write_text("before")
+    (tmp_path / "perf.data.old").write_text("older")
+    work = "import sys, time\nwhile time.process_time() < 1.5: pass\nsys.exit(2)"
+    said = kaa("record", "/usr/bin/python3", "-c", work, status=2, cwd=tmp_path).stderr
+    assert "the recording before is in 'perf.data.old'" in said
+    assert (tmp_path / "perf.data.old").read_text() == "before"
+    assert kaa("report", "--stdio", cwd=tmp_path).stdout and not (tmp_path / "perf.data.older").exists()
+    kaa("record", "-o", "first.data", "sh", "-c", "exit 2", status=2, cwd=tmp_path)
+    assert (tmp_path / "first.data").exists()
+
+
 def test_statuses_are_those_of_the_shell(kaa, tmp_path):
     (tmp_path / "plain").write_text("no program")
     for command in ("no-such-command", "./plain", "./no-such", "/"):

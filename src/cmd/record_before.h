@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The recordings that are there before `kaa record` makes another: "perf.data",
+ * which becomes "perf.data.old", and the older one that this replaces. If nothing
+ * is recorded after all, both are there again.
+ */
+#ifndef KAA_CMD_RECORD_BEFORE_H
+#define KAA_CMD_RECORD_BEFORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct record_before {
+	/* Of the output; borrowed. */
+	const char *path;
+	/* Its size is 0: there is no recording. */
+	struct stat recording;
+	/* Owned; NULL for want of memory. */
+	char *old;
+	/* A second name of the older recording. NULL: there is none. */
+	char *older;
+};
+
+/*
+ * Before the output is opened. uid: the user that kaa becomes meanwhile, or -1.
+ * An older recording has one more name, "<path>.older", until one of the others is
+ * called.
+ */
+void record_before_keep(struct record_before *before, const char *path,
+			int64_t uid);
+/* The output is there: the older recording is no more. */
+void record_before_drop(struct record_before *before);
+/* Removes the output, if it is a file: all is as before. */
+void record_before_restore(struct record_before *before);
+void record_before_deinit(struct record_before *before);
+
+#endif
