@@ -8,6 +8,8 @@
 
 /* Files of one name that are looked at, of each side. */
 enum { ALIKE_MAX = 4096 };
+/* Pairs that tell of a folder; each takes a look at all files. */
+enum { NEIGHBOURS_MAX = 8 };
 
 /* A file that only one side has. */
 struct lone {
@@ -19,6 +21,7 @@ struct lone {
 	size_t best;
 	size_t score;
 	bool is_tie;
+	bool is_paired;
 };
 
 struct lones VEC_BODY(struct lone);
@@ -106,9 +109,9 @@ static const char **sort_paths(const struct profile *profile,
 	return paths;
 }
 
-/* One of the sorted paths begins with these n bytes; none does with no bytes. */
-static bool has_file_below(const char **paths, size_t count, const char *folder,
-			   size_t n)
+/* The first of the sorted paths that begins with these n bytes, or would stand there. */
+static size_t first_below(const char **paths, size_t count, const char *folder,
+			  size_t n)
 {
 	size_t from = 0, to = count;
 
@@ -120,7 +123,30 @@ static bool has_file_below(const char **paths, size_t count, const char *folder,
 		else
 			to = middle;
 	}
-	return n && from < count && !strncmp(paths[from], folder, n);
+	return from;
+}
+
+/* How many of the sorted paths begin with these n bytes; none does with no bytes. */
+static size_t count_below(const char **paths, size_t count, const char *folder,
+			  size_t n)
+{
+	size_t from = first_below(paths, count, folder, n), found = 0;
+
+	while (n && from + found < count &&
+	       !strncmp(paths[from + found], folder, n))
+		found++;
+	return found;
+}
+
+/* A folder, n bytes, has files, and not all of them are below another, m bytes. */
+static bool has_file_below(const char **paths, size_t count, const char *folder,
+			   size_t n, const char *other, size_t m)
+{
+	size_t inside = m > n && !strncmp(folder, other, n) ?
+				count_below(paths, count, other, m) :
+				0;
+
+	return count_below(paths, count, folder, n) > inside;
 }
 
 static size_t score_of(const struct lone *a, const struct lone *b)
@@ -205,18 +231,20 @@ static void find_matches(struct lones *before, struct lones *after,
 	}
 }
 
-/* Neither side's folder is one that the other has files in, too. */
+/*
+ * Neither side's folder is one that the other has files in, too, but for a copy
+ * that stands below it.
+ */
 static bool has_moved(const struct lone *a, const struct lone *b,
 		      const char **before, size_t before_count,
 		      const char **after, size_t after_count)
 {
 	size_t names, end = common_end(a->path, b->path, &names);
+	size_t n = strlen(a->path) - end, m = strlen(b->path) - end;
 
 	return a->installed ||
-	       (!has_file_below(after, after_count, a->path,
-				strlen(a->path) - end) &&
-		!has_file_below(before, before_count, b->path,
-				strlen(b->path) - end));
+	       (!has_file_below(after, after_count, a->path, n, b->path, m) &&
+		!has_file_below(before, before_count, b->path, m, a->path, n));
 }
 
 static void sort_lones(struct lones *lones)
@@ -224,6 +252,92 @@ static void sort_lones(struct lones *lones)
 	if (lones->count)
 		qsort(lones->data, lones->count, sizeof(*lones->data),
 		      compare_lones);
+}
+
+static struct error *pair(struct file_pairs *pairs, struct lone *one,
+			  struct lone *other)
+{
+	one->is_paired = other->is_paired = true;
+	return add_pair(pairs, one->file, other->file);
+}
+
+static struct lone *find_path(struct lones *lones, const char *begin, size_t n,
+			      const char *end)
+{
+	vec_for_each(lone, lones)
+		if (!lone->is_paired && !strncmp(lone->path, begin, n) &&
+		    !strcmp(lone->path + n, end))
+			return lone;
+	return NULL;
+}
+
+/* Of two copies of a folder, of which one pair of files tells. */
+static struct error *pair_folder(struct lones *a, struct lones *b,
+				 const char *before, const char *after,
+				 struct file_pairs *ret)
+{
+	size_t names, end = common_end(before, after, &names);
+	size_t n = strlen(before) - end, m = strlen(after) - end;
+	struct error *error = NULL;
+
+	vec_for_each(one, a) {
+		struct lone *other;
+
+		if (error || one->is_paired || one->installed ||
+		    strncmp(one->path, before, n) != 0)
+			continue;
+		other = find_path(b, after, m, one->path + n);
+		if (other)
+			error = pair(ret, one, other);
+	}
+	return error;
+}
+
+/* What has as good a match elsewhere is where its neighbours are. */
+static struct error *pair_neighbours(const struct profile *profile,
+				     struct lones *a, struct lones *b,
+				     struct file_pairs *ret)
+{
+	size_t count = ret->list.count;
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < count && i < NEIGHBOURS_MAX && !error; i++) {
+		const struct file_pair known = ret->list.data[i];
+		const char *before = profile_string(profile, known.before, "");
+		const char *after = profile_string(profile, known.after, "");
+
+		if (!installed_path(before))
+			error = pair_folder(a, b, before, after, ret);
+	}
+	return error;
+}
+
+/* The only one that is left of the program, or NULL. */
+static struct lone *only_one(struct lones *lones)
+{
+	struct lone *found = NULL;
+
+	vec_for_each(lone, lones) {
+		if (lone->is_paired || lone->installed)
+			continue;
+		if (found)
+			return NULL;
+		found = lone;
+	}
+	return found;
+}
+
+/* "old.py" and "new.py" in one folder. */
+static struct error *pair_renamed(struct lones *a, struct lones *b,
+				  struct file_pairs *ret)
+{
+	struct lone *one = only_one(a), *other = only_one(b);
+	size_t n = one ? (size_t)(last_name(one->path) - one->path) : 0;
+
+	if (!one || !other || last_name(other->path) != other->path + n ||
+	    strncmp(one->path, other->path, n) != 0)
+		return NULL;
+	return pair(ret, one, other);
 }
 
 static struct error *pair_up(const struct profile *profile,
@@ -245,17 +359,18 @@ static struct error *pair_up(const struct profile *profile,
 	sort_lones(b);
 	find_matches(a, b, ret);
 	for (size_t i = 0; !error && i < a->count; i++) {
-		const struct lone *one = &a->data[i];
-		const struct lone *other = one->score ? &b->data[one->best] :
-							NULL;
+		struct lone *one = &a->data[i];
+		struct lone *other = one->score ? &b->data[one->best] : NULL;
 
 		if (other && !one->is_tie && !other->is_tie &&
 		    other->best == i &&
 		    has_moved(one, other, paths_a, before->count, paths_b,
 			      after->count))
-			error = add_pair(ret, one->file, other->file);
+			error = pair(ret, one, other);
 	}
-	return error;
+	if (!error)
+		error = pair_neighbours(profile, a, b, ret);
+	return error ? error : pair_renamed(a, b, ret);
 }
 
 struct error *file_pairs_find(const struct profile *profile,

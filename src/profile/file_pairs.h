@@ -8,7 +8,12 @@
  *     are one if they are at the same place in it.
  *  3. The rest are one if they are each other's best match: the most folders at
  *     the end of their paths are equal, no other file has as many, and neither
- *     recording has a file in the folder that the other's path begins with.
+ *     recording has a file in the folder that the other's path begins with,
+ *     unless all of that folder's files are below the other's.
+ *  4. What had as good a match elsewhere is one with the file at the same place
+ *     in a folder that 3. has found.
+ *  5. If one file is left on each side, in one folder, it has another name:
+ *     "old.py" and "new.py".
  */
 #ifndef KAA_PROFILE_FILE_PAIRS_H
 #define KAA_PROFILE_FILE_PAIRS_H

@@ -142,6 +142,19 @@ static void test_files(void **state)
 		    "/b/y/__init__.py /b/x/__init__.py",
 		    "/a/x/__init__.py=/b/x/__init__.py /a/y/__init__.py=/b/y/__init__.py");
 	check_files("x.py", "/b/x.py", "x.py=/b/x.py");
+	/* "u.py" is as much like one as like the other, but for where its neighbours are. */
+	check_files("/before/u.py /before/a/u.py", "/after/a/u.py /after/u.py",
+		    "/before/a/u.py=/after/a/u.py /before/u.py=/after/u.py");
+	/* A copy in a folder below. */
+	check_files("/p/x.py /p/y.py", "/p/after/x.py /p/after/y.py",
+		    "/p/x.py=/p/after/x.py /p/y.py=/p/after/y.py");
+	check_files("/p/before/x.py", "/p/x.py", "/p/before/x.py=/p/x.py");
+	check_files("/p/x.py /p/y.py", "/p/after/x.py /p/y.py", "");
+	/* Another name in the same folder. */
+	check_files("/p/old.py /p/u.py", "/p/new.py /p/u.py", "/p/old.py=/p/new.py");
+	check_files("old.py", "new.py", "old.py=new.py");
+	check_files("/p/old.py", "/q/new.py", "");
+	check_files("/p/old.py", "/p/new.py /p/other.py", "");
 	/* Two environments, two Pythons; and what is not the same. */
 	check_files("/v/lib/python3.11/site-packages/p/u.py /usr/lib/python3.11/json/e.py",
 		    "/w/lib/python3.12/site-packages/q/u.py /usr/lib/python3.12/json/e.py",
