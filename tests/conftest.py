@@ -52,14 +52,16 @@ def pytest_runtest_protocol(item):
     signal.signal(signal.SIGALRM, before)
 
 
-def chosen_pythons(config):
-    return pythons.chosen(pythons.find(), config.getoption("--python"))
+def chosen_pythons(config, old=False):
+    """Those that --python names, which may be any; else the usual ones, and the old ones if the test is for them."""
+    wanted = config.getoption("--python")
+    return pythons.chosen((pythons.find_old() if old or wanted else []) + pythons.find(), wanted)
 
 
 def pytest_generate_tests(metafunc):
     """Versions that are not here are said once for all tests, by live/test_interpreters.py."""
     if "python" in metafunc.fixturenames:
-        pythons_of_test = chosen_pythons(metafunc.config)
+        pythons_of_test = chosen_pythons(metafunc.config, metafunc.definition.get_closest_marker("old_versions"))
         if metafunc.definition.get_closest_marker("unstripped"):
             pythons_of_test = [python for python in pythons_of_test if python.unstripped]
         if metafunc.definition.get_closest_marker("few_versions") and not metafunc.config.getoption("--python"):

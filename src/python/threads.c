@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "base/glibc_thread.h"
+
+/* From here on a Thread has _native_id. */
+#define NATIVE_IDS_FROM 0x03080000u
+
 enum {
 	INTERPRETERS_MAX = 64,
 	/* A thread that changes what is read: so many tries. */
@@ -24,21 +29,47 @@ struct look {
 	struct py_dict table;
 };
 
-static bool read_thread(const struct look *look, uint64_t thread,
-			struct reading *ret)
+/* As the C library has it. */
+static bool read_number(const struct look *look, uint64_t ident, int64_t *ret)
+{
+	uint64_t self;
+	int32_t tid;
+
+	if (!py_read_pointer(look->r, ident + PTHREAD_SELF, &self) ||
+	    self != ident ||
+	    !py_read_bytes(look->r, ident + PTHREAD_TID, &tid, sizeof(tid)))
+		return false;
+	*ret = tid;
+	return true;
+}
+
+static bool read_native_id(const struct look *look,
+			   const struct py_dict *attributes, uint64_t ident,
+			   int64_t *ret)
+{
+	struct py_objects_reader *r = look->r;
+	uint64_t number;
+
+	if (r->layout->version < NATIVE_IDS_FROM)
+		return read_number(look, ident, ret);
+	return py_dict_find(r, attributes, "_native_id",
+			    &look->hints->native_id, &number) &&
+	       py_int_read(r, number, ret);
+}
+
+static bool read_thread(const struct look *look,
+			const struct py_dict_entry *entry, struct reading *ret)
 {
 	struct py_objects_reader *r = look->r;
 	struct py_dict attributes;
-	uint64_t name, number;
+	uint64_t name;
 
 	strbuf_clear(&ret->name);
-	return py_instance_attributes(r, thread, &attributes) &&
+	return py_instance_attributes(r, entry->value, &attributes) &&
 	       py_dict_find(r, &attributes, "_name", &look->hints->name,
 			    &name) &&
 	       py_text_read(r, name, PY_THREAD_NAME_MAX, &ret->name) &&
-	       py_dict_find(r, &attributes, "_native_id",
-			    &look->hints->native_id, &number) &&
-	       py_int_read(r, number, &ret->native_id);
+	       read_native_id(look, &attributes, entry->hash, &ret->native_id);
 }
 
 static bool same(const struct reading *a, const struct reading *b)
@@ -66,10 +97,10 @@ static bool read_twice(const struct look *look,
 		       const struct py_dict_entry *entry,
 		       struct reading readings[2])
 {
-	if (!read_thread(look, entry->value, &readings[0]))
+	if (!read_thread(look, entry, &readings[0]))
 		return false;
 	for (int i = 1; i < TRIES; i++) {
-		if (!read_thread(look, entry->value, &readings[i & 1]))
+		if (!read_thread(look, entry, &readings[i & 1]))
 			return false;
 		if (same(&readings[0], &readings[1]))
 			return is_still_there(look, entry);

@@ -4,13 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/glibc_thread.h"
 #include "sys/proc.h"
-
-enum {
-	PTHREAD_SELF = 0x10,
-	PTHREAD_TID = 0x2d0,
-	PTHREAD_ROBUST_HEAD = 0x2e0,
-};
 
 int thread_own_number(const char *root, pid_t tid)
 {

@@ -17,11 +17,14 @@ import subprocess
 from harness import machine
 from harness.process import HANG, run, started
 
-# The minor versions of CPython 3 that kaa knows, and those that its agent knows.
+# The minor versions of CPython 3 that all live tests take, and those that the agent knows. Tests that are marked with
+# old_versions take OLD_SERIES, too.
 MINORS = range(8, 16)
 AGENT_MINORS = range(6, 16)
+OLD_SERIES = [(3, 7)]
 
 QUERY = """
+from __future__ import print_function
 import json, platform, sys, sysconfig
 get = lambda name: str(sysconfig.get_config_var(name) or "")
 print(json.dumps({
@@ -29,10 +32,10 @@ print(json.dumps({
     "version": list(sys.version_info[:3]),
     "hexversion": sys.hexversion,
     "executable": sys.executable,
-    "prefix": sys.base_prefix,
+    "prefix": getattr(sys, "base_prefix", sys.prefix),
     "free_threaded": get("Py_GIL_DISABLED") == "1",
     "debug": hasattr(sys, "gettotalrefcount"),
-    "shared": "/libpython3" in open("/proc/self/maps").read(),
+    "shared": "/libpython" in open("/proc/self/maps").read(),
     "perf_trampoline": get("PY_HAVE_PERF_TRAMPOLINE") == "1",
     "frame_pointers": any("no-omit-frame-pointer" in get(name)
                           for name in ("CFLAGS", "PY_CFLAGS", "PY_CORE_CFLAGS", "OPT")),
@@ -41,7 +44,7 @@ print(json.dumps({
 
 
 # Runs the script that the arguments name, with those behind it; says by which process first.
-RUN = ("import os, runpy, sys; print(os.getpid(), flush=True); sys.argv = sys.argv[1:]; "
+RUN = ("import os, runpy, sys; sys.stdout.write('%d\\n' % os.getpid()); sys.stdout.flush(); sys.argv = sys.argv[1:]; "
        "runpy.run_path(sys.argv[0], run_name='__main__')")
 
 
@@ -72,7 +75,8 @@ class Python:
     @functools.cached_property
     def file(self):
         """That of the interpreter's code, if it is not in the chroot."""
-        query = "import sys; print(*{line.split()[-1] for line in open('/proc/self/maps') if '/libpython3' in line} or {sys.executable})"
+        query = ("import sys; found = {line.split()[-1] for line in open('/proc/self/maps') if '/libpython' in line}; "
+                 "print((found or {sys.executable}).pop())")
         return pathlib.Path(os.path.realpath(run([self.path, "-c", query]).stdout.strip()))
 
     @functools.cached_property
@@ -99,12 +103,13 @@ class Python:
 def ask(path, prefix):
     """The interpreter's facts, or None if it is none that kaa profiles."""
     try:
-        out = subprocess.run([*map(str, prefix), str(path), "-I", "-c", QUERY], stdin=subprocess.DEVNULL,
+        out = subprocess.run([*map(str, prefix), str(path), "-E", "-s", "-c", QUERY], stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=HANG)
         facts = json.loads(out.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
-    known = facts["version"][0] == 3 and facts["version"][1] in AGENT_MINORS
+    version = tuple(facts["version"][:2])
+    known = version[0] == 3 and version[1] in AGENT_MINORS or version in OLD_SERIES
     usable = facts["implementation"] == "CPython" and not facts["free_threaded"] and not facts["debug"]
     return facts if known and usable else None
 
@@ -132,13 +137,23 @@ def candidates():
 
 
 def find():
-    """All interpreters whose frames kaa reads, the oldest first."""
-    return [python for python in find_for_agent() if python.version[1] in MINORS]
+    """All interpreters whose frames kaa reads, the oldest first, but for those of find_old()."""
+    return [python for python in find_all() if python.version[0] == 3 and python.version[1] in MINORS]
+
+
+def find_old():
+    """Those that only tests with the mark old_versions take."""
+    return [python for python in find_all() if python.version[:2] in OLD_SERIES]
+
+
+def find_for_agent():
+    """All interpreters that the agent can be loaded into, the oldest first."""
+    return [python for python in find_all() if python.version[0] == 3]
 
 
 @functools.lru_cache(maxsize=None)
-def find_for_agent():
-    """All interpreters that the agent can be loaded into, the oldest first."""
+def find_all():
+    """All interpreters that kaa knows, the oldest first."""
     found, seen = [], set()
     for origin, prefix, path in candidates():
         facts = ask(path, prefix)

@@ -143,6 +143,7 @@ def check_variables(dump, told):
     return seen
 
 
+@pytest.mark.old_versions
 def test_stacks_are_those_of_the_program(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), str(told["pid"]))
@@ -153,6 +154,7 @@ def test_stacks_are_those_of_the_program(kaa, python, scripts):
                for thread in dump["threads"])
 
 
+@pytest.mark.old_versions
 def test_variables_are_those_of_the_program(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))
@@ -252,6 +254,7 @@ def test_no_stack_is_torn(kaa, python, scripts):
     assert seen >= 8
 
 
+@pytest.mark.old_versions
 def test_gil(kaa, python):
     kaa = python.kaa(kaa)
     with started([*python.command, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as process:

@@ -61,6 +61,7 @@ def test_row_is_what_the_headers_print(interpreter, tmp_path):
     assert rows()[interpreter.version[1]] == expected[expected.index("\n") + 1:]
 
 
+@pytest.mark.old_versions
 def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):
     expected = read_values(derived().stdout)
     if python.version < (3, 13):

@@ -20,6 +20,7 @@ def probe(request):
     return Program(path(request.config))
 
 
+@pytest.mark.old_versions
 def test_lines_are_those_of_the_interpreter(python, probe, scripts):
     command = [*python.command, scripts / "dump_lines.py", STEP]
     with started(command, stdout=subprocess.PIPE) as dump:

@@ -71,6 +71,7 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
     assert set(line for line, _ in hot.most_common(2)) == {4, 5}, hot
 
 
+@pytest.mark.old_versions
 def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     """Every stack, whole and in order, is one that the script can have; 99.9 % are complete."""
     script = scripts / "shapes.py"

@@ -20,6 +20,7 @@
 #if PY_VERSION_HEX < 0x03070000
 /* All is public. */
 #elif PY_VERSION_HEX < 0x03080000
+#include "internal/gil.h"
 #include "internal/pystate.h"
 #elif PY_VERSION_HEX < 0x03090000
 #include "internal/pycore_pystate.h"
@@ -395,7 +396,6 @@ static void add_int(void)
 #endif
 }
 
-#if PY_VERSION_HEX >= 0x03080000
 #define OBJECT_VALUE(name, type, member) \
 	add(&values, #name, (uint32_t)offsetof(type, member))
 
@@ -428,6 +428,7 @@ static void add_values(void)
 
 #define GIL(name, value) add(&gil, #name, (uint32_t)(value))
 
+#if PY_VERSION_HEX >= 0x03070000
 /* Up to 3.11 it is in _PyRuntime, later each interpreter points to one. */
 static void add_gil(void)
 {
@@ -449,6 +450,19 @@ static void add_gil(void)
 	GIL(runtime_collecting, NO);
 	GIL(interp_collecting, offsetof(PyInterpreterState, gc.collecting));
 #endif
+}
+#else
+/* In variables of files, which no header has. */
+static void add_gil(void)
+{
+	GIL(runtime_gil, NO);
+	GIL(interp_gil, NO);
+	GIL(gil_locked, NO);
+	GIL(gil_holder, NO);
+	GIL(gil_wait_start, NO);
+	GIL(gil_wait_end, NO);
+	GIL(runtime_collecting, NO);
+	GIL(interp_collecting, NO);
 }
 #endif
 
@@ -626,13 +640,11 @@ int main(int argc, char **argv)
 	add_frame();
 	add_code();
 	add_text();
-#if PY_VERSION_HEX >= 0x03080000
 	add_keys();
 	add_instances();
 	add_int();
 	add_values();
 	add_gil();
-#endif
 	add_hook();
 	add_slots();
 	if (argc > 1 && !strcmp(argv[1], "row"))

@@ -11,6 +11,8 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import native_ids  # noqa: F401
+
 MANY = 200
 done = threading.Event()
 

@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+import native_ids  # noqa: F401
+
 READY = threading.Barrier(4)
 STAY = threading.Event()
 
@@ -129,7 +131,7 @@ def tell():
         time.sleep(0.005)
     told = [{"ident": ident, "tid": threads[ident].native_id, "name": threads[ident].name, "frames": list(describe(frame))}
             for ident, frame in sys._current_frames().items() if ident != mine]
-    print(json.dumps({"pid": os.getpid(), "threads": told, "teller": threading.get_native_id()}), flush=True)
+    print(json.dumps({"pid": os.getpid(), "threads": told, "teller": threads[mine].native_id}), flush=True)
     STAY.wait()
 
 
