@@ -21,7 +21,7 @@
 
 enum py_layout_flags {
 	/*
-	 * 3.8 to 3.10: frames are PyFrameObjects, found at thread_frame. Each
+	 * Up to 3.10: frames are PyFrameObjects, found at thread_frame. Each
 	 * frame is its own activation of the evaluation function.
 	 */
 	PY_FRAME_OBJECTS = 1 << 0,
@@ -39,7 +39,7 @@ enum py_layout_flags {
 	 */
 	PY_SHIM_FRAMES = 1 << 3,
 	/*
-	 * 3.8 to 3.10: frame_instruction is an int, -1 before the first
+	 * Up to 3.10: frame_instruction is an int, -1 before the first
 	 * instruction, counted in lasti_unit bytes. Else it is a pointer into
 	 * the code (code_adaptive).
 	 */
@@ -54,16 +54,25 @@ enum py_layout_flags {
 	 * by cframe_previous and ending at the one inside the thread state.
 	 */
 	PY_CFRAMES = 1 << 6,
+	/*
+	 * 2.7: a name is a str, which is bytes: they begin at text_ascii_data.
+	 * Its hash follows its length, as in all releases.
+	 */
+	PY_BYTE_TEXTS = 1 << 7,
+	/* 2.7: runtime_lock is a pointer to the lock, which is one alone. */
+	PY_LOCK_IS_POINTER = 1 << 8,
 };
 
 /* How code_lines is encoded. */
 enum py_lines_format {
-	/* 3.8, 3.9: co_lnotab, pairs of code and signed line increments. */
+	/* 3.6 to 3.9: co_lnotab, pairs of code and signed line increments. */
 	PY_LINES_LNOTAB = 1,
 	/* 3.10: PEP 626 pairs. */
 	PY_LINES_PAIRS = 2,
 	/* 3.11 on: PEP 657 location entries. */
 	PY_LINES_LOCATIONS = 3,
+	/* 2.7: co_lnotab, the increments of lines without a sign. */
+	PY_LINES_UNSIGNED = 4,
 };
 
 struct py_layout {
@@ -72,10 +81,20 @@ struct py_layout {
 	/* enum py_layout_flags */
 	__u32 flags;
 
-	/* _PyRuntimeState: pointer to the first PyInterpreterState. */
+	/*
+	 * _PyRuntimeState, up to 3.6 the variables that stand for it, whose places
+	 * are those of one file (python/old_runtime.h): pointer to the first
+	 * PyInterpreterState.
+	 */
 	__u32 runtime_interpreters;
-	/* 3.8 to 3.11: pointer to the thread state that holds the GIL. */
+	/* Up to 3.11: pointer to the thread state that holds the GIL. */
 	__u32 runtime_current;
+	/*
+	 * Up to 3.6, if the file tells: where the lock of the GIL begins and ends,
+	 * on which who wants it sleeps.
+	 */
+	__u32 runtime_lock;
+	__u32 runtime_lock_end;
 
 	/* PyInterpreterState: pointers. */
 	__u32 interp_next;
@@ -179,6 +198,11 @@ struct py_layout {
 	/* enum py_lines_format */
 	__u32 lines_format;
 
+	/*
+	 * 2.7: bytes of a character of a unicode object, at text_data_pointer, as
+	 * this file was built: 2 or 4.
+	 */
+	__u32 unicode_width;
 	/* PyASCIIObject and what follows it. Py_ssize_t, in characters. */
 	__u32 text_length;
 	/* u32 of bits, see below. */

@@ -32,7 +32,7 @@ enum {
 	 */
 	HASHED_BYTES = 4096,
 	/* The most bytes of a frame that the walk looks at. */
-	FRAME_BYTES = 120,
+	FRAME_BYTES = 128,
 	/* Bytes that one read of frames takes in, at most. */
 	WINDOW_BYTES = 4096,
 	/* Room for these and, behind them, for one frame alone. */
@@ -49,14 +49,14 @@ enum {
 	VERSION_ID_START = 24,
 	/* All releases' code_id_start is at most this, their code_id_end at least. */
 	CODE_ID_START = 24,
-	CODE_ID_END = 120,
+	CODE_ID_END = 112,
 	/* Bytes that are hashed at a time. */
 	HASH_BYTES = 256,
 	/* A str whose text is as long as most names. */
 	SHORT_TEXT_BYTES = 96,
 	/* The same for line tables. */
 	SHORT_LINES_BYTES = 128,
-	/* What stands before the contents of a bytes object, in all releases. */
+	/* What stands before the contents of a bytes object, from 3.6 on. */
 	SHORT_LINES_HEAD = 32,
 	/* Thread states looked at before the cache is asked. */
 	FEW_THREADS = 16,

@@ -20,6 +20,12 @@ static __always_inline __u64 text_describe(const struct py_layout *l, __u64 str,
 	__u64 length = read_u64(str + l->text_length);
 	__u32 state = 0, kind;
 
+	if (l->flags & PY_BYTE_TEXTS) {
+		ret->kind = WALKER_BYTES_TEXT;
+		ret->cut = length > max;
+		ret->size = ret->cut ? max : length;
+		return str + l->text_ascii_data;
+	}
 	walk_read(&state, sizeof(state), str + l->text_state);
 	kind = state >> l->text_kind_shift & 7;
 	if (kind != 2 && kind != 4)
@@ -102,7 +108,7 @@ static __always_inline __u64 short_text_hash(struct walk *w, __u32 bytes)
 
 	if (hash != ~0ULL)
 		return mix(size, hash);
-	if (!(state & l->text_compact_mask) || !(state & l->text_ascii_mask) ||
+	if (l->flags & PY_BYTE_TEXTS || !(state & l->text_compact_mask) || !(state & l->text_ascii_mask) ||
 	    l->text_ascii_data > bytes || size > bytes - l->text_ascii_data)
 		return 0;
 	return hash_more(size, l->text_ascii_data, size);

@@ -188,11 +188,14 @@ struct walker_stack {
 	struct walker_frame frames[WALKER_CHUNK_FRAMES];
 };
 
+/* The kind of 2.7's texts: bytes that should be UTF-8. */
+#define WALKER_BYTES_TEXT 0
+
 /* Text of a str object. */
 struct walker_text {
 	/* Bytes in the record, not terminated. */
 	__u32 size;
-	/* Bytes a character: 1, 2 or 4. */
+	/* Bytes a character: 1, 2 or 4; or WALKER_BYTES_TEXT. */
 	__u16 kind;
 	/* The text is longer than what was captured. */
 	__u16 cut;

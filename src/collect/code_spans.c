@@ -239,8 +239,12 @@ static struct error *take_text(struct reader *r, const struct walker_text *text,
 
 	if (!bytes)
 		return reader_error(r, "a captured name");
-	py_text_append_max(&out, (struct bytes){ bytes, text->size },
-			   text->kind, TEXT_MAX);
+	if (text->kind == WALKER_BYTES_TEXT)
+		py_text_append_utf8(&out, (struct bytes){ bytes, text->size },
+				    TEXT_MAX);
+	else
+		py_text_append_max(&out, (struct bytes){ bytes, text->size },
+				   text->kind, TEXT_MAX);
 	if (text->cut)
 		strbuf_puts(&out, "...");
 	if (out.failed)

@@ -119,7 +119,7 @@ static bool has_names(const struct target *target)
 			py_release_find(target->python.layout.version) :
 			NULL;
 
-	return release && py_objects_known(&release->objects);
+	return release;
 }
 
 struct error *python_threads_sampled(struct python_threads *threads,

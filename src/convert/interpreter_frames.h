@@ -5,7 +5,7 @@
  * Functions that do work of their own (list_sort, sre_*, PyDict_*, ...) are not
  * among them.
  *
- * Names were taken from the sources of CPython 3.8 to 3.15: Python/ceval.c,
+ * Names were taken from the sources of CPython 2.7 and 3.6 to 3.15: Python/ceval.c,
  * pythonrun.c, bltinmodule.c; Objects/call.c,
  * classobject.c, descrobject.c, genobject.c, methodobject.c, typeobject.c,
  * funcobject.c; Modules/main.c, _threadmodule.c.

@@ -6,10 +6,13 @@
 #include "obj/elf_symbols.h"
 #include "python/eval_range.h"
 #include "python/layout.h"
+#include "python/old_runtime.h"
 #include "python/version.h"
 
 #define RUNTIME_NAME "_PyRuntime"
 #define RUNTIME_SECTION ".PyRuntime"
+/* From here on there is one. */
+#define PY_SERIES_RUNTIME 0x03070000u
 
 /* Makes "there is none" no error: *found says so. */
 static struct error *absent_is_no_error(struct error *error, bool *found)
@@ -43,12 +46,6 @@ static struct error *find_runtime(struct elf_file *file, uint64_t *ret,
 	return NULL;
 }
 
-/* Up to 3.6 there is no _PyRuntime; its interface was as public as ever. */
-static bool is_before_runtime(struct elf_file *file)
-{
-	return elf_file_exports(file, "PyEval_EvalFrameEx");
-}
-
 /* Its own form of the C API has names of its own. */
 static bool is_pypy(struct elf_file *file)
 {
@@ -62,7 +59,7 @@ bool py_detect_maybe(struct elf_file *file)
 	struct error *error = find_runtime(file, &runtime, &found);
 
 	error_destroy(error);
-	return !error && (found || is_before_runtime(file) || is_pypy(file));
+	return !error && (found || py_old_runtime_maybe(file) || is_pypy(file));
 }
 
 /* Py_Version, a constant since 3.11. */
@@ -87,6 +84,12 @@ static struct error *version_of_symbol(struct elf_file *file, uint32_t *ret,
 	return NULL;
 }
 
+/* Its strings of bytes: PyBytes_* since Python 3. */
+static bool is_python_2(struct elf_file *file)
+{
+	return elf_file_exports(file, "PyString_FromString");
+}
+
 static struct error *version_of_strings(struct elf_file *file, uint32_t *ret,
 					bool *found)
 {
@@ -96,7 +99,9 @@ static struct error *version_of_strings(struct elf_file *file, uint32_t *ret,
 		found);
 
 	if (!error && *found)
-		*found = py_version_from_strings(rodata, ret);
+		*found = is_python_2(file) ?
+				 py_version_2_from_strings(rodata, ret) :
+				 py_version_from_strings(rodata, ret);
 	return error;
 }
 
@@ -155,37 +160,21 @@ static struct error *find_code_type(struct elf_file *file, uint64_t *ret)
 
 static struct error *other_python(struct elf_file *file, const char *what)
 {
-	struct py_release_span span = py_releases_for(PY_FOR_WALKER);
+	char known[PY_RELEASES_TEXT_MAX];
 
+	py_releases_text(PY_FOR_WALKER, known);
 	return error_create(ERROR_UNSUPPORTED,
-			    "'%s' is %s, which is not supported, only CPython 3.%u to 3.%u",
-			    file->path, what, span.first, span.last);
+			    "'%s' is %s, which is not supported, only CPython %s",
+			    file->path, what, known);
 }
 
-/* Why there is no _PyRuntime. */
+/* Why it has neither _PyRuntime nor what CPython had before that. */
 static struct error *without_runtime(struct elf_file *file)
 {
-	struct py_layout layout;
-	uint32_t version;
-	struct error *error;
-	bool found;
-
 	if (is_pypy(file))
 		return other_python(file, "PyPy");
-	if (!is_before_runtime(file))
-		return error_create(ERROR_NOT_FOUND,
-				    "'%s' is not a CPython interpreter",
-				    file->path);
-	error = version_of_strings(file, &version, &found);
-	if (error)
-		return error;
-	error = found ? py_layout_find(version, &layout) : NULL;
-	if (error)
-		return error;
-	/* Its strings of bytes: PyBytes_* since Python 3. */
-	return other_python(file, elf_file_exports(file, "PyString_FromString") ?
-					  "Python 2" :
-					  "a Python older than 3.7");
+	return error_create(ERROR_NOT_FOUND,
+			    "'%s' is not a CPython interpreter", file->path);
 }
 
 bool py_takes_trampolines(struct elf_file *file)
@@ -208,7 +197,7 @@ struct error *py_detect(struct elf_file *file,
 
 	if (error)
 		return error;
-	if (!found)
+	if (!found && !py_old_runtime_maybe(file))
 		return without_runtime(file);
 	error = elf_file_check_native(file);
 	if (error)
@@ -216,7 +205,11 @@ struct error *py_detect(struct elf_file *file,
 	error = find_version(file, &binary.version);
 	if (error)
 		return error;
+	if (!found && PY_SERIES(binary.version) >= PY_SERIES_RUNTIME)
+		return other_python(file, "a Python without _PyRuntime");
 	error = find_layout(file, &binary);
+	if (!error && !found)
+		error = py_old_runtime_find(file, &binary);
 	if (error)
 		return error;
 	error = find_code_type(file, &binary.code_type);

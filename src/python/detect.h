@@ -36,14 +36,14 @@ struct py_binary {
 	 */
 	bool has_layout;
 	struct py_layout layout;
-	/* _PyRuntime */
+	/* _PyRuntime, or what stands for it (python/old_runtime.h). */
 	uint64_t runtime;
 	/* PyCode_Type */
 	uint64_t code_type;
 	/* 3.14 on: built as one function for each instruction. */
 	bool tail_calls;
 	/*
-	 * The code of _PyEval_EvalFrameDefault: the function, and its parts that
+	 * The code of _PyEval_EvalFrameDefault (2.7: PyEval_EvalFrameEx): the function, and its parts that
 	 * the compiler put elsewhere. Sorted; the first one may not be the one
 	 * that the symbol names. eval_count 0: not known.
 	 *
@@ -68,16 +68,16 @@ struct py_code_pieces {
 
 /*
  * True if the file may be an interpreter: it defines _PyRuntime or has a
- * section .PyRuntime, or is one that kaa cannot read. Cheap. false also if the
- * symbols cannot be read.
+ * section .PyRuntime, is an older one, or is one that kaa cannot read. Cheap.
+ * false also if the symbols cannot be read.
  */
 bool py_detect_maybe(struct elf_file *file);
 
 /*
- * pieces may be NULL. ERROR_NOT_FOUND: not a CPython interpreter, or one from
- * before 3.7 (which has no _PyRuntime). ERROR_UNSUPPORTED: one that kaa cannot
- * read, and why: 3.7 and before, PyPy, newer than known, free-threaded, another
- * machine, no PyCode_Type. Other errors as obj/elf_file.h has them.
+ * pieces may be NULL. ERROR_NOT_FOUND: not a CPython interpreter.
+ * ERROR_UNSUPPORTED: one that kaa cannot read, and why: older or newer than known,
+ * PyPy, free-threaded, another machine, no PyCode_Type. Other errors as
+ * obj/elf_file.h has them.
  */
 struct error *py_detect(struct elf_file *file,
 			const struct py_code_pieces *pieces,

@@ -7,13 +7,18 @@
 #include "obj/elf_symbols.h"
 #include "python/layout.h"
 
-#define EVAL_NAME "_PyEval_EvalFrameDefault"
 #define TAIL_CALL_PREFIX "_TAIL_CALL_"
 /* A longer function is not searched for jumps. */
 #define CODE_MAX (4u << 20)
 #define CANDIDATES_MAX 32
 /* An evaluation function with all instructions in it is longer than this. */
 #define BODY_MIN 16384
+
+static const char *eval_name(const struct py_binary *binary)
+{
+	return binary->version < PY_SERIES_3 ? "PyEval_EvalFrameEx" :
+					       "_PyEval_EvalFrameDefault";
+}
 
 static bool contains(const struct py_range *range, uint64_t vaddr)
 {
@@ -33,11 +38,12 @@ static bool add_range(struct py_binary *binary, struct py_range range)
 }
 
 /* The function itself, or a part that the compiler split off. */
-static bool is_eval_name(const char *name)
+static bool is_eval_name(const struct py_binary *binary, const char *name)
 {
-	size_t n = strlen(EVAL_NAME);
+	const char *eval = eval_name(binary);
+	size_t n = strlen(eval);
 
-	return !strncmp(name, EVAL_NAME, n) && (!name[n] || name[n] == '.');
+	return !strncmp(name, eval, n) && (!name[n] || name[n] == '.');
 }
 
 /* The parts that .symtab names; a broken one is as good as none. */
@@ -50,7 +56,7 @@ static void add_symbols(struct elf_file *file, struct py_binary *binary)
 	while (!error && elf_symbol_iter_next(&it, &s)) {
 		if (s.type != STT_FUNC)
 			continue;
-		if (is_eval_name(s.name))
+		if (is_eval_name(binary, s.name))
 			add_range(binary, (struct py_range){
 						  s.vaddr, s.vaddr + s.size });
 		else if (!strncmp(s.name, TAIL_CALL_PREFIX,
@@ -180,7 +186,7 @@ static struct error *add_entry(struct elf_file *file,
 {
 	struct elf_symbol symbol;
 	struct py_range range;
-	struct error *error = elf_file_find_symbol(file, EVAL_NAME, &symbol);
+	struct error *error = elf_file_find_symbol(file, eval_name(binary), &symbol);
 
 	if (error && error->code == ERROR_NOT_FOUND) {
 		error_destroy(error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the code of the evaluation function lies. Compilers cut it in parts:
- * with symbols these are named _PyEval_EvalFrameDefault.cold and the like; in
+ * with symbols these are named _PyEval_EvalFrameDefault.cold and the like (2.7:
+ * PyEval_EvalFrameEx); in
  * a stripped file (Debian's 3.14 and 3.15, where the body is such a part) only
  * the jumps between the parts tell: no other code jumps into the middle
  * of a function.

@@ -5,12 +5,25 @@
 
 /* From last_holder to the end of `locked`. */
 enum { SPAN_MAX = 64 };
+/* sizeof(sem_t), which is 2.7's lock. */
+enum { LOCK_SIZE = 32 };
 
 const struct py_gil *py_gil_offsets(const struct py_layout *layout)
 {
 	const struct py_release *release = py_release_find(layout->version);
 
 	return release && release->gil.gil_wait_end ? &release->gil : NULL;
+}
+
+/* Up to 3.6 who has it is the current thread state, and nobody else is that. */
+static bool read_current(const struct py_memory *memory, uint64_t address,
+			 struct py_gil_state *ret)
+{
+	if (!memory->read(memory->arg, address, &ret->holder,
+			  sizeof(ret->holder)))
+		return false;
+	ret->locked = ret->holder != 0;
+	return true;
 }
 
 bool py_gil_read(const struct py_gil *at, const struct py_memory *memory,
@@ -20,11 +33,42 @@ bool py_gil_read(const struct py_gil *at, const struct py_memory *memory,
 	size_t size = (size_t)to_locked + sizeof(ret->locked);
 	char bytes[SPAN_MAX];
 
+	if (at->gil_locked == PY_ABSENT)
+		return read_current(memory, address, ret);
 	if (to_locked < sizeof(ret->holder) || size > sizeof(bytes) ||
 	    !memory->read(memory->arg, address + at->gil_holder, bytes, size))
 		return false;
 	memcpy(&ret->holder, bytes, sizeof(ret->holder));
 	memcpy(&ret->locked, bytes + to_locked, sizeof(ret->locked));
+	return true;
+}
+
+uint64_t py_gil_address(const struct py_gil *at, const struct py_layout *layout,
+			uint64_t runtime)
+{
+	return runtime + (at->runtime_gil == PY_ABSENT ?
+				  layout->runtime_current :
+				  at->runtime_gil);
+}
+
+/* Up to 3.6 the lock stands for itself; where it is may not be known. */
+static bool find_lock(const struct py_layout *layout,
+		      const struct py_memory *memory, uint64_t runtime,
+		      struct py_gil_place *ret)
+{
+	uint64_t lock = runtime + layout->runtime_lock;
+
+	ret->wait_start = ret->wait_end = 0;
+	if (layout->runtime_lock == PY_ABSENT)
+		return true;
+	ret->wait_start = lock;
+	if (!(layout->flags & PY_LOCK_IS_POINTER))
+		ret->wait_end = runtime + layout->runtime_lock_end;
+	else if (!memory->read(memory->arg, lock, &ret->wait_start,
+			       sizeof(ret->wait_start)))
+		return false;
+	else
+		ret->wait_end = ret->wait_start + LOCK_SIZE;
 	return true;
 }
 
@@ -37,7 +81,7 @@ bool py_gil_find(const struct py_layout *layout, const struct py_memory *memory,
 	if (!at)
 		return false;
 	if (at->interp_gil == PY_ABSENT)
-		address = runtime + at->runtime_gil;
+		address = py_gil_address(at, layout, runtime);
 	else if (!memory->read(memory->arg, interp + at->interp_gil, &address,
 			       sizeof(address)))
 		return false;
@@ -48,7 +92,8 @@ bool py_gil_find(const struct py_layout *layout, const struct py_memory *memory,
 		.wait_start = address + at->gil_wait_start,
 		.wait_end = address + at->gil_wait_end,
 	};
-	return true;
+	return at->gil_locked != PY_ABSENT ||
+	       find_lock(layout, memory, runtime, ret);
 }
 
 uint64_t py_gil_holder(const struct py_layout *layout,
@@ -72,7 +117,8 @@ bool py_gil_collects(const struct py_layout *layout,
 	uint64_t address;
 	int32_t collecting;
 
-	if (!at)
+	if (!at || (at->interp_collecting == PY_ABSENT &&
+		    at->runtime_collecting == PY_ABSENT))
 		return false;
 	address = at->interp_collecting == PY_ABSENT ?
 			  runtime + at->runtime_collecting :

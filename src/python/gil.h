@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who has the GIL: struct _gil_runtime_state (pycore_gil.h), which is in _PyRuntime
- * up to 3.11, and from 3.12 on one for each interpreter that has its own.
+ * from 3.7 to 3.11, and from 3.12 on one for each interpreter that has its own. Up to
+ * 3.6 it is in variables of their own; there who has it is the current thread state.
  */
 #ifndef KAA_PYTHON_GIL_H
 #define KAA_PYTHON_GIL_H
@@ -22,13 +23,17 @@ struct py_gil_state {
 	int32_t locked;
 };
 
+/* Where it is, up to 3.11. */
+uint64_t py_gil_address(const struct py_gil *at, const struct py_layout *layout,
+			uint64_t runtime);
+
 /* Of the GIL at that address, in one read: of one moment as far as may be. */
 bool py_gil_read(const struct py_gil *at, const struct py_memory *memory,
 		 uint64_t address, struct py_gil_state *ret);
 
 struct py_gil_place {
 	uint64_t address;
-	/* Addresses on which who wants the GIL sleeps: [start, end). */
+	/* Addresses on which who wants the GIL sleeps: [start, end); empty: not known. */
 	uint64_t wait_start;
 	uint64_t wait_end;
 };
@@ -42,7 +47,10 @@ uint64_t py_gil_holder(const struct py_layout *layout,
 		       const struct py_memory *memory,
 		       const struct py_gil_place *place);
 
-/* The garbage collector of an interpreter runs: in the thread that began it. */
+/*
+ * The garbage collector of an interpreter runs: in the thread that began it. Up to 3.6
+ * that is not known: false.
+ */
 bool py_gil_collects(const struct py_layout *layout,
 		     const struct py_memory *memory, uint64_t runtime,
 		     uint64_t interp);

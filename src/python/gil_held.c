@@ -72,7 +72,9 @@ static bool look_at_gils(struct look *look)
 		return false;
 	if (look->at->interp_gil != PY_ABSENT)
 		return look_at_interpreters(look);
-	if (!read_gil(look, look->process->runtime + look->at->runtime_gil,
+	if (!read_gil(look,
+		      py_gil_address(look->at, &look->process->layout,
+				     look->process->runtime),
 		      &gil))
 		return false;
 	look->found(look, &gil);

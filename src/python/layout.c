@@ -29,15 +29,14 @@ static bool is_before_candidate(uint32_t version)
 
 static struct error *check_version(uint32_t version)
 {
-	struct py_release_span span = py_releases_for(PY_FOR_WALKER);
-	char text[32];
+	char text[32], known[PY_RELEASES_TEXT_MAX];
 
 	version_text(version, text, sizeof(text));
+	py_releases_text(PY_FOR_WALKER, known);
 	if (!py_release_for(version, PY_FOR_WALKER))
-		return error_create(
-			ERROR_UNSUPPORTED,
-			"Python %s is not supported, only 3.%u to 3.%u", text,
-			span.first, span.last);
+		return error_create(ERROR_UNSUPPORTED,
+				    "Python %s is not supported, only %s", text,
+				    known);
 	if (is_before_candidate(version))
 		return error_create(
 			ERROR_UNSUPPORTED,

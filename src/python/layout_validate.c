@@ -16,6 +16,8 @@ enum {
 	/* Characters of a name, and bytes of a line table. */
 	TEXT_MAX = 1 << 20,
 	LINES_MAX = 64 << 20,
+	/* The state of 2.7's str: SSTATE_INTERNED_IMMORTAL. */
+	INTERNED_MAX = 2,
 };
 
 struct check {
@@ -78,6 +80,8 @@ static bool is_text(const struct check *c, uint64_t text)
 	if (!is_pointer(text) || !read_word(c, text + l->text_length, &length) ||
 	    !read_half(c, text + l->text_state, &state))
 		return false;
+	if (l->flags & PY_BYTE_TEXTS)
+		return length <= TEXT_MAX && state <= INTERNED_MAX;
 	kind = state >> l->text_kind_shift & 7;
 	return length <= TEXT_MAX && (kind == 1 || kind == 2 || kind == 4);
 }

@@ -48,8 +48,8 @@ static struct error *add_range(struct decoder *d, uint64_t length,
 	return NULL;
 }
 
-/* Pairs: bytes of code up to the next line, signed difference of lines. */
-static struct error *decode_lnotab(struct decoder *d)
+/* Pairs: bytes of code up to the next line, difference of lines. */
+static struct error *decode_lnotab(struct decoder *d, bool is_signed)
 {
 	uint8_t step, delta;
 	struct error *error;
@@ -59,7 +59,7 @@ static struct error *decode_lnotab(struct decoder *d)
 		error = add_range(d, step, valid_line(d->line));
 		if (error)
 			return error;
-		d->line += (int8_t)delta;
+		d->line += is_signed ? (int8_t)delta : delta;
 	}
 	return add_range(d, UINT32_MAX - d->offset, valid_line(d->line));
 }
@@ -168,7 +168,10 @@ static struct error *decode(struct decoder *d, enum py_lines_format format)
 
 	switch (format) {
 	case PY_LINES_LNOTAB:
-		error = decode_lnotab(d);
+		error = decode_lnotab(d, true);
+		break;
+	case PY_LINES_UNSIGNED:
+		error = decode_lnotab(d, false);
 		break;
 	case PY_LINES_PAIRS:
 		error = decode_pairs(d);

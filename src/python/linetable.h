@@ -4,7 +4,7 @@
  *
  * Answers are those of `code.co_lines()`, before 3.10 of PyCode_Addr2Line().
  *
- * Sources of the formats: Objects/lnotab_notes.txt of CPython 3.8 and 3.10,
+ * Sources of the formats: Objects/lnotab_notes.txt of CPython 2.7, 3.6 and 3.10,
  * PEP 626, Objects/locations.md of 3.11 (InternalDocs/code_objects.md in
  * later ones), PEP 657.
  */

@@ -47,10 +47,11 @@ static bool read_tuple(const struct py_value_reader *v, uint64_t address,
 static bool read_arguments(const struct py_value_reader *v, uint64_t code,
 			   uint32_t *ret)
 {
-	uint32_t count, keywords, flags;
+	uint32_t count, keywords = 0, flags;
 
 	if (!read_half(v, code + v->at->code_arguments, &count) ||
-	    !read_half(v, code + v->at->code_keyword_arguments, &keywords) ||
+	    (v->at->code_keyword_arguments != PY_ABSENT &&
+	     !read_half(v, code + v->at->code_keyword_arguments, &keywords)) ||
 	    !read_half(v, code + v->objects->layout->code_flags, &flags) ||
 	    count > PY_LOCALS_MAX || keywords > PY_LOCALS_MAX)
 		return false;

@@ -17,6 +17,8 @@ enum {
 /* Include/object.h: more bits of tp_flags. */
 #define TYPE_INLINE_VALUES (1u << 2)
 #define TYPE_MANAGED_DICT  (1u << 4)
+/* 2.7 */
+#define TYPE_PLAIN_INT (1u << 23)
 
 /* pycore_dict.h */
 #define DICT_KEYS_GENERAL 0
@@ -147,12 +149,30 @@ static bool open_keys(const struct py_objects_reader *r, uint64_t keys,
 	return true;
 }
 
+/* 2.7: a table with gaps, whose entries are as those of others. */
+static bool open_table(const struct py_objects_reader *r, uint64_t object,
+		       struct py_dict *ret)
+{
+	uint64_t entries, mask;
+
+	if (!py_read_pointer(r, object + r->at->dict_keys, &entries) ||
+	    !py_read_pointer(r, object + r->at->dict_mask, &mask) ||
+	    mask >= PY_DICT_MAX)
+		return false;
+	*ret = (struct py_dict){ .entries = entries,
+				 .entry_size = 24,
+				 .count = (uint32_t)mask + 1 };
+	return true;
+}
+
 bool py_dict_open_base(const struct py_objects_reader *r, uint64_t object,
 		       struct py_dict *ret)
 {
 	uint64_t keys, values;
 	struct py_dict dict;
 
+	if (r->at->dict_mask != PY_ABSENT)
+		return open_table(r, object, ret);
 	if (!py_read_pointer(r, object + r->at->dict_keys, &keys) ||
 	    !py_read_pointer(r, object + r->at->dict_values, &values) ||
 	    !open_keys(r, keys, &dict))
@@ -257,12 +277,27 @@ static bool read_text_head(struct py_objects_reader *r, uint64_t object,
 	       is_builtin(type_of(r, object), PY_TYPE_TEXT);
 }
 
+/* 2.7: of what is written without a prefix, a str, which is bytes. */
+static bool bytes_equal(struct py_objects_reader *r, uint64_t object,
+			const char *name, size_t n)
+{
+	char bytes[NAME_MAX_BYTES];
+	uint64_t size;
+
+	return py_read_pointer(r, object + r->layout->bytes_size, &size) &&
+	       size == n && is_builtin(type_of(r, object), PY_TYPE_BYTES) &&
+	       py_read_bytes(r, object + r->layout->bytes_data, bytes, n) &&
+	       !memcmp(bytes, name, n);
+}
+
 static bool text_equals(struct py_objects_reader *r, uint64_t object,
 			const char *name, size_t n)
 {
 	char bytes[NAME_MAX_BYTES];
 	struct text_head head;
 
+	if (r->layout->flags & PY_BYTE_TEXTS)
+		return bytes_equal(r, object, name, n);
 	return py_read_pointer(r, object + r->layout->text_length,
 			       &head.length) &&
 	       head.length == n && read_text_head(r, object, &head) &&
@@ -271,8 +306,8 @@ static bool text_equals(struct py_objects_reader *r, uint64_t object,
 	       !memcmp(bytes, name, n);
 }
 
-bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
-		  struct strbuf *out)
+static bool read_text(struct py_objects_reader *r, uint64_t object, size_t max,
+		      struct strbuf *out)
 {
 	const struct py_layout *l = r->layout;
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
@@ -294,6 +329,43 @@ bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
 	py_text_append_max(out, (struct bytes){ (const uint8_t *)bytes.data, size },
 			   (unsigned int)kind, max);
 	return !out->failed;
+}
+
+/* 2.7: a str, which should be UTF-8, or a unicode object. */
+static bool read_old_text(struct py_objects_reader *r, uint64_t object,
+			  size_t max, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
+	const struct py_layout *l = r->layout;
+	const struct py_type *type = type_of(r, object);
+	bool is_wide = is_builtin(type, PY_TYPE_TEXT);
+	uint64_t width = is_wide ? l->unicode_width : 1;
+	uint64_t length, size, data = object + l->bytes_data;
+	struct bytes text;
+
+	if ((!is_wide && !is_builtin(type, PY_TYPE_BYTES)) || width > 4 ||
+	    !py_read_pointer(r, object + l->text_length, &length) ||
+	    (is_wide &&
+	     !py_read_pointer(r, object + l->text_data_pointer, &data)))
+		return false;
+	size = (length <= max ? length : max + 1) * width;
+	if (size && (!strbuf_reserve(&bytes, size) ||
+		     !py_read_bytes(r, data, bytes.data, size)))
+		return false;
+	text = (struct bytes){ (const uint8_t *)bytes.data, size };
+	if (is_wide)
+		py_text_append_max(out, text, (unsigned int)width, max);
+	else
+		py_text_append_utf8(out, text, max);
+	return !out->failed;
+}
+
+bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
+		  struct strbuf *out)
+{
+	if (r->layout->flags & PY_BYTE_TEXTS)
+		return read_old_text(r, object, max, out);
+	return read_text(r, object, max, out);
 }
 
 /* --- Look-ups ----------------------------------------------------------- */
@@ -495,13 +567,25 @@ static int64_t int_digits(const struct py_objects_reader *r, uint64_t size)
 	return sign ? -(int64_t)(size >> 3) : (int64_t)(size >> 3);
 }
 
+/* 2.7: an int that is a long of C. */
+bool py_int_is_plain(const struct py_objects_reader *r,
+		     const struct py_type *type)
+{
+	return r->at->int_plain != PY_ABSENT && (type->flags & TYPE_PLAIN_INT);
+}
+
 bool py_int_read(struct py_objects_reader *r, uint64_t object, int64_t *ret)
 {
+	const struct py_type *type = type_of(r, object);
 	uint32_t digits[2] = {};
 	uint64_t size;
 	int64_t count, value;
 
-	if (!is_builtin(type_of(r, object), PY_TYPE_INT) ||
+	if (type && py_int_is_plain(r, type))
+		return !(type->flags & PY_TYPE_HEAP) &&
+		       py_read_bytes(r, object + r->at->int_plain, ret,
+				     sizeof(*ret));
+	if (!is_builtin(type, PY_TYPE_INT) ||
 	    !py_read_pointer(r, object + r->at->int_size, &size))
 		return false;
 	count = int_digits(r, size);

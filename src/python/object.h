@@ -52,12 +52,6 @@ struct py_objects_reader {
 #define PY_OBJECTS_INIT(layout_, at_, memory_) \
 	{ .layout = (layout_), .at = (at_), .memory = (memory_) }
 
-/* The version's row has what this needs: 3.8 on. */
-static inline bool py_objects_known(const struct py_objects *at)
-{
-	return at && at->dict_keys;
-}
-
 /* Include/object.h: bits of tp_flags; those of built-in types hold for subclasses. */
 #define PY_TYPE_HEAP  (1u << 9)
 #define PY_TYPE_INT   (1u << 24)
@@ -122,11 +116,14 @@ bool py_module_attributes(struct py_objects_reader *r, uint64_t module,
 			  struct py_dict *ret);
 
 /*
- * Appends a str as UTF-8 without control characters (python/code_name.h); the
- * rest of more than `max` bytes is "...".
+ * Appends a str (2.7: or a unicode object) as UTF-8 without control characters
+ * (python/code_name.h); the rest of more than `max` bytes is "...".
  */
 bool py_text_read(struct py_objects_reader *r, uint64_t object, size_t max,
 		  struct strbuf *out);
+/* Of such a type it is: a long of C, as most ints of 2.7 are. */
+bool py_int_is_plain(const struct py_objects_reader *r,
+		     const struct py_type *type);
 /* An int below 2^60. */
 bool py_int_read(struct py_objects_reader *r, uint64_t object, int64_t *ret);
 

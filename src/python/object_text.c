@@ -50,6 +50,8 @@ void py_builtins_find(struct elf_file *file, uint64_t bias,
 		{ "_Py_NoneStruct", &ret->none },
 		{ "_Py_TrueStruct", &ret->yes },
 		{ "_Py_FalseStruct", &ret->no },
+		/* 2.7's name of it. */
+		{ "_Py_ZeroStruct", &ret->no },
 		{ "_Py_EllipsisObject", &ret->ellipsis },
 		{ "PyFloat_Type", &ret->float_type },
 		{ "PySet_Type", &ret->set_type },
@@ -62,12 +64,19 @@ void py_builtins_find(struct elf_file *file, uint64_t bias,
 		struct error *error = elf_file_find_symbol(
 			file, symbols[i].name, &symbol);
 
-		*symbols[i].address = error ? 0 : symbol.vaddr + bias;
+		if (!error)
+			*symbols[i].address = symbol.vaddr + bias;
 		error_destroy(error);
 	}
 }
 
 /* --- pieces --- */
+
+/* 2.7: a str is bytes, and what repr() says is otherwise, too. */
+static bool is_old(const struct put *p)
+{
+	return p->v->objects->layout->version < PY_SERIES_3;
+}
 
 static void put_unreadable(struct put *p)
 {
@@ -164,6 +173,17 @@ static void put_decimal(struct put *p, uint32_t *digits, size_t count,
 		strbuf_printf(p->out, "%09" PRIu32, parts[n - 1]);
 }
 
+static void put_plain_int(struct put *p, uint64_t object)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	int64_t value;
+
+	if (py_read_bytes(r, object + r->at->int_plain, &value, sizeof(value)))
+		strbuf_printf(p->out, "%" PRId64, value);
+	else
+		put_unreadable(p);
+}
+
 static void put_int(struct put *p, uint64_t object)
 {
 	const struct py_objects_reader *r = p->v->objects;
@@ -188,6 +208,8 @@ static void put_int(struct put *p, uint64_t object)
 	for (size_t i = 0; i < count; i++)
 		digits[i] &= (1u << 30) - 1;
 	put_decimal(p, digits, count, negative);
+	if (is_old(p))
+		strbuf_putc(p->out, 'L');
 }
 
 /* The fewest digits that are this number: d.ddde+xx. */
@@ -248,6 +270,14 @@ static bool open_text(const struct put *p, uint64_t object, struct text *ret)
 	const struct py_layout *l = r->layout;
 	uint32_t state;
 
+	if (is_old(p)) {
+		ret->kind = l->unicode_width;
+		return (ret->kind == 2 || ret->kind == 4) &&
+		       py_read_pointer(r, object + l->text_length,
+				       &ret->length) &&
+		       py_read_pointer(r, object + l->text_data_pointer,
+				       &ret->data);
+	}
 	if (!py_read_pointer(r, object + l->text_length, &ret->length) ||
 	    !py_read_bytes(r, object + l->text_state, &state, sizeof(state)))
 		return false;
@@ -321,6 +351,8 @@ static void put_text(struct put *p, uint64_t object, size_t max)
 		put_unreadable(p);
 		return;
 	}
+	if (is_old(p))
+		strbuf_putc(p->out, 'u');
 	n = text.length < max ? text.length : max;
 	if (n && !py_read_bytes(p->v->objects, text.data, bytes, n * text.kind))
 		put_unreadable(p);
@@ -346,7 +378,9 @@ static void put_bytes(struct put *p, uint64_t object, size_t max)
 		return;
 	}
 	quote = quote_of(bytes, 1, n);
-	strbuf_printf(p->out, "b%c", quote);
+	if (!is_old(p))
+		strbuf_putc(p->out, 'b');
+	strbuf_putc(p->out, quote);
 	for (size_t i = 0; i < n; i++)
 		if (bytes[i] >= 0x7f)
 			strbuf_printf(p->out, "\\x%02x", bytes[i]);
@@ -497,7 +531,24 @@ static void put_dict(struct put *p, uint64_t object)
 	p->depth--;
 }
 
-/* Pairs of a key and its hash; one that was deleted has the hash -1. */
+/*
+ * Whether an entry is none; else its key stands first. One that was deleted has the
+ * hash -1, in 2.7 a key of the interpreter's own, which is known by its text.
+ */
+static bool is_free(struct put *p, uint64_t entry[2])
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (!is_old(p))
+		return !entry[0] || entry[1] == UINT64_MAX;
+	/* There the hash stands first. */
+	entry[0] = entry[1];
+	return !entry[0] ||
+	       (py_text_read(p->v->objects, entry[0], ITEM_MAX, &text) &&
+		!strcmp(text.data, "<dummy key>"));
+}
+
+/* Pairs of a key and its hash. */
 static size_t put_set_items(struct put *p, uint64_t table, uint64_t mask)
 {
 	size_t shown = 0;
@@ -509,7 +560,7 @@ static size_t put_set_items(struct put *p, uint64_t table, uint64_t mask)
 		if (!py_read_bytes(p->v->objects, table + i * sizeof(entry),
 				   entry, sizeof(entry)))
 			break;
-		if (!entry[0] || entry[1] == UINT64_MAX)
+		if (is_free(p, entry))
 			continue;
 		put_separator(p, shown++);
 		put_value(p, entry[0], ITEM_MAX);
@@ -517,9 +568,21 @@ static size_t put_set_items(struct put *p, uint64_t table, uint64_t mask)
 	return shown;
 }
 
+struct set_words {
+	const char *before;
+	const char *after;
+};
+
+/* Of 3 and of 2.7; of sets and of frozen ones. */
+static const struct set_words set_words[2][2] = {
+	{ { "{", "}" }, { "frozenset({", "})" } },
+	{ { "set([", "])" }, { "frozenset([", "])" } },
+};
+
 static void put_set(struct put *p, uint64_t object, bool frozen)
 {
 	const struct py_values *at = p->v->at;
+	const struct set_words *words;
 	uint64_t used, mask, table;
 
 	if (!py_read_pointer(p->v->objects, object + at->set_used, &used) ||
@@ -528,15 +591,16 @@ static void put_set(struct put *p, uint64_t object, bool frozen)
 		put_unreadable(p);
 		return;
 	}
-	if (!used) {
+	if (!used && !is_old(p)) {
 		strbuf_puts(p->out, frozen ? "frozenset()" : "set()");
 		return;
 	}
 	if (!enter(p, object, frozen ? "frozenset({...})" : "{...}"))
 		return;
-	strbuf_puts(p->out, frozen ? "frozenset({" : "{");
+	words = &set_words[is_old(p)][frozen];
+	strbuf_puts(p->out, words->before);
 	put_rest(p, put_set_items(p, table, mask), used);
-	strbuf_puts(p->out, frozen ? "})" : "}");
+	strbuf_puts(p->out, words->after);
 	p->depth--;
 }
 
@@ -588,7 +652,9 @@ static bool put_base(struct put *p, uint64_t object,
 {
 	const struct py_builtins *b = p->v->builtins;
 
-	if (type->flags & PY_TYPE_INT)
+	if (py_int_is_plain(p->v->objects, type))
+		put_plain_int(p, object);
+	else if (type->flags & PY_TYPE_INT)
 		put_int(p, object);
 	else if (type->flags & PY_TYPE_TEXT)
 		put_text(p, object, max);

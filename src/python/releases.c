@@ -2,6 +2,7 @@
 #include "python/releases.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define PY_RELEASE(...) PY_RELEASE_ROW(__VA_ARGS__),
 static const struct py_release releases[] = {
@@ -31,11 +32,21 @@ struct py_release_span py_releases_for(enum py_release_use use)
 	struct py_release_span span = {};
 
 	for (size_t i = 0; i < RELEASES; i++) {
-		if (!(releases[i].uses & use))
+		if (!(releases[i].uses & use) ||
+		    releases[i].series < PY_SERIES_3)
 			continue;
 		if (!span.first)
 			span.first = PY_MINOR(releases[i].series);
 		span.last = PY_MINOR(releases[i].series);
 	}
 	return span;
+}
+
+void py_releases_text(enum py_release_use use, char ret[PY_RELEASES_TEXT_MAX])
+{
+	struct py_release_span span = py_releases_for(use);
+	bool two = py_release_for(0x02070000, use);
+
+	snprintf(ret, PY_RELEASES_TEXT_MAX, "%s3.%u to 3.%u",
+		 two ? "2.7 and " : "", span.first, span.last);
 }

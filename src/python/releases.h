@@ -7,9 +7,9 @@
  *
  *	PY_RELEASE(minor, uses,
  *		.layout = { struct py_layout, without version },
- *		.objects = { struct py_objects, from 3.8 on },
- *		.values = { struct py_values, from 3.8 on },
- *		.gil = { struct py_gil, from 3.8 on },
+ *		.objects = { struct py_objects },
+ *		.values = { struct py_values },
+ *		.gil = { struct py_gil },
  *		.hook = { struct py_hook },
  *		.slots = { struct py_debug_slots, from 3.13 on })
  *
@@ -35,6 +35,8 @@
 #define PY_SERIES(version) ((version) & 0xffff0000u)
 /* The 12 of 3.12. */
 #define PY_MINOR(version) ((version) >> 16 & 255u)
+/* What differs between 2.7 and 3.6 is asked of versions before this. */
+#define PY_SERIES_3 0x03000000u
 
 /* What kaa supports a version for. */
 enum py_release_use {
@@ -47,13 +49,17 @@ enum py_release_use {
 };
 
 /*
- * Where objects keep what python/object.h reads. Offsets as in struct py_layout;
- * all 0: the version has none.
+ * Where objects keep what python/object.h reads. Offsets as in struct py_layout.
  */
 struct py_objects {
 	/* PyDictObject: pointers to the keys, and to the values of a split table. */
 	uint32_t dict_keys;
 	uint32_t dict_values;
+	/*
+	 * 2.7: Py_ssize_t, one less than the number of entries; dict_keys is a
+	 * pointer to these, each of them hash, key and value.
+	 */
+	uint32_t dict_mask;
 	/*
 	 * PyDictKeysObject: the size of the index table, a number (up to 3.10) or
 	 * the log2 of its bytes (u8); DICT_KEYS_* (u8), up to 3.10 always general;
@@ -81,6 +87,8 @@ struct py_objects {
 	uint32_t type_cached_keys;
 	/* PyModuleObject: pointer to the dict. */
 	uint32_t module_dict;
+	/* PyIntObject, 2.7: long. */
+	uint32_t int_plain;
 	/* PyLongObject: ob_size, from 3.12 on lv_tag; digits of 30 bits in u32. */
 	uint32_t int_size;
 	uint32_t int_digits;
@@ -88,7 +96,7 @@ struct py_objects {
 
 /*
  * Where values stand that python/object_text.h and python/locals.h read, beside struct
- * py_objects. Offsets as there; all 0: the version has none.
+ * py_objects. Offsets as there.
  */
 struct py_values {
 	/* Of a frame: its first local variable; pointers follow each other. */
@@ -102,7 +110,7 @@ struct py_values {
 	uint32_t code_cell_names;
 	uint32_t code_free_names;
 	uint32_t code_local_kinds;
-	/* ints: arguments by place, and by keyword alone. */
+	/* ints: arguments by place, and by keyword alone, which 2.7 has not. */
 	uint32_t code_arguments;
 	uint32_t code_keyword_arguments;
 	/* PyTupleObject: the first item. PyListObject: pointer to it. */
@@ -118,9 +126,9 @@ struct py_values {
 	uint32_t cell_value;
 };
 
-/* Where the GIL is (python/gil.h); all 0: the version has none. */
+/* Where the GIL is (python/gil.h). Up to 3.6 no structure has it. */
 struct py_gil {
-	/* Up to 3.11 in _PyRuntime; later PyInterpreterState: pointer to it. */
+	/* 3.7 to 3.11 in _PyRuntime; later PyInterpreterState: pointer to it. */
 	uint32_t runtime_gil;
 	uint32_t interp_gil;
 	/* struct _gil_runtime_state: int; pointer to the thread state. */
@@ -129,7 +137,7 @@ struct py_gil {
 	/* Its condition variable and its mutex: who waits on them wants the GIL. */
 	uint32_t gil_wait_start;
 	uint32_t gil_wait_end;
-	/* int: the garbage collector runs. 3.8: in _PyRuntime; PyInterpreterState. */
+	/* int: the garbage collector runs. 3.7, 3.8: in _PyRuntime; PyInterpreterState. */
 	uint32_t runtime_collecting;
 	uint32_t interp_collecting;
 };
@@ -138,7 +146,7 @@ struct py_gil {
 struct py_hook {
 	/* PyThreadState: pointer to the interpreter. */
 	uint32_t thread_interp;
-	/* PyInterpreterState, up to 3.8: pointer to the eval function. */
+	/* PyInterpreterState, 3.6 to 3.8: pointer to the eval function. */
 	uint32_t interp_eval_frame;
 };
 
@@ -230,10 +238,13 @@ struct py_release {
 	struct py_gil gil;
 };
 
-/* The initializer of a struct py_release, of the arguments of PY_RELEASE(). */
+/*
+ * The initializer of a struct py_release, of the arguments of PY_RELEASE(). Of Python
+ * 2 there is one, whose `minor` is 27.
+ */
 #define PY_RELEASE_ROW(minor, uses_, ...)                     \
 	{                                                     \
-		.series = 3u << 24 | (minor) << 16,           \
+		.series = ((minor) == 27 ? 0x0207u : 0x0300u | (minor)) << 16, \
 		.uses = (uses_), __VA_ARGS__                  \
 	}
 
@@ -243,12 +254,16 @@ const struct py_release *py_release_find(uint32_t version);
 /* The same; NULL also if it is not supported for that. */
 const struct py_release *py_release_for(uint32_t version, enum py_release_use use);
 
-/* The minor versions that are supported for something: all from first to last. */
+/* The minor versions of Python 3 that are supported for something: all from first to last. */
 struct py_release_span {
 	unsigned int first;
 	unsigned int last;
 };
 
 struct py_release_span py_releases_for(enum py_release_use use);
+
+/* All versions that are supported for something: "2.7 and 3.6 to 3.15". */
+#define PY_RELEASES_TEXT_MAX 48
+void py_releases_text(enum py_release_use use, char ret[PY_RELEASES_TEXT_MAX]);
 
 #endif

@@ -66,8 +66,10 @@ static bool read_thread(const struct look *look,
 
 	strbuf_clear(&ret->name);
 	return py_instance_attributes(r, entry->value, &attributes) &&
-	       py_dict_find(r, &attributes, "_name", &look->hints->name,
-			    &name) &&
+	       py_dict_find(r, &attributes,
+			    r->layout->version < PY_SERIES_3 ? "_Thread__name" :
+							       "_name",
+			    &look->hints->name, &name) &&
 	       py_text_read(r, name, PY_THREAD_NAME_MAX, &ret->name) &&
 	       read_native_id(look, &attributes, entry->hash, &ret->native_id);
 }
@@ -159,8 +161,7 @@ void py_threads_each(struct py_objects_reader *r, uint64_t runtime,
 	struct look look = { .r = r, .hints = hints, .visit = visit };
 	uint64_t interp;
 
-	if (!py_objects_known(r->at) ||
-	    r->layout->runtime_interpreters == PY_ABSENT ||
+	if (!r->at || r->layout->runtime_interpreters == PY_ABSENT ||
 	    !py_read_pointer(r, runtime + r->layout->runtime_interpreters,
 			     &interp))
 		return;

@@ -4,7 +4,7 @@
  * threading.current_thread().name says in each, read from the module's _active, a
  * dict of pthread_self() to Thread object, and the attributes _name and _native_id
  * of that object. Before 3.8 there is no _native_id; there glibc's own note of it is
- * read. A `name` that a subclass computes is not known.
+ * read. In 2.7 _name is called _Thread__name. A `name` that a subclass computes is not known.
  *
  * Memory is read through a callback; the process runs on. A name that is not read
  * alike twice in a row, while its Thread stayed where it was, is left out.

@@ -77,8 +77,8 @@ static bool read_release(const uint8_t *pos, const uint8_t *end, uint32_t *ret)
 }
 
 /* False if no string tells, or several differ. */
-static bool find_release(struct bytes rodata, unsigned int minor,
-			 uint32_t *ret)
+static bool find_release(struct bytes rodata, unsigned int major,
+			 unsigned int minor, uint32_t *ret)
 {
 	const uint8_t *pos = rodata.data, *end = rodata.data + rodata.size;
 	const uint8_t *at;
@@ -86,7 +86,7 @@ static bool find_release(struct bytes rodata, unsigned int minor,
 	bool any = false;
 	char text[16];
 
-	snprintf(text, sizeof(text), "3.%u.", minor);
+	snprintf(text, sizeof(text), "%u.%u.", major, minor);
 	while ((at = next_match(rodata, &pos, text))) {
 		if (at > rodata.data && (is_digit(at[-1]) || at[-1] == '.'))
 			continue;
@@ -108,8 +108,18 @@ bool py_version_from_strings(struct bytes rodata, uint32_t *ret)
 
 	if (!rodata.size || !find_series(rodata, &minor) || minor > 255)
 		return false;
-	if (!find_release(rodata, minor, &release))
+	if (!find_release(rodata, 3, minor, &release))
 		release = LEVEL_FINAL << 4;
 	*ret = 3u << 24 | minor << 16 | release;
+	return true;
+}
+
+bool py_version_2_from_strings(struct bytes rodata, uint32_t *ret)
+{
+	uint32_t release;
+
+	if (!rodata.size || !find_release(rodata, 2, 7, &release))
+		return false;
+	*ret = 0x02070000u | release;
 	return true;
 }

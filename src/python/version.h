@@ -20,4 +20,7 @@
  */
 bool py_version_from_strings(struct bytes rodata, uint32_t *ret);
 
+/* The same of a Python 2, which has no such name: that of its release, "2.7.18". */
+bool py_version_2_from_strings(struct bytes rodata, uint32_t *ret);
+
 #endif

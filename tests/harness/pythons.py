@@ -3,7 +3,7 @@
 
 Looked for, in this order, each build once:
   - what KAA_PYTHONS names: paths with ':' between them
-  - pyenv's: ~/.pyenv/versions/*/bin/python3 (PYENV_ROOT is honoured)
+  - pyenv's: ~/.pyenv/versions/*/bin/python3, of 2.7 bin/python (PYENV_ROOT is honoured)
   - the distribution's: /usr/bin/python3.N and /usr/local/bin/python3.N
   - those of the chroot (tests/tools/chroot), which run in there
 """
@@ -21,7 +21,7 @@ from harness.process import HANG, run, started
 # old_versions take OLD_SERIES, too.
 MINORS = range(8, 16)
 AGENT_MINORS = range(6, 16)
-OLD_SERIES = [(3, 7)]
+OLD_SERIES = [(2, 7), (3, 6), (3, 7)]
 
 QUERY = """
 from __future__ import print_function
@@ -123,7 +123,7 @@ def candidates():
     """(origin, prefix, path), best first."""
     for path in filter(None, os.environ.get("KAA_PYTHONS", "").split(":")):
         yield "given", [], path
-    for path in in_pyenv("3.*/bin/python3"):
+    for path in in_pyenv("2.7.*/bin/python") + in_pyenv("3.*/bin/python3"):
         yield "pyenv", [], path
     for minor in MINORS:
         for folder in ("/usr/bin", "/usr/local/bin"):

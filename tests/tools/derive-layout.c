@@ -107,17 +107,22 @@ static const struct {
 	{ "PY_PREVIOUS_INSTRUCTION",
 	  PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030d0000 },
 	{ "PY_CFRAMES", PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030d0000 },
+	{ "PY_BYTE_TEXTS", PY_VERSION_HEX < 0x03000000 },
+	{ "PY_LOCK_IS_POINTER", PY_VERSION_HEX < 0x03000000 },
 };
 
 #define FLAGS (sizeof(flags) / sizeof(flags[0]))
 
 /* enum py_lines_format, from 1 on. */
 static const char *const lines_formats[] = {
-	"PY_LINES_LNOTAB", "PY_LINES_PAIRS", "PY_LINES_LOCATIONS"
+	"PY_LINES_LNOTAB", "PY_LINES_PAIRS", "PY_LINES_LOCATIONS", "PY_LINES_UNSIGNED"
 };
 
-#define LINES_FORMAT \
-	(PY_VERSION_HEX < 0x030a0000 ? 1 : PY_VERSION_HEX < 0x030b0000 ? 2 : 3)
+#define LINES_FORMAT                       \
+	(PY_VERSION_HEX < 0x03000000 ? 4 : \
+	 PY_VERSION_HEX < 0x030a0000 ? 1 : \
+	 PY_VERSION_HEX < 0x030b0000 ? 2 : \
+				       3)
 
 static void add_states(void)
 {
@@ -131,6 +136,9 @@ static void add_states(void)
 #else
 	ABSENT(runtime_current);
 #endif
+	/* Up to 3.6 each file has all of these elsewhere. */
+	ABSENT(runtime_lock);
+	ABSENT(runtime_lock_end);
 	AT(interp_next, PyInterpreterState, next);
 #if PY_VERSION_HEX < 0x030c0000
 	AT(interp_modules, PyInterpreterState, modules);
@@ -294,6 +302,7 @@ static void add_code(void)
 #endif
 }
 
+#if PY_VERSION_HEX >= 0x03000000
 /* What the state of a str reads as with only one of its bit fields set. */
 #define STATE_WITH(field, number)                                             \
 	({                                                                    \
@@ -308,6 +317,7 @@ static void add_code(void)
 
 static void add_text(void)
 {
+	ABSENT(unicode_width);
 	AT(text_length, PyASCIIObject, length);
 	AT(text_state, PyASCIIObject, state);
 	VALUE(text_ascii_data, sizeof(PyASCIIObject));
@@ -319,8 +329,27 @@ static void add_text(void)
 	AT(bytes_size, PyVarObject, ob_size);
 	AT(bytes_data, PyBytesObject, ob_sval);
 }
+#else
+/* A str is bytes; a unicode object has its length where these have it. */
+static void add_text(void)
+{
+	ABSENT(unicode_width);
+	AT(text_length, PyVarObject, ob_size);
+	AT(text_state, PyStringObject, ob_sstate);
+	AT(text_ascii_data, PyStringObject, ob_sval);
+	ABSENT(text_compact_data);
+	AT(text_data_pointer, PyUnicodeObject, str);
+	VALUE(text_kind_shift, 0);
+	VALUE(text_compact_mask, 0);
+	VALUE(text_ascii_mask, 0);
+	AT(bytes_size, PyVarObject, ob_size);
+	AT(bytes_data, PyStringObject, ob_sval);
+}
+#endif
 
-#if PY_VERSION_HEX < 0x030b0000
+#if PY_VERSION_HEX < 0x03000000
+/* Entries stand in one table. */
+#elif PY_VERSION_HEX < 0x030b0000
 /* Objects/dict-common.h, which is not installed. */
 struct keys_object {
 	Py_ssize_t dk_refcnt;
@@ -343,10 +372,24 @@ struct module_object {
 #define OBJECT(name, value) add(&objects, #name, (uint32_t)(value))
 #define OBJECT_AT(name, type, member) OBJECT(name, offsetof(type, member))
 
+#if PY_VERSION_HEX < 0x03000000
+static void add_keys(void)
+{
+	OBJECT_AT(dict_keys, PyDictObject, ma_table);
+	OBJECT(dict_values, NO);
+	OBJECT_AT(dict_mask, PyDictObject, ma_mask);
+	OBJECT(keys_size, NO);
+	OBJECT(keys_log2_index_bytes, NO);
+	OBJECT(keys_kind, NO);
+	OBJECT(keys_entries, NO);
+	OBJECT(keys_indices, NO);
+}
+#else
 static void add_keys(void)
 {
 	OBJECT_AT(dict_keys, PyDictObject, ma_keys);
 	OBJECT_AT(dict_values, PyDictObject, ma_values);
+	OBJECT(dict_mask, NO);
 #if PY_VERSION_HEX < 0x030b0000
 	OBJECT_AT(keys_size, struct keys_object, dk_size);
 	OBJECT(keys_log2_index_bytes, NO);
@@ -361,6 +404,7 @@ static void add_keys(void)
 	OBJECT_AT(keys_indices, keys_object, dk_indices);
 #endif
 }
+#endif
 
 /* What stands before an object is in no header as an offset: pycore_object.h. */
 static void add_instances(void)
@@ -381,12 +425,21 @@ static void add_instances(void)
 	OBJECT_AT(type_basic_size, PyTypeObject, tp_basicsize);
 	OBJECT_AT(type_flags, PyTypeObject, tp_flags);
 	OBJECT_AT(type_dict_offset, PyTypeObject, tp_dictoffset);
+#if PY_VERSION_HEX < 0x03000000
+	OBJECT(type_cached_keys, NO);
+#else
 	OBJECT_AT(type_cached_keys, PyHeapTypeObject, ht_cached_keys);
+#endif
 	OBJECT_AT(module_dict, struct module_object, md_dict);
 }
 
 static void add_int(void)
 {
+#if PY_VERSION_HEX < 0x03000000
+	OBJECT_AT(int_plain, PyIntObject, ob_ival);
+#else
+	OBJECT(int_plain, NO);
+#endif
 #if PY_VERSION_HEX < 0x030c0000
 	OBJECT_AT(int_size, PyVarObject, ob_size);
 	OBJECT_AT(int_digits, struct _longobject, ob_digit);
@@ -415,7 +468,11 @@ static void add_values(void)
 	OBJECT_VALUE(code_local_kinds, PyCodeObject, co_localspluskinds);
 #endif
 	OBJECT_VALUE(code_arguments, PyCodeObject, co_argcount);
+#if PY_VERSION_HEX < 0x03000000
+	add(&values, "code_keyword_arguments", NO);
+#else
 	OBJECT_VALUE(code_keyword_arguments, PyCodeObject, co_kwonlyargcount);
+#endif
 	OBJECT_VALUE(tuple_items, PyTupleObject, ob_item);
 	OBJECT_VALUE(list_items, PyListObject, ob_item);
 	OBJECT_VALUE(set_used, PySetObject, used);
@@ -469,7 +526,7 @@ static void add_gil(void)
 static void add_hook(void)
 {
 	add(&hook, "thread_interp", offsetof(PyThreadState, interp));
-#if PY_VERSION_HEX < 0x03090000
+#if PY_VERSION_HEX >= 0x03060000 && PY_VERSION_HEX < 0x03090000
 	add(&hook, "interp_eval_frame", offsetof(PyInterpreterState, eval_frame));
 #else
 	add(&hook, "interp_eval_frame", NO);
@@ -612,7 +669,7 @@ static void print_row(void)
 {
 	static const struct entries none;
 
-	printf("PY_RELEASE(%d, 0,\n\t.layout = {\n", PY_MINOR_VERSION);
+	printf("PY_RELEASE(%d, 0,\n\t.layout = {\n", PY_MAJOR_VERSION < 3 ? 27 : PY_MINOR_VERSION);
 	print_flags();
 	printf("\t\t.lines_format = %s,\n", lines_formats[LINES_FORMAT - 1]);
 	print_entries(&layout, &slots);

@@ -96,12 +96,11 @@ static char *version_text(uint32_t hex)
 
 static char *versions_of_walker(void)
 {
-	struct py_release_span known = py_releases_for(PY_FOR_WALKER);
-	char *text;
-	int n = asprintf(&text, "it reads only CPython 3.%u to 3.%u",
-			 known.first, known.last);
+	char known[PY_RELEASES_TEXT_MAX], *text;
 
-	return n < 0 ? NULL : text;
+	py_releases_text(PY_FOR_WALKER, known);
+	return asprintf(&text, "it reads only CPython %s", known) < 0 ? NULL :
+								       text;
 }
 
 /*
@@ -115,7 +114,6 @@ static struct error *judge_interpreter(struct elf_file *file,
 	struct error *error = py_detect(file, NULL, &binary);
 
 	if (error) {
-		/* Not found: it has no _PyRuntime, which came with 3.7. */
 		facts->walker_refusal = error->code == ERROR_NOT_FOUND ?
 						versions_of_walker() :
 						strdup(error->message);

@@ -11,6 +11,7 @@
 /* The fields of struct py_layout, each of u32. */
 #define FIELDS(F)                                                           \
 	F(version) F(flags) F(runtime_interpreters) F(runtime_current)      \
+	F(runtime_lock) F(runtime_lock_end) F(unicode_width)                \
 	F(interp_next) F(interp_threads) F(interp_modules) F(thread_next)   \
 	F(thread_id) F(thread_native_id) F(thread_frame) F(thread_cframe)   \
 	F(thread_root_cframe) F(thread_base_frame) F(cframe_frame)          \

@@ -3,7 +3,8 @@
  * Decodes line tables and compares every instruction with what the interpreter
  * itself says. Standard input, little-endian u32 throughout: the format (enum
  * py_lines_format), then for each code object: first line, size of the table,
- * the table, number of code units, and the line of each (0: none).
+ * the table, number of code units (2 bytes each, in 2.7 one), and the line of each
+ * (0: none).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +41,12 @@ static void *read_array(size_t element, uint32_t *count)
 	return data;
 }
 
+/* unit: bytes of a code unit. */
 static void compare(const struct py_lines *lines, const uint32_t *expected,
-		    uint32_t count)
+		    uint32_t count, int unit)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t line = py_lines_find(lines, 2 * (int64_t)i);
+		uint32_t line = py_lines_find(lines, unit * (int64_t)i);
 		size_t slot = py_lines_slot(lines, line);
 		bool right = line == expected[i] && !slot == !line &&
 			     (!slot || lines->lines[slot - 1] == line);
@@ -75,7 +77,8 @@ static struct error *check_code(enum py_lines_format format,
 	error = py_lines_decode(format, first_line,
 				(struct bytes){ table, size }, &lines);
 	if (!error)
-		compare(&lines, expected, count);
+		compare(&lines, expected, count,
+			format == PY_LINES_UNSIGNED ? 1 : 2);
 	return error;
 }
 

@@ -89,8 +89,10 @@ struct error *probe_target_process(struct probe_target *t,
 
 	ret->runtime = t->binary.runtime + t->bias;
 	ret->code_type = t->binary.code_type + t->bias;
-	if (PY_SERIES(t->binary.version) < PY_SERIES_DEBUG_OFFSETS)
-		return py_layout_find(t->binary.version, &ret->layout);
+	if (PY_SERIES(t->binary.version) < PY_SERIES_DEBUG_OFFSETS) {
+		ret->layout = t->binary.layout;
+		return NULL;
+	}
 	if (!probe_target_read(t, ret->runtime, bytes, sizeof(bytes)))
 		return error_create(ERROR_FAULT, "no _PyRuntime");
 	return py_layout_from_debug_offsets(

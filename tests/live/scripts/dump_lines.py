@@ -6,6 +6,7 @@ is, to standard output: the input of `python_probe lines` (tests/live/probe/prob
 """
 import array
 import ctypes
+import dis
 import os
 import struct
 import sys
@@ -13,10 +14,11 @@ import sysconfig
 import warnings
 
 VERSION = sys.version_info[:2]
-LNOTAB, PAIRS, LOCATIONS = 1, 2, 3
-FORMAT = LNOTAB if VERSION < (3, 10) else PAIRS if VERSION < (3, 11) else LOCATIONS
+LNOTAB, PAIRS, LOCATIONS, UNSIGNED = 1, 2, 3, 4
+FORMAT = UNSIGNED if VERSION < (3,) else LNOTAB if VERSION < (3, 10) else PAIRS if VERSION < (3, 11) else LOCATIONS
 
-CODE_UNIT = 2
+# Instructions of 2.7 have one byte or three.
+CODE_UNIT = 1 if FORMAT == UNSIGNED else 2
 
 
 def lines_before_310(code):
@@ -25,8 +27,19 @@ def lines_before_310(code):
     return [addr2line(argument, offset) for offset in range(0, len(code.co_code), CODE_UNIT)]
 
 
+def lines_before_38(code):
+    starts = dict(dis.findlinestarts(code))
+    line, lines = code.co_firstlineno, []
+    for offset in range(0, len(code.co_code), CODE_UNIT):
+        line = starts.get(offset, line)
+        lines.append(line)
+    return lines
+
+
 def lines_of(code):
     """The line of each code unit, 0 for none."""
+    if VERSION < (3, 8):
+        return lines_before_38(code)
     if FORMAT == LNOTAB:
         return lines_before_310(code)
     lines = [0] * (len(code.co_code) // CODE_UNIT)
@@ -37,10 +50,10 @@ def lines_of(code):
 
 
 def dump(code, out):
-    table = code.co_lnotab if FORMAT == LNOTAB else code.co_linetable
+    table = code.co_lnotab if FORMAT in (LNOTAB, UNSIGNED) else code.co_linetable
     lines = array.array("I", lines_of(code))
     out.write(struct.pack("<II", code.co_firstlineno, len(table)) + table)
-    out.write(struct.pack("<I", len(lines)) + lines.tobytes())
+    out.write(struct.pack("<I", len(lines)) + (lines.tostring() if FORMAT == UNSIGNED else lines.tobytes()))
     for constant in code.co_consts:
         if isinstance(constant, type(code)):
             dump(constant, out)
@@ -58,14 +71,14 @@ def sources():
 
 def main():
     warnings.simplefilter("ignore")
-    out = sys.stdout.buffer
+    out = getattr(sys.stdout, "buffer", sys.stdout)
     out.write(struct.pack("<I", FORMAT))
     for path in list(sources())[::int(sys.argv[1])]:
         with open(path, "rb") as file:
             source = file.read()
         try:
             code = compile(source, path, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, TypeError, RuntimeError):
             # The test suite has files that are wrong on purpose.
             continue
         dump(code, out)
