@@ -61,7 +61,10 @@ def chosen_pythons(config, old=False):
 def pytest_generate_tests(metafunc):
     """Versions that are not here are said once for all tests, by live/test_interpreters.py."""
     if "python" in metafunc.fixturenames:
-        pythons_of_test = chosen_pythons(metafunc.config, metafunc.definition.get_closest_marker("old_versions"))
+        old = metafunc.definition.get_closest_marker("old_versions")
+        pythons_of_test = chosen_pythons(metafunc.config, old)
+        if old and "first" in old.kwargs:
+            pythons_of_test = [python for python in pythons_of_test if python.version >= old.kwargs["first"]]
         if metafunc.definition.get_closest_marker("unstripped"):
             pythons_of_test = [python for python in pythons_of_test if python.unstripped]
         if metafunc.definition.get_closest_marker("few_versions") and not metafunc.config.getoption("--python"):

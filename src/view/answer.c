@@ -52,7 +52,7 @@ enum { NO_PROGRAM = PROFILE_NONE - 1 };
 
 /*
  * Python -m runs a module from runpy; a thread begins with another function,
- * and what the interpreter imports at its start with importlib.
+ * and what the interpreter imports at its start with importlib, in 2.7 with site.
  */
 static uint32_t program_of(const struct profile *p, uint32_t handle)
 {
@@ -67,7 +67,8 @@ static uint32_t program_of(const struct profile *p, uint32_t handle)
 	if (frame->kind != PROFILE_FRAME_PYTHON ||
 	    !strcmp(file, "<frozen runpy>") || name_ends_with(file, "/runpy.py"))
 		return PROFILE_NONE;
-	if (!spent_is_module_body(name) || !strncmp(file, "<frozen ", 8))
+	if (!spent_is_module_body(name) || !strncmp(file, "<frozen ", 8) ||
+	    name_ends_with(file, "/python2.7/site.py"))
 		return NO_PROGRAM;
 	return frame->file;
 }

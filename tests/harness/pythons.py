@@ -93,6 +93,10 @@ class Python:
         """The program kaa, running where this interpreter lives."""
         return kaa.inside(self.prefix) if self.prefix else kaa
 
+    def script(self, path):
+        """The script; for 2.7 the reduced one beside it."""
+        return path.with_name(path.stem + "_27.py") if self.version < (3,) else path
+
     @contextlib.contextmanager
     def running(self, script, *arguments):
         """It runs a script: the Popen and the id of the interpreter's process, which in the chroot is not the child's."""

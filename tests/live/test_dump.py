@@ -38,9 +38,12 @@ LONG = 200
 
 # The first thread computes without ever letting the GIL go; another one wants it.
 HOLDER = """
-import os, threading
-threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True).start()
-print(os.getpid(), flush=True)
+import os, sys, threading
+thread = threading.Thread(target=lambda: [0 for _ in iter(int, 1)])
+thread.daemon = True
+thread.start()
+sys.stdout.write("%d\\n" % os.getpid())
+sys.stdout.flush()
 pow(7, 10 ** 9)
 """
 
@@ -82,7 +85,7 @@ outside()
 @contextlib.contextmanager
 def parked(python, scripts, *before, **options):
     """parked.py: its process, and what it tells of itself."""
-    command = [*before, *python.command, scripts / "parked.py"]
+    command = [*before, *python.command, python.script(scripts / "parked.py")]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
         yield process, json.loads(process.stdout.readline())
 
@@ -343,7 +346,7 @@ def test_garbage_collection(kaa, python):
 
 def test_as_an_ordinary_user(kaa, root, scripts):
     """Without any right; and a process of another user is refused, with what forbids it."""
-    system = types.SimpleNamespace(command=["/usr/bin/python3"])
+    system = types.SimpleNamespace(command=["/usr/bin/python3"], script=lambda path: path)
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         place = pathlib.Path(place)
         place.chmod(0o755)

@@ -34,6 +34,7 @@ def check(kaa, data, enough):
     return samples
 
 
+@pytest.mark.old_versions
 @pytest.mark.parametrize("threads", [0, 3])
 def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
     data = tmp_path / "perf.data"

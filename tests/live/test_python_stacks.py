@@ -37,7 +37,7 @@ def read_stacks(output):
     return stacks
 
 
-@pytest.mark.old_versions
+@pytest.mark.old_versions(first=(3, 6))
 def test_stacks_are_those_of_the_process(root, still, probe):
     output = probe("stacks", still["pid"]).stdout
     seen = re.match(r"seen 1 interpreters, (\d+) threads, (\d+) live, (\d+) frames\n", output)

@@ -74,11 +74,11 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
 @pytest.mark.old_versions
 def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     """Every stack, whole and in order, is one that the script can have; 99.9 % are complete."""
-    script = scripts / "shapes.py"
+    script = python.script(scripts / "shapes.py")
     oracle = oracle_of(python, script)
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, script, "1.5", frequency=1999)
-    samples = python_part(samples_of(kaa, data), "shapes.py")
+    samples = python_part(samples_of(kaa, data), script.name)
     concerned = [sample for sample in samples if oracle.concerns(sample.python)]
     assert len(concerned) > 1000
     problems = [(problem, sample.python[-6:]) for sample in concerned

@@ -44,7 +44,7 @@ def read_names(probe, told):
     return sorted((int(ident), int(number), name) for ident, number, name in (line.split(" ", 2) for line in lines))
 
 
-@pytest.mark.old_versions
+@pytest.mark.old_versions(first=(3, 6))
 def test_names_are_those_of_threading(python, probe, scripts):
     with still(python, scripts) as (_, told):
         assert len(told["threads"]) > 250

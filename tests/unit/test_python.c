@@ -251,7 +251,7 @@ static void test_releases_are_whole(void **state)
 		assert_int_equal(r->layout.code_bytes == PY_ABSENT, minor > 10);
 		/* What the walk takes for granted of all (bpf/walk.h). */
 		assert_true(r->layout.code_id_start <= 24);
-		assert_true(r->layout.code_id_end >= 120 && r->layout.code_id_end <= 144);
+		assert_true(r->layout.code_id_end >= 112 && r->layout.code_id_end <= 144);
 		assert_true(r->layout.code_version == PY_ABSENT ?
 				    minor < 12 :
 				    r->layout.code_version >= 24 &&
@@ -268,12 +268,32 @@ static void test_releases_are_whole(void **state)
 	assert_null(py_release_find(0x020c01f0u));
 }
 
+/* Of Python 2 there is 2.7, for the walker. */
+static void test_release_of_python_2(void **state)
+{
+	const struct py_release *r = py_release_for(0x020712f0u, PY_FOR_WALKER);
+	char text[PY_RELEASES_TEXT_MAX], expected[PY_RELEASES_TEXT_MAX];
+	struct py_release_span walker = py_releases_for(PY_FOR_WALKER);
+
+	(void)state;
+	assert_non_null(r);
+	assert_null(py_release_for(0x020712f0u, PY_FOR_AGENT));
+	assert_true(r->layout.code_id_start <= 24 && r->layout.code_id_end >= 112);
+	py_releases_text(PY_FOR_WALKER, text);
+	snprintf(expected, sizeof(expected), "2.7 and 3.%u to 3.%u",
+		 walker.first, walker.last);
+	assert_string_equal(text, expected);
+	py_releases_text(PY_FOR_AGENT, text);
+	assert_true(text[0] == '3');
+}
+
 static void test_layout_of_other_releases(void **state)
 {
 	struct py_layout layout;
 
 	(void)state;
-	assert_fails(py_layout_find(0x030712f0, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0x030502f0, &layout), ERROR_UNSUPPORTED);
+	assert_fails(py_layout_find(0x020609f0, &layout), ERROR_UNSUPPORTED);
 	assert_fails(py_layout_find(0x031000f0, &layout), ERROR_UNSUPPORTED);
 	assert_fails(py_layout_find(0x040800f0, &layout), ERROR_UNSUPPORTED);
 	assert_fails(py_layout_find(0x030b00a1, &layout), ERROR_UNSUPPORTED);
@@ -355,6 +375,23 @@ static void test_version_from_strings(void **state)
 	EXPECT_VERSION("", 0);
 }
 
+static void test_version_2_from_strings(void **state)
+{
+	static const char text[] = "12.7.1\0/opt/2.7.18\0002.7\0002.7.9-x\0";
+	static const char two[] = "2.7.17\0002.7.18\0", six[] = "2.6.9\0";
+	uint32_t version = 0;
+
+	(void)state;
+	assert_true(py_version_2_from_strings(
+		(struct bytes){ (const uint8_t *)text, sizeof(text) }, &version));
+	assert_int_equal(version, 0x020712f0);
+	assert_false(py_version_2_from_strings(
+		(struct bytes){ (const uint8_t *)two, sizeof(two) }, &version));
+	assert_false(py_version_2_from_strings(
+		(struct bytes){ (const uint8_t *)six, sizeof(six) }, &version));
+	assert_false(py_version_2_from_strings((struct bytes){}, &version));
+}
+
 /* From 3.13 on only where no other program could begin the runtime again. */
 static void test_where_versions_tell(void **state)
 {
@@ -392,9 +429,11 @@ int main(void)
 		cmocka_unit_test(test_internal_code),
 		cmocka_unit_test(test_layout_of_known_releases),
 		cmocka_unit_test(test_releases_are_whole),
+		cmocka_unit_test(test_release_of_python_2),
 		cmocka_unit_test(test_layout_of_other_releases),
 		cmocka_unit_test(test_memory_that_is_no_interpreter_is_refused),
-		cmocka_unit_test(test_version_from_strings),
+			cmocka_unit_test(test_version_from_strings),
+		cmocka_unit_test(test_version_2_from_strings),
 		cmocka_unit_test(test_where_versions_tell),
 	};
 

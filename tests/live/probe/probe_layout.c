@@ -121,6 +121,11 @@ struct error *probe_detect(const char *path)
 	       "\ntail_calls %d\nhas_layout %d\n",
 	       binary.version, binary.runtime, binary.code_type,
 	       binary.tail_calls, binary.has_layout);
+	printf("interpreters %" PRIx64 "\n",
+	       binary.runtime + binary.layout.runtime_interpreters);
+	if (binary.layout.runtime_current != PY_ABSENT)
+		printf("current %" PRIx64 "\n",
+		       binary.runtime + binary.layout.runtime_current);
 	for (size_t i = 0; i < binary.eval_count; i++)
 		printf("eval %" PRIx64 " %" PRIx64 "\n", binary.eval[i].start,
 		       binary.eval[i].end);

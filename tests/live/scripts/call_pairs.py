@@ -2,7 +2,10 @@
 """Functions that call each other all the time, each call on a line of its own, so that a line says who was called.
 
 Usage: call_pairs.py SECONDS [THREADS]. Ends after so much CPU time, and prints how much that was.
+For CPython 2.7 and later.
 """
+from __future__ import print_function
+
 import resource
 import sys
 import threading
@@ -14,15 +17,18 @@ FUNCTIONS = 7
 def source():
     """f0 to f6: each calls all of them, one line each."""
     for number in range(FUNCTIONS):
-        yield f"def f{number}(depth):"
+        yield "def f%d(depth):" % number
         yield "    if not depth:"
         yield "        return"
         for callee in range(FUNCTIONS):
-            yield f"    f{callee}(depth - 1)"
+            yield "    f%d(depth - 1)" % callee
+
+
+process_time = getattr(time, "process_time", None) or time.clock
 
 
 def work(seconds):
-    while time.process_time() < seconds:
+    while process_time() < seconds:
         # Who asks for CPU time is met there more often than by chance (docs/poll.md).
         for _ in range(20):
             NAMES["f0"](4)
@@ -39,4 +45,5 @@ if __name__ == "__main__":
     for thread in threads:
         thread.join()
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(usage.ru_utime + usage.ru_stime, flush=True)
+    print(usage.ru_utime + usage.ru_stime)
+    sys.stdout.flush()

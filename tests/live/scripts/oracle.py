@@ -16,7 +16,7 @@ The file, for harness/stacks.py:
     stacks      list of [node or -1, function]: a stack: a call path, and the innermost function
     others      {file: {name: [every line]}} of the files other than SCRIPT, all their functions
 
-For CPython 3.8 and later.
+For CPython 2.7, and 3.6 and later.
 """
 import dis
 import inspect
@@ -91,9 +91,9 @@ class Functions:
         key = (code.co_filename, code.co_name, code.co_firstlineno)
         if key not in self.numbers:
             self.numbers[key] = len(self.all)
-            self.all.append([*key, [], makes_generator(code)])
+            self.all.append(list(key) + [[], makes_generator(code)])
         lines = self.all[self.numbers[key]][3]
-        lines[:] = sorted({*lines, *code_lines(code)})
+        lines[:] = sorted(set(lines).union(code_lines(code)))
         return self.numbers[key]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Python code that calls in many shapes, for CPython 3.8 and later.
+"""Python code that calls in many shapes, for CPython 3.6 and later.
 
     shapes.py [SECONDS]     goes round all shapes until so many seconds are over; 0: each shape once
 
@@ -260,7 +260,10 @@ async def asyncio_main():
 
 
 def shape_asyncio():
-    asyncio.run(asyncio_main())
+    if hasattr(asyncio, "run"):
+        asyncio.run(asyncio_main())
+    else:
+        asyncio.get_event_loop().run_until_complete(asyncio_main())
 
 
 def square_of(n):
