@@ -53,9 +53,11 @@ def pytest_runtest_protocol(item):
 
 
 def chosen_pythons(config, old=False):
-    """Those that --python names, which may be any; else the usual ones, and the old ones if the test is for them."""
+    """The usual ones, and the old ones if the test is for them, or if --python names their series."""
     wanted = config.getoption("--python")
-    return pythons.chosen((pythons.find_old() if old or wanted else []) + pythons.find(), wanted)
+    series = tuple("%d.%d" % version for version in pythons.OLD_SERIES)
+    named = any(word.startswith(series) for word in wanted or [])
+    return pythons.chosen((pythons.find_old() if old or named else []) + pythons.find(), wanted)
 
 
 def pytest_generate_tests(metafunc):

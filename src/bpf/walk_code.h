@@ -108,7 +108,8 @@ static __always_inline __u64 short_text_hash(struct walk *w, __u32 bytes)
 
 	if (hash != ~0ULL)
 		return mix(size, hash);
-	if (l->flags & PY_BYTE_TEXTS || !(state & l->text_compact_mask) || !(state & l->text_ascii_mask) ||
+	if ((l->flags & PY_BYTE_TEXTS) || !(state & l->text_compact_mask) ||
+	    !(state & l->text_ascii_mask) ||
 	    l->text_ascii_data > bytes || size > bytes - l->text_ascii_data)
 		return 0;
 	return hash_more(size, l->text_ascii_data, size);

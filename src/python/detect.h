@@ -43,9 +43,10 @@ struct py_binary {
 	/* 3.14 on: built as one function for each instruction. */
 	bool tail_calls;
 	/*
-	 * The code of _PyEval_EvalFrameDefault (2.7: PyEval_EvalFrameEx): the function, and its parts that
-	 * the compiler put elsewhere. Sorted; the first one may not be the one
-	 * that the symbol names. eval_count 0: not known.
+	 * The code of _PyEval_EvalFrameDefault (2.7: PyEval_EvalFrameEx): the
+	 * function, and its parts that the compiler put elsewhere. Sorted; the
+	 * first one may not be the one that the symbol names. eval_count 0: not
+	 * known.
 	 *
 	 * With tail_calls it is the function that calls the first instruction;
 	 * it stays on the stack below the instructions.

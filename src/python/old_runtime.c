@@ -17,7 +17,7 @@ enum {
 	VARIABLES_MAX = 4,
 };
 
-/* A variable; where it is needs not be known. */
+/* A variable; where it is may not be known. */
 struct variable {
 	uint64_t vaddr;
 	bool found;
