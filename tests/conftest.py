@@ -60,6 +60,10 @@ def chosen_pythons(config, old=False):
     return pythons.chosen((pythons.find_old() if old or named else []) + pythons.find(), wanted)
 
 
+def chosen_free_threaded(config):
+    return pythons.chosen(pythons.free_threaded()[0], config.getoption("--python"))
+
+
 def pytest_generate_tests(metafunc):
     """Versions that are not here are said once for all tests, by live/test_interpreters.py."""
     if "python" in metafunc.fixturenames:
@@ -71,6 +75,8 @@ def pytest_generate_tests(metafunc):
             pythons_of_test = [python for python in pythons_of_test if python.unstripped]
         if metafunc.definition.get_closest_marker("few_versions") and not metafunc.config.getoption("--python"):
             pythons_of_test = pythons.few(pythons_of_test)
+        if metafunc.definition.get_closest_marker("and_free_threaded"):
+            pythons_of_test = pythons_of_test + chosen_free_threaded(metafunc.config)
         params = [pytest.param(python, id=python.id) for python in pythons_of_test]
         metafunc.parametrize("python", params, indirect=True)
 
@@ -90,7 +96,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_report_header(config):
-    found = ", ".join(python.id for python in chosen_pythons(config)) or "none"
+    found = ", ".join(python.id for python in chosen_pythons(config) + chosen_free_threaded(config)) or "none"
     return [f"kaa: {config.getoption('--build')}/kaa", f"CPythons: {found}"]
 
 

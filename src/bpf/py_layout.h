@@ -61,6 +61,8 @@ enum py_layout_flags {
 	PY_BYTE_TEXTS = 1 << 7,
 	/* 2.7: runtime_lock is a pointer to the lock, which is one alone. */
 	PY_LOCK_IS_POINTER = 1 << 8,
+	/* 3.13 on: a free-threaded build. Its objects' heads are 16 bytes longer. */
+	PY_FREE_THREADED = 1 << 9,
 };
 
 /* How code_lines is encoded. */
@@ -221,6 +223,15 @@ struct py_layout {
 	/* PyBytesObject */
 	__u32 bytes_size;
 	__u32 bytes_data;
+
+	/*
+	 * Free-threaded builds from 3.14 on, where each thread runs a copy of the
+	 * instructions of its own. Of a frame, int: the number of its copy. Of a
+	 * code object: pointer to a _PyCodeArray (pycore_code.h) of the copies, the
+	 * first of which is the one inside the object. Others: 0, where neither is.
+	 */
+	__u32 frame_copy;
+	__u32 code_copies;
 };
 
 #endif

@@ -42,14 +42,18 @@ enum {
 	ACTIVATION_BYTES = 24,
 	/* Bytes of the C stack, on which 3.10 has one for each frame, that are read at once. */
 	MARKS_BYTES = 2048,
-	/* Bytes of a code object that the walk looks at. */
-	CODE_BYTES = 144,
+	/* The most bytes of a code object that the walk looks at. */
+	CODE_BYTES = 160,
 	/* Those up to the version, if the release has one; those that it hashes. */
-	VERSION_BYTES = 96,
+	VERSION_BYTES = 112,
 	VERSION_ID_START = 24,
 	/* All releases' code_id_start is at most this, their code_id_end at least. */
 	CODE_ID_START = 24,
 	CODE_ID_END = 112,
+	/* struct _PyCodeArray, pycore_code.h: Py_ssize_t; pointers to the copies. */
+	COPIES_COUNT = 0,
+	COPIES_FIRST = 8,
+	MAX_COPIES = 1024,
 	/* Bytes that are hashed at a time. */
 	HASH_BYTES = 256,
 	/* A str whose text is as long as most names. */

@@ -183,6 +183,17 @@ static __always_inline __u64 process_identity(const struct walker_process *proce
 	return mix(mix(mix(0, process->birth), pid), process->era);
 }
 
+/* Takes what is looked at of a code object; not a byte more, there may be none. */
+static __always_inline long read_code(struct walk *w, __u64 code)
+{
+	__u64 size = w->process.layout.code_id_end;
+
+	opaque(size);
+	if (size > CODE_BYTES)
+		return 1;
+	return walk_read(w->code, size, code);
+}
+
 static __always_inline __u64 identity_term(const struct walk *w, __u32 at)
 {
 	return *(const walk_word *)(w->code + at) * factor(at);
@@ -293,7 +304,7 @@ WALK_APART __u64 code_key(__u64 code)
 	if (!w)
 		return 0;
 	l = &w->process.layout;
-	if (walk_read(w->code, CODE_BYTES, code))
+	if (read_code(w, code))
 		return 0;
 	if (word_at(w->code, l->object_type) != w->process.code_type)
 		return 0;
@@ -368,7 +379,7 @@ static __noinline int emit_code(void *ctx, __u64 code, __u64 key)
 	__u64 filename, name, lines, size;
 	__u64 a, b;
 
-	if (!w || !r || walk_read(w->code, CODE_BYTES, code))
+	if (!w || !r || read_code(w, code))
 		return 1;
 	l = &w->process.layout;
 	r->header.type = WALKER_CODE;

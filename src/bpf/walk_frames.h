@@ -14,12 +14,71 @@
 #include "bpf/walk_innermost.h"
 #include "bpf/walk_thread.h"
 
+/* A search for the copy of the instructions that an instruction is in. */
+struct copy_search {
+	__u64 instruction;
+	/* Bytes of each copy; of the array of their addresses. */
+	__u64 size;
+	__u64 copies;
+	__u64 count;
+	__s32 offset;
+};
+
+static __always_inline int is_in_copy(struct copy_search *s, __u64 start)
+{
+	__u64 offset = s->instruction - start;
+
+	if (!start || offset >= s->size || offset > 0x7fffffff)
+		return 0;
+	s->offset = offset;
+	return 1;
+}
+
+static long copy_step(__u32 i, void *arg)
+{
+	struct copy_search *s = arg;
+
+	return i >= s->count ||
+	       is_in_copy(s, read_u64(s->copies + COPIES_FIRST + i * 8ULL));
+}
+
+/*
+ * Where each thread has a copy of its own. The frame says in which one its instruction
+ * is; but who takes a frame over stores that and the instruction one after the other:
+ * in between it is in another one.
+ */
+WALK_APART int offset_in_copy(__u64 code)
+{
+	struct copy_search s = { .offset = -1 };
+	struct walk *w = walk_here();
+	const struct py_layout *l;
+	__u64 number;
+
+	if (!w)
+		return -1;
+	l = &w->process.layout;
+	number = frame_half(w, l->frame_copy);
+	s.instruction = frame_word(w, l->frame_instruction);
+	s.size = 2 * read_u64(code + l->code_units);
+	if (!number && is_in_copy(&s, code + l->code_adaptive))
+		return s.offset;
+	s.copies = read_u64(code + l->code_copies);
+	s.count = read_u64(s.copies + COPIES_COUNT);
+	if (number < s.count &&
+	    is_in_copy(&s, read_u64(s.copies + COPIES_FIRST + number * 8)))
+		return s.offset;
+	walk_loop(MAX_COPIES, copy_step, &s);
+	return s.offset;
+}
+
 /* Byte offset of the instruction that the frame at hand is at. */
 static __always_inline __s32 frame_offset(struct walk *w, __u64 code)
 {
 	const struct py_layout *l = &w->process.layout;
 	__s64 offset;
 
+	if (l->code_copies)
+		return offset_in_copy(code);
 	if (l->flags & PY_LASTI)
 		offset = (__s64)(__s32)frame_half(w, l->frame_instruction) *
 			 l->lasti_unit;

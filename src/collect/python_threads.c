@@ -116,7 +116,7 @@ static bool has_names(const struct target *target)
 {
 	const struct py_release *release =
 		target->state == PYTHON_FOUND && !target->replaced ?
-			py_release_find(target->python.layout.version) :
+			py_release_of(&target->python.layout) :
 			NULL;
 
 	return release;
@@ -339,7 +339,7 @@ static void look(struct python_threads *threads, struct target *target)
 	const struct py_threads_visit visit = { is_wanted, take_name, threads };
 	const struct py_layout *layout = &target->python.layout;
 	struct py_objects_reader reader = PY_OBJECTS_INIT(
-		layout, &py_release_find(layout->version)->objects, &memory);
+		layout, &py_release_of(layout)->objects, &memory);
 
 	py_threads_each(&reader, target->python.runtime, &target->thread_hints,
 			&visit);

@@ -77,6 +77,13 @@ static struct error *tell_refusal(struct pythons *pythons,
 	return NULL;
 }
 
+/* The source cannot have this process, and goes on with the others. */
+static bool leaves_out(const struct error *error)
+{
+	return error->code == ERROR_LIMIT || error->code == ERROR_FORMAT ||
+	       error->code == ERROR_UNSUPPORTED;
+}
+
 struct error *pythons_appeared(struct pythons *pythons, struct target *target,
 			       uint64_t time)
 {
@@ -91,8 +98,7 @@ struct error *pythons_appeared(struct pythons *pythons, struct target *target,
 	if (error || !source->source->process_found)
 		return error;
 	error = source->source->process_found(source, target);
-	if (!error ||
-	    (error->code != ERROR_LIMIT && error->code != ERROR_FORMAT))
+	if (!error || !leaves_out(error))
 		return error;
 	if (!pythons->left_out_told)
 		notes_tell(pythons->notes, "process %u: %s", target->pid,

@@ -530,7 +530,7 @@ struct error *dump_create(struct subject *subject,
 		.dump = dump,
 		.subject = subject,
 		.options = options,
-		.release = py_release_find(subject->python.layout.version),
+		.release = py_release_of(&subject->python.layout),
 	};
 	struct error *error;
 

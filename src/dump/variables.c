@@ -91,7 +91,7 @@ void variables_read(struct variables *variables, struct subject *subject,
 		    const struct python_stack *stack, struct dump_thread *ret)
 {
 	const struct py_layout *layout = &subject->python.layout;
-	const struct py_release *release = py_release_find(layout->version);
+	const struct py_release *release = py_release_of(layout);
 	struct memory bounded = { &subject->memory, READS_MAX };
 	const struct py_memory memory = { read_memory, &bounded, NULL };
 	struct py_objects_reader objects =

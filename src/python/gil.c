@@ -10,7 +10,7 @@ enum { LOCK_SIZE = 32 };
 
 const struct py_gil *py_gil_offsets(const struct py_layout *layout)
 {
-	const struct py_release *release = py_release_find(layout->version);
+	const struct py_release *release = py_release_of(layout);
 
 	return release && release->gil.gil_wait_end ? &release->gil : NULL;
 }
@@ -24,6 +24,16 @@ static bool read_current(const struct py_memory *memory, uint64_t address,
 		return false;
 	ret->locked = ret->holder != 0;
 	return true;
+}
+
+bool py_gil_is_off(const struct py_layout *layout, const struct py_memory *memory,
+		   uint64_t address)
+{
+	int32_t enabled;
+
+	return (layout->flags & PY_FREE_THREADED) &&
+	       memory->read(memory->arg, address, &enabled, sizeof(enabled)) &&
+	       !enabled;
 }
 
 bool py_gil_read(const struct py_gil *at, const struct py_memory *memory,

@@ -16,6 +16,14 @@
 /* Where things are in that version; NULL: not known. */
 const struct py_gil *py_gil_offsets(const struct py_layout *layout);
 
+/*
+ * A free-threaded build whose threads do not take the GIL: all but those that were
+ * told to (PYTHON_GIL=1), or that have loaded a module which needs it. address: of
+ * the GIL. Its first member, an int, says so (pycore_gil.h).
+ */
+bool py_gil_is_off(const struct py_layout *layout, const struct py_memory *memory,
+		   uint64_t address);
+
 struct py_gil_state {
 	/* The thread state that has it, or had it last. */
 	uint64_t holder;

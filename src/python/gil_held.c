@@ -145,6 +145,30 @@ static bool is_thread_state(const struct look *look, uint64_t thread)
 	return false;
 }
 
+/* Of the main interpreter, which is the last of the list. */
+static bool is_off(const struct walker_process *process,
+		   const struct py_memory *memory)
+{
+	const struct py_layout *l = &process->layout;
+	struct py_gil_place place;
+	uint64_t interp, next;
+
+	if (!(l->flags & PY_FREE_THREADED) ||
+	    !memory->read(memory->arg, process->runtime + l->runtime_interpreters,
+			  &interp, sizeof(interp)))
+		return false;
+	for (int i = 0; interp && i < INTERPRETERS_MAX; i++, interp = next) {
+		if (!memory->read(memory->arg, interp + l->interp_next, &next,
+				  sizeof(next)))
+			return false;
+		if (!next)
+			return py_gil_find(l, memory, process->runtime, interp,
+					   &place) &&
+			       py_gil_is_off(l, memory, place.address);
+	}
+	return false;
+}
+
 /* -1: not made yet. */
 static bool is_wrong(struct look *look, const struct py_gil_state *gil)
 {
@@ -163,6 +187,11 @@ struct error *py_gil_validate(const struct walker_process *process,
 			     .memory = memory,
 			     .found = is_wrong };
 
+	if (is_off(process, memory))
+		return error_create(ERROR_UNSUPPORTED,
+				    "Python %u.%u.%u is a free-threaded build: there is no GIL that a thread could have; --mode wall and --mode cpu record it",
+				    l->version >> 24, PY_MINOR(l->version),
+				    l->version >> 8 & 255);
 	for (int i = 0; i < TRIES; i++) {
 		look.misfit = NULL;
 		if (!look_at_gils(&look))

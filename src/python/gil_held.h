@@ -32,7 +32,8 @@ bool py_gil_is_held(const struct walker_process *process,
 /*
  * Checks that what stands where the layout says is a GIL: its lock, and that
  * one of the process's thread states holds it, if any does.
- * ERROR_FORMAT: it is none. ERROR_FAULT: memory cannot be read.
+ * ERROR_FORMAT: it is none. ERROR_FAULT: memory cannot be read. ERROR_UNSUPPORTED:
+ * a free-threaded build, whose threads take none.
  */
 struct error *py_gil_validate(const struct walker_process *process,
 			      const struct py_memory *memory);

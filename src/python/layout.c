@@ -105,6 +105,8 @@ static const struct debug_field debug_fields[] = {
 	F(text_length, text_object_size),
 	F(text_ascii_data, text_object_size),
 	F(text_compact_data, text_object_size),
+	F(frame_copy, frame_size),
+	F(code_copies, code_size),
 };
 
 #define DEBUG_FIELDS (sizeof(debug_fields) / sizeof(debug_fields[0]))
@@ -127,9 +129,27 @@ static bool all_zero(struct bytes bytes)
 	return true;
 }
 
+/* The row of a build whose version is supported. */
+static struct error *find_row(uint32_t version, bool free_threaded,
+			      const struct py_release **ret)
+{
+	struct py_release_span span = py_releases_free_threaded();
+	char text[32];
+
+	*ret = free_threaded ? py_release_free_threaded(version) :
+			       py_release_find(version);
+	if (*ret)
+		return NULL;
+	version_text(version, text, sizeof(text));
+	return error_create(ERROR_UNSUPPORTED,
+			    "Python %s is a free-threaded build, of which only 3.%u and 3.%u are supported",
+			    text, span.first, span.last);
+}
+
 /* Cookie, version, kind of build. */
 static struct error *check_debug_head(struct bytes bytes, uint32_t expected,
-				      uint32_t *ret)
+				      uint32_t *ret,
+				      const struct py_release **row)
 {
 	uint64_t cookie, version, free_threaded;
 	struct error *error;
@@ -150,10 +170,6 @@ static struct error *check_debug_head(struct bytes bytes, uint32_t expected,
 	if (error)
 		return error;
 	version_text((uint32_t)version, text, sizeof(text));
-	if (free_threaded)
-		return error_create(ERROR_UNSUPPORTED,
-				    "Python %s is a free-threaded build, which is not supported, only builds with a GIL",
-				    text);
 	if (PY_SERIES(version) < PY_SERIES_DEBUG_OFFSETS ||
 	    (expected && version != expected))
 		return error_create(ERROR_FORMAT,
@@ -161,7 +177,7 @@ static struct error *check_debug_head(struct bytes bytes, uint32_t expected,
 				    "of Python %s",
 				    text);
 	*ret = (uint32_t)version;
-	return NULL;
+	return find_row(*ret, free_threaded, row);
 }
 
 static struct error *apply_slot(struct bytes bytes,
@@ -196,11 +212,11 @@ struct error *py_layout_from_debug_offsets(struct bytes bytes,
 {
 	const struct py_release *release;
 	struct py_layout layout;
-	struct error *error = check_debug_head(bytes, version, &version);
+	struct error *error =
+		check_debug_head(bytes, version, &version, &release);
 
 	if (error)
 		return error;
-	release = py_release_find(version);
 	layout = release->layout;
 	layout.version = version;
 	for (size_t i = 0; i < DEBUG_FIELDS; i++) {

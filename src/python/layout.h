@@ -9,7 +9,7 @@
  * from the table. Any layout can be checked against the live process before it
  * is used.
  *
- * Only x86-64 builds that have a GIL. Thread-safe.
+ * Only x86-64 builds. Thread-safe.
  */
 #ifndef KAA_PYTHON_LAYOUT_H
 #define KAA_PYTHON_LAYOUT_H
@@ -44,8 +44,9 @@ struct error *py_layout_find(uint32_t version, struct py_layout *ret);
  * not 0 the two must be equal.
  *
  * ERROR_NOT_FOUND if the bytes are all zero (not yet initialised: a process
- * that is just starting); ERROR_UNSUPPORTED for a free-threaded build and for
- * versions not known here; ERROR_FORMAT if the numbers make no sense.
+ * that is just starting); ERROR_UNSUPPORTED for versions not known here, and for
+ * free-threaded builds of versions of which these are not; ERROR_FORMAT if the
+ * numbers make no sense.
  */
 struct error *py_layout_from_debug_offsets(struct bytes bytes,
 					   uint32_t version,

@@ -18,7 +18,10 @@
  * release from the first candidate on will do, since structures do not change
  * any more then. Alphas and betas have no rows.
  *
- * All rows are of builds for 64 bits that have a GIL.
+ * All rows are of builds for 64 bits. Those in releases.def have a GIL. Free-threaded
+ * builds have rows of their own, in python/free_threaded.def: the same headers say
+ * something else, as each object begins with 16 bytes more. Such a row has no GIL, and
+ * no hook: the agent does not support these builds.
  *
  * tests/live/test_python_layout.py holds every row to the headers of the
  * interpreters that are there, and tests/unit/test_python.c the rows to each other.
@@ -197,6 +200,9 @@ struct py_debug_slots {
 	/* Here and in py_layout: the field that counts the bytes. */
 	uint8_t bytes_size;
 	uint8_t bytes_data;
+	/* Free-threaded builds, 3.14 on. */
+	uint8_t frame_copy;
+	uint8_t code_copies;
 	/* 3.14 on: of PyThreadState, PyInterpreterState, and of remote_support. */
 	uint8_t remote_eval_breaker;
 	uint8_t remote_support;
@@ -248,8 +254,14 @@ struct py_release {
 		.uses = (uses_), __VA_ARGS__                  \
 	}
 
-/* The row of a version, by PY_VERSION_HEX. NULL: there is none. */
+/* The row of a version with a GIL, by PY_VERSION_HEX. NULL: there is none. */
 const struct py_release *py_release_find(uint32_t version);
+
+/* That of a free-threaded build of the version. NULL: the walker was not tried on it. */
+const struct py_release *py_release_free_threaded(uint32_t version);
+
+/* The row that a layout was made from. */
+const struct py_release *py_release_of(const struct py_layout *layout);
 
 /* The same; NULL also if it is not supported for that. */
 const struct py_release *py_release_for(uint32_t version, enum py_release_use use);
@@ -265,5 +277,7 @@ struct py_release_span py_releases_for(enum py_release_use use);
 /* All versions that are supported for something: "2.7 and 3.6 to 3.15". */
 #define PY_RELEASES_TEXT_MAX 48
 void py_releases_text(enum py_release_use use, char ret[PY_RELEASES_TEXT_MAX]);
+/* Those whose free-threaded builds the walker reads. */
+struct py_release_span py_releases_free_threaded(void);
 
 #endif

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!error) {
 		struct py_objects_reader reader = PY_OBJECTS_INIT(
-			layout, &py_release_find(layout->version)->objects,
+			layout, &py_release_of(layout)->objects,
 			&memory);
 
 		py_threads_each(&reader, image.thread.process.runtime, &hints,

@@ -75,7 +75,7 @@ static bool take_frames(void *arg, const void *record, size_t size)
 static void check_image(struct memory_image *image, unsigned int which)
 {
 	const struct py_layout *layout = &image->thread.process.layout;
-	const struct py_release *release = py_release_find(layout->version);
+	const struct py_release *release = py_release_of(layout);
 	const struct py_memory memory = { memory_image_read, image };
 	struct py_objects_reader objects =
 		PY_OBJECTS_INIT(layout, &release->objects, &memory);

@@ -29,10 +29,10 @@ def include_folders(python, include):
     return options + (["-idirafter", root / "usr/include"] if python.prefix else []), folder
 
 
-def compile_with_headers(python, include, program):
+def compile_with_headers(python, include, program, *more):
     """Compiles derive-layout.c with an interpreter's headers; False if these are not installed."""
     options, folder = include_folders(python, include)
     if not (folder / "Python.h").exists() or (python.version >= (3, 7) and not (folder / "internal").exists()):
         return False
-    subprocess.run(["cc", "-w", "-DPy_BUILD_CORE", *map(str, options), "-o", program, HEADERS], check=True)
+    subprocess.run(["cc", "-w", "-DPy_BUILD_CORE", *map(str, options), *more, "-o", program, HEADERS], check=True)
     return True

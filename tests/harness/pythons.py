@@ -6,6 +6,8 @@ Looked for, in this order, each build once:
   - pyenv's: ~/.pyenv/versions/*/bin/python3, of 2.7 bin/python (PYENV_ROOT is honoured)
   - the distribution's: /usr/bin/python3.N and /usr/local/bin/python3.N
   - those of the chroot (tests/tools/chroot), which run in there
+
+Free-threaded builds are apart: what KAA_FREE_THREADED_PYTHON names, else those of tests/tools/freethreaded.
 """
 import contextlib
 import functools
@@ -15,7 +17,7 @@ import pathlib
 import subprocess
 
 from harness import machine
-from harness.process import HANG, run, started
+from harness.process import HANG, TOP, run, started
 
 # The minor versions of CPython 3 that all live tests take, and those that the agent knows. Tests that are marked with
 # old_versions take OLD_SERIES, too.
@@ -57,6 +59,7 @@ class Python:
     shared           the interpreter is in a shared libpython, not in the executable
     frame_pointers   built with -fno-omit-frame-pointer
     perf_trampoline  has CPython's own support for perf (-X perf)
+    free_threaded    has no GIL
     """
 
     def __init__(self, origin, prefix, facts):
@@ -67,7 +70,8 @@ class Python:
         self.shared = facts["shared"]
         self.frame_pointers = facts["frame_pointers"]
         self.perf_trampoline = facts["perf_trampoline"]
-        self.id = ".".join(map(str, self.version)) + "-" + origin
+        self.free_threaded = facts["free_threaded"]
+        self.id = ".".join(map(str, self.version)) + "t" * self.free_threaded + "-" + origin
 
     def __repr__(self):
         return f"Python({self.id})"
@@ -104,7 +108,7 @@ class Python:
             yield process, int(process.stdout.readline())
 
 
-def ask(path, prefix):
+def ask(path, prefix, free_threaded=False):
     """The interpreter's facts, or None if it is none that kaa profiles."""
     try:
         out = subprocess.run([*map(str, prefix), str(path), "-E", "-s", "-c", QUERY], stdin=subprocess.DEVNULL,
@@ -114,7 +118,7 @@ def ask(path, prefix):
         return None
     version = tuple(facts["version"][:2])
     known = version[0] == 3 and version[1] in AGENT_MINORS or version in OLD_SERIES
-    usable = facts["implementation"] == "CPython" and not facts["free_threaded"] and not facts["debug"]
+    usable = facts["implementation"] == "CPython" and facts["free_threaded"] == free_threaded and not facts["debug"]
     return facts if known and usable else None
 
 
@@ -168,6 +172,21 @@ def find_all():
             seen.add(key)
             found.append(Python(origin, prefix, facts))
     return sorted(found, key=lambda python: (python.version, python.id))
+
+
+FREE_THREADED_TOOL = TOP / "tests" / "tools" / "freethreaded"
+
+
+@functools.lru_cache(maxsize=None)
+def free_threaded():
+    """Those without a GIL, the oldest first; and why there is none, or None."""
+    given = os.environ.get("KAA_FREE_THREADED_PYTHON")
+    said = None if given else subprocess.run([FREE_THREADED_TOOL, "path"], capture_output=True, text=True, check=False)
+    paths = [given] if given else said.stdout.split()
+    facts = filter(None, (ask(path, [], free_threaded=True) for path in paths))
+    found = [Python("given" if given else "built", [], one) for one in facts]
+    why = None if found else f"{given} is none that kaa knows" if given else said.stderr.strip()
+    return sorted(found, key=lambda python: python.version), why
 
 
 def chosen(found, wanted):

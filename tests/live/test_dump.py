@@ -147,6 +147,7 @@ def check_variables(dump, told):
 
 
 @pytest.mark.old_versions
+@pytest.mark.and_free_threaded
 def test_stacks_are_those_of_the_program(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), str(told["pid"]))
@@ -158,6 +159,7 @@ def test_stacks_are_those_of_the_program(kaa, python, scripts):
 
 
 @pytest.mark.old_versions
+@pytest.mark.and_free_threaded
 def test_variables_are_those_of_the_program(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))

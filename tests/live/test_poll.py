@@ -35,6 +35,7 @@ def check(kaa, data, enough):
 
 
 @pytest.mark.old_versions
+@pytest.mark.and_free_threaded
 @pytest.mark.parametrize("threads", [0, 3])
 def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
     data = tmp_path / "perf.data"
@@ -160,6 +161,7 @@ json.dump(took, sys.stdout)
 """
 
 
+@pytest.mark.and_free_threaded
 @pytest.mark.few_versions
 def test_wall_time(kaa, python, tmp_path):
     """Each function has the time that it took by the program's own clock, asleep or not, and kaa tells the two apart."""

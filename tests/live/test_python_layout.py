@@ -7,6 +7,7 @@ from harness.probe import compile_with_headers, path, read_values
 from harness.process import TOP, Program, run
 
 TABLE = TOP / "src" / "python" / "releases.def"
+FREE_THREADED = TOP / "src" / "python" / "free_threaded.def"
 
 
 def pytest_generate_tests(metafunc):
@@ -21,12 +22,12 @@ def probe(request):
     return Program(path(request.config))
 
 
-def derive(python, tmp_path):
+def derive(python, tmp_path, *options):
     """The program that knows the layout by the headers."""
     code = "import sysconfig; print(sysconfig.get_paths()['include'])"
     include = run([*python.command, "-c", code]).stdout.strip()
     program = tmp_path / "derive-layout"
-    if not compile_with_headers(python, include, program):
+    if not compile_with_headers(python, include, program, *options):
         pytest.skip(f"the headers of {python.id} are not installed")
     return Program(program)
 
@@ -44,15 +45,18 @@ open(sys.argv[1], "wb").write(ctypes.string_at(ctypes.addressof(runtime), 1024))
 
 
 def debug_offsets(python, tmp_path):
-    """What stands at _PyRuntime in a live process."""
+    """What stands at _PyRuntime in a live process; the same is in the file, for builds without ctypes."""
     file = tmp_path / "offsets"
+    if python.free_threaded:
+        run(["objcopy", "-O", "binary", "--only-section=.PyRuntime", python.file, file])
+        return file.read_bytes()[:1024]
     run([*python.command, "-c", READ_RUNTIME, file])
     return file.read_bytes()
 
 
-def rows():
+def rows(table=TABLE):
     """The table's rows by minor version, each without its first line, which no header tells."""
-    pieces = TABLE.read_text().split("PY_RELEASE(")[1:]
+    pieces = table.read_text().split("PY_RELEASE(")[1:]
     return {int(piece.split(",")[0]): piece[piece.index("\n") + 1:piece.index("})") + 3] for piece in pieces}
 
 
@@ -61,7 +65,16 @@ def test_row_is_what_the_headers_print(interpreter, tmp_path):
     assert rows()[interpreter.version[1]] == expected[expected.index("\n") + 1:]
 
 
+def test_free_threaded_row_is_what_the_headers_print(python, tmp_path):
+    """The same headers say it, if they are told that there is no GIL."""
+    if python.version[1] not in rows(FREE_THREADED):
+        return
+    expected = derive(python, tmp_path, *[] if python.free_threaded else ["-DPy_GIL_DISABLED=1"])("row").stdout
+    assert rows(FREE_THREADED)[python.version[1]] == expected[expected.index("\n") + 1:]
+
+
 @pytest.mark.old_versions
+@pytest.mark.and_free_threaded
 def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):
     expected = read_values(derived().stdout)
     if python.version < (3, 13):
@@ -75,7 +88,6 @@ def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):
 
 # Each: what is done to the debug offsets, and what the refusal says.
 DAMAGES = [
-    (lambda good: good[:16] + b"\1" + good[17:], "free-threaded"),
     (lambda good: b"", "cut off"),
     (lambda good: good[:400], "cut off"),
     (lambda good: bytes(len(good)), "not started"),
@@ -95,3 +107,6 @@ def test_other_layouts_are_refused(python, probe, tmp_path):
     good = debug_offsets(python, tmp_path)
     for change, words in DAMAGES:
         assert words in probe("debug-offsets", data=change(good), status=1).stderr
+    if python.version[1] not in rows(FREE_THREADED):
+        changed = good[:16] + b"\1" + good[17:]
+        assert "is a free-threaded build, of which only" in probe("debug-offsets", data=changed, status=1).stderr

@@ -21,6 +21,7 @@ def probe(request):
 
 
 @pytest.mark.old_versions
+@pytest.mark.and_free_threaded
 def test_lines_are_those_of_the_interpreter(python, probe, scripts):
     command = [*python.command, scripts / "dump_lines.py", STEP]
     with started(command, stdout=subprocess.PIPE) as dump:

@@ -38,6 +38,7 @@ def read_stacks(output):
 
 
 @pytest.mark.old_versions(first=(3, 6))
+@pytest.mark.and_free_threaded
 def test_stacks_are_those_of_the_process(root, still, probe):
     output = probe("stacks", still["pid"]).stdout
     seen = re.match(r"seen 1 interpreters, (\d+) threads, (\d+) live, (\d+) frames\n", output)

@@ -72,6 +72,7 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
 
 
 @pytest.mark.old_versions
+@pytest.mark.and_free_threaded
 def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     """Every stack, whole and in order, is one that the script can have; 99.9 % are complete."""
     script = python.script(scripts / "shapes.py")
@@ -146,6 +147,7 @@ def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
     assert report.count("py::bar:") and "py_trampoline_evaluator" not in report
 
 
+@pytest.mark.and_free_threaded
 def test_threads_and_forks(kaa, python, scripts, tmp_path):
     """Threads and forked children are followed; each has its own stack."""
     data = tmp_path / "perf.data"

@@ -45,6 +45,7 @@ def read_names(probe, told):
 
 
 @pytest.mark.old_versions(first=(3, 6))
+@pytest.mark.and_free_threaded
 def test_names_are_those_of_threading(python, probe, scripts):
     with still(python, scripts) as (_, told):
         assert len(told["threads"]) > 250
@@ -76,6 +77,7 @@ def is_whole(name):
     return name == "MainThread" or (letters == letters[:1] * int(length) and "?" not in letters)
 
 
+@pytest.mark.and_free_threaded
 def test_names_that_change_are_whole(python, probe, scripts):
     seen = set()
     with python.running(scripts / "renaming.py") as (_, pid):

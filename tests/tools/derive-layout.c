@@ -7,6 +7,8 @@
  *	./a.out         a line "field value" for each field of struct py_layout
  *	./a.out row     the row for src/python/releases.def
  *
+ * With the headers of a free-threaded build it is the row for free_threaded.def.
+ *
  * INCLUDE is what sysconfig.get_paths()["include"] says. No library is needed.
  */
 #include <Python.h>
@@ -51,6 +53,15 @@
 #include "internal/pycore_object.h"
 #include "internal/pycore_runtime.h"
 #endif
+
+#ifdef Py_GIL_DISABLED
+#define FREE_THREADED 1
+#else
+#define FREE_THREADED 0
+#endif
+
+/* Each thread has a copy of the instructions of its own. */
+#define COPIES (FREE_THREADED && PY_VERSION_HEX >= 0x030e0000)
 
 /* What the row says where a version has no such field. */
 #define NO UINT32_MAX
@@ -109,6 +120,7 @@ static const struct {
 	{ "PY_CFRAMES", PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030d0000 },
 	{ "PY_BYTE_TEXTS", PY_VERSION_HEX < 0x03000000 },
 	{ "PY_LOCK_IS_POINTER", PY_VERSION_HEX < 0x03000000 },
+	{ "PY_FREE_THREADED", FREE_THREADED },
 };
 
 #define FLAGS (sizeof(flags) / sizeof(flags[0]))
@@ -276,7 +288,12 @@ static void add_code(void)
 	AT(code_adaptive, PyCodeObject, co_code_adaptive);
 	AT(code_units, PyVarObject, ob_size);
 	ABSENT(code_bytes);
+#if FREE_THREADED
+	/* That and the size, which is behind it, stay as they are, too. */
+	AT(code_id_start, PyObject, ob_type);
+#else
 	AT(code_id_start, PyCodeObject, co_consts);
+#endif
 #endif
 #if PY_VERSION_HEX < 0x030c0000
 	ABSENT(code_version);
@@ -579,6 +596,10 @@ static void add_slots(void)
 	SLOT(bytes_object_size, bytes_object.size);
 	SLOT(bytes_size, bytes_object.ob_size);
 	SLOT(bytes_data, bytes_object.ob_sval);
+#if COPIES
+	SLOT(frame_copy, interpreter_frame.tlbc_index);
+	SLOT(code_copies, code_object.co_tlbc);
+#endif
 #if PY_VERSION_HEX >= 0x030e0000
 	SLOT(remote_eval_breaker, debugger_support.eval_breaker);
 	SLOT(remote_support, debugger_support.remote_debugger_support);
@@ -600,6 +621,12 @@ static void print_fields(void)
 		bits |= flags[i].has ? 1u << i : 0;
 	printf("version %lu\nflags %u\nlines_format %d\n", (unsigned long)PY_VERSION_HEX,
 	       bits, LINES_FORMAT);
+#if COPIES
+	printf("frame_copy %zu\ncode_copies %zu\n",
+	       offsetof(_PyInterpreterFrame, tlbc_index), offsetof(PyCodeObject, co_tlbc));
+#else
+	printf("frame_copy 0\ncode_copies 0\n");
+#endif
 	for (size_t i = 0; i < layout.count; i++)
 		if (layout.list[i].value == NO)
 			printf("%s absent\n", layout.list[i].name);

@@ -287,6 +287,35 @@ static void test_release_of_python_2(void **state)
 	assert_true(text[0] == '3');
 }
 
+/* What the walk takes for granted of them; 16 bytes stand before everything of an object. */
+static void test_free_threaded_releases_are_whole(void **state)
+{
+	struct py_release_span span = py_releases_free_threaded();
+
+	(void)state;
+	assert_true(span.first >= 13 && span.first <= span.last);
+	for (unsigned int minor = span.first; minor <= span.last; minor++) {
+		uint32_t version = 0x030000f0u | minor << 16;
+		const struct py_release *r = py_release_free_threaded(version);
+		const struct py_release *gil = py_release_find(version);
+
+		assert_non_null(r);
+		assert_int_equal(r->uses, PY_FOR_WALKER);
+		assert_int_equal(r->layout.flags, gil->layout.flags | PY_FREE_THREADED);
+		assert_int_equal(r->layout.code_version, gil->layout.code_version + 16);
+		assert_true(r->layout.code_version <= 112 - 4);
+		assert_int_equal(r->layout.code_id_start, 24);
+		assert_int_equal(r->layout.code_id_end, gil->layout.code_id_end + 16);
+		assert_true(r->layout.code_id_end <= 160);
+		assert_int_equal(r->objects.dict_keys, gil->objects.dict_keys + 16);
+		assert_int_equal(!r->slots.frame_copy, minor < 14);
+		assert_int_equal(!r->slots.code_copies, minor < 14);
+		assert_int_equal(gil->slots.frame_copy, 0);
+	}
+	assert_null(py_release_free_threaded(0x030000f0u | (span.first - 1) << 16));
+	assert_null(py_release_free_threaded(0x030000f0u | (span.last + 1) << 16));
+}
+
 static void test_layout_of_other_releases(void **state)
 {
 	struct py_layout layout;
@@ -430,9 +459,10 @@ int main(void)
 		cmocka_unit_test(test_layout_of_known_releases),
 		cmocka_unit_test(test_releases_are_whole),
 		cmocka_unit_test(test_release_of_python_2),
+		cmocka_unit_test(test_free_threaded_releases_are_whole),
 		cmocka_unit_test(test_layout_of_other_releases),
 		cmocka_unit_test(test_memory_that_is_no_interpreter_is_refused),
-			cmocka_unit_test(test_version_from_strings),
+		cmocka_unit_test(test_version_from_strings),
 		cmocka_unit_test(test_version_2_from_strings),
 		cmocka_unit_test(test_where_versions_tell),
 	};

@@ -86,7 +86,7 @@ static void look(struct trial *t)
 					  t->words_max ? read_words : NULL };
 	const struct py_threads_visit visit = { is_wanted, put_line, t };
 	struct py_objects_reader reader = PY_OBJECTS_INIT(
-		layout, &py_release_find(layout->version)->objects, &memory);
+		layout, &py_release_of(layout)->objects, &memory);
 
 	strbuf_clear(&t->lines);
 	t->count = 0;

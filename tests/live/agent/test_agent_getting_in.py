@@ -318,7 +318,7 @@ if os.path.exists(path):
 OPTIONS = [["--perf"], ["--perf", "--always"], ["--always", "X"], ["--perf-elf"]]
 
 
-@pytest.mark.parametrize("free_threaded", filter(None, [os.environ.get("KAA_FREE_THREADED_PYTHON")]))
+@pytest.mark.parametrize("free_threaded", [python.path for python in pythons.free_threaded()[0]])
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_free_threaded_has_its_own_support_alone(kaa, free_threaded, options):
     switches = ["-X", "perf"] if "X" in options else []

@@ -28,7 +28,7 @@
 	F(code_id_hole_end) F(lines_format) F(text_length) F(text_state)    \
 	F(text_ascii_data) F(text_compact_data) F(text_data_pointer)        \
 	F(text_kind_shift) F(text_compact_mask) F(text_ascii_mask)          \
-	F(bytes_size) F(bytes_data)
+	F(bytes_size) F(bytes_data) F(frame_copy) F(code_copies)
 
 static void print_field(const char *name, uint32_t value)
 {

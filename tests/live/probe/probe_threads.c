@@ -73,7 +73,7 @@ static struct error *look(struct looked *l)
 	/* An image has them, too. */
 	if (PY_SERIES(layout->version) >= PY_SERIES_DEBUG_OFFSETS)
 		read_memory(l, l->process.runtime, offsets, sizeof(offsets));
-	reader.at = &py_release_find(layout->version)->objects;
+	reader.at = &py_release_of(layout)->objects;
 	py_threads_each(&reader, l->process.runtime, &hints, &visit);
 	return NULL;
 }

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Free-threaded CPythons: threads that run Python at the same time, and no GIL. Other modules have cases of theirs, too
+(the mark and_free_threaded)."""
+import json
+import re
+
+import pytest
+
+from harness import pythons, script_output
+
+# What a frame of these may be called by, in at_once.py; a thread's own function is under `run`.
+CALLERS = {"spin": {"work"}, "take": {"work"}, "handed": {"take"}, "work": {f"run_{which}" for which in range(4)}}
+NO_GIL = "is a free-threaded build: there is no GIL that a thread could have"
+
+
+def pytest_generate_tests(metafunc):
+    if "free_threaded" in metafunc.fixturenames:
+        found = pythons.chosen(pythons.free_threaded()[0], metafunc.config.getoption("--python"))
+        metafunc.parametrize("free_threaded", [pytest.param(python, id=python.id) for python in found])
+
+
+def own_lines(script):
+    """Line to the number of the thread that alone is ever there."""
+    texts = enumerate(script.read_text().splitlines(), 1)
+    return {number: found[1] for number, text in texts for found in [re.search(r"# (\d)$", text)] if found}
+
+
+def function_lines(script):
+    """Function to the lines between its `def` and the next one."""
+    found, name = {}, None
+    for number, text in enumerate(script.read_text().splitlines(), 1):
+        if not text.startswith((" ", "#")) and text:
+            start = re.match(r"def (\w+)\(", text)
+            name = start and start[1]
+        if name:
+            found.setdefault(name, set()).add(number)
+    return found
+
+
+def problem(stack, tid, told, own, lines):
+    """What is wrong with a stack of at_once.py, outermost first; None: nothing."""
+    names = [name for name, _, _ in stack]
+    ran = [name for name in names if name.startswith("run_")]
+    if ran and ran != [told.get(str(tid))]:
+        return f"that of another thread: {ran}"
+    for caller, name in zip(names, names[1:]):
+        if name in CALLERS and caller not in CALLERS[name]:
+            return f"{name} called by {caller}"
+    for name, file, line in stack:
+        if not file.endswith("at_once.py") or name not in lines:
+            continue
+        if line not in lines[name]:
+            return f"line {line} is none of {name}"
+        if line in own and ran and own[line] != ran[0][-1]:
+            return f"line {line} is another thread's"
+    return None
+
+
+@pytest.mark.parametrize("source", ["bpf", "poll"])
+def test_each_stack_is_of_its_own_thread(request, kaa, free_threaded, scripts, tmp_path, source):
+    """Functions, callers and lines, though all threads run the same code, each a copy of its instructions."""
+    if source == "bpf":
+        request.getfixturevalue("bpf")
+    data, script = tmp_path / "perf.data", scripts / "at_once.py"
+    told = json.loads(kaa("record", f"--python={source}", "-F", "1999", "-o", data, "--", free_threaded.path, script, "0.5").stdout)
+    assert sorted(told.values()) == [f"run_{which}" for which in range(4)]
+    own, lines, seen = own_lines(script), function_lines(script), {}
+    samples = list(script_output.parse(kaa("script", "--no-inline", "-F", "+srcline", "-i", data).stdout))
+    for sample in samples:
+        if not sample.markers:
+            assert not (wrong := problem(sample.python, sample.tid, told, own, lines)), (wrong, sample)
+        for name, _, line in sample.python:
+            seen.setdefault(name, set()).add(own.get(line))
+    marked = [sample for sample in samples if {"[unreadable Python frames]", "[Python stack not aligned]"} & set(sample.markers)]
+    assert len(marked) <= len(samples) / 50, marked[:3]
+    # The oracle was asked: of each thread its own lines, and of the generators.
+    assert seen["spin"] >= {"0", "1", "2", "3"} and "handed" in seen, seen
+
+
+def test_there_is_no_gil(kaa, free_threaded, tmp_path):
+    """--mode gil says so, where the threads have not been told to take it."""
+    program, data = "end = __import__('time').process_time() + 0.3\nwhile __import__('time').process_time() < end: pass", tmp_path / "data"
+    said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-c", program, status=None).stderr
+    assert NO_GIL in said, said
+    said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-X", "gil=1", "-c", program).stderr
+    assert NO_GIL not in said
+    assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
+
+
+def test_doctor_says_what_it_is(kaa, free_threaded):
+    said = kaa("doctor", free_threaded.path, status=None).stdout
+    assert "GIL: no, a free-threaded build" in said
+    assert re.search(r"Python frames: from source (bpf|poll)", said), said
