@@ -17,8 +17,9 @@
 /* A search for the copy of the instructions that an instruction is in. */
 struct copy_search {
 	__u64 instruction;
-	/* Bytes of each copy; of the array of their addresses. */
+	/* Bytes of each copy. */
 	__u64 size;
+	/* The array of their addresses, and how many there are. */
 	__u64 copies;
 	__u64 count;
 	__s32 offset;
@@ -63,10 +64,10 @@ WALK_APART int offset_in_copy(__u64 code)
 	if (!number && is_in_copy(&s, code + l->code_adaptive))
 		return s.offset;
 	s.copies = read_u64(code + l->code_copies);
-	s.count = read_u64(s.copies + COPIES_COUNT);
-	if (number < s.count &&
-	    is_in_copy(&s, read_u64(s.copies + COPIES_FIRST + number * 8)))
+	/* Whether it is one at all, the instruction says. */
+	if (is_in_copy(&s, read_u64(s.copies + COPIES_FIRST + number * 8)))
 		return s.offset;
+	s.count = read_u64(s.copies + COPIES_COUNT);
 	walk_loop(MAX_COPIES, copy_step, &s);
 	return s.offset;
 }

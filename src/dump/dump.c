@@ -209,6 +209,19 @@ static void read_gil_of(const struct reading *reading,
 		ret->wants_gil = true;
 }
 
+/* The first state's interpreter tells for all. */
+static bool has_gil(const struct reading *reading)
+{
+	const struct py_memory *memory = &reading->subject->memory;
+	const struct walker_process *python = &reading->subject->python;
+	struct py_gil_place gil;
+
+	return !reading->states.count ||
+	       !py_gil_find(&python->layout, memory, python->runtime,
+			    reading->states.data[0].interp, &gil) ||
+	       !py_gil_is_off(&python->layout, memory, gil.address);
+}
+
 /* The thread made states that others may run by now. */
 static bool shares_states(const struct reading *reading, uint64_t ident)
 {
@@ -548,6 +561,7 @@ struct error *dump_create(struct subject *subject,
 		return error_no_memory();
 	code_table_init(&reading.codes);
 	error = read_all(&reading);
+	dump->has_gil = has_gil(&reading);
 	reading_deinit(&reading);
 	if (error)
 		return error;

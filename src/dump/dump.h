@@ -87,6 +87,8 @@ struct dump {
 	const char *interpreter;
 	/* PY_VERSION_HEX */
 	uint32_t version;
+	/* Threads take turns. Those of a free-threaded build do so only if told to. */
+	bool has_gil;
 	/* Variables were asked for. */
 	bool has_locals;
 	VEC(struct dump_thread) threads;

@@ -134,6 +134,7 @@ void dump_json(const struct dump *dump, struct strbuf *out)
 	strbuf_printf(out, ", \"python\": \"%u.%u.%u\"", dump->version >> 24,
 		      dump->version >> 16 & 255, dump->version >> 8 & 255);
 	put_key(out, "interpreter", dump->interpreter);
+	put_bool(out, "gil", dump->has_gil);
 	strbuf_puts(out, ",\n \"threads\": [");
 	vec_for_each(thread, &dump->threads) {
 		strbuf_puts(out, separator);

@@ -114,7 +114,9 @@ static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
 		strbuf_printf(&line, "%s%s (%d)", holders++ ? ", " : "",
 			      name_of(thread), (int)thread->tid);
 	}
-	strbuf_puts(&line, holders ? " held the GIL" : "none held the GIL");
+	strbuf_puts(&line, holders	   ? " held the GIL" :
+			   dump->has_gil ? "none held the GIL" :
+					   "there is no GIL");
 	if (want)
 		strbuf_printf(&line, ", %zu waited for it", want);
 	put_line(out, line.data, width);

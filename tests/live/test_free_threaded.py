@@ -3,10 +3,12 @@
 (the mark and_free_threaded)."""
 import json
 import re
+import subprocess
 
 import pytest
 
 from harness import pythons, script_output
+from harness.process import started
 
 # What a frame of these may be called by, in at_once.py; a thread's own function is under `run`.
 CALLERS = {"spin": {"work"}, "take": {"work"}, "handed": {"take"}, "work": {f"run_{which}" for which in range(4)}}
@@ -85,6 +87,16 @@ def test_there_is_no_gil(kaa, free_threaded, tmp_path):
     said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-X", "gil=1", "-c", program).stderr
     assert NO_GIL not in said
     assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
+
+
+@pytest.mark.parametrize("gil", [False, True])
+def test_dump_says_whether_there_is_one(kaa, free_threaded, scripts, gil):
+    command = [*free_threaded.command, *["-X", "gil=1"] * gil, scripts / "parked.py"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        told = json.loads(process.stdout.readline())
+        assert json.loads(kaa("dump", "--json", told["pid"]).stdout)["gil"] == gil
+        text = kaa("dump", told["pid"]).stdout
+    assert ("none held the GIL" if gil else "there is no GIL") in text
 
 
 def test_doctor_says_what_it_is(kaa, free_threaded):
