@@ -15,7 +15,7 @@
 #include "bpf/walk_thread.h"
 
 /* A search for the copy of the instructions that an instruction is in. */
-struct copy_search {
+struct find_copy {
 	__u64 instruction;
 	/* Bytes of each copy. */
 	__u64 size;
@@ -25,7 +25,7 @@ struct copy_search {
 	__s32 offset;
 };
 
-static __always_inline int is_in_copy(struct copy_search *s, __u64 start)
+static __always_inline int is_in_copy(struct find_copy *s, __u64 start)
 {
 	__u64 offset = s->instruction - start;
 
@@ -35,9 +35,9 @@ static __always_inline int is_in_copy(struct copy_search *s, __u64 start)
 	return 1;
 }
 
-static long copy_step(__u32 i, void *arg)
+static long find_copy_step(__u32 i, void *arg)
 {
-	struct copy_search *s = arg;
+	struct find_copy *s = arg;
 
 	return i >= s->count ||
 	       is_in_copy(s, read_u64(s->copies + COPIES_FIRST + i * 8ULL));
@@ -50,7 +50,7 @@ static long copy_step(__u32 i, void *arg)
  */
 WALK_APART int offset_in_copy(__u64 code)
 {
-	struct copy_search s = { .offset = -1 };
+	struct find_copy s = { .offset = -1 };
 	struct walk *w = walk_here();
 	const struct py_layout *l;
 	__u64 number;
@@ -68,7 +68,7 @@ WALK_APART int offset_in_copy(__u64 code)
 	if (is_in_copy(&s, read_u64(s.copies + COPIES_FIRST + number * 8)))
 		return s.offset;
 	s.count = read_u64(s.copies + COPIES_COUNT);
-	walk_loop(MAX_COPIES, copy_step, &s);
+	walk_loop(MAX_COPIES, find_copy_step, &s);
 	return s.offset;
 }
 
