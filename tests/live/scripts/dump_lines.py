@@ -5,7 +5,6 @@ is, to standard output: the input of `python_probe lines` (tests/live/probe/prob
     dump_lines.py STEP       every STEP-th source file, 1 for all of them
 """
 import array
-import ctypes
 import dis
 import os
 import struct
@@ -22,6 +21,8 @@ CODE_UNIT = 1 if FORMAT == UNSIGNED else 2
 
 
 def lines_before_310(code):
+    # Not every build has it, but all that old do.
+    import ctypes
     addr2line = ctypes.pythonapi.PyCode_Addr2Line
     argument = ctypes.py_object(code)
     return [addr2line(argument, offset) for offset in range(0, len(code.co_code), CODE_UNIT)]
