@@ -26,6 +26,8 @@ static const struct option dump_command_options[] = {
 		 "show the arguments and local variables of each frame"),
 	OPT_BOOL('s', "source", struct dump_settings, source,
 		 "show the text of each line, as its file has it now"),
+	OPT_BOOL('a', "async", struct dump_settings, options.tasks,
+		 "show the tasks of asyncio: what each waits for, and which awaits which"),
 	OPT_BOOL('j', "json", struct dump_settings, json,
 		 "print JSON, with whole paths; docs/dump.md has the schema"),
 	OPT_END(),
@@ -150,12 +152,16 @@ const struct command command_dump = {
 		"What the core lacks is read from the program's files, which have to be here unchanged.\n"
 		"\n"
 		"Root may read all processes, and you may read your own where kernel.yama.ptrace_scope is 0. "
-		"Values of variables are read as data: no code of the program runs, so of an object that is no number, text or container its type, address and attributes are shown.",
+		"Values of variables are read as data: no code of the program runs, so of an object that is no number, text or container its type, address and attributes are shown.\n"
+		"\n"
+		"With --async each task of asyncio has its coroutine and those that this awaits, innermost first, and what it waits for. "
+		"A task stands below the one that awaits it. Each is read while the thread of its event loop does not run.",
 	.options = dump_command_options,
 	.examples =
 		(const char *const[]){
 			"kaa dump 1234",
 			"kaa dump --locals 1234\twith arguments and local variables",
+			"kaa dump --async 1234\tthe tasks of asyncio, too",
 			"kaa dump core.1234\ta program that has crashed",
 			"kaa dump --json 1234 | jq '.threads[].name'",
 			NULL,

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "collect/code_spans.h"
 #include "collect/python_stack.h"
+#include "dump/async_read.h"
 #include "dump/variables.h"
 #include "python/code_name.h"
 #include "python/gil.h"
@@ -270,6 +271,28 @@ static void clear_read(struct dump_thread *ret)
 	ret->holds_gil = ret->wants_gil = ret->collects_garbage = false;
 }
 
+/* False: the walk has not told what it is. */
+static bool open_frame(const struct reading *reading,
+		       const struct walker_frame *frame, bool *internal,
+		       struct dump_frame *ret)
+{
+	const struct code *code = code_table_find(&reading->codes, frame->key);
+
+	if (!code)
+		return false;
+	*internal = code->internal;
+	*ret = (struct dump_frame){
+		.function = code->qualname,
+		.file = code->filename,
+		.line = py_lines_find(&code->lines, frame->offset),
+		.address = frame->frame,
+	};
+	/* As tracebacks have it of a frame that has not begun. */
+	if (!ret->line && frame->offset < 0)
+		ret->line = code->first_line;
+	return true;
+}
+
 /* Once the frames of the walk are proven. */
 static struct error *take_frames(struct reading *reading,
 				 const struct variables *variables,
@@ -278,23 +301,16 @@ static struct error *take_frames(struct reading *reading,
 	size_t i = 0;
 
 	vec_for_each(frame, &reading->stack.frames) {
-		const struct code *code =
-			code_table_find(&reading->codes, frame->key);
 		const struct variables_of *of = variables_at(variables, i++);
-		struct dump_frame taken = {};
+		struct dump_frame taken;
+		bool internal;
 
-		if (!code) {
+		if (!open_frame(reading, frame, &internal, &taken)) {
 			ret->problem = DUMP_UNREADABLE;
 			break;
 		}
-		if (code->internal)
+		if (internal)
 			continue;
-		taken.line = py_lines_find(&code->lines, frame->offset);
-		/* As tracebacks have it of a frame that has not begun. */
-		if (!taken.line && frame->offset < 0)
-			taken.line = code->first_line;
-		taken.function = code->qualname;
-		taken.file = code->filename;
 		taken.first_local = of->first;
 		taken.local_count = of->count;
 		if (!vec_push(&ret->frames, taken))
@@ -462,6 +478,53 @@ static struct error *add_thread(struct reading *reading,
 	return error;
 }
 
+/* --- tasks --- */
+
+static void walk_for_task(void *arg, const struct subject_thread *thread,
+			  const struct py_state *state)
+{
+	walk(arg, thread, state);
+}
+
+static void forget_for_task(void *arg)
+{
+	forget_walk(arg);
+}
+
+/* A walk that is not whole may have left out frames: it is good for nothing here. */
+static struct error *take_for_task(void *arg, uint64_t outermost,
+				   struct dump_frame_list *ret)
+{
+	struct reading *reading = arg;
+	size_t start = ret->count;
+
+	reading->told_code = false;
+	vec_for_each(frame, &reading->stack.frames) {
+		struct dump_frame taken;
+		bool internal;
+
+		if (!open_frame(reading, frame, &internal, &taken))
+			break;
+		if (!internal && !vec_push(ret, taken))
+			return error_no_memory();
+		if (frame->frame == outermost)
+			return reading->error ? take_ptr(reading->error) : NULL;
+	}
+	ret->count = start;
+	return NULL;
+}
+
+static struct error *read_tasks(struct reading *reading)
+{
+	const struct async_walk async = { walk_for_task, forget_for_task,
+					  take_for_task, reading };
+
+	if (!reading->options->tasks)
+		return NULL;
+	return async_read(reading->subject, &reading->states, &async,
+			  reading->dump);
+}
+
 /* --- all of them --- */
 
 static bool same_states(const struct py_state_list *a,
@@ -515,7 +578,7 @@ static struct error *read_all(struct reading *reading)
 		read_names(reading);
 	for (size_t i = 0; !error && i < reading->subject->threads.count; i++)
 		error = add_thread(reading, &reading->subject->threads.data[i]);
-	return error;
+	return error ? error : read_tasks(reading);
 }
 
 static void reading_deinit(struct reading *reading)
@@ -553,6 +616,7 @@ struct error *dump_create(struct subject *subject,
 	dump->version = subject->python.layout.version;
 	dump->signal = subject->signal;
 	dump->has_locals = options->locals;
+	dump->has_tasks = options->tasks;
 	dump->core = copy(dump, subject->core);
 	dump->command = copy(dump, subject->command);
 	dump->interpreter = copy(dump, subject->interpreter);
@@ -576,6 +640,9 @@ void dump_destroy(struct dump *dump)
 	vec_for_each(thread, &dump->threads)
 		thread_deinit(thread);
 	vec_deinit(&dump->threads);
+	vec_deinit(&dump->tasks.list);
+	vec_deinit(&dump->tasks.awaits);
+	vec_deinit(&dump->tasks.frames);
 	arena_deinit(&dump->strings);
 	free(dump);
 }

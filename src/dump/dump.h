@@ -33,7 +33,11 @@ struct dump_frame {
 	/* Its variables: locals[first_local] and those behind it. */
 	uint32_t first_local;
 	uint32_t local_count;
+	/* Of the frame in the process. */
+	uint64_t address;
 };
+
+struct dump_frame_list VEC_BODY(struct dump_frame);
 
 /* What is wrong with a stack. */
 enum dump_problem {
@@ -70,11 +74,83 @@ struct dump_thread {
 	bool collects_garbage;
 	enum dump_problem problem;
 	/* Innermost first. */
-	VEC(struct dump_frame) frames;
+	struct dump_frame_list frames;
 	VEC(struct dump_local) locals;
 	struct strbuf text;
 	/* Variables were asked for, and could not be read with the stack. */
 	bool no_locals;
+};
+
+enum dump_task_state {
+	DUMP_TASK_RUNNING,
+	/* For a future, or another task. */
+	DUMP_TASK_WAITING,
+	/* Its loop will run it. */
+	DUMP_TASK_SCHEDULED,
+	/* And still there. */
+	DUMP_TASK_DONE,
+};
+
+enum dump_wait {
+	DUMP_WAIT_NONE,
+	DUMP_WAIT_TASKS,
+	DUMP_WAIT_SLEEP,
+	/* Locks, events, conditions, semaphores, barriers. */
+	DUMP_WAIT_LOCK,
+	DUMP_WAIT_QUEUE,
+	DUMP_WAIT_SOCKET,
+	DUMP_WAIT_PROCESS,
+	/* A call that another thread makes. */
+	DUMP_WAIT_THREAD,
+	/* Any other. */
+	DUMP_WAIT_FUTURE,
+};
+
+enum dump_task_problem {
+	DUMP_TASK_NO_PROBLEM,
+	/* Its thread ran on at each try: nothing of it is known but that it is there. */
+	DUMP_TASK_RAN_ON,
+	/* Beyond its last frame it could not be read. */
+	DUMP_TASK_UNREADABLE,
+	/* It goes on beyond its last frame. */
+	DUMP_TASK_TOO_DEEP,
+	/* Its coroutine is of another kind: compiled code, say. */
+	DUMP_TASK_FOREIGN,
+};
+
+struct dump_task {
+	/* Of the object: tasks may have one name. */
+	uint64_t address;
+	/* NULL: not known. */
+	const char *name;
+	enum dump_task_state state;
+	enum dump_task_problem problem;
+	/* The thread that runs its loop; 0: none does. */
+	pid_t tid;
+	enum dump_wait wait;
+	/* In words; NULL: they say nothing more. */
+	const char *waits_for;
+	/* tasks.frames[first_frame] and those behind it, innermost first. */
+	uint32_t first_frame;
+	uint32_t frame_count;
+	/* It is awaited by another one. */
+	bool is_awaited;
+};
+
+/* One awaits the other; indices of tasks. In order of the one that awaits. */
+struct dump_await {
+	uint32_t waiter;
+	uint32_t awaited;
+};
+
+struct dump_tasks {
+	VEC(struct dump_task) list;
+	VEC(struct dump_await) awaits;
+	struct dump_frame_list frames;
+	/* Those of a build of asyncio that kaa does not know. */
+	size_t unknown;
+	/* There may be more: the lists changed at each try, or are too long. */
+	bool is_cut;
 };
 
 struct dump {
@@ -92,11 +168,15 @@ struct dump {
 	/* Variables were asked for. */
 	bool has_locals;
 	VEC(struct dump_thread) threads;
+	/* Tasks were asked for. */
+	bool has_tasks;
+	struct dump_tasks tasks;
 	struct arena strings;
 };
 
 struct dump_options {
 	bool locals;
+	bool tasks;
 };
 
 /* The subject's Python was found. */

@@ -2,6 +2,8 @@
 /* A dump for programs: docs/dump.md has the schema. */
 #include <inttypes.h>
 
+#include "dump/async_awaits.h"
+#include "dump/async_text.h"
 #include "dump/dump.h"
 #include "sys/task_syscall.h"
 #include "view/json_text.h"
@@ -42,9 +44,7 @@ static void put_locals(const struct dump_thread *thread,
 	strbuf_putc(out, ']');
 }
 
-static void put_frame(const struct dump_thread *thread,
-		      const struct dump_frame *frame, bool locals,
-		      struct strbuf *out)
+static void put_place(const struct dump_frame *frame, struct strbuf *out)
 {
 	strbuf_puts(out, "\n    {\"function\": ");
 	put_string(out, frame->function);
@@ -53,6 +53,13 @@ static void put_frame(const struct dump_thread *thread,
 		strbuf_printf(out, ", \"line\": %" PRIu32, frame->line);
 	else
 		strbuf_puts(out, ", \"line\": null");
+}
+
+static void put_frame(const struct dump_thread *thread,
+		      const struct dump_frame *frame, bool locals,
+		      struct strbuf *out)
+{
+	put_place(frame, out);
 	if (locals && !thread->no_locals)
 		put_locals(thread, frame, out);
 	strbuf_putc(out, '}');
@@ -120,6 +127,77 @@ static void put_thread(const struct dump_thread *thread, bool locals,
 	strbuf_puts(out, "]}");
 }
 
+/* --- tasks --- */
+
+static const char *task_problem_word(enum dump_task_problem problem)
+{
+	switch (problem) {
+	case DUMP_TASK_RAN_ON:
+		return "ran on";
+	case DUMP_TASK_UNREADABLE:
+		return "unreadable";
+	case DUMP_TASK_TOO_DEEP:
+		return "too deep";
+	case DUMP_TASK_FOREIGN:
+		return "other coroutine";
+	default:
+		return NULL;
+	}
+}
+
+static void put_awaits(const struct dump_tasks *tasks, uint32_t index,
+		       struct strbuf *out)
+{
+	size_t count;
+	const struct dump_await *awaits = async_awaits_of(tasks, index, &count);
+
+	strbuf_puts(out, ", \"awaits\": [");
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(out, "%s%" PRIu32, i ? ", " : "",
+			      awaits[i].awaited);
+	strbuf_putc(out, ']');
+}
+
+/* "id" is what id() says in the process. */
+static void put_task(const struct dump_tasks *tasks, uint32_t index,
+		     struct strbuf *out)
+{
+	const struct dump_task *task = &tasks->list.data[index];
+	bool is_read = task->problem != DUMP_TASK_RAN_ON;
+
+	strbuf_printf(out, "\n  {\"index\": %" PRIu32 ", \"id\": %" PRIu64,
+		      index, task->address);
+	put_key(out, "name", task->name);
+	put_key(out, "state", is_read ? async_state_word(task->state) : NULL);
+	if (task->tid)
+		strbuf_printf(out, ", \"tid\": %d", (int)task->tid);
+	else
+		strbuf_puts(out, ", \"tid\": null");
+	put_key(out, "waits_for", async_wait_word(task->wait));
+	put_key(out, "detail", task->waits_for);
+	put_awaits(tasks, index, out);
+	put_key(out, "problem", task_problem_word(task->problem));
+	strbuf_puts(out, ", \"frames\": [");
+	for (uint32_t i = 0; i < task->frame_count; i++) {
+		strbuf_puts(out, i ? "," : "");
+		put_place(&tasks->frames.data[task->first_frame + i], out);
+		strbuf_putc(out, '}');
+	}
+	strbuf_puts(out, "]}");
+}
+
+static void put_tasks(const struct dump_tasks *tasks, struct strbuf *out)
+{
+	strbuf_printf(out, ",\n \"unknown_tasks\": %zu", tasks->unknown);
+	put_bool(out, "tasks_complete", !tasks->is_cut && !tasks->unknown);
+	strbuf_puts(out, ",\n \"tasks\": [");
+	for (uint32_t i = 0; i < tasks->list.count; i++) {
+		strbuf_puts(out, i ? "," : "");
+		put_task(tasks, i, out);
+	}
+	strbuf_putc(out, ']');
+}
+
 void dump_json(const struct dump *dump, struct strbuf *out)
 {
 	const char *separator = "";
@@ -141,5 +219,8 @@ void dump_json(const struct dump *dump, struct strbuf *out)
 		put_thread(thread, dump->has_locals, out);
 		separator = ",";
 	}
-	strbuf_puts(out, "]}\n");
+	strbuf_putc(out, ']');
+	if (dump->has_tasks)
+		put_tasks(&dump->tasks, out);
+	strbuf_puts(out, "}\n");
 }

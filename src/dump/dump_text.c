@@ -4,15 +4,11 @@
 #include <signal.h>
 #include <string.h>
 
+#include "dump/async_text.h"
 #include "dump/dump.h"
+#include "dump/frame_text.h"
 #include "sys/task_syscall.h"
 #include "view/fit.h"
-#include "view/printable.h"
-
-enum {
-	/* Columns that a path has at least, and a function's name at most. */
-	PATH_MIN = 24,
-};
 
 static const char *name_of(const struct dump_thread *thread)
 {
@@ -73,12 +69,6 @@ static void put_core(const struct dump *dump, struct strbuf *out)
 		strbuf_printf(out, ", which died of signal %d", dump->signal);
 }
 
-static void put_line(struct strbuf *out, const char *text, size_t width)
-{
-	fit_begin(out, text, strlen(text), width);
-	strbuf_putc(out, '\n');
-}
-
 static void put_process(const struct dump *dump, size_t width,
 			struct strbuf *out)
 {
@@ -90,12 +80,12 @@ static void put_process(const struct dump *dump, size_t width,
 		strbuf_printf(&line, "process %d", (int)dump->pid);
 	if (*dump->command)
 		strbuf_printf(&line, ": %s", dump->command);
-	put_line(out, line.data, width);
+	frame_text_line(out, line.data, width);
 	strbuf_clear(&line);
 	strbuf_puts(&line, "CPython ");
 	put_version(dump->version, &line);
 	strbuf_printf(&line, ", %s", dump->interpreter);
-	put_line(out, line.data, width);
+	frame_text_line(out, line.data, width);
 }
 
 /* Who holds the GIL, and how many want it: the reason of many questions. */
@@ -119,7 +109,7 @@ static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
 					   "there is no GIL");
 	if (want)
 		strbuf_printf(&line, ", %zu waited for it", want);
-	put_line(out, line.data, width);
+	frame_text_line(out, line.data, width);
 }
 
 /* --- threads --- */
@@ -193,38 +183,6 @@ static void put_problem(const struct dump_thread *thread, struct strbuf *out)
 			    "    [variables not read: it never held still for so long]\n");
 }
 
-static void put_place(const struct dump_frame *frame, struct strbuf *out)
-{
-	if (frame->line)
-		strbuf_printf(out, "%s:%" PRIu32, frame->file, frame->line);
-	else
-		strbuf_puts(out, frame->file);
-}
-
-/* "    function (path:line)": where that is too wide the path loses its beginning first. */
-static void put_frame(const struct dump_frame *frame, size_t width,
-		      struct strbuf *out)
-{
-	_cleanup_strbuf_ struct strbuf place = STRBUF_INIT;
-	size_t around = strlen("     ()");
-	size_t name = printable_width(frame->function, strlen(frame->function));
-	size_t wide, room = width > around + 2 * PATH_MIN ?
-				    width - around :
-				    2 * PATH_MIN;
-
-	put_place(frame, &place);
-	wide = printable_width(place.data, place.len);
-	if (name + wide > room && name > room - PATH_MIN)
-		name = room - (wide < PATH_MIN ? wide : PATH_MIN);
-	if (wide > room - name)
-		wide = room - name;
-	strbuf_puts(out, "    ");
-	fit_name(out, frame->function, name);
-	strbuf_puts(out, " (");
-	fit_end(out, place.data, wide);
-	strbuf_puts(out, ")\n");
-}
-
 static void put_locals(const struct dump_thread *thread,
 		       const struct dump_frame *frame, size_t width,
 		       struct strbuf *out)
@@ -238,24 +196,8 @@ static void put_locals(const struct dump_thread *thread,
 			      local->is_argument ? "arg " : "",
 			      thread->text.data + local->name,
 			      thread->text.data + local->value);
-		put_line(out, line.data, width);
+		frame_text_line(out, line.data, width);
 	}
-}
-
-static void put_source(const struct dump_frame *frame,
-		       const struct dump_words *words, struct strbuf *out)
-{
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-	size_t start = out->len;
-
-	if (!words->put_source || !frame->line)
-		return;
-	words->put_source(words->arg, frame->file, frame->line, &line);
-	if (!line.len)
-		return;
-	strbuf_puts(out, "      | ");
-	fit_code(out, &line, words->width - (out->len - start));
-	strbuf_putc(out, '\n');
 }
 
 void dump_text(const struct dump *dump, const struct dump_words *words,
@@ -265,12 +207,13 @@ void dump_text(const struct dump *dump, const struct dump_words *words,
 
 	put_process(dump, width, out);
 	put_gil(dump, width, out);
+	if (dump->has_tasks)
+		async_text(dump, words, out);
 	vec_for_each(thread, &dump->threads) {
 		strbuf_putc(out, '\n');
 		put_thread_head(thread, width, out);
 		vec_for_each(frame, &thread->frames) {
-			put_frame(frame, width, out);
-			put_source(frame, words, out);
+			frame_text(frame, words, 4, out);
 			put_locals(thread, frame, width, out);
 		}
 		put_problem(thread, out);

@@ -10,6 +10,7 @@
  *		.objects = { struct py_objects },
  *		.values = { struct py_values },
  *		.gil = { struct py_gil },
+ *		.tasks = { struct py_tasks_at, from 3.8 on },
  *		.hook = { struct py_hook },
  *		.slots = { struct py_debug_slots, from 3.13 on })
  *
@@ -145,6 +146,47 @@ struct py_gil {
 	uint32_t interp_collecting;
 };
 
+/*
+ * Where generators, thread states and others keep what leads to asyncio's tasks and
+ * through their coroutines (python/coroutine.h, python/tasks.h); all 0: the version
+ * has none. Coroutines and asynchronous generators begin as generators do.
+ */
+struct py_tasks_at {
+	/* PyGenObject: up to 3.10 pointer to its frame; later the frame is in it. */
+	uint32_t generator_frame;
+	/* From 3.11 on: its state, of which below (s8). 3.10: PyFrameObject has it (s8). */
+	uint32_t generator_state;
+	uint32_t frame_state;
+	/*
+	 * The end of a frame's stack: a pointer (up to 3.9, and from 3.14 on), or an
+	 * int that counts from where frame_stack points to (3.10), or from the first
+	 * local variable (3.11 to 3.13).
+	 */
+	uint32_t frame_stack;
+	uint32_t frame_stack_top;
+	/*
+	 * What a state is if the generator has not begun, if it is in an await or
+	 * `yield from` (up to 3.12: or has yielded), and if it runs. As u8.
+	 */
+	uint32_t state_created;
+	uint32_t state_awaits;
+	uint32_t state_runs;
+	/* PyThreadState, up to 3.13: pointer to a dict that has the running loop. */
+	uint32_t thread_dict;
+	/* _PyThreadStateImpl, from 3.14 on: pointers, and the head of a list of tasks. */
+	uint32_t thread_loop;
+	uint32_t thread_task;
+	uint32_t thread_tasks;
+	/* PyInterpreterState: such a list, of threads that have ended. */
+	uint32_t interp_tasks;
+	/* PyTypeObject, PyWeakReference, PyMethodObject, PyFunctionObject: pointers. */
+	uint32_t type_base;
+	uint32_t weak_object;
+	uint32_t method_self;
+	uint32_t function_closure;
+	uint32_t function_qualname;
+};
+
 /* What the agent's eval hook needs beside the layout. Offsets, or PY_ABSENT. */
 struct py_hook {
 	/* PyThreadState: pointer to the interpreter. */
@@ -242,6 +284,7 @@ struct py_release {
 	struct py_debug_slots slots;
 	struct py_values values;
 	struct py_gil gil;
+	struct py_tasks_at tasks;
 };
 
 /*

@@ -34,6 +34,7 @@
 #include "internal/pycore_interp.h"
 #include "internal/pycore_runtime.h"
 #else
+#include "internal/pycore_frame.h"
 #include "internal/pycore_interpframe_structs.h"
 #include "internal/pycore_interp_structs.h"
 #include "internal/pycore_runtime_structs.h"
@@ -79,7 +80,7 @@ struct entries {
 };
 
 /* The structs of a row: struct py_layout, py_objects, py_values, py_gil, ... */
-static struct entries layout, objects, values, gil, hook, slots;
+static struct entries layout, objects, values, gil, tasks, hook, slots;
 
 static void add(struct entries *to, const char *name, uint32_t value)
 {
@@ -540,6 +541,77 @@ static void add_gil(void)
 }
 #endif
 
+#if PY_VERSION_HEX >= 0x03080000
+#define TASK(name, value) add(&tasks, #name, (uint32_t)(value))
+#define TASK_AT(name, type, member) TASK(name, offsetof(type, member))
+
+/* Up to 3.10 a generator has a frame object, later the frame is in it. */
+static void add_generators(void)
+{
+#if PY_VERSION_HEX < 0x030b0000
+	TASK_AT(generator_frame, PyGenObject, gi_frame);
+	TASK(generator_state, NO);
+#else
+	TASK_AT(generator_frame, PyGenObject, gi_iframe);
+	TASK_AT(generator_state, PyGenObject, gi_frame_state);
+#endif
+#if PY_VERSION_HEX < 0x030a0000
+	TASK(frame_state, NO);
+	TASK(frame_stack, NO);
+	TASK_AT(frame_stack_top, PyFrameObject, f_stacktop);
+#elif PY_VERSION_HEX < 0x030b0000
+	TASK_AT(frame_state, PyFrameObject, f_state);
+	TASK_AT(frame_stack, PyFrameObject, f_valuestack);
+	TASK_AT(frame_stack_top, PyFrameObject, f_stackdepth);
+#else
+	TASK(frame_state, NO);
+	TASK(frame_stack, NO);
+#if PY_VERSION_HEX < 0x030e0000
+	TASK_AT(frame_stack_top, _PyInterpreterFrame, stacktop);
+#else
+	TASK_AT(frame_stack_top, _PyInterpreterFrame, stackpointer);
+#endif
+#endif
+#if PY_VERSION_HEX < 0x030a0000
+	TASK(state_created, NO);
+	TASK(state_awaits, NO);
+	TASK(state_runs, NO);
+#else
+	TASK(state_created, (uint8_t)FRAME_CREATED);
+#if PY_VERSION_HEX < 0x030d0000
+	TASK(state_awaits, (uint8_t)FRAME_SUSPENDED);
+#else
+	TASK(state_awaits, (uint8_t)FRAME_SUSPENDED_YIELD_FROM);
+#endif
+	TASK(state_runs, (uint8_t)FRAME_EXECUTING);
+#endif
+}
+
+/* From 3.14 on tasks are in lists that begin in thread states and interpreters. */
+static void add_tasks(void)
+{
+	add_generators();
+#if PY_VERSION_HEX < 0x030e0000
+	TASK_AT(thread_dict, PyThreadState, dict);
+	TASK(thread_loop, NO);
+	TASK(thread_task, NO);
+	TASK(thread_tasks, NO);
+	TASK(interp_tasks, NO);
+#else
+	TASK(thread_dict, NO);
+	TASK_AT(thread_loop, _PyThreadStateImpl, asyncio_running_loop);
+	TASK_AT(thread_task, _PyThreadStateImpl, asyncio_running_task);
+	TASK_AT(thread_tasks, _PyThreadStateImpl, asyncio_tasks_head);
+	TASK_AT(interp_tasks, PyInterpreterState, asyncio_tasks_head);
+#endif
+	TASK_AT(type_base, PyTypeObject, tp_base);
+	TASK_AT(weak_object, PyWeakReference, wr_object);
+	TASK_AT(method_self, PyMethodObject, im_self);
+	TASK_AT(function_closure, PyFunctionObject, func_closure);
+	TASK_AT(function_qualname, PyFunctionObject, func_qualname);
+}
+#endif
+
 static void add_hook(void)
 {
 	add(&hook, "thread_interp", offsetof(PyThreadState, interp));
@@ -708,6 +780,10 @@ static void print_row(void)
 		printf("\t},\n\t.gil = {\n");
 		print_entries(&gil, &none);
 	}
+	if (tasks.count) {
+		printf("\t},\n\t.tasks = {\n");
+		print_entries(&tasks, &none);
+	}
 	printf("\t},\n\t.hook = {\n");
 	print_entries(&hook, &none);
 	if (slots.count) {
@@ -729,6 +805,9 @@ int main(int argc, char **argv)
 	add_int();
 	add_values();
 	add_gil();
+#if PY_VERSION_HEX >= 0x03080000
+	add_tasks();
+#endif
 	add_hook();
 	add_slots();
 	if (argc > 1 && !strcmp(argv[1], "row"))

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dump/async_awaits.h"
+
+/* The index of the first one whose waiter is not less. */
+static size_t lower_bound(const struct dump_tasks *tasks, uint64_t waiter)
+{
+	size_t low = 0, high = tasks->awaits.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tasks->awaits.data[middle].waiter < waiter)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct dump_await *async_awaits_of(const struct dump_tasks *tasks,
+					 uint32_t waiter, size_t *count)
+{
+	size_t first = lower_bound(tasks, waiter);
+
+	*count = lower_bound(tasks, (uint64_t)waiter + 1) - first;
+	return *count ? &tasks->awaits.data[first] : NULL;
+}

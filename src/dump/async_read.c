@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dump/async_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "dump/async_awaits.h"
+#include "dump/async_wait.h"
+#include "dump/code_names.h"
+#include "python/releases.h"
+
+enum {
+	/* Tries to read a task while its thread does not run, the later ones apart. */
+	TRIES = 200,
+	TRIES_AT_ONCE = 50,
+	PAUSE_NS = 500000,
+	/* Reads for a list, and for a task. */
+	READS_LIST = 4 << 20,
+	READS_TASK = 100000,
+	NAME_MAX_BYTES = 1024,
+	INTERPRETERS_MAX = 64,
+	/* Frames of all tasks that are kept. */
+	FRAMES_MAX = 1 << 20,
+};
+
+/* A thread that runs a loop, or has tasks in its list. */
+struct loop_thread {
+	struct subject_thread *thread;
+	const struct py_state *state;
+	struct py_loop loop;
+};
+
+/* What was read of a task while nothing moved. */
+struct reading {
+	struct async_task task;
+	enum py_task_read result;
+	bool is_current;
+	/* There was no memory. */
+	bool failed;
+	enum dump_wait wait;
+	struct strbuf name;
+	struct strbuf waits_for;
+	struct async_link_list links;
+	/* Names and lines of its frames are in here, outermost first. */
+	VEC(struct dump_frame) frames;
+};
+
+struct async {
+	struct subject *subject;
+	const struct py_state_list *states;
+	const struct async_walk *walk;
+	struct dump *dump;
+	const struct py_release *release;
+
+	/* Memory of which so many reads are left. */
+	size_t reads_left;
+	struct py_memory memory;
+	struct py_objects_reader objects;
+	struct py_tasks_reader tasks;
+	struct py_value_reader values;
+	struct code_names names;
+	struct async_reader reader;
+
+	VEC(struct loop_thread) threads;
+	struct py_task_list found;
+	/* Address of a task to its index in dump->tasks.list. */
+	struct map index_of;
+	struct async_link_list links;
+	struct reading reading;
+};
+
+static bool read_bounded(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct async *async = arg;
+
+	if (!async->reads_left)
+		return false;
+	async->reads_left--;
+	return async->subject->memory.read(async->subject->memory.arg, address,
+					   buf, size);
+}
+
+static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
+			 uint64_t *words)
+{
+	struct async *async = arg;
+	const struct py_memory *memory = &async->subject->memory;
+
+	if (async->reads_left < count)
+		return 0;
+	async->reads_left -= count;
+	return memory->read_words(memory->arg, addresses, count, words);
+}
+
+static void pause_between(int i)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+	if (i >= TRIES_AT_ONCE)
+		nanosleep(&pause, NULL);
+}
+
+/* Types that were read at another moment may be others by now. */
+static void begin_reading(struct async *async, size_t reads)
+{
+	async->reads_left = reads;
+	async->objects.type_count = 0;
+}
+
+/* --- the lists --- */
+
+static bool read_lists_of(struct async *async, struct loop_thread *of)
+{
+	bool is_whole;
+
+	begin_reading(async, READS_LIST);
+	vec_clear(&async->found);
+	py_loop_read(&async->tasks, of->state->address, &of->loop);
+	is_whole = py_tasks_of_thread(&async->tasks, of->state->address,
+				      &async->found);
+	if (of->loop.loop)
+		is_whole &= py_tasks_of_interpreter(
+			&async->tasks, of->state->interp, &async->found);
+	return is_whole;
+}
+
+/* Each task once, though it may be in several lists. */
+static struct error *keep_found(struct async *async)
+{
+	vec_for_each(address, &async->found) {
+		struct dump_tasks *tasks = &async->dump->tasks;
+		bool is_new;
+
+		if (tasks->list.count == PY_TASKS_MAX) {
+			tasks->is_cut = true;
+			return NULL;
+		}
+		if (!map_insert(&async->index_of, *address, tasks->list.count,
+				&is_new))
+			return error_no_memory();
+		if (is_new && !vec_push(&tasks->list, (struct dump_task){
+						.address = *address }))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct error *read_thread_lists(struct async *async,
+				       struct loop_thread *of)
+{
+	bool is_whole = false, has_held = false;
+	struct error *error;
+
+	for (int i = 0; i < TRIES && !(has_held && is_whole); i++) {
+		enum subject_read held =
+			subject_begin(async->subject, of->thread);
+
+		if (held == SUBJECT_GONE)
+			return NULL;
+		has_held = held == SUBJECT_STILL;
+		if (has_held) {
+			is_whole = read_lists_of(async, of);
+			has_held = subject_end(async->subject, of->thread);
+		}
+		pause_between(i);
+	}
+	async->dump->tasks.is_cut |= !has_held || !is_whole;
+	error = keep_found(async);
+	if (!error && has_held && (of->loop.loop || async->found.count) &&
+	    !vec_push(&async->threads, *of))
+		error = error_no_memory();
+	return error;
+}
+
+static struct error *read_threads(struct async *async)
+{
+	struct error *error = NULL;
+
+	vec_for_each(thread, &async->subject->threads) {
+		vec_for_each(state, async->states) {
+			struct loop_thread of = { .thread = thread,
+						  .state = state };
+
+			if (error || !thread->pointer ||
+			    state->thread_id != thread->pointer)
+				continue;
+			error = read_thread_lists(async, &of);
+		}
+		subject_release(async->subject, thread);
+	}
+	return error;
+}
+
+static bool has_loop_thread(const struct async *async, uint64_t interp)
+{
+	vec_for_each(of, &async->threads)
+		if (of->state->interp == interp && of->loop.loop)
+			return true;
+	return false;
+}
+
+/* Where no loop runs, nothing changes the sets. */
+static struct error *read_interpreters(struct async *async)
+{
+	uint64_t seen[INTERPRETERS_MAX];
+	struct error *error = NULL;
+	size_t count = 0;
+
+	vec_for_each(state, async->states) {
+		bool is_known = has_loop_thread(async, state->interp);
+
+		for (size_t i = 0; i < count; i++)
+			is_known |= seen[i] == state->interp;
+		if (is_known || count == INTERPRETERS_MAX || error)
+			continue;
+		seen[count++] = state->interp;
+		begin_reading(async, READS_LIST);
+		vec_clear(&async->found);
+		async->dump->tasks.is_cut |= !py_tasks_of_interpreter(
+			&async->tasks, state->interp, &async->found);
+		error = keep_found(async);
+	}
+	return error;
+}
+
+/* --- one task, while nothing moves --- */
+
+static void clear_reading(struct reading *reading)
+{
+	strbuf_clear(&reading->name);
+	strbuf_clear(&reading->waits_for);
+	vec_clear(&reading->links);
+	vec_clear(&reading->frames);
+	reading->wait = DUMP_WAIT_NONE;
+	reading->is_current = reading->failed = false;
+	reading->task.awaits.count = 0;
+	reading->task.awaits.end = PY_AWAITS_NOTHING;
+}
+
+/* From 3.12 on a name may be but a number until it is asked for. */
+static void read_name(struct async *async, uint64_t name, struct strbuf *out)
+{
+	int64_t number;
+
+	if (!name)
+		return;
+	if (py_int_read(&async->objects, name, &number))
+		strbuf_printf(out, "Task-%lld", (long long)number);
+	else
+		py_text_read(&async->objects, name, NAME_MAX_BYTES, out);
+}
+
+/* Texts of the names stay until the dump has a copy. */
+static bool read_frames(struct async *async, struct reading *reading)
+{
+	const struct py_awaits *awaits = &reading->task.awaits;
+
+	for (size_t i = 0; i < awaits->count; i++) {
+		const struct py_await *at = &awaits->frames[i];
+		const struct code_name *name = code_names_find(
+			&async->names, &async->objects, at->code);
+
+		if (!name)
+			return false;
+		if (!vec_push(&reading->frames,
+			      (struct dump_frame){
+				      .function = name->function,
+				      .file = name->file,
+				      .line = code_name_line(name, at->offset),
+				      .address = at->frame }))
+			return false;
+	}
+	return true;
+}
+
+static bool is_current(struct async *async, const struct loop_thread *of,
+		       const struct async_task *task)
+{
+	struct py_loop now;
+
+	/* It runs, or is in code that is no Python. */
+	if (!of || (task->awaits.end != PY_AWAITS_RUNS && task->awaits.count))
+		return false;
+	py_loop_read(&async->tasks, of->state->address, &now);
+	return now.loop == task->task.loop &&
+	       (now.task == task->address ||
+		(!now.task && py_tasks_current(&async->tasks, of->state->interp,
+					       now.loop) == task->address));
+}
+
+static void read_now(struct async *async, const struct loop_thread *of,
+		     uint64_t address)
+{
+	struct reading *reading = &async->reading;
+	struct async_task *task = &reading->task;
+
+	clear_reading(reading);
+	begin_reading(async, READS_TASK);
+	task->address = address;
+	reading->result = py_task_read(&async->tasks, address, &task->task);
+	if (reading->result != PY_TASK_READ)
+		return;
+	read_name(async, task->task.name, &reading->name);
+	if (task->task.state != PY_TASK_PENDING)
+		return;
+	py_awaits_read(&async->objects, async->subject->python.code_type,
+		       task->task.coroutine, &task->awaits);
+	if (!read_frames(async, reading))
+		task->awaits.end = PY_AWAITS_UNREADABLE;
+	reading->is_current = is_current(async, of, task);
+	if (reading->is_current)
+		async->walk->walk(async->walk->arg, of->thread, of->state);
+	reading->wait = async_wait(&async->reader, task, &reading->waits_for);
+	reading->failed = !async_links(&async->reader, task, &reading->links);
+}
+
+/* --- one task, proven --- */
+
+static const char *keep_text(struct async *async, const char *text)
+{
+	return arena_strndup(&async->dump->strings, text, strlen(text));
+}
+
+/* Of both the innermost is the last; a dump has it first. */
+static struct error *keep_frames(struct async *async, struct dump_task *ret)
+{
+	struct dump_frame_list *frames = &async->dump->tasks.frames;
+	const struct reading *reading = &async->reading;
+	size_t count = reading->frames.count;
+	struct error *error = NULL;
+
+	ret->first_frame = (uint32_t)frames->count;
+	if (reading->is_current && count)
+		error = async->walk->take(async->walk->arg,
+					  reading->frames.data[0].address,
+					  frames);
+	if (!error && frames->count == ret->first_frame)
+		while (!error && count-- > 0)
+			if (!vec_push(frames, reading->frames.data[count]))
+				error = error_no_memory();
+	ret->frame_count = (uint32_t)(frames->count - ret->first_frame);
+	for (size_t i = ret->first_frame; !error && i < frames->count; i++) {
+		struct dump_frame *frame = &frames->data[i];
+
+		frame->function = keep_text(async, frame->function);
+		frame->file = keep_text(async, frame->file);
+		if (!frame->function || !frame->file)
+			error = error_no_memory();
+	}
+	return error;
+}
+
+static enum dump_task_problem problem_of(const struct reading *reading)
+{
+	switch (reading->task.awaits.end) {
+	case PY_AWAITS_UNREADABLE:
+		return DUMP_TASK_UNREADABLE;
+	case PY_AWAITS_TOO_DEEP:
+		return DUMP_TASK_TOO_DEEP;
+	default:
+		/* At the very end is the future that it waits for. */
+		return reading->task.awaits.end == PY_AWAITS_OBJECT &&
+				       reading->task.task.state ==
+					       PY_TASK_PENDING &&
+				       !reading->task.awaits.count ?
+			       DUMP_TASK_FOREIGN :
+			       DUMP_TASK_NO_PROBLEM;
+	}
+}
+
+static enum dump_task_state state_of(const struct reading *reading)
+{
+	if (reading->task.task.state != PY_TASK_PENDING)
+		return DUMP_TASK_DONE;
+	if (reading->is_current)
+		return DUMP_TASK_RUNNING;
+	return reading->task.task.waiter ? DUMP_TASK_WAITING :
+					   DUMP_TASK_SCHEDULED;
+}
+
+static struct error *keep_task(struct async *async, const struct loop_thread *of,
+			       struct dump_task *ret)
+{
+	const struct reading *reading = &async->reading;
+	struct error *error = reading->failed ? error_no_memory() :
+						strbuf_error(&reading->name);
+
+	if (!error)
+		error = strbuf_error(&reading->waits_for);
+	if (error)
+		return error;
+	ret->state = state_of(reading);
+	ret->problem = problem_of(reading);
+	ret->tid = of && of->loop.loop ? of->thread->tid : 0;
+	ret->wait = ret->state == DUMP_TASK_WAITING ? reading->wait :
+						      DUMP_WAIT_NONE;
+	ret->name = reading->name.len ? keep_text(async, reading->name.data) :
+					NULL;
+	ret->waits_for = ret->wait != DUMP_WAIT_NONE && reading->waits_for.len ?
+				 keep_text(async, reading->waits_for.data) :
+				 NULL;
+	vec_for_each(link, &reading->links)
+		if (!vec_push(&async->links, *link))
+			return error_no_memory();
+	return async->dump->tasks.frames.count < FRAMES_MAX ?
+		       keep_frames(async, ret) :
+		       NULL;
+}
+
+/* The thread that runs its loop. */
+static const struct loop_thread *find_thread(struct async *async,
+					     uint64_t address)
+{
+	struct py_task task;
+
+	begin_reading(async, READS_TASK);
+	if (py_task_read(&async->tasks, address, &task) != PY_TASK_READ)
+		return NULL;
+	vec_for_each(of, &async->threads)
+		if (of->loop.loop && of->loop.loop == task.loop)
+			return of;
+	return NULL;
+}
+
+static bool try_task(struct async *async, const struct loop_thread *of,
+		     uint64_t address)
+{
+	if (of && subject_begin(async->subject, of->thread) != SUBJECT_STILL)
+		return false;
+	read_now(async, of, address);
+	if (of && !subject_end(async->subject, of->thread)) {
+		code_names_forget(&async->names);
+		async->walk->forget(async->walk->arg);
+		return false;
+	}
+	code_names_keep(&async->names);
+	return true;
+}
+
+static struct error *read_task(struct async *async, struct dump_task *ret)
+{
+	uint64_t address = ret->address;
+	const struct loop_thread *of = find_thread(async, address);
+	bool is_read = false;
+
+	for (int i = 0; i < TRIES && !is_read; i++) {
+		is_read = try_task(async, of, address);
+		if (!is_read)
+			pause_between(i);
+	}
+	if (!is_read) {
+		ret->problem = DUMP_TASK_RAN_ON;
+		return NULL;
+	}
+	if (async->reading.result == PY_TASK_UNKNOWN)
+		async->dump->tasks.unknown++;
+	if (async->reading.result == PY_TASK_READ)
+		return keep_task(async, of, ret);
+	/* It has ended since the lists were read. */
+	ret->address = 0;
+	return NULL;
+}
+
+/* --- who awaits whom --- */
+
+static int compare_awaits(const void *a, const void *b)
+{
+	const struct dump_await *x = a, *y = b;
+
+	if (x->waiter != y->waiter)
+		return x->waiter < y->waiter ? -1 : 1;
+	return (x->awaited > y->awaited) - (x->awaited < y->awaited);
+}
+
+/* NULL: it is none of those that were read, or done. */
+static const struct dump_task *find_task(const struct async *async,
+					 uint64_t address)
+{
+	const uint64_t *index = map_find(&async->index_of, address);
+	const struct dump_task *task;
+
+	if (!index)
+		return NULL;
+	task = &async->dump->tasks.list.data[*index];
+	return task->state == DUMP_TASK_DONE ? NULL : task;
+}
+
+static struct error *resolve_links(struct async *async)
+{
+	struct dump_tasks *tasks = &async->dump->tasks;
+	size_t count = 0;
+
+	vec_for_each(link, &async->links) {
+		const struct dump_task *waiter = find_task(async, link->waiter);
+		const struct dump_task *awaited =
+			find_task(async, link->awaited);
+
+		if (waiter && awaited && waiter != awaited &&
+		    !vec_push(&tasks->awaits,
+			      (struct dump_await){
+				      (uint32_t)(waiter - tasks->list.data),
+				      (uint32_t)(awaited - tasks->list.data) }))
+			return error_no_memory();
+	}
+	if (tasks->awaits.count)
+		qsort(tasks->awaits.data, tasks->awaits.count,
+		      sizeof(tasks->awaits.data[0]), compare_awaits);
+	vec_for_each(await, &tasks->awaits)
+		if (!count || compare_awaits(&tasks->awaits.data[count - 1],
+					     await))
+			tasks->awaits.data[count++] = *await;
+	tasks->awaits.count = count;
+	return NULL;
+}
+
+/* What seems to wait for tasks, and for none of those, waits for other futures. */
+static void finish_waits(struct dump_tasks *tasks)
+{
+	size_t count;
+
+	vec_for_each(await, &tasks->awaits)
+		tasks->list.data[await->awaited].is_awaited = true;
+	for (size_t i = 0; i < tasks->list.count; i++)
+		if (tasks->list.data[i].wait == DUMP_WAIT_TASKS &&
+		    !async_awaits_of(tasks, (uint32_t)i, &count))
+			tasks->list.data[i].wait = DUMP_WAIT_FUTURE;
+}
+
+/* By name, Task-2 before Task-10; by address where they have one name. */
+static int compare_tasks(const void *a, const void *b)
+{
+	const struct dump_task *x = a, *y = b;
+	int order = strverscmp(x->name ? x->name : "", y->name ? y->name : "");
+
+	return order ? order :
+		       (x->address > y->address) - (x->address < y->address);
+}
+
+/* Those that have ended meanwhile leave; the indices of the others move. */
+static struct error *order_tasks(struct async *async)
+{
+	struct dump_tasks *tasks = &async->dump->tasks;
+	size_t count = 0;
+
+	vec_for_each(task, &tasks->list)
+		if (task->address)
+			tasks->list.data[count++] = *task;
+	tasks->list.count = count;
+	if (count)
+		qsort(tasks->list.data, count, sizeof(tasks->list.data[0]),
+		      compare_tasks);
+	map_clear(&async->index_of);
+	for (size_t i = 0; i < count; i++)
+		if (!map_insert(&async->index_of, tasks->list.data[i].address, i,
+				NULL))
+			return error_no_memory();
+	return NULL;
+}
+
+/* --- all of them --- */
+
+static struct error *read_all(struct async *async)
+{
+	struct dump_tasks *tasks = &async->dump->tasks;
+	struct error *error = read_threads(async);
+
+	if (!error)
+		error = read_interpreters(async);
+	for (size_t i = 0; !error && i < tasks->list.count; i++)
+		error = read_task(async, &tasks->list.data[i]);
+	vec_for_each(of, &async->threads)
+		subject_release(async->subject, of->thread);
+	if (error)
+		return error;
+	error = order_tasks(async);
+	if (!error)
+		error = resolve_links(async);
+	if (!error)
+		finish_waits(tasks);
+	return error;
+}
+
+static void async_init(struct async *async)
+{
+	const struct py_layout *layout = &async->subject->python.layout;
+
+	async->memory = (struct py_memory){
+		read_bounded, async,
+		async->subject->memory.read_words ? read_words : NULL
+	};
+	async->objects = (struct py_objects_reader)PY_OBJECTS_INIT(
+		layout, &async->release->objects, &async->memory);
+	async->tasks = (struct py_tasks_reader){ &async->objects,
+						 &async->release->values };
+	async->values = (struct py_value_reader){ &async->objects,
+						  &async->release->values,
+						  &async->subject->builtins };
+	async->reader = (struct async_reader){ &async->tasks, &async->values,
+					       &async->names };
+	async->reading.name = (struct strbuf)STRBUF_INIT;
+	async->reading.waits_for = (struct strbuf)STRBUF_INIT;
+}
+
+static void async_deinit(struct async *async)
+{
+	code_names_deinit(&async->names);
+	vec_deinit(&async->threads);
+	vec_deinit(&async->found);
+	map_deinit(&async->index_of);
+	vec_deinit(&async->links);
+	strbuf_deinit(&async->reading.name);
+	strbuf_deinit(&async->reading.waits_for);
+	vec_deinit(&async->reading.links);
+	vec_deinit(&async->reading.frames);
+}
+
+struct error *async_read(struct subject *subject,
+			 const struct py_state_list *states,
+			 const struct async_walk *walk, struct dump *dump)
+{
+	struct async *async = calloc(1, sizeof(*async));
+	struct error *error;
+
+	if (!async)
+		return error_no_memory();
+	async->subject = subject;
+	async->states = states;
+	async->walk = walk;
+	async->dump = dump;
+	async->release = py_release_find(subject->python.layout.version);
+	async_init(async);
+	error = read_all(async);
+	async_deinit(async);
+	free(async);
+	return error;
+}

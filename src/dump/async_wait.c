@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dump/async_wait.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "python/code_name.h"
+#include "python/locals.h"
+#include "python/releases.h"
+
+enum {
+	/* Futures of gather() within each other. */
+	GATHER_DEPTH = 16,
+	/* Links of one task. */
+	LINKS_MAX = 1 << 16,
+	NAME_MAX_BYTES = 256,
+	/* PySocketSockObject, behind the head of the object: an int. */
+	SOCKET_NUMBER = 16,
+	/* PyTupleObject of a callback: the function, then its context. */
+	CALLBACK_ITEM = 0,
+};
+
+/* --- the innermost function --- */
+
+struct inner {
+	const struct py_await *frame;
+	const char *file;
+	const char *function;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* A qualified name has the classes before; up to 3.10 there is none of these. */
+static bool is_function(const struct inner *inner, const char *name)
+{
+	const char *dot = strrchr(inner->function, '.');
+
+	return !strcmp(dot ? dot + 1 : inner->function, name);
+}
+
+static bool name_frame(struct async_reader *r, const struct py_await *frame,
+		       struct inner *ret)
+{
+	const struct code_name *name =
+		code_names_find(r->names, r->tasks->objects, frame->code);
+
+	if (!name)
+		return false;
+	*ret = (struct inner){ frame, name->file, name->function };
+	return true;
+}
+
+/* A future that is pure Python has a function of its own at the end. */
+static bool find_inner(struct async_reader *r, const struct py_awaits *awaits,
+		       struct inner *ret)
+{
+	for (size_t i = awaits->count; i-- > 0;) {
+		if (!name_frame(r, &awaits->frames[i], ret))
+			return false;
+		if (!ends_with(ret->file, "/asyncio/futures.py"))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t find_local(struct async_reader *r, const struct inner *inner,
+			   const char *name)
+{
+	struct py_local locals[PY_LOCALS_MAX];
+	size_t count = py_locals_read(r->values, inner->frame->frame, locals);
+
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		if (py_text_read(r->tasks->objects, locals[i].name,
+				 NAME_MAX_BYTES, &text) &&
+		    !strcmp(text.data, name))
+			return locals[i].value;
+	}
+	return 0;
+}
+
+/* --- what it waits for, by that function --- */
+
+static bool put_type(struct async_reader *r, uint64_t object,
+		     struct strbuf *out)
+{
+	char name[PY_TYPE_NAME_MAX];
+	struct py_type type;
+	const char *own;
+
+	if (!object || !py_type_of(r->tasks->objects, object, &type) ||
+	    !py_type_name(r->tasks->objects, type.address, name))
+		return false;
+	own = strrchr(name, '.');
+	own = own ? own + 1 : name;
+	py_text_append_utf8(out,
+			    (struct bytes){ (const uint8_t *)own, strlen(own) },
+			    PY_TYPE_NAME_MAX);
+	return true;
+}
+
+/* "Lock.acquire 0x7f...": the object tells one from the other. */
+static void put_method(struct async_reader *r, const struct inner *inner,
+		       struct strbuf *out)
+{
+	const char *dot = strrchr(inner->function, '.');
+	uint64_t self = find_local(r, inner, "self");
+
+	if (put_type(r, self, out))
+		strbuf_printf(out, ".%s 0x%" PRIx64,
+			      dot ? dot + 1 : inner->function, self);
+}
+
+static void put_delay(struct async_reader *r, const struct inner *inner,
+		      struct strbuf *out)
+{
+	uint64_t delay = find_local(r, inner, "delay");
+
+	if (delay)
+		py_value_put(r->values, delay, out);
+}
+
+static bool put_number(struct async_reader *r, uint64_t number,
+		       const char *words, struct strbuf *out)
+{
+	int64_t value;
+
+	if (!number || !py_int_read(r->tasks->objects, number, &value))
+		return false;
+	strbuf_printf(out, "%s %" PRId64, words, value);
+	return true;
+}
+
+static bool put_attribute(struct async_reader *r, uint64_t object,
+			  const char *name, const char *words,
+			  struct strbuf *out)
+{
+	uint64_t number;
+
+	return object &&
+	       py_attribute(r->tasks->objects, object, name, &number) &&
+	       put_number(r, number, words, out);
+}
+
+/* A stream knows its transport, and that its socket. */
+static void put_stream(struct async_reader *r, const struct inner *inner,
+		       struct strbuf *out)
+{
+	uint64_t self = find_local(r, inner, "self"), transport;
+
+	if (!self || !py_attribute(r->tasks->objects, self, "_transport",
+				   &transport) ||
+	    !put_attribute(r, transport, "_sock_fd", "socket", out))
+		put_method(r, inner, out);
+}
+
+/* The class is Python's, its base is that of C. */
+static void put_socket(struct async_reader *r, const struct inner *inner,
+		       struct strbuf *out)
+{
+	uint64_t sock = find_local(r, inner, "sock");
+	char name[PY_TYPE_NAME_MAX];
+	struct py_type type;
+	int32_t number;
+
+	if (sock && py_type_of(r->tasks->objects, sock, &type) &&
+	    py_type_name(r->tasks->objects, type.address, name) &&
+	    !strcmp(name, "socket") &&
+	    py_read_bytes(r->tasks->objects, sock + SOCKET_NUMBER, &number,
+			  sizeof(number)))
+		strbuf_printf(out, "socket %d", number);
+}
+
+static void put_process(struct async_reader *r, const struct inner *inner,
+			struct strbuf *out)
+{
+	put_attribute(r, find_local(r, inner, "self"), "_pid", "process", out);
+}
+
+static const struct rule {
+	const char *file;
+	/* NULL: any. */
+	const char *function;
+	enum dump_wait wait;
+	void (*put)(struct async_reader *r, const struct inner *inner,
+		    struct strbuf *out);
+} rules[] = {
+	{ "/asyncio/tasks.py", "sleep", DUMP_WAIT_SLEEP, put_delay },
+	{ "/asyncio/tasks.py", "_wait", DUMP_WAIT_TASKS, NULL },
+	{ "/asyncio/tasks.py", "wait_for", DUMP_WAIT_TASKS, NULL },
+	{ "/asyncio/taskgroups.py", NULL, DUMP_WAIT_TASKS, NULL },
+	{ "/asyncio/locks.py", NULL, DUMP_WAIT_LOCK, put_method },
+	{ "/asyncio/queues.py", NULL, DUMP_WAIT_QUEUE, put_method },
+	{ "/asyncio/streams.py", NULL, DUMP_WAIT_SOCKET, put_stream },
+	{ "/asyncio/base_subprocess.py", "_wait", DUMP_WAIT_PROCESS, put_process },
+	{ "/asyncio/selector_events.py", "sock_recv", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_recv_into", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_recvfrom", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_recvfrom_into", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_sendall", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_sendto", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_connect", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_accept", DUMP_WAIT_SOCKET, put_socket },
+};
+
+static const struct rule *find_rule(const struct inner *inner)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (ends_with(inner->file, rules[i].file) &&
+		    (!rules[i].function || is_function(inner, rules[i].function)))
+			return &rules[i];
+	return NULL;
+}
+
+/* --- what it waits for, by the future --- */
+
+/* A function of asyncio that a future calls. */
+static bool is_callback(struct async_reader *r, uint64_t function,
+			const char *name)
+{
+	const struct py_tasks_at *at =
+		&py_release_find(r->tasks->objects->layout->version)->tasks;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char type_name[PY_TYPE_NAME_MAX];
+	struct py_type type;
+	uint64_t qualname;
+
+	return function && py_type_of(r->tasks->objects, function, &type) &&
+	       !(type.flags & PY_TYPE_HEAP) &&
+	       py_type_name(r->tasks->objects, type.address, type_name) &&
+	       !strcmp(type_name, "function") &&
+	       py_read_pointer(r->tasks->objects,
+			       function + at->function_qualname, &qualname) &&
+	       py_text_read(r->tasks->objects, qualname, NAME_MAX_BYTES,
+			    &text) &&
+	       !strcmp(text.data, name);
+}
+
+static bool is_class(struct async_reader *r, uint64_t object, const char *wanted)
+{
+	char name[PY_TYPE_NAME_MAX];
+	struct py_type type;
+
+	return object && py_type_of(r->tasks->objects, object, &type) &&
+	       py_type_name(r->tasks->objects, type.address, name) &&
+	       !strcmp(name, wanted);
+}
+
+#define SHIELD "shield.<locals>._outer_done_callback"
+#define CHAIN  "_chain_future.<locals>._call_check_cancel"
+
+static enum dump_wait wait_of_future(struct async_reader *r, uint64_t future,
+				     struct strbuf *out)
+{
+	uint64_t callback = py_future_callback(r->tasks, future);
+	struct py_task task;
+
+	if (is_class(r, future, "_GatheringFuture") ||
+	    is_callback(r, callback, SHIELD) ||
+	    (py_task_read(r->tasks, future, &task) == PY_TASK_READ &&
+	     task.coroutine))
+		return DUMP_WAIT_TASKS;
+	if (is_callback(r, callback, CHAIN))
+		return DUMP_WAIT_THREAD;
+	if (put_type(r, future, out))
+		strbuf_printf(out, " 0x%" PRIx64, future);
+	return DUMP_WAIT_FUTURE;
+}
+
+enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
+			  struct strbuf *out)
+{
+	const struct rule *rule;
+	struct inner inner;
+
+	if (!task->task.waiter)
+		return DUMP_WAIT_NONE;
+	rule = task->awaits.end == PY_AWAITS_OBJECT &&
+			       find_inner(r, &task->awaits, &inner) ?
+		       find_rule(&inner) :
+		       NULL;
+	if (!rule)
+		return wait_of_future(r, task->task.waiter, out);
+	if (rule->put)
+		rule->put(r, &inner, out);
+	return rule->wait;
+}
+
+/* --- which tasks --- */
+
+struct linking {
+	struct async_reader *r;
+	struct async_link_list *list;
+	uint64_t task;
+	/* Futures of gather() that this one is within. */
+	int depth;
+	bool failed;
+};
+
+static bool add_link(struct linking *linking, uint64_t waiter, uint64_t awaited)
+{
+	const struct async_link link = { waiter, awaited };
+
+	if (linking->list->count >= LINKS_MAX)
+		return false;
+	linking->failed |= !vec_push(linking->list, link);
+	return !linking->failed;
+}
+
+static bool take_waiter(void *arg, uint64_t waiter)
+{
+	struct linking *linking = arg;
+
+	return add_link(linking, waiter, linking->task);
+}
+
+static void take_awaited(struct linking *linking, uint64_t future);
+
+static bool take_child(void *arg, uint64_t future)
+{
+	struct linking *linking = arg;
+
+	if (linking->list->count >= LINKS_MAX)
+		return false;
+	take_awaited(linking, future);
+	return !linking->failed;
+}
+
+/* What shield() waits for is in a cell of its callback. */
+static bool take_cell(void *arg, uint64_t cell)
+{
+	struct linking *linking = arg;
+	uint64_t object;
+
+	if (py_read_pointer(linking->r->tasks->objects,
+			    cell + linking->r->tasks->values->cell_value,
+			    &object) &&
+	    object)
+		add_link(linking, linking->task, object);
+	return true;
+}
+
+static void take_awaited(struct linking *linking, uint64_t future)
+{
+	struct async_reader *r = linking->r;
+	const struct py_tasks_at *at =
+		&py_release_find(r->tasks->objects->layout->version)->tasks;
+	uint64_t children, callback, closure;
+
+	add_link(linking, linking->task, future);
+	if (is_class(r, future, "_GatheringFuture") &&
+	    linking->depth < GATHER_DEPTH &&
+	    py_attribute(r->tasks->objects, future, "_children", &children)) {
+		linking->depth++;
+		py_items_each(r->tasks, children, take_child, linking);
+		linking->depth--;
+		return;
+	}
+	callback = py_future_callback(r->tasks, future);
+	if (is_callback(r, callback, SHIELD) &&
+	    py_read_pointer(r->tasks->objects, callback + at->function_closure,
+			    &closure))
+		py_items_each(r->tasks, closure, take_cell, linking);
+}
+
+/* What wait() and wait_for() wait for is in their variables. */
+static void take_variables(struct linking *linking,
+			   const struct async_task *task)
+{
+	struct async_reader *r = linking->r;
+	struct inner inner;
+
+	if (task->awaits.end != PY_AWAITS_OBJECT ||
+	    !find_inner(r, &task->awaits, &inner) ||
+	    !ends_with(inner.file, "/asyncio/tasks.py"))
+		return;
+	if (is_function(&inner, "_wait"))
+		py_items_each(r->tasks, find_local(r, &inner, "fs"), take_child,
+			      linking);
+	else if (is_function(&inner, "wait_for"))
+		take_awaited(linking, find_local(r, &inner, "fut"));
+}
+
+/* A task of a group tells it when it is done; the group knows who waits for it. */
+static void take_group(struct linking *linking, uint64_t callback)
+{
+	struct async_reader *r = linking->r;
+	const struct py_tasks_at *at =
+		&py_release_find(r->tasks->objects->layout->version)->tasks;
+	uint64_t group, parent;
+
+	if (is_class(r, callback, "method") &&
+	    py_read_pointer(r->tasks->objects, callback + at->method_self,
+			    &group) &&
+	    is_class(r, group, "TaskGroup") &&
+	    py_attribute(r->tasks->objects, group, "_parent_task", &parent))
+		add_link(linking, parent, linking->task);
+}
+
+static bool take_callback(void *arg, uint64_t tuple)
+{
+	struct linking *linking = arg;
+	uint64_t callback;
+
+	if (py_read_pointer(linking->r->tasks->objects,
+			    tuple + linking->r->tasks->values->tuple_items +
+				    CALLBACK_ITEM,
+			    &callback))
+		take_group(linking, callback);
+	return true;
+}
+
+bool async_links(struct async_reader *r, const struct async_task *task,
+		 struct async_link_list *ret)
+{
+	struct linking linking = { .r = r, .list = ret, .task = task->address };
+
+	if (task->task.awaited_by_set)
+		py_items_each(r->tasks, task->task.awaited_by, take_waiter,
+			      &linking);
+	else if (task->task.awaited_by)
+		take_waiter(&linking, task->task.awaited_by);
+	if (task->task.waiter)
+		take_awaited(&linking, task->task.waiter);
+	take_variables(&linking, task);
+	take_group(&linking, task->task.callback);
+	py_items_each(r->tasks, task->task.callbacks, take_callback, &linking);
+	return !linking.failed;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a task waits for, as far as its objects tell: by the innermost function of
+ * asyncio that it is in and its variables, or by the future that it waits for. And
+ * which tasks those are.
+ */
+#ifndef KAA_DUMP_ASYNC_WAIT_H
+#define KAA_DUMP_ASYNC_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "dump/code_names.h"
+#include "dump/dump.h"
+#include "python/coroutine.h"
+#include "python/object_text.h"
+#include "python/tasks.h"
+
+/* One object awaits another; tasks among them are found later. */
+struct async_link {
+	uint64_t waiter;
+	uint64_t awaited;
+};
+
+struct async_link_list VEC_BODY(struct async_link);
+
+/* A task at hand. */
+struct async_task {
+	uint64_t address;
+	struct py_task task;
+	struct py_awaits awaits;
+};
+
+struct async_reader {
+	struct py_tasks_reader *tasks;
+	struct py_value_reader *values;
+	struct code_names *names;
+};
+
+/* Words may be added to *out, which say more than the kind. */
+enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
+			  struct strbuf *out);
+/* False: there is no room. Appends more than are tasks. */
+bool async_links(struct async_reader *r, const struct async_task *task,
+		 struct async_link_list *ret);
+
+#endif
