@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa dump --async` beside what programs say of their tasks, and beside `python -m asyncio` of 3.14."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+
+import pytest
+
+from harness.process import run, started
+
+# Kinds of waiting, and what is said of it; {socket} and {other} are numbers of sockets.
+WAITS = {
+    "deep": ("sleep", "4000"), "sleep-3": ("sleep", "1003"), "caf\xe9\\x0a": ("sleep", "77"),
+    "object": ("future", "Future 0x[0-9a-f]+"), "generator": ("future", "Future 0x[0-9a-f]+"),
+    "async generator": ("future", "Future 0x[0-9a-f]+"),
+    "lock": ("lock", "Lock.acquire 0x[0-9a-f]+"), "with lock": ("lock", "Lock.acquire 0x[0-9a-f]+"),
+    "event": ("lock", "Event.wait 0x[0-9a-f]+"), "queue": ("queue", "Queue.get 0x[0-9a-f]+"),
+    "socket": ("socket", "socket {socket}"), "stream": ("socket", "socket {other}"), "thread": ("thread", None),
+    "join": ("tasks", None), "gather": ("tasks", None), "wait": ("tasks", None), "wait for": ("tasks", None),
+    "shield": ("tasks", None), "group": ("tasks", None),
+}
+
+# Fields of a task, found by the objects that it was given.
+FIELDS = """
+import asyncio, ctypes, json, sys
+async def child(future):
+    await future
+def first(_): pass
+def second(_): pass
+async def main():
+    loop = asyncio.get_event_loop()
+    future = loop.create_future()
+    coroutine = child(future)
+    task = asyncio.Task(coroutine, loop=loop, name="its name")
+    task.add_done_callback(first)
+    task.add_done_callback(second)
+    for _ in range(3):
+        await asyncio.sleep(0)
+    async def parent():
+        await task
+    other = asyncio.ensure_future(parent())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    size, bases = type(task).__basicsize__, asyncio.Future.__basicsize__
+    words = [ctypes.c_uint64.from_address(id(task) + 8 * i).value for i in range(size // 8)]
+    place = lambda thing: words.index(id(thing)) * 8 if id(thing) in words else None
+    found = {"task_size": size, "future_size": bases, "waiter": place(future), "coroutine": place(coroutine),
+             "name": place(task.get_name()), "loop": place(loop), "callback": place(first), "awaited_by": place(other)}
+    future.set_result(None)
+    await other
+    after = [ctypes.c_uint32.from_address(id(task) + 4 * i).value for i in range(size // 4)]
+    found["state_was"] = ctypes.c_uint32.from_address(id(task)).value
+    print(json.dumps([found, after]))
+asyncio.run(main())
+"""
+
+# More tasks than may be told in one moment, of which some end and others begin all the time.
+BUSY = """
+import asyncio, os
+async def leaf(n):
+    await asyncio.sleep(0.001 * (n % 7))
+async def branch(n):
+    await leaf(n)
+async def tree(n):
+    while True:
+        await branch(n)
+async def main():
+    tasks = [asyncio.ensure_future(tree(n)) for n in range(20)]
+    while True:
+        sum(range(20000))
+        await asyncio.sleep(0)
+print(os.getpid(), flush=True)
+asyncio.run(main())
+"""
+
+# As BUSY's tasks can be at any moment, innermost first.
+TREES = [["sleep", "leaf", "branch", "tree"], ["leaf", "branch", "tree"], ["branch", "tree"], ["tree"]]
+
+
+@contextlib.contextmanager
+def parked(python, scripts, *words, **options):
+    command = [*python.command, *words, scripts / "async_parked.py"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
+        yield process, json.loads(process.stdout.readline())
+
+
+def dumped(kaa, *words):
+    return json.loads(kaa("dump", "--async", "--json", *words).stdout)
+
+
+def escaped(name):
+    return re.sub("[\x00-\x1f\x7f-\x9f]", lambda match: f"\\x{ord(match[0]):02x}", name)
+
+
+def check_tasks(dump, told):
+    """All tasks, with their names, coroutines and who awaits whom."""
+    tasks = {task["name"]: task for task in dump["tasks"] if task["state"] != "done"}
+    current = tasks.pop(told["current"])
+    assert current["state"] == "running" and current["frames"][0]["function"] == "main"
+    assert len(current["frames"]) == 1 and current["waits_for"] is None
+    assert set(tasks) == {escaped(task["name"]) for task in told["tasks"]}
+    assert dump["tasks_complete"] and dump["unknown_tasks"] == 0
+    for task in told["tasks"]:
+        found = tasks[escaped(task["name"])]
+        assert found["id"] == task["id"] and found["tid"] == told["tid"] and found["problem"] is None
+        assert [[frame["function"], frame["file"], frame["line"]] for frame in found["frames"]] == task["frames"], task["name"]
+        assert found["state"] == ("waiting" if task["waits"] else "scheduled"), task["name"]
+    awaits = {name: sorted(dump["tasks"][index]["name"] for index in task["awaits"]) for name, task in tasks.items()}
+    assert {name: awaited for name, awaited in awaits.items() if awaited} == told["awaits"]
+    return tasks
+
+
+def check_waits(tasks, told):
+    numbers = dict(zip(("socket", "other"), told["sockets"]))
+    for name, (kind, detail) in WAITS.items():
+        if name not in tasks:
+            assert name == "group" and name not in told["awaits"]
+            continue
+        assert tasks[name]["waits_for"] == kind, name
+        assert re.fullmatch((detail or "None").format(**numbers), str(tasks[name]["detail"])), name
+
+
+def test_tasks_are_those_of_the_program(kaa, python, scripts):
+    with parked(python, scripts) as (_, told):
+        dump = dumped(python.kaa(kaa), str(told["pid"]))
+    check_waits(check_tasks(dump, told), told)
+
+
+@pytest.mark.few_versions
+def test_tasks_of_pure_python(kaa, python, scripts):
+    """Where the module of C cannot be had, asyncio has classes of Python."""
+    block = "import sys, runpy; sys.modules['_asyncio'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
+    command = [*python.command, "-c", block, scripts / "async_parked.py"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        told = json.loads(process.stdout.readline())
+        dump = dumped(python.kaa(kaa), str(told["pid"]))
+    tasks = {task["name"]: task for task in dump["tasks"] if task["state"] != "done"}
+    assert set(tasks) - {told["current"]} == {escaped(task["name"]) for task in told["tasks"]}
+    for task in told["tasks"]:
+        found = tasks[escaped(task["name"])]
+        assert [[frame["function"], frame["file"], frame["line"]] for frame in found["frames"]] == task["frames"], task["name"]
+        assert found["state"] == ("waiting" if task["waits"] else "scheduled"), task["name"]
+
+
+@pytest.mark.few_versions
+def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
+    with parked(python, scripts) as (process, told):
+        lines = python.kaa(kaa)("dump", "--async", str(told["pid"])).stdout.splitlines()
+        # It was not harmed.
+        process.stdin.close()
+        assert process.wait() == 0
+    assert max(map(len, lines)) <= 80
+    assert re.fullmatch(rf"{len(told['tasks']) + 2} tasks: 1 running, \d+ waiting, 1 scheduled, 1 done", lines[3])
+    assert lines[4].startswith("waiting: ") and f"{len(told['awaits'])} tasks, " in lines[4]
+    assert sum(line.startswith("gather  ") and "waits for 2 tasks" in line for line in lines) == 1
+    place = lines.index("gather (waits for 2 tasks)")
+    assert re.fullmatch(r"    gathers \(.*async_parked.py:\d+\)", lines[place + 1])
+    assert lines[place + 2] == "    < sleep-1 (sleeps 1001)"
+    assert lines[place + 5] == "    < sleep-2 (sleeps 1002)"
+
+
+def allow_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@pytest.mark.few_versions
+def test_core(kaa, root, python, scripts, tmp_path):
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
+    if not pattern.startswith("core"):
+        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+    with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
+        os.kill(told["pid"], signal.SIGABRT)
+        process.wait()
+    core, = tmp_path.glob("core*")
+    check_waits(check_tasks(dumped(python.kaa(kaa), core), told), told)
+
+
+@pytest.mark.few_versions
+def test_no_task_is_torn(kaa, python):
+    """Each coroutine is one that can be, and so is what waits."""
+    kaa, seen = python.kaa(kaa), 0
+    with started([*python.command, "-c", BUSY], stdout=subprocess.PIPE, text=True) as process:
+        pid = process.stdout.readline().strip()
+        for _ in range(6):
+            for task in dumped(kaa, pid)["tasks"]:
+                functions = [frame["function"] for frame in task["frames"]]
+                if not functions or functions[-1] != "tree":
+                    continue
+                seen += 1
+                assert task["problem"] is None
+                if task["state"] == "waiting":
+                    assert functions == TREES[0] and task["waits_for"] == "sleep"
+                else:
+                    # sleep(0) and what it calls, too.
+                    assert any(functions[-len(tree):] == tree for tree in TREES)
+    assert seen >= 60
+
+
+def test_fields_of_tasks(python):
+    """Where src/python/tasks.c says that this version has them."""
+    fields, after = json.loads(run([*python.command, "-c", FIELDS]).stdout)
+    table = (pathlib.Path(__file__).parents[2] / "src/python/tasks.c").read_text(encoding="ascii")
+    rows = [list(map(int, row.split(","))) for row in re.findall(r"^\t\{ ((?:\d+, )+\d+) \},$", table, re.M)]
+    size, future, state, waiter, coroutine, name, awaited_by, _, _ = rows[python.version[1] - 8]
+    assert (fields["task_size"], fields["future_size"]) == (size, future)
+    assert (fields["waiter"], fields["coroutine"], fields["name"]) == (waiter, coroutine, name)
+    assert fields["awaited_by"] == (awaited_by or None)
+    assert (fields["loop"], fields["callback"]) == (16, 24)
+    # FINISHED
+    assert after[state // 4] == 2
+
+
+def shown(frame):
+    return f"{frame.get('function')} {frame.get('file')}:{frame.get('line')}"
+
+
+def paths_of(text):
+    """The tree of `python -m asyncio pstree` as paths of tasks' names."""
+    paths, names = set(), {}
+    for line in text.splitlines():
+        found = re.search(r"^(.*?)\(T\) (.*)$", line)
+        if not found:
+            continue
+        depth = len(found[1])
+        names = {place: name for place, name in names.items() if place < depth}
+        names[depth] = found[2]
+        paths.add(tuple(names[place] for place in sorted(names)))
+    return paths
+
+
+def paths_in(dump):
+    tasks, paths = dump["tasks"], set()
+
+    def walk(index, before):
+        path = (*before, tasks[index]["name"])
+        paths.add(path)
+        for awaited in tasks[index]["awaits"]:
+            walk(awaited, path)
+    awaited = {index for task in tasks for index in task["awaits"]}
+    for task in tasks:
+        if task["index"] not in awaited and task["state"] != "done":
+            walk(task["index"], ())
+    return paths
+
+
+def test_beside_pstree(kaa, python, scripts):
+    """Which awaits which, by `python -m asyncio pstree` (3.14 on)."""
+    if python.version < (3, 14):
+        return
+    with parked(python, scripts) as (_, told):
+        theirs = run([*python.command, "-m", "asyncio", "pstree", told["pid"]], status=None)
+        ours = dumped(python.kaa(kaa), str(told["pid"]))
+    assert theirs.status == 0, theirs.stderr
+    # It shows the name with its newline as it is.
+    expected = {tuple(name for name in path) for path in paths_of(theirs.stdout)}
+    found = {path for path in paths_in(ours) if "caf\xe9\\x0a" not in path}
+    assert {path for path in expected if "caf\xe9" not in path} == found
