@@ -16,9 +16,11 @@ enum {
 	TRIES = 200,
 	TRIES_AT_ONCE = 50,
 	PAUSE_NS = 500000,
-	/* Reads for a list, and for a task. */
-	READS_LIST = 4 << 20,
-	READS_TASK = 100000,
+	/* A list that is not whole may be so a moment later. */
+	TRIES_LIST = 8,
+	/* Reads for a list or a task, and for all of them. */
+	READS_MAX = 4 << 20,
+	READS_ALL = 128 << 20,
 	NAME_MAX_BYTES = 1024,
 	INTERPRETERS_MAX = 64,
 	/* Frames of all tasks that are kept. */
@@ -54,8 +56,9 @@ struct async {
 	struct dump *dump;
 	const struct py_release *release;
 
-	/* Memory of which so many reads are left. */
+	/* Memory of which so many reads are left: for what is at hand, and in all. */
 	size_t reads_left;
+	size_t all_left;
 	struct py_memory memory;
 	struct py_objects_reader objects;
 	struct py_tasks_reader tasks;
@@ -103,10 +106,22 @@ static void pause_between(int i)
 }
 
 /* Types that were read at another moment may be others by now. */
-static void begin_reading(struct async *async, size_t reads)
+static void begin_reading(struct async *async)
 {
-	async->reads_left = reads;
+	async->reads_left = async->all_left < READS_MAX ? async->all_left :
+							  READS_MAX;
+	async->all_left -= async->reads_left;
 	async->objects.type_count = 0;
+}
+
+/* False: there were not enough reads. */
+static bool end_reading(struct async *async)
+{
+	bool enough = async->reads_left > 0;
+
+	async->all_left += async->reads_left;
+	async->reads_left = 0;
+	return enough;
 }
 
 /* --- the lists --- */
@@ -115,7 +130,7 @@ static bool read_lists_of(struct async *async, struct loop_thread *of)
 {
 	bool is_whole;
 
-	begin_reading(async, READS_LIST);
+	begin_reading(async);
 	vec_clear(&async->found);
 	py_loop_read(&async->tasks, of->state->address, &of->loop);
 	is_whole = py_tasks_of_thread(&async->tasks, of->state->address,
@@ -123,7 +138,7 @@ static bool read_lists_of(struct async *async, struct loop_thread *of)
 	if (of->loop.loop)
 		is_whole &= py_tasks_of_interpreter(
 			&async->tasks, of->state->interp, &async->found);
-	return is_whole;
+	return end_reading(async) && is_whole;
 }
 
 /* Each task once, though it may be in several lists. */
@@ -152,8 +167,9 @@ static struct error *read_thread_lists(struct async *async,
 {
 	bool is_whole = false, has_held = false;
 	struct error *error;
+	int looks = 0;
 
-	for (int i = 0; i < TRIES && !(has_held && is_whole); i++) {
+	for (int i = 0; i < TRIES && looks < TRIES_LIST; i++) {
 		enum subject_read held =
 			subject_begin(async->subject, of->thread);
 
@@ -164,6 +180,9 @@ static struct error *read_thread_lists(struct async *async,
 			is_whole = read_lists_of(async, of);
 			has_held = subject_end(async->subject, of->thread);
 		}
+		if (has_held && is_whole)
+			break;
+		looks += has_held;
 		pause_between(i);
 	}
 	async->dump->tasks.is_cut |= !has_held || !is_whole;
@@ -216,10 +235,11 @@ static struct error *read_interpreters(struct async *async)
 		if (is_known || count == INTERPRETERS_MAX || error)
 			continue;
 		seen[count++] = state->interp;
-		begin_reading(async, READS_LIST);
+		begin_reading(async);
 		vec_clear(&async->found);
 		async->dump->tasks.is_cut |= !py_tasks_of_interpreter(
 			&async->tasks, state->interp, &async->found);
+		async->dump->tasks.is_cut |= !end_reading(async);
 		error = keep_found(async);
 	}
 	return error;
@@ -297,7 +317,6 @@ static void read_now(struct async *async, const struct loop_thread *of,
 	struct async_task *task = &reading->task;
 
 	clear_reading(reading);
-	begin_reading(async, READS_TASK);
 	task->address = address;
 	reading->result = py_task_read(&async->tasks, address, &task->task);
 	if (reading->result != PY_TASK_READ)
@@ -415,8 +434,12 @@ static const struct loop_thread *find_thread(struct async *async,
 {
 	struct py_task task;
 
-	begin_reading(async, READS_TASK);
-	if (py_task_read(&async->tasks, address, &task) != PY_TASK_READ)
+	enum py_task_read result;
+
+	begin_reading(async);
+	result = py_task_read(&async->tasks, address, &task);
+	end_reading(async);
+	if (result != PY_TASK_READ)
 		return NULL;
 	vec_for_each(of, &async->threads)
 		if (of->loop.loop && of->loop.loop == task.loop)
@@ -429,7 +452,10 @@ static bool try_task(struct async *async, const struct loop_thread *of,
 {
 	if (of && subject_begin(async->subject, of->thread) != SUBJECT_STILL)
 		return false;
+	begin_reading(async);
 	read_now(async, of, address);
+	if (!end_reading(async))
+		async->reading.task.awaits.end = PY_AWAITS_UNREADABLE;
 	if (of && !subject_end(async->subject, of->thread)) {
 		code_names_forget(&async->names);
 		async->walk->forget(async->walk->arg);
@@ -445,7 +471,7 @@ static struct error *read_task(struct async *async, struct dump_task *ret)
 	const struct loop_thread *of = find_thread(async, address);
 	bool is_read = false;
 
-	for (int i = 0; i < TRIES && !is_read; i++) {
+	for (int i = 0; i < TRIES && !is_read && async->all_left; i++) {
 		is_read = try_task(async, of, address);
 		if (!is_read)
 			pause_between(i);
@@ -630,6 +656,7 @@ struct error *async_read(struct subject *subject,
 	async->walk = walk;
 	async->dump = dump;
 	async->release = py_release_find(subject->python.layout.version);
+	async->all_left = READS_ALL;
 	async_init(async);
 	error = read_all(async);
 	async_deinit(async);

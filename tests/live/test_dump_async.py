@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 
+from harness import pythons
 from harness.process import run, started
 
 # Kinds of waiting, and what is said of it; {socket} and {other} are numbers of sockets.
@@ -51,11 +52,11 @@ async def main():
     place = lambda thing: words.index(id(thing)) * 8 if id(thing) in words else None
     found = {"task_size": size, "future_size": bases, "waiter": place(future), "coroutine": place(coroutine),
              "name": place(task.get_name()), "loop": place(loop), "callback": place(first), "awaited_by": place(other)}
+    before = [ctypes.c_uint32.from_address(id(task) + 4 * i).value for i in range(size // 4)]
     future.set_result(None)
     await other
     after = [ctypes.c_uint32.from_address(id(task) + 4 * i).value for i in range(size // 4)]
-    found["state_was"] = ctypes.c_uint32.from_address(id(task)).value
-    print(json.dumps([found, after]))
+    print(json.dumps([found, before, after]))
 asyncio.run(main())
 """
 
@@ -80,6 +81,14 @@ asyncio.run(main())
 
 # As BUSY's tasks can be at any moment, innermost first.
 TREES = [["sleep", "leaf", "branch", "tree"], ["leaf", "branch", "tree"], ["branch", "tree"], ["tree"]]
+
+
+def pytest_generate_tests(metafunc):
+    """Those that have pstree."""
+    if "some_python" in metafunc.fixturenames:
+        found = [python for python in pythons.chosen(pythons.find(), metafunc.config.getoption("--python"))
+                 if python.version >= (3, 14)]
+        metafunc.parametrize("some_python", [pytest.param(python, id=python.id) for python in found[-1:]])
 
 
 @contextlib.contextmanager
@@ -155,7 +164,9 @@ def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
         process.stdin.close()
         assert process.wait() == 0
     assert max(map(len, lines)) <= 80
-    assert re.fullmatch(rf"{len(told['tasks']) + 2} tasks: 1 running, \d+ waiting, 1 scheduled, 1 done", lines[3])
+    # From 3.14 on asyncio forgets a task when it is done.
+    done = python.version < (3, 14)
+    assert re.fullmatch(rf"{len(told['tasks']) + 1 + done} tasks: 1 running, \d+ waiting, 1 scheduled{', 1 done' * done}", lines[3])
     assert lines[4].startswith("waiting: ") and f"{len(told['awaits'])} tasks, " in lines[4]
     assert sum(line.startswith("gather  ") and "waits for 2 tasks" in line for line in lines) == 1
     place = lines.index("gather (waits for 2 tasks)")
@@ -186,7 +197,7 @@ def test_no_task_is_torn(kaa, python):
     kaa, seen = python.kaa(kaa), 0
     with started([*python.command, "-c", BUSY], stdout=subprocess.PIPE, text=True) as process:
         pid = process.stdout.readline().strip()
-        for _ in range(6):
+        for _ in range(4):
             for task in dumped(kaa, pid)["tasks"]:
                 functions = [frame["function"] for frame in task["frames"]]
                 if not functions or functions[-1] != "tree":
@@ -198,12 +209,12 @@ def test_no_task_is_torn(kaa, python):
                 else:
                     # sleep(0) and what it calls, too.
                     assert any(functions[-len(tree):] == tree for tree in TREES)
-    assert seen >= 60
+    assert seen >= 40
 
 
 def test_fields_of_tasks(python):
     """Where src/python/tasks.c says that this version has them."""
-    fields, after = json.loads(run([*python.command, "-c", FIELDS]).stdout)
+    fields, before, after = json.loads(run([*python.command, "-c", FIELDS]).stdout)
     table = (pathlib.Path(__file__).parents[2] / "src/python/tasks.c").read_text(encoding="ascii")
     rows = [list(map(int, row.split(","))) for row in re.findall(r"^\t\{ ((?:\d+, )+\d+) \},$", table, re.M)]
     size, future, state, waiter, coroutine, name, awaited_by, _, _ = rows[python.version[1] - 8]
@@ -211,12 +222,8 @@ def test_fields_of_tasks(python):
     assert (fields["waiter"], fields["coroutine"], fields["name"]) == (waiter, coroutine, name)
     assert fields["awaited_by"] == (awaited_by or None)
     assert (fields["loop"], fields["callback"]) == (16, 24)
-    # FINISHED
-    assert after[state // 4] == 2
-
-
-def shown(frame):
-    return f"{frame.get('function')} {frame.get('file')}:{frame.get('line')}"
+    # PENDING, then FINISHED.
+    assert (before[state // 4], after[state // 4]) == (0, 2)
 
 
 def paths_of(text):
@@ -248,15 +255,11 @@ def paths_in(dump):
     return paths
 
 
-def test_beside_pstree(kaa, python, scripts):
-    """Which awaits which, by `python -m asyncio pstree` (3.14 on)."""
-    if python.version < (3, 14):
-        return
-    with parked(python, scripts) as (_, told):
-        theirs = run([*python.command, "-m", "asyncio", "pstree", told["pid"]], status=None)
-        ours = dumped(python.kaa(kaa), str(told["pid"]))
-    assert theirs.status == 0, theirs.stderr
-    # It shows the name with its newline as it is.
-    expected = {tuple(name for name in path) for path in paths_of(theirs.stdout)}
-    found = {path for path in paths_in(ours) if "caf\xe9\\x0a" not in path}
-    assert {path for path in expected if "caf\xe9" not in path} == found
+def test_beside_pstree(kaa, some_python, scripts):
+    """Which awaits which, by `python -m asyncio pstree`, which cannot read a name that is not ASCII."""
+    with parked(some_python, scripts) as (_, told):
+        theirs = run([*some_python.command, "-m", "asyncio", "pstree", told["pid"]]).stdout
+        ours = dumped(some_python.kaa(kaa), str(told["pid"]))
+    expected = {path for path in paths_of(theirs) if all(name.isascii() and name.isprintable() for name in path)}
+    assert len(expected) > 20
+    assert expected == {path for path in paths_in(ours) if all(name.isascii() for name in path)}

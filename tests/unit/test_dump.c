@@ -331,6 +331,89 @@ static void test_json(void **state)
 	assert_non_null(strstr(out.data, "\"problem\": \"ran on\", \"frames\": []}]}\n"));
 }
 
+/* Two that await each other, which both await a third; and those that have no frames. */
+static void add_tasks(struct dump *dump)
+{
+	static struct dump_frame frames[] = {
+		{ "sleep", "/lib/asyncio/tasks.py", 7 },
+		{ "a_function_with_a_name_that_is_longer_than_half_of_a_line_is_wide",
+		  long_path, 5 },
+	};
+	static struct dump_await awaits[] = { { 0, 1 }, { 0, 2 }, { 1, 0 },
+					      { 1, 2 } };
+	static struct dump_task tasks[] = {
+		{ .address = 1, .name = "first", .state = DUMP_TASK_WAITING,
+		  .wait = DUMP_WAIT_TASKS, .is_awaited = true },
+		{ .address = 2, .name = "second \"2\"", .state = DUMP_TASK_WAITING,
+		  .wait = DUMP_WAIT_TASKS, .is_awaited = true, .tid = 12 },
+		{ .address = 3, .name = "third", .state = DUMP_TASK_WAITING,
+		  .wait = DUMP_WAIT_SLEEP, .waits_for = "0.5", .frame_count = 2,
+		  .is_awaited = true },
+		{ .address = 4, .problem = DUMP_TASK_RAN_ON },
+		{ .address = 5, .name = "other", .state = DUMP_TASK_SCHEDULED,
+		  .problem = DUMP_TASK_FOREIGN },
+		{ .address = 6, .name = "over", .state = DUMP_TASK_DONE },
+	};
+
+	dump->has_tasks = true;
+	dump->tasks.list.data = tasks;
+	dump->tasks.list.count = sizeof(tasks) / sizeof(tasks[0]);
+	dump->tasks.awaits.data = awaits;
+	dump->tasks.awaits.count = sizeof(awaits) / sizeof(awaits[0]);
+	dump->tasks.frames.data = frames;
+	dump->tasks.frames.count = sizeof(frames) / sizeof(frames[0]);
+	dump->tasks.unknown = 9;
+	dump->tasks.is_cut = true;
+}
+
+static void test_text_of_tasks(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct dump_words words = { .width = 80 };
+	struct dump_thread threads[2];
+	struct dump dump;
+	size_t line = 0;
+
+	(void)state;
+	make_dump(&dump, threads);
+	add_tasks(&dump);
+	dump_text(&dump, &words, &out);
+	for (const char *p = out.data; *p; p++) {
+		line = *p == '\n' ? 0 : line + 1;
+		assert_true(line <= 80);
+	}
+	assert_non_null(strstr(out.data,
+			       "\n6 tasks: 3 waiting, 1 scheduled, 1 done, 1 not read\nwaiting: 2 tasks, 1 sleep\n[9 tasks not read: "));
+	assert_non_null(strstr(out.data, "\n[there may be more tasks: "));
+	assert_non_null(strstr(out.data, "\nover               done, not collected\n"));
+	/* Any of a circle may be its root, and each is shown once. */
+	assert_non_null(strstr(out.data,
+			       "\nfirst (waits for 2 tasks)\n    < second \"2\" (waits for 2 tasks)\n        < first (see above)\n        < third (sleeps 0.5)\n            sleep (/lib/asyncio/tasks.py:7)\n"));
+	assert_non_null(strstr(out.data, "\n    < third (see above)\n"));
+	assert_non_null(strstr(out.data,
+			       "\n[no name] (not read)\n    [not read: its thread ran on at each try]\n"));
+	assert_non_null(strstr(out.data,
+			       "\nother (scheduled)\n    [its coroutine is of another kind: no frames are known]\n"));
+	assert_null(strstr(out.data, "\nover (done"));
+}
+
+static void test_json_of_tasks(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct dump_thread threads[2];
+	struct dump dump;
+
+	(void)state;
+	make_dump(&dump, threads);
+	add_tasks(&dump);
+	dump_json(&dump, &out);
+	assert_non_null(strstr(out.data, "\"unknown_tasks\": 9, \"tasks_complete\": false"));
+	assert_non_null(strstr(out.data,
+			       "{\"index\": 1, \"id\": 2, \"name\": \"second \\u00222\\u0022\", \"state\": \"waiting\", \"tid\": 12, \"waits_for\": \"tasks\", \"detail\": null, \"awaits\": [0, 2], \"problem\": null, \"frames\": []}"));
+	assert_non_null(strstr(out.data,
+			       "\"name\": null, \"state\": null, \"tid\": null, \"waits_for\": null, \"detail\": null, \"awaits\": [], \"problem\": \"ran on\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +424,8 @@ int main(void)
 		cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_text_of_tasks),
+		cmocka_unit_test(test_json_of_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
