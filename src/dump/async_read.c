@@ -39,6 +39,8 @@ struct reading {
 	struct async_task task;
 	enum py_task_read result;
 	bool is_current;
+	/* Its frames go on in what is no coroutine of Python, and no future. */
+	bool is_foreign;
 	/* There was no memory. */
 	bool failed;
 	enum dump_wait wait;
@@ -254,7 +256,7 @@ static void clear_reading(struct reading *reading)
 	vec_clear(&reading->links);
 	vec_clear(&reading->frames);
 	reading->wait = DUMP_WAIT_NONE;
-	reading->is_current = reading->failed = false;
+	reading->is_current = reading->is_foreign = reading->failed = false;
 	reading->task.awaits.count = 0;
 	reading->task.awaits.end = PY_AWAITS_NOTHING;
 }
@@ -310,6 +312,15 @@ static bool is_current(struct async *async, const struct loop_thread *of,
 					       now.loop) == task->address));
 }
 
+static bool is_foreign(struct async *async, const struct async_task *task)
+{
+	uint64_t object = task->awaits.object;
+
+	return task->awaits.end == PY_AWAITS_OBJECT &&
+	       object != task->task.waiter &&
+	       !py_is_future(&async->tasks, object);
+}
+
 static void read_now(struct async *async, const struct loop_thread *of,
 		     uint64_t address)
 {
@@ -326,6 +337,7 @@ static void read_now(struct async *async, const struct loop_thread *of,
 		return;
 	py_awaits_read(&async->objects, async->subject->python.code_type,
 		       task->task.coroutine, &task->awaits);
+	reading->is_foreign = is_foreign(async, task);
 	if (!read_frames(async, reading))
 		task->awaits.end = PY_AWAITS_UNREADABLE;
 	reading->is_current = is_current(async, of, task);
@@ -379,13 +391,8 @@ static enum dump_task_problem problem_of(const struct reading *reading)
 	case PY_AWAITS_TOO_DEEP:
 		return DUMP_TASK_TOO_DEEP;
 	default:
-		/* At the very end is the future that it waits for. */
-		return reading->task.awaits.end == PY_AWAITS_OBJECT &&
-				       reading->task.task.state ==
-					       PY_TASK_PENDING &&
-				       !reading->task.awaits.count ?
-			       DUMP_TASK_FOREIGN :
-			       DUMP_TASK_NO_PROBLEM;
+		return reading->is_foreign ? DUMP_TASK_FOREIGN :
+					     DUMP_TASK_NO_PROBLEM;
 	}
 }
 

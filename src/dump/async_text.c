@@ -230,7 +230,7 @@ static void put_problem(const struct dump_task *task, size_t indent,
 		[DUMP_TASK_UNREADABLE] = "[the frames beyond could not be read]",
 		[DUMP_TASK_TOO_DEEP] = "[goes on: more frames than kaa reads]",
 		[DUMP_TASK_FOREIGN] =
-			"[its coroutine is of another kind: no frames are known]",
+			"[goes on in a coroutine of another kind, whose frames are not known]",
 	};
 
 	if (!task->problem)

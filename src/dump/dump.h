@@ -114,7 +114,7 @@ enum dump_task_problem {
 	DUMP_TASK_UNREADABLE,
 	/* It goes on beyond its last frame. */
 	DUMP_TASK_TOO_DEEP,
-	/* Its coroutine is of another kind: compiled code, say. */
+	/* There it goes on in a coroutine of another kind: compiled code, say. */
 	DUMP_TASK_FOREIGN,
 };
 

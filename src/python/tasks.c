@@ -491,3 +491,15 @@ uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object)
 		       callback :
 		       0;
 }
+
+/* Lib/asyncio/base_futures.py tells them by that attribute, too. */
+bool py_is_future(struct py_tasks_reader *r, uint64_t object)
+{
+	struct py_type type;
+	uint64_t blocking;
+
+	return object && py_type_of(r->objects, object, &type) &&
+	       (find_base(r, type.address, "_asyncio.Future") ||
+		py_attribute(r->objects, object, "_asyncio_future_blocking",
+			     &blocking));
+}

@@ -93,6 +93,8 @@ struct py_task {
 
 enum py_task_read py_task_read(struct py_tasks_reader *r, uint64_t object,
 			       struct py_task *ret);
+/* It is a future, of C or of pure Python. */
+bool py_is_future(struct py_tasks_reader *r, uint64_t object);
 /* The first callback of a future that is one of C; 0: none. */
 uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object);
 

@@ -393,7 +393,7 @@ static void test_text_of_tasks(void **state)
 	assert_non_null(strstr(out.data,
 			       "\n[no name] (not read)\n    [not read: its thread ran on at each try]\n"));
 	assert_non_null(strstr(out.data,
-			       "\nother (scheduled)\n    [its coroutine is of another kind: no frames are known]\n"));
+			       "\nother (scheduled)\n    [goes on in a coroutine of another kind, whose frames are not known]\n"));
 	assert_null(strstr(out.data, "\nover (done"));
 }
 

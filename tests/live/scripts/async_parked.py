@@ -5,6 +5,7 @@ The loop then waits for a byte on standard input, and the program ends. What a t
 the attributes cr_await, gi_yieldfrom and ag_await of this and those beyond.
 """
 import asyncio
+import collections.abc
 import gc
 import json
 import os
@@ -88,6 +89,31 @@ async def streams():
 
 async def in_thread(stay):
     await asyncio.get_event_loop().run_in_executor(None, stay.wait)
+
+
+class Other(collections.abc.Coroutine):
+    """A coroutine of another kind, as compilers of Python make them: it has no frame."""
+
+    def __init__(self, future):
+        self.steps = future.__await__()
+
+    def send(self, value):
+        return self.steps.send(value)
+
+    def throw(self, *error):
+        return self.steps.throw(*error)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.send(None)
+
+    __await__ = __iter__
+
+
+async def through_other(future):
+    await Other(future)
 
 
 async def joins(task):
@@ -181,6 +207,8 @@ async def main():
     start(through_object(future), "object")
     start(through_generator(future), "generator")
     start(through_async_generator(future), "async generator")
+    start(Other(future), "other")
+    start(through_other(future), "through other")
     start(through_async_with(lock), "with lock")
     start(locks(lock), "lock")
     start(events(asyncio.Event()), "event")
