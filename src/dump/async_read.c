@@ -653,16 +653,25 @@ struct error *async_read(struct subject *subject,
 			 const struct py_state_list *states,
 			 const struct async_walk *walk, struct dump *dump)
 {
-	struct async *async = calloc(1, sizeof(*async));
+	const struct py_layout *layout = &subject->python.layout;
+	const struct py_release *release = py_release_of(layout);
+	struct async *async;
 	struct error *error;
 
+	if (!release->tasks.type_base)
+		return error_create(
+			ERROR_UNSUPPORTED,
+			"tasks of asyncio can be read from CPython 3.8 on, in builds with a GIL; this is %s%u.%u: leave --async out",
+			layout->flags & PY_FREE_THREADED ? "the free-threaded " : "",
+			layout->version >> 24, PY_MINOR(layout->version));
+	async = calloc(1, sizeof(*async));
 	if (!async)
 		return error_no_memory();
 	async->subject = subject;
 	async->states = states;
 	async->walk = walk;
 	async->dump = dump;
-	async->release = py_release_find(subject->python.layout.version);
+	async->release = release;
 	async->all_left = READS_ALL;
 	async_init(async);
 	error = read_all(async);

@@ -225,7 +225,7 @@ static bool is_callback(struct async_reader *r, uint64_t function,
 			const char *name)
 {
 	const struct py_tasks_at *at =
-		&py_release_find(r->tasks->objects->layout->version)->tasks;
+		&py_release_of(r->tasks->objects->layout)->tasks;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	char type_name[PY_TYPE_NAME_MAX];
 	struct py_type type;
@@ -350,7 +350,7 @@ static void take_awaited(struct linking *linking, uint64_t future)
 {
 	struct async_reader *r = linking->r;
 	const struct py_tasks_at *at =
-		&py_release_find(r->tasks->objects->layout->version)->tasks;
+		&py_release_of(r->tasks->objects->layout)->tasks;
 	uint64_t children, callback, closure;
 
 	add_link(linking, linking->task, future);
@@ -392,7 +392,7 @@ static void take_group(struct linking *linking, uint64_t callback)
 {
 	struct async_reader *r = linking->r;
 	const struct py_tasks_at *at =
-		&py_release_find(r->tasks->objects->layout->version)->tasks;
+		&py_release_of(r->tasks->objects->layout)->tasks;
 	uint64_t group, parent;
 
 	if (is_class(r, callback, "method") &&

@@ -201,7 +201,7 @@ static uint64_t stack_end(struct way *way, uint64_t frame)
 {
 	const struct py_tasks_at *at = way->at;
 	const struct py_release *release =
-		py_release_find(way->r->layout->version);
+		py_release_of(way->r->layout);
 	uint64_t start = frame + release->values.frame_locals, end;
 	int32_t count;
 
@@ -302,7 +302,7 @@ static bool pass_between(struct way *way, uint64_t *object)
 void py_awaits_read(struct py_objects_reader *r, uint64_t code_type,
 		    uint64_t coroutine, struct py_awaits *ret)
 {
-	const struct py_release *release = py_release_find(r->layout->version);
+	const struct py_release *release = py_release_of(r->layout);
 	struct way way = { .r = r,
 			   .at = &release->tasks,
 			   .code_type = code_type,

@@ -70,7 +70,7 @@ static const struct place *place_of(const struct py_tasks_reader *r)
 
 static const struct py_tasks_at *at_of(const struct py_tasks_reader *r)
 {
-	return &py_release_find(r->objects->layout->version)->tasks;
+	return &py_release_of(r->objects->layout)->tasks;
 }
 
 bool py_attribute(struct py_objects_reader *r, uint64_t object,

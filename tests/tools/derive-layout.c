@@ -541,7 +541,9 @@ static void add_gil(void)
 }
 #endif
 
-#if PY_VERSION_HEX >= 0x03080000
+#define HAS_TASKS (PY_VERSION_HEX >= 0x03080000 && !FREE_THREADED)
+
+#if HAS_TASKS
 #define TASK(name, value) add(&tasks, #name, (uint32_t)(value))
 #define TASK_AT(name, type, member) TASK(name, offsetof(type, member))
 
@@ -805,7 +807,7 @@ int main(int argc, char **argv)
 	add_int();
 	add_values();
 	add_gil();
-#if PY_VERSION_HEX >= 0x03080000
+#if HAS_TASKS
 	add_tasks();
 #endif
 	add_hook();
