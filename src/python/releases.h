@@ -149,7 +149,8 @@ struct py_gil {
 /*
  * Where generators, thread states and others keep what leads to asyncio's tasks and
  * through their coroutines (python/coroutine.h, python/tasks.h); all 0: the version
- * has none, or it is a free-threaded build, in which nobody has tried it. Coroutines and asynchronous generators begin as generators do.
+ * has none, or it is a free-threaded build, in which nobody has tried it. Coroutines
+ * and asynchronous generators begin as generators do.
  */
 struct py_tasks_at {
 	/* PyGenObject: up to 3.10 pointer to its frame; later the frame is in it. */
