@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/progress.h"
@@ -107,8 +108,8 @@ static struct error *put_notes(const struct profile *profile, uint32_t event,
 		    event_kind_is_shown(other->kind))
 			strbuf_printf(out,
 				      "Not shown here: %" PRIu64
-				      " samples of %s\n",
-				      other->samples,
+				      " sample%s of %s\n",
+				      other->samples, plural(other->samples),
 				      profile_string(profile, other->name, ""));
 	}
 	fault_notes(&faults, samples, "", out);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
@@ -234,8 +235,9 @@ static void say_without_samples(const struct record_setup *setup,
 				const struct cpu_time_result *time)
 {
 	if (time->missed)
-		message_note("%" PRIu64 " threads or processes have no samples, because the kernel had no memory to note them",
-			     time->missed);
+		message_note("%" PRIu64 " thread%s or process%s no samples, because the kernel had no memory to note them",
+			     time->missed, plural(time->missed),
+			     time->missed == 1 ? " has" : "es have");
 	if (time->without_samples > time->by_chance &&
 	    time->without_samples > time->ran / 10)
 		message_note("%.2f s of %.2f s of CPU time have no samples: %s",
@@ -251,7 +253,8 @@ static void print_summary(const struct record_setup *setup,
 	const struct stack_stats *s = &result->stacks;
 
 	format_size(&text, result->file_size);
-	strbuf_printf(&text, ", %" PRIu64 " samples", result->samples);
+	strbuf_printf(&text, ", %" PRIu64 " sample%s", result->samples,
+		      plural(result->samples));
 	if (s->with_python)
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cmd/reading/answer_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/top_states.h"
@@ -55,7 +56,8 @@ static void print_state(const struct top_show *show)
 	struct live_state state = live_state(show->live);
 
 	print_time();
-	printf("--- %" PRIu64 " samples so far%s ---\n", state.samples,
+	printf("--- %" PRIu64 " sample%s so far%s ---\n", state.samples,
+	       plural(state.samples),
 	       state.has_ended ? "; it has ended" : "");
 }
 

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
+#include "base/plural.h"
 #include "collect/synthesize.h"
 #include "process/mmap_record.h"
 #include "sys/proc.h"
@@ -300,7 +301,8 @@ static void tell_unreadable(const struct tracking *tracking,
 		return;
 	error_format(unreadable->why, &text);
 	if (others)
-		strbuf_printf(&text, "; the same holds for %u others", others);
+		strbuf_printf(&text, "; the same holds for %u other%s", others,
+			      plural(others));
 	notes_tell(tracking->pythons->notes,
 		   "process %d could not be examined, so its frames have no names: %s",
 		   (int)unreadable->pid, text.data);

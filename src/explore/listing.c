@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "view/fit.h"
 #include "view/printable.h"
 #include "view/text.h"
@@ -188,8 +189,9 @@ void listing_put_hidden_events(struct listing *l)
 	size_t count = l->weights->events.count;
 
 	for (size_t i = l->event_count; i < count; i++) {
-		strbuf_printf(&l->text, "Not shown: %" PRIu64 " samples of ",
-			      event_of(l, i)->samples);
+		strbuf_printf(&l->text, "Not shown: %" PRIu64 " sample%s of ",
+			      event_of(l, i)->samples,
+			      plural(event_of(l, i)->samples));
 		put_event_name(l, i, 60);
 		strbuf_puts(&l->text, " (-e shows it)\n");
 	}

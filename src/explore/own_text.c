@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "view/fit.h"
 #include "view/own_name.h"
 #include "view/printable.h"
@@ -726,17 +727,17 @@ static void put_heading(struct own_rows *rows, enum own_view view,
 		strbuf_puts(&line->text, "  source");
 }
 
-static const char *plural_of(const struct own_rows *rows, enum own_view view)
+static const char *noun_of(const struct own_rows *rows, enum own_view view)
 {
 	switch (view) {
 	case OWN_LINES:
-		return "lines";
+		return "line";
 	case OWN_FILES:
-		return "files";
+		return "file";
 	case OWN_THREADS:
-		return "threads";
+		return "thread";
 	default:
-		return rows->with_native ? "rows" : "functions";
+		return rows->with_native ? "row" : "function";
 	}
 }
 
@@ -749,8 +750,9 @@ static void put_rest(struct own_rows *rows, enum own_view view, size_t columns,
 	if (view != OWN_THREADS)
 		put_total(rows, &l, NULL, line);
 	line->fixed = line->text.len;
-	strbuf_printf(&line->text, "%zu more %s (Enter: all)",
-		      rows->rest_count[view], plural_of(rows, view));
+	strbuf_printf(&line->text, "%zu more %s%s (Enter: all)",
+		      rows->rest_count[view], noun_of(rows, view),
+		      plural(rows->rest_count[view]));
 }
 
 static void put_sign(const struct browser_node *node, struct strbuf *out)
@@ -876,7 +878,7 @@ static void put_share(const struct own_rows *rows, const char *name,
 {
 	strbuf_printf(out, "%-8s: %.2f%%, ", name, percent_of(rows, period));
 	if (samples)
-		strbuf_printf(out, "%" PRIu64 " samples, ", *samples);
+		strbuf_printf(out, "%" PRIu64 " sample%s, ", *samples, plural(*samples));
 	strbuf_printf(out, "period %" PRIu64 "\n", period);
 }
 
@@ -1028,8 +1030,9 @@ static void put_zoom(const struct own_rows *rows, struct strbuf *out)
 		put_task(rows, 0, out);
 		strbuf_putc(out, ')');
 	}
-	strbuf_printf(out, "   %s   %" PRIu64 " samples",
-		      rows->made.summary[ANSWER_TIME].data, all->samples);
+	strbuf_printf(out, "   %s   %" PRIu64 " sample%s",
+		      rows->made.summary[ANSWER_TIME].data, all->samples,
+		      plural(all->samples));
 	if (!rows->all_period)
 		return;
 	strbuf_printf(out, ", %.1f%% of all",

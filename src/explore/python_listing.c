@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "explore/python_block.h"
 #include "profile/spent.h"
 #include "profile/symbol_word.h"
@@ -337,7 +338,8 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 				&p->spent);
 	}
 	if (count > shown)
-		strbuf_printf(&p->spent, "; in %zu others", count - shown);
+		strbuf_printf(&p->spent, "; in %zu other%s", count - shown,
+			      plural(count - shown));
 }
 
 /* Into p->spent; nothing for a line that has too little. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "view/text.h"
 
 static void put(struct strbuf *out, const struct profile *profile,
@@ -62,9 +63,10 @@ static void put_symbol(const struct profile *profile,
 	if (symbol)
 		strbuf_printf(out,
 			      "%-14s: %#" PRIx64 " to %#" PRIx64
-			      " of the file, %" PRIu64 " bytes\n",
+			      " of the file, %" PRIu64 " byte%s\n",
 			      "code", symbol->start, symbol->end,
-			      symbol->end - symbol->start);
+			      symbol->end - symbol->start,
+			      plural(symbol->end - symbol->start));
 }
 
 static void put_dso(const struct profile *profile, uint32_t id,

@@ -180,8 +180,10 @@ static void put_notes(struct page *p)
 	if (p->tree->rest_nodes)
 		strbuf_printf(
 			&p->text,
-			"%zu boxes of the least weight stand together in boxes named [smaller boxes].",
-			p->tree->rest_nodes);
+			"%zu box%s of the least weight %s together in boxes named [smaller boxes].",
+			p->tree->rest_nodes,
+			p->tree->rest_nodes == 1 ? "" : "es",
+			p->tree->rest_nodes == 1 ? "stands" : "stand");
 }
 
 static void put_policy(struct page *p)

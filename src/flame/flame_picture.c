@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/plural.h"
 #include "flame/flame_assets.h"
 #include "flame/flame_page.h"
 #include "flame/flame_text.h"
@@ -194,8 +195,9 @@ static void put_node(struct picture *p, size_t i, struct strbuf *name)
 	put_shares(p, node->total);
 	strbuf_puts(&p->text, "\nown ");
 	put_shares(p, node->own);
-	strbuf_printf(&p->text, "\n%" PRIu64 " samples",
-		      node->total[FLAME_AFTER].samples);
+	strbuf_printf(&p->text, "\n%" PRIu64 " sample%s",
+		      node->total[FLAME_AFTER].samples,
+		      plural(node->total[FLAME_AFTER].samples));
 	snprintf(class, sizeof(class), "k%" PRIu32, function->kind);
 	close_box(p, &p->places[i], name->data, class,
 		  (unsigned int)(hash_string(file) % 4),
@@ -227,8 +229,9 @@ static void put_boxes(struct picture *p)
 
 	strbuf_puts(&p->text, "<g id=\"boxes\">\n");
 	open_box(p, all, "all samples");
-	strbuf_printf(&p->text, "\n%" PRIu64 " samples",
-		      p->tree->all[FLAME_AFTER].samples);
+	strbuf_printf(&p->text, "\n%" PRIu64 " sample%s",
+		      p->tree->all[FLAME_AFTER].samples,
+		      plural(p->tree->all[FLAME_AFTER].samples));
 	close_box(p, all, "all samples", "k10", 0, NULL);
 	for (size_t i = 0; i < p->tree->nodes.count; i++)
 		if (p->places[i].is_drawn)

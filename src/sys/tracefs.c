@@ -207,8 +207,9 @@ static struct error *read_formats(struct search *s,
 		error = look_through(s, systems->data[i]);
 	if (!error && s->left)
 		error = error_create(ERROR_NOT_FOUND,
-				     "%zu of the recorded tracepoints are not in '%s'",
-				     s->left, s->folder);
+				     "%zu of the recorded tracepoints %s not in '%s'",
+				     s->left, s->left == 1 ? "is" : "are",
+				     s->folder);
 	return error;
 }
 

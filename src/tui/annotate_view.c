@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "explore/annotate.h"
 #include "explore/code.h"
 #include "explore/disassembly.h"
@@ -115,7 +116,8 @@ static void title(void *arg, struct strbuf *out)
 	const char *name = a->frame ? frame_name(a->profile, a->frame) :
 				      a->path;
 	put_name(out, name);
-	strbuf_printf(out, ": %" PRIu64 " samples in itself", whole->self_count);
+	strbuf_printf(out, ": %" PRIu64 " sample%s in itself", whole->self_count,
+		      plural(whole->self_count));
 	if (a->annotation->is_python)
 		strbuf_printf(out, ", %" PRIu64 " with its callees",
 			      whole->count);
@@ -306,9 +308,10 @@ static void note_age(struct annotated *a, const char *path)
 			      path);
 	if (last > a->source.starts.count)
 		strbuf_printf(&a->notes,
-			      "! '%s' has %zu lines, but samples are on line %" PRIu64
+			      "! '%s' has %zu line%s, but samples are on line %" PRIu64
 			      ": it is not the file that ran\n",
-			      path, a->source.starts.count, last);
+			      path, a->source.starts.count,
+			      plural(a->source.starts.count), last);
 }
 
 static struct error *fill_python(struct annotated *a)
@@ -326,8 +329,10 @@ static struct error *fill_python(struct annotated *a)
 	if (a->annotation->elsewhere)
 		strbuf_printf(&a->notes,
 			      "! %" PRIu64
-			      " samples are in functions of this file whose lines are not known\n",
-			      a->annotation->elsewhere);
+			      " %s in functions of this file whose lines are not known\n",
+			      a->annotation->elsewhere,
+			      a->annotation->elsewhere == 1 ? "sample is" :
+							      "samples are");
 	error = add_notes(a);
 	for (size_t i = 1; i <= a->source.starts.count && !error; i++) {
 		size_t n;
@@ -381,8 +386,10 @@ static struct error *fill_native(struct annotated *a)
 	if (a->annotation->elsewhere)
 		strbuf_printf(&a->notes,
 			      "! %" PRIu64
-			      " samples are in interpreter frames below it (--interpreter-frames)\n",
-			      a->annotation->elsewhere);
+			      " %s in interpreter frames below it (--interpreter-frames)\n",
+			      a->annotation->elsewhere,
+			      a->annotation->elsewhere == 1 ? "sample is" :
+							      "samples are");
 	error = add_notes(a);
 	if (error)
 		return error;

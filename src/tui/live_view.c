@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "explore/own_follow.h"
 #include "explore/own_rows.h"
 #include "explore/sources.h"
@@ -253,7 +254,8 @@ static void live_title(void *arg, struct strbuf *out)
 						       "since the start");
 	lost = l->profile->events.data[l->event].lost;
 	if (lost)
-		strbuf_printf(out, ", %" PRIu64 " samples lost", lost);
+		strbuf_printf(out, ", %" PRIu64 " sample%s lost", lost,
+			      plural(lost));
 	if (l->is_over)
 		strbuf_puts(out, ", ended");
 	else if (l->is_paused)

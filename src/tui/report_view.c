@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "explore/entries.h"
 #include "explore/own_rows.h"
 #include "explore/row_details.h"
@@ -648,8 +649,9 @@ static struct error *print(struct report_view *r)
 	if (failed)
 		ui_say(r->ui, "cannot write '%s': %s", name, strerror(errno));
 	else
-		ui_say(r->ui, "wrote %zu rows to '%s'", r->view.browser->rows.count,
-		       name);
+		ui_say(r->ui, "wrote %zu row%s to '%s'",
+		       r->view.browser->rows.count,
+		       plural(r->view.browser->rows.count), name);
 	return NULL;
 }
 

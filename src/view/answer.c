@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/name_match.h"
+#include "base/plural.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
@@ -317,7 +318,7 @@ static void put_other_events(struct answer *a)
 			continue;
 		strbuf_puts(&a->text, "Not shown here: ");
 		answer_put_count(a, event->samples);
-		strbuf_puts(&a->text, " samples of ");
+		strbuf_printf(&a->text, " sample%s of ", plural(event->samples));
 		text_string(&a->text, a->profile, event->name, "");
 		strbuf_putc(&a->text, '\n');
 	}

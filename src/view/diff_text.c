@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "profile/installed_path.h"
 #include "view/answer.h"
 #include "view/diff_screen.h"
@@ -145,8 +146,9 @@ static struct error *put_side(struct diff_screen *s, bool is_after)
 			error = put_run(s, i);
 	}
 	if (count > RUNS_MAX)
-		strbuf_printf(&s->text, "%-6s  %zu more recordings\n",
-			      is_after ? "after" : "before", count - RUNS_MAX);
+		strbuf_printf(&s->text, "%-6s  %zu more recording%s\n",
+			      is_after ? "after" : "before", count - RUNS_MAX,
+			      plural(count - RUNS_MAX));
 	return error;
 }
 
@@ -318,16 +320,19 @@ static void put_files(struct diff_screen *s)
 	}
 	if (others)
 		strbuf_printf(&s->text,
-			      "%zu more files are compared with those at the same place below another folder\n",
-			      others);
+			      "%zu more file%s compared with the same place below another folder\n",
+			      others, others == 1 ? " is" : "s are");
 	if (s->diff->files.left_out)
 		strbuf_printf(&s->text,
-			      "%zu files were not looked for after: too many have their names\n",
-			      s->diff->files.left_out);
+			      "%zu %s not looked for after: too many have such a name\n",
+			      s->diff->files.left_out,
+			      s->diff->files.left_out == 1 ? "file was" :
+							     "files were");
 	if (installed)
 		strbuf_printf(&s->text,
-			      "%zu files of packages or of Python are those of another installation after\n",
-			      installed);
+			      "%zu file%s of packages or of Python %s of another installation after\n",
+			      installed, plural(installed),
+			      installed == 1 ? "is one" : "are those");
 }
 
 static bool is_compared(const struct diff_screen *s, uint32_t event)
@@ -350,8 +355,8 @@ static void put_events(struct diff_screen *s)
 		    !event_kind_is_shown(event->kind) || count++ >= EVENTS_MAX)
 			continue;
 		strbuf_printf(&s->text,
-			      "Not compared: %" PRIu64 " samples of ",
-			      event->samples);
+			      "Not compared: %" PRIu64 " sample%s of ",
+			      event->samples, plural(event->samples));
 		text_string(&s->text, s->profile, event->name, "");
 		strbuf_puts(&s->text, " in ");
 		text_append(&s->text, s->options->paths[event->recording],
@@ -359,8 +364,8 @@ static void put_events(struct diff_screen *s)
 		strbuf_putc(&s->text, '\n');
 	}
 	if (count > EVENTS_MAX)
-		strbuf_printf(&s->text, "Not compared: %zu more events\n",
-			      count - EVENTS_MAX);
+		strbuf_printf(&s->text, "Not compared: %zu more event%s\n",
+			      count - EVENTS_MAX, plural(count - EVENTS_MAX));
 }
 
 static const char *cpu_of(const struct diff_screen *s, size_t run)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "view/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -14,6 +15,8 @@ struct words {
 	const char *one;
 	/* Behind the count, or the share of all samples, in a note. */
 	const char *note;
+	/* For a count of one. */
+	const char *one_note;
 	bool is_share;
 	/* Without a count. */
 	bool is_whole;
@@ -25,61 +28,87 @@ static const struct words words[FAULT_KINDS] = {
 		.is_whole = true },
 	[FAULT_TRUNCATED_BYTES] = {
 		.line = "bytes at the end of the file are not a complete record",
-		.note = "bytes are missing at the end of the file" },
+		.one = "byte at the end of the file is not a complete record",
+		.note = "bytes are missing at the end of the file",
+		.one_note = "byte is missing at the end of the file" },
 	[FAULT_LOST_RECORDS] = {
 		.line = "records were lost while recording",
-		.note = "records were lost: the recorder could not keep up" },
+		.one = "record was lost while recording",
+		.note = "records were lost: the recorder could not keep up",
+		.one_note = "record was lost: the recorder could not keep up" },
 	[FAULT_LOST_SAMPLES] = {
 		.line = "samples were lost while recording",
+		.one = "sample was lost while recording",
 		.note = "were lost: the recorder could not keep up",
+		.one_note = "was lost: the recorder could not keep up",
 		.is_share = true },
 	[FAULT_THROTTLED] = {
-		.note = "times the kernel throttled the sampling" },
+		.note = "times the kernel throttled the sampling",
+		.one_note = "time the kernel throttled the sampling" },
 	[FAULT_BROKEN_RECORDS] = {
 		.line = "damaged records were left out",
-		.note = "damaged records were left out" },
+		.one = "damaged record was left out",
+		.note = "damaged records were left out",
+		.one_note = "damaged record was left out" },
 	[FAULT_ODD_RECORDS] = {
-		.line = "records with an invalid size were left out" },
+		.line = "records with an invalid size were left out",
+		.one = "record with an invalid size was left out" },
 	[FAULT_UNKNOWN_RECORDS] = {
-		.note = "records of unknown kinds were left out" },
+		.note = "records of unknown kinds were left out",
+		.one_note = "record of an unknown kind was left out" },
 	[FAULT_BROKEN_CHAINS] = {
 		.line = "callchains are damaged",
 		.one = "callchain is damaged" },
 	[FAULT_BROKEN_STREAM] = {
-		.line = "damaged records of Python code were left out" },
+		.line = "damaged records of Python code were left out",
+		.one = "damaged record of Python code was left out" },
 	[FAULT_DROPPED_TASKS] = {
-		.line = "inconsistent records of processes were left out" },
+		.line = "inconsistent records of processes were left out",
+		.one = "inconsistent record of a process was left out" },
 	[FAULT_MISSING_JITDUMPS] = {
 		.line = "jitdumps could not be used",
 		.one = "jitdump could not be used" },
 	[FAULT_BROKEN_JIT_RECORDS] = {
-		.line = "damaged records of jitdumps were left out" },
+		.line = "damaged records of jitdumps were left out",
+		.one = "damaged record of a jitdump was left out" },
 	[FAULT_TRUNCATED_STACKS] = {
 		.line = "stacks are truncated",
+		.one = "stack is truncated",
 		.note = "have a truncated stack: the frames beyond [truncated stack] are missing",
+		.one_note = "has a truncated stack: the frames beyond [truncated stack] are missing",
 		.is_share = true },
 	[FAULT_NOT_ALIGNED] = {
 		.line = "stacks have Python frames whose place among the native frames is not known",
+		.one = "stack has Python frames whose place among the native frames is not known",
 		.note = "have Python frames whose place among the native frames is not known",
+		.one_note = "has Python frames whose place among the native frames is not known",
 		.is_share = true },
 	[FAULT_MISSING_NATIVE] = {
 		.line = "stacks lack native frames where code has no unwind information",
+		.one = "stack lacks native frames where code has no unwind information",
 		.note = "lack native frames, at [missing native frames]: code there has no unwind information",
+		.one_note = "lacks native frames, at [missing native frames]: code there has no unwind information",
 		.is_share = true },
 	[FAULT_UNREADABLE_PYTHON] = {
 		.line = "stacks lack Python frames that could not be read",
+		.one = "stack lacks Python frames that could not be read",
 		.note = "have Python frames that could not be read",
+		.one_note = "has Python frames that could not be read",
 		.is_share = true },
 	[FAULT_NO_USER_STACK] = {
 		.note = "have no user stack",
+		.one_note = "has no user stack",
 		.is_share = true },
 	[FAULT_NO_SYMBOL] = {
 		.note = "hit an address without a symbol",
+		.one_note = "hit an address without a symbol",
 		.is_share = true },
 	[FAULT_INCOMPLETE_UNWINDS] = {
-		.line = "raw stacks could not be unwound to their end" },
+		.line = "raw stacks could not be unwound to their end",
+		.one = "raw stack could not be unwound to its end" },
 	[FAULT_UNNAMED_FRAMES] = {
-		.line = "frames have no name" },
+		.line = "frames have no name",
+		.one = "frame has no name" },
 };
 
 /* --- Lines -------------------------------------------------------------- */
@@ -153,9 +182,10 @@ static void put_note(enum fault_kind kind, uint64_t count, uint64_t samples,
 
 	strbuf_printf(out, "%s%" PRIu64, prefix, count);
 	if (words[kind].is_share)
-		strbuf_printf(out, " of %" PRIu64 " samples (%.2f%%)", of,
-			      percent);
-	strbuf_printf(out, " %s\n", words[kind].note);
+		strbuf_printf(out, " of %" PRIu64 " sample%s (%.2f%%)", of,
+			      plural(of), percent);
+	strbuf_printf(out, " %s\n",
+		      count == 1 ? words[kind].one_note : words[kind].note);
 }
 
 static void put_recorder(const struct fault *fault, struct strbuf *out)

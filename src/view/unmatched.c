@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/plural.h"
 #include "view/text.h"
 
 enum {
@@ -118,7 +119,8 @@ static void put_things(const unmatched_thing_vec *things, bool by_id,
 		put_thing(&things->data[i], by_id, out);
 	}
 	if (shown < things->count)
-		strbuf_printf(out, " and %zu others", things->count - shown);
+		strbuf_printf(out, " and %zu other%s", things->count - shown,
+			      plural(things->count - shown));
 }
 
 /* --- Names -------------------------------------------------------------- */

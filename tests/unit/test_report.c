@@ -4,6 +4,7 @@
  * filters by entry. Its layout is compared with perf itself in
  * tests/live/test_report_like_perf.py.
  */
+#include <regex.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -470,6 +471,30 @@ static void test_every_fault_is_said(void **state)
 	}
 }
 
+/* "1 sample has", "1 record was". */
+static void test_one_fault_is_no_plural(void **state)
+{
+	regex_t wrong;
+
+	(void)state;
+	assert_int_equal(regcomp(&wrong, "(^|\n)1 (of 1 sample .100.00%. )?([a-z]*[a-rt-z] )*([a-z]*s )?(are|were|have|lack) ",
+				 REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(regexec(&wrong, "1 bytes at the end are", 0, NULL, 0), 0);
+	for (int kind = 0; kind < FAULT_KINDS; kind++) {
+		_cleanup_faults_ struct faults faults = {};
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		model_check(faults_add(&faults, (enum fault_kind)kind, 1, NULL));
+		for (int i = 0; i <= FAULT_LINES_COPY; i++)
+			fault_lines(&faults, (enum fault_lines)i, &text);
+		fault_notes(&faults, kind == FAULT_LOST_SAMPLES ? 0 : 1, "", &text);
+		assert_null(strstr(text.data, "1 samples"));
+		if (!regexec(&wrong, text.data, 0, NULL, 0))
+			fail_msg("%s", text.data);
+	}
+	regfree(&wrong);
+}
+
 static void test_notes(void **state)
 {
 	struct report_options options;
@@ -495,10 +520,10 @@ static void test_notes(void **state)
 	check_has(
 		&m, &options,
 		"\n\n\n#\n"
-		"# 1 of 5 samples (20.00%) were lost: the recorder could not keep up\n"
+		"# 1 of 5 samples (20.00%) was lost: the recorder could not keep up\n"
 		"# 2 of 4 samples (50.00%) have a truncated stack: the frames beyond [truncated stack] are missing\n"
-		"# 1 of 4 samples (25.00%) have Python frames whose place among the native frames is not known\n"
-		"# 1 of 4 samples (25.00%) have Python frames that could not be read\n"
+		"# 1 of 4 samples (25.00%) has Python frames whose place among the native frames is not known\n"
+		"# 1 of 4 samples (25.00%) has Python frames that could not be read\n"
 		"# 1 of 4 samples (25.00%) hit an address without a symbol\n"
 		"# 17 bytes are missing at the end of the file\n"
 		"# recorder: rings were full: 2\n"
@@ -718,6 +743,7 @@ int main(void)
 		cmocka_unit_test(test_no_python_frames_are_said),
 		cmocka_unit_test(test_fault_lines),
 		cmocka_unit_test(test_every_fault_is_said),
+		cmocka_unit_test(test_one_fault_is_no_plural),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_names_cannot_drive_the_terminal),
 		cmocka_unit_test(test_nothing_known_of_a_sample),

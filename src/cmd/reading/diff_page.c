@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "base/strbuf.h"
 #include "flame/flame_page.h"
 #include "flame/flame_tree.h"
@@ -50,7 +51,7 @@ static void put_side(const struct diff_page *page, enum flame_side side,
 		strbuf_printf(out, "%s, ", page->paths[i]);
 		samples += page->diff->runs.data[i].own->all.samples;
 	}
-	strbuf_printf(out, "%" PRIu64 " samples\n", samples);
+	strbuf_printf(out, "%" PRIu64 " sample%s\n", samples, plural(samples));
 }
 
 struct error *diff_page_write(const struct diff_page *page,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/framework/message.h"
 #include "view/unmatched.h"
 
@@ -95,8 +96,8 @@ void unmatched_print(const struct strbuf *lines)
 		line += n + (line[n] == '\n');
 	}
 	if (count > LINES_MAX)
-		message_note("%zu other filters matched nothing",
-			     count - LINES_MAX);
+		message_note("%zu other filter%s matched nothing",
+			     count - LINES_MAX, plural(count - LINES_MAX));
 }
 
 struct error *unmatched_tell(const struct convert_options *options,
