@@ -477,9 +477,9 @@ static void test_one_fault_is_no_plural(void **state)
 	regex_t wrong;
 
 	(void)state;
-	assert_int_equal(regcomp(&wrong, "(^|\n)1 (of 1 sample .100.00%. )?([a-z]*[a-rt-z] )*([a-z]*s )?(are|were|have|lack) ",
+	assert_int_equal(regcomp(&wrong, "(^|\n)1 (of 1 sample .100.00%.|([a-z]+ )*[a-z]+s( [a-z]+)*) (are|were|have|lack) ",
 				 REG_EXTENDED | REG_NOSUB), 0);
-	assert_int_equal(regexec(&wrong, "1 bytes at the end are", 0, NULL, 0), 0);
+	assert_int_equal(regexec(&wrong, "1 bytes at the end are ", 0, NULL, 0), 0);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		_cleanup_faults_ struct faults faults = {};
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
