@@ -15,6 +15,7 @@
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
 #include "cmd/reading/unmatched_tasks.h"
+#include "explore/line_function.h"
 #include "explore/listing.h"
 #include "explore/native_listing.h"
 #include "explore/python_listing.h"
@@ -347,6 +348,21 @@ static void put_rest(struct listing *l, const char *word,
 	strbuf_puts(&l->text, rest > NAMED_MAX ? ", ...\n" : "\n");
 }
 
+/* Where the recording knows no lines: the function that has the line. */
+static struct error *add_function_of_line(struct listing *l, const char *word,
+					  struct annotate_parts *parts)
+{
+	struct annotate_part part;
+
+	if (!line_function_find(l->weights, l->sources, word, &part))
+		return NULL;
+	strbuf_puts(&l->text, l->text.len ? "\n'" : "'");
+	text_append(&l->text, word, strlen(word));
+	strbuf_puts(&l->text,
+		    "' is in this function; the recording knows no lines of it, because it was recorded as a trampoline\n");
+	return vec_push(parts, part) ? NULL : error_no_memory();
+}
+
 static struct error *put_word(const struct annotate_settings *s,
 			      struct listing *l, const char *word)
 {
@@ -356,6 +372,8 @@ static struct error *put_word(const struct annotate_settings *s,
 		l->weights, word, input_imitates(&s->input),
 		listing_counts_samples(l->options), &parts, &called);
 
+	if (!error && !parts.count && !called)
+		error = add_function_of_line(l, word, &parts);
 	if (!error && !parts.count)
 		error = nothing_called(s, l->profile, word, called);
 	for (size_t i = 0; i < parts.count && i < WORD_PARTS_MAX && !error; i++)

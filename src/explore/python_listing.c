@@ -8,6 +8,7 @@
 
 #include "base/plural.h"
 #include "explore/python_block.h"
+#include "profile/frame_line.h"
 #include "profile/spent.h"
 #include "profile/symbol_word.h"
 #include "view/fit.h"
@@ -73,18 +74,6 @@ static const struct own_entry *line_of(const struct python_listing *p,
 
 /* --- Which lines -------------------------------------------------------- */
 
-/* Slot 0 of a code object stands for "no line known"; trampolines know none. */
-static bool has_line(const struct profile *profile,
-		     const struct profile_frame *frame)
-{
-	const struct profile_symbol *symbol =
-		profile_symbol(profile, frame->symbol);
-	const struct profile_dso *dso = profile_dso(profile, frame->dso);
-
-	return dso && dso->kind == PROFILE_DSO_PYTHON &&
-	       frame->rel > symbol->start + 1;
-}
-
 static bool is_whole_file(const struct python_listing *p)
 {
 	const char *name = profile_string(p->l->profile, p->part->name, "");
@@ -113,7 +102,7 @@ static void include_frames(struct python_listing *p)
 	vec_for_each(frame, &p->l->profile->frames) {
 		if (!is_meant(p, frame))
 			continue;
-		if (has_line(p->l->profile, frame))
+		if (frame_has_line(p->l->profile, frame))
 			p->has_no_lines = false;
 		if (frame->line < p->first)
 			p->first = frame->line;

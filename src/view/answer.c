@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/name_match.h"
 #include "base/plural.h"
+#include "profile/frame_line.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
@@ -466,20 +467,6 @@ static void note_nameless(const struct profile *profile,
 			    "'kaa doctor' says which file has the names, for this recording too.\n");
 }
 
-/*
- * A trampoline tells which function runs, not where in it; else a few instructions
- * have no line. Slot 0 of a code object stands for "not known".
- */
-static bool is_without_line(const struct profile *p,
-			    const struct profile_frame *frame)
-{
-	const struct profile_symbol *symbol = profile_symbol(p, frame->symbol);
-	const struct profile_dso *dso = profile_dso(p, frame->dso);
-
-	return !symbol || !dso || dso->kind != PROFILE_DSO_PYTHON ||
-	       frame->rel <= symbol->start + 1;
-}
-
 /* The innermost Python frame of a stack, or NULL. */
 static const struct profile_frame *python_frame(const struct profile *p,
 						uint32_t stack)
@@ -507,7 +494,7 @@ static void note_trampolines(const struct profile *profile, uint32_t event,
 				NULL;
 
 		python += frame ? s->period[i] : 0;
-		if (frame && is_without_line(profile, frame))
+		if (frame && !frame_has_line(profile, frame))
 			without += s->period[i];
 	}
 	if (!without || without < python / 10)

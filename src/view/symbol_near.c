@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/frame_line.h"
 #include "view/text.h"
 
 /* The part of a word that a mistake is looked for in. */
@@ -180,6 +181,10 @@ static void offer_frame(struct walk *w, uint32_t id, enum symbol_place place)
 	if (!symbol || w->offered[id] > place)
 		return;
 	w->offered[id] = (uint8_t)(place + 1);
+	if (symbol_word_has_line_in(&w->near->word,
+				    profile_string(w->profile, symbol->name, "")))
+		*(frame_has_line(w->profile, frame) ? &w->near->with_lines :
+						      &w->near->without_lines) = true;
 	symbol_near_offer(w->near,
 			  profile_string(w->profile, symbol->name, NULL),
 			  frame->line, place);
@@ -272,7 +277,10 @@ void symbol_near_format(const struct symbol_near *near, const char *none,
 	}
 	strbuf_printf(out, "%s ", near->word.line ? "no sample is at" : none);
 	put_word(near, "", out);
-	if (near->line_before || near->line_behind) {
+	if (near->without_lines && !near->with_lines) {
+		strbuf_puts(out,
+			    "; of this file the recording knows functions and not their lines, because they were recorded as trampolines: name a function");
+	} else if (near->line_before || near->line_behind) {
 		put_lines(near, out);
 	} else if (near->nearest.count) {
 		strbuf_puts(out, "; ");

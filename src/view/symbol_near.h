@@ -44,6 +44,9 @@ struct symbol_near {
 	/* Lines of the word's file with samples, around its own; 0: none. */
 	uint32_t line_before;
 	uint32_t line_behind;
+	/* Of the word's file there are functions with lines, and without. */
+	bool with_lines;
+	bool without_lines;
 	/* Of the names in nearest. */
 	struct arena names;
 	struct strbuf scratch;
