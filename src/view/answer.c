@@ -293,17 +293,78 @@ static bool is_of_machine(const struct answer *a)
 	return metadata_subject(metadata_of(a)) == SUBJECT_MACHINE;
 }
 
+/* "orders.py", or "json.tool" of "-m json.tool", of the command that was recorded. */
+static const char *script_of_command(const struct answer *a)
+{
+	const struct metadata *metadata = metadata_of(a);
+
+	if (metadata_subject(metadata) != SUBJECT_COMMAND)
+		return NULL;
+	for (size_t i = 2; i < metadata->command.count; i++) {
+		const char *word = metadata->command.data[i];
+
+		if (name_ends_with(word, ".py"))
+			return word;
+		if (!strcmp(word, "-m") && i + 1 < metadata->command.count &&
+		    metadata->command.data[i + 1][0] != '-')
+			return metadata->command.data[i + 1];
+	}
+	return NULL;
+}
+
+/* The only process that has samples, or NULL. */
+static const struct profile_task *only_process(const struct answer *a)
+{
+	const struct profile *p = a->profile;
+	const struct profile_task *found = NULL;
+
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		const struct profile_task *task =
+			profile_task(p, p->samples.task[i]);
+
+		if (p->samples.event[i] != a->event_index)
+			continue;
+		if (found && found->pid != task->pid)
+			return NULL;
+		/* Its first thread has its name. */
+		if (!found || task->tid == task->pid)
+			found = task;
+	}
+	return found;
+}
+
+/* Where no stack tells which script it is: the command, or the process. */
+static void put_unknown(const struct answer *a, struct strbuf *out)
+{
+	const char *name = threads_name(a);
+	const struct profile_task *process;
+
+	if (!name || !*name)
+		name = script_of_command(a);
+	process = name ? NULL : only_process(a);
+	if (name)
+		strbuf_puts(out, name);
+	else if (!process || process->pid <= 0)
+		strbuf_puts(out, "Python code");
+	else
+		strbuf_printf(out, "%s, process %" PRId32,
+			      profile_string(a->profile, process->comm, "Python"),
+			      process->pid);
+}
+
 static void put_program(struct answer *a, uint32_t program)
 {
-	const char *threads = program == PROFILE_NONE ? threads_name(a) : NULL;
-	const char *name = is_of_machine(a) ? "whole machine" :
-			   program != PROFILE_NONE ?
-				   place_name(a->names, program) :
-			   threads && *threads ? threads :
-						 "Python code";
-	size_t width = printable_width(name, strlen(name));
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	size_t width;
 
-	fit_end(&a->text, name,
+	if (is_of_machine(a))
+		strbuf_puts(&name, "whole machine");
+	else if (program != PROFILE_NONE)
+		strbuf_puts(&name, place_name(a->names, program));
+	else
+		put_unknown(a, &name);
+	width = printable_width(name.data, name.len);
+	fit_end(&a->text, name.data,
 		width < a->columns / 3 ? width : a->columns / 3);
 }
 

@@ -141,9 +141,44 @@ static void test_threads_name_what_is_shown(void **state)
 	m.task = thread(&m, 73, "other");
 	model_sample(&m, 100000000, G " I:eval " F "@3");
 	text = screen(&m, 100);
+	/* Of several names that of their process. */
+	assert_int_equal(strncmp(text, "python3, process 100   ", 23), 0);
+	free(text);
+	m.task = model_process(&m, 200, "python3");
+	model_sample(&m, 100000000, G " I:eval " F "@3");
+	text = screen(&m, 100);
 	assert_int_equal(strncmp(text, "Python code   ", 14), 0);
 	free(text);
 	model_deinit(&m);
+}
+
+/* The command says what it runs, where no stack does. */
+static void test_the_command_names_what_is_shown(void **state)
+{
+	static const char *const commands[][8] = {
+		{ "kaa", "record", "-F", "999", "python3", "jobs/run.py", "--fast" },
+		{ "kaa", "record", "-g", "python3", "-m", "json.tool", "x.json" },
+		{ "kaa", "record", "-p", "100", "--", "sleep", "x.py" },
+	};
+	static const char *const expected[] = { "jobs/run.py   ", "json.tool   ",
+						"python3, process 100   " };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		struct model m;
+		char *text;
+
+		init(&m);
+		for (size_t k = 0; k < 8 && commands[i][k]; k++)
+			assert_true(vec_push(&m.profile->recordings.data[0].metadata.command,
+					     commands[i][k]));
+		m.task = model_process(&m, 100, "python3");
+		model_sample(&m, 700000000, G " I:eval " F "@3");
+		text = screen(&m, 100);
+		assert_int_equal(strncmp(text, expected[i], strlen(expected[i])), 0);
+		free(text);
+		model_deinit(&m);
+	}
 }
 
 /* What gcc appends to a static function's name when it links is not its name. */
@@ -588,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
 		cmocka_unit_test(test_threads_name_what_is_shown),
+		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
 		cmocka_unit_test(test_processes_outside_are_called_that),
