@@ -128,6 +128,19 @@ static void test_lines_that_are_none_count_as_none(void **state)
 	assert_int_equal(py_lines_find(&lines, 4), 2);
 }
 
+/* 2.7: no line is before the one of the bytes before. */
+static void test_lines_without_a_sign(void **state)
+{
+	_cleanup_py_lines_ struct py_lines lines = {};
+
+	(void)state;
+	assert_null(py_lines_decode(PY_LINES_UNSIGNED, 3,
+				    BYTES(3, 0xfc, 0, 2, 1, 0), &lines));
+	assert_int_equal(py_lines_find(&lines, 2), 3);
+	assert_int_equal(py_lines_find(&lines, 3), 3 + 0xfc + 2);
+	assert_int_equal(py_lines_find(&lines, 1000), 3 + 0xfc + 2);
+}
+
 /* --- names --- */
 
 static void expect_text(struct bytes text, unsigned int kind, const char *want)
@@ -451,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_tables_are_errors),
 		cmocka_unit_test(test_no_table_has_no_lines),
 		cmocka_unit_test(test_lines_that_are_none_count_as_none),
+		cmocka_unit_test(test_lines_without_a_sign),
 		cmocka_unit_test(test_text_of_each_kind),
 		cmocka_unit_test(test_text_is_one_line_of_valid_utf8),
 		cmocka_unit_test(test_text_is_cut_between_characters),
