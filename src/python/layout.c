@@ -134,16 +134,19 @@ static struct error *find_row(uint32_t version, bool free_threaded,
 			      const struct py_release **ret)
 {
 	struct py_release_span span = py_releases_free_threaded();
-	char text[32];
+	char text[32], known[32];
 
 	*ret = free_threaded ? py_release_free_threaded(version) :
 			       py_release_find(version);
 	if (*ret)
 		return NULL;
 	version_text(version, text, sizeof(text));
+	snprintf(known, sizeof(known),
+		 span.first == span.last ? "3.%u" : "3.%u to 3.%u", span.first,
+		 span.last);
 	return error_create(ERROR_UNSUPPORTED,
-			    "Python %s is a free-threaded build, of which only 3.%u and 3.%u are supported",
-			    text, span.first, span.last);
+			    "Python %s is a free-threaded build, which is supported of %s alone",
+			    text, known);
 }
 
 /* Cookie, version, kind of build. */
