@@ -24,6 +24,8 @@ from harness.process import HANG, TOP, run, started
 MINORS = range(8, 16)
 AGENT_MINORS = range(6, 16)
 OLD_SERIES = [(2, 7), (3, 6), (3, 7)]
+# Those whose free-threaded builds kaa reads.
+FREE_THREADED_MINORS = (13,)
 
 QUERY = """
 from __future__ import print_function
@@ -184,7 +186,7 @@ def free_threaded():
     said = None if given else subprocess.run([FREE_THREADED_TOOL, "path"], capture_output=True, text=True, check=False)
     paths = [given] if given else said.stdout.split()
     facts = filter(None, (ask(path, [], free_threaded=True) for path in paths))
-    found = [Python("given" if given else "built", [], one) for one in facts]
+    found = [Python("given" if given else "built", [], one) for one in facts if one["version"][1] in FREE_THREADED_MINORS]
     why = None if found else f"{given} is none that kaa knows" if given else said.stderr.strip()
     return sorted(found, key=lambda python: python.version), why
 

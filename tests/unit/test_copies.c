@@ -37,7 +37,8 @@ static struct world world;
 /* As the debug offsets of 3.14 fill it in. */
 static void init_layout(struct py_layout *l)
 {
-	*l = py_release_free_threaded(0x030e05f0)->layout;
+	*l = py_release_free_threaded(0x030d05f0)->layout;
+	l->code_tag_mask = 3;
 	l->version = 0x030e05f0;
 	l->runtime_interpreters = 800;
 	l->interp_next = 100 * 8;
