@@ -246,6 +246,27 @@ static void say_without_samples(const struct record_setup *setup,
 			     without_samples(setup, recorder));
 }
 
+/*
+ * Where ticks come late, samples are fewer and stand for more time each: their
+ * number does not fit the rate, nor their share of all samples the percentages.
+ */
+static void say_weight(const struct record_setup *setup,
+		       const struct recorder_result *result)
+{
+	const struct poll_counts *polled = &result->polled;
+	double each, wanted;
+
+	if (setup->options.sampler.time != TIME_ON_CPU || !result->samples ||
+	    polled->given < WAITED_MIN_NS)
+		return;
+	each = (double)polled->given / (double)result->samples / 1e6;
+	wanted = 1e3 / (double)setup->options.sampler.frequency;
+	if (each < 1.5 * wanted)
+		return;
+	message_note("the machine was busy: a sample stands for %.1f ms of CPU time on average, not for %.1f ms; reports count this time, not numbers of samples",
+		     each, wanted);
+}
+
 static void print_summary(const struct record_setup *setup,
 			  const struct recorder_result *result, bool polled)
 {
@@ -282,6 +303,8 @@ static void print_summary(const struct record_setup *setup,
 		message_note("the program waited %.1f s for a CPU and ran %.1f s: calls that ask for the CPU time may show up to 3 %% too much",
 			     (double)result->polled.kept_off / 1e9,
 			     (double)result->polled.ran / 1e9);
+	if (polled)
+		say_weight(setup, result);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */

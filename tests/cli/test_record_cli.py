@@ -416,3 +416,21 @@ def test_the_command_finds_its_world_as_without_kaa(kaa, may_record, newest_pyth
         assert seen(*kaa.command, "record", "-q", "-o", tmp_path / "perf.data", "--") == plain
     finally:
         os.close(spare)
+
+
+def test_numbers_of_a_polled_recording_fit(kaa, may_record, tmp_path):
+    """Of samples: at the end of the recording, in the report, its table and the script. On a busy machine a sample stands for
+    more time than the rate says, which is said, too."""
+    rate = 500
+    work = "import time\ndef work():\n    while time.process_time() < 0.6: pass\nwork()"
+    said = kaa("record", "--python=poll", "-F", rate, "/usr/bin/python3", "-c", work, cwd=tmp_path).stderr
+    count = int(re.search(r", (\d+) samples?, ", said)[1])
+    head = kaa("report", "--stdio", cwd=tmp_path).stdout
+    assert int(re.search(r"(\d+) samples?, none lost", head)[1]) == count
+    table = kaa("report", "--stdio", "--native", "--no-children", "-g", "none", "-n", "--percent-limit", "0", cwd=tmp_path).stdout
+    assert sum(map(int, re.findall(r"^ +[\d.]+% +(\d+) ", table, re.M))) == count
+    assert len(kaa("script", "-F", "comm,tid", cwd=tmp_path).stdout.splitlines()) == count
+    period = int(re.search(r"Event count \(approx\.\): (\d+)", table)[1]) / count
+    busy = "reports count this time, not numbers of samples" in said
+    # Not where rounding decides.
+    assert busy == (period > 1.5e9 / rate) or abs(period * rate / 1.5e9 - 1) < 0.1, (period, said)
