@@ -172,9 +172,12 @@ struct py_tasks_at {
 	uint32_t state_created;
 	uint32_t state_awaits;
 	uint32_t state_runs;
-	/* PyThreadState, up to 3.13: pointer to a dict that has the running loop. */
+	/* PyThreadState, up to 3.12: pointer to a dict that has the running loop. */
 	uint32_t thread_dict;
-	/* _PyThreadStateImpl, from 3.14 on: pointers, and the head of a list of tasks. */
+	/*
+	 * _PyThreadStateImpl: pointer to that loop; from 3.14 on to the task that runs,
+	 * too, and the head of a list of tasks.
+	 */
 	uint32_t thread_loop;
 	uint32_t thread_task;
 	uint32_t thread_tasks;

@@ -265,8 +265,9 @@ void py_loop_read(struct py_tasks_reader *r, uint64_t state,
 	if (at->thread_dict == PY_ABSENT) {
 		if (!py_read_pointer(r->objects, state + at->thread_loop,
 				     &ret->loop) ||
-		    !py_read_pointer(r->objects, state + at->thread_task,
-				     &ret->task))
+		    (at->thread_task != PY_ABSENT &&
+		     !py_read_pointer(r->objects, state + at->thread_task,
+				      &ret->task)))
 			*ret = (struct py_loop){};
 		return;
 	}

@@ -33,6 +33,9 @@
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_runtime.h"
+#if PY_VERSION_HEX >= 0x030d0000
+#include "internal/pycore_tstate.h"
+#endif
 #else
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interpframe_structs.h"
@@ -593,15 +596,18 @@ static void add_generators(void)
 static void add_tasks(void)
 {
 	add_generators();
-#if PY_VERSION_HEX < 0x030e0000
+#if PY_VERSION_HEX < 0x030d0000
 	TASK_AT(thread_dict, PyThreadState, dict);
 	TASK(thread_loop, NO);
+#else
+	TASK(thread_dict, NO);
+	TASK_AT(thread_loop, _PyThreadStateImpl, asyncio_running_loop);
+#endif
+#if PY_VERSION_HEX < 0x030e0000
 	TASK(thread_task, NO);
 	TASK(thread_tasks, NO);
 	TASK(interp_tasks, NO);
 #else
-	TASK(thread_dict, NO);
-	TASK_AT(thread_loop, _PyThreadStateImpl, asyncio_running_loop);
 	TASK_AT(thread_task, _PyThreadStateImpl, asyncio_running_task);
 	TASK_AT(thread_tasks, _PyThreadStateImpl, asyncio_tasks_head);
 	TASK_AT(interp_tasks, PyInterpreterState, asyncio_tasks_head);
