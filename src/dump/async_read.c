@@ -626,7 +626,11 @@ static void async_init(struct async *async)
 	async->objects = (struct py_objects_reader)PY_OBJECTS_INIT(
 		layout, &async->release->objects, &async->memory);
 	async->tasks = (struct py_tasks_reader){ &async->objects,
-						 &async->release->values };
+						 &async->release->values,
+						 py_thread_state_size(
+							 &async->subject->memory,
+							 layout,
+							 async->subject->python.runtime) };
 	async->values = (struct py_value_reader){ &async->objects,
 						  &async->release->values,
 						  &async->subject->builtins };

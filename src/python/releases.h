@@ -175,8 +175,9 @@ struct py_tasks_at {
 	/* PyThreadState, up to 3.12: pointer to a dict that has the running loop. */
 	uint32_t thread_dict;
 	/*
-	 * _PyThreadStateImpl: pointer to that loop; from 3.14 on to the task that runs,
-	 * too, and the head of a list of tasks.
+	 * _PyThreadStateImpl, from 3.14 on: pointers to that loop and to the task that
+	 * runs, and the head of a list of tasks. 3.13 has the loop right behind
+	 * PyThreadState, whose size is not that of all its micro releases.
 	 */
 	uint32_t thread_loop;
 	uint32_t thread_task;

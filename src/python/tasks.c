@@ -254,6 +254,34 @@ bool py_tasks_of_interpreter(struct py_tasks_reader *r, uint64_t interp,
 
 /* --- what runs --- */
 
+uint64_t py_thread_state_size(const struct py_memory *memory,
+			      const struct py_layout *layout, uint64_t runtime)
+{
+	uint64_t size, slot = py_release_of(layout)->slots.thread_size;
+
+	if (!slot || !memory->read(memory->arg, runtime + slot * sizeof(size),
+				   &size, sizeof(size)))
+		return 0;
+	return size;
+}
+
+/* From 3.13 on the thread's state has it. */
+static void read_loop_of_state(struct py_tasks_reader *r, uint64_t state,
+			       struct py_loop *ret)
+{
+	const struct py_tasks_at *at = at_of(r);
+	bool behind = at->thread_loop == PY_ABSENT;
+
+	if (behind && !r->state_size)
+		return;
+	if (!py_read_pointer(r->objects,
+			     state + (behind ? r->state_size : at->thread_loop),
+			     &ret->loop) ||
+	    (at->thread_task != PY_ABSENT &&
+	     !py_read_pointer(r->objects, state + at->thread_task, &ret->task)))
+		*ret = (struct py_loop){};
+}
+
 void py_loop_read(struct py_tasks_reader *r, uint64_t state,
 		  struct py_loop *ret)
 {
@@ -263,12 +291,7 @@ void py_loop_read(struct py_tasks_reader *r, uint64_t state,
 
 	*ret = (struct py_loop){};
 	if (at->thread_dict == PY_ABSENT) {
-		if (!py_read_pointer(r->objects, state + at->thread_loop,
-				     &ret->loop) ||
-		    (at->thread_task != PY_ABSENT &&
-		     !py_read_pointer(r->objects, state + at->thread_task,
-				      &ret->task)))
-			*ret = (struct py_loop){};
+		read_loop_of_state(r, state, ret);
 		return;
 	}
 	if (!py_read_pointer(r->objects, state + at->thread_dict, &object) ||

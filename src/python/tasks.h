@@ -31,7 +31,13 @@
 struct py_tasks_reader {
 	struct py_objects_reader *objects;
 	const struct py_values *values;
+	/* sizeof(PyThreadState) of 3.13; others do not need it. */
+	uint64_t state_size;
 };
+
+/* What a process of 3.13 says of that, whose _PyRuntime is there; else 0. */
+uint64_t py_thread_state_size(const struct py_memory *memory,
+			      const struct py_layout *layout, uint64_t runtime);
 
 struct py_task_list VEC_BODY(uint64_t);
 

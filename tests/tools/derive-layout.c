@@ -601,7 +601,13 @@ static void add_tasks(void)
 	TASK(thread_loop, NO);
 #else
 	TASK(thread_dict, NO);
+#if PY_VERSION_HEX < 0x030e0000
+	/* Behind PyThreadState, whose size a micro release may change. */
+	static_assert(offsetof(_PyThreadStateImpl, asyncio_running_loop) == sizeof(PyThreadState), "");
+	TASK(thread_loop, NO);
+#else
 	TASK_AT(thread_loop, _PyThreadStateImpl, asyncio_running_loop);
+#endif
 #endif
 #if PY_VERSION_HEX < 0x030e0000
 	TASK(thread_task, NO);
