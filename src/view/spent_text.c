@@ -206,16 +206,17 @@ static void put_name(const struct profile *profile, const struct piece *piece,
 static size_t gather(const struct own_part *parts, size_t part_count,
 		     struct piece *pieces)
 {
-	size_t count = 0;
+	size_t count = 0, most;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
 		if (!spent_has_subject(kind))
 			pieces[count++] =
 				(struct piece){ kind, PROFILE_NONE, 0 };
+	most = count + PARTS_MAX;
 	for (size_t i = 0; i < part_count; i++) {
 		const struct own_part *part = &parts[i];
 
-		if (spent_has_subject(part->kind) && count < PARTS_MAX)
+		if (spent_has_subject(part->kind) && count < most)
 			pieces[count++] = (struct piece){ part->kind,
 							  part->subject,
 							  part->weight.period };

@@ -817,8 +817,8 @@ static void test_screen(void **state)
 	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
 	assert_string_equal(
 		text,
-		"before  Python code  3.20 s CPU  3,200 samples, none lost  (old.data)\n"
-		"after   Python code  750 ms CPU  750 samples, none lost  (new.data)\n"
+		"before  python3, process 100  3.20 s CPU  3,200 samples, none lost  (old.data)\n"
+		"after   python3, process 100  750 ms CPU  750 samples, none lost  (new.data)\n"
 		"\n"
 		"2.45 s (77 %) less CPU time after: dedupe -2.50 s, load +0.040 s.\n"
 		"One run each: real? is more than sampling explains; runs may differ as much.\n"
