@@ -352,7 +352,7 @@ def test_as_an_ordinary_user(kaa, root, scripts):
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         place = pathlib.Path(place)
         place.chmod(0o755)
-        for file in (kaa.command[0], scripts / "parked.py"):
+        for file in (kaa.command[0], scripts / "parked.py", scripts / "native_ids.py"):
             shutil.copy(file, place)
         user = type(kaa)(*WITHOUT_RIGHTS, place / "kaa")
         with parked(system, place, *AS_NOBODY) as (_, told):
