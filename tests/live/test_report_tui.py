@@ -271,7 +271,7 @@ def test_annotation_says_what_is_wrong_with_a_source(kaa, recording, tmp_path):
             terminal.press("esc")
             script.write_text("gone = True\n")
             terminal.press("a")
-            assert "has 1 lines, but samples are on line" in terminal.text()
+            assert "has 1 line, but samples are on line" in terminal.text()
             terminal.press("esc")
             script.unlink()
             os.mkfifo(script)
