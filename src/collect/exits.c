@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/exits.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
+#include "sys/file.h"
+#include "sys/task_stat.h"
 
 enum {
 	/* Without a sample: one round at least, where rounds are not hurried. */
 	WAIT_MS = 50,
+	/* A thread that is at its end for longer does not wait for a CPU. */
+	ENDING_MS = 5000,
+	STAT_MAX = 4096,
 };
 
 void exits_deinit(struct exits *exits)
@@ -86,6 +96,32 @@ static bool is_needed(const struct exits *exits,
 	return waiting->record.task.tid == exits->output->first_pid;
 }
 
+/* On a busy machine it may wait for a CPU before it has released all. */
+static bool is_ending(uint32_t tid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_error_ struct error *error = NULL;
+	struct task_stat stat;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", tid);
+	error = file_read(NULL, path, STAT_MAX, &text);
+	return !error && task_stat_parse(text.data, &stat) &&
+	       stat.state != 'Z' && stat.state != 'X';
+}
+
+/* time: what was seen last before it has waited long; INT64_MAX: all has. */
+static bool has_waited(const struct exits *exits,
+		       const struct waiting_exit *waiting, int64_t time)
+{
+	if (time == INT64_MAX)
+		return true;
+	if (waiting->seen >= time || is_needed(exits, waiting))
+		return false;
+	return waiting->seen < time - ENDING_MS ||
+	       !is_ending(waiting->record.task.tid);
+}
+
 static struct error *write_those_before(struct exits *exits, int64_t time)
 {
 	struct error *error = NULL;
@@ -96,8 +132,7 @@ static struct error *write_those_before(struct exits *exits, int64_t time)
 
 		if (waiting->is_written)
 			continue;
-		if (waiting->seen < time &&
-		    (time == INT64_MAX || !is_needed(exits, waiting))) {
+		if (has_waited(exits, waiting, time)) {
 			error = write_exit(exits, waiting);
 			continue;
 		}

@@ -5,7 +5,8 @@
  * The kernel writes EXIT before it releases what the thread had. A clock that
  * ticks for each CPU has samples of that, too; but readers such as perf 7 forget a
  * thread at its EXIT, and show such samples under its number. So the record
- * waits until no more samples come, and gets a time behind the last of them.
+ * waits until the thread is gone and no more samples come, and gets a time behind
+ * the last of them.
  *
  * A thread that has ended has no samples (bpf/cpu_clock.h): those of another one
  * with its number come after a FORK or an exec, before which the record is written.

@@ -12,7 +12,8 @@
 #include "assert_ok.h"
 #include "collect/exits.h"
 
-enum { TID = 7, OTHER = 8, LONG_US = 120000 };
+/* No thread has these numbers. */
+enum { TID = 4194311, OTHER = 4194312, LONG_US = 120000 };
 
 struct recording {
 	struct output output;
@@ -121,6 +122,24 @@ static void test_wait(void **state)
 	demolish(&m);
 }
 
+/* This thread, which is there: as if it waited for a CPU to release its memory. */
+static void test_one_that_still_ends(void **state)
+{
+	struct recording m;
+
+	(void)state;
+	build(&m);
+	hold(&m, (uint32_t)getpid(), 1000);
+	usleep(LONG_US);
+	assert_ok(exits_end_round(&m.exits));
+	assert_int_equal(m.output.records.count, 0);
+	exits_sampled(&m.exits, (uint32_t)getpid(), 2000);
+	assert_ok(exits_end(&m.exits));
+	assert_int_equal(m.output.records.count, 1);
+	check(&m, 0, (uint32_t)getpid(), 2001);
+	demolish(&m);
+}
+
 /* What is written at the end stands under this process, which so has not ended before. */
 static void test_the_first_process_waits_for_the_end(void **state)
 {
@@ -206,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_behind_the_last_sample),
 		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_one_that_still_ends),
 		cmocka_unit_test(test_the_first_process_waits_for_the_end),
 		cmocka_unit_test(test_not_before_what_is_settled),
 		cmocka_unit_test(test_number_is_used_again),
