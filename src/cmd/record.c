@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
@@ -293,7 +294,9 @@ static void print_summary(const struct record_setup *setup,
 		     "without a user stack");
 	format_share(&text, result->polled.rejected,
 		     result->polled.rejected + result->polled.samples,
-		     "reads rejected because the thread ran on");
+		     result->polled.rejected == 1 ?
+			     "read rejected because the thread ran on" :
+			     "reads rejected because the thread ran on");
 	format_share(&text, result->polled.late,
 		     result->polled.late + result->polled.samples,
 		     result->polled.late == 1 ? "tick too late" : "ticks too late");
@@ -351,18 +354,20 @@ static void print_note(const char *text)
 
 /*
  * As shells and most programs say that they did not begin: not found, not
- * executable, wrong arguments. What has worked for a while is worth keeping.
+ * executable, wrong arguments. What has worked, or waited, for a while is worth
+ * keeping. run_ms: since the command was let go.
  */
-static bool failed_at_once(int status)
+static bool failed_at_once(int status, int64_t run_ms)
 {
 	enum { WRONG_ARGUMENTS = 2, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+	enum { AT_ONCE_MS = 5000 };
 	int code = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	struct rusage used;
 	struct timeval time;
 
 	if ((code != WRONG_ARGUMENTS && code != NOT_EXECUTABLE &&
 	     code != NOT_FOUND) ||
-	    getrusage(RUSAGE_CHILDREN, &used))
+	    run_ms > AT_ONCE_MS || getrusage(RUSAGE_CHILDREN, &used))
 		return false;
 	timeradd(&used.ru_utime, &used.ru_stime, &time);
 	return !time.tv_sec;
@@ -387,7 +392,8 @@ static bool wants_answer(const struct record_settings *s,
 /* There is a recording, which is worth more than that. */
 static bool take_back(struct record_before *before, int status)
 {
-	if (!before->recording.st_size || !failed_at_once(status))
+	if (!before->recording.st_size ||
+	    !failed_at_once(status, clock_ms() - before->began_ms))
 		return false;
 	record_before_restore(before);
 	message_note("the command failed at once, with exit code %d: nothing was written, '%s' is the recording before",
@@ -453,6 +459,7 @@ static struct error *record_over(struct record_setup *setup,
 	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
+	before->began_ms = clock_ms();
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {
 		record_before_restore(before);

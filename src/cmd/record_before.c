@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/record_before.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,27 @@ static char *with_suffix(const char *path, const char *suffix)
 	char *name;
 
 	return asprintf(&name, "%s%s", path, suffix) < 0 ? NULL : name;
+}
+
+/* In the same folder, and no name that anybody else would take. */
+static char *hidden_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash - path) + 1 : 0;
+	char *name;
+
+	return asprintf(&name, "%.*s.%s.kaa-older", folder, path,
+			path + folder) < 0 ?
+		       NULL :
+		       name;
+}
+
+/* One that a killed kaa left may go. */
+static bool link_over(const char *from, const char *to)
+{
+	if (!link(from, to))
+		return true;
+	return errno == EEXIST && !unlink(to) && !link(from, to);
 }
 
 static bool is_same(const char *path, const struct stat *st)
@@ -54,10 +76,8 @@ void record_before_keep(struct record_before *before, const char *path,
 	    lstat(before->old, &st) || !S_ISREG(st.st_mode) ||
 	    !may_rename(path, uid))
 		return;
-	before->older = with_suffix(path, ".older");
-	/* One that a killed kaa left may go. */
-	if (before->older && link(before->old, before->older) &&
-	    (unlink(before->older) || link(before->old, before->older))) {
+	before->older = hidden_name(path);
+	if (before->older && !link_over(before->old, before->older)) {
 		free(before->older);
 		before->older = NULL;
 	}

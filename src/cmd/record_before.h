@@ -20,12 +20,14 @@ struct record_before {
 	char *old;
 	/* A second name of the older recording. NULL: there is none. */
 	char *older;
+	/* When the recording began, by CLOCK_MONOTONIC; the caller's. */
+	int64_t began_ms;
 };
 
 /*
  * Before the output is opened. uid: the user that kaa becomes meanwhile, or -1.
- * An older recording has one more name, "<path>.older", until one of the others is
- * called.
+ * An older recording has one more name, ".<name>.kaa-older" beside it, until one of
+ * the others is called.
  */
 void record_before_keep(struct record_before *before, const char *path,
 			int64_t uid);

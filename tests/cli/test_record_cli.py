@@ -94,14 +94,19 @@ def test_earlier_recordings_stay(kaa, may_record, tmp_path, name):
 
 
 def test_what_has_worked_is_kept(kaa, may_record, tmp_path):
-    """A command that fails after more than a second of CPU time; and one that has no recording before it."""
-    (tmp_path / "perf.data").write_text("before")
-    (tmp_path / "perf.data.old").write_text("older")
+    """A command that fails after more than a second of CPU time, or some of waiting; and one that has no recording before
+    it. A file that only looks as if it were kaa's stays."""
     work = "import sys, time\nwhile time.process_time() < 1.5: pass\nsys.exit(2)"
-    said = kaa("record", "/usr/bin/python3", "-c", work, status=2, cwd=tmp_path).stderr
-    assert "the recording before is in 'perf.data.old'" in said
-    assert (tmp_path / "perf.data.old").read_text() == "before"
-    assert kaa("report", "--stdio", cwd=tmp_path).stdout and not (tmp_path / "perf.data.older").exists()
+    (tmp_path / "perf.data.older").write_text("kept by hand")
+    for command in (["/usr/bin/python3", "-c", work], ["sh", "-c", "sleep 5.5; exit 2"]):
+        (tmp_path / "perf.data").write_text("before")
+        (tmp_path / "perf.data.old").write_text("older")
+        said = kaa("record", *command, status=2, cwd=tmp_path).stderr
+        assert "the recording before is in 'perf.data.old'" in said
+        assert (tmp_path / "perf.data.old").read_text() == "before"
+        assert kaa("report", "--stdio", cwd=tmp_path).stdout
+    assert (tmp_path / "perf.data.older").read_text() == "kept by hand"
+    assert not list(tmp_path.glob(".perf*"))
     kaa("record", "-o", "first.data", "sh", "-c", "exit 2", status=2, cwd=tmp_path)
     assert (tmp_path / "first.data").exists()
 
