@@ -94,6 +94,22 @@ void perf_map_handle_deinit(struct perf_map_handle *map)
 	*map = (struct perf_map_handle){ .fd = -1 };
 }
 
+/* A process that has ended meanwhile keeps its root from us, as a stranger's would. */
+static struct error *gone_error(const char *root, pid_t pid,
+				struct error *error)
+{
+	struct proc_status status;
+	struct error *now;
+
+	if (!error_is_os(error, EACCES))
+		return error;
+	now = proc_status_read(root, pid, &status);
+	if (now && now->code == ERROR_NOT_FOUND)
+		error->code = ERROR_NOT_FOUND;
+	error_destroy(now);
+	return error;
+}
+
 struct error *perf_map_file_open_live(const char *root, pid_t pid,
 				      struct perf_map_handle *ret)
 {
@@ -110,8 +126,9 @@ struct error *perf_map_file_open_live(const char *root, pid_t pid,
 	if (!same)
 		snprintf(process_root, sizeof(process_root),
 			 "%s/proc/%d/root", root ? root : "", pid);
-	return open_map(process_root, status.nstgid[status.nstgid_count - 1],
-			status.uid, ret);
+	error = open_map(process_root, status.nstgid[status.nstgid_count - 1],
+			 status.uid, ret);
+	return same ? error : gone_error(root, pid, error);
 }
 
 struct error *perf_map_file_open(const char *symfs, pid_t pid, uid_t owner,
