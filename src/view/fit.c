@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "view/fit.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "view/printable.h"
@@ -204,19 +205,51 @@ void fit_share(size_t room, size_t *a, size_t *b)
 	}
 }
 
-/* Bytes of a line up to where it is broken: its last blank that fits, or later. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A quotation begins with a mark behind a blank or bracket, and ends with one before no letter. */
+static bool is_quoted(const char *s, size_t n, size_t at, bool quoted)
+{
+	if (s[at] != '\'')
+		return quoted;
+	if (!quoted)
+		return !at || s[at - 1] == ' ' || s[at - 1] == '(';
+	return at + 1 < n && (isalnum((unsigned char)s[at + 1]) ||
+			      s[at + 1] == '_');
+}
+
+/* A blank before which a line may end: behind no number, which is one of something. */
+static bool may_break(const char *s, size_t at)
+{
+	return at && s[at] == ' ' && s[at - 1] != ' ' &&
+	       !is_digit(s[at - 1]);
+}
+
+/*
+ * Bytes of a line up to where it is broken: its last blank that fits, or later. A
+ * quotation is a command or a name, and stays whole if a line has room for it.
+ */
 static size_t break_at(const char *s, size_t n, size_t width)
 {
-	size_t at = 0, used = 0, last = 0;
+	size_t at = 0, used = 0, last = 0, any = 0;
+	bool quoted = false;
 	struct printable p;
 
-	while (at < n && (used <= width || !last)) {
-		if (at && s[at] == ' ' && s[at - 1] != ' ')
-			last = at;
+	while (at < n && (used <= width || !any)) {
+		quoted = is_quoted(s, n, at, quoted);
+		if (may_break(s, at)) {
+			any = at;
+			last = quoted ? last : at;
+		}
 		at += printable_next(s + at, n - at, &p);
 		used += (size_t)p.width;
 	}
-	return used <= width || !last ? n : last;
+	if (used <= width || !any)
+		return n;
+	return last ? last : any;
 }
 
 void fit_lines(struct strbuf *out, const char *text, size_t width)

@@ -254,38 +254,95 @@ static void fit_part(struct strbuf *out, const struct strbuf *name,
 		fit_begin(out, name->data, name->len, columns);
 }
 
+/* The heaviest parts as they come into the text, and what has no place in it. */
+struct listed {
+	struct strbuf *out;
+	size_t columns;
+	uint64_t all;
+	size_t used;
+	/* Before the last part that was put. */
+	size_t used_before;
+	size_t len_before;
+	uint64_t last;
+	/* Of parts that are not in the text. */
+	uint64_t rest;
+};
+
+static double percent_of(const struct listed *l, uint64_t period)
+{
+	return 100.0 * (double)period / (double)l->all;
+}
+
+/* False if it has no place. The first has one in any case. */
+static bool put_listed(struct listed *l, const struct strbuf *name,
+		       uint64_t period)
+{
+	double percent = percent_of(l, period);
+	char share[16];
+	size_t tail, need;
+
+	snprintf(share, sizeof(share), percent < 0.5 ? " <1" : " %.0f",
+		 percent);
+	tail = strlen(share);
+	need = printable_width(name->data, name->len) + tail +
+	       (l->used ? 2 : 0);
+	if (l->used && (percent < 0.5 || l->used + need > l->columns))
+		return false;
+	l->used_before = l->used;
+	l->len_before = l->out->len;
+	l->last = period;
+	strbuf_puts(l->out, l->used ? ", " : "");
+	fit_part(l->out, name, l->columns > tail ? l->columns - tail : 0);
+	strbuf_puts(l->out, share);
+	l->used += need;
+	return true;
+}
+
+/* False if that many columns are too few. */
+static bool put_others(struct listed *l, uint64_t period, size_t used,
+		       size_t len)
+{
+	char text[32];
+	int need = snprintf(text, sizeof(text), ", others %.0f",
+			    percent_of(l, period));
+
+	if (used + (size_t)need > l->columns)
+		return false;
+	strbuf_truncate(l->out, len);
+	strbuf_puts(l->out, text);
+	return true;
+}
+
+/* So that the parts add up. The last one makes room, unless it is the only one. */
+static void put_rest(struct listed *l)
+{
+	if (l->used && percent_of(l, l->rest) >= 0.5 &&
+	    !put_others(l, l->rest, l->used, l->out->len) && l->used_before)
+		put_others(l, l->rest + l->last, l->used_before, l->len_before);
+}
+
 void spent_text_some(const struct profile *profile,
 		     const struct own_part *parts, size_t part_count,
 		     uint64_t all, size_t columns, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct piece pieces[PARTS_MAX + SPENT_KINDS];
-	size_t count = gather(parts, part_count, pieces), used = 0;
-	char share[16];
+	size_t count = gather(parts, part_count, pieces), i = 0;
+	struct listed listed = { .out = out, .columns = columns, .all = all };
 
-	for (size_t i = 0; i < count && pieces[i].period; i++) {
-		double percent = 100.0 * (double)pieces[i].period /
-				 (double)all;
-		size_t need, tail;
-
+	for (size_t j = 0; j < part_count; j++)
+		if (!goes_without_saying(profile, parts[j].kind))
+			listed.rest += parts[j].weight.period;
+	for (; i < count && pieces[i].period; i++) {
 		if (goes_without_saying(profile, pieces[i].kind))
 			continue;
-		if (used && percent < 0.5)
-			break;
-		snprintf(share, sizeof(share), percent < 0.5 ? " <1" : " %.0f",
-			 percent);
 		strbuf_clear(&name);
 		put_name(profile, &pieces[i], &name);
-		tail = strlen(share);
-		need = printable_width(name.data, name.len) + tail +
-		       (used ? 2 : 0);
-		if (used && used + need > columns)
+		if (!put_listed(&listed, &name, pieces[i].period))
 			break;
-		strbuf_puts(out, used ? ", " : "");
-		fit_part(out, &name, columns > tail ? columns - tail : 0);
-		strbuf_puts(out, share);
-		used += need;
+		listed.rest -= pieces[i].period;
 	}
+	put_rest(&listed);
 }
 
 /* In the interpreter's file, in a function that no symbol names. */

@@ -483,6 +483,14 @@ static void test_what_fits(void **state)
 	assert_string_equal(out.data,
 			    "ab cd\n  ef\n\nabcdefghij\n  kl\nabcdef\n");
 	strbuf_clear(&out);
+	fit_lines(&out, "it's not 'a b c', and (x 'd e') of 12 f\n", 12);
+	assert_string_equal(out.data,
+			    "it's not\n  'a b c',\n  and (x\n  'd e') of\n  12 f\n");
+	strbuf_clear(&out);
+	/* No line has room for it. */
+	fit_lines(&out, "see 'a long command' now\n", 10);
+	assert_string_equal(out.data, "see\n  'a long\n  command'\n  now\n");
+	strbuf_clear(&out);
 	fit_begin(&out, "abcdefgh", 8, 6);
 	assert_string_equal(out.data, "abc...");
 	strbuf_clear(&out);
