@@ -3,8 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/strbuf.h"
+#include "view/fit.h"
 
 static const char *prefix = "kaa";
 static bool quiet;
@@ -19,6 +22,19 @@ void message_set_quiet(bool value)
 	quiet = value;
 }
 
+/* A terminal breaks words. In a file a line is what was said at once. */
+static void fit_terminal(struct strbuf *line)
+{
+	struct strbuf lines = STRBUF_INIT;
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return;
+	fit_lines(&lines, line->data, size.ws_col);
+	strbuf_deinit(line);
+	*line = lines;
+}
+
 /* One write, so that lines of several processes do not mix. */
 static void print_line(const char *kind, const char *format, va_list args)
 {
@@ -27,6 +43,7 @@ static void print_line(const char *kind, const char *format, va_list args)
 	strbuf_printf(&line, "%s: %s", prefix, kind);
 	strbuf_vprintf(&line, format, args);
 	strbuf_putc(&line, '\n');
+	fit_terminal(&line);
 	/* Results before remarks where both go to one terminal. */
 	fflush(stdout);
 	fwrite(line.data, 1, line.len, stderr);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a command says beside its result: lines on stderr, each with the
- * command's name in front. Only src/cmd prints.
+ * command's name in front, in lines that fit if that is a terminal. Only src/cmd
+ * prints.
  */
 #ifndef KAA_CMD_FRAMEWORK_MESSAGE_H
 #define KAA_CMD_FRAMEWORK_MESSAGE_H
