@@ -59,12 +59,13 @@ static int distance_limit(const char *word)
 	return 2 * (edits < 1 ? 1 : (int)edits);
 }
 
-/* A word that begins the name is near, however much is missing. */
+/* A word that begins the name is near, however much is missing, and one that goes on behind it. */
 static int distance(const char *word, const char *name)
 {
-	size_t length = strlen(word);
+	size_t length = strlen(word), of_name = strlen(name);
+	size_t common = length < of_name ? length : of_name;
 
-	if (length >= 3 && strncmp(word, name, length) == 0)
+	if (common >= 3 && strncmp(word, name, common) == 0)
 		return 1;
 	return edit_distance(word, name);
 }
