@@ -126,14 +126,14 @@ static void print_undo(const struct fix *fix)
 	print_commands(&fix->undo);
 }
 
-/* Who copies the commands has to have them. */
+/* Who copies the commands has to have them first. */
 static void print_missing_tool(const struct fix *fix)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *error = fix_find_tools(fix);
 
 	if (error) {
-		strbuf_puts(&text, "But ");
+		strbuf_puts(&text, "First: ");
 		error_format(error, &text);
 		strbuf_puts(&text, ".");
 		print_text("", text.data, 0);
@@ -149,9 +149,10 @@ static void print_file_fix(const struct fix *fix)
 		   "If its file has two capabilities, it needs no root. "
 		   "Who may not use sudo asks root for them.",
 		   0);
-	print_text("\n", "Root gives them with:", 0);
-	print_commands(&fix->todo);
+	putchar('\n');
 	print_missing_tool(fix);
+	puts("Root gives them with:");
+	print_commands(&fix->todo);
 	puts("This runs these commands and tries whether they helped:");
 	print_self(fix, word_for_root(), "--fix=run", fix->group);
 	print_allowed(fix);

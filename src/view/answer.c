@@ -521,8 +521,8 @@ static void note_nameless(const struct profile *profile,
 		    " without names; allocation and garbage collection may be among them.\n");
 	if (has_debug_package(path))
 		strbuf_printf(out,
-			      "Debian's package %s-dbg gives them names, in this recording too.\n",
-			      file);
+			      "Debian's package %s-dbg gives them names, in this recording too: 'sudo apt install %s-dbg'.\n",
+			      file, file);
 	else
 		strbuf_puts(out,
 			    "'kaa doctor' says which file has the names, for this recording too.\n");
