@@ -298,16 +298,18 @@ static struct error *pair_neighbours(const struct profile *profile,
 				     struct lones *a, struct lones *b,
 				     struct file_pairs *ret)
 {
-	size_t count = ret->list.count;
+	size_t count = ret->list.count, asked = 0;
 	struct error *error = NULL;
 
-	for (size_t i = 0; i < count && i < NEIGHBOURS_MAX && !error; i++) {
+	for (size_t i = 0; i < count && asked < NEIGHBOURS_MAX && !error; i++) {
 		const struct file_pair known = ret->list.data[i];
 		const char *before = profile_string(profile, known.before, "");
 		const char *after = profile_string(profile, known.after, "");
 
-		if (!installed_path(before))
-			error = pair_folder(a, b, before, after, ret);
+		if (installed_path(before))
+			continue;
+		asked++;
+		error = pair_folder(a, b, before, after, ret);
 	}
 	return error;
 }
