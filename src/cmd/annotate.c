@@ -359,7 +359,7 @@ static struct error *add_function_of_line(struct listing *l, const char *word,
 	strbuf_puts(&l->text, l->text.len ? "\n'" : "'");
 	text_append(&l->text, word, strlen(word));
 	strbuf_puts(&l->text,
-		    "' is in this function; the recording knows no lines of it, because it was recorded as a trampoline\n");
+		    "' is in this function, of which the recording knows no lines\n");
 	return vec_push(parts, part) ? NULL : error_no_memory();
 }
 

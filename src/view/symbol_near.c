@@ -279,7 +279,7 @@ void symbol_near_format(const struct symbol_near *near, const char *none,
 	put_word(near, "", out);
 	if (near->without_lines && !near->with_lines) {
 		strbuf_puts(out,
-			    "; of this file the recording knows functions and not their lines, because they were recorded as trampolines: name a function");
+			    "; of this file the recording knows functions, and not their lines: name a function");
 	} else if (near->line_before || near->line_behind) {
 		put_lines(near, out);
 	} else if (near->nearest.count) {
