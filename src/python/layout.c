@@ -145,7 +145,7 @@ static struct error *find_row(uint32_t version, bool free_threaded,
 		 span.first == span.last ? "3.%u" : "3.%u to 3.%u", span.first,
 		 span.last);
 	return error_create(ERROR_UNSUPPORTED,
-			    "Python %s is a free-threaded build, which is supported of %s alone",
+			    "Python %s is a free-threaded build; of these only %s is supported",
 			    text, known);
 }
 

@@ -166,10 +166,9 @@ struct py_tasks_at {
 	uint32_t frame_stack;
 	uint32_t frame_stack_top;
 	/*
-	 * What a state is if the generator has not begun, if it is in an await or
-	 * `yield from` (up to 3.12: or has yielded), and if it runs. As u8.
+	 * What a state is if the generator is in an await or `yield from` (up to 3.12:
+	 * or has yielded), and if it runs. As u8.
 	 */
-	uint32_t state_created;
 	uint32_t state_awaits;
 	uint32_t state_runs;
 	/* PyThreadState, up to 3.12: pointer to a dict that has the running loop. */

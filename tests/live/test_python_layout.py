@@ -109,4 +109,4 @@ def test_other_layouts_are_refused(python, probe, tmp_path):
         assert words in probe("debug-offsets", data=change(good), status=1).stderr
     if python.version[1] not in rows(FREE_THREADED):
         changed = good[:16] + b"\1" + good[17:]
-        assert "is a free-threaded build, which is supported of 3.13" in probe("debug-offsets", data=changed, status=1).stderr
+        assert "is a free-threaded build; of these only 3.13 is supported" in probe("debug-offsets", data=changed, status=1).stderr

@@ -578,11 +578,9 @@ static void add_generators(void)
 #endif
 #endif
 #if PY_VERSION_HEX < 0x030a0000
-	TASK(state_created, NO);
 	TASK(state_awaits, NO);
 	TASK(state_runs, NO);
 #else
-	TASK(state_created, (uint8_t)FRAME_CREATED);
 #if PY_VERSION_HEX < 0x030d0000
 	TASK(state_awaits, (uint8_t)FRAME_SUSPENDED);
 #else
