@@ -7,9 +7,10 @@
  * stack as `stacks` has it, a line "flags N", and an empty line. FILE gets what
  * the walk has read (tests/unit/memory_image.h), without the stack; "-": none.
  * Then the thread gets the signal before it runs on. The answer comes when the
- * handler has returned.
+ * handler has returned; or, if that failed, with a line "failed" before the last.
  */
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +34,8 @@ enum {
 	GRAIN = 64,
 	/* What PTRACE_O_TRACESYSGOOD makes of a stop at a system call. */
 	SYSCALL_STOP = SIGTRAP | 0x80,
+	/* Of the processors with the largest registers, 11 KB. */
+	XSTATE_MAX = 16384,
 };
 
 struct moment {
@@ -92,25 +96,85 @@ static pid_t find_thread(struct moment *m, uint64_t pointer,
 	return 0;
 }
 
-/* Lets the thread run with the signal until it returns from the handler. */
-static struct error *deliver(struct moment *m, pid_t tid, int signum)
+/* What a thread has at a moment, to go on from there whatever ran meanwhile. */
+struct thread_state {
+	struct user_regs_struct regs;
+	uint64_t signal_mask;
+	size_t xstate_size;
+	uint8_t xstate[XSTATE_MAX];
+};
+
+static bool save_state(pid_t tid, struct thread_state *state)
+{
+	struct iovec xstate = { state->xstate, sizeof(state->xstate) };
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &state->regs) ||
+	    ptrace(PTRACE_GETSIGMASK, tid, sizeof(state->signal_mask),
+		   &state->signal_mask) ||
+	    ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &xstate))
+		return false;
+	state->xstate_size = xstate.iov_len;
+	return true;
+}
+
+static bool restore_state(pid_t tid, struct thread_state *state)
+{
+	struct iovec xstate = { state->xstate, state->xstate_size };
+
+	return !ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &xstate) &&
+	       !ptrace(PTRACE_SETSIGMASK, tid, sizeof(state->signal_mask),
+		       &state->signal_mask) &&
+	       !ptrace(PTRACE_SETREGS, tid, NULL, &state->regs);
+}
+
+/* A system call that the thread is about to make. */
+static bool enters(pid_t tid, uint64_t number)
 {
 	struct user_regs_struct regs;
-	int status, inject = 0;
 
+	return !ptrace(PTRACE_GETREGS, tid, NULL, &regs) &&
+	       regs.orig_rax == number;
+}
+
+/*
+ * Lets the thread run with the signal until it returns from the handler. The
+ * handler sends the signal once more (scripts/signalled.py): that is ignored. It
+ * may fail, too: faulthandler of 3.13 reads frames that are being made. Then the
+ * thread goes on as if there had been no signal.
+ */
+static struct error *deliver(struct moment *m, pid_t tid, int signum,
+			     bool *has_failed)
+{
+	struct thread_state before;
+	int status, inject = 0;
+	bool delivered = false;
+
+	if (!save_state(tid, &before))
+		return error_os(errno, NULL, "registers");
 	if (syscall(SYS_tgkill, m->pid, tid, signum))
 		return error_os(errno, NULL, "tgkill");
 	for (;;) {
 		if (ptrace(PTRACE_SYSCALL, tid, NULL, inject) ||
-		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
-			return error_create(ERROR_NOT_FOUND, "the thread is gone");
+		    waitpid(tid, &status, __WALL) != tid)
+			return error_os(errno, NULL, "ptrace");
+		if (!WIFSTOPPED(status))
+			return error_create(ERROR_NOT_FOUND,
+					    "the thread is gone: status %#x",
+					    status);
 		inject = status >> 16 ? 0 : WSTOPSIG(status);
-		if (inject != SYSCALL_STOP)
-			continue;
-		inject = 0;
-		if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs) &&
-		    regs.orig_rax == SYS_rt_sigreturn)
-			return NULL;
+		if (inject == SYSCALL_STOP) {
+			inject = 0;
+			if (enters(tid, SYS_rt_sigreturn))
+				return NULL;
+		} else if (inject == signum) {
+			inject = delivered ? 0 : signum;
+			delivered = true;
+		} else if (delivered && inject == SIGSEGV) {
+			*has_failed = true;
+			return restore_state(tid, &before) ?
+				       NULL :
+				       error_os(errno, NULL, "registers");
+		}
 	}
 }
 
@@ -230,7 +294,7 @@ static struct error *walk(struct moment *m, struct user_walk_thread *thread,
 	read_layout(m, &thread->process);
 	walked_run(&walked, thread, &memory);
 	walked_text(&walked, false, text);
-	strbuf_printf(text, "flags %u\n\n", walked.stack.flags);
+	strbuf_printf(text, "flags %u\n", walked.stack.flags);
 	walked_deinit(&walked);
 	return NULL;
 }
@@ -250,6 +314,7 @@ static struct error *look(struct moment *m, uint64_t pointer, int signum,
 		/* Images do not have it. */
 		.stack_pointer = strcmp(path, "-") ? 0 : regs.rsp,
 	};
+	bool has_failed = false;
 	struct error *error;
 
 	if (!tid)
@@ -258,9 +323,9 @@ static struct error *look(struct moment *m, uint64_t pointer, int signum,
 	if (!error && strcmp(path, "-"))
 		error = write_image(m, &thread, path);
 	if (!error && signum)
-		error = deliver(m, tid, signum);
+		error = deliver(m, tid, signum, &has_failed);
 	if (!error)
-		fputs(text.data, stdout);
+		printf("%s%s\n", text.data, has_failed ? "failed\n" : "");
 	return error;
 }
 
