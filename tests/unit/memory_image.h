@@ -14,6 +14,7 @@
 #ifndef KAA_TESTS_MEMORY_IMAGE_H
 #define KAA_TESTS_MEMORY_IMAGE_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -42,7 +43,8 @@ enum { MEMORY_IMAGE_PIECES_MAX = 4096 };
 
 struct memory_image {
 	struct user_walk_thread thread;
-	struct {
+	/* By address, and none overlaps another. */
+	struct memory_image_bytes {
 		struct memory_image_piece at;
 		const uint8_t *bytes;
 	} pieces[MEMORY_IMAGE_PIECES_MAX];
@@ -66,6 +68,24 @@ static inline const uint8_t *memory_image_at(const struct memory_image *image,
 	return image->pieces[piece].bytes + (address - start);
 }
 
+/* The first piece that may have the address. */
+static inline size_t memory_image_from(const struct memory_image *image,
+				       uint64_t address)
+{
+	size_t first = 0, end = image->piece_count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		const struct memory_image_piece *at = &image->pieces[middle].at;
+
+		if (at->address + at->size > address)
+			end = middle;
+		else
+			first = middle + 1;
+	}
+	return first;
+}
+
 /* py_memory.read of an image. Pieces may follow each other. */
 static inline bool memory_image_read(void *arg, uint64_t address, void *buf,
 				     size_t size)
@@ -73,12 +93,13 @@ static inline bool memory_image_read(void *arg, uint64_t address, void *buf,
 	const struct memory_image *image = arg;
 	uint8_t *to = buf;
 
-	for (size_t i = 0; size && i < image->piece_count; i++) {
+	for (size_t i = memory_image_from(image, address);
+	     size && i < image->piece_count; i++) {
 		const uint8_t *bytes = memory_image_at(image, i, address);
 		size_t n;
 
 		if (!bytes)
-			continue;
+			break;
 		n = image->pieces[i].bytes + image->pieces[i].at.size - bytes;
 		if (n > size)
 			n = size;
@@ -88,6 +109,36 @@ static inline bool memory_image_read(void *arg, uint64_t address, void *buf,
 		size -= n;
 	}
 	return !size;
+}
+
+static inline int memory_image_compare(const void *x, const void *y)
+{
+	const struct memory_image_bytes *a = x, *b = y;
+
+	return a->at.address < b->at.address ? -1 :
+					       a->at.address > b->at.address;
+}
+
+/* What two pieces have is the first one's. */
+static inline void memory_image_sort(struct memory_image *image)
+{
+	uint64_t end = 0;
+
+	qsort(image->pieces, image->piece_count, sizeof(*image->pieces),
+	      memory_image_compare);
+	for (size_t i = 0; i < image->piece_count; i++) {
+		struct memory_image_bytes *piece = &image->pieces[i];
+		uint64_t known = end > piece->at.address ?
+					 end - piece->at.address :
+					 0;
+
+		if (known > piece->at.size)
+			known = piece->at.size;
+		piece->at.address += known;
+		piece->at.size -= known;
+		piece->bytes += known;
+		end = piece->at.address + piece->at.size;
+	}
 }
 
 static inline bool memory_image_pieces(struct memory_image *image,
@@ -106,6 +157,7 @@ static inline bool memory_image_pieces(struct memory_image *image,
 			return false;
 	}
 	image->piece_count = count;
+	memory_image_sort(image);
 	return true;
 }
 
