@@ -32,12 +32,24 @@ KEYS = {
 }
 
 
+# What the harness itself writes behind all that kaa has written: no terminal shows it.
+MARK = b"\x1b]7777;written\x1b\\"
+
+
+def begins_mark(data):
+    """How many bytes at the end of the data may be the beginning of a MARK."""
+    return max(n for n in range(min(len(data), len(MARK) - 1) + 1) if data.endswith(MARK[:n]))
+
+
 class Terminal:
     def __init__(self, command, rows=24, columns=100, env=None, cwd=None, timeout=HANG, draw=True, ticks=False):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.raw = b""
+        # Read, and perhaps part of a MARK; and whether one has come.
+        self.held = b""
+        self.marked = False
         self.timeout = timeout
         self.status = None
         self.draw = draw
@@ -95,10 +107,18 @@ class Terminal:
             data = os.read(self.fd, 65536)
         except OSError:
             data = b""
+        self._take(self.held + data)
+        return bool(data)
+
+    def _take(self, data):
+        if MARK in data:
+            self.marked = True
+            data = data.replace(MARK, b"")
+        whole = len(data) - begins_mark(data)
+        data, self.held = data[:whole], data[whole:]
         self.raw += data
         if self.draw:
             self.stream.feed(self.decoder.decode(data))
-        return bool(data)
 
     def _bytes_read(self):
         """How much it has read of all that it reads: keys and signals too."""
@@ -126,9 +146,20 @@ class Terminal:
         while self.is_kaa and not self.ended() and not (self._bytes_read() >= read and self._waits_for_keys()):
             assert time.monotonic() < deadline, f"it does not wait for keys:\n{self.text()}"
             self._read(0.005)
-        # The kernel takes a moment to hand it over.
-        while self._read(0.03 if self.is_kaa else quiet):
+        if self.is_kaa:
+            self._read_all(deadline)
+        while self._read(0 if self.is_kaa else quiet):
             pass
+
+    def _read_all(self, deadline):
+        """What kaa has written: the kernel hands it over by and by, in order."""
+        self.marked = False
+        while not select.select([], [self.slave], [], 0)[1]:
+            self._read(0.01)
+        os.write(self.slave, MARK)
+        while not self.marked:
+            assert time.monotonic() < deadline, f"it takes no output:\n{self.text()}"
+            self._read(0.1)
 
     def lines(self):
         return [line.rstrip() for line in self.screen.display]
