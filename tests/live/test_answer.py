@@ -54,7 +54,7 @@ KINDS = {"interpreter": "interpreter", "native": "native", "collection": "garbag
 def test_kinds(kaa, python, scripts, tmp_path, kind):
     data = tmp_path / "perf.data"
     # What site brings along finds modules, too.
-    record(kaa, python, data, "-S", scripts / "spent.py", kind, "3", tmp_path)
+    record(kaa, python, data, "-S", scripts / "spent.py", kind, "2", tmp_path)
     found = kinds_of(screen(kaa, python, data))
     assert found.get(KINDS[kind], 0) > 95, found
 
@@ -63,7 +63,7 @@ def test_kinds(kaa, python, scripts, tmp_path, kind):
 def test_kinds_that_need_no_names(kaa, newest_python, scripts, tmp_path, kind):
     """Of a stripped interpreter, too."""
     data = tmp_path / "perf.data"
-    record(kaa, newest_python, data, "-S", scripts / "spent.py", kind, "3", tmp_path)
+    record(kaa, newest_python, data, "-S", scripts / "spent.py", kind, "2", tmp_path)
     found = kinds_of(screen(kaa, newest_python, data))
     assert found.get(KINDS[kind], 0) > 90, found
 
@@ -337,11 +337,27 @@ for thread in threads:
 """
 
 
+SPINS = """\
+import threading, time
+
+def spin():
+    # Long enough for kaa to read its name, however busy the machine.
+    while time.thread_time() < 0.3:
+        sum(range(2000))
+
+threads = [threading.Thread(target=spin) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
 def test_threads_of_several_processes(kaa, newest_python, tmp_path):
     """Processes do not hide the names of threads; those of one thread each have a row each."""
-    script, data = tmp_path / "gil.py", tmp_path / "perf.data"
-    script.write_text(GIL)
-    kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} {script} 0.3; " * 2)
+    script, data = tmp_path / "spins.py", tmp_path / "perf.data"
+    script.write_text(SPINS)
+    kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} {script}; " * 2)
     rows = kaa("report", "-i", data, env=WIDE).stdout.split(" total          process  thread   name\n")[1].split("\n\n")[0]
     assert re.search(r"^ *\d+\.\d%  +\d+ +\d+ +Thread-1 \(spin\)$", rows, re.M), rows
     kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} -c 'sum(range(9000000))'; " * 2)

@@ -60,7 +60,7 @@ begin = globals()[sys.argv[1]]
 if len(sys.argv) > 2:
     until_noticed(sys.argv[2])
     print(time.clock_gettime(time.CLOCK_MONOTONIC), flush=True)
-    end = time.process_time() + 0.2
+    end = time.process_time() + 0.1
     while time.process_time() < end:
         begin()
 while len(sys.argv) == 2:
@@ -134,7 +134,7 @@ def recording(events, data):
 def test_attached(kaa, either_python, program, kind, events, tmp_path):
     data = tmp_path / "perf.data"
     with either_python.running(program, kind) as (_, pid):
-        kaa.inside(TRACEFS)(*recording(events, data), "-p", str(pid), "--", *while_busy(pid, 0.2))
+        kaa.inside(TRACEFS)(*recording(events, data), "-p", str(pid), "--", *while_busy(pid, 0.1))
     check(kaa, data, events)
 
 
@@ -142,7 +142,7 @@ def test_whole_system(kaa, newest_python, program, events, tmp_path):
     # Events that other programs have in great numbers, too, are left out.
     data, few = tmp_path / "perf.data", [event for event in events if event.startswith(("cpu-clock", "sched:"))]
     with newest_python.running(program, "forks") as (_, pid):
-        kaa.inside(TRACEFS)(*recording(few, data), "-a", "--", *while_busy(pid, 0.2))
+        kaa.inside(TRACEFS)(*recording(few, data), "-a", "--", *while_busy(pid, 0.1))
     check(kaa, data, few)
 
 
@@ -163,7 +163,7 @@ def test_the_same_tracepoint_twice(kaa, newest_python, program, tmp_path):
     data = tmp_path / "perf.data"
     twice = ["sched:sched_switch", "sched:sched_switch"]
     with newest_python.running(program, "threads") as (_, pid):
-        kaa.inside(TRACEFS)(*recording(twice, data), "-p", str(pid), "--", *while_busy(pid, 0.2))
+        kaa.inside(TRACEFS)(*recording(twice, data), "-p", str(pid), "--", *while_busy(pid, 0.1))
     check(kaa, data, twice[:1])
 
 

@@ -15,6 +15,7 @@ def check(result):
     assert not result.wrong
 
 
+@pytest.mark.few_versions
 def test_callers_and_lines_are_those_of_the_program(kaa, python, tmp_path):
     check(real_programs.calls_asked(python.kaa(kaa), python.prefix, [python.path], "tasks", 0.5, tmp_path))
 

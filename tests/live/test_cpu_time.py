@@ -15,10 +15,10 @@ SECONDS = 1.0
 
 
 def record(kaa, python, scripts, data, program, *options, seconds=SECONDS):
-    """What kaa said, the CPU time in seconds, and that of the program's function."""
+    """What kaa said, the CPU time in seconds, that of the program's function, and the number of its threads."""
     result = kaa("record", "-F", "999", *options, "-o", data, "--", *python.command, scripts / "cpu_time.py", program, seconds)
-    used, function = map(float, result.stdout.splitlines()[-1].split())
-    return result, used, function
+    used, function, threads = map(float, result.stdout.splitlines()[-1].split())
+    return result, used, function, threads
 
 
 def samples(kaa, data, field="pysym"):
@@ -40,9 +40,10 @@ def total(of):
 def test_sum_of_periods(kaa, newest_python, scripts, tmp_path, program):
     """All of the CPU time has samples; of half of the threads' and a fourth of the processes' a clock for each thread has
     none. Where the time of short threads goes is theirs."""
-    result, used, function = record(kaa, newest_python, scripts, tmp_path / "data", program)
+    result, used, function, threads = record(kaa, newest_python, scripts, tmp_path / "data", program)
     found = samples(kaa, tmp_path / "data")
-    assert abs(total(found) - used) < 0.03 * used, (total(found), used)
+    # getrusage() lacks the end of each thread, which takes some 10 us, and the program has ended when its last one comes.
+    assert 0.97 * used < total(found) < 1.03 * used + threads * 40e-6 + 0.02, (total(found), used, threads)
     assert "have no samples" not in result.stderr
     if program == "threads":
         share = share_of("short", found)
@@ -56,7 +57,7 @@ CLOCKS_OF_CPUS = [("--no-freq", "-c", "1001001"), ("-e", "cpu-clock:u")]
 @pytest.mark.parametrize("options", OTHER_CLOCKS + CLOCKS_OF_CPUS, ids=" ".join)
 def test_ways_to_record(kaa, newest_python, scripts, tmp_path, options):
     """All ways to record have samples of the program, and say how its clock ticks."""
-    result, used, _ = record(kaa, newest_python, scripts, tmp_path / "data", "pool", "-v", *options, seconds=0.5)
+    result, used, *_ = record(kaa, newest_python, scripts, tmp_path / "data", "pool", "-v", *options, seconds=0.5)
     assert ("the clock ticks for each CPU" in result.stderr) == (options in CLOCKS_OF_CPUS), result.stderr
     found = samples(kaa, tmp_path / "data", "comm")
     assert any("python" in name for _, name in found)
@@ -89,9 +90,9 @@ def test_names_after_the_end(kaa, perf, newest_python, scripts, tmp_path):
 
 def test_without_clocks_of_cpus(kaa, newest_python, scripts, tmp_path):
     """A clock for each thread misses short ones: that is said, and how much it is."""
-    result, used, _ = record(kaa, newest_python, scripts, tmp_path / "data", "threads", "--python", "none")
+    result, used, *_ = record(kaa, newest_python, scripts, tmp_path / "data", "threads", "--python", "none")
     assert "'--clock" not in result.stderr
-    asked, _, _ = record(kaa, newest_python, scripts, tmp_path / "asked", "threads", "--python", "none", "--clock", "cpu", seconds=0.1)
+    asked, *_ = record(kaa, newest_python, scripts, tmp_path / "asked", "threads", "--python", "none", "--clock", "cpu", seconds=0.1)
     assert "the clock ticks for each thread" in asked.stderr
     missing, ran = map(float, re.search(r"record: (\S+) s of (\S+) s of CPU time have no samples", result.stderr).groups())
     assert abs(ran - used) < 0.1 * used
@@ -101,7 +102,7 @@ def test_without_clocks_of_cpus(kaa, newest_python, scripts, tmp_path):
 
 def test_rhythm(kaa, newest_python, scripts, tmp_path):
     """A program that does the same thing with each tick of an even clock: then one of the two functions has all samples."""
-    _, used, function = record(kaa, newest_python, scripts, tmp_path / "data", "rhythm", "-F", "1000")
+    _, used, function, _ = record(kaa, newest_python, scripts, tmp_path / "data", "rhythm", "-F", "1000")
     share = share_of("even", samples(kaa, tmp_path / "data"))
     assert abs(share - function / used) < 0.2, (share, function / used)
 

@@ -132,7 +132,7 @@ def deep(n):
     return functools.partial(deep, n - 1)() if n else time.sleep(0.0005)
 def shallow():
     time.sleep(0.0005)
-for _ in range(100):
+for _ in range(200):
     deep(300)
     shallow()
 """)

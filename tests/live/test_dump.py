@@ -87,7 +87,14 @@ def parked(python, scripts, *before, **options):
     """parked.py: its process, and what it tells of itself."""
     command = [*before, *python.command, python.script(scripts / "parked.py")]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
-        yield process, json.loads(process.stdout.readline())
+        told = json.loads(process.stdout.readline())
+        until(lambda: is_asleep(told), "that the thread that told sleeps, too")
+        yield process, told
+
+
+def is_asleep(told):
+    stat = pathlib.Path(f"/proc/{told['pid']}/task/{told['teller']}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] == "S"
 
 
 def dies_with_core(process, pid, folder):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Who holds the GIL, read from a process that runs (src/python/gil_held.h), and what threads and interpreters know themselves."""
+import pathlib
 import subprocess
 
 import pytest
 
 from harness.probe import path
 from harness.process import Program, started
+from harness.waiting import until
 
 # Two threads that sleep, and one that works, or two, of which one has an interpreter and a GIL of its own.
 PROGRAM = """
@@ -53,19 +55,27 @@ def probe(request):
     return Program(path(request.config))
 
 
+# System calls of x86-64; time.sleep() has been each of these.
+CALLS = {"0": "read", "23": "sleep", "230": "sleep", "270": "sleep"}
+
+
+def calls_of(pid):
+    """What the threads of a process wait in, as far as CALLS has it."""
+    for file in pathlib.Path(f"/proc/{pid}/task").glob("*/syscall"):
+        call = file.read_text().split()[0]
+        if call in CALLS:
+            yield CALLS[call]
+
+
 def held(python, probe, threads):
     """{name: looks of a thousand that found that thread with a GIL}"""
     with started([*python.command, "-c", PROGRAM, threads], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         names = {}
         while (line := process.stdout.readline().split()):
             names[int(line[1])] = line[0].decode()
-        # The main thread waits for its input soon.
-        main = next(number for number, name in names.items() if name == "main")
-        for _ in range(1000):
-            looked = dict(map(int, line.split()) for line in
-                          probe("gil", process.pid, data=" ".join(map(str, names)).encode()).stdout.splitlines())
-            if not looked[main]:
-                break
+        until(lambda: {"read", "sleep"} <= set(calls_of(process.pid)), "that one thread reads and one sleeps")
+        looked = dict(map(int, line.split()) for line in
+                      probe("gil", process.pid, data=" ".join(map(str, names)).encode()).stdout.splitlines())
         return {names[number]: count for number, count in looked.items()}
 
 

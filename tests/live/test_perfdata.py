@@ -12,7 +12,7 @@ import pytest
 
 from harness.process import HANG, Program, run
 
-WORK = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; ls /usr/lib >/dev/null; cat /etc/passwd >/dev/null"
+WORK = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; ls /usr/lib >/dev/null; cat /etc/passwd >/dev/null"
 
 # Names of perf report --stats, and the types that they stand for.
 TYPES = {"MMAP": 1, "LOST": 2, "COMM": 3, "EXIT": 4, "FORK": 7, "SAMPLE": 9, "MMAP2": 10, "LOST_SAMPLES": 13,

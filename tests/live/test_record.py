@@ -2,6 +2,7 @@
 """What `kaa record` sees of each CPython, against what the recorded program knows of itself."""
 import bisect
 import collections
+import math
 import pathlib
 import subprocess
 
@@ -76,7 +77,8 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
 def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     """Every stack, whole and in order, is one that the script can have; 99.9 % are complete."""
     script = python.script(scripts / "shapes.py")
-    oracle = oracle_of(python, script)
+    # One round has all of its stacks.
+    oracle = oracle_of(python, script, "0")
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, script, "1.5", frequency=1999)
     samples = python_part(samples_of(kaa, data), script.name)
@@ -87,9 +89,12 @@ def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     assert not problems, f"{len(problems)} of {len(concerned)}: {problems[:5]}"
     incomplete = [sample for sample in concerned
                   if "[unreadable Python frames]" in sample.markers or "[Python stack not aligned]" in sample.markers]
-    assert share(incomplete, concerned) <= 0.1, f"{len(incomplete)} of {len(concerned)}: {incomplete[:2]}"
+    # And what chance adds to the one in a thousand: four deviations.
+    most = 0.001 * len(concerned) + 4 * math.sqrt(0.001 * len(concerned))
+    assert len(incomplete) <= most, f"{len(incomplete)} of {len(concerned)}: {incomplete[:2]}"
 
 
+@pytest.mark.few_versions
 def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
     """60 deep, both stacks are whole, down to _start, also where C recurses with Python."""
     data = tmp_path / "perf.data"
@@ -109,10 +114,10 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
 def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_path, depth):
     """Python frames are all there, and a native stack that goes beyond what was copied says so."""
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "1", frequency=299)
+    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "0.7", frequency=299)
     samples = python_part(samples_of(kaa, data), "deep.py")
     deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
-    assert len(deep) > 200
+    assert len(deep) > 120
     expected = ["<module>"] + ["descend"] * (depth + 1) + ["work"]
     wrong = [sample for sample in deep if [name for name, _, _ in sample.python] != expected]
     assert share(wrong, deep) <= 0.1, f"{len(wrong)} of {len(deep)}: {[len(s.python) for s in wrong[:5]]}"
@@ -164,7 +169,7 @@ def test_threads_and_forks(kaa, python, scripts, tmp_path):
 def test_attach(kaa, python, scripts, tmp_path):
     """A running process is seen from the first sample on, and runs on."""
     data = tmp_path / "perf.data"
-    with python.running(scripts / "shapes.py", "4") as (target, pid):
+    with python.running(scripts / "shapes.py", "2.5") as (target, pid):
         # Python's own modules are read by then.
         until_busy(pid, 0.5)
         recorder = kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 0.8))
@@ -227,6 +232,7 @@ def check_made_functions(samples, made, least):
     assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("mode", ["exec", "replace", "reload", "programs", "interpreters"])
 def test_functions_of_one_shape(kaa, python, scripts, tmp_path, mode):
     """However code comes and goes, with the same addresses and numbers: it never has the name of what was there before."""

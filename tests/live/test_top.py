@@ -95,10 +95,13 @@ def test_the_screen_of_a_running_program(bpf, kaa, program, tmp_path):
 
         # Threads, those that sleep, too, and what they do.
         terminal.write(b"5")
-        terminal.wait_until(lambda: sum(bool(THREAD.match(line)) for line in terminal.lines()) == 3, "three threads")
+        def worker_has_its_share():
+            threads = [row for row in map(THREAD.match, terminal.lines()) if row]
+            busy = [row[5] for row in threads if float(row[1]) > 20 and row[2] != str(program.pid)]
+            return len(threads) == 3 and busy == ["worker"]
+        terminal.wait_until(worker_has_its_share, "three threads, and the worker's share")
         threads = {row[2]: row for row in map(THREAD.match, terminal.lines()) if row}
         assert set(threads) == {str(tid) for tid in os.listdir(f"/proc/{program.pid}/task")}
-        assert [row[5] for row in threads.values() if float(row[1]) > 20 and row[2] != str(program.pid)] == ["worker"]
         assert [row[4] for row in threads.values() if float(row[1]) == 0] == ["sleeps"]
 
         # The source of the heaviest function, whose weights go on.

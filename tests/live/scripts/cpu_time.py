@@ -7,7 +7,8 @@
     cpu_time.py builds SECONDS     `make -j4` of small files of C, again and again
     cpu_time.py rhythm SECONDS     even() has 40 % of each millisecond of the clock, odd() the rest
 
-SECONDS are of CPU time. The last line: CPU time of the process and those that it waited for, and of a function.
+SECONDS are of CPU time. The last line: CPU time of the process and those that it waited for, and of a function; and how
+many threads there were, in all processes.
 """
 import concurrent.futures
 import os
@@ -20,6 +21,7 @@ import time
 
 MS = 0.001
 of_function = 0.0
+made = 1
 
 
 def used():
@@ -44,6 +46,8 @@ def between():
 
 
 def threads():
+    global made
+    made += 1
     thread = threading.Thread(target=short)
     thread.start()
     thread.join()
@@ -51,6 +55,8 @@ def threads():
 
 
 def processes():
+    global made
+    made += 1
     pid = os.fork()
     if not pid:
         sum(range(10000))
@@ -59,6 +65,8 @@ def processes():
 
 
 def pool():
+    global made
+    made += 4
     with concurrent.futures.ThreadPoolExecutor(4) as executor:
         for _ in range(100):
             executor.submit(between)
@@ -97,7 +105,7 @@ def main():
     work, end = globals()[sys.argv[1]], float(sys.argv[2])
     while used() < end:
         work()
-    print(used(), of_function, flush=True)
+    print(used(), of_function, made, flush=True)
     # Without what the end of an interpreter takes.
     os._exit(0)
 

@@ -51,6 +51,8 @@ class Recorder:
 
     def __init__(self):
         self.tree = ({}, set())
+        # {id of a frame that was called and has not returned: its callers in the tree}
+        self.below = {}
         self.codes = {}
         self.lines = {}
 
@@ -61,16 +63,24 @@ class Recorder:
             self.lines[step] = frame.f_lineno or frame.f_code.co_firstlineno
         return step
 
+    def node_below(self, frame):
+        """What the frame's callers are in the tree. They stand still as long as it runs: so what it is in is known."""
+        caller = frame.f_back
+        if caller is None or caller.f_code.co_filename == __file__:
+            return self.tree
+        node = self.below.get(id(caller)) or self.node_below(caller)
+        return node[0].setdefault(self.step(caller), ({}, set()))
+
     def __call__(self, frame, event, argument):
         innermost = self.step(frame)[0]
-        path = []
-        frame = frame.f_back
-        while frame is not None and frame.f_code.co_filename != __file__:
-            path.append(self.step(frame))
-            frame = frame.f_back
-        node = self.tree
-        for step in reversed(path):
-            node = node[0].setdefault(step, ({}, set()))
+        node = self.below.get(id(frame)) if event != "call" else None
+        if node is None:
+            node = self.node_below(frame)
+        if event == "call":
+            self.below[id(frame)] = node
+        elif event == "return":
+            # Another frame may come to lie at this address, and a generator go on under another caller.
+            self.below.pop(id(frame), None)
         if self.codes[innermost].co_filename != __file__:
             node[1].add(innermost)
 
