@@ -32,6 +32,8 @@ struct loop_thread {
 	struct subject_thread *thread;
 	const struct py_state *state;
 	struct py_loop loop;
+	/* It held still while its lists were read. */
+	bool is_held;
 };
 
 /* What was read of a task while nothing moved. */
@@ -164,32 +166,44 @@ static struct error *keep_found(struct async *async)
 	return NULL;
 }
 
+static enum subject_read try_lists(struct async *async, struct loop_thread *of,
+				   bool *is_whole)
+{
+	enum subject_read held = subject_begin(async->subject, of->thread);
+
+	if (held != SUBJECT_STILL)
+		return held;
+	*is_whole = read_lists_of(async, of);
+	if (subject_end(async->subject, of->thread)) {
+		of->is_held = true;
+		return SUBJECT_STILL;
+	}
+	*is_whole = false;
+	return SUBJECT_RUNS;
+}
+
+/* Of a thread that never held still, its loop tells which tasks are not read. */
 static struct error *read_thread_lists(struct async *async,
 				       struct loop_thread *of)
 {
-	bool is_whole = false, has_held = false;
+	bool is_whole = false;
 	struct error *error;
 	int looks = 0;
 
-	for (int i = 0; i < TRIES && looks < TRIES_LIST; i++) {
-		enum subject_read held =
-			subject_begin(async->subject, of->thread);
+	for (int i = 0; i < TRIES && looks < TRIES_LIST && !is_whole; i++) {
+		enum subject_read held = try_lists(async, of, &is_whole);
 
 		if (held == SUBJECT_GONE)
 			return NULL;
-		has_held = held == SUBJECT_STILL;
-		if (has_held) {
-			is_whole = read_lists_of(async, of);
-			has_held = subject_end(async->subject, of->thread);
-		}
-		if (has_held && is_whole)
-			break;
-		looks += has_held;
-		pause_between(i);
+		looks += held == SUBJECT_STILL;
+		if (!is_whole)
+			pause_between(i);
 	}
-	async->dump->tasks.is_cut |= !has_held || !is_whole;
+	if (!of->is_held)
+		read_lists_of(async, of);
+	async->dump->tasks.is_cut |= !is_whole;
 	error = keep_found(async);
-	if (!error && has_held && (of->loop.loop || async->found.count) &&
+	if (!error && (of->loop.loop || async->found.count) &&
 	    !vec_push(&async->threads, *of))
 		error = error_no_memory();
 	return error;
@@ -217,7 +231,7 @@ static struct error *read_threads(struct async *async)
 static bool has_loop_thread(const struct async *async, uint64_t interp)
 {
 	vec_for_each(of, &async->threads)
-		if (of->state->interp == interp && of->loop.loop)
+		if (of->state->interp == interp && of->loop.loop && of->is_held)
 			return true;
 	return false;
 }
@@ -406,6 +420,14 @@ static enum dump_task_state state_of(const struct reading *reading)
 					   DUMP_TASK_SCHEDULED;
 }
 
+/* A core is of one moment, and nothing runs a task that is done, or has no loop. */
+static bool is_proven(const struct async *async, const struct loop_thread *of,
+		      const struct py_task *task)
+{
+	return async->subject->core || task->state != PY_TASK_PENDING ||
+	       !task->loop || (of && of->loop.loop == task->loop);
+}
+
 static struct error *keep_task(struct async *async, const struct loop_thread *of,
 			       struct dump_task *ret)
 {
@@ -420,6 +442,7 @@ static struct error *keep_task(struct async *async, const struct loop_thread *of
 	ret->state = state_of(reading);
 	ret->problem = problem_of(reading);
 	ret->tid = of && of->loop.loop ? of->thread->tid : 0;
+	ret->is_unproven = !is_proven(async, of, &reading->task.task);
 	ret->wait = ret->state == DUMP_TASK_WAITING ? reading->wait :
 						      DUMP_WAIT_NONE;
 	ret->name = reading->name.len ? keep_text(async, reading->name.data) :
@@ -457,6 +480,8 @@ static const struct loop_thread *find_thread(struct async *async,
 static bool try_task(struct async *async, const struct loop_thread *of,
 		     uint64_t address)
 {
+	/* Names that were read without proof are not for others. */
+	code_names_forget(&async->names);
 	if (of && subject_begin(async->subject, of->thread) != SUBJECT_STILL)
 		return false;
 	begin_reading(async);
@@ -464,11 +489,11 @@ static bool try_task(struct async *async, const struct loop_thread *of,
 	if (!end_reading(async))
 		async->reading.task.awaits.end = PY_AWAITS_UNREADABLE;
 	if (of && !subject_end(async->subject, of->thread)) {
-		code_names_forget(&async->names);
 		async->walk->forget(async->walk->arg);
 		return false;
 	}
-	code_names_keep(&async->names);
+	if (of || async->subject->core)
+		code_names_keep(&async->names);
 	return true;
 }
 
@@ -476,9 +501,9 @@ static struct error *read_task(struct async *async, struct dump_task *ret)
 {
 	uint64_t address = ret->address;
 	const struct loop_thread *of = find_thread(async, address);
-	bool is_read = false;
+	bool is_read = false, has_tries = !of || of->is_held;
 
-	for (int i = 0; i < TRIES && !is_read && async->all_left; i++) {
+	for (int i = 0; i < TRIES && has_tries && !is_read && async->all_left; i++) {
 		is_read = try_task(async, of, address);
 		if (!is_read)
 			pause_between(i);

@@ -222,6 +222,13 @@ static void put_row(const struct dump_tasks *tasks, uint32_t index,
 
 /* --- the tree --- */
 
+static void put_note(const char *note, size_t indent, struct strbuf *out)
+{
+	strbuf_fill(out, ' ', indent);
+	strbuf_puts(out, note);
+	strbuf_putc(out, '\n');
+}
+
 static void put_problem(const struct dump_task *task, size_t indent,
 			struct strbuf *out)
 {
@@ -233,11 +240,11 @@ static void put_problem(const struct dump_task *task, size_t indent,
 			"[goes on in a coroutine of another kind, whose frames are not known]",
 	};
 
-	if (!task->problem)
-		return;
-	strbuf_fill(out, ' ', indent);
-	strbuf_puts(out, words[task->problem]);
-	strbuf_putc(out, '\n');
+	if (task->problem)
+		put_note(words[task->problem], indent, out);
+	if (task->is_unproven)
+		put_note("[read without proof: no thread is known that runs its loop]",
+			 indent, out);
 }
 
 static size_t indent_of(uint32_t depth)

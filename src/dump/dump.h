@@ -125,6 +125,8 @@ struct dump_task {
 	const char *name;
 	enum dump_task_state state;
 	enum dump_task_problem problem;
+	/* It may have changed while it was read: no thread is known that runs its loop. */
+	bool is_unproven;
 	/* The thread that runs its loop; 0: none does. */
 	pid_t tid;
 	enum dump_wait wait;

@@ -177,6 +177,7 @@ static void put_task(const struct dump_tasks *tasks, uint32_t index,
 	put_key(out, "detail", task->waits_for);
 	put_awaits(tasks, index, out);
 	put_key(out, "problem", task_problem_word(task->problem));
+	put_bool(out, "proven", is_read && !task->is_unproven);
 	strbuf_puts(out, ", \"frames\": [");
 	for (uint32_t i = 0; i < task->frame_count; i++) {
 		strbuf_puts(out, i ? "," : "");

@@ -351,7 +351,7 @@ static void add_tasks(struct dump *dump)
 		  .is_awaited = true },
 		{ .address = 4, .problem = DUMP_TASK_RAN_ON },
 		{ .address = 5, .name = "other", .state = DUMP_TASK_SCHEDULED,
-		  .problem = DUMP_TASK_FOREIGN },
+		  .problem = DUMP_TASK_FOREIGN, .is_unproven = true },
 		{ .address = 6, .name = "over", .state = DUMP_TASK_DONE },
 	};
 
@@ -393,7 +393,7 @@ static void test_text_of_tasks(void **state)
 	assert_non_null(strstr(out.data,
 			       "\n[no name] (not read)\n    [not read: its thread ran on at each try]\n"));
 	assert_non_null(strstr(out.data,
-			       "\nother (scheduled)\n    [goes on in a coroutine of another kind, whose frames are not known]\n"));
+			       "\nother (scheduled)\n    [goes on in a coroutine of another kind, whose frames are not known]\n    [read without proof: no thread is known that runs its loop]\n"));
 	assert_null(strstr(out.data, "\nover (done"));
 }
 
@@ -409,9 +409,9 @@ static void test_json_of_tasks(void **state)
 	dump_json(&dump, &out);
 	assert_non_null(strstr(out.data, "\"unknown_tasks\": 9, \"tasks_complete\": false"));
 	assert_non_null(strstr(out.data,
-			       "{\"index\": 1, \"id\": 2, \"name\": \"second \\u00222\\u0022\", \"state\": \"waiting\", \"tid\": 12, \"waits_for\": \"tasks\", \"detail\": null, \"awaits\": [0, 2], \"problem\": null, \"frames\": []}"));
+			       "{\"index\": 1, \"id\": 2, \"name\": \"second \\u00222\\u0022\", \"state\": \"waiting\", \"tid\": 12, \"waits_for\": \"tasks\", \"detail\": null, \"awaits\": [0, 2], \"problem\": null, \"proven\": true, \"frames\": []}"));
 	assert_non_null(strstr(out.data,
-			       "\"name\": null, \"state\": null, \"tid\": null, \"waits_for\": null, \"detail\": null, \"awaits\": [], \"problem\": \"ran on\""));
+			       "\"name\": null, \"state\": null, \"tid\": null, \"waits_for\": null, \"detail\": null, \"awaits\": [], \"problem\": \"ran on\", \"proven\": false"));
 }
 
 int main(void)
