@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "dump/async_awaits.h"
 #include "dump/async_wait.h"
@@ -16,6 +17,11 @@ enum {
 	TRIES = 200,
 	TRIES_AT_ONCE = 50,
 	PAUSE_NS = 500000,
+	/* Fewer once the thread ran on while so many tasks were tried, */
+	TRIES_FEW = 20,
+	FAILURES_MAX = 8,
+	/* and one once it has taken so long. */
+	TRIES_MS = 60000,
 	/* A list that is not whole may be so a moment later. */
 	TRIES_LIST = 8,
 	/* Reads for a list or a task, and for all of them. */
@@ -34,6 +40,10 @@ struct loop_thread {
 	struct py_loop loop;
 	/* It held still while its lists were read. */
 	bool is_held;
+	/* It has ended since. */
+	bool is_gone;
+	/* Tasks during all tries for which it ran on. */
+	unsigned int failures;
 };
 
 /* What was read of a task while nothing moved. */
@@ -63,6 +73,8 @@ struct async {
 	/* Memory of which so many reads are left: for what is at hand, and in all. */
 	size_t reads_left;
 	size_t all_left;
+	/* By clock_ms(). */
+	int64_t deadline;
 	struct py_memory memory;
 	struct py_objects_reader objects;
 	struct py_tasks_reader tasks;
@@ -459,12 +471,10 @@ static struct error *keep_task(struct async *async, const struct loop_thread *of
 }
 
 /* The thread that runs its loop. */
-static const struct loop_thread *find_thread(struct async *async,
-					     uint64_t address)
+static struct loop_thread *find_thread(struct async *async, uint64_t address)
 {
-	struct py_task task;
-
 	enum py_task_read result;
+	struct py_task task;
 
 	begin_reading(async);
 	result = py_task_read(&async->tasks, address, &task);
@@ -477,41 +487,70 @@ static const struct loop_thread *find_thread(struct async *async,
 	return NULL;
 }
 
-static bool try_task(struct async *async, const struct loop_thread *of,
-		     uint64_t address)
+static enum subject_read try_task(struct async *async,
+				  const struct loop_thread *of,
+				  uint64_t address)
 {
+	enum subject_read held = of ? subject_begin(async->subject, of->thread) :
+				      SUBJECT_STILL;
+
+	if (held != SUBJECT_STILL)
+		return held;
 	/* Names that were read without proof are not for others. */
 	code_names_forget(&async->names);
-	if (of && subject_begin(async->subject, of->thread) != SUBJECT_STILL)
-		return false;
 	begin_reading(async);
 	read_now(async, of, address);
 	if (!end_reading(async))
 		async->reading.task.awaits.end = PY_AWAITS_UNREADABLE;
 	if (of && !subject_end(async->subject, of->thread)) {
 		async->walk->forget(async->walk->arg);
-		return false;
+		return SUBJECT_RUNS;
 	}
 	if (of || async->subject->core)
 		code_names_keep(&async->names);
-	return true;
+	return SUBJECT_STILL;
+}
+
+static int tries_for(const struct async *async, const struct loop_thread *of)
+{
+	if (clock_ms() > async->deadline)
+		return 1;
+	return of && of->failures >= FAILURES_MAX ? TRIES_FEW : TRIES;
+}
+
+/* Until the thread holds still meanwhile, if there is one. */
+static enum dump_task_problem try_often(struct async *async,
+					struct loop_thread *of, uint64_t address)
+{
+	int tries = tries_for(async, of);
+
+	if (of && of->is_gone)
+		return DUMP_TASK_THREAD_ENDED;
+	if (of && !of->is_held)
+		return DUMP_TASK_RAN_ON;
+	for (int i = 0; i < tries && async->all_left; i++) {
+		enum subject_read held = try_task(async, of, address);
+
+		if (held == SUBJECT_STILL)
+			return DUMP_TASK_NO_PROBLEM;
+		if (held == SUBJECT_GONE) {
+			of->is_gone = true;
+			return DUMP_TASK_THREAD_ENDED;
+		}
+		pause_between(i);
+	}
+	if (of)
+		of->failures++;
+	return DUMP_TASK_RAN_ON;
 }
 
 static struct error *read_task(struct async *async, struct dump_task *ret)
 {
-	uint64_t address = ret->address;
-	const struct loop_thread *of = find_thread(async, address);
-	bool is_read = false, has_tries = !of || of->is_held;
+	struct loop_thread *of = find_thread(async, ret->address);
 
-	for (int i = 0; i < TRIES && has_tries && !is_read && async->all_left; i++) {
-		is_read = try_task(async, of, address);
-		if (!is_read)
-			pause_between(i);
-	}
-	if (!is_read) {
-		ret->problem = DUMP_TASK_RAN_ON;
+	ret->problem = try_often(async, of, ret->address);
+	if (ret->problem)
 		return NULL;
-	}
 	if (async->reading.result == PY_TASK_UNKNOWN)
 		async->dump->tasks.unknown++;
 	if (async->reading.result == PY_TASK_READ)
@@ -702,6 +741,7 @@ struct error *async_read(struct subject *subject,
 	async->dump = dump;
 	async->release = release;
 	async->all_left = READS_ALL;
+	async->deadline = clock_ms() + TRIES_MS;
 	async_init(async);
 	error = read_all(async);
 	async_deinit(async);

@@ -106,7 +106,7 @@ static void put_does(const struct dump_tasks *tasks, uint32_t index,
 {
 	const struct dump_task *task = &tasks->list.data[index];
 
-	if (task->problem == DUMP_TASK_RAN_ON)
+	if (!dump_task_is_read(task))
 		strbuf_puts(out, "not read");
 	else if (task->state == DUMP_TASK_WAITING)
 		put_wait(tasks, index, out);
@@ -133,10 +133,10 @@ static void put_states(const struct dump_tasks *tasks, struct strbuf *out)
 	const char *separator = ": ";
 
 	vec_for_each(task, &tasks->list)
-		if (task->problem == DUMP_TASK_RAN_ON)
-			unread++;
-		else
+		if (dump_task_is_read(task))
 			counts[task->state]++;
+		else
+			unread++;
 	for (size_t i = 0; i <= DUMP_TASK_DONE; i++)
 		put_count(out, &separator, counts[i],
 			  async_state_word((enum dump_task_state)i));
@@ -234,6 +234,7 @@ static void put_problem(const struct dump_task *task, size_t indent,
 {
 	static const char *const words[] = {
 		[DUMP_TASK_RAN_ON] = "[not read: its thread ran on at each try]",
+		[DUMP_TASK_THREAD_ENDED] = "[not read: its thread has ended]",
 		[DUMP_TASK_UNREADABLE] = "[the frames beyond could not be read]",
 		[DUMP_TASK_TOO_DEEP] = "[goes on: more frames than kaa reads]",
 		[DUMP_TASK_FOREIGN] =

@@ -110,6 +110,8 @@ enum dump_task_problem {
 	DUMP_TASK_NO_PROBLEM,
 	/* Its thread ran on at each try: nothing of it is known but that it is there. */
 	DUMP_TASK_RAN_ON,
+	/* Nor is more of one whose thread has ended meanwhile. */
+	DUMP_TASK_THREAD_ENDED,
 	/* Beyond its last frame it could not be read. */
 	DUMP_TASK_UNREADABLE,
 	/* It goes on beyond its last frame. */
@@ -138,6 +140,12 @@ struct dump_task {
 	/* It is awaited by another one. */
 	bool is_awaited;
 };
+
+static inline bool dump_task_is_read(const struct dump_task *task)
+{
+	return task->problem != DUMP_TASK_RAN_ON &&
+	       task->problem != DUMP_TASK_THREAD_ENDED;
+}
 
 /* One awaits the other; indices of tasks. In order of the one that awaits. */
 struct dump_await {

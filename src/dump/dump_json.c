@@ -134,6 +134,8 @@ static const char *task_problem_word(enum dump_task_problem problem)
 	switch (problem) {
 	case DUMP_TASK_RAN_ON:
 		return "ran on";
+	case DUMP_TASK_THREAD_ENDED:
+		return "thread ended";
 	case DUMP_TASK_UNREADABLE:
 		return "unreadable";
 	case DUMP_TASK_TOO_DEEP:
@@ -163,7 +165,7 @@ static void put_task(const struct dump_tasks *tasks, uint32_t index,
 		     struct strbuf *out)
 {
 	const struct dump_task *task = &tasks->list.data[index];
-	bool is_read = task->problem != DUMP_TASK_RAN_ON;
+	bool is_read = dump_task_is_read(task);
 
 	strbuf_printf(out, "\n  {\"index\": %" PRIu32 ", \"id\": %" PRIu64,
 		      index, task->address);
