@@ -56,6 +56,7 @@ struct reading {
 	/* There was no memory. */
 	bool failed;
 	enum dump_wait wait;
+	enum dump_wait without_tasks;
 	struct strbuf name;
 	struct strbuf waits_for;
 	struct async_link_list links;
@@ -281,7 +282,7 @@ static void clear_reading(struct reading *reading)
 	strbuf_clear(&reading->waits_for);
 	vec_clear(&reading->links);
 	vec_clear(&reading->frames);
-	reading->wait = DUMP_WAIT_NONE;
+	reading->wait = reading->without_tasks = DUMP_WAIT_NONE;
 	reading->is_current = reading->is_foreign = reading->failed = false;
 	reading->task.awaits.count = 0;
 	reading->task.awaits.end = PY_AWAITS_NOTHING;
@@ -369,7 +370,8 @@ static void read_now(struct async *async, const struct loop_thread *of,
 	reading->is_current = is_current(async, of, task);
 	if (reading->is_current)
 		async->walk->walk(async->walk->arg, of->thread, of->state);
-	reading->wait = async_wait(&async->reader, task, &reading->waits_for);
+	reading->wait = async_wait(&async->reader, task,
+				   &reading->without_tasks, &reading->waits_for);
 	reading->failed = !async_links(&async->reader, task, &reading->links);
 }
 
@@ -457,6 +459,7 @@ static struct error *keep_task(struct async *async, const struct loop_thread *of
 	ret->is_unproven = !is_proven(async, of, &reading->task.task);
 	ret->wait = ret->state == DUMP_TASK_WAITING ? reading->wait :
 						      DUMP_WAIT_NONE;
+	ret->without_tasks = reading->without_tasks;
 	ret->name = reading->name.len ? keep_text(async, reading->name.data) :
 					NULL;
 	ret->waits_for = ret->wait != DUMP_WAIT_NONE && reading->waits_for.len ?
@@ -612,17 +615,26 @@ static struct error *resolve_links(struct async *async)
 	return NULL;
 }
 
-/* What seems to wait for tasks, and for none of those, waits for other futures. */
-static void finish_waits(struct dump_tasks *tasks)
+/* What seems to wait for tasks, and for none of those, waits for something else. */
+static void finish_wait(const struct dump_tasks *tasks, uint32_t index)
 {
+	struct dump_task *task = &tasks->list.data[index];
 	size_t count;
 
+	if (task->wait != DUMP_WAIT_TASKS)
+		return;
+	if (async_awaits_of(tasks, index, &count))
+		task->waits_for = NULL;
+	else
+		task->wait = task->without_tasks;
+}
+
+static void finish_waits(struct dump_tasks *tasks)
+{
 	vec_for_each(await, &tasks->awaits)
 		tasks->list.data[await->awaited].is_awaited = true;
-	for (size_t i = 0; i < tasks->list.count; i++)
-		if (tasks->list.data[i].wait == DUMP_WAIT_TASKS &&
-		    !async_awaits_of(tasks, (uint32_t)i, &count))
-			tasks->list.data[i].wait = DUMP_WAIT_FUTURE;
+	for (uint32_t i = 0; i < tasks->list.count; i++)
+		finish_wait(tasks, i);
 }
 
 /* By name, Task-2 before Task-10; by address where they have one name. */

@@ -132,6 +132,8 @@ struct dump_task {
 	/* The thread that runs its loop; 0: none does. */
 	pid_t tid;
 	enum dump_wait wait;
+	/* While it is read: what else it waits for if it awaits none of the tasks. */
+	enum dump_wait without_tasks;
 	/* In words; NULL: they say nothing more. */
 	const char *waits_for;
 	/* tasks.frames[first_frame] and those behind it, innermost first. */

@@ -24,6 +24,9 @@ WAITS = {
     "socket": ("socket", "socket {socket}"), "stream": ("socket", "socket {other}"), "thread": ("thread", None),
     "join": ("tasks", None), "gather": ("tasks", None), "wait": ("tasks", None), "wait for": ("tasks", None),
     "shield": ("tasks", None), "group": ("tasks", None),
+    "wait for future": ("future", "Future 0x[0-9a-f]+"), "wait futures": ("future", "2 futures"),
+    "gather futures": ("future", "2 futures"), "shield future": ("future", "Future 0x[0-9a-f]+"),
+    "wait for thread": ("thread", None), "gather threads": ("thread", None),
 }
 
 # Their coroutines lead to one of another kind.
