@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "dump/async_awaits.h"
 #include "dump/frame_text.h"
 #include "view/fit.h"
@@ -79,6 +80,21 @@ static void put_tasks(const struct dump_tasks *tasks, uint32_t index,
 		strbuf_printf(out, "%zu tasks", count);
 }
 
+/* Of what more is not known. */
+static const char *wait_noun(enum dump_wait wait)
+{
+	static const char *const nouns[] = {
+		[DUMP_WAIT_LOCK] = "a lock",
+		[DUMP_WAIT_QUEUE] = "a queue",
+		[DUMP_WAIT_SOCKET] = "a socket",
+		[DUMP_WAIT_PROCESS] = "a process",
+		[DUMP_WAIT_THREAD] = "another thread",
+		[DUMP_WAIT_FUTURE] = "a future",
+	};
+
+	return nouns[wait];
+}
+
 static void put_wait(const struct dump_tasks *tasks, uint32_t index,
 		     struct strbuf *out)
 {
@@ -93,12 +109,9 @@ static void put_wait(const struct dump_tasks *tasks, uint32_t index,
 	strbuf_puts(out, "waits for ");
 	if (task->wait == DUMP_WAIT_TASKS)
 		put_tasks(tasks, index, out);
-	else if (task->wait == DUMP_WAIT_THREAD)
-		strbuf_puts(out, "another thread");
 	else
 		strbuf_puts(out, task->waits_for ? task->waits_for :
-				 task->wait	 ? async_wait_word(task->wait) :
-						   "a future");
+						   wait_noun(task->wait));
 }
 
 static void put_does(const struct dump_tasks *tasks, uint32_t index,
@@ -160,8 +173,8 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	strbuf_printf(&line, "%zu %s", tasks->list.count,
-		      tasks->list.count == 1 ? "task" : "tasks");
+	strbuf_printf(&line, "%zu task%s", tasks->list.count,
+		      plural(tasks->list.count));
 	put_states(tasks, &line);
 	frame_text_line(out, line.data, width);
 	strbuf_clear(&line);
@@ -170,8 +183,8 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 		frame_text_line(out, line.data, width);
 	if (tasks->unknown)
 		strbuf_printf(out,
-			      "[%zu tasks not read: this build of asyncio is not known]\n",
-			      tasks->unknown);
+			      "[%zu task%s not read: this build of asyncio is not known]\n",
+			      tasks->unknown, plural(tasks->unknown));
 	if (tasks->is_cut)
 		strbuf_puts(out,
 			    "[there may be more tasks: their lists changed at each try, or are too long]\n");

@@ -397,6 +397,42 @@ static void test_text_of_tasks(void **state)
 	assert_null(strstr(out.data, "\nover (done"));
 }
 
+/* What waits, with nothing more to say of it, and of an asyncio that is not known. */
+static void test_text_of_one_task(void **state)
+{
+	static const struct {
+		enum dump_wait wait;
+		const char *words;
+	} waits[] = {
+		{ DUMP_WAIT_LOCK, "\nfirst (waits for a lock)\n" },
+		{ DUMP_WAIT_QUEUE, "\nfirst (waits for a queue)\n" },
+		{ DUMP_WAIT_SOCKET, "\nfirst (waits for a socket)\n" },
+		{ DUMP_WAIT_PROCESS, "\nfirst (waits for a process)\n" },
+		{ DUMP_WAIT_THREAD, "\nfirst (waits for another thread)\n" },
+		{ DUMP_WAIT_FUTURE, "\nfirst (waits for a future)\n" },
+		{ DUMP_WAIT_SLEEP, "\nfirst (sleeps)\n" },
+	};
+	const struct dump_words words = { .width = 80 };
+	struct dump_task task = { .name = "first", .state = DUMP_TASK_WAITING };
+	struct dump_thread threads[2];
+	struct dump dump;
+
+	(void)state;
+	make_dump(&dump, threads);
+	dump.has_tasks = true;
+	dump.tasks.list.data = &task;
+	dump.tasks.list.count = dump.tasks.unknown = 1;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		task.wait = waits[i].wait;
+		dump_text(&dump, &words, &out);
+		assert_non_null(strstr(out.data, waits[i].words));
+		assert_non_null(strstr(out.data, "\n1 task: 1 waiting\n"));
+		assert_non_null(strstr(out.data, "\n[1 task not read: "));
+	}
+}
+
 static void test_json_of_tasks(void **state)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -425,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_text_of_tasks),
+		cmocka_unit_test(test_text_of_one_task),
 		cmocka_unit_test(test_json_of_tasks),
 	};
 
