@@ -29,8 +29,10 @@ enum {
 	READS_ALL = 128 << 20,
 	NAME_MAX_BYTES = 1024,
 	INTERPRETERS_MAX = 64,
-	/* Frames of all tasks that are kept. */
+	/* Of all tasks together: frames and links that are kept, and bytes of texts. */
 	FRAMES_MAX = 1 << 20,
+	LINKS_MAX = 1 << 20,
+	TEXTS_MAX = 256 << 20,
 };
 
 /* A thread that runs a loop, or has tasks in its list. */
@@ -434,6 +436,30 @@ static enum dump_task_state state_of(const struct reading *reading)
 					   DUMP_TASK_SCHEDULED;
 }
 
+static struct error *keep_links(struct async *async)
+{
+	const struct async_link_list *links = &async->reading.links;
+	bool *is_cut = &async->dump->tasks.is_cut;
+
+	*is_cut |= links->count == ASYNC_LINKS_MAX;
+	vec_for_each(link, links) {
+		if (async->links.count == LINKS_MAX) {
+			*is_cut = true;
+			return NULL;
+		}
+		if (!vec_push(&async->links, *link))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* For the frames of one more task. */
+static bool has_room(const struct async *async)
+{
+	return async->dump->tasks.frames.count < FRAMES_MAX &&
+	       async->dump->strings.used < TEXTS_MAX;
+}
+
 /* A core is of one moment, and nothing runs a task that is done, or has no loop. */
 static bool is_proven(const struct async *async, const struct loop_thread *of,
 		      const struct py_task *task)
@@ -465,12 +491,14 @@ static struct error *keep_task(struct async *async, const struct loop_thread *of
 	ret->waits_for = ret->wait != DUMP_WAIT_NONE && reading->waits_for.len ?
 				 keep_text(async, reading->waits_for.data) :
 				 NULL;
-	vec_for_each(link, &reading->links)
-		if (!vec_push(&async->links, *link))
-			return error_no_memory();
-	return async->dump->tasks.frames.count < FRAMES_MAX ?
-		       keep_frames(async, ret) :
-		       NULL;
+	error = keep_links(async);
+	if (error || has_room(async))
+		return error ? error : keep_frames(async, ret);
+	if (reading->frames.count) {
+		async->dump->tasks.is_cut = true;
+		ret->problem = DUMP_TASK_TOO_DEEP;
+	}
+	return NULL;
 }
 
 /* The thread that runs its loop. */
@@ -679,6 +707,7 @@ static struct error *read_all(struct async *async)
 		error = read_interpreters(async);
 	for (size_t i = 0; !error && i < tasks->list.count; i++)
 		error = read_task(async, &tasks->list.data[i]);
+	tasks->is_cut |= async->names.is_full;
 	vec_for_each(of, &async->threads)
 		subject_release(async->subject, of->thread);
 	if (error)

@@ -187,7 +187,7 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 			      tasks->unknown, plural(tasks->unknown));
 	if (tasks->is_cut)
 		strbuf_puts(out,
-			    "[there may be more tasks: their lists changed at each try, or are too long]\n");
+			    "[there may be more: lists changed at each try, or were not read to their end]\n");
 }
 
 /* --- the table --- */

@@ -11,8 +11,6 @@
 enum {
 	/* Futures of gather() and shield() within each other. */
 	BEHIND_DEPTH = 16,
-	/* Links of one task. */
-	LINKS_MAX = 1 << 16,
 	/* Futures of which it is asked whether they are alike. */
 	OTHERS_MAX = 64,
 	NAME_MAX_BYTES = 256,
@@ -429,7 +427,7 @@ static bool add_link(struct linking *linking, uint64_t waiter, uint64_t awaited)
 {
 	const struct async_link link = { waiter, awaited };
 
-	if (linking->list->count >= LINKS_MAX)
+	if (linking->list->count >= ASYNC_LINKS_MAX)
 		return false;
 	linking->failed |= !vec_push(linking->list, link);
 	return !linking->failed;
@@ -448,7 +446,7 @@ static bool take_child(void *arg, uint64_t future)
 {
 	struct linking *linking = arg;
 
-	if (linking->list->count >= LINKS_MAX)
+	if (linking->list->count >= ASYNC_LINKS_MAX)
 		return false;
 	take_awaited(linking, future);
 	return !linking->failed;

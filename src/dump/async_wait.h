@@ -18,6 +18,9 @@
 #include "python/object_text.h"
 #include "python/tasks.h"
 
+/* Links of one task; of more, none is taken. */
+#define ASYNC_LINKS_MAX (1u << 16)
+
 /* One object awaits another; tasks among them are found later. */
 struct async_link {
 	uint64_t waiter;

@@ -161,7 +161,10 @@ struct dump_tasks {
 	struct dump_frame_list frames;
 	/* Those of a build of asyncio that kaa does not know. */
 	size_t unknown;
-	/* There may be more: the lists changed at each try, or are too long. */
+	/*
+	 * There may be more tasks, frames, or tasks that are awaited: lists changed at
+	 * each try, or there is more than is read.
+	 */
 	bool is_cut;
 };
 
