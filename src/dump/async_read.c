@@ -57,6 +57,8 @@ struct reading {
 	bool is_foreign;
 	/* There was no memory. */
 	bool failed;
+	/* There were not enough reads for all of it. */
+	bool ran_out;
 	enum dump_wait wait;
 	enum dump_wait without_tasks;
 	struct strbuf name;
@@ -531,7 +533,8 @@ static enum subject_read try_task(struct async *async,
 	code_names_forget(&async->names);
 	begin_reading(async);
 	read_now(async, of, address);
-	if (!end_reading(async))
+	async->reading.ran_out = !end_reading(async);
+	if (async->reading.ran_out)
 		async->reading.task.awaits.end = PY_AWAITS_UNREADABLE;
 	if (of && !subject_end(async->subject, of->thread)) {
 		async->walk->forget(async->walk->arg);
@@ -570,9 +573,32 @@ static enum dump_task_problem try_often(struct async *async,
 		}
 		pause_between(i);
 	}
+	if (!async->all_left) {
+		async->dump->tasks.is_cut = true;
+		return DUMP_TASK_NOT_READ;
+	}
 	if (of)
 		of->failures++;
 	return DUMP_TASK_RAN_ON;
+}
+
+static struct error *take_task(struct async *async, const struct loop_thread *of,
+			       struct dump_task *ret)
+{
+	const struct reading *reading = &async->reading;
+	struct dump_tasks *tasks = &async->dump->tasks;
+
+	tasks->is_cut |= reading->ran_out;
+	if (reading->result == PY_TASK_READ)
+		return keep_task(async, of, ret);
+	if (reading->ran_out) {
+		ret->problem = DUMP_TASK_NOT_READ;
+		return NULL;
+	}
+	tasks->unknown += reading->result == PY_TASK_UNKNOWN;
+	/* It has ended since the lists were read. */
+	ret->address = 0;
+	return NULL;
 }
 
 static struct error *read_task(struct async *async, struct dump_task *ret)
@@ -580,15 +606,7 @@ static struct error *read_task(struct async *async, struct dump_task *ret)
 	struct loop_thread *of = find_thread(async, ret->address);
 
 	ret->problem = try_often(async, of, ret->address);
-	if (ret->problem)
-		return NULL;
-	if (async->reading.result == PY_TASK_UNKNOWN)
-		async->dump->tasks.unknown++;
-	if (async->reading.result == PY_TASK_READ)
-		return keep_task(async, of, ret);
-	/* It has ended since the lists were read. */
-	ret->address = 0;
-	return NULL;
+	return ret->problem ? NULL : take_task(async, of, ret);
 }
 
 /* --- who awaits whom --- */

@@ -248,6 +248,7 @@ static void put_problem(const struct dump_task *task, size_t indent,
 	static const char *const words[] = {
 		[DUMP_TASK_RAN_ON] = "[not read: its thread ran on at each try]",
 		[DUMP_TASK_THREAD_ENDED] = "[not read: its thread has ended]",
+		[DUMP_TASK_NOT_READ] = "[not read: kaa has read as much as it does]",
 		[DUMP_TASK_UNREADABLE] = "[the frames beyond could not be read]",
 		[DUMP_TASK_TOO_DEEP] = "[goes on: more frames than kaa reads]",
 		[DUMP_TASK_FOREIGN] =

@@ -112,6 +112,8 @@ enum dump_task_problem {
 	DUMP_TASK_RAN_ON,
 	/* Nor is more of one whose thread has ended meanwhile. */
 	DUMP_TASK_THREAD_ENDED,
+	/* Nor is more of one for which there were not enough reads. */
+	DUMP_TASK_NOT_READ,
 	/* Beyond its last frame it could not be read. */
 	DUMP_TASK_UNREADABLE,
 	/* It goes on beyond its last frame. */
@@ -146,7 +148,8 @@ struct dump_task {
 static inline bool dump_task_is_read(const struct dump_task *task)
 {
 	return task->problem != DUMP_TASK_RAN_ON &&
-	       task->problem != DUMP_TASK_THREAD_ENDED;
+	       task->problem != DUMP_TASK_THREAD_ENDED &&
+	       task->problem != DUMP_TASK_NOT_READ;
 }
 
 /* One awaits the other; indices of tasks. In order of the one that awaits. */

@@ -136,6 +136,7 @@ static const char *task_problem_word(enum dump_task_problem problem)
 		return "ran on";
 	case DUMP_TASK_THREAD_ENDED:
 		return "thread ended";
+	case DUMP_TASK_NOT_READ:
 	case DUMP_TASK_UNREADABLE:
 		return "unreadable";
 	case DUMP_TASK_TOO_DEEP:
