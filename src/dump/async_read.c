@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "dump/async_awaits.h"
 #include "dump/async_wait.h"
@@ -16,6 +17,11 @@ enum {
 	TRIES = 200,
 	TRIES_AT_ONCE = 50,
 	PAUSE_NS = 500000,
+	/* Fewer once the thread ran on while so many tasks were tried, */
+	TRIES_FEW = 20,
+	FAILURES_MAX = 8,
+	/* and one once it has taken so long. */
+	TRIES_MS = 60000,
 	/* A list that is not whole may be so a moment later. */
 	TRIES_LIST = 8,
 	/* Reads for a list or a task, and for all of them. */
@@ -23,8 +29,10 @@ enum {
 	READS_ALL = 128 << 20,
 	NAME_MAX_BYTES = 1024,
 	INTERPRETERS_MAX = 64,
-	/* Frames of all tasks that are kept. */
+	/* Of all tasks together: frames and links that are kept, and bytes of texts. */
 	FRAMES_MAX = 1 << 20,
+	LINKS_MAX = 1 << 20,
+	TEXTS_MAX = 256 << 20,
 };
 
 /* A thread that runs a loop, or has tasks in its list. */
@@ -32,6 +40,12 @@ struct loop_thread {
 	struct subject_thread *thread;
 	const struct py_state *state;
 	struct py_loop loop;
+	/* It held still while its lists were read. */
+	bool is_held;
+	/* It has ended since. */
+	bool is_gone;
+	/* Tasks during all tries for which it ran on. */
+	unsigned int failures;
 };
 
 /* What was read of a task while nothing moved. */
@@ -43,7 +57,10 @@ struct reading {
 	bool is_foreign;
 	/* There was no memory. */
 	bool failed;
+	/* There were not enough reads for all of it. */
+	bool ran_out;
 	enum dump_wait wait;
+	enum dump_wait without_tasks;
 	struct strbuf name;
 	struct strbuf waits_for;
 	struct async_link_list links;
@@ -61,6 +78,8 @@ struct async {
 	/* Memory of which so many reads are left: for what is at hand, and in all. */
 	size_t reads_left;
 	size_t all_left;
+	/* By clock_ms(). */
+	int64_t deadline;
 	struct py_memory memory;
 	struct py_objects_reader objects;
 	struct py_tasks_reader tasks;
@@ -164,32 +183,44 @@ static struct error *keep_found(struct async *async)
 	return NULL;
 }
 
+static enum subject_read try_lists(struct async *async, struct loop_thread *of,
+				   bool *is_whole)
+{
+	enum subject_read held = subject_begin(async->subject, of->thread);
+
+	if (held != SUBJECT_STILL)
+		return held;
+	*is_whole = read_lists_of(async, of);
+	if (subject_end(async->subject, of->thread)) {
+		of->is_held = true;
+		return SUBJECT_STILL;
+	}
+	*is_whole = false;
+	return SUBJECT_RUNS;
+}
+
+/* Of a thread that never held still, its loop tells which tasks are not read. */
 static struct error *read_thread_lists(struct async *async,
 				       struct loop_thread *of)
 {
-	bool is_whole = false, has_held = false;
+	bool is_whole = false;
 	struct error *error;
 	int looks = 0;
 
-	for (int i = 0; i < TRIES && looks < TRIES_LIST; i++) {
-		enum subject_read held =
-			subject_begin(async->subject, of->thread);
+	for (int i = 0; i < TRIES && looks < TRIES_LIST && !is_whole; i++) {
+		enum subject_read held = try_lists(async, of, &is_whole);
 
 		if (held == SUBJECT_GONE)
 			return NULL;
-		has_held = held == SUBJECT_STILL;
-		if (has_held) {
-			is_whole = read_lists_of(async, of);
-			has_held = subject_end(async->subject, of->thread);
-		}
-		if (has_held && is_whole)
-			break;
-		looks += has_held;
-		pause_between(i);
+		looks += held == SUBJECT_STILL;
+		if (!is_whole)
+			pause_between(i);
 	}
-	async->dump->tasks.is_cut |= !has_held || !is_whole;
+	if (!of->is_held)
+		read_lists_of(async, of);
+	async->dump->tasks.is_cut |= !is_whole;
 	error = keep_found(async);
-	if (!error && has_held && (of->loop.loop || async->found.count) &&
+	if (!error && (of->loop.loop || async->found.count) &&
 	    !vec_push(&async->threads, *of))
 		error = error_no_memory();
 	return error;
@@ -217,7 +248,7 @@ static struct error *read_threads(struct async *async)
 static bool has_loop_thread(const struct async *async, uint64_t interp)
 {
 	vec_for_each(of, &async->threads)
-		if (of->state->interp == interp && of->loop.loop)
+		if (of->state->interp == interp && of->loop.loop && of->is_held)
 			return true;
 	return false;
 }
@@ -255,7 +286,7 @@ static void clear_reading(struct reading *reading)
 	strbuf_clear(&reading->waits_for);
 	vec_clear(&reading->links);
 	vec_clear(&reading->frames);
-	reading->wait = DUMP_WAIT_NONE;
+	reading->wait = reading->without_tasks = DUMP_WAIT_NONE;
 	reading->is_current = reading->is_foreign = reading->failed = false;
 	reading->task.awaits.count = 0;
 	reading->task.awaits.end = PY_AWAITS_NOTHING;
@@ -343,7 +374,8 @@ static void read_now(struct async *async, const struct loop_thread *of,
 	reading->is_current = is_current(async, of, task);
 	if (reading->is_current)
 		async->walk->walk(async->walk->arg, of->thread, of->state);
-	reading->wait = async_wait(&async->reader, task, &reading->waits_for);
+	reading->wait = async_wait(&async->reader, task,
+				   &reading->without_tasks, &reading->waits_for);
 	reading->failed = !async_links(&async->reader, task, &reading->links);
 }
 
@@ -406,6 +438,38 @@ static enum dump_task_state state_of(const struct reading *reading)
 					   DUMP_TASK_SCHEDULED;
 }
 
+static struct error *keep_links(struct async *async)
+{
+	const struct async_link_list *links = &async->reading.links;
+	bool *is_cut = &async->dump->tasks.is_cut;
+
+	*is_cut |= links->count == ASYNC_LINKS_MAX;
+	vec_for_each(link, links) {
+		if (async->links.count == LINKS_MAX) {
+			*is_cut = true;
+			return NULL;
+		}
+		if (!vec_push(&async->links, *link))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* For the frames of one more task. */
+static bool has_room(const struct async *async)
+{
+	return async->dump->tasks.frames.count < FRAMES_MAX &&
+	       async->dump->strings.used < TEXTS_MAX;
+}
+
+/* A core is of one moment, and nothing runs a task that is done, or has no loop. */
+static bool is_proven(const struct async *async, const struct loop_thread *of,
+		      const struct py_task *task)
+{
+	return async->subject->core || task->state != PY_TASK_PENDING ||
+	       !task->loop || (of && of->loop.loop == task->loop);
+}
+
 static struct error *keep_task(struct async *async, const struct loop_thread *of,
 			       struct dump_task *ret)
 {
@@ -420,28 +484,30 @@ static struct error *keep_task(struct async *async, const struct loop_thread *of
 	ret->state = state_of(reading);
 	ret->problem = problem_of(reading);
 	ret->tid = of && of->loop.loop ? of->thread->tid : 0;
+	ret->is_unproven = !is_proven(async, of, &reading->task.task);
 	ret->wait = ret->state == DUMP_TASK_WAITING ? reading->wait :
 						      DUMP_WAIT_NONE;
+	ret->without_tasks = reading->without_tasks;
 	ret->name = reading->name.len ? keep_text(async, reading->name.data) :
 					NULL;
 	ret->waits_for = ret->wait != DUMP_WAIT_NONE && reading->waits_for.len ?
 				 keep_text(async, reading->waits_for.data) :
 				 NULL;
-	vec_for_each(link, &reading->links)
-		if (!vec_push(&async->links, *link))
-			return error_no_memory();
-	return async->dump->tasks.frames.count < FRAMES_MAX ?
-		       keep_frames(async, ret) :
-		       NULL;
+	error = keep_links(async);
+	if (error || has_room(async))
+		return error ? error : keep_frames(async, ret);
+	if (reading->frames.count) {
+		async->dump->tasks.is_cut = true;
+		ret->problem = DUMP_TASK_TOO_DEEP;
+	}
+	return NULL;
 }
 
 /* The thread that runs its loop. */
-static const struct loop_thread *find_thread(struct async *async,
-					     uint64_t address)
+static struct loop_thread *find_thread(struct async *async, uint64_t address)
 {
-	struct py_task task;
-
 	enum py_task_read result;
+	struct py_task task;
 
 	begin_reading(async);
 	result = py_task_read(&async->tasks, address, &task);
@@ -454,46 +520,93 @@ static const struct loop_thread *find_thread(struct async *async,
 	return NULL;
 }
 
-static bool try_task(struct async *async, const struct loop_thread *of,
-		     uint64_t address)
+static enum subject_read try_task(struct async *async,
+				  const struct loop_thread *of,
+				  uint64_t address)
 {
-	if (of && subject_begin(async->subject, of->thread) != SUBJECT_STILL)
-		return false;
+	enum subject_read held = of ? subject_begin(async->subject, of->thread) :
+				      SUBJECT_STILL;
+
+	if (held != SUBJECT_STILL)
+		return held;
+	/* Names that were read without proof are not for others. */
+	code_names_forget(&async->names);
 	begin_reading(async);
 	read_now(async, of, address);
-	if (!end_reading(async))
+	async->reading.ran_out = !end_reading(async);
+	if (async->reading.ran_out)
 		async->reading.task.awaits.end = PY_AWAITS_UNREADABLE;
 	if (of && !subject_end(async->subject, of->thread)) {
-		code_names_forget(&async->names);
 		async->walk->forget(async->walk->arg);
-		return false;
+		return SUBJECT_RUNS;
 	}
-	code_names_keep(&async->names);
-	return true;
+	if (of || async->subject->core)
+		code_names_keep(&async->names);
+	return SUBJECT_STILL;
+}
+
+static int tries_for(const struct async *async, const struct loop_thread *of)
+{
+	if (clock_ms() > async->deadline)
+		return 1;
+	return of && of->failures >= FAILURES_MAX ? TRIES_FEW : TRIES;
+}
+
+/* Until the thread holds still meanwhile, if there is one. */
+static enum dump_task_problem try_often(struct async *async,
+					struct loop_thread *of, uint64_t address)
+{
+	int tries = tries_for(async, of);
+
+	if (of && of->is_gone)
+		return DUMP_TASK_THREAD_ENDED;
+	if (of && !of->is_held)
+		return DUMP_TASK_RAN_ON;
+	for (int i = 0; i < tries && async->all_left; i++) {
+		enum subject_read held = try_task(async, of, address);
+
+		if (held == SUBJECT_STILL)
+			return DUMP_TASK_NO_PROBLEM;
+		if (held == SUBJECT_GONE) {
+			of->is_gone = true;
+			return DUMP_TASK_THREAD_ENDED;
+		}
+		pause_between(i);
+	}
+	if (!async->all_left) {
+		async->dump->tasks.is_cut = true;
+		return DUMP_TASK_NOT_READ;
+	}
+	if (of)
+		of->failures++;
+	return DUMP_TASK_RAN_ON;
+}
+
+static struct error *take_task(struct async *async, const struct loop_thread *of,
+			       struct dump_task *ret)
+{
+	const struct reading *reading = &async->reading;
+	struct dump_tasks *tasks = &async->dump->tasks;
+
+	tasks->is_cut |= reading->ran_out;
+	if (reading->result == PY_TASK_READ)
+		return keep_task(async, of, ret);
+	if (reading->ran_out) {
+		ret->problem = DUMP_TASK_NOT_READ;
+		return NULL;
+	}
+	tasks->unknown += reading->result == PY_TASK_UNKNOWN;
+	/* It has ended since the lists were read. */
+	ret->address = 0;
+	return NULL;
 }
 
 static struct error *read_task(struct async *async, struct dump_task *ret)
 {
-	uint64_t address = ret->address;
-	const struct loop_thread *of = find_thread(async, address);
-	bool is_read = false;
+	struct loop_thread *of = find_thread(async, ret->address);
 
-	for (int i = 0; i < TRIES && !is_read && async->all_left; i++) {
-		is_read = try_task(async, of, address);
-		if (!is_read)
-			pause_between(i);
-	}
-	if (!is_read) {
-		ret->problem = DUMP_TASK_RAN_ON;
-		return NULL;
-	}
-	if (async->reading.result == PY_TASK_UNKNOWN)
-		async->dump->tasks.unknown++;
-	if (async->reading.result == PY_TASK_READ)
-		return keep_task(async, of, ret);
-	/* It has ended since the lists were read. */
-	ret->address = 0;
-	return NULL;
+	ret->problem = try_often(async, of, ret->address);
+	return ret->problem ? NULL : take_task(async, of, ret);
 }
 
 /* --- who awaits whom --- */
@@ -548,17 +661,26 @@ static struct error *resolve_links(struct async *async)
 	return NULL;
 }
 
-/* What seems to wait for tasks, and for none of those, waits for other futures. */
-static void finish_waits(struct dump_tasks *tasks)
+/* What seems to wait for tasks, and for none of those, waits for something else. */
+static void finish_wait(const struct dump_tasks *tasks, uint32_t index)
 {
+	struct dump_task *task = &tasks->list.data[index];
 	size_t count;
 
+	if (task->wait != DUMP_WAIT_TASKS)
+		return;
+	if (async_awaits_of(tasks, index, &count))
+		task->waits_for = NULL;
+	else
+		task->wait = task->without_tasks;
+}
+
+static void finish_waits(struct dump_tasks *tasks)
+{
 	vec_for_each(await, &tasks->awaits)
 		tasks->list.data[await->awaited].is_awaited = true;
-	for (size_t i = 0; i < tasks->list.count; i++)
-		if (tasks->list.data[i].wait == DUMP_WAIT_TASKS &&
-		    !async_awaits_of(tasks, (uint32_t)i, &count))
-			tasks->list.data[i].wait = DUMP_WAIT_FUTURE;
+	for (uint32_t i = 0; i < tasks->list.count; i++)
+		finish_wait(tasks, i);
 }
 
 /* By name, Task-2 before Task-10; by address where they have one name. */
@@ -603,6 +725,7 @@ static struct error *read_all(struct async *async)
 		error = read_interpreters(async);
 	for (size_t i = 0; !error && i < tasks->list.count; i++)
 		error = read_task(async, &tasks->list.data[i]);
+	tasks->is_cut |= async->names.is_full;
 	vec_for_each(of, &async->threads)
 		subject_release(async->subject, of->thread);
 	if (error)
@@ -677,6 +800,7 @@ struct error *async_read(struct subject *subject,
 	async->dump = dump;
 	async->release = release;
 	async->all_left = READS_ALL;
+	async->deadline = clock_ms() + TRIES_MS;
 	async_init(async);
 	error = read_all(async);
 	async_deinit(async);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "dump/async_awaits.h"
 #include "dump/frame_text.h"
 #include "view/fit.h"
@@ -79,6 +80,21 @@ static void put_tasks(const struct dump_tasks *tasks, uint32_t index,
 		strbuf_printf(out, "%zu tasks", count);
 }
 
+/* Of what more is not known. */
+static const char *wait_noun(enum dump_wait wait)
+{
+	static const char *const nouns[] = {
+		[DUMP_WAIT_LOCK] = "a lock",
+		[DUMP_WAIT_QUEUE] = "a queue",
+		[DUMP_WAIT_SOCKET] = "a socket",
+		[DUMP_WAIT_PROCESS] = "a process",
+		[DUMP_WAIT_THREAD] = "another thread",
+		[DUMP_WAIT_FUTURE] = "a future",
+	};
+
+	return nouns[wait];
+}
+
 static void put_wait(const struct dump_tasks *tasks, uint32_t index,
 		     struct strbuf *out)
 {
@@ -93,12 +109,9 @@ static void put_wait(const struct dump_tasks *tasks, uint32_t index,
 	strbuf_puts(out, "waits for ");
 	if (task->wait == DUMP_WAIT_TASKS)
 		put_tasks(tasks, index, out);
-	else if (task->wait == DUMP_WAIT_THREAD)
-		strbuf_puts(out, "another thread");
 	else
 		strbuf_puts(out, task->waits_for ? task->waits_for :
-				 task->wait	 ? async_wait_word(task->wait) :
-						   "a future");
+						   wait_noun(task->wait));
 }
 
 static void put_does(const struct dump_tasks *tasks, uint32_t index,
@@ -106,7 +119,7 @@ static void put_does(const struct dump_tasks *tasks, uint32_t index,
 {
 	const struct dump_task *task = &tasks->list.data[index];
 
-	if (task->problem == DUMP_TASK_RAN_ON)
+	if (!dump_task_is_read(task))
 		strbuf_puts(out, "not read");
 	else if (task->state == DUMP_TASK_WAITING)
 		put_wait(tasks, index, out);
@@ -133,10 +146,10 @@ static void put_states(const struct dump_tasks *tasks, struct strbuf *out)
 	const char *separator = ": ";
 
 	vec_for_each(task, &tasks->list)
-		if (task->problem == DUMP_TASK_RAN_ON)
-			unread++;
-		else
+		if (dump_task_is_read(task))
 			counts[task->state]++;
+		else
+			unread++;
 	for (size_t i = 0; i <= DUMP_TASK_DONE; i++)
 		put_count(out, &separator, counts[i],
 			  async_state_word((enum dump_task_state)i));
@@ -160,8 +173,8 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	strbuf_printf(&line, "%zu %s", tasks->list.count,
-		      tasks->list.count == 1 ? "task" : "tasks");
+	strbuf_printf(&line, "%zu task%s", tasks->list.count,
+		      plural(tasks->list.count));
 	put_states(tasks, &line);
 	frame_text_line(out, line.data, width);
 	strbuf_clear(&line);
@@ -170,11 +183,11 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 		frame_text_line(out, line.data, width);
 	if (tasks->unknown)
 		strbuf_printf(out,
-			      "[%zu tasks not read: this build of asyncio is not known]\n",
-			      tasks->unknown);
+			      "[%zu task%s not read: this build of asyncio is not known]\n",
+			      tasks->unknown, plural(tasks->unknown));
 	if (tasks->is_cut)
 		strbuf_puts(out,
-			    "[there may be more tasks: their lists changed at each try, or are too long]\n");
+			    "[there may be more: lists changed at each try, or were not read to their end]\n");
 }
 
 /* --- the table --- */
@@ -222,22 +235,31 @@ static void put_row(const struct dump_tasks *tasks, uint32_t index,
 
 /* --- the tree --- */
 
+static void put_note(const char *note, size_t indent, struct strbuf *out)
+{
+	strbuf_fill(out, ' ', indent);
+	strbuf_puts(out, note);
+	strbuf_putc(out, '\n');
+}
+
 static void put_problem(const struct dump_task *task, size_t indent,
 			struct strbuf *out)
 {
 	static const char *const words[] = {
 		[DUMP_TASK_RAN_ON] = "[not read: its thread ran on at each try]",
+		[DUMP_TASK_THREAD_ENDED] = "[not read: its thread has ended]",
+		[DUMP_TASK_NOT_READ] = "[not read: kaa has read as much as it does]",
 		[DUMP_TASK_UNREADABLE] = "[the frames beyond could not be read]",
 		[DUMP_TASK_TOO_DEEP] = "[goes on: more frames than kaa reads]",
 		[DUMP_TASK_FOREIGN] =
 			"[goes on in a coroutine of another kind, whose frames are not known]",
 	};
 
-	if (!task->problem)
-		return;
-	strbuf_fill(out, ' ', indent);
-	strbuf_puts(out, words[task->problem]);
-	strbuf_putc(out, '\n');
+	if (task->problem)
+		put_note(words[task->problem], indent, out);
+	if (task->is_unproven)
+		put_note("[read without proof: no thread is known that runs its loop]",
+			 indent, out);
 }
 
 static size_t indent_of(uint32_t depth)

@@ -9,10 +9,10 @@
 #include "python/releases.h"
 
 enum {
-	/* Futures of gather() within each other. */
-	GATHER_DEPTH = 16,
-	/* Links of one task. */
-	LINKS_MAX = 1 << 16,
+	/* Futures of gather() and shield() within each other. */
+	BEHIND_DEPTH = 16,
+	/* Futures of which it is asked whether they are alike. */
+	OTHERS_MAX = 64,
 	NAME_MAX_BYTES = 256,
 	/* PySocketSockObject, behind the head of the object: an int. */
 	SOCKET_NUMBER = 16,
@@ -255,29 +255,148 @@ static bool is_class(struct async_reader *r, uint64_t object, const char *wanted
 #define SHIELD "shield.<locals>._outer_done_callback"
 #define CHAIN  "_chain_future.<locals>._call_check_cancel"
 
-static enum dump_wait wait_of_future(struct async_reader *r, uint64_t future,
-				     struct strbuf *out)
+/* Of one that no tasks are behind. */
+static enum dump_wait wait_of_plain(struct async_reader *r, uint64_t future,
+				    struct strbuf *out)
 {
-	uint64_t callback = py_future_callback(r->tasks, future);
-	struct py_task task;
-
-	if (is_class(r, future, "_GatheringFuture") ||
-	    is_callback(r, callback, SHIELD) ||
-	    (py_task_read(r->tasks, future, &task) == PY_TASK_READ &&
-	     task.coroutine))
-		return DUMP_WAIT_TASKS;
-	if (is_callback(r, callback, CHAIN))
+	if (is_callback(r, py_future_callback(r->tasks, future), CHAIN))
 		return DUMP_WAIT_THREAD;
 	if (put_type(r, future, out))
 		strbuf_printf(out, " 0x%" PRIx64, future);
 	return DUMP_WAIT_FUTURE;
 }
 
+static enum dump_wait wait_of_future(struct async_reader *r, uint64_t future,
+				     struct strbuf *out)
+{
+	struct py_task task;
+
+	if (is_class(r, future, "_GatheringFuture") ||
+	    is_callback(r, py_future_callback(r->tasks, future), SHIELD) ||
+	    (py_task_read(r->tasks, future, &task) == PY_TASK_READ &&
+	     task.coroutine))
+		return DUMP_WAIT_TASKS;
+	return wait_of_plain(r, future, out);
+}
+
+/* --- what is behind it --- */
+
+static bool keep_last(void *arg, uint64_t item)
+{
+	uint64_t *last = arg;
+
+	*last = item;
+	return true;
+}
+
+/*
+ * What shield() waits for is in a cell of its callback, `inner`. The cells are in order
+ * of their names, so it is behind those of functions and, from 3.14 on, `cur_task`.
+ */
+static bool find_shielded(struct async_reader *r, uint64_t future, uint64_t *ret)
+{
+	const struct py_tasks_at *at =
+		&py_release_of(r->tasks->objects->layout)->tasks;
+	uint64_t callback = py_future_callback(r->tasks, future);
+	uint64_t closure, cell = 0;
+
+	if (!is_callback(r, callback, SHIELD) ||
+	    !py_read_pointer(r->tasks->objects, callback + at->function_closure,
+			     &closure))
+		return false;
+	py_items_each(r->tasks, closure, keep_last, &cell);
+	return cell && py_read_pointer(r->tasks->objects,
+				       cell + r->tasks->values->cell_value, ret);
+}
+
+/* Calls fn for those that a future of gather() or shield() waits for. */
+static bool each_behind(struct async_reader *r, uint64_t future,
+			bool (*fn)(void *arg, uint64_t future), void *arg)
+{
+	uint64_t children, shielded;
+
+	if (is_class(r, future, "_GatheringFuture") &&
+	    py_attribute(r->tasks->objects, future, "_children", &children)) {
+		py_items_each(r->tasks, children, fn, arg);
+		return true;
+	}
+	if (!find_shielded(r, future, &shielded))
+		return false;
+	fn(arg, shielded);
+	return true;
+}
+
+/* Calls fn for those that wait() or wait_for() waits for: its variables have them. */
+static bool each_in_variables(struct async_reader *r,
+			      const struct async_task *task,
+			      bool (*fn)(void *arg, uint64_t future), void *arg)
+{
+	struct inner inner;
+	uint64_t found;
+
+	if (task->awaits.end != PY_AWAITS_OBJECT ||
+	    !find_inner(r, &task->awaits, &inner) ||
+	    !ends_with(inner.file, "/asyncio/tasks.py"))
+		return false;
+	if (is_function(&inner, "_wait")) {
+		found = find_local(r, &inner, "fs");
+		py_items_each(r->tasks, found, fn, arg);
+		return found;
+	}
+	found = is_function(&inner, "wait_for") ? find_local(r, &inner, "fut") : 0;
+	if (found)
+		fn(arg, found);
+	return found;
+}
+
+/* Futures behind one that tasks may be behind. */
+struct others {
+	struct async_reader *r;
+	struct strbuf *out;
+	enum dump_wait wait;
+	size_t count;
+};
+
+static bool take_other(void *arg, uint64_t future)
+{
+	struct others *others = arg;
+	enum dump_wait wait;
+
+	if (others->count++ >= OTHERS_MAX)
+		return true;
+	strbuf_clear(others->out);
+	wait = wait_of_plain(others->r, future, others->out);
+	others->wait = others->count == 1 || others->wait == wait ?
+			       wait :
+			       DUMP_WAIT_FUTURE;
+	return true;
+}
+
+/* What it waits for if there are no tasks behind the future. */
+static enum dump_wait wait_without_tasks(struct async_reader *r,
+					 const struct async_task *task,
+					 struct strbuf *out)
+{
+	struct others others = { r, out, DUMP_WAIT_FUTURE, 0 };
+	uint64_t future = task->task.waiter;
+
+	if (!each_in_variables(r, task, take_other, &others) &&
+	    !each_behind(r, future, take_other, &others))
+		take_other(&others, future);
+	if (others.count > 1) {
+		strbuf_clear(out);
+		if (others.wait == DUMP_WAIT_FUTURE)
+			strbuf_printf(out, "%zu futures", others.count);
+	}
+	return others.wait;
+}
+
 enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
-			  struct strbuf *out)
+			  enum dump_wait *without_tasks, struct strbuf *out)
 {
 	const struct rule *rule;
 	struct inner inner;
+	enum dump_wait wait;
 
 	if (!task->task.waiter)
 		return DUMP_WAIT_NONE;
@@ -285,11 +404,12 @@ enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
 			       find_inner(r, &task->awaits, &inner) ?
 		       find_rule(&inner) :
 		       NULL;
-	if (!rule)
-		return wait_of_future(r, task->task.waiter, out);
-	if (rule->put)
+	wait = rule ? rule->wait : wait_of_future(r, task->task.waiter, out);
+	if (rule && rule->put)
 		rule->put(r, &inner, out);
-	return rule->wait;
+	if (wait == DUMP_WAIT_TASKS)
+		*without_tasks = wait_without_tasks(r, task, out);
+	return wait;
 }
 
 /* --- which tasks --- */
@@ -298,7 +418,7 @@ struct linking {
 	struct async_reader *r;
 	struct async_link_list *list;
 	uint64_t task;
-	/* Futures of gather() that this one is within. */
+	/* Futures that this one is behind. */
 	int depth;
 	bool failed;
 };
@@ -307,7 +427,7 @@ static bool add_link(struct linking *linking, uint64_t waiter, uint64_t awaited)
 {
 	const struct async_link link = { waiter, awaited };
 
-	if (linking->list->count >= LINKS_MAX)
+	if (linking->list->count >= ASYNC_LINKS_MAX)
 		return false;
 	linking->failed |= !vec_push(linking->list, link);
 	return !linking->failed;
@@ -326,65 +446,20 @@ static bool take_child(void *arg, uint64_t future)
 {
 	struct linking *linking = arg;
 
-	if (linking->list->count >= LINKS_MAX)
+	if (linking->list->count >= ASYNC_LINKS_MAX)
 		return false;
 	take_awaited(linking, future);
 	return !linking->failed;
 }
 
-/* What shield() waits for is in a cell of its callback. */
-static bool take_cell(void *arg, uint64_t cell)
-{
-	struct linking *linking = arg;
-	uint64_t object;
-
-	if (py_read_pointer(linking->r->tasks->objects,
-			    cell + linking->r->tasks->values->cell_value,
-			    &object) &&
-	    object)
-		add_link(linking, linking->task, object);
-	return true;
-}
-
 static void take_awaited(struct linking *linking, uint64_t future)
 {
-	struct async_reader *r = linking->r;
-	const struct py_tasks_at *at =
-		&py_release_of(r->tasks->objects->layout)->tasks;
-	uint64_t children, callback, closure;
-
 	add_link(linking, linking->task, future);
-	if (is_class(r, future, "_GatheringFuture") &&
-	    linking->depth < GATHER_DEPTH &&
-	    py_attribute(r->tasks->objects, future, "_children", &children)) {
-		linking->depth++;
-		py_items_each(r->tasks, children, take_child, linking);
-		linking->depth--;
+	if (linking->depth == BEHIND_DEPTH)
 		return;
-	}
-	callback = py_future_callback(r->tasks, future);
-	if (is_callback(r, callback, SHIELD) &&
-	    py_read_pointer(r->tasks->objects, callback + at->function_closure,
-			    &closure))
-		py_items_each(r->tasks, closure, take_cell, linking);
-}
-
-/* What wait() and wait_for() wait for is in their variables. */
-static void take_variables(struct linking *linking,
-			   const struct async_task *task)
-{
-	struct async_reader *r = linking->r;
-	struct inner inner;
-
-	if (task->awaits.end != PY_AWAITS_OBJECT ||
-	    !find_inner(r, &task->awaits, &inner) ||
-	    !ends_with(inner.file, "/asyncio/tasks.py"))
-		return;
-	if (is_function(&inner, "_wait"))
-		py_items_each(r->tasks, find_local(r, &inner, "fs"), take_child,
-			      linking);
-	else if (is_function(&inner, "wait_for"))
-		take_awaited(linking, find_local(r, &inner, "fut"));
+	linking->depth++;
+	each_behind(linking->r, future, take_child, linking);
+	linking->depth--;
 }
 
 /* A task of a group tells it when it is done; the group knows who waits for it. */
@@ -428,7 +503,7 @@ bool async_links(struct async_reader *r, const struct async_task *task,
 		take_waiter(&linking, task->task.awaited_by);
 	if (task->task.waiter)
 		take_awaited(&linking, task->task.waiter);
-	take_variables(&linking, task);
+	each_in_variables(r, task, take_child, &linking);
 	take_group(&linking, task->task.callback);
 	py_items_each(r->tasks, task->task.callbacks, take_callback, &linking);
 	return !linking.failed;

@@ -18,6 +18,9 @@
 #include "python/object_text.h"
 #include "python/tasks.h"
 
+/* Links of one task; of more, none is taken. */
+#define ASYNC_LINKS_MAX (1u << 16)
+
 /* One object awaits another; tasks among them are found later. */
 struct async_link {
 	uint64_t waiter;
@@ -39,9 +42,13 @@ struct async_reader {
 	struct code_names *names;
 };
 
-/* Words may be added to *out, which say more than the kind. */
+/*
+ * Words may be added to *out, which say more than the kind. Where it seems to wait for
+ * tasks, they and *without_tasks say what it waits for if there are none: gather(),
+ * wait() and wait_for() take any future.
+ */
 enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
-			  struct strbuf *out);
+			  enum dump_wait *without_tasks, struct strbuf *out);
 /* False: there is no room. Appends more than are tasks. */
 bool async_links(struct async_reader *r, const struct async_task *task,
 		 struct async_link_list *ret);

@@ -2,6 +2,7 @@
 #include "dump/code_names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strbuf.h"
 #include "python/layout.h"
@@ -79,6 +80,13 @@ static bool read_code(struct py_objects_reader *r, struct code_name *ret)
 	return ret->file && ret->function;
 }
 
+static size_t bytes_of(const struct code_name *name)
+{
+	return strlen(name->file) + strlen(name->function) +
+	       name->lines.range_count * sizeof(*name->lines.ranges) +
+	       name->lines.line_count * sizeof(*name->lines.lines);
+}
+
 /* The newest one of an address is found. */
 static bool add(struct code_names *names, uint64_t code,
 		const struct code_name *name)
@@ -88,11 +96,13 @@ static bool add(struct code_names *names, uint64_t code,
 	if (!vec_push(&names->list, *name))
 		return false;
 	index = map_insert(&names->by_address, code, 0, NULL);
-	if (index)
-		*index = names->list.count - 1;
-	else
+	if (!index) {
 		names->list.count--;
-	return index;
+		return false;
+	}
+	*index = names->list.count - 1;
+	names->bytes += bytes_of(name);
+	return true;
 }
 
 const struct code_name *code_names_find(struct code_names *names,
@@ -106,6 +116,11 @@ const struct code_name *code_names_find(struct code_names *names,
 		return NULL;
 	if (index && is_same(&names->list.data[*index], &read))
 		return &names->list.data[*index];
+	if (names->list.count >= CODE_NAMES_MAX ||
+	    names->bytes >= CODE_NAMES_BYTES_MAX) {
+		names->is_full = true;
+		return NULL;
+	}
 	if (read_code(r, &read) && add(names, code, &read))
 		return vec_last(&names->list);
 	name_deinit(&read);
@@ -131,8 +146,10 @@ void code_names_forget(struct code_names *names)
 {
 	if (names->kept == names->list.count)
 		return;
-	while (names->list.count > names->kept)
+	while (names->list.count > names->kept) {
+		names->bytes -= bytes_of(vec_last(&names->list));
 		name_deinit(&names->list.data[--names->list.count]);
+	}
 	map_clear(&names->by_address);
 	for (size_t i = 0; i < names->list.count; i++) {
 		uint64_t *index = map_insert(&names->by_address,

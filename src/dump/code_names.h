@@ -15,6 +15,12 @@
 #include "python/linetable.h"
 #include "python/object.h"
 
+enum {
+	/* How many are kept, and what they take. */
+	CODE_NAMES_MAX = 1 << 16,
+	CODE_NAMES_BYTES_MAX = 64 << 20,
+};
+
 struct code_name {
 	uint64_t code;
 	/* What tells it from another one that has its place. */
@@ -34,9 +40,13 @@ struct code_names {
 	VEC(struct code_name) list;
 	/* So many of them are proven. */
 	size_t kept;
+	/* Of names and lines. */
+	size_t bytes;
+	/* There was one more than may be kept. */
+	bool is_full;
 };
 
-/* NULL: it cannot be read. Valid until the next call. */
+/* NULL: it cannot be read, or there is no room. Valid until the next call. */
 const struct code_name *code_names_find(struct code_names *names,
 					struct py_objects_reader *r,
 					uint64_t code);

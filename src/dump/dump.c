@@ -480,10 +480,14 @@ static struct error *add_thread(struct reading *reading,
 
 /* --- tasks --- */
 
+/* After an error there may be nothing to walk with. */
 static void walk_for_task(void *arg, const struct subject_thread *thread,
 			  const struct py_state *state)
 {
-	walk(arg, thread, state);
+	struct reading *reading = arg;
+
+	if (!reading->error)
+		walk(reading, thread, state);
 }
 
 static void forget_for_task(void *arg)
@@ -498,6 +502,8 @@ static struct error *take_for_task(void *arg, uint64_t outermost,
 	struct reading *reading = arg;
 	size_t start = ret->count;
 
+	if (reading->error)
+		return take_ptr(reading->error);
 	reading->told_code = false;
 	vec_for_each(frame, &reading->stack.frames) {
 		struct dump_frame taken;
@@ -508,7 +514,7 @@ static struct error *take_for_task(void *arg, uint64_t outermost,
 		if (!internal && !vec_push(ret, taken))
 			return error_no_memory();
 		if (frame->frame == outermost)
-			return reading->error ? take_ptr(reading->error) : NULL;
+			return NULL;
 	}
 	ret->count = start;
 	return NULL;
@@ -518,11 +524,13 @@ static struct error *read_tasks(struct reading *reading)
 {
 	const struct async_walk async = { walk_for_task, forget_for_task,
 					  take_for_task, reading };
+	struct error *error;
 
 	if (!reading->options->tasks)
 		return NULL;
-	return async_read(reading->subject, &reading->states, &async,
-			  reading->dump);
+	error = async_read(reading->subject, &reading->states, &async,
+			   reading->dump);
+	return error ? error : take_ptr(reading->error);
 }
 
 /* --- all of them --- */

@@ -110,6 +110,10 @@ enum dump_task_problem {
 	DUMP_TASK_NO_PROBLEM,
 	/* Its thread ran on at each try: nothing of it is known but that it is there. */
 	DUMP_TASK_RAN_ON,
+	/* Nor is more of one whose thread has ended meanwhile. */
+	DUMP_TASK_THREAD_ENDED,
+	/* Nor is more of one for which there were not enough reads. */
+	DUMP_TASK_NOT_READ,
 	/* Beyond its last frame it could not be read. */
 	DUMP_TASK_UNREADABLE,
 	/* It goes on beyond its last frame. */
@@ -125,9 +129,13 @@ struct dump_task {
 	const char *name;
 	enum dump_task_state state;
 	enum dump_task_problem problem;
+	/* It may have changed while it was read: no thread is known that runs its loop. */
+	bool is_unproven;
 	/* The thread that runs its loop; 0: none does. */
 	pid_t tid;
 	enum dump_wait wait;
+	/* While it is read: what else it waits for if it awaits none of the tasks. */
+	enum dump_wait without_tasks;
 	/* In words; NULL: they say nothing more. */
 	const char *waits_for;
 	/* tasks.frames[first_frame] and those behind it, innermost first. */
@@ -136,6 +144,13 @@ struct dump_task {
 	/* It is awaited by another one. */
 	bool is_awaited;
 };
+
+static inline bool dump_task_is_read(const struct dump_task *task)
+{
+	return task->problem != DUMP_TASK_RAN_ON &&
+	       task->problem != DUMP_TASK_THREAD_ENDED &&
+	       task->problem != DUMP_TASK_NOT_READ;
+}
 
 /* One awaits the other; indices of tasks. In order of the one that awaits. */
 struct dump_await {
@@ -149,7 +164,10 @@ struct dump_tasks {
 	struct dump_frame_list frames;
 	/* Those of a build of asyncio that kaa does not know. */
 	size_t unknown;
-	/* There may be more: the lists changed at each try, or are too long. */
+	/*
+	 * There may be more tasks, frames, or tasks that are awaited: lists changed at
+	 * each try, or there is more than is read.
+	 */
 	bool is_cut;
 };
 

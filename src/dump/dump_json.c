@@ -134,6 +134,9 @@ static const char *task_problem_word(enum dump_task_problem problem)
 	switch (problem) {
 	case DUMP_TASK_RAN_ON:
 		return "ran on";
+	case DUMP_TASK_THREAD_ENDED:
+		return "thread ended";
+	case DUMP_TASK_NOT_READ:
 	case DUMP_TASK_UNREADABLE:
 		return "unreadable";
 	case DUMP_TASK_TOO_DEEP:
@@ -163,7 +166,7 @@ static void put_task(const struct dump_tasks *tasks, uint32_t index,
 		     struct strbuf *out)
 {
 	const struct dump_task *task = &tasks->list.data[index];
-	bool is_read = task->problem != DUMP_TASK_RAN_ON;
+	bool is_read = dump_task_is_read(task);
 
 	strbuf_printf(out, "\n  {\"index\": %" PRIu32 ", \"id\": %" PRIu64,
 		      index, task->address);
@@ -177,6 +180,7 @@ static void put_task(const struct dump_tasks *tasks, uint32_t index,
 	put_key(out, "detail", task->waits_for);
 	put_awaits(tasks, index, out);
 	put_key(out, "problem", task_problem_word(task->problem));
+	put_bool(out, "proven", is_read && !task->is_unproven);
 	strbuf_puts(out, ", \"frames\": [");
 	for (uint32_t i = 0; i < task->frame_count; i++) {
 		strbuf_puts(out, i ? "," : "");

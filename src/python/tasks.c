@@ -85,7 +85,7 @@ bool py_attribute(struct py_objects_reader *r, uint64_t object,
 /* --- items of containers --- */
 
 /* Pairs of a key and its hash; one that was deleted has the hash -1. */
-static void each_of_set(struct py_tasks_reader *r, uint64_t object,
+static bool each_of_set(struct py_tasks_reader *r, uint64_t object,
 			bool (*fn)(void *arg, uint64_t item), void *arg)
 {
 	const struct py_values *at = r->values;
@@ -94,21 +94,22 @@ static void each_of_set(struct py_tasks_reader *r, uint64_t object,
 	if (!py_read_pointer(r->objects, object + at->set_mask, &mask) ||
 	    !py_read_pointer(r->objects, object + at->set_table, &table) ||
 	    mask >= SLOTS_MAX)
-		return;
+		return false;
 	for (uint64_t first = 0; first <= mask; first += CHUNK) {
 		uint64_t n = mask + 1 - first < CHUNK ? mask + 1 - first : CHUNK;
 
 		if (!py_read_bytes(r->objects, table + first * sizeof(slots[0]),
 				   slots, n * sizeof(slots[0])))
-			return;
+			return false;
 		for (uint64_t i = 0; i < n; i++)
 			if (slots[i][0] && slots[i][1] != UINT64_MAX &&
 			    !fn(arg, slots[i][0]))
-				return;
+				return true;
 	}
+	return true;
 }
 
-static void each_of_array(struct py_tasks_reader *r, uint64_t object,
+static bool each_of_array(struct py_tasks_reader *r, uint64_t object,
 			  uint64_t items,
 			  bool (*fn)(void *arg, uint64_t item), void *arg)
 {
@@ -117,14 +118,17 @@ static void each_of_array(struct py_tasks_reader *r, uint64_t object,
 	if (!py_read_pointer(r->objects,
 			     object + r->objects->layout->bytes_size, &count) ||
 	    count > PY_TASKS_MAX)
-		return;
-	for (uint64_t i = 0; i < count; i++)
-		if (!py_read_pointer(r->objects, items + i * 8, &item) ||
-		    !fn(arg, item))
-			return;
+		return false;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!py_read_pointer(r->objects, items + i * 8, &item))
+			return false;
+		if (!fn(arg, item))
+			return true;
+	}
+	return true;
 }
 
-void py_items_each(struct py_tasks_reader *r, uint64_t object,
+bool py_items_each(struct py_tasks_reader *r, uint64_t object,
 		   bool (*fn)(void *arg, uint64_t item), void *arg)
 {
 	char name[PY_TYPE_NAME_MAX];
@@ -133,34 +137,55 @@ void py_items_each(struct py_tasks_reader *r, uint64_t object,
 
 	if (!object || !py_type_of(r->objects, object, &type) ||
 	    (type.flags & PY_TYPE_HEAP))
-		return;
+		return false;
 	if (type.flags & PY_TYPE_TUPLE)
-		each_of_array(r, object, object + r->values->tuple_items, fn,
-			      arg);
-	else if ((type.flags & PY_TYPE_LIST) &&
-		 py_read_pointer(r->objects, object + r->values->list_items,
-				 &items))
-		each_of_array(r, object, items, fn, arg);
-	else if (py_type_name(r->objects, type.address, name) &&
-		 (!strcmp(name, "set") || !strcmp(name, "frozenset")))
-		each_of_set(r, object, fn, arg);
+		return each_of_array(r, object, object + r->values->tuple_items,
+				     fn, arg);
+	if (type.flags & PY_TYPE_LIST)
+		return py_read_pointer(r->objects,
+				       object + r->values->list_items, &items) &&
+		       each_of_array(r, object, items, fn, arg);
+	return py_type_name(r->objects, type.address, name) &&
+	       (!strcmp(name, "set") || !strcmp(name, "frozenset")) &&
+	       each_of_set(r, object, fn, arg);
 }
 
 /* --- what is in asyncio.tasks --- */
 
+static bool pass_entry(void *arg, const struct py_dict_entry *entry)
+{
+	(void)arg;
+	(void)entry;
+	return true;
+}
+
+/* False: it may be in what of the dict cannot be read. *ret is 0 if it is not there. */
+static bool find_or_none(struct py_tasks_reader *r, const struct py_dict *dict,
+			 const char *name, uint64_t *ret)
+{
+	*ret = 0;
+	return py_dict_find(r->objects, dict, name, NULL, ret) ||
+	       py_dict_each(r->objects, dict, pass_entry, NULL);
+}
+
+/* False: it cannot be read. *has_module is false where asyncio was not imported. */
 static bool open_module(struct py_tasks_reader *r, uint64_t interp,
-			struct py_dict *ret)
+			bool *has_module, struct py_dict *ret)
 {
 	const struct py_layout *l = r->objects->layout;
 	uint64_t modules, module;
 	struct py_dict dict;
 
-	return py_read_pointer(r->objects, interp + l->interp_modules,
-			       &modules) &&
-	       py_dict_open(r->objects, modules, &dict) &&
-	       py_dict_find(r->objects, &dict, "asyncio.tasks", NULL,
-			    &module) &&
-	       py_module_attributes(r->objects, module, ret);
+	*has_module = false;
+	if (!py_read_pointer(r->objects, interp + l->interp_modules, &modules))
+		return false;
+	if (!modules)
+		return true;
+	if (!py_dict_open(r->objects, modules, &dict) ||
+	    !find_or_none(r, &dict, "asyncio.tasks", &module))
+		return false;
+	*has_module = module && py_module_attributes(r->objects, module, ret);
+	return *has_module || !module;
 }
 
 struct weak {
@@ -230,26 +255,40 @@ bool py_tasks_of_thread(struct py_tasks_reader *r, uint64_t state,
 	       read_list(r, state + at->thread_tasks, &weak);
 }
 
+/* A set of asyncio.tasks, or, if it is weak, the set that is in it. */
+static bool read_set(struct py_tasks_reader *r, const struct py_dict *module,
+		     const char *name, bool is_weak, struct weak *weak)
+{
+	uint64_t set;
+
+	if (!find_or_none(r, module, name, &set))
+		return false;
+	/* This version does not have it, or the module is being imported. */
+	if (!set)
+		return true;
+	if (!is_weak)
+		return py_items_each(r, set, take_item, weak);
+	return py_attribute(r->objects, set, "data", &set) &&
+	       py_items_each(r, set, take_weak, weak);
+}
+
 bool py_tasks_of_interpreter(struct py_tasks_reader *r, uint64_t interp,
 			     struct py_task_list *ret)
 {
-	static const char *const sets[] = { "_all_tasks", "_scheduled_tasks" };
 	const struct py_tasks_at *at = at_of(r);
 	struct weak weak = { r, ret, true };
 	struct py_dict module;
-	uint64_t set, data;
+	bool is_whole, has_module;
 
-	if (!open_module(r, interp, &module))
-		return true;
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		if (py_dict_find(r->objects, &module, sets[i], NULL, &set) &&
-		    py_attribute(r->objects, set, "data", &data))
-			py_items_each(r, data, take_weak, &weak);
-	if (py_dict_find(r->objects, &module, "_eager_tasks", NULL, &set))
-		py_items_each(r, set, take_item, &weak);
+	is_whole = open_module(r, interp, &has_module, &module);
+	if (!has_module)
+		return is_whole;
+	is_whole &= read_set(r, &module, "_all_tasks", true, &weak);
+	is_whole &= read_set(r, &module, "_scheduled_tasks", true, &weak);
+	is_whole &= read_set(r, &module, "_eager_tasks", false, &weak);
 	if (at->interp_tasks != PY_ABSENT && place_of(r))
-		weak.is_whole &= read_list(r, interp + at->interp_tasks, &weak);
-	return weak.is_whole;
+		is_whole &= read_list(r, interp + at->interp_tasks, &weak);
+	return is_whole && weak.is_whole;
 }
 
 /* --- what runs --- */
@@ -326,8 +365,9 @@ uint64_t py_tasks_current(struct py_tasks_reader *r, uint64_t interp,
 	struct current current = { .loop = loop };
 	struct py_dict module, dict;
 	uint64_t object;
+	bool has_module;
 
-	if (open_module(r, interp, &module) &&
+	if (open_module(r, interp, &has_module, &module) && has_module &&
 	    py_dict_find(r->objects, &module, "_current_tasks", NULL,
 			 &object) &&
 	    py_dict_open(r->objects, object, &dict))

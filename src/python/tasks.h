@@ -58,7 +58,10 @@ void py_loop_read(struct py_tasks_reader *r, uint64_t state,
  */
 bool py_tasks_of_thread(struct py_tasks_reader *r, uint64_t state,
 			struct py_task_list *ret);
-/* The same of what an interpreter has: its sets, and from 3.14 on its list. */
+/*
+ * The same of what an interpreter has: its sets, and from 3.14 on its list. False also
+ * if one of these cannot be read.
+ */
 bool py_tasks_of_interpreter(struct py_tasks_reader *r, uint64_t interp,
 			     struct py_task_list *ret);
 /* Up to 3.13, and where asyncio's tasks are pure Python: the task that a loop runs. */
@@ -104,8 +107,11 @@ bool py_is_future(struct py_tasks_reader *r, uint64_t object);
 /* The first callback of a future that is one of C; 0: none. */
 uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object);
 
-/* Calls fn for each item of a set, frozenset, list or tuple, until it returns false. */
-void py_items_each(struct py_tasks_reader *r, uint64_t object,
+/*
+ * Calls fn for each item of a set, frozenset, list or tuple, until it returns false.
+ * False: it is none of these, has too many, or cannot be read to its end.
+ */
+bool py_items_each(struct py_tasks_reader *r, uint64_t object,
 		   bool (*fn)(void *arg, uint64_t item), void *arg);
 
 /* An attribute of an instance. */

@@ -24,6 +24,9 @@ WAITS = {
     "socket": ("socket", "socket {socket}"), "stream": ("socket", "socket {other}"), "thread": ("thread", None),
     "join": ("tasks", None), "gather": ("tasks", None), "wait": ("tasks", None), "wait for": ("tasks", None),
     "shield": ("tasks", None), "group": ("tasks", None),
+    "wait for future": ("future", "Future 0x[0-9a-f]+"), "wait futures": ("future", "2 futures"),
+    "gather futures": ("future", "2 futures"), "shield future": ("future", "Future 0x[0-9a-f]+"),
+    "wait for thread": ("thread", None), "gather threads": ("thread", None),
 }
 
 # Their coroutines lead to one of another kind.
@@ -123,6 +126,7 @@ def check_tasks(dump, told):
         found = tasks[escaped(task["name"])]
         assert found["id"] == task["id"] and found["tid"] == told["tid"]
         assert found["problem"] == ("other coroutine" if task["name"] in OTHERS else None)
+        assert found["proven"]
         assert [[frame["function"], frame["file"], frame["line"]] for frame in found["frames"]] == task["frames"], task["name"]
         assert found["state"] == ("waiting" if task["waits"] else "scheduled"), task["name"]
     awaits = {name: sorted(dump["tasks"][index]["name"] for index in task["awaits"]) for name, task in tasks.items()}
@@ -160,6 +164,8 @@ def test_tasks_of_pure_python(kaa, python, scripts):
         found = tasks[escaped(task["name"])]
         assert [[frame["function"], frame["file"], frame["line"]] for frame in found["frames"]] == task["frames"], task["name"]
         assert found["state"] == ("waiting" if task["waits"] else "scheduled"), task["name"]
+        # Which thread runs a loop such asyncio does not tell.
+        assert found["tid"] is None and not found["proven"]
 
 
 @pytest.mark.few_versions

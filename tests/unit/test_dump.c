@@ -351,7 +351,7 @@ static void add_tasks(struct dump *dump)
 		  .is_awaited = true },
 		{ .address = 4, .problem = DUMP_TASK_RAN_ON },
 		{ .address = 5, .name = "other", .state = DUMP_TASK_SCHEDULED,
-		  .problem = DUMP_TASK_FOREIGN },
+		  .problem = DUMP_TASK_FOREIGN, .is_unproven = true },
 		{ .address = 6, .name = "over", .state = DUMP_TASK_DONE },
 	};
 
@@ -384,7 +384,7 @@ static void test_text_of_tasks(void **state)
 	}
 	assert_non_null(strstr(out.data,
 			       "\n6 tasks: 3 waiting, 1 scheduled, 1 done, 1 not read\nwaiting: 2 tasks, 1 sleep\n[9 tasks not read: "));
-	assert_non_null(strstr(out.data, "\n[there may be more tasks: "));
+	assert_non_null(strstr(out.data, "\n[there may be more: "));
 	assert_non_null(strstr(out.data, "\nover               done, not collected\n"));
 	/* Any of a circle may be its root, and each is shown once. */
 	assert_non_null(strstr(out.data,
@@ -393,8 +393,44 @@ static void test_text_of_tasks(void **state)
 	assert_non_null(strstr(out.data,
 			       "\n[no name] (not read)\n    [not read: its thread ran on at each try]\n"));
 	assert_non_null(strstr(out.data,
-			       "\nother (scheduled)\n    [goes on in a coroutine of another kind, whose frames are not known]\n"));
+			       "\nother (scheduled)\n    [goes on in a coroutine of another kind, whose frames are not known]\n    [read without proof: no thread is known that runs its loop]\n"));
 	assert_null(strstr(out.data, "\nover (done"));
+}
+
+/* What waits, with nothing more to say of it, and of an asyncio that is not known. */
+static void test_text_of_one_task(void **state)
+{
+	static const struct {
+		enum dump_wait wait;
+		const char *words;
+	} waits[] = {
+		{ DUMP_WAIT_LOCK, "\nfirst (waits for a lock)\n" },
+		{ DUMP_WAIT_QUEUE, "\nfirst (waits for a queue)\n" },
+		{ DUMP_WAIT_SOCKET, "\nfirst (waits for a socket)\n" },
+		{ DUMP_WAIT_PROCESS, "\nfirst (waits for a process)\n" },
+		{ DUMP_WAIT_THREAD, "\nfirst (waits for another thread)\n" },
+		{ DUMP_WAIT_FUTURE, "\nfirst (waits for a future)\n" },
+		{ DUMP_WAIT_SLEEP, "\nfirst (sleeps)\n" },
+	};
+	const struct dump_words words = { .width = 80 };
+	struct dump_task task = { .name = "first", .state = DUMP_TASK_WAITING };
+	struct dump_thread threads[2];
+	struct dump dump;
+
+	(void)state;
+	make_dump(&dump, threads);
+	dump.has_tasks = true;
+	dump.tasks.list.data = &task;
+	dump.tasks.list.count = dump.tasks.unknown = 1;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		task.wait = waits[i].wait;
+		dump_text(&dump, &words, &out);
+		assert_non_null(strstr(out.data, waits[i].words));
+		assert_non_null(strstr(out.data, "\n1 task: 1 waiting\n"));
+		assert_non_null(strstr(out.data, "\n[1 task not read: "));
+	}
 }
 
 static void test_json_of_tasks(void **state)
@@ -409,9 +445,9 @@ static void test_json_of_tasks(void **state)
 	dump_json(&dump, &out);
 	assert_non_null(strstr(out.data, "\"unknown_tasks\": 9, \"tasks_complete\": false"));
 	assert_non_null(strstr(out.data,
-			       "{\"index\": 1, \"id\": 2, \"name\": \"second \\u00222\\u0022\", \"state\": \"waiting\", \"tid\": 12, \"waits_for\": \"tasks\", \"detail\": null, \"awaits\": [0, 2], \"problem\": null, \"frames\": []}"));
+			       "{\"index\": 1, \"id\": 2, \"name\": \"second \\u00222\\u0022\", \"state\": \"waiting\", \"tid\": 12, \"waits_for\": \"tasks\", \"detail\": null, \"awaits\": [0, 2], \"problem\": null, \"proven\": true, \"frames\": []}"));
 	assert_non_null(strstr(out.data,
-			       "\"name\": null, \"state\": null, \"tid\": null, \"waits_for\": null, \"detail\": null, \"awaits\": [], \"problem\": \"ran on\""));
+			       "\"name\": null, \"state\": null, \"tid\": null, \"waits_for\": null, \"detail\": null, \"awaits\": [], \"problem\": \"ran on\", \"proven\": false"));
 }
 
 int main(void)
@@ -425,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_text_of_tasks),
+		cmocka_unit_test(test_text_of_one_task),
 		cmocka_unit_test(test_json_of_tasks),
 	};
 

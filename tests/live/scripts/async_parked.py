@@ -91,6 +91,10 @@ async def in_thread(stay):
     await asyncio.get_event_loop().run_in_executor(None, stay.wait)
 
 
+def called(stay):
+    return asyncio.get_event_loop().run_in_executor(None, stay.wait)
+
+
 class Other(collections.abc.Coroutine):
     """A coroutine of another kind, as compilers of Python make them: it has no frame."""
 
@@ -222,6 +226,12 @@ async def main():
     start(waits_for(sleeps[5]), "wait for")
     start(shields(sleeps[6]), "shield")
     start(sleeper(77), "caf\xe9\n", lambda coroutine, name: Named(coroutine, loop=loop, name=name))
+    start(waits_for(future), "wait for future")
+    start(waits(future, loop.create_future()), "wait futures")
+    start(gathers(future, loop.create_future()), "gather futures")
+    start(shields(future), "shield future")
+    start(waits_for(called(stay)), "wait for thread")
+    start(gathers(called(stay), called(stay)), "gather threads")
     parents = {"join": ["sleep-0"], "gather": ["sleep-1", "sleep-2"], "wait": ["sleep-3", "sleep-4"],
                "wait for": ["sleep-5"], "shield": ["sleep-6"]}
     if hasattr(asyncio, "TaskGroup"):
