@@ -110,19 +110,17 @@ static enum poll_hold_result how_it_waits(struct poll_hold *hold)
  */
 enum poll_hold_result poll_hold_asleep(struct poll_hold *hold,
 				       const struct task_files *files,
-				       int64_t *least)
+				       int64_t least)
 {
-	int64_t lead;
-
 	hold->files = files;
 	if (!look(hold) || !task_files_sched(files, &hold->sched))
 		return POLL_HOLD_GONE;
 	if (hold->stat.state == 'Z' || hold->stat.state == 'X')
 		return POLL_HOLD_GONE;
-	lead = (int64_t)(hold->before.slices - hold->sched.switches);
-	if (hold->stat.state == 'R' || lead > *least)
+	/* Of one that has run between these two reads it is too small. */
+	hold->lead = (int64_t)(hold->before.slices - hold->sched.switches);
+	if (hold->stat.state == 'R' || hold->lead > least)
 		return POLL_HOLD_RUNS;
-	*least = lead;
 	return hold->late ? POLL_HOLD_LATE : POLL_HOLD_STILL;
 }
 

@@ -30,6 +30,8 @@ struct poll_hold {
 	struct task_stat stat;
 	struct task_run before;
 	struct task_sched sched;
+	/* By poll_hold_asleep(): how often more it got a CPU than it lost one. */
+	int64_t lead;
 };
 #define POLL_HOLD_INIT { .cpu = -1, .own = TASK_FILES_INIT }
 
@@ -61,12 +63,12 @@ enum poll_hold_result poll_hold_begin(struct poll_hold *hold,
 				      const struct task_files *files);
 /*
  * The same of a thread that may sleep, without going to its CPU: STILL, or LATE if
- * the caller is. RUNS: it does not sleep. least: how often more it got a CPU than
- * it lost one, of all looks at the thread; 0 before the first.
+ * the caller is. RUNS: it does not sleep. least: the least hold->lead of all looks
+ * at the thread that poll_hold_end() has proven; 0 before the first.
  */
 enum poll_hold_result poll_hold_asleep(struct poll_hold *hold,
 				       const struct task_files *files,
-				       int64_t *least);
+				       int64_t least);
 /* True: the thread has not run since the call before. *ret: what it ran. */
 bool poll_hold_end(struct poll_hold *hold, struct task_run *ret);
 

@@ -168,8 +168,14 @@ void poll_tasks_set_python(struct poll_tasks *tasks, pid_t pid, uint64_t since,
 	if (!process || process->since != since)
 		return;
 	process->has_python = python != NULL;
-	if (python)
-		process->python = *python;
+	if (!python)
+		return;
+	process->python = *python;
+	/* Those that sleep were read without. */
+	vec_for_each(thread, &process->threads) {
+		thread->sleeps = false;
+		thread->quiet = thread->skip = 0;
+	}
 }
 
 void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,

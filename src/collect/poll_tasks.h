@@ -41,7 +41,7 @@ struct polled_thread {
 	bool has_children_read;
 	uint64_t ran_before_children;
 	uint64_t slices_before_children;
-	/* How often more it got a CPU than it lost one, at the least. */
+	/* As poll_hold_asleep() wants it. */
 	int64_t least;
 
 	/* Wall time, by the clock of records: up to when samples stand for it. */

@@ -117,7 +117,7 @@ static enum poll_hold_result hold(struct poll_wall *wall,
 {
 	struct poll_hold *hold = &wall->reader->hold;
 	enum poll_hold_result held =
-		poll_hold_asleep(hold, &thread->files, &thread->least);
+		poll_hold_asleep(hold, &thread->files, thread->least);
 
 	*sleeps = held == POLL_HOLD_STILL;
 	return held == POLL_HOLD_RUNS ? poll_hold_begin(hold, &thread->files) :
@@ -152,8 +152,10 @@ static enum poll_try try_sample(struct poll_wall *wall,
 	else
 		reader->counts.samples++;
 	thread->told = wall->tick;
-	if (sleeps)
+	if (sleeps) {
+		thread->least = reader->hold.lead;
 		keep_sleep(wall, thread, &run, has_gil);
+	}
 	return POLL_TRY_DONE;
 }
 

@@ -79,9 +79,7 @@ static bool is_asleep(struct live *live, struct subject_thread *thread)
 static enum subject_read hold_asleep(struct live *live,
 				     struct subject_thread *thread)
 {
-	int64_t least = 0;
-
-	switch (poll_hold_asleep(&live->hold, &thread->files, &least)) {
+	switch (poll_hold_asleep(&live->hold, &thread->files, 0)) {
 	case POLL_HOLD_STILL:
 	case POLL_HOLD_LATE:
 		return is_asleep(live, thread) ? SUBJECT_STILL : SUBJECT_RUNS;

@@ -159,7 +159,6 @@ static void test_proof(void **state)
 	struct task_run run;
 	char text[512];
 	int cpu = sched_getcpu();
-	int64_t least = 0;
 
 	(void)state;
 	fake_tree_make(root, process, PROCESS_FILES);
@@ -198,26 +197,28 @@ static void test_proof(void **state)
 	fake_file_write(root, TASK "stat", text);
 	fake_file_write(root, TASK "schedstat", "0 0 0\n");
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_RUNS);
-	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
-			 POLL_HOLD_RUNS);
+	assert_int_equal(poll_hold_asleep(&hold, &files, 0), POLL_HOLD_RUNS);
 	fake_file_write(root, TASK "stat", STAT("p", "S", "1", "0"));
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_ASLEEP);
 	/* About to sleep; asleep; the same in a thread of which not all counts. */
 	fake_file_write(root, TASK "schedstat", "1000 10 6\n");
-	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
-			 POLL_HOLD_RUNS);
+	assert_int_equal(poll_hold_asleep(&hold, &files, 0), POLL_HOLD_RUNS);
 	fake_file_write(root, TASK "schedstat", "1000 10 5\n");
 	poll_hold_arrive(&hold, UINT64_MAX);
-	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
-			 POLL_HOLD_STILL);
+	assert_int_equal(poll_hold_asleep(&hold, &files, 0), POLL_HOLD_STILL);
 	assert_true(poll_hold_end(&hold, &run));
+	assert_int_equal(hold.lead, 0);
+	/* It has run while it was looked at: nothing is learnt from that. */
 	fake_file_write(root, TASK "schedstat", "1000 10 4\n");
-	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
-			 POLL_HOLD_STILL);
-	assert_int_equal(least, -1);
+	assert_int_equal(poll_hold_asleep(&hold, &files, 0), POLL_HOLD_STILL);
 	fake_file_write(root, TASK "schedstat", "1000 10 5\n");
-	assert_int_equal(poll_hold_asleep(&hold, &files, &least),
-			 POLL_HOLD_RUNS);
+	assert_false(poll_hold_end(&hold, &run));
+	fake_file_write(root, TASK "schedstat", "1000 10 4\n");
+	assert_int_equal(poll_hold_asleep(&hold, &files, 0), POLL_HOLD_STILL);
+	assert_true(poll_hold_end(&hold, &run));
+	assert_int_equal(hold.lead, -1);
+	fake_file_write(root, TASK "schedstat", "1000 10 5\n");
+	assert_int_equal(poll_hold_asleep(&hold, &files, -1), POLL_HOLD_RUNS);
 	fake_file_write(root, TASK "stat", "");
 	assert_int_equal(poll_hold_begin(&hold, &files), POLL_HOLD_GONE);
 	task_files_close(&files);
