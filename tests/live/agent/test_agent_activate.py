@@ -167,7 +167,7 @@ def test_older_version(kaa, started):
 def test_no_python(kaa):
     with subprocess.Popen(["sleep", "60"]) as process:
         try:
-            assert "is not CPython" in fails(kaa, "-p", process.pid)
+            assert "is no CPython" in fails(kaa, "-p", process.pid)
         finally:
             process.kill()
 
