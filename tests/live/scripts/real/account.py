@@ -38,7 +38,7 @@ def turns(seconds):
         yield turn
         turn += 1
         number = (number * 1103515245 + 12345) % (1 << 31)
-        for _ in range((number >> 15) % 40000):
+        for _ in range((number >> 15) % 25000):
             pass
 
 
