@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/name_match.h"
 #include "base/plural.h"
+#include "base/vec.h"
 #include "profile/frame_line.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
@@ -115,14 +116,81 @@ static struct error *weigh_processes(const struct answer *a, struct map *ret)
 	return NULL;
 }
 
-/* "<string>" is one if there is no file. */
-static bool is_better(const struct profile *p, uint32_t program, uint64_t weight,
-		      uint32_t best, uint64_t best_weight)
-{
-	bool is_file = *profile_string(p, program, "<") != '<';
-	bool best_is_file = *profile_string(p, best, "<") != '<';
+/* What stacks tell of a program. */
+struct program_weight {
+	uint32_t program;
+	/* Of all processes that have such a stack. */
+	uint64_t processes;
+	/* Of the samples of such stacks. */
+	uint64_t own;
+};
 
-	return is_file == best_is_file ? weight > best_weight : is_file;
+struct program_weights {
+	VEC(struct program_weight) list;
+	/* Of a program, its place in the list. */
+	struct map places;
+};
+
+static void deinit_weights(struct program_weights *weights)
+{
+	vec_deinit(&weights->list);
+	map_deinit(&weights->places);
+}
+
+/* NULL for want of memory. */
+static struct program_weight *weight_of(struct program_weights *weights,
+					uint32_t program)
+{
+	const struct program_weight new = { .program = program };
+	bool is_new;
+	uint64_t *place = map_insert(&weights->places, program,
+				     weights->list.count, &is_new);
+
+	if (!place || (is_new && !vec_push(&weights->list, new)))
+		return NULL;
+	return &weights->list.data[*place];
+}
+
+/* "<string>" is one if there is no file. Of one process: what it is in for longer. */
+static bool is_better(const struct profile *p, const struct program_weight *one,
+		      const struct program_weight *best)
+{
+	bool is_file = *profile_string(p, one->program, "<") != '<';
+	bool best_is_file = *profile_string(p, best->program, "<") != '<';
+
+	if (is_file != best_is_file)
+		return is_file;
+	return one->processes != best->processes ?
+		       one->processes > best->processes :
+		       one->own > best->own;
+}
+
+static struct error *weigh_programs(const struct answer *a,
+				    const uint32_t *programs,
+				    struct program_weights *ret)
+{
+	const struct profile *p = a->profile;
+	_cleanup_(map_deinit) struct map processes = {}, pairs = {};
+	struct error *error = weigh_processes(a, &processes);
+
+	for (size_t i = 0; !error && i < p->samples.rows; i++) {
+		uint32_t stack = p->samples.stack[i], pid = process_of(p, i);
+		struct program_weight *weight;
+		bool is_new = false;
+
+		if (p->samples.event[i] != a->event_index ||
+		    stack == PROFILE_NONE || programs[stack] >= NO_PROGRAM)
+			continue;
+		weight = weight_of(ret, programs[stack]);
+		if (!weight ||
+		    !map_insert(&pairs, (uint64_t)pid << 32 | programs[stack],
+				0, &is_new))
+			return error_no_memory();
+		weight->own += p->samples.period[i];
+		if (is_new)
+			weight->processes += *map_find(&processes, pid);
+	}
+	return error;
 }
 
 /*
@@ -131,39 +199,18 @@ static bool is_better(const struct profile *p, uint32_t program, uint64_t weight
  */
 static struct error *find_program(const struct answer *a, uint32_t *ret)
 {
-	const struct profile *p = a->profile;
-	_cleanup_free_ uint32_t *programs = find_programs(p);
-	_cleanup_(map_deinit) struct map processes = {}, pairs = {}, weights = {};
-	struct error *error = programs ? weigh_processes(a, &processes) :
+	_cleanup_free_ uint32_t *programs = find_programs(a->profile);
+	struct program_weight best = { .program = PROFILE_NONE };
+	_cleanup_(deinit_weights) struct program_weights weights = {};
+	struct error *error = programs ? weigh_programs(a, programs, &weights) :
 					 error_no_memory();
-	uint64_t most = 0;
 
-	if (error)
-		return error;
-	*ret = PROFILE_NONE;
-	for (size_t i = 0; i < p->samples.rows; i++) {
-		uint32_t stack = p->samples.stack[i], pid = process_of(p, i);
-		uint64_t *weight;
-		bool is_new = false;
-
-		if (p->samples.event[i] != a->event_index ||
-		    stack == PROFILE_NONE || programs[stack] >= NO_PROGRAM)
-			continue;
-		if (!map_insert(&pairs, (uint64_t)pid << 32 | programs[stack],
-				0, &is_new))
-			return error_no_memory();
-		if (!is_new)
-			continue;
-		weight = map_insert(&weights, programs[stack], 0, NULL);
-		if (!weight)
-			return error_no_memory();
-		*weight += *map_find(&processes, pid);
-		if (is_better(p, programs[stack], *weight, *ret, most)) {
-			most = *weight;
-			*ret = programs[stack];
-		}
-	}
-	return NULL;
+	vec_for_each(weight, &weights.list)
+		if (best.program == PROFILE_NONE ||
+		    is_better(a->profile, weight, &best))
+			best = *weight;
+	*ret = best.program;
+	return error;
 }
 
 static uint64_t count_incomplete(const struct answer *a)
@@ -336,11 +383,15 @@ static const struct profile_task *only_process(const struct answer *a)
 /* Where no stack tells which script it is: the command, or the process. */
 static void put_unknown(const struct answer *a, struct strbuf *out)
 {
-	const char *name = threads_name(a);
+	const char *name = a->options->is_filtered ? threads_name(a) :
+						     script_of_command(a);
 	const struct profile_task *process;
 
 	if (!name || !*name)
-		name = script_of_command(a);
+		name = a->options->is_filtered ? script_of_command(a) :
+						 threads_name(a);
+	if (name && !*name)
+		name = NULL;
 	process = name ? NULL : only_process(a);
 	if (name)
 		strbuf_puts(out, name);

@@ -152,6 +152,23 @@ static void test_threads_name_what_is_shown(void **state)
 	model_deinit(&m);
 }
 
+/* What runs before the script, in the same process, is not what was recorded. */
+static void test_the_heavier_module_body_is_the_script(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 1000000,
+		     "py:py::<module>:/srv/encodings.py@29");
+	model_sample(&m, 700000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 100);
+	assert_int_equal(strncmp(text, "x.py   ", 7), 0);
+	free(text);
+	model_deinit(&m);
+}
+
 /* The command says what it runs, where no stack does. */
 static void test_the_command_names_what_is_shown(void **state)
 {
@@ -631,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
 		cmocka_unit_test(test_threads_name_what_is_shown),
+		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
