@@ -102,13 +102,14 @@ class Wheel:
 
 
 def sources(leave_out=()):
-    return [path for path in sorted((HERE / "kaa").glob("*.py")) if path.name not in leave_out]
+    found = [*(HERE / "kaa").glob("*.py"), HERE / "kaa" / "py.typed"]
+    return [path for path in sorted(found) if path.name not in leave_out]
 
 
 def make_agent_wheel(library, folder):
     """The Python package and the agent, no program. Returns the wheel's name."""
     wheel = Wheel(folder, "py3-none-linux_" + machine(library))
-    wheel.add_python(library, sources(leave_out=["__main__.py"]))
+    wheel.add_python(library, sources(leave_out=["__main__.py", "_profile.py", "_program.py"]))
     return wheel.close("Python functions for perf, samply and other profilers, on CPython 3.6 to 3.15", ">=3.6")
 
 

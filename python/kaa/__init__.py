@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes the Python functions of this process visible to perf, samply and other profilers.
+"""Profiles this process, or makes its Python functions visible to perf, samply and other profilers.
+
+    with kaa.profile("out.data"):       records a block, a function, all of their threads and children; see
+        work()                          help(kaa.profile), and `kaa report -i out.data` afterwards
 
     kaa.activate("perf")        a perf map, /tmp/perf-<pid>.map
     kaa.activate("perf_jit")    a jitdump, /tmp/jit-<pid>.dump
@@ -12,4 +15,16 @@ Once the package is installed, the switches and functions of CPython 3.12 and la
 """
 from kaa._start import activate, deactivate, is_active
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kaa._profile import ProfileError as ProfileError, profile as profile
+
 __all__ = ["activate", "deactivate", "is_active"]
+
+
+def __getattr__(name):
+    """Loaded by who uses it. A wheel of the agent alone has no program that could record."""
+    if name in ("profile", "ProfileError"):
+        from kaa import _profile
+        return getattr(_profile, name)
+    raise AttributeError("module 'kaa' has no attribute '%s'" % name)

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "collect/poll_tell.h"
@@ -111,7 +112,8 @@ static void add_child(struct poll_tasks *tasks,
 	struct task_stat stat;
 	pid_t ppid = parent->pid;
 
-	if (poll_tasks_find(tasks, pid))
+	/* A program may have started kaa itself, which does not record what it does. */
+	if (pid == getpid() || poll_tasks_find(tasks, pid))
 		return;
 	child = poll_tasks_make(tasks, pid);
 	if (!child)

@@ -421,6 +421,24 @@ static void test_a_thread_comes(void **state)
 }
 
 /* It has called exec by now. Its first thread stays until it is waited for. */
+/* kaa.profile() starts kaa in the process that it records. */
+static void test_kaa_is_no_child_of_the_program(void **state)
+{
+	char tid[16], list[32];
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	snprintf(tid, sizeof(tid), "%d", (int)getpid());
+	snprintf(list, sizeof(list), "%s ", tid);
+	add_task(&l, tid, tid, "kaa", STAT("kaa", "R", "160000", "0"));
+	file(&l, TASK "children", list);
+	look(&l);
+	expect_nothing(&l.sampler);
+	assert_int_equal(l.tasks.processes.count, 1);
+	end_looks(&l);
+}
+
 static void test_a_child_comes_and_ends(void **state)
 {
 	struct record record;
@@ -588,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_a_thread_comes),
+		cmocka_unit_test(test_kaa_is_no_child_of_the_program),
 		cmocka_unit_test(test_a_child_comes_and_ends),
 		cmocka_unit_test(test_looks_are_cheap),
 		cmocka_unit_test(test_looks_are_seldom),

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A part of this process, recorded by `kaa record -p`.
+
+    recorder     sh -c 'read go && exec kaa record -p PID ... -- sh -c "echo; read end"'
+
+The inner shell runs while kaa records: kaa starts it when the first sample can come, and ends with it. So its line says
+that the recording has begun, and the end of its input, which comes with the end of this process, too, ends it. The outer
+shell waits until this process has allowed its memory to be read, where the kernel (Yama) allows that to parents alone.
+"""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import inspect
+import os
+import subprocess
+import threading
+from collections.abc import Iterable
+
+from kaa import _program
+
+PR_SET_PTRACER = 0x59616D61
+OUTER = 'read go && exec "$@"'
+INNER = "echo; read end; true"
+YAMA = "/proc/sys/kernel/yama/ptrace_scope"
+
+
+class ProfileError(RuntimeError):
+    """kaa could not record; the message is what it said."""
+
+
+def allow_reading_by(pid):
+    """0: by nobody but parents again."""
+    try:
+        with open(YAMA) as file:
+            if file.read().strip() != "1":
+                return
+    except OSError:
+        return
+    ctypes.CDLL(None).prctl(PR_SET_PTRACER, pid, 0, 0, 0)
+
+
+def last_words(text):
+    """Of what kaa wrote: its error, without its name."""
+    lines = [line for line in text.splitlines() if line.startswith("kaa")]
+    return lines[-1].partition(": ")[2] if lines else text.strip() or "kaa ended without a word"
+
+
+class Recorder:
+    """A kaa that records this process. Raises ProfileError where it cannot."""
+
+    def __init__(self, options):
+        command = [_program.find(os.environ.get("PATH")), "record", "-p", str(os.getpid())] + list(options)
+        command += ["--", "sh", "-c", INNER]
+        # Of a session of its own: Ctrl-C ends the block, and the block the recording.
+        self.process = subprocess.Popen(["sh", "-c", OUTER, "sh"] + command, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                                        start_new_session=True)
+        try:
+            self.begin()
+        except BaseException:
+            self.process.kill()
+            self.process.communicate()
+            raise
+
+    def begin(self):
+        allow_reading_by(self.process.pid)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+        if not self.process.stdout.readline():
+            raise ProfileError(last_words(self.process.communicate()[1]))
+
+    def end(self):
+        """What kaa said; the file is whole. A line, for a forked child may hold the other end of the pipe, too."""
+        _, said = self.process.communicate("\n")
+        allow_reading_by(0)
+        if self.process.returncode:
+            raise ProfileError(last_words(said))
+        return said
+
+
+class profile(contextlib.ContextDecorator):
+    """Records what this process does in a block, or while a function runs: all of its threads, and new children, too.
+
+        with kaa.profile("out.data"):
+            work()
+
+        @kaa.profile("out.data")
+        def work(): ...
+
+        @kaa.profile
+        def work(): ...                 # perf.data
+
+    output:     the file, for `kaa report -i out.data`. Each block, and each call, writes it anew; what was there is
+                out.data.old then.
+    frequency:  samples a second (default: kaa's)
+    mode:       "cpu" (default), "wall" or "gil", as `kaa record --mode`
+    options:    further words for `kaa record`
+
+    Without rights kaa polls: functions and lines, no native functions. Where blocks of one object, or calls of one
+    function, are in each other or in several threads, there is one recording, from the first's begin to the last's end.
+    `messages` has what kaa said, once it is over.
+
+    ProfileError: kaa cannot record. It does not replace what the block itself raises.
+    """
+
+    def __new__(cls, output="perf.data", **settings):
+        if callable(output):
+            return cls()(output)
+        return super().__new__(cls)
+
+    messages: str
+
+    def __init__(self, output: str | os.PathLike[str] = "perf.data", frequency: float | None = None,
+                 mode: str | None = None, options: Iterable[str] = ()) -> None:
+        self.options = ["-o", os.fspath(output)]
+        if frequency is not None:
+            self.options += ["-F", str(frequency)]
+        if mode is not None:
+            self.options += ["--mode", mode]
+        self.options += options
+        self.messages = ""
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._recorder = None
+        self._pid = 0
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function) \
+                or inspect.isgeneratorfunction(function):
+            raise TypeError("a call of %s() returns before its body runs: use 'with kaa.profile()' in there"
+                            % function.__name__)
+        return super().__call__(function)
+
+    def __enter__(self) -> profile:
+        with self._lock:
+            if not self._inside:
+                self._recorder, self._pid = Recorder(self.options), os.getpid()
+            self._inside += 1
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        with self._lock:
+            self._inside -= 1
+            # A child that was forked in the block leaves it, too.
+            if self._inside or self._pid != os.getpid():
+                return False
+            recorder, self._recorder = self._recorder, None
+            try:
+                self.messages = recorder.end()
+            except ProfileError:
+                if kind is None:
+                    raise
+        return False
