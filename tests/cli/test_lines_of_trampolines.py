@@ -39,12 +39,12 @@ def test_the_function_of_a_line(kaa, place):
     folder, data = place
     for line, function in INSIDE.items():
         text = kaa("annotate", "-i", data, f"orders.py:{line}", cwd=folder).stdout
-        assert f"'orders.py:{line}' is in this function; the recording knows no lines of it" in text
+        assert f"'orders.py:{line}' is in this function, of which the recording knows no lines" in text
         assert re.search(rf"^{re.escape(function)}   orders.py", text, re.M), text
 
 
 def test_what_is_in_no_function(kaa, place):
     folder, data = place
-    assert "knows functions and not their lines" in kaa("annotate", "-i", data, "orders.py:1", cwd=folder, status=1).stderr
+    assert "knows functions, and not their lines" in kaa("annotate", "-i", data, "orders.py:1", cwd=folder, status=1).stderr
     result = kaa("report", "--stdio", "-i", data, "-S", "orders.py:4", cwd=folder, status=1)
-    assert "knows functions and not their lines" in result.stderr and "name a function" in result.stderr
+    assert "knows functions, and not their lines" in result.stderr and "name a function" in result.stderr
