@@ -68,6 +68,9 @@ struct fault {
 	char *subject;
 };
 
+/* The subject of a FAULT_OF_RECORDER. */
+#define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
+
 /* Zero-initialise to start. */
 struct faults {
 	/* In the order in which they were added. */

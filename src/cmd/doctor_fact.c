@@ -3,8 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/strbuf.h"
+#include "view/fit.h"
 
 void doctor_section(const char *format, ...)
 {
@@ -18,11 +22,32 @@ void doctor_section(const char *format, ...)
 }
 
 /* Foreign text must not steer the terminal. */
-static void print_clean(const char *text)
+static void clean(struct strbuf *text)
 {
-	for (; *text; text++)
-		putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' :
-								      *text);
+	for (size_t i = 0; i < text->len; i++)
+		if ((unsigned char)text->data[i] < ' ' || text->data[i] == 0x7f)
+			text->data[i] = '?';
+}
+
+/* A terminal breaks words. Lines stand below each other, behind the mark. */
+static void print_text(const struct strbuf *text)
+{
+	enum { MARK_COLUMNS = 8, INDENT = 2 };
+	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
+	struct winsize size;
+	size_t n;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	    size.ws_col <= 2 * MARK_COLUMNS) {
+		puts(text->data);
+		return;
+	}
+	fit_lines(&lines, text->data, size.ws_col - MARK_COLUMNS);
+	for (const char *line = lines.data; *line; line += n) {
+		n = strcspn(line, "\n") + 1;
+		printf("%*s%.*s", line == lines.data ? 0 : MARK_COLUMNS - INDENT,
+		       "", (int)n, line);
+	}
 }
 
 void doctor_fact(enum mark mark, const char *format, ...)
@@ -39,7 +64,7 @@ void doctor_fact(enum mark mark, const char *format, ...)
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
+	clean(&text);
 	printf("  %-5s ", marks[mark]);
-	print_clean(text.data);
-	putchar('\n');
+	print_text(&text);
 }

@@ -269,6 +269,7 @@ static void say_weight(const struct record_setup *setup,
 }
 
 static void print_summary(const struct record_setup *setup,
+			  const struct record_before *before,
 			  const struct recorder_result *result, bool polled)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -300,6 +301,9 @@ static void print_summary(const struct record_setup *setup,
 	format_share(&text, result->polled.late,
 		     result->polled.late + result->polled.samples,
 		     result->polled.late == 1 ? "tick too late" : "ticks too late");
+	if (before->recording.st_size && before->old)
+		strbuf_printf(&text, "; the recording before is '%s'",
+			      before->old);
 	message_note("wrote '%s': %s", setup->options.output, text.data);
 	if (result->polled.kept_off > result->polled.ran / 2 &&
 	    result->polled.ran > WAITED_MIN_NS)
@@ -336,15 +340,12 @@ static void say_load(const struct recorder_result *result, int verbose)
 }
 
 /* Its answer may not be one, and the recording before it may be the better one. */
-static void say_failed(const struct record_before *before, int status)
+static void say_failed(int status)
 {
 	if (status < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
 		return;
-	message_note("the command failed with exit code %d%s%s%s",
-		     WEXITSTATUS(status),
-		     before->recording.st_size ? "; the recording before is in '" : "",
-		     before->recording.st_size ? before->path : "",
-		     before->recording.st_size ? ".old'" : "");
+	message_note("the command failed with exit code %d",
+		     WEXITSTATUS(status));
 }
 
 static void print_note(const char *text)
@@ -422,11 +423,12 @@ static struct error *finish(const struct record_setup *setup,
 		return NULL;
 	}
 	record_before_drop(before);
-	print_summary(setup, &result, recorder_python(recorder)->polls);
+	print_summary(setup, before, &result,
+		      recorder_python(recorder)->polls);
 	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)
-		say_failed(before, result.status);
+		say_failed(result.status);
 	if (!early) {
 		*exit_code = error ? 0 : record_exit_code(result.status);
 		if (!error && wants_answer(s, &result))

@@ -36,6 +36,8 @@ struct report_settings {
 	bool inverted;
 	/* An option asks for the table of entries that perf has. */
 	bool wants_table;
+	/* Its opposite: the order of the first screen. */
+	bool by_total;
 	/* Of the terminal, before a pager. */
 	size_t columns;
 	const char *dsos;
@@ -406,6 +408,7 @@ static struct error *show_report(struct report_settings *s,
 						  PROFILE_NONE,
 		.folder = folder,
 		.is_filtered = is_filtered(s),
+		.by_total = s->by_total,
 		.path = path,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
@@ -478,6 +481,7 @@ static struct error *print_report(struct report_settings *s,
 		.symfs = s->input.symfs,
 		.columns = s->columns,
 		.is_filtered = is_filtered(s),
+		.by_total = s->by_total,
 	};
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct profile_options options = {
@@ -637,6 +641,8 @@ static const struct option options[] = {
 		 "print text to standard output (default unless that is a terminal)"),
 	OPT_BOOL(0, "tui", struct report_settings, tui,
 		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
+	OPT_BOOL(0, "total", struct report_settings, by_total,
+		 "show functions and lines by total time, with the Python functions that they call, instead of own time"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,
 		 "print only entries, without headers and notes",
 		 TABLE),

@@ -4,7 +4,9 @@
 #include <linux/perf_event.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/faults.h"
 #include "base/strbuf.h"
 #include "collect/clocks.h"
 #include "collect/code_spans.h"
@@ -459,7 +461,7 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { "missing native", 14 }, s->missing_native },
 		/* Last, for they are left out where they are not known. */
 		{ { "CPU time in us", 14 }, time.ran / 1000 },
-		{ { "CPU time without samples in us", 30 },
+		{ { FAULT_WITHOUT_SAMPLES, strlen(FAULT_WITHOUT_SAMPLES) },
 		  time.without_samples / 1000 },
 	};
 	size_t count = sizeof(counters) / sizeof(counters[0]) -

@@ -761,6 +761,10 @@ static struct error *open_first(struct report_view *r)
 		return show_event(r, 0);
 	r->shows_answer = true;
 	error = make_answer(r, i);
+	if (!error && r->ui->input->by_total)
+		error = own_rows_show(r->answers.data[i],
+				      r->answers.data[i]->view,
+				      r->answers.data[i]->with_native, true);
 	if (!error)
 		answer_notes(r->profile, r->events.data[i],
 			     r->answers.data[i]->made.own, &r->notes);

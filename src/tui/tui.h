@@ -29,6 +29,8 @@ struct tui_input {
 	const char *folder;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* The answer begins in the order of total time. */
+	bool by_total;
 	/* What the recording is called. */
 	const char *path;
 	/* When it was last written, s since 1970; 0: not known. */

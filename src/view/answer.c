@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,10 +232,14 @@ static uint64_t count_incomplete(const struct answer *a)
 
 enum {
 	PYTHONS_MAX = 3,
+	/* Of fewer, chance moves shares by more than ten points. */
+	FEW_SAMPLES = 100,
 	/* Less of the time on a processor than one of so many parts is waiting ... */
-	WAITED_SHARE = 10,
+	WAITED_SHARE = 2,
 	/* ... if it was that long, in ns. */
 	WAITED_MIN_NS = 500000000,
+	/* Less is missing from every recording. */
+	MISSING_MIN_NS = 50000000,
 };
 
 static const struct metadata *metadata_of(const struct answer *a)
@@ -449,9 +454,26 @@ static void put_kinds(struct answer *a)
 		strbuf_truncate(&a->text, start);
 	else
 		strbuf_putc(&a->text, '\n');
-	if (a->event->python_only)
+	if (!a->event->python_only)
+		return;
+	if (a->event->kind == EVENT_WALL || a->event->kind == EVENT_GIL)
+		strbuf_printf(&a->text,
+			      "'--mode %s' has no native functions.\n",
+			      a->event->kind == EVENT_WALL ? "wall" : "gil");
+	else
 		strbuf_puts(&a->text,
 			    "Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
+}
+
+/* Two deviations of a share of one half, in points. */
+static void put_chance(struct answer *a)
+{
+	uint64_t samples = a->own->all.samples;
+
+	if (!samples || samples >= FEW_SAMPLES)
+		return;
+	strbuf_printf(&a->text, "So few samples: a share may be off by %.0f points.\n",
+		      100 / sqrt((double)samples));
 }
 
 static struct error *put_summary(struct answer *a)
@@ -466,6 +488,7 @@ static struct error *put_summary(struct answer *a)
 	put_times(a);
 	put_samples(a);
 	put_kinds(a);
+	put_chance(a);
 	put_other_events(a);
 	return NULL;
 }
@@ -623,7 +646,8 @@ void answer_notes(const struct profile *profile, uint32_t event,
 	note_nameless(profile, own, out);
 }
 
-/* What stands below the functions and lines. */
+/* --- what stands below the functions and lines --- */
+
 /* Who asks why a program is slow asks in vain what it computes meanwhile. */
 static void note_waiting(struct answer *a)
 {
@@ -639,6 +663,35 @@ static void note_waiting(struct answer *a)
 		    " of the time. Else it waited, or other programs had the processors: 'kaa record --mode wall' shows where.\n");
 }
 
+/* As kaa's recorder has counted it, for all events and threads. */
+static uint64_t time_without_samples(const struct answer *a)
+{
+	const struct faults *faults =
+		&a->profile->recordings.data[a->event->recording].faults;
+
+	vec_for_each(fault, &faults->list)
+		if (fault->kind == FAULT_OF_RECORDER &&
+		    !strcmp(fault->subject, FAULT_WITHOUT_SAMPLES))
+			return fault->count * 1000;
+	return 0;
+}
+
+/* Samples stand for what was seen; on a busy machine much may be missing. */
+static void note_missing_time(struct answer *a)
+{
+	uint64_t missing = time_without_samples(a), seen = a->own->all.period;
+
+	if (a->options->is_filtered || a->event->unit != EVENT_NANOSECONDS ||
+	    a->event->kind != EVENT_ON_CPU || missing < MISSING_MIN_NS ||
+	    missing <= (seen + missing) / 10)
+		return;
+	put_seconds(&a->text, missing);
+	strbuf_puts(&a->text, " of ");
+	put_seconds(&a->text, seen + missing);
+	strbuf_puts(&a->text,
+		    " of CPU time have no samples: the machine was busy, or threads were short.\n");
+}
+
 static struct error *put_end(struct answer *a)
 {
 	struct error *error = answer_put_threads(a);
@@ -646,6 +699,7 @@ static struct error *put_end(struct answer *a)
 
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;
+	note_missing_time(a);
 	note_waiting(a);
 	if (!error)
 		error = put_notes(a);
@@ -663,11 +717,14 @@ static struct error *put_end(struct answer *a)
  */
 static const char *hottest(const struct answer *a)
 {
+	const struct own_entry *found = NULL;
+
 	vec_for_each(function, &a->own->functions)
 		if (function->is_python && function->own.samples &&
-		    *profile_string(a->profile, function->file, "<") != '<')
-			return profile_string(a->profile, function->name, NULL);
-	return NULL;
+		    *profile_string(a->profile, function->file, "<") != '<' &&
+		    (!found || function->own.period > found->own.period))
+			found = function;
+	return found ? profile_string(a->profile, found->name, NULL) : NULL;
 }
 
 /* Words beside the tables may need more than one line. */
@@ -687,11 +744,33 @@ static struct error *wrap(struct answer *a)
 	return NULL;
 }
 
+static int compare_totals(const void *x, const void *y)
+{
+	const struct own_entry *a = x, *b = y;
+
+	if (a->total.period != b->total.period)
+		return a->total.period > b->total.period ? -1 : 1;
+	if (a->own.period != b->own.period)
+		return a->own.period > b->own.period ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Parts name functions by their place; the tables ask for those of an entry alone. */
+static void order_by_total(struct own_time *own)
+{
+	qsort(own->functions.data, own->functions.count,
+	      sizeof(*own->functions.data), compare_totals);
+	qsort(own->lines.data, own->lines.count, sizeof(*own->lines.data),
+	      compare_totals);
+}
+
 static struct error *put_all(struct answer *a)
 {
 	struct error *error = own_time_create(a->profile, a->event_index,
 					      &a->own);
 
+	if (!error && a->options->by_total)
+		order_by_total(a->own);
 	if (!error)
 		error = place_names_create(a->profile, a->options->folder,
 					   &a->names);

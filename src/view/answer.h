@@ -35,6 +35,8 @@ struct answer_options {
 	bool is_filtered;
 	/* Only the first few functions and lines, and what to type next. */
 	bool is_brief;
+	/* The heaviest total time first, not own time. */
+	bool by_total;
 	/*
 	 * Appends what to type next, whole lines. hottest: the symbol of the
 	 * function with most own time, or NULL. May be NULL.

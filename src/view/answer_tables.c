@@ -35,11 +35,18 @@ static void put_weights(struct answer *a, const struct own_entry *entry)
 		      answer_share(a, entry->total.period));
 }
 
+/* What rows are ordered by. */
+static const struct own_weight *weight_of(const struct answer *a,
+					  const struct own_entry *entry)
+{
+	return a->options->by_total ? &entry->total : &entry->own;
+}
+
 /* From one percent on, and the first few unless they round to 0.0 %. */
 static bool has_row(const struct answer *a, const struct own_entry *entry,
 		    size_t before)
 {
-	double share = answer_share(a, entry->own.period);
+	double share = answer_share(a, weight_of(a, entry)->period);
 
 	if (!before)
 		return true;
@@ -56,7 +63,7 @@ static size_t rows_of(const struct answer *a,
 	if (a->options->is_brief)
 		most = BRIEF_MAX;
 	while (rows < entries->count && rows < most &&
-	       entries->data[rows].own.period &&
+	       weight_of(a, &entries->data[rows])->period &&
 	       has_row(a, &entries->data[rows], rows))
 		rows++;
 	return rows;
@@ -69,10 +76,11 @@ static void put_rest(struct answer *a, const struct own_entry_vec *entries,
 
 	for (size_t i = rows; i < entries->count; i++) {
 		period += entries->data[i].own.period;
-		count += entries->data[i].own.samples != 0;
+		count += weight_of(a, &entries->data[i])->samples != 0;
 	}
 	if (!count)
 		return;
+	/* Totals have no sum. */
 	strbuf_printf(&a->text, "%5.1f%%          ", answer_share(a, period));
 	answer_put_count(a, count);
 	strbuf_printf(&a->text, " other %s%s\n", what, count == 1 ? "" : "s");

@@ -102,7 +102,7 @@ def test_what_has_worked_is_kept(kaa, may_record, tmp_path):
         (tmp_path / "perf.data").write_text("before")
         (tmp_path / "perf.data.old").write_text("older")
         said = kaa("record", *command, status=2, cwd=tmp_path).stderr
-        assert "the recording before is in 'perf.data.old'" in said
+        assert "the recording before is 'perf.data.old'" in said
         assert (tmp_path / "perf.data.old").read_text() == "before"
         assert kaa("report", "--stdio", cwd=tmp_path).stdout
     assert (tmp_path / "perf.data.older").read_text() == "kept by hand"

@@ -28,11 +28,13 @@ static void put_next(const void *arg, const char *hottest, struct strbuf *out)
 }
 
 /* To be freed. */
-static char *screen(const struct model *m, size_t columns)
+static char *ordered_screen(const struct model *m, size_t columns,
+			    bool by_total)
 {
 	struct answer_options options = { .columns = columns,
 					  .folder = "/srv",
 					  .source = put_source,
+					  .by_total = by_total,
 					  .next = put_next };
 	char *text = NULL;
 	size_t size;
@@ -42,6 +44,11 @@ static char *screen(const struct model *m, size_t columns)
 	assert_ok(answer_write(m->profile, 0, &options, out));
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+static char *screen(const struct model *m, size_t columns)
+{
+	return ordered_screen(m, columns, false);
 }
 
 static void init(struct model *m)
@@ -66,6 +73,7 @@ static void test_the_hot_function_comes_first(void **state)
 		text,
 		"x.py   1.00 s CPU   3 samples, none lost\n"
 		"Spent in: native 80 %, interpreter 20 %\n"
+		"So few samples: a share may be off by 58 points.\n"
 		"\n"
 		"   own   total  function  defined in  spent in, %\n"
 		" 90.0%   90.0%  f         x.py        list_sort 70, interpreter 20\n"
@@ -77,6 +85,73 @@ static void test_the_hot_function_comes_first(void **state)
 		" 10.0%   10.0%  x.py:8  source of line 8, which is as long as a line of code may well be;\n"
 		"\n"
 		"next\n");
+	free(text);
+	model_deinit(&m);
+}
+
+/* What calls the hot function has no own time, and stands first by total. */
+static void test_the_order_of_totals(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 600000000, MAIN " I:eval " G "@8 I:eval " F "@3");
+	model_sample(&m, 400000000, MAIN " I:eval " F "@4");
+	text = screen(&m, 80);
+	assert_null(strstr(text, "  g "));
+	free(text);
+	text = ordered_screen(&m, 80, true);
+	assert_non_null(strstr(text, "  0.0%  100.0%  <module>"));
+	assert_non_null(strstr(text, "\n100.0%  100.0%  f "));
+	assert_non_null(strstr(text, "\n  0.0%   60.0%  g "));
+	assert_true(strstr(text, "  f ") < strstr(text, "  g "));
+	assert_non_null(strstr(text, "\n  0.0%   60.0%  x.py:8 "));
+	free(text);
+	model_deinit(&m);
+}
+
+/* Of a hundred samples chance moves shares by ten points; nothing is said from there on. */
+static void test_few_samples_are_said(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	for (int i = 0; i < 25; i++)
+		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 80);
+	assert_non_null(strstr(text, "\nSo few samples: a share may be off by 20 points.\n"));
+	free(text);
+	for (int i = 0; i < 75; i++)
+		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 80);
+	assert_null(strstr(text, "So few samples"));
+	free(text);
+	model_deinit(&m);
+}
+
+/* As the recorder has counted it; less than a tenth is in every recording. */
+static void test_time_without_samples_is_said(void **state)
+{
+	struct faults *faults;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	faults = &m.profile->recordings.data[0].faults;
+	model_sample(&m, 900000000, MAIN " I:eval " F "@3");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 90000,
+			     FAULT_WITHOUT_SAMPLES));
+	text = screen(&m, 100);
+	assert_null(strstr(text, "have no samples"));
+	free(text);
+	faults->list.data[faults->list.count - 1].count = 300000;
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "\n300 ms of 1.20 s of CPU time have no samples: "));
 	free(text);
 	model_deinit(&m);
 }
@@ -647,6 +722,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
+		cmocka_unit_test(test_the_order_of_totals),
+		cmocka_unit_test(test_few_samples_are_said),
+		cmocka_unit_test(test_time_without_samples_is_said),
 		cmocka_unit_test(test_threads_name_what_is_shown),
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
 		cmocka_unit_test(test_the_command_names_what_is_shown),

@@ -25,6 +25,8 @@ struct answer_input {
 	size_t columns;
 	/* Some of the samples were left out. */
 	bool is_filtered;
+	/* See struct answer_options. */
+	bool by_total;
 	/* The hottest functions and lines alone. */
 	bool is_brief;
 	/* Of a program that runs: there is no recording to look at next. */
