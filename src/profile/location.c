@@ -611,13 +611,24 @@ struct reduced {
 	uint32_t hit;
 };
 
+/* What the thread does where it stands, as a system call is: it is no frame. */
+static bool is_idle(const struct location_builder *b,
+		    const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol =
+		profile_symbol(b->profile, frame->symbol);
+
+	return frame->kind == PROFILE_FRAME_MARKER && symbol &&
+	       !strcmp(profile_string(b->profile, symbol->name, ""), "[idle]");
+}
+
 /* Below a Python frame, and above one. */
 static bool gives_way(const struct location_builder *b,
 		      const struct profile_frame *frame)
 {
 	return b->options->python_only &&
 	       (frame->kind == PROFILE_FRAME_NATIVE ||
-		frame->kind == PROFILE_FRAME_KERNEL);
+		frame->kind == PROFILE_FRAME_KERNEL || is_idle(b, frame));
 }
 
 static bool is_shown(const struct location_builder *b,
