@@ -120,7 +120,7 @@ static struct error *export(struct export_settings *s,
 	if (!error)
 		error = write_file(s, profile);
 	if (!error)
-		message_note("%s has no place for %s", s->format->name,
+		message_note("%s leaves out %s, for which it has no place", s->format->name,
 			     s->format->without);
 	return error;
 }

@@ -154,6 +154,11 @@ struct error *remote_memory_read_exact(struct remote_memory *memory,
 	if (r == -ESRCH)
 		return error_create(ERROR_NOT_FOUND, "process %d is gone",
 				    (int)memory->pid);
+	if (r == -EPERM && !geteuid())
+		return error_create(
+			ERROR_PERMISSION,
+			"not even root may read the memory of process %d here: root in a container has fewer rights, and a filter or security module may forbid it",
+			(int)memory->pid);
 	if (r == -EPERM)
 		return error_create(
 			ERROR_PERMISSION,

@@ -8,7 +8,11 @@
 #include "view/answer_screen.h"
 #include "view/text.h"
 
-enum { THREADS_MAX = 8 };
+enum {
+	THREADS_MAX = 8,
+	/* Of those that have no row. */
+	NAMES_MAX = 3,
+};
 
 struct thread {
 	uint32_t task;
@@ -97,6 +101,34 @@ static void put_thread(struct answer *a, const struct threads *threads,
 	answer_end_line(a);
 }
 
+/* ": bash, sed, ...": the heaviest that have names, each once. */
+static void put_names_of_others(struct answer *a, const struct threads *threads,
+				size_t first)
+{
+	uint32_t shown[NAMES_MAX];
+	size_t count = 0, i;
+
+	for (; first < threads->list.count; first++) {
+		const struct profile_task *task = profile_task(
+			a->profile, threads->list.data[first].task);
+		uint32_t name = are_processes(threads) ?
+					task->comm :
+					profile_task_name(task);
+
+		for (i = 0; i < count && shown[i] != name; i++)
+			;
+		if (i < count || name == PROFILE_NONE)
+			continue;
+		if (count == NAMES_MAX) {
+			strbuf_puts(&a->text, ", ...");
+			return;
+		}
+		strbuf_puts(&a->text, count ? ", " : ": ");
+		text_string(&a->text, a->profile, name, "");
+		shown[count++] = name;
+	}
+}
+
 static void put_title(struct answer *a, const struct threads *threads)
 {
 	strbuf_puts(&a->text, "\n total          ");
@@ -127,9 +159,12 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 		put_thread(a, threads, &threads->list.data[i]);
 	for (size_t i = rows; i < threads->list.count; i++)
 		rest += threads->list.data[i].period;
-	if (others)
-		strbuf_printf(&a->text, "%5.1f%%          %zu other %s\n",
-			      answer_share(a, rest), others, what);
+	if (!others)
+		return;
+	strbuf_printf(&a->text, "%5.1f%%          %zu other %s",
+		      answer_share(a, rest), others, what);
+	put_names_of_others(a, threads, rows);
+	strbuf_putc(&a->text, '\n');
 }
 
 struct error *answer_put_threads(struct answer *a)

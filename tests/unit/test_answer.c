@@ -244,6 +244,32 @@ static void test_the_heavier_module_body_is_the_script(void **state)
 	model_deinit(&m);
 }
 
+/* A version manager starts dozens of shells before the script. */
+static void test_others_have_names(void **state)
+{
+	static const char *const comms[] = { "bash", "sed", "bash", "head", "tr", "bash" };
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	m.task = model_process(&m, 100, "python3");
+	model_sample(&m, 900000000, MAIN " I:eval " F "@3");
+	for (int i = 0; i < 6; i++) {
+		m.task = model_process(&m, 200 + i, comms[i]);
+		model_sample(&m, 1000000 - 1000 * (unsigned int)i, "I:main");
+		if (i != 3)
+			continue;
+		text = screen(&m, 100);
+		assert_non_null(strstr(text, "4 other processes: bash, sed, head\n"));
+		free(text);
+	}
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "6 other processes: bash, sed, head, ...\n"));
+	free(text);
+	model_deinit(&m);
+}
+
 /* The command says what it runs, where no stack does. */
 static void test_the_command_names_what_is_shown(void **state)
 {
@@ -722,6 +748,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
+		cmocka_unit_test(test_others_have_names),
 		cmocka_unit_test(test_the_order_of_totals),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
