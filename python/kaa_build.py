@@ -109,7 +109,7 @@ def sources(leave_out=()):
 def make_agent_wheel(library, folder):
     """The Python package and the agent, no program. Returns the wheel's name."""
     wheel = Wheel(folder, "py3-none-linux_" + machine(library))
-    wheel.add_python(library, sources(leave_out=["__main__.py", "_profile.py", "_program.py"]))
+    wheel.add_python(library, sources(leave_out=["__main__.py", "_profile.py", "_program.py", "_pytest.py"]))
     return wheel.close("Python functions for perf, samply and other profilers, on CPython 3.6 to 3.15", ">=3.6")
 
 
@@ -118,6 +118,7 @@ def make_wheel(prefix, folder, platform_tag, licenses=None):
     wheel = Wheel(folder, "py3-none-" + platform_tag)
     wheel.add_python(prefix / AGENT, sources())
     wheel.add_installed(prefix)
+    wheel.add(wheel.info + "/entry_points.txt", b"[pytest11]\nkaa = kaa._pytest\n")
     return wheel.close("A profiler for CPython 3.8 to 3.15 on Linux: Python lines, C functions and the kernel",
                        ">=3.8", licenses)
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`pytest --kaa`: the tests of a project are recorded, and the slow ones' lines listed."""
+import os
+import re
+
+import pytest
+
+from harness.process import TOP, run
+
+TESTS = """
+import time
+
+def slow(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+def test_quick():
+    assert True
+
+def test_works():
+    slow(0.5)
+
+def test_fails():
+    slow(0.3)
+    assert False
+
+def test_waits():
+    time.sleep(0.4)
+"""
+LOOP, SLEEP = (1 + TESTS.splitlines().index(line) for line in
+               ("    while time.process_time() < end:", "    time.sleep(0.4)"))
+
+
+@pytest.fixture
+def project(build_dir, tmp_path):
+    """project(words): `pytest --kaa` on TESTS; its Result."""
+    (tmp_path / "test_project.py").write_text(TESTS)
+    env = {**os.environ, "PYTHONPATH": str(TOP / "python"), "PATH": f"{build_dir}:{os.environ['PATH']}",
+           "PYTHONDONTWRITEBYTECODE": "1"}
+    # The recorder's own options, such as those of the whole run of the tests, are not this one's.
+    env.pop("PYTEST_ADDOPTS", None)
+
+    def run_it(*words, status=1):
+        return run(["/usr/bin/python3", "-m", "pytest", "-q", "-p", "kaa._pytest", "-p", "no:cacheprovider", "--kaa", *words],
+                   env=env, cwd=tmp_path, status=status)
+    return run_it
+
+
+def listed(text):
+    """{test: (the words before its name, its first line)}"""
+    part = text.partition("where the slow tests spent their time")[2]
+    return {name: (words, row) for words, name, row in
+            re.findall(r"^([\d.]+ s.*?)  test_project\.py::(\w+)\n +[\d.]+%  (.*)$", part, re.M)}
+
+
+def test_cpu_time(root, bpf, kaa, project, tmp_path):
+    # The file of the tests stands where an option's argument would.
+    result = project("test_project.py")
+    assert (tmp_path / "test_project.py").read_text() == TESTS
+    found = listed(result.stdout)
+    assert found["test_works"][1].startswith(f"test_project.py:{LOOP} ") and " CPU" in found["test_works"][0]
+    assert found["test_fails"][1].startswith(f"test_project.py:{LOOP} ") and "test_quick" not in found
+    assert "3 passed" in result.stdout and "1 failed" in result.stdout
+    assert "py::slow:" in kaa("script", "-i", tmp_path / "kaa.data").stdout
+
+
+def test_wall_time(root, kaa, project, tmp_path):
+    found = listed(project("--kaa-mode=wall", "--kaa-file=wall.data", "test_project.py").stdout)
+    assert found["test_waits"][1].startswith(f"test_project.py:{SLEEP} ") and (tmp_path / "wall.data").exists()
+
+
+def test_what_goes_wrong(root, bpf, project):
+    result = project("--kaa-file=no/such/folder/x.data", "test_project.py", status=4)
+    assert "--kaa: 'no/such/folder/x.data': cannot create: No such file or directory" in result.stderr
+    assert "where the slow tests" not in result.stdout
