@@ -25,6 +25,9 @@ __all__ = ["activate", "deactivate", "is_active"]
 def __getattr__(name):
     """Loaded by who uses it. A wheel of the agent alone has no program that could record."""
     if name in ("profile", "ProfileError"):
-        from kaa import _profile
+        try:
+            from kaa import _profile
+        except ImportError:
+            raise AttributeError("module 'kaa' has no attribute '%s': this package has the agent alone" % name)
         return getattr(_profile, name)
     raise AttributeError("module 'kaa' has no attribute '%s'" % name)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A part of this process, recorded by `kaa record -p`.
 
-    recorder     sh -c 'read go && exec kaa record -p PID ... -- sh -c "echo; read end"'
+    recorder     kaa record -p PID ... -- sh -c "echo; read end; true"
 
-The inner shell runs while kaa records: kaa starts it when the first sample can come, and ends with it. So its line says
-that the recording has begun, and the end of its input, which comes with the end of this process, too, ends it. The outer
-shell waits until this process has allowed its memory to be read, where the kernel (Yama) allows that to parents alone.
+The shell runs while kaa records: kaa starts it when the first sample can come, and ends with it. So its line says that
+the recording has begun. A line to it ends the recording, as does the end of its input, which comes with the end of this
+process.
 """
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from collections.abc import Iterable
 from kaa import _program
 
 PR_SET_PTRACER = 0x59616D61
-OUTER = 'read go && exec "$@"'
 INNER = "echo; read end; true"
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
@@ -29,15 +28,45 @@ class ProfileError(RuntimeError):
     """kaa could not record; the message is what it said."""
 
 
-def allow_reading_by(pid):
-    """0: by nobody but parents again."""
-    try:
-        with open(YAMA) as file:
-            if file.read().strip() != "1":
-                return
-    except OSError:
-        return
-    ctypes.CDLL(None).prctl(PR_SET_PTRACER, pid, 0, 0, 0)
+class Readable:
+    """Where only ancestors may read the memory of a process (Yama), this one and its new children allow it to all children
+    of this one, kaa among them, as long as there are recorders."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.recorders = 0
+        # The process that began them, of which kaa is a child.
+        self.ancestor = 0
+        os.register_at_fork(after_in_child=self.after_fork)
+
+    @staticmethod
+    def allow(ancestor):
+        """0: to nobody else again."""
+        with contextlib.suppress(OSError), open(YAMA) as file:
+            if file.read().strip() == "1":
+                ctypes.CDLL(None).prctl(PR_SET_PTRACER, ancestor, 0, 0, 0)
+
+    def begin(self):
+        with self.lock:
+            self.recorders += 1
+            self.ancestor = os.getpid()
+            self.allow(self.ancestor)
+
+    def end(self):
+        with self.lock:
+            self.recorders -= 1
+            if not self.recorders:
+                self.ancestor = 0
+                self.allow(0)
+
+    def after_fork(self):
+        # Another thread may have had the lock.
+        self.lock, self.recorders = threading.Lock(), 0
+        if self.ancestor:
+            self.allow(self.ancestor)
+
+
+readable = Readable()
 
 
 def last_words(text):
@@ -50,31 +79,39 @@ class Recorder:
     """A kaa that records this process. Raises ProfileError where it cannot."""
 
     def __init__(self, options):
-        command = [_program.find(os.environ.get("PATH")), "record", "-p", str(os.getpid())] + list(options)
-        command += ["--", "sh", "-c", INNER]
-        # Of a session of its own: Ctrl-C ends the block, and the block the recording.
-        self.process = subprocess.Popen(["sh", "-c", OUTER, "sh"] + command, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                                        start_new_session=True)
+        readable.begin()
         try:
-            self.begin()
+            self.process = self.start(options)
+            self.wait()
+        except BaseException:
+            readable.end()
+            raise
+
+    @staticmethod
+    def start(options):
+        try:
+            command = [_program.find(os.environ.get("PATH")), "record", "-p", str(os.getpid())] + list(options)
+            # Of a session of its own: Ctrl-C ends the block, and the block the recording.
+            return subprocess.Popen(command + ["--", "sh", "-c", INNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, universal_newlines=True, start_new_session=True)
+        except OSError as error:
+            raise ProfileError(str(error)) from error
+
+    def wait(self):
+        try:
+            if not self.process.stdout.readline():
+                raise ProfileError(last_words(self.process.communicate()[1]))
         except BaseException:
             self.process.kill()
             self.process.communicate()
             raise
 
-    def begin(self):
-        allow_reading_by(self.process.pid)
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write("\n")
-            self.process.stdin.flush()
-        if not self.process.stdout.readline():
-            raise ProfileError(last_words(self.process.communicate()[1]))
-
     def end(self):
         """What kaa said; the file is whole. A line, for a forked child may hold the other end of the pipe, too."""
-        _, said = self.process.communicate("\n")
-        allow_reading_by(0)
+        try:
+            _, said = self.process.communicate("\n")
+        finally:
+            readable.end()
         if self.process.returncode:
             raise ProfileError(last_words(said))
         return said
@@ -105,7 +142,7 @@ class profile(contextlib.ContextDecorator):
     ProfileError: kaa cannot record. It does not replace what the block itself raises.
     """
 
-    def __new__(cls, output="perf.data", **settings):
+    def __new__(cls, output="perf.data", *arguments, **settings):
         if callable(output):
             return cls()(output)
         return super().__new__(cls)

@@ -32,7 +32,7 @@ def tried_places():
 
 
 def message():
-    return ("the program of this package is not there: looked for %s. Install the package again."
+    return ("the program of this package is not there: looked for %s, and in PATH. Install the package again."
             % ", ".join("'%s'" % path for path in tried_places()))
 
 

@@ -59,15 +59,20 @@ static int distance_limit(const char *word)
 	return 2 * (edits < 1 ? 1 : (int)edits);
 }
 
-/* A word that begins the name is near, however much is missing, and one that goes on behind it. */
+/*
+ * A word that begins the name is near, however much is missing. One that goes on
+ * behind the name is, too, but less than where letters are mistaken.
+ */
 static int distance(const char *word, const char *name)
 {
 	size_t length = strlen(word), of_name = strlen(name);
-	size_t common = length < of_name ? length : of_name;
+	int d = edit_distance(word, name), limit = distance_limit(word);
 
-	if (common >= 3 && strncmp(word, name, common) == 0)
+	if (length >= 3 && strncmp(word, name, length) == 0)
 		return 1;
-	return edit_distance(word, name);
+	if (of_name >= 3 && d > limit && strncmp(word, name, of_name) == 0)
+		return limit;
+	return d;
 }
 
 void nearest_add(struct nearest *nearest, const char *name)

@@ -37,7 +37,7 @@ static void print_text(const struct strbuf *text)
 	struct winsize size;
 	size_t n;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	if (!text->len || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
 	    size.ws_col <= 2 * MARK_COLUMNS) {
 		puts(text->data);
 		return;

@@ -264,6 +264,9 @@ static struct error *prepare(struct report_settings *s)
 		error = input_prepare(&s->input);
 	if (error)
 		return error;
+	if (s->by_total && !shows_answer(s))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--total is for the report of functions and lines; a table is ordered by total time as it is, see --children");
 	o->time = s->input.time;
 	o->quirks = input_quirks(&s->input);
 	if (o->quirks.tasks_filter_entries)

@@ -195,7 +195,8 @@ static enum subject_read try_lists(struct async *async, struct loop_thread *of,
 		of->is_held = true;
 		return SUBJECT_STILL;
 	}
-	*is_whole = false;
+	/* What was found before is overwritten. */
+	*is_whole = of->is_held = false;
 	return SUBJECT_RUNS;
 }
 

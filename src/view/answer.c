@@ -239,7 +239,8 @@ enum {
 	/* ... if it was that long, in ns. */
 	WAITED_MIN_NS = 500000000,
 	/* Less is missing from every recording. */
-	MISSING_MIN_NS = 50000000,
+	MISSED_TICKS = 128,
+	MISSED_POLLED_NS = 100000000,
 };
 
 static const struct metadata *metadata_of(const struct answer *a)
@@ -676,20 +677,30 @@ static uint64_t time_without_samples(const struct answer *a)
 	return 0;
 }
 
+/* What chance leaves out, as the recorder judges it: ticks of a clock, looks of a poller. */
+static uint64_t missing_by_chance(const struct answer *a)
+{
+	const struct own_weight *all = &a->own->all;
+
+	if (a->event->python_only || !all->samples)
+		return MISSED_POLLED_NS;
+	return MISSED_TICKS * (all->period / all->samples);
+}
+
 /* Samples stand for what was seen; on a busy machine much may be missing. */
 static void note_missing_time(struct answer *a)
 {
 	uint64_t missing = time_without_samples(a), seen = a->own->all.period;
 
 	if (a->options->is_filtered || a->event->unit != EVENT_NANOSECONDS ||
-	    a->event->kind != EVENT_ON_CPU || missing < MISSING_MIN_NS ||
-	    missing <= (seen + missing) / 10)
+	    a->event->kind != EVENT_ON_CPU ||
+	    missing <= missing_by_chance(a) || missing <= (seen + missing) / 10)
 		return;
 	put_seconds(&a->text, missing);
 	strbuf_puts(&a->text, " of ");
 	put_seconds(&a->text, seen + missing);
 	strbuf_puts(&a->text,
-		    " of CPU time have no samples: the machine was busy, or threads were short.\n");
+		    " of CPU time have no samples: 'kaa record' said why.\n");
 }
 
 static struct error *put_end(struct answer *a)

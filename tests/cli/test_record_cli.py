@@ -111,6 +111,11 @@ def test_what_has_worked_is_kept(kaa, may_record, tmp_path):
     assert (tmp_path / "first.data").exists()
 
 
+def test_an_option_that_is_written_out_is_near_the_short_one(kaa):
+    said = kaa("record", "--frequency", "99", "true", status=None).stderr
+    assert "unknown option '--frequency': did you mean '--freq'?" in said
+
+
 def test_statuses_are_those_of_the_shell(kaa, tmp_path):
     (tmp_path / "plain").write_text("no program")
     for command in ("no-such-command", "./plain", "./no-such", "/"):

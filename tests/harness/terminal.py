@@ -155,6 +155,7 @@ class Terminal:
         """What kaa has written: the kernel hands it over by and by, in order."""
         self.marked = False
         while not select.select([], [self.slave], [], 0)[1]:
+            assert time.monotonic() < deadline, f"it takes no output:\n{self.text()}"
             self._read(0.01)
         os.write(self.slave, MARK)
         while not self.marked:

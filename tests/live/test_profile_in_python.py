@@ -108,7 +108,7 @@ def test_functions(root, bpf, kaa, newest_program, tmp_path):
 def once():
     inside()
 
-@kaa.profile("nested.data", mode="cpu", options=["-F", "499"])
+@kaa.profile("nested.data", 499, "cpu", ["-v"])
 def nested(depth):
     "documented"
     if depth:
@@ -187,6 +187,6 @@ os.environ["PATH"] = "/nowhere"
 try:
     kaa.profile().__enter__()
     raise AssertionError("it has begun")
-except FileNotFoundError as error:
+except kaa.ProfileError as error:
     assert "Install the package again" in str(error)
 """)

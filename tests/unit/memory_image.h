@@ -115,8 +115,9 @@ static inline int memory_image_compare(const void *x, const void *y)
 {
 	const struct memory_image_bytes *a = x, *b = y;
 
-	return a->at.address < b->at.address ? -1 :
-					       a->at.address > b->at.address;
+	if (a->at.address != b->at.address)
+		return a->at.address < b->at.address ? -1 : 1;
+	return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
 }
 
 /* What two pieces have is the first one's. */
@@ -132,8 +133,11 @@ static inline void memory_image_sort(struct memory_image *image)
 					 end - piece->at.address :
 					 0;
 
-		if (known > piece->at.size)
-			known = piece->at.size;
+		if (known >= piece->at.size) {
+			piece->at.address = end;
+			piece->at.size = 0;
+			continue;
+		}
 		piece->at.address += known;
 		piece->at.size -= known;
 		piece->bytes += known;

@@ -143,8 +143,9 @@ static void test_time_without_samples_is_said(void **state)
 	(void)state;
 	init(&m);
 	faults = &m.profile->recordings.data[0].faults;
-	model_sample(&m, 900000000, MAIN " I:eval " F "@3");
-	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 90000,
+	for (int i = 0; i < 900; i++)
+		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 120000,
 			     FAULT_WITHOUT_SAMPLES));
 	text = screen(&m, 100);
 	assert_null(strstr(text, "have no samples"));

@@ -420,7 +420,6 @@ static void test_a_thread_comes(void **state)
 	end_looks(&l);
 }
 
-/* It has called exec by now. Its first thread stays until it is waited for. */
 /* kaa.profile() starts kaa in the process that it records. */
 static void test_kaa_is_no_child_of_the_program(void **state)
 {
@@ -439,6 +438,7 @@ static void test_kaa_is_no_child_of_the_program(void **state)
 	end_looks(&l);
 }
 
+/* It has called exec by now. Its first thread stays until it is waited for. */
 static void test_a_child_comes_and_ends(void **state)
 {
 	struct record record;
