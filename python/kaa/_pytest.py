@@ -26,8 +26,6 @@ def pytest_addoption(parser):
                     help="record the tests with kaa, and list where the slow ones spent their time")
     group.addoption("--kaa-file", metavar="FILE", default="kaa.data",
                     help="the recording of --kaa, for 'kaa report -i FILE' (default: kaa.data)")
-    group.addoption("--kaa-mode", choices=("cpu", "wall", "gil"), default="cpu",
-                    help="the time that --kaa records: on a CPU (default), of each thread, whether it runs or sleeps, or with the GIL")
 
 
 def pytest_configure(config):
@@ -41,7 +39,7 @@ def now():
 
 
 def cpu_time(text):
-    """Of the report's first line: "230 ms CPU", or nothing, as of wall time."""
+    """Of the report's first line: "230 ms CPU"; nothing if no sample is in the span."""
     found = re.search(r"\b[\d.]+ \w+ CPU\b", text.partition("\n")[0])
     return ", " + found[0] if found else ""
 
@@ -56,7 +54,6 @@ def lines_of(text):
 class Recording:
     def __init__(self, config):
         self.file = config.getoption("kaa_file")
-        self.mode = config.getoption("kaa_mode")
         # (seconds, name, begin, end)
         self.tests = []
         self.has_begun = False
@@ -65,7 +62,7 @@ class Recording:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self, session):
         from kaa._profile import ProfileError, profile
-        recording = profile(self.file, mode=None if self.mode == "cpu" else self.mode, options=["-k", "monotonic"])
+        recording = profile(self.file, options=["-k", "monotonic"])
         try:
             recording.__enter__()
         except (ProfileError, OSError) as error:
