@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "cmd/framework/terminal.h"
 #include "view/fit.h"
 
 void doctor_section(const char *format, ...)
@@ -34,15 +34,13 @@ static void print_text(const struct strbuf *text)
 {
 	enum { MARK_COLUMNS = 8, INDENT = 2 };
 	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
-	struct winsize size;
-	size_t n;
+	size_t columns = terminal_columns(STDOUT_FILENO), n;
 
-	if (!text->len || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
-	    size.ws_col <= 2 * MARK_COLUMNS) {
+	if (!text->len || columns <= 2 * MARK_COLUMNS) {
 		puts(text->data);
 		return;
 	}
-	fit_lines(&lines, text->data, size.ws_col - MARK_COLUMNS);
+	fit_lines(&lines, text->data, columns - MARK_COLUMNS);
 	for (const char *line = lines.data; *line; line += n) {
 		n = strcspn(line, "\n") + 1;
 		printf("%*s%.*s", line == lines.data ? 0 : MARK_COLUMNS - INDENT,

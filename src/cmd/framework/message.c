@@ -3,10 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "cmd/framework/terminal.h"
 #include "view/fit.h"
 
 static const char *prefix = "kaa";
@@ -25,12 +25,12 @@ void message_set_quiet(bool value)
 /* A terminal breaks words. In a file a line is what was said at once. */
 static void fit_terminal(struct strbuf *line)
 {
+	size_t columns = terminal_columns(STDERR_FILENO);
 	struct strbuf lines = STRBUF_INIT;
-	struct winsize size;
 
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+	if (!columns)
 		return;
-	fit_lines(&lines, line->data, size.ws_col);
+	fit_lines(&lines, line->data, columns);
 	strbuf_deinit(line);
 	*line = lines;
 }

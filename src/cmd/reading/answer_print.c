@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "cmd/framework/shell_word.h"
+#include "cmd/framework/terminal.h"
 #include "explore/sources.h"
 #include "profile/symbol_word.h"
 #include "view/answer.h"
@@ -37,13 +37,11 @@ size_t answer_columns(int fd)
 {
 	const char *set = getenv("COLUMNS");
 	unsigned long wanted = set ? strtoul(set, NULL, 10) : 0;
-	struct winsize size;
+	size_t columns = terminal_columns(fd);
 
 	if (wanted && wanted < COLUMNS_MAX)
 		return wanted;
-	if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
-		return size.ws_col;
-	return DEFAULT_COLUMNS;
+	return columns ? columns : DEFAULT_COLUMNS;
 }
 
 void answer_name_command(const char *path, const char *what, const char *words,
