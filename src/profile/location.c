@@ -7,6 +7,7 @@
 #include "base/compare.h"
 #include "base/map.h"
 #include "profile/index.h"
+#include "profile/spent.h"
 
 enum place_kind {
 	PLACE_ANY,
@@ -619,7 +620,9 @@ static bool is_idle(const struct location_builder *b,
 		profile_symbol(b->profile, frame->symbol);
 
 	return frame->kind == PROFILE_FRAME_MARKER && symbol &&
-	       !strcmp(profile_string(b->profile, symbol->name, ""), "[idle]");
+	       spent_kind_of_function(profile_string(b->profile, symbol->name,
+						     ""),
+				      false) == SPENT_IDLE;
 }
 
 /* Below a Python frame, and above one. */
