@@ -261,10 +261,7 @@ static struct error *why_not(pid_t pid)
 	if (error)
 		return error;
 	if (!geteuid())
-		return error_create(
-			ERROR_PERMISSION,
-			"not even root may read the memory of process %d here: root in a container has fewer rights, and a filter or security module may forbid it",
-			(int)pid);
+		return remote_memory_not_for_root(pid);
 	if (status.euid != geteuid() || status.uid != geteuid())
 		return of_other_user(pid, status.uid);
 	error_destroy(kernel_setting("", "yama/ptrace_scope", &scope));

@@ -144,6 +144,14 @@ size_t remote_memory_read_words(const struct remote_memory *memory,
 	return r < 0 ? 0 : (size_t)r / sizeof(*words);
 }
 
+struct error *remote_memory_not_for_root(pid_t pid)
+{
+	return error_create(
+		ERROR_PERMISSION,
+		"not even root may read the memory of process %d here: root in a container has fewer rights, and a filter or security module may forbid it",
+		(int)pid);
+}
+
 struct error *remote_memory_read_exact(struct remote_memory *memory,
 				       uint64_t address, void *buf, size_t n)
 {
@@ -155,10 +163,7 @@ struct error *remote_memory_read_exact(struct remote_memory *memory,
 		return error_create(ERROR_NOT_FOUND, "process %d is gone",
 				    (int)memory->pid);
 	if (r == -EPERM && !geteuid())
-		return error_create(
-			ERROR_PERMISSION,
-			"not even root may read the memory of process %d here: root in a container has fewer rights, and a filter or security module may forbid it",
-			(int)memory->pid);
+		return remote_memory_not_for_root(memory->pid);
 	if (r == -EPERM)
 		return error_create(
 			ERROR_PERMISSION,

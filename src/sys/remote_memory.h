@@ -62,4 +62,7 @@ size_t remote_memory_read_words(const struct remote_memory *memory,
 struct error *remote_memory_read_exact(struct remote_memory *memory,
 				       uint64_t address, void *buf, size_t n);
 
+/* What is said to root, whom no sudo helps. */
+struct error *remote_memory_not_for_root(pid_t pid);
+
 #endif
