@@ -205,11 +205,6 @@ void fit_share(size_t room, size_t *a, size_t *b)
 	}
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A quotation begins with a mark behind a blank or bracket, and ends with one before no letter. */
 static bool is_quoted(const char *s, size_t n, size_t at, bool quoted)
 {
@@ -225,7 +220,7 @@ static bool is_quoted(const char *s, size_t n, size_t at, bool quoted)
 static bool may_break(const char *s, size_t at)
 {
 	return at && s[at] == ' ' && s[at - 1] != ' ' &&
-	       !is_digit(s[at - 1]);
+	       !isdigit((unsigned char)s[at - 1]);
 }
 
 /*
