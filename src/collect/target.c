@@ -57,6 +57,13 @@ static bool find_map(void *arg, uint64_t address, struct unwind_map *ret)
 	return !error;
 }
 
+static bool read_now(struct target *target, uint64_t address, void *buf,
+		     size_t size)
+{
+	return !target->replaced &&
+	       remote_memory_read_all(&target->memory, address, buf, size);
+}
+
 /* Of a process that may have ended: as its file has it. */
 static bool read_file(const struct target *target,
 		      const struct process_map *map, uint64_t address,
@@ -79,13 +86,15 @@ static bool read_code(void *arg, uint64_t address, void *buf, size_t size)
 
 	if (!map || !(map->prot & PROT_EXEC) || size > map->end - address)
 		return false;
-	if (!target->replaced &&
-	    remote_memory_read_all(&target->memory, address, buf, size))
-		return true;
 	if (mapping_has_file(map->file->path))
-		return read_file(target, map, address, buf, size);
-	return target->trampolines &&
-	       trampolines_read_code(target->trampolines, address, buf, size);
+		return read_now(target, address, buf, size) ||
+		       read_file(target, map, address, buf, size);
+	return (!target->replaced &&
+		kept_code_read(&target->kept_code, &target->memory, address,
+			       buf, size)) ||
+	       kept_code_remember(&target->kept_code, address, buf, size) ||
+	       (target->trampolines &&
+		trampolines_read_code(target->trampolines, address, buf, size));
 }
 
 void target_populate_stack(struct target *target, uint64_t from, uint64_t to)
@@ -210,6 +219,7 @@ static void target_destroy(struct target *target)
 	error_destroy(target->own_refusal);
 	remote_memory_deinit(&target->memory);
 	trampolines_destroy(target->trampolines);
+	kept_code_deinit(&target->kept_code);
 	made_look_deinit(&target->made);
 	free(target);
 }

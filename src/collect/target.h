@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
+#include "collect/kept_code.h"
 #include "collect/made_look.h"
 #include "collect/target_file.h"
 #include "collect/trampolines.h"
@@ -87,6 +88,8 @@ struct target {
 	struct remote_memory memory;
 	/* NULL until one is looked for; see target_trampolines(). */
 	struct trampolines *trampolines;
+	/* Code that is in no file, as it was. */
+	struct kept_code kept_code;
 	/* The code that it has registered. */
 	struct made_look made;
 	/* The unwinder's view; arg is this target. */

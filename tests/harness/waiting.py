@@ -35,6 +35,11 @@ def until(condition, what, timeout=HANG):
         time.sleep(0.01)
 
 
+def process_state(pid):
+    """The letter of /proc/PID/stat: R, S, T, Z and so on."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def innermost_child(pid):
     """Of programs that lead to another one (those into the chroot, a recorder): that one."""
     while True:
