@@ -13,6 +13,7 @@
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
+#include "cmd/reading/callers_print.h"
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
@@ -38,6 +39,8 @@ struct report_settings {
 	bool wants_table;
 	/* Its opposite: the order of the first screen. */
 	bool by_total;
+	/* The function whose callers are asked for, or NULL. */
+	const char *callers;
 	/* Of the terminal, before a pager. */
 	size_t columns;
 	const char *dsos;
@@ -264,6 +267,9 @@ static struct error *prepare(struct report_settings *s)
 		error = input_prepare(&s->input);
 	if (error)
 		return error;
+	if (s->callers && (!shows_answer(s) || s->by_total))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--callers has a report of its own; options of other reports do not go with it");
 	if (s->by_total && !shows_answer(s))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--total is for the report of functions and lines; a table is ordered by total time as it is, see --children");
@@ -359,7 +365,7 @@ static bool wants_text(const struct report_settings *s)
 {
 	const struct report_options *o = &s->options;
 
-	return s->header_only || s->stats || s->tasks ||
+	return s->header_only || s->stats || s->tasks || s->callers ||
 	       input_imitates(&s->input) || o->quiet || o->field_separator ||
 	       o->callgraph.type == CALLGRAPH_FLAT ||
 	       o->callgraph.type == CALLGRAPH_FOLDED;
@@ -371,7 +377,7 @@ static struct error *choose_form(struct report_settings *s)
 	if (s->tui && (s->stdio || wants_text(s)))
 		return error_create(
 			ERROR_INVALID_ARGUMENT,
-			"--tui cannot be used with --stdio, --header-only, --stats, --like-perf, -q, -t, -g flat or -g folded");
+			"--tui cannot be used with --stdio, --callers, --header-only, --stats, --like-perf, -q, -t, -g flat or -g folded");
 	if (s->tui && !tui_possible())
 		return error_create(
 			ERROR_UNSUPPORTED,
@@ -474,6 +480,17 @@ static struct error *why_unmatched(const struct report_settings *s)
 			    why);
 }
 
+static struct error *print_callers(const struct report_settings *s,
+				   const struct profile *profile,
+				   const struct answer_input *input)
+{
+	if (input->event == PROFILE_NONE)
+		return error_create(ERROR_NOT_FOUND,
+				    "no sample has Python frames, so nobody calls '%s'",
+				    s->callers);
+	return callers_print(profile, input, s->callers, stdout);
+}
+
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
@@ -510,6 +527,8 @@ static struct error *print_report(struct report_settings *s,
 	if (s->is_empty)
 		return NULL;
 	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
+	if (s->callers)
+		return print_callers(s, profile, &answer);
 	return answer.event != PROFILE_NONE ?
 		       answer_print(profile, &answer, stdout) :
 		       report_write(profile, &s->options, stdout);
@@ -646,6 +665,8 @@ static const struct option options[] = {
 		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
 	OPT_BOOL(0, "total", struct report_settings, by_total,
 		 "show functions and lines by total time, with the Python functions that they call, instead of own time"),
+	OPT_STRING(0, "callers", struct report_settings, callers, "<function>",
+		   "show who calls a Python function, from which lines: by name, file.py or file.py:37"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,
 		 "print only entries, without headers and notes",
 		 TABLE),
@@ -725,6 +746,7 @@ const struct command command_report = {
 		"kaa report --stdio\tshow functions and lines by own time",
 		"kaa report -n -g\tshow who calls whom",
 		"kaa report --no-children -g callee\tshow who called the hottest functions",
+		"kaa report --callers dedupe\tshow who calls a function, and from which lines",
 		"kaa report -g caller,srcline --sort symbol,srcline\tsplit functions by line",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,

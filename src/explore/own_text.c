@@ -955,8 +955,15 @@ void own_text_details(const struct own_rows *rows,
 static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
 {
 	static const char more[] = ", ...";
+	unsigned int chance = answer_chance(rows->made.own->all.samples);
 	size_t n;
 
+	if (chance) {
+		strbuf_printf(out,
+			      "So few samples: a share may be off by %u points.",
+			      chance);
+		return;
+	}
 	strbuf_clear(&rows->word);
 	strbuf_puts(&rows->word, "Spent in: ");
 	n = rows->word.len;

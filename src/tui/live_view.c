@@ -91,6 +91,16 @@ static struct error *make_rows(struct live_view *l, struct profile *profile,
 	return error;
 }
 
+/* What the recorder has said last, a line. */
+static void put_note(struct live_view *l, struct strbuf *out)
+{
+	size_t before = out->len;
+
+	l->live->note(l->live->arg, out);
+	if (out->len > before)
+		strbuf_putc(out, '\n');
+}
+
 /* Takes the profile over. */
 static struct error *show_profile(struct live_view *l, struct profile *profile)
 {
@@ -113,6 +123,7 @@ static struct error *show_profile(struct live_view *l, struct profile *profile)
 	rows->states = &l->states;
 	l->input.profile = profile;
 	strbuf_clear(&l->notes);
+	put_note(l, &l->notes);
 	return information_notes(&l->input, &l->notes);
 }
 
@@ -214,6 +225,9 @@ static struct error *wait_for_samples(struct live_view *l)
 	browser_init(&browser, &source);
 	l->ui->tick_at = clock_ms() + FIRST_MS;
 	error = view_run(l->ui, &view);
+	/* The information has it; keys stand in its place now. */
+	if (l->rows && !l->is_over)
+		strbuf_clear(&l->ui->message);
 	browser_deinit(&browser);
 	view_deinit(&view);
 	return error;

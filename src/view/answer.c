@@ -466,15 +466,22 @@ static void put_kinds(struct answer *a)
 			    "Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
 }
 
-/* Two deviations of a share of one half, in points. */
+/* Two deviations of a share of one half. */
+unsigned int answer_chance(uint64_t samples)
+{
+	return samples && samples < FEW_SAMPLES ?
+		       (unsigned int)lround(100 / sqrt((double)samples)) :
+		       0;
+}
+
 static void put_chance(struct answer *a)
 {
-	uint64_t samples = a->own->all.samples;
+	unsigned int points = answer_chance(a->own->all.samples);
 
-	if (!samples || samples >= FEW_SAMPLES)
-		return;
-	strbuf_printf(&a->text, "So few samples: a share may be off by %.0f points.\n",
-		      100 / sqrt((double)samples));
+	if (points)
+		strbuf_printf(&a->text,
+			      "So few samples: a share may be off by %u points.\n",
+			      points);
 }
 
 static struct error *put_summary(struct answer *a)

@@ -71,6 +71,9 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 			     struct own_time *own, struct place_names *names,
 			     struct strbuf pieces[ANSWER_PIECES]);
 
+/* By how many points chance may move a share of so few samples; 0: by few. */
+unsigned int answer_chance(uint64_t samples);
+
 /*
  * Appends what the recording does not know, and what to do about it, a line each:
  * functions whose lines are not known, functions of the interpreter without names.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Functions by the names that people give them, wherever `kaa report` and `kaa script` take one; and what is said of names
 that nothing has."""
+import os
 import re
 
 import pytest
@@ -216,3 +217,17 @@ def test_names_cannot_drive_the_terminal(empty_report, script):
 def test_help_says_how_functions_are_called(kaa):
     for command in ("report", "script"):
         assert all(word in kaa("help", command).stdout for word in ("Orders.dedupe", "orders.py:37", "py::dedupe"))
+
+
+def test_callers_of_what_is_not_there(kaa, recording):
+    """Near names are Python's; and no other report goes with it."""
+    def refused(*words):
+        return kaa("report", "--callers", *words, "-i", recording, status=1).stderr
+    assert "no sample is in a Python function called 'midle'; did you mean 'Worker.middle" in refused("midle")
+    assert "options of other reports" in kaa("report", "--callers", "leaf", "--native", "-i", recording, status=129).stderr
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_callers_fit(kaa, recording, columns):
+    text = kaa("report", "--callers", "middle", "-i", recording, env={**os.environ, "COLUMNS": columns}).stdout
+    assert "Worker.middle" in text and max(map(len, text.splitlines())) <= int(columns), text

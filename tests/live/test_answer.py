@@ -40,6 +40,8 @@ def test_planted_shares(kaa, python, scripts, tmp_path, share):
     allowed = 5 * math.sqrt(planted * (1 - planted) / samples) + 0.002
     assert samples > 200 and abs(measured - planted) < allowed, (planted, measured, samples)
     assert list(functions_of(text))[0][0] == "heavy"
+    # What to type next is of that function.
+    assert re.search(r"^Who calls it: +\S*kaa report --callers heavy", text, re.M), text
     # They call no Python code.
     assert all(own == total for (name, _), (own, total) in functions_of(text).items() if name in ("light", "heavy"))
 

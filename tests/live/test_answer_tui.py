@@ -343,6 +343,26 @@ def test_who_calls_it(kaa, recording, samples):
         assert f"Samples: {len(samples)} of" in terminal.lines()[0]
 
 
+def test_who_calls_it_as_text(kaa, recording, samples):
+    """report --callers: the same rows without a terminal; a line means its function."""
+    through, callers = callers_of(samples, "spin")
+    text = kaa("report", "--callers", "spin", "-i", recording).stdout
+    rows = re.findall(r"^[ +] +([\d.]+)% +(?:< )?(\S+) +\S*shop\.py:(\d+)", text, re.M)
+    shares = {(name, int(line)): float(share) for share, name, line in rows}
+    assert text.startswith("Callers of spin: ") and rows[0][1] == "spin", text
+    assert abs(float(rows[0][0]) - 100 * through / len(samples)) < 0.06
+    for caller, count in callers.items():
+        assert abs(shares[caller] - 100 * count / len(samples)) < 0.06, (caller, text)
+    (_, line), _ = callers.most_common(1)[0]
+    (name,) = {name for name, at in callers if at == line}
+    assert kaa("report", "--callers", f"shop.py:{line}", "-i", recording).stdout.startswith(f"Callers of {name}: ")
+    native = next(frame.symbol for sample in samples for frame in sample.frames
+                  if not frame.is_python and frame.symbol.startswith("_PyEval_"))
+    said = kaa("report", "--callers", native, "-i", recording, status=1).stderr
+    assert f"'{native}' is no Python function; its callers: " in said
+    assert native in kaa(*said.rpartition("its callers: ")[2].split()[1:], "--interpreter-frames", "--children").stdout
+
+
 def test_who_calls_it_in_a_zoom(kaa, recording, samples):
     chosen = [sample for sample in samples if any(frame[0] == "right" for frame in frames_of(sample))]
     inside = sum(any(frame.dso == "[kernel.kallsyms]" for frame in sample.frames) for sample in chosen)

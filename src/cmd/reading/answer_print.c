@@ -61,23 +61,33 @@ void answer_name_command(const char *path, const char *what, const char *words,
 	strbuf_putc(out, '\n');
 }
 
-/* "dedupe"; of what has no name of its own, the file that it is in. */
-static void name_source(const char *path, const char *symbol,
+/* The source of the hottest function; where that has no name, of its file. */
+static void name_source(const char *path, const struct python_symbol *hottest,
 			struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
-	struct python_symbol python;
-	const char *slash;
+	const char *slash = strrchr(hottest->file, '/');
 
-	if (!symbol || !python_symbol_parse(symbol, &python))
-		return;
-	slash = strrchr(python.file, '/');
-	if (python.qualname[0] == '<')
-		strbuf_puts(&word, slash ? slash + 1 : python.file);
+	if (hottest->qualname[0] == '<')
+		strbuf_puts(&word, slash ? slash + 1 : hottest->file);
 	else
-		strbuf_append(&word, python.qualname, python.qualname_length);
+		strbuf_append(&word, hottest->qualname,
+			      hottest->qualname_length);
 	answer_name_command(path, "With the source:   ", "annotate", word.data,
 			    out);
+}
+
+/* Nobody asks who calls a module's body. */
+static void name_callers(const char *path, const struct python_symbol *hottest,
+			 struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+
+	if (hottest->qualname[0] == '<')
+		return;
+	strbuf_append(&word, hottest->qualname, hottest->qualname_length);
+	answer_name_command(path, "Who calls it:      ", "report --callers",
+			    word.data, out);
 }
 
 struct next_commands {
@@ -92,14 +102,17 @@ static void name_commands(const void *arg, const char *hottest,
 	const struct next_commands *next = arg;
 	const struct answer_input *input = next->input;
 	const char *path = input->path;
+	struct python_symbol python;
 
 	if (input->is_brief) {
 		answer_name_command(path, "All of it:  ", "report", NULL, out);
 		return;
 	}
-	name_source(path, hottest, out);
+	if (hottest && python_symbol_parse(hottest, &python)) {
+		name_source(path, &python, out);
+		name_callers(path, &python, out);
+	}
 	answer_name_command(path, "As a flame graph:  ", "flamegraph", NULL, out);
-	answer_name_command(path, "Who calls whom:    ", "report -g", NULL, out);
 	if (!next->python_only)
 		answer_name_command(path, "C functions, too:  ",
 				    "report --native --no-children", NULL, out);

@@ -43,7 +43,7 @@ struct error *answer_print(const struct profile *profile,
 			   const struct answer_input *input, FILE *out);
 
 /*
- * Appends a line of what to type: "Who calls whom:  kaa report -g", with kaa as
+ * Appends a line of what to type: "As a flame graph:  kaa flamegraph", with kaa as
  * the user called it, and the recording if it has another name than usual. word
  * is one more argument, or NULL.
  */

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/reading/callers_print.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/compare.h"
+#include "base/map.h"
+#include "base/plural.h"
+#include "base/strbuf.h"
+#include "explore/own_rows.h"
+#include "explore/own_text.h"
+#include "explore/sources.h"
+#include "view/symbol_match.h"
+#include "view/symbol_near.h"
+
+enum {
+	/* More functions of one name are counted. */
+	SHOWN_MAX = 5,
+	/* Of one function; rows of little weight stay closed in any case. */
+	ROWS_MAX = 200,
+};
+
+struct callers {
+	const struct profile *profile;
+	const struct answer_input *input;
+	const char *word;
+	struct own_rows *rows;
+	struct line line;
+	FILE *out;
+	/* Rows have callers that have no rows. */
+	bool is_cut;
+};
+
+/* Those of own_rows.made.own.functions that the word calls. */
+typedef VEC(const struct own_entry *) entry_vec;
+
+/* --- Which functions ---------------------------------------------------- */
+
+/* Names of symbols that the word calls, as keys. */
+static struct error *find_names(const struct callers *c, struct map *ret,
+				bool *has_native)
+{
+	const struct profile *p = c->profile;
+	const struct name_list words = { (const char *const *)&c->word, 1 };
+	struct symbol_choice *choice;
+	struct error *error = symbol_choose_words(p, &words, SYMBOL_RULE_PEOPLE,
+						  &choice);
+	struct python_symbol python;
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < p->symbols.count && !error; i++) {
+		uint32_t name = p->symbols.data[i].name;
+
+		if (!choice->functions[i])
+			continue;
+		*has_native |= !python_symbol_parse(profile_string(p, name, ""),
+						    &python);
+		if (!map_insert(ret, name, 0, NULL))
+			error = error_no_memory();
+	}
+	symbol_choice_destroy(choice);
+	return error;
+}
+
+static int compare_totals(const void *x, const void *y)
+{
+	const struct own_entry *const *a = x, *const *b = y;
+
+	return compare_u64((*b)->total.period, (*a)->total.period);
+}
+
+static struct error *find_functions(const struct callers *c, entry_vec *ret,
+				    bool *has_native)
+{
+	const struct own_entry_vec *all = &c->rows->made.own->functions;
+	_cleanup_(map_deinit) struct map names = {};
+	struct error *error = find_names(c, &names, has_native);
+
+	for (size_t i = 0; i < all->count && !error; i++)
+		if (all->data[i].is_python &&
+		    map_find(&names, all->data[i].name) &&
+		    !vec_push(ret, &all->data[i]))
+			error = error_no_memory();
+	if (!error && ret->count)
+		qsort(ret->data, ret->count, sizeof(*ret->data),
+		      compare_totals);
+	return error;
+}
+
+static struct error *none_called(const struct callers *c, bool has_native)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct symbol_near near;
+	struct error *error;
+
+	if (has_native) {
+		answer_name_command(c->input->path, "its callers: ",
+				    "report --no-children -g -S", c->word,
+				    &text);
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' is no Python function; %.*s", c->word,
+				    (int)text.len - 1, text.data);
+	}
+	error = symbol_near_init(&near, c->word, false);
+	vec_for_each(function, &c->rows->made.own->functions)
+		symbol_near_offer(&near,
+				  profile_string(c->profile, function->name, NULL),
+				  function->line, SYMBOL_CALLS);
+	if (!error)
+		symbol_near_format(&near,
+				   "no sample is in a Python function called",
+				   &text);
+	symbol_near_deinit(&near);
+	return error ? error : error_create(ERROR_NOT_FOUND, "%s", text.data);
+}
+
+/* --- Text --------------------------------------------------------------- */
+
+/* On a terminal a row begins with the sign of whether it is open. */
+static void put_row(struct callers *c, uint32_t id)
+{
+	const struct browser_node *node = &c->rows->browser.nodes.data[id];
+	bool is_cut = node->can_open && !node->is_open;
+
+	line_clear(&c->line);
+	own_text_row(c->rows, id, c->input->columns, &c->line);
+	strbuf_trim_end(&c->line.text);
+	fprintf(c->out, "%c%s\n", is_cut ? '+' : ' ', c->line.text.data + 1);
+	c->is_cut |= is_cut;
+}
+
+static void put_function(struct callers *c, const struct own_entry *entry)
+{
+	const struct own_weight *all = &c->rows->made.own->all;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	own_text_title(c->rows, c->input->columns, &text);
+	strbuf_trim_end(&text);
+	strbuf_puts(&text, "\n");
+	strbuf_percent(&text, entry->total.period, all->period);
+	strbuf_puts(&text, " of the time passes through it.\n\n");
+	fputs(text.data, c->out);
+	own_text_head(c->rows, c->input->columns, &c->line);
+	strbuf_trim_end(&c->line.text);
+	fprintf(c->out, "%s\n", c->line.text.data);
+	vec_for_each(node, &c->rows->browser.rows)
+		put_row(c, *node);
+}
+
+static struct error *print_function(struct callers *c,
+				    const struct own_entry *entry)
+{
+	const struct zoom function = { .kind = ZOOM_FUNCTION,
+				       .id = (int32_t)entry->line,
+				       .name = entry->name };
+	struct error *error = own_rows_show_callers(c->rows, &function);
+
+	if (!error)
+		put_function(c, entry);
+	return error;
+}
+
+static void put_legend(const struct callers *c)
+{
+	fputs("\n'<' calls the function in the row above it.\n", c->out);
+	if (c->is_cut)
+		fputs("'+' has callers that are not shown: they have less than 5 % of the function each.\n",
+		      c->out);
+}
+
+static void put_rest(const struct callers *c, size_t count)
+{
+	fprintf(c->out,
+		"%zu other function%s called so; name:file.py or file.py:37 means one.\n",
+		count, count == 1 ? " is" : "s are");
+}
+
+static struct error *print_all(struct callers *c)
+{
+	entry_vec functions = {};
+	bool has_native = false;
+	struct error *error = find_functions(c, &functions, &has_native);
+
+	if (!error && !functions.count)
+		error = none_called(c, has_native);
+	for (size_t i = 0; i < functions.count && i < SHOWN_MAX && !error; i++) {
+		if (i)
+			fputc('\n', c->out);
+		error = print_function(c, functions.data[i]);
+	}
+	if (!error)
+		put_legend(c);
+	if (!error && functions.count > SHOWN_MAX)
+		put_rest(c, functions.count - SHOWN_MAX);
+	vec_deinit(&functions);
+	return error;
+}
+
+static void put_source(void *arg, const char *path, uint32_t line,
+		       struct strbuf *out)
+{
+	sources_put_line(arg, path, line, out);
+}
+
+struct error *callers_print(const struct profile *profile,
+			    const struct answer_input *input, const char *word,
+			    FILE *out)
+{
+	_cleanup_free_ char *folder = getcwd(NULL, 0);
+	_cleanup_sources_ struct sources sources = {
+		.symfs = input->symfs,
+		.recorded = input->recorded,
+	};
+	const struct answer_options options = {
+		.columns = input->columns,
+		.folder = folder,
+		.source = put_source,
+		.source_arg = &sources,
+		.is_filtered = input->is_filtered,
+	};
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct callers callers = { .profile = profile,
+				   .input = input,
+				   .word = word,
+				   .line = LINE_INIT,
+				   .out = out };
+	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
+	struct error *error = own_rows_create(profile, input->event, &options,
+					      NULL, &rows);
+
+	setlocale(LC_CTYPE, "");
+	callers.rows = rows;
+	/* The window: what is in it is opened and measured. */
+	if (!error)
+		error = own_rows_resize(rows, ROWS_MAX);
+	if (!error)
+		error = print_all(&callers);
+	line_deinit(&callers.line);
+	sources_tell_changed(&sources, &notes);
+	if (!error && notes.len)
+		fprintf(out, "\n%s", notes.data);
+	if (!error && (fflush(out) || ferror(out)))
+		error = error_os(errno, NULL, "cannot write the report");
+	return error;
+}
