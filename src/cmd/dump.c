@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa dump`: what the threads of a process do now. */
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "cmd/framework/command.h"
 #include "dump/dump.h"
@@ -45,11 +48,31 @@ static pid_t take_pid(const char *word)
 		       0;
 }
 
+/* Of what can be read at all: people name their script. */
+static bool is_elf(const char *path)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	char magic[SELFMAG];
+
+	return !file || fread(magic, sizeof(magic), 1, file) != 1 ||
+	       !memcmp(magic, ELFMAG, SELFMAG);
+}
+
 static struct error *open_subject(const char *word, struct subject **ret)
 {
 	pid_t pid = take_pid(word);
 
-	return pid ? subject_open_live(pid, ret) : subject_open_core(word, ret);
+	if (pid)
+		return subject_open_live(pid, ret);
+	if (access(word, F_OK))
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' is neither the number of a process nor a file; 'pgrep -af python' lists processes",
+				    word);
+	if (!is_elf(word))
+		return error_create(ERROR_UNSUPPORTED,
+				    "'%s' is no core file; name a process by its number ('pgrep -af python' lists them), or a core file",
+				    word);
+	return subject_open_core(word, ret);
 }
 
 /* A relative path is one of the process's folder, which may be another by now. */

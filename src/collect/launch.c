@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/name_match.h"
 #include "base/strbuf.h"
 #include "sys/privilege.h"
 
@@ -58,12 +59,19 @@ static int find_in_folders(const char *name, const char *path,
 	}
 }
 
+/* A path; or a script that people meant to be here. */
+static bool means_file(const char *name)
+{
+	return strchr(name, '/') ||
+	       (name_ends_with(name, ".py") && access(name, F_OK));
+}
+
 static struct error *exec_error(const char *name, int errnum)
 {
 	if (errnum == ENOENT)
 		return error_create(ERROR_NOT_FOUND, "'%s': %s", name,
-				    strchr(name, '/') ? "there is no such file" :
-							"command not found");
+				    means_file(name) ? "there is no such file" :
+						       "command not found");
 	return error_os(errnum, name, "cannot run the command");
 }
 

@@ -24,7 +24,8 @@ def test_words_that_name_no_process(kaa, words):
     kaa("dump", *words, status=129)
 
 
-@pytest.mark.parametrize("what, said", [(None, "No such file"), (b"text", "ELF"), ("program", "is not a core file")])
+@pytest.mark.parametrize("what, said", [(None, "is neither the number of a process nor a file"), (b"text", "is no core file; name a process by its number"),
+                                        ("program", "is not a core file")])
 def test_files_that_are_no_core(kaa, tmp_path, what, said):
     file = tmp_path / "file"
     if what == "program":

@@ -41,13 +41,13 @@ def test_nothing_to_record(kaa, tmp_path):
     assert "name a command, or use -p PID" in fails(kaa, tmp_path, status=USAGE)
 
 
-@pytest.mark.parametrize("words", [["no-such-command"], [""], ["./no-such-command"], ["/nowhere/at/all"]])
+@pytest.mark.parametrize("words", [["no-such-command"], [""], ["./no-such-command"], ["/nowhere/at/all"], ["nosuch.py"]])
 def test_missing_command(kaa, tmp_path, words):
     """A path is a file, any other word a command, as shells have it; a file of an earlier recording stays."""
     (tmp_path / "perf.data").write_text("precious")
     (tmp_path / "perf.data.old").write_text("older")
     said = fails(kaa, tmp_path, *words, status=NOT_FOUND)
-    assert f"'{words[0]}': {'there is no such file' if '/' in words[0] else 'command not found'}" in said
+    assert f"'{words[0]}': {'there is no such file' if re.search('/|[.]py$', words[0]) else 'command not found'}" in said
     assert (tmp_path / "perf.data").read_text() == "precious"
     assert (tmp_path / "perf.data.old").read_text() == "older"
 
