@@ -20,6 +20,12 @@ enum {
 	LOOKS = 3,
 	/* The least time between two looks, by what one takes. */
 	COST_FACTOR = 20,
+	/*
+	 * A look that nothing asks for, in ns: whoever makes a task may lose the CPU
+	 * between its number and its showing, for as long as a busy machine likes.
+	 */
+	AGAIN_NS = 100000000,
+	AGAIN_FACTOR = 200,
 };
 
 /* --- threads --- */
@@ -221,11 +227,13 @@ static void look_at_list(struct poll_tasks *tasks,
 
 void poll_look_at(struct poll_tasks *tasks, struct polled_process *process)
 {
-	int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+	int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took, now;
 
 	look_at_list(tasks, process);
 	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
-	process->look_at = clock_ns(CLOCK_MONOTONIC) + COST_FACTOR * took;
+	now = clock_ns(CLOCK_MONOTONIC);
+	process->look_at = now + COST_FACTOR * took;
+	process->again_at = now + AGAIN_NS + AGAIN_FACTOR * took;
 	if (process->looks)
 		process->looks--;
 }
@@ -234,10 +242,12 @@ static void look(struct poll_tasks *tasks, struct polled_process *process,
 		 bool is_new)
 {
 	size_t count = proc_thread_count(tasks->root, process->pid);
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (is_new || count != process->listed)
 		process->looks = LOOKS;
-	if (process->looks && clock_ns(CLOCK_MONOTONIC) >= process->look_at)
+	if ((process->looks && now >= process->look_at) ||
+	    now >= process->again_at)
 		poll_look_at(tasks, process);
 	else if (look_at_program(tasks, process, count))
 		poll_tell_maps(tasks, process);

@@ -80,8 +80,9 @@ struct polled_process {
 	/* Threads that the last look found, and the looks that are due. */
 	size_t listed;
 	unsigned int looks;
-	/* In ns of CLOCK_MONOTONIC: not before that. */
+	/* In ns of CLOCK_MONOTONIC: not before that; and then in any case. */
 	int64_t look_at;
+	int64_t again_at;
 	bool ended;
 };
 

@@ -171,8 +171,8 @@ static bool may_read(struct poll_wall *wall, struct polled_thread *thread)
 	return true;
 }
 
-static void sample(struct poll_wall *wall, struct polled_process *process,
-		   struct polled_thread *thread)
+void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
+		    struct polled_thread *thread)
 {
 	enum poll_try result = POLL_TRY_AGAIN;
 	struct task_run run;
@@ -197,13 +197,6 @@ static void sample(struct poll_wall *wall, struct polled_process *process,
 	for (int i = 0; i < POLL_TRIES && result == POLL_TRY_AGAIN; i++)
 		result = try_sample(wall, process, thread);
 	wall->reader->counts.rejected += result == POLL_TRY_AGAIN;
-}
-
-void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
-		    struct polled_thread *thread)
-{
-	if (!wall->is_late)
-		sample(wall, process, thread);
 }
 
 /* --- a tick --- */

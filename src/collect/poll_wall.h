@@ -30,7 +30,7 @@ struct poll_wall {
 	unsigned int first_reads;
 };
 
-/* A tick begins. */
+/* A tick begins. If it is late it is over, as when it is at a thread. */
 void poll_wall_begin(struct poll_wall *wall);
 void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		    struct polled_thread *thread);

@@ -11,6 +11,7 @@
 #include "collect/poll_letters.h"
 #include "collect/poll_look.h"
 #include "collect/poll_reader.h"
+#include "collect/poll_round.h"
 #include "collect/poll_ticks.h"
 #include "collect/poll_wall.h"
 
@@ -33,7 +34,9 @@ struct poller {
 	/* Of the thread, while it runs. */
 	enum sampled_time time;
 	struct poll_reader reader;
+	/* is_late is set in ticks of time by the clock alone. */
 	struct poll_wall wall;
+	struct poll_round round;
 	struct poll_ticks ticks;
 	bool begun;
 	/* What the thread itself has run, when it has ended. */
@@ -43,19 +46,17 @@ struct poller {
 
 /* --- the thread --- */
 
-static void tick_process(struct poller *poller, struct polled_process *process)
+/* False: the tick is over. */
+static bool tick_thread(void *arg, struct polled_process *process,
+			struct polled_thread *thread)
 {
-	/* A look at it within may bring or take threads. */
-	for (size_t i = 0; !process->waits && !process->ended &&
-			   i < process->threads.count;
-	     i++) {
-		struct polled_thread *thread = &process->threads.data[i];
+	struct poller *poller = arg;
 
-		if (poller->time == TIME_ON_CPU)
-			poll_cpu_tick(&poller->reader, process, thread);
-		else
-			poll_wall_tick(&poller->wall, process, thread);
-	}
+	if (poller->time == TIME_ON_CPU)
+		poll_cpu_tick(&poller->reader, process, thread);
+	else
+		poll_wall_tick(&poller->wall, process, thread);
+	return !poller->wall.is_late;
 }
 
 static void tick(struct poller *poller)
@@ -68,9 +69,8 @@ static void tick(struct poller *poller)
 	poll_hold_arrive(&poller->reader.hold, poller->ticks.at);
 	if (poller->time != TIME_ON_CPU)
 		poll_wall_begin(&poller->wall);
-	for (size_t i = 0; poller->reader.walk.walk && i < tasks->processes.count;
-	     i++)
-		tick_process(poller, tasks->processes.data[i]);
+	if (poller->reader.walk.walk && !poller->wall.is_late)
+		poll_round_run(&poller->round, tasks, tick_thread, poller);
 }
 
 static void read_letters(struct poller *poller)

@@ -274,17 +274,19 @@ def timed(function):
     took[function.__name__] = time.thread_time() - start
 
 threads = [threading.Thread(target=timed, args=(function,)) for function in (hog, small, digest, nap)]
+begun = time.monotonic()
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
+took["all"] = time.monotonic() - begun
 json.dump(took, sys.stdout)
 """
 
 
 @pytest.mark.few_versions
 def test_time_with_the_gil(kaa, python, tmp_path):
-    """Threads that run byte code hold it as long as their clocks run; one that hashes has CPU time, and hardly the GIL."""
+    """Threads that run byte code hold it while their clocks run; one that hashes has CPU time, and hardly the GIL."""
     data, program, taken = tmp_path / "perf.data", tmp_path / "holders.py", collections.Counter()
     program.write_text(HOLDERS)
     kaa = python.kaa(kaa)
@@ -295,9 +297,11 @@ def test_time_with_the_gil(kaa, python, tmp_path):
             taken[name] += sample.period / 1e9
     ran = json.loads(result.stdout)
     both = taken["hog"] + taken["small"]
-    # A busy machine may take the CPU from who has the GIL, which he keeps: no less than he ran, and shares as they ran.
-    assert taken["hog"] > 0.9 * ran["hog"] - 0.05, (taken, ran, result.stderr)
-    assert abs(taken["hog"] / both - ran["hog"] / (ran["hog"] + ran["small"])) < 0.1, (taken, ran, result.stderr)
+    # A busy machine may take the CPU from who has the GIL, which he keeps: each has it no shorter than he ran, and only one
+    # at a time.
+    for name in "hog", "small":
+        assert taken[name] > 0.9 * ran[name] - 0.05, (name, taken, ran, result.stderr)
+    assert both + taken["digest"] < ran["all"] + 0.05, (taken, ran, result.stderr)
     assert taken["digest"] < 0.1 * both and taken["nap"] < 0.02 * both, (taken, ran)
     assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
     assert "Time with the GIL as before" in kaa("diff", data, data).stdout

@@ -8,6 +8,7 @@
 #include "collect/poll_hold.h"
 #include "collect/poll_look.h"
 #include "collect/poll_reader.h"
+#include "collect/poll_round.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
@@ -325,11 +326,13 @@ static void end_looks(struct looks *l)
 	assert_int_equal(fake_tree_remove(l->root), 0);
 }
 
-/* However long the last one took. */
+/* However long the last one took, and however long ago. */
 static void look(struct looks *l)
 {
-	for (size_t i = 0; i < l->tasks.processes.count; i++)
+	for (size_t i = 0; i < l->tasks.processes.count; i++) {
 		l->tasks.processes.data[i]->look_at = 0;
+		l->tasks.processes.data[i]->again_at = INT64_MAX;
+	}
 	poll_look_at_all(&l->tasks);
 }
 
@@ -486,6 +489,15 @@ static void test_looks_are_cheap(void **state)
 	expect_child(&l, 9, 7);
 	look_until_quiet(&l);
 
+	/* One that is shown long after its number was given. */
+	add_task(&l, "11", "11", "kid", STAT("kid", "S", "140000", "0"));
+	file(&l, "/proc/7/task/8/children", "9 11 ");
+	file(&l, "/proc/7/task/8/schedstat", "700 0 3\n");
+	look_until_quiet(&l);
+	first_process(&l)->again_at = 1;
+	poll_look_at_all(&l.tasks);
+	expect_child(&l, 11, 7);
+
 	/* It has not run; then the thread that made this child ends. */
 	add_task(&l, "10", "10", "kid", STAT("kid", "S", "140000", "0"));
 	file(&l, TASK "children", "10 ");
@@ -507,7 +519,7 @@ static void test_looks_are_seldom(void **state)
 	begin_looks(&l);
 	look(&l);
 	assert_true(first_process(&l)->look_at > 0);
-	first_process(&l)->look_at = INT64_MAX;
+	first_process(&l)->look_at = first_process(&l)->again_at = INT64_MAX;
 	add_task(&l, "7", "8", "w", STAT("w", "S", "140000", "0"));
 	poll_look_at_all(&l.tasks);
 	expect_nothing(&l.sampler);
@@ -517,6 +529,70 @@ static void test_looks_are_seldom(void **state)
 	look(&l);
 	expect_thread(&l, 7, 8);
 	end_looks(&l);
+}
+
+/* The threads of a round in their order, and the one at which it is over (0: at none). */
+struct seen {
+	pid_t tids[16];
+	size_t count;
+	pid_t last;
+};
+
+static bool see(void *arg, struct polled_process *owner,
+		struct polled_thread *thread)
+{
+	struct seen *seen = arg;
+
+	(void)owner;
+	seen->tids[seen->count++] = thread->tid;
+	return thread->tid != seen->last;
+}
+
+static void expect_round(struct poll_round *round,
+			 const struct poll_tasks *tasks, pid_t last,
+			 const char *expected)
+{
+	struct seen seen = { .last = last };
+	struct strbuf text = STRBUF_INIT;
+
+	poll_round_run(round, tasks, see, &seen);
+	for (size_t i = 0; i < seen.count; i++)
+		strbuf_printf(&text, "%d ", (int)seen.tids[i]);
+	assert_string_equal(text.data, expected);
+	strbuf_deinit(&text);
+}
+
+/* Whoever ends a round comes last in the next one; nobody is left out for good. */
+static void test_rounds(void **state)
+{
+	struct polled_process processes[3] = { { .pid = 1 }, { .pid = 2 }, { .pid = 3 } };
+	struct poll_tasks tasks = {};
+	struct poll_round round = {};
+
+	(void)state;
+	expect_round(&round, &tasks, 0, "");
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < 3 - i; k++)
+			assert_true(vec_push(&processes[i].threads,
+					     ((struct polled_thread){
+						     .tid = 10 * (i + 1) + k })));
+		assert_true(vec_push(&tasks.processes, &processes[i]));
+	}
+	expect_round(&round, &tasks, 0, "10 11 12 20 21 30 ");
+	expect_round(&round, &tasks, 11, "10 11 ");
+	expect_round(&round, &tasks, 11, "12 20 21 30 10 11 ");
+	expect_round(&round, &tasks, 20, "12 20 ");
+	expect_round(&round, &tasks, 0, "21 30 10 11 12 20 ");
+	expect_round(&round, &tasks, 30, "10 11 12 20 21 30 ");
+	/* What was there is gone; who waits is left out. */
+	tasks.processes.count = 2;
+	processes[1].waits = true;
+	expect_round(&round, &tasks, 12, "10 11 12 ");
+	processes[0].threads.count = 2;
+	expect_round(&round, &tasks, 0, "10 11 ");
+	for (int i = 0; i < 3; i++)
+		vec_deinit(&processes[i].threads);
+	vec_deinit(&tasks.processes);
 }
 
 /* The poller comes when the thread that had the CPU makes way: was that one of ours? */
@@ -610,6 +686,7 @@ int main(void)
 		cmocka_unit_test(test_a_child_comes_and_ends),
 		cmocka_unit_test(test_looks_are_cheap),
 		cmocka_unit_test(test_looks_are_seldom),
+		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_a_late_tick),
 		cmocka_unit_test(test_first_reads),
 	};
