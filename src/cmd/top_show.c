@@ -16,6 +16,7 @@
 #include "cmd/reading/answer_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/top_states.h"
+#include "cmd/top_time.h"
 #include "convert/live.h"
 #include "tui/live_view.h"
 #include "view/answer.h"
@@ -32,6 +33,7 @@ struct top_show {
 	struct top_recorder *recorder;
 	struct input input;
 	struct live *live;
+	struct top_time time;
 	/* ns since 1970. */
 	int64_t began;
 	/* For metadata_subject(). */
@@ -61,6 +63,14 @@ static void print_state(const struct top_show *show)
 	       state.has_ended ? "; it has ended" : "");
 }
 
+static struct error *snapshot(struct top_show *show, uint64_t window,
+			      struct profile **ret)
+{
+	struct error *error = live_snapshot(show->live, window, ret);
+
+	return error ? error : top_time_add(&show->time, *ret, window);
+}
+
 static struct error *print_screen(struct top_show *show, uint64_t window)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
@@ -70,7 +80,7 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 		.columns = answer_columns(STDOUT_FILENO),
 		.is_live = true,
 	};
-	struct error *error = live_snapshot(show->live, window, &profile);
+	struct error *error = snapshot(show, window, &profile);
 
 	if (error)
 		return error;
@@ -182,7 +192,7 @@ static struct error *take_snapshot(void *arg, uint64_t window,
 {
 	struct top_show *show = arg;
 
-	return live_snapshot(show->live, window, ret);
+	return snapshot(show, window, ret);
 }
 
 static struct error *tell_threads(void *arg, struct profile *profile,
@@ -333,6 +343,7 @@ void top_show_close(struct top_show *show)
 	if (!show)
 		return;
 	live_stop(show->live);
+	top_time_deinit(&show->time);
 	input_deinit(&show->input);
 	free(show);
 }

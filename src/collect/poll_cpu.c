@@ -1,6 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_cpu.h"
 
+/* CPU time of the process that no sample stands for, by the kernel's account. */
+static uint64_t left_of(const struct polled_process *process)
+{
+	uint64_t ran = process->total - process->total_before;
+
+	return ran > process->given ? ran - process->given : 0;
+}
+
+/*
+ * The first sample of a new thread stands for others that were not seen, as far as
+ * these can have run. What it has more than its own time is paid back by its next ones.
+ */
+static void put(struct poll_reader *reader, struct polled_process *process,
+		struct polled_thread *thread, uint64_t ran)
+{
+	uint64_t period = ran - thread->given, left = left_of(process);
+
+	if (left > thread->unseen)
+		left = thread->unseen;
+	if (period < left)
+		period = left;
+	thread->unseen = 0;
+	thread->given += period;
+	process->given += period;
+	poll_reader_put(reader, process, thread, period, false);
+}
+
 static enum poll_try try_sample(struct poll_reader *reader,
 				struct polled_process *process,
 				struct polled_thread *thread)
@@ -25,13 +52,16 @@ static enum poll_try try_sample(struct poll_reader *reader,
 		thread->awake = false;
 		return POLL_TRY_NONE;
 	}
+	/* Its first sample stands for this time, too. */
+	if (reader->hold.before.ran <= thread->given) {
+		poll_reader_note_run(thread, &reader->hold.before);
+		return POLL_TRY_DONE;
+	}
 	result = poll_reader_read(reader, process, thread, &run, &has_gil);
 	if (result != POLL_TRY_DONE)
 		return result;
-	poll_reader_put(reader, process, thread, run.ran - thread->given,
-			false);
+	put(reader, process, thread, run.ran);
 	poll_reader_note_run(thread, &run);
-	thread->given = run.ran;
 	return POLL_TRY_DONE;
 }
 

@@ -47,11 +47,23 @@ static struct polled_thread *find_thread(struct polled_process *process,
 	return NULL;
 }
 
+/* Of the thread that was added last. */
+static void note_new(struct polled_process *process, uint64_t unseen)
+{
+	struct polled_thread *thread =
+		&process->threads.data[process->threads.count - 1];
+
+	thread->unseen = unseen;
+	thread->is_new = true;
+}
+
 static void add_thread(struct poll_tasks *tasks, struct polled_process *process,
 		       pid_t tid)
 {
-	if (tasks->inherit && poll_tasks_add_thread(tasks, process, tid))
-		poll_tell_thread(tasks, process->pid, tid);
+	if (!tasks->inherit || !poll_tasks_add_thread(tasks, process, tid))
+		return;
+	note_new(process, process->unseen);
+	poll_tell_thread(tasks, process->pid, tid);
 }
 
 /* Children of a thread that has ended are another one's. */
@@ -124,6 +136,7 @@ static void add_child(struct poll_tasks *tasks,
 	child = poll_tasks_make(tasks, pid);
 	if (!child)
 		return;
+	note_new(child, parent->unseen);
 	stat = (struct task_stat){ .start_stack = child->start_stack };
 	child->since = poll_writer_now(tasks->writer);
 	poll_tell_child(tasks, ppid, pid, child->since);
@@ -183,6 +196,8 @@ static void look_at_children(struct poll_tasks *tasks,
 static void end_process(struct poll_tasks *tasks,
 			struct polled_process *process)
 {
+	/* Until somebody has waited for it, the kernel has its time. */
+	poll_tasks_note_total(tasks, process);
 	vec_for_each(thread, &process->threads)
 		poll_tell_end(tasks, process, thread);
 	process->ended = true;
@@ -213,6 +228,7 @@ static void look_at_list(struct poll_tasks *tasks,
 	struct pid_list threads = {};
 	struct error *error = proc_threads(tasks->root, process->pid, &threads);
 
+	poll_tasks_note_total(tasks, process);
 	if (error) {
 		error_destroy(error);
 		end_process(tasks, process);
@@ -232,17 +248,22 @@ void poll_look_at(struct poll_tasks *tasks, struct polled_process *process)
 	look_at_list(tasks, process);
 	took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	now = clock_ns(CLOCK_MONOTONIC);
+	process->looked = now;
 	process->look_at = now + COST_FACTOR * took;
 	process->again_at = now + AGAIN_NS + AGAIN_FACTOR * took;
 	if (process->looks)
 		process->looks--;
 }
 
+/* asked: when there was no new number yet; a look that was due then came too late. */
 static void look(struct poll_tasks *tasks, struct polled_process *process,
-		 bool is_new)
+		 bool is_new, int64_t asked)
 {
 	size_t count = proc_thread_count(tasks->root, process->pid);
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
+	int64_t since = process->looks ? process->looked : asked;
+
+	process->unseen = since && now > since ? (uint64_t)(now - since) : 0;
 
 	if (is_new || count != process->listed)
 		process->looks = LOOKS;
@@ -253,13 +274,17 @@ static void look(struct poll_tasks *tasks, struct polled_process *process,
 		poll_tell_maps(tasks, process);
 }
 
-void poll_look_at_all(struct poll_tasks *tasks)
+void poll_look_at_all(struct poll_tasks *tasks, bool is_due)
 {
 	pid_t newest = proc_newest(tasks->root);
 	bool is_new = newest < 0 || newest != tasks->newest;
+	int64_t asked = tasks->asked;
 
 	tasks->newest = newest;
+	tasks->asked = clock_ns(CLOCK_MONOTONIC);
+	if (!is_due && (newest < 0 || !is_new))
+		return;
 	for (size_t i = 0; i < tasks->processes.count; i++)
-		look(tasks, tasks->processes.data[i], is_new);
+		look(tasks, tasks->processes.data[i], is_new, asked);
 	poll_tasks_drop_ended(tasks);
 }

@@ -13,8 +13,11 @@
 
 #include "collect/poll_tasks.h"
 
-/* At all, each few ms. Those that have ended go. */
-void poll_look_at_all(struct poll_tasks *tasks);
+/*
+ * At all, if the kernel has given a new number since the last call, or is_due: each
+ * few ms. Those that have ended go.
+ */
+void poll_look_at_all(struct poll_tasks *tasks, bool is_due);
 /* At one that seems to have called exec. */
 void poll_look_at(struct poll_tasks *tasks, struct polled_process *process);
 

@@ -27,6 +27,7 @@ static void free_process(struct poll_tasks *tasks,
 {
 	vec_for_each(thread, &process->threads)
 		poll_tasks_end_thread(tasks, thread);
+	tasks->ended_total += process->total - process->total_before;
 	vec_deinit(&process->threads);
 	vec_deinit(&process->maps);
 	remote_memory_deinit(&process->memory);
@@ -146,7 +147,11 @@ void poll_tasks_begin(struct poll_tasks *tasks)
 	uint64_t ran, given;
 
 	for (size_t i = 0; i < tasks->processes.count; i++) {
-		vec_for_each(thread, &tasks->processes.data[i]->threads) {
+		struct polled_process *process = tasks->processes.data[i];
+
+		poll_tasks_note_total(tasks, process);
+		process->total_before = process->total;
+		vec_for_each(thread, &process->threads) {
 			if (!task_files_run(&thread->files, &run))
 				continue;
 			thread->ran = thread->given = run.ran;
@@ -189,6 +194,21 @@ void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,
 			*given += thread->given;
 		}
 	}
+}
+
+void poll_tasks_note_total(const struct poll_tasks *tasks,
+			   struct polled_process *process)
+{
+	(void)process_ran(tasks->root, process->pid, &process->total);
+}
+
+uint64_t poll_tasks_total(const struct poll_tasks *tasks)
+{
+	uint64_t sum = tasks->ended_total;
+
+	vec_for_each(process, &tasks->processes)
+		sum += (*process)->total - (*process)->total_before;
+	return sum;
 }
 
 uint64_t poll_tasks_kept_off(const struct poll_tasks *tasks)

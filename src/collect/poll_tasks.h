@@ -43,6 +43,13 @@ struct polled_thread {
 	uint64_t slices_before_children;
 	/* As poll_hold_asleep() wants it. */
 	int64_t least;
+	/*
+	 * It came while nobody looked, for so many ns. That is what its first sample
+	 * stands for: others that came and went then have none. 0: it has had one.
+	 */
+	uint64_t unseen;
+	/* Found by the look at hand. */
+	bool is_new;
 
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
@@ -74,13 +81,21 @@ struct polled_process {
 	/* Its Python, as the recorder found it. */
 	bool has_python;
 	struct walker_process python;
+	/* process_ran(), when it was asked last and when time began to count. */
+	uint64_t total;
+	uint64_t total_before;
+	/* What its samples of CPU time stand for. */
+	uint64_t given;
 	/* In ms of CLOCK_MONOTONIC: the next look at its maps, and then how long. */
 	int64_t maps_at;
 	int64_t maps_wait;
 	/* Threads that the last look found, and the looks that are due. */
 	size_t listed;
 	unsigned int looks;
-	/* In ns of CLOCK_MONOTONIC: not before that; and then in any case. */
+	/* In ns of CLOCK_MONOTONIC: the last one, and for how long there was none. */
+	int64_t looked;
+	uint64_t unseen;
+	/* The next one: not before that; and then in any case. */
 	int64_t look_at;
 	int64_t again_at;
 	bool ended;
@@ -98,12 +113,15 @@ struct poll_tasks {
 	void *arg;
 
 	VEC(struct polled_process *) processes;
-	/* The number that the kernel had given last at the last look. */
+	/* The number that the kernel had given last, and when it was asked. */
 	pid_t newest;
+	int64_t asked;
 	/* Of threads that have ended: what they ran, in ns. */
 	uint64_t ended_ran;
 	uint64_t ended_given;
 	uint64_t ended_kept_off;
+	/* Of processes that have ended. */
+	uint64_t ended_total;
 	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
 };
@@ -131,6 +149,11 @@ void poll_tasks_set_python(struct poll_tasks *tasks, pid_t pid, uint64_t since,
 /* CPU time of all threads, and that which samples stand for, in ns. */
 void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,
 		     uint64_t *given);
+/* Asks how much CPU time all threads of a process have had. */
+void poll_tasks_note_total(const struct poll_tasks *tasks,
+			   struct polled_process *process);
+/* The same of all processes, in ns: threads that nobody has seen are in it. */
+uint64_t poll_tasks_total(const struct poll_tasks *tasks);
 /* For how long threads that could run had no CPU, in ns. */
 uint64_t poll_tasks_kept_off(const struct poll_tasks *tasks);
 

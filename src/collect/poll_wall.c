@@ -151,7 +151,9 @@ static enum poll_try try_sample(struct poll_wall *wall,
 				wall->tick - thread->told, sleeps);
 	else
 		reader->counts.samples++;
-	thread->told = wall->tick;
+	/* Half of what the first sample stands for lies behind it. */
+	thread->told = wall->tick + thread->unseen / 2;
+	thread->unseen = 0;
 	if (sleeps) {
 		thread->least = reader->hold.lead;
 		keep_sleep(wall, thread, &run, has_gil);
@@ -178,14 +180,13 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 	struct task_run run;
 
 	/* Who has no GIL need not be disturbed. */
-	if (!thread->told ||
-	    (wall->reader->gil_only && !process->has_python))
-		thread->told = wall->tick;
+	if (!thread->told || (wall->reader->gil_only && !process->has_python))
+		thread->told = wall->tick - thread->unseen;
 	if (thread->skip) {
 		thread->skip--;
 		return;
 	}
-	if (thread->told == wall->tick || !may_read(wall, thread) ||
+	if (thread->told >= wall->tick || !may_read(wall, thread) ||
 	    !task_files_run(&thread->files, &run))
 		return;
 	poll_reader_note_run(thread, &run);

@@ -73,6 +73,23 @@ static void tick(struct poller *poller)
 		poll_round_run(&poller->round, tasks, tick_thread, poller);
 }
 
+/* Some of them do not live until the next tick. */
+static void tick_new(struct poller *poller)
+{
+	vec_for_each(process, &poller->reader.tasks.processes) {
+		for (size_t i = 0; i < (*process)->threads.count; i++) {
+			struct polled_thread *thread =
+				&(*process)->threads.data[i];
+
+			if (thread->is_new && poller->begun &&
+			    !(*process)->waits && poller->reader.walk.walk)
+				(void)tick_thread(poller, *process, thread);
+			if (i < (*process)->threads.count)
+				(*process)->threads.data[i].is_new = false;
+		}
+	}
+}
+
 static void read_letters(struct poller *poller)
 {
 	poll_letters_read(&poller->letters);
@@ -92,6 +109,8 @@ static void end(struct poller *poller)
 	if (poller->time != TIME_ON_CPU)
 		poll_wall_end(&poller->wall);
 	(void)task_files_run(&reader->hold.own, &poller->own);
+	vec_for_each(process, &reader->tasks.processes)
+		poll_tasks_note_total(&reader->tasks, *process);
 	if (!reader->tasks.processes.count)
 		poll_writer_close(&reader->writer);
 	poll_hold_deinit(&reader->hold);
@@ -102,18 +121,22 @@ static void *run(void *arg)
 	struct poller *poller = arg;
 	struct poll_tasks *tasks = &poller->reader.tasks;
 	int64_t look_at = 0;
+	bool is_due, samples;
 
 	(void)poll_hold_init(&poller->reader.hold);
 	poll_ticks_begin(&poller->ticks);
 	while (!__atomic_load_n(&poller->stop, __ATOMIC_ACQUIRE) &&
 	       tasks->processes.count) {
-		if (__atomic_load_n(&poller->samples, __ATOMIC_ACQUIRE))
+		samples = __atomic_load_n(&poller->samples, __ATOMIC_ACQUIRE);
+		if (samples)
 			tick(poller);
 		read_letters(poller);
-		if (clock_ms() >= look_at) {
-			poll_look_at_all(tasks);
+		is_due = clock_ms() >= look_at;
+		poll_look_at_all(tasks, is_due);
+		if (samples)
+			tick_new(poller);
+		if (is_due)
 			look_at = clock_ms() + LOOK_MS;
-		}
 		poll_ticks_wait(&poller->ticks);
 	}
 	end(poller);
@@ -267,10 +290,14 @@ static uint64_t kept_off_by_others(const struct poller *poller)
 void poller_counts(const struct poller *poller, struct poll_counts *ret)
 {
 	const struct poll_reader *reader = &poller->reader;
+	uint64_t total;
 
 	*ret = reader->counts;
 	ret->lost = reader->writer.lost;
 	ret->missed = reader->tasks.missed;
 	ret->kept_off = kept_off_by_others(poller);
 	poll_tasks_time(&reader->tasks, &ret->ran, &ret->given);
+	total = poll_tasks_total(&reader->tasks);
+	if (poller->time == TIME_ON_CPU && ret->ran < total)
+		ret->ran = total;
 }

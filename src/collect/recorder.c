@@ -412,7 +412,9 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 		return cpu_time_result(&recorder->cpu_time);
 	return (struct cpu_time_result){
 		.ran = counts.ran,
-		.without_samples = counts.ran - counts.given,
+		.without_samples = counts.ran > counts.given ?
+					   counts.ran - counts.given :
+					   0,
 		.by_chance = POLLED_BY_CHANCE_NS,
 	};
 }

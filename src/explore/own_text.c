@@ -955,16 +955,17 @@ void own_text_details(const struct own_rows *rows,
 static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
 {
 	static const char more[] = ", ...";
-	unsigned int chance = answer_chance(rows->made.own->all.samples);
 	size_t n;
 
-	if (chance) {
-		strbuf_printf(out,
-			      "So few samples: a share may be off by %u points.",
-			      chance);
+	strbuf_clear(&rows->word);
+	if (!rows->zooms.count)
+		answer_doubts(rows->profile, rows->event, rows->options,
+			      rows->made.own, &rows->word);
+	if (rows->word.len) {
+		fit_begin(out, rows->word.data, strcspn(rows->word.data, "\n"),
+			  columns);
 		return;
 	}
-	strbuf_clear(&rows->word);
 	strbuf_puts(&rows->word, "Spent in: ");
 	n = rows->word.len;
 	spent_text_kinds(rows->profile, rows->made.own, &rows->word);

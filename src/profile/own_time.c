@@ -350,6 +350,9 @@ static struct error *count_row(struct builder *b, size_t row,
 	entries[1] = &b->out->lines.data[here.line];
 	entries[2] = &b->out->files.data[here.file];
 	add_weight(&b->out->all, period, count);
+	if (count)
+		b->out->squares += (double)period * (double)period /
+				   (double)count;
 	add_weight(&b->out->kinds[here.below.kind], period, count);
 	for (size_t i = 0; i < 3; i++) {
 		add_weight(&entries[i]->own, period, count);

@@ -83,8 +83,9 @@ struct own_time {
 	struct own_entry_vec files;
 	struct own_part_vec parts;
 	struct own_part_vec line_parts;
-	/* All samples that were counted. */
+	/* All samples that were counted, and the sum of the squares of their periods. */
 	struct own_weight all;
+	double squares;
 	/* The same by kind. */
 	struct own_weight kinds[SPENT_KINDS];
 };

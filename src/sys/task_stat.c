@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ enum {
 	STAT_MAX = 2048,
 	/* Places of fields, counted as in proc(5). */
 	FIELD_STATE = 3,
+	FIELD_USER_TIME = 14,
+	FIELD_SYSTEM_TIME = 15,
 	FIELD_START_TIME = 22,
 	FIELD_START_STACK = 28,
 	FIELD_CPU = 39,
@@ -22,6 +25,7 @@ enum {
 	/* `sched` begins with what is read of it. */
 	SCHED_MAX = 512,
 	NS_PER_MS = 1000000,
+	NS_PER_S = 1000000000,
 };
 
 /* Takes a decimal number and the blank behind it. */
@@ -55,6 +59,8 @@ bool task_stat_parse(const char *text, struct task_stat *ret)
 	for (int field = FIELD_STATE + 1; field <= FIELD_CPU; field++) {
 		if (!take_number(&p, &number))
 			return false;
+		if (field == FIELD_USER_TIME || field == FIELD_SYSTEM_TIME)
+			ret->ran += number;
 		if (field == FIELD_START_TIME)
 			ret->start_time = number;
 		if (field == FIELD_START_STACK)
@@ -183,6 +189,28 @@ bool task_files_stat(const struct task_files *files, struct task_stat *ret)
 
 	return read_text(files->stat_fd, text, sizeof(text)) &&
 	       task_stat_parse(text, ret);
+}
+
+bool process_ran(const char *root, pid_t pid, uint64_t *ret)
+{
+	const long ticks = sysconf(_SC_CLK_TCK);
+	char path[PATH_MAX], text[STAT_MAX];
+	struct task_stat stat;
+	bool done;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/stat", root ? root : "",
+		 (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	done = read_text(fd, text, sizeof(text)) &&
+	       task_stat_parse(text, &stat) && ticks > 0 &&
+	       stat.ran < UINT64_MAX / NS_PER_S;
+	close(fd);
+	if (done)
+		*ret = stat.ran * (NS_PER_S / (uint64_t)ticks);
+	return done;
 }
 
 bool task_files_run(const struct task_files *files, struct task_run *ret)

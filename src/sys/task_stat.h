@@ -20,6 +20,8 @@ struct task_stat {
 	char state;
 	/* The CPU that it runs on, or ran on last. */
 	int cpu;
+	/* CPU time of the thread, or of a process: of all it has had. Clock ticks. */
+	uint64_t ran;
 	/* Clock ticks after boot. */
 	uint64_t start_time;
 	/* Where the program's stack begins: another one after exec. 0: not told. */
@@ -52,6 +54,12 @@ struct task_sched {
 
 /* Up to 6.14 it is there with CONFIG_SCHED_DEBUG alone. */
 bool task_sched_parse(const char *text, struct task_sched *ret);
+
+/*
+ * CPU time of all threads that a process has had, in ns, as exactly as the kernel's
+ * clock ticks. False: the process is gone.
+ */
+bool process_ran(const char *root, pid_t pid, uint64_t *ret);
 
 struct task_files {
 	int stat_fd;

@@ -466,22 +466,70 @@ static void put_kinds(struct answer *a)
 			    "Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
 }
 
-/* Two deviations of a share of one half. */
-unsigned int answer_chance(uint64_t samples)
+/* As kaa's recorder has counted it, for all events and threads. */
+static uint64_t time_without_samples(const struct profile *profile,
+				     const struct profile_event *event)
 {
-	return samples && samples < FEW_SAMPLES ?
-		       (unsigned int)lround(100 / sqrt((double)samples)) :
-		       0;
+	const struct faults *faults =
+		&profile->recordings.data[event->recording].faults;
+
+	vec_for_each(fault, &faults->list)
+		if (fault->kind == FAULT_OF_RECORDER &&
+		    !strcmp(fault->subject, FAULT_WITHOUT_SAMPLES))
+			return fault->count * 1000;
+	return 0;
 }
 
-static void put_chance(struct answer *a)
+/* What chance leaves out, as the recorder judges it: ticks of a clock, looks of a poller. */
+static uint64_t missing_by_chance(const struct profile_event *event,
+				  const struct own_weight *all)
 {
-	unsigned int points = answer_chance(a->own->all.samples);
+	if (event->python_only || !all->samples)
+		return MISSED_POLLED_NS;
+	return MISSED_TICKS * (all->period / all->samples);
+}
 
-	if (points)
-		strbuf_printf(&a->text,
-			      "So few samples: a share may be off by %u points.\n",
-			      points);
+/* Samples stand for what was seen; on a busy machine much may be missing. */
+static void doubt_missing_time(const struct profile *profile,
+			       const struct profile_event *event,
+			       const struct own_time *own, struct strbuf *out)
+{
+	uint64_t missing = time_without_samples(profile, event);
+	uint64_t seen = own->all.period;
+
+	if (event->unit != EVENT_NANOSECONDS || event->kind != EVENT_ON_CPU ||
+	    missing <= missing_by_chance(event, &own->all) ||
+	    missing <= (seen + missing) / 10)
+		return;
+	put_seconds(out, missing);
+	strbuf_puts(out, " of ");
+	put_seconds(out, seen + missing);
+	strbuf_puts(out, " of CPU time have no samples: these shares are of the rest.\n");
+}
+
+/*
+ * Two deviations of a share of one half. A sample that stands for more time than
+ * others counts for more than one of them, and there are fewer to tell from.
+ */
+static void doubt_chance(const struct own_time *own, struct strbuf *out)
+{
+	double all = (double)own->all.period;
+	double samples = own->squares > 0 ? all * all / own->squares : 0;
+
+	if (samples > 0 && samples < FEW_SAMPLES)
+		strbuf_printf(out,
+			      "So few samples: a share may be off by %.0f points.\n",
+			      100 / sqrt(samples));
+}
+
+void answer_doubts(const struct profile *profile, uint32_t event,
+		   const struct answer_options *options,
+		   const struct own_time *own, struct strbuf *out)
+{
+	if (!options->is_filtered)
+		doubt_missing_time(profile, &profile->events.data[event], own,
+				   out);
+	doubt_chance(own, out);
 }
 
 static struct error *put_summary(struct answer *a)
@@ -496,7 +544,8 @@ static struct error *put_summary(struct answer *a)
 	put_times(a);
 	put_samples(a);
 	put_kinds(a);
-	put_chance(a);
+	answer_doubts(a->profile, a->event_index, a->options, a->own,
+		      &a->text);
 	put_other_events(a);
 	return NULL;
 }
@@ -671,45 +720,6 @@ static void note_waiting(struct answer *a)
 		    " of the time. Else it waited, or other programs had the processors: 'kaa record --mode wall' shows where.\n");
 }
 
-/* As kaa's recorder has counted it, for all events and threads. */
-static uint64_t time_without_samples(const struct answer *a)
-{
-	const struct faults *faults =
-		&a->profile->recordings.data[a->event->recording].faults;
-
-	vec_for_each(fault, &faults->list)
-		if (fault->kind == FAULT_OF_RECORDER &&
-		    !strcmp(fault->subject, FAULT_WITHOUT_SAMPLES))
-			return fault->count * 1000;
-	return 0;
-}
-
-/* What chance leaves out, as the recorder judges it: ticks of a clock, looks of a poller. */
-static uint64_t missing_by_chance(const struct answer *a)
-{
-	const struct own_weight *all = &a->own->all;
-
-	if (a->event->python_only || !all->samples)
-		return MISSED_POLLED_NS;
-	return MISSED_TICKS * (all->period / all->samples);
-}
-
-/* Samples stand for what was seen; on a busy machine much may be missing. */
-static void note_missing_time(struct answer *a)
-{
-	uint64_t missing = time_without_samples(a), seen = a->own->all.period;
-
-	if (a->options->is_filtered || a->event->unit != EVENT_NANOSECONDS ||
-	    a->event->kind != EVENT_ON_CPU ||
-	    missing <= missing_by_chance(a) || missing <= (seen + missing) / 10)
-		return;
-	put_seconds(&a->text, missing);
-	strbuf_puts(&a->text, " of ");
-	put_seconds(&a->text, seen + missing);
-	strbuf_puts(&a->text,
-		    " of CPU time have no samples: 'kaa record' said why.\n");
-}
-
 static struct error *put_end(struct answer *a)
 {
 	struct error *error = answer_put_threads(a);
@@ -717,7 +727,6 @@ static struct error *put_end(struct answer *a)
 
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;
-	note_missing_time(a);
 	note_waiting(a);
 	if (!error)
 		error = put_notes(a);

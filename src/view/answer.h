@@ -71,8 +71,13 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 			     struct own_time *own, struct place_names *names,
 			     struct strbuf pieces[ANSWER_PIECES]);
 
-/* By how many points chance may move a share of so few samples; 0: by few. */
-unsigned int answer_chance(uint64_t samples);
+/*
+ * Appends, each as a line, why the shares of these samples may be wrong: CPU time
+ * that has no samples, so few samples that chance moves them. Mostly nothing.
+ */
+void answer_doubts(const struct profile *profile, uint32_t event,
+		   const struct answer_options *options,
+		   const struct own_time *own, struct strbuf *out);
 
 /*
  * Appends what the recording does not know, and what to do about it, a line each:

@@ -60,6 +60,29 @@ def test_periods_are_cpu_time(kaa, python, scripts, tmp_path):
     assert ran * 0.99 - 0.1 <= given + missing <= ran * 1.01 + 0.1
 
 
+@pytest.mark.few_versions
+@pytest.mark.parametrize("frequency", [999, 99])
+def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency):
+    """Those that are found stand for those that are not; and what is missing is counted, though nobody saw it."""
+    data = tmp_path / "perf.data"
+    kaa = python.kaa(kaa)
+    result = kaa("record", "--python=poll", "-F", frequency, "-o", data, "--", python.path, scripts / "short_lives.py", "3")
+    pieces, ran = map(float, result.stdout.split())
+    samples = list(stacks(kaa, data))
+    given = sum(sample.period for sample in samples) / 1e9
+    found = sum(sample.period for sample in samples if any(name == "piece" for name, _, _ in sample.python)) / 1e9
+    without = re.search(r"([0-9.]+) s of ([0-9.]+) s of CPU time have no samples", result.stderr)
+    # A deviation of five times what chance does; a sample stands for a tick or more.
+    allowed = 0.05 + 5 * 0.5 / len(samples) ** 0.5
+    assert abs(found / given - pieces / ran) < allowed, (found, given, pieces, ran, len(samples), result.stderr)
+    assert 0.05 * ran < given < 1.02 * ran + 0.1, (given, ran, result.stderr)
+    if without:
+        missing, all_of_it = map(float, without.groups())
+        assert abs(all_of_it - ran) < 0.05 * ran + 0.2 and abs(given + missing - ran) < 0.05 * ran + 0.2, (given, ran, result.stderr)
+    else:
+        assert given > 0.85 * ran - 0.1, (given, ran, result.stderr)
+
+
 @pytest.fixture
 def place():
     """A folder of nobody's that nobody can reach."""

@@ -73,7 +73,7 @@ static void test_the_hot_function_comes_first(void **state)
 		text,
 		"x.py   1.00 s CPU   3 samples, none lost\n"
 		"Spent in: native 80 %, interpreter 20 %\n"
-		"So few samples: a share may be off by 58 points.\n"
+		"So few samples: a share may be off by 73 points.\n"
 		"\n"
 		"   own   total  function  defined in  spent in, %\n"
 		" 90.0%   90.0%  f         x.py        list_sort 70, interpreter 20\n"
@@ -130,6 +130,11 @@ static void test_few_samples_are_said(void **state)
 	text = screen(&m, 80);
 	assert_null(strstr(text, "So few samples"));
 	free(text);
+	/* One that stands for a third of the time. */
+	model_sample(&m, 50000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 80);
+	assert_non_null(strstr(text, "\nSo few samples: a share may be off by 34 points.\n"));
+	free(text);
 	model_deinit(&m);
 }
 
@@ -152,7 +157,7 @@ static void test_time_without_samples_is_said(void **state)
 	free(text);
 	faults->list.data[faults->list.count - 1].count = 300000;
 	text = screen(&m, 100);
-	assert_non_null(strstr(text, "\n300 ms of 1.20 s of CPU time have no samples: "));
+	assert_non_null(strstr(text, "\n300 ms of 1.20 s of CPU time have no samples: these shares "));
 	free(text);
 	model_deinit(&m);
 }

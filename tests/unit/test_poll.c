@@ -333,7 +333,7 @@ static void look(struct looks *l)
 		l->tasks.processes.data[i]->look_at = 0;
 		l->tasks.processes.data[i]->again_at = INT64_MAX;
 	}
-	poll_look_at_all(&l->tasks);
+	poll_look_at_all(&l->tasks, true);
 }
 
 static void look_until_quiet(struct looks *l)
@@ -423,6 +423,29 @@ static void test_a_thread_comes(void **state)
 	end_looks(&l);
 }
 
+/* The kernel's account of a process has threads that came and went unseen. */
+static void test_time_of_a_process(void **state)
+{
+	const uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	file(&l, "/proc/7/stat", STAT("python3", "S", "140000", "0"));
+	poll_tasks_begin(&l.tasks);
+	assert_int_equal(poll_tasks_total(&l.tasks), 0);
+	file(&l, "/proc/7/stat",
+	     "7 (a) b) S 1 7 7 -1 -1 4194304 0 0 0 0 20 33 9 9 20 0 1 0 900 8192 100 1 1 2 140000 0 0 0 0 0 0 0 0 0 17 0 0\n");
+	poll_tasks_note_total(&l.tasks, first_process(&l));
+	assert_int_equal(poll_tasks_total(&l.tasks), 50 * tick);
+	/* Gone: what was known last. */
+	remove_folder(&l, "/proc/7");
+	look(&l);
+	assert_int_equal(l.tasks.processes.count, 0);
+	assert_int_equal(poll_tasks_total(&l.tasks), 50 * tick);
+	end_looks(&l);
+}
+
 /* kaa.profile() starts kaa in the process that it records. */
 static void test_kaa_is_no_child_of_the_program(void **state)
 {
@@ -495,7 +518,7 @@ static void test_looks_are_cheap(void **state)
 	file(&l, "/proc/7/task/8/schedstat", "700 0 3\n");
 	look_until_quiet(&l);
 	first_process(&l)->again_at = 1;
-	poll_look_at_all(&l.tasks);
+	poll_look_at_all(&l.tasks, true);
 	expect_child(&l, 11, 7);
 
 	/* It has not run; then the thread that made this child ends. */
@@ -521,10 +544,10 @@ static void test_looks_are_seldom(void **state)
 	assert_true(first_process(&l)->look_at > 0);
 	first_process(&l)->look_at = first_process(&l)->again_at = INT64_MAX;
 	add_task(&l, "7", "8", "w", STAT("w", "S", "140000", "0"));
-	poll_look_at_all(&l.tasks);
+	poll_look_at_all(&l.tasks, true);
 	expect_nothing(&l.sampler);
 	file(&l, TASK "stat", STAT("two", "R", "150000", "0"));
-	poll_look_at_all(&l.tasks);
+	poll_look_at_all(&l.tasks, true);
 	expect_exec(&l.sampler, 7, "python3", "/bin/one");
 	look(&l);
 	expect_thread(&l, 7, 8);
@@ -682,6 +705,7 @@ int main(void)
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_a_thread_comes),
+		cmocka_unit_test(test_time_of_a_process),
 		cmocka_unit_test(test_kaa_is_no_child_of_the_program),
 		cmocka_unit_test(test_a_child_comes_and_ends),
 		cmocka_unit_test(test_looks_are_cheap),
