@@ -64,12 +64,16 @@ static bool is_to_stdout(const struct export_settings *s)
 
 static struct error *check_output(const struct export_settings *s)
 {
-	if (!(s->format->traits & EXPORT_BINARY) || !is_to_stdout(s) ||
-	    !isatty(STDOUT_FILENO))
+	bool is_binary = s->format->traits & EXPORT_BINARY;
+
+	if (!is_to_stdout(s) || !isatty(STDOUT_FILENO) ||
+	    (s->output && !is_binary))
 		return NULL;
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
-		"%s is a binary format, which a terminal cannot show: name a file with -o",
+		is_binary ?
+			"%s is a binary format, which a terminal cannot show: name a file with -o" :
+			"%s is for another program: name a file with -o, or use '-o -' to see it here; --format has other formats ('kaa help export')",
 		s->format->name);
 }
 

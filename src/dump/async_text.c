@@ -95,15 +95,26 @@ static const char *wait_noun(enum dump_wait wait)
 	return nouns[wait];
 }
 
+/* seconds: as Python writes the number; NULL: not known. */
+static void put_sleep(const char *seconds, struct strbuf *out)
+{
+	char *end = NULL;
+	double number = seconds ? strtod(seconds, &end) : 0;
+
+	strbuf_puts(out, "sleeps");
+	if (end && end != seconds && !*end)
+		strbuf_printf(out, " for %.4g s", number);
+	else if (seconds)
+		strbuf_printf(out, " for %s", seconds);
+}
+
 static void put_wait(const struct dump_tasks *tasks, uint32_t index,
 		     struct strbuf *out)
 {
 	const struct dump_task *task = &tasks->list.data[index];
 
 	if (task->wait == DUMP_WAIT_SLEEP) {
-		strbuf_puts(out, "sleeps");
-		if (task->waits_for)
-			strbuf_printf(out, " %s", task->waits_for);
+		put_sleep(task->waits_for, out);
 		return;
 	}
 	strbuf_puts(out, "waits for ");

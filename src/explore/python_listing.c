@@ -43,6 +43,8 @@ enum {
 #define SPENT_SHARE 1.0
 /* And it is one of the hottest, %. */
 #define HOT_SHARE 0.5
+/* A line that calls what takes this much is to be seen, too, %. */
+#define CALLS_SHARE 10.0
 
 struct python_listing {
 	struct listing *l;
@@ -183,6 +185,18 @@ static bool mark_hottest(const struct python_listing *p, bool *marks, bool any)
 	return marks[best] = true;
 }
 
+/* Lines with little own time, where much of the function's time goes by. */
+static void mark_calls(const struct python_listing *p, bool *marks)
+{
+	for (size_t i = 0; i < p->points.count; i++) {
+		const struct own_entry *entry =
+			line_of(p, 0, p->points.data[i]);
+
+		marks[i] |= entry && listing_share(p->l, 0, &entry->total) >=
+					     CALLS_SHARE;
+	}
+}
+
 /* By point: it is to be seen, with its context. */
 static bool *mark_points(const struct python_listing *p)
 {
@@ -196,6 +210,8 @@ static bool *mark_points(const struct python_listing *p)
 		for (int i = 0; i < HOT_LINES; i++)
 			if (!mark_hottest(p, marks, !i))
 				break;
+	if (marks && p->l->options->only_hottest)
+		mark_calls(p, marks);
 	return marks;
 }
 

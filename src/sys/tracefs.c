@@ -17,7 +17,7 @@
 /* A format has a few KiB, printk_formats some hundred where modules are many. */
 enum { TEXT_MAX = 16 << 20 };
 
-#define NEEDS_ROOT "only root may record tracepoints: run kaa under sudo"
+#define NEEDS_ROOT "only root may record tracepoints: run kaa under sudo, or see with 'kaa record --mode wall' where the program waits"
 
 static const char *const folders[] = {
 	"/sys/kernel/tracing/events",

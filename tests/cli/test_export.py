@@ -163,6 +163,15 @@ def test_mistakes(kaa, recording, tmp_path):
     assert "does not exist" in kaa("export", "-i", tmp_path / "none", status=1).stderr
 
 
+def test_a_terminal_gets_text_if_it_is_asked_for(build_dir, recording):
+    with Terminal([build_dir / "kaa", "export", "-i", recording], columns=200) as terminal:
+        terminal.wait_for("collapsed is for another program: name a file with -o")
+        assert terminal.wait() == 129
+    with Terminal([build_dir / "kaa", "export", "-i", recording, "-o", "-"], columns=200) as terminal:
+        terminal.wait_for("Worker.middle (/srv/app/work.py)")
+        assert terminal.wait() == 0
+
+
 @pytest.mark.parametrize("name", BINARY)
 def test_a_terminal_gets_no_binary_format(build_dir, recording, name):
     with Terminal([build_dir / "kaa", "export", "-i", recording, "--format", name], columns=200) as terminal:

@@ -183,8 +183,8 @@ def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
     assert sum(line.startswith("gather  ") and "waits for 2 tasks" in line for line in lines) == 1
     place = lines.index("gather (waits for 2 tasks)")
     assert re.fullmatch(r"    gathers \(.*async_parked.py:\d+\)", lines[place + 1])
-    assert lines[place + 2] == "    < sleep-1 (sleeps 1001)"
-    assert lines[place + 5] == "    < sleep-2 (sleeps 1002)"
+    assert lines[place + 2] == "    < sleep-1 (sleeps for 1001 s)"
+    assert lines[place + 5] == "    < sleep-2 (sleeps for 1002 s)"
 
 
 def allow_core():

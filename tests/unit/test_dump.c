@@ -388,7 +388,7 @@ static void test_text_of_tasks(void **state)
 	assert_non_null(strstr(out.data, "\nover               done, not collected\n"));
 	/* Any of a circle may be its root, and each is shown once. */
 	assert_non_null(strstr(out.data,
-			       "\nfirst (waits for 2 tasks)\n    < second \"2\" (waits for 2 tasks)\n        < first (see above)\n        < third (sleeps 0.5)\n            sleep (/lib/asyncio/tasks.py:7)\n"));
+			       "\nfirst (waits for 2 tasks)\n    < second \"2\" (waits for 2 tasks)\n        < first (see above)\n        < third (sleeps for 0.5 s)\n            sleep (/lib/asyncio/tasks.py:7)\n"));
 	assert_non_null(strstr(out.data, "\n    < third (see above)\n"));
 	assert_non_null(strstr(out.data,
 			       "\n[no name] (not read)\n    [not read: its thread ran on at each try]\n"));

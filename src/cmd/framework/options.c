@@ -158,6 +158,13 @@ static bool next_is_argument(const struct parse *p)
 	return p->left > 0 && p->next[0][0] != '-';
 }
 
+/* "-p $PID --duration 3" with an empty variable. */
+static bool is_long_option(const char *word)
+{
+	return word[0] == '-' && word[1] == '-' && word[2] >= 'a' &&
+	       word[2] <= 'z';
+}
+
 /*
  * Finds the argument of an option: `stuck` (may be NULL), the next word, or
  * the default.
@@ -173,13 +180,15 @@ static struct error *find_argument(struct parse *p, const struct option *option,
 	} else if ((option->flags & OPTION_ARG_UNLESS_LAST) &&
 		   !next_is_argument(p)) {
 		*arg = option->default_argument;
-	} else if (p->left > 0) {
+	} else if (p->left > 0 && !is_long_option(p->next[0])) {
 		*arg = *p->next++;
 		p->left--;
 	} else {
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "option '%s' needs an argument, %s",
-				    spelling.text, option->argument);
+				    "option '%s' needs an argument, %s%s%s",
+				    spelling.text, option->argument,
+				    p->left > 0 ? ", in front of " : "",
+				    p->left > 0 ? p->next[0] : "");
 	}
 	return NULL;
 }
