@@ -25,7 +25,7 @@ static void put(struct poll_reader *reader, struct polled_process *process,
 	thread->unseen = 0;
 	thread->given += period;
 	process->given += period;
-	poll_reader_put(reader, process, thread, period, false);
+	poll_reader_put(reader, process, thread, period, 0);
 }
 
 static enum poll_try try_sample(struct poll_reader *reader,

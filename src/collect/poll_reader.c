@@ -69,13 +69,11 @@ enum poll_try poll_reader_read(struct poll_reader *reader,
 void poll_reader_put(struct poll_reader *reader,
 		     const struct polled_process *process,
 		     const struct polled_thread *thread, uint64_t period,
-		     bool sleeps)
+		     uint64_t state)
 {
 	/* Where the walker has no frames, native ones are all that there is. */
-	static const uint64_t no_native[] = { (uint64_t)PERF_CONTEXT_USER,
-					      KAA_MARKER_MISSING_NATIVE };
-	static const uint64_t idle[] = { (uint64_t)PERF_CONTEXT_USER,
-					 KAA_MARKER_IDLE };
+	const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER,
+				   state ? state : KAA_MARKER_MISSING_NATIVE };
 	bool walked = reader->writer.sample.len;
 	struct record sample = {
 		.pid = (uint32_t)process->pid,
@@ -85,8 +83,8 @@ void poll_reader_put(struct poll_reader *reader,
 		.sample = { .period = period },
 	};
 
-	if (sleeps || !walked) {
-		sample.sample.callchain = sleeps ? idle : no_native;
+	if (state || !walked) {
+		sample.sample.callchain = chain;
 		sample.sample.callchain_count = 2;
 	}
 	poll_writer_end(&reader->writer, &sample);

@@ -46,11 +46,11 @@ enum poll_try poll_reader_read(struct poll_reader *reader,
 			       struct polled_process *process,
 			       struct polled_thread *thread,
 			       struct task_run *ret, bool *has_gil);
-/* Ends the sample. sleeps: it begins with the marker for that. */
+/* Ends the sample. state: the marker that it begins with, or 0. */
 void poll_reader_put(struct poll_reader *reader,
 		     const struct polled_process *process,
 		     const struct polled_thread *thread, uint64_t period,
-		     bool sleeps);
+		     uint64_t state);
 
 void poll_reader_note_run(struct polled_thread *thread,
 			  const struct task_run *run);

@@ -53,6 +53,8 @@ struct polled_thread {
 
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
+	/* How long it waited for a CPU, less what samples say of that, in ns. */
+	int64_t cpu_wait;
 	bool was_read;
 	/* The walker's records of the stack in which it sleeps; empty: it does not. */
 	struct strbuf stack;

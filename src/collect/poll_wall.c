@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_wall.h"
 
+#include "perfdata/kaa_stream.h"
+
 enum {
 	/* One sample stands for a sleep, or for so much of it. */
 	SLEEP_NS = 1000000000,
@@ -28,7 +30,7 @@ static void put_sleep(struct poll_wall *wall,
 		return;
 	poll_writer_begin(&reader->writer);
 	poll_walk_again(&reader->walk, &thread->stack);
-	poll_reader_put(reader, process, thread, period, true);
+	poll_reader_put(reader, process, thread, period, KAA_MARKER_IDLE);
 }
 
 static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
@@ -124,6 +126,34 @@ static enum poll_hold_result hold(struct poll_wall *wall,
 					held;
 }
 
+/* For how long it has waited by now, at most: the kernel counts that when it is over. */
+static int64_t waits_now(const struct poll_hold *hold)
+{
+	return hold->came > hold->sched.looked ?
+		       (int64_t)(hold->came - hold->sched.looked) :
+		       0;
+}
+
+/*
+ * It runs, or waits for a CPU. The moment alone would say the latter too often: one
+ * that runs when the poller comes late has no sample. So it is said as often as the
+ * kernel counts it.
+ */
+static uint64_t awake_state(const struct poll_wall *wall,
+			    struct polled_thread *thread,
+			    enum poll_hold_result held)
+{
+	int64_t period = (int64_t)(wall->tick - thread->told);
+	int64_t waited = thread->cpu_wait;
+
+	if (held == POLL_HOLD_WAITED)
+		waited += waits_now(&wall->reader->hold);
+	if (waited < period / 2)
+		return 0;
+	thread->cpu_wait -= period;
+	return KAA_MARKER_CPU_WAIT;
+}
+
 static enum poll_try try_sample(struct poll_wall *wall,
 				struct polled_process *process,
 				struct polled_thread *thread)
@@ -148,7 +178,9 @@ static enum poll_try try_sample(struct poll_wall *wall,
 		return result;
 	if (has_gil)
 		poll_reader_put(reader, process, thread,
-				wall->tick - thread->told, sleeps);
+				wall->tick - thread->told,
+				sleeps ? KAA_MARKER_IDLE :
+					 awake_state(wall, thread, held));
 	else
 		reader->counts.samples++;
 	/* Half of what the first sample stands for lies behind it. */
@@ -189,6 +221,7 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 	if (thread->told >= wall->tick || !may_read(wall, thread) ||
 	    !task_files_run(&thread->files, &run))
 		return;
+	thread->cpu_wait += (int64_t)(run.kept_off - thread->kept_off);
 	poll_reader_note_run(thread, &run);
 	thread->given = run.ran;
 	if (sleeps_on(wall, process, thread, &run))

@@ -311,10 +311,10 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	for (uint64_t i = 0; i < s->callchain_count; i++) {
 		uint64_t ip = s->callchain[i];
 
-		builder->idle |= ip == KAA_MARKER_IDLE;
-		if (ip == KAA_MARKER_IDLE)
+		if (ip == KAA_MARKER_IDLE || ip == KAA_MARKER_CPU_WAIT) {
+			builder->state = ip;
 			continue;
-
+		}
 		if (ip >= PERFDATA_CONTEXT_MAX) {
 			user = ip == (uint64_t)PERF_CONTEXT_USER;
 			continue;
@@ -388,12 +388,12 @@ static struct error *push_kernel(struct stack_builder *builder,
 static struct error *push_user(struct stack_builder *builder, size_t room)
 {
 	size_t count = builder->merged.addresses.count;
-	size_t have = builder->chain.count + 1 + builder->idle;
+	size_t have = builder->chain.count + 1 + !!builder->state;
 
-	if (!count && !builder->idle)
+	if (!count && !builder->state)
 		return NULL;
 	if (!vec_push(&builder->chain, (uint64_t)PERF_CONTEXT_USER) ||
-	    (builder->idle && !vec_push(&builder->chain, KAA_MARKER_IDLE)) ||
+	    (builder->state && !vec_push(&builder->chain, builder->state)) ||
 	    !vec_reserve(&builder->chain, count))
 		return error_no_memory();
 	if (have + count > room) {
@@ -821,7 +821,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	builder->converted = 0;
 	builder->unnamed = 0;
 	builder->native.gaps = 0;
-	builder->idle = false;
+	builder->state = 0;
 	error = push_kernel(builder, &sample->sample);
 	if (error)
 		return error;

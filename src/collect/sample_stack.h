@@ -68,8 +68,8 @@ struct stack_builder {
 	size_t converted;
 	/* Python frames of the last sample whose code objects are not known. */
 	size_t unnamed;
-	/* The thread slept, as the sample's source says. */
-	bool idle;
+	/* The marker of what the thread did, as the sample's source says; or 0. */
+	uint64_t state;
 	/* Bytes of stack that each sample asks for. */
 	uint32_t stack_size;
 };

@@ -109,7 +109,7 @@ static bool has_marker_alone(const struct stack_builder *stacks)
 static bool has_python_address(const struct stack_builder *stacks)
 {
 	return stacks->pythons.count || stacks->converted ||
-	       stacks->native.gaps || stacks->idle || has_marker_alone(stacks) ||
+	       stacks->native.gaps || stacks->state || has_marker_alone(stacks) ||
 	       (stacks->merged.flags &
 		(MERGE_NOT_ALIGNED | MERGE_UNREADABLE | MERGE_TRUNCATED));
 }
@@ -160,8 +160,8 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	if (hit_trampoline(stacks, sample))
 		moved.sample.ip = stacks->natives.data[0].ip;
 	/* The innermost frame is all that is known of where it was. */
-	if (source->source->polls && stacks->idle)
-		moved.sample.ip = KAA_MARKER_IDLE;
+	if (source->source->polls && stacks->state)
+		moved.sample.ip = stacks->state;
 	else if (source->source->polls && stacks->merged.addresses.count)
 		moved.sample.ip = stacks->merged.addresses.data[0];
 	offset = writer->output->bytes.len;

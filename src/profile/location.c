@@ -613,16 +613,15 @@ struct reduced {
 };
 
 /* What the thread does where it stands, as a system call is: it is no frame. */
-static bool is_idle(const struct location_builder *b,
-		    const struct profile_frame *frame)
+static bool is_state(const struct location_builder *b,
+		     const struct profile_frame *frame)
 {
 	const struct profile_symbol *symbol =
 		profile_symbol(b->profile, frame->symbol);
 
 	return frame->kind == PROFILE_FRAME_MARKER && symbol &&
-	       spent_kind_of_function(profile_string(b->profile, symbol->name,
-						     ""),
-				      false) == SPENT_IDLE;
+	       spent_is_state(spent_kind_of_function(
+		       profile_string(b->profile, symbol->name, ""), false));
 }
 
 /* Below a Python frame, and above one. */
@@ -631,7 +630,7 @@ static bool gives_way(const struct location_builder *b,
 {
 	return b->options->python_only &&
 	       (frame->kind == PROFILE_FRAME_NATIVE ||
-		frame->kind == PROFILE_FRAME_KERNEL || is_idle(b, frame));
+		frame->kind == PROFILE_FRAME_KERNEL || is_state(b, frame));
 }
 
 static bool is_shown(const struct location_builder *b,

@@ -213,7 +213,7 @@ static struct error *follow_stacks(struct builder *b)
 		if (frame->kind == PROFILE_FRAME_PYTHON)
 			error = enter_python(b, i, frame, &state);
 		else if (frame->kind != PROFILE_FRAME_MARKER ||
-			 ask_symbol(b, frame)->kind == SPENT_IDLE)
+			 spent_is_state(ask_symbol(b, frame)->kind))
 			enter_native(b, handle, frame, &state);
 		if (error)
 			return error;

@@ -28,10 +28,18 @@ enum spent_kind {
 	SPENT_GC,
 	/* Not known, because the event has no native frames. */
 	SPENT_UNTOLD,
-	/* The thread did not run. */
+	/* The thread slept. */
 	SPENT_IDLE,
+	/* It could have run, and had no CPU. */
+	SPENT_CPU_WAIT,
 	SPENT_KINDS,
 };
+
+/* A marker says so: what the thread did where it stood, and no frame. */
+static inline bool spent_is_state(enum spent_kind kind)
+{
+	return kind == SPENT_IDLE || kind == SPENT_CPU_WAIT;
+}
 
 /*
  * Of a function in user space; NULL: it has no name. in_cpython: it is in the

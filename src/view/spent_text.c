@@ -23,6 +23,7 @@ static const char *const kind_names[] = {
 	[SPENT_GC] = "garbage collection",
 	[SPENT_UNTOLD] = "running",
 	[SPENT_IDLE] = "idle",
+	[SPENT_CPU_WAIT] = "CPU wait",
 };
 
 struct piece {

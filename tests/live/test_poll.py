@@ -222,6 +222,28 @@ def test_wall_time(kaa, python, tmp_path):
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
 
 
+@pytest.mark.few_versions
+def test_waiting_for_a_cpu(kaa, python, scripts, tmp_path):
+    """By wall time it is told from running and from sleeping, as the kernel counts it."""
+    data, states, periods = tmp_path / "perf.data", collections.Counter(), []
+    kaa = python.kaa(kaa)
+    result = kaa("record", "--mode", "wall", "-F", "499", "--no-inherit", "-o", data, "--", python.path, scripts / "cpu_wait.py")
+    waited, took = map(float, result.stdout.split())
+    for sample in stacks(kaa, data):
+        names = {name for name, _, _ in sample.python}
+        for name in names & {"work", "rest"}:
+            states[name] += sample.period / 1e9
+            states[name, "waits"] += sample.period / 1e9 * ("[waiting for a CPU]" in sample.markers)
+        if "work" in names:
+            periods.append(sample.period / 1e9)
+    off = abs(states["work", "waits"] / states["work"] - waited / took)
+    # The last wait is counted when it is over.
+    assert off <= deviations(periods, waited / took) + 0.1, (states, waited, took, result.stderr)
+    assert states["rest", "waits"] < 0.2 * states["rest"], (states, result.stderr)
+    report = kaa("report", "--stdio", "-i", data).stdout
+    assert "CPU wait" in report.partition("own")[0] and "missing" not in report, report
+
+
 SLEEPERS = """
 import json, sys, threading, time
 

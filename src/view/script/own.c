@@ -79,7 +79,7 @@ static struct spent_below follow(const struct convert_stack *stack,
 			continue;
 		symbol = ask(step->frame);
 		if (step->kind == PROFILE_FRAME_MARKER &&
-		    symbol.kind != SPENT_IDLE)
+		    !spent_is_state(symbol.kind))
 			continue;
 		if (spent_enter_native(&below, &symbol,
 				       step->kind == PROFILE_FRAME_KERNEL))
