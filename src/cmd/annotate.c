@@ -477,6 +477,7 @@ static struct error *put_end(struct listing *l)
 	strbuf_putc(&l->text, '\n');
 	error = put_notes(l, l->weights->events.data[0].event);
 	listing_put_hidden_events(l);
+	listing_wrap(l, before);
 	if (l->text.len == before + 1)
 		strbuf_truncate(&l->text, before);
 	return error;

@@ -309,6 +309,14 @@ void listing_put_error(struct listing *l, const char *what,
 	strbuf_putc(&l->text, '\n');
 }
 
+void listing_wrap(struct listing *l, size_t begin)
+{
+	strbuf_clear(&l->scratch);
+	fit_lines(&l->scratch, l->text.data + begin, l->columns);
+	strbuf_truncate(&l->text, begin);
+	strbuf_append(&l->text, l->scratch.data, l->scratch.len);
+}
+
 static void put_event_titles(struct listing *l)
 {
 	for (size_t i = 0; i < l->event_count; i++) {

@@ -86,6 +86,8 @@ struct error *listing_begin(struct listing *listing,
 /* A line that says why something is not shown. The error stays the caller's. */
 void listing_put_error(struct listing *listing, const char *what,
 		       const struct error *error);
+/* Breaks the lines of words behind `begin` of its text that are too long. */
+void listing_wrap(struct listing *listing, size_t begin);
 /* The titles of the columns; extra is behind `width` columns of the text. */
 void listing_put_titles(struct listing *listing, const char *label,
 			const char *text, const char *extra, size_t width);

@@ -527,6 +527,7 @@ static void put_file(struct python_listing *p)
 static void put_notes(struct python_listing *p)
 {
 	struct strbuf *out = &p->l->text;
+	size_t begin = out->len;
 	size_t last = p->points.count ? *vec_last(&p->points) : 0;
 
 	if (!p->file) {
@@ -549,6 +550,7 @@ static void put_notes(struct python_listing *p)
 		strbuf_printf(out,
 			      "the recording does not contain lines of this %s; all time stands at the def of a function\n",
 			      is_whole_file(p) ? "file" : "function");
+	listing_wrap(p->l, begin);
 }
 
 static void find_name(struct python_listing *p)

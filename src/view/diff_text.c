@@ -296,7 +296,7 @@ static void put_sides(struct diff_screen *s)
 		strbuf_printf(&s->text, "%s\n", s->options->why);
 	if (s->diff->runs.count == 2)
 		strbuf_puts(&s->text,
-			    "One run each: real? is more than sampling explains; runs may differ as much.\n");
+			    "One run each: 'real?' is more than chance, but two runs may differ as much.\n");
 }
 
 static void put_files(struct diff_screen *s)

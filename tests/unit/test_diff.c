@@ -821,7 +821,7 @@ static void test_screen(void **state)
 		"after   python3, process 100  750 ms CPU  750 samples, none lost  (new.data)\n"
 		"\n"
 		"2.45 s (77 %) less CPU time after: dedupe -2.50 s, load +0.040 s.\n"
-		"One run each: real? is more than sampling explains; runs may differ as much.\n"
+		"One run each: 'real?' is more than chance, but two runs may differ as much.\n"
 		"\n"
 		" own, s                                total\n"
 		"before  after  change                 change  function  defined in\n"
