@@ -13,7 +13,7 @@ enum {
 	WEIGHTS_WIDTH = 16,
 	/* What own time consists of has this, and less where names need the room. */
 	SPENT_GOOD = 20,
-	SPENT_MIN = 14,
+	SPENT_MIN = 16,
 	/* Of a place, before a name gives way. */
 	PLACE_GOOD = 26,
 	/* "..." and what tells one path from another. */

@@ -314,12 +314,21 @@ static bool put_others(struct listed *l, uint64_t period, size_t used,
 	return true;
 }
 
-/* So that the parts add up. The last one makes room, unless it is the only one. */
+/*
+ * So that the parts add up. The last one makes room; if it is the only one, a sign
+ * says that there are more.
+ */
 static void put_rest(struct listed *l)
 {
-	if (l->used && percent_of(l, l->rest) >= 0.5 &&
-	    !put_others(l, l->rest, l->used, l->out->len) && l->used_before)
+	static const char more[] = " +";
+
+	if (!l->used || percent_of(l, l->rest) < 0.5 ||
+	    put_others(l, l->rest, l->used, l->out->len))
+		return;
+	if (l->used_before)
 		put_others(l, l->rest + l->last, l->used_before, l->len_before);
+	else if (l->used + strlen(more) <= l->columns)
+		strbuf_puts(l->out, more);
 }
 
 void spent_text_some(const struct profile *profile,
