@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa dump`: what the threads of a process do now. */
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -51,7 +53,10 @@ static pid_t take_pid(const char *word)
 /* Of what can be read at all: people name their script. */
 static bool is_elf(const char *path)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	struct stat st;
+	_cleanup_fclose_ FILE *file = stat(path, &st) || S_ISREG(st.st_mode) ?
+					      fopen(path, "re") :
+					      NULL;
 	char magic[SELFMAG];
 
 	return !file || fread(magic, sizeof(magic), 1, file) != 1 ||
@@ -64,7 +69,7 @@ static struct error *open_subject(const char *word, struct subject **ret)
 
 	if (pid)
 		return subject_open_live(pid, ret);
-	if (access(word, F_OK))
+	if (access(word, F_OK) && errno == ENOENT)
 		return error_create(ERROR_NOT_FOUND,
 				    "'%s' is neither the number of a process nor a file; 'pgrep -af python' lists processes",
 				    word);

@@ -220,7 +220,7 @@ static const char *without_samples(const struct record_setup *setup,
 				   const struct recorder *recorder)
 {
 	if (recorder_python(recorder)->polls)
-		return "the threads slept whenever kaa looked, or ended";
+		return "threads ended before kaa saw them, or it came too late";
 	if (recorder_clocks_by_cpu(recorder))
 		return "ticks of the clock were lost";
 	if (recorder_user_only(recorder))

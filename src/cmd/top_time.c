@@ -55,52 +55,52 @@ static void forget_old(struct top_time *time)
 	time->points.count -= gone;
 }
 
-static int64_t distance(int64_t a, int64_t b)
+struct error *top_time_note(struct top_time *time, int32_t pid, int64_t at,
+			    uint64_t ran)
 {
-	return a > b ? a - b : b - a;
-}
+	const struct top_time_point point = { pid, at, ran };
 
-/* The one next to where the window begins; NULL: none yet. */
-static const struct top_time_point *
-begin_of(const struct top_time *time, int32_t pid, int64_t from)
-{
-	const struct top_time_point *found = NULL;
-
-	vec_for_each(point, &time->points)
-		if (point->pid == pid &&
-		    (!found ||
-		     distance(point->at, from) < distance(found->at, from)))
-			found = point;
-	return found;
+	forget_old(time);
+	return vec_push(&time->points, point) ? NULL : error_no_memory();
 }
 
 /*
- * What samples stood for counts from the same point on, unless that lies before the
- * window, whose samples alone are in the profile.
+ * Points lie a refresh apart, and the window begins between two of them: what was run
+ * there is taken to be even.
  */
-static uint64_t missing_of(const struct top_time_point *begin,
-			   const struct top_time_point *now, int64_t from)
+uint64_t top_time_ran(const struct top_time *time, int32_t pid, uint64_t window)
 {
-	uint64_t ran = now->ran - begin->ran;
-	uint64_t sampled = now->sampled;
+	const struct top_time_point *last = NULL, *begin = NULL;
+	double length;
 
-	if (begin->at > from)
-		sampled -= begin->sampled < sampled ? begin->sampled : sampled;
-	return ran > sampled ? ran - sampled : 0;
+	vec_for_each(point, &time->points)
+		if (point->pid == pid)
+			last = point;
+	vec_for_each(point, &time->points)
+		if (last && point->pid == pid &&
+		    point->at <= last->at - (int64_t)window)
+			begin = point;
+	if (!begin || begin->ran > last->ran || begin->at == last->at)
+		return 0;
+	length = (double)(last->at - begin->at);
+	return (uint64_t)((double)(last->ran - begin->ran) * (double)window /
+			  length);
 }
 
-static struct error *add_process(struct top_time *time, int64_t at,
-				 int64_t from, int32_t pid, uint64_t sampled,
-				 uint64_t *missing)
+static struct error *add_process(struct top_time *time, int64_t now,
+				 uint64_t window, int32_t pid,
+				 uint64_t sampled, uint64_t *missing)
 {
-	struct top_time_point now = { .pid = pid, .at = at, .sampled = sampled };
-	const struct top_time_point *begin = begin_of(time, pid, from);
+	struct error *error;
+	uint64_t ran;
 
-	if (!process_ran("", pid, &now.ran))
+	if (!process_ran("", pid, 0, &ran))
 		return NULL;
-	if (begin && now.ran >= begin->ran)
-		*missing += missing_of(begin, &now, from);
-	return vec_push(&time->points, now) ? NULL : error_no_memory();
+	error = top_time_note(time, pid, now, ran);
+	ran = top_time_ran(time, pid, window);
+	if (ran > sampled)
+		*missing += ran - sampled;
+	return error;
 }
 
 struct error *top_time_add(struct top_time *time, struct profile *profile,
@@ -109,7 +109,6 @@ struct error *top_time_add(struct top_time *time, struct profile *profile,
 	uint32_t event = polled_event(profile);
 	_cleanup_(map_deinit) struct map sums = {};
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
-	int64_t from = window ? now - (int64_t)window : 0;
 	uint64_t missing = 0;
 	struct error *error;
 
@@ -118,13 +117,12 @@ struct error *top_time_add(struct top_time *time, struct profile *profile,
 	error = sum_samples(profile, event, &sums);
 	if (error || sums.count > PROCESSES_MAX)
 		return error;
-	forget_old(time);
 	for (size_t i = 0; i < sums.capacity && !error; i++)
 		if (sums.used[i])
-			error = add_process(time, now, from,
+			error = add_process(time, now, window,
 					    (int32_t)sums.entries[i].key,
 					    sums.entries[i].value, &missing);
-	if (error || !missing)
+	if (error || !window || !missing)
 		return error;
 	return faults_add(&profile->recordings.data[0].faults, FAULT_OF_RECORDER,
 			  missing / 1000, FAULT_WITHOUT_SAMPLES);

@@ -13,12 +13,11 @@
 #include "base/vec.h"
 #include "profile/profile.h"
 
-/* What a process had run at some time, in ns, and what its samples stood for. */
+/* What a process had run at some time, both in ns. */
 struct top_time_point {
 	int32_t pid;
 	int64_t at;
 	uint64_t ran;
-	uint64_t sampled;
 };
 
 /* Zero-initialise. */
@@ -28,8 +27,19 @@ struct top_time {
 
 void top_time_deinit(struct top_time *time);
 /*
- * Adds what is missing to the faults of a profile of the last `window` ns, or of all
- * (0), if its event is polled CPU time of a few processes.
+ * Notes what a process had run. Those of the same process come in the order of time.
+ */
+struct error *top_time_note(struct top_time *time, int32_t pid, int64_t at,
+			    uint64_t ran);
+/*
+ * What the process ran in the window of so many ns that ends at the last point, if
+ * that is known; else 0.
+ */
+uint64_t top_time_ran(const struct top_time *time, int32_t pid,
+		      uint64_t window);
+/*
+ * Adds what is missing to the faults of a profile of the last `window` ns, if its
+ * event is polled CPU time of a few processes. Of all time (0) nothing is known.
  */
 struct error *top_time_add(struct top_time *time, struct profile *profile,
 			   uint64_t window);

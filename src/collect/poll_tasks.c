@@ -146,6 +146,7 @@ void poll_tasks_begin(struct poll_tasks *tasks)
 	struct task_run run;
 	uint64_t ran, given;
 
+	tasks->ended_total = 0;
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		struct polled_process *process = tasks->processes.data[i];
 
@@ -199,7 +200,12 @@ void poll_tasks_time(const struct poll_tasks *tasks, uint64_t *ran,
 void poll_tasks_note_total(const struct poll_tasks *tasks,
 			   struct polled_process *process)
 {
-	(void)process_ran(tasks->root, process->pid, &process->total);
+	uint64_t total;
+
+	/* Of one that is just being waited for the kernel may say 0. */
+	if (process_ran(tasks->root, process->pid, process->start_time, &total) &&
+	    total > process->total)
+		process->total = total;
 }
 
 uint64_t poll_tasks_total(const struct poll_tasks *tasks)

@@ -144,8 +144,12 @@ static uint64_t awake_state(const struct poll_wall *wall,
 			    enum poll_hold_result held)
 {
 	int64_t period = (int64_t)(wall->tick - thread->told);
-	int64_t waited = thread->cpu_wait;
+	int64_t waited;
 
+	/* What it waited before that time is another sample's. */
+	if (thread->cpu_wait > period)
+		thread->cpu_wait = period;
+	waited = thread->cpu_wait;
 	if (held == POLL_HOLD_WAITED)
 		waited += waits_now(&wall->reader->hold);
 	if (waited < period / 2)
@@ -183,6 +187,8 @@ static enum poll_try try_sample(struct poll_wall *wall,
 					 awake_state(wall, thread, held));
 	else
 		reader->counts.samples++;
+	if ((sleeps || !has_gil) && thread->cpu_wait > 0)
+		thread->cpu_wait = 0;
 	/* Half of what the first sample stands for lies behind it. */
 	thread->told = wall->tick + thread->unseen / 2;
 	thread->unseen = 0;
@@ -212,8 +218,12 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 	struct task_run run;
 
 	/* Who has no GIL need not be disturbed. */
-	if (!thread->told || (wall->reader->gil_only && !process->has_python))
+	if (wall->reader->gil_only && !process->has_python) {
+		thread->told = wall->tick;
+		thread->unseen = 0;
+	} else if (!thread->told) {
 		thread->told = wall->tick - thread->unseen;
+	}
 	if (thread->skip) {
 		thread->skip--;
 		return;

@@ -73,21 +73,30 @@ static void tick(struct poller *poller)
 		poll_round_run(&poller->round, tasks, tick_thread, poller);
 }
 
+/* A look at a process within may bring or take threads, and bring processes. */
+static void tick_new_of(struct poller *poller, struct polled_process *process)
+{
+	for (size_t i = 0; !process->waits && !process->ended &&
+			   i < process->threads.count;
+	     i++) {
+		struct polled_thread *thread = &process->threads.data[i];
+
+		if (!thread->is_new || poller->wall.is_late)
+			continue;
+		thread->is_new = false;
+		(void)tick_thread(poller, process, thread);
+	}
+}
+
 /* Some of them do not live until the next tick. */
 static void tick_new(struct poller *poller)
 {
-	vec_for_each(process, &poller->reader.tasks.processes) {
-		for (size_t i = 0; i < (*process)->threads.count; i++) {
-			struct polled_thread *thread =
-				&(*process)->threads.data[i];
+	const struct poll_tasks *tasks = &poller->reader.tasks;
 
-			if (thread->is_new && poller->begun &&
-			    !(*process)->waits && poller->reader.walk.walk)
-				(void)tick_thread(poller, *process, thread);
-			if (i < (*process)->threads.count)
-				(*process)->threads.data[i].is_new = false;
-		}
-	}
+	for (size_t i = 0; poller->begun && poller->reader.walk.walk &&
+			   i < tasks->processes.count;
+	     i++)
+		tick_new_of(poller, tasks->processes.data[i]);
 }
 
 static void read_letters(struct poller *poller)
@@ -298,6 +307,8 @@ void poller_counts(const struct poller *poller, struct poll_counts *ret)
 	ret->kept_off = kept_off_by_others(poller);
 	poll_tasks_time(&reader->tasks, &ret->ran, &ret->given);
 	total = poll_tasks_total(&reader->tasks);
-	if (poller->time == TIME_ON_CPU && ret->ran < total)
+	/* Threads that are not to be recorded are in it, too. */
+	if (poller->time == TIME_ON_CPU && poller->begun &&
+	    reader->tasks.inherit && ret->ran < total)
 		ret->ran = total;
 }

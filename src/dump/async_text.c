@@ -103,7 +103,8 @@ static void put_sleep(const char *seconds, struct strbuf *out)
 
 	strbuf_puts(out, "sleeps");
 	if (end && end != seconds && !*end)
-		strbuf_printf(out, " for %.4g s", number);
+		strbuf_printf(out, number < 1000 ? " for %.3g s" : " for %.0f s",
+			      number);
 	else if (seconds)
 		strbuf_printf(out, " for %s", seconds);
 }

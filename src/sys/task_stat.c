@@ -191,7 +191,8 @@ bool task_files_stat(const struct task_files *files, struct task_stat *ret)
 	       task_stat_parse(text, ret);
 }
 
-bool process_ran(const char *root, pid_t pid, uint64_t *ret)
+bool process_ran(const char *root, pid_t pid, uint64_t start_time,
+		 uint64_t *ret)
 {
 	const long ticks = sysconf(_SC_CLK_TCK);
 	char path[PATH_MAX], text[STAT_MAX];
@@ -206,6 +207,7 @@ bool process_ran(const char *root, pid_t pid, uint64_t *ret)
 		return false;
 	done = read_text(fd, text, sizeof(text)) &&
 	       task_stat_parse(text, &stat) && ticks > 0 &&
+	       (!start_time || stat.start_time == start_time) &&
 	       stat.ran < UINT64_MAX / NS_PER_S;
 	close(fd);
 	if (done)

@@ -57,9 +57,11 @@ bool task_sched_parse(const char *text, struct task_sched *ret);
 
 /*
  * CPU time of all threads that a process has had, in ns, as exactly as the kernel's
- * clock ticks. False: the process is gone.
+ * clock ticks. False: it is gone, or another one has its number, that did not begin at
+ * start_time (0: any will do).
  */
-bool process_ran(const char *root, pid_t pid, uint64_t *ret);
+bool process_ran(const char *root, pid_t pid, uint64_t start_time,
+		 uint64_t *ret);
 
 struct task_files {
 	int stat_fd;

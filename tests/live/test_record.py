@@ -163,6 +163,7 @@ def test_code_that_is_gone_when_its_samples_are_unwound(kaa, python, scripts, tm
         assert recorder.stdout.readline() == b"ready\n"
         until_recorded(recorder, data, 0.2)
         program = innermost_child(recorder.pid)
+        assert recorder.stdout.readline() == b"waits\n"
         until(lambda: process_state(program) == "S", "that the program waits")
         recorder.send_signal(signal.SIGSTOP)
         try:

@@ -268,7 +268,7 @@ static void test_errors_name_what_was_typed(void **state)
 		{ "-o", "option '-o' needs an argument, <file>" },
 		{ "--output", "option '--output' needs an argument" },
 		/* Of a variable that was empty. */
-		{ "-o --quiet", "option '-o' needs an argument, <file>, in front of --quiet" },
+		{ "-o --quiet", "option '-o' needs an argument, <file>, before '--quiet'" },
 		{ "-c ten", "option '-c': 'ten' is not a number" },
 		{ "-c -1", "'-1' is not a number" },
 		{ "-c 18446744073709551616", "too large" },

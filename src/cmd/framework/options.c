@@ -158,11 +158,26 @@ static bool next_is_argument(const struct parse *p)
 	return p->left > 0 && p->next[0][0] != '-';
 }
 
-/* "-p $PID --duration 3" with an empty variable. */
-static bool is_long_option(const char *word)
+/* What a long option's text means. */
+struct long_match {
+	const struct option *option;
+	bool negated;
+	/* A second option that the abbreviation fits; NULL: none. */
+	const struct option *other;
+	bool other_negated;
+	bool exact;
+};
+
+static struct long_match find_long(const struct option *options,
+				   const char *word, size_t length);
+
+/* "-p $PID --duration 3" with an empty variable: the next word is an option. */
+static bool next_is_long_option(const struct parse *p)
 {
-	return word[0] == '-' && word[1] == '-' && word[2] >= 'a' &&
-	       word[2] <= 'z';
+	const char *word = p->next[0];
+
+	return !strncmp(word, "--", 2) &&
+	       find_long(p->options, word + 2, strcspn(word + 2, "=")).exact;
 }
 
 /*
@@ -180,14 +195,15 @@ static struct error *find_argument(struct parse *p, const struct option *option,
 	} else if ((option->flags & OPTION_ARG_UNLESS_LAST) &&
 		   !next_is_argument(p)) {
 		*arg = option->default_argument;
-	} else if (p->left > 0 && !is_long_option(p->next[0])) {
+	} else if (p->left > 0 && !next_is_long_option(p)) {
 		*arg = *p->next++;
 		p->left--;
 	} else {
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "option '%s' needs an argument, %s%s%s",
+				    p->left > 0 ?
+					    "option '%s' needs an argument, %s, before '%s'" :
+					    "option '%s' needs an argument, %s",
 				    spelling.text, option->argument,
-				    p->left > 0 ? ", in front of " : "",
 				    p->left > 0 ? p->next[0] : "");
 	}
 	return NULL;
@@ -234,16 +250,6 @@ static struct error *parse_short(struct parse *p, const char *word, bool *help)
 	}
 	return NULL;
 }
-
-/* What a long option's text means. */
-struct long_match {
-	const struct option *option;
-	bool negated;
-	/* A second option that the abbreviation fits; NULL: none. */
-	const struct option *other;
-	bool other_negated;
-	bool exact;
-};
 
 static void match_name(struct long_match *match, const struct option *option,
 		       const char *name, const char *prefix, const char *word,

@@ -169,7 +169,7 @@ static void put_legend(const struct callers *c)
 {
 	fputs("\n'<' calls the function in the row above it.\n", c->out);
 	if (c->is_cut)
-		fputs("'+' has callers that are not shown: they have less than 5 % of the function each.\n",
+		fputs("'+' has callers that are not shown: each has less than 5 % of the function, or they are too many.\n",
 		      c->out);
 }
 

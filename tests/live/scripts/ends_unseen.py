@@ -14,6 +14,7 @@ def spin(seconds):
 def main():
     print("ready", flush=True)
     spin(0.4)
+    print("waits", flush=True)
     sys.stdin.readline()
     mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_EXEC).close()
     spin(0.4)
