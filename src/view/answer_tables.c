@@ -175,7 +175,8 @@ static void share_room(struct answer *a, size_t rows, size_t room, size_t *name,
 	if (*name + *place <= room)
 		return;
 	if (*name + file > room)
-		*name = at_most(*name, at_least(room - file, room / 2));
+		*name = at_most(*name, at_least(room > file ? room - file : 0,
+						room / 2));
 	*place = room - *name;
 }
 

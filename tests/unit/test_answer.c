@@ -510,6 +510,31 @@ static void test_no_line_is_too_long(void **state)
 	model_deinit(&m);
 }
 
+/* A file's name alone takes the room that there is for it and the function. */
+static void test_long_names_of_files(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 50,
+		     MAIN " I:eval "
+			  "py:py::a_function_of_some_length:"
+			  "/srv/a/module_with_a_name_that_is_long_itself.py@12345 "
+			  "lib:a_native_function<with<many,template>,arguments>::of_its_class");
+	for (size_t columns = 60; columns < 120; columns++) {
+		text = screen(&m, columns);
+		assert_non_null(strstr(text, "100.0%  100.0%  "));
+		for (const char *line = strstr(text, "   own"); *line;
+		     line += strcspn(line, "\n") + 1)
+			assert_true(strcspn(line, "\n") <= columns ||
+				    strncmp(line, "next", 4) == 0);
+		free(text);
+	}
+	model_deinit(&m);
+}
+
 static void test_hostile_names_are_no_escapes(void **state)
 {
 	struct model m;
@@ -794,6 +819,7 @@ int main(void)
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_shares_add_up),
 		cmocka_unit_test(test_no_line_is_too_long),
+		cmocka_unit_test(test_long_names_of_files),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
 		cmocka_unit_test(
 			test_there_is_no_screen_without_python),
