@@ -61,6 +61,12 @@ void sources_put_line(struct sources *sources, const char *path, uint32_t line,
 	strbuf_append(out, text, n);
 }
 
+void sources_answer_line(void *sources, const char *path, uint32_t line,
+			 struct strbuf *out)
+{
+	sources_put_line(sources, path, line, out);
+}
+
 bool sources_has_changed(const struct sources *sources,
 			 const struct sources_file *file)
 {

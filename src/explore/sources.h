@@ -46,6 +46,9 @@ const struct sources_file *sources_find(struct sources *sources,
 /* Appends a line of a file, without its end; nothing where there is none. */
 void sources_put_line(struct sources *sources, const char *path, uint32_t line,
 		      struct strbuf *out);
+/* The same as answer_options.source, whose argument is a struct sources. */
+void sources_answer_line(void *sources, const char *path, uint32_t line,
+			 struct strbuf *out);
 
 /* Its lines may be others than those that were recorded. */
 bool sources_has_changed(const struct sources *sources,

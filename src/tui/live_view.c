@@ -235,12 +235,6 @@ static struct error *wait_for_samples(struct live_view *l)
 
 /* --- The screen ----------------------------------------------------------- */
 
-static void put_line(void *arg, const char *file, uint32_t line,
-		     struct strbuf *out)
-{
-	sources_put_line(arg, file, line, out);
-}
-
 static struct error *live_refresh(void *arg, struct own_rows **rows)
 {
 	struct live_view *l = arg;
@@ -413,7 +407,7 @@ static void init(struct live_view *l)
 	l->sources = (struct sources){ .recorded = live->began };
 	l->answer_options = (struct answer_options){
 		.folder = live->folder,
-		.source = put_line,
+		.source = sources_answer_line,
 		.source_arg = &l->sources,
 	};
 	l->input = (struct tui_input){ .folder = live->folder,

@@ -168,12 +168,6 @@ static struct error *next_event(struct report_view *r, bool forward)
 
 /* --- The answer --------------------------------------------------------- */
 
-static void put_line(void *arg, const char *file, uint32_t line,
-		     struct strbuf *out)
-{
-	sources_put_line(arg, file, line, out);
-}
-
 static void init_answer(struct report_view *r)
 {
 	const struct tui_input *input = r->ui->input;
@@ -182,7 +176,7 @@ static void init_answer(struct report_view *r)
 				       .recorded = input->recorded };
 	r->answer_options = (struct answer_options){
 		.folder = input->folder,
-		.source = put_line,
+		.source = sources_answer_line,
 		.source_arg = &r->sources,
 		.is_filtered = input->is_filtered,
 	};

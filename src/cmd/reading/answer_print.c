@@ -22,12 +22,6 @@ enum {
 	COLUMNS_MAX = 10000,
 };
 
-static void put_line(void *arg, const char *path, uint32_t line,
-		     struct strbuf *out)
-{
-	sources_put_line(arg, path, line, out);
-}
-
 static void tell_changed(void *arg, struct strbuf *out)
 {
 	sources_tell_changed(arg, out);
@@ -145,7 +139,7 @@ struct error *answer_print(const struct profile *profile,
 		.is_brief = input->is_brief,
 		.by_total = input->by_total,
 		.folder = folder,
-		.source = put_line,
+		.source = sources_answer_line,
 		.source_notes = tell_changed,
 		.source_arg = &sources,
 		.next = input->is_live ? NULL : name_commands,

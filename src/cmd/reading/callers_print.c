@@ -201,12 +201,6 @@ static struct error *print_all(struct callers *c)
 	return error;
 }
 
-static void put_source(void *arg, const char *path, uint32_t line,
-		       struct strbuf *out)
-{
-	sources_put_line(arg, path, line, out);
-}
-
 struct error *callers_print(const struct profile *profile,
 			    const struct answer_input *input, const char *word,
 			    FILE *out)
@@ -219,7 +213,7 @@ struct error *callers_print(const struct profile *profile,
 	const struct answer_options options = {
 		.columns = input->columns,
 		.folder = folder,
-		.source = put_source,
+		.source = sources_answer_line,
 		.source_arg = &sources,
 		.is_filtered = input->is_filtered,
 	};
