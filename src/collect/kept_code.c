@@ -17,9 +17,9 @@ static size_t index_of(uint64_t page)
 	return page / KEPT_PAGE % KEPT_PAGES;
 }
 
-static const struct kept_page *find(const struct kept_code *kept, uint64_t page)
+static struct kept_page *find(const struct kept_code *kept, uint64_t page)
 {
-	const struct kept_page *found = kept->pages[index_of(page)];
+	struct kept_page *found = kept->pages[index_of(page)];
 
 	return found && found->address == page ? found : NULL;
 }
@@ -29,10 +29,10 @@ static struct kept_page *keep_page(struct kept_code *kept,
 				   struct remote_memory *memory, uint64_t page)
 {
 	struct kept_page **place = &kept->pages[index_of(page)];
-	struct kept_page *new;
+	struct kept_page *new = find(kept, page);
 
-	if (*place && (*place)->address == page)
-		return *place;
+	if (new)
+		return new;
 	new = malloc(sizeof(*new));
 	if (!new)
 		return NULL;
