@@ -48,13 +48,15 @@ static struct polled_thread *find_thread(struct polled_process *process,
 }
 
 /* Of the thread that was added last. */
-static void note_new(struct polled_process *process, uint64_t unseen)
+static void note_new(struct poll_tasks *tasks, struct polled_process *process,
+		     uint64_t unseen)
 {
 	struct polled_thread *thread =
 		&process->threads.data[process->threads.count - 1];
 
 	thread->unseen = unseen;
 	thread->is_new = true;
+	tasks->has_new = true;
 }
 
 static void add_thread(struct poll_tasks *tasks, struct polled_process *process,
@@ -62,7 +64,7 @@ static void add_thread(struct poll_tasks *tasks, struct polled_process *process,
 {
 	if (!tasks->inherit || !poll_tasks_add_thread(tasks, process, tid))
 		return;
-	note_new(process, process->unseen);
+	note_new(tasks, process, process->unseen);
 	poll_tell_thread(tasks, process->pid, tid);
 }
 
@@ -136,7 +138,7 @@ static void add_child(struct poll_tasks *tasks,
 	child = poll_tasks_make(tasks, pid);
 	if (!child)
 		return;
-	note_new(child, parent->unseen);
+	note_new(tasks, child, parent->unseen);
 	stat = (struct task_stat){ .start_stack = child->start_stack };
 	child->since = poll_writer_now(tasks->writer);
 	poll_tell_child(tasks, ppid, pid, child->since);

@@ -115,6 +115,8 @@ struct poll_tasks {
 	void *arg;
 
 	VEC(struct polled_process *) processes;
+	/* Some thread is_new. */
+	bool has_new;
 	/* The number that the kernel had given last, and when it was asked. */
 	pid_t newest;
 	int64_t asked;

@@ -73,30 +73,28 @@ static void tick(struct poller *poller)
 		poll_round_run(&poller->round, tasks, tick_thread, poller);
 }
 
-/* A look at a process within may bring or take threads, and bring processes. */
-static void tick_new_of(struct poller *poller, struct polled_process *process)
+static bool tick_if_new(void *arg, struct polled_process *process,
+			struct polled_thread *thread)
 {
-	for (size_t i = 0; !process->waits && !process->ended &&
-			   i < process->threads.count;
-	     i++) {
-		struct polled_thread *thread = &process->threads.data[i];
-
-		if (!thread->is_new || poller->wall.is_late)
-			continue;
-		thread->is_new = false;
-		(void)tick_thread(poller, process, thread);
-	}
+	if (!thread->is_new)
+		return true;
+	thread->is_new = false;
+	return tick_thread(arg, process, thread);
 }
 
 /* Some of them do not live until the next tick. */
 static void tick_new(struct poller *poller)
 {
-	const struct poll_tasks *tasks = &poller->reader.tasks;
+	struct poll_tasks *tasks = &poller->reader.tasks;
+	struct poll_round all = {};
 
-	for (size_t i = 0; poller->begun && poller->reader.walk.walk &&
-			   i < tasks->processes.count;
-	     i++)
-		tick_new_of(poller, tasks->processes.data[i]);
+	if (!tasks->has_new || !poller->begun || !poller->reader.walk.walk ||
+	    poller->wall.is_late)
+		return;
+	tasks->has_new = false;
+	poll_round_run(&all, tasks, tick_if_new, poller);
+	/* Those behind it are left. */
+	tasks->has_new |= poller->wall.is_late;
 }
 
 static void read_letters(struct poller *poller)
