@@ -61,6 +61,7 @@ enum poll_try poll_reader_read(struct poll_reader *reader,
 	walked = walk(reader, process, thread);
 	if (poll_hold_end(&reader->hold, ret)) {
 		*has_gil = walked;
+		thread->cpu = reader->hold.stat.cpu;
 		return POLL_TRY_DONE;
 	}
 	return poll_walk_forget(&reader->walk) ? POLL_TRY_AGAIN : POLL_TRY_NONE;
@@ -79,7 +80,7 @@ void poll_reader_put(struct poll_reader *reader,
 		.pid = (uint32_t)process->pid,
 		.tid = (uint32_t)thread->tid,
 		.time = poll_writer_now(&reader->writer),
-		.cpu = (uint32_t)reader->hold.cpu,
+		.cpu = (uint32_t)thread->cpu,
 		.sample = { .period = period },
 	};
 

@@ -33,6 +33,8 @@ struct polled_thread {
 	uint32_t skip;
 	/* It was awake at the last look. */
 	bool awake;
+	/* Where it ran last when it was read. */
+	int cpu;
 	/* pthread_self(); 0: not known yet. */
 	uint64_t pointer;
 	/* Of the last look. */

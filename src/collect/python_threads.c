@@ -178,23 +178,38 @@ static struct error *put_name(struct python_threads *threads,
 				      payload.data, payload.len);
 }
 
-struct error *python_threads_ended(struct python_threads *threads,
-				   uint32_t pid, uint32_t tid, uint64_t time)
+static void forget_thread(struct python_threads *threads,
+			  struct python_thread *thread)
 {
-	struct python_thread *thread = find_thread(threads, pid, tid);
+	uint32_t index = (uint32_t)(thread - threads->list.data);
+
+	*map_find(&threads->by_tid, thread->tid) = 0;
+	clear_thread(thread);
+	/* Without memory its place is not used again. */
+	(void)!vec_push(&threads->free, index);
+}
+
+struct error *python_threads_replaced(struct python_threads *threads,
+				      uint32_t pid, uint64_t time)
+{
+	struct python_thread *thread = find_thread(threads, pid, pid);
 	struct error *error = NULL;
-	uint32_t index;
 
 	if (!thread)
 		return NULL;
-	index = (uint32_t)(thread - threads->list.data);
 	if (thread->name)
 		error = put_name(threads, thread, time, time, "");
-	*map_find(&threads->by_tid, tid) = 0;
-	clear_thread(thread);
-	if (!error && !vec_push(&threads->free, index))
-		error = error_no_memory();
+	forget_thread(threads, thread);
 	return error;
+}
+
+void python_threads_forget_one(struct python_threads *threads, uint32_t pid,
+			       uint32_t tid)
+{
+	struct python_thread *thread = find_thread(threads, pid, tid);
+
+	if (thread)
+		forget_thread(threads, thread);
 }
 
 void python_threads_forget(struct python_threads *threads,
@@ -203,12 +218,8 @@ void python_threads_forget(struct python_threads *threads,
 	for (size_t i = 0; i < threads->list.count; i++) {
 		struct python_thread *thread = &threads->list.data[i];
 
-		if (thread->target != target)
-			continue;
-		*map_find(&threads->by_tid, thread->tid) = 0;
-		clear_thread(thread);
-		/* Without memory its place is not used again. */
-		(void)!vec_push(&threads->free, (uint32_t)i);
+		if (thread->target == target)
+			forget_thread(threads, thread);
 	}
 }
 
@@ -231,7 +242,10 @@ static struct error *put_first(struct python_threads *threads,
 				time, thread->found);
 }
 
-/* Takes over what was found. */
+/*
+ * Takes over what was found. A thread keeps the name that it had when it has none
+ * any more: so it is once Python ends.
+ */
 static struct error *keep_found(struct python_threads *threads,
 				struct python_thread *thread)
 {
@@ -245,13 +259,15 @@ static struct error *keep_found(struct python_threads *threads,
 
 	if (!thread->name && *thread->found)
 		error = put_first(threads, thread, time);
-	else if (strcmp(before, thread->found))
+	else if (*thread->found && strcmp(before, thread->found))
 		error = put_name(threads, thread, output->last_sample + 1, time,
 				 thread->found);
-	free(thread->name);
-	thread->name = *thread->found || *before ? thread->found : NULL;
-	if (!thread->name)
+	if (*thread->found) {
+		free(thread->name);
+		thread->name = thread->found;
+	} else {
 		free(thread->found);
+	}
 	thread->found = NULL;
 	return error;
 }

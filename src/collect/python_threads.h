@@ -75,9 +75,13 @@ struct error *python_threads_sampled(struct python_threads *threads,
 				     const struct record *sample,
 				     uint64_t ident);
 
-/* The thread has ended, or what it ran has (exec): its name has, too. */
-struct error *python_threads_ended(struct python_threads *threads,
-				   uint32_t pid, uint32_t tid, uint64_t time);
+/* What the process ran has been replaced (exec): its first thread's name holds no more. */
+struct error *python_threads_replaced(struct python_threads *threads,
+				      uint32_t pid, uint64_t time);
+
+/* The thread has ended. Its name holds for what is still sampled of it. */
+void python_threads_forget_one(struct python_threads *threads, uint32_t pid,
+			       uint32_t tid);
 
 /* The target will be no more: nor are threads whose end was lost. */
 void python_threads_forget(struct python_threads *threads,

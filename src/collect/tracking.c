@@ -83,8 +83,8 @@ static struct error *handle_comm(struct tracking *tracking,
 
 	if (error || !record->comm.is_exec)
 		return error;
-	error = python_threads_ended(tracking->threads, record->comm.pid,
-				     record->comm.pid, record->time);
+	error = python_threads_replaced(tracking->threads, record->comm.pid,
+					record->time);
 	if (error)
 		return error;
 	process = process_table_find(tracking->processes, record->comm.pid,
@@ -177,8 +177,8 @@ static struct error *handle_exit(struct tracking *tracking,
 		pythons_ended(tracking->pythons, target);
 	if (t->pid == t->tid && !vec_push(&tracking->ended, t->pid))
 		return error_no_memory();
-	return python_threads_ended(tracking->threads, t->pid, t->tid,
-				    record->time);
+	python_threads_forget_one(tracking->threads, t->pid, t->tid);
+	return NULL;
 }
 
 /* Keeps the record, and what it says about processes. */

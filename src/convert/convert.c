@@ -679,6 +679,11 @@ static struct error *apply_other(struct converter *c,
 		if (!error)
 			error = timeline_apply(c->table, record, keep_on_exec);
 		return error ? error : names_add_map(&c->names, record);
+	case PERF_RECORD_FORK:
+		error = thread_table_begun(&c->threads, record->task.pid,
+					   record->task.tid, record->time);
+		return error ? error :
+			       timeline_apply(c->table, record, keep_on_exec);
 	default:
 		return timeline_apply(c->table, record, keep_on_exec);
 	}

@@ -47,6 +47,18 @@ struct error *thread_table_add(struct thread_table *table,
 		       error_no_memory();
 }
 
+struct error *thread_table_begun(struct thread_table *table, uint32_t pid,
+				 uint32_t tid, uint64_t time)
+{
+	const uint64_t *index = map_find(&table->threads, key_of(pid, tid));
+	struct thread_names *names;
+
+	if (!index)
+		return NULL;
+	names = &table->names.data[*index];
+	return thread_names_end(names, time) ? NULL : error_no_memory();
+}
+
 const char *thread_table_at(const struct thread_table *table, uint32_t pid,
 			    uint32_t tid, uint64_t time)
 {

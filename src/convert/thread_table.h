@@ -28,6 +28,9 @@ struct thread_table {
 void thread_table_deinit(struct thread_table *table);
 struct error *thread_table_add(struct thread_table *table,
 			       const struct kaa_thread *thread);
+/* The thread is a new one: what its number was called before is not its name. */
+struct error *thread_table_begun(struct thread_table *table, uint32_t pid,
+				 uint32_t tid, uint64_t time);
 /* The name of a thread at that time, or NULL. */
 const char *thread_table_at(const struct thread_table *table, uint32_t pid,
 			    uint32_t tid, uint64_t time);

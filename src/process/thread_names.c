@@ -44,6 +44,15 @@ bool thread_names_set(struct thread_names *names, uint64_t from,
 	return true;
 }
 
+bool thread_names_end(struct thread_names *names, uint64_t time)
+{
+	size_t n = count_until(names, time);
+
+	if (!n || names->data[n - 1].from == time)
+		return true;
+	return thread_names_set(names, time, NULL);
+}
+
 const char *thread_names_at(const struct thread_names *names, uint64_t time)
 {
 	size_t n = count_until(names, time);

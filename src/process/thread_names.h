@@ -27,6 +27,8 @@ struct thread_names VEC_BODY(struct thread_name);
 bool thread_names_set(struct thread_names *names, uint64_t from,
 		      const char *comm);
 /* The name at that time; before the first one, the first one. */
+/* No name holds from then on; one that is set for that time does. */
+bool thread_names_end(struct thread_names *names, uint64_t time);
 const char *thread_names_at(const struct thread_names *names, uint64_t time);
 /* Drops what was replaced by `before`; true if more than one name is left. */
 bool thread_names_forget(struct thread_names *names, uint64_t before);

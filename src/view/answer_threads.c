@@ -35,17 +35,6 @@ static bool are_processes(const struct threads *threads)
 	       threads->processes.count == threads->list.count;
 }
 
-/*
- * A thread goes by the name that it had last. When Python ends it has none any more,
- * for some samples.
- */
-static bool forgets_name(const struct profile_task *before,
-			 const struct profile_task *now)
-{
-	return before->name != PROFILE_NONE && now->name == PROFILE_NONE &&
-	       before->comm == now->comm;
-}
-
 static struct error *gather_threads(const struct answer *a, struct threads *ret)
 {
 	const struct profile *p = a->profile;
@@ -70,8 +59,8 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 		known->period += p->samples.period[i];
 		known->has_names |=
 			profile_task(p, known->task)->comm != task->comm;
-		if (!forgets_name(profile_task(p, known->task), task))
-			known->task = thread.task;
+		/* A thread goes by the name that it had last. */
+		known->task = thread.task;
 	}
 	return NULL;
 }

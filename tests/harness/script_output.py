@@ -49,12 +49,13 @@ class Frame:
 
 
 class Sample:
-    """comm, tid, time (s), period, event, and frames, the leaf first."""
+    """comm, tid, time (s), cpu (None: not printed), period, event, and frames, the leaf first."""
 
     def __init__(self, match):
         self.comm, self.event = match["comm"], match["event"]
         self.tid, self.time = int(match["tid"]), float(match["time"])
         self.period = int(match["period"] or "1")
+        self.cpu = match["cpu"] and int(match["cpu"])
         self.frames = []
 
     def __repr__(self):

@@ -15,6 +15,7 @@ import tempfile
 
 import pytest
 
+from harness import script_output
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import started
@@ -284,6 +285,17 @@ def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
     assert abs(own - told) < 2, (own, told, took, taken)
     report = kaa("report", "--stdio", "-i", data).stdout
     assert "lack native frames" not in report and "incomplete" not in report.split("function", 1)[0], report
+
+
+def test_samples_of_sleep_say_where(kaa, newest_python, tmp_path):
+    """On which CPU the thread ran last, though kaa follows none that sleeps."""
+    data, cpu = tmp_path / "perf.data", max(os.sched_getaffinity(0))
+    kaa("record", "--mode", "wall", "-o", data, "--", newest_python.path, "-c",
+        f"import os, time; os.sched_setaffinity(0, [{cpu}]); time.sleep(0.5)")
+    cpus = collections.Counter()
+    for sample in script_output.parse(kaa("script", "-i", data).stdout):
+        cpus[sample.cpu] += sample.period * ("[idle]" in sample.markers)
+    assert cpus[cpu] > 0.9 * cpus.total() > 3e8, cpus
 
 
 HOLDERS = """

@@ -1142,10 +1142,32 @@ static void test_names_of_threads_hold_for_their_time(void **state)
 	thread_table_deinit(&table);
 }
 
+static void test_another_thread_of_the_number_has_no_name(void **state)
+{
+	struct thread_table table = {};
+
+	(void)state;
+	put_thread_name(&table, 7, 100, "first");
+	put_thread_name(&table, 8, 100, "first");
+	put_thread_name(&table, 8, 300, "second");
+	/* Before the first name, and of threads that have none, there is nothing to end. */
+	ok(thread_table_begun(&table, PID, 7, 50));
+	ok(thread_table_begun(&table, PID, 9, 50));
+	assert_string_equal(thread_table_at(&table, PID, 7, 60), "first");
+	ok(thread_table_begun(&table, PID, 7, 200));
+	assert_string_equal(thread_table_at(&table, PID, 7, 199), "first");
+	assert_null(thread_table_at(&table, PID, 7, 200));
+	/* Its own name may be known already. */
+	ok(thread_table_begun(&table, PID, 8, 300));
+	assert_string_equal(thread_table_at(&table, PID, 8, 300), "second");
+	thread_table_deinit(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_of_threads_hold_for_their_time),
+		cmocka_unit_test(test_another_thread_of_the_number_has_no_name),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(test_python_frames_have_names_and_lines),
 		TEST(test_interpreter_frames_are_folded),
