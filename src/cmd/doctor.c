@@ -152,6 +152,7 @@ static void examine_all(const struct doctor *doctor,
 			const struct option_list *pids,
 			const struct arguments *args)
 {
+	doctor_ready(doctor);
 	doctor_machine(doctor);
 	doctor_tools(doctor);
 	for (size_t i = 0; i < args->count; i++)
@@ -237,7 +238,7 @@ const struct command command_doctor = {
 	.usage = (const char *const[]){ "[<python>...]", "-p <pid>",
 					"--fix[=run] [--group <group>]", NULL },
 	.description =
-		"Prints one fact a line, marked ok, no, warn or - (for information). "
+		"Prints first what kaa record shows here, and then one fact a line, marked ok, no, warn or - (for information). "
 		"The first section is about the machine: perf events, capabilities and BPF. "
 		"The second says how kaa record can get Python frames. "
 		"Then follow the perf and samply on the PATH, and each Python that you name. "

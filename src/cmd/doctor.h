@@ -15,6 +15,8 @@ struct doctor {
 	char *path;
 };
 
+/* What a user can expect, in one or two sentences. */
+void doctor_ready(const struct doctor *doctor);
 /* Kernel, rights, events, BPF, and which Python source that gives. */
 void doctor_machine(const struct doctor *doctor);
 /* perf and samply on the user's PATH. */

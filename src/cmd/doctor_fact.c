@@ -9,6 +9,18 @@
 #include "base/strbuf.h"
 #include "cmd/framework/terminal.h"
 #include "view/fit.h"
+#include "view/own_command.h"
+
+void doctor_verdict(const char *text)
+{
+	_cleanup_strbuf_ struct strbuf said = STRBUF_INIT, lines = STRBUF_INIT;
+	size_t columns = terminal_columns(STDOUT_FILENO);
+
+	own_command_puts(&said, text);
+	if (columns)
+		fit_lines(&lines, said.data, columns);
+	puts(columns ? lines.data : said.data);
+}
 
 void doctor_section(const char *format, ...)
 {
@@ -56,12 +68,13 @@ void doctor_fact(enum mark mark, const char *format, ...)
 		[MARK_WARN] = "warn",
 		[MARK_NOTE] = "-",
 	};
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf said = STRBUF_INIT, text = STRBUF_INIT;
 	va_list args;
 
 	va_start(args, format);
-	strbuf_vprintf(&text, format, args);
+	strbuf_vprintf(&said, format, args);
 	va_end(args);
+	own_command_puts(&text, said.failed ? format : said.data);
 	clean(&text);
 	printf("  %-5s ", marks[mark]);
 	print_text(&text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `kaa doctor` prints: sections of facts, one a line.
+ * What `kaa doctor` prints: a verdict, and sections of facts, one a line.
  *
  *	<section>
  *	  ok    a fact that is fine
@@ -13,6 +13,8 @@
 
 enum mark { MARK_OK, MARK_NO, MARK_WARN, MARK_NOTE };
 
+/* Sentences. */
+void doctor_verdict(const char *text);
 void doctor_section(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 void doctor_fact(enum mark mark, const char *format, ...)

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/framework/shell_word.h"
 #include "sys/capability.h"
 #include "sys/file_capability.h"
 #include "sys/own_program.h"
+#include "view/shell_word.h"
 
 #define NEEDED (CAPABILITY_BIT(CAP_BPF) | CAPABILITY_BIT(CAP_PERFMON))
 

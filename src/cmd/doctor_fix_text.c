@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "cmd/framework/shell_word.h"
 #include "cmd/framework/wrap.h"
+#include "view/shell_word.h"
 #include "view/text.h"
 
 /* What kaa can do without, and what for one might want it. */

@@ -182,7 +182,43 @@ static void tell_bpf(const struct machine *m)
 			     "is missing (kernel option CONFIG_DEBUG_INFO_BTF)");
 }
 
-/* The source that `kaa record` will use, and why not those that it prefers. */
+/* That which `kaa record` will use, in python_sources. */
+static const struct python_source *const *source_of(const struct machine *m)
+{
+	const struct python_source *const *source = python_sources;
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+
+	while (!(*source)->probe(m, &why))
+		source++;
+	return source;
+}
+
+void doctor_ready(const struct doctor *doctor)
+{
+	const struct machine *m = &doctor->machine;
+	const struct python_source *source = *source_of(m);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	switch (source->grade) {
+	case SOURCE_EXACT:
+		strbuf_puts(&text,
+			    "Ready: 'kaa record' shows Python functions and lines, native functions and the kernel's.");
+		break;
+	case SOURCE_LIMITED:
+		strbuf_printf(&text, "Ready, within limits: %s.",
+			      source->summary);
+		if (m->euid != 0)
+			strbuf_puts(&text,
+				    " 'sudo kaa record' has no such limits.");
+		break;
+	default:
+		strbuf_puts(&text,
+			    "Not ready: 'kaa record' shows no Python functions here. The lines marked 'no' say why.");
+	}
+	doctor_verdict(text.data);
+}
+
+/* That source, and why it is none of those before it. */
 static void tell_source(const struct machine *m)
 {
 	static const enum mark marks[] = {
@@ -190,12 +226,10 @@ static void tell_source(const struct machine *m)
 		[SOURCE_LIMITED] = MARK_WARN,
 		[SOURCE_NO_FRAMES] = MARK_NO,
 	};
-	const struct python_source *const *source = python_sources;
+	const struct python_source *const *source = source_of(m);
 	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
 
 	doctor_section("Python frames");
-	while (!(*source)->probe(m, &why))
-		source++;
 	doctor_fact(marks[(*source)->grade], "source: %s%s %s", (*source)->name,
 		    (*source)->grade == SOURCE_NO_FRAMES ? ";" : ",",
 		    (*source)->summary);

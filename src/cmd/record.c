@@ -23,6 +23,7 @@
 #include "perfdata/packer.h"
 #include "sys/event_parse.h"
 #include "sys/privilege.h"
+#include "view/shell_word.h"
 
 enum {
 	/* Who ran for less is not worth a word on how it was scheduled. */
@@ -251,8 +252,8 @@ static void say_without_samples(const struct record_setup *setup,
  * Where ticks come late, samples are fewer and stand for more time each: their
  * number does not fit the rate, nor their share of all samples the percentages.
  */
-static void say_weight(const struct record_setup *setup,
-		       const struct recorder_result *result)
+static void put_weight(const struct record_setup *setup,
+		       const struct recorder_result *result, struct strbuf *out)
 {
 	const struct poll_counts *polled = &result->polled;
 	double each, wanted;
@@ -262,10 +263,26 @@ static void say_weight(const struct record_setup *setup,
 		return;
 	each = (double)polled->given / (double)result->samples / 1e6;
 	wanted = 1e3 / (double)setup->options.sampler.frequency;
-	if (each < 1.5 * wanted)
-		return;
-	message_note("the machine was busy: a sample stands for %.1f ms of CPU time on average, not for %.1f ms; reports count this time, not numbers of samples",
-		     each, wanted);
+	if (each >= 1.5 * wanted)
+		strbuf_printf(out,
+			      "; a sample stands for %.1f ms of CPU time on average, not for %.1f ms, and reports count this time",
+			      each, wanted);
+}
+
+static void say_busy(const struct record_setup *setup,
+		     const struct recorder_result *result)
+{
+	const struct poll_counts *polled = &result->polled;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (polled->kept_off > polled->ran / 2 && polled->ran > WAITED_MIN_NS)
+		strbuf_printf(&text,
+			      "; the program ran %.1f s and waited %.1f s for a CPU",
+			      (double)polled->ran / 1e9,
+			      (double)polled->kept_off / 1e9);
+	put_weight(setup, result, &text);
+	if (text.len)
+		message_note("the machine was busy: %s", text.data + 2);
 }
 
 static void print_summary(const struct record_setup *setup,
@@ -305,13 +322,8 @@ static void print_summary(const struct record_setup *setup,
 		strbuf_printf(&text, "; the recording before is '%s'",
 			      before->old);
 	message_note("wrote '%s': %s", setup->options.output, text.data);
-	if (result->polled.kept_off > result->polled.ran / 2 &&
-	    result->polled.ran > WAITED_MIN_NS)
-		message_note("the program waited %.1f s for a CPU and ran %.1f s: calls that ask for the CPU time may show up to 3 %% too much",
-			     (double)result->polled.kept_off / 1e9,
-			     (double)result->polled.ran / 1e9);
 	if (polled)
-		say_weight(setup, result);
+		say_busy(setup, result);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */
@@ -484,14 +496,30 @@ static struct error *record(struct record_setup *setup,
 	return error;
 }
 
+/* Two ends of one recording; or a command that --duration would not end. */
+static struct error *refuse_duration(const struct record_settings *s,
+				     const struct arguments *args)
+{
+	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
+
+	if (record_has_targets(s))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--duration and a command both say how long to record: leave out one");
+	for (size_t i = 0; i < args->count; i++) {
+		strbuf_putc(&words, ' ');
+		shell_word(args->values[i], &words);
+	}
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "--duration goes with -p, -t or -a; to end a command after %g s, record: timeout %g%s",
+			    (double)s->duration / 1000,
+			    (double)s->duration / 1000, words.data);
+}
+
 static struct error *check_command(const struct record_settings *s,
 				   const struct arguments *args)
 {
 	if (args->count && s->duration)
-		return error_create(
-			ERROR_INVALID_ARGUMENT,
-			"--duration goes with -p, -t or -a, and without a command; to end a command after ten seconds, record 'timeout 10 %s'",
-			args->values[0]);
+		return refuse_duration(s, args);
 	if (args->count || record_has_targets(s))
 		return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,

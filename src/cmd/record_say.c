@@ -7,6 +7,7 @@
 #include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
 #include "cmd/run.h"
+#include "sys/capability.h"
 #include "sys/own_program.h"
 #include "sys/perf_event.h"
 
@@ -48,17 +49,40 @@ static void say_no_agent(const struct record_setup *setup)
 	error_destroy(error);
 }
 
+/* A user who has no rights asks what takes them, not what the kernel calls them. */
+static bool lacks_rights(const struct source_refusal *refusal)
+{
+	return refusal && refusal->why->code == ERROR_PERMISSION &&
+	       !(capability_have(CAP_BPF) && capability_have(CAP_PERFMON));
+}
+
 /* What it gives, and what the other ways would. */
-static void say_polling(const struct record_setup *setup)
+static void say_polling(const struct source_refusal *refusal,
+			const struct record_setup *setup)
 {
 	static const char *const words[] = {
-		[TIME_ON_CPU] = "CPU time; '--python=trampoline' has native functions, no lines",
-		[TIME_BY_CLOCK] = "wall time, no native functions",
-		[TIME_WITH_GIL] = "time with the GIL, no native functions",
+		[TIME_ON_CPU] = "CPU time",
+		[TIME_BY_CLOCK] = "wall time",
+		[TIME_WITH_GIL] = "time with the GIL",
 	};
+	bool on_cpu = setup->options.sampler.time == TIME_ON_CPU;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	message_note("Python source: polling: functions and lines of %s",
-		     words[setup->options.sampler.time]);
+	strbuf_printf(&text,
+		      "Python source: polling: functions and lines of %s, no native functions",
+		      words[setup->options.sampler.time]);
+	if (on_cpu && lacks_rights(refusal)) {
+		strbuf_puts(&text, "; 'sudo ");
+		own_program_word(&text);
+		strbuf_puts(&text,
+			    " record ...' has them ('kaa doctor --fix': without sudo), '--python=trampoline' has them without lines");
+	} else if (on_cpu) {
+		strbuf_puts(&text,
+			    "; '--python=trampoline' has them, without lines");
+	}
+	if (!lacks_rights(refusal))
+		say_refusal(refusal);
+	message_note("%s", text.data);
 }
 
 void record_say_source(const struct recorder *recorder,
@@ -67,8 +91,7 @@ void record_say_source(const struct recorder *recorder,
 	const struct python_source *source = recorder_python(recorder);
 
 	if (source->polls) {
-		say_refusal(recorder_refusal(recorder));
-		say_polling(setup);
+		say_polling(recorder_refusal(recorder), setup);
 	} else if (source->gives_trampolines) {
 		say_refusal(recorder_refusal(recorder));
 		say_trampolines(setup);

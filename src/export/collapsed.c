@@ -2,7 +2,8 @@
 /*
  * Collapsed stacks: a line for each distinct stack, its frames from the thread's
  * name and the outermost one to the leaf with ';' between them, then a blank and
- * the number of samples. A Python frame is "function (file)" or "function
+ * the number of samples; where samples stand for very different times, as those
+ * that are polled do, microseconds. A Python frame is "function (file)" or "function
  * (file:line)", as py-spy and flame graphs have it. Without a name a frame is
  * its file in brackets.
  */
@@ -28,7 +29,8 @@ struct node {
 struct line {
 	uint32_t comm;
 	uint32_t node;
-	uint64_t samples;
+	/* Samples, or ns. */
+	uint64_t weight;
 };
 
 struct collapsed {
@@ -155,6 +157,11 @@ static struct error *make_nodes(struct collapsed *c)
 
 /* --- lines --- */
 
+static bool is_time(const struct collapsed *c)
+{
+	return c->profile->events.data[c->options->event].python_only;
+}
+
 static struct error *count_row(struct collapsed *c, size_t row)
 {
 	struct profile_sample sample = profile_sample(c->profile, row);
@@ -170,7 +177,8 @@ static struct error *count_row(struct collapsed *c, size_t row)
 	if (!index ||
 	    (*index == c->lines.count && !vec_push(&c->lines, line)))
 		return error_no_memory();
-	c->lines.data[*index].samples += sample.count;
+	c->lines.data[*index].weight += is_time(c) ? sample.period :
+						     sample.count;
 	return NULL;
 }
 
@@ -200,7 +208,8 @@ static struct error *put_line(struct collapsed *c, const struct line *line,
 		strbuf_putc(&c->text, ';');
 		strbuf_puts(&c->text, c->labels.all.data[c->steps.data[i]]);
 	}
-	strbuf_printf(&c->text, " %" PRIu64 "\n", line->samples);
+	strbuf_printf(&c->text, " %" PRIu64 "\n",
+		      is_time(c) ? (line->weight + 500) / 1000 : line->weight);
 	fwrite(c->text.data, 1, c->text.len, out);
 	return strbuf_error(&c->text);
 }

@@ -144,9 +144,12 @@ static void head(void *arg, struct line *line)
 {
 	const struct annotated *a = arg;
 
-	if (a->annotation->is_python)
+	/* As perf has it of a symbol, and as the tables that lead to a file. */
+	if (a->frame && a->annotation->is_python)
 		put_title(a, "Total", &line->text);
-	put_title(a, a->frame ? "Self" : "Own", &line->text);
+	put_title(a, a->frame ? "Self" : "own", &line->text);
+	if (!a->frame)
+		put_title(a, "total", &line->text);
 	strbuf_printf(&line->text, "  %*s  ",
 		      a->annotation->is_python ? LINE_WIDTH : LINE_WIDTH * 2,
 		      a->annotation->is_python ? "Line" : "Address");
@@ -197,9 +200,11 @@ static void put_weights(const struct annotated *a, uint64_t at,
 
 	if (!w)
 		w = &none;
-	if (python)
+	if (a->frame && python)
 		put_weight(a, w->period, w->count, &line->text);
 	put_weight(a, w->self_period, w->self_count, &line->text);
+	if (!a->frame)
+		put_weight(a, w->period, w->count, &line->text);
 	line->number_end = line->text.len;
 	line->percent = percent_of(a, python && a->frame ? w->period :
 							    w->self_period);
@@ -539,7 +544,16 @@ static void keep_stay(const struct annotated *a, struct annotate_stay *stay)
 					  .unit = (int)a->shown };
 }
 
-/* What the user has to know comes first. */
+/* The first note, which stands above what is shown. */
+static void say_note(const struct annotated *a)
+{
+	const char *note = a->notes.data;
+
+	if (a->notes.len > 2)
+		ui_say(a->ui, "%.*s", (int)strcspn(note + 2, "\n"), note + 2);
+}
+
+/* The line that was asked for; else what the user has to know comes first. */
 static void go_to_first(struct annotated *a)
 {
 	size_t rows, columns;
@@ -548,10 +562,12 @@ static void go_to_first(struct annotated *a)
 	browser_resize(&a->browser, rows > 3 ? rows - 3 : 1);
 	if (a->stay && a->stay->is_known)
 		go_back_to(a, a->stay);
-	else if (!a->notes.len && a->line)
+	else if (a->line)
 		go_to_line(a);
 	else if (!a->notes.len)
 		go_to_heat(a);
+	if (a->line && (!a->stay || !a->stay->is_known))
+		say_note(a);
 }
 
 static struct error *show(struct annotated *a)

@@ -16,6 +16,7 @@
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
 #include "view/fit.h"
+#include "view/own_command.h"
 #include "view/printable.h"
 #include "view/spent_text.h"
 #include "view/text.h"
@@ -447,8 +448,12 @@ static void put_other_events(struct answer *a)
 static void put_kinds(struct answer *a)
 {
 	static const char before[] = "Spent in: ";
-	size_t start = a->text.len;
+	size_t start;
 
+	if (a->event->kind == EVENT_OCCURRENCE && a->event->unit == EVENT_COUNT)
+		strbuf_puts(&a->text,
+			    "Shares are of how often that happened, not of time.\n");
+	start = a->text.len;
 	strbuf_puts(&a->text, before);
 	spent_text_kinds(a->profile, a->own, &a->text);
 	if (a->text.len == start + strlen(before))
@@ -462,8 +467,9 @@ static void put_kinds(struct answer *a)
 			      "'--mode %s' has no native functions.\n",
 			      a->event->kind == EVENT_WALL ? "wall" : "gil");
 	else
-		strbuf_puts(&a->text,
-			    "Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
+		own_command_puts(
+			&a->text,
+			"Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
 }
 
 /* As kaa's recorder has counted it, for all events and threads. */
@@ -655,8 +661,9 @@ static void note_nameless(const struct profile *profile,
 			      "Debian's package %s-dbg gives them names, in this recording too: 'sudo apt install %s-dbg'.\n",
 			      file, file);
 	else
-		strbuf_puts(out,
-			    "'kaa doctor' says which file has the names, for this recording too.\n");
+		own_command_puts(
+			out,
+			"'kaa doctor' says which file has the names, for this recording too.\n");
 }
 
 /* The innermost Python frame of a stack, or NULL. */
@@ -692,8 +699,9 @@ static void note_trampolines(const struct profile *profile, uint32_t event,
 	if (!without || without < python / 10)
 		return;
 	strbuf_percent(out, without, python);
-	strbuf_puts(out,
-		    " of the time in Python is in functions whose lines are not known, for they were recorded as trampolines: each stands at its def. 'kaa doctor' says what it takes to record lines.\n");
+	own_command_puts(
+		out,
+		" of the time in Python is in functions whose lines are not known, for they were recorded as trampolines: each stands at its def. 'kaa doctor' says what it takes to record lines.\n");
 }
 
 void answer_notes(const struct profile *profile, uint32_t event,
@@ -716,8 +724,9 @@ static void note_waiting(struct answer *a)
 		return;
 	strbuf_puts(&a->text, "It had a processor for ");
 	strbuf_percent(&a->text, a->own->all.period, time);
-	strbuf_puts(&a->text,
-		    " of the time. Else it waited, or other programs had the processors: 'kaa record --mode wall' shows where.\n");
+	own_command_puts(
+		&a->text,
+		" of the time. Else it waited, or other programs had the processors: 'kaa record --mode wall' shows where.\n");
 }
 
 static struct error *put_end(struct answer *a)

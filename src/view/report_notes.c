@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "profile/sample_faults.h"
 #include "view/fault_text.h"
+#include "view/own_command.h"
 
 /* Python ran, stacks were recorded, and none of them has a Python frame. */
 static struct error *lacks_python(const struct profile *profile, bool *ret)
@@ -39,11 +40,13 @@ struct error *report_first_note(const struct profile *profile,
 	struct error *error = lacks_python(profile, &lacks);
 
 	if (!profile->samples.rows)
-		strbuf_puts(out,
-			    "# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
+		own_command_puts(
+			out,
+			"# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
 	if (!error && lacks)
-		strbuf_puts(out,
-			    "# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");
+		own_command_puts(
+			out,
+			"# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");
 	return error;
 }
 

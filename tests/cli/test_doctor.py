@@ -18,11 +18,12 @@ MARKS = {"ok", "no", "warn", "-"}
 
 
 class Doctor:
-    """The printed facts: sections["Machine"] is a list of (mark, text)."""
+    """The printed verdict, and the facts: sections["Machine"] is a list of (mark, text)."""
 
     def __init__(self, text):
         head, *sections = text.rstrip("\n").split("\n\n")
-        assert re.fullmatch(r"kaa \d+\.\d+\.\d+", head)
+        version, self.verdict = head.split("\n")
+        assert re.fullmatch(r"kaa \d+\.\d+\.\d+", version)
         self.sections = {}
         for section in sections:
             title, *lines = section.split("\n")
@@ -77,6 +78,7 @@ def test_capabilities(report):
 
 def test_source_needs_what_the_machine_has(report, bpf):
     assert report.one("Python frames", "source")[1].startswith("source: bpf")
+    assert re.fullmatch("Ready: '.*kaa record' shows .* native functions .*", report.verdict)
 
 
 @pytest.fixture
@@ -287,10 +289,11 @@ def test_without_rights(kaa, root, public_folder, build_dir):
     doctor = ask()
     assert doctor.one("Machine", "capabilities:") == ("no", "capabilities: none")
     assert "sudo" in doctor.one("Python frames", "source bpf")[1]
-    assert doctor.one("Python frames", "'kaa doctor --fix'")[0] == "-"
+    assert doctor.one("Python frames", f"'{copy} doctor --fix'")[0] == "-"
     if (6, 6) <= tuple(map(int, re.findall(r"\d+", platform.release())[:2])) < (6, 12):
         return  # There kaa polls only for those without events: docs/poll.md.
     assert doctor.one("Python frames", "source: poll")[0] == "warn"
+    assert doctor.verdict.startswith("Ready, within limits: ") and f"'sudo {copy} record' has no" in doctor.verdict
     if python:
         assert doctor.one(f"Python: {python[0]}", "Python frames: from source poll")[0] == "warn"
 

@@ -6,6 +6,7 @@ What is compared is what pyte draws, in windows of several sizes.
 import collections
 import os
 import re
+import shutil
 import sys
 import time
 
@@ -286,11 +287,11 @@ def test_the_source_of_a_row(kaa, recording, samples):
             found = {}
             for line in terminal.lines():
                 match = re.match(r"^ +(?:(\d+\.\d\d)%)? {1,9}(?:(\d+\.\d\d)%)? +(\d+)  (.*)$", line)
-                if match and match[1]:
-                    found[int(match[3])] = (float(match[1]), float(match[2] or 0), match[4])
+                if match and match[2]:
+                    found[int(match[3])] = (float(match[1] or 0), float(match[2]), match[4])
             source = SHOP.splitlines()
             assert len(found) > 8
-            for number, (total, own, text) in found.items():
+            for number, (own, total, text) in found.items():
                 assert text == source[number - 1]
                 assert abs(own - counts.own[f"shop.py:{number}"]) < 0.01, number
                 assert abs(total - counts.total[f"shop.py:{number}"]) < 0.01, number
@@ -299,6 +300,24 @@ def test_the_source_of_a_row(kaa, recording, samples):
                 assert "total" in source[row - 1] or "range(n)" in source[row - 1]
         terminal.press("left", "5", "a")
         assert "no Python source" in terminal.lines()[-1]
+
+
+def test_the_source_of_a_row_of_a_changed_file(kaa, recording, tmp_path):
+    """It opens where the function is, and says what is wrong with the file."""
+    data = shutil.copytree(recording.parent, tmp_path / "changed") / recording.name
+    shop = recording.parent / "shop.py"
+    before = shop.stat()
+    try:
+        os.utime(shop, (time.time() + 60, time.time() + 60))
+        with report(kaa, data, rows=12) as terminal:
+            terminal.press("2", "s", "spin", "enter", "enter")
+            lines = terminal.lines()
+            assert int(re.search(r" (\d+)/\d+$", lines[0])[1]) > 1 and "def spin" in "\n".join(lines[2:-1]), lines
+            assert "was changed after the recording" in lines[-1]
+            terminal.press("home")
+            assert "was changed after the recording" in terminal.lines()[2]
+    finally:
+        os.utime(shop, (before.st_atime, before.st_mtime))
 
 
 def callers_of(samples, function):

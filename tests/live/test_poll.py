@@ -103,7 +103,7 @@ def test_without_any_right(root, kaa, scripts, place, by_name):
     denied = type(kaa)(*WITHOUT_RIGHTS, "/usr/bin/python3", place / "without_events.py", own)
     said = denied("record", *by_name, "-o", data, "--", "/usr/bin/python3", place / "call_pairs.py", "1").stderr
     assert len(re.findall("Python source: polling: .*--python=trampoline", said)) == 1, said
-    assert by_name or "BPF cannot be used" in said
+    assert bool(by_name) != bool(re.search("'sudo .*/kaa record .*kaa doctor --fix'", said)), said
     check(kaa, data, 10)
     assert data.stat().st_uid == NOBODY
 
@@ -362,7 +362,10 @@ def test_time_with_the_gil(kaa, python, tmp_path):
     assert taken["digest"] < 0.1 * both and taken["nap"] < 0.02 * both, (taken, ran)
     assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
     assert "Time with the GIL as before" in kaa("diff", data, data).stdout
-    assert ";hog (" in kaa("export", "--format", "collapsed", "-i", data).stdout
+    # Samples do not stand for equal times: stacks weigh what theirs do.
+    lines = [line.rsplit(" ", 1) for line in kaa("export", "--format", "collapsed", "-i", data).stdout.splitlines()]
+    weight = sum(int(weight) for stack, weight in lines if ";hog (" in stack)
+    assert weight > 0 and abs(weight / 1e6 - taken["hog"]) < 1e-6 * len(lines), (weight, taken["hog"])
 
 
 FAMILY = """

@@ -6,6 +6,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,9 +16,10 @@
 
 #include "base/nearest.h"
 #include "cmd/framework/options.h"
-#include "cmd/framework/shell_word.h"
 #include "cmd/framework/value.h"
 #include "cmd/framework/wrap.h"
+#include "view/own_command.h"
+#include "view/shell_word.h"
 
 struct settings {
 	bool quiet;
@@ -556,6 +558,35 @@ static void test_shell_words(void **state)
 	}
 }
 
+/* A program is advised as it was called; what is no command of it stays. */
+static void test_own_commands(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *named;
+	} cases[] = {
+		{ "'kaa doctor' says more", "'./kaa doctor' says more" },
+		{ "run 'sudo kaa record ...'; 'kaa doctor --fix'",
+		  "run 'sudo ./kaa record ...'; './kaa doctor --fix'" },
+		{ "'kaa' and kaa run, '/x/kaa record'",
+		  "'kaa' and kaa run, '/x/kaa record'" },
+		{ "it's 'kaa top'", "it's './kaa top'" },
+		{ "", "" },
+	};
+	char *name = program_invocation_name;
+
+	(void)state;
+	program_invocation_name = (char *)"./kaa";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_strbuf_ struct strbuf named = STRBUF_INIT;
+
+		own_command_puts(&named, cases[i].text);
+		assert_string_equal(named.len ? named.data : "",
+				    cases[i].named);
+	}
+	program_invocation_name = name;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -576,6 +607,7 @@ int main(void)
 		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_opposites),
 		cmocka_unit_test(test_shell_words),
+		cmocka_unit_test(test_own_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,8 @@ static void test_perf_map_of_a_live_process(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	/* Of another process that had the number before. */
+	(void)unlink(path);
 	write_file(path, "2000 10 mine\n");
 	assert_null(perf_map_file_load_live(NULL, getpid(), &map));
 	assert_int_equal(unlink(path), 0);

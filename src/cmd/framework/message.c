@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "cmd/framework/terminal.h"
 #include "view/fit.h"
+#include "view/own_command.h"
 
 static const char *prefix = "kaa";
 static bool quiet;
@@ -38,10 +39,11 @@ static void fit_terminal(struct strbuf *line)
 /* One write, so that lines of several processes do not mix. */
 static void print_line(const char *kind, const char *format, va_list args)
 {
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
 
+	strbuf_vprintf(&text, format, args);
 	strbuf_printf(&line, "%s: %s", prefix, kind);
-	strbuf_vprintf(&line, format, args);
+	own_command_puts(&line, text.failed ? format : text.data);
 	strbuf_putc(&line, '\n');
 	fit_terminal(&line);
 	/* Results before remarks where both go to one terminal. */

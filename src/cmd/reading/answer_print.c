@@ -10,11 +10,11 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "cmd/framework/shell_word.h"
 #include "cmd/framework/terminal.h"
 #include "explore/sources.h"
 #include "profile/symbol_word.h"
 #include "view/answer.h"
+#include "view/shell_word.h"
 
 enum {
 	/* Where nobody says how wide a line may be. */

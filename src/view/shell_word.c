@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cmd/framework/shell_word.h"
+#include "view/shell_word.h"
 
 #include <string.h>
 

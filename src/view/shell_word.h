@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Words of command lines that a user is to type. */
-#ifndef KAA_CMD_FRAMEWORK_SHELL_WORD_H
-#define KAA_CMD_FRAMEWORK_SHELL_WORD_H
+/* Words of command lines that a user is to type. No state: from any thread. */
+#ifndef KAA_VIEW_SHELL_WORD_H
+#define KAA_VIEW_SHELL_WORD_H
 
 #include "base/strbuf.h"
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "view/own_command.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "view/shell_word.h"
+
+/* Where the next such command has the program's name, or NULL. */
+static const char *next_name(const char *text)
+{
+	static const char sudo[] = "sudo ", name[] = "kaa ";
+
+	while ((text = strchr(text, '\'')) != NULL) {
+		text++;
+		if (!strncmp(text, sudo, sizeof(sudo) - 1))
+			text += sizeof(sudo) - 1;
+		if (!strncmp(text, name, sizeof(name) - 1))
+			return text;
+	}
+	return NULL;
+}
+
+void own_command_puts(struct strbuf *out, const char *text)
+{
+	const char *name;
+
+	for (; (name = next_name(text)) != NULL; text = name + 3) {
+		strbuf_append(out, text, (size_t)(name - text));
+		shell_word(program_invocation_name, out);
+	}
+	strbuf_puts(out, text);
+}
