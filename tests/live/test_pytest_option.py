@@ -70,3 +70,9 @@ def test_what_goes_wrong(root, bpf, project):
     result = project("--kaa-file=no/such/folder/x.data", "test_project.py", status=4)
     assert "--kaa: 'no/such/folder/x.data': cannot create: No such file or directory" in result.stderr
     assert "where the slow tests" not in result.stdout
+
+
+def test_tests_that_are_quick(root, bpf, project):
+    """They have lines as one: else there would be nothing. A busy machine may make one slow."""
+    text = project("test_project.py", "-k", "quick", status=0).stdout.partition("where the slow tests spent their time")[2]
+    assert re.search(r"^\d+\.\d\d s.*  (all tests together; none of them took 0\.1 s|test_project\.py::test_quick)$", text, re.M), text
