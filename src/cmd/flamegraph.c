@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/plural.h"
@@ -23,11 +24,16 @@
 #include "view/fault_text.h"
 #include "view/place_name.h"
 #include "view/spent_text.h"
+#include "view/symbol_match.h"
+#include "view/symbol_near.h"
+#include "view/text.h"
 
 struct flamegraph_settings {
 	struct input input;
 	struct flame_file file;
 	const char *event;
+	/* A function, as people call it: the graph begins there. NULL: all. */
+	const char *from;
 	struct flame_options options;
 	struct flame_head head;
 	struct progress progress;
@@ -150,6 +156,67 @@ static struct error *make_head(struct flamegraph_settings *s,
 	return error ? error : strbuf_error(&texts->notes);
 }
 
+/* --- Where it begins ---------------------------------------------------- */
+
+static struct error *none_called(const struct flamegraph_settings *s,
+				 const struct profile *profile)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct symbol_near near;
+	struct error *error = symbol_near_init(&near, s->from, false);
+
+	if (!error)
+		error = symbol_near_offer_profile(
+			&near, profile, s->options.interpreter_frames);
+	if (!error)
+		symbol_near_format(&near,
+				   "no sample is in a function called", &text);
+	symbol_near_deinit(&near);
+	return error ? error : error_create(ERROR_NOT_FOUND, "%s", text.data);
+}
+
+/* *ret by frame, to be freed: it is of a function that --from names. */
+static struct error *find_from(const struct flamegraph_settings *s,
+			       const struct profile *profile, bool **ret)
+{
+	const struct name_list words = { (const char *const *)&s->from, 1 };
+	struct symbol_choice *choice;
+	struct error *error = symbol_choose_words(
+		profile, &words, SYMBOL_RULE_PEOPLE, &choice);
+	bool *from;
+
+	if (error)
+		return error;
+	from = calloc(profile->frames.count + 1, sizeof(*from));
+	for (size_t i = 0; from && i < profile->frames.count; i++)
+		from[i] = symbol_choice_has(choice, profile,
+					    profile_frame(profile, (uint32_t)i),
+					    false);
+	symbol_choice_destroy(choice);
+	*ret = from;
+	return from ? NULL : error_no_memory();
+}
+
+/* How much of all is drawn, before all other notes. */
+static struct error *put_from(struct flamegraph_settings *s,
+			      const struct flame_tree *tree,
+			      const struct profile_event *event,
+			      struct strbuf *notes)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	strbuf_puts(&out, "Only ");
+	text_append(&out, s->from, strlen(s->from));
+	strbuf_puts(&out, " and what it calls: ");
+	strbuf_percent(&out, tree->all[FLAME_AFTER].samples, event->samples);
+	strbuf_puts(&out, " of the samples\n");
+	strbuf_append(&out, notes->data, notes->len);
+	strbuf_deinit(notes);
+	*notes = out;
+	s->head.notes = notes->data;
+	return strbuf_error(notes);
+}
+
 /* --- The command -------------------------------------------------------- */
 
 static struct error *make_tree(struct flamegraph_settings *s,
@@ -157,14 +224,21 @@ static struct error *make_tree(struct flamegraph_settings *s,
 			       struct flame_tree **ret)
 {
 	_cleanup_flame_tree_ struct flame_tree *tree = NULL;
-	struct error *error;
+	_cleanup_free_ bool *from = NULL;
+	struct error *error =
+		s->from ? find_from(s, profile, &from) : NULL;
 
+	if (error)
+		return error;
 	/* A page leaves out what its user does not want to see. */
 	s->options.native = !s->file.svg || s->head.native;
 	s->options.threads = !s->file.svg || s->head.threads;
+	s->options.from = from;
 	error = flame_tree_create(&s->options, &tree);
 	if (!error)
 		error = flame_tree_add(tree, profile, event, FLAME_AFTER);
+	if (!error && from && !tree->all[FLAME_AFTER].samples)
+		error = none_called(s, profile);
 	if (!error)
 		error = flame_tree_finish(tree);
 	if (!error)
@@ -197,6 +271,9 @@ static struct error *flamegraph(struct flamegraph_settings *s,
 	error = make_head(s, profile, event, &texts);
 	if (!error)
 		error = make_tree(s, profile, event, &tree);
+	if (!error && s->from)
+		error = put_from(s, tree, &profile->events.data[event],
+				 &texts.notes);
 	return error ? error : flame_file_write(&s->file, tree, &s->head);
 }
 
@@ -272,6 +349,8 @@ static const struct option options[] = {
 		 options.interpreter_frames,
 		 "show the interpreter's own functions and the start of the program, too"),
 	OPT_GROUP("Samples"),
+	OPT_STRING(0, "from", struct flamegraph_settings, from, "<function>",
+		   "begin at this function, and use only samples of it and what it calls; also name:file.py, file.py:37 or file.py"),
 	OPT_STRING(0, "event", struct flamegraph_settings, event, "<event>",
 		   "use only samples of this event (default: the first of the processor's time)",
 		   .values = event_words),
@@ -297,6 +376,7 @@ const struct command command_flamegraph = {
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa flamegraph\twrite flamegraph.html",
+		"kaa flamegraph --from Orders.dedupe\tdraw what this function does",
 		"kaa flamegraph --native -o slow.svg\tdraw a picture, with functions in C",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,

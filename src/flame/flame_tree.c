@@ -26,6 +26,8 @@ struct known {
 	uint8_t level;
 	uint8_t leaf;
 	bool is_known;
+	/* options.from: it has such a frame. */
+	bool is_inside;
 };
 
 /* What adding one profile needs. */
@@ -66,6 +68,7 @@ static struct error *find_node(struct flame_tree *tree, uint32_t parent,
 static struct error *find_levels(struct adder *a)
 {
 	const struct profile *p = a->profile;
+	const bool *from = a->tree->options.from;
 
 	a->stacks = calloc(p->stack_parents.count + 1, sizeof(*a->stacks));
 	if (!a->stacks)
@@ -77,7 +80,9 @@ static struct error *find_levels(struct adder *a)
 		uint8_t own = LEVEL_NATIVE;
 
 		if (parent != PROFILE_NONE)
-			a->stacks[i].level = a->stacks[parent].level;
+			a->stacks[i] = a->stacks[parent];
+		if (from && from[p->stack_frames.data[i]])
+			a->stacks[i].is_inside = true;
 		if (frame->kind == PROFILE_FRAME_PYTHON)
 			own = flame_frame_is_starter(p, frame) ? LEVEL_STARTER :
 								 LEVEL_PROGRAM;
@@ -97,6 +102,8 @@ static bool is_shown(const struct adder *a, uint32_t stack, uint8_t leaf)
 			 frame->kind == PROFILE_FRAME_KERNEL;
 
 	if (is_native && !o->native)
+		return false;
+	if (o->from && !a->stacks[stack].is_inside)
 		return false;
 	if (o->interpreter_frames || leaf == LEVEL_NATIVE)
 		return true;
@@ -256,13 +263,22 @@ static struct error *find_nothing(struct adder *a, uint32_t stack,
 	return error ? error : find_node(a->tree, root, function, ret);
 }
 
+static bool is_left_out(const struct adder *a, uint32_t stack)
+{
+	return a->tree->options.from &&
+	       (stack == PROFILE_NONE || !a->stacks[stack].is_inside);
+}
+
 static struct error *add_row(struct adder *a, size_t row)
 {
 	const struct profile_samples *s = &a->profile->samples;
 	uint32_t stack = s->stack[row], root, node;
 	struct flame_weight *to;
-	struct error *error = find_root(a, row, &root);
+	struct error *error;
 
+	if (is_left_out(a, stack))
+		return NULL;
+	error = find_root(a, row, &root);
 	if (error)
 		return error;
 	node = root;

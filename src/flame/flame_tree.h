@@ -96,6 +96,12 @@ struct flame_options {
 	size_t nodes_max;
 	/* The current folder, for short names of files, or NULL. */
 	const char *folder;
+	/*
+	 * By frame of the profile: a stack begins at the outermost of these, and one
+	 * that has none of them is left out. NULL: all are drawn from their
+	 * beginning. Borrowed while samples are added.
+	 */
+	const bool *from;
 };
 
 enum { FLAME_NODES_MAX = 200000 };

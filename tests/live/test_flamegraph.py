@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa flamegraph` of real recordings, held against `kaa script`."""
 import collections
+import re
 
 import pytest
 
@@ -39,6 +40,31 @@ if __name__ == "__main__":
 
 def page_of(kaa, data, *options):
     return Page(kaa("flamegraph", "-i", data, "-o", "-", *options).stdout)
+
+
+def test_from_a_function_on(bpf, kaa, newest_python, tmp_path):
+    """Stacks begin at its outermost call, and those without one are left out."""
+    data = tmp_path / "perf.data"
+    (tmp_path / "mod.py").write_text(MODULE)
+    kaa = newest_python.kaa(kaa)
+    kaa("record", "-c", "1001001", "-g", "-o", data, "--", newest_python.path, "-m", "mod", cwd=tmp_path)
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    for word, name in (("down", "down"), ("mod.py:9", "down"), ("leaf:mod.py", "leaf"), ("work", "work")):
+        expected = collections.Counter()
+        for sample in samples:
+            names = [function[0] for function in sample.python]
+            if name in names:
+                expected[tuple(names[names.index(name):])] += 1
+        page, found = page_of(kaa, data, "--from", word), collections.Counter()
+        for stack, count in page.stacks().items():
+            found[tuple(f.name for f in stack if f.kind in PYTHON)] += count
+            assert stack[0].kind == THREAD and stack[1].name == name, stack
+        assert found == expected and found
+        share = 100 * sum(expected.values()) / len(samples)
+        told = re.search(f"Only {re.escape(word)} and what it calls: ([\\d.]+) % of the samples", page.text)
+        assert abs(float(told[1]) - share) <= 0.5, (told[0], share)
+    said = kaa("flamegraph", "-i", data, "-o", "-", "--from", "dwon", status=1).stderr
+    assert "no sample is in a function called 'dwon'; did you mean 'down:mod.py'" in said
 
 
 @pytest.mark.few_versions
