@@ -109,7 +109,7 @@ def sources(leave_out=()):
 def make_agent_wheel(library, folder):
     """The Python package and the agent, no program. Returns the wheel's name."""
     wheel = Wheel(folder, "py3-none-linux_" + machine(library))
-    wheel.add_python(library, sources(leave_out=["__main__.py", "_profile.py", "_program.py", "_pytest.py", "py.typed"]))
+    wheel.add_python(library, sources(leave_out=["__main__.py", "_jupyter.py", "_profile.py", "_program.py", "_pytest.py", "py.typed"]))
     return wheel.close("Python functions for perf, samply and other profilers, on CPython 3.6 to 3.15", ">=3.6")
 
 

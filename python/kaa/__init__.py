@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["activate", "deactivate", "is_active"]
 
 
+def load_ipython_extension(shell):
+    """Of `%load_ext kaa`: the cell magic `%%kaa`."""
+    from kaa._jupyter import KaaMagics
+    shell.register_magics(KaaMagics)
+
+
 def __getattr__(name):
     """Loaded by who uses it. A wheel of the agent alone has no program that could record."""
     if name in ("profile", "ProfileError"):

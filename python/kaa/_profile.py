@@ -149,7 +149,7 @@ class profile(contextlib.ContextDecorator):
 
     messages: str
 
-    def __init__(self, output: str | os.PathLike[str] = "perf.data", frequency: float | None = None,
+    def __init__(self, output: str | os.PathLike[str] = "perf.data", frequency: int | None = None,
                  mode: str | None = None, options: Iterable[str] = ()) -> None:
         self.options = ["-o", os.fspath(output)]
         if frequency is not None:
