@@ -278,7 +278,7 @@ static void look(struct poll_tasks *tasks, struct polled_process *process,
 
 void poll_look_at_all(struct poll_tasks *tasks, bool is_due)
 {
-	pid_t newest = proc_newest(tasks->root);
+	pid_t newest = proc_newest(&tasks->newest_file, tasks->root);
 	bool is_new = newest < 0 || newest != tasks->newest;
 	int64_t asked = tasks->asked;
 

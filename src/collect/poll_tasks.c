@@ -39,6 +39,7 @@ void poll_tasks_deinit(struct poll_tasks *tasks)
 	vec_for_each(process, &tasks->processes)
 		free_process(tasks, *process);
 	vec_deinit(&tasks->processes);
+	proc_newest_deinit(&tasks->newest_file);
 }
 
 struct polled_process *poll_tasks_find(const struct poll_tasks *tasks,

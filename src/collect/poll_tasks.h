@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
 #include "collect/poll_writer.h"
+#include "sys/proc.h"
 #include "sys/remote_memory.h"
 #include "sys/task_stat.h"
 
@@ -121,6 +122,7 @@ struct poll_tasks {
 	bool has_new;
 	/* The number that the kernel had given last, and when it was asked. */
 	pid_t newest;
+	struct proc_newest newest_file;
 	int64_t asked;
 	/* Of threads that have ended: what they ran, in ns. */
 	uint64_t ended_ran;

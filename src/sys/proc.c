@@ -3,10 +3,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -104,16 +106,45 @@ size_t proc_thread_count(const char *root, pid_t pid)
 	return stat(path, &st) || st.st_nlink < 2 ? 0 : st.st_nlink - 2;
 }
 
-/* "0.20 0.18 0.12 1/80 11206" */
-pid_t proc_newest(const char *root)
+static bool open_newest(struct proc_newest *newest, const char *root)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct error *error = file_read(root, "/proc/loadavg", 256, &text);
-	const char *last = error ? NULL : strrchr(text.data, ' ');
-	long pid = last ? strtol(last, NULL, 10) : -1;
+	_cleanup_free_ char *path = NULL;
 
-	error_destroy(error);
+	if (newest->is_open)
+		return true;
+	if (asprintf(&path, "%s/proc/loadavg", root ? root : "") < 0) {
+		path = NULL;
+		return false;
+	}
+	newest->fd = open(path, O_RDONLY | O_CLOEXEC);
+	newest->is_open = newest->fd >= 0;
+	return newest->is_open;
+}
+
+pid_t proc_newest(struct proc_newest *newest, const char *root)
+{
+	char text[256];
+	const char *last;
+	ssize_t size;
+	long pid;
+
+	if (!open_newest(newest, root))
+		return -1;
+	size = pread(newest->fd, text, sizeof(text) - 1, 0);
+	if (size <= 0)
+		return -1;
+	text[size] = '\0';
+	/* "0.20 0.18 0.12 1/80 11206" */
+	last = strrchr(text, ' ');
+	pid = last ? strtol(last, NULL, 10) : -1;
 	return pid > 0 && pid <= INT32_MAX ? (pid_t)pid : -1;
+}
+
+void proc_newest_deinit(struct proc_newest *newest)
+{
+	if (newest->is_open)
+		close(newest->fd);
+	newest->is_open = false;
 }
 
 struct error *proc_processes(const char *root, struct pid_list *ret)

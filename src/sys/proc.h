@@ -73,11 +73,18 @@ struct pid_list VEC_BODY(pid_t);
 struct error *proc_threads(const char *root, pid_t pid, struct pid_list *ret);
 /* How many there are, as cheaply as can be. 0: it has none, or that is not told. */
 size_t proc_thread_count(const char *root, pid_t pid);
+/* /proc/loadavg, to be read again and again. Zero-initialise. */
+struct proc_newest {
+	bool is_open;
+	int fd;
+};
+
 /*
  * The number that a task was given last, in this process's pid namespace; -1: not
  * told. Another one than before: there is a new task, or there will be in a moment.
  */
-pid_t proc_newest(const char *root);
+pid_t proc_newest(struct proc_newest *newest, const char *root);
+void proc_newest_deinit(struct proc_newest *newest);
 /* All processes (thread group leaders), ascending. Appends. */
 struct error *proc_processes(const char *root, struct pid_list *ret);
 

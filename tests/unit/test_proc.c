@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -367,6 +368,28 @@ static void expect_first_map(const char *root, pid_t pid, const char *path)
 }
 
 /* 7 is in a chroot of another mount namespace, 8 of ours, 9 in none. */
+/* Read again and again, from one descriptor. */
+static void test_the_newest_task(void **state)
+{
+	struct proc_newest newest = {};
+	int status;
+	pid_t pid;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		/* Others may begin, too. */
+		assert_true(proc_newest(&newest, NULL) > 0);
+	}
+	assert_true(newest.is_open);
+	proc_newest_deinit(&newest);
+	assert_int_equal(proc_newest(&newest, "/nonexistent"), -1);
+	proc_newest_deinit(&newest);
+}
+
 static void test_maps_of_a_chroot(void **state)
 {
 	static const struct fake_file files[] = {
@@ -403,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_processes_and_links),
 		cmocka_unit_test(test_no_such_process),
 		cmocka_unit_test(test_injected_root),
+		cmocka_unit_test(test_the_newest_task),
 		cmocka_unit_test(test_maps_of_a_chroot),
 	};
 
