@@ -275,14 +275,22 @@ json.dump(took, sys.stdout)
 
 def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
     """Looks at a thread that sleeps are ticks apart; what it did between them goes to where it was."""
-    data, program, taken = tmp_path / "perf.data", tmp_path / "sleepers.py", collections.Counter()
+    data, program, taken, periods = tmp_path / "perf.data", tmp_path / "sleepers.py", collections.Counter(), []
     program.write_text(SLEEPERS)
-    took = json.loads(kaa("record", "--mode", "wall", "-o", data, "--", newest_python.path, program).stdout)
+    result = kaa("record", "--mode", "wall", "-o", data, "--", newest_python.path, program)
+    took = json.loads(result.stdout)
     for sample in stacks(kaa, data):
-        for name in {name for name, _, _ in sample.python}:
+        names = {name for name, _, _ in sample.python}
+        for name in names:
             taken[name] += sample.period / 1e9
+        if names & {"short", "long"}:
+            periods.append(sample.period)
     own, told = (100 * times["short"] / (times["short"] + times["long"]) for times in (took, taken))
-    assert abs(own - told) < 2, (own, told, took, taken)
+    # Where ticks come late, sleeps of several looks are few, and a share is one of chance.
+    late = re.search(r"ticks? too late \(([\d.]+) %\)", result.stderr)
+    is_calm = not late or float(late[1]) < 5
+    allowed = 2 if is_calm else 2 + 100 * deviations(periods, own / 100, 4)
+    assert abs(own - told) < allowed, (own, told, took, taken, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
     assert "lack native frames" not in report and "incomplete" not in report.split("function", 1)[0], report
 
