@@ -9,6 +9,7 @@
 #include "cmd/framework/absent.h"
 #include "cmd/framework/help.h"
 #include "cmd/framework/message.h"
+#include "view/own_command.h"
 
 /* In the order of `kaa help`. */
 #define COMMANDS(X)   \
@@ -81,12 +82,13 @@ static int fail(struct error *error)
 
 static int fail_with_usage(const struct command *command, struct error *error)
 {
-	_cleanup_strbuf_ struct strbuf usage = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf usage = STRBUF_INIT, see = STRBUF_INIT;
 	int code = fail(error);
 
 	help_format_usage(command, &usage);
+	strbuf_printf(&see, "see 'kaa help %s'\n", command->name);
+	own_command_puts(&usage, see.data);
 	fputs(usage.data, stderr);
-	fprintf(stderr, "see 'kaa help %s'\n", command->name);
 	return code;
 }
 

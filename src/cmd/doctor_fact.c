@@ -17,9 +17,9 @@ void doctor_verdict(const char *text)
 	size_t columns = terminal_columns(STDOUT_FILENO);
 
 	own_command_puts(&said, text);
-	if (columns)
-		fit_lines(&lines, said.data, columns);
-	puts(columns ? lines.data : said.data);
+	strbuf_putc(&said, '\n');
+	fit_lines(&lines, said.data, columns ? columns : SIZE_MAX);
+	fputs(lines.data, stdout);
 }
 
 void doctor_section(const char *format, ...)

@@ -22,7 +22,7 @@ static struct error *missing_tool(const char *name)
 {
 	if (!strcmp(name, "setcap"))
 		return error_create(ERROR_NOT_FOUND,
-				    "there is no setcap in %s: 'apt install libcap2-bin' installs it (on Fedora libcap)",
+				    "there is no setcap in %s: 'sudo apt install libcap2-bin' installs it (on Fedora libcap)",
 				    tool_path);
 	return error_create(ERROR_NOT_FOUND, "there is no %s in %s", name,
 			    tool_path);

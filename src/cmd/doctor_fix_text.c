@@ -80,8 +80,8 @@ static void print_who(const struct fix *fix)
 	strbuf_puts(&text, "This is for who may run the file: ");
 	if (fix->group)
 		strbuf_printf(&text,
-			      "root and the members of the group %s. A new member logs in again first.",
-			      fix->group);
+			      "root and the members of the group %s. Root adds one with 'usermod -aG %s NAME'; a new member logs in again first.",
+			      fix->group, fix->group);
 	else if (s->st_mode & S_IXOTH)
 		strbuf_puts(&text,
 			    "every user of this machine, as far as its folders let them reach it.");

@@ -201,8 +201,9 @@ void doctor_ready(const struct doctor *doctor)
 
 	switch (source->grade) {
 	case SOURCE_EXACT:
-		strbuf_puts(&text,
-			    "Ready: 'kaa record' shows Python functions and lines, native functions and the kernel's.");
+		strbuf_printf(&text,
+			      "Ready: '%skaa record' shows Python functions and lines, native functions and the kernel's.",
+			      doctor->invoker.present ? "sudo " : "");
 		break;
 	case SOURCE_LIMITED:
 		strbuf_printf(&text, "Ready, within limits: %s.",

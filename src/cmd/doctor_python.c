@@ -97,7 +97,7 @@ static void tell_debug_file(const struct python_facts *facts)
 	build_id_format(&facts->build_id, id);
 	if (!strncmp(facts->library, debian, strlen(debian)) && is_debian())
 		doctor_fact(MARK_NOTE,
-			    "'apt install %s-dbg' installs the other names",
+			    "'sudo apt install %s-dbg' installs the other names",
 			    strrchr(facts->library, '/') + 1);
 	else
 		doctor_fact(MARK_NOTE,

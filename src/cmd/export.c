@@ -28,6 +28,17 @@ struct export_settings {
 	struct progress progress;
 };
 
+/* "there are collapsed, pprof, ..." */
+static void put_formats(struct strbuf *out)
+{
+	const char *before = "there are ";
+
+	for (const struct export_row *row = export_formats; row->name; row++) {
+		strbuf_printf(out, "%s%s", before, row->name);
+		before = ", ";
+	}
+}
+
 static struct error *parse_format(void *arg, const struct option *option,
 				  const char *text, bool negated)
 {
@@ -43,10 +54,12 @@ static struct error *parse_format(void *arg, const struct option *option,
 		}
 		nearest_add(&nearest, row->name);
 	}
-	nearest_format(&nearest, &near);
+	if (nearest.count)
+		nearest_format(&nearest, &near);
+	else
+		put_formats(&near);
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "there is no format '%s': %s", text,
-			    nearest.count ? near.data : "see 'kaa help export'");
+			    "there is no format '%s': %s", text, near.data);
 }
 
 static void format_words(struct strbuf *out)
@@ -109,6 +122,18 @@ static struct error *choose_event(struct export_settings *s,
 				&s->options.event);
 }
 
+/* Which file there is, and what it has no place for. */
+static void tell(const struct export_settings *s)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (!is_to_stdout(s))
+		strbuf_printf(&text, "wrote '%s'; ", s->output);
+	message_note("%s%s leaves out %s, for which it has no place",
+		     text.len ? text.data : "", s->format->name,
+		     s->format->without);
+}
+
 static struct error *export(struct export_settings *s,
 			    struct converter *converter)
 {
@@ -124,8 +149,7 @@ static struct error *export(struct export_settings *s,
 	if (!error)
 		error = write_file(s, profile);
 	if (!error)
-		message_note("%s leaves out %s, for which it has no place", s->format->name,
-			     s->format->without);
+		tell(s);
 	return error;
 }
 

@@ -350,7 +350,7 @@ static const struct option options[] = {
 		 "show the interpreter's own functions and the start of the program, too"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "from", struct flamegraph_settings, from, "<function>",
-		   "begin at this function, and use only samples of it and what it calls; also name:file.py, file.py:37 or file.py"),
+		   "use only samples of this function and what it calls, and begin at it; also name:file.py, file.py:37 or file.py"),
 	OPT_STRING(0, "event", struct flamegraph_settings, event, "<event>",
 		   "use only samples of this event (default: the first of the processor's time)",
 		   .values = event_words),

@@ -19,6 +19,7 @@
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
 #include "cmd/typed_command.h"
+#include "collect/poller.h"
 #include "collect/recorder.h"
 #include "perfdata/packer.h"
 #include "sys/event_parse.h"
@@ -155,7 +156,7 @@ static const struct option record_options[] = {
 		 "sample these events (default: cycles if the machine has them, else cpu-clock)",
 		 .values = event_words),
 	OPT_CALL('F', "freq", record_parse_frequency, "<n>|max",
-		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000)"),
+		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000; polled: 999)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
 	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
@@ -262,7 +263,9 @@ static void put_weight(const struct record_setup *setup,
 	    polled->given < WAITED_MIN_NS)
 		return;
 	each = (double)polled->given / (double)result->samples / 1e6;
-	wanted = 1e3 / (double)setup->options.sampler.frequency;
+	wanted = 1e3 / (setup->options.sampler.rate_by_default ?
+				POLLER_DEFAULT_RATE :
+				(double)setup->options.sampler.frequency);
 	if (each >= 1.5 * wanted)
 		strbuf_printf(out,
 			      "; a sample stands for %.1f ms of CPU time on average, not for %.1f ms, and reports count this time",
@@ -283,6 +286,22 @@ static void say_busy(const struct record_setup *setup,
 	put_weight(setup, result, &text);
 	if (text.len)
 		message_note("the machine was busy: %s", text.data + 2);
+}
+
+/* What it starts runs as root, which a user can neither record nor read. */
+static bool is_other_user(const struct record_setup *setup)
+{
+	static const char *const programs[] = { "sudo", "doas", "su", "pkexec" };
+	const char *name;
+
+	if (!setup->options.records_launch || !setup->command.words.count)
+		return false;
+	name = strrchr(setup->command.words.data[0], '/');
+	name = name ? name + 1 : setup->command.words.data[0];
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+		if (!strcmp(name, programs[i]))
+			return geteuid() != 0;
+	return false;
 }
 
 static void print_summary(const struct record_setup *setup,
@@ -322,6 +341,9 @@ static void print_summary(const struct record_setup *setup,
 		strbuf_printf(&text, "; the recording before is '%s'",
 			      before->old);
 	message_note("wrote '%s': %s", setup->options.output, text.data);
+	if (!s->with_python && is_other_user(setup))
+		message_note("no sample has Python frames, for what %s starts is another user's: 'sudo kaa record ...' records it",
+			     setup->command.words.data[0]);
 	if (polled)
 		say_busy(setup, result);
 	if (result->polled.missed)
@@ -354,10 +376,12 @@ static void say_load(const struct recorder_result *result, int verbose)
 /* Its answer may not be one, and the recording before it may be the better one. */
 static void say_failed(int status)
 {
-	if (status < 0 || !WIFEXITED(status) || !WEXITSTATUS(status))
-		return;
-	message_note("the command failed with exit code %d",
-		     WEXITSTATUS(status));
+	if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGINT)
+		message_note("the command was ended by signal %d (%s)",
+			     WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status))
+		message_note("the command failed with exit code %d",
+			     WEXITSTATUS(status));
 }
 
 static void print_note(const char *text)
@@ -467,7 +491,7 @@ static struct error *record_over(struct record_setup *setup,
 		record_before_restore(before);
 		return error;
 	}
-	record_say_source(recorder, setup, s->verbose);
+	record_say_source(recorder, setup, "record", s->verbose);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
 	if (s->clock && setup->options.sampler.cpu_clocks &&
@@ -510,7 +534,7 @@ static struct error *refuse_duration(const struct record_settings *s,
 		shell_word(args->values[i], &words);
 	}
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "--duration goes with -p, -t or -a; to end a command after %g s, record: timeout %g%s",
+			    "--duration goes with -p, -t or -a; to end a command after %g s: 'kaa record timeout %g%s'",
 			    (double)s->duration / 1000,
 			    (double)s->duration / 1000, words.data);
 }

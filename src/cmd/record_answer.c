@@ -46,6 +46,8 @@ static struct error *print(struct input *input)
 	struct progress progress = {};
 	struct error *error = input_prepare(input);
 
+	/* As `kaa report` names functions. */
+	input->options.inlines = input->inlines;
 	progress_start(&progress, &input->options);
 	if (!error)
 		error = input_open(input, &converter);

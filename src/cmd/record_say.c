@@ -58,7 +58,7 @@ static bool lacks_rights(const struct source_refusal *refusal)
 
 /* What it gives, and what the other ways would. */
 static void say_polling(const struct source_refusal *refusal,
-			const struct record_setup *setup)
+			const struct record_setup *setup, const char *command)
 {
 	static const char *const words[] = {
 		[TIME_ON_CPU] = "CPU time",
@@ -74,24 +74,27 @@ static void say_polling(const struct source_refusal *refusal,
 	if (on_cpu && lacks_rights(refusal)) {
 		strbuf_puts(&text, "; 'sudo ");
 		own_program_word(&text);
-		strbuf_puts(&text,
-			    " record ...' has them ('kaa doctor --fix': without sudo), '--python=trampoline' has them without lines");
-	} else if (on_cpu) {
-		strbuf_puts(&text,
-			    "; '--python=trampoline' has them, without lines");
+		strbuf_printf(&text,
+			      " %s ...' has them ('kaa doctor --fix': without sudo)",
+			      command);
 	}
+	/* Programs that run already have no trampolines. */
+	if (on_cpu && setup->options.records_launch)
+		strbuf_printf(&text, "%s '--python=trampoline' has them, without lines",
+			      lacks_rights(refusal) ? "," : ";");
 	if (!lacks_rights(refusal))
 		say_refusal(refusal);
 	message_note("%s", text.data);
 }
 
 void record_say_source(const struct recorder *recorder,
-		       const struct record_setup *setup, int verbose)
+		       const struct record_setup *setup, const char *command,
+		       int verbose)
 {
 	const struct python_source *source = recorder_python(recorder);
 
 	if (source->polls) {
-		say_polling(recorder_refusal(recorder), setup);
+		say_polling(recorder_refusal(recorder), setup, command);
 	} else if (source->gives_trampolines) {
 		say_refusal(recorder_refusal(recorder));
 		say_trampolines(setup);

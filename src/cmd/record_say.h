@@ -6,9 +6,10 @@
 #include "cmd/record_setup.h"
 #include "collect/recorder.h"
 
-/* Where Python frames come from, if that is not the best way, or verbose. */
+/* command: "record" or "top". Where Python frames come from, if that is not the best way, or verbose. */
 void record_say_source(const struct recorder *recorder,
-		       const struct record_setup *setup, int verbose);
+		       const struct record_setup *setup, const char *command,
+		       int verbose);
 /* Why there are no kernel frames. refusal: as recorder_refusal() has it. */
 void record_say_user_only(const struct source_refusal *refusal);
 /* kaa's exit code by the status of the command, as wait() has it; -1: none. */

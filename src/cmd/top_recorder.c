@@ -102,7 +102,7 @@ static struct error *run_recorder(struct record_setup *setup,
 		error = privilege_drop(&setup->invoker);
 	if (error)
 		return error;
-	record_say_source(recorder, setup, s->verbose);
+	record_say_source(recorder, setup, "top", s->verbose);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
 	error = recorder_run(recorder);

@@ -19,8 +19,6 @@ enum {
 	NS_PER_S = 1000000000,
 	/* Looks at /proc. */
 	LOOK_MS = 10,
-	/* Reading costs the program some CPU time, too. */
-	DEFAULT_RATE = 999,
 };
 
 struct poller {
@@ -196,8 +194,7 @@ void poller_destroy(struct poller *poller)
 
 static uint64_t period(const struct sampler_options *options)
 {
-	uint64_t ns = options->rate_by_default ? NS_PER_S / DEFAULT_RATE :
-		      options->frequency ? NS_PER_S / options->frequency :
+	uint64_t ns = options->frequency ? NS_PER_S / options->frequency :
 					   options->period;
 
 	return ns < CLOCKS_PERIOD_MIN ? CLOCKS_PERIOD_MIN : ns;

@@ -18,6 +18,9 @@
 #include "collect/poll_counts.h"
 #include "collect/sampler.h"
 
+/* Samples a second if no rate is asked for: reading costs the program some CPU time, too. */
+#define POLLER_DEFAULT_RATE 999
+
 struct poller;
 
 /* ERROR_UNSUPPORTED says why this machine cannot do it. */

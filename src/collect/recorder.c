@@ -92,10 +92,13 @@ static bool has_tracepoints(const struct sampler_options *options)
 static struct error *open_polled(struct recorder *recorder)
 {
 	const struct source_poll *polls = recorder->source->source->polls;
-	struct error *error = sampler_open_own(
-		&recorder->sampler, &recorder->options.sampler,
-		polls->producer(recorder->source));
+	struct sampler_options *options = &recorder->options.sampler;
+	struct error *error;
 
+	if (options->rate_by_default)
+		options->frequency = POLLER_DEFAULT_RATE;
+	error = sampler_open_own(&recorder->sampler, options,
+				 polls->producer(recorder->source));
 	return error ? error :
 		       polls->attach(recorder->source, &recorder->sampler);
 }

@@ -327,13 +327,14 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 	for (size_t i = 0; i < shown; i++) {
 		const struct own_entry *function =
 			&own->functions.data[owners[i].parts->function];
-		size_t used, room;
+		size_t used, room, before = p->spent.len, start;
 
-		if (i)
+		if (before)
 			strbuf_puts(&p->spent, "; ");
 		if (count > 1 || (p->part->kind != ANNOTATE_FILE &&
 				  !is_part(p, function)))
 			put_owner(p, function);
+		start = p->spent.len;
 		used = printable_width(p->spent.data, p->spent.len);
 		/* The first part stands there however little room there is. */
 		room = width > used ? (width - used) / (shown - i) : 0;
@@ -341,8 +342,11 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 				owners[i].count, all,
 				room > SPENT_MIN / 2 ? room : SPENT_MIN / 2,
 				&p->spent);
+		/* Polled: nothing is known of it. */
+		if (p->spent.len == start)
+			strbuf_truncate(&p->spent, before);
 	}
-	if (count > shown)
+	if (count > shown && p->spent.len)
 		strbuf_printf(&p->spent, "; in %zu other%s", count - shown,
 			      plural(count - shown));
 }

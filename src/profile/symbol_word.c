@@ -165,6 +165,16 @@ bool symbol_word_calls_file(const struct symbol_word *word, const char *symbol)
 	       is_file(&python, part);
 }
 
+/* Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0". */
+static bool is_linked(const char *symbol, const char *name)
+{
+	static const char mark[] = ".lto_priv.";
+	size_t n = strlen(name);
+
+	return !strncmp(symbol, name, n) &&
+	       !strncmp(symbol + n, mark, sizeof(mark) - 1);
+}
+
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		       uint32_t line)
 {
@@ -181,7 +191,7 @@ bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		return word->line == line &&
 		       symbol_word_has_line_in(word, symbol);
 	if (!python_symbol_parse(symbol, &python))
-		return false;
+		return is_linked(symbol, word->text);
 	return is_function(&python, part) ||
 	       is_function_of_file(&python, part) ||
 	       symbol_word_calls_file(word, symbol);

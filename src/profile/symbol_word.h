@@ -11,7 +11,8 @@
  *	orders.py:37         what is at that line of the file
  *	dedupe:orders.py     a function of that file (with a line, too)
  *
- * "py::" may stand in front of all of them. Any other symbol has one name.
+ * "py::" may stand in front of all of them. Any other symbol has one name, but for
+ * what gcc puts behind it when it links: dict_dealloc is dict_dealloc.lto_priv.0, too.
  */
 #ifndef KAA_PROFILE_SYMBOL_WORD_H
 #define KAA_PROFILE_SYMBOL_WORD_H

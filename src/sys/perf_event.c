@@ -98,7 +98,7 @@ static struct error *permission_error(int errnum,
 	    (paranoid < 2 || (paranoid == 2 && attr->exclude_kernel)))
 		return error_create(
 			ERROR_PERMISSION,
-			"event '%s' of process %d: %s: the process belongs to another user; run kaa under sudo, or give kaa CAP_PERFMON and CAP_SYS_PTRACE",
+			"event '%s' of process %d: %s: the process belongs to another user; sudo before this command records it",
 			name, (int)pid, strerror(errnum));
 	return error_create(
 		ERROR_PERMISSION,

@@ -264,6 +264,15 @@ static struct error *add_row(struct annotated *a, uint64_t at, const char *text,
 			   (uint32_t)a->rows.count - 1, false);
 }
 
+/* "<string>": its code was made at run time. */
+static void note_no_file(struct annotated *a, struct error *error)
+{
+	strbuf_printf(&a->notes,
+		      "! '%s' is no file, so there is no source to show\n",
+		      a->path);
+	error_destroy(error);
+}
+
 /* A line of what the user has to know, at the beginning. */
 static void note_error(struct annotated *a, struct error *error)
 {
@@ -327,7 +336,9 @@ static struct error *fill_python(struct annotated *a)
 
 	if (error && error->code == ERROR_NO_MEMORY)
 		return error;
-	if (error)
+	if (error && path[0] == '<')
+		note_no_file(a, error);
+	else if (error)
 		note_error(a, error);
 	else
 		note_age(a, path);

@@ -724,9 +724,14 @@ static void note_waiting(struct answer *a)
 		return;
 	strbuf_puts(&a->text, "It had a processor for ");
 	strbuf_percent(&a->text, a->own->all.period, time);
+	strbuf_puts(
+		&a->text,
+		" of the time. Else it waited, or other programs had the processors: ");
 	own_command_puts(
 		&a->text,
-		" of the time. Else it waited, or other programs had the processors: 'kaa record --mode wall' shows where.\n");
+		metadata_subject(metadata_of(a)) == SUBJECT_COMMAND ?
+			"'kaa record --mode wall COMMAND' shows where.\n" :
+			"'kaa record --mode wall -p PID' shows where.\n");
 }
 
 static struct error *put_end(struct answer *a)

@@ -188,6 +188,16 @@ static void put_cell(struct answer *a,
 	strbuf_puts(&a->text, "  ");
 }
 
+/* Some function has something there: without native frames few have. */
+static bool has_spent(struct answer *a, size_t rows, size_t columns)
+{
+	strbuf_clear(&a->word);
+	for (size_t i = 0; i < rows && !a->word.len; i++)
+		spent_text_parts(a->profile, a->own,
+				 &a->own->functions.data[i], columns, &a->word);
+	return a->word.len != 0;
+}
+
 void answer_put_functions(struct answer *a)
 {
 	const struct own_entry_vec *all = &a->own->functions;
@@ -203,7 +213,9 @@ void answer_put_functions(struct answer *a)
 	strbuf_puts(&a->text, "\n   own   total  ");
 	put_cell(a, fit_end, "function", name);
 	put_cell(a, fit_end, "defined in", place);
-	strbuf_puts(&a->text, "spent in, %\n");
+	if (has_spent(a, rows, spent))
+		strbuf_puts(&a->text, "spent in, %");
+	answer_end_line(a);
 	for (size_t i = 0; i < rows; i++) {
 		const struct own_entry *entry = &all->data[i];
 

@@ -392,14 +392,17 @@ void spent_text_kinds(const struct profile *profile, const struct own_time *own,
 	uint64_t nameless = spent_nameless(profile, own, NULL);
 	struct piece pieces[SPENT_KINDS];
 	size_t start = out->len;
+	uint64_t rest = 0;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
 		pieces[kind] = (struct piece){ kind, PROFILE_NONE,
 					       own->kinds[kind].period };
 	qsort(pieces, SPENT_KINDS, sizeof(*pieces), compare_pieces);
 	for (size_t i = 0; i < SPENT_KINDS && pieces[i].period; i++) {
-		if (goes_without_saying(profile, pieces[i].kind))
+		if (goes_without_saying(profile, pieces[i].kind)) {
+			rest += pieces[i].period;
 			continue;
+		}
 		strbuf_printf(out, "%s%s ", out->len > start ? ", " : "",
 			      kind_names[pieces[i].kind]);
 		strbuf_percent(out, pieces[i].period, own->all.period);
@@ -409,4 +412,8 @@ void spent_text_kinds(const struct profile *profile, const struct own_time *own,
 		strbuf_percent(out, nameless, own->all.period);
 		strbuf_puts(out, " without names)");
 	}
+	if (!rest || out->len == start)
+		return;
+	strbuf_puts(out, ", others ");
+	strbuf_percent(out, rest, own->all.period);
 }

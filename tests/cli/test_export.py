@@ -149,7 +149,7 @@ def test_pstats_has_functions_and_callers(kaa, recording, threads, hostile, tmp_
 def test_what_a_format_leaves_out_is_said(kaa, recording, tmp_path):
     for name in FORMATS:
         said = kaa("export", "-i", recording, "--format", name, "-o", tmp_path / "out").stderr
-        assert f"{name} leaves out " in said and said.count("\n") == 1
+        assert f"wrote '{tmp_path / 'out'}'; {name} leaves out " in said and said.count("\n") == 1
         assert not kaa("export", "-i", recording, "--format", name, "-o", tmp_path / "out", "-q").stderr
 
 

@@ -264,6 +264,18 @@ def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
     assert "Spent in:" in again.stdout
 
 
+def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
+    """What the time of a function was spent in, by the functions that are inlined into others, too."""
+    data, program = tmp_path / "perf.data", tmp_path / "numbers.py"
+    program.write_text("def add(n):\n    return [i * 1.5 + n for i in range(n)]\nfor _ in range(30):\n    add(60000)\n")
+    kaa, wide = python.kaa(kaa), {**os.environ, "COLUMNS": "200"}
+    said = kaa("record", "-v", "-F", "999", "-g", "-o", data, "--", python.path, program, env=wide).stderr
+    whole = kaa("report", "-i", data, env=wide).stdout
+    row, row_of_report = (rows[0].split() for rows in (ending_of(said)[0], sections(whole)[1]))
+    # The columns beside it differ, and with them how many parts there is room for.
+    assert len(row) > 8 and (row[2], row[4:8]) == (row_of_report[2], row_of_report[4:8])
+
+
 @pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])
 def test_the_ending_is_for_people(kaa, newest_python, scripts, tmp_path, words, there):
     result = kaa("record", *words, "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", *newest_python.command,

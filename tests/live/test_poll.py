@@ -295,6 +295,20 @@ def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
     assert "lack native frames" not in report and "incomplete" not in report.split("function", 1)[0], report
 
 
+def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
+    """Lines that functions share have no list of what these called, and programs that run already get no advice for others."""
+    data, program = tmp_path / "perf.data", tmp_path / "shared.py"
+    program.write_text("def f():\n    return sum(i * i for i in range(1500000))\nf()\n")
+    said = kaa("record", "--python=poll", "-o", data, "--", newest_python.path, program).stderr
+    assert "'--python=trampoline' has them" in said
+    text = kaa("annotate", "-i", data).stdout
+    assert re.search(r"^ *[\d.]+% +[\d.]+% +2  +return sum\(", text, re.M) and "<genexpr>:" not in text, text
+    program.write_text("while True: pass\n")
+    with newest_python.running(program) as (_, pid):
+        said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--duration", "0.3").stderr
+    assert "Python source: polling" in said and "with Python frames" in said and "trampoline" not in said, said
+
+
 def test_samples_of_sleep_say_where(kaa, newest_python, tmp_path):
     """On which CPU the thread ran last, though kaa follows none that sleeps."""
     data, cpu = tmp_path / "perf.data", max(os.sched_getaffinity(0))

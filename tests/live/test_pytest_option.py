@@ -59,7 +59,9 @@ def test_cpu_time(root, bpf, kaa, project, tmp_path):
     assert (tmp_path / "test_project.py").read_text() == TESTS
     found = listed(result.stdout)
     assert found["test_works"][1].startswith(f"test_project.py:{LOOP} ") and " CPU" in found["test_works"][0]
-    assert found["test_fails"][1].startswith(f"test_project.py:{LOOP} ") and "test_quick" not in found
+    assert found["test_fails"][1].startswith(f"test_project.py:{LOOP} ")
+    # On a busy machine even that one may be slow.
+    assert "test_quick" not in found or float(found["test_quick"][0].split()[0]) >= 0.1
     # It waits, and has next to no CPU time.
     assert re.search(r"^\d\.\d+ s.*  test_project\.py::test_waits$", result.stdout, re.M), result.stdout
     assert "3 passed" in result.stdout and "1 failed" in result.stdout

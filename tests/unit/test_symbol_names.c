@@ -50,6 +50,9 @@ static void test_words_that_call(void **state)
 		{ "py::top:tool", { "top", "top:tool" } },
 		{ "std::foo(int)", { "std::foo(int)" } },
 		{ "main", { "main" } },
+		/* As gcc names a static function when it links. */
+		{ "list_contains.lto_priv.0",
+		  { "list_contains", "list_contains.lto_priv.0" } },
 	};
 
 	(void)state;
@@ -71,6 +74,9 @@ static void test_words_that_do_not(void **state)
 		    "dedupe:", ":orders.py", "dedupe:rders.py", "" } },
 		{ CLOSURE, { "run", "<lambda", "lambda>" } },
 		{ LOADS, { "__init__.loads", "json", "son.loads" } },
+		{ "list_contains.cold",
+		  { "list_contains", "list", "list_contains.lto_priv.0" } },
+		{ "list_contains.lto_priv.0", { "list", "contains" } },
 		/* A function may be called as the script that has it. */
 		{ "py::top:tool", { "tool" } },
 		/* Of other symbols there is the whole name alone. */
