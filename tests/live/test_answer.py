@@ -264,6 +264,7 @@ def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
     assert "Spent in:" in again.stdout
 
 
+@pytest.mark.few_versions
 def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
     """What the time of a function was spent in, by the functions that are inlined into others, too."""
     data, program = tmp_path / "perf.data", tmp_path / "numbers.py"
