@@ -15,7 +15,6 @@ import contextlib
 import html
 import linecache
 import os
-import subprocess
 import tempfile
 import time
 
@@ -61,9 +60,7 @@ def write_cells(since):
 
 def ask(*words):
     """What kaa prints, or None if it fails."""
-    command = [_program.find(os.environ.get("PATH")), *words]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          env=dict(os.environ, COLUMNS=str(COLUMNS)), encoding="utf-8", errors="replace")
+    done = _program.ask(*words, COLUMNS=str(COLUMNS))
     return done.stdout if done.returncode == 0 else None
 
 

@@ -2,6 +2,7 @@
 """Where the program kaa is that belongs to this package."""
 import os
 import shutil
+import subprocess
 import sysconfig
 
 
@@ -45,3 +46,9 @@ def find(path=None):
     if not other:
         raise FileNotFoundError(message())
     return other
+
+
+def ask(*words, **environment):
+    """The program on these words: a CompletedProcess with what it prints. OSError: there is none."""
+    return subprocess.run([find(os.environ.get("PATH")), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, env=dict(os.environ, **environment), encoding="utf-8", errors="replace")

@@ -7,9 +7,7 @@ began and ended, setup and teardown included; `kaa report --time` of that span h
 """
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import time
 
 import pytest
@@ -90,10 +88,7 @@ class Recording:
 
     def report_of(self, begin, end):
         from kaa import _program
-        command = [_program.find(os.environ.get("PATH")), "report", "--stdio", "-i", self.file,
-                   "--time", "%.6f,%.6f" % (begin, end)]
-        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              universal_newlines=True).stdout
+        return _program.ask("report", "--stdio", "-i", self.file, "--time", "%.6f,%.6f" % (begin, end)).stdout
 
     def pytest_terminal_summary(self, terminalreporter):
         write = terminalreporter.write_line

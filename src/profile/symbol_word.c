@@ -165,14 +165,20 @@ bool symbol_word_calls_file(const struct symbol_word *word, const char *symbol)
 	       is_file(&python, part);
 }
 
-/* Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0". */
+const char *symbol_link_suffix(const char *symbol)
+{
+	const char *at = strstr(symbol, SYMBOL_LINK_MARK);
+
+	return at == symbol ? NULL : at;
+}
+
 static bool is_linked(const char *symbol, const char *name)
 {
-	static const char mark[] = ".lto_priv.";
+	const char *suffix = symbol_link_suffix(symbol);
 	size_t n = strlen(name);
 
-	return !strncmp(symbol, name, n) &&
-	       !strncmp(symbol + n, mark, sizeof(mark) - 1);
+	return suffix && n == (size_t)(suffix - symbol) &&
+	       !memcmp(symbol, name, n);
 }
 
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,

@@ -31,6 +31,13 @@ struct python_symbol {
 /* False: the symbol is not of a Python function; *ret stays as it is. */
 bool python_symbol_parse(const char *symbol, struct python_symbol *ret);
 
+/*
+ * Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0";
+ * perhaps it appends more. Where that begins, or NULL.
+ */
+#define SYMBOL_LINK_MARK ".lto_priv."
+const char *symbol_link_suffix(const char *symbol);
+
 struct symbol_word {
 	/* As given; borrowed. */
 	const char *text;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "profile/symbol_word.h"
 #include "view/cython_name.h"
 #include "view/fit.h"
 #include "view/printable.h"
@@ -87,21 +88,16 @@ static void put_nameless(const char *name, struct strbuf *out)
 		put_string(out, place);
 }
 
-/*
- * Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0";
- * perhaps it appends more.
- */
 static void put_function(const char *name, struct strbuf *out)
 {
-	static const char mark[] = ".lto_priv.";
-	const char *at = strstr(name, mark);
+	const char *at = symbol_link_suffix(name);
 
-	if (!at || at == name) {
+	if (!at) {
 		put_string(out, name);
 		return;
 	}
 	text_append(out, name, (size_t)(at - name));
-	at += strlen(mark);
+	at += strlen(SYMBOL_LINK_MARK);
 	put_string(out, at + strspn(at, "0123456789"));
 }
 
