@@ -65,7 +65,7 @@ def private(chroot, build_dir, tmp_path_factory):
     return private
 
 
-@pytest.mark.parametrize("digits", range(1, 11))
+@pytest.mark.parametrize("digits", [1, 4, 5, 7, 10])
 def test_seconds_of_any_number_of_digits(private, digits):
     """The clock gets another digit in the middle."""
     first, last = retimed(private.folder / "perf.data", private.folder / "retimed.data", 10 ** (digits - 1) * SECOND)

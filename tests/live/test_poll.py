@@ -37,8 +37,16 @@ def check(kaa, data, enough):
 
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
-@pytest.mark.parametrize("threads", [0, 3])
-def test_no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
+def test_no_stack_is_torn(kaa, python, scripts, tmp_path):
+    no_stack_is_torn(kaa, python, scripts, tmp_path, threads=3)
+
+
+@pytest.mark.few_versions
+def test_no_stack_of_one_thread_is_torn(kaa, python, scripts, tmp_path):
+    no_stack_is_torn(kaa, python, scripts, tmp_path, threads=0)
+
+
+def no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
     data = tmp_path / "perf.data"
     kaa = python.kaa(kaa)
     result = kaa("record", "--python=poll", "-F", "2000", "-o", data, "--", python.path, scripts / "call_pairs.py",

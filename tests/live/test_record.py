@@ -126,6 +126,7 @@ def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_pat
         assert is_complete(sample) or TRUNCATED in sample.markers, sample
 
 
+@pytest.mark.few_versions
 def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
     """With -X perf the perf map's names stand in the stacks, on builds without frame pointers too.
 
@@ -182,6 +183,7 @@ def test_code_that_is_gone_when_its_samples_are_unwound(kaa, python, scripts, tm
     assert share(right, samples) >= 99, (len(right), len(samples), [sample for sample in samples if TRUNCATED in sample.markers][:2])
 
 
+@pytest.mark.few_versions
 @pytest.mark.and_free_threaded
 def test_threads_and_forks(kaa, python, scripts, tmp_path):
     """Threads and forked children are followed; each has its own stack."""
@@ -196,6 +198,7 @@ def test_threads_and_forks(kaa, python, scripts, tmp_path):
     assert len(set.union(*seen.values())) == 3
 
 
+@pytest.mark.few_versions
 def test_attach(kaa, python, scripts, tmp_path):
     """A running process is seen from the first sample on, and runs on."""
     data = tmp_path / "perf.data"
@@ -212,6 +215,7 @@ def test_attach(kaa, python, scripts, tmp_path):
         recorder.stderr, [round(sample.time - samples[0].time, 4) for sample in unread], unread[:3])
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("mode", ["file", "lines"])
 def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
     """A function that lies where another one lay never gets the other's name or lines."""
@@ -325,6 +329,7 @@ for number in range(4):
     assert found == [[(f"of_child_{number}", f"child_{number}.py")] for number in range(4)]
 
 
+@pytest.mark.few_versions
 def test_thread_with_two_states(kaa, python, scripts, tmp_path):
     """A thread that runs code in another interpreter is seen there, and afterwards in its own."""
     data = tmp_path / "perf.data"

@@ -115,6 +115,7 @@ def share(part, whole):
     return 100.0 * len(part) / len(whole)
 
 
+@pytest.mark.few_versions
 def test_documentation_script(place, python, scripts, perf_system):
     """The chain of functions in 99 % of the samples, by any reader, wherever the file goes."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())

@@ -59,6 +59,7 @@ def test_a_long_name_ends_in_dots(python, probe, scripts):
         assert names == {"\U0001f40d" * ((LONGEST - 3) // 4) + "..."}
 
 
+@pytest.mark.few_versions
 @pytest.mark.parametrize("hostility", HOSTILITIES)
 def test_what_is_no_name_is_not_read(python, probe, scripts, hostility):
     with still(python, scripts, hostility) as (process, told):
