@@ -405,6 +405,7 @@ const struct command command_diff = {
 		"\n"
 		"A change is called real if chance rarely makes one as large: "
 		"of all changes that are called so, at most one of 100 is expected to be chance. "
+		"'maybe' is beyond its +-, but so may be one function in twenty by chance. "
 		"All others are noise. "
 		"Behind +- stands how far off a change may be (95 of 100 times).\n"
 		"\n"

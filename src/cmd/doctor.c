@@ -181,12 +181,20 @@ static struct error *fix(const struct doctor *doctor,
 
 	if (error)
 		return error;
-	if (!strcmp(settings->fix, "run"))
-		error = fix_may_run(&plan);
+	if (strcmp(settings->fix, "run") != 0) {
+		fix_print(&plan);
+		return NULL;
+	}
+	error = fix_may_run(&plan);
 	if (error)
 		return error;
-	fix_print(&plan);
-	return strcmp(settings->fix, "run") ? NULL : fix_run(&plan);
+	if (plan.kind == FIX_DONE || plan.kind == FIX_NOTHING) {
+		fix_print(&plan);
+		return fix_run(&plan);
+	}
+	error = fix_run(&plan);
+	fix_print_ran(&plan);
+	return error;
 }
 
 static struct error *check_words(const struct doctor_settings *settings,

@@ -88,6 +88,8 @@ struct error *fix_may_run(const struct fix *fix);
 
 /* Prints the plan: commands, what they allow, how to undo them. */
 void fix_print(const struct fix *fix);
+/* Of a plan that was run: what it allows, and how to undo it. */
+void fix_print_ran(const struct fix *fix);
 
 /*
  * After fix_may_run(). Runs fix->todo, says what each did, and tries whether

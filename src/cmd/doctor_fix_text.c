@@ -169,6 +169,15 @@ static void print_file_fix(const struct fix *fix)
 		   0);
 }
 
+static void print_paranoid_allowed(void)
+{
+	puts("What that allows:\n");
+	print_point("Every user can record the processes that they own, in user space, with any program that opens perf events.");
+	print_point("Every user can make use of a fault in the perf events of the kernel: that is why some distributions forbid them.");
+	print_point("It holds until the machine starts again. A line in a file in /etc/sysctl.d keeps it.");
+	putchar('\n');
+}
+
 static void print_done(const struct fix *fix)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -208,11 +217,7 @@ static void print_paranoid(const struct fix *fix)
 	print_commands(&fix->todo);
 	puts("This runs the command and tries whether it helped:");
 	print_self(fix, word_for_root(), "--fix=run", NULL);
-	puts("What that allows:\n");
-	print_point("Every user can record the processes that they own, in user space, with any program that opens perf events.");
-	print_point("Every user can make use of a fault in the perf events of the kernel: that is why some distributions forbid them.");
-	print_point("It holds until the machine starts again. A line in a file in /etc/sysctl.d keeps it.");
-	putchar('\n');
+	print_paranoid_allowed();
 	print_undo(fix);
 }
 
@@ -235,4 +240,14 @@ void fix_print(const struct fix *fix)
 	};
 
 	print[fix->kind](fix);
+}
+
+void fix_print_ran(const struct fix *fix)
+{
+	putchar('\n');
+	if (fix->kind == FIX_FILE)
+		print_allowed(fix);
+	else
+		print_paranoid_allowed();
+	print_undo(fix);
 }

@@ -426,6 +426,15 @@ static bool wants_answer(const struct record_settings *s,
 	return s->verbose || isatty(STDERR_FILENO);
 }
 
+/* The terminal has written ^C; a command has then most often begun a line of its own. */
+static void begin_line(const struct record_setup *setup,
+		       const struct recorder_result *result)
+{
+	if (result->stopped_by == SIGINT && !setup->command.words.count &&
+	    isatty(STDERR_FILENO))
+		fputc('\n', stderr);
+}
+
 /* There is a recording, which is worth more than that. */
 static bool take_back(struct record_before *before, int status)
 {
@@ -459,6 +468,7 @@ static struct error *finish(const struct record_setup *setup,
 		return NULL;
 	}
 	record_before_drop(before);
+	begin_line(setup, &result);
 	print_summary(setup, before, &result,
 		      recorder_python(recorder)->polls);
 	say_load(&result, s->verbose);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A process that runs: /proc and process_vm_readv. */
 #include <errno.h>
-#include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,16 +238,15 @@ static struct error *read_threads(struct live *live)
 
 /* --- what may be in the way --- */
 
-static struct error *of_other_user(pid_t pid, uid_t uid)
+static struct error *of_other_user(pid_t pid)
 {
-	const struct passwd *user = getpwuid(uid);
-	char number[16];
+	_cleanup_strbuf_ struct strbuf owner = STRBUF_INIT;
 
-	snprintf(number, sizeof(number), "%u", uid);
+	proc_put_owner("", pid, &owner);
 	return error_create(
 		ERROR_PERMISSION,
-		"process %d belongs to user %s: only that user and root may read its memory; 'sudo kaa dump %d'",
-		(int)pid, user ? user->pw_name : number, (int)pid);
+		"process %d belongs to %s: only that user and root may read its memory; 'sudo kaa dump %d'",
+		(int)pid, owner.data, (int)pid);
 }
 
 /* The kernel only says no: ptrace(2), "Ptrace access mode checking". */
@@ -263,7 +261,7 @@ static struct error *why_not(pid_t pid)
 	if (!geteuid())
 		return remote_memory_not_for_root(pid);
 	if (status.euid != geteuid() || status.uid != geteuid())
-		return of_other_user(pid, status.uid);
+		return of_other_user(pid);
 	error_destroy(kernel_setting("", "yama/ptrace_scope", &scope));
 	if (scope == 3)
 		return error_create(

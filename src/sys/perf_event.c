@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/strbuf.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 
 #define PMU_FOLDER "/sys/bus/event_source/devices"
 
@@ -86,6 +88,18 @@ static const char *paranoid_meaning(int paranoid)
 	return "everything";
 }
 
+static struct error *other_user_error(int errnum, const char *name, pid_t pid,
+				      const char *root)
+{
+	_cleanup_strbuf_ struct strbuf owner = STRBUF_INIT;
+
+	proc_put_owner(root, pid, &owner);
+	return error_create(
+		ERROR_PERMISSION,
+		"event '%s' of process %d: %s: the process belongs to %s; sudo before this command records it",
+		name, (int)pid, strerror(errnum), owner.data);
+}
+
 static struct error *permission_error(int errnum,
 				      const struct perf_event_attr *attr,
 				      const char *name, pid_t pid,
@@ -96,10 +110,7 @@ static struct error *permission_error(int errnum,
 	/* Events of user space of own processes are always permitted then. */
 	if (pid > 0 && attr->type != PERF_TYPE_TRACEPOINT &&
 	    (paranoid < 2 || (paranoid == 2 && attr->exclude_kernel)))
-		return error_create(
-			ERROR_PERMISSION,
-			"event '%s' of process %d: %s: the process belongs to another user; sudo before this command records it",
-			name, (int)pid, strerror(errnum));
+		return other_user_error(errnum, name, pid, root);
 	return error_create(
 		ERROR_PERMISSION,
 		"event '%s': %s: kernel.perf_event_paranoid is %d, which allows users %s; run kaa under sudo, run 'sudo sysctl kernel.perf_event_paranoid=%d', or give kaa CAP_PERFMON",

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,6 +373,24 @@ struct error *proc_status_read(const char *root, pid_t pid,
 	if (!error)
 		*ret = status;
 	return error;
+}
+
+void proc_put_owner(const char *root, pid_t pid, struct strbuf *out)
+{
+	const struct passwd *user;
+	struct proc_status status;
+	struct error *error = proc_status_read(root, pid, &status);
+
+	if (error) {
+		error_destroy(error);
+		strbuf_puts(out, "another user");
+		return;
+	}
+	user = getpwuid(status.uid);
+	if (user)
+		strbuf_printf(out, "user %s", user->pw_name);
+	else
+		strbuf_printf(out, "user %u", status.uid);
 }
 
 struct error *proc_comm(const char *root, pid_t pid, char *buf)

@@ -121,6 +121,12 @@ struct error *proc_status_parse(const char *text, size_t size,
 struct error *proc_stat_parse(const char *text, size_t size,
 			      uint64_t *start_time);
 
+/*
+ * Appends "user NAME" of who owns the process, or "user NUMBER" of one without a
+ * name; "another user" where the process is gone.
+ */
+void proc_put_owner(const char *root, pid_t pid, struct strbuf *out);
+
 /* /proc/PID/comm without the newline; buf holds PROC_COMM_MAX bytes. */
 struct error *proc_comm(const char *root, pid_t pid, char *buf);
 

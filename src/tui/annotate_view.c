@@ -116,11 +116,10 @@ static void title(void *arg, struct strbuf *out)
 	const char *name = a->frame ? frame_name(a->profile, a->frame) :
 				      a->path;
 	put_name(out, name);
-	strbuf_printf(out, ": %" PRIu64 " sample%s in itself", whole->self_count,
+	strbuf_printf(out, ": own %" PRIu64 " sample%s", whole->self_count,
 		      plural(whole->self_count));
 	if (a->annotation->is_python)
-		strbuf_printf(out, ", %" PRIu64 " with its callees",
-			      whole->count);
+		strbuf_printf(out, ", total %" PRIu64, whole->count);
 	if (a->shown == SHOWN_PERCENT)
 		strbuf_printf(out, "; %% of %s",
 			      a->of_all && a->is_unzoomed ? "all samples" :

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name_match.h"
 #include "view/answer_screen.h"
 #include "view/fit.h"
 #include "view/own_name.h"
@@ -198,6 +199,14 @@ static bool has_spent(struct answer *a, size_t rows, size_t columns)
 	return a->word.len != 0;
 }
 
+/* Returns whether there is more than what has room. */
+static bool put_spent(struct answer *a, const struct own_entry *entry,
+		      size_t columns)
+{
+	spent_text_parts(a->profile, a->own, entry, columns, &a->text);
+	return name_ends_with(a->text.data, SPENT_TEXT_MORE);
+}
+
 void answer_put_functions(struct answer *a)
 {
 	const struct own_entry_vec *all = &a->own->functions;
@@ -205,6 +214,7 @@ void answer_put_functions(struct answer *a)
 	size_t name = widest(a, all, rows, name_function, "function");
 	size_t place = widest(a, all, rows, name_place, "defined in");
 	size_t room = a->columns - WEIGHTS_WIDTH - 4;
+	bool has_more = false;
 	size_t spent;
 
 	share_room(a, rows, room, &name, &place);
@@ -222,10 +232,13 @@ void answer_put_functions(struct answer *a)
 		put_weights(a, entry);
 		put_cell(a, fit_name, name_function(a, entry), name);
 		put_cell(a, fit_end, name_place(a, entry), place);
-		spent_text_parts(a->profile, a->own, entry, spent, &a->text);
+		has_more |= put_spent(a, entry, spent);
 		answer_end_line(a);
 	}
 	put_rest(a, all, rows, "function");
+	if (has_more)
+		strbuf_puts(&a->text,
+			    "+: and others, each with less; annotate shows them\n");
 }
 
 /* Into a->word: the line as its file has it, without what it is indented by. */

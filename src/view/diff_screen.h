@@ -3,6 +3,7 @@
 #ifndef KAA_VIEW_DIFF_SCREEN_H
 #define KAA_VIEW_DIFF_SCREEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/strbuf.h"
@@ -28,6 +29,10 @@ struct diff_screen {
 	size_t columns;
 	struct diff_unit unit;
 	struct strbuf text;
+	/* A recording's line would be too long with all words. */
+	bool has_little_room;
+	/* A row that is shown says "maybe". */
+	bool has_maybe;
 	/* The program of the first recording of each side. */
 	struct strbuf programs[2];
 	/* Scratch. */

@@ -92,16 +92,24 @@ static void put_path(struct diff_screen *s, size_t begin, const char *path)
 	strbuf_putc(&s->text, '\n');
 }
 
+static bool fit_in_a_line(const struct diff_screen *s,
+			  const struct strbuf *pieces)
+{
+	size_t width = 6;
+
+	for (size_t k = 0; k < ANSWER_PIECES; k++)
+		width += 2 + printable_width(pieces[k].data, pieces[k].len);
+	return width <= s->columns;
+}
+
 static void put_pieces(struct diff_screen *s, bool is_after,
 		       const struct strbuf *pieces, const char *path)
 {
 	const char *python = pieces[ANSWER_PYTHON].data;
-	size_t begin = s->text.len, width = 6;
+	size_t begin = s->text.len;
 
-	for (size_t k = 0; k < ANSWER_PIECES; k++)
-		width += 2 + printable_width(pieces[k].data, pieces[k].len);
 	/* The version alone tells enough where there is little room. */
-	if (width > s->columns && !strncmp(python, "Python ", 7))
+	if (s->has_little_room && !strncmp(python, "Python ", 7))
 		python += 7;
 	strbuf_printf(&s->text, "%-6s", is_after ? "after" : "before");
 	for (size_t k = 0; k < ANSWER_PIECES; k++)
@@ -111,7 +119,7 @@ static void put_pieces(struct diff_screen *s, bool is_after,
 }
 
 /* "before  orders.py  Python 3.12.3  3.18 s CPU  3,180 samples, none lost" */
-static struct error *put_run(struct diff_screen *s, size_t i)
+static struct error *put_run(struct diff_screen *s, size_t i, bool is_measured)
 {
 	const struct own_diff_run *run = &s->diff->runs.data[i];
 	const struct answer_options options = { .columns = s->columns,
@@ -124,7 +132,10 @@ static struct error *put_run(struct diff_screen *s, size_t i)
 		pieces[k] = (struct strbuf)STRBUF_INIT;
 	error = answer_summary(s->profile, run->event, &options, run->own,
 			       s->names, pieces);
-	put_pieces(s, is_after, pieces, s->options->paths[i]);
+	if (is_measured)
+		s->has_little_room |= !fit_in_a_line(s, pieces);
+	else
+		put_pieces(s, is_after, pieces, s->options->paths[i]);
 	if (!s->programs[is_after].len)
 		strbuf_append(&s->programs[is_after],
 			      pieces[ANSWER_PROGRAM].data,
@@ -134,7 +145,9 @@ static struct error *put_run(struct diff_screen *s, size_t i)
 	return error;
 }
 
-static struct error *put_side(struct diff_screen *s, bool is_after)
+/* is_measured: nothing is written, to see whether each has room in a line. */
+static struct error *put_side(struct diff_screen *s, bool is_after,
+			      bool is_measured)
 {
 	struct error *error = NULL;
 	size_t count = 0;
@@ -143,9 +156,9 @@ static struct error *put_side(struct diff_screen *s, bool is_after)
 		if (s->diff->noise.data[i].is_after != is_after)
 			continue;
 		if (count++ < RUNS_MAX)
-			error = put_run(s, i);
+			error = put_run(s, i, is_measured);
 	}
-	if (count > RUNS_MAX)
+	if (count > RUNS_MAX && !is_measured)
 		strbuf_printf(&s->text, "%-6s  %zu more recording%s\n",
 			      is_after ? "after" : "before", count - RUNS_MAX,
 			      plural(count - RUNS_MAX));
@@ -396,6 +409,9 @@ static void put_notes(struct diff_screen *s)
 
 	strbuf_putc(&s->text, '\n');
 	before = s->text.len;
+	if (s->has_maybe)
+		strbuf_puts(&s->text,
+			    "'maybe' is beyond its +-, as a few of many functions are by chance.\n");
 	put_machines(s);
 	put_files(s);
 	if (s->diff->by_last_name)
@@ -416,10 +432,8 @@ static struct error *put_screen(struct diff_screen *s)
 		s->profile, s->options->folder, &s->diff->files.after_of,
 		&s->names);
 
-	if (!error)
-		error = put_side(s, false);
-	if (!error)
-		error = put_side(s, true);
+	for (int k = 0; !error && k < 4; k++)
+		error = put_side(s, k & 1, k < 2);
 	if (error)
 		return error;
 	put_answer(s);

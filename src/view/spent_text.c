@@ -239,16 +239,16 @@ void spent_text_parts(const struct profile *profile, const struct own_time *own,
 				out);
 }
 
-/* "...n3.13+0x5abc60": what is nameless differs in its end. */
+/* Of "python3.13+0x5abc60" the file says more than the address. */
 static void fit_part(struct strbuf *out, const struct strbuf *name,
 		     size_t columns)
 {
-	size_t width = printable_width(name->data, name->len);
+	const char *address = strstr(name->data, "+0x");
+	size_t length = name->len;
 
-	if (width > columns && strstr(name->data, "+0x"))
-		fit_end(out, name->data, columns);
-	else
-		fit_begin(out, name->data, name->len, columns);
+	if (address && printable_width(name->data, length) > columns)
+		length = (size_t)(address - name->data);
+	fit_begin(out, name->data, length, columns);
 }
 
 /* The heaviest parts as they come into the text, and what has no place in it. */
@@ -270,7 +270,7 @@ static double percent_of(const struct listed *l, uint64_t period)
 	return 100.0 * (double)period / (double)l->all;
 }
 
-/* False if it has no place. The first has one in any case. */
+/* False if it has no place. The first has one in any case, beside SPENT_TEXT_MORE. */
 static bool put_listed(struct listed *l, const struct strbuf *name,
 		       uint64_t period)
 {
@@ -283,6 +283,8 @@ static bool put_listed(struct listed *l, const struct strbuf *name,
 	tail = strlen(share);
 	need = printable_width(name->data, name->len) + tail +
 	       (l->used ? 2 : 0);
+	if (percent_of(l, l->rest - period) >= 0.5)
+		tail += strlen(SPENT_TEXT_MORE);
 	if (l->used && (percent < 0.5 || l->used + need > l->columns))
 		return false;
 	l->used_before = l->used;
@@ -316,15 +318,13 @@ static bool put_others(struct listed *l, uint64_t period, size_t used,
  */
 static void put_rest(struct listed *l)
 {
-	static const char more[] = " +";
-
 	if (!l->used || percent_of(l, l->rest) < 0.5 ||
 	    put_others(l, l->rest, l->used, l->out->len))
 		return;
 	if (l->used_before)
 		put_others(l, l->rest + l->last, l->used_before, l->len_before);
-	else if (l->used + strlen(more) <= l->columns)
-		strbuf_puts(l->out, more);
+	else
+		strbuf_puts(l->out, SPENT_TEXT_MORE);
 }
 
 void spent_text_some(const struct profile *profile,

@@ -10,6 +10,9 @@
 #include "base/strbuf.h"
 #include "profile/own_time.h"
 
+/* Behind the only part that has room, where there are others. */
+#define SPENT_TEXT_MORE " +"
+
 /*
  * "list_contains 77, interpreter 2": the heaviest parts of a function's own time
  * as percentages of all samples, as many as fit in that many columns.

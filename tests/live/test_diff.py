@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("bpf")
 WIDE = {**os.environ, "COLUMNS": "300"}
 NUMBER = r"(-|[\d.]+)"
 # before, after, change, how far off, mark (with one run each it has a '?'), function, file and line
-ROW = re.compile(rf"^ *{NUMBER} +{NUMBER} +([+-][\d.]+) \+-([\d.]+) +(real|noise|new|gone)\?? +(?:[+-][\d.]+|noise)?  +"
+ROW = re.compile(rf"^ *{NUMBER} +{NUMBER} +([+-][\d.]+) \+-([\d.]+) +(real|maybe|noise|new|gone)\?? +(?:[+-][\d.]+|noise)?  +"
                  r"(\S.*?)(?: {2,}(\S.*?):(\d+))?$")
 SUM = re.compile(rf"^ *{NUMBER} +{NUMBER} +([+-][\d.]+) .*?(\d+ others?|all)(?:, \d+ real\??)?$")
 

@@ -241,7 +241,7 @@ def test_python_lines_have_the_samples_of_the_script(kaa, recording, function):
         terminal.wait_for("Children")
         terminal.press("s", f"py::{function}:", "enter", "a")
         text = terminal.lines()
-        assert f"py::{function}:" in text[0] and f"{whole} with its callees" in text[0]
+        assert f"py::{function}:" in text[0] and f", total {whole}" in text[0]
         # The source, line by line.
         for number, line in enumerate(source, 1):
             assert text[1 + number].rstrip().endswith(f"{number:6}  {line}".rstrip()), (number, text[1 + number])
@@ -409,7 +409,7 @@ def test_code_that_is_not_there(kaa, recording, tmp_path, perf_map):
     with report(kaa, recording, rows=40) as terminal:
         terminal.wait_for("Children")
         terminal.press("o", "s", "[k] ", "enter", "a", "t", "t")
-        assert "samples in itself" in terminal.lines()[0]
+        assert ": own " in terminal.lines()[0]
         if os.path.exists("/proc/kcore"):
             assert len(instructions(terminal)) > 1
         else:
@@ -492,7 +492,7 @@ def test_rows_that_are_no_functions(kaa, recording, tmp_path):
         assert [row[2] for row in shown(terminal)] == [first] and shown(terminal)[0][0] == "100.00%"
         # A row of a chain is one.
         terminal.press("+", "down", "a")
-        assert "samples in itself" in terminal.lines()[0]
+        assert ": own " in terminal.lines()[0]
 
 
 def test_the_menu_of_a_row(kaa, recording, tmp_path):
@@ -532,7 +532,7 @@ def test_the_menu_of_a_row(kaa, recording, tmp_path):
         assert terminal.text() == before
         terminal.press("s", "py::leaf:", "enter")
         choose(terminal, "a")
-        assert "py::leaf:" in terminal.lines()[0] and "with its callees" in terminal.lines()[0]
+        assert "py::leaf:" in terminal.lines()[0] and ", total " in terminal.lines()[0]
         terminal.press("esc")
         choose(terminal, "D")
         for line in ("function      : py::leaf:", "kind          : Python", f"source        : {recording.parent}/two_threads.py"):

@@ -443,6 +443,33 @@ static void test_an_extension_is_called_as_its_module(void **state)
 	}
 }
 
+/* Also where names leave little room; an address alone says nothing. */
+static void test_what_has_no_room_is_said(void **state)
+{
+	static const char why[] =
+		"+: and others, each with less; annotate shows them\n";
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 600000000,
+		     "py:py::a_class_of_this_program.its_method:/srv/x.py@3 I:eval python3.11+0x5fe2a0");
+	model_sample(&m, 300000000,
+		     "py:py::a_class_of_this_program.its_method:/srv/x.py@3 I:eval");
+	model_sample(&m, 100000000, "py:py::g:/srv/x.py@8 I:eval");
+	text = screen(&m, 72);
+	assert_non_null(strstr(text, "  python3.11 60 +\n"));
+	assert_non_null(strstr(text, why));
+	free(text);
+	text = screen(&m, 120);
+	assert_non_null(
+		strstr(text, "  python3.11+0x5fe2a0 60, interpreter 30\n"));
+	assert_null(strstr(text, why));
+	free(text);
+	model_deinit(&m);
+}
+
 static void test_shares_add_up(void **state)
 {
 	double sum[2] = {};
@@ -815,6 +842,7 @@ int main(void)
 		cmocka_unit_test(test_processes_outside_are_called_that),
 		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
+		cmocka_unit_test(test_what_has_no_room_is_said),
 		cmocka_unit_test(test_shares_add_up),
 		cmocka_unit_test(test_no_line_is_too_long),
 		cmocka_unit_test(test_long_names_of_files),

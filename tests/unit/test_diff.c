@@ -841,6 +841,35 @@ static void test_screen(void **state)
 	model_deinit(&m);
 }
 
+/* Beyond what chance does to one function, and not to one of 40. */
+static void test_what_may_be_real(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m, 2);
+	for (uint32_t k = 0; k < 40; k++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "work%u", k);
+		for (size_t run = 0; run < 2; run++)
+			add(&m, run, run && !k ? 135 : 100,
+			    line_of(&m, name, "/srv/x.py", 10 * k + 1, 5,
+				    10 * k + 3));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
+	assert_non_null(strstr(
+		text, "0.100  0.135  +0.035 +-0.030 maybe    noise  work0 "));
+	assert_non_null(strstr(
+		text, "\n\n'maybe' is beyond its +-, as a few of many functions are by chance.\n"));
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
 static void test_no_line_is_too_long(void **state)
 {
 	static const size_t widths[] = { 60, 80, 100, 132 };
@@ -902,6 +931,7 @@ int main(void)
 		cmocka_unit_test(test_half_width),
 		cmocka_unit_test(test_runs_tell_more_than_samples),
 		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_what_may_be_real),
 		cmocka_unit_test(test_no_line_is_too_long),
 	};
 

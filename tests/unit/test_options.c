@@ -267,6 +267,7 @@ static void test_errors_name_what_was_typed(void **state)
 		{ "--accumulate", "did you mean '--children'?" },
 		{ "--zzz", "unknown option '--zzz'" },
 		{ "-qz", "unknown option '-z' in '-qz'" },
+		{ "-Q", "unknown option '-Q': did you mean '-q'?" },
 		{ "-o", "option '-o' needs an argument, <file>" },
 		{ "--output", "option '--output' needs an argument" },
 		/* Of a variable that was empty. */

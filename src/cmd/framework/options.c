@@ -219,6 +219,23 @@ static const struct option *find_short(const struct option *options, char name)
 	return NULL;
 }
 
+/* "-f" for -F */
+static struct error *unknown_short(struct parse *p, char name,
+				   const char *word)
+{
+	char other = (char)(isupper((unsigned char)name) ?
+				    tolower((unsigned char)name) :
+				    toupper((unsigned char)name));
+	char hint[32] = "";
+
+	if (other != name && find_short(p->options, other))
+		snprintf(hint, sizeof(hint), ": did you mean '-%c'?", other);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "unknown option '-%c'%s%s%s%s", name,
+			    word[2] ? " in '" : "", word[2] ? word : "",
+			    word[2] ? "'" : "", hint);
+}
+
 /* One word of bundled short options: "-vvo" or "-oFILE". */
 static struct error *parse_short(struct parse *p, const char *word, bool *help)
 {
@@ -233,11 +250,7 @@ static struct error *parse_short(struct parse *p, const char *word, bool *help)
 			return NULL;
 		}
 		if (!option)
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "unknown option '-%c'%s%s%s", *c,
-					    word[2] ? " in '" : "",
-					    word[2] ? word : "",
-					    word[2] ? "'" : "");
+			return unknown_short(p, *c, word);
 		if (option->argument) {
 			error = find_argument(p, option, spelling,
 					      c[1] ? c + 1 : NULL, &arg);

@@ -257,6 +257,20 @@ static struct error *look_at_process(const char *root, pid_t pid,
 	return error ? error : look_from_outside(pid, &located, facts);
 }
 
+static struct error *may_not_examine(const char *root, pid_t pid)
+{
+	_cleanup_strbuf_ struct strbuf owner = STRBUF_INIT;
+
+	if (geteuid() == 0)
+		return error_create(ERROR_PERMISSION,
+				    "even root may not examine process %d",
+				    (int)pid);
+	proc_put_owner(root, pid, &owner);
+	return error_create(ERROR_PERMISSION,
+			    "process %d belongs to %s; run kaa under sudo",
+			    (int)pid, owner.data);
+}
+
 struct error *python_facts_of_process(const char *root, pid_t pid,
 				      struct python_facts *ret)
 {
@@ -270,12 +284,7 @@ struct error *python_facts_of_process(const char *root, pid_t pid,
 	python_facts_deinit(&facts);
 	if (error_is_os(error, EACCES) || error_is_os(error, EPERM)) {
 		error_destroy(error);
-		return error_create(
-			ERROR_PERMISSION,
-			geteuid() == 0 ?
-				"even root may not examine process %d" :
-				"process %d belongs to another user; run kaa under sudo",
-			(int)pid);
+		return may_not_examine(root, pid);
 	}
 	return error;
 }
