@@ -27,7 +27,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, __u32);
+	__type(value, struct walker_task);
 } recorded SEC(".maps");
 
 struct {
@@ -60,9 +60,9 @@ static __always_inline __u64 run_time(struct task_struct *task)
 
 static __always_inline int is_recorded(struct task_struct *task)
 {
-	__u32 *state = bpf_task_storage_get(&recorded, task, 0, 0);
+	struct walker_task *t = bpf_task_storage_get(&recorded, task, 0, 0);
 
-	return state && *state == WALKER_RECORDED;
+	return t && t->state == WALKER_RECORDED;
 }
 
 /* From now on the CPU counts the time of this task, which runs there. */
@@ -105,11 +105,11 @@ SEC("tp_btf/task_newtask")
 int BPF_PROG(kaa_clock_new_task, struct task_struct *child)
 {
 	struct walker_clock *c = clock_here();
-	__u32 state = WALKER_RECORDED;
+	struct walker_task recorded_task = { .state = WALKER_RECORDED };
 
 	if (!c || !is_recorded(bpf_get_current_task_btf()))
 		return 0;
-	if (!bpf_task_storage_get(&recorded, child, &state,
+	if (!bpf_task_storage_get(&recorded, child, &recorded_task,
 				  BPF_LOCAL_STORAGE_GET_F_CREATE))
 		c->missed++;
 	return 0;
@@ -118,12 +118,12 @@ int BPF_PROG(kaa_clock_new_task, struct task_struct *child)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(kaa_clock_exec, struct task_struct *task)
 {
-	__u32 *state = bpf_task_storage_get(&recorded, task, 0, 0);
+	struct walker_task *t = bpf_task_storage_get(&recorded, task, 0, 0);
 	struct walker_clock *c = clock_here();
 
-	if (!c || !state || *state != WALKER_ON_EXEC)
+	if (!c || !t || t->state != WALKER_ON_EXEC)
 		return 0;
-	*state = WALKER_RECORDED;
+	t->state = WALKER_RECORDED;
 	clock_begin(c, task);
 	return 0;
 }

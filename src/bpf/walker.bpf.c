@@ -11,7 +11,8 @@
  * The three raw tracepoints keep `processes` right over fork, exec and exit
  * with no delay: a forked child is walked from its first instruction.
  *
- * bpf/cpu_clock.h has the programs of clocks that tick for each CPU.
+ * bpf/cpu_clock.h has the programs of clocks that tick for each CPU, bpf/off_cpu.h
+ * those of the time off it.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -127,6 +128,19 @@ struct {
 	__type(key, __u32);
 	__type(value, struct walker_counters);
 } counters SEC(".maps");
+
+/*
+ * Not 0: a program that interrupts may come to walks here, on the scratch below. The
+ * kernel sees to it for its events, but not for tracepoints with BTF.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} walking SEC(".maps");
+
+#define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
 
 #define SCRATCH(name, value_type)                        \
 	struct {                                         \
@@ -476,11 +490,21 @@ take_event_registers(struct walk *w,
 	w->stack_pointer = event->regs.rsp;
 }
 
+/* The moment is one of kaa's own, and no sample. */
+static __always_inline int interrupts_a_walk(void)
+{
+	__u32 *guard = bpf_map_lookup_elem(&walking, &zero);
+
+	return guard && *(volatile __u32 *)guard;
+}
+
 SEC("perf_event")
 int kaa_sample(struct bpf_perf_event_data *ctx)
 {
 	struct walk *w = walk_here();
 
+	if (interrupts_a_walk())
+		return 0;
 	if (!w)
 		return 1;
 	if (ctx->regs.cs & 3)
@@ -503,3 +527,4 @@ int kaa_tracepoint(void *ctx)
 }
 
 #include "bpf/cpu_clock.h"
+#include "bpf/off_cpu.h"

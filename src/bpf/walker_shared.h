@@ -279,13 +279,49 @@ struct walker_setting {
 	__u32 epoch;
 	/* Pages that one sample may send: the ring has to hold others, too. */
 	__u32 new_pages;
+	/* Samples of off-cpu that a CPU may take in a window (bpf/off_cpu.h). */
+	__u32 off_cpu_most;
+	/* The ns from which on a wait is a sample, where there are not too many. */
+	__u64 off_cpu_period;
+	/* Since when waits count; 0: none does. */
+	__u64 off_cpu_from;
 };
 
-/* Of a task; the value of the map `recorded`. */
+/* Of a task. */
 enum walker_recorded {
 	/* From its exec on. */
 	WALKER_ON_EXEC = 1,
 	WALKER_RECORDED = 2,
+};
+
+/* The value of the map `recorded`. Times are ns of CLOCK_MONOTONIC. */
+struct walker_task {
+	/* enum walker_recorded */
+	__u32 state;
+	__u32 reserved;
+	/* When it lost its CPU; 0: it has one, or that is not known. */
+	__u64 off_since;
+	/* How long it was off the CPU since its last sample of off-cpu was due. */
+	__u64 off_total;
+	/* How long it had waited for a CPU by then, ever; ~0: not known. */
+	__u64 run_delay;
+};
+
+/* What a thread did while it was off the CPU. */
+enum walker_wait_kind {
+	WALKER_WAIT_SLEEP = 0,
+	/* It could have run, and had no CPU. */
+	WALKER_WAIT_CPU = 1,
+};
+
+/* RAW of a sample of the event off-cpu. */
+struct walker_wait {
+	/* The ns that it stands for. */
+	__u64 period;
+	/* enum walker_wait_kind */
+	__u32 kind;
+	/* That it waited in; -1: in none. */
+	__s32 system_call;
 };
 
 /* The clock of a CPU; the value of the per-CPU map `clocks`. Times in ns. */

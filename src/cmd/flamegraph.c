@@ -352,7 +352,7 @@ static const struct option options[] = {
 	OPT_STRING(0, "from", struct flamegraph_settings, from, "<function>",
 		   "use only samples of this function and what it calls, and begin at it; also name:file.py, file.py:37 or file.py"),
 	OPT_STRING(0, "event", struct flamegraph_settings, event, "<event>",
-		   "use only samples of this event (default: the first of the processor's time)",
+		   "use only samples of this event (default: the first of waits, or else of the processor's time)",
 		   .values = event_words),
 	OPT_STRING('c', "comms", struct flamegraph_settings, input.comms,
 		   "<name,...>", "use only samples of threads with these names"),

@@ -19,6 +19,7 @@
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
 #include "cmd/typed_command.h"
+#include "collect/clocks.h"
 #include "collect/poller.h"
 #include "collect/recorder.h"
 #include "perfdata/packer.h"
@@ -163,6 +164,8 @@ static const struct option record_options[] = {
 		   "choose whether a clock ticks for each CPU (default where that is possible), so that short threads and processes have samples, or for each thread"),
 	OPT_STRING(0, "mode", struct record_settings, mode, "cpu|wall|gil",
 		   "choose what time is recorded: on a CPU (default), of each thread, whether it runs or sleeps (wall), or of the thread that holds the GIL (gil); the last two are polled: Python functions and lines"),
+	OPT_BOOL(0, "off-cpu", struct record_settings, off_cpu,
+		 "record how long threads wait, and where, too: for what they sleep, and for a CPU (event off-cpu)"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = record_clock_words),
@@ -356,6 +359,11 @@ static void print_summary(const struct record_setup *setup,
 		message_note("%" PRIu64 " thread%s began in the moment when kaa attached, and may have fewer samples than there should be",
 			     result->late_threads,
 			     result->late_threads == 1 ? "" : "s");
+	if (result->waits.threads)
+		message_note("off-cpu has no samples of waits that had not ended: %" PRIu64 " thread%s waited %.1f s by then; '--mode wall' records those, too",
+			     result->waits.threads,
+			     plural(result->waits.threads),
+			     (double)result->waits.time / 1e9);
 	if (!result->samples)
 		message_note("no samples were taken: hardly any CPU time was used, or the event did not occur; '--mode wall' records time that threads wait, too");
 }
@@ -495,6 +503,9 @@ static struct error *record_over(struct record_setup *setup,
 	struct error *error;
 
 	error = recorder_open(&setup->options, print_note, &recorder);
+	if (error && error->code == ERROR_PERMISSION &&
+	    clocks_has_off_cpu(&setup->options.sampler))
+		message_note("without rights '--mode wall' says where threads sleep");
 	if (!error)
 		error = privilege_drop(&setup->invoker);
 	if (error) {
@@ -621,6 +632,7 @@ const struct command command_record = {
 			"sudo kaa record -F 999 -g python3 my_script.py",
 			"sudo kaa record -p 1234 --duration 10\trecord a running process for ten seconds",
 			"sudo kaa record orders.py --fast\trecord a script; its first line, or else python3, runs it",
+			"sudo kaa record --off-cpu -p 1234 --duration 10\trecord what its threads wait for, too",
 			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
 			NULL,
 		},

@@ -10,6 +10,7 @@
 #include "cmd/framework/message.h"
 #include "cmd/run.h"
 #include "collect/clocks.h"
+#include "perfdata/kaa_stream.h"
 #include "sys/capability.h"
 #include "sys/file.h"
 #include "sys/invoker_path.h"
@@ -225,6 +226,8 @@ static struct error *take_events(struct record_setup *setup,
 			error = events_parse("", *text, &setup->choices);
 	if (!error && !s->events.count)
 		error = events_default("", &setup->choices, &fell_back);
+	if (!error && s->off_cpu)
+		error = events_parse("", KAA_OFF_CPU, &setup->choices);
 	if (error)
 		return error;
 	if (fell_back && s->verbose)
@@ -439,6 +442,41 @@ static struct error *take_mode(struct record_setup *setup,
 	return NULL;
 }
 
+static struct error *off_cpu_refused(const char *why)
+{
+	return error_create(ERROR_INVALID_ARGUMENT, "event '%s' %s", KAA_OFF_CPU,
+			    why);
+}
+
+/* The walker makes these samples, with kaa's own stacks, of threads that it follows. */
+static struct error *take_off_cpu(struct record_setup *setup,
+				  const struct record_settings *s)
+{
+	struct recorder_options *options = &setup->options;
+	const char *why = s->system_wide ? "is of a command, or of -p or -t: not of the whole system (-a)" :
+			  s->no_inherit	 ? "follows what a thread starts: leave out --no-inherit" :
+			  s->cpus	 ? "is of all CPUs: leave out --cpu" :
+			  s->callchain != CALLCHAIN_UNWIND ?
+					   "takes kaa's own stacks: leave out --call-graph" :
+			  options->python && options->python != &python_source_bpf ?
+					   "takes --python=bpf" :
+					   NULL;
+
+	if (!clocks_has_off_cpu(&options->sampler))
+		return NULL;
+	for (size_t i = 0; !why && i < options->sampler.event_count; i++) {
+		const struct sampler_event *event = &options->sampler.events[i];
+
+		if (clocks_is_off_cpu(event) &&
+		    (event->joins_group || strcmp(event->name, KAA_OFF_CPU) != 0))
+			why = "is in no group and takes no modifiers";
+	}
+	if (why)
+		return off_cpu_refused(why);
+	options->python = &python_source_bpf;
+	return NULL;
+}
+
 /* Time, and nothing that only the kernel's events have. */
 static bool asks_for_time(const struct record_setup *setup,
 			  const struct record_settings *s)
@@ -483,6 +521,8 @@ struct error *record_take_settings(struct record_setup *setup,
 		error = take_python(setup, s->python);
 	if (!error)
 		error = take_mode(setup, s);
+	if (!error)
+		error = take_off_cpu(setup, s);
 	options->only_time = asks_for_time(setup, s);
 	if (!error)
 		error = take_cmdline(setup);

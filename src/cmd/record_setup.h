@@ -48,6 +48,7 @@ struct record_settings {
 	const char *clock;
 	const char *python;
 	const char *mode;
+	bool off_cpu;
 };
 
 /* All that a recording is set up from; RECORD_SETUP_INIT. */

@@ -13,6 +13,8 @@
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
+#include "cmd/reading/one_event.h"
+#include "sys/event_parse.h"
 #include "cmd/reading/callers_print.h"
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
@@ -39,6 +41,8 @@ struct report_settings {
 	bool wants_table;
 	/* Its opposite: the order of the first screen. */
 	bool by_total;
+	/* Of the first screen; NULL: answer_event(). */
+	const char *event;
 	/* The function whose callers are asked for, or NULL. */
 	const char *callers;
 	/* Of the terminal, before a pager. */
@@ -270,6 +274,9 @@ static struct error *prepare(struct report_settings *s)
 	if (s->callers && (!shows_answer(s) || s->by_total))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--callers has a report of its own; options of other reports do not go with it");
+	if (s->event && !shows_answer(s))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--event is for the report of functions and lines; a table has one for each event");
 	if (s->by_total && !shows_answer(s))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--total is for the report of functions and lines; a table is ordered by total time as it is, see --children");
@@ -403,6 +410,16 @@ static bool is_filtered(const struct report_settings *s)
 	       o->cpus.count || o->comms.count;
 }
 
+/* PROFILE_NONE: there is no first screen. */
+static struct error *choose_event(const struct report_settings *s,
+				  const struct profile *profile, uint32_t *ret)
+{
+	*ret = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
+	if (!s->event)
+		return NULL;
+	return one_event_choose(profile, s->event, *ret, "shown", ret);
+}
+
 static struct error *show_report(struct report_settings *s,
 				 const struct profile *profile,
 				 struct converter *converter)
@@ -413,8 +430,6 @@ static struct error *show_report(struct report_settings *s,
 	struct tui_input input = {
 		.profile = profile,
 		.options = &s->options,
-		.answer_event = shows_answer(s) ? answer_event(profile) :
-						  PROFILE_NONE,
 		.folder = folder,
 		.is_filtered = is_filtered(s),
 		.by_total = s->by_total,
@@ -426,8 +441,10 @@ static struct error *show_report(struct report_settings *s,
 		.jit_arg = converter,
 	};
 	int ended_by = 0;
-	struct error *error;
+	struct error *error = choose_event(s, profile, &input.answer_event);
 
+	if (error)
+		return error;
 	vec_for_each(recording, &profile->recordings)
 		fault_lines(&recording->faults, FAULT_LINES_DAMAGE, &damage);
 	strbuf_puts(&damage, s->unmatched.data);
@@ -526,7 +543,9 @@ static struct error *print_report(struct report_settings *s,
 		      !s->options.quirks.whole_names_only;
 	if (s->is_empty)
 		return NULL;
-	answer.event = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
+	error = choose_event(s, profile, &answer.event);
+	if (error)
+		return error;
 	if (s->callers)
 		return print_callers(s, profile, &answer);
 	return answer.event != PROFILE_NONE ?
@@ -665,6 +684,9 @@ static const struct option options[] = {
 		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
 	OPT_BOOL(0, "total", struct report_settings, by_total,
 		 "show functions and lines by total time, with the Python functions that they call, instead of own time"),
+	OPT_STRING(0, "event", struct report_settings, event, "<event>",
+		   "show functions and lines by samples of this event (default: the first of waits, or else of the processor's time)",
+		   .values = event_words),
 	OPT_STRING(0, "callers", struct report_settings, callers, "<function>",
 		   "show who calls a Python function, from which lines: by name, file.py or file.py:37"),
 	OPT_BOOL('q', "quiet", struct report_settings, options.quiet,

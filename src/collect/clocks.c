@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/clocks.h"
 
+#include <string.h>
+
+#include "perfdata/kaa_stream.h"
+
 enum {
 	NS_PER_S = 1000000000,
 };
@@ -12,6 +16,21 @@ bool clocks_is_clock(const struct sampler_options *options, size_t index)
 	return attr->type == PERF_TYPE_SOFTWARE &&
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool clocks_is_off_cpu(const struct sampler_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       !strncmp(event->name, KAA_OFF_CPU, strlen(KAA_OFF_CPU));
+}
+
+bool clocks_has_off_cpu(const struct sampler_options *options)
+{
+	for (size_t i = 0; i < options->event_count; i++)
+		if (clocks_is_off_cpu(&options->events[i]))
+			return true;
+	return false;
 }
 
 bool clocks_is_alone(const struct sampler_options *options, size_t index)

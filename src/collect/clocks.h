@@ -16,6 +16,9 @@
 #define CLOCKS_PERIOD_MIN 10000
 
 bool clocks_is_clock(const struct sampler_options *options, size_t index);
+/* Not a clock: the waits of the walker. */
+bool clocks_is_off_cpu(const struct sampler_event *event);
+bool clocks_has_off_cpu(const struct sampler_options *options);
 /* A clock that is in no group. */
 bool clocks_is_alone(const struct sampler_options *options, size_t index);
 /* There are clocks, and all that it records may be told apart on a CPU. */

@@ -173,6 +173,10 @@ static void control(const struct cpu_time *cpu_time, unsigned long request)
 
 void cpu_time_begin(struct cpu_time *cpu_time)
 {
+	const struct source_ring *ring = cpu_time->source->source->ring;
+
+	if (ring && ring->begin)
+		ring->begin(cpu_time->source);
 	cpu_time->begun = followed(cpu_time).ran;
 	if (!cpu_time->sampler->options.enable_on_exec)
 		control(cpu_time, PERF_EVENT_IOC_ENABLE);

@@ -38,6 +38,9 @@ static struct perf_event_attr file_attr(const struct output_options *options,
 		attr.sample_stack_user = 0;
 		attr.exclude_callchain_user = 0;
 	}
+	/* The period has what it says. */
+	if (event->meaning.data == EVENT_DATA_WAIT)
+		attr.sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
 	if (!event->index) {
 		attr.mmap = attr.mmap2 = 1;
 		attr.mmap_data = options->callchain == CALLCHAIN_DWARF;

@@ -98,6 +98,8 @@ struct source_setup {
 	uid_t owner;
 	/* Clocks are to tick for each CPU. */
 	bool cpu_clocks;
+	/* Waits are sampled; never without the former. */
+	bool off_cpu;
 	/* Some of the events are of tracepoints. */
 	bool tracepoints;
 	/*
@@ -139,6 +141,8 @@ struct source_ring {
 		       const struct pid_vec *threads, bool on_exec);
 	struct error *(*attach)(struct source_state *state,
 				const struct sampler *sampler);
+	/* The events are enabled. */
+	void (*begin)(struct source_state *state);
 	void (*stop)(struct source_state *state);
 	/* Ahead of all samples that are in the rings by now. */
 	struct error *(*take)(struct source_state *state, const void *raw,
@@ -150,6 +154,8 @@ struct source_ring {
 	void (*broken)(struct source_state *state, size_t cpu);
 	/* Samples of which it could not write all. */
 	uint64_t (*lost)(struct source_state *state);
+	/* How long a thread waits by now, in ns, where waits are recorded. */
+	uint64_t (*waits)(struct source_state *state, pid_t tid);
 	/* What the threads that it follows ran on sampled CPUs, in ns. */
 	struct followed_time (*cpu_time)(struct source_state *state);
 };

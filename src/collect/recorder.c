@@ -27,6 +27,7 @@
 #include "collect/tracking.h"
 #include "perfdata/features.h"
 #include "perfdata/kaa_stream.h"
+#include "sys/proc.h"
 
 enum {
 	/* Where processes begin all the time, there is always something new. */
@@ -60,6 +61,7 @@ struct recorder {
 	struct round round;
 	struct cpu_time cpu_time;
 	struct loop loop;
+	struct unended_waits waits;
 	bool image_written;
 };
 
@@ -107,11 +109,14 @@ static struct error *open_polled(struct recorder *recorder)
 static struct error *open_events(struct recorder *recorder)
 {
 	const struct recorder_options *options = &recorder->options;
+	bool off_cpu = clocks_has_off_cpu(&options->sampler);
 	const struct source_setup setup = { .codes = &recorder->codes,
 					    .notes = &recorder->notes,
 					    .owner = recorder->names.names.owner,
-					    .cpu_clocks = clocks_can_be_by_cpu(
-						    &options->sampler),
+					    .cpu_clocks = off_cpu ||
+						    clocks_can_be_by_cpu(
+							    &options->sampler),
+					    .off_cpu = off_cpu,
 					    .tracepoints = has_tracepoints(
 						    &options->sampler),
 					    .only_time = options->only_time,
@@ -258,6 +263,11 @@ static struct error *open_parts(struct recorder *recorder)
 		return error;
 	recorder->kernel = kernel_code_find(recorder->options.sampler.root);
 	connect(recorder);
+	if (clocks_has_off_cpu(&recorder->options.sampler))
+		error = waits_init(&recorder->samples.waits,
+				   recorder->options.sampler.root);
+	if (error)
+		return error;
 	error = rings_init(&recorder->rings, &recorder->sampler);
 	if (error)
 		return error;
@@ -371,6 +381,34 @@ static struct error *catch_up(struct recorder *recorder)
 	return error;
 }
 
+static void add_waits(struct recorder *recorder, pid_t pid)
+{
+	const struct source_ring *ring = recorder->source->source->ring;
+	struct pid_list tids = {};
+	/* It has ended. */
+	struct error *error =
+		proc_threads(recorder->options.sampler.root, pid, &tids);
+
+	for (size_t i = 0; !error && i < tids.count; i++) {
+		uint64_t time = ring->waits(recorder->source, tids.data[i]);
+
+		recorder->waits.threads += time != 0;
+		recorder->waits.time += time;
+	}
+	vec_deinit(&tids);
+	error_destroy(error);
+}
+
+/* What nobody has woken by now has no sample. */
+static void count_waits(struct recorder *recorder)
+{
+	if (!clocks_has_off_cpu(&recorder->options.sampler))
+		return;
+	vec_for_each(target, &recorder->tracking.targets.all)
+		if (!(*target)->replaced && !process_is_over((*target)->process))
+			add_waits(recorder, (pid_t)(*target)->pid);
+}
+
 struct error *recorder_run(struct recorder *recorder)
 {
 	const struct source_ring *ring = recorder->source->source->ring;
@@ -390,6 +428,7 @@ struct error *recorder_run(struct recorder *recorder)
 		error = loop_run(&recorder->loop);
 	sampler_disable(&recorder->sampler);
 	cpu_time_end(&recorder->cpu_time);
+	count_waits(recorder);
 	if (ring && ring->stop)
 		ring->stop(recorder->source);
 	return error ? error : round_run(&recorder->round);
@@ -538,6 +577,7 @@ struct error *recorder_finish(struct recorder *recorder,
 		.lost = lost_samples(recorder),
 		.load = recorder->rings.load,
 		.late_threads = recorder->sampler.late_threads,
+		.waits = recorder->waits,
 		.broken_codes = recorder->codes.broken,
 		.file_size = perfdata_writer_file_size(recorder->output.writer),
 		.status = recorder->loop.status,

@@ -56,6 +56,11 @@ struct recorder_options {
 	const char *version;
 };
 
+struct unended_waits {
+	uint64_t threads;
+	uint64_t time;
+};
+
 struct recorder_result {
 	struct stack_stats stacks;
 	struct cpu_time_result cpu_time;
@@ -68,6 +73,8 @@ struct recorder_result {
 	struct rings_load load;
 	/* As in struct sampler. */
 	uint64_t late_threads;
+	/* When it ended, in ns: off-cpu has no samples of that. */
+	struct unended_waits waits;
 	/* Python code captures that were broken. */
 	uint64_t broken_codes;
 	/* Bytes written. */

@@ -297,6 +297,12 @@ static struct error *unwind_native(struct stack_builder *builder,
 	return push_natives(builder, target);
 }
 
+/* A marker of what the thread did, and no address. */
+static bool is_state(uint64_t ip)
+{
+	return ip == KAA_MARKER_IDLE || ip == KAA_MARKER_CPU_WAIT;
+}
+
 /* The user part of the chain that the kernel walked along frame pointers. */
 static struct error *kernel_walked(struct stack_builder *builder,
 				   struct target *target,
@@ -311,10 +317,8 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	for (uint64_t i = 0; i < s->callchain_count; i++) {
 		uint64_t ip = s->callchain[i];
 
-		if (ip == KAA_MARKER_IDLE || ip == KAA_MARKER_CPU_WAIT) {
-			builder->state = ip;
+		if (is_state(ip))
 			continue;
-		}
 		if (ip >= PERFDATA_CONTEXT_MAX) {
 			user = ip == (uint64_t)PERF_CONTEXT_USER;
 			continue;
@@ -375,11 +379,17 @@ static struct error *convert_frames(struct stack_builder *builder,
 static struct error *push_kernel(struct stack_builder *builder,
 				 const struct record_sample *sample)
 {
+	bool in_kernel = true;
+
 	vec_clear(&builder->chain);
 	for (uint64_t i = 0; i < sample->callchain_count; i++) {
-		if (sample->callchain[i] == (uint64_t)PERF_CONTEXT_USER)
-			break;
-		if (!vec_push(&builder->chain, sample->callchain[i]))
+		uint64_t ip = sample->callchain[i];
+
+		if (is_state(ip))
+			builder->state = ip;
+		if (ip == (uint64_t)PERF_CONTEXT_USER)
+			in_kernel = false;
+		if (in_kernel && !vec_push(&builder->chain, ip))
 			return error_no_memory();
 	}
 	return NULL;

@@ -20,6 +20,7 @@ void sample_writer_deinit(struct sample_writer *writer)
 {
 	stack_builder_deinit(&writer->stacks);
 	vec_deinit(&writer->image_wanted);
+	waits_deinit(&writer->waits);
 }
 
 /* Sees to it that the image is mapped before the sample. */
@@ -124,6 +125,21 @@ static bool hit_trampoline(const struct stack_builder *stacks,
 	       kaa_in_range(stacks->natives.data[0].ip);
 }
 
+/* The kernel's program was elsewhere when it wrote the sample. */
+static void begin_at_leaf(const struct stack_builder *stacks,
+			  struct record *sample)
+{
+	bool in_kernel = stacks->chain.count &&
+			 stacks->chain.data[0] == (uint64_t)PERF_CONTEXT_KERNEL;
+
+	if (stacks->chain.count < 2)
+		return;
+	sample->sample.ip = stacks->chain.data[1];
+	sample->misc &= (uint16_t)~PERF_RECORD_MISC_CPUMODE_MASK;
+	sample->misc |= in_kernel ? PERF_RECORD_MISC_KERNEL :
+				    PERF_RECORD_MISC_USER;
+}
+
 static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 				 const struct record *sample)
 {
@@ -164,6 +180,8 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 		moved.sample.ip = stacks->state;
 	else if (source->source->polls && stacks->merged.addresses.count)
 		moved.sample.ip = stacks->merged.addresses.data[0];
+	if (sample->event->meaning.data == EVENT_DATA_WAIT)
+		begin_at_leaf(stacks, &moved);
 	offset = writer->output->bytes.len;
 	error = output_sample(writer->output, &moved, stacks->chain.data,
 			      stacks->chain.count);
@@ -214,6 +232,9 @@ struct error *sample_writer_handle(struct sample_writer *writer, size_t cpu,
 		python_source_broken(writer->stacks.source, cpu);
 		return NULL;
 	}
+	if (record.event->meaning.data == EVENT_DATA_WAIT &&
+	    !waits_take(&writer->waits, &record))
+		return NULL;
 	if (record.time > writer->latest)
 		writer->latest = record.time;
 	exits_sampled(writer->tracking->exits, record.tid, record.time);

@@ -23,6 +23,7 @@
 #include "collect/python_threads.h"
 #include "collect/sample_stack.h"
 #include "collect/tracking.h"
+#include "collect/waits.h"
 #include "perfdata/events.h"
 
 struct sample_writer {
@@ -36,6 +37,8 @@ struct sample_writer {
 	const struct notes *notes;
 	enum callchain_mode callchain;
 
+	/* waits_init() is the owner's. */
+	struct waits waits;
 	/* Its source is that of the samples. */
 	struct stack_builder stacks;
 	/* Targets whose first sample with Python code is in this round. */

@@ -90,10 +90,13 @@ static struct perf_event_attr attr_event(const struct sampler_options *options,
 	attr_callchain(options, &attr);
 	attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
 	/* The fields of the tracepoint. */
-	if (attr.type == PERF_TYPE_TRACEPOINT)
+	if (attr.type == PERF_TYPE_TRACEPOINT || clocks_is_off_cpu(event))
 		attr.sample_type |= PERF_SAMPLE_RAW;
 	attr.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
-	if (!event->has_period) {
+	/* Each comes with what it stands for. */
+	if (clocks_is_off_cpu(event)) {
+		attr.sample_period = 1;
+	} else if (!event->has_period) {
 		attr.freq = options->frequency != 0;
 		if (attr.freq)
 			attr.sample_freq = options->frequency;
@@ -633,7 +636,31 @@ bool sampler_ticks_by_cpu(const struct sampler *sampler, size_t event)
 
 bool sampler_is_by_cpu(const struct sampler *sampler, size_t event)
 {
+	const struct sampler_options *options = &sampler->options;
+
+	if (event < options->event_count &&
+	    clocks_is_off_cpu(&options->events[event]))
+		return true;
 	return sampler->clocks_by_cpu && sampler_ticks_by_cpu(sampler, event);
+}
+
+static struct error *follow_threads(struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+	const struct sampler_walker *walker = sampler->walker;
+	bool can = clocks_can_be_by_cpu(options), follows;
+
+	if (!clocks_has_off_cpu(options) && !(walker && can))
+		return NULL;
+	follows = walker && walker->follow(walker->arg, &options->threads,
+					   options->enable_on_exec);
+	if (!follows && clocks_has_off_cpu(options))
+		return error_create(
+			ERROR_UNSUPPORTED,
+			"event '%s': this kernel does not let kaa follow these threads by BPF: it takes root, BTF and function tracing (CONFIG_FUNCTION_TRACER), for threads (-t) Linux 6.9",
+			KAA_OFF_CPU);
+	sampler->clocks_by_cpu = follows && can;
+	return NULL;
 }
 
 struct error *sampler_open(struct sampler *sampler,
@@ -650,10 +677,8 @@ struct error *sampler_open(struct sampler *sampler,
 	/* The walker's programs took their time: more threads may have begun. */
 	error = list_threads(sampler, &options->threads,
 			     &sampler->options.threads);
-	if (!error && walker && clocks_can_be_by_cpu(&sampler->options))
-		sampler->clocks_by_cpu = walker->follow(
-			walker->arg, &sampler->options.threads,
-			options->enable_on_exec);
+	if (!error)
+		error = follow_threads(sampler);
 	if (!error)
 		error = add_events(sampler);
 	if (!error)

@@ -138,7 +138,7 @@ struct error *sampler_open_own(struct sampler *sampler,
 			       const struct sampler_producer *producer);
 void sampler_close(struct sampler *sampler);
 
-/* It is opened for each CPU, not for threads, and the walker filters. */
+/* It is opened for each CPU, not for threads, and the walker filters: clocks, waits. */
 bool sampler_is_by_cpu(const struct sampler *sampler, size_t event);
 
 /* It is a clock in no group that ticks for each CPU, as with -a. */

@@ -9,9 +9,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/clocks.h"
 #include "collect/python_source.h"
 #include "collect/walker.h"
 #include "sys/own_program.h"
+
+/* A sample takes some 10 us of the CPU that has it, and 50 KB of its ring. */
+enum { OFF_CPU_RATE = 999 };
 
 struct bpf_source {
 	struct source_state state;
@@ -24,6 +28,8 @@ struct bpf_source {
 	struct page_store pages;
 	/* Those that are sampled. */
 	struct cpu_vec cpus;
+	/* Samples of waits a second and CPU, at most; 0: none are asked for. */
+	uint64_t off_cpu_rate;
 	/* The walker's record at hand: in a sample it is not aligned. */
 	struct walker_copy copy;
 };
@@ -96,6 +102,7 @@ static struct error *open_bpf(const struct source_setup *setup,
 {
 	struct bpf_source *bpf = calloc(1, sizeof(*bpf));
 	struct walker_parts parts = { .cpu_clocks = setup->cpu_clocks,
+				      .off_cpu = setup->off_cpu,
 				      .tracepoints = setup->tracepoints };
 	struct error *error;
 
@@ -104,7 +111,7 @@ static struct error *open_bpf(const struct source_setup *setup,
 	bpf->codes = setup->codes;
 	error = walker_create(parts, &bpf->walker);
 	/* Then it cannot follow(). */
-	if (error && parts.cpu_clocks) {
+	if (error && parts.cpu_clocks && !parts.off_cpu) {
 		parts.cpu_clocks = false;
 		error_destroy(error);
 		error = walker_create(parts, &bpf->walker);
@@ -146,7 +153,9 @@ static struct error *event_opened(struct source_state *state,
 {
 	struct walker *walker = bpf_source(state)->walker;
 
-	if (attr->type == PERF_TYPE_TRACEPOINT)
+	/* It is the walker that makes its samples. */
+	if (attr->type == PERF_TYPE_TRACEPOINT ||
+	    attr->config == PERF_COUNT_SW_BPF_OUTPUT)
 		return NULL;
 	return by_cpu ? walker_attach_clock(walker, fd) :
 			walker_attach(walker, fd);
@@ -191,6 +200,33 @@ static struct error *attach_tracepoints(struct walker *walker,
 	return error;
 }
 
+static struct error *take_waits(struct bpf_source *bpf,
+				const struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+	struct error *error = NULL;
+
+	vec_for_each(fd, &sampler->fds) {
+		if (error || fd->event >= options->event_count ||
+		    !clocks_is_off_cpu(&options->events[fd->event]))
+			continue;
+		error = walker_set_off_cpu_output(bpf->walker, fd->cpu, fd->fd);
+		bpf->off_cpu_rate = options->rate_by_default ||
+						    !options->frequency ?
+					    OFF_CPU_RATE :
+					    options->frequency;
+	}
+	return error;
+}
+
+static void begin(struct source_state *state)
+{
+	struct bpf_source *bpf = bpf_source(state);
+
+	if (bpf->off_cpu_rate)
+		walker_begin_off_cpu(bpf->walker, bpf->off_cpu_rate);
+}
+
 static struct error *attach(struct source_state *state,
 			    const struct sampler *sampler)
 {
@@ -217,7 +253,14 @@ static struct error *attach(struct source_state *state,
 				   sampler->options.ring_size);
 	if (!error)
 		error = attach_tracepoints(bpf->walker, sampler);
+	if (!error)
+		error = take_waits(bpf, sampler);
 	return error ? error : walker_watch_exits(bpf->walker);
+}
+
+static uint64_t waits(struct source_state *state, pid_t tid)
+{
+	return walker_off_cpu_now(bpf_source(state)->walker, tid);
 }
 
 static void stop(struct source_state *state)
@@ -330,9 +373,12 @@ static void tell_again(struct bpf_source *bpf, const struct target *target)
 					 &target->python));
 }
 
-static bool is_of_tracepoint(const struct record *sample)
+/* There may be several samples of one walk: of a tracepoint, or of a wait. */
+static bool is_of_hit(const struct record *sample)
 {
-	return sample->event->meaning.data == EVENT_DATA_FIELDS;
+	enum event_data data = sample->event->meaning.data;
+
+	return data == EVENT_DATA_FIELDS || data == EVENT_DATA_WAIT;
 }
 
 static struct error *stack(struct source_state *state, size_t cpu,
@@ -342,7 +388,7 @@ static struct error *stack(struct source_state *state, size_t cpu,
 	struct bpf_source *bpf = bpf_source(state);
 
 	*ret = python_stack_of(&bpf->stacks.data[cpu], sample->pid,
-			       sample->tid, is_of_tracepoint(sample));
+			       sample->tid, is_of_hit(sample));
 	if (!*ret)
 		tell_again(bpf, target);
 	return NULL;
@@ -353,7 +399,7 @@ static void memory(struct source_state *state, size_t cpu,
 {
 	const struct record_regs *regs = &sample->sample.regs_user;
 	struct bpf_source *bpf = bpf_source(state);
-	bool is_tracepoint = is_of_tracepoint(sample);
+	bool is_tracepoint = is_of_hit(sample);
 	struct unwind_regs user = {};
 	uint64_t sp;
 
@@ -383,11 +429,13 @@ static const struct source_ring ring = {
 	.event_opened = event_opened,
 	.follow = follow,
 	.attach = attach,
+	.begin = begin,
 	.stop = stop,
 	.take = take,
 	.add = add,
 	.broken = broken,
 	.lost = lost,
+	.waits = waits,
 	.cpu_time = cpu_time,
 };
 

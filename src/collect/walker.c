@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "sys/capability.h"
@@ -23,8 +24,17 @@
 /* PROC_PID_INIT_INO, in include/linux/proc_ns.h since Linux 3.8. */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
 
+enum {
+	NS_PER_S = 1000000000,
+	/* OFF_CPU_WINDOW_NS in a second. */
+	OFF_CPU_WINDOWS = 10,
+};
+
 struct walker {
 	struct walker_bpf *skeleton;
+	/* What runs when a thread is back on a CPU; NULL: waits are no matter. */
+	const struct bpf_program *off_cpu;
+	struct bpf_link *off_cpu_link;
 	/* Processes that were added. */
 	uint64_t eras;
 	/* An event of each tracepoint, never enabled, which holds the program. */
@@ -90,7 +100,11 @@ static struct error *walker_open(struct walker_bpf **ret)
 	bpf_program__set_autoattach(skeleton->progs.kaa_clock_switch, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_clock_new_task, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_clock_exec, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_switch, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_schedule, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_rseq, false);
 	bpf_map__set_max_entries(skeleton->maps.output, cpus);
+	bpf_map__set_max_entries(skeleton->maps.off_cpu_output, cpus);
 	/* Linux before 6.16 puts 128 free entries of such a map by for each CPU. */
 	bpf_map__set_max_entries(skeleton->maps.pages,
 				 WALKER_SENT_PAGES + 512 * cpus);
@@ -115,6 +129,31 @@ static void leave_out_clocks(struct walker_bpf *skeleton)
 	bpf_program__set_autoload(skeleton->progs.kaa_clock_switch, false);
 	bpf_program__set_autoload(skeleton->progs.kaa_clock_new_task, false);
 	bpf_program__set_autoload(skeleton->progs.kaa_clock_exec, false);
+}
+
+/* KAA_OFF_CPU=rseq takes what older kernels have, to try it on a newer one. */
+static bool can_walk_in_schedule(void)
+{
+	const char *wanted = getenv("KAA_OFF_CPU");
+
+	if (wanted && !strcmp(wanted, "rseq"))
+		return false;
+	return libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+}
+
+/* Of the two places where a thread is back the better that this kernel has. */
+static void choose_waits(struct walker *walker, bool wanted)
+{
+	struct walker_bpf *s = walker->skeleton;
+	bool at_schedule = wanted && can_walk_in_schedule();
+
+	bpf_program__set_autoload(s->progs.kaa_off_cpu_switch, wanted);
+	bpf_program__set_autoload(s->progs.kaa_off_cpu_schedule, at_schedule);
+	bpf_program__set_autoload(s->progs.kaa_off_cpu_rseq,
+				  wanted && !at_schedule);
+	if (wanted)
+		walker->off_cpu = at_schedule ? s->progs.kaa_off_cpu_schedule :
+						s->progs.kaa_off_cpu_rseq;
 }
 
 /* Loads the one program that tells the namespace. */
@@ -166,6 +205,7 @@ static struct error *walker_load(struct walker *walker,
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_pid_level, false);
 	if (!parts.cpu_clocks)
 		leave_out_clocks(walker->skeleton);
+	choose_waits(walker, parts.off_cpu);
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_tracepoint,
 				  parts.tracepoints);
 	err = walker_bpf__load(walker->skeleton);
@@ -300,13 +340,61 @@ struct error *walker_follow(struct walker *walker)
 	if (!error)
 		error = watch_scheduler(s->progs.kaa_clock_switch,
 					&s->links.kaa_clock_switch);
+	if (!error && walker->off_cpu)
+		error = watch_scheduler(s->progs.kaa_off_cpu_switch,
+					&s->links.kaa_off_cpu_switch);
+	if (!error && walker->off_cpu)
+		error = watch_scheduler(walker->off_cpu, &walker->off_cpu_link);
 	return error;
+}
+
+/* --- waits: docs/off-cpu.md --- */
+
+struct error *walker_set_off_cpu_output(struct walker *walker, int cpu, int fd)
+{
+	uint32_t key = (uint32_t)cpu;
+
+	if (bpf_map__update_elem(walker->skeleton->maps.off_cpu_output, &key,
+				 sizeof(key), &fd, sizeof(fd), BPF_ANY))
+		return walker_refused(errno, "set the output of a BPF program");
+	return NULL;
+}
+
+void walker_begin_off_cpu(struct walker *walker, uint64_t rate)
+{
+	struct walker_setting *setting = &walker->skeleton->bss->setting;
+
+	setting->off_cpu_period = NS_PER_S / rate;
+	setting->off_cpu_most = (uint32_t)(rate / OFF_CPU_WINDOWS) + 1;
+	setting->off_cpu_from = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid)
+{
+	uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	uint64_t from = walker->skeleton->bss->setting.off_cpu_from;
+	struct walker_task task = {};
+	int fd = task_fd_open(tid), err;
+
+	if (fd < 0)
+		return 0;
+	err = bpf_map__lookup_elem(walker->skeleton->maps.recorded, &fd,
+				   sizeof(fd), &task, sizeof(task), 0);
+	close(fd);
+	if (err || !task.off_since || !from)
+		return 0;
+	return now - (task.off_since > from ? task.off_since : from);
 }
 
 struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 				   bool on_exec)
 {
-	uint32_t state = on_exec ? WALKER_ON_EXEC : WALKER_RECORDED;
+	/* Where it sleeps since before then, its wait begins there, too. */
+	const struct walker_task task = {
+		.state = on_exec ? WALKER_ON_EXEC : WALKER_RECORDED,
+		.off_since = 1,
+		.run_delay = UINT64_MAX,
+	};
 	int fd = task_fd_open(tid), err;
 
 	if (fd == -ESRCH)
@@ -314,7 +402,7 @@ struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 	if (fd < 0)
 		return walker_refused(-fd, "name a thread to a BPF program");
 	err = bpf_map__update_elem(walker->skeleton->maps.recorded, &fd,
-				   sizeof(fd), &state, sizeof(state), BPF_ANY);
+				   sizeof(fd), &task, sizeof(task), BPF_ANY);
 	close(fd);
 	/* It has ended since. */
 	if (!err || err == -ESRCH || err == -ENOENT)
@@ -329,8 +417,11 @@ void walker_unfollow(struct walker *walker)
 	bpf_link__destroy(s->links.kaa_clock_exec);
 	bpf_link__destroy(s->links.kaa_clock_new_task);
 	bpf_link__destroy(s->links.kaa_clock_switch);
+	bpf_link__destroy(s->links.kaa_off_cpu_switch);
+	bpf_link__destroy(walker->off_cpu_link);
 	s->links.kaa_clock_exec = s->links.kaa_clock_new_task =
-		s->links.kaa_clock_switch = NULL;
+		s->links.kaa_clock_switch = s->links.kaa_off_cpu_switch = NULL;
+	walker->off_cpu_link = NULL;
 }
 
 /* The values of all CPUs of a map with one element; NULL: it cannot be read. */

@@ -27,6 +27,8 @@ struct walker_parts {
 	bool cpu_clocks;
 	/* walker_attach_tracepoint() */
 	bool tracepoints;
+	/* walker_set_off_cpu_output(); with cpu_clocks. */
+	bool off_cpu;
 };
 
 /*
@@ -62,6 +64,15 @@ struct error *walker_follow(struct walker *walker);
  */
 struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 				   bool on_exec);
+/*
+ * With off_cpu: samples of waits of the threads that are followed go to the event's
+ * ring, from then on. At most `rate` of them a second and CPU; a wait that is
+ * longer than it takes to have so many is always one, if there are not too many.
+ */
+struct error *walker_set_off_cpu_output(struct walker *walker, int cpu, int fd);
+void walker_begin_off_cpu(struct walker *walker, uint64_t rate);
+/* How long a thread has been off the CPU by now, in ns; 0: it is not, or has ended. */
+uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid);
 /* Nothing is noted any more. */
 void walker_unfollow(struct walker *walker);
 /* Sums over these CPUs; missed over all. */

@@ -157,9 +157,13 @@ static struct error *make_nodes(struct collapsed *c)
 
 /* --- lines --- */
 
+/* Samples that each stand for another time: polled ones, and waits. */
 static bool is_time(const struct collapsed *c)
 {
-	return c->profile->events.data[c->options->event].python_only;
+	const struct profile_event *event =
+		&c->profile->events.data[c->options->event];
+
+	return event->python_only || event->kind == EVENT_WAIT;
 }
 
 static struct error *count_row(struct collapsed *c, size_t row)

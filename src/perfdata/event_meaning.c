@@ -63,8 +63,13 @@ static struct event_meaning of_software(uint64_t config, const char *name)
 
 	if (config < COUNT(software))
 		meaning = software[config];
-	if (config == PERF_COUNT_SW_BPF_OUTPUT && !strcmp(name, KAA_EVENT_NAME))
+	if (config != PERF_COUNT_SW_BPF_OUTPUT)
+		return meaning;
+	if (!strcmp(name, KAA_EVENT_NAME))
 		meaning.kind = EVENT_STREAM;
+	if (!strcmp(name, KAA_OFF_CPU))
+		meaning = (struct event_meaning){ EVENT_WAIT, EVENT_NANOSECONDS,
+						  EVENT_DATA_WAIT };
 	return meaning;
 }
 

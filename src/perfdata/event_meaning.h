@@ -30,6 +30,8 @@ enum event_data {
 	EVENT_DATA_FIELDS,
 	/* RAW has what a BPF program wrote. */
 	EVENT_DATA_BYTES,
+	/* A wait: in kaa's rings RAW says how long it was, in a file the period does. */
+	EVENT_DATA_WAIT,
 };
 
 struct event_meaning {

@@ -47,6 +47,8 @@
 /* The name of one that goes on while the thread sleeps, and while it has the GIL. */
 #define KAA_WALL_CLOCK "wall-clock"
 #define KAA_GIL_CLOCK "gil-clock"
+/* The name of a bpf-output whose samples are waits (docs/off-cpu.md). */
+#define KAA_OFF_CPU "off-cpu"
 
 struct kaa_marker {
 	/* As it stands in a callchain. */

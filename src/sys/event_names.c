@@ -45,6 +45,8 @@ static const struct event_name event_names[] = {
 	SW("emulation-faults", EMULATION_FAULTS),
 	SW("dummy", DUMMY),
 	SW("bpf-output", BPF_OUTPUT),
+	/* kaa's own, by name alone (docs/off-cpu.md). */
+	SW("off-cpu", BPF_OUTPUT),
 	/* PERF_COUNT_SW_CGROUP_SWITCHES, Linux 5.13 */
 	{ "cgroup-switches", PERF_TYPE_SOFTWARE, 11 },
 };

@@ -316,6 +316,7 @@ static void put_times(struct answer *a)
 	strbuf_puts(&a->text,
 		    a->event->kind == EVENT_WALL ? " of threads" :
 		    a->event->kind == EVENT_GIL	 ? " with the GIL" :
+		    a->event->kind == EVENT_WAIT ? " off the CPU" :
 						   " CPU");
 	if (!time)
 		return;
@@ -440,7 +441,9 @@ static void put_other_events(struct answer *a)
 		answer_put_count(a, event->samples);
 		strbuf_printf(&a->text, " sample%s of ", plural(event->samples));
 		text_string(&a->text, a->profile, event->name, "");
-		strbuf_putc(&a->text, '\n');
+		strbuf_puts(&a->text, " (--event ");
+		text_string(&a->text, a->profile, event->name, "");
+		strbuf_puts(&a->text, ")\n");
 	}
 }
 
@@ -602,18 +605,24 @@ uint32_t answer_event(const struct profile *profile)
 	_cleanup_free_ bool *has_python = calloc(
 		profile->stack_parents.count + 1, sizeof(*has_python));
 	const struct profile_samples *s = &profile->samples;
-	uint32_t first = PROFILE_NONE, other = PROFILE_NONE;
+	uint32_t waits = PROFILE_NONE, first = PROFILE_NONE,
+		 other = PROFILE_NONE;
 
 	if (has_python)
 		profile_find_python(profile, has_python);
 	for (size_t i = 0; has_python && i < s->rows; i++) {
 		enum event_kind kind = profile->events.data[s->event[i]].kind;
-		uint32_t *least = kind == EVENT_ON_CPU ? &first : &other;
+		uint32_t *least = kind == EVENT_WAIT   ? &waits :
+				  kind == EVENT_ON_CPU ? &first :
+							 &other;
 
 		if (s->event[i] < *least && s->stack[i] != PROFILE_NONE &&
 		    has_python[s->stack[i]] && event_kind_is_shown(kind))
 			*least = s->event[i];
 	}
+	/* Who records waits asks for them; most then record CPU time, too. */
+	if (waits != PROFILE_NONE)
+		return waits;
 	return first != PROFILE_NONE ? first : other;
 }
 

@@ -589,6 +589,8 @@ static void test_there_is_no_screen_without_python(void **state)
 	assert_int_equal(answer_event(m.profile), 0);
 	m.profile->events.data[0].kind = EVENT_DUMMY;
 	assert_int_equal(answer_event(m.profile), PROFILE_NONE);
+	m.profile->events.data[0].kind = EVENT_WAIT;
+	assert_int_equal(answer_event(m.profile), 0);
 	model_deinit(&m);
 }
 

@@ -54,6 +54,26 @@ static void test_clocks(void **state)
 	assert_true(clocks_is_clock(&options, 4));
 }
 
+/* By its name; a modifier is none that it takes, and a bpf-output is another event. */
+static void test_off_cpu(void **state)
+{
+	struct sampler_event events[] = {
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT),
+		event_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT),
+	};
+	struct sampler_options options = { .events = events, .event_count = 2 };
+
+	(void)state;
+	assert_false(clocks_has_off_cpu(&options));
+	events[2].name = "off-cpu";
+	assert_true(clocks_is_off_cpu(&events[2]));
+	assert_false(clocks_is_off_cpu(&events[1]));
+	options.event_count = 3;
+	assert_true(clocks_has_off_cpu(&options));
+	assert_false(clocks_is_clock(&options, 2));
+}
+
 static void test_clocks_by_cpu(void **state)
 {
 	struct sampler_event events[] = {
@@ -421,6 +441,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_off_cpu),
 		cmocka_unit_test(test_clocks_by_cpu),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_jitter),

@@ -81,6 +81,7 @@ static void test_one_event(void **state)
 		{ "faults", 1, 2, "faults" },
 		{ "cs", 1, 3, "cs" },
 		{ "bpf-output", 1, 10, "bpf-output" },
+		{ "off-cpu", 1, 10, "off-cpu" },
 		{ "cgroup-switches", 1, 11, "cgroup-switches" },
 		{ "L1-dcache-loads", 3, 0x0, "L1-dcache-loads" },
 		{ "L1-dcache-load-misses", 3, 0x10000, "L1-dcache-load-misses" },

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The time off the CPU, as docs/off-cpu.md has it, beside what programs know of their own waits."""
+import collections
+import json
+import os
+import re
+
+import pytest
+
+from harness import script_output
+from harness.waiting import until_busy, while_busy
+
+pytestmark = pytest.mark.usefixtures("bpf")
+
+# Where threads are walked: as this kernel has it, and as those before Linux 6.16 have it.
+PLACES = {"schedule": {}, "rseq": {"KAA_OFF_CPU": "rseq"}}
+
+SPIN = "import time\ndef spin(seconds):\n    end = time.process_time() + seconds\n    while time.process_time() < end: pass\n"
+
+
+def record(kaa, data, *words, **options):
+    return kaa("record", "-F", "999", "--off-cpu", "-k", "monotonic", "-o", data, *words, **options)
+
+
+def samples_of(kaa, data):
+    text = kaa("script", "--no-inline", "-i", data, "-F", "comm,tid,time,period,event,ip,sym,dso,srcline").stdout
+    return script_output.parse(text)
+
+
+def waits(samples):
+    return [sample for sample in samples if sample.event == "off-cpu"]
+
+
+CPU_WAIT = "[waiting for a CPU]"
+
+
+def is_cpu_wait(sample):
+    return CPU_WAIT in sample.symbols
+
+
+def is_end(sample):
+    """Of a thread or a program, which has taken its frames away."""
+    return not sample.python
+
+
+def functions(sample):
+    return {name.rsplit(".", 1)[-1] for name, _, _ in sample.python}
+
+
+def time_between(samples, begin, end):
+    """What of the samples' periods, which end at the samples, is between two moments, in seconds."""
+    total = 0
+    for sample in samples:
+        period = sample.period / 1e9
+        if sample.event == "off-cpu":
+            period = min(sample.time, end) - max(sample.time - period, begin)
+        elif not begin <= sample.time <= end:
+            continue
+        total += max(period, 0)
+    return total
+
+
+@pytest.fixture(params=PLACES)
+def place(request):
+    return {**os.environ, **PLACES[request.param]}
+
+
+@pytest.mark.few_versions
+@pytest.mark.and_free_threaded
+def test_waits_are_those_of_the_program(kaa, python, scripts, tmp_path, place):
+    """Each function takes what it says that it took, and each thread's time is that by the clock."""
+    data, kaa = tmp_path / "data", python.kaa(kaa)
+    done = record(kaa, data, "--", python.path, scripts / "waits.py", "12", env=place, cwd=tmp_path)
+    told = json.loads(done.stdout)
+    samples = samples_of(kaa, data)
+    begin = min(begin for begin, _, _ in told["threads"].values())
+    # On a busy machine one wait may be long.
+    cut = [sample for sample in samples if sample.time > begin and set(sample.markers) - {CPU_WAIT} and not is_end(sample)]
+    unknown = sum(sample.period for sample in cut) / 1e9
+    assert unknown < 0.1, cut
+    for name, took in told["took"].items():
+        seen = sum(sample.period for sample in samples if name in functions(sample)) / 1e9
+        assert -0.02 * took - 0.02 - unknown < seen - took < 0.02 * took + 0.02, (name, seen, took, unknown)
+    by_thread = collections.defaultdict(list)
+    for sample in samples:
+        by_thread[sample.tid].append(sample)
+    for tid, (begin, end, _) in told["threads"].items():
+        seen = time_between(by_thread[int(tid)], begin, end)
+        assert abs(seen - (end - begin)) < 0.01 * (end - begin) + 0.02, (tid, seen, end - begin)
+
+
+# What the kernel does for it.
+CALLS = {"sleep_with_lock": "nanosleep|select", "want_lock": "futex", "read_blocking": "recv", "sleep_in_asyncio": "epoll_wait"}
+
+
+@pytest.mark.few_versions
+def test_the_kernel_says_what_for(kaa, python, scripts, tmp_path, place):
+    data, kaa = tmp_path / "data", python.kaa(kaa)
+    record(kaa, data, "--", python.path, scripts / "waits.py", "5", env=place, cwd=tmp_path)
+    called = collections.defaultdict(collections.Counter)
+    for sample in waits(samples_of(kaa, data)):
+        if not is_cpu_wait(sample):
+            kernel = [frame.symbol for frame in sample.frames if frame.ip >> 63]
+            assert not any("bpf" in name or "rseq" in name for name in kernel), sample
+            for name in functions(sample) & set(CALLS):
+                called[name][next((call for call in kernel if call.startswith("__x64_sys_")), None)] += sample.period
+    for name, word in CALLS.items():
+        assert re.search(word, called[name].most_common(1)[0][0]), (name, called)
+    collapsed = kaa("export", "--format", "collapsed", "--event", "off-cpu", "-i", data).stdout
+    weights = [int(line.rsplit(" ", 1)[1]) for line in collapsed.splitlines()]
+    assert sum(weights) * 1000 == pytest.approx(sum(sample.period for sample in waits(samples_of(kaa, data))), rel=0.001)
+    text = kaa("report", "-i", data).stdout
+    assert re.search(r"[\d.]+ m?s off the CPU in [\d.]+ m?s", text), text
+    assert "of cpu-clock (--event cpu-clock)" in text
+    assert re.search(r"s CPU\b", kaa("report", "--event", "cpu-clock", "-i", data).stdout)
+
+
+GIL = SPIN + """
+import json, threading
+slept = []
+def victim():
+    while len(slept) < 60:
+        began = time.monotonic()
+        time.sleep(0.005)
+        slept.append(time.monotonic() - began)
+def hog():
+    while len(slept) < 60: pass
+thread = threading.Thread(target=hog)
+thread.start()
+victim()
+thread.join()
+print(json.dumps(slept))
+"""
+
+
+def test_the_gil_is_waited_for(kaa, newest_python, tmp_path):
+    data, script = tmp_path / "data", tmp_path / "hog.py"
+    script.write_text(GIL)
+    slept = json.loads(record(kaa, data, "--", *newest_python.command, script).stdout)
+    of_victim = [sample for sample in waits(samples_of(kaa, data)) if "victim" in functions(sample)]
+    seen = sum(sample.period for sample in of_victim) / 1e9
+    assert abs(seen - sum(slept)) < 0.03 * sum(slept) + 0.02, (seen, sum(slept))
+    # A switch takes 5 ms, as each sleep does.
+    gil = sum(sample.period for sample in of_victim if any("take_gil" in name for name in sample.symbols)) / 1e9
+    assert gil > 0.2 * sum(slept), (gil, sum(slept))
+    assert re.search(r"Spent in: .*\bGIL \d", kaa("report", "-i", data).stdout)
+
+
+PING = """
+import os, threading, time, json
+def pong(rounds):
+    for _ in range(rounds):
+        os.read(a, 1)
+        os.write(d, b"x")
+def ping(rounds):
+    for _ in range(rounds):
+        os.write(b, b"x")
+        os.read(c, 1)
+a, b = os.pipe()
+c, d = os.pipe()
+thread = threading.Thread(target=pong, args=(4000,))
+began = time.monotonic()
+thread.start()
+ping(4000)
+ended = time.monotonic()
+thread.join()
+print(json.dumps([began, ended, threading.main_thread().native_id]))
+"""
+
+
+def test_many_short_waits_are_told_by_some(kaa, newest_python, tmp_path):
+    """No more samples than asked for, and they stand for the time all the same."""
+    data, script = tmp_path / "data", tmp_path / "ping.py"
+    script.write_text(PING)
+    done = record(kaa, data, "--", *newest_python.command, script)
+    began, ended, tid = json.loads(done.stdout)
+    found = samples_of(kaa, data)
+    # Two threads, each a sample for each ms that it waited.
+    assert len(waits(found)) < 2 * 999 * (ended - began) * 1.3 + 100
+    seen = time_between([sample for sample in found if sample.tid == tid], began, ended)
+    # Chance makes 4 % of a second's.
+    assert abs(seen - (ended - began)) < 0.2 * (ended - began) + 0.05, (seen, ended - began)
+
+
+IDLE = SPIN + """
+import threading
+def idle(): threading.Event().wait()
+def work():
+    while True: spin(0.001); time.sleep(0.005)
+for target in (idle, idle, work):
+    threading.Thread(target=target, daemon=True).start()
+time.sleep(1000)
+"""
+
+
+def test_a_running_process(kaa, newest_python, tmp_path):
+    """What nobody has woken has no sample, which is said."""
+    data, script = tmp_path / "data", tmp_path / "idle.py"
+    script.write_text(IDLE)
+    with newest_python.running(script) as (_, pid):
+        until_busy(pid, 0.1)
+        done = record(kaa, data, "-p", pid, "--", *while_busy(pid, 0.2), status=None)
+        if "Linux 6.9" in done.stderr:
+            pytest.skip("this kernel has no descriptors for threads, before Linux 6.9")
+    assert not done.status, done
+    found = collections.Counter(name for sample in waits(samples_of(kaa, data)) for name in functions(sample))
+    assert found["work"] > 10 and not found["idle"]
+    number, seconds = re.search(r"waits that had not ended: (\d+) threads waited ([\d.]+) s", done.stderr).groups()
+    assert int(number) >= 3 and float(seconds) > 0.2
+
+
+def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):
+    data = tmp_path / "data"
+    record(kaa, data, "--", newest_python.path, scripts / "waits.py", "2", cwd=tmp_path)
+    ours = waits(samples_of(kaa, data))
+    theirs = [sample for sample in script_output.parse(perf("script", "-i", data, "-F",
+              "comm,tid,time,period,event,ip,sym,dso").stdout) if sample.event == "off-cpu"]
+    assert len(theirs) == len(ours) > 20
+    assert sum(sample.period for sample in theirs) == sum(sample.period for sample in ours)
+
+
+@pytest.mark.parametrize("words, why", [
+    (["-a", "--", "true"], "not of the whole system"),
+    (["--no-inherit", "true"], "leave out --no-inherit"),
+    (["--call-graph", "fp", "true"], "leave out --call-graph"),
+    (["--python", "trampoline", "true"], "takes --python=bpf"),
+    (["-e", "off-cpu:u", "true"], "takes no modifiers"),
+    (["-e", "{cpu-clock,off-cpu}", "true"], "is in no group"),
+])
+def test_what_it_does_not_go_with(kaa, tmp_path, words, why):
+    done = kaa("record", "--off-cpu", "-o", tmp_path / "data", *words, status=129)
+    assert "event 'off-cpu'" in done.stderr and why in done.stderr
+    assert not os.listdir(tmp_path)
