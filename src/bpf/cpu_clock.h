@@ -83,6 +83,18 @@ static __always_inline void clock_count(struct walker_clock *c,
 	c->counted_to = now;
 }
 
+static __always_inline void clock_switch(struct walker_clock *c,
+					 struct task_struct *prev,
+					 struct task_struct *next,
+					 int next_is_recorded)
+{
+	if (c->running)
+		clock_count(c, prev);
+	c->running = 0;
+	if (next_is_recorded)
+		clock_begin(c, next);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(kaa_clock_switch, _Bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
@@ -90,13 +102,8 @@ int BPF_PROG(kaa_clock_switch, _Bool preempt, struct task_struct *prev,
 	struct walker_clock *c = clock_here();
 
 	(void)preempt;
-	if (!c)
-		return 0;
-	if (c->running)
-		clock_count(c, prev);
-	c->running = 0;
-	if (is_recorded(next))
-		clock_begin(c, next);
+	if (c)
+		clock_switch(c, prev, next, is_recorded(next));
 	return 0;
 }
 

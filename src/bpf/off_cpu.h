@@ -44,11 +44,14 @@ struct {
 	__uint(value_size, sizeof(__u32));
 } off_cpu_output SEC(".maps");
 
-/* How many samples a CPU may take. */
+/* How many samples a CPU may take; and that at hand, for which the stack has no room. */
 struct off_cpu_pace {
 	__u64 period;
 	__u64 window;
 	__u32 taken;
+	__u32 reserved;
+	struct walker_wait slept;
+	struct walker_wait waited;
 };
 
 struct {
@@ -77,12 +80,15 @@ static __always_inline void off_cpu_count(struct walker_task *t, __u64 now)
 	t->off_since = 0;
 }
 
+/* In place of kaa_clock_switch: each program costs, and so does each look for a task. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(kaa_off_cpu_switch, _Bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
 {
+	struct walker_clock *c = clock_here();
 	__u64 now = bpf_ktime_get_ns();
 	struct walker_task *t;
+	int is_recorded;
 
 	(void)preempt;
 	t = bpf_task_storage_get(&recorded, prev, 0, 0);
@@ -92,8 +98,11 @@ int BPF_PROG(kaa_off_cpu_switch, _Bool preempt, struct task_struct *prev,
 			t->run_delay = off_cpu_run_delay(prev);
 	}
 	t = bpf_task_storage_get(&recorded, next, 0, 0);
-	if (t && t->state == WALKER_RECORDED)
+	is_recorded = t && t->state == WALKER_RECORDED;
+	if (is_recorded)
 		off_cpu_count(t, now);
+	if (c)
+		clock_switch(c, prev, next, is_recorded);
 	return 0;
 }
 
@@ -139,78 +148,84 @@ static __always_inline __s32 off_cpu_call(const struct walk *w)
 	return (__s32)regs->orig_rax;
 }
 
-static __always_inline void off_cpu_emit(void *ctx, __u32 kind, __s32 call,
-					 __u64 weight)
+static __always_inline void off_cpu_emit(void *ctx, struct walker_wait *record)
 {
-	struct walker_wait record = { .period = weight,
-				      .kind = kind,
-				      .system_call = call };
 	struct walker_counters *c = walk_counters();
-
 	long err = 0;
 
-	if (weight)
+	if (record->period)
 		err = bpf_perf_event_output(ctx, &off_cpu_output,
-					    BPF_F_CURRENT_CPU, &record,
-					    sizeof(record));
+					    BPF_F_CURRENT_CPU, record,
+					    sizeof(*record));
 	/* While the event is disabled nobody misses it. */
 	if (c && err && err != -EOPNOTSUPP)
 		c->lost++;
 }
 
-/* The thread has slept, and then waited for a CPU; or that alone. */
-static __always_inline void off_cpu_sample(void *ctx, __u64 slept, __u64 waited)
+static __always_inline struct off_cpu_pace *off_cpu_pace(void)
 {
-	struct walk *w = walk_here();
-	__s32 call;
+	return bpf_map_lookup_elem(&off_cpu_paces, &zero);
+}
 
-	if (!w)
+/* The thread has slept, and then waited for a CPU; or that alone. */
+static __always_inline void off_cpu_sample(void *ctx)
+{
+	struct off_cpu_pace *p = off_cpu_pace();
+	struct walk *w = walk_here();
+
+	if (!w || !p)
 		return;
 	take_task_registers(w);
-	call = off_cpu_call(w);
+	p->slept.kind = WALKER_WAIT_SLEEP;
+	p->waited.kind = WALKER_WAIT_CPU;
+	p->slept.system_call = p->waited.system_call = off_cpu_call(w);
 	if (!sample(ctx, w))
 		return;
-	off_cpu_emit(ctx, WALKER_WAIT_SLEEP, call, slept);
-	off_cpu_emit(ctx, WALKER_WAIT_CPU, call, waited);
+	p = off_cpu_pace();
+	if (!p)
+		return;
+	off_cpu_emit(ctx, &p->slept);
+	off_cpu_emit(ctx, &p->waited);
+}
+
+/* How long the task that runs was off the CPU; *waited: without one, of that. */
+static __always_inline __u64 off_cpu_take(struct task_struct *task,
+					  struct walker_task *t, __u64 *waited)
+{
+	__u64 off = t->off_total, delay = off_cpu_run_delay(task);
+
+	t->off_total = 0;
+	*waited = t->run_delay == ~0ull ? 0 : delay - t->run_delay;
+	t->run_delay = delay;
+	if (*waited > off)
+		*waited = off;
+	return off;
 }
 
 static __always_inline int off_cpu_back(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct walker_task *t = bpf_task_storage_get(&recorded, task, 0, 0);
-	__u64 off, delay, waited = 0;
-	struct off_cpu_pace *p;
-	__u32 key = 0;
-	__u32 *guard;
+	struct off_cpu_pace *p = off_cpu_pace();
+	__u64 off, waited;
 
-	if (!t || t->state != WALKER_RECORDED)
+	if (!p || !t || t->state != WALKER_RECORDED)
 		return 0;
 	/* Linux 6.18 was seen to leave out some 1 of 20,000 switches to a task. */
 	if (t->off_since)
 		off_cpu_count(t, bpf_ktime_get_ns());
 	if (!t->off_total)
 		return 0;
-	off = t->off_total;
-	t->off_total = 0;
-	delay = off_cpu_run_delay(task);
-	if (t->run_delay != ~0ull)
-		waited = delay - t->run_delay;
-	t->run_delay = delay;
-	if (waited > off)
-		waited = off;
-	p = bpf_map_lookup_elem(&off_cpu_paces, &key);
-	guard = bpf_map_lookup_elem(&walking, &key);
-	if (!p || !guard)
-		return 0;
+	off = off_cpu_take(task, t, &waited);
 	off_cpu_keep_pace(p);
-	off = off_cpu_weight(p, off - waited);
-	waited = off_cpu_weight(p, waited);
-	if (!off && !waited)
+	p->slept.period = off_cpu_weight(p, off - waited);
+	p->waited.period = off_cpu_weight(p, waited);
+	if (!p->slept.period && !p->waited.period)
 		return 0;
 	p->taken++;
-	WRITE_ONCE(*guard, 1);
-	off_cpu_sample(ctx, off, waited);
-	WRITE_ONCE(*guard, 0);
+	set_walking(1);
+	off_cpu_sample(ctx);
+	set_walking(0);
 	return 0;
 }
 

@@ -140,8 +140,6 @@ struct {
 	__type(value, __u32);
 } walking SEC(".maps");
 
-#define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
-
 #define SCRATCH(name, value_type)                        \
 	struct {                                         \
 		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); \
@@ -496,6 +494,14 @@ static __always_inline int interrupts_a_walk(void)
 	__u32 *guard = bpf_map_lookup_elem(&walking, &zero);
 
 	return guard && *(volatile __u32 *)guard;
+}
+
+static __always_inline void set_walking(__u32 value)
+{
+	__u32 *guard = bpf_map_lookup_elem(&walking, &zero);
+
+	if (guard)
+		*(volatile __u32 *)guard = value;
 }
 
 SEC("perf_event")

@@ -206,6 +206,9 @@ static struct error *walker_load(struct walker *walker,
 	if (!parts.cpu_clocks)
 		leave_out_clocks(walker->skeleton);
 	choose_waits(walker, parts.off_cpu);
+	if (parts.off_cpu)
+		bpf_program__set_autoload(
+			walker->skeleton->progs.kaa_clock_switch, false);
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_tracepoint,
 				  parts.tracepoints);
 	err = walker_bpf__load(walker->skeleton);
@@ -338,11 +341,11 @@ struct error *walker_follow(struct walker *walker)
 		error = watch_scheduler(s->progs.kaa_clock_new_task,
 					&s->links.kaa_clock_new_task);
 	if (!error)
-		error = watch_scheduler(s->progs.kaa_clock_switch,
-					&s->links.kaa_clock_switch);
-	if (!error && walker->off_cpu)
-		error = watch_scheduler(s->progs.kaa_off_cpu_switch,
-					&s->links.kaa_off_cpu_switch);
+		error = walker->off_cpu ?
+				watch_scheduler(s->progs.kaa_off_cpu_switch,
+						&s->links.kaa_off_cpu_switch) :
+				watch_scheduler(s->progs.kaa_clock_switch,
+						&s->links.kaa_clock_switch);
 	if (!error && walker->off_cpu)
 		error = watch_scheduler(walker->off_cpu, &walker->off_cpu_link);
 	return error;
