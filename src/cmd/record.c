@@ -30,6 +30,8 @@
 enum {
 	/* Who ran for less is not worth a word on how it was scheduled. */
 	WAITED_MIN_NS = 100000000,
+	/* Less is what is always under way. */
+	UNENDED_MIN_NS = 100000000,
 };
 
 /* --- options --- */
@@ -359,12 +361,12 @@ static void print_summary(const struct record_setup *setup,
 		message_note("%" PRIu64 " thread%s began in the moment when kaa attached, and may have fewer samples than there should be",
 			     result->late_threads,
 			     result->late_threads == 1 ? "" : "s");
-	if (result->waits.threads)
+	if (result->waits.time >= UNENDED_MIN_NS)
 		message_note("off-cpu has no samples of waits that had not ended: %" PRIu64 " thread%s waited %.1f s by then; '--mode wall' records those, too",
 			     result->waits.threads,
 			     plural(result->waits.threads),
 			     (double)result->waits.time / 1e9);
-	if (!result->samples)
+	else if (!result->samples)
 		message_note("no samples were taken: hardly any CPU time was used, or the event did not occur; '--mode wall' records time that threads wait, too");
 }
 
@@ -495,6 +497,18 @@ static struct error *finish(const struct record_setup *setup,
 	return NULL;
 }
 
+/* Who may not record waits can have less. */
+static struct error *other_way(struct error *why)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	error_format(why, &text);
+	error_destroy(why);
+	return error_create(ERROR_PERMISSION,
+			    "%s; '--mode wall' needs no rights, and says where threads sleep",
+			    text.data);
+}
+
 static struct error *record_over(struct record_setup *setup,
 				 const struct record_settings *s,
 				 struct record_before *before, int *exit_code)
@@ -505,7 +519,7 @@ static struct error *record_over(struct record_setup *setup,
 	error = recorder_open(&setup->options, print_note, &recorder);
 	if (error && error->code == ERROR_PERMISSION &&
 	    clocks_has_off_cpu(&setup->options.sampler))
-		message_note("without rights '--mode wall' says where threads sleep");
+		error = other_way(error);
 	if (!error)
 		error = privilege_drop(&setup->invoker);
 	if (error) {

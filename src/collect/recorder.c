@@ -252,6 +252,18 @@ static void connect(struct recorder *recorder)
 	recorder->loop.duration_ms = options->duration_ms;
 }
 
+static struct error *open_waits(struct recorder *recorder)
+{
+	struct waits *waits = &recorder->samples.waits;
+	struct error *error =
+		waits_init(waits, recorder->options.sampler.root);
+
+	if (!error && !waits->schedule_start)
+		notes_tell(&recorder->notes,
+			   "the kernel hides its names from this user: off-cpu says 'kernel' and not which system call; sudo has them, or a kaa with cap_syslog, too");
+	return error;
+}
+
 static struct error *open_parts(struct recorder *recorder)
 {
 	struct error *error = open_events(recorder);
@@ -264,8 +276,7 @@ static struct error *open_parts(struct recorder *recorder)
 	recorder->kernel = kernel_code_find(recorder->options.sampler.root);
 	connect(recorder);
 	if (clocks_has_off_cpu(&recorder->options.sampler))
-		error = waits_init(&recorder->samples.waits,
-				   recorder->options.sampler.root);
+		error = open_waits(recorder);
 	if (error)
 		return error;
 	error = rings_init(&recorder->rings, &recorder->sampler);
@@ -497,6 +508,9 @@ static struct error *put_summary(struct recorder *recorder)
 	const struct stack_stats *s = &recorder->samples.stacks.stats;
 	const struct cpu_time_result time = time_result(recorder);
 	const struct kaa_counter counters[] = {
+		/* Left out where there are none. */
+		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
+		  recorder->waits.time / 1000 },
 		{ { "samples", 7 }, s->samples },
 		{ { "lost", 4 }, lost_samples(recorder) },
 		{ { "truncated", 9 }, s->truncated },
@@ -508,10 +522,11 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { FAULT_WITHOUT_SAMPLES, strlen(FAULT_WITHOUT_SAMPLES) },
 		  time.without_samples / 1000 },
 	};
-	size_t count = sizeof(counters) / sizeof(counters[0]) -
+	size_t first = recorder->waits.time ? 0 : 1;
+	size_t count = sizeof(counters) / sizeof(counters[0]) - first -
 		       (time.ran ? 0 : 2);
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
-	struct error *error = kaa_encode_summary(counters, count, &payload);
+	struct error *error = kaa_encode_summary(counters + first, count, &payload);
 
 	if (error)
 		return error;

@@ -80,11 +80,14 @@ static bool is_schedule(const struct waits *waits, uint64_t ip)
 	return ip >= waits->schedule_start && ip < waits->schedule_end;
 }
 
-/* From __schedule() outwards; false: the thread was walked elsewhere. */
+/*
+ * From __schedule() outwards; false: the thread was walked elsewhere. Where addresses
+ * are hidden nobody knows, and all frames stay.
+ */
 static bool put_kernel_frames(struct waits *waits,
 			      const struct record_sample *sample)
 {
-	bool inside = true;
+	bool inside = waits->schedule_start != 0;
 
 	for (uint64_t i = 0; i < sample->callchain_count; i++) {
 		uint64_t ip = sample->callchain[i];

@@ -11,6 +11,9 @@
 #include "profile/diff_functions.h"
 #include "profile/diff_lines.h"
 
+/* What a short wait's sample stands for at least (docs/off-cpu.md). */
+enum { WAIT_NS = 1000000 };
+
 /* --- Runs --------------------------------------------------------------- */
 
 /*
@@ -21,6 +24,10 @@ static double sample_weight(const struct profile *p, uint32_t event)
 {
 	const struct profile_samples *s = &p->samples;
 	double sum = 0, squares = 0;
+
+	/* Of waits chance leaves out only short ones: a sample stands for 1 ms of them. */
+	if (p->events.data[event].kind == EVENT_WAIT)
+		return WAIT_NS;
 
 	for (size_t i = 0; i < s->rows; i++) {
 		double period = (double)s->period[i];

@@ -52,6 +52,8 @@ static const struct {
 	{ "do_writev", "writev", true },
 	{ "do_futex", "futex", true },
 	{ "do_epoll_wait", "epoll_wait", true },
+	{ "kernel_wait4", "wait4", true },
+	{ "kernel_waitid", "waitid", true },
 	/* Before 5.8. */
 	{ "page_fault", "page fault" },
 	{ "do_page_fault", "page fault" },

@@ -242,6 +242,8 @@ enum {
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
 	MISSED_POLLED_NS = 100000000,
+	/* Less is what is always under way. */
+	UNENDED_WAITS_MIN_NS = 100000000,
 };
 
 static const struct metadata *metadata_of(const struct answer *a)
@@ -476,15 +478,16 @@ static void put_kinds(struct answer *a)
 }
 
 /* As kaa's recorder has counted it, for all events and threads. */
-static uint64_t time_without_samples(const struct profile *profile,
-				     const struct profile_event *event)
+static uint64_t recorded_time(const struct profile *profile,
+			      const struct profile_event *event,
+			      const char *subject)
 {
 	const struct faults *faults =
 		&profile->recordings.data[event->recording].faults;
 
 	vec_for_each(fault, &faults->list)
 		if (fault->kind == FAULT_OF_RECORDER &&
-		    !strcmp(fault->subject, FAULT_WITHOUT_SAMPLES))
+		    !strcmp(fault->subject, subject))
 			return fault->count * 1000;
 	return 0;
 }
@@ -503,7 +506,7 @@ static void doubt_missing_time(const struct profile *profile,
 			       const struct profile_event *event,
 			       const struct own_time *own, struct strbuf *out)
 {
-	uint64_t missing = time_without_samples(profile, event);
+	uint64_t missing = recorded_time(profile, event, FAULT_WITHOUT_SAMPLES);
 	uint64_t seen = own->all.period;
 
 	if (event->unit != EVENT_NANOSECONDS || event->kind != EVENT_ON_CPU ||
@@ -531,6 +534,19 @@ static void doubt_chance(const struct own_time *own, struct strbuf *out)
 			      100 / sqrt(samples));
 }
 
+/* What nobody had woken when the recording ended is not in it. */
+static void doubt_waits(const struct profile *profile,
+			const struct profile_event *event, struct strbuf *out)
+{
+	uint64_t missing = recorded_time(profile, event, FAULT_UNENDED_WAITS);
+
+	if (missing < UNENDED_WAITS_MIN_NS)
+		return;
+	put_seconds(out, missing);
+	strbuf_puts(out,
+		    " of waits that had not ended with the recording have no samples.\n");
+}
+
 void answer_doubts(const struct profile *profile, uint32_t event,
 		   const struct answer_options *options,
 		   const struct own_time *own, struct strbuf *out)
@@ -538,7 +554,11 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 	if (!options->is_filtered)
 		doubt_missing_time(profile, &profile->events.data[event], own,
 				   out);
-	doubt_chance(own, out);
+	/* Waits that are not short are samples for certain. */
+	if (profile->events.data[event].kind == EVENT_WAIT)
+		doubt_waits(profile, &profile->events.data[event], out);
+	else
+		doubt_chance(own, out);
 }
 
 static struct error *put_summary(struct answer *a)
@@ -722,6 +742,14 @@ void answer_notes(const struct profile *profile, uint32_t event,
 
 /* --- what stands below the functions and lines --- */
 
+static bool has_waits(const struct answer *a)
+{
+	vec_for_each(event, &a->profile->events)
+		if (event->samples && event->kind == EVENT_WAIT)
+			return true;
+	return false;
+}
+
 /* Who asks why a program is slow asks in vain what it computes meanwhile. */
 static void note_waiting(struct answer *a)
 {
@@ -738,6 +766,7 @@ static void note_waiting(struct answer *a)
 		" of the time. Else it waited, or other programs had the processors: ");
 	own_command_puts(
 		&a->text,
+		has_waits(a) ? "'kaa report --event off-cpu' shows where.\n" :
 		metadata_subject(metadata_of(a)) == SUBJECT_COMMAND ?
 			"'kaa record --mode wall COMMAND' shows where.\n" :
 			"'kaa record --mode wall -p PID' shows where.\n");

@@ -12,7 +12,12 @@ WIDE = {**os.environ, "COLUMNS": "250"}
 def sections(text):
     """The summary, and the tables of functions and of lines as lists of lines."""
     summary, functions, lines = text.split("\n\n")[:3]
-    return summary, functions.splitlines()[1:], lines.splitlines()[1:]
+    return summary, rows_of(functions), rows_of(lines)
+
+
+def rows_of(table):
+    """Without its heading, and what it says of a sign."""
+    return [line for line in table.splitlines()[1:] if not line.startswith("+: ")]
 
 
 def functions_of(text):

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from harness import script_output
-from harness.answer import WIDE, functions_of, kinds_of, lines_of, samples_of, sections
+from harness.answer import WIDE, functions_of, kinds_of, lines_of, rows_of, samples_of, sections
 from harness.terminal import Terminal
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -240,7 +240,7 @@ def ending_of(text):
     if "   own " not in text:
         return None
     functions, lines, after = text[text.index("\n\n   own") + 2:].split("\n\n")[:3]
-    return functions.splitlines()[1:], lines.splitlines()[1:], after.strip()
+    return rows_of(functions), rows_of(lines), after.strip()
 
 
 def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from harness import script_output
+from harness.answer import WIDE
 from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -207,6 +208,36 @@ def test_a_running_process(kaa, newest_python, tmp_path):
     assert found["work"] > 10 and not found["idle"]
     number, seconds = re.search(r"waits that had not ended: (\d+) threads waited ([\d.]+) s", done.stderr).groups()
     assert int(number) >= 3 and float(seconds) > 0.2
+    text = kaa("report", "-i", data).stdout
+    assert re.search(r"^[\d.]+ m?s of waits that had not ended with the recording have no samples\.$", text, re.M), text
+    assert "So few samples" not in text
+
+
+CHILD = "import subprocess, sys\ndef child():\n    subprocess.run(['sleep', '0.3'])\nchild()\n"
+
+
+def test_a_child_is_waited_for(kaa, newest_python, tmp_path):
+    data, script = tmp_path / "data", tmp_path / "child.py"
+    script.write_text(CHILD)
+    record(kaa, data, "--", *newest_python.command, script)
+    text = kaa("report", "--total", "-i", data, env=WIDE).stdout
+    assert re.search(r" wait4\(\) [1-9]| waitid\(\) [1-9]", text), text
+
+
+def sleeps(seconds):
+    return f"import time\ndef nap():\n    for _ in range(20): time.sleep({seconds})\nnap()\n"
+
+
+def test_two_recordings_are_compared(kaa, newest_python, tmp_path):
+    """A wait that was halved is no noise, and the other way of the time is named."""
+    script = tmp_path / "nap.py"
+    for name, seconds in (("a", 0.02), ("b", 0.01)):
+        script.write_text(sleeps(seconds))
+        record(kaa, tmp_path / name, "--", *newest_python.command, script)
+    text = kaa("diff", tmp_path / "a", tmp_path / "b", env=WIDE).stdout
+    assert "Compared is the waiting time of a run" in text
+    assert re.search(r" -0\.[12]\d* +\+-0\.0\d* +real\? +.*nap +nap.py", text) or re.search(
+        r" -[12]\d\d\.\d* +\+-\d+\.\d* +real\? +.*nap +", text), text
 
 
 def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):

@@ -1093,7 +1093,7 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
 @pytest.mark.parametrize("words, said", [
     (["-a", "true"], "kernel.perf_event_paranoid is 2"), (["-e", "cpu-clock:k", "true"], "kernel.perf_event_paranoid"),
     (["-p", "PID", "true"], "belongs to user root;"), (["--python", "bpf", "true"], "CAP_BPF and CAP_PERFMON"),
-    (["--off-cpu", "true"], "without rights '--mode wall' says where threads sleep"),
+    (["--off-cpu", "true"], "'--mode wall' needs no rights, and says where threads sleep"),
     (["-o", "/perf.data", "true"], "'/perf.data': cannot create: Permission denied"),
 ])
 def test_what_a_user_may_not(public_kaa, public_folder, words, said):
