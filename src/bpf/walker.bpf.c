@@ -524,10 +524,15 @@ int kaa_sample(struct bpf_perf_event_data *ctx)
 SEC("tracepoint")
 int kaa_tracepoint(void *ctx)
 {
+	struct walker_counters *c = walk_counters();
 	struct walk *w = walk_here();
 
-	if (!w)
+	if (!w || !c)
 		return 1;
+	if (interrupts_a_walk()) {
+		c->lost++;
+		return 0;
+	}
 	take_task_registers(w);
 	return sample(ctx, w);
 }
