@@ -657,7 +657,7 @@ static struct error *follow_threads(struct sampler *sampler)
 	if (!follows && clocks_has_off_cpu(options))
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"event '%s': this kernel does not let kaa follow these threads by BPF: it takes root, BTF and function tracing (CONFIG_FUNCTION_TRACER), for threads (-t) Linux 6.9",
+			"event '%s': this kernel does not let kaa follow these threads: of a running process with several threads, or of -t, that takes Linux 6.9",
 			KAA_OFF_CPU);
 	sampler->clocks_by_cpu = follows && can;
 	return NULL;

@@ -40,7 +40,8 @@ def samples(kaa, python, scripts, tmp_path, built):
         assert len(hit) > 200, f"only {len(hit)} of {len(every)} samples"
         # Of before kaa had noticed the Python, which on a busy machine takes longer than its start.
         seen = [sample for sample in hit if sample.python]
-        unmarked = [sample for sample in hit if not sample.python and UNREADABLE not in sample.markers]
+        # A native stack that ends in the code does not tell whether Python called it.
+        unmarked = [sample for sample in hit if not sample.python and not {UNREADABLE, TRUNCATED} & set(sample.markers)]
         assert not unmarked, (len(unmarked), len(hit), unmarked[:3])
         assert len(seen) >= 0.99 * len(hit), (len(seen), len(hit))
         return seen

@@ -242,7 +242,7 @@ def test_two_recordings_are_compared(kaa, newest_python, tmp_path):
 
 def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):
     data = tmp_path / "data"
-    record(kaa, data, "--", newest_python.path, scripts / "waits.py", "2", cwd=tmp_path)
+    record(kaa, data, "--", newest_python.path, scripts / "waits.py", "6", cwd=tmp_path)
     ours = waits(samples_of(kaa, data))
     theirs = [sample for sample in script_output.parse(perf("script", "-i", data, "-F",
               "comm,tid,time,period,event,ip,sym,dso").stdout) if sample.event == "off-cpu"]
