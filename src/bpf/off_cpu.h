@@ -168,12 +168,11 @@ static __always_inline struct off_cpu_pace *off_cpu_pace(void)
 }
 
 /* The thread has slept, and then waited for a CPU; or that alone. */
-static __always_inline void off_cpu_sample(void *ctx)
+static __always_inline void off_cpu_sample(void *ctx, struct walk *w)
 {
 	struct off_cpu_pace *p = off_cpu_pace();
-	struct walk *w = walk_here();
 
-	if (!w || !p)
+	if (!p)
 		return;
 	take_task_registers(w);
 	p->slept.kind = WALKER_WAIT_SLEEP;
@@ -207,9 +206,10 @@ static __always_inline int off_cpu_back(void *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct walker_task *t = bpf_task_storage_get(&recorded, task, 0, 0);
 	struct off_cpu_pace *p = off_cpu_pace();
+	struct walk *w = walk_here();
 	__u64 off, waited;
 
-	if (!p || !t || t->state != WALKER_RECORDED)
+	if (!w || !p || !t || t->state != WALKER_RECORDED)
 		return 0;
 	/* Linux 6.18 was seen to leave out some 1 of 20,000 switches to a task. */
 	if (t->off_since)
@@ -223,9 +223,9 @@ static __always_inline int off_cpu_back(void *ctx)
 	if (!p->slept.period && !p->waited.period)
 		return 0;
 	p->taken++;
-	set_walking(1);
-	off_cpu_sample(ctx);
-	set_walking(0);
+	set_walking(w, 1);
+	off_cpu_sample(ctx, w);
+	set_walking(w, 0);
 	return 0;
 }
 

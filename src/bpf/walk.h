@@ -117,6 +117,8 @@ struct walk {
 	/* The thread, in the recorder's pid namespace and in the first one. */
 	__u32 number;
 	__u32 tid;
+	/* Not 0: the shell is in the middle of a walk that may be interrupted. */
+	__u32 is_walking;
 	/* The thread (its `tid`) whose stack is this CPU's last one in the ring. */
 	__u32 has_stack;
 	/* The same of the last record about memory, and about a stack that is left. */

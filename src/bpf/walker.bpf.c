@@ -129,17 +129,6 @@ struct {
 	__type(value, struct walker_counters);
 } counters SEC(".maps");
 
-/*
- * Not 0: a program that interrupts may come to walks here, on the scratch below. The
- * kernel sees to it for its events, but not for tracepoints with BTF.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} walking SEC(".maps");
-
 #define SCRATCH(name, value_type)                        \
 	struct {                                         \
 		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); \
@@ -488,20 +477,18 @@ take_event_registers(struct walk *w,
 	w->stack_pointer = event->regs.rsp;
 }
 
-/* The moment is one of kaa's own, and no sample. */
-static __always_inline int interrupts_a_walk(void)
+/*
+ * The moment is one of kaa's own, and no sample: the scratch is in use. For its events
+ * the kernel sees to that, but not for tracepoints with BTF.
+ */
+static __always_inline int interrupts_a_walk(const struct walk *w)
 {
-	__u32 *guard = bpf_map_lookup_elem(&walking, &zero);
-
-	return guard && *(volatile __u32 *)guard;
+	return *(const volatile __u32 *)&w->is_walking;
 }
 
-static __always_inline void set_walking(__u32 value)
+static __always_inline void set_walking(struct walk *w, __u32 value)
 {
-	__u32 *guard = bpf_map_lookup_elem(&walking, &zero);
-
-	if (guard)
-		*(volatile __u32 *)guard = value;
+	*(volatile __u32 *)&w->is_walking = value;
 }
 
 SEC("perf_event")
@@ -509,10 +496,10 @@ int kaa_sample(struct bpf_perf_event_data *ctx)
 {
 	struct walk *w = walk_here();
 
-	if (interrupts_a_walk())
-		return 0;
 	if (!w)
 		return 1;
+	if (interrupts_a_walk(w))
+		return 0;
 	if (ctx->regs.cs & 3)
 		take_event_registers(w, ctx);
 	else
@@ -529,7 +516,7 @@ int kaa_tracepoint(void *ctx)
 
 	if (!w || !c)
 		return 1;
-	if (interrupts_a_walk()) {
+	if (interrupts_a_walk(w)) {
 		c->lost++;
 		return 0;
 	}

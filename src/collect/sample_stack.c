@@ -379,19 +379,18 @@ static struct error *convert_frames(struct stack_builder *builder,
 static struct error *push_kernel(struct stack_builder *builder,
 				 const struct record_sample *sample)
 {
-	bool in_kernel = true;
+	uint64_t i = 0;
 
 	vec_clear(&builder->chain);
-	for (uint64_t i = 0; i < sample->callchain_count; i++) {
-		uint64_t ip = sample->callchain[i];
-
-		if (is_state(ip))
-			builder->state = ip;
-		if (ip == (uint64_t)PERF_CONTEXT_USER)
-			in_kernel = false;
-		if (in_kernel && !vec_push(&builder->chain, ip))
+	for (; i < sample->callchain_count; i++) {
+		if (sample->callchain[i] == (uint64_t)PERF_CONTEXT_USER)
+			break;
+		if (!vec_push(&builder->chain, sample->callchain[i]))
 			return error_no_memory();
 	}
+	/* What the thread did stands before where it was. */
+	if (i + 1 < sample->callchain_count && is_state(sample->callchain[i + 1]))
+		builder->state = sample->callchain[i + 1];
 	return NULL;
 }
 

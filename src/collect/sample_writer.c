@@ -125,7 +125,10 @@ static bool hit_trampoline(const struct stack_builder *stacks,
 	       kaa_in_range(stacks->natives.data[0].ip);
 }
 
-/* The kernel's program was elsewhere when it wrote the sample. */
+/*
+ * The chain is all that is known of where the thread was: who wrote the sample was
+ * elsewhere, the poller or the walker.
+ */
 static void begin_at_leaf(const struct stack_builder *stacks,
 			  struct record *sample)
 {
@@ -175,12 +178,8 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 		source->source->sampled(source, target);
 	if (hit_trampoline(stacks, sample))
 		moved.sample.ip = stacks->natives.data[0].ip;
-	/* The innermost frame is all that is known of where it was. */
-	if (source->source->polls && stacks->state)
-		moved.sample.ip = stacks->state;
-	else if (source->source->polls && stacks->merged.addresses.count)
-		moved.sample.ip = stacks->merged.addresses.data[0];
-	if (sample->event->meaning.data == EVENT_DATA_WAIT)
+	if (source->source->polls ||
+	    sample->event->meaning.data == EVENT_DATA_WAIT)
 		begin_at_leaf(stacks, &moved);
 	offset = writer->output->bytes.len;
 	error = output_sample(writer->output, &moved, stacks->chain.data,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sys/file.h"
 #include "sys/proc.h"
 
 /* perf gives the kernel's code this name; _text is its reference symbol. */
@@ -16,21 +17,10 @@
 /* More is no kernel: the space for it is 1 GiB. */
 enum { KERNEL_SIZE_MAX = 1 << 30 };
 
-static FILE *open_below(const char *root, const char *file)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (asprintf(&path, "%s%s", root ? root : "", file) < 0) {
-		path = NULL;
-		return NULL;
-	}
-	return fopen(path, "re");
-}
-
 /* From _text to _etext, by the memory that they take; 0: hidden or not there. */
 static uint64_t kernel_code_size(const char *root)
 {
-	_cleanup_fclose_ FILE *file = open_below(root, "/proc/iomem");
+	_cleanup_fclose_ FILE *file = file_open(root, "/proc/iomem");
 	unsigned long long first, last;
 	char line[256];
 
@@ -58,7 +48,7 @@ static uint64_t line_address(const char *line, const char *symbol)
 
 struct kernel_code kernel_code_find(const char *root)
 {
-	_cleanup_fclose_ FILE *file = open_below(root, "/proc/kallsyms");
+	_cleanup_fclose_ FILE *file = file_open(root, "/proc/kallsyms");
 	uint64_t size = kernel_code_size(root);
 	struct kernel_code code = {};
 	char line[512];

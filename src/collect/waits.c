@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "bpf/walker_shared.h"
 #include "perfdata/kaa_stream.h"
+#include "sys/file.h"
 #include "sys/task_syscall.h"
 
 #define CALL_PREFIX "__x64_sys_"
@@ -49,18 +50,12 @@ static struct error *take_symbol(struct waits *waits, uint64_t address,
 
 struct error *waits_init(struct waits *waits, const char *root)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	_cleanup_free_ char *path = NULL;
+	_cleanup_fclose_ FILE *file = file_open(root, "/proc/kallsyms");
 	struct error *error = NULL;
 	uint64_t address;
 	const char *name;
 	char line[512];
 
-	if (asprintf(&path, "%s/proc/kallsyms", root ? root : "") < 0) {
-		path = NULL;
-		return error_no_memory();
-	}
-	file = fopen(path, "re");
 	while (file && !error && fgets(line, sizeof(line), file))
 		if (parse_symbol(line, &address, &name))
 			error = take_symbol(waits, address, name);

@@ -34,7 +34,8 @@ struct walker {
 	struct walker_bpf *skeleton;
 	/* What runs when a thread is back on a CPU; NULL: waits are no matter. */
 	const struct bpf_program *off_cpu;
-	struct bpf_link *off_cpu_link;
+	/* Its place in the skeleton. */
+	struct bpf_link **off_cpu_link;
 	/* Processes that were added. */
 	uint64_t eras;
 	/* An event of each tracepoint, never enabled, which holds the program. */
@@ -151,9 +152,14 @@ static void choose_waits(struct walker *walker, bool wanted)
 	bpf_program__set_autoload(s->progs.kaa_off_cpu_schedule, at_schedule);
 	bpf_program__set_autoload(s->progs.kaa_off_cpu_rseq,
 				  wanted && !at_schedule);
-	if (wanted)
-		walker->off_cpu = at_schedule ? s->progs.kaa_off_cpu_schedule :
-						s->progs.kaa_off_cpu_rseq;
+	if (!wanted)
+		return;
+	/* kaa_off_cpu_switch does its work, too. */
+	bpf_program__set_autoload(s->progs.kaa_clock_switch, false);
+	walker->off_cpu = at_schedule ? s->progs.kaa_off_cpu_schedule :
+					s->progs.kaa_off_cpu_rseq;
+	walker->off_cpu_link = at_schedule ? &s->links.kaa_off_cpu_schedule :
+					     &s->links.kaa_off_cpu_rseq;
 }
 
 /* Loads the one program that tells the namespace. */
@@ -206,9 +212,6 @@ static struct error *walker_load(struct walker *walker,
 	if (!parts.cpu_clocks)
 		leave_out_clocks(walker->skeleton);
 	choose_waits(walker, parts.off_cpu);
-	if (parts.off_cpu)
-		bpf_program__set_autoload(
-			walker->skeleton->progs.kaa_clock_switch, false);
 	bpf_program__set_autoload(walker->skeleton->progs.kaa_tracepoint,
 				  parts.tracepoints);
 	err = walker_bpf__load(walker->skeleton);
@@ -250,14 +253,19 @@ void walker_destroy(struct walker *walker)
 	free(walker);
 }
 
-struct error *walker_set_output(struct walker *walker, int cpu, int fd)
+static struct error *set_output(const struct bpf_map *map, int cpu, int fd)
 {
 	uint32_t key = (uint32_t)cpu;
 
-	if (bpf_map__update_elem(walker->skeleton->maps.output, &key,
-				 sizeof(key), &fd, sizeof(fd), BPF_ANY))
+	if (bpf_map__update_elem(map, &key, sizeof(key), &fd, sizeof(fd),
+				 BPF_ANY))
 		return walker_refused(errno, "set the output of a BPF program");
 	return NULL;
+}
+
+struct error *walker_set_output(struct walker *walker, int cpu, int fd)
+{
+	return set_output(walker->skeleton->maps.output, cpu, fd);
 }
 
 /*
@@ -347,7 +355,7 @@ struct error *walker_follow(struct walker *walker)
 				watch_scheduler(s->progs.kaa_clock_switch,
 						&s->links.kaa_clock_switch);
 	if (!error && walker->off_cpu)
-		error = watch_scheduler(walker->off_cpu, &walker->off_cpu_link);
+		error = watch_scheduler(walker->off_cpu, walker->off_cpu_link);
 	return error;
 }
 
@@ -355,12 +363,7 @@ struct error *walker_follow(struct walker *walker)
 
 struct error *walker_set_off_cpu_output(struct walker *walker, int cpu, int fd)
 {
-	uint32_t key = (uint32_t)cpu;
-
-	if (bpf_map__update_elem(walker->skeleton->maps.off_cpu_output, &key,
-				 sizeof(key), &fd, sizeof(fd), BPF_ANY))
-		return walker_refused(errno, "set the output of a BPF program");
-	return NULL;
+	return set_output(walker->skeleton->maps.off_cpu_output, cpu, fd);
 }
 
 void walker_begin_off_cpu(struct walker *walker, uint64_t rate)
@@ -421,10 +424,12 @@ void walker_unfollow(struct walker *walker)
 	bpf_link__destroy(s->links.kaa_clock_new_task);
 	bpf_link__destroy(s->links.kaa_clock_switch);
 	bpf_link__destroy(s->links.kaa_off_cpu_switch);
-	bpf_link__destroy(walker->off_cpu_link);
+	bpf_link__destroy(s->links.kaa_off_cpu_schedule);
+	bpf_link__destroy(s->links.kaa_off_cpu_rseq);
 	s->links.kaa_clock_exec = s->links.kaa_clock_new_task =
-		s->links.kaa_clock_switch = s->links.kaa_off_cpu_switch = NULL;
-	walker->off_cpu_link = NULL;
+		s->links.kaa_clock_switch = s->links.kaa_off_cpu_switch =
+			s->links.kaa_off_cpu_schedule =
+				s->links.kaa_off_cpu_rseq = NULL;
 }
 
 /* The values of all CPUs of a map with one element; NULL: it cannot be read. */

@@ -33,6 +33,13 @@ static char *join(const char *root, const char *path)
 	return full;
 }
 
+FILE *file_open(const char *root, const char *path)
+{
+	_cleanup_free_ char *full = join(root, path);
+
+	return full ? fopen(full, "re") : NULL;
+}
+
 static struct error *read_all(int fd, const char *path, size_t limit,
 			      struct strbuf *out)
 {

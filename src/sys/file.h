@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -25,6 +26,9 @@ void name_list_deinit(struct name_list *list);
  */
 struct error *file_read(const char *root, const char *path, size_t limit,
 			struct strbuf *out);
+
+/* To be read line by line; NULL: it cannot be opened, and errno says why. */
+FILE *file_open(const char *root, const char *path);
 
 /* The number that the file begins with. ERROR_FORMAT if there is none. */
 struct error *file_read_i64(const char *root, const char *path, int64_t *ret);
