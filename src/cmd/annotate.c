@@ -21,6 +21,7 @@
 #include "explore/python_listing.h"
 #include "profile/sample_faults.h"
 #include "sys/event_parse.h"
+#include "view/answer.h"
 #include "view/fault_text.h"
 #include "view/place_name.h"
 #include "view/symbol_near.h"
@@ -248,6 +249,21 @@ static bool *find_python_events(const struct profile *p)
 	return NULL;
 }
 
+/* The one that the report shows, before the others. */
+static void begin_with_answer(struct annotate_settings *s,
+			      const struct profile *profile)
+{
+	uint32_t first = answer_event(profile);
+
+	for (size_t i = 1; i < s->events.count; i++) {
+		if (s->events.data[i] != first)
+			continue;
+		memmove(s->events.data + 1, s->events.data,
+			i * sizeof(*s->events.data));
+		s->events.data[0] = first;
+	}
+}
+
 /* Those that were asked for, else all with Python code, else all. */
 static struct error *choose_events(struct annotate_settings *s,
 				   const struct profile *profile)
@@ -263,6 +279,8 @@ static struct error *choose_events(struct annotate_settings *s,
 	     i++)
 		if (has_python[i] && has_samples(&profile->events.data[i]))
 			error = add_event(s, i);
+	if (!s->event_words.count)
+		begin_with_answer(s, profile);
 	for (size_t i = 0; !error && !s->events.count &&
 			   i < profile->events.count;
 	     i++)

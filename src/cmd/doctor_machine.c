@@ -122,14 +122,22 @@ static void tell_limits(const struct machine *m)
 			    mlock->value, m->memlock >> 10);
 }
 
+/* As kallsyms_show_value() decides (kernel/ksyms_common.c). */
 static void tell_symbols(const struct machine *m)
 {
 	const struct setting *s = &m->kptr_restrict;
-	bool names = s->known && (s->value == 0 ||
-				  (s->value == 1 && have(m, CAP_SYSLOG)));
+	bool by_paranoid = m->perf_event_paranoid.known &&
+			   m->perf_event_paranoid.value <= 1;
+	bool names = (s->value == 0 && by_paranoid) ||
+		     (s->value <= 1 && have(m, CAP_SYSLOG));
 
 	if (!s->known)
 		return;
+	if (!names && s->value == 0) {
+		doctor_fact(MARK_WARN,
+			    "kernel.kptr_restrict = 0: kernel functions have names only for root, unless kernel.perf_event_paranoid is 1 or less");
+		return;
+	}
 	doctor_fact(names ? MARK_OK : MARK_WARN,
 		    "kernel.kptr_restrict = %" PRId64 ": %s", s->value,
 		    names	  ? "kernel functions have names" :

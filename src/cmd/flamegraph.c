@@ -92,7 +92,7 @@ static struct error *put_summary(const struct flamegraph_settings *s,
 		strbuf_deinit(&pieces[i]);
 	}
 	strbuf_puts(&texts->summary, "\nSpent in: ");
-	spent_text_kinds(profile, own, &texts->summary);
+	spent_text_kinds(profile, event, own, &texts->summary);
 	strbuf_putc(&texts->summary, '\n');
 	return error;
 }

@@ -167,7 +167,7 @@ static const struct option record_options[] = {
 	OPT_STRING(0, "mode", struct record_settings, mode, "cpu|wall|gil",
 		   "choose what time is recorded: on a CPU (default), of each thread, whether it runs or sleeps (wall), or of the thread that holds the GIL (gil); the last two are polled: Python functions and lines"),
 	OPT_BOOL(0, "off-cpu", struct record_settings, off_cpu,
-		 "record how long threads wait, and where, too: for what they sleep, and for a CPU (event off-cpu)"),
+		 "record how long threads wait, and where, too: for what they sleep, and for a CPU (event off-cpu; takes root)"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
 		   "take times from this clock: %s, or a number",
 		   .values = record_clock_words),
@@ -569,7 +569,7 @@ static struct error *refuse_duration(const struct record_settings *s,
 		shell_word(args->values[i], &words);
 	}
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "--duration goes with -p, -t or -a; to end a command after %g s: 'kaa record timeout %g%s'",
+			    "--duration goes with -p, -t or -a; to end a command after %g s, put timeout before it: 'timeout %g%s'",
 			    (double)s->duration / 1000,
 			    (double)s->duration / 1000, words.data);
 }

@@ -274,9 +274,6 @@ static struct error *prepare(struct report_settings *s)
 	if (s->callers && (!shows_answer(s) || s->by_total))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--callers has a report of its own; options of other reports do not go with it");
-	if (s->event && !shows_answer(s))
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "--event is for the report of functions and lines; a table has one for each event");
 	if (s->by_total && !shows_answer(s))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--total is for the report of functions and lines; a table is ordered by total time as it is, see --children");
@@ -410,11 +407,33 @@ static bool is_filtered(const struct report_settings *s)
 	       o->cpus.count || o->comms.count;
 }
 
-/* PROFILE_NONE: there is no first screen. */
-static struct error *choose_event(const struct report_settings *s,
+/* Each event has a table, that of waits before those that only go with it. */
+static struct error *choose_tables(struct report_settings *s,
+				   const struct profile *profile)
+{
+	struct report_options *o = &s->options;
+	uint32_t first = input_imitates(&s->input) ? PROFILE_NONE :
+						     answer_event(profile);
+
+	if (s->event) {
+		o->one_event = true;
+		return one_event_choose(profile, s->event, first, "shown",
+					&o->first_event);
+	}
+	if (first != PROFILE_NONE &&
+	    profile->events.data[first].kind == EVENT_WAIT)
+		o->first_event = first;
+	return NULL;
+}
+
+/* Of the first screen; PROFILE_NONE: there is none. */
+static struct error *choose_event(struct report_settings *s,
 				  const struct profile *profile, uint32_t *ret)
 {
-	*ret = shows_answer(s) ? answer_event(profile) : PROFILE_NONE;
+	*ret = PROFILE_NONE;
+	if (!shows_answer(s))
+		return choose_tables(s, profile);
+	*ret = answer_event(profile);
 	if (!s->event)
 		return NULL;
 	return one_event_choose(profile, s->event, *ret, "shown", ret);
@@ -685,7 +704,7 @@ static const struct option options[] = {
 	OPT_BOOL(0, "total", struct report_settings, by_total,
 		 "show functions and lines by total time, with the Python functions that they call, instead of own time"),
 	OPT_STRING(0, "event", struct report_settings, event, "<event>",
-		   "show functions and lines by samples of this event (default: the first of waits, or else of the processor's time)",
+		   "show samples of this event (default: the first of waits, or else of the processor's time; of a table, each event)",
 		   .values = event_words),
 	OPT_STRING(0, "callers", struct report_settings, callers, "<function>",
 		   "show who calls a Python function, from which lines: by name, file.py or file.py:37"),

@@ -82,11 +82,10 @@ static int64_t native_id(const struct python_threads *threads,
 }
 
 static struct error *add_thread(struct python_threads *threads,
-				struct target *target,
-				const struct record *sample,
-				struct python_thread **ret)
+				struct target *target, uint32_t tid,
+				uint64_t since, struct python_thread **ret)
 {
-	uint64_t *place = map_insert(&threads->by_tid, sample->tid, 0, NULL);
+	uint64_t *place = map_insert(&threads->by_tid, tid, 0, NULL);
 	struct python_thread *thread;
 
 	if (!place)
@@ -104,9 +103,9 @@ static struct error *add_thread(struct python_threads *threads,
 	thread = &threads->list.data[*place - 1];
 	*thread = (struct python_thread){
 		.target = target,
-		.tid = sample->tid,
-		.native_id = native_id(threads, target, sample->tid),
-		.since = sample->time,
+		.tid = tid,
+		.native_id = native_id(threads, target, tid),
+		.since = since,
 	};
 	*ret = thread;
 	return NULL;
@@ -120,6 +119,18 @@ static bool has_names(const struct target *target)
 			NULL;
 
 	return release;
+}
+
+static struct error *want(struct python_threads *threads,
+			  struct python_thread *thread)
+{
+	if (thread->wanted || threads->now < thread->next_look)
+		return NULL;
+	thread->wanted = true;
+	return vec_push(&threads->wanted,
+			(uint32_t)(thread - threads->list.data)) ?
+		       NULL :
+		       error_no_memory();
 }
 
 struct error *python_threads_sampled(struct python_threads *threads,
@@ -137,7 +148,8 @@ struct error *python_threads_sampled(struct python_threads *threads,
 		    process_table_has_ended(threads->processes, sample->pid,
 					    sample->tid, UINT64_MAX - 1))
 			return NULL;
-		error = add_thread(threads, target, sample, &thread);
+		error = add_thread(threads, target, sample->tid, sample->time,
+				   &thread);
 		if (error)
 			return error;
 	}
@@ -148,13 +160,33 @@ struct error *python_threads_sampled(struct python_threads *threads,
 		thread->since = sample->time;
 	if (ident)
 		thread->ident = ident;
-	if (thread->wanted || threads->now < thread->next_look)
+	return want(threads, thread);
+}
+
+struct error *python_threads_began(struct python_threads *threads,
+				   struct target *target, uint32_t tid,
+				   uint64_t time)
+{
+	struct python_thread *thread;
+
+	if (!threads->from_beginning || find_thread(threads, target->pid, tid))
 		return NULL;
-	thread->wanted = true;
-	return vec_push(&threads->wanted,
-			(uint32_t)(thread - threads->list.data)) ?
-		       NULL :
-		       error_no_memory();
+	return add_thread(threads, target, tid, time, &thread);
+}
+
+/* Those that have just begun; after a few looks in vain only with their samples. */
+static struct error *want_nameless(struct python_threads *threads)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < threads->list.count && !error; i++) {
+		struct python_thread *thread = &threads->list.data[i];
+
+		if (thread->target && !thread->name &&
+		    thread->in_vain <= SOON_TIMES && has_names(thread->target))
+			error = want(threads, thread);
+	}
+	return error;
 }
 
 /* --- Records ------------------------------------------------------------ */
@@ -442,6 +474,8 @@ struct error *python_threads_end_round(struct python_threads *threads)
 	struct error *error = NULL;
 
 	earn_credit(threads);
+	if (threads->from_beginning)
+		error = want_nameless(threads);
 	while (!error && threads->wanted.count && threads->credit > 0) {
 		struct target *target =
 			threads->list.data[threads->wanted.data[0]].target;

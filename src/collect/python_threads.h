@@ -4,8 +4,8 @@
  * the threads that samples were taken of.
  *
  * A name is read at the end of the round that brings a thread's first sample with
- * Python frames, and again from time to time while samples come. It costs the
- * recorder at most a hundredth of a processor: what is beyond that waits. A thread
+ * Python frames, and again from time to time while samples come; or, where threads
+ * are looked for from their beginning, soon after that. It costs the recorder at most a hundredth of a processor: what is beyond that waits. A thread
  * that ends before has no name.
  *
  * Functions return an error only if the recording cannot go on. Not thread-safe.
@@ -52,6 +52,11 @@ struct python_threads {
 	struct process_table *processes;
 	/* Goes before /proc. */
 	const char *root;
+	/*
+	 * Threads are looked for from their beginning: they may wait until their end,
+	 * and their only sample come with that.
+	 */
+	bool from_beginning;
 
 	VEC(struct python_thread) list;
 	VEC(uint32_t) free;
@@ -74,6 +79,11 @@ struct error *python_threads_sampled(struct python_threads *threads,
 				     struct target *target,
 				     const struct record *sample,
 				     uint64_t ident);
+
+/* A thread began, or was there before; nothing unless from_beginning is set. */
+struct error *python_threads_began(struct python_threads *threads,
+				   struct target *target, uint32_t tid,
+				   uint64_t time);
 
 /* What the process ran has been replaced (exec): its first thread's name holds no more. */
 struct error *python_threads_replaced(struct python_threads *threads,

@@ -216,6 +216,7 @@ static void connect(struct recorder *recorder)
 	recorder->names.output = &recorder->output;
 	recorder->threads.output = &recorder->output;
 	recorder->threads.root = options->sampler.root;
+	recorder->threads.from_beginning = clocks_has_off_cpu(&options->sampler);
 	recorder->samples = (struct sample_writer){
 		.events = &recorder->sampler.kernel_events,
 		.tracking = &recorder->tracking,

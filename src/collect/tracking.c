@@ -143,12 +143,15 @@ static struct error *handle_fork(struct tracking *tracking,
 		tracking->processes, t->pid, t->ppid, t->tid, t->ptid,
 		record->time, !(record->misc & PERF_RECORD_MISC_FORK_EXEC));
 
-	if (error || t->pid == t->ppid)
+	if (error || (t->pid == t->ppid && !tracking->threads->from_beginning))
 		return error;
 	error = process_table_get(tracking->processes, t->pid, record->time,
 				  &process);
 	if (!error)
 		error = target_get(&tracking->targets, process, &target);
+	if (!error && t->pid == t->ppid)
+		return python_threads_began(tracking->threads, target, t->tid,
+					    record->time);
 	if (!error)
 		error = tell_source(tracking, target, t->ppid, record->time);
 	if (error)

@@ -185,8 +185,11 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	strbuf_printf(&line, "%zu task%s", tasks->list.count,
-		      plural(tasks->list.count));
+	if (!tasks->list.count && !tasks->unknown && !tasks->is_cut)
+		strbuf_puts(&line, "no task of asyncio exists in this process");
+	else
+		strbuf_printf(&line, "%zu task%s", tasks->list.count,
+			      plural(tasks->list.count));
 	put_states(tasks, &line);
 	frame_text_line(out, line.data, width);
 	strbuf_clear(&line);

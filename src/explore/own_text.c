@@ -968,7 +968,7 @@ static void put_kinds(struct own_rows *rows, size_t columns, struct strbuf *out)
 	}
 	strbuf_puts(&rows->word, "Spent in: ");
 	n = rows->word.len;
-	spent_text_kinds(rows->profile, rows->made.own, &rows->word);
+	spent_text_kinds(rows->profile, rows->event, rows->made.own, &rows->word);
 	if (rows->word.len == n)
 		return;
 	n = rows->word.len;

@@ -351,7 +351,7 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 			      plural(count - shown));
 }
 
-/* Into p->spent; nothing for a line that has too little. */
+/* Into p->spent, of the first event; nothing for a line that has too little. */
 static void find_spent(struct python_listing *p, size_t line, size_t width)
 {
 	const struct own_time *own = p->l->weights->events.data[0].own;
@@ -359,8 +359,7 @@ static void find_spent(struct python_listing *p, size_t line, size_t width)
 	struct owner owners[OWNERS_MAX] = {};
 
 	strbuf_clear(&p->spent);
-	if (p->l->event_count != 1 ||
-	    p->l->options->value != LISTING_PERCENT || !entry ||
+	if (p->l->options->value != LISTING_PERCENT || !entry ||
 	    !entry->part_count ||
 	    listing_share(p->l, 0, &entry->own) < SPENT_SHARE)
 		return;
@@ -591,6 +590,20 @@ static struct error *begin(struct python_listing *p)
 	return listing_begin(p->l, part, p->name.data, place.data);
 }
 
+/* Into p->spent: of which event, where there are several. */
+static void put_spent_title(struct python_listing *p)
+{
+	const struct profile *profile = p->l->profile;
+	const struct weights *weights = p->l->weights;
+	uint32_t event = weights->events.data[0].event;
+
+	strbuf_puts(&p->spent, "spent in");
+	if (p->l->event_count == 1)
+		return;
+	strbuf_puts(&p->spent, ", ");
+	text_string(&p->spent, profile, profile->events.data[event].name, "");
+}
+
 static void put_all(struct python_listing *p)
 {
 	size_t next = p->first;
@@ -600,8 +613,11 @@ static void put_all(struct python_listing *p)
 	if (!is_whole_file(p) && !p->part->def && p->has_no_lines)
 		return;
 	find_spent_column(p);
+	strbuf_clear(&p->spent);
+	if (p->spent_column)
+		put_spent_title(p);
 	listing_put_titles(p->l, "line", p->lines ? "source" : "",
-			   p->spent_column ? "spent in" : "", p->spent_column);
+			   p->spent.data, p->spent_column);
 	vec_for_each(span, &p->spans) {
 		put_fold(p, next, span->first - 1);
 		put_span(p, span);

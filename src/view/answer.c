@@ -460,7 +460,7 @@ static void put_kinds(struct answer *a)
 			    "Shares are of how often that happened, not of time.\n");
 	start = a->text.len;
 	strbuf_puts(&a->text, before);
-	spent_text_kinds(a->profile, a->own, &a->text);
+	spent_text_kinds(a->profile, a->event_index, a->own, &a->text);
 	if (a->text.len == start + strlen(before))
 		strbuf_truncate(&a->text, start);
 	else

@@ -10,8 +10,9 @@
 #include "view/spent_text.h"
 
 enum {
-	/* "100.0%  100.0%  " */
+	/* "100.0%  100.0%  ", and "99999.99  " behind it */
 	WEIGHTS_WIDTH = 16,
+	SECONDS_WIDTH = 10,
 	/* What own time consists of has this, and less where names need the room. */
 	SPENT_GOOD = 20,
 	SPENT_MIN = 16,
@@ -29,18 +30,45 @@ enum {
 /* Percent; less is shown as 0.0 %. */
 #define SHARE_MIN 0.05
 
-static void put_weights(struct answer *a, const struct own_entry *entry)
-{
-	strbuf_printf(&a->text, "%5.1f%%  %5.1f%%  ",
-		      answer_share(a, entry->own.period),
-		      answer_share(a, entry->total.period));
-}
-
 /* What rows are ordered by. */
 static const struct own_weight *weight_of(const struct answer *a,
 					  const struct own_entry *entry)
 {
 	return a->options->by_total ? &entry->total : &entry->own;
+}
+
+/* Waits of many threads make more seconds than a clock has: rows say how many. */
+static bool has_seconds(const struct answer *a)
+{
+	return !a->options->is_brief && a->event->unit == EVENT_NANOSECONDS &&
+	       (a->event->kind == EVENT_WAIT || a->event->kind == EVENT_WALL);
+}
+
+static size_t weights_width(const struct answer *a)
+{
+	return WEIGHTS_WIDTH + (has_seconds(a) ? SECONDS_WIDTH : 0);
+}
+
+static void put_weights_title(struct answer *a)
+{
+	strbuf_puts(&a->text, "\n   own   total  ");
+	if (has_seconds(a))
+		strbuf_printf(&a->text, "%8s  ",
+			      a->options->by_total ? "total, s" : "own, s");
+}
+
+static void put_seconds(struct answer *a, uint64_t period)
+{
+	if (has_seconds(a))
+		strbuf_printf(&a->text, "%8.2f  ", (double)period / 1e9);
+}
+
+static void put_weights(struct answer *a, const struct own_entry *entry)
+{
+	strbuf_printf(&a->text, "%5.1f%%  %5.1f%%  ",
+		      answer_share(a, entry->own.period),
+		      answer_share(a, entry->total.period));
+	put_seconds(a, weight_of(a, entry)->period);
 }
 
 /* From one percent on, and the first few unless they round to 0.0 %. */
@@ -83,6 +111,10 @@ static void put_rest(struct answer *a, const struct own_entry_vec *entries,
 		return;
 	/* Totals have no sum. */
 	strbuf_printf(&a->text, "%5.1f%%          ", answer_share(a, period));
+	if (a->options->by_total && has_seconds(a))
+		strbuf_fill(&a->text, ' ', SECONDS_WIDTH);
+	else
+		put_seconds(a, period);
 	answer_put_count(a, count);
 	strbuf_printf(&a->text, " other %s%s\n", what, count == 1 ? "" : "s");
 }
@@ -213,14 +245,14 @@ void answer_put_functions(struct answer *a)
 	size_t rows = rows_of(a, all, FUNCTIONS_MAX);
 	size_t name = widest(a, all, rows, name_function, "function");
 	size_t place = widest(a, all, rows, name_place, "defined in");
-	size_t room = a->columns - WEIGHTS_WIDTH - 4;
+	size_t room = a->columns - weights_width(a) - 4;
 	bool has_more = false;
 	size_t spent;
 
 	share_room(a, rows, room, &name, &place);
 	spent = room - name - place;
 
-	strbuf_puts(&a->text, "\n   own   total  ");
+	put_weights_title(a);
 	put_cell(a, fit_end, "function", name);
 	put_cell(a, fit_end, "defined in", place);
 	if (has_spent(a, rows, spent))
@@ -278,10 +310,11 @@ void answer_put_lines(struct answer *a)
 {
 	const struct own_entry_vec *all = &a->own->lines;
 	size_t rows = rows_of(a, all, LINES_MAX);
-	size_t room = a->columns - WEIGHTS_WIDTH;
+	size_t room = a->columns - weights_width(a);
 	size_t place = width_of_lines(a, rows, room);
 
-	strbuf_puts(&a->text, "\n   own   total  line\n");
+	put_weights_title(a);
+	strbuf_puts(&a->text, "line\n");
 	for (size_t i = 0; i < rows; i++) {
 		const struct own_entry *entry = &all->data[i];
 

@@ -507,6 +507,24 @@ static bool has_notes(const struct report *r)
 	return !r->options.quirks.no_notes && !r->options.quiet;
 }
 
+static struct error *put_events(struct report *r)
+{
+	uint32_t first = r->options.first_event == PROFILE_NONE ?
+				 PROFILE_NONE :
+				 table_of(r, r->options.first_event);
+	struct error *error = NULL;
+
+	if (first != PROFILE_NONE && r->profile->events.data[first].samples)
+		error = put_event(r, first);
+	for (uint32_t i = 0; !r->options.one_event && !error &&
+			     i < r->profile->events.count;
+	     i++)
+		if (i != first && r->profile->events.data[i].samples &&
+		    table_of(r, i) == i)
+			error = put_event(r, i);
+	return error;
+}
+
 static struct error *put_report(struct report *r)
 {
 	struct error *error =
@@ -519,9 +537,8 @@ static struct error *put_report(struct report *r)
 	put_top(r);
 	if (has_notes(r))
 		error = report_first_note(r->profile, &r->text);
-	for (uint32_t i = 0; i < r->profile->events.count && !error; i++)
-		if (r->profile->events.data[i].samples && table_of(r, i) == i)
-			error = put_event(r, i);
+	if (!error)
+		error = put_events(r);
 	if (error)
 		return error;
 	if (has_notes(r))

@@ -13,6 +13,7 @@ void report_options_init(struct report_options *options)
 		.callgraph = { .type = CALLGRAPH_GRAPH, .threshold = 0.5 },
 		.time_quantum = 100000000,
 		.inlines = true,
+		.first_event = PROFILE_NONE,
 	};
 	report_arrange(options);
 }

@@ -147,6 +147,10 @@ struct report_options {
 	bool inlines;
 	/* Events that were counted as a group have one table. */
 	enum report_group group;
+	/* The table of this event comes first; PROFILE_NONE: as recorded. */
+	uint32_t first_event;
+	/* And no other one is shown. */
+	bool one_event;
 	/* Percentages of what filters leave. */
 	bool relative;
 	/* Widths of columns, from left to right; 0: what they need. */

@@ -13,6 +13,8 @@
 
 /* Parts of one function that are looked at, the heaviest. */
 enum { PARTS_MAX = 16 };
+/* Calls of the kernel in the summary of waits; more are looked at. */
+enum { CALLS_SHOWN = 5, CALLS_MAX = 64 };
 
 static const char *const kind_names[] = {
 	[SPENT_INTERPRETER] = "interpreter",
@@ -382,25 +384,78 @@ uint64_t spent_nameless(const struct profile *profile,
 	return period < own->all.period / 100 ? 0 : period;
 }
 
-void spent_text_kinds(const struct profile *profile, const struct own_time *own,
-		      struct strbuf *out)
+/* Into the piece of its function, as far as there is room for another one. */
+static void add_call(const struct profile *profile, const struct own_part *part,
+		     struct piece *calls, size_t *count)
+{
+	uint32_t symbol = profile_frame(profile, part->subject)->symbol;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (profile_frame(profile, calls[i].subject)->symbol != symbol)
+			continue;
+		calls[i].period += part->weight.period;
+		return;
+	}
+	if (*count < CALLS_MAX)
+		calls[(*count)++] = (struct piece){ SPENT_KERNEL, part->subject,
+						    part->weight.period };
+}
+
+/* What was called in the kernel, the heaviest; less is left of all that was. */
+static size_t gather_calls(const struct profile *profile,
+			   const struct own_time *own, struct piece *pieces,
+			   uint64_t *left)
+{
+	struct piece calls[CALLS_MAX];
+	size_t count = 0, shown = 0;
+
+	vec_for_each(part, &own->parts)
+		if (part->kind == SPENT_KERNEL && part->subject != PROFILE_NONE)
+			add_call(profile, part, calls, &count);
+	qsort(calls, count, sizeof(*calls), compare_pieces);
+	for (; shown < count && shown < CALLS_SHOWN; shown++) {
+		if (calls[shown].period > *left ||
+		    calls[shown].period < own->all.period / 100)
+			break;
+		pieces[shown] = calls[shown];
+		*left -= calls[shown].period;
+	}
+	return shown;
+}
+
+static void put_kind(const struct profile *profile, const struct piece *piece,
+		     struct strbuf *out)
+{
+	if (piece->subject == PROFILE_NONE)
+		strbuf_puts(out, kind_names[piece->kind]);
+	else
+		put_kernel(profile, profile_frame(profile, piece->subject), out);
+}
+
+void spent_text_kinds(const struct profile *profile, uint32_t event,
+		      const struct own_time *own, struct strbuf *out)
 {
 	uint64_t nameless = spent_nameless(profile, own, NULL);
-	struct piece pieces[SPENT_KINDS];
-	size_t start = out->len;
+	struct piece pieces[SPENT_KINDS + CALLS_SHOWN];
+	size_t start = out->len, count = SPENT_KINDS;
 	uint64_t rest = 0;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
 		pieces[kind] = (struct piece){ kind, PROFILE_NONE,
 					       own->kinds[kind].period };
-	qsort(pieces, SPENT_KINDS, sizeof(*pieces), compare_pieces);
-	for (size_t i = 0; i < SPENT_KINDS && pieces[i].period; i++) {
+	/* Of waits the kernel is no news. */
+	if (profile->events.data[event].kind == EVENT_WAIT)
+		count += gather_calls(profile, own, pieces + count,
+				      &pieces[SPENT_KERNEL].period);
+	qsort(pieces, count, sizeof(*pieces), compare_pieces);
+	for (size_t i = 0; i < count && pieces[i].period; i++) {
 		if (goes_without_saying(profile, pieces[i].kind)) {
 			rest += pieces[i].period;
 			continue;
 		}
-		strbuf_printf(out, "%s%s ", out->len > start ? ", " : "",
-			      kind_names[pieces[i].kind]);
+		strbuf_puts(out, out->len > start ? ", " : "");
+		put_kind(profile, &pieces[i], out);
+		strbuf_putc(out, ' ');
 		strbuf_percent(out, pieces[i].period, own->all.period);
 		if (!nameless || pieces[i].kind != SPENT_NATIVE)
 			continue;

@@ -313,7 +313,7 @@ def test_values_that_make_no_sense(kaa, tmp_path, words, said):
 @pytest.mark.parametrize("words", [[], ["-a"], ["-p", "1"]])
 def test_duration_of_a_command(kaa, tmp_path, words):
     said = fails(kaa, tmp_path, *words, "--duration", "1", "touch", tmp_path / "ran", status=USAGE)
-    assert ("leave out one" if words else f"--duration goes with -p, -t or -a; to end a command after 1 s: '{kaa.command[-1]} record timeout 1 touch {tmp_path / 'ran'}'") in said
+    assert ("leave out one" if words else f"--duration goes with -p, -t or -a; to end a command after 1 s, put timeout before it: 'timeout 1 touch {tmp_path / 'ran'}'") in said
 
 
 def gone_pid():

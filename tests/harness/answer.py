@@ -4,7 +4,7 @@ import os
 import re
 
 # own, total, function, file and line, of which the line may be missing
-ROW = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (\S+) +(\S+?)(?::(\d+))?(?: {2}.*)?$")
+ROW = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (?: *\d+\.\d\d  )?(\S+) +(\S+?)(?::(\d+))?(?: {2}.*)?$")
 # The environment of a report that need not shorten names.
 WIDE = {**os.environ, "COLUMNS": "250"}
 
@@ -28,7 +28,7 @@ def functions_of(text):
 
 def lines_of(text):
     """{(file, line): own}"""
-    rows = re.finditer(r"^ *(\d+\.\d)% +\d+\.\d%  (\S+):(\d+)(?: .*)?$", "\n".join(sections(text)[2]), re.M)
+    rows = re.finditer(r"^ *(\d+\.\d)% +\d+\.\d%  (?: *\d+\.\d\d  )?(\S+):(\d+)(?: .*)?$", "\n".join(sections(text)[2]), re.M)
     return {(row[2], int(row[3])): float(row[1]) for row in rows}
 
 

@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import re
+import sys
 
 import pytest
 
@@ -114,6 +115,42 @@ def test_the_kernel_says_what_for(kaa, python, scripts, tmp_path, place):
     assert re.search(r"[\d.]+ m?s off the CPU in [\d.]+ m?s", text), text
     assert "of cpu-clock (--event cpu-clock)" in text
     assert re.search(r"s CPU\b", kaa("report", "--event", "cpu-clock", "-i", data).stdout)
+
+
+def test_waits_stand_first(kaa, scripts, tmp_path):
+    """In each report, with seconds, and with the calls instead of the kernel."""
+    data = tmp_path / "data"
+    record(kaa, data, "--", sys.executable, scripts / "waits.py", "3", cwd=tmp_path)
+    recorded = waits(samples_of(kaa, data))
+    of_sleep = sum(sample.period for sample in recorded if sample.python and sample.python[-1][0] == "sleep_with_lock") / 1e9
+    text = kaa("report", "-i", data, env=WIDE).stdout
+    row = re.search(r"^ *([\d.]+)% +[\d.]+% +([\d.]+)  sleep_with_lock ", text, re.M)
+    assert float(row[2]) == pytest.approx(of_sleep, abs=0.006), text
+    assert float(row[1]) == pytest.approx(100 * of_sleep / (sum(sample.period for sample in recorded) / 1e9), abs=0.06)
+    assert re.search(r"^Spent in: .*(nanosleep|select)\(\) \d.*futex\(\) \d", text, re.M), text
+    totals = kaa("report", "--total", "-i", data, env=WIDE).stdout
+    assert re.search(r"^   own   total  total, s  function ", totals, re.M), totals
+    listing = kaa("annotate", "-i", data, "sleep_with_lock", env=WIDE).stdout
+    assert re.search(r"^off-cpu +cpu-clock$", listing, re.M) and "spent in, off-cpu" in listing, listing
+    assert re.search(r"sleep\(.*(nanosleep|select)\(\) \d", listing), listing
+    tables = re.findall(r"of event '([\w-]+)'", kaa("report", "--native", "--no-children", "-g", "none", "-i", data).stdout)
+    assert tables == ["off-cpu", "cpu-clock"]
+    for event in tables:
+        table = kaa("report", "--native", "--event", event, "--no-children", "-g", "none", "-i", data).stdout
+        assert re.findall(r"of event '([\w-]+)'", table) == [event]
+
+
+ONLY_WAITS = "import threading, time\nthreads = [threading.Thread(target=time.sleep, args=(2,), name=f'waits{i}') for i in range(3)]\n" \
+             "for thread in threads: thread.start()\nfor thread in threads: thread.join()\n"
+
+
+@pytest.mark.few_versions
+def test_name_of_a_thread_that_only_waits(kaa, python, tmp_path):
+    """Its sample comes with its end, when there is no name to be read any more."""
+    data = tmp_path / "data"
+    record(python.kaa(kaa), data, "--", python.path, "-c", ONLY_WAITS, cwd=tmp_path)
+    text = python.kaa(kaa)("script", "-F", "+thread", "-i", data).stdout
+    assert set(re.findall(r"\bwaits\d", text)) >= {"waits0", "waits1", "waits2"}, text
 
 
 GIL = SPIN + """
