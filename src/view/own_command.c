@@ -31,3 +31,29 @@ void own_command_puts(struct strbuf *out, const char *text)
 	}
 	strbuf_puts(out, text);
 }
+
+/* "kaa", "$(kaa" */
+static bool is_own_name(const char *word, size_t n)
+{
+	return n >= 3 && !memcmp(word + n - 3, "kaa", 3) &&
+	       (n == 3 || word[n - 4] == '(');
+}
+
+void own_command_example(struct strbuf *out, const char *text, size_t n)
+{
+	while (n) {
+		const char *space = memchr(text, ' ', n);
+		size_t word = space ? (size_t)(space - text) : n;
+		size_t whole = word + (space != NULL);
+
+		if (is_own_name(text, word)) {
+			strbuf_append(out, text, word - 3);
+			shell_word(program_invocation_name, out);
+		} else {
+			strbuf_append(out, text, word);
+		}
+		strbuf_puts(out, space ? " " : "");
+		text += whole;
+		n -= whole;
+	}
+}

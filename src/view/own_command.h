@@ -14,4 +14,7 @@
  */
 void own_command_puts(struct strbuf *out, const char *text);
 
+/* The first n bytes, one command without quotes, the same way. */
+void own_command_example(struct strbuf *out, const char *text, size_t n);
+
 #endif

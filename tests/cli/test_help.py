@@ -58,8 +58,19 @@ def test_the_parser_of_this_test_sees_every_option(kaa):
 
 
 def test_lines_fit_a_terminal(kaa):
-    long = [(words, line) for words, text in texts(kaa) for line in text.splitlines() if len(line) > COLUMNS]
+    """Where kaa is typed so; a command that is named as it was typed is as long as that."""
+    long = [(words, line) for words, text in texts(kaa) for line in text.replace(kaa.command[-1], "kaa").splitlines()
+            if len(line) > COLUMNS]
     assert not long
+
+
+def test_examples_can_be_typed(kaa):
+    """Each names the program as it was typed."""
+    for words, text in texts(kaa):
+        examples = re.findall(r"^    (\S.*)", text.partition("\nExamples:\n")[2], re.M)
+        assert all(kaa.command[-1] in line for line in examples), (words, examples)
+        assert not any(re.search(r"(^| )kaa ", line) for line in examples), (words, examples)
+    assert f"'{kaa.command[-1]} help <command>'" in kaa("help").stdout
 
 
 def test_both_ways_to_ask_answer_alike(kaa):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/framework/wrap.h"
+#include "view/own_command.h"
 
 const char help_about[] =
 	"kaa shows where a Python program spends its time: in Python, native and kernel\n"
@@ -18,7 +19,8 @@ void help_format_overview(struct strbuf *out)
 	for (const struct command *const *c = commands; *c; c++)
 		strbuf_printf(out, "    %-10s %s\n", (*c)->name,
 			      (*c)->summary);
-	strbuf_puts(out, "\n'kaa help <command>' shows the help of a command.\n");
+	own_command_puts(out,
+			 "\n'kaa help <command>' shows the help of a command.\n");
 }
 
 void help_format_usage(const struct command *command, struct strbuf *out)
@@ -35,12 +37,13 @@ static void format_examples(const char *const *examples, struct strbuf *out)
 	for (; *examples; examples++) {
 		const char *tab = strchr(*examples, '\t');
 
-		if (!tab)
-			strbuf_printf(out, "    %s\n", *examples);
-		else
-			strbuf_printf(out, "    %.*s\n        %s\n",
-				      (int)(tab - *examples), *examples,
-				      tab + 1);
+		strbuf_puts(out, "    ");
+		own_command_example(out, *examples,
+				    tab ? (size_t)(tab - *examples) :
+					  strlen(*examples));
+		strbuf_putc(out, '\n');
+		if (tab)
+			strbuf_printf(out, "        %s\n", tab + 1);
 	}
 }
 
