@@ -166,6 +166,8 @@ static const struct option record_options[] = {
 		   "choose whether a clock ticks for each CPU (default where that is possible), so that short threads and processes have samples, or for each thread"),
 	OPT_STRING(0, "mode", struct record_settings, mode, "cpu|wall|gil",
 		   "choose what time is recorded: on a CPU (default), of each thread, whether it runs or sleeps (wall), or of the thread that holds the GIL (gil); the last two are polled: Python functions and lines"),
+	OPT_BOOL(0, "native", struct record_settings, native,
+		 "record native functions when polling, too; each sample then stops its thread for a moment, by ptrace"),
 	OPT_BOOL(0, "off-cpu", struct record_settings, off_cpu,
 		 "record how long threads wait, and where, too: for what they sleep, and for a CPU (event off-cpu; takes root)"),
 	OPT_STRING('k', "clockid", struct record_settings, clockid, "<clock>",
@@ -293,6 +295,26 @@ static void say_busy(const struct record_setup *setup,
 		message_note("the machine was busy: %s", text.data + 2);
 }
 
+/* What the program was disturbed by. */
+static void say_stops(const struct poll_counts *polled)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (polled->stopped)
+		strbuf_printf(&text,
+			      "threads were stopped %" PRIu64 " time%s for native functions, for %.0f us on average",
+			      polled->stopped, plural(polled->stopped),
+			      (double)polled->stopped_ns / 1e3 /
+				      (double)polled->stopped);
+	if (polled->not_stopped)
+		strbuf_printf(&text,
+			      "%s%" PRIu64 " sample%s no native functions, because the thread could not be stopped (ptrace)",
+			      text.len ? "; " : "", polled->not_stopped,
+			      polled->not_stopped == 1 ? " has" : "s have");
+	if (text.len)
+		message_note("%s", text.data);
+}
+
 /* What it starts runs as root, which a user can neither record nor read. */
 static bool is_other_user(const struct record_setup *setup)
 {
@@ -351,6 +373,8 @@ static void print_summary(const struct record_setup *setup,
 			     setup->command.words.data[0]);
 	if (polled)
 		say_busy(setup, result);
+	if (polled)
+		say_stops(&result->polled);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */

@@ -66,22 +66,21 @@ static void say_polling(const struct source_refusal *refusal,
 		[TIME_WITH_GIL] = "time with the GIL",
 	};
 	bool on_cpu = setup->options.sampler.time == TIME_ON_CPU;
+	bool native = setup->options.sampler.polls_native;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	strbuf_printf(&text,
-		      "Python source: polling: functions and lines of %s, no native functions",
-		      words[setup->options.sampler.time]);
-	if (on_cpu && lacks_rights(refusal)) {
+		      "Python source: polling: functions and lines of %s, %s",
+		      words[setup->options.sampler.time],
+		      native ? "and native functions" :
+			       "no native functions ('--native' adds them)");
+	if (on_cpu && !native && lacks_rights(refusal)) {
 		strbuf_puts(&text, "; 'sudo ");
 		own_program_word(&text);
 		strbuf_printf(&text,
-			      " %s ...' has them ('kaa doctor --fix': without sudo)",
+			      " %s ...' has them, and costs less ('kaa doctor --fix': without sudo)",
 			      command);
 	}
-	/* Programs that run already have no trampolines. */
-	if (on_cpu && setup->options.records_launch)
-		strbuf_printf(&text, "%s '--python=trampoline' has them, without lines",
-			      lacks_rights(refusal) ? "," : ";");
 	if (!lacks_rights(refusal))
 		say_refusal(refusal);
 	message_note("%s", text.data);

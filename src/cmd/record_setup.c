@@ -523,6 +523,7 @@ struct error *record_take_settings(struct record_setup *setup,
 		error = take_mode(setup, s);
 	if (!error)
 		error = take_off_cpu(setup, s);
+	options->sampler.polls_native = s->native;
 	options->only_time = asks_for_time(setup, s);
 	if (!error)
 		error = take_cmdline(setup);

@@ -49,6 +49,7 @@ struct record_settings {
 	const char *python;
 	const char *mode;
 	bool off_cpu;
+	bool native;
 };
 
 /* All that a recording is set up from; RECORD_SETUP_INIT. */

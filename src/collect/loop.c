@@ -108,9 +108,16 @@ static void handle_stop(struct loop *loop,
 static void reap(struct loop *loop)
 {
 	struct launch *launch = loop->launch;
+	siginfo_t info = {};
 	int status;
 
 	if (!launch || launch->pid <= 0 || loop->child_gone)
+		return;
+	/* What stopped has not ended: the poller stops it (sys/task_stop.h). */
+	if (waitid(P_PID, (id_t)launch->pid, &info,
+		   WEXITED | WNOHANG | WNOWAIT) ||
+	    !info.si_pid || info.si_code == CLD_TRAPPED ||
+	    info.si_code == CLD_STOPPED)
 		return;
 	if (waitpid(launch->pid, &status, WNOHANG) == launch->pid) {
 		loop->status = status;

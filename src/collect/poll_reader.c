@@ -2,14 +2,25 @@
 #include "collect/poll_reader.h"
 
 #include <linux/perf_event.h>
+#include <time.h>
 
 #include "collect/poll_look.h"
+#include "collect/poll_tell.h"
 #include "perfdata/kaa_stream.h"
+
+enum {
+	/* A record has 65,535 bytes, and more in it than the stack. */
+	STACK_MAX = 60000,
+	/* For a thread that was stopped to sleep again. */
+	SETTLE_TRIES = 8,
+	SETTLE_NS = 20000,
+};
 
 struct error *poll_reader_init(struct poll_reader *reader)
 {
 	*reader = (struct poll_reader){ .writer = POLL_WRITER_INIT,
-					.hold = POLL_HOLD_INIT };
+					.hold = POLL_HOLD_INIT,
+					.native = POLL_NATIVE_INIT };
 	reader->tasks.writer = &reader->writer;
 	return poll_walk_init(&reader->walk, &reader->writer);
 }
@@ -19,6 +30,8 @@ void poll_reader_deinit(struct poll_reader *reader)
 	poll_tasks_deinit(&reader->tasks);
 	poll_writer_deinit(&reader->writer);
 	poll_walk_deinit(&reader->walk);
+	poll_native_deinit(&reader->native);
+	task_stop_deinit(&reader->stop);
 }
 
 static bool is_same_program(const struct polled_process *process,
@@ -45,6 +58,73 @@ static bool walk(struct poll_reader *reader, struct polled_process *process,
 	return poll_walk_has_gil(&reader->walk, process, thread);
 }
 
+/* From here on it stands still, until task_stop_end(). */
+static bool stop(struct poll_reader *reader, const struct polled_thread *thread)
+{
+	if (!reader->stops)
+		return false;
+	if (task_stop_begin(&reader->stop, thread->tid) == TASK_STOP_DONE) {
+		reader->counts.stopped++;
+		return true;
+	}
+	reader->counts.not_stopped++;
+	return false;
+}
+
+static size_t stack_size(const struct poll_reader *reader)
+{
+	const struct sampler *sampler = reader->writer.sampler;
+
+	return sampler->options.stack_size < STACK_MAX ?
+		       sampler->options.stack_size :
+		       STACK_MAX;
+}
+
+/* It ran on to where it stopped, but for code of the kernel's not. */
+static enum poll_try read_stopped(struct poll_reader *reader,
+				  struct polled_process *process,
+				  struct polled_thread *thread,
+				  struct task_run *ret, bool *has_gil)
+{
+	uint64_t began = poll_hold_now();
+	bool known;
+
+	*has_gil = walk(reader, process, thread);
+	if (*has_gil)
+		poll_native_take(&reader->native, &reader->stop.registers,
+				 &process->memory, stack_size(reader));
+	known = task_files_run(&thread->files, ret);
+	task_stop_end(&reader->stop);
+	reader->counts.stopped_ns += poll_hold_now() - began;
+	/* Before the sample, by its time. */
+	poll_tell_new_maps(&reader->tasks, process);
+	thread->cpu = reader->hold.stat.cpu;
+	return known ? POLL_TRY_DONE : POLL_TRY_NONE;
+}
+
+bool poll_reader_sleeps_on(struct poll_reader *reader,
+			   const struct polled_thread *thread,
+			   struct task_run *run)
+{
+	const struct timespec pause = { .tv_nsec = SETTLE_NS };
+
+	for (int i = 0; i < SETTLE_TRIES; i++) {
+		nanosleep(&pause, NULL);
+		switch (poll_hold_asleep(&reader->hold, &thread->files,
+					 thread->least)) {
+		case POLL_HOLD_STILL:
+		case POLL_HOLD_LATE:
+			return task_files_run(&thread->files, run) &&
+			       run->slices == reader->hold.before.slices;
+		case POLL_HOLD_GONE:
+			return false;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
 enum poll_try poll_reader_read(struct poll_reader *reader,
 			       struct polled_process *process,
 			       struct polled_thread *thread,
@@ -58,6 +138,9 @@ enum poll_try poll_reader_read(struct poll_reader *reader,
 	}
 	poll_writer_begin(&reader->writer);
 	poll_walk_clear(&reader->walk);
+	poll_native_clear(&reader->native);
+	if (stop(reader, thread))
+		return read_stopped(reader, process, thread, ret, has_gil);
 	walked = walk(reader, process, thread);
 	if (poll_hold_end(&reader->hold, ret)) {
 		*has_gil = walked;
@@ -72,22 +155,26 @@ void poll_reader_put(struct poll_reader *reader,
 		     const struct polled_thread *thread, uint64_t period,
 		     uint64_t state)
 {
-	/* Where the walker has no frames, native ones are all that there is. */
-	const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER,
-				   state ? state : KAA_MARKER_MISSING_NATIVE };
+	uint64_t chain[3] = { (uint64_t)PERF_CONTEXT_USER };
 	bool walked = reader->writer.sample.len;
 	struct record sample = {
 		.pid = (uint32_t)process->pid,
 		.tid = (uint32_t)thread->tid,
 		.time = poll_writer_now(&reader->writer),
 		.cpu = (uint32_t)thread->cpu,
-		.sample = { .period = period },
+		.sample = { .period = period, .callchain = chain },
 	};
+	size_t count = 1;
 
-	if (state || !walked) {
-		sample.sample.callchain = chain;
-		sample.sample.callchain_count = 2;
-	}
+	if (state)
+		chain[count++] = state;
+	/*
+	 * Without native frames: where the walker has none, or these are asked for.
+	 */
+	if (!reader->native.known && (reader->stops || (!walked && !state)))
+		chain[count++] = KAA_MARKER_MISSING_NATIVE;
+	sample.sample.callchain_count = count > 1 ? count : 0;
+	poll_native_put(&reader->native, &sample.sample);
 	poll_writer_end(&reader->writer, &sample);
 	reader->counts.samples++;
 }

@@ -12,9 +12,11 @@
 
 #include "collect/poll_counts.h"
 #include "collect/poll_hold.h"
+#include "collect/poll_native.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_walk.h"
 #include "collect/poll_writer.h"
+#include "sys/task_stop.h"
 
 enum {
 	/* Tries to read a thread that runs on. */
@@ -31,6 +33,11 @@ struct poll_reader {
 	struct poll_counts counts;
 	/* Threads are walked while they have the GIL. */
 	bool gil_only;
+	/* They are stopped, so that there is their native stack, too. */
+	bool stops;
+	struct task_stop stop;
+	/* Of the sample that has begun. */
+	struct poll_native native;
 };
 
 enum poll_try { POLL_TRY_DONE, POLL_TRY_AGAIN, POLL_TRY_NONE };
@@ -41,6 +48,7 @@ void poll_reader_deinit(struct poll_reader *reader);
 /*
  * A thread that is held. DONE: its stack is in the sample that has begun; *ret is
  * what it has run, and *has_gil is false if it is not walked for want of the GIL.
+ * A thread that was stopped has run since: see poll_reader_sleeps_on().
  */
 enum poll_try poll_reader_read(struct poll_reader *reader,
 			       struct polled_process *process,
@@ -51,6 +59,14 @@ void poll_reader_put(struct poll_reader *reader,
 		     const struct polled_process *process,
 		     const struct polled_thread *thread, uint64_t period,
 		     uint64_t state);
+
+/*
+ * A thread that slept when it was read has been stopped for it: true once it sleeps
+ * again, held as it was before. *run: what it has run by now.
+ */
+bool poll_reader_sleeps_on(struct poll_reader *reader,
+			   const struct polled_thread *thread,
+			   struct task_run *run);
 
 void poll_reader_note_run(struct polled_thread *thread,
 			  const struct task_run *run);

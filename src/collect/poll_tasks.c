@@ -20,6 +20,7 @@ void poll_tasks_end_thread(struct poll_tasks *tasks,
 	tasks->ended_kept_off += thread->kept_off;
 	task_files_close(&thread->files);
 	strbuf_deinit(&thread->stack);
+	poll_native_deinit(&thread->native);
 }
 
 static void free_process(struct poll_tasks *tasks,
@@ -67,7 +68,8 @@ bool poll_tasks_add_thread(struct poll_tasks *tasks,
 {
 	struct polled_thread thread = { .tid = tid,
 					.seen = true,
-					.stack = STRBUF_INIT };
+					.stack = STRBUF_INIT,
+					.native = POLL_NATIVE_INIT };
 
 	if (process->threads.count < THREADS_MAX &&
 	    open_files(tasks, process->pid, tid, &thread.files)) {

@@ -16,6 +16,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
+#include "collect/poll_native.h"
 #include "collect/poll_writer.h"
 #include "sys/proc.h"
 #include "sys/remote_memory.h"
@@ -61,6 +62,7 @@ struct polled_thread {
 	bool was_read;
 	/* The walker's records of the stack in which it sleeps; empty: it does not. */
 	struct strbuf stack;
+	struct poll_native native;
 	/*
 	 * It sleeps, with the GIL if that is asked for, still does at that time, and
 	 * what it had run before.
@@ -78,8 +80,14 @@ struct polled_process {
 	uint64_t start_time;
 	uint64_t start_stack;
 	VEC(struct polled_thread) threads;
-	/* Maps told of: their addresses. */
+	/* Maps told of: what tells one from others. */
 	VEC(uint64_t) maps;
+	/*
+	 * For native stacks: pages of memory at the last look for new maps, and the ns
+	 * of CLOCK_MONOTONIC before which there is none.
+	 */
+	uint64_t memory_size;
+	int64_t new_maps_at;
 	struct remote_memory memory;
 	/* Sampled only once it has called exec. */
 	bool waits;

@@ -2,10 +2,16 @@
 #include "collect/poll_tell.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "collect/synthesize.h"
+#include "sys/file.h"
 #include "sys/proc.h"
 
 enum {
@@ -13,6 +19,9 @@ enum {
 	MAPS_FIRST_MS = 10,
 	MAPS_LAST_MS = 1000,
 	MAPS_MAX = 1 << 16,
+	/* Of its time the poller reads maps for new ones in one part of so many. */
+	MAPS_SHARE = 20,
+	STATM_MAX = 256,
 };
 
 /* --- tasks --- */
@@ -87,13 +96,26 @@ struct map_telling {
 	bool exec;
 };
 
-/* True if it was not told of; what cannot be noted is told again. */
-static bool is_new_map(struct polled_process *process, uint64_t start)
+/* Another file may come to where one was: where, and which. */
+static uint64_t map_identity(const struct record_mmap *map)
 {
+	const uint64_t words[] = { map->start, map->len, map->pgoff, map->ino,
+				   (uint64_t)map->maj << 32 | map->min };
+
+	return XXH3_64bits(words, sizeof(words));
+}
+
+/* True if it was not told of; what cannot be noted is told again. */
+static bool is_new_map(struct polled_process *process,
+		       const struct record_mmap *map)
+{
+	uint64_t identity = map_identity(map);
+
 	for (size_t i = 0; i < process->maps.count; i++)
-		if (process->maps.data[i] == start)
+		if (process->maps.data[i] == identity)
 			return false;
-	return process->maps.count < MAPS_MAX && vec_push(&process->maps, start);
+	return process->maps.count < MAPS_MAX &&
+	       vec_push(&process->maps, identity);
 }
 
 static struct error *tell_map(void *arg, const struct record *made)
@@ -108,7 +130,7 @@ static struct error *tell_map(void *arg, const struct record *made)
 		poll_writer_task(telling->tasks->writer, &record);
 	}
 	if (record.type == PERF_RECORD_MMAP2 &&
-	    is_new_map(telling->process, record.mmap.start)) {
+	    is_new_map(telling->process, &record.mmap)) {
 		record.time++;
 		poll_writer_task(telling->tasks->writer, &record);
 	}
@@ -144,4 +166,31 @@ void poll_tell_maps(struct poll_tasks *tasks, struct polled_process *process)
 	if (process->maps_wait > MAPS_LAST_MS)
 		process->maps_wait = MAPS_LAST_MS;
 	process->maps_at = now + process->maps_wait;
+}
+
+/* Memory that was mapped or unmapped has changed it. 0: it cannot be read. */
+static uint64_t memory_size(const struct poll_tasks *tasks,
+			    const struct polled_process *process)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)process->pid);
+	error_destroy(file_read(tasks->root, path, STATM_MAX, &text));
+	return text.len ? strtoull(text.data, NULL, 10) : 0;
+}
+
+void poll_tell_new_maps(struct poll_tasks *tasks, struct polled_process *process)
+{
+	int64_t began = clock_ns(CLOCK_MONOTONIC);
+	uint64_t size;
+
+	if (began < process->new_maps_at)
+		return;
+	size = memory_size(tasks, process);
+	if (size == process->memory_size)
+		return;
+	process->memory_size = size;
+	tell_maps(tasks, process, poll_writer_now(tasks->writer), false);
+	process->new_maps_at = began + MAPS_SHARE * (clock_ns(CLOCK_MONOTONIC) - began);
 }

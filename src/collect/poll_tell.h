@@ -28,4 +28,11 @@ void poll_tell_exec(struct poll_tasks *tasks, struct polled_process *process);
  */
 void poll_tell_maps(struct poll_tasks *tasks, struct polled_process *process);
 
+/*
+ * What has been mapped since, whether its Python is known or not: as soon as the size of
+ * its memory says that something was, and as often as it is cheap.
+ */
+void poll_tell_new_maps(struct poll_tasks *tasks,
+			struct polled_process *process);
+
 #endif

@@ -30,7 +30,9 @@ static void put_sleep(struct poll_wall *wall,
 		return;
 	poll_writer_begin(&reader->writer);
 	poll_walk_again(&reader->walk, &thread->stack);
+	poll_native_swap(&reader->native, &thread->native);
 	poll_reader_put(reader, process, thread, period, KAA_MARKER_IDLE);
+	poll_native_swap(&reader->native, &thread->native);
 }
 
 static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
@@ -40,6 +42,7 @@ static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
 
 	thread->stack = wall->reader->walk.stack;
 	wall->reader->walk.stack = stack;
+	poll_native_swap(&wall->reader->native, &thread->native);
 	thread->sleeps = !thread->stack.failed;
 	thread->slept_with_gil = has_gil;
 	thread->slept = *run;
@@ -192,7 +195,8 @@ static enum poll_try try_sample(struct poll_wall *wall,
 	/* Half of what the first sample stands for lies behind it. */
 	thread->told = wall->tick + thread->unseen / 2;
 	thread->unseen = 0;
-	if (sleeps) {
+	if (sleeps && (!reader->native.known ||
+		       poll_reader_sleeps_on(reader, thread, &run))) {
 		thread->least = reader->hold.lead;
 		keep_sleep(wall, thread, &run, has_gil);
 	}

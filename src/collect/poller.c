@@ -61,6 +61,8 @@ static void tick(struct poller *poller)
 {
 	struct poll_tasks *tasks = &poller->reader.tasks;
 
+	/* Before all else: one of them may be all that there is. */
+	task_stop_settle(&poller->reader.stop);
 	if (!poller->begun)
 		poll_tasks_begin(tasks);
 	poller->begun = true;
@@ -225,6 +227,7 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 	poller->reader.walk.root = options->root;
 	tasks->root = options->root;
 	tasks->inherit = options->inherit;
+	poller->reader.stops = options->polls_native;
 	set_time(poller, options->time);
 	poller->ticks.period = period(options);
 	for (size_t i = 0; i < pids->count; i++)
@@ -245,6 +248,8 @@ struct error *poller_enable(void *arg, bool samples)
 		__atomic_store_n(&poller->samples, true, __ATOMIC_RELEASE);
 	if (poller->runs)
 		return NULL;
+	if (poller->reader.stops)
+		task_stop_quiet();
 	/* Signals are the recorder's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -277,8 +277,8 @@ static struct error *unwind_native(struct stack_builder *builder,
 	vec_clear(&builder->natives);
 	builder->first_without_cfi = 0;
 	*complete = true;
-	/* A kernel thread, or a sample before the first user instruction. */
-	if (!regs->abi || !regs->count)
+	/* It has those that were asked for. */
+	if (!regs->count)
 		return NULL;
 	unwind_regs_from_perf(regs->mask, regs->values, &start);
 	stack->start = start.value[UNWIND_RSP];
@@ -336,9 +336,14 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	return NULL;
 }
 
+/*
+ * Not a kernel thread, a sample before the first user instruction, or one that was
+ * polled without native frames.
+ */
 static bool is_unwound(const struct record *sample)
 {
-	return sample->has & PERF_SAMPLE_REGS_USER;
+	return (sample->has & PERF_SAMPLE_REGS_USER) &&
+	       sample->sample.regs_user.abi;
 }
 
 bool stack_frame_lacks_cfi(const struct stack_builder *builder,

@@ -699,21 +699,24 @@ static struct error *add_own_events(struct sampler *sampler)
 		[TIME_BY_CLOCK] = KAA_WALL_CLOCK,
 		[TIME_WITH_GIL] = KAA_GIL_CLOCK,
 	};
+	struct sampler_options *options = &sampler->options;
 	struct sampler_event event = {
 		.attr = { .type = PERF_TYPE_SOFTWARE,
 			  .config = PERF_COUNT_SW_CPU_CLOCK,
-			  .config1 = KAA_POLLED },
+			  .config1 = options->polls_native ?
+					     KAA_POLLED_NATIVE :
+					     KAA_POLLED },
 		.name = names[sampler->options.time],
 	};
-	struct sampler_options *options = &sampler->options;
 	const struct sampler_event *events = options->events;
 	enum callchain_mode callchain = options->callchain;
 	struct error *error;
 
 	options->events = &event;
 	options->event_count = 1;
-	/* The chains are the walker's alone: no registers, no stack. */
-	options->callchain = CALLCHAIN_FP;
+	/* Without native frames the chains are the walker's alone: no stack. */
+	if (!options->polls_native)
+		options->callchain = CALLCHAIN_FP;
 	error = add_events(sampler);
 	options->events = events;
 	options->callchain = callchain;
@@ -743,7 +746,9 @@ static struct error *make_own_rings(struct sampler *sampler)
 	}
 	if (!vec_push(&sampler->cpus, cpu))
 		return error_no_memory();
-	error = ring_create(&sampler->cpus.data[0].samples, SAMPLE_RING);
+	error = ring_create(&sampler->cpus.data[0].samples,
+			    sampler->options.polls_native ? SAMPLE_RING_STACKS :
+							    SAMPLE_RING);
 	return error ? error :
 		       ring_create(&sampler->cpus.data[0].tasks, OWN_TASK_RING);
 }

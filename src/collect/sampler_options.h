@@ -47,6 +47,8 @@ struct sampler_options {
 	uint64_t period;
 	/* Of a source without events. */
 	enum sampled_time time;
+	/* With native stacks, for which such a source stops threads. */
+	bool polls_native;
 	/* Nobody has asked for that rate. */
 	bool rate_by_default;
 	/* Threads to record; empty: the whole system. */

@@ -239,7 +239,7 @@ const struct python_source python_source_poll = {
 	.name = "poll",
 	.title = "polling",
 	.summary =
-		"functions and lines of a command or of your own processes, CPU time or wall time, no native functions",
+		"functions and lines of a command or of your own processes, CPU time or wall time; native functions with --native",
 	.grade = SOURCE_LIMITED,
 	.needs_chains = true,
 	.walks = true,

@@ -74,10 +74,10 @@ static struct event_meaning of_software(uint64_t config, const char *name)
 }
 
 /* Polled: kaa itself has given the name. */
-static struct event_meaning of_polled(const char *name)
+static struct event_meaning of_polled(uint64_t how, const char *name)
 {
 	struct event_meaning meaning = { EVENT_ON_CPU, EVENT_NANOSECONDS,
-					 .python_only = true };
+					 .python_only = how == KAA_POLLED };
 
 	if (!strcmp(name, KAA_WALL_CLOCK))
 		meaning.kind = EVENT_WALL;
@@ -97,8 +97,9 @@ struct event_meaning event_meaning(const struct perf_event_attr *attr,
 						   (struct event_meaning){};
 	case PERF_TYPE_SOFTWARE:
 		if (attr->config == PERF_COUNT_SW_CPU_CLOCK &&
-		    attr->config1 == KAA_POLLED)
-			return of_polled(name);
+		    (attr->config1 == KAA_POLLED ||
+		     attr->config1 == KAA_POLLED_NATIVE))
+			return of_polled(attr->config1, name);
 		return of_software(attr->config, name);
 	case PERF_TYPE_TRACEPOINT:
 		return of_tracepoint(name);

@@ -44,6 +44,8 @@
 
 /* In config1 of a cpu-clock: kaa polled, and no kernel sampled. "kaa poll" */
 #define KAA_POLLED 0x6b616120706f6c6cull
+/* The same with native frames. "kaa poln" */
+#define KAA_POLLED_NATIVE 0x6b616120706f6c6eull
 /* The name of one that goes on while the thread sleeps, and while it has the GIL. */
 #define KAA_WALL_CLOCK "wall-clock"
 #define KAA_GIL_CLOCK "gil-clock"

@@ -469,7 +469,8 @@ static void put_kinds(struct answer *a)
 		return;
 	if (a->event->kind == EVENT_WALL || a->event->kind == EVENT_GIL)
 		strbuf_printf(&a->text,
-			      "'--mode %s' has no native functions.\n",
+			      "'--mode %s' has no native functions; '--mode %s --native' records them.\n",
+			      a->event->kind == EVENT_WALL ? "wall" : "gil",
 			      a->event->kind == EVENT_WALL ? "wall" : "gil");
 	else
 		own_command_puts(

@@ -110,7 +110,7 @@ def test_without_any_right(root, kaa, scripts, place, by_name):
     data = place / "perf.data"
     denied = type(kaa)(*WITHOUT_RIGHTS, "/usr/bin/python3", place / "without_events.py", own)
     said = denied("record", *by_name, "-o", data, "--", "/usr/bin/python3", place / "call_pairs.py", "1").stderr
-    assert len(re.findall("Python source: polling: .*--python=trampoline", said)) == 1, said
+    assert len(re.findall("Python source: polling: .*no native functions .'--native' adds them", said)) == 1, said
     assert bool(by_name) != bool(re.search("'sudo .*/kaa record .*kaa doctor --fix'", said)), said
     check(kaa, data, 10)
     assert data.stat().st_uid == NOBODY
@@ -308,7 +308,7 @@ def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
     data, program = tmp_path / "perf.data", tmp_path / "shared.py"
     program.write_text("def f():\n    return sum(i * i for i in range(1500000))\nf()\n")
     said = kaa("record", "--python=poll", "-o", data, "--", newest_python.path, program).stderr
-    assert "'--python=trampoline' has them" in said
+    assert "no native functions ('--native' adds them)" in said
     text = kaa("annotate", "-i", data).stdout
     assert re.search(r"^ *[\d.]+% +[\d.]+% +2  +return sum\(", text, re.M) and "<genexpr>:" not in text, text
     program.write_text("while True: pass\n")

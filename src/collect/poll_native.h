@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The native stack of a thread that is polled: its registers, and a copy of its
+ * stack's memory, as the kernel has them in its samples. Both are taken while the
+ * thread is stopped (sys/task_stop.h). Of the poller's thread.
+ */
+#ifndef KAA_COLLECT_POLL_NATIVE_H
+#define KAA_COLLECT_POLL_NATIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+#include "base/strbuf.h"
+#include "perfdata/record.h"
+#include "sys/remote_memory.h"
+
+/* As many as UNWIND_PERF_REGS_MASK has bits. */
+enum { POLL_NATIVE_REGISTERS = 17 };
+
+struct poll_native {
+	bool known;
+	uint64_t registers[POLL_NATIVE_REGISTERS];
+	/* From the stack pointer on. */
+	struct strbuf stack;
+};
+#define POLL_NATIVE_INIT { .stack = STRBUF_INIT }
+
+void poll_native_deinit(struct poll_native *native);
+/* Nothing is known any more. */
+void poll_native_clear(struct poll_native *native);
+/* At most `most` bytes of the stack, as many as there are. */
+void poll_native_take(struct poll_native *native,
+		      const struct user_regs_struct *registers,
+		      struct remote_memory *memory, size_t most);
+void poll_native_swap(struct poll_native *a, struct poll_native *b);
+/* Borrows what it has; without it the sample has no registers. */
+void poll_native_put(const struct poll_native *native,
+		     struct record_sample *sample);
+
+#endif

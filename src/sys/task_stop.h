@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A thread that stands still for a moment, by ptrace(2), so that its registers can be
+ * read. Nothing of it is changed. A system call in which it sleeps goes on afterwards;
+ * a few end with EINTR, which a stop is allowed to cause (signal(7)): epoll_wait() and
+ * those of System V.
+ *
+ * All functions are for one thread: Linux knows who has stopped whom by threads. A stop
+ * of a child of the own process is news for whoever waits for that child, too, and must
+ * not be taken by others (waitid() with WNOWAIT shows what it is). That a child
+ * has ended is left to its parent.
+ */
+#ifndef KAA_SYS_TASK_STOP_H
+#define KAA_SYS_TASK_STOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "base/vec.h"
+
+enum task_stop_result {
+	/* It stands still, until task_stop_end(). */
+	TASK_STOP_DONE,
+	/* It has ended. */
+	TASK_STOP_GONE,
+	/* It may not be stopped: it has a tracer already, or rights that we lack. */
+	TASK_STOP_DENIED,
+	/* It did not stop in time: it waits for a disk, say. */
+	TASK_STOP_LATE,
+};
+
+/* Zero-initialise. */
+struct task_stop {
+	pid_t tid;
+	/* To be delivered when it goes on; 0: none. */
+	int signal;
+	struct user_regs_struct registers;
+	/* Those that were late, and are let go as soon as they stop. */
+	VEC(pid_t) late;
+};
+
+/* SIGCHLD tells of children that end, and not of each stop. */
+void task_stop_quiet(void);
+enum task_stop_result task_stop_begin(struct task_stop *stop, pid_t tid);
+/* The thread of TASK_STOP_DONE goes on. */
+void task_stop_end(struct task_stop *stop);
+/* Lets go who has stopped too late; to be called often while there may be some. */
+void task_stop_settle(struct task_stop *stop);
+/*
+ * Frees what it holds. Those that have not stopped yet go on when the calling thread
+ * ends.
+ */
+void task_stop_deinit(struct task_stop *stop);
+
+#endif

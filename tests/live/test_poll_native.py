@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa record --native` while polling: native functions without any right, from threads that are stopped for a moment.
+
+What the program notices of that is the other half: nothing but the time."""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from harness.call_pairs import pairs_of, stacks, wrong_pairs
+from harness.nobody import AS_NOBODY, NOBODY
+from harness.waiting import until
+
+WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
+# Where the stack of a program and of a thread begins, with or without symbols for that.
+BEGINNINGS = re.compile(r"^(_start|__libc_start\w*|(__)?clone3?|start_thread|libc\.so\.6\+0x\w+|.*libc-2\.\d+\.so\+0x\w+)$")
+
+
+def record(kaa, data, *words, **options):
+    return kaa("record", "--native", "-o", data, *words, **options)
+
+
+def native(sample):
+    return [frame.symbol for frame in sample.frames if not frame.is_python and not frame.symbol.startswith("[")]
+
+
+def incomplete(samples):
+    return [sample for sample in samples if set(sample.markers) - {"[idle]", "[waiting for a CPU]"}]
+
+
+@pytest.mark.few_versions
+@pytest.mark.and_free_threaded
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_stacks_are_whole_and_not_torn(kaa, python, scripts, tmp_path, mode):
+    data, kaa = tmp_path / "perf.data", python.kaa(kaa)
+    result = record(kaa, data, "--python=poll", "--mode", mode, "-F", "999", "--", python.path, scripts / "call_pairs.py", "2", "2")
+    samples = list(stacks(kaa, data))
+    pairs = [sample for sample in samples if any(file == "pairs" for _, file, _ in pairs_of(sample))]
+    assert len(pairs) >= 20, result.stderr
+    assert not [sample for sample in pairs if list(wrong_pairs(pairs_of(sample)))]
+    assert len(incomplete(pairs)) <= len(pairs) / 50, result.stderr
+    whole = [sample for sample in pairs if not incomplete([sample])]
+    # The calls of the interpreter are folded into the Python functions that they run; what begins the thread is not.
+    assert all(BEGINNINGS.match(native(sample)[-1]) for sample in whole), [native(sample)[-1:] for sample in whole][:5]
+    stops = re.search(r"threads were stopped ([\d,]+) times? for native functions, for \d+ us", result.stderr)
+    assert int(stops[1]) >= len(pairs) / 2, result.stderr
+
+
+WORK = """
+import json, sys, threading, time, zlib
+data, took, seconds = bytes(range(256)) * 8192, {}, float(sys.argv[1])
+def crunch():
+    while time.thread_time() < seconds: zlib.compress(data, 9)
+def plain():
+    while time.thread_time() < seconds:
+        for i in range(1000): pass
+def nap():
+    while len(took) < 2: time.sleep(0.03)
+def timed(function):
+    began = time.monotonic(), time.thread_time()
+    function()
+    took[function.__name__] = [now - then for now, then in zip((time.monotonic(), time.thread_time()), began)]
+threads = [threading.Thread(target=timed, args=(function,)) for function in (crunch, plain, nap)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(json.dumps(took))
+"""
+
+
+def test_native_functions_are_those_that_run(kaa, tmp_path):
+    """CPU time by the thread's own clock; and what a library does is below the line that calls it, which was loaded late."""
+    data, script = tmp_path / "perf.data", tmp_path / "work.py"
+    script.write_text(WORK)
+    result = record(kaa, data, "--python=poll", "--", sys.executable, script, "1")
+    took, by_function, of_library = json.loads(result.stdout), collections.Counter(), collections.Counter()
+    for sample in stacks(kaa, data):
+        inner = sample.python[-1][0] if sample.python else None
+        by_function[inner] += sample.period / 1e9
+        of_library[inner] += sample.period / 1e9 * any("deflate" in name or re.match(r"libz\.|zlib|python3\S*\+0x", name)
+                                                        for name in native(sample))
+    late = re.search(r"ticks? too late \(([\d.]+) %\)", result.stderr)
+    allowed = 0.1 if not late or float(late[1]) < 10 else 0.2
+    for name in ("crunch", "plain"):
+        assert abs(by_function[name] - took[name][1]) < allowed * took[name][1] + 0.1, (name, by_function, took, result.stderr)
+    assert of_library["crunch"] > 0.85 * by_function["crunch"], (of_library, by_function)
+    assert of_library["plain"] < 0.1 * by_function["plain"], (of_library, by_function)
+    assert "native" in re.search(r"^Spent in: .*", kaa("report", "-i", data).stdout, re.M)[0]
+
+
+def test_sleeps_have_their_native_stack(kaa, tmp_path):
+    data, script = tmp_path / "perf.data", tmp_path / "work.py"
+    script.write_text(WORK)
+    result = record(kaa, data, "--mode", "wall", "--", sys.executable, script, "0.5")
+    slept = json.loads(result.stdout)["nap"][0]
+    asleep = [sample for sample in stacks(kaa, data) if "[idle]" in sample.markers and sample.python and sample.python[-1][0] == "nap"]
+    # On a busy machine it waits for a CPU, too; and for the GIL when it wakes up.
+    seen = sum(sample.period for sample in asleep) / 1e9
+    assert 0.5 * slept < seen < slept + 0.1, (seen, slept, result.stderr)
+    called = sum(sample.period for sample in asleep if re.search(r"nanosleep|select|futex|cond_\w*wait|libc\.so", " ".join(native(sample)))) / 1e9
+    assert called > 0.95 * seen, (called, seen)
+    assert not incomplete(asleep)
+    text = kaa("report", "-i", data).stdout
+    assert "has no native functions" not in text and "idle" in text
+
+
+# It counts what a stop may spoil: signals, system calls that C code does not repeat, ends of children, its own end.
+UNHARMED = """
+import ctypes, json, os, signal, subprocess, sys, threading, time
+seen = {"signals": 0, "sent": 0, "broken": 0, "reads": 0, "codes": [], "slept": []}
+def count(number, frame): seen["signals"] += 1
+signal.signal(signal.SIGUSR1, count)
+libc = ctypes.CDLL(None, use_errno=True)
+inner, outer = os.pipe()
+def read():
+    one = ctypes.create_string_buffer(1)
+    while not seen["reads"] or one.raw != b"x":
+        got = libc.read(inner, one, 1)
+        seen["reads"] += got == 1
+        seen["broken"] += got != 1
+def run():
+    for i in range(12):
+        seen["codes"].append(subprocess.call([sys.executable, "-S", "-c", "raise SystemExit(%d)" % i]))
+def nap():
+    for i in range(40):
+        began = time.monotonic()
+        time.sleep(0.02)
+        seen["slept"].append(time.monotonic() - began)
+threads = [threading.Thread(target=function) for function in (read, run, nap)]
+for thread in threads: thread.start()
+end = time.monotonic() + 2
+while time.monotonic() < end or any(thread.is_alive() for thread in threads[1:]):
+    seen["sent"] += 1
+    signal.raise_signal(signal.SIGUSR1) if hasattr(signal, "raise_signal") else os.kill(os.getpid(), signal.SIGUSR1)
+    os.write(outer, b".")
+    time.sleep(0.001)
+os.write(outer, b"x")
+for thread in threads: thread.join()
+json.dump(seen, open(sys.argv[1], "w"))
+sys.exit(5)
+"""
+
+
+@pytest.mark.few_versions
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_a_program_notices_nothing(kaa, python, tmp_path, mode):
+    data, script, out = tmp_path / "perf.data", tmp_path / "unharmed.py", tmp_path / "seen.json"
+    script.write_text(UNHARMED)
+    result = record(python.kaa(kaa), data, "--python=poll", "--mode", mode, "-F", "2000", "--", python.path, script, out, status=5)
+    seen = json.loads(out.read_text())
+    assert "threads were stopped" in result.stderr
+    assert seen["signals"] == seen["sent"] and seen["signals"] > 100
+    assert seen["broken"] == 0 and seen["reads"] > 100
+    assert seen["codes"] == list(range(12))
+    assert min(seen["slept"]) >= 0.02
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def test_nothing_is_left_of_it(kaa, newest_python, tmp_path):
+    """A process that was attached to goes on, untraced; one that its user has stopped stays so."""
+    data, program = tmp_path / "perf.data", tmp_path / "loop.py"
+    program.write_text("while True: sum(range(1000))\n")
+    with newest_python.running(program) as (_, pid):
+        said = record(kaa, data, "--python=poll", "-p", pid, "--duration", "1").stderr
+        assert "threads were stopped" in said
+        status = status_of(pid)
+        assert status["TracerPid"] == "0" and status["State"][0] in "RS", status
+        os.kill(pid, signal.SIGSTOP)
+        until(lambda: status_of(pid)["State"][0] == "T", "it has stopped")
+        record(kaa, data, "--mode", "wall", "-p", pid, "--duration", "1")
+        status = status_of(pid)
+        assert status["TracerPid"] == "0" and status["State"][0] == "T", status
+        os.kill(pid, signal.SIGCONT)
+        until(lambda: status_of(pid)["State"][0] in "RS", "it goes on")
+
+
+def test_another_tracer_keeps_it(kaa, newest_python, tmp_path):
+    """Who is being debugged is not stopped: its samples have no native frames, and this is said."""
+    data, program = tmp_path / "perf.data", tmp_path / "loop.py"
+    program.write_text("while True: sum(range(1000))\n")
+    tracer = ("import ctypes, sys, time\nlibc = ctypes.CDLL(None)\nlibc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, "
+              "ctypes.c_void_p]\nprint(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)\ntime.sleep(60)\n")
+    with newest_python.running(program) as (_, pid):
+        with subprocess.Popen([sys.executable, "-c", tracer, str(pid)], stdout=subprocess.PIPE, text=True) as other:
+            try:
+                assert other.stdout.readline() == "0\n"
+                said = record(kaa, data, "--python=poll", "-p", pid, "--duration", "1").stderr
+                assert status_of(pid)["TracerPid"] == str(other.pid)
+            finally:
+                other.kill()
+    assert re.search(r"\d+ samples? ha(s|ve) no native functions, because the thread could not be stopped", said), said
+    samples = list(stacks(kaa, data))
+    assert samples and all("[missing native frames]" in sample.markers and sample.python for sample in samples)
+
+
+@pytest.fixture
+def place():
+    with tempfile.TemporaryDirectory(prefix="kaa-poll-", dir="/tmp") as folder:
+        os.chown(folder, NOBODY, NOBODY)
+        yield pathlib.Path(folder)
+
+
+def test_without_rights(root, kaa, place):
+    """Where BPF cannot be had `--native` is enough: no --python, no --mode."""
+    own, data, script = place / "kaa", place / "perf.data", place / "work.py"
+    shutil.copy(kaa.command[-1], own)
+    script.write_text("import time\nend = time.process_time() + 1\nwhile time.process_time() < end: sorted(range(2000), key=str)\n")
+    script.chmod(0o644)
+    result = record(type(kaa)(*WITHOUT_RIGHTS, own), data, "/usr/bin/python3", script, cwd=place)
+    assert "polling: functions and lines of CPU time, and native functions" in result.stderr
+    text = kaa("report", "-f", "-i", data).stdout
+    assert re.search(r"^Spent in: .*native \d", text, re.M), text
