@@ -5,6 +5,7 @@ import pathlib
 import re
 import signal
 import sys
+import zlib
 
 import pytest
 
@@ -21,6 +22,7 @@ def pytest_addoption(parser):
     parser.addoption("--python", action="append", metavar="ID",
                      help="only interpreters whose id begins so, such as 3.11 or 3.14.1-sid (may be repeated)")
 
+    parser.addoption("--all-cases", action="store_true", help="all cases of tests that else run a part of them (one_of)")
     parser.addoption("--builtin", action="store_true",
                      help="agent tests: also say which faults the interpreters' own support for perf has")
 
@@ -85,14 +87,21 @@ def pytest_generate_tests(metafunc):
 INTERPRETERS = r"python|ask|some_python|interpreter|free_threaded|place|series"
 
 
+def is_chosen(item):
+    """Of many cases of two things that differ, recordings and options: each of either is in about as many, always the same."""
+    mark = item.get_closest_marker("one_of")
+    return not mark or zlib.crc32(item.name.encode()) % mark.args[0] == 0
+
+
 def pytest_collection_modifyitems(config, items):
     """A test without an interpreter to take is none."""
     empty = [item for item in items
              if any(re.match(rf"got empty parameter set (for )?\[?\(?'?({INTERPRETERS})'?\b", mark.kwargs.get("reason", ""))
                     for mark in item.iter_markers("skip"))]
-    if empty:
-        config.hook.pytest_deselected(items=empty)
-        items[:] = [item for item in items if item not in set(empty)]
+    left = empty + ([] if config.getoption("--all-cases") else [item for item in items if not is_chosen(item)])
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
 
 
 def pytest_report_header(config):

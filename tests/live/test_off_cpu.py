@@ -178,10 +178,12 @@ def test_the_gil_is_waited_for(kaa, newest_python, tmp_path):
     of_victim = [sample for sample in waits(samples_of(kaa, data)) if "victim" in functions(sample)]
     seen = sum(sample.period for sample in of_victim) / 1e9
     assert abs(seen - sum(slept)) < 0.03 * sum(slept) + 0.02, (seen, sum(slept))
-    # A switch takes 5 ms, as each sleep does.
-    gil = sum(sample.period for sample in of_victim if any("take_gil" in name for name in sample.symbols)) / 1e9
+    # A switch takes 5 ms, as each sleep does. A stripped Python has no name for what takes the GIL.
+    taking = "take_gil" if newest_python.unstripped else "futex"
+    gil = sum(sample.period for sample in of_victim if any(taking in name for name in sample.symbols)) / 1e9
     assert gil > 0.2 * sum(slept), (gil, sum(slept))
-    assert re.search(r"Spent in: .*\bGIL \d", kaa("report", "-i", data).stdout)
+    if newest_python.unstripped:
+        assert re.search(r"Spent in: .*\bGIL \d", kaa("report", "-i", data).stdout)
 
 
 PING = """

@@ -366,9 +366,9 @@ static void test_several_events_have_columns(void **state)
 		"  cycles: own 100.0%, total 100.0%\n"
 		"  page-faults:u?[31m: own 100.0%, total 100.0%\n"
 		"cycles          page-faults...\n"
-		"   own   total     own   total   line  source\n"
+		"   own   total     own   total   line  source   spent in, cycles\n"
 		"                        100.0%      1  def f():\n"
-		"100.0%  100.0%  100.0%  100.0%      2    pass\n");
+		"100.0%  100.0%  100.0%  100.0%      2    pass   interpreter 100\n");
 	listing_put_hidden_events(&s.listing);
 	show_end(&s);
 }
