@@ -16,9 +16,6 @@
 #include "explore/line.h"
 #include "explore/own_rows.h"
 
-/* What was recorded, or what is zoomed into. */
-void own_text_title(const struct own_rows *rows, size_t columns,
-		    struct strbuf *out);
 /* Above the rows: what all of it was spent in, or the names of the columns. */
 void own_text_head(struct own_rows *rows, size_t columns, struct line *line);
 /* A row; line is replaced. */

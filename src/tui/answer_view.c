@@ -5,6 +5,7 @@
 
 #include "explore/own_selected.h"
 #include "explore/own_text.h"
+#include "explore/own_title.h"
 #include "tui/annotate_view.h"
 #include "tui/information.h"
 #include "tui/menu.h"
@@ -116,7 +117,7 @@ static void title(void *arg, struct strbuf *out)
 		a->input->live->title(a->input->live->arg, out);
 		columns -= columns > out->len ? out->len : 0;
 	}
-	own_text_title(a->rows, columns, out);
+	own_title_put(a->rows, columns, !a->input->live, out);
 	if (has_notes)
 		strbuf_puts(out, notes);
 }

@@ -524,6 +524,32 @@ def test_events_have_an_answer_each(kaa, root, bpf, recording, tmp_path):
         assert terminal.lines() == first
 
 
+def test_the_title_names_events_and_what_all_is(kaa, root, bpf, tmp_path):
+    """In a window of 80 columns: which event it is, which others Tab shows, and how long 100 % of the waits are."""
+    script = "docs/examples/waiting.py"
+    data, wall = tmp_path / "perf.data", tmp_path / "wall.data"
+    shutil.copy(os.path.join(os.path.dirname(__file__), "../..", script), tmp_path)
+    os.utime(tmp_path / "waiting.py", (time.time() - 60, time.time() - 60))
+    kaa("record", "-F", "999", "--off-cpu", "-o", data, sys.executable, tmp_path / "waiting.py")
+    kaa("record", "--mode", "wall", "-o", wall, sys.executable, tmp_path / "waiting.py")
+
+    def time_of(file, what):
+        text = kaa("report", "--stdio", "-i", file, cwd=tmp_path, env=WIDE).stdout
+        return re.search(rf"   ([\d.]+ s {what}) in [\d.]+ s   ", text.splitlines()[0])[1]
+
+    with report(kaa, data, rows=24, columns=80) as terminal:
+        title = terminal.lines()[0]
+        assert title.startswith(f"waiting.py   off-cpu (Tab: cpu-clock)   100% is {time_of(data, 'off the CPU')}"), title
+        terminal.press("tab")
+        assert terminal.lines()[0].startswith("waiting.py   cpu-clock (Tab: off-cpu)   "), terminal.lines()[0]
+        assert "100%" not in terminal.lines()[0]
+        terminal.press("tab")
+        assert terminal.lines()[0] == title
+    with report(kaa, wall, rows=24, columns=80) as terminal:
+        title = terminal.lines()[0]
+        assert f"   100% is {time_of(wall, 'of threads')}" in title and "Tab" not in title, title
+
+
 @pytest.mark.parametrize("options", [("--native",), ("-g",), ("--sort", "symbol"), ("--no-children",), ("-n",)], ids=" ".join)
 def test_options_that_open_the_table(kaa, recording, options):
     with report(kaa, recording, *options) as terminal:

@@ -9,6 +9,7 @@
 #include "explore/own_rows.h"
 #include "explore/own_selected.h"
 #include "explore/own_text.h"
+#include "explore/own_title.h"
 #include "model.h"
 #include "view/printable.h"
 
@@ -212,7 +213,7 @@ static void test_a_thread_that_is_zoomed_into_is_named(void **state)
 	fill(&m);
 	rows = rows_of(&m);
 	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 101 });
-	own_text_title(rows, 80, &title);
+	own_title_put(rows, 80, true, &title);
 	assert_string_equal(title.data,
 			    "in thread 101 (worker)   0 ms CPU   2 samples, 76.2% of all");
 	/* It needs no section. */
@@ -558,7 +559,7 @@ static void test_hostile_names_are_no_escapes(void **state)
 			assert_null(strpbrk(text, "\x1b\n"));
 			free(text);
 		}
-		own_text_title(rows, 80, &title);
+		own_title_put(rows, 80, true, &title);
 		assert_null(strpbrk(title.data, "\x1b\n"));
 	}
 	model_deinit(&m);
@@ -694,6 +695,100 @@ static void test_callers_of_a_recursion(void **state)
 	model_deinit(&m);
 }
 
+static void add_event(struct model *m, const char *name, enum event_kind kind,
+		      enum event_unit unit)
+{
+	const struct profile_event event = { .name = model_string(m, name),
+					     .kind = kind,
+					     .unit = unit };
+	uint32_t id;
+
+	model_check(profile_add_event(m->profile, &event, &id));
+	/* As if it had one. */
+	m->profile->events.data[id].samples = kind != EVENT_DUMMY;
+}
+
+static void assert_title(const struct own_rows *rows, size_t columns,
+			 const char *expected)
+{
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+
+	own_title_put(rows, columns, true, &title);
+	assert_string_equal(title.data, expected);
+}
+
+static void fill_with_waits(struct model *m)
+{
+	init(m);
+	m->profile->events.data[0].name = model_string(m, "off-cpu");
+	m->profile->events.data[0].kind = EVENT_WAIT;
+	model_sample(m, 16820000000, "py:py::<module>:/srv/a/folder/waiting.py@90");
+}
+
+static void test_the_title_says_what_percentages_are_of(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL, *all = NULL;
+	struct model m;
+
+	(void)state;
+	fill_with_waits(&m);
+	rows = rows_of(&m);
+	assert_title(rows, 80, "a/folder/waiting.py   100% is 16.82 s off the CPU   1 sample, none lost");
+	/* Folders and samples give way before time. */
+	assert_title(rows, 56, "waiting.py   100% is 16.82 s off the CPU   1 sample");
+	assert_title(rows, 42, "waiting.py   100% is 16.82 s off the CPU");
+	assert_title(rows, 36, "waiting.py   16.82 s off the CPU");
+	m.profile->events.data[0].kind = EVENT_WALL;
+	all = rows_of(&m);
+	assert_title(all, 80, "a/folder/waiting.py   100% is 16.82 s of threads   1 sample, none lost");
+	model_deinit(&m);
+}
+
+static void test_the_title_says_which_events_there_are(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct model m;
+
+	(void)state;
+	fill_with_waits(&m);
+	add_event(&m, "dummy:u", EVENT_DUMMY, EVENT_COUNT);
+	rows = rows_of(&m);
+	assert_title(rows, 80, "a/folder/waiting.py   100% is 16.82 s off the CPU   1 sample, none lost");
+	add_event(&m, "cpu-clock", EVENT_ON_CPU, EVENT_NANOSECONDS);
+	assert_title(rows, 90, "a/folder/waiting.py   off-cpu (Tab: cpu-clock)   100% is 16.82 s off the CPU   1 sample");
+	assert_title(rows, 68, "waiting.py   off-cpu (Tab: cpu-clock)   100% is 16.82 s off the CPU");
+	assert_title(rows, 60, "waiting.py   off-cpu (Tab)   100% is 16.82 s off the CPU");
+	assert_title(rows, 48, "waiting.py   off-cpu (Tab)   16.82 s off the CPU");
+	assert_title(rows, 42, "waiting.py   16.82 s off the CPU");
+	assert_title(rows, 20, "waiting.py");
+	add_event(&m, "page-faults", EVENT_OCCURRENCE, EVENT_COUNT);
+	assert_title(rows, 120, "a/folder/waiting.py   off-cpu (Tab: cpu-clock, page-faults)   100% is 16.82 s off the CPU   1 sample, none lost");
+	assert_title(rows, 74, "waiting.py   off-cpu (Tab: cpu-clock, ...)   100% is 16.82 s off the CPU");
+	/* Text has no keys. */
+	own_title_put(rows, 120, false, &text);
+	assert_null(strstr(text.data, "Tab"));
+	model_deinit(&m);
+}
+
+/* Its name says all of what it counts, and is there once. */
+static void test_the_title_of_an_event_that_counts_no_time(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	fill_with_waits(&m);
+	m.profile->events.data[0].name = model_string(&m, "page-faults");
+	m.profile->events.data[0].kind = EVENT_OCCURRENCE;
+	m.profile->events.data[0].unit = EVENT_COUNT;
+	rows = rows_of(&m);
+	assert_title(rows, 80, "a/folder/waiting.py   page-faults   1 sample, none lost");
+	add_event(&m, "cpu-clock", EVENT_ON_CPU, EVENT_NANOSECONDS);
+	assert_title(rows, 80, "a/folder/waiting.py   page-faults (Tab: cpu-clock)   1 sample, none lost");
+	model_deinit(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -712,6 +807,9 @@ int main(void)
 		cmocka_unit_test(test_the_source_of_a_row),
 		cmocka_unit_test(test_callers_are_counted_by_line),
 		cmocka_unit_test(test_callers_of_a_recursion),
+		cmocka_unit_test(test_the_title_says_what_percentages_are_of),
+		cmocka_unit_test(test_the_title_says_which_events_there_are),
+		cmocka_unit_test(test_the_title_of_an_event_that_counts_no_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

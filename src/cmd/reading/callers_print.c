@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 #include "explore/own_rows.h"
 #include "explore/own_text.h"
+#include "explore/own_title.h"
 #include "explore/sources.h"
 #include "view/symbol_match.h"
 #include "view/symbol_near.h"
@@ -139,7 +140,7 @@ static void put_function(struct callers *c, const struct own_entry *entry)
 	const struct own_weight *all = &c->rows->made.own->all;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	own_text_title(c->rows, c->input->columns, &text);
+	own_title_put(c->rows, c->input->columns, false, &text);
 	strbuf_trim_end(&text);
 	strbuf_puts(&text, "\n");
 	strbuf_percent(&text, entry->total.period, all->period);
