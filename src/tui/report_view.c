@@ -798,7 +798,9 @@ struct error *report_view(struct ui *ui)
 
 	r.view = (struct view){
 		.arg = &r,
-		.hint = "h: keys  Enter: menu  +: open  a: annotate  l: lines  x: own time",
+		.hint = r.events.count > 1 ?
+				"h: keys  Tab: event  Enter: menu  +: open  a: annotate  x: own time" :
+				"h: keys  Enter: menu  +: open  a: annotate  l: lines  x: own time",
 		.help = keys,
 		.opens_all = true,
 		.title = title,

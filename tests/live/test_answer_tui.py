@@ -545,6 +545,9 @@ def test_the_title_names_events_and_what_all_is(kaa, root, bpf, tmp_path):
         assert "100%" not in terminal.lines()[0]
         terminal.press("tab")
         assert terminal.lines()[0] == title
+        # The table has no room for names; its last line has the key.
+        terminal.press("x")
+        assert re.match(r"h: keys  Tab: event  .*  q: back$", terminal.lines()[-1]), terminal.text()
     with report(kaa, wall, rows=24, columns=80) as terminal:
         title = terminal.lines()[0]
         assert f"   100% is {time_of(wall, 'of threads')}" in title and "Tab" not in title, title
