@@ -113,6 +113,8 @@ struct own_widths {
 	size_t file;
 	/* Of the end of a place, to tell rows of like names apart. */
 	size_t apart;
+	/* What own time was spent in, up to what is enough. */
+	size_t rest;
 };
 
 struct own_rows {

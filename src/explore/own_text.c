@@ -22,18 +22,24 @@ enum {
 	INDENT_MAX = 24,
 	NUMBER_WIDTH = 8,
 	/*
-	 * What own time was spent in, or a line of source, or nothing at all;
-	 * and how much a long place leaves to them.
+	 * What own time was spent in, or a line of source: its first words, in a
+	 * narrow window and in one of 80 columns; and how much a long place leaves
+	 * to them.
 	 */
+	REST_LEAST = 12,
 	REST_MIN = 16,
 	REST_GOOD = 26,
 	SOURCE_MIN = 28,
+	/* Of a function's name; less does not tell functions apart. */
+	NAME_MIN = 12,
 	/* Of a place; less than the first does not tell functions apart. */
 	PLACE_MIN = 14,
 	PLACE_GOOD = 24,
 	DOTS_WIDTH = 3,
 	COLUMNS_MIN = 20,
 };
+
+static const char spent_title[] = "spent in, %";
 
 /* The columns of a view. */
 struct layout {
@@ -45,6 +51,8 @@ struct layout {
 	size_t place_good;
 	/* What the names of files need, without their folders. */
 	size_t file;
+	/* What the last column needs to show all that it has, as far as is known. */
+	size_t rest_all;
 	/* The last column; 0: there is none. */
 	size_t rest;
 };
@@ -238,6 +246,20 @@ static const char *file_of(const char *place)
 	return slash ? slash + 1 : place;
 }
 
+/* What own time was spent in; to no avail once that is as wide as it may be. */
+static void measure_spent(struct own_rows *rows, const struct browser_node *node)
+{
+	struct own_widths *widths = &rows->widths[view_of(node)];
+
+	if (node->kind != OWN_FUNCTION || widths->rest >= REST_GOOD)
+		return;
+	strbuf_clear(&rows->word);
+	spent_text_parts(rows->profile, rows->made.own,
+			 function_of(rows, node->ref), REST_GOOD, &rows->word);
+	widths->rest = at_least(widths->rest, printable_width(rows->word.data,
+							      rows->word.len));
+}
+
 static void measure(struct own_rows *rows, const struct browser_node *node)
 {
 	struct own_widths *widths = &rows->widths[view_of(node)];
@@ -259,6 +281,7 @@ static void measure(struct own_rows *rows, const struct browser_node *node)
 	width = printable_width(file, strlen(file));
 	if (width > widths->file)
 		widths->file = width;
+	measure_spent(rows, node);
 }
 
 /* A line without a number has the room of its source. */
@@ -298,11 +321,10 @@ static size_t common_end(const char *a, const char *b)
 /* Names of functions that one cannot tell apart where there is little room. */
 static bool look_alike(const char *name, const char *other)
 {
-	enum { LITTLE = 12 };
 	_cleanup_strbuf_ struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
 
-	fit_name(&a, name, LITTLE);
-	fit_name(&b, other, LITTLE);
+	fit_name(&a, name, NAME_MIN);
+	fit_name(&b, other, NAME_MIN);
 	return !strcmp(a.data, b.data);
 }
 
@@ -404,39 +426,75 @@ static void fit_names(struct layout *l, size_t room)
 			  room > gap + l->place ? room - gap - l->place : 1);
 }
 
-/* A long place loses its beginning before the last column gives way. */
-static void share_names(struct layout *l, size_t room)
+/* Of name and place, what tells something. */
+static size_t least_names(const struct layout *l)
+{
+	return at_most(l->name, NAME_MIN) + GAP + at_most(l->place, l->place_min);
+}
+
+/* There is room for all of the name; a long place leaves some to the last column. */
+static void share_spare(struct layout *l, size_t room)
 {
 	size_t place = at_most(l->place, l->place_good);
-	size_t names = l->name + GAP + place;
+	size_t rest = room - l->name - GAP - place - GAP;
+	size_t spare = rest - at_most(rest, at_most(l->rest_all, REST_GOOD));
 
-	if (names + GAP + REST_MIN > room) {
+	spare = at_most(spare, l->place - place);
+	l->place = place + spare;
+	l->rest = rest - spare;
+}
+
+/* There is none; a name has at least half of what it shares with a place. */
+static void squeeze_names(struct layout *l, size_t room)
+{
+	size_t file = at_most(l->place, at_least(l->place_min,
+						 at_most(l->file, l->place_good)));
+	size_t half = at_most(room / 2, room - at_most(l->place, l->place_min));
+
+	l->name = at_most(l->name, at_least(room - at_most(room, file), half));
+	l->place = at_most(l->place, room - l->name);
+}
+
+/*
+ * A long place loses its beginning first, then the last column its end, then a name
+ * its middle. There is no last column only where the window is too narrow for that.
+ */
+static void share_function(struct layout *l, size_t room)
+{
+	size_t rest;
+
+	l->has_total = least_names(l) + WEIGHT_WIDTH <= room;
+	room -= l->has_total ? WEIGHT_WIDTH : 0;
+	if (!l->rest_all || least_names(l) + GAP + at_most(l->rest_all, REST_LEAST) > room) {
 		fit_names(l, room);
 		return;
 	}
-	l->rest = room - names - GAP;
-	if (l->rest > REST_GOOD) {
-		size_t spare = at_most(l->rest - REST_GOOD, l->place - place);
-
-		place += spare;
-		l->rest -= spare;
+	/* In a window of 80 columns the minimum. */
+	rest = at_least(REST_LEAST, at_most(REST_MIN, room / 4 + 1));
+	rest = at_most(at_most(rest, l->rest_all), room - least_names(l) - GAP);
+	if (l->name + GAP + at_most(l->place, l->place_good) + GAP + rest > room) {
+		l->rest = rest;
+		squeeze_names(l, room - GAP - rest - GAP);
+		return;
 	}
-	l->place = place;
+	share_spare(l, room);
 }
 
-static void share_function(struct layout *l, size_t room)
+/* The source of a call is there where nothing else gives way for it. */
+static void share_caller(struct layout *l, size_t room)
 {
-	l->has_total = l->name + GAP + at_most(l->place, l->place_good) +
-			       WEIGHT_WIDTH <=
-		       room;
-	share_names(l, room - (l->has_total ? WEIGHT_WIDTH : 0));
+	l->has_total = false;
+	l->rest_all = REST_GOOD;
+	if (l->name + GAP + at_most(l->place, l->place_good) + GAP + REST_MIN > room)
+		fit_names(l, room);
+	else
+		share_spare(l, room);
 }
 
 /* The same of a line, and its text. */
 static void share_line(struct layout *l, size_t room)
 {
-	if (at_most(l->name, l->place_good) + GAP + SOURCE_MIN + WEIGHT_WIDTH >
-	    room)
+	if (at_most(l->name, l->place_min) + GAP + REST_MIN + WEIGHT_WIDTH > room)
 		l->has_total = false;
 	else
 		room -= WEIGHT_WIDTH;
@@ -446,7 +504,7 @@ static void share_line(struct layout *l, size_t room)
 					  room - GAP - SOURCE_MIN :
 					  l->place_good);
 	fit_names(l, room);
-	if (room > l->name + GAP + REST_MIN)
+	if (room >= l->name + GAP + REST_MIN)
 		l->rest = room - l->name - GAP;
 }
 
@@ -467,20 +525,23 @@ static struct layout lay_out(struct own_rows *rows, enum own_view view,
 		return l;
 	}
 	if (view == OWN_CALLERS) {
-		l.has_total = false;
 		l.place = at_least(rows->widths[view].place,
 				   strlen("called at"));
-		share_names(&l, room);
+		share_caller(&l, room);
 		return l;
 	}
 	if (view == OWN_FUNCTIONS)
 		l.place = at_least(rows->widths[view].place,
 				   strlen("defined in"));
 	if (view == OWN_FUNCTIONS && !rows->with_native) {
+		if (rows->widths[view].rest)
+			l.rest_all = at_least(rows->widths[view].rest,
+					      strlen(spent_title));
 		share_function(&l, room);
 		return l;
 	}
-	if (l.name + (l.place ? GAP + at_most(l.place, l.place_good) : 0) +
+	if (at_most(l.name, PLACE_GOOD) +
+		    (l.place ? GAP + at_most(l.place, l.place_min) : 0) +
 		    WEIGHT_WIDTH > room)
 		l.has_total = false;
 	else
@@ -721,8 +782,8 @@ static void put_heading(struct own_rows *rows, enum own_view view,
 			view == OWN_CALLERS ? "called at" : "defined in",
 			l.place);
 	}
-	if (l.rest && view == OWN_FUNCTIONS)
-		strbuf_puts(&line->text, "  spent in, %");
+	if (l.rest && l.rest_all && view == OWN_FUNCTIONS)
+		strbuf_printf(&line->text, "  %s", spent_title);
 	if (l.rest && (view == OWN_LINES || view == OWN_CALLERS))
 		strbuf_puts(&line->text, "  source");
 }
@@ -831,9 +892,9 @@ void own_text_row(struct own_rows *rows, uint32_t id, size_t columns,
 /* --- Names in full ------------------------------------------------------- */
 
 /* What is at hand of a name is in the row. */
-static bool is_in(const struct line *line, const struct strbuf *name)
+static bool is_in(const struct line *line, const char *name)
 {
-	return strstr(line->text.data, name->data) != NULL;
+	return strstr(line->text.data, name) != NULL;
 }
 
 void own_text_cut(struct own_rows *rows, uint32_t id, size_t columns,
@@ -849,7 +910,10 @@ void own_text_cut(struct own_rows *rows, uint32_t id, size_t columns,
 	own_text_row(rows, id, columns, &line);
 	put_name(rows, node, &name);
 	put_place(rows, node, &place);
-	if (is_in(&line, &name) && is_in(&line, &place))
+	/* Where everything is on one screen, keys matter more than folders. */
+	if (is_in(&line, name.data) &&
+	    is_in(&line, rows->view == OWN_OVERVIEW ? file_of(place.data) :
+						      place.data))
 		return;
 	rest = printable_width(place.data, place.len);
 	rest = at_most(rest, at_least(PLACE_GOOD, room / 4));

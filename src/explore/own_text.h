@@ -2,9 +2,10 @@
 /*
  * The rows of own time (explore/own_rows.h) as text, in lines of a given width.
  *
- * Where there is little room, columns give way: the beginning of a long place,
- * then what own time was spent in, then total, then more of the place; the name
- * last, which loses its middle (fit_name()).
+ * Where there is little room, a place loses its beginning, then what own time was
+ * spent in its end, then a name its middle (fit_name()). From 60 columns on no column
+ * is left out, but for rows that would look alike; below, what own time was spent in
+ * is left out first, then total.
  */
 #ifndef KAA_EXPLORE_OWN_TEXT_H
 #define KAA_EXPLORE_OWN_TEXT_H
@@ -22,8 +23,8 @@ void own_text_head(struct own_rows *rows, size_t columns, struct line *line);
 void own_text_row(struct own_rows *rows, uint32_t node, size_t columns,
 		  struct line *line);
 /*
- * The names of a row, if the row has not all of them in so many columns; nothing
- * otherwise. room: of `out`, which is empty.
+ * The names of a row, if the row has not all of them in so many columns, in the
+ * overview but for folders; nothing otherwise. room: of `out`, which is empty.
  */
 void own_text_cut(struct own_rows *rows, uint32_t node, size_t columns,
 		  size_t room, struct strbuf *out);

@@ -66,7 +66,7 @@ def test_headings_of_annotate(kaa, data):
 def test_a_report_on_a_terminal(kaa, data):
     with Terminal([*kaa.command, "report", "-i", data], columns=80) as terminal:
         terminal.press("2")
-        check(rows(terminal.lines(), r"own +function "))
+        check(rows(terminal.lines(), r"own +total +function "))
         for function, file, _, end in FUNCTIONS:
             last = terminal.lines()[-1]
             if function in " ".join(terminal.lines()[2:-1]) and file in " ".join(terminal.lines()[2:-1]):

@@ -524,6 +524,28 @@ def test_events_have_an_answer_each(kaa, root, bpf, recording, tmp_path):
         assert terminal.lines() == first
 
 
+def test_all_columns_have_room(kaa, recording):
+    """Long names are cut, not columns; each function says what its time was spent in, the words of a wide window first."""
+    with report(kaa, recording) as terminal:
+        terminal.press("2")
+        wide = rows_of(terminal)[:3]
+    for columns in (80, 66, 60):
+        with report(kaa, recording, rows=24, columns=columns) as terminal:
+            for view in "12":
+                terminal.press(view)
+                heading = next(line for line in terminal.lines() if line.startswith("     own "))
+                assert re.split(r" {2,}", heading.strip()) == ["own", "total", "function", "defined in", "spent in, %"]
+                at = heading.index("spent in, %")
+                below = terminal.lines()[terminal.lines().index(heading) + 1:]
+                for line, (_, own, total, (known, place, *spent)) in zip(below, wide):
+                    match = re.match(r"\+ ( *\d+\.\d)%  ( *\d+\.\d)%  (\S+)", line)
+                    assert (float(match[1]), float(match[2])) == (own, total), line
+                    assert line[at - 2:at] == "  " and line[at:at + 4] == spent[0][:4], line
+                    name = match[3]
+                    assert name == known or ("..." in name and name[-3:] == known[-3:]), (line, known)
+                    assert place[-6:] in line
+
+
 def test_the_title_names_events_and_what_all_is(kaa, root, bpf, tmp_path):
     """In a window of 80 columns: which event it is, which others Tab shows, and how long 100 % of the waits are."""
     script = "docs/examples/waiting.py"

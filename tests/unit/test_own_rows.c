@@ -420,11 +420,20 @@ static void test_what_has_no_line_is_told_apart_by_function(void **state)
 	model_deinit(&m);
 }
 
-static void test_a_function_s_name_gives_way_last(void **state)
+static void assert_row(struct own_rows *rows, uint32_t node, size_t columns,
+		       const char *expected)
+{
+	char *text = text_of(rows, node, columns);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Names are cut rather than columns, down to 60 columns. */
+static void test_narrow_windows_have_all_columns(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
@@ -433,15 +442,68 @@ static void test_a_function_s_name_gives_way_last(void **state)
 		     MAIN " I:eval py:py::a_name_of_thirty_two_characters__:/srv/a/b/c/d.py@3");
 	rows = rows_of(&m);
 	show(rows, OWN_FUNCTIONS, false);
-	text = text_of(rows, 1, 100);
-	assert_string_equal(text, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py  interpreter 30");
-	free(text);
-	text = text_of(rows, 1, 66);
-	assert_string_equal(text, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py");
-	free(text);
-	text = text_of(rows, 1, 60);
-	assert_string_equal(text, "+  30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py");
-	free(text);
+	assert_row(rows, 1, 100, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py  interpreter 30");
+	assert_row(rows, 1, 80, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py  interpreter 30");
+	assert_row(rows, 1, 66, "+  30.0%   30.0%  a_name...characters__  a/b/c/d.py  interpr... 30");
+	assert_row(rows, 1, 60, "+  30.0%   30.0%  a_na...racters__  a/b/c/d.py  interp... 30");
+	/* Then there is no room for what it was spent in, and then for total. */
+	assert_row(rows, 1, 52, "+  30.0%   30.0%  a_name..._characters__  a/b/c/d.py");
+	assert_row(rows, 1, 40, "+  30.0%  a_nam...aracters__  a/b/c/d.py");
+	model_deinit(&m);
+}
+
+/* Own, total, function, place, what it was spent in; own, total, line, source. */
+static void check_columns(struct own_rows *rows, enum own_view view,
+			  size_t columns)
+{
+	const char *title = view == OWN_LINES ? "  source" : "  spent in, %";
+	struct line line = LINE_INIT;
+
+	show(rows, view, false);
+	own_text_head(rows, columns, &line);
+	assert_memory_equal(line.text.data, "     own   total  ", 18);
+	assert_non_null(strstr(line.text.data, title));
+	own_text_row(rows, rows->browser.rows.data[0], columns, &line);
+	assert_true(printable_width(line.text.data, line.text.len) <= columns);
+	/* The first words of the last column. */
+	assert_non_null(strstr(line.text.data, view == OWN_LINES ? "  source of l" :
+								   "  a_na"));
+	line_deinit(&line);
+}
+
+static void test_long_names_leave_room_for_all_columns(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	fill_with_long_names(&m);
+	rows = rows_of(&m);
+	for (size_t columns = 60; columns <= 120; columns++) {
+		check_columns(rows, OWN_FUNCTIONS, columns);
+		check_columns(rows, OWN_LINES, columns);
+	}
+	model_deinit(&m);
+}
+
+/* Nothing is known of what time was spent in: names have the room of that. */
+static void test_names_are_not_cut_for_an_empty_column(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct line line = LINE_INIT;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].python_only = true;
+	model_sample(&m, 70, F "@3");
+	model_sample(&m, 30, "py:py::a_name_of_thirty_two_characters__:/srv/a/b/c/d.py@3");
+	rows = rows_of(&m);
+	show(rows, OWN_FUNCTIONS, false);
+	own_text_head(rows, 66, &line);
+	assert_null(strstr(line.text.data, "spent in"));
+	assert_row(rows, 1, 66, "+  30.0%   30.0%  a_name_of_thirty_two_characters__  a/b/c/d.py");
+	line_deinit(&line);
 	model_deinit(&m);
 }
 
@@ -799,7 +861,9 @@ int main(void)
 		cmocka_unit_test(test_rows_fit_and_differ_at_any_width),
 		cmocka_unit_test(test_files_of_one_name_are_told_apart),
 		cmocka_unit_test(test_what_has_no_line_is_told_apart_by_function),
-		cmocka_unit_test(test_a_function_s_name_gives_way_last),
+		cmocka_unit_test(test_narrow_windows_have_all_columns),
+		cmocka_unit_test(test_long_names_leave_room_for_all_columns),
+		cmocka_unit_test(test_names_are_not_cut_for_an_empty_column),
 		cmocka_unit_test(test_names_that_are_cut_are_shown_in_full),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
