@@ -5,8 +5,9 @@
  *
  * A name is read at the end of the round that brings a thread's first sample with
  * Python frames, and again from time to time while samples come; or, where threads
- * are looked for from their beginning, soon after that. It costs the recorder at most a hundredth of a processor: what is beyond that waits. A thread
- * that ends before has no name.
+ * are looked for from their beginning, soon after that. It costs the recorder at most
+ * a hundredth of a processor: what is beyond that waits. A thread that ends before has
+ * no name.
  *
  * Functions return an error only if the recording cannot go on. Not thread-safe.
  */
