@@ -70,6 +70,7 @@ struct fault {
 
 /* The subject of a FAULT_OF_RECORDER. */
 #define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
+#define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"
 
 /* Zero-initialise to start. */

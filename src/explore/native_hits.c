@@ -58,8 +58,9 @@ struct error *native_hits_create(const struct profile *profile, uint32_t event,
 		frame = hit_frame(profile, s->stack[i]);
 		if (frame->symbol == symbol)
 			error = add_hit(hits, &index, frame->rel,
-					(struct own_weight){ s->period[i],
-							     s->count[i] });
+					(struct own_weight){
+						.period = s->period[i],
+						.samples = s->count[i] });
 	}
 	if (error)
 		return error;

@@ -19,12 +19,16 @@ struct side {
 	 * independently of each other.
 	 */
 	double unit;
+	/* What is not in the value may be by chance, too. */
+	bool is_measured;
 };
 
 static struct side side_of(const struct diff_run *runs, size_t count,
-			   const double *values, bool is_after)
+			   const double *values, const double *squares,
+			   bool is_after)
 {
-	struct side s = {};
+	struct side s = { .is_measured = squares };
+	double variance = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (runs[i].is_after != is_after)
@@ -34,7 +38,10 @@ static struct side side_of(const struct diff_run *runs, size_t count,
 		s.all += runs[i].all;
 		s.samples += runs[i].samples;
 		s.unit += runs[i].sample;
+		variance += squares ? squares[i] : 0;
 	}
+	if (variance > 0)
+		s.unit = variance / (s.value / s.runs);
 	s.value /= s.runs;
 	s.all /= s.runs;
 	s.unit /= s.runs * s.runs;
@@ -52,7 +59,7 @@ static struct side side_of(const struct diff_run *runs, size_t count,
  */
 static double rest_of(const struct side *s)
 {
-	double rest = s->all > 0 ? 1 - s->value / s->all : 1;
+	double rest = s->all > 0 && !s->is_measured ? 1 - s->value / s->all : 1;
 
 	if (s->samples > 0)
 		rest += 1 / s->samples;
@@ -96,10 +103,11 @@ static void measure_runs(const struct side *a, const struct side *b,
 }
 
 struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,
-				     const double *values, uint64_t samples)
+				     const double *values,
+				     const double *squares, uint64_t samples)
 {
-	struct side a = side_of(runs, count, values, false);
-	struct side b = side_of(runs, count, values, true);
+	struct side a = side_of(runs, count, values, squares, false);
+	struct side b = side_of(runs, count, values, squares, true);
 	struct diff_value value = { .before = a.value, .after = b.value };
 
 	if (count > 2)

@@ -40,8 +40,12 @@ struct diff_value {
 /*
  * values: one for each run, 0 to all; samples: what they were measured with. At
  * least one run is before and one after.
+ *
+ * squares: of each value by how much chance may be off, squared; each of its samples adds
+ * its own. NULL: samples fall by chance, and each is one diff_run.sample.
  */
 struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,
-				     const double *values, uint64_t samples);
+				     const double *values,
+				     const double *squares, uint64_t samples);
 
 #endif

@@ -18,6 +18,9 @@ struct diff_table {
 	/* One for each entry and run. */
 	VEC(double) own;
 	VEC(double) total;
+	/* Of wall time: as diff_noise_measure() wants them. */
+	VEC(double) own_squares;
+	VEC(double) total_squares;
 	/* One for each entry. */
 	VEC(uint64_t) own_samples;
 	VEC(uint64_t) total_samples;

@@ -20,24 +20,13 @@ enum { WAIT_NS = 1000000 };
  * What a sample weighs: that whose square is what the weights' squares are on
  * average, since periods may differ.
  */
-static double sample_weight(const struct profile *p, uint32_t event)
+static double sample_weight(const struct profile *p, uint32_t event,
+			    const struct own_weight *all)
 {
-	const struct profile_samples *s = &p->samples;
-	double sum = 0, squares = 0;
-
 	/* Of waits chance leaves out only short ones: a sample stands for 1 ms of them. */
 	if (p->events.data[event].kind == EVENT_WAIT)
 		return WAIT_NS;
-
-	for (size_t i = 0; i < s->rows; i++) {
-		double period = (double)s->period[i];
-
-		if (s->event[i] != event)
-			continue;
-		sum += period;
-		squares += period * period / s->count[i];
-	}
-	return sum > 0 ? squares / sum : 0;
+	return all->period ? all->squares / (double)all->period : 0;
 }
 
 static struct error *add_run(struct own_diff *diff, const struct profile *p,
@@ -61,7 +50,8 @@ static struct error *add_run(struct own_diff *diff, const struct profile *p,
 		run.scale = 1 / (double)run.own->all.period;
 	vec_last(&diff->runs)->scale = run.scale;
 	noise.all = (double)run.own->all.period * run.scale;
-	noise.sample = sample_weight(p, run.event) * run.scale;
+	noise.sample = sample_weight(p, run.event, &run.own->all) *
+		       run.scale;
 	noise.samples = (double)run.own->all.samples;
 	return vec_push(&diff->noise, noise) ? NULL : error_no_memory();
 }
@@ -207,7 +197,7 @@ static struct error *measure_all(struct own_diff *diff)
 	for (size_t i = 0; i < diff->noise.count; i++)
 		all[i] = diff->noise.data[i].all;
 	diff->all = diff_noise_measure(diff->noise.data, diff->noise.count, all,
-				       UINT64_MAX);
+				       NULL, UINT64_MAX);
 	if (diff->noise.count == 2)
 		diff->all.half_width = diff->all.chance = NAN;
 	diff->all.is_real = diff->all.chance <= OWN_DIFF_LEVEL;
@@ -224,6 +214,9 @@ static struct error *build(struct own_diff *diff, const struct profile *p,
 		error = add_run(diff, p, o, i);
 	if (!error)
 		error = measure_all(diff);
+	for (size_t i = 0; !error && i < diff->runs.count; i++)
+		diff->is_wall |= p->events.data[diff->runs.data[i].event].kind ==
+				 EVENT_WALL;
 	diff->by_last_name = differ_in_names(p, diff);
 	if (!error)
 		error = pair_files(diff, p);

@@ -96,6 +96,8 @@ struct own_diff {
 	struct diff_value all;
 	/* Source files that have another path now. */
 	struct file_pairs files;
+	/* Of wall time: what a sample may be off by is not its period. */
+	bool is_wall;
 	/* Only the last part of qualified names was compared. */
 	bool by_last_name;
 	/* Before first; noise says of each on which side it is. */

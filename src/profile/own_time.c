@@ -61,6 +61,8 @@ struct builder {
 	size_t *function_rows;
 	size_t *line_rows;
 	size_t *file_rows;
+	/* Of wall time: how far apart ticks were, in ns; else 0. */
+	double tick;
 };
 
 /* --- What symbols tell -------------------------------------------------- */
@@ -224,10 +226,42 @@ static struct error *follow_stacks(struct builder *b)
 
 /* --- Samples ------------------------------------------------------------ */
 
-static void add_weight(struct own_weight *to, uint64_t period, uint64_t samples)
+static void add_weight(struct own_weight *to, const struct own_weight *weight)
 {
-	to->period += period;
-	to->samples += samples;
+	to->period += weight->period;
+	to->samples += weight->samples;
+	to->squares += weight->squares;
+}
+
+/* As the poller looks at a thread that sleeps: collect/poll_wall.h. */
+enum { LOOKS_TO_SLOW = 16, SLOWEST = 8 };
+
+/*
+ * Between two looks at a thread that has slept for so long: they begin one tick apart,
+ * and it is one more after each 16 looks.
+ */
+static double between_looks(double slept, double tick)
+{
+	double looks = 1;
+
+	while (looks < SLOWEST &&
+	       slept > LOOKS_TO_SLOW / 2 * looks * (looks + 1) * tick)
+		looks++;
+	return looks * tick;
+}
+
+/*
+ * A sample by chance may as well have been another one's. A sleep that was seen from
+ * its beginning to its end is measured: only these two are off.
+ */
+static double off_by(const struct builder *b, enum spent_kind kind,
+		     double period)
+{
+	double looks = kind == SPENT_IDLE && b->tick > 0 ?
+			       between_looks(period, b->tick) :
+			       period;
+
+	return looks < period ? looks : period;
 }
 
 /*
@@ -270,20 +304,19 @@ static struct error *count_part(struct map *index, struct own_part_vec *parts,
 	none.weight = (struct own_weight){};
 	if (!at || (*at == parts->count && !vec_push(parts, none)))
 		return error_no_memory();
-	add_weight(&parts->data[*at].weight, part->weight.period,
-		   part->weight.samples);
+	add_weight(&parts->data[*at].weight, &part->weight);
 	return NULL;
 }
 
 static struct error *add_part(struct builder *b,
-			      const struct stack_state *state, uint64_t period,
-			      uint64_t samples)
+			      const struct stack_state *state,
+			      const struct own_weight *weight)
 {
 	struct own_part part = { .kind = state->below.kind,
 				 .subject = state->subject,
 				 .function = state->function,
 				 .line = state->line,
-				 .weight = { period, samples } };
+				 .weight = *weight };
 	uint64_t *pair = map_insert(&b->pair_index,
 				    (uint64_t)part.line << 32 | part.function,
 				    b->pair_index.count, NULL);
@@ -304,15 +337,13 @@ static void add_total(struct own_entry_vec *entries, size_t *rows, uint32_t at,
 		      size_t row, const struct own_weight *weight)
 {
 	if (rows[at] != row + 1)
-		add_weight(&entries->data[at].total, weight->period,
-			   weight->samples);
+		add_weight(&entries->data[at].total, weight);
 	rows[at] = row + 1;
 }
 
 static void add_totals(struct builder *b, const struct stack_state *state,
-		       size_t row, uint64_t period, uint64_t samples)
+		       size_t row, const struct own_weight *weight)
 {
-	const struct own_weight weight = { period, samples };
 	struct own_time *out = b->out;
 
 	for (uint32_t at = state->python; at != PROFILE_NONE;
@@ -320,9 +351,9 @@ static void add_totals(struct builder *b, const struct stack_state *state,
 		const struct stack_state *s = &b->stacks[at];
 
 		add_total(&out->functions, b->function_rows, s->function, row,
-			  &weight);
-		add_total(&out->lines, b->line_rows, s->line, row, &weight);
-		add_total(&out->files, b->file_rows, s->file, row, &weight);
+			  weight);
+		add_total(&out->lines, b->line_rows, s->line, row, weight);
+		add_total(&out->files, b->file_rows, s->file, row, weight);
 	}
 }
 
@@ -333,8 +364,9 @@ static struct error *count_row(struct builder *b, size_t row,
 	uint32_t stack = samples->stack[row];
 	struct stack_state here =
 		stack == PROFILE_NONE ? *none : b->stacks[stack];
-	uint64_t period = samples->period[row];
-	uint32_t count = samples->count[row];
+	struct own_weight weight = { .period = samples->period[row],
+				     .samples = samples->count[row] };
+	double count = samples->count[row], off;
 	struct own_entry *entries[3];
 
 	if (b->profile->events.data[b->options->event].python_only &&
@@ -349,18 +381,19 @@ static struct error *count_row(struct builder *b, size_t row,
 	entries[0] = &b->out->functions.data[here.function];
 	entries[1] = &b->out->lines.data[here.line];
 	entries[2] = &b->out->files.data[here.file];
-	add_weight(&b->out->all, period, count);
-	if (count)
-		b->out->squares += (double)period * (double)period /
-				   (double)count;
-	add_weight(&b->out->kinds[here.below.kind], period, count);
-	for (size_t i = 0; i < 3; i++) {
-		add_weight(&entries[i]->own, period, count);
-		if (here.python == PROFILE_NONE)
-			add_weight(&entries[i]->total, period, count);
+	if (count > 0) {
+		off = off_by(b, here.below.kind, (double)weight.period / count);
+		weight.squares = off * off * count;
 	}
-	add_totals(b, &here, row, period, count);
-	return add_part(b, &here, period, count);
+	add_weight(&b->out->all, &weight);
+	add_weight(&b->out->kinds[here.below.kind], &weight);
+	for (size_t i = 0; i < 3; i++) {
+		add_weight(&entries[i]->own, &weight);
+		if (here.python == PROFILE_NONE)
+			add_weight(&entries[i]->total, &weight);
+	}
+	add_totals(b, &here, row, &weight);
+	return add_part(b, &here, &weight);
 }
 
 /* The entries of samples without a Python frame. */
@@ -378,6 +411,39 @@ static struct error *add_nothing(struct builder *b, struct stack_state *ret)
 	ret->line = state.line;
 	ret->file = state.file;
 	return error;
+}
+
+/* In ns; 0: the rate is not known. */
+static double asked_period(const struct profile_event *event)
+{
+	if (event->sample_period && event->is_freq)
+		return 1e9 / (double)event->sample_period;
+	return (double)event->sample_period;
+}
+
+/*
+ * How far apart ticks of wall time were; 0: it is none. Samples of threads that did not
+ * sleep stand for a tick each, and on a busy machine for more.
+ */
+static double tick_of(const struct builder *b)
+{
+	const struct profile *p = b->profile;
+	const struct profile_event *event = &p->events.data[b->options->event];
+	double tick = asked_period(event), time = 0, samples = 0;
+
+	if (event->kind != EVENT_WALL)
+		return 0;
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		uint32_t stack = p->samples.stack[i];
+
+		if (!own_time_keeps(p, b->options, i) ||
+		    (stack != PROFILE_NONE &&
+		     b->stacks[stack].below.kind == SPENT_IDLE))
+			continue;
+		time += (double)p->samples.period[i];
+		samples += p->samples.count[i];
+	}
+	return samples > 0 && time / samples > tick ? time / samples : tick;
 }
 
 bool own_time_keeps(const struct profile *profile,
@@ -401,6 +467,7 @@ static struct error *count_samples(struct builder *b,
 	b->file_rows = calloc(b->out->files.count, sizeof(*b->file_rows));
 	if (!b->function_rows || !b->line_rows || !b->file_rows)
 		return error_no_memory();
+	b->tick = tick_of(b);
 	for (size_t i = 0; !error && i < rows; i++) {
 		if (!watch_goes_on(watch, "counting samples", i, rows))
 			return watch_error(watch);

@@ -29,6 +29,11 @@ struct own_weight {
 	/* In the unit of the event. */
 	uint64_t period;
 	uint64_t samples;
+	/*
+	 * The squares of what each sample may be off by, added up. That is all of its
+	 * period, or, where a thread was seen to sleep, the time between two looks.
+	 */
+	double squares;
 };
 
 /* A function, a line of a file, or a file. */
@@ -83,9 +88,8 @@ struct own_time {
 	struct own_entry_vec files;
 	struct own_part_vec parts;
 	struct own_part_vec line_parts;
-	/* All samples that were counted, and the sum of the squares of their periods. */
+	/* All samples that were counted. */
 	struct own_weight all;
-	double squares;
 	/* The same by kind. */
 	struct own_weight kinds[SPENT_KINDS];
 };

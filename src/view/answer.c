@@ -242,6 +242,9 @@ enum {
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
 	MISSED_POLLED_NS = 100000000,
+	/* A part of wall time, and ns: between the last look at a thread and its end. */
+	UNTOLD_PART = 50,
+	UNTOLD_MIN_NS = 20000000,
 	/* Less is what is always under way. */
 	UNENDED_WAITS_MIN_NS = 100000000,
 };
@@ -520,18 +523,41 @@ static void doubt_missing_time(const struct profile *profile,
 	strbuf_puts(out, " of CPU time have no samples: these shares are of the rest.\n");
 }
 
+/* Threads ended, and nobody had seen what they did before. */
+static void doubt_wall_time(const struct profile *profile,
+			    const struct profile_event *event,
+			    const struct own_time *own, struct strbuf *out)
+{
+	uint64_t missing =
+		recorded_time(profile, event, FAULT_WALL_WITHOUT_SAMPLES);
+	uint64_t seen = own->all.period;
+
+	if (event->kind != EVENT_WALL || missing < UNTOLD_MIN_NS ||
+	    missing <= (seen + missing) / UNTOLD_PART)
+		return;
+	put_seconds(out, missing);
+	strbuf_puts(out, " of ");
+	put_seconds(out, seen + missing);
+	strbuf_puts(out, " of wall time have no samples: these shares are of the rest.\n");
+}
+
 /*
  * Two deviations of a share of one half. A sample that stands for more time than
- * others counts for more than one of them, and there are fewer to tell from.
+ * others counts for more than one of them, and there are fewer to tell from. A sleep of
+ * wall time is one sample, and measured.
  */
-static void doubt_chance(const struct own_time *own, struct strbuf *out)
+static void doubt_chance(const struct profile_event *event,
+			 const struct own_time *own, struct strbuf *out)
 {
-	double all = (double)own->all.period;
-	double samples = own->squares > 0 ? all * all / own->squares : 0;
+	double all = (double)own->all.period, off = own->all.squares;
+	double samples = off > 0 ? all * all / off : 0;
 
 	if (samples > 0 && samples < FEW_SAMPLES)
 		strbuf_printf(out,
-			      "So few samples: a share may be off by %.0f points.\n",
+			      "%s: a share may be off by %.0f points.\n",
+			      event->kind == EVENT_WALL ?
+				      "So short a recording, or so busy a machine" :
+				      "So few samples",
 			      100 / sqrt(samples));
 }
 
@@ -552,14 +578,16 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 		   const struct answer_options *options,
 		   const struct own_time *own, struct strbuf *out)
 {
-	if (!options->is_filtered)
+	if (!options->is_filtered) {
 		doubt_missing_time(profile, &profile->events.data[event], own,
 				   out);
+		doubt_wall_time(profile, &profile->events.data[event], own, out);
+	}
 	/* Waits that are not short are samples for certain. */
 	if (profile->events.data[event].kind == EVENT_WAIT)
 		doubt_waits(profile, &profile->events.data[event], out);
 	else
-		doubt_chance(own, out);
+		doubt_chance(&profile->events.data[event], own, out);
 }
 
 static struct error *put_summary(struct answer *a)

@@ -96,6 +96,17 @@ def test_the_same_twice(kaa, newest_python, scripts, tmp_path):
     check_sums(text)
 
 
+def test_a_halved_wait(kaa, newest_python, tmp_path):
+    """One sample of wall time stands for a wait of a second, and it was measured: that half of it is gone is no chance."""
+    program = tmp_path / "fetch.py"
+    program.write_text("import sys, time\ndef fetch():\n    time.sleep(float(sys.argv[1]))\nfetch()\ntime.sleep(0.3)\n")
+    for data, seconds in (("a", 2), ("b", 1)):
+        newest_python.kaa(kaa)("record", "--mode", "wall", "-o", tmp_path / data, "--", newest_python.path, program, seconds)
+    text = diff(kaa, tmp_path / "a", tmp_path / "b")
+    row = functions_of(text)["fetch"]
+    assert row.mark == "real" and -1.3 < row.change < -0.7 and row.width < 0.5, text
+
+
 def test_it_counts_what_script_shows(kaa, newest_python, scripts, tmp_path):
     counts = []
     for name, share in (("a", 10), ("b", 60)):

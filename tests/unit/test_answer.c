@@ -162,6 +162,64 @@ static void test_time_without_samples_is_said(void **state)
 	model_deinit(&m);
 }
 
+static void init_wall(struct model *m)
+{
+	init(m);
+	m->profile->events.data[0].kind = EVENT_WALL;
+	m->profile->events.data[0].python_only = true;
+	m->profile->events.data[0].sample_period = 999;
+	m->profile->events.data[0].is_freq = true;
+}
+
+/* Two sleeps of a second, which were watched: their length is no chance. */
+static void test_few_samples_of_sleep_are_many_looks(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init_wall(&m);
+	model_sample(&m, 1000000000, MAIN " " F "@3 m:[idle]");
+	model_sample(&m, 1000000000, MAIN " " G "@8 m:[idle]");
+	for (int i = 0; i < 5; i++)
+		model_sample(&m, 1001001, MAIN " " F "@4");
+	text = screen(&m, 100);
+	assert_null(strstr(text, "may be off"));
+	free(text);
+	/* Where ticks came late, nobody knows what was between them. */
+	model_sample(&m, 500000000, MAIN " " F "@4");
+	text = screen(&m, 100);
+	assert_null(strstr(text, "So few samples"));
+	assert_non_null(strstr(text, "\nSo short a recording, or so busy a machine: a share may be off by 21 points.\n"));
+	free(text);
+	model_deinit(&m);
+}
+
+/* Threads ended before they were looked at again. */
+static void test_wall_time_without_samples_is_said(void **state)
+{
+	struct faults *faults;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init_wall(&m);
+	faults = &m.profile->recordings.data[0].faults;
+	for (int i = 0; i < 8400; i++)
+		model_sample(&m, 1000000, MAIN " " F "@3");
+	/* Some ms of each. */
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 80000,
+			     FAULT_WALL_WITHOUT_SAMPLES));
+	text = screen(&m, 100);
+	assert_null(strstr(text, "have no samples"));
+	free(text);
+	faults->list.data[faults->list.count - 1].count = 7600000;
+	text = screen(&m, 100);
+	assert_non_null(strstr(text, "\n7.60 s of 16.00 s of wall time have no samples: these shares are of the rest.\n"));
+	free(text);
+	model_deinit(&m);
+}
+
 /* A module that is outermost where a stack was cut is what the program imports. */
 static void test_a_cut_stack_does_not_name_the_program(void **state)
 {
@@ -835,6 +893,8 @@ int main(void)
 		cmocka_unit_test(test_the_order_of_totals),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
+		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
+		cmocka_unit_test(test_wall_time_without_samples_is_said),
 		cmocka_unit_test(test_threads_name_what_is_shown),
 		cmocka_unit_test(test_a_thread_goes_by_its_last_name),
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),

@@ -742,11 +742,113 @@ static void test_half_width(void **state)
 			values[0] += random_share() < 0.3;
 			values[1] += random_share() < 0.5;
 		}
-		value = diff_noise_measure(runs, 2, values, SAMPLES);
+		value = diff_noise_measure(runs, 2, values, NULL, SAMPLES);
 		held += fabs(value.after - value.before - 0.2 * SAMPLES) <=
 			value.half_width;
 	}
 	assert_true(held > 930 && held < 970);
+}
+
+/* Samples of a thread that sleeps, in ns. */
+static void add_wall(struct model *m, uint16_t event, size_t count,
+		     double period, const char *stack)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct profile_sample sample = { .period = (uint64_t)period,
+						 .stack = model_stack(m, stack),
+						 .task = m->task,
+						 .count = 1,
+						 .event = event };
+
+		model_check(profile_add_sample(m->profile, &sample));
+	}
+}
+
+static void init_wall(struct model *m, uint64_t rate)
+{
+	init(m, 2);
+	for (size_t i = 0; i < 2; i++) {
+		struct profile_event *event = &m->profile->events.data[i];
+
+		event->kind = EVENT_WALL;
+		event->sample_period = rate;
+		event->is_freq = true;
+	}
+}
+
+#define FETCH "py:py::fetch:/a/x.py"
+#define SLEEPS FETCH " m:[idle]"
+
+static struct diff_value fetch_of(const struct model *m, double *half_width)
+{
+	struct own_diff *diff = diff_of(m, 1, 1, OWN_DIFF_BY_TIME);
+	struct diff_value value =
+		find(m, &diff->functions, "py::fetch:", 0)->own;
+
+	*half_width = value.half_width / 1e6;
+	own_diff_destroy(diff);
+	return value;
+}
+
+/* It is watched while it lasts, and is not a draw by chance that may have missed it. */
+static void test_a_halved_wait(void **state)
+{
+	double off;
+	struct model m;
+
+	(void)state;
+	/* Two seconds and one, of which one sample stands for each. */
+	init_wall(&m, 999);
+	add_wall(&m, 0, 2, 1e9, SLEEPS);
+	add_wall(&m, 1, 1, 1e9, SLEEPS);
+	assert_true(fetch_of(&m, &off).is_real);
+	assert_true(off > 8 && off < 50);
+	model_deinit(&m);
+	/* Twenty of 0.1 s, and twenty of 0.05 s. */
+	init_wall(&m, 999);
+	add_wall(&m, 0, 20, 1e8, SLEEPS);
+	add_wall(&m, 1, 20, 5e7, SLEEPS);
+	assert_true(fetch_of(&m, &off).is_real);
+	assert_true(off > 10 && off < 100);
+	model_deinit(&m);
+	/* At another rate looks are further apart. */
+	init_wall(&m, 99);
+	add_wall(&m, 0, 20, 1e8, SLEEPS);
+	add_wall(&m, 1, 20, 5e7, SLEEPS);
+	assert_true(fetch_of(&m, &off).is_real);
+	assert_true(off > 100 && off < 400);
+	model_deinit(&m);
+}
+
+/* A wait that is shorter than a tick is a sample by chance, as is one that runs. */
+static void test_a_wait_by_chance(void **state)
+{
+	double off;
+	struct model m;
+
+	(void)state;
+	init_wall(&m, 999);
+	add_wall(&m, 0, 100, 1e6, SLEEPS);
+	add_wall(&m, 1, 90, 1e6, SLEEPS);
+	assert_false(fetch_of(&m, &off).is_real);
+	assert_true(off > 20 && off < 40);
+	model_deinit(&m);
+	/* Ticks were late: a sample stands for all that was between two. */
+	init_wall(&m, 999);
+	add_wall(&m, 0, 20, 1e8, FETCH);
+	add_wall(&m, 1, 10, 1e8, FETCH);
+	assert_false(fetch_of(&m, &off).is_real);
+	assert_true(off > 800);
+	model_deinit(&m);
+	/* So were sleeps then. */
+	init_wall(&m, 999);
+	for (uint16_t i = 0; i < 2; i++) {
+		add_wall(&m, i, 20, 1e8, "py:py::work:/a/x.py");
+		add_wall(&m, i, i ? 20 : 10, 1e8, SLEEPS);
+	}
+	assert_false(fetch_of(&m, &off).is_real);
+	assert_true(off > 800);
+	model_deinit(&m);
 }
 
 /* One run of bursts before is no difference to runs without them. */
@@ -762,10 +864,10 @@ static void test_runs_tell_more_than_samples(void **state)
 					     .all = SAMPLES,
 					     .sample = 1,
 					     .samples = SAMPLES };
-	value = diff_noise_measure(runs, 6, values, 890);
+	value = diff_noise_measure(runs, 6, values, NULL, 890);
 	assert_near(value.after - value.before, 30, 1e-9);
 	assert_true(value.half_width > 100 && value.chance > 0.3);
-	value = diff_noise_measure(runs, 6, values, 7);
+	value = diff_noise_measure(runs, 6, values, NULL, 7);
 	assert_true(isnan(value.chance));
 }
 
@@ -929,6 +1031,8 @@ int main(void)
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_ten_points_are_found),
 		cmocka_unit_test(test_half_width),
+		cmocka_unit_test(test_a_halved_wait),
+		cmocka_unit_test(test_a_wait_by_chance),
 		cmocka_unit_test(test_runs_tell_more_than_samples),
 		cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_what_may_be_real),
