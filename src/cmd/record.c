@@ -32,6 +32,12 @@ enum {
 	WAITED_MIN_NS = 100000000,
 	/* Less is what is always under way. */
 	UNENDED_MIN_NS = 100000000,
+	/* A part of wall time, and ns: between the last look at a thread and its end. */
+	UNTOLD_PART = 50,
+	UNTOLD_MIN_NS = 20000000,
+	/* One of so many is worth a word; of so many, what to do about it. */
+	SAID_PART = 100,
+	MANY_PART = 5,
 };
 
 /* --- options --- */
@@ -315,6 +321,64 @@ static void say_stops(const struct poll_counts *polled)
 		message_note("%s", text.data);
 }
 
+/* "87 samples (2.3 %)"; false: so few are no news. */
+static bool put_part(struct strbuf *out, uint64_t n, uint64_t of)
+{
+	if (!n || n < of / SAID_PART)
+		return false;
+	strbuf_printf(out, "%" PRIu64 " sample%s (", n, plural(n));
+	strbuf_percent(out, n, of);
+	strbuf_putc(out, ')');
+	return true;
+}
+
+static void say_without_stack(const struct recorder_result *result, bool polled)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint64_t n = result->stacks.without_user;
+
+	if (put_part(&text, n, result->samples))
+		message_note("%s %s nothing of the program's own code: %s",
+			     text.data, n == 1 ? "shows" : "show",
+			     polled ? "they are of the time before Python had started, or of threads that run no Python code" :
+				      "they are of kernel threads, or of processes that were just beginning or ending");
+}
+
+/* The poller came when the program let it, and that is no moment by chance. */
+static void say_late(const struct poll_counts *polled)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint64_t late = polled->late, all = late + polled->samples;
+
+	if (put_part(&text, late, all))
+		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s",
+			     text.data,
+			     late > all / MANY_PART ?
+				     ", so shares are less exact: record while fewer programs run, and without 'nice'" :
+				     "");
+}
+
+static void say_rejected(const struct poll_counts *polled)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (put_part(&text, polled->rejected,
+		     polled->rejected + polled->samples))
+		message_note("kaa left out %s, because the thread ran on while its stack was read; its next samples stand for that time, too",
+			     text.data);
+}
+
+/* Threads ended, and nobody had seen what they did before. */
+static void say_untold(const struct poll_counts *polled)
+{
+	uint64_t all = polled->told + polled->untold;
+
+	if (polled->untold < UNTOLD_MIN_NS || polled->untold <= all / UNTOLD_PART)
+		return;
+	message_note("%.2f s of %.2f s of wall time have no samples, because kaa had no chance to see what threads did before they, or the recording, ended; record for longer, while fewer programs run, and without 'nice'",
+		     (double)polled->untold / 1e9, (double)all / 1e9);
+}
+
 /* What it starts runs as root, which a user can neither record nor read. */
 static bool is_other_user(const struct record_setup *setup)
 {
@@ -354,16 +418,6 @@ static void print_summary(const struct record_setup *setup,
 	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
 	format_share(&text, s->missing_native, result->samples,
 		     "with native frames missing in code without unwind information");
-	format_share(&text, s->without_user, result->samples,
-		     "without a user stack");
-	format_share(&text, result->polled.rejected,
-		     result->polled.rejected + result->polled.samples,
-		     result->polled.rejected == 1 ?
-			     "read rejected because the thread ran on" :
-			     "reads rejected because the thread ran on");
-	format_share(&text, result->polled.late,
-		     result->polled.late + result->polled.samples,
-		     result->polled.late == 1 ? "tick too late" : "ticks too late");
 	if (before->recording.st_size && before->old)
 		strbuf_printf(&text, "; the recording before is '%s'",
 			      before->old);
@@ -371,10 +425,15 @@ static void print_summary(const struct record_setup *setup,
 	if (!s->with_python && is_other_user(setup))
 		message_note("no sample has Python frames, for what %s starts is another user's: 'sudo kaa record ...' records it",
 			     setup->command.words.data[0]);
-	if (polled)
+	say_without_stack(result, polled);
+	if (polled) {
+		say_late(&result->polled);
+		say_rejected(&result->polled);
 		say_busy(setup, result);
-	if (polled)
 		say_stops(&result->polled);
+	}
+	if (setup->options.sampler.time == TIME_BY_CLOCK)
+		say_untold(&result->polled);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */
@@ -390,6 +449,9 @@ static void print_summary(const struct record_setup *setup,
 			     result->waits.threads,
 			     plural(result->waits.threads),
 			     (double)result->waits.time / 1e9);
+	else if (!result->samples &&
+		 setup->options.sampler.time == TIME_BY_CLOCK)
+		message_note("no samples were taken: the program ended at once, or kaa had no CPU while it ran");
 	else if (!result->samples)
 		message_note("no samples were taken: hardly any CPU time was used, or the event did not occur; '--mode wall' records time that threads wait, too");
 }

@@ -17,6 +17,12 @@ struct poll_counts {
 	/* CPU time of all threads, and that which samples stand for, in ns. */
 	uint64_t ran;
 	uint64_t given;
+	/*
+	 * Time by the clock: what samples of it stand for, and what threads lived beside
+	 * that, in ns.
+	 */
+	uint64_t told;
+	uint64_t untold;
 	/* For how long other programs had the CPU of threads that could run, in ns. */
 	uint64_t kept_off;
 	/* Looks at threads for which there was no descriptor. */

@@ -115,6 +115,10 @@ static void called_exec(struct poll_tasks *tasks,
 			struct polled_process *process,
 			const struct task_stat *stat)
 {
+	/* The recording begins with it, and it was some time ago. */
+	if (process->waits && process->alive && process->threads.count)
+		process->threads.data[0].unseen =
+			(uint64_t)(clock_ns(CLOCK_MONOTONIC) - process->alive);
 	process->start_stack = stat->start_stack;
 	process->since = poll_writer_now(tasks->writer);
 	process->has_python = false;
@@ -274,6 +278,7 @@ static void look(struct poll_tasks *tasks, struct polled_process *process,
 		poll_look_at(tasks, process);
 	else if (look_at_program(tasks, process, count))
 		poll_tell_maps(tasks, process);
+	process->alive = now;
 }
 
 void poll_look_at_all(struct poll_tasks *tasks, bool is_due)

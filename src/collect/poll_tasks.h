@@ -57,6 +57,16 @@ struct polled_thread {
 
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
+	/* The last tick that it was looked at in, or need not be. */
+	uint64_t looked;
+	/* CPU time and waits for a CPU, up to its last sample. */
+	uint64_t awake_told;
+	/*
+	 * Of ticks that were missed: time in which it was awake, and in which it slept,
+	 * for the next sample of the same.
+	 */
+	uint64_t owed_awake;
+	uint64_t owed_asleep;
 	/* How long it waited for a CPU, less what samples say of that, in ns. */
 	int64_t cpu_wait;
 	bool was_read;
@@ -71,6 +81,8 @@ struct polled_thread {
 	bool slept_with_gil;
 	uint64_t slept_until;
 	struct task_run slept;
+	/* And how often it had gone to sleep. */
+	uint64_t sleeps_before;
 };
 
 struct polled_process {
@@ -108,6 +120,8 @@ struct polled_process {
 	/* In ns of CLOCK_MONOTONIC: the last one, and for how long there was none. */
 	int64_t looked;
 	uint64_t unseen;
+	/* The same clock: so many threads were there, and none had ended. */
+	int64_t alive;
 	/* The next one: not before that; and then in any case. */
 	int64_t look_at;
 	int64_t again_at;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_wall.h"
 
+#include "base/clock.h"
 #include "perfdata/kaa_stream.h"
 
 enum {
@@ -12,6 +13,69 @@ enum {
 	 */
 	FIRST_READS = 4,
 };
+
+/* --- what a sample stands for --- */
+
+/* state: the marker that it begins with, or 0. */
+static void put(struct poll_wall *wall, const struct polled_process *process,
+		const struct polled_thread *thread, uint64_t period,
+		uint64_t state)
+{
+	struct poll_reader *reader = wall->reader;
+	uint64_t lost = reader->writer.lost;
+
+	poll_reader_put(reader, process, thread, period, state);
+	if (lost == reader->writer.lost)
+		reader->counts.told += period;
+	else
+		reader->counts.untold += period;
+}
+
+/* A tick was missed since the thread was looked at: two are 5/4 periods apart at most. */
+static bool has_missed(const struct poll_wall *wall,
+		       const struct polled_thread *thread)
+{
+	return !wall->reader->gil_only && wall->period &&
+	       wall->tick - thread->looked > wall->period * 3 / 2;
+}
+
+/* For how long it has waited by now, at most: the kernel counts that when it is over. */
+static uint64_t waits_now(const struct poll_hold *hold,
+			  enum poll_hold_result held)
+{
+	return held == POLL_HOLD_WAITED && hold->came > hold->sched.looked ?
+		       hold->came - hold->sched.looked :
+		       0;
+}
+
+/* So long it was awake since its last sample, of so much time. */
+static uint64_t was_awake(const struct polled_thread *thread,
+			  const struct task_run *run, uint64_t time)
+{
+	uint64_t all = run->ran + run->kept_off;
+	uint64_t awake = all > thread->awake_told ? all - thread->awake_told : 0;
+
+	return awake < time ? awake : time;
+}
+
+/* run: up to the sample, with the wait that goes on. */
+static uint64_t sample_period(const struct poll_wall *wall,
+			      struct polled_thread *thread,
+			      const struct task_run *run, bool sleeps)
+{
+	uint64_t *mine = sleeps ? &thread->owed_asleep : &thread->owed_awake;
+	uint64_t *other = sleeps ? &thread->owed_awake : &thread->owed_asleep;
+	uint64_t period = wall->tick - thread->told, rest = 0;
+
+	if (has_missed(wall, thread)) {
+		rest = was_awake(thread, run, period);
+		rest = sleeps ? rest : period - rest;
+	}
+	*other += rest;
+	period += *mine - rest;
+	*mine = 0;
+	return period;
+}
 
 /* --- a thread that sleeps --- */
 
@@ -31,7 +95,7 @@ static void put_sleep(struct poll_wall *wall,
 	poll_writer_begin(&reader->writer);
 	poll_walk_again(&reader->walk, &thread->stack);
 	poll_native_swap(&reader->native, &thread->native);
-	poll_reader_put(reader, process, thread, period, KAA_MARKER_IDLE);
+	put(wall, process, thread, period, KAA_MARKER_IDLE);
 	poll_native_swap(&reader->native, &thread->native);
 }
 
@@ -46,20 +110,36 @@ static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
 	thread->sleeps = !thread->stack.failed;
 	thread->slept_with_gil = has_gil;
 	thread->slept = *run;
+	thread->sleeps_before = wall->reader->hold.sched.sleeps;
 	thread->slept_until = wall->tick;
 }
 
 /* When the thread last had a CPU, by the clock of ticks; the tick if that is not known. */
 static uint64_t last_ran(const struct poll_wall *wall,
-			 const struct polled_thread *thread)
+			 const struct task_sched *sched)
 {
 	uint64_t came = wall->reader->hold.came;
-	struct task_sched sched;
 
-	if (!came || !task_files_sched(&thread->files, &sched) ||
-	    sched.looked > came || came - sched.looked > wall->tick)
+	if (!came || sched->looked > came || came - sched->looked > wall->tick)
 		return wall->tick;
-	return wall->tick - (came - sched.looked);
+	return wall->tick - (came - sched->looked);
+}
+
+/* Between the sleep that was seen, and the one that it may be in now. */
+static bool slept_elsewhere(const struct polled_thread *thread,
+			    const struct task_run *run,
+			    const struct task_sched *sched)
+{
+	struct task_stat stat;
+	bool sleeps;
+
+	if (run->slices - thread->slept.slices <= 1)
+		return false;
+	if (sched->sleeps == UINT64_MAX || thread->sleeps_before == UINT64_MAX ||
+	    !task_files_stat(&thread->files, &stat))
+		return true;
+	sleeps = stat.state != 'R';
+	return sched->sleeps > thread->sleeps_before + sleeps;
 }
 
 static uint32_t ticks_between_looks(const struct polled_thread *thread)
@@ -68,23 +148,57 @@ static uint32_t ticks_between_looks(const struct polled_thread *thread)
 }
 
 /*
- * The thread has run since it was seen to sleep. Where it is now it would have been
- * seen at each tick since it ran, and at those before where it slept, if it has had a
- * CPU once. If it has been elsewhere meanwhile, nobody knows for how long: then half
- * of these ticks are its sleep's. Each tick stands for the time since the one before.
+ * The thread has run since it was seen to sleep, and nobody has looked: the kernel's
+ * account says how much of the time it slept. All of that before it last had a CPU is
+ * its sleep's; if it has slept elsewhere meanwhile, half of that is.
  */
-static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread,
-		      const struct task_run *run)
+static void end_missed_sleep(const struct poll_wall *wall,
+			     struct polled_thread *thread,
+			     const struct task_run *run,
+			     const struct task_sched *sched)
 {
-	uint64_t from = thread->slept_until, ran = last_ran(wall, thread);
+	uint64_t from = thread->slept_until, ran = last_ran(wall, sched);
+	uint64_t time = ran > from ? ran - from : 0;
+	uint64_t slept = time - was_awake(thread, run, time);
+
+	if (slept_elsewhere(thread, run, sched))
+		slept /= 2;
+	thread->slept_until = from + slept;
+}
+
+/*
+ * The same where no tick was missed. Where it is now it would have been seen at each
+ * tick since it ran, and at those before where it slept. If it has slept elsewhere
+ * meanwhile, nobody knows for how long: then half of these ticks are its sleep's. Each
+ * tick stands for the time since the one before.
+ */
+static void end_watched_sleep(const struct poll_wall *wall,
+			      struct polled_thread *thread,
+			      const struct task_run *run,
+			      const struct task_sched *sched)
+{
+	uint64_t from = thread->slept_until, ran = last_ran(wall, sched);
 	uint64_t tick = (wall->tick - from) / ticks_between_looks(thread);
 	uint64_t slept = ran > from && tick ? (ran - from) / tick * tick : 0;
 
-	if (run->slices - thread->slept.slices > 1)
+	if (slept_elsewhere(thread, run, sched))
 		slept = slept / 2 / (tick ? tick : 1) * tick;
 	if (slept > wall->tick - from - tick)
 		slept = wall->tick - from - tick;
 	thread->slept_until = from + slept;
+}
+
+static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread,
+		      const struct task_run *run)
+{
+	struct task_sched sched;
+
+	if (!task_files_sched(&thread->files, &sched))
+		return;
+	if (has_missed(wall, thread))
+		end_missed_sleep(wall, thread, run, &sched);
+	else
+		end_watched_sleep(wall, thread, run, &sched);
 }
 
 /* The longer it has slept, the longer it may well sleep on. */
@@ -102,7 +216,7 @@ static bool sleeps_on(struct poll_wall *wall,
 {
 	if (thread->sleeps && run->slices == thread->slept.slices &&
 	    run->ran == thread->slept.ran) {
-		thread->slept_until = wall->tick;
+		thread->slept_until = thread->looked = wall->tick;
 		if (thread->slept_until - thread->told > SLEEP_NS)
 			put_sleep(wall, process, thread);
 		note_sleep(thread);
@@ -115,6 +229,14 @@ static bool sleeps_on(struct poll_wall *wall,
 }
 
 /* --- a sample --- */
+
+struct sample_at_hand {
+	struct task_run run;
+	/* For how long it has waited for a CPU, and still does. */
+	uint64_t waits;
+	bool sleeps;
+	bool has_gil;
+};
 
 /* Asleep, or held where it runs or waits for a CPU: that is where its time goes. */
 static enum poll_hold_result hold(struct poll_wall *wall,
@@ -129,36 +251,53 @@ static enum poll_hold_result hold(struct poll_wall *wall,
 					held;
 }
 
-/* For how long it has waited by now, at most: the kernel counts that when it is over. */
-static int64_t waits_now(const struct poll_hold *hold)
-{
-	return hold->came > hold->sched.looked ?
-		       (int64_t)(hold->came - hold->sched.looked) :
-		       0;
-}
-
 /*
  * It runs, or waits for a CPU. The moment alone would say the latter too often: one
  * that runs when the poller comes late has no sample. So it is said as often as the
  * kernel counts it.
  */
-static uint64_t awake_state(const struct poll_wall *wall,
-			    struct polled_thread *thread,
-			    enum poll_hold_result held)
+static uint64_t awake_state(struct polled_thread *thread, int64_t period,
+			    int64_t waits)
 {
-	int64_t period = (int64_t)(wall->tick - thread->told);
 	int64_t waited;
 
 	/* What it waited before that time is another sample's. */
 	if (thread->cpu_wait > period)
 		thread->cpu_wait = period;
-	waited = thread->cpu_wait;
-	if (held == POLL_HOLD_WAITED)
-		waited += waits_now(&wall->reader->hold);
+	waited = thread->cpu_wait + waits;
 	if (waited < period / 2)
 		return 0;
 	thread->cpu_wait -= period;
 	return KAA_MARKER_CPU_WAIT;
+}
+
+/* It is read. has_gil: or need not have it. */
+static void note_sample(struct poll_wall *wall,
+			const struct polled_process *process,
+			struct polled_thread *thread,
+			const struct sample_at_hand *sample)
+{
+	struct task_run run = sample->run;
+	uint64_t period;
+
+	/* What it still waits for is counted when that is over. */
+	run.kept_off += sample->waits;
+	period = sample_period(wall, thread, &run, sample->sleeps);
+	if (!sample->has_gil)
+		wall->reader->counts.samples++;
+	else
+		put(wall, process, thread, period,
+		    sample->sleeps ? KAA_MARKER_IDLE :
+				     awake_state(thread, (int64_t)period,
+						 (int64_t)sample->waits));
+	if ((sample->sleeps || !sample->has_gil) && !thread->owed_awake &&
+	    thread->cpu_wait > 0)
+		thread->cpu_wait = 0;
+	thread->awake_told = run.ran + run.kept_off;
+	thread->looked = wall->tick;
+	/* Half of what the first sample stands for lies behind it. */
+	thread->told = wall->tick + thread->unseen / 2;
+	thread->unseen = 0;
 }
 
 static enum poll_try try_sample(struct poll_wall *wall,
@@ -166,10 +305,9 @@ static enum poll_try try_sample(struct poll_wall *wall,
 				struct polled_thread *thread)
 {
 	struct poll_reader *reader = wall->reader;
-	bool sleeps, has_gil;
-	enum poll_hold_result held = hold(wall, thread, &sleeps);
+	struct sample_at_hand sample = {};
+	enum poll_hold_result held = hold(wall, thread, &sample.sleeps);
 	enum poll_try result;
-	struct task_run run;
 
 	if (held == POLL_HOLD_RUNS || held == POLL_HOLD_ASLEEP)
 		return POLL_TRY_AGAIN;
@@ -180,25 +318,17 @@ static enum poll_try try_sample(struct poll_wall *wall,
 		wall->is_late = true;
 		return POLL_TRY_NONE;
 	}
-	result = poll_reader_read(reader, process, thread, &run, &has_gil);
+	result = poll_reader_read(reader, process, thread, &sample.run,
+				  &sample.has_gil);
 	if (result != POLL_TRY_DONE)
 		return result;
-	if (has_gil)
-		poll_reader_put(reader, process, thread,
-				wall->tick - thread->told,
-				sleeps ? KAA_MARKER_IDLE :
-					 awake_state(wall, thread, held));
-	else
-		reader->counts.samples++;
-	if ((sleeps || !has_gil) && thread->cpu_wait > 0)
-		thread->cpu_wait = 0;
-	/* Half of what the first sample stands for lies behind it. */
-	thread->told = wall->tick + thread->unseen / 2;
-	thread->unseen = 0;
-	if (sleeps && (!reader->native.known ||
-		       poll_reader_sleeps_on(reader, thread, &run))) {
+	sample.waits = waits_now(&reader->hold, held);
+	note_sample(wall, process, thread, &sample);
+	if (sample.sleeps &&
+	    (!reader->native.known ||
+	     poll_reader_sleeps_on(reader, thread, &sample.run))) {
 		thread->least = reader->hold.lead;
-		keep_sleep(wall, thread, &run, has_gil);
+		keep_sleep(wall, thread, &sample.run, sample.has_gil);
 	}
 	return POLL_TRY_DONE;
 }
@@ -227,9 +357,12 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		thread->unseen = 0;
 	} else if (!thread->told) {
 		thread->told = wall->tick - thread->unseen;
+		thread->looked = wall->tick;
+		thread->awake_told = thread->ran + thread->kept_off;
 	}
 	if (thread->skip) {
 		thread->skip--;
+		thread->looked = wall->tick;
 		return;
 	}
 	if (thread->told >= wall->tick || !may_read(wall, thread) ||
@@ -295,20 +428,55 @@ void poll_wall_begin(struct poll_wall *wall)
 
 /* --- the end --- */
 
-void poll_wall_end_thread(void *wall, const struct polled_process *process,
+/* Up to then it lived. */
+static void end_thread(struct poll_wall *wall,
+		       const struct polled_process *process,
+		       struct polled_thread *thread, uint64_t end)
+{
+	struct poll_counts *counts = &wall->reader->counts;
+
+	if (!thread->told)
+		return;
+	put_sleep(wall, process, thread);
+	counts->untold += thread->owed_awake + thread->owed_asleep;
+	if (end > thread->told)
+		counts->untold += end - thread->told;
+}
+
+/* It ended some time after it was seen to be there: half of that it lived. */
+void poll_wall_end_thread(void *arg, const struct polled_process *process,
 			  struct polled_thread *thread)
 {
-	put_sleep(wall, process, thread);
+	struct poll_wall *wall = arg;
+	uint64_t now = poll_writer_now(&wall->reader->writer);
+	int64_t ago = clock_ns(CLOCK_MONOTONIC) - process->alive;
+
+	end_thread(wall, process, thread,
+		   process->alive ? now - (uint64_t)ago / 2 : now);
+}
+
+/* One that sleeps where it did has slept until now. */
+static void end_recording(struct poll_wall *wall,
+			  const struct polled_process *process,
+			  struct polled_thread *thread, uint64_t now)
+{
+	struct task_run run;
+
+	if (thread->sleeps && task_files_run(&thread->files, &run) &&
+	    run.slices == thread->slept.slices && run.ran == thread->slept.ran)
+		thread->slept_until = now;
+	end_thread(wall, process, thread, now);
 }
 
 void poll_wall_end(struct poll_wall *wall)
 {
 	const struct poll_tasks *tasks = &wall->reader->tasks;
+	uint64_t now = poll_writer_now(&wall->reader->writer);
 
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		struct polled_process *process = tasks->processes.data[i];
 
 		vec_for_each(thread, &process->threads)
-			put_sleep(wall, process, thread);
+			end_recording(wall, process, thread, now);
 	}
 }

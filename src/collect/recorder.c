@@ -473,6 +473,13 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 	};
 }
 
+static uint64_t wall_time_without_samples(const struct recorder *recorder)
+{
+	return recorder->options.sampler.time == TIME_BY_CLOCK ?
+		       poll_counts(recorder).untold :
+		       0;
+}
+
 /*
  * Samples that found no room, as near to the truth as the counters are. The
  * kernel writes LOST records only before the next record of the same ring, and
@@ -509,25 +516,33 @@ static struct error *put_summary(struct recorder *recorder)
 	const struct stack_stats *s = &recorder->samples.stacks.stats;
 	const struct cpu_time_result time = time_result(recorder);
 	const struct kaa_counter counters[] = {
-		/* Left out where there are none. */
-		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
-		  recorder->waits.time / 1000 },
 		{ { "samples", 7 }, s->samples },
 		{ { "lost", 4 }, lost_samples(recorder) },
 		{ { "truncated", 9 }, s->truncated },
 		{ { "unreadable", 10 }, s->unreadable },
 		{ { "not aligned", 11 }, s->not_aligned },
 		{ { "missing native", 14 }, s->missing_native },
-		/* Last, for they are left out where they are not known. */
+		/* Left out where they are not known, or there are none. */
 		{ { "CPU time in us", 14 }, time.ran / 1000 },
 		{ { FAULT_WITHOUT_SAMPLES, strlen(FAULT_WITHOUT_SAMPLES) },
 		  time.without_samples / 1000 },
+		{ { FAULT_WALL_WITHOUT_SAMPLES,
+		    strlen(FAULT_WALL_WITHOUT_SAMPLES) },
+		  wall_time_without_samples(recorder) / 1000 },
+		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
+		  recorder->waits.time / 1000 },
 	};
-	size_t first = recorder->waits.time ? 0 : 1;
-	size_t count = sizeof(counters) / sizeof(counters[0]) - first -
-		       (time.ran ? 0 : 2);
+	enum { ALWAYS = 6, ALL = sizeof(counters) / sizeof(counters[0]) };
+	struct kaa_counter put[ALL];
+	size_t count = 0;
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
-	struct error *error = kaa_encode_summary(counters + first, count, &payload);
+	struct error *error;
+
+	for (size_t i = 0; i < ALL; i++)
+		if (i < ALWAYS || counters[i].value ||
+		    (i < ALWAYS + 2 && time.ran))
+			put[count++] = counters[i];
+	error = kaa_encode_summary(put, count, &payload);
 
 	if (error)
 		return error;

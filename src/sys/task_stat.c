@@ -113,7 +113,7 @@ bool task_sched_parse(const char *text, struct task_sched *ret)
 {
 	/* Behind a line that no name is long enough for. */
 	const char *begin = strstr(text, "--------------------\nse.");
-	const char *looked, *switches;
+	const char *looked, *switches, *sleeps;
 	struct task_sched sched;
 
 	if (!begin)
@@ -123,6 +123,9 @@ bool task_sched_parse(const char *text, struct task_sched *ret)
 	if (!looked || !switches || !take_ms(looked, &sched.looked) ||
 	    !take_number(&switches, &sched.switches))
 		return false;
+	sleeps = find_value(begin, "\nnr_voluntary_switches ");
+	if (!sleeps || !take_number(&sleeps, &sched.sleeps))
+		sched.sleeps = UINT64_MAX;
 	*ret = sched;
 	return true;
 }

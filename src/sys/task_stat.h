@@ -50,6 +50,8 @@ struct task_sched {
 	uint64_t looked;
 	/* How often it has lost a CPU: as often as it got one, if it has none. */
 	uint64_t switches;
+	/* How often of these it went to sleep; UINT64_MAX: that is not told. */
+	uint64_t sleeps;
 };
 
 /* Up to 6.14 it is there with CONFIG_SCHED_DEBUG alone. */

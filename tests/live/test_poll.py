@@ -18,7 +18,8 @@ import pytest
 from harness import script_output
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import AS_NOBODY, NOBODY
-from harness.process import started
+from harness.process import HANG, started
+from harness.pythons import RUN
 from harness.waiting import until
 
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
@@ -295,12 +296,72 @@ def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
             periods.append(sample.period)
     own, told = (100 * times["short"] / (times["short"] + times["long"]) for times in (took, taken))
     # Where ticks come late, sleeps of several looks are few, and a share is one of chance.
-    late = re.search(r"ticks? too late \(([\d.]+) %\)", result.stderr)
+    late = re.search(r"kaa came too late to take \d+ samples? \(([\d.]+) %\)", result.stderr)
     is_calm = not late or float(late[1]) < 5
     allowed = 2 if is_calm else 2 + 100 * deviations(periods, own / 100, 4)
     assert abs(own - told) < allowed, (own, told, took, taken, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
     assert "lack native frames" not in report and "incomplete" not in report.split("function", 1)[0], report
+
+
+TURNS = """
+import sys, time
+
+def nap():
+    start = time.monotonic()
+    time.sleep(seconds)
+    return time.monotonic() - start
+
+def spin(end):
+    while time.monotonic() < end:
+        for _ in range(1000):
+            pass
+
+sys.stdin.readline()
+seconds, slept, end = float(sys.argv[1]), 0, time.monotonic() + 3
+while time.monotonic() < end:
+    spin(time.monotonic() + 0.02)
+    if seconds:
+        slept += nap()
+print(slept, time.monotonic())
+"""
+
+
+@pytest.mark.parametrize("nap", [0.02, 0])
+def test_missed_ticks(kaa, newest_python, tmp_path, nap):
+    """Where the program lets kaa have the CPU only when it sleeps itself, its sleep has no more time than it took. What nobody saw
+    before the end is said while recording and in the report: all of it is the time that the program had."""
+    data, program, cpu = tmp_path / "perf.data", tmp_path / "turns.py", str(max(os.sched_getaffinity(0)))
+    program.write_text(TURNS)
+    kaa = newest_python.kaa(kaa)
+    alone = ["taskset", "-c", cpu]
+    command = [*alone, *newest_python.command, "-c", RUN, program, nap]
+    record = [*kaa.inside(["nice", "-n", "19", *alone]).command, "record", "--mode", "wall", "-o", data, "-p"]
+    # In one session, for that is what 'nice' is about (sched(7), autogroups).
+    with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            pid = process.stdout.readline().strip()
+            with subprocess.Popen([*record, pid], stderr=subprocess.PIPE, text=True) as recorder:
+                try:
+                    until(lambda: len(os.listdir(f"/proc/{recorder.pid}/task")) > 1, "that kaa records")
+                    slept, end = map(float, process.communicate("go\n", HANG)[0].split())
+                    said = recorder.communicate(timeout=HANG)[1]
+                finally:
+                    recorder.kill()
+        finally:
+            process.kill()
+    given, napped, first = 0, 0, end
+    for sample in stacks(kaa, data):
+        given += sample.period / 1e9
+        napped += sample.period / 1e9 * ("nap" in {name for name, _, _ in sample.python})
+        first = min(first, sample.time - sample.period / 1e9)
+    assert napped < 1.2 * slept + 0.1, (napped, slept, given, said)
+    missing = re.search(r"([\d.]+) s of ([\d.]+) s of wall time have no samples", said)
+    untold = float(missing[1]) if missing else 0
+    # Without any sample nobody knows when kaa began.
+    assert not given or abs(given + untold - (end - first)) < 0.05 * (end - first) + 0.1, (given, untold, first, end, said)
+    report = kaa("report", "--stdio", "-i", data).stdout
+    assert ("of wall time have no samples: these shares are of the rest." in report) == bool(missing), (report, said)
 
 
 def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):

@@ -5,6 +5,7 @@
 #include "fake_tree.h"
 
 #include "assert_ok.h"
+#include "base/clock.h"
 #include "collect/poll_hold.h"
 #include "collect/poll_look.h"
 #include "collect/poll_reader.h"
@@ -406,6 +407,24 @@ static void test_exec(void **state)
 	end_looks(&l);
 }
 
+/* What is recorded from exec on may have called it at any time since the look before. */
+static void test_exec_was_a_while_ago(void **state)
+{
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	look(&l);
+	assert_int_equal(first_process(&l)->threads.data[0].unseen, 0);
+	assert_true(first_process(&l)->alive != 0);
+	first_process(&l)->alive -= 200000000;
+	file(&l, TASK "stat", STAT("python3", "R", "150000", "0"));
+	look(&l);
+	assert_false(first_process(&l)->waits);
+	assert_true(first_process(&l)->threads.data[0].unseen >= 200000000);
+	end_looks(&l);
+}
+
 static void test_a_thread_comes(void **state)
 {
 	uint64_t ran, given;
@@ -694,6 +713,192 @@ static void test_first_reads(void **state)
 	end_looks(&l);
 }
 
+/* --- what samples of wall time stand for --- */
+
+struct wall_looks {
+	struct looks looks;
+	struct poll_reader reader;
+	struct poll_wall wall;
+	struct polled_process *process;
+	struct polled_thread *thread;
+	char runs[512];
+};
+
+/* The thread says so, and when it lost a CPU that is when the caller got it. */
+static void wall_state(struct wall_looks *w, bool runs, const char *run)
+{
+	file(&w->looks, TASK "stat",
+	     runs ? w->runs : STAT("python3", "S", "140000", "0"));
+	file(&w->looks, TASK "schedstat", run);
+}
+
+static void begin_wall_looks(struct wall_looks *w)
+{
+	struct poll_reader *reader = &w->reader;
+
+	begin_looks(&w->looks);
+	snprintf(w->runs, sizeof(w->runs), STAT("python3", "R", "140000", "%d"),
+		 sched_getcpu());
+	assert_ok(poll_reader_init(reader));
+	w->looks.sampler.options.clockid = CLOCK_MONOTONIC;
+	reader->writer.sampler = &w->looks.sampler;
+	reader->tasks.root = w->looks.root;
+	assert_true(poll_tasks_add(&reader->tasks, 7, false));
+	w->process = reader->tasks.processes.data[0];
+	w->thread = &w->process->threads.data[0];
+	assert_int_equal(w->thread->tid, 7);
+	w->wall = (struct poll_wall){ .reader = reader, .period = 1000000 };
+	/* It is bound to that CPU, and not late. */
+	assert_true(task_files_open(w->looks.root, 7, 6, &reader->hold.own));
+	wall_state(w, true, "0 0 5\n");
+	(void)poll_hold_begin(&reader->hold, &w->thread->files);
+	poll_hold_arrive(&reader->hold, UINT64_MAX);
+	/* The first look, a second ago. */
+	w->wall.tick = poll_writer_now(&reader->writer) - 1000000000;
+	w->wall.first_reads = 4;
+	poll_wall_tick(&w->wall, w->process, w->thread);
+}
+
+static void end_wall_looks(struct wall_looks *w)
+{
+	poll_hold_deinit(&w->reader.hold);
+	poll_reader_deinit(&w->reader);
+	end_looks(&w->looks);
+}
+
+/* The period of the next sample; 0: there is none. */
+static uint64_t next_period(struct wall_looks *w)
+{
+	struct sampler *sampler = &w->looks.sampler;
+	struct ring *ring = &sampler->cpus.data[0].samples;
+	const struct perf_event_header *header =
+		ring_record(ring, ring->tail, ring_head(ring));
+	struct record record;
+
+	if (!header)
+		return 0;
+	assert_ok(record_decode(&sampler->kernel_events, header, header->size,
+				&record));
+	ring_advance(ring, ring->tail + header->size);
+	return record.sample.period;
+}
+
+static uint64_t wall_tick_after(struct wall_looks *w, uint64_t ns)
+{
+	w->wall.tick += ns;
+	poll_wall_tick(&w->wall, w->process, w->thread);
+	return next_period(w);
+}
+
+/*
+ * The poller had no CPU for 20 ms, and then finds the thread asleep: it has run for 14
+ * of them, and waited for 2.
+ */
+static void test_missed_ticks_of_a_thread_that_ran(void **state)
+{
+	struct wall_looks w;
+
+	(void)state;
+	begin_wall_looks(&w);
+	wall_state(&w, false, "14000000 2000000 5\n");
+	assert_int_equal(wall_tick_after(&w, 20000000), 4000000);
+	/* It gets them when it is seen to run. */
+	wall_state(&w, true, "15000000 2000000 6\n");
+	assert_int_equal(wall_tick_after(&w, 1000000), 17000000);
+	assert_int_equal(w.thread->owed_awake, 0);
+	end_wall_looks(&w);
+}
+
+/* And the other way round; when no tick was missed chance has chosen the moment. */
+static void test_missed_ticks_of_a_thread_that_slept(void **state)
+{
+	struct wall_looks w;
+
+	(void)state;
+	begin_wall_looks(&w);
+	wall_state(&w, true, "1000000 1000000 6\n");
+	assert_int_equal(wall_tick_after(&w, 20000000), 2000000);
+	wall_state(&w, true, "1200000 1000000 7\n");
+	assert_int_equal(wall_tick_after(&w, 1000000), 1000000);
+	wall_state(&w, false, "1200000 1000000 5\n");
+	assert_int_equal(wall_tick_after(&w, 1000000), 19000000);
+	end_wall_looks(&w);
+}
+
+#define SCHED_SLEPT(sleeps)                                                \
+	SCHED("python3", "20.000005") "nr_voluntary_switches : " sleeps "\n"
+
+/* It slept, lost its CPU when it had been woken, and nobody has looked: it slept once. */
+static void test_missed_ticks_of_one_sleep(void **state)
+{
+	static const struct {
+		const char *sleeps;
+		uint64_t slept;
+	} cases[] = { { SCHED_SLEPT("3"), 18000000 },
+		      { SCHED_SLEPT("4"), 9000000 },
+		      { SCHED("python3", "20.000005"), 9000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wall_looks w;
+
+		begin_wall_looks(&w);
+		file(&w.looks, TASK "sched", SCHED_SLEPT("3"));
+		wall_state(&w, false, "0 0 5\n");
+		assert_int_equal(wall_tick_after(&w, 1000000), 1000000);
+		file(&w.looks, TASK "sched", cases[i].sleeps);
+		wall_state(&w, true, "1000000 1000000 7\n");
+		assert_int_equal(wall_tick_after(&w, 20000000), cases[i].slept);
+		assert_int_equal(next_period(&w), 2000000);
+		assert_int_equal(w.thread->owed_asleep,
+				 18000000 - cases[i].slept);
+		end_wall_looks(&w);
+	}
+}
+
+/* What nobody saw before the end is counted; a thread that sleeps on was seen. */
+static void test_the_end_of_wall_time(void **state)
+{
+	const struct poll_counts *counts;
+	struct wall_looks w;
+	uint64_t all;
+
+	(void)state;
+	begin_wall_looks(&w);
+	counts = &w.reader.counts;
+	wall_state(&w, true, "1000000 0 6\n");
+	assert_int_equal(wall_tick_after(&w, 1000000), 1000000);
+	assert_int_equal(counts->told, 1000000);
+	poll_wall_end(&w.wall);
+	assert_true(counts->untold >= 999000000);
+	end_wall_looks(&w);
+
+	begin_wall_looks(&w);
+	wall_state(&w, false, "0 0 5\n");
+	assert_int_equal(wall_tick_after(&w, 1000000), 1000000);
+	poll_wall_end(&w.wall);
+	all = next_period(&w);
+	assert_true(all >= 999000000);
+	assert_int_equal(counts->told, 1000000 + all);
+	assert_int_equal(counts->untold, 0);
+	end_wall_looks(&w);
+}
+
+/* When a thread ended is not known; it was there when it was looked for last. */
+static void test_the_end_of_a_thread(void **state)
+{
+	struct wall_looks w;
+
+	(void)state;
+	begin_wall_looks(&w);
+	w.process->alive = clock_ns(CLOCK_MONOTONIC) - 200000000;
+	poll_wall_end_thread(&w.wall, w.process, w.thread);
+	assert_int_equal(next_period(&w), 0);
+	assert_true(w.reader.counts.untold > 700000000);
+	assert_true(w.reader.counts.untold < 1000000000);
+	end_wall_looks(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -704,6 +909,7 @@ int main(void)
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_exec_was_a_while_ago),
 		cmocka_unit_test(test_a_thread_comes),
 		cmocka_unit_test(test_time_of_a_process),
 		cmocka_unit_test(test_kaa_is_no_child_of_the_program),
@@ -713,6 +919,11 @@ int main(void)
 		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_a_late_tick),
 		cmocka_unit_test(test_first_reads),
+		cmocka_unit_test(test_missed_ticks_of_a_thread_that_ran),
+		cmocka_unit_test(test_missed_ticks_of_a_thread_that_slept),
+		cmocka_unit_test(test_missed_ticks_of_one_sleep),
+		cmocka_unit_test(test_the_end_of_wall_time),
+		cmocka_unit_test(test_the_end_of_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
