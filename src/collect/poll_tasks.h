@@ -57,10 +57,11 @@ struct polled_thread {
 
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
-	/* The last tick that it was looked at in, or need not be. */
-	uint64_t looked;
-	/* CPU time and waits for a CPU, up to its last sample. */
-	uint64_t awake_told;
+	/* poll_wall.late when it was looked at last, or need not be. */
+	uint64_t late_told;
+	/* CPU time, and waits for a CPU, up to its last sample. */
+	uint64_t ran_told;
+	uint64_t kept_off_told;
 	/*
 	 * Of ticks that were missed: time in which it was awake, and in which it slept,
 	 * for the next sample of the same.

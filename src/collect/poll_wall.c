@@ -31,12 +31,15 @@ static void put(struct poll_wall *wall, const struct polled_process *process,
 		reader->counts.untold += period;
 }
 
-/* A tick was missed since the thread was looked at: two are 5/4 periods apart at most. */
-static bool has_missed(const struct poll_wall *wall,
-		       const struct polled_thread *thread)
+/* Of so much time since the thread was looked at, ticks were late for this part, 0 to 1. */
+static double late_part(const struct poll_wall *wall,
+			const struct polled_thread *thread, uint64_t time)
 {
-	return !wall->reader->gil_only && wall->period &&
-	       wall->tick - thread->looked > wall->period * 3 / 2;
+	uint64_t late = wall->late - thread->late_told;
+
+	if (wall->reader->gil_only || !late)
+		return 0;
+	return late < time ? (double)late / (double)time : 1;
 }
 
 /* For how long it has waited by now, at most: the kernel counts that when it is over. */
@@ -52,9 +55,11 @@ static uint64_t waits_now(const struct poll_hold *hold,
 static uint64_t was_awake(const struct polled_thread *thread,
 			  const struct task_run *run, uint64_t time)
 {
-	uint64_t all = run->ran + run->kept_off;
-	uint64_t awake = all > thread->awake_told ? all - thread->awake_told : 0;
+	uint64_t awake = run->ran - thread->ran_told;
 
+	/* A wait that went on at the last sample may have been told of as longer. */
+	if (run->kept_off > thread->kept_off_told)
+		awake += run->kept_off - thread->kept_off_told;
 	return awake < time ? awake : time;
 }
 
@@ -65,12 +70,12 @@ static uint64_t sample_period(const struct poll_wall *wall,
 {
 	uint64_t *mine = sleeps ? &thread->owed_asleep : &thread->owed_awake;
 	uint64_t *other = sleeps ? &thread->owed_awake : &thread->owed_asleep;
-	uint64_t period = wall->tick - thread->told, rest = 0;
+	uint64_t period = wall->tick - thread->told;
+	uint64_t rest = was_awake(thread, run, period);
 
-	if (has_missed(wall, thread)) {
-		rest = was_awake(thread, run, period);
-		rest = sleeps ? rest : period - rest;
-	}
+	if (!sleeps)
+		rest = period - rest;
+	rest = (uint64_t)((double)rest * late_part(wall, thread, period));
 	*other += rest;
 	period += *mine - rest;
 	*mine = 0;
@@ -125,21 +130,14 @@ static uint64_t last_ran(const struct poll_wall *wall,
 	return wall->tick - (came - sched->looked);
 }
 
-/* Between the sleep that was seen, and the one that it may be in now. */
+/* It has gone to sleep again since, or nobody knows. */
 static bool slept_elsewhere(const struct polled_thread *thread,
 			    const struct task_run *run,
 			    const struct task_sched *sched)
 {
-	struct task_stat stat;
-	bool sleeps;
-
-	if (run->slices - thread->slept.slices <= 1)
-		return false;
-	if (sched->sleeps == UINT64_MAX || thread->sleeps_before == UINT64_MAX ||
-	    !task_files_stat(&thread->files, &stat))
-		return true;
-	sleeps = stat.state != 'R';
-	return sched->sleeps > thread->sleeps_before + sleeps;
+	return run->slices - thread->slept.slices > 1 &&
+	       (sched->sleeps == UINT64_MAX ||
+		sched->sleeps != thread->sleeps_before);
 }
 
 static uint32_t ticks_between_looks(const struct polled_thread *thread)
@@ -148,57 +146,46 @@ static uint32_t ticks_between_looks(const struct polled_thread *thread)
 }
 
 /*
- * The thread has run since it was seen to sleep, and nobody has looked: the kernel's
- * account says how much of the time it slept. All of that before it last had a CPU is
- * its sleep's; if it has slept elsewhere meanwhile, half of that is.
+ * The thread has run since it was seen to sleep. Where it is now it would have been seen
+ * at each tick since it ran, and at those before where it slept. If it has slept
+ * elsewhere meanwhile, nobody knows for how long: then half of these ticks are its
+ * sleep's. Each tick stands for the time since the one before.
  */
-static void end_missed_sleep(const struct poll_wall *wall,
-			     struct polled_thread *thread,
-			     const struct task_run *run,
-			     const struct task_sched *sched)
+static uint64_t watched_sleep(const struct poll_wall *wall,
+			      const struct polled_thread *thread, uint64_t time,
+			      bool elsewhere)
 {
-	uint64_t from = thread->slept_until, ran = last_ran(wall, sched);
-	uint64_t time = ran > from ? ran - from : 0;
-	uint64_t slept = time - was_awake(thread, run, time);
+	uint64_t since = wall->tick - thread->slept_until;
+	uint64_t tick = since / ticks_between_looks(thread);
+	uint64_t slept = tick ? time / tick * tick : 0;
 
-	if (slept_elsewhere(thread, run, sched))
-		slept /= 2;
-	thread->slept_until = from + slept;
+	if (elsewhere)
+		slept = slept / 2 / (tick ? tick : 1) * tick;
+	return slept < since - tick ? slept : since - tick;
 }
 
 /*
- * The same where no tick was missed. Where it is now it would have been seen at each
- * tick since it ran, and at those before where it slept. If it has slept elsewhere
- * meanwhile, nobody knows for how long: then half of these ticks are its sleep's. Each
- * tick stands for the time since the one before.
+ * Where ticks were late, or it has had a CPU more than once and not slept elsewhere, the
+ * kernel's account says for how long it slept before it last had one.
  */
-static void end_watched_sleep(const struct poll_wall *wall,
-			      struct polled_thread *thread,
-			      const struct task_run *run,
-			      const struct task_sched *sched)
-{
-	uint64_t from = thread->slept_until, ran = last_ran(wall, sched);
-	uint64_t tick = (wall->tick - from) / ticks_between_looks(thread);
-	uint64_t slept = ran > from && tick ? (ran - from) / tick * tick : 0;
-
-	if (slept_elsewhere(thread, run, sched))
-		slept = slept / 2 / (tick ? tick : 1) * tick;
-	if (slept > wall->tick - from - tick)
-		slept = wall->tick - from - tick;
-	thread->slept_until = from + slept;
-}
-
 static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread,
 		      const struct task_run *run)
 {
+	uint64_t from = thread->slept_until, ran, time, slept;
 	struct task_sched sched;
+	bool elsewhere;
 
 	if (!task_files_sched(&thread->files, &sched))
 		return;
-	if (has_missed(wall, thread))
-		end_missed_sleep(wall, thread, run, &sched);
-	else
-		end_watched_sleep(wall, thread, run, &sched);
+	ran = last_ran(wall, &sched);
+	time = ran > from ? ran - from : 0;
+	elsewhere = slept_elsewhere(thread, run, &sched);
+	slept = time - was_awake(thread, run, time);
+	if (late_part(wall, thread, wall->tick - from) > 0.5)
+		slept = elsewhere ? slept / 2 : slept;
+	else if (elsewhere || run->slices - thread->slept.slices <= 1)
+		slept = watched_sleep(wall, thread, time, elsewhere);
+	thread->slept_until = from + slept;
 }
 
 /* The longer it has slept, the longer it may well sleep on. */
@@ -216,7 +203,8 @@ static bool sleeps_on(struct poll_wall *wall,
 {
 	if (thread->sleeps && run->slices == thread->slept.slices &&
 	    run->ran == thread->slept.ran) {
-		thread->slept_until = thread->looked = wall->tick;
+		thread->slept_until = wall->tick;
+		thread->late_told = wall->late;
 		if (thread->slept_until - thread->told > SLEEP_NS)
 			put_sleep(wall, process, thread);
 		note_sleep(thread);
@@ -293,8 +281,9 @@ static void note_sample(struct poll_wall *wall,
 	if ((sample->sleeps || !sample->has_gil) && !thread->owed_awake &&
 	    thread->cpu_wait > 0)
 		thread->cpu_wait = 0;
-	thread->awake_told = run.ran + run.kept_off;
-	thread->looked = wall->tick;
+	thread->ran_told = run.ran;
+	thread->kept_off_told = run.kept_off;
+	thread->late_told = wall->late;
 	/* Half of what the first sample stands for lies behind it. */
 	thread->told = wall->tick + thread->unseen / 2;
 	thread->unseen = 0;
@@ -316,6 +305,7 @@ static enum poll_try try_sample(struct poll_wall *wall,
 	if (held == POLL_HOLD_LATE) {
 		reader->counts.late++;
 		wall->is_late = true;
+		wall->late += wall->tick - wall->before;
 		return POLL_TRY_NONE;
 	}
 	result = poll_reader_read(reader, process, thread, &sample.run,
@@ -357,12 +347,13 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		thread->unseen = 0;
 	} else if (!thread->told) {
 		thread->told = wall->tick - thread->unseen;
-		thread->looked = wall->tick;
-		thread->awake_told = thread->ran + thread->kept_off;
+		thread->late_told = wall->late;
+		thread->ran_told = thread->ran;
+		thread->kept_off_told = thread->kept_off;
 	}
 	if (thread->skip) {
 		thread->skip--;
-		thread->looked = wall->tick;
+		thread->late_told = wall->late;
 		return;
 	}
 	if (thread->told >= wall->tick || !may_read(wall, thread) ||
@@ -421,9 +412,14 @@ static bool is_late_by_ours(struct poll_wall *wall)
 
 void poll_wall_begin(struct poll_wall *wall)
 {
+	wall->before = wall->tick;
 	wall->tick = poll_writer_now(&wall->reader->writer);
 	wall->first_reads = FIRST_READS;
 	wall->is_late = is_late_by_ours(wall);
+	if (!wall->before)
+		wall->before = wall->tick;
+	if (wall->is_late)
+		wall->late += wall->tick - wall->before;
 }
 
 /* --- the end --- */

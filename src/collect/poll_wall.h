@@ -4,10 +4,11 @@
  * that have the GIL (reader->gil_only). A sample's period is the time since the thread
  * was looked at before.
  *
- * Where ticks were missed since then, the thread may have done something else: the
- * kernel's account says for how long it slept, and for how long not. A sample stands for
- * the one that it shows, and the other is owed to the next sample that shows that. What
- * no sample stands for when the thread ends is counted (poll_counts.untold).
+ * Where ticks since then came when a recorded thread made way, no chance has chosen the
+ * moment, and the thread may have done something else: the kernel's account says for how
+ * long it slept, and for how long not. A sample stands for the one that it shows, and the
+ * other is owed to the next sample that shows that. What no sample stands for when the
+ * thread ends is counted (poll_counts.untold).
  */
 #ifndef KAA_COLLECT_POLL_WALL_H
 #define KAA_COLLECT_POLL_WALL_H
@@ -27,10 +28,11 @@ enum {
 struct poll_wall {
 	/* Borrowed. */
 	struct poll_reader *reader;
-	/* Between two ticks in the mean, in ns. */
-	uint64_t period;
-	/* When the tick at hand was, by the clock of records. */
+	/* When the tick at hand was, and that before, by the clock of records. */
 	uint64_t tick;
+	uint64_t before;
+	/* Time for which there were no looks, because ticks were late; see is_late. */
+	uint64_t late;
 	/* This tick is no moment by chance for those that are recorded. */
 	bool is_late;
 	/* Threads that may be read for the first time. */

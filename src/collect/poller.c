@@ -229,7 +229,7 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 	tasks->inherit = options->inherit;
 	poller->reader.stops = options->polls_native;
 	set_time(poller, options->time);
-	poller->ticks.period = poller->wall.period = period(options);
+	poller->ticks.period = period(options);
 	for (size_t i = 0; i < pids->count; i++)
 		poll_tasks_add(tasks, pids->data[i], options->enable_on_exec);
 	if (!tasks->processes.count)
