@@ -239,7 +239,10 @@ def test_several_runs_of_each(kaa, newest_python, scripts, tmp_path):
     # Of the time of a run a machine that is itself held up may leave some out.
     text = diff(kaa, "--by", "share", *names)
     rows = functions_of(text)
-    assert rows["light"].mark == rows["heavy"].mark == "real", text
+    # On a busy machine kaa may notice a Python late, and the samples before that show no function: then less is certain.
+    held_up = any(10 * int(incomplete) > int(count) for count, incomplete in re.findall(r"  (\d+) samples, .*?(\d+) incomplete", text))
+    certain = ("real", "maybe") if held_up else ("real",)
+    assert rows["light"].mark in certain and rows["heavy"].mark in certain, text
     check_sums(text)
     text = diff(kaa, *names)
     assert "One run each" not in text and re.search(r"\+-[\d.]+ +(real|noise) +all$", text, re.M), text
