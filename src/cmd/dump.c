@@ -29,6 +29,8 @@ struct dump_settings {
 static const struct option dump_command_options[] = {
 	OPT_BOOL('l', "locals", struct dump_settings, options.locals,
 		 "show the arguments and local variables of each frame"),
+	OPT_BOOL('n', "native", struct dump_settings, options.native,
+		 "show native functions, too; each thread is stopped for a moment, by ptrace"),
 	OPT_BOOL('s', "source", struct dump_settings, source,
 		 "show the text of each line, as its file has it now"),
 	OPT_BOOL('a', "async", struct dump_settings, options.tasks,
@@ -174,6 +176,7 @@ const struct command command_dump = {
 	.description =
 		"Shows the Python stack of each thread of a process, the innermost function first, with lines, names of threads, and who holds the GIL and who waits for it. "
 		"The process is neither stopped nor changed: its memory is read while the thread at hand does not run. "
+		"Only --native stops each thread for a moment (ptrace), since registers are needed for that. "
 		"A thread that kaa cannot read so has no stack, and says so: kaa may not use the CPU that it runs on.\n"
 		"\n"
 		"Of a core file all threads are shown as they were when the program crashed. "
@@ -189,6 +192,7 @@ const struct command command_dump = {
 		(const char *const[]){
 			"kaa dump 1234",
 			"kaa dump --locals 1234\twith arguments and local variables",
+			"kaa dump --native 1234\twith C functions, down to the system call",
 			"kaa dump --async 1234\tthe tasks of asyncio, too",
 			"kaa dump core.1234\ta program that has crashed",
 			"kaa dump --json 1234 | jq '.threads[].name'",

@@ -34,21 +34,25 @@ void poll_native_clear(struct poll_native *native)
 }
 
 void poll_native_take(struct poll_native *native,
-		      const struct user_regs_struct *registers,
+		      const struct user_regs_struct *registers)
+{
+	strbuf_clear(&native->stack);
+	take_registers(native, registers);
+	native->known = true;
+}
+
+void poll_native_copy(struct poll_native *native, uint64_t stack_pointer,
 		      struct remote_memory *memory, size_t most)
 {
 	ssize_t n;
 
-	poll_native_clear(native);
 	strbuf_fill(&native->stack, '\0', most);
-	if (native->stack.failed)
+	if (native->stack.failed) {
+		poll_native_clear(native);
 		return;
-	n = remote_memory_read(memory, registers->rsp, native->stack.data, most);
-	if (n < 0)
-		n = 0;
-	strbuf_truncate(&native->stack, (size_t)n & ~(size_t)7);
-	take_registers(native, registers);
-	native->known = true;
+	}
+	n = remote_memory_read(memory, stack_pointer, native->stack.data, most);
+	strbuf_truncate(&native->stack, n < 0 ? 0 : (size_t)n & ~(size_t)7);
 }
 
 void poll_native_swap(struct poll_native *a, struct poll_native *b)

@@ -29,9 +29,11 @@ struct poll_native {
 void poll_native_deinit(struct poll_native *native);
 /* Nothing is known any more. */
 void poll_native_clear(struct poll_native *native);
-/* At most `most` bytes of the stack, as many as there are. */
+/* The registers; there is nothing of the stack so far. */
 void poll_native_take(struct poll_native *native,
-		      const struct user_regs_struct *registers,
+		      const struct user_regs_struct *registers);
+/* At most `most` bytes of the stack, as many as there are. */
+void poll_native_copy(struct poll_native *native, uint64_t stack_pointer,
 		      struct remote_memory *memory, size_t most);
 void poll_native_swap(struct poll_native *a, struct poll_native *b);
 /* Borrows what it has; without it the sample has no registers. */

@@ -90,9 +90,11 @@ static enum poll_try read_stopped(struct poll_reader *reader,
 	bool known;
 
 	*has_gil = walk(reader, process, thread);
-	if (*has_gil)
-		poll_native_take(&reader->native, &reader->stop.registers,
+	if (*has_gil) {
+		poll_native_take(&reader->native, &reader->stop.registers);
+		poll_native_copy(&reader->native, reader->stop.registers.rsp,
 				 &process->memory, stack_size(reader));
+	}
 	known = task_files_run(&thread->files, ret);
 	task_stop_end(&reader->stop);
 	reader->counts.stopped_ns += poll_hold_now() - began;

@@ -72,6 +72,7 @@ static const char *const glue[] = {
 	"_PyVectorcall_Call",
 	"_TAIL_CALL_*",
 	"_Py_Instrumented*",
+	"_Py_UnixMain",
 	"_Py_VectorCall*",
 	"_Py_call_instrumentation*",
 	"_Py_slot_*",

@@ -10,6 +10,7 @@
 #include "collect/code_spans.h"
 #include "collect/python_stack.h"
 #include "dump/async_read.h"
+#include "dump/native_frames.h"
 #include "dump/variables.h"
 #include "python/code_name.h"
 #include "python/gil.h"
@@ -45,6 +46,8 @@ struct reading {
 	struct python_stack stack;
 	/* The walk has told of code since the last stack that was proven. */
 	bool told_code;
+	/* NULL: native frames are not asked for. */
+	struct native_frames *native;
 	struct error *error;
 	struct py_state_list states;
 	/* pthread_self() to index in states; to offset in names. */
@@ -319,6 +322,16 @@ static struct error *take_frames(struct reading *reading,
 	return NULL;
 }
 
+static struct error *add_native(struct reading *reading,
+				const struct subject_thread *thread,
+				bool has_python, struct dump_thread *ret)
+{
+	ret->no_native = !thread->has_all_registers;
+	return native_frames_merge(reading->native, thread,
+				   has_python ? &reading->stack : NULL,
+				   &reading->dump->strings, &ret->frames);
+}
+
 static enum dump_problem problem_of(const struct python_stack *stack)
 {
 	if (stack->flags & WALKER_TOO_DEEP)
@@ -348,6 +361,8 @@ static enum attempt try_thread(struct reading *reading,
 			variables_read(&variables, reading->subject,
 				       &reading->stack, ret);
 	}
+	if (reading->native)
+		native_frames_copy(reading->native, thread);
 	if (!subject_end(reading->subject, thread)) {
 		forget_walk(reading);
 		return ATTEMPT_AGAIN;
@@ -357,6 +372,8 @@ static enum attempt try_thread(struct reading *reading,
 	ret->no_locals = reading->options->locals && !locals;
 	if (!reading->error && state)
 		reading->error = take_frames(reading, &variables, ret);
+	if (!reading->error && reading->native)
+		reading->error = add_native(reading, thread, state != NULL, ret);
 	return ATTEMPT_DONE;
 }
 
@@ -584,13 +601,19 @@ static struct error *read_all(struct reading *reading)
 		error = read_states(reading);
 	if (!error)
 		read_names(reading);
+	if (!error && reading->options->native)
+		error = native_frames_create(reading->subject, &reading->codes,
+					     &reading->native);
+	reading->subject->stops = reading->options->native;
 	for (size_t i = 0; !error && i < reading->subject->threads.count; i++)
 		error = add_thread(reading, &reading->subject->threads.data[i]);
+	reading->subject->stops = false;
 	return error ? error : read_tasks(reading);
 }
 
 static void reading_deinit(struct reading *reading)
 {
+	native_frames_destroy(reading->native);
 	user_walk_destroy(reading->walk);
 	code_table_deinit(&reading->codes);
 	python_stack_deinit(&reading->stack);
@@ -625,6 +648,7 @@ struct error *dump_create(struct subject *subject,
 	dump->signal = subject->signal;
 	dump->has_locals = options->locals;
 	dump->has_tasks = options->tasks;
+	dump->has_native = options->native;
 	dump->core = copy(dump, subject->core);
 	dump->command = copy(dump, subject->command);
 	dump->interpreter = copy(dump, subject->interpreter);

@@ -25,16 +25,25 @@ struct dump_local {
 	bool is_argument;
 };
 
+enum dump_frame_kind {
+	DUMP_FRAME_PYTHON,
+	DUMP_FRAME_NATIVE,
+	/* The function says what is not known there: "[truncated stack]". */
+	DUMP_FRAME_MARKER,
+};
+
 struct dump_frame {
 	const char *function;
+	/* Of native code the path of its DSO; "": not known. */
 	const char *file;
 	/* 0: the code has none there. */
 	uint32_t line;
 	/* Its variables: locals[first_local] and those behind it. */
 	uint32_t first_local;
 	uint32_t local_count;
-	/* Of the frame in the process. */
+	/* Of the frame in the process; of native code that of its instruction. */
 	uint64_t address;
+	enum dump_frame_kind kind;
 };
 
 struct dump_frame_list VEC_BODY(struct dump_frame);
@@ -79,6 +88,8 @@ struct dump_thread {
 	struct strbuf text;
 	/* Variables were asked for, and could not be read with the stack. */
 	bool no_locals;
+	/* Native frames were asked for, and the thread could not be stopped. */
+	bool no_native;
 };
 
 enum dump_task_state {
@@ -186,6 +197,8 @@ struct dump {
 	/* Variables were asked for. */
 	bool has_locals;
 	VEC(struct dump_thread) threads;
+	/* Native frames were asked for. */
+	bool has_native;
 	/* Tasks were asked for. */
 	bool has_tasks;
 	struct dump_tasks tasks;
@@ -194,6 +207,8 @@ struct dump {
 
 struct dump_options {
 	bool locals;
+	/* Stops each thread of a process that runs for a moment. */
+	bool native;
 	bool tasks;
 };
 

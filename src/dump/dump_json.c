@@ -55,12 +55,22 @@ static void put_place(const struct dump_frame *frame, struct strbuf *out)
 		strbuf_puts(out, ", \"line\": null");
 }
 
+static void put_kind(const struct dump_frame *frame, struct strbuf *out)
+{
+	if (frame->kind == DUMP_FRAME_NATIVE)
+		strbuf_printf(out, ", \"kind\": \"native\", \"address\": \"0x%" PRIx64 "\"",
+			      frame->address);
+	else if (frame->kind == DUMP_FRAME_MARKER)
+		strbuf_puts(out, ", \"kind\": \"missing\"");
+}
+
 static void put_frame(const struct dump_thread *thread,
 		      const struct dump_frame *frame, bool locals,
 		      struct strbuf *out)
 {
 	put_place(frame, out);
-	if (locals && !thread->no_locals)
+	put_kind(frame, out);
+	if (locals && !thread->no_locals && frame->kind == DUMP_FRAME_PYTHON)
 		put_locals(thread, frame, out);
 	strbuf_putc(out, '}');
 }
@@ -100,7 +110,7 @@ static void put_call(const struct dump_thread *thread, struct strbuf *out)
 }
 
 static void put_thread(const struct dump_thread *thread, bool locals,
-		       struct strbuf *out)
+		       bool native, struct strbuf *out)
 {
 	const char *separator = "";
 
@@ -118,6 +128,8 @@ static void put_thread(const struct dump_thread *thread, bool locals,
 	put_bool(out, "collects_garbage", thread->collects_garbage);
 	put_bool(out, "complete", thread->problem == DUMP_NO_PROBLEM);
 	put_key(out, "problem", problem_word(thread->problem));
+	if (native)
+		put_bool(out, "native", !thread->no_native);
 	strbuf_puts(out, ", \"frames\": [");
 	vec_for_each(frame, &thread->frames) {
 		strbuf_puts(out, separator);
@@ -220,7 +232,7 @@ void dump_json(const struct dump *dump, struct strbuf *out)
 	strbuf_puts(out, ",\n \"threads\": [");
 	vec_for_each(thread, &dump->threads) {
 		strbuf_puts(out, separator);
-		put_thread(thread, dump->has_locals, out);
+		put_thread(thread, dump->has_locals, dump->has_native, out);
 		separator = ",";
 	}
 	strbuf_putc(out, ']');

@@ -154,13 +154,21 @@ static void put_thread_head(const struct dump_thread *thread, size_t width,
 	strbuf_putc(out, '\n');
 }
 
+static bool has_python_frame(const struct dump_thread *thread)
+{
+	vec_for_each(frame, &thread->frames)
+		if (frame->kind == DUMP_FRAME_PYTHON)
+			return true;
+	return false;
+}
+
 static void put_problem(const struct dump_thread *thread, struct strbuf *out)
 {
 	switch (thread->problem) {
 	case DUMP_NO_PROBLEM:
 		if (!thread->has_python)
 			strbuf_puts(out, "    [runs no Python]\n");
-		else if (!thread->frames.count)
+		else if (!has_python_frame(thread))
 			strbuf_puts(out, "    [has no Python frame now]\n");
 		break;
 	case DUMP_UNREADABLE:
@@ -178,6 +186,9 @@ static void put_problem(const struct dump_thread *thread, struct strbuf *out)
 			    "    [not read: it ran on at each try, see 'kaa help dump']\n");
 		break;
 	}
+	if (thread->no_native && thread->frames.count)
+		strbuf_puts(out,
+			    "    [no native functions: it could not be stopped]\n");
 	if (thread->no_locals && thread->frames.count)
 		strbuf_puts(out,
 			    "    [variables not read: it never held still for so long]\n");

@@ -18,9 +18,14 @@ void frame_text_line(struct strbuf *out, const char *text, size_t width)
 	strbuf_putc(out, '\n');
 }
 
+/* Of native code the name of its file says enough. */
 static void put_place(const struct dump_frame *frame, struct strbuf *out)
 {
-	if (frame->line)
+	const char *slash = strrchr(frame->file, '/');
+
+	if (frame->kind == DUMP_FRAME_NATIVE)
+		strbuf_puts(out, slash ? slash + 1 : frame->file);
+	else if (frame->line)
 		strbuf_printf(out, "%s:%" PRIu32, frame->file, frame->line);
 	else
 		strbuf_puts(out, frame->file);
@@ -38,6 +43,11 @@ static void put_frame(const struct dump_frame *frame, size_t width,
 				    2 * PATH_MIN;
 
 	put_place(frame, &place);
+	if (!place.len) {
+		strbuf_fill(out, ' ', indent);
+		frame_text_line(out, frame->function, room);
+		return;
+	}
 	wide = printable_width(place.data, place.len);
 	if (name + wide > room && name > room - PATH_MIN)
 		name = room - (wide < PATH_MIN ? wide : PATH_MIN);

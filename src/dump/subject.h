@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/user.h>
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -51,6 +52,9 @@ struct subject_thread {
 	uint64_t registers[USER_WALK_REGISTERS];
 	/* Of a process that runs it is where the stack's memory begins; 0: not known. */
 	uint64_t stack_pointer;
+	/* Of a core, and of a thread that was stopped. */
+	bool has_all_registers;
+	struct user_regs_struct all_registers;
 	/* Of a process that runs. */
 	struct task_files files;
 
@@ -93,6 +97,11 @@ struct subject {
 	/* That ended it; 0: none. */
 	int signal;
 	struct py_memory memory;
+	/*
+	 * Threads of a process that runs are to be stopped while they are read, so that
+	 * there are all registers. One that cannot be has none.
+	 */
+	bool stops;
 	struct subject_map_list maps;
 	VEC(struct subject_thread) threads;
 

@@ -196,6 +196,10 @@ static void take_registers(const struct elf_core_thread *from,
 
 	for (size_t i = 0; i < USER_WALK_REGISTERS; i++)
 		ret->registers[i] = from->registers[walked[i]];
+	ret->has_all_registers = true;
+	_Static_assert(sizeof(from->registers) == sizeof(ret->all_registers),
+		       "struct user_regs_struct");
+	memcpy(&ret->all_registers, from->registers, sizeof(from->registers));
 	ret->stack_pointer = from->registers[CORE_RSP];
 	ret->pointer = from->registers[CORE_FS_BASE];
 	ret->call = (int64_t)from->registers[CORE_ORIG_RAX];

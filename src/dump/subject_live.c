@@ -16,6 +16,7 @@
 #include "sys/mapped_file.h"
 #include "sys/proc.h"
 #include "sys/remote_memory.h"
+#include "sys/task_stop.h"
 #include "sys/task_syscall.h"
 #include "sys/thread_pointer.h"
 
@@ -32,6 +33,8 @@ struct live {
 	struct remote_memory memory;
 	struct proc_maps maps;
 	struct poll_hold hold;
+	struct task_stop stop;
+	bool is_stopped;
 	/* Where this thread may run when nothing is held. */
 	cpu_set_t cpus;
 	bool has_cpus;
@@ -105,6 +108,26 @@ static enum subject_read hold_running(struct live *live,
 	}
 }
 
+/* What it does is asked for before: a stop wakes it up. */
+static bool stop(struct live *live, struct subject_thread *thread)
+{
+	const struct user_regs_struct *r = &live->stop.registers;
+
+	task_stop_settle(&live->stop);
+	live->is_stopped = task_stop_begin(&live->stop, thread->tid) == TASK_STOP_DONE;
+	thread->has_all_registers = live->is_stopped;
+	if (!live->is_stopped)
+		return false;
+	thread->all_registers = *r;
+	thread->stack_pointer = r->rsp;
+	memcpy(thread->registers,
+	       (const uint64_t[USER_WALK_REGISTERS]){ r->rbx, r->rbp, r->r12,
+						      r->r13, r->r14, r->r15,
+						      r->rax, r->rdx },
+	       sizeof(thread->registers));
+	return true;
+}
+
 static enum subject_read begin(struct subject *subject,
 			       struct subject_thread *thread)
 {
@@ -116,6 +139,11 @@ static enum subject_read begin(struct subject *subject,
 	    !task_files_open("", subject->pid, thread->tid, &thread->files))
 		return SUBJECT_GONE;
 	result = hold_asleep(live, thread);
+	if (subject->stops && result != SUBJECT_GONE && stop(live, thread)) {
+		/* It has not gone on since it was stopped at the try before. */
+		thread->state = live->hold.stat.state == 't' ? 'R' : live->hold.stat.state;
+		return SUBJECT_STILL;
+	}
 	if (result == SUBJECT_RUNS)
 		result = hold_running(live, thread);
 	thread->state = live->hold.stat.state;
@@ -124,10 +152,16 @@ static enum subject_read begin(struct subject *subject,
 
 static bool end(struct subject *subject, struct subject_thread *thread)
 {
+	struct live *live = live_of(subject);
 	struct task_run run;
 
 	(void)thread;
-	return poll_hold_end(&live_of(subject)->hold, &run);
+	if (live->is_stopped) {
+		task_stop_end(&live->stop);
+		live->is_stopped = false;
+		return true;
+	}
+	return poll_hold_end(&live->hold, &run);
 }
 
 static void release(struct subject *subject, struct subject_thread *thread)
@@ -343,6 +377,7 @@ static void destroy(struct subject *subject)
 	if (live->has_cpus)
 		(void)sched_setaffinity(0, sizeof(live->cpus), &live->cpus);
 	poll_hold_deinit(&live->hold);
+	task_stop_deinit(&live->stop);
 	proc_maps_deinit(&live->maps);
 	remote_memory_deinit(&live->memory);
 	subject_deinit(subject);

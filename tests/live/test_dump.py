@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import types
 
@@ -320,6 +321,123 @@ def test_beside_py_spy(kaa, newest_python, scripts):
             for thread in theirs} == stacks
     assert {thread["tid"]: thread["name"] for thread in ours["threads"]} == \
         {thread["os_thread_id"]: thread["thread_name"] for thread in theirs}
+
+
+# What parked threads wait in, where Python or libc has a name for it.
+LOCKS = re.compile(r"PyThread_acquire_lock|acquire_timed|rlock_acquire|lock_|_PySemaphore|_PyParkingLot|_PyMutex|sem_|futex|python\S*\+0x")
+
+
+def check_native(dump, told):
+    """Each thread has native functions inside its Python ones, which are as without; returns their names by thread."""
+    natives = {}
+    for thread in dump["threads"]:
+        assert thread["native"] and thread["complete"], thread
+        kinds = [frame.get("kind", "python") for frame in thread["frames"]]
+        assert "missing" not in kinds and kinds[0] == "native" and kinds[-1] == "python", thread
+        natives[thread["tid"]] = [frame["function"] for frame in thread["frames"][:kinds.index("python")]]
+        assert all(frame["line"] is None and int(frame["address"], 16) for frame in thread["frames"] if frame.get("kind") == "native")
+        thread["frames"] = [frame for frame in thread["frames"] if "kind" not in frame]
+    check_stacks(dump, told)
+    for thread in told["threads"]:
+        inner = natives[thread["tid"]]
+        expected = r"read|python\S*\+0x|libc" if thread["tid"] == told["pid"] else LOCKS
+        assert any(re.search(expected, name) for name in inner), (thread["tid"], inner)
+    return natives
+
+
+@pytest.mark.old_versions
+@pytest.mark.and_free_threaded
+def test_native_functions(kaa, python, scripts):
+    with parked(python, scripts) as (process, told):
+        check_native(dumped(python.kaa(kaa), "--native", str(told["pid"])), told)
+        # It was not harmed, and is not traced.
+        assert "TracerPid:\t0\n" in pathlib.Path(f"/proc/{told['pid']}/status").read_text()
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+@pytest.mark.few_versions
+def test_native_functions_of_a_core(kaa, root, python, scripts, tmp_path):
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
+    if not pattern.startswith("core"):
+        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+    with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
+        core = dies_with_core(process, told["pid"], tmp_path)
+    check_native(dumped(python.kaa(kaa), "--native", core), told)
+    whole = core.read_bytes()
+    for part in (1000, len(whole) // 50, len(whole) // 2):
+        core.write_bytes(whole[:part])
+        result = kaa("dump", "--native", "--json", core, status=None)
+        assert result.status in (0, 1) and (result.stderr or json.loads(result.stdout)["threads"])
+
+
+WORKING = """
+import os, sys, threading, time, zlib
+data = bytes(range(256)) * 40000
+def squeeze():
+    while True: zlib.compress(data, 9)
+def ordered():
+    while True: sorted(range(3000), key=lambda i: -i)
+for function in (squeeze, ordered): threading.Thread(target=function, name=function.__name__, daemon=True).start()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_native_functions_of_threads_that_work(kaa, newest_python):
+    """Python and native functions stand among each other as they call each other."""
+    with started([*newest_python.command, "-c", WORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        pid = process.stdout.readline().strip()
+        until_busy(int(pid), 0.3)
+        sorts = squeezes = 0
+        for _ in range(12):
+            dump = newest_python.kaa(kaa)("dump", "--native", "--locals", pid).stdout
+            for block in dump.split("\n\n")[1:]:
+                functions = re.findall(r"^    (\S+) \((\S*?)(?::\d+)?\)$", block, re.M)
+                names = [name.rpartition(".")[2] for name, _ in functions]
+                if "<lambda>" in names:
+                    # Between a key function and who asked for it stands what calls it.
+                    between = functions[names.index("<lambda>") + 1:names.index("ordered")]
+                    sorts += bool(between) and all("/" not in file and file != "<string>" for _, file in between)
+                squeezes += "squeeze" in names and any("libz" in file or "zlib" in file or "+0x" in name for name, file in functions)
+        assert sorts and squeezes, dump
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_native_functions_beside_py_spy(kaa, newest_python, scripts):
+    """What that names of native code, but where threads begin, we name in the same order."""
+    program = py_spy.find()
+    if not program:
+        pytest.skip("py-spy cannot be had from PyPI")
+    with parked(newest_python, scripts) as (_, told):
+        theirs = json.loads(run([program, "dump", "--json", "--native", "--pid", told["pid"]]).stdout)
+        ours = dumped(kaa, "--native", str(told["pid"]))
+    stacks = {thread["tid"]: iter([frame["function"] for frame in thread["frames"]]) for thread in ours["threads"]}
+    begin = re.compile(r"0x|thread_run$|pythread_wrapper$|t_bootstrap$|_start$|main$|pymain|Py_")
+    for thread in theirs:
+        named = [frame["name"] for frame in thread["frames"] if frame["filename"].endswith(".py") or not begin.match(frame["name"])]
+        left = stacks[thread["os_thread_id"]]
+        assert all(name in left for name in named), (named, ours["threads"])
+
+
+def test_a_thread_that_may_not_be_stopped(kaa, newest_python, scripts):
+    """One that has a tracer has its Python functions, and what is missing is said."""
+    tracer = ("import ctypes, sys, time\nlibc = ctypes.CDLL(None)\nlibc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, "
+              "ctypes.c_void_p]\nprint(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)\ntime.sleep(60)\n")
+    with parked(newest_python, scripts) as (_, told):
+        with subprocess.Popen([sys.executable, "-c", tracer, str(told["pid"])], stdout=subprocess.PIPE, text=True) as other:
+            try:
+                assert other.stdout.readline() == "0\n"
+                text = newest_python.kaa(kaa)("dump", "--native", str(told["pid"])).stdout
+                dump = dumped(newest_python.kaa(kaa), "--native", str(told["pid"]))
+            finally:
+                other.kill()
+    assert text.count("[no native functions: it could not be stopped]") == 1
+    assert [thread["native"] for thread in dump["threads"]].count(False) == 1
+    for thread in dump["threads"]:
+        thread["frames"] = [frame for frame in thread["frames"] if "kind" not in frame]
+    check_stacks(dump, told)
 
 
 @pytest.mark.few_versions
