@@ -445,7 +445,7 @@ static void print_summary(const struct record_setup *setup,
 			     result->late_threads,
 			     result->late_threads == 1 ? "" : "s");
 	if (result->waits.time >= UNENDED_MIN_NS)
-		message_note("off-cpu has no samples of waits that had not ended: %" PRIu64 " thread%s waited %.1f s by then; '--mode wall' records those, too",
+		message_note("off-cpu has no samples of %" PRIu64 " thread%s that waited when the recording ended, for %.1f s by then: what for could not be read",
 			     result->waits.threads,
 			     plural(result->waits.threads),
 			     (double)result->waits.time / 1e9);

@@ -25,6 +25,7 @@
 #include "collect/sample_writer.h"
 #include "collect/tracepoints.h"
 #include "collect/tracking.h"
+#include "collect/unended.h"
 #include "perfdata/features.h"
 #include "perfdata/kaa_stream.h"
 #include "sys/proc.h"
@@ -61,7 +62,7 @@ struct recorder {
 	struct round round;
 	struct cpu_time cpu_time;
 	struct loop loop;
-	struct unended_waits waits;
+	struct unended unended;
 	bool image_written;
 };
 
@@ -226,6 +227,13 @@ static void connect(struct recorder *recorder)
 		.output = &recorder->output,
 		.notes = &recorder->notes,
 		.callchain = options->sampler.callchain,
+	};
+	recorder->unended = (struct unended){
+		.sampler = &recorder->sampler,
+		.source = recorder->source,
+		.codes = &recorder->codes,
+		.tracking = &recorder->tracking,
+		.samples = &recorder->samples,
 	};
 	recorder->round = (struct round){
 		.source = recorder->source,
@@ -393,32 +401,15 @@ static struct error *catch_up(struct recorder *recorder)
 	return error;
 }
 
-static void add_waits(struct recorder *recorder, pid_t pid)
+/* What nobody has woken by now has no sample yet. */
+static struct error *write_unended(struct recorder *recorder)
 {
-	const struct source_ring *ring = recorder->source->source->ring;
-	struct pid_list tids = {};
-	/* It has ended. */
-	struct error *error =
-		proc_threads(recorder->options.sampler.root, pid, &tids);
+	struct error *error;
 
-	for (size_t i = 0; !error && i < tids.count; i++) {
-		uint64_t time = ring->waits(recorder->source, tids.data[i]);
-
-		recorder->waits.threads += time != 0;
-		recorder->waits.time += time;
-	}
-	vec_deinit(&tids);
-	error_destroy(error);
-}
-
-/* What nobody has woken by now has no sample. */
-static void count_waits(struct recorder *recorder)
-{
 	if (!clocks_has_off_cpu(&recorder->options.sampler))
-		return;
-	vec_for_each(target, &recorder->tracking.targets.all)
-		if (!(*target)->replaced && !process_is_over((*target)->process))
-			add_waits(recorder, (pid_t)(*target)->pid);
+		return NULL;
+	error = unended_write(&recorder->unended);
+	return error ? error : round_run(&recorder->round);
 }
 
 struct error *recorder_run(struct recorder *recorder)
@@ -440,10 +431,11 @@ struct error *recorder_run(struct recorder *recorder)
 		error = loop_run(&recorder->loop);
 	sampler_disable(&recorder->sampler);
 	cpu_time_end(&recorder->cpu_time);
-	count_waits(recorder);
 	if (ring && ring->stop)
 		ring->stop(recorder->source);
-	return error ? error : round_run(&recorder->round);
+	if (!error)
+		error = round_run(&recorder->round);
+	return error ? error : write_unended(recorder);
 }
 
 /* --- the end --- */
@@ -530,7 +522,7 @@ static struct error *put_summary(struct recorder *recorder)
 		    strlen(FAULT_WALL_WITHOUT_SAMPLES) },
 		  wall_time_without_samples(recorder) / 1000 },
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
-		  recorder->waits.time / 1000 },
+		  recorder->unended.time / 1000 },
 	};
 	enum { ALWAYS = 6, ALL = sizeof(counters) / sizeof(counters[0]) };
 	struct kaa_counter put[ALL];
@@ -608,7 +600,7 @@ struct error *recorder_finish(struct recorder *recorder,
 		.lost = lost_samples(recorder),
 		.load = recorder->rings.load,
 		.late_threads = recorder->sampler.late_threads,
-		.waits = recorder->waits,
+		.waits = { recorder->unended.threads, recorder->unended.time },
 		.broken_codes = recorder->codes.broken,
 		.file_size = perfdata_writer_file_size(recorder->output.writer),
 		.status = recorder->loop.status,

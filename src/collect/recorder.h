@@ -73,7 +73,7 @@ struct recorder_result {
 	struct rings_load load;
 	/* As in struct sampler. */
 	uint64_t late_threads;
-	/* When it ended, in ns: off-cpu has no samples of that. */
+	/* When it ended, in ns, of which off-cpu has no samples. */
 	struct unended_waits waits;
 	/* Python code captures that were broken. */
 	uint64_t broken_codes;

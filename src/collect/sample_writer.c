@@ -143,27 +143,25 @@ static void begin_at_leaf(const struct stack_builder *stacks,
 				    PERF_RECORD_MISC_USER;
 }
 
-static struct error *write_chain(struct sample_writer *writer, size_t cpu,
-				 const struct record *sample)
+/* What the source has beside a sample; *offset: where that is in the output. */
+struct beside {
+	const struct python_stack *python;
+	struct sample_memory memory;
+};
+
+static struct error *write_stack(struct sample_writer *writer,
+				 struct target *target,
+				 const struct record *sample,
+				 const struct beside *beside, size_t *offset)
 {
 	struct stack_builder *stacks = &writer->stacks;
 	struct source_state *source = stacks->source;
-	const struct python_stack *python = NULL;
-	struct sample_memory memory = {};
+	const struct python_stack *python = beside->python;
 	struct record moved = *sample;
-	struct target *target;
-	size_t offset;
-	struct error *error = tracking_target(writer->tracking, sample->pid,
-					      sample->time, &target);
+	struct error *error =
+		stack_build(stacks, target, sample, python, &beside->memory,
+			    output_chain_room(writer->output, sample));
 
-	if (!error && source->source->stack)
-		error = source->source->stack(source, cpu, target, sample,
-					      &python);
-	if (source->source->memory)
-		source->source->memory(source, cpu, sample, &memory);
-	if (!error)
-		error = stack_build(stacks, target, sample, python, &memory,
-				    output_chain_room(writer->output, sample));
 	if (!error && has_python_address(stacks))
 		error = need_image(writer, target, sample->time);
 	if (!error)
@@ -181,9 +179,28 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	if (source->source->polls ||
 	    sample->event->meaning.data == EVENT_DATA_WAIT)
 		begin_at_leaf(stacks, &moved);
-	offset = writer->output->bytes.len;
-	error = output_sample(writer->output, &moved, stacks->chain.data,
-			      stacks->chain.count);
+	*offset = writer->output->bytes.len;
+	return output_sample(writer->output, &moved, stacks->chain.data,
+			     stacks->chain.count);
+}
+
+static struct error *write_chain(struct sample_writer *writer, size_t cpu,
+				 const struct record *sample)
+{
+	struct source_state *source = writer->stacks.source;
+	struct beside beside = {};
+	struct target *target;
+	size_t offset;
+	struct error *error = tracking_target(writer->tracking, sample->pid,
+					      sample->time, &target);
+
+	if (!error && source->source->stack)
+		error = source->source->stack(source, cpu, target, sample,
+					      &beside.python);
+	if (source->source->memory)
+		source->source->memory(source, cpu, sample, &beside.memory);
+	if (!error)
+		error = write_stack(writer, target, sample, &beside, &offset);
 	return error ? error :
 		       cpu_time_sampled(writer->cpu_time, sample->event->index,
 					cpu, offset);
@@ -241,6 +258,20 @@ struct error *sample_writer_handle(struct sample_writer *writer, size_t cpu,
 	    writer->callchain == CALLCHAIN_DWARF)
 		return keep(writer, cpu, header, &record);
 	return write_chain(writer, cpu, &record);
+}
+
+struct error *sample_writer_waiting(struct sample_writer *writer,
+				    struct target *target, struct record *sample,
+				    const struct python_stack *python)
+{
+	const struct beside beside = { .python = python };
+	size_t offset;
+
+	if (!waits_take(&writer->waits, sample))
+		return NULL;
+	if (sample->time > writer->latest)
+		writer->latest = sample->time;
+	return write_stack(writer, target, sample, &beside, &offset);
 }
 
 struct error *sample_writer_end_round(struct sample_writer *writer)

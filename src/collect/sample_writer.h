@@ -62,6 +62,14 @@ void sample_writer_deinit(struct sample_writer *writer);
 struct error *sample_writer_handle(struct sample_writer *writer, size_t cpu,
 				   const struct perf_event_header *header);
 
+/*
+ * A wait that has not ended, as the walker would have written it, with the Python frames
+ * beside it; python: NULL if there are none.
+ */
+struct error *sample_writer_waiting(struct sample_writer *writer,
+				    struct target *target, struct record *sample,
+				    const struct python_stack *python);
+
 /* At the end of a round: what its samples need that is not in the file yet. */
 struct error *sample_writer_end_round(struct sample_writer *writer);
 

@@ -18,6 +18,13 @@ bool task_syscall_parse(const char *text, struct task_syscall *ret)
 	if (call.number >= 0 &&
 	    sscanf(text, "%*d 0x%" SCNx64, &call.first) != 1)
 		return false;
+	/* Behind six arguments, if there is a call. */
+	if (sscanf(text,
+		   call.number >= 0 ?
+			   "%*d %*s %*s %*s %*s %*s %*s 0x%" SCNx64 " 0x%" SCNx64 :
+			   "%*d 0x%" SCNx64 " 0x%" SCNx64,
+		   &call.stack_pointer, &call.instruction) != 2)
+		call.stack_pointer = call.instruction = 0;
 	*ret = call;
 	return true;
 }

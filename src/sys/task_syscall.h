@@ -17,6 +17,9 @@ struct task_syscall {
 	int64_t number;
 	/* Its first argument. */
 	uint64_t first;
+	/* Of the code that called it; 0: not told. */
+	uint64_t stack_pointer;
+	uint64_t instruction;
 };
 
 bool task_syscall_parse(const char *text, struct task_syscall *ret);

@@ -70,6 +70,8 @@ static const uint8_t unwind_preserved_regs[UNWIND_PRESERVED] = {
 void unwind_regs_from_perf(uint64_t mask, const uint64_t *values,
 			   struct unwind_regs *ret);
 
+/* Of the same numbers: PERF_REG_X86_SP and PERF_REG_X86_IP. */
+#define UNWIND_PERF_RSP_RIP 0x180u
 /* The sample_regs_user mask that asks perf for all that unwinding needs. */
 #define UNWIND_PERF_REGS_MASK 0xff01ffu
 

@@ -236,8 +236,15 @@ static void test_system_calls(void **state)
 	assert_true(task_syscall_parse("202 0x7f12 0x189 0x0 0x0 0x0 0x0 0x7ffc 0x7f13\n", &call));
 	assert_int_equal(call.number, 202);
 	assert_int_equal(call.first, 0x7f12);
+	assert_int_equal(call.stack_pointer, 0x7ffc);
+	assert_int_equal(call.instruction, 0x7f13);
+	/* A text that is cut tells the call alone. */
+	assert_true(task_syscall_parse("202 0x7f12 0x189 0x0 0x0 0x0 0x0 0x7ffc\n", &call));
+	assert_int_equal(call.stack_pointer, 0);
 	assert_true(task_syscall_parse("-1 0x7ffc 0x7f13\n", &call));
 	assert_int_equal(call.number, -1);
+	assert_int_equal(call.stack_pointer, 0x7ffc);
+	assert_int_equal(call.instruction, 0x7f13);
 	assert_false(task_syscall_parse("running\n", &call));
 	assert_false(task_syscall_parse("202\n", &call));
 	assert_false(task_syscall_parse("", &call));

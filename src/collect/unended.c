@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "collect/unended.h"
+
+#include <linux/perf_event.h>
+
+#include "base/clock.h"
+#include "bpf/walker_shared.h"
+#include "collect/clocks.h"
+#include "collect/poll_native.h"
+#include "collect/python_stack.h"
+#include "python/user_walk.h"
+#include "sys/proc.h"
+#include "sys/task_syscall.h"
+#include "sys/thread_pointer.h"
+#include "unwind/regs.h"
+
+enum {
+	/* Shorter ones, and those that the walker would not have made samples. */
+	WAIT_MIN_NS = 1000000,
+	STACK_MAX = 60000,
+};
+
+/* A thread while it is read. */
+struct reading {
+	struct unended *unended;
+	struct target *target;
+	pid_t tid;
+	struct user_walk *walk;
+	struct python_stack python;
+	struct poll_native native;
+	struct task_syscall call;
+	struct error *error;
+};
+
+/* Of the event's samples. */
+static const struct event *find_event(const struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->options.event_count; i++)
+		if (clocks_is_off_cpu(&sampler->options.events[i]))
+			return sampler->kernel_events.list.data[i];
+	return NULL;
+}
+
+static uint64_t waited(const struct reading *r)
+{
+	struct source_state *source = r->unended->source;
+
+	return source->source->ring->waits(source, r->tid);
+}
+
+/* --- Python's frames ---------------------------------------------------- */
+
+static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
+{
+	return remote_memory_read_all(arg, address, buf, size);
+}
+
+static bool emit(void *arg, const void *record, size_t size)
+{
+	const struct walker_header *header = record;
+	struct reading *r = arg;
+	struct error *error =
+		header->type == WALKER_STACK ?
+			python_stack_add(&r->python, record, size) :
+			code_table_record(r->unended->codes, record, size);
+
+	if (error && !r->error)
+		r->error = error;
+	else
+		error_destroy(error);
+	return true;
+}
+
+static void walk(struct reading *r)
+{
+	const char *root = r->unended->sampler->options.root;
+	struct remote_memory *remote = &r->target->memory;
+	const struct py_memory memory = { read_memory, remote, NULL };
+	const struct user_walk_output output = { emit, r };
+	const struct user_walk_thread who = {
+		.process = r->target->python,
+		.thread_pointer = thread_pointer_find(
+			remote, r->tid, thread_own_number(root, r->tid)),
+		.pid = r->target->pid,
+		.tid = (uint32_t)r->tid,
+	};
+
+	python_stack_clear(&r->python);
+	if (r->target->state == PYTHON_FOUND && who.thread_pointer)
+		user_walk_thread(r->walk, &who, &memory, &output);
+}
+
+/* --- its native frames -------------------------------------------------- */
+
+/*
+ * Nobody stops it: the kernel says where it called it, and no other register. Code with
+ * frame pointers needs one more, and its stack is then cut there.
+ */
+static void copy_native(struct reading *r)
+{
+	const struct user_regs_struct registers = { .rsp = r->call.stack_pointer,
+						    .rip = r->call.instruction };
+
+	poll_native_clear(&r->native);
+	if (!r->call.stack_pointer)
+		return;
+	poll_native_take(&r->native, &registers);
+	poll_native_copy(&r->native, r->call.stack_pointer, &r->target->memory,
+			 STACK_MAX);
+}
+
+/* False: it did not sleep on meanwhile. *ret: how long it has waited. */
+static bool read_still(struct reading *r, uint64_t *ret)
+{
+	const char *root = r->unended->sampler->options.root;
+	uint64_t before = waited(r), began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	uint64_t after, took;
+
+	if (before < WAIT_MIN_NS ||
+	    !task_syscall_read(root, (pid_t)r->target->pid, r->tid, &r->call))
+		return false;
+	walk(r);
+	copy_native(r);
+	after = waited(r);
+	took = (uint64_t)clock_ns(CLOCK_MONOTONIC) - began;
+	*ret = after;
+	/* A new wait would be shorter than the time between. */
+	return after >= before && after > took;
+}
+
+/* --- its sample --------------------------------------------------------- */
+
+/*
+ * The kernel's own clock of events cannot be read: the last record has the latest time.
+ * Without any that of the machine is near.
+ */
+static uint64_t time_now(const struct unended *unended)
+{
+	clockid_t clock = unended->sampler->options.clockid;
+	uint64_t last = output_time_last(unended->samples->output);
+
+	if (clock < 0 && last)
+		return last;
+	return (uint64_t)clock_ns(clock < 0 ? CLOCK_MONOTONIC : clock);
+}
+
+static struct error *write_wait(struct reading *r, const struct event *event,
+				uint64_t period)
+{
+	const struct walker_wait wait = { .period = period,
+					  .kind = WALKER_WAIT_SLEEP,
+					  .system_call = (int32_t)r->call.number };
+	const uint64_t registers[] = { r->call.stack_pointer,
+				       r->call.instruction };
+	struct record sample = {
+		.type = PERF_RECORD_SAMPLE,
+		.misc = PERF_RECORD_MISC_USER,
+		.event = event,
+		.id = event->ids.data[0],
+		.has = event->attr.sample_type,
+		.pid = r->target->pid,
+		.tid = (uint32_t)r->tid,
+		.time = time_now(r->unended),
+		.sample = { .raw = (const uint8_t *)&wait,
+			    .raw_size = sizeof(wait) },
+	};
+
+	poll_native_put(&r->native, &sample.sample);
+	/* Low bit first: PERF_REG_X86_SP, PERF_REG_X86_IP. */
+	if (r->native.known)
+		sample.sample.regs_user = (struct record_regs){
+			.abi = PERF_SAMPLE_REGS_ABI_64,
+			.mask = UNWIND_PERF_RSP_RIP,
+			.values = registers,
+			.count = 2,
+		};
+	return sample_writer_waiting(r->unended->samples, r->target, &sample,
+				     r->python.frames.count ? &r->python : NULL);
+}
+
+static struct error *add_thread(struct reading *r, const struct event *event)
+{
+	struct unended *unended = r->unended;
+	uint64_t period = waited(r);
+
+	if (period < WAIT_MIN_NS)
+		return NULL;
+	if (read_still(r, &period))
+		return r->error ? take_ptr(r->error) :
+				  write_wait(r, event, period);
+	unended->threads++;
+	unended->time += period;
+	return take_ptr(r->error);
+}
+
+static struct error *add_process(struct unended *unended, struct target *target,
+				 const struct event *event)
+{
+	struct reading r = { .unended = unended,
+			     .target = target,
+			     .native = POLL_NATIVE_INIT };
+	struct pid_list tids = {};
+	struct error *error = user_walk_create(&r.walk);
+
+	/* One that has ended has no threads. */
+	error_destroy(proc_threads(unended->sampler->options.root,
+				   (pid_t)target->pid, &tids));
+	for (size_t i = 0; i < tids.count && !error; i++) {
+		r.tid = tids.data[i];
+		error = add_thread(&r, event);
+	}
+	vec_deinit(&tids);
+	user_walk_destroy(r.walk);
+	python_stack_deinit(&r.python);
+	poll_native_deinit(&r.native);
+	return error;
+}
+
+struct error *unended_write(struct unended *unended)
+{
+	const struct event *event = find_event(unended->sampler);
+	struct error *error = NULL;
+
+	vec_for_each(target, &unended->tracking->targets.all)
+		if (event && !error && !(*target)->replaced &&
+		    !process_is_over((*target)->process))
+			error = add_process(unended, *target, event);
+	return error;
+}
