@@ -69,6 +69,7 @@ struct fault {
 };
 
 /* The subject of a FAULT_OF_RECORDER. */
+#define FAULT_TIME "recorded time in us"
 #define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
 #define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"

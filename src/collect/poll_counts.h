@@ -27,9 +27,10 @@ struct poll_counts {
 	uint64_t kept_off;
 	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
-	/* How often a thread was stopped for its native stack, for how many ns in all; and not. */
+	/* How often a thread was stopped for its native stack, and for how many ns in all. */
 	uint64_t stopped;
 	uint64_t stopped_ns;
+	/* Samples without one, for the thread could not be stopped. */
 	uint64_t not_stopped;
 };
 

@@ -117,7 +117,7 @@ static void called_exec(struct poll_tasks *tasks,
 {
 	/* The recording begins with it, and it was some time ago. */
 	if (process->waits && process->alive && process->threads.count)
-		process->threads.data[0].unseen =
+		process->threads.data[0].since_exec =
 			(uint64_t)(clock_ns(CLOCK_MONOTONIC) - process->alive);
 	process->start_stack = stat->start_stack;
 	process->since = poll_writer_now(tasks->writer);

@@ -63,6 +63,17 @@ void poll_native_swap(struct poll_native *a, struct poll_native *b)
 	*b = swapped;
 }
 
+void poll_native_keep(const struct poll_native *native, struct poll_native *ret)
+{
+	struct poll_native kept = *native;
+
+	kept.stack = (struct strbuf)STRBUF_INIT;
+	strbuf_append(&kept.stack, native->stack.data, native->stack.len);
+	kept.known &= !kept.stack.failed;
+	poll_native_deinit(ret);
+	*ret = kept;
+}
+
 void poll_native_put(const struct poll_native *native,
 		     struct record_sample *sample)
 {

@@ -36,6 +36,8 @@ void poll_native_take(struct poll_native *native,
 void poll_native_copy(struct poll_native *native, uint64_t stack_pointer,
 		      struct remote_memory *memory, size_t most);
 void poll_native_swap(struct poll_native *a, struct poll_native *b);
+/* The same in *ret, with no more memory than it takes. */
+void poll_native_keep(const struct poll_native *native, struct poll_native *ret);
 /* Borrows what it has; without it the sample has no registers. */
 void poll_native_put(const struct poll_native *native,
 		     struct record_sample *sample);

@@ -58,17 +58,19 @@ static bool walk(struct poll_reader *reader, struct polled_process *process,
 	return poll_walk_has_gil(&reader->walk, process, thread);
 }
 
-/* From here on it stands still, until task_stop_end(). */
-static bool stop(struct poll_reader *reader, const struct polled_thread *thread)
+/*
+ * From here on it stands still, until task_stop_end(). One that waits for a disk, or in
+ * vfork(), would not stop.
+ */
+static bool stop(struct poll_reader *reader, const struct polled_process *process,
+		 const struct polled_thread *thread)
 {
-	if (!reader->stops)
+	if (!reader->stops || reader->hold.stat.state == 'D' ||
+	    task_stop_begin(&reader->stop, process->pid, thread->tid) !=
+		    TASK_STOP_DONE)
 		return false;
-	if (task_stop_begin(&reader->stop, thread->tid) == TASK_STOP_DONE) {
-		reader->counts.stopped++;
-		return true;
-	}
-	reader->counts.not_stopped++;
-	return false;
+	reader->counts.stopped++;
+	return true;
 }
 
 static size_t stack_size(const struct poll_reader *reader)
@@ -87,8 +89,15 @@ static enum poll_try read_stopped(struct poll_reader *reader,
 				  struct task_run *ret, bool *has_gil)
 {
 	uint64_t began = poll_hold_now();
+	struct task_stat stat;
 	bool known;
 
+	/* Nor has it called exec in the moment before it stopped. */
+	if (!task_files_stat(&thread->files, &stat) ||
+	    stat.start_stack != process->start_stack) {
+		task_stop_end(&reader->stop);
+		return POLL_TRY_NONE;
+	}
 	*has_gil = walk(reader, process, thread);
 	if (*has_gil) {
 		poll_native_take(&reader->native, &reader->stop.registers);
@@ -141,7 +150,7 @@ enum poll_try poll_reader_read(struct poll_reader *reader,
 	poll_writer_begin(&reader->writer);
 	poll_walk_clear(&reader->walk);
 	poll_native_clear(&reader->native);
-	if (stop(reader, thread))
+	if (stop(reader, process, thread))
 		return read_stopped(reader, process, thread, ret, has_gil);
 	walked = walk(reader, process, thread);
 	if (poll_hold_end(&reader->hold, ret)) {
@@ -176,6 +185,7 @@ void poll_reader_put(struct poll_reader *reader,
 	if (!reader->native.known && (reader->stops || (!walked && !state)))
 		chain[count++] = KAA_MARKER_MISSING_NATIVE;
 	sample.sample.callchain_count = count > 1 ? count : 0;
+	reader->counts.not_stopped += reader->stops && !reader->native.known;
 	poll_native_put(&reader->native, &sample.sample);
 	poll_writer_end(&reader->writer, &sample);
 	reader->counts.samples++;

@@ -52,6 +52,8 @@ struct polled_thread {
 	 * stands for: others that came and went then have none. 0: it has had one.
 	 */
 	uint64_t unseen;
+	/* Of a first thread, as long ago its program may have begun when that was found. */
+	uint64_t since_exec;
 	/* Found by the look at hand. */
 	bool is_new;
 

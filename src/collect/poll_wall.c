@@ -111,7 +111,7 @@ static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
 
 	thread->stack = wall->reader->walk.stack;
 	wall->reader->walk.stack = stack;
-	poll_native_swap(&wall->reader->native, &thread->native);
+	poll_native_keep(&wall->reader->native, &thread->native);
 	thread->sleeps = !thread->stack.failed;
 	thread->slept_with_gil = has_gil;
 	thread->slept = *run;
@@ -346,7 +346,8 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		thread->told = wall->tick;
 		thread->unseen = 0;
 	} else if (!thread->told) {
-		thread->told = wall->tick - thread->unseen;
+		thread->told = wall->tick - thread->unseen -
+			       thread->since_exec;
 		thread->late_told = wall->late;
 		thread->ran_told = thread->ran;
 		thread->kept_off_told = thread->kept_off;

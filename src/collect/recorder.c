@@ -8,6 +8,7 @@
 
 #include "base/faults.h"
 #include "base/strbuf.h"
+#include "base/clock.h"
 #include "collect/clocks.h"
 #include "collect/code_spans.h"
 #include "collect/cpu_time.h"
@@ -63,6 +64,8 @@ struct recorder {
 	struct cpu_time cpu_time;
 	struct loop loop;
 	struct unended unended;
+	/* Since the events were enabled, in ns. */
+	int64_t time;
 	bool image_written;
 };
 
@@ -427,8 +430,11 @@ struct error *recorder_run(struct recorder *recorder)
 		error = catch_up(recorder);
 	if (!error)
 		error = loop_start(&recorder->loop);
+	recorder->time = -clock_ns(CLOCK_MONOTONIC);
 	if (!error)
 		error = loop_run(&recorder->loop);
+	recorder->time += clock_ns(CLOCK_MONOTONIC) -
+			  (int64_t)recorder->options.delay_ms * 1000000;
 	sampler_disable(&recorder->sampler);
 	cpu_time_end(&recorder->cpu_time);
 	if (ring && ring->stop)
@@ -523,6 +529,8 @@ static struct error *put_summary(struct recorder *recorder)
 		  wall_time_without_samples(recorder) / 1000 },
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
 		  recorder->unended.time / 1000 },
+		{ { FAULT_TIME, strlen(FAULT_TIME) },
+		  recorder->time > 0 ? (uint64_t)recorder->time / 1000 : 0 },
 	};
 	enum { ALWAYS = 6, ALL = sizeof(counters) / sizeof(counters[0]) };
 	struct kaa_counter put[ALL];

@@ -835,6 +835,7 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	builder->converted = 0;
 	builder->unnamed = 0;
 	builder->native.gaps = 0;
+	builder->native.end = UNWIND_COMPLETE;
 	builder->state = 0;
 	error = push_kernel(builder, &sample->sample);
 	if (error)

@@ -12,6 +12,7 @@
 #include "collect/poll_hold.h"
 #include "dump/subject.h"
 #include "python/code_name.h"
+#include "sys/capability.h"
 #include "sys/file.h"
 #include "sys/mapped_file.h"
 #include "sys/proc.h"
@@ -114,12 +115,15 @@ static bool stop(struct live *live, struct subject_thread *thread)
 	const struct user_regs_struct *r = &live->stop.registers;
 
 	task_stop_settle(&live->stop);
-	live->is_stopped = task_stop_begin(&live->stop, thread->tid) == TASK_STOP_DONE;
+	live->is_stopped = live->hold.stat.state != 'D' &&
+			   task_stop_begin(&live->stop, live->subject.pid,
+					   thread->tid) == TASK_STOP_DONE;
 	thread->has_all_registers = live->is_stopped;
-	if (!live->is_stopped)
+	if (!live->is_stopped) {
+		memset(thread->registers, 0, sizeof(thread->registers));
 		return false;
+	}
 	thread->all_registers = *r;
-	thread->stack_pointer = r->rsp;
 	memcpy(thread->registers,
 	       (const uint64_t[USER_WALK_REGISTERS]){ r->rbx, r->rbp, r->r12,
 						      r->r13, r->r14, r->r15,
@@ -292,7 +296,7 @@ static struct error *why_not(pid_t pid)
 
 	if (error)
 		return error;
-	if (!geteuid())
+	if (!geteuid() || capability_have(CAP_SYS_PTRACE))
 		return remote_memory_not_for_root(pid);
 	if (status.euid != geteuid() || status.uid != geteuid())
 		return of_other_user(pid);
@@ -377,6 +381,7 @@ static void destroy(struct subject *subject)
 	if (live->has_cpus)
 		(void)sched_setaffinity(0, sizeof(live->cpus), &live->cpus);
 	poll_hold_deinit(&live->hold);
+	task_stop_settle(&live->stop);
 	task_stop_deinit(&live->stop);
 	proc_maps_deinit(&live->maps);
 	remote_memory_deinit(&live->memory);

@@ -167,7 +167,9 @@ bool spent_enter_native(struct spent_below *below,
 
 	if (in_kernel && symbol->is_interrupt)
 		below->is_interrupted = true;
-	if (below->is_interrupted || (kind <= below->kind && !tells_more))
+	/* Who sleeps for the GIL waits for that. */
+	if (below->is_interrupted || (kind <= below->kind && !tells_more) ||
+	    (kind == SPENT_IDLE && below->kind == SPENT_GIL))
 		return false;
 	below->kind = kind;
 	below->is_call_known = in_kernel && symbol->is_kernel_call;

@@ -9,6 +9,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+
 enum {
 	/*
 	 * process_vm_readv may stop at an element of the remote vector, never
@@ -152,6 +157,36 @@ struct error *remote_memory_not_for_root(pid_t pid)
 		(int)pid);
 }
 
+static bool is_of_other(pid_t pid)
+{
+	struct proc_status status;
+	struct error *error = proc_status_read("", pid, &status);
+	bool other = !error && (status.uid != geteuid() || status.euid != geteuid());
+
+	error_destroy(error);
+	return other;
+}
+
+static struct error *why_not(pid_t pid)
+{
+	_cleanup_strbuf_ struct strbuf owner = STRBUF_INIT;
+	int64_t scope = 0;
+
+	if (is_of_other(pid)) {
+		proc_put_owner("", pid, &owner);
+		return error_create(
+			ERROR_PERMISSION,
+			"kaa may not read the memory of process %d, which belongs to %s: run kaa under sudo or with CAP_SYS_PTRACE",
+			(int)pid, owner.data);
+	}
+	error_destroy(kernel_setting("", "yama/ptrace_scope", &scope));
+	return error_create(ERROR_PERMISSION,
+			    "kaa may not read the memory of process %d: run kaa under sudo or with CAP_SYS_PTRACE%s",
+			    (int)pid,
+			    scope > 0 ? "; for your own processes 'sudo sysctl kernel.yama.ptrace_scope=0' is enough" :
+					"");
+}
+
 struct error *remote_memory_read_exact(struct remote_memory *memory,
 				       uint64_t address, void *buf, size_t n)
 {
@@ -165,10 +200,7 @@ struct error *remote_memory_read_exact(struct remote_memory *memory,
 	if (r == -EPERM && !geteuid())
 		return remote_memory_not_for_root(memory->pid);
 	if (r == -EPERM)
-		return error_create(
-			ERROR_PERMISSION,
-			"kaa may not read the memory of process %d: run kaa under sudo or with CAP_SYS_PTRACE; for your own processes 'sudo sysctl kernel.yama.ptrace_scope=0' is enough",
-			(int)memory->pid);
+		return why_not(memory->pid);
 	if (r >= 0 || r == -EFAULT)
 		return error_create(
 			ERROR_FAULT,

@@ -19,6 +19,16 @@ enum {
 	PAUSE_MAX_NS = 500000,
 };
 
+enum seen {
+	/* It runs on, or sleeps where it cannot be stopped. */
+	SEEN_NOT_YET,
+	SEEN_STOPPED,
+	/* It has ended, and nothing is left to be done. */
+	SEEN_ENDED,
+	/* There is no such tracee: never was, or by another number now. */
+	SEEN_UNKNOWN,
+};
+
 void task_stop_quiet(void)
 {
 	struct sigaction action;
@@ -35,17 +45,14 @@ static int signal_of(const siginfo_t *info)
 	return info->si_status >> 8 ? 0 : info->si_status;
 }
 
-static void let_go(pid_t tid, int signal)
-{
-	/* It may have been killed meanwhile. */
-	(void)ptrace(PTRACE_DETACH, tid, NULL, (long)signal);
-}
+/* --- what has become of it ---------------------------------------------- */
 
+/* Who is not known may be one. */
 static bool is_own_child(pid_t tid)
 {
 	struct proc_status status;
 	struct error *error = proc_status_read("", tid, &status);
-	bool own = !error && status.tgid == tid && status.ppid == getpid();
+	bool own = error || (status.tgid == tid && status.ppid == getpid());
 
 	error_destroy(error);
 	return own;
@@ -61,29 +68,28 @@ static void bury(pid_t tid)
 			     WEXITED | WNOHANG | __WALL | __WNOTHREAD);
 }
 
-/* 1: it has stopped, 0: not yet, -1: it has ended. */
-static int look(pid_t tid, siginfo_t *info)
+static enum seen look(pid_t tid, siginfo_t *info)
 {
 	*info = (siginfo_t){};
 	if (waitid(P_PID, (id_t)tid, info,
 		   WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD))
-		return errno == EINTR ? 0 : -1;
+		return errno == EINTR ? SEEN_NOT_YET : SEEN_UNKNOWN;
 	if (!info->si_pid)
-		return 0;
+		return SEEN_NOT_YET;
 	if (info->si_code == CLD_TRAPPED || info->si_code == CLD_STOPPED)
-		return 1;
+		return SEEN_STOPPED;
 	bury(tid);
-	return -1;
+	return SEEN_ENDED;
 }
 
 /* The thread may want the CPU that the caller has: so it sleeps between looks. */
-static int wait_for(pid_t tid, siginfo_t *info)
+static enum seen wait_for(pid_t tid, siginfo_t *info)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_MIN_NS };
 	int64_t until = clock_ns(CLOCK_MONOTONIC) + TIMEOUT_NS;
-	int seen;
+	enum seen seen;
 
-	while (!(seen = look(tid, info)) &&
+	while ((seen = look(tid, info)) == SEEN_NOT_YET &&
 	       clock_ns(CLOCK_MONOTONIC) < until) {
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < PAUSE_MAX_NS)
@@ -92,24 +98,107 @@ static int wait_for(pid_t tid, siginfo_t *info)
 	return seen;
 }
 
-enum task_stop_result task_stop_begin(struct task_stop *stop, pid_t tid)
+/* --- those that are not settled ----------------------------------------- */
+
+/* Without memory it is let go when the calling thread ends. */
+static void keep(struct task_stop *stop, pid_t pid, pid_t tid)
+{
+	(void)!vec_push(&stop->late, ((struct task_number){ pid, tid }));
+}
+
+/*
+ * It has called exec since it was seized, and may have ended since, which is then seen.
+ * The end of a child is its parent's news.
+ */
+static bool has_first_number(const struct task_number *task)
 {
 	siginfo_t info;
-	int seen;
+	enum seen seen;
 
+	if (task->tid == task->pid)
+		return false;
+	if (!ptrace(PTRACE_INTERRUPT, task->pid, NULL, NULL))
+		return true;
+	if (is_own_child(task->pid))
+		return false;
+	seen = look(task->pid, &info);
+	return seen == SEEN_NOT_YET || seen == SEEN_STOPPED;
+}
+
+static bool is_unsettled(const struct task_stop *stop, pid_t pid)
+{
+	vec_for_each(task, &stop->late)
+		if (task->pid == pid)
+			return true;
+	return false;
+}
+
+/* False: a thread that is being killed cannot be let go, and has to be seen to end. */
+static bool let_go(pid_t tid, int signal)
+{
+	return !ptrace(PTRACE_DETACH, tid, NULL, (long)signal);
+}
+
+/* True: it is to be looked at again. */
+static bool is_to_be_kept(struct task_number *task)
+{
+	siginfo_t info;
+
+	switch (look(task->tid, &info)) {
+	case SEEN_STOPPED:
+		return !let_go(task->tid, signal_of(&info));
+	case SEEN_NOT_YET:
+		return true;
+	case SEEN_UNKNOWN:
+		if (!has_first_number(task))
+			return false;
+		task->tid = task->pid;
+		return true;
+	default:
+		return false;
+	}
+}
+
+void task_stop_settle(struct task_stop *stop)
+{
+	size_t left = 0;
+
+	vec_for_each(task, &stop->late)
+		if (is_to_be_kept(task))
+			stop->late.data[left++] = *task;
+	stop->late.count = left;
+}
+
+/* --- a stop ------------------------------------------------------------- */
+
+/* It was seized, and did not stop. */
+static enum task_stop_result give_up(struct task_stop *stop, pid_t pid,
+				     pid_t tid, enum seen seen)
+{
+	struct task_number task = { pid, tid };
+
+	if (seen == SEEN_NOT_YET)
+		keep(stop, pid, tid);
+	else if (seen == SEEN_UNKNOWN && has_first_number(&task))
+		keep(stop, pid, pid);
+	return seen == SEEN_NOT_YET ? TASK_STOP_LATE : TASK_STOP_GONE;
+}
+
+enum task_stop_result task_stop_begin(struct task_stop *stop, pid_t pid,
+				      pid_t tid)
+{
+	siginfo_t info;
+	enum seen seen;
+
+	if (is_unsettled(stop, pid))
+		return TASK_STOP_LATE;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 		return errno == ESRCH ? TASK_STOP_GONE : TASK_STOP_DENIED;
-	seen = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ?
-		       -1 :
-		       wait_for(tid, &info);
-	if (seen < 0)
-		return TASK_STOP_GONE;
-	if (!seen) {
-		/* Without memory it is let go when the calling thread ends. */
-		(void)!vec_push(&stop->late, tid);
-		return TASK_STOP_LATE;
-	}
-	stop->tid = tid;
+	seen = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? look(tid, &info) :
+							   wait_for(tid, &info);
+	if (seen != SEEN_STOPPED)
+		return give_up(stop, pid, tid, seen);
+	stop->task = (struct task_number){ pid, tid };
 	stop->signal = signal_of(&info);
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &stop->registers))
 		return TASK_STOP_DONE;
@@ -119,28 +208,16 @@ enum task_stop_result task_stop_begin(struct task_stop *stop, pid_t tid)
 
 void task_stop_end(struct task_stop *stop)
 {
-	let_go(stop->tid, stop->signal);
-	stop->tid = 0;
-}
+	struct task_number task = stop->task;
+	siginfo_t info;
 
-void task_stop_settle(struct task_stop *stop)
-{
-	size_t left = 0;
-
-	vec_for_each(tid, &stop->late) {
-		siginfo_t info;
-		int seen = look(*tid, &info);
-
-		if (seen > 0)
-			let_go(*tid, signal_of(&info));
-		else if (!seen)
-			stop->late.data[left++] = *tid;
-	}
-	stop->late.count = left;
+	stop->task = (struct task_number){};
+	if (!let_go(task.tid, stop->signal))
+		(void)give_up(stop, task.pid, task.tid,
+			      wait_for(task.tid, &info));
 }
 
 void task_stop_deinit(struct task_stop *stop)
 {
-	task_stop_settle(stop);
 	vec_deinit(&stop->late);
 }

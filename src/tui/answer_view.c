@@ -193,6 +193,12 @@ static struct error *next_depth(struct answer_view *a, bool *leave)
 	struct own_rows *rows = a->rows;
 	struct error *error;
 
+	if (!rows->with_native &&
+	    rows->profile->events.data[rows->event].python_only) {
+		ui_say(a->ui,
+		       "recorded without native code, which 'kaa record --native' adds");
+		return NULL;
+	}
 	if (!rows->with_native) {
 		ui_say(a->ui, a->input->live ?
 				      "with native code" :

@@ -297,13 +297,35 @@ static void put_samples(struct answer *a)
 	strbuf_putc(&a->text, '\n');
 }
 
-/* Between the first and the last sample, in ns; 0: not known, or not all of it is shown. */
+/* As kaa's recorder has counted it, for all events and threads. */
+static uint64_t recorded_time(const struct profile *profile,
+			      const struct profile_event *event,
+			      const char *subject)
+{
+	const struct faults *faults =
+		&profile->recordings.data[event->recording].faults;
+
+	vec_for_each(fault, &faults->list)
+		if (fault->kind == FAULT_OF_RECORDER &&
+		    !strcmp(fault->subject, subject))
+			return fault->count * 1000;
+	return 0;
+}
+
+/*
+ * In ns; 0: not known, or not all of it is shown. Of a recording that does not say, it is
+ * the time between the first and the last sample.
+ */
 static uint64_t time_recorded(const struct answer *a)
 {
 	const struct metadata *metadata = metadata_of(a);
+	uint64_t time = recorded_time(a->profile, a->event, FAULT_TIME);
 
-	if (a->options->is_filtered ||
-	    metadata->last_sample_time <= metadata->first_sample_time)
+	if (a->options->is_filtered)
+		return 0;
+	if (time)
+		return time;
+	if (metadata->last_sample_time <= metadata->first_sample_time)
 		return 0;
 	return metadata->last_sample_time - metadata->first_sample_time;
 }
@@ -463,7 +485,9 @@ static void put_kinds(struct answer *a)
 			    "Shares are of how often that happened, not of time.\n");
 	start = a->text.len;
 	strbuf_puts(&a->text, before);
-	spent_text_kinds(a->profile, a->event_index, a->own, &a->text);
+	/* All that is known of running threads alone is that they run. */
+	if (!a->event->python_only || a->event->kind != EVENT_ON_CPU)
+		spent_text_kinds(a->profile, a->event_index, a->own, &a->text);
 	if (a->text.len == start + strlen(before))
 		strbuf_truncate(&a->text, start);
 	else
@@ -478,22 +502,7 @@ static void put_kinds(struct answer *a)
 	else
 		own_command_puts(
 			&a->text,
-			"Recorded without native functions; 'kaa doctor' says what it takes to have them.\n");
-}
-
-/* As kaa's recorder has counted it, for all events and threads. */
-static uint64_t recorded_time(const struct profile *profile,
-			      const struct profile_event *event,
-			      const char *subject)
-{
-	const struct faults *faults =
-		&profile->recordings.data[event->recording].faults;
-
-	vec_for_each(fault, &faults->list)
-		if (fault->kind == FAULT_OF_RECORDER &&
-		    !strcmp(fault->subject, subject))
-			return fault->count * 1000;
-	return 0;
+			"Recorded without native functions; 'kaa record --native' records them, too.\n");
 }
 
 /* What chance leaves out, as the recorder judges it: ticks of a clock, looks of a poller. */

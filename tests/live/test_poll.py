@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -124,7 +125,7 @@ def test_memory_of_others(root, kaa, place):
     user = type(kaa)(*WITHOUT_RIGHTS, own)
     with started(["sleep", "1000"]) as process:
         said = user("record", "--python=poll", "-o", place / "perf.data", "-p", process.pid, status=1).stderr
-    assert f"may not read the memory of process {process.pid}" in said and "ptrace_scope" in said
+    assert f"may not read the memory of process {process.pid}, which belongs to user root: run kaa under sudo" in said, said
 
 
 def shares(kaa, data, names):
@@ -345,6 +346,7 @@ def test_missed_ticks(kaa, newest_python, tmp_path, nap):
                 try:
                     until(lambda: len(os.listdir(f"/proc/{recorder.pid}/task")) > 1, "that kaa records")
                     slept, end = map(float, process.communicate("go\n", HANG)[0].split())
+                    gone = time.monotonic()
                     said = recorder.communicate(timeout=HANG)[1]
                 finally:
                     recorder.kill()
@@ -356,11 +358,12 @@ def test_missed_ticks(kaa, newest_python, tmp_path, nap):
         napped += sample.period / 1e9 * ("nap" in {name for name, _, _ in sample.python})
         first = min(first, sample.time - sample.period / 1e9)
     # Some ticks are late by other programs after all; without the kernel's account it was 1.7 times as much.
-    assert napped < 1.4 * slept + 0.1, (napped, slept, given, said)
+    assert napped < 1.5 * slept + 0.2, (napped, slept, given, said)
     missing = re.search(r"([\d.]+) s of ([\d.]+) s of wall time have no samples", said)
     untold = float(missing[1]) if missing else 0
-    # Without any sample nobody knows when kaa began.
-    assert not given or abs(given + untold - (end - first)) < 0.05 * (end - first) + 0.1, (given, untold, first, end, said)
+    # Without any sample nobody knows when kaa began. Behind what the program has seen of itself it takes its time to end.
+    known = given + untold
+    assert not given or 0.95 * (end - first) - 0.1 < known < 1.05 * (gone - first) + 0.1, (known, first, end, gone, said)
     report = kaa("report", "--stdio", "-i", data).stdout
     assert ("of wall time have no samples: these shares are of the rest." in report) == bool(missing), (report, said)
 

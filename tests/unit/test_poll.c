@@ -415,13 +415,13 @@ static void test_exec_was_a_while_ago(void **state)
 	(void)state;
 	begin_looks(&l);
 	look(&l);
-	assert_int_equal(first_process(&l)->threads.data[0].unseen, 0);
+	assert_int_equal(first_process(&l)->threads.data[0].since_exec, 0);
 	assert_true(first_process(&l)->alive != 0);
 	first_process(&l)->alive -= 200000000;
 	file(&l, TASK "stat", STAT("python3", "R", "150000", "0"));
 	look(&l);
 	assert_false(first_process(&l)->waits);
-	assert_true(first_process(&l)->threads.data[0].unseen >= 200000000);
+	assert_true(first_process(&l)->threads.data[0].since_exec >= 200000000);
 	end_looks(&l);
 }
 

@@ -5,6 +5,7 @@
  * their parent is told.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,6 +34,11 @@ struct shared {
 	volatile uint64_t signals;
 	volatile bool ready;
 	volatile bool end;
+	/* Of a grandchild: its second thread; and what its parent was told of it. */
+	volatile pid_t pid;
+	volatile pid_t tid;
+	volatile int status;
+	volatile bool told;
 };
 
 static struct shared *shared;
@@ -104,7 +110,7 @@ static void stands_still(void **state)
 	uint64_t turns;
 
 	(void)state;
-	assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_DONE);
+	assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_DONE);
 	turns = shared->turns;
 	usleep(20000);
 	assert_int_equal(shared->turns, turns);
@@ -144,7 +150,7 @@ static void signals_arrive_once(void **state)
 		uint64_t before = shared->signals;
 
 		assert_int_equal(kill(pid, SIGUSR1), 0);
-		assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_DONE);
+		assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_DONE);
 		task_stop_end(&stop);
 		while (shared->signals == before)
 			usleep(100);
@@ -194,7 +200,7 @@ static void a_sleep_goes_on(void **state)
 	(void)state;
 	for (int i = 0; i < 50; i++) {
 		until_state(pid, 'S');
-		assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_DONE);
+		assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_DONE);
 		assert_int_equal(stop.signal, 0);
 		task_stop_end(&stop);
 	}
@@ -213,7 +219,7 @@ static void who_was_stopped_stays_so(void **state)
 	(void)state;
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	until_state(pid, 'T');
-	assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_DONE);
+	assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_DONE);
 	task_stop_end(&stop);
 	until_state(pid, 'T');
 	turns = shared->turns;
@@ -239,7 +245,7 @@ static void ends_are_the_parents(void **state)
 		pid_t pid = start(spin);
 
 		shared->end = true;
-		while ((result = task_stop_begin(&stop, pid)) == TASK_STOP_DONE)
+		while ((result = task_stop_begin(&stop, pid, pid)) == TASK_STOP_DONE)
 			task_stop_end(&stop);
 		/* A zombie may not be traced. */
 		assert_true(result == TASK_STOP_GONE ||
@@ -262,11 +268,11 @@ static void one_tracer_is_enough(void **state)
 	pid_t pid = start(be_traced);
 
 	(void)state;
-	assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_DENIED);
+	assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_DENIED);
 	shared->end = true;
 	assert_int_equal(WEXITSTATUS(exit_status(pid)), 7);
 	shared->end = false;
-	assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_GONE);
+	assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_GONE);
 	task_stop_deinit(&stop);
 }
 
@@ -288,7 +294,7 @@ static void late_ones_are_let_go(void **state)
 	pid_t pid = start(wait_in_vfork);
 
 	(void)state;
-	assert_int_equal(task_stop_begin(&stop, pid), TASK_STOP_LATE);
+	assert_int_equal(task_stop_begin(&stop, pid, pid), TASK_STOP_LATE);
 	assert_int_equal(stop.late.count, 1);
 	task_stop_settle(&stop);
 	assert_int_equal(stop.late.count, 1);
@@ -300,6 +306,136 @@ static void late_ones_are_let_go(void **state)
 	assert_int_equal(WEXITSTATUS(exit_status(pid)), 9);
 	shared->end = false;
 	task_stop_deinit(&stop);
+}
+
+/* --- whoever is another's child ----------------------------------------- */
+
+static void *spin_on(void *arg)
+{
+	(void)arg;
+	shared->tid = (pid_t)syscall(SYS_gettid);
+	while (!shared->end || shared->signals)
+		shared->turns++;
+	execl("/bin/sh", "sh", "-c", "exit 9", NULL);
+	return NULL;
+}
+
+/* What the first thread does when the end has come; signals: the second does it. */
+static void with_two_threads(void (*end)(void))
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin_on, NULL);
+	while (!shared->tid)
+		usleep(100);
+	shared->ready = true;
+	while (!shared->end)
+		usleep(100);
+	end();
+	pause();
+}
+
+static void end_at_once(void)
+{
+	_exit(7);
+}
+
+static void call_exec(void)
+{
+	execl("/bin/sh", "sh", "-c", "exit 9", NULL);
+}
+
+static void let_other_call_exec(void)
+{
+}
+
+static pid_t start_grandchild(void (*end)(void))
+{
+	pid_t parent = fork(), pid;
+	int status = -1;
+
+	assert_true(parent >= 0);
+	if (parent) {
+		while (!shared->ready || !shared->pid)
+			usleep(100);
+		return parent;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		with_two_threads(end);
+	}
+	shared->pid = pid;
+	waitpid(pid, &status, 0);
+	shared->status = status;
+	shared->told = true;
+	_exit(0);
+}
+
+/* Its parent is told of its end, while its tracer lives on. */
+static void until_told(struct task_stop *stop, pid_t parent, int code)
+{
+	alarm(60);
+	while (!shared->told) {
+		task_stop_settle(stop);
+		usleep(500);
+	}
+	alarm(0);
+	assert_true(WIFEXITED(shared->status));
+	assert_int_equal(WEXITSTATUS(shared->status), code);
+	assert_int_equal(exit_status(parent), 0);
+	assert_int_equal(stop->late.count, 0);
+	task_stop_deinit(stop);
+	memset(shared, 0, sizeof(*shared));
+}
+
+/* What the first thread does kills the second, which stands still. */
+static void killed_in_a_stop(void (*end)(void), int code)
+{
+	for (int i = 0; i < 20; i++) {
+		struct task_stop stop = {};
+		pid_t parent;
+
+		/* The second thread never comes to its own exec. */
+		shared->signals = 1;
+		parent = start_grandchild(end);
+		assert_int_equal(task_stop_begin(&stop, shared->pid, shared->tid),
+				 TASK_STOP_DONE);
+		shared->end = true;
+		usleep(i % 2 ? 5000 : 0);
+		task_stop_end(&stop);
+		until_told(&stop, parent, code);
+	}
+}
+
+static void the_process_ends_in_a_stop(void **state)
+{
+	(void)state;
+	killed_in_a_stop(end_at_once, 7);
+}
+
+static void another_calls_exec_in_a_stop(void **state)
+{
+	(void)state;
+	killed_in_a_stop(call_exec, 9);
+}
+
+/* It has another number afterwards, and is let go by that. */
+static void it_calls_exec_itself(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		struct task_stop stop = {};
+		pid_t parent = start_grandchild(let_other_call_exec);
+
+		shared->end = true;
+		for (int j = 0; j < 10; j++)
+			if (task_stop_begin(&stop, shared->pid, shared->tid) ==
+			    TASK_STOP_DONE)
+				task_stop_end(&stop);
+		until_told(&stop, parent, 9);
+	}
 }
 
 static int clear(void **state)
@@ -319,6 +455,9 @@ int main(void)
 		cmocka_unit_test_setup(ends_are_the_parents, clear),
 		cmocka_unit_test_setup(one_tracer_is_enough, clear),
 		cmocka_unit_test_setup(late_ones_are_let_go, clear),
+		cmocka_unit_test_setup(the_process_ends_in_a_stop, clear),
+		cmocka_unit_test_setup(another_calls_exec_in_a_stop, clear),
+		cmocka_unit_test_setup(it_calls_exec_itself, clear),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
