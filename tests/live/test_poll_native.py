@@ -21,7 +21,7 @@ from harness.waiting import until
 
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 # Where the stack of a program and of a thread begins, with or without symbols for that.
-BEGINNINGS = re.compile(r"^(_start|__libc_start\w*|(__)?clone3?|start_thread|libc\.so\.6\+0x\w+|.*libc-2\.\d+\.so\+0x\w+)$")
+BEGINNINGS = re.compile(r"^(_start|__libc_start\w*|(__)?clone3?|start_thread|libc\.so\.6(\+0x\w+)?|.*libc-2\.\d+\.so\+0x\w+)$")
 
 
 def record(kaa, data, *words, **options):
