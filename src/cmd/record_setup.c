@@ -458,6 +458,8 @@ static struct error *take_off_cpu(struct record_setup *setup,
 			  s->cpus	 ? "is of all CPUs: leave out --cpu" :
 			  s->callchain != CALLCHAIN_UNWIND ?
 					   "takes kaa's own stacks: leave out --call-graph" :
+			  options->python == &python_source_poll && s->mode ?
+					   "does not go with --mode, which polls: record twice" :
 			  options->python && options->python != &python_source_bpf ?
 					   "takes --python=bpf" :
 					   NULL;

@@ -306,6 +306,7 @@ def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):
     (["--no-inherit", "true"], "leave out --no-inherit"),
     (["--call-graph", "fp", "true"], "leave out --call-graph"),
     (["--python", "trampoline", "true"], "takes --python=bpf"),
+    (["--mode", "gil", "true"], "does not go with --mode"),
     (["-e", "off-cpu:u", "true"], "takes no modifiers"),
     (["-e", "{cpu-clock,off-cpu}", "true"], "is in no group"),
 ])
