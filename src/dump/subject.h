@@ -52,6 +52,8 @@ struct subject_thread {
 	uint64_t registers[USER_WALK_REGISTERS];
 	/* Of a process that runs it is where the stack's memory begins; 0: not known. */
 	uint64_t stack_pointer;
+	/* Tries at which it did not stop in time. */
+	unsigned int late_stops;
 	/* Of a core, and of a thread that was stopped. */
 	bool has_all_registers;
 	struct user_regs_struct all_registers;

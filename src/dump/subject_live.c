@@ -27,6 +27,8 @@ enum {
 	COMMAND_SHOWN_MAX = 4096,
 	/* Below the first thread's stack is nothing for much more than that. */
 	STACK_GROWS = 16 << 20,
+	/* Of 200 tries in all (dump.c), half a ms apart at last. */
+	LATE_STOPS_MAX = 150,
 };
 
 struct live {
@@ -110,18 +112,21 @@ static enum subject_read hold_running(struct live *live,
 }
 
 /* What it does is asked for before: a stop wakes it up. */
-static bool stop(struct live *live, struct subject_thread *thread)
+static enum task_stop_result stop(struct live *live,
+				  struct subject_thread *thread)
 {
 	const struct user_regs_struct *r = &live->stop.registers;
+	enum task_stop_result result = TASK_STOP_LATE;
 
 	task_stop_settle(&live->stop);
-	live->is_stopped = live->hold.stat.state != 'D' &&
-			   task_stop_begin(&live->stop, live->subject.pid,
-					   thread->tid) == TASK_STOP_DONE;
+	if (live->hold.stat.state != 'D')
+		result = task_stop_begin(&live->stop, live->subject.pid,
+					 thread->tid);
+	live->is_stopped = result == TASK_STOP_DONE;
 	thread->has_all_registers = live->is_stopped;
 	if (!live->is_stopped) {
 		memset(thread->registers, 0, sizeof(thread->registers));
-		return false;
+		return result;
 	}
 	thread->all_registers = *r;
 	memcpy(thread->registers,
@@ -129,24 +134,42 @@ static bool stop(struct live *live, struct subject_thread *thread)
 						      r->r13, r->r14, r->r15,
 						      r->rax, r->rdx },
 	       sizeof(thread->registers));
-	return true;
+	return result;
+}
+
+/* On a busy machine it may have no CPU to stop on: then there is another try. */
+static enum subject_read begin_stopped(struct live *live,
+				       struct subject_thread *thread)
+{
+	enum task_stop_result result = stop(live, thread);
+
+	if (result == TASK_STOP_LATE && thread->late_stops < LATE_STOPS_MAX) {
+		thread->late_stops++;
+		return SUBJECT_RUNS;
+	}
+	if (result != TASK_STOP_DONE)
+		return SUBJECT_GONE;
+	/* It has not gone on since it was stopped at the try before. */
+	thread->state = live->hold.stat.state == 't' ? 'R' : live->hold.stat.state;
+	return SUBJECT_STILL;
 }
 
 static enum subject_read begin(struct subject *subject,
 			       struct subject_thread *thread)
 {
 	struct live *live = live_of(subject);
-	enum subject_read result;
+	enum subject_read result, stopped;
 
 	thread->has_call = false;
 	if (thread->files.stat_fd < 0 &&
 	    !task_files_open("", subject->pid, thread->tid, &thread->files))
 		return SUBJECT_GONE;
 	result = hold_asleep(live, thread);
-	if (subject->stops && result != SUBJECT_GONE && stop(live, thread)) {
-		/* It has not gone on since it was stopped at the try before. */
-		thread->state = live->hold.stat.state == 't' ? 'R' : live->hold.stat.state;
-		return SUBJECT_STILL;
+	if (subject->stops && result != SUBJECT_GONE) {
+		stopped = begin_stopped(live, thread);
+		/* One that cannot be stopped is read as without that. */
+		if (stopped != SUBJECT_GONE)
+			return stopped;
 	}
 	if (result == SUBJECT_RUNS)
 		result = hold_running(live, thread);

@@ -81,7 +81,7 @@ def test_each_stack_is_of_its_own_thread(request, kaa, free_threaded, scripts, t
 
 def test_there_is_no_gil(kaa, free_threaded, tmp_path):
     """--mode gil says so, where the threads have not been told to take it."""
-    program, data = "end = __import__('time').process_time() + 0.3\nwhile __import__('time').process_time() < end: pass", tmp_path / "data"
+    program, data = "end = __import__('time').process_time() + 1.5\nwhile __import__('time').process_time() < end: pass", tmp_path / "data"
     said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-c", program, status=None).stderr
     assert NO_GIL in said, said
     said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-X", "gil=1", "-c", program).stderr

@@ -110,7 +110,7 @@ def in_perf_map(sample):
 def are_named_by_us_alone(pair):
     """Who else runs in the system may write or remove a perf map at any time; or he is in a mount namespace with other files,
     where perf looks for the recording's names."""
-    return not any(map(in_perf_map, pair)) and all(os.path.exists(file) for _, file, _ in pair[1].python if file[0] == "/")
+    return not any(map(in_perf_map, pair)) and all(os.path.exists(file) for _, file, _ in pair[1].python if file[:1] == "/")
 
 
 def compare(theirs, ours):
