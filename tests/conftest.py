@@ -147,6 +147,13 @@ def root():
 
 
 @pytest.fixture(scope="session")
+def cores():
+    """Linux writes the core of a program into the folder that this runs in."""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii").strip()
+    skip_if(None if pattern.startswith("core") else f"kernel.core_pattern is {pattern}")
+
+
+@pytest.fixture(scope="session")
 def bpf():
     skip_if(machine.no_bpf())
 

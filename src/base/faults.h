@@ -74,6 +74,20 @@ struct fault {
 #define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"
 
+enum {
+	/* In ns. Less of waits is what is always under way. */
+	FAULT_UNENDED_MIN = 100000000,
+	/* Of wall time: what lies between the last look at a thread and its end. */
+	FAULT_UNTOLD_MIN = 20000000,
+	FAULT_UNTOLD_PART = 50,
+};
+
+/* So much wall time without samples, in ns, of all of it is worth a word. */
+static inline bool fault_is_untold(uint64_t missing, uint64_t all)
+{
+	return missing >= FAULT_UNTOLD_MIN && missing > all / FAULT_UNTOLD_PART;
+}
+
 /* Zero-initialise to start. */
 struct faults {
 	/* In the order in which they were added. */

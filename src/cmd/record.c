@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/faults.h"
 #include "base/clock.h"
 #include "base/plural.h"
 #include "cmd/framework/command.h"
@@ -30,11 +31,6 @@
 enum {
 	/* Who ran for less is not worth a word on how it was scheduled. */
 	WAITED_MIN_NS = 100000000,
-	/* Less is what is always under way. */
-	UNENDED_MIN_NS = 100000000,
-	/* A part of wall time, and ns: between the last look at a thread and its end. */
-	UNTOLD_PART = 50,
-	UNTOLD_MIN_NS = 20000000,
 	/* One of so many is worth a word; of so many, what to do about it. */
 	SAID_PART = 100,
 	MANY_PART = 5,
@@ -373,7 +369,7 @@ static void say_untold(const struct poll_counts *polled)
 {
 	uint64_t all = polled->told + polled->untold;
 
-	if (polled->untold < UNTOLD_MIN_NS || polled->untold <= all / UNTOLD_PART)
+	if (!fault_is_untold(polled->untold, all))
 		return;
 	message_note("%.2f s of %.2f s of wall time have no samples, because kaa had no chance to see what threads did before they, or the recording, ended; record for longer, while fewer programs run, and without 'nice'",
 		     (double)polled->untold / 1e9, (double)all / 1e9);
@@ -444,7 +440,7 @@ static void print_summary(const struct record_setup *setup,
 		message_note("%" PRIu64 " thread%s began in the moment when kaa attached, and may have fewer samples than there should be",
 			     result->late_threads,
 			     result->late_threads == 1 ? "" : "s");
-	if (result->waits.time >= UNENDED_MIN_NS)
+	if (result->waits.time >= FAULT_UNENDED_MIN)
 		message_note("off-cpu has no samples of %" PRIu64 " thread%s that waited when the recording ended, for %.1f s by then: what for could not be read",
 			     result->waits.threads,
 			     plural(result->waits.threads),

@@ -7,7 +7,6 @@
 
 #include "unwind/regs.h"
 
-/* Low bit of UNWIND_PERF_REGS_MASK first: enum perf_event_x86_regs. */
 static void take_registers(struct poll_native *native,
 			   const struct user_regs_struct *from)
 {
@@ -20,6 +19,7 @@ static void take_registers(struct poll_native *native,
 	_Static_assert(sizeof(registers) == sizeof(native->registers),
 		       "one for each bit of the mask");
 	memcpy(native->registers, registers, sizeof(registers));
+	native->mask = UNWIND_PERF_REGS_MASK;
 }
 
 void poll_native_deinit(struct poll_native *native)
@@ -38,6 +38,16 @@ void poll_native_take(struct poll_native *native,
 {
 	strbuf_clear(&native->stack);
 	take_registers(native, registers);
+	native->known = true;
+}
+
+void poll_native_take_call(struct poll_native *native, uint64_t stack_pointer,
+			   uint64_t instruction)
+{
+	strbuf_clear(&native->stack);
+	native->registers[0] = stack_pointer;
+	native->registers[1] = instruction;
+	native->mask = UNWIND_PERF_RSP_RIP;
 	native->known = true;
 }
 
@@ -81,9 +91,9 @@ void poll_native_put(const struct poll_native *native,
 		return;
 	sample->regs_user = (struct record_regs){
 		.abi = PERF_SAMPLE_REGS_ABI_64,
-		.mask = UNWIND_PERF_REGS_MASK,
+		.mask = native->mask,
 		.values = native->registers,
-		.count = POLL_NATIVE_REGISTERS,
+		.count = (uint32_t)__builtin_popcountll(native->mask),
 	};
 	sample->stack_user = (const uint8_t *)native->stack.data;
 	sample->stack_size = sample->stack_dyn_size = native->stack.len;

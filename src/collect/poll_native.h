@@ -2,7 +2,7 @@
 /*
  * The native stack of a thread that is polled: its registers, and a copy of its
  * stack's memory, as the kernel has them in its samples. Both are taken while the
- * thread is stopped (sys/task_stop.h). Of the poller's thread.
+ * thread is stopped (sys/task_stop.h), or sleeps. Not thread-safe.
  */
 #ifndef KAA_COLLECT_POLL_NATIVE_H
 #define KAA_COLLECT_POLL_NATIVE_H
@@ -16,10 +16,16 @@
 #include "sys/remote_memory.h"
 
 /* As many as UNWIND_PERF_REGS_MASK has bits. */
-enum { POLL_NATIVE_REGISTERS = 17 };
+enum {
+	POLL_NATIVE_REGISTERS = 17,
+	/* A record has 65,535 bytes, and more in it than the stack. */
+	POLL_NATIVE_STACK_MAX = 60000,
+};
 
 struct poll_native {
 	bool known;
+	/* Those of this mask are known, low bit first: enum perf_event_x86_regs. */
+	uint64_t mask;
 	uint64_t registers[POLL_NATIVE_REGISTERS];
 	/* From the stack pointer on. */
 	struct strbuf stack;
@@ -32,6 +38,9 @@ void poll_native_clear(struct poll_native *native);
 /* The registers; there is nothing of the stack so far. */
 void poll_native_take(struct poll_native *native,
 		      const struct user_regs_struct *registers);
+/* Of a thread that nobody has stopped: where it called the kernel. */
+void poll_native_take_call(struct poll_native *native, uint64_t stack_pointer,
+			   uint64_t instruction);
 /* At most `most` bytes of the stack, as many as there are. */
 void poll_native_copy(struct poll_native *native, uint64_t stack_pointer,
 		      struct remote_memory *memory, size_t most);

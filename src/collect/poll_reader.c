@@ -9,8 +9,6 @@
 #include "perfdata/kaa_stream.h"
 
 enum {
-	/* A record has 65,535 bytes, and more in it than the stack. */
-	STACK_MAX = 60000,
 	/* For a thread that was stopped to sleep again. */
 	SETTLE_TRIES = 8,
 	SETTLE_NS = 20000,
@@ -77,9 +75,9 @@ static size_t stack_size(const struct poll_reader *reader)
 {
 	const struct sampler *sampler = reader->writer.sampler;
 
-	return sampler->options.stack_size < STACK_MAX ?
+	return sampler->options.stack_size < POLL_NATIVE_STACK_MAX ?
 		       sampler->options.stack_size :
-		       STACK_MAX;
+		       POLL_NATIVE_STACK_MAX;
 }
 
 /* It ran on to where it stopped, but for code of the kernel's not. */
@@ -94,7 +92,7 @@ static enum poll_try read_stopped(struct poll_reader *reader,
 
 	/* Nor has it called exec in the moment before it stopped. */
 	if (!task_files_stat(&thread->files, &stat) ||
-	    stat.start_stack != process->start_stack) {
+	    !is_same_program(process, &stat)) {
 		task_stop_end(&reader->stop);
 		return POLL_TRY_NONE;
 	}

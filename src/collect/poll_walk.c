@@ -21,11 +21,6 @@ void poll_walk_deinit(struct poll_walk *walk)
 
 /* --- which thread it is --- */
 
-static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
-{
-	return remote_memory_read_all(arg, address, buf, size);
-}
-
 static bool has_pointer(const struct poll_walk *walk,
 			struct polled_process *process,
 			struct polled_thread *thread)
@@ -70,7 +65,7 @@ void poll_walk_clear(struct poll_walk *walk)
 void poll_walk_thread(struct poll_walk *walk, struct polled_process *process,
 		      struct polled_thread *thread)
 {
-	const struct py_memory memory = { read_memory, &process->memory };
+	const struct py_memory memory = { remote_memory_callback, &process->memory };
 	const struct user_walk_output output = { emit, walk };
 	struct user_walk_thread who = { .pid = (uint32_t)process->pid,
 					.tid = (uint32_t)thread->tid };
@@ -113,7 +108,7 @@ void poll_walk_again(struct poll_walk *walk, const struct strbuf *stack)
 bool poll_walk_has_gil(struct poll_walk *walk, struct polled_process *process,
 		       struct polled_thread *thread)
 {
-	const struct py_memory memory = { read_memory, &process->memory };
+	const struct py_memory memory = { remote_memory_callback, &process->memory };
 	bool held;
 
 	return has_pointer(walk, process, thread) &&

@@ -67,6 +67,17 @@ struct error *python_stack_add(struct python_stack *stack, const void *record,
 	return NULL;
 }
 
+struct error *python_stack_take(struct python_stack *stack,
+				struct code_table *codes, const void *record,
+				size_t size)
+{
+	const struct walker_header *header = record;
+
+	return header->type == WALKER_STACK ?
+		       python_stack_add(stack, record, size) :
+		       code_table_record(codes, record, size);
+}
+
 const struct python_stack *python_stack_of(struct python_stack *stack,
 					   uint32_t pid, uint32_t tid,
 					   bool is_tracepoint)

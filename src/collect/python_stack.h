@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
+#include "collect/code_spans.h"
 
 /* A record of the walker: in a sample it is not aligned. */
 struct walker_copy {
@@ -49,6 +50,10 @@ void python_stack_deinit(struct python_stack *stack);
  */
 struct error *python_stack_add(struct python_stack *stack, const void *record,
 			       size_t size);
+/* The same of any record that a walk in user space tells: of the stack, or of code. */
+struct error *python_stack_take(struct python_stack *stack,
+				struct code_table *codes, const void *record,
+				size_t size);
 /*
  * What the last STACK record of a CPU's ring says about a sample that follows it
  * there; NULL: nothing. A stack belongs to one sample, that of a tracepoint's hit

@@ -104,7 +104,6 @@ static struct error *add_thread(struct python_threads *threads,
 	*thread = (struct python_thread){
 		.target = target,
 		.tid = tid,
-		.native_id = native_id(threads, target, tid),
 		.since = since,
 	};
 	*ret = thread;
@@ -126,6 +125,9 @@ static struct error *want(struct python_threads *threads,
 {
 	if (thread->wanted || threads->now < thread->next_look)
 		return NULL;
+	if (!thread->native_id)
+		thread->native_id =
+			native_id(threads, thread->target, thread->tid);
 	thread->wanted = true;
 	return vec_push(&threads->wanted,
 			(uint32_t)(thread - threads->list.data)) ?

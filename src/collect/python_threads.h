@@ -29,7 +29,7 @@ struct python_thread {
 	/* NULL: the place is free. */
 	struct target *target;
 	uint32_t tid;
-	/* The same as the process's own pid namespace numbers it. */
+	/* The same as the process's own pid namespace numbers it; 0: not asked for yet. */
 	int64_t native_id;
 	/* pthread_self(); 0: not known. */
 	uint64_t ident;

@@ -420,6 +420,7 @@ struct error *recorder_run(struct recorder *recorder)
 	const struct source_ring *ring = recorder->source->source->ring;
 	bool on_exec = recorder->options.sampler.enable_on_exec;
 	struct error *error = loop_open_signals(&recorder->loop);
+	int64_t began;
 
 	/* What starts while the others are looked at has records of its own. */
 	if (!error && !on_exec)
@@ -430,11 +431,11 @@ struct error *recorder_run(struct recorder *recorder)
 		error = catch_up(recorder);
 	if (!error)
 		error = loop_start(&recorder->loop);
-	recorder->time = -clock_ns(CLOCK_MONOTONIC);
+	began = clock_ns(CLOCK_MONOTONIC) +
+		(int64_t)recorder->options.delay_ms * 1000000;
 	if (!error)
 		error = loop_run(&recorder->loop);
-	recorder->time += clock_ns(CLOCK_MONOTONIC) -
-			  (int64_t)recorder->options.delay_ms * 1000000;
+	recorder->time = clock_ns(CLOCK_MONOTONIC) - began;
 	sampler_disable(&recorder->sampler);
 	cpu_time_end(&recorder->cpu_time);
 	if (ring && ring->stop)

@@ -149,16 +149,11 @@ static void counts(struct source_state *state, struct poll_counts *ret)
 
 /* --- processes --- */
 
-static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
-{
-	return remote_memory_read_all(arg, address, buf, size);
-}
-
 /* Of one that is gone by now nothing is known, and nothing is asked. */
 static struct error *check_gil(const struct target *target)
 {
 	struct remote_memory remote = remote_memory_init((pid_t)target->pid);
-	const struct py_memory memory = { read_memory, &remote };
+	const struct py_memory memory = { remote_memory_callback, &remote };
 	struct error *error = py_gil_validate(&target->python, &memory);
 
 	remote_memory_deinit(&remote);

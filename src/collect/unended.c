@@ -12,12 +12,10 @@
 #include "sys/proc.h"
 #include "sys/task_syscall.h"
 #include "sys/thread_pointer.h"
-#include "unwind/regs.h"
 
 enum {
 	/* Shorter ones, and those that the walker would not have made samples. */
 	WAIT_MIN_NS = 1000000,
-	STACK_MAX = 60000,
 };
 
 /* A thread while it is read. */
@@ -50,19 +48,11 @@ static uint64_t waited(const struct reading *r)
 
 /* --- Python's frames ---------------------------------------------------- */
 
-static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
-{
-	return remote_memory_read_all(arg, address, buf, size);
-}
-
 static bool emit(void *arg, const void *record, size_t size)
 {
-	const struct walker_header *header = record;
 	struct reading *r = arg;
-	struct error *error =
-		header->type == WALKER_STACK ?
-			python_stack_add(&r->python, record, size) :
-			code_table_record(r->unended->codes, record, size);
+	struct error *error = python_stack_take(&r->python, r->unended->codes,
+						record, size);
 
 	if (error && !r->error)
 		r->error = error;
@@ -75,7 +65,7 @@ static void walk(struct reading *r)
 {
 	const char *root = r->unended->sampler->options.root;
 	struct remote_memory *remote = &r->target->memory;
-	const struct py_memory memory = { read_memory, remote, NULL };
+	const struct py_memory memory = { remote_memory_callback, remote, NULL };
 	const struct user_walk_output output = { emit, r };
 	const struct user_walk_thread who = {
 		.process = r->target->python,
@@ -98,34 +88,30 @@ static void walk(struct reading *r)
  */
 static void copy_native(struct reading *r)
 {
-	const struct user_regs_struct registers = { .rsp = r->call.stack_pointer,
-						    .rip = r->call.instruction };
-
 	poll_native_clear(&r->native);
 	if (!r->call.stack_pointer)
 		return;
-	poll_native_take(&r->native, &registers);
+	poll_native_take_call(&r->native, r->call.stack_pointer,
+			      r->call.instruction);
 	poll_native_copy(&r->native, r->call.stack_pointer, &r->target->memory,
-			 STACK_MAX);
+			 POLL_NATIVE_STACK_MAX);
 }
 
-/* False: it did not sleep on meanwhile. *ret: how long it has waited. */
-static bool read_still(struct reading *r, uint64_t *ret)
+/* False: it did not sleep on meanwhile. *period: how long it has waited, before and by now. */
+static bool read_still(struct reading *r, uint64_t *period)
 {
 	const char *root = r->unended->sampler->options.root;
-	uint64_t before = waited(r), began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
-	uint64_t after, took;
+	uint64_t before = *period, began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	uint64_t took;
 
-	if (before < WAIT_MIN_NS ||
-	    !task_syscall_read(root, (pid_t)r->target->pid, r->tid, &r->call))
+	if (!task_syscall_read(root, (pid_t)r->target->pid, r->tid, &r->call))
 		return false;
 	walk(r);
 	copy_native(r);
-	after = waited(r);
+	*period = waited(r);
 	took = (uint64_t)clock_ns(CLOCK_MONOTONIC) - began;
-	*ret = after;
 	/* A new wait would be shorter than the time between. */
-	return after >= before && after > took;
+	return *period >= before && *period > took;
 }
 
 /* --- its sample --------------------------------------------------------- */
@@ -150,8 +136,6 @@ static struct error *write_wait(struct reading *r, const struct event *event,
 	const struct walker_wait wait = { .period = period,
 					  .kind = WALKER_WAIT_SLEEP,
 					  .system_call = (int32_t)r->call.number };
-	const uint64_t registers[] = { r->call.stack_pointer,
-				       r->call.instruction };
 	struct record sample = {
 		.type = PERF_RECORD_SAMPLE,
 		.misc = PERF_RECORD_MISC_USER,
@@ -166,14 +150,6 @@ static struct error *write_wait(struct reading *r, const struct event *event,
 	};
 
 	poll_native_put(&r->native, &sample.sample);
-	/* Low bit first: PERF_REG_X86_SP, PERF_REG_X86_IP. */
-	if (r->native.known)
-		sample.sample.regs_user = (struct record_regs){
-			.abi = PERF_SAMPLE_REGS_ABI_64,
-			.mask = UNWIND_PERF_RSP_RIP,
-			.values = registers,
-			.count = 2,
-		};
 	return sample_writer_waiting(r->unended->samples, r->target, &sample,
 				     r->python.frames.count ? &r->python : NULL);
 }

@@ -137,14 +137,10 @@ static bool emit(void *arg, const void *record, size_t size)
 {
 	const struct walker_header *header = record;
 	struct reading *reading = arg;
-	struct error *error;
+	struct error *error = python_stack_take(&reading->stack, &reading->codes,
+						record, size);
 
-	if (header->type == WALKER_STACK) {
-		error = python_stack_add(&reading->stack, record, size);
-	} else {
-		reading->told_code = true;
-		error = code_table_record(&reading->codes, record, size);
-	}
+	reading->told_code |= header->type != WALKER_STACK;
 	if (error && !reading->error)
 		reading->error = error;
 	else

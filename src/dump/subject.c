@@ -24,6 +24,19 @@ void subject_deinit(struct subject *subject)
 	free(subject->interpreter);
 }
 
+void subject_take_registers(struct subject_thread *thread,
+			    const struct user_regs_struct *registers)
+{
+	const struct user_regs_struct *r = registers;
+	const uint64_t walked[USER_WALK_REGISTERS] = { r->rbx, r->rbp, r->r12,
+						       r->r13, r->r14, r->r15,
+						       r->rax, r->rdx };
+
+	memcpy(thread->registers, walked, sizeof(walked));
+	thread->all_registers = *r;
+	thread->has_all_registers = true;
+}
+
 void subject_destroy(struct subject *subject)
 {
 	if (subject)

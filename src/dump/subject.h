@@ -149,6 +149,9 @@ static inline void subject_release(struct subject *subject,
 	subject->kind->release(subject, thread);
 }
 
+/* For the kinds: the thread's registers, all of them and those that are walked with. */
+void subject_take_registers(struct subject_thread *thread,
+			    const struct user_regs_struct *registers);
 /* For the kinds: frees what all have. */
 void subject_deinit(struct subject *subject);
 

@@ -189,17 +189,12 @@ static struct error *take_maps(struct core_subject *core)
 static void take_registers(const struct elf_core_thread *from,
 			   struct subject_thread *ret)
 {
-	static const enum elf_core_register walked[USER_WALK_REGISTERS] = {
-		CORE_RBX, CORE_RBP, CORE_R12, CORE_R13,
-		CORE_R14, CORE_R15, CORE_RAX, CORE_RDX,
-	};
+	struct user_regs_struct registers;
 
-	for (size_t i = 0; i < USER_WALK_REGISTERS; i++)
-		ret->registers[i] = from->registers[walked[i]];
-	ret->has_all_registers = true;
-	_Static_assert(sizeof(from->registers) == sizeof(ret->all_registers),
+	_Static_assert(sizeof(from->registers) == sizeof(registers),
 		       "struct user_regs_struct");
-	memcpy(&ret->all_registers, from->registers, sizeof(from->registers));
+	memcpy(&registers, from->registers, sizeof(registers));
+	subject_take_registers(ret, &registers);
 	ret->stack_pointer = from->registers[CORE_RSP];
 	ret->pointer = from->registers[CORE_FS_BASE];
 	ret->call = (int64_t)from->registers[CORE_ORIG_RAX];

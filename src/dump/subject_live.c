@@ -50,11 +50,6 @@ static struct live *live_of(struct subject *subject)
 
 /* --- memory --- */
 
-static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
-{
-	return remote_memory_read_all(arg, address, buf, size);
-}
-
 static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
 			 uint64_t *words)
 {
@@ -115,7 +110,6 @@ static enum subject_read hold_running(struct live *live,
 static enum task_stop_result stop(struct live *live,
 				  struct subject_thread *thread)
 {
-	const struct user_regs_struct *r = &live->stop.registers;
 	enum task_stop_result result = TASK_STOP_LATE;
 
 	task_stop_settle(&live->stop);
@@ -123,35 +117,33 @@ static enum task_stop_result stop(struct live *live,
 		result = task_stop_begin(&live->stop, live->subject.pid,
 					 thread->tid);
 	live->is_stopped = result == TASK_STOP_DONE;
-	thread->has_all_registers = live->is_stopped;
-	if (!live->is_stopped) {
+	if (live->is_stopped) {
+		subject_take_registers(thread, &live->stop.registers);
+	} else {
+		thread->has_all_registers = false;
 		memset(thread->registers, 0, sizeof(thread->registers));
-		return result;
 	}
-	thread->all_registers = *r;
-	memcpy(thread->registers,
-	       (const uint64_t[USER_WALK_REGISTERS]){ r->rbx, r->rbp, r->r12,
-						      r->r13, r->r14, r->r15,
-						      r->rax, r->rdx },
-	       sizeof(thread->registers));
 	return result;
 }
 
-/* On a busy machine it may have no CPU to stop on: then there is another try. */
-static enum subject_read begin_stopped(struct live *live,
-				       struct subject_thread *thread)
+/*
+ * On a busy machine it may have no CPU to stop on: then there is another try. False: it
+ * cannot be stopped, and is to be read as without that.
+ */
+static bool begin_stopped(struct live *live, struct subject_thread *thread,
+			  enum subject_read *ret)
 {
 	enum task_stop_result result = stop(live, thread);
 
-	if (result == TASK_STOP_LATE && thread->late_stops < LATE_STOPS_MAX) {
-		thread->late_stops++;
-		return SUBJECT_RUNS;
-	}
-	if (result != TASK_STOP_DONE)
-		return SUBJECT_GONE;
+	*ret = result == TASK_STOP_DONE ? SUBJECT_STILL : SUBJECT_RUNS;
+	if (result == TASK_STOP_LATE)
+		return thread->late_stops++ < LATE_STOPS_MAX;
 	/* It has not gone on since it was stopped at the try before. */
-	thread->state = live->hold.stat.state == 't' ? 'R' : live->hold.stat.state;
-	return SUBJECT_STILL;
+	if (result == TASK_STOP_DONE)
+		thread->state = live->hold.stat.state == 't' ?
+					'R' :
+					live->hold.stat.state;
+	return result == TASK_STOP_DONE;
 }
 
 static enum subject_read begin(struct subject *subject,
@@ -165,12 +157,9 @@ static enum subject_read begin(struct subject *subject,
 	    !task_files_open("", subject->pid, thread->tid, &thread->files))
 		return SUBJECT_GONE;
 	result = hold_asleep(live, thread);
-	if (subject->stops && result != SUBJECT_GONE) {
-		stopped = begin_stopped(live, thread);
-		/* One that cannot be stopped is read as without that. */
-		if (stopped != SUBJECT_GONE)
-			return stopped;
-	}
+	if (subject->stops && result != SUBJECT_GONE &&
+	    begin_stopped(live, thread, &stopped))
+		return stopped;
 	if (result == SUBJECT_RUNS)
 		result = hold_running(live, thread);
 	thread->state = live->hold.stat.state;
@@ -449,7 +438,7 @@ struct error *subject_open_live(pid_t pid, struct subject **ret)
 	live->hold = (struct poll_hold)POLL_HOLD_INIT;
 	live->has_cpus =
 		!sched_getaffinity(0, sizeof(live->cpus), &live->cpus);
-	live->subject.memory = (struct py_memory){ read_memory, &live->memory,
+	live->subject.memory = (struct py_memory){ remote_memory_callback, &live->memory,
 						   read_words };
 	error = fill(live);
 	if (error) {

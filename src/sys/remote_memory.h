@@ -45,6 +45,13 @@ static inline bool remote_memory_read_all(struct remote_memory *memory,
 	return remote_memory_read(memory, address, buf, n) == (ssize_t)n;
 }
 
+/* The same for who takes a callback; memory: a struct remote_memory. */
+static inline bool remote_memory_callback(void *memory, uint64_t address,
+					  void *buf, size_t n)
+{
+	return remote_memory_read_all(memory, address, buf, n);
+}
+
 /*
  * Reads words of 8 bytes that lie anywhere, with one system call, as many as can be
  * read, from the first on. Returns how many; 0 also where each has to be read by

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/faults.h"
 #include "base/map.h"
 #include "base/name_match.h"
 #include "base/plural.h"
@@ -242,11 +243,6 @@ enum {
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
 	MISSED_POLLED_NS = 100000000,
-	/* A part of wall time, and ns: between the last look at a thread and its end. */
-	UNTOLD_PART = 50,
-	UNTOLD_MIN_NS = 20000000,
-	/* Less is what is always under way. */
-	UNENDED_WAITS_MIN_NS = 100000000,
 };
 
 static const struct metadata *metadata_of(const struct answer *a)
@@ -496,8 +492,7 @@ static void put_kinds(struct answer *a)
 		return;
 	if (a->event->kind == EVENT_WALL || a->event->kind == EVENT_GIL)
 		strbuf_printf(&a->text,
-			      "'--mode %s' has no native functions; '--mode %s --native' records them.\n",
-			      a->event->kind == EVENT_WALL ? "wall" : "gil",
+			      "'--mode %1$s' has no native functions; '--mode %1$s --native' records them.\n",
 			      a->event->kind == EVENT_WALL ? "wall" : "gil");
 	else
 		own_command_puts(
@@ -514,6 +509,16 @@ static uint64_t missing_by_chance(const struct profile_event *event,
 	return MISSED_TICKS * (all->period / all->samples);
 }
 
+static void put_missing(uint64_t missing, uint64_t seen, const char *what,
+			struct strbuf *out)
+{
+	put_seconds(out, missing);
+	strbuf_puts(out, " of ");
+	put_seconds(out, seen + missing);
+	strbuf_printf(out, " of %s time have no samples: these shares are of the rest.\n",
+		      what);
+}
+
 /* Samples stand for what was seen; on a busy machine much may be missing. */
 static void doubt_missing_time(const struct profile *profile,
 			       const struct profile_event *event,
@@ -526,10 +531,7 @@ static void doubt_missing_time(const struct profile *profile,
 	    missing <= missing_by_chance(event, &own->all) ||
 	    missing <= (seen + missing) / 10)
 		return;
-	put_seconds(out, missing);
-	strbuf_puts(out, " of ");
-	put_seconds(out, seen + missing);
-	strbuf_puts(out, " of CPU time have no samples: these shares are of the rest.\n");
+	put_missing(missing, seen, "CPU", out);
 }
 
 /* Threads ended, and nobody had seen what they did before. */
@@ -541,13 +543,8 @@ static void doubt_wall_time(const struct profile *profile,
 		recorded_time(profile, event, FAULT_WALL_WITHOUT_SAMPLES);
 	uint64_t seen = own->all.period;
 
-	if (event->kind != EVENT_WALL || missing < UNTOLD_MIN_NS ||
-	    missing <= (seen + missing) / UNTOLD_PART)
-		return;
-	put_seconds(out, missing);
-	strbuf_puts(out, " of ");
-	put_seconds(out, seen + missing);
-	strbuf_puts(out, " of wall time have no samples: these shares are of the rest.\n");
+	if (event->kind == EVENT_WALL && fault_is_untold(missing, seen + missing))
+		put_missing(missing, seen, "wall", out);
 }
 
 /*
@@ -576,7 +573,7 @@ static void doubt_waits(const struct profile *profile,
 {
 	uint64_t missing = recorded_time(profile, event, FAULT_UNENDED_WAITS);
 
-	if (missing < UNENDED_WAITS_MIN_NS)
+	if (missing < FAULT_UNENDED_MIN)
 		return;
 	put_seconds(out, missing);
 	strbuf_puts(out,

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness.nobody import AS_NOBODY
+from harness.nobody import AS_NOBODY, WITHOUT_RIGHTS
 from harness.process import started
 
 NOT_DUMPABLE = "import ctypes; ctypes.CDLL(None).prctl(4, 0); print(flush=True); input()"
@@ -62,7 +62,7 @@ def test_a_process_that_forbids_it(kaa, root, tmp_path):
         process.stdout.readline()
         asker = "import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
         with open(kaa.command[0], "rb") as program:
-            command = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all", sys.executable, "-c", asker,
+            command = [*WITHOUT_RIGHTS, sys.executable, "-c", asker,
                        f"/proc/self/fd/{program.fileno()}", "dump", str(process.pid)]
             result = subprocess.run(command, pass_fds=[program.fileno()], capture_output=True, text=True, check=False)
     assert result.returncode == 1

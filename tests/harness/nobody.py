@@ -10,6 +10,8 @@ def as_user(number):
 
 NOBODY = 65534
 AS_NOBODY = as_user(NOBODY)
+# And none that it could get back.
+WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 
 
 def as_nobody(*words, **options):

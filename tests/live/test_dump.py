@@ -17,11 +17,10 @@ import pytest
 
 from harness import py_spy
 from harness.call_pairs import wrong_pairs
-from harness.nobody import AS_NOBODY
-from harness.process import run, started
+from harness.nobody import AS_NOBODY, WITHOUT_RIGHTS
+from harness.process import run, started, traced
 from harness.waiting import until, until_busy
 
-WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 # Of values that repr() says otherwise.
 OTHERWISE = {
     "colour": r"<Colour 7>",
@@ -196,10 +195,7 @@ def allow_core():
 
 
 @pytest.mark.few_versions
-def test_core_of_linux(kaa, root, python, scripts, tmp_path):
-    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
-    if not pattern.startswith("core"):
-        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+def test_core_of_linux(kaa, root, python, scripts, tmp_path, cores):
     with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
         core = dies_with_core(process, told["pid"], tmp_path)
     dump = dumped(python.kaa(kaa), "--locals", core)
@@ -226,10 +222,7 @@ PYTHONHOME=/usr exec "$1/all/x$2" "$3"
 """
 
 
-def test_core_of_a_program_on_an_overlay(kaa, root, scripts, tmp_path):
-    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
-    if not pattern.startswith("core"):
-        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+def test_core_of_a_program_on_an_overlay(kaa, root, scripts, tmp_path, cores):
     program, layers = os.path.realpath("/usr/bin/python3"), tmp_path / "layers"
     layers.mkdir()
     command = ["unshare", "--mount", "sh", "-c", OVERLAY, "sh", layers, program, scripts / "parked.py"]
@@ -357,10 +350,7 @@ def test_native_functions(kaa, python, scripts):
 
 
 @pytest.mark.few_versions
-def test_native_functions_of_a_core(kaa, root, python, scripts, tmp_path):
-    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
-    if not pattern.startswith("core"):
-        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+def test_native_functions_of_a_core(kaa, root, python, scripts, tmp_path, cores):
     with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
         core = dies_with_core(process, told["pid"], tmp_path)
     check_native(dumped(python.kaa(kaa), "--native", core), told)
@@ -423,16 +413,9 @@ def test_native_functions_beside_py_spy(kaa, newest_python, scripts):
 
 def test_a_thread_that_may_not_be_stopped(kaa, newest_python, scripts):
     """One that has a tracer has its Python functions, and what is missing is said."""
-    tracer = ("import ctypes, sys, time\nlibc = ctypes.CDLL(None)\nlibc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, "
-              "ctypes.c_void_p]\nprint(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)\ntime.sleep(60)\n")
-    with parked(newest_python, scripts) as (_, told):
-        with subprocess.Popen([sys.executable, "-c", tracer, str(told["pid"])], stdout=subprocess.PIPE, text=True) as other:
-            try:
-                assert other.stdout.readline() == "0\n"
-                text = newest_python.kaa(kaa)("dump", "--native", str(told["pid"])).stdout
-                dump = dumped(newest_python.kaa(kaa), "--native", str(told["pid"]))
-            finally:
-                other.kill()
+    with parked(newest_python, scripts) as (_, told), traced(told["pid"]):
+        text = newest_python.kaa(kaa)("dump", "--native", str(told["pid"])).stdout
+        dump = dumped(newest_python.kaa(kaa), "--native", str(told["pid"]))
     assert text.count("[no native functions: it could not be stopped]") == 1
     assert [thread["native"] for thread in dump["threads"]].count(False) == 1
     for thread in dump["threads"]:

@@ -192,10 +192,7 @@ def allow_core():
 
 
 @pytest.mark.few_versions
-def test_core(kaa, root, python, scripts, tmp_path):
-    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii")
-    if not pattern.startswith("core"):
-        pytest.skip(f"kernel.core_pattern is {pattern.strip()}")
+def test_core(kaa, root, python, scripts, tmp_path, cores):
     with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
         os.kill(told["pid"], signal.SIGABRT)
         process.wait()

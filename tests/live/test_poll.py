@@ -18,12 +18,10 @@ import pytest
 
 from harness import script_output
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
-from harness.nobody import AS_NOBODY, NOBODY
+from harness.nobody import NOBODY, WITHOUT_RIGHTS
 from harness.process import HANG, started
 from harness.pythons import RUN
 from harness.waiting import until
-
-WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 
 
 def check(kaa, data, enough):

@@ -16,10 +16,10 @@ import tempfile
 import pytest
 
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
-from harness.nobody import AS_NOBODY, NOBODY
+from harness.nobody import NOBODY, WITHOUT_RIGHTS
+from harness.process import traced
 from harness.waiting import until
 
-WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 # Where the stack of a program and of a thread begins, with or without symbols for that.
 BEGINNINGS = re.compile(r"^(_start|__libc_start\w*|(__)?clone3?|start_thread|libc\.so\.6(\+0x\w+)?|.*libc-2\.\d+\.so\+0x\w+)$")
 
@@ -189,16 +189,9 @@ def test_another_tracer_keeps_it(kaa, newest_python, tmp_path):
     """Who is being debugged is not stopped: its samples have no native frames, and this is said."""
     data, program = tmp_path / "perf.data", tmp_path / "loop.py"
     program.write_text("while True: sum(range(1000))\n")
-    tracer = ("import ctypes, sys, time\nlibc = ctypes.CDLL(None)\nlibc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, "
-              "ctypes.c_void_p]\nprint(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)\ntime.sleep(60)\n")
-    with newest_python.running(program) as (_, pid):
-        with subprocess.Popen([sys.executable, "-c", tracer, str(pid)], stdout=subprocess.PIPE, text=True) as other:
-            try:
-                assert other.stdout.readline() == "0\n"
-                said = record(kaa, data, "--python=poll", "-p", pid, "--duration", "1").stderr
-                assert status_of(pid)["TracerPid"] == str(other.pid)
-            finally:
-                other.kill()
+    with newest_python.running(program) as (_, pid), traced(pid) as tracer:
+        said = record(kaa, data, "--python=poll", "-p", pid, "--duration", "1").stderr
+        assert status_of(pid)["TracerPid"] == str(tracer)
     assert re.search(r"\d+ samples? ha(s|ve) no native functions, because the thread could not be stopped", said), said
     samples = list(stacks(kaa, data))
     assert samples and all("[missing native frames]" in sample.markers and sample.python for sample in samples)

@@ -9,10 +9,9 @@ import tempfile
 import pytest
 
 from harness import script_output
-from harness.nobody import AS_NOBODY, NOBODY
+from harness.nobody import NOBODY, WITHOUT_RIGHTS
 from harness.process import TOP, run
 
-WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 
 BEGIN = """
 import os, sys, threading, time

@@ -16,13 +16,12 @@ import pytest
 
 from harness import pythons, script_output
 from harness.agent import find_library, private_tmp
-from harness.nobody import AS_NOBODY, NOBODY
+from harness.nobody import NOBODY, WITHOUT_RIGHTS
 from harness.process import run, started
 from harness.waiting import until, while_busy
 
 pytestmark = pytest.mark.usefixtures("root")
 
-WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 # $1, an interpreter's folder, is /tmp/python.
 WITH_PYTHON = '{ [ -z "$1" ] || mount --bind "$1" /tmp/python; } && shift && exec "$@"'
 

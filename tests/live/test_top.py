@@ -17,12 +17,11 @@ import tempfile
 import pytest
 
 from harness.answer import WIDE, functions_of, lines_of, samples_of
-from harness.nobody import AS_NOBODY, NOBODY
+from harness.nobody import NOBODY, WITHOUT_RIGHTS
 from harness.process import run, started
 from harness.terminal import Terminal
 from harness.waiting import until
 
-WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 SCREEN = re.compile(r"^--- \d\d:\d\d:\d\d --- (\d+) samples so far(; it has ended)? ---\n", re.M)
 ROW = re.compile(r"^[-+ ] +(\d+\.\d)% +(\d+\.\d)%  (\S+)")
 THREAD = re.compile(r"^ +(\d+\.\d)% +(\d+) +(\d+\.\d)%  (\w+) +(\S.*)$")
