@@ -19,16 +19,24 @@ static const char *map_path(pid_t pid)
 	return path;
 }
 
-static void read_map(pid_t pid, struct symtab *ret)
+/* max_bad: 1 where the writer was killed, since a kill may cut its last line. */
+static void read_map_of(pid_t pid, size_t max_bad, struct symtab *ret)
 {
 	size_t size, bad;
 	char *text = read_whole(map_path(pid), &size);
 
 	*ret = (struct symtab){};
 	assert_null(perf_map_parse(text, size, ret, &bad));
-	assert_int_equal(bad, 0);
+	assert_true(bad <= max_bad);
+	/* Only what has no end may be bad: whatever ends is a whole line. */
+	assert_true(!bad || text[size - 1] != '\n');
 	assert_null(symtab_finish(ret, SYMTAB_LAST_WINS, 0));
 	free(text);
+}
+
+static void read_map(pid_t pid, struct symtab *ret)
+{
+	read_map_of(pid, 0, ret);
 }
 
 static const char *name_at(const struct symtab *map, const void *address)
@@ -145,7 +153,7 @@ static void test_kill_loses_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(count, 300);
-	read_map(pid, &map);
+	read_map_of(pid, 1, &map);
 	for (int i = 0; i < count; i++)
 		assert_string_equal(name_at(&map, slots[i]), function_name(i));
 	symtab_deinit(&map);
