@@ -19,6 +19,14 @@
 
 #define PY_ABSENT 0xffffffffu
 
+/* struct _PyCodeArray, pycore_code.h: Py_ssize_t; pointers to the copies. */
+enum py_copies {
+	PY_COPIES_COUNT = 0,
+	PY_COPIES_FIRST = 8,
+	/* More threads than these are not looked for. */
+	PY_COPIES_MAX = 1024,
+};
+
 enum py_layout_flags {
 	/*
 	 * Up to 3.10: frames are PyFrameObjects, found at thread_frame. Each

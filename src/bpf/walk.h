@@ -50,10 +50,6 @@ enum {
 	/* All releases' code_id_start is at most this, their code_id_end at least. */
 	CODE_ID_START = 24,
 	CODE_ID_END = 112,
-	/* struct _PyCodeArray, pycore_code.h: Py_ssize_t; pointers to the copies. */
-	COPIES_COUNT = 0,
-	COPIES_FIRST = 8,
-	MAX_COPIES = 1024,
 	/* Bytes that are hashed at a time. */
 	HASH_BYTES = 256,
 	/* A str whose text is as long as most names. */

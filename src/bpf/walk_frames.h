@@ -40,7 +40,7 @@ static long find_copy_step(__u32 i, void *arg)
 	struct find_copy *s = arg;
 
 	return i >= s->count ||
-	       is_in_copy(s, read_u64(s->copies + COPIES_FIRST + i * 8ULL));
+	       is_in_copy(s, read_u64(s->copies + PY_COPIES_FIRST + i * 8ULL));
 }
 
 /*
@@ -65,10 +65,10 @@ WALK_APART int offset_in_copy(__u64 code)
 		return s.offset;
 	s.copies = read_u64(code + l->code_copies);
 	/* Whether it is one at all, the instruction says. */
-	if (is_in_copy(&s, read_u64(s.copies + COPIES_FIRST + number * 8)))
+	if (is_in_copy(&s, read_u64(s.copies + PY_COPIES_FIRST + number * 8)))
 		return s.offset;
-	s.count = read_u64(s.copies + COPIES_COUNT);
-	walk_loop(MAX_COPIES, find_copy_step, &s);
+	s.count = read_u64(s.copies + PY_COPIES_COUNT);
+	walk_loop(PY_COPIES_MAX, find_copy_step, &s);
 	return s.offset;
 }
 

@@ -750,11 +750,9 @@ static void async_init(struct async *async)
 	async->objects = (struct py_objects_reader)PY_OBJECTS_INIT(
 		layout, &async->release->objects, &async->memory);
 	async->tasks = (struct py_tasks_reader){ &async->objects,
-						 &async->release->values,
-						 py_thread_state_size(
-							 &async->subject->memory,
-							 layout,
-							 async->subject->python.runtime) };
+						 &async->release->values };
+	py_tasks_read_sizes(&async->tasks, &async->subject->memory,
+			    async->subject->python.runtime);
 	async->values = (struct py_value_reader){ &async->objects,
 						  &async->release->values,
 						  &async->subject->builtins };
@@ -789,8 +787,7 @@ struct error *async_read(struct subject *subject,
 	if (!release->tasks.type_base)
 		return error_create(
 			ERROR_UNSUPPORTED,
-			"tasks of asyncio can be read from CPython 3.8 on, in builds with a GIL; this is %s%u.%u: leave --async out",
-			layout->flags & PY_FREE_THREADED ? "the free-threaded " : "",
+			"tasks of asyncio can be read from CPython 3.8 on; this is %u.%u: leave --async out",
 			layout->version >> 24, PY_MINOR(layout->version));
 	async = calloc(1, sizeof(*async));
 	if (!async)

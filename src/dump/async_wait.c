@@ -14,8 +14,6 @@ enum {
 	/* Futures of which it is asked whether they are alike. */
 	OTHERS_MAX = 64,
 	NAME_MAX_BYTES = 256,
-	/* PySocketSockObject, behind the head of the object: an int. */
-	SOCKET_NUMBER = 16,
 	/* PyTupleObject of a callback: the function, then its context. */
 	CALLBACK_ITEM = 0,
 };
@@ -160,7 +158,7 @@ static void put_stream(struct async_reader *r, const struct inner *inner,
 		put_method(r, inner, out);
 }
 
-/* The class is Python's, its base is that of C. */
+/* The class is Python's, its base is that of C: PySocketSockObject begins with the number. */
 static void put_socket(struct async_reader *r, const struct inner *inner,
 		       struct strbuf *out)
 {
@@ -172,7 +170,8 @@ static void put_socket(struct async_reader *r, const struct inner *inner,
 	if (sock && py_type_of(r->tasks->objects, sock, &type) &&
 	    py_type_name(r->tasks->objects, type.address, name) &&
 	    !strcmp(name, "socket") &&
-	    py_read_bytes(r->tasks->objects, sock + SOCKET_NUMBER, &number,
+	    py_read_bytes(r->tasks->objects,
+			  py_behind_head(r->tasks->objects, sock), &number,
 			  sizeof(number)))
 		strbuf_printf(out, "socket %d", number);
 }

@@ -13,8 +13,6 @@ enum {
 	/* 3.11 on: the argument of RESUME; from here on it is behind an await. */
 	RESUME_AWAITS = 2,
 	RESUME_MASK = 3,
-	/* sizeof(PyObject): what stands between awaits one object, its first field. */
-	HEAD_SIZE = 16,
 	/* An end of a frame's stack, counted from its start. */
 	STACK_MAX = 1 << 16,
 };
@@ -97,6 +95,31 @@ static bool read_code(struct way *way, uint64_t frame, uint64_t *ret)
 	return py_type_of(way->r, *ret, &type) && type.address == way->code_type;
 }
 
+/*
+ * Where each thread has a copy of the instructions: the offset in the copy that the
+ * instruction is in. -1: it is in none.
+ */
+static bool offset_in_copies(struct way *way, uint64_t code,
+			     uint64_t instruction, int64_t *ret)
+{
+	const struct py_layout *l = way->r->layout;
+	uint64_t starts[PY_COPIES_MAX], units, copies, count;
+
+	if (!py_read_pointer(way->r, code + l->code_units, &units) ||
+	    !py_read_pointer(way->r, code + l->code_copies, &copies) ||
+	    !py_read_pointer(way->r, copies + PY_COPIES_COUNT, &count))
+		return false;
+	if (count > PY_COPIES_MAX)
+		count = PY_COPIES_MAX;
+	if (!py_read_bytes(way->r, copies + PY_COPIES_FIRST, starts, count * 8))
+		return false;
+	*ret = -1;
+	for (uint64_t i = 0; i < count; i++)
+		if (starts[i] && instruction - starts[i] < 2 * units)
+			*ret = (int64_t)(instruction - starts[i]);
+	return true;
+}
+
 static bool read_offset(struct way *way, uint64_t frame, uint64_t code,
 			int64_t *ret)
 {
@@ -109,6 +132,9 @@ static bool read_offset(struct way *way, uint64_t frame, uint64_t code,
 				     &instruction))
 			return false;
 		*ret = (int64_t)(instruction - code - l->code_adaptive);
+		if (l->code_copies &&
+		    !offset_in_copies(way, code, instruction, ret))
+			return false;
 	} else {
 		if (!py_read_bytes(way->r, frame + l->frame_instruction, &last,
 				   sizeof(last)))
@@ -284,13 +310,17 @@ static bool step(struct way *way, uint64_t *object)
 	return read_awaited(way, frame, object);
 }
 
-/* False: there are too many, or one cannot be read. */
+/*
+ * What stands between awaits one object, its first field. False: there are too many, or
+ * one cannot be read.
+ */
 static bool pass_between(struct way *way, uint64_t *object)
 {
 	for (int i = 0; i < BETWEEN_MAX; i++) {
 		if (kind_of(way, *object) != KIND_BETWEEN)
 			return true;
-		if (!py_read_pointer(way->r, *object + HEAD_SIZE, object))
+		if (!py_read_pointer(way->r, py_behind_head(way->r, *object),
+				     object))
 			return false;
 		/* What an iterator has given up. */
 		if (!*object)

@@ -71,6 +71,13 @@ bool py_type_of(struct py_objects_reader *r, uint64_t object,
 bool py_read_pointer(const struct py_objects_reader *r, uint64_t address,
 		     uint64_t *ret);
 
+/* Where the fields of an object begin: its head ends with the pointer to its type. */
+static inline uint64_t py_behind_head(const struct py_objects_reader *r,
+				      uint64_t object)
+{
+	return object + r->layout->object_type + sizeof(uint64_t);
+}
+
 /* A table of keys with their values: a dict, or the attributes of an instance. */
 struct py_dict {
 	/* The entries; 24 bytes each (hash, key, value) or 16 (key, value). */

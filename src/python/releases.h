@@ -181,7 +181,10 @@ struct py_tasks_at {
 	uint32_t thread_loop;
 	uint32_t thread_task;
 	uint32_t thread_tasks;
-	/* PyInterpreterState: such a list, of threads that have ended. */
+	/*
+	 * PyInterpreterState: such a list, of threads that have ended. In free-threaded
+	 * builds micro releases have it elsewhere (python/tasks.c).
+	 */
 	uint32_t interp_tasks;
 	/* PyTypeObject, PyWeakReference, PyMethodObject, PyFunctionObject: pointers. */
 	uint32_t type_base;

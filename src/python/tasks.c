@@ -21,8 +21,8 @@ enum {
 };
 
 /*
- * Fields of FutureObj and TaskObj in Modules/_asynciomodule.c, a row for each version
- * from 3.8 on, and by which sizes they are known. A state is an int.
+ * Fields of FutureObj and TaskObj in Modules/_asynciomodule.c, a row for each version,
+ * and by which sizes they are known. A state is an int.
  */
 struct place {
 	uint16_t task_size;
@@ -39,10 +39,11 @@ struct place {
 
 enum {
 	FIRST_MINOR = 8,
-	/* Alike in all. */
-	LOOP = 16,
-	CALLBACK = 24,
-	CALLBACKS = 40,
+	FIRST_FREE_THREADED_MINOR = 13,
+	/* Alike in all: behind the head that each object has. */
+	LOOP = 0,
+	CALLBACK = 8,
+	CALLBACKS = 24,
 };
 
 static const struct place places[] = {
@@ -56,6 +57,12 @@ static const struct place places[] = {
 	{ 168, 112, 104, 120, 128, 136, 96, 109, 152 },
 };
 
+static const struct place free_threaded_places[] = {
+	{ 160, 120, 112, 128, 136, 144, 0, 0, 0 },
+	{ 192, 128, 120, 136, 144, 152, 112, 125, 168 },
+	{ 192, 128, 120, 136, 144, 152, 112, 125, 168 },
+};
+
 static unsigned int minor_of(const struct py_tasks_reader *r)
 {
 	return PY_MINOR(r->objects->layout->version);
@@ -63,9 +70,15 @@ static unsigned int minor_of(const struct py_tasks_reader *r)
 
 static const struct place *place_of(const struct py_tasks_reader *r)
 {
-	unsigned int i = minor_of(r) - FIRST_MINOR;
+	bool is_free = r->objects->layout->flags & PY_FREE_THREADED;
+	unsigned int i = minor_of(r) -
+			 (is_free ? FIRST_FREE_THREADED_MINOR : FIRST_MINOR);
+	const struct place *table = is_free ? free_threaded_places : places;
 
-	return i < sizeof(places) / sizeof(places[0]) ? &places[i] : NULL;
+	if (i >= (is_free ? sizeof(free_threaded_places) : sizeof(places)) /
+			 sizeof(places[0]))
+		return NULL;
+	return &table[i];
 }
 
 static const struct py_tasks_at *at_of(const struct py_tasks_reader *r)
@@ -255,6 +268,38 @@ bool py_tasks_of_thread(struct py_tasks_reader *r, uint64_t state,
 	       read_list(r, state + at->thread_tasks, &weak);
 }
 
+/*
+ * Where the interpreters of free-threaded builds have their list, by the size of a
+ * PyInterpreterState: from 3.14.10 and 3.15.2 on, or somewhat before, what stands in
+ * front of it is smaller.
+ */
+static const struct {
+	uint64_t size;
+	uint64_t list;
+} free_threaded_lists[] = {
+	{ 246720, 17632 }, /* 3.14.5 */
+	{ 249976, 17304 }, /* 3.14.10 */
+	{ 247104, 17632 }, /* 3.15.0rc2 */
+	{ 250328, 17256 }, /* 3.15.2 */
+};
+
+/* False: nobody knows where the list of this build is. */
+static bool read_interpreter_list(struct py_tasks_reader *r, uint64_t interp,
+				  struct weak *weak)
+{
+	const struct py_tasks_at *at = at_of(r);
+
+	if (at->thread_tasks == PY_ABSENT || !place_of(r))
+		return true;
+	if (at->interp_tasks != PY_ABSENT)
+		return read_list(r, interp + at->interp_tasks, weak);
+	for (size_t i = 0; i < sizeof(free_threaded_lists) / sizeof(free_threaded_lists[0]); i++)
+		if (free_threaded_lists[i].size == r->interp_size)
+			return read_list(r, interp + free_threaded_lists[i].list,
+					 weak);
+	return false;
+}
+
 /* A set of asyncio.tasks, or, if it is weak, the set that is in it. */
 static bool read_set(struct py_tasks_reader *r, const struct py_dict *module,
 		     const char *name, bool is_weak, struct weak *weak)
@@ -275,7 +320,6 @@ static bool read_set(struct py_tasks_reader *r, const struct py_dict *module,
 bool py_tasks_of_interpreter(struct py_tasks_reader *r, uint64_t interp,
 			     struct py_task_list *ret)
 {
-	const struct py_tasks_at *at = at_of(r);
 	struct weak weak = { r, ret, true };
 	struct py_dict module;
 	bool is_whole, has_module;
@@ -286,22 +330,31 @@ bool py_tasks_of_interpreter(struct py_tasks_reader *r, uint64_t interp,
 	is_whole &= read_set(r, &module, "_all_tasks", true, &weak);
 	is_whole &= read_set(r, &module, "_scheduled_tasks", true, &weak);
 	is_whole &= read_set(r, &module, "_eager_tasks", false, &weak);
-	if (at->interp_tasks != PY_ABSENT && place_of(r))
-		is_whole &= read_list(r, interp + at->interp_tasks, &weak);
+	is_whole &= read_interpreter_list(r, interp, &weak);
 	return is_whole && weak.is_whole;
 }
 
 /* --- what runs --- */
 
-uint64_t py_thread_state_size(const struct py_memory *memory,
-			      const struct py_layout *layout, uint64_t runtime)
+static uint64_t read_slot(const struct py_memory *memory, uint64_t runtime,
+			  uint8_t slot)
 {
-	uint64_t size, slot = py_release_of(layout)->slots.thread_size;
+	uint64_t size;
 
 	if (!slot || !memory->read(memory->arg, runtime + slot * sizeof(size),
 				   &size, sizeof(size)))
 		return 0;
 	return size;
+}
+
+void py_tasks_read_sizes(struct py_tasks_reader *r,
+			 const struct py_memory *memory, uint64_t runtime)
+{
+	const struct py_debug_slots *slots =
+		&py_release_of(r->objects->layout)->slots;
+
+	r->state_size = read_slot(memory, runtime, slots->thread_size);
+	r->interp_size = read_slot(memory, runtime, slots->interp_size);
 }
 
 /* From 3.13 on the thread's state has it. */
@@ -449,20 +502,19 @@ static enum py_task_read read_native(struct py_tasks_reader *r, uint64_t object,
 {
 	const struct place *place = place_of(r);
 	const struct {
-		uint32_t at;
+		uint64_t at;
 		uint64_t *field;
 	} fields[] = {
-		{ LOOP, &ret->loop },
-		{ CALLBACK, &ret->callback },
-		{ CALLBACKS, &ret->callbacks },
-		{ place->waiter, &ret->waiter },
-		{ place->coroutine, &ret->coroutine },
-		{ place->name, &ret->name },
+		{ py_behind_head(r->objects, object) + LOOP, &ret->loop },
+		{ py_behind_head(r->objects, object) + CALLBACK, &ret->callback },
+		{ py_behind_head(r->objects, object) + CALLBACKS, &ret->callbacks },
+		{ object + place->waiter, &ret->waiter },
+		{ object + place->coroutine, &ret->coroutine },
+		{ object + place->name, &ret->name },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (!py_read_pointer(r->objects, object + fields[i].at,
-				     fields[i].field))
+		if (!py_read_pointer(r->objects, fields[i].at, fields[i].field))
 			return PY_TASK_OTHER;
 	return read_state(r, object + place->state, &ret->state) &&
 			       read_awaited_by(r, object, ret) ?
@@ -550,7 +602,8 @@ uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object)
 		return 0;
 	future = find_base(r, type.address, "_asyncio.Future");
 	return future && has_size(r, future, place->future_size) &&
-			       py_read_pointer(r->objects, object + CALLBACK,
+			       py_read_pointer(r->objects,
+					       py_behind_head(r->objects, object) + CALLBACK,
 					       &callback) ?
 		       callback :
 		       0;

@@ -31,13 +31,17 @@
 struct py_tasks_reader {
 	struct py_objects_reader *objects;
 	const struct py_values *values;
-	/* sizeof(PyThreadState) of 3.13; others do not need it. */
+	/*
+	 * sizeof(PyThreadState) and of PyInterpreterState, as _PyRuntime says them
+	 * from 3.13 on; else 0. They tell where micro releases keep what differs.
+	 */
 	uint64_t state_size;
+	uint64_t interp_size;
 };
 
-/* What a process of 3.13 says of that, whose _PyRuntime is there; else 0. */
-uint64_t py_thread_state_size(const struct py_memory *memory,
-			      const struct py_layout *layout, uint64_t runtime);
+/* Of a process whose _PyRuntime is there. */
+void py_tasks_read_sizes(struct py_tasks_reader *r,
+			 const struct py_memory *memory, uint64_t runtime);
 
 struct py_task_list VEC_BODY(uint64_t);
 

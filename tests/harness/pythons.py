@@ -25,7 +25,7 @@ MINORS = range(8, 16)
 AGENT_MINORS = range(6, 16)
 OLD_SERIES = [(2, 7), (3, 6), (3, 7)]
 # Those whose free-threaded builds kaa reads.
-FREE_THREADED_MINORS = (13,)
+FREE_THREADED_MINORS = (13, 14, 15)
 
 QUERY = """
 from __future__ import print_function

@@ -34,7 +34,11 @@ OTHERS = ("other", "through other")
 
 # Fields of a task, found by the objects that it was given.
 FIELDS = """
-import asyncio, ctypes, json, sys
+import asyncio, json, struct, sys
+def words_at(thing, size, kind):
+    with open("/proc/self/mem", "rb") as memory:
+        memory.seek(id(thing))
+        return list(struct.unpack(f"{size // struct.calcsize(kind)}{kind}", memory.read(size)))
 async def child(future):
     await future
 def first(_): pass
@@ -54,14 +58,14 @@ async def main():
     for _ in range(3):
         await asyncio.sleep(0)
     size, bases = type(task).__basicsize__, asyncio.Future.__basicsize__
-    words = [ctypes.c_uint64.from_address(id(task) + 8 * i).value for i in range(size // 8)]
+    words = words_at(task, size, "Q")
     place = lambda thing: words.index(id(thing)) * 8 if id(thing) in words else None
     found = {"task_size": size, "future_size": bases, "waiter": place(future), "coroutine": place(coroutine),
              "name": place(task.get_name()), "loop": place(loop), "callback": place(first), "awaited_by": place(other)}
-    before = [ctypes.c_uint32.from_address(id(task) + 4 * i).value for i in range(size // 4)]
+    before = words_at(task, size, "I")
     future.set_result(None)
     await other
-    after = [ctypes.c_uint32.from_address(id(task) + 4 * i).value for i in range(size // 4)]
+    after = words_at(task, size, "I")
     print(json.dumps([found, before, after]))
 asyncio.run(main())
 """
@@ -83,6 +87,50 @@ async def main():
         await asyncio.sleep(0)
 print(os.getpid(), flush=True)
 asyncio.run(main())
+"""
+
+# Loops of three threads at once, in the same functions; the first has ended, and its tasks are left.
+THREADS = """
+import asyncio, json, os, sys, threading, time
+async def leaf(n):
+    if n % 2:
+        await asyncio.sleep(1000)
+    await asyncio.sleep(2000)
+async def branch(n):
+    for _ in range(300):
+        await asyncio.sleep(0)
+    await leaf(n)
+def lines_of(task):
+    found, coroutine = [], task.get_coro()
+    while hasattr(coroutine, "cr_frame"):
+        found.insert(0, [coroutine.cr_code.co_name, coroutine.cr_frame.f_lineno])
+        coroutine = coroutine.cr_await
+    return found
+told, kept = {}, []
+async def main(which):
+    kept.extend(asyncio.ensure_future(branch(n)) for n in range(which, which + 4))
+    tasks = kept[-4:]
+    for n, task in enumerate(tasks):
+        task.set_name(f"{which}-{n}")
+    while not all(task._fut_waiter for task in tasks):
+        await asyncio.sleep(0.01)
+    told.update((task.get_name(), lines_of(task)) for task in tasks)
+def run(which):
+    loop = asyncio.new_event_loop()
+    kept.append(loop)
+    loop.run_until_complete(main(which))
+    if which:
+        loop.run_forever()
+threads = [threading.Thread(target=run, args=(which,), daemon=True) for which in range(3)]
+threads[0].start()
+threads[0].join()
+for thread in threads[1:]:
+    thread.start()
+while len(told) < 12:
+    time.sleep(0.01)
+print(json.dumps([os.getpid(), told]), flush=True)
+sys.stdin.read()
+os._exit(0)
 """
 
 # As BUSY's tasks can be at any moment, innermost first.
@@ -144,12 +192,14 @@ def check_waits(tasks, told):
         assert re.fullmatch((detail or "None").format(**numbers), str(tasks[name]["detail"])), name
 
 
+@pytest.mark.and_free_threaded
 def test_tasks_are_those_of_the_program(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), str(told["pid"]))
     check_waits(check_tasks(dump, told), told)
 
 
+@pytest.mark.and_free_threaded
 @pytest.mark.few_versions
 def test_tasks_of_pure_python(kaa, python, scripts):
     """Where the module of C cannot be had, asyncio has classes of Python."""
@@ -191,6 +241,7 @@ def allow_core():
     resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
+@pytest.mark.and_free_threaded
 @pytest.mark.few_versions
 def test_core(kaa, root, python, scripts, tmp_path, cores):
     with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
@@ -200,6 +251,7 @@ def test_core(kaa, root, python, scripts, tmp_path, cores):
     check_waits(check_tasks(dumped(python.kaa(kaa), core), told), told)
 
 
+@pytest.mark.and_free_threaded
 @pytest.mark.few_versions
 def test_no_task_is_torn(kaa, python):
     """Each coroutine is one that can be, and so is what waits."""
@@ -221,16 +273,34 @@ def test_no_task_is_torn(kaa, python):
     assert seen >= 40
 
 
+@pytest.mark.and_free_threaded
+@pytest.mark.few_versions
+def test_loops_of_threads(kaa, python):
+    """Lines, though free-threaded builds have a copy of the instructions for each thread; and what a thread leaves."""
+    with started([*python.command, "-c", THREADS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        pid, told = json.loads(process.stdout.readline())
+        dump = dumped(python.kaa(kaa), str(pid))
+    tasks = {task["name"]: task for task in dump["tasks"] if task["state"] != "done"}
+    own = {name: [[frame["function"], frame["line"]] for frame in task["frames"]] for name, task in tasks.items()}
+    assert own == told and dump["tasks_complete"]
+    threads = [{tasks[f"{which}-{n}"]["tid"] for n in range(4)} for which in range(3)]
+    assert [len(tids) for tids in threads] == [1, 1, 1] and len(set.union(*threads)) == 3
+
+
+@pytest.mark.and_free_threaded
 def test_fields_of_tasks(python):
     """Where src/python/tasks.c says that this version has them."""
     fields, before, after = json.loads(run([*python.command, "-c", FIELDS]).stdout)
     table = (pathlib.Path(__file__).parents[2] / "src/python/tasks.c").read_text(encoding="ascii")
     rows = [list(map(int, row.split(","))) for row in re.findall(r"^\t\{ ((?:\d+, )+\d+) \},$", table, re.M)]
-    size, future, state, waiter, coroutine, name, awaited_by, _, _ = rows[python.version[1] - 8]
+    # The rows of 3.8 to 3.15, then those of free-threaded builds from 3.13 on.
+    row = python.version[1] - 13 + 8 if python.free_threaded else python.version[1] - 8
+    size, future, state, waiter, coroutine, name, awaited_by, _, _ = rows[row]
     assert (fields["task_size"], fields["future_size"]) == (size, future)
     assert (fields["waiter"], fields["coroutine"], fields["name"]) == (waiter, coroutine, name)
     assert fields["awaited_by"] == (awaited_by or None)
-    assert (fields["loop"], fields["callback"]) == (16, 24)
+    head = 32 if python.free_threaded else 16
+    assert (fields["loop"], fields["callback"]) == (head, head + 8)
     # PENDING, then FINISHED.
     assert (before[state // 4], after[state // 4]) == (0, 2)
 

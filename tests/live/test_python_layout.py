@@ -73,6 +73,15 @@ def test_free_threaded_row_is_what_the_headers_print(python, tmp_path):
     assert rows(FREE_THREADED)[python.version[1]] == expected[expected.index("\n") + 1:]
 
 
+@pytest.mark.and_free_threaded
+def test_list_of_tasks_is_where_the_headers_say(python, tmp_path):
+    """Of free-threaded builds from 3.14 on: there micro releases differ."""
+    if python.version[1] not in rows(FREE_THREADED) or python.version < (3, 14):
+        return
+    line = derive(python, tmp_path, *[] if python.free_threaded else ["-DPy_GIL_DISABLED=1"])("list").stdout.strip()
+    assert line and line in (TOP / "src/python/tasks.c").read_text(encoding="ascii")
+
+
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):

@@ -6,6 +6,7 @@
  *	cc -w -DPy_BUILD_CORE -I INCLUDE -I INCLUDE/internal derive-layout.c
  *	./a.out         a line "field value" for each field of struct py_layout
  *	./a.out row     the row for src/python/releases.def
+ *	./a.out list    a line for src/python/tasks.c
  *
  * With the headers of a free-threaded build it is the row for free_threaded.def.
  *
@@ -544,7 +545,7 @@ static void add_gil(void)
 }
 #endif
 
-#define HAS_TASKS (PY_VERSION_HEX >= 0x03080000 && !FREE_THREADED)
+#define HAS_TASKS (PY_VERSION_HEX >= 0x03080000)
 
 #if HAS_TASKS
 #define TASK(name, value) add(&tasks, #name, (uint32_t)(value))
@@ -614,7 +615,12 @@ static void add_tasks(void)
 #else
 	TASK_AT(thread_task, _PyThreadStateImpl, asyncio_running_task);
 	TASK_AT(thread_tasks, _PyThreadStateImpl, asyncio_tasks_head);
+#if FREE_THREADED
+	/* A micro release has changed what stands in front of it. */
+	TASK(interp_tasks, NO);
+#else
 	TASK_AT(interp_tasks, PyInterpreterState, asyncio_tasks_head);
+#endif
 #endif
 	TASK_AT(type_base, PyTypeObject, tp_base);
 	TASK_AT(weak_object, PyWeakReference, wr_object);
@@ -805,6 +811,14 @@ static void print_row(void)
 	printf("\t})\n");
 }
 
+/* Of free-threaded builds, a line of the table in src/python/tasks.c. */
+static void print_list(void)
+{
+#if COPIES
+	printf("{ %zu, %zu },\n", sizeof(PyInterpreterState), offsetof(PyInterpreterState, asyncio_tasks_head));
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	add_states();
@@ -824,6 +838,8 @@ int main(int argc, char **argv)
 	add_slots();
 	if (argc > 1 && !strcmp(argv[1], "row"))
 		print_row();
+	else if (argc > 1 && !strcmp(argv[1], "list"))
+		print_list();
 	else
 		print_fields();
 	return 0;
