@@ -77,8 +77,11 @@ def pytest_generate_tests(metafunc):
             pythons_of_test = [python for python in pythons_of_test if python.unstripped]
         if metafunc.definition.get_closest_marker("few_versions") and not metafunc.config.getoption("--python"):
             pythons_of_test = pythons.few(pythons_of_test)
+            free_threaded = chosen_free_threaded(metafunc.config)[-1:]
+        else:
+            free_threaded = chosen_free_threaded(metafunc.config)
         if metafunc.definition.get_closest_marker("and_free_threaded"):
-            pythons_of_test = pythons_of_test + chosen_free_threaded(metafunc.config)
+            pythons_of_test = pythons_of_test + free_threaded
         params = [pytest.param(python, id=python.id) for python in pythons_of_test]
         metafunc.parametrize("python", params, indirect=True)
 
