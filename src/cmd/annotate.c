@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/pager.h"
@@ -303,15 +304,69 @@ static struct error *put_part(struct listing *listing,
 		       python_listing_put(listing, part);
 }
 
+static const char *recording_path(const struct annotate_settings *s)
+{
+	return s->input.path ? s->input.path : "perf.data";
+}
+
+/* "; what it calls: kaa report ..." */
+static void name_table(const struct annotate_settings *s, const char *what,
+		       const char *graph, const char *word,
+		       const struct annotate_passed *passed,
+		       struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
+
+	strbuf_printf(&words, "report --children%s%s -S",
+		      passed->is_interpreter ? " --interpreter-frames" : "",
+		      graph);
+	answer_name_command(recording_path(s), what, words.data, word, out);
+	/* Not the end of its line. */
+	strbuf_truncate(out, out->len - 1);
+}
+
+/* There are no instructions to show, but there is a place in the callchains. */
+static struct error *only_passed(const struct annotate_settings *s,
+				 const struct listing *l, const char *word,
+				 const struct annotate_passed *passed)
+{
+	const struct own_weight *all = &l->weights->events.data[0].own->all;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "%" PRIu64 " sample%s (",
+		      passed->weight.samples, plural(passed->weight.samples));
+	strbuf_percent(&text, passed->weight.period, all->period);
+	strbuf_puts(&text, passed->is_inlined ? ") went through it" : ")");
+	if (!passed->is_inlined)
+		name_table(s, "; what it calls: ", " -g caller", word,
+			   passed, &text);
+	name_table(s, "; who calls it: ", " -g callee", word, passed, &text);
+	if (passed->is_inlined)
+		return error_create(
+			ERROR_NOT_FOUND,
+			"'%s' is inlined into its callers, so it has no instructions of its own; %s",
+			word, text.data);
+	return error_create(
+		ERROR_NOT_FOUND,
+		"no sample hit '%s' itself, only functions that it called: %s",
+		word, text.data);
+}
+
 /* Why a word shows nothing. */
 static struct error *nothing_called(const struct annotate_settings *s,
-				    const struct profile *profile,
-				    const char *word, bool called)
+				    const struct listing *l, const char *word,
+				    bool called)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct annotate_passed passed;
 	struct symbol_near near;
-	struct error *error;
+	struct error *error = annotate_words_pass(
+		l->weights, word, input_imitates(&s->input), &passed);
 
+	if (error)
+		return error;
+	if (passed.weight.samples)
+		return only_passed(s, l, word, &passed);
 	if (called)
 		return error_create(
 			ERROR_NOT_FOUND,
@@ -319,7 +374,7 @@ static struct error *nothing_called(const struct annotate_settings *s,
 			word);
 	error = symbol_near_init(&near, word, input_imitates(&s->input));
 	if (!error)
-		error = symbol_near_offer_profile(&near, profile, true);
+		error = symbol_near_offer_profile(&near, l->profile, true);
 	if (!error)
 		symbol_near_format(&near, "no sample is in a function or file called",
 				   &text);
@@ -393,7 +448,7 @@ static struct error *put_word(const struct annotate_settings *s,
 	if (!error && !parts.count && !called)
 		error = add_function_of_line(l, word, &parts);
 	if (!error && !parts.count)
-		error = nothing_called(s, l->profile, word, called);
+		error = nothing_called(s, l, word, called);
 	for (size_t i = 0; i < parts.count && i < WORD_PARTS_MAX && !error; i++)
 		error = put_part(l, &parts.data[i]);
 	if (!error && parts.count > WORD_PARTS_MAX)
@@ -417,11 +472,6 @@ static struct error *put_words(const struct annotate_settings *s,
 			first = error;
 	}
 	return first;
-}
-
-static const char *recording_path(const struct annotate_settings *s)
-{
-	return s->input.path ? s->input.path : "perf.data";
 }
 
 /* What was not shown of all functions, and how to see it. */

@@ -210,6 +210,61 @@ struct error *annotate_words_find(const struct weights *weights,
 	return error;
 }
 
+/* --- What passed through ------------------------------------------------ */
+
+/* By frame: the word calls its function. */
+static void find_called(const struct profile *p, const struct symbol_word *word,
+			bool *called, struct annotate_passed *ret)
+{
+	ret->is_inlined = ret->is_interpreter = true;
+	for (size_t i = 0; i < p->frames.count; i++) {
+		const struct profile_frame *frame = &p->frames.data[i];
+		const struct profile_symbol *symbol =
+			profile_symbol(p, frame->symbol);
+
+		called[i] = symbol && frame->kind != PROFILE_FRAME_MARKER &&
+			    symbol_word_calls(word,
+					      profile_string(p, symbol->name, NULL),
+					      frame->line);
+		if (!called[i])
+			continue;
+		ret->is_inlined &= !!(frame->flags & PROFILE_FRAME_INLINED);
+		ret->is_interpreter &=
+			!!(frame->flags & PROFILE_FRAME_INTERPRETER);
+	}
+}
+
+struct error *annotate_words_pass(const struct weights *weights,
+				  const char *word, bool exact,
+				  struct annotate_passed *ret)
+{
+	const struct profile *p = weights->profile;
+	const struct profile_samples *s = &p->samples;
+	const struct symbol_word called_by = symbol_word_init(word, exact);
+	_cleanup_free_ bool *called = calloc(p->frames.count + 1, 1);
+	_cleanup_free_ bool *passes = calloc(p->stack_parents.count + 1, 1);
+
+	if (!called || !passes)
+		return error_no_memory();
+	*ret = (struct annotate_passed){};
+	find_called(p, &called_by, called, ret);
+	/* A caller stands before those that it calls. */
+	for (size_t i = 0; i < p->stack_parents.count; i++) {
+		uint32_t parent = p->stack_parents.data[i];
+
+		passes[i] = called[p->stack_frames.data[i]] ||
+			    (parent != PROFILE_NONE && passes[parent]);
+	}
+	for (size_t i = 0; i < s->rows; i++) {
+		if (s->event[i] != weights->events.data[0].event ||
+		    s->stack[i] == PROFILE_NONE || !passes[s->stack[i]])
+			continue;
+		ret->weight.period += s->period[i];
+		ret->weight.samples += s->count[i];
+	}
+	return NULL;
+}
+
 /* --- The hottest -------------------------------------------------------- */
 
 static struct error *all_functions(const struct weights *weights,

@@ -57,6 +57,21 @@ struct error *annotate_words_find(const struct weights *weights,
 				  const char *word, bool exact, bool by_samples,
 				  struct annotate_parts *ret, bool *called);
 
+/* Samples that have a function which the word calls in their stack. */
+struct annotate_passed {
+	/* Of the first event; each sample counts once. */
+	struct own_weight weight;
+	/* All that the word calls are inlined, so they have no code of their own. */
+	bool is_inlined;
+	/* All of it is the interpreter's own (PROFILE_FRAME_INTERPRETER). */
+	bool is_interpreter;
+};
+
+/* For words that annotate_words_find() finds nothing for. exact: as there. */
+struct error *annotate_words_pass(const struct weights *weights,
+				  const char *word, bool exact,
+				  struct annotate_passed *ret);
+
 /*
  * Fills *ret, which is empty, with the functions of the first event that have
  * most own time, at most that many; *rest is what the others have, *rest_count

@@ -8,6 +8,7 @@ import sysconfig
 
 import pytest
 
+from harness import planted
 from harness.process import run
 
 PLAIN = {**os.environ, "COLUMNS": "100", "TERM": "xterm"}
@@ -67,6 +68,23 @@ def test_words_that_call_nothing(annotate):
     assert "middle" in both.stdout and "'midle'" in both.stderr
     assert annotate("-S", "midle,middle", status=1).stdout == both.stdout
     assert "no sample is at " in annotate("oddly.py:3", status=1).stderr
+
+
+def test_functions_that_only_call_others(kaa, tmp_path):
+    """What is in callchains alone has no instructions, but there are samples below it, and commands that show them."""
+    script = b"py::main:/nowhere/app.py"
+    stacks = {(script, b"outer", b"middle", b"leaf"): 30, (script, b"outer", b"other"): 10, (script, b"leaf"): 60}
+    with planted.recording(tmp_path / "it's.data", {b"python3": stacks}) as path:
+        for name, samples, callee, caller in (("outer", 40, "middle", "main"), ("middle", 30, "leaf", "outer")):
+            wrong = kaa("annotate", "-i", path, name, status=1)
+            assert f"no sample hit '{name}' itself, only functions that it called: {samples} samples ({samples} %)" in wrong.stderr
+            typed = re.fullmatch(r".*; what it calls: (.*); who calls it: (.*)\n", wrong.stderr)
+            calls, callers = (run(["sh", "-c", command]).stdout.partition(f"---{name}")[2] for command in typed.groups())
+            assert callee in calls and caller not in calls, calls
+            assert caller in callers and callee not in callers, callers
+        # The same for who asks for its callers.
+        said = kaa("report", "--callers", "middle", "-i", path, status=1).stderr
+        assert "outer" in run(["sh", "-c", said.rpartition("its callers: ")[2]]).stdout.partition("---middle")[2], said
 
 
 def test_events(annotate):

@@ -473,6 +473,49 @@ static void test_source_fits_and_moves_no_cursor(void **state)
 	show_end(&s);
 }
 
+static struct annotate_passed pass(struct shown *s, const char *word)
+{
+	const uint32_t first = 0;
+	struct annotate_passed passed;
+
+	assert_ok(weights_create(s->m.profile, &first, 1, &s->weights));
+	assert_ok(annotate_words_pass(s->weights, word, false, &passed));
+	weights_destroy(s->weights);
+	s->weights = NULL;
+	return passed;
+}
+
+/* A sample counts once, however often a function is in it. */
+static void test_what_passes_through_a_function(void **state)
+{
+	struct annotate_passed passed;
+	struct shown s;
+
+	(void)state;
+	s = (struct shown){};
+	model_init(&s.m, NULL);
+	model_sample(&s.m, 3, "main I:call outer outer leaf");
+	model_sample(&s.m, 4, "main I:call outer other");
+	model_sample(&s.m, 5, "main other");
+	passed = pass(&s, "outer");
+	assert_int_equal(passed.weight.period, 7);
+	assert_int_equal(passed.weight.samples, 2);
+	assert_false(passed.is_interpreter);
+	assert_false(passed.is_inlined);
+	passed = pass(&s, "call");
+	assert_int_equal(passed.weight.period, 7);
+	assert_true(passed.is_interpreter);
+	vec_for_each(frame, &s.m.profile->frames)
+		if (!strcmp(profile_string(s.m.profile,
+					   profile_symbol(s.m.profile, frame->symbol)->name,
+					   ""),
+			    "outer"))
+			frame->flags |= PROFILE_FRAME_INLINED;
+	assert_true(pass(&s, "outer").is_inlined);
+	assert_int_equal(pass(&s, "nothing").weight.samples, 0);
+	model_deinit(&s.m);
+}
+
 static void test_instructions_without_code(void **state)
 {
 	struct shown s;
@@ -550,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_what_rounds_to_nothing_is_left_out),
 		cmocka_unit_test(test_the_order_is_that_of_what_is_shown),
 		cmocka_unit_test(test_source_fits_and_moves_no_cursor),
+		cmocka_unit_test(test_what_passes_through_a_function),
 		cmocka_unit_test(test_instructions_without_code),
 		cmocka_unit_test(test_addresses_of_several_events),
 	};

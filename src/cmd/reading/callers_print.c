@@ -101,7 +101,7 @@ static struct error *none_called(const struct callers *c, bool has_native)
 
 	if (has_native) {
 		answer_name_command(c->input->path, "its callers: ",
-				    "report --no-children -g -S", c->word,
+				    "report --children -g callee -S", c->word,
 				    &text);
 		return error_create(ERROR_NOT_FOUND,
 				    "'%s' is no Python function; %.*s", c->word,
