@@ -398,6 +398,12 @@ size_t listing_put_text(struct listing *l, const char *text, size_t n,
 	return n;
 }
 
+size_t listing_text_width(struct listing *l, const char *text, size_t n)
+{
+	expand(l, text, n);
+	return printable_width(l->scratch.data, l->scratch.len);
+}
+
 void listing_end_row(struct listing *l)
 {
 	size_t n = l->text.len;

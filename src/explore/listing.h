@@ -109,6 +109,8 @@ void listing_put_row(struct listing *listing, const struct listing_cell *cells,
 /* The text of a row: n foreign bytes, cut to width. Returns its columns. */
 size_t listing_put_text(struct listing *listing, const char *text, size_t n,
 			size_t width, bool is_hot);
+/* How many columns it would take if nothing were cut. */
+size_t listing_text_width(struct listing *listing, const char *text, size_t n);
 void listing_end_row(struct listing *listing);
 /* How hot a weight of an event is: percent of what 100 % is. */
 double listing_share(const struct listing *listing, size_t event,

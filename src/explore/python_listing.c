@@ -28,7 +28,8 @@ enum {
 	HEADER_MAX = 12,
 	/* What own time consists of. */
 	SPENT_MIN = 26,
-	SPENT_LEAST = 18,
+	/* Of a column that stands beside no source. */
+	SPENT_ALONE = 36,
 	SPENT_GAP = 3,
 	SPENT_MAX = 70,
 	/* No column of source text is wider beside it. */
@@ -316,6 +317,7 @@ static size_t find_owners(const struct own_time *own,
 	return count;
 }
 
+/* Where a row has no room for all, each has one of its own. */
 static void put_owners(struct python_listing *p, const struct own_time *own,
 		       const struct owner *owners, size_t count, size_t width)
 {
@@ -323,21 +325,24 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 			       p->l->whole.data[0].total.period :
 			       own->all.period;
 	size_t shown = count < OWNERS_SHOWN ? count : OWNERS_SHOWN;
+	bool has_rows = width < shown * SPENT_MIN;
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct own_entry *function =
 			&own->functions.data[owners[i].parts->function];
-		size_t used, room, before = p->spent.len, start;
+		size_t used, room, before = p->spent.len, row, start;
 
 		if (before)
-			strbuf_puts(&p->spent, "; ");
+			strbuf_puts(&p->spent, has_rows ? "\n" : "; ");
+		row = has_rows ? p->spent.len : 0;
 		if (count > 1 || (p->part->kind != ANNOTATE_FILE &&
 				  !is_part(p, function)))
 			put_owner(p, function);
 		start = p->spent.len;
-		used = printable_width(p->spent.data, p->spent.len);
+		used = printable_width(p->spent.data + row, start - row);
 		/* The first part stands there however little room there is. */
-		room = width > used ? (width - used) / (shown - i) : 0;
+		room = width > used ? width - used : 0;
+		room /= has_rows ? 1 : shown - i;
 		spent_text_some(p->l->profile, owners[i].parts,
 				owners[i].count, all,
 				room > SPENT_MIN / 2 ? room : SPENT_MIN / 2,
@@ -347,7 +352,8 @@ static void put_owners(struct python_listing *p, const struct own_time *own,
 			strbuf_truncate(&p->spent, before);
 	}
 	if (count > shown && p->spent.len)
-		strbuf_printf(&p->spent, "; in %zu other%s", count - shown,
+		strbuf_printf(&p->spent, "%sin %zu other%s",
+			      has_rows ? "\n" : "; ", count - shown,
 			      plural(count - shown));
 }
 
@@ -380,10 +386,14 @@ static size_t text_room(const struct python_listing *p)
 	return p->l->columns - listing_text_column(p->l);
 }
 
-/* Where it begins for all lines: behind the longest that has it, if there is room. */
+/*
+ * Where it begins for all lines: behind the longest that leaves room for it. A
+ * line that leaves none has it in the next row.
+ */
 static void find_spent_column(struct python_listing *p)
 {
 	size_t room = text_room(p), most, widest = 0;
+	bool has_any = false;
 
 	p->spent_column = 0;
 	most = room > SPENT_MIN ? room - SPENT_MIN : room / 2;
@@ -396,42 +406,43 @@ static void find_spent_column(struct python_listing *p)
 		find_spent(p, *line, SPENT_MIN);
 		if (!p->spent.len)
 			continue;
-		/* Tabs make it wider; then it has a row of its own. */
-		width = printable_width(text, n < 4 * most ? n : 4 * most) +
-			SPENT_GAP;
-		if (width > widest)
+		has_any = true;
+		width = listing_text_width(p->l, text, n) + SPENT_GAP;
+		if (width <= most && width > widest)
 			widest = width;
 	}
-	if (widest)
-		p->spent_column = widest < most ? widest : most;
+	if (!has_any || widest) {
+		p->spent_column = widest;
+		return;
+	}
+	widest = room > SPENT_ALONE + SPENT_ALONE / 2 ? room - SPENT_ALONE :
+							room / 3;
+	p->spent_column = widest < most ? widest : most;
 }
 
-/* Behind the source if there is room, else in a row of its own. */
+/* Behind the source if there is room, else in rows of its own. */
 static void put_spent(struct python_listing *p, size_t line, size_t used)
 {
 	struct listing *l = p->l;
-	size_t room = text_room(p), at = p->spent_column, width;
-	bool is_apart;
+	size_t at = p->spent_column, width = text_room(p) - at;
+	const char *row, *end;
 
 	if (!at)
 		return;
-	if (used + SPENT_GAP > at && used + SPENT_GAP + SPENT_LEAST <= room)
-		at = used + SPENT_GAP;
-	is_apart = used + SPENT_GAP > at;
-	width = room - at < SPENT_MAX ? room - at : SPENT_MAX;
-	find_spent(p, line, is_apart ? room : width);
-	if (!p->spent.len)
-		return;
-	if (is_apart) {
-		listing_end_row(l);
-		used = 0;
-		strbuf_fill(&l->text, ' ', listing_text_column(l));
-		width = printable_width(p->spent.data, p->spent.len);
-		at = width < room ? room - width : 0;
-		at = at < p->spent_column ? at : p->spent_column;
+	if (width > SPENT_MAX)
+		width = SPENT_MAX;
+	find_spent(p, line, width);
+	for (row = p->spent.data; *row; row = *end ? end + 1 : end) {
+		end = row + strcspn(row, "\n");
+		if (used + SPENT_GAP > at) {
+			listing_end_row(l);
+			used = 0;
+			strbuf_fill(&l->text, ' ', listing_text_column(l));
+		}
+		strbuf_fill(&l->text, ' ', at - used);
+		fit_begin(&l->text, row, (size_t)(end - row), width);
+		used = at;
 	}
-	strbuf_fill(&l->text, ' ', at - used);
-	fit_begin(&l->text, p->spent.data, p->spent.len, room - at);
 }
 
 static void put_line(struct python_listing *p, size_t line)

@@ -346,6 +346,59 @@ static void test_a_line_says_whose_time_it_is(void **state)
 	show_end(&s);
 }
 
+/* Where the word stands in its line. */
+static size_t column_of(const char *text, const char *word)
+{
+	const char *at = strstr(text, word), *line = at;
+
+	assert_non_null(at);
+	while (line > text && line[-1] != '\n')
+		line--;
+	return (size_t)(at - line);
+}
+
+static void test_what_time_was_spent_in_has_one_column(void **state)
+{
+	static const char *const sources[] = {
+		/* Short lines, a long one, and one with a tab. */
+		"def f():\n  return sorted(x, key=lambda a: b) + sorted(of_many, key=g)\n  x()\n\ty()\n",
+		/* Long ones alone. */
+		"def f():\n  return sorted(x, key=lambda a: b) + sorted(of_many, key=g)\n"
+		"  return sorted(x, key=lambda a: b) + sorted(of_many, key=g)\n"
+		"  return sorted(x, key=lambda a: b) + sorted(of_many, key=g)\n",
+		"def f():\n  a\n  b\n  c\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t columns = 60; columns <= 140; columns += 10) {
+			const char *text;
+			struct shown s;
+			size_t at;
+
+			show_begin(&s, sources[i]);
+			model_sample(&s.m, 6, F "@2 list_sort");
+			model_sample(&s.m, 3, F "@2 list_sort I:eval " KEY "@2 long_sub");
+			model_sample(&s.m, 5, F "@3 long_add");
+			model_sample(&s.m, 4, F "@4 dict_get");
+			set_def(&s, "py::f:/srv/x.py", 1);
+			set_def(&s, "py::f.<locals>.<lambda>:/srv/x.py", 2);
+			s.options.columns = columns;
+			text = show(&s, "f");
+			at = column_of(text, "spent in");
+			assert_int_equal(column_of(text, "in f: list_sort"), at);
+			assert_int_equal(column_of(text, "long_add"), at);
+			assert_int_equal(column_of(text, "dict_get"), at);
+			/* Behind the other, or below it. */
+			if (!strstr(text, "; in <lambda>: long_sub"))
+				assert_int_equal(
+					column_of(text, "in <lambda>: long_sub"),
+					at);
+			show_end(&s);
+		}
+	}
+}
+
 static void test_several_events_have_columns(void **state)
 {
 	struct profile_event event = { .has_callchain = true };
@@ -587,6 +640,7 @@ int main(void)
 		cmocka_unit_test(test_a_function_has_its_lines),
 		cmocka_unit_test(test_lines_without_samples_are_folded),
 		cmocka_unit_test(test_a_line_says_whose_time_it_is),
+		cmocka_unit_test(test_what_time_was_spent_in_has_one_column),
 		cmocka_unit_test(test_several_events_have_columns),
 		cmocka_unit_test(test_numbers_stand_without_source),
 		cmocka_unit_test(test_what_has_no_line_is_said),
