@@ -57,6 +57,8 @@ struct builder {
 	struct map part_index;
 	struct map pair_index;
 	struct map line_part_index;
+	/* A file to its place in own_time.nameless. */
+	struct map nameless_index;
 	/* By function, line and file: the last row that counted for it, plus 1. */
 	size_t *function_rows;
 	size_t *line_rows;
@@ -357,6 +359,47 @@ static void add_totals(struct builder *b, const struct stack_state *state,
 	}
 }
 
+/* Code of a program that no symbol names; the frame, or NULL. */
+static const struct profile_frame *nameless_frame(const struct builder *b,
+						  uint32_t id)
+{
+	const struct profile_frame *frame =
+		id == PROFILE_NONE ? NULL : profile_frame(b->profile, id);
+	const struct profile_symbol *symbol;
+
+	if (!frame || frame->kind != PROFILE_FRAME_NATIVE)
+		return NULL;
+	symbol = profile_symbol(b->profile, frame->symbol);
+	return !symbol || symbol->is_nameless ? frame : NULL;
+}
+
+static struct error *count_nameless(struct builder *b, uint32_t stack,
+				    const struct stack_state *state,
+				    const struct own_weight *weight)
+{
+	const struct profile_frame *frame = NULL;
+	uint64_t *at;
+
+	if (state->below.kind != SPENT_NATIVE || stack == PROFILE_NONE)
+		return NULL;
+	frame = nameless_frame(b, state->subject);
+	if (!frame)
+		frame = nameless_frame(b, b->profile->stack_frames.data[stack]);
+	if (!frame)
+		return NULL;
+	at = map_insert(&b->nameless_index, frame->dso, b->out->nameless.count,
+			NULL);
+	if (!at || (*at == b->out->nameless.count &&
+		    !vec_push(&b->out->nameless,
+			      ((struct own_nameless){
+				      .dso = frame->dso,
+				      .in_cpython = frame->flags &
+						    PROFILE_FRAME_IN_CPYTHON }))))
+		return error_no_memory();
+	add_weight(&b->out->nameless.data[*at].weight, weight);
+	return NULL;
+}
+
 static struct error *count_row(struct builder *b, size_t row,
 			       const struct stack_state *none)
 {
@@ -368,6 +411,7 @@ static struct error *count_row(struct builder *b, size_t row,
 				     .samples = samples->count[row] };
 	double count = samples->count[row], off;
 	struct own_entry *entries[3];
+	struct error *error;
 
 	if (b->profile->events.data[b->options->event].python_only &&
 	    spent_without_native(&here.below))
@@ -393,7 +437,8 @@ static struct error *count_row(struct builder *b, size_t row,
 			add_weight(&entries[i]->total, &weight);
 	}
 	add_totals(b, &here, row, &weight);
-	return add_part(b, &here, &weight);
+	error = count_nameless(b, stack, &here, &weight);
+	return error ? error : add_part(b, &here, &weight);
 }
 
 /* The entries of samples without a Python frame. */
@@ -505,6 +550,21 @@ static void sort_entries(struct own_entry_vec *entries)
 		      compare_entries);
 }
 
+static int compare_nameless(const void *x, const void *y)
+{
+	const struct own_nameless *a = x, *b = y;
+	int order = compare_u64(b->weight.period, a->weight.period);
+
+	return order ? order : compare_u64(a->dso, b->dso);
+}
+
+static void sort_nameless(struct own_time *own)
+{
+	if (own->nameless.count)
+		qsort(own->nameless.data, own->nameless.count,
+		      sizeof(*own->nameless.data), compare_nameless);
+}
+
 static int compare_weights(const struct own_part *a, const struct own_part *b)
 {
 	int order = compare_u64(b->weight.period, a->weight.period);
@@ -587,6 +647,7 @@ static void builder_deinit(struct builder *b)
 	map_deinit(&b->file_index);
 	map_deinit(&b->subject_index);
 	map_deinit(&b->part_index);
+	map_deinit(&b->nameless_index);
 	map_deinit(&b->pair_index);
 	map_deinit(&b->line_part_index);
 }
@@ -617,6 +678,7 @@ static struct error *build(struct builder *b)
 	sort_entries(&b->out->functions);
 	sort_entries(&b->out->lines);
 	sort_entries(&b->out->files);
+	sort_nameless(b->out);
 	return follow_functions(b->out, functions);
 }
 
@@ -656,5 +718,6 @@ void own_time_destroy(struct own_time *own)
 	vec_deinit(&own->files);
 	vec_deinit(&own->parts);
 	vec_deinit(&own->line_parts);
+	vec_deinit(&own->nameless);
 	free(own);
 }

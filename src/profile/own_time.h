@@ -80,6 +80,14 @@ struct own_part {
 
 struct own_part_vec VEC_BODY(struct own_part);
 
+/* Native time in functions of a file that no symbol names. */
+struct own_nameless {
+	/* PROFILE_NONE: code of no file. */
+	uint32_t dso;
+	bool in_cpython;
+	struct own_weight weight;
+};
+
 struct own_time {
 	/* Those that have samples, heaviest own time first, then total. */
 	struct own_entry_vec functions;
@@ -88,6 +96,11 @@ struct own_time {
 	struct own_entry_vec files;
 	struct own_part_vec parts;
 	struct own_part_vec line_parts;
+	/*
+	 * By file, heaviest first: SPENT_NATIVE of which the subject has no name, or
+	 * else the innermost frame. Each sample counts once.
+	 */
+	VEC(struct own_nameless) nameless;
 	/* All samples that were counted. */
 	struct own_weight all;
 	/* The same by kind. */

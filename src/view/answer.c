@@ -17,6 +17,7 @@
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
 #include "view/fit.h"
+#include "view/nameless_text.h"
 #include "view/own_command.h"
 #include "view/printable.h"
 #include "view/spent_text.h"
@@ -694,42 +695,6 @@ static struct error *put_notes(struct answer *a)
 	return error;
 }
 
-/* Debian and Ubuntu have the names of /usr/bin/python3.11 in python3.11-dbg. */
-static bool has_debug_package(const char *path)
-{
-	static const char python[] = "/usr/bin/python3.";
-
-	return !strncmp(path, python, strlen(python)) &&
-	       strspn(path + strlen(python), "0123456789") ==
-		       strlen(path + strlen(python));
-}
-
-static void note_nameless(const struct profile *profile,
-			  const struct own_time *own, struct strbuf *out)
-{
-	uint32_t dso = PROFILE_NONE;
-	uint64_t period = spent_nameless(profile, own, &dso);
-	const char *path, *file;
-
-	if (!period)
-		return;
-	path = profile_string(profile, profile_dso(profile, dso)->long_name, "");
-	file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	strbuf_percent(out, period, own->all.period);
-	strbuf_puts(out, " is in C functions of ");
-	text_append(out, file, strlen(file));
-	strbuf_puts(out,
-		    " without names; allocation and garbage collection may be among them.\n");
-	if (has_debug_package(path))
-		strbuf_printf(out,
-			      "Debian's package %s-dbg gives them names, in this recording too: 'sudo apt install %s-dbg'.\n",
-			      file, file);
-	else
-		own_command_puts(
-			out,
-			"'kaa doctor' says which file has the names, for this recording too.\n");
-}
-
 /* The innermost Python frame of a stack, or NULL. */
 static const struct profile_frame *python_frame(const struct profile *p,
 						uint32_t stack)
@@ -772,7 +737,7 @@ void answer_notes(const struct profile *profile, uint32_t event,
 		  const struct own_time *own, struct strbuf *out)
 {
 	note_trampolines(profile, event, out);
-	note_nameless(profile, own, out);
+	nameless_note(profile, own, out);
 }
 
 /* --- what stands below the functions and lines --- */

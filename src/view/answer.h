@@ -81,7 +81,7 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 
 /*
  * Appends what the recording does not know, and what to do about it, a line each:
- * functions whose lines are not known, functions of the interpreter without names.
+ * functions whose lines are not known, C functions without names.
  */
 void answer_notes(const struct profile *profile, uint32_t event,
 		  const struct own_time *own, struct strbuf *out);

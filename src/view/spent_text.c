@@ -353,34 +353,12 @@ void spent_text_some(const struct profile *profile,
 	put_rest(&listed);
 }
 
-/* In the interpreter's file, in a function that no symbol names. */
-static bool is_nameless(const struct profile *p, uint32_t handle)
+uint64_t spent_nameless(const struct own_time *own)
 {
-	const struct profile_frame *frame;
+	uint64_t period = 0;
 
-	if (handle == PROFILE_NONE)
-		return false;
-	frame = profile_frame(p, handle);
-	return (frame->flags & PROFILE_FRAME_IN_CPYTHON) &&
-	       frame->symbol != PROFILE_NONE &&
-	       profile_symbol(p, frame->symbol)->is_nameless;
-}
-
-uint64_t spent_nameless(const struct profile *profile,
-			const struct own_time *own, uint32_t *dso)
-{
-	uint64_t period = 0, most = 0;
-
-	vec_for_each(part, &own->parts) {
-		if (part->kind != SPENT_NATIVE ||
-		    !is_nameless(profile, part->subject))
-			continue;
-		period += part->weight.period;
-		if (dso && part->weight.period >= most) {
-			most = part->weight.period;
-			*dso = profile_frame(profile, part->subject)->dso;
-		}
-	}
+	vec_for_each(file, &own->nameless)
+		period += file->weight.period;
 	return period < own->all.period / 100 ? 0 : period;
 }
 
@@ -435,7 +413,7 @@ static void put_kind(const struct profile *profile, const struct piece *piece,
 void spent_text_kinds(const struct profile *profile, uint32_t event,
 		      const struct own_time *own, struct strbuf *out)
 {
-	uint64_t nameless = spent_nameless(profile, own, NULL);
+	uint64_t nameless = spent_nameless(own);
 	struct piece pieces[SPENT_KINDS + CALLS_SHOWN];
 	size_t start = out->len, count = SPENT_KINDS;
 	uint64_t rest = 0;

@@ -47,13 +47,8 @@ void spent_text_some(const struct profile *profile,
 		     const struct own_part *parts, size_t count, uint64_t all,
 		     size_t columns, struct strbuf *out);
 
-/*
- * What is in functions of the interpreter's file that no symbol names: allocation and
- * garbage collection may be among it. 0 if it is less than one percent. *dso, if
- * asked for: the file of the heaviest of these functions.
- */
-uint64_t spent_nameless(const struct profile *profile,
-			const struct own_time *own, uint32_t *dso);
+/* All of own_time.nameless; 0 if it is less than one percent. */
+uint64_t spent_nameless(const struct own_time *own);
 
 /*
  * "interpreter 61 %, native 30 % (12 % without names), garbage collection 9 %": all

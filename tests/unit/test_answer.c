@@ -427,6 +427,20 @@ static void test_what_has_no_names_is_said(void **state)
 	assert_non_null(strstr(text, "python3.11-dbg gives them names"));
 	free(text);
 	model_deinit(&m);
+	/* Of all files, the most first; what a named function calls counts, too. */
+	init(&m);
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3 python3.11+0x40");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3 lib:sha256 lib:libother.so+0x20");
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3 lib:libother.so+0x90 lib:deflate");
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3 lib:sha256");
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	text = screen(&m, 120);
+	assert_non_null(strstr(text, "Spent in: native 90 % (40 % without names), interpreter 10 %\n"));
+	assert_non_null(strstr(text, "40 % is in C functions without names: 30 % in libother.so, 10 % in python3.11.\n"));
+	assert_non_null(strstr(text, "\nDebug symbols of libother.so give names, in this recording too"));
+	assert_non_null(strstr(text, "\nAllocation and garbage collection may be among them.\n"));
+	free(text);
+	model_deinit(&m);
 }
 
 /* Processes of other PID namespaces have no number, so they are one row. */
