@@ -81,7 +81,7 @@ static void put_nameless_files(const struct profile *profile,
 		put_nameless_file(profile, file, out);
 		rest -= file->weight.period;
 	}
-	if (rest >= own->all.period / 100 && rest) {
+	if (rest) {
 		strbuf_puts(out, ", ");
 		strbuf_percent(out, rest, own->all.period);
 		strbuf_puts(out, " in others");
@@ -120,6 +120,7 @@ static void advise_others(const struct profile *profile,
 		const char *path = nameless_path(profile, file);
 
 		if (file->in_cpython || !is_file(path) ||
+		    file->weight.period < own->all.period / 100 ||
 		    (python && is_module_of_python(path)))
 			continue;
 		strbuf_puts(out, out->len > start ? ", " : "Debug symbols of ");
