@@ -750,6 +750,17 @@ static bool has_waits(const struct answer *a)
 	return false;
 }
 
+static const char *shows_waits(const struct answer *a)
+{
+	if (has_waits(a))
+		return "'kaa report --event off-cpu'";
+	if (a->options->is_brief)
+		return "'kaa record --mode wall'";
+	return metadata_subject(metadata_of(a)) == SUBJECT_COMMAND ?
+		       "'kaa record --mode wall COMMAND'" :
+		       "'kaa record --mode wall -p PID'";
+}
+
 /* Who asks why a program is slow asks in vain what it computes meanwhile. */
 static void note_waiting(struct answer *a)
 {
@@ -763,13 +774,25 @@ static void note_waiting(struct answer *a)
 	strbuf_percent(&a->text, a->own->all.period, time);
 	strbuf_puts(
 		&a->text,
-		" of the time. Else it waited, or other programs had the processors: ");
-	own_command_puts(
-		&a->text,
-		has_waits(a) ? "'kaa report --event off-cpu' shows where.\n" :
-		metadata_subject(metadata_of(a)) == SUBJECT_COMMAND ?
-			"'kaa record --mode wall COMMAND' shows where.\n" :
-			"'kaa record --mode wall -p PID' shows where.\n");
+		a->options->is_brief ?
+			" of the time. " :
+			" of the time. Else it waited, or other programs had the processors: ");
+	own_command_puts(&a->text, shows_waits(a));
+	strbuf_puts(&a->text, a->options->is_brief ? " shows where it waited.\n" :
+						     " shows where.\n");
+}
+
+/* The recorder itself has said what else there is to doubt. */
+static void put_brief_end(struct answer *a)
+{
+	size_t before = a->text.len + 1;
+
+	strbuf_putc(&a->text, '\n');
+	if (a->event->kind != EVENT_WAIT)
+		doubt_chance(a->event, a->own, &a->text);
+	note_waiting(a);
+	if (a->text.len == before)
+		strbuf_truncate(&a->text, before - 1);
 }
 
 static struct error *put_end(struct answer *a)
@@ -859,7 +882,9 @@ static struct error *put_all(struct answer *a)
 		return error;
 	answer_put_functions(a);
 	answer_put_lines(a);
-	if (!a->options->is_brief)
+	if (a->options->is_brief)
+		put_brief_end(a);
+	else
 		error = put_end(a);
 	if (!error)
 		error = wrap(a);

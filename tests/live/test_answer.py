@@ -239,8 +239,9 @@ def ending_of(text):
     """The rows of functions and of lines that record ends with, and the line after them; None: there are none."""
     if "   own " not in text:
         return None
-    functions, lines, after = text[text.index("\n\n   own") + 2:].split("\n\n")[:3]
-    return rows_of(functions), rows_of(lines), after.strip()
+    functions, lines, *after = text[text.index("\n\n   own") + 2:].split("\n\n")
+    # What there is to doubt may stand before it.
+    return rows_of(functions), rows_of(lines), next(part.strip() for part in after if part.startswith("All of it:"))
 
 
 def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
@@ -275,6 +276,35 @@ def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
     row, row_of_report = (rows[0].split() for rows in (ending_of(said)[0], sections(whole)[1]))
     # The columns beside it differ, and with them how many parts there is room for.
     assert len(row) > 8 and (row[2], row[4:8]) == (row_of_report[2], row_of_report[4:8])
+
+
+WAITS = """
+import time
+def work():
+    end = time.process_time() + 0.02
+    while time.process_time() < end:
+        pass
+work()
+time.sleep(1)
+"""
+
+
+@pytest.mark.parametrize("rate, few", [("99", True), ("9999", False)])
+def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, rate, few):
+    """Few samples, and a program that hardly ran: a line each, between the rows and the command for the rest."""
+    data, program = tmp_path / "perf.data", tmp_path / "waits.py"
+    program.write_text(WAITS)
+    said = kaa("record", "-v", "-F", rate, "-g", "-o", data, "--", newest_python.path, program,
+               env={**os.environ, "COLUMNS": "80"}).stderr
+    lines = said[said.index("\n\n   own"):].splitlines()
+    doubts = lines[:next(i for i, line in enumerate(lines) if line.startswith("All of it:"))]
+    whole = kaa("report", "-i", data, env={**os.environ, "COLUMNS": "200"}).stdout.splitlines()
+    about_few = [line for line in whole if line.startswith("So few samples: ")]
+    (about_waits,) = (re.match(r"It had a processor for .* of the time\. ", line)[0] for line in whole
+                      if line.startswith("It had a processor for "))
+    assert bool(about_few) == few
+    assert [line for line in doubts if line.startswith("So few samples: ")] == about_few
+    assert re.search(re.escape(about_waits) + r"'\S+ record --mode wall' shows where it waited\.", " ".join(said.split()))
 
 
 @pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])
