@@ -165,7 +165,6 @@ void poll_reader_put(struct poll_reader *reader,
 		     uint64_t state)
 {
 	uint64_t chain[3] = { (uint64_t)PERF_CONTEXT_USER };
-	bool walked = reader->writer.sample.len;
 	struct record sample = {
 		.pid = (uint32_t)process->pid,
 		.tid = (uint32_t)thread->tid,
@@ -177,10 +176,7 @@ void poll_reader_put(struct poll_reader *reader,
 
 	if (state)
 		chain[count++] = state;
-	/*
-	 * Without native frames: where the walker has none, or these are asked for.
-	 */
-	if (!reader->native.known && (reader->stops || (!walked && !state)))
+	if (reader->stops && !reader->native.known)
 		chain[count++] = KAA_MARKER_MISSING_NATIVE;
 	sample.sample.callchain_count = count > 1 ? count : 0;
 	reader->counts.not_stopped += reader->stops && !reader->native.known;

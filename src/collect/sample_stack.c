@@ -440,6 +440,17 @@ static bool is_unread(const struct stack_builder *builder,
 	return calls > target->walked;
 }
 
+/* A source that has no native frames by design lacks none; there is no Python frame. */
+static struct error *say_no_python(struct stack_builder *builder)
+{
+	if (!builder->source || !builder->source->source->polls ||
+	    builder->state || builder->merged.addresses.count)
+		return NULL;
+	return vec_push(&builder->merged.addresses, KAA_MARKER_NO_PYTHON) ?
+		       NULL :
+		       error_no_memory();
+}
+
 static void count_stack(struct stack_builder *builder)
 {
 	struct stack_stats *stats = &builder->stats;
@@ -866,7 +877,9 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 	error = merge_stacks(&in, &builder->merged);
 	if (error)
 		return error;
-	error = push_user(builder, room);
+	error = say_no_python(builder);
+	if (!error)
+		error = push_user(builder, room);
 	if (error)
 		return error;
 	count_stack(builder);

@@ -99,11 +99,14 @@ static struct error *put_codes(struct sample_writer *writer)
 	return error;
 }
 
-/* A source without native frames says so where it has no Python ones either. */
+/* Of a stack that cannot be had, or in which there is no Python frame. */
 static bool has_marker_alone(const struct stack_builder *stacks)
 {
-	return stacks->natives.count &&
-	       stacks->natives.data[0].ip == KAA_MARKER_MISSING_NATIVE;
+	const struct merge_chain *merged = &stacks->merged;
+
+	return merged->addresses.count &&
+	       (merged->addresses.data[0] == KAA_MARKER_MISSING_NATIVE ||
+		merged->addresses.data[0] == KAA_MARKER_NO_PYTHON);
 }
 
 /* Markers, too, are addresses in the image. */

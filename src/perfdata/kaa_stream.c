@@ -15,6 +15,7 @@ const struct kaa_marker kaa_markers[KAA_MARKER_COUNT] = {
 	{ KAA_MARKER_MISSING_NATIVE, "[missing native frames]" },
 	{ KAA_MARKER_IDLE, "[idle]" },
 	{ KAA_MARKER_CPU_WAIT, "[waiting for a CPU]" },
+	{ KAA_MARKER_NO_PYTHON, "[no Python code]" },
 };
 
 void kaa_stream_attr(struct perf_event_attr *ret)

@@ -41,6 +41,7 @@
 #define KAA_MARKER_MISSING_NATIVE (KAA_BASE + 0x41)
 #define KAA_MARKER_IDLE (KAA_BASE + 0x51)
 #define KAA_MARKER_CPU_WAIT (KAA_BASE + 0x61)
+#define KAA_MARKER_NO_PYTHON (KAA_BASE + 0x71)
 
 /* In config1 of a cpu-clock: kaa polled, and no kernel sampled. "kaa poll" */
 #define KAA_POLLED 0x6b616120706f6c6cull
@@ -58,7 +59,7 @@ struct kaa_marker {
 	const char *name;
 };
 
-#define KAA_MARKER_COUNT 6
+#define KAA_MARKER_COUNT 7
 extern const struct kaa_marker kaa_markers[KAA_MARKER_COUNT];
 
 static inline bool kaa_in_range(uint64_t address)

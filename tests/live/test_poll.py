@@ -92,6 +92,33 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
         assert given > 0.85 * ran - 0.1, (given, ran, result.stderr)
 
 
+OTHERS = """
+import subprocess, sys, time
+end = time.process_time() + 0.3
+while time.process_time() < end:
+    pass
+subprocess.run(["sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"], check=True)
+"""
+
+
+@pytest.mark.few_versions
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_nothing_is_missing_by_design(kaa, python, perf_system, tmp_path, mode):
+    """A recording without native frames lacks none: where no Python runs, its tables say so, and no address stands alone."""
+    data, script = tmp_path / "perf.data", tmp_path / "others.py"
+    script.write_text(OTHERS)
+    python.kaa(kaa)("record", "--python=poll", "--mode", mode, "-o", data, "--", python.path, script)
+    tables = [kaa("report", "--stdio", "-g", "none", *options, "-i", data).stdout
+              for options in ((), ("--no-children",), ("--no-children", "-s", "dso,sym"), ("-s", "sym"))]
+    theirs = perf_system("script", "-i", data).stdout
+    assert "[no Python code]+0x1 (" in theirs and "[missing native frames]+" not in theirs
+    for text in tables:
+        assert "[no Python code]" in text, text
+        assert "[missing native frames]" not in text and "[unknown]" not in text, text
+    rows = re.findall(r"^ +([\d.]+)% +sh +.* \[no Python code\]$", tables[1], re.M)
+    assert len(rows) == 1 and float(rows[0]) > 5, tables[1]
+
+
 @pytest.fixture
 def place():
     """A folder of nobody's that nobody can reach."""
