@@ -28,7 +28,7 @@ struct dump_settings {
 
 static const struct option dump_command_options[] = {
 	OPT_BOOL('l', "locals", struct dump_settings, options.locals,
-		 "show the arguments and local variables of each frame"),
+		 "show the arguments and local variables of each frame; with --async of those of tasks, too"),
 	OPT_BOOL('n', "native", struct dump_settings, options.native,
 		 "show native functions, too; each thread is stopped for a moment, by ptrace"),
 	OPT_BOOL('s', "source", struct dump_settings, source,

@@ -10,12 +10,15 @@
 #include "dump/async_awaits.h"
 #include "dump/async_wait.h"
 #include "dump/code_names.h"
+#include "dump/variables.h"
 #include "python/releases.h"
 
 enum {
 	/* Tries to read a task while its thread does not run, the later ones apart. */
 	TRIES = 200,
 	TRIES_AT_ONCE = 50,
+	/* Of these, tries for its variables, too. */
+	TRIES_LOCALS = 60,
 	PAUSE_NS = 500000,
 	/* Fewer once the thread ran on while so many tasks were tried, */
 	TRIES_FEW = 20,
@@ -33,6 +36,7 @@ enum {
 	FRAMES_MAX = 1 << 20,
 	LINKS_MAX = 1 << 20,
 	TEXTS_MAX = 256 << 20,
+	LOCALS_MAX = 64 << 20,
 };
 
 /* A thread that runs a loop, or has tasks in its list. */
@@ -65,7 +69,10 @@ struct reading {
 	struct strbuf waits_for;
 	struct async_link_list links;
 	/* Names and lines of its frames are in here, outermost first. */
-	VEC(struct dump_frame) frames;
+	struct dump_frame_list frames;
+	/* Variables are to be read, too. */
+	bool with_locals;
+	struct dump_locals locals;
 };
 
 struct async {
@@ -287,6 +294,8 @@ static void clear_reading(struct reading *reading)
 	strbuf_clear(&reading->waits_for);
 	vec_clear(&reading->links);
 	vec_clear(&reading->frames);
+	vec_clear(&reading->locals.list);
+	strbuf_clear(&reading->locals.text);
 	reading->wait = reading->without_tasks = DUMP_WAIT_NONE;
 	reading->is_current = reading->is_foreign = reading->failed = false;
 	reading->task.awaits.count = 0;
@@ -372,9 +381,14 @@ static void read_now(struct async *async, const struct loop_thread *of,
 	reading->is_foreign = is_foreign(async, task);
 	if (!read_frames(async, reading))
 		task->awaits.end = PY_AWAITS_UNREADABLE;
+	if (reading->with_locals)
+		variables_read_awaits(async->subject, &async->memory,
+				      &reading->frames, &reading->locals);
 	reading->is_current = is_current(async, of, task);
 	if (reading->is_current)
-		async->walk->walk(async->walk->arg, of->thread, of->state);
+		async->walk->walk(async->walk->arg, of->thread, of->state,
+				  reading->with_locals ? &reading->locals :
+							 NULL);
 	reading->wait = async_wait(&async->reader, task,
 				   &reading->without_tasks, &reading->waits_for);
 	reading->failed = !async_links(&async->reader, task, &reading->links);
@@ -385,6 +399,31 @@ static void read_now(struct async *async, const struct loop_thread *of,
 static const char *keep_text(struct async *async, const char *text)
 {
 	return arena_strndup(&async->dump->strings, text, strlen(text));
+}
+
+/* Its frames were taken; which variables they have is told by places in the reading. */
+static struct error *keep_locals(struct async *async, struct dump_task *ret)
+{
+	struct dump_tasks *tasks = &async->dump->tasks;
+	const struct reading *reading = &async->reading;
+	uint32_t shift = (uint32_t)tasks->locals.list.count;
+	bool is_full = tasks->locals.text.len > LOCALS_MAX;
+
+	ret->no_locals = async->dump->has_locals &&
+			 (!reading->with_locals || is_full);
+	for (uint32_t i = 0; i < ret->frame_count; i++) {
+		struct dump_frame *frame =
+			&tasks->frames.data[ret->first_frame + i];
+
+		frame->first_local += shift;
+		if (ret->no_locals)
+			frame->local_count = 0;
+	}
+	return ret->no_locals ||
+			       variables_append(&reading->locals,
+						&tasks->locals) ?
+		       NULL :
+		       error_no_memory();
 }
 
 /* Of both the innermost is the last; a dump has it first. */
@@ -405,6 +444,8 @@ static struct error *keep_frames(struct async *async, struct dump_task *ret)
 			if (!vec_push(frames, reading->frames.data[count]))
 				error = error_no_memory();
 	ret->frame_count = (uint32_t)(frames->count - ret->first_frame);
+	if (!error)
+		error = keep_locals(async, ret);
 	for (size_t i = ret->first_frame; !error && i < frames->count; i++) {
 		struct dump_frame *frame = &frames->data[i];
 
@@ -564,8 +605,11 @@ static enum dump_task_problem try_often(struct async *async,
 	if (of && !of->is_held)
 		return DUMP_TASK_RAN_ON;
 	for (int i = 0; i < tries && async->all_left; i++) {
-		enum subject_read held = try_task(async, of, address);
+		enum subject_read held;
 
+		async->reading.with_locals = async->dump->has_locals &&
+					     i < TRIES_LOCALS;
+		held = try_task(async, of, address);
 		if (held == SUBJECT_STILL)
 			return DUMP_TASK_NO_PROBLEM;
 		if (held == SUBJECT_GONE) {
@@ -760,6 +804,7 @@ static void async_init(struct async *async)
 					       &async->names };
 	async->reading.name = (struct strbuf)STRBUF_INIT;
 	async->reading.waits_for = (struct strbuf)STRBUF_INIT;
+	async->reading.locals.text = (struct strbuf)STRBUF_INIT;
 }
 
 static void async_deinit(struct async *async)
@@ -773,6 +818,8 @@ static void async_deinit(struct async *async)
 	strbuf_deinit(&async->reading.waits_for);
 	vec_deinit(&async->reading.links);
 	vec_deinit(&async->reading.frames);
+	vec_deinit(&async->reading.locals.list);
+	strbuf_deinit(&async->reading.locals.text);
 }
 
 struct error *async_read(struct subject *subject,

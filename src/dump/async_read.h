@@ -14,14 +14,15 @@
 
 /* The Python stack of a thread, which a task that runs is part of. */
 struct async_walk {
-	/* While the thread holds still. */
+	/* While the thread holds still. locals: for variables of it, or NULL. */
 	void (*walk)(void *arg, const struct subject_thread *thread,
-		     const struct py_state *state);
+		     const struct py_state *state, struct dump_locals *locals);
 	/* It did not: the walk counts for nothing. */
 	void (*forget)(void *arg);
 	/*
 	 * Once it is proven: the frames from the innermost one to the one at that
-	 * address are appended; none if it is not among them.
+	 * address are appended, with their variables in what was walked with; none if
+	 * it is not among them.
 	 */
 	struct error *(*take)(void *arg, uint64_t outermost,
 			      struct dump_frame_list *ret);

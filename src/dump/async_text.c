@@ -275,6 +275,9 @@ static void put_problem(const struct dump_task *task, size_t indent,
 	if (task->is_unproven)
 		put_note("[read without proof: no thread is known that runs its loop]",
 			 indent, out);
+	if (task->no_locals && task->frame_count)
+		put_note("[variables not read: its thread ran on, or there are too many]",
+			 indent, out);
 }
 
 static size_t indent_of(uint32_t depth)
@@ -322,9 +325,14 @@ static void put_task(struct tree *tree, const struct place *at)
 	if (again)
 		return;
 	tree->seen[at->task] = true;
-	for (uint32_t i = 0; i < task->frame_count; i++)
-		frame_text(&tree->tasks->frames.data[task->first_frame + i],
-			   tree->words, indent, tree->out);
+	for (uint32_t i = 0; i < task->frame_count; i++) {
+		const struct dump_frame *frame =
+			&tree->tasks->frames.data[task->first_frame + i];
+
+		frame_text(frame, tree->words, indent, tree->out);
+		frame_text_locals(&tree->tasks->locals, frame,
+				  tree->words->width, indent + STEP, tree->out);
+	}
 	put_problem(task, indent, tree->out);
 	push_awaited(tree, at);
 }

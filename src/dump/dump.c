@@ -48,6 +48,8 @@ struct reading {
 	bool told_code;
 	/* NULL: native frames are not asked for. */
 	struct native_frames *native;
+	/* Those of a stack that was walked for a task. */
+	struct variables variables;
 	struct error *error;
 	struct py_state_list states;
 	/* pthread_self() to index in states; to offset in names. */
@@ -265,8 +267,8 @@ static void read_gil(const struct reading *reading,
 static void clear_read(struct dump_thread *ret)
 {
 	vec_clear(&ret->frames);
-	vec_clear(&ret->locals);
-	strbuf_clear(&ret->text);
+	vec_clear(&ret->locals.list);
+	strbuf_clear(&ret->locals.text);
 	ret->holds_gil = ret->wants_gil = ret->collects_garbage = false;
 }
 
@@ -355,7 +357,7 @@ static enum attempt try_thread(struct reading *reading,
 		read_gil(reading, thread, ret);
 		if (locals)
 			variables_read(&variables, reading->subject,
-				       &reading->stack, ret);
+				       &reading->stack, &ret->locals);
 	}
 	if (reading->native)
 		native_frames_copy(reading->native, thread);
@@ -434,8 +436,8 @@ static const char *take_comm(struct dump *dump, const char *comm)
 static void thread_deinit(struct dump_thread *thread)
 {
 	vec_deinit(&thread->frames);
-	vec_deinit(&thread->locals);
-	strbuf_deinit(&thread->text);
+	vec_deinit(&thread->locals.list);
+	strbuf_deinit(&thread->locals.text);
 }
 
 /* The strings of the frames have to outlive the table of code. */
@@ -449,7 +451,7 @@ static struct error *keep_strings(struct dump *dump, struct dump_thread *thread)
 		if (!frame->function || !frame->file)
 			return error_no_memory();
 	}
-	return strbuf_error(&thread->text);
+	return strbuf_error(&thread->locals.text);
 }
 
 static struct error *add_thread(struct reading *reading,
@@ -459,7 +461,7 @@ static struct error *add_thread(struct reading *reading,
 	struct dump_thread taken = { .tid = thread->tid,
 				     .ident = thread->pointer,
 				     .has_python = state != NULL,
-				     .text = STRBUF_INIT };
+				     .locals.text = STRBUF_INIT };
 	bool ambiguous = is_ambiguous(reading, thread);
 	enum attempt result = read_thread(reading, thread,
 					  ambiguous ? NULL : state, &taken);
@@ -495,12 +497,18 @@ static struct error *add_thread(struct reading *reading,
 
 /* After an error there may be nothing to walk with. */
 static void walk_for_task(void *arg, const struct subject_thread *thread,
-			  const struct py_state *state)
+			  const struct py_state *state,
+			  struct dump_locals *locals)
 {
 	struct reading *reading = arg;
 
-	if (!reading->error)
-		walk(reading, thread, state);
+	vec_clear(&reading->variables.frames);
+	if (reading->error)
+		return;
+	walk(reading, thread, state);
+	if (locals)
+		variables_read(&reading->variables, reading->subject,
+			       &reading->stack, locals);
 }
 
 static void forget_for_task(void *arg)
@@ -513,17 +521,21 @@ static struct error *take_for_task(void *arg, uint64_t outermost,
 				   struct dump_frame_list *ret)
 {
 	struct reading *reading = arg;
-	size_t start = ret->count;
+	size_t start = ret->count, i = 0;
 
 	if (reading->error)
 		return take_ptr(reading->error);
 	reading->told_code = false;
 	vec_for_each(frame, &reading->stack.frames) {
+		const struct variables_of *of =
+			variables_at(&reading->variables, i++);
 		struct dump_frame taken;
 		bool internal;
 
 		if (!open_frame(reading, frame, &internal, &taken))
 			break;
+		taken.first_local = of->first;
+		taken.local_count = of->count;
 		if (!internal && !vec_push(ret, taken))
 			return error_no_memory();
 		if (frame->frame == outermost)
@@ -613,6 +625,7 @@ static void reading_deinit(struct reading *reading)
 	user_walk_destroy(reading->walk);
 	code_table_deinit(&reading->codes);
 	python_stack_deinit(&reading->stack);
+	variables_deinit(&reading->variables);
 	vec_deinit(&reading->states);
 	vec_deinit(&reading->names);
 	map_deinit(&reading->by_ident);
@@ -643,6 +656,7 @@ struct error *dump_create(struct subject *subject,
 	dump->version = subject->python.layout.version;
 	dump->signal = subject->signal;
 	dump->has_locals = options->locals;
+	dump->tasks.locals.text = (struct strbuf)STRBUF_INIT;
 	dump->has_tasks = options->tasks;
 	dump->has_native = options->native;
 	dump->core = copy(dump, subject->core);
@@ -671,6 +685,8 @@ void dump_destroy(struct dump *dump)
 	vec_deinit(&dump->tasks.list);
 	vec_deinit(&dump->tasks.awaits);
 	vec_deinit(&dump->tasks.frames);
+	vec_deinit(&dump->tasks.locals.list);
+	strbuf_deinit(&dump->tasks.locals.text);
 	arena_deinit(&dump->strings);
 	free(dump);
 }

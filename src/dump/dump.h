@@ -18,11 +18,17 @@
 #include "base/vec.h"
 #include "dump/subject.h"
 
-/* Places in the thread's text; each ends with a NUL. */
+/* Places in the text of its list; each ends with a NUL. */
 struct dump_local {
 	uint32_t name;
 	uint32_t value;
 	bool is_argument;
+};
+
+/* Variables of several frames. */
+struct dump_locals {
+	VEC(struct dump_local) list;
+	struct strbuf text;
 };
 
 enum dump_frame_kind {
@@ -38,7 +44,7 @@ struct dump_frame {
 	const char *file;
 	/* 0: the code has none there. */
 	uint32_t line;
-	/* Its variables: locals[first_local] and those behind it. */
+	/* Its variables: locals.list[first_local] and those behind it. */
 	uint32_t first_local;
 	uint32_t local_count;
 	/* Of the frame in the process; of native code that of its instruction. */
@@ -84,8 +90,7 @@ struct dump_thread {
 	enum dump_problem problem;
 	/* Innermost first. */
 	struct dump_frame_list frames;
-	VEC(struct dump_local) locals;
-	struct strbuf text;
+	struct dump_locals locals;
 	/* Variables were asked for, and could not be read with the stack. */
 	bool no_locals;
 	/* Native frames were asked for, and the thread could not be stopped. */
@@ -152,6 +157,8 @@ struct dump_task {
 	/* tasks.frames[first_frame] and those behind it, innermost first. */
 	uint32_t first_frame;
 	uint32_t frame_count;
+	/* Variables were asked for, and could not be read with its frames, or kept. */
+	bool no_locals;
 	/* It is awaited by another one. */
 	bool is_awaited;
 };
@@ -173,6 +180,7 @@ struct dump_tasks {
 	VEC(struct dump_task) list;
 	VEC(struct dump_await) awaits;
 	struct dump_frame_list frames;
+	struct dump_locals locals;
 	/* Those of a build of asyncio that kaa does not know. */
 	size_t unknown;
 	/*

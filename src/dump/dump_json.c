@@ -27,18 +27,18 @@ static void put_bool(struct strbuf *out, const char *key, bool value)
 	strbuf_printf(out, ", \"%s\": %s", key, value ? "true" : "false");
 }
 
-static void put_locals(const struct dump_thread *thread,
+static void put_locals(const struct dump_locals *locals,
 		       const struct dump_frame *frame, struct strbuf *out)
 {
 	strbuf_puts(out, ", \"locals\": [");
 	for (uint32_t i = 0; i < frame->local_count; i++) {
 		const struct dump_local *local =
-			&thread->locals.data[frame->first_local + i];
+			&locals->list.data[frame->first_local + i];
 
 		strbuf_puts(out, i ? ", {\"name\": " : "{\"name\": ");
-		put_string(out, thread->text.data + local->name);
+		put_string(out, locals->text.data + local->name);
 		put_bool(out, "argument", local->is_argument);
-		put_key(out, "value", thread->text.data + local->value);
+		put_key(out, "value", locals->text.data + local->value);
 		strbuf_putc(out, '}');
 	}
 	strbuf_putc(out, ']');
@@ -71,7 +71,7 @@ static void put_frame(const struct dump_thread *thread,
 	put_place(frame, out);
 	put_kind(frame, out);
 	if (locals && !thread->no_locals && frame->kind == DUMP_FRAME_PYTHON)
-		put_locals(thread, frame, out);
+		put_locals(&thread->locals, frame, out);
 	strbuf_putc(out, '}');
 }
 
@@ -175,7 +175,7 @@ static void put_awaits(const struct dump_tasks *tasks, uint32_t index,
 
 /* "id" is what id() says in the process. */
 static void put_task(const struct dump_tasks *tasks, uint32_t index,
-		     struct strbuf *out)
+		     bool locals, struct strbuf *out)
 {
 	const struct dump_task *task = &tasks->list.data[index];
 	bool is_read = dump_task_is_read(task);
@@ -197,19 +197,24 @@ static void put_task(const struct dump_tasks *tasks, uint32_t index,
 	for (uint32_t i = 0; i < task->frame_count; i++) {
 		strbuf_puts(out, i ? "," : "");
 		put_place(&tasks->frames.data[task->first_frame + i], out);
+		if (locals && !task->no_locals)
+			put_locals(&tasks->locals,
+				   &tasks->frames.data[task->first_frame + i],
+				   out);
 		strbuf_putc(out, '}');
 	}
 	strbuf_puts(out, "]}");
 }
 
-static void put_tasks(const struct dump_tasks *tasks, struct strbuf *out)
+static void put_tasks(const struct dump_tasks *tasks, bool locals,
+		      struct strbuf *out)
 {
 	strbuf_printf(out, ",\n \"unknown_tasks\": %zu", tasks->unknown);
 	put_bool(out, "tasks_complete", !tasks->is_cut && !tasks->unknown);
 	strbuf_puts(out, ",\n \"tasks\": [");
 	for (uint32_t i = 0; i < tasks->list.count; i++) {
 		strbuf_puts(out, i ? "," : "");
-		put_task(tasks, i, out);
+		put_task(tasks, i, locals, out);
 	}
 	strbuf_putc(out, ']');
 }
@@ -237,6 +242,6 @@ void dump_json(const struct dump *dump, struct strbuf *out)
 	}
 	strbuf_putc(out, ']');
 	if (dump->has_tasks)
-		put_tasks(&dump->tasks, out);
+		put_tasks(&dump->tasks, dump->has_locals, out);
 	strbuf_puts(out, "}\n");
 }

@@ -194,23 +194,6 @@ static void put_problem(const struct dump_thread *thread, struct strbuf *out)
 			    "    [variables not read: it never held still for so long]\n");
 }
 
-static void put_locals(const struct dump_thread *thread,
-		       const struct dump_frame *frame, size_t width,
-		       struct strbuf *out)
-{
-	for (uint32_t i = 0; i < frame->local_count; i++) {
-		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
-		const struct dump_local *local =
-			&thread->locals.data[frame->first_local + i];
-
-		strbuf_printf(&line, "        %s%s = %s",
-			      local->is_argument ? "arg " : "",
-			      thread->text.data + local->name,
-			      thread->text.data + local->value);
-		frame_text_line(out, line.data, width);
-	}
-}
-
 void dump_text(const struct dump *dump, const struct dump_words *words,
 	       struct strbuf *out)
 {
@@ -225,7 +208,7 @@ void dump_text(const struct dump *dump, const struct dump_words *words,
 		put_thread_head(thread, width, out);
 		vec_for_each(frame, &thread->frames) {
 			frame_text(frame, words, 4, out);
-			put_locals(thread, frame, width, out);
+			frame_text_locals(&thread->locals, frame, width, 8, out);
 		}
 		put_problem(thread, out);
 	}

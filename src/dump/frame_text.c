@@ -84,3 +84,21 @@ void frame_text(const struct dump_frame *frame, const struct dump_words *words,
 	put_frame(frame, words->width, indent, out);
 	put_source(frame, words, indent, out);
 }
+
+void frame_text_locals(const struct dump_locals *locals,
+		       const struct dump_frame *frame, size_t width,
+		       size_t indent, struct strbuf *out)
+{
+	for (uint32_t i = 0; i < frame->local_count; i++) {
+		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+		const struct dump_local *local =
+			&locals->list.data[frame->first_local + i];
+
+		strbuf_fill(&line, ' ', indent);
+		strbuf_printf(&line, "%s%s = %s",
+			      local->is_argument ? "arg " : "",
+			      locals->text.data + local->name,
+			      locals->text.data + local->value);
+		frame_text_line(out, line.data, width);
+	}
+}

@@ -20,8 +20,11 @@ struct memory {
 };
 
 struct reading {
+	struct memory bounded;
+	struct py_memory memory;
+	struct py_objects_reader objects;
 	struct py_value_reader values;
-	struct dump_thread *thread;
+	struct dump_locals *locals;
 	struct strbuf again;
 };
 
@@ -54,8 +57,7 @@ static void put_value(struct reading *reading, uint64_t object,
 /* False: there is no room for more. */
 static bool add_local(struct reading *reading, const struct py_local *local)
 {
-	struct dump_thread *thread = reading->thread;
-	struct strbuf *text = &thread->text;
+	struct strbuf *text = &reading->locals->text;
 	struct dump_local added = { .name = (uint32_t)text->len,
 				    .is_argument = local->is_argument };
 
@@ -72,7 +74,7 @@ static bool add_local(struct reading *reading, const struct py_local *local)
 	added.value = (uint32_t)text->len;
 	put_value(reading, local->value, text);
 	strbuf_putc(text, '\0');
-	return vec_push(&thread->locals, added);
+	return vec_push(&reading->locals->list, added);
 }
 
 static void read_frame(struct reading *reading, uint64_t frame,
@@ -81,27 +83,38 @@ static void read_frame(struct reading *reading, uint64_t frame,
 	struct py_local locals[PY_LOCALS_MAX];
 	size_t count = py_locals_read(&reading->values, frame, locals);
 
-	ret->first = (uint32_t)reading->thread->locals.count;
+	ret->first = (uint32_t)reading->locals->list.count;
 	for (size_t i = 0; i < count && add_local(reading, &locals[i]); i++)
 		;
-	ret->count = (uint32_t)reading->thread->locals.count - ret->first;
+	ret->count = (uint32_t)reading->locals->list.count - ret->first;
 }
 
-void variables_read(struct variables *variables, struct subject *subject,
-		    const struct python_stack *stack, struct dump_thread *ret)
+/* It refers to itself. */
+static void reading_init(struct reading *reading, struct subject *subject,
+			 const struct py_memory *memory,
+			 struct dump_locals *locals)
 {
 	const struct py_layout *layout = &subject->python.layout;
 	const struct py_release *release = py_release_of(layout);
-	struct memory bounded = { &subject->memory, READS_MAX };
-	const struct py_memory memory = { read_memory, &bounded, NULL };
-	struct py_objects_reader objects =
-		PY_OBJECTS_INIT(layout, &release->objects, &memory);
-	struct reading reading = {
-		.values = { &objects, &release->values, &subject->builtins },
-		.thread = ret,
-		.again = STRBUF_INIT,
-	};
 
+	reading->bounded = (struct memory){ memory, READS_MAX };
+	reading->memory =
+		(struct py_memory){ read_memory, &reading->bounded, NULL };
+	reading->objects = (struct py_objects_reader)PY_OBJECTS_INIT(
+		layout, &release->objects, &reading->memory);
+	reading->values = (struct py_value_reader){ &reading->objects,
+						    &release->values,
+						    &subject->builtins };
+	reading->locals = locals;
+	reading->again = (struct strbuf)STRBUF_INIT;
+}
+
+void variables_read(struct variables *variables, struct subject *subject,
+		    const struct python_stack *stack, struct dump_locals *ret)
+{
+	struct reading reading;
+
+	reading_init(&reading, subject, &subject->memory, ret);
 	vec_for_each(frame, &stack->frames) {
 		struct variables_of of = {};
 
@@ -110,6 +123,39 @@ void variables_read(struct variables *variables, struct subject *subject,
 			break;
 	}
 	strbuf_deinit(&reading.again);
+}
+
+void variables_read_awaits(struct subject *subject,
+			   const struct py_memory *memory,
+			   struct dump_frame_list *frames,
+			   struct dump_locals *ret)
+{
+	struct reading reading;
+
+	reading_init(&reading, subject, memory, ret);
+	for (size_t i = frames->count; i-- > 0;) {
+		struct dump_frame *frame = &frames->data[i];
+		struct variables_of of = {};
+
+		read_frame(&reading, frame->address, &of);
+		frame->first_local = of.first;
+		frame->local_count = of.count;
+	}
+	strbuf_deinit(&reading.again);
+}
+
+bool variables_append(const struct dump_locals *from, struct dump_locals *ret)
+{
+	uint32_t shift = (uint32_t)ret->text.len;
+
+	vec_for_each(local, &from->list)
+		if (!vec_push(&ret->list,
+			      (struct dump_local){ local->name + shift,
+						   local->value + shift,
+						   local->is_argument }))
+			return false;
+	strbuf_append(&ret->text, from->text.data, from->text.len);
+	return !ret->text.failed;
 }
 
 const struct variables_of *variables_at(const struct variables *variables,

@@ -219,6 +219,31 @@ def test_tasks_of_pure_python(kaa, python, scripts):
 
 
 @pytest.mark.few_versions
+def variables_of(frame):
+    return {local["name"]: local["value"] for local in frame["locals"]}
+
+
+def test_variables_of_suspended_coroutines(kaa, python, scripts):
+    with parked(python, scripts) as (_, told):
+        dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))
+        text = python.kaa(kaa)("dump", "--async", "--locals", str(told["pid"])).stdout
+    tasks = check_tasks(dump, told)
+    for task in told["tasks"]:
+        for frame, expected in zip(tasks[escaped(task["name"])]["frames"], task["locals"]):
+            found = variables_of(frame)
+            assert set(found) == set(expected), (task["name"], frame)
+            assert {name: found[name] for name, value in expected.items() if value} == \
+                {name: value for name, value in expected.items() if value}
+    # The task that runs has those of its thread.
+    frame = next(task for task in dump["tasks"] if task["name"] == told["current"])["frames"][-1]
+    beside = next(thread for thread in dump["threads"] if thread["tid"] == told["tid"])["frames"]
+    assert frame["function"] == "main" and {"kept", "sleeps"} <= set(variables_of(frame))
+    assert variables_of(frame) in [variables_of(other) for other in beside if other["function"] == "main"]
+    # Below their function, which is below their task.
+    assert re.search(r"\n( *)sleeper \(.*async_parked.py:\d+\)\n\1    arg seconds = 1003\n", text)
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
 def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
     with parked(python, scripts) as (process, told):
         lines = python.kaa(kaa)("dump", "--async", str(told["pid"])).stdout.splitlines()

@@ -279,8 +279,9 @@ static void make_dump(struct dump *dump, struct dump_thread threads[2])
 		.state = 'S', .has_call = true, .call = 202,
 		.has_python = true, .wants_gil = true,
 		.problem = DUMP_UNREADABLE,
-		.frames = { frames, 3, 3 }, .locals = { &local, 1, 1 },
-		.text = { text, sizeof(text) - 1, sizeof(text), false },
+		.frames = { frames, 3, 3 },
+		.locals = { { &local, 1, 1 },
+			    { text, sizeof(text) - 1, sizeof(text), false } },
 	};
 	threads[1] = (struct dump_thread){ .tid = 13, .comm = "native",
 					   .state = 'R', .has_python = true,

@@ -133,8 +133,9 @@ static void release_thread(struct subject *subject, struct subject_thread *threa
 }
 
 static void walk(void *arg, const struct subject_thread *thread,
-		 const struct py_state *state)
+		 const struct py_state *state, struct dump_locals *locals)
 {
+	(void)locals;
 	(void)arg;
 	(void)thread;
 	(void)state;

@@ -167,8 +167,14 @@ def step(coroutine):
     return None, None
 
 
-def chain(coroutine):
-    """The frames of a coroutine and those that it awaits, innermost first."""
+def variables_of(frame):
+    """Names, and the values of those that are words of their own; None: another object."""
+    return {name: repr(value) if isinstance(value, (int, float, str, type(None))) else None
+            for name, value in frame.f_locals.items()}
+
+
+def chain(coroutine, told=line_of):
+    """Of the frames of a coroutine and those that it awaits what is told of them, innermost first."""
     frames = []
     while coroutine is not None:
         frame, awaited = step(coroutine)
@@ -179,7 +185,7 @@ def chain(coroutine):
                 break
             coroutine = beyond[0]
             continue
-        frames.insert(0, line_of(frame))
+        frames.insert(0, told(frame))
         coroutine = awaited
     return frames
 
@@ -189,7 +195,7 @@ def tell(parents, seconds):
     for task in asyncio.all_tasks():
         if task is asyncio.current_task():
             continue
-        tasks.append({"id": id(task), "name": task.get_name(), "frames": chain(task.get_coro()),
+        tasks.append({"id": id(task), "name": task.get_name(), "frames": chain(task.get_coro()), "locals": chain(task.get_coro(), variables_of),
                       "waits": task._fut_waiter is not None})
     told = {"pid": os.getpid(), "tid": threading.get_native_id(), "tasks": tasks, "awaits": parents,
             "current": asyncio.current_task().get_name(), "unstarted": seconds, "sockets": [end.fileno() for end in PAIR]}
