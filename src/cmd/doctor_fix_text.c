@@ -6,10 +6,10 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/strbuf.h"
 #include "cmd/framework/wrap.h"
+#include "view/own_command.h"
 #include "view/shell_word.h"
 #include "view/text.h"
 
@@ -28,9 +28,10 @@ static const struct {
 static void print_text(const char *before, const char *text, size_t indent)
 {
 	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
-	_cleanup_strbuf_ struct strbuf clean = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf said = STRBUF_INIT, clean = STRBUF_INIT;
 
-	text_append(&clean, text, strlen(text));
+	own_command_puts(&said, text);
+	text_append(&clean, said.data, said.len);
 	wrap_text(&lines, clean.data, indent);
 	printf("%s%s", before, lines.data);
 }
@@ -40,10 +41,10 @@ static void print_point(const char *text)
 	print_text("  - ", text, 4);
 }
 
-/* To be copied: root types commands as they are run, others with sudo. */
+/* To be copied. Who has no sudo is told that root does it. */
 static const char *word_for_root(void)
 {
-	return geteuid() ? "sudo " : "";
+	return own_command_root() == OWN_COMMAND_SUDO ? "sudo " : "";
 }
 
 static void print_commands(const struct fix_commands *commands)

@@ -210,7 +210,7 @@ static void take_exit_code(const struct top *top, bool is_told, int *exit_code)
 	if (is_told)
 		return;
 	top_recorder_notes(&top->recorder, &notes);
-	fputs(notes.data, stderr);
+	message_lines(notes.data);
 }
 
 static void end(struct top *top, int *exit_code)

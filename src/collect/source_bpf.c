@@ -46,10 +46,14 @@ static void add_reason(struct strbuf *why, const char *reason)
 	strbuf_printf(why, "%s%s", why->len ? "; " : "", reason);
 }
 
-static void add_no_rights(struct strbuf *why)
+static void add_no_rights(const struct machine *m, struct strbuf *why)
 {
 	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT, reason = STRBUF_INIT;
 
+	if (!m->euid) {
+		add_reason(why, "root has no CAP_BPF and CAP_PERFMON here, as in a container");
+		return;
+	}
 	own_program_word(&kaa);
 	strbuf_printf(
 		&reason,
@@ -67,7 +71,7 @@ static bool probe(const struct machine *m, struct strbuf *why)
 	if (!machine_kernel_at_least(m, 5, 17))
 		add_reason(why, "the kernel is older than 5.17");
 	if (m->try_bpf == EPERM || m->try_bpf == EACCES)
-		add_no_rights(why);
+		add_no_rights(m, why);
 	else if (m->try_bpf != 0)
 		add_reason(why, "this kernel or container forbids BPF");
 	if (m->try_bpf == 0 && m->try_user_event != 0)

@@ -61,6 +61,9 @@ static struct error *walker_refused(int errnum, const char *what)
 		return error_create(ERROR_PERMISSION,
 				    "the kernel, or this container, forbids kaa to %s",
 				    what);
+	if ((errnum == EPERM || errnum == EACCES) && !geteuid())
+		return error_create(ERROR_PERMISSION,
+				    "root has no CAP_BPF and CAP_PERFMON here, as in a container");
 	if (errnum == EPERM || errnum == EACCES)
 		return error_create(ERROR_PERMISSION,
 				    "this user lacks CAP_BPF and CAP_PERFMON: run 'sudo %s record ...', or see 'kaa doctor --fix'",

@@ -205,15 +205,28 @@ void fit_share(size_t room, size_t *a, size_t *b)
 	}
 }
 
-/* A quotation begins with a mark behind a blank or bracket, and ends with one before no letter. */
+/* A quotation ends with a mark before no letter. */
+static bool ends_quotation(const char *s, size_t n, size_t at)
+{
+	return s[at] == '\'' && (at + 1 == n ||
+				 (!isalnum((unsigned char)s[at + 1]) &&
+				  s[at + 1] != '_'));
+}
+
+/* It begins with one behind a blank or bracket, if it ends at all. */
+static bool begins_quotation(const char *s, size_t n, size_t at)
+{
+	if (s[at] != '\'' || (at && s[at - 1] != ' ' && s[at - 1] != '('))
+		return false;
+	while (++at < n)
+		if (ends_quotation(s, n, at))
+			return true;
+	return false;
+}
+
 static bool is_quoted(const char *s, size_t n, size_t at, bool quoted)
 {
-	if (s[at] != '\'')
-		return quoted;
-	if (!quoted)
-		return !at || s[at - 1] == ' ' || s[at - 1] == '(';
-	return at + 1 < n && (isalnum((unsigned char)s[at + 1]) ||
-			      s[at + 1] == '_');
+	return quoted ? !ends_quotation(s, n, at) : begins_quotation(s, n, at);
 }
 
 /* A blank before which a line may end: behind no number, which is one of something. */
@@ -225,26 +238,22 @@ static bool may_break(const char *s, size_t at)
 
 /*
  * Bytes of a line up to where it is broken: its last blank that fits, or later. A
- * quotation is a command or a name, and stays whole if a line has room for it.
+ * quotation is a command that is copied, or a name, and stays whole.
  */
 static size_t break_at(const char *s, size_t n, size_t width)
 {
-	size_t at = 0, used = 0, last = 0, any = 0;
+	size_t at = 0, used = 0, last = 0;
 	bool quoted = false;
 	struct printable p;
 
-	while (at < n && (used <= width || !any)) {
+	while (at < n && (used <= width || !last)) {
 		quoted = is_quoted(s, n, at, quoted);
-		if (may_break(s, at)) {
-			any = at;
-			last = quoted ? last : at;
-		}
+		if (!quoted && may_break(s, at))
+			last = at;
 		at += printable_next(s + at, n - at, &p);
 		used += (size_t)p.width;
 	}
-	if (used <= width || !any)
-		return n;
-	return last ? last : any;
+	return used <= width || !last ? n : last;
 }
 
 void fit_lines(struct strbuf *out, const char *text, size_t width)

@@ -29,7 +29,7 @@ void fit_share(size_t room, size_t *a, size_t *b);
 /*
  * Appends lines of text; one that is too wide goes on in the next, indented, from
  * a blank on. A word that is too wide stays whole, as do a number with what it
- * counts, and what stands in single quotes if a line has room for it.
+ * counts, and what stands in single quotes: a command is copied as it is.
  */
 void fit_lines(struct strbuf *out, const char *text, size_t width);
 

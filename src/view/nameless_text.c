@@ -95,16 +95,17 @@ static void advise_python(const struct profile *profile,
 {
 	const char *path = nameless_path(profile, python);
 	const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	_cleanup_strbuf_ struct strbuf advice = STRBUF_INIT;
 
 	strbuf_puts(out, "Allocation and garbage collection may be among them.\n");
 	if (has_debug_package(path))
-		strbuf_printf(out,
+		strbuf_printf(&advice,
 			      "Debian's package %s-dbg gives them names, in this recording too: 'sudo apt install %s-dbg'.\n",
 			      file, file);
 	else
-		own_command_puts(
-			out,
-			"'kaa doctor' says which file has the names, for this recording too.\n");
+		strbuf_puts(&advice,
+			    "'kaa doctor' says which file has the names, for this recording too.\n");
+	own_command_puts(out, advice.data);
 }
 
 /* The same of other files. python: of that, its own modules have been told of. */

@@ -2,34 +2,76 @@
 #include "view/own_command.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "view/shell_word.h"
 
-/* Where the next such command has the program's name, or NULL. */
-static const char *next_name(const char *text)
-{
-	static const char sudo[] = "sudo ", name[] = "kaa ";
+static const char sudo[] = "sudo ";
 
-	while ((text = strchr(text, '\'')) != NULL) {
-		text++;
-		if (!strncmp(text, sudo, sizeof(sudo) - 1))
-			text += sizeof(sudo) - 1;
-		if (!strncmp(text, name, sizeof(name) - 1))
-			return text;
+/* As a shell looks for it. */
+static bool has_sudo(void)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	for (path = path ? path : "/usr/bin:/bin"; *path;) {
+		size_t n = strcspn(path, ":");
+
+		snprintf(file, sizeof(file), "%.*s/sudo", (int)n, path);
+		if (!access(file, X_OK))
+			return true;
+		path += n + (path[n] == ':');
 	}
-	return NULL;
+	return false;
+}
+
+enum own_command_root own_command_root(void)
+{
+	/* Who has typed sudo or doas is no root yet. */
+	if (!geteuid() && !getenv("SUDO_UID") && !getenv("DOAS_USER"))
+		return OWN_COMMAND_IS_ROOT;
+	return has_sudo() ? OWN_COMMAND_SUDO : OWN_COMMAND_ASKS_ROOT;
+}
+
+/* The word sudo at the beginning of a command, behind its quotation mark. */
+static const char *put_sudo(struct strbuf *out, const char *text,
+			    enum own_command_root root)
+{
+	if (strncmp(text, sudo, sizeof(sudo) - 1) != 0)
+		return text;
+	if (root == OWN_COMMAND_SUDO) {
+		strbuf_puts(out, sudo);
+	} else if (root == OWN_COMMAND_ASKS_ROOT) {
+		strbuf_truncate(out, out->len - 1);
+		strbuf_puts(out, "as root: '");
+	}
+	return text + sizeof(sudo) - 1;
+}
+
+void own_command_puts_for(struct strbuf *out, const char *text,
+			  enum own_command_root root)
+{
+	static const char name[] = "kaa ";
+	const char *quote;
+
+	for (; (quote = strchr(text, '\'')) != NULL;) {
+		strbuf_append(out, text, (size_t)(quote + 1 - text));
+		text = put_sudo(out, quote + 1, root);
+		if (strncmp(text, name, sizeof(name) - 1) != 0)
+			continue;
+		shell_word(program_invocation_name, out);
+		text += sizeof(name) - 2;
+	}
+	strbuf_puts(out, text);
 }
 
 void own_command_puts(struct strbuf *out, const char *text)
 {
-	const char *name;
-
-	for (; (name = next_name(text)) != NULL; text = name + 3) {
-		strbuf_append(out, text, (size_t)(name - text));
-		shell_word(program_invocation_name, out);
-	}
-	strbuf_puts(out, text);
+	own_command_puts_for(out, text, own_command_root());
 }
 
 /* "kaa", "$(kaa" */

@@ -80,7 +80,13 @@ def test_it_says_that_a_tool_is_missing(box):
     assert f"\n    {box.kaa} doctor --fix=run\n" in with_it and "    sudo " not in with_it
     without = box.shell(f"mount --bind /dev/null {setcap}; {box.kaa} doctor --fix", user="root").stdout
     assert "libcap2-bin" not in with_it
-    assert "First: there is no setcap in " in without and "'sudo apt install libcap2-bin' installs it" in " ".join(without.split())
+    assert "First: there is no setcap in " in without and ": 'apt install libcap2-bin' installs it" in " ".join(without.split())
+    # Another user does, or has to ask root.
+    others = box.shell(f"mount --bind /dev/null {setcap}; setpriv --reuid=ann {box.kaa} doctor --fix", user="root").stdout
+    assert "'sudo apt install libcap2-bin' installs it" in " ".join(others.split())
+    asks = box.shell(f"mount --bind /dev/null {setcap}; PATH=/nowhere /usr/bin/setpriv --reuid=ann {box.kaa} doctor --fix",
+                     user="root").stdout
+    assert "as root: 'apt install libcap2-bin' installs it" in " ".join(asks.split()) and "    sudo " not in asks
     assert commands_after(without, "Root gives them with") == commands_after(with_it, "Root gives them with")
 
 

@@ -760,9 +760,13 @@ static void test_what_fits(void **state)
 	assert_string_equal(out.data,
 			    "it's not\n  'a b c',\n  and (x\n  'd e') of\n  12 f\n");
 	strbuf_clear(&out);
-	/* No line has room for it. */
+	/* No line has room for it: the terminal breaks it, and it is copied whole. */
 	fit_lines(&out, "see 'a long command' now\n", 10);
-	assert_string_equal(out.data, "see\n  'a long\n  command'\n  now\n");
+	assert_string_equal(out.data, "see\n  'a long command'\n  now\n");
+	strbuf_clear(&out);
+	/* A mark that has no other one begins no quotation. */
+	fit_lines(&out, "see 'a long way\n", 10);
+	assert_string_equal(out.data, "see 'a\n  long way\n");
 	strbuf_clear(&out);
 	fit_begin(&out, "abcdefgh", 8, 6);
 	assert_string_equal(out.data, "abc...");

@@ -350,6 +350,11 @@ static void test_wrap(void **state)
 	assert_int_equal(strcspn(out.data, "\n"), 60 + 17);
 	assert_string_equal(out.data + 60 + 18 + 60, "stay\n");
 	strbuf_clear(&out);
+	wrap_text(&out, "it's 'two words', (or 'x y')", 68);
+	assert_non_null(strstr(out.data, "it's\n"));
+	assert_non_null(strstr(out.data, " 'two words',\n"));
+	assert_non_null(strstr(out.data, " (or 'x y')\n"));
+	strbuf_clear(&out);
 	wrap_text(&out, "", 34);
 	assert_string_equal(out.data, "\n");
 }
@@ -581,9 +586,42 @@ static void test_own_commands(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		_cleanup_strbuf_ struct strbuf named = STRBUF_INIT;
 
-		own_command_puts(&named, cases[i].text);
+		own_command_puts_for(&named, cases[i].text, OWN_COMMAND_SUDO);
 		assert_string_equal(named.len ? named.data : "",
 				    cases[i].named);
+	}
+	program_invocation_name = name;
+}
+
+/* Root types no sudo, and who has none is told who may do it. */
+static void test_commands_of_root(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *is_root;
+		const char *asks_root;
+	} cases[] = {
+		{ "'sudo apt install x' installs it",
+		  "'apt install x' installs it",
+		  "as root: 'apt install x' installs it" },
+		{ "run 'sudo kaa top', or 'sudo /x/kaa top'",
+		  "run './kaa top', or '/x/kaa top'",
+		  "run as root: './kaa top', or as root: '/x/kaa top'" },
+		{ "it's 'sudo' and sudo kaa", "it's 'sudo' and sudo kaa",
+		  "it's 'sudo' and sudo kaa" },
+	};
+	char *name = program_invocation_name;
+
+	(void)state;
+	program_invocation_name = (char *)"./kaa";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_strbuf_ struct strbuf one = STRBUF_INIT;
+		_cleanup_strbuf_ struct strbuf two = STRBUF_INIT;
+
+		own_command_puts_for(&one, cases[i].text, OWN_COMMAND_IS_ROOT);
+		assert_string_equal(one.data, cases[i].is_root);
+		own_command_puts_for(&two, cases[i].text, OWN_COMMAND_ASKS_ROOT);
+		assert_string_equal(two.data, cases[i].asks_root);
 	}
 	program_invocation_name = name;
 }
@@ -609,6 +647,7 @@ int main(void)
 		cmocka_unit_test(test_opposites),
 		cmocka_unit_test(test_shell_words),
 		cmocka_unit_test(test_own_commands),
+		cmocka_unit_test(test_commands_of_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

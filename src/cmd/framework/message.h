@@ -22,6 +22,8 @@ void message_note(const char *format, ...)
 /* "kaa record: warning: text" */
 void message_warn(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
+/* Whole lines of another kaa, which has said them as these. */
+void message_lines(const char *text);
 /* "kaa record: 'subject': message: strerror"; the error stays the caller's. */
 void message_error(const struct error *error);
 /* "kaa record: warning: " and the error, for what the command survives. */

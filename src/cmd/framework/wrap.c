@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/framework/wrap.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -16,6 +17,26 @@ static size_t count_newlines(const char *s, size_t n)
 	return count;
 }
 
+/* A quotation, which is a command or a name, up to the blank behind it; 0: none. */
+static size_t quotation(const char *s)
+{
+	const char *end = s + (*s == '(');
+
+	if (*end++ != '\'')
+		return 0;
+	while ((end = strchr(end, '\'')) != NULL)
+		if (!isalnum((unsigned char)*++end))
+			return (size_t)(end - s) + strcspn(end, white);
+	return 0;
+}
+
+static size_t word_length(const char *s, size_t room)
+{
+	size_t quoted = quotation(s);
+
+	return quoted && quoted <= room ? quoted : strcspn(s, white);
+}
+
 void wrap_text(struct strbuf *out, const char *text, size_t indent)
 {
 	size_t used = indent;
@@ -23,7 +44,7 @@ void wrap_text(struct strbuf *out, const char *text, size_t indent)
 
 	while (*text) {
 		size_t gap = strspn(text, white);
-		size_t word = strcspn(text + gap, white);
+		size_t word = word_length(text + gap, WRAP_COLUMNS - indent);
 		bool paragraph = count_newlines(text, gap) > 1;
 
 		if (!word)
