@@ -23,6 +23,23 @@ static void say_refusal(const struct source_refusal *refusal)
 		     text.data);
 }
 
+/* A user who has no rights asks what takes them, not what the kernel calls them. */
+static bool lacks_rights(const struct source_refusal *refusal)
+{
+	return refusal && refusal->why->code == ERROR_PERMISSION &&
+	       !(capability_have(CAP_BPF) && capability_have(CAP_PERFMON));
+}
+
+/* One sentence: what gives more, to be typed. 'kaa doctor' has the reasons. */
+static void say_way_out(const char *command, const char *gives)
+{
+	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT;
+
+	own_program_word(&kaa);
+	message_note("'sudo %s %s ...' has %s, and costs less; 'kaa doctor --fix' does without sudo",
+		     kaa.data, command, gives);
+}
+
 /* Without BPF: what is there instead, and what it costs. */
 static void say_trampolines(const struct record_setup *setup)
 {
@@ -49,13 +66,6 @@ static void say_no_agent(const struct record_setup *setup)
 	error_destroy(error);
 }
 
-/* A user who has no rights asks what takes them, not what the kernel calls them. */
-static bool lacks_rights(const struct source_refusal *refusal)
-{
-	return refusal && refusal->why->code == ERROR_PERMISSION &&
-	       !(capability_have(CAP_BPF) && capability_have(CAP_PERFMON));
-}
-
 /* What it gives, and what the other ways would. */
 static void say_polling(const struct source_refusal *refusal,
 			const struct record_setup *setup, const char *command)
@@ -74,16 +84,11 @@ static void say_polling(const struct source_refusal *refusal,
 		      words[setup->options.sampler.time],
 		      native ? "and native functions" :
 			       "no native functions ('--native' adds them)");
-	if (on_cpu && !native && lacks_rights(refusal)) {
-		strbuf_puts(&text, "; 'sudo ");
-		own_program_word(&text);
-		strbuf_printf(&text,
-			      " %s ...' has them, and costs less ('kaa doctor --fix': without sudo)",
-			      command);
-	}
 	if (!lacks_rights(refusal))
 		say_refusal(refusal);
 	message_note("%s", text.data);
+	if (on_cpu && !native && lacks_rights(refusal))
+		say_way_out(command, "them");
 }
 
 void record_say_source(const struct recorder *recorder,
@@ -91,12 +96,16 @@ void record_say_source(const struct recorder *recorder,
 		       int verbose)
 {
 	const struct python_source *source = recorder_python(recorder);
+	const struct source_refusal *refusal = recorder_refusal(recorder);
 
 	if (source->polls) {
-		say_polling(recorder_refusal(recorder), setup, command);
+		say_polling(refusal, setup, command);
 	} else if (source->gives_trampolines) {
-		say_refusal(recorder_refusal(recorder));
+		if (!lacks_rights(refusal))
+			say_refusal(refusal);
 		say_trampolines(setup);
+		if (lacks_rights(refusal))
+			say_way_out(command, "lines and kernel frames");
 		say_no_agent(setup);
 	} else if (verbose) {
 		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",
@@ -112,6 +121,8 @@ void record_say_user_only(const struct source_refusal *refusal)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+	if (lacks_rights(refusal))
+		return;
 	strbuf_printf(&text,
 		      "the recording has no kernel frames, because kernel.perf_event_paranoid is %d",
 		      perf_event_paranoid(""));

@@ -280,10 +280,10 @@ def test_running_process(place, some_python):
 
 
 def test_auto(place, newest_python, scripts):
-    """Without the right to BPF trampolines are taken for what polling cannot, and the line says why, and what they cost."""
+    """Without the right to BPF trampolines are taken for what polling cannot, and two lines say what they cost, and what gives more."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     result = place.record(newest_python, ["PYTHON", script, "0.4"], "-c", "1000000")
-    assert re.search(r"BPF cannot be used: .*sudo.*\n.*Python source: trampolines: .* take longer\n", result.stderr), result
+    assert re.search(r"Python source: trampolines: .* take longer\n.*'sudo \S+ record \.\.\.' has .*doctor", result.stderr), result
     samples = from_first_to_last(place.samples(newest_python), "foo")
     assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
 

@@ -1072,13 +1072,12 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     data = public_folder / "work" / "perf.data"
     result = as_nobody(public_kaa, "record", "-c", "250000", "-o", data, *public_python.command, script)
     said = "\n".join(remarks(result))
-    assert "Python source: trampolines: " in said and "CAP_BPF" in said
+    assert "Python source: trampolines: " in said
     # sudo would not find this kaa by its name.
-    assert f"run 'sudo {public_kaa} record ...'" in said
-    assert "no kernel frames, because kernel.perf_event_paranoid is 2" in said
+    assert f"'sudo {public_kaa} record ...' has lines and kernel frames" in said and "doctor --fix' does without sudo" in said
     # And that is said, too: see below.
     assert " s of CPU time have no samples: it was spent in the kernel, or by threads " in said
-    assert len(remarks(result)) == 4
+    assert len(remarks(result)) == 3
     assert " 0 lost," in result.stderr, result
     text = as_nobody(public_kaa, "script", "-i", data).stdout
     samples = script_output.parse(text)
