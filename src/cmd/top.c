@@ -177,6 +177,7 @@ static struct error *start_reading(struct top *top)
 	const struct top_settings *s = top->settings;
 	const struct top_show_options options = {
 		.subject = subject(&s->record),
+		.processes = &top->setup.options.processes,
 		.is_text = shows_text(s),
 		.delay_ms = s->delay ? s->delay : DELAY_MS,
 		.window_ms = s->window,

@@ -17,6 +17,7 @@
 #include "cmd/reading/input.h"
 #include "cmd/top_states.h"
 #include "cmd/top_time.h"
+#include "cmd/top_waits.h"
 #include "convert/live.h"
 #include "tui/live_view.h"
 #include "view/answer.h"
@@ -26,6 +27,8 @@ enum {
 	/* Bytes of the stacks that are resolved already. */
 	CACHE_LIMIT = 32 << 20,
 	LAST_WORDS_MS = 500,
+	/* Of what idle processes wait in, as text. */
+	WAIT_LINES = 12,
 };
 
 struct top_show {
@@ -71,6 +74,17 @@ static struct error *snapshot(struct top_show *show, uint64_t window,
 	return error ? error : top_time_add(&show->time, *ret, window);
 }
 
+static void print_waits(const struct top_show *show, size_t columns)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	puts("no samples of Python code");
+	if (!live_state(show->live).has_ended)
+		top_waits_put(show->options.processes, WAIT_LINES, columns,
+			      &text);
+	fputs(text.data, stdout);
+}
+
 static struct error *print_screen(struct top_show *show, uint64_t window)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
@@ -89,7 +103,7 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 	if (input.event != PROFILE_NONE)
 		error = answer_print(profile, &input, stdout);
 	else
-		puts("no samples of Python code");
+		print_waits(show, input.columns);
 	putchar('\n');
 	if (!error && (fflush(stdout) || ferror(stdout)))
 		error = error_os(errno, "standard output", "cannot write");
@@ -243,6 +257,14 @@ static void tell_note(void *arg, struct strbuf *out)
 	strbuf_puts(out, text);
 }
 
+static void tell_waits(void *arg, size_t lines, size_t columns,
+		       struct strbuf *out)
+{
+	struct top_show *show = arg;
+
+	top_waits_put(show->options.processes, lines, columns, out);
+}
+
 static struct error *show_screen(struct top_show *show, int *signal)
 {
 	const struct top_show_options *o = &show->options;
@@ -252,6 +274,7 @@ static struct error *show_screen(struct top_show *show, int *signal)
 		.threads = tell_threads,
 		.state = tell_state,
 		.note = tell_note,
+		.waits = tell_waits,
 		.arg = show,
 		.delay_ms = (int64_t)o->delay_ms,
 		.window = (o->window_ms ? o->window_ms : WINDOW_MS) * UINT64_C(1000000),

@@ -9,11 +9,14 @@
 #include "base/error.h"
 #include "cmd/top_recorder.h"
 
+struct pid_vec;
 struct top_show;
 
 struct top_show_options {
 	/* The option of `kaa record` that says what is recorded; "--": a command. */
 	const char *subject;
+	/* That are shown; borrowed. */
+	const struct pid_vec *processes;
 	bool is_text;
 	uint64_t delay_ms;
 	/* 0: not given. */

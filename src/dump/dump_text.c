@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "dump/async_text.h"
 #include "dump/dump.h"
 #include "dump/frame_text.h"
@@ -212,4 +213,60 @@ void dump_text(const struct dump *dump, const struct dump_words *words,
 		}
 		put_problem(thread, out);
 	}
+}
+
+/* --- threads alone --- */
+
+static bool is_of_library(const struct dump_frame *frame)
+{
+	return frame->kind != DUMP_FRAME_PYTHON || *frame->file == '<' ||
+	       strstr(frame->file, "/lib/python");
+}
+
+/* NULL: all of it is Python's library. */
+static const struct dump_frame *own_frame(const struct dump_thread *thread)
+{
+	vec_for_each(frame, &thread->frames)
+		if (!is_of_library(frame))
+			return frame;
+	return NULL;
+}
+
+/* Returns the lines. */
+static size_t put_brief(const struct dump_thread *thread,
+			const struct dump_words *words, struct strbuf *out)
+{
+	const struct dump_frame *own = own_frame(thread);
+
+	put_thread_head(thread, words->width, out);
+	if (!thread->frames.count) {
+		put_problem(thread, out);
+		return 2;
+	}
+	frame_text(&thread->frames.data[0], words, 4, out);
+	if (!own || own == &thread->frames.data[0])
+		return 2;
+	frame_text(own, words, 4, out);
+	return 3;
+}
+
+void dump_text_brief(const struct dump *dump, const struct dump_words *words,
+		     size_t lines, struct strbuf *out)
+{
+	size_t left = dump->threads.count;
+
+	vec_for_each(thread, &dump->threads) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		size_t used = put_brief(thread, words, &text);
+
+		if (used + (left > 1) > lines)
+			break;
+		strbuf_append(out, text.data, text.len);
+		lines -= used;
+		left--;
+	}
+	if (left)
+		strbuf_printf(out, "%zu%s thread%s\n", left,
+			      left < dump->threads.count ? " more" : "",
+			      plural(left));
 }

@@ -18,6 +18,8 @@ enum {
 	COST_PART = 50,
 	/* Until there is something to show. */
 	FIRST_MS = 200,
+	/* To look what it waits in meanwhile, from time to time. */
+	WAITS_MS = 1000,
 	MS = 1000000,
 };
 
@@ -33,6 +35,10 @@ struct live_view {
 	struct sources sources;
 	struct answer_options answer_options;
 	struct strbuf notes;
+	/* Before the first sample: what is shown, and when to look again. */
+	struct strbuf waits;
+	struct view *waiting;
+	int64_t waits_at;
 	uint64_t window;
 	bool is_paused;
 	/* The last samples are on the screen. */
@@ -196,6 +202,27 @@ static void say_note(struct live_view *l)
 		ui_say(l->ui, "%s", note.data);
 }
 
+static const char waiting[] = "waiting for the first samples";
+
+/* Title, status, what stands first, and room around it. */
+enum { WAITS_AROUND = 5, WAITS_MARGIN = 4 };
+
+static void look_at_waits(struct live_view *l)
+{
+	size_t rows, columns;
+
+	if (clock_ms() < l->waits_at)
+		return;
+	l->waits_at = clock_ms() + WAITS_MS;
+	screen_size(&rows, &columns);
+	strbuf_clear(&l->waits);
+	strbuf_printf(&l->waits, "%s\n\n", waiting);
+	if (rows > WAITS_AROUND && columns > WAITS_MARGIN)
+		l->live->waits(l->live->arg, rows - WAITS_AROUND,
+			       columns - WAITS_MARGIN, &l->waits);
+	l->waiting->empty = l->waits.data;
+}
+
 static struct error *wait_tick(void *arg, bool *leave)
 {
 	struct live_view *l = arg;
@@ -203,6 +230,8 @@ static struct error *wait_tick(void *arg, bool *leave)
 
 	say_note(l);
 	*leave = l->rows || l->is_over;
+	if (!error && !*leave)
+		look_at_waits(l);
 	return error;
 }
 
@@ -213,7 +242,7 @@ static struct error *wait_for_samples(struct live_view *l)
 	struct view view = { .browser = &browser,
 			     .arg = l,
 			     .hint = "q: quit",
-			     .empty = "waiting for the first samples",
+			     .empty = waiting,
 			     .hides_position = true,
 			     .title = wait_title,
 			     .row = no_row,
@@ -224,6 +253,8 @@ static struct error *wait_for_samples(struct live_view *l)
 
 	browser_init(&browser, &source);
 	l->ui->tick_at = clock_ms() + FIRST_MS;
+	l->waiting = &view;
+	l->waits_at = clock_ms() + WAITS_MS;
 	error = view_run(l->ui, &view);
 	/* The information has it; keys stand in its place now. */
 	if (l->rows && !l->is_over)
@@ -422,6 +453,7 @@ static void deinit(struct live_view *l)
 	profile_destroy(l->profile);
 	sources_deinit(&l->sources);
 	strbuf_deinit(&l->notes);
+	strbuf_deinit(&l->waits);
 }
 
 struct error *tui_live(const struct tui_live *live, int *signal)
@@ -431,7 +463,8 @@ struct error *tui_live(const struct tui_live *live, int *signal)
 			       .live = live,
 			       .event = PROFILE_NONE,
 			       .window = live->window,
-			       .notes = STRBUF_INIT };
+			       .notes = STRBUF_INIT,
+			       .waits = STRBUF_INIT };
 	struct error *error = screen_open();
 
 	if (error)

@@ -34,6 +34,9 @@ struct tui_live {
 	struct tui_live_state (*state)(void *arg);
 	/* Appends what the user should know: how it is recorded, or why it has ended. */
 	void (*note)(void *arg, struct strbuf *out);
+	/* While there are no samples: appends what its threads wait in, so many lines. */
+	void (*waits)(void *arg, size_t lines, size_t columns,
+		      struct strbuf *out);
 	void *arg;
 	/* Between two refreshes. */
 	int64_t delay_ms;

@@ -192,6 +192,15 @@ static void draw_line(const struct line *line, size_t row, size_t shift,
 		screen_fill(row, column, columns - column, style);
 }
 
+static void draw_empty(const char *text, const struct layout *l)
+{
+	for (size_t i = 0, n; i < l->height && *text; i++) {
+		n = strcspn(text, "\n");
+		screen_text(l->first + i, 2, SIZE_MAX, TUI_PLAIN, text, n, 0);
+		text += n + (text[n] == '\n');
+	}
+}
+
 static void draw_rows(struct view *view, const struct layout *l)
 {
 	const char *empty = view->empty ? view->empty :
@@ -213,8 +222,7 @@ static void draw_rows(struct view *view, const struct layout *l)
 			  l->columns);
 	}
 	if (!b->rows.count)
-		screen_text(l->first, 2, SIZE_MAX, TUI_PLAIN,
-			    empty, strlen(empty), 0);
+		draw_empty(empty, l);
 }
 
 void view_draw(struct ui *ui, struct view *view)

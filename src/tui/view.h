@@ -84,7 +84,7 @@ struct view {
 	void (*row)(void *arg, uint32_t node, struct line *line);
 	/* At ui->tick_at, which it sets anew. NULL: it is for nothing. */
 	struct error *(*tick)(void *arg, bool *leave);
-	/* Instead of rows, if there are none; NULL: that there is nothing. */
+	/* Lines instead of rows, if there are none; NULL: that there is nothing. */
 	const char *empty;
 	/* Keys that are not common to all; *leave: the view is done. */
 	struct error *(*key)(void *arg, uint32_t key, bool *leave);

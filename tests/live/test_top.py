@@ -191,6 +191,54 @@ def test_interrupted(bpf, kaa, scripts):
     until(lambda: not is_there(recorder) and not is_there(command), "the end of both")
 
 
+# Threads that wait, each in a place of its own, until a line comes; then the first one works.
+WAITS = """import queue, sys, threading
+def takes(q):
+    q.get()
+for number in range(4):
+    threading.Thread(target=takes, args=[queue.Queue()], name=f"taker-{number}", daemon=True).start()
+def reads():
+    print("there", flush=True)
+    sys.stdin.readline()
+def works():
+    while True:
+        sum(range(1000))
+reads()
+works()
+"""
+
+
+def test_what_an_idle_process_waits_in(root, kaa, tmp_path):
+    script = tmp_path / "waits.py"
+    script.write_text(WAITS)
+    with started([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"there\n"
+        with top(kaa, "-p", process.pid, rows=40) as terminal:
+            terminal.wait_for("taker-3")
+            text = terminal.text()
+            assert re.search(rf"MainThread {process.pid} .*\n *reads \(.*waits.py:8\)", text), text
+            takers = re.findall(r"taker-(\d) \d+ .*\n *\S+ \(.*:\d+\)\n *takes \(.*waits.py:3\)", text)
+            assert takers == list("0123"), text
+            # As much as there is room for, and how much more there is.
+            terminal.resize(12, 80)
+            terminal.wait_for("more threads")
+            assert "MainThread" in terminal.text() and "taker-3" not in terminal.text() and "q: quit" in terminal.lines()[-1]
+            once = kaa("top", "--once", "-p", process.pid).stdout
+            assert "reads (" in once and once.count("takes (") == 3 and "1 more thread\n" in once, once
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            terminal.wait_until(lambda: own_of(terminal, "works"), "works")
+            assert "taker-0" not in terminal.text()
+            terminal.press("q")
+
+
+def test_what_the_recorder_says_at_the_end_breaks_no_word(root, kaa):
+    with Terminal([*WITHOUT_RIGHTS, *kaa.command, "top", "-a"], columns=60) as terminal:
+        assert terminal.wait()
+        said = terminal.raw.decode().split("kaa top: ")[-1].splitlines()
+    assert len(said) > 2 and "perf_event_paranoid" in " ".join(said) and all(len(line) <= 60 for line in said), said
+
+
 def test_events(bpf, kaa, scripts):
     """Tab goes from one to the next."""
     script = "while True: bytearray(1 << 24)"

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What processes wait in that have no samples yet, for `kaa top`. */
+#ifndef KAA_CMD_TOP_WAITS_H
+#define KAA_CMD_TOP_WAITS_H
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+struct pid_vec;
+
+/*
+ * Appends the threads of the processes with the Python functions that they are in, as
+ * `kaa dump` knows them: at most so many lines. Processes that may not be read, or run
+ * no Python, are left out.
+ */
+void top_waits_put(const struct pid_vec *pids, size_t lines,
+		   size_t columns, struct strbuf *out);
+
+#endif
