@@ -756,8 +756,8 @@ static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 	used = line->text.len;
 	strbuf_clear(&rows->word);
 	put_task(rows, ref, &rows->word);
-	fit_end(&line->text, rows->word.data,
-		columns > used ? columns - used : 0);
+	fit_middle(&line->text, rows->word.data,
+		   columns > used ? columns - used : 0);
 }
 
 static void put_heading(struct own_rows *rows, enum own_view view,

@@ -260,28 +260,87 @@ static void put_view_name(const struct own_rows *rows, size_t columns,
 				      "");
 }
 
-static void put_zoom(const struct own_rows *rows, struct strbuf *out)
+/* What a title of a zoom says beside what it is; "" where it has nothing to say. */
+enum zoom_piece { ZOOM_TIME, ZOOM_SAMPLES, ZOOM_SHARE, ZOOM_WHOLE, ZOOM_PIECES };
+
+struct zoom_title {
+	struct strbuf pieces[ZOOM_PIECES];
+	/* Columns that are left for them. */
+	size_t room;
+};
+
+static bool is_too_wide(const struct zoom_title *t)
+{
+	size_t need = 0;
+
+	for (size_t i = 0; i < ZOOM_PIECES; i++)
+		need += width_of(&t->pieces[i]);
+	return need > t->room;
+}
+
+static void drop(struct zoom_title *t, enum zoom_piece piece, const char *from)
+{
+	const char *at = strstr(t->pieces[piece].data, from);
+
+	if (at && is_too_wide(t))
+		strbuf_truncate(&t->pieces[piece],
+				(size_t)(at - t->pieces[piece].data));
+}
+
+static void put_zoom_pieces(const struct own_rows *rows, size_t room,
+			    struct strbuf *out)
 {
 	const struct own_weight *all = &rows->made.own->all;
+	struct zoom_title t = { .room = room };
 
-	strbuf_puts(out, "in ");
-	zooms_format(&rows->zooms, rows->profile, out);
+	for (size_t i = 0; i < ZOOM_PIECES; i++)
+		t.pieces[i] = (struct strbuf)STRBUF_INIT;
+	strbuf_printf(&t.pieces[ZOOM_TIME], "   %s",
+		      rows->made.summary[ANSWER_TIME].data);
+	strbuf_printf(&t.pieces[ZOOM_SAMPLES], "   %" PRIu64 " sample%s",
+		      all->samples, plural(all->samples));
+	if (rows->all_period)
+		strbuf_printf(&t.pieces[ZOOM_SHARE], ", %.1f%% of all",
+			      100.0 * (double)all->period /
+				      (double)rows->all_period);
+	if (rows->all_period && rows->whole)
+		strbuf_puts(&t.pieces[ZOOM_WHOLE], " (which are 100%)");
+	/* What tells least gives way first. */
+	drop(&t, ZOOM_TIME, " in ");
+	drop(&t, ZOOM_SAMPLES, "");
+	drop(&t, ZOOM_WHOLE, "");
+	drop(&t, ZOOM_SHARE, "");
+	drop(&t, ZOOM_TIME, "");
+	for (size_t i = 0; i < ZOOM_PIECES; i++) {
+		strbuf_puts(out, t.pieces[i].data);
+		strbuf_deinit(&t.pieces[i]);
+	}
+}
+
+/* The number tells a thread from others, and the ends of its name do. */
+static void put_zoom(const struct own_rows *rows, size_t columns,
+		     struct strbuf *out)
+{
+	enum { NAME_MIN = 8, BRACKETS = 3 };
+	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT, name = STRBUF_INIT;
+	size_t used;
+
+	strbuf_puts(&what, "in ");
+	zooms_format(&rows->zooms, rows->profile, &what);
+	used = width_of(&what);
 	if (zooms_has(&rows->zooms, ZOOM_THREAD) &&
 	    rows->made.threads.count == 1) {
-		strbuf_puts(out, " (");
-		text_string(out, rows->profile, rows->made.threads.data[0].comm,
-			    "");
-		strbuf_putc(out, ')');
+		text_string(&name, rows->profile,
+			    rows->made.threads.data[0].comm, "");
+		strbuf_puts(&what, " (");
+		fit_middle(&what, name.data,
+			   at_least(NAME_MIN, columns - at_most(columns,
+						used + BRACKETS)));
+		strbuf_putc(&what, ')');
+		used = width_of(&what);
 	}
-	strbuf_printf(out, "   %s   %" PRIu64 " sample%s",
-		      rows->made.summary[ANSWER_TIME].data, all->samples,
-		      plural(all->samples));
-	if (!rows->all_period)
-		return;
-	strbuf_printf(out, ", %.1f%% of all",
-		      100.0 * (double)all->period / (double)rows->all_period);
-	if (rows->whole)
-		strbuf_puts(out, " (which are 100%)");
+	strbuf_puts(out, what.data);
+	put_zoom_pieces(rows, columns - at_most(columns, used), out);
 }
 
 void own_title_put(const struct own_rows *rows, size_t columns, bool says_keys,
@@ -292,7 +351,7 @@ void own_title_put(const struct own_rows *rows, size_t columns, bool says_keys,
 	put_view_name(rows, columns, out);
 	used = out->len - before;
 	if (rows->zooms.count)
-		put_zoom(rows, out);
+		put_zoom(rows, columns - at_most(columns, used), out);
 	else
 		put_summary(rows, columns > used ? columns - used : 0,
 			    says_keys, out);

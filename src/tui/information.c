@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tui/screen.h"
+#include "view/fit.h"
 #include "view/header_text.h"
 #include "view/report_notes.h"
 #include "view/text.h"
@@ -33,6 +35,18 @@ struct error *information_notes(const struct tui_input *input,
 	return strbuf_error(out);
 }
 
+static struct error *fit_screen(struct strbuf *text)
+{
+	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
+	size_t rows, columns;
+
+	screen_size(&rows, &columns);
+	fit_lines(&lines, text->data, columns);
+	strbuf_clear(text);
+	strbuf_append(text, lines.data, lines.len);
+	return strbuf_error(lines.failed ? &lines : text);
+}
+
 struct error *information_view(struct ui *ui, const struct strbuf *notes)
 {
 	const struct tui_input *input = ui->input;
@@ -48,5 +62,7 @@ struct error *information_view(struct ui *ui, const struct strbuf *notes)
 	vec_for_each(recording, &input->profile->recordings)
 		header_text(&recording->metadata, "", &text);
 	error = strbuf_error(&text);
+	if (!error)
+		error = fit_screen(&text);
 	return error ? error : view_text(ui, "The recording", text.data, NULL);
 }

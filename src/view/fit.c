@@ -91,6 +91,16 @@ static void put_ends(struct strbuf *out, const char *s, size_t n, size_t width)
 	put(out, s + end, n - end);
 }
 
+void fit_middle(struct strbuf *out, const char *s, size_t width)
+{
+	size_t n = strlen(s);
+
+	if (printable_width(s, n) <= width)
+		put(out, s, n);
+	else
+		put_ends(out, s, n, width);
+}
+
 /* "f.<locals>.g" as "f...g". */
 static void put_without_locals(struct strbuf *out, const char *s)
 {
@@ -229,11 +239,24 @@ static bool is_quoted(const char *s, size_t n, size_t at, bool quoted)
 	return quoted ? !ends_quotation(s, n, at) : begins_quotation(s, n, at);
 }
 
+/* The word that ends there begins with a digit and ends with one: "12", "(0.5". */
+static bool ends_number(const char *s, size_t at)
+{
+	size_t start = at;
+
+	if (!isdigit((unsigned char)s[at - 1]))
+		return false;
+	while (start && s[start - 1] != ' ')
+		start--;
+	while (!isalnum((unsigned char)s[start]))
+		start++;
+	return isdigit((unsigned char)s[start]);
+}
+
 /* A blank before which a line may end: behind no number, which is one of something. */
 static bool may_break(const char *s, size_t at)
 {
-	return at && s[at] == ' ' && s[at - 1] != ' ' &&
-	       !isdigit((unsigned char)s[at - 1]);
+	return at && s[at] == ' ' && s[at - 1] != ' ' && !ends_number(s, at);
 }
 
 /*

@@ -18,6 +18,11 @@ void fit_end(struct strbuf *out, const char *s, size_t width);
  * stays as long as it fits. Padded to `width`.
  */
 void fit_name(struct strbuf *out, const char *s, size_t width);
+/*
+ * Too wide a text loses its middle: numbers at the end of names of threads tell these
+ * apart. Not padded.
+ */
+void fit_middle(struct strbuf *out, const char *s, size_t width);
 /* Too wide a text loses its end. Not padded. */
 void fit_begin(struct strbuf *out, const char *s, size_t n, size_t width);
 /* A line of source code as fit_begin(), without its indentation; its tabs become blanks. */

@@ -497,6 +497,17 @@ def test_menu_information_and_keys(kaa, recording):
         assert "a key of the table, which x shows" in terminal.lines()[-1]
 
 
+def test_information_is_whole_in_a_narrow_window(kaa, recording):
+    """Its lines end between words."""
+    words = []
+    for columns in (1000, 60):
+        with report(kaa, recording, rows=150, columns=columns) as terminal:
+            terminal.press("i")
+            # A word that is too wide by itself is cut.
+            words.append([word[:50] for line in terminal.lines()[1:-1] for word in line.split()])
+    assert words[0] == words[1], terminal.text()
+
+
 def test_details_of_a_row(kaa, recording, samples):
     """Names that a narrow window has no room for."""
     counts = Counts(samples, recording.parent)

@@ -764,6 +764,10 @@ static void test_what_fits(void **state)
 	fit_lines(&out, "see 'a long command' now\n", 10);
 	assert_string_equal(out.data, "see\n  'a long command'\n  now\n");
 	strbuf_clear(&out);
+	/* Threads of a pool are told apart by their ends. */
+	fit_middle(&out, "ThreadPoolExecutor-0_12", 12);
+	assert_string_equal(out.data, "Thr...r-0_12");
+	strbuf_clear(&out);
 	/* A mark that has no other one begins no quotation. */
 	fit_lines(&out, "see 'a long way\n", 10);
 	assert_string_equal(out.data, "see 'a\n  long way\n");

@@ -216,6 +216,13 @@ static void test_a_thread_that_is_zoomed_into_is_named(void **state)
 	own_title_put(rows, 80, true, &title);
 	assert_string_equal(title.data,
 			    "in thread 101 (worker)   0 ms CPU   2 samples, 76.2% of all");
+	/* A narrow window loses what tells least, and not which thread it is. */
+	for (size_t columns = 22; columns < 80; columns++) {
+		strbuf_clear(&title);
+		own_title_put(rows, columns, true, &title);
+		assert_true(title.len <= columns);
+		assert_int_equal(strncmp(title.data, "in thread 101 (worker)", 22), 0);
+	}
 	/* It needs no section. */
 	for (uint32_t i = 0; i < rows->browser.nodes.count; i++)
 		assert_int_not_equal(rows->browser.nodes.data[i].kind,
