@@ -85,8 +85,8 @@ static struct error *check_output(const struct export_settings *s)
 	return error_create(
 		ERROR_INVALID_ARGUMENT,
 		is_binary ?
-			"%s is a binary format, which a terminal cannot show: name a file with -o" :
-			"%s is for another program: name a file with -o, or use '-o -' to see it here; --format has other formats ('kaa help export')",
+			"%s is a binary format, which a terminal cannot show: add '-o FILE'" :
+			"%s is for another program, and may be long: add '-o FILE', or '| less' to read it ('-o -': to see it here all the same)",
 		s->format->name);
 }
 
@@ -239,7 +239,8 @@ const struct command command_export = {
 	.usage = (const char *const[]){ "[<options>]", NULL },
 	.description =
 		"Writes the samples of a recording in the format of another tool. "
-		"The interpreter's own frames are folded into the Python functions that they run.\n"
+		"The interpreter's own frames are folded into the Python functions that they run. "
+		"In all formats but collapsed a sample weighs what it stands for: time, bytes, or how often the event happened.\n"
 		EXPORT_FORMATS(FORMAT_HELP),
 	.options = options,
 	.examples = (const char *const[]){

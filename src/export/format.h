@@ -47,7 +47,9 @@ enum export_traits {
  */
 #define EXPORT_FORMATS(X)                                                      \
 	X(collapsed, 0, "the times of samples and the numbers of threads",     \
-	  "a line for each stack with its number of samples. FlameGraph, "     \
+	  "a line for each stack with its number of samples. Of polled "       \
+	  "recordings and of off-cpu, whose samples stand for times that "     \
+	  "differ, the number is microseconds. FlameGraph, "                   \
 	  "inferno and speedscope read it. It holds one event and no times.")  \
 	X(speedscope, EXPORT_TIMES | EXPORT_EVENTS,                            \
 	  "the times of samples beyond their order",              \

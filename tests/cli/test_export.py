@@ -163,9 +163,15 @@ def test_mistakes(kaa, recording, tmp_path):
     assert "does not exist" in kaa("export", "-i", tmp_path / "none", status=1).stderr
 
 
+def test_the_help_says_what_numbers_are(kaa):
+    said = " ".join(kaa("help", "export").stdout.split())
+    assert re.search(r"--format collapsed [^-]*number of samples\. Of polled recordings and of off-cpu, .* microseconds\.", said)
+    assert "In all formats but collapsed a sample weighs what it stands for: time, bytes, or how often" in said
+
+
 def test_a_terminal_gets_text_if_it_is_asked_for(build_dir, recording):
     with Terminal([build_dir / "kaa", "export", "-i", recording], columns=200) as terminal:
-        terminal.wait_for("collapsed is for another program: name a file with -o")
+        terminal.wait_for("add '-o FILE', or '| less' to read it")
         assert terminal.wait() == 129
     with Terminal([build_dir / "kaa", "export", "-i", recording, "-o", "-"], columns=200) as terminal:
         terminal.wait_for("Worker.middle (/srv/app/work.py)")
@@ -175,7 +181,7 @@ def test_a_terminal_gets_text_if_it_is_asked_for(build_dir, recording):
 @pytest.mark.parametrize("name", BINARY)
 def test_a_terminal_gets_no_binary_format(build_dir, recording, name):
     with Terminal([build_dir / "kaa", "export", "-i", recording, "--format", name], columns=200) as terminal:
-        terminal.wait_for("name a file with -o")
+        terminal.wait_for("add '-o FILE'")
         assert terminal.wait() == 129
 
 
