@@ -179,7 +179,7 @@ static void test_capture(void **state)
 	int status = -1;
 
 	(void)state;
-	assert_ok(capture("echo hello; echo noise >&2; cat; exit 3", 5000, 100,
+	assert_ok(capture("echo hello; echo noise >&2; cat; exit 3", 100000, 100,
 			  &out, &status));
 	assert_string_equal(out.data, "hello\n");
 	assert_int_equal(WEXITSTATUS(status), 3);
@@ -187,7 +187,7 @@ static void test_capture(void **state)
 	assert_non_null(error);
 	assert_int_equal(error->code, ERROR_LIMIT);
 	error_destroy(error);
-	error = capture("yes", 5000, 1000, &out, &status);
+	error = capture("yes", 100000, 1000, &out, &status);
 	assert_non_null(error);
 	assert_int_equal(error->code, ERROR_LIMIT);
 	error_destroy(error);

@@ -19,6 +19,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "unwind_process.h"
 
 enum {
@@ -520,6 +521,22 @@ static bool step_window(struct tracer *tracer, pid_t pid, unsigned long steps)
 	return false;
 }
 
+/* Until it has run for so long, however busy the machine is, or has ended. */
+static void until_it_ran(pid_t pid, int64_t ns)
+{
+	siginfo_t info = {};
+	clockid_t clock;
+	int64_t end;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	end = clock_ns(clock) + ns;
+	while (clock_ns(clock) < end && !info.si_pid) {
+		usleep(1000);
+		(void)waitid(P_PID, (id_t)pid, &info,
+			     WEXITED | WSTOPPED | WNOHANG | WNOWAIT);
+	}
+}
+
 /* Lets a program run, and steps through a window of it now and then. */
 static void sample_program(const char *const *argv, int windows, unsigned long steps,
 			   unsigned long trampolines)
@@ -548,7 +565,7 @@ static void sample_program(const char *const *argv, int windows, unsigned long s
 							  signum == SIGTRAP ?
 						  0 :
 						  signum));
-		usleep(200000);
+		until_it_ran(pid, 200000000);
 		kill(pid, SIGSTOP);
 	}
 	kill(pid, SIGKILL);
