@@ -231,11 +231,21 @@ json.dump(took, sys.stdout)
 """
 
 
+def samples_worth(periods):
+    """Samples of equal periods that would say as much as those of these periods."""
+    return sum(periods) ** 2 / sum(period ** 2 for period in periods)
+
+
 def deviations(periods, share, count=5):
     """So many deviations of a share of samples that stand for these periods."""
-    samples = sum(periods) ** 2 / sum(period ** 2 for period in periods)
     # Of few samples all may be of one kind: that does not say that none is of the other.
-    return count * math.sqrt((share * (1 - share) + 0.01) / samples)
+    return count * math.sqrt((share * (1 - share) + 0.01) / samples_worth(periods))
+
+
+def without_samples(said):
+    """How much wall time kaa says to have no samples of, in seconds."""
+    missing = re.search(r"([\d.]+) s of [\d.]+ s of wall time have no samples", said)
+    return float(missing[1]) if missing else 0
 
 
 @pytest.mark.old_versions
@@ -252,10 +262,12 @@ def test_wall_time(kaa, python, tmp_path):
         for name in {name for name, _, _ in sample.python}:
             periods[name].append(sample.period / 1e9)
             idle[name] += sample.period / 1e9 * ("[idle]" in sample.markers)
+    untold = without_samples(result.stderr)
     for name, (seconds, awake) in json.loads(result.stdout).items():
         taken, asleep = sum(periods[name]), 1 - awake / seconds
-        # What a thread does before its first look, and after the last one, which are far apart on a busy machine.
-        assert seconds * 0.95 - 0.4 <= taken <= seconds * 1.05 + 0.4, (name, seconds, taken, result.stderr)
+        # What a thread does before its first look, and after the last one, which are far apart on a busy machine. Of the time
+        # after the last one half counts, and is said where it is long (docs/poll.md).
+        assert seconds * 0.95 - 0.4 - 2 * untold <= taken <= seconds * 1.05 + 0.4, (name, seconds, taken, result.stderr)
         off = abs(idle[name] / taken - asleep)
         assert off <= deviations(periods[name], asleep) + 0.05, (name, asleep, idle[name], periods[name], result.stderr)
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
@@ -372,28 +384,42 @@ def test_missed_ticks(kaa, newest_python, tmp_path, nap):
             pid = process.stdout.readline().strip()
             with subprocess.Popen([*record, pid], stderr=subprocess.PIPE, text=True) as recorder:
                 try:
-                    until(lambda: len(os.listdir(f"/proc/{recorder.pid}/task")) > 1, "that kaa records")
+                    before = [time.monotonic()]
+
+                    def records():
+                        """Its second thread, which polls, has begun after the last look at which it was not there."""
+                        now = time.monotonic()
+                        if len(os.listdir(f"/proc/{recorder.pid}/task")) > 1:
+                            return True
+                        before.append(now)
+                        return False
+                    until(records, "that kaa records")
                     slept, end = map(float, process.communicate("go\n", HANG)[0].split())
                     gone = time.monotonic()
                     said = recorder.communicate(timeout=HANG)[1]
+                    over = time.monotonic()
                 finally:
                     recorder.kill()
         finally:
             process.kill()
-    given, napped, first = 0, 0, end
+    periods, napped, first = [], 0, end
     for sample in stacks(kaa, data):
-        given += sample.period / 1e9
+        periods.append(sample.period / 1e9)
         napped += sample.period / 1e9 * ("nap" in {name for name, _, _ in sample.python})
         first = min(first, sample.time - sample.period / 1e9)
-    # Some ticks are late by other programs after all; without the kernel's account it was 1.7 times as much.
-    assert napped < 1.5 * slept + 0.2, (napped, slept, given, said)
-    missing = re.search(r"([\d.]+) s of ([\d.]+) s of wall time have no samples", said)
-    untold = float(missing[1]) if missing else 0
-    # Without any sample nobody knows when kaa began. Behind what the program has seen of itself it takes its time to end.
+    given = sum(periods)
+    # Some ticks are late by other programs after all; without the kernel's account it was 1.7 times as much. Where others have
+    # the CPU for seconds, a few samples stand for all of the time, and may all be of one kind.
+    if periods and samples_worth(periods) > 40:
+        assert napped < 1.5 * slept + 0.2, (napped, slept, given, said)
+    untold = without_samples(said)
     known = given + untold
-    assert not given or 0.95 * (end - first) - 0.1 < known < 1.05 * (gone - first) + 0.1, (known, first, end, gone, said)
+    # That a thread has ended kaa notices late: half of the time since it was there counts (docs/poll.md). So that half may be
+    # too much, if it lived no longer, or too little. And without any sample nobody knows when kaa began.
+    assert known < 1.05 * ((gone + over) / 2 - before[-1]) + 0.1, (known, before[-1], gone, over, said)
+    assert not given or known > 0.95 * (end - first + given) / 2 - 0.1, (known, given, first, end, said)
     report = kaa("report", "--stdio", "-i", data).stdout
-    assert ("of wall time have no samples: these shares are of the rest." in report) == bool(missing), (report, said)
+    assert ("of wall time have no samples: these shares are of the rest." in report) == bool(untold), (report, said)
 
 
 def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):

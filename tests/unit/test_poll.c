@@ -907,7 +907,7 @@ static void test_the_end_of_a_thread(void **state)
 	assert_int_equal(next_period(&w), 0);
 	/* Between both it may have stood still for long. */
 	assert_in_range(w.reader.counts.untold,
-			(alive + before) / 2 - w.thread->told,
+			before - (after - alive) / 2 - w.thread->told,
 			(alive + after) / 2 - w.thread->told + 1);
 	end_wall_looks(&w);
 }
