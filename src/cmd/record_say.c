@@ -36,7 +36,7 @@ static void say_way_out(const char *command, const char *gives)
 	_cleanup_strbuf_ struct strbuf kaa = STRBUF_INIT;
 
 	own_program_word(&kaa);
-	message_note("'sudo %s %s ...' has %s, and costs less; 'kaa doctor --fix' does without sudo",
+	message_note("'sudo %s %s ...' has %s, and costs less; 'kaa doctor --fix' says how to do without sudo",
 		     kaa.data, command, gives);
 }
 

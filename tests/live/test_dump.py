@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 
 from harness import py_spy
 from harness.call_pairs import wrong_pairs
+from harness.cores import allow_core, dies_with_core
 from harness.nobody import AS_NOBODY, WITHOUT_RIGHTS
 from harness.process import run, started, traced
 from harness.waiting import until, until_busy
@@ -95,15 +95,6 @@ def parked(python, scripts, *before, **options):
 def is_asleep(told):
     stat = pathlib.Path(f"/proc/{told['pid']}/task/{told['teller']}/stat").read_text()
     return stat.rpartition(")")[2].split()[0] == "S"
-
-
-def dies_with_core(process, pid, folder):
-    """Ends the process; the core that Linux makes of it."""
-    os.kill(pid, signal.SIGABRT)
-    process.wait()
-    cores = list(folder.glob("core*"))
-    assert len(cores) == 1, cores
-    return cores[0]
 
 
 def dumped(kaa, *words):
@@ -190,8 +181,13 @@ def test_text_fits_80_columns_and_has_all_functions(kaa, python, scripts):
             assert any(re.match(rf"    {re.escape(name)} \(.*:{line}\)$", found) for found in lines), name
 
 
-def allow_core():
-    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+def check_parts(kaa, core, *words):
+    """What is left of a core is no reason to crash, or to say what was not."""
+    whole = core.read_bytes()
+    for part in (1000, len(whole) // 50, len(whole) // 2):
+        core.write_bytes(whole[:part])
+        result = kaa("dump", "--json", *words, core, status=None)
+        assert result.status in (0, 1) and (result.stderr or json.loads(result.stdout)["threads"]), result
 
 
 @pytest.mark.few_versions
@@ -202,12 +198,7 @@ def test_core_of_linux(kaa, root, python, scripts, tmp_path, cores):
     assert (dump["pid"], dump["core"], dump["signal"]) == (told["pid"], str(core), signal.SIGABRT)
     check_stacks(dump, told)
     assert check_variables(dump, told) >= {"numbers", "texts", "containers"}
-    # What is left of it is no reason to crash, or to say what was not.
-    whole = core.read_bytes()
-    for part in (1000, len(whole) // 50, len(whole) // 2):
-        core.write_bytes(whole[:part])
-        result = kaa("dump", "--json", core, status=None)
-        assert result.status in (0, 1) and (result.stderr or json.loads(result.stdout)["threads"])
+    check_parts(kaa, core)
 
 
 # Where Linux notes the path in the layer, /x/usr/bin/..., the end of which is the program's path elsewhere.
@@ -354,11 +345,7 @@ def test_native_functions_of_a_core(kaa, root, python, scripts, tmp_path, cores)
     with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
         core = dies_with_core(process, told["pid"], tmp_path)
     check_native(dumped(python.kaa(kaa), "--native", core), told)
-    whole = core.read_bytes()
-    for part in (1000, len(whole) // 50, len(whole) // 2):
-        core.write_bytes(whole[:part])
-        result = kaa("dump", "--native", "--json", core, status=None)
-        assert result.status in (0, 1) and (result.stderr or json.loads(result.stdout)["threads"])
+    check_parts(kaa, core, "--native")
 
 
 WORKING = """

@@ -2,16 +2,14 @@
 """`kaa dump --async` beside what programs say of their tasks, and beside `python -m asyncio` of 3.14."""
 import contextlib
 import json
-import os
 import pathlib
 import re
-import resource
-import signal
 import subprocess
 
 import pytest
 
 from harness import pythons
+from harness.cores import allow_core, dies_with_core
 from harness.process import run, started
 
 # Kinds of waiting, and what is said of it; {socket} and {other} are numbers of sockets.
@@ -262,17 +260,11 @@ def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
     assert lines[place + 5] == "    < sleep-2 (sleeps for 1002 s)"
 
 
-def allow_core():
-    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-
 @pytest.mark.and_free_threaded
 @pytest.mark.few_versions
 def test_core(kaa, root, python, scripts, tmp_path, cores):
     with parked(python, scripts, cwd=tmp_path, preexec_fn=allow_core) as (process, told):
-        os.kill(told["pid"], signal.SIGABRT)
-        process.wait()
-    core, = tmp_path.glob("core*")
+        core = dies_with_core(process, told["pid"], tmp_path)
     check_waits(check_tasks(dumped(python.kaa(kaa), core), told), told)
 
 
