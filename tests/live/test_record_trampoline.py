@@ -114,9 +114,22 @@ def share(part, whole):
     return 100.0 * len(part) / len(whole)
 
 
+def with_chain(samples, ends=lambda sample: True):
+    """The samples with the whole chain, of those from the first to the last one in foo.
+
+    Between two calls of foo the program is in the functions that call it, more often so where it loses the CPU: when it asks
+    for its CPU time it does, on a busy machine. So some samples have the beginning of the chain, and no others are right.
+    """
+    possible = [sample for sample in samples if names(sample) and names(sample) == CHAIN[:len(names(sample))] and ends(sample)]
+    assert share(possible, samples) >= 99, [sample for sample in samples if sample not in possible][:5]
+    whole = [sample for sample in possible if names(sample) == CHAIN]
+    assert share(whole, samples) >= 95, [sample for sample in samples if sample not in whole][:5]
+    return whole
+
+
 @pytest.mark.few_versions
 def test_documentation_script(place, python, scripts, perf_system):
-    """The chain of functions in 99 % of the samples, by any reader, wherever the file goes."""
+    """The chain of functions in the samples, by any reader, wherever the file goes."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     # So that start-up has its part, but no large one.
     result = place.record(python, ["PYTHON", script, "0.3"], "--python=trampoline", "-F", "3999")
@@ -127,8 +140,7 @@ def test_documentation_script(place, python, scripts, perf_system):
 
     samples = from_first_to_last(place.samples(python), "foo")
     assert len(samples) > 200, f"only {len(samples)} samples"
-    right = [sample for sample in samples if names(sample) == CHAIN and sample.frames[-1].symbol in STARTS]
-    assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
+    right = with_chain(samples, lambda sample: sample.frames[-1].symbol in STARTS)
     # One form of a Python frame: its address, its file, and of lines that of the def, which is all that trampolines can have.
     frames = [frame for sample in right for frame in sample.frames if frame.is_python]
     assert {(frame.python_name[0], frame.line) for frame in frames} == {("foo", 2), ("bar", 9), ("baz", 13), ("<module>", 1)}
@@ -164,9 +176,7 @@ def check_perf(perf, place):
     """Stock perf names the Python frames, too."""
     text = run([*enter(place.folder, ""), *perf.command, "script", "-f", "-i", "/tmp/work/perf.data",
                 "-F", "comm,tid,time,event,ip,sym,symoff,dso"]).stdout
-    samples = from_first_to_last(script_output.parse(text), "foo")
-    right = [sample for sample in samples if names(sample) == CHAIN]
-    assert share(right, samples) >= 99, [sample for sample in samples if sample not in right][:5]
+    with_chain(from_first_to_last(script_output.parse(text), "foo"))
 
 
 PROCESSES = """
@@ -284,8 +294,7 @@ def test_auto(place, newest_python, scripts):
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     result = place.record(newest_python, ["PYTHON", script, "0.4"], "-c", "1000000")
     assert re.search(r"Python source: trampolines: .* take longer\n.*'sudo \S+ record \.\.\.' has .*doctor", result.stderr), result
-    samples = from_first_to_last(place.samples(newest_python), "foo")
-    assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
+    with_chain(from_first_to_last(place.samples(newest_python), "foo"))
 
 
 def test_none(place, newest_python):
@@ -302,8 +311,7 @@ def test_chosen_by_root(place, newest_python, scripts):
     place.record(newest_python, [newest_python.path, place.script("doc_script.py", (scripts / "doc_script.py").read_text()), "0.3"],
                  "--python=trampoline", "-F", "999", front=enter(place.folder, ""))
     (place.work / "perf.data").chmod(0o644)
-    samples = from_first_to_last(place.samples(newest_python), "foo")
-    assert share([sample for sample in samples if names(sample) == CHAIN], samples) >= 99
+    with_chain(from_first_to_last(place.samples(newest_python), "foo"))
 
 
 def test_map_of_a_stranger(place, newest_python, scripts):
