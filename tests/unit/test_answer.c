@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The first screen of a report: what stands in it, and that it fits. */
-#include "assert_ok.h"
+#include "assert_says.h"
 
 #include "model.h"
 #include "view/answer.h"
@@ -51,6 +51,22 @@ static char *screen(const struct model *m, size_t columns)
 	return ordered_screen(m, columns, false);
 }
 
+#define assert_screen_says(m, columns, words)                 \
+	do {                                                  \
+		char *text_ = screen(m, columns);             \
+							      \
+		assert_says(text_, words);                    \
+		free(text_);                                  \
+	} while (0)
+
+#define assert_screen_does_not_say(m, columns, words)         \
+	do {                                                  \
+		char *text_ = screen(m, columns);             \
+							      \
+		assert_does_not_say(text_, words);            \
+		free(text_);                                  \
+	} while (0)
+
 static void init(struct model *m)
 {
 	model_init(m, NULL);
@@ -99,15 +115,13 @@ static void test_the_order_of_totals(void **state)
 	init(&m);
 	model_sample(&m, 600000000, MAIN " I:eval " G "@8 I:eval " F "@3");
 	model_sample(&m, 400000000, MAIN " I:eval " F "@4");
-	text = screen(&m, 80);
-	assert_null(strstr(text, "  g "));
-	free(text);
+	assert_screen_does_not_say(&m, 80, "  g ");
 	text = ordered_screen(&m, 80, true);
-	assert_non_null(strstr(text, "  0.0%  100.0%  <module>"));
-	assert_non_null(strstr(text, "\n100.0%  100.0%  f "));
-	assert_non_null(strstr(text, "\n  0.0%   60.0%  g "));
+	assert_says(text, "  0.0%  100.0%  <module>");
+	assert_says(text, "\n100.0%  100.0%  f ");
+	assert_says(text, "\n  0.0%   60.0%  g ");
 	assert_true(strstr(text, "  f ") < strstr(text, "  g "));
-	assert_non_null(strstr(text, "\n  0.0%   60.0%  x.py:8 "));
+	assert_says(text, "\n  0.0%   60.0%  x.py:8 ");
 	free(text);
 	model_deinit(&m);
 }
@@ -116,25 +130,18 @@ static void test_the_order_of_totals(void **state)
 static void test_few_samples_are_said(void **state)
 {
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
 	for (int i = 0; i < 25; i++)
 		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
-	text = screen(&m, 80);
-	assert_non_null(strstr(text, "\nSo few samples: a share may be off by 20 points.\n"));
-	free(text);
+	assert_screen_says(&m, 80, "\nSo few samples: a share may be off by 20 points.\n");
 	for (int i = 0; i < 75; i++)
 		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
-	text = screen(&m, 80);
-	assert_null(strstr(text, "So few samples"));
-	free(text);
+	assert_screen_does_not_say(&m, 80, "So few samples");
 	/* One that stands for a third of the time. */
 	model_sample(&m, 50000000, MAIN " I:eval " F "@3");
-	text = screen(&m, 80);
-	assert_non_null(strstr(text, "\nSo few samples: a share may be off by 34 points.\n"));
-	free(text);
+	assert_screen_says(&m, 80, "\nSo few samples: a share may be off by 34 points.\n");
 	model_deinit(&m);
 }
 
@@ -143,7 +150,6 @@ static void test_time_without_samples_is_said(void **state)
 {
 	struct faults *faults;
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
@@ -152,13 +158,9 @@ static void test_time_without_samples_is_said(void **state)
 		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
 	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 120000,
 			     FAULT_WITHOUT_SAMPLES));
-	text = screen(&m, 100);
-	assert_null(strstr(text, "have no samples"));
-	free(text);
+	assert_screen_does_not_say(&m, 100, "have no samples");
 	faults->list.data[faults->list.count - 1].count = 300000;
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, "\n300 ms of 1.20 s of CPU time have no samples: these shares "));
-	free(text);
+	assert_screen_says(&m, 100, "\n300 ms of 1.20 s of CPU time have no samples: these shares ");
 	model_deinit(&m);
 }
 
@@ -183,14 +185,12 @@ static void test_few_samples_of_sleep_are_many_looks(void **state)
 	model_sample(&m, 1000000000, MAIN " " G "@8 m:[idle]");
 	for (int i = 0; i < 5; i++)
 		model_sample(&m, 1001001, MAIN " " F "@4");
-	text = screen(&m, 100);
-	assert_null(strstr(text, "may be off"));
-	free(text);
+	assert_screen_does_not_say(&m, 100, "may be off");
 	/* Where ticks came late, nobody knows what was between them. */
 	model_sample(&m, 500000000, MAIN " " F "@4");
 	text = screen(&m, 100);
-	assert_null(strstr(text, "So few samples"));
-	assert_non_null(strstr(text, "\nSo short a recording, or so busy a machine: a share may be off by 21 points.\n"));
+	assert_does_not_say(text, "So few samples");
+	assert_says(text, "\nSo short a recording, or so busy a machine: a share may be off by 21 points.\n");
 	free(text);
 	model_deinit(&m);
 }
@@ -200,7 +200,6 @@ static void test_wall_time_without_samples_is_said(void **state)
 {
 	struct faults *faults;
 	struct model m;
-	char *text;
 
 	(void)state;
 	init_wall(&m);
@@ -210,13 +209,9 @@ static void test_wall_time_without_samples_is_said(void **state)
 	/* Some ms of each. */
 	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 80000,
 			     FAULT_WALL_WITHOUT_SAMPLES));
-	text = screen(&m, 100);
-	assert_null(strstr(text, "have no samples"));
-	free(text);
+	assert_screen_does_not_say(&m, 100, "have no samples");
 	faults->list.data[faults->list.count - 1].count = 7600000;
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, "\n7.60 s of 16.00 s of wall time have no samples: these shares are of the rest.\n"));
-	free(text);
+	assert_screen_says(&m, 100, "\n7.60 s of 16.00 s of wall time have no samples: these shares are of the rest.\n");
 	model_deinit(&m);
 }
 
@@ -295,7 +290,6 @@ static void test_threads_name_what_is_shown(void **state)
 static void test_a_thread_goes_by_its_last_name(void **state)
 {
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
@@ -303,14 +297,10 @@ static void test_a_thread_goes_by_its_last_name(void **state)
 	model_sample(&m, 600000000, MAIN " I:eval " F "@3");
 	m.task = thread(&m, 101, "worker");
 	model_sample(&m, 300000000, G " I:eval " F "@3");
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, " 66.7%          100      MainThread\n"));
-	free(text);
+	assert_screen_says(&m, 100, " 66.7%          100      MainThread\n");
 	m.task = model_process(&m, 100, "sh");
 	model_sample(&m, 100000000, "k:exit");
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, " 70.0%          100      sh\n"));
-	free(text);
+	assert_screen_says(&m, 100, " 70.0%          100      sh\n");
 	model_deinit(&m);
 }
 
@@ -336,7 +326,6 @@ static void test_others_have_names(void **state)
 {
 	static const char *const comms[] = { "bash", "sed", "bash", "head", "tr", "bash" };
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
@@ -347,13 +336,9 @@ static void test_others_have_names(void **state)
 		model_sample(&m, 1000000 - 1000 * (unsigned int)i, "I:main");
 		if (i != 3)
 			continue;
-		text = screen(&m, 100);
-		assert_non_null(strstr(text, "4 other processes: bash, sed, head\n"));
-		free(text);
+		assert_screen_says(&m, 100, "4 other processes: bash, sed, head\n");
 	}
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, "6 other processes: bash, sed, head, ...\n"));
-	free(text);
+	assert_screen_says(&m, 100, "6 other processes: bash, sed, head, ...\n");
 	model_deinit(&m);
 }
 
@@ -398,8 +383,8 @@ static void test_names_of_linked_functions(void **state)
 	model_sample(&m, 200000000, MAIN " I:eval " F "@3 lib:list_sort.lto_priv.12.cold");
 	model_sample(&m, 100000000, MAIN " I:eval " G "@8 lib:main.main");
 	text = screen(&m, 100);
-	assert_non_null(strstr(text, "dict_dealloc (libother.so) 70, list_sort.cold (libother.so) 20"));
-	assert_non_null(strstr(text, "main.main (libother.so) 10"));
+	assert_says(text, "dict_dealloc (libother.so) 70, list_sort.cold (libother.so) 20");
+	assert_says(text, "main.main (libother.so) 10");
 	free(text);
 	model_deinit(&m);
 }
@@ -416,16 +401,14 @@ static void test_what_has_no_names_is_said(void **state)
 	model_sample(&m, 200000000, MAIN " I:eval " F "@3 lib:deflate");
 	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
 	text = screen(&m, 100);
-	assert_non_null(strstr(text, "Spent in: native 70 % (50 % without names), interpreter 30 %\n"));
-	assert_non_null(strstr(text, "50 % is in C functions of python3.11 without names"));
-	assert_non_null(strstr(text, " doctor' says which file has the names"));
-	assert_null(strstr(text, "python3.11-dbg"));
+	assert_says(text, "Spent in: native 70 % (50 % without names), interpreter 30 %\n");
+	assert_says(text, "50 % is in C functions of python3.11 without names");
+	assert_says(text, " doctor' says which file has the names");
+	assert_does_not_say(text, "python3.11-dbg");
 	free(text);
 	/* What the distribution built has a package. */
 	model_sample(&m, 600000000, MAIN " I:eval " F "@3 /usr/bin/python3.11+0x80");
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, "python3.11-dbg gives them names"));
-	free(text);
+	assert_screen_says(&m, 100, "python3.11-dbg gives them names");
 	model_deinit(&m);
 	/* Of all files, the most first; what a named function calls counts, too. */
 	init(&m);
@@ -454,14 +437,12 @@ static void test_processes_outside_are_called_that(void **state)
 	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
 	m.task = model_process(&m, 0, "swapper");
 	model_sample(&m, 200000000, "k:idle");
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, "swapper"));
-	free(text);
+	assert_screen_says(&m, 100, "swapper");
 	m.task = model_process(&m, 0, "nginx");
 	model_sample(&m, 200000000, "main");
 	text = screen(&m, 100);
-	assert_non_null(strstr(text, "[processes outside this container]"));
-	assert_null(strstr(text, "nginx"));
+	assert_says(text, "[processes outside this container]");
+	assert_does_not_say(text, "nginx");
 	free(text);
 	model_deinit(&m);
 }
@@ -470,19 +451,14 @@ static void test_processes_outside_are_called_that(void **state)
 static void test_trampolines_are_said(void **state)
 {
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
 	model_sample(&m, 950000000, MAIN " I:eval " F "@3");
 	model_sample(&m, 50000000, MAIN " I:eval " G "@1");
-	text = screen(&m, 120);
-	assert_null(strstr(text, "are not known"));
-	free(text);
+	assert_screen_does_not_say(&m, 120, "are not known");
 	model_sample(&m, 1000000000, MAIN " I:eval " G "@1 lib:deflate");
-	text = screen(&m, 120);
-	assert_non_null(strstr(text, "52 % of the time in Python is in functions whose lines are not known"));
-	free(text);
+	assert_screen_says(&m, 120, "52 % of the time in Python is in functions whose lines are not known");
 	model_deinit(&m);
 }
 
@@ -502,15 +478,13 @@ static void test_an_extension_is_called_as_its_module(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct model m;
-		char stack[160], *text;
+		char stack[160];
 
 		init(&m);
 		snprintf(stack, sizeof(stack), MAIN " I:eval " F "@3 %s",
 			 cases[i].leaf);
 		model_sample(&m, 700000000, stack);
-		text = screen(&m, 100);
-		assert_non_null(strstr(text, cases[i].text));
-		free(text);
+		assert_screen_says(&m, 100, cases[i].text);
 		model_deinit(&m);
 	}
 }
@@ -531,13 +505,12 @@ static void test_what_has_no_room_is_said(void **state)
 		     "py:py::a_class_of_this_program.its_method:/srv/x.py@3 I:eval");
 	model_sample(&m, 100000000, "py:py::g:/srv/x.py@8 I:eval");
 	text = screen(&m, 72);
-	assert_non_null(strstr(text, "  python3.11 60 +\n"));
-	assert_non_null(strstr(text, why));
+	assert_says(text, "  python3.11 60 +\n");
+	assert_says(text, why);
 	free(text);
 	text = screen(&m, 120);
-	assert_non_null(
-		strstr(text, "  python3.11+0x5fe2a0 60, interpreter 30\n"));
-	assert_null(strstr(text, why));
+	assert_says(text, "  python3.11+0x5fe2a0 60, interpreter 30\n");
+	assert_does_not_say(text, why);
 	free(text);
 	model_deinit(&m);
 }
@@ -595,7 +568,7 @@ static void test_no_line_is_too_long(void **state)
 	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
 		text = screen(&m, widths[i]);
 		/* The end tells functions apart. */
-		assert_non_null(strstr(text, "_in_it "));
+		assert_says(text, "_in_it ");
 		save = NULL;
 		/* The first lines are sentences. */
 		for (char *line = strtok_r(strstr(text, "   own"), "\n", &save);
@@ -622,7 +595,7 @@ static void test_long_names_of_files(void **state)
 			  "lib:a_native_function<with<many,template>,arguments>::of_its_class");
 	for (size_t columns = 60; columns < 120; columns++) {
 		text = screen(&m, columns);
-		assert_non_null(strstr(text, "100.0%  100.0%  "));
+		assert_says(text, "100.0%  100.0%  ");
 		for (const char *line = strstr(text, "   own"); *line;
 		     line += strcspn(line, "\n") + 1)
 			assert_true(strcspn(line, "\n") <= columns ||
@@ -642,7 +615,7 @@ static void test_hostile_names_are_no_escapes(void **state)
 	model_sample(&m, 3, "I:eval py:py::f\x1b[2J:/srv/x.py@3 lib:n\x1b]0;x");
 	text = screen(&m, 80);
 	assert_null(strchr(text, '\x1b'));
-	assert_non_null(strstr(text, "f?[2J"));
+	assert_says(text, "f?[2J");
 	free(text);
 	model_deinit(&m);
 }
@@ -791,9 +764,9 @@ static void test_what_rounds_to_nothing_is_left_out(void **state)
 	model_sample(&m, 600, MAIN " I:eval " G "@3");
 	model_sample(&m, 400, "py:py::_find_spec:<frozen importlib._bootstrap>@9");
 	text = screen(&m, 80);
-	assert_non_null(strstr(text, "  0.1%    0.1%  g "));
-	assert_null(strstr(text, "_find_spec"));
-	assert_non_null(strstr(text, "  0.0%          1 other function\n"));
+	assert_says(text, "  0.1%    0.1%  g ");
+	assert_does_not_say(text, "_find_spec");
+	assert_says(text, "  0.0%          1 other function\n");
 	free(text);
 	model_deinit(&m);
 }
@@ -892,17 +865,12 @@ static void test_long_names_are_told_apart(void **state)
 static void test_what_has_no_line_has_all_of_it(void **state)
 {
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
 	model_sample(&m, 9, "py:py::" MANAGER ":" PACKAGES "django/db/models/manager.py@0");
-	text = screen(&m, 100);
-	assert_non_null(strstr(text, "manager.py (BaseManager._get_queryset_methods...create_method...manager_method)\n"));
-	free(text);
-	text = screen(&m, 140);
-	assert_non_null(strstr(text, "100.0%  django/db/models/manager.py (" MANAGER ")\n"));
-	free(text);
+	assert_screen_says(&m, 100, "manager.py (BaseManager._get_queryset_methods...create_method...manager_method)\n");
+	assert_screen_says(&m, 140, "100.0%  django/db/models/manager.py (" MANAGER ")\n");
 	model_deinit(&m);
 }
 
