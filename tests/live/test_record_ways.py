@@ -1074,7 +1074,7 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     said = "\n".join(remarks(result))
     assert "Python source: trampolines: " in said
     # sudo would not find this kaa by its name.
-    assert f"'sudo {public_kaa} record ...' has lines and kernel frames" in said and "doctor --fix' does without sudo" in said
+    assert f"'sudo {public_kaa} record ...' has lines and kernel frames" in said and "doctor --fix' says how to do without sudo" in said
     # And that is said, too: see below.
     assert " s of CPU time have no samples: it was spent in the kernel, or by threads " in said
     assert len(remarks(result)) == 3
