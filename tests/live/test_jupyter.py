@@ -8,7 +8,7 @@ import re
 import pytest
 
 from harness.flame_data import PYTHON, THREAD, Page
-from harness.process import TOP, run
+from harness.process import HANG, TOP, run
 
 HELPER = """\
 import time
@@ -23,11 +23,12 @@ def helper(seconds):
 TALK = """\
 import json, sys
 from jupyter_client.manager import start_new_kernel
-manager, client = start_new_kernel(kernel_name="python3")
+limit = float(sys.argv[1])
+manager, client = start_new_kernel(limit, kernel_name="python3")
 try:
     for cell in json.load(sys.stdin):
         said = []
-        client.execute_interactive(cell, timeout=120, output_hook=lambda message: said.append([message["msg_type"], message["content"]]))
+        client.execute_interactive(cell, timeout=limit, output_hook=lambda message: said.append([message["msg_type"], message["content"]]))
         print(json.dumps(said))
 finally:
     client.stop_channels()
@@ -49,8 +50,8 @@ def notebook(environment, tmp_path):
     pytest.importorskip("ipykernel", reason="needs Debian's python3-ipykernel")
 
     def execute(*cells):
-        said = run(["/usr/bin/python3", "-c", TALK], data=json.dumps(["%load_ext kaa", *cells]).encode(), env=environment, cwd=tmp_path,
-                   timeout=200).stdout
+        said = run(["/usr/bin/python3", "-c", TALK, HANG], data=json.dumps(["%load_ext kaa", *cells]).encode(), env=environment,
+                   cwd=tmp_path).stdout
         kinds = "status", "execute_input"
         return [[(kind, content) for kind, content in json.loads(line) if kind not in kinds] for line in said.splitlines()][1:]
     return execute

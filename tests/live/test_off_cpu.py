@@ -255,9 +255,11 @@ def test_a_running_process(kaa, python, tmp_path):
     assert found["work"] > 10 and found["idle"] == 2, done.stderr
     idle = [sample for sample in samples if "idle" in functions(sample)]
     assert all(0.2 < sample.period / 1e9 < took for sample in idle), (idle, took)
-    assert abs(idle[0].period - idle[1].period) / 1e9 < 0.1
+    # They are read one after the other, and kaa may lose the CPU meanwhile.
+    apart = 0.1 + 0.05 * took
+    assert abs(idle[0].period - idle[1].period) / 1e9 < apart, (idle, took)
     whole = [sample for sample in samples if sample.python and sample.python[-1][0] == "<module>"]
-    assert len(whole) == 1 and abs(whole[0].period - idle[0].period) / 1e9 < 0.1, whole
+    assert len(whole) == 1 and abs(whole[0].period - idle[0].period) / 1e9 < apart, (whole, idle, took)
     for sample in idle:
         assert "wait" in functions(sample) and "__x64_sys_futex" in sample.symbols, sample
         # Code with frame pointers needs more registers than the kernel tells of a thread that is not stopped.
