@@ -611,6 +611,7 @@ static struct error *read_all(struct reading *reading)
 		read_names(reading);
 	if (!error && reading->options->native)
 		error = native_frames_create(reading->subject, &reading->codes,
+					     reading->options->interpreter,
 					     &reading->native);
 	reading->subject->stops = reading->options->native;
 	for (size_t i = 0; !error && i < reading->subject->threads.count; i++)

@@ -50,6 +50,11 @@ struct dump_frame {
 	/* Of the frame in the process; of native code that of its instruction. */
 	uint64_t address;
 	enum dump_frame_kind kind;
+	/* Of native code: where its source is; NULL, 0: no debug information tells. */
+	const char *source;
+	uint32_t source_line;
+	/* It is inlined into the function that stands next. */
+	bool is_inlined;
 };
 
 struct dump_frame_list VEC_BODY(struct dump_frame);
@@ -217,6 +222,8 @@ struct dump_options {
 	bool locals;
 	/* Stops each thread of a process that runs for a moment. */
 	bool native;
+	/* With those of the interpreter, and what starts a program and a thread. */
+	bool interpreter;
 	bool tasks;
 };
 

@@ -55,11 +55,23 @@ static void put_place(const struct dump_frame *frame, struct strbuf *out)
 		strbuf_puts(out, ", \"line\": null");
 }
 
+static void put_native(const struct dump_frame *frame, struct strbuf *out)
+{
+	strbuf_printf(out, ", \"kind\": \"native\", \"address\": \"0x%" PRIx64 "\"",
+		      frame->address);
+	put_bool(out, "inlined", frame->is_inlined);
+	put_key(out, "source", frame->source);
+	if (frame->source)
+		strbuf_printf(out, ", \"source_line\": %" PRIu32,
+			      frame->source_line);
+	else
+		strbuf_puts(out, ", \"source_line\": null");
+}
+
 static void put_kind(const struct dump_frame *frame, struct strbuf *out)
 {
 	if (frame->kind == DUMP_FRAME_NATIVE)
-		strbuf_printf(out, ", \"kind\": \"native\", \"address\": \"0x%" PRIx64 "\"",
-			      frame->address);
+		put_native(frame, out);
 	else if (frame->kind == DUMP_FRAME_MARKER)
 		strbuf_puts(out, ", \"kind\": \"missing\"");
 }

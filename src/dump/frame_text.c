@@ -18,13 +18,26 @@ void frame_text_line(struct strbuf *out, const char *text, size_t width)
 	strbuf_putc(out, '\n');
 }
 
-/* Of native code the name of its file says enough. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The names of its files say enough. */
+static void put_native_place(const struct dump_frame *frame, struct strbuf *out)
+{
+	strbuf_puts(out, frame->is_inlined ? "inlined" : base_name(frame->file));
+	if (frame->source)
+		strbuf_printf(out, ", %s:%" PRIu32, base_name(frame->source),
+			      frame->source_line);
+}
+
 static void put_place(const struct dump_frame *frame, struct strbuf *out)
 {
-	const char *slash = strrchr(frame->file, '/');
-
 	if (frame->kind == DUMP_FRAME_NATIVE)
-		strbuf_puts(out, slash ? slash + 1 : frame->file);
+		put_native_place(frame, out);
 	else if (frame->line)
 		strbuf_printf(out, "%s:%" PRIu32, frame->file, frame->line);
 	else

@@ -40,6 +40,8 @@ struct native_frames {
 	struct convert_options options;
 	struct names names;
 	bool has_names;
+	/* Those of the interpreter are listed, too. */
+	bool lists_all;
 	/* Of the thread at hand. */
 	struct poll_native copy;
 	VEC(struct convert_step) steps;
@@ -151,7 +153,7 @@ static struct error *add_process(struct native_frames *native)
 }
 
 struct error *native_frames_create(struct subject *subject,
-				   struct code_table *codes,
+				   struct code_table *codes, bool all,
 				   struct native_frames **ret)
 {
 	struct native_frames *native = calloc(1, sizeof(*native));
@@ -163,6 +165,8 @@ struct error *native_frames_create(struct subject *subject,
 	native->pid = subject->core ? 0 : (uint32_t)subject->pid;
 	native->copy = (struct poll_native)POLL_NATIVE_INIT;
 	native->python.kind = PROFILE_FRAME_PYTHON;
+	native->lists_all = all;
+	native->options.lines = native->options.inlines = true;
 	error = add_process(native);
 	if (!error)
 		error = stack_builder_init(&native->builder, codes, STACK_MAX);
@@ -314,8 +318,15 @@ static struct error *add_native(const struct convert_frame *frame,
 		.file = keep(strings,
 			     !marker && frame->dso ? frame->dso->path : "",
 			     NAME_MAX_SHOWN),
+		.is_inlined = frame->is_inlined,
 	};
 
+	if (frame->file && frame->line) {
+		added.source = keep(strings, frame->file, NAME_MAX_SHOWN);
+		added.source_line = frame->line;
+		if (!added.source)
+			return error_no_memory();
+	}
 	return added.function && added.file && vec_push(ret, added) ?
 		       NULL :
 		       error_no_memory();
@@ -339,7 +350,8 @@ static struct error *list_steps(struct native_frames *native,
 				break;
 			if (!vec_push(ret, python->data[next++]))
 				return error_no_memory();
-		} else if (!(step->flags & PROFILE_FRAME_INTERPRETER)) {
+		} else if (native->lists_all ||
+			   !(step->flags & PROFILE_FRAME_INTERPRETER)) {
 			error = add_native(step->frame, strings, ret);
 		}
 		if (error)

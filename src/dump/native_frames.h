@@ -18,9 +18,9 @@
 
 struct native_frames;
 
-/* Of a subject whose Python was found; both are borrowed. */
+/* Of a subject whose Python was found; both are borrowed. all: the interpreter's own, too. */
 struct error *native_frames_create(struct subject *subject,
-				   struct code_table *codes,
+				   struct code_table *codes, bool all,
 				   struct native_frames **ret);
 void native_frames_destroy(struct native_frames *native);
 
@@ -30,7 +30,7 @@ void native_frames_copy(struct native_frames *native,
 
 /*
  * Puts the native frames of the last copy among the Python frames, which become what
- * they are merged to; the interpreter's own are left out. python: the walk of the same
+ * they are merged to. python: the walk of the same
  * moment, NULL for a thread that has none. Where there was nothing to copy,
  * *frames stays as it is. Strings go to the arena.
  */

@@ -14,7 +14,7 @@ import types
 
 import pytest
 
-from harness import py_spy
+from harness import py_spy, pythons
 from harness.call_pairs import wrong_pairs
 from harness.cores import allow_core, dies_with_core
 from harness.nobody import AS_NOBODY, WITHOUT_RIGHTS
@@ -370,7 +370,7 @@ def test_native_functions_of_threads_that_work(kaa, newest_python):
         for _ in range(12):
             dump = newest_python.kaa(kaa)("dump", "--native", "--locals", pid).stdout
             for block in dump.split("\n\n")[1:]:
-                functions = re.findall(r"^    (\S+) \((\S*?)(?::\d+)?\)$", block, re.M)
+                functions = re.findall(r"^    (\S+) \((.*?)(?::\d+)?\)$", block, re.M)
                 names = [name.rpartition(".")[2] for name, _ in functions]
                 if "<lambda>" in names:
                     # Between a key function and who asked for it stands what calls it.
@@ -396,6 +396,42 @@ def test_native_functions_beside_py_spy(kaa, newest_python, scripts):
         named = [frame["name"] for frame in thread["frames"] if frame["filename"].endswith(".py") or not begin.match(frame["name"])]
         left = stacks[thread["os_thread_id"]]
         assert all(name in left for name in named), (named, ours["threads"])
+
+
+# Of the interpreter's own code; libc's has names that are as good (`read`, `__GI___libc_read`).
+GDB_FRAME = re.compile(r"#\d+ +(?:0x\w+ in )?(\S+) .* at (?:\S*/)?((?:Python|Objects|Modules|Include|Programs)/\S+):(\d+)$")
+
+
+def gdb_frames(pid):
+    """By thread: function, file and line of each frame of the interpreter, inlined ones too, innermost first."""
+    threads, tid = {}, None
+    for line in run(["gdb", "-q", "-nx", "-batch", "-p", pid, "-ex", "set debuginfod enabled off", "-ex", "thread apply all bt"]).stdout.splitlines():
+        begins, frame = re.match(r"Thread \d+ \(.*\(LWP (\d+)\)", line), GDB_FRAME.match(line)
+        tid = int(begins[1]) if begins else tid
+        if frame:
+            threads.setdefault(tid, []).append((frame[1], os.path.basename(frame[2]), int(frame[3])))
+    return threads
+
+
+def test_native_functions_beside_gdb(kaa, scripts):
+    """Functions that are inlined, and lines, of an interpreter with debug information."""
+    if not shutil.which("gdb"):
+        pytest.skip("gdb is not installed")
+    python = next((python for python in reversed(pythons.find()) if not python.prefix and ".debug_info" in
+                   run(["readelf", "-SW", python.file]).stdout), None)
+    if not python:
+        pytest.skip("no interpreter here has debug information")
+    with parked(python, scripts) as (_, told):
+        theirs = gdb_frames(told["pid"])
+        ours = dumped(kaa, "--native", "--interpreter-frames", str(told["pid"]))
+        text = kaa("dump", "--native", "--interpreter-frames", str(told["pid"])).stdout
+    for thread in ours["threads"]:
+        native = [frame for frame in thread["frames"] if frame.get("kind") == "native"]
+        own = [(frame["function"], os.path.basename(frame["source"]), frame["source_line"]) for frame in native
+               if re.search(r"python3[^/]*$", frame["file"]) and frame["source"]]
+        assert own == theirs[thread["tid"]] and len(own) > 5
+        assert any(frame["inlined"] for frame in native)
+    assert re.search(r"^    \S+ \(inlined, \S+\.[ch]:\d+\)$", text, re.M) and re.search(r"\(libpython\S+, \S+\.c:\d+\)|\(python3\S*, \S+\.c:\d+\)", text)
 
 
 def test_a_thread_that_may_not_be_stopped(kaa, newest_python, scripts):
