@@ -32,7 +32,7 @@ static const struct option dump_command_options[] = {
 	OPT_BOOL('n', "native", struct dump_settings, options.native,
 		 "show native functions, too; each thread is stopped for a moment, by ptrace"),
 	OPT_BOOL(0, "interpreter-frames", struct dump_settings, options.interpreter,
-		 "with --native: show those of the interpreter, too, and what starts the program and its threads"),
+		 "show native functions of the interpreter, too, and what starts the program and its threads (with --native)"),
 	OPT_BOOL('s', "source", struct dump_settings, source,
 		 "show the text of each line, as its file has it now"),
 	OPT_BOOL('a', "async", struct dump_settings, options.tasks,
