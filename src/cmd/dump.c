@@ -32,7 +32,7 @@ static const struct option dump_command_options[] = {
 	OPT_BOOL('n', "native", struct dump_settings, options.native,
 		 "show native functions, too; each thread is stopped for a moment, by ptrace"),
 	OPT_BOOL(0, "interpreter-frames", struct dump_settings, options.interpreter,
-		 "show native functions of the interpreter, too, and what starts the program and its threads (with --native)"),
+		 "show native functions, those of the interpreter and what starts the program and its threads among them"),
 	OPT_BOOL('s', "source", struct dump_settings, source,
 		 "show the text of each line, as its file has it now"),
 	OPT_BOOL('a', "async", struct dump_settings, options.tasks,
@@ -145,7 +145,7 @@ static struct error *forget_rights(const struct invoker *invoker)
 static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)
 {
-	const struct dump_settings *s = settings;
+	struct dump_settings *s = settings;
 	_cleanup_(cleanup_dump_) struct dump *dump = NULL;
 	_cleanup_(invoker_deinit) struct invoker invoker = {};
 	struct subject *subject = NULL;
@@ -155,6 +155,7 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (args->count != 1)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "name one process, by its number, or one core file");
+	s->options.native |= s->options.interpreter;
 	error = invoker_detect(&invoker);
 	if (!error)
 		error = privilege_drop_to_look(&invoker);

@@ -424,13 +424,15 @@ def test_native_functions_beside_gdb(kaa, scripts):
     with parked(python, scripts) as (_, told):
         theirs = gdb_frames(told["pid"])
         ours = dumped(kaa, "--native", "--interpreter-frames", str(told["pid"]))
-        text = kaa("dump", "--native", "--interpreter-frames", str(told["pid"])).stdout
+        text = kaa("dump", "--interpreter-frames", str(told["pid"])).stdout
     for thread in ours["threads"]:
         native = [frame for frame in thread["frames"] if frame.get("kind") == "native"]
         own = [(frame["function"], os.path.basename(frame["source"]), frame["source_line"]) for frame in native
                if re.search(r"python3[^/]*$", frame["file"]) and frame["source"]]
         assert own == theirs[thread["tid"]] and len(own) > 5
         assert any(frame["inlined"] for frame in native)
+    # It implies --native, which alone shows less.
+    assert "_PyEval_EvalFrameDefault (" in text
     assert re.search(r"^    \S+ \(inlined, \S+\.[ch]:\d+\)$", text, re.M) and re.search(r"\(libpython\S+, \S+\.c:\d+\)|\(python3\S*, \S+\.c:\d+\)", text)
 
 
