@@ -70,22 +70,32 @@ static uint64_t symbol_address(const struct elf_file *elf,
 	return elf->sections[symbol->shndx].addr + symbol->vaddr;
 }
 
+/*
+ * CPython 3.15 registers what its JIT has made as "py::jit:executor". Elsewhere that
+ * prefix begins the names of Python functions, and this is none.
+ */
+static const char *made_name(const char *name)
+{
+	return strncmp(name, "py::", 4) ? name : name + 4;
+}
+
 static struct error *add_symbol(struct made_object *object,
 				const struct elf_file *elf,
 				const struct elf_symbol *symbol)
 {
+	const char *name = made_name(symbol->name);
 	struct made_symbol made;
 	size_t length;
 
 	if (symbol->type != STT_FUNC || symbol->shndx == SHN_UNDEF ||
-	    !symbol->name[0] ||
+	    !name[0] ||
 	    !make_range(symbol_address(elf, symbol), symbol->size,
 			&made.range) ||
 	    !made_object_has(object, made.range.start) ||
 	    object->symbols.count == SYMBOLS_MAX)
 		return NULL;
-	length = strnlen(symbol->name, NAME_MAX_BYTES);
-	made.name = arena_strndup(&object->names, symbol->name, length);
+	length = strnlen(name, NAME_MAX_BYTES);
+	made.name = arena_strndup(&object->names, name, length);
 	if (!made.name || !vec_push(&object->symbols, made))
 		return error_no_memory();
 	object->bytes += sizeof(made) + length + 1;

@@ -516,6 +516,8 @@ static struct error *anonymous_frame(struct lookup *l)
 	if (!info)
 		return NULL;
 	set_symbol(l, info, l->address);
+	l->frame->is_glue = l->frame->in_interpreter =
+		interpreter_frame_is_jit(info->name);
 	if (interpreter_frame_is_trampoline(info->name)) {
 		l->frame->is_trampoline = true;
 		l->frame->kind = PROFILE_FRAME_PYTHON;

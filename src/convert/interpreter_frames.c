@@ -198,3 +198,8 @@ bool interpreter_frame_is_trampoline(const char *name)
 {
 	return !strncmp(name, "py::", 4);
 }
+
+bool interpreter_frame_is_jit(const char *name)
+{
+	return !strcmp(name, "jit:executor") || !strcmp(name, "jit:shim");
+}

@@ -41,4 +41,10 @@ bool interpreter_frame_starts(const char *name, const char *path,
 /* Prefix of the symbols of CPython's perf trampolines. */
 bool interpreter_frame_is_trampoline(const char *name);
 
+/*
+ * Code that CPython's JIT has made in place of the evaluation function's, of no
+ * file. 3.15 names it so (collect/made_object.h).
+ */
+bool interpreter_frame_is_jit(const char *name);
+
 #endif
