@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "perfdata/kaa_stream.h"
-#include "unwind/stack_search.h"
 
 /* More frames than a record of perf.data can hold. */
 enum { FRAMES_MAX = 8192 };
@@ -30,6 +29,7 @@ void native_stack_deinit(struct native_stack *native)
 {
 	unwinder_destroy(native->unwinder);
 	last_walks_deinit(&native->walks);
+	vec_deinit(&native->habits);
 	free(native->all);
 	free(native->saved);
 	*native = (struct native_stack){};
@@ -77,6 +77,45 @@ static bool is_eval(void *arg, uint64_t address)
 	return target_is_eval(arg, address);
 }
 
+/* NULL: there is no memory. */
+static struct stack_habit *habit_of(struct native_stack *native,
+				    const struct target *target)
+{
+	vec_for_each(one, &native->habits)
+		if (one->binary == target->binary)
+			return &one->habit;
+	if (!vec_push(&native->habits,
+		      (struct native_habit){ .binary = target->binary }))
+		return NULL;
+	return &native->habits.data[native->habits.count - 1].habit;
+}
+
+/* Of a whole stack: each mark lies in a frame of the evaluation function. */
+static void learn(struct native_stack *native, const struct target *target,
+		  const struct python_stack *python)
+{
+	struct stack_habit *habit = habit_of(native, target);
+	struct marks marks = { .python = python };
+	uint64_t mark;
+	size_t i = 0;
+
+	if (!habit || native->end != UNWIND_COMPLETE ||
+	    habit->seen >= STACK_HABIT_MOST)
+		return;
+	while (next_mark(&marks, &mark)) {
+		const struct unwind_frame *frame;
+
+		while (i < native->count && native->frames[i].cfa <= mark)
+			i++;
+		if (i == native->count)
+			return;
+		frame = &native->frames[i];
+		if (frame->sp <= mark && (frame->flags & UNWIND_FRAME_CALLER) &&
+		    target_is_eval(target, frame->ip - 1))
+			stack_habit_learn(habit, frame->sp, frame->cfa, mark);
+	}
+}
+
 /* A frame that says that frames are missing, and what is beyond them. */
 static void go_on(struct native_stack *native, struct target *target,
 		  const struct unwind_regs *regs,
@@ -115,6 +154,7 @@ static void step_over(struct native_stack *native, struct target *target,
 					     .stack = stack,
 					     .is_function = is_eval,
 					     .arg = target };
+	const struct stack_habit *habit = habit_of(native, target);
 	struct marks marks = { .python = python };
 	struct unwind_regs regs;
 	uint64_t mark;
@@ -124,7 +164,9 @@ static void step_over(struct native_stack *native, struct target *target,
 
 		/* What lies between a mark and the next is never left out. */
 		if (!mark_beyond(&marks, last, &mark) ||
-		    !stack_search_frame(&search, last, mark, &regs))
+		    !((habit && stack_search_habit(&search, habit, last, mark,
+						   &regs)) ||
+		      stack_search_frame(&search, last, mark, &regs)))
 			return;
 		go_on(native, target, &regs, stack);
 	}
@@ -145,8 +187,10 @@ void native_stack_unwind(struct native_stack *native, struct target *target,
 	native->walk = walk;
 	native->frames = walk->frames;
 	native->count = native->walked = walk->count;
-	if (python)
-		step_over(native, target, stack, python);
+	if (!python || !target->binary)
+		return;
+	learn(native, target, python);
+	step_over(native, target, stack, python);
 }
 
 bool native_stack_branch(struct native_stack *native, struct target *target,

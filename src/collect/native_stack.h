@@ -15,13 +15,22 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "collect/last_walks.h"
 #include "collect/python_stack.h"
 #include "collect/target.h"
+#include "unwind/stack_search.h"
 #include "unwind/unwind.h"
+
+/* How the evaluation function's frame lies around Python's marks. */
+struct native_habit {
+	const struct py_binary *binary;
+	struct stack_habit habit;
+};
 
 struct native_stack {
 	struct unwinder *unwinder;
+	VEC(struct native_habit) habits;
 	/* What each thread's last sample was unwound to, and this one's. */
 	struct last_walks walks;
 	const struct unwind_trace *walk;

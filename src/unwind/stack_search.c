@@ -86,3 +86,60 @@ bool stack_search_frame(const struct stack_search *search, uint64_t from,
 	unwind_reg_set(ret, UNWIND_RIP, word);
 	return true;
 }
+
+void stack_habit_learn(struct stack_habit *habit, uint64_t sp, uint64_t cfa,
+		       uint64_t address)
+{
+	uint64_t below = address - sp, above = cfa - address;
+
+	if (habit->seen && habit->above != above)
+		habit->differs = true;
+	/* A call whose arguments are on the stack has it a bit lower. */
+	if (!habit->seen || below < habit->below)
+		habit->below = below;
+	habit->above = above;
+	habit->seen++;
+}
+
+/* The CFA follows from these registers, by CFI at a return address. */
+static bool set_registers(const struct stack_search *search, uint64_t word,
+			  uint64_t sp, uint64_t cfa, struct unwind_regs *ret)
+{
+	const struct cfi_rules *rules = find_rules(search->target, word - 1);
+
+	if (!rules || rules->cfa.kind != CFI_OFFSET)
+		return false;
+	*ret = (struct unwind_regs){};
+	unwind_reg_set(ret, UNWIND_RSP, sp);
+	unwind_reg_set(ret, UNWIND_RIP, word);
+	if (rules->cfa.reg == UNWIND_RSP)
+		return sp + (uint64_t)rules->cfa.value == cfa;
+	unwind_reg_set(ret, UNWIND_RBP, cfa - (uint64_t)rules->cfa.value);
+	return rules->cfa.reg == UNWIND_RBP;
+}
+
+/* Beyond the copy, too: these are few. */
+static bool read_word(const struct unwind_stack *stack, uint64_t address,
+		      uint64_t *ret)
+{
+	return unwind_stack_word(stack, address, ret) ||
+	       (stack->read_more &&
+		stack->read_more(stack->more, address, ret));
+}
+
+bool stack_search_habit(const struct stack_search *search,
+			const struct stack_habit *habit, uint64_t from,
+			uint64_t address, struct unwind_regs *ret)
+{
+	uint64_t sp = address - habit->below, cfa = address + habit->above;
+	uint64_t word, caller;
+
+	return habit->seen >= STACK_HABIT_ENOUGH && !habit->differs &&
+	       sp - 8 >= from && sp - 8 < address &&
+	       read_word(search->stack, sp - 8, &word) &&
+	       search->is_function(search->arg, word - 1) &&
+	       is_return_address(search->target, word) &&
+	       read_word(search->stack, cfa - 8, &caller) &&
+	       is_return_address(search->target, caller) &&
+	       set_registers(search, word, sp, cfa, ret);
+}

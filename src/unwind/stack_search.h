@@ -40,4 +40,38 @@ struct stack_search {
 bool stack_search_frame(const struct stack_search *search, uint64_t from,
 			uint64_t address, struct unwind_regs *ret);
 
+/*
+ * A compiler puts what a function keeps at one place of its frame. So where whole
+ * stacks have been unwound, they tell how the frame lies around such an address, also
+ * where its extent follows from the frame pointer. Zero-initialise.
+ */
+struct stack_habit {
+	/* From the stack pointer, at a call, to the address, and on to the CFA. */
+	uint64_t below;
+	uint64_t above;
+	/* Frames that tell it. */
+	uint32_t seen;
+	/* Not all do: nothing is known. */
+	bool differs;
+};
+
+enum {
+	/* So many tell enough; more than the latter need not be asked. */
+	STACK_HABIT_ENOUGH = 8,
+	STACK_HABIT_MOST = 64,
+};
+
+/* A frame of the function that waits for its callee, from sp to cfa, has it at address. */
+void stack_habit_learn(struct stack_habit *habit, uint64_t sp, uint64_t cfa,
+		       uint64_t address);
+
+/*
+ * As stack_search_frame(), for a frame that lies as all others did: its own return
+ * address and its caller's have to be where that says. ret has rbp, too, where the CFA
+ * follows from it.
+ */
+bool stack_search_habit(const struct stack_search *search,
+			const struct stack_habit *habit, uint64_t from,
+			uint64_t address, struct unwind_regs *ret);
+
 #endif

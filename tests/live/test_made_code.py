@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from harness import pythons
+from harness.process import run
 from harness.script_output import parse
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -47,6 +49,61 @@ def samples(kaa, python, scripts, tmp_path, built):
         assert len(seen) >= 0.99 * len(noticed) and len(seen) > 150, (len(seen), len(noticed), len(hit))
         return seen
     return record
+
+
+# Loops that a JIT compiles, C functions that they call, and Python functions that those call back.
+JITTED = """
+import functools, sys, time
+def inner(n):
+    total = 0
+    for i in range(n):
+        total += i * 3 % 7
+    return total
+def back(a, b):
+    return inner(300) - inner(301) or a - b
+def outer():
+    for _ in range(20):
+        inner(2000)
+        sorted(range(20), key=functools.cmp_to_key(back))
+end = time.process_time() + 1.2
+while time.process_time() < end:
+    outer()
+print(sys._jit.is_enabled())
+"""
+JITTED_CALLERS = {"inner": {"outer", "back"}, "back": {"outer"}, "outer": {"<module>"}}
+
+
+def with_jit():
+    """CPythons that have one, and can be told to use it."""
+    query = "import sys; print(getattr(sys, '_jit', None) and sys._jit.is_available())"
+    newer = [python for python in pythons.find() if python.version >= (3, 14)]
+    return [python for python in newer if run([*python.command, "-c", query]).stdout.strip() == "True"]
+
+
+def test_cpythons_own_jit(kaa, tmp_path):
+    """Its code is the interpreter's: no function of Python's, nor a caller of one; and no native stack ends in it."""
+    found = with_jit()
+    if not found:
+        pytest.skip("no CPython here has a JIT")
+    for python in found:
+        data = tmp_path / f"{python.id}.data"
+        program = ["env", "PYTHON_JIT=1", python.path, "-c", JITTED]
+        assert "True" in python.kaa(kaa)("record", "-F", "1999", "-g", "-o", data, "--", *program).stdout
+        samples = [sample for sample in parse(kaa("script", "--no-inline", "-i", data).stdout) if "outer" in functions(sample)]
+        assert len(samples) > 500
+        for sample in samples:
+            names = functions(sample)
+            wrong = [pair for pair in zip(names, names[1:]) if pair[1] not in JITTED_CALLERS.get(pair[0], {pair[1]})]
+            assert not wrong and not any("jit" in name for name in names), sample
+        assert share(samples, lambda sample: {TRUNCATED, UNREADABLE} & set(sample.markers)) < 0.02
+        made = [sample for sample in samples if any(MADE.search(frame.dso) for frame in sample.frames)]
+        assert len(made) > 100, (python, len(samples))
+        # Before 3.15 nothing tells how its code is unwound, and what is beyond it is found by Python's marks.
+        named = [sample for sample in made if "jit:executor" in sample.symbols]
+        if python.version >= (3, 15):
+            assert share(made, lambda sample: not sample.markers) > 0.95 and len(named) > len(made) / 2
+            kinds = kaa("report", "--stdio", "-i", data).stdout
+            assert re.search(r"^Spent in: .*interpreter", kinds, re.M) and "executor" not in kinds, kinds
 
 
 def functions(sample):

@@ -111,6 +111,31 @@ static bool search(struct scene *scene, size_t from, size_t mark, size_t size,
 	return stack_search_frame(&in, STACK + from * 8, STACK + mark * 8, ret);
 }
 
+/* Such frames have been found: the mark lies in their first word but two. */
+static struct stack_habit usual(uint32_t seen)
+{
+	struct stack_habit habit = {};
+
+	for (uint32_t i = 0; i < seen; i++)
+		stack_habit_learn(&habit, STACK + i * 8,
+				  STACK + (i + FRAME_WORDS) * 8, STACK + (i + 2) * 8);
+	return habit;
+}
+
+static bool search_usual(struct scene *scene, const struct stack_habit *habit, size_t from,
+			 size_t mark, struct unwind_regs *ret)
+{
+	const struct unwind_target target = {
+		.space = 1, .find_map = find_map, .read = read_code, .arg = scene,
+	};
+	const struct unwind_stack stack = {
+		STACK, { (const uint8_t *)scene->words, sizeof(scene->words) },
+	};
+	const struct stack_search in = { &target, &stack, is_function, NULL };
+
+	return stack_search_habit(&in, habit, STACK + from * 8, STACK + mark * 8, ret);
+}
+
 static bool is_found(struct scene *scene)
 {
 	struct unwind_regs regs;
@@ -184,6 +209,60 @@ static void test_not_proven(void **state)
 	cfi_table_destroy(scene.cfi);
 }
 
+/* Where frames have lain so far says where this one lies, whatever its CFA follows from. */
+static void test_as_others(void **state)
+{
+	struct stack_habit habit = usual(STACK_HABIT_ENOUGH);
+	struct unwind_regs regs;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_true(search_usual(&scene, &habit, 0, MARK, &regs));
+	assert_int_equal(regs.value[UNWIND_RIP], INSIDE);
+	assert_int_equal(regs.value[UNWIND_RSP], STACK + (PLACE + 1) * 8);
+	assert_int_equal(regs.known, 1u << UNWIND_RIP | 1u << UNWIND_RSP);
+	make_rows(&scene, 6, 2);
+	assert_true(search_usual(&scene, &habit, 0, MARK, &regs));
+	assert_int_equal(regs.value[UNWIND_RBP], STACK + (PLACE + 1 + FRAME_WORDS - 2) * 8);
+	/* One that looks alike does no harm. */
+	put_frame(&scene, PLACE - 2);
+	assert_true(search_usual(&scene, &habit, 0, MARK, &regs));
+	assert_int_equal(regs.value[UNWIND_RSP], STACK + (PLACE + 1) * 8);
+	cfi_table_destroy(scene.cfi);
+}
+
+static void test_not_as_others(void **state)
+{
+	struct stack_habit habit = usual(STACK_HABIT_ENOUGH), few = usual(STACK_HABIT_ENOUGH - 1);
+	struct unwind_regs regs;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	make_rows(&scene, 6, 2);
+	assert_false(search_usual(&scene, &few, 0, MARK, &regs));
+	assert_false(search_usual(&scene, &habit, PLACE + 1, MARK, &regs));
+	assert_false(search_usual(&scene, &habit, 0, MARK + 1, &regs));
+	scene.words[PLACE] = INSIDE + 1;
+	assert_false(search_usual(&scene, &habit, 0, MARK, &regs));
+	scene.words[PLACE] = INSIDE;
+	scene.words[PLACE + FRAME_WORDS] = CALLER + 1;
+	assert_false(search_usual(&scene, &habit, 0, MARK, &regs));
+	scene.words[PLACE + FRAME_WORDS] = CALLER;
+	/* CFI says something else. */
+	make_rows(&scene, 7, FRAME_WORDS + 1);
+	assert_false(search_usual(&scene, &habit, 0, MARK, &regs));
+	make_rows(&scene, 6, 2);
+	assert_true(search_usual(&scene, &habit, 0, MARK, &regs));
+	/* A call with arguments on the stack is no other frame; one that ends elsewhere is. */
+	stack_habit_learn(&habit, STACK - 16, STACK + FRAME_WORDS * 8, STACK + 2 * 8);
+	assert_true(search_usual(&scene, &habit, 0, MARK, &regs));
+	stack_habit_learn(&habit, STACK, STACK + (FRAME_WORDS + 1) * 8, STACK + 2 * 8);
+	assert_false(search_usual(&scene, &habit, 0, MARK, &regs));
+	cfi_table_destroy(scene.cfi);
+}
+
 /* The walk goes on from there: at a call, not at an interrupted instruction. */
 static void test_walk_goes_on(void **state)
 {
@@ -220,6 +299,8 @@ int main(void)
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_ambiguous),
 		cmocka_unit_test(test_not_proven),
+		cmocka_unit_test(test_as_others),
+		cmocka_unit_test(test_not_as_others),
 		cmocka_unit_test(test_walk_goes_on),
 	};
 
