@@ -19,7 +19,9 @@ enum fault_kind {
 	/* --- The file --- */
 	/* Once, if the recorder did not end properly. */
 	FAULT_UNFINISHED,
-	/* Bytes at the end that are no whole record. */
+	/* Bytes that the file should have at its end, and has not. */
+	FAULT_MISSING_BYTES,
+	/* Bytes at the end that are no whole record, where nothing else is known. */
 	FAULT_TRUNCATED_BYTES,
 	/* Records and samples that the kernel dropped for want of room. */
 	FAULT_LOST_RECORDS,

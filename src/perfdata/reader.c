@@ -922,7 +922,9 @@ struct error *perfdata_reader_faults(const struct perfdata_reader *r,
 	const struct perfdata_stats *stats = &r->stats;
 	const struct fault all[] = {
 		{ FAULT_UNFINISHED, stats->unfinished, NULL },
-		{ FAULT_TRUNCATED_BYTES, stats->truncated_bytes, NULL },
+		{ FAULT_MISSING_BYTES, stats->missing_bytes, NULL },
+		{ FAULT_TRUNCATED_BYTES,
+		  stats->missing_bytes ? 0 : stats->truncated_bytes, NULL },
 		{ FAULT_LOST_RECORDS, stats->lost, NULL },
 		{ FAULT_LOST_SAMPLES, stats->lost_samples, NULL },
 		{ FAULT_THROTTLED, stats->records[PERF_RECORD_THROTTLE], NULL },

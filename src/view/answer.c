@@ -275,6 +275,16 @@ static void put_pythons(struct answer *a)
 	}
 }
 
+/* Its end is not there. */
+static bool is_cut_off(const struct answer *a)
+{
+	const struct faults *faults =
+		&a->profile->recordings.data[a->event->recording].faults;
+
+	return faults_count(faults, FAULT_UNFINISHED) ||
+	       faults_count(faults, FAULT_MISSING_BYTES);
+}
+
 static void put_samples(struct answer *a)
 {
 	uint64_t lost = a->event->lost, incomplete = count_incomplete(a);
@@ -285,7 +295,9 @@ static void put_samples(struct answer *a)
 		    a->own->all.samples == 1 ? " sample, " : " samples, ");
 	if (lost)
 		answer_put_count(a, lost);
-	strbuf_puts(&a->text, lost ? " lost" : "none lost");
+	strbuf_puts(&a->text, lost	    ? " lost" :
+			      is_cut_off(a) ? "cut off: the end is missing" :
+					      "none lost");
 	if (incomplete) {
 		strbuf_puts(&a->text, ", ");
 		answer_put_count(a, incomplete);

@@ -29,8 +29,13 @@ static const struct words words[FAULT_KINDS] = {
 	[FAULT_TRUNCATED_BYTES] = {
 		.line = "bytes at the end of the file are not a complete record",
 		.one = "byte at the end of the file is not a complete record",
-		.note = "bytes are missing at the end of the file",
-		.one_note = "byte is missing at the end of the file" },
+		.note = "bytes at the end of the file are not a complete record",
+		.one_note = "byte at the end of the file is not a complete record" },
+	[FAULT_MISSING_BYTES] = {
+		.line = "bytes are missing: the file was cut off, and so the end of the recording is missing",
+		.one = "byte is missing: the file was cut off, and so the end of the recording is missing",
+		.note = "bytes are missing: the file was cut off",
+		.one_note = "byte is missing: the file was cut off" },
 	[FAULT_LOST_RECORDS] = {
 		.line = "records were lost while recording",
 		.one = "record was lost while recording",
@@ -118,7 +123,7 @@ static const enum fault_kind damage[] = {
 	FAULT_DROPPED_TASKS, FAULT_MISSING_JITDUMPS,
 };
 static const enum fault_kind file[] = {
-	FAULT_TRUNCATED_BYTES, FAULT_LOST_RECORDS,
+	FAULT_MISSING_BYTES,   FAULT_TRUNCATED_BYTES, FAULT_LOST_RECORDS,
 	FAULT_LOST_SAMPLES,    FAULT_BROKEN_RECORDS,
 };
 static const enum fault_kind stacks[] = {
@@ -128,7 +133,8 @@ static const enum fault_kind stacks[] = {
 static const enum fault_kind jitdumps[] = { FAULT_MISSING_JITDUMPS };
 static const enum fault_kind copy[] = {
 	FAULT_BROKEN_JIT_RECORDS, FAULT_BROKEN_RECORDS,
-	FAULT_ODD_RECORDS,	  FAULT_TRUNCATED_BYTES,
+	FAULT_ODD_RECORDS,	  FAULT_MISSING_BYTES,
+	FAULT_TRUNCATED_BYTES,
 };
 
 static const struct {
@@ -169,8 +175,8 @@ static const enum fault_kind noted[] = {
 	FAULT_LOST_SAMPLES,	 FAULT_TRUNCATED_STACKS, FAULT_NOT_ALIGNED,
 	FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
-	FAULT_LOST_RECORDS,	 FAULT_THROTTLED,	 FAULT_TRUNCATED_BYTES,
-	FAULT_BROKEN_RECORDS,	 FAULT_UNKNOWN_RECORDS,
+	FAULT_LOST_RECORDS,	 FAULT_THROTTLED,	 FAULT_MISSING_BYTES,
+	FAULT_TRUNCATED_BYTES,	 FAULT_BROKEN_RECORDS,	 FAULT_UNKNOWN_RECORDS,
 };
 
 static void put_note(enum fault_kind kind, uint64_t count, uint64_t samples,

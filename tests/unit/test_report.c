@@ -525,7 +525,7 @@ static void test_notes(void **state)
 		"# 1 of 4 samples (25.00%) has Python frames whose place among the native frames is not known\n"
 		"# 1 of 4 samples (25.00%) has Python frames that could not be read\n"
 		"# 1 of 4 samples (25.00%) hit an address without a symbol\n"
-		"# 17 bytes are missing at the end of the file\n"
+		"# 17 bytes at the end of the file are not a complete record\n"
 		"# recorder: rings were full: 2\n"
 		"#\n",
 		true);
