@@ -75,6 +75,8 @@ struct fault {
 #define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
 #define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"
+/* Of polling: the moment was the program's choice, and no chance had chosen it. */
+#define FAULT_LATE "samples that came too late"
 
 enum {
 	/* In ns. Less of waits is what is always under way. */
@@ -82,6 +84,8 @@ enum {
 	/* Of wall time: what lies between the last look at a thread and its end. */
 	FAULT_UNTOLD_MIN = 20000000,
 	FAULT_UNTOLD_PART = 50,
+	/* One sample of so many came too late: others are not where they should be, either. */
+	FAULT_LATE_PART = 20,
 };
 
 /* So much wall time without samples, in ns, of all of it is worth a word. */

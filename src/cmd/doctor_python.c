@@ -225,7 +225,7 @@ static bool tell_polling(const struct doctor *doctor, const char *why)
 	if (!source->probe(&doctor->machine, &reasons))
 		return false;
 	doctor_fact(MARK_WARN,
-		    "Python frames: from source %s, without native functions; %s",
+		    "Python frames: from source %s, native functions with --native; %s",
 		    source->name, why);
 	return true;
 }

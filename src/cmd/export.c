@@ -153,6 +153,19 @@ static struct error *export(struct export_settings *s,
 	return error;
 }
 
+/* -f is --force, here as in perf; many mean --format. */
+static struct error *unexpected(const char *word)
+{
+	for (const struct export_row *row = export_formats; row->name; row++)
+		if (!strcmp(word, row->name))
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "unexpected argument '%s': for the format type '--format %s'",
+					    word, word);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
+			    word);
+}
+
 static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
@@ -164,9 +177,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	(void)exit_code;
 	message_set_quiet(settings->quiet);
 	if (args->count)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
-				    args->values[0]);
+		return unexpected(args->values[0]);
 	error = check_output(settings);
 	if (!error)
 		error = input_prepare(&settings->input);

@@ -31,9 +31,8 @@
 enum {
 	/* Who ran for less is not worth a word on how it was scheduled. */
 	WAITED_MIN_NS = 100000000,
-	/* One of so many is worth a word; of so many, what to do about it. */
+	/* One of so many is worth a word. */
 	SAID_PART = 100,
-	MANY_PART = 5,
 };
 
 /* --- options --- */
@@ -349,8 +348,8 @@ static void say_late(const struct poll_counts *polled)
 	if (put_part(&text, late, all))
 		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s",
 			     text.data,
-			     late > all / MANY_PART ?
-				     ", so shares are less exact: record while fewer programs run, and without 'nice'" :
+			     late > all / FAULT_LATE_PART ?
+				     ", so shares may be off by many points: record while fewer programs run, without 'nice', or as root" :
 				     "");
 }
 
@@ -614,6 +613,8 @@ static struct error *record_over(struct record_setup *setup,
 	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
+	if (!setup->options.launch && !s->duration && isatty(STDERR_FILENO))
+		message_note("recording: Ctrl-C ends it");
 	before->began_ms = clock_ms();
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {

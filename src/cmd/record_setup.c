@@ -123,8 +123,12 @@ static struct error *take_numbers(const char *text, const char *what,
 
 		if (end == p || number <= 0 || number > INT32_MAX ||
 		    (*end && *end != ','))
-			return error_create(ERROR_INVALID_ARGUMENT,
-					    "'%s' is not a %s", text, what);
+			return error_create(
+				ERROR_INVALID_ARGUMENT, "'%s' is not a %s%s",
+				text, what,
+				strcmp(what, "pid") ?
+					"" :
+					"; 'pgrep -af python' lists them");
 		if (!vec_push(ret, (pid_t)number))
 			return error_no_memory();
 		p = *end ? end + 1 : end;
@@ -375,6 +379,15 @@ bool record_has_targets(const struct record_settings *s)
 	return s->pids.count || s->tids.count || s->system_wide;
 }
 
+/* As the words of -p "$(pgrep python)" are, and a time as perf's `sleep 5` has it. */
+static struct error *is_number(const char *word)
+{
+	return error_create(
+		ERROR_INVALID_ARGUMENT,
+		"'%s' is no command: several processes stand behind -p with commas ('-p 1,2'), and seconds behind --duration",
+		word);
+}
+
 struct error *record_find_command(struct record_setup *setup,
 				  const struct record_settings *s,
 				  const struct arguments *args, int *exit_code)
@@ -383,6 +396,9 @@ struct error *record_find_command(struct record_setup *setup,
 
 	if (!args->count)
 		return NULL;
+	if (record_has_targets(s) &&
+	    !args->values[0][strspn(args->values[0], "0123456789")])
+		return is_number(args->values[0]);
 	error = typed_command_find(args, &setup->invoker, setup->path,
 				   &setup->command);
 	if (error)

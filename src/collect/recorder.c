@@ -479,6 +479,14 @@ static uint64_t wall_time_without_samples(const struct recorder *recorder)
 		       0;
 }
 
+/* By wall time the kernel's account tells what they would have shown. */
+static uint64_t late_samples(const struct recorder *recorder)
+{
+	return recorder->options.sampler.time == TIME_BY_CLOCK ?
+		       0 :
+		       poll_counts(recorder).late;
+}
+
 /*
  * Samples that found no room, as near to the truth as the counters are. The
  * kernel writes LOST records only before the next record of the same ring, and
@@ -530,6 +538,7 @@ static struct error *put_summary(struct recorder *recorder)
 		  wall_time_without_samples(recorder) / 1000 },
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
 		  recorder->unended.time / 1000 },
+		{ { FAULT_LATE, strlen(FAULT_LATE) }, late_samples(recorder) },
 		{ { FAULT_TIME, strlen(FAULT_TIME) },
 		  recorder->time > 0 ? (uint64_t)recorder->time / 1000 : 0 },
 	};

@@ -171,13 +171,17 @@ static void put_states(const struct dump_tasks *tasks, struct strbuf *out)
 static void put_waits(const struct dump_tasks *tasks, struct strbuf *out)
 {
 	size_t counts[DUMP_WAIT_FUTURE + 1] = {};
-	const char *separator = "waiting: ";
+	const char *separator = "waiting for: ";
 
 	vec_for_each(task, &tasks->list)
 		counts[task->wait]++;
 	for (size_t i = DUMP_WAIT_TASKS; i <= DUMP_WAIT_FUTURE; i++)
-		put_count(out, &separator, counts[i],
-			  async_wait_word((enum dump_wait)i));
+		if (counts[i]) {
+			strbuf_printf(out, "%s%s %zu", separator,
+				      async_wait_word((enum dump_wait)i),
+				      counts[i]);
+			separator = ", ";
+		}
 }
 
 static void put_head(const struct dump_tasks *tasks, size_t width,

@@ -181,6 +181,29 @@ static bool is_linked(const char *symbol, const char *name)
 	       !memcmp(symbol, name, n);
 }
 
+size_t symbol_module_length(const char *name)
+{
+	const char *const marks[] = { ".cpython-", ".abi3.so" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const char *end = strstr(name, marks[i]);
+
+		if (end && end > name)
+			return (size_t)(end - name);
+	}
+	return strlen(name);
+}
+
+/* "_json.cpython-311-x86_64-linux-gnu.so+0x1a0" is _json+0x1a0. */
+static bool is_in_module(const char *symbol, const char *name)
+{
+	size_t length = symbol_module_length(symbol);
+	const char *place = strrchr(symbol, '+');
+
+	return symbol[length] && place && !strncmp(symbol, name, length) &&
+	       !strcmp(name + length, place);
+}
+
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		       uint32_t line)
 {
@@ -197,7 +220,8 @@ bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 		return word->line == line &&
 		       symbol_word_has_line_in(word, symbol);
 	if (!python_symbol_parse(symbol, &python))
-		return is_linked(symbol, word->text);
+		return is_linked(symbol, word->text) ||
+		       is_in_module(symbol, word->text);
 	return is_function(&python, part) ||
 	       is_function_of_file(&python, part) ||
 	       symbol_word_calls_file(word, symbol);

@@ -12,7 +12,8 @@
  *	dedupe:orders.py     a function of that file (with a line, too)
  *
  * "py::" may stand in front of all of them. Any other symbol has one name, but for
- * what gcc puts behind it when it links: dict_dealloc is dict_dealloc.lto_priv.0, too.
+ * what gcc puts behind it when it links: dict_dealloc is dict_dealloc.lto_priv.0, too;
+ * and what has no name is called by its module: _json+0x1a0.
  */
 #ifndef KAA_PROFILE_SYMBOL_WORD_H
 #define KAA_PROFILE_SYMBOL_WORD_H
@@ -37,6 +38,12 @@ bool python_symbol_parse(const char *symbol, struct python_symbol *ret);
  */
 #define SYMBOL_LINK_MARK ".lto_priv."
 const char *symbol_link_suffix(const char *symbol);
+
+/*
+ * "_json.cpython-311-x86_64-linux-gnu.so" is the module _json: the length of that; of
+ * any other name all of it.
+ */
+size_t symbol_module_length(const char *name);
 
 struct symbol_word {
 	/* As given; borrowed. */

@@ -69,6 +69,18 @@ static const struct {
 	NAME(sendfile),	    NAME(ioctl),	NAME(mq_timedreceive),
 	NAME(restart_syscall), NAME(getdents64), NAME(newfstatat),
 	NAME(munmap),	    NAME(mmap),		NAME(madvise),
+	NAME(kill),	    NAME(tkill),	NAME(tgkill),
+	NAME(exit),	    NAME(exit_group),	NAME(clone),
+	NAME(fork),	    NAME(vfork),	NAME(execve),
+	NAME(brk),	    NAME(mprotect),	NAME(mremap),
+	NAME(lseek),	    NAME(stat),		NAME(fstat),
+	NAME(lstat),	    NAME(access),	NAME(rename),
+	NAME(unlink),	    NAME(mkdir),	NAME(ftruncate),
+	NAME(preadv),	    NAME(pwritev),	NAME(statx),
+	NAME(socket),	    NAME(bind),		NAME(listen),
+	NAME(shutdown),	    NAME(getrandom),	NAME(sched_yield),
+	NAME(gettid),	    NAME(getpid),	NAME(io_uring_enter),
+	NAME(copy_file_range), NAME(sync),	NAME(msync),
 };
 
 void task_syscall_name(int64_t number, struct strbuf *out)

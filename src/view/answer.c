@@ -307,9 +307,8 @@ static void put_samples(struct answer *a)
 }
 
 /* As kaa's recorder has counted it, for all events and threads. */
-static uint64_t recorded_time(const struct profile *profile,
-			      const struct profile_event *event,
-			      const char *subject)
+static uint64_t recorded(const struct profile *profile,
+			 const struct profile_event *event, const char *subject)
 {
 	const struct faults *faults =
 		&profile->recordings.data[event->recording].faults;
@@ -317,8 +316,15 @@ static uint64_t recorded_time(const struct profile *profile,
 	vec_for_each(fault, &faults->list)
 		if (fault->kind == FAULT_OF_RECORDER &&
 		    !strcmp(fault->subject, subject))
-			return fault->count * 1000;
+			return fault->count;
 	return 0;
+}
+
+static uint64_t recorded_time(const struct profile *profile,
+			      const struct profile_event *event,
+			      const char *subject)
+{
+	return recorded(profile, event, subject) * 1000;
 }
 
 /*
@@ -580,6 +586,24 @@ static void doubt_chance(const struct profile_event *event,
 			      100 / sqrt(samples));
 }
 
+/*
+ * Where the program keeps the CPU until it makes way, samples are missed before that
+ * and not elsewhere.
+ */
+static void doubt_late(const struct profile *profile,
+		       const struct profile_event *event,
+		       const struct own_time *own, struct strbuf *out)
+{
+	uint64_t late = recorded(profile, event, FAULT_LATE);
+	uint64_t all = own->all.samples + late;
+
+	if (late <= all / FAULT_LATE_PART)
+		return;
+	strbuf_puts(out, "The machine was busy: ");
+	strbuf_percent(out, late, all);
+	strbuf_puts(out, " of the samples came too late, and shares may be off by many points.\n");
+}
+
 /* What nobody had woken when the recording ended is not in it. */
 static void doubt_waits(const struct profile *profile,
 			const struct profile_event *event, struct strbuf *out)
@@ -601,6 +625,7 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 		doubt_missing_time(profile, &profile->events.data[event], own,
 				   out);
 		doubt_wall_time(profile, &profile->events.data[event], own, out);
+		doubt_late(profile, &profile->events.data[event], own, out);
 	}
 	/* Waits that are not short are samples for certain. */
 	if (profile->events.data[event].kind == EVENT_WAIT)
@@ -766,8 +791,6 @@ static const char *shows_waits(const struct answer *a)
 {
 	if (has_waits(a))
 		return "'kaa report --event off-cpu'";
-	if (a->options->is_brief)
-		return "'kaa record --mode wall'";
 	return metadata_subject(metadata_of(a)) == SUBJECT_COMMAND ?
 		       "'kaa record --mode wall COMMAND'" :
 		       "'kaa record --mode wall -p PID'";

@@ -33,6 +33,8 @@ struct diff_screen {
 	bool has_little_room;
 	/* A row that is shown says "maybe". */
 	bool has_maybe;
+	/* It has a function whose lines are not paired. */
+	bool has_changed;
 	/* The program of the first recording of each side. */
 	struct strbuf programs[2];
 	/* Scratch. */

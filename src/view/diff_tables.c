@@ -277,8 +277,9 @@ static void put_source(struct diff_screen *s,
 	const struct own_entry *line = diff_entry_of(entry);
 
 	strbuf_clear(&s->word);
+	s->has_changed |= entry->is_unpaired;
 	if (entry->is_unpaired)
-		strbuf_puts(&s->word, "[changed: its lines are not paired]");
+		strbuf_puts(&s->word, "[changed]");
 	else if (s->options->source && line->file != PROFILE_NONE && line->line)
 		s->options->source(s->options->source_arg, entry->is_after,
 				   line->file, line->line, &s->word);

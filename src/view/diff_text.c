@@ -412,6 +412,9 @@ static void put_notes(struct diff_screen *s)
 	if (s->has_maybe)
 		strbuf_puts(&s->text,
 			    "'maybe' is beyond its +-, as a few of many functions are by chance.\n");
+	if (s->has_changed)
+		strbuf_puts(&s->text,
+			    "[changed]: the function was edited, so its lines are one row, and not paired.\n");
 	put_machines(s);
 	put_files(s);
 	if (s->diff->by_last_name)

@@ -65,25 +65,12 @@ static void put_string(struct strbuf *out, const char *s)
 	text_append(out, s, strlen(s));
 }
 
-/* "_json.cpython-311-x86_64-linux-gnu.so" is the module _json. */
-static size_t without_abi(const char *name)
-{
-	const char *const marks[] = { ".cpython-", ".abi3.so" };
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		const char *end = strstr(name, marks[i]);
-
-		if (end && end > name)
-			return (size_t)(end - name);
-	}
-	return strlen(name);
-}
 
 /* "_json.cpython-311-x86_64-linux-gnu.so+0x1a0": "_json+0x1a0". */
 static void put_nameless(const char *name, struct strbuf *out)
 {
 	const char *place = strrchr(name, '+');
-	size_t length = without_abi(name);
+	size_t length = symbol_module_length(name);
 
 	text_append(out, name, length);
 	if (name[length] && place)
@@ -118,7 +105,7 @@ static void put_native(const struct profile *profile,
 		strbuf_puts(out, "unknown code");
 	else if (!symbol || symbol->is_nameless)
 		put_nameless(name, out);
-	else if (!cython_name(name, file, without_abi(file), out))
+	else if (!cython_name(name, file, symbol_module_length(file), out))
 		put_function(name, out);
 }
 
@@ -171,7 +158,7 @@ void spent_text_file(const struct profile *profile, enum spent_kind kind,
 	/* The names of others are those of their files. */
 	if (symbol && dso && !symbol->is_nameless) {
 		name = profile_string(profile, dso->short_name, "?");
-		text_append(out, name, without_abi(name));
+		text_append(out, name, symbol_module_length(name));
 	}
 }
 

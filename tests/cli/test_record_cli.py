@@ -299,10 +299,15 @@ def test_options_that_make_no_sense(kaa, tmp_path, words, said):
     assert not list(tmp_path.iterdir())
 
 
+def test_numbers_behind_a_pid(kaa, tmp_path):
+    """Of `-p $(pgrep python)` all but the first are words of the command."""
+    assert "several processes stand behind -p with commas ('-p 1,2')" in fails(kaa, tmp_path, "-p", "1", "4711", status=USAGE)
+
+
 @pytest.mark.parametrize("words, said", [
     (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "either -c or -F"),
     (["-C", "x"], "'x' is not a list of CPUs"), (["-C", "1-"], "not a list of CPUs"), (["-k", "sundial"], "unknown clock 'sundial'"),
-    (["--python", "magic"], "auto, bpf, "), (["-p", "abc"], "'abc' is not a pid"), (["-t", "-3"], "'-3' is not a tid"),
+    (["--python", "magic"], "auto, bpf, "), (["-p", "abc"], "'abc' is not a pid; 'pgrep -af python' lists them"), (["-t", "-3"], "'-3' is not a tid"),
     (["-e", "cpu-clok"], "did you mean 'cpu-clock'?"), (["-e", "page-fault"], "page-faults"),
     (["-e", "cpu-clock:q"], "cpu-clock:q"),
 ])

@@ -252,7 +252,7 @@ def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
     # From 3.14 on asyncio forgets a task when it is done.
     done = python.version < (3, 14)
     assert re.fullmatch(rf"{len(told['tasks']) + 1 + done} tasks: 1 running, \d+ waiting, 1 scheduled{', 1 done' * done}", lines[3])
-    assert lines[4].startswith("waiting: ") and f"{len(told['awaits'])} tasks, " in lines[4]
+    assert lines[4].startswith(f"waiting for: tasks {len(told['awaits'])}, ")
     assert sum(line.startswith("gather  ") and "waits for 2 tasks" in line for line in lines) == 1
     place = lines.index("gather (waits for 2 tasks)")
     assert re.fullmatch(r"    gathers \(.*async_parked.py:\d+\)", lines[place + 1])

@@ -164,6 +164,38 @@ static void test_time_without_samples_is_said(void **state)
 	model_deinit(&m);
 }
 
+/* What polling missed, and where it was is not told by chance. */
+static void test_late_samples_are_said(void **state)
+{
+	struct faults *faults;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	faults = &m.profile->recordings.data[0].faults;
+	for (int i = 0; i < 900; i++)
+		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 40, FAULT_LATE));
+	assert_screen_does_not_say(&m, 100, "came too late");
+	faults->list.data[faults->list.count - 1].count = 100;
+	assert_screen_says(&m, 100, "\nThe machine was busy: 10 % of the samples came too late, and shares may be off by many points.\n");
+	model_deinit(&m);
+}
+
+/* Nobody knows what stood there. */
+static void test_recording_that_was_cut_off(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	assert_screen_says(&m, 100, " 1 sample, none lost");
+	assert_ok(faults_add(&m.profile->recordings.data[0].faults, FAULT_MISSING_BYTES, 9, NULL));
+	assert_screen_says(&m, 100, " 1 sample, cut off: the end is missing\n");
+	model_deinit(&m);
+}
+
 static void init_wall(struct model *m)
 {
 	init(m);
@@ -883,6 +915,8 @@ int main(void)
 		cmocka_unit_test(test_the_order_of_totals),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
+		cmocka_unit_test(test_late_samples_are_said),
+		cmocka_unit_test(test_recording_that_was_cut_off),
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
 		cmocka_unit_test(test_wall_time_without_samples_is_said),
 		cmocka_unit_test(test_threads_name_what_is_shown),

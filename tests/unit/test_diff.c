@@ -40,6 +40,37 @@ static double by_definition(int a, int b, double p)
 	return least < 1 ? least : 1;
 }
 
+/* --- The screen --------------------------------------------------------- */
+
+static void put_source(void *arg, bool is_after, uint32_t file, uint32_t line,
+		       struct strbuf *out)
+{
+	(void)arg;
+	(void)file;
+	strbuf_printf(out, "\tline %u %s, which is as long as a line may well be;",
+		      line, is_after ? "after" : "before");
+}
+
+/* To be freed. */
+static char *screen(const struct model *m, const struct own_diff *diff,
+		    size_t columns, enum own_diff_by by)
+{
+	static const char *const paths[] = { "old.data", "new.data" };
+	const struct diff_text_options options = { .columns = columns,
+						   .folder = "/srv",
+						   .paths = paths,
+						   .by = by,
+						   .percent_limit = 1,
+						   .source = put_source };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_ok(diff_text_write(m->profile, diff, &options, out));
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
 static void test_chance_of_counts(void **state)
 {
 	static const int counts[][2] = { { 0, 8 },   { 3, 5 },	   { 10, 10 },
@@ -383,6 +414,7 @@ static void test_a_module_around_an_edit(void **state)
 {
 	struct own_diff *diff;
 	struct model m;
+	char *text;
 
 	(void)state;
 	init(&m, 2);
@@ -393,6 +425,10 @@ static void test_a_module_around_an_edit(void **state)
 	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
 	check(&m, &diff->lines, "<module>", 1, 20, 22);
 	assert_true(find(&m, &diff->lines, "<module>", 1)->is_unpaired);
+	text = screen(&m, diff, 80, OWN_DIFF_BY_TIME);
+	assert_non_null(strstr(text, "  [changed]\n"));
+	assert_non_null(strstr(text, "\n[changed]: the function was edited, so its lines are one row, and not paired.\n"));
+	free(text);
 	own_diff_destroy(diff);
 	model_deinit(&m);
 }
@@ -869,37 +905,6 @@ static void test_runs_tell_more_than_samples(void **state)
 	assert_true(value.half_width > 100 && value.chance > 0.3);
 	value = diff_noise_measure(runs, 6, values, NULL, 7);
 	assert_true(isnan(value.chance));
-}
-
-/* --- The screen --------------------------------------------------------- */
-
-static void put_source(void *arg, bool is_after, uint32_t file, uint32_t line,
-		       struct strbuf *out)
-{
-	(void)arg;
-	(void)file;
-	strbuf_printf(out, "\tline %u %s, which is as long as a line may well be;",
-		      line, is_after ? "after" : "before");
-}
-
-/* To be freed. */
-static char *screen(const struct model *m, const struct own_diff *diff,
-		    size_t columns, enum own_diff_by by)
-{
-	static const char *const paths[] = { "old.data", "new.data" };
-	const struct diff_text_options options = { .columns = columns,
-						   .folder = "/srv",
-						   .paths = paths,
-						   .by = by,
-						   .percent_limit = 1,
-						   .source = put_source };
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_ok(diff_text_write(m->profile, diff, &options, out));
-	assert_int_equal(fclose(out), 0);
-	return text;
 }
 
 static void test_screen(void **state)

@@ -391,7 +391,7 @@ static void test_text_of_tasks(void **state)
 		assert_true(line <= 80);
 	}
 	assert_non_null(strstr(out.data,
-			       "\n6 tasks: 3 waiting, 1 scheduled, 1 done, 1 not read\nwaiting: 2 tasks, 1 sleep\n[9 tasks not read: "));
+			       "\n6 tasks: 3 waiting, 1 scheduled, 1 done, 1 not read\nwaiting for: tasks 2, sleep 1\n[9 tasks not read: "));
 	assert_non_null(strstr(out.data, "\n[there may be more: "));
 	assert_non_null(strstr(out.data, "\nover               done, not collected\n"));
 	/* Any of a circle may be its root, and each is shown once. */

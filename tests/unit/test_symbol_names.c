@@ -53,6 +53,10 @@ static void test_words_that_call(void **state)
 		/* As gcc names a static function when it links. */
 		{ "list_contains.lto_priv.0",
 		  { "list_contains", "list_contains.lto_priv.0" } },
+		/* As reports call what has no name in a module. */
+		{ "_json.cpython-311-x86_64-linux-gnu.so+0x1a0",
+		  { "_json+0x1a0", "_json.cpython-311-x86_64-linux-gnu.so+0x1a0" } },
+		{ "_rust.abi3.so+0x7", { "_rust+0x7" } },
 	};
 
 	(void)state;
@@ -77,6 +81,9 @@ static void test_words_that_do_not(void **state)
 		{ "list_contains.cold",
 		  { "list_contains", "list", "list_contains.lto_priv.0" } },
 		{ "list_contains.lto_priv.0", { "list", "contains" } },
+		{ "_json.cpython-311-x86_64-linux-gnu.so+0x1a0",
+		  { "_json", "_json+0x1a", "_json+0x1a00", "json+0x1a0", "+0x1a0", "_json.cpython+0x1a0" } },
+		{ "python3.11+0x1a0", { "python3+0x1a0", "python3" } },
 		/* A function may be called as the script that has it. */
 		{ "py::top:tool", { "tool" } },
 		/* Of other symbols there is the whole name alone. */
