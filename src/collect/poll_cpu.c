@@ -76,8 +76,11 @@ static void sample(struct poll_reader *reader, struct polled_process *process,
 	reader->counts.rejected += result == POLL_TRY_AGAIN;
 }
 
-/* True if the thread has run since it was looked at, and looks are due. */
-static bool has_run(struct polled_thread *thread)
+/*
+ * True if the thread has run since it was looked at, and looks are due. The time of one
+ * that runs since a moment ago is still as it was, but it has got a CPU.
+ */
+static bool has_run(const struct poll_reader *reader, struct polled_thread *thread)
 {
 	struct task_run run;
 
@@ -90,21 +93,23 @@ static bool has_run(struct polled_thread *thread)
 	}
 	if (!task_files_run(&thread->files, &run))
 		return false;
-	if (run.ran != thread->ran || !thread->ran) {
+	if (run.ran != thread->ran || run.slices != thread->slices ||
+	    !thread->ran) {
 		poll_reader_note_run(thread, &run);
 		thread->quiet = 0;
 		return true;
 	}
 	/* Looks are due less and less often. */
-	if (thread->quiet < POLL_SKIP_MAX)
+	if (thread->quiet < reader->skip_most)
 		thread->quiet++;
-	thread->skip = thread->quiet;
+	thread->skip = thread->quiet < reader->skip_most ? thread->quiet :
+							   reader->skip_most;
 	return false;
 }
 
 void poll_cpu_tick(struct poll_reader *reader, struct polled_process *process,
 		   struct polled_thread *thread)
 {
-	if (has_run(thread))
+	if (has_run(reader, thread))
 		sample(reader, process, thread);
 }

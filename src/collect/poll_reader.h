@@ -23,6 +23,8 @@ enum {
 	POLL_TRIES = 3,
 	/* Ticks without a look at a thread that has been quiet for long. */
 	POLL_SKIP_MAX = 7,
+	/* One of them for each thread where a tick is so short, in ns. */
+	POLL_SKIP_NS = 125000,
 };
 
 struct poll_reader {
@@ -33,6 +35,8 @@ struct poll_reader {
 	struct poll_counts counts;
 	/* Threads are walked while they have the GIL. */
 	bool gil_only;
+	/* So many of these ticks are left out, at most. */
+	uint32_t skip_most;
 	/* They are stopped, so that there is their native stack, too. */
 	bool stops;
 	struct task_stop stop;
@@ -44,6 +48,9 @@ enum poll_try { POLL_TRY_DONE, POLL_TRY_AGAIN, POLL_TRY_NONE };
 
 struct error *poll_reader_init(struct poll_reader *reader);
 void poll_reader_deinit(struct poll_reader *reader);
+
+/* A tick begins; there is one each `period` ns. */
+void poll_reader_begin_tick(struct poll_reader *reader, uint64_t period);
 
 /*
  * A thread that is held. DONE: its stack is in the sample that has begun; *ret is

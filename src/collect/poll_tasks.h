@@ -28,8 +28,9 @@ struct polled_thread {
 	/* CPU time in ns: at the last look, and that which samples stand for. */
 	uint64_t ran;
 	uint64_t given;
-	/* The same of what it had to wait for a CPU. */
+	/* The same of what it had to wait for a CPU; and how often it got one. */
 	uint64_t kept_off;
+	uint64_t slices;
 	/* Looks in a row at which it had not run, and looks to be left out. */
 	uint32_t quiet;
 	uint32_t skip;

@@ -140,9 +140,13 @@ static bool slept_elsewhere(const struct polled_thread *thread,
 		sched->sleeps != thread->sleeps_before);
 }
 
-static uint32_t ticks_between_looks(const struct polled_thread *thread)
+static uint32_t ticks_between_looks(const struct poll_wall *wall,
+				    const struct polled_thread *thread)
 {
-	return 1 + thread->quiet / POLL_WALL_LOOKS;
+	uint32_t skips = thread->quiet / POLL_WALL_LOOKS;
+
+	return 1 + (skips < wall->reader->skip_most ? skips :
+						      wall->reader->skip_most);
 }
 
 /*
@@ -156,7 +160,7 @@ static uint64_t watched_sleep(const struct poll_wall *wall,
 			      bool elsewhere)
 {
 	uint64_t since = wall->tick - thread->slept_until;
-	uint64_t tick = since / ticks_between_looks(thread);
+	uint64_t tick = since / ticks_between_looks(wall, thread);
 	uint64_t slept = tick ? time / tick * tick : 0;
 
 	if (elsewhere)
@@ -189,11 +193,12 @@ static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread
 }
 
 /* The longer it has slept, the longer it may well sleep on. */
-static void note_sleep(struct polled_thread *thread)
+static void note_sleep(const struct poll_wall *wall,
+		       struct polled_thread *thread)
 {
 	if (thread->quiet < POLL_WALL_LONG)
 		thread->quiet++;
-	thread->skip = ticks_between_looks(thread) - 1;
+	thread->skip = ticks_between_looks(wall, thread) - 1;
 }
 
 /* True: the thread is where it was. */
@@ -207,7 +212,7 @@ static bool sleeps_on(struct poll_wall *wall,
 		thread->late_told = wall->late;
 		if (thread->slept_until - thread->told > SLEEP_NS)
 			put_sleep(wall, process, thread);
-		note_sleep(thread);
+		note_sleep(wall, thread);
 		return true;
 	}
 	if (thread->sleeps)

@@ -67,6 +67,7 @@ static void tick(struct poller *poller)
 		poll_tasks_begin(tasks);
 	poller->begun = true;
 	poll_hold_arrive(&poller->reader.hold, poller->ticks.at);
+	poll_reader_begin_tick(&poller->reader, poller->ticks.period);
 	if (poller->time != TIME_ON_CPU)
 		poll_wall_begin(&poller->wall);
 	if (poller->reader.walk.walk && !poller->wall.is_late)

@@ -53,10 +53,10 @@ def test_cut_in_the_data(kaa, command, recording, tmp_path):
     cut.write_bytes(whole[:len(whole) // 2])
     result = kaa(*SYMBOLS[command], "-i", cut)
     assert "py::leaf" in result.stdout
-    assert "at the end of the file" in result.stdout + result.stderr
+    assert "the file was cut off" in result.stdout + result.stderr
     result = kaa(command, "-i", cut)
     assert "leaf" in result.stdout
-    assert "at the end of the file" in result.stdout + result.stderr
+    assert "the file was cut off" in result.stdout + result.stderr
 
 
 @BOTH

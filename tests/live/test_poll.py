@@ -167,14 +167,14 @@ def shares(kaa, data, names):
     return {name: period / sum(periods.values()) for name, period in periods.items()}, count
 
 
-@pytest.mark.parametrize("what", ["asks", "sleeps"])
+@pytest.mark.parametrize("what", ["asks", "sleeps", "bursts"])
 def test_moments_are_by_chance(bpf, kaa, newest_python, scripts, tmp_path, what):
     """Functions have the shares that the kernel's clock gives them: whether the machine is busy or not."""
     kaa, found, names = newest_python.kaa(kaa), [], ("many", "few", "ask", "sleep")
     for source in ("bpf", "poll"):
         data = tmp_path / source
         kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", newest_python.path,
-            scripts / "by_chance.py", what, "3")
+            scripts / "by_chance.py", what, "0.7" if what == "bursts" else "3")
         found.append(shares(kaa, data, names))
     (bpf_shares, bpf_count), (poll_shares, poll_count) = found
     for name in names:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Work between moments at which the scheduler likes to take the CPU away, or has nothing to take.
 
-Usage: by_chance.py asks|sleeps SECONDS. Ends after so much CPU time. `asks` wants to know its CPU time all the time, and
-a kernel whose slice is over takes the CPU at such a call. `sleeps` gives the CPU up between short pieces of work.
+Usage: by_chance.py asks|sleeps|bursts SECONDS. Ends after so much CPU time. `asks` wants to know its CPU time all the time, and
+a kernel whose slice is over takes the CPU at such a call. `sleeps` gives the CPU up between short pieces of work. `bursts`
+sleeps, then does one thing for some milliseconds, and then another.
 """
 import sys
 import time
@@ -34,6 +35,15 @@ def asks(seconds):
         few()
 
 
+def bursts(seconds):
+    while ask() < seconds:
+        for _ in range(30):
+            few()
+        for _ in range(12):
+            many()
+        time.sleep(0.02)
+
+
 def sleeps(seconds):
     while ask() < seconds:
         few()
@@ -43,4 +53,4 @@ def sleeps(seconds):
 
 
 if __name__ == "__main__":
-    {"asks": asks, "sleeps": sleeps}[sys.argv[1]](float(sys.argv[2]))
+    {"asks": asks, "bursts": bursts, "sleeps": sleeps}[sys.argv[1]](float(sys.argv[2]))
