@@ -209,7 +209,8 @@ def test_an_edited_file(kaa, newest_python, tmp_path):
     lines = text.split("\n\n")[3].splitlines()
     # work() only moved; the text is that of now. quick() has more lines than before.
     assert any(re.search(r" real\? .*edited\.py:11 +while time\.thread_time\(\) < end:$", line) for line in lines), text
-    assert any(re.search(r" real\? .*edited\.py:3 +\[.*not paired", line) for line in lines), text
+    assert any(re.search(r" real\? .*edited\.py:3 +\[changed\]$", line) for line in lines), text
+    assert "[changed]: the function was edited, so its lines are one row, and not paired." in text
     assert "has changed since" not in text
     check_sums(text)
 

@@ -49,7 +49,10 @@ def test_stacks_are_whole_and_not_torn(kaa, python, scripts, tmp_path, mode):
     pairs = [sample for sample in samples if any(file == "pairs" for _, file, _ in pairs_of(sample))]
     assert len(pairs) >= 20, result.stderr
     assert not [sample for sample in pairs if list(wrong_pairs(pairs_of(sample)))]
-    assert len(incomplete(pairs)) <= len(pairs) / 50, result.stderr
+    # On a busy machine more are marked, and where the other threads run on while one is stopped.
+    late = re.search(r"came too late to take .*\(([\d.]+) %\)", result.stderr)
+    part = 15 if python.free_threaded or late and float(late[1]) > 5 else 50
+    assert len(incomplete(pairs)) <= len(pairs) / part, result.stderr
     whole = [sample for sample in pairs if not incomplete([sample])]
     # The calls of the interpreter are folded into the Python functions that they run; what begins the thread is not.
     assert all(BEGINNINGS.match(native(sample)[-1]) for sample in whole), [native(sample)[-1:] for sample in whole][:5]
