@@ -9,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/faults.h"
 #include "base/clock.h"
+#include "base/faults.h"
+#include "base/path_name.h"
 #include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
@@ -382,8 +383,7 @@ static bool is_other_user(const struct record_setup *setup)
 
 	if (!setup->options.records_launch || !setup->command.words.count)
 		return false;
-	name = strrchr(setup->command.words.data[0], '/');
-	name = name ? name + 1 : setup->command.words.data[0];
+	name = path_name(setup->command.words.data[0]);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
 		if (!strcmp(name, programs[i]))
 			return geteuid() != 0;

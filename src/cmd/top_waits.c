@@ -5,43 +5,35 @@
 #include "dump/dump.h"
 #include "dump/subject.h"
 
-static size_t count_lines(const char *text)
-{
-	size_t count = 0;
-
-	for (; *text; text++)
-		count += *text == '\n';
-	return count;
-}
-
-static void put_process(pid_t pid, size_t lines, size_t columns,
-			struct strbuf *out)
+/* Returns the lines. */
+static size_t put_process(pid_t pid, size_t lines, size_t columns,
+			  struct strbuf *out)
 {
 	const struct dump_words words = { .width = columns };
 	const struct dump_options options = {};
 	_cleanup_(cleanup_dump_) struct dump *dump = NULL;
 	struct subject *subject = NULL;
 	struct error *error = subject_open_live(pid, &subject);
+	size_t used = 0;
 
 	if (!error)
 		error = subject_find_python(subject);
 	if (!error)
 		error = dump_create(subject, &options, &dump);
 	if (!error)
-		dump_text_brief(dump, &words, lines, out);
+		used = dump_text_brief(dump, &words, lines, out);
 	subject_destroy(subject);
 	error_destroy(error);
+	return used;
 }
 
 void top_waits_put(const struct pid_vec *pids, size_t lines,
 		   size_t columns, struct strbuf *out)
 {
-	size_t before = count_lines(out->data);
+	size_t used = 0;
 
-	vec_for_each(pid, pids) {
-		size_t used = count_lines(out->data) - before;
-
+	vec_for_each(pid, pids)
 		if (used < lines)
-			put_process((pid_t)*pid, lines - used, columns, out);
-	}
+			used += put_process((pid_t)*pid, lines - used, columns,
+					    out);
 }

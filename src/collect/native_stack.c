@@ -91,16 +91,14 @@ static struct stack_habit *habit_of(struct native_stack *native,
 }
 
 /* Of a whole stack: each mark lies in a frame of the evaluation function. */
-static void learn(struct native_stack *native, const struct target *target,
-		  const struct python_stack *python)
+static void learn(const struct native_stack *native, const struct target *target,
+		  const struct python_stack *python, struct stack_habit *habit)
 {
-	struct stack_habit *habit = habit_of(native, target);
 	struct marks marks = { .python = python };
 	uint64_t mark;
 	size_t i = 0;
 
-	if (!habit || native->end != UNWIND_COMPLETE ||
-	    habit->seen >= STACK_HABIT_MOST)
+	if (habit->seen >= STACK_HABIT_MOST)
 		return;
 	while (next_mark(&marks, &mark)) {
 		const struct unwind_frame *frame;
@@ -146,15 +144,24 @@ static bool may_go_on(const struct native_stack *native)
 	       native->count + 2 < FRAMES_MAX;
 }
 
+/* The frame of the evaluation function that has a mark. habit: NULL, if there was no memory. */
+static bool find_eval(const struct stack_search *search,
+		      const struct stack_habit *habit, uint64_t from,
+		      uint64_t mark, struct unwind_regs *ret)
+{
+	return (habit && stack_search_habit(search, habit, from, mark, ret)) ||
+	       stack_search_frame(search, from, mark, ret);
+}
+
 static void step_over(struct native_stack *native, struct target *target,
 		      const struct unwind_stack *stack,
-		      const struct python_stack *python)
+		      const struct python_stack *python,
+		      const struct stack_habit *habit)
 {
 	const struct stack_search search = { .target = &target->unwind,
 					     .stack = stack,
 					     .is_function = is_eval,
 					     .arg = target };
-	const struct stack_habit *habit = habit_of(native, target);
 	struct marks marks = { .python = python };
 	struct unwind_regs regs;
 	uint64_t mark;
@@ -164,9 +171,7 @@ static void step_over(struct native_stack *native, struct target *target,
 
 		/* What lies between a mark and the next is never left out. */
 		if (!mark_beyond(&marks, last, &mark) ||
-		    !((habit && stack_search_habit(&search, habit, last, mark,
-						   &regs)) ||
-		      stack_search_frame(&search, last, mark, &regs)))
+		    !find_eval(&search, habit, last, mark, &regs))
 			return;
 		go_on(native, target, &regs, stack);
 	}
@@ -178,6 +183,7 @@ void native_stack_unwind(struct native_stack *native, struct target *target,
 			 const struct python_stack *python)
 {
 	struct unwind_trace *walk = last_walks_of(&native->walks, tid);
+	struct stack_habit *habit;
 
 	if (!target_knows_maps(target))
 		unwind_trace_clear(walk);
@@ -189,8 +195,11 @@ void native_stack_unwind(struct native_stack *native, struct target *target,
 	native->count = native->walked = walk->count;
 	if (!python || !target->binary)
 		return;
-	learn(native, target, python);
-	step_over(native, target, stack, python);
+	habit = habit_of(native, target);
+	if (native->end != UNWIND_COMPLETE)
+		step_over(native, target, stack, python, habit);
+	else if (habit)
+		learn(native, target, python, habit);
 }
 
 bool native_stack_branch(struct native_stack *native, struct target *target,

@@ -102,8 +102,7 @@ static bool has_run(const struct poll_reader *reader, struct polled_thread *thre
 	/* Looks are due less and less often. */
 	if (thread->quiet < reader->skip_most)
 		thread->quiet++;
-	thread->skip = thread->quiet < reader->skip_most ? thread->quiet :
-							   reader->skip_most;
+	thread->skip = poll_reader_skips(reader, thread->quiet);
 	return false;
 }
 

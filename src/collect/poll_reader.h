@@ -51,6 +51,12 @@ void poll_reader_deinit(struct poll_reader *reader);
 
 /* A tick begins; there is one each `period` ns. */
 void poll_reader_begin_tick(struct poll_reader *reader, uint64_t period);
+/* How many of them are left out of a thread that has been quiet for long enough for n. */
+static inline uint32_t poll_reader_skips(const struct poll_reader *reader,
+					 uint32_t n)
+{
+	return n < reader->skip_most ? n : reader->skip_most;
+}
 
 /*
  * A thread that is held. DONE: its stack is in the sample that has begun; *ret is

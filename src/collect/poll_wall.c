@@ -143,10 +143,8 @@ static bool slept_elsewhere(const struct polled_thread *thread,
 static uint32_t ticks_between_looks(const struct poll_wall *wall,
 				    const struct polled_thread *thread)
 {
-	uint32_t skips = thread->quiet / POLL_WALL_LOOKS;
-
-	return 1 + (skips < wall->reader->skip_most ? skips :
-						      wall->reader->skip_most);
+	return 1 + poll_reader_skips(wall->reader,
+				     thread->quiet / POLL_WALL_LOOKS);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/name_match.h"
+#include "base/path_name.h"
 
 /* A name ending in '*' stands for all that begin so. */
 static const char *const glue[] = {
@@ -162,16 +163,9 @@ bool interpreter_frame_is_glue(const char *name)
 	return is_one_of(glue, sizeof(glue) / sizeof(*glue), name);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool interpreter_path(const char *path)
 {
-	const char *base = base_name(path);
+	const char *base = path_name(path);
 
 	return !strncmp(base, "python", 6) || !strncmp(base, "libpython", 9);
 }
@@ -179,7 +173,7 @@ bool interpreter_path(const char *path)
 /* "libc.so.6", "libc-2.31.so", "libpthread-2.31.so" */
 static bool is_libc(const char *path)
 {
-	const char *base = base_name(path);
+	const char *base = path_name(path);
 
 	return !strncmp(base, "libc.so", 7) || !strncmp(base, "libc-", 5) ||
 	       !strncmp(base, "libpthread", 10);

@@ -247,9 +247,9 @@ void dump_text(const struct dump *dump, const struct dump_words *words,
 	       struct strbuf *out);
 /*
  * The threads alone, each with its innermost function and, if that is one of Python's
- * library, the innermost that is not: at most so many lines (> 0).
+ * library, the innermost that is not: at most so many lines (> 0). Returns how many.
  */
-void dump_text_brief(const struct dump *dump, const struct dump_words *words,
+size_t dump_text_brief(const struct dump *dump, const struct dump_words *words,
 		     size_t lines, struct strbuf *out);
 /* docs/dump.md has the schema. */
 void dump_json(const struct dump *dump, struct strbuf *out);

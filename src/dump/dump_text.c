@@ -250,23 +250,24 @@ static size_t put_brief(const struct dump_thread *thread,
 	return 3;
 }
 
-void dump_text_brief(const struct dump *dump, const struct dump_words *words,
-		     size_t lines, struct strbuf *out)
+size_t dump_text_brief(const struct dump *dump, const struct dump_words *words,
+		       size_t lines, struct strbuf *out)
 {
-	size_t left = dump->threads.count;
+	size_t left = dump->threads.count, taken = 0;
 
 	vec_for_each(thread, &dump->threads) {
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 		size_t used = put_brief(thread, words, &text);
 
-		if (used + (left > 1) > lines)
+		if (taken + used + (left > 1) > lines)
 			break;
 		strbuf_append(out, text.data, text.len);
-		lines -= used;
+		taken += used;
 		left--;
 	}
 	if (left)
 		strbuf_printf(out, "%zu%s thread%s\n", left,
 			      left < dump->threads.count ? " more" : "",
 			      plural(left));
+	return taken + (left > 0);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/path_name.h"
 #include "view/fit.h"
 #include "view/printable.h"
 
@@ -18,19 +19,12 @@ void frame_text_line(struct strbuf *out, const char *text, size_t width)
 	strbuf_putc(out, '\n');
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The names of its files say enough. */
 static void put_native_place(const struct dump_frame *frame, struct strbuf *out)
 {
-	strbuf_puts(out, frame->is_inlined ? "inlined" : base_name(frame->file));
+	strbuf_puts(out, frame->is_inlined ? "inlined" : path_name(frame->file));
 	if (frame->source)
-		strbuf_printf(out, ", %s:%" PRIu32, base_name(frame->source),
+		strbuf_printf(out, ", %s:%" PRIu32, path_name(frame->source),
 			      frame->source_line);
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/path_name.h"
 #include "base/plural.h"
 #include "view/fit.h"
 #include "view/own_name.h"
@@ -238,14 +239,6 @@ static void put_branch(const struct own_rows *rows,
 		strbuf_puts(out, "< ");
 }
 
-/* A place without its folders. */
-static const char *file_of(const char *place)
-{
-	const char *slash = strrchr(place, '/');
-
-	return slash ? slash + 1 : place;
-}
-
 /* What own time was spent in; to no avail once that is as wide as it may be. */
 static void measure_spent(struct own_rows *rows, const struct browser_node *node)
 {
@@ -277,7 +270,7 @@ static void measure(struct own_rows *rows, const struct browser_node *node)
 	width = printable_width(rows->word.data, rows->word.len);
 	if (width > widths->place)
 		widths->place = width;
-	file = file_of(rows->word.data);
+	file = path_name(rows->word.data);
 	width = printable_width(file, strlen(file));
 	if (width > widths->file)
 		widths->file = width;
@@ -912,7 +905,7 @@ void own_text_cut(struct own_rows *rows, uint32_t id, size_t columns,
 	put_place(rows, node, &place);
 	/* Where everything is on one screen, keys matter more than folders. */
 	if (is_in(&line, name.data) &&
-	    is_in(&line, rows->view == OWN_OVERVIEW ? file_of(place.data) :
+	    is_in(&line, rows->view == OWN_OVERVIEW ? path_name(place.data) :
 						      place.data))
 		return;
 	rest = printable_width(place.data, place.len);

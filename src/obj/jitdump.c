@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/path_name.h"
+
 /* "JiTD" as a number of the writer's byte order. */
 #define MAGIC 0x4a695444u
 #define MAGIC_SWAPPED 0x4454694au
@@ -321,8 +323,7 @@ bool jitdump_next_line(struct jitdump_lines *lines, struct jitdump_line *ret)
 
 bool jitdump_name(const char *path, uint32_t *pid)
 {
-	const char *slash = strrchr(path, '/');
-	const char *p = slash ? slash + 1 : path;
+	const char *p = path_name(path);
 	uint64_t value = 0;
 
 	if (strncmp(p, "jit-", 4) != 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path_name.h"
 #include "profile/installed_path.h"
 
 /* Files of one name that are looked at, of each side. */
@@ -170,17 +171,10 @@ static void note_match(struct lone *one, size_t other, size_t score)
 	one->best = other;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int compare_lones(const void *x, const void *y)
 {
 	const struct lone *a = x, *b = y;
-	int order = strcmp(last_name(a->path), last_name(b->path));
+	int order = strcmp(path_name(a->path), path_name(b->path));
 
 	return order ? order : strcmp(a->path, b->path);
 }
@@ -188,11 +182,11 @@ static int compare_lones(const void *x, const void *y)
 /* Those from `from` on that have the same last name. */
 static size_t count_alike(const struct lones *lones, size_t from)
 {
-	const char *name = last_name(lones->data[from].path);
+	const char *name = path_name(lones->data[from].path);
 	size_t n = 1;
 
 	while (from + n < lones->count &&
-	       !strcmp(last_name(lones->data[from + n].path), name))
+	       !strcmp(path_name(lones->data[from + n].path), name))
 		n++;
 	return n;
 }
@@ -219,8 +213,8 @@ static void find_matches(struct lones *before, struct lones *after,
 
 	while (i < before->count && k < after->count) {
 		size_t n = count_alike(before, i), m = count_alike(after, k);
-		int order = strcmp(last_name(before->data[i].path),
-				   last_name(after->data[k].path));
+		int order = strcmp(path_name(before->data[i].path),
+				   path_name(after->data[k].path));
 
 		if (!order && n <= ALIKE_MAX && m <= ALIKE_MAX)
 			match_alike(before, i, n, after, k, m);
@@ -334,9 +328,9 @@ static struct error *pair_renamed(struct lones *a, struct lones *b,
 				  struct file_pairs *ret)
 {
 	struct lone *one = only_one(a), *other = only_one(b);
-	size_t n = one ? (size_t)(last_name(one->path) - one->path) : 0;
+	size_t n = one ? (size_t)(path_name(one->path) - one->path) : 0;
 
-	if (!one || !other || last_name(other->path) != other->path + n ||
+	if (!one || !other || path_name(other->path) != other->path + n ||
 	    strncmp(one->path, other->path, n) != 0)
 		return NULL;
 	return pair(ret, one, other);

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "base/path_name.h"
 #include "python/releases.h"
 
 /* "python3.13", "python", "python3.14td" */
 static bool is_own_program(const char *exe)
 {
-	const char *slash = strrchr(exe, '/');
-	const char *name = slash ? slash + 1 : exe;
+	const char *name = path_name(exe);
 
 	if (strncmp(name, "python", 6))
 		return false;

@@ -6,6 +6,8 @@
 #include "python/coroutine.h"
 #include "python/releases.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 enum {
 	/* Slots of a set that are looked at, and how many at once. */
 	SLOTS_MAX = 1 << 20,
@@ -68,17 +70,18 @@ static unsigned int minor_of(const struct py_tasks_reader *r)
 	return PY_MINOR(r->objects->layout->version);
 }
 
+static const struct place *place_in(const struct place *table, size_t count,
+				    unsigned int i)
+{
+	return i < count ? &table[i] : NULL;
+}
+
 static const struct place *place_of(const struct py_tasks_reader *r)
 {
-	bool is_free = r->objects->layout->flags & PY_FREE_THREADED;
-	unsigned int i = minor_of(r) -
-			 (is_free ? FIRST_FREE_THREADED_MINOR : FIRST_MINOR);
-	const struct place *table = is_free ? free_threaded_places : places;
-
-	if (i >= (is_free ? sizeof(free_threaded_places) : sizeof(places)) /
-			 sizeof(places[0]))
-		return NULL;
-	return &table[i];
+	if (r->objects->layout->flags & PY_FREE_THREADED)
+		return place_in(free_threaded_places, COUNT(free_threaded_places),
+				minor_of(r) - FIRST_FREE_THREADED_MINOR);
+	return place_in(places, COUNT(places), minor_of(r) - FIRST_MINOR);
 }
 
 static const struct py_tasks_at *at_of(const struct py_tasks_reader *r)
@@ -293,7 +296,7 @@ static bool read_interpreter_list(struct py_tasks_reader *r, uint64_t interp,
 		return true;
 	if (at->interp_tasks != PY_ABSENT)
 		return read_list(r, interp + at->interp_tasks, weak);
-	for (size_t i = 0; i < sizeof(free_threaded_lists) / sizeof(free_threaded_lists[0]); i++)
+	for (size_t i = 0; i < COUNT(free_threaded_lists); i++)
 		if (free_threaded_lists[i].size == r->interp_size)
 			return read_list(r, interp + free_threaded_lists[i].list,
 					 weak);

@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/path_name.h"
+
 /* A program that becomes another, or waits for it, and changes no variable. */
 struct launcher {
 	/* A pattern. */
@@ -46,13 +48,6 @@ static const struct launcher launchers[] = {
 	{ "time", "fo", "--format --output", "" },
 	{ "timeout", "ks", "--kill-after --signal", "[0-9.]*" },
 };
-
-const char *command_words_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static const struct launcher *find(const struct launcher *list, size_t count,
 				   const char *name)
@@ -146,7 +141,7 @@ bool command_words_only_launch(const char *tool, const struct name_list *words,
 			return at == end;
 		launcher = find(launchers,
 				sizeof(launchers) / sizeof(*launchers),
-				command_words_name(words->data[at]));
+				path_name(words->data[at]));
 	}
 	return false;
 }

@@ -28,7 +28,4 @@
 bool command_words_only_launch(const char *tool, const struct name_list *words,
 			       size_t end, size_t *first);
 
-/* "kaa" of "/usr/bin/kaa". */
-const char *command_words_name(const char *path);
-
 #endif

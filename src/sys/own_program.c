@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path_name.h"
+
 /* All that a shell leaves as it is. */
 #define PLAIN                        \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
@@ -51,8 +53,7 @@ static bool can_be_typed(const char *path)
 
 void own_program_for_sudo(const char *path, struct strbuf *out)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = path_name(path);
 
 	if (found_by_name(path, name) || !can_be_typed(path))
 		strbuf_puts(out, name);

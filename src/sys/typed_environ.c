@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path_name.h"
 #include "base/strbuf.h"
 #include "sys/command_words.h"
 #include "sys/proc.h"
@@ -111,7 +112,7 @@ static bool ran_that(const char *tool, const char *word)
 		if (*p == '/')
 			name = p + 1;
 	len -= (size_t)(name - command);
-	word = command_words_name(word);
+	word = path_name(word);
 	return strlen(word) == len && !strncmp(word, name, len);
 }
 
@@ -128,8 +129,8 @@ static bool ends_with(const struct name_list *sudo, const struct name_list *own,
 		return false;
 	*before = sudo->count - own->count;
 	tail = sudo->data + *before;
-	if (strcmp(command_words_name(tail[0]),
-		   command_words_name(own->data[0])) != 0)
+	if (strcmp(path_name(tail[0]),
+		   path_name(own->data[0])) != 0)
 		return false;
 	for (size_t i = 1; i < own->count; i++)
 		if (strcmp(tail[i], own->data[i]) != 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/name_match.h"
+#include "base/path_name.h"
 #include "view/answer_screen.h"
 #include "view/fit.h"
 #include "view/own_name.h"
@@ -149,9 +150,7 @@ static const char *name_line(struct answer *a, const struct own_entry *entry)
 /* The file alone. */
 static const char *base_of_place(struct answer *a, const struct own_entry *entry)
 {
-	const char *place = name_place(a, entry), *slash = strrchr(place, '/');
-
-	return slash ? slash + 1 : place;
+	return path_name(name_place(a, entry));
 }
 
 static const char *name_spent(struct answer *a, const struct own_entry *entry)

@@ -215,28 +215,24 @@ void fit_share(size_t room, size_t *a, size_t *b)
 	}
 }
 
-/* A quotation ends with a mark before no letter. */
-static bool ends_quotation(const char *s, size_t n, size_t at)
+size_t fit_quotation(const char *s, size_t n)
 {
-	return s[at] == '\'' && (at + 1 == n ||
-				 (!isalnum((unsigned char)s[at + 1]) &&
-				  s[at + 1] != '_'));
+	if (!n || *s != '\'')
+		return 0;
+	for (size_t at = 1; at < n; at++)
+		if (s[at] == '\'' && (at + 1 == n ||
+				      (!isalnum((unsigned char)s[at + 1]) &&
+				       s[at + 1] != '_')))
+			return at + 1;
+	return 0;
 }
 
-/* It begins with one behind a blank or bracket, if it ends at all. */
-static bool begins_quotation(const char *s, size_t n, size_t at)
+/* Where the quotation that begins there ends, behind a blank or bracket; else `at`. */
+static size_t quoted_end(const char *s, size_t n, size_t at)
 {
-	if (s[at] != '\'' || (at && s[at - 1] != ' ' && s[at - 1] != '('))
-		return false;
-	while (++at < n)
-		if (ends_quotation(s, n, at))
-			return true;
-	return false;
-}
-
-static bool is_quoted(const char *s, size_t n, size_t at, bool quoted)
-{
-	return quoted ? !ends_quotation(s, n, at) : begins_quotation(s, n, at);
+	if (at && s[at - 1] != ' ' && s[at - 1] != '(')
+		return at;
+	return at + fit_quotation(s + at, n - at);
 }
 
 /* The word that ends there begins with a digit and ends with one: "12", "(0.5". */
@@ -265,13 +261,13 @@ static bool may_break(const char *s, size_t at)
  */
 static size_t break_at(const char *s, size_t n, size_t width)
 {
-	size_t at = 0, used = 0, last = 0;
-	bool quoted = false;
+	size_t at = 0, used = 0, last = 0, quoted = 0;
 	struct printable p;
 
 	while (at < n && (used <= width || !last)) {
-		quoted = is_quoted(s, n, at, quoted);
-		if (!quoted && may_break(s, at))
+		if (at >= quoted)
+			quoted = quoted_end(s, n, at);
+		if (at >= quoted && may_break(s, at))
 			last = at;
 		at += printable_next(s + at, n - at, &p);
 		used += (size_t)p.width;

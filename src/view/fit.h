@@ -32,6 +32,11 @@ void fit_code(struct strbuf *out, struct strbuf *line, size_t width);
 void fit_share(size_t room, size_t *a, size_t *b);
 
 /*
+ * Bytes of what stands in single quotes at the start of s, with its marks; 0: nothing
+ * does. It ends with a mark before no letter.
+ */
+size_t fit_quotation(const char *s, size_t n);
+/*
  * Appends lines of text; one that is too wide goes on in the next, indented, from
  * a blank on. A word that is too wide stays whole, as do a number with what it
  * counts, and what stands in single quotes: a command is copied as it is.

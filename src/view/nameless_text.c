@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/path_name.h"
 #include "view/own_command.h"
 #include "view/spent_text.h"
 #include "view/text.h"
@@ -34,7 +35,7 @@ static void put_nameless_file(const struct profile *profile,
 			      struct strbuf *out)
 {
 	const char *path = nameless_path(profile, file);
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = path_name(path);
 
 	if (*name)
 		text_append(out, name, strlen(name));
@@ -94,7 +95,7 @@ static void advise_python(const struct profile *profile,
 			  struct strbuf *out)
 {
 	const char *path = nameless_path(profile, python);
-	const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *file = path_name(path);
 	_cleanup_strbuf_ struct strbuf advice = STRBUF_INIT;
 
 	strbuf_puts(out, "Allocation and garbage collection may be among them.\n");

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/path_name.h"
 #include "profile/symbol_word.h"
 #include "view/fit.h"
 #include "view/printable.h"
@@ -56,8 +57,7 @@ void own_name_line(const struct profile *profile,
 /* Columns: of the file all if a third of the room is enough, and no folder. */
 static size_t least_of_place(const char *place, size_t wide, size_t room)
 {
-	const char *slash = strrchr(place, '/');
-	const char *file = slash ? slash + 1 : place;
+	const char *file = path_name(place);
 	size_t least = strlen("...") + printable_width(file, strlen(file));
 
 	if (least > room / 3)

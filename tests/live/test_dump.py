@@ -317,7 +317,7 @@ def check_native(dump, told):
     for thread in dump["threads"]:
         assert thread["native"] and thread["complete"], thread
         kinds = [frame.get("kind", "python") for frame in thread["frames"]]
-        told_of = " < ".join(f"{frame['function']}" for frame in thread["frames"])
+        told_of = " < ".join(frame["function"] for frame in thread["frames"])
         assert "missing" not in kinds and kinds[0] == "native" and kinds[-1] == "python", told_of
         natives[thread["tid"]] = [frame["function"] for frame in thread["frames"][:kinds.index("python")]]
         assert all(frame["line"] is None and int(frame["address"], 16) for frame in thread["frames"] if frame.get("kind") == "native")

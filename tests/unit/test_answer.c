@@ -145,41 +145,40 @@ static void test_few_samples_are_said(void **state)
 	model_deinit(&m);
 }
 
-/* As the recorder has counted it; less than a tenth is in every recording. */
-static void test_time_without_samples_is_said(void **state)
+/* What the recorder has counted is said once it is enough. */
+static void check_counted(const char *subject, uint64_t few, uint64_t many,
+			  const char *words)
 {
 	struct faults *faults;
 	struct model m;
 
-	(void)state;
 	init(&m);
 	faults = &m.profile->recordings.data[0].faults;
 	for (int i = 0; i < 900; i++)
 		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
-	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 120000,
-			     FAULT_WITHOUT_SAMPLES));
-	assert_screen_does_not_say(&m, 100, "have no samples");
-	faults->list.data[faults->list.count - 1].count = 300000;
-	assert_screen_says(&m, 100, "\n300 ms of 1.20 s of CPU time have no samples: these shares ");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, few, subject));
+	assert_screen_does_not_say(&m, 100, words);
+	faults->list.data[faults->list.count - 1].count = many;
+	assert_screen_says(&m, 100, words);
 	model_deinit(&m);
+}
+
+/* Less than a tenth is in every recording. */
+static void test_time_without_samples_is_said(void **state)
+{
+	(void)state;
+	check_counted(FAULT_WITHOUT_SAMPLES, 120000, 300000, "have no samples");
+	check_counted(FAULT_WITHOUT_SAMPLES, 120000, 300000,
+		      "\n300 ms of 1.20 s of CPU time have no samples: these shares ");
 }
 
 /* What polling missed, and where it was is not told by chance. */
 static void test_late_samples_are_said(void **state)
 {
-	struct faults *faults;
-	struct model m;
-
 	(void)state;
-	init(&m);
-	faults = &m.profile->recordings.data[0].faults;
-	for (int i = 0; i < 900; i++)
-		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
-	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 40, FAULT_LATE));
-	assert_screen_does_not_say(&m, 100, "came too late");
-	faults->list.data[faults->list.count - 1].count = 100;
-	assert_screen_says(&m, 100, "\nThe machine was busy: 10 % of the samples came too late, and shares may be off by many points.\n");
-	model_deinit(&m);
+	check_counted(FAULT_LATE, 40, 100, "came too late");
+	check_counted(FAULT_LATE, 40, 100,
+		      "\nThe machine was busy: 10 % of the samples came too late, and shares may be off by many points.\n");
 }
 
 /* Nobody knows what stood there. */

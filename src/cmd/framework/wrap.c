@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/framework/wrap.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "view/fit.h"
 
 static const char white[] = " \n";
 
@@ -17,23 +18,14 @@ static size_t count_newlines(const char *s, size_t n)
 	return count;
 }
 
-/* A quotation, which is a command or a name, up to the blank behind it; 0: none. */
-static size_t quotation(const char *s)
-{
-	const char *end = s + (*s == '(');
-
-	if (*end++ != '\'')
-		return 0;
-	while ((end = strchr(end, '\'')) != NULL)
-		if (!isalnum((unsigned char)*++end))
-			return (size_t)(end - s) + strcspn(end, white);
-	return 0;
-}
-
+/* A quotation is a command or a name, and one word with what stands at it. */
 static size_t word_length(const char *s, size_t room)
 {
-	size_t quoted = quotation(s);
+	size_t bracket = *s == '(', quoted;
 
+	quoted = fit_quotation(s + bracket, strlen(s + bracket));
+	if (quoted)
+		quoted += bracket + strcspn(s + bracket + quoted, white);
 	return quoted && quoted <= room ? quoted : strcspn(s, white);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path_name.h"
 #include "base/strbuf.h"
 #include "cmd/framework/terminal.h"
 #include "explore/sources.h"
@@ -60,10 +61,9 @@ static void name_source(const char *path, const struct python_symbol *hottest,
 			struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
-	const char *slash = strrchr(hottest->file, '/');
 
 	if (hottest->qualname[0] == '<')
-		strbuf_puts(&word, slash ? slash + 1 : hottest->file);
+		strbuf_puts(&word, path_name(hottest->file));
 	else
 		strbuf_append(&word, hottest->qualname,
 			      hottest->qualname_length);

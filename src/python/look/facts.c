@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path_name.h"
 #include "obj/elf_file.h"
 #include "python/detect.h"
 #include "python/look/look.h"
@@ -31,8 +32,7 @@ void python_facts_deinit(struct python_facts *facts)
 /* Only what calls itself Python is run. */
 static bool is_python_name(const char *file)
 {
-	const char *slash = strrchr(file, '/');
-	const char *name = slash ? slash + 1 : file;
+	const char *name = path_name(file);
 
 	return strncmp(name, "python", 6) == 0 ||
 	       strncmp(name, "pypy", 4) == 0;
