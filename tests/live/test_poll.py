@@ -81,10 +81,16 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
     given = sum(sample.period for sample in samples) / 1e9
     found = sum(sample.period for sample in samples if any(name == "piece" for name, _, _ in sample.python)) / 1e9
     without = re.search(r"([0-9.]+) s of ([0-9.]+) s of CPU time have no samples", result.stderr)
-    # A deviation of five times what chance does; a sample stands for a tick or more.
-    allowed = 0.05 + 5 * 0.5 / len(samples) ** 0.5
-    assert abs(found / given - pieces / ran) < allowed, (found, given, pieces, ran, len(samples), result.stderr)
-    assert 0.05 * ran < given < 1.02 * ran + 0.1, (given, ran, result.stderr)
+    # A deviation of five times what chance does; samples of unlike periods are worth fewer.
+    worth = sum(sample.period for sample in samples) ** 2 / sum(sample.period ** 2 for sample in samples)
+    allowed = 0.05 + 5 * 0.5 / worth ** 0.5
+    message = (found, given, pieces, ran, len(samples), worth, result.stderr)
+    # What is said to have no samples may be time of these threads.
+    assert pieces - (ran - given) - allowed * ran < found < pieces + allowed * ran, message
+    # A machine that gives kaa no CPU has samples of the thread that lives on, and few others.
+    if given > 0.5 * ran:
+        assert abs(found / given - pieces / ran) < allowed, message
+    assert 0.02 * ran < given < 1.02 * ran + 0.1, message
     if without:
         missing, all_of_it = map(float, without.groups())
         assert abs(all_of_it - ran) < 0.05 * ran + 0.2 and abs(given + missing - ran) < 0.05 * ran + 0.2, (given, ran, result.stderr)
