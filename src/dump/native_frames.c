@@ -52,7 +52,7 @@ struct native_frames {
 /* --- the process -------------------------------------------------------- */
 
 /* Of a core the file may be another one by now: then it is code without a file. */
-static const char *path_of(struct subject *subject, const struct subject_map *map)
+static const char *path_of(struct subject *subject, struct subject_map *map)
 {
 	int fd;
 

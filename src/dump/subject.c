@@ -77,7 +77,7 @@ static bool is_mapped_file(const struct subject *subject, struct elf_file *elf,
 
 /* NULL: none that is to be read. */
 static struct elf_file *open_elf(struct subject *subject,
-				 const struct subject_map *map, uint64_t *bias)
+				 struct subject_map *map, uint64_t *bias)
 {
 	struct elf_file *elf = NULL;
 	struct error *error;
@@ -138,8 +138,7 @@ static struct error *take_python(struct subject *subject,
 
 /* *refused keeps the first reason why one cannot be read. */
 static struct error *try_map(struct subject *subject,
-			     const struct subject_map *map,
-			     struct error **refused)
+			     struct subject_map *map, struct error **refused)
 {
 	uint64_t bias;
 	struct elf_file *elf = open_elf(subject, map, &bias);

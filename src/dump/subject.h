@@ -79,8 +79,11 @@ enum subject_read {
 struct subject;
 
 struct subject_kind {
-	/* A descriptor for a mapped file, or -1. */
-	int (*open_map)(struct subject *subject, const struct subject_map *map);
+	/*
+	 * A descriptor for a mapped file, or -1. The map's path becomes the one by which
+	 * the file is found here: of a core's that may be the end of what it notes.
+	 */
+	int (*open_map)(struct subject *subject, struct subject_map *map);
 	enum subject_read (*begin)(struct subject *subject,
 				   struct subject_thread *thread);
 	/* The thread has held still since. */

@@ -97,20 +97,23 @@ static bool has_header(const struct core_subject *core,
 /*
  * Of a file on an overlay Linux notes the path within its layer. Of a program in a
  * chroot there the end of that is its path; the header proves that it is the file.
+ * *path: by which it was opened; borrowed from the core.
  */
 static int open_backing(const struct core_subject *core,
-			const struct elf_core_map *map)
+			const struct elf_core_map *map, const char **path)
 {
-	const char *path = elf_core_path(&core->core, map);
-	int fd = open_at(core, path, map);
+	const char *end = elf_core_path(&core->core, map);
+	int fd = open_at(core, end, map);
 
-	if (fd >= 0 || *path != '/' || !has_header(core, map))
+	*path = end;
+	if (fd >= 0 || *end != '/' || !has_header(core, map))
 		return fd;
 	for (int i = 0; fd < 0 && i < LAYER_FOLDERS_MAX; i++) {
-		path = strchr(path + 1, '/');
-		if (!path)
+		end = strchr(end + 1, '/');
+		if (!end)
 			break;
-		fd = open_at(core, path, map);
+		fd = open_at(core, end, map);
+		*path = end;
 	}
 	return fd;
 }
@@ -120,6 +123,7 @@ static int find_backing(struct core_subject *core,
 			const struct elf_core_map *map)
 {
 	struct backing backing = { .fd = -1 };
+	const char *path;
 	bool is_new;
 	uint64_t *place = map_insert(&core->by_map, map->start,
 				     core->backings.count, &is_new);
@@ -130,7 +134,7 @@ static int find_backing(struct core_subject *core,
 		return *place < core->backings.count ?
 			       core->backings.data[*place].fd :
 			       -1;
-	backing.fd = open_backing(core, map);
+	backing.fd = open_backing(core, map, &path);
 	if (vec_push(&core->backings, backing))
 		return backing.fd;
 	if (backing.fd >= 0)
@@ -237,13 +241,17 @@ static struct error *take_command(struct core_subject *core)
 
 /* --- life --- */
 
-static int open_map(struct subject *subject, const struct subject_map *map)
+static int open_map(struct subject *subject, struct subject_map *map)
 {
 	struct core_subject *core = core_of(subject);
 	const struct elf_core_map *of =
 		elf_core_map_at(&core->core, map->start);
+	const char *path;
+	int fd = of ? open_backing(core, of, &path) : -1;
 
-	return of ? open_backing(core, of) : -1;
+	if (fd >= 0)
+		map->path = path;
+	return fd;
 }
 
 static enum subject_read begin(struct subject *subject,

@@ -377,7 +377,7 @@ static struct error *check_kernel(struct live *live)
 
 /* --- life --- */
 
-static int open_map(struct subject *subject, const struct subject_map *map)
+static int open_map(struct subject *subject, struct subject_map *map)
 {
 	int fd = mapped_file_open_path(subject->pid, map->path);
 

@@ -221,6 +221,7 @@ def test_core_of_a_program_on_an_overlay(kaa, root, scripts, tmp_path, cores):
         told = json.loads(process.stdout.readline())
         core = dies_with_core(process, told["pid"], tmp_path)
     check_stacks(dumped(kaa, core), told)
+    check_native(dumped(kaa, "--native", core), told)
 
 
 def test_core_of_gdb(kaa, newest_python, scripts, tmp_path):
