@@ -11,13 +11,13 @@
 
 #include "base/clock.h"
 #include "base/faults.h"
-#include "base/path_name.h"
 #include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/record_answer.h"
 #include "cmd/record_before.h"
+#include "cmd/record_lacks.h"
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
 #include "cmd/typed_command.h"
@@ -330,14 +330,19 @@ static bool put_part(struct strbuf *out, uint64_t n, uint64_t of)
 
 static void say_without_stack(const struct recorder_result *result, bool polled)
 {
+	static const char *const words[2][2] = {
+		{ "they are of kernel threads, or of processes that were just beginning or ending",
+		  "it is of a kernel thread, or of a process that was just beginning or ending" },
+		{ "they are of the time before Python had started, or of threads that run no Python code",
+		  "it is of the time before Python had started, or of a thread that runs no Python code" },
+	};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	uint64_t n = result->stacks.without_user;
 
 	if (put_part(&text, n, result->samples))
 		message_note("%s %s nothing of the program's own code: %s",
 			     text.data, n == 1 ? "shows" : "show",
-			     polled ? "they are of the time before Python had started, or of threads that run no Python code" :
-				      "they are of kernel threads, or of processes that were just beginning or ending");
+			     words[polled][n == 1]);
 }
 
 /* The poller came when the program let it, and that is no moment by chance. */
@@ -375,25 +380,12 @@ static void say_untold(const struct poll_counts *polled)
 		     (double)polled->untold / 1e9, (double)all / 1e9);
 }
 
-/* What it starts runs as root, which a user can neither record nor read. */
-static bool is_other_user(const struct record_setup *setup)
-{
-	static const char *const programs[] = { "sudo", "doas", "su", "pkexec" };
-	const char *name;
-
-	if (!setup->options.records_launch || !setup->command.words.count)
-		return false;
-	name = path_name(setup->command.words.data[0]);
-	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-		if (!strcmp(name, programs[i]))
-			return geteuid() != 0;
-	return false;
-}
-
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
-			  const struct recorder_result *result, bool polled)
+			  const struct recorder *recorder,
+			  const struct recorder_result *result)
 {
+	bool polled = recorder_python(recorder)->polls;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct stack_stats *s = &result->stacks;
 
@@ -417,10 +409,8 @@ static void print_summary(const struct record_setup *setup,
 		strbuf_printf(&text, "; the recording before is '%s'",
 			      before->old);
 	message_note("wrote '%s': %s", setup->options.output, text.data);
-	if (!s->with_python && is_other_user(setup))
-		message_note("no sample has Python frames, for what %s starts is another user's: 'sudo kaa record ...' records it",
-			     setup->command.words.data[0]);
-	say_without_stack(result, polled);
+	if (!record_say_no_python(recorder, setup, result))
+		say_without_stack(result, polled);
 	if (polled) {
 		say_late(&result->polled);
 		say_rejected(&result->polled);
@@ -444,11 +434,8 @@ static void print_summary(const struct record_setup *setup,
 			     result->waits.threads,
 			     plural(result->waits.threads),
 			     (double)result->waits.time / 1e9);
-	else if (!result->samples &&
-		 setup->options.sampler.time == TIME_BY_CLOCK)
-		message_note("no samples were taken: the program ended at once, or kaa had no CPU while it ran");
 	else if (!result->samples)
-		message_note("no samples were taken: hardly any CPU time was used, or the event did not occur; '--mode wall' records time that threads wait, too");
+		record_say_no_samples(recorder, setup, result, NULL);
 }
 
 /* Which buffer was too small, and whether kaa was late to read it. */
@@ -527,14 +514,28 @@ static void begin_line(const struct record_setup *setup,
 }
 
 /* There is a recording, which is worth more than that. */
-static bool take_back(struct record_before *before, int status)
+static bool take_back(struct record_before *before,
+		      const struct recorder *recorder,
+		      const struct record_setup *setup,
+		      const struct recorder_result *result)
 {
-	if (!before->recording.st_size ||
-	    !failed_at_once(status, clock_ms() - before->began_ms))
+	int64_t run_ms = clock_ms() - before->began_ms;
+
+	if (!before->recording.st_size)
+		return false;
+	if (failed_at_once(result->status, run_ms)) {
+		record_before_restore(before);
+		message_note("the command failed at once, with exit code %d: nothing was written, '%s' is the recording before",
+			     WEXITSTATUS(result->status), before->path);
+		return true;
+	}
+	/* What is known of waits stands in the new one. */
+	if (result->samples || result->waits.time >= FAULT_UNENDED_MIN)
 		return false;
 	record_before_restore(before);
-	message_note("the command failed at once, with exit code %d: nothing was written, '%s' is the recording before",
-		     WEXITSTATUS(status), before->path);
+	record_say_no_samples(recorder, setup, result, before);
+	record_say_no_python(recorder, setup, result);
+	say_failed(result->status);
 	return true;
 }
 
@@ -554,14 +555,13 @@ static struct error *finish(const struct record_setup *setup,
 	if (early)
 		message_error(early);
 	error = recorder_finish(recorder, &result);
-	if (!early && !error && take_back(before, result.status)) {
+	if (!early && !error && take_back(before, recorder, setup, &result)) {
 		*exit_code = record_exit_code(result.status);
 		return NULL;
 	}
 	record_before_drop(before);
 	begin_line(setup, &result);
-	print_summary(setup, before, &result,
-		      recorder_python(recorder)->polls);
+	print_summary(setup, before, recorder, &result);
 	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)

@@ -90,6 +90,7 @@ struct error *pythons_appeared(struct pythons *pythons, struct target *target,
 	struct source_state *source = pythons->source;
 	struct error *error;
 
+	pythons->any |= target->state != PYTHON_NONE;
 	if (target->state == PYTHON_REFUSED)
 		return tell_refusal(pythons, target);
 	if (target->state != PYTHON_FOUND)

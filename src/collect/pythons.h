@@ -30,6 +30,8 @@ struct pythons {
 	/* The user can have trampolines instead of what is refused. */
 	bool could_have_trampolines;
 
+	/* Some process was one. */
+	bool any;
 	/* What the user was told; addresses of the refusals. */
 	struct map refusals_told;
 	bool left_out_told;

@@ -75,6 +75,8 @@ struct recorder_result {
 	uint64_t late_threads;
 	/* When it ended, in ns, of which off-cpu has no samples. */
 	struct unended_waits waits;
+	/* A process was a Python, if only one that cannot be read. */
+	bool python_ran;
 	/* Python code captures that were broken. */
 	uint64_t broken_codes;
 	/* Bytes written. */

@@ -374,14 +374,56 @@ def test_quiet_and_verbose(kaa, may_record, tmp_path):
     assert kaa("record", "-q", "no-such-command", status=NOT_FOUND).stderr
 
 
+BUSY = ["/usr/bin/python3", "-c", "import time\nwhile time.process_time() < 0.3: pass"]
+
+
 def test_existing_file_becomes_old(kaa, may_record, tmp_path):
     data = tmp_path / "perf.data"
-    kaa("record", "-q", "true", cwd=tmp_path)
+    kaa("record", "-q", *BUSY, cwd=tmp_path)
     first = data.read_bytes()
-    kaa("record", "-q", "true", cwd=tmp_path)
+    kaa("record", "-q", *BUSY, cwd=tmp_path)
     assert (tmp_path / "perf.data.old").read_bytes() == first
     assert data.read_bytes() != first
     assert data.stat().st_mode & 0o777 == 0o600
+
+
+SLEEPY = ["/usr/bin/python3", "-c", "import time; time.sleep(.3)"]
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_recordings_without_samples_replace_none(kaa, may_record, tmp_path, quiet):
+    """Both recordings before are as they were, which is said, also to who wants to hear of errors only."""
+    for _ in range(2):
+        kaa("record", "-q", *BUSY, cwd=tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    # So few that a program which sleeps has none.
+    said = kaa("record", *quiet, "--python=poll", "-F", 1, *SLEEPY, cwd=tmp_path).stderr
+    assert "no samples were taken" in said and "'perf.data' is the recording before" in said
+    assert "--mode wall" in said
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    # Where there is none to keep, a file is there as ever.
+    first = kaa("record", "--python=poll", "-F", 1, "-o", "first", *SLEEPY, cwd=tmp_path).stderr
+    assert (tmp_path / "first").exists() and "no samples were taken: the program used hardly any" in first
+
+
+LOOP = ["/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]
+
+
+@pytest.mark.parametrize("words", [[], ["--python=poll"]])
+def test_no_python_program(kaa, may_record, tmp_path, words):
+    def said(*command, **options):
+        return kaa("record", *words, "-o", tmp_path / "data", *command, **options).stderr
+    shell = said(*LOOP)
+    assert shell.count("'sh' is no Python program, and started none: the recording has ") == 1
+    assert "before Python had started" not in shell
+    assert "no Python program" not in said("/bin/sh", "-c", "/usr/bin/python3 -c 'sum(range(3000000))'; true")
+    assert "no Python program" not in said(*BUSY)
+    with subprocess.Popen(["/bin/sh", "-c", "while true; do :; done"]) as process:
+        try:
+            running = said("-p", process.pid, "--duration", ".4")
+        finally:
+            process.kill()
+    assert f"process {process.pid} is no Python program: the recording has " in running
 
 
 DUMP = r"""
