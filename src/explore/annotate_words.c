@@ -112,8 +112,9 @@ static struct error *weigh_native(const struct weights *weights, size_t event,
 		weights->profile, weights->events.data[event].event,
 		part->symbol, &hits);
 
-	if (!error)
-		*ret = (struct weight_pair){ hits->all, hits->all };
+	/* One that was never hit has no instruction to show. */
+	if (!error && hits->all.samples)
+		*ret = (struct weight_pair){ hits->all, hits->total };
 	return error;
 }
 

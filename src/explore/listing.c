@@ -203,11 +203,9 @@ static void put_sum(struct listing *l, size_t event)
 		&l->weights->events.data[event].own->all;
 	const struct weight_pair *whole = &l->whole.data[event];
 
-	strbuf_printf(&l->text, "own %.1f%%",
-		      percent_of(l, &whole->own, all));
-	if (l->has_totals)
-		strbuf_printf(&l->text, ", total %.1f%%",
-			      percent_of(l, &whole->total, all));
+	strbuf_printf(&l->text, "own %.1f%%, total %.1f%%",
+		      percent_of(l, &whole->own, all),
+		      percent_of(l, &whole->total, all));
 }
 
 static struct error *weigh(struct listing *l, const struct annotate_part *part)

@@ -5,9 +5,9 @@
 
 #include "base/compare.h"
 
-/* The frame whose code was hit, of the function that holds it. */
-static const struct profile_frame *hit_frame(const struct profile *p,
-					     uint32_t stack)
+/* The frame whose code it is, of the function that holds it. */
+static const struct profile_frame *real_frame(const struct profile *p,
+					      uint32_t stack)
 {
 	const struct profile_frame *frame =
 		profile_frame(p, p->stack_frames.data[stack]);
@@ -17,20 +17,37 @@ static const struct profile_frame *hit_frame(const struct profile *p,
 		       frame;
 }
 
+/* By stack: the function is in it. Parents stand before their children. */
+static bool *find_stacks(const struct profile *p, uint32_t symbol)
+{
+	size_t count = p->stack_frames.count;
+	bool *has = calloc(count + 1, sizeof(*has));
+
+	for (size_t i = 0; has && i < count; i++) {
+		uint32_t parent = p->stack_parents.data[i];
+
+		has[i] = (parent != PROFILE_NONE && has[parent]) ||
+			 real_frame(p, (uint32_t)i)->symbol == symbol;
+	}
+	return has;
+}
+
+static void add_weight(struct own_weight *sum, struct own_weight weight)
+{
+	sum->period += weight.period;
+	sum->samples += weight.samples;
+}
+
 static struct error *add_hit(struct native_hits *hits, struct map *index,
 			     uint64_t address, struct own_weight weight)
 {
 	const struct native_hit place = { .at = address };
 	uint64_t *at = map_insert(index, address, hits->places.count, NULL);
-	struct own_weight *sum;
 
 	if (!at || (*at == hits->places.count && !vec_push(&hits->places, place)))
 		return error_no_memory();
-	sum = &hits->places.data[*at].weight;
-	sum->period += weight.period;
-	sum->samples += weight.samples;
-	hits->all.period += weight.period;
-	hits->all.samples += weight.samples;
+	add_weight(&hits->places.data[*at].weight, weight);
+	add_weight(&hits->all, weight);
 	return NULL;
 }
 
@@ -47,20 +64,22 @@ struct error *native_hits_create(const struct profile *profile, uint32_t event,
 	_cleanup_native_hits_ struct native_hits *hits =
 		calloc(1, sizeof(*hits));
 	_cleanup_(map_deinit) struct map index = {};
+	_cleanup_free_ bool *has = find_stacks(profile, symbol);
 	const struct profile_samples *s = &profile->samples;
-	struct error *error = hits ? NULL : error_no_memory();
+	struct error *error = hits && has ? NULL : error_no_memory();
 
 	for (size_t i = 0; i < s->rows && !error; i++) {
+		const struct own_weight weight = { .period = s->period[i],
+						   .samples = s->count[i] };
 		const struct profile_frame *frame;
 
-		if (s->event[i] != event || s->stack[i] == PROFILE_NONE)
+		if (s->event[i] != event || s->stack[i] == PROFILE_NONE ||
+		    !has[s->stack[i]])
 			continue;
-		frame = hit_frame(profile, s->stack[i]);
+		add_weight(&hits->total, weight);
+		frame = real_frame(profile, s->stack[i]);
 		if (frame->symbol == symbol)
-			error = add_hit(hits, &index, frame->rel,
-					(struct own_weight){
-						.period = s->period[i],
-						.samples = s->count[i] });
+			error = add_hit(hits, &index, frame->rel, weight);
 	}
 	if (error)
 		return error;

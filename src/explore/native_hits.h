@@ -22,6 +22,8 @@ struct native_hits {
 	/* Ascending by `at`. */
 	VEC(struct native_hit) places;
 	struct own_weight all;
+	/* In it and in what it calls; a sample counts once. */
+	struct own_weight total;
 };
 
 /* Of the function of that symbol, with what is inlined into it. */

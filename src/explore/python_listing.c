@@ -59,6 +59,8 @@ struct python_listing {
 	size_t last;
 	/* Those that samples have; and what is to be seen. */
 	struct weights_lines points;
+	/* Of a module's body: those that only other functions have. */
+	struct weights_lines others;
 	struct listing_spans spans;
 	/* The column behind the source for what time was spent in; 0: none. */
 	size_t spent_column;
@@ -68,9 +70,34 @@ struct python_listing {
 	struct strbuf spent;
 };
 
+/* The first that is not before the line. */
+static size_t find_line(const struct weights_lines *lines, size_t line)
+{
+	size_t low = 0, high = lines->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (lines->data[middle] < line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has_line(const struct weights_lines *lines, size_t line)
+{
+	size_t at = find_line(lines, line);
+
+	return at < lines->count && lines->data[at] == line;
+}
+
 static const struct own_entry *line_of(const struct python_listing *p,
 				       size_t event, size_t line)
 {
+	if (has_line(&p->others, line))
+		return NULL;
 	return weights_line(p->l->weights, event, p->part->file,
 			    (uint32_t)line);
 }
@@ -135,8 +162,47 @@ static void find_block(struct python_listing *p)
 		p->header_last = p->first;
 }
 
+/* Lines that samples have in the function of the part itself, ascending. */
+static struct error *find_own_lines(const struct python_listing *p,
+				    struct weights_lines *ret)
+{
+	vec_for_each(frame, &p->l->profile->frames) {
+		const struct profile_symbol *symbol =
+			profile_symbol(p->l->profile, frame->symbol);
+
+		if (frame->kind == PROFILE_FRAME_PYTHON && symbol &&
+		    symbol->name == p->part->name &&
+		    !vec_push(ret, frame->line))
+			return error_no_memory();
+	}
+	weights_lines_sort(ret);
+	return NULL;
+}
+
+/* The body of a module ends nowhere; other functions have parts of their own. */
+static struct error *leave_others_out(struct python_listing *p)
+{
+	struct weights_lines own = {};
+	struct error *error = find_own_lines(p, &own);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->points.count && !error; i++) {
+		uint32_t line = p->points.data[i];
+
+		if (has_line(&own, line))
+			p->points.data[kept++] = line;
+		else if (!vec_push(&p->others, line))
+			error = error_no_memory();
+	}
+	p->points.count = kept;
+	vec_deinit(&own);
+	return error;
+}
+
 static struct error *find_lines(struct python_listing *p)
 {
+	struct error *error;
+
 	if (is_whole_file(p)) {
 		p->first = p->header_last = 1;
 		p->last = p->lines ? p->lines : 1;
@@ -144,9 +210,12 @@ static struct error *find_lines(struct python_listing *p)
 	} else {
 		find_block(p);
 	}
-	return weights_find_lines(p->l->weights, p->part->file,
-				  (uint32_t)p->first, (uint32_t)p->last,
-				  &p->points);
+	error = weights_find_lines(p->l->weights, p->part->file,
+				   (uint32_t)p->first, (uint32_t)p->last,
+				   &p->points);
+	if (!error && p->part->kind == ANNOTATE_FUNCTION && is_whole_file(p))
+		error = leave_others_out(p);
+	return error;
 }
 
 /* --- What of them is to be seen ----------------------------------------- */
@@ -225,6 +294,22 @@ static struct error *see(struct python_listing *p, size_t first, size_t last)
 	return listing_add_span(&p->spans, first, last);
 }
 
+/* The surroundings of a line end where other functions were at work. */
+static struct error *see_around(struct python_listing *p, size_t at,
+				size_t context)
+{
+	const struct weights_lines *others = &p->others;
+	size_t first = at > p->first + context ? at - context : p->first;
+	size_t last = p->last - at > context ? at + context : p->last;
+	size_t next = find_line(others, at);
+
+	if (next && others->data[next - 1] >= first)
+		first = others->data[next - 1] + 1;
+	if (next < others->count && others->data[next] <= last)
+		last = others->data[next] - 1;
+	return see(p, first, last);
+}
+
 static struct error *find_spans(struct python_listing *p)
 {
 	size_t context = context_of(p);
@@ -238,14 +323,8 @@ static struct error *find_spans(struct python_listing *p)
 	if (!is_whole_file(p))
 		error = listing_add_span(&p->spans, p->first, p->header_last);
 	for (size_t i = 0; i < p->points.count && !error; i++) {
-		size_t at = p->points.data[i];
-
 		if (marks[i])
-			error = see(p,
-				    at > p->first + context ? at - context :
-							      p->first,
-				    p->last - at > context ? at + context :
-							     p->last);
+			error = see_around(p, p->points.data[i], context);
 	}
 	return error;
 }
@@ -392,6 +471,7 @@ static size_t text_room(const struct python_listing *p)
  */
 static void find_spent_column(struct python_listing *p)
 {
+	size_t title = strlen("source") + SPENT_GAP;
 	size_t room = text_room(p), most, widest = 0;
 	bool has_any = false;
 
@@ -412,7 +492,7 @@ static void find_spent_column(struct python_listing *p)
 			widest = width;
 	}
 	if (!has_any || widest) {
-		p->spent_column = widest;
+		p->spent_column = widest && widest < title ? title : widest;
 		return;
 	}
 	widest = room > SPENT_ALONE + SPENT_ALONE / 2 ? room - SPENT_ALONE :
@@ -471,27 +551,13 @@ static void put_line(struct python_listing *p, size_t line)
 	listing_end_row(p->l);
 }
 
-static size_t find_point(const struct python_listing *p, size_t line)
-{
-	size_t low = 0, high = p->points.count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (p->points.data[middle] < line)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Lines that are not shown: how many, and what their own time is. */
 static void put_fold(struct python_listing *p, size_t first, size_t last)
 {
 	struct own_weight sums[LISTING_EVENTS_MAX] = {};
 	struct listing_cell cells[LISTING_EVENTS_MAX] = {};
-	size_t begin = find_point(p, first), end = find_point(p, last + 1);
+	size_t begin = find_line(&p->points, first);
+	size_t end = find_line(&p->points, last + 1);
 
 	/* Of lines that the file does not have only those with samples count. */
 	if (begin == end && last > p->lines)
@@ -511,7 +577,10 @@ static void put_fold(struct python_listing *p, size_t first, size_t last)
 	listing_put_row(p->l, cells, "...", false);
 	strbuf_printf(&p->l->text, "%zu line%s", last - first + 1,
 		      first == last ? "" : "s");
-	if (begin == end)
+	if (begin == end && find_line(&p->others, first) <
+				    find_line(&p->others, last + 1))
+		strbuf_puts(&p->l->text, " of other functions");
+	else if (begin == end)
 		strbuf_puts(&p->l->text, " without samples");
 	listing_end_row(p->l);
 }
@@ -523,7 +592,7 @@ static void put_span(struct python_listing *p, const struct listing_span *span)
 	for (; line <= span->last && line <= p->lines; line++)
 		put_line(p, line);
 	/* What the file does not have has numbers alone. */
-	point = find_point(p, line);
+	point = find_line(&p->points, line);
 	for (; point < p->points.count && p->points.data[point] <= span->last;
 	     point++)
 		put_line(p, p->points.data[point]);
@@ -658,6 +727,7 @@ struct error *python_listing_put(struct listing *listing,
 	if (!error)
 		put_all(&p);
 	vec_deinit(&p.points);
+	vec_deinit(&p.others);
 	vec_deinit(&p.spans);
 	strbuf_deinit(&p.name);
 	strbuf_deinit(&p.spent);

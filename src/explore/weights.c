@@ -112,23 +112,29 @@ static int compare_lines(const void *a, const void *b)
 	return compare_u64(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
+void weights_lines_sort(struct weights_lines *lines)
+{
+	size_t kept = 0;
+
+	if (lines->count)
+		qsort(lines->data, lines->count, sizeof(*lines->data),
+		      compare_lines);
+	for (size_t i = 0; i < lines->count; i++)
+		if (!kept || lines->data[kept - 1] != lines->data[i])
+			lines->data[kept++] = lines->data[i];
+	lines->count = kept;
+}
+
 struct error *weights_find_lines(const struct weights *weights, uint32_t file,
 				 uint32_t first, uint32_t last,
 				 struct weights_lines *ret)
 {
-	size_t kept = 0;
-
 	vec_for_each(e, &weights->events)
 		vec_for_each(line, &e->own->lines)
 			if (line->is_python && line->file == file &&
 			    line->line >= first && line->line <= last &&
 			    !vec_push(ret, line->line))
 				return error_no_memory();
-	if (ret->count)
-		qsort(ret->data, ret->count, sizeof(*ret->data), compare_lines);
-	for (size_t i = 0; i < ret->count; i++)
-		if (!kept || ret->data[kept - 1] != ret->data[i])
-			ret->data[kept++] = ret->data[i];
-	ret->count = kept;
+	weights_lines_sort(ret);
 	return NULL;
 }

@@ -37,6 +37,8 @@ struct weight_pair {
 
 /* Lines of a file, ascending. */
 struct weights_lines VEC_BODY(uint32_t);
+/* Ascending, each once. */
+void weights_lines_sort(struct weights_lines *lines);
 
 struct error *weights_create(const struct profile *profile,
 			     const uint32_t *events, size_t count,

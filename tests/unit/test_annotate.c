@@ -294,6 +294,30 @@ static void test_a_function_has_its_lines(void **state)
 	show_end(&s);
 }
 
+/* Those of functions stand at the functions. */
+static void test_the_body_of_a_module_has_its_own_lines(void **state)
+{
+	const char *source = "def f():\n    g()\n    g()\n    g()\n    g()\nf()\n";
+	struct shown s;
+
+	(void)state;
+	show_begin(&s, source);
+	model_sample(&s.m, 30, BODY "@6 I:eval " F "@3");
+	model_sample(&s.m, 70, BODY "@6");
+	s.options.has_context = true;
+	assert_string_equal(show(&s, "<module>"),
+			    "<module>   x.py   own 70.0%, total 100.0%\n"
+			    "   own   total   line  source   spent in\n"
+			    "                  ...  5 lines of other functions\n"
+			    " 70.0%  100.0%      6  f()      interpreter 70\n");
+	show_end(&s);
+	show_begin(&s, source);
+	model_sample(&s.m, 30, BODY "@6 I:eval " F "@3");
+	model_sample(&s.m, 70, BODY "@6");
+	assert_non_null(strstr(show(&s, "x.py"), " 30.0%   30.0%      3      g()"));
+	show_end(&s);
+}
+
 static void test_lines_without_samples_are_folded(void **state)
 {
 	struct shown s;
@@ -580,8 +604,25 @@ static void test_instructions_without_code(void **state)
 	vec_for_each(symbol, &s.m.profile->symbols)
 		symbol->end = symbol->start + 0x10;
 	assert_non_null(strstr(show(&s, "deflate"), "there is no code to show"));
-	assert_non_null(strstr(s.listing.text.data, "deflate   libother.so   own 75.0%\n"));
+	assert_non_null(strstr(s.listing.text.data, "deflate   libother.so   own 75.0%, total 75.0%\n"));
 	assert_non_null(strstr(s.listing.text.data, "\n 75.0%  "));
+	show_end(&s);
+}
+
+static void test_a_native_function_has_a_total(void **state)
+{
+	struct shown s;
+
+	(void)state;
+	show_begin(&s, NULL);
+	model_sample(&s.m, 3, F "@2 lib:deflate");
+	model_sample(&s.m, 4, F "@2 lib:deflate lib:longest_match");
+	/* Once, though it is there twice. */
+	model_sample(&s.m, 1, F "@2 lib:deflate lib:longest_match lib:deflate");
+	model_sample(&s.m, 2, F "@2");
+	vec_for_each(symbol, &s.m.profile->symbols)
+		symbol->end = symbol->start + 0x10;
+	assert_non_null(strstr(show(&s, "deflate"), "deflate   libother.so   own 40.0%, total 80.0%\n"));
 	show_end(&s);
 }
 
@@ -638,6 +679,7 @@ int main(void)
 		cmocka_unit_test(test_a_lambda_is_shown_with_its_statement),
 		cmocka_unit_test(test_what_is_no_python_has_lines_too),
 		cmocka_unit_test(test_a_function_has_its_lines),
+		cmocka_unit_test(test_the_body_of_a_module_has_its_own_lines),
 		cmocka_unit_test(test_lines_without_samples_are_folded),
 		cmocka_unit_test(test_a_line_says_whose_time_it_is),
 		cmocka_unit_test(test_what_time_was_spent_in_has_one_column),
@@ -649,6 +691,7 @@ int main(void)
 		cmocka_unit_test(test_source_fits_and_moves_no_cursor),
 		cmocka_unit_test(test_what_passes_through_a_function),
 		cmocka_unit_test(test_instructions_without_code),
+		cmocka_unit_test(test_a_native_function_has_a_total),
 		cmocka_unit_test(test_addresses_of_several_events),
 	};
 
