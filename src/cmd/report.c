@@ -605,6 +605,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	if (error)
 		return error;
 	settings->columns = answer_columns(STDOUT_FILENO);
+	if (isatty(STDOUT_FILENO))
+		settings->options.title_columns = settings->columns;
 	if (!settings->tui)
 		pager_start(&pager);
 	error = print(settings, converter);

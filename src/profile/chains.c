@@ -348,8 +348,10 @@ static struct error *expand(struct chains *c, uint32_t parent, uint32_t first,
 		struct chain_group group = c->groups.data[i];
 		uint32_t id = 0;
 
-		if (group.period < min)
+		if (group.period < min) {
+			c->left_out = true;
 			continue;
+		}
 		error = grow(c, parent, group, level, &id);
 		if (error)
 			break;

@@ -105,6 +105,8 @@ struct chains {
 	/* All chains of the entry. */
 	uint64_t hit;
 	uint64_t count;
+	/* Since chains_init(): some branch was too light to be among them. */
+	bool left_out;
 
 	/* Scratch. */
 	const struct calltree *tree;

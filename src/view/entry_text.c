@@ -520,6 +520,7 @@ static void put_titles(const struct entry_text *t, struct strbuf *out,
 	const struct report_options *options = t->options;
 	struct line line = { .out = out,
 			     .separator = options->field_separator };
+	size_t start = out->len, max = options->title_columns;
 
 	strbuf_puts(out, "# ");
 	for (size_t c = 0; c < t->columns.count; c++) {
@@ -549,6 +550,8 @@ static void put_titles(const struct entry_text *t, struct strbuf *out,
 			break;
 		}
 	}
+	if (max && out->len - start > max)
+		strbuf_truncate(out, start + max);
 	strbuf_putc(out, '\n');
 }
 

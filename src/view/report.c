@@ -35,6 +35,8 @@ struct report {
 	uint32_t *parents;
 	/* By that limit, which nobody asked for. */
 	bool is_cut;
+	/* Nor the same of branches. */
+	bool branches_are_cut;
 	struct strbuf text;
 	FILE *out;
 };
@@ -208,14 +210,25 @@ bool report_is_heavy_enough(const struct report_options *options,
 }
 
 /* What nobody asked to leave out is said. */
-static void put_left_out(struct report *r, size_t count)
+static void put_left_out(struct report *r, size_t count, bool branches)
 {
-	if (!r->is_cut || !count)
+	bool entries = r->is_cut && count, is_one;
+
+	branches = branches && r->branches_are_cut;
+	if (!entries && !branches)
 		return;
+	is_one = count == 1 && !branches;
+	strbuf_puts(&r->text, "#\n# ");
+	if (entries)
+		strbuf_printf(&r->text, "%zu entr%s ", count,
+			      count == 1 ? "y" : "ies");
+	if (branches)
+		strbuf_puts(&r->text, entries ? "and branches of graphs " :
+						"Branches of graphs ");
 	strbuf_printf(&r->text,
-		      "#\n# %zu entr%s below %d%% %s left out: --percent-limit 0 shows %s.\n#\n",
-		      count, count == 1 ? "y" : "ies", GRAPH_PERCENT_LIMIT,
-		      count == 1 ? "is" : "are", count == 1 ? "it" : "them");
+		      "below %d%% %s left out: --percent-limit 0 shows %s.\n#\n",
+		      GRAPH_PERCENT_LIMIT, is_one ? "is" : "are",
+		      is_one ? "it" : "them");
 }
 
 static struct error *put_entries(struct report *r, const struct calltree *tree,
@@ -245,7 +258,7 @@ static struct error *put_entries(struct report *r, const struct calltree *tree,
 		if (!error && r->text.len > FLUSH_AT)
 			error = flush(r);
 	}
-	put_left_out(r, left_out);
+	put_left_out(r, left_out, chains.chains.left_out);
 	entry_text_deinit(&rows);
 	chain_text_deinit(&chains);
 	return error;
@@ -574,7 +587,8 @@ static void cut_graphs(struct report *r)
 	r->is_cut = !o->symbols.count && !o->dsos.count && !o->comms.count &&
 		    !o->symbol_filter;
 	o->percent_limit = r->is_cut ? GRAPH_PERCENT_LIMIT : 0;
-	if (!graph->has_threshold)
+	r->branches_are_cut = !graph->has_threshold;
+	if (r->branches_are_cut)
 		graph->threshold = GRAPH_PERCENT_LIMIT;
 }
 

@@ -184,6 +184,8 @@ struct report_options {
 	bool interpreter_frames;
 	/* Cut lines of tables and chains here; 0: never. */
 	size_t max_columns;
+	/* The same for the titles of tables alone. */
+	size_t title_columns;
 	/* What is to be as perf has it; by default nothing. */
 	struct quirks quirks;
 };

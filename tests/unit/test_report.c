@@ -163,11 +163,36 @@ static void test_python_only(void **state)
 	model_deinit(&m);
 }
 
+/* A terminal would wrap them; names are whole. */
+static void test_titles_fit(void **state)
+{
+	const char *name =
+		"a_function_whose_name_is_longer_than_what_is_left_of_a_line";
+	struct report_options options;
+	struct model m;
+	char row[128];
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	model_sample(&m, 1, name);
+	snprintf(row, sizeof(row), "[.] %s\n", name);
+	options.title_columns = 60;
+	check_has(&m, &options, row, true);
+	check_has(&m, &options,
+		  "# Children      Self  Command  Shared Object  Symbol        \n"
+		  "# ........  ........  .......  .............  ..............\n",
+		  true);
+	model_deinit(&m);
+}
+
 /* Unless somebody asks for all of them, or has a program read them. */
 static void test_light_graphs_are_left_out(void **state)
 {
 	const char *note =
 		"# 2 entries below 2% are left out: --percent-limit 0 shows them.\n";
+	const char *both =
+		"# 2 entries and branches of graphs below 2% are left out: --percent-limit 0 shows them.\n";
 	struct report_options options;
 	struct model m;
 
@@ -176,12 +201,18 @@ static void test_light_graphs_are_left_out(void **state)
 	model_init(&m, NULL);
 	model_sample(&m, 197, "_start heavy");
 	model_sample(&m, 3, "_start light lighter");
-	check_has(&m, &options, note, true);
+	check_has(&m, &options, both, true);
 	check_has(&m, &options, "[.] light\n", false);
 	check_has(&m, &options, "--1.50%--light", false);
 	model_check(report_parse_callgraph(&options, "graph,0.5"));
 	check_has(&m, &options, "--1.50%--light", true);
 	check_has(&m, &options, "[.] light\n", false);
+	check_has(&m, &options, note, true);
+	report_options_init(&options);
+	options.symbol_filter = "_start";
+	check_has(&m, &options, "--1.50%--light", false);
+	check_has(&m, &options, "# Branches of graphs below 2% are left out: --percent-limit 0 shows them.\n", true);
+	options.symbol_filter = NULL;
 	options.quiet = true;
 	check_has(&m, &options, "[.] light\n", true);
 	options.quiet = false;
@@ -732,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_interpreter_frames_are_folded),
 		cmocka_unit_test(test_start_up_is_not_folded),
 		cmocka_unit_test(test_python_only),
+		cmocka_unit_test(test_titles_fit),
 		cmocka_unit_test(test_light_graphs_are_left_out),
 		cmocka_unit_test(test_lines_on_request),
 		cmocka_unit_test(test_python_functions_merge_by_name),
