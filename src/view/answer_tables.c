@@ -189,6 +189,16 @@ static size_t at_least(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+/* Some function has something there: without native frames few have. */
+static bool has_spent(struct answer *a, size_t rows, size_t columns)
+{
+	strbuf_clear(&a->word);
+	for (size_t i = 0; i < rows && !a->word.len; i++)
+		spent_text_parts(a->profile, a->own,
+				 &a->own->functions.data[i], columns, &a->word);
+	return a->word.len != 0;
+}
+
 /*
  * Where there is too little room, the paths lose their beginning first; then names
  * and what stands behind them give way.
@@ -197,7 +207,9 @@ static void share_room(struct answer *a, size_t rows, size_t room, size_t *name,
 		       size_t *place)
 {
 	const struct own_entry_vec *all = &a->own->functions;
-	size_t spent = widest(a, all, rows, name_spent, "spent in, %");
+	size_t spent = has_spent(a, rows, SPENT_GOOD) ?
+			       widest(a, all, rows, name_spent, "spent in, %") :
+			       0;
 	size_t file = widest(a, all, rows, base_of_place, "") + PATH_MIN;
 
 	file = at_most(*place, at_most(file, PLACE_GOOD));
@@ -220,16 +232,6 @@ static void put_cell(struct answer *a,
 	strbuf_puts(&a->text, "  ");
 }
 
-/* Some function has something there: without native frames few have. */
-static bool has_spent(struct answer *a, size_t rows, size_t columns)
-{
-	strbuf_clear(&a->word);
-	for (size_t i = 0; i < rows && !a->word.len; i++)
-		spent_text_parts(a->profile, a->own,
-				 &a->own->functions.data[i], columns, &a->word);
-	return a->word.len != 0;
-}
-
 /* Returns whether there is more than what has room. */
 static bool put_spent(struct answer *a, const struct own_entry *entry,
 		      size_t columns)
@@ -244,8 +246,8 @@ void answer_put_functions(struct answer *a)
 	size_t rows = rows_of(a, all, FUNCTIONS_MAX);
 	size_t name = widest(a, all, rows, name_function, "function");
 	size_t place = widest(a, all, rows, name_place, "defined in");
-	size_t room = a->columns - weights_width(a) - 4;
-	bool has_more = false;
+	bool says_spent = has_spent(a, rows, SPENT_GOOD), has_more = false;
+	size_t room = a->columns - weights_width(a) - (says_spent ? 4 : 2);
 	size_t spent;
 
 	share_room(a, rows, room, &name, &place);
@@ -254,7 +256,7 @@ void answer_put_functions(struct answer *a)
 	put_weights_title(a);
 	put_cell(a, fit_end, "function", name);
 	put_cell(a, fit_end, "defined in", place);
-	if (has_spent(a, rows, spent))
+	if (says_spent)
 		strbuf_puts(&a->text, "spent in, %");
 	answer_end_line(a);
 	for (size_t i = 0; i < rows; i++) {

@@ -105,6 +105,23 @@ static void test_the_hot_function_comes_first(void **state)
 	model_deinit(&m);
 }
 
+/* Polled, nothing is known of what own time was spent in, and nothing has its room. */
+static void test_places_have_the_room_of_what_is_not_there(void **state)
+{
+	const char *row =
+		"100.0%  function  a_folder/with_a_name/and_one_more/as_long/as/it/may_be/x.py\n";
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].python_only = true;
+	model_sample(&m, 700000000,
+		     "py:py::function:/srv/a_folder/with_a_name/and_one_more/as_long/as/it/may_be/x.py@3");
+	/* Not one column is left; "100.0%  " is before it, and no line end is in it. */
+	assert_screen_says(&m, strlen("100.0%  ") + strlen(row) - 1, row);
+	model_deinit(&m);
+}
+
 /* What calls the hot function has no own time, and stands first by total. */
 static void test_the_order_of_totals(void **state)
 {
@@ -912,6 +929,7 @@ int main(void)
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
 		cmocka_unit_test(test_others_have_names),
 		cmocka_unit_test(test_the_order_of_totals),
+		cmocka_unit_test(test_places_have_the_room_of_what_is_not_there),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
 		cmocka_unit_test(test_late_samples_are_said),
