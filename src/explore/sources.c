@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "explore/sources.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "view/text.h"
 
 static void file_destroy(struct sources_file *file)
@@ -73,8 +75,32 @@ bool sources_has_changed(const struct sources *sources,
 	return sources->recorded && file->source.modified > sources->recorded;
 }
 
-void sources_tell_changed(const struct sources *sources, struct strbuf *out)
+/* Of files that are not there their lines say enough. */
+static void tell_unreadable(const struct sources *sources, struct strbuf *out)
 {
+	const char *first = NULL;
+	size_t others = 0;
+
+	vec_for_each(file, &sources->files) {
+		if (!error_is_os((*file)->error, EACCES))
+			continue;
+		others += first != NULL;
+		first = first ? first : (*file)->path;
+	}
+	if (!first)
+		return;
+	strbuf_puts(out, "You may not read ");
+	text_append(out, first, strlen(first));
+	if (others)
+		strbuf_printf(out, " and %zu other file%s", others,
+			      plural(others));
+	strbuf_printf(out, ", so %s lines have no text\n",
+		      others ? "their" : "its");
+}
+
+void sources_tell(const struct sources *sources, struct strbuf *out)
+{
+	tell_unreadable(sources, out);
 	vec_for_each(file, &sources->files) {
 		if (!sources_has_changed(sources, *file))
 			continue;

@@ -53,7 +53,10 @@ void sources_answer_line(void *sources, const char *path, uint32_t line,
 /* Its lines may be others than those that were recorded. */
 bool sources_has_changed(const struct sources *sources,
 			 const struct sources_file *file);
-/* Appends a line of text for each file that was read and has changed. */
-void sources_tell_changed(const struct sources *sources, struct strbuf *out);
+/*
+ * Appends a line of text for each file that was read and has changed, and one of
+ * those that this user may not read.
+ */
+void sources_tell(const struct sources *sources, struct strbuf *out);
 
 #endif

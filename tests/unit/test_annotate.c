@@ -83,7 +83,7 @@ static void test_what_is_no_file_has_no_lines(void **state)
 	assert_non_null(file);
 	assert_non_null(file->error);
 	sources_put_line(&sources, "/nowhere/x.zip/x.py", 1, &text);
-	sources_tell_changed(&sources, &text);
+	sources_tell(&sources, &text);
 	assert_string_equal(text.data, "");
 }
 
@@ -97,7 +97,7 @@ static void test_a_changed_file_is_told(void **state)
 	write_file("x.py", "one\n");
 	assert_true(sources_has_changed(&sources,
 					sources_find(&sources, "/x.py")));
-	sources_tell_changed(&sources, &text);
+	sources_tell(&sources, &text);
 	assert_string_equal(
 		text.data,
 		"/x.py has changed since the recording: its lines may be others now\n");
@@ -106,6 +106,32 @@ static void test_a_changed_file_is_told(void **state)
 	/* Without the time of the recording nothing can be said. */
 	sources.recorded = 0;
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
+}
+
+/* Who may not read a file is told so, else it looks as if there were no source. */
+static void test_an_unreadable_file_is_told(void **state)
+{
+	enum { NOBODY = 65534 };
+	_cleanup_sources_ struct sources sources = {};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	bool is_root = !geteuid();
+	char expected[PATH_MAX + 64];
+
+	(void)state;
+	write_file("x.py", "one\n");
+	chmod(path_of("x.py"), 0);
+	if (is_root)
+		assert_int_equal(seteuid(NOBODY), 0);
+	sources_put_line(&sources, path_of("x.py"), 1, &text);
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_string_equal(text.data, "");
+	sources_tell(&sources, &text);
+	snprintf(expected, sizeof(expected),
+		 "You may not read %s, so its lines have no text\n",
+		 path_of("x.py"));
+	assert_string_equal(text.data, expected);
+	chmod(path_of("x.py"), 0600);
 }
 
 /* --- Blocks ------------------------------------------------------------- */
@@ -674,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_is_read_once),
 		cmocka_unit_test(test_what_is_no_file_has_no_lines),
 		cmocka_unit_test(test_a_changed_file_is_told),
+		cmocka_unit_test(test_an_unreadable_file_is_told),
 		cmocka_unit_test(test_a_function_ends_with_its_indentation),
 		cmocka_unit_test(test_decorators_belong_to_a_function),
 		cmocka_unit_test(test_a_lambda_is_shown_with_its_statement),

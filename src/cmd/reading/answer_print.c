@@ -23,9 +23,9 @@ enum {
 	COLUMNS_MAX = 10000,
 };
 
-static void tell_changed(void *arg, struct strbuf *out)
+static void tell_sources(void *arg, struct strbuf *out)
 {
-	sources_tell_changed(arg, out);
+	sources_tell(arg, out);
 }
 
 size_t answer_columns(int fd)
@@ -140,7 +140,7 @@ struct error *answer_print(const struct profile *profile,
 		.by_total = input->by_total,
 		.folder = folder,
 		.source = sources_answer_line,
-		.source_notes = tell_changed,
+		.source_notes = tell_sources,
 		.source_arg = &sources,
 		.next = input->is_live ? NULL : name_commands,
 		.next_arg = &next,

@@ -236,7 +236,7 @@ struct error *callers_print(const struct profile *profile,
 	if (!error)
 		error = print_all(&callers);
 	line_deinit(&callers.line);
-	sources_tell_changed(&sources, &notes);
+	sources_tell(&sources, &notes);
 	if (!error && notes.len)
 		fprintf(out, "\n%s", notes.data);
 	if (!error && (fflush(out) || ferror(out)))

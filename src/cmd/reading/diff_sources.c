@@ -100,5 +100,5 @@ void diff_sources_notes(void *arg, struct strbuf *out)
 {
 	const struct diff_sources *s = arg;
 
-	sources_tell_changed(&s->after, out);
+	sources_tell(&s->after, out);
 }
