@@ -380,6 +380,24 @@ static void say_untold(const struct poll_counts *polled)
 		     (double)polled->untold / 1e9, (double)all / 1e9);
 }
 
+/* Where it is, and what has become of the one before. */
+static void say_written(const struct record_before *before,
+			struct strbuf *text)
+{
+	const char *path = record_before_find(before);
+
+	if (path == before->path && before->recording.st_size && before->old)
+		strbuf_printf(text, "; the recording before is '%s'",
+			      before->old);
+	message_note("wrote '%s': %s", path ? path : before->path, text->data);
+	if (!path)
+		message_warn("'%s' was removed or renamed while kaa wrote it",
+			     before->path);
+	else if (path != before->path)
+		message_warn("'%s' is another recording, which began after this one, as kaa.profile() in the program does; this one is '%s'",
+			     before->path, path);
+}
+
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
 			  const struct recorder *recorder,
@@ -405,10 +423,7 @@ static void print_summary(const struct record_setup *setup,
 	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
 	format_share(&text, s->missing_native, result->samples,
 		     "with native frames missing in code without unwind information");
-	if (before->recording.st_size && before->old)
-		strbuf_printf(&text, "; the recording before is '%s'",
-			      before->old);
-	message_note("wrote '%s': %s", setup->options.output, text.data);
+	say_written(before, &text);
 	if (!record_say_no_python(recorder, setup, result))
 		say_without_stack(result, polled);
 	if (polled) {
@@ -521,7 +536,8 @@ static bool take_back(struct record_before *before,
 {
 	int64_t run_ms = clock_ms() - before->began_ms;
 
-	if (!before->recording.st_size)
+	if (!before->recording.st_size ||
+	    record_before_find(before) != before->path)
 		return false;
 	if (failed_at_once(result->status, run_ms)) {
 		record_before_restore(before);
@@ -569,7 +585,7 @@ static struct error *finish(const struct record_setup *setup,
 	if (!early) {
 		*exit_code = error ? 0 : record_exit_code(result.status);
 		if (!error && wants_answer(s, &result))
-			record_answer(setup->options.output);
+			record_answer(record_before_find(before));
 		return error;
 	}
 	error_destroy(error);
@@ -615,6 +631,7 @@ static struct error *record_over(struct record_setup *setup,
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");
 	if (!setup->options.launch && !s->duration && isatty(STDERR_FILENO))
 		message_note("recording: Ctrl-C ends it");
+	record_before_opened(before);
 	before->began_ms = clock_ms();
 	error = recorder_run(recorder);
 	if (error && setup->options.launch && !launch_has_gone(&setup->launch)) {

@@ -68,7 +68,7 @@ void record_answer(const char *path)
 	struct error *error;
 	struct stat st;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
+	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
 		return;
 	if (st.st_size > SIZE_MAX_READ) {
 		answer_print_next(path, stderr);

@@ -83,6 +83,23 @@ void record_before_keep(struct record_before *before, const char *path,
 	}
 }
 
+void record_before_opened(struct record_before *before)
+{
+	if (lstat(before->path, &before->written))
+		before->written = (struct stat){};
+}
+
+const char *record_before_find(const struct record_before *before)
+{
+	/* A pipe or a device stays what it is. */
+	if (!S_ISREG(before->written.st_mode) ||
+	    is_same(before->path, &before->written))
+		return before->path;
+	return before->old && is_same(before->old, &before->written) ?
+		       before->old :
+		       NULL;
+}
+
 /* Images of recordings that are not there any more. */
 static void clean_images(const struct record_before *before)
 {

@@ -20,6 +20,8 @@ struct record_before {
 	char *old;
 	/* A second name of the older recording. NULL: there is none. */
 	char *older;
+	/* The output, once it is there; its mode is 0 until then. */
+	struct stat written;
 	/* When the recording began, by CLOCK_MONOTONIC; the caller's. */
 	int64_t began_ms;
 };
@@ -31,6 +33,13 @@ struct record_before {
  */
 void record_before_keep(struct record_before *before, const char *path,
 			int64_t uid);
+/* The output has been opened. */
+void record_before_opened(struct record_before *before);
+/*
+ * Where the output is by now: another recording of its name has renamed it to
+ * `old`. NULL: it has neither name.
+ */
+const char *record_before_find(const struct record_before *before);
 /* The output is there: the older recording is no more. */
 void record_before_drop(struct record_before *before);
 /* Removes the output, if it is a file: all is as before. */

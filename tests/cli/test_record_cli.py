@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 
@@ -404,6 +405,21 @@ def test_recordings_without_samples_replace_none(kaa, may_record, tmp_path, quie
     # Where there is none to keep, a file is there as ever.
     first = kaa("record", "--python=poll", "-F", 1, "-o", "first", *SLEEPY, cwd=tmp_path).stderr
     assert (tmp_path / "first").exists() and "no samples were taken: the program used hardly any" in first
+
+
+def test_a_recording_within_takes_the_name(kaa, may_record, tmp_path):
+    """As kaa.profile() does in a program that is recorded itself: said is which file has what."""
+    inner = shlex.join(map(str, [*kaa.command, "record", "-q", "--", *BUSY]))
+    said = kaa("record", "sh", "-c", f"{inner}; {shlex.join(BUSY)}", cwd=tmp_path).stderr
+    assert "wrote 'perf.data.old': " in said and "'perf.data' is another recording" in said
+    assert "the recording before" not in said
+
+    def programs(name):
+        return set(kaa("script", "-i", name, "-F", "comm", cwd=tmp_path).stdout.split())
+    # What records the part is itself a part of the whole.
+    assert "kaa" in programs("perf.data.old") and "kaa" not in programs("perf.data")
+    gone = kaa("record", *BUSY[:-1], BUSY[-1] + "\nimport os; os.unlink('perf.data')", cwd=tmp_path).stderr
+    assert "'perf.data' was removed or renamed while kaa wrote it" in gone
 
 
 LOOP = ["/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]
