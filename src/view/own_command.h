@@ -14,7 +14,7 @@ enum own_command_root {
 	OWN_COMMAND_SUDO,
 	/* As any command. */
 	OWN_COMMAND_IS_ROOT,
-	/* There is no sudo: "as root: 'apt ...'". */
+	/* There is no sudo, or it has no effect here: "as root: 'apt ...'". */
 	OWN_COMMAND_ASKS_ROOT,
 };
 

@@ -10,7 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -626,6 +631,47 @@ static void test_commands_of_root(void **state)
 	program_invocation_name = name;
 }
 
+/* What a user of sudo is told where PATH is so; new_privileges: sudo may have any. */
+static enum own_command_root root_with(const char *path, bool new_privileges)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		setenv("PATH", path, 1);
+		setenv("SUDO_UID", "1", 1);
+		if (!new_privileges)
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		_exit((int)own_command_root());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return (enum own_command_root)WEXITSTATUS(status);
+}
+
+/* Of a sudo that cannot make anybody root nobody is told. */
+static void test_sudo_without_effect(void **state)
+{
+	char folder[] = "/tmp/kaa-options-XXXXXX", file[64], path[96];
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(root_with(folder, true), OWN_COMMAND_ASKS_ROOT);
+	snprintf(file, sizeof(file), "%s/sudo", folder);
+	assert_false(symlink("/bin/true", file));
+	/* The first on PATH is what a shell takes. */
+	snprintf(path, sizeof(path), "%s:/usr/bin:/bin", folder);
+	assert_int_equal(root_with(path, true), OWN_COMMAND_ASKS_ROOT);
+	assert_int_equal(root_with("/usr/bin", false), OWN_COMMAND_ASKS_ROOT);
+	if (!stat("/usr/bin/sudo", &st) && st.st_mode & S_ISUID &&
+	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		assert_int_equal(root_with("/usr/bin", true),
+				 OWN_COMMAND_SUDO);
+	unlink(file);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,6 +694,7 @@ int main(void)
 		cmocka_unit_test(test_shell_words),
 		cmocka_unit_test(test_own_commands),
 		cmocka_unit_test(test_commands_of_root),
+		cmocka_unit_test(test_sudo_without_effect),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
