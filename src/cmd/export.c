@@ -154,16 +154,14 @@ static struct error *export(struct export_settings *s,
 }
 
 /* -f is --force, here as in perf; many mean --format. */
-static struct error *unexpected(const char *word)
+static struct error *refuse_format(const char *word)
 {
 	for (const struct export_row *row = export_formats; row->name; row++)
 		if (!strcmp(word, row->name))
 			return error_create(ERROR_INVALID_ARGUMENT,
 					    "unexpected argument '%s': for the format type '--format %s'",
 					    word, word);
-	return error_create(ERROR_INVALID_ARGUMENT,
-			    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
-			    word);
+	return NULL;
 }
 
 static struct error *run(void *arg, const struct arguments *args,
@@ -176,9 +174,12 @@ static struct error *run(void *arg, const struct arguments *args,
 
 	(void)exit_code;
 	message_set_quiet(settings->quiet);
-	if (args->count)
-		return unexpected(args->values[0]);
-	error = check_output(settings);
+	error = args->count ? refuse_format(args->values[0]) : NULL;
+	if (!error)
+		error = input_take_arguments(&settings->input, args,
+					     " and the file to write with -o");
+	if (!error)
+		error = check_output(settings);
 	if (!error)
 		error = input_prepare(&settings->input);
 	settings->input.options.inlines = settings->input.inlines;

@@ -284,13 +284,12 @@ static struct error *run(void *arg, const struct arguments *args,
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_error_ struct error *failed = NULL;
-	struct error *error;
+	struct error *error = input_take_arguments(
+		&s->input, args, " and the file to write with -o");
 
 	(void)exit_code;
-	if (args->count)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unexpected argument '%s'; name the recording with -i and the file to write with -o",
-				    args->values[0]);
+	if (error)
+		return error;
 	/* The summary shows names as far as the locale knows their letters. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	s->options.folder = folder;
@@ -359,6 +358,8 @@ static const struct option options[] = {
 	INPUT_FILTER_OPTIONS(struct flamegraph_settings),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct flamegraph_settings),
+	OPT_ABSENT(0, "mode", OPTION_ABSENT_MODE),
+	OPT_ABSENT(0, "format", "'-o FILE.html' writes a page, '-o FILE.svg' a picture"),
 	OPT_END(),
 };
 

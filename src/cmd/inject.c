@@ -128,12 +128,11 @@ static struct error *prepare(struct inject_settings *settings,
 			     const struct arguments *args, int *fd)
 {
 	struct inject_options *o = &settings->options;
-	struct error *error;
+	struct error *error =
+		input_take_arguments(&settings->input, args, "");
 
-	if (args->count)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unexpected argument '%s'; name the recording with -i",
-				    args->values[0]);
+	if (error)
+		return error;
 	o->output = settings->output ? settings->output : "-";
 	o->force = settings->input.force;
 	o->symfs = settings->input.symfs;

@@ -193,6 +193,8 @@ static const struct option record_options[] = {
 		 "print only errors"),
 	OPT_COUNT('v', "verbose", struct record_settings, verbose,
 		  "print more"),
+	OPT_ABSENT(0, "wall", "'--mode wall' records the time of threads that sleep, too"),
+	OPT_ABSENT(0, "gil", "'--mode gil' records which thread has the GIL"),
 	OPT_END(),
 };
 

@@ -590,13 +590,11 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct report_settings *settings = arg;
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	struct pager pager = {};
-	struct error *error;
+	struct error *error =
+		input_take_arguments(&settings->input, args, "");
 
-	if (args->count)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unexpected argument '%s'; name the recording with -i",
-				    args->values[0]);
-	error = prepare(settings);
+	if (!error)
+		error = prepare(settings);
 	if (!error)
 		error = choose_form(settings);
 	progress_start(&settings->progress, &settings->input.options);
@@ -763,6 +761,11 @@ static const struct option options[] = {
 		 "print the threads instead, each below the thread that started it"),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct report_settings),
+	OPT_ABSENT(0, "stdout", "'--stdio' prints the report"),
+	OPT_ABSENT('o', "output", "'kaa report --stdio >FILE' writes a file"),
+	OPT_ABSENT(0, "mode", OPTION_ABSENT_MODE),
+	OPT_ABSENT(0, "html", "'kaa flamegraph' writes a page"),
+	OPT_ABSENT(0, "json", "'kaa export' writes files for other programs"),
 	OPT_END(),
 };
 

@@ -172,14 +172,12 @@ static struct error *run(void *arg, const struct arguments *args,
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_strbuf_ struct strbuf unmatched = STRBUF_INIT;
 	struct pager pager = {};
-	struct error *error;
+	struct error *error =
+		input_take_arguments(&settings->input, args, "");
 
 	(void)exit_code;
-	if (args->count)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unexpected argument '%s'; name the recording with -i",
-				    args->values[0]);
-	error = prepare(settings);
+	if (!error)
+		error = prepare(settings);
 	if (!error)
 		error = input_open(&settings->input, &converter);
 	if (error)

@@ -36,6 +36,32 @@ def test_perf_data_is_the_default(kaa, command, recording, tmp_path):
     assert kaa(command, cwd=recording.parent).stdout == named
 
 
+@pytest.mark.parametrize("words", [["report", "--stdio"], ["script"], ["export"], ["annotate"], ["annotate", "middle"]])
+def test_a_recording_may_stand_there_without_i(kaa, recording, words, tmp_path):
+    """As many type it: it is the input then, wherever it stands, if it is a recording at all."""
+    named = kaa(*words, "-i", recording).stdout
+    assert kaa(*words, recording).stdout == named and kaa(words[0], recording, *words[1:]).stdout == named
+    if words[0] != "annotate":
+        assert "unexpected argument '/etc/passwd'" in kaa(*words, "/etc/passwd", status=129).stderr
+        assert "unexpected argument" in kaa(*words, "-i", recording, recording, status=129).stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (["report", "--stdout"], "unknown option '--stdout': '--stdio' prints"),
+    (["report", "-o", "x"], "' report --stdio >FILE'"),
+    (["report", "--output=x"], " report --stdio >FILE'"),
+    (["report", "--mode", "wall"], " record --mode wall COMMAND'"),
+    (["flamegraph", "--mode", "wall"], " record --mode wall COMMAND'"),
+    (["flamegraph", "--format", "svg"], "'-o FILE.svg'"),
+    (["record", "--wall", "true"], "unknown option '--wall': '--mode wall' "),
+])
+def test_options_that_people_look_for(kaa, words, said):
+    line = kaa(*words, status=129).stderr.splitlines()[0]
+    assert said.lstrip("'") in line, line
+    # They are shown nowhere, and are in nobody's way.
+    assert "--stdout" not in kaa("help", "report").stdout and "unknown" not in kaa("report", "--std", "-h").stderr
+
+
 @BOTH
 @pytest.mark.parametrize("keep", [0, 8, 103, 104, 200])
 def test_cut_in_the_header(kaa, command, keep, recording, tmp_path):

@@ -128,6 +128,7 @@ static struct error *store(const struct parse *p, const struct option *option,
 		return option->parse(p->settings, option, arg, negated);
 	case OPTION_END:
 	case OPTION_GROUP:
+	case OPTION_ABSENT:
 		break;
 	}
 	return NULL;
@@ -213,9 +214,22 @@ static const struct option *find_short(const struct option *options, char name)
 {
 	for (; options->type != OPTION_END; options++) {
 		if (options->type != OPTION_GROUP &&
+		    options->type != OPTION_ABSENT &&
 		    options->short_name == name)
 			return options;
 	}
+	return NULL;
+}
+
+/* What to use instead of an option that many look for; NULL: few do. */
+static const char *instead_of(const struct option *options, char short_name,
+			      const char *long_name)
+{
+	for (; options->type != OPTION_END; options++)
+		if (options->type == OPTION_ABSENT &&
+		    (long_name ? !strcmp(options->long_name, long_name) :
+				 options->short_name == short_name))
+			return options->help;
 	return NULL;
 }
 
@@ -226,8 +240,12 @@ static struct error *unknown_short(struct parse *p, char name,
 	char other = (char)(isupper((unsigned char)name) ?
 				    tolower((unsigned char)name) :
 				    toupper((unsigned char)name));
+	const char *instead = instead_of(p->options, name, NULL);
 	char hint[32] = "";
 
+	if (instead)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "unknown option '-%c': %s", name, instead);
 	if (other != name && find_short(p->options, other))
 		snprintf(hint, sizeof(hint), ": did you mean '-%c'?", other);
 	return error_create(ERROR_INVALID_ARGUMENT,
@@ -301,7 +319,8 @@ static struct long_match find_long(const struct option *options,
 	for (; options->type != OPTION_END; options++) {
 		const char *name = options->long_name;
 
-		if (options->type == OPTION_GROUP || !name)
+		if (options->type == OPTION_GROUP ||
+		    options->type == OPTION_ABSENT || !name)
 			continue;
 		match_name(&match, options, name, "", word, length, false);
 		if (options->flags & OPTION_NO_NEGATE)
@@ -337,9 +356,14 @@ static struct error *unknown_long(const struct option *options,
 	_cleanup_free_ char *name = strndup(word, length);
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
 	struct nearest nearest = { .word = name };
+	const char *instead;
 
 	if (!name)
 		return error_no_memory();
+	instead = instead_of(options, 0, name);
+	if (instead)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "unknown option '--%s': %s", name, instead);
 	for (const struct option *o = options; o->type != OPTION_END; o++)
 		if (is_shown(o))
 			nearest_add(&nearest, o->long_name);

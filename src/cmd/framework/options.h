@@ -68,6 +68,8 @@ enum option_type {
 	OPTION_U64,
 	/* option.parse is called */
 	OPTION_CALL,
+	/* There is none of that name, but people try it; `help` says what to use. */
+	OPTION_ABSENT,
 };
 
 enum {
@@ -166,6 +168,14 @@ struct option_list VEC_BODY(const char *);
 #define OPT_CALL(s, l, fn, arg, text, ...)                          \
 	{ .type = OPTION_CALL, .short_name = (s), .long_name = (l), \
 	  .argument = (arg), .help = (text), .parse = (fn), __VA_ARGS__ }
+
+/* Shown nowhere, and nothing abbreviates it. At the end of a table. */
+#define OPT_ABSENT(s, l, text)                                        \
+	{ .type = OPTION_ABSENT, .short_name = (s), .long_name = (l), \
+	  .help = (text), .flags = OPTION_HIDDEN }
+/* Of a command that reads a recording. */
+#define OPTION_ABSENT_MODE                                           \
+	"it is chosen for the recording: 'kaa record --mode wall COMMAND'"
 
 /* What remains of argv; always ends with a NULL that count does not count. */
 struct arguments {

@@ -209,6 +209,37 @@ struct error *input_prepare(struct input *input)
 	return NULL;
 }
 
+/* As its first bytes tell; so far it is just a word that somebody typed. */
+static bool is_recording(const char *path)
+{
+	_cleanup_close_ int fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char magic[8];
+
+	return fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, "PERFILE2", sizeof(magic));
+}
+
+bool input_take_word(struct input *input, const char *word)
+{
+	if (input->path || !is_recording(word))
+		return false;
+	input->path = word;
+	return true;
+}
+
+struct error *input_take_arguments(struct input *input,
+				   const struct arguments *args,
+				   const char *also)
+{
+	for (size_t i = 0; i < args->count; i++)
+		if (!input_take_word(input, args->values[i]))
+			return error_create(ERROR_INVALID_ARGUMENT,
+					    "unexpected argument '%s'; name the recording with -i%s",
+					    args->values[i], also);
+	return NULL;
+}
+
 static const char *input_path(const struct input *input)
 {
 	struct stat st;

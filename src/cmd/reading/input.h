@@ -92,6 +92,12 @@ struct input {
 	"py::Orders.dedupe:/srv/orders.py.\n"
 
 void input_set_defaults(struct input *input);
+/* A word that is no option: true, and it is the input, if it is a recording and -i names none. */
+bool input_take_word(struct input *input, const char *word);
+/* The words of a command that has no other use for them. also: what else may be named, or "". */
+struct error *input_take_arguments(struct input *input,
+				   const struct arguments *args,
+				   const char *also);
 /* The output is to be the text of another tool. */
 bool input_imitates(const struct input *input);
 /* Which of that tool's faults and choices the output is to have. */
