@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_cpu.h"
 
+#include "collect/poll_share.h"
+
 /* CPU time of the process that no sample stands for, by the kernel's account. */
 static uint64_t left_of(const struct polled_process *process)
 {
@@ -11,18 +13,29 @@ static uint64_t left_of(const struct polled_process *process)
 
 /*
  * The first sample of a new thread stands for others that were not seen, as far as
- * these can have run. What it has more than its own time is paid back by its next ones.
+ * these can have run. Until it has run that much itself it has no other one.
  */
-static void put(struct poll_reader *reader, struct polled_process *process,
-		struct polled_thread *thread, uint64_t ran)
+static uint64_t first_share(const struct polled_process *process,
+			    const struct polled_thread *thread, uint64_t ran)
 {
-	uint64_t period = ran - thread->given, left = left_of(process);
+	uint64_t left = left_of(process);
 
 	if (left > thread->unseen)
 		left = thread->unseen;
-	if (period < left)
-		period = left;
+	return ran < left ? left : ran;
+}
+
+static void put(struct poll_reader *reader, struct polled_process *process,
+		struct polled_thread *thread, uint64_t ran)
+{
+	uint64_t since = ran - thread->ran_told, period;
+
+	if (thread->unseen)
+		since = period = first_share(process, thread, since);
+	else
+		period = poll_share_next(&thread->share, since, reader->tick);
 	thread->unseen = 0;
+	thread->ran_told += since;
 	thread->given += period;
 	process->given += period;
 	poll_reader_put(reader, process, thread, period, 0);
@@ -53,7 +66,7 @@ static enum poll_try try_sample(struct poll_reader *reader,
 		return POLL_TRY_NONE;
 	}
 	/* Its first sample stands for this time, too. */
-	if (reader->hold.before.ran <= thread->given) {
+	if (reader->hold.before.ran <= thread->ran_told) {
 		poll_reader_note_run(thread, &reader->hold.before);
 		return POLL_TRY_DONE;
 	}

@@ -42,6 +42,7 @@ void poll_reader_begin_tick(struct poll_reader *reader, uint64_t period)
 	const struct poll_tasks *tasks = &reader->tasks;
 	uint64_t threads = 0, skips;
 
+	reader->tick = period;
 	for (size_t i = 0; i < tasks->processes.count; i++)
 		threads += tasks->processes.data[i]->threads.count;
 	skips = threads * POLL_SKIP_NS / period;

@@ -35,6 +35,8 @@ struct poll_reader {
 	struct poll_counts counts;
 	/* Threads are walked while they have the GIL. */
 	bool gil_only;
+	/* The time between two ticks, in ns. */
+	uint64_t tick;
 	/* So many of these ticks are left out, at most. */
 	uint32_t skip_most;
 	/* They are stopped, so that there is their native stack, too. */

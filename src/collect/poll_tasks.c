@@ -158,7 +158,8 @@ void poll_tasks_begin(struct poll_tasks *tasks)
 		vec_for_each(thread, &process->threads) {
 			if (!task_files_run(&thread->files, &run))
 				continue;
-			thread->ran = thread->given = run.ran;
+			thread->ran = thread->given = thread->ran_told =
+				run.ran;
 			thread->kept_off = run.kept_off;
 		}
 	}

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
 #include "collect/poll_native.h"
+#include "collect/poll_share.h"
 #include "collect/poll_writer.h"
 #include "sys/proc.h"
 #include "sys/remote_memory.h"
@@ -36,6 +37,8 @@ struct polled_thread {
 	uint32_t skip;
 	/* It was awake at the last look. */
 	bool awake;
+	/* What its samples of CPU time stand for. */
+	struct poll_share share;
 	/* Where it ran last when it was read. */
 	int cpu;
 	/* pthread_self(); 0: not known yet. */
@@ -58,13 +61,13 @@ struct polled_thread {
 	/* Found by the look at hand. */
 	bool is_new;
 
+	/* CPU time, and waits for a CPU, up to its last sample. */
+	uint64_t ran_told;
+	uint64_t kept_off_told;
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
 	/* poll_wall.late when it was looked at last, or need not be. */
 	uint64_t late_told;
-	/* CPU time, and waits for a CPU, up to its last sample. */
-	uint64_t ran_told;
-	uint64_t kept_off_told;
 	/*
 	 * Of ticks that were missed: time in which it was awake, and in which it slept,
 	 * for the next sample of the same.

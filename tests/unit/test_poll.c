@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Polling without a process: what /proc says, the proof, the tasks, and the rings of kaa's own. */
+#include <math.h>
 #include <sched.h>
 
 #include "fake_tree.h"
@@ -10,6 +11,7 @@
 #include "collect/poll_look.h"
 #include "collect/poll_reader.h"
 #include "collect/poll_round.h"
+#include "collect/poll_share.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
@@ -134,6 +136,77 @@ static void test_ring(void **state)
 		assert_true(ring_write(&ring, &record, sizeof(record)));
 	}
 	ring_unmap(&ring);
+}
+
+/* --- what samples of CPU time stand for --- */
+
+enum { TICK_US = 10000, BURSTS = 20000 };
+
+struct bursts {
+	struct poll_share share;
+	uint64_t state;
+	/* Of two kinds in turn: what they ran, and what their samples stand for. */
+	uint64_t ran[2];
+	uint64_t given[2];
+};
+
+/* A burst after a sleep, in us of the clock and of CPU time. */
+static void burst(struct bursts *b, int kind, uint64_t *now, uint64_t *tick,
+		  uint64_t *told)
+{
+	const uint64_t most[] = { 3000, 15000 };
+	uint64_t begin = *now + 20000, before = b->ran[0] + b->ran[1];
+	uint64_t length = most[kind] / 2 + random_next(&b->state) % most[kind];
+
+	for (; *tick < begin + length;
+	     *tick += TICK_US * 3 / 4 +
+		      random_next(&b->state) % (TICK_US / 2)) {
+		uint64_t ran = before + *tick - begin;
+
+		if (*tick < begin)
+			continue;
+		b->given[kind] += poll_share_next(&b->share, ran - *told, TICK_US);
+		*told = ran;
+	}
+	b->ran[kind] += length;
+	*now = begin + length;
+}
+
+/* Half of the first kind has no sample; what it ran is in the next one of the second. */
+static void test_shares_of_bursts(void **state)
+{
+	struct bursts b = { .state = 1 };
+	uint64_t now = 0, tick = 0, told = 0;
+	double ran, given;
+
+	(void)state;
+	for (int i = 0; i < BURSTS; i++)
+		burst(&b, i % 2, &now, &tick, &told);
+	ran = (double)(b.ran[0] + b.ran[1]);
+	given = (double)(b.given[0] + b.given[1]);
+	assert_true(fabs((double)b.given[0] / given - (double)b.ran[0] / ran) <
+		    0.01);
+	assert_true(fabs(given - ran) < 20 * TICK_US);
+}
+
+/* A second without samples belongs to those around it, and none is lost. */
+static void test_shares_after_a_gap(void **state)
+{
+	struct poll_share share = {};
+	uint64_t sum = 0, most = 0;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		uint64_t given = poll_share_next(
+			&share, i == 50 ? 1000000 : 1000, 1000);
+
+		assert_true(given > 0);
+		sum += given;
+		if (given > most)
+			most = given;
+	}
+	assert_true(most < 200000);
+	assert_true(sum > 1199000 - 2000 && sum < 1199000 + 2000);
 }
 
 /* --- on a tree of the test's own --- */
@@ -920,6 +993,8 @@ int main(void)
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_sched),
 		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_shares_of_bursts),
+		cmocka_unit_test(test_shares_after_a_gap),
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_exec_was_a_while_ago),
