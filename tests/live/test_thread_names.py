@@ -254,3 +254,30 @@ def test_names_with_trampolines(kaa, newest_python, scripts, tmp_path, root):
     told.whole = {tid: name for tid, name in told.whole.items() if name != "forker"}
     told.check(found, comms_of(kaa, data))
     assert {"alpha", "pool_0", "renamed to this"} <= {name for _, name in found}
+
+
+FUNCTION = re.compile(r"^\s+[0-9a-f]+ py::([\w.<>]+?)(?:\.<locals>)?:", re.M)
+
+
+@pytest.mark.few_versions
+@pytest.mark.parametrize("source", ["bpf", "poll"])
+def test_a_child_of_another_thread(kaa, request, python, scripts, tmp_path, source):
+    """The first thread of a child that was forked by a thread that is not the first has that one's name and its stack."""
+    if source == "bpf":
+        request.getfixturevalue("bpf")
+    data, kaa = tmp_path / "perf.data", python.kaa(kaa)
+    result = kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", python.path, scripts / "forks_in_thread.py")
+    told = {line[0]: line[1:] for line in map(json.loads, result.stdout.splitlines())}
+    assert len(told) == 4
+    seen = collections.Counter()
+    for text in kaa("script", "-F", "pid,tid,thread,ip,sym", "-i", data).stdout.split("\n\n"):
+        stack = [name.rpartition(".")[2] for name in FUNCTION.findall(text)]
+        for name in set(stack) & set(told):
+            pid, thread, expected = told[name]
+            number, first, called = re.match(r"\s*(\d+)/(\d+) +(.*)", text).groups()
+            assert (int(number), called) == (pid, thread), text
+            assert (number == first) == (name != "in_thread_of_child"), text
+            seen[name] += stack[stack.index(name):] == expected
+            seen[name, "all"] += 1
+    for name in told:
+        assert seen[name] > 0 and seen[name] >= 0.98 * seen[name, "all"], (name, seen, result.stderr)
