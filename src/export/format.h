@@ -60,6 +60,12 @@ enum export_traits {
 	  "a gzipped profile for pprof (go tool pprof) and what reads its "    \
 	  "files: functions and lines, with the labels thread, process, pid "  \
 	  "and tid.")                                                          \
+	X(otlp, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_BINARY,                  \
+	  "addresses and CPUs",                                                \
+	  "OpenTelemetry profiles (v1development) in the layout of "           \
+	  "opentelemetry-proto 1.10, as a Collector takes them by POST: "      \
+	  "processes, threads, functions, lines and times. Readers of another " \
+	  "layout show nonsense.")                                             \
 	X(firefox, EXPORT_TIMES | EXPORT_EVENTS,                               \
 	  "the source of functions, which it would look for at Mozilla",       \
 	  "a file for the Firefox Profiler (https://profiler.firefox.com): "   \

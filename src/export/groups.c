@@ -348,3 +348,48 @@ const char *export_event_name(const struct export_groups *g,
 	return profile_string(profile, profile->events.data[group->event].name,
 			      "samples");
 }
+
+static const struct profile_event *event_of(const struct export_groups *g,
+					    const struct export_group *group)
+{
+	return &profile_of(g)->events.data[group->event];
+}
+
+const char *export_weight_name(const struct export_groups *g,
+			       const struct export_group *group)
+{
+	const struct profile_event *event = event_of(g, group);
+
+	if (!export_groups_mixed(g) && event->unit == EVENT_NANOSECONDS) {
+		if (event->kind == EVENT_ON_CPU)
+			return "cpu";
+		if (event->kind == EVENT_WALL)
+			return "wall";
+	}
+	return profile_string(profile_of(g), event->name, "event");
+}
+
+const char *export_weight_unit(const struct export_groups *g,
+			       const struct export_group *group)
+{
+	enum event_unit unit = event_of(g, group)->unit;
+
+	if (group->by_samples)
+		return "count";
+	return unit == EVENT_NANOSECONDS ? "nanoseconds" :
+	       unit == EVENT_BYTES	 ? "bytes" :
+					   "count";
+}
+
+/* Of a frequency of time the time between two samples follows. */
+uint64_t export_weight_period(const struct export_groups *g,
+			      const struct export_group *group)
+{
+	const struct profile_event *event = event_of(g, group);
+
+	if (!event->sample_period || !event->is_freq)
+		return event->sample_period;
+	return event->unit == EVENT_NANOSECONDS ?
+		       1000000000 / event->sample_period :
+		       0;
+}

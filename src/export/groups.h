@@ -113,5 +113,16 @@ const char *export_process_name(const struct export_groups *groups,
 				const struct export_thread *thread);
 const char *export_event_name(const struct export_groups *groups,
 			      const struct export_group *group);
+/*
+ * What weights are called in formats of Google and OpenTelemetry: "cpu" and "wall",
+ * as other profilers say, where no event but this one is exported; and their unit.
+ */
+const char *export_weight_name(const struct export_groups *groups,
+			       const struct export_group *group);
+const char *export_weight_unit(const struct export_groups *groups,
+			       const struct export_group *group);
+/* What lies between two samples, in that unit; 0: not known. */
+uint64_t export_weight_period(const struct export_groups *groups,
+			      const struct export_group *group);
 
 #endif

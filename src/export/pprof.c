@@ -102,37 +102,19 @@ static void put_number(struct pprof *p, enum profile_field field,
 
 /* --- types of values --- */
 
-static const struct profile_event *event_of(const struct pprof *p, size_t event)
+static const struct export_group *group_of(const struct pprof *p, size_t event)
 {
-	size_t group = p->events.data[event];
+	return &p->groups->all.data[p->events.data[event]];
+}
 
-	return &p->stacks->profile->events
-			.data[p->groups->all.data[group].event];
+static const char *type_name(const struct pprof *p, size_t event)
+{
+	return export_weight_name(p->groups, group_of(p, event));
 }
 
 static const char *unit_name(const struct pprof *p, size_t event)
 {
-	enum event_unit unit = event_of(p, event)->unit;
-
-	if (p->groups->all.data[p->events.data[event]].by_samples)
-		return "count";
-	return unit == EVENT_NANOSECONDS ? "nanoseconds" :
-	       unit == EVENT_BYTES	 ? "bytes" :
-					   "count";
-}
-
-/* As other profilers call it, if there is no other event. */
-static const char *type_name(const struct pprof *p, size_t event)
-{
-	const struct profile_event *e = event_of(p, event);
-
-	if (p->events.count == 1 && e->unit == EVENT_NANOSECONDS) {
-		if (e->kind == EVENT_ON_CPU)
-			return "cpu";
-		if (e->kind == EVENT_WALL)
-			return "wall";
-	}
-	return profile_string(p->stacks->profile, e->name, "event");
+	return export_weight_unit(p->groups, group_of(p, event));
 }
 
 static const char *count_name(struct pprof *p, size_t event)
@@ -162,18 +144,14 @@ static void put_types(struct pprof *p)
 	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, type_name(p, 0)));
 }
 
-/* Of a frequency of time the time between two samples follows. */
 static void put_period(struct pprof *p)
 {
-	const struct profile_event *event = event_of(p, 0);
-	bool is_time = event->unit == EVENT_NANOSECONDS;
+	uint64_t period = export_weight_period(p->groups, group_of(p, 0));
 
-	if (!event->sample_period || (event->is_freq && !is_time))
+	if (!period)
 		return;
 	put_type(p, PROFILE_PERIOD_TYPE, type_name(p, 0), unit_name(p, 0));
-	put_number(p, PROFILE_PERIOD,
-		   event->is_freq ? 1000000000 / event->sample_period :
-				    event->sample_period);
+	put_number(p, PROFILE_PERIOD, period);
 }
 
 /* --- samples --- */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "export/protobuf.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/put_bytes.h"
 #include "view/printable.h"
 
-enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 static void put_varint(struct strbuf *out, uint64_t value)
 {
@@ -28,6 +29,14 @@ void protobuf_u64(struct strbuf *out, uint32_t field, uint64_t value)
 		return;
 	put_key(out, field, WIRE_VARINT);
 	put_varint(out, value);
+}
+
+void protobuf_fixed64(struct strbuf *out, uint32_t field, uint64_t value)
+{
+	if (!value)
+		return;
+	put_key(out, field, WIRE_FIXED64);
+	protobuf_packed_fixed64(out, value);
 }
 
 static size_t printable_length(const char *text)
@@ -73,4 +82,11 @@ void protobuf_message(struct strbuf *out, uint32_t field,
 void protobuf_packed(struct strbuf *list, uint64_t value)
 {
 	put_varint(list, value);
+}
+
+void protobuf_packed_fixed64(struct strbuf *list, uint64_t value)
+{
+	uint64_t bytes = htole64(value);
+
+	strbuf_append(list, &bytes, sizeof(bytes));
 }

@@ -10,10 +10,10 @@ from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope", "pprof", "firefox", "callgrind", "pstats", "chrome", "json"]
-BINARY = ["pprof", "pstats"]
+FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "pstats", "chrome", "json"]
+BINARY = ["pprof", "otlp", "pstats"]
 # Those whose files hold whole stacks.
-STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox,
+STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,
           "chrome": exports.chrome, "json": exports.kaa_json}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},

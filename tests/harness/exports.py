@@ -80,8 +80,12 @@ def fields(data):
 
     while at < len(data):
         key = varint()
+        if key & 7 == 1:
+            found[key >> 3].append(int.from_bytes(data[at:at + 8], "little"))
+            at += 8
+            continue
         value = varint()
-        assert key & 7 in (0, 2), "a varint or bytes"
+        assert key & 7 in (0, 2), "a varint, eight bytes or bytes"
         if key & 7 == 2:
             assert at + value <= len(data)
             at, value = at + value, data[at:at + value]
@@ -132,6 +136,41 @@ def pprof(data):
         labels = {strings[label[1][0]]: strings[label[2][0]] for label in map(fields, sample[3])}
         assert count and set(labels) == {"thread", "process", "pid", "tid"}
         stacks[int(labels["tid"]), tuple(frames[i - 1] for i in reversed(packed(sample[1][0])))] += weight
+    return stacks
+
+
+def otlp(data):
+    """By the field numbers of opentelemetry-proto 1.10. The first row of each table of the dictionary has to be empty."""
+    document, stacks = fields(data), collections.Counter()
+    [dictionary] = map(fields, document[2])
+    strings = [text.decode() for text in dictionary[5]]
+    tables = {field: [fields(row) for row in dictionary[field]] for field in (1, 2, 3, 4, 6, 7)}
+    assert strings[0] == "" and not any(table[0] for table in tables.values())
+
+    def attributes(row, field):
+        chosen = [tables[6][i] for i in (packed(row[field][0]) if row[field] else [])]
+        return {strings[pair[1][0]]: value for pair in chosen for value, in fields(pair[2][0]).values()}
+
+    def frame(location):
+        [line] = map(fields, location[3])
+        function = tables[3][line[1][0]]
+        mapping = tables[1][location[1][0]] if location[1] else None
+        file = strings[(function[3] or [0])[0]] or (strings[mapping[4][0]] if mapping else "")
+        assert attributes(location, 4).get("profile.frame.type") in (b"cpython", b"native", b"kernel", None)
+        return (strings[function[1][0]], file, line[2][0] if line[2] else None)
+
+    frames = [None] + [frame(location) for location in tables[2][1:]]
+    for resource in map(fields, document[1]):
+        keys = {pair[1][0] for pair in map(fields, fields(resource[1][0])[1])}
+        assert {b"process.pid", b"process.executable.name"} <= keys
+        [scope] = map(fields, resource[2])
+        for profile in map(fields, scope[2]):
+            begin, end = profile[3][0] if profile[3] else 0, (profile[3] or [0])[0] + profile[4][0]
+            for sample in map(fields, profile[2]):
+                values, times = packed(sample[4][0]), memoryview(sample[5][0]).cast("Q").tolist()
+                assert len(values) == len(times) and all(begin <= time < end for time in times)
+                path = tuple(frames[i] for i in reversed(packed(tables[7][sample[1][0]][1][0])))
+                stacks[attributes(sample, 2)["thread.id"], path] += sum(values)
     return stacks
 
 

@@ -28,7 +28,7 @@ def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     assert not differing(python_part(counts(kaa("export", "-i", data).stdout)), python_part(whole))
 
 
-READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "firefox": exports.firefox, "chrome": exports.chrome,
+READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox, "chrome": exports.chrome,
            "json": exports.kaa_json}
 
 
