@@ -21,6 +21,7 @@
 	X(flamegraph) \
 	X(script)     \
 	X(export)     \
+	X(import)     \
 	X(inject)     \
 	X(run)        \
 	X(activate)   \

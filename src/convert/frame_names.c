@@ -488,6 +488,28 @@ static struct error *process_names(struct lookup *l,
 	return NULL;
 }
 
+static bool is_interpreter(const struct names *names, const struct dso *dso)
+{
+	vec_for_each(python, &names->pythons)
+		if (!strcmp(python->path, dso->path))
+			return true;
+	return interpreter_path(dso->path);
+}
+
+/* A range may be said to be of a file, as those of imported recordings are. */
+static void set_range_file(struct lookup *l, const struct symbol_info *info)
+{
+	struct convert_frame *frame = l->frame;
+	bool is_jit = interpreter_frame_is_jit(info->name);
+
+	frame->in_interpreter = is_jit || is_interpreter(l->names, frame->dso);
+	frame->is_glue = is_jit ||
+			 (frame->in_interpreter &&
+			  interpreter_frame_is_glue(info->raw_name));
+	frame->starts = interpreter_frame_starts(
+		info->raw_name, frame->dso->path, frame->in_interpreter);
+}
+
 /* The file name in "py::<qualname>:<filename>". */
 static const char *trampoline_file(const char *name)
 {
@@ -516,8 +538,7 @@ static struct error *anonymous_frame(struct lookup *l)
 	if (!info)
 		return NULL;
 	set_symbol(l, info, l->address);
-	l->frame->is_glue = l->frame->in_interpreter =
-		interpreter_frame_is_jit(info->name);
+	set_range_file(l, info);
 	if (interpreter_frame_is_trampoline(info->name)) {
 		l->frame->is_trampoline = true;
 		l->frame->kind = PROFILE_FRAME_PYTHON;
@@ -609,14 +630,6 @@ bool names_trampoline_code(struct names *names, const struct place *place,
 	}
 	error_destroy(error);
 	return found && !error;
-}
-
-static bool is_interpreter(const struct names *names, const struct dso *dso)
-{
-	vec_for_each(python, &names->pythons)
-		if (!strcmp(python->path, dso->path))
-			return true;
-	return interpreter_path(dso->path);
 }
 
 static const char *frame_name(const struct names *names,

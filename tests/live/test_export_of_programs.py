@@ -28,8 +28,8 @@ def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     assert not differing(python_part(counts(kaa("export", "-i", data).stdout)), python_part(whole))
 
 
-READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox, "chrome": exports.chrome,
-           "json": exports.kaa_json}
+READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,
+           "chrome": exports.chrome, "json": exports.kaa_json}
 
 
 def test_stacks_of_a_real_program(kaa, newest_python, scripts, tmp_path):
@@ -42,6 +42,30 @@ def test_stacks_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     for name, read in READERS.items():
         kaa("export", "--no-inline", "--interpreter-frames", "--lines", "-i", data, "--format", name, "-o", out)
         assert not differing(read(out.read_bytes()), wanted), name
+
+
+IMPORTED = ["speedscope", "pprof", "firefox", "json"]
+
+
+def test_import_of_a_real_program(kaa, newest_python, scripts, tmp_path):
+    """Each export comes back with every stack, and so does the text of `kaa script`; kernel, native and Python code, all threads."""
+    data, out, back = tmp_path / "perf.data", tmp_path / "out", tmp_path / "back.data"
+    kaa("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "shapes.py", "0.3")
+    samples = script_output.parse(kaa("script", "--no-inline", "-i", data, "-F", "+srcline").stdout)
+    assert len({sample.tid for sample in samples}) > 1
+    wanted = exports.expected(samples)
+    for name in [*IMPORTED, "script"]:
+        if name == "script":
+            out.write_text(kaa("script", "--no-inline", "-i", data, "-F", "+pid,+srcline").stdout)
+        else:
+            kaa("export", "--no-inline", "--interpreter-frames", "--lines", "-i", data, "--format", name, "-o", out)
+        kaa("import", out, "-o", back)
+        found = script_output.parse(kaa("script", "-i", back, "-F", "+srcline").stdout)
+        assert not differing(exports.expected(found), wanted), name
+    raw = kaa("export", "--lines", "-i", data).stdout
+    out.write_text(raw)
+    kaa("import", out, "-o", back)
+    assert not differing(counts(kaa("export", "--lines", "-i", back).stdout), counts(raw))
 
 
 def evaluations(stacks):
