@@ -400,6 +400,14 @@ static struct error *count_nameless(struct builder *b, uint32_t stack,
 	return NULL;
 }
 
+/* What native frames would have told, if the event has none. */
+static void leave_out_native(const struct builder *b, struct stack_state *state)
+{
+	if (b->profile->events.data[b->options->event].python_only &&
+	    spent_without_native(&state->below))
+		state->subject = PROFILE_NONE;
+}
+
 static struct error *count_row(struct builder *b, size_t row,
 			       const struct stack_state *none)
 {
@@ -413,10 +421,7 @@ static struct error *count_row(struct builder *b, size_t row,
 	struct own_entry *entries[3];
 	struct error *error;
 
-	if (b->profile->events.data[b->options->event].python_only &&
-	    spent_without_native(&here.below))
-		here.subject = PROFILE_NONE;
-
+	leave_out_native(b, &here);
 	if (here.python == PROFILE_NONE) {
 		here.function = none->function;
 		here.line = none->line;
@@ -652,21 +657,27 @@ static void builder_deinit(struct builder *b)
 	map_deinit(&b->line_part_index);
 }
 
-static struct error *build(struct builder *b)
+/* none: what is known of samples without a Python frame. */
+static struct error *look_at_stacks(struct builder *b, struct stack_state *none)
 {
 	const struct profile *p = b->profile;
-	struct stack_state none;
 	struct error *error;
-	size_t functions;
 
 	b->symbols = calloc(p->symbols.count + 1, sizeof(*b->symbols));
 	b->stacks = calloc(p->stack_parents.count + 1, sizeof(*b->stacks));
 	b->frames = calloc(p->frames.count + 1, sizeof(*b->frames));
 	if (!b->symbols || !b->frames || !b->stacks)
 		return error_no_memory();
-	error = add_nothing(b, &none);
-	if (!error)
-		error = follow_stacks(b);
+	error = add_nothing(b, none);
+	return error ? error : follow_stacks(b);
+}
+
+static struct error *build(struct builder *b)
+{
+	struct stack_state none;
+	struct error *error = look_at_stacks(b, &none);
+	size_t functions;
+
 	if (!error)
 		error = count_samples(b, &none);
 	if (error)
@@ -698,6 +709,44 @@ struct error *own_time_select(const struct profile *profile,
 	builder_deinit(&b);
 	if (!error)
 		*ret = take_ptr(own);
+	return error;
+}
+
+static struct error *put_spent(struct builder *b, const struct stack_state *none,
+			       struct own_spent *ret)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i <= b->profile->stack_parents.count; i++) {
+		struct stack_state state =
+			i == b->profile->stack_parents.count ? *none :
+							       b->stacks[i];
+
+		leave_out_native(b, &state);
+		error = find_subject(b, &state.subject);
+		ret[i] = (struct own_spent){ .subject = state.subject,
+					     .kind = state.below.kind };
+	}
+	return error;
+}
+
+struct error *own_time_spent(const struct profile *profile, uint32_t event,
+			     struct own_spent *ret)
+{
+	const struct own_time_options options = { .event = event };
+	_cleanup_own_time_ struct own_time *own = calloc(1, sizeof(*own));
+	struct builder b = { .profile = profile,
+			     .options = &options,
+			     .out = own };
+	struct stack_state none;
+	struct error *error;
+
+	if (!own)
+		return error_no_memory();
+	error = look_at_stacks(&b, &none);
+	if (!error)
+		error = put_spent(&b, &none, ret);
+	builder_deinit(&b);
 	return error;
 }
 

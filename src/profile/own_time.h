@@ -127,6 +127,20 @@ struct own_entry own_entry_of(const struct profile *profile,
 bool own_time_keeps(const struct profile *profile,
 		    const struct own_time_options *options, size_t row);
 
+/* What a moment is spent on: a frame of it, or PROFILE_NONE, and its kind. */
+struct own_spent {
+	uint32_t subject;
+	/* enum spent_kind */
+	uint8_t kind;
+};
+
+/*
+ * What samples of the event are spent on, by stack of the profile; ret has room for
+ * one more, which is that of samples without a stack. Equal subjects are one frame.
+ */
+struct error *own_time_spent(const struct profile *profile, uint32_t event,
+			     struct own_spent *ret);
+
 /* The profile is borrowed for the call alone. */
 struct error *own_time_select(const struct profile *profile,
 			      const struct own_time_options *options,
