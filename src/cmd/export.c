@@ -169,6 +169,7 @@ static struct error *run(void *arg, const struct arguments *args,
 {
 	struct export_settings *settings = arg;
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
+	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_error_ struct error *failed = NULL;
 	struct error *error;
 
@@ -190,6 +191,10 @@ static struct error *run(void *arg, const struct arguments *args,
 		progress_end(&settings->progress);
 		return error;
 	}
+	settings->options.folder = folder;
+	settings->options.symfs = settings->input.symfs;
+	settings->options.is_filtered =
+		input_is_filtered(&settings->input);
 	failed = export(settings, converter);
 	progress_end(&settings->progress);
 	error = missing_report(converter, settings->input.verbose > 0);

@@ -57,12 +57,6 @@ static void head_texts_deinit(struct head_texts *texts)
 	strbuf_deinit(&texts->notes);
 }
 
-static bool is_filtered(const struct convert_options *o)
-{
-	return o->times.count || o->pids.count || o->tids.count ||
-	       o->cpus.count || o->comms.count;
-}
-
 /* The title, and the lines about the recording. */
 static struct error *put_summary(const struct flamegraph_settings *s,
 				 const struct profile *profile, uint32_t event,
@@ -71,7 +65,7 @@ static struct error *put_summary(const struct flamegraph_settings *s,
 	const struct answer_options options = {
 		.columns = SUMMARY_COLUMNS,
 		.folder = s->options.folder,
-		.is_filtered = is_filtered(&s->input.options),
+		.is_filtered = input_is_filtered(&s->input),
 	};
 	_cleanup_place_names_ struct place_names *names = NULL;
 	struct strbuf pieces[ANSWER_PIECES];

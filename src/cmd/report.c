@@ -398,15 +398,6 @@ static bool find_jit_code(const void *arg, const char *path, uint64_t start,
 	return converter_jit_code(arg, path, start, end, name, ret);
 }
 
-/* Options left out some of the samples. */
-static bool is_filtered(const struct report_settings *s)
-{
-	const struct convert_options *o = &s->input.options;
-
-	return o->times.count || o->pids.count || o->tids.count ||
-	       o->cpus.count || o->comms.count;
-}
-
 /* Each event has a table, that of waits before those that only go with it. */
 static struct error *choose_tables(struct report_settings *s,
 				   const struct profile *profile)
@@ -450,7 +441,7 @@ static struct error *show_report(struct report_settings *s,
 		.profile = profile,
 		.options = &s->options,
 		.folder = folder,
-		.is_filtered = is_filtered(s),
+		.is_filtered = input_is_filtered(&s->input),
 		.by_total = s->by_total,
 		.path = path,
 		.recorded = input_recorded(path),
@@ -536,7 +527,7 @@ static struct error *print_report(struct report_settings *s,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
 		.columns = s->columns,
-		.is_filtered = is_filtered(s),
+		.is_filtered = input_is_filtered(&s->input),
 		.by_total = s->by_total,
 	};
 	_cleanup_profile_ struct profile *profile = NULL;

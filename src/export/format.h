@@ -83,12 +83,24 @@ enum export_traits {
 	  "event, of time.")                                                   \
 	X(json, EXPORT_TIMES | EXPORT_EVENTS, "addresses and CPUs",            \
 	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
-	  "events, threads, functions, stacks with lines, and samples.")
+	  "events, threads, functions, stacks with lines, and samples.")       \
+	X(html, EXPORT_TIMES | EXPORT_EVENTS,                                  \
+	  "addresses, CPUs and the interpreter's own functions",               \
+	  "a page that any browser opens, without a network (docs/page.md): "  \
+	  "functions and lines, flame graph, call tree, source and threads "   \
+	  "over time, to search, to filter and to send. It has the text of "   \
+	  "source files that have not changed since the recording.")
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */
 	uint32_t event;
 	struct export_stacks_options stacks;
+	/* The current folder, for short names of files, or NULL. */
+	const char *folder;
+	/* In front of the paths of source files, or NULL. */
+	const char *symfs;
+	/* The profile has not all samples of its recordings. */
+	bool is_filtered;
 };
 
 /* Errors: no memory, or what the format cannot hold at all. */

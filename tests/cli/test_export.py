@@ -10,7 +10,7 @@ from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "pstats", "chrome", "json"]
+FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "pstats", "chrome", "json", "html"]
 BINARY = ["pprof", "otlp", "pstats"]
 # Those whose files hold whole stacks.
 STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,

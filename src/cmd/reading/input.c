@@ -266,6 +266,14 @@ static struct error *check_owner(const struct input *input, const char *path,
 			    path);
 }
 
+bool input_is_filtered(const struct input *input)
+{
+	const struct convert_options *o = &input->options;
+
+	return o->times.count || o->pids.count || o->tids.count ||
+	       o->cpus.count || o->comms.count;
+}
+
 struct error *input_open_file(const struct input *input, const char **ret_path,
 			      int *ret)
 {

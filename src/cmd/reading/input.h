@@ -107,6 +107,8 @@ struct quirks input_quirks(const struct input *input);
  * input_open().
  */
 struct error *input_prepare(struct input *input);
+/* Not all samples are asked for. After input_prepare(). */
+bool input_is_filtered(const struct input *input);
 /*
  * Opens the recording's file; *path is what it is called. ERROR_PERMISSION if it
  * is a stranger's, unless input->force.

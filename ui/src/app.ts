@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The state of the page, and what is computed of it once.
+import { findFunctions, Selection, stacksWith, Tree, type Entry } from "./compute";
+import type { Profile } from "./data";
+import { format, parse, type State } from "./state";
+
+export class App {
+	state: State;
+	private listeners: (() => void)[] = [];
+	private selections = new Map<string, Selection>();
+	private trees = new Map<string, Tree>();
+	private functionEntries = new Map<string, Entry[]>();
+	private lineEntries = new Map<string, Entry[]>();
+
+	constructor(readonly profile: Profile) {
+		this.state = parse(profile, location.hash);
+		addEventListener("popstate", () => this.restore());
+		addEventListener("hashchange", () => this.restore());
+	}
+
+	private restore() {
+		const state = parse(this.profile, location.hash);
+		if (format(this.profile, state) === format(this.profile, this.state))
+			return;
+		this.state = state;
+		this.tell();
+	}
+
+	onChange(act: () => void) { this.listeners.push(act); }
+	tell() { this.listeners.forEach((act) => act()); }
+
+	// A step that can be undone by the browser's back button, unless it goes on with the last one.
+	set(change: Partial<State>, isSame = false) {
+		this.state = { ...this.state, ...change };
+		const hash = `#${format(this.profile, this.state)}`;
+		if (hash !== (location.hash || "#"))
+			history[isSame ? "replaceState" : "pushState"](null, "", hash);
+		this.tell();
+	}
+
+	private key(): string {
+		const { event, thread, range, only, focus, native } = this.state;
+		return JSON.stringify([event, thread, range, only, focus, native]);
+	}
+
+	// Keeps the last two: what is looked at, and what was before it.
+	private cached<T>(cache: Map<string, T>, key: string, make: () => T): T {
+		let value = cache.get(key);
+		if (value === undefined) {
+			if (cache.size > 1)
+				cache.delete(cache.keys().next().value!);
+			cache.set(key, value = make());
+		}
+		return value;
+	}
+
+	selection(): Selection {
+		return this.cached(this.selections, this.key(), () => new Selection(this.profile, this.state));
+	}
+
+	tree(): Tree {
+		return this.cached(this.trees, this.key(), () => new Tree(this.selection()));
+	}
+
+	functions(): Entry[] {
+		return this.cached(this.functionEntries, this.key(), () => this.selection().functions());
+	}
+
+	lines(): Entry[] {
+		return this.cached(this.lineEntries, this.key(), () => this.selection().lines());
+	}
+
+	unit() { return this.profile.unit(this.state.event); }
+	share(weight: number) { return this.selection().all ? weight / this.selection().all : 0; }
+	found() { return findFunctions(this.profile, this.state.search); }
+
+	// Stacks that are drawn darker in the timeline: those of the search, or of the function looked at.
+	marked(): Uint8Array | null {
+		let functions = this.found();
+		if (!functions && this.state.fn >= 0) {
+			functions = new Uint8Array(this.profile.functionCount);
+			functions[this.state.fn] = 1;
+		}
+		return functions && stacksWith(this.profile, functions);
+	}
+}

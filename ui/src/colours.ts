@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What kinds of functions look like. They differ in lightness and by stripes, not by hue alone.
+import { Kind, Profile } from "./data";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+// The word of the legend; hue, saturation, lightness in shades, of which each file has one.
+export const KINDS: { word: string; shades: [number, number, number][]; striped?: boolean }[] = [];
+KINDS[Kind.Program] = { word: "this program", shades: [[40, 88, 68], [33, 86, 72], [46, 84, 76], [27, 82, 77]] };
+KINDS[Kind.Package] = { word: "installed packages", shades: [[206, 62, 74], [212, 56, 81], [200, 58, 69]] };
+KINDS[Kind.Standard] = { word: "standard library", shades: [[168, 36, 66], [160, 32, 75], [176, 34, 71]] };
+KINDS[Kind.Native] = { word: "C code", shades: [[215, 12, 80], [215, 14, 85]] };
+KINDS[Kind.Allocation] = { word: "allocation", shades: [[232, 46, 82]] };
+KINDS[Kind.Collector] = { word: "garbage collection", shades: [[326, 46, 74]], striped: true };
+KINDS[Kind.Gil] = { word: "waiting for the GIL", shades: [[20, 28, 64]], striped: true };
+KINDS[Kind.Kernel] = { word: "kernel", shades: [[268, 42, 81]] };
+KINDS[Kind.Mark] = { word: "incomplete stacks, idle", shades: [[0, 0, 76]], striped: true };
+
+function hash(text: string): number {
+	let value = 7;
+	for (let i = 0; i < text.length; i++)
+		value = (value * 31 + text.charCodeAt(i)) >>> 0;
+	return value;
+}
+
+function hsl([hue, saturation, lightness]: [number, number, number]): string {
+	return dark.matches ? `hsl(${hue} ${Math.round(saturation * 0.62)}% ${lightness - 17}%)` :
+		`hsl(${hue} ${saturation}% ${lightness}%)`;
+}
+
+export const kindColour = (kind: Kind) => hsl(KINDS[kind].shades[0]);
+
+const known = new Map<number, string>();
+dark.addEventListener("change", () => known.clear());
+
+export function functionColour(profile: Profile, fn: number): string {
+	let colour = known.get(fn);
+	if (!colour) {
+		if (fn < 0 || fn >= profile.functionCount)
+			return dark.matches ? "hsl(215 8% 42%)" : "hsl(215 12% 90%)";
+		const shades = KINDS[profile.functionKind[fn]].shades;
+		colour = hsl(shades[hash(profile.place(fn).replace(/:\d+$/, "")) % shades.length]);
+		known.set(fn, colour);
+	}
+	return colour;
+}
+
+export const isDark = () => dark.matches;
+export const onTheme = (act: () => void) => dark.addEventListener("change", act);
+// A colour of the style sheet.
+export const variable = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the samples that are selected weigh: by stack, function, line, and as a tree.
+import { NONE, Profile } from "./data";
+import type { State } from "./state";
+
+export interface Entry {
+	// A function, or a line; -1: samples without Python code.
+	id: number;
+	own: number;
+	total: number;
+	samples: number;
+}
+
+const TABLE_MAX = 1 << 22;
+
+// Sums by number: a table where that is small.
+class TableSums {
+	private values: Float64Array;
+
+	constructor(size: number) { this.values = new Float64Array(size); }
+	add(key: number, value: number) { this.values[key] += value; }
+
+	each(see: (key: number, value: number) => void) {
+		this.values.forEach((value, key) => value && see(key, value));
+	}
+}
+
+class MapSums {
+	private values = new Map<number, number>();
+
+	add(key: number, value: number) { this.values.set(key, (this.values.get(key) ?? 0) + value); }
+	each(see: (key: number, value: number) => void) { this.values.forEach((value, key) => see(key, value)); }
+}
+
+// Whose name or file has the word.
+export function findFunctions(profile: Profile, word: string): Uint8Array | null {
+	if (!word)
+		return null;
+	const found = new Uint8Array(profile.functionCount), wanted = word.toLowerCase();
+	for (let fn = 0; fn < found.length; fn++) {
+		const text = `${profile.functionName(fn)}\n${profile.place(fn)}\n${profile.filePath(profile.functionFile[fn])}`;
+		found[fn] = text.toLowerCase().includes(wanted) ? 1 : 0;
+	}
+	return found;
+}
+
+// Stacks that have one of those functions in them.
+export function stacksWith(profile: Profile, functions: Uint8Array): Uint8Array {
+	const has = new Uint8Array(profile.stackCount);
+	for (let i = 0; i < has.length; i++) {
+		const parent = profile.parent[i];
+		has[i] = functions[profile.fn[i]] | (parent < 0 ? 0 : has[parent]);
+	}
+	return has;
+}
+
+export class Selection {
+	// By stack: of samples that end there, and of all below, too.
+	own: Float64Array;
+	total: Float64Array;
+	samples: Uint32Array;
+	all = 0;
+	count = 0;
+	// What the event weighs without any filter.
+	everything = 0;
+	private mask: Uint8Array | null;
+
+	constructor(readonly profile: Profile, readonly state: State) {
+		const p = profile;
+		this.own = new Float64Array(p.stackCount);
+		this.samples = new Uint32Array(p.stackCount);
+		this.mask = this.makeMask();
+		for (const group of p.groups)
+			if (group.event === state.event)
+				for (let i = group.first; i < group.first + group.count; i++)
+					this.everything += p.weight[i];
+		this.eachSample((i, stack) => {
+			this.own[stack] += p.weight[i];
+			this.samples[stack]++;
+			this.all += p.weight[i];
+			this.count++;
+		});
+		this.total = this.own.slice();
+		for (let i = p.stackCount - 1; i >= 0; i--)
+			if (p.parent[i] >= 0)
+				this.total[p.parent[i]] += this.total[i];
+	}
+
+	private makeMask(): Uint8Array | null {
+		const { only, focus } = this.state;
+		let wanted = findFunctions(this.profile, only);
+		let mask = wanted && stacksWith(this.profile, wanted);
+		if (focus < 0)
+			return mask;
+		wanted = new Uint8Array(this.profile.functionCount);
+		wanted[focus] = 1;
+		const focused = stacksWith(this.profile, wanted);
+		return mask ? focused.map((has, i) => has & mask![i]) : focused;
+	}
+
+	eachSample(see: (sample: number, stack: number) => void) {
+		const p = this.profile, { event, thread, range } = this.state;
+		for (const group of p.groups) {
+			if (group.event !== event || (thread >= 0 && thread !== group.thread))
+				continue;
+			for (let i = group.first; i < group.first + group.count; i++) {
+				const stack = p.stack[i];
+				if (range && (p.time[i] < range[0] || p.time[i] > range[1]))
+					continue;
+				if (!this.mask || this.mask[stack])
+					see(i, stack);
+			}
+		}
+	}
+
+	// Whom what a stack weighs belongs to; -1: nobody.
+	owner(stack: number): number {
+		if (this.state.native)
+			return this.profile.fn[stack];
+		const python = this.profile.python[stack];
+		return python < 0 ? -1 : this.profile.fn[python];
+	}
+
+	functions(): Entry[] {
+		const p = this.profile;
+		return this.entries(p.functionCount, (stack) => this.owner(stack), p.isFirstFunction,
+			(stack) => this.state.native || p.isPython(p.fn[stack]) ? p.fn[stack] : -1);
+	}
+
+	lines(): Entry[] {
+		const p = this.profile;
+		return this.entries(p.lineFile.length, (stack) => p.python[stack] < 0 ? -1 : p.line[p.python[stack]],
+			p.isFirstLine, (stack) => p.line[stack]);
+	}
+
+	private entries(count: number, owner: (stack: number) => number, isFirst: Uint8Array,
+		of: (stack: number) => number): Entry[] {
+		const own = new Float64Array(count + 1), total = new Float64Array(count + 1);
+		const samples = new Uint32Array(count + 1);
+		for (let i = 0; i < this.total.length; i++) {
+			if (!this.total[i])
+				continue;
+			const id = of(i);
+			if (id >= 0 && isFirst[i])
+				total[id] += this.total[i];
+			if (!this.samples[i])
+				continue;
+			const whose = owner(i) < 0 ? count : owner(i);
+			own[whose] += this.own[i];
+			samples[whose] += this.samples[i];
+		}
+		total[count] = own[count];
+		const entries: Entry[] = [];
+		for (let id = 0; id <= count; id++)
+			if (total[id] > 0)
+				entries.push({ id: id < count ? id : -1, own: own[id], total: total[id], samples: samples[id] });
+		return entries.sort((a, b) => b.own - a.own || b.total - a.total || a.id - b.id);
+	}
+
+	// What own time was spent in, by what whose() says of a stack: the heaviest first.
+	spent(count: number, whose: (stack: number) => number): Map<number, [number, number][]> {
+		const p = this.profile, kinds = p.spentCount();
+		const result = new Map<number, [number, number][]>();
+		const of = new Int32Array(p.stackCount).fill(-2);
+		const sums = (count + 1) * kinds < TABLE_MAX ? new TableSums((count + 1) * kinds) : new MapSums();
+		this.eachSample((i, stack) => {
+			if (of[stack] === -2)
+				of[stack] = whose(stack);
+			const key = (of[stack] < 0 ? count : of[stack]) * kinds + p.spent[i];
+			sums.add(key, p.weight[i]);
+		});
+		sums.each((key, weight) => {
+			const id = Math.floor(key / kinds), list = result.get(id === count ? -1 : id) ?? [];
+			list.push([key % kinds, weight]);
+			result.set(id === count ? -1 : id, list);
+		});
+		result.forEach((list) => list.sort((a, b) => b[1] - a[1] || a[0] - b[0]));
+		return result;
+	}
+}
+
+// Stacks as functions below their callers. Node 0 is all samples.
+export class Tree {
+	parent: number[] = [-1];
+	fn: number[] = [-1];
+	own: number[] = [0];
+	total: number[] = [0];
+	samples: number[] = [0];
+	// The last child that was added, and the one before each.
+	private last: number[] = [-1];
+	private before: number[] = [-1];
+	private sorted = new Map<number, number[]>();
+
+	// Top-down; starters are left out, and native code unless it is wanted.
+	constructor(readonly selection: Selection) {
+		const { profile: p, state } = selection;
+		const node = new Int32Array(p.stackCount);
+		const index = new Map<number, number>(), width = p.functionCount + 1;
+		const child = (parent: number, fn: number) => {
+			const key = parent * width + fn;
+			let at = index.get(key);
+			if (at === undefined) {
+				at = this.add(parent, fn);
+				index.set(key, at);
+			}
+			return at;
+		};
+		// Below the function that is focused on, if there is one.
+		const isInside = state.focus >= 0 ? new Uint8Array(p.stackCount) : null;
+		for (let i = 0; i < p.stackCount; i++) {
+			if (!selection.total[i]) {
+				i = p.end[i] - 1;
+				continue;
+			}
+			const above = p.parent[i], fn = p.fn[i];
+			const parent = above < 0 ? 0 : node[above];
+			if (isInside)
+				isInside[i] = (above >= 0 && isInside[above]) || fn === state.focus ? 1 : 0;
+			const isShown = (state.native || p.isPython(fn)) && (!isInside || isInside[i]);
+			node[i] = isShown ? child(parent, fn) : parent;
+			if (!selection.samples[i])
+				continue;
+			let at = node[i];
+			if (at === 0 && !isShown)
+				at = child(0, p.functionCount);
+			this.own[at] += selection.own[i];
+			this.samples[at] += selection.samples[i];
+		}
+		this.addUp();
+	}
+
+	private add(parent: number, fn: number): number {
+		const at = this.parent.push(parent) - 1;
+		this.fn.push(fn);
+		this.own.push(0);
+		this.total.push(0);
+		this.samples.push(0);
+		this.last.push(-1);
+		this.before.push(this.last[parent]);
+		this.last[parent] = at;
+		return at;
+	}
+
+	private addUp() {
+		for (let i = 0; i < this.own.length; i++)
+			this.total[i] = this.own[i];
+		for (let i = this.parent.length - 1; i > 0; i--)
+			this.total[this.parent[i]] += this.total[i];
+	}
+
+	// The heaviest first.
+	children(node: number): number[] {
+		let list = this.sorted.get(node);
+		if (!list) {
+			list = [];
+			for (let at = this.last[node]; at >= 0; at = this.before[at])
+				list.push(at);
+			list.sort((a, b) => this.total[b] - this.total[a] || a - b);
+			this.sorted.set(node, list);
+		}
+		return list;
+	}
+
+	path(node: number): number[] {
+		const path: number[] = [];
+		for (let at = node; at > 0; at = this.parent[at])
+			path.unshift(this.fn[at]);
+		return path;
+	}
+
+	// As far down as the path goes.
+	find(path: number[]): number {
+		let at = 0;
+		for (const fn of path) {
+			const next = this.children(at).find((kid) => this.fn[kid] === fn);
+			if (next === undefined)
+				break;
+			at = next;
+		}
+		return at;
+	}
+
+	name(node: number): string {
+		const p = this.selection.profile, fn = this.fn[node];
+		return fn < 0 ? "all samples" : fn === p.functionCount ? "[no Python code]" : p.functionName(fn);
+	}
+
+	place(node: number): string {
+		const p = this.selection.profile, fn = this.fn[node];
+		return fn < 0 || fn === p.functionCount ? "" : p.place(fn);
+	}
+}
+
+// A function, and below it its callers: made when it is looked at.
+export interface Caller {
+	fn: number;
+	weight: number;
+	// Nodes of the tree that stand for this one, and what of each counts.
+	nodes: [number, number][];
+}
+
+export function callers(tree: Tree, of: Caller | null): Caller[] {
+	const groups = new Map<number, Caller>();
+	const add = (node: number, weight: number) => {
+		const fn = tree.fn[node];
+		let caller = groups.get(fn);
+		if (!caller)
+			groups.set(fn, caller = { fn, weight: 0, nodes: [] });
+		caller.weight += weight;
+		caller.nodes.push([node, weight]);
+	};
+	if (!of)
+		for (let node = 1; node < tree.fn.length; node++)
+			tree.own[node] && add(node, tree.own[node]);
+	else
+		for (const [node, weight] of of.nodes)
+			tree.parent[node] > 0 && add(tree.parent[node], weight);
+	return [...groups.values()].sort((a, b) => b.weight - a.weight || a.fn - b.fn);
+}
+
+export function fileWeights(selection: Selection): Map<number, number> {
+	const p = selection.profile, files = new Map<number, number>();
+	for (const entry of selection.lines()) {
+		const file = entry.id < 0 ? NONE : p.lineFile[entry.id];
+		if (file !== NONE)
+			files.set(file, (files.get(file) ?? 0) + entry.own);
+	}
+	return files;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The profile as kaa writes it: src/export/page_data.h, docs/page.md.
+
+export const NONE = 0xffffffff;
+
+// enum page_kind in src/export/page_stacks.c.
+export const enum Kind {
+	Program, Package, Standard, Native, Allocation, Collector, Gil, Kernel, Mark,
+}
+
+// enum page_source in src/export/page_source.h.
+export const enum SourceState {
+	None, There, Missing, Changed, Other, Large,
+}
+
+// enum event_unit in src/base/event_kind.h, and samples where no period is known.
+export const enum Unit {
+	Count, Nanoseconds, Bytes, Samples,
+}
+
+const MAGIC = "kaapage1";
+const HEAD_BYTES = 16, NAME_BYTES = 24, ROW_BYTES = 48;
+
+class Columns {
+	private places = new Map<string, [number, number, number]>();
+
+	constructor(private buffer: ArrayBuffer) {
+		const view = new DataView(buffer);
+		const names = new TextDecoder();
+		if (names.decode(new Uint8Array(buffer, 0, 8)) !== MAGIC)
+			throw new Error("the data of this page is damaged");
+		const count = view.getUint32(8, true);
+		for (let i = 0; i < count; i++) {
+			const at = HEAD_BYTES + i * ROW_BYTES;
+			const name = names.decode(new Uint8Array(buffer, at, NAME_BYTES)).replace(/\0+$/, "");
+			this.places.set(name, [view.getUint32(at + NAME_BYTES, true),
+				Number(view.getBigUint64(at + 32, true)), Number(view.getBigUint64(at + 40, true))]);
+		}
+	}
+
+	private place(name: string, size: number): [number, number] {
+		const place = this.places.get(name);
+		if (!place || place[0] !== size)
+			throw new Error(`the data of this page has no column '${name}'`);
+		return [place[2], place[1]];
+	}
+
+	bytes(name: string) { return new Uint8Array(this.buffer, ...this.place(name, 1)); }
+	numbers(name: string) { return new Uint32Array(this.buffer, ...this.place(name, 4)); }
+	reals(name: string) { return new Float64Array(this.buffer, ...this.place(name, 8)); }
+}
+
+export interface Group {
+	event: number;
+	thread: number;
+	first: number;
+	count: number;
+}
+
+export class Profile {
+	private cache: string[] = [];
+	private textEnd: Uint32Array;
+	private textBytes: Uint8Array;
+	private decoder = new TextDecoder();
+
+	title: string;
+	event: number;
+	facts: [string, string][] = [];
+	notes: string[] = [];
+
+	fileCount: number;
+	functionCount: number;
+	functionKind: Uint32Array;
+	functionFile: Uint32Array;
+	functionLine: Uint32Array;
+	frameFunction: Uint32Array;
+	frameLine: Uint32Array;
+
+	// Of each stack: its caller (-1: none), the one after the last below it, its function.
+	stackCount: number;
+	parent: Int32Array;
+	end: Int32Array;
+	fn: Uint32Array;
+	// Of each stack that ends there, the innermost Python frame; -1: none.
+	python: Int32Array;
+	// Of each stack the place of its frame; -1: no Python.
+	line: Int32Array;
+	// The function, the line, is nowhere above it.
+	isFirstFunction: Uint8Array;
+	isFirstLine: Uint8Array;
+
+	// Lines of files: own numbers.
+	lineFile: number[] = [];
+	lineNumber: number[] = [];
+	lineFunction: number[] = [];
+
+	groups: Group[] = [];
+	// ns since the first sample.
+	time: Float64Array;
+	weight: Float64Array;
+	stack: Uint32Array;
+	spent: Uint32Array;
+	span = 0;
+
+	private columns: Columns;
+	private names: Record<string, Uint32Array> = {};
+
+	constructor(buffer: ArrayBuffer) {
+		const c = this.columns = new Columns(buffer);
+		this.textEnd = c.numbers("text.end");
+		this.textBytes = c.bytes("text.bytes");
+		for (const name of ["function.name", "function.object", "file.path", "file.place", "event.name",
+			"event.kind", "event.unit", "thread.name", "thread.process", "thread.pid", "thread.tid",
+			"spent.kind", "spent.text", "source.state", "source.end"])
+			this.names[name] = c.numbers(name);
+		this.functionKind = c.numbers("function.kind");
+		this.functionFile = c.numbers("function.file");
+		this.functionLine = c.numbers("function.line");
+		this.functionCount = this.functionKind.length;
+		this.fileCount = this.names["file.path"].length;
+		this.frameFunction = c.numbers("frame.function");
+		this.frameLine = c.numbers("frame.line");
+		this.readFacts();
+		this.readStacks();
+		this.readSamples();
+	}
+
+	text(number: number): string {
+		let text = this.cache[number];
+		if (text === undefined) {
+			const begin = number ? this.textEnd[number - 1] : 0;
+			text = this.decoder.decode(this.textBytes.subarray(begin, this.textEnd[number]));
+			this.cache[number] = text;
+		}
+		return text;
+	}
+
+	private readFacts() {
+		const page = this.columns.numbers("page");
+		const labels = this.columns.numbers("fact.label"), texts = this.columns.numbers("fact.text");
+		this.title = this.text(page[0]);
+		this.event = page[1];
+		labels.forEach((label, i) => this.facts.push([this.text(label), this.text(texts[i])]));
+		this.columns.numbers("note.text").forEach((note) => this.notes.push(this.text(note)));
+	}
+
+	fact(label: string): string {
+		return this.facts.find((fact) => fact[0] === label)?.[1] ?? "";
+	}
+
+	private numberLines(): Int32Array {
+		const index = new Map<number, number>();
+		const lines = new Int32Array(this.frameFunction.length).fill(-1);
+		for (let i = 0; i < lines.length; i++) {
+			const fn = this.frameFunction[i], file = this.functionFile[fn], number = this.frameLine[i];
+			if (!this.isPython(fn))
+				continue;
+			const key = number && file !== NONE ? file * 0x100000000 + number : -1 - fn;
+			let line = index.get(key);
+			if (line === undefined) {
+				line = this.lineFile.length;
+				index.set(key, line);
+				this.lineFile.push(file);
+				this.lineNumber.push(number);
+				this.lineFunction.push(fn);
+			}
+			lines[i] = line;
+		}
+		return lines;
+	}
+
+	private readStacks() {
+		const depth = this.columns.numbers("stack.depth"), frame = this.columns.numbers("stack.frame");
+		const count = this.stackCount = depth.length;
+		const lines = this.numberLines();
+		this.parent = new Int32Array(count);
+		this.end = new Int32Array(count);
+		this.fn = new Uint32Array(count);
+		this.python = new Int32Array(count);
+		this.line = new Int32Array(count);
+		this.isFirstFunction = new Uint8Array(count);
+		this.isFirstLine = new Uint8Array(count);
+		const path: number[] = [];
+		const openFunctions = new Int32Array(this.functionCount);
+		const openLines = new Int32Array(this.lineFile.length);
+		const leave = (to: number, at: number) => {
+			while (path.length > to) {
+				const left = path.pop()!;
+				this.end[left] = at;
+				openFunctions[this.fn[left]]--;
+				if (this.line[left] >= 0)
+					openLines[this.line[left]]--;
+			}
+		};
+		for (let i = 0; i < count; i++) {
+			leave(depth[i], i);
+			const parent = path.length ? path[path.length - 1] : -1;
+			const fn = this.frameFunction[frame[i]], line = lines[frame[i]];
+			this.parent[i] = parent;
+			this.fn[i] = fn;
+			this.line[i] = line;
+			this.python[i] = line >= 0 ? i : parent < 0 ? -1 : this.python[parent];
+			this.isFirstFunction[i] = openFunctions[fn]++ === 0 ? 1 : 0;
+			if (line >= 0)
+				this.isFirstLine[i] = openLines[line]++ === 0 ? 1 : 0;
+			path.push(i);
+		}
+		leave(0, count);
+	}
+
+	private readSamples() {
+		const c = this.columns;
+		const unit = c.reals("time.unit")[0], deltas = c.numbers("sample.time");
+		const events = c.numbers("group.event"), threads = c.numbers("group.thread");
+		const counts = c.numbers("group.count"), begins = c.reals("group.begin");
+		const fixed = c.reals("group.fixed"), weights = c.reals("sample.weight");
+		let at = 0, weight = 0;
+		this.stack = c.numbers("sample.stack");
+		this.spent = c.numbers("sample.spent");
+		this.time = new Float64Array(this.stack.length);
+		this.weight = new Float64Array(this.stack.length);
+		for (let g = 0; g < counts.length; g++) {
+			this.groups.push({ event: events[g], thread: threads[g], first: at, count: counts[g] });
+			let time = begins[g];
+			for (let i = 0; i < counts[g]; i++, at++) {
+				time += deltas[at];
+				this.time[at] = time * unit;
+				this.weight[at] = fixed[g] || weights[weight++];
+			}
+			this.span = Math.max(this.span, time * unit);
+		}
+	}
+
+	isPython(fn: number) { return this.functionKind[fn] <= Kind.Standard; }
+	functionName(fn: number) { return this.text(this.names["function.name"][fn]); }
+	filePath(file: number) { return file === NONE ? "" : this.text(this.names["file.path"][file]); }
+	filePlace(file: number) { return file === NONE ? "" : this.text(this.names["file.place"][file]); }
+	object(fn: number) { return this.text(this.names["function.object"][fn]); }
+
+	// "orders.py:16", or the file of native code.
+	place(fn: number): string {
+		if (!this.isPython(fn))
+			return this.object(fn);
+		const file = this.filePlace(this.functionFile[fn]);
+		return this.functionLine[fn] && file ? `${file}:${this.functionLine[fn]}` : file;
+	}
+
+	eventName(event: number) { return this.text(this.names["event.name"][event]); }
+	unit(event: number): Unit { return this.names["event.unit"][event]; }
+	// Samples stand for the time before them, and not for a moment: EVENT_WAIT and EVENT_WALL.
+	isSpan(event: number) { return [2, 3].includes(this.names["event.kind"][event]); }
+	threadCount() { return this.names["thread.name"].length; }
+	threadName(thread: number) { return this.text(this.names["thread.name"][thread]); }
+	threadProcess(thread: number) { return this.text(this.names["thread.process"][thread]); }
+	tid(thread: number) { return this.names["thread.tid"][thread]; }
+	pid(thread: number) { return this.names["thread.pid"][thread]; }
+	spentText(spent: number) { return this.text(this.names["spent.text"][spent]); }
+	spentCount() { return this.names["spent.text"].length; }
+
+	// Events that have samples.
+	events(): number[] {
+		return [...new Set(this.groups.map((group) => group.event))];
+	}
+
+	sourceState(file: number): SourceState { return this.names["source.state"][file]; }
+
+	source(file: number): string[] {
+		const ends = this.names["source.end"];
+		const bytes = this.columns.bytes("source.bytes").subarray(file ? ends[file - 1] : 0, ends[file]);
+		const lines = this.decoder.decode(bytes).split("\n");
+		lines.pop();
+		return lines;
+	}
+}
+
+async function inflate(text: string): Promise<ArrayBuffer> {
+	const raw = atob(text);
+	const bytes = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		bytes[i] = raw.charCodeAt(i);
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+	return new Response(stream).arrayBuffer();
+}
+
+// From the page itself, or from the server that gave the page.
+export async function load(): Promise<Profile> {
+	const element = document.getElementById("profile")!;
+	const text = element.textContent!.trim();
+	if (text) {
+		element.remove();
+		return new Profile(await inflate(text));
+	}
+	const answer = await fetch("data", { credentials: "same-origin" });
+	if (!answer.ok)
+		throw new Error(`kaa view gave no data: ${answer.status}`);
+	return new Profile(await answer.arrayBuffer());
+}

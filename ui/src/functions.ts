@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The first view: which functions and which lines take the time.
+import type { App } from "./app";
+import { functionColour } from "./colours";
+import type { Entry } from "./compute";
+import { NONE } from "./data";
+import { h, List, percent } from "./dom";
+import type { State } from "./state";
+
+// A share as a number with a bar behind it.
+export function shareCell(share: number, name = ""): HTMLElement {
+	const bar = h("i");
+	bar.style.width = `${Math.min(100, share * 100)}%`;
+	return h(`span.share${name}`, { role: "gridcell" }, bar, h("b", {}, percent(share)));
+}
+
+export function swatch(app: App, fn: number): HTMLElement {
+	const element = h("i.swatch", { "aria-hidden": "true" });
+	element.style.background = functionColour(app.profile, fn);
+	return element;
+}
+
+function spentText(app: App, parts: [number, number][] | undefined): string {
+	return (parts ?? []).filter(([, weight]) => app.share(weight) >= 0.01).slice(0, 3)
+		.map(([spent, weight]) => `${app.profile.spentText(spent)} ${(app.share(weight) * 100).toFixed(0)}`).join(", ");
+}
+
+export class FunctionsView {
+	readonly element: HTMLElement;
+	private functions: Entry[] = [];
+	private lines: Entry[] = [];
+	private functionList: List;
+	private lineList: List;
+	private functionSpent = new Map<number, [number, number][]>();
+	private lineSpent = new Map<number, [number, number][]>();
+	private spentOf: unknown = null;
+	private heads: HTMLButtonElement[] = [];
+	private sources = new Map<number, string[]>();
+	private counts = [h("span.count"), h("span.count")];
+
+	constructor(private app: App) {
+		this.functionList = new List({ label: "Functions", role: "grid", row: (i) => this.functionRow(this.functions[i]),
+			onSelect: (i) => app.set({ fn: this.functions[i].id }, true), onOpen: (i) => this.openFunction(this.functions[i].id),
+			onKey: (i, key) => this.key(this.functions[i].id, key) });
+		this.lineList = new List({ label: "Lines", role: "grid", row: (i) => this.lineRow(this.lines[i]),
+			onSelect: (i) => this.selectLine(this.lines[i].id), onOpen: (i) => this.openLine(this.lines[i].id) });
+		this.element = h("div.split", {},
+			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0]),
+				h("div.head.functions", {}, this.head("own", "own"), this.head("total", "total"), this.head("name", "function"),
+					h("span.spent", {}, "spent in")), this.functionList.element),
+			h("section.panel", { "aria-label": "Lines" }, h("h2", {}, "Lines", this.counts[1]),
+				h("div.head.lines", {}, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.name", {}, "line"),
+					h("span.code", {}, "source")), this.lineList.element));
+	}
+
+	private head(sort: State["sort"], word: string): HTMLElement {
+		const button = h<HTMLButtonElement>(`button.sort.${sort === "name" ? "name" : "share"}`,
+			{ type: "button", "data-sort": sort, onclick: () => this.app.set({ sort }) }, word);
+		this.heads.push(button);
+		return button;
+	}
+
+	private key(fn: number, key: string): boolean {
+		if (fn >= 0 && key === "o")
+			this.app.set({ focus: fn, zoom: [] });
+		else if (fn >= 0 && key === "g")
+			this.app.set({ view: "flame", search: this.app.profile.functionName(fn), fn });
+		else
+			return false;
+		return true;
+	}
+
+	private openFunction(fn: number) {
+		const p = this.app.profile;
+		if (fn >= 0 && p.isPython(fn) && p.functionFile[fn] !== NONE)
+			this.app.set({ view: "source", file: p.functionFile[fn], line: p.functionLine[fn], fn });
+	}
+
+	private selectLine(line: number) {
+		if (line >= 0)
+			this.app.set({ fn: this.app.profile.lineFunction[line] }, true);
+	}
+
+	private openLine(line: number) {
+		const p = this.app.profile;
+		if (line >= 0 && p.lineFile[line] !== NONE)
+			this.app.set({ view: "source", file: p.lineFile[line], line: p.lineNumber[line], fn: p.lineFunction[line] });
+	}
+
+	private functionRow(entry: Entry): HTMLElement {
+		const { app } = this, p = app.profile, fn = entry.id;
+		return h("div.functions", {}, shareCell(app.share(entry.own)), shareCell(app.share(entry.total), ".total"),
+			h("span.name", { role: "gridcell" }, swatch(app, fn),
+				h("span.symbol", {}, fn < 0 ? "[no Python code]" : p.functionName(fn)),
+				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
+			h("span.spent", { role: "gridcell" }, spentText(app, this.functionSpent.get(fn))));
+	}
+
+	private sourceLine(file: number, line: number): string {
+		if (file === NONE || !line)
+			return "";
+		if (!this.sources.has(file))
+			this.sources.set(file, this.app.profile.source(file));
+		return (this.sources.get(file)![line - 1] ?? "").trim();
+	}
+
+	private lineRow(entry: Entry): HTMLElement {
+		const { app } = this, p = app.profile, line = entry.id;
+		const file = line < 0 ? NONE : p.lineFile[line], number = line < 0 ? 0 : p.lineNumber[line];
+		const place = line < 0 ? "[no Python code]" : file === NONE ? p.functionName(p.lineFunction[line]) :
+			`${p.filePlace(file)}:${number}`;
+		const source = this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(line));
+		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, shareCell(app.share(entry.own)),
+			shareCell(app.share(entry.total), ".total"), h("span.name", { role: "gridcell" }, place),
+			h("span.code", { role: "gridcell" }, h("code", {}, source || (line < 0 ? "" : p.functionName(p.lineFunction[line])))));
+	}
+
+	private order(entries: Entry[], name: (entry: Entry) => string): Entry[] {
+		const { sort } = this.app.state;
+		if (sort === "total")
+			return [...entries].sort((a, b) => b.total - a.total || b.own - a.own);
+		if (sort === "name")
+			return entries.map((entry) => [name(entry), entry] as const).sort((a, b) => a[0] < b[0] ? -1 : 1).map((pair) => pair[1]);
+		return entries;
+	}
+
+	update() {
+		const { app } = this, p = app.profile, found = app.found(), selection = app.selection();
+		const isFound = (fn: number) => !found || (fn >= 0 && found[fn] === 1);
+		if (this.spentOf !== selection) {
+			this.functionSpent = selection.spent(p.functionCount, (stack) => selection.owner(stack));
+			this.lineSpent = selection.spent(p.lineFile.length, (stack) =>
+				p.python[stack] < 0 ? -1 : p.line[p.python[stack]]);
+			this.spentOf = selection;
+		}
+		this.functions = this.order(app.functions().filter((entry) => isFound(entry.id)),
+			(entry) => entry.id < 0 ? "" : p.functionName(entry.id));
+		this.lines = this.order(app.lines().filter((entry) => isFound(entry.id < 0 ? -1 : p.lineFunction[entry.id])),
+			(entry) => entry.id < 0 ? "" : `${p.filePlace(p.lineFile[entry.id])}:${String(p.lineNumber[entry.id]).padStart(8, "0")}`);
+		this.functionList.show(this.functions.length, this.functions.findIndex((entry) => entry.id === app.state.fn && entry.id >= 0));
+		this.lineList.show(this.lines.length, this.lineList.selected);
+		this.counts[0].textContent = String(this.functions.length);
+		this.counts[1].textContent = String(this.lines.length);
+		for (const head of this.heads)
+			head.setAttribute("aria-pressed", String(head.dataset.sort === app.state.sort));
+	}
+
+	focus() { this.functionList.element.focus(); }
+}

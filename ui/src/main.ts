@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The page: a head with what is selected, the timeline, one of the views, and a line about the function looked at.
+import { App } from "./app";
+import { load, NONE, Profile } from "./data";
+import { amount, count, h, isTyping, percent } from "./dom";
+import { FlameView } from "./flame";
+import { FunctionsView } from "./functions";
+import { SourceView } from "./source";
+import { VIEWS, type State, type View } from "./state";
+import { SummaryView } from "./summary";
+import { Timeline } from "./timeline";
+import { TreeView } from "./tree";
+
+const NAMES: Record<View, string> = {
+	functions: "Functions", flame: "Flame graph", tree: "Call tree", source: "Source", summary: "Summary",
+};
+
+const KEYS: [string, string][] = [
+	["1 – 5", "the views"], ["/", "search"], ["n, N", "the next that is found, the one before; the next hot line"],
+	["↑ ↓ ← →", "move, open, close"], ["Enter", "open the source; zoom into a box"],
+	["Backspace, Esc", "zoom out by one box, to everything"], ["o", "only samples of this function"],
+	["g", "the function in the flame graph"], ["c", "C code, too"], ["i", "callers below what they call"],
+	["t", "the timeline: ← → move the range, with Shift its end"], ["x", "drop all filters"],
+	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
+];
+
+interface Part {
+	element: HTMLElement;
+	update(): void;
+	focus(): void;
+}
+
+class Page {
+	private app: App;
+	private views: Record<View, Part>;
+	private timeline: Timeline;
+	private tabs: Record<View, HTMLButtonElement>;
+	private main = h("main", { id: "main" });
+	private chips = h("div.chips", { "aria-label": "Filters" });
+	private details = h("footer.details", { "aria-live": "polite" });
+	private search: HTMLInputElement;
+	private native: HTMLButtonElement;
+	private selected = h("span.selected", { "aria-live": "polite" });
+	private events = h<HTMLSelectElement>("select", { "aria-label": "Event" });
+	private help = this.makeHelp();
+	private shown: View | null = null;
+	private wasSearching = false;
+
+	constructor(private profile: Profile) {
+		const app = this.app = new App(profile);
+		this.views = { functions: new FunctionsView(app), flame: new FlameView(app), tree: new TreeView(app),
+			source: new SourceView(app), summary: new SummaryView(app) };
+		this.timeline = new Timeline(app);
+		this.tabs = Object.fromEntries(VIEWS.map((view, i) => [view, this.makeTab(view, i)])) as Record<View, HTMLButtonElement>;
+		this.search = h<HTMLInputElement>("input", { id: "search", type: "search", placeholder: "Search", autocomplete: "off",
+			spellcheck: "false", "aria-label": "Search functions and files", title: "Search functions and files (/)",
+			oninput: () => this.searched(), onkeydown: (event: KeyboardEvent) => this.searchKey(event) });
+		this.native = h<HTMLButtonElement>("button.toggle", { type: "button", id: "native",
+			title: "Show functions in C and the kernel (c)", onclick: () => app.set({ native: !app.state.native, zoom: [] }) }, "C code");
+		this.listEvents();
+		document.title = profile.title;
+		document.body.replaceChildren(this.makeHeader(), this.timeline.element, this.main, this.details, this.help);
+		app.onChange(() => this.update());
+		document.addEventListener("keydown", (event) => this.key(event));
+		this.update();
+	}
+
+	private makeHeader(): HTMLElement {
+		const p = this.profile;
+		const facts = [p.fact("Python"), p.fact("Time"), p.fact("Samples")].filter(Boolean).join("  ·  ");
+		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
+			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => this.help.showModal() }, "?")),
+			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
+				h("div.tools", {}, this.events, this.native,
+					h("span.searchbox", {}, this.search,
+						h("button.toggle", { type: "button", id: "only", title: "Only samples that have it in their stack (Shift Enter)",
+							onclick: () => this.onlyFound() }, "Only"))), this.chips));
+	}
+
+	private makeTab(view: View, index: number): HTMLButtonElement {
+		return h<HTMLButtonElement>("button.tab", { type: "button", role: "tab", id: `tab-${view}`, "aria-controls": "main",
+			title: `${NAMES[view]} (${index + 1})`, onclick: () => this.open(view) }, NAMES[view]);
+	}
+
+	private makeHelp(): HTMLDialogElement {
+		const close = () => dialog.close();
+		const dialog: HTMLDialogElement = h<HTMLDialogElement>("dialog", { "aria-label": "Keys" }, h("h2", {}, "Keys"),
+			h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+			h("p.dim", {}, "own: in a function, with all C code that it calls itself. total: with the Python functions that it calls, too."),
+			h("button.toggle", { type: "button", onclick: close }, "Close"));
+		return dialog;
+	}
+
+	private listEvents() {
+		const events = this.profile.events();
+		this.events.replaceChildren(...events.map((event) => h("option", { value: event }, this.profile.eventName(event))));
+		this.events.hidden = events.length < 2;
+		this.events.addEventListener("change", () => this.app.set({ event: Number(this.events.value), zoom: [] }));
+	}
+
+	// --- What is searched ------------------------------------------------------------------
+
+	private searched() {
+		// Letters of one word are one step of the history.
+		this.app.set({ search: this.search.value.trim() }, this.wasSearching);
+		this.wasSearching = true;
+	}
+
+	private onlyFound() {
+		if (this.app.state.search)
+			this.app.set({ only: this.app.state.search, search: "", zoom: [] });
+	}
+
+	private searchKey(event: KeyboardEvent) {
+		if (event.key === "Enter" && event.shiftKey)
+			this.onlyFound();
+		if (event.key === "Escape" && this.search.value)
+			this.app.set({ search: "" });
+		if (event.key === "Enter" || event.key === "Escape")
+			this.views[this.app.state.view].focus();
+		else
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	private chip(text: string, change: Partial<State>): HTMLElement {
+		return h("button.chip", { type: "button", title: "Drop this filter", onclick: () => this.app.set(change) },
+			h("span", {}, text), h("span.cross", { "aria-hidden": "true" }, "×"));
+	}
+
+	private showChips() {
+		const { state } = this.app, p = this.profile, chips: HTMLElement[] = [];
+		if (state.range)
+			chips.push(this.chip(`${(state.range[0] / 1e9).toFixed(2)} – ${(state.range[1] / 1e9).toFixed(2)} s`, { range: null }));
+		if (state.thread >= 0)
+			chips.push(this.chip(`thread ${p.threadName(state.thread)}`, { thread: -1 }));
+		if (state.focus >= 0)
+			chips.push(this.chip(`only ${p.functionName(state.focus)}`, { focus: -1, zoom: [] }));
+		if (state.only)
+			chips.push(this.chip(`only “${state.only}”`, { only: "", zoom: [] }));
+		const selection = this.app.selection();
+		if (chips.length) {
+			const part = selection.everything ? selection.all / selection.everything : 0;
+			this.selected.textContent = `${percent(part) || "0%"} of all: ${count(selection.count)} samples, ` +
+				amount(selection.all, this.app.unit());
+			chips.push(this.selected);
+		}
+		this.chips.replaceChildren(...chips);
+		this.chips.hidden = !chips.length;
+	}
+
+	// --- The function that is looked at -----------------------------------------------------
+
+	private showDetails() {
+		const { app } = this, p = this.profile, fn = app.state.fn;
+		this.details.hidden = fn < 0;
+		if (fn < 0)
+			return;
+		const entry = app.functions().find((one) => one.id === fn), isPython = p.isPython(fn);
+		const numbers = entry ? `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
+			`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})` : "not in this selection";
+		const act = (word: string, key: string, change: Partial<State>) =>
+			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick: () => app.set(change) }, word);
+		const hasFile = isPython && p.functionFile[fn] !== NONE;
+		const path = hasFile ? `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}` : p.object(fn);
+		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, numbers),
+			h("span.path", {}, path)), h("div.acts", {}, hasFile ? act("Source", "Enter",
+				{ view: "source", file: p.functionFile[fn], line: p.functionLine[fn] }) : null,
+			act("Only this", "o", { focus: fn, zoom: [] }),
+			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),
+			act("Callers", "", { view: "tree", invert: true, focus: fn }),
+			h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => app.set({ fn: -1 }, true) }, "×")));
+	}
+
+	// --- All of it --------------------------------------------------------------------------
+
+	private open(view: View) {
+		this.app.set({ view });
+		this.views[view].focus();
+	}
+
+	private update() {
+		const { state } = this.app;
+		for (const view of VIEWS) {
+			this.tabs[view].setAttribute("aria-selected", String(view === state.view));
+			this.tabs[view].tabIndex = view === state.view ? 0 : -1;
+		}
+		this.native.setAttribute("aria-pressed", String(state.native));
+		if (this.search.value.trim() !== state.search)
+			this.search.value = state.search;
+		if (!state.search)
+			this.wasSearching = false;
+		this.events.value = String(state.event);
+		this.showChips();
+		this.showDetails();
+		if (this.shown !== state.view)
+			this.main.replaceChildren(this.views[state.view].element);
+		this.main.setAttribute("aria-labelledby", `tab-${state.view}`);
+		this.shown = state.view;
+		this.timeline.update();
+		this.views[state.view].update();
+	}
+
+	private moveTab(step: number) {
+		const at = VIEWS.indexOf(this.app.state.view);
+		const view = VIEWS[(at + step + VIEWS.length) % VIEWS.length];
+		this.app.set({ view });
+		this.tabs[view].focus();
+	}
+
+	private key(event: KeyboardEvent) {
+		const { app } = this, { state } = app;
+		if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || this.help.open)
+			return;
+		const view = VIEWS[Number(event.key) - 1];
+		const isTab = (event.target as HTMLElement).getAttribute?.("role") === "tab";
+		const keys: Record<string, () => void> = {
+			"/": () => this.search.focus(),
+			"?": () => this.help.showModal(),
+			c: () => app.set({ native: !state.native, zoom: [] }),
+			i: () => app.set({ invert: !state.invert, view: "tree" }),
+			t: () => this.timeline.element.focus(),
+			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, search: "", zoom: [] }),
+			o: () => state.fn >= 0 && app.set({ focus: state.fn, zoom: [] }),
+			g: () => state.fn >= 0 && app.set({ view: "flame", search: this.profile.functionName(state.fn) }),
+			Escape: () => state.search && app.set({ search: "" }),
+		};
+		if (view)
+			this.open(view);
+		else if (isTab && (event.key === "ArrowRight" || event.key === "ArrowLeft"))
+			this.moveTab(event.key === "ArrowRight" ? 1 : -1);
+		else if (event.key in keys)
+			keys[event.key]();
+		else
+			return;
+		event.preventDefault();
+	}
+}
+
+load().then((profile) => {
+	new Page(profile);
+	document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}).catch((error: Error) => {
+	document.body.replaceChildren(h("p.failed", { role: "alert" }, `This page cannot be shown: ${error.message}`));
+	throw error;
+});

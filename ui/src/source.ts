@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The text of a file with what each line weighs, and a map of where in the file the heat is.
+import type { App } from "./app";
+import { onTheme, variable } from "./colours";
+import { fileWeights, type Entry } from "./compute";
+import { NONE, SourceState } from "./data";
+import { fitCanvas, h, List, percent } from "./dom";
+import { pieces, type Piece } from "./python";
+
+const WHY: Record<number, string> = {
+	[SourceState.None]: "The recording names no file.",
+	[SourceState.Missing]: "There was no such file where this page was made.",
+	[SourceState.Changed]: "The file has changed since the recording, so its text is not shown.",
+	[SourceState.Other]: "The file does not have the functions that were recorded, so its text is not shown.",
+	[SourceState.Large]: "The file did not fit into this page.",
+};
+
+export class SourceView {
+	readonly element: HTMLElement;
+	private list: List;
+	private choice = h<HTMLSelectElement>("select", { "aria-label": "File", onchange: () =>
+		this.app.set({ file: Number(this.choice.value), line: 0 }) });
+	private note = h("p.note");
+	private map = h<HTMLCanvasElement>("canvas.map", { "aria-hidden": "true" });
+	private lines: string[] = [];
+	private parsed: Piece[][] = [];
+	// By number.
+	private weights = new Map<number, Entry>();
+	private numbers: number[] = [];
+	private hottest = 0;
+	private file = -1;
+	private shownLine = -1;
+
+	constructor(private app: App) {
+		this.list = new List({ label: "Source", role: "grid", row: (i) => this.row(i),
+			onSelect: (i) => app.set({ line: this.numbers[i] }, true), onKey: (_, key) => this.key(key) });
+		this.map.addEventListener("click", (event) => {
+			const share = event.offsetY / Math.max(1, this.map.clientHeight);
+			this.list.reveal(Math.floor(share * this.numbers.length), true);
+		});
+		new ResizeObserver(() => this.drawMap()).observe(this.list.element);
+		onTheme(() => this.drawMap());
+		this.element = h("section.panel.source", { "aria-label": "Source" },
+			h("h2", {}, "Source", this.choice, h("span.hint", {}, "n, N: next hot line")), this.note,
+			h("div.head", {}, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.number", {}, "line"),
+				h("span.name", {}, "source")),
+			h("div.withmap", {}, this.list.element, this.map));
+	}
+
+	private key(key: string): boolean {
+		if (key !== "n" && key !== "N")
+			return false;
+		const hot = [...this.weights.values()].filter((entry) => entry.own >= this.hottest * 0.1)
+			.map((entry) => this.app.profile.lineNumber[entry.id]).sort((a, b) => a - b);
+		const at = this.numbers[this.list.selected] ?? 0;
+		const next = key === "n" ? hot.find((line) => line > at) ?? hot[0] :
+			[...hot].reverse().find((line) => line < at) ?? hot[hot.length - 1];
+		if (next)
+			this.list.select(this.numbers.indexOf(next));
+		return true;
+	}
+
+	private chooseFile(): number {
+		const { app } = this, p = app.profile;
+		if (app.state.file >= 0)
+			return app.state.file;
+		if (app.state.fn >= 0 && p.functionFile[app.state.fn] !== NONE && p.isPython(app.state.fn))
+			return p.functionFile[app.state.fn];
+		const weights = [...fileWeights(app.selection())].sort((a, b) => b[1] - a[1]);
+		const known = weights.find(([file]) => p.sourceState(file) === SourceState.There) ?? weights[0];
+		return known ? known[0] : -1;
+	}
+
+	private listFiles() {
+		const { app } = this, p = app.profile;
+		const files = [...fileWeights(app.selection())].sort((a, b) => b[1] - a[1]);
+		if (this.file >= 0 && !files.some(([file]) => file === this.file))
+			files.push([this.file, 0]);
+		this.choice.replaceChildren(...files.map(([file, weight]) =>
+			h("option", { value: file, selected: file === this.file },
+				`${percent(app.share(weight)).padStart(6)}  ${p.filePlace(file)}`)));
+		this.choice.title = p.filePath(this.file < 0 ? NONE : this.file);
+	}
+
+	update() {
+		const { app } = this, p = app.profile;
+		const file = this.chooseFile(), isNew = file !== this.file;
+		this.file = file;
+		if (isNew) {
+			this.lines = file >= 0 && p.sourceState(file) === SourceState.There ? p.source(file) : [];
+			this.parse();
+		}
+		this.weigh();
+		this.listFiles();
+		this.note.textContent = file < 0 ? "No Python code was recorded." :
+			this.lines.length ? "" : `${p.filePath(file)}: ${WHY[p.sourceState(file)] ?? ""} Lines that have samples:`;
+		this.note.hidden = !this.note.textContent;
+		const wanted = app.state.line || (isNew ? this.heaviest() : 0);
+		const index = wanted ? this.numbers.indexOf(wanted) : -1;
+		this.list.show(this.numbers.length, index >= 0 ? index : isNew ? -1 : this.list.selected);
+		if (index >= 0 && (isNew || wanted !== this.shownLine))
+			requestAnimationFrame(() => this.list.reveal(index, true));
+		this.shownLine = wanted;
+		this.drawMap();
+	}
+
+	private parse() {
+		let inside = "";
+		this.parsed = this.lines.map((line) => {
+			const made = pieces(line.replace(/\t/g, "        "), inside);
+			inside = made.inside;
+			return made.pieces;
+		});
+	}
+
+	private weigh() {
+		const p = this.app.profile;
+		this.weights.clear();
+		this.hottest = 0;
+		for (const entry of this.app.lines()) {
+			if (entry.id < 0 || p.lineFile[entry.id] !== this.file)
+				continue;
+			this.weights.set(p.lineNumber[entry.id], entry);
+			this.hottest = Math.max(this.hottest, entry.own);
+		}
+		this.numbers = this.lines.length ? this.lines.map((_, i) => i + 1) :
+			[...this.weights.keys()].sort((a, b) => a - b);
+	}
+
+	private heaviest(): number {
+		let best = 0, weight = -1;
+		this.weights.forEach((entry, line) => {
+			if (entry.own > weight)
+				[best, weight] = [line, entry.own];
+		});
+		return best;
+	}
+
+	// 0 to 1, so that a tenth of the hottest line can be seen.
+	private heat(line: number): number {
+		const entry = this.weights.get(line);
+		return entry && this.hottest ? Math.sqrt(entry.own / this.hottest) : 0;
+	}
+
+	private row(index: number): HTMLElement {
+		const { app } = this, line = this.numbers[index], entry = this.weights.get(line);
+		const code = h("code", {}, ...(this.parsed[index] ?? []).map((piece) =>
+			piece.kind ? h(`span.py-${piece.kind}`, {}, piece.text) : piece.text));
+		if (!this.lines.length && entry)
+			code.append(app.profile.functionName(app.profile.lineFunction[entry.id]));
+		const row = h("div.sourcerow", {}, h("span.share.plain", { role: "gridcell" }, entry ? percent(app.share(entry.own)) : ""),
+			h("span.share.plain.dim", { role: "gridcell" }, entry ? percent(app.share(entry.total)) : ""),
+			h("span.number", { role: "gridcell" }, String(line)), h("span.name", { role: "gridcell" }, code));
+		row.style.setProperty("--heat", this.heat(line).toFixed(3));
+		return row;
+	}
+
+	private drawMap() {
+		const width = 14, height = this.list.element.clientHeight;
+		if (!height)
+			return;
+		const context = fitCanvas(this.map, width, height);
+		context.fillStyle = variable("--heat-colour");
+		this.numbers.forEach((line, i) => {
+			const heat = this.heat(line);
+			if (!heat)
+				return;
+			context.globalAlpha = 0.25 + 0.75 * heat;
+			context.fillRect(2, i / this.numbers.length * height, width - 4, Math.max(2, height / this.numbers.length));
+		});
+	}
+
+	focus() { this.list.element.focus(); }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What is shown, in the address of the page: so that a link and the browser's history restore it.
+import { Profile } from "./data";
+
+export const VIEWS = ["functions", "flame", "tree", "source", "summary"] as const;
+export type View = typeof VIEWS[number];
+
+export interface State {
+	view: View;
+	event: number;
+	// -1: all.
+	thread: number;
+	// ns since the first sample, or null: all.
+	range: [number, number] | null;
+	search: string;
+	// Only samples with such a function in their stack; "": all.
+	only: string;
+	// Only samples with this function in their stack; -1: all.
+	focus: number;
+	native: boolean;
+	invert: boolean;
+	// The function that is looked at; -1: none.
+	fn: number;
+	file: number;
+	line: number;
+	// Functions from the outermost on: the box that the flame graph begins at.
+	zoom: number[];
+	sort: "own" | "total" | "name";
+}
+
+export function initial(profile: Profile): State {
+	return { view: "functions", event: profile.event, thread: -1, range: null, search: "", only: "", focus: -1,
+		native: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
+}
+
+function numberOf(words: URLSearchParams, key: string, limit: number, none: number): number {
+	const text = words.get(key), value = Number(text);
+	return text !== null && Number.isInteger(value) && value >= 0 && value < limit ? value : none;
+}
+
+export function parse(profile: Profile, hash: string): State {
+	const state = initial(profile), words = new URLSearchParams(hash.replace(/^#/, ""));
+	const view = words.get("view") as View, sort = words.get("sort");
+	const range = (words.get("range") ?? "").split("-").map(Number);
+	const events = profile.events(), event = numberOf(words, "event", 65536, -1);
+	state.view = VIEWS.includes(view) ? view : state.view;
+	state.event = events.includes(event) ? event : events.includes(state.event) ? state.event : events[0];
+	state.thread = numberOf(words, "thread", profile.threadCount(), -1);
+	if (range.length === 2 && range.every((ms) => ms >= 0) && range[0] < range[1])
+		state.range = [range[0] * 1e6, range[1] * 1e6];
+	state.search = words.get("search") ?? "";
+	state.only = words.get("only") ?? "";
+	state.focus = numberOf(words, "focus", profile.functionCount, -1);
+	state.native = words.has("native");
+	state.invert = words.has("invert");
+	state.fn = numberOf(words, "fn", profile.functionCount, -1);
+	state.file = numberOf(words, "file", profile.fileCount, -1);
+	state.line = numberOf(words, "line", 1e9, 0);
+	state.zoom = (words.get("zoom") ?? "").split(".").filter(Boolean).map(Number)
+		.filter((fn) => Number.isInteger(fn) && fn >= 0 && fn <= profile.functionCount);
+	state.sort = sort === "total" || sort === "name" ? sort : "own";
+	return state;
+}
+
+export function format(profile: Profile, state: State): string {
+	const words = new URLSearchParams(), first = initial(profile);
+	const put = (key: string, value: string | number, isWanted: boolean) => isWanted && words.set(key, String(value));
+	put("view", state.view, state.view !== first.view);
+	put("event", state.event, state.event !== first.event);
+	put("thread", state.thread, state.thread >= 0);
+	if (state.range)
+		words.set("range", state.range.map((ns) => (ns / 1e6).toFixed(3)).join("-"));
+	put("search", state.search, state.search !== "");
+	put("only", state.only, state.only !== "");
+	put("focus", state.focus, state.focus >= 0);
+	put("native", "", state.native);
+	put("invert", "", state.invert);
+	put("fn", state.fn, state.fn >= 0);
+	put("file", state.file, state.file >= 0);
+	put("line", state.line, state.line > 0);
+	put("zoom", state.zoom.join("."), state.zoom.length > 0);
+	put("sort", state.sort, state.sort !== "own");
+	return words.toString();
+}

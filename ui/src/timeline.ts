@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// How busy each thread was over time. A range that is drawn here selects samples in all views.
+import type { App } from "./app";
+import { isDark, onTheme, variable } from "./colours";
+import { Unit } from "./data";
+import { duration, fitCanvas, h, percent } from "./dom";
+
+const MAX_BINS = 2000, SAMPLES_PER_BIN = 8;
+
+interface Track {
+	// -1: all together.
+	thread: number;
+	weight: number;
+	canvas: HTMLCanvasElement;
+	element: HTMLElement;
+}
+
+export class Timeline {
+	readonly element: HTMLElement;
+	private tracks: Track[] = [];
+	private list = h("div.tracks");
+	private axis = h<HTMLCanvasElement>("canvas.axis", { "aria-hidden": "true" });
+	private brush = h("div.brush", { hidden: true });
+	private said = h("span.hint", { "aria-live": "polite" });
+	private event = -1;
+	private dragFrom: number | null = null;
+	private due = false;
+	// What the tracks show, to draw them only when it is another.
+	private drawn = "";
+	private base: Map<number, Float64Array> | null = null;
+	private baseOf = "";
+
+	constructor(private app: App) {
+		this.element = h("section.timeline", { tabindex: 0, role: "application",
+			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, Escape selects all.",
+			onkeydown: (event: KeyboardEvent) => this.key(event) },
+			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush);
+		this.element.addEventListener("pointerdown", (event) => this.begin(event));
+		this.element.addEventListener("pointermove", (event) => this.drag(event));
+		this.element.addEventListener("pointerup", (event) => this.finish(event));
+		this.element.addEventListener("pointercancel", () => this.dragFrom = null);
+		this.element.addEventListener("dblclick", () => this.app.set({ range: null }));
+		new ResizeObserver(() => this.later()).observe(this.element);
+		onTheme(() => this.later());
+	}
+
+	private makeTracks() {
+		const { app } = this, p = app.profile, weights = new Map<number, number>();
+		for (const group of p.groups) {
+			if (group.event !== app.state.event)
+				continue;
+			let sum = 0;
+			for (let i = group.first; i < group.first + group.count; i++)
+				sum += p.weight[i];
+			weights.set(group.thread, (weights.get(group.thread) ?? 0) + sum);
+		}
+		const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+		const threads = [...weights].sort((a, b) => b[1] - a[1]).slice(0, 200);
+		if (threads.length > 1)
+			threads.unshift([-1, all]);
+		this.tracks = threads.map(([thread, weight]) => this.makeTrack(thread, weight, all));
+		this.list.replaceChildren(...this.tracks.map((track) => track.element));
+	}
+
+	private makeTrack(thread: number, weight: number, all: number): Track {
+		const p = this.app.profile, canvas = h<HTMLCanvasElement>("canvas");
+		const name = thread < 0 ? "all threads" : p.threadName(thread);
+		const label = h("button.label", { type: "button", title: thread < 0 ? "All threads" :
+			`${p.threadProcess(thread)} ${p.pid(thread)}, thread ${p.tid(thread)}: click to see only this one`,
+			onclick: () => this.app.set({ thread: this.app.state.thread === thread ? -1 : thread }) },
+			h("span.threadname", {}, name), h("span.dim", {}, percent(all ? weight / all : 0)));
+		return { thread, weight, canvas, element: h("div.track", {}, label, canvas) };
+	}
+
+	update() {
+		if (this.event !== this.app.state.event) {
+			this.makeTracks();
+			this.drawn = "";
+		}
+		this.event = this.app.state.event;
+		for (const track of this.tracks) {
+			const { thread } = this.app.state;
+			track.element.classList.toggle("off", thread >= 0 && track.thread !== thread);
+			track.element.querySelector("button")!.setAttribute("aria-pressed", String(track.thread === thread));
+		}
+		const { range } = this.app.state;
+		this.said.textContent = range ? `${duration(range[0])} – ${duration(range[1])}` : duration(this.app.profile.span);
+		this.later();
+	}
+
+	private later() {
+		if (!this.due)
+			requestAnimationFrame(() => this.draw());
+		this.due = true;
+	}
+
+	// --- Drawing ---------------------------------------------------------------------------
+
+	private left(): number { return this.axis.offsetLeft; }
+	private width(): number { return Math.max(10, this.element.clientWidth - this.left() - 12); }
+
+	// Of each thread, and of all (-1): weight by time, of all stacks or of those that are marked.
+	private fill(bins: number, marks: Uint8Array | null): Map<number, Float64Array> {
+		const { app } = this, p = app.profile, { event } = app.state;
+		const tracks = new Map<number, Float64Array>(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
+		for (const group of p.groups) {
+			if (group.event !== event)
+				continue;
+			// What each bin has more than the one before it.
+			const steps = tracks.get(group.thread) ?? new Float64Array(bins + 1);
+			for (let i = group.first; i < group.first + group.count; i++) {
+				if (marks && !marks[p.stack[i]])
+					continue;
+				const last = Math.min(bins - 1, Math.floor(p.time[i] / bin));
+				// A wait is the time before its sample.
+				const first = isSpan ? Math.max(0, Math.floor((p.time[i] - p.weight[i]) / bin)) : last;
+				const weight = p.weight[i] / (last - first + 1);
+				steps[first] += weight;
+				steps[last + 1] -= weight;
+			}
+			tracks.set(group.thread, steps);
+		}
+		const sum = new Float64Array(bins + 1);
+		tracks.forEach((steps) => {
+			for (let at = 0, value = 0; at <= bins; at++) {
+				value += steps[at];
+				// What is left by rounding is nothing.
+				steps[at] = value < 1e-6 ? 0 : value;
+				sum[at] += steps[at];
+			}
+		});
+		return tracks.set(-1, sum);
+	}
+
+	// As many as can be seen, and so few that chance alone makes no spikes.
+	private binCount(width: number): number {
+		let samples = 0;
+		for (const group of this.app.profile.groups)
+			samples += group.event === this.app.state.event ? group.count : 0;
+		return Math.max(20, Math.min(MAX_BINS, Math.floor(width / 2), Math.floor(samples / SAMPLES_PER_BIN)));
+	}
+
+	private draw() {
+		this.due = false;
+		const width = this.width();
+		if (!this.element.clientWidth)
+			return;
+		this.showBrush(this.app.state.range);
+		const { event, search, fn } = this.app.state;
+		const wanted = JSON.stringify([width, devicePixelRatio, event, search, search ? -1 : fn, isDark()]);
+		if (wanted === this.drawn)
+			return;
+		this.drawn = wanted;
+		const bins = this.binCount(width), marks = this.app.marked();
+		const marked = marks ? this.fill(bins, marks) : null, p = this.app.profile;
+		const base = JSON.stringify([event, bins]);
+		if (this.baseOf !== base)
+			this.base = this.fill(bins, null);
+		this.baseOf = base;
+		const all = this.base!;
+		const isTime = p.unit(this.app.state.event) === Unit.Nanoseconds, bin = p.span / bins || 1;
+		const colours = [variable("--track"), variable("--track-marked"), variable("--line")];
+		let most = 0;
+		all.forEach((values, thread) => thread >= 0 && values.forEach((value) => most = Math.max(most, value)));
+		for (const track of this.tracks) {
+			const values = all.get(track.thread)!, height = 24;
+			const context = fitCanvas(track.canvas, width, height);
+			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) : isTime ? Math.max(bin, most * 0.5) : most;
+			context.fillStyle = colours[2];
+			context.fillRect(0, height - 1, width, 1);
+			this.drawArea(context, values, top, width, height, colours[0]);
+			if (marked)
+				this.drawArea(context, marked.get(track.thread)!, top, width, height, colours[1]);
+		}
+		this.drawAxis(width);
+	}
+
+	private drawArea(context: CanvasRenderingContext2D, values: Float64Array, top: number, width: number, height: number,
+		colour: string) {
+		const step = width / (values.length - 1);
+		context.fillStyle = colour;
+		context.beginPath();
+		values.forEach((value, i) => {
+			const tall = top ? Math.min(1, value / top) * (height - 3) : 0;
+			if (tall > 0)
+				context.rect(i * step, height - 1 - Math.max(tall, 1), step + 0.3, Math.max(tall, 1));
+		});
+		context.fill();
+	}
+
+	private drawAxis(width: number) {
+		const context = fitCanvas(this.axis, width, 18), span = this.app.profile.span || 1;
+		const raw = span / Math.max(2, width / 110), power = 10 ** Math.floor(Math.log10(raw));
+		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw)!;
+		context.font = "11px system-ui, sans-serif";
+		context.fillStyle = variable("--dim");
+		context.textBaseline = "middle";
+		for (let at = 0; at <= span; at += step) {
+			const x = at / span * width;
+			context.fillRect(x, 13, 1, 5);
+			const text = at ? duration(at).replace(/\.0*([^\d.])/, "$1").replace(/(\.\d*?)0+ /, "$1 ") : "0";
+			if (x + context.measureText(text).width < width)
+				context.fillText(text, x + 3, 9);
+		}
+	}
+
+	private showBrush(range: [number, number] | null) {
+		this.brush.hidden = !range;
+		if (!range)
+			return;
+		const scale = this.width() / (this.app.profile.span || 1);
+		this.brush.style.left = `${this.left() + range[0] * scale}px`;
+		this.brush.style.width = `${Math.max(2, (range[1] - range[0]) * scale)}px`;
+	}
+
+	// --- Pointer and keys -------------------------------------------------------------------
+
+	private timeAt(event: PointerEvent): number {
+		const x = event.clientX - this.element.getBoundingClientRect().left - this.left();
+		return Math.max(0, Math.min(1, x / this.width())) * this.app.profile.span;
+	}
+
+	private begin(event: PointerEvent) {
+		if (event.button || (event.target as HTMLElement).closest("button"))
+			return;
+		this.dragFrom = this.timeAt(event);
+		this.element.setPointerCapture(event.pointerId);
+	}
+
+	private ranged(event: PointerEvent): [number, number] {
+		const to = this.timeAt(event);
+		return [Math.min(this.dragFrom!, to), Math.max(this.dragFrom!, to)];
+	}
+
+	private drag(event: PointerEvent) {
+		if (this.dragFrom !== null)
+			this.showBrush(this.ranged(event));
+	}
+
+	private finish(event: PointerEvent) {
+		if (this.dragFrom === null)
+			return;
+		const range = this.ranged(event), isClick = range[1] - range[0] < this.app.profile.span / this.width() * 4;
+		this.dragFrom = null;
+		if (!isClick)
+			this.select(range[0], range[1], false);
+		else if (this.app.state.range)
+			this.app.set({ range: null, zoom: [] });
+	}
+
+	// Whole microseconds, as the address of the page has them.
+	private select(from: number, to: number, isSame: boolean) {
+		this.app.set({ range: [Math.floor(from / 1e3) * 1e3, Math.ceil(to / 1e3) * 1e3] }, isSame);
+	}
+
+	private key(event: KeyboardEvent) {
+		const span = this.app.profile.span, step = span / 50, had = this.app.state.range;
+		const [from, to] = had ?? [0, span / 5];
+		const direction = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+		if (event.ctrlKey || event.metaKey || event.altKey || (!direction && event.key !== "Escape") ||
+			(event.key === "Escape" && !had))
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		if (!direction)
+			this.app.set({ range: null });
+		else if (event.shiftKey || !had)
+			this.select(from, Math.max(from + step, Math.min(span, to + (had ? direction * step : 0))), !!had);
+		else {
+			const by = Math.max(-from, Math.min(span - to, direction * step));
+			this.select(from + by, to + by, true);
+		}
+	}
+}

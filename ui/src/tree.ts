@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The call tree: what calls what, or who calls what takes the time.
+import type { App } from "./app";
+import { callers, type Caller, type Tree } from "./compute";
+import { h, List, percent } from "./dom";
+import { shareCell, swatch } from "./functions";
+
+interface Row {
+	depth: number;
+	fn: number;
+	name: string;
+	place: string;
+	own: number;
+	total: number;
+	// A node of the tree, or callers of what the row above is.
+	node: number;
+	caller: Caller | null;
+	isOpen: boolean;
+	isLeaf: boolean;
+}
+
+export class TreeView {
+	readonly element: HTMLElement;
+	private rows: Row[] = [];
+	private list: List;
+	private shown: unknown = null;
+	private wasInverted = false;
+	private invert: HTMLButtonElement;
+
+	constructor(private app: App) {
+		this.list = new List({ label: "Call tree", role: "treegrid", row: (i) => this.row(i),
+			onSelect: (i) => app.set({ fn: this.functionOf(this.rows[i]) }, true), onOpen: (i) => this.toggle(i),
+			onKey: (i, key) => this.key(i, key) });
+		this.invert = h<HTMLButtonElement>("button.toggle", { type: "button", title: "Callers below what they call (i)",
+			onclick: () => app.set({ invert: !app.state.invert }) }, "Inverted");
+		this.element = h("section.panel.tree", { "aria-label": "Call tree" }, h("h2", {}, "Call tree", this.invert,
+			h("span.hint", {}, "→ opens, ← closes, * opens all below")),
+			h("div.head", {}, h("span.share", {}, "total"), h("span.share", {}, "own"), h("span.name", {}, "function")),
+			this.list.element);
+	}
+
+	private functionOf(row: Row) { return row.fn < this.app.profile.functionCount ? row.fn : -1; }
+
+	private nodeRow(tree: Tree, node: number, depth: number): Row {
+		return { depth, fn: tree.fn[node], name: tree.name(node), place: tree.place(node), own: tree.own[node],
+			total: tree.total[node], node, caller: null, isOpen: false, isLeaf: !tree.children(node).length };
+	}
+
+	private callerRow(tree: Tree, caller: Caller, depth: number): Row {
+		const node = caller.nodes[0][0];
+		return { depth, fn: caller.fn, name: tree.name(node), place: tree.place(node), own: depth ? 0 : caller.weight,
+			total: caller.weight, node, caller, isOpen: false,
+			isLeaf: caller.nodes.every(([at]) => tree.parent[at] <= 0) };
+	}
+
+	private below(row: Row | null): Row[] {
+		const tree = this.app.tree(), depth = row ? row.depth + 1 : 0;
+		if (this.app.state.invert)
+			return callers(tree, row ? row.caller : null).map((caller) => this.callerRow(tree, caller, depth));
+		return tree.children(row ? row.node : 0).map((node) => this.nodeRow(tree, node, depth));
+	}
+
+	private toggle(index: number) {
+		const row = this.rows[index];
+		if (row.isLeaf)
+			return;
+		row.isOpen = !row.isOpen;
+		if (row.isOpen) {
+			this.rows.splice(index + 1, 0, ...this.below(row));
+		} else {
+			let end = index + 1;
+			while (end < this.rows.length && this.rows[end].depth > row.depth)
+				end++;
+			this.rows.splice(index + 1, end - index - 1);
+		}
+		this.list.show(this.rows.length, index);
+	}
+
+	// The way that most of the time takes.
+	private openHeaviest(index: number) {
+		const first = this.rows[index].depth;
+		for (let at = index; at < this.rows.length && (at === index || this.rows[at].depth > first) && at < index + 200; at++) {
+			const row = this.rows[at];
+			if (!row.isOpen && !row.isLeaf && this.app.share(row.total) >= 0.05)
+				this.toggle(at);
+		}
+		this.list.show(this.rows.length, index);
+	}
+
+	private key(index: number, key: string): boolean {
+		const row = this.rows[index];
+		if (key === "ArrowRight" && !row.isOpen && !row.isLeaf)
+			this.toggle(index);
+		else if (key === "ArrowRight" && row.isOpen)
+			this.list.select(index + 1);
+		else if (key === "ArrowLeft" && row.isOpen)
+			this.toggle(index);
+		else if (key === "ArrowLeft") {
+			let up = index;
+			while (up >= 0 && this.rows[up].depth >= row.depth)
+				up--;
+			this.list.select(up);
+		} else if (key === "*")
+			this.openHeaviest(index);
+		else if (key === "o" && this.functionOf(row) >= 0)
+			this.app.set({ focus: row.fn, zoom: [] });
+		else
+			return false;
+		return true;
+	}
+
+	private row(index: number): HTMLElement {
+		const row = this.rows[index], { app } = this;
+		const found = app.found();
+		const indent = h("span.indent", { "aria-hidden": "true" });
+		indent.style.width = `${Math.min(row.depth, 60) * 14}px`;
+		const twisty = h(`button.twisty${row.isLeaf ? ".leaf" : ""}`, { type: "button", tabindex: -1,
+			"aria-label": row.isOpen ? "Close" : "Open", onclick: (event: Event) => {
+				event.stopPropagation();
+				this.toggle(index);
+			} }, row.isLeaf ? "" : row.isOpen ? "▾" : "▸");
+		const isHit = found && row.fn < found.length && found[row.fn];
+		const element = h("div.treerow", { "aria-level": row.depth + 1,
+			"aria-expanded": row.isLeaf ? null : String(row.isOpen) }, shareCell(app.share(row.total)),
+			h("span.share.plain", { role: "gridcell" }, percent(app.share(row.own))),
+			h("span.name", { role: "gridcell" }, indent, twisty, swatch(app, row.fn),
+				h(`span.symbol${isHit ? ".hit" : ""}`, {}, row.name), h("span.place", {}, row.place)));
+		return element;
+	}
+
+	update() {
+		const { app } = this, tree = app.tree();
+		this.invert.setAttribute("aria-pressed", String(app.state.invert));
+		if (this.shown !== tree || this.wasInverted !== app.state.invert) {
+			this.shown = tree;
+			this.wasInverted = app.state.invert;
+			this.rows = this.below(null);
+			this.list.show(this.rows.length, this.rows.length ? 0 : -1);
+			if (!app.state.invert && this.rows.length)
+				this.openHeaviest(0);
+		} else {
+			this.list.show(this.rows.length, this.list.selected);
+		}
+	}
+
+	focus() { this.list.element.focus(); }
+}
