@@ -137,7 +137,7 @@ static struct error *add_files(const struct file_names *names,
 
 struct page_function {
 	uint32_t name;
-	/* Of native code. */
+	/* Of native code, a path. */
 	uint32_t object;
 	uint32_t kind;
 };
@@ -181,18 +181,12 @@ static struct error *add_functions(const struct export_stacks *s,
 
 	for (size_t i = 0; !error && i < s->functions.count; i++) {
 		const struct export_function *f = &s->functions.data[i];
-		const struct profile_dso *dso =
-			profile_dso(s->profile, f->object);
 
 		all[i].kind = kind_of(s, f);
 		error = page_text(c, export_function_name(s, f), &all[i].name);
 		if (!error)
-			error = page_text(
-				c,
-				dso ? profile_string(s->profile,
-						     dso->short_name, "") :
-				      "",
-				&all[i].object);
+			error = page_text(c, export_function_object(s, f),
+					  &all[i].object);
 	}
 	return error ? error : add_function_members(s, all, c);
 }

@@ -14,7 +14,7 @@ FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "
 BINARY = ["pprof", "otlp", "pstats"]
 # Those whose files hold whole stacks.
 STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,
-          "chrome": exports.chrome, "json": exports.kaa_json}
+          "chrome": exports.chrome, "json": exports.kaa_json, "html": exports.page}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
     b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4,

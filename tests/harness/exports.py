@@ -3,13 +3,16 @@
 
 A reader returns a counter of stacks: {(tid, ((function, file, line), ...)): weight}, the outermost function first.
 """
+import base64
 import collections
 import gzip
 import io
 import json
 import pstats
 import re
+import struct
 import tempfile
+import zlib
 
 from harness.script_output import PYTHON_RANGE
 
@@ -362,4 +365,77 @@ def kaa_json(data):
     for event, thread, stack, weight in zip(*(samples[name] for name in ("event", "thread", "stack", "weight"))):
         assert document["events"][event]["unit"] == "nanoseconds"
         found[document["threads"][thread]["tid"], paths[stack]] += weight
+    return found
+
+
+class Page:
+    """The columns of a page, as src/export/page_data.h has them."""
+
+    def __init__(self, data):
+        text = re.search(rb'id="profile">([^<]*)</script>', data)[1]
+        raw = zlib.decompress(base64.b64decode(text))
+        assert raw[:8] == b"kaapage1"
+        self.columns = {}
+        for i in range(struct.unpack_from("<I", raw, 8)[0]):
+            name, element, count, at = struct.unpack_from("<24sI4xQQ", raw, 16 + 48 * i)
+            assert at % 8 == 0 and at + element * count <= len(raw)
+            kind = {1: "s", 4: "I", 8: "d"}[element]
+            values = struct.unpack_from(f"<{count}{kind}", raw, at)
+            self.columns[name.rstrip(b"\0").decode()] = values[0] if element == 1 else values
+        ends = (0, *self["text.end"])
+        self.texts = [self["text.bytes"][a:b].decode() for a, b in zip(ends, ends[1:])]
+
+    def __getitem__(self, name):
+        return self.columns[name]
+
+    def words(self, name):
+        """A column of texts."""
+        return [self.texts[number] for number in self[name]]
+
+    def functions(self):
+        """(name, file, line of the def, kind)"""
+        files, objects = self.words("file.path"), self.words("function.object")
+        return [(name, files[file] if file < len(files) else objects[i], line, kind) for i, (name, file, line, kind) in
+                enumerate(zip(self.words("function.name"), self["function.file"], self["function.line"], self["function.kind"]))]
+
+    def paths(self):
+        """The steps of each stack."""
+        functions, paths, path = self.functions(), [], ()
+        frames = [(*functions[fn][:2], line or None) for fn, line in zip(self["frame.function"], self["frame.line"])]
+        for depth, frame in zip(self["stack.depth"], self["stack.frame"]):
+            assert depth <= len(path)
+            path = path[:depth] + (frames[frame],)
+            paths.append(path)
+        return paths
+
+    def samples(self):
+        """(event, thread, ns since the first, stack, weight, what it was spent on) of each."""
+        at, weights = 0, iter(self["sample.weight"])
+        spent = self.words("spent.text")
+        for event, thread, count, begin, fixed in zip(*(self[f"group.{name}"] for name in
+                                                        ("event", "thread", "count", "begin", "fixed"))):
+            time = begin
+            for i in range(at, at + count):
+                time += self["sample.time"][i]
+                yield (event, thread, time * self["time.unit"][0], self["sample.stack"][i], fixed or next(weights),
+                       spent[self["sample.spent"][i]])
+            at += count
+        assert at == len(self["sample.stack"]) and next(weights, None) is None
+
+    def sources(self):
+        """{path: text} of the files that are there."""
+        ends = (0, *self["source.end"])
+        return {path: self["source.bytes"][a:b].decode() for path, state, a, b in
+                zip(self.words("file.path"), self["source.state"], ends, ends[1:]) if state == 1}
+
+    def why(self):
+        """{path: enum page_source}"""
+        return dict(zip(self.words("file.path"), self["source.state"]))
+
+
+def page(data):
+    found, columns = collections.Counter(), Page(data)
+    paths = columns.paths()
+    for _, thread, _, stack, weight, _ in columns.samples():
+        found[columns["thread.tid"][thread], paths[stack]] += int(weight)
     return found

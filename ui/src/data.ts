@@ -240,7 +240,7 @@ export class Profile {
 	// "orders.py:16", or the file of native code.
 	place(fn: number): string {
 		if (!this.isPython(fn))
-			return this.object(fn);
+			return this.object(fn).replace(/^.*\/(?=.)/, "");
 		const file = this.filePlace(this.functionFile[fn]);
 		return this.functionLine[fn] && file ? `${file}:${this.functionLine[fn]}` : file;
 	}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa export --format html`: the columns in the page. test_export.py holds its stacks against `kaa script`."""
+import collections
+import os
+import re
+
+import pytest
+
+from harness import exports, planted
+
+NONE, THERE, MISSING, CHANGED, OTHER = range(5)
+SOURCE = """\
+import json
+
+
+class Orders:
+    @staticmethod
+    def load(path):
+        return path
+
+
+def work():
+    return [i for i in range(3)]
+"""
+
+
+def page_of(kaa, recording, tmp_path, *options):
+    kaa("export", "-i", recording, "--format", "html", "-o", tmp_path / "out.html", *options)
+    return exports.Page((tmp_path / "out.html").read_bytes())
+
+
+@pytest.fixture
+def plant(kaa, tmp_path):
+    """plant(stacks, *options) is the page of a recording with these stacks in a thread."""
+    def make(stacks, *options):
+        with planted.recording(tmp_path / "perf.data", {b"main": stacks}) as data:
+            return page_of(kaa, data, tmp_path, *options)
+    return make
+
+
+def py(name, path):
+    return f"py::{name}:{path}".encode()
+
+
+def test_what_own_time_was_spent_on_is_the_reports(kaa, recording, tmp_path):
+    """Its sums by function are what the report prints behind each."""
+    page = page_of(kaa, recording, tmp_path)
+    sums, total = collections.Counter(), 0
+    paths = page.paths()
+    for _, _, _, stack, weight, spent in page.samples():
+        python = [step for step in paths[stack] if step[2] is not None]
+        sums[python[-1][0] if python else "[no Python code]", spent] += weight
+        total += weight
+    text = kaa("report", "-i", recording, "--stdio", env={**os.environ, "COLUMNS": "300"}).stdout
+    rows = re.findall(r"^ *[\d.]+% +[\d.]+%  (\S+(?: \S+ code\])?) +(?:\S+:\d+)? +(\S.*)$", text, re.M)
+    assert rows
+    compared = 0
+    for name, parts in rows:
+        for part in parts.split(", "):
+            words, _, share = part.rpartition(" ")
+            if words and words != "others" and share.isdigit():
+                assert abs(100 * sums[name, words] / total - int(share)) <= 0.51, (name, part)
+                compared += 1
+    assert compared
+
+
+def test_times_begin_with_the_first_sample(kaa, recording, tmp_path):
+    page = page_of(kaa, recording, tmp_path)
+    times = sorted(time for _, _, time, *_ in page.samples())
+    said = sorted(float(time) for time in
+                  re.findall(r"(\d+\.\d+):", kaa("script", "-i", recording, "-F", "time,event").stdout))
+    assert len(times) == len(said) and times[0] == 0
+    assert abs(times[-1] / 1e9 - (said[-1] - said[0])) < 1e-5
+
+
+def test_the_source_of_unchanged_files_is_there(plant, tmp_path):
+    path = tmp_path / "orders.py"
+    path.write_text(SOURCE)
+    os.utime(path, (1, 1))
+    page = plant({(py("<module>", path), py("Orders.load", path)): 2, (py("<module>", path), py("work", path)): 1})
+    assert page.sources() == {str(path): SOURCE} and page.why() == {str(path): THERE}
+
+
+def test_long_lines_and_bytes_of_no_character(plant, tmp_path):
+    path = tmp_path / "a.py"
+    path.write_bytes(b"x = '" + b"n" * 5000 + b"'\ny = '\xff\x1b</script>\xe2\x80\xae'\n\tz = 1\n")
+    os.utime(path, (1, 1))
+    text = plant({(py("<module>", path),): 1}).sources()[str(path)].split("\n")
+    assert text[0] == "x = '" + "n" * 1995 + "\u2026"
+    assert text[1] == "y = '\ufffd\ufffd</script>\ufffd'" and text[2] == "\tz = 1"
+
+
+@pytest.mark.parametrize("kind", ["changed", "no name of Python", "missing", "folder", "fifo", "no file"])
+def test_other_files_are_not(plant, tmp_path, kind):
+    path = tmp_path / ("secret" if kind == "no name of Python" else "a.py")
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind != "missing":
+        path.write_text("password")
+    if path.exists() and kind != "changed":
+        os.utime(path, (1, 1))
+    if kind == "changed":
+        os.utime(path, (4e9, 4e9))
+    name = "<string>" if kind == "no file" else path
+    page = plant({(py("<module>", name),): 1})
+    assert not page.sources()
+    assert page.why() == {str(name): {"changed": CHANGED, "no name of Python": OTHER, "no file": NONE}.get(kind, MISSING)}
+
+
+def test_a_function_that_is_elsewhere(kaa, bpf, newest_python, tmp_path):
+    """The file was written anew, and says that it is old: what was recorded does not stand in it."""
+    program = "import time\n\ndef work():\n    end = time.process_time() + 0.3\n    while time.process_time() < end: pass\n\nwork()\n"
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    kaa("record", "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", *newest_python.command, path)
+    assert page_of(kaa, tmp_path / "perf.data", tmp_path).sources()[str(path)] == program
+    path.write_text("# a line more\n" + program.replace("work", "play"))
+    os.utime(path, (1, 1))
+    page = page_of(kaa, tmp_path / "perf.data", tmp_path)
+    assert str(path) not in page.sources() and page.why()[str(path)] == OTHER
+
+
+def test_the_policy_allows_what_is_in_the_page_alone(kaa, recording, tmp_path):
+    import base64
+    import hashlib
+    page_of(kaa, recording, tmp_path)
+    text = (tmp_path / "out.html").read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    parts = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert parts["default-src"] == "'none'" and "unsafe" not in policy and "http" not in policy
+    for name, key in ("script", "script-src"), ("style", "style-src"):
+        body = re.search(rf"<{name}>(.*?)</{name}>", text, re.S)[1]
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert parts[key] == f"'sha256-{digest}'"
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", text)
