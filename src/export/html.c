@@ -90,7 +90,7 @@ struct error *export_html(const struct profile *profile,
 	struct html html = { out, &title, &data, STRBUF_INIT };
 	struct error *error;
 
-	if (!*asset_app_js)
+	if (!KAA_HAS_PAGE)
 		return error_create(
 			ERROR_UNSUPPORTED,
 			"this kaa was built without its page: install esbuild, build kaa again, or use 'kaa flamegraph'");

@@ -107,7 +107,7 @@ export class FunctionsView {
 	private lineRow(entry: Entry): HTMLElement {
 		const { app } = this, p = app.profile, line = entry.id;
 		const file = line < 0 ? NONE : p.lineFile[line], number = line < 0 ? 0 : p.lineNumber[line];
-		const place = line < 0 ? "[no Python code]" : file === NONE ? p.functionName(p.lineFunction[line]) :
+		const place = line < 0 ? "[no Python code]" : file === NONE || !number ? p.functionName(p.lineFunction[line]) :
 			`${p.filePlace(file)}:${number}`;
 		const source = this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(line));
 		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, shareCell(app.share(entry.own)),

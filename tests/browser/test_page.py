@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page of `kaa export --format html` in Chromium, offline, opened from disk."""
+import os
+import re
+
+import pytest
+
+from harness.planted import recording
+
+HOSTILE = [b"py::</script><img src=x onerror=pwned()>:/srv/a.py", b"py::\"'`${pwned()}]]>\\:/srv/'b\".py",
+           "py::\u2028\u202e\u200bpwned()\u2029:/srv/c.py".encode(), b"py::\x1b[31m\xff\xfe\x01:/srv/d.py",
+           b"py::<!--<script>:/srv/-->.py", b"@DATA@ javascript:pwned()", b"py::&lt;b&gt;:/srv/e.py",
+           b"py::__proto__:/srv/constructor", b"py::" + b"n" * 100000 + b":/srv/f.py"]
+VIEWS = ["functions", "flame", "tree", "source", "summary"]
+
+
+def py(name, file="app.py"):
+    return f"py::{name}:/srv/app/{file}".encode()
+
+
+MAIN, LOAD, WORK, DEEP, C = py("main"), py("load", "load.py"), py("work"), py("deep"), b"c_function"
+# By thread, the stacks and their samples: the truth that the page is held against.
+THREADS = {
+    b"first": {(MAIN,): 10, (MAIN, LOAD): 30, (MAIN, WORK): 20, (MAIN, WORK, C): 40, (MAIN, WORK, WORK, LOAD): 20},
+    b"second": {(MAIN, WORK): 5, (MAIN, WORK, C): 15, (C,): 10, (MAIN, DEEP): 50},
+}
+NAMES = {"main": MAIN, "load": LOAD, "work": WORK, "deep": DEEP}
+
+
+def samples(threads=tuple(THREADS)):
+    return [(stack, count) for thread in threads for stack, count in THREADS[thread].items()]
+
+
+def total(name, **which):
+    return sum(count for stack, count in samples(**which) if name in stack)
+
+
+def own(name, **which):
+    return sum(count for stack, count in samples(**which) if ([f for f in stack if f.startswith(b"py::")] or [None])[-1] == name)
+
+
+ALL = sum(count for _, count in samples())
+
+
+def percent(count, of=ALL):
+    return f"{100 * count / of:.1f}%" if count else ""
+
+
+@pytest.fixture
+def draw(kaa, tmp_path):
+    """draw(threads, *options) is the path of a page."""
+    def write(threads, *options):
+        with recording(tmp_path / "perf.data", threads) as data:
+            kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html", *options)
+        return tmp_path / "out.html"
+    return write
+
+
+@pytest.fixture
+def show(opened):
+    """show(path, hash, **context) is a page that has drawn itself."""
+    def begin(path, words="", **options):
+        page = opened(path, **options)
+        if words:
+            page.evaluate("words => { location.hash = words; }", words)
+        page.wait_for_selector("html[data-ready]")
+        settle(page)
+        return page
+    return begin
+
+
+def settle(page):
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+    settle(page)
+
+
+def rows(page, label):
+    """{name: (own, total)} of a table of the first view, as it stands there."""
+    found = {}
+    for row in page.query_selector_all(f'[aria-label="{label}"].list .row'):
+        shares = [cell.inner_text().strip() for cell in row.query_selector_all(".share")]
+        name = row.query_selector(".symbol" if label == "Functions" else ".name")
+        found[name.inner_text()] = tuple(shares)
+    return found
+
+
+def view_of(page):
+    return page.get_attribute('[role="tab"][aria-selected="true"]', "id").removeprefix("tab-")
+
+
+def words_of(page):
+    return dict(part.split("=", 1) for part in page.evaluate("location.hash").lstrip("#").split("&") if part)
+
+
+def test_functions_and_lines_are_the_planted_ones(draw, show):
+    page = show(draw(THREADS))
+    wanted = {name: (percent(own(symbol)), percent(total(symbol))) for name, symbol in NAMES.items()}
+    wanted["[no Python code]"] = (percent(10), percent(10))
+    assert rows(page, "Functions") == wanted
+    # Own time orders them.
+    shares = [float(own.rstrip("%")) for own, _ in rows(page, "Functions").values()]
+    assert shares == sorted(shares, reverse=True)
+    assert set(rows(page, "Lines").values()) == set(wanted.values())
+
+
+PROGRAM = """\
+import json, time
+
+def leaf(n):
+    return sum([i & 3 for i in range(n)])
+
+def down(depth):
+    return down(depth - 1) + leaf(300) if depth else leaf(3000)
+
+def encode():
+    return json.dumps([{"row": i, "name": str(i)} for i in range(3000)])
+
+while time.process_time() < 0.8:
+    down(20)
+    encode()
+"""
+REPORTED = re.compile(r"^ *(\d+\.\d%) +(\d+\.\d%)  (\S+) +(\S.*)$", re.M)
+
+
+def test_numbers_of_a_real_program_are_the_reports(kaa, bpf, newest_python, tmp_path, show):
+    """All functions and lines that its first screen has, and the text of the lines."""
+    data, program = tmp_path / "perf.data", tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, program)
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    report = kaa("report", "--stdio", "-i", data, env={**os.environ, "COLUMNS": "400"}).stdout
+    functions, lines = report.split("  line\n", 1)
+    page = show(tmp_path / "out.html")
+    shown, compared = rows(page, "Functions"), 0
+    for match in REPORTED.finditer(functions):
+        if match[3] in shown and len(re.findall(rf"  {re.escape(match[3])} ", functions)) == 1:
+            assert shown[match[3]] == (match[1], match[2]), match[0]
+            compared += 1
+    assert compared > 2
+    shown, compared = rows(page, "Lines"), 0
+    for match in REPORTED.finditer(lines):
+        if ":" in match[3]:
+            assert shown[match[3]] == (match[1], match[2]), match[0]
+            compared += 1
+    assert compared > 2
+    # Enter opens the source at the function.
+    page.fill("#search", "leaf")
+    page.press("#search", "Enter")
+    press(page, "ArrowDown", "Enter")
+    settle(page)
+    assert view_of(page) == "source"
+    text = page.inner_text('[aria-label="Source"].list')
+    assert "def down(depth):" in text and "return sum([i & 3" in text
+    heat = [float(value) for value in page.evaluate(
+        "[...document.querySelectorAll('.sourcerow')].map(row => row.style.getPropertyValue('--heat'))")]
+    assert max(heat) == 1 and min(heat) == 0
+
+
+def test_each_view_is_drawn(draw, show):
+    page = show(draw(THREADS))
+    for key, view in enumerate(VIEWS, 1):
+        press(page, str(key))
+        assert view_of(page) == view
+        assert page.locator(f"main .panel").first.is_visible()
+    assert "Python" in page.inner_text("main") and f"{ALL} samples" in page.inner_text("main")
+    press(page, "2")
+    painted = page.evaluate("""() => {
+        const canvas = document.querySelector('.stage canvas');
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        const colours = new Set();
+        for (let i = 0; i < pixels.length; i += 4)
+            colours.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
+        return colours.size;
+    }""")
+    assert painted > 4
+
+
+def tip_at(page, row, share):
+    box = page.locator(".stage").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * share, box["y"] + 21 * row + 10)
+    settle(page)
+    return re.sub(r"\n+", "\n", page.inner_text(".tip"))
+
+
+def test_the_flame_graph(draw, show):
+    page = show(draw(THREADS), "view=flame")
+    assert tip_at(page, 0, 0.5).startswith("all samples")
+    assert f"main\n/srv/app/app.py\ntotal {percent(total(MAIN))}" in tip_at(page, 1, 0.2)
+    # main calls work (100), deep (50), load (30).
+    assert f"work\n/srv/app/app.py\ntotal {percent(100)}" in tip_at(page, 2, 0.2)
+    page.mouse.click(*[page.locator(".stage").bounding_box()[side] + by for side, by in (("x", 60), ("y", 52))])
+    settle(page)
+    assert "zoom" in words_of(page)
+    assert "work" in tip_at(page, 2, 0.9) and "work" in page.inner_text(".details")
+    press(page, "Backspace")
+    assert "main" in tip_at(page, 2, 0.2) or "work" in tip_at(page, 2, 0.2)
+    press(page, "Escape")
+    assert "zoom" not in words_of(page)
+    press(page, "c")
+    assert f"c_function\ntotal {percent(55)}" not in tip_at(page, 3, 0.1)
+    page.fill("#search", "c_function")
+    settle(page)
+    assert f"found: {percent(65)} in 2 boxes" in page.inner_text(".flame h2")
+    page.press("#search", "Enter")
+    press(page, "n")
+    assert "c_function" in page.inner_text(".details")
+
+
+def test_the_call_tree(draw, show):
+    def tree(page):
+        return [(row.query_selector(".symbol").inner_text(), row.get_attribute("aria-level"),
+                 row.query_selector(".share").inner_text()) for row in page.query_selector_all(".treerow")]
+
+    page = show(draw(THREADS), "view=tree")
+    found = tree(page)
+    assert found[0] == ("main", "1", percent(total(MAIN)))
+    assert ("work", "2", percent(100)) in found and ("deep", "2", percent(50)) in found
+    page.focus('[aria-label="Call tree"].list')
+    press(page, "ArrowLeft")
+    assert [row[0] for row in tree(page)] == ["main", "[no Python code]"]
+    press(page, "ArrowRight", "ArrowRight")
+    assert page.inner_text('.row[aria-selected="true"] .symbol') == "work"
+    press(page, "i")
+    found = tree(page)
+    assert found[0] == ("work", "1", percent(own(WORK))) and ("load", "1", percent(own(LOAD))) in found
+    page.focus('[aria-label="Call tree"].list')
+    press(page, "ArrowRight")
+    assert tree(page)[1] == ("main", "2", percent(own(WORK)))
+
+
+def test_search_and_only(draw, show):
+    page = show(draw(THREADS))
+    press(page, "/")
+    page.keyboard.type("load.py")
+    settle(page)
+    assert set(rows(page, "Functions")) == {"load"}
+    # Shares stay those of all samples, until only these are asked for.
+    assert rows(page, "Functions")["load"][1] == percent(total(LOAD))
+    press(page, "Shift+Enter")
+    assert rows(page, "Functions")["load"] == ("100.0%", "100.0%")
+    assert rows(page, "Functions")["main"] == ("", "100.0%")
+    assert f"{percent(50)} of all: 50 samples" in page.inner_text(".chips")
+    page.click(".chip")
+    settle(page)
+    assert rows(page, "Functions")["main"][1] == percent(total(MAIN))
+    press(page, "/")
+    page.keyboard.type("no such thing")
+    settle(page)
+    assert not rows(page, "Functions")
+
+
+def test_one_thread(draw, show):
+    page = show(draw(THREADS))
+    page.click('.track button:has-text("second")')
+    settle(page)
+    for name, symbol in NAMES.items():
+        assert rows(page, "Functions").get(name, ("", "")) == (percent(own(symbol, threads=[b"second"]), 80),
+                                                               percent(total(symbol, threads=[b"second"]), 80)), name
+    assert f"{percent(80)} of all: 80 samples" in page.inner_text(".chips")
+
+
+def test_a_range_of_time(draw, show):
+    """Drawn by the pointer, and moved by keys: all views have as many samples."""
+    page = show(draw(THREADS))
+    axis = page.locator(".axis").bounding_box()
+    page.mouse.move(axis["x"] + axis["width"] * 0.25, axis["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(axis["x"] + axis["width"] * 0.5, axis["y"] + 5, steps=4)
+    page.mouse.up()
+    settle(page)
+    said = page.inner_text(".selected")
+    count = int(re.search(r": ([\d,]+) samples", said)[1])
+    assert ALL * 0.2 < count < ALL * 0.3 and "range" in words_of(page)
+    own_shares = [float(own.rstrip("%") or 0) for own, _ in rows(page, "Functions").values()]
+    assert abs(sum(own_shares) - 100) < 0.5
+    page.focus(".timeline")
+    before = words_of(page)["range"]
+    press(page, "ArrowRight")
+    assert words_of(page)["range"] != before
+    press(page, "Escape")
+    assert "range" not in words_of(page) and not page.is_visible(".chips")
+
+
+def test_back_and_links(draw, show):
+    path = draw(THREADS)
+    page = show(path)
+    press(page, "2", "c", "3")
+    assert (view_of(page), page.get_attribute("#native", "aria-pressed")) == ("tree", "true")
+    page.go_back()
+    settle(page)
+    assert view_of(page) == "flame"
+    page.go_back()
+    settle(page)
+    assert page.get_attribute("#native", "aria-pressed") == "false"
+    page.go_back()
+    settle(page)
+    assert view_of(page) == "functions"
+    page.go_forward()
+    settle(page)
+    assert view_of(page) == "flame"
+    press(page, "3", "i", "c")
+    page.focus('[aria-label="Call tree"].list')
+    press(page, "ArrowDown", "o")
+    link = page.evaluate("location.hash")
+    again = show(path, link)
+    assert again.inner_text(".chips") == page.inner_text(".chips") and view_of(again) == "tree"
+    assert again.get_attribute("#native", "aria-pressed") == "true"
+    # What means nothing is as if it were not there.
+    odd = show(path, "#view=nothing&event=99&thread=-4&fn=1e99&range=9-1&zoom=0.x.99999&file=77&sort=<b>")
+    assert view_of(odd) == "functions" and rows(odd, "Functions")["main"][1] == percent(total(MAIN))
+
+
+def test_all_by_keys(draw, show):
+    """From the first view to the source, without a pointer; focus is always to be seen."""
+    page = show(draw(THREADS))
+    for _ in range(40):
+        press(page, "Tab")
+        if page.evaluate("document.activeElement.getAttribute('aria-label')") == "Functions":
+            break
+    else:
+        pytest.fail("the table is not reached")
+    press(page, "ArrowDown", "ArrowDown")
+    assert page.inner_text('[aria-label="Functions"].list .row[aria-selected="true"] .symbol') in page.inner_text(".details")
+    active = page.get_attribute('[aria-label="Functions"].list', "aria-activedescendant")
+    assert page.get_attribute(f"#{active}", "aria-selected") == "true"
+    press(page, "g")
+    assert view_of(page) == "flame"
+    press(page, "?")
+    assert page.is_visible("dialog")
+    press(page, "Escape")
+    assert not page.is_visible("dialog")
+    press(page, "x")
+    assert "search" not in words_of(page)
+
+
+def test_dark_mode(draw, show):
+    path = draw(THREADS)
+
+    def light_of(scheme):
+        page = show(path, color_scheme=scheme)
+        back, text = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
+        return [sum(int(part) for part in re.findall(r"\d+", colour)[:3]) for colour in (back, text)]
+
+    back, text = light_of("light")
+    assert back > 600 and text < 200
+    back, text = light_of("dark")
+    assert back < 150 and text > 600
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone(draw, show, view):
+    page = show(draw(THREADS), f"view={view}", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("main .panel").first.bounding_box()["height"] > 150
+
+
+def test_hostile_names(draw, show):
+    """Nothing of a name runs, or becomes an element; all views show what it is."""
+    stacks = {(MAIN, name): 1 for name in HOSTILE}
+    page = show(draw({b"</script><b>": stacks, b"\xff\x1b[1m": stacks}, "--lines"))
+    for view in VIEWS:
+        for words in (f"view={view}", f"view={view}&native&search=%3C", f"view={view}&fn=1&only=pwned"):
+            page.evaluate("words => { location.hash = words; }", words)
+            settle(page)
+            assert page.evaluate("document.querySelectorAll('img, b b, script[src], main script').length") == 0
+    page.evaluate("location.hash = 'native'")
+    settle(page)
+    shown = " ".join(rows(page, "Functions"))
+    assert "</script><img src=x onerror=pwned()>" in shown and "@DATA@ javascript:pwned()" in shown
+    assert "&lt;b&gt;" in shown and "\u202e" not in shown and "\ufffd" in shown
+    assert page.evaluate("typeof pwned") == "undefined"
+
+
+def test_without_javascript(draw, opened):
+    page = opened(draw(THREADS), java_script_enabled=False)
+    assert "needs JavaScript" in page.inner_text("body")
