@@ -19,6 +19,7 @@
 	X(annotate)   \
 	X(diff)       \
 	X(flamegraph) \
+	X(view)       \
 	X(script)     \
 	X(export)     \
 	X(import)     \

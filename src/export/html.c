@@ -3,6 +3,8 @@
  * The page with all views in one file (docs/page.md): its script and style, and
  * the profile, deflated, as base64.
  */
+#include "export/html.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -11,11 +13,13 @@
 #include "export/page_data.h"
 #include "flame/flame_text.h"
 
-/* Nothing but the page's own script and style; nothing is loaded. */
 #define POLICY                                                       \
 	"default-src 'none'; script-src " ASSET_APP_JS_HASH          \
 	"; style-src " ASSET_STYLE_CSS_HASH                          \
 	"; base-uri 'none'; form-action 'none'"
+
+const char html_file_policy[] = POLICY;
+const char html_served_policy[] = POLICY "; connect-src 'self'";
 
 /* Bytes that are base64 by themselves. */
 enum { STEP = 3 << 16 };
@@ -51,12 +55,12 @@ static struct error *put_part(struct html *h, const char *name, size_t n)
 		flame_text_xml(&h->text, h->title->data);
 		fputs(h->text.data, h->out);
 	} else if (n == 6 && !memcmp(name, "POLICY", n)) {
-		fputs(POLICY, h->out);
+		fputs(h->data ? html_file_policy : html_served_policy, h->out);
 	} else if (n == 5 && !memcmp(name, "STYLE", n)) {
 		fputs(asset_style_css, h->out);
 	} else if (n == 6 && !memcmp(name, "SCRIPT", n)) {
 		fputs(asset_app_js, h->out);
-	} else if (n == 4 && !memcmp(name, "DATA", n)) {
+	} else if (n == 4 && !memcmp(name, "DATA", n) && h->data) {
 		return put_data(h);
 	}
 	return strbuf_error(&h->text);
@@ -82,21 +86,27 @@ static struct error *put_page(struct html *h)
 	return error;
 }
 
-struct error *export_html(const struct profile *profile,
-			  const struct export_options *options, FILE *out)
+struct error *html_put(const struct strbuf *title, const struct strbuf *data,
+		       FILE *out)
 {
-	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
-	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
-	struct html html = { out, &title, &data, STRBUF_INIT };
+	struct html html = { out, title, data, STRBUF_INIT };
 	struct error *error;
 
 	if (!KAA_HAS_PAGE)
 		return error_create(
 			ERROR_UNSUPPORTED,
 			"this kaa was built without its page: install esbuild, build kaa again, or use 'kaa flamegraph'");
-	error = page_data_put(profile, options, &data, &title);
-	if (!error)
-		error = put_page(&html);
+	error = put_page(&html);
 	strbuf_deinit(&html.text);
 	return error;
+}
+
+struct error *export_html(const struct profile *profile,
+			  const struct export_options *options, FILE *out)
+{
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
+	struct error *error = page_data_put(profile, options, &data, &title);
+
+	return error ? error : html_put(&title, &data, out);
 }

@@ -59,7 +59,7 @@ def test_unknown_command_like_no_other(kaa):
     assert "'nope' is not a command" in kaa("help", "nope", status=USAGE).stderr
 
 
-ABSENT = ["list", "live", "stat", "view"]
+ABSENT = ["list", "live", "stat"]
 
 
 @pytest.mark.parametrize("name", ABSENT)

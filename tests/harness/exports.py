@@ -371,9 +371,12 @@ def kaa_json(data):
 class Page:
     """The columns of a page, as src/export/page_data.h has them."""
 
-    def __init__(self, data):
-        text = re.search(rb'id="profile">([^<]*)</script>', data)[1]
-        raw = zlib.decompress(base64.b64decode(text))
+    @staticmethod
+    def data_of(file):
+        return zlib.decompress(base64.b64decode(re.search(rb'id="profile">([^<]*)</script>', file)[1]))
+
+    def __init__(self, file):
+        raw = self.data_of(file)
         assert raw[:8] == b"kaapage1"
         self.columns = {}
         for i in range(struct.unpack_from("<I", raw, 8)[0]):

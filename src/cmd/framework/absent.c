@@ -12,8 +12,6 @@ static const struct absent {
 	{ "list", "'perf list' tells the events that -e of 'kaa record' can name" },
 	{ "live", "'kaa top -p PID' shows what a program does now" },
 	{ "stat", "'perf stat COMMAND' counts events without samples" },
-	{ "view",
-	  "'kaa report' on a terminal opens, searches and annotates a recording" },
 };
 
 const char *absent_command(const char *name)

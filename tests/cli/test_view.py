@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`kaa view`: who gets what from the server, and who does not."""
+import contextlib
+import http.client
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import urllib.parse
+
+import pytest
+
+from harness import exports
+
+
+class View:
+    """One that runs."""
+
+    def __init__(self, process):
+        self.process = process
+        self.said = ""
+        while "Ctrl-C" not in self.said:
+            line = process.stdout.readline()
+            assert line, f"kaa view ended: {self.said}"
+            self.said += line
+        self.link = re.search(r"http://\S+", self.said)[0]
+        self.port = urllib.parse.urlsplit(self.link).port
+        self.entry = self.link.removeprefix(f"http://127.0.0.1:{self.port}")
+
+    def ask(self, path, method="GET", host=None, **headers):
+        """(status, headers, body)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        if host != "":
+            connection.putheader("Host", host or f"127.0.0.1:{self.port}")
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), body
+
+    def enter(self):
+        """The cookie for the link."""
+        status, headers, _ = self.ask(self.entry)
+        assert status == 200
+        return headers["Set-Cookie"].split(";")[0]
+
+    def end(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+@contextlib.contextmanager
+def viewing(build_dir, *words, **options):
+    command = [build_dir / "kaa", "view", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
+        try:
+            yield View(process)
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def view(build_dir, recording):
+    with viewing(build_dir, "--no-browser", recording) as started:
+        yield started
+
+
+def test_the_page_and_its_data(view, kaa, recording, tmp_path):
+    cookie = view.enter()
+    status, headers, page = view.ask("/", Cookie=cookie)
+    assert status == 200 and headers["Content-Type"].startswith("text/html") and b"<!-- kaa page -->" in page
+    status, _, data = view.ask("/data", Cookie=cookie)
+    kaa("export", "-q", "-i", recording, "--format", "html", "-o", tmp_path / "out.html")
+    file = (tmp_path / "out.html").read_bytes()
+    assert status == 200 and data == exports.Page.data_of(file)
+    # The same but for the data, and where it is had from.
+    policy = re.compile(rb"; connect-src 'self'")
+    assert policy.sub(b"", page) == re.sub(rb'(id="profile">)[^<]*', rb"\1", file)
+
+
+def test_the_link_works_once(view):
+    assert view.enter()
+    status, headers, body = view.ask(view.entry)
+    assert status == 403 and "Set-Cookie" not in headers and b"works once" in body
+
+
+@pytest.mark.parametrize("path", ["/", "/data", "/nothing", "/enter", "/enter?token=", "/enter?token=" + "0" * 32, "/../etc/passwd",
+                                  "/%2e%2e/etc/passwd", "//", "/enter?token=" + "a" * 20000])
+def test_nothing_without_the_link(view, path):
+    status, headers, body = view.ask(path)
+    assert status in (403, 414, 431) and "Set-Cookie" not in headers and len(body) < 500
+    assert b"kaapage1" not in body
+    # It goes on.
+    assert view.enter()
+
+
+@pytest.mark.parametrize("cookie", ["", "kaa=1", "kaa-{port}=", "kaa-{port}=" + "0" * 32, "{right}0", "x{right}"])
+def test_other_cookies(view, cookie):
+    right = view.enter()
+    status, _, body = view.ask("/data", Cookie=cookie.format(port=view.port, right=right))
+    assert status == 403 and len(body) < 500
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:{port}.evil.example",
+                                  "[::1]:{port}", ""])
+def test_other_hosts(view, host):
+    """A name that is made to lead here is another host."""
+    cookie = view.enter()
+    status, _, body = view.ask("/data", host=host.format(port=view.port), Cookie=cookie)
+    assert status in (400, 403) and len(body) < 500
+    assert view.ask("/data", host=f"localhost:{view.port}", Cookie=cookie)[0] == 200
+
+
+@pytest.mark.parametrize("origin", ["null", "https://evil.example", "http://127.0.0.1", "http://127.0.0.1:1", "https://127.0.0.1:{port}"])
+def test_other_origins(view, origin):
+    cookie = view.enter()
+    assert view.ask("/data", Cookie=cookie, Origin=origin.format(port=view.port))[0] == 403
+    assert view.ask("/data", Cookie=cookie, Origin=f"http://127.0.0.1:{view.port}")[0] == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "HEAD", "OPTIONS", "DELETE", "X"])
+def test_other_methods(view, method):
+    cookie = view.enter()
+    assert view.ask("/data", method=method, Cookie=cookie)[0] == 405
+
+
+def test_other_paths(view):
+    cookie = view.enter()
+    for path in "/nothing", "/data/", "/../../etc/passwd", "/etc/passwd", "/source?file=/etc/passwd":
+        assert view.ask(path, Cookie=cookie)[0] == 404, path
+
+
+def test_every_answer_has_its_rules(view):
+    for path in view.entry, "/", "/data", "/nothing":
+        _, headers, _ = view.ask(path)
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "*" not in policy
+        assert headers["Cache-Control"] == "no-store" and headers["X-Frame-Options"] == "DENY"
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_cookie_is_for_this_page_alone(view):
+    cookie = view.ask(view.entry)[1]["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and f"kaa-{view.port}=" in cookie
+
+
+def test_what_is_no_request(view):
+    for bytes_sent in b"\0" * 5000, b"GET / HTTP/9.9\r\n\r\n", b"GET" + b" " * 70000, b"\r\n" * 3000, b"GET / HTTP/1.1\r\nHost:" + b"a" * 90000:
+        with socket.create_connection(("127.0.0.1", view.port), 60) as connection:
+            with contextlib.suppress(OSError):
+                connection.sendall(bytes_sent)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):
+                    pass
+    assert view.enter()
+
+
+def test_it_listens_on_this_machine_alone(view):
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    local = {row[1] for row in rows if row[3] == "0A" and row[1].endswith(f":{view.port:04X}")}
+    assert local == {f"0100007F:{view.port:04X}"}
+    other = pathlib.Path("/proc/net/tcp6")
+    assert not other.exists() or f":{view.port:04X} " not in other.read_text()
+
+
+def test_it_is_never_root(view):
+    status = pathlib.Path(f"/proc/{view.process.pid}/status").read_text()
+    assert "0" not in re.search(r"Uid:\s+(.*)", status)[1].split()
+    assert int(re.search(r"CapPrm:\s+(\w+)", status)[1], 16) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_ends(view, number):
+    assert view.end(number) == 0 and not view.process.stderr.read()
+
+
+def test_the_browser_gets_a_link_of_its_own(build_dir, recording, tmp_path):
+    """By a private file, and not on a command line; which is gone when kaa is."""
+    tools = tmp_path / "bin"
+    tools.mkdir(mode=0o755)
+    tmp_path.chmod(0o777)
+    opened = tmp_path / "opened"
+    (tools / "xdg-open").write_text(f'#!/bin/sh\numask 0\nstat -c "%a" "$1" "$(dirname "$1")" >{opened}.part\ncat "$1" >>{opened}.part\n'
+                                    f'echo "$1" >>{opened}.part\nmv {opened}.part {opened}\n')
+    (tools / "xdg-open").chmod(0o755)
+    environment = {**os.environ, "DISPLAY": ":99", "PATH": f"{tools}:{os.environ['PATH']}"}
+    environment.pop("XDG_RUNTIME_DIR", None)
+    for above in tmp_path.parents:
+        if above.name.startswith("pytest"):
+            above.chmod(0o755)
+    with viewing(build_dir, recording, env=environment) as view:
+        assert "opens in your browser" in view.said
+        while not opened.exists():
+            assert view.process.poll() is None
+        text = opened.read_text()
+        modes, link, path = text.split()[:2], re.search(r"url=(http[^\"]*)", text)[1], text.split()[-1]
+        assert modes == ["600", "700"]
+        # Each works once.
+        assert link != view.link
+        assert view.ask(link.removeprefix(f"http://127.0.0.1:{view.port}"))[0] == 200
+        assert view.enter()
+        assert view.end() == 0
+        assert not pathlib.Path(path).exists() and not pathlib.Path(path).parent.exists()
+
+
+def test_mistakes(kaa, recording, tmp_path):
+    assert "does not exist" in kaa("view", tmp_path / "none", status=1).stderr
+    assert "one recording is shown" in kaa("view", "a", "b", status=129).stderr
+    assert "no port above" in kaa("view", "--port", "65536", status=129).stderr
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert f"port {port}" in kaa("view", recording, "--no-browser", "--port", port, status=1).stderr
