@@ -7,6 +7,7 @@
 
 #include "assert_ok.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "collect/poll_hold.h"
 #include "collect/poll_look.h"
 #include "collect/poll_reader.h"
