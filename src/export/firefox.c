@@ -252,12 +252,12 @@ static void put_strings(struct firefox *f)
 
 	begin_column(f, "stringArray");
 	vec_for_each(name, &f->stacks->names.all)
-		json_string(&f->json, *name);
+		json_str(&f->json, *name);
 	vec_for_each(file, &f->stacks->files.all)
-		json_string(&f->json, *file);
+		json_str(&f->json, *file);
 	vec_for_each(dso, &profile->dsos)
-		json_string(&f->json,
-			    profile_string(profile, dso->long_name, ""));
+		json_str(&f->json,
+			 profile_string(profile, dso->long_name, ""));
 	end_column(f);
 }
 

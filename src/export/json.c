@@ -43,7 +43,7 @@ void json_key(struct json *json, const char *key)
 	json->has_value = false;
 }
 
-void json_string(struct json *json, const char *text)
+void json_str(struct json *json, const char *text)
 {
 	separate(json);
 	json_text(&json->text, text);

@@ -4,7 +4,7 @@
  *
  *	json_begin(&json, '{');
  *	json_key(&json, "name");
- *	json_string(&json, name);
+ *	json_str(&json, name);
  *	json_end(&json, '}');
  *
  * A failed write is the stream's to remember (ferror()); json_finish() says
@@ -34,8 +34,8 @@ void json_begin(struct json *json, char bracket);
 void json_end(struct json *json, char bracket);
 /* Of the next value. A word of the program: nothing in it is escaped. */
 void json_key(struct json *json, const char *key);
-/* Foreign bytes (view/json_text.h). */
-void json_string(struct json *json, const char *text);
+/* Foreign bytes (view/json_text.h). json_string() is one of jansson's. */
+void json_str(struct json *json, const char *text);
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
 /* ns as milliseconds or microseconds, all its digits. */
@@ -53,7 +53,7 @@ static inline void json_member_string(struct json *json, const char *key,
 				      const char *text)
 {
 	json_key(json, key);
-	json_string(json, text);
+	json_str(json, text);
 }
 
 static inline void json_member_u64(struct json *json, const char *key,

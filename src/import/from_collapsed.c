@@ -124,49 +124,72 @@ static struct error *read_step(struct collapsed *c, const char *text, size_t siz
 
 /* --- threads --- */
 
-static bool begins(const char *text, size_t size, const char *word)
-{
-	size_t n = strlen(word);
-
-	return size >= n && !memcmp(text, word, n);
-}
+/* What the first steps of a line say of its thread. */
+struct owner {
+	int64_t pid;
+	/* 0: not known. */
+	int64_t tid;
+	struct line name;
+	struct line process;
+};
 
 /* Takes py-spy's steps for processes and threads, and a thread's name. */
+static struct owner read_owner(const struct collapsed *c, const char **text,
+			       size_t *size)
+{
+	struct owner owner = { .pid = 1 };
+
+	while (*size) {
+		size_t n = step_size(*text, *size);
+
+		if (!lines_in_process(*text, n, &owner.pid, &owner.process) &&
+		    !lines_in_thread(*text, n, &owner.tid, &owner.name)) {
+			if (!c->has_threads || owner.name.text)
+				break;
+			owner.name = (struct line){ *text, n };
+		}
+		n += n < *size;
+		*text += n;
+		*size -= n;
+	}
+	return owner;
+}
+
+/* Threads without numbers are told by their names; the first is the main one. */
+static struct error *number_thread(struct collapsed *c, struct owner *owner,
+				   const char *name)
+{
+	uint32_t text = 0;
+	struct error *error = texts_intern(&c->model->texts, name, &text);
+	uint64_t *number;
+
+	if (error || owner->tid)
+		return error;
+	number = map_insert(&c->numbers,
+			    (uint64_t)(uint32_t)owner->pid << 32 | text,
+			    c->numbers.count, NULL);
+	if (!number)
+		return error_no_memory();
+	owner->tid = owner->pid + (int64_t)*number;
+	return NULL;
+}
+
 static struct error *read_thread(struct collapsed *c, const char **text,
 				 size_t *size, uint32_t *ret)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-	int64_t pid = 1;
-	uint32_t text_number = 0;
-	uint64_t *number;
+	_cleanup_strbuf_ struct strbuf process = STRBUF_INIT;
+	struct owner owner = read_owner(c, text, size);
 	struct error *error;
 
-	while (*size) {
-		size_t n = step_size(*text, *size);
-		bool is_process = begins(*text, n, "process ");
-		bool is_thread = begins(*text, n, "thread (");
-
-		if (!is_process && !is_thread && !(c->has_threads && !name.len))
-			break;
-		if (is_process)
-			pid = (int32_t)strtol(*text + 8, NULL, 10);
-		else
-			strbuf_append(&name, *text, n);
-		*text += n < *size ? n + 1 : n;
-		*size -= n < *size ? n + 1 : n;
-	}
-	error = strbuf_error(&name);
-	if (!error)
-		error = texts_intern(&c->model->texts, name.data, &text_number);
-	if (error)
-		return error;
-	/* Their own numbers are not known: the first is the main thread. */
-	number = map_insert(&c->numbers,
-			    (uint64_t)(uint32_t)pid << 32 | text_number,
-			    c->numbers.count, NULL);
-	return number ? import_thread(c->model, pid, pid + (int64_t)*number,
-				      name.data, NULL, ret) :
-			error_no_memory();
+	strbuf_append(&name, owner.name.text, owner.name.size);
+	strbuf_append(&process, owner.process.text, owner.process.size);
+	if (name.failed || process.failed)
+		return error_no_memory();
+	error = number_thread(c, &owner, name.data);
+	return error ? error :
+		       import_thread(c->model,
+				     owner.pid, owner.tid, name.data, process.data, ret);
 }
 
 /* Has one of the steps a file? */

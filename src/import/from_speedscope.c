@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "import/import_format.h"
 #include "import/json_in.h"
+#include "import/lines_in.h"
 
 struct speedscope {
 	struct json_in in;
@@ -113,6 +114,28 @@ static bool parse_label(const char *label, size_t *length, int64_t *pid,
 	return true;
 }
 
+/* 'Thread 4243 "name"', 'Process 4242 Thread 4243 "name"', as py-spy has it. */
+static bool parse_py_spy(const char **label, size_t *length, int64_t *pid,
+			 int64_t *tid)
+{
+	const char *quote = strchr(*label, '"');
+	size_t n = strlen(*label);
+	int end = 0;
+
+	*pid = 0;
+	if (!quote || (*label)[n - 1] != '"' || quote == *label + n - 1)
+		return false;
+	if (sscanf(*label, "Process %" SCNd64 " Thread %" SCNd64 " %n", pid, tid,
+		   &end) < 2 &&
+	    sscanf(*label, "Thread %" SCNd64 " %n", tid, &end) < 1)
+		return false;
+	if (*label + end != quote)
+		return false;
+	*label = quote + 1;
+	*length = n - (size_t)end - 2;
+	return true;
+}
+
 /* The thread of a process that was named before, or its first one. */
 static int64_t process_of(const struct speedscope *s, int64_t tid)
 {
@@ -125,7 +148,8 @@ static struct error *begin_thread(struct speedscope *s, const char *label)
 	int64_t pid = 0, tid = 0;
 	size_t length = strlen(label);
 
-	if (parse_label(label, &length, &pid, &tid)) {
+	if (parse_label(label, &length, &pid, &tid) ||
+	    parse_py_spy(&label, &length, &pid, &tid)) {
 		pid = pid ? pid : process_of(s, tid);
 	} else {
 		tid = (int64_t)s->number + 1;
@@ -186,6 +210,18 @@ static struct error *put_sample(struct speedscope *s, uint32_t node,
 
 /* --- stacks with weights --- */
 
+/* py-spy's steps for a process and a thread, which stand in front. */
+static bool is_function(const struct speedscope *s, uint32_t frame)
+{
+	const char *name = json_in_text(
+		json_object_get(json_array_get(s->frames, frame), "name"));
+	struct line rest;
+	int64_t number;
+
+	return !lines_in_thread(name, strlen(name), &number, &rest) &&
+	       !lines_in_process(name, strlen(name), &number, &rest);
+}
+
 static struct error *read_stack(struct speedscope *s, const json_t *stack,
 				uint32_t *ret)
 {
@@ -199,7 +235,9 @@ static struct error *read_stack(struct speedscope *s, const json_t *stack,
 
 		if (s->in.error)
 			return NULL;
-		error = import_node(s->model, *ret, s->places[frame], ret);
+		if (*ret != PROFILE_NONE || is_function(s, frame))
+			error = import_node(s->model, *ret, s->places[frame],
+					    ret);
 	}
 	return error;
 }

@@ -209,22 +209,35 @@ static int32_t task_number(int64_t number)
 	return number < 1 ? 1 : number > INT32_MAX ? INT32_MAX : (int32_t)number;
 }
 
+/* What was not known when the thread was met first. */
+static void complete_thread(struct import_model *m, uint32_t number,
+			    const struct import_thread *thread)
+{
+	struct import_thread *known = &m->threads.data[number];
+
+	if (known->name == PROFILE_NONE)
+		known->name = thread->name;
+	if (known->process == PROFILE_NONE)
+		known->process = thread->process;
+}
+
 struct error *import_thread(struct import_model *m, int64_t pid, int64_t tid,
 			    const char *name, const char *process, uint32_t *ret)
 {
 	struct import_thread thread = { task_number(pid), task_number(tid) };
 	uint64_t hash = hash_combine((uint32_t)thread.pid, (uint32_t)thread.tid);
-	struct error *error;
+	struct error *error = text_or_none(m, name, &thread.name);
 
-	*ret = index_find(&m->thread_index, hash, thread_equal, m->threads.data,
-			  &thread);
-	if (*ret != PROFILE_NONE)
-		return NULL;
-	error = text_or_none(m, name, &thread.name);
 	if (!error)
 		error = text_or_none(m, process, &thread.process);
 	if (error)
 		return error;
+	*ret = index_find(&m->thread_index, hash, thread_equal, m->threads.data,
+			  &thread);
+	if (*ret != PROFILE_NONE) {
+		complete_thread(m, *ret, &thread);
+		return NULL;
+	}
 	return vec_push(&m->threads, thread) ?
 		       added(&m->thread_index, hash, m->threads.count, ret) :
 		       error_no_memory();

@@ -32,4 +32,14 @@ struct error *lines_in_error(const struct lines_in *lines, const char *what);
 /* Digits alone, all of them. False if that is no number of 63 bits. */
 bool lines_in_number(const char *text, size_t size, uint64_t *ret);
 
+/*
+ * "thread (4242): name" or "thread (4242)", py-spy's step for a thread. *tid is 0
+ * where the number is no thread's, but an address.
+ */
+bool lines_in_thread(const char *text, size_t size, int64_t *tid,
+		     struct line *name);
+/* "process 4242:"command"", its step for a process. */
+bool lines_in_process(const char *text, size_t size, int64_t *pid,
+		      struct line *name);
+
 #endif

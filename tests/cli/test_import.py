@@ -152,11 +152,15 @@ def test_raw_of_py_spy(kaa, tmp_path):
     (tmp_path / "raw").write_text(PY_SPY)
     assert functions_of(kaa, imported(kaa, tmp_path / "raw")) == {
         "work:7": 30, "<lambda>:1": 8, "_PyObject_Call": 2, "tool:None": 5}
-    (tmp_path / "subprocesses").write_text('process 77:"python app.py";thread (0x7f12): main;a (a.py:1) 3\n'
+    (tmp_path / "subprocesses").write_text('process 77:"python app.py";thread (88): main;a (a.py:1) 3\n'
+                                           'process 77:"python app.py";thread (88): main 1\n'
                                            'process 78:"python b.py";thread (0x7f13): pool;b (b.py:2) 4\n')
     samples = samples_of(kaa, imported(kaa, tmp_path / "subprocesses"))
-    assert {sample.frames[-1].symbol for sample in samples} == {"py::a:a.py", "py::b:b.py"}
+    assert {sample.frames[-1].symbol for sample in samples} == {"py::a:a.py", "py::b:b.py", "[unknown]"}
     assert len({sample.tid for sample in samples}) == 2
+    assert {(sample.comm, sample.tid) for sample in samples if sample.tid == 88} == {("python app.py", 88)}
+    threads = json.loads(kaa("export", "-q", "-i", tmp_path / "subprocesses.data", "--format", "json").stdout)["threads"]
+    assert {(thread["pid"], thread["name"]) for thread in threads} == {(77, "main"), (78, "pool")}
 
 
 def test_collapsed_stacks_of_anything(kaa, tmp_path):
@@ -223,6 +227,17 @@ def test_speedscope_of_other_tools(kaa, tmp_path):
     back = imported(kaa, tmp_path / "s")
     assert functions_of(kaa, back, tid=1) == {"work:9": 250000000, "main:3": 125000000, "gc": 125000000}
     assert functions_of(kaa, back, tid=2) == {"work:9": 20000000, "main:3": 10000000}
+
+
+def test_speedscope_of_py_spy(kaa, tmp_path):
+    """What stands in front of its stacks for threads is no function."""
+    frames = [{"name": "thread (4243)"}, {"name": "work", "file": "app.py", "line": 9}, {"name": "thread (4242): MainThread"}]
+    profiles = [{"type": "sampled", "name": name, "unit": "seconds", "startValue": 0, "endValue": 1, "samples": [[first, 1], [first]],
+                 "weights": [0.25, 0.75]} for first, name in ((2, 'Thread 4242 "MainThread"'), (0, 'Thread 4243 "a pool"'))]
+    (tmp_path / "s").write_text(json.dumps({"exporter": "py-spy@0.4.3", "shared": {"frames": frames}, "profiles": profiles}))
+    back = imported(kaa, tmp_path / "s")
+    assert functions_of(kaa, back, tid=4243) == {"work:9": 250000000, "[unknown]": 750000000}
+    assert "4243:a pool" in kaa("report", "-i", back, "--stdio", "--sort", "tid", "-g", "none").stdout
 
 
 def test_firefox_with_tables_of_each_thread(kaa, tmp_path):
