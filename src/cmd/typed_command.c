@@ -12,6 +12,7 @@
 #include "cmd/framework/message.h"
 #include "collect/launch.h"
 #include "sys/privilege.h"
+#include "view/shell_word.h"
 
 void typed_command_deinit(struct typed_command *command)
 {
@@ -202,12 +203,25 @@ static struct error *take_unmarked(struct typed_command *command,
 	return take_python(command, name, path);
 }
 
-static void say_script(const struct typed_command *command, const char *name)
+static void say_script(const struct typed_command *command,
+		       const struct arguments *args)
 {
-	message_note("running '%s%s%s %s', since '%s' %s", command->interpreter,
+	/* Bytes of a command that are worth a look. */
+	enum { SAID_MAX = 120 };
+	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
+
+	for (size_t i = 0; i < args->count && words.len <= SAID_MAX; i++) {
+		strbuf_putc(&words, ' ');
+		shell_word(args->values[i], &words);
+	}
+	if (words.len > SAID_MAX) {
+		strbuf_truncate(&words, SAID_MAX);
+		strbuf_puts(&words, "...");
+	}
+	message_note("running '%s%s%s%s', since '%s' %s", command->interpreter,
 		     command->argument ? " " : "",
-		     command->argument ? command->argument : "", name, name,
-		     command->why);
+		     command->argument ? command->argument : "", words.data,
+		     args->values[0], command->why);
 }
 
 /* --- the command --- */
@@ -351,7 +365,7 @@ struct error *typed_command_find(const struct arguments *args,
 		return error;
 	}
 	if (command.interpreter)
-		say_script(&command, args->values[0]);
+		say_script(&command, args);
 	*ret = command;
 	return NULL;
 }

@@ -656,6 +656,7 @@ struct error *dump_create(struct subject *subject,
 	dump->pid = subject->pid;
 	dump->version = subject->python.layout.version;
 	dump->signal = subject->signal;
+	dump->signalled = subject->signalled;
 	dump->has_locals = options->locals;
 	dump->tasks.locals.text = (struct strbuf)STRBUF_INIT;
 	dump->has_tasks = options->tasks;

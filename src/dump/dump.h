@@ -199,8 +199,9 @@ struct dump {
 	pid_t pid;
 	/* NULL: of a process that runs. */
 	const char *core;
-	/* That ended it; 0: none. */
+	/* That ended it, and the thread that it hit; 0: none. */
 	int signal;
+	pid_t signalled;
 	const char *command;
 	const char *interpreter;
 	/* PY_VERSION_HEX */

@@ -2,6 +2,7 @@
 /* A dump in words: what most want to know first, and 80 columns. */
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <string.h>
 
 #include "base/plural.h"
@@ -59,15 +60,24 @@ static const char *signal_name(int number)
 	}
 }
 
-static void put_core(const struct dump *dump, struct strbuf *out)
+/* "died of SIGABRT" */
+static void put_death(const struct dump *dump, struct strbuf *out)
 {
 	const char *name = signal_name(dump->signal);
 
-	strbuf_printf(out, "core of process %d", (int)dump->pid);
 	if (name)
-		strbuf_printf(out, ", which died of %s", name);
-	else if (dump->signal)
-		strbuf_printf(out, ", which died of signal %d", dump->signal);
+		strbuf_printf(out, "died of %s", name);
+	else
+		strbuf_printf(out, "died of signal %d", dump->signal);
+}
+
+static void put_core(const struct dump *dump, struct strbuf *out)
+{
+	strbuf_printf(out, "core of process %d", (int)dump->pid);
+	if (!dump->signal)
+		return;
+	strbuf_puts(out, ", which ");
+	put_death(dump, out);
 }
 
 static void put_process(const struct dump *dump, size_t width,
@@ -115,19 +125,34 @@ static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
 
 /* --- threads --- */
 
-static void put_state(const struct dump_thread *thread, struct strbuf *out)
+/* By which a thread sends a signal to itself, as abort() does. */
+static bool is_raise(const struct dump_thread *thread)
+{
+	return thread->has_call &&
+	       (thread->call == SYS_tgkill || thread->call == SYS_tkill ||
+		thread->call == SYS_kill);
+}
+
+static void put_state(const struct dump *dump, const struct dump_thread *thread,
+		      struct strbuf *out)
 {
 	const char *separator = thread->holds_gil || thread->wants_gil ? ", " :
 									 "";
+	bool died = dump->signalled && dump->signalled == thread->tid;
 
 	if (thread->holds_gil)
 		strbuf_puts(out, "holds the GIL");
 	if (thread->collects_garbage)
 		strbuf_puts(out, ", collects garbage");
-	if (thread->wants_gil) {
+	if (thread->wants_gil)
 		strbuf_puts(out, "waits for the GIL");
-		return;
+	if (died) {
+		strbuf_puts(out, separator);
+		put_death(dump, out);
+		separator = ", ";
 	}
+	if (thread->wants_gil || (died && is_raise(thread)))
+		return;
 	if (thread->state == 'R') {
 		strbuf_printf(out, "%srunning", separator);
 	} else if (thread->state == 'T' || thread->state == 't') {
@@ -140,13 +165,14 @@ static void put_state(const struct dump_thread *thread, struct strbuf *out)
 	}
 }
 
-static void put_thread_head(const struct dump_thread *thread, size_t width,
+static void put_thread_head(const struct dump *dump,
+			    const struct dump_thread *thread, size_t width,
 			    struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf state = STRBUF_INIT, line = STRBUF_INIT;
 	size_t room;
 
-	put_state(thread, &state);
+	put_state(dump, thread, &state);
 	strbuf_printf(&line, " %d%s%s%s", (int)thread->tid,
 		      state.len ? " (" : "", state.data, state.len ? ")" : "");
 	room = width > line.len + 8 ? width - line.len : 8;
@@ -206,7 +232,7 @@ void dump_text(const struct dump *dump, const struct dump_words *words,
 		async_text(dump, words, out);
 	vec_for_each(thread, &dump->threads) {
 		strbuf_putc(out, '\n');
-		put_thread_head(thread, width, out);
+		put_thread_head(dump, thread, width, out);
 		vec_for_each(frame, &thread->frames) {
 			frame_text(frame, words, 4, out);
 			frame_text_locals(&thread->locals, frame, width, 8, out);
@@ -233,12 +259,13 @@ static const struct dump_frame *own_frame(const struct dump_thread *thread)
 }
 
 /* Returns the lines. */
-static size_t put_brief(const struct dump_thread *thread,
+static size_t put_brief(const struct dump *dump,
+			const struct dump_thread *thread,
 			const struct dump_words *words, struct strbuf *out)
 {
 	const struct dump_frame *own = own_frame(thread);
 
-	put_thread_head(thread, words->width, out);
+	put_thread_head(dump, thread, words->width, out);
 	if (!thread->frames.count) {
 		put_problem(thread, out);
 		return 2;
@@ -257,7 +284,7 @@ size_t dump_text_brief(const struct dump *dump, const struct dump_words *words,
 
 	vec_for_each(thread, &dump->threads) {
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-		size_t used = put_brief(thread, words, &text);
+		size_t used = put_brief(dump, thread, words, &text);
 
 		if (taken + used + (left > 1) > lines)
 			break;

@@ -99,8 +99,9 @@ struct subject {
 	/* Owned; "" where it is not known. The core is NULL of a process. */
 	char *command;
 	char *core;
-	/* That ended it; 0: none. */
+	/* That ended it, and the thread that it hit; 0: none. */
 	int signal;
+	pid_t signalled;
 	struct py_memory memory;
 	/*
 	 * Threads of a process that runs are to be stopped while they are read, so that

@@ -310,6 +310,9 @@ static struct error *fill(struct core_subject *core, const char *path)
 	core->has_core = true;
 	core->subject.pid = core->core.pid;
 	core->subject.signal = core->core.signal;
+	/* It stands first in a core. */
+	if (core->core.signal && core->core.threads.count)
+		core->subject.signalled = core->core.threads.data[0].tid;
 	core->subject.core = strdup(path);
 	if (!core->subject.core)
 		return error_no_memory();

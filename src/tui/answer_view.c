@@ -299,7 +299,7 @@ static struct error *zoom_symbol(struct answer_view *a)
 	bool accepted, left;
 	char *name;
 	struct error *error = view_prompt(a->ui, &a->view,
-					  "Function name contains", &text,
+					  "Only functions whose name contains (empty: all)", &text,
 					  NULL, NULL, &accepted);
 
 	if (error || !accepted)

@@ -359,7 +359,7 @@ static struct error *zoom_symbol(struct report_view *r)
 	struct zoom zoom;
 	char *name;
 	bool accepted;
-	struct error *error = view_prompt(r->ui, &r->view, "Function name contains",
+	struct error *error = view_prompt(r->ui, &r->view, "Only functions whose name contains (empty: all)",
 					  &text, NULL, NULL, &accepted);
 
 	if (error || !accepted) {

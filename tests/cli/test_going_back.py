@@ -73,3 +73,16 @@ def test_the_keys_say_so(kaa, data):
         with report(kaa, data, *words) as terminal:
             terminal.press("h")
             assert "q  Esc      go one step back" in terminal.text() and "q           on the first screen: quit" in terminal.text()
+
+
+@pytest.mark.parametrize("words", [[], ["-g"]])
+def test_the_prompt_says_what_becomes_of_the_text(kaa, data, words):
+    """And no text shows all again."""
+    with report(kaa, data, *words) as terminal:
+        first = terminal.lines()[1:-1]
+        terminal.press("/")
+        assert terminal.lines()[-1].rstrip() == "Only functions whose name contains (empty: all):"
+        terminal.press("leaf", "enter")
+        assert terminal.lines()[1:-1] != first
+        terminal.press("/", "enter")
+        assert terminal.lines()[1:-1] == first

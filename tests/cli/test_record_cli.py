@@ -167,7 +167,7 @@ def test_python_script(started_by, venv, tmp_path, first, runs, name):
     assert json.loads(result.stdout) == [str(path), [name, "-x", "a b"]]
     runs = runs.replace("VENV", str(path))
     state = "executable" if "/" in name else "on the PATH"
-    assert said_about_scripts(result)[0].endswith(f"running '{runs} {name}', since '{name}' is not {state}")
+    assert said_about_scripts(result)[0].endswith(f"running '{runs} {name} -x 'a b'', since '{name}' is not {state}")
     assert len(said_about_scripts(result)) == 1
 
 
@@ -198,7 +198,7 @@ def test_executable_script_without_a_first_line(started_by, venv, tmp_path):
     script.chmod(0o755)
     result = started_by("./orders.py", "-x", env=env)
     assert json.loads(result.stdout) == [str(path), ["./orders.py", "-x"]]
-    assert "running 'python3 ./orders.py', since './orders.py' has no first line (#!)" in result.stderr
+    assert "running 'python3 ./orders.py -x', since './orders.py' has no first line (#!)" in result.stderr
 
 
 @pytest.mark.parametrize("name, text, said", [

@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include <elf.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "assert_ok.h"
 #include "dump/dump.h"
@@ -323,6 +325,42 @@ static void test_text(void **state)
 	assert_non_null(strstr(out.data, "\nnative 13 (holds the GIL, running)\n    [not read: "));
 }
 
+/* Of a core the thread that died says so, and not that it sent the signal to itself. */
+static void test_text_of_a_death(void **state)
+{
+	static const struct {
+		int signal;
+		bool has_call;
+		int64_t call;
+		const char *words;
+	} cases[] = {
+		{ SIGABRT, true, SYS_tgkill, "\nnative 13 (holds the GIL, died of SIGABRT)\n" },
+		{ SIGSEGV, false, 0, "\nnative 13 (holds the GIL, died of SIGSEGV)\n" },
+		{ SIGQUIT, true, SYS_read, "\nnative 13 (holds the GIL, died of SIGQUIT, in read)\n" },
+		{ 0, true, SYS_tgkill, "\nnative 13 (holds the GIL, in tgkill)\n" },
+	};
+	const struct dump_words words = { .width = 80, .put_source = put_source };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		struct dump_thread threads[2];
+		struct dump dump;
+
+		make_dump(&dump, threads);
+		dump.core = "/x/core";
+		dump.signal = cases[i].signal;
+		dump.signalled = cases[i].signal ? 13 : 0;
+		threads[1].state = 0;
+		threads[1].has_call = cases[i].has_call;
+		threads[1].call = cases[i].call;
+		dump_text(&dump, &words, &out);
+		if (!strstr(out.data, cases[i].words))
+			fail_msg("'%s' is not in:\n%s", cases[i].words,
+				 out.data);
+	}
+}
+
 static void test_json(void **state)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -467,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_other_files),
 		cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_of_a_death),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_text_of_tasks),
 		cmocka_unit_test(test_text_of_one_task),
