@@ -43,6 +43,8 @@ struct polled_thread {
 	int cpu;
 	/* pthread_self(); 0: not known yet. */
 	uint64_t pointer;
+	/* Its stack is above; of a Python that has to be told (poll_walk.c), else 0. */
+	uint64_t stack_start;
 	/* Of the last look. */
 	bool seen;
 	/* Its children were read when it had run so much, and so often. */

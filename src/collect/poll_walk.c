@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "python/gil_held.h"
+#include "python/states.h"
+#include "sys/proc.h"
 #include "sys/thread_pointer.h"
 
 struct error *poll_walk_init(struct poll_walk *walk, struct poll_writer *writer)
@@ -25,11 +27,39 @@ static bool has_pointer(const struct poll_walk *walk,
 			struct polled_process *process,
 			struct polled_thread *thread)
 {
-	if (process->has_python && !thread->pointer)
+	if (process->has_python && !thread->pointer) {
 		thread->pointer = thread_pointer_find(
 			&process->memory, thread->tid,
 			thread_own_number(walk->root, thread->tid));
+		thread->stack_start = 0;
+	}
 	return process->has_python && thread->pointer;
+}
+
+/* A state that runs is told by its mark, which is on its thread's stack: bpf/walk_thread.h. */
+static bool has_to_know_stack(const struct polled_process *process,
+			      const struct py_memory *memory)
+{
+	const struct walker_process *python = &process->python;
+
+	return python->layout.flags & PY_CFRAMES &&
+	       py_states_of_several(&python->layout, memory, python->runtime);
+}
+
+static uint64_t stack_start(const struct poll_walk *walk,
+			    const struct polled_process *process,
+			    const struct polled_thread *thread)
+{
+	struct proc_maps maps = PROC_MAPS_INIT;
+	struct error *error = proc_maps_read(walk->root, process->pid, &maps);
+	uint64_t start = error ? 0 :
+				 proc_maps_stack_start(
+					 &maps, thread->pointer,
+					 thread->tid == process->pid);
+
+	error_destroy(error);
+	proc_maps_deinit(&maps);
+	return start;
 }
 
 /* --- its stack --- */
@@ -74,6 +104,9 @@ void poll_walk_thread(struct poll_walk *walk, struct polled_process *process,
 		return;
 	who.process = process->python;
 	who.thread_pointer = thread->pointer;
+	if (!thread->stack_start && has_to_know_stack(process, &memory))
+		thread->stack_start = stack_start(walk, process, thread);
+	who.stack_pointer = thread->stack_start;
 	user_walk_thread(walk->walk, &who, &memory, &output);
 }
 

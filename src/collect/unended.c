@@ -73,6 +73,7 @@ static void walk(struct reading *r)
 			remote, r->tid, thread_own_number(root, r->tid)),
 		.pid = r->target->pid,
 		.tid = (uint32_t)r->tid,
+		.stack_pointer = r->call.stack_pointer,
 	};
 
 	python_stack_clear(&r->python);

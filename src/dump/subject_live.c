@@ -25,8 +25,6 @@ enum {
 	COMMAND_MAX = 1 << 20,
 	/* Bytes of the command that are shown. */
 	COMMAND_SHOWN_MAX = 4096,
-	/* Below the first thread's stack is nothing for much more than that. */
-	STACK_GROWS = 16 << 20,
 	/* Of 200 tries in all (dump.c), half a ms apart at last. */
 	LATE_STOPS_MAX = 150,
 };
@@ -230,27 +228,6 @@ static struct error *read_command(struct live *live)
 	return live->subject.command ? NULL : error_no_memory();
 }
 
-/*
- * All of a thread's stack is above. glibc puts struct pthread at its upper end; that
- * of the first thread, which may grow, is the uppermost map of all.
- */
-static uint64_t stack_start(const struct live *live,
-			    const struct subject_thread *thread)
-{
-	bool is_first = thread->tid == live->subject.pid;
-
-	vec_for_each(map, &live->maps.maps) {
-		if (is_first && !strcmp(map->path, "[stack]"))
-			return map->start > thread->pointer + STACK_GROWS ?
-				       map->start - STACK_GROWS :
-				       map->start;
-		if (!is_first && map->start <= thread->pointer &&
-		    thread->pointer < map->end)
-			return map->start;
-	}
-	return 0;
-}
-
 static struct error *add_thread(struct live *live, pid_t tid)
 {
 	struct subject_thread thread = { .tid = tid, .files = TASK_FILES_INIT };
@@ -266,7 +243,8 @@ static struct error *add_thread(struct live *live, pid_t tid)
 	snprintf(thread.comm, sizeof(thread.comm), "%s", status.comm);
 	thread.pointer =
 		thread_pointer_find(&live->memory, tid, thread.number);
-	thread.stack_pointer = stack_start(live, &thread);
+	thread.stack_pointer = proc_maps_stack_start(
+		&live->maps, thread.pointer, tid == live->subject.pid);
 	return vec_push(&live->subject.threads, thread) ? NULL :
 							  error_no_memory();
 }

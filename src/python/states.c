@@ -51,3 +51,13 @@ struct error *py_states_read(const struct py_layout *layout,
 	}
 	return error;
 }
+
+bool py_states_of_several(const struct py_layout *layout,
+			  const struct py_memory *memory, uint64_t runtime)
+{
+	uint64_t interp, next;
+
+	return read_word(memory, runtime + layout->runtime_interpreters,
+			 &interp) &&
+	       read_word(memory, interp + layout->interp_next, &next) && next;
+}

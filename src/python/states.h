@@ -6,6 +6,7 @@
 #ifndef KAA_PYTHON_STATES_H
 #define KAA_PYTHON_STATES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -26,5 +27,8 @@ struct py_state_list VEC_BODY(struct py_state);
 struct error *py_states_read(const struct py_layout *layout,
 			     const struct py_memory *memory, uint64_t runtime,
 			     struct py_state_list *ret);
+/* More than one interpreter has such a list. */
+bool py_states_of_several(const struct py_layout *layout,
+			  const struct py_memory *memory, uint64_t runtime);
 
 #endif

@@ -66,6 +66,12 @@ void proc_maps_deinit(struct proc_maps *maps);
 /* The map that holds the address, or NULL. */
 const struct proc_map *proc_maps_find(const struct proc_maps *maps,
 				      uint64_t address);
+/*
+ * All of a thread's stack is above; 0: that is not known. pointer: its pthread_self().
+ * That of a process's first thread may grow.
+ */
+uint64_t proc_maps_stack_start(const struct proc_maps *maps, uint64_t pointer,
+			       bool is_first);
 
 struct pid_list VEC_BODY(pid_t);
 

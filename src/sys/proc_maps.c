@@ -11,6 +11,8 @@
 #include "sys/proc.h"
 
 enum {
+	/* Below the first thread's stack is nothing for much more than that. */
+	STACK_GROWS = 16 << 20,
 	/* vm.max_map_count is 65,530 by default; a path at most 4 KiB. */
 	MAPS_TEXT_MAX = 256 << 20,
 };
@@ -242,4 +244,23 @@ const struct proc_map *proc_maps_find(const struct proc_maps *maps,
 			return map;
 	}
 	return NULL;
+}
+
+/*
+ * glibc puts struct pthread at the upper end of a stack that it makes; that of the first
+ * thread is the uppermost map of all.
+ */
+uint64_t proc_maps_stack_start(const struct proc_maps *maps, uint64_t pointer,
+			       bool is_first)
+{
+	const struct proc_map *own = proc_maps_find(maps, pointer);
+
+	if (!is_first)
+		return own ? own->start : 0;
+	vec_for_each(map, &maps->maps)
+		if (!strcmp(map->path, "[stack]"))
+			return map->start > pointer + STACK_GROWS ?
+				       map->start - STACK_GROWS :
+				       map->start;
+	return 0;
 }

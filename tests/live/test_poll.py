@@ -98,6 +98,28 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
         assert given > 0.85 * ran - 0.1, (given, ran, result.stderr)
 
 
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
+    """Code in an interpreter that another thread has made belongs to the thread that runs it."""
+    if python.version < (3, 10):
+        pytest.skip("nothing tells which thread runs an interpreter before 3.10")
+    data, kaa = tmp_path / "perf.data", python.kaa(kaa)
+    result = kaa("record", "--python=poll", "--mode", mode, "-o", data, "--", python.path, scripts / "interpreters_of_others.py", "0.5")
+    seen, names = collections.defaultdict(collections.Counter), {"maker", "runs_one", "runs_two", "inside_one", "inside_two"}
+    for sample in stacks(kaa, data):
+        stack = [name for name, _, _ in sample.python if name in names]
+        # One that sleeps has left the interpreter, and waits for the GIL.
+        if stack and "[idle]" not in sample.markers:
+            seen[stack[0]][" ".join(stack)] += 1
+    assert seen and set(seen) <= {"maker", "runs_one", "runs_two"}, (seen, result.stderr)
+    assert set(seen["maker"]) <= {"maker"}, (seen, result.stderr)
+    for runs in ("runs_one", "runs_two"):
+        inside = f"{runs} {runs.replace('runs', 'inside')}"
+        assert set(seen[runs]) <= {runs, inside}, (seen, result.stderr)
+        # What is before and after: the code is compiled, and the interpreter is left.
+        assert seen[runs][inside] >= 0.9 * sum(seen[runs].values()) - 3, (seen, result.stderr)
+
+
 OTHERS = """
 import subprocess, sys, time
 end = time.process_time() + 0.3

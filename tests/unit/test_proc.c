@@ -68,6 +68,32 @@ static void test_maps_text(void **state)
 	proc_maps_deinit(&maps);
 }
 
+/* A thread's stack ends in what its pointer points at; the first one's may grow. */
+static void test_start_of_a_stack(void **state)
+{
+	static const char text[] =
+		"10000000-10800000 rw-p 00000000 00:00 0 \n"
+		"10801000-11001000 rw-p 00000000 00:00 0 \n"
+		"7ffff7fe0000-7ffff8000000 rw-p 00000000 00:00 0                          [stack]\n";
+	struct proc_maps maps;
+
+	(void)state;
+	assert_ok(parse_maps(text, &maps));
+	assert_int_equal(proc_maps_stack_start(&maps, 0x107ff700, false),
+			 0x10000000);
+	assert_int_equal(proc_maps_stack_start(&maps, 0x11000700, false),
+			 0x10801000);
+	assert_int_equal(proc_maps_stack_start(&maps, 0x10800700, false), 0);
+	assert_true(proc_maps_stack_start(&maps, 0x107ff700, true) <
+		    0x7ffff7fe0000);
+	assert_true(proc_maps_stack_start(&maps, 0x107ff700, true) >
+		    0x7fff00000000);
+	proc_maps_deinit(&maps);
+	assert_ok(parse_maps("", &maps));
+	assert_int_equal(proc_maps_stack_start(&maps, 4096, true), 0);
+	proc_maps_deinit(&maps);
+}
+
 static void test_maps_hostile(void **state)
 {
 	static const char *const bad[] = {
@@ -416,6 +442,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_maps_text),
+		cmocka_unit_test(test_start_of_a_stack),
 		cmocka_unit_test(test_maps_hostile),
 		cmocka_unit_test(test_maps_of_this_process),
 		cmocka_unit_test(test_status_of_this_process),
