@@ -81,6 +81,12 @@ enum export_traits {
 	  "trace events for Perfetto (https://ui.perfetto.dev) and "           \
 	  "about:tracing: for each thread slices over time. It holds one "     \
 	  "event, of time.")                                                   \
+	X(perfetto, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_BINARY,              \
+	  "addresses and CPUs",                                                \
+	  "a trace for Perfetto (https://ui.perfetto.dev): samples of all "    \
+	  "events on the tracks of their threads, with lines. Its flame "      \
+	  "graphs count samples; a counter of each event has what they "       \
+	  "weigh.")                                                            \
 	X(json, EXPORT_TIMES | EXPORT_EVENTS, "addresses and CPUs",            \
 	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
 	  "events, threads, functions, stacks with lines, and samples.")       \

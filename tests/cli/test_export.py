@@ -10,11 +10,12 @@ from harness import exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.terminal import Terminal
 
-FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "pstats", "chrome", "json", "html"]
-BINARY = ["pprof", "otlp", "pstats"]
+FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "pstats", "chrome", "perfetto", "json",
+           "html"]
+BINARY = ["pprof", "otlp", "pstats", "perfetto"]
 # Those whose files hold whole stacks.
 STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,
-          "chrome": exports.chrome, "json": exports.kaa_json, "html": exports.page}
+          "chrome": exports.chrome, "perfetto": exports.perfetto, "json": exports.kaa_json, "html": exports.page}
 THREADS = {
     b"main": {(b"py::<module>:/srv/a.py", b"py::f:/srv/a.py"): 3, (b"py::<module>:/srv/a.py", b"work"): 2},
     b"worker": {(b"py::run:/srv/b.py", b"py::f:/srv/a.py", b"work"): 4,

@@ -349,6 +349,39 @@ def chrome(data):
     return +stacks
 
 
+def perfetto(data):
+    """By the field numbers of Perfetto's protos. Interned data hold for packets of their sequence that come later, or with them."""
+    stacks, interned, counters, last, names = collections.Counter(), {}, collections.Counter(), collections.Counter(), {}
+
+    def frame(tables, iid):
+        row = tables[6][iid]
+        mapping, source = tables[19][row[3][0]], row[5] and tables[18][row[5][0]][2][0].decode()
+        # A frame without a mapping would be dropped, with its whole stack.
+        path = tables[17][mapping[7][0]][2][0].decode()
+        assert row[4] and (not source or source == path)
+        return (tables[5][row[2][0]][2][0].decode(), path, row[6][0] if row[6] else None)
+
+    for packet in map(fields, fields(data)[1]):
+        sequence, flags, time = packet[10][0], packet[13][0], packet[8][0]
+        assert time >= last[sequence] and (flags == 1 or sequence in interned)
+        last[sequence] = time
+        if flags == 1:
+            interned[sequence] = collections.defaultdict(dict)
+        for field, rows in (fields(packet[12][0]) if packet[12] else {}).items():
+            for row in map(fields, rows):
+                assert row[1][0] not in interned[sequence][field]
+                interned[sequence][field][row[1][0]] = row
+        for thread in (map(fields, fields(packet[2][0])[2]) if packet[2] else ()):
+            names[thread[1][0]] = thread[2]
+        for sample in map(fields, packet[66]):
+            tables = interned[sequence]
+            path = tuple(frame(tables, iid) for iid in tables[7][sample[4][0]][2])
+            stacks[sample[3][0], path] += sample[6][0] - counters[sequence]
+            counters[sequence] = sample[6][0]
+    assert {tid for tid, _ in stacks} == set(names)
+    return stacks
+
+
 def kaa_json(data):
     """As docs/formats/export-json.md has it."""
     document = json.loads(data)

@@ -29,7 +29,7 @@ def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
 
 
 READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,
-           "chrome": exports.chrome, "json": exports.kaa_json}
+           "chrome": exports.chrome, "perfetto": exports.perfetto, "json": exports.kaa_json}
 
 
 def test_stacks_of_a_real_program(kaa, newest_python, scripts, tmp_path):
