@@ -210,7 +210,7 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct view_settings),
 	OPT_GROUP("Page"),
 	OPT_U64(0, "port", struct view_settings, port, "<n>",
-		"listen on this port of 127.0.0.1 (default: any that is free)"),
+		"use this port of 127.0.0.1 (default: any that is free)"),
 	OPT_BOOL(0, "no-browser", struct view_settings, no_browser,
 		 "print the link, and open no browser"),
 	OPT_GROUP("Samples"),
@@ -236,7 +236,7 @@ const struct command command_view = {
 		"\n"
 		"Only this machine reaches the page, and only who has the link, which works once. "
 		"The page asks nothing of other machines. "
-		"Under sudo it is served by the user who typed sudo; where root alone is there, by nobody.\n"
+		"Under sudo it is served by the user who typed sudo; as root, by the user nobody.\n"
 		"\n"
 		"'kaa export --format html' writes the same page as a file, to keep or to send.\n",
 	.options = options,
