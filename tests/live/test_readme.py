@@ -3,7 +3,8 @@
 there, in that order.
 
 Typed otherwise are: PID, which is a running Python's; sudo, which is left out where there is none, as README says; samply,
-which is in the chroot and would wait for a browser; `kaa top`, which would not end. What is installed goes to a /usr/local of the test's own. ./check and
+which is in the chroot and would wait for a browser; `kaa top`, which would not end. Not typed is `kaa view`, which would wait
+for a browser, too (tests/cli/test_view.py types it). What is installed goes to a /usr/local of the test's own. ./check and
 ./package check are not typed, nor what stands between fences: it installs packages, which ./package check does in systems
 of its own.
 """
@@ -14,7 +15,7 @@ import subprocess
 
 import pytest
 
-from harness import machine
+from harness import exports, machine
 from harness.process import HANG, TOP, run, started
 from harness.waiting import until_busy
 
@@ -178,11 +179,16 @@ def test_readme_table(clone, typed):
     # A thread has Python's name, or its comm where the program does not import threading.
     names, typed_commands = {"dedupe", "foo", "MainThread", "python3"}, []
     for command in commands_of_table(clone / "README.md"):
+        if command == "build/kaa view":
+            continue
         command = command.replace("kaa top", "kaa top --once -d 2")
         done = of_a_running_python(typed, command) if "PID" in command.split() else typed(command)
         assert not done.status and not re.search("no such file|not found", done.stderr, re.I), (command, done)
         if " record " in command:
             assert re.search(r"wrote 'perf\.data': .* [1-9]\d* with Python frames", done.stderr), done
+        elif "--format html" in command:
+            page = exports.Page((clone / command.split()[-1]).read_bytes())
+            assert names & set(page.words("function.name"))
         elif "flamegraph" in command:
             assert any(name in (clone / command.split()[-1]).read_text() for name in names)
         else:
