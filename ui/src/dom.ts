@@ -23,11 +23,14 @@ export function h<T extends HTMLElement = HTMLElement>(name: string, attributes:
 	return element;
 }
 
-// As `kaa report` rounds: one digit.
+// One digit, as `kaa report` rounds: what is in the middle goes to the even side, as printf() has it.
 export function percent(share: number): string {
 	if (!share)
 		return "";
-	return share < 0.0005 ? "<0.1%" : `${(share * 100).toFixed(1)}%`;
+	// Division has left its own error in the last digits.
+	const tenths = Number((share * 1000).toPrecision(12)), below = Math.floor(tenths);
+	const rounded = tenths - below === 0.5 ? below + below % 2 : Math.round(tenths);
+	return rounded ? `${(rounded / 10).toFixed(1)}%` : "<0.1%";
 }
 
 export const count = (n: number) => n.toLocaleString("en-US");
