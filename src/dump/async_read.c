@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "dump/async_awaits.h"
-#include "dump/async_wait.h"
-#include "dump/code_names.h"
 #include "dump/variables.h"
+#include "python/async_wait.h"
+#include "python/code_names.h"
 #include "python/releases.h"
 
 enum {
@@ -63,8 +63,8 @@ struct reading {
 	bool failed;
 	/* There were not enough reads for all of it. */
 	bool ran_out;
-	enum dump_wait wait;
-	enum dump_wait without_tasks;
+	enum py_wait wait;
+	enum py_wait without_tasks;
 	struct strbuf name;
 	struct strbuf waits_for;
 	struct async_link_list links;
@@ -296,23 +296,10 @@ static void clear_reading(struct reading *reading)
 	vec_clear(&reading->frames);
 	vec_clear(&reading->locals.list);
 	strbuf_clear(&reading->locals.text);
-	reading->wait = reading->without_tasks = DUMP_WAIT_NONE;
+	reading->wait = reading->without_tasks = PY_WAIT_NONE;
 	reading->is_current = reading->is_foreign = reading->failed = false;
 	reading->task.awaits.count = 0;
 	reading->task.awaits.end = PY_AWAITS_NOTHING;
-}
-
-/* From 3.12 on a name may be but a number until it is asked for. */
-static void read_name(struct async *async, uint64_t name, struct strbuf *out)
-{
-	int64_t number;
-
-	if (!name)
-		return;
-	if (py_int_read(&async->objects, name, &number))
-		strbuf_printf(out, "Task-%lld", (long long)number);
-	else
-		py_text_read(&async->objects, name, NAME_MAX_BYTES, out);
 }
 
 /* Texts of the names stay until the dump has a copy. */
@@ -373,7 +360,8 @@ static void read_now(struct async *async, const struct loop_thread *of,
 	reading->result = py_task_read(&async->tasks, address, &task->task);
 	if (reading->result != PY_TASK_READ)
 		return;
-	read_name(async, task->task.name, &reading->name);
+	py_task_name(&async->tasks, task->task.name, NAME_MAX_BYTES,
+		     &reading->name);
 	if (task->task.state != PY_TASK_PENDING)
 		return;
 	py_awaits_read(&async->objects, async->subject->python.code_type,
@@ -528,11 +516,11 @@ static struct error *keep_task(struct async *async, const struct loop_thread *of
 	ret->tid = of && of->loop.loop ? of->thread->tid : 0;
 	ret->is_unproven = !is_proven(async, of, &reading->task.task);
 	ret->wait = ret->state == DUMP_TASK_WAITING ? reading->wait :
-						      DUMP_WAIT_NONE;
+						      PY_WAIT_NONE;
 	ret->without_tasks = reading->without_tasks;
 	ret->name = reading->name.len ? keep_text(async, reading->name.data) :
 					NULL;
-	ret->waits_for = ret->wait != DUMP_WAIT_NONE && reading->waits_for.len ?
+	ret->waits_for = ret->wait != PY_WAIT_NONE && reading->waits_for.len ?
 				 keep_text(async, reading->waits_for.data) :
 				 NULL;
 	error = keep_links(async);
@@ -712,7 +700,7 @@ static void finish_wait(const struct dump_tasks *tasks, uint32_t index)
 	struct dump_task *task = &tasks->list.data[index];
 	size_t count;
 
-	if (task->wait != DUMP_WAIT_TASKS)
+	if (task->wait != PY_WAIT_TASKS)
 		return;
 	if (async_awaits_of(tasks, index, &count))
 		task->waits_for = NULL;

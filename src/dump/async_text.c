@@ -47,13 +47,13 @@ const char *async_state_word(enum dump_task_state state)
 	return words[state];
 }
 
-const char *async_wait_word(enum dump_wait wait)
+const char *async_wait_word(enum py_wait wait)
 {
 	static const char *const words[] = {
-		[DUMP_WAIT_TASKS] = "tasks",	 [DUMP_WAIT_SLEEP] = "sleep",
-		[DUMP_WAIT_LOCK] = "lock",	 [DUMP_WAIT_QUEUE] = "queue",
-		[DUMP_WAIT_SOCKET] = "socket",	 [DUMP_WAIT_PROCESS] = "process",
-		[DUMP_WAIT_THREAD] = "thread",	 [DUMP_WAIT_FUTURE] = "future",
+		[PY_WAIT_TASKS] = "tasks",	 [PY_WAIT_SLEEP] = "sleep",
+		[PY_WAIT_LOCK] = "lock",	 [PY_WAIT_QUEUE] = "queue",
+		[PY_WAIT_SOCKET] = "socket",	 [PY_WAIT_PROCESS] = "process",
+		[PY_WAIT_THREAD] = "thread",	 [PY_WAIT_FUTURE] = "future",
 	};
 
 	return words[wait];
@@ -81,15 +81,15 @@ static void put_tasks(const struct dump_tasks *tasks, uint32_t index,
 }
 
 /* Of what more is not known. */
-static const char *wait_noun(enum dump_wait wait)
+static const char *wait_noun(enum py_wait wait)
 {
 	static const char *const nouns[] = {
-		[DUMP_WAIT_LOCK] = "a lock",
-		[DUMP_WAIT_QUEUE] = "a queue",
-		[DUMP_WAIT_SOCKET] = "a socket",
-		[DUMP_WAIT_PROCESS] = "a process",
-		[DUMP_WAIT_THREAD] = "another thread",
-		[DUMP_WAIT_FUTURE] = "a future",
+		[PY_WAIT_LOCK] = "a lock",
+		[PY_WAIT_QUEUE] = "a queue",
+		[PY_WAIT_SOCKET] = "a socket",
+		[PY_WAIT_PROCESS] = "a process",
+		[PY_WAIT_THREAD] = "another thread",
+		[PY_WAIT_FUTURE] = "a future",
 	};
 
 	return nouns[wait];
@@ -114,12 +114,12 @@ static void put_wait(const struct dump_tasks *tasks, uint32_t index,
 {
 	const struct dump_task *task = &tasks->list.data[index];
 
-	if (task->wait == DUMP_WAIT_SLEEP) {
+	if (task->wait == PY_WAIT_SLEEP) {
 		put_sleep(task->waits_for, out);
 		return;
 	}
 	strbuf_puts(out, "waits for ");
-	if (task->wait == DUMP_WAIT_TASKS)
+	if (task->wait == PY_WAIT_TASKS)
 		put_tasks(tasks, index, out);
 	else
 		strbuf_puts(out, task->waits_for ? task->waits_for :
@@ -170,15 +170,15 @@ static void put_states(const struct dump_tasks *tasks, struct strbuf *out)
 
 static void put_waits(const struct dump_tasks *tasks, struct strbuf *out)
 {
-	size_t counts[DUMP_WAIT_FUTURE + 1] = {};
+	size_t counts[PY_WAIT_FUTURE + 1] = {};
 	const char *separator = "waiting for: ";
 
 	vec_for_each(task, &tasks->list)
 		counts[task->wait]++;
-	for (size_t i = DUMP_WAIT_TASKS; i <= DUMP_WAIT_FUTURE; i++)
+	for (size_t i = PY_WAIT_TASKS; i <= PY_WAIT_FUTURE; i++)
 		if (counts[i]) {
 			strbuf_printf(out, "%s%s %zu", separator,
-				      async_wait_word((enum dump_wait)i),
+				      async_wait_word((enum py_wait)i),
 				      counts[i]);
 			separator = ", ";
 		}

@@ -14,6 +14,6 @@ void async_text(const struct dump *dump, const struct dump_words *words,
 
 /* A word for each, for programs, too; NULL: none. */
 const char *async_state_word(enum dump_task_state state);
-const char *async_wait_word(enum dump_wait wait);
+const char *async_wait_word(enum py_wait wait);
 
 #endif

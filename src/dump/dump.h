@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "dump/subject.h"
+#include "python/async_wait.h"
 
 /* Places in the text of its list; each ends with a NUL. */
 struct dump_local {
@@ -112,21 +113,6 @@ enum dump_task_state {
 	DUMP_TASK_DONE,
 };
 
-enum dump_wait {
-	DUMP_WAIT_NONE,
-	DUMP_WAIT_TASKS,
-	DUMP_WAIT_SLEEP,
-	/* Locks, events, conditions, semaphores, barriers. */
-	DUMP_WAIT_LOCK,
-	DUMP_WAIT_QUEUE,
-	DUMP_WAIT_SOCKET,
-	DUMP_WAIT_PROCESS,
-	/* A call that another thread makes. */
-	DUMP_WAIT_THREAD,
-	/* Any other. */
-	DUMP_WAIT_FUTURE,
-};
-
 enum dump_task_problem {
 	DUMP_TASK_NO_PROBLEM,
 	/* Its thread ran on at each try: nothing of it is known but that it is there. */
@@ -154,9 +140,9 @@ struct dump_task {
 	bool is_unproven;
 	/* The thread that runs its loop; 0: none does. */
 	pid_t tid;
-	enum dump_wait wait;
+	enum py_wait wait;
 	/* While it is read: what else it waits for if it awaits none of the tasks. */
-	enum dump_wait without_tasks;
+	enum py_wait without_tasks;
 	/* In words; NULL: they say nothing more. */
 	const char *waits_for;
 	/* tasks.frames[first_frame] and those behind it, innermost first. */

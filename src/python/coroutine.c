@@ -84,15 +84,16 @@ static enum kind kind_of(struct way *way, uint64_t object)
 
 /* --- one frame --- */
 
-static bool read_code(struct way *way, uint64_t frame, uint64_t *ret)
+bool py_frame_code(struct py_objects_reader *r, uint64_t code_type,
+		   uint64_t frame, uint64_t *ret)
 {
-	const struct py_layout *l = way->r->layout;
+	const struct py_layout *l = r->layout;
 	struct py_type type;
 
-	if (!py_read_pointer(way->r, frame + l->frame_code, ret))
+	if (!py_read_pointer(r, frame + l->frame_code, ret))
 		return false;
 	*ret &= ~(uint64_t)l->code_tag_mask;
-	return py_type_of(way->r, *ret, &type) && type.address == way->code_type;
+	return py_type_of(r, *ret, &type) && type.address == code_type;
 }
 
 /*
@@ -157,7 +158,7 @@ static bool add_frame(struct way *way, uint64_t frame)
 		return false;
 	}
 	*added = (struct py_await){ .frame = frame };
-	if (!read_code(way, frame, &added->code) ||
+	if (!py_frame_code(way->r, way->code_type, frame, &added->code) ||
 	    !read_offset(way, frame, added->code, &added->offset))
 		return false;
 	ret->count++;

@@ -177,10 +177,10 @@ static bool pass_entry(void *arg, const struct py_dict_entry *entry)
 
 /* False: it may be in what of the dict cannot be read. *ret is 0 if it is not there. */
 static bool find_or_none(struct py_tasks_reader *r, const struct py_dict *dict,
-			 const char *name, uint64_t *ret)
+			 const char *name, uint32_t *hint, uint64_t *ret)
 {
 	*ret = 0;
-	return py_dict_find(r->objects, dict, name, NULL, ret) ||
+	return py_dict_find(r->objects, dict, name, hint, ret) ||
 	       py_dict_each(r->objects, dict, pass_entry, NULL);
 }
 
@@ -198,7 +198,8 @@ static bool open_module(struct py_tasks_reader *r, uint64_t interp,
 	if (!modules)
 		return true;
 	if (!py_dict_open(r->objects, modules, &dict) ||
-	    !find_or_none(r, &dict, "asyncio.tasks", &module))
+	    !find_or_none(r, &dict, "asyncio.tasks",
+			  r->hints ? &r->hints->module : NULL, &module))
 		return false;
 	*has_module = module && py_module_attributes(r->objects, module, ret);
 	return *has_module || !module;
@@ -303,18 +304,34 @@ static bool read_interpreter_list(struct py_tasks_reader *r, uint64_t interp,
 	return false;
 }
 
+/* Lib/asyncio/tasks.py. */
+static const struct task_set {
+	const char *name;
+	bool is_weak;
+	/* Minor versions that have it. */
+	unsigned int first;
+	unsigned int last;
+} task_sets[] = {
+	{ "_all_tasks", true, 0, 11 },
+	{ "_scheduled_tasks", true, 12, ~0u },
+	{ "_eager_tasks", false, 12, ~0u },
+};
+
 /* A set of asyncio.tasks, or, if it is weak, the set that is in it. */
 static bool read_set(struct py_tasks_reader *r, const struct py_dict *module,
-		     const char *name, bool is_weak, struct weak *weak)
+		     const struct task_set *which, struct weak *weak)
 {
+	uint32_t *hint = r->hints ? &r->hints->sets[which - task_sets] : NULL;
 	uint64_t set;
 
-	if (!find_or_none(r, module, name, &set))
+	if (minor_of(r) < which->first || minor_of(r) > which->last)
+		return true;
+	if (!find_or_none(r, module, which->name, hint, &set))
 		return false;
-	/* This version does not have it, or the module is being imported. */
+	/* The module is being imported. */
 	if (!set)
 		return true;
-	if (!is_weak)
+	if (!which->is_weak)
 		return py_items_each(r, set, take_item, weak);
 	return py_attribute(r->objects, set, "data", &set) &&
 	       py_items_each(r, set, take_weak, weak);
@@ -330,9 +347,8 @@ bool py_tasks_of_interpreter(struct py_tasks_reader *r, uint64_t interp,
 	is_whole = open_module(r, interp, &has_module, &module);
 	if (!has_module)
 		return is_whole;
-	is_whole &= read_set(r, &module, "_all_tasks", true, &weak);
-	is_whole &= read_set(r, &module, "_scheduled_tasks", true, &weak);
-	is_whole &= read_set(r, &module, "_eager_tasks", false, &weak);
+	for (size_t i = 0; i < COUNT(task_sets); i++)
+		is_whole &= read_set(r, &module, &task_sets[i], &weak);
 	is_whole &= read_interpreter_list(r, interp, &weak);
 	return is_whole && weak.is_whole;
 }
@@ -424,8 +440,8 @@ uint64_t py_tasks_current(struct py_tasks_reader *r, uint64_t interp,
 	bool has_module;
 
 	if (open_module(r, interp, &has_module, &module) && has_module &&
-	    py_dict_find(r->objects, &module, "_current_tasks", NULL,
-			 &object) &&
+	    py_dict_find(r->objects, &module, "_current_tasks",
+			 r->hints ? &r->hints->current : NULL, &object) &&
 	    py_dict_open(r->objects, object, &dict))
 		py_dict_each(r->objects, &dict, is_other_loop, &current);
 	return current.task;
@@ -595,21 +611,52 @@ enum py_task_read py_task_read(struct py_tasks_reader *r, uint64_t object,
 	return read_pure(r, object, ret);
 }
 
-uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object)
+/* From 3.12 on a name may be but a number until it is asked for. */
+void py_task_name(struct py_tasks_reader *r, uint64_t name, size_t max,
+		  struct strbuf *out)
+{
+	int64_t number;
+
+	if (!name)
+		return;
+	if (py_int_read(r->objects, name, &number))
+		strbuf_printf(out, "Task-%lld", (long long)number);
+	else
+		py_text_read(r->objects, name, max, out);
+}
+
+/* One of C, whose fields are where they are known to be. */
+static bool is_known_future(struct py_tasks_reader *r, uint64_t object)
 {
 	const struct place *place = place_of(r);
 	struct py_type type;
-	uint64_t future, callback;
+	uint64_t future;
 
 	if (!object || !place || !py_type_of(r->objects, object, &type))
-		return 0;
+		return false;
 	future = find_base(r, type.address, "_asyncio.Future");
-	return future && has_size(r, future, place->future_size) &&
+	return future && has_size(r, future, place->future_size);
+}
+
+uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object)
+{
+	uint64_t callback;
+
+	return is_known_future(r, object) &&
 			       py_read_pointer(r->objects,
 					       py_behind_head(r->objects, object) + CALLBACK,
 					       &callback) ?
 		       callback :
 		       0;
+}
+
+bool py_future_is_done(struct py_tasks_reader *r, uint64_t object)
+{
+	enum py_task_state state;
+
+	return is_known_future(r, object) &&
+	       read_state(r, object + place_of(r)->state, &state) &&
+	       state != PY_TASK_PENDING;
 }
 
 /* Lib/asyncio/base_futures.py tells them by that attribute, too. */

@@ -28,6 +28,16 @@
 /* Of more, none is read. */
 #define PY_TASKS_MAX (1u << 16)
 
+/*
+ * Where in sys.modules, and in the module asyncio.tasks, the names were found last:
+ * there they are looked for first. Zero to begin with.
+ */
+struct py_task_hints {
+	uint32_t module;
+	uint32_t sets[3];
+	uint32_t current;
+};
+
 struct py_tasks_reader {
 	struct py_objects_reader *objects;
 	const struct py_values *values;
@@ -37,6 +47,8 @@ struct py_tasks_reader {
 	 */
 	uint64_t state_size;
 	uint64_t interp_size;
+	/* Borrowed; or NULL. */
+	struct py_task_hints *hints;
 };
 
 /* Of a process whose _PyRuntime is there. */
@@ -106,8 +118,13 @@ struct py_task {
 
 enum py_task_read py_task_read(struct py_tasks_reader *r, uint64_t object,
 			       struct py_task *ret);
+/* Appends the name of a task, as it has it. At most so many bytes. */
+void py_task_name(struct py_tasks_reader *r, uint64_t name, size_t max,
+		  struct strbuf *out);
 /* It is a future, of C or of pure Python. */
 bool py_is_future(struct py_tasks_reader *r, uint64_t object);
+/* One of C that has its result. */
+bool py_future_is_done(struct py_tasks_reader *r, uint64_t object);
 /* The first callback of a future that is one of C; 0: none. */
 uint64_t py_future_callback(struct py_tasks_reader *r, uint64_t object);
 

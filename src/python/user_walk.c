@@ -180,3 +180,24 @@ enum user_walk_result user_walk_thread(struct user_walk *walk,
 	return walk->counters.stacks > stacks ? USER_WALK_STACK :
 						USER_WALK_NO_FRAMES;
 }
+
+uint64_t user_walk_state(const struct user_walk *walk)
+{
+	return walk->walk.thread;
+}
+
+uint64_t user_walk_code(struct user_walk *walk, uint64_t code,
+			const struct py_memory *memory,
+			const struct user_walk_output *output)
+{
+	uint64_t key;
+
+	/* Only a walk that found the thread has asked for interpreters. */
+	if (!walk->walk.thread)
+		walk->walk.versions_tell = 0;
+	walk->memory = memory;
+	running = walk;
+	key = code_of((void *)output, &walk->walk, code);
+	running = NULL;
+	return key;
+}

@@ -76,4 +76,14 @@ enum user_walk_result user_walk_thread(struct user_walk *walk,
 				       const struct py_memory *memory,
 				       const struct user_walk_output *output);
 
+/* The thread state that the last walk began in; 0: there was none. */
+uint64_t user_walk_state(const struct user_walk *walk);
+/*
+ * The key of a code object that no walk has met, in the process of the last walk and at
+ * the same moment; its records are written as a walk does. 0: it is none.
+ */
+uint64_t user_walk_code(struct user_walk *walk, uint64_t code,
+			const struct py_memory *memory,
+			const struct user_walk_output *output);
+
 #endif

@@ -389,11 +389,11 @@ static void add_tasks(struct dump *dump)
 					      { 1, 2 } };
 	static struct dump_task tasks[] = {
 		{ .address = 1, .name = "first", .state = DUMP_TASK_WAITING,
-		  .wait = DUMP_WAIT_TASKS, .is_awaited = true },
+		  .wait = PY_WAIT_TASKS, .is_awaited = true },
 		{ .address = 2, .name = "second \"2\"", .state = DUMP_TASK_WAITING,
-		  .wait = DUMP_WAIT_TASKS, .is_awaited = true, .tid = 12 },
+		  .wait = PY_WAIT_TASKS, .is_awaited = true, .tid = 12 },
 		{ .address = 3, .name = "third", .state = DUMP_TASK_WAITING,
-		  .wait = DUMP_WAIT_SLEEP, .waits_for = "0.5", .frame_count = 2,
+		  .wait = PY_WAIT_SLEEP, .waits_for = "0.5", .frame_count = 2,
 		  .is_awaited = true },
 		{ .address = 4, .problem = DUMP_TASK_RAN_ON },
 		{ .address = 5, .name = "other", .state = DUMP_TASK_SCHEDULED,
@@ -447,16 +447,16 @@ static void test_text_of_tasks(void **state)
 static void test_text_of_one_task(void **state)
 {
 	static const struct {
-		enum dump_wait wait;
+		enum py_wait wait;
 		const char *words;
 	} waits[] = {
-		{ DUMP_WAIT_LOCK, "\nfirst (waits for a lock)\n" },
-		{ DUMP_WAIT_QUEUE, "\nfirst (waits for a queue)\n" },
-		{ DUMP_WAIT_SOCKET, "\nfirst (waits for a socket)\n" },
-		{ DUMP_WAIT_PROCESS, "\nfirst (waits for a process)\n" },
-		{ DUMP_WAIT_THREAD, "\nfirst (waits for another thread)\n" },
-		{ DUMP_WAIT_FUTURE, "\nfirst (waits for a future)\n" },
-		{ DUMP_WAIT_SLEEP, "\nfirst (sleeps)\n" },
+		{ PY_WAIT_LOCK, "\nfirst (waits for a lock)\n" },
+		{ PY_WAIT_QUEUE, "\nfirst (waits for a queue)\n" },
+		{ PY_WAIT_SOCKET, "\nfirst (waits for a socket)\n" },
+		{ PY_WAIT_PROCESS, "\nfirst (waits for a process)\n" },
+		{ PY_WAIT_THREAD, "\nfirst (waits for another thread)\n" },
+		{ PY_WAIT_FUTURE, "\nfirst (waits for a future)\n" },
+		{ PY_WAIT_SLEEP, "\nfirst (sleeps)\n" },
 	};
 	const struct dump_words words = { .width = 80 };
 	struct dump_task task = { .name = "first", .state = DUMP_TASK_WAITING };

@@ -15,7 +15,7 @@
 
 #include "assert_ok.h"
 #include "dump/async_read.h"
-#include "dump/code_names.h"
+#include "python/code_names.h"
 #include "dump/dump.h"
 #include "made_world.h"
 #include "python/coroutine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "dump/async_wait.h"
+#include "python/async_wait.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -182,30 +182,32 @@ static void put_process(struct async_reader *r, const struct inner *inner,
 	put_attribute(r, find_local(r, inner, "self"), "_pid", "process", out);
 }
 
+#define TASK_GROUPS "/asyncio/taskgroups.py"
+
 static const struct rule {
 	const char *file;
 	/* NULL: any. */
 	const char *function;
-	enum dump_wait wait;
+	enum py_wait wait;
 	void (*put)(struct async_reader *r, const struct inner *inner,
 		    struct strbuf *out);
 } rules[] = {
-	{ "/asyncio/tasks.py", "sleep", DUMP_WAIT_SLEEP, put_delay },
-	{ "/asyncio/tasks.py", "_wait", DUMP_WAIT_TASKS, NULL },
-	{ "/asyncio/tasks.py", "wait_for", DUMP_WAIT_TASKS, NULL },
-	{ "/asyncio/taskgroups.py", NULL, DUMP_WAIT_TASKS, NULL },
-	{ "/asyncio/locks.py", NULL, DUMP_WAIT_LOCK, put_method },
-	{ "/asyncio/queues.py", NULL, DUMP_WAIT_QUEUE, put_method },
-	{ "/asyncio/streams.py", NULL, DUMP_WAIT_SOCKET, put_stream },
-	{ "/asyncio/base_subprocess.py", "_wait", DUMP_WAIT_PROCESS, put_process },
-	{ "/asyncio/selector_events.py", "sock_recv", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_recv_into", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_recvfrom", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_recvfrom_into", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_sendall", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_sendto", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_connect", DUMP_WAIT_SOCKET, put_socket },
-	{ "/asyncio/selector_events.py", "sock_accept", DUMP_WAIT_SOCKET, put_socket },
+	{ "/asyncio/tasks.py", "sleep", PY_WAIT_SLEEP, put_delay },
+	{ "/asyncio/tasks.py", "_wait", PY_WAIT_TASKS, NULL },
+	{ "/asyncio/tasks.py", "wait_for", PY_WAIT_TASKS, NULL },
+	{ TASK_GROUPS, NULL, PY_WAIT_TASKS, NULL },
+	{ "/asyncio/locks.py", NULL, PY_WAIT_LOCK, put_method },
+	{ "/asyncio/queues.py", NULL, PY_WAIT_QUEUE, put_method },
+	{ "/asyncio/streams.py", NULL, PY_WAIT_SOCKET, put_stream },
+	{ "/asyncio/base_subprocess.py", "_wait", PY_WAIT_PROCESS, put_process },
+	{ "/asyncio/selector_events.py", "sock_recv", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_recv_into", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_recvfrom", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_recvfrom_into", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_sendall", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_sendto", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_connect", PY_WAIT_SOCKET, put_socket },
+	{ "/asyncio/selector_events.py", "sock_accept", PY_WAIT_SOCKET, put_socket },
 };
 
 static const struct rule *find_rule(const struct inner *inner)
@@ -255,17 +257,17 @@ static bool is_class(struct async_reader *r, uint64_t object, const char *wanted
 #define CHAIN  "_chain_future.<locals>._call_check_cancel"
 
 /* Of one that no tasks are behind. */
-static enum dump_wait wait_of_plain(struct async_reader *r, uint64_t future,
+static enum py_wait wait_of_plain(struct async_reader *r, uint64_t future,
 				    struct strbuf *out)
 {
 	if (is_callback(r, py_future_callback(r->tasks, future), CHAIN))
-		return DUMP_WAIT_THREAD;
+		return PY_WAIT_THREAD;
 	if (put_type(r, future, out))
 		strbuf_printf(out, " 0x%" PRIx64, future);
-	return DUMP_WAIT_FUTURE;
+	return PY_WAIT_FUTURE;
 }
 
-static enum dump_wait wait_of_future(struct async_reader *r, uint64_t future,
+static enum py_wait wait_of_future(struct async_reader *r, uint64_t future,
 				     struct strbuf *out)
 {
 	struct py_task task;
@@ -274,7 +276,7 @@ static enum dump_wait wait_of_future(struct async_reader *r, uint64_t future,
 	    is_callback(r, py_future_callback(r->tasks, future), SHIELD) ||
 	    (py_task_read(r->tasks, future, &task) == PY_TASK_READ &&
 	     task.coroutine))
-		return DUMP_WAIT_TASKS;
+		return PY_WAIT_TASKS;
 	return wait_of_plain(r, future, out);
 }
 
@@ -352,14 +354,14 @@ static bool each_in_variables(struct async_reader *r,
 struct others {
 	struct async_reader *r;
 	struct strbuf *out;
-	enum dump_wait wait;
+	enum py_wait wait;
 	size_t count;
 };
 
 static bool take_other(void *arg, uint64_t future)
 {
 	struct others *others = arg;
-	enum dump_wait wait;
+	enum py_wait wait;
 
 	if (others->count++ >= OTHERS_MAX)
 		return true;
@@ -367,16 +369,16 @@ static bool take_other(void *arg, uint64_t future)
 	wait = wait_of_plain(others->r, future, others->out);
 	others->wait = others->count == 1 || others->wait == wait ?
 			       wait :
-			       DUMP_WAIT_FUTURE;
+			       PY_WAIT_FUTURE;
 	return true;
 }
 
 /* What it waits for if there are no tasks behind the future. */
-static enum dump_wait wait_without_tasks(struct async_reader *r,
+static enum py_wait wait_without_tasks(struct async_reader *r,
 					 const struct async_task *task,
 					 struct strbuf *out)
 {
-	struct others others = { r, out, DUMP_WAIT_FUTURE, 0 };
+	struct others others = { r, out, PY_WAIT_FUTURE, 0 };
 	uint64_t future = task->task.waiter;
 
 	if (!each_in_variables(r, task, take_other, &others) &&
@@ -384,21 +386,21 @@ static enum dump_wait wait_without_tasks(struct async_reader *r,
 		take_other(&others, future);
 	if (others.count > 1) {
 		strbuf_clear(out);
-		if (others.wait == DUMP_WAIT_FUTURE)
+		if (others.wait == PY_WAIT_FUTURE)
 			strbuf_printf(out, "%zu futures", others.count);
 	}
 	return others.wait;
 }
 
-enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
-			  enum dump_wait *without_tasks, struct strbuf *out)
+enum py_wait async_wait(struct async_reader *r, const struct async_task *task,
+			  enum py_wait *without_tasks, struct strbuf *out)
 {
 	const struct rule *rule;
 	struct inner inner;
-	enum dump_wait wait;
+	enum py_wait wait;
 
 	if (!task->task.waiter)
-		return DUMP_WAIT_NONE;
+		return PY_WAIT_NONE;
 	rule = task->awaits.end == PY_AWAITS_OBJECT &&
 			       find_inner(r, &task->awaits, &inner) ?
 		       find_rule(&inner) :
@@ -406,7 +408,7 @@ enum dump_wait async_wait(struct async_reader *r, const struct async_task *task,
 	wait = rule ? rule->wait : wait_of_future(r, task->task.waiter, out);
 	if (rule && rule->put)
 		rule->put(r, &inner, out);
-	if (wait == DUMP_WAIT_TASKS)
+	if (wait == PY_WAIT_TASKS)
 		*without_tasks = wait_without_tasks(r, task, out);
 	return wait;
 }
@@ -506,4 +508,67 @@ bool async_links(struct async_reader *r, const struct async_task *task,
 	take_group(&linking, task->task.callback);
 	py_items_each(r->tasks, task->task.callbacks, take_callback, &linking);
 	return !linking.failed;
+}
+
+/* --- the kind alone --- */
+
+static bool awaits_task(struct async_reader *r, const struct async_task *task,
+			const struct async_link_list *links)
+{
+	struct py_task awaited;
+	size_t asked = 0;
+
+	vec_for_each(link, links)
+		if (link->waiter == task->address && asked++ < OTHERS_MAX &&
+		    py_task_read(r->tasks, link->awaited, &awaited) ==
+			    PY_TASK_READ)
+			return true;
+	return false;
+}
+
+/* Its tasks know of a group, and the group of who waits for them; not the other way. */
+static bool awaits_group(struct async_reader *r, const struct async_task *task)
+{
+	struct inner inner;
+
+	return task->awaits.end == PY_AWAITS_OBJECT &&
+	       find_inner(r, &task->awaits, &inner) &&
+	       ends_with(inner.file, TASK_GROUPS);
+}
+
+enum py_wait async_wait_kind(struct async_reader *r,
+			     const struct async_task *task)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct async_link_list links = {};
+	enum py_wait without_tasks = PY_WAIT_FUTURE;
+	enum py_wait wait;
+
+	/* Another one runs inside it: it has begun that one eagerly (3.12 on). */
+	if (task->awaits.end == PY_AWAITS_RUNS)
+		return PY_WAIT_TASKS;
+	wait = async_wait(r, task, &without_tasks, &text);
+	if (wait != PY_WAIT_NONE &&
+	    py_future_is_done(r->tasks, task->task.waiter))
+		return PY_WAIT_NONE;
+	if (wait != PY_WAIT_TASKS || awaits_group(r, task))
+		return wait;
+	(void)async_links(r, task, &links);
+	if (!awaits_task(r, task, &links))
+		wait = without_tasks;
+	vec_deinit(&links);
+	return wait;
+}
+
+size_t async_own_frames(struct async_reader *r, const struct py_awaits *awaits)
+{
+	struct inner inner;
+	size_t count = 0;
+
+	while (count + 1 < awaits->count &&
+	       name_frame(r, &awaits->frames[awaits->count - 1 - count],
+			  &inner) &&
+	       strstr(inner.file, "/asyncio/"))
+		count++;
+	return count;
 }

@@ -4,8 +4,8 @@
  * wait. What is read while a thread holds still counts once that is proven
  * (code_names_keep()); else it is forgotten (code_names_forget()).
  */
-#ifndef KAA_DUMP_CODE_NAMES_H
-#define KAA_DUMP_CODE_NAMES_H
+#ifndef KAA_PYTHON_CODE_NAMES_H
+#define KAA_PYTHON_CODE_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +54,8 @@ const struct code_name *code_names_find(struct code_names *names,
 uint32_t code_name_line(const struct code_name *name, int64_t offset);
 void code_names_keep(struct code_names *names);
 void code_names_forget(struct code_names *names);
+/* As after code_names_deinit(), so that there is room again. */
+void code_names_clear(struct code_names *names);
 void code_names_deinit(struct code_names *names);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "dump/code_names.h"
+#include "python/code_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,4 +166,10 @@ void code_names_deinit(struct code_names *names)
 	code_names_forget(names);
 	vec_deinit(&names->list);
 	map_deinit(&names->by_address);
+}
+
+void code_names_clear(struct code_names *names)
+{
+	code_names_deinit(names);
+	*names = (struct code_names){};
 }
