@@ -24,6 +24,8 @@ enum event_kind {
 	EVENT_DUMMY,
 	/* A moment in which the thread had Python's GIL, whether it ran or not. */
 	EVENT_GIL,
+	/* A moment of a task of asyncio, whether it ran or waited. */
+	EVENT_TASKS,
 };
 
 /* What the period of a sample counts. */
@@ -33,6 +35,12 @@ enum event_unit {
 	EVENT_NANOSECONDS,
 	EVENT_BYTES,
 };
+
+/* It goes on while a thread, or a task, does not run. */
+static inline bool event_kind_is_wall(enum event_kind kind)
+{
+	return kind == EVENT_WALL || kind == EVENT_TASKS;
+}
 
 /* Samples of the event are to be shown. */
 static inline bool event_kind_is_shown(enum event_kind kind)

@@ -363,7 +363,7 @@ const char *export_weight_name(const struct export_groups *g,
 	if (!export_groups_mixed(g) && event->unit == EVENT_NANOSECONDS) {
 		if (event->kind == EVENT_ON_CPU)
 			return "cpu";
-		if (event->kind == EVENT_WALL)
+		if (event_kind_is_wall(event->kind))
 			return "wall";
 	}
 	return profile_string(profile_of(g), event->name, "event");

@@ -67,8 +67,8 @@ static const char *kind_name(enum event_kind kind)
 {
 	return kind == EVENT_ON_CPU ? "cpu" :
 	       kind == EVENT_WAIT   ? "wait" :
-	       kind == EVENT_WALL   ? "wall" :
-				      "occurrence";
+	       event_kind_is_wall(kind) ? "wall" :
+					  "occurrence";
 }
 
 static const char *unit_name(enum event_unit unit)

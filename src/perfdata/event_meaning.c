@@ -81,6 +81,8 @@ static struct event_meaning of_polled(uint64_t how, const char *name)
 
 	if (!strcmp(name, KAA_WALL_CLOCK))
 		meaning.kind = EVENT_WALL;
+	if (!strcmp(name, KAA_ASYNC_CLOCK))
+		meaning.kind = EVENT_TASKS;
 	if (!strcmp(name, KAA_GIL_CLOCK))
 		meaning.kind = EVENT_GIL;
 	return meaning;

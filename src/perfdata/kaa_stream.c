@@ -16,6 +16,15 @@ const struct kaa_marker kaa_markers[KAA_MARKER_COUNT] = {
 	{ KAA_MARKER_IDLE, "[idle]" },
 	{ KAA_MARKER_CPU_WAIT, "[waiting for a CPU]" },
 	{ KAA_MARKER_NO_PYTHON, "[no Python code]" },
+	{ KAA_MARKER_AWAITS_TASK, "[awaits task]" },
+	{ KAA_MARKER_AWAITS_SLEEP, "[awaits sleep]" },
+	{ KAA_MARKER_AWAITS_LOCK, "[awaits lock]" },
+	{ KAA_MARKER_AWAITS_QUEUE, "[awaits queue]" },
+	{ KAA_MARKER_AWAITS_SOCKET, "[awaits socket]" },
+	{ KAA_MARKER_AWAITS_PROCESS, "[awaits process]" },
+	{ KAA_MARKER_AWAITS_THREAD, "[awaits thread]" },
+	{ KAA_MARKER_AWAITS_FUTURE, "[awaits future]" },
+	{ KAA_MARKER_AWAITS_TURN, "[awaits its turn]" },
 };
 
 void kaa_stream_attr(struct perf_event_attr *ret)

@@ -42,14 +42,27 @@
 #define KAA_MARKER_IDLE (KAA_BASE + 0x51)
 #define KAA_MARKER_CPU_WAIT (KAA_BASE + 0x61)
 #define KAA_MARKER_NO_PYTHON (KAA_BASE + 0x71)
+#define KAA_MARKER_AWAITS_TASK (KAA_BASE + 0x81)
+#define KAA_MARKER_AWAITS_SLEEP (KAA_BASE + 0x91)
+#define KAA_MARKER_AWAITS_LOCK (KAA_BASE + 0xa1)
+#define KAA_MARKER_AWAITS_QUEUE (KAA_BASE + 0xb1)
+#define KAA_MARKER_AWAITS_SOCKET (KAA_BASE + 0xc1)
+#define KAA_MARKER_AWAITS_PROCESS (KAA_BASE + 0xd1)
+#define KAA_MARKER_AWAITS_THREAD (KAA_BASE + 0xe1)
+#define KAA_MARKER_AWAITS_FUTURE (KAA_BASE + 0xf1)
+#define KAA_MARKER_AWAITS_TURN (KAA_BASE + 0x101)
 
 /* In config1 of a cpu-clock: kaa polled, and no kernel sampled. "kaa poll" */
 #define KAA_POLLED 0x6b616120706f6c6cull
 /* The same with native frames. "kaa poln" */
 #define KAA_POLLED_NATIVE 0x6b616120706f6c6eull
-/* The name of one that goes on while the thread sleeps, and while it has the GIL. */
+/*
+ * The name of one that goes on while the thread sleeps, and while it has the GIL; and of
+ * one that goes on for each task of asyncio.
+ */
 #define KAA_WALL_CLOCK "wall-clock"
 #define KAA_GIL_CLOCK "gil-clock"
+#define KAA_ASYNC_CLOCK "async-clock"
 /* The name of a bpf-output whose samples are waits (docs/off-cpu.md). */
 #define KAA_OFF_CPU "off-cpu"
 
@@ -59,12 +72,20 @@ struct kaa_marker {
 	const char *name;
 };
 
-#define KAA_MARKER_COUNT 7
+#define KAA_MARKER_COUNT 16
 extern const struct kaa_marker kaa_markers[KAA_MARKER_COUNT];
 
 static inline bool kaa_in_range(uint64_t address)
 {
 	return address - KAA_BASE < KAA_RANGE_SIZE;
+}
+
+/* A marker of what a thread or a task did where it stood. */
+static inline bool kaa_is_state(uint64_t address)
+{
+	return address == KAA_MARKER_IDLE || address == KAA_MARKER_CPU_WAIT ||
+	       (address >= KAA_MARKER_AWAITS_TASK &&
+		address <= KAA_MARKER_AWAITS_TURN);
 }
 
 /* The callchain address of a slot. */

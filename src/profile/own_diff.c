@@ -215,8 +215,8 @@ static struct error *build(struct own_diff *diff, const struct profile *p,
 	if (!error)
 		error = measure_all(diff);
 	for (size_t i = 0; !error && i < diff->runs.count; i++)
-		diff->is_wall |= p->events.data[diff->runs.data[i].event].kind ==
-				 EVENT_WALL;
+		diff->is_wall |= event_kind_is_wall(
+			p->events.data[diff->runs.data[i].event].kind);
 	diff->by_last_name = differ_in_names(p, diff);
 	if (!error)
 		error = pair_files(diff, p);

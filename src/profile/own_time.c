@@ -259,7 +259,7 @@ static double between_looks(double slept, double tick)
 static double off_by(const struct builder *b, enum spent_kind kind,
 		     double period)
 {
-	double looks = kind == SPENT_IDLE && b->tick > 0 ?
+	double looks = spent_is_sleep(kind) && b->tick > 0 ?
 			       between_looks(period, b->tick) :
 			       period;
 
@@ -481,14 +481,14 @@ static double tick_of(const struct builder *b)
 	const struct profile_event *event = &p->events.data[b->options->event];
 	double tick = asked_period(event), time = 0, samples = 0;
 
-	if (event->kind != EVENT_WALL)
+	if (!event_kind_is_wall(event->kind))
 		return 0;
 	for (size_t i = 0; i < p->samples.rows; i++) {
 		uint32_t stack = p->samples.stack[i];
 
 		if (!own_time_keeps(p, b->options, i) ||
 		    (stack != PROFILE_NONE &&
-		     b->stacks[stack].below.kind == SPENT_IDLE))
+		     spent_is_sleep(b->stacks[stack].below.kind)))
 			continue;
 		time += (double)p->samples.period[i];
 		samples += p->samples.count[i];

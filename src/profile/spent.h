@@ -32,13 +32,29 @@ enum spent_kind {
 	SPENT_IDLE,
 	/* It could have run, and had no CPU. */
 	SPENT_CPU_WAIT,
+	/* A task of asyncio waited: for another one, and so on; or could have run. */
+	SPENT_AWAITS_TASK,
+	SPENT_AWAITS_SLEEP,
+	SPENT_AWAITS_LOCK,
+	SPENT_AWAITS_QUEUE,
+	SPENT_AWAITS_SOCKET,
+	SPENT_AWAITS_PROCESS,
+	SPENT_AWAITS_THREAD,
+	SPENT_AWAITS_FUTURE,
+	SPENT_AWAITS_TURN,
 	SPENT_KINDS,
 };
 
 /* A marker says so: what the thread did where it stood, and no frame. */
 static inline bool spent_is_state(enum spent_kind kind)
 {
-	return kind == SPENT_IDLE || kind == SPENT_CPU_WAIT;
+	return kind >= SPENT_IDLE && kind < SPENT_KINDS;
+}
+
+/* The thread, or the task, waited for something, and was seen to for long. */
+static inline bool spent_is_sleep(enum spent_kind kind)
+{
+	return spent_is_state(kind) && kind != SPENT_CPU_WAIT;
 }
 
 /*

@@ -357,6 +357,7 @@ static void put_times(struct answer *a)
 	put_seconds(&a->text, a->own->all.period);
 	strbuf_puts(&a->text,
 		    a->event->kind == EVENT_WALL ? " of threads" :
+		    a->event->kind == EVENT_TASKS ? " of tasks" :
 		    a->event->kind == EVENT_GIL	 ? " with the GIL" :
 		    a->event->kind == EVENT_WAIT ? " off the CPU" :
 						   " CPU");
@@ -507,7 +508,7 @@ static void put_kinds(struct answer *a)
 		strbuf_truncate(&a->text, start);
 	else
 		strbuf_putc(&a->text, '\n');
-	if (!a->event->python_only)
+	if (!a->event->python_only || a->event->kind == EVENT_TASKS)
 		return;
 	if (a->event->kind == EVENT_WALL || a->event->kind == EVENT_GIL)
 		strbuf_printf(&a->text,
@@ -562,7 +563,8 @@ static void doubt_wall_time(const struct profile *profile,
 		recorded_time(profile, event, FAULT_WALL_WITHOUT_SAMPLES);
 	uint64_t seen = own->all.period;
 
-	if (event->kind == EVENT_WALL && fault_is_untold(missing, seen + missing))
+	if (event_kind_is_wall(event->kind) &&
+	    fault_is_untold(missing, seen + missing))
 		put_missing(missing, seen, "wall", out);
 }
 
@@ -580,7 +582,7 @@ static void doubt_chance(const struct profile_event *event,
 	if (samples > 0 && samples < FEW_SAMPLES)
 		strbuf_printf(out,
 			      "%s: a share may be off by %.0f points.\n",
-			      event->kind == EVENT_WALL ?
+			      event_kind_is_wall(event->kind) ?
 				      "So short a recording, or so busy a machine" :
 				      "So few samples",
 			      100 / sqrt(samples));

@@ -42,7 +42,8 @@ static const struct own_weight *weight_of(const struct answer *a,
 static bool has_seconds(const struct answer *a)
 {
 	return !a->options->is_brief && a->event->unit == EVENT_NANOSECONDS &&
-	       (a->event->kind == EVENT_WAIT || a->event->kind == EVENT_WALL);
+	       (a->event->kind == EVENT_WAIT ||
+		event_kind_is_wall(a->event->kind));
 }
 
 static size_t weights_width(const struct answer *a)

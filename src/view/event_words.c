@@ -6,6 +6,8 @@ const char *event_time_name(enum event_kind kind)
 	switch (kind) {
 	case EVENT_WALL:
 		return "wall time";
+	case EVENT_TASKS:
+		return "time of tasks";
 	case EVENT_GIL:
 		return "time with the GIL";
 	case EVENT_WAIT:

@@ -27,6 +27,15 @@ static const char *const kind_names[] = {
 	[SPENT_UNTOLD] = "running",
 	[SPENT_IDLE] = "idle",
 	[SPENT_CPU_WAIT] = "CPU wait",
+	[SPENT_AWAITS_TASK] = "awaits task",
+	[SPENT_AWAITS_SLEEP] = "awaits sleep",
+	[SPENT_AWAITS_LOCK] = "awaits lock",
+	[SPENT_AWAITS_QUEUE] = "awaits queue",
+	[SPENT_AWAITS_SOCKET] = "awaits socket",
+	[SPENT_AWAITS_PROCESS] = "awaits process",
+	[SPENT_AWAITS_THREAD] = "awaits thread",
+	[SPENT_AWAITS_FUTURE] = "awaits future",
+	[SPENT_AWAITS_TURN] = "awaits its turn",
 };
 
 struct piece {
@@ -45,7 +54,8 @@ static bool goes_without_saying(const struct profile *profile, enum spent_kind k
 	if (kind != SPENT_UNTOLD)
 		return false;
 	vec_for_each(event, &profile->events)
-		if (event->kind == EVENT_WALL || event->kind == EVENT_GIL)
+		if (event_kind_is_wall(event->kind) ||
+		    event->kind == EVENT_GIL)
 			return false;
 	return true;
 }
