@@ -168,6 +168,8 @@ static const struct option record_options[] = {
 		   "choose whether a clock ticks for each CPU (default where that is possible), so that short threads and processes have samples, or for each thread"),
 	OPT_STRING(0, "mode", struct record_settings, mode, "cpu|wall|gil",
 		   "choose what time is recorded: on a CPU (default), of each thread, whether it runs or sleeps (wall), or of the thread that holds the GIL (gil); the last two are polled: Python functions and lines"),
+	OPT_BOOL(0, "async", struct record_settings, of_tasks,
+		 "record the time of each task of asyncio, whether it runs or waits, with its coroutines as the stack; polled"),
 	OPT_BOOL(0, "native", struct record_settings, native,
 		 "record native functions when polling, too; each sample then stops its thread for a moment, by ptrace"),
 	OPT_BOOL(0, "off-cpu", struct record_settings, off_cpu,
@@ -400,6 +402,20 @@ static void say_written(const struct record_before *before,
 			     before->path, path);
 }
 
+static bool is_by_clock(const struct record_setup *setup)
+{
+	return setup->options.sampler.time == TIME_BY_CLOCK ||
+	       setup->options.sampler.time == TIME_OF_TASKS;
+}
+
+static void say_tasks(const struct poll_counts *polled)
+{
+	if (!polled->loops)
+		message_note("no event loop of asyncio ran: the samples are of threads, as with '--mode wall'");
+	else if (polled->unknown_tasks)
+		message_note("some tasks are not recorded, because this build of asyncio keeps their fields elsewhere");
+}
+
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
 			  const struct recorder *recorder,
@@ -434,8 +450,10 @@ static void print_summary(const struct record_setup *setup,
 		say_busy(setup, result);
 		say_stops(&result->polled);
 	}
-	if (setup->options.sampler.time == TIME_BY_CLOCK)
+	if (is_by_clock(setup))
 		say_untold(&result->polled);
+	if (setup->options.sampler.time == TIME_OF_TASKS)
+		say_tasks(&result->polled);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
 	/* Those of a process's first moments are no news. */
@@ -735,7 +753,7 @@ const struct command command_record = {
 		"or else by python3.\n"
 		"\n"
 		"Without these rights (--python=auto, the default) kaa reads the Python frames from outside, without perf events, "
-		"also in a container (--python=poll): functions and lines of a command or of your own processes (-p), CPU time or wall time (--mode wall), without native functions.\n"
+		"also in a container (--python=poll): functions and lines of a command or of your own processes (-p), CPU time, wall time (--mode wall) or the time of each task of asyncio (--async), without native functions.\n"
 		"\n"
 		"If another event is asked for, or with --python=trampoline, kaa starts the command with trampolines, as 'kaa run --perf' does: "
 		"each Python function gets a small piece of machine code that perf can name. "
@@ -749,6 +767,7 @@ const struct command command_record = {
 			"sudo kaa record -p 1234 --duration 10\trecord a running process for ten seconds",
 			"sudo kaa record orders.py --fast\trecord a script; its first line, or else python3, runs it",
 			"sudo kaa record --off-cpu -p 1234 --duration 10\trecord what its threads wait for, too",
+			"kaa record --async -p 1234 --duration 10\trecord what each task of asyncio does, and awaits",
 			"sudo kaa record -a -e page-faults -c 1 -- sleep 1",
 			NULL,
 		},

@@ -94,6 +94,7 @@ static const char *why_no_samples(const struct recorder *recorder,
 {
 	switch (setup->options.sampler.time) {
 	case TIME_BY_CLOCK:
+	case TIME_OF_TASKS:
 		return "the program ended at once, or kaa had no CPU while it ran";
 	case TIME_WITH_GIL:
 		return "no thread was seen with the GIL";

@@ -79,6 +79,10 @@ static void say_polling(const struct source_refusal *refusal,
 	bool native = setup->options.sampler.polls_native;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+	if (setup->options.sampler.time == TIME_OF_TASKS) {
+		message_note("Python source: polling: functions and lines of tasks of asyncio, and of threads that run none");
+		return;
+	}
 	strbuf_printf(&text,
 		      "Python source: polling: functions and lines of %s, %s",
 		      words[setup->options.sampler.time],

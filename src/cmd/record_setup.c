@@ -458,6 +458,31 @@ static struct error *take_mode(struct record_setup *setup,
 	return NULL;
 }
 
+/* Only polling reads tasks, which takes wall time, and no native functions. */
+static struct error *take_async(struct record_setup *setup,
+				const struct record_settings *s)
+{
+	struct recorder_options *options = &setup->options;
+	const char *other =
+		s->mode && strcmp(s->mode, "wall") != 0 ? "--mode" :
+		s->native				? "--native" :
+		s->off_cpu				? "--off-cpu" :
+		s->events.count				? "--event" :
+		options->python && !options->python->polls ? "--python" :
+							     NULL;
+
+	if (!s->of_tasks)
+		return NULL;
+	if (other)
+		return error_create(
+			ERROR_INVALID_ARGUMENT,
+			"--async polls, and records the time of tasks alone: leave out %s",
+			other);
+	options->python = &python_source_poll;
+	options->sampler.time = TIME_OF_TASKS;
+	return NULL;
+}
+
 static struct error *off_cpu_refused(const char *why)
 {
 	return error_create(ERROR_INVALID_ARGUMENT, "event '%s' %s", KAA_OFF_CPU,
@@ -539,6 +564,8 @@ struct error *record_take_settings(struct record_setup *setup,
 		error = take_python(setup, s->python);
 	if (!error)
 		error = take_mode(setup, s);
+	if (!error)
+		error = take_async(setup, s);
 	if (!error)
 		error = take_off_cpu(setup, s);
 	options->sampler.polls_native = s->native;

@@ -50,6 +50,7 @@ struct record_settings {
 	const char *mode;
 	bool off_cpu;
 	bool native;
+	bool of_tasks;
 };
 
 /* All that a recording is set up from; RECORD_SETUP_INIT. */

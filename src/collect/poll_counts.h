@@ -32,6 +32,9 @@ struct poll_counts {
 	uint64_t stopped_ns;
 	/* Samples without one, for the thread could not be stopped. */
 	uint64_t not_stopped;
+	/* Looks at threads that ran a loop of asyncio, and at tasks of an unknown build. */
+	uint64_t loops;
+	uint64_t unknown_tasks;
 };
 
 #endif

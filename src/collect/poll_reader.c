@@ -18,7 +18,8 @@ struct error *poll_reader_init(struct poll_reader *reader)
 {
 	*reader = (struct poll_reader){ .writer = POLL_WRITER_INIT,
 					.hold = POLL_HOLD_INIT,
-					.native = POLL_NATIVE_INIT };
+					.native = POLL_NATIVE_INIT,
+					.loops = POLL_LOOPS_INIT };
 	reader->tasks.writer = &reader->writer;
 	return poll_walk_init(&reader->walk, &reader->writer);
 }
@@ -29,6 +30,7 @@ void poll_reader_deinit(struct poll_reader *reader)
 	poll_writer_deinit(&reader->writer);
 	poll_walk_deinit(&reader->walk);
 	poll_native_deinit(&reader->native);
+	poll_loops_deinit(&reader->loops);
 	task_stop_deinit(&reader->stop);
 }
 
@@ -152,6 +154,37 @@ bool poll_reader_sleeps_on(struct poll_reader *reader,
 	return false;
 }
 
+/* It is held, and that proves it or not: true, it is what it was all the time. */
+static bool end_hold(struct poll_reader *reader, struct polled_thread *thread,
+		     struct task_run *ret)
+{
+	bool held = poll_hold_end(&reader->hold, ret);
+
+	if (reader->loops.memory)
+		poll_loops_settle(&reader->loops, thread, held);
+	return held;
+}
+
+/*
+ * A thread that is kept from running loses time; and one that sleeps may not sleep for
+ * long, so each further try takes less.
+ */
+static void read_tasks(struct poll_reader *reader,
+		       struct polled_process *process,
+		       struct polled_thread *thread)
+{
+	static const struct poll_effort awake[POLL_TRIES] = {
+		{ 6, 100000 }, { 3, 0 }, { 1, 0 },
+	};
+	static const struct poll_effort asleep[POLL_TRIES] = {
+		{ 24, 500000 }, { 6, 100000 }, { 1, 0 },
+	};
+
+	poll_loops_read(&reader->loops, process, thread, reader->is_asleep,
+			reader->is_asleep ? &asleep[reader->tried] :
+					    &awake[reader->tried]);
+}
+
 enum poll_try poll_reader_read(struct poll_reader *reader,
 			       struct polled_process *process,
 			       struct polled_thread *thread,
@@ -169,7 +202,9 @@ enum poll_try poll_reader_read(struct poll_reader *reader,
 	if (stop(reader, process, thread))
 		return read_stopped(reader, process, thread, ret, has_gil);
 	walked = walk(reader, process, thread);
-	if (poll_hold_end(&reader->hold, ret)) {
+	if (reader->loops.memory)
+		read_tasks(reader, process, thread);
+	if (end_hold(reader, thread, ret)) {
 		*has_gil = walked;
 		thread->cpu = reader->hold.stat.cpu;
 		return POLL_TRY_DONE;
@@ -201,6 +236,23 @@ void poll_reader_put(struct poll_reader *reader,
 	poll_native_put(&reader->native, &sample.sample);
 	poll_writer_end(&reader->writer, &sample);
 	reader->counts.samples++;
+}
+
+void poll_reader_put_parts(struct poll_reader *reader,
+			   const struct polled_process *process,
+			   const struct polled_thread *thread,
+			   const struct poll_parts *parts, uint64_t period,
+			   uint64_t state)
+{
+	vec_for_each(part, &parts->list) {
+		poll_walk_again(&reader->walk, parts->records.data + part->at,
+				part->size);
+		poll_reader_put(reader, process, thread,
+				(uint64_t)((double)period * part->share + 0.5),
+				part->marker ? part->marker : state);
+	}
+	/* Code that was told of is told of once. */
+	poll_writer_flush(&reader->writer);
 }
 
 void poll_reader_note_run(struct polled_thread *thread,

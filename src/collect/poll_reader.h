@@ -12,6 +12,7 @@
 
 #include "collect/poll_counts.h"
 #include "collect/poll_hold.h"
+#include "collect/poll_loop.h"
 #include "collect/poll_native.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_walk.h"
@@ -44,6 +45,11 @@ struct poll_reader {
 	struct task_stop stop;
 	/* Of the sample that has begun. */
 	struct poll_native native;
+	/* Where tasks are asked for: of the thread that is read, which is asleep or not. */
+	struct poll_loops loops;
+	bool is_asleep;
+	/* Tries before this one. */
+	int tried;
 };
 
 enum poll_try { POLL_TRY_DONE, POLL_TRY_AGAIN, POLL_TRY_NONE };
@@ -74,6 +80,13 @@ void poll_reader_put(struct poll_reader *reader,
 		     const struct polled_process *process,
 		     const struct polled_thread *thread, uint64_t period,
 		     uint64_t state);
+
+/* A sample of each of the parts, of which none has begun. */
+void poll_reader_put_parts(struct poll_reader *reader,
+			   const struct polled_process *process,
+			   const struct polled_thread *thread,
+			   const struct poll_parts *parts, uint64_t period,
+			   uint64_t state);
 
 /*
  * A thread that slept when it was read has been stopped for it: true once it sleeps

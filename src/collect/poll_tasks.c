@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collect/polled_loop.h"
 #include "sys/perf_event.h"
 #include "sys/proc.h"
 
@@ -21,6 +22,8 @@ void poll_tasks_end_thread(struct poll_tasks *tasks,
 	task_files_close(&thread->files);
 	strbuf_deinit(&thread->stack);
 	poll_native_deinit(&thread->native);
+	poll_parts_deinit(&thread->parts);
+	polled_loop_destroy(thread->loop);
 }
 
 static void free_process(struct poll_tasks *tasks,
@@ -69,7 +72,8 @@ bool poll_tasks_add_thread(struct poll_tasks *tasks,
 	struct polled_thread thread = { .tid = tid,
 					.seen = true,
 					.stack = STRBUF_INIT,
-					.native = POLL_NATIVE_INIT };
+					.native = POLL_NATIVE_INIT,
+					.parts = POLL_PARTS_INIT };
 
 	if (process->threads.count < THREADS_MAX &&
 	    open_files(tasks, process->pid, tid, &thread.files)) {

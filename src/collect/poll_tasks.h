@@ -17,11 +17,14 @@
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
 #include "collect/poll_native.h"
+#include "collect/poll_parts.h"
 #include "collect/poll_share.h"
 #include "collect/poll_writer.h"
 #include "sys/proc.h"
 #include "sys/remote_memory.h"
 #include "sys/task_stat.h"
+
+struct polled_loop;
 
 struct polled_thread {
 	pid_t tid;
@@ -82,6 +85,9 @@ struct polled_thread {
 	/* The walker's records of the stack in which it sleeps; empty: it does not. */
 	struct strbuf stack;
 	struct poll_native native;
+	/* Where tasks are asked for, these in place of that stack; and its loop, or NULL. */
+	struct poll_parts parts;
+	struct polled_loop *loop;
 	/*
 	 * It sleeps, with the GIL if that is asked for, still does at that time, and
 	 * what it had run before.

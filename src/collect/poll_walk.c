@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "collect/task_stack.h"
 #include "python/gil_held.h"
 #include "python/states.h"
 #include "sys/proc.h"
@@ -19,6 +20,7 @@ void poll_walk_deinit(struct poll_walk *walk)
 {
 	user_walk_destroy(walk->walk);
 	strbuf_deinit(&walk->stack);
+	map_deinit(&walk->tasks);
 }
 
 /* --- which thread it is --- */
@@ -83,6 +85,8 @@ static bool emit(void *arg, const void *record, size_t size)
 	if (walk->keeps && header->type == WALKER_STACK &&
 	    !keep_record(&walk->stack, record, size))
 		return false;
+	if (walk->defers && header->type == WALKER_STACK)
+		return true;
 	return poll_writer_walked(walk->writer, record, size);
 }
 
@@ -117,6 +121,7 @@ bool poll_walk_forget(struct poll_walk *walk)
 
 	if (!walk->told_code)
 		return true;
+	map_clear(&walk->tasks);
 	user_walk_destroy(walk->walk);
 	walk->walk = NULL;
 	error = user_walk_create(&walk->walk);
@@ -124,14 +129,39 @@ bool poll_walk_forget(struct poll_walk *walk)
 	return !error;
 }
 
-void poll_walk_again(struct poll_walk *walk, const struct strbuf *stack)
+uint64_t poll_walk_code(struct poll_walk *walk, const struct py_memory *memory,
+			uint64_t code)
 {
-	uint32_t size;
+	const struct user_walk_output output = { emit, walk };
 
-	for (size_t at = 0; at < stack->len; at += sizeof(size) + size) {
-		memcpy(&size, stack->data + at, sizeof(size));
+	return walk->walk ? user_walk_code(walk->walk, code, memory, &output) :
+			    0;
+}
+
+bool poll_walk_tell_task(struct poll_walk *walk,
+			 const struct polled_process *process, uint64_t key,
+			 const char *words)
+{
+	struct walker_code code;
+	size_t size;
+	bool is_new;
+
+	if (!map_insert(&walk->tasks, key, 0, &is_new))
+		return false;
+	if (!is_new)
+		return true;
+	task_stack_code((uint32_t)process->pid, key, words, &code, &size);
+	return emit(walk, &code, size);
+}
+
+void poll_walk_again(struct poll_walk *walk, const char *records, size_t size)
+{
+	uint32_t length;
+
+	for (size_t at = 0; at < size; at += sizeof(length) + length) {
+		memcpy(&length, records + at, sizeof(length));
 		if (!poll_writer_walked(walk->writer,
-					stack->data + at + sizeof(size), size))
+					records + at + sizeof(length), length))
 			return;
 	}
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/strbuf.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_writer.h"
@@ -18,13 +19,16 @@ struct poll_walk {
 	/* Borrowed. root goes before /proc. */
 	struct poll_writer *writer;
 	const char *root;
-	/* Stacks are kept, too. */
+	/* Stacks are kept, too; or kept alone, and not in the sample. */
 	bool keeps;
+	bool defers;
 	/* NULL: there was no memory for another one, and nothing is walked any more. */
 	struct user_walk *walk;
 	bool told_code;
 	/* Of the last walk: records of the stack, each behind its size. */
 	struct strbuf stack;
+	/* Frames that name tasks, of which the recorder has been told. */
+	struct map tasks;
 };
 #define POLL_WALK_INIT { .stack = STRBUF_INIT }
 
@@ -39,8 +43,18 @@ void poll_walk_thread(struct poll_walk *walk, struct polled_process *process,
 		      struct polled_thread *thread);
 /* The last walk was torn: code that it told of may be none. False: see above. */
 bool poll_walk_forget(struct poll_walk *walk);
-/* A stack that was kept, into the sample that has begun. */
-void poll_walk_again(struct poll_walk *walk, const struct strbuf *stack);
+/*
+ * A code object that the last walk did not meet; the key of its frames, 0: it is none.
+ * memory: of the process, at the same moment.
+ */
+uint64_t poll_walk_code(struct poll_walk *walk, const struct py_memory *memory,
+			uint64_t code);
+/* The same of the frame that names a task (task_stack.h). False: there is no room. */
+bool poll_walk_tell_task(struct poll_walk *walk,
+			 const struct polled_process *process, uint64_t key,
+			 const char *words);
+/* Records that were kept, into the sample that has begun. */
+void poll_walk_again(struct poll_walk *walk, const char *records, size_t size);
 
 /* True: the thread has the GIL, or one of its process's. */
 bool poll_walk_has_gil(struct poll_walk *walk, struct polled_process *process,

@@ -16,15 +16,22 @@ enum {
 
 /* --- what a sample stands for --- */
 
-/* state: the marker that it begins with, or 0. */
+/*
+ * state: the marker that it begins with, or 0. parts: what it is made of, where tasks
+ * are asked for; else it has begun.
+ */
 static void put(struct poll_wall *wall, const struct polled_process *process,
-		const struct polled_thread *thread, uint64_t period,
-		uint64_t state)
+		const struct polled_thread *thread,
+		const struct poll_parts *parts, uint64_t period, uint64_t state)
 {
 	struct poll_reader *reader = wall->reader;
 	uint64_t lost = reader->writer.lost;
 
-	poll_reader_put(reader, process, thread, period, state);
+	if (reader->loops.memory)
+		poll_reader_put_parts(reader, process, thread, parts, period,
+				      state);
+	else
+		poll_reader_put(reader, process, thread, period, state);
 	if (lost == reader->writer.lost)
 		reader->counts.told += period;
 	else
@@ -98,9 +105,11 @@ static void put_sleep(struct poll_wall *wall,
 	if (!thread->slept_with_gil)
 		return;
 	poll_writer_begin(&reader->writer);
-	poll_walk_again(&reader->walk, &thread->stack);
+	if (!reader->loops.memory)
+		poll_walk_again(&reader->walk, thread->stack.data,
+				thread->stack.len);
 	poll_native_swap(&reader->native, &thread->native);
-	put(wall, process, thread, period, KAA_MARKER_IDLE);
+	put(wall, process, thread, &thread->parts, period, KAA_MARKER_IDLE);
 	poll_native_swap(&reader->native, &thread->native);
 }
 
@@ -112,7 +121,8 @@ static void keep_sleep(struct poll_wall *wall, struct polled_thread *thread,
 	thread->stack = wall->reader->walk.stack;
 	wall->reader->walk.stack = stack;
 	poll_native_keep(&wall->reader->native, &thread->native);
-	thread->sleeps = !thread->stack.failed;
+	poll_parts_swap(&thread->parts, &wall->reader->loops.parts);
+	thread->sleeps = !thread->stack.failed && !thread->parts.records.failed;
 	thread->slept_with_gil = has_gil;
 	thread->slept = *run;
 	thread->sleeps_before = wall->reader->hold.sched.sleeps;
@@ -277,7 +287,7 @@ static void note_sample(struct poll_wall *wall,
 	if (!sample->has_gil)
 		wall->reader->counts.samples++;
 	else
-		put(wall, process, thread, period,
+		put(wall, process, thread, &wall->reader->loops.parts, period,
 		    sample->sleeps ? KAA_MARKER_IDLE :
 				     awake_state(thread, (int64_t)period,
 						 (int64_t)sample->waits));
@@ -311,6 +321,7 @@ static enum poll_try try_sample(struct poll_wall *wall,
 		wall->late += wall->tick - wall->before;
 		return POLL_TRY_NONE;
 	}
+	reader->is_asleep = sample.sleeps;
 	result = poll_reader_read(reader, process, thread, &sample.run,
 				  &sample.has_gil);
 	if (result != POLL_TRY_DONE)
@@ -370,8 +381,10 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		return;
 	put_sleep(wall, process, thread);
 	thread->sleeps = false;
-	for (int i = 0; i < POLL_TRIES && result == POLL_TRY_AGAIN; i++)
+	for (int i = 0; i < POLL_TRIES && result == POLL_TRY_AGAIN; i++) {
+		wall->reader->tried = i;
 		result = try_sample(wall, process, thread);
+	}
 	wall->reader->counts.rejected += result == POLL_TRY_AGAIN;
 }
 

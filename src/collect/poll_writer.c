@@ -73,15 +73,27 @@ bool poll_writer_walked(struct poll_writer *writer, const void *bytes,
 		      &writer->sample);
 }
 
-void poll_writer_end(struct poll_writer *writer, struct record *sample)
+static bool write_sample(struct poll_writer *writer)
 {
 	struct sampler *sampler = writer->sampler;
 
+	return ring_write(&sampler->cpus.data[0].samples, writer->sample.data,
+			  writer->sample.len);
+}
+
+void poll_writer_flush(struct poll_writer *writer)
+{
+	if (writer->sample.len && !write_sample(writer))
+		writer->lost++;
+	strbuf_clear(&writer->sample);
+}
+
+void poll_writer_end(struct poll_writer *writer, struct record *sample)
+{
 	sample->type = PERF_RECORD_SAMPLE;
 	sample->misc = PERF_RECORD_MISC_USER;
 	if (!encode(writer, 0, sample, &writer->sample) ||
-	    !ring_write(&sampler->cpus.data[0].samples, writer->sample.data,
-			writer->sample.len))
+	    !write_sample(writer))
 		writer->lost++;
 	strbuf_clear(&writer->sample);
 }

@@ -45,6 +45,9 @@ bool poll_writer_walked(struct poll_writer *writer, const void *record,
 /* The sample itself: pid, tid, time, cpu, period and chain are set. */
 void poll_writer_end(struct poll_writer *writer, struct record *sample);
 
+/* What was put before a sample that does not come. */
+void poll_writer_flush(struct poll_writer *writer);
+
 /* Nobody is left to be sampled. */
 void poll_writer_close(struct poll_writer *writer);
 

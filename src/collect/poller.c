@@ -203,18 +203,22 @@ static uint64_t period(const struct sampler_options *options)
 	return ns < CLOCKS_PERIOD_MIN ? CLOCKS_PERIOD_MIN : ns;
 }
 
-static void set_time(struct poller *poller, enum sampled_time time)
+static struct error *set_time(struct poller *poller, enum sampled_time time)
 {
 	struct poll_reader *reader = &poller->reader;
 
 	poller->time = time;
 	if (time == TIME_ON_CPU)
-		return;
+		return NULL;
 	poller->wall.reader = reader;
 	reader->walk.keeps = true;
 	reader->gil_only = time == TIME_WITH_GIL;
 	reader->tasks.ending = poll_wall_end_thread;
 	reader->tasks.arg = &poller->wall;
+	return time == TIME_OF_TASKS &&
+			       !poll_loops_begin(&reader->loops, &reader->walk) ?
+		       error_no_memory() :
+		       NULL;
 }
 
 struct error *poller_attach(struct poller *poller, struct sampler *sampler)
@@ -223,13 +227,16 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 	const struct pid_vec *pids = options->whole.count ? &options->whole :
 							    &options->threads;
 	struct poll_tasks *tasks = &poller->reader.tasks;
+	struct error *error;
 
 	poller->reader.writer.sampler = sampler;
 	poller->reader.walk.root = options->root;
 	tasks->root = options->root;
 	tasks->inherit = options->inherit;
 	poller->reader.stops = options->polls_native;
-	set_time(poller, options->time);
+	error = set_time(poller, options->time);
+	if (error)
+		return error;
 	poller->ticks.period = period(options);
 	for (size_t i = 0; i < pids->count; i++)
 		poll_tasks_add(tasks, pids->data[i], options->enable_on_exec);
@@ -305,6 +312,8 @@ void poller_counts(const struct poller *poller, struct poll_counts *ret)
 	*ret = reader->counts;
 	ret->lost = reader->writer.lost;
 	ret->missed = reader->tasks.missed;
+	ret->loops = reader->loops.looks;
+	ret->unknown_tasks = reader->loops.unknown;
 	ret->kept_off = kept_off_by_others(poller);
 	poll_tasks_time(&reader->tasks, &ret->ran, &ret->given);
 	total = poll_tasks_total(&reader->tasks);

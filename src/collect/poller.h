@@ -20,6 +20,8 @@
 
 /* Samples a second if no rate is asked for: reading costs the program some CPU time, too. */
 #define POLLER_DEFAULT_RATE 999
+/* And of tasks, of which one look reads many. */
+#define POLLER_ASYNC_RATE 199
 
 struct poller;
 

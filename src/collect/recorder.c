@@ -102,7 +102,9 @@ static struct error *open_polled(struct recorder *recorder)
 	struct error *error;
 
 	if (options->rate_by_default)
-		options->frequency = POLLER_DEFAULT_RATE;
+		options->frequency = options->time == TIME_OF_TASKS ?
+					     POLLER_ASYNC_RATE :
+					     POLLER_DEFAULT_RATE;
 	error = sampler_open_own(&recorder->sampler, options,
 				 polls->producer(recorder->source));
 	return error ? error :
@@ -472,19 +474,22 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 	};
 }
 
+static bool is_by_clock(const struct recorder *recorder)
+{
+	enum sampled_time time = recorder->options.sampler.time;
+
+	return time == TIME_BY_CLOCK || time == TIME_OF_TASKS;
+}
+
 static uint64_t wall_time_without_samples(const struct recorder *recorder)
 {
-	return recorder->options.sampler.time == TIME_BY_CLOCK ?
-		       poll_counts(recorder).untold :
-		       0;
+	return is_by_clock(recorder) ? poll_counts(recorder).untold : 0;
 }
 
 /* By wall time the kernel's account tells what they would have shown. */
 static uint64_t late_samples(const struct recorder *recorder)
 {
-	return recorder->options.sampler.time == TIME_BY_CLOCK ?
-		       0 :
-		       poll_counts(recorder).late;
+	return is_by_clock(recorder) ? 0 : poll_counts(recorder).late;
 }
 
 /*

@@ -297,12 +297,6 @@ static struct error *unwind_native(struct stack_builder *builder,
 	return push_natives(builder, target);
 }
 
-/* A marker of what the thread did, and no address. */
-static bool is_state(uint64_t ip)
-{
-	return ip == KAA_MARKER_IDLE || ip == KAA_MARKER_CPU_WAIT;
-}
-
 /* The user part of the chain that the kernel walked along frame pointers. */
 static struct error *kernel_walked(struct stack_builder *builder,
 				   struct target *target,
@@ -317,7 +311,7 @@ static struct error *kernel_walked(struct stack_builder *builder,
 	for (uint64_t i = 0; i < s->callchain_count; i++) {
 		uint64_t ip = s->callchain[i];
 
-		if (is_state(ip))
+		if (kaa_is_state(ip))
 			continue;
 		if (ip >= PERFDATA_CONTEXT_MAX) {
 			user = ip == (uint64_t)PERF_CONTEXT_USER;
@@ -394,7 +388,7 @@ static struct error *push_kernel(struct stack_builder *builder,
 			return error_no_memory();
 	}
 	/* What the thread did stands before where it was. */
-	if (i + 1 < sample->callchain_count && is_state(sample->callchain[i + 1]))
+	if (i + 1 < sample->callchain_count && kaa_is_state(sample->callchain[i + 1]))
 		builder->state = sample->callchain[i + 1];
 	return NULL;
 }

@@ -698,6 +698,7 @@ static struct error *add_own_events(struct sampler *sampler)
 		[TIME_ON_CPU] = "cpu-clock",
 		[TIME_BY_CLOCK] = KAA_WALL_CLOCK,
 		[TIME_WITH_GIL] = KAA_GIL_CLOCK,
+		[TIME_OF_TASKS] = KAA_ASYNC_CLOCK,
 	};
 	struct sampler_options *options = &sampler->options;
 	struct sampler_event event = {

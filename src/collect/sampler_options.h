@@ -34,6 +34,8 @@ enum sampled_time {
 	TIME_BY_CLOCK,
 	/* The same while it has the GIL. */
 	TIME_WITH_GIL,
+	/* Of each task of asyncio, and of threads that run none. */
+	TIME_OF_TASKS,
 };
 
 struct sampler_options {

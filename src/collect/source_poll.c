@@ -9,6 +9,7 @@
 #include "collect/poller.h"
 #include "collect/python_source.h"
 #include "python/gil_held.h"
+#include "python/releases.h"
 #include "sys/probe_machine.h"
 #include "sys/remote_memory.h"
 
@@ -19,6 +20,8 @@ struct poll_source {
 	struct code_table *codes;
 	/* Asked for is the time with the GIL. */
 	bool with_gil;
+	/* Or the time of tasks. */
+	bool of_tasks;
 	/* The records that wait for their sample. */
 	struct python_stack stack;
 	/* The walker's record at hand: in a sample it is not aligned. */
@@ -117,6 +120,7 @@ static struct error *open_poll(const struct source_setup *setup,
 		return error_no_memory();
 	source->codes = setup->codes;
 	source->with_gil = setup->sampler->time == TIME_WITH_GIL;
+	source->of_tasks = setup->sampler->time == TIME_OF_TASKS;
 	error = poller_create(&source->poller);
 	if (error) {
 		close_poll(&source->state);
@@ -164,11 +168,25 @@ static struct error *check_gil(const struct target *target)
 	return error;
 }
 
+static struct error *check_tasks(const struct target *target)
+{
+	uint32_t version = target->python.layout.version;
+
+	if (py_release_of(&target->python.layout)->tasks.type_base)
+		return NULL;
+	return error_create(
+		ERROR_UNSUPPORTED,
+		"tasks of asyncio can be read from CPython 3.8 on; this is %u.%u",
+		version >> 24, PY_MINOR(version));
+}
+
 static struct error *process_found(struct source_state *state,
 				   struct target *target)
 {
 	struct error *error =
-		poll_source(state)->with_gil ? check_gil(target) : NULL;
+		poll_source(state)->with_gil ? check_gil(target) :
+		poll_source(state)->of_tasks ? check_tasks(target) :
+					       NULL;
 
 	return error ? error :
 		       poller_set_python(poll_source(state)->poller,

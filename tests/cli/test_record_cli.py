@@ -316,6 +316,12 @@ def test_values_that_make_no_sense(kaa, tmp_path, words, said):
     assert said in fails(kaa, tmp_path, *words, "true", status=USAGE)
 
 
+@pytest.mark.parametrize("words", [["--native"], ["--off-cpu"], ["--mode", "gil"], ["--mode", "cpu"], ["--python", "bpf"], ["--event", "cycles"]])
+def test_what_does_not_go_with_async(kaa, tmp_path, words):
+    said = fails(kaa, tmp_path, "--async", *words, "touch", tmp_path / "ran", status=USAGE)
+    assert said.rstrip().endswith(f"leave out {words[0]}") and not (tmp_path / "ran").exists(), said
+
+
 @pytest.mark.parametrize("words", [[], ["-a"], ["-p", "1"]])
 def test_duration_of_a_command(kaa, tmp_path, words):
     said = fails(kaa, tmp_path, *words, "--duration", "1", "touch", tmp_path / "ran", status=USAGE)
