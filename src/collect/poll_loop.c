@@ -16,8 +16,14 @@
 enum {
 	/* Tasks of one look. */
 	TASKS_MAX = 64,
-	/* A list is read again when so many times what that took have passed. */
+	NAMES_MAX = 1 << 16,
+	/*
+	 * A list is read again when so many times what that took have passed; a long one
+	 * of a thread that is kept from running, later.
+	 */
 	LISTING_PART = 20,
+	LISTING_PART_AWAKE = 200,
+	LISTING_LONG_NS = 300000,
 	/* What one task takes, where none was read yet. */
 	TASK_NS = 30000,
 };
@@ -77,15 +83,28 @@ static void take_walked(struct poll_loops *loops)
 	for (size_t at = 0; at < kept->len; at += sizeof(size) + size) {
 		memcpy(&size, kept->data + at, sizeof(size));
 		error_destroy(python_stack_add(
-			&loops->stack, kept->data + at + sizeof(size), size));
+			&loops->stack,
+			walker_copy_record(&loops->copy,
+					   kept->data + at + sizeof(size), size),
+			size));
 	}
 }
 
 static void add_own(struct poll_loops *loops)
 {
-	const struct strbuf *kept = &loops->walk->stack;
+	(void)poll_parts_add(&loops->parts, &loops->walk->stack, 0, 1);
+}
 
-	(void)poll_parts_add(&loops->parts, kept, 0, 1);
+/* A program may have a name for each task: from so many on they have none. */
+static void put_words(struct poll_loops *loops, const char *name)
+{
+	strbuf_clear(&loops->words);
+	task_stack_words(name, &loops->words);
+	if (loops->words.failed || loops->walk->tasks.count < NAMES_MAX ||
+	    map_find(&loops->walk->tasks, task_stack_key(loops->words.data)))
+		return;
+	strbuf_clear(&loops->words);
+	task_stack_words(NULL, &loops->words);
 }
 
 /* Outside all others, the frame that names the task. */
@@ -96,8 +115,7 @@ static void push_task(struct look *look)
 	uint64_t key;
 
 	py_task_name(&look->tasks, look->task.task.name, TASK_NAME_MAX, &name);
-	strbuf_clear(&loops->words);
-	task_stack_words(name.data, &loops->words);
+	put_words(loops, name.data);
 	if (loops->words.failed)
 		return;
 	key = task_stack_key(loops->words.data);
@@ -142,16 +160,50 @@ static bool is_idle(struct look *look)
 			strstr(name->function, "Selector.select"));
 }
 
+/* But for so many at the inner end. */
+static void push_awaits(struct look *look, size_t left_out)
+{
+	const struct py_awaits *awaits = &look->task.awaits;
+	struct python_stack *stack = &look->loops->stack;
+	size_t count = awaits->count - left_out;
+
+	python_stack_clear(stack);
+	stack->pid = (uint32_t)look->process->pid;
+	stack->tid = (uint32_t)look->thread->tid;
+	stack->thread_pointer = look->thread->pointer;
+	while (count-- > 0) {
+		const struct py_await *frame = &awaits->frames[count];
+		uint64_t key = poll_walk_code(look->loops->walk, &look->memory,
+					      frame->code);
+
+		(void)task_stack_push(stack, key, frame->offset);
+	}
+	if (awaits->end == PY_AWAITS_TOO_DEEP)
+		stack->flags |= WALKER_TOO_DEEP;
+}
+
+/*
+ * Its coroutine may not have been entered yet, or be left already: then it is nowhere
+ * in the walk. Of one of another kind no frame is known, and what it calls stays.
+ */
+static void cut_current(struct look *look)
+{
+	const struct py_awaits *awaits = &look->task.awaits;
+
+	if (!awaits->count && awaits->end == PY_AWAITS_OBJECT)
+		return;
+	if (!awaits->count || !task_stack_cut(&look->loops->stack,
+					      awaits->frames[0].frame))
+		push_awaits(look, 0);
+}
+
 static void add_current(struct look *look, bool asleep)
 {
 	struct poll_loops *loops = look->loops;
 
 	take_walked(loops);
 	if (look->current && read_task(look, look->current)) {
-		if (look->task.awaits.count)
-			(void)task_stack_cut(
-				&loops->stack,
-				look->task.awaits.frames[0].frame);
+		cut_current(look);
 		push_task(look);
 		add_part(loops, 0, 1);
 	} else if (!asleep || !is_idle(look)) {
@@ -178,37 +230,15 @@ static uint64_t marker_of(enum py_wait wait)
 	return markers[wait];
 }
 
-/* Its coroutines, but for those of asyncio's that the marker tells of. */
-static void push_awaits(struct look *look)
-{
-	const struct py_awaits *awaits = &look->task.awaits;
-	struct python_stack *stack = &look->loops->stack;
-	size_t count = awaits->count;
-
-	if (look->task.task.waiter)
-		count -= async_own_frames(&look->reader, awaits);
-	while (count-- > 0) {
-		const struct py_await *frame = &awaits->frames[count];
-		uint64_t key = poll_walk_code(look->loops->walk, &look->memory,
-					      frame->code);
-
-		(void)task_stack_push(stack, key, frame->offset);
-	}
-	if (awaits->end == PY_AWAITS_TOO_DEEP)
-		stack->flags |= WALKER_TOO_DEEP;
-}
-
 static void add_waiting(struct look *look, uint64_t address, double share)
 {
-	struct python_stack *stack = &look->loops->stack;
-
 	if (address == look->current || !read_task(look, address))
 		return;
-	python_stack_clear(stack);
-	stack->pid = (uint32_t)look->process->pid;
-	stack->tid = (uint32_t)look->thread->tid;
-	stack->thread_pointer = look->thread->pointer;
-	push_awaits(look);
+	/* The marker tells of asyncio's own functions. */
+	push_awaits(look, look->task.task.waiter ?
+				  async_own_frames(&look->reader,
+						   &look->task.awaits) :
+				  0);
 	push_task(look);
 	add_part(look->loops,
 		 marker_of(async_wait_kind(&look->reader, &look->task)), share);
@@ -320,14 +350,23 @@ static void drop_doubles(struct look *look, struct py_task_list *tasks)
 	tasks->count = count;
 }
 
+static bool is_list_new(const struct polled_loop *loop, uint64_t now, bool asleep)
+{
+	uint64_t part = asleep || loop->listing_ns < LISTING_LONG_NS ?
+				LISTING_PART :
+				LISTING_PART_AWAKE;
+
+	return loop->listed_at &&
+	       now - loop->listed_at < part * loop->listing_ns;
+}
+
 /* A list that changed meanwhile is cut, or none. */
-static void list_tasks(struct look *look)
+static void list_tasks(struct look *look, bool asleep)
 {
 	struct polled_loop *loop = look->loop;
 	uint64_t began = poll_hold_now();
 
-	if (loop->listed_at &&
-	    began - loop->listed_at < LISTING_PART * loop->listing_ns)
+	if (is_list_new(loop, began, asleep))
 		return;
 	vec_clear(&loop->tasks);
 	(void)py_tasks_of_thread(&look->tasks, loop->state, &loop->tasks);
@@ -406,7 +445,7 @@ void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 		return;
 	}
 	loops->looks++;
-	list_tasks(&look);
+	list_tasks(&look, asleep);
 	look.current = look.now.task ?
 			       look.now.task :
 			       py_tasks_current(&look.tasks, look.loop->interp,
@@ -415,12 +454,10 @@ void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 	add_all_waiting(&look, effort);
 }
 
-void poll_loops_settle(struct poll_loops *loops, struct polled_thread *thread,
-		       bool held)
+void poll_loops_settle(const struct polled_thread *thread, bool held)
 {
 	struct polled_loop *loop = thread->loop;
 
-	(void)loops;
 	if (!loop)
 		return;
 	if (held && !loop->names.is_full) {

@@ -30,6 +30,7 @@ struct poll_loops {
 
 	/* Of the look at hand. */
 	struct python_stack stack;
+	struct walker_copy copy;
 	struct strbuf records;
 	struct strbuf words;
 	struct map seen;
@@ -55,7 +56,6 @@ void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 		     struct polled_thread *thread, bool asleep,
 		     const struct poll_effort *effort);
 /* It held still, or it did not: then what was read counts for nothing. */
-void poll_loops_settle(struct poll_loops *loops, struct polled_thread *thread,
-		       bool held);
+void poll_loops_settle(const struct polled_thread *thread, bool held);
 
 #endif

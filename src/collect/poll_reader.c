@@ -154,14 +154,14 @@ bool poll_reader_sleeps_on(struct poll_reader *reader,
 	return false;
 }
 
-/* It is held, and that proves it or not: true, it is what it was all the time. */
-static bool end_hold(struct poll_reader *reader, struct polled_thread *thread,
-		     struct task_run *ret)
+/* True: it was held all the time. */
+static bool end_hold(struct poll_reader *reader,
+		     const struct polled_thread *thread, struct task_run *ret)
 {
 	bool held = poll_hold_end(&reader->hold, ret);
 
 	if (reader->loops.memory)
-		poll_loops_settle(&reader->loops, thread, held);
+		poll_loops_settle(thread, held);
 	return held;
 }
 

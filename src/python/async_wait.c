@@ -418,6 +418,8 @@ enum py_wait async_wait(struct async_reader *r, const struct async_task *task,
 struct linking {
 	struct async_reader *r;
 	struct async_link_list *list;
+	/* Of more links none is taken. */
+	size_t most;
 	uint64_t task;
 	/* Futures that this one is behind. */
 	int depth;
@@ -428,7 +430,7 @@ static bool add_link(struct linking *linking, uint64_t waiter, uint64_t awaited)
 {
 	const struct async_link link = { waiter, awaited };
 
-	if (linking->list->count >= ASYNC_LINKS_MAX)
+	if (linking->list->count >= linking->most)
 		return false;
 	linking->failed |= !vec_push(linking->list, link);
 	return !linking->failed;
@@ -447,7 +449,7 @@ static bool take_child(void *arg, uint64_t future)
 {
 	struct linking *linking = arg;
 
-	if (linking->list->count >= ASYNC_LINKS_MAX)
+	if (linking->list->count >= linking->most)
 		return false;
 	take_awaited(linking, future);
 	return !linking->failed;
@@ -495,7 +497,8 @@ static bool take_callback(void *arg, uint64_t tuple)
 bool async_links(struct async_reader *r, const struct async_task *task,
 		 struct async_link_list *ret)
 {
-	struct linking linking = { .r = r, .list = ret, .task = task->address };
+	struct linking linking = { .r = r, .list = ret, .most = ASYNC_LINKS_MAX,
+				   .task = task->address };
 
 	if (task->task.awaited_by_set)
 		py_items_each(r->tasks, task->task.awaited_by, take_waiter,
@@ -512,18 +515,22 @@ bool async_links(struct async_reader *r, const struct async_task *task,
 
 /* --- the kind alone --- */
 
-static bool awaits_task(struct async_reader *r, const struct async_task *task,
-			const struct async_link_list *links)
+/* Of the first of those that it waits for some is a task. */
+static bool awaits_task(struct async_reader *r, const struct async_task *task)
 {
+	struct async_link_list links = {};
+	struct linking linking = { .r = r, .list = &links, .most = OTHERS_MAX,
+				   .task = task->address };
 	struct py_task awaited;
-	size_t asked = 0;
+	bool found = false;
 
-	vec_for_each(link, links)
-		if (link->waiter == task->address && asked++ < OTHERS_MAX &&
-		    py_task_read(r->tasks, link->awaited, &awaited) ==
-			    PY_TASK_READ)
-			return true;
-	return false;
+	take_awaited(&linking, task->task.waiter);
+	each_in_variables(r, task, take_child, &linking);
+	vec_for_each(link, &links)
+		found |= py_task_read(r->tasks, link->awaited, &awaited) ==
+			 PY_TASK_READ;
+	vec_deinit(&links);
+	return found;
 }
 
 /* Its tasks know of a group, and the group of who waits for them; not the other way. */
@@ -540,7 +547,6 @@ enum py_wait async_wait_kind(struct async_reader *r,
 			     const struct async_task *task)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct async_link_list links = {};
 	enum py_wait without_tasks = PY_WAIT_FUTURE;
 	enum py_wait wait;
 
@@ -551,13 +557,10 @@ enum py_wait async_wait_kind(struct async_reader *r,
 	if (wait != PY_WAIT_NONE &&
 	    py_future_is_done(r->tasks, task->task.waiter))
 		return PY_WAIT_NONE;
-	if (wait != PY_WAIT_TASKS || awaits_group(r, task))
+	if (wait != PY_WAIT_TASKS || awaits_group(r, task) ||
+	    awaits_task(r, task))
 		return wait;
-	(void)async_links(r, task, &links);
-	if (!awaits_task(r, task, &links))
-		wait = without_tasks;
-	vec_deinit(&links);
-	return wait;
+	return without_tasks;
 }
 
 size_t async_own_frames(struct async_reader *r, const struct py_awaits *awaits)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 """Tasks that say how long each of them ran and waited: name, seconds of its life, of these running. SECONDS"""
 import asyncio
 import json
