@@ -85,7 +85,7 @@ def rows(page, label):
     for row in page.query_selector_all(f'[aria-label="{label}"].list .row'):
         shares = [cell.inner_text().strip() for cell in row.query_selector_all(".share")]
         name = row.query_selector(".symbol" if label == "Functions" else ".name")
-        found.setdefault(name.inner_text(), tuple(shares))
+        found.setdefault(name.text_content(), tuple(shares))
     return found
 
 

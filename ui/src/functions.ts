@@ -107,11 +107,12 @@ export class FunctionsView {
 	private lineRow(entry: Entry): HTMLElement {
 		const { app } = this, p = app.profile, line = entry.id;
 		const file = line < 0 ? NONE : p.lineFile[line], number = line < 0 ? 0 : p.lineNumber[line];
-		const place = line < 0 ? "[no Python code]" : file === NONE || !number ? p.functionName(p.lineFunction[line]) :
-			`${p.filePlace(file)}:${number}`;
+		const isPlace = line >= 0 && file !== NONE && number > 0;
+		const place = line < 0 ? "[no Python code]" : isPlace ? p.filePlace(file) : p.functionName(p.lineFunction[line]);
 		const source = this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(line));
 		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, shareCell(app.share(entry.own)),
-			shareCell(app.share(entry.total), ".total"), h("span.name", { role: "gridcell" }, place),
+			shareCell(app.share(entry.total), ".total"), h("span.name", { role: "gridcell" },
+				h("span.symbol", {}, place), isPlace && h("span", {}, `:${number}`)),
 			h("span.code", { role: "gridcell" }, h("code", {}, source || (line < 0 ? "" : p.functionName(p.lineFunction[line])))));
 	}
 

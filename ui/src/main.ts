@@ -159,7 +159,8 @@ class Page {
 			return;
 		const entry = app.functions().find((one) => one.id === fn), isPython = p.isPython(fn);
 		const numbers = entry ? `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
-			`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})` : "not in this selection";
+			`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})` : isPython || app.state.native ? "not in this selection" :
+			"C code is not shown (c)";
 		const act = (word: string, key: string, change: Partial<State>) =>
 			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick: () => app.set(change) }, word);
 		const hasFile = isPython && p.functionFile[fn] !== NONE;
