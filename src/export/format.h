@@ -91,7 +91,7 @@ enum export_traits {
 	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
 	  "events, threads, functions, stacks with lines, and samples.")       \
 	X(html, EXPORT_TIMES | EXPORT_EVENTS,                                  \
-	  "addresses, CPUs and the interpreter's own functions",               \
+	  "addresses and CPUs",                                                \
 	  "a page that any browser opens, without a network (docs/page.md): "  \
 	  "functions and lines, flame graph, call tree, source and threads "   \
 	  "over time, to search, to filter and to send. It has the text of "   \

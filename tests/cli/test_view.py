@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import os
 import pathlib
+import pwd
 import re
 import signal
 import socket
@@ -173,6 +174,24 @@ def test_it_is_never_root(view):
     status = pathlib.Path(f"/proc/{view.process.pid}/status").read_text()
     assert "0" not in re.search(r"Uid:\s+(.*)", status)[1].split()
     assert int(re.search(r"CapPrm:\s+(\w+)", status)[1], 16) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sudo is root's")
+def test_under_sudo_its_user_reads_and_serves(build_dir, kaa, recording, tmp_path):
+    user = pwd.getpwnam("daemon")
+    environment = {**os.environ, "SUDO_UID": str(user.pw_uid), "SUDO_GID": str(user.pw_gid), "SUDO_USER": user.pw_name}
+    mine = tmp_path / "perf.data"
+    mine.write_bytes(recording.read_bytes())
+    for folder in tmp_path, *tmp_path.parents[:-1]:
+        if folder.name.startswith(("pytest", "test_")):
+            folder.chmod(0o755)
+    mine.chmod(0o600)
+    assert "Permission denied" in kaa("view", mine, env=environment, status=1).stderr
+    os.chown(mine, user.pw_uid, user.pw_gid)
+    with viewing(build_dir, "--no-browser", mine, env=environment) as view:
+        status = pathlib.Path(f"/proc/{view.process.pid}/status").read_text()
+        assert set(re.search(r"Uid:\s+(.*)", status)[1].split()) == {str(user.pw_uid)}
+        assert int(re.search(r"CapPrm:\s+(\w+)", status)[1], 16) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

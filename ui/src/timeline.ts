@@ -5,7 +5,7 @@ import { isDark, onTheme, variable } from "./colours";
 import { Unit } from "./data";
 import { duration, fitCanvas, h, percent } from "./dom";
 
-const MAX_BINS = 2000, SAMPLES_PER_BIN = 8;
+const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60;
 
 interface Track {
 	// -1: all together.
@@ -25,6 +25,7 @@ export class Timeline {
 	private event = -1;
 	private dragFrom: number | null = null;
 	private due = false;
+	private timer = 0;
 	// What the tracks show, to draw them only when it is another.
 	private drawn = "";
 	private base: Map<number, Float64Array> | null = null;
@@ -84,8 +85,11 @@ export class Timeline {
 			track.element.querySelector("button")!.setAttribute("aria-pressed", String(track.thread === thread));
 		}
 		const { range } = this.app.state;
+		this.showBrush(range);
 		this.said.textContent = range ? `${duration(range[0])} – ${duration(range[1])}` : duration(this.app.profile.span);
-		this.later();
+		// A step in a view comes first: what it marks here may come a moment later.
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.later(), this.drawn ? MARKS_MS : 0);
 	}
 
 	private later() {
