@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/name_match.h"
 #include "collect/poll_hold.h"
 #include "collect/polled_loop.h"
 #include "collect/task_stack.h"
@@ -61,6 +62,7 @@ void poll_loops_deinit(struct poll_loops *loops)
 	strbuf_deinit(&loops->records);
 	strbuf_deinit(&loops->words);
 	map_deinit(&loops->seen);
+	vec_deinit(&loops->found);
 }
 
 /* --- stacks --- */
@@ -156,8 +158,7 @@ static bool is_idle(struct look *look)
 		return false;
 	name = code_names_find(&look->loop->names, &look->objects, code);
 	return name && (strstr(name->file, "/asyncio/") ||
-			!strcmp(name->function, "select") ||
-			strstr(name->function, "Selector.select"));
+			name_ends_with(name->file, "/selectors.py"));
 }
 
 /* But for so many at the inner end. */
@@ -324,8 +325,7 @@ static bool find_interp(struct look *look, uint64_t state)
 
 	if (look->loop->state == state)
 		return look->loop->interp;
-	look->loop->state = state;
-	look->loop->interp = 0;
+	look->loop->state = look->loop->interp = 0;
 	error = py_states_read(&python->layout, &look->memory, python->runtime,
 			       &states);
 	error_destroy(error);
@@ -333,6 +333,8 @@ static bool find_interp(struct look *look, uint64_t state)
 		if (other->address == state)
 			look->loop->interp = other->interp;
 	vec_deinit(&states);
+	if (look->loop->interp)
+		look->loop->state = state;
 	return look->loop->interp;
 }
 
@@ -360,22 +362,40 @@ static bool is_list_new(const struct polled_loop *loop, uint64_t now, bool aslee
 	       now - loop->listed_at < part * loop->listing_ns;
 }
 
-/* A list that changed meanwhile is cut, or none. */
+/*
+ * One that changed meanwhile is cut: then the one before is better. If that is so again
+ * it is no accident.
+ */
+static void take_list(struct look *look, bool is_whole)
+{
+	struct py_task_list *found = &look->loops->found;
+	struct py_task_list before = look->loop->tasks;
+	bool was_cut = look->loop->is_cut;
+
+	look->loop->is_cut = !is_whole;
+	if (!is_whole && !was_cut && before.count)
+		return;
+	drop_doubles(look, found);
+	if (found->count)
+		qsort(found->data, found->count, sizeof(found->data[0]),
+		      compare_tasks);
+	look->loop->tasks = *found;
+	*found = before;
+}
+
 static void list_tasks(struct look *look, bool asleep)
 {
 	struct polled_loop *loop = look->loop;
+	struct py_task_list *found = &look->loops->found;
 	uint64_t began = poll_hold_now();
+	bool is_whole;
 
 	if (is_list_new(loop, began, asleep))
 		return;
-	vec_clear(&loop->tasks);
-	(void)py_tasks_of_thread(&look->tasks, loop->state, &loop->tasks);
-	(void)py_tasks_of_interpreter(&look->tasks, loop->interp,
-				      &loop->tasks);
-	drop_doubles(look, &loop->tasks);
-	if (loop->tasks.count)
-		qsort(loop->tasks.data, loop->tasks.count,
-		      sizeof(loop->tasks.data[0]), compare_tasks);
+	vec_clear(found);
+	is_whole = py_tasks_of_thread(&look->tasks, loop->state, found);
+	is_whole &= py_tasks_of_interpreter(&look->tasks, loop->interp, found);
+	take_list(look, is_whole);
 	loop->listed_at = poll_hold_now();
 	loop->listing_ns = loop->listed_at - began;
 }
@@ -411,7 +431,9 @@ static bool find_loop(struct look *look)
 	struct polled_thread *thread = look->thread;
 	uint64_t state;
 
-	if (!look->process->has_python || !look->loops->walk->walk ||
+	/* Without these two it was not walked. */
+	if (!look->process->has_python || !thread->pointer ||
+	    !look->loops->walk->walk ||
 	    !py_release_of(&python->layout)->tasks.type_base)
 		return false;
 	state = user_walk_state(look->loops->walk->walk);
@@ -432,7 +454,8 @@ static bool find_loop(struct look *look)
 }
 
 void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
-		     struct polled_thread *thread, bool asleep, const struct poll_effort *effort)
+		     struct polled_thread *thread, bool asleep,
+		     const struct poll_effort *effort)
 {
 	struct look look = { .loops = loops, .process = process,
 			     .thread = thread };

@@ -16,6 +16,7 @@
 #include "collect/poll_tasks.h"
 #include "collect/poll_walk.h"
 #include "collect/python_stack.h"
+#include "python/tasks.h"
 
 struct poll_loops {
 	/* NULL: tasks are not read. */
@@ -34,6 +35,7 @@ struct poll_loops {
 	struct strbuf records;
 	struct strbuf words;
 	struct map seen;
+	struct py_task_list found;
 };
 #define POLL_LOOPS_INIT \
 	{ .parts = POLL_PARTS_INIT, .records = STRBUF_INIT, .words = STRBUF_INIT }

@@ -245,8 +245,10 @@ void poll_reader_put_parts(struct poll_reader *reader,
 			   uint64_t state)
 {
 	vec_for_each(part, &parts->list) {
-		poll_walk_again(&reader->walk, parts->records.data + part->at,
-				part->size);
+		if (part->size)
+			poll_walk_again(&reader->walk,
+					parts->records.data + part->at,
+					part->size);
 		poll_reader_put(reader, process, thread,
 				(uint64_t)((double)period * part->share + 0.5),
 				part->marker ? part->marker : state);

@@ -3,6 +3,7 @@
 #ifndef KAA_COLLECT_POLLED_LOOP_H
 #define KAA_COLLECT_POLLED_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "python/code_names.h"
@@ -23,6 +24,8 @@ struct polled_loop {
 	/* When that was, and how long it took, in ns of CLOCK_MONOTONIC. */
 	uint64_t listed_at;
 	uint64_t listing_ns;
+	/* The last list that was read was not whole. */
+	bool is_cut;
 	/* How long one task takes to be read; 0: none was yet. */
 	uint64_t task_ns;
 };

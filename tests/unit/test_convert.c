@@ -27,6 +27,7 @@
 #include "profile/own_time.h"
 #include "profile/profile_window.h"
 #include "profile/sample_faults.h"
+#include "profile/spent.h"
 
 enum { PID = 4242, SAMPLE_ID = 101, STREAM_ID = 102 };
 
@@ -1163,9 +1164,30 @@ static void test_another_thread_of_the_number_has_no_name(void **state)
 	thread_table_deinit(&table);
 }
 
+/* What a marker says of a thread or a task is a kind of own time, and no other's. */
+static void test_states(void **state)
+{
+	bool seen[SPENT_KINDS] = {};
+
+	(void)state;
+	for (size_t i = 0; i < KAA_MARKER_COUNT; i++) {
+		enum spent_kind kind =
+			spent_kind_of_function(kaa_markers[i].name, false);
+
+		assert_int_equal(kaa_is_state(kaa_markers[i].address),
+				 spent_is_state(kind));
+		assert_false(spent_is_state(kind) && seen[kind]);
+		seen[kind] = true;
+	}
+	for (size_t kind = 0; kind < SPENT_KINDS; kind++)
+		assert_int_equal(seen[kind] && kind != SPENT_NATIVE,
+				 spent_is_state((enum spent_kind)kind));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_names_of_threads_hold_for_their_time),
 		cmocka_unit_test(test_another_thread_of_the_number_has_no_name),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
