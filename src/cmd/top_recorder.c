@@ -117,12 +117,14 @@ static struct error *run_recorder(struct record_setup *setup,
 
 static void __attribute__((noreturn))
 child(struct record_setup *setup, const struct record_settings *s,
-      const struct arguments *args, const struct channels *channels)
+      const struct arguments *args, const struct channels *channels,
+      int data_fd)
 {
 	struct error *error = fork_command(setup, s, args, channels);
 	int code = 0;
 
-	/* Who reads may go: then there is nothing left to do. */
+	/* Who reads may go: then there is nothing left to do. That is not this process. */
+	close(data_fd);
 	signal(SIGPIPE, SIG_DFL);
 	if (!error)
 		error = replace_fd(channels->notes_fd, STDERR_FILENO);
@@ -189,7 +191,7 @@ struct error *top_recorder_start(struct record_setup *setup,
 		fflush(stdout);
 		ret->pid = fork();
 		if (!ret->pid)
-			child(setup, s, args, &channels);
+			child(setup, s, args, &channels, ret->data_fd);
 		if (ret->pid < 0)
 			error = error_os(errno, NULL, "cannot fork");
 	}

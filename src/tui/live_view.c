@@ -12,6 +12,8 @@
 #include "tui/information.h"
 #include "tui/screen.h"
 #include "tui/view.h"
+#include "view/fit.h"
+#include "view/printable.h"
 
 enum {
 	/* A refresh takes at most this part of the time. */
@@ -195,11 +197,40 @@ static void no_row(void *arg, uint32_t node, struct line *line)
 /* What the recorder says while there is nothing else. */
 static void say_note(struct live_view *l)
 {
+	static const char more[] = " (i: all of it)";
 	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf part = STRBUF_INIT;
+	size_t rows, columns;
 
 	l->live->note(l->live->arg, &note);
-	if (note.len)
+	if (!note.len)
+		return;
+	screen_size(&rows, &columns);
+	if (printable_width(note.data, note.len) <= columns ||
+	    columns < 2 * strlen(more)) {
 		ui_say(l->ui, "%s", note.data);
+		return;
+	}
+	fit_begin(&part, note.data, note.len,
+		  columns - (l->rows ? strlen(more) : 0));
+	ui_say(l->ui, "%s%s", part.data, l->rows ? more : "");
+}
+
+/* All of it, in lines, where nothing else is on the screen; returns how many. */
+static size_t put_whole_note(struct live_view *l, size_t columns,
+			     struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
+	size_t lines = 1, begin = out->len;
+
+	put_note(l, &note);
+	if (note.len <= columns)
+		return 0;
+	fit_lines(out, note.data, columns);
+	strbuf_putc(out, '\n');
+	for (size_t i = begin; i < out->len; i++)
+		lines += out->data[i] == '\n';
+	return lines;
 }
 
 static const char waiting[] = "waiting for the first samples";
@@ -209,7 +240,7 @@ enum { WAITS_AROUND = 5, WAITS_MARGIN = 4 };
 
 static void look_at_waits(struct live_view *l)
 {
-	size_t rows, columns;
+	size_t rows, columns, around = WAITS_AROUND;
 
 	if (clock_ms() < l->waits_at)
 		return;
@@ -217,8 +248,10 @@ static void look_at_waits(struct live_view *l)
 	screen_size(&rows, &columns);
 	strbuf_clear(&l->waits);
 	strbuf_printf(&l->waits, "%s\n\n", waiting);
-	if (rows > WAITS_AROUND && columns > WAITS_MARGIN)
-		l->live->waits(l->live->arg, rows - WAITS_AROUND,
+	if (columns > WAITS_MARGIN)
+		around += put_whole_note(l, columns - WAITS_MARGIN, &l->waits);
+	if (rows > around && columns > WAITS_MARGIN)
+		l->live->waits(l->live->arg, rows - around,
 			       columns - WAITS_MARGIN, &l->waits);
 	l->waiting->empty = l->waits.data;
 }

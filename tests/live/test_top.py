@@ -179,6 +179,27 @@ def test_one_is_killed(bpf, kaa, program, who):
     assert program.poll() is None
 
 
+def test_the_recorder_outlives_nobody(bpf, kaa, program):
+    """Without a terminal, too, which would tell it so: it must not wait until somebody reads what it has."""
+    with kaa.start("top", "--stdio", "-d", "0.2", "-p", program.pid, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        recorder, = children_of(process.pid)
+        process.kill()
+        until(lambda: not is_there(recorder), "the recorder's end")
+
+
+def test_a_long_note_is_whole(kaa, root):
+    """While there are no samples it has lines of its own."""
+    with started([sys.executable, "-c", "import time; print(flush=True); time.sleep(1000)"], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        with top(kaa, "--python=poll", "-p", str(process.pid)) as terminal:
+            terminal.wait_for("'--native'")
+            flat = " ".join(terminal.text().split())
+            assert "no native functions ('--native' adds them)" in flat
+            terminal.write(b"q")
+            assert terminal.wait() == 0
+
+
 def test_interrupted(bpf, kaa, scripts):
     """Ctrl-C ends the screen and the command; the terminal is as before."""
     with top(kaa, sys.executable, scripts / "works_on.py") as terminal:
