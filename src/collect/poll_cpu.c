@@ -2,6 +2,36 @@
 #include "collect/poll_cpu.h"
 
 #include "collect/poll_share.h"
+#include "python/gil_held.h"
+
+/* --- a tick --- */
+
+static void wants_look(void *arg, uint64_t pointer)
+{
+	struct polled_process *process = arg;
+
+	vec_for_each(thread, &process->threads)
+		if (thread->pointer == pointer)
+			thread->skip = 0;
+}
+
+void poll_cpu_begin(struct poll_reader *reader)
+{
+	if (!reader->skip_most)
+		return;
+	for (size_t i = 0; i < reader->tasks.processes.count; i++) {
+		struct polled_process *process =
+			reader->tasks.processes.data[i];
+		const struct py_memory memory = { remote_memory_callback,
+						  &process->memory };
+
+		if (process->has_python && !process->waits && !process->ended)
+			py_gil_holders(&process->python, &memory, wants_look,
+				       process);
+	}
+}
+
+/* --- a sample --- */
 
 /* CPU time of the process that no sample stands for, by the kernel's account. */
 static uint64_t left_of(const struct polled_process *process)

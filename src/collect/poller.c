@@ -68,7 +68,9 @@ static void tick(struct poller *poller)
 	poller->begun = true;
 	poll_hold_arrive(&poller->reader.hold, poller->ticks.at);
 	poll_reader_begin_tick(&poller->reader, poller->ticks.period);
-	if (poller->time != TIME_ON_CPU)
+	if (poller->time == TIME_ON_CPU)
+		poll_cpu_begin(&poller->reader);
+	else
 		poll_wall_begin(&poller->wall);
 	if (poller->reader.walk.walk && !poller->wall.is_late)
 		poll_round_run(&poller->round, tasks, tick_thread, poller);

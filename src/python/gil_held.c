@@ -19,6 +19,9 @@ struct look {
 	/* What is looked for, and whether it was found. */
 	uint64_t thread_pointer;
 	bool held;
+	/* Whoever has it is told to this. */
+	void (*tell)(void *arg, uint64_t thread_pointer);
+	void *arg;
 	/* What is wrong with what was read. */
 	const char *misfit;
 };
@@ -81,16 +84,24 @@ static bool look_at_gils(struct look *look)
 	return true;
 }
 
-/* The state of a thread that has ended may be gone: then nobody is found. */
-static bool is_held_by(struct look *look, const struct py_gil_state *gil)
+/* The thread that has it; 0: none. The state of one that has ended may be gone. */
+static uint64_t holder_of(const struct look *look,
+			  const struct py_gil_state *gil)
 {
 	uint64_t thread;
 
-	look->held = gil->locked == 1 && gil->holder &&
-		     read_word(look,
-			       gil->holder + look->process->layout.thread_id,
-			       &thread) &&
-		     thread == look->thread_pointer;
+	return gil->locked == 1 && gil->holder &&
+			       read_word(look,
+					 gil->holder +
+						 look->process->layout.thread_id,
+					 &thread) ?
+		       thread :
+		       0;
+}
+
+static bool is_held_by(struct look *look, const struct py_gil_state *gil)
+{
+	look->held = holder_of(look, gil) == look->thread_pointer;
 	return look->held;
 }
 
@@ -107,6 +118,28 @@ bool py_gil_is_held(const struct walker_process *process,
 		return false;
 	*ret = look.held;
 	return true;
+}
+
+static bool tell_holder(struct look *look, const struct py_gil_state *gil)
+{
+	uint64_t thread = holder_of(look, gil);
+
+	if (thread)
+		look->tell(look->arg, thread);
+	return false;
+}
+
+void py_gil_holders(const struct walker_process *process,
+		    const struct py_memory *memory,
+		    void (*found)(void *arg, uint64_t thread_pointer), void *arg)
+{
+	struct look look = { .process = process,
+			     .memory = memory,
+			     .found = tell_holder,
+			     .tell = found,
+			     .arg = arg };
+
+	(void)look_at_gils(&look);
 }
 
 /* --- is it one? --- */

@@ -30,6 +30,15 @@ bool py_gil_is_held(const struct walker_process *process,
 		    bool *ret);
 
 /*
+ * The pthread_self() of each thread that has a GIL at this time, one after the other;
+ * what cannot be read is left out.
+ */
+void py_gil_holders(const struct walker_process *process,
+		    const struct py_memory *memory,
+		    void (*found)(void *arg, uint64_t thread_pointer),
+		    void *arg);
+
+/*
  * Checks that what stands where the layout says is a GIL: its lock, and that
  * one of the process's thread states holds it, if any does.
  * ERROR_FORMAT: it is none. ERROR_FAULT: memory cannot be read. ERROR_UNSUPPORTED:

@@ -8,6 +8,7 @@
 #include "assert_ok.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "collect/poll_cpu.h"
 #include "collect/poll_hold.h"
 #include "collect/poll_look.h"
 #include "collect/poll_reader.h"
@@ -17,6 +18,8 @@
 #include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
 #include "collect/ring.h"
+#include "python/gil.h"
+#include "sys/remote_memory.h"
 #include "sys/task_stat.h"
 
 /* Start time 900, start of the stack and CPU as given. */
@@ -750,6 +753,71 @@ static void test_a_late_tick(void **state)
 	end_looks(&l);
 }
 
+/* What a process of 3.11 says of its GIL. */
+struct gil_memory {
+	struct py_layout layout;
+	const struct py_gil *gil;
+	char runtime[4096];
+	char state[512];
+};
+
+static void begin_gil(struct gil_memory *m, uint64_t thread_pointer)
+{
+	const uint64_t state = (uint64_t)(uintptr_t)m->state;
+
+	assert_ok(py_layout_find(0x030b07f0, &m->layout));
+	m->gil = py_gil_offsets(&m->layout);
+	assert_true(m->gil->runtime_gil + m->gil->gil_locked + 4 <
+		    sizeof(m->runtime));
+	memcpy(m->runtime + m->gil->runtime_gil + m->gil->gil_holder, &state,
+	       sizeof(state));
+	memcpy(m->state + m->layout.thread_id, &thread_pointer,
+	       sizeof(thread_pointer));
+}
+
+static void set_gil_taken(struct gil_memory *m, int32_t locked)
+{
+	memcpy(m->runtime + m->gil->runtime_gil + m->gil->gil_locked, &locked,
+	       sizeof(locked));
+}
+
+/* Of many threads one that has slept for long is looked at as soon as it has the GIL. */
+static void test_who_has_the_gil_is_looked_at(void **state)
+{
+	static struct gil_memory memory;
+	struct polled_thread threads[2] = { { .pointer = 5 }, { .pointer = 6 } };
+	struct polled_process polled = {
+		.has_python = true,
+		.memory = remote_memory_init(getpid()),
+		.threads = { .data = threads, .count = 2 },
+	};
+	struct polled_process *processes[] = { &polled };
+	struct poll_reader reader = {
+		.tasks = { .processes = { .data = processes, .count = 1 } },
+	};
+
+	(void)state;
+	begin_gil(&memory, 6);
+	polled.python.layout = memory.layout;
+	polled.python.runtime = (uint64_t)(uintptr_t)memory.runtime;
+	for (int taken = 0; taken < 2; taken++) {
+		for (uint32_t most = 0; most < 8; most += 7) {
+			threads[0].skip = threads[1].skip = 5;
+			reader.skip_most = most;
+			set_gil_taken(&memory, taken);
+			poll_cpu_begin(&reader);
+			assert_int_equal(threads[0].skip, 5);
+			assert_int_equal(threads[1].skip, taken && most ? 0 : 5);
+		}
+	}
+	/* It cannot be read. */
+	polled.python.runtime = 4096;
+	threads[1].skip = 5;
+	poll_cpu_begin(&reader);
+	assert_int_equal(threads[1].skip, 5);
+	remote_memory_deinit(&polled.memory);
+}
+
 /* The first walk over a thread is dear: of many, each tick has some. */
 static void test_first_reads(void **state)
 {
@@ -1007,6 +1075,7 @@ int main(void)
 		cmocka_unit_test(test_looks_are_seldom),
 		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_a_late_tick),
+		cmocka_unit_test(test_who_has_the_gil_is_looked_at),
 		cmocka_unit_test(test_first_reads),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_ran),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_slept),
