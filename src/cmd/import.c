@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* `kaa import`: a file of another profiler as a recording. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,11 @@
 #include "import/import_format.h"
 #include "import/gunzip.h"
 #include "import/recording.h"
-#include "sys/file.h"
+
+/* What standard input is called in messages. */
+#define STDIN_NAME "standard input"
+
+enum { STEP = 1 << 16 };
 
 struct import_settings {
 	/* NULL: as the file looks. */
@@ -95,16 +100,47 @@ static void tell(const struct import_settings *s, const char *path,
 			     written->cut, written->cut == 1 ? " is" : "s are");
 }
 
+/* A pipe, too. */
+static struct error *read_stream(FILE *in, const char *name, struct strbuf *out)
+{
+	size_t n;
+
+	do {
+		if (!strbuf_reserve(out, STEP))
+			return error_no_memory();
+		n = fread(out->data + out->len, 1, STEP, in);
+		out->len += n;
+		out->data[out->len] = '\0';
+		if (out->len > IMPORT_BYTES_MAX)
+			return error_create(ERROR_LIMIT,
+					    "'%s' has more than 1 GiB", name);
+	} while (n);
+	return ferror(in) ? error_os(errno, name, "cannot read the file") : NULL;
+}
+
+static struct error *read_file(const char *path, struct strbuf *out)
+{
+	struct error *error;
+	FILE *in;
+
+	if (!strcmp(path, "-"))
+		return read_stream(stdin, STDIN_NAME, out);
+	in = fopen(path, "re");
+	if (!in)
+		return error_os(errno, path, "cannot open the file");
+	error = read_stream(in, path, out);
+	fclose(in);
+	return error;
+}
+
 static struct error *import(const struct import_settings *s, const char *path,
 			    struct import_model *model)
 {
-	bool is_stdin = !strcmp(path, "-");
 	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
-	const char *name = is_stdin ? "/dev/stdin" : path;
+	const char *name = strcmp(path, "-") ? path : STDIN_NAME;
 	const struct import_row *format;
 	struct import_written written;
-	struct error *error =
-		file_read(NULL, name, IMPORT_BYTES_MAX, &data);
+	struct error *error = read_file(path, &data);
 
 	if (!error)
 		error = import_read(name, data.data, data.len, s->format, model,

@@ -53,6 +53,10 @@ static struct error *read_input(const struct import_input *input,
 
 	if (!format)
 		format = detect(input);
+	if (!format && input->size >= 8 && !memcmp(input->data, "PERFILE2", 8))
+		return error_create(ERROR_UNSUPPORTED,
+				    "'%s' is a recording already: the other commands read it with '-i'",
+				    input->path);
 	if (!format)
 		return error_create(ERROR_UNSUPPORTED,
 				    "'%s' is in no format that kaa knows; '--format' names one",

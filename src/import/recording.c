@@ -617,6 +617,8 @@ struct error *import_write(struct import_model *model, const char *path,
 	if (!error)
 		error = perfdata_writer_create(&options, &r.writer);
 	if (!error)
+		error = perfdata_writer_event_names(r.writer);
+	if (!error)
 		error = put_file(&r);
 	if (!error)
 		*ret = r.written;
