@@ -20,7 +20,7 @@ enum {
 	NAMES_MAX = 1 << 16,
 	/*
 	 * A list is read again when so many times what that took have passed; a long one
-	 * of a thread that is kept from running, later.
+	 * of a thread that is kept from running, later, if it does not grow.
 	 */
 	LISTING_PART = 20,
 	LISTING_PART_AWAKE = 200,
@@ -354,7 +354,8 @@ static void drop_doubles(struct look *look, struct py_task_list *tasks)
 
 static bool is_list_new(const struct polled_loop *loop, uint64_t now, bool asleep)
 {
-	uint64_t part = asleep || loop->listing_ns < LISTING_LONG_NS ?
+	uint64_t part = asleep || loop->grows ||
+				loop->listing_ns < LISTING_LONG_NS ?
 				LISTING_PART :
 				LISTING_PART_AWAKE;
 
@@ -379,6 +380,7 @@ static void take_list(struct look *look, bool is_whole)
 	if (found->count)
 		qsort(found->data, found->count, sizeof(found->data[0]),
 		      compare_tasks);
+	look->loop->grows = found->count > before.count + before.count / 4;
 	look->loop->tasks = *found;
 	*found = before;
 }

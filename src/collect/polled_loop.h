@@ -24,6 +24,8 @@ struct polled_loop {
 	/* When that was, and how long it took, in ns of CLOCK_MONOTONIC. */
 	uint64_t listed_at;
 	uint64_t listing_ns;
+	/* There are more tasks than in the list before. */
+	bool grows;
 	/* The last list that was read was not whole. */
 	bool is_cut;
 	/* How long one task takes to be read; 0: none was yet. */
