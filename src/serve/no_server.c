@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What stands for the server where kaa is built without libmicrohttpd. */
+/* What stands for the server where kaa is built without libmicrohttpd's header. */
 #include "serve/server.h"
 
 struct error *server_create(const struct server_options *options,

@@ -3,12 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "serve/http_library.h"
 #include "serve/request.h"
 
 enum {
@@ -20,6 +20,7 @@ enum {
 };
 
 struct server {
+	struct http_library http;
 	struct server_options options;
 	struct MHD_Daemon *daemon;
 	uint16_t port;
@@ -51,18 +52,18 @@ static enum MHD_Result answer(const struct server *server,
 	bool is_whole = response != NULL;
 
 	for (size_t i = 0; is_whole && i < sizeof(always) / sizeof(*always); i++)
-		is_whole = MHD_add_response_header(response, always[i][0],
+		is_whole = server->http.add_response_header(response, always[i][0],
 						   always[i][1]) == MHD_YES;
 	is_whole = is_whole &&
-		   MHD_add_response_header(response, "Content-Type", type) ==
+		   server->http.add_response_header(response, "Content-Type", type) ==
 			   MHD_YES &&
-		   MHD_add_response_header(response, "Content-Security-Policy",
+		   server->http.add_response_header(response, "Content-Security-Policy",
 					   server->options.policy) == MHD_YES;
 	/* An answer without its rules is none. */
 	if (is_whole)
-		result = MHD_queue_response(connection, status, response);
+		result = server->http.queue_response(connection, status, response);
 	if (response)
-		MHD_destroy_response(response);
+		server->http.destroy_response(response);
 	return result;
 }
 
@@ -71,7 +72,7 @@ static enum MHD_Result refuse(const struct server *server,
 			      unsigned int status, const char *why)
 {
 	return answer(server, connection, status, "text/plain; charset=utf-8",
-		      MHD_create_response_from_buffer(strlen(why), (void *)why,
+		      server->http.create_response_from_buffer(strlen(why), (void *)why,
 						      MHD_RESPMEM_PERSISTENT));
 }
 
@@ -84,15 +85,15 @@ static enum MHD_Result let_in(struct server *server,
 {
 	static const char page[] =
 		"<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=/\"><title>kaa</title>";
-	struct MHD_Response *response = MHD_create_response_from_buffer(
+	struct MHD_Response *response = server->http.create_response_from_buffer(
 		strlen(page), (void *)page, MHD_RESPMEM_PERSISTENT);
 	char cookie[COOKIE_NAME_BYTES + SERVER_TOKEN_LENGTH + 64];
 
 	snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; HttpOnly; SameSite=Strict",
 		 server->cookie_name, server->cookie);
-	if (response && MHD_add_response_header(response, "Set-Cookie",
+	if (response && server->http.add_response_header(response, "Set-Cookie",
 						cookie) != MHD_YES) {
-		MHD_destroy_response(response);
+		server->http.destroy_response(response);
 		return MHD_NO;
 	}
 	return answer(server, connection, MHD_HTTP_OK,
@@ -104,11 +105,11 @@ static enum MHD_Result let_in(struct server *server,
 static bool is_for_us(const struct server *server,
 		      struct MHD_Connection *connection)
 {
-	return request_is_host(MHD_lookup_connection_value(connection,
+	return request_is_host(server->http.lookup_connection_value(connection,
 							   MHD_HEADER_KIND,
 							   "Host"),
 			       server->port) &&
-	       request_is_origin(MHD_lookup_connection_value(connection,
+	       request_is_origin(server->http.lookup_connection_value(connection,
 							     MHD_HEADER_KIND,
 							     "Origin"),
 				 server->port);
@@ -117,7 +118,7 @@ static bool is_for_us(const struct server *server,
 /* A token works once. */
 static bool take_token(struct server *server, struct MHD_Connection *connection)
 {
-	const char *given = MHD_lookup_connection_value(
+	const char *given = server->http.lookup_connection_value(
 		connection, MHD_GET_ARGUMENT_KIND, "token");
 
 	for (size_t i = 0; i < SERVER_TOKENS; i++) {
@@ -134,7 +135,7 @@ static bool has_cookie(const struct server *server,
 		       struct MHD_Connection *connection)
 {
 	return request_is_secret(
-		MHD_lookup_connection_value(connection, MHD_COOKIE_KIND,
+		server->http.lookup_connection_value(connection, MHD_COOKIE_KIND,
 					    server->cookie_name),
 		server->cookie);
 }
@@ -149,7 +150,7 @@ static enum MHD_Result give(const struct server *server,
 		if (!strcmp(document->path, path))
 			return answer(server, connection, MHD_HTTP_OK,
 				      document->type,
-				      MHD_create_response_from_buffer(
+				      server->http.create_response_from_buffer(
 					      document->size,
 					      (void *)document->data,
 					      MHD_RESPMEM_PERSISTENT));
@@ -215,7 +216,7 @@ static struct error *listen_here(struct server *server)
 	const union MHD_DaemonInfo *info;
 
 	errno = 0;
-	server->daemon = MHD_start_daemon(
+	server->daemon = server->http.start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD, server->options.port, NULL,
 		NULL, handle, server, MHD_OPTION_SOCK_ADDR, &here,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
@@ -226,7 +227,7 @@ static struct error *listen_here(struct server *server)
 		return error_os(errno ? errno : EADDRINUSE, NULL,
 				"cannot listen on 127.0.0.1, port %u",
 				server->options.port);
-	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+	info = server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
 	server->port = info ? info->port : server->options.port;
 	snprintf(server->cookie_name, sizeof(server->cookie_name), "kaa-%u",
 		 server->port);
@@ -242,7 +243,9 @@ struct error *server_create(const struct server_options *options,
 	if (error)
 		return error;
 	server->options = *options;
-	error = make_secrets(server);
+	error = http_library_load(&server->http);
+	if (!error)
+		error = make_secrets(server);
 	if (!error)
 		error = listen_here(server);
 	if (!error)
@@ -255,7 +258,7 @@ void server_destroy(struct server *server)
 	if (!server)
 		return;
 	if (server->daemon)
-		MHD_stop_daemon(server->daemon);
+		server->http.stop_daemon(server->daemon);
 	free(server);
 }
 

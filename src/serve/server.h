@@ -52,7 +52,7 @@ struct server_options {
 
 struct server;
 
-/* ERROR_UNSUPPORTED: kaa was built without libmicrohttpd. */
+/* ERROR_UNSUPPORTED: there is no libmicrohttpd, or kaa was built without its header. */
 struct error *server_create(const struct server_options *options,
 			    struct server **ret);
 void server_destroy(struct server *server);
