@@ -202,7 +202,9 @@ def test_another_tracer_keeps_it(kaa, newest_python, tmp_path):
         assert status_of(pid)["TracerPid"] == str(tracer)
     assert re.search(r"\d+ samples? ha(s|ve) no native functions, because the thread could not be stopped", said), said
     samples = list(stacks(kaa, data))
-    assert samples and all("[missing native frames]" in sample.markers and sample.python for sample in samples)
+    assert samples and all("[missing native frames]" in sample.markers for sample in samples)
+    # It may be met between two of the interpreter's frames.
+    assert sum(not sample.python for sample in samples) <= 1 + len(samples) / 100
 
 
 @pytest.fixture
