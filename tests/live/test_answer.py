@@ -281,7 +281,7 @@ def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
 WAITS = """
 import time
 def work():
-    end = time.process_time() + 0.02
+    end = time.process_time() + 0.06
     while time.process_time() < end:
         pass
 work()
