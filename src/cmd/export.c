@@ -11,9 +11,8 @@
 #include "cmd/framework/message.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/input.h"
-#include "cmd/reading/missing.h"
 #include "cmd/reading/one_event.h"
-#include "cmd/reading/unmatched_tasks.h"
+#include "cmd/reading/show.h"
 #include "export/format.h"
 #include "sys/event_parse.h"
 
@@ -134,9 +133,9 @@ static void tell(const struct export_settings *s)
 		     s->format->without);
 }
 
-static struct error *export(struct export_settings *s,
-			    struct converter *converter)
+static struct error *export(void *arg, struct converter *converter)
 {
+	struct export_settings *s = arg;
 	_cleanup_profile_ struct profile *profile = NULL;
 	const struct profile_options options = {
 		.aggregate = !(s->format->traits & EXPORT_TIMES)
@@ -144,6 +143,8 @@ static struct error *export(struct export_settings *s,
 	struct error *error = convert_to_profile(converter, &options, &profile);
 
 	progress_end(&s->progress);
+	s->options.symfs = s->input.symfs;
+	s->options.is_filtered = input_is_filtered(&s->input);
 	if (!error)
 		error = choose_event(s, profile);
 	if (!error)
@@ -168,9 +169,7 @@ static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
 	struct export_settings *settings = arg;
-	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
-	_cleanup_error_ struct error *failed = NULL;
 	struct error *error;
 
 	(void)exit_code;
@@ -181,26 +180,10 @@ static struct error *run(void *arg, const struct arguments *args,
 					     " and the file to write with -o");
 	if (!error)
 		error = check_output(settings);
-	if (!error)
-		error = input_prepare(&settings->input);
-	settings->input.options.inlines = settings->input.inlines;
-	progress_start(&settings->progress, &settings->input.options);
-	if (!error)
-		error = input_open(&settings->input, &converter);
-	if (error) {
-		progress_end(&settings->progress);
-		return error;
-	}
 	settings->options.folder = folder;
-	settings->options.symfs = settings->input.symfs;
-	settings->options.is_filtered =
-		input_is_filtered(&settings->input);
-	failed = export(settings, converter);
-	progress_end(&settings->progress);
-	error = missing_report(converter, settings->input.verbose > 0);
-	if (!error)
-		error = unmatched_tell(&settings->input.options, converter);
-	return failed ? take_ptr(failed) : error;
+	return error ? error :
+		       show_input(&settings->input, &settings->progress, export,
+				  settings);
 }
 
 static void set_defaults(void *arg)

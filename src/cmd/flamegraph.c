@@ -12,9 +12,8 @@
 #include "cmd/framework/progress.h"
 #include "cmd/reading/flame_file.h"
 #include "cmd/reading/input.h"
-#include "cmd/reading/missing.h"
 #include "cmd/reading/one_event.h"
-#include "cmd/reading/unmatched_tasks.h"
+#include "cmd/reading/show.h"
 #include "flame/flame_page.h"
 #include "flame/flame_tree.h"
 #include "profile/own_time.h"
@@ -240,9 +239,9 @@ static struct error *make_tree(struct flamegraph_settings *s,
 	return error;
 }
 
-static struct error *flamegraph(struct flamegraph_settings *s,
-				struct converter *converter)
+static struct error *flamegraph(void *arg, struct converter *converter)
 {
+	struct flamegraph_settings *s = arg;
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_flame_tree_ struct flame_tree *tree = NULL;
 	_cleanup_(head_texts_deinit) struct head_texts texts = {
@@ -275,9 +274,7 @@ static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
 	struct flamegraph_settings *s = arg;
-	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
-	_cleanup_error_ struct error *failed = NULL;
 	struct error *error = input_take_arguments(
 		&s->input, args, " and the file to write with -o");
 
@@ -288,23 +285,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	setlocale(LC_CTYPE, "C.UTF-8");
 	s->options.folder = folder;
 	error = flame_file_choose(&s->file);
-	if (!error)
-		error = input_prepare(&s->input);
-	s->input.options.inlines = s->input.inlines;
-	progress_start(&s->progress, &s->input.options);
-	if (!error)
-		error = input_open(&s->input, &converter);
-	if (error) {
-		progress_end(&s->progress);
-		return error;
-	}
-	failed = flamegraph(s, converter);
-	progress_end(&s->progress);
-	error = missing_report(converter, s->input.verbose > 0);
-	if (!error)
-		error = unmatched_tell(&s->input.options,
-						converter);
-	return failed ? take_ptr(failed) : error;
+	return error ? error :
+		       show_input(&s->input, &s->progress, flamegraph, s);
 }
 
 static void set_defaults(void *arg)

@@ -11,9 +11,8 @@
 #include "cmd/framework/message.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/input.h"
-#include "cmd/reading/missing.h"
 #include "cmd/reading/one_event.h"
-#include "cmd/reading/unmatched_tasks.h"
+#include "cmd/reading/show.h"
 #include "cmd/view_browser.h"
 #include "cmd/view_user.h"
 #include "export/html.h"
@@ -28,27 +27,17 @@ struct view_settings {
 	bool no_browser;
 	struct export_options options;
 	struct progress progress;
-};
-
-/* What is served. */
-struct view_texts {
+	/* What is served. */
 	struct strbuf data;
 	char *page;
 	size_t page_size;
 };
 
-static void view_texts_deinit(struct view_texts *texts)
-{
-	strbuf_deinit(&texts->data);
-	free(texts->page);
-}
-
 /* --- What is read ------------------------------------------------------- */
 
-static struct error *make_texts(struct view_settings *s,
-				struct converter *converter,
-				struct view_texts *texts)
+static struct error *make_texts(void *arg, struct converter *converter)
 {
+	struct view_settings *s = arg;
 	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
 	_cleanup_fclose_ FILE *out = NULL;
@@ -57,46 +46,28 @@ static struct error *make_texts(struct view_settings *s,
 
 	progress_end(&s->progress);
 	s->options.event = PROFILE_NONE;
+	s->options.symfs = s->input.symfs;
+	s->options.is_filtered = input_is_filtered(&s->input);
 	if (!error && s->event)
 		error = one_event_choose(profile, s->event, PROFILE_NONE,
 					 "shown", &s->options.event);
 	if (!error)
-		error = page_data_put(profile, &s->options, &texts->data,
-				      &title);
+		error = page_data_put(profile, &s->options, &s->data, &title);
 	if (error)
 		return error;
-	out = open_memstream(&texts->page, &texts->page_size);
+	out = open_memstream(&s->page, &s->page_size);
 	error = out ? html_put(&title, NULL, out) : error_no_memory();
 	if (!error && fflush(out))
 		error = error_no_memory();
 	return error;
 }
 
-static struct error *read_input(struct view_settings *s,
-				struct view_texts *texts)
+static struct error *read_input(struct view_settings *s)
 {
-	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
-	_cleanup_error_ struct error *failed = NULL;
-	struct error *error = input_prepare(&s->input);
 
-	s->input.options.inlines = s->input.inlines;
-	progress_start(&s->progress, &s->input.options);
-	if (!error)
-		error = input_open(&s->input, &converter);
-	if (error) {
-		progress_end(&s->progress);
-		return error;
-	}
 	s->options.folder = folder;
-	s->options.symfs = s->input.symfs;
-	s->options.is_filtered = input_is_filtered(&s->input);
-	failed = make_texts(s, converter, texts);
-	progress_end(&s->progress);
-	error = missing_report(converter, s->input.verbose > 0);
-	if (!error)
-		error = unmatched_tell(&s->input.options, converter);
-	return failed ? take_ptr(failed) : error;
+	return show_input(&s->input, &s->progress, make_texts, s);
 }
 
 /* --- Serving ------------------------------------------------------------ */
@@ -118,14 +89,12 @@ static void hold_signals(sigset_t *ret)
 	pthread_sigmask(SIG_BLOCK, ret, NULL);
 }
 
-static struct error *serve(const struct view_settings *s,
-			   const struct view_texts *texts)
+static struct error *serve(const struct view_settings *s)
 {
 	const struct server_document documents[] = {
-		{ "/", "text/html; charset=utf-8", texts->page,
-		  texts->page_size },
-		{ "/data", "application/octet-stream", texts->data.data,
-		  texts->data.len },
+		{ "/", "text/html; charset=utf-8", s->page, s->page_size },
+		{ "/data", "application/octet-stream", s->data.data,
+		  s->data.len },
 	};
 	const struct server_options options = {
 		.documents = documents,
@@ -177,18 +146,16 @@ static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
 	struct view_settings *s = arg;
-	_cleanup_(view_texts_deinit) struct view_texts texts = { .data =
-								    STRBUF_INIT };
 	struct error *error = check(s, args);
 
 	(void)exit_code;
 	if (!error)
 		error = view_user_become();
 	if (!error)
-		error = read_input(s, &texts);
+		error = read_input(s);
 	if (!error)
 		error = view_user_leave_root();
-	return error ? error : serve(s, &texts);
+	return error ? error : serve(s);
 }
 
 static void set_defaults(void *arg)
@@ -196,6 +163,7 @@ static void set_defaults(void *arg)
 	struct view_settings *s = arg;
 
 	input_set_defaults(&s->input);
+	s->data = (struct strbuf)STRBUF_INIT;
 }
 
 static void deinit(void *arg)
@@ -203,6 +171,8 @@ static void deinit(void *arg)
 	struct view_settings *s = arg;
 
 	input_deinit(&s->input);
+	strbuf_deinit(&s->data);
+	free(s->page);
 }
 
 static const struct option options[] = {

@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "collect/launch.h"
 
 #define OPENER "xdg-open"
 
@@ -57,30 +59,16 @@ static bool spawn(const char *path)
 	       waitpid(pid, &status, 0) == pid && !status;
 }
 
-static bool is_in_path(const char *program)
-{
-	const char *at = getenv("PATH");
-
-	while (at && *at) {
-		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-		const char *end = at;
-
-		while (*end && *end != ':')
-			end++;
-		strbuf_append(&path, at, (size_t)(end - at));
-		strbuf_printf(&path, "/%s", program);
-		if (!access(path.data, X_OK))
-			return true;
-		at = *end ? end + 1 : end;
-	}
-	return false;
-}
-
 static bool has_desktop(void)
 {
 	const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+	_cleanup_free_ char *opener = NULL;
+	_cleanup_error_ struct error *error = NULL;
 
-	return ((x11 && *x11) || (wayland && *wayland)) && is_in_path(OPENER);
+	if (!(x11 && *x11) && !(wayland && *wayland))
+		return false;
+	error = launch_find(OPENER, NULL, &opener);
+	return !error;
 }
 
 bool view_browser_open(struct view_browser *browser, const char *link)
