@@ -9,23 +9,11 @@
 
 #include "base/map.h"
 #include "base/path_name.h"
+#include "base/pprof_fields.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "import/import_format.h"
 #include "import/protobuf_in.h"
-
-/* Numbers of fields. */
-enum profile_field {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-};
 
 /* What a row of a message has, as numbers by its fields. */
 enum { ROW_FIELDS = 8 };
@@ -190,6 +178,9 @@ static struct error *read_table(struct pprof *p, const struct protobuf_field *fi
 		return note_period(p, field);
 	case PROFILE_SAMPLE:
 	case PROFILE_LOCATION:
+	case PROFILE_DURATION_NANOS:
+	case PROFILE_PERIOD_TYPE:
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
 		break;
 	}
 	return NULL;
@@ -229,22 +220,22 @@ static struct error *add_place(struct pprof *p, const struct row *line,
 {
 	static const struct row nothing;
 	const struct row *function = row_of(&p->function_of, p->functions.data,
-					    line->field[1]);
+					    line->field[LINE_FUNCTION]);
 	struct import_step step = { .kind = IMPORT_GUESS,
-				    .line = (uint32_t)line->field[2] };
+				    .line = (uint32_t)line->field[LINE_LINE] };
 	uint32_t place;
 	struct error *error;
 
 	function = function ? function : &nothing;
-	step.name = text(p, function->field[2], &p->name);
-	step.def_line = (uint32_t)function->field[5];
-	step.file = text(p, function->field[4], &p->other);
+	step.name = text(p, function->field[FUNCTION_NAME], &p->name);
+	step.def_line = (uint32_t)function->field[FUNCTION_START_LINE];
+	step.file = text(p, function->field[FUNCTION_FILENAME], &p->other);
 	/* A script, which has no suffix; what is not Python is mapped. */
 	if (!mapping && strchr(step.file, '/') &&
 	    !strchr(path_name(step.file), '.'))
 		step.kind = PROFILE_FRAME_PYTHON;
 	if (mapping && !*step.file)
-		step.file = text(p, mapping->field[5], &p->other);
+		step.file = text(p, mapping->field[MAPPING_FILENAME], &p->other);
 	if (p->name.failed || p->other.failed)
 		return error_no_memory();
 	error = import_place(p->model, &step, &place);
@@ -266,9 +257,11 @@ static struct error *read_location(struct pprof *p,
 		return NULL;
 	if (!read_row(message, &row))
 		return broken(p, &p->file, "is damaged");
-	mapping = row_of(&p->mapping_of, p->mappings.data, row.field[2]);
+	mapping = row_of(&p->mapping_of, p->mappings.data,
+			 row.field[LOCATION_MAPPING]);
 	while (!error && protobuf_in_next(&message, &field))
-		if (field.number == 4 && read_row(field.bytes, &line))
+		if (field.number == LOCATION_LINE &&
+		    read_row(field.bytes, &line))
 			error = add_place(p, &line, mapping);
 	/* Nobody has named it: a place without a function. */
 	if (!error && p->places.count == location.first)
@@ -277,7 +270,7 @@ static struct error *read_location(struct pprof *p,
 	if (error)
 		return error;
 	return vec_push(&p->locations, location) &&
-			       map_insert(&p->location_of, row.field[1],
+			       map_insert(&p->location_of, row.field[LOCATION_ID],
 					  p->locations.count - 1, NULL) ?
 		       NULL :
 		       error_no_memory();
@@ -288,9 +281,9 @@ static struct error *read_location(struct pprof *p,
 /* "samples" or "samples:NAME" of kaa, before what those weigh. */
 static bool is_count(const struct pprof *p, size_t type)
 {
-	struct bytes name = string(p, p->types.data[type].field[1]);
+	struct bytes name = string(p, p->types.data[type].field[VALUE_TYPE_TYPE]);
 
-	return is(p, p->types.data[type].field[2], "count") &&
+	return is(p, p->types.data[type].field[VALUE_TYPE_UNIT], "count") &&
 	       type + 1 < p->types.count && name.size >= 7 &&
 	       !memcmp(name.data, "samples", 7) &&
 	       (name.size == 7 || name.data[7] == ':');
@@ -298,7 +291,7 @@ static bool is_count(const struct pprof *p, size_t type)
 
 static enum event_unit unit_of(const struct pprof *p, size_t type)
 {
-	uint64_t unit = p->types.data[type].field[2];
+	uint64_t unit = p->types.data[type].field[VALUE_TYPE_UNIT];
 
 	return is(p, unit, "nanoseconds") ? EVENT_NANOSECONDS :
 	       is(p, unit, "bytes")	  ? EVENT_BYTES :
@@ -319,7 +312,7 @@ static struct error *read_types(struct pprof *p)
 			continue;
 		}
 		error = import_event(p->model,
-				     text(p, p->types.data[i].field[1],
+				     text(p, p->types.data[i].field[VALUE_TYPE_TYPE],
 					  &p->name),
 				     unit_of(p, i), &value.event);
 		if (!error && !vec_push(&p->values, value))
@@ -350,18 +343,18 @@ static struct error *read_numbers(struct pprof *p,
 /* A number as such, or as text. */
 static int64_t label_number(struct pprof *p, const struct row *label)
 {
-	if (label->field[3])
-		return (int64_t)label->field[3];
-	return strtoll(text(p, label->field[2], &p->other), NULL, 10);
+	if (label->field[LABEL_NUM])
+		return (int64_t)label->field[LABEL_NUM];
+	return strtoll(text(p, label->field[LABEL_STR], &p->other), NULL, 10);
 }
 
 /* As kaa and others call them: 1 key, 2 str, 3 num */
 static struct error *read_label(struct pprof *p, const struct row *label)
 {
-	uint64_t key = label->field[1];
+	uint64_t key = label->field[LABEL_KEY];
 	bool is_thread = is(p, key, "thread") || is(p, key, "thread_name") ||
 			 is(p, key, "thread name");
-	struct bytes value = string(p, label->field[2]);
+	struct bytes value = string(p, label->field[LABEL_STR]);
 
 	if (is(p, key, "pid") || is(p, key, "process_id"))
 		p->pid = label_number(p, label);
@@ -387,9 +380,11 @@ static struct error *read_sample_fields(struct pprof *p, struct reader message)
 	p->thread_name = p->process_name = PROFILE_NONE;
 	p->pid = p->tid = 0;
 	while (!error && protobuf_in_next(&message, &field)) {
-		if (field.number == 1 || field.number == 2)
-			error = read_numbers(p, &field, field.number == 1);
-		else if (field.number == 3 && field.is_bytes &&
+		if (field.number == SAMPLE_LOCATION ||
+		    field.number == SAMPLE_VALUE)
+			error = read_numbers(p, &field,
+					     field.number == SAMPLE_LOCATION);
+		else if (field.number == SAMPLE_LABEL && field.is_bytes &&
 			 read_row(field.bytes, &label))
 			error = read_label(p, &label);
 	}
