@@ -5,32 +5,12 @@ import re
 
 import pytest
 
+from harness import drawn
+from harness.drawn import C, DEEP, HOSTILE, LOAD, MAIN, THREADS, WORK, own, py, samples, total
 from harness.planted import recording
 
-HOSTILE = [b"py::</script><img src=x onerror=pwned()>:/srv/a.py", b"py::\"'`${pwned()}]]>\\:/srv/'b\".py",
-           "py::\u2028\u202e\u200bpwned()\u2029:/srv/c.py".encode(), b"py::\x1b[31m\xff\xfe\x01:/srv/d.py",
-           b"py::<!--<script>:/srv/-->.py", b"@DATA@ javascript:pwned()", b"py::&lt;b&gt;:/srv/e.py"]
 
-
-def py(name, file="app.py"):
-    return f"py::{name}:/srv/app/{file}".encode()
-
-
-MAIN, LOAD, WORK, DEEP, C = py("main"), py("load", "load.py"), py("work"), py("deep"), b"c_function"
-# By thread, the stacks and their samples: the truth that the page is held against.
-THREADS = {
-    b"first": {(MAIN,): 10, (MAIN, LOAD): 30, (MAIN, WORK): 20, (MAIN, WORK, C): 40, (MAIN, WORK, WORK, LOAD): 20},
-    b"second": {(MAIN, WORK): 5, (MAIN, WORK, C): 15, (C,): 10, (MAIN, DEEP): 50},
-}
-TOTAL = sum(sum(stacks.values()) for stacks in THREADS.values())
-
-
-def weight(name, own=False):
-    """Samples with that function in their stack; own: with it as the innermost Python function."""
-    def has(stack):
-        python = [symbol for symbol in stack if symbol.startswith(b"py::")]
-        return name in python if not own else python[-1:] == [name]
-    return sum(samples for stacks in THREADS.values() for stack, samples in stacks.items() if has(stack))
+TOTAL = sum(count for _, count in samples())
 
 
 def percent(samples):
@@ -76,8 +56,8 @@ def test_numbers_are_the_planted_ones(draw, opened):
     assert f"{TOTAL} samples, none lost" in page.inner_text("#summary")
     for name, word in ((MAIN, "main"), (LOAD, "load  /srv/app/load.py"), (WORK, "work"), (DEEP, "deep")):
         found, box = find(page, word.split()[0] if word != "load  /srv/app/load.py" else "load.py")
-        assert found.startswith(f"{percent(weight(name))} ({weight(name)} samples) in "), (word, found)
-        assert f"everywhere: own {percent(weight(name, own=True))}, total {percent(weight(name))}" in box, box
+        assert found.startswith(f"{percent(total(name))} ({total(name)} samples) in "), (word, found)
+        assert f"everywhere: own {percent(own(name))}, total {percent(total(name))}" in box, box
     assert find(page, "no such thing")[0] == "nothing found"
 
 
@@ -87,28 +67,10 @@ def rows_of(text):
             re.finditer(r"^ *(\d+\.\d)% +(\d+\.\d)%  (\S+) +\S+:\d+ ", text, re.M)}
 
 
-PROGRAM = """\
-import json, time
-
-def leaf(n):
-    return sum([i & 3 for i in range(n)])
-
-def down(depth):
-    return down(depth - 1) + leaf(300) if depth else leaf(3000)
-
-def encode():
-    return json.dumps([{"row": i, "name": str(i)} for i in range(3000)])
-
-while time.process_time() < 0.8:
-    down(20)
-    encode()
-"""
-
-
 def test_numbers_of_a_real_program(kaa, bpf, newest_python, tmp_path, opened):
     """They are the report's."""
     data = tmp_path / "perf.data"
-    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "program.py").write_text(drawn.PROGRAM)
     kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, tmp_path / "program.py")
     kaa("flamegraph", "-i", data, "-o", tmp_path / "out.html")
     rows = rows_of(kaa("report", "-i", data, env={**os.environ, "COLUMNS": "200"}).stdout)
@@ -178,7 +140,7 @@ def test_everything_by_keyboard(draw, opened):
     page.keyboard.press("/")
     page.keyboard.type("load")
     page.keyboard.press("Enter")
-    assert details(page).startswith("load") and page.inner_text("#found").startswith(percent(weight(LOAD)))
+    assert details(page).startswith("load") and page.inner_text("#found").startswith(percent(total(LOAD)))
     page.keyboard.press("n")
     assert details(page).startswith("load")
     page.keyboard.press("f")
@@ -199,7 +161,7 @@ def test_threads(draw, opened):
     assert f"({own} samples" in details(page)
     assert find(page, "deep")[0].startswith(f"{100 * 50 / own:.1f} % (50 samples)")
     page.select_option("#thread", index=1)
-    assert find(page, "main")[0].startswith(f"{percent(weight(MAIN))} ({weight(MAIN)} samples) in 2 boxes")
+    assert find(page, "main")[0].startswith(f"{percent(total(MAIN))} ({total(MAIN)} samples) in 2 boxes")
     alone = opened(draw({b"only": THREADS[b"first"]}))
     assert not alone.is_visible("#threads")
 
@@ -238,7 +200,7 @@ def test_picture(draw, opened, tmp_path):
     path = draw(THREADS, name="out.svg")
     page = opened(path)
     work = page.locator("#boxes g", has_text=re.compile("^work .*")).first
-    assert f"total {100 * weight(WORK) / TOTAL:.2f} %" in work.locator("title").text_content()
+    assert f"total {100 * total(WORK) / TOTAL:.2f} %" in work.locator("title").text_content()
     assert page.locator("#boxes g:visible").count() == page.locator("#boxes g").count()
     work.click()
     assert float(work.locator("rect").get_attribute("width")) > 1190
@@ -246,7 +208,7 @@ def test_picture(draw, opened, tmp_path):
     page.keyboard.press("Escape")
     page.once("dialog", lambda dialog: dialog.accept("load"))
     page.keyboard.press("/")
-    assert page.text_content("#found").startswith(f"{100 * weight(LOAD) / TOTAL:.1f} % in ")
+    assert page.text_content("#found").startswith(f"{100 * total(LOAD) / TOTAL:.1f} % in ")
     # As an image no script runs; it has its size all the same.
     holder = tmp_path / "holder.html"
     holder.write_text(f'<!doctype html><link rel="icon" href="data:,"><img src="{path.as_uri()}">')

@@ -5,38 +5,15 @@ import re
 
 import pytest
 
+from harness import drawn
+from harness.drawn import C, DEEP, LOAD, MAIN, THREADS, WORK, own, py, samples, total
 from harness.planted import recording
 
-HOSTILE = [b"py::</script><img src=x onerror=pwned()>:/srv/a.py", b"py::\"'`${pwned()}]]>\\:/srv/'b\".py",
-           "py::\u2028\u202e\u200bpwned()\u2029:/srv/c.py".encode(), b"py::\x1b[31m\xff\xfe\x01:/srv/d.py",
-           b"py::<!--<script>:/srv/-->.py", b"@DATA@ javascript:pwned()", b"py::&lt;b&gt;:/srv/e.py",
-           b"py::__proto__:/srv/constructor", b"py::" + b"n" * 100000 + b":/srv/f.py"]
+HOSTILE = [*drawn.HOSTILE, b"py::__proto__:/srv/constructor", b"py::" + b"n" * 100000 + b":/srv/f.py"]
 VIEWS = ["functions", "flame", "tree", "source", "summary"]
 
 
-def py(name, file="app.py"):
-    return f"py::{name}:/srv/app/{file}".encode()
-
-
-MAIN, LOAD, WORK, DEEP, C = py("main"), py("load", "load.py"), py("work"), py("deep"), b"c_function"
-# By thread, the stacks and their samples: the truth that the page is held against.
-THREADS = {
-    b"first": {(MAIN,): 10, (MAIN, LOAD): 30, (MAIN, WORK): 20, (MAIN, WORK, C): 40, (MAIN, WORK, WORK, LOAD): 20},
-    b"second": {(MAIN, WORK): 5, (MAIN, WORK, C): 15, (C,): 10, (MAIN, DEEP): 50},
-}
 NAMES = {"main": MAIN, "load": LOAD, "work": WORK, "deep": DEEP}
-
-
-def samples(threads=tuple(THREADS)):
-    return [(stack, count) for thread in threads for stack, count in THREADS[thread].items()]
-
-
-def total(name, **which):
-    return sum(count for stack, count in samples(**which) if name in stack)
-
-
-def own(name, **which):
-    return sum(count for stack, count in samples(**which) if ([f for f in stack if f.startswith(b"py::")] or [None])[-1] == name)
 
 
 ALL = sum(count for _, count in samples())
@@ -108,22 +85,6 @@ def test_functions_and_lines_are_the_planted_ones(draw, show):
     assert set(rows(page, "Lines").values()) == set(wanted.values())
 
 
-PROGRAM = """\
-import json, time
-
-def leaf(n):
-    return sum([i & 3 for i in range(n)])
-
-def down(depth):
-    return down(depth - 1) + leaf(300) if depth else leaf(3000)
-
-def encode():
-    return json.dumps([{"row": i, "name": str(i)} for i in range(3000)])
-
-while time.process_time() < 0.8:
-    down(20)
-    encode()
-"""
 REPORTED = re.compile(r"^ *(\d+\.\d%) +(\d+\.\d%)  (\S+) +(\S.*)$", re.M)
 
 
@@ -135,7 +96,7 @@ def reported(shares):
 def test_numbers_of_a_real_program_are_the_reports(kaa, bpf, newest_python, tmp_path, show):
     """All functions and lines that its first screen has, and the text of the lines."""
     data, program = tmp_path / "perf.data", tmp_path / "program.py"
-    program.write_text(PROGRAM)
+    program.write_text(drawn.PROGRAM)
     kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, program)
     kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
     report = kaa("report", "--stdio", "-i", data, env={**os.environ, "COLUMNS": "400"}).stdout

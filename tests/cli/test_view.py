@@ -176,8 +176,7 @@ def test_it_is_never_root(view):
     assert int(re.search(r"CapPrm:\s+(\w+)", status)[1], 16) == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="sudo is root's")
-def test_under_sudo_its_user_reads_and_serves(build_dir, kaa, recording, tmp_path):
+def test_under_sudo_its_user_reads_and_serves(root, build_dir, kaa, recording, tmp_path):
     user = pwd.getpwnam("daemon")
     environment = {**os.environ, "SUDO_UID": str(user.pw_uid), "SUDO_GID": str(user.pw_gid), "SUDO_USER": user.pw_name}
     mine = tmp_path / "perf.data"
