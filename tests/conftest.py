@@ -22,7 +22,7 @@ def pytest_addoption(parser):
     parser.addoption("--python", action="append", metavar="ID",
                      help="only interpreters whose id begins so, such as 3.11 or 3.14.1-sid (may be repeated)")
 
-    parser.addoption("--all-cases", action="store_true", help="all cases of tests that else run a part of them (one_of)")
+    parser.addoption("--all-cases", action="store_true", help="all cases of tests that else run a part of them: with every interpreter, of every combination")
     parser.addoption("--builtin", action="store_true",
                      help="agent tests: also say which faults the interpreters' own support for perf has")
 
@@ -90,10 +90,23 @@ def pytest_generate_tests(metafunc):
 INTERPRETERS = r"python|ask|some_python|interpreter|free_threaded|place|series"
 
 
-def is_chosen(item):
+def is_of_the_combinations(item):
     """Of many cases of two things that differ, recordings and options: each of either is in about as many, always the same."""
     mark = item.get_closest_marker("one_of")
     return not mark or zlib.crc32(item.name.encode()) % mark.args[0] == 0
+
+
+def is_of_the_versions(item):
+    """Every other interpreter, always the same: which half it is differs from test to test, so all have their turn."""
+    python = getattr(item, "callspec", None) and item.callspec.params.get("python")
+    if not python or item.config.getoption("--python") or any(map(item.get_closest_marker, ("few_versions", "every_version"))):
+        return True
+    turn = zlib.crc32(item.nodeid.replace(python.id, "").encode())
+    return (pythons.find_all() + pythons.free_threaded()[0]).index(python) % 2 == turn % 2
+
+
+def is_chosen(item):
+    return is_of_the_combinations(item) and is_of_the_versions(item)
 
 
 def pytest_collection_modifyitems(config, items):
