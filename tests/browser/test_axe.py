@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page as axe judges it: what people who hear, enlarge or operate it by keys alone would miss."""
+import importlib.resources
+
+import pytest
+
+from harness import drawn
+from harness.planted import recording
+
+VIEWS = ["functions", "flame", "tree", "source", "summary"]
+
+
+@pytest.fixture(scope="session")
+def axe():
+    package = pytest.importorskip("axe_playwright_python", reason="no axe: run these tests by tests/tools/browser test")
+    return (importlib.resources.files(package) / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def path(kaa, tmp_path):
+    """A page with a source, whose lines have words of all colours."""
+    source = tmp_path / "app.py"
+    source.write_text(drawn.PROGRAM + "# A comment.\nTEXT = 'a string', 1, None\n")
+    threads = {**drawn.THREADS, b"third": {(f"py::down:{source}".encode(),): 200}}
+    with recording(tmp_path / "perf.data", threads) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    return tmp_path / "out.html"
+
+
+def findings(page, axe):
+    """What axe calls a fault of any weight, as lines of text."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    assert found["passes"], "axe looked at nothing"
+    return [f"{rule['id']}, {rule['impact']}: {rule['help']}: {node['html'][:200]}: {node.get('failureSummary')}"
+            for rule in found["violations"] for node in rule["nodes"]]
+
+
+def test_axe_finds_a_fault_where_there_is_one(opened, path, axe):
+    page = opened(path)
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate("Object.assign(document.querySelector('[role=tab]').style, {color: '#777', background: '#888'})")
+    assert any(line.startswith("color-contrast, serious") for line in findings(page, axe))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_has_a_finding(opened, path, axe, scheme):
+    page = opened(path, color_scheme=scheme)
+    page.wait_for_selector("html[data-ready]")
+    found = []
+    for key, view in enumerate(VIEWS, 1):
+        page.keyboard.press(str(key))
+        page.wait_for_selector(f"#tab-{view}[aria-selected=true]")
+        found += [f"{view}: {line}" for line in findings(page, axe)]
+        if view == "source":
+            # The hottest line, whatever its words are.
+            page.evaluate("document.querySelectorAll('.source .row').forEach(row => row.style.setProperty('--heat', 1))")
+            assert "def down(depth):" in page.inner_text("main")
+            found += [f"{view}, hot: {line}" for line in findings(page, axe)]
+    assert not found, "\n".join(found)
