@@ -20,6 +20,7 @@
 #include "cmd/record_lacks.h"
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
+#include "cmd/record_view.h"
 #include "cmd/typed_command.h"
 #include "collect/clocks.h"
 #include "collect/poller.h"
@@ -191,6 +192,8 @@ static const struct option record_options[] = {
 	OPT_CALL('z', "compression-level", parse_compression, "<n>",
 		 "compress the recording with zstd, with this level from 1 (fast) to 22 (default: 1)",
 		 .flags = OPTION_ARG_STUCK, .default_argument = "1"),
+	OPT_BOOL(0, "view", struct record_settings, view,
+		 "open the recording in the browser when it has ended, as 'kaa view' does"),
 	OPT_BOOL('q', "quiet", struct record_settings, quiet,
 		 "print only errors"),
 	OPT_COUNT('v', "verbose", struct record_settings, verbose,
@@ -596,6 +599,7 @@ static struct error *finish(const struct record_setup *setup,
 		return NULL;
 	}
 	record_before_drop(before);
+	before->has_samples = result.samples || result.waits.time;
 	begin_line(setup, &result);
 	print_summary(setup, before, recorder, &result);
 	say_load(&result, s->verbose);
@@ -664,13 +668,18 @@ static struct error *record_over(struct record_setup *setup,
 }
 
 static struct error *record(struct record_setup *setup,
-			    const struct record_settings *s, int *exit_code)
+			    const struct record_settings *s,
+			    struct record_viewer *viewer, int *exit_code)
 {
 	struct record_before before;
 	struct error *error;
+	const char *path;
 
 	record_before_keep(&before, setup->options.output, setup->options.uid);
 	error = record_over(setup, s, &before, exit_code);
+	path = before.has_samples ? record_before_find(&before) : NULL;
+	if (!error && viewer->pid && path)
+		record_viewer_show(viewer, path);
 	record_before_deinit(&before);
 	return error;
 }
@@ -699,6 +708,9 @@ static struct error *check_command(const struct record_settings *s,
 {
 	if (args->count && s->duration)
 		return refuse_duration(s, args);
+	if (s->view && !strcmp(s->output, "-"))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--view shows a file: leave out '-o -'");
 	if (args->count || record_has_targets(s))
 		return NULL;
 	return error_create(ERROR_INVALID_ARGUMENT,
@@ -710,9 +722,12 @@ static struct error *run(void *settings, const struct arguments *args,
 {
 	const struct record_settings *s = settings;
 	struct record_setup setup = RECORD_SETUP_INIT;
+	struct record_viewer viewer = {};
 	struct error *error = check_command(s, args);
 
 	message_set_quiet(s->quiet);
+	if (!error && s->view)
+		error = record_viewer_start(&viewer);
 	if (!error)
 		error = record_take_invoker(&setup);
 	if (!error)
@@ -722,7 +737,8 @@ static struct error *run(void *settings, const struct arguments *args,
 	if (!error)
 		error = record_take_command(&setup, s, args);
 	if (!error)
-		error = record(&setup, s, exit_code);
+		error = record(&setup, s, &viewer, exit_code);
+	record_viewer_deinit(&viewer);
 	record_setup_deinit(&setup);
 	return error;
 }
@@ -764,6 +780,7 @@ const struct command command_record = {
 	.examples =
 		(const char *const[]){
 			"sudo kaa record -F 999 -g python3 my_script.py",
+			"sudo kaa record --view python3 my_script.py\topen the recording in the browser",
 			"sudo kaa record -p 1234 --duration 10\trecord a running process for ten seconds",
 			"sudo kaa record orders.py --fast\trecord a script; its first line, or else python3, runs it",
 			"sudo kaa record --off-cpu -p 1234 --duration 10\trecord what its threads wait for, too",

@@ -24,6 +24,8 @@ struct record_before {
 	struct stat written;
 	/* When the recording began, by CLOCK_MONOTONIC; the caller's. */
 	int64_t began_ms;
+	/* Of the recording there is something to show; the caller's. */
+	bool has_samples;
 };
 
 /*

@@ -51,6 +51,7 @@ struct record_settings {
 	bool off_cpu;
 	bool native;
 	bool of_tasks;
+	bool view;
 };
 
 /* All that a recording is set up from; RECORD_SETUP_INIT. */

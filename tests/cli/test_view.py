@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import urllib.parse
 
 import pytest
@@ -56,8 +57,8 @@ class View:
 
 
 @contextlib.contextmanager
-def viewing(build_dir, *words, **options):
-    command = [build_dir / "kaa", "view", *words]
+def viewing(build_dir, *words, command="view", **options):
+    command = [build_dir / "kaa", command, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
         try:
             yield View(process)
@@ -234,3 +235,25 @@ def test_mistakes(kaa, recording, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert f"port {port}" in kaa("view", recording, "--no-browser", "--port", port, status=1).stderr
+
+
+BUSY = "import sys, time\nwhile time.process_time() < 0.5: pass\nsys.exit(3)"
+
+
+def test_what_was_just_recorded(build_dir, tmp_path):
+    """`record --view` ends as the program did."""
+    data = tmp_path / "perf.data"
+    words = ["--mode", "wall", "--view", "-o", data, "--", sys.executable, "-c", BUSY]
+    # There is no desktop, so no browser.
+    env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")}
+    with viewing(build_dir, *words, command="record", env=env) as started:
+        status, _, page = started.ask("/", Cookie=started.enter())
+        assert status == 200 and b"<!-- kaa page -->" in page
+        assert data.exists() and started.end() == 3
+
+
+def test_nothing_was_recorded_to_be_seen(kaa, tmp_path):
+    data = tmp_path / "perf.data"
+    said = kaa("record", "--python=poll", "--view", "-o", data, "--", "true")
+    assert "http" not in said.stdout and "Ctrl-C" not in said.stdout
+    assert "--view shows a file" in kaa("record", "--view", "-o", "-", "--", "true", status=129).stderr
