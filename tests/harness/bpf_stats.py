@@ -2,10 +2,14 @@
 """The kernel's account of BPF programs: how long they ran, and how often."""
 import contextlib
 import ctypes
+import json
 import os
 import pathlib
+import re
 import sys
 import typing
+
+from harness.process import run
 
 SYS_BPF, BPF_ENABLE_STATS = 321, 32
 
@@ -38,3 +42,12 @@ def programs_of(pid):
         if "prog_id" in facts and "run_time_ns" in facts:
             found[int(facts["prog_id"])] = Account(int(facts["prog_type"]), int(facts["run_time_ns"]), int(facts["run_cnt"]))
     return list(found.values())
+
+
+def process_map(recorder, bpftool):
+    """The number of the map of processes that the walker of a recorder has. There may be other recorders."""
+    for info in pathlib.Path(f"/proc/{recorder.pid}/fdinfo").iterdir():
+        found = re.search(r"^map_id:\s*(\d+)", info.read_text(), re.M)
+        if found and json.loads(run([bpftool, "-j", "map", "show", "id", found[1]]).stdout)["name"] == "processes":
+            return found[1]
+    raise AssertionError("no map of processes")

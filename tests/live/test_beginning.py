@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads and children that begin while kaa records are walked from their first sample, whatever the event."""
 import collections
-import json
 import os
 import re
 import signal
@@ -10,9 +9,10 @@ import subprocess
 import pytest
 
 from harness import pythons, script_output
+from harness.bpf_stats import process_map
 from harness.machine import TRACEFS
 from harness.process import HANG, TOP, run
-from harness.waiting import until_busy, until_recorded, while_busy
+from harness.waiting import until, until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf", "root")
 
@@ -176,10 +176,8 @@ def test_python_that_the_walker_forgot(kaa, newest_python, tmp_path):
                    stdout=subprocess.PIPE) as recorder:
         pid = int(recorder.stdout.readline())
         key = ["key", "hex", *(f"{byte:02x}" for byte in pid.to_bytes(4, "little"))]
-        maps = [str(each["id"]) for each in json.loads(run([bpftool, "-j", "map", "show"]).stdout)
-                if each.get("name") == "processes"]
-        # That of this recorder has it. There may be other recorders.
-        assert 0 in [run([bpftool, "map", "delete", "id", number, *key], status=None).status for number in maps]
+        number = process_map(recorder, bpftool)
+        until(lambda: not run([bpftool, "map", "delete", "id", number, *key], status=None).status, "that it is noticed")
         # Events begin after three seconds.
         until_busy(pid, 3)
         until_recorded(recorder, data, 0.5)
@@ -189,4 +187,4 @@ def test_python_that_the_walker_forgot(kaa, newest_python, tmp_path):
     samples = [sample for sample in script_output.parse(kaa("script", "--no-inline", "-i", data).stdout)
                if "_PyEval_EvalFrameDefault" in sample.symbols or sample.python]
     named = [sample for sample in samples if any(name == "spin" for name, _, _ in sample.python)]
-    assert len(named) > 0.5 * len(samples) > 50, (len(named), len(samples))
+    assert len(named) > 0.5 * len(samples) > 10, (len(named), len(samples))

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from harness import pythons, script_output
+from harness.noticed import most, noticed_in
 from harness.process import started
 
 # What a frame of these may be called by, in at_once.py; a thread's own function is under `run`.
@@ -64,17 +65,19 @@ def test_each_stack_is_of_its_own_thread(request, kaa, free_threaded, scripts, t
     if source == "bpf":
         request.getfixturevalue("bpf")
     data, script = tmp_path / "perf.data", scripts / "at_once.py"
-    told = json.loads(kaa("record", f"--python={source}", "-F", "1999", "-o", data, "--", free_threaded.path, script, "0.5").stdout)
+    told = json.loads(kaa.inside(noticed_in(data))("record", f"--python={source}", "-F", "1999", "-o", data, "--", free_threaded.path, script, "0.5").stdout)
     assert sorted(told.values()) == [f"run_{which}" for which in range(4)]
     own, lines, seen = own_lines(script), function_lines(script), {}
-    samples = list(script_output.parse(kaa("script", "--no-inline", "-F", "+srcline", "-i", data).stdout))
+    samples = script_output.parse(kaa("script", "--no-inline", "-F", "+srcline", "-i", data).stdout)
+    # On a busy machine kaa notices late that a Python has started.
+    samples = samples[[bool(sample.python) for sample in samples].index(True):]
     for sample in samples:
         if not sample.markers:
             assert not (wrong := problem(sample.python, sample.tid, told, own, lines)), (wrong, sample)
         for name, _, line in sample.python:
             seen.setdefault(name, set()).add(own.get(line))
     marked = [sample for sample in samples if {"[unreadable Python frames]", "[Python stack not aligned]"} & set(sample.markers)]
-    assert len(marked) <= len(samples) / 50, marked[:3]
+    assert len(marked) <= most(0.02, len(samples)), marked[:3]
     # The oracle was asked: of each thread its own lines, and of the generators.
     assert seen["spin"] >= {"0", "1", "2", "3"} and "handed" in seen, seen
 
@@ -82,11 +85,17 @@ def test_each_stack_is_of_its_own_thread(request, kaa, free_threaded, scripts, t
 def test_there_is_no_gil(kaa, free_threaded, tmp_path):
     """--mode gil says so, where the threads have not been told to take it."""
     program, data = "end = __import__('time').process_time() + 1.5\nwhile __import__('time').process_time() < end: pass", tmp_path / "data"
-    said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-c", program, status=None).stderr
+
+    def said_of(*options):
+        said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, *options, "-c", program, status=None).stderr
+        found = re.search(r": [\d.]+ KiB, (\d+) samples?, ", said)
+        return said, int(found[1]) if found else 0
+
+    said, few = said_of()
+    with_gil, many = said_of("-X", "gil=1")
     # While a module is imported that does not say that it needs none, there is one.
-    assert NO_GIL in said or re.search(r": [\d.]+ KiB, [1-3] samples?, ", said), said
-    said = kaa("record", "--mode", "gil", "-o", data, "--", free_threaded.path, "-X", "gil=1", "-c", program).stderr
-    assert NO_GIL not in said
+    assert NO_GIL in said or 0 < few < many / 4, (said, with_gil)
+    assert NO_GIL not in with_gil and many > 50, with_gil
     assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Code that is in no file (scripts/made_code.py, programs/made_code.c): what it registered names and unwinds it, else its
 stack goes on at Python's next mark, and says so. No stack has a caller that none has called."""
-import collections
 import functools
 import re
 import subprocess
@@ -9,6 +8,7 @@ import subprocess
 import pytest
 
 from harness import pythons
+from harness.noticed import most, noticed_in
 from harness.process import run
 from harness.script_output import parse
 
@@ -36,17 +36,17 @@ def samples(kaa, python, scripts, tmp_path, built):
     """Samples that hit made code."""
     def record(how):
         data = tmp_path / "made.data"
-        kaa("record", "-q", "-F", "999", "-g", "-o", data, *python.command, scripts / "made_code.py", *built, how, "1", data)
+        kaa.inside(noticed_in(data))("record", "-q", "-F", "999", "-g", "-o", data, *python.command, scripts / "made_code.py", *built, how, "1", data)
         every = parse(kaa("script", "--no-inline", "-i", data).stdout)
         hit = [sample for sample in every if sample.frames and MADE.search(sample.frames[0].dso)]
-        assert len(hit) > 200, f"only {len(hit)} of {len(every)} samples"
+        assert len(hit) > 50, f"only {len(hit)} of {len(every)} samples"
         seen = [sample for sample in hit if sample.python]
         # A native stack that ends in the code does not tell whether Python called it.
         unmarked = [sample for sample in hit if not sample.python and not {UNREADABLE, TRUNCATED} & set(sample.markers)]
         assert not unmarked, (len(unmarked), len(hit), unmarked[:3])
         # Before kaa has noticed the Python, which on a busy machine may take a tenth of a second, no sample has Python frames.
         noticed = [sample for sample in hit if sample.time >= seen[0].time]
-        assert len(seen) >= 0.99 * len(noticed) and len(seen) > 150, (len(seen), len(noticed), len(hit))
+        assert len(noticed) - len(seen) <= most(0.01, len(noticed)) and len(seen) > 40, (len(seen), len(noticed), len(hit))
         return seen
     return record
 
@@ -88,20 +88,21 @@ def test_cpythons_own_jit(kaa, tmp_path):
     for python in found:
         data = tmp_path / f"{python.id}.data"
         program = ["env", "PYTHON_JIT=1", python.path, "-c", JITTED]
-        assert "True" in python.kaa(kaa)("record", "-F", "1999", "-g", "-o", data, "--", *program).stdout
+        assert "True" in python.kaa(kaa).inside(noticed_in(data))("record", "-F", "1999", "-g", "-o", data, "--", *program).stdout
         samples = [sample for sample in parse(kaa("script", "--no-inline", "-i", data).stdout) if "outer" in functions(sample)]
-        assert len(samples) > 500
+        assert len(samples) > 100
         for sample in samples:
             names = functions(sample)
             wrong = [pair for pair in zip(names, names[1:]) if pair[1] not in JITTED_CALLERS.get(pair[0], {pair[1]})]
             assert not wrong and not any("jit" in name for name in names), sample
-        assert share(samples, lambda sample: {TRUNCATED, UNREADABLE} & set(sample.markers)) < 0.02
+        assert_few(0.02, samples, lambda sample: {TRUNCATED, UNREADABLE} & set(sample.markers))
         made = [sample for sample in samples if any(MADE.search(frame.dso) for frame in sample.frames)]
-        assert len(made) > 100, (python, len(samples))
+        assert len(made) > 20, (python, len(samples))
         # Before 3.15 nothing tells how its code is unwound, and what is beyond it is found by Python's marks.
         named = [sample for sample in made if "jit:executor" in sample.symbols]
         if python.version >= (3, 15):
-            assert share(made, lambda sample: not sample.markers) > 0.95 and len(named) > len(made) / 2
+            assert_few(0.05, made, lambda sample: sample.markers)
+            assert_few(0.5, made, lambda sample: sample not in named)
             kinds = kaa("report", "--stdio", "-i", data).stdout
             assert re.search(r"^Spent in: .*interpreter", kinds, re.M) and "executor" not in kinds, kinds
 
@@ -135,8 +136,10 @@ def ends_at_the_start(sample):
     return sample.symbols[-1] in ("_start", "[unknown]") and "python" in sample.frames[-1].dso
 
 
-def share(samples, wanted):
-    return sum(1 for sample in samples if wanted(sample)) / len(samples)
+def assert_few(share, samples, wrong):
+    """No more of them than that share, and what chance adds to it."""
+    found = [sample for sample in samples if wrong(sample)]
+    assert len(found) <= most(share, len(samples)), (len(found), len(samples), found[:3])
 
 
 def goes_on(python):
@@ -156,7 +159,7 @@ def test_goes_on_at_python(python, samples, built):
             assert not any(symbol.startswith("py::") for symbol in sample.symbols[:at]), sample
             assert ends_at_the_start(sample), sample
     if goes_on(python):
-        assert share(hit, lambda sample: sample.markers == [MISSING]) > 0.99
+        assert_few(0.01, hit, lambda sample: sample.markers != [MISSING])
 
 
 @pytest.mark.few_versions
@@ -172,7 +175,7 @@ def test_goes_on_twice(python, samples, built):
             last = len(sample.symbols) - 1 - sample.symbols[::-1].index(MISSING)
             assert "py::run_nested:" in sample.symbols[last + 2], sample
     if goes_on(python):
-        assert share(hit, lambda sample: TRUNCATED not in sample.markers) > 0.99
+        assert_few(0.01, hit, lambda sample: TRUNCATED in sample.markers)
 
 
 @pytest.mark.few_versions
@@ -194,7 +197,7 @@ def test_registered(samples, how):
             assert sample.markers or unnamed, sample
         if not sample.markers:
             assert ends_at_the_start(sample), sample
-    assert share(hit, is_whole) > 0.95, collections.Counter(tuple(sample.symbols[:3]) for sample in hit)
+    assert_few(0.05, hit, lambda sample: not is_whole(sample))
 
 
 @pytest.mark.few_versions
@@ -205,19 +208,14 @@ def test_frame_pointers(samples, built):
         if not sample.markers:
             assert made(sample, built[1]) in OUTER | {("framed_inner", "framed_outer")}, sample
             assert ends_at_the_start(sample), sample
-    assert share(hit, lambda sample: not sample.markers) > 0.9
+    assert_few(0.1, hit, lambda sample: sample.markers)
 
 
 @pytest.mark.few_versions
 def test_no_caller_is_left_out(samples):
     """The frame pointer of code without a frame of its own is its caller's: the caller is there, or there is a mark."""
     hit = samples("frameless")
-    # On a busy machine one in some thousand samples on 3.8 and 3.9 came without Python frames, and is marked.
-    without = [sample for sample in hit if not sample.python]
-    assert all(sample.markers for sample in without) and len(without) < 0.01 * len(hit), without
     for sample in hit:
-        if sample in without:
-            continue
         assert functions(sample) == ["run_frameless", "main", "<module>"], sample
         assert sample.markers or "made_call" in sample.symbols, sample
         assert "made_call" in sample.symbols or "made_call_twice" not in sample.symbols, sample

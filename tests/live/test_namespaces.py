@@ -2,6 +2,7 @@
 """kaa where processes have other numbers than the kernel's own, as in a container."""
 import pytest
 
+from harness.noticed import most, noticed_in
 from harness.process import HANG, run
 from harness.script_output import parse
 from harness.waiting import until
@@ -12,15 +13,18 @@ PID_NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]
 @pytest.mark.parametrize("depth", [1, 2])
 def test_python_frames_inside_pid_namespaces(bpf, kaa, newest_python, scripts, tmp_path, depth):
     data = tmp_path / "perf.data"
-    inside = kaa.inside(PID_NAMESPACE * depth)
+    inside = kaa.inside([*noticed_in(data), *PID_NAMESPACE * depth])
     inside("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", newest_python.path,
            scripts / "doc_script.py", "0.6")
     samples = parse(kaa("script", "-i", data).stdout)
     stacks = [[name for name, _, _ in sample.python] for sample in samples]
     inner = [stack for stack in stacks if "foo" in stack]
-    assert len(inner) > 100
+    assert len(inner) > 30
     assert all(stack[-4:] == ["<module>", "baz", "bar", "foo"] for stack in inner)
-    assert len(inner) > 0.8 * len(samples)
+    # Without the interpreter's start and end.
+    has = ["foo" in stack for stack in stacks]
+    between = len(has) - has[::-1].index(True) - has.index(True)
+    assert between - len(inner) <= most(0.02, between), (len(inner), between)
 
 
 def test_neighbours_with_the_same_numbers(bpf, kaa, newest_python, tmp_path):
@@ -39,11 +43,11 @@ while not pathlib.Path({str(done)!r}).exists():
 after()
 """)
     words = ["record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", newest_python.path, script]
-    with kaa.inside(PID_NAMESPACE).start(*words) as recorder:
+    with kaa.inside([*noticed_in(data), *PID_NAMESPACE]).start(*words) as recorder:
         until(ready.exists, "that the program waits")
         run([*PID_NAMESPACE, "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do /bin/true; done"])
         done.touch()
         assert recorder.wait(timeout=HANG) == 0
     samples = parse(kaa("script", "-i", data).stdout)
     named = [sample for sample in samples if any(name == "after" for name, _, _ in sample.python)]
-    assert len(named) > 200, f"{len(named)} of {len(samples)}"
+    assert len(named) > 50, f"{len(named)} of {len(samples)}"

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from harness.probe import path
-from harness.process import Program, started
+from harness.process import HANG, Program, started
 
 STEP = os.environ.get("KAA_LINES_STEP", "25")
 
@@ -26,7 +26,7 @@ def test_lines_are_those_of_the_interpreter(python, probe, scripts):
     command = [*python.command, scripts / "dump_lines.py", STEP]
     with started(command, stdout=subprocess.PIPE) as dump:
         result = probe("lines", stdin=dump.stdout)
-        assert dump.wait(60) == 0
+        assert dump.wait(HANG) == 0
     found = re.search(r"(\d+) code objects, (\d+) instructions, (\d+) differences", result.stdout)
     codes, instructions, differences = map(int, found.groups())
     assert differences == 0, result.stdout

@@ -2,7 +2,6 @@
 """What `kaa record` sees of each CPython, against what the recorded program knows of itself."""
 import bisect
 import collections
-import math
 import pathlib
 import signal
 import subprocess
@@ -10,8 +9,9 @@ import subprocess
 import pytest
 
 from harness import script_output
+from harness.noticed import most, noticed_in
 from harness.process import HANG
-from harness.waiting import innermost_child, process_state, until, until_busy, until_recorded, while_busy
+from harness.waiting import innermost_child, process_state, until, until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -21,17 +21,13 @@ TRUNCATED = "[truncated stack]"
 
 
 def record(kaa, path, *words, frequency=999, options=()):
-    return kaa("record", "-F", str(frequency), "-g", "-o", path, *options, "--", *words)
+    return kaa.inside(noticed_in(path))("record", "-F", str(frequency), "-g", "-o", path, *options, "--", *words)
 
 
 def samples_of(kaa, path, comm=None):
     """The samples of a recording, with lines; of the threads with that name only."""
     text = kaa("script", "--no-inline", "-F", "+srcline", "-i", path).stdout
     return [sample for sample in script_output.parse(text) if not comm or sample.comm.startswith(comm)]
-
-
-def share(part, whole):
-    return 100.0 * len(part) / len(whole)
 
 
 def after_start(samples, function):
@@ -54,12 +50,12 @@ def is_complete(sample):
 
 
 def test_documentation_script(kaa, python, scripts, tmp_path):
-    """<module> -> baz -> bar -> foo, with the right lines, in at least 99.5 % of the samples after start-up."""
+    """<module> -> baz -> bar -> foo, with the right lines, in at least 99.5 % of the samples after start-up, but for chance."""
     script = scripts / "doc_script.py"
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, script, "1.2", frequency=1999)
     samples = after_start(samples_of(kaa, data), "foo")
-    assert len(samples) >= 1000, f"only {len(samples)} samples"
+    assert len(samples) >= 200, f"only {len(samples)} samples"
     lines = {"<module>": {23}, "baz": {14}, "bar": {10}, "foo": {2, 3, 4, 5, 6}}
 
     def is_right(sample):
@@ -68,7 +64,7 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
             line in lines[name] and file.endswith("doc_script.py") for name, file, line in sample.python)
 
     wrong = [sample for sample in samples if not is_right(sample)]
-    assert share(wrong, samples) <= 0.5, f"{len(wrong)} of {len(samples)}: {wrong[:3]}"
+    assert len(wrong) <= most(0.005, len(samples)), f"{len(wrong)} of {len(samples)}: {wrong[:3]}"
     hot = collections.Counter(sample.python[-1][2] for sample in samples if is_right(sample))
     assert set(line for line, _ in hot.most_common(2)) == {4, 5}, hot
 
@@ -84,15 +80,13 @@ def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     record(kaa, data, *python.command, script, "1.5", frequency=1999)
     samples = python_part(samples_of(kaa, data), script.name)
     concerned = [sample for sample in samples if oracle.concerns(sample.python)]
-    assert len(concerned) > 1000
+    assert len(concerned) > 200
     problems = [(problem, sample.python[-6:]) for sample in concerned
                 for problem in [oracle.problem(sample.python)] if problem and not sample.markers]
     assert not problems, f"{len(problems)} of {len(concerned)}: {problems[:5]}"
     incomplete = [sample for sample in concerned
                   if "[unreadable Python frames]" in sample.markers or "[Python stack not aligned]" in sample.markers]
-    # And what chance adds to the one in a thousand: four deviations.
-    most = 0.001 * len(concerned) + 4 * math.sqrt(0.001 * len(concerned))
-    assert len(incomplete) <= most, f"{len(incomplete)} of {len(concerned)}: {incomplete[:2]}"
+    assert len(incomplete) <= most(0.001, len(concerned)), f"{len(incomplete)} of {len(concerned)}: {incomplete[:2]}"
 
 
 @pytest.mark.few_versions
@@ -101,9 +95,9 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, scripts / "deep.py", "60", "1.5")
     samples = python_part(samples_of(kaa, data), "deep.py")
-    assert len(samples) > 500
+    assert len(samples) > 100
     incomplete = [sample for sample in samples if not is_complete(sample)]
-    assert share(incomplete, samples) <= 0.1, f"{len(incomplete)} of {len(samples)}: {incomplete[:2]}"
+    assert len(incomplete) <= most(0.001, len(samples)), f"{len(incomplete)} of {len(samples)}: {incomplete[:2]}"
     deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
     assert deep
     for sample in deep:
@@ -118,12 +112,12 @@ def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_pat
     record(kaa, data, *python.command, scripts / "deep.py", str(depth), "0.7", frequency=299)
     samples = python_part(samples_of(kaa, data), "deep.py")
     deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
-    assert len(deep) > 120
+    assert len(deep) > 20
     expected = ["<module>"] + ["descend"] * (depth + 1) + ["work"]
     wrong = [sample for sample in deep if [name for name, _, _ in sample.python] != expected]
-    assert share(wrong, deep) <= 0.1, f"{len(wrong)} of {len(deep)}: {[len(s.python) for s in wrong[:5]]}"
-    for sample in samples:
-        assert is_complete(sample) or TRUNCATED in sample.markers, sample
+    assert len(wrong) <= most(0.001, len(deep)), f"{len(wrong)} of {len(deep)}: {[len(s.python) for s in wrong[:5]]}"
+    unmarked = [sample for sample in samples if not is_complete(sample) and TRUNCATED not in sample.markers]
+    assert all(sample.markers for sample in unmarked) and len(unmarked) <= most(0.001, len(samples)), unmarked
 
 
 @pytest.mark.few_versions
@@ -138,7 +132,7 @@ def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
     if not python.perf_trampoline:
         right = [sample for sample in samples
                  if [name for name, _, _ in sample.python] == ["<module>", "baz", "bar", "foo"]]
-        assert share(right, samples) >= 99, f"{len(right)} of {len(samples)}"
+        assert len(samples) - len(right) <= most(0.01, len(samples)), f"{len(right)} of {len(samples)}"
         assert not any(frame.dso.endswith(".map") for sample in samples for frame in sample.frames)
         return
 
@@ -146,8 +140,8 @@ def test_cpythons_own_switch(kaa, python, scripts, tmp_path):
         return [frame.python_name[0] for frame in sample.frames if frame.is_python and frame.dso.endswith(".map")]
 
     wrong = [sample for sample in samples if map_names(sample)[-4:] != ["foo", "bar", "baz", "<module>"]]
-    assert len(samples) > 1000
-    assert share(wrong, samples) <= 1, f"{len(wrong)} of {len(samples)}: {[wrong[0], wrong[len(wrong) // 2], wrong[-1]]}"
+    assert len(samples) > 200
+    assert len(wrong) <= most(0.01, len(samples)), f"{len(wrong)} of {len(samples)}: {[wrong[0], wrong[len(wrong) // 2], wrong[-1]]}"
     # What leads from one Python function to the next is folded. The evaluator has work of its own too, the first time that
     # it sees a function, but this one's samples are of the time after that.
     report = kaa("report", "--stdio", "--no-children", "--symbol-filter=py::foo:", "-g", "caller", "-i", data).stdout
@@ -159,10 +153,9 @@ def test_code_that_is_gone_when_its_samples_are_unwound(kaa, python, scripts, tm
 
     A CPython that does not know the switch ignores it."""
     data = tmp_path / "perf.data"
-    with kaa.start("record", "-F", "999", "-g", "-o", data, "--", *python.command, "-X", "perf", scripts / "ends_unseen.py",
-                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+    with kaa.inside(noticed_in(data)).start("record", "-F", "999", "-g", "-o", data, "--", *python.command, "-X", "perf",
+                                            scripts / "ends_unseen.py", data, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
         assert recorder.stdout.readline() == b"ready\n"
-        until_recorded(recorder, data, 0.2)
         program = innermost_child(recorder.pid)
         assert recorder.stdout.readline() == b"waits\n"
         until(lambda: process_state(program) == "S", "that the program waits")
@@ -178,9 +171,9 @@ def test_code_that_is_gone_when_its_samples_are_unwound(kaa, python, scripts, tm
     samples = after_start(script_output.parse(kaa("script", "-i", data).stdout), "spin")
     names = [[frame.python_name[0] for frame in sample.frames
               if frame.is_python and frame.dso.endswith(".map") == python.perf_trampoline] for sample in samples]
-    assert len(samples) > 500
+    assert len(samples) > 100
     right = [some for some in names if some == ["spin", "main", "<module>"]]
-    assert share(right, samples) >= 99, (len(right), len(samples), [sample for sample in samples if TRUNCATED in sample.markers][:2])
+    assert len(samples) - len(right) <= most(0.01, len(samples)), (len(right), len(samples), [sample for sample in samples if TRUNCATED in sample.markers][:2])
 
 
 @pytest.mark.few_versions
@@ -202,16 +195,17 @@ def test_threads_and_forks(kaa, python, scripts, tmp_path):
 def test_attach(kaa, python, scripts, tmp_path):
     """A running process is seen from the first sample on, and runs on."""
     data = tmp_path / "perf.data"
-    with python.running(scripts / "shapes.py", "2.5") as (target, pid):
+    with python.running(scripts / "shapes.py", "1000") as (target, pid):
         # Python's own modules are read by then.
         until_busy(pid, 0.5)
         recorder = kaa("record", "-F", "999", "-g", "-o", data, "-p", pid, "--", *while_busy(pid, 0.8))
         assert target.poll() is None
-        assert target.wait(timeout=HANG) == 0
+        until_busy(pid, 0.1)
+        assert target.poll() is None
     samples = samples_of(kaa, data)
     unread = [sample for sample in samples if not sample.python]
-    assert len(samples) > 100
-    assert share(unread, samples) < 5, (
+    assert len(samples) > 50
+    assert len(unread) <= most(0.05, len(samples)), (
         recorder.stderr, [round(sample.time - samples[0].time, 4) for sample in unread], unread[:3])
 
 
@@ -238,9 +232,9 @@ def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
         if file != filename or not 1 <= line <= loop + 1:
             wrong.append((sample.time, file, line, filename, loop))
         in_loop += line == loop
-    assert checked > 200
+    assert checked > 50
     assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
-    assert in_loop > 0.9 * checked
+    assert checked - in_loop <= most(0.1, checked)
 
 
 def made_functions(log):
@@ -272,7 +266,7 @@ def test_functions_of_one_shape(kaa, python, scripts, tmp_path, mode):
     """However code comes and goes, with the same addresses and numbers: it never has the name of what was there before."""
     data, log = tmp_path / "perf.data", tmp_path / "log"
     record(kaa, data, *python.command, "-S", scripts / "churn.py", mode, "1", log, frequency=1999, options=["-k", "monotonic"])
-    check_made_functions(samples_of(kaa, data), made_functions(log), 50)
+    check_made_functions(samples_of(kaa, data), made_functions(log), 20)
 
 
 RUNTIME = """
@@ -298,7 +292,7 @@ def test_functions_of_one_shape_in_one_runtime_after_the_other(kaa, python, tmp_
                             check=True).stdout.strip()
     record(kaa, data, "env", f"PYTHONHOME={prefix}", program, "20", RUNTIME.replace("LOG", repr(str(log))), frequency=1999,
            options=["-k", "monotonic"])
-    check_made_functions(samples_of(kaa, data), made_functions(log), 100)
+    check_made_functions(samples_of(kaa, data), made_functions(log), 20)
 
 
 def test_children_with_code_at_the_same_place(kaa, python, tmp_path):
@@ -337,9 +331,9 @@ def test_thread_with_two_states(kaa, python, scripts, tmp_path):
     leaves = [sample.python[-1][0] for sample in samples_of(kaa, data) if sample.python]
     first, last = leaves.index("inside"), len(leaves) - leaves[::-1].index("outside")
     between = leaves[first:last]
-    assert between.count("inside") > 100 and between.count("outside") > 100
+    assert between.count("inside") > 30 and between.count("outside") > 30
     wrong = [leaf for leaf in between if leaf not in ("inside", "outside", "<module>")]
-    assert share(wrong, between) <= 1, collections.Counter(between)
+    assert len(wrong) <= most(0.01, len(between)), collections.Counter(between)
     switch = between.index("outside")
     assert "outside" not in between[:switch] and "inside" not in between[switch:]
 
@@ -349,10 +343,10 @@ def test_interpreters_inside_each_other(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, scripts / "nested_interpreters.py")
     samples = [sample for sample in samples_of(kaa, data) if sample.python and sample.python[-1][0] == "inside"]
-    assert len(samples) > 100
+    assert len(samples) > 30
     own = ["<module>", "inside"]
     whole = ["<module>", "outside", "<module>", "between", *own]
     wrong = [sample for sample in samples
              if [name for name, _, _ in sample.python] != (whole if python.version >= (3, 10) else own)
              or ("[Python stack not aligned]" in sample.markers) != (python.version < (3, 10))]
-    assert share(wrong, samples) <= 1, wrong[:2]
+    assert len(wrong) <= most(0.01, len(samples)), wrong[:2]

@@ -18,21 +18,26 @@ import time
 import pytest
 
 from harness import pythons, script_output
+from harness.bpf_stats import process_map
 from harness.image import image_of
 from harness.nobody import NOBODY, as_nobody
+from harness.noticed import SITE, most, noticed_in
 from harness.process import HANG, TOP, run, started
 from harness.user_box import public_copy
 from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
-# spin() lasts that long in CPU time, however busy the machine is, so that samples can be counted.
+# spin() lasts that long in CPU time, however busy the machine is, so that samples can be counted. What a hypervisor takes
+# away counts as CPU time, too, but has no samples: it is a long step between two looks, and is not counted.
 SPIN = """
 import time
 def spin(seconds):
-    end = time.thread_time() + seconds
-    while time.thread_time() < end:
-        pass
+    left, before = seconds, time.thread_time()
+    while left > 0:
+        now = time.thread_time()
+        left -= min(now - before, 0.001)
+        before = now
 def stay(done):
     while not done():
         pass
@@ -94,16 +99,21 @@ began = int(open("/proc/self/stat").read().rpartition(")")[2].split()[19]) / os.
 def early(): stay(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 0.5)
 def late():
     stay(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 1)
-    spin(1)
+    print(time.monotonic())
+    spin(0.5)
+    print(time.monotonic())
 early()
 late()
 """)
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-D", "1000", "-o", data, *newest_python.command, script)
+    result = kaa("record", "-F", "999", "-D", "1000", "-k", "monotonic", "-o", data, *newest_python.command, script)
     samples = samples_of(kaa, data)
+    # One that stood still in early() meanwhile may be hit where it leaves it.
+    assert names_in(samples)["early"] <= 1
+    begin, end = map(float, result.stdout.split())
+    samples = [sample for sample in samples if begin < sample.time < end]
     names = names_in(samples)
-    assert names["early"] == 0
-    assert len(samples) > 100 and names["late"] > 0.9 * len(samples), names
+    assert len(samples) > 50 and len(samples) - names["late"] <= most(0.02, len(samples)), (len(samples), names)
     # A stripped interpreter has functions without a name, but in a file.
     assert all(frame.dso != "[unknown]" for frame in samples[len(samples) // 2].frames[-3:])
 
@@ -118,42 +128,45 @@ spin(0.2)
 print(time.clock_gettime(time.{name}))
 """)
     data = tmp_path / "perf.data"
-    result = kaa("record", "-F", "999", "-k", clock, "-o", data, *newest_python.command, script)
+    result = kaa.inside(noticed_in(data))("record", "-F", "999", "-k", clock, "-o", data, *newest_python.command, script)
     begin, end = map(float, result.stdout.split())
     times = [sample.time for sample in samples_of(kaa, data) if any(name == "spin" for name, _, _ in sample.python)]
-    assert len(times) > 50
+    assert len(times) > 20
     assert begin - 0.001 <= min(times) and max(times) <= end + 0.001
 
 
 def test_period(kaa, newest_python, tmp_path):
     """-c N: a sample every N events."""
-    script = write(tmp_path / "spin.py", SPIN + "spin(0.5)\n")
+    script = write(tmp_path / "spin.py", SPIN + "begin = time.thread_time()\nspin(0.5)\nprint(time.thread_time() - begin)\n")
     data = tmp_path / "perf.data"
-    kaa("record", "-e", "cpu-clock", "-c", "2000000", "-o", data, *newest_python.command, script)
+    result = kaa.inside(noticed_in(data))("record", "-e", "cpu-clock", "-c", "2000000", "-o", data, *newest_python.command, script)
     samples = samples_of(kaa, data)
     assert {sample.period for sample in samples} == {2000000}
     # Of 250 those are lost for which a virtual machine's host was late.
-    assert 100 < names_in(samples)["spin"] < 275
+    assert 30 < names_in(samples)["spin"] < 1.1 * float(result.stdout) / 0.002 + 5
 
 
 def test_frequency_max(kaa, tmp_path):
     # At such a rate a program hardly gets on.
     data = tmp_path / "perf.data"
+    rate = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
+    before = int(rate.read_text())
     kaa("record", "-F", "max", "-o", data, "true")
-    most = int(pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
+    # The kernel lowers it where interrupts take long.
+    after = int(rate.read_text())
     header = kaa("report", "--header-only", "-i", data).stdout
-    assert re.search(rf"sample_freq.*= {most}\b", header), header
+    assert after <= int(re.search(r"sample_freq } = (\d+)\b", header)[1]) <= before, header
 
 
 def test_several_events(kaa, newest_python, tmp_path):
     script = write(tmp_path / "pages.py", SPIN + "def fill(): return bytearray(40 << 20)\nfill()\nspin(0.3)\n")
     data = tmp_path / "perf.data"
-    kaa("record", "-e", "cpu-clock,page-faults:u", "-e", "context-switches", "-F", "999", "-o", data,
+    kaa.inside(noticed_in(data))("record", "-e", "cpu-clock,page-faults:u", "-e", "context-switches", "-F", "999", "-o", data,
         *newest_python.command, script)
     by_event = collections.defaultdict(list)
     for sample in samples_of(kaa, data):
         by_event[sample.event].append(sample)
-    assert names_in(by_event["cpu-clock"])["spin"] > 100
+    assert names_in(by_event["cpu-clock"])["spin"] > 30
     assert {"cpu-clock", "page-faults:u"} <= set(by_event)
 
 
@@ -173,11 +186,11 @@ os.waitpid(pid, 0)
     data = tmp_path / "perf.data"
     found = []
     for options in ([], ["--no-inherit"]):
-        kaa("record", "-F", "999", *options, "-o", data, *newest_python.command, script)
+        kaa.inside(noticed_in(data))("record", "-F", "999", *options, "-o", data, *newest_python.command, script)
         names = names_in(samples_of(kaa, data))
-        assert names["in_main"] > 100
+        assert names["in_main"] > 30
         found.append(names["in_child"])
-    assert found[0] > 100 and found[1] == 0
+    assert found[0] > 30 and found[1] == 0
 
 
 def test_one_cpu(kaa, newest_python, tmp_path):
@@ -186,33 +199,34 @@ def test_one_cpu(kaa, newest_python, tmp_path):
     if len(cpus) < 2:
         pytest.skip("one CPU only")
     script = write(tmp_path / "cpus.py", SPIN + f"""
-import os
+import os, sys
 def here():
-    os.sched_setaffinity(0, [{cpus[0]}]); spin(0.3)
+    os.sched_setaffinity(0, [{cpus[0]}]); noticed.until_noticed(sys.argv[1]); spin(0.3)
 def there():
     os.sched_setaffinity(0, [{cpus[1]}]); spin(0.3)
+sys.path.append({str(SITE)!r}); import noticed
 here(); there()
 """)
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-C", str(cpus[0]), "-o", data, *newest_python.command, script)
+    kaa("record", "-F", "999", "-C", str(cpus[0]), "-o", data, *newest_python.command, script, data)
     text = kaa("script", "-i", data).stdout
     assert set(re.findall(r"^\S.*? \[(\d+)\] ", text, re.M)) == {f"{cpus[0]:03}"}
     names = names_in(script_output.parse(text))
     # The call that goes to the other CPU may still be sampled here.
-    assert names["here"] > 100 and names["there"] <= 2, names
+    assert names["here"] > 30 and names["there"] <= 2, names
 
 
 def test_whole_system(kaa, newest_python, tmp_path):
     """-a: a Python that runs beside is named; the command only ends the recording."""
-    script = write(tmp_path / "beside.py", SPIN + "def beside(): spin(20)\nbeside()\n")
+    script = write(tmp_path / "beside.py", SPIN + "def beside(): spin(600)\nbeside()\n")
     data = tmp_path / "perf.data"
     with started([*newest_python.command, script]) as other:
         until_busy(other.pid, 0.5)
         kaa("record", "-F", "499", "-a", "-o", data, "--", *while_busy(other.pid, 0.5))
         assert other.poll() is None
     samples = [sample for sample in samples_of(kaa, data) if sample.tid == other.pid]
-    assert len(samples) > 50
-    assert names_in(samples)["beside"] > 0.98 * len(samples)
+    assert len(samples) > 20
+    assert len(samples) - names_in(samples)["beside"] <= most(0.02, len(samples))
 
 
 def test_beside_another_recorder_of_the_same_event(kaa, tmp_path):
@@ -241,10 +255,12 @@ def test_processes_that_start_with_the_recording(kaa, newest_python, tmp_path):
     go, data = tmp_path / "go", tmp_path / "perf.data"
     child = write(tmp_path / "child.py", f"""
 import os, time
+# As long as the recorder needs to notice one that it has missed: on a busy machine it waits for a CPU, too.
 def of_a_child():
-    end = time.process_time() + 0.06
-    while time.process_time() < end:
-        pass
+    end, rounds, size = time.process_time() + 0.06, 0, 0
+    while time.process_time() < end or rounds < 4:
+        if size != os.stat({str(data)!r}).st_size:
+            rounds, size = rounds + 1, os.stat({str(data)!r}).st_size
 while not os.path.exists({str(go)!r}):
     time.sleep(0.05)
 of_a_child()
@@ -286,8 +302,8 @@ def test_one_thread(kaa, newest_python, tmp_path):
     """-t: that thread alone."""
     script = write(tmp_path / "threads.py", SPIN + """
 import sys, threading
-def one(): print(threading.get_native_id(), flush=True); spin(20)
-def other(): spin(20)
+def one(): print(threading.get_native_id(), flush=True); spin(600)
+def other(): spin(600)
 threading.Thread(target=one).start()
 other()
 """)
@@ -299,13 +315,13 @@ other()
     samples = samples_of(kaa, data)
     assert {sample.tid for sample in samples} == {tid}
     names = names_in(samples)
-    assert names["one"] > 50 and names["other"] == 0
+    assert names["one"] > 20 and names["other"] == 0
 
 
 @pytest.mark.parametrize("words, seconds, delay", [
     (["-p", "PID"], "2", 0), (["-t", "PID"], "1.5", 0), (["-a"], "1.25", 0), (["-p", "PID", "-D", "700"], "1", 0.7)])
 def test_duration(kaa, newest_python, tmp_path, words, seconds, delay):
-    """--duration: no shorter, and no longer than a machine that others use makes it."""
+    """--duration: no shorter, and over long before the program is."""
     script, data = write(tmp_path / "spin.py", SPIN + "spin(600)\n"), tmp_path / "perf.data"
     with started([*newest_python.command, script]) as target:
         until_busy(target.pid, 0.3)
@@ -318,7 +334,8 @@ def test_duration(kaa, newest_python, tmp_path, words, seconds, delay):
     times = [sample.time for sample in samples_of(kaa, data) if sample.tid == target.pid]
     assert ended - began >= float(seconds) + delay
     assert began + delay <= min(times) and max(times) <= ended
-    assert 0.5 * float(seconds) < max(times) - min(times) < float(seconds) + 2
+    # Either may stand still for a while.
+    assert 0.2 * float(seconds) < max(times) - min(times) < float(seconds) + 60
 
 
 def test_duration_cut_short(kaa, newest_python, tmp_path):
@@ -332,7 +349,7 @@ def test_duration_cut_short(kaa, newest_python, tmp_path):
         recorder.send_signal(signal.SIGINT)
         assert recorder.wait(timeout=HANG) == 0
         assert f"wrote '{data}': " in recorder.stderr.read().decode()
-    assert names_in(samples_of(kaa, data))["spin"] > 30
+    assert names_in(samples_of(kaa, data))["spin"] > 5
 
 
 def test_one_of_two_targets_ends(kaa, newest_python, tmp_path):
@@ -360,7 +377,7 @@ def test_one_of_two_targets_ends(kaa, newest_python, tmp_path):
         by_tid[sample.tid].append(sample)
     assert set(by_tid) == {short.pid, long.pid}
     after = [sample for sample in by_tid[long.pid] if sample.time > by_tid[short.pid][-1].time]
-    assert names_in(after)["busy"] > 100
+    assert names_in(after)["busy"] > 20
 
 
 # --- what becomes of the command ---
@@ -372,15 +389,15 @@ def test_attached_to_a_chroot_elsewhere(kaa, newest_python, root, tmp_path):
     """The kernel shows a chroot in another mount namespace as part of each path; its files are named as it sees them."""
     data, jail = tmp_path / "perf.data", tmp_path / "jail"
     jail.mkdir()
-    script = write(tmp_path / "program.py", f"{SPIN}def work(): spin(60)\nprint('ready', flush=True)\nwork()\n")
+    script = write(tmp_path / "program.py", f"{SPIN}def work(): spin(600)\nprint('ready', flush=True)\nwork()\n")
     with started(["unshare", "--mount", "sh", "-c", IN_A_CHROOT, "sh", jail, *newest_python.command, script],
                  stdout=subprocess.PIPE) as target:
         assert target.stdout.readline() == b"ready\n"
         assert os.readlink(f"/proc/{target.pid}/root") == str(jail)
         kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5))
         samples = samples_of(kaa, data)
-    assert len(samples) > 50
-    assert names_in(samples)["work"] >= 0.98 * len(samples)
+    assert len(samples) > 20
+    assert len(samples) - names_in(samples)["work"] <= most(0.02, len(samples))
     assert not [frame for sample in samples for frame in sample.frames if str(jail) in frame.dso]
 
 
@@ -392,7 +409,7 @@ def build_id_of(path):
 def test_attached_maps_have_build_ids(kaa, perf_system, newest_python, tmp_path):
     """A path names another file in another container, or after an upgrade; the build-id does not."""
     data = tmp_path / "perf.data"
-    script = write(tmp_path / "program.py", f"{SPIN}import ssl\nprint('ready', flush=True)\nspin(60)\n")
+    script = write(tmp_path / "program.py", f"{SPIN}import ssl\nprint('ready', flush=True)\nspin(600)\n")
     with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
         assert target.stdout.readline() == b"ready\n"
         # The image is there once a sample needs it.
@@ -413,7 +430,7 @@ def test_attached_to_a_python_that_was_replaced(kaa, newest_python, tmp_path):
     copies = [pathlib.Path(shutil.copy(program, tmp_path))]
     if newest_python.shared:
         copies += [pathlib.Path(shutil.copy(path, tmp_path)) for path in prefix.glob("lib/libpython3.*.so.1.0")]
-    script = write(tmp_path / "program.py", f"{SPIN}def work(): spin(60)\nprint('ready', flush=True)\nwork()\n")
+    script = write(tmp_path / "program.py", f"{SPIN}def work(): spin(600)\nprint('ready', flush=True)\nwork()\n")
     env = {**os.environ, "PYTHONHOME": str(prefix), "LD_LIBRARY_PATH": str(tmp_path)}
     with started([copies[0], script], stdout=subprocess.PIPE, env=env) as target:
         assert target.stdout.readline() == b"ready\n"
@@ -425,8 +442,8 @@ def test_attached_to_a_python_that_was_replaced(kaa, newest_python, tmp_path):
             data = tmp_path / way
             kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5))
             samples = samples_of(kaa, data)
-            assert len(samples) > 50
-            assert names_in(samples)["work"] >= 0.98 * len(samples)
+            assert len(samples) > 20
+            assert len(samples) - names_in(samples)["work"] <= most(0.02, len(samples))
 
 
 @pytest.mark.parametrize("end, status", [("os._exit(6)", 6), ("sys.exit(9)", 9), ("raise ValueError", 1),
@@ -435,15 +452,15 @@ def test_ends_of_programs(kaa, newest_python, tmp_path, end, status):
     """Whatever way a program ends, its status is kaa's and its samples are there."""
     script = write(tmp_path / "end.py", SPIN + f"import ctypes, os, sys\nspin(0.2)\n{end}\n")
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-o", data, *newest_python.command, script, status=status)
-    assert names_in(samples_of(kaa, data))["spin"] > 50
+    kaa.inside(noticed_in(data))("record", "-F", "999", "-o", data, *newest_python.command, script, status=status)
+    assert names_in(samples_of(kaa, data))["spin"] > 20
 
 
 CLEANER = SPIN + """
 import pathlib, sys
 print("ready", flush=True)
 try:
-    spin(30)
+    spin(600)
 except KeyboardInterrupt:
     time.sleep(0.3)
     pathlib.Path(sys.argv[1]).write_text("cleaned")
@@ -477,7 +494,7 @@ def with_ctrl_c(*words, busy=0):
 
 def test_ctrl_c_ends_a_loop_of_the_shell(kaa, newest_python, tmp_path):
     """As it does where the loop runs the program itself: kaa dies of the signal that the program died of."""
-    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(30)\n")
+    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(600)\n")
     command = shlex.join(map(str, [*kaa.command, "record", "-q", "-F", "999", "-o", tmp_path / "perf.data",
                                    *newest_python.command, script]))
     code, seen = with_ctrl_c("/bin/bash", "-c", f"for i in 1 2; do echo round $i; {command}; done; echo behind")
@@ -489,25 +506,25 @@ def test_ctrl_c_on_a_terminal(kaa, newest_python, tmp_path):
     """The recording ends, the file is whole, and the program, which got the signal once, ends in its own time."""
     script = write(tmp_path / "cleaner.py", CLEANER)
     mark, data = tmp_path / "mark", tmp_path / "perf.data"
-    code, seen = with_ctrl_c(*kaa.command, "record", "-F", "999", "-o", data, "--", *newest_python.command, script, mark,
-                             busy=0.3)
+    code, seen = with_ctrl_c("/usr/bin/env", *noticed_in(data)[1:], *kaa.command, "record", "-F", "999", "-o", data, "--",
+                             *newest_python.command, script, mark, busy=0.3)
     assert code == 7, seen
     assert mark.read_text() == "cleaned"
     assert b"wrote" in seen and b"Traceback" not in seen
-    assert names_in(samples_of(kaa, data))["spin"] > 50
+    assert names_in(samples_of(kaa, data))["spin"] > 20
 
 
 def test_term_is_passed_on(kaa, newest_python, tmp_path):
-    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(30)\n")
+    script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(600)\n")
     data = tmp_path / "perf.data"
-    with kaa.start("record", "-F", "999", "-o", data, *newest_python.command, script,
+    with kaa.inside(noticed_in(data)).start("record", "-F", "999", "-o", data, *newest_python.command, script,
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         until_busy(innermost_child(process.pid), 0.3)
         process.terminate()
         assert process.wait(HANG) == 128 + signal.SIGTERM
         assert b"wrote" in process.stderr.read()
-    assert names_in(samples_of(kaa, data))["spin"] > 50
+    assert names_in(samples_of(kaa, data))["spin"] > 20
 
 
 def test_a_second_signal_is_passed_on_too(kaa, newest_python, tmp_path):
@@ -542,29 +559,32 @@ def test_nohup(kaa, newest_python, tmp_path):
     """A hangup that is ignored does not end the recording either."""
     script = write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(1)\nprint('done')\n")
     data = tmp_path / "perf.data"
-    with started(["nohup", *kaa.command, "record", "-F", "999", "-o", data, *newest_python.command, script],
+    with started([*noticed_in(data), "nohup", *kaa.command, "record", "-F", "999", "-o", data, *newest_python.command, script],
                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGHUP)
         assert process.stdout.readline() == b"done\n"
         assert process.wait(HANG) == 0
-    assert names_in(samples_of(kaa, data))["spin"] > 300
+    assert names_in(samples_of(kaa, data))["spin"] > 50
 
 
 def test_killed_recorder(kaa, newest_python, tmp_path, root):
     """kill -9: the program runs on; the file opens and names its frames, with /tmp empty and the program gone."""
-    mark = tmp_path / "mark"
+    killed, mark = tmp_path / "killed", tmp_path / "mark"
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="kaa-ways-") as name:
         data = pathlib.Path(name) / "perf.data"
         script = write(pathlib.Path(name) / "victim.py",
-                       SPIN + f"def victim(): spin(3)\nprint('ready', flush=True)\nvictim()\nopen({str(mark)!r}, 'w')\n")
-        with kaa.start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
+                       SPIN + "import os\ndef victim():\n    spin(0.5)\n"
+                       f"    while not os.path.exists({str(killed)!r}): spin(0.05)\n"
+                       f"print('ready', flush=True)\nvictim()\nopen({str(mark)!r}, 'w')\n")
+        with kaa.inside(noticed_in(data)).start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdout.readline()
             until_recorded(process, data, 0.5)
             process.kill()
             process.wait()
             assert not mark.exists()
+            killed.touch()
             until(mark.exists, "the program's end")
         script.unlink()
         assert not image_of(data).exists()
@@ -572,7 +592,7 @@ def test_killed_recorder(kaa, newest_python, tmp_path, root):
                       "script", "-F", "+srcline", "-i", data])
         samples = script_output.parse(result.stdout)
         lines = {line for sample in samples for function, _, line in sample.python if function == "spin"}
-        assert names_in(samples)["victim"] > 100 and lines and lines <= {3, 4, 5, 6}
+        assert names_in(samples)["victim"] > 30 and lines and lines <= set(range(3, 9))
         assert kaa("report", "--stdio", "--native", "-i", data).stdout.count("py::victim")
 
 
@@ -584,9 +604,9 @@ def installed(kaa, folder):
 
 
 def test_killed_recorder_in_stock_perf(kaa, newest_python, perf, tmp_path):
-    script = write(tmp_path / "victim.py", SPIN + "print('ready', flush=True)\nspin(5)\n")
+    script = write(tmp_path / "victim.py", SPIN + "print('ready', flush=True)\nspin(600)\n")
     data = tmp_path / "perf.data"
-    with kaa.start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
+    with kaa.inside(noticed_in(data)).start("record", "-F", "999", "-g", "-o", data, *newest_python.command, script,
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         process.stdout.readline()
         until_recorded(process, data, 0.5)
@@ -595,22 +615,22 @@ def test_killed_recorder_in_stock_perf(kaa, newest_python, perf, tmp_path):
     fields = "comm,tid,time,period,event,ip,sym,symoff,dso"
     theirs = script_output.parse(perf("script", "-F", fields, "-i", data).stdout)
     ours = samples_of(kaa, data)
-    assert len(ours) > 50
+    assert len(ours) > 20
     assert [(s.tid, s.time) for s in theirs if s.event != "kaa"] == [(s.tid, s.time) for s in ours]
 
 
 def test_killed_packing_recorder(kaa, newest_python, tmp_path):
     """What is packed can be unpacked up to where it ends."""
-    script = write(tmp_path / "victim.py", SPIN + "print('ready', flush=True)\nspin(5)\n")
+    script = write(tmp_path / "victim.py", SPIN + "print('ready', flush=True)\nspin(600)\n")
     data = tmp_path / "perf.data"
-    with kaa.start("record", "-z", "-F", "4999", "-g", "-o", data, *newest_python.command, script,
+    with kaa.inside(noticed_in(data)).start("record", "-z", "-F", "4999", "-g", "-o", data, *newest_python.command, script,
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         process.stdout.readline()
-        until_busy(innermost_child(process.pid), 2)
+        until_recorded(process, data, 1)
         process.kill()
         process.wait()
     samples = samples_of(kaa, data)
-    assert names_in(samples)["spin"] > 100
+    assert names_in(samples)["spin"] > 50
     assert [sample.time for sample in samples] == sorted(sample.time for sample in samples)
 
 
@@ -622,11 +642,11 @@ def down(n):
     if n:
         down(n - 1)
     else:
-        spin(1)
+        spin(0.4)
 down({depth})
 """)
     packed, plain = tmp_path / "packed.data", tmp_path / "plain.data"
-    kaa("record", "-z", "-F", "999", "-g", "-o", packed, *newest_python.command, script)
+    kaa.inside(noticed_in(packed))("record", "-z", "-F", "999", "-g", "-o", packed, *newest_python.command, script)
     kaa("inject", "-i", packed, "-o", plain)
     assert packed.stat().st_size < plain.stat().st_size / 10
     ours = samples_of(kaa, packed)
@@ -637,8 +657,9 @@ down({depth})
     assert [(s.tid, s.time) for s in theirs if s.event != "kaa"] == [(s.tid, s.time) for s in ours]
     assert "compressed : Zstd, level = 1" in perf("report", "--header-only", "-i", packed).stdout
     for level in ("-z22", "--compression-level=5"):
-        kaa("record", level, "-F", "999", "-o", packed, *newest_python.command, "-c", SPIN + "spin(0.3)")
-        assert names_in(samples_of(kaa, packed))["spin"] > 100
+        kaa.inside(noticed_in(packed))("record", level, "-F", "999", "-o", packed, *newest_python.command,
+                                       "-c", SPIN + "spin(0.3)")
+        assert names_in(samples_of(kaa, packed))["spin"] > 30
 
 
 def test_killed_while_nothing_has_happened(kaa, tmp_path):
@@ -655,11 +676,11 @@ def test_killed_while_nothing_has_happened(kaa, tmp_path):
 
 def test_full_disk(kaa, newest_python, tmp_path, root):
     """What fitted is kept and opens, why it ended is said, and the command runs on to its end."""
-    script = write(tmp_path / "full.py", SPIN + "print('begin', flush=True)\nspin(1.5)\nprint('end')\n")
+    script = write(tmp_path / "full.py", SPIN + "print('begin', flush=True)\nspin(2)\nprint('end')\n")
     disk = tmp_path / "disk"
     disk.mkdir()
     result = run(["unshare", "-m", "sh", "-c", """
-        mount -t tmpfs -o size=200k none "$1" || exit 99
+        mount -t tmpfs -o size=400k none "$1" || exit 99
         kaa=$2; data=$1/perf.data; shift 2
         "$kaa" record -F 4999 -o "$data" "$@"; echo "status $?"
         "$kaa" script -i "$data"
@@ -669,7 +690,7 @@ def test_full_disk(kaa, newest_python, tmp_path, root):
     assert result.stderr.count("No space left on device") == 1
     assert "the file keeps what was recorded before" in result.stderr
     samples = script_output.parse(text)
-    assert len(samples) > 300 and names_in(samples)["spin"] > 100
+    assert len(samples) > 100 and names_in(samples)["spin"] > 20
 
 
 # --- what programs do ---
@@ -692,13 +713,13 @@ def test_programs_that_are_no_python(kaa, tmp_path, flags):
     result = kaa("record", "-F", "999", "-o", data, program, status=5)
     assert remarks(result) == [no_python("native"), "kaa record: the command failed with exit code 5"]
     samples = [sample for sample in samples_of(kaa, data) if sample.comm == "native"]
-    assert len(samples) > 50
+    assert len(samples) > 20
     assert not any(sample.python for sample in samples)
     if "-s" not in flags:
         # Any of them may have been hit in the kernel, which interrupts it and switches tasks.
         whole = [sample for sample in samples if sample.user_symbols[:3] == ["inner", "outer", "main"]
                  and sample.symbols[-1] == "_start"]
-        assert len(whole) > 0.95 * len(samples), [sample for sample in samples if sample not in whole][:3]
+        assert len(samples) - len(whole) <= most(0.05, len(samples)), [sample for sample in samples if sample not in whole][:3]
 
 
 def test_program_of_32_bits(kaa, tmp_path):
@@ -720,7 +741,7 @@ outer:  movl $1000000000, %ecx
     result = kaa("record", "-F", "999", "-o", data, tmp_path / "short", status=5)
     assert remarks(result) == [no_python("short"), "kaa record: the command failed with exit code 5"]
     samples = [sample for sample in samples_of(kaa, data) if sample.comm == "short" and "outer" in sample.symbols]
-    assert len(samples) > 50
+    assert len(samples) > 20
     assert all("[truncated stack]" in sample.symbols for sample in samples)
 
 
@@ -742,7 +763,7 @@ def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
         _, errors = recorder.communicate(b"\n", timeout=HANG)
     samples = samples_of(kaa, data)
     marked = [sample for sample in samples if sample.markers == ["[unreadable Python frames]"]]
-    assert len(marked) > 30 and not any(sample.python for sample in samples), (len(marked), len(samples))
+    assert len(marked) > 10 and not any(sample.python for sample in samples), (len(marked), len(samples))
     share = 100 * len(marked) / len(samples)
     shown = re.search(rf", {len(marked)} with unreadable Python frames \((>?)(\d+) %\)", errors.decode())
     assert shown and (share > 99 if shown[1] else abs(int(shown[2]) - share) <= 0.5), errors
@@ -753,7 +774,11 @@ def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
 
 def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
     """What the walker could not write while the recorder stood still is lost, and readers know whose loss it is."""
-    data, script = tmp_path / "perf.data", write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(60)\n")
+    data, seconds = tmp_path / "perf.data", tmp_path / "seconds"
+    # A second of which it saw all: what a hypervisor takes away has no samples to be lost.
+    script = write(tmp_path / "spin.py", SPIN + f"print('ready', flush=True)\nwhile True:\n    spin(1)\n"
+                                                f"    open({str(seconds)!r}, 'a').write('.')\n")
+    seen = lambda: seconds.stat().st_size if seconds.exists() else 0
     with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
         assert target.stdout.readline() == b"ready\n"
         with kaa.start("record", "-F", "1999", "-g", "-o", data, "-p", str(target.pid), "--", "sleep", HANG,
@@ -763,7 +788,8 @@ def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
             recorder.send_signal(signal.SIGSTOP)
             try:
                 # Longer than all rings last, since the program may run on each CPU for a while.
-                until_busy(target.pid, 3)
+                end = seen() + 4
+                until(lambda: seen() >= end, "that the program has run")
             finally:
                 recorder.send_signal(signal.SIGCONT)
             until_busy(target.pid, 0.3)
@@ -783,7 +809,7 @@ def test_processes_that_begin_while_the_recorder_stands_still(kaa, tmp_path):
     names = [f"short{number}" for number in range(300)]
     for name in names:
         (tmp_path / name).symlink_to("/bin/true")
-    with kaa.start("record", "-a", "-F", "99", "-o", data, "--", "sleep", HANG, stderr=subprocess.PIPE) as recorder:
+    with kaa.start("record", "-a", "-F", "9", "-o", data, "--", "sleep", HANG, stderr=subprocess.PIPE) as recorder:
         until(lambda: data.exists() and data.stat().st_size > 200000, "that the recorder has samples")
         recorder.send_signal(signal.SIGSTOP)
         try:
@@ -804,13 +830,14 @@ def test_start_that_takes_long(kaa, newest_python, tmp_path):
     preload = tmp_path / "slow_ioctls.so"
     run(["gcc", "-shared", "-fPIC", "-o", preload, pathlib.Path(__file__).parent / "programs" / "slow_ioctls.c"])
     env = {**os.environ, "LD_PRELOAD": str(preload), "ASAN_OPTIONS": "verify_asan_link_order=0"}
-    data, script = tmp_path / "perf.data", write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(60)\n")
+    data, script = tmp_path / "perf.data", write(tmp_path / "spin.py", SPIN + "print('ready', flush=True)\nspin(600)\n")
     with started([*newest_python.command, script], stdout=subprocess.PIPE) as target:
         assert target.stdout.readline() == b"ready\n"
         result = kaa("record", "-F", "999", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.3), env=env)
     assert remarks(result) == []
     samples = samples_of(kaa, data)
-    assert len(samples) > 150 and names_in(samples)["spin"] >= 0.99 * len(samples), (len(samples), names_in(samples))
+    assert len(samples) > 30, len(samples)
+    assert len(samples) - names_in(samples)["spin"] <= most(0.01, len(samples)), (len(samples), names_in(samples))
 
 
 def test_thread_that_begins_while_events_are_opened(kaa, newest_python, tmp_path):
@@ -823,7 +850,7 @@ def test_thread_that_begins_while_events_are_opened(kaa, newest_python, tmp_path
         os.mkfifo(env[name])
     data, script = tmp_path / "perf.data", write(tmp_path / "late.py", SPIN + """
 import sys, threading
-def in_thread(): spin(60)
+def in_thread(): spin(600)
 print("ready", flush=True)
 open(sys.argv[1]).read(1)
 thread = threading.Thread(target=in_thread)
@@ -836,7 +863,7 @@ thread.join()
         result = kaa("record", "-F", "999", "-g", "-o", data, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5),
                      env=env)
     samples = samples_of(kaa, data)
-    assert len(samples) > 200 and names_in(samples)["in_thread"] >= 0.98 * len(samples), (
+    assert len(samples) > 50 and len(samples) - names_in(samples)["in_thread"] <= most(0.02, len(samples)), (
         result.stderr, len(samples), names_in(samples))
 
 
@@ -875,14 +902,17 @@ def test_pages_of_a_stack_that_were_never_used(kaa, tmp_path):
     program = tmp_path / "big_frames"
     run(["gcc", "-O1", "-g", "-pthread", "-o", program, pathlib.Path(__file__).parent / "programs" / "big_frames.c"])
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "499", "-o", data, program, "0.8")
+    kaa("record", "-F", "499", "-o", data, program, "1.5")
     samples = [sample for sample in samples_of(kaa, data)
                if any(frame.symbol == "inner" for frame in sample.frames)]
-    assert len(samples) > 200
+    assert len(samples) > 50
     whole = [sample for sample in samples
              if not sample.markers and "outer" in [frame.symbol for frame in sample.frames]]
-    # Without that none is; each thread has a round or two until its pages are there.
-    assert len(whole) > len(samples) / 2, f"{len(whole)} of {len(samples)}: {samples[-1]}"
+    # Without that none is; each thread has some rounds until its pages are there, and from then on all are.
+    firsts = {sample.tid: sample.time for sample in reversed(whole)}
+    assert firsts.keys() == {sample.tid for sample in samples} and len(firsts) == 2, (firsts, samples[-1])
+    later = [sample for sample in samples if sample.time >= firsts[sample.tid]]
+    assert len(later) > 20 and len(later) - len(whole) <= most(0.02, len(later)), (len(whole), len(later), len(samples))
     cut = [sample for sample in samples if "[truncated stack]" in sample.markers]
     assert len(whole) + len(cut) == len(samples)
 
@@ -896,10 +926,10 @@ def test_assembly_without_cfi(kaa, tmp_path):
     samples = [[frame.symbol for frame in sample.frames if frame.symbol != "main"] for sample in samples_of(kaa, data)]
     for kernel in "aligned", "pushes", "leaf":
         concerned = [symbols for symbols in samples if kernel in symbols]
-        assert len(concerned) > 100, kernel
+        assert len(concerned) > 20, kernel
         whole = [symbols for symbols in concerned if symbols[symbols.index(kernel) + 1:][:1] == ["run"]
                  and symbols[-1] == "_start"]
-        assert len(whole) > 0.98 * len(concerned), (kernel, len(whole), len(concerned), concerned[0])
+        assert len(concerned) - len(whole) <= most(0.02, len(concerned)), (kernel, len(whole), len(concerned), concerned[0])
 
 
 def test_chain_of_programs(kaa, tmp_path):
@@ -917,13 +947,13 @@ def test_chain_of_programs(kaa, tmp_path):
                                                   f"{[*last.command, str(end), 'posix']!r}, os.environ)\n"
                                                   "os.waitpid(pid, 0)\n")
     data = tmp_path / "perf.data"
-    result = kaa("record", "-F", "999", "-o", data, "sh", "-c", f"{' '.join(first.command)} {execs}; "
-                 f"{' '.join(last.command)} {spawns}")
+    result = kaa.inside(noticed_in(data))("record", "-F", "999", "-o", data, "sh", "-c",
+                                          f"{' '.join(first.command)} {execs}; {' '.join(last.command)} {spawns}")
     assert remarks(result, may_be_late=True) == []
     samples = samples_of(kaa, data)
     names = names_in(samples)
     for function in ("before", "after", "parent", "spawned", "posix"):
-        assert names[function] > 100, names
+        assert names[function] > 30, names
         with_it = [sample for sample in samples if any(name == function for name, _, _ in sample.python)]
         assert {len({name for name, _, _ in sample.python} & {"before", "after", "parent", "spawned", "posix"})
                 for sample in with_it} == {1}
@@ -947,34 +977,31 @@ def parent():
                     os.waitpid(-1, 0)
                 except ChildProcessError:
                     break
+print(os.getpid(), flush=True)
 parent()
 """)
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "1999", "-o", data, *newest_python.command, script)
+    result = kaa.inside(noticed_in(data))("record", "-F", "1999", "-o", data, *newest_python.command, script)
     samples = samples_of(kaa, data)
-    parent = collections.Counter(sample.tid for sample in samples).most_common(1)[0][0]
+    parent = int(result.stdout)
     by_tid = collections.defaultdict(list)
     for sample in samples:
         by_tid[sample.tid].append(sample)
-    named = [tid for tid, group in by_tid.items() if tid != parent and names_in(group)["child"]]
-    assert len(named) > 270, (len(named), len(by_tid))
+    # Of eight samples each.
+    often = [tid for tid, group in by_tid.items() if tid != parent and len(group) >= 4]
+    named = [tid for tid in often if names_in(by_tid[tid])["child"]]
+    assert len(often) > 100 and len(often) - len(named) <= most(0.01, len(often)), (len(named), len(often), len(by_tid))
     spinning = [sample for group in by_tid.values() for sample in group
                 if sample.python and sample.python[-1][0] == "spin"]
     right = [sample for sample in spinning
              if [name for name, _, _ in sample.python] == ["<module>", "parent", "child", "spin"]]
-    assert len(right) >= 0.99 * len(spinning)
+    assert len(spinning) - len(right) <= most(0.01, len(spinning)), (len(right), len(spinning))
 
 
 def walker_processes(recorder):
     """How many processes the walker of a recording holds, as bpftool sees its map."""
     bpftool = run([TOP / "tests" / "tools" / "deps", "bpftool"]).stdout.strip()
-    for info in pathlib.Path(f"/proc/{recorder.pid}/fdinfo").iterdir():
-        found = re.search(r"^map_id:\s*(\d+)", info.read_text(), re.M)
-        if not found:
-            continue
-        if json.loads(run([bpftool, "-j", "map", "show", "id", found[1]]).stdout)["name"] == "processes":
-            return len(json.loads(run([bpftool, "-j", "map", "dump", "id", found[1]]).stdout))
-    raise AssertionError("no map of processes")
+    return len(json.loads(run([bpftool, "-j", "map", "dump", "id", process_map(recorder, bpftool)]).stdout))
 
 
 def test_processes_that_are_gone_are_forgotten(kaa, newest_python, tmp_path):
@@ -1011,7 +1038,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 """)
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "1999", "-o", data, *newest_python.command, script)
+    kaa.inside(noticed_in(data))("record", "-F", "1999", "-o", data, *newest_python.command, script)
     tids = collections.defaultdict(set)
     for sample in samples_of(kaa, data):
         mine = [name for name, _, _ in sample.python if name.startswith("in_thread_")]
@@ -1046,14 +1073,14 @@ while busy() < end:
     sum(range(100000))
 """)
     command = f"{python_35} {script}"
-    result = kaa("record", "-F", "999", "-o", data, "sh", "-c", f"{command}; {command}")
+    result = kaa.inside(noticed_in(data))("record", "-F", "999", "-o", data, "sh", "-c", f"{command}; {command}")
     said = remarks(result)
     # No trampolines for it, either.
     assert len(said) == 1 and re.search(
         r"no Python frames of process \d+: Python 3\.5\.0 is not supported, only 2\.7 and 3\.6 to 3\.\d+$", said[0]), said
     samples = samples_of(kaa, data)
     assert not any(sample.python for sample in samples)
-    assert sum("builtin_sum" in sample.symbols for sample in samples) > 50
+    assert sum("builtin_sum" in sample.symbols for sample in samples) > 15
 
 
 @pytest.mark.parametrize("free_threaded", filter(None, [os.environ.get("KAA_FREE_THREADED_PYTHON")]))
@@ -1082,15 +1109,15 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     assert f"'sudo {public_kaa} record ...' has lines and kernel frames" in said and "doctor --fix' says how to do without sudo" in said
     # And that is said, too: see below.
     assert " s of CPU time have no samples: it was spent in the kernel, or by threads " in said
-    assert len(remarks(result)) == 3
-    assert " 0 lost," in result.stderr, result
+    # A user's rings are small: a recorder that waits for a CPU loses samples, and says that.
+    assert len([line for line in remarks(result) if " lost" not in line]) == 3, result
     text = as_nobody(public_kaa, "script", "-i", data).stdout
     samples = script_output.parse(text)
     # spin() is in the kernel for most of the time.
-    assert len(samples) > 200
+    assert len(samples) > 50
     assert {sample.event for sample in samples} == {"cpu-clock:u"}
     assert not any(frame.ip >> 63 for sample in samples for frame in sample.frames)
-    assert sum(sample.symbols[-1] == "_start" for sample in samples) > 0.95 * len(samples)
+    assert sum(sample.symbols[-1] != "_start" for sample in samples) <= most(0.05, len(samples))
     assert data.stat().st_uid == NOBODY
 
 
@@ -1148,7 +1175,7 @@ def test_under_sudo(kaa, public_folder, public_python):
     assert int(status["CapInh"], 16) == int(status["CapAmb"], 16) == 0
     check_owners(public_folder)
     samples = samples_of(kaa, data, "-f")
-    assert names_in(samples)["as_the_user"] > 300
+    assert names_in(samples)["as_the_user"] > 50
     assert any(frame.ip >> 63 for sample in samples for frame in sample.frames), "no kernel frames"
 
 
@@ -1176,4 +1203,4 @@ def test_folder_of_root_under_sudo(kaa, public_folder, public_python):
     data = public_folder / "perf.data"
     result = kaa("record", "-F", "999", "-o", data, *public_python.command, script, env=env)
     assert "other tools will not show the names of Python functions: " in "\n".join(remarks(result))
-    assert names_in(samples_of(kaa, data, "-f"))["as_the_user"] > 300
+    assert names_in(samples_of(kaa, data, "-f"))["as_the_user"] > 50

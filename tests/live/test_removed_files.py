@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from harness.noticed import most
 from harness.process import run, started
 from harness.script_output import parse
 from harness.waiting import until, while_busy
@@ -55,13 +56,13 @@ def test_names_are_those_of_the_file(kaa, python, copied, tmp_path):
     back = samples_of(kaa, data)
     assert len(gone) == len(back)
     pairs = [(one, other) for a, b in zip(gone, back) for one, other in zip(a.frames, b.frames) if other.dso == str(file)]
-    assert len(pairs) > 1000
+    assert len(pairs) > 200
     # Of code that no symbol covers only the file tells where it begins.
     other = {(one.symbol, same.symbol) for one, same in pairs if one.symbol != same.symbol}
     assert all(one == UNKNOWN and same.startswith(file.name) for one, same in other), other
     assert all((one.ip, one.dso) == (same.ip, same.dso) for one, same in pairs)
     if python.unstripped:
-        assert len([one for one, _ in pairs if one.symbol == UNKNOWN]) < 0.02 * len(pairs), other
+        assert len([one for one, _ in pairs if one.symbol == UNKNOWN]) <= most(0.02, len(pairs)), other
 
 
 @pytest.mark.few_versions
@@ -72,7 +73,8 @@ def test_removed_before_the_recording(kaa, python, copied, tmp_path):
         until(lambda: not file.exists(), "that the program has removed its file")
         kaa("record", "-q", "-F", "1999", "-g", "-o", data, "-p", str(process.pid), "--", *while_busy(process.pid, 0.4))
     frames = [frame for sample in samples_of(kaa, data) for frame in sample.frames if frame.dso.startswith(str(file))]
-    assert len(frames) > 500
+    assert len(frames) > 100
     symbols = {frame.symbol for frame in frames}
     assert "list_sort" in symbols or not python.unstripped, symbols
-    assert len([frame for frame in frames if frame.symbol != UNKNOWN]) > (0.98 if python.unstripped else 0.1) * len(frames)
+    unknown = [frame for frame in frames if frame.symbol == UNKNOWN]
+    assert len(unknown) <= most(0.02 if python.unstripped else 0.9, len(frames)), (len(unknown), len(frames))

@@ -52,5 +52,5 @@ def test_each_stack_is_its_own(kaa, root, tmp_path, program, way):
     options = ["--call-graph", "dwarf"] if way == "dumped" else ["-g"]
     kaa("record", "-q", "-F", "2999", *options, "-o", data, program)
     seen = check(parse(kaa("script", "-i", data).stdout))
-    assert seen["main"] > 100 and seen["red"] > 100 and seen["blue"] > 100, seen
+    assert min(seen["main"], seen["red"], seen["blue"]) > 20, seen
     assert seen["marked"], seen

@@ -9,19 +9,20 @@ import re
 
 import pytest
 
+from harness.noticed import most, noticed_in
 from harness.process import run
 
 RATE = "1999"
 SECONDS = "2"
 # Fewer samples than this say nothing.
-ENOUGH = 20
+ENOUGH = 10
 
 GLUE = {"glue_direct", "glue_method", "glue_object", "glue_arguments", "glue_generator"}
 WORK = {"work_sort", "work_reduce", "work_map", "work_replace"}
 
 
 def record(python, kaa, command, scripts, data):
-    python.kaa(kaa)("record", "-q", "-F", RATE, "-g", "-o", data, *command, scripts / "call_ways.py", SECONDS)
+    python.kaa(kaa).inside(noticed_in(data))("record", "-q", "-F", RATE, "-g", "-o", data, *command, scripts / "call_ways.py", SECONDS)
 
 
 def report(python, kaa, data, *options):
@@ -58,8 +59,8 @@ def check_ways(found):
         assert sum(found[way].values()) >= ENOUGH, f"{way}: {found[way]}"
     # The first calls of a function may take other ways than the thousands after them.
     for way in GLUE | WORK:
-        folded = found[way][()] / sum(found[way].values())
-        assert folded > 0.95 if way in GLUE else folded < 0.05, f"{way}: {found[way]}"
+        count, folded = sum(found[way].values()), found[way][()]
+        assert (count - folded if way in GLUE else folded) <= most(0.05, count), f"{way}: {found[way]}"
 
 
 def addresses(python, kaa, data):
@@ -109,8 +110,11 @@ def test_a_stripped_copy_is_reported_like_its_original(root, bpf, python, twin, 
     check_ways(full)
     check_ways(stripped)
     for way in GLUE | WORK:
-        often = {natives for natives, count in stripped[way].items() if count >= ENOUGH}
-        assert often and often <= set(full[way]), f"{way}: {often} beside {full[way]}"
+        # So many that the other recording, which may have fewer samples, has some of them, too.
+        least = max(ENOUGH, 20 * sum(stripped[way].values()) / sum(full[way].values()))
+        often = {natives for natives, count in stripped[way].items() if count >= least}
+        assert often or sum(full[way].values()) < 200, f"{way}: {stripped[way]}"
+        assert often <= set(full[way]), f"{way}: {often} beside {full[way]}"
     entries = report(python, kaa, tmp_path / "stripped.data", "--sort", "symbol", "-g", "none")
     assert f"{file}+0x" in entries, "nothing was stripped"
     assert not addresses(python, kaa, tmp_path / "stripped.data")

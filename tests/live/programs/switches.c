@@ -187,7 +187,7 @@ int main(void)
 	main_task.stop = base + sizeof(base);
 	red_task.run = red;
 	blue_task.run = blue;
-	for (double end = cpu_time() + 0.6; cpu_time() < end;)
+	for (double end = seen_time() + 0.6; seen_time() < end;)
 		for (int depth = 0; depth < DEPTH; depth++)
 			main_leaf(depth % 7);
 	return 0;

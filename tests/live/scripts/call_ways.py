@@ -124,7 +124,8 @@ ALL = [value for name, value in sorted(globals().items()) if name.startswith(("g
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1
-    while time.process_time() < seconds:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
         for call in ALL:
             call()
 

@@ -7,10 +7,12 @@ milliseconds and is gone.
     exec            made from a string, with the name of a file that could be one
     replace         the code object of another one, with another name
     reload          of a module that is written anew and read again
-    programs        each in a program of its own, by exec, at the same addresses: 20 for a second
+    programs        each in a program of its own, by exec, at the same addresses: 8 for a second, each at once and
+                    again when the recorder has noticed it
     interpreters    each in an interpreter of its own (3.12 on; before that as `exec`)
 
-A line of LOG is: time of CLOCK_MONOTONIC when the function began and when it ended, its name, its file, the line of its
+At least LEAST of them run, however long they take to make. Where site/noticed.py is to be found, the first one waits until the
+recorder has noticed the program. A line of LOG is: time of CLOCK_MONOTONIC when the function began and when it ended, its name, its file, the line of its
 loop.
 """
 import ctypes
@@ -20,7 +22,12 @@ import sys
 import time
 import types
 
-WORK = 0.004
+try:
+    from noticed import until_noticed
+except ImportError:
+    until_noticed = None
+
+WORK, LEAST = 0.004, 40
 SOURCE = """def %s(end, now):
 %s  while now() < end:
     pass
@@ -43,9 +50,9 @@ def source_of(number):
             SOURCE % ("work_%06d" % number, "\n" * before), 2 + before)
 
 
-def run(log, function, name, filename, line):
+def run(log, function, name, filename, line, work=WORK):
     began = time.monotonic()
-    function(time.process_time() + WORK, time.process_time)
+    function(time.process_time() + work, time.process_time)
     log.write("%.6f %.6f %s %s %d\n" % (began, time.monotonic(), name, filename, line))
 
 
@@ -96,8 +103,18 @@ def by_interpreter(log, number):
     interpreters.destroy(interpreter)
 
 
+def notice():
+    if until_noticed:
+        until_noticed(os.environ["KAA_TEST_RECORDING"])
+
+
 def by_program(log, number, count):
-    by_exec(log, number)
+    name, filename, source, line = source_of(number)
+    names = {}
+    exec(compile(source, filename, "exec"), names)
+    run(log, names[name], name, filename, line)
+    notice()
+    run(log, names[name], name, filename, line, 8 * WORK)
     if number == 1:
         # From the next exec on addresses are not random.
         ctypes.CDLL(None).personality(0x0040000)
@@ -116,10 +133,11 @@ def main():
     ways = {"exec": by_exec, "replace": by_replace, "reload": by_reload, "interpreters": by_interpreter}
     with open(path, "a", 1) as log:
         if mode == "programs":
-            by_program(log, 1, int(20 * float(seconds)))
+            by_program(log, 1, int(8 * float(seconds)))
             return
+        notice()
         end = time.process_time() + float(seconds)
-        while time.process_time() < end:
+        while time.process_time() < end or number < LEAST:
             number += 1
             ways[mode](log, number)
 

@@ -75,10 +75,10 @@ def main(how, seconds, file):
     while time.process_time() < begin + MOVED:
         run()
     os.sched_setaffinity(0, cpus[:1] if how == "moved" else cpus)
-    while time.process_time() < seconds:
+    while time.process_time() < begin + seconds:
         run()
     size = os.path.getsize(file)
-    while os.path.getsize(file) < size + GROWN and time.process_time() < 60 * seconds:
+    while os.path.getsize(file) < size + GROWN and time.process_time() < begin + 60 * seconds:
         run()
 
 
