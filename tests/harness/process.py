@@ -92,7 +92,7 @@ import ctypes, sys, time
 libc = ctypes.CDLL(None)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
 print(libc.ptrace(0x4206, int(sys.argv[1]), None, None), flush=True)
-time.sleep(60)
+time.sleep(1000000)
 """
 
 

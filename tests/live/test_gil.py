@@ -7,7 +7,7 @@ import pytest
 
 from harness.probe import path
 from harness.process import Program, started
-from harness.waiting import until
+from harness.waiting import calls_of, until
 
 # Two threads that sleep, and one that works, or two, of which one has an interpreter and a GIL of its own.
 PROGRAM = """
@@ -55,16 +55,9 @@ def probe(request):
     return Program(path(request.config))
 
 
-# System calls of x86-64; time.sleep() has been each of these.
-CALLS = {"0": "read", "23": "sleep", "230": "sleep", "270": "sleep"}
-
-
-def calls_of(pid):
-    """What the threads of a process wait in, as far as CALLS has it."""
-    for file in pathlib.Path(f"/proc/{pid}/task").glob("*/syscall"):
-        call = file.read_text().split()[0]
-        if call in CALLS:
-            yield CALLS[call]
+def thread_seconds(pid):
+    """CPU time of each thread."""
+    return {file.parent.name: int(file.read_text().split()[0]) / 1e9 for file in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")}
 
 
 def held(python, probe, threads):
@@ -74,6 +67,9 @@ def held(python, probe, threads):
         while (line := process.stdout.readline().split()):
             names[int(line[1])] = line[0].decode()
         until(lambda: {"read", "sleep"} <= set(calls_of(process.pid)), "that one thread reads and one sleeps")
+        # The others, of which one imports something first, are in their loops then.
+        before = thread_seconds(process.pid)
+        until(lambda: sum(ran > before[tid] + 0.3 for tid, ran in thread_seconds(process.pid).items()) == threads - 1, "that the others work")
         looked = dict(map(int, line.split()) for line in
                       probe("gil", process.pid, data=" ".join(map(str, names)).encode()).stdout.splitlines())
         return {names[number]: count for number, count in looked.items()}
