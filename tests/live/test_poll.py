@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -19,9 +20,10 @@ import pytest
 from harness import script_output
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import NOBODY, WITHOUT_RIGHTS
+from harness.periods import above, deviations, deviations_of_sum, samples_worth, seconds_in, without_samples
 from harness.process import HANG, started
 from harness.pythons import RUN
-from harness.waiting import until
+from harness.waiting import calls_of, until, while_busy
 
 
 def check(kaa, data, enough):
@@ -53,7 +55,7 @@ def no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
                  "2", str(threads))
     samples = check(kaa, data, 20)
     unreadable = sum("[unreadable Python frames]" in sample.markers for sample in samples)
-    assert unreadable <= len(samples) / 50, result.stderr
+    assert unreadable <= above(0.02, len(samples)), result.stderr
 
 
 @pytest.mark.few_versions
@@ -63,10 +65,13 @@ def test_periods_are_cpu_time(kaa, python, scripts, tmp_path):
     result = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", python.path, scripts / "call_pairs.py", "3")
     ran = float(result.stdout)
     given = sum(sample.period for sample in stacks(kaa, data)) / 1e9
-    without = re.search(r"([0-9.]+) s of [0-9.]+ s of CPU time have no samples", result.stderr)
-    missing = float(without[1]) if without else 0
-    # A thread has its last sample before it ends, and the interpreter runs on after the print.
-    assert ran * 0.99 - 0.1 <= given + missing <= ran * 1.01 + 0.1
+    missing, all_of_it = without_samples(data), seconds_in(data, "CPU time in us")
+    message = (ran, given, missing, all_of_it, result.stderr)
+    # What the interpreter runs after the print.
+    assert ran * 0.99 - 0.05 <= all_of_it <= ran * 1.01 + 0.3, message
+    assert abs(given + missing - all_of_it) <= all_of_it * 0.01 + 0.05, message
+    # A machine that gives kaa no CPU may have little but the end of it missing.
+    assert given > 0.3 * ran, message
 
 
 @pytest.mark.few_versions
@@ -108,8 +113,8 @@ def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
     seen, names = collections.defaultdict(collections.Counter), {"maker", "runs_one", "runs_two", "inside_one", "inside_two"}
     for sample in stacks(kaa, data):
         stack = [name for name, _, _ in sample.python if name in names]
-        # One that sleeps has left the interpreter, and waits for the GIL.
-        if stack and "[idle]" not in sample.markers:
+        # One that sleeps has left the interpreter, and waits for the GIL; and so may one that has just been woken.
+        if stack and not {"[idle]", "[waiting for a CPU]"} & set(sample.markers):
             seen[stack[0]][" ".join(stack)] += 1
     assert seen and set(seen) <= {"maker", "runs_one", "runs_two"}, (seen, result.stderr)
     assert set(seen["maker"]) <= {"maker"}, (seen, result.stderr)
@@ -117,7 +122,8 @@ def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
         inside = f"{runs} {runs.replace('runs', 'inside')}"
         assert set(seen[runs]) <= {runs, inside}, (seen, result.stderr)
         # What is before and after: the code is compiled, and the interpreter is left.
-        assert seen[runs][inside] >= 0.9 * sum(seen[runs].values()) - 3, (seen, result.stderr)
+        number = sum(seen[runs].values())
+        assert number - seen[runs][inside] <= above(0.1, number), (seen, result.stderr)
 
 
 OTHERS = """
@@ -125,7 +131,7 @@ import subprocess, sys, time
 end = time.process_time() + 0.3
 while time.process_time() < end:
     pass
-subprocess.run(["sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"], check=True)
+subprocess.run(["sh", "-c", "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"], check=True)
 """
 
 
@@ -144,7 +150,10 @@ def test_nothing_is_missing_by_design(kaa, python, perf_system, tmp_path, mode):
         assert "[no Python code]" in text, text
         assert "[missing native frames]" not in text and "[unknown]" not in text, text
     rows = re.findall(r"^ +([\d.]+)% +sh +.* \[no Python code\]$", tables[1], re.M)
-    assert len(rows) == 1 and float(rows[0]) > 5, tables[1]
+    samples = list(stacks(kaa, data))
+    of_shell = [sample.period for sample in samples if sample.comm == "sh" and sample.symbols[0] == "[no Python code]"]
+    total = sum(sample.period for sample in samples)
+    assert len(rows) == 1 and of_shell and abs(float(rows[0]) - 100 * sum(of_shell) / total) < 0.01, (tables[1], of_shell)
 
 
 @pytest.fixture
@@ -185,14 +194,14 @@ def test_memory_of_others(root, kaa, place):
 
 
 def shares(kaa, data, names):
-    """Of functions in the time of all of them, without that of the interpreter's start; and how many samples they have."""
-    count, periods = 0, collections.Counter()
+    """Of functions in the time of all of them, without that of the interpreter's start; and the periods of their samples."""
+    each, periods = [], collections.Counter()
     for sample in stacks(kaa, data):
         pairs = pairs_of(sample)
         if pairs and pairs[0][0] in names:
-            count += 1
+            each.append(sample.period)
             periods[pairs[0][0]] += sample.period
-    return {name: period / sum(periods.values()) for name, period in periods.items()}, count
+    return {name: period / sum(periods.values()) for name, period in periods.items()}, each
 
 
 @pytest.mark.parametrize("what", ["asks", "sleeps", "bursts"])
@@ -204,12 +213,13 @@ def test_moments_are_by_chance(bpf, kaa, newest_python, scripts, tmp_path, what)
         kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", newest_python.path,
             scripts / "by_chance.py", what, "0.7" if what == "bursts" else "3")
         found.append(shares(kaa, data, names))
-    (bpf_shares, bpf_count), (poll_shares, poll_count) = found
+    (bpf_shares, bpf_periods), (poll_shares, poll_periods) = found
+    worth = [samples_worth(bpf_periods), samples_worth(poll_periods)]
     for name in names:
         one, other = bpf_shares.get(name, 0), poll_shares.get(name, 0)
         # Five deviations of the difference, and what docs/poll.md says of a busy machine. Without the proof it is 0.3.
-        chance = 5 * math.sqrt((one * (1 - one) + 0.001) * (1 / bpf_count + 1 / poll_count))
-        assert abs(one - other) <= chance + 0.08, (name, found)
+        chance = 5 * math.sqrt((one * (1 - one) + 0.001) * sum(1 / samples for samples in worth))
+        assert abs(one - other) <= chance + 0.08, (name, bpf_shares, poll_shares, worth)
 
 
 WAITS = """
@@ -248,7 +258,8 @@ def work():
 def timed(function):
     before = clocks()
     function()
-    took[function.__name__] = [now - then for now, then in zip(clocks(), before)]
+    after = clocks()
+    took[function.__name__] = [now - then for now, then in zip(after, before)] + [before[0], after[0]]
 
 threads = [threading.Thread(target=timed, args=(function,)) for function in (nap, hold, want, work)]
 for thread in threads:
@@ -259,21 +270,10 @@ json.dump(took, sys.stdout)
 """
 
 
-def samples_worth(periods):
-    """Samples of equal periods that would say as much as those of these periods."""
-    return sum(periods) ** 2 / sum(period ** 2 for period in periods)
-
-
-def deviations(periods, share, count=5):
-    """So many deviations of a share of samples that stand for these periods."""
-    # Of few samples all may be of one kind: that does not say that none is of the other.
-    return count * math.sqrt((share * (1 - share) + 0.01) / samples_worth(periods))
-
-
-def without_samples(said):
-    """How much wall time kaa says to have no samples of, in seconds."""
-    missing = re.search(r"([\d.]+) s of [\d.]+ s of wall time have no samples", said)
-    return float(missing[1]) if missing else 0
+def gap_around(moments, when):
+    """How long kaa took no sample of any thread, at a moment: it may have had no CPU. What is behind the last one is untold."""
+    before = max((moment for moment in moments if moment <= when), default=when)
+    return min((moment for moment in moments if moment >= when), default=before) - before
 
 
 @pytest.mark.old_versions
@@ -285,17 +285,20 @@ def test_wall_time(kaa, python, tmp_path):
     program.write_text(WAITS)
     kaa = python.kaa(kaa)
     result = kaa("record", "--mode", "wall", "-F", "499", "-o", data, "--", python.path, program)
+    moments = []
     for sample in stacks(kaa, data):
         assert sample.event.startswith("wall-clock"), sample
+        moments.append(sample.time)
         for name in {name for name, _, _ in sample.python}:
             periods[name].append(sample.period / 1e9)
             idle[name] += sample.period / 1e9 * ("[idle]" in sample.markers)
-    untold = without_samples(result.stderr)
-    for name, (seconds, awake) in json.loads(result.stdout).items():
+    untold = without_samples(data, "wall")
+    for name, (seconds, awake, began, ended) in json.loads(result.stdout).items():
         taken, asleep = sum(periods[name]), 1 - awake / seconds
         # What a thread does before its first look, and after the last one, which are far apart on a busy machine. Of the time
         # after the last one half counts, and is said where it is long (docs/poll.md).
-        assert seconds * 0.95 - 0.4 - 2 * untold <= taken <= seconds * 1.05 + 0.4, (name, seconds, taken, result.stderr)
+        late = 0.4 + gap_around(moments, began) + gap_around(moments, ended)
+        assert seconds * 0.95 - late - 2 * untold <= taken <= seconds * 1.05 + late, (name, seconds, taken, late, result.stderr)
         off = abs(idle[name] / taken - asleep)
         assert off <= deviations(periods[name], asleep) + 0.05, (name, asleep, idle[name], periods[name], result.stderr)
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
@@ -304,21 +307,19 @@ def test_wall_time(kaa, python, tmp_path):
 @pytest.mark.few_versions
 def test_waiting_for_a_cpu(kaa, python, scripts, tmp_path):
     """By wall time it is told from running and from sleeping, as the kernel counts it."""
-    data, states, periods = tmp_path / "perf.data", collections.Counter(), []
+    data, states, periods = tmp_path / "perf.data", collections.Counter(), collections.defaultdict(list)
     kaa = python.kaa(kaa)
     result = kaa("record", "--mode", "wall", "-F", "499", "--no-inherit", "-o", data, "--", python.path, scripts / "cpu_wait.py")
-    waited, took = map(float, result.stdout.split())
+    told = json.loads(result.stdout)
     for sample in stacks(kaa, data):
-        names = {name for name, _, _ in sample.python}
-        for name in names & {"work", "rest"}:
+        for name in {name for name, _, _ in sample.python} & set(told):
             states[name] += sample.period / 1e9
             states[name, "waits"] += sample.period / 1e9 * ("[waiting for a CPU]" in sample.markers)
-        if "work" in names:
-            periods.append(sample.period / 1e9)
-    off = abs(states["work", "waits"] / states["work"] - waited / took)
-    # The last wait is counted when it is over.
-    assert off <= deviations(periods, waited / took) + 0.1, (states, waited, took, result.stderr)
-    assert states["rest", "waits"] < 0.5 * states["rest"], (states, result.stderr)
+            periods[name].append(sample.period / 1e9)
+    for name, (waited, took) in told.items():
+        off = abs(states[name, "waits"] / states[name] - waited / took)
+        # The last wait is counted when it is over.
+        assert off <= deviations(periods[name], waited / took) + 0.1, (name, states, told, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
     assert "CPU wait" in report.partition("own")[0], report
 
@@ -366,7 +367,7 @@ def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
     own, told = (100 * times["short"] / (times["short"] + times["long"]) for times in (took, taken))
     # Where ticks come late, sleeps of several looks are few, and a share is one of chance.
     late = re.search(r"kaa came too late to take \d+ samples? \(([\d.]+) %\)", result.stderr)
-    is_calm = not late or float(late[1]) < 1
+    is_calm = (not late or float(late[1]) < 1) and max(periods) < 0.06e9
     allowed = 2 if is_calm else 2 + 100 * deviations(periods, own / 100, 4)
     assert abs(own - told) < allowed, (own, told, took, taken, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
@@ -440,45 +441,57 @@ def test_missed_ticks(kaa, newest_python, tmp_path, nap):
     # the CPU for seconds, a few samples stand for all of the time, and may all be of one kind.
     if periods and samples_worth(periods) > 40:
         assert napped < 1.5 * slept + 0.2, (napped, slept, given, said)
-    untold = without_samples(said)
+    untold = without_samples(data, "wall")
     known = given + untold
     # That a thread has ended kaa notices late: half of the time since it was there counts (docs/poll.md). So that half may be
     # too much, if it lived no longer, or too little. And without any sample nobody knows when kaa began.
     assert known < 1.05 * ((gone + over) / 2 - before[-1]) + 0.1, (known, before[-1], gone, over, said)
     assert not given or known > 0.95 * (end - first + given) / 2 - 0.1, (known, given, first, end, said)
     report = kaa("report", "--stdio", "-i", data).stdout
-    assert ("of wall time have no samples: these shares are of the rest." in report) == bool(untold), (report, said)
+    is_said = "of wall time have no samples" in said
+    assert ("of wall time have no samples: these shares are of the rest." in report) == is_said, (report, said)
 
 
 def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
     """Lines that functions share have no list of what these called, and programs that run already get no advice for others."""
     data, program = tmp_path / "perf.data", tmp_path / "shared.py"
-    program.write_text("def f():\n    return sum(i * i for i in range(1500000))\nf()\n")
+    program.write_text("def f():\n    return sum(i * i for i in range(1500000))\nfor _ in range(5): f()\n")
     said = kaa("record", "--python=poll", "-o", data, "--", newest_python.path, program).stderr
     assert "no native functions ('--native' adds them)" in said
     text = kaa("annotate", "-i", data).stdout
     assert re.search(r"^ *[\d.]+% +[\d.]+% +2  +return sum\(", text, re.M) and "<genexpr>:" not in text, text
     program.write_text("while True: pass\n")
     with newest_python.running(program) as (_, pid):
-        said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--duration", "0.3").stderr
+        said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--", *while_busy(pid, 0.3)).stderr
     assert "Python source: polling" in said and "with Python frames" in said and "trampoline" not in said, said
+
+
+SLEEPS_ON = """
+import os, sys, time
+os.sched_setaffinity(0, [int(sys.argv[1])])
+time.sleep(1000)
+"""
 
 
 def test_samples_of_sleep_say_where(kaa, newest_python, tmp_path):
     """On which CPU the thread ran last, though kaa follows none that sleeps."""
-    data, cpu = tmp_path / "perf.data", max(os.sched_getaffinity(0))
-    kaa("record", "--mode", "wall", "-o", data, "--", newest_python.path, "-c",
-        f"import os, time; os.sched_setaffinity(0, [{cpu}]); time.sleep(0.5)")
-    cpus = collections.Counter()
-    for sample in script_output.parse(kaa("script", "-i", data).stdout):
-        cpus[sample.cpu] += sample.period * ("[idle]" in sample.markers)
-    assert cpus[cpu] > 0.9 * cpus.total() > 3e8, cpus
+    data, program, cpu = tmp_path / "perf.data", tmp_path / "sleeps_on.py", max(os.sched_getaffinity(0))
+    program.write_text(SLEEPS_ON)
+    with newest_python.running(program, cpu) as (_, pid):
+        until(lambda: os.sched_getaffinity(pid) == {cpu} and "sleep" in calls_of(pid), "that it sleeps on that CPU")
+        # A sleep has a sample each second.
+        with kaa.start("record", "--mode", "wall", "-o", data, "-p", pid) as recorder:
+            until(lambda: data.exists() and kaa("script", "-i", data, status=None).stdout, "a sample")
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait() == 0
+    samples = script_output.parse(kaa("script", "-i", data).stdout)
+    assert samples and {(sample.cpu, tuple(sample.markers)) for sample in samples} == {(cpu, ("[idle]",))}, samples
 
 
 HOLDERS = """
 import hashlib, json, sys, threading, time
 
-data, took, ready = bytes(1 << 24), {}, threading.Barrier(4)
+data, took, lived, ready = bytes(1 << 24), {}, {}, threading.Barrier(4)
 
 def spin(seconds):
     end = time.thread_time() + seconds
@@ -503,9 +516,10 @@ def nap():
 
 def timed(function):
     ready.wait()
-    start = time.thread_time()
+    start, began = time.thread_time(), time.monotonic()
     function()
     took[function.__name__] = time.thread_time() - start
+    lived[function.__name__] = began, time.monotonic()
 
 threads = [threading.Thread(target=timed, args=(function,)) for function in (hog, small, digest, nap)]
 begun = time.monotonic()
@@ -514,7 +528,7 @@ for thread in threads:
 for thread in threads:
     thread.join()
 took["all"] = time.monotonic() - begun
-json.dump(took, sys.stdout)
+json.dump([took, lived], sys.stdout)
 """
 
 
@@ -522,21 +536,28 @@ json.dump(took, sys.stdout)
 def test_time_with_the_gil(kaa, python, tmp_path):
     """Threads that run byte code hold it while their clocks run; one that hashes has CPU time, and hardly the GIL."""
     data, program, taken = tmp_path / "perf.data", tmp_path / "holders.py", collections.Counter()
+    moments, periods = [], collections.defaultdict(list)
     program.write_text(HOLDERS)
     kaa = python.kaa(kaa)
     result = kaa("record", "--mode", "gil", "-F", "999", "-o", data, "--", python.path, program)
     for sample in stacks(kaa, data):
         assert sample.event.startswith("gil-clock"), sample
-        for name in {name for name, _, _ in sample.python}:
+        moments.append(sample.time)
+        for name in {name for name, _, _ in sample.python} & {"hog", "small", "digest", "nap"}:
             taken[name] += sample.period / 1e9
-    ran = json.loads(result.stdout)
+            periods[name].append(sample.period / 1e9)
+    ran, lived = json.loads(result.stdout)
     both = taken["hog"] + taken["small"]
+    # Who has it when kaa comes after a long time stands for that time.
+    chance = deviations_of_sum([period for period in sum(periods.values(), []) if period > 0.01])
     # A busy machine may take the CPU from who has the GIL, which he keeps: each has it no shorter than he ran, and only one
     # at a time.
     for name in "hog", "small":
-        assert taken[name] > 0.9 * ran[name] - 0.05, (name, taken, ran, result.stderr)
-    assert both + taken["digest"] < ran["all"] + 0.05, (taken, ran, result.stderr)
-    assert taken["digest"] < 0.1 * both and taken["nap"] < 0.02 * both, (taken, ran)
+        unseen = sum(gap_around(moments, when) for when in lived[name]) + 2 * without_samples(data, "wall")
+        assert taken[name] > 0.9 * ran[name] - 0.05 - unseen - chance, (name, taken, ran, unseen, chance, result.stderr)
+    assert both + taken["digest"] < ran["all"] + 0.05 + chance, (taken, ran, chance, result.stderr)
+    for name, part in ("digest", 0.1), ("nap", 0.02):
+        assert taken[name] < part * both + deviations_of_sum(periods[name]), (taken, ran, periods[name])
     assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
     assert "Time with the GIL as before" in kaa("diff", data, data).stdout
     # Samples do not stand for equal times: stacks weigh what theirs do.

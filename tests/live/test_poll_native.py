@@ -17,8 +17,9 @@ import pytest
 
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import NOBODY, WITHOUT_RIGHTS
+from harness.periods import above, deviations, without_samples
 from harness.process import traced
-from harness.waiting import until
+from harness.waiting import until, while_busy
 
 # Where the stack of a program and of a thread begins, with or without symbols for that.
 BEGINNINGS = re.compile(r"^(_start|__libc_start\w*|(__)?clone3?|start_thread|libc\.so\.6(\+0x\w+)?|.*libc-2\.\d+\.so\+0x\w+)$")
@@ -52,7 +53,7 @@ def test_stacks_are_whole_and_not_torn(kaa, python, scripts, tmp_path, mode):
     # On a busy machine more are marked, and where the other threads run on while one is stopped.
     late = re.search(r"came too late to take .*\(([\d.]+) %\)", result.stderr)
     part = 15 if python.free_threaded or late and float(late[1]) > 5 else 50
-    assert len(incomplete(pairs)) <= len(pairs) / part, result.stderr
+    assert len(incomplete(pairs)) <= above(1 / part, len(pairs)), result.stderr
     whole = [sample for sample in pairs if not incomplete([sample])]
     # The calls of the interpreter are folded into the Python functions that they run; what begins the thread is not.
     assert all(BEGINNINGS.match(native(sample)[-1]) for sample in whole), [native(sample)[-1:] for sample in whole][:5]
@@ -70,10 +71,14 @@ def plain():
         for i in range(1000): pass
 def nap():
     while len(took) < 2: time.sleep(0.03)
+def clocks():
+    # What is left of a thread's time when it neither ran nor waited for a CPU is sleep.
+    with open("/proc/thread-self/schedstat") as file:
+        return time.monotonic() - sum(map(int, file.read().split()[:2])) / 1e9, time.thread_time()
 def timed(function):
-    began = time.monotonic(), time.thread_time()
+    began = clocks()
     function()
-    took[function.__name__] = [now - then for now, then in zip((time.monotonic(), time.thread_time()), began)]
+    took[function.__name__] = [now - then for now, then in zip(clocks(), began)]
 threads = [threading.Thread(target=timed, args=(function,)) for function in (crunch, plain, nap)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
@@ -87,17 +92,21 @@ def test_native_functions_are_those_that_run(kaa, tmp_path):
     script.write_text(WORK)
     result = record(kaa, data, "--python=poll", "--", sys.executable, script, "1")
     took, by_function, of_library = json.loads(result.stdout), collections.Counter(), collections.Counter()
+    periods, untold = collections.defaultdict(list), without_samples(data)
     for sample in stacks(kaa, data):
         inner = sample.python[-1][0] if sample.python else None
         by_function[inner] += sample.period / 1e9
+        periods[inner].append(sample.period / 1e9)
         of_library[inner] += sample.period / 1e9 * any("deflate" in name or re.match(r"libz\.|zlib|python3\S*\+0x", name)
                                                         for name in native(sample))
     late = re.search(r"kaa came too late to take \d+ samples? \(([\d.]+) %\)", result.stderr)
     allowed = 0.1 if not late or float(late[1]) < 10 else 0.2
     for name in ("crunch", "plain"):
-        assert abs(by_function[name] - took[name][1]) < allowed * took[name][1] + 0.1, (name, by_function, took, result.stderr)
-    assert of_library["crunch"] > 0.85 * by_function["crunch"], (of_library, by_function)
-    assert of_library["plain"] < 0.1 * by_function["plain"], (of_library, by_function)
+        off = by_function[name] - took[name][1]
+        assert -untold < off + allowed * took[name][1] + 0.1 and off < allowed * took[name][1] + 0.1, (name, by_function, took, untold, result.stderr)
+    for name, low, high in ("crunch", 0.85, 1), ("plain", 0, 0.1):
+        share, chance = of_library[name] / by_function[name], deviations(periods[name], 0.1)
+        assert low - chance <= share <= high + chance, (name, share, chance, of_library, by_function)
     assert "native" in re.search(r"^Spent in: .*", kaa("report", "-i", data).stdout, re.M)[0]
 
 
@@ -105,16 +114,19 @@ def test_sleeps_have_their_native_stack(kaa, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "work.py"
     script.write_text(WORK)
     result = record(kaa, data, "--mode", "wall", "--", sys.executable, script, "0.5")
-    slept = json.loads(result.stdout)["nap"][0]
+    slept, untold = json.loads(result.stdout)["nap"][0], without_samples(data, "wall")
     asleep = [sample for sample in stacks(kaa, data) if "[idle]" in sample.markers and sample.python and sample.python[-1][0] == "nap"]
-    # On a busy machine it waits for a CPU, too; and for the GIL when it wakes up.
-    seen = sum(sample.period for sample in asleep) / 1e9
-    assert 0.5 * slept < seen < slept + 0.1, (seen, slept, result.stderr)
+    # By the kernel's account; what it waits for a CPU is none of it.
+    periods = [sample.period / 1e9 for sample in asleep]
+    seen, chance = sum(periods), deviations(periods, 0.1) * slept
+    assert 0.5 * slept - untold - chance < seen < slept + 0.1 + chance, (seen, slept, untold, chance, result.stderr)
     called = sum(sample.period for sample in asleep if re.search(CALLED, " ".join(native(sample)))) / 1e9
     # One that wakes up in the moment before it stops is somewhere else by then, more often so on a busy machine.
     elsewhere = [native(sample)[:3] for sample in asleep if not re.search(CALLED, " ".join(native(sample)))]
-    assert called > 0.75 * seen, (called, seen, elsewhere)
-    assert not incomplete(asleep)
+    assert called > (0.75 - deviations(periods, 0.1)) * seen, (called, seen, elsewhere)
+    # One that has no CPU to stop on for 20 ms has none, and that is said.
+    left_out = re.search(r"(\d+) samples? ha(s|ve) no native functions", result.stderr)
+    assert len(incomplete(asleep)) <= (int(left_out[1]) if left_out else 0), result.stderr
     text = kaa("report", "-i", data).stdout
     assert "has no native functions" not in text and "idle" in text
 
@@ -144,7 +156,7 @@ def nap():
 threads = [threading.Thread(target=function) for function in (read, run, nap)]
 for thread in threads: thread.start()
 end = time.monotonic() + 2
-while time.monotonic() < end or any(thread.is_alive() for thread in threads[1:]):
+while time.monotonic() < end or seen["sent"] < 150 or any(thread.is_alive() for thread in threads[1:]):
     seen["sent"] += 1
     signal.raise_signal(signal.SIGUSR1) if hasattr(signal, "raise_signal") else os.kill(os.getpid(), signal.SIGUSR1)
     os.write(outer, b".")
@@ -180,7 +192,7 @@ def test_nothing_is_left_of_it(kaa, newest_python, tmp_path):
     data, program = tmp_path / "perf.data", tmp_path / "loop.py"
     program.write_text("while True: sum(range(1000))\n")
     with newest_python.running(program) as (_, pid):
-        said = record(kaa, data, "--python=poll", "-p", pid, "--duration", "1").stderr
+        said = record(kaa, data, "--python=poll", "-p", pid, "--", *while_busy(pid, 0.5)).stderr
         assert "threads were stopped" in said
         status = status_of(pid)
         assert status["TracerPid"] == "0" and status["State"][0] in "RS", status
@@ -198,13 +210,13 @@ def test_another_tracer_keeps_it(kaa, newest_python, tmp_path):
     data, program = tmp_path / "perf.data", tmp_path / "loop.py"
     program.write_text("while True: sum(range(1000))\n")
     with newest_python.running(program) as (_, pid), traced(pid) as tracer:
-        said = record(kaa, data, "--python=poll", "-p", pid, "--duration", "1").stderr
+        said = record(kaa, data, "--python=poll", "-p", pid, "--", *while_busy(pid, 0.5)).stderr
         assert status_of(pid)["TracerPid"] == str(tracer)
     assert re.search(r"\d+ samples? ha(s|ve) no native functions, because the thread could not be stopped", said), said
     samples = list(stacks(kaa, data))
     assert samples and all("[missing native frames]" in sample.markers for sample in samples)
     # It may be met between two of the interpreter's frames.
-    assert sum(not sample.python for sample in samples) <= 1 + len(samples) / 100
+    assert sum(not sample.python for sample in samples) <= above(0.01, len(samples))
 
 
 @pytest.fixture

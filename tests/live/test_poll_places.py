@@ -173,7 +173,7 @@ def test_a_service_of_threads_and_workers(root, own_kaa, kaa, place):
             threads, workers = json.loads(said)
             # Three files of each task that is left, and none of those that are gone.
             until(lambda: not any(re.match(rf"/proc/{worker}\b", name) for name in open_files(recorder.pid)
-                                  for worker in workers), "that the files of workers are closed", 60)
+                                  for worker in workers), "that the files of workers are closed")
             assert sorted(open_files(pid)) == sorted(files)
             recorder.send_signal(2)
             message = recorder.communicate()[1].decode()

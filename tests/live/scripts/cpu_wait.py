@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Works on one CPU, which it has to share with another program, and then sleeps. Prints how long it could not run for want of
-the CPU while it worked, by the kernel's account, and how long that took."""
+"""Works on one CPU, which it has to share with another program, and then sleeps. Prints for each of the two how long it could
+not run for want of the CPU, by the kernel's account, and how long that took."""
+import json
 import os
 import subprocess
 import sys
@@ -27,11 +28,13 @@ def rest(seconds):
 def main():
     os.sched_setaffinity(0, {CPU})
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
-        start, before = time.monotonic(), waited()
-        work(2)
-        print(waited() - before, time.monotonic() - start)
-        rest(0.5)
+        told = {}
+        for function, seconds in ((work, 2), (rest, 0.5)):
+            start, before = time.monotonic(), waited()
+            function(seconds)
+            told[function.__name__] = [waited() - before, time.monotonic() - start]
         other.kill()
+        print(json.dumps(told))
 
 
 main()
