@@ -8,6 +8,7 @@ import pytest
 
 from harness import pythons
 from harness.call_pairs import stacks
+from harness.periods import deviations, without_samples
 
 # What a task of scripts/async_times.py may wait for; none does for what is not said here, but for its turn.
 WAITS = {"sleeper": "sleep", "worker": "sleep", "blocker": "sleep", "holder": "sleep", "wanter": "lock",
@@ -41,13 +42,12 @@ def seconds(samples, states=None):
 
 def by_chance(samples):
     """Five times what chance does to a share of one half; samples of unlike periods are worth fewer."""
-    return 2.5 / (sum(s.period for s in samples) ** 2 / sum(s.period ** 2 for s in samples)) ** 0.5
+    return deviations([sample.period for sample in samples], 0.5)
 
 
-def missing(result):
-    """Seconds that have no samples, of a thread."""
-    said = re.search(r"([0-9.]+) s of [0-9.]+ s of wall time have no samples", result.stderr)
-    return float(said[1]) if said else 0
+def a_part(samples, share):
+    """A share that is no more than this one, whatever chance does."""
+    return share + deviations([sample.period for sample in samples], 0)
 
 
 def record(kaa, python, data, *command):
@@ -72,7 +72,7 @@ def test_time_of_each_task(kaa, python, scripts, tmp_path):
     assert set(told) == set(WAITS) and set(told) < set(samples), samples.keys()
     for name, (life, ran) in told.items():
         own = samples[name]
-        allowed = (0.05 + by_chance(own)) * life + missing(result) + 0.1
+        allowed = (0.05 + by_chance(own)) * life + without_samples(data, "wall") + 0.1
         states = collections.Counter()
         for sample in own:
             check_stack(name, sample)
@@ -82,8 +82,8 @@ def test_time_of_each_task(kaa, python, scripts, tmp_path):
         # While it computes the machine may give its CPU to others, and blocker sleeps.
         assert abs(seconds(own, RUNS) - ran) < allowed, message
         others = set(states) - {*RUNS, f"[awaits {WAITS[name]}]", "[awaits its turn]"}
-        assert sum(states[state] for state in others) < 0.05 * life, message
-        assert states[f"[awaits {WAITS[name]}]"] > 0.1 * life, message
+        assert sum(states[state] for state in others) < a_part(own, 0.05) * life, message
+        assert states[f"[awaits {WAITS[name]}]"] > (0.1 - by_chance(own)) * life, message
 
 
 # Of as many tasks only some are read at a time. COUNT
@@ -115,8 +115,11 @@ def test_some_stand_for_all(kaa, python, tmp_path):
     result = record(kaa, python, data, "-c", MANY, "2000")
     life, samples = json.loads(result.stdout), by_task(stacks(kaa, data))
     parts = [seconds(samples[f"part {n}"]) for n in range(4)]
-    allowed = 0.1 + missing(result)
-    assert abs(sum(parts) / life - 1) < allowed + by_chance(sum((samples[f"part {n}"] for n in range(4)), [])), (parts, life)
+    allowed, looks = 0.1 + without_samples(data, "wall"), collections.Counter()
+    # Those of one look stand for the same time.
+    for sample in sum((samples[f"part {n}"] for n in range(4)), []):
+        looks[sample.time] += sample.period
+    assert abs(sum(parts) / life - 1) < allowed + deviations(list(looks.values()), 0.5), (parts, life)
     for n in range(4):
         assert abs(parts[n] / life - 0.25) < 0.25 * (allowed + by_chance(samples[f"part {n}"])), (parts, life)
 
@@ -124,7 +127,7 @@ def test_some_stand_for_all(kaa, python, tmp_path):
 BLOCKS = """
 import asyncio, time
 def block():
-    time.sleep(0.7)
+    time.sleep(1)
 async def inner():
     block()
 async def main():
@@ -151,7 +154,8 @@ def test_task_that_blocks_its_loop(kaa, python, tmp_path):
     record(kaa, python, data, "-c", BLOCKS)
     blocks = [sample for samples in by_task(stacks(kaa, data)).values() for sample in samples
               if [name for name, _, _ in sample.python] == ["task", "main", "inner", "block"]]
-    assert seconds(blocks, ["[idle]"]) > 0.5, blocks
+    # Half of what was not seen at its end counts (docs/poll.md).
+    assert blocks and seconds(blocks, ["[idle]"]) + without_samples(data, "wall") > 0.4, blocks
 
 
 # Loops of two threads. A task that begins eagerly runs inside the one that began it.
@@ -199,9 +203,9 @@ def test_groups_and_eager_tasks(kaa, series, tmp_path):
                          "member": ["[awaits sleep]", "[awaits its turn]"], "child": ["[awaits sleep]", "[awaits its turn]"]}.items():
         own = samples[name]
         known = seconds(own, [*states, *RUNS])
-        assert seconds(own, states[:1]) > 0 and known > 0.95 * seconds(own), (name, collections.Counter(map(state_of, own)))
+        assert seconds(own, states[:1]) > 0 and known > (2 - a_part(own, 1.05)) * seconds(own), (name, collections.Counter(map(state_of, own)))
     for name, life in json.loads(result.stdout).items():
-        allowed = (0.05 + by_chance(samples[name])) * life + missing(result) + 0.1
+        allowed = (0.05 + by_chance(samples[name])) * life + without_samples(data, "wall") + 0.1
         assert abs(seconds(samples[name]) - life) < allowed, (name, life, seconds(samples[name]), allowed)
     # A task has its name only once it has begun.
     for name in ("member", "child", ""):
@@ -210,9 +214,9 @@ def test_groups_and_eager_tasks(kaa, series, tmp_path):
 
 def test_where_no_loop_runs(kaa, newest_python, tmp_path):
     data = tmp_path / "perf.data"
-    said = record(kaa, newest_python, data, "-c", "import time; time.sleep(0.3)").stderr
+    said = record(kaa, newest_python, data, "-c", "import time; time.sleep(0.6)").stderr
     assert "no event loop of asyncio ran" in said, said
-    assert seconds(stacks(kaa, data), ["[idle]"]) > 0.2
+    assert seconds(stacks(kaa, data), ["[idle]"]) + without_samples(data, "wall") > 0.2
 
 
 @pytest.mark.parametrize("series", [python for python in pythons.find_old() if python.version >= (3, 7)][:1], ids=lambda python: python.id)
