@@ -11,6 +11,7 @@ import pytest
 from harness import pythons
 from harness.cores import allow_core, dies_with_core
 from harness.process import run, started
+from harness.waiting import calls_of, until
 
 # Kinds of waiting, and what is said of it; {socket} and {other} are numbers of sockets.
 WAITS = {
@@ -104,7 +105,7 @@ def lines_of(task):
         found.insert(0, [coroutine.cr_code.co_name, coroutine.cr_frame.f_lineno])
         coroutine = coroutine.cr_await
     return found
-told, kept = {}, []
+told, kept, again = {}, [], []
 async def main(which):
     kept.extend(asyncio.ensure_future(branch(n)) for n in range(which, which + 4))
     tasks = kept[-4:]
@@ -117,6 +118,7 @@ def run(which):
     loop = asyncio.new_event_loop()
     kept.append(loop)
     loop.run_until_complete(main(which))
+    loop.call_soon(again.append, which)
     if which:
         loop.run_forever()
 threads = [threading.Thread(target=run, args=(which,), daemon=True) for which in range(3)]
@@ -124,7 +126,7 @@ threads[0].start()
 threads[0].join()
 for thread in threads[1:]:
     thread.start()
-while len(told) < 12:
+while len(told) < 12 or len(again) < 2:
     time.sleep(0.01)
 print(json.dumps([os.getpid(), told]), flush=True)
 sys.stdin.read()
@@ -147,7 +149,9 @@ def pytest_generate_tests(metafunc):
 def parked(python, scripts, *words, **options):
     command = [*python.command, *words, scripts / "async_parked.py"]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
-        yield process, json.loads(process.stdout.readline())
+        told = json.loads(process.stdout.readline())
+        until(lambda: "read" in calls_of(told["pid"]), "that the loop stands still")
+        yield process, told
 
 
 def dumped(kaa, *words):
@@ -205,6 +209,7 @@ def test_tasks_of_pure_python(kaa, python, scripts):
     command = [*python.command, "-c", block, scripts / "async_parked.py"]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         told = json.loads(process.stdout.readline())
+        until(lambda: "read" in calls_of(told["pid"]), "that the loop stands still")
         dump = dumped(python.kaa(kaa), str(told["pid"]))
     tasks = {task["name"]: task for task in dump["tasks"] if task["state"] != "done"}
     assert set(tasks) - {told["current"]} == {escaped(task["name"]) for task in told["tasks"]}
@@ -216,11 +221,11 @@ def test_tasks_of_pure_python(kaa, python, scripts):
         assert found["tid"] is None and not found["proven"]
 
 
-@pytest.mark.few_versions
 def variables_of(frame):
     return {local["name"]: local["value"] for local in frame["locals"]}
 
 
+@pytest.mark.few_versions
 def test_variables_of_suspended_coroutines(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))
@@ -275,7 +280,7 @@ def test_no_task_is_torn(kaa, python):
     kaa, seen = python.kaa(kaa), 0
     with started([*python.command, "-c", BUSY], stdout=subprocess.PIPE, text=True) as process:
         pid = process.stdout.readline().strip()
-        for _ in range(4):
+        while seen < 40:
             for task in dumped(kaa, pid)["tasks"]:
                 functions = [frame["function"] for frame in task["frames"]]
                 if not functions or functions[-1] != "tree":
@@ -287,7 +292,6 @@ def test_no_task_is_torn(kaa, python):
                 else:
                     # sleep(0) and what it calls, too.
                     assert any(functions[-len(tree):] == tree for tree in TREES)
-    assert seen >= 40
 
 
 @pytest.mark.and_free_threaded
@@ -296,6 +300,7 @@ def test_loops_of_threads(kaa, python):
     """Lines, though free-threaded builds have a copy of the instructions for each thread; and what a thread leaves."""
     with started([*python.command, "-c", THREADS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         pid, told = json.loads(process.stdout.readline())
+        until(lambda: "read" in calls_of(pid), "that the first thread waits")
         dump = dumped(python.kaa(kaa), str(pid))
     tasks = {task["name"]: task for task in dump["tasks"] if task["state"] != "done"}
     own = {name: [[frame["function"], frame["line"]] for frame in task["frames"]] for name, task in tasks.items()}
