@@ -11,6 +11,7 @@ import pytest
 
 from harness import script_output
 from harness.answer import WIDE
+from harness.periods import above, deviations_of_sum
 from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -46,6 +47,15 @@ def is_end(sample):
     return not sample.python
 
 
+# Of waits that are no longer some are samples, and stand for the others.
+SHORT_NS = 2000000
+
+
+def chance(samples):
+    """What chance does to the sum of the samples that it has taken, in seconds: of CPU time and of short waits."""
+    return deviations_of_sum([sample.period / 1e9 for sample in samples if sample.event != "off-cpu" or sample.period <= SHORT_NS])
+
+
 def functions(sample):
     return {name.rsplit(".", 1)[-1] for name, _, _ in sample.python}
 
@@ -77,19 +87,20 @@ def test_waits_are_those_of_the_program(kaa, python, scripts, tmp_path, place):
     told = json.loads(done.stdout)
     samples = samples_of(kaa, data)
     begin = min(begin for begin, _, _ in told["threads"].values())
-    # On a busy machine one wait may be long.
     cut = [sample for sample in samples if sample.time > begin and set(sample.markers) - {CPU_WAIT} and not is_end(sample)]
+    # On a busy machine one wait may be long.
     unknown = sum(sample.period for sample in cut) / 1e9
-    assert unknown < 0.1, cut
+    assert len(cut) <= above(0.02, len(samples)), cut
     for name, took in told["took"].items():
-        seen = sum(sample.period for sample in samples if name in functions(sample)) / 1e9
-        assert -0.02 * took - 0.02 - unknown < seen - took < 0.02 * took + 0.02, (name, seen, took, unknown)
+        own = [sample for sample in samples if name in functions(sample)]
+        seen, allowed = sum(sample.period for sample in own) / 1e9, 0.02 * took + 0.02 + chance(own)
+        assert -allowed - unknown < seen - took < allowed, (name, seen, took, unknown, allowed)
     by_thread = collections.defaultdict(list)
     for sample in samples:
         by_thread[sample.tid].append(sample)
     for tid, (begin, end, _) in told["threads"].items():
-        seen = time_between(by_thread[int(tid)], begin, end)
-        assert abs(seen - (end - begin)) < 0.01 * (end - begin) + 0.02, (tid, seen, end - begin)
+        seen, allowed = time_between(by_thread[int(tid)], begin, end), 0.01 * (end - begin) + 0.02 + chance(by_thread[int(tid)])
+        assert abs(seen - (end - begin)) < allowed, (tid, seen, end - begin, allowed)
 
 
 # What the kernel does for it.
@@ -108,7 +119,10 @@ def test_the_kernel_says_what_for(kaa, python, scripts, tmp_path, place):
             for name in functions(sample) & set(CALLS):
                 called[name][next((call for call in kernel if call.startswith("__x64_sys_")), None)] += sample.period
     for name, word in CALLS.items():
-        assert re.search(word, called[name].most_common(1)[0][0]), (name, called)
+        # Where who has the GIL gets no CPU, threads wait for that, too.
+        ours = {call: re.search(word, call or "") for call in called[name]}
+        others = max((period for call, period in called[name].items() if not ours[call] and call != "__x64_sys_futex"), default=0)
+        assert sum(period for call, period in called[name].items() if ours[call]) > others, (name, called)
     collapsed = kaa("export", "--format", "collapsed", "--event", "off-cpu", "-i", data).stdout
     weights = [int(line.rsplit(" ", 1)[1]) for line in collapsed.splitlines()]
     assert sum(weights) * 1000 == pytest.approx(sum(sample.period for sample in waits(samples_of(kaa, data))), rel=0.001)
@@ -168,23 +182,25 @@ def hog():
     while len(slept) < 60: pass
 thread = threading.Thread(target=hog)
 thread.start()
+began = time.monotonic()
 victim()
+took = time.monotonic() - began
 thread.join()
-print(json.dumps(slept))
+print(json.dumps([slept, took]))
 """
 
 
 def test_the_gil_is_waited_for(kaa, newest_python, tmp_path):
     data, script = tmp_path / "data", tmp_path / "hog.py"
     script.write_text(GIL)
-    slept = json.loads(record(kaa, data, "--", *newest_python.command, script).stdout)
-    of_victim = [sample for sample in waits(samples_of(kaa, data)) if "victim" in functions(sample)]
-    seen = sum(sample.period for sample in of_victim) / 1e9
-    assert abs(seen - sum(slept)) < 0.03 * sum(slept) + 0.02, (seen, sum(slept))
-    # A switch takes 5 ms, as each sleep does. A stripped Python has no name for what takes the GIL.
+    slept, took = json.loads(record(kaa, data, "--", *newest_python.command, script).stdout)
+    in_all = [sample for sample in samples_of(kaa, data) if "victim" in functions(sample)]
+    seen, of_victim = sum(sample.period for sample in in_all) / 1e9, waits(in_all)
+    assert abs(seen - took) < 0.03 * took + 0.02 + chance(in_all), (seen, took, chance(in_all))
+    # A switch takes 5 ms, and the hog never sleeps. A stripped Python has no name for what takes the GIL.
     taking = "take_gil" if newest_python.unstripped else "futex"
     gil = sum(sample.period for sample in of_victim if any(taking in name for name in sample.symbols)) / 1e9
-    assert gil > 0.2 * sum(slept), (gil, sum(slept))
+    assert gil > 0.4 * 0.005 * len(slept), (gil, sum(slept))
     if newest_python.unstripped:
         assert re.search(r"Spent in: .*\bGIL \d", kaa("report", "-i", data).stdout)
 
@@ -220,9 +236,9 @@ def test_many_short_waits_are_told_by_some(kaa, newest_python, tmp_path):
     found = samples_of(kaa, data)
     # Two threads, each a sample for each ms that it waited.
     assert len(waits(found)) < 2 * 999 * (ended - began) * 1.3 + 100
-    seen = time_between([sample for sample in found if sample.tid == tid], began, ended)
-    # Chance makes 4 % of a second's.
-    assert abs(seen - (ended - began)) < 0.2 * (ended - began) + 0.05, (seen, ended - began)
+    own = [sample for sample in found if sample.tid == tid]
+    seen, allowed = time_between(own, began, ended), 0.05 * (ended - began) + 0.05 + chance(own)
+    assert abs(seen - (ended - began)) < allowed, (seen, ended - began, allowed)
 
 
 IDLE = SPIN + """
@@ -255,11 +271,11 @@ def test_a_running_process(kaa, python, tmp_path):
     assert found["work"] > 10 and found["idle"] == 2, done.stderr
     idle = [sample for sample in samples if "idle" in functions(sample)]
     assert all(0.2 < sample.period / 1e9 < took for sample in idle), (idle, took)
-    # They are read one after the other, and kaa may lose the CPU meanwhile.
-    apart = 0.1 + 0.05 * took
-    assert abs(idle[0].period - idle[1].period) / 1e9 < apart, (idle, took)
     whole = [sample for sample in samples if sample.python and sample.python[-1][0] == "<module>"]
-    assert len(whole) == 1 and abs(whole[0].period - idle[0].period) / 1e9 < apart, (whole, idle, took)
+    assert len(whole) == 1, whole
+    # They are read one after the other, and kaa may lose the CPU meanwhile: they have waited since the same moment.
+    begins = [sample.time - sample.period / 1e9 for sample in idle + whole]
+    assert max(begins) - min(begins) < 0.001, begins
     for sample in idle:
         assert "wait" in functions(sample) and "__x64_sys_futex" in sample.symbols, sample
         # Code with frame pointers needs more registers than the kernel tells of a thread that is not stopped.
@@ -282,22 +298,27 @@ def test_a_child_is_waited_for(kaa, newest_python, tmp_path):
 def sleeps(seconds):
     """A program that says how long it slept: longer than asked for where other programs have the CPU."""
     return ("import time\n"
-            f"def nap():\n    for _ in range(20): time.sleep({seconds})\n"
-            "begun = time.perf_counter()\nnap()\nprint(time.perf_counter() - begun)\n")
+            "took = []\n"
+            "def nap():\n    for _ in range(20):\n"
+            "        begun = time.perf_counter()\n"
+            f"        time.sleep({seconds})\n"
+            "        took.append(time.perf_counter() - begun)\n"
+            "begun = time.perf_counter()\nnap()\nprint(time.perf_counter() - begun, max(took))\n")
 
 
 def test_two_recordings_are_compared(kaa, newest_python, tmp_path):
     """A wait that was halved is no noise, and the other way of the time is named."""
-    script, told = tmp_path / "nap.py", {}
+    script, told, longest = tmp_path / "nap.py", {}, {}
     for name, seconds in (("a", 0.02), ("b", 0.01)):
         script.write_text(sleeps(seconds))
-        told[name] = float(record(kaa, tmp_path / name, "--", *newest_python.command, script).stdout)
+        told[name], longest[name] = map(float, record(kaa, tmp_path / name, "--", *newest_python.command, script).stdout.split())
     text = kaa("diff", tmp_path / "a", tmp_path / "b", env=WIDE).stdout
     assert "Compared is the waiting time of a run" in text
     change, word = re.search(r" ([+-][\d.]+) +\+-[\d.]+ +(\w+)\??  .* nap +\S*nap.py", text).groups()
     change = float(change) / (1000 if "own, ms" in text else 1)
     assert change == pytest.approx(told["b"] - told["a"], abs=0.03), (told, text)
-    assert word == "real" or change > -0.1, text
+    # One sleep that took as long as several is a reason to doubt it.
+    assert word == "real" or change > -0.1 or max(longest.values()) > 0.04, text
 
 
 def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):
