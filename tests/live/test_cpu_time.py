@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from harness.periods import deviations, without_samples
 from harness.waiting import cpu_seconds, until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -36,6 +37,12 @@ def total(of):
     return sum(period for period, _ in of)
 
 
+def is_late(data, kaa):
+    """The last ticks before the end have not come: what they would have stood for is in no sample."""
+    times = sorted(float(line.rstrip(": \n").split()[-1]) for line in kaa("script", "-i", data, "-F", "time").stdout.splitlines())[-64:]
+    return any(then - now > 0.02 for now, then in zip(times, times[1:]))
+
+
 @pytest.mark.parametrize("program", ["threads", "processes", "pool"])
 def test_sum_of_periods(kaa, newest_python, scripts, tmp_path, program):
     """All of the CPU time has samples; of half of the threads' and a fourth of the processes' a clock for each thread has
@@ -43,11 +50,14 @@ def test_sum_of_periods(kaa, newest_python, scripts, tmp_path, program):
     result, used, function, threads = record(kaa, newest_python, scripts, tmp_path / "data", program)
     found = samples(kaa, tmp_path / "data")
     # getrusage() lacks the end of each thread, which takes some 10 us, and the program has ended when its last one comes.
-    assert 0.97 * used < total(found) < 1.03 * used + threads * 40e-6 + 0.02, (total(found), used, threads)
-    assert "have no samples" not in result.stderr
+    missing = without_samples(tmp_path / "data")
+    assert 0.97 * used < total(found) + missing and total(found) < 1.03 * used + threads * 40e-6 + 0.02, \
+        (total(found), missing, used, threads)
+    # Where ticks were lost: a sample stands for four times its period at most, and 32 have to follow (docs/clock.md).
+    assert missing < 0.01 * used + 0.02 or len(found) < 0.5 * 999 * used or is_late(tmp_path / "data", kaa), (missing, used, len(found))
     if program == "threads":
-        share = share_of("short", found)
-        assert abs(share - function / used) < 0.1, (share, function / used)
+        share, chance = share_of("short", found), deviations([period for period, _ in found], function / used)
+        assert abs(share - function / used) < 0.02 + chance, (share, function / used, chance)
 
 
 OTHER_CLOCKS = [("--clock", "thread"), ("--no-inherit",), ("-e", "{cpu-clock,page-faults}"), ("-a",)]
@@ -83,7 +93,7 @@ def test_names_after_the_end(kaa, perf, newest_python, scripts, tmp_path):
             samples_seen += 1
             nameless += [line] * sample[1].startswith(":")
             late += [line] * (sample[2] in gone)
-    assert samples_seen > 200 and len(gone) > 50, (samples_seen, len(gone))
+    assert samples_seen > 20 and len(gone) > 20, (samples_seen, len(gone))
     assert not nameless, nameless[:5]
     assert not late, late[:5]
 
@@ -103,8 +113,9 @@ def test_without_clocks_of_cpus(kaa, newest_python, scripts, tmp_path):
 def test_rhythm(kaa, newest_python, scripts, tmp_path):
     """A program that does the same thing with each tick of an even clock: then one of the two functions has all samples."""
     _, used, function, _ = record(kaa, newest_python, scripts, tmp_path / "data", "rhythm", "-F", "1000")
-    share = share_of("even", samples(kaa, tmp_path / "data"))
-    assert abs(share - function / used) < 0.2, (share, function / used)
+    found = samples(kaa, tmp_path / "data")
+    share, chance = share_of("even", found), deviations([period for period, _ in found], function / used)
+    assert abs(share - function / used) < 0.12 + chance, (share, function / used, chance)
 
 
 def test_nobody_else(kaa, newest_python, scripts, tmp_path):
