@@ -38,7 +38,7 @@ def stacks_of(text):
 def sampled(python, scripts, tmp_path, oracle):
     if python not in kept:
         out = tmp_path / "stacks.txt"
-        run([*python.command, scripts / "sampler.py", out, scripts / "shapes.py", "2"])
+        run([*python.command, scripts / "sampler.py", "800", out, scripts / "shapes.py", "0.2"])
         kept[python] = [stack for stack in stacks_of(out.read_text()) if oracle.concerns(stack)]
     return kept[python]
 
@@ -75,7 +75,8 @@ def test_torn_stacks_are_refused(oracle, sampled):
             accepted += 1
             passed.append(other)
     assert refused > 100
-    assert accepted <= refused * 0.05, f"{accepted} torn stacks pass, {refused} do not: {passed[:5]}"
+    # Of one or two of a hundred, five deviations more.
+    assert accepted <= refused * 0.02 + 5 * (refused * 0.02) ** 0.5, f"{accepted} torn stacks pass, {refused} do not: {passed[:5]}"
 
 
 def test_wrong_lines_are_refused(oracle, sampled):

@@ -29,7 +29,7 @@ def clock(tmp_path_factory):
                       "__attribute__((noinline)) long used(void)\n"
                       "{ struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
                       "  return t.tv_sec * 1000 + t.tv_nsec / 1000000; }\n"
-                      "int main(void) { volatile long sum = 0; while (used() < 300)\n"
+                      "int main(void) { volatile long sum = 0; while (used() < 600)\n"
                       "  for (int i = 0; i < 10000; i++) sum += ask(); return 0; }\n")
     run(["cc", "-O1", "-fomit-frame-pointer", "-o", path / "clock", source])
     return path / "clock"
@@ -73,7 +73,7 @@ def test_own_recording_elsewhere(bpf, kaa, perf_system, clock, tmp_path, graph):
     away = elsewhere(kaa, tmp_path)
     text = away("script", "-i", data).stdout
     assert leaves(text) == expected
-    assert_reaches_main(text, 20)
+    assert_reaches_main(text, 10)
     for options in ([], ["--like-perf"]):
         table = away("report", "--stdio", "--no-children", "-g", "none", *options, "-i", data).stdout
         assert "[.] __vdso_clock_gettime" in table

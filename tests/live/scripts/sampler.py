@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Samples a program's Python stacks from a thread inside it: slow, and right by construction.
 
-    sampler.py OUT.txt SCRIPT [ARG...]
+    sampler.py COUNT OUT.txt SCRIPT [ARG...]
+
+The script runs again and again, until there are so many samples: where other programs have the processors, they are few.
 
 faulthandler writes the stacks of all threads without giving up the GIL, as text:
 
@@ -16,21 +18,27 @@ import sys
 import threading
 
 
+taken = 0
+
+
 def sample(stop, out):
+    global taken
     while not stop.wait(0.001):
         faulthandler.dump_traceback(out, all_threads=True)
+        taken += 1
 
 
 def main():
-    out, script = sys.argv[1:3]
-    sys.argv = sys.argv[2:]
+    count, out, script = sys.argv[1:4]
+    sys.argv = sys.argv[3:]
     stop = threading.Event()
     sys.setswitchinterval(0.0005)
     with open(out, "w") as file:
         sampler = threading.Thread(target=sample, args=(stop, file))
         sampler.start()
         try:
-            runpy.run_path(script, run_name="__main__")
+            while taken < int(count):
+                runpy.run_path(script, run_name="__main__")
         finally:
             stop.set()
             sampler.join()
