@@ -290,6 +290,7 @@ def test_annotation_says_what_is_wrong_with_a_source(kaa, recording, tmp_path):
 
 
 NATIVE = """
+#include <time.h>
 volatile unsigned long sink;
 __attribute__((noinline)) void burn(unsigned long n)
 {
@@ -298,7 +299,8 @@ __attribute__((noinline)) void burn(unsigned long n)
 }
 int main(void)
 {
-	burn(200000000);
+	while (clock() < CLOCKS_PER_SEC)
+		burn(1000000);
 	return 0;
 }
 """
@@ -385,13 +387,14 @@ def test_an_objdump_that_takes_long(kaa, recording, tmp_path):
         before = terminal.lines()[:-1]
         # No press(): that waits for the end.
         terminal.write(b"a")
-        while not re.match(r"objdump: +\d+%  \(Esc: stop\)", terminal.lines()[-1]):
+        pid = tmp_path / "pid"
+        while not (re.match(r"objdump: +\d+%  \(Esc: stop\)", terminal.lines()[-1]) and pid.exists() and pid.read_text().endswith("\n")):
             assert not terminal.ended() and "Instruction" not in terminal.text()
             terminal._read(0.05)
         terminal.write(b"\x1b")
         terminal.wait_for("stopped")
         assert terminal.lines()[:-1] == before
-        assert not os.path.exists(f"/proc/{(tmp_path / 'pid').read_text().strip()}/status")
+        assert not os.path.exists(f"/proc/{pid.read_text().strip()}/status")
         terminal.press("q")
         assert terminal.wait() == 0
 
@@ -653,9 +656,11 @@ def test_stopped_and_continued(kaa, recording):
         terminal.wait_for("a2b")
         terminal.resize(20, 100)
         terminal.write(b"fg\r")
-        terminal.wait_for("Children")
-        assert re.search(r" 3/\d+$", terminal.lines()[0]) and terminal.lines()[-1].startswith("h: keys")
+        terminal.wait_until(lambda: re.search(r" 3/\d+$", terminal.lines()[0]) and terminal.lines()[-1].startswith("h: keys"),
+                            "table")
         terminal.press("q")
+        # What is typed before that is kaa's.
+        terminal.wait_for("ready>")
         terminal.write(b"echo a$((2 + 1))b\r")
         terminal.wait_for("a3b")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two threads of different names, of which one works about twice as much; what calls what does not change.
+"""Two threads of different names, of which one works about three times as much; what calls what does not change.
 
     two_threads.py SECONDS          of CPU time, of both
 """
@@ -29,17 +29,18 @@ def work(until):
         right(2000)
 
 
-def other(until):
+def other(until, least):
+    """Also where it seldom has a processor."""
     with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as comm:
         comm.write("worker")
-    while time.process_time() < until:
+    while time.process_time() < until or time.thread_time() < least:
         right(1000)
         time.sleep(0.001)
 
 
 def main(seconds):
     until = time.process_time() + seconds
-    thread = threading.Thread(target=other, args=(until,))
+    thread = threading.Thread(target=other, args=(until, seconds / 3))
     thread.start()
     work(until)
     thread.join()
