@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The first screen of `kaa report`, held against what programs know of themselves and against `kaa script`."""
 import collections
-import math
 import os
 import re
 import subprocess
@@ -9,7 +8,8 @@ import subprocess
 import pytest
 
 from harness import script_output
-from harness.answer import WIDE, functions_of, kinds_of, lines_of, rows_of, samples_of, sections
+from harness.answer import WIDE, functions_of, kinds_of, lines_of, rows_of, sections
+from harness.chance import deviations
 from harness.terminal import Terminal
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -29,16 +29,17 @@ def screen(kaa, python, data):
 def test_planted_shares(kaa, python, scripts, tmp_path, share):
     data = tmp_path / "perf.data"
     took = python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, scripts / "planted.py",
-                           str(share), "2").stdout
+                           str(share), "1.2").stdout
     light, heavy = map(float, took.split())
     text = screen(kaa, python, data)
     found = {name: own for (name, file), (own, total) in functions_of(text).items() if file.endswith("planted.py")}
     planted = light / (light + heavy)
     measured = found["light"] / (found["light"] + found["heavy"])
-    samples = samples_of(text)
-    # Five times what chance does, and what a row is rounded by.
-    allowed = 5 * math.sqrt(planted * (1 - planted) / samples) + 0.002
-    assert samples > 200 and abs(measured - planted) < allowed, (planted, measured, samples)
+    periods = [sample.period for sample in script_output.parse(python.kaa(kaa)("script", "-i", data).stdout)
+               if any(name in found for name, _, _ in sample.python)]
+    # What chance does, and what a row is rounded by.
+    allowed = deviations(periods, planted) + 0.002
+    assert len(periods) > 30 and abs(measured - planted) < allowed, (planted, measured, len(periods))
     assert list(functions_of(text))[0][0] == "heavy"
     # What to type next is of that function.
     assert re.search(r"^Who calls it: +\S*kaa report --callers heavy", text, re.M), text
@@ -50,24 +51,32 @@ KINDS = {"interpreter": "interpreter", "native": "native", "collection": "garbag
          "allocation": "allocation", "kernel": "kernel", "imports": "import"}
 
 
+def check_kind(kaa, python, data, kind):
+    """Of the samples in the work; how much the interpreter's start is beside it depends on the machine."""
+    found = kinds_of(screen(kaa, python, data))
+    samples = script_output.parse(python.kaa(kaa)("script", "-i", data).stdout)
+    work = [sample for sample in samples if any(name == "until_done" for name, _, _ in sample.python)]
+    least = 0.97 - deviations([1] * len(work), 0.02)
+    assert len(work) > max(30, len(samples) / 2)
+    assert found.get(KINDS[kind], 0) > least * percent(len(work), samples), (found, len(work), len(samples))
+
+
 @pytest.mark.few_versions
 @pytest.mark.unstripped
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(kaa, python, scripts, tmp_path, kind):
     data = tmp_path / "perf.data"
     # What site brings along finds modules, too.
-    record(kaa, python, data, "-S", scripts / "spent.py", kind, "2", tmp_path)
-    found = kinds_of(screen(kaa, python, data))
-    assert found.get(KINDS[kind], 0) > 95, found
+    record(kaa, python, data, "-S", scripts / "spent.py", kind, "1", tmp_path)
+    check_kind(kaa, python, data, kind)
 
 
 @pytest.mark.parametrize("kind", ["interpreter", "kernel", "imports"])
 def test_kinds_that_need_no_names(kaa, newest_python, scripts, tmp_path, kind):
     """Of a stripped interpreter, too."""
     data = tmp_path / "perf.data"
-    record(kaa, newest_python, data, "-S", scripts / "spent.py", kind, "2", tmp_path)
-    found = kinds_of(screen(kaa, newest_python, data))
-    assert found.get(KINDS[kind], 0) > 90, found
+    record(kaa, newest_python, data, "-S", scripts / "spent.py", kind, "1", tmp_path)
+    check_kind(kaa, newest_python, data, kind)
 
 
 def python_frames(sample):
@@ -128,7 +137,7 @@ def test_it_counts_what_script_shows(kaa, python, tmp_path):
     near = 0.0501
     # CPython before 3.11 calls many functions by one name.
     rows = {key: shares for key, shares in functions_of(text).items() if key[0][0] != "<"}
-    assert len(samples) > 100 and len(rows) >= 3 <= len(lines_of(text)), text
+    assert len(samples) > 20 and len(rows) >= 3 <= len(lines_of(text)), text
     for (name, place), (row_own, row_total) in rows.items():
         keys = [key for key in total if key[0] == name and key[1].endswith(place)]
         assert len(keys) == 1, keys
@@ -200,7 +209,7 @@ def test_python_only_shows_no_more(kaa, newest_python, scripts, tmp_path, words)
 
 def test_what_asks_for_perfs_table(kaa, newest_python, scripts, tmp_path):
     data = tmp_path / "perf.data"
-    record(kaa, newest_python, data, scripts / "doc_script.py", "0.2")
+    record(kaa, newest_python, data, scripts / "doc_script.py", "0.6")
     assert "Spent in:" in kaa("report", "-i", data).stdout
     assert "Spent in:" in kaa("report", "--stdio", "-i", data).stdout
     for words in (["--native"], ["-g"], ["-n"], ["--sort", "dso"], ["--fields", "sample"], ["--like-perf"], ["--no-children"],
@@ -222,7 +231,7 @@ def test_what_the_screen_leaves_out_is_said(kaa, newest_python, scripts, tmp_pat
 
 def test_source_that_has_changed(kaa, newest_python, tmp_path):
     script = tmp_path / "changes.py"
-    script.write_text("def spin(n):\n    while n:\n        n -= 1\n\n\nspin(5000000)\n")
+    script.write_text("def spin(n):\n    while n:\n        n -= 1\n\n\nimport time\nwhile time.process_time() < 0.6:\n    spin(100000)\n")
     data = tmp_path / "perf.data"
     record(kaa, newest_python, data, script)
     before = kaa("report", "-i", data, env=WIDE).stdout
@@ -247,7 +256,7 @@ def ending_of(text):
 def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
     """On a terminal the rows that the report begins with, each of one percent at least, and the command for the rest."""
     data = "with a blank.data"
-    command = ["record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "planted.py", "30", "0.5"]
+    command = ["record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "planted.py", "30", "0.8"]
     with Terminal([*kaa.command, *command], rows=60, columns=80, cwd=tmp_path) as terminal:
         assert terminal.wait() == 0
         text = terminal.text()
@@ -269,7 +278,8 @@ def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
 def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
     """What the time of a function was spent in, by the functions that are inlined into others, too."""
     data, program = tmp_path / "perf.data", tmp_path / "numbers.py"
-    program.write_text("def add(n):\n    return [i * 1.5 + n for i in range(n)]\nfor _ in range(30):\n    add(60000)\n")
+    program.write_text("def add(n):\n    return [i * 1.5 + n for i in range(n)]\nimport time\n"
+                       "while time.process_time() < 0.8:\n    add(60000)\n")
     kaa, wide = python.kaa(kaa), {**os.environ, "COLUMNS": "200"}
     said = kaa("record", "-v", "-F", "999", "-g", "-o", data, "--", python.path, program, env=wide).stderr
     whole = kaa("report", "-i", data, env=wide).stdout
@@ -281,11 +291,12 @@ def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
 WAITS = """
 import time
 def work():
-    end = time.process_time() + 0.06
+    end = time.process_time() + 0.3
     while time.process_time() < end:
         pass
 work()
-time.sleep(1)
+# For longer than it works, however slow it began.
+time.sleep(1 + 3 * time.process_time())
 """
 
 
@@ -310,7 +321,7 @@ def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, 
 @pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])
 def test_the_ending_is_for_people(kaa, newest_python, scripts, tmp_path, words, there):
     result = kaa("record", *words, "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", *newest_python.command,
-                 scripts / "planted.py", "30", "0.3")
+                 scripts / "planted.py", "30", "0.6")
     assert (ending_of(result.stderr) is not None) == there
 
 
@@ -369,14 +380,14 @@ def test_no_line_is_too_long(kaa, newest_python, scripts, tmp_path, columns):
 
 
 GIL = """\
-import sys, threading, time
+import resource, threading
 
-def spin(end):
-    while time.monotonic() < end:
+def spin():
+    # It has waited that often, which may take long where other programs have the processors.
+    while resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw < 400:
         sum(range(2000))
 
-end = time.monotonic() + float(sys.argv[1])
-threads = [threading.Thread(target=spin, args=(end,)) for _ in range(2)]
+threads = [threading.Thread(target=spin) for _ in range(2)]
 for thread in threads:
     thread.start()
 for thread in threads:
@@ -389,7 +400,7 @@ import threading, time
 
 def spin():
     # Long enough for kaa to read its name, however busy the machine.
-    while time.thread_time() < 0.3:
+    while time.thread_time() < 0.5:
         sum(range(2000))
 
 threads = [threading.Thread(target=spin) for _ in range(2)]
@@ -407,7 +418,7 @@ def test_threads_of_several_processes(kaa, newest_python, tmp_path):
     kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} {script}; " * 2)
     rows = kaa("report", "-i", data, env=WIDE).stdout.split(" total          process  thread   name\n")[1].split("\n\n")[0]
     assert re.search(r"^ *\d+\.\d%  +\d+ +\d+ +Thread-1 \(spin\)$", rows, re.M), rows
-    kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} -c 'sum(range(9000000))'; " * 2)
+    kaa("record", "-F", "999", "-g", "-o", data, "--", "sh", "-c", f"{newest_python.command[-1]} -c 'sum(range(20000000))'; " * 2)
     rows = kaa("report", "-i", data, env=WIDE).stdout.split(" total          process  name\n")[1].split("\n\n")[0]
     assert len(re.findall(r"^ *\d+\.\d%  +\d+ +python", rows, re.M)) == 2, rows
 
@@ -418,8 +429,8 @@ def test_waiting_for_the_gil(kaa, python, tmp_path):
     script, data = tmp_path / "gil.py", tmp_path / "perf.data"
     script.write_text(GIL)
     program = python.kaa(kaa)
-    program("record", "-e", "sched:sched_switch", "-g", "-o", data, "--", python.path, "-S", script, "1.5")
+    program("record", "-e", "sched:sched_switch", "-g", "-o", data, "--", python.path, "-S", script)
     lines = program("script", "-F", "trace,pysym,spent", "-i", data).stdout.splitlines()
     waits = collections.Counter(line.rpartition(f"{script} ")[2] for line in lines
                                 if "prev_state=S" in line and f"py::spin:{script} " in line)
-    assert waits.total() > 20 and waits["GIL"] > 0.95 * waits.total(), waits
+    assert waits.total() > 100 and waits["GIL"] > 0.95 * waits.total(), waits

@@ -41,7 +41,7 @@ def diff(kaa, *words):
     return kaa("diff", *words, env=WIDE).stdout
 
 
-def planted(kaa, python, scripts, data, share, seconds=1.5):
+def planted(kaa, python, scripts, data, share, seconds=1):
     """Records two functions with that share; their own account of it, in seconds."""
     light, heavy = map(float, record(kaa, python, data, scripts / "planted.py", str(share), str(seconds)).split())
     return {"light": light, "heavy": heavy}
@@ -73,9 +73,9 @@ def check_sums(text):
 
 @pytest.mark.few_versions
 def test_planted_shares(kaa, python, scripts, tmp_path):
-    """A change of 20 points is real, and as large as the program itself says."""
-    before = planted(kaa, python, scripts, tmp_path / "a", 30)
-    after = planted(kaa, python, scripts, tmp_path / "b", 50)
+    """A change of 50 points is real, and as large as the program itself says; what less is, tests/unit/test_diff.c holds."""
+    before = planted(kaa, python, scripts, tmp_path / "a", 20)
+    after = planted(kaa, python, scripts, tmp_path / "b", 70)
     text = diff(kaa, tmp_path / "a", tmp_path / "b")
     rows = check_changes(text, before, after)
     assert {"light", "heavy"} <= set(rows), text
@@ -99,12 +99,18 @@ def test_the_same_twice(kaa, newest_python, scripts, tmp_path):
 def test_a_halved_wait(kaa, newest_python, tmp_path):
     """One sample of wall time stands for a wait of a second, and it was measured: that half of it is gone is no chance."""
     program = tmp_path / "fetch.py"
-    program.write_text("import sys, time\ndef fetch():\n    time.sleep(float(sys.argv[1]))\nfetch()\ntime.sleep(0.3)\n")
-    for data, seconds in (("a", 2), ("b", 1)):
-        newest_python.kaa(kaa)("record", "--mode", "wall", "-o", tmp_path / data, "--", newest_python.path, program, seconds)
+    program.write_text("import sys, time\ndef fetch():\n    time.sleep(float(sys.argv[1]))\n"
+                       "begin = time.monotonic()\nfetch()\nprint(time.monotonic() - begin)\ntime.sleep(0.3)\n")
+
+    def waited(data, seconds):
+        return float(newest_python.kaa(kaa)("record", "--mode", "wall", "-o", tmp_path / data, "--", newest_python.path, program,
+                                            seconds).stdout)
+    # The shorter one first: how long it was is up to the machine, too.
+    after = waited("b", 1)
+    before = waited("a", 2 * after)
     text = diff(kaa, tmp_path / "a", tmp_path / "b")
     row = functions_of(text)["fetch"]
-    assert row.mark == "real" and -1.3 < row.change < -0.7 and row.width < 0.5, text
+    assert row.mark == "real" and abs(row.change - (after - before)) < 0.3 * (before - after) and row.width < 0.5 * after, text
 
 
 def test_it_counts_what_script_shows(kaa, newest_python, scripts, tmp_path):
@@ -126,7 +132,7 @@ def test_it_counts_what_script_shows(kaa, newest_python, scripts, tmp_path):
         for own, share in zip(counts, row.groups()[:2]):
             assert abs(100 * own[min(keys)] / own.total() - number(share)) < 0.051, (keys, row)
         seen += 1
-    assert seen >= 3, text
+    assert seen >= 2, text
 
 
 METHODS = """\
@@ -134,19 +140,20 @@ import time
 
 class First:
     def run(self):
-        end = time.thread_time() + 0.3
+        end = time.thread_time() + 0.02
         while time.thread_time() < end:
             pass
 
 class Second:
     def run(self):
-        end = time.thread_time() + 0.6
+        end = time.thread_time() + 0.04
         while time.thread_time() < end:
             pass
 
 def main():
-    First().run()
-    Second().run()
+    for _ in range(20):
+        First().run()
+        Second().run()
 
 main()
 """
@@ -162,7 +169,7 @@ def test_versions_of_python(kaa, python, newest_python, tmp_path):
     text = diff(kaa, tmp_path / "a", tmp_path / "b")
     rows = [row for row in map(ROW.match, text.split("\n\n")[2].splitlines()) if row and row[6].endswith("run")]
     found = {int(row[8]): row for row in rows}
-    assert all(row[5] in ("real", "noise") for row in rows) and set(found) <= {4, 10}, text
+    assert all(row[5] in ("real", "maybe", "noise") for row in rows) and set(found) <= {4, 10}, text
     wider = functions_of(diff(kaa, "--percent-limit", "0", tmp_path / "a", tmp_path / "b"))
     assert not any(row.mark in ("new", "gone") for name, row in wider.items() if name.endswith("run")), wider
     lines = kaa("diff", "--percent-limit", "0", tmp_path / "a", tmp_path / "b", env=WIDE).stdout.split("\n\n")[3]
@@ -186,11 +193,12 @@ def other(seconds):
     while time.thread_time() < end:
         pass
 
-work(0.5)
-other(0.3)
+for _ in range(20):
+    work(0.04)
+    other(0.01)
 """
 FAST = SLOW.replace("def quick():\n    return sum(range(50))\n", "def quick():\n    # added\n    return sum(\n        range(\n            50))\n")
-FAST = FAST.replace("work(0.5)", "work(0.1)")
+FAST = FAST.replace("work(0.04)", "work(0.005)").replace("other(0.01)", "other(0.045)")
 
 
 def test_an_edited_file(kaa, newest_python, tmp_path):
@@ -201,7 +209,8 @@ def test_an_edited_file(kaa, newest_python, tmp_path):
         record(kaa, newest_python, tmp_path / name, script)
         os.utime(tmp_path / name, (moment, moment))
     os.utime(script, (now + 10, now + 10))
-    text = diff(kaa, "--percent-limit", "0", tmp_path / "a", tmp_path / "b")
+    # Of the time of a run a machine that is itself held up may leave some out.
+    text = diff(kaa, "--by", "share", "--percent-limit", "0", tmp_path / "a", tmp_path / "b")
     rows = functions_of(text)
     # Where it is now.
     assert int(rows["work"].line) == 1 + FAST[:FAST.index("def work")].count("\n"), text
@@ -221,7 +230,7 @@ def test_two_checkouts(kaa, newest_python, tmp_path):
         (tmp_path / name / "edited.py").write_text(text)
         record(kaa, newest_python, tmp_path / name / "data", tmp_path / name / "edited.py")
         os.utime(tmp_path / name / "edited.py", (1000, 1000))
-    text = diff(kaa, "--percent-limit", "0", tmp_path / "old" / "data", tmp_path / "new" / "data")
+    text = diff(kaa, "--by", "share", "--percent-limit", "0", tmp_path / "old" / "data", tmp_path / "new" / "data")
     rows = functions_of(text)
     assert rows["work"].mark == "real" and rows["quick"].mark == "real", text
     assert f"{tmp_path}/old/edited.py is compared with {tmp_path}/new/edited.py" in text
@@ -234,8 +243,8 @@ def test_two_checkouts(kaa, newest_python, tmp_path):
 
 def test_several_runs_of_each(kaa, newest_python, scripts, tmp_path):
     for i in range(3):
-        planted(kaa, newest_python, scripts, tmp_path / f"a{i}", 30, 0.6)
-        planted(kaa, newest_python, scripts, tmp_path / f"b{i}", 60, 0.6)
+        planted(kaa, newest_python, scripts, tmp_path / f"a{i}", 20, 0.5)
+        planted(kaa, newest_python, scripts, tmp_path / f"b{i}", 70, 0.5)
     names = [",".join(str(tmp_path / f"{side}{i}") for i in range(3)) for side in "ab"]
     # Of the time of a run a machine that is itself held up may leave some out.
     text = diff(kaa, "--by", "share", *names)

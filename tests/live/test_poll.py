@@ -87,7 +87,7 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
     found = sum(sample.period for sample in samples if any(name == "piece" for name, _, _ in sample.python)) / 1e9
     without = re.search(r"([0-9.]+) s of ([0-9.]+) s of CPU time have no samples", result.stderr)
     # A deviation of five times what chance does; samples of unlike periods are worth fewer.
-    worth = sum(sample.period for sample in samples) ** 2 / sum(sample.period ** 2 for sample in samples)
+    worth = samples_worth([sample.period for sample in samples])
     allowed = 0.05 + 5 * 0.5 / worth ** 0.5
     message = (found, given, pieces, ran, len(samples), worth, result.stderr)
     # What is said to have no samples may be time of these threads.

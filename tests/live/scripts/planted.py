@@ -2,7 +2,8 @@
 """Two functions that take known shares of CPU time: planted.py SHARE SECONDS.
 
 light() takes SHARE percent, heavy() the rest; a third calls both. What each took by the thread's own clock is printed, in
-seconds. Turns have lengths by chance: equal ones would keep step with a sampler.
+seconds. Turns have lengths by chance: equal ones would keep step with a sampler. A machine that stands still takes no samples,
+but the clock may go on: of a step that is longer than a millisecond the rest is no time of anybody.
 """
 import random
 import sys
@@ -10,17 +11,21 @@ import time
 
 
 def light(seconds, clock=time.thread_time):
-    begin = clock()
-    while clock() - begin < seconds:
-        pass
-    return clock() - begin
+    took, last = 0.0, clock()
+    while took < seconds:
+        now = clock()
+        took += min(now - last, 0.001)
+        last = now
+    return took
 
 
 def heavy(seconds, clock=time.thread_time):
-    begin = clock()
-    while clock() - begin < seconds:
-        pass
-    return clock() - begin
+    took, last = 0.0, clock()
+    while took < seconds:
+        now = clock()
+        took += min(now - last, 0.001)
+        last = now
+    return took
 
 
 def both(share, seconds):

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How far chance moves a share of samples, by those that there are: a machine that is held up takes few, of unlike periods."""
+import math
+
+
+def samples_worth(periods):
+    """Samples of equal periods that would say as much as those of these periods."""
+    return sum(periods) ** 2 / sum(period ** 2 for period in periods)
+
+
+def deviations(periods, share, count=5):
+    """So many deviations of a share of samples that stand for these periods."""
+    # Of few samples all may be of one kind: that does not say that none is of the other.
+    return count * math.sqrt((share * (1 - share) + 0.01) / samples_worth(periods))
