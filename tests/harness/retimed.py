@@ -47,15 +47,18 @@ def without_chains(source, target, which):
     pathlib.Path(target).write_bytes(data)
 
 
+def times_of_samples(data):
+    """Where the time of each sample stands."""
+    place = 8 + words(sample_type(data), IDENTIFIER, IP, TID)
+    return [offset + place for offset, kind, _ in records(data) if kind == SAMPLE]
+
+
 def times_of_records(data):
     """Where each time stands."""
-    form = sample_type(data)
-    in_sample = 8 + words(form, IDENTIFIER, IP, TID)
-    from_end = words(form, TIME, ID, STREAM_ID, CPU, IDENTIFIER)
+    yield from times_of_samples(data)
+    from_end = words(sample_type(data), TIME, ID, STREAM_ID, CPU, IDENTIFIER)
     for offset, kind, size in records(data):
-        if kind == SAMPLE:
-            yield offset + in_sample
-        elif kind < FIRST_OF_TOOLS:
+        if kind < FIRST_OF_TOOLS and kind != SAMPLE:
             yield offset + size - from_end
 
 

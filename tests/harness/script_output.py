@@ -148,3 +148,16 @@ def relation(theirs, ours):
     if b[:len(a)] == a:
         return "longer"
     return "shorter" if a[:len(b)] == b else "other"
+
+
+def worse(pairs):
+    """The pairs (perf's sample, kaa's) in which kaa's unwound stack goes less far than perf's."""
+    return [pair for pair in pairs if relation(*pair) not in ("equal", "longer")]
+
+
+def most_worse(pairs):
+    """How many may be: libdw takes another word for the return address in epilogues that the compiler did not describe, and at
+    the dump's end. Most of them are in the start of an interpreter, which on a busy machine is a large part of its time."""
+    work = [number for number, (_, ours) in enumerate(pairs) if "Py_RunMain" in ours.symbols]
+    start = work[0] if work else 0
+    return max(3, 0.02 * (len(pairs) - start)) + 0.1 * start

@@ -5,6 +5,7 @@ Samples are counted in CPU time: what a process of which many samples are wanted
 """
 import os
 import pathlib
+import shlex
 import time
 
 from harness.process import HANG
@@ -78,6 +79,11 @@ def until_busy(pid, seconds):
 def while_busy(pid, seconds):
     """Words of a command that lasts so long: `record -p PID -- ...` has samples of that much."""
     return ["sh", "-c", WHILE_BUSY, "sh", str(pid), str(round(seconds * TICKS))]
+
+
+def while_each_busy(pids, seconds):
+    """Such a command for several processes: until the last of them has run for so long."""
+    return ["sh", "-c", "; ".join(shlex.join(while_busy(pid, seconds)) for pid in pids)]
 
 
 def until_recorded(recorder, data, seconds):

@@ -2,15 +2,17 @@
 """Clocks that show anything: `kaa report` and `kaa script --like-perf` beside perf 7, whole outputs, over one recording whose
 times are made those of machines that have run for a second, for months, and in between; and over one by the wall clock.
 """
+import collections
 import difflib
 import shlex
+import struct
 
 import pytest
 
 from harness.agent import Private
 from harness.aliases import drop_aliases
 from harness.process import TOP, run
-from harness.retimed import retimed, times_of_header
+from harness.retimed import retimed, times_of_header, times_of_samples
 from test_report_kinds_like_perf import lines
 
 SECOND = 1000000000
@@ -26,7 +28,7 @@ OPTIONS = [
     "script --ns --reltime",
     "script --ns --deltatime -F comm,time,event",
     "script --ns --time {early},{late}",
-    "script --time 10%/3",
+    "script --time 10%/{tenth}",
 ]
 
 
@@ -42,9 +44,18 @@ def in_seconds(ns):
     return f"{ns // SECOND}.{ns % SECOND:09}"
 
 
+def times_with_samples(private, data, first, last):
+    """A machine may stand still at any time: what holds the middle half of the samples, and the tenth that most are in."""
+    content = (private.folder / data).read_bytes()
+    times = sorted(struct.unpack_from("<Q", content, at)[0] for at in times_of_samples(content))
+    tenths = collections.Counter(10 * (time - first) // (last - first + 1) + 1 for time in times)
+    return {"early": in_seconds(times[len(times) // 4]), "late": in_seconds(times[-len(times) // 4]),
+            "tenth": tenths.most_common(1)[0][0]}
+
+
 def compare(private, data, first, last):
-    quarter = (last - first) // 4
-    options = [words.format(early=in_seconds(first + quarter), late=in_seconds(last - quarter)) for words in OPTIONS]
+    chosen = times_with_samples(private, data, first, last)
+    options = [words.format(**chosen) for words in OPTIONS]
     commands = []
     for i, words in enumerate(options):
         command, *words = words.split()

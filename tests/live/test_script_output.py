@@ -14,7 +14,7 @@ def test_samples_and_frames_are_all_read(root, perf, tmp_path):
     samples = parse(text)
     count = sum(1 for line in text.splitlines() if "cpu-clock:" in line)
     frames = sum(1 for line in text.splitlines() if line.startswith("\t"))
-    assert len(samples) == count > 50
+    assert len(samples) == count > 5
     assert sum(len(sample.frames) for sample in samples) == frames > count
     assert all(sample.comm and sample.time and sample.event.startswith("cpu-clock") for sample in samples)
     assert any("libc.so" in frame.dso for sample in samples for frame in sample.frames)
@@ -24,7 +24,7 @@ def test_source_lines_are_read_past(root, perf_sid, tmp_path):
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *LOOP)
     samples = parse(perf_sid("script", "-i", data, "-F", "+srcline").stdout)
-    assert len(samples) > 50
+    assert len(samples) > 5
     assert all(sample.frames for sample in samples)
 
 

@@ -63,7 +63,7 @@ def profiler(text):
 @pytest.fixture(scope="module")
 def text(bpf, kaa, newest_python, tmp_path_factory):
     folder = tmp_path_factory.mktemp("readers")
-    kaa("record", "-q", "-F", "499", "-g", "-e", "cpu-clock,page-faults", "-o", folder / "perf.data",
+    kaa("record", "-q", "-F", "2999", "-g", "-e", "cpu-clock,page-faults", "-o", folder / "perf.data",
         *newest_python.command, SCRIPTS / "odd_names.py", SECONDS)
     return kaa("script", "-i", folder / "perf.data").stdout
 
@@ -89,7 +89,7 @@ def test_first_line_tells_what_it_is(text):
 
 def test_profiler_reads_every_sample(text):
     theirs, truth = list(profiler(text)), parse(text, inlined=True)
-    assert len(theirs) == len(truth) > 200
+    assert len(theirs) == len(truth) > 100
     for (thread, tid, time, stack), sample in zip(theirs, truth):
         assert (thread, tid) == (sample.comm, sample.tid)
         assert abs(time / 1000 - sample.time) < 1e-5
@@ -97,7 +97,7 @@ def test_profiler_reads_every_sample(text):
     for thread in ("two words", "a (b) c"):
         for chain in CHAINS:
             found = sum(has_chain(stack, chain) for name, _, _, stack in theirs if name == thread)
-            assert found >= 20, (thread, chain, found)
+            assert found >= 10, (thread, chain, found)
     assert any(is_kernels(stack[-1]) for _, _, _, stack in theirs)
 
 
@@ -115,17 +115,17 @@ def test_flamegraph_folds_every_sample(text):
         for chain in CHAINS:
             found = sum(n for stack, n in folded.items()
                         if stack.startswith(thread + ";") and has_chain(stack.split(";"), chain))
-            assert found >= 20, (thread, chain, found)
+            assert found >= 10, (thread, chain, found)
 
 
 def test_fields_that_the_readers_ask_for(bpf, kaa, newest_python, tmp_path):
     """With -F +pid and with CPUs they find process and thread; only the thread with the name that nothing else here has is looked at."""
     data = tmp_path / "perf.data"
-    kaa("record", "-q", "-a", "-F", "499", "-g", "-e", "cpu-clock,page-faults", "-o", data, *newest_python.command,
+    kaa("record", "-q", "-a", "-F", "2999", "-g", "-e", "cpu-clock,page-faults", "-o", data, *newest_python.command,
         SCRIPTS / "odd_names.py", SECONDS)
     for options in (["-F", "+pid"], ["-F", "comm,pid,tid,cpu,time,event,ip,sym,dso,trace"]):
         text = kaa("script", "-c", "two words", "-i", data, *options).stdout
         samples = list(profiler(text))
         assert len(samples) == sum(flamegraph(text).values()) > 50
         assert {thread for thread, *_ in samples} == {"two words"}
-        assert sum(has_chain(stack, ("work", "Odd.method", "spin")) for *_, stack in samples) >= 20
+        assert sum(has_chain(stack, ("work", "Odd.method", "spin")) for *_, stack in samples) >= 10
