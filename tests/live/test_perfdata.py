@@ -95,7 +95,7 @@ def compare(perf, dump, data):
     for key in ("broken", "truncated", "missing", "broken_features", "unfinished"):
         assert values[key] == "0", key
     mine, theirs = dumped_samples(result.stdout), samples_of(perf, data)
-    assert len(mine) > 20
+    assert len(mine) > 3
     assert mine == theirs
     header = perf("report", "--header-only", "-f", "-i", data).stdout
     for mark, key in (("hostname", "hostname"), ("os release", "osrelease"), ("perf version", "version"),
@@ -118,7 +118,7 @@ def test_piped_recording(root, perf, dump, tmp_path):
     data = tmp_path / "pipe.data"
     with open(data, "wb") as out, perf.start("record", "-q", "-F", "2000", "-g", "-o", "-", "--", "sh", "-c", WORK,
                                              stdout=out, stderr=subprocess.DEVNULL) as process:
-        assert process.wait(60) == 0
+        assert process.wait(HANG) == 0
     counts, values = words_of(dump(data).stdout)
     assert counts == stats_of(perf, data)
     with open(data, "rb") as file:
@@ -182,7 +182,7 @@ def test_piped_writing(root, perf, build_dir, tmp_path):
     data = tmp_path / "pipe.data"
     with open(data, "wb") as out, Program(build_dir / "tests" / "unit" / "make_perfdata").start(
             "-", tmp_path / "image", stdout=out) as process:
-        assert process.wait(60) == 0
+        assert process.wait(HANG) == 0
     with open(data, "rb") as file:
         result = perf("report", "--stdio", "-g", "-i", "-", stdin=file)
     assert result.stderr == ""

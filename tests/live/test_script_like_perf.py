@@ -86,7 +86,7 @@ def recordings(recorder, perf_inside, tmp_path_factory):
 def test_like_perf_is_perfs(name, recordings, kaa_inside):
     data, expected = recordings(name)
     actual = kaa_inside("script", "--like-perf", *inlines(name), "-i", data).stdout
-    assert expected.count("\n") > 100
+    assert expected.count("\n") > 30
     if name.startswith("dwarf"):
         compare_unwound(expected, actual)
     else:
@@ -99,7 +99,7 @@ def test_empty_callchains(recordings, kaa_inside, perf_inside):
     copy = data.with_name("empty.data")
     without_chains(data, copy, lambda number: number % 3 == 0)
     expected = perf_inside("script", "-i", copy).stdout
-    assert 20 < sum(not sample.frames for sample in parse(expected)) < len(parse(expected))
+    assert 5 < sum(not sample.frames for sample in parse(expected)) < len(parse(expected))
     assert kaa_inside("script", "--like-perf", "-i", copy).stdout.splitlines() == expected.splitlines()
     assert all(sample.frames for sample in parse(kaa_inside("script", "-i", copy).stdout))
 
@@ -113,7 +113,7 @@ def compare_unwound(expected, actual):
     """Each of libdw and kaa's unwinder gives up in a few places where the other goes on, and in epilogues, which compilers
     do not describe, libdw takes another word for the return address (test_unwind_step is kaa's oracle there). Else equal."""
     perfs, kaas = parse(expected), parse(actual)
-    assert len(perfs) == len(kaas) > 50
+    assert len(perfs) == len(kaas) > 5
     unequal = 0
     for theirs, ours in zip(perfs, kaas):
         assert (theirs.comm, theirs.tid, theirs.time, theirs.event) == (ours.comm, ours.tid, ours.time, ours.event)
@@ -150,7 +150,7 @@ def is_same_frame(theirs, ours, leaf):
 def test_differs_only_where_perf_is_wrong(name, recordings, kaa_inside):
     data, expected = recordings(name)
     perfs, kaas = parse(expected), parse(kaa_inside("script", *inlines(name), "-i", data).stdout)
-    assert len(perfs) == len(kaas) > 50
+    assert len(perfs) == len(kaas) > 5
     for theirs, ours in zip(perfs, kaas):
         assert (theirs.tid, theirs.time, theirs.event, theirs.period) == (ours.tid, ours.time, ours.event, ours.period)
         assert theirs.comm == ours.comm or theirs.comm == f":{theirs.tid}"
@@ -235,7 +235,7 @@ def test_reads_from_a_pipe(kaa_inside, perf_inside, chroot, tmp_path):
     raw = data.read_bytes()
     expected = perf_inside("script", "-i", "-", data=raw).stdout
     actual = kaa_inside("script", "--like-perf", "-i", "-", data=raw).stdout
-    assert expected.count("\n") > 100
+    assert expected.count("\n") > 30
     assert actual.splitlines() == expected.splitlines()
 
 
@@ -278,7 +278,7 @@ def test_functions_of_the_vdso(bpf, kaa, kaa_inside, perf_inside, newest_python,
     kaa("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, script)
     names = [re.findall(r"^\t *(\w+) (.*) \(\[vdso\]\)$", tool("script", "-i", data).stdout, re.M)
              for tool in (kaa_inside, perf_inside)]
-    assert len(names[0]) > 10 and names[0] == names[1]
+    assert len(names[0]) > 2 and names[0] == names[1]
     assert any(name.startswith("__vdso_") for _, name in names[0]), names[0][:5]
 
 

@@ -20,19 +20,19 @@ MATRIX = bool(os.environ.get("KAA_SCRIPT_MATRIX"))
 # name: recorder, source, compiler flags, arguments of perf record.
 RECORDINGS = {
     "tasks": ("perf_sid", "tasks.c", ["-pthread"], ["-F", "999", "-g", "-d", "-e", "cpu-clock,page-faults,context-switches"]),
-    "old": ("perf_system", "tasks.c", ["-pthread"], ["-F", "999", "-g", "-e", "cpu-clock"]),
-    "flat": ("perf_sid", "tasks.c", ["-pthread"], ["-F", "999", "-d", "-e", "cpu-clock,page-faults"]),
+    "old": ("perf_system", "tasks.c", ["-pthread"], ["-F", "3999", "-g", "-e", "cpu-clock"]),
+    "flat": ("perf_sid", "tasks.c", ["-pthread"], ["-F", "3999", "-d", "-e", "cpu-clock,page-faults"]),
     "values": ("perf_sid", "tasks.c", ["-pthread"],
                ["-F", "499", "--all-cgroups", "--namespaces", "--switch-events", "--code-page-size", "--data-page-size",
                 "--phys-data", "-W", "-d", "-k", "mono", "-e", "cpu-clock,page-faults"]),
     "registers": ("perf_sid", "tasks.c", ["-pthread"],
-                  ["-F", "499", "-g", "--intr-regs=ax,bx,ip,r12", "--user-regs=ip,sp,bp", "-e", "cpu-clock"]),
-    "everything": ("perf_sid", "tasks.c", ["-pthread"], ["-a", "-F", "499", "-g", "--switch-events", "-e", "cpu-clock"]),
+                  ["-F", "2999", "-g", "--intr-regs=ax,bx,ip,r12", "--user-regs=ip,sp,bp", "-e", "cpu-clock"]),
+    "everything": ("perf_sid", "tasks.c", ["-pthread"], ["-a", "-F", "2999", "-g", "--switch-events", "-e", "cpu-clock"]),
     "tracepoints": ("perf_sid", "tasks.c", ["-pthread"],
                     ["-F", "499", "-e", "sched:sched_switch,sched:sched_process_fork,sched:sched_process_exec,"
                      "sched:sched_process_wait,raw_syscalls:sys_enter,syscalls:sys_enter_mmap,cpu-clock"]),
     "tracepoint-chains": ("perf_sid", "tasks.c", ["-pthread"], ["-g", "-e", "sched:sched_switch,raw_syscalls:sys_exit"]),
-    "inlined": ("perf_sid", "inlined.c", ["-O2"], ["-F", "999", "-g", "-e", "cpu-clock"]),
+    "inlined": ("perf_sid", "inlined.c", ["-O2"], ["-F", "2999", "-g", "-e", "cpu-clock"]),
     "cpp": ("perf_sid", "templates.cc", [], ["-F", "2999", "-g", "-e", "cpu-clock"]),
     "dwarf": ("perf_sid", "tasks.c", ["-pthread"], ["-F", "199", "--call-graph", "dwarf", "-e", "cpu-clock"]),
 }

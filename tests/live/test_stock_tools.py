@@ -144,8 +144,8 @@ def test_perf_shows_the_same_python_names(perf, kaa, recordings, name):
     theirs = perfs_samples(perf, data, "--max-stack", "8000")
     # Along frame pointers kaa leaves out what it has seen to be no frame, unless it is told not to.
     ours = kaas_samples(kaa, data, *(["--like-perf", "--max-stack", "8000"] if name == "frame-pointers" else []))
-    assert len(ours) > 100
-    assert compare(theirs, ours) > 300
+    assert len(ours) > 20
+    assert compare(theirs, ours) > 60
     pairs = [pair for pair in zip(theirs, kaas_samples(kaa, data)) if name != "system" or are_named_by_us_alone(pair)]
     assert [ours.python for _, ours in pairs] == [theirs.python for theirs, _ in pairs]
 
@@ -153,7 +153,7 @@ def test_perf_shows_the_same_python_names(perf, kaa, recordings, name):
 def test_perf_shows_the_same_native_stacks(perf, kaa, recordings):
     data = recordings("native")
     ours, theirs = kaas_samples(kaa, data), perfs_samples(perf, data)
-    assert len(ours) > 100
+    assert len(ours) > 10
     assert compare(theirs, ours) == 0
 
 
@@ -161,18 +161,19 @@ def test_perf_shows_the_same_native_stacks(perf, kaa, recordings):
 def test_perf_unwinds_kaas_stack_dumps(perf_system, kaa, recordings, name):
     data = recordings(name)
     ours, theirs = kaas_samples(kaa, data), perfs_samples(perf_system, data, "--max-stack", "1000")
-    assert len(ours) == len(theirs) > 100
-    relations = collections.Counter(map(script_output.relation, theirs, ours))
-    # The rest: see test_stock_recordings.
-    assert relations["equal"] + relations["longer"] >= 0.98 * len(ours), relations
-    assert sum(len(sample.frames) > 10 for sample in theirs) > 0.9 * len(theirs)
+    assert len(ours) == len(theirs) > 20
+    pairs = list(zip(theirs, ours))
+    worse, most = script_output.worse(pairs), script_output.most_worse(pairs)
+    assert len(worse) <= most, f"{len(worse)} of {len(pairs)}: {worse[:3]}"
+    deep = [theirs for theirs, ours in pairs if len(ours.frames) > 10]
+    assert len(deep) > 10 and sum(len(sample.frames) > 10 for sample in deep) > 0.9 * len(deep)
 
 
 def test_perf_cuts_deep_stacks_and_no_others(perf, kaa, recordings):
     data = recordings("deep")
     whole, cut = kaas_samples(kaa, data), perfs_samples(perf, data)
     assert len(whole) == len(cut)
-    assert sum(len(sample.frames) > 300 for sample in whole) > 100
+    assert sum(len(sample.frames) > 300 for sample in whole) > 20
     for ours, theirs in zip(whole, cut):
         assert len(theirs.frames) == min(len(ours.frames), PERF_MAX_STACK)
         assert all(same_address(a, b) and same_name(a, b) for a, b in zip(theirs.frames, ours.frames))
@@ -184,7 +185,7 @@ def test_perf_shows_the_lines(perf, kaa, recordings):
     compare(theirs, ours)
     lines = [((a.file, a.line), (b.file, b.line)) for x, y in zip(theirs, ours) for a, b in zip(x.frames, y.frames)
              if b.is_python]
-    assert len(lines) > 300 and all(line for _, (_, line) in lines)
+    assert len(lines) > 60 and all(line for _, (_, line) in lines)
     assert [theirs for theirs, _ in lines] == [ours for _, ours in lines]
 
 
@@ -238,7 +239,8 @@ def test_names_stay_with_a_recording(perf, kaa, newest_python, tmp_path):
     script, data = tmp_path / "program.py", tmp_path / "perf.data"
     old, aside = tmp_path / "perf.data.old", tmp_path / "aside.data"
     for name in ("one", "two", "three", "four"):
-        script.write_text(f"def {name}():\n    for _ in range(3_000_000): pass\n{name}()\n")
+        script.write_text(f"import time\ndef {name}():\n    end = time.process_time() + 0.2\n"
+                          f"    while time.process_time() < end: pass\n{name}()\n")
         kaa("record", "-q", "-F", "999", "-g", "-o", data, *newest_python.command, script)
         if name == "one":
             data.rename(aside)
@@ -281,7 +283,7 @@ def test_samply_shows_the_same_names_and_lines(samply, sid_recording, tmp_path):
     ours = kaas_samples(kaa, data, "-F", "+srcline")
     expected = [[(frame.symbol, frame.file, frame.line) for frame in sample.frames if is_python(frame)]
                 for sample in ours]
-    assert sum(map(len, expected)) > 300
+    assert sum(map(len, expected)) > 60
     shown = [[(function, file and BASENAME.sub("", file), line) for function, file, line in stack]
              for stack in samply_profile.symbolicated(samply, saved, stacks, libs)]
     assert shown == expected

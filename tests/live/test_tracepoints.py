@@ -160,11 +160,11 @@ def test_may_not_be_mounted(kaa, tmp_path):
 def test_killed_recorder(kaa, tmp_path):
     """What was written is kaa's to read, with the event's name."""
     data = tmp_path / "perf.data"
-    ticks = "import time\nfor _ in range(3000): time.sleep(0.02)"
+    ticks = "import time\nfor _ in range(30000): time.sleep(0.02)"
     command = ["record", "-q", "-e", "sched:sched_switch", "-o", data, "python3", "-c", ticks]
     with kaa.inside(TRACEFS).start(*command) as process:
         found = lambda: counts(kaa("report", "--native", "-i", data, status=None).stdout)
-        until(lambda: data.exists() and int(found().get("sched:sched_switch", 0)) > 2, "the first samples")
+        until(lambda: data.exists() and found().get("sched:sched_switch", "0") not in "012", "the first samples")
         process.kill()
         process.wait()
     assert feature(data, TRACING_DATA) is None
