@@ -22,7 +22,7 @@ def test_collapsed_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "shapes.py", "0.5")
     samples = script_output.parse(kaa("script", "--no-inline", "-i", data, "-F", "+srcline").stdout)
-    assert len(samples) > 100
+    assert len(samples) > 20
     whole = counts(kaa("export", "--no-inline", "--interpreter-frames", "-i", data).stdout)
     assert not differing(whole, collapsed(samples))
     assert not differing(python_part(counts(kaa("export", "-i", data).stdout)), python_part(whole))
@@ -32,10 +32,22 @@ READERS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exp
            "chrome": exports.chrome, "perfetto": exports.perfetto, "json": exports.kaa_json}
 
 
+# The shapes in two threads: those that a round of them starts live too briefly to be met for sure.
+THREADS = """\
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+import shapes
+thread = threading.Thread(target=shapes.main, args=(0.3,))
+thread.start()
+shapes.main(0.3)
+thread.join()
+"""
+
+
 def test_stacks_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     """Every stack with its lines, thread and weight, in each format that holds stacks."""
     data, out = tmp_path / "perf.data", tmp_path / "out"
-    kaa("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "shapes.py", "0.3")
+    kaa("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *newest_python.command, "-c", THREADS, scripts)
     samples = script_output.parse(kaa("script", "--no-inline", "-i", data, "-F", "+srcline").stdout)
     wanted = exports.expected(samples)
     assert len(wanted) > 20 and len({tid for tid, _ in wanted}) > 1
@@ -50,7 +62,7 @@ IMPORTED = ["speedscope", "pprof", "firefox", "json"]
 def test_import_of_a_real_program(kaa, newest_python, scripts, tmp_path):
     """Each export comes back with every stack, and so does the text of `kaa script`; kernel, native and Python code, all threads."""
     data, out, back = tmp_path / "perf.data", tmp_path / "out", tmp_path / "back.data"
-    kaa("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "shapes.py", "0.3")
+    kaa("record", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *newest_python.command, "-c", THREADS, scripts)
     samples = script_output.parse(kaa("script", "--no-inline", "-i", data, "-F", "+srcline").stdout)
     assert len({sample.tid for sample in samples}) > 1
     wanted = exports.expected(samples)
@@ -76,7 +88,7 @@ def evaluations(stacks):
 def test_interpreter_is_folded(kaa, newest_python, scripts, tmp_path):
     """No evaluation function is left in a stack that has a Python frame."""
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "doc_script.py", "0.3")
+    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "doc_script.py", "0.6")
     folded = counts(kaa("export", "-i", data).stdout)
     whole = counts(kaa("export", "-i", data, "--interpreter-frames").stdout)
     assert evaluations(folded) == 0 < evaluations(whole)
