@@ -78,8 +78,9 @@ def test_a_cell(root, bpf, notebook, tmp_path):
     text, page = shown(cell)
     # Each line has its text, though it is in no file of the user's.
     row = re.search(r"^ *([\d.]+)% +([\d.]+)%  \S+:6 +sum\(range\(1000\)\)$", text, re.M)
-    assert row and float(row[2]) > 40, text
-    assert re.search(r"^ *[\d.]+% +[\d.]+%  helper  ", text, re.M), text
+    # Of what the cell has; the kernel's own threads depend on the machine.
+    whole = re.search(r"^ *[\d.]+% +([\d.]+)%  helper  ", text, re.M)
+    assert row and whole and float(row[2]) > 0.5 * float(whole[1]), text
     # The graph begins at the cell, and not at Jupyter's loops.
     stacks = [[f.name for f in stack if f.kind in PYTHON] for stack in page.stacks()]
     assert ["inner", "helper"] in [stack[1:3] for stack in stacks] and "run_cell" not in sum(stacks, [])
@@ -91,7 +92,7 @@ def test_a_cell(root, bpf, notebook, tmp_path):
 
 def test_settings(root, bpf, notebook, tmp_path):
     _, waits, mistake, unwritable = notebook(
-        HELPER, "%%kaa --mode wall -F 99 -o other.data --lines\nhelper(0.2)\ntime.sleep(0.5)", "%%kaa --mode fast\n1",
+        HELPER, "%%kaa --mode wall -F 999 -o other.data --lines\nhelper(0.2)\ntime.sleep(0.5)", "%%kaa --mode fast\n1",
         "%%kaa -o no/such/folder/x\nprint('ran')")
     text, page = shown(waits)
     assert re.search(r"^Spent in: .*idle", text, re.M) and "time.sleep(0.5)" in text, text
