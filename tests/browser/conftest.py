@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from harness.process import HANG
+
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
@@ -27,6 +29,7 @@ def opened(browser):
     def show(path, **options):
         contexts.append(browser.new_context(offline=True, viewport=options.pop("viewport", {"width": 1280, "height": 800}),
                                             **options))
+        contexts[-1].set_default_timeout(1000 * HANG)
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))
         page.on("console", lambda message: problems.append(f"console: {message.text}"))

@@ -261,6 +261,7 @@ def test_two_sides(kaa, tmp_path, opened):
         assert f"everywhere: own {told}" in find(page, name)[1]
     # Of what is gone there is a blue box, of what is new a red one.
     page.fill("#search", "")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     row = page.evaluate("""() => {
         const canvas = document.getElementById("canvas"), ratio = canvas.width / canvas.clientWidth;
         return Array.from(canvas.getContext("2d").getImageData(0, 45 * ratio, canvas.width, 1).data);

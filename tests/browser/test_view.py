@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from harness.planted import recording
+from harness.process import HANG
 
 STACKS = {b"main": {(b"py::main:/srv/a.py", b"py::work:/srv/a.py"): 30, (b"py::main:/srv/a.py",): 10}}
 
@@ -28,6 +29,7 @@ def visit(browser):
 
     def begin():
         contexts.append(browser.new_context())
+        contexts[-1].set_default_timeout(1000 * HANG)
         page, asked = contexts[-1].new_page(), []
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))
