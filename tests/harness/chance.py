@@ -12,3 +12,8 @@ def deviations(periods, share, count=5):
     """So many deviations of a share of samples that stand for these periods."""
     # Of few samples all may be of one kind: that does not say that none is of the other.
     return count * math.sqrt((share * (1 - share) + 0.01) / samples_worth(periods))
+
+
+def least(share, count):
+    """The share of `count` samples that as good as always is reached, where each is good with this probability."""
+    return share - 5 * math.sqrt(share * (1 - share) / count)

@@ -12,6 +12,7 @@ import pytest
 
 from harness import samply_profile, script_output
 from harness.agent import Way, find_library
+from harness.chance import least
 from harness.machine import LARGE_RINGS
 from harness.process import Program, run, started
 from harness.waiting import while_busy
@@ -20,7 +21,9 @@ from harness.waiting import while_busy
 DEPTH = 12
 FUNCTION = re.compile(r"py::function_(\d+):/src/source_(\d)\.py")
 # There are a few hundred samples on a machine of one's own; a loaded one gives fewer, but not as few as this.
-FEW = 20
+FEW = 10
+# Of the samples; what is missing is where no unwinder gets out.
+ENOUGH = 0.95
 
 
 @pytest.fixture
@@ -61,14 +64,14 @@ class Recording:
         self.path = injected
 
     def samples(self, *fields):
-        """Those in which the program works. The others are its start and what the kernel does in between."""
+        """Those in which the program works. Between them are what the kernel does, and before them its start."""
         options = ["-F", f"comm,pid,tid,time,period,event,ip,sym,symoff,dso{''.join(',' + field for field in fields)}"]
         text = self.perf(*self.cache, "script", "-f", "--no-inline", "-i", self.path, *options).stdout
-        samples = script_output.parse(text)
-        spinning = [sample for sample in samples if "spin" in sample.symbols]
+        samples = [sample for sample in script_output.parse(text) if sample.comm.startswith("agent_slots")]
+        spinning = [number for number, sample in enumerate(samples) if "spin" in sample.symbols]
         assert len(spinning) >= FEW
-        assert len(spinning) >= 0.9 * len([sample for sample in samples if sample.comm.startswith("agent_slots")])
-        return spinning
+        check_share(lambda sample: "spin" in sample.symbols, samples[spinning[0]:spinning[-1] + 1])
+        return [samples[number] for number in spinning]
 
 
 @pytest.fixture
@@ -92,8 +95,9 @@ def is_whole(sample):
     return len(numbers) == DEPTH and "main" in sample.symbols and numbers == list(range(numbers[0], numbers[0] + DEPTH))
 
 
-def share(good, samples):
-    return sum(map(good, samples)) / len(samples)
+def check_share(good, samples):
+    share = sum(map(good, samples)) / len(samples)
+    assert share >= least(ENOUGH, len(samples)), f"{share:.1%} of {len(samples)} samples"
 
 
 def lines_are_right(sample):
@@ -110,7 +114,7 @@ def lines_are_right(sample):
 def test_perf_map(recording, slots):
     recording.record(slots("frame pointers"), "perf", "-g", where="/tmp")
     samples = recording.samples()
-    assert share(is_whole, samples) >= 0.9
+    check_share(is_whole, samples)
     assert all(frame.dso == f"/tmp/perf-{recording.pid}.map" for sample in samples for frame in sample.frames if frame.is_python)
 
 
@@ -127,15 +131,15 @@ def test_jitdump(recording, slots, variant, options):
     recording.record(slots(variant), "perf_jit", "-k", "1", *options, where="/tmp")
     recording.inject()
     check_build_ids(recording.pid)
-    assert share(is_whole, recording.samples()) >= 0.9
-    assert share(lines_are_right, recording.samples("srcline")) >= 0.9
+    check_share(is_whole, recording.samples())
+    check_share(lines_are_right, recording.samples("srcline"))
 
 
 @pytest.mark.parametrize("variant, options", [("bare", ["--call-graph", "dwarf"]), ("frame pointers", ["-g"])])
 def test_elf_image(recording, slots, variant, options):
     recording.record(slots(variant), "perf_elf", *options)
-    assert share(is_whole, recording.samples()) >= 0.9
-    assert share(lines_are_right, recording.samples("srcline")) >= 0.9
+    check_share(is_whole, recording.samples())
+    check_share(lines_are_right, recording.samples("srcline"))
     report = recording.perf(*recording.cache, "report", "-f", "-i", recording.path, "--stdio", "--children", "-g", "none",
                             "--sort", "sym").stdout
     assert FUNCTION.search(report)
@@ -146,7 +150,7 @@ def test_a_running_process(recording, slots, backend):
     recording.attach(slots("bare"), backend, "-k", "1", "--call-graph", "dwarf", where="/tmp" if backend == "perf_jit" else None)
     if backend == "perf_jit":
         recording.inject()
-    assert share(is_whole, recording.samples()) >= 0.9
+    check_share(is_whole, recording.samples())
 
 
 def test_elf_image_is_sound(slots, tmp_path):
@@ -184,7 +188,8 @@ def test_samply_reads_the_elf_image(perf_system, samply, slots, tmp_path):
     stacks, libs = samply_profile.stacks_in(json.loads(saved.read_text()), image.name)
     shown = samply_profile.symbolicated(samply, saved, stacks, libs)
     whole = [stack for stack in shown if len(stack) == DEPTH]
-    assert len(whole) >= FEW and len(whole) >= 0.85 * len(shown)
+    assert len(whole) >= FEW
+    check_share(lambda stack: len(stack) == DEPTH, shown)
     for stack in whole:
         for name, filename, line in stack:
             number, source = FUNCTION.fullmatch(name).groups()

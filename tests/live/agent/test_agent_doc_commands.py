@@ -14,6 +14,7 @@ import pytest
 
 from harness import machine, pythons, script_output
 from harness.agent import Way, find_library, private_tmp
+from harness.chance import least
 from harness.process import TOP, run
 from harness.trampoline_files import read_map
 
@@ -29,7 +30,9 @@ KINDS = [("3.8.", "6.1"), ("3.11.7", "7"), ("3.15.", "7")]
 CHAIN = ["<module>", "baz", "bar", "foo"]
 DEF_LINES = {"foo": 2, "bar": 9, "baz": 13}
 # A share of all samples; what is missing is where no unwinder gets out: in the middle of a prologue, in the kernel's entry.
-ENOUGH = 0.9
+ENOUGH = 0.95
+# There are some hundreds; a machine that stands still at times gives a tenth of them. Its start takes five times as long.
+FEW, OF_ALL = 15, 0.25
 
 
 def pairs(config):
@@ -121,8 +124,8 @@ def share(stacks):
 
 def check_stacks(stacks):
     whole, window, count = share(stacks)
-    assert count > 50, f"only {count} samples"
-    assert whole >= ENOUGH and window > 0.5, (
+    assert count > FEW, f"only {count} samples"
+    assert whole >= least(ENOUGH, count) and window > OF_ALL, (
         f"{whole:.1%} of {count} samples have {' < '.join(CHAIN)}; they are {window:.1%} of all samples; such as\n" +
         "\n".join(" < ".join(stack) for stack in stacks[len(stacks) // 2:][:4]))
 
@@ -141,7 +144,7 @@ def check_report(text):
     """py::foo is nearly all of the self time's callers, and stands under its callers."""
     for name in CHAIN[1:]:
         row = re.search(rf"^ +(\d+\.\d+)% .*\] py::{name}:\S*doc_script\.py$", text, re.M)
-        assert row and float(row[1]) > 50, f"py::{name} has no such row in\n{text[:3000]}"
+        assert row and float(row[1]) > 100 * OF_ALL, f"py::{name} has no such row in\n{text[:3000]}"
     tree = re.search(r"py::baz:.*?py::bar:.*?py::foo:", text, re.S)
     assert tree, text[:3000]
 
@@ -155,9 +158,9 @@ def test_perf_jit(place):
     check_stacks([sample.symbols for sample in samples])
     frames = [(frame.python_name[0], frame.line) for sample in samples for frame in sample.frames
               if frame.is_python and frame.symbol.endswith("doc_script.py") and frame.python_name[0] in DEF_LINES]
-    assert len(frames) > 150
+    assert len(frames) > len(DEF_LINES) * FEW
     right = sum(DEF_LINES[name] == line for name, line in frames)
-    assert right >= 0.99 * len(frames), f"{right} of {len(frames)} frames have the line of their def, such as {frames[:6]}"
+    assert right >= least(0.99, len(frames)) * len(frames), f"{right} of {len(frames)} frames have the line of their def, such as {frames[:6]}"
     check_report(place.perf("report", "--stdio", "-n", "-g", "-i", INJECTED).stdout)
 
 
