@@ -113,7 +113,7 @@ def test_it_runs_what_it_printed_and_can_be_undone(kaa, box, group):
     assert "cap_bpf" in run(["getcap", box.kaa]).stdout and "ptrace" not in run(["getcap", box.kaa]).stdout
     assert records(box)
     samples = script_output.parse(kaa("script", "-f", "-i", box.homes["ann"] / "perf.data").stdout)
-    assert sum([name for name, _, _ in sample.python][-3:] == ["baz", "bar", "foo"] for sample in samples) > 20
+    assert sum([name for name, _, _ in sample.python][-3:] == ["baz", "bar", "foo"] for sample in samples) > 5
     if group:
         assert box.kaa.stat().st_mode & 0o777 == 0o750
         stranger = run(["sh", "-c", f"{box.kaa} version"], status=None, user=NOBODY, group=NOBODY, extra_groups=[])

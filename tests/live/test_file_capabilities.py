@@ -14,10 +14,11 @@ from harness.agent import find_library
 from harness.image import image_of
 from harness.nobody import AS_NOBODY, NOBODY, as_nobody, as_user
 from harness.process import TOP, run, started
-from harness.waiting import until_busy
+from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf", "root")
 
+FEW = 10
 SCRIPT = TOP / "tests" / "live" / "scripts" / "doc_script.py"
 DOCUMENTED = re.search(r"setcap (\S+=ep) ", (TOP / "docs" / "install.md").read_text())[1]
 
@@ -66,10 +67,11 @@ def chains(kaa, folder):
 @pytest.mark.parametrize("capabilities", ["cap_bpf,cap_perfmon=ep", DOCUMENTED], ids=["needed", "documented"])
 def test_a_user_records(kaa, capable, public_python, capabilities):
     folder = capable(capabilities)
-    result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "0.5", cwd=folder)
+    result = as_nobody("./kaa", "record", "-F", "999", "-g", public_python, "program.py", "1", cwd=folder)
     assert "polling" not in result.stderr and re.search("[1-9][0-9]* with Python frames", result.stderr), result
     whole, with_python = chains(kaa, folder)
-    assert whole > 50 and whole > 0.5 * with_python
+    # There are some hundreds, of which the start and what is cut off have few.
+    assert whole > FEW and whole > 0.5 * with_python
     data = folder / "perf.data"
     assert {path.stat().st_uid for path in (data, image_of(data))} == {NOBODY}
 
@@ -94,9 +96,9 @@ def test_a_user_looks_at_another_users_process(kaa, capable, public_python):
     folder = capable(DOCUMENTED)
     with started([public_python, SCRIPT, "2000000000"], stdout=subprocess.DEVNULL) as target:
         until_busy(target.pid, 0.5)
-        as_nobody("./kaa", "record", "-F", "999", "-g", "-p", str(target.pid), "--", "sleep", "2", cwd=folder)
+        as_nobody("./kaa", "record", "-F", "999", "-g", "-p", str(target.pid), "--", *while_busy(target.pid, 0.5), cwd=folder)
     whole, _ = chains(kaa, folder)
-    assert whole > 20
+    assert whole > FEW
 
 
 def test_the_command_gets_none(capable, public_python):
@@ -124,4 +126,4 @@ def test_perf_stops_where_a_kaa_with_capabilities_starts(perf_system, capable, p
 
     assert named() == 0
     run(["setcap", "-r", folder / "kaa"])
-    assert named() > 20
+    assert named() > 0

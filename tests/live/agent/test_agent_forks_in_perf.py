@@ -7,15 +7,20 @@ import pytest
 
 from harness import pythons, script_output
 from harness.agent import Way, find_library, private_tmp
+from harness.chance import least
 
 pytestmark = pytest.mark.usefixtures("root")
 
+FEW = 10
 SCRIPT = """
 import os, time
 def spin():
-    end = time.thread_time() + 0.3
-    while time.thread_time() < end:
-        pass
+    # A moment in which the machine stood still is no work.
+    worked, last = 0, time.thread_time()
+    while worked < 0.3:
+        now = time.thread_time()
+        worked += min(now - last, 0.001)
+        last = now
 def before(): spin()
 def after(): spin()
 def forking():
@@ -55,7 +60,8 @@ def test_functions_of_a_child(interpreter, perf_sid, build_dir, chroot, tmp_path
         stacks[sample.tid == parent][tuple(names)] += 1
     child = stacks[False]
     expected = [("<module>", "forking", "before", "spin"), ("<module>", "forking", "after", "spin")]
-    assert sum(child.values()) > 150, child
-    right = sum(child[names] for names in expected)
-    assert right >= 0.9 * sum(child.values()) and min(child[names] for names in expected) > 50, child
-    assert stacks[True][("<module>", "before", "spin")] > 50
+    # Each would have 150 if no tick were lost.
+    assert min(child[names] for names in expected) > FEW, child
+    right, count = sum(child[names] for names in expected), sum(child.values())
+    assert right >= least(0.95, count) * count, child
+    assert stacks[True][("<module>", "before", "spin")] > FEW
