@@ -114,7 +114,9 @@ def test_what_has_worked_is_kept(kaa, may_record, tmp_path):
     it. A file that only looks as if it were kaa's stays."""
     work = "import sys, time\nwhile time.process_time() < 1.5: pass\nsys.exit(2)"
     (tmp_path / "perf.data.older").write_text("kept by hand")
-    for command in (["/usr/bin/python3", "-c", work], ["sh", "-c", "sleep 5.5; exit 2"]):
+    # With some samples, but far less than a second of CPU time.
+    wait = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; sleep 5.5; exit 2"
+    for command in (["/usr/bin/python3", "-c", work], ["sh", "-c", wait]):
         (tmp_path / "perf.data").write_text("before")
         (tmp_path / "perf.data.old").write_text("older")
         said = kaa("record", *command, status=2, cwd=tmp_path).stderr
@@ -386,10 +388,11 @@ def test_options_behind_the_command_are_the_commands(kaa, may_record, tmp_path):
 
 
 def test_quiet_and_verbose(kaa, may_record, tmp_path):
+    # A file each: what has no samples would replace none.
     data = tmp_path / "perf.data"
-    assert kaa("record", "-q", "-o", data, "true").stderr == ""
+    assert kaa("record", "-q", "-o", tmp_path / "quiet", "true").stderr == ""
     plain = kaa("record", "-o", data, "true").stderr
-    verbose = kaa("record", "-v", "-o", data, "true").stderr
+    verbose = kaa("record", "-v", "-o", tmp_path / "verbose", "true").stderr
     assert f"wrote '{data}': " in plain and re.search(r" \d+ samples?, ", plain) and " lost" in plain
     assert ("each sample copies" in verbose and "each sample copies" not in plain) or os.geteuid()
     # Errors are no remarks.
