@@ -53,7 +53,7 @@ def program(kaa):
 
 
 def test_bar(kaa, program, tmp_path):
-    data = write_file(tmp_path / "large.data", 120000, 30)
+    data = write_file(tmp_path / "large.data", 60000, 30)
     text = run_on_terminal(program, data, tmp_path / "out.txt")
     assert text.endswith("\r\x1b[K"), "the line is gone in the end"
     bars = re.findall(r"\rreading \[(#*)( *)\] +([0-9]+)%", text)
