@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How far chance moves a share of samples, by those that there are: a machine that is held up takes few, of unlike periods."""
+"""How far chance moves shares of samples, by those that came: a machine that is held up takes few, of unlike periods."""
 import math
 
 
@@ -11,9 +11,19 @@ def samples_worth(periods):
 def deviations(periods, share, count=5):
     """So many deviations of a share of samples that stand for these periods."""
     # Of few samples all may be of one kind: that does not say that none is of the other.
-    return count * math.sqrt((share * (1 - share) + 0.01) / samples_worth(periods))
+    return count * math.sqrt((share * (1 - share) + 0.01) / samples_worth(periods)) if periods else 1
+
+
+def deviations_of_sum(periods, count=5):
+    """So many deviations of the sum of samples that chance has taken."""
+    return count * math.sqrt(sum(period ** 2 for period in periods))
+
+
+def most(share, count):
+    """How many of so many samples may be of a kind that has this share: five deviations more, and two, whatever the share."""
+    return share * count + 5 * math.sqrt(share * count) + 2
 
 
 def least(share, count):
-    """The share of `count` samples that as good as always is reached, where each is good with this probability."""
+    """The share of so many samples that as good as always is reached, where each is good with this probability."""
     return share - 5 * math.sqrt(share * (1 - share) / count)

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from harness.periods import deviations, without_samples
+from harness.chance import deviations
+from harness.summary import without_samples
 from harness.waiting import cpu_seconds, until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")

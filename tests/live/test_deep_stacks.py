@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from harness.machine import TRACEFS
-from harness.noticed import most, noticed_in
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.process import run
 from harness.script_output import parse
 

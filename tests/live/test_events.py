@@ -35,7 +35,7 @@ def value(text, field):
     return match[1] if match else "0"
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("words", EVENTS)
 def test_like_perf(kaa, perf, root, tmp_path, words):
     ours, theirs = tmp_path / "kaa.data", tmp_path / "perf.data"

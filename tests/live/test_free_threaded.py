@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from harness import pythons, script_output
-from harness.noticed import most, noticed_in
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.process import started
 
 # What a frame of these may be called by, in at_once.py; a thread's own function is under `run`.

@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from harness import pythons
-from harness.noticed import most, noticed_in
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.process import run
 from harness.script_output import parse
 

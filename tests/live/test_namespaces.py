@@ -2,7 +2,8 @@
 """kaa where processes have other numbers than the kernel's own, as in a container."""
 import pytest
 
-from harness.noticed import most, noticed_in
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.process import HANG, run
 from harness.script_output import parse
 from harness.waiting import until

@@ -11,7 +11,7 @@ import pytest
 
 from harness import script_output
 from harness.answer import WIDE
-from harness.periods import above, deviations_of_sum
+from harness.chance import deviations_of_sum, most
 from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -90,7 +90,7 @@ def test_waits_are_those_of_the_program(kaa, python, scripts, tmp_path, place):
     cut = [sample for sample in samples if sample.time > begin and set(sample.markers) - {CPU_WAIT} and not is_end(sample)]
     # On a busy machine one wait may be long.
     unknown = sum(sample.period for sample in cut) / 1e9
-    assert len(cut) <= above(0.02, len(samples)), cut
+    assert len(cut) <= most(0.02, len(samples)), cut
     for name, took in told["took"].items():
         own = [sample for sample in samples if name in functions(sample)]
         seen, allowed = sum(sample.period for sample in own) / 1e9, 0.02 * took + 0.02 + chance(own)

@@ -20,7 +20,8 @@ import pytest
 from harness import script_output
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import NOBODY, WITHOUT_RIGHTS
-from harness.periods import above, deviations, deviations_of_sum, samples_worth, seconds_in, without_samples
+from harness.chance import deviations, deviations_of_sum, most, samples_worth
+from harness.summary import seconds_in, without_samples
 from harness.process import HANG, started
 from harness.pythons import RUN
 from harness.waiting import calls_of, until, while_busy
@@ -55,7 +56,7 @@ def no_stack_is_torn(kaa, python, scripts, tmp_path, threads):
                  "2", str(threads))
     samples = check(kaa, data, 20)
     unreadable = sum("[unreadable Python frames]" in sample.markers for sample in samples)
-    assert unreadable <= above(0.02, len(samples)), result.stderr
+    assert unreadable <= most(0.02, len(samples)), result.stderr
 
 
 @pytest.mark.few_versions
@@ -123,7 +124,7 @@ def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
         assert set(seen[runs]) <= {runs, inside}, (seen, result.stderr)
         # What is before and after: the code is compiled, and the interpreter is left.
         number = sum(seen[runs].values())
-        assert number - seen[runs][inside] <= above(0.1, number), (seen, result.stderr)
+        assert number - seen[runs][inside] <= most(0.1, number), (seen, result.stderr)
 
 
 OTHERS = """

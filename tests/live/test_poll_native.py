@@ -17,7 +17,8 @@ import pytest
 
 from harness.call_pairs import pairs_of, stacks, wrong_pairs
 from harness.nobody import NOBODY, WITHOUT_RIGHTS
-from harness.periods import above, deviations, without_samples
+from harness.chance import deviations, most
+from harness.summary import without_samples
 from harness.process import traced
 from harness.waiting import until, while_busy
 
@@ -53,7 +54,7 @@ def test_stacks_are_whole_and_not_torn(kaa, python, scripts, tmp_path, mode):
     # On a busy machine more are marked, and where the other threads run on while one is stopped.
     late = re.search(r"came too late to take .*\(([\d.]+) %\)", result.stderr)
     part = 15 if python.free_threaded or late and float(late[1]) > 5 else 50
-    assert len(incomplete(pairs)) <= above(1 / part, len(pairs)), result.stderr
+    assert len(incomplete(pairs)) <= most(1 / part, len(pairs)), result.stderr
     whole = [sample for sample in pairs if not incomplete([sample])]
     # The calls of the interpreter are folded into the Python functions that they run; what begins the thread is not.
     assert all(BEGINNINGS.match(native(sample)[-1]) for sample in whole), [native(sample)[-1:] for sample in whole][:5]
@@ -216,7 +217,7 @@ def test_another_tracer_keeps_it(kaa, newest_python, tmp_path):
     samples = list(stacks(kaa, data))
     assert samples and all("[missing native frames]" in sample.markers for sample in samples)
     # It may be met between two of the interpreter's frames.
-    assert sum(not sample.python for sample in samples) <= above(0.01, len(samples))
+    assert sum(not sample.python for sample in samples) <= most(0.01, len(samples))
 
 
 @pytest.fixture

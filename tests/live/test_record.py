@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from harness import script_output
-from harness.noticed import most, noticed_in
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.process import HANG
 from harness.waiting import innermost_child, process_state, until, until_busy, while_busy
 

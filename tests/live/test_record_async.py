@@ -8,7 +8,8 @@ import pytest
 
 from harness import pythons
 from harness.call_pairs import stacks
-from harness.periods import deviations, without_samples
+from harness.chance import deviations
+from harness.summary import without_samples
 
 # What a task of scripts/async_times.py may wait for; none does for what is not said here, but for its turn.
 WAITS = {"sleeper": "sleep", "worker": "sleep", "blocker": "sleep", "holder": "sleep", "wanter": "lock",

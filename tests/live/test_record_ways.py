@@ -21,7 +21,8 @@ from harness import pythons, script_output
 from harness.bpf_stats import process_map
 from harness.image import image_of
 from harness.nobody import NOBODY, as_nobody
-from harness.noticed import SITE, most, noticed_in
+from harness.chance import most
+from harness.noticed import SITE, noticed_in
 from harness.process import HANG, TOP, run, started
 from harness.user_box import public_copy
 from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness.noticed import most
+from harness.chance import most
 from harness.process import run, started
 from harness.script_output import parse
 from harness.waiting import until, while_busy

@@ -222,7 +222,7 @@ def unlike(perfs, kaas):
     return sum((ours - theirs).values()) + sum((theirs - ours).values())
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("kind, options", [pytest.param(kind, options, id=f"{kind}: {options}")
                                            for kind in KINDS for options in options_of(kind)])
 def test_report_is_perfs(kind, options, outputs):

@@ -120,7 +120,7 @@ def cases():
                 yield pytest.param(name, options.split(), id=f"{name} {options}".strip())
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("name, options", cases())
 def test_report_is_perfs(name, options, recordings, perf_sid, report_from_script):
     data, script = recordings(name)

@@ -101,7 +101,7 @@ def recordings(perf_sid, kaa, tmp_path_factory):
 BY_DSO = ["-s +pid", "--sort overhead,dso,sym", "-q -n", "--dsos libc.so.6"]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name, words", [("plain", words) for words in TABLES] + [("threads", words) for words in BY_DSO])
 def test_tables_are_perfs(name, words, recordings, beside):
     """Without call graphs: those are test_report_like_perf.py's."""
@@ -130,7 +130,7 @@ def unlike(perfs, kaas):
     return sum((ours - theirs).values()) + sum((theirs - ours).values())
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name, words", [(name, words) for name in ("inlined C", "inlined C++") for words in INLINED] +
                          [("unwound", words) for words in INLINED[:2]])
 def test_inlined_functions_are_perfs(name, words, recordings, beside):

@@ -252,7 +252,7 @@ def without_tip(text):
     return re.sub(r"#\n# \([Tt]ip: .*\n#\n\Z", "", text).rstrip("\n").splitlines()
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("options", ["-n -g", "-n --no-children -g caller", "--no-children -g none", "--sort=comm,dso",
                                      "--percent-limit=3", "--comms=grandchild --no-children"])
 @pytest.mark.parametrize("name", ["threads", "forks", "events"])

@@ -154,7 +154,7 @@ def comparable(name, text):
     return [sample.splitlines() for sample in samples if name != "dwarf" or "_clone3" not in sample]
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize("name, options", cases())
 def test_output_is_perfs(name, options, recordings, kaa_inside, perf_inside):
     # Other programs here have files that are not in the chroot.

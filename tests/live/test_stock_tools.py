@@ -129,7 +129,7 @@ def compare(theirs, ours):
     return sum(frame.is_python and is_python(frame) for sample in ours for frame in sample.frames)
 
 
-@pytest.mark.one_of(2)
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_perf_opens_it_without_a_word(perf, recordings, name):
     data = recordings(name)

@@ -9,7 +9,8 @@ import re
 
 import pytest
 
-from harness.noticed import most, noticed_in
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.process import run
 
 RATE = "1999"

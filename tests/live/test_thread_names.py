@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness.periods import above
+from harness.chance import most
 from harness.probe import path
 from harness.process import Program, started
 from harness.waiting import until, until_busy, while_busy
@@ -289,4 +289,4 @@ def test_a_child_of_another_thread(kaa, request, python, scripts, tmp_path, sour
             seen[name, "all"] += 1
     for name in told:
         wrong = seen[name, "all"] - seen[name]
-        assert seen[name] > 0 and wrong <= above(0.02, seen[name, "all"]), (name, seen, result.stderr)
+        assert seen[name] > 0 and wrong <= most(0.02, seen[name, "all"]), (name, seen, result.stderr)
