@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
-from harness.chance import most
 from harness.probe import path
 from harness.process import Program, started
-from harness.waiting import until, until_busy, while_busy
+from harness.waiting import until_busy, while_busy
 
 # Of a longer name the rest is "...": PY_THREAD_NAME_MAX.
 LONGEST = 1024
@@ -84,16 +83,11 @@ def test_names_that_change_are_whole(python, probe, scripts):
     seen = set()
     with python.running(scripts / "renaming.py") as (_, pid):
         until_busy(pid, 0.2)
-        looks = 0
-
-        def seen_enough():
-            """It has a CPU now and then."""
-            nonlocal looks
-            looks += 1
-            seen.update(line.split(" ", 2)[2] for line in probe("threads", pid).stdout.splitlines())
-            return looks >= 150 and len(seen) > 20
-        until(seen_enough, "more than 20 names")
+        for _ in range(150):
+            for line in probe("threads", pid).stdout.splitlines():
+                seen.add(line.split(" ", 2)[2])
     assert not [name for name in seen if not is_whole(name)]
+    assert len(seen) > 20
 
 
 # --- recordings ---
@@ -148,8 +142,7 @@ def test_recorded_names(kaa, python, scripts, tmp_path):
     counts = collections.Counter()
     for (_, name), count in found.items():
         counts[name] += count
-    assert {name: float(share) for name, share in rows.items()} == \
-        {name: pytest.approx(100 * count / sum(counts.values()), abs=0.0051) for name, count in counts.items()}
+    assert rows == {name: f"{100 * count / sum(counts.values()):.2f}" for name, count in counts.items()}
     check_choice_by_name(kaa, data, found, rows)
 
 
@@ -216,7 +209,7 @@ def test_a_hostile_program_is_recorded(kaa, newest_python, tmp_path):
     assert "not harmed" in result.stdout
     found = samples(kaa, data)
     assert {name for _, name in found} <= comms_of(kaa, data) | {"hostile", "MainThread"}
-    assert sum(found.values()) > 50
+    assert sum(found.values()) > 500
 
 
 @pytest.mark.usefixtures("bpf")
@@ -224,15 +217,14 @@ def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "busy.py"
     script.write_text("import sys, time\nassert 'threading' not in sys.modules\nwhile time.process_time() < 0.5: pass\n")
     kaa("record", "-F", "999", "-g", "-o", data, *newest_python.command, script)
-    names = {name for _, name in samples(kaa, data)}
-    assert names and names <= comms_of(kaa, data)
+    assert {name for _, name in samples(kaa, data)} <= comms_of(kaa, data)
 
 
 @pytest.mark.usefixtures("bpf")
 def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "busy.py"
     script.write_text("import threading, time\nwhile time.process_time() < 0.5: pass\n")
-    shell = 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; exec "$@"'
+    shell = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exec "$@"'
     kaa("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script)
     names = collections.defaultdict(set)
     for text in kaa("script", "-F", "comm,tid,thread,ip,sym", "-i", data).stdout.split("\n\n"):
@@ -288,5 +280,4 @@ def test_a_child_of_another_thread(kaa, request, python, scripts, tmp_path, sour
             seen[name] += stack[stack.index(name):] == expected
             seen[name, "all"] += 1
     for name in told:
-        wrong = seen[name, "all"] - seen[name]
-        assert seen[name] > 0 and wrong <= most(0.02, seen[name, "all"]), (name, seen, result.stderr)
+        assert seen[name] > 0 and seen[name] >= 0.98 * seen[name, "all"], (name, seen, result.stderr)

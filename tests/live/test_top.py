@@ -80,10 +80,10 @@ def test_text_of_a_program_that_knows_its_shares(bpf, kaa, python, scripts):
     # (docs/clock.md), so samples are worth two fifths of their number at the least.
     allowed = 5 * math.sqrt(planted * (1 - planted) / (0.39 * counts[-1])) + 0.002
     assert abs(measured - planted) < allowed, (planted, measured, counts)
-    # Each is one loop.
+    # Its lines are its own; the screen has not all of them.
     by_line = lines_of(text)
-    assert sum(own for (file, line), own in by_line.items() if file.endswith("planted.py") and 12 <= line <= 16) == \
-        pytest.approx(found["light"], abs=0.5)
+    of_light = sum(own for (file, line), own in by_line.items() if file.endswith("planted.py") and 13 <= line <= 19)
+    assert found["light"] / 2 < of_light <= found["light"] + 0.5
 
 
 def test_the_screen_of_a_running_program(bpf, kaa, program, tmp_path):
