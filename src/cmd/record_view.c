@@ -11,10 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What ends a recording, and then the page. */
-static void ending_signals(sigset_t *ret)
+/* What ends a recording, and then the page; and that a child has ended. */
+static void waited_signals(sigset_t *ret)
 {
 	sigemptyset(ret);
+	sigaddset(ret, SIGCHLD);
 	sigaddset(ret, SIGINT);
 	sigaddset(ret, SIGTERM);
 	sigaddset(ret, SIGHUP);
@@ -79,16 +80,17 @@ static size_t read_path(int fd, char *ret, size_t size)
 	return n > 0 && !ret[n - 1] ? (size_t)n : 0;
 }
 
-/* Has the rights that kaa was started with: to start the viewer, and to end it. */
+/*
+ * Has the rights that kaa was started with: to start the viewer, and to end it. The
+ * signals are blocked.
+ */
 static void wait_and_view(int fd)
 {
 	char path[PATH_MAX];
 	sigset_t signals;
 	pid_t pid;
 
-	ending_signals(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	waited_signals(&signals);
 	if (!read_path(fd, path, sizeof(path)))
 		_exit(0);
 	pid = run_view(path, &signals);
@@ -105,7 +107,7 @@ struct error *record_viewer_start(struct record_viewer *ret)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return error_os(errno, NULL, "cannot make a pipe");
-	ending_signals(&signals);
+	waited_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	pid = fork();
 	if (!pid) {
@@ -137,11 +139,9 @@ void record_viewer_show(struct record_viewer *viewer, const char *path)
 	size_t size = strlen(path) + 1;
 	sigset_t awaited;
 
-	ending_signals(&awaited);
+	waited_signals(&awaited);
 	sigprocmask(SIG_BLOCK, &awaited, NULL);
 	forget_signals(&awaited);
-	sigaddset(&awaited, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &awaited, NULL);
 	/* As one piece, since it fits into an empty pipe. */
 	if (write(viewer->fd, path, size) == (ssize_t)size)
 		wait_for(viewer, &awaited);

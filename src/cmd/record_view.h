@@ -21,7 +21,7 @@ struct record_viewer {
 struct error *record_viewer_start(struct record_viewer *ret);
 /*
  * Returns when the viewer ends, which Ctrl-C does. What fails the viewer says.
- * SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked from then on.
+ * SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD are blocked from then on.
  */
 void record_viewer_show(struct record_viewer *viewer, const char *path);
 /* One that still shows something ends. */
