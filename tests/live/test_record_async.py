@@ -8,7 +8,7 @@ import pytest
 
 from harness import pythons
 from harness.call_pairs import stacks
-from harness.chance import deviations
+from harness.chance import deviations, deviations_of_sum
 from harness.summary import without_samples
 
 # What a task of scripts/async_times.py may wait for; none does for what is not said here, but for its turn.
@@ -41,9 +41,9 @@ def seconds(samples, states=None):
     return sum(sample.period for sample in samples if not states or state_of(sample) in states) / 1e9
 
 
-def by_chance(samples):
-    """Five times what chance does to a share of one half; samples of unlike periods are worth fewer."""
-    return deviations([sample.period for sample in samples], 0.5)
+def by_chance(periods):
+    """The part of their sum that chance does: which tasks a look reads is chance, and so is how many looks there are."""
+    return deviations_of_sum(periods) / sum(periods) if periods else 1
 
 
 def a_part(samples, share):
@@ -73,7 +73,8 @@ def test_time_of_each_task(kaa, python, scripts, tmp_path):
     assert set(told) == set(WAITS) and set(told) < set(samples), samples.keys()
     for name, (life, ran) in told.items():
         own = samples[name]
-        allowed = (0.05 + by_chance(own)) * life + without_samples(data, "wall") + 0.1
+        chance = by_chance([sample.period for sample in own])
+        allowed = (0.05 + chance) * life + without_samples(data, "wall") + 0.1
         states = collections.Counter()
         for sample in own:
             check_stack(name, sample)
@@ -84,7 +85,7 @@ def test_time_of_each_task(kaa, python, scripts, tmp_path):
         assert abs(seconds(own, RUNS) - ran) < allowed, message
         others = set(states) - {*RUNS, f"[awaits {WAITS[name]}]", "[awaits its turn]"}
         assert sum(states[state] for state in others) < a_part(own, 0.05) * life, message
-        assert states[f"[awaits {WAITS[name]}]"] > (0.1 - by_chance(own)) * life, message
+        assert states[f"[awaits {WAITS[name]}]"] > (0.1 - chance) * life, message
 
 
 # Of as many tasks only some are read at a time. COUNT
@@ -120,9 +121,9 @@ def test_some_stand_for_all(kaa, python, tmp_path):
     # Those of one look stand for the same time.
     for sample in sum((samples[f"part {n}"] for n in range(4)), []):
         looks[sample.time] += sample.period
-    assert abs(sum(parts) / life - 1) < allowed + deviations(list(looks.values()), 0.5), (parts, life)
+    assert abs(sum(parts) / life - 1) < allowed + by_chance(list(looks.values())), (parts, life)
     for n in range(4):
-        assert abs(parts[n] / life - 0.25) < 0.25 * (allowed + by_chance(samples[f"part {n}"])), (parts, life)
+        assert abs(parts[n] / life - 0.25) < 0.25 * (allowed + by_chance([sample.period for sample in samples[f"part {n}"]])), (parts, life)
 
 
 BLOCKS = """
