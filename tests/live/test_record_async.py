@@ -207,7 +207,7 @@ def test_groups_and_eager_tasks(kaa, series, tmp_path):
         known = seconds(own, [*states, *RUNS])
         assert seconds(own, states[:1]) > 0 and known > (2 - a_part(own, 1.05)) * seconds(own), (name, collections.Counter(map(state_of, own)))
     for name, life in json.loads(result.stdout).items():
-        allowed = (0.05 + by_chance(samples[name])) * life + without_samples(data, "wall") + 0.1
+        allowed = (0.05 + by_chance([sample.period for sample in samples[name]])) * life + without_samples(data, "wall") + 0.1
         assert abs(seconds(samples[name]) - life) < allowed, (name, life, seconds(samples[name]), allowed)
     # A task has its name only once it has begun.
     for name in ("member", "child", ""):
