@@ -494,8 +494,7 @@ static struct error *take_off_cpu(struct record_setup *setup,
 				  const struct record_settings *s)
 {
 	struct recorder_options *options = &setup->options;
-	const char *why = s->system_wide ? "is of a command, or of -p or -t: not of the whole system (-a)" :
-			  s->no_inherit	 ? "follows what a thread starts: leave out --no-inherit" :
+	const char *why = s->no_inherit ? "follows what a thread starts: leave out --no-inherit" :
 			  s->cpus	 ? "is of all CPUs: leave out --cpu" :
 			  s->callchain != CALLCHAIN_UNWIND ?
 					   "takes kaa's own stacks: leave out --call-graph" :

@@ -13,6 +13,7 @@
 #include "collect/python_source.h"
 #include "collect/walker.h"
 #include "sys/own_program.h"
+#include "sys/proc.h"
 
 /* A sample takes some 10 us of the CPU that has it, and 50 KB of its ring. */
 enum { OFF_CPU_RATE = 999 };
@@ -30,6 +31,10 @@ struct bpf_source {
 	struct cpu_vec cpus;
 	/* Samples of waits a second and CPU, at most; 0: none are asked for. */
 	uint64_t off_cpu_rate;
+	/* Waits of the whole system: each Python is followed once it is found. */
+	bool follows_pythons;
+	/* Goes before /proc. */
+	const char *root;
 	/* The walker's record at hand: in a sample it is not aligned. */
 	struct walker_copy copy;
 };
@@ -113,6 +118,8 @@ static struct error *open_bpf(const struct source_setup *setup,
 	if (!bpf)
 		return error_no_memory();
 	bpf->codes = setup->codes;
+	bpf->root = setup->sampler->root;
+	bpf->follows_pythons = setup->off_cpu && !setup->sampler->threads.count;
 	error = walker_create(parts, &bpf->walker);
 	/* Then it cannot follow(). */
 	if (error && parts.cpu_clocks && !parts.off_cpu) {
@@ -274,11 +281,39 @@ static void stop(struct source_state *state)
 
 /* --- processes --- */
 
+/*
+ * All its threads. Those that begin meanwhile are of one that is followed by then, or
+ * are listed the next time.
+ */
+static struct error *follow_process(struct bpf_source *bpf, uint32_t pid)
+{
+	struct pid_list tids = {};
+	struct error *error = NULL;
+	size_t known;
+
+	do {
+		known = tids.count;
+		vec_clear(&tids);
+		/* One that has ended has no threads. */
+		error_destroy(proc_threads(bpf->root, (pid_t)pid, &tids));
+		for (size_t i = 0; i < tids.count && !error; i++)
+			error = walker_follow_thread(bpf->walker, tids.data[i],
+						     false);
+	} while (!error && tids.count > known);
+	vec_deinit(&tids);
+	return error;
+}
+
 static struct error *process_found(struct source_state *state,
 				   struct target *target)
 {
-	return walker_add_process(bpf_source(state)->walker, target->pid,
-				  &target->python);
+	struct bpf_source *bpf = bpf_source(state);
+	struct error *error = walker_add_process(bpf->walker, target->pid,
+						 &target->python);
+
+	return error || !bpf->follows_pythons ?
+		       error :
+		       follow_process(bpf, target->pid);
 }
 
 /*

@@ -398,10 +398,11 @@ uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid)
 struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 				   bool on_exec)
 {
-	/* Where it sleeps since before then, its wait begins there, too. */
+	const uint64_t begun = walker->skeleton->bss->setting.off_cpu_from;
+	/* Where it sleeps since before waits are recorded, its own begins there, too. */
 	const struct walker_task task = {
 		.state = on_exec ? WALKER_ON_EXEC : WALKER_RECORDED,
-		.off_since = 1,
+		.off_since = begun ? (uint64_t)clock_ns(CLOCK_MONOTONIC) : 1,
 		.run_delay = UINT64_MAX,
 	};
 	int fd = task_fd_open(tid), err;
@@ -411,10 +412,10 @@ struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 	if (fd < 0)
 		return walker_refused(-fd, "name a thread to a BPF program");
 	err = bpf_map__update_elem(walker->skeleton->maps.recorded, &fd,
-				   sizeof(fd), &task, sizeof(task), BPF_ANY);
+				   sizeof(fd), &task, sizeof(task), BPF_NOEXIST);
 	close(fd);
-	/* It has ended since. */
-	if (!err || err == -ESRCH || err == -ENOENT)
+	/* It is followed already, or has ended since. */
+	if (!err || err == -EEXIST || err == -ESRCH || err == -ENOENT)
 		return NULL;
 	return walker_refused(-err, "note a thread");
 }

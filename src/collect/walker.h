@@ -59,8 +59,9 @@ struct error *walker_attach_clock(struct walker *walker, int fd);
  */
 struct error *walker_follow(struct walker *walker);
 /*
- * on_exec: once it has called exec. One that has ended is none. ERROR_UNSUPPORTED
- * for one that is not the first of its process, before Linux 6.9.
+ * on_exec: once it has called exec. One that has ended is none, and one that is
+ * followed stays as it is. ERROR_UNSUPPORTED for one that is not the first of its
+ * process, before Linux 6.9.
  */
 struct error *walker_follow_thread(struct walker *walker, pid_t tid,
 				   bool on_exec);

@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 
@@ -12,6 +13,8 @@ import pytest
 from harness import script_output
 from harness.answer import WIDE
 from harness.chance import deviations_of_sum, most
+from harness.noticed import noticed_in
+from harness.process import HANG, started
 from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -331,8 +334,49 @@ def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):
     assert sum(sample.period for sample in theirs) == sum(sample.period for sample in ours)
 
 
+# Two threads that sleep, and say when, by the clock of the samples.
+NAPS = """
+import json, os, threading, time
+def nap():
+    for _ in range(20):
+        began = time.monotonic()
+        time.sleep(0.05)
+        naps[threading.get_native_id()].append((began, time.monotonic()))
+def run():
+    naps[threading.get_native_id()] = []
+    nap()
+naps = {}
+thread = threading.Thread(target=run)
+thread.start()
+run()
+thread.join()
+print(json.dumps(naps))
+"""
+
+
+def test_whole_system(kaa, newest_python, tmp_path):
+    """Waits of the Pythons that are there, and of those that come; of other programs none."""
+    data, script = tmp_path / "data", tmp_path / "naps.py"
+    script.write_text(NAPS)
+    words = [*newest_python.command, script]
+    with started([*noticed_in(data), *words], stdout=subprocess.PIPE) as there, started(["sleep", str(HANG)]) as other:
+        done = kaa.inside(noticed_in(data))("record", "-a", "-e", "off-cpu", "-k", "monotonic", "-o", data, "--", *words)
+        told = {**json.loads(there.communicate()[0]), **json.loads(done.stdout)}
+    samples = samples_of(kaa, data)
+    ended = max(end for _, end in sum(json.loads(done.stdout).values(), []))
+    assert other.pid not in {sample.tid for sample in samples} and len(told) == 4
+    for tid, naps in told.items():
+        begin, end = naps[0][0], min(naps[-1][1], ended)
+        took = sum(min(until, end) - began for began, until in naps if began < end)
+        own = [sample for sample in samples if sample.tid == int(tid) and "nap" in functions(sample)]
+        # Where the machine has too many waits some stand for others, by chance.
+        longest = max(until - began for began, until in naps) + 0.001
+        by_chance = deviations_of_sum([sample.period / 1e9 for sample in own if sample.period / 1e9 > longest])
+        seen, allowed = time_between(own, begin, end), 0.02 * took + 0.02 + by_chance
+        assert abs(seen - took) < allowed, (tid, seen, took, allowed, done.stderr)
+
+
 @pytest.mark.parametrize("words, why", [
-    (["-a", "--", "true"], "not of the whole system"),
     (["--no-inherit", "true"], "leave out --no-inherit"),
     (["--call-graph", "fp", "true"], "leave out --call-graph"),
     (["--python", "trampoline", "true"], "takes --python=bpf"),
