@@ -47,7 +47,9 @@ def show(opened):
 
 
 def settle(page):
+    """What takes longer than a frame is drawn in several: its element is busy until then."""
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait_for_selector("[aria-busy]", state="detached")
 
 
 def press(page, *keys):
@@ -175,6 +177,22 @@ def test_the_flame_graph(draw, show):
     page.press("#search", "Enter")
     press(page, "n")
     assert "c_function" in page.inner_text(".details")
+
+
+def test_boxes_that_are_narrower_than_a_pixel(draw, show):
+    """They are one box, which leads to the box above; zoomed, they are as wide as they are."""
+    threads = {b"main": {(MAIN, py(f"f{i}")): 1 for i in range(1600)} | {(MAIN, WORK, py(f"g{i}")): 1 for i in range(8)}}
+    page = show(draw(threads), "view=flame")
+    assert "1,600 more boxes" in tip_at(page, 2, 0.5)
+    assert tip_at(page, 2, 0.002).startswith("work\n")
+    box = page.locator(".stage").bounding_box()
+    page.mouse.click(box["x"] + 2, box["y"] + 21 * 2 + 10)
+    settle(page)
+    assert [tip_at(page, 3, (i + 0.5) / 8).split("\n")[0] for i in (0, 7)] == ["g0", "g7"]
+    press(page, "Escape")
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 21 * 2 + 10)
+    settle(page)
+    assert words_of(page)["zoom"] and "main" in page.inner_text(".details")
 
 
 def test_the_call_tree(draw, show):

@@ -11,6 +11,8 @@ export class App {
 	private trees = new Map<string, Tree>();
 	private functionEntries = new Map<string, Entry[]>();
 	private lineEntries = new Map<string, Entry[]>();
+	private searched = "";
+	private hits: Uint8Array | null = null;
 
 	constructor(readonly profile: Profile) {
 		this.state = parse(profile, location.hash);
@@ -38,10 +40,14 @@ export class App {
 		this.tell();
 	}
 
+	// Of the samples that are selected.
 	private key(): string {
-		const { event, thread, range, only, focus, native } = this.state;
-		return JSON.stringify([event, thread, range, only, focus, native]);
+		const { event, thread, range, only, focus } = this.state;
+		return JSON.stringify([event, thread, range, only, focus]);
 	}
+
+	// And of which frames they are shown with.
+	private shownKey(): string { return `${this.key()} ${this.state.native}`; }
 
 	// Keeps the last two: what is looked at, and what was before it.
 	private cached<T>(cache: Map<string, T>, key: string, make: () => T): T {
@@ -59,11 +65,11 @@ export class App {
 	}
 
 	tree(): Tree {
-		return this.cached(this.trees, this.key(), () => new Tree(this.selection()));
+		return this.cached(this.trees, this.shownKey(), () => new Tree(this.selection(), this.state));
 	}
 
 	functions(): Entry[] {
-		return this.cached(this.functionEntries, this.key(), () => this.selection().functions());
+		return this.cached(this.functionEntries, this.shownKey(), () => this.selection().functions(this.state.native));
 	}
 
 	lines(): Entry[] {
@@ -72,7 +78,13 @@ export class App {
 
 	unit() { return this.profile.unit(this.state.event); }
 	share(weight: number) { return this.selection().all ? weight / this.selection().all : 0; }
-	found() { return findFunctions(this.profile, this.state.search); }
+
+	found(): Uint8Array | null {
+		if (this.searched !== this.state.search)
+			this.hits = findFunctions(this.profile, this.state.search);
+		this.searched = this.state.search;
+		return this.hits;
+	}
 
 	// Stacks that are drawn darker in the timeline: those of the search, or of the function looked at.
 	marked(): Uint8Array | null {

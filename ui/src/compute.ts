@@ -65,7 +65,7 @@ export class Selection {
 	everything = 0;
 	private mask: Uint8Array | null;
 
-	constructor(readonly profile: Profile, readonly state: State) {
+	constructor(readonly profile: Profile, private state: State) {
 		const p = profile;
 		this.own = new Float64Array(p.stackCount);
 		this.samples = new Uint32Array(p.stackCount);
@@ -114,17 +114,17 @@ export class Selection {
 	}
 
 	// Whom what a stack weighs belongs to; -1: nobody.
-	owner(stack: number): number {
-		if (this.state.native)
+	owner(stack: number, native: boolean): number {
+		if (native)
 			return this.profile.fn[stack];
 		const python = this.profile.python[stack];
 		return python < 0 ? -1 : this.profile.fn[python];
 	}
 
-	functions(): Entry[] {
+	functions(native: boolean): Entry[] {
 		const p = this.profile;
-		return this.entries(p.functionCount, (stack) => this.owner(stack), p.isFirstFunction,
-			(stack) => this.state.native || p.isPython(p.fn[stack]) ? p.fn[stack] : -1);
+		return this.entries(p.functionCount, (stack) => this.owner(stack, native), p.isFirstFunction,
+			(stack) => native || p.isPython(p.fn[stack]) ? p.fn[stack] : -1);
 	}
 
 	lines(): Entry[] {
@@ -179,29 +179,63 @@ export class Selection {
 	}
 }
 
-// Stacks as functions below their callers. Node 0 is all samples.
+// Numbers of nodes by their parent and function: an open-addressing table, a quarter to a half full at most.
+class NodeTable {
+	private slots: Int32Array;
+	private mask: number;
+
+	constructor(size: number, private parent: Int32Array, private fn: Int32Array) {
+		this.mask = 2 ** Math.ceil(Math.log2(2 * size + 2)) - 1;
+		this.slots = new Int32Array(this.mask + 1);
+	}
+
+	// Where the node is, or has to be put: node 0 is nobody's child, so 0 is an empty slot.
+	private slot(parent: number, fn: number): number {
+		let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(fn, 0x85ebca77);
+		hash ^= hash >>> 15;
+		for (let at = hash & this.mask;; at = (at + 1) & this.mask) {
+			const node = this.slots[at];
+			if (node === 0 || (this.parent[node] === parent && this.fn[node] === fn))
+				return at;
+		}
+	}
+
+	// The node, or that number, which is now the node's.
+	take(parent: number, fn: number, fresh: number): number {
+		const at = this.slot(parent, fn);
+		return this.slots[at] || (this.slots[at] = fresh);
+	}
+}
+
+// Stacks as functions below their callers. Node 0 is all samples. Columns of numbers: there is no object for a node.
 export class Tree {
-	parent: number[] = [-1];
-	fn: number[] = [-1];
-	own: number[] = [0];
-	total: number[] = [0];
-	samples: number[] = [0];
-	// The last child that was added, and the one before each.
-	private last: number[] = [-1];
-	private before: number[] = [-1];
+	length = 1;
+	// -1: none; of node 0.
+	parent: Int32Array;
+	fn: Int32Array;
+	own: Float64Array;
+	total: Float64Array;
+	// The last child that was added, and the one before each; -1: none.
+	private last: Int32Array;
+	private before: Int32Array;
+	// Of nodes that were looked at.
 	private sorted = new Map<number, number[]>();
 
 	// Top-down; starters are left out, and native code unless it is wanted.
-	constructor(readonly selection: Selection) {
-		const { profile: p, state } = selection;
+	constructor(readonly selection: Selection, state: State) {
+		const { profile: p } = selection, most = p.stackCount + 2;
+		this.parent = new Int32Array(most);
+		this.fn = new Int32Array(most);
+		this.own = new Float64Array(most);
+		this.parent[0] = this.fn[0] = -1;
 		const node = new Int32Array(p.stackCount);
-		const index = new Map<number, number>(), width = p.functionCount + 1;
+		const table = new NodeTable(most, this.parent, this.fn);
 		const child = (parent: number, fn: number) => {
-			const key = parent * width + fn;
-			let at = index.get(key);
-			if (at === undefined) {
-				at = this.add(parent, fn);
-				index.set(key, at);
+			const at = table.take(parent, fn, this.length);
+			if (at === this.length) {
+				this.parent[at] = parent;
+				this.fn[at] = fn;
+				this.length++;
 			}
 			return at;
 		};
@@ -224,41 +258,57 @@ export class Tree {
 			if (at === 0 && !isShown)
 				at = child(0, p.functionCount);
 			this.own[at] += selection.own[i];
-			this.samples[at] += selection.samples[i];
 		}
-		this.addUp();
+		this.parent = this.parent.slice(0, this.length);
+		this.fn = this.fn.slice(0, this.length);
+		this.own = this.own.slice(0, this.length);
+		this.link();
 	}
 
-	private add(parent: number, fn: number): number {
-		const at = this.parent.push(parent) - 1;
-		this.fn.push(fn);
-		this.own.push(0);
-		this.total.push(0);
-		this.samples.push(0);
-		this.last.push(-1);
-		this.before.push(this.last[parent]);
-		this.last[parent] = at;
-		return at;
+	// Children have greater numbers than their parent.
+	private link() {
+		const { parent } = this;
+		this.total = this.own.slice();
+		this.last = new Int32Array(this.length).fill(-1);
+		this.before = new Int32Array(this.length);
+		for (let i = 1; i < this.length; i++) {
+			this.before[i] = this.last[parent[i]];
+			this.last[parent[i]] = i;
+		}
+		for (let i = this.length - 1; i > 0; i--)
+			this.total[parent[i]] += this.total[i];
 	}
 
-	private addUp() {
-		for (let i = 0; i < this.own.length; i++)
-			this.total[i] = this.own[i];
-		for (let i = this.parent.length - 1; i > 0; i--)
-			this.total[this.parent[i]] += this.total[i];
-	}
+	hasChildren(node: number): boolean { return this.last[node] >= 0; }
 
 	// The heaviest first.
 	children(node: number): number[] {
 		let list = this.sorted.get(node);
 		if (!list) {
-			list = [];
-			for (let at = this.last[node]; at >= 0; at = this.before[at])
-				list.push(at);
-			list.sort((a, b) => this.total[b] - this.total[a] || a - b);
+			list = this.heavyChildren(node, 0);
 			this.sorted.set(node, list);
 		}
 		return list;
+	}
+
+	// Those that weigh at least that much, the heaviest first.
+	heavyChildren(node: number, least: number): number[] {
+		const list: number[] = [];
+		for (let at = this.last[node]; at >= 0; at = this.before[at])
+			if (this.total[at] >= least)
+				list.push(at);
+		return list.sort((a, b) => this.total[b] - this.total[a] || a - b);
+	}
+
+	// How many weigh less, and how much together.
+	lightChildren(node: number, least: number): [number, number] {
+		let count = 0, weight = 0;
+		for (let at = this.last[node]; at >= 0; at = this.before[at])
+			if (this.total[at] < least) {
+				count++;
+				weight += this.total[at];
+			}
+		return [count, weight];
 	}
 
 	path(node: number): number[] {
@@ -296,7 +346,8 @@ export interface Caller {
 	fn: number;
 	weight: number;
 	// Nodes of the tree that stand for this one, and what of each counts.
-	nodes: [number, number][];
+	nodes: number[];
+	weights: number[];
 }
 
 export function callers(tree: Tree, of: Caller | null): Caller[] {
@@ -305,16 +356,16 @@ export function callers(tree: Tree, of: Caller | null): Caller[] {
 		const fn = tree.fn[node];
 		let caller = groups.get(fn);
 		if (!caller)
-			groups.set(fn, caller = { fn, weight: 0, nodes: [] });
+			groups.set(fn, caller = { fn, weight: 0, nodes: [], weights: [] });
 		caller.weight += weight;
-		caller.nodes.push([node, weight]);
+		caller.nodes.push(node);
+		caller.weights.push(weight);
 	};
 	if (!of)
-		for (let node = 1; node < tree.fn.length; node++)
+		for (let node = 1; node < tree.length; node++)
 			tree.own[node] && add(node, tree.own[node]);
 	else
-		for (const [node, weight] of of.nodes)
-			tree.parent[node] > 0 && add(tree.parent[node], weight);
+		of.nodes.forEach((node, i) => tree.parent[node] > 0 && add(tree.parent[node], of.weights[i]));
 	return [...groups.values()].sort((a, b) => b.weight - a.weight || a.fn - b.fn);
 }
 

@@ -184,3 +184,36 @@ export function fitCanvas(canvas: HTMLCanvasElement, width: number, height: numb
 	context.setTransform(ratio, 0, 0, ratio, 0, 0);
 	return context;
 }
+
+const FRAME_MS = 8;
+
+// Work that is done in frames, some milliseconds in each, so that keys and the pointer never wait for it. begin() gives
+// its steps. Until all are done the element is busy; what is begun anew is begun from the start.
+export class Frames {
+	private work: Iterator<void> | null = null;
+	private due = false;
+
+	constructor(private element: HTMLElement, private begin: () => Iterator<void>) {}
+
+	restart() {
+		this.work = null;
+		this.element.setAttribute("aria-busy", "true");
+		if (!this.due)
+			requestAnimationFrame(() => this.frame());
+		this.due = true;
+	}
+
+	private frame() {
+		const end = performance.now() + FRAME_MS;
+		this.due = false;
+		this.work ??= this.begin();
+		while (performance.now() < end)
+			if (this.work.next().done) {
+				this.work = null;
+				this.element.removeAttribute("aria-busy");
+				return;
+			}
+		requestAnimationFrame(() => this.frame());
+		this.due = true;
+	}
+}

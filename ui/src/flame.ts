@@ -3,17 +3,94 @@
 import type { App } from "./app";
 import { functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
 import type { Tree } from "./compute";
-import { amount, count, fitCanvas, h, percent } from "./dom";
+import { amount, count, fitCanvas, Frames, h, percent } from "./dom";
 
-const MIN_WIDTH = 0.6, HEIGHT = matchMedia("(pointer: coarse)").matches ? 28 : 21;
+// A pixel: narrower boxes are not drawn one by one.
+const MIN_WIDTH = 1, HEIGHT = matchMedia("(pointer: coarse)").matches ? 28 : 21;
+// So many boxes, or rows, may be a step of the work of a frame.
+const STEP_BOXES = 256;
 
-interface Box {
-	node: number;
-	x: number;
-	width: number;
-	row: number;
-	// Siblings that are too narrow, this one and those behind it; 0: it is one box.
-	more: number;
+// Where boxes are: row by row, from left to right, as columns of numbers. The zoomed box is as wide as everything, and
+// above it are its callers. Rows are made one after the other, when step() is called.
+class Layout {
+	length = 0;
+	node = new Int32Array(STEP_BOXES);
+	// How many siblings are too narrow: the box stands for them, and its node is their parent. 0: it is one box.
+	more = new Int32Array(STEP_BOXES);
+	row = new Int32Array(STEP_BOXES);
+	x = new Float64Array(STEP_BOXES);
+	width = new Float64Array(STEP_BOXES);
+	// The first box of each row.
+	private rows: number[] = [];
+	// Those before it have their children in the list.
+	private next: number;
+	private scale: number;
+
+	constructor(readonly tree: Tree, readonly zoomed: number, readonly room: number) {
+		const path: number[] = [];
+		for (let node = zoomed; node >= 0; node = tree.parent[node])
+			path.unshift(node);
+		path.forEach((node, row) => this.add(node, 0, row, 0, room));
+		this.next = path.length - 1;
+		this.scale = room / (tree.total[zoomed] || 1);
+	}
+
+	private grow() {
+		const more = <T extends Int32Array | Float64Array>(old: T, fresh: T) => (fresh.set(old), fresh);
+		const size = this.length * 2;
+		this.node = more(this.node, new Int32Array(size));
+		this.more = more(this.more, new Int32Array(size));
+		this.row = more(this.row, new Int32Array(size));
+		this.x = more(this.x, new Float64Array(size));
+		this.width = more(this.width, new Float64Array(size));
+	}
+
+	private add(node: number, hidden: number, row: number, x: number, width: number) {
+		const at = this.length;
+		if (at === this.node.length)
+			this.grow();
+		if (row === this.rows.length)
+			this.rows.push(at);
+		this.node[at] = node;
+		this.more[at] = hidden;
+		this.row[at] = row;
+		this.x[at] = x;
+		this.width[at] = width;
+		this.length++;
+	}
+
+	private expand(at: number) {
+		const { tree, scale } = this, node = this.node[at], row = this.row[at] + 1, least = MIN_WIDTH / scale;
+		let x = this.x[at];
+		for (const child of tree.heavyChildren(node, least)) {
+			const width = tree.total[child] * scale;
+			this.add(child, 0, row, x, width);
+			x += width;
+		}
+		const [hidden, weight] = tree.lightChildren(node, least);
+		if (weight >= least)
+			this.add(node, hidden, row, x, weight * scale);
+	}
+
+	// Some more boxes.
+	step() {
+		for (let i = 0; i < STEP_BOXES && this.next < this.length; i++, this.next++)
+			if (!this.more[this.next])
+				this.expand(this.next);
+	}
+
+	get isDone() { return this.next === this.length; }
+	get rowCount() { return this.rows.length; }
+	// All boxes of the row are there.
+	has(row: number) { return this.isDone || (row < this.rows.length && this.next >= this.rows[row]); }
+	begin(row: number) { return row < this.rows.length ? this.rows[row] : this.length; }
+
+	at(row: number, x: number): number {
+		for (let i = this.begin(row); i < this.begin(row + 1); i++)
+			if (x >= this.x[i] && x < this.x[i] + this.width[i])
+				return i;
+		return -1;
+	}
 }
 
 export class FlameView {
@@ -24,27 +101,33 @@ export class FlameView {
 	private tip = h("div.tip", { role: "status", hidden: true });
 	private legend = h("ul.legend");
 	private said = h("span.hint");
-	private boxes: Box[] = [];
+	private layout: Layout | null = null;
+	private frames: Frames;
 	private tree: Tree | null = null;
 	private zoomed = 0;
 	private selected = 0;
-	private hovered: Box | null = null;
+	// A box of the layout; -1: none.
+	private hovered = -1;
 	private hits: Uint8Array | null = null;
-	private due = false;
 	// What the legend, and the number of what was found, are of.
 	private counted: Tree | null = null;
 	private searched: string | null = null;
-	private drawnRow = new Map<number, Box[]>();
+	private zoomedRow = 0;
+	private ring = "";
+	private hit = "";
+	// Of characters.
+	private widths = new Map<string, number>();
 
 	constructor(private app: App) {
 		this.stage = h("div.stage", { tabindex: 0, role: "application",
 			"aria-label": "Flame graph. Arrow keys move, Enter zooms in, Backspace zooms out, slash searches.",
-			onscroll: () => this.later(), onkeydown: (event: KeyboardEvent) => this.key(event) }, this.room);
+			onscroll: () => this.frames.restart(), onkeydown: (event: KeyboardEvent) => this.key(event) }, this.room);
+		this.frames = new Frames(this.stage, () => this.draw());
 		this.canvas.addEventListener("click", (event) => this.click(event));
 		this.canvas.addEventListener("pointermove", (event) => this.hover(this.boxAt(event), event));
-		this.canvas.addEventListener("pointerleave", () => this.hover(null, null));
-		new ResizeObserver(() => this.later()).observe(this.stage);
-		onTheme(() => this.later());
+		this.canvas.addEventListener("pointerleave", () => this.hover(-1, null));
+		new ResizeObserver(() => this.frames.restart()).observe(this.stage);
+		onTheme(() => this.frames.restart());
 		this.element = h("section.panel.flame", { "aria-label": "Flame graph" },
 			h("h2", {}, "Flame graph", this.said, this.legend), this.stage, this.tip);
 	}
@@ -68,7 +151,7 @@ export class FlameView {
 			this.hits = app.found();
 			this.countFound();
 		}
-		this.later();
+		this.frames.restart();
 	}
 
 	// Each sample once: below a box that is found no other counts.
@@ -78,9 +161,9 @@ export class FlameView {
 			this.said.textContent = "";
 			return;
 		}
-		const inside = new Uint8Array(tree.fn.length);
+		const inside = new Uint8Array(tree.length);
 		let weight = 0, boxes = 0;
-		for (let i = 1; i < tree.fn.length; i++) {
+		for (let i = 1; i < tree.length; i++) {
 			const isHit = tree.fn[i] < hits.length && hits[tree.fn[i]] === 1;
 			inside[i] = isHit || inside[tree.parent[i]] ? 1 : 0;
 			boxes += isHit ? 1 : 0;
@@ -93,7 +176,7 @@ export class FlameView {
 	private showLegend() {
 		const tree = this.tree!, p = this.app.profile;
 		const own = new Map<number, number>();
-		for (let i = 1; i < tree.fn.length; i++)
+		for (let i = 1; i < tree.length; i++)
 			if (tree.fn[i] < p.functionCount && tree.own[i])
 				own.set(p.functionKind[tree.fn[i]], (own.get(p.functionKind[tree.fn[i]]) ?? 0) + tree.own[i]);
 		this.legend.replaceChildren(...[...own].sort((a, b) => b[1] - a[1]).map(([kind, weight]) => {
@@ -105,12 +188,6 @@ export class FlameView {
 
 	// --- Drawing ---------------------------------------------------------------------------
 
-	private later() {
-		if (!this.due)
-			requestAnimationFrame(() => this.draw());
-		this.due = true;
-	}
-
 	private depth(node: number): number {
 		let depth = 0;
 		for (let at = node; at > 0; at = this.tree!.parent[at])
@@ -118,94 +195,91 @@ export class FlameView {
 		return depth;
 	}
 
-	// The boxes of the zoomed part, and above it its callers, as wide as everything.
-	private place(width: number): Box[] {
-		const tree = this.tree!, list: Box[] = [], zoomed = this.zoomed;
-		const scale = width / (tree.total[zoomed] || 1), depth = this.depth(zoomed);
-		for (let node = zoomed, row = depth; node >= 0; node = tree.parent[node], row--)
-			list.push({ node, x: 0, width, row, more: 0 });
-		const stack: Box[] = [list[0]];
-		while (stack.length) {
-			const box = stack.pop()!, children = tree.children(box.node);
-			let x = box.x;
-			for (let i = 0; i < children.length; i++) {
-				const wide = tree.total[children[i]] * scale;
-				const child = { node: children[i], x, width: wide, row: box.row + 1, more: 0 };
-				if (wide < MIN_WIDTH) {
-					let rest = 0;
-					for (let j = i; j < children.length; j++)
-						rest += tree.total[children[j]] * scale;
-					if (rest >= MIN_WIDTH)
-						list.push({ ...child, width: rest, more: children.length - i });
-					break;
-				}
-				list.push(child);
-				stack.push(child);
-				x += wide;
-			}
-		}
-		return list;
+	private newLayout(width: number): Layout {
+		this.hovered = -1;
+		this.tip.hidden = true;
+		return this.layout = new Layout(this.tree!, this.zoomed, width);
 	}
 
-	private draw() {
-		this.due = false;
-		if (!this.tree || !this.stage.clientWidth)
-			return;
+	// The rows that are seen, each as soon as its boxes are known; then where all others are.
+	private *draw(): Generator<void> {
 		const width = this.stage.clientWidth, height = this.stage.clientHeight;
-		this.boxes = this.place(width);
-		this.drawnRow.clear();
-		let rows = 1;
-		for (const box of this.boxes) {
-			rows = Math.max(rows, box.row + 1);
-			const row = this.drawnRow.get(box.row);
-			if (row)
-				row.push(box);
-			else
-				this.drawnRow.set(box.row, [box]);
+		if (!this.tree || !width)
+			return;
+		let layout = this.layout;
+		if (!layout || layout.tree !== this.tree || layout.zoomed !== this.zoomed || layout.room !== width)
+			layout = this.newLayout(width);
+		const context = this.context(width, height);
+		this.ring = variable("--focus");
+		this.hit = variable("--hit");
+		this.zoomedRow = this.depth(this.zoomed);
+		const first = Math.floor(this.stage.scrollTop / HEIGHT), last = first + Math.ceil(height / HEIGHT) + 1;
+		for (let row = first; row <= last; row++) {
+			for (; !layout.has(row); yield)
+				layout.step();
+			context.clearRect(0, row * HEIGHT - this.stage.scrollTop, width, HEIGHT);
+			for (let at = layout.begin(row); at < layout.begin(row + 1); at++) {
+				if (at % STEP_BOXES === 0)
+					yield;
+				this.drawBox(context, at);
+			}
+			yield;
 		}
-		this.room.style.height = `${Math.max(height, rows * HEIGHT + 4)}px`;
-		const context = fitCanvas(this.canvas, width, height);
+		for (; !layout.isDone; yield)
+			layout.step();
+		this.room.style.height = `${Math.max(height, layout.rowCount * HEIGHT + 4)}px`;
+	}
+
+	// As large as the stage. What is on it stays until it is drawn over.
+	private context(width: number, height: number): CanvasRenderingContext2D {
+		const isFit = this.canvas.style.width === `${width}px` && this.canvas.style.height === `${height}px` &&
+			this.canvas.width === Math.round(width * devicePixelRatio);
+		const context = isFit ? this.canvas.getContext("2d")! : fitCanvas(this.canvas, width, height);
 		context.font = "12px system-ui, sans-serif";
 		context.textBaseline = "middle";
-		const first = Math.floor(this.stage.scrollTop / HEIGHT), last = first + Math.ceil(height / HEIGHT) + 1;
-		const ring = variable("--focus"), hit = variable("--hit"), depth = this.depth(this.zoomed);
-		for (let row = first; row <= last; row++)
-			for (const box of this.drawnRow.get(row) ?? [])
-				this.drawBox(context, box, row * HEIGHT - this.stage.scrollTop, row < depth, ring, hit);
+		return context;
 	}
 
-	private isHit(box: Box): boolean {
-		const fn = this.tree!.fn[box.node];
-		return !box.more && !!this.hits && fn >= 0 && fn < this.hits.length && this.hits[fn] === 1;
+	private isHit(at: number): boolean {
+		const { layout, hits } = this, fn = this.tree!.fn[layout!.node[at]];
+		return !layout!.more[at] && !!hits && fn >= 0 && fn < hits.length && hits[fn] === 1;
 	}
 
-	private drawBox(context: CanvasRenderingContext2D, box: Box, y: number, isCaller: boolean, ring: string,
-		hit: string) {
-		const { app } = this, tree = this.tree!, fn = tree.fn[box.node];
-		const isHit = this.isHit(box), isFaint = !!this.hits && !isHit;
-		const wide = box.width > 2 ? box.width - 1 : box.width, tall = HEIGHT - 1;
-		context.globalAlpha = isFaint ? 0.35 : isCaller ? 0.6 : 1;
-		context.fillStyle = box.more ? functionColour(app.profile, -1) : functionColour(app.profile, fn);
-		context.fillRect(box.x, y, wide, tall);
+	private drawBox(context: CanvasRenderingContext2D, at: number) {
+		const { app } = this, tree = this.tree!, layout = this.layout!, node = layout.node[at], more = layout.more[at];
+		const fn = more ? -1 : tree.fn[node], x = layout.x[at], width = layout.width[at];
+		const y = layout.row[at] * HEIGHT - this.stage.scrollTop;
+		const isHit = this.isHit(at), isFaint = !!this.hits && !isHit;
+		const wide = width > 2 ? width - 1 : width, tall = HEIGHT - 1;
+		// Callers of the zoomed box come before it.
+		context.globalAlpha = isFaint ? 0.35 : at < layout.begin(this.zoomedRow) ? 0.6 : 1;
+		context.fillStyle = functionColour(app.profile, fn);
+		context.fillRect(x, y, wide, tall);
 		const kind = fn >= 0 && fn < app.profile.functionCount ? app.profile.functionKind[fn] : -1;
-		if (!box.more && kind >= 0 && KINDS[kind].striped && wide > 3)
-			this.drawStripes(context, box.x, y, wide, tall);
+		if (kind >= 0 && KINDS[kind].striped && wide > 3)
+			this.drawStripes(context, x, y, wide, tall);
 		context.globalAlpha = 1;
-		if (box.width > 24) {
-			context.fillStyle = isFaint && isDark() ? "#c9d1d9" : "#14181d";
-			if (box.more || fn < 0)
-				context.globalAlpha = 0.75;
-			if ((box.more || fn < 0) && isDark())
-				context.fillStyle = "#e6edf3";
-			context.fillText(this.fit(context, this.label(box), box.width - 9), box.x + 5, y + HEIGHT / 2);
+		if (width > 24) {
+			context.fillStyle = fn < 0 && isDark() ? "#e6edf3" : isFaint && isDark() ? "#c9d1d9" : "#14181d";
+			context.globalAlpha = fn < 0 ? 0.75 : 1;
+			context.fillText(this.fit(context, this.label(at), width - 9), x + 5, y + HEIGHT / 2);
 			context.globalAlpha = 1;
 		}
-		const isSelected = !box.more && box.node === this.selected && box.node > 0;
-		if (isHit || isSelected || box === this.hovered) {
-			context.strokeStyle = isSelected ? ring : isHit ? hit : isDark() ? "#ffffff99" : "#00000077";
+		const isSelected = !more && node === this.selected && node > 0;
+		if (isHit || isSelected || at === this.hovered) {
+			context.strokeStyle = isSelected ? this.ring : isHit ? this.hit : isDark() ? "#ffffff99" : "#00000077";
 			context.lineWidth = isSelected || isHit ? 2 : 1;
-			context.strokeRect(box.x + 1, y + 1, Math.max(wide - 2, 0.5), tall - 2);
+			context.strokeRect(x + 1, y + 1, Math.max(wide - 2, 0.5), tall - 2);
 		}
+	}
+
+	private drawAgain(at: number) {
+		const layout = this.layout!;
+		if (at < 0)
+			return;
+		const context = this.context(this.stage.clientWidth, this.stage.clientHeight);
+		context.clearRect(layout.x[at], layout.row[at] * HEIGHT - this.stage.scrollTop, layout.width[at], HEIGHT);
+		this.drawBox(context, at);
 	}
 
 	private drawStripes(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number) {
@@ -224,45 +298,53 @@ export class FlameView {
 		context.restore();
 	}
 
-	private label(box: Box): string {
-		if (box.more)
-			return `${count(box.more)} more`;
-		const place = this.tree!.place(box.node);
-		return place && box.width > 260 ? `${this.tree!.name(box.node)}   ${place}` : this.tree!.name(box.node);
+	private label(at: number): string {
+		const { tree, layout } = this, node = layout!.node[at];
+		if (layout!.more[at])
+			return `${count(layout!.more[at])} more`;
+		const place = layout!.width[at] > 260 ? tree!.place(node) : "";
+		return place ? `${tree!.name(node)}   ${place}` : tree!.name(node);
+	}
+
+	// Of one character; kerning moves it by less than what is left free.
+	private wide(context: CanvasRenderingContext2D, character: string): number {
+		let width = this.widths.get(character);
+		if (width === undefined)
+			this.widths.set(character, width = context.measureText(character).width);
+		return width;
 	}
 
 	private fit(context: CanvasRenderingContext2D, text: string, width: number): string {
-		if (text.length > 200)
-			text = text.slice(0, 200);
-		if (context.measureText(text).width <= width)
-			return text;
-		let low = 0, high = text.length;
-		while (low < high) {
-			const middle = (low + high + 1) >> 1;
-			if (context.measureText(text.slice(0, middle) + "…").width <= width)
-				low = middle;
-			else
-				high = middle - 1;
+		const characters = [...text.slice(0, 200)], rest = this.wide(context, "…");
+		let used = 0, fitting = 0;
+		for (const character of characters) {
+			used += this.wide(context, character);
+			if (used > width)
+				return fitting > 1 ? characters.slice(0, fitting).join("") + "…" : "";
+			fitting += used + rest <= width ? 1 : 0;
 		}
-		return low > 1 ? text.slice(0, low) + "…" : "";
+		return characters.join("");
 	}
 
 	// --- Pointer and keys -------------------------------------------------------------------
 
-	private boxAt(event: MouseEvent): Box | null {
-		const frame = this.canvas.getBoundingClientRect(), x = event.clientX - frame.left;
+	private boxAt(event: MouseEvent): number {
+		const frame = this.canvas.getBoundingClientRect();
 		const row = Math.floor((event.clientY - frame.top + this.stage.scrollTop) / HEIGHT);
-		return (this.drawnRow.get(row) ?? []).find((box) => x >= box.x && x < box.x + box.width) ?? null;
+		return this.layout && this.layout.tree === this.tree ? this.layout.at(row, event.clientX - frame.left) : -1;
 	}
 
-	private hover(box: Box | null, event: PointerEvent | null) {
-		if (box !== this.hovered)
-			this.later();
-		this.hovered = box;
-		this.tip.hidden = !box;
-		if (!box || !event)
+	private hover(at: number, event: PointerEvent | null) {
+		const was = this.hovered;
+		this.hovered = at;
+		if (at !== was) {
+			this.drawAgain(was);
+			this.drawAgain(at);
+		}
+		this.tip.hidden = at < 0;
+		if (at < 0 || !event)
 			return;
-		this.tip.replaceChildren(...this.describe(box));
+		this.tip.replaceChildren(...this.describe(at));
 		const frame = this.element.getBoundingClientRect();
 		const x = Math.min(event.clientX - frame.left + 14, frame.width - this.tip.offsetWidth - 8);
 		const below = event.clientY - frame.top + 18;
@@ -270,10 +352,10 @@ export class FlameView {
 		this.tip.style.transform = `translate(${Math.max(4, x)}px, ${Math.max(4, y)}px)`;
 	}
 
-	private describe(box: Box): HTMLElement[] {
-		const { app } = this, tree = this.tree!, node = box.node;
-		if (box.more)
-			return [h("b", {}, `${count(box.more)} more boxes`), h("p", {}, "Too narrow to be drawn: zoom into the box above.")];
+	private describe(at: number): HTMLElement[] {
+		const { app } = this, tree = this.tree!, node = this.layout!.node[at], more = this.layout!.more[at];
+		if (more)
+			return [h("b", {}, `${count(more)} more boxes`), h("p", {}, "Too narrow to be drawn: zoom into the box above.")];
 		const weights = `total ${percent(app.share(tree.total[node])) || "0%"} (${amount(tree.total[node], app.unit())})` +
 			`, own ${percent(app.share(tree.own[node])) || "0%"}`;
 		return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, weights)]
@@ -281,12 +363,11 @@ export class FlameView {
 	}
 
 	private click(event: MouseEvent) {
-		const box = this.boxAt(event);
-		if (!box)
+		const at = this.boxAt(event);
+		if (at < 0)
 			return;
-		const node = box.more ? this.tree!.parent[box.node] : box.node;
 		this.stage.focus({ preventScroll: true });
-		this.zoom(node);
+		this.zoom(this.layout!.node[at]);
 	}
 
 	private zoom(node: number) {
@@ -303,7 +384,7 @@ export class FlameView {
 		else if (top + HEIGHT > this.stage.scrollTop + this.stage.clientHeight)
 			this.stage.scrollTop = top + HEIGHT - this.stage.clientHeight;
 		this.app.set({ fn: fn < this.app.profile.functionCount ? fn : -1 }, true);
-		this.later();
+		this.frames.restart();
 	}
 
 	private sibling(step: number) {
@@ -317,11 +398,18 @@ export class FlameView {
 
 	// The next box that is found, row by row.
 	private step(direction: number) {
-		const list = this.boxes.filter((box) => this.isHit(box)).sort((a, b) => a.row - b.row || a.x - b.x);
+		const { layout } = this, list: number[] = [];
+		if (!layout || layout.tree !== this.tree)
+			return;
+		while (!layout.isDone)
+			layout.step();
+		for (let at = 0; at < layout.length; at++)
+			if (this.isHit(at))
+				list.push(layout.node[at]);
 		if (!list.length)
 			return;
-		const at = list.findIndex((box) => box.node === this.selected);
-		this.select(list[(at + direction + list.length + (at < 0 && direction < 0 ? 1 : 0)) % list.length].node);
+		const at = list.indexOf(this.selected);
+		this.select(list[(at + direction + list.length + (at < 0 && direction < 0 ? 1 : 0)) % list.length]);
 	}
 
 	private key(event: KeyboardEvent) {

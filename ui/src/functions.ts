@@ -33,7 +33,7 @@ export class FunctionsView {
 	private lineList: List;
 	private functionSpent = new Map<number, [number, number][]>();
 	private lineSpent = new Map<number, [number, number][]>();
-	private spentOf: unknown = null;
+	private spentOf: unknown[] = [];
 	private heads: HTMLButtonElement[] = [];
 	private sources = new Map<number, string[]>();
 	private counts = [h("span.count"), h("span.count")];
@@ -128,11 +128,12 @@ export class FunctionsView {
 	update() {
 		const { app } = this, p = app.profile, found = app.found(), selection = app.selection();
 		const isFound = (fn: number) => !found || (fn >= 0 && found[fn] === 1);
-		if (this.spentOf !== selection) {
-			this.functionSpent = selection.spent(p.functionCount, (stack) => selection.owner(stack));
+		const { native } = app.state;
+		if (this.spentOf[0] !== selection || this.spentOf[1] !== native) {
+			this.functionSpent = selection.spent(p.functionCount, (stack) => selection.owner(stack, native));
 			this.lineSpent = selection.spent(p.lineFile.length, (stack) =>
 				p.python[stack] < 0 ? -1 : p.line[p.python[stack]]);
-			this.spentOf = selection;
+			this.spentOf = [selection, native];
 		}
 		this.functions = this.order(app.functions().filter((entry) => isFound(entry.id)),
 			(entry) => entry.id < 0 ? "" : p.functionName(entry.id));

@@ -3,9 +3,9 @@
 import type { App } from "./app";
 import { isDark, onTheme, variable } from "./colours";
 import { Unit } from "./data";
-import { duration, fitCanvas, h, percent } from "./dom";
+import { duration, fitCanvas, Frames, h, percent } from "./dom";
 
-const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60;
+const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768;
 
 interface Track {
 	// -1: all together.
@@ -24,7 +24,7 @@ export class Timeline {
 	private said = h("span.hint", { "aria-live": "polite" });
 	private event = -1;
 	private dragFrom: number | null = null;
-	private due = false;
+	private frames: Frames;
 	private timer = 0;
 	// What the tracks show, to draw them only when it is another.
 	private drawn = "";
@@ -36,13 +36,14 @@ export class Timeline {
 			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, Escape selects all.",
 			onkeydown: (event: KeyboardEvent) => this.key(event) },
 			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush);
+		this.frames = new Frames(this.element, () => this.draw());
 		this.element.addEventListener("pointerdown", (event) => this.begin(event));
 		this.element.addEventListener("pointermove", (event) => this.drag(event));
 		this.element.addEventListener("pointerup", (event) => this.finish(event));
 		this.element.addEventListener("pointercancel", () => this.dragFrom = null);
 		this.element.addEventListener("dblclick", () => this.app.set({ range: null }));
-		new ResizeObserver(() => this.later()).observe(this.element);
-		onTheme(() => this.later());
+		new ResizeObserver(() => this.frames.restart()).observe(this.element);
+		onTheme(() => this.frames.restart());
 	}
 
 	private makeTracks() {
@@ -77,6 +78,7 @@ export class Timeline {
 		if (this.event !== this.app.state.event) {
 			this.makeTracks();
 			this.drawn = "";
+			this.frames.restart();
 		}
 		this.event = this.app.state.event;
 		for (const track of this.tracks) {
@@ -89,13 +91,7 @@ export class Timeline {
 		this.said.textContent = range ? `${duration(range[0])} – ${duration(range[1])}` : duration(this.app.profile.span);
 		// A step in a view comes first: what it marks here may come a moment later.
 		clearTimeout(this.timer);
-		this.timer = setTimeout(() => this.later(), this.drawn ? MARKS_MS : 0);
-	}
-
-	private later() {
-		if (!this.due)
-			requestAnimationFrame(() => this.draw());
-		this.due = true;
+		this.timer = setTimeout(() => this.frames.restart(), this.drawn ? MARKS_MS : 0);
 	}
 
 	// --- Drawing ---------------------------------------------------------------------------
@@ -104,7 +100,7 @@ export class Timeline {
 	private width(): number { return Math.max(10, this.element.clientWidth - this.left() - 12); }
 
 	// Of each thread, and of all (-1): weight by time, of all stacks or of those that are marked.
-	private fill(bins: number, marks: Uint8Array | null): Map<number, Float64Array> {
+	private *fill(bins: number, marks: Uint8Array | null): Generator<void, Map<number, Float64Array>> {
 		const { app } = this, p = app.profile, { event } = app.state;
 		const tracks = new Map<number, Float64Array>(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
 		for (const group of p.groups) {
@@ -113,6 +109,8 @@ export class Timeline {
 			// What each bin has more than the one before it.
 			const steps = tracks.get(group.thread) ?? new Float64Array(bins + 1);
 			for (let i = group.first; i < group.first + group.count; i++) {
+				if (i % STEP_SAMPLES === 0)
+					yield;
 				if (marks && !marks[p.stack[i]])
 					continue;
 				const last = Math.min(bins - 1, Math.floor(p.time[i] / bin));
@@ -144,8 +142,7 @@ export class Timeline {
 		return Math.max(20, Math.min(MAX_BINS, Math.floor(width / 2), Math.floor(samples / SAMPLES_PER_BIN)));
 	}
 
-	private draw() {
-		this.due = false;
+	private *draw(): Generator<void> {
 		const width = this.width();
 		if (!this.element.clientWidth)
 			return;
@@ -154,12 +151,12 @@ export class Timeline {
 		const wanted = JSON.stringify([width, devicePixelRatio, event, search, search ? -1 : fn, isDark()]);
 		if (wanted === this.drawn)
 			return;
-		this.drawn = wanted;
 		const bins = this.binCount(width), marks = this.app.marked();
-		const marked = marks ? this.fill(bins, marks) : null, p = this.app.profile;
+		yield;
+		const marked = marks ? yield* this.fill(bins, marks) : null, p = this.app.profile;
 		const base = JSON.stringify([event, bins]);
 		if (this.baseOf !== base)
-			this.base = this.fill(bins, null);
+			this.base = yield* this.fill(bins, null);
 		this.baseOf = base;
 		const all = this.base!;
 		const isTime = p.unit(this.app.state.event) === Unit.Nanoseconds, bin = p.span / bins || 1;
@@ -167,6 +164,7 @@ export class Timeline {
 		let most = 0;
 		all.forEach((values, thread) => thread >= 0 && values.forEach((value) => most = Math.max(most, value)));
 		for (const track of this.tracks) {
+			yield;
 			const values = all.get(track.thread)!, height = 24;
 			const context = fitCanvas(track.canvas, width, height);
 			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) : isTime ? Math.max(bin, most * 0.5) : most;
@@ -177,6 +175,7 @@ export class Timeline {
 				this.drawArea(context, marked.get(track.thread)!, top, width, height, colours[1]);
 		}
 		this.drawAxis(width);
+		this.drawn = wanted;
 	}
 
 	private drawArea(context: CanvasRenderingContext2D, values: Float64Array, top: number, width: number, height: number,

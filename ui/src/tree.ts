@@ -43,14 +43,14 @@ export class TreeView {
 
 	private nodeRow(tree: Tree, node: number, depth: number): Row {
 		return { depth, fn: tree.fn[node], name: tree.name(node), place: tree.place(node), own: tree.own[node],
-			total: tree.total[node], node, caller: null, isOpen: false, isLeaf: !tree.children(node).length };
+			total: tree.total[node], node, caller: null, isOpen: false, isLeaf: !tree.hasChildren(node) };
 	}
 
 	private callerRow(tree: Tree, caller: Caller, depth: number): Row {
-		const node = caller.nodes[0][0];
+		const node = caller.nodes[0];
 		return { depth, fn: caller.fn, name: tree.name(node), place: tree.place(node), own: depth ? 0 : caller.weight,
 			total: caller.weight, node, caller, isOpen: false,
-			isLeaf: caller.nodes.every(([at]) => tree.parent[at] <= 0) };
+			isLeaf: caller.nodes.every((at) => tree.parent[at] <= 0) };
 	}
 
 	private below(row: Row | null): Row[] {
