@@ -238,6 +238,56 @@ def test_search_and_only(draw, show):
     assert not rows(page, "Functions")
 
 
+def choose(page, name):
+    """The function, in the first view."""
+    page.click(f'[aria-label="Functions"].list .row:has(.symbol:text-is("{name}")) .name')
+    settle(page)
+
+
+def test_hide(draw, show):
+    """As if the function's frames were in no stack: numbers, graph, tree and address, and the way back."""
+    def expected(*hidden):
+        stacks = [([name for name in stack if name in NAMES.values() and name not in hidden], count) for stack, count in samples()]
+        found = {name: (percent(sum(count for stack, count in stacks if stack[-1:] == [symbol])),
+                        percent(sum(count for stack, count in stacks if symbol in stack)))
+                 for name, symbol in NAMES.items() if symbol not in hidden}
+        nobody = percent(sum(count for stack, count in stacks if not stack))
+        return {**found, "[no frame shown]" if hidden else "[no Python code]": (nobody, nobody)}
+
+    path = draw(THREADS)
+    page = show(path)
+    choose(page, "work")
+    press(page, "h")
+    assert rows(page, "Functions") == expected(WORK) and "without work" in page.inner_text(".chips")
+    assert set(rows(page, "Lines").values()) == set(expected(WORK).values())
+    choose(page, "main")
+    page.click('.details button:has-text("Hide")')
+    settle(page)
+    assert rows(page, "Functions") == expected(WORK, MAIN)
+    link = page.evaluate("location.hash")
+    assert rows(show(path, link), "Functions") == expected(WORK, MAIN)
+    page.go_back()
+    settle(page)
+    assert rows(page, "Functions") == expected(WORK)
+    # What work calls is what main calls.
+    press(page, "2")
+    texts = {tip_at(page, row, share / 20 + 0.01) for row in (1, 2, 3) for share in range(20)}
+    assert any(f"load\n/srv/app/load.py\ntotal {percent(total(LOAD))}" in text for text in texts)
+    assert not any(text.startswith("work") for text in texts)
+    # C code that it calls, too.
+    press(page, "c", "1")
+    assert "work" not in rows(page, "Functions")
+    assert rows(page, "Functions")["c_function"] == (percent(65), percent(65))
+    assert rows(page, "Functions")["main"] == (percent(10 + 20 + 5), percent(total(MAIN)))
+    press(page, "x")
+    assert "work" in rows(page, "Functions") and not page.is_visible(".chips")
+    press(page, "c")
+    assert rows(page, "Functions") == expected()
+    # Nothing is left.
+    again = show(path, "hide=" + ".".join(map(str, range(len(NAMES) + 1))))
+    assert rows(again, "Functions") == {"[no frame shown]": ("100.0%", "100.0%")}
+
+
 def test_one_thread(draw, show):
     page = show(draw(THREADS))
     page.click('.track button:has-text("second")')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The state of the page, and what is computed of it once.
-import { findFunctions, Selection, stacksWith, Tree, type Entry } from "./compute";
+import { findFunctions, Selection, Shown, stacksWith, Tree, type Entry } from "./compute";
 import type { Profile } from "./data";
 import { format, parse, type State } from "./state";
 
@@ -8,6 +8,7 @@ export class App {
 	state: State;
 	private listeners: (() => void)[] = [];
 	private selections = new Map<string, Selection>();
+	private showns = new Map<string, Shown>();
 	private trees = new Map<string, Tree>();
 	private functionEntries = new Map<string, Entry[]>();
 	private lineEntries = new Map<string, Entry[]>();
@@ -47,7 +48,7 @@ export class App {
 	}
 
 	// And of which frames they are shown with.
-	private shownKey(): string { return `${this.key()} ${this.state.native}`; }
+	private shownKey(): string { return `${this.key()} ${this.state.native} ${this.state.hide}`; }
 
 	// Keeps the last two: what is looked at, and what was before it.
 	private cached<T>(cache: Map<string, T>, key: string, make: () => T): T {
@@ -64,18 +65,33 @@ export class App {
 		return this.cached(this.selections, this.key(), () => new Selection(this.profile, this.state));
 	}
 
+	shown(): Shown {
+		const { native, hide } = this.state;
+		return this.cached(this.showns, `${native} ${hide}`, () => new Shown(this.profile, native, hide));
+	}
+
 	tree(): Tree {
-		return this.cached(this.trees, this.shownKey(), () => new Tree(this.selection(), this.state));
+		return this.cached(this.trees, this.shownKey(), () =>
+			new Tree(this.selection(), this.shown(), this.state.focus, this.nobody()));
 	}
 
 	functions(): Entry[] {
-		return this.cached(this.functionEntries, this.shownKey(), () => this.selection().functions(this.state.native));
+		return this.cached(this.functionEntries, this.shownKey(), () => this.selection().functions(this.shown()));
 	}
 
 	lines(): Entry[] {
-		return this.cached(this.lineEntries, this.key(), () => this.selection().lines());
+		return this.cached(this.lineEntries, this.shownKey(), () => this.selection().lines(this.shown()));
 	}
 
+	// A step: frames of that function are dropped from all stacks.
+	hide(fn: number) {
+		const { hide } = this.state;
+		if (fn >= 0 && !hide.includes(fn))
+			this.set({ hide: [...hide, fn].sort((a, b) => a - b), fn: -1, zoom: [] });
+	}
+
+	// Whom samples belong to of which no frame is shown.
+	nobody() { return this.state.hide.length ? "[no frame shown]" : "[no Python code]"; }
 	unit() { return this.profile.unit(this.state.event); }
 	share(weight: number) { return this.selection().all ? weight / this.selection().all : 0; }
 

@@ -54,6 +54,37 @@ export function stacksWith(profile: Profile, functions: Uint8Array): Uint8Array 
 	return has;
 }
 
+// Which frames of stacks are shown: Python's, or all, without those of hidden functions.
+export class Shown {
+	// Of each stack the innermost frame that is shown, and the innermost one of Python; -1: none.
+	readonly inner: Int32Array;
+	readonly python: Int32Array;
+
+	constructor(private profile: Profile, readonly native: boolean, hide: number[]) {
+		this.python = hide.length ? this.innermost(false, hide) : profile.python;
+		this.inner = native ? this.innermost(true, hide) : this.python;
+	}
+
+	private innermost(native: boolean, hide: number[]): Int32Array {
+		const p = this.profile, inner = new Int32Array(p.stackCount), isHidden = new Uint8Array(p.functionCount);
+		hide.forEach((fn) => isHidden[fn] = 1);
+		for (let i = 0; i < inner.length; i++)
+			inner[i] = !isHidden[p.fn[i]] && (native || p.isPython(p.fn[i])) ? i : p.parent[i] < 0 ? -1 : inner[p.parent[i]];
+		return inner;
+	}
+
+	has(stack: number): boolean { return this.inner[stack] === stack; }
+
+	// Whom what a stack weighs belongs to; -1: nobody.
+	functionOf(stack: number): number {
+		return this.inner[stack] < 0 ? -1 : this.profile.fn[this.inner[stack]];
+	}
+
+	lineOf(stack: number): number {
+		return this.python[stack] < 0 ? -1 : this.profile.line[this.python[stack]];
+	}
+}
+
 export class Selection {
 	// By stack: of samples that end there, and of all below, too.
 	own: Float64Array;
@@ -113,24 +144,16 @@ export class Selection {
 		}
 	}
 
-	// Whom what a stack weighs belongs to; -1: nobody.
-	owner(stack: number, native: boolean): number {
-		if (native)
-			return this.profile.fn[stack];
-		const python = this.profile.python[stack];
-		return python < 0 ? -1 : this.profile.fn[python];
+	functions(shown: Shown): Entry[] {
+		const p = this.profile;
+		return this.entries(p.functionCount, (stack) => shown.functionOf(stack), p.isFirstFunction,
+			(stack) => shown.has(stack) ? p.fn[stack] : -1);
 	}
 
-	functions(native: boolean): Entry[] {
+	lines(shown: Shown): Entry[] {
 		const p = this.profile;
-		return this.entries(p.functionCount, (stack) => this.owner(stack, native), p.isFirstFunction,
-			(stack) => native || p.isPython(p.fn[stack]) ? p.fn[stack] : -1);
-	}
-
-	lines(): Entry[] {
-		const p = this.profile;
-		return this.entries(p.lineFile.length, (stack) => p.python[stack] < 0 ? -1 : p.line[p.python[stack]],
-			p.isFirstLine, (stack) => p.line[stack]);
+		return this.entries(p.lineFile.length, (stack) => shown.lineOf(stack), p.isFirstLine,
+			(stack) => shown.python[stack] === stack ? p.line[stack] : -1);
 	}
 
 	private entries(count: number, owner: (stack: number) => number, isFirst: Uint8Array,
@@ -221,8 +244,8 @@ export class Tree {
 	// Of nodes that were looked at.
 	private sorted = new Map<number, number[]>();
 
-	// Top-down; starters are left out, and native code unless it is wanted.
-	constructor(readonly selection: Selection, state: State) {
+	// Top-down, of the frames that are shown; focus: the function that it begins at, or -1.
+	constructor(readonly selection: Selection, shown: Shown, focus: number, private nobody: string) {
 		const { profile: p } = selection, most = p.stackCount + 2;
 		this.parent = new Int32Array(most);
 		this.fn = new Int32Array(most);
@@ -240,7 +263,7 @@ export class Tree {
 			return at;
 		};
 		// Below the function that is focused on, if there is one.
-		const isInside = state.focus >= 0 ? new Uint8Array(p.stackCount) : null;
+		const isInside = focus >= 0 ? new Uint8Array(p.stackCount) : null;
 		for (let i = 0; i < p.stackCount; i++) {
 			if (!selection.total[i]) {
 				i = p.end[i] - 1;
@@ -249,8 +272,8 @@ export class Tree {
 			const above = p.parent[i], fn = p.fn[i];
 			const parent = above < 0 ? 0 : node[above];
 			if (isInside)
-				isInside[i] = (above >= 0 && isInside[above]) || fn === state.focus ? 1 : 0;
-			const isShown = (state.native || p.isPython(fn)) && (!isInside || isInside[i]);
+				isInside[i] = (above >= 0 && isInside[above]) || fn === focus ? 1 : 0;
+			const isShown = shown.has(i) && (!isInside || isInside[i]);
 			node[i] = isShown ? child(parent, fn) : parent;
 			if (!selection.samples[i])
 				continue;
@@ -332,7 +355,7 @@ export class Tree {
 
 	name(node: number): string {
 		const p = this.selection.profile, fn = this.fn[node];
-		return fn < 0 ? "all samples" : fn === p.functionCount ? "[no Python code]" : p.functionName(fn);
+		return fn < 0 ? "all samples" : fn === p.functionCount ? this.nobody : p.functionName(fn);
 	}
 
 	place(node: number): string {
@@ -369,12 +392,13 @@ export function callers(tree: Tree, of: Caller | null): Caller[] {
 	return [...groups.values()].sort((a, b) => b.weight - a.weight || a.fn - b.fn);
 }
 
-export function fileWeights(selection: Selection): Map<number, number> {
-	const p = selection.profile, files = new Map<number, number>();
-	for (const entry of selection.lines()) {
-		const file = entry.id < 0 ? NONE : p.lineFile[entry.id];
+// Of each file that has any, by the entries of its lines: the heaviest first.
+export function fileWeights(profile: Profile, lines: Entry[]): [number, number][] {
+	const files = new Map<number, number>();
+	for (const entry of lines) {
+		const file = entry.id < 0 ? NONE : profile.lineFile[entry.id];
 		if (file !== NONE)
 			files.set(file, (files.get(file) ?? 0) + entry.own);
 	}
-	return files;
+	return [...files].sort((a, b) => b[1] - a[1]);
 }

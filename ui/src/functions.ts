@@ -91,7 +91,7 @@ export class FunctionsView {
 		const { app } = this, p = app.profile, fn = entry.id;
 		return h("div.functions", {}, shareCell(app.share(entry.own)), shareCell(app.share(entry.total), ".total"),
 			h("span.name", { role: "gridcell" }, swatch(app, fn),
-				h("span.symbol", {}, fn < 0 ? "[no Python code]" : p.functionName(fn)),
+				h("span.symbol", {}, fn < 0 ? app.nobody() : p.functionName(fn)),
 				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
 			h("span.spent", { role: "gridcell" }, spentText(app, this.functionSpent.get(fn))));
 	}
@@ -108,7 +108,7 @@ export class FunctionsView {
 		const { app } = this, p = app.profile, line = entry.id;
 		const file = line < 0 ? NONE : p.lineFile[line], number = line < 0 ? 0 : p.lineNumber[line];
 		const isPlace = line >= 0 && file !== NONE && number > 0;
-		const place = line < 0 ? "[no Python code]" : isPlace ? p.filePlace(file) : p.functionName(p.lineFunction[line]);
+		const place = line < 0 ? app.nobody() : isPlace ? p.filePlace(file) : p.functionName(p.lineFunction[line]);
 		const source = this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(line));
 		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, shareCell(app.share(entry.own)),
 			shareCell(app.share(entry.total), ".total"), h("span.name", { role: "gridcell" },
@@ -128,12 +128,11 @@ export class FunctionsView {
 	update() {
 		const { app } = this, p = app.profile, found = app.found(), selection = app.selection();
 		const isFound = (fn: number) => !found || (fn >= 0 && found[fn] === 1);
-		const { native } = app.state;
-		if (this.spentOf[0] !== selection || this.spentOf[1] !== native) {
-			this.functionSpent = selection.spent(p.functionCount, (stack) => selection.owner(stack, native));
-			this.lineSpent = selection.spent(p.lineFile.length, (stack) =>
-				p.python[stack] < 0 ? -1 : p.line[p.python[stack]]);
-			this.spentOf = [selection, native];
+		const shown = app.shown();
+		if (this.spentOf[0] !== selection || this.spentOf[1] !== shown) {
+			this.functionSpent = selection.spent(p.functionCount, (stack) => shown.functionOf(stack));
+			this.lineSpent = selection.spent(p.lineFile.length, (stack) => shown.lineOf(stack));
+			this.spentOf = [selection, shown];
 		}
 		this.functions = this.order(app.functions().filter((entry) => isFound(entry.id)),
 			(entry) => entry.id < 0 ? "" : p.functionName(entry.id));

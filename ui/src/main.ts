@@ -19,6 +19,7 @@ const KEYS: [string, string][] = [
 	["1 – 5", "the views"], ["/", "search"], ["n, N", "the next that is found, the one before; the next hot line"],
 	["↑ ↓ ← →", "move, open, close"], ["Enter", "open the source; zoom into a box"],
 	["Backspace, Esc", "zoom out by one box, to everything"], ["o", "only samples of this function"],
+	["h", "hide this function: its callers call what it calls, and have its own time"],
 	["g", "the function in the flame graph"], ["c", "C code, too"], ["i", "callers below what they call"],
 	["t", "the timeline: ← → move the range, with Shift its end"], ["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
@@ -139,6 +140,8 @@ class Page {
 			chips.push(this.chip(`only ${p.functionName(state.focus)}`, { focus: -1, zoom: [] }));
 		if (state.only)
 			chips.push(this.chip(`only “${state.only}”`, { only: "", zoom: [] }));
+		for (const fn of state.hide)
+			chips.push(this.chip(`without ${p.functionName(fn)}`, { hide: state.hide.filter((other) => other !== fn), zoom: [] }));
 		const selection = this.app.selection();
 		if (chips.length) {
 			const part = selection.everything ? selection.all / selection.everything : 0;
@@ -158,17 +161,20 @@ class Page {
 		if (fn < 0)
 			return;
 		const entry = app.functions().find((one) => one.id === fn), isPython = p.isPython(fn);
-		const numbers = entry ? `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
-			`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})` : isPython || app.state.native ? "not in this selection" :
+		const missing = app.state.hide.includes(fn) ? "hidden" : isPython || app.state.native ? "not in this selection" :
 			"C code is not shown (c)";
-		const act = (word: string, key: string, change: Partial<State>) =>
-			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick: () => app.set(change) }, word);
+		const numbers = entry ? `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
+			`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})` : missing;
+		const button = (word: string, key: string, onclick: () => void) =>
+			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick }, word);
+		const act = (word: string, key: string, change: Partial<State>) => button(word, key, () => app.set(change));
 		const hasFile = isPython && p.functionFile[fn] !== NONE;
 		const path = hasFile ? `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}` : p.object(fn);
 		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, numbers),
 			h("span.path", {}, path)), h("div.acts", {}, hasFile ? act("Source", "Enter",
 				{ view: "source", file: p.functionFile[fn], line: p.functionLine[fn] }) : null,
 			act("Only this", "o", { focus: fn, zoom: [] }),
+			button("Hide", "h", () => app.hide(fn)),
 			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),
 			act("Callers", "", { view: "tree", invert: true, focus: fn }),
 			h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => app.set({ fn: -1 }, true) }, "×")));
@@ -222,7 +228,8 @@ class Page {
 			c: () => app.set({ native: !state.native, zoom: [] }),
 			i: () => app.set({ invert: !state.invert, view: "tree" }),
 			t: () => this.timeline.element.focus(),
-			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, search: "", zoom: [] }),
+			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, hide: [], search: "", zoom: [] }),
+			h: () => app.hide(state.fn),
 			o: () => state.fn >= 0 && app.set({ focus: state.fn, zoom: [] }),
 			g: () => state.fn >= 0 && app.set({ view: "flame", search: this.profile.functionName(state.fn) }),
 			Escape: () => state.search && app.set({ search: "" }),

@@ -66,14 +66,14 @@ export class SourceView {
 			return app.state.file;
 		if (app.state.fn >= 0 && p.functionFile[app.state.fn] !== NONE && p.isPython(app.state.fn))
 			return p.functionFile[app.state.fn];
-		const weights = [...fileWeights(app.selection())].sort((a, b) => b[1] - a[1]);
+		const weights = fileWeights(p, app.lines());
 		const known = weights.find(([file]) => p.sourceState(file) === SourceState.There) ?? weights[0];
 		return known ? known[0] : -1;
 	}
 
 	private listFiles() {
 		const { app } = this, p = app.profile;
-		const files = [...fileWeights(app.selection())].sort((a, b) => b[1] - a[1]);
+		const files = fileWeights(p, app.lines());
 		if (this.file >= 0 && !files.some(([file]) => file === this.file))
 			files.push([this.file, 0]);
 		this.choice.replaceChildren(...files.map(([file, weight]) =>

@@ -17,6 +17,8 @@ export interface State {
 	only: string;
 	// Only samples with this function in their stack; -1: all.
 	focus: number;
+	// Functions whose frames are dropped from all stacks.
+	hide: number[];
 	native: boolean;
 	invert: boolean;
 	// The function that is looked at; -1: none.
@@ -30,12 +32,17 @@ export interface State {
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, thread: -1, range: null, search: "", only: "", focus: -1,
-		native: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
+		hide: [], native: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
 }
 
 function numberOf(words: URLSearchParams, key: string, limit: number, none: number): number {
 	const text = words.get(key), value = Number(text);
 	return text !== null && Number.isInteger(value) && value >= 0 && value < limit ? value : none;
+}
+
+function numbersOf(words: URLSearchParams, key: string, limit: number): number[] {
+	return (words.get(key) ?? "").split(".").filter(Boolean).map(Number)
+		.filter((number) => Number.isInteger(number) && number >= 0 && number < limit);
 }
 
 export function parse(profile: Profile, hash: string): State {
@@ -51,13 +58,14 @@ export function parse(profile: Profile, hash: string): State {
 	state.search = words.get("search") ?? "";
 	state.only = words.get("only") ?? "";
 	state.focus = numberOf(words, "focus", profile.functionCount, -1);
+	state.hide = [...new Set(numbersOf(words, "hide", profile.functionCount))].sort((a, b) => a - b);
 	state.native = words.has("native");
 	state.invert = words.has("invert");
 	state.fn = numberOf(words, "fn", profile.functionCount, -1);
 	state.file = numberOf(words, "file", profile.fileCount, -1);
 	state.line = numberOf(words, "line", 1e9, 0);
-	state.zoom = (words.get("zoom") ?? "").split(".").filter(Boolean).map(Number)
-		.filter((fn) => Number.isInteger(fn) && fn >= 0 && fn <= profile.functionCount);
+	// One more: the box of what has no frame.
+	state.zoom = numbersOf(words, "zoom", profile.functionCount + 1);
 	state.sort = sort === "total" || sort === "name" ? sort : "own";
 	return state;
 }
@@ -73,6 +81,7 @@ export function format(profile: Profile, state: State): string {
 	put("search", state.search, state.search !== "");
 	put("only", state.only, state.only !== "");
 	put("focus", state.focus, state.focus >= 0);
+	put("hide", state.hide.join("."), state.hide.length > 0);
 	put("native", "", state.native);
 	put("invert", "", state.invert);
 	put("fn", state.fn, state.fn >= 0);
