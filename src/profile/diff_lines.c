@@ -7,10 +7,8 @@
 #include "base/map.h"
 #include "profile/diff_table.h"
 
-#define NO_ROW SIZE_MAX
-
-/* Pairs of functions of one file that are looked at; the rest may have changed. */
-enum { LOOKS_MAX = 1 << 28 };
+/* Bytes of a Python function's addresses that are one of its lines (ARCHITECTURE.md). */
+enum { SLOT_SIZE = 2 };
 
 enum place_kind {
 	PLACE_NO_PYTHON,
@@ -18,7 +16,9 @@ enum place_kind {
 	PLACE_LINE,
 	/* Of one that is gone, as it was before. */
 	PLACE_GONE,
-	/* The row of a function. */
+	/* The row of a function of which no line is known. */
+	PLACE_WHOLE,
+	/* Of one whose lines are not paired. */
 	PLACE_FUNCTION,
 };
 
@@ -34,17 +34,28 @@ struct item {
 	struct place place;
 };
 
-struct def {
-	uint32_t name;
+/* A line of a function that a run has samples of. */
+struct seen {
+	uint32_t file;
 	uint32_t line;
+	uint32_t name;
+	uint32_t def;
+	/* Which of the function's lines it is, and how many there are. */
+	uint32_t slot;
+	uint32_t slots;
+	/* That is how far below the def it is. */
+	bool by_distance;
 	/* In own_diff.functions. */
 	size_t row;
 };
 
-/* What samples tell of a function: its last line on each side. */
-struct extent {
-	uint32_t last[2];
-	bool is_unchanged;
+struct seen_lines VEC_BODY(struct seen);
+
+/* How many lines a function has on each side; 0: not known. */
+struct shape {
+	uint32_t slots[2];
+	/* The code of one side is not always the same. */
+	bool is_mixed;
 };
 
 struct builder {
@@ -52,230 +63,223 @@ struct builder {
 	const struct diff_functions *functions;
 	const struct own_diff_options *options;
 	struct own_diff *diff;
+	/* A recording has only the lines of code that it has samples of. */
+	bool lacks_lines;
 	VEC(struct item) items;
-	/* Name and def of a function to the size of its code; 0: several. */
-	struct map sizes;
-	/* The functions of the run at hand by name, then by def. */
-	VEC(struct def) defs;
+	/* By run, in the order of files and lines. */
+	struct seen_lines *seen;
+	/* By function. */
+	struct shape *shapes;
+	/* By stack and by frame: the last run that had it, plus 1. */
+	size_t *stack_runs;
+	size_t *frame_runs;
+	/* Function and slot to the line that has it after. */
+	struct map lines_after;
 	/* Files as they are called after: to what they were called before. */
 	struct map before;
 	/* Those that recordings after have. */
 	struct map after;
-	/* By function. */
-	struct extent *extents;
-	/* Rows of functions, those of one file together. */
-	VEC(size_t) by_file;
-	size_t looks;
 };
 
-/* --- What is known of functions ----------------------------------------- */
+static bool is_after(const struct builder *b, size_t run)
+{
+	return b->diff->noise.data[run].is_after;
+}
+
+/* --- What a run has seen ------------------------------------------------ */
 
 static uint64_t key_of(uint32_t name, uint32_t line)
 {
 	return (uint64_t)name << 32 | line;
 }
 
-/* The addresses of a Python function count its lines (ARCHITECTURE.md). */
-static struct error *find_sizes(struct builder *b)
-{
-	vec_for_each(symbol, &b->profile->symbols) {
-		uint64_t size = symbol->end - symbol->start, *known;
-
-		if (profile_dso(b->profile, symbol->dso)->kind !=
-		    PROFILE_DSO_PYTHON)
-			continue;
-		known = map_insert(&b->sizes, key_of(symbol->name, symbol->line),
-				   size, NULL);
-		if (!known)
-			return error_no_memory();
-		if (*known != size)
-			*known = 0;
-	}
-	return NULL;
-}
-
-static uint64_t size_of(const struct builder *b, const struct own_entry *entry)
-{
-	const uint64_t *size =
-		map_find(&b->sizes, key_of(entry->name, entry->line));
-
-	return size ? *size : 0;
-}
-
-static bool has_size(const struct builder *b,
-		     const struct own_diff_entry *function)
-{
-	uint64_t size = size_of(b, &function->before);
-
-	return function->is_before && function->is_after &&
-	       function->functions == 1 && function->before.line &&
-	       function->after.line && !b->diff->by_last_name && size &&
-	       size == size_of(b, &function->after);
-}
-
-static int compare_defs(const void *x, const void *y)
-{
-	const struct def *a = x, *b = y;
-	int order = compare_u64(a->name, b->name);
-
-	return order ? order : compare_u64(a->line, b->line);
-}
-
-static struct error *find_defs(struct builder *b, size_t run)
+/* Name and def of each function of the run to its row. */
+static struct error *find_rows(const struct builder *b, size_t run,
+			       struct map *ret)
 {
 	const struct own_time *own = b->diff->runs.data[run].own;
 	const size_t *rows = b->functions->rows.data +
 			     b->functions->starts.data[run];
 
-	vec_clear(&b->defs);
 	for (size_t i = 0; i < own->functions.count; i++) {
 		const struct own_entry *function = &own->functions.data[i];
-		struct def def = { function->name, function->line, rows[i] };
 
-		if (!vec_push(&b->defs, def))
+		if (!map_insert(ret, key_of(function->name, function->line),
+				rows[i], NULL))
 			return error_no_memory();
 	}
-	if (b->defs.count)
-		qsort(b->defs.data, b->defs.count, sizeof(*b->defs.data),
-		      compare_defs);
 	return NULL;
 }
 
 /*
- * The row of the function that a line belongs to: of its name the last that is
- * defined above it. Or NO_ROW.
+ * Which of its function's lines a frame is in. Comments do not change that. Where the
+ * lines of the code are not all known, it is how far below the def the line is.
  */
-static size_t function_of(const struct builder *b, const struct own_entry *line)
+static void find_slot(const struct builder *b, const struct profile_frame *frame,
+		      struct seen *seen)
 {
-	const struct def key = { .name = line->name, .line = line->line };
-	size_t from = 0, to = b->defs.count;
+	const struct profile_symbol *symbol =
+		profile_symbol(b->profile, frame->symbol);
+	const struct profile_dso *dso = profile_dso(b->profile, frame->dso);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (compare_defs(&b->defs.data[middle], &key) > 0)
-			to = middle;
-		else
-			from = middle + 1;
+	if (!symbol || !dso || dso->kind != PROFILE_DSO_PYTHON ||
+	    b->lacks_lines) {
+		seen->slot = seen->line - seen->def;
+		seen->slots = 1;
+		seen->by_distance = seen->slot;
+		return;
 	}
-	return from && b->defs.data[from - 1].name == line->name ?
-		       b->defs.data[from - 1].row :
-		       NO_ROW;
+	seen->slot = (uint32_t)((frame->rel - symbol->start) / SLOT_SIZE);
+	seen->slots = (uint32_t)((symbol->end - symbol->start) / SLOT_SIZE);
+}
+
+static struct error *see_frame(struct builder *b, size_t run,
+			       const struct map *rows,
+			       const struct profile_frame *frame)
+{
+	struct own_entry function = own_entry_of(b->profile, frame);
+	const uint64_t *row =
+		map_find(rows, key_of(function.name, function.line));
+	struct seen seen = { .file = frame->file,
+			     .line = frame->line ? frame->line : function.line,
+			     .name = function.name,
+			     .def = function.line };
+
+	if (!row)
+		return NULL;
+	seen.row = *row;
+	find_slot(b, frame, &seen);
+	return vec_push(&b->seen[run], seen) ? NULL : error_no_memory();
+}
+
+/* All Python frames of a stack that the run has not had yet. */
+static struct error *see_stack(struct builder *b, size_t run,
+			       const struct map *rows, uint32_t stack)
+{
+	const struct profile *p = b->profile;
+	struct error *error = NULL;
+
+	for (; !error && stack != PROFILE_NONE &&
+	       b->stack_runs[stack] != run + 1;
+	     stack = p->stack_parents.data[stack]) {
+		uint32_t handle = p->stack_frames.data[stack];
+		const struct profile_frame *frame = profile_frame(p, handle);
+
+		b->stack_runs[stack] = run + 1;
+		if (frame->kind == PROFILE_FRAME_PYTHON &&
+		    b->frame_runs[handle] != run + 1)
+			error = see_frame(b, run, rows, frame);
+		b->frame_runs[handle] = run + 1;
+	}
+	return error;
+}
+
+static int compare_seen(const void *x, const void *y)
+{
+	const struct seen *a = x, *b = y;
+	int order = compare_u64(a->file, b->file);
+
+	if (!order)
+		order = compare_u64(a->line, b->line);
+	/* A function before what is defined in it. */
+	if (!order)
+		order = compare_u64(a->def, b->def);
+	if (!order)
+		order = compare_u64(a->row, b->row);
+	return order ? order : compare_u64(a->slot, b->slot);
+}
+
+static struct error *see_run(struct builder *b, size_t run)
+{
+	const struct profile_samples *samples = &b->profile->samples;
+	_cleanup_(map_deinit) struct map rows = {};
+	struct error *error = find_rows(b, run, &rows);
+
+	for (size_t i = 0; !error && i < samples->rows; i++)
+		if (samples->event[i] == b->diff->runs.data[run].event)
+			error = see_stack(b, run, &rows, samples->stack[i]);
+	if (!error && b->seen[run].count)
+		qsort(b->seen[run].data, b->seen[run].count,
+		      sizeof(*b->seen[run].data), compare_seen);
+	return error;
+}
+
+/* What an importer wrote knows only the lines that had samples. */
+static bool has_all_lines(const struct builder *b, size_t run)
+{
+	uint32_t event = b->diff->runs.data[run].event;
+	uint32_t recording = b->profile->events.data[event].recording;
+
+	return b->profile->recordings.data[recording].metadata.pythons.count;
+}
+
+static struct error *see_runs(struct builder *b)
+{
+	size_t runs = b->diff->runs.count;
+	struct error *error = NULL;
+
+	b->seen = calloc(runs + 1, sizeof(*b->seen));
+	b->stack_runs = calloc(b->profile->stack_parents.count + 1,
+			       sizeof(*b->stack_runs));
+	b->frame_runs = calloc(b->profile->frames.count + 1,
+			       sizeof(*b->frame_runs));
+	if (!b->seen || !b->stack_runs || !b->frame_runs)
+		return error_no_memory();
+	for (size_t run = 0; run < runs; run++)
+		b->lacks_lines |= !has_all_lines(b, run);
+	for (size_t run = 0; !error && run < runs; run++)
+		error = see_run(b, run);
+	return error;
 }
 
 /* --- Which functions are as they were ----------------------------------- */
 
-static struct error *find_extents(struct builder *b)
+static struct error *find_shapes(struct builder *b)
 {
-	const struct own_diff *diff = b->diff;
-
-	b->extents = calloc(diff->functions.count + 1, sizeof(*b->extents));
-	if (!b->extents)
+	b->shapes = calloc(b->diff->functions.count + 1, sizeof(*b->shapes));
+	if (!b->shapes)
 		return error_no_memory();
-	for (size_t run = 0; run < diff->runs.count; run++) {
-		const struct own_time *own = diff->runs.data[run].own;
-		bool side = diff->noise.data[run].is_after;
-		struct error *error = find_defs(b, run);
+	for (size_t run = 0; run < b->diff->runs.count; run++) {
+		bool side = is_after(b, run);
 
-		if (error)
-			return error;
-		vec_for_each(line, &own->lines) {
-			size_t row = function_of(b, line);
+		vec_for_each(seen, &b->seen[run]) {
+			struct shape *shape = &b->shapes[seen->row];
 
-			if (row != NO_ROW &&
-			    b->extents[row].last[side] < line->line)
-				b->extents[row].last[side] = line->line;
+			shape->is_mixed |= shape->slots[side] &&
+					   shape->slots[side] != seen->slots;
+			shape->slots[side] = seen->slots;
 		}
 	}
 	return NULL;
 }
 
-static bool is_within(uint32_t def, uint32_t from, uint32_t last)
+/* A function of as many lines as before is taken for unchanged. */
+static bool is_unchanged(const struct builder *b, size_t row)
 {
-	return def > from && def <= last;
+	const struct shape *shape = &b->shapes[row];
+
+	return b->diff->functions.data[row].functions == 1 &&
+	       !b->diff->by_last_name && !shape->is_mixed &&
+	       shape->slots[0] && shape->slots[0] == shape->slots[1];
 }
 
-/* `in` is defined among the lines of a function, and is not as it was there. */
-static bool disturbs(const struct builder *b,
-		     const struct own_diff_entry *function,
-		     const struct extent *extent,
-		     const struct own_diff_entry *in)
+static uint64_t slot_key(const struct seen *seen)
 {
-	if (!(in->is_before && is_within(in->before.line, function->before.line,
-					 extent->last[0])) &&
-	    !(in->is_after && is_within(in->after.line, function->after.line,
-					extent->last[1])))
-		return false;
-	return !has_size(b, in) || in->after.line - in->before.line !=
-					   function->after.line -
-						   function->before.line;
+	return (uint64_t)seen->row << 32 | seen->slot;
 }
 
-static uint32_t file_of(const struct builder *b, size_t row)
+static struct error *find_lines_after(struct builder *b)
 {
-	const struct own_diff_entry *function = &b->diff->functions.data[row];
-
-	return function->is_after ? function->after.file :
-				    file_pairs_after(&b->diff->files,
-						     function->before.file);
-}
-
-static int compare_files(const void *x, const void *y, void *arg)
-{
-	return compare_u64(file_of(arg, *(const size_t *)x),
-			   file_of(arg, *(const size_t *)y));
-}
-
-static struct error *sort_by_file(struct builder *b)
-{
-	for (size_t i = 0; i < b->diff->functions.count; i++)
-		if (!vec_push(&b->by_file, i))
-			return error_no_memory();
-	if (b->by_file.count)
-		qsort_r(b->by_file.data, b->by_file.count,
-			sizeof(*b->by_file.data), compare_files, b);
+	for (size_t run = 0; run < b->diff->runs.count; run++) {
+		if (!is_after(b, run))
+			continue;
+		vec_for_each(seen, &b->seen[run])
+			if (is_unchanged(b, seen->row) &&
+			    !map_insert(&b->lines_after, slot_key(seen),
+					seen->line, NULL))
+				return error_no_memory();
+	}
 	return NULL;
-}
-
-static bool is_undisturbed(struct builder *b, size_t row, size_t first)
-{
-	const struct own_diff_entry *functions = b->diff->functions.data;
-	uint32_t file = file_of(b, row);
-
-	for (size_t i = first; i < b->by_file.count; i++) {
-		size_t in = b->by_file.data[i];
-
-		if (file_of(b, in) != file)
-			break;
-		if (++b->looks > LOOKS_MAX)
-			return false;
-		if (disturbs(b, &functions[row], &b->extents[row],
-			     &functions[in]))
-			return false;
-	}
-	return true;
-}
-
-/*
- * A function of as many lines as before is taken for unchanged, unless what is
- * defined in it has moved in it, or has changed.
- */
-static struct error *find_unchanged(struct builder *b)
-{
-	struct error *error = find_extents(b);
-
-	if (!error)
-		error = sort_by_file(b);
-	for (size_t i = 0, first = 0; !error && i < b->by_file.count; i++) {
-		size_t row = b->by_file.data[i];
-
-		if (file_of(b, row) != file_of(b, b->by_file.data[first]))
-			first = i;
-		b->extents[row].is_unchanged =
-			has_size(b, &b->diff->functions.data[row]) &&
-			is_undisturbed(b, row, first);
-	}
-	return error;
 }
 
 /* --- Where a line is ---------------------------------------------------- */
@@ -284,15 +288,15 @@ static struct error *find_unchanged(struct builder *b)
 static struct error *find_files(struct builder *b)
 {
 	for (size_t run = 0; run < b->diff->runs.count; run++) {
-		bool is_after = b->diff->noise.data[run].is_after;
+		bool after = is_after(b, run);
 
 		vec_for_each(line, &b->diff->runs.data[run].own->lines) {
 			uint32_t file =
-				is_after ? line->file :
-					   file_pairs_after(&b->diff->files,
-							    line->file);
+				after ? line->file :
+					file_pairs_after(&b->diff->files,
+							 line->file);
 
-			if (!map_insert(is_after ? &b->after : &b->before, file,
+			if (!map_insert(after ? &b->after : &b->before, file,
 					line->file, NULL))
 				return error_no_memory();
 		}
@@ -301,63 +305,118 @@ static struct error *find_files(struct builder *b)
 }
 
 /* Where a line of a file is whose lines are known on both sides. */
-static struct place place_by_text(const struct builder *b, bool is_after,
+static struct place place_by_text(const struct builder *b, bool after,
 				  enum own_diff_lines known,
 				  uint32_t file_before, uint32_t file,
 				  uint32_t line)
 {
-	uint32_t after = line;
+	uint32_t number = line;
 
-	if (!is_after && known == OWN_DIFF_LINES_PAIRED)
-		after = b->options->line_after(b->options->arg, file_before,
-					       file, line);
-	if (!after)
+	if (!after && known == OWN_DIFF_LINES_PAIRED)
+		number = b->options->line_after(b->options->arg, file_before,
+						file, line);
+	if (!number)
 		return (struct place){ file, PLACE_GONE, line };
-	return (struct place){ file, PLACE_LINE, after };
+	return (struct place){ file, PLACE_LINE, number };
 }
 
-/* Where it is if nothing but the functions tell. */
-static struct place place_by_function(const struct builder *b, bool is_after,
+/* The first of what the run has seen there; *end is behind the last. */
+static const struct seen *seen_at(const struct builder *b, size_t run,
+				  const struct own_entry *line,
+				  const struct seen **end)
+{
+	const struct seen_lines *all = &b->seen[run];
+	size_t from = 0, to = all->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct seen *seen = &all->data[middle];
+		int order = compare_u64(seen->file, line->file);
+
+		if (!order)
+			order = compare_u64(seen->line, line->line);
+		if (order < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (to = from; to < all->count && all->data[to].file == line->file &&
+			all->data[to].line == line->line;)
+		to++;
+	*end = all->data + to;
+	return all->data + from;
+}
+
+/* Of a function that both sides have, and that is not as it was. */
+static bool is_edited(const struct builder *b, const struct seen *seen)
+{
+	const struct own_diff_entry *function =
+		&b->diff->functions.data[seen->row];
+
+	return function->is_before && function->is_after &&
+	       !is_unchanged(b, seen->row);
+}
+
+/*
+ * Where it is if nothing but the functions tell that the run has there: where one has it
+ * that has not changed, else in the row of one that has.
+ */
+static struct place place_by_function(const struct builder *b, size_t run,
 				      uint32_t file,
 				      const struct own_entry *line)
 {
-	const struct place alone = { file, is_after ? PLACE_LINE : PLACE_GONE,
-				     line->line };
-	size_t row = function_of(b, line);
-	const struct own_diff_entry *function;
-	uint64_t below;
+	const struct seen *end, *first = seen_at(b, run, line, &end);
+	bool after = is_after(b, run);
 
-	if (row == NO_ROW)
-		return alone;
-	function = &b->diff->functions.data[row];
-	if (!function->is_before || !function->is_after)
-		return alone;
-	if (!b->extents[row].is_unchanged)
-		return (struct place){ file, PLACE_FUNCTION, row };
-	if (is_after)
-		return alone;
-	below = (uint64_t)line->line - function->before.line;
-	return (struct place){ file, PLACE_LINE, function->after.line + below };
+	for (const struct seen *seen = first; seen < end; seen++) {
+		const uint64_t *number =
+			after ? NULL : map_find(&b->lines_after, slot_key(seen));
+
+		if (number)
+			b->diff->by_distance |= seen->by_distance;
+		if (number)
+			return (struct place){ file, PLACE_LINE, *number };
+		if (after && is_unchanged(b, seen->row))
+			return (struct place){ file, PLACE_LINE, line->line };
+	}
+	for (const struct seen *seen = first; seen < end; seen++)
+		if (is_edited(b, seen))
+			return (struct place){ file, PLACE_FUNCTION, seen->row };
+	return (struct place){ file, after ? PLACE_LINE : PLACE_GONE,
+			       line->line };
+}
+
+/* Where all of a function is, of which no line is known. */
+static struct place place_whole(const struct builder *b, size_t run,
+				uint32_t file, const struct own_entry *line)
+{
+	const struct seen *end, *seen = seen_at(b, run, line, &end);
+
+	while (seen < end && seen->name != line->name)
+		seen++;
+	return (struct place){ file, PLACE_WHOLE,
+			       seen < end ? seen->row : SIZE_MAX };
 }
 
 static struct place place_of(const struct builder *b, size_t run,
 			     const struct own_entry *line)
 {
-	bool is_after = b->diff->noise.data[run].is_after;
-	uint32_t file = is_after ? line->file :
-				   file_pairs_after(&b->diff->files, line->file);
+	bool after = is_after(b, run);
+	uint32_t file = after ? line->file :
+				file_pairs_after(&b->diff->files, line->file);
 	const uint64_t *before = map_find(&b->before, file);
 	enum own_diff_lines known = OWN_DIFF_LINES_UNKNOWN;
 
 	if (!line->is_python)
 		return (struct place){ .kind = PLACE_NO_PYTHON };
-	if (b->options->lines && line->line && before &&
-	    map_find(&b->after, file))
+	if (!line->line || line->file == PROFILE_NONE)
+		return place_whole(b, run, file, line);
+	if (b->options->lines && before && map_find(&b->after, file))
 		known = b->options->lines(b->options->arg, (uint32_t)*before,
 					  file);
 	return known == OWN_DIFF_LINES_UNKNOWN ?
-		       place_by_function(b, is_after, file, line) :
-		       place_by_text(b, is_after, known, (uint32_t)*before, file,
+		       place_by_function(b, run, file, line) :
+		       place_by_text(b, after, known, (uint32_t)*before, file,
 				     line->line);
 }
 
@@ -384,10 +443,7 @@ static struct error *gather(struct builder *b)
 {
 	for (size_t run = 0; run < b->diff->runs.count; run++) {
 		const struct own_time *own = b->diff->runs.data[run].own;
-		struct error *error = find_defs(b, run);
 
-		if (error)
-			return error;
 		vec_for_each(line, &own->lines) {
 			struct item item = { line, run,
 					     place_of(b, run, line) };
@@ -441,6 +497,20 @@ static void place_unpaired(struct builder *b)
 	}
 }
 
+static void builder_deinit(struct builder *b)
+{
+	for (size_t run = 0; b->seen && run < b->diff->runs.count; run++)
+		vec_deinit(&b->seen[run]);
+	free(b->seen);
+	free(b->shapes);
+	free(b->stack_runs);
+	free(b->frame_runs);
+	vec_deinit(&b->items);
+	map_deinit(&b->lines_after);
+	map_deinit(&b->before);
+	map_deinit(&b->after);
+}
+
 struct error *diff_lines_pair(const struct profile *profile,
 			      const struct diff_functions *functions,
 			      const struct own_diff_options *options,
@@ -451,10 +521,12 @@ struct error *diff_lines_pair(const struct profile *profile,
 			     .functions = functions,
 			     .options = options,
 			     .diff = diff };
-	struct error *error = find_sizes(&b);
+	struct error *error = see_runs(&b);
 
 	if (!error)
-		error = find_unchanged(&b);
+		error = find_shapes(&b);
+	if (!error)
+		error = find_lines_after(&b);
 	if (!error)
 		error = find_files(&b);
 	if (!error)
@@ -464,12 +536,6 @@ struct error *diff_lines_pair(const struct profile *profile,
 	if (!error)
 		place_unpaired(&b);
 	diff_table_deinit(&table);
-	vec_deinit(&b.items);
-	map_deinit(&b.sizes);
-	map_deinit(&b.before);
-	map_deinit(&b.after);
-	vec_deinit(&b.defs);
-	free(b.extents);
-	vec_deinit(&b.by_file);
+	builder_deinit(&b);
 	return error;
 }

@@ -9,9 +9,13 @@
 
 /*
  * Fills diff->lines, in no order that means anything. Where nothing is known of a
- * file, a function of as many lines as before is taken for unchanged, unless what
- * is defined in it was changed or moved: its lines are those as far below its
- * def. All lines of any other function are one entry.
+ * file, a function whose code has as many lines as before is taken for unchanged:
+ * the n-th of them is the n-th before, wherever comments have moved it to. All lines
+ * of any other function are one entry. A line is looked for in the functions that its
+ * own recording has there.
+ *
+ * Where a recording does not know all lines of its code (an import), the line as far
+ * below the def is the same: diff->by_distance.
  */
 struct error *diff_lines_pair(const struct profile *profile,
 			      const struct diff_functions *functions,

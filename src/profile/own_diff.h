@@ -100,6 +100,8 @@ struct own_diff {
 	bool is_wall;
 	/* Only the last part of qualified names was compared. */
 	bool by_last_name;
+	/* Lines were paired by how far below their def they are. */
+	bool by_distance;
 	/* Before first; noise says of each on which side it is. */
 	VEC(struct own_diff_run) runs;
 	VEC(struct diff_run) noise;

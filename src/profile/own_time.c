@@ -343,6 +343,18 @@ static void add_total(struct own_entry_vec *entries, size_t *rows, uint32_t at,
 	rows[at] = row + 1;
 }
 
+/* By its first sample: frames of other events were seen before. */
+static void name_line(const struct builder *b, uint32_t stack,
+		      struct own_entry *line)
+{
+	const struct profile *p = b->profile;
+	const struct profile_frame *frame =
+		profile_frame(p, p->stack_frames.data[stack]);
+
+	if (!line->total.samples)
+		line->name = own_entry_of(p, frame).name;
+}
+
 static void add_totals(struct builder *b, const struct stack_state *state,
 		       size_t row, const struct own_weight *weight)
 {
@@ -352,6 +364,7 @@ static void add_totals(struct builder *b, const struct stack_state *state,
 	     at = b->stacks[at].outer) {
 		const struct stack_state *s = &b->stacks[at];
 
+		name_line(b, at, &out->lines.data[s->line]);
 		add_total(&out->functions, b->function_rows, s->function, row,
 			  weight);
 		add_total(&out->lines, b->line_rows, s->line, row, weight);

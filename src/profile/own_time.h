@@ -41,8 +41,8 @@ struct own_entry {
 	/* False: samples without a Python frame. */
 	bool is_python;
 	/*
-	 * The name of the function's symbol, of a line or file the first seen
-	 * there; PROFILE_NONE where no record names the code.
+	 * The name of the function's symbol, of a line that of its first sample, of
+	 * a file the first seen there; PROFILE_NONE where no record names the code.
 	 */
 	uint32_t name;
 	/* The source file, or PROFILE_NONE. */

@@ -414,7 +414,10 @@ static void put_notes(struct diff_screen *s)
 			    "'maybe' is beyond its +-, as a few of many functions are by chance.\n");
 	if (s->has_changed)
 		strbuf_puts(&s->text,
-			    "[changed]: the function was edited, so its lines are one row, and not paired.\n");
+			    "[changed]: which lines were which before cannot be told, so they are one row.\n");
+	if (s->diff->by_distance)
+		strbuf_puts(&s->text,
+			    "No line tables are known: a line is the one as far below its def as before.\n");
 	put_machines(s);
 	put_files(s);
 	if (s->diff->by_last_name)

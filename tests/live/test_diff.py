@@ -201,14 +201,19 @@ FAST = SLOW.replace("def quick():\n    return sum(range(50))\n", "def quick():\n
 FAST = FAST.replace("work(0.04)", "work(0.005)").replace("other(0.01)", "other(0.045)")
 
 
-def test_an_edited_file(kaa, newest_python, tmp_path):
-    script = tmp_path / "edited.py"
+def record_an_edit(kaa, python, folder, before, after):
+    """edited.py before and after, as "a" and "b": kaa can tell by the times that it was edited in between."""
+    script = folder / "edited.py"
     now = time.time()
-    for name, text, moment in (("a", SLOW, now), ("b", FAST, now + 20)):
+    for name, text, moment in (("a", before, now), ("b", after, now + 20)):
         script.write_text(text)
-        record(kaa, newest_python, tmp_path / name, script)
-        os.utime(tmp_path / name, (moment, moment))
+        record(kaa, python, folder / name, script)
+        os.utime(folder / name, (moment, moment))
     os.utime(script, (now + 10, now + 10))
+
+
+def test_an_edited_file(kaa, newest_python, tmp_path):
+    record_an_edit(kaa, newest_python, tmp_path, SLOW, FAST)
     # Of the time of a run a machine that is itself held up may leave some out.
     text = diff(kaa, "--by", "share", "--percent-limit", "0", tmp_path / "a", tmp_path / "b")
     rows = functions_of(text)
@@ -219,9 +224,38 @@ def test_an_edited_file(kaa, newest_python, tmp_path):
     # work() only moved; the text is that of now. quick() has more lines than before.
     assert any(re.search(r" real\? .*edited\.py:11 +while time\.thread_time\(\) < end:$", line) for line in lines), text
     assert any(re.search(r" real\? .*edited\.py:3 +\[changed\]$", line) for line in lines), text
-    assert "[changed]: the function was edited, so its lines are one row, and not paired." in text
+    assert "[changed]: which lines were which before cannot be told, so they are one row." in text
     assert "has changed since" not in text
     check_sums(text)
+
+
+PLAIN = """\
+import time
+
+def work(seconds):
+    total, end = 0, time.thread_time() + seconds
+    while time.thread_time() < end:
+        for i in range(1000):
+            total += i * i
+    return total
+
+work(0.6)
+"""
+COMMENTED = PLAIN.replace("    total, end", "    # What it does.\n\n    total, end").replace(
+    "            total +=", "            # And why.\n            # Twice.\n            total +=")
+
+
+@pytest.mark.few_versions
+def test_comments_in_an_edited_file(kaa, python, tmp_path):
+    """A line is known by which of its code's lines it is."""
+    record_an_edit(kaa, python, tmp_path, PLAIN, COMMENTED)
+    text = diff(kaa, "--by", "share", "--percent-limit", "0", tmp_path / "a", tmp_path / "b")
+    rows = {int(number): words for words, number in re.findall(r"^(.*?) +\S*edited\.py:(\d+) ", text.split("\n\n")[3], re.M)}
+    # The two lines that take the time; the text is that of now.
+    for line in ("for i in range(1000):", "total += i * i"):
+        before, after = rows[1 + COMMENTED[:COMMENTED.index(line)].count("\n")].split()[:2]
+        assert number(before) and number(after), text
+    assert not re.search(r"edited\.py:\d+ +\[changed\]", text) and "No line tables" not in text, text
 
 
 def test_two_checkouts(kaa, newest_python, tmp_path):
