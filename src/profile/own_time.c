@@ -413,11 +413,16 @@ static struct error *count_nameless(struct builder *b, uint32_t stack,
 	return NULL;
 }
 
-/* What native frames would have told, if the event has none. */
-static void leave_out_native(const struct builder *b, struct stack_state *state)
+/* What the stack tells of a sample of the event: it may have no native frames, or wait. */
+static void judge_by_event(const struct builder *b, struct stack_state *state)
 {
-	if (b->profile->events.data[b->options->event].python_only &&
-	    spent_without_native(&state->below))
+	const struct profile_event *event =
+		&b->profile->events.data[b->options->event];
+
+	if (event->python_only && spent_without_native(&state->below))
+		state->subject = PROFILE_NONE;
+	if (event->kind == EVENT_WAIT &&
+	    spent_as_wait(&state->below, state->subject != PROFILE_NONE))
 		state->subject = PROFILE_NONE;
 }
 
@@ -434,7 +439,7 @@ static struct error *count_row(struct builder *b, size_t row,
 	struct own_entry *entries[3];
 	struct error *error;
 
-	leave_out_native(b, &here);
+	judge_by_event(b, &here);
 	if (here.python == PROFILE_NONE) {
 		here.function = none->function;
 		here.line = none->line;
@@ -735,7 +740,7 @@ static struct error *put_spent(struct builder *b, const struct stack_state *none
 			i == b->profile->stack_parents.count ? *none :
 							       b->stacks[i];
 
-		leave_out_native(b, &state);
+		judge_by_event(b, &state);
 		error = find_subject(b, &state.subject);
 		ret[i] = (struct own_spent){ .subject = state.subject,
 					     .kind = state.below.kind };

@@ -157,6 +157,19 @@ bool spent_without_native(struct spent_below *below)
 	return true;
 }
 
+bool spent_as_wait(struct spent_below *below, bool has_subject)
+{
+	bool is_told = below->kind == SPENT_KERNEL ? below->is_call_known :
+		       below->kind == SPENT_NATIVE ? has_subject :
+						     below->kind != SPENT_INTERPRETER &&
+							     below->kind != SPENT_UNTOLD;
+
+	if (is_told)
+		return false;
+	below->kind = SPENT_WAITING;
+	return true;
+}
+
 bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol, bool in_kernel)
 {

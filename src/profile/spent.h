@@ -28,6 +28,8 @@ enum spent_kind {
 	SPENT_GC,
 	/* Not known, because the event has no native frames. */
 	SPENT_UNTOLD,
+	/* The event is of waits, and nothing tells for what. */
+	SPENT_WAITING,
 	/* The thread slept. */
 	SPENT_IDLE,
 	/* It could have run, and had no CPU. */
@@ -119,6 +121,13 @@ bool spent_enter_native(struct spent_below *below,
  * the time is spent in nothing that is known.
  */
 bool spent_without_native(struct spent_below *below);
+
+/*
+ * The event is of waits, so that what would else say that the thread ran says that it
+ * waited. has_subject: a native function of the program is known that it waited in.
+ * True: nothing tells for what.
+ */
+bool spent_as_wait(struct spent_below *below, bool has_subject);
 
 /* A Python function of the import machinery; its symbol's name. */
 bool spent_is_importlib(const char *name);

@@ -25,6 +25,7 @@ static const char *const kind_names[] = {
 	[SPENT_GIL] = "GIL",
 	[SPENT_GC] = "garbage collection",
 	[SPENT_UNTOLD] = "running",
+	[SPENT_WAITING] = "waiting",
 	[SPENT_IDLE] = "idle",
 	[SPENT_CPU_WAIT] = "CPU wait",
 	[SPENT_AWAITS_TASK] = "awaits task",

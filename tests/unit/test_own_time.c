@@ -493,6 +493,48 @@ static void test_a_line_has_parts_of_several_functions(void **state)
 	model_deinit(&m);
 }
 
+/* An event of waits: nobody ran, whatever the frames say or leave out. */
+static void test_waits_are_none_of_the_interpreters(void **state)
+{
+	static const struct {
+		const char *stack;
+		enum spent_kind kind;
+		bool has_subject;
+	} cases[] = {
+		{ "I:eval " F, SPENT_WAITING },
+		{ "I:eval " F " I:eval", SPENT_WAITING },
+		{ "_start", SPENT_NATIVE, true },
+		{ "I:eval", SPENT_WAITING },
+		{ F " lib:recv", SPENT_NATIVE, true },
+		{ F " lib:recv k:entry_SYSCALL_64 k:schedule", SPENT_WAITING },
+		{ F " lib:recv k:__x64_sys_recvfrom k:schedule", SPENT_KERNEL,
+		  true },
+		{ F " I:eval k:asm_exc_page_fault k:schedule", SPENT_KERNEL,
+		  true },
+		{ F " malloc", SPENT_ALLOCATION, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_own_time_ struct own_time *own = NULL;
+		struct own_spent spent[16];
+		struct model m;
+
+		model_init(&m, NULL);
+		m.profile->events.data[0].kind = EVENT_WAIT;
+		model_sample(&m, 1, cases[i].stack);
+		own = own_of(&m);
+		assert_int_equal(own->parts.count, 1);
+		assert_int_equal(own->parts.data[0].kind, cases[i].kind);
+		assert_int_equal(own->parts.data[0].subject != PROFILE_NONE,
+				 cases[i].has_subject);
+		assert_ok(own_time_spent(m.profile, 0, spent));
+		assert_int_equal(spent[m.profile->samples.stack[0]].kind,
+				 cases[i].kind);
+		model_deinit(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_other_events_do_not_count),
 		cmocka_unit_test(test_python_code_without_a_name),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_waits_are_none_of_the_interpreters),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_calls_of_the_kernel),
 		cmocka_unit_test(test_imports),

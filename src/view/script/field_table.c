@@ -164,8 +164,7 @@ PUT(put_pyline)
 PUT(put_spent)
 {
 	strbuf_putc(out, ' ');
-	script_put_spent(out, sample->stack,
-			 sample->event->meaning.python_only);
+	script_put_spent(out, sample->stack, &sample->event->meaning);
 	return NULL;
 }
 

@@ -104,13 +104,15 @@ static void put_subject(struct strbuf *out, enum spent_kind kind,
 }
 
 void script_put_spent(struct strbuf *out, const struct convert_stack *stack,
-		      bool python_only)
+		      const struct event_meaning *event)
 {
 	const struct convert_frame *subject;
 	struct spent_below below = follow(stack, &subject);
 
-	if (python_only)
+	if (event->python_only)
 		spent_without_native(&below);
+	if (event->kind == EVENT_WAIT)
+		spent_as_wait(&below, subject != NULL);
 	strbuf_puts(out, spent_kind_text(below.kind));
 	if (subject && spent_has_subject(below.kind))
 		put_subject(out, below.kind, subject);

@@ -6,10 +6,9 @@
 #ifndef KAA_VIEW_SCRIPT_OWN_H
 #define KAA_VIEW_SCRIPT_OWN_H
 
-#include <stdbool.h>
-
 #include "base/strbuf.h"
 #include "convert/convert.h"
+#include "perfdata/event_meaning.h"
 
 /* "py::Orders.dedupe:/srv/orders.py"; "-": there is no Python frame. */
 void script_put_own_symbol(struct strbuf *out, const struct convert_stack *stack);
@@ -18,9 +17,9 @@ void script_put_own_line(struct strbuf *out, const struct convert_stack *stack);
 /*
  * "interpreter", "import", "native:list_contains", "kernel:read()"; without a
  * Python frame what the native ones tell. Names of functions may have blanks.
- * python_only: the event has no native frames.
+ * event: what the sample is of.
  */
 void script_put_spent(struct strbuf *out, const struct convert_stack *stack,
-		      bool python_only);
+		      const struct event_meaning *event);
 
 #endif
