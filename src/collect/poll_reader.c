@@ -2,11 +2,13 @@
 #include "collect/poll_reader.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 #include <time.h>
 
 #include "collect/poll_look.h"
 #include "collect/poll_tell.h"
 #include "perfdata/kaa_stream.h"
+#include "sys/task_syscall.h"
 
 enum {
 	/* For a thread that was stopped to sleep again. */
@@ -131,9 +133,55 @@ static enum poll_try read_stopped(struct poll_reader *reader,
 	return known ? POLL_TRY_DONE : POLL_TRY_NONE;
 }
 
+/* Of a thread that has slept on in the same call the kernel has what it had before. */
+static bool is_in_same_call(const struct poll_reader *reader,
+			    const struct polled_process *process,
+			    const struct polled_thread *thread)
+{
+	struct task_syscall call;
+
+	return !task_syscall_read(reader->tasks.root, process->pid, thread->tid,
+				  &call) ||
+	       !call.stack_pointer ||
+	       call.stack_pointer == reader->stop.registers.rsp;
+}
+
+/* Functions of Python may sleep in one place of the C stack. The walk's stack stays. */
+static bool is_in_same_code(struct poll_reader *reader,
+			    struct polled_process *process,
+			    struct polled_thread *thread)
+{
+	struct strbuf was = reader->walk.stack;
+	bool same, has_gil;
+
+	reader->walk.stack = (struct strbuf)STRBUF_INIT;
+	poll_writer_begin(&reader->writer);
+	poll_walk_clear(&reader->walk);
+	has_gil = walk(reader, process, thread);
+	same = has_gil && was.len == reader->walk.stack.len &&
+	       !memcmp(was.data, reader->walk.stack.data, was.len);
+	strbuf_deinit(&reader->walk.stack);
+	reader->walk.stack = was;
+	/* Code that it tells of is told of by whoever reads that next. */
+	(void)poll_walk_forget(&reader->walk);
+	poll_writer_begin(&reader->writer);
+	return same;
+}
+
+/* It sleeps: where it was read, or has it gone on when it was stopped, and elsewhere? */
+static bool sleeps_where_it_was(struct poll_reader *reader,
+				struct polled_process *process,
+				struct polled_thread *thread,
+				struct task_run *run)
+{
+	return is_in_same_call(reader, process, thread) &&
+	       is_in_same_code(reader, process, thread) &&
+	       poll_hold_end(&reader->hold, run);
+}
+
 bool poll_reader_sleeps_on(struct poll_reader *reader,
-			   const struct polled_thread *thread,
-			   struct task_run *run)
+			   struct polled_process *process,
+			   struct polled_thread *thread, struct task_run *run)
 {
 	const struct timespec pause = { .tv_nsec = SETTLE_NS };
 
@@ -143,8 +191,8 @@ bool poll_reader_sleeps_on(struct poll_reader *reader,
 					 thread->least)) {
 		case POLL_HOLD_STILL:
 		case POLL_HOLD_LATE:
-			return task_files_run(&thread->files, run) &&
-			       run->slices == reader->hold.before.slices;
+			return sleeps_where_it_was(reader, process, thread,
+						   run);
 		case POLL_HOLD_GONE:
 			return false;
 		default:

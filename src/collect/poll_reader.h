@@ -90,11 +90,12 @@ void poll_reader_put_parts(struct poll_reader *reader,
 
 /*
  * A thread that slept when it was read has been stopped for it: true once it sleeps
- * again, held as it was before. *run: what it has run by now.
+ * again where it was read, held as it was before. False: not soon, or elsewhere, as when
+ * its sleep was over when it stopped. *run: what it has run by now.
  */
 bool poll_reader_sleeps_on(struct poll_reader *reader,
-			   const struct polled_thread *thread,
-			   struct task_run *run);
+			   struct polled_process *process,
+			   struct polled_thread *thread, struct task_run *run);
 
 void poll_reader_note_run(struct polled_thread *thread,
 			  const struct task_run *run);

@@ -330,7 +330,8 @@ static enum poll_try try_sample(struct poll_wall *wall,
 	note_sample(wall, process, thread, &sample);
 	if (sample.sleeps &&
 	    (!reader->native.known ||
-	     poll_reader_sleeps_on(reader, thread, &sample.run))) {
+	     poll_reader_sleeps_on(reader, process, thread,
+				    &sample.run))) {
 		thread->least = reader->hold.lead;
 		keep_sleep(wall, thread, &sample.run, sample.has_gil);
 	}

@@ -132,6 +132,34 @@ def test_sleeps_have_their_native_stack(kaa, tmp_path):
     assert "has no native functions" not in text and "idle" in text
 
 
+# A stop ends the first wait (signal(7): epoll_wait() is not called again), and the second begins at once.
+ENDED_BY_STOPS = """
+import ctypes, json, sys, time
+libc, took = ctypes.CDLL(None), {"ended": 0, "whole": 0}
+epoll, events = libc.epoll_create1(0), ctypes.create_string_buffer(12)
+def ended(): return libc.epoll_wait(epoll, events, 1, 60000)
+def whole(): time.sleep(0.2)
+def timed(function):
+    began = time.monotonic()
+    function()
+    took[function.__name__] += time.monotonic() - began
+for i in range(10):
+    timed(ended)
+    timed(whole)
+print(json.dumps(took))
+"""
+
+
+def test_a_wait_that_a_stop_ended_does_not_get_the_next_ones_time(kaa, tmp_path):
+    data, script = tmp_path / "perf.data", tmp_path / "waits.py"
+    script.write_text(ENDED_BY_STOPS)
+    result = record(kaa, data, "--mode", "wall", "--", sys.executable, script)
+    took, untold, seen = json.loads(result.stdout), without_samples(data, "wall"), collections.Counter()
+    for sample in stacks(kaa, data):
+        seen.update({name: sample.period / 1e9 for name in took if any(frame[0] == name for frame in sample.python)})
+    assert seen["whole"] > took["whole"] / 2 - untold, (seen, took, untold, result.stderr)
+
+
 # It counts what a stop may spoil: signals, system calls that C code does not repeat, ends of children, its own end.
 UNHARMED = """
 import ctypes, json, os, signal, subprocess, sys, threading, time

@@ -939,6 +939,37 @@ static uint64_t late_tick_after(struct wall_looks *w, uint64_t ns)
 	return wall_tick_after(w, ns);
 }
 
+#define IN_CALL(stack) "230 0x0 0x0 0x1 0x2 0x3 0x4 " stack " 0x7f0000001000\n"
+
+/* A thread that was stopped when it slept sleeps again: in the same call, or in the next one? */
+static void test_a_sleep_goes_on_after_a_stop(void **state)
+{
+	static const struct {
+		const char *call;
+		bool sleeps_on;
+	} cases[] = {
+		/* The kernel does not tell. */
+		{ NULL, true },
+		{ IN_CALL("0x7ffc00001000"), true },
+		{ IN_CALL("0x7ffc00001080"), false },
+	};
+	struct wall_looks w;
+	struct task_run run;
+
+	(void)state;
+	begin_wall_looks(&w);
+	wall_state(&w, false, "14000000 2000000 5\n");
+	w.reader.stop.registers.rsp = 0x7ffc00001000;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (cases[i].call)
+			file(&w.looks, TASK "syscall", cases[i].call);
+		assert_int_equal(poll_reader_sleeps_on(&w.reader, w.process,
+						       w.thread, &run),
+				 cases[i].sleeps_on);
+	}
+	end_wall_looks(&w);
+}
+
 /*
  * For 20 ms the poller came only when the thread made way, and then finds it asleep: it
  * has run for 14 of them, and waited for 2.
@@ -1077,6 +1108,7 @@ int main(void)
 		cmocka_unit_test(test_a_late_tick),
 		cmocka_unit_test(test_who_has_the_gil_is_looked_at),
 		cmocka_unit_test(test_first_reads),
+		cmocka_unit_test(test_a_sleep_goes_on_after_a_stop),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_ran),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_slept),
 		cmocka_unit_test(test_late_ticks_of_one_sleep),
