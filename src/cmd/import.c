@@ -90,8 +90,8 @@ static void tell(const struct import_settings *s, const char *path,
 		     model->threads.count, plural(model->threads.count), path,
 		     format->name);
 	if (written->is_summed)
-		message_note("it has too many samples to write each: one stands for all that '%s' counts together",
-			     path);
+		message_note("'%s' counts %" PRIu64 ", which are too many samples to write: one stands for several, and weighs as much",
+			     path, model->count);
 	if (!model->has_times)
 		message_note("'%s' has no times: the samples have an order alone",
 			     path);

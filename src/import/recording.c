@@ -26,7 +26,7 @@ enum {
 	/* What one record of 64 KiB holds, and room for contexts. */
 	DEPTH_MAX = 8000,
 	/* Samples with a count are written one by one, if there are no more. */
-	SINGLE_MAX = 1000 * 1000,
+	SINGLE_MAX = 100 * 1000,
 	/* Between two ends of rounds. */
 	ROUND = 1000,
 };
@@ -54,6 +54,8 @@ struct recording {
 	struct strbuf payload;
 	uint64_t in_round;
 	uint64_t last_time;
+	/* How much of a count is one sample; at least 1. */
+	uint64_t of_count;
 	struct import_written written;
 };
 
@@ -459,11 +461,12 @@ static uint64_t time_step(const struct recording *r,
 		       1000;
 }
 
-/* One by one, or as one; what does not divide is the last one's. */
+/* As many as the count, or a part of that; what does not divide is the last one's. */
 static struct error *put_sample(struct recording *r,
 				const struct import_sample *sample)
 {
-	uint64_t count = r->written.is_summed ? 1 : sample->count;
+	uint64_t count = sample->count / r->of_count +
+			 (sample->count % r->of_count != 0);
 	uint64_t each = sample->weight / count;
 	uint64_t step = time_step(r, sample, each);
 	uint64_t time = r->model->has_times ? START_TIME + sample->time :
@@ -504,19 +507,17 @@ static void sort_samples(struct import_model *m)
 
 static struct error *put_samples(struct recording *r)
 {
+	uint64_t count = r->model->count;
 	struct error *error = NULL;
-	uint64_t count = 0;
 
-	vec_for_each(sample, &r->model->samples)
-		count += sample->count;
-	r->written.is_summed = count > SINGLE_MAX &&
-			       count > r->model->samples.count;
+	r->of_count = count > SINGLE_MAX ? (count - 1) / SINGLE_MAX + 1 : 1;
 	r->last_time = START_TIME;
 	vec_for_each(sample, &r->model->samples) {
 		error = put_sample(r, sample);
 		if (error)
 			break;
 	}
+	r->written.is_summed = r->of_count > 1 && r->written.samples < count;
 	return error;
 }
 

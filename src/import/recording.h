@@ -13,7 +13,7 @@
 
 struct import_written {
 	uint64_t samples;
-	/* Samples that stand for several, which would be too many. */
+	/* Samples weigh what several count, which would be too many. */
 	bool is_summed;
 	/* Stacks too deep for a sample, of which the outer frames are left out. */
 	uint64_t cut;
