@@ -50,3 +50,9 @@ uint64_t faults_count(const struct faults *faults, enum fault_kind kind)
 			count += fault->count;
 	return count;
 }
+
+bool faults_lack_end(const struct faults *faults)
+{
+	return faults_count(faults, FAULT_UNFINISHED) ||
+	       faults_count(faults, FAULT_MISSING_BYTES);
+}

@@ -8,6 +8,7 @@
 #ifndef KAA_BASE_FAULTS_H
 #define KAA_BASE_FAULTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/cleanup.h"
@@ -111,5 +112,7 @@ struct error *faults_add_all(struct faults *faults, const struct fault *all,
 			     size_t count);
 /* The sum over all subjects. */
 uint64_t faults_count(const struct faults *faults, enum fault_kind kind);
+/* The recorder did not write the end, or the file was cut off. */
+bool faults_lack_end(const struct faults *faults);
 
 #endif

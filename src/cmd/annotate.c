@@ -639,7 +639,6 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct pager pager = {};
 	struct error *error;
 
-	(void)exit_code;
 	error = prepare(settings, args);
 	if (error)
 		return error;
@@ -651,8 +650,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	error = print_recording(settings, converter, &unmatched);
 	progress_end(&settings->progress);
 	pager_end(&pager);
-	if (!error)
-		error = missing_report_damage(converter);
+	error = missing_report_damage(converter, error, exit_code);
 	unmatched_print(&unmatched);
 	return error;
 }

@@ -103,7 +103,7 @@ static struct error *name_recordings(struct diff_settings *s,
 /* --- Reading ------------------------------------------------------------ */
 
 static struct error *add_recording(struct diff_settings *s, size_t i,
-				   struct profile *profile)
+				   struct profile *profile, int *exit_code)
 {
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	const struct faults *faults;
@@ -118,18 +118,19 @@ static struct error *add_recording(struct diff_settings *s, size_t i,
 	faults = &vec_last(&profile->recordings)->faults;
 	missing_warn_of(s->paths.data[i], faults, FAULT_LINES_DAMAGE);
 	missing_warn_of(s->paths.data[i], faults, FAULT_LINES_FILE);
+	missing_set_exit_code(faults, exit_code);
 	return NULL;
 }
 
 static struct error *read_recordings(struct diff_settings *s,
-				     struct profile **ret)
+				     struct profile **ret, int *exit_code)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct error *error = profile_create(NULL, &profile);
 
 	progress_start(&s->progress, &s->input.options);
 	for (size_t i = 0; !error && i < s->paths.count; i++)
-		error = add_recording(s, i, profile);
+		error = add_recording(s, i, profile, exit_code);
 	progress_end(&s->progress);
 	if (!error)
 		*ret = take_ptr(profile);
@@ -334,13 +335,12 @@ static struct error *run(void *arg, const struct arguments *args,
 	size_t columns = answer_columns(STDOUT_FILENO);
 	struct error *error = name_recordings(s, args);
 
-	(void)exit_code;
 	if (!error && s->page.path)
 		error = flame_file_choose(&s->page);
 	if (!error)
 		error = input_prepare(&s->input);
 	if (!error)
-		error = read_recordings(s, &profile);
+		error = read_recordings(s, &profile, exit_code);
 	if (!error)
 		error = find_events(s, profile);
 	if (error)

@@ -172,7 +172,6 @@ static struct error *run(void *arg, const struct arguments *args,
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	struct error *error;
 
-	(void)exit_code;
 	message_set_quiet(settings->quiet);
 	error = args->count ? refuse_format(args->values[0]) : NULL;
 	if (!error)
@@ -183,7 +182,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	settings->options.folder = folder;
 	return error ? error :
 		       show_input(&settings->input, &settings->progress, export,
-				  settings);
+				  settings, exit_code);
 }
 
 static void set_defaults(void *arg)

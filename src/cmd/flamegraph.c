@@ -278,7 +278,6 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct error *error = input_take_arguments(
 		&s->input, args, " and the file to write with -o");
 
-	(void)exit_code;
 	if (error)
 		return error;
 	/* The summary shows names as far as the locale knows their letters. */
@@ -286,7 +285,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	s->options.folder = folder;
 	error = flame_file_choose(&s->file);
 	return error ? error :
-		       show_input(&s->input, &s->progress, flamegraph, s);
+		       show_input(&s->input, &s->progress, flamegraph, s,
+				  exit_code);
 }
 
 static void set_defaults(void *arg)

@@ -84,7 +84,7 @@ static void report_details(const struct inject *inject,
 }
 
 static struct error *report(const struct inject_settings *settings,
-			    const struct inject *inject)
+			    const struct inject *inject, int *exit_code)
 {
 	_cleanup_faults_ struct faults faults = {};
 	struct error *error = inject_faults(inject, &faults);
@@ -101,6 +101,7 @@ static struct error *report(const struct inject_settings *settings,
 	if (settings->options.python && !inject_python_image(inject))
 		message_warn("the recording has no Python frames from kaa record, so no image was written");
 	missing_warn(&faults, FAULT_LINES_COPY);
+	missing_set_exit_code(&faults, exit_code);
 	return NULL;
 }
 
@@ -154,13 +155,12 @@ static struct error *run(void *arg, const struct arguments *args,
 	_cleanup_close_ int fd = -1;
 	struct error *error;
 
-	(void)exit_code;
 	error = prepare(settings, args, &fd);
 	if (!error)
 		error = inject_open(take_fd(&fd), &settings->options, &inject);
 	if (!error)
 		error = inject_run(inject);
-	return error ? error : report(settings, inject);
+	return error ? error : report(settings, inject, exit_code);
 }
 
 static void set_defaults(void *arg)

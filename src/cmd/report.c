@@ -601,9 +601,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	error = print(settings, converter);
 	progress_end(&settings->progress);
 	pager_end(&pager);
-	if (!error && !settings->header_only && !settings->stats &&
-	    !settings->tasks)
-		error = missing_report_damage(converter);
+	if (!settings->header_only && !settings->stats && !settings->tasks)
+		error = missing_report_damage(converter, error, exit_code);
 	if (!error && !settings->options.quiet)
 		unmatched_print(&settings->unmatched);
 	if (settings->is_empty)

@@ -175,7 +175,6 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct error *error =
 		input_take_arguments(&settings->input, args, "");
 
-	(void)exit_code;
 	if (!error)
 		error = prepare(settings);
 	if (!error)
@@ -188,8 +187,9 @@ static struct error *run(void *arg, const struct arguments *args,
 		error = find_unmatched(settings, converter, &unmatched);
 	script_printer_deinit(&settings->printer);
 	pager_end(&pager);
-	if (!error && !settings->header_only)
-		error = missing_report(converter, settings->input.verbose > 0);
+	if (!settings->header_only)
+		error = missing_report(converter, settings->input.verbose > 0,
+				       error, exit_code);
 	unmatched_print(&unmatched);
 	return error;
 }

@@ -62,12 +62,12 @@ static struct error *make_texts(void *arg, struct converter *converter)
 	return error;
 }
 
-static struct error *read_input(struct view_settings *s)
+static struct error *read_input(struct view_settings *s, int *exit_code)
 {
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 
 	s->options.folder = folder;
-	return show_input(&s->input, &s->progress, make_texts, s);
+	return show_input(&s->input, &s->progress, make_texts, s, exit_code);
 }
 
 /* --- Serving ------------------------------------------------------------ */
@@ -148,11 +148,10 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct view_settings *s = arg;
 	struct error *error = check(s, args);
 
-	(void)exit_code;
 	if (!error)
 		error = view_user_become();
 	if (!error)
-		error = read_input(s);
+		error = read_input(s, exit_code);
 	if (!error)
 		error = view_user_leave_root();
 	return error ? error : serve(s);

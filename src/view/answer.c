@@ -281,8 +281,7 @@ static bool is_cut_off(const struct answer *a)
 	const struct faults *faults =
 		&a->profile->recordings.data[a->event->recording].faults;
 
-	return faults_count(faults, FAULT_UNFINISHED) ||
-	       faults_count(faults, FAULT_MISSING_BYTES);
+	return faults_lack_end(faults);
 }
 
 static void put_samples(struct answer *a)

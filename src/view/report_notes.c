@@ -33,6 +33,14 @@ static struct error *lacks_python(const struct profile *profile, bool *ret)
 	return NULL;
 }
 
+static bool lacks_end(const struct profile *profile)
+{
+	vec_for_each(recording, &profile->recordings)
+		if (faults_lack_end(&recording->faults))
+			return true;
+	return false;
+}
+
 struct error *report_first_note(const struct profile *profile,
 				struct strbuf *out)
 {
@@ -42,7 +50,9 @@ struct error *report_first_note(const struct profile *profile,
 	if (!profile->samples.rows)
 		own_command_puts(
 			out,
-			"# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
+			lacks_end(profile) ?
+				"# What is there of the recording has no samples: its end is missing.\n#\n" :
+				"# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
 	if (!error && lacks)
 		own_command_puts(
 			out,

@@ -3,6 +3,7 @@
 import os
 import pwd
 import re
+import struct
 import subprocess
 
 import pytest
@@ -62,6 +63,12 @@ def test_options_that_people_look_for(kaa, words, said):
     assert "--stdout" not in kaa("help", "report").stdout and "unknown" not in kaa("report", "--std", "-h").stderr
 
 
+def cut_off(recording, folder, part):
+    whole = recording.read_bytes()
+    (folder / "cut.data").write_bytes(whole[:len(whole) // part])
+    return folder / "cut.data"
+
+
 @BOTH
 @pytest.mark.parametrize("keep", [0, 8, 103, 104, 200])
 def test_cut_in_the_header(kaa, command, keep, recording, tmp_path):
@@ -74,15 +81,38 @@ def test_cut_in_the_header(kaa, command, keep, recording, tmp_path):
 
 @BOTH
 def test_cut_in_the_data(kaa, command, recording, tmp_path):
-    whole = recording.read_bytes()
-    cut = tmp_path / "cut.data"
-    cut.write_bytes(whole[:len(whole) // 2])
-    result = kaa(*SYMBOLS[command], "-i", cut)
+    cut = cut_off(recording, tmp_path, 2)
+    result = kaa(*SYMBOLS[command], "-i", cut, status=1)
     assert "py::leaf" in result.stdout
-    assert "the file was cut off" in result.stdout + result.stderr
-    result = kaa(command, "-i", cut)
+    assert "the file was cut off" in result.stderr
+    result = kaa(command, "-i", cut, status=1)
     assert "leaf" in result.stdout
-    assert "the file was cut off" in result.stdout + result.stderr
+    assert "the file was cut off" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["report"], ["report", "--callers", "<lambda>"], ["report", "--sort", "symbol"], ["annotate", "<lambda>"], ["annotate", "nosuch"],
+                                   ["script"], ["export"], ["flamegraph", "-o", "OUT.html"], ["inject", "-o", "OUT"], ["diff", "WHOLE"]])
+def test_what_was_cut_off_is_shown_and_fails(kaa, words, recording, tmp_path):
+    """As perf script fails: half a recording that looks like a whole one misleads whoever compares it."""
+    words = [word.replace("OUT", str(tmp_path / "out")).replace("WHOLE", str(recording)) for word in words]
+    cut = cut_off(recording, tmp_path, 2)
+    at = [cut] if words[0] == "diff" else ["-i", cut]
+    result = kaa(*words, *at, status=1)
+    assert re.search(r"warning: .*\d+ bytes are missing: the file was cut off", result.stderr)
+    shown = b"".join(path.read_bytes() for path in tmp_path.glob("out*")).decode("latin-1") or result.stdout
+    assert ("lambda" in shown or words[0] == "diff" and shown) if "nosuch" not in words else "function or file called" in result.stderr
+
+
+def test_cut_before_the_first_sample(kaa, recording, tmp_path):
+    """It is not said to have none."""
+    whole = recording.read_bytes()
+    start = struct.unpack_from("<Q", whole, 40)[0]
+    (tmp_path / "cut.data").write_bytes(whole[:start + 8])
+    result = kaa("report", "-i", tmp_path / "cut.data", status=1)
+    assert "its end is missing" in result.stdout and "--mode wall" not in result.stdout
+    assert "the file was cut off" in result.stderr
+    for words in ["script"], ["export"], ["flamegraph", "-o", tmp_path / "out.svg"]:
+        assert "the file was cut off" in kaa(*words, "-i", tmp_path / "cut.data", status=1).stderr
 
 
 @BOTH

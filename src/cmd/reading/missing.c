@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
 
 /* path: in front of each line, or NULL. */
@@ -34,28 +35,47 @@ void missing_warn_of(const char *path, const struct faults *faults,
 	say(faults, which, path, message_warn);
 }
 
-struct error *missing_report_damage(struct converter *converter)
+static struct error *first_error(struct error *first, struct error *second)
+{
+	if (!first)
+		return second;
+	error_destroy(second);
+	return first;
+}
+
+void missing_set_exit_code(const struct faults *faults, int *exit_code)
+{
+	if (faults_count(faults, FAULT_MISSING_BYTES))
+		*exit_code = EXIT_CODE_FAILED;
+}
+
+struct error *missing_report_damage(struct converter *converter,
+				    struct error *failed, int *exit_code)
 {
 	_cleanup_faults_ struct faults faults = {};
 	struct error *error = converter_faults(converter, &faults);
 
-	if (!error)
+	if (!error) {
 		missing_warn(&faults, FAULT_LINES_DAMAGE);
-	return error;
+		missing_set_exit_code(&faults, exit_code);
+	}
+	return first_error(failed, error);
 }
 
-struct error *missing_report(struct converter *converter, bool all)
+struct error *missing_report(struct converter *converter, bool all,
+			     struct error *failed, int *exit_code)
 {
 	_cleanup_faults_ struct faults faults = {};
 	struct error *error = converter_faults(converter, &faults);
 
 	if (!error)
 		error = converter_stack_faults(converter, &faults);
-	if (error)
-		return error;
-	missing_warn(&faults, FAULT_LINES_DAMAGE);
-	missing_warn(&faults, FAULT_LINES_FILE);
-	if (all)
-		say(&faults, FAULT_LINES_STACKS, NULL, message_note);
-	return NULL;
+	if (!error) {
+		missing_warn(&faults, FAULT_LINES_DAMAGE);
+		missing_warn(&faults, FAULT_LINES_FILE);
+		if (all)
+			say(&faults, FAULT_LINES_STACKS, NULL, message_note);
+		missing_set_exit_code(&faults, exit_code);
+	}
+	return first_error(failed, error);
 }

@@ -17,7 +17,7 @@ static struct error *open_input(struct input *input, struct progress *progress,
 }
 
 struct error *show_input(struct input *input, struct progress *progress,
-			 show_recording *show, void *arg)
+			 show_recording *show, void *arg, int *exit_code)
 {
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_error_ struct error *failed = NULL;
@@ -28,7 +28,8 @@ struct error *show_input(struct input *input, struct progress *progress,
 	progress_end(progress);
 	if (error)
 		return error;
-	error = missing_report(converter, input->verbose > 0);
+	error = missing_report(converter, input->verbose > 0, NULL,
+			       exit_code);
 	if (!error)
 		error = unmatched_tell(&input->options, converter);
 	return failed ? take_ptr(failed) : error;

@@ -12,9 +12,9 @@ typedef struct error *show_recording(void *arg, struct converter *converter);
 /*
  * Opens the recording that the words of input name, has it shown, and says what was
  * missing, and which threads or processes that were asked for are not there: also
- * where showing it failed, whose error comes first.
+ * where showing it failed, whose error comes first. exit_code: cmd/reading/missing.h.
  */
 struct error *show_input(struct input *input, struct progress *progress,
-			 show_recording *show, void *arg);
+			 show_recording *show, void *arg, int *exit_code);
 
 #endif
