@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/output_error.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
@@ -98,7 +99,7 @@ static struct error *write_file(const struct export_settings *s,
 	int failed;
 
 	if (!out)
-		return error_os(errno, s->output, "cannot write the file");
+		return output_error(errno, s->output);
 	error = s->format->write(profile, &s->options, out);
 	/* main() flushes standard output and reports what fails there. */
 	if (is_stdout)

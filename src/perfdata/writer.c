@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/output_error.h"
 #include "perfdata/packer.h"
 
 #define BUFFER_SIZE (1u << 20)
@@ -618,7 +619,7 @@ static struct error *open_output(struct perfdata_writer *w)
 		w->fd = create_exclusively(w->path);
 	}
 	if (w->fd < 0)
-		return error_os(errno, w->path, "cannot create");
+		return output_error(errno, w->path);
 	w->is_file = true;
 	return NULL;
 }

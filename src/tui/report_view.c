@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output_error.h"
 #include "base/plural.h"
 #include "explore/entries.h"
 #include "explore/own_rows.h"
@@ -576,7 +577,7 @@ static struct error *create_print(char *name, size_t size, FILE **ret)
 		if (fd < 0 && errno == EEXIST)
 			continue;
 		if (fd < 0)
-			return error_os(errno, name, "cannot create");
+			return output_error(errno, name);
 		*ret = fdopen(fd, "w");
 		if (*ret)
 			return NULL;

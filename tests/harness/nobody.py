@@ -13,6 +13,9 @@ AS_NOBODY = as_user(NOBODY)
 # And none that it could get back.
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 
+# Root as any other user: what a file's mode forbids is forbidden.
+NO_CAPABILITIES = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
+
 
 def as_nobody(*words, **options):
     return run([*AS_NOBODY, *words], **options)

@@ -98,7 +98,7 @@ def test_settings(root, bpf, notebook, tmp_path):
     assert re.search(r"^Spent in: .*idle", text, re.M) and "time.sleep(0.5)" in text, text
     assert {f.line for f in page.functions if f.kind in PYTHON} >= {1, 2}
     assert (tmp_path / "other.data").exists() and not (tmp_path / "kaa.data").exists()
-    for messages, said in ((mistake, "argument --mode: invalid choice: 'fast'"), (unwritable, "'no/such/folder/x': cannot create")):
+    for messages, said in ((mistake, "argument --mode: invalid choice: 'fast'"), (unwritable, "'no/such/folder/x' cannot be written: there is no folder")):
         assert said in "".join(content["text"] for content in of_kind(messages, "stream")), messages
         assert not of_kind(messages, "error") and "ran" not in str(of_kind(messages, "stream"))
 

@@ -163,7 +163,7 @@ def fails(wanted, *arguments, **settings):
     except kaa.ProfileError as error:
         assert wanted in str(error) and not str(error).startswith("kaa"), error
 
-fails("cannot create: No such file or directory", "no/such/folder/x.data")
+fails("cannot be written: there is no folder 'no/such/folder'", "no/such/folder/x.data")
 fails("no mode 'no' for --mode", mode="no")
 fails("unknown option '--nonsense'", options=["--nonsense"])
 

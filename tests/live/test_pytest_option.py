@@ -74,7 +74,7 @@ def test_cpu_time(root, bpf, kaa, project, tmp_path):
 
 def test_what_goes_wrong(root, bpf, project):
     result = project("--kaa-file=no/such/folder/x.data", "test_project.py", status=4)
-    assert "--kaa: 'no/such/folder/x.data': cannot create: No such file or directory" in result.stderr
+    assert "--kaa: 'no/such/folder/x.data' cannot be written: there is no folder 'no/such/folder'" in result.stderr
     assert "where the slow tests" not in result.stdout
 
 

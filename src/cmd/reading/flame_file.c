@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/name_match.h"
+#include "base/output_error.h"
 #include "cmd/framework/message.h"
 
 /* Whether there is nothing in the file that kaa did not write. */
@@ -46,17 +47,19 @@ static struct error *take_over(int fd, const char *path)
 static struct error *open_file(const char *path, FILE **ret)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	int errnum = fd < 0 ? errno : 0;
 	struct error *error;
 	FILE *out;
 
 	/* A pipe may be there to be written alone. */
-	if (fd < 0 && errno != EISDIR)
+	if (fd < 0 && errnum != EISDIR)
 		fd = open(path, O_WRONLY | O_CLOEXEC);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd < 0)
+		return output_error(errnum, path);
+	out = fdopen(fd, "w");
 	if (!out) {
 		error = error_os(errno, path, "cannot write the file");
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return error;
 	}
 	error = take_over(fd, path);

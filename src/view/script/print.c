@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_error.h"
 #include "view/script/field_table.h"
 #include "view/script/places.h"
 #include "view/script/values.h"
@@ -54,7 +55,7 @@ static struct error *open_output(struct script_output *output,
 			*c = '_';
 	output->file = fopen(output->path, "we");
 	return output->file ? NULL :
-			      error_os(errno, output->path, "cannot create");
+			      output_error(errno, output->path);
 }
 
 static struct error *add_output(struct script_printer *p,
