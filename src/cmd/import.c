@@ -12,6 +12,7 @@
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
+#include "cmd/record_before.h"
 #include "import/import_format.h"
 #include "import/gunzip.h"
 #include "import/recording.h"
@@ -133,6 +134,27 @@ static struct error *read_file(const char *path, struct strbuf *out)
 	return error;
 }
 
+/* The recording of that name becomes the older one, as `kaa record` has it. */
+static struct error *write_recording(const struct import_settings *s,
+				     struct import_model *model,
+				     struct import_written *written)
+{
+	struct record_before before;
+	struct error *error;
+
+	record_before_keep(&before, s->output, -1);
+	error = import_write(model, s->output, -1, -1, written);
+	if (error)
+		record_before_restore(&before);
+	else
+		record_before_drop(&before);
+	if (!error && record_before_kept(&before))
+		message_note("the recording that was there is kept as '%s'",
+			     record_before_kept(&before));
+	record_before_deinit(&before);
+	return error;
+}
+
 static struct error *import(const struct import_settings *s, const char *path,
 			    struct import_model *model)
 {
@@ -146,7 +168,7 @@ static struct error *import(const struct import_settings *s, const char *path,
 		error = import_read(name, data.data, data.len, s->format, model,
 				    &format);
 	if (!error)
-		error = import_write(model, s->output, -1, -1, &written);
+		error = write_recording(s, model, &written);
 	if (!error)
 		tell(s, name, format, model, &written);
 	return error;

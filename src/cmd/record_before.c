@@ -100,6 +100,14 @@ const char *record_before_find(const struct record_before *before)
 		       NULL;
 }
 
+const char *record_before_kept(const struct record_before *before)
+{
+	return before->recording.st_size && before->old &&
+			       is_same(before->old, &before->recording) ?
+		       before->old :
+		       NULL;
+}
+
 /* Images of recordings that are not there any more. */
 static void clean_images(const struct record_before *before)
 {
@@ -128,8 +136,7 @@ void record_before_restore(struct record_before *before)
 	if (!lstat(before->path, &st) && S_ISREG(st.st_mode) &&
 	    !is_same(before->path, &before->recording))
 		unlink(before->path);
-	if (before->old && before->recording.st_size &&
-	    is_same(before->old, &before->recording))
+	if (record_before_kept(before))
 		rename(before->old, before->path);
 	/* Does nothing if both are names of one file. */
 	if (before->older && !rename(before->older, before->old))

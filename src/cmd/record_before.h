@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recordings that are there before `kaa record` makes another: "perf.data",
+ * The recordings that are there before `kaa record` or `kaa import` makes another: "perf.data",
  * which becomes "perf.data.old", and the older one that this replaces. If nothing
  * is recorded after all, both are there again.
  */
@@ -42,6 +42,8 @@ void record_before_opened(struct record_before *before);
  * `old`. NULL: it has neither name.
  */
 const char *record_before_find(const struct record_before *before);
+/* What the recording before is called now, once the output is there; NULL: there was none. */
+const char *record_before_kept(const struct record_before *before);
 /* The output is there: the older recording is no more. */
 void record_before_drop(struct record_before *before);
 /* Removes the output, if it is a file: all is as before. */

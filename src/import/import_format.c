@@ -6,6 +6,7 @@
 #include "base/path_name.h"
 #include "base/strbuf.h"
 #include "import/gunzip.h"
+#include "import/written_only.h"
 
 #define ROW(name, help) { #name, import_is_##name, import_##name },
 const struct import_row import_formats[] = { IMPORT_FORMATS(ROW) {} };
@@ -18,7 +19,9 @@ static bool begins_like_json(const struct import_input *input)
 {
 	size_t blank = strspn(input->data, " \t\r\n");
 
-	return blank < input->size && input->data[blank] == '{';
+	/* A bracket behind it is what cProfile writes. */
+	return blank < input->size && input->data[blank] == '{' &&
+	       input->data[blank + 1] != '(';
 }
 
 static struct error *parse_json(const struct import_input *input, json_t **ret)
@@ -44,13 +47,31 @@ static const struct import_row *detect(const struct import_input *input)
 	return NULL;
 }
 
+static struct error *refuse_written(const char *path, const char *name)
+{
+	_cleanup_strbuf_ struct strbuf readable = STRBUF_INIT;
+
+	for (const struct import_row *row = import_formats; row->name; row++)
+		strbuf_printf(&readable, "%s%s",
+			      row == import_formats ? "" :
+			      row[1].name	    ? ", " :
+						      " and ",
+			      row->name);
+	return error_create(ERROR_UNSUPPORTED,
+			    "'%s' is a file of %s, which kaa writes but does not read; it reads %s",
+			    path, name, readable.data);
+}
+
 static struct error *read_input(const struct import_input *input,
 				const struct import_row *format,
 				struct import_model *model,
 				const struct import_row **found)
 {
+	const char *written = format ? NULL : written_only(input);
 	struct error *error;
 
+	if (written)
+		return refuse_written(input->path, written);
 	if (!format)
 		format = detect(input);
 	if (!format && input->size >= 8 && !memcmp(input->data, "PERFILE2", 8))

@@ -140,6 +140,37 @@ def test_names_with_anything_in_them(kaa, tmp_path):
             assert len(found) == len(names) and {names[0].decode(), "n" * 900} < found
 
 
+WRITTEN_ONLY = ["pstats", "callgrind", "chrome", "otlp", "perfetto", "html"]
+
+
+@pytest.mark.parametrize("name", [*WRITTEN_ONLY, "svg", "html of flamegraph"])
+def test_what_kaa_writes_and_does_not_read(kaa, recording, name, tmp_path):
+    path = tmp_path / f"flame.{name[:4].strip()}"
+    if name in WRITTEN_ONLY:
+        kaa("export", "-q", "-i", recording, "--format", name, "-o", path)
+    else:
+        kaa("flamegraph", "-i", recording, "-o", path)
+    said = kaa("import", path, "-o", tmp_path / "data", status=1).stderr
+    assert said == (f"kaa import: '{path}' is a file of {name.split()[0]}, which kaa writes but does not read; "
+                    "it reads pprof, speedscope, firefox, json, script and collapsed\n")
+
+
+def test_the_recording_before_is_kept(kaa, tmp_path):
+    """As `kaa record` keeps it; where nothing is written all stays as it was."""
+    data, old = tmp_path / "perf.data", tmp_path / "perf.data.old"
+    (tmp_path / "a").write_text("a;b 5\n")
+    said = kaa("import", tmp_path / "a", "-o", data).stderr
+    assert "is kept" not in said and not old.exists()
+    first = data.read_bytes()
+    (tmp_path / "b").write_text("a;c 7\n")
+    assert f"the recording that was there is kept as '{old}'\n" in kaa("import", tmp_path / "b", "-o", data).stderr
+    assert old.read_bytes() == first and functions_of(kaa, data) == {"c": 7}
+    (tmp_path / "none").write_text("nothing\n")
+    kaa("import", tmp_path / "none", "-o", data, status=1)
+    assert old.read_bytes() == first and functions_of(kaa, data) == {"c": 7}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "none", "perf.data", "perf.data.old"]
+
+
 # --- files of other tools ---
 
 PY_SPY = """\
