@@ -18,6 +18,9 @@
 #include "sys/invoker_path.h"
 #include "sys/privilege.h"
 
+/* A Python or a process that was named is not there, or is no Python. */
+enum { EXIT_CODE_NOT_EXAMINED = 2 };
+
 struct doctor_settings {
 	struct option_list pids;
 	/* NULL, or "show" or "run". */
@@ -67,39 +70,38 @@ static bool examine_program(const struct doctor *doctor, const char *name)
 }
 
 /* A shim whose Python is not activated fails: then those that it stands for. */
-static void examine_behind(const struct doctor *doctor, const char *name)
+static bool examine_behind(const struct doctor *doctor, const char *name)
 {
 	_cleanup_(python_list_deinit) struct python_list programs = {};
 	_cleanup_error_ struct error *error = NULL;
 	_cleanup_free_ char *file = NULL;
+	bool found = false;
 
 	error = capture_which(doctor->path, name, &file);
 	if (error)
-		return;
+		return false;
 	python_shim_programs(file, &programs);
 	vec_for_each(program, &programs)
-		examine_program(doctor, *program);
+		found |= examine_program(doctor, *program);
+	return found;
 }
 
-static void examine_named(const struct doctor *doctor, const char *name)
+static bool examine_named(const struct doctor *doctor, const char *name)
 {
-	if (!examine_program(doctor, name))
-		examine_behind(doctor, name);
+	return examine_program(doctor, name) || examine_behind(doctor, name);
 }
 
 /*
  * A program of the user is opened, run and its file parsed as the user: under
  * sudo in a child that gives root up.
  */
-static void examine_as_user(const struct doctor *doctor, const char *name)
+static bool examine_as_user(const struct doctor *doctor, const char *name)
 {
 	pid_t pid;
 	int status;
 
-	if (!doctor->invoker.present) {
-		examine_named(doctor, name);
-		return;
-	}
+	if (!doctor->invoker.present)
+		return examine_named(doctor, name);
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
@@ -109,16 +111,23 @@ static void examine_as_user(const struct doctor *doctor, const char *name)
 		    invoker_set_environment(&child.invoker, child.path) < 0)
 			_exit(1);
 		child.invoker = (struct invoker){};
-		examine_named(&child, name);
+		status = examine_named(&child, name) ?
+				 0 :
+				 EXIT_CODE_NOT_EXAMINED;
 		fflush(stdout);
-		_exit(0);
+		_exit(status);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0)
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ||
+	    (WEXITSTATUS(status) &&
+	     WEXITSTATUS(status) != EXIT_CODE_NOT_EXAMINED)) {
 		doctor_fact(MARK_WARN, "'%s' could not be examined as user %s",
 			    name, doctor->invoker.user);
+		return false;
+	}
+	return !WEXITSTATUS(status);
 }
 
-static void examine_process(const struct doctor *doctor, pid_t pid)
+static bool examine_process(const struct doctor *doctor, pid_t pid)
 {
 	struct python_facts facts = {};
 	struct error *error = python_facts_of_process("", pid, &facts);
@@ -131,6 +140,7 @@ static void examine_process(const struct doctor *doctor, pid_t pid)
 		doctor_python(doctor, subject, &facts);
 	error_destroy(error);
 	python_facts_deinit(&facts);
+	return !error;
 }
 
 static struct error *check_pids(const struct option_list *pids)
@@ -148,23 +158,27 @@ static struct error *check_pids(const struct option_list *pids)
 	return NULL;
 }
 
-static void examine_all(const struct doctor *doctor,
+/* Could all that were named be examined? That there is no python3 is no mistake. */
+static bool examine_all(const struct doctor *doctor,
 			const struct option_list *pids,
 			const struct arguments *args)
 {
+	bool all = true;
+
 	doctor_ready(doctor);
 	doctor_machine(doctor);
 	doctor_tools(doctor);
 	for (size_t i = 0; i < args->count; i++)
-		examine_as_user(doctor, args->values[i]);
+		all &= examine_as_user(doctor, args->values[i]);
 	vec_for_each(text, pids) {
 		uint64_t pid = 0;
 
 		error_destroy(option_parse_u64(*text, &pid));
-		examine_process(doctor, (pid_t)pid);
+		all &= examine_process(doctor, (pid_t)pid);
 	}
 	if (args->count == 0 && pids->count == 0)
 		examine_as_user(doctor, "python3");
+	return all;
 }
 
 static void doctor_deinit(struct doctor *doctor)
@@ -216,7 +230,6 @@ static struct error *run(void *data, const struct arguments *args,
 	_cleanup_(doctor_deinit) struct doctor doctor = {};
 	struct error *error = check_words(settings, args);
 
-	(void)exit_code;
 	if (error)
 		return error;
 	error = invoker_detect(&doctor.invoker);
@@ -229,7 +242,8 @@ static struct error *run(void *data, const struct arguments *args,
 	if (settings->fix)
 		return fix(&doctor, settings);
 	printf("kaa %s\n", KAA_VERSION);
-	examine_all(&doctor, &settings->pids, args);
+	if (!examine_all(&doctor, &settings->pids, args))
+		*exit_code = EXIT_CODE_NOT_EXAMINED;
 	return NULL;
 }
 
@@ -255,7 +269,8 @@ const struct command command_doctor = {
 		"kaa runs a named Python to ask for its build settings. "
 		"Of a shim (of pyenv, asdf or mise) it shows the Python that the shim starts, "
 		"or, if the shim starts none, the Pythons that it stands for. "
-		"It runs nothing in a process given with -p.\n"
+		"It runs nothing in a process given with -p. "
+		"If one of those that are named cannot be examined, the exit code is 2.\n"
 		"\n"
 		"--fix is about recording without root. "
 		"It prints the commands that allow it, what else they allow, and how to undo them. "

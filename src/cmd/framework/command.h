@@ -16,6 +16,7 @@
  * Exit codes of kaa:
  *	0	done
  *	1	failed; one line on stderr says what, with the subject
+ *	2	`doctor`: a Python or process that was named could not be examined
  *	129	the command line makes no sense (as perf and git have it)
  *	126, 127	`record`: the command could not be run, was not found (as
  *		shells have it)
