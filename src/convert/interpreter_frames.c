@@ -134,6 +134,8 @@ static const char *const glue[] = {
 
 /* Of libc, and of CPython's threads; glibc's assembly has more than one name. */
 static const char *const starters[] = {
+	"__GI___clone",
+	"__GI___clone3",
 	"__clone",
 	"__clone3",
 	"__libc_start_call_main",
@@ -170,20 +172,11 @@ bool interpreter_path(const char *path)
 	return !strncmp(base, "python", 6) || !strncmp(base, "libpython", 9);
 }
 
-/* "libc.so.6", "libc-2.31.so", "libpthread-2.31.so" */
-static bool is_libc(const char *path)
-{
-	const char *base = path_name(path);
-
-	return !strncmp(base, "libc.so", 7) || !strncmp(base, "libc-", 5) ||
-	       !strncmp(base, "libpthread", 10);
-}
-
 bool interpreter_frame_starts(const char *name, const char *path,
 			      bool in_interpreter)
 {
 	if (!name)
-		return in_interpreter || is_libc(path);
+		return in_interpreter || path_is_libc(path);
 	return (in_interpreter && !strcmp(name, "main")) ||
 	       is_one_of(starters, sizeof(starters) / sizeof(*starters), name);
 }

@@ -138,6 +138,17 @@ static void put_name(const struct own_rows *rows,
 	}
 }
 
+/* Of code that is no Python its library. */
+static void put_function_place(const struct own_rows *rows,
+			       const struct own_entry *function,
+			       struct strbuf *out)
+{
+	if (function->is_python)
+		own_name_place(rows->names, function, out);
+	else
+		spent_text_library(rows->profile, rows->made.own, function, out);
+}
+
 /* Where a function is; what kind of code something else is. */
 static void put_place(const struct own_rows *rows,
 		      const struct browser_node *node, struct strbuf *out)
@@ -151,14 +162,14 @@ static void put_place(const struct own_rows *rows,
 		own_name_place(rows->names, &call, out);
 		break;
 	case OWN_FUNCTION:
-		own_name_place(rows->names, function_of(rows, node->ref), out);
+		put_function_place(rows, function_of(rows, node->ref), out);
 		break;
 	case OWN_USER:
-		own_name_place(rows->names,
-			       function_of(rows, rows->made.pieces
-							 .data[node->ref]
-							 .function),
-			       out);
+		put_function_place(rows,
+				   function_of(rows, rows->made.pieces
+							     .data[node->ref]
+							     .function),
+				   out);
 		break;
 	case OWN_CODE:
 		code = &rows->made.codes.data[node->ref];

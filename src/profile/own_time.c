@@ -188,14 +188,26 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 	return error;
 }
 
+static enum spent_where where_is(const struct profile *profile,
+				 const struct profile_frame *frame)
+{
+	const struct profile_dso *dso = profile_dso(profile, frame->dso);
+
+	if (frame->kind == PROFILE_FRAME_KERNEL)
+		return SPENT_IN_KERNEL;
+	return spent_where(
+		dso ? profile_string(profile, dso->short_name, NULL) : NULL,
+		frame->flags & PROFILE_FRAME_IN_CPYTHON,
+		frame->flags & PROFILE_FRAME_GLUE);
+}
+
 static void enter_native(struct builder *b, uint32_t handle,
 			 const struct profile_frame *frame,
 			 struct stack_state *state)
 {
-	bool in_kernel = frame->kind == PROFILE_FRAME_KERNEL;
-
 	if (!(frame->flags & PROFILE_FRAME_INTERPRETER) &&
-	    spent_enter_native(&state->below, ask_symbol(b, frame), in_kernel))
+	    spent_enter_native(&state->below, ask_symbol(b, frame),
+			       where_is(b->profile, frame)))
 		state->subject = handle;
 }
 

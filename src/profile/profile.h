@@ -106,6 +106,11 @@ enum profile_frame_flags {
 	PROFILE_FRAME_UNWOUND = 1 << 3,
 	/* In the file that holds the interpreter: python3.12, libpython. */
 	PROFILE_FRAME_IN_CPYTHON = 1 << 4,
+	/*
+	 * It carries calls on, or starts the program or a thread, whatever else is in
+	 * the stack.
+	 */
+	PROFILE_FRAME_GLUE = 1 << 5,
 };
 
 struct profile_frame {

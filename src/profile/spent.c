@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/name_match.h"
+#include "base/path_name.h"
 #include "profile/symbol_word.h"
 
 enum place { CPYTHON, ANYWHERE };
@@ -146,6 +147,7 @@ void spent_enter_python(struct spent_below *below,
 
 	*below = (struct spent_below){
 		.kind = is_import ? SPENT_IMPORT : SPENT_INTERPRETER,
+		.has_python = true,
 	};
 }
 
@@ -170,14 +172,39 @@ bool spent_as_wait(struct spent_below *below, bool has_subject)
 	return true;
 }
 
-bool spent_enter_native(struct spent_below *below,
-			const struct spent_symbol *symbol, bool in_kernel)
+enum spent_where spent_where(const char *file, bool in_cpython, bool is_glue)
 {
+	if (is_glue)
+		return SPENT_AT_START;
+	if (in_cpython)
+		return SPENT_IN_CPYTHON;
+	if (file && (path_is_libc(file) || !strncmp(file, "ld-linux", 8) ||
+		     !strcmp(file, "[vdso]")))
+		return SPENT_IN_LIBC;
+	return SPENT_IN_LIBRARY;
+}
+
+/* Of two native functions, none of which Python code called. */
+static bool works_rather(const struct spent_below *below, uint8_t kind,
+			 enum spent_where where)
+{
+	if (below->has_python || kind != SPENT_NATIVE || below->kind != kind)
+		return false;
+	return where == SPENT_IN_CPYTHON ? below->where < where :
+					   below->where <= where;
+}
+
+bool spent_enter_native(struct spent_below *below,
+			const struct spent_symbol *symbol,
+			enum spent_where where)
+{
+	bool in_kernel = where == SPENT_IN_KERNEL;
 	uint8_t kind = in_kernel ? SPENT_KERNEL : symbol->kind;
 	/* The first frames in the kernel are entry code. */
 	bool tells_more = kind == SPENT_KERNEL && below->kind == kind &&
 			  !below->is_call_known && symbol->is_kernel_call;
 
+	tells_more |= works_rather(below, kind, where);
 	if (in_kernel && symbol->is_interrupt)
 		below->is_interrupted = true;
 	/* Who sleeps for the GIL waits for that. */
@@ -185,6 +212,7 @@ bool spent_enter_native(struct spent_below *below,
 	    (kind == SPENT_IDLE && below->kind == SPENT_GIL))
 		return false;
 	below->kind = kind;
+	below->where = (uint8_t)where;
 	below->is_call_known = in_kernel && symbol->is_kernel_call;
 	return true;
 }

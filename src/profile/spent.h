@@ -93,12 +93,32 @@ struct spent_symbol {
 struct spent_symbol spent_symbol(const char *name, bool in_cpython);
 
 /*
+ * Where a frame is that is no Python frame. Without a Python frame the last of these
+ * has the time.
+ */
+enum spent_where {
+	/* It starts the program or a thread, or carries calls on. */
+	SPENT_AT_START,
+	SPENT_IN_LIBC,
+	SPENT_IN_CPYTHON,
+	/* Or in the program itself. */
+	SPENT_IN_LIBRARY,
+	SPENT_IN_KERNEL,
+};
+
+/* Of a frame in user space; file: the name of its file, or NULL. */
+enum spent_where spent_where(const char *file, bool in_cpython, bool is_glue);
+
+/*
  * What the frames from the innermost Python frame to the leaf tell, one after the
  * other. Zero: there is no Python frame.
  */
 struct spent_below {
 	/* enum spent_kind */
 	uint8_t kind;
+	bool has_python;
+	/* enum spent_where; of the subject, if there is no Python frame. */
+	uint8_t where;
 	/* The subject is in the kernel, and its name tells what it does. */
 	bool is_call_known;
 	/* What is below is the machine's, not the program's. */
@@ -111,10 +131,13 @@ void spent_enter_python(struct spent_below *below,
 			const struct spent_symbol *outer);
 /*
  * Another frame, not the interpreter's own. True: the time is spent in that one,
- * as far as is known.
+ * as far as is known. Of native functions that is the outermost one, which Python
+ * code called; where there is none, the one that works: the innermost, but no
+ * libc's, and of CPython's own the outermost.
  */
 bool spent_enter_native(struct spent_below *below,
-			const struct spent_symbol *symbol, bool in_kernel);
+			const struct spent_symbol *symbol,
+			enum spent_where where);
 
 /*
  * The event has no native frames: what they would have told is not known. True: so

@@ -135,7 +135,10 @@ static const char *name_function(struct answer *a,
 static const char *name_place(struct answer *a, const struct own_entry *entry)
 {
 	strbuf_clear(&a->word);
-	own_name_place(a->names, entry, &a->word);
+	if (entry->is_python)
+		own_name_place(a->names, entry, &a->word);
+	else
+		spent_text_library(a->profile, a->own, entry, &a->word);
 	return a->word.data;
 }
 
@@ -265,7 +268,9 @@ void answer_put_functions(struct answer *a)
 
 		put_weights(a, entry);
 		put_cell(a, fit_name, name_function(a, entry), name);
-		put_cell(a, fit_end, name_place(a, entry), place);
+		/* Libraries are told by the beginning of their names, files by its end. */
+		put_cell(a, entry->is_python ? fit_end : fit_name,
+			 name_place(a, entry), place);
 		has_more |= put_spent(a, entry, spent);
 		answer_end_line(a);
 	}

@@ -187,12 +187,16 @@ void spent_text_part(const struct profile *profile, enum spent_kind kind,
 		strbuf_printf(out, " (%s)", file.data);
 }
 
+/* library: the file that goes without saying, or PROFILE_NONE. */
 static void put_name(const struct profile *profile, const struct piece *piece,
-		     struct strbuf *out)
+		     uint32_t library, struct strbuf *out)
 {
 	/* There is little room. */
 	if (piece->kind == SPENT_GC)
 		strbuf_puts(out, "gc");
+	else if (piece->subject != PROFILE_NONE && library != PROFILE_NONE &&
+		 profile_frame(profile, piece->subject)->dso == library)
+		spent_text_function(profile, piece->kind, piece->subject, out);
 	else
 		spent_text_part(profile, piece->kind, piece->subject, out);
 }
@@ -228,15 +232,51 @@ static size_t gather(const struct own_part *parts, size_t part_count,
 	return count;
 }
 
-void spent_text_parts(const struct profile *profile, const struct own_time *own,
-		      const struct own_entry *function, size_t columns,
-		      struct strbuf *out)
+/* The file that the part is in; PROFILE_NONE: in none that is worth a word. */
+static uint32_t library_of_part(const struct profile *profile,
+				const struct own_part *part)
 {
-	if (function->part_count)
-		spent_text_some(profile,
-				&own->parts.data[function->first_part],
-				function->part_count, own->all.period, columns,
-				out);
+	const struct profile_frame *frame =
+		part->kind == SPENT_NATIVE && part->subject != PROFILE_NONE ?
+			profile_frame(profile, part->subject) :
+			NULL;
+
+	return frame && !(frame->flags & PROFILE_FRAME_IN_CPYTHON) ?
+		       frame->dso :
+		       PROFILE_NONE;
+}
+
+/* Or PROFILE_NONE. The heaviest part stands first. */
+static uint32_t library_of(const struct profile *profile,
+			   const struct own_time *own,
+			   const struct own_entry *function)
+{
+	const struct own_part *parts = own->parts.data + function->first_part;
+	uint32_t library = PROFILE_NONE;
+	uint64_t period = 0;
+
+	if (function->is_python)
+		return PROFILE_NONE;
+	for (size_t i = 0; i < function->part_count; i++) {
+		uint32_t dso = library_of_part(profile, &parts[i]);
+
+		if (library == PROFILE_NONE)
+			library = dso;
+		if (dso == library && dso != PROFILE_NONE)
+			period += parts[i].weight.period;
+	}
+	return period > function->own.period / 2 ? library : PROFILE_NONE;
+}
+
+void spent_text_library(const struct profile *profile,
+			const struct own_time *own,
+			const struct own_entry *function, struct strbuf *out)
+{
+	const struct profile_dso *dso = profile_dso(
+		profile, library_of(profile, own, function));
+
+	if (dso)
+		text_string(out, profile, dso->short_name, "");
 }
 
 /* Of "python3.13+0x5abc60" the file says more than the address. */
@@ -327,9 +367,10 @@ static void put_rest(struct listed *l)
 		strbuf_puts(l->out, SPENT_TEXT_MORE);
 }
 
-void spent_text_some(const struct profile *profile,
-		     const struct own_part *parts, size_t part_count,
-		     uint64_t all, size_t columns, struct strbuf *out)
+static void put_parts(const struct profile *profile,
+		      const struct own_part *parts, size_t part_count,
+		      uint32_t library, uint64_t all, size_t columns,
+		      struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct piece pieces[PARTS_MAX + SPENT_KINDS];
@@ -343,12 +384,30 @@ void spent_text_some(const struct profile *profile,
 		if (goes_without_saying(profile, pieces[i].kind))
 			continue;
 		strbuf_clear(&name);
-		put_name(profile, &pieces[i], &name);
+		put_name(profile, &pieces[i], library, &name);
 		if (!put_listed(&listed, &name, pieces[i].period))
 			break;
 		listed.rest -= pieces[i].period;
 	}
 	put_rest(&listed);
+}
+
+void spent_text_some(const struct profile *profile,
+		     const struct own_part *parts, size_t part_count,
+		     uint64_t all, size_t columns, struct strbuf *out)
+{
+	put_parts(profile, parts, part_count, PROFILE_NONE, all, columns, out);
+}
+
+void spent_text_parts(const struct profile *profile, const struct own_time *own,
+		      const struct own_entry *function, size_t columns,
+		      struct strbuf *out)
+{
+	if (function->part_count)
+		put_parts(profile, &own->parts.data[function->first_part],
+			  function->part_count,
+			  library_of(profile, own, function), own->all.period,
+			  columns, out);
 }
 
 uint64_t spent_nameless(const struct own_time *own)

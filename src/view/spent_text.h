@@ -16,10 +16,19 @@
 /*
  * "list_contains 77, interpreter 2": the heaviest parts of a function's own time
  * as percentages of all samples, as many as fit in that many columns.
+ * Without the file that spent_text_library() names.
  */
 void spent_text_parts(const struct profile *profile, const struct own_time *own,
 		      const struct own_entry *function, size_t columns,
 		      struct strbuf *out);
+
+/*
+ * Of samples without Python code the file that most of their time is native code of:
+ * "libscipy_openblas64_-32a4b2a6.so". Nothing if there is none, or it is CPython's.
+ */
+void spent_text_library(const struct profile *profile,
+			const struct own_time *own,
+			const struct own_entry *function, struct strbuf *out);
 
 /* What is said of a kind: the frame of what it was spent in, too. */
 static inline bool spent_has_subject(enum spent_kind kind)

@@ -12,8 +12,9 @@
  * name; before it may stand "py:" for a Python function (line 1, or the line
  * after '@': "py:foo@7"; in /srv/x.py, or the file that its name tells), "I:" for a frame of the interpreter, "k:" for the
  * kernel, "lib:" for a function that is not in the interpreter's file, as all
- * others are; with "+0x" in its name no symbol names it. A number is an address
- * without a symbol. "m:" stands before a marker.
+ * others are; with "+0x" in its name no symbol names it; "c:" for one of libc,
+ * and "start:" for one that starts a thread. A number is an address without a
+ * symbol. "m:" stands before a marker.
  */
 #ifndef KAA_TESTS_MODEL_H
 #define KAA_TESTS_MODEL_H
@@ -149,6 +150,13 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 	} else if (!strncmp(text, "lib:", 4)) {
 		frame.dso = model_dso(m, "libother.so", PROFILE_DSO_USER);
 		model_symbol(m, name + 4, &frame);
+	} else if (!strncmp(text, "c:", 2)) {
+		frame.dso = model_dso(m, "libc.so.6", PROFILE_DSO_USER);
+		model_symbol(m, name + 2, &frame);
+	} else if (!strncmp(text, "start:", 6)) {
+		frame.flags = PROFILE_FRAME_GLUE;
+		frame.dso = model_dso(m, "libc.so.6", PROFILE_DSO_USER);
+		model_symbol(m, name + 6, &frame);
 	} else if (text[0] >= '0' && text[0] <= '9') {
 		frame.address = frame.rel = strtoull(text, NULL, 0);
 		frame.dso = PROFILE_NONE;

@@ -105,6 +105,29 @@ static void test_the_hot_function_comes_first(void **state)
 	model_deinit(&m);
 }
 
+/* A library's own threads: who works there, and in which file. */
+static void test_time_without_python_is_of_its_library(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
+	model_sample(&m, 300000000,
+		     "start:__GI___clone3 start:start_thread lib:serve lib:dgemm");
+	model_sample(&m, 150000000,
+		     "start:__GI___clone3 start:start_thread lib:serve c:memcpy");
+	model_sample(&m, 50000000, "start:_start Py_FinalizeEx");
+	assert_screen_says(&m, 100,
+			   "50.0%   50.0%  [no Python code]  libother.so  dgemm 30, serve 15, Py_FinalizeEx 5\n");
+	assert_screen_does_not_say(&m, 100, "clone");
+	/* Of no library is most of it. */
+	model_sample(&m, 900000000, "start:_start Py_FinalizeEx");
+	assert_screen_says(&m, 100,
+			   " [no Python code]              Py_FinalizeEx 50, dgemm (libother.so) 16");
+	model_deinit(&m);
+}
+
 /* Polled, nothing is known of what own time was spent in, and nothing has its room. */
 static void test_places_have_the_room_of_what_is_not_there(void **state)
 {
@@ -926,6 +949,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
+		cmocka_unit_test(test_time_without_python_is_of_its_library),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
 		cmocka_unit_test(test_others_have_names),
 		cmocka_unit_test(test_the_order_of_totals),

@@ -387,6 +387,7 @@ static void test_the_start_is_folded(void **state)
 	assert_true(interpreter_frame_starts("main", "/usr/bin/python3", true));
 	assert_false(interpreter_frame_starts("main", "/usr/bin/app", false));
 	assert_true(interpreter_frame_starts("_start", "/usr/bin/app", false));
+	assert_true(interpreter_frame_starts("__GI___clone3", "/lib/libc.so.6", false));
 	assert_true(interpreter_frame_starts(NULL, "/lib/libc.so.6", false));
 	assert_false(interpreter_frame_starts(NULL, "/lib/libcrypt.so", false));
 }

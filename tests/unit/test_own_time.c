@@ -258,7 +258,30 @@ static void test_kinds(void **state)
 		  SPENT_GIL, "PyEval_RestoreThread" },
 		{ "I:eval " F " PyImport_ImportModuleLevelObject malloc",
 		  SPENT_IMPORT, "PyImport_ImportModuleLevelObject" },
+		{ "I:eval " F " object_vacall lib:ufunc_generic_fastcall",
+		  SPENT_NATIVE, "ufunc_generic_fastcall" },
 		{ "0x1000", SPENT_NATIVE, "-" },
+		/* A library's own thread: who works there, not what started it. */
+		{ "start:clone3 start:start_thread lib:blas_thread_server "
+		  "lib:dgemm_kernel",
+		  SPENT_NATIVE, "dgemm_kernel" },
+		{ "start:clone3 start:start_thread lib:pack c:memcpy",
+		  SPENT_NATIVE, "pack" },
+		{ "start:clone3 c:memcpy c:copy_tail", SPENT_NATIVE,
+		  "copy_tail" },
+		{ "start:clone3 start:start_thread", SPENT_NATIVE,
+		  "start_thread" },
+		{ "m:[truncated] lib:dgemm_kernel lib:unpack", SPENT_NATIVE,
+		  "unpack" },
+		{ "start:clone3 lib:blas_thread_server c:sched_yield "
+		  "k:__x64_sys_sched_yield",
+		  SPENT_KERNEL, "__x64_sys_sched_yield" },
+		{ "start:clone3 lib:grow c:malloc", SPENT_ALLOCATION, "malloc" },
+		/* It calls Python's functions, and they are not at work for themselves. */
+		{ "start:clone3 lib:callback PyErr_Occurred PyUnicode_New",
+		  SPENT_NATIVE, "callback" },
+		{ "start:_start Py_InitializeFromConfig PyUnicode_New c:memset",
+		  SPENT_NATIVE, "Py_InitializeFromConfig" },
 	};
 
 	(void)state;

@@ -59,6 +59,17 @@ static struct spent_below enter(const struct convert_stack *stack,
 	return below;
 }
 
+static enum spent_where where_is(const struct convert_step *step)
+{
+	const struct convert_frame *frame = step->frame;
+
+	if (step->kind == PROFILE_FRAME_KERNEL)
+		return SPENT_IN_KERNEL;
+	return spent_where(frame->dso ? frame->dso->name : NULL,
+			   frame->in_interpreter,
+			   frame->is_glue || frame->starts);
+}
+
 /* From the innermost Python frame, or else from the outermost one, to the leaf. */
 static struct spent_below follow(const struct convert_stack *stack,
 				 const struct convert_frame **subject)
@@ -81,8 +92,7 @@ static struct spent_below follow(const struct convert_stack *stack,
 		if (step->kind == PROFILE_FRAME_MARKER &&
 		    !spent_is_state(symbol.kind))
 			continue;
-		if (spent_enter_native(&below, &symbol,
-				       step->kind == PROFILE_FRAME_KERNEL))
+		if (spent_enter_native(&below, &symbol, where_is(step)))
 			*subject = step->frame;
 	}
 	return below;
