@@ -25,6 +25,8 @@ struct builder {
 	struct map places;
 	/* A caller and the place above it to the caller there. */
 	struct map callers;
+	/* By place: the last stack that has counted for it, plus 1. */
+	VEC(uint32_t) seen;
 };
 
 /* --- Samples ------------------------------------------------------------ */
@@ -146,10 +148,22 @@ static uint32_t outer_of(const struct builder *b, uint32_t stack)
 	return parent == PROFILE_NONE ? PROFILE_NONE : b->stacks[parent].python;
 }
 
-/* The caller above *at, unless it is at the last place again. */
-static struct error *add_caller(struct builder *b, uint32_t stack,
-				const struct own_weight *weight, uint32_t *at,
-				uint32_t *last)
+/* Whether the place is on the way from the called stack already. */
+static struct error *see_place(struct builder *b, uint32_t called,
+			       uint32_t place, bool *is_seen)
+{
+	while (b->seen.count <= place)
+		if (!vec_push(&b->seen, 0))
+			return error_no_memory();
+	*is_seen = b->seen.data[place] == called + 1;
+	b->seen.data[place] = called + 1;
+	return NULL;
+}
+
+/* The caller above *at, unless its place is on the way already. */
+static struct error *add_caller(struct builder *b, uint32_t called,
+				uint32_t stack,
+				const struct own_weight *weight, uint32_t *at)
 {
 	const struct profile_frame *frame = frame_of(b, stack);
 	const struct own_caller caller = {
@@ -158,12 +172,16 @@ static struct error *add_caller(struct builder *b, uint32_t stack,
 		.parent = *at,
 	};
 	uint32_t place = PROFILE_NONE;
+	bool is_seen = false;
 	struct error *error =
 		find_place(b, &caller.entry, frame->line, &place);
 
-	if (error || place == *last)
+	if (!error)
+		error = see_place(b, called, place, &is_seen);
+	if (is_seen)
+		b->out->data[0].is_recursive = true;
+	if (error || is_seen)
 		return error;
-	*last = place;
 	error = find_caller(b, *at, place, &caller, at);
 	if (!error)
 		add_weight(b, *at, weight);
@@ -173,13 +191,13 @@ static struct error *add_caller(struct builder *b, uint32_t stack,
 static struct error *add_callers(struct builder *b, uint32_t called)
 {
 	const struct own_weight *weight = &b->stacks[called].weight;
-	uint32_t at = 0, last = PROFILE_NONE;
+	uint32_t at = 0;
 	struct error *error = NULL;
 
 	add_weight(b, 0, weight);
 	for (uint32_t i = outer_of(b, called); i != PROFILE_NONE && !error;
 	     i = outer_of(b, i))
-		error = add_caller(b, i, weight, &at, &last);
+		error = add_caller(b, called, i, weight, &at);
 	return error;
 }
 
@@ -281,5 +299,6 @@ struct error *own_callers_find(const struct profile *profile,
 	map_deinit(&b.functions);
 	map_deinit(&b.places);
 	map_deinit(&b.callers);
+	vec_deinit(&b.seen);
 	return error;
 }

@@ -3,13 +3,14 @@
  * Who calls a Python function: the samples of one event that pass through it, by
  * the Python functions and lines that lead to it.
  *
- * A sample counts by the function's innermost frame, once. Callers that follow
- * upon themselves at one line are one: a recursion is as deep as it is, and has
- * one row.
+ * A sample counts by the function's innermost frame, once. A function's line that
+ * is on the way outwards already is passed over: a recursion, of one function or of
+ * several, is as deep as it is, and has one row for each line.
  */
 #ifndef KAA_PROFILE_OWN_CALLERS_H
 #define KAA_PROFILE_OWN_CALLERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -26,6 +27,8 @@ struct own_caller {
 	uint32_t parent;
 	uint32_t first_child;
 	uint32_t next;
+	/* Of the function itself: a line was passed over. */
+	bool is_recursive;
 	/* How many of those above it have several children, or are the first. */
 	uint32_t branches;
 };

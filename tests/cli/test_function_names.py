@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from harness import planted
 from harness.terminal import Terminal
 
 LEAF = "py::leaf.<locals>.<lambda>:<string>"
@@ -225,6 +226,39 @@ def test_callers_of_what_is_not_there(kaa, recording):
         return kaa("report", "--callers", *words, "-i", recording, status=1).stderr
     assert "no sample is in a Python function called 'midle'; did you mean 'Worker.middle" in refused("midle")
     assert "options of other reports" in kaa("report", "--callers", "leaf", "--native", "-i", recording, status=129).stderr
+
+
+def callers_of(kaa, path, stacks, function):
+    with planted.recording(path, {b"MainThread": stacks}):
+        return kaa("report", "--callers", function, "-i", path, env={**os.environ, "COLUMNS": "80"}).stdout
+
+
+def python(name):
+    return f"py::{name}:/srv/x.py".encode()
+
+
+def test_recursion_of_several_functions_is_folded(kaa, tmp_path):
+    """Each has one row, however deep it is, and what called the first of them follows."""
+    pairs = (python("even"), python("odd")) * 60
+    stacks = {(python("<module>"), *pairs[:n], python("leaf")): 3 for n in (1, 2, 40, 41, 118)}
+    text = callers_of(kaa, tmp_path / "perf.data", stacks, "leaf")
+    rows = [line for line in text.splitlines() if re.match("[ +] +[0-9.]+%  ", line)]
+    assert len(rows) <= 9 and sum("<module>" in row for row in rows) >= 2, text
+    assert "Recursion is folded" in text and max(map(len, text.splitlines())) <= 80, text
+    text = callers_of(kaa, tmp_path / "perf.data", {(python("<module>"), python("leaf")): 3}, "leaf")
+    assert "ecursion" not in text and "not shown" not in text, text
+
+
+def test_callers_have_few_rows(kaa, tmp_path):
+    """What is left out is said: how far up a chain goes, and how many call."""
+    chain = tuple(python(f"f{i}") for i in range(90))
+    text = callers_of(kaa, tmp_path / "perf.data", {(*chain, python("leaf")): 3}, "leaf")
+    assert text.count("%  ") <= 41 and "'+' has callers that are not shown" in text, text
+    assert max(map(len, text.splitlines())) <= 80, text
+    wide = {(caller, python("leaf")): 3 for caller in chain}
+    text = callers_of(kaa, tmp_path / "perf.data", wide, "leaf")
+    # The function itself is a row, too.
+    assert text.count("%  ") <= 41 and "51 other rows are not shown." in text, text
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120"])

@@ -22,7 +22,7 @@ enum {
 	/* More functions of one name are counted. */
 	SHOWN_MAX = 5,
 	/* Of one function; rows of little weight stay closed in any case. */
-	ROWS_MAX = 200,
+	ROWS_MAX = 40,
 };
 
 struct callers {
@@ -34,6 +34,7 @@ struct callers {
 	FILE *out;
 	/* Rows have callers that have no rows. */
 	bool is_cut;
+	bool is_recursive;
 };
 
 /* Those of own_rows.made.own.functions that the word calls. */
@@ -138,6 +139,9 @@ static void put_row(struct callers *c, uint32_t id)
 static void put_function(struct callers *c, const struct own_entry *entry)
 {
 	const struct own_weight *all = &c->rows->made.own->all;
+	const struct browser *browser = &c->rows->browser;
+	size_t shown = browser->rows.count < ROWS_MAX ? browser->rows.count :
+							ROWS_MAX;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	own_title_put(c->rows, c->input->columns, false, &text);
@@ -149,8 +153,12 @@ static void put_function(struct callers *c, const struct own_entry *entry)
 	own_text_head(c->rows, c->input->columns, &c->line);
 	strbuf_trim_end(&c->line.text);
 	fprintf(c->out, "%s\n", c->line.text.data);
-	vec_for_each(node, &c->rows->browser.rows)
-		put_row(c, *node);
+	for (size_t i = 0; i < shown; i++)
+		put_row(c, browser->rows.data[i]);
+	if (shown < browser->rows.count)
+		fprintf(c->out, "%zu other rows are not shown. 'kaa report --tui', 'w' has them.\n",
+			browser->rows.count - shown);
+	c->is_recursive |= c->rows->made.callers.data[0].is_recursive;
 }
 
 static struct error *print_function(struct callers *c,
@@ -169,8 +177,11 @@ static struct error *print_function(struct callers *c,
 static void put_legend(const struct callers *c)
 {
 	fputs("\n'<' calls the function in the row above it.\n", c->out);
+	if (c->is_recursive)
+		fputs("Recursion is folded: each line of it stands once.\n",
+		      c->out);
 	if (c->is_cut)
-		fputs("'+' has callers that are not shown: each has less than 5 % of the function, or they are too many.\n",
+		fputs("'+' has callers that are not shown: each has less than 5 % of the\nfunction, or they are too many. 'kaa report --tui', 'w' opens them.\n",
 		      c->out);
 }
 
