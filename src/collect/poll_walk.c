@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "collect/self_pointer.h"
 #include "collect/task_stack.h"
 #include "python/gil_held.h"
 #include "python/states.h"
 #include "sys/proc.h"
-#include "sys/thread_pointer.h"
 
 struct error *poll_walk_init(struct poll_walk *walk, struct poll_writer *writer)
 {
@@ -30,9 +30,10 @@ static bool has_pointer(const struct poll_walk *walk,
 			struct polled_thread *thread)
 {
 	if (process->has_python && !thread->pointer) {
-		thread->pointer = thread_pointer_find(
-			&process->memory, thread->tid,
-			thread_own_number(walk->root, thread->tid));
+		thread->pointer = self_pointer_find(walk->root,
+						    &process->memory,
+						    &process->python,
+						    thread->tid);
 		thread->stack_start = 0;
 	}
 	return process->has_python && thread->pointer;

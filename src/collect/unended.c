@@ -8,10 +8,10 @@
 #include "collect/clocks.h"
 #include "collect/poll_native.h"
 #include "collect/python_stack.h"
+#include "collect/self_pointer.h"
 #include "python/user_walk.h"
 #include "sys/proc.h"
 #include "sys/task_syscall.h"
-#include "sys/thread_pointer.h"
 
 enum {
 	/* Shorter ones, and those that the walker would not have made samples. */
@@ -67,17 +67,19 @@ static void walk(struct reading *r)
 	struct remote_memory *remote = &r->target->memory;
 	const struct py_memory memory = { remote_memory_callback, remote, NULL };
 	const struct user_walk_output output = { emit, r };
-	const struct user_walk_thread who = {
+	struct user_walk_thread who = {
 		.process = r->target->python,
-		.thread_pointer = thread_pointer_find(
-			remote, r->tid, thread_own_number(root, r->tid)),
 		.pid = r->target->pid,
 		.tid = (uint32_t)r->tid,
 		.stack_pointer = r->call.stack_pointer,
 	};
 
 	python_stack_clear(&r->python);
-	if (r->target->state == PYTHON_FOUND && who.thread_pointer)
+	if (r->target->state != PYTHON_FOUND)
+		return;
+	who.thread_pointer =
+		self_pointer_find(root, remote, &who.process, r->tid);
+	if (who.thread_pointer)
 		user_walk_thread(r->walk, &who, &memory, &output);
 }
 

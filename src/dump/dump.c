@@ -589,11 +589,24 @@ static struct error *read_lists(struct reading *reading)
 	return error;
 }
 
+/* Threads of which the C library does not tell the kernel where they are. */
+static void find_pointers(struct reading *reading)
+{
+	struct subject *subject = reading->subject;
+
+	vec_for_each(thread, &subject->threads)
+		if (!thread->pointer)
+			thread->pointer = py_states_thread(&reading->states,
+							   &subject->memory,
+							   thread->number);
+}
+
 /* The first one of a thread is that of its newest interpreter. */
 static struct error *read_states(struct reading *reading)
 {
 	struct error *error = read_lists(reading);
 
+	find_pointers(reading);
 	for (size_t i = 0; !error && i < reading->states.count; i++)
 		if (!map_insert(&reading->by_ident,
 				reading->states.data[i].thread_id, i, NULL))

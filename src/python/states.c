@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "python/states.h"
 
+#include "base/pthread_fields.h"
+
 enum {
 	INTERPRETERS_MAX = 256,
 	/* Of all interpreters together. */
@@ -50,6 +52,35 @@ struct error *py_states_read(const struct py_layout *layout,
 			break;
 	}
 	return error;
+}
+
+static bool is_number(const struct py_memory *memory, uint64_t address,
+		      int number)
+{
+	int32_t tid;
+
+	return memory->read(memory->arg, address, &tid, sizeof(tid)) &&
+	       tid == number;
+}
+
+static bool is_musl_thread(const struct py_memory *memory, uint64_t pointer,
+			   int number)
+{
+	uint64_t self;
+
+	return read_word(memory, pointer + MUSL_PTHREAD_SELF, &self) &&
+	       self == pointer &&
+	       (is_number(memory, pointer + MUSL_PTHREAD_TID, number) ||
+		is_number(memory, pointer + MUSL_PTHREAD_TID_1_1, number));
+}
+
+uint64_t py_states_thread(const struct py_state_list *states,
+			  const struct py_memory *memory, int number)
+{
+	vec_for_each(state, states)
+		if (is_musl_thread(memory, state->thread_id, number))
+			return state->thread_id;
+	return 0;
 }
 
 bool py_states_of_several(const struct py_layout *layout,

@@ -27,6 +27,12 @@ struct py_state_list VEC_BODY(struct py_state);
 struct error *py_states_read(const struct py_layout *layout,
 			     const struct py_memory *memory, uint64_t runtime,
 			     struct py_state_list *ret);
+/*
+ * pthread_self() of the thread that calls itself that number, if it has a state and its C
+ * library is musl; 0: there is none.
+ */
+uint64_t py_states_thread(const struct py_state_list *states,
+			  const struct py_memory *memory, int number);
 /* More than one interpreter has such a list. */
 bool py_states_of_several(const struct py_layout *layout,
 			  const struct py_memory *memory, uint64_t runtime);

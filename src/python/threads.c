@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/glibc_thread.h"
+#include "base/pthread_fields.h"
 
 /* From here on a Thread has _native_id. */
 #define NATIVE_IDS_FROM 0x03080000u

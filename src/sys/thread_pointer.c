@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/glibc_thread.h"
+#include "base/pthread_fields.h"
 #include "sys/proc.h"
 
 int thread_own_number(const char *root, pid_t tid)

@@ -15,6 +15,7 @@
 #include "python/code_version.h"
 #include "python/layout.h"
 #include "python/linetable.h"
+#include "python/states.h"
 #include "python/version.h"
 #include "assert_ok.h"
 
@@ -455,9 +456,64 @@ static void test_where_versions_tell(void **state)
 	assert_false(py_versions_tell(&layout, ""));
 }
 
+/* --- threads of musl --- */
+
+/* Three of its structs, one after the other: each begins with its own address. */
+struct musl_threads {
+	uint64_t at;
+	uint8_t bytes[3][128];
+};
+
+static bool read_musl(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct musl_threads *threads = arg;
+
+	if (address < threads->at ||
+	    address + size > threads->at + sizeof(threads->bytes))
+		return false;
+	memcpy(buf, (uint8_t *)threads->bytes + (address - threads->at), size);
+	return true;
+}
+
+static void put_musl_thread(struct musl_threads *threads, int i, size_t place,
+			    int32_t tid)
+{
+	uint64_t self = threads->at + sizeof(threads->bytes[0]) * i;
+
+	memcpy(threads->bytes[i], &self, sizeof(self));
+	memcpy(threads->bytes[i] + place, &tid, sizeof(tid));
+}
+
+static void test_threads_of_musl(void **state)
+{
+	struct musl_threads threads = { .at = 0x7f0000001000 };
+	const struct py_memory memory = { read_musl, &threads, NULL };
+	struct py_state list[] = {
+		/* Not there, glibc's, 1.2's, 1.1's. */
+		{ .thread_id = 0x1000 },
+		{ .thread_id = threads.at },
+		{ .thread_id = threads.at + 128 },
+		{ .thread_id = threads.at + 256 },
+	};
+	const struct py_state_list states = { .data = list, .count = 4 };
+
+	(void)state;
+	put_musl_thread(&threads, 0, 0x30, 4711);
+	memset(threads.bytes[0], 0, 8);
+	put_musl_thread(&threads, 1, 0x30, 4711);
+	put_musl_thread(&threads, 2, 0x38, 4712);
+	assert_int_equal(py_states_thread(&states, &memory, 4711),
+			 threads.at + 128);
+	assert_int_equal(py_states_thread(&states, &memory, 4712),
+			 threads.at + 256);
+	assert_int_equal(py_states_thread(&states, &memory, 4713), 0);
+	assert_int_equal(py_states_thread(&states, &memory, -1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads_of_musl),
 		cmocka_unit_test(test_lnotab_reaches_to_the_end),
 		cmocka_unit_test(test_pairs_know_code_without_line),
 		cmocka_unit_test(test_none_does_not_disturb_the_running_line),
