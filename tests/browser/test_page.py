@@ -288,6 +288,53 @@ def test_hide(draw, show):
     assert rows(again, "Functions") == {"[no frame shown]": ("100.0%", "100.0%")}
 
 
+def tree_of(page):
+    """[(name, level, total, own)] of the call tree, opened as far as it goes."""
+    page.focus('[aria-label="Call tree"].list')
+    press(page, "Home")
+    for _ in range(page.locator(".treerow").count() * 8):
+        before = page.get_attribute('[aria-label="Call tree"].list', "aria-activedescendant")
+        if page.get_attribute(f"#{before}", "aria-expanded") == "false":
+            press(page, "ArrowRight")
+        press(page, "ArrowDown")
+        if page.get_attribute('[aria-label="Call tree"].list', "aria-activedescendant") == before:
+            break
+    return [(row.query_selector(".symbol").inner_text(), row.get_attribute("aria-level"),
+             *[cell.inner_text() for cell in row.query_selector_all(".share")]) for row in page.query_selector_all(".treerow")]
+
+
+def test_merged_recursion(draw, show):
+    """A function that calls itself, directly or by another, is one frame: what it calls is below the first one."""
+    a, b, leaf = py("a"), py("b"), py("leaf")
+    stacks = {(a, a, a): 10, (a, a, leaf): 20, (a, b, a, leaf): 30, (a, b, leaf): 5, (a, b, a, b): 25, (b, C, b): 10}
+    path = draw({b"main": stacks})
+    page = show(path, "view=tree")
+    assert ("a", "2") in [row[:2] for row in tree_of(page)]
+    press(page, "1")
+    before = rows(page, "Functions")
+    assert not page.is_visible("#merge")
+    press(page, "3", "m")
+    assert page.get_attribute("#merge", "aria-pressed") == "true"
+    merged = [("a", "1", "90.0%", "10.0%"), ("leaf", "2", "50.0%", "50.0%"), ("b", "2", "30.0%", "25.0%"),
+              ("leaf", "3", "5.0%", "5.0%"), ("b", "1", "10.0%", "10.0%")]
+    assert tree_of(page) == merged
+    # The graph is the same tree; with C code b calls it, and is called by it.
+    press(page, "2")
+    assert tip_at(page, 1, 0.2).startswith("a\n") and tip_at(page, 2, 0.2).startswith("leaf\n")
+    assert "total 50.0%" in tip_at(page, 2, 0.2)
+    press(page, "c", "3")
+    assert [row[:2] for row in tree_of(page)] == [row[:2] for row in merged]
+    press(page, "c", "1")
+    assert rows(page, "Functions") == before
+    link = page.evaluate("location.hash")
+    assert tree_of(show(path, link + "&view=tree")) == merged
+    press(page, "3", "m")
+    assert "merge" not in page.evaluate("location.hash") and ("a", "2") in [row[:2] for row in tree_of(page)]
+    page.go_back()
+    settle(page)
+    assert tree_of(page) == merged
+
+
 def test_one_thread(draw, show):
     page = show(draw(THREADS))
     page.click('.track button:has-text("second")')

@@ -71,8 +71,9 @@ export class App {
 	}
 
 	tree(): Tree {
-		return this.cached(this.trees, this.shownKey(), () =>
-			new Tree(this.selection(), this.shown(), this.state.focus, this.nobody()));
+		const { focus, merge } = this.state;
+		return this.cached(this.trees, `${this.shownKey()} ${merge}`, () =>
+			new Tree(this.selection(), this.shown(), focus, merge, this.nobody()));
 	}
 
 	functions(): Entry[] {

@@ -244,8 +244,9 @@ export class Tree {
 	// Of nodes that were looked at.
 	private sorted = new Map<number, number[]>();
 
-	// Top-down, of the frames that are shown; focus: the function that it begins at, or -1.
-	constructor(readonly selection: Selection, shown: Shown, focus: number, private nobody: string) {
+	// Top-down, of the frames that are shown; focus: the function that it begins at, or -1; merge: a call of a function that
+	// is further up leads back to there.
+	constructor(readonly selection: Selection, shown: Shown, focus: number, merge: boolean, private nobody: string) {
 		const { profile: p } = selection, most = p.stackCount + 2;
 		this.parent = new Int32Array(most);
 		this.fn = new Int32Array(most);
@@ -254,6 +255,9 @@ export class Tree {
 		const node = new Int32Array(p.stackCount);
 		const table = new NodeTable(most, this.parent, this.fn);
 		const child = (parent: number, fn: number) => {
+			for (let up = merge ? parent : 0; up > 0; up = this.parent[up])
+				if (this.fn[up] === fn)
+					return up;
 			const at = table.take(parent, fn, this.length);
 			if (at === this.length) {
 				this.parent[at] = parent;
@@ -288,18 +292,21 @@ export class Tree {
 		this.link();
 	}
 
-	// Children have greater numbers than their parent.
+	// Children have greater numbers than their parent. What weighs nothing is nobody's child: a frame whose samples are all
+	// of calls that were merged into one above it.
 	private link() {
 		const { parent } = this;
 		this.total = this.own.slice();
+		for (let i = this.length - 1; i > 0; i--)
+			this.total[parent[i]] += this.total[i];
 		this.last = new Int32Array(this.length).fill(-1);
 		this.before = new Int32Array(this.length);
 		for (let i = 1; i < this.length; i++) {
+			if (!this.total[i])
+				continue;
 			this.before[i] = this.last[parent[i]];
 			this.last[parent[i]] = i;
 		}
-		for (let i = this.length - 1; i > 0; i--)
-			this.total[parent[i]] += this.total[i];
 	}
 
 	hasChildren(node: number): boolean { return this.last[node] >= 0; }

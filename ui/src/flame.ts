@@ -166,7 +166,7 @@ export class FlameView {
 		for (let i = 1; i < tree.length; i++) {
 			const isHit = tree.fn[i] < hits.length && hits[tree.fn[i]] === 1;
 			inside[i] = isHit || inside[tree.parent[i]] ? 1 : 0;
-			boxes += isHit ? 1 : 0;
+			boxes += isHit && tree.total[i] ? 1 : 0;
 			if (isHit && !inside[tree.parent[i]])
 				weight += tree.total[i];
 		}

@@ -21,6 +21,7 @@ const KEYS: [string, string][] = [
 	["Backspace, Esc", "zoom out by one box, to everything"], ["o", "only samples of this function"],
 	["h", "hide this function: its callers call what it calls, and have its own time"],
 	["g", "the function in the flame graph"], ["c", "C code, too"], ["i", "callers below what they call"],
+	["m", "calls of a function by itself, or by what it calls, are one frame"],
 	["t", "the timeline: ← → move the range, with Shift its end"], ["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
 ];
@@ -41,6 +42,7 @@ class Page {
 	private details = h("footer.details", { "aria-live": "polite" });
 	private search: HTMLInputElement;
 	private native: HTMLButtonElement;
+	private merge: HTMLButtonElement;
 	private selected = h("span.selected", { "aria-live": "polite" });
 	private events = h<HTMLSelectElement>("select", { "aria-label": "Event" });
 	private help = this.makeHelp();
@@ -58,6 +60,8 @@ class Page {
 			oninput: () => this.searched(), onkeydown: (event: KeyboardEvent) => this.searchKey(event) });
 		this.native = h<HTMLButtonElement>("button.toggle", { type: "button", id: "native",
 			title: "Show functions in C and the kernel (c)", onclick: () => app.set({ native: !app.state.native, zoom: [] }) }, "C code");
+		this.merge = h<HTMLButtonElement>("button.toggle", { type: "button", id: "merge",
+			title: "Recursive calls of a function are one frame (m)", onclick: () => this.toggleMerge() }, "Merge recursion");
 		this.listEvents();
 		document.title = profile.title;
 		document.body.replaceChildren(this.makeHeader(), this.timeline.element, this.main, this.details, this.help);
@@ -72,7 +76,7 @@ class Page {
 		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
-				h("div.tools", {}, this.events, this.native,
+				h("div.tools", {}, this.events, this.merge, this.native,
 					h("span.searchbox", {}, this.search,
 						h("button.toggle", { type: "button", id: "only", title: "Only samples that have it in their stack (Shift Enter)",
 							onclick: () => this.onlyFound() }, "Only"))), this.chips));
@@ -182,6 +186,8 @@ class Page {
 
 	// --- All of it --------------------------------------------------------------------------
 
+	private toggleMerge() { this.app.set({ merge: !this.app.state.merge, zoom: [] }); }
+
 	private open(view: View) {
 		this.app.set({ view });
 		this.views[view].focus();
@@ -194,6 +200,8 @@ class Page {
 			this.tabs[view].tabIndex = view === state.view ? 0 : -1;
 		}
 		this.native.setAttribute("aria-pressed", String(state.native));
+		this.merge.setAttribute("aria-pressed", String(state.merge));
+		this.merge.hidden = state.view !== "flame" && state.view !== "tree";
 		if (this.search.value.trim() !== state.search)
 			this.search.value = state.search;
 		if (!state.search)
@@ -226,6 +234,7 @@ class Page {
 			"/": () => this.search.focus(),
 			"?": () => this.help.showModal(),
 			c: () => app.set({ native: !state.native, zoom: [] }),
+			m: () => this.toggleMerge(),
 			i: () => app.set({ invert: !state.invert, view: "tree" }),
 			t: () => this.timeline.element.focus(),
 			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, hide: [], search: "", zoom: [] }),

@@ -20,6 +20,8 @@ export interface State {
 	// Functions whose frames are dropped from all stacks.
 	hide: number[];
 	native: boolean;
+	// Recursive calls are one frame, in graph and tree.
+	merge: boolean;
 	invert: boolean;
 	// The function that is looked at; -1: none.
 	fn: number;
@@ -32,7 +34,7 @@ export interface State {
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, thread: -1, range: null, search: "", only: "", focus: -1,
-		hide: [], native: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
+		hide: [], native: false, merge: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
 }
 
 function numberOf(words: URLSearchParams, key: string, limit: number, none: number): number {
@@ -60,6 +62,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.focus = numberOf(words, "focus", profile.functionCount, -1);
 	state.hide = [...new Set(numbersOf(words, "hide", profile.functionCount))].sort((a, b) => a - b);
 	state.native = words.has("native");
+	state.merge = words.has("merge");
 	state.invert = words.has("invert");
 	state.fn = numberOf(words, "fn", profile.functionCount, -1);
 	state.file = numberOf(words, "file", profile.fileCount, -1);
@@ -83,6 +86,7 @@ export function format(profile: Profile, state: State): string {
 	put("focus", state.focus, state.focus >= 0);
 	put("hide", state.hide.join("."), state.hide.length > 0);
 	put("native", "", state.native);
+	put("merge", "", state.merge);
 	put("invert", "", state.invert);
 	put("fn", state.fn, state.fn >= 0);
 	put("file", state.file, state.file >= 0);
