@@ -18,11 +18,12 @@ def axe():
 
 @pytest.fixture
 def path(kaa, tmp_path):
-    """A page with a source, whose lines have words of all colours."""
+    """A page with a source, whose lines have words of all colours, and several events."""
     source = tmp_path / "app.py"
     source.write_text(drawn.PROGRAM + "# A comment.\nTEXT = 'a string', 1, None\n")
     threads = {**drawn.THREADS, b"third": {(f"py::down:{source}".encode(),): 200}}
-    with recording(tmp_path / "perf.data", threads) as data:
+    more = [(b"sched:sched_stat_sleep", b"first", (drawn.MAIN,), 50000, 40000), (b"gil-clock", b"second", (drawn.MAIN,), 10000, 1000)]
+    with recording(tmp_path / "perf.data", threads, more=more) as data:
         kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
     return tmp_path / "out.html"
 
@@ -47,6 +48,7 @@ def test_axe_finds_a_fault_where_there_is_one(opened, path, axe):
 def test_no_view_has_a_finding(opened, path, axe, scheme):
     page = opened(path, color_scheme=scheme)
     page.wait_for_selector("html[data-ready]")
+    page.evaluate("location.hash = 'event=0'")
     found = []
     for key, view in enumerate(VIEWS, 1):
         page.keyboard.press(str(key))

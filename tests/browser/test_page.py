@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import drawn
+from harness import answer, drawn
 from harness.drawn import C, DEEP, LOAD, MAIN, THREADS, WORK, own, py, samples, total
 from harness.planted import recording
 
@@ -333,6 +333,68 @@ def test_merged_recursion(draw, show):
     page.go_back()
     settle(page)
     assert tree_of(page) == merged
+
+
+SLEEP, GIL, FAULTS = b"sched:sched_stat_sleep", b"gil-clock", b"page-faults"
+ONLY = py("only")
+# Event, thread, stack, nanoseconds from the first sample, period.
+MORE = [(SLEEP, b"first", (MAIN, LOAD), 50000, 40000), (SLEEP, b"second", (MAIN, DEEP), 150000, 60000),
+        (GIL, b"first", (MAIN, WORK), 10000, 1000), (GIL, b"first", (MAIN,), 20000, 3000),
+        *[(FAULTS, b"first", (MAIN, ONLY), 30000 + i, 1) for i in range(3)], (FAULTS, b"second", (MAIN, WORK), 140000, 1)]
+
+
+@pytest.fixture
+def several(kaa, tmp_path):
+    """A page of four events, and what the reports have of each: {event: {function: own}}."""
+    found = {}
+    with recording(tmp_path / "perf.data", THREADS, more=MORE) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+        for event in ("task-clock", *(event.decode() for event in (SLEEP, GIL, FAULTS))):
+            text = kaa("report", "--stdio", "--event", event, "-i", data, env=answer.WIDE).stdout
+            found[event] = {name: f"{own}%" for (name, _), (own, _) in answer.functions_of(text).items()
+                            if own and not name.startswith("[")}
+    return tmp_path / "out.html", found
+
+
+def test_events_side_by_side(several, show):
+    """Own shares of every event are those of its report; rows that only others have are there, too."""
+    path, expected = several
+    page = show(path)
+    for event in expected:
+        page.select_option('select[aria-label="Event"]', label=event)
+        settle(page)
+        names = [event, *[head.get_attribute("title").split(",")[0] for head in page.query_selector_all("button.side")]]
+        assert set(names) == set(expected) and len(names) == 4
+        found = rows(page, "Functions")
+        for at, name in enumerate(names):
+            column = 0 if not at else at + 1
+            shares = {fn: cells[column] for fn, cells in found.items() if cells[column] and not fn.startswith("[")}
+            assert shares == expected[name] and len(shares) > 1, (event, name)
+        assert "only" in found and "work" in found
+    # A head is a way to the event; the state stands in the address.
+    page.click(f'button.side:has-text("{GIL.decode()}")')
+    settle(page)
+    assert page.inner_text('select[aria-label="Event"] option:checked') == GIL.decode()
+    press(page, "e")
+    assert {len(cells) for cells in rows(page, "Functions").values()} == {2} and "only" not in rows(page, "Functions")
+    link = page.evaluate("location.hash")
+    assert {len(cells) for cells in rows(show(path, link), "Functions").values()} == {2}
+    page.go_back()
+    settle(page)
+    assert {len(cells) for cells in rows(page, "Functions").values()} == {5}
+    # Filters are those of all.
+    page.select_option('select[aria-label="Event"]', label="task-clock")
+    page.click('.track button:has-text("second")')
+    settle(page)
+    assert "only" not in rows(page, "Functions")
+    cell = page.locator('[aria-label="Functions"].list .row:has(.symbol:text-is("work")) .side[title^="page-faults"]')
+    assert cell.get_attribute("title") == "page-faults: own 100.0%, total 100.0%"
+
+
+def test_one_event_has_no_sides(draw, show):
+    page = show(draw(THREADS))
+    press(page, "e")
+    assert not page.is_visible("#sides") and "alone" not in page.evaluate("location.hash")
 
 
 def test_one_thread(draw, show):

@@ -26,15 +26,30 @@ def code_map(pid, functions):
     return record(1, 2, struct.pack("<IIQQQ", pid, pid, CODE, functions * SPAN, 0) + b"//anon\0\0")
 
 
-def attribute():
-    # task-clock; IP, TID, TIME, CALLCHAIN, PERIOD; of user space.
+# Of perf_event_attr: type, config, config1. Events that a recording may have besides task-clock.
+EVENTS = {
+    b"task-clock": (1, 1, 0),
+    # Its samples are waits, as long as their period.
+    b"sched:sched_stat_sleep": (2, 1, 0),
+    # KAA_POLLED_NATIVE of src/perfdata/kaa_stream.h: a moment in which the thread had the GIL.
+    b"gil-clock": (1, 0, 0x6B616120706F6C6E),
+    b"page-faults": (1, 2, 0),
+}
+
+
+def attribute(event=b"task-clock", identified=False):
+    # IP, TID, TIME, CALLCHAIN, PERIOD, and IDENTIFIER; of user space.
     flags = 1 << 5 | 1 << 8 | 1 << 9 | 1 << 13
-    return struct.pack("<IIQQQQQ", 1, 128, 1, PERIOD, 0x127, 0, flags).ljust(128, b"\0")
+    kind, config, config1 = EVENTS[event]
+    fixed = struct.pack("<IIQQQQQII", kind, 128, config, PERIOD, 0x127 | identified << 16, 0, flags, 0, 0)
+    return (fixed + struct.pack("<Q", config1)).ljust(128, b"\0")
 
 
-def sample(pid, tid, time, addresses):
+def sample(pid, tid, time, addresses, period=PERIOD, identifier=None):
     ips = [USER, *reversed(addresses)]
-    return record(9, 2, struct.pack("<QIIQQQ", ips[1], pid, tid, time, PERIOD, len(ips)) + struct.pack(f"<{len(ips)}Q", *ips))
+    first = b"" if identifier is None else struct.pack("<Q", identifier)
+    return record(9, 2, first + struct.pack("<QIIQQQ", ips[1], pid, tid, time, period, len(ips)) +
+                  struct.pack(f"<{len(ips)}Q", *ips))
 
 
 def file(records):
@@ -44,19 +59,45 @@ def file(records):
     return head + attribute() + struct.pack("<QQ", 0, 0) + data
 
 
+def described(events):
+    """HEADER_EVENT_DESC: the names of events, whose identifiers are 1, 2 and so on."""
+    parts = [struct.pack("<II", len(events), 128)]
+    for number, event in enumerate(events, 1):
+        name = event.ljust(len(event) // 8 * 8 + 8, b"\0")
+        parts.append(attribute(event, True) + struct.pack("<II", 1, len(name)) + name + struct.pack("<Q", number))
+    return b"".join(parts)
+
+
+def file_of_events(records, events):
+    """A whole file; samples say by their identifiers, 1 and so on, of which event they are."""
+    data, names = b"".join([*records, ROUND]), described(events)
+    attributes, ids = 144 * len(events), 8 * len(events)
+    begin = 104 + attributes + ids
+    head = b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, attributes, begin, len(data), 0, 0)
+    # The bit of HEADER_EVENT_DESC.
+    head += struct.pack("<4Q", 1 << 12, 0, 0, 0)
+    table = b"".join(attribute(event, True) + struct.pack("<QQ", 104 + attributes + 8 * i, 8) for i, event in enumerate(events))
+    numbers = struct.pack(f"<{len(events)}Q", *range(1, len(events) + 1))
+    return head + table + numbers + data + struct.pack("<QQ", begin + len(data) + 16, len(names)) + names
+
+
 def write(path, records):
     path.write_bytes(file(records))
 
 
 @contextlib.contextmanager
-def recording(path, threads, count=1):
+def recording(path, threads, count=1, more=()):
     """threads: {name: {stack: samples}}; a stack is a tuple of names of symbols (bytes), the outermost first.
+
+    more: [(event, thread, stack, nanoseconds from the first sample, period)], samples of other EVENTS.
 
     The perf map, which names them, is in /tmp as long as the block lasts.
     """
     # No process has it: the number is beyond the kernel's greatest.
     pid = 4194304 + os.getpid() * 8 + count
-    names = sorted({name for stacks in threads.values() for stack in stacks for name in stack})
+    names = sorted({name for stacks in threads.values() for stack in stacks for name in stack} |
+                   {name for _, _, stack, _, _ in more for name in stack})
+    events = [b"task-clock", *dict.fromkeys(event for event, *_ in more)]
     address = {name: CODE + i * SPAN for i, name in enumerate(names)}
     records = [code_map(pid, len(names))]
     time = 1000000
@@ -65,8 +106,11 @@ def recording(path, threads, count=1):
         for stack, samples in stacks.items():
             for _ in range(samples):
                 time += 1000
-                records.append(sample(pid, tid, time, [address[name] + 5 for name in stack]))
-    write(path, records)
+                records.append(sample(pid, tid, time, [address[name] + 5 for name in stack], PERIOD, 1 if more else None))
+    for event, thread, stack, since, period in more:
+        records.append(sample(pid, pid + list(threads).index(thread), 1001000 + since,
+                              [address[name] + 5 for name in stack], period, events.index(event) + 1))
+    path.write_bytes(file_of_events(records, events) if more else file(records))
     symbols = pathlib.Path(f"/tmp/perf-{pid}.map")
     symbols.write_bytes(b"".join(b"%x %x %s\n" % (address[name], SPAN, name) for name in names))
     try:

@@ -4,6 +4,16 @@ import { findFunctions, Selection, Shown, stacksWith, Tree, type Entry } from ".
 import type { Profile } from "./data";
 import { format, parse, type State } from "./state";
 
+// So many other events fit beside the one that is shown.
+const MAX_SIDES = 4;
+
+// What functions weigh in an event that is shown beside the selected one.
+export interface Side {
+	event: number;
+	all: number;
+	entries: Map<number, Entry>;
+}
+
 export class App {
 	state: State;
 	private listeners: (() => void)[] = [];
@@ -12,6 +22,7 @@ export class App {
 	private trees = new Map<string, Tree>();
 	private functionEntries = new Map<string, Entry[]>();
 	private lineEntries = new Map<string, Entry[]>();
+	private sideEntries = new Map<string, Side[]>();
 	private searched = "";
 	private hits: Uint8Array | null = null;
 
@@ -82,6 +93,16 @@ export class App {
 
 	lines(): Entry[] {
 		return this.cached(this.lineEntries, this.shownKey(), () => this.selection().lines(this.shown()));
+	}
+
+	// The other events, of the same threads, time and stacks.
+	sides(): Side[] {
+		const { state, profile } = this, events = profile.events().filter((event) => event !== state.event);
+		return state.alone ? [] : this.cached(this.sideEntries, this.shownKey(), () => events.slice(0, MAX_SIDES).map((event) => {
+			const selection = new Selection(profile, { ...state, event });
+			const entries = new Map(selection.functions(this.shown()).map((entry) => [entry.id, entry]));
+			return { event, all: selection.all, entries };
+		}));
 	}
 
 	// A step: frames of that function are dropped from all stacks.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The first view: which functions and which lines take the time.
-import type { App } from "./app";
+import type { App, Side } from "./app";
 import { functionColour } from "./colours";
 import type { Entry } from "./compute";
 import { NONE } from "./data";
@@ -36,6 +36,8 @@ export class FunctionsView {
 	private spentOf: unknown[] = [];
 	private heads: HTMLButtonElement[] = [];
 	private sources = new Map<number, string[]>();
+	private sides: Side[] = [];
+	private sideHeads = h("span.sides");
 	private counts = [h("span.count"), h("span.count")];
 
 	constructor(private app: App) {
@@ -46,7 +48,8 @@ export class FunctionsView {
 			onSelect: (i) => this.selectLine(this.lines[i].id), onOpen: (i) => this.openLine(this.lines[i].id) });
 		this.element = h("div.split", {},
 			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0]),
-				h("div.head.functions", {}, this.head("own", "own"), this.head("total", "total"), this.head("name", "function"),
+				h("div.head.functions", {}, this.head("own", "own"), this.head("total", "total"), this.sideHeads,
+					this.head("name", "function"),
 					h("span.spent", {}, "spent in")), this.functionList.element),
 			h("section.panel", { "aria-label": "Lines" }, h("h2", {}, "Lines", this.counts[1]),
 				h("div.head.lines", {}, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.name", {}, "line"),
@@ -58,6 +61,39 @@ export class FunctionsView {
 			{ type: "button", "data-sort": sort, onclick: () => this.app.set({ sort }) }, word);
 		this.heads.push(button);
 		return button;
+	}
+
+	// The share that a function has of another event.
+	private sideCell(side: Side, fn: number): HTMLElement {
+		const { app } = this, entry = side.entries.get(fn), share = (weight: number) => percent(side.all ? weight / side.all : 0);
+		const words = entry ? `own ${share(entry.own) || "0%"}, total ${share(entry.total)}` : "none";
+		const cell = shareCell(side.all && entry ? entry.own / side.all : 0, ".side");
+		cell.title = `${app.profile.eventName(side.event)}: ${words}`;
+		return cell;
+	}
+
+	private showSides() {
+		const { app } = this;
+		this.sides = app.sides();
+		this.sideHeads.hidden = !this.sides.length;
+		this.sideHeads.replaceChildren(...this.sides.map(({ event }) => {
+			const name = app.profile.eventName(event);
+			return h("button.sort.share.side", { type: "button", title: `${name}, own: show this event`,
+				onclick: () => app.set({ event, zoom: [] }) }, name);
+		}));
+		this.element.classList.toggle("manysides", this.sides.length > 1);
+	}
+
+	// Those of the event, and after them those that the events beside it have.
+	private entries(): Entry[] {
+		const entries = this.app.functions(), known = new Set(entries.map((entry) => entry.id)), more: Entry[] = [];
+		for (const side of this.sides)
+			for (const id of side.entries.keys())
+				if (!known.has(id)) {
+					known.add(id);
+					more.push({ id, own: 0, total: 0, samples: 0 });
+				}
+		return more.length ? [...entries, ...more] : entries;
 	}
 
 	private key(fn: number, key: string): boolean {
@@ -90,7 +126,7 @@ export class FunctionsView {
 	private functionRow(entry: Entry): HTMLElement {
 		const { app } = this, p = app.profile, fn = entry.id;
 		return h("div.functions", {}, shareCell(app.share(entry.own)), shareCell(app.share(entry.total), ".total"),
-			h("span.name", { role: "gridcell" }, swatch(app, fn),
+			...this.sides.map((side) => this.sideCell(side, fn)), h("span.name", { role: "gridcell" }, swatch(app, fn),
 				h("span.symbol", {}, fn < 0 ? app.nobody() : p.functionName(fn)),
 				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
 			h("span.spent", { role: "gridcell" }, spentText(app, this.functionSpent.get(fn))));
@@ -134,7 +170,8 @@ export class FunctionsView {
 			this.lineSpent = selection.spent(p.lineFile.length, (stack) => shown.lineOf(stack));
 			this.spentOf = [selection, shown];
 		}
-		this.functions = this.order(app.functions().filter((entry) => isFound(entry.id)),
+		this.showSides();
+		this.functions = this.order(this.entries().filter((entry) => isFound(entry.id)),
 			(entry) => entry.id < 0 ? "" : p.functionName(entry.id));
 		this.lines = this.order(app.lines().filter((entry) => isFound(entry.id < 0 ? -1 : p.lineFunction[entry.id])),
 			(entry) => entry.id < 0 ? "" : `${p.filePlace(p.lineFile[entry.id])}:${String(p.lineNumber[entry.id]).padStart(8, "0")}`);

@@ -22,6 +22,7 @@ const KEYS: [string, string][] = [
 	["h", "hide this function: its callers call what it calls, and have its own time"],
 	["g", "the function in the flame graph"], ["c", "C code, too"], ["i", "callers below what they call"],
 	["m", "calls of a function by itself, or by what it calls, are one frame"],
+	["e", "functions in all events, side by side"],
 	["t", "the timeline: ← → move the range, with Shift its end"], ["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
 ];
@@ -45,6 +46,8 @@ class Page {
 	private merge: HTMLButtonElement;
 	private selected = h("span.selected", { "aria-live": "polite" });
 	private events = h<HTMLSelectElement>("select", { "aria-label": "Event" });
+	private sides = h<HTMLButtonElement>("button.toggle", { type: "button", id: "sides",
+		title: "Functions in the other events, too (e)", onclick: () => this.toggleSides() }, "Side by side");
 	private help = this.makeHelp();
 	private shown: View | null = null;
 	private wasSearching = false;
@@ -76,7 +79,7 @@ class Page {
 		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
-				h("div.tools", {}, this.events, this.merge, this.native,
+				h("div.tools", {}, this.events, this.sides, this.merge, this.native,
 					h("span.searchbox", {}, this.search,
 						h("button.toggle", { type: "button", id: "only", title: "Only samples that have it in their stack (Shift Enter)",
 							onclick: () => this.onlyFound() }, "Only"))), this.chips));
@@ -188,6 +191,8 @@ class Page {
 
 	private toggleMerge() { this.app.set({ merge: !this.app.state.merge, zoom: [] }); }
 
+	private toggleSides() { this.app.set({ alone: !this.app.state.alone }); }
+
 	private open(view: View) {
 		this.app.set({ view });
 		this.views[view].focus();
@@ -200,6 +205,8 @@ class Page {
 			this.tabs[view].tabIndex = view === state.view ? 0 : -1;
 		}
 		this.native.setAttribute("aria-pressed", String(state.native));
+		this.sides.setAttribute("aria-pressed", String(!state.alone));
+		this.sides.hidden = state.view !== "functions" || this.events.hidden;
 		this.merge.setAttribute("aria-pressed", String(state.merge));
 		this.merge.hidden = state.view !== "flame" && state.view !== "tree";
 		if (this.search.value.trim() !== state.search)
@@ -234,6 +241,7 @@ class Page {
 			"/": () => this.search.focus(),
 			"?": () => this.help.showModal(),
 			c: () => app.set({ native: !state.native, zoom: [] }),
+			e: () => !this.events.hidden && this.toggleSides(),
 			m: () => this.toggleMerge(),
 			i: () => app.set({ invert: !state.invert, view: "tree" }),
 			t: () => this.timeline.element.focus(),

@@ -8,6 +8,8 @@ export type View = typeof VIEWS[number];
 export interface State {
 	view: View;
 	event: number;
+	// Without the other events beside it.
+	alone: boolean;
 	// -1: all.
 	thread: number;
 	// ns since the first sample, or null: all.
@@ -33,7 +35,7 @@ export interface State {
 }
 
 export function initial(profile: Profile): State {
-	return { view: "functions", event: profile.event, thread: -1, range: null, search: "", only: "", focus: -1,
+	return { view: "functions", event: profile.event, alone: false, thread: -1, range: null, search: "", only: "", focus: -1,
 		hide: [], native: false, merge: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
 }
 
@@ -54,6 +56,7 @@ export function parse(profile: Profile, hash: string): State {
 	const events = profile.events(), event = numberOf(words, "event", 65536, -1);
 	state.view = VIEWS.includes(view) ? view : state.view;
 	state.event = events.includes(event) ? event : events.includes(state.event) ? state.event : events[0];
+	state.alone = words.has("alone");
 	state.thread = numberOf(words, "thread", profile.threadCount(), -1);
 	if (range.length === 2 && range.every((ms) => ms >= 0) && range[0] < range[1])
 		state.range = [range[0] * 1e6, range[1] * 1e6];
@@ -78,6 +81,7 @@ export function format(profile: Profile, state: State): string {
 	const put = (key: string, value: string | number, isWanted: boolean) => isWanted && words.set(key, String(value));
 	put("view", state.view, state.view !== first.view);
 	put("event", state.event, state.event !== first.event);
+	put("alone", "", state.alone);
 	put("thread", state.thread, state.thread >= 0);
 	if (state.range)
 		words.set("range", state.range.map((ns) => (ns / 1e6).toFixed(3)).join("-"));
