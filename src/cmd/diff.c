@@ -413,9 +413,9 @@ const struct command command_diff = {
 		"All others are noise. "
 		"Behind +- stands how far off a change may be (95 of 100 times).\n"
 		"\n"
-		"With one recording of each, chance is that of sampling, and real? stands there: "
-		"runs of the same program may differ as much by themselves. "
-		"Several recordings of each tell that. Three of each are a good start.",
+		"Runs of one program differ, too. "
+		"With one recording of each, they are taken to differ by 5 %, and real? stands there. "
+		"Several recordings of each tell by how much. Three of each are a good start.",
 	.options = options,
 	.examples = (const char *const[]){
 		"kaa diff old.data new.data\tcompare two recordings",

@@ -21,6 +21,7 @@ struct side {
 	double unit;
 	/* What is not in the value may be by chance, too. */
 	bool is_measured;
+	bool is_share;
 };
 
 static struct side side_of(const struct diff_run *runs, size_t count,
@@ -34,6 +35,7 @@ static struct side side_of(const struct diff_run *runs, size_t count,
 		if (runs[i].is_after != is_after)
 			continue;
 		s.runs++;
+		s.is_share = runs[i].is_share;
 		s.value += values[i];
 		s.all += runs[i].all;
 		s.samples += runs[i].samples;
@@ -72,16 +74,31 @@ static double sampling_variance(const struct side *s, double rest)
 	return s->unit * rest * (s->value + s->unit * rest);
 }
 
+/* Of one run, by what runs of a program differ. */
+static double run_variance(const struct side *s)
+{
+	double error = DIFF_NOISE_RUNS * s->value;
+
+	if (s->is_share)
+		error *= 1 - s->value;
+	return error * error;
+}
+
+/* One run of each: as if there were fewer samples, by what runs add to their chance. */
 static void measure_samples(const struct side *a, const struct side *b,
 			    struct diff_value *ret)
 {
 	double rest_a = rest_of(a), rest_b = rest_of(b);
+	double by_samples = sampling_variance(a, rest_a) +
+			    sampling_variance(b, rest_b);
+	double by_runs = run_variance(a) + run_variance(b);
 	double rest = fmax(rest_a, rest_b);
-	double one_a = a->unit * rest, one_b = b->unit * rest;
+	double by_counts = rest * (a->unit * a->value + b->unit * b->value);
+	double fewer = by_counts > 0 ? 1 + by_runs / by_counts : 1;
+	double one_a = a->unit * rest * fewer, one_b = b->unit * rest * fewer;
 
 	ret->half_width = chance_half_width(INFINITY) *
-			  sqrt(sampling_variance(a, rest_a) +
-			       sampling_variance(b, rest_b));
+			  sqrt(by_samples + by_runs);
 	ret->chance = chance_of_counts(a->value / one_a, b->value / one_b,
 				       one_b / (one_a + one_b));
 }

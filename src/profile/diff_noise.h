@@ -13,8 +13,17 @@
 /* What it takes to tell a difference; fewer samples are not tested. */
 #define DIFF_NOISE_SAMPLES_MIN 8
 
+/*
+ * What a value of a run differs by from that of another, of the same program: one
+ * standard deviation, a part of the value. It is taken where there is one run of
+ * each side, which does not tell. Of a share s it is that part of s * (1 - s).
+ */
+#define DIFF_NOISE_RUNS 0.05
+
 struct diff_run {
 	bool is_after;
+	/* Values are shares of a run; all is 1. */
+	bool is_share;
 	/* In the unit of the values: all samples, and one of them. */
 	double all;
 	double sample;

@@ -33,7 +33,8 @@ static struct error *add_run(struct own_diff *diff, const struct profile *p,
 			     const struct own_diff_options *o, size_t i)
 {
 	struct own_diff_run run = { .event = o->events[i], .scale = 1 };
-	struct diff_run noise = { .is_after = i >= o->before };
+	struct diff_run noise = { .is_after = i >= o->before,
+				  .is_share = o->by == OWN_DIFF_BY_SHARE };
 	struct error *error = own_time_create(p, run.event, &run.own);
 
 	if (error)
@@ -198,7 +199,7 @@ static struct error *measure_all(struct own_diff *diff)
 		all[i] = diff->noise.data[i].all;
 	diff->all = diff_noise_measure(diff->noise.data, diff->noise.count, all,
 				       NULL, UINT64_MAX);
-	if (diff->noise.count == 2)
+	if (diff->noise.count == 2 && diff->noise.data[0].is_share)
 		diff->all.half_width = diff->all.chance = NAN;
 	diff->all.is_real = diff->all.chance <= OWN_DIFF_LEVEL;
 	return NULL;

@@ -92,7 +92,7 @@ struct own_diff {
 	/* By the size of the change of own time, largest first. */
 	struct own_diff_entry_vec functions;
 	struct own_diff_entry_vec lines;
-	/* All samples; NAN where the runs do not tell how much they vary. */
+	/* All samples; of shares of one run each chance is NAN: they are 1. */
 	struct diff_value all;
 	/* Source files that have another path now. */
 	struct file_pairs files;

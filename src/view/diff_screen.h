@@ -49,6 +49,8 @@ diff_entry_of(const struct own_diff_entry *entry)
 }
 
 /* diff_tables.c */
+/* No chance by itself, but one among many. */
+bool diff_is_maybe(const struct diff_value *value);
 void diff_put_functions(struct diff_screen *s);
 void diff_put_lines(struct diff_screen *s);
 /* Into s->word: the qualified name. */

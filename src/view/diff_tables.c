@@ -55,8 +55,7 @@ static void put_change(struct diff_screen *s, const struct diff_value *value)
 		      (value->after - value->before) * s->unit.factor);
 }
 
-/* No chance by itself, but one among many. */
-static bool is_maybe(const struct diff_value *value)
+bool diff_is_maybe(const struct diff_value *value)
 {
 	return !value->is_real &&
 	       fabs(value->after - value->before) > value->half_width;
@@ -69,7 +68,7 @@ static const char *mark_of(const struct diff_screen *s,
 	bool is_sure = s->diff->runs.count > 2;
 
 	if (!value->is_real)
-		return is_maybe(value) ? "maybe" : "noise";
+		return diff_is_maybe(value) ? "maybe" : "noise";
 	if (value->before == 0)
 		return is_sure ? "new" : "new?";
 	if (value->after == 0)
@@ -93,7 +92,7 @@ static void put_measured(struct diff_screen *s, const struct diff_value *value)
 	if (!isnan(value->half_width))
 		snprintf(width, sizeof(width), "+-%.*f", s->unit.decimals,
 			 value->half_width * s->unit.factor);
-	s->has_maybe |= is_maybe(value);
+	s->has_maybe |= diff_is_maybe(value);
 	strbuf_printf(&s->text, "%-7s %-5s  ", width,
 		      *width ? mark_of(s, value) : "");
 }

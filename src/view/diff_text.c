@@ -265,6 +265,14 @@ static void put_all_change(struct diff_screen *s)
 	strbuf_puts(&s->text, " after");
 }
 
+static bool may_have_changed(const struct diff_screen *s)
+{
+	vec_for_each(entry, &s->diff->functions)
+		if (diff_is_maybe(&entry->own))
+			return true;
+	return false;
+}
+
 static void put_answer(struct diff_screen *s)
 {
 	size_t begin;
@@ -277,7 +285,9 @@ static void put_answer(struct diff_screen *s)
 		strbuf_puts(&s->text, "Shares");
 	if (!put_causes(s, begin))
 		strbuf_puts(&s->text,
-			    ": no function changed beyond the noise");
+			    may_have_changed(s) ?
+				    ": no change of a function is certain" :
+				    ": no function changed beyond the noise");
 	strbuf_puts(&s->text, ".\n");
 }
 
@@ -309,7 +319,7 @@ static void put_sides(struct diff_screen *s)
 		strbuf_printf(&s->text, "%s\n", s->options->why);
 	if (s->diff->runs.count == 2)
 		strbuf_puts(&s->text,
-			    "One run each: 'real?' is more than chance, but two runs may differ as much.\n");
+			    "One run each: runs are taken to differ by 5 %; three of each tell how much.\n");
 }
 
 static void put_files(struct diff_screen *s)

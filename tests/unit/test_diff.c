@@ -370,17 +370,44 @@ static void test_sums(void **state)
 	assert_true(find(&m, &diff->functions, "py::f:", 0)->own.is_real);
 	assert_true(find(&m, &diff->functions, "py::g:", 0)->own.is_real);
 	assert_false(find(&m, &diff->functions, "-", 0)->own.is_real);
-	/* One run each does not tell how runs differ. */
-	assert_true(isnan(diff->all.half_width));
+	/* One run each does not tell how runs differ: so much is assumed. */
+	assert_near(diff->all.half_width,
+		    1.96 * DIFF_NOISE_RUNS * hypot(355, 146) * MS, MS);
+	assert_true(diff->all.is_real);
 	own_diff_destroy(diff);
 	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_SHARE);
 	assert_near(diff->all.before, 1, 1e-12);
+	assert_true(isnan(diff->all.half_width));
 	assert_near(find(&m, &diff->functions, "py::f:", 0)->own.after,
 		    100 / 146.0, 1e-12);
 	check_sums(diff, &diff->functions);
 	check_sums(diff, &diff->lines);
 	own_diff_destroy(diff);
 	model_deinit(&m);
+}
+
+/* What one side has all of, and the other nothing, has changed. */
+static void test_all_or_nothing(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+
+	(void)state;
+	for (int by = OWN_DIFF_BY_TIME; by <= OWN_DIFF_BY_SHARE; by++) {
+		init(&m, 2);
+		add(&m, 0, 300,
+		    stack_of(&m, PROFILE_NONE,
+			     frame_of(&m, "f", "/srv/x.py", 1, 4, 2)));
+		add(&m, 1, 100,
+		    stack_of(&m, PROFILE_NONE,
+			     frame_of(&m, "g", "/srv/x.py", 9, 4, 10)));
+		diff = diff_of(&m, 1, 1, by);
+		assert_int_equal(diff->functions.count, 2);
+		vec_for_each(entry, &diff->functions)
+			assert_true(entry->own.is_real);
+		own_diff_destroy(diff);
+		model_deinit(&m);
+	}
 }
 
 static uint32_t line_of(struct model *m, const char *name, const char *path,
@@ -777,6 +804,8 @@ struct trial {
 	enum own_diff_by by;
 	/* After takes so many times the samples. */
 	double longer;
+	/* How much the length of a run differs from that of another. */
+	double pace;
 };
 
 /* A few functions have most of the time, as programs have it. */
@@ -811,6 +840,7 @@ static bool try(const struct trial *t, bool *first)
 	for (uint16_t i = 0; i < 2 * t->runs; i++) {
 		double longer = i >= t->runs && t->longer > 0 ? t->longer : 1;
 
+		longer *= exp(t->pace * random_normal());
 		weigh(t, i >= t->runs, weights);
 		record(&m, i, stacks, weights, (size_t)(SAMPLES * longer));
 	}
@@ -846,8 +876,10 @@ static void test_no_difference(void **state)
 		{ .runs = 1 },
 		{ .runs = 1, .by = OWN_DIFF_BY_SHARE },
 		{ .runs = 1, .by = OWN_DIFF_BY_SHARE, .longer = 5 },
+		{ .runs = 1, .pace = 0.04, .spread = 0.03 },
+		{ .runs = 1, .spread = 0.05, .by = OWN_DIFF_BY_SHARE },
 		{ .runs = 3 },
-		{ .runs = 3, .spread = 0.1 },
+		{ .runs = 3, .pace = 0.05, .spread = 0.1 },
 		{ .runs = 4, .spread = 0.3, .by = OWN_DIFF_BY_SHARE },
 	};
 
@@ -860,11 +892,11 @@ static void test_no_difference(void **state)
 	}
 }
 
-static void test_ten_points_are_found(void **state)
+static void test_changes_are_found(void **state)
 {
 	static const struct trial trials[] = {
-		{ .runs = 1, .planted = 0.1 },
-		{ .runs = 1, .planted = -0.1, .by = OWN_DIFF_BY_SHARE },
+		{ .runs = 1, .planted = 0.15 },
+		{ .runs = 1, .planted = -0.15, .by = OWN_DIFF_BY_SHARE },
 		{ .runs = 4, .planted = 0.1, .spread = 0.02 },
 	};
 
@@ -898,11 +930,16 @@ static void test_half_width(void **state)
 			  .samples = SAMPLES }
 		};
 		double values[2] = {};
+		/* No run is as the other. */
+		const double shares[2] = {
+			0.3 * (1 + DIFF_NOISE_RUNS * random_normal()),
+			0.5 * (1 + DIFF_NOISE_RUNS * random_normal())
+		};
 		struct diff_value value;
 
 		for (size_t k = 0; k < SAMPLES; k++) {
-			values[0] += random_share() < 0.3;
-			values[1] += random_share() < 0.5;
+			values[0] += random_share() < shares[0];
+			values[1] += random_share() < shares[1];
 		}
 		value = diff_noise_measure(runs, 2, values, NULL, SAMPLES);
 		held += fabs(value.after - value.before - 0.2 * SAMPLES) <=
@@ -941,13 +978,16 @@ static void init_wall(struct model *m, uint64_t rate)
 #define FETCH "py:py::fetch:/a/x.py"
 #define SLEEPS FETCH " m:[idle]"
 
-static struct diff_value fetch_of(const struct model *m, double *half_width)
+/* *off is in ms, without what runs are taken to differ by. */
+static struct diff_value fetch_of(const struct model *m, double *off)
 {
 	struct own_diff *diff = diff_of(m, 1, 1, OWN_DIFF_BY_TIME);
 	struct diff_value value =
 		find(m, &diff->functions, "py::fetch:", 0)->own;
+	double runs = 1.96 * DIFF_NOISE_RUNS * hypot(value.before, value.after);
 
-	*half_width = value.half_width / 1e6;
+	assert_true(value.half_width > runs);
+	*off = sqrt(value.half_width * value.half_width - runs * runs) / 1e6;
 	own_diff_destroy(diff);
 	return value;
 }
@@ -1054,21 +1094,21 @@ static void test_screen(void **state)
 		"after   python3, process 100  Python 3.13.1  750 ms CPU  750 samples, none lost  (new.data)\n"
 		"\n"
 		"2.45 s (77 %) less CPU time after: dedupe -2.50 s, load +0.040 s.\n"
-		"One run each: 'real?' is more than chance, but two runs may differ as much.\n"
+		"One run each: runs are taken to differ by 5 %; three of each tell how much.\n"
 		"\n"
 		" own, s                                total\n"
 		"before  after  change                 change  function  defined in\n"
-		" 3.000  0.500  -2.500 +-0.037 real?   -2.500  dedupe    x.py:1\n"
-		"     -  0.040  +0.040 +-0.012 new?    +0.040  load      x.py:30\n"
-		" 0.200  0.210  +0.010 +-0.036 noise    noise  parse     x.py:20\n"
-		" 3.200  0.750  -2.450                         all\n"
+		" 3.000  0.500  -2.500 +-0.300 real?   -2.500  dedupe    x.py:1\n"
+		"     -  0.040  +0.040 +-0.013 new?    +0.040  load      x.py:30\n"
+		" 0.200  0.210  +0.010 +-0.046 noise    noise  parse     x.py:20\n"
+		" 3.200  0.750  -2.450 +-0.322 real?           all\n"
 		"\n"
 		" own, s                                total\n"
 		"before  after  change                 change  line\n"
-		" 3.000  0.500  -2.500 +-0.037 real?   -2.500  x.py:3   line 3 after, which is as long as a line m...\n"
-		"     -  0.040  +0.040 +-0.012 new?    +0.040  x.py:31  line 31 after, which is as long as a line ...\n"
-		" 0.200  0.210  +0.010 +-0.036 noise    noise  x.py:22  line 22 after, which is as long as a line ...\n"
-		" 3.200  0.750  -2.450                         all\n");
+		" 3.000  0.500  -2.500 +-0.300 real?   -2.500  x.py:3   line 3 after, which is as long as a line m...\n"
+		"     -  0.040  +0.040 +-0.013 new?    +0.040  x.py:31  line 31 after, which is as long as a line ...\n"
+		" 0.200  0.210  +0.010 +-0.046 noise    noise  x.py:22  line 22 after, which is as long as a line ...\n"
+		" 3.200  0.750  -2.450 +-0.322 real?           all\n");
 	free(text);
 	own_diff_destroy(diff);
 	model_deinit(&m);
@@ -1088,14 +1128,17 @@ static void test_what_may_be_real(void **state)
 
 		snprintf(name, sizeof(name), "work%u", k);
 		for (size_t run = 0; run < 2; run++)
-			add(&m, run, run && !k ? 135 : 100,
+			add(&m, run, run && !k ? 145 : 100,
 			    line_of(&m, name, "/srv/x.py", 10 * k + 1, 5,
 				    10 * k + 3));
 	}
 	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
 	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
 	assert_non_null(strstr(
-		text, "0.100  0.135  +0.035 +-0.030 maybe    noise  work0 "));
+		text, "0.100  0.145  +0.045 +-0.035 maybe    noise  work0 "));
+	/* So the first sentence does not say that it has changed. */
+	assert_non_null(strstr(
+		text, "\nCPU time as before, as far as runs tell: no change of a function is certain.\n"));
 	assert_non_null(strstr(
 		text, "\n\n'maybe' is beyond its +-, as a few of many functions are by chance.\n"));
 	free(text);
@@ -1153,6 +1196,7 @@ int main(void)
 		cmocka_unit_test(test_many_at_once),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_functions_that_moved),
 		cmocka_unit_test(test_comments_in_a_function),
 		cmocka_unit_test(test_a_line_is_its_own_recordings),
@@ -1164,7 +1208,7 @@ int main(void)
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_no_difference),
-		cmocka_unit_test(test_ten_points_are_found),
+		cmocka_unit_test(test_changes_are_found),
 		cmocka_unit_test(test_half_width),
 		cmocka_unit_test(test_a_halved_wait),
 		cmocka_unit_test(test_a_wait_by_chance),
