@@ -2,13 +2,16 @@
 /* `kaa diff`: which Python code takes more or less time than before. */
 #include <locale.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
+#include "cmd/framework/message.h"
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
+#include "cmd/reading/diff_events.h"
 #include "cmd/reading/diff_page.h"
 #include "cmd/reading/diff_sources.h"
 #include "cmd/reading/input.h"
@@ -74,14 +77,63 @@ static struct error *add_paths(struct diff_settings *s, const char *text)
 	return NULL;
 }
 
+static struct error *check_count(const struct arguments *args)
+{
+	if (!args->count || args->count == SIDES)
+		return NULL;
+	if (args->count == 1 && access(args->values[0], F_OK) &&
+	    strchr(args->values[0], ','))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' are runs of one side: name those of the other, too, behind a space",
+				    args->values[0]);
+	if (args->count == 1)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is one recording, and nothing to compare it with: name two, the one before and the one after",
+				    args->values[0]);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "%zu recordings are named: name two, the one before and the one after; several runs of a side stand with commas between them, as in 'a1,a2 b1,b2'",
+			    args->count);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* It is legal, and no comparison of two runs. */
+static void say_same_files(const struct diff_settings *s)
+{
+	bool is_said[SIDES] = {};
+
+	for (size_t i = 0; i < s->paths.count; i++) {
+		for (size_t k = 0; k < i; k++) {
+			bool is_across = k < s->before && i >= s->before;
+
+			if (is_said[is_across] ||
+			    !is_same_file(s->paths.data[k], s->paths.data[i]))
+				continue;
+			is_said[is_across] = true;
+			message_warn(is_across ?
+					     "'%s' is before and after: it is compared with itself" :
+					     "'%s' is named twice for one side, as if it were two runs",
+				     s->paths.data[i]);
+		}
+	}
+}
+
 static struct error *name_recordings(struct diff_settings *s,
 				     const struct arguments *args)
 {
 	/* What record has left, as in perf. */
 	static const char *const defaults[SIDES] = { "perf.data.old",
 						     "perf.data" };
-	struct error *error = NULL;
+	struct error *error = check_count(args);
 
+	if (error)
+		return error;
 	if (!args->count && access(defaults[0], F_OK) &&
 	    access(defaults[1], F_OK))
 		return error_create(ERROR_NOT_FOUND,
@@ -89,14 +141,13 @@ static struct error *name_recordings(struct diff_settings *s,
 	if (!args->count && access(defaults[0], F_OK))
 		return error_create(ERROR_NOT_FOUND,
 				    "there is one recording, 'perf.data', and nothing to compare it with: record once more (the last one is kept as 'perf.data.old'), or name two, 'kaa diff OLD NEW'");
-	if (args->count && args->count != SIDES)
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "name two recordings, the one before and the one after; several of each side with commas between them");
 	for (size_t i = 0; !error && i < SIDES; i++) {
 		error = add_paths(s, args->count ? args->values[i] : defaults[i]);
 		if (!i)
 			s->before = s->paths.count;
 	}
+	if (!error)
+		say_same_files(s);
 	return error;
 }
 
@@ -139,53 +190,6 @@ static struct error *read_recordings(struct diff_settings *s,
 
 /* --- Events ------------------------------------------------------------- */
 
-static const char *event_name(const struct profile *profile, uint32_t event)
-{
-	return profile_string(profile, profile->events.data[event].name, "");
-}
-
-/* "cpu-clock" and "cpu-clock:u": one was recorded without the kernel. */
-static bool lack_rights(const char *a, const char *b)
-{
-	size_t n = strcspn(a, ":");
-
-	return n == strcspn(b, ":") && !strncmp(a, b, n) && strcmp(a, b) &&
-	       (!strcmp(a + n, ":u") || !strcmp(b + n, ":u"));
-}
-
-/* The event of that name in a recording. */
-static struct error *find_event(const struct diff_settings *s,
-				const struct profile *profile,
-				uint32_t recording, const char *name,
-				uint32_t *ret)
-{
-	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
-
-	for (uint32_t i = 0; i < profile->events.count; i++) {
-		const struct profile_event *event = &profile->events.data[i];
-
-		if (event->recording != recording)
-			continue;
-		*ret = i;
-		if (!strcmp(event_name(profile, i), name))
-			return event->samples ? NULL :
-						error_create(ERROR_NOT_FOUND,
-							     "'%s' has no samples of '%s' to compare",
-							     s->paths.data[recording],
-							     name);
-		if (event_kind_is_shown(event->kind))
-			strbuf_printf(&all, "%s%s", all.len ? ", " : "",
-				      event_name(profile, i));
-	}
-	return error_create(ERROR_NOT_FOUND,
-			    "'%s' has no event '%s', only %s: %s",
-			    s->paths.data[recording], name,
-			    all.len ? all.data : "others",
-			    !s->event && all.len && lack_rights(name, all.data) ?
-				    "record both with the same rights, as with sudo" :
-				    "record both in the same way, or name an event that both have with --event");
-}
-
 static bool has_filter(const struct input *input)
 {
 	return input->comms || input->pids || input->tids || input->cpus ||
@@ -197,6 +201,9 @@ static struct error *find_events(struct diff_settings *s,
 {
 	uint32_t first = answer_event(profile);
 	const char *name = s->event;
+	const struct diff_event_search search = { .profile = profile,
+						  .paths = s->paths.data,
+						  .is_asked = name };
 	struct error *error = NULL;
 
 	if (!name && first == PROFILE_NONE && has_filter(&s->input))
@@ -206,11 +213,12 @@ static struct error *find_events(struct diff_settings *s,
 		return error_create(ERROR_NOT_FOUND,
 				    "the recordings have no samples of CPU time with Python frames; name another event with --event, or compare native functions with 'perf diff'");
 	if (!name)
-		name = event_name(profile, first);
+		name = profile_string(profile, profile->events.data[first].name,
+				      "");
 	for (uint32_t i = 0; !error && i < s->paths.count; i++) {
 		uint32_t event = PROFILE_NONE;
 
-		error = find_event(s, profile, i, name, &event);
+		error = diff_event_find(&search, i, name, &event);
 		if (!error && !vec_push(&s->events, event))
 			error = error_no_memory();
 	}

@@ -49,6 +49,29 @@ def test_what_is_wrong_with_a_recording_is_said(kaa, recording, tmp_path):
     assert f"{cut}: " in said.stderr and f"{recording}: " not in said.stderr and "300 samples" in said.stdout
 
 
+def test_recordings_without_a_common_event(kaa, recording, tmp_path):
+    """It says what each has, and what is to be recorded again."""
+    (tmp_path / "stacks.txt").write_text("main (/a/x.py:3);f (/a/x.py:9) 20\n")
+    other = tmp_path / "other.data"
+    kaa("import", "-o", other, tmp_path / "stacks.txt")
+    said = kaa("diff", recording, other, status=1).stderr
+    found = re.search(r"'(.*?)' has no event '(\S+)' \('(.*?)' has (\S+); '(.*?)' has (\S+)\): (.*)\n$", said)
+    assert found and found[1] == found[5] == str(other) and found[3] == str(recording), said
+    assert found[2] == found[4] != found[6] and found[7] == f"record that one again with '-e {found[2]}'", said
+    said = kaa("diff", "--event", "faults", recording, other, status=1).stderr
+    assert said.endswith(": record them again with the same events\n"), said
+
+
+def test_a_recording_that_is_named_twice(kaa, recording, tmp_path):
+    copy, link = tmp_path / "copy.data", tmp_path / "link.data"
+    copy.write_bytes(recording.read_bytes())
+    link.symlink_to(copy)
+    assert f"warning: '{link}' is before and after" in kaa("diff", copy, link).stderr
+    said = kaa("diff", f"{copy},{link}", recording).stderr
+    assert f"warning: '{link}' is named twice for one side" in said and "before and after" not in said
+    assert "warning" not in kaa("diff", copy, recording).stderr
+
+
 def test_filters(kaa, recording):
     text = kaa("diff", "--time", "0%-50%", recording, recording).stdout
     counts = re.findall(r"([\d,]+) samples", text)
@@ -65,12 +88,14 @@ def test_total(kaa, recording):
 
 
 def test_mistakes(kaa, recording, tmp_path):
-    assert "two recordings" in kaa("diff", recording, status=129).stderr
-    assert "two recordings" in kaa("diff", recording, recording, recording, status=129).stderr
+    assert f"'{recording}' is one recording" in kaa("diff", recording, status=129).stderr
+    assert f"'{recording},x' are runs of one side" in kaa("diff", f"{recording},x", status=129).stderr
+    said = kaa("diff", recording, recording, recording, status=129).stderr
+    assert "3 recordings are named" in said and "'a1,a2 b1,b2'" in said
     assert "names no recording" in kaa("diff", ",", recording, status=129).stderr
     assert "not 'shares'" in kaa("diff", "--by", "shares", recording, recording, status=129).stderr
     assert "not a percentage" in kaa("diff", "--percent-limit", "x", recording, recording, status=129).stderr
     said = kaa("diff", "--event", "page-faults", recording, recording, status=1).stderr
-    assert "has no event 'page-faults'" in said and "--event" in said
+    assert "has no event 'page-faults'" in said and re.search(r"choose '--event \S+', which all have$", said), said
     assert "does not exist" in kaa("diff", tmp_path / "none", recording, status=1).stderr
     assert "pass the filters" in kaa("diff", "--comms", "nobody", recording, recording, status=1).stderr

@@ -293,6 +293,15 @@ def test_several_runs_of_each(kaa, newest_python, scripts, tmp_path):
     check_sums(text)
 
 
+def test_what_is_to_be_recorded_again(kaa, newest_python, scripts, tmp_path):
+    """Of an event that is no word of -e it is the option."""
+    newest_python.kaa(kaa)("record", "--mode", "wall", "-o", tmp_path / "a", "--", newest_python.path, "-c",
+                           "import time; time.sleep(0.2)")
+    planted(kaa, newest_python, scripts, tmp_path / "b", 30, 0.2)
+    said = kaa("diff", "--event", "wall-clock", tmp_path / "a", tmp_path / "b", status=1).stderr
+    assert f"'{tmp_path}/b' has no event 'wall-clock'" in said and said.endswith("again with '--mode wall'\n"), said
+
+
 @pytest.mark.parametrize("attach", [("-g", "-p", "{}"), ("-gp{}",)])
 def test_what_ran_already_is_compared_by_share(kaa, newest_python, scripts, tmp_path, attach):
     with newest_python.running(scripts / "planted.py", "30", "1000000") as (_, pid):
@@ -312,6 +321,8 @@ def test_events_are_paired_by_name(kaa, newest_python, scripts, tmp_path):
     text = diff(kaa, tmp_path / "a", tmp_path / "b")
     assert re.search(rf"^Not compared: [\d,]+ samples of page-faults in {tmp_path}/a$", text, re.M), text
     said = kaa("diff", "--event", "page-faults", tmp_path / "a", tmp_path / "b", status=1).stderr
-    assert "has no event 'page-faults', only cpu-clock" in said
+    assert (f"'{tmp_path}/b' has no event 'page-faults' ('{tmp_path}/a' has cpu-clock, page-faults; "
+            f"'{tmp_path}/b' has cpu-clock)") in said
+    assert "choose '--event cpu-clock', which all have, or record that one again with '-e page-faults'" in said
     text = diff(kaa, "--event", "page-faults", tmp_path / "a", tmp_path / "a")
     assert "\npage-faults as before: no function" in text and "Compared are the counts of a run" in text, text
