@@ -75,6 +75,8 @@ struct fault {
 #define FAULT_TIME "recorded time in us"
 #define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
 #define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
+/* For how long threads could have run and had no CPU; of some of them, where kaa cannot ask all. */
+#define FAULT_KEPT_OFF "time without a CPU in us"
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"
 /* Of polling: the moment was the program's choice, and no chance had chosen it. */
 #define FAULT_LATE "samples that came too late"

@@ -317,11 +317,13 @@ static void name_table(const struct annotate_settings *s, const char *what,
 		       struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 
 	strbuf_printf(&words, "report --children%s%s -S",
 		      passed->is_interpreter ? " --interpreter-frames" : "",
 		      graph);
-	answer_name_command(recording_path(s), what, words.data, word, out);
+	input_put_words(&s->input, &recording);
+	answer_name_command(recording.data, what, words.data, word, out);
 	/* Not the end of its line. */
 	strbuf_truncate(out, out->len - 1);
 }
@@ -476,10 +478,11 @@ static struct error *put_words(const struct annotate_settings *s,
 }
 
 /* What was not shown of all functions, and how to see it. */
-static void put_more(struct listing *l, const char *path, uint64_t count,
-		     uint64_t rest)
+static void put_more(const struct annotate_settings *s, struct listing *l,
+		     uint64_t count, uint64_t rest)
 {
 	const struct own_weight *all = &l->weights->events.data[0].own->all;
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 
 	strbuf_putc(&l->text, '\n');
 	if (count) {
@@ -492,10 +495,11 @@ static void put_more(struct listing *l, const char *path, uint64_t count,
 				       all->period);
 		strbuf_puts(&l->text, " of own time.\n");
 	}
-	answer_name_command(path, "All of a function:  ", "annotate FUNCTION",
-			    NULL, &l->text);
-	answer_name_command(path, "All of a file:      ", "annotate FILE.py",
-			    NULL, &l->text);
+	input_put_words(&s->input, &recording);
+	answer_name_command(recording.data, "All of a function:  ",
+			    "annotate FUNCTION", NULL, &l->text);
+	answer_name_command(recording.data, "All of a file:      ",
+			    "annotate FILE.py", NULL, &l->text);
 }
 
 static struct error *put_hottest(const struct annotate_settings *s,
@@ -515,7 +519,7 @@ static struct error *put_hottest(const struct annotate_settings *s,
 		if (!error)
 			error = put_part(l, part);
 	if (!error)
-		put_more(l, recording_path(s), count, rest);
+		put_more(s, l, count, rest);
 	vec_deinit(&parts);
 	return error;
 }

@@ -33,13 +33,13 @@ static void let_interrupts_in(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static struct error *print(struct input *input)
+static struct error *print(struct input *input, const char *recording)
 {
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	_cleanup_profile_ struct profile *profile = NULL;
 	const struct profile_options options = { .aggregate = true };
 	struct answer_input answer = {
-		.path = input->path,
+		.recording = recording,
 		.columns = answer_columns(STDERR_FILENO),
 		.is_brief = true,
 	};
@@ -64,20 +64,22 @@ static struct error *print(struct input *input)
 
 void record_answer(const char *path)
 {
-	struct input input = {};
+	struct input input = { .path = path };
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 	struct error *error;
 	struct stat st;
 
 	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
 		return;
+	input_put_words(&input, &recording);
 	if (st.st_size > SIZE_MAX_READ) {
-		answer_print_next(path, stderr);
+		answer_print_next(recording.data, stderr);
 		return;
 	}
 	let_interrupts_in();
 	input_set_defaults(&input);
 	input.path = path;
-	error = print(&input);
+	error = print(&input, recording.data);
 	if (error)
 		message_warn_error(error);
 	error_destroy(error);

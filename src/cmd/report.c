@@ -522,8 +522,9 @@ static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
 	const char *path = s->input.path ? s->input.path : "perf.data";
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 	struct answer_input answer = {
-		.path = path,
+		.event_name = s->event,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
 		.columns = s->columns,
@@ -537,6 +538,8 @@ static struct error *print_report(struct report_settings *s,
 	};
 	struct error *error;
 
+	input_put_words(&s->input, &recording);
+	answer.recording = recording.data;
 	error = convert_to_profile(converter, &options, &profile);
 	progress_end(&s->progress);
 	if (!error)

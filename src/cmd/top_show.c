@@ -89,7 +89,7 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct answer_input input = {
-		.path = "perf.data",
+		.recording = "",
 		.recorded = show->began,
 		.columns = answer_columns(STDOUT_FILENO),
 		.is_live = true,

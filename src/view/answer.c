@@ -40,18 +40,6 @@ static struct answer answer_init(const struct profile *profile, uint32_t event,
 	};
 }
 
-/* --- Numbers ------------------------------------------------------------ */
-
-static void put_seconds(struct strbuf *out, uint64_t ns)
-{
-	double s = (double)ns / 1e9;
-
-	if (s < 1)
-		strbuf_printf(out, "%.0f ms", s * 1e3);
-	else
-		strbuf_printf(out, s < 100 ? "%.2f s" : "%.0f s", s);
-}
-
 /* --- The first lines ---------------------------------------------------- */
 
 /* By stack, beside strings: what is outermost is no program. */
@@ -237,23 +225,14 @@ enum {
 	PYTHONS_MAX = 3,
 	/* Of fewer, chance moves shares by more than ten points. */
 	FEW_SAMPLES = 100,
-	/* Less of the time on a processor than one of so many parts is waiting ... */
-	WAITED_SHARE = 2,
-	/* ... if it was that long, in ns. */
-	WAITED_MIN_NS = 500000000,
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
 	MISSED_POLLED_NS = 100000000,
 };
 
-static const struct metadata *metadata_of(const struct answer *a)
-{
-	return &a->profile->recordings.data[a->event->recording].metadata;
-}
-
 static void put_pythons(struct answer *a)
 {
-	const struct metadata *metadata = metadata_of(a);
+	const struct metadata *metadata = answer_metadata(a);
 	uint32_t shown[PYTHONS_MAX];
 	size_t count = 0, i;
 
@@ -305,55 +284,16 @@ static void put_samples(struct answer *a)
 	strbuf_putc(&a->text, '\n');
 }
 
-/* As kaa's recorder has counted it, for all events and threads. */
-static uint64_t recorded(const struct profile *profile,
-			 const struct profile_event *event, const char *subject)
-{
-	const struct faults *faults =
-		&profile->recordings.data[event->recording].faults;
-
-	vec_for_each(fault, &faults->list)
-		if (fault->kind == FAULT_OF_RECORDER &&
-		    !strcmp(fault->subject, subject))
-			return fault->count;
-	return 0;
-}
-
-static uint64_t recorded_time(const struct profile *profile,
-			      const struct profile_event *event,
-			      const char *subject)
-{
-	return recorded(profile, event, subject) * 1000;
-}
-
-/*
- * In ns; 0: not known, or not all of it is shown. Of a recording that does not say, it is
- * the time between the first and the last sample.
- */
-static uint64_t time_recorded(const struct answer *a)
-{
-	const struct metadata *metadata = metadata_of(a);
-	uint64_t time = recorded_time(a->profile, a->event, FAULT_TIME);
-
-	if (a->options->is_filtered)
-		return 0;
-	if (time)
-		return time;
-	if (metadata->last_sample_time <= metadata->first_sample_time)
-		return 0;
-	return metadata->last_sample_time - metadata->first_sample_time;
-}
-
 static void put_times(struct answer *a)
 {
-	uint64_t time = time_recorded(a);
+	uint64_t time = answer_time(a);
 
 	strbuf_puts(&a->text, "   ");
 	if (a->event->unit != EVENT_NANOSECONDS) {
 		text_string(&a->text, a->profile, a->event->name, "");
 		return;
 	}
-	put_seconds(&a->text, a->own->all.period);
+	answer_put_seconds(&a->text, a->own->all.period);
 	strbuf_puts(&a->text,
 		    a->event->kind == EVENT_WALL ? " of threads" :
 		    a->event->kind == EVENT_TASKS ? " of tasks" :
@@ -363,7 +303,7 @@ static void put_times(struct answer *a)
 	if (!time)
 		return;
 	strbuf_puts(&a->text, " in ");
-	put_seconds(&a->text, time);
+	answer_put_seconds(&a->text, time);
 }
 
 /* Of threads alone no program is known. The program may call all of them the same. */
@@ -387,13 +327,13 @@ static const char *threads_name(const struct answer *a)
 /* Which one of a machine's programs uses most is for the tables. */
 static bool is_of_machine(const struct answer *a)
 {
-	return metadata_subject(metadata_of(a)) == SUBJECT_MACHINE;
+	return metadata_subject(answer_metadata(a)) == SUBJECT_MACHINE;
 }
 
 /* "orders.py", or "json.tool" of "-m json.tool", of the command that was recorded. */
 static const char *script_of_command(const struct answer *a)
 {
-	const struct metadata *metadata = metadata_of(a);
+	const struct metadata *metadata = answer_metadata(a);
 
 	if (metadata_subject(metadata) != SUBJECT_COMMAND)
 		return NULL;
@@ -531,9 +471,9 @@ static uint64_t missing_by_chance(const struct profile_event *event,
 static void put_missing(uint64_t missing, uint64_t seen, const char *what,
 			struct strbuf *out)
 {
-	put_seconds(out, missing);
+	answer_put_seconds(out, missing);
 	strbuf_puts(out, " of ");
-	put_seconds(out, seen + missing);
+	answer_put_seconds(out, seen + missing);
 	strbuf_printf(out, " of %s time have no samples: these shares are of the rest.\n",
 		      what);
 }
@@ -543,7 +483,7 @@ static void doubt_missing_time(const struct profile *profile,
 			       const struct profile_event *event,
 			       const struct own_time *own, struct strbuf *out)
 {
-	uint64_t missing = recorded_time(profile, event, FAULT_WITHOUT_SAMPLES);
+	uint64_t missing = answer_recorded_time(profile, event, FAULT_WITHOUT_SAMPLES);
 	uint64_t seen = own->all.period;
 
 	if (event->unit != EVENT_NANOSECONDS || event->kind != EVENT_ON_CPU ||
@@ -559,7 +499,7 @@ static void doubt_wall_time(const struct profile *profile,
 			    const struct own_time *own, struct strbuf *out)
 {
 	uint64_t missing =
-		recorded_time(profile, event, FAULT_WALL_WITHOUT_SAMPLES);
+		answer_recorded_time(profile, event, FAULT_WALL_WITHOUT_SAMPLES);
 	uint64_t seen = own->all.period;
 
 	if (event_kind_is_wall(event->kind) &&
@@ -595,7 +535,7 @@ static void doubt_late(const struct profile *profile,
 		       const struct profile_event *event,
 		       const struct own_time *own, struct strbuf *out)
 {
-	uint64_t late = recorded(profile, event, FAULT_LATE);
+	uint64_t late = answer_recorded(profile, event, FAULT_LATE);
 	uint64_t all = own->all.samples + late;
 
 	if (late <= all / FAULT_LATE_PART)
@@ -609,11 +549,11 @@ static void doubt_late(const struct profile *profile,
 static void doubt_waits(const struct profile *profile,
 			const struct profile_event *event, struct strbuf *out)
 {
-	uint64_t missing = recorded_time(profile, event, FAULT_UNENDED_WAITS);
+	uint64_t missing = answer_recorded_time(profile, event, FAULT_UNENDED_WAITS);
 
 	if (missing < FAULT_UNENDED_MIN)
 		return;
-	put_seconds(out, missing);
+	answer_put_seconds(out, missing);
 	strbuf_puts(out,
 		    " of waits that had not ended with the recording have no samples.\n");
 }
@@ -780,44 +720,6 @@ void answer_notes(const struct profile *profile, uint32_t event,
 
 /* --- what stands below the functions and lines --- */
 
-static bool has_waits(const struct answer *a)
-{
-	vec_for_each(event, &a->profile->events)
-		if (event->samples && event->kind == EVENT_WAIT)
-			return true;
-	return false;
-}
-
-static const char *shows_waits(const struct answer *a)
-{
-	if (has_waits(a))
-		return "'kaa report --event off-cpu'";
-	return metadata_subject(metadata_of(a)) == SUBJECT_COMMAND ?
-		       "'kaa record --mode wall COMMAND'" :
-		       "'kaa record --mode wall -p PID'";
-}
-
-/* Who asks why a program is slow asks in vain what it computes meanwhile. */
-static void note_waiting(struct answer *a)
-{
-	uint64_t time = time_recorded(a);
-
-	if (a->event->unit != EVENT_NANOSECONDS ||
-	    a->event->kind != EVENT_ON_CPU || time < WAITED_MIN_NS ||
-	    a->own->all.period > time / WAITED_SHARE)
-		return;
-	strbuf_puts(&a->text, "It had a processor for ");
-	strbuf_percent(&a->text, a->own->all.period, time);
-	strbuf_puts(
-		&a->text,
-		a->options->is_brief ?
-			" of the time. " :
-			" of the time. Else it waited, or other programs had the processors: ");
-	own_command_puts(&a->text, shows_waits(a));
-	strbuf_puts(&a->text, a->options->is_brief ? " shows where it waited.\n" :
-						     " shows where.\n");
-}
-
 /* The recorder itself has said what else there is to doubt. */
 static void put_brief_end(struct answer *a)
 {
@@ -826,7 +728,7 @@ static void put_brief_end(struct answer *a)
 	strbuf_putc(&a->text, '\n');
 	if (a->event->kind != EVENT_WAIT)
 		doubt_chance(a->event, a->own, &a->text);
-	note_waiting(a);
+	answer_note_waiting(a);
 	if (a->text.len == before)
 		strbuf_truncate(&a->text, before - 1);
 }
@@ -838,7 +740,7 @@ static struct error *put_end(struct answer *a)
 
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;
-	note_waiting(a);
+	answer_note_waiting(a);
 	if (!error)
 		error = put_notes(a);
 	answer_notes(a->profile, a->event_index, a->own, &a->text);

@@ -37,6 +37,8 @@ struct answer_options {
 	bool is_brief;
 	/* The heaviest total time first, not own time. */
 	bool by_total;
+	/* The words that name the recording in a command (" -i x.data"), or NULL. */
+	const char *recording;
 	/*
 	 * Appends what to type next, whole lines. hottest: the symbol of the
 	 * function with most own time, or NULL. May be NULL.

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/faults.h"
 
 void answer_put_count(struct answer *a, uint64_t n)
 {
@@ -27,4 +30,53 @@ double answer_share(const struct answer *a, uint64_t period)
 	return a->own->all.period ? 100.0 * (double)period /
 					    (double)a->own->all.period :
 				    0;
+}
+
+void answer_put_seconds(struct strbuf *out, uint64_t ns)
+{
+	double s = (double)ns / 1e9;
+
+	if (s < 1)
+		strbuf_printf(out, "%.0f ms", s * 1e3);
+	else
+		strbuf_printf(out, s < 100 ? "%.2f s" : "%.0f s", s);
+}
+
+const struct metadata *answer_metadata(const struct answer *a)
+{
+	return &a->profile->recordings.data[a->event->recording].metadata;
+}
+
+uint64_t answer_recorded(const struct profile *profile,
+			 const struct profile_event *event, const char *subject)
+{
+	const struct faults *faults =
+		&profile->recordings.data[event->recording].faults;
+
+	vec_for_each(fault, &faults->list)
+		if (fault->kind == FAULT_OF_RECORDER &&
+		    !strcmp(fault->subject, subject))
+			return fault->count;
+	return 0;
+}
+
+uint64_t answer_recorded_time(const struct profile *profile,
+			      const struct profile_event *event,
+			      const char *subject)
+{
+	return answer_recorded(profile, event, subject) * 1000;
+}
+
+uint64_t answer_time(const struct answer *a)
+{
+	const struct metadata *metadata = answer_metadata(a);
+	uint64_t time = answer_recorded_time(a->profile, a->event, FAULT_TIME);
+
+	if (a->options->is_filtered)
+		return 0;
+	if (time)
+		return time;
+	if (metadata->last_sample_time <= metadata->first_sample_time)
+		return 0;
+	return metadata->last_sample_time - metadata->first_sample_time;
 }

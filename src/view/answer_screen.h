@@ -34,10 +34,32 @@ void answer_end_line(struct answer *a);
 /* Percent of all samples' weight. */
 double answer_share(const struct answer *a, uint64_t period);
 
+/* "870 ms", "4.72 s" */
+void answer_put_seconds(struct strbuf *out, uint64_t ns);
+/* Of the recording that the event is of. */
+const struct metadata *answer_metadata(const struct answer *a);
+/* As kaa's recorder has counted it, for all events and threads; 0: it has not. */
+uint64_t answer_recorded(const struct profile *profile,
+			 const struct profile_event *event, const char *subject);
+/* The same of a counter of us, in ns. */
+uint64_t answer_recorded_time(const struct profile *profile,
+			      const struct profile_event *event,
+			      const char *subject);
+/*
+ * How long the recording was, in ns; 0: not known, or not all of it is shown. Of one that
+ * does not say, it is the time between the first and the last sample.
+ */
+uint64_t answer_time(const struct answer *a);
+
 /* answer_tables.c */
 void answer_put_functions(struct answer *a);
 void answer_put_lines(struct answer *a);
 /* answer_threads.c: the processes or threads, if there are several. */
 struct error *answer_put_threads(struct answer *a);
+/*
+ * answer_waiting.c: who asks why a program is slow asks in vain what it computes, where
+ * that takes little of the time. Lines, mostly none.
+ */
+void answer_note_waiting(struct answer *a);
 
 #endif

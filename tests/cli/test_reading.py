@@ -3,11 +3,13 @@
 import os
 import pwd
 import re
+import shlex
 import struct
 import subprocess
 
 import pytest
 
+from harness import drawn, planted
 from harness.process import run
 
 BOTH = pytest.mark.parametrize("command", ["report", "script"])
@@ -35,6 +37,19 @@ def test_perf_data_is_the_default(kaa, command, recording, tmp_path):
     # What to type next names a file that is not the default.
     named = kaa(command, "-i", recording).stdout.replace(f" -i {recording}", "")
     assert kaa(command, cwd=recording.parent).stdout == named
+
+
+def test_what_to_type_next_is_of_the_same_samples(kaa, tmp_path):
+    """With the words of this report that say which, so that they can be pasted."""
+    filters = ["--comms", "first", "--time", "0,100", "--event", "task-clock"]
+    with planted.recording(tmp_path / "no word.data", drawn.THREADS) as data:
+        text = kaa("report", "--stdio", "-i", data, *filters).stdout
+        typed = [shlex.split(line) for line in re.findall(r"^(?:With|Who|As|C fun)[^:]*: +(.*)$", text, re.M)]
+        assert [words[1] for words in typed] == ["annotate", "report", "flamegraph", "report"], text
+        for words in typed:
+            # As a shell takes them, and as kaa does.
+            assert words[-8:] == ["-i", str(data), *filters], words
+            assert kaa(*words[1:], *(["-o", "-"] if words[1] == "flamegraph" else [])).stdout
 
 
 @pytest.mark.parametrize("words", [["report", "--stdio"], ["script"], ["export"], ["annotate"], ["annotate", "middle"]])

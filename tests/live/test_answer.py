@@ -315,7 +315,7 @@ def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, 
                       if line.startswith("It had a processor for "))
     assert bool(about_few) == few
     assert [line for line in doubts if line.startswith("So few samples: ")] == about_few
-    assert re.search(re.escape(about_waits) + r"'\S+ record --mode wall COMMAND' shows where it waited\.", " ".join(said.split()))
+    assert re.search(re.escape(about_waits) + rf"'\S+ record --mode wall \S+ {re.escape(str(program))}' shows where it waited\.", " ".join(said.split()))
 
 
 @pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])

@@ -413,6 +413,95 @@ static void test_others_have_names(void **state)
 	model_deinit(&m);
 }
 
+static void add_command(struct model *m, const char *line)
+{
+	char *words = strdup(line), *save = NULL;
+
+	for (char *word = strtok_r(words, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		const char *copy;
+
+		assert_ok(metadata_copy(&m->profile->recordings.data[0].metadata,
+					word, &copy));
+		assert_true(vec_push(&m->profile->recordings.data[0].metadata.command,
+				     copy));
+	}
+	free(words);
+}
+
+static void add_counter(struct model *m, uint64_t ms, const char *subject)
+{
+	assert_ok(faults_add(&m->profile->recordings.data[0].faults,
+			     FAULT_OF_RECORDER, ms * 1000, subject));
+}
+
+#define RUN_FOREVER \
+	"py:py::BaseEventLoop.run_forever:/usr/lib/python3.13/asyncio/base_events.py"
+
+/* What was recorded is to be recorded again, in another way: the command can be typed. */
+static void test_who_waits_is_told_how_to_see_where(void **state)
+{
+	static const struct {
+		const char *command;
+		const char *stack;
+		const char *says[2];
+		const char *not;
+	} cases[] = {
+		{ "kaa record -o x.data -F99 -gv python3 a.py -p 1", MAIN " " F,
+		  { "processors: '", " record --mode wall python3 a.py -p 1' shows where.\n" },
+		  "--async" },
+		{ "kaa record --off-cpu -- python3 a.py", MAIN " " RUN_FOREVER " " F,
+		  { " record --mode wall python3 a.py' shows where.\n",
+		    " record --async python3 a.py' shows what its tasks of asyncio awaited.\n" } },
+		{ "kaa record -p 7,8 --duration 3", MAIN " " F,
+		  { " record --mode wall -p 7,8' shows where.\n" } },
+		/* What is a value, and what the command? What has to be quoted? */
+		{ "kaa record --mmap-pages 8 python3 a.py", MAIN " " F,
+		  { " record --mode wall COMMAND' shows where.\n" } },
+		{ "kaa record python3 a'b.py", MAIN " " F,
+		  { " record --mode wall COMMAND' shows where.\n" } },
+		{ "kaa record --pid=7", MAIN " " F,
+		  { " record --mode wall -p PID' shows where.\n" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct model m;
+
+		init(&m);
+		add_command(&m, cases[i].command);
+		add_counter(&m, 2000, FAULT_TIME);
+		model_sample(&m, 300000000, cases[i].stack);
+		for (size_t k = 0; k < 2 && cases[i].says[k]; k++)
+			assert_screen_says(&m, 300, cases[i].says[k]);
+		if (cases[i].not)
+			assert_screen_does_not_say(&m, 300, cases[i].not);
+		model_deinit(&m);
+	}
+}
+
+/* Who had no processor is not told to look where it sleeps. */
+static void test_waits_for_a_processor_are_no_sleep(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	add_counter(&m, 2000, FAULT_TIME);
+	add_counter(&m, 700, FAULT_KEPT_OFF);
+	model_sample(&m, 500000000, MAIN " " F);
+	assert_screen_says(&m, 300, "25 % of the time. Else it waited, or other programs");
+	model_deinit(&m);
+	init(&m);
+	add_counter(&m, 2000, FAULT_TIME);
+	add_counter(&m, 1400, FAULT_KEPT_OFF);
+	model_sample(&m, 500000000, MAIN " " F);
+	assert_screen_says(&m, 300,
+			   "It had a processor for 25 % of the time, and waited for one for 1.40 s: other programs had the processors.\n");
+	assert_screen_does_not_say(&m, 300, "--mode wall");
+	model_deinit(&m);
+}
+
 /* The command says what it runs, where no stack does. */
 static void test_the_command_names_what_is_shown(void **state)
 {
@@ -963,6 +1052,8 @@ int main(void)
 		cmocka_unit_test(test_threads_name_what_is_shown),
 		cmocka_unit_test(test_a_thread_goes_by_its_last_name),
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
+		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
+		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),

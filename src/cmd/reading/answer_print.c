@@ -39,8 +39,9 @@ size_t answer_columns(int fd)
 	return columns ? columns : DEFAULT_COLUMNS;
 }
 
-void answer_name_command(const char *path, const char *what, const char *words,
-			 const char *word, struct strbuf *out)
+void answer_name_command(const char *recording, const char *what,
+			 const char *words, const char *word,
+			 struct strbuf *out)
 {
 	strbuf_puts(out, what);
 	shell_word(program_invocation_name, out);
@@ -49,15 +50,12 @@ void answer_name_command(const char *path, const char *what, const char *words,
 		strbuf_putc(out, ' ');
 		shell_word(word, out);
 	}
-	if (strcmp(path, "perf.data") != 0) {
-		strbuf_puts(out, " -i ");
-		shell_word(path, out);
-	}
+	strbuf_puts(out, recording);
 	strbuf_putc(out, '\n');
 }
 
 /* The source of the hottest function; where that has no name, of its file. */
-static void name_source(const char *path, const struct python_symbol *hottest,
+static void name_source(const char *recording, const struct python_symbol *hottest,
 			struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
@@ -67,12 +65,13 @@ static void name_source(const char *path, const struct python_symbol *hottest,
 	else
 		strbuf_append(&word, hottest->qualname,
 			      hottest->qualname_length);
-	answer_name_command(path, "With the source:   ", "annotate", word.data,
-			    out);
+	answer_name_command(recording, "With the source:   ", "annotate",
+			    word.data, out);
 }
 
 /* Nobody asks who calls a module's body. */
-static void name_callers(const char *path, const struct python_symbol *hottest,
+static void name_callers(const char *recording,
+			 const struct python_symbol *hottest,
 			 struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
@@ -80,7 +79,7 @@ static void name_callers(const char *path, const struct python_symbol *hottest,
 	if (hottest->qualname[0] == '<')
 		return;
 	strbuf_append(&word, hottest->qualname, hottest->qualname_length);
-	answer_name_command(path, "Who calls it:      ", "report --callers",
+	answer_name_command(recording, "Who calls it:      ", "report --callers",
 			    word.data, out);
 }
 
@@ -95,28 +94,35 @@ static void name_commands(const void *arg, const char *hottest,
 {
 	const struct next_commands *next = arg;
 	const struct answer_input *input = next->input;
-	const char *path = input->path;
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 	struct python_symbol python;
 
+	strbuf_puts(&recording, input->recording);
+	if (input->event_name) {
+		strbuf_puts(&recording, " --event ");
+		shell_word(input->event_name, &recording);
+	}
 	if (input->is_brief) {
-		answer_name_command(path, "All of it:  ", "report", NULL, out);
+		answer_name_command(recording.data, "All of it:  ", "report",
+				    NULL, out);
 		return;
 	}
 	if (hottest && python_symbol_parse(hottest, &python)) {
-		name_source(path, &python, out);
-		name_callers(path, &python, out);
+		name_source(recording.data, &python, out);
+		name_callers(recording.data, &python, out);
 	}
-	answer_name_command(path, "As a flame graph:  ", "flamegraph", NULL, out);
+	answer_name_command(recording.data, "As a flame graph:  ",
+			    "flamegraph", NULL, out);
 	if (!next->python_only)
-		answer_name_command(path, "C functions, too:  ",
+		answer_name_command(recording.data, "C functions, too:  ",
 				    "report --native --no-children", NULL, out);
 }
 
-void answer_print_next(const char *path, FILE *out)
+void answer_print_next(const char *recording, FILE *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	answer_name_command(path, "Where the time went:  ", "report", NULL,
+	answer_name_command(recording, "Where the time went:  ", "report", NULL,
 			    &text);
 	fputs(text.data, out);
 }
@@ -139,6 +145,7 @@ struct error *answer_print(const struct profile *profile,
 		.is_brief = input->is_brief,
 		.by_total = input->by_total,
 		.folder = folder,
+		.recording = input->recording,
 		.source = sources_answer_line,
 		.source_notes = tell_sources,
 		.source_arg = &sources,

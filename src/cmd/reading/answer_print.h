@@ -15,8 +15,10 @@
 struct answer_input {
 	/* answer_event() of the profile. */
 	uint32_t event;
-	/* The recording, as the user named it. */
-	const char *path;
+	/* input_put_words(): the recording and its samples. */
+	const char *recording;
+	/* As the user named it, or NULL. */
+	const char *event_name;
 	/* When it was written, ns since 1970; 0: not known. */
 	int64_t recorded;
 	/* In front of the paths of source files, or NULL. */
@@ -44,13 +46,14 @@ struct error *answer_print(const struct profile *profile,
 
 /*
  * Appends a line of what to type: "As a flame graph:  kaa flamegraph", with kaa as
- * the user called it, and the recording if it has another name than usual. word
- * is one more argument, or NULL.
+ * the user called it, and input_put_words() behind it. word is one more argument, or
+ * NULL.
  */
-void answer_name_command(const char *path, const char *what, const char *words,
-			 const char *word, struct strbuf *out);
+void answer_name_command(const char *recording, const char *what,
+			 const char *words, const char *word,
+			 struct strbuf *out);
 
 /* What to type for the screen, a line. */
-void answer_print_next(const char *path, FILE *out);
+void answer_print_next(const char *recording, FILE *out);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "cmd/reading/file_owner.h"
+#include "view/shell_word.h"
 
 enum {
 	/* Numbers in one list. */
@@ -329,4 +330,29 @@ struct error *input_open(struct input *input, struct converter **ret)
 		return error;
 	*ret = take_ptr(converter);
 	return NULL;
+}
+
+void input_put_words(const struct input *input, struct strbuf *out)
+{
+	const bool is_usual = !input->path || !strcmp(input->path, "perf.data");
+	const struct {
+		const char *option;
+		const char *value;
+	} all[] = {
+		{ "-i", is_usual ? NULL : input->path },
+		{ "--pid", input->pids },
+		{ "--tid", input->tids },
+		{ "--cpu", input->cpus },
+		{ "--comms", input->comms },
+		{ "--time", input->time },
+		{ "--symfs", input->symfs },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!all[i].value)
+			continue;
+		strbuf_printf(out, " %s ", all[i].option);
+		shell_word(all[i].value, out);
+	}
+	strbuf_puts(out, input->force ? " -f" : "");
 }

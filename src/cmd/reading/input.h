@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/lists.h"
 #include "base/quirks.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "cmd/framework/options.h"
 #include "cmd/reading/time_ranges.h"
@@ -117,6 +118,11 @@ struct error *input_open_file(const struct input *input, const char **path,
 			      int *ret);
 /* Opens the recording; input must outlive the converter. */
 struct error *input_open(struct input *input, struct converter **ret);
+/*
+ * Appends the words that name the recording and which of its samples are meant, as they
+ * are typed for another command: " -i x.data --pid 7". Nothing for all of perf.data.
+ */
+void input_put_words(const struct input *input, struct strbuf *out);
 void input_deinit(struct input *input);
 /*
  * When the recording of that path was written, ns since 1970, as far as its file

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a recording of CPU time does not show: where the program waited meanwhile. */
+#include <string.h>
+
+#include "base/faults.h"
+#include "base/name_match.h"
+#include "profile/symbol_word.h"
+#include "view/answer_screen.h"
+#include "view/own_command.h"
+#include "view/shell_word.h"
+
+enum {
+	/* Less of the time on a processor than one of so many parts is waiting ... */
+	WAITED_SHARE = 2,
+	/* ... if it was that long, in ns. */
+	WAITED_MIN_NS = 500000000,
+};
+
+static bool has_waits(const struct answer *a)
+{
+	vec_for_each(event, &a->profile->events)
+		if (event->samples && event->kind == EVENT_WAIT)
+			return true;
+	return false;
+}
+
+/* BaseEventLoop.run_forever; before 3.11 code has no qualified name. */
+static bool is_event_loop(const char *name)
+{
+	static const char run[] = "run_forever";
+	struct python_symbol python;
+
+	return python_symbol_parse(name, &python) &&
+	       python.qualname_length >= sizeof(run) - 1 &&
+	       !memcmp(python.qualname + python.qualname_length - sizeof(run) + 1,
+		       run, sizeof(run) - 1) &&
+	       name_ends_with(python.file, "/asyncio/base_events.py");
+}
+
+static bool has_event_loop(const struct answer *a)
+{
+	vec_for_each(function, &a->own->functions)
+		if (function->is_python &&
+		    is_event_loop(profile_string(a->profile, function->name, "")))
+			return true;
+	return false;
+}
+
+/* --- the command that shows it --- */
+
+/* False: it is more than one word without quotes, and they stand in quotes here. */
+static bool put_plain(const char *word, struct strbuf *out)
+{
+	size_t start = out->len;
+
+	strbuf_putc(out, ' ');
+	shell_word(word, out);
+	return !strcmp(out->data + start + 1, word);
+}
+
+/* How many words of `kaa record` an option takes; 0: it is not known. */
+static size_t option_words(const char *word)
+{
+	static const char *const flags[] = { "--off-cpu", "--native", "--async",
+					     "--view" };
+
+	if (word[1] == '-') {
+		for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+			if (!strcmp(word, flags[i]))
+				return 1;
+		return strchr(word, '=') != NULL;
+	}
+	word += 1 + strspn(word + 1, "gqv");
+	/* A value stands behind the letter, or is the next word. */
+	return !*word ? 1 : !strchr("CDFcekoz", *word) ? 0 : word[1] ? 1 : 2;
+}
+
+/* Where what was recorded begins in its command; 0: that cannot be told from options. */
+static size_t program_at(const struct metadata *metadata)
+{
+	const size_t count = metadata->command.count;
+	size_t i = 2, words = 1;
+
+	while (words && i < count && metadata->command.data[i][0] == '-') {
+		if (!strcmp(metadata->command.data[i], "--"))
+			return i + 1;
+		words = option_words(metadata->command.data[i]);
+		i += words;
+	}
+	return words && i < count ? i : 0;
+}
+
+static bool put_program(const struct metadata *metadata, struct strbuf *out)
+{
+	size_t at = program_at(metadata);
+
+	for (size_t i = at; at && i < metadata->command.count; i++)
+		if (!put_plain(metadata->command.data[i], out))
+			return false;
+	return at != 0;
+}
+
+static bool put_process(const struct metadata *metadata, struct strbuf *out)
+{
+	for (size_t i = 2; i + 1 < metadata->command.count; i++) {
+		const char *number = metadata->command.data[i + 1];
+
+		if (strcmp(metadata->command.data[i], "-p") != 0)
+			continue;
+		strbuf_printf(out, " -p %s", number);
+		return *number && !number[strspn(number, "0123456789,")];
+	}
+	return false;
+}
+
+/* As the recording was made, so that it can be typed as it stands. */
+static void put_record(struct answer *a, const char *how)
+{
+	const struct metadata *metadata = answer_metadata(a);
+	bool is_command = metadata_subject(metadata) == SUBJECT_COMMAND;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	size_t start;
+
+	strbuf_printf(&text, "'kaa record %s", how);
+	start = text.len;
+	if (!(is_command ? put_program : put_process)(metadata, &text)) {
+		strbuf_truncate(&text, start);
+		strbuf_puts(&text, is_command ? " COMMAND" : " -p PID");
+	}
+	strbuf_putc(&text, '\'');
+	own_command_puts(&a->text, text.data);
+}
+
+static void put_report(struct answer *a)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "'kaa report --event off-cpu%s'",
+		      a->options->recording ? a->options->recording : "");
+	own_command_puts(&a->text, text.data);
+}
+
+/* --- the note --- */
+
+static void put_where(struct answer *a)
+{
+	if (has_waits(a))
+		put_report(a);
+	else
+		put_record(a, "--mode wall");
+	strbuf_puts(&a->text, a->options->is_brief ? " shows where it waited.\n" :
+						     " shows where.\n");
+	if (!has_event_loop(a))
+		return;
+	put_record(a, "--async");
+	strbuf_puts(&a->text, " shows what its tasks of asyncio awaited.\n");
+}
+
+void answer_note_waiting(struct answer *a)
+{
+	uint64_t time = answer_time(a), ran = a->own->all.period;
+	uint64_t kept_off =
+		answer_recorded_time(a->profile, a->event, FAULT_KEPT_OFF);
+
+	if (a->event->unit != EVENT_NANOSECONDS ||
+	    a->event->kind != EVENT_ON_CPU || time < WAITED_MIN_NS ||
+	    ran > time / WAITED_SHARE)
+		return;
+	strbuf_puts(&a->text, "It had a processor for ");
+	strbuf_percent(&a->text, ran, time);
+	if (kept_off > (time - ran) / 2) {
+		strbuf_puts(&a->text, " of the time, and waited for one for ");
+		answer_put_seconds(&a->text, kept_off);
+		strbuf_puts(&a->text, ": other programs had the processors.\n");
+		return;
+	}
+	strbuf_puts(
+		&a->text,
+		a->options->is_brief ?
+			" of the time. " :
+			" of the time. Else it waited, or other programs had the processors: ");
+	put_where(a);
+}
