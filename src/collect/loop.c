@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sys/task_stat.h"
 
 enum {
 	/* A round at least that often while samples come. */
@@ -105,6 +106,19 @@ static void handle_stop(struct loop *loop,
 	loop->stopped_by = (int)info->ssi_signo;
 }
 
+/* Until somebody has waited for it the kernel has its account. */
+static uint64_t read_kept_off(pid_t pid)
+{
+	struct task_files files = TASK_FILES_INIT;
+	struct task_run run = {};
+
+	if (!task_files_open("", pid, pid, &files) ||
+	    !task_files_run(&files, &run))
+		run.kept_off = 0;
+	task_files_close(&files);
+	return run.kept_off;
+}
+
 static void reap(struct loop *loop)
 {
 	struct launch *launch = loop->launch;
@@ -119,6 +133,7 @@ static void reap(struct loop *loop)
 	    !info.si_pid || info.si_code == CLD_TRAPPED ||
 	    info.si_code == CLD_STOPPED)
 		return;
+	loop->kept_off = read_kept_off(launch->pid);
 	if (waitpid(launch->pid, &status, WNOHANG) == launch->pid) {
 		loop->status = status;
 		loop->child_gone = true;
@@ -321,4 +336,13 @@ void loop_wait_for_command(struct loop *loop)
 			return;
 		handle_signals(loop);
 	}
+}
+
+uint64_t loop_kept_off(const struct loop *loop)
+{
+	const struct launch *launch = loop->launch;
+
+	return !launch || launch->pid <= 0 || loop->child_gone ?
+		       loop->kept_off :
+		       read_kept_off(launch->pid);
 }

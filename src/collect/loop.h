@@ -53,6 +53,8 @@ struct loop {
 	int status;
 	int stopped_by;
 	bool child_gone;
+	/* See loop_kept_off(). */
+	uint64_t kept_off;
 };
 #define LOOP_INIT { .epoll_fd = -1, .signal_fd = -1, .status = -1 }
 
@@ -74,5 +76,8 @@ struct error *loop_run(struct loop *loop);
  * it. It still gets kaa's signals.
  */
 void loop_wait_for_command(struct loop *loop);
+
+/* For how long the first thread of the command has waited for a CPU, in ns; 0: not known. */
+uint64_t loop_kept_off(const struct loop *loop);
 
 #endif

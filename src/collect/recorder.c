@@ -474,6 +474,13 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 	};
 }
 
+/* Of polled threads all, else what is known of the command. */
+static uint64_t kept_off(const struct recorder *recorder)
+{
+	return recorder->source->source->polls ? poll_counts(recorder).kept_off :
+						 loop_kept_off(&recorder->loop);
+}
+
 static bool is_by_clock(const struct recorder *recorder)
 {
 	enum sampled_time time = recorder->options.sampler.time;
@@ -541,6 +548,8 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { FAULT_WALL_WITHOUT_SAMPLES,
 		    strlen(FAULT_WALL_WITHOUT_SAMPLES) },
 		  wall_time_without_samples(recorder) / 1000 },
+		{ { FAULT_KEPT_OFF, strlen(FAULT_KEPT_OFF) },
+		  kept_off(recorder) / 1000 },
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
 		  recorder->unended.time / 1000 },
 		{ { FAULT_LATE, strlen(FAULT_LATE) }, late_samples(recorder) },

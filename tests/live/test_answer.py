@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -316,6 +317,23 @@ def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, 
     assert bool(about_few) == few
     assert [line for line in doubts if line.startswith("So few samples: ")] == about_few
     assert re.search(re.escape(about_waits) + rf"'\S+ record --mode wall \S+ {re.escape(str(program))}' shows where it waited\.", " ".join(said.split()))
+
+
+def test_who_had_no_processor_did_not_sleep(kaa, newest_python, tmp_path):
+    """Two others want the one that it may use: the kernel says what it waited for, and so does the report."""
+    data, program = tmp_path / "perf.data", tmp_path / "loop.py"
+    program.write_text("import time\nwhile time.process_time() < 1: pass\n")
+    bound = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    hogs = [subprocess.Popen([*bound, sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(2)]
+    try:
+        kaa("record", "-F", "999", "-g", "-o", data, "--", *bound, newest_python.path, program)
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    text = kaa("report", "-i", data, env=WIDE).stdout
+    assert re.search(r"^It had a processor for [\d.]+ % of the time, and waited for one for \S+ s: other programs", text, re.M), text
+    assert "--mode wall" not in text
 
 
 @pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])
