@@ -11,14 +11,23 @@
 #include "view/fit.h"
 #include "view/own_command.h"
 
+/* Of what goes to no terminal. */
+enum { FILE_COLUMNS = 120 };
+
+static size_t find_columns(void)
+{
+	size_t columns = terminal_columns(STDOUT_FILENO);
+
+	return columns ? columns : FILE_COLUMNS;
+}
+
 void doctor_verdict(const char *text)
 {
 	_cleanup_strbuf_ struct strbuf said = STRBUF_INIT, lines = STRBUF_INIT;
-	size_t columns = terminal_columns(STDOUT_FILENO);
 
 	own_command_puts(&said, text);
 	strbuf_putc(&said, '\n');
-	fit_lines(&lines, said.data, columns ? columns : SIZE_MAX);
+	fit_lines(&lines, said.data, find_columns());
 	fputs(lines.data, stdout);
 }
 
@@ -41,12 +50,12 @@ static void clean(struct strbuf *text)
 			text->data[i] = '?';
 }
 
-/* A terminal breaks words. Lines stand below each other, behind the mark. */
+/* Lines that fit stand below each other, behind the mark. */
 static void print_text(const struct strbuf *text)
 {
 	enum { MARK_COLUMNS = 8, INDENT = 2 };
 	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
-	size_t columns = terminal_columns(STDOUT_FILENO), n;
+	size_t columns = find_columns(), n;
 
 	if (!text->len || columns <= 2 * MARK_COLUMNS) {
 		puts(text->data);

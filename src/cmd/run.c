@@ -386,9 +386,9 @@ const struct command command_run = {
 	.options_flags = OPTIONS_STOP_AT_NON_OPTION,
 	.examples =
 		(const char *const[]){
-			"perf record --call-graph dwarf,32768 kaa run --perf-elf python3 my_script.py",
-			"samply record kaa run python3 my_script.py",
-			"perf record -F 999 -g kaa run python3 my_script.py\twith a Python that has frame pointers",
+			"perf record --call-graph dwarf,32768 kaa run --perf-elf python3 app.py",
+			"samply record kaa run python3 app.py",
+			"perf record -F 999 -g kaa run python3 app.py\twith a Python that has frame pointers",
 			NULL,
 		},
 	.files = (const char *const[]){ "/tmp/perf-<pid>.map\tA perf map: the addresses of Python functions (--perf).",

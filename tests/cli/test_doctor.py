@@ -21,8 +21,10 @@ class Doctor:
     """The printed verdict, and the facts: sections["Machine"] is a list of (mark, text)."""
 
     def __init__(self, text):
-        head, *sections = text.rstrip("\n").split("\n\n")
-        version, self.verdict = head.split("\n")
+        # What is too long for a line goes on in the next, further in than a fact begins.
+        head, *sections = re.sub(r"\n {8,}", " ", text.rstrip("\n")).split("\n\n")
+        version, *verdict = head.split("\n")
+        self.verdict = " ".join(map(str.strip, verdict))
         assert re.fullmatch(r"kaa \d+\.\d+\.\d+", version)
         self.sections = {}
         for section in sections:
@@ -230,6 +232,16 @@ def test_what_a_python_that_fails_says(kaa, tmp_path):
     fake_tool(tmp_path, "python3", "kill -9 $$")
     facts = Doctor(kaa("doctor", tmp_path / "python3", status=2).stdout).sections[f"Python: {tmp_path}/python3"]
     assert facts == [("no", f"'{tmp_path}/python3' does not run as a Python: ended by signal 9")]
+
+
+def test_a_pipe_gets_lines_of_120_columns(kaa, tmp_path):
+    words = [f"word{i}" for i in range(40)]
+    fake_tool(tmp_path, "python3", f"echo '{' '.join(words)}' >&2; exit 4")
+    said = kaa("doctor", tmp_path / "python3", status=2).stdout
+    facts = Doctor(said).sections[f"Python: {tmp_path}/python3"]
+    assert facts[1] == ("-", " ".join(words))
+    lines = [line for line in said.splitlines() if "word" in line]
+    assert len(lines) > 1 and max(map(len, lines)) <= 120 < sum(map(len, lines))
 
 
 @pytest.fixture(params=["versions/{}/bin", "installs/python/{}/bin"], ids=["pyenv", "asdf"])

@@ -58,8 +58,8 @@ def test_the_parser_of_this_test_sees_every_option(kaa):
 
 
 def test_lines_fit_a_terminal(kaa):
-    """Where kaa is typed so; a command that is named as it was typed is as long as that."""
-    long = [(words, line) for words, text in texts(kaa) for line in text.replace(kaa.command[-1], "kaa").splitlines()
+    """As in the pages, where kaa is typed so; a command that is named as it was typed is as long as that."""
+    long = [(words, line) for words, text in texts(kaa) for line in text.replace(kaa.command[-1], "build/kaa").splitlines()
             if len(line) > COLUMNS]
     assert not long
 
