@@ -17,6 +17,7 @@
 #include "agent/start.h"
 #include "agent/switches.h"
 #include "agent/sys_api.h"
+#include "base/python_command.h"
 
 /* What came from the parent, and goes on to children. */
 static struct hand_on handed;
@@ -149,7 +150,7 @@ static bool is_python_command(void)
 	if (n <= 0)
 		return false;
 	path[n] = '\0';
-	return agent_program_is_python_name(agent_program_name(path));
+	return python_is_name(agent_program_name(path));
 }
 
 __attribute__((constructor)) static void loaded(int argc, char **argv,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/mode.h"
+#include "base/python_command.h"
 
 enum {
 	SEGMENTS_MAX = 64,
@@ -78,22 +79,12 @@ const char *agent_program_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-bool agent_program_is_python_name(const char *name)
-{
-	if (strncmp(name, "python", 6) != 0)
-		return false;
-	name += 6;
-	name += strspn(name, "0123456789.");
-	name += strspn(name, "dmtu");
-	return !*name || *name == '-';
-}
-
 static bool is_carrier_name(const char *name)
 {
 	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
 		if (!strcmp(name, carriers[i]))
 			return true;
-	return agent_program_is_python_name(name);
+	return python_is_name(name);
 }
 
 /* --- ELF --- */

@@ -80,11 +80,7 @@ static inline bool agent_program_takes_agent(const struct agent_program *program
 	return program->kind >= AGENT_PROGRAM_CARRIER;
 }
 
-/*
- * The part of a path behind the last '/'. "python", "python3", "python3.11",
- * "python3.11d" and so on are names of Pythons.
- */
+/* The part of a path behind the last '/'. */
 const char *agent_program_name(const char *path);
-bool agent_program_is_python_name(const char *name);
 
 #endif

@@ -177,6 +177,8 @@ static struct error *start_reading(struct top *top)
 	const struct top_settings *s = top->settings;
 	const struct top_show_options options = {
 		.subject = subject(&s->record),
+		.words = (const char *const *)top->setup.command.words.data,
+		.word_count = top->setup.command.words.count,
 		.processes = &top->setup.options.processes,
 		.is_text = shows_text(s),
 		.delay_ms = s->delay ? s->delay : DELAY_MS,

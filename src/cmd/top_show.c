@@ -15,6 +15,7 @@
 #include "base/plural.h"
 #include "cmd/reading/answer_print.h"
 #include "cmd/reading/input.h"
+#include "cmd/top_script.h"
 #include "cmd/top_states.h"
 #include "cmd/top_time.h"
 #include "cmd/top_waits.h"
@@ -41,6 +42,8 @@ struct top_show {
 	int64_t began;
 	/* For metadata_subject(). */
 	const char *command[4];
+	/* python_script() of the command or the process, or NULL. */
+	char *script;
 };
 
 /* --- Text ----------------------------------------------------------------- */
@@ -93,6 +96,7 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 		.recorded = show->began,
 		.columns = answer_columns(STDOUT_FILENO),
 		.is_live = true,
+		.script = show->script,
 	};
 	struct error *error = snapshot(show, window, &profile);
 
@@ -278,6 +282,8 @@ static struct error *show_screen(struct top_show *show, int *signal)
 		.arg = show,
 		.delay_ms = (int64_t)o->delay_ms,
 		.window = (o->window_ms ? o->window_ms : WINDOW_MS) * UINT64_C(1000000),
+		.script = show->script,
+		.is_of_processes = strcmp(o->subject, "-a") != 0,
 		.folder = folder,
 		.began = show->began,
 	};
@@ -323,7 +329,10 @@ struct error *top_show_open(const struct top_show_options *options,
 	show->command[0] = "kaa";
 	show->command[1] = "record";
 	show->command[2] = options->subject;
-	error = open_live(show);
+	error = top_script_find(options->words, options->word_count,
+				options->processes, &show->script);
+	if (!error)
+		error = open_live(show);
 	if (error) {
 		top_show_close(show);
 		return error;
@@ -368,5 +377,6 @@ void top_show_close(struct top_show *show)
 	live_stop(show->live);
 	top_time_deinit(&show->time);
 	input_deinit(&show->input);
+	free(show->script);
 	free(show);
 }

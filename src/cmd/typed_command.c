@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/program.h"
+#include "base/python_command.h"
 #include "cmd/framework/message.h"
 #include "collect/launch.h"
 #include "sys/privilege.h"
@@ -73,7 +74,7 @@ static void find_program_of_line(struct script *script)
 	len -= script->carriage_return;
 	memcpy(script->program, word, len);
 	script->program[len] = '\0';
-	script->is_python = agent_program_is_python_name(
+	script->is_python = python_is_name(
 		agent_program_name(script->program));
 }
 

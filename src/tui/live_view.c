@@ -2,6 +2,7 @@
 #include "tui/live_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/plural.h"
@@ -14,6 +15,7 @@
 #include "tui/view.h"
 #include "view/fit.h"
 #include "view/printable.h"
+#include "view/text.h"
 
 enum {
 	/* A refresh takes at most this part of the time. */
@@ -183,8 +185,12 @@ static struct error *refresh(struct live_view *l)
 
 static void wait_title(void *arg, struct strbuf *out)
 {
-	(void)arg;
-	strbuf_puts(out, "kaa top");
+	const struct live_view *l = arg;
+
+	if (l->live->script)
+		text_append(out, l->live->script, strlen(l->live->script));
+	else
+		strbuf_puts(out, "kaa top");
 }
 
 static void no_row(void *arg, uint32_t node, struct line *line)
@@ -335,15 +341,26 @@ static void live_title(void *arg, struct strbuf *out)
 	strbuf_puts(out, "   ");
 }
 
+/* Where it waits is not among what is shown. */
+static bool mostly_waits(const struct live_view *l)
+{
+	return l->live->is_of_processes && !l->rows->zooms.count &&
+	       answer_mostly_waits(&l->profile->events.data[l->event],
+				   l->rows->made.own->all.period,
+				   l->states.length);
+}
+
 static const char *live_hint(void *arg)
 {
 	static const char hint[] =
 		"h: keys  Enter: source  w: callers  o: order  W: window  P: pause";
+	static const char waits[] =
+		"it mostly waits: 'kaa top --mode wall' shows where   h: keys  P: pause";
 	struct live_view *l = arg;
 
 	if (l->is_over)
 		say_note(l);
-	return hint;
+	return mostly_waits(l) ? waits : hint;
 }
 
 static void toggle_pause(struct live_view *l)
@@ -473,6 +490,8 @@ static void init(struct live_view *l)
 		.folder = live->folder,
 		.source = sources_answer_line,
 		.source_arg = &l->sources,
+		.is_live = true,
+		.script = live->script,
 	};
 	l->input = (struct tui_input){ .folder = live->folder,
 				       .answer_event = PROFILE_NONE,

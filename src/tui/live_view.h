@@ -42,6 +42,10 @@ struct tui_live {
 	int64_t delay_ms;
 	/* To begin with, in ns. */
 	uint64_t window;
+	/* What the program runs, as far as is known without samples; or NULL. */
+	const char *script;
+	/* It is one, or some, and not the whole machine. */
+	bool is_of_processes;
 	/* The current folder, or NULL. */
 	const char *folder;
 	/* ns since 1970. */

@@ -33,6 +33,10 @@ struct answer_options {
 	void *source_arg;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* Of a program that runs, whose samples are new all the time. */
+	bool is_live;
+	/* Of such a program, where no stack tells: what it runs, or NULL. */
+	const char *script;
 	/* Only the first few functions and lines, and what to type next. */
 	bool is_brief;
 	/* The heaviest total time first, not own time. */
@@ -72,6 +76,13 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 			     const struct answer_options *options,
 			     struct own_time *own, struct place_names *names,
 			     struct strbuf pieces[ANSWER_PIECES]);
+
+/*
+ * Whether samples of the event that weigh so much, of so many ns, are of a program
+ * that had no processor most of the time.
+ */
+bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
+			 uint64_t time);
 
 /*
  * Appends, each as a line, why the shares of these samples may be wrong: CPU time

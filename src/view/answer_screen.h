@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/strbuf.h"
 #include "profile/own_time.h"
 #include "profile/profile.h"
@@ -54,6 +55,17 @@ uint64_t answer_time(const struct answer *a);
 /* answer_tables.c */
 void answer_put_functions(struct answer *a);
 void answer_put_lines(struct answer *a);
+/*
+ * answer_program.c: the script whose processes weigh most, a string, or
+ * PROFILE_NONE. Threads have no module body, so that what stacks tell counts for
+ * all of their process.
+ */
+struct error *answer_find_program(const struct answer *a, uint32_t *ret);
+/*
+ * By pid the file of the first module body that a stack begins with, a
+ * string; of a process without one nothing.
+ */
+struct error *answer_find_scripts(const struct answer *a, struct map *ret);
 /* answer_threads.c: the processes or threads, if there are several. */
 struct error *answer_put_threads(struct answer *a);
 /*

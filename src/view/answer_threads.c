@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/name_match.h"
+#include "base/path_name.h"
 #include "base/vec.h"
 #include "view/answer_screen.h"
 #include "view/text.h"
@@ -26,6 +29,8 @@ struct threads {
 	/* By process and thread; by process. */
 	struct map index;
 	struct map processes;
+	/* answer_find_scripts() */
+	struct map scripts;
 };
 
 /* No process has more than one thread: they go by what processes are called. */
@@ -80,6 +85,22 @@ static bool is_outside(const struct profile_task *task,
 	return !task->pid && thread->has_names;
 }
 
+/* "python3 (orders.py)", unless the process is called like its script. */
+static void put_process_name(struct answer *a, const struct threads *threads,
+			     const struct profile_task *task)
+{
+	const char *comm = profile_string(a->profile, task->comm, "");
+	const uint64_t *script = map_find(&threads->scripts, (uint32_t)task->pid);
+	const char *name = script ? place_name(a->names, (uint32_t)*script) : "";
+
+	text_append(&a->text, comm, strlen(comm));
+	if (!*name || (*comm && name_begins_with(path_name(name), comm)))
+		return;
+	strbuf_puts(&a->text, " (");
+	text_append(&a->text, name, strlen(name));
+	strbuf_putc(&a->text, ')');
+}
+
 static void put_thread(struct answer *a, const struct threads *threads,
 		       const struct thread *thread)
 {
@@ -94,10 +115,10 @@ static void put_thread(struct answer *a, const struct threads *threads,
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);
 	if (is_outside(task, thread))
 		strbuf_puts(&a->text, "[processes outside this container]");
+	else if (is_process)
+		put_process_name(a, threads, task);
 	else
-		text_string(&a->text, a->profile,
-			    is_process ? task->comm : profile_task_name(task),
-			    "");
+		text_string(&a->text, a->profile, profile_task_name(task), "");
 	answer_end_line(a);
 }
 
@@ -172,6 +193,8 @@ struct error *answer_put_threads(struct answer *a)
 	struct threads threads = {};
 	struct error *error = gather_threads(a, &threads);
 
+	if (!error && are_processes(&threads))
+		error = answer_find_scripts(a, &threads.scripts);
 	if (!error && threads.list.count > 1) {
 		qsort(threads.list.data, threads.list.count,
 		      sizeof(*threads.list.data), compare_threads);
@@ -180,5 +203,6 @@ struct error *answer_put_threads(struct answer *a)
 	vec_deinit(&threads.list);
 	map_deinit(&threads.index);
 	map_deinit(&threads.processes);
+	map_deinit(&threads.scripts);
 	return error;
 }

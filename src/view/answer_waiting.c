@@ -121,7 +121,8 @@ static void put_record(struct answer *a, const char *how)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	size_t start;
 
-	strbuf_printf(&text, "'kaa record %s", how);
+	strbuf_printf(&text, "'kaa %s %s",
+		      a->options->is_live ? "top" : "record", how);
 	start = text.len;
 	if (!(is_command ? put_program : put_process)(metadata, &text)) {
 		strbuf_truncate(&text, start);
@@ -150,10 +151,19 @@ static void put_where(struct answer *a)
 		put_record(a, "--mode wall");
 	strbuf_puts(&a->text, a->options->is_brief ? " shows where it waited.\n" :
 						     " shows where.\n");
-	if (!has_event_loop(a))
+	/* `kaa top` has no --async. */
+	if (a->options->is_live || !has_event_loop(a))
 		return;
 	put_record(a, "--async");
 	strbuf_puts(&a->text, " shows what its tasks of asyncio awaited.\n");
+}
+
+bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
+			 uint64_t time)
+{
+	return event->unit == EVENT_NANOSECONDS &&
+	       event->kind == EVENT_ON_CPU && time >= WAITED_MIN_NS &&
+	       period <= time / WAITED_SHARE;
 }
 
 void answer_note_waiting(struct answer *a)
@@ -162,9 +172,7 @@ void answer_note_waiting(struct answer *a)
 	uint64_t kept_off =
 		answer_recorded_time(a->profile, a->event, FAULT_KEPT_OFF);
 
-	if (a->event->unit != EVENT_NANOSECONDS ||
-	    a->event->kind != EVENT_ON_CPU || time < WAITED_MIN_NS ||
-	    ran > time / WAITED_SHARE)
+	if (!answer_mostly_waits(a->event, ran, time))
 		return;
 	strbuf_puts(&a->text, "It had a processor for ");
 	strbuf_percent(&a->text, ran, time);

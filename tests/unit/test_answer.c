@@ -508,10 +508,11 @@ static void test_the_command_names_what_is_shown(void **state)
 	static const char *const commands[][8] = {
 		{ "kaa", "record", "-F", "999", "python3", "jobs/run.py", "--fast" },
 		{ "kaa", "record", "-g", "python3", "-m", "json.tool", "x.json" },
+		{ "kaa", "record", "python3", "-X", "dev", "serve", "x.py" },
 		{ "kaa", "record", "-p", "100", "--", "sleep", "x.py" },
 	};
 	static const char *const expected[] = { "jobs/run.py   ", "json.tool   ",
-						"python3, process 100   " };
+						"serve   ", "python3, process 100   " };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
@@ -529,6 +530,54 @@ static void test_the_command_names_what_is_shown(void **state)
 		free(text);
 		model_deinit(&m);
 	}
+}
+
+/* A program that runs: what is told of it beside its samples, and what shows its waits. */
+static void test_a_program_that_runs(void **state)
+{
+	static const char *const command[] = { "kaa", "record", "-p" };
+	struct answer_options options = { .columns = 80,
+					  .is_live = true,
+					  .script = "jobs/run" };
+	struct metadata *metadata;
+	char *text = NULL;
+	struct model m;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	init(&m);
+	metadata = &m.profile->recordings.data[0].metadata;
+	for (size_t i = 0; i < 3; i++)
+		assert_true(vec_push(&metadata->command, command[i]));
+	metadata->first_sample_time = 1;
+	metadata->last_sample_time = 10000000001;
+	model_sample(&m, 700000000, G " I:eval " F "@3");
+	assert_ok(answer_write(m.profile, 0, &options, out));
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strncmp(text, "jobs/run   ", 11), 0);
+	assert_says(text, " top --mode wall -p PID'");
+	assert_does_not_say(text, "record");
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_processes_have_their_scripts(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.task = model_process(&m, 100, "python3");
+	model_sample(&m, 700000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 101, "serve.py");
+	model_sample(&m, 200000000, "py:py::<module>:/srv/serve.py@3");
+	m.task = model_process(&m, 102, "sh");
+	model_sample(&m, 100000000, "lib:main");
+	assert_screen_says(&m, 100, " 70.0%          100      python3 (x.py)\n"
+				    " 20.0%          101      serve.py\n"
+				    " 10.0%          102      sh\n");
+	model_deinit(&m);
 }
 
 /* What gcc appends to a static function's name when it links is not its name. */
@@ -1055,6 +1104,8 @@ int main(void)
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
+		cmocka_unit_test(test_a_program_that_runs),
+		cmocka_unit_test(test_processes_have_their_scripts),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
 		cmocka_unit_test(test_processes_outside_are_called_that),

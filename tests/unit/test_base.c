@@ -11,8 +11,55 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/python_command.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+
+static void test_script_of_a_command(void **state)
+{
+	static const struct {
+		const char *words[8];
+		/* NULL: none. */
+		const char *script;
+	} cases[] = {
+		{ { "python3", "jobs/run.py", "other.py" }, "jobs/run.py" },
+		{ { "python3", "jobs/run", "--of=x.py" }, "jobs/run" },
+		{ { "/usr/bin/python3.13t", "-m", "json.tool", "x.py" },
+		  "json.tool" },
+		{ { "python3", "-um", "json.tool" }, "json.tool" },
+		{ { "python3", "-mjson.tool" }, "json.tool" },
+		{ { "python3", "-c", "import x", "x.py" }, NULL },
+		{ { "python3", "-uc", "import x", "x.py" }, NULL },
+		{ { "python3", "-X", "importtime.py", "-W", "ignore.py", "run.py" },
+		  "run.py" },
+		{ { "python3", "-Xdev", "-Wignore", "run.py" }, "run.py" },
+		{ { "python3", "-BEuX", "dev", "run.py" }, "run.py" },
+		{ { "python3", "--check-hash-based-pycs", "always.py", "run.py" },
+		  "run.py" },
+		{ { "python3", "--", "-odd.py" }, "-odd.py" },
+		{ { "python3", "-", "x.py" }, NULL },
+		{ { "python3" }, NULL },
+		{ { "-F", "999", "nice", "-n", "5", "python3", "-O", "run.py" },
+		  "run.py" },
+		{ { "./run.py", "-m", "x" }, "./run.py" },
+		{ { "sleep", "3" }, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *const *words = cases[i].words;
+		const char *script;
+		size_t count = 0;
+
+		while (count < 8 && words[count])
+			count++;
+		script = python_script(words, count);
+		if (!script || !cases[i].script)
+			assert_ptr_equal(script, cases[i].script);
+		else
+			assert_string_equal(script, cases[i].script);
+	}
+}
 
 static void assert_percent(const char *text, uint64_t n, uint64_t of)
 {
@@ -250,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_arena_shrinks_the_last_piece),
 		cmocka_unit_test(test_reader_stops_at_the_end),
 		cmocka_unit_test(test_reader_leb128),
+		cmocka_unit_test(test_script_of_a_command),
 		cmocka_unit_test(test_error_formats_subject_first),
 	};
 

@@ -142,6 +142,8 @@ struct error *answer_print(const struct profile *profile,
 	struct answer_options options = {
 		.columns = input->columns,
 		.is_filtered = input->is_filtered,
+		.is_live = input->is_live,
+		.script = input->script,
 		.is_brief = input->is_brief,
 		.by_total = input->by_total,
 		.folder = folder,

@@ -33,6 +33,8 @@ struct answer_input {
 	bool is_brief;
 	/* Of a program that runs: there is no recording to look at next. */
 	bool is_live;
+	/* See struct answer_options. */
+	const char *script;
 };
 
 /*
