@@ -249,9 +249,10 @@ static void put_all_change(struct diff_screen *s)
 
 	if (change == 0 || (!isnan(all->chance) && !all->is_real)) {
 		put_what(s, what);
-		strbuf_puts(&s->text, change == 0 ?
-					      " as before" :
-					      " as before, as far as runs tell");
+		strbuf_puts(&s->text,
+			    change == 0		  ? " as before" :
+			    diff_is_maybe(all) ? " may have changed" :
+						  " as before, as far as runs tell");
 		return;
 	}
 	put_amount(s, change, &s->text);

@@ -1146,6 +1146,28 @@ static void test_what_may_be_real(void **state)
 	model_deinit(&m);
 }
 
+/* 18 % in one run of each is beyond its +-, and not certain. */
+static void test_a_total_that_may_be_real(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m, 2);
+	add(&m, 0, 1000, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+	add(&m, 1, 1180, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
+	assert_non_null(strstr(
+		text, "\nCPU time may have changed: no change of a function is certain.\n"));
+	assert_non_null(strstr(
+		text, "1.000  1.180  +0.180 +-0.152 maybe           all\n"));
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
 static void test_no_line_is_too_long(void **state)
 {
 	static const size_t widths[] = { 60, 80, 100, 132 };
@@ -1215,6 +1237,7 @@ int main(void)
 		cmocka_unit_test(test_runs_tell_more_than_samples),
 		cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_what_may_be_real),
+		cmocka_unit_test(test_a_total_that_may_be_real),
 		cmocka_unit_test(test_no_line_is_too_long),
 	};
 
