@@ -278,6 +278,7 @@ static struct error *prepare(struct report_settings *s)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--total is for the report of functions and lines; a table is ordered by total time as it is, see --children");
 	o->time = s->input.time;
+	o->is_filtered = input_is_filtered(&s->input);
 	o->quirks = input_quirks(&s->input);
 	if (o->quirks.tasks_filter_entries)
 		filter_entries(s);

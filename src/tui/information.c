@@ -15,7 +15,8 @@ struct error *information_notes(const struct tui_input *input,
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const char *line;
-	struct error *error = report_first_note(input->profile, &text);
+	struct error *error = report_first_note(input->profile,
+						input->is_filtered, &text);
 
 	if (!error)
 		error = report_notes(input->profile, &text);

@@ -549,7 +549,8 @@ static struct error *put_report(struct report *r)
 		return error;
 	put_top(r);
 	if (has_notes(r))
-		error = report_first_note(r->profile, &r->text);
+		error = report_first_note(r->profile, r->options.is_filtered,
+					  &r->text);
 	if (!error)
 		error = put_events(r);
 	if (error)

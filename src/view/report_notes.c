@@ -41,7 +41,7 @@ static bool lacks_end(const struct profile *profile)
 	return false;
 }
 
-struct error *report_first_note(const struct profile *profile,
+struct error *report_first_note(const struct profile *profile, bool is_filtered,
 				struct strbuf *out)
 {
 	bool lacks;
@@ -50,13 +50,17 @@ struct error *report_first_note(const struct profile *profile,
 	if (!profile->samples.rows)
 		own_command_puts(
 			out,
+			is_filtered ?
+				"# No sample of the recording passes the filters.\n#\n" :
 			lacks_end(profile) ?
 				"# What is there of the recording has no samples: its end is missing.\n#\n" :
 				"# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
 	if (!error && lacks)
 		own_command_puts(
 			out,
-			"# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");
+			is_filtered ?
+				"# None of the samples that pass the filters has Python frames.\n#\n" :
+				"# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");
 	return error;
 }
 

@@ -6,12 +6,17 @@
 #ifndef KAA_VIEW_REPORT_NOTES_H
 #define KAA_VIEW_REPORT_NOTES_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "profile/profile.h"
 
-/* Appends what a reader has to know before anything else: comment lines, or nothing. */
-struct error *report_first_note(const struct profile *profile,
+/*
+ * Appends what a reader has to know before anything else: comment lines, or nothing.
+ * is_filtered: the profile has not all samples of its recordings.
+ */
+struct error *report_first_note(const struct profile *profile, bool is_filtered,
 				struct strbuf *out);
 
 /* Appends comment lines, with counts and shares; nothing if all is well. */

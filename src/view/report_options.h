@@ -141,6 +141,8 @@ struct report_options {
 	uint64_t time_quantum;
 	/* Native and kernel frames count as the Python code that calls them. */
 	bool python_only;
+	/* The profile has not all samples of its recordings. */
+	bool is_filtered;
 	/* Sources with their folders. */
 	bool full_source_path;
 	/* Inlined functions are shown: perf knows callers' lines then only. */

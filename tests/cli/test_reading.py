@@ -39,6 +39,11 @@ def test_perf_data_is_the_default(kaa, command, recording, tmp_path):
     assert kaa(command, cwd=recording.parent).stdout == named
 
 
+def test_filters_that_nothing_passes_are_no_empty_recording(kaa, recording):
+    text = kaa("report", "--stdio", "-i", recording, "--time", "1000000,2000000").stdout
+    assert "# No sample of the recording passes the filters.\n" in text and "has no samples" not in text
+
+
 def test_what_to_type_next_is_of_the_same_samples(kaa, tmp_path):
     """With the words of this report that say which, so that they can be pasted."""
     filters = ["--comms", "first", "--time", "0,100", "--event", "task-clock"]

@@ -583,6 +583,15 @@ static void test_no_python_frames_are_said(void **state)
 	assert_true(vec_push(&m.profile->recordings.data[0].metadata.pythons,
 			     python));
 	check_has(&m, &options, note, true);
+	/* The others may have some: nothing is missing. */
+	options.is_filtered = true;
+	check_has(&m, &options, "No stack has", false);
+	check_has(&m, &options, "doctor", false);
+	check_has(&m, &options,
+		  "# Total Lost Samples: 0\n#\n"
+		  "# None of the samples that pass the filters has Python frames.\n#\n",
+		  true);
+	options.is_filtered = false;
 	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "No stack has", false);
 	options.quirks = (struct quirks){};
