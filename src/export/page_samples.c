@@ -18,7 +18,8 @@ struct page_samples {
 	struct page_columns *columns;
 	/* Of the event at hand, by stack. */
 	struct own_spent *spent;
-	/* Kind and subject to a number. */
+	/* Kind and subject to a number; kind and text. */
+	struct map subject_index;
 	struct map spent_index;
 	struct page_numbers spent_kinds;
 	struct page_numbers spent_texts;
@@ -38,6 +39,7 @@ struct page_samples {
 static void samples_deinit(struct page_samples *s)
 {
 	free(s->spent);
+	map_deinit(&s->subject_index);
 	map_deinit(&s->spent_index);
 	vec_deinit(&s->spent_kinds);
 	vec_deinit(&s->spent_texts);
@@ -51,29 +53,48 @@ static void samples_deinit(struct page_samples *s)
 
 /* --- Samples ------------------------------------------------------------ */
 
+/* Subjects that are called alike are one: malloc() and free() are allocation. */
 static struct error *spent_number(struct page_samples *s,
 				  const struct own_spent *spent, uint32_t *ret)
 {
-	uint64_t key = (uint64_t)spent->kind << 32 | spent->subject;
-	uint64_t *at = map_insert(&s->spent_index, key, s->spent_kinds.count,
-				  NULL);
 	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
 	struct error *error;
 	uint32_t text;
+	uint64_t *at;
 
-	if (!at)
-		return error_no_memory();
-	*ret = (uint32_t)*at;
-	if (*at < s->spent_kinds.count)
-		return NULL;
 	spent_text_part(s->profile, spent->kind, spent->subject, &words);
 	error = strbuf_error(&words);
 	if (!error)
 		error = page_text(s->columns, words.data, &text);
 	if (error)
 		return error;
-	return vec_push(&s->spent_kinds, (uint32_t)spent->kind) &&
-			       vec_push(&s->spent_texts, text) ?
+	at = map_insert(&s->spent_index, (uint64_t)spent->kind << 32 | text,
+			s->spent_kinds.count, NULL);
+	if (!at || (*at == s->spent_kinds.count &&
+		    !(vec_push(&s->spent_kinds, (uint32_t)spent->kind) &&
+		      vec_push(&s->spent_texts, text))))
+		return error_no_memory();
+	*ret = (uint32_t)*at;
+	return NULL;
+}
+
+/* Of the stacks that samples have; each is asked once. */
+static struct error *spent_of(struct page_samples *s, uint32_t stack,
+			      uint32_t *ret)
+{
+	const struct own_spent *spent = &s->spent[stack];
+	uint64_t key = (uint64_t)spent->kind << 32 | spent->subject;
+	uint64_t *known = map_find(&s->subject_index, key);
+	struct error *error;
+
+	if (known) {
+		*ret = (uint32_t)*known;
+		return NULL;
+	}
+	error = spent_number(s, spent, ret);
+	if (error)
+		return error;
+	return map_insert(&s->subject_index, key, *ret, NULL) ?
 		       NULL :
 		       error_no_memory();
 }
@@ -101,7 +122,7 @@ static struct error *add_row(struct page_samples *s,
 
 	if (stack == PROFILE_NONE)
 		stack = (uint32_t)s->profile->stack_parents.count;
-	error = spent_number(s, &s->spent[stack], &spent);
+	error = spent_of(s, stack, &spent);
 	if (error)
 		return error;
 	if (now < *time)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/map.h"
 #include "profile/symbol_word.h"
 #include "view/cython_name.h"
 #include "view/fit.h"
@@ -41,6 +42,8 @@ static const char *const kind_names[] = {
 
 struct piece {
 	enum spent_kind kind;
+	/* Of what it is called, where that is asked for. */
+	uint64_t name;
 	/* Or PROFILE_NONE: the kind says all. */
 	uint32_t subject;
 	uint64_t period;
@@ -203,31 +206,53 @@ static void put_name(const struct profile *profile, const struct piece *piece,
 
 /* --- Parts -------------------------------------------------------------- */
 
-/* The kinds without subjects are one piece each; returns how many. */
-static size_t gather(const struct own_part *parts, size_t part_count,
-		     struct piece *pieces)
+/* Into the piece that is called so; a new one if there are less than `most`. */
+static void add_piece(struct piece *pieces, size_t *count, size_t most,
+		      struct piece piece, const struct strbuf *word)
 {
-	size_t count = 0, most;
-
-	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
-		if (!spent_has_subject(kind))
-			pieces[count++] =
-				(struct piece){ kind, PROFILE_NONE, 0 };
-	most = count + PARTS_MAX;
-	for (size_t i = 0; i < part_count; i++) {
-		const struct own_part *part = &parts[i];
-
-		if (spent_has_subject(part->kind) && count < most)
-			pieces[count++] = (struct piece){ part->kind,
-							  part->subject,
-							  part->weight.period };
-		for (size_t k = 0; !spent_has_subject(part->kind); k++) {
-			if (pieces[k].kind != part->kind)
-				continue;
-			pieces[k].period += part->weight.period;
-			break;
-		}
+	piece.name = hash_bytes(word->data, word->len);
+	for (size_t i = 0; i < *count; i++) {
+		if (pieces[i].name != piece.name)
+			continue;
+		pieces[i].period += piece.period;
+		return;
 	}
+	if (*count < most)
+		pieces[(*count)++] = piece;
+}
+
+static void gather_those(const struct profile *profile,
+			 const struct own_part *parts, size_t part_count,
+			 bool with_subject, struct piece *pieces, size_t *count,
+			 size_t most)
+{
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+
+	for (size_t i = 0; i < part_count; i++) {
+		const struct piece piece = {
+			.kind = parts[i].kind,
+			.subject = with_subject ? parts[i].subject : PROFILE_NONE,
+			.period = parts[i].weight.period,
+		};
+
+		if (spent_has_subject(piece.kind) != with_subject)
+			continue;
+		strbuf_clear(&word);
+		put_name(profile, &piece, &word);
+		add_piece(pieces, count, most, piece, &word);
+	}
+}
+
+/* What is called alike is one piece, heaviest first; returns how many. */
+static size_t gather(const struct profile *profile, const struct own_part *parts,
+		     size_t part_count, struct piece *pieces)
+{
+	size_t count = 0;
+
+	gather_those(profile, parts, part_count, true, pieces, &count,
+		     PARTS_MAX);
+	gather_those(profile, parts, part_count, false, pieces, &count,
+		     PARTS_MAX + SPENT_KINDS);
 	qsort(pieces, count, sizeof(*pieces), compare_pieces);
 	return count;
 }
@@ -374,7 +399,7 @@ static void put_parts(const struct profile *profile,
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct piece pieces[PARTS_MAX + SPENT_KINDS];
-	size_t count = gather(parts, part_count, pieces), i = 0;
+	size_t count = gather(profile, parts, part_count, pieces), i = 0;
 	struct listed listed = { .out = out, .columns = columns, .all = all };
 
 	for (size_t j = 0; j < part_count; j++)
@@ -419,34 +444,26 @@ uint64_t spent_nameless(const struct own_time *own)
 	return period < own->all.period / 100 ? 0 : period;
 }
 
-/* Into the piece of its function, as far as there is room for another one. */
-static void add_call(const struct profile *profile, const struct own_part *part,
-		     struct piece *calls, size_t *count)
-{
-	uint32_t symbol = profile_frame(profile, part->subject)->symbol;
-
-	for (size_t i = 0; i < *count; i++) {
-		if (profile_frame(profile, calls[i].subject)->symbol != symbol)
-			continue;
-		calls[i].period += part->weight.period;
-		return;
-	}
-	if (*count < CALLS_MAX)
-		calls[(*count)++] = (struct piece){ SPENT_KERNEL, part->subject,
-						    part->weight.period };
-}
-
 /* What was called in the kernel, the heaviest; less is left of all that was. */
 static size_t gather_calls(const struct profile *profile,
 			   const struct own_time *own, struct piece *pieces,
 			   uint64_t *left)
 {
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
 	struct piece calls[CALLS_MAX];
 	size_t count = 0, shown = 0;
 
-	vec_for_each(part, &own->parts)
-		if (part->kind == SPENT_KERNEL && part->subject != PROFILE_NONE)
-			add_call(profile, part, calls, &count);
+	vec_for_each(part, &own->parts) {
+		const struct piece piece = { .kind = SPENT_KERNEL,
+					     .subject = part->subject,
+					     .period = part->weight.period };
+
+		if (part->kind != SPENT_KERNEL || part->subject == PROFILE_NONE)
+			continue;
+		strbuf_clear(&word);
+		put_name(profile, &piece, &word);
+		add_piece(calls, &count, CALLS_MAX, piece, &word);
+	}
 	qsort(calls, count, sizeof(*calls), compare_pieces);
 	for (; shown < count && shown < CALLS_SHOWN; shown++) {
 		if (calls[shown].period > *left ||
@@ -476,8 +493,9 @@ void spent_text_kinds(const struct profile *profile, uint32_t event,
 	uint64_t rest = 0;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
-		pieces[kind] = (struct piece){ kind, PROFILE_NONE,
-					       own->kinds[kind].period };
+		pieces[kind] = (struct piece){ .kind = kind,
+					       .subject = PROFILE_NONE,
+					       .period = own->kinds[kind].period };
 	/* Of waits the kernel is no news. */
 	if (profile->events.data[event].kind == EVENT_WAIT)
 		count += gather_calls(profile, own, pieces + count,

@@ -42,6 +42,13 @@ def py(name, path):
     return f"py::{name}:{path}".encode()
 
 
+def test_what_is_called_alike_is_one_part(plant):
+    main = py("main", "/srv/a.py")
+    page = plant({(main, b"malloc"): 2, (main, b"free"): 1, (main, b"deflate"): 1})
+    texts = page.words("spent.text")
+    assert texts.count("allocation") == 1 and len(texts) == len(set(texts)) == 2, texts
+
+
 def test_what_own_time_was_spent_on_is_the_reports(kaa, recording, tmp_path):
     """Its sums by function are what the report prints behind each."""
     page = page_of(kaa, recording, tmp_path)

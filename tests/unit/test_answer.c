@@ -502,6 +502,23 @@ static void test_waits_for_a_processor_are_no_sleep(void **state)
 	model_deinit(&m);
 }
 
+/* Functions of one name are one part: which of them it was, the name does not tell. */
+static void test_what_is_called_alike_is_one_part(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 300000000, MAIN " I:eval " F "@3 k:__x64_sys_futex");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3 k:do_futex");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3 malloc");
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3 free");
+	assert_screen_says(&m, 100, "futex() 62, allocation 38\n");
+	m.profile->events.data[0].kind = EVENT_WAIT;
+	assert_screen_says(&m, 100, "Spent in: futex() 62 %, allocation 38 %\n");
+	model_deinit(&m);
+}
+
 /* The command says what it runs, where no stack does. */
 static void test_the_command_names_what_is_shown(void **state)
 {
@@ -1103,6 +1120,7 @@ int main(void)
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
+		cmocka_unit_test(test_what_is_called_alike_is_one_part),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
