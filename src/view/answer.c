@@ -566,8 +566,11 @@ static void put_brief_end(struct answer *a)
 
 static struct error *put_end(struct answer *a)
 {
-	struct error *error = answer_put_threads(a);
+	struct error *error = answer_put_tasks(a);
 	size_t before;
+
+	if (!error)
+		error = answer_put_threads(a);
 
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;

@@ -66,6 +66,8 @@ struct error *answer_find_program(const struct answer *a, uint32_t *ret);
  * string; of a process without one nothing.
  */
 struct error *answer_find_scripts(const struct answer *a, struct map *ret);
+/* answer_tasks.c: tasks of asyncio by total time, where the samples are of tasks. */
+struct error *answer_put_tasks(struct answer *a);
 /* answer_threads.c: the processes or threads, if there are several. */
 struct error *answer_put_threads(struct answer *a);
 /*

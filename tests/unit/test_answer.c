@@ -502,6 +502,53 @@ static void test_waits_for_a_processor_are_no_sleep(void **state)
 	model_deinit(&m);
 }
 
+/* A task's outermost frame has its name, which may have blanks. */
+static void task_sample(struct model *m, uint64_t period, const char *words)
+{
+	struct profile_sample sample = { .period = period,
+					 .count = 1,
+					 .task = m->task };
+	char name[64];
+
+	snprintf(name, sizeof(name), "py:py::%s:<asyncio>", words);
+	assert_ok(profile_stack_push(m->profile, PROFILE_NONE,
+				     model_frame(m, name), &sample.stack));
+	assert_ok(profile_stack_push(m->profile, sample.stack,
+				     model_frame(m, F "@3"), &sample.stack));
+	assert_ok(profile_add_sample(m->profile, &sample));
+}
+
+/* The time is of tasks: which they were stands on the screen, not what they did alone. */
+static void test_tasks_are_named(void **state)
+{
+	char name[32];
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	task_sample(&m, 500000000, "task");
+	assert_screen_does_not_say(&m, 100, "  task\n");
+	task_sample(&m, 2000000000, "task b c");
+	task_sample(&m, 1500000000, "task b c");
+	task_sample(&m, 1000000000, "task a");
+	model_sample(&m, 1000000000, MAIN);
+	assert_screen_says(&m, 100,
+			   "\n total  total, s  task\n"
+			   " 58.3%      3.50  b c\n"
+			   " 16.7%      1.00  a\n"
+			   "  8.3%      0.50  [tasks without a name]\n"
+			   "\n");
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "task n%d", i);
+		task_sample(&m, 100000000, name);
+	}
+	assert_screen_says(&m, 100, "  5.8%      0.40  4 others\n");
+	m.profile->events.data[0].kind = EVENT_WALL;
+	assert_screen_does_not_say(&m, 100, "  task\n");
+	model_deinit(&m);
+}
+
 /* Functions of one name are one part: which of them it was, the name does not tell. */
 static void test_what_is_called_alike_is_one_part(void **state)
 {
@@ -1120,6 +1167,7 @@ int main(void)
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
+		cmocka_unit_test(test_tasks_are_named),
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_a_program_that_runs),
