@@ -109,11 +109,13 @@ void nearest_format(const struct nearest *nearest, struct strbuf *out)
 {
 	for (size_t i = 0; i < nearest->count; i++) {
 		if (i == 0)
-			strbuf_puts(out, "did you mean ");
+			strbuf_puts(out, ": did you mean ");
 		else
 			strbuf_puts(out,
 				    i + 1 == nearest->count ? " or " : ", ");
-		strbuf_printf(out, "'%s'", nearest->names[i]);
+		strbuf_printf(out, "'%s%s'",
+			      nearest->prefix ? nearest->prefix : "",
+			      nearest->names[i]);
 	}
 	if (nearest->count > 0)
 		strbuf_putc(out, '?');

@@ -20,6 +20,8 @@ enum {
 struct nearest {
 	/* What was typed; borrowed. */
 	const char *word;
+	/* In front of each name, such as "--"; NULL: nothing. */
+	const char *prefix;
 	size_t count;
 	/* Borrowed from nearest_add(). */
 	const char *names[NEAREST_MAX];
@@ -38,7 +40,10 @@ void nearest_add(struct nearest *nearest, const char *name);
 void nearest_add_typed(struct nearest *nearest, const char *name,
 		       const char *typed);
 
-/* Appends "did you mean 'a', 'b' or 'c'?"; nothing if none is near. */
+/*
+ * Appends ": did you mean 'a', 'b' or 'c'?", behind what is wrong with the word;
+ * nothing if none is near. All say it so.
+ */
 void nearest_format(const struct nearest *nearest, struct strbuf *out);
 
 #endif

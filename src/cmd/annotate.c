@@ -150,10 +150,13 @@ static struct error *prepare(struct annotate_settings *s,
 {
 	struct error *error = input_split(&s->input, s->symbols, &s->words);
 
-	for (size_t i = 0; i < args->count && !error; i++)
-		if (!input_take_word(&s->input, args->values[i]) &&
-		    !vec_push(&s->words, args->values[i]))
+	for (size_t i = 0; i < args->count && !error; i++) {
+		bool taken;
+
+		error = input_take_word(&s->input, args->values[i], &taken);
+		if (!error && !taken && !vec_push(&s->words, args->values[i]))
 			error = error_no_memory();
+	}
 	if (!error && s->samples && s->period)
 		error = error_create(
 			ERROR_INVALID_ARGUMENT,

@@ -62,8 +62,8 @@ struct error *command_unknown(const char *name)
 		nearest_add(&nearest, (*c)->name);
 	nearest_format(&nearest, &near);
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "'%s' is not a command: %s", name,
-			    nearest.count ? near.data : "see 'kaa help'");
+			    "'%s' is not a command%s", name,
+			    nearest.count ? near.data : ": see 'kaa help'");
 }
 
 static int exit_code_of(const struct error *error)

@@ -28,10 +28,10 @@ struct export_settings {
 	struct progress progress;
 };
 
-/* "there are collapsed, pprof, ..." */
+/* ": there are collapsed, pprof, ..." */
 static void put_formats(struct strbuf *out)
 {
-	const char *before = "there are ";
+	const char *before = ": there are ";
 
 	for (const struct export_row *row = export_formats; row->name; row++) {
 		strbuf_printf(out, "%s%s", before, row->name);
@@ -59,7 +59,7 @@ static struct error *parse_format(void *arg, const struct option *option,
 	else
 		put_formats(&near);
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "there is no format '%s': %s", text, near.data);
+			    "there is no format '%s'%s", text, near.data);
 }
 
 static void format_words(struct strbuf *out)

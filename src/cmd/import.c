@@ -55,12 +55,12 @@ static struct error *parse_format(void *arg, const struct option *option,
 	}
 	nearest_format(&nearest, &near);
 	if (!nearest.count) {
-		strbuf_puts(&near, "there are ");
+		strbuf_puts(&near, ": there are ");
 		format_words(&near);
 		strbuf_trim_end(&near);
 	}
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "there is no format '%s' to import: %s", text,
+			    "there is no format '%s' to import%s", text,
 			    near.data);
 }
 

@@ -137,9 +137,7 @@ static struct error *check(struct view_settings *s, const struct arguments *args
 	if (s->port > UINT16_MAX)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "there is no port above %u", UINT16_MAX);
-	if (args->count)
-		s->input.path = args->values[0];
-	return NULL;
+	return args->count ? input_name(&s->input, args->values[0]) : NULL;
 }
 
 static struct error *run(void *arg, const struct arguments *args,

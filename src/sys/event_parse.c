@@ -105,8 +105,8 @@ static struct error *unknown_event(const char *text)
 	if (!nearest.count)
 		strbuf_puts(
 			&near,
-			"use cycles, instructions, cache-misses, branch-misses, cpu-clock, page-faults or another event of perf-list(1), rHEX, pmu/terms/ or subsystem:tracepoint");
-	return error_create(ERROR_INVALID_ARGUMENT, "unknown event '%s': %s",
+			": use cycles, instructions, cache-misses, branch-misses, cpu-clock, page-faults or another event of perf-list(1), rHEX, pmu/terms/ or subsystem:tracepoint");
+	return error_create(ERROR_INVALID_ARGUMENT, "unknown event '%s'%s",
 			    text, near.data);
 }
 

@@ -215,8 +215,6 @@ static struct error *unknown_term(const struct terms *t, const char *key)
 	offer_folder(t, "events", &names);
 	vec_for_each(name, &names)
 		nearest_add(&nearest, *name);
-	if (nearest.count)
-		strbuf_puts(&near, ": ");
 	nearest_format(&nearest, &near);
 	name_list_deinit(&names);
 	return error_create(ERROR_INVALID_ARGUMENT, "unknown term '%s'%s%s%s",
@@ -286,13 +284,13 @@ static struct error *unknown_pmu(const char *root, const char *pmu)
 		nearest_add(&nearest, *name);
 	nearest_format(&nearest, &near);
 	if (!nearest.count) {
-		strbuf_puts(&near, "there are");
+		strbuf_puts(&near, ": there are");
 		vec_for_each(name, &names)
 			strbuf_printf(&near, " %s", *name);
 	}
 	name_list_deinit(&names);
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "this machine has no PMU '%s': %s", pmu, near.data);
+			    "this machine has no PMU '%s'%s", pmu, near.data);
 }
 
 struct error *event_by_pmu(const char *root, const char *pmu, const char *terms,

@@ -89,10 +89,9 @@ static struct error *none_found(const struct lookup *l,
 	nearest_format(have_system ? names : systems, &near);
 	return error_create(ERROR_NOT_FOUND,
 			    have_system ?
-				    "no tracepoint '%s:%s'%s%s" :
-				    "no tracepoint '%s:%s': no such subsystem%s%s",
-			    l->system, l->name, near.len ? ": " : "",
-			    near.data);
+				    "no tracepoint '%s:%s'%s" :
+				    "no tracepoint '%s:%s': no such subsystem%s",
+			    l->system, l->name, near.data);
 }
 
 static struct error *add_matching(const struct lookup *l,

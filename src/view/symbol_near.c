@@ -283,7 +283,6 @@ void symbol_near_format(const struct symbol_near *near, const char *none,
 	} else if (near->line_before || near->line_behind) {
 		put_lines(near, out);
 	} else if (near->nearest.count) {
-		strbuf_puts(out, "; ");
 		nearest_format(&near->nearest, out);
 	}
 }

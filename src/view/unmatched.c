@@ -164,7 +164,6 @@ static void put_unmatched_name(const char *none, const char *word,
 	put_quoted(word, out);
 	nearest_format(&nearest, &near);
 	if (near.len) {
-		strbuf_puts(out, "; ");
 		text_append(out, near.data, near.len);
 	} else {
 		put_things(things, false, out);

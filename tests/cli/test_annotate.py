@@ -62,7 +62,7 @@ def test_color(annotate):
 
 def test_words_that_call_nothing(annotate):
     wrong = annotate("midle", status=1)
-    assert not wrong.stdout and "'midle'; did you mean '" in wrong.stderr and "Worker.middle" in wrong.stderr
+    assert not wrong.stdout and "'midle': did you mean '" in wrong.stderr and "Worker.middle" in wrong.stderr
     # What is found is shown all the same.
     both = annotate("midle", "middle", status=1)
     assert "middle" in both.stdout and "'midle'" in both.stderr

@@ -125,7 +125,7 @@ def test_nothing_is_called_so(empty_report, script, word):
 ])
 def test_near_names_are_said_and_work(report, empty_report, script, typed, meant):
     stderr = empty_report("-S", typed).stderr
-    assert f"no sample is in a function called '{typed}'; did you mean " in stderr and f"'{meant}'" in stderr
+    assert f"no sample is in a function called '{typed}': did you mean " in stderr and f"'{meant}'" in stderr
     assert f"'{meant}'" in script("--stop-bt", typed).stderr
     assert functions(report("-S", meant, "--sort", "symbol").stdout) == {MIDDLE}
 
@@ -164,7 +164,7 @@ def test_notes_are_no_part_of_the_output(report, empty_report):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["-c", "pyton3"], "no sample is of a thread called 'pyton3'; did you mean 'python3'?"),
+    (["-c", "pyton3"], "no sample is of a thread called 'pyton3': did you mean 'python3'?"),
     (["-c", "sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
     (["--comms", "python3,sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
     (["--pid", "1"], "no sample is of process 1; there is 4242 (python3)"),
@@ -195,7 +195,7 @@ def test_something_to_show_on_a_terminal(kaa, recording):
 
 
 def test_files_that_are_not_there(report, script):
-    assert report("-d", "imge").stderr == "kaa report: no sample is in a file called 'imge'; did you mean 'image'?\n"
+    assert report("-d", "imge").stderr == "kaa report: no sample is in a file called 'imge': did you mean 'image'?\n"
     assert script("--dsos", "nope").stderr == "kaa script: no sample hit a file called 'nope'; there is 'make_perfdata'\n"
     assert not report("-d", "image,make_perfdata").stderr and not script("--dsos", "make_perfdata").stderr
 
@@ -224,7 +224,7 @@ def test_callers_of_what_is_not_there(kaa, recording):
     """Near names are Python's; and no other report goes with it."""
     def refused(*words):
         return kaa("report", "--callers", *words, "-i", recording, status=1).stderr
-    assert "no sample is in a Python function called 'midle'; did you mean 'Worker.middle" in refused("midle")
+    assert "no sample is in a Python function called 'midle': did you mean 'Worker.middle" in refused("midle")
     assert "options of other reports" in kaa("report", "--callers", "leaf", "--native", "-i", recording, status=129).stderr
 
 

@@ -64,7 +64,7 @@ def test_a_recording_may_stand_there_without_i(kaa, recording, words, tmp_path):
     assert kaa(*words, recording).stdout == named and kaa(words[0], recording, *words[1:]).stdout == named
     if words[0] != "annotate":
         assert "unexpected argument '/etc/passwd'" in kaa(*words, "/etc/passwd", status=129).stderr
-        assert "unexpected argument" in kaa(*words, "-i", recording, recording, status=129).stderr
+        assert "a recording is named twice" in kaa(*words, "-i", recording, recording, status=129).stderr
 
 
 @pytest.mark.parametrize("words, said", [
@@ -268,3 +268,14 @@ def test_parts_of_a_recording(kaa, recording):
         assert "does not contain the times of its first and last sample" in tenths[0].stderr
     else:
         assert "".join(tenth.stdout for tenth in tenths) == whole
+
+
+@pytest.mark.parametrize("words", [["report"], ["annotate"], ["annotate", "leaf"], ["script"], ["export"], ["flamegraph"], ["view"],
+                                   ["inject", "-o", "OUT"]])
+def test_a_second_recording_is_refused_alike(kaa, words, recording, tmp_path):
+    """Neither -i nor the word is passed over."""
+    other = tmp_path / "other.data"
+    other.write_bytes(recording.read_bytes())
+    for named in ["-i", recording, other], [other, "-i", recording]:
+        said = kaa(*words, *named, status=129, cwd=tmp_path).stderr.splitlines()[0]
+        assert said == f"kaa {words[0]}: a recording is named twice, as '{recording}' and '{other}': name one, with -i or without"

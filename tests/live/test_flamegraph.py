@@ -64,7 +64,7 @@ def test_from_a_function_on(bpf, kaa, newest_python, tmp_path):
         told = re.search(f"Only {re.escape(word)} and what it calls: ([\\d.]+) % of the samples", page.text)
         assert abs(float(told[1]) - share) <= 0.5, (told[0], share)
     said = kaa("flamegraph", "-i", data, "-o", "-", "--from", "dwon", status=1).stderr
-    assert "no sample is in a function called 'dwon'; did you mean 'down:mod.py'" in said
+    assert "no sample is in a function called 'dwon': did you mean 'down:mod.py'" in said
 
 
 @pytest.mark.few_versions

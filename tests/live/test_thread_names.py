@@ -155,7 +155,7 @@ def check_choice_by_name(kaa, data, found, shares):
     answer = kaa("report", "--stdio", "--comms", "alpha", "-i", data).stdout
     assert f" {sum(count for (_, name), count in chosen.items() if name == 'alpha'):,} samples" in answer.partition("\n")[0]
     done = kaa("script", "--comms", "alphas", "-i", data)
-    assert "no sample is of a thread called 'alphas'; did you mean 'alpha'?" in done.stderr and not done.stdout
+    assert "no sample is of a thread called 'alphas': did you mean 'alpha'?" in done.stderr and not done.stdout
 
 
 @pytest.mark.few_versions

@@ -231,13 +231,13 @@ static void test_near_names(void **state)
 	(void)state;
 	fill(&m);
 	check_near(&m, "dedup", false, false, SYMBOL_NOWHERE,
-		   "no sample is in a function called 'dedup'; did you mean 'Orders.dedupe:orders.py'?");
+		   "no sample is in a function called 'dedup': did you mean 'Orders.dedupe:orders.py'?");
 	check_near(&m, "orders.Orders.dedup", false, false, SYMBOL_NOWHERE,
-		   "no sample is in a function called 'orders.Orders.dedup'; did you mean 'Orders.dedupe:orders.py'?");
+		   "no sample is in a function called 'orders.Orders.dedup': did you mean 'Orders.dedupe:orders.py'?");
 	check_near(&m, "srv/order.py", false, false, SYMBOL_NOWHERE,
-		   "no sample is in a function called 'srv/order.py'; did you mean 'orders.py'?");
+		   "no sample is in a function called 'srv/order.py': did you mean 'orders.py'?");
 	check_near(&m, "maloc", false, false, SYMBOL_NOWHERE,
-		   "no sample is in a function called 'maloc'; did you mean 'malloc'?");
+		   "no sample is in a function called 'maloc': did you mean 'malloc'?");
 	check_near(&m, "xyzzy\33[1m", false, false, SYMBOL_NOWHERE,
 		   "no sample is in a function called 'xyzzy?[1m'");
 	check_near(&m, "orders.py:38", false, false, SYMBOL_NOWHERE,
@@ -249,7 +249,7 @@ static void test_near_names(void **state)
 		   NULL);
 	check_near(&m, "malloc", true, false, SYMBOL_HIT, NULL);
 	check_near(&m, "dedupe", true, false, SYMBOL_NOWHERE,
-		   "no sample is in a function called 'dedupe'; did you mean 'py::Orders.dedupe:/srv/orders.py'?");
+		   "no sample is in a function called 'dedupe': did you mean 'py::Orders.dedupe:/srv/orders.py'?");
 	model_deinit(&m);
 }
 

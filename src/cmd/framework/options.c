@@ -241,17 +241,20 @@ static struct error *unknown_short(struct parse *p, char name,
 				    tolower((unsigned char)name) :
 				    toupper((unsigned char)name));
 	const char *instead = instead_of(p->options, name, NULL);
-	char hint[32] = "";
+	const char near_name[] = { other, '\0' };
+	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
+	struct nearest nearest = { .word = near_name, .prefix = "-" };
 
 	if (instead)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "unknown option '-%c': %s", name, instead);
 	if (other != name && find_short(p->options, other))
-		snprintf(hint, sizeof(hint), ": did you mean '-%c'?", other);
+		nearest_add(&nearest, near_name);
+	nearest_format(&nearest, &near);
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "unknown option '-%c'%s%s%s%s", name,
 			    word[2] ? " in '" : "", word[2] ? word : "",
-			    word[2] ? "'" : "", hint);
+			    word[2] ? "'" : "", near.data);
 }
 
 /* One word of bundled short options: "-vvo" or "-oFILE". */
@@ -355,7 +358,7 @@ static struct error *unknown_long(const struct option *options,
 {
 	_cleanup_free_ char *name = strndup(word, length);
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
-	struct nearest nearest = { .word = name };
+	struct nearest nearest = { .word = name, .prefix = "--" };
 	const char *instead;
 
 	if (!name)
@@ -369,14 +372,9 @@ static struct error *unknown_long(const struct option *options,
 			nearest_add(&nearest, o->long_name);
 	if (!nearest.count)
 		add_by_help(options, &nearest);
-	for (size_t i = 0; i < nearest.count; i++)
-		strbuf_printf(&near, "%s'--%s'",
-			      i == 0			 ? ": did you mean " :
-			      i + 1 == nearest.count	 ? " or " :
-							   ", ",
-			      nearest.names[i]);
-	return error_create(ERROR_INVALID_ARGUMENT, "unknown option '--%s'%s%s",
-			    name, near.data, nearest.count ? "?" : "");
+	nearest_format(&nearest, &near);
+	return error_create(ERROR_INVALID_ARGUMENT, "unknown option '--%s'%s",
+			    name, near.data);
 }
 
 static struct error *ambiguous_long(const struct long_match *match,

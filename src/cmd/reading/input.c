@@ -221,23 +221,38 @@ static bool is_recording(const char *path)
 	       !memcmp(magic, "PERFILE2", sizeof(magic));
 }
 
-bool input_take_word(struct input *input, const char *word)
+struct error *input_name(struct input *input, const char *word)
 {
-	if (input->path || !is_recording(word))
-		return false;
+	if (input->path)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "a recording is named twice, as '%s' and '%s': name one, with -i or without",
+				    input->path, word);
 	input->path = word;
-	return true;
+	return NULL;
+}
+
+struct error *input_take_word(struct input *input, const char *word, bool *ret)
+{
+	*ret = is_recording(word);
+	return *ret ? input_name(input, word) : NULL;
 }
 
 struct error *input_take_arguments(struct input *input,
 				   const struct arguments *args,
 				   const char *also)
 {
-	for (size_t i = 0; i < args->count; i++)
-		if (!input_take_word(input, args->values[i]))
+	for (size_t i = 0; i < args->count; i++) {
+		bool taken;
+		struct error *error =
+			input_take_word(input, args->values[i], &taken);
+
+		if (error)
+			return error;
+		if (!taken)
 			return error_create(ERROR_INVALID_ARGUMENT,
 					    "unexpected argument '%s'; name the recording with -i%s",
 					    args->values[i], also);
+	}
 	return NULL;
 }
 

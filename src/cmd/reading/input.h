@@ -93,8 +93,10 @@ struct input {
 	"py::Orders.dedupe:/srv/orders.py.\n"
 
 void input_set_defaults(struct input *input);
-/* A word that is no option: true, and it is the input, if it is a recording and -i names none. */
-bool input_take_word(struct input *input, const char *word);
+/* A recording that is named by a word. ERROR_INVALID_ARGUMENT if one is named already. */
+struct error *input_name(struct input *input, const char *word);
+/* A word that is no option: if it is a recording it is the input, as above; *ret says so. */
+struct error *input_take_word(struct input *input, const char *word, bool *ret);
 /* The words of a command that has no other use for them. also: what else may be named, or "". */
 struct error *input_take_arguments(struct input *input,
 				   const struct arguments *args,
