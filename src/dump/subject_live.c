@@ -349,8 +349,9 @@ static struct error *check_kernel(struct live *live)
 		return NULL;
 	return error_create(
 		ERROR_UNSUPPORTED,
-		"this kernel does not say when a thread ran (/proc/PID/schedstat and sched: CONFIG_SCHED_INFO, CONFIG_SCHED_DEBUG), so a stack cannot be read without stopping the process; 'gcore %d', then 'kaa dump core.%d'",
-		(int)live->subject.pid, (int)live->subject.pid);
+		"this kernel does not say when a thread ran (/proc/%d/schedstat and sched: CONFIG_SCHED_INFO, CONFIG_SCHED_DEBUG), so a stack cannot be read without stopping the process; 'gcore %d', then 'kaa dump core.%d'",
+		(int)live->subject.pid, (int)live->subject.pid,
+		(int)live->subject.pid);
 }
 
 /* --- life --- */

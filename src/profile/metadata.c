@@ -67,7 +67,9 @@ static enum recording_subject subject_of_word(const char *word)
 	return subject_of_letters(word);
 }
 
-enum recording_subject metadata_subject(const struct metadata *metadata)
+/* *at: the word that says so. */
+static enum recording_subject find_subject(const struct metadata *metadata,
+					   size_t *at)
 {
 	bool is_value = true;
 
@@ -78,10 +80,42 @@ enum recording_subject metadata_subject(const struct metadata *metadata)
 		if (!strcmp(word, "--") || (word[0] != '-' && !is_value))
 			break;
 		subject = subject_of_word(word);
+		*at = i;
 		if (subject != SUBJECT_COMMAND)
 			return subject;
 		/* The next word may be this option's. */
 		is_value = word[0] == '-' && word[1 + strspn(word + 1, flags)];
 	}
 	return SUBJECT_COMMAND;
+}
+
+enum recording_subject metadata_subject(const struct metadata *metadata)
+{
+	size_t at;
+
+	return find_subject(metadata, &at);
+}
+
+const char *metadata_running(const struct metadata *metadata, char *option)
+{
+	const char *word, *numbers;
+	size_t at;
+
+	if (find_subject(metadata, &at) != SUBJECT_RUNNING)
+		return NULL;
+	word = metadata->command.data[at] + 1;
+	/* "--pid" or "--pid=12"; "-p" or "-gp12". */
+	if (*word == '-') {
+		*option = *++word;
+		numbers = word + strcspn(word, "=");
+		numbers += *numbers != '\0';
+	} else {
+		word += strspn(word, flags);
+		*option = *word;
+		numbers = word + 1;
+	}
+	if (!*numbers && at + 1 < metadata->command.count)
+		numbers = metadata->command.data[at + 1];
+	return *numbers && !numbers[strspn(numbers, "0123456789,")] ? numbers :
+								      NULL;
 }

@@ -116,5 +116,10 @@ enum recording_subject {
 
 /* By the options of the recorder, as kaa and perf have them, which stand before the command. */
 enum recording_subject metadata_subject(const struct metadata *metadata);
+/*
+ * Of SUBJECT_RUNNING the numbers as they were given, "4711" or "12,13", borrowed, and
+ * by which option, 'p' or 't'. NULL: another subject, or no numbers.
+ */
+const char *metadata_running(const struct metadata *metadata, char *option);
 
 #endif

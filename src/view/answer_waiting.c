@@ -102,15 +102,12 @@ static bool put_program(const struct metadata *metadata, struct strbuf *out)
 
 static bool put_process(const struct metadata *metadata, struct strbuf *out)
 {
-	for (size_t i = 2; i + 1 < metadata->command.count; i++) {
-		const char *number = metadata->command.data[i + 1];
+	char option = 'p';
+	const char *numbers = metadata_running(metadata, &option);
 
-		if (strcmp(metadata->command.data[i], "-p") != 0)
-			continue;
-		strbuf_printf(out, " -p %s", number);
-		return *number && !number[strspn(number, "0123456789,")];
-	}
-	return false;
+	if (numbers)
+		strbuf_printf(out, " -%c %s", option, numbers);
+	return numbers != NULL;
 }
 
 /* As the recording was made, so that it can be typed as it stands. */

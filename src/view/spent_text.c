@@ -238,7 +238,7 @@ static void gather_those(const struct profile *profile,
 		if (spent_has_subject(piece.kind) != with_subject)
 			continue;
 		strbuf_clear(&word);
-		put_name(profile, &piece, &word);
+		put_name(profile, &piece, PROFILE_NONE, &word);
 		add_piece(pieces, count, most, piece, &word);
 	}
 }
@@ -461,7 +461,7 @@ static size_t gather_calls(const struct profile *profile,
 		if (part->kind != SPENT_KERNEL || part->subject == PROFILE_NONE)
 			continue;
 		strbuf_clear(&word);
-		put_name(profile, &piece, &word);
+		put_name(profile, &piece, PROFILE_NONE, &word);
 		add_piece(calls, &count, CALLS_MAX, piece, &word);
 	}
 	qsort(calls, count, sizeof(*calls), compare_pieces);

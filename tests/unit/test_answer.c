@@ -461,7 +461,7 @@ static void test_who_waits_is_told_how_to_see_where(void **state)
 		{ "kaa record python3 a'b.py", MAIN " " F,
 		  { " record --mode wall COMMAND' shows where.\n" } },
 		{ "kaa record --pid=7", MAIN " " F,
-		  { " record --mode wall -p PID' shows where.\n" } },
+		  { " record --mode wall -p 7' shows where.\n" } },
 	};
 
 	(void)state;
@@ -642,6 +642,43 @@ static void test_processes_have_their_scripts(void **state)
 				    " 20.0%          101      serve.py\n"
 				    " 10.0%          102      sh\n");
 	model_deinit(&m);
+}
+
+/* Of what ran already the numbers are known: a hint has them, and no word to replace. */
+static void test_the_hint_about_waits_has_the_numbers(void **state)
+{
+	static const struct {
+		const char *command[8];
+		const char *says;
+	} cases[] = {
+		{ { "kaa", "record", "-p", "100" }, "wall -p 100'" },
+		{ { "kaa", "record", "-gp100,101", "--", "sleep", "5" }, "wall -p 100,101'" },
+		{ { "kaa", "record", "-F", "999", "--pid=100" }, "wall -p 100'" },
+		{ { "kaa", "record", "--pid", "100" }, "wall -p 100'" },
+		{ { "kaa", "record", "-t", "102" }, "wall -t 102'" },
+		{ { "kaa", "record", "--tid=102" }, "wall -t 102'" },
+		/* Nobody knows what a file has there. */
+		{ { "kaa", "record", "-p", "$(reboot)" }, "wall -p PID'" },
+		{ { "kaa", "record", "-p" }, "wall -p PID'" },
+		{ { "kaa", "record", "-a" }, "wall -p PID'" },
+		{ { "kaa", "record", "-F", "99", "python3", "-p", "100" }, "wall python3 -p 100'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct metadata *metadata;
+		struct model m;
+
+		init(&m);
+		metadata = &m.profile->recordings.data[0].metadata;
+		metadata->last_sample_time = 9000000000;
+		for (size_t k = 0; k < 8 && cases[i].command[k]; k++)
+			assert_true(vec_push(&metadata->command, cases[i].command[k]));
+		m.task = model_process(&m, 100, "python3");
+		model_sample(&m, 700000000, G " I:eval " F "@3");
+		assert_screen_says(&m, 200, cases[i].says);
+		model_deinit(&m);
+	}
 }
 
 /* What gcc appends to a static function's name when it links is not its name. */
@@ -1172,6 +1209,7 @@ int main(void)
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
+		cmocka_unit_test(test_the_hint_about_waits_has_the_numbers),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
 		cmocka_unit_test(test_processes_outside_are_called_that),
