@@ -391,6 +391,77 @@ def test_events_side_by_side(several, show):
     assert cell.get_attribute("title") == "page-faults: own 100.0%, total 100.0%"
 
 
+def test_the_flame_graph_by_time(several, show):
+    """One thread, from left to right: boxes begin and end when the planted samples do, a microsecond each."""
+    def box_at(page, row, microsecond, begin=0, end=199):
+        text = tip_at(page, row, (microsecond - begin) / (end - begin))
+        return text.split("\n") if page.is_visible(".tip") else None
+
+    def times_of(box):
+        parts = re.fullmatch(r"([\d.]+) µs – ([\d.]+) µs: [\d.]+ µs", box[-1])
+        return float(parts[1]), float(parts[2])
+
+    def near(times, wanted):
+        return all(abs(time - right) < 2 for time, right in zip(times, wanted, strict=True))
+
+    path, _ = several
+    page = show(path, "event=0&view=flame")
+    press(page, "b")
+    assert page.get_attribute("#bytime", "aria-pressed") == "true" and "bytime" in page.evaluate("location.hash")
+    assert "thread first" in page.inner_text(".flame h2")
+    # 10 main, 30 load, 60 work, 20 work and work and load.
+    for row, at, name, times in ((1, 60, "main", (0, 119)), (2, 24, "load", (9, 39)), (2, 60, "work", (39, 119)),
+                                 (3, 110, "work", (99, 119)), (4, 110, "load", (99, 119))):
+        box = box_at(page, row, at)
+        assert box[0] == name and near(times_of(box), times), (row, box)
+    assert box_at(page, 1, 150) is None and box_at(page, 2, 4) is None and box_at(page, 3, 60) is None
+    press(page, "c")
+    assert box_at(page, 3, 80)[0] == "c_function" and near(times_of(box_at(page, 3, 80)), (59, 99))
+    press(page, "c")
+    # A click takes the time of the box: the range of all views.
+    stage = page.locator(".stage").bounding_box()
+    page.mouse.click(stage["x"] + stage["width"] * 60 / 199, stage["y"] + 21 * 2 + 10)
+    settle(page)
+    begin, end = (1000 * float(number) for number in words_of(page)["range"].split("-"))
+    assert near((begin, end), (39, 119)) and "work" in page.inner_text(".details")
+    assert near(times_of(box_at(page, 3, 110, begin, end)), (99, 119))
+    link = page.evaluate("location.hash")
+    assert box_at(show(path, link), 3, 110, begin, end)[0] == "work"
+    page.go_back()
+    settle(page)
+    assert box_at(page, 2, 24)[0] == "load"
+    # By keys.
+    page.focus(".stage")
+    press(page, "ArrowDown", "ArrowDown")
+    assert "load" in page.inner_text(".details")
+    press(page, "ArrowRight", "Enter")
+    assert "work" in page.inner_text(".details") and words_of(page)["range"]
+    press(page, "Escape")
+    assert "range" not in words_of(page)
+    # Of another thread, and of waits, which begin where they do.
+    page.click('.track button:has-text("second")')
+    settle(page)
+    assert box_at(page, 2, 180)[0] == "deep" and near(times_of(box_at(page, 2, 180)), (149, 199))
+    press(page, "x")
+    page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
+    page.click('.track button:has-text("first")')
+    settle(page)
+    assert box_at(page, 2, 30)[0] == "load" and near(times_of(box_at(page, 2, 30)), (10, 50))
+    assert box_at(page, 1, 5) is None and box_at(page, 1, 60) is None
+    press(page, "b")
+    assert tip_at(page, 2, 0.5).startswith("load\n/srv/app/load.py\ntotal 100.0%")
+
+
+def test_columns_of_time_are_few(draw, show):
+    """Of thousands of short calls each column has the one that took most of it; boxes are never narrower than that."""
+    stacks = {(MAIN, py(f"f{i}"), WORK): 1 for i in range(6000)}
+    page = show(draw({b"main": stacks}), "view=flame&bytime")
+    names = [tip_at(page, 2, at / 10 + 0.05).split("\n")[0] for at in range(10)]
+    assert all(re.fullmatch(r"f\d+", name) for name in names)
+    numbers = [int(name[1:]) for name in names]
+    assert numbers == sorted(numbers) and all(abs(number - 6000 * (at / 10 + 0.05)) < 30 for at, number in enumerate(numbers))
+
+
 def test_one_event_has_no_sides(draw, show):
     page = show(draw(THREADS))
     press(page, "e")

@@ -52,6 +52,11 @@ export class App {
 		this.tell();
 	}
 
+	// A range of time: whole microseconds, as the address of the page has them.
+	setRange(from: number, to: number, change: Partial<State> = {}, isSame = false) {
+		this.set({ ...change, range: [Math.floor(from / 1e3) * 1e3, Math.ceil(to / 1e3) * 1e3] }, isSame);
+	}
+
 	// Of the samples that are selected.
 	private key(): string {
 		const { event, thread, range, only, focus } = this.state;

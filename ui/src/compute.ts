@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What the samples that are selected weigh: by stack, function, line, and as a tree.
-import { NONE, Profile } from "./data";
+import { NONE, Profile, Unit } from "./data";
 import type { State } from "./state";
 
 export interface Entry {
@@ -11,7 +11,7 @@ export interface Entry {
 	samples: number;
 }
 
-const TABLE_MAX = 1 << 22;
+const TABLE_MAX = 1 << 22, STEP_SAMPLES = 32768, DISTANCES = 4096;
 
 // Sums by number: a table where that is small.
 class TableSums {
@@ -85,6 +85,20 @@ export class Shown {
 	}
 }
 
+// What each thread weighs in an event, the heaviest first.
+export function threadWeights(profile: Profile, event: number): [number, number][] {
+	const weights = new Map<number, number>();
+	for (const group of profile.groups) {
+		if (group.event !== event)
+			continue;
+		let sum = 0;
+		for (let i = group.first; i < group.first + group.count; i++)
+			sum += profile.weight[i];
+		weights.set(group.thread, (weights.get(group.thread) ?? 0) + sum);
+	}
+	return [...weights].sort((a, b) => b[1] - a[1]);
+}
+
 export class Selection {
 	// By stack: of samples that end there, and of all below, too.
 	own: Float64Array;
@@ -96,7 +110,7 @@ export class Selection {
 	everything = 0;
 	private mask: Uint8Array | null;
 
-	constructor(readonly profile: Profile, private state: State) {
+	constructor(readonly profile: Profile, readonly state: State) {
 		const p = profile;
 		this.own = new Float64Array(p.stackCount);
 		this.samples = new Uint32Array(p.stackCount);
@@ -129,18 +143,25 @@ export class Selection {
 		return mask ? focused.map((has, i) => has & mask![i]) : focused;
 	}
 
+	// ns since the first sample.
+	get range(): [number, number] { return this.state.range ?? [0, this.profile.span]; }
+
+	// Of a thread that is selected.
+	has(sample: number): boolean {
+		const p = this.profile, { range } = this.state;
+		if (range && (p.time[sample] < range[0] || p.time[sample] > range[1]))
+			return false;
+		return !this.mask || this.mask[p.stack[sample]] === 1;
+	}
+
 	eachSample(see: (sample: number, stack: number) => void) {
-		const p = this.profile, { event, thread, range } = this.state;
+		const p = this.profile, { event, thread } = this.state;
 		for (const group of p.groups) {
 			if (group.event !== event || (thread >= 0 && thread !== group.thread))
 				continue;
-			for (let i = group.first; i < group.first + group.count; i++) {
-				const stack = p.stack[i];
-				if (range && (p.time[i] < range[0] || p.time[i] > range[1]))
-					continue;
-				if (!this.mask || this.mask[stack])
-					see(i, stack);
-			}
+			for (let i = group.first; i < group.first + group.count; i++)
+				if (this.has(i))
+					see(i, p.stack[i]);
 		}
 	}
 
@@ -241,6 +262,9 @@ export class Tree {
 	// The last child that was added, and the one before each; -1: none.
 	private last: Int32Array;
 	private before: Int32Array;
+	// Of each stack that is selected; 0: none of its frames is shown. The node of such samples.
+	private node: Int32Array;
+	private none = 0;
 	// Of nodes that were looked at.
 	private sorted = new Map<number, number[]>();
 
@@ -252,7 +276,7 @@ export class Tree {
 		this.fn = new Int32Array(most);
 		this.own = new Float64Array(most);
 		this.parent[0] = this.fn[0] = -1;
-		const node = new Int32Array(p.stackCount);
+		const node = this.node = new Int32Array(p.stackCount);
 		const table = new NodeTable(most, this.parent, this.fn);
 		const child = (parent: number, fn: number) => {
 			for (let up = merge ? parent : 0; up > 0; up = this.parent[up])
@@ -283,7 +307,7 @@ export class Tree {
 				continue;
 			let at = node[i];
 			if (at === 0 && !isShown)
-				at = child(0, p.functionCount);
+				at = this.none = child(0, p.functionCount);
 			this.own[at] += selection.own[i];
 		}
 		this.parent = this.parent.slice(0, this.length);
@@ -341,6 +365,16 @@ export class Tree {
 		return [count, weight];
 	}
 
+	nodeOf(stack: number): number { return this.node[stack] || this.none; }
+
+	// From the outermost on, without node 0.
+	nodesTo(node: number): Int32Array {
+		const nodes: number[] = [];
+		for (let at = node; at > 0; at = this.parent[at])
+			nodes.push(at);
+		return Int32Array.from(nodes.reverse());
+	}
+
 	path(node: number): number[] {
 		const path: number[] = [];
 		for (let at = node; at > 0; at = this.parent[at])
@@ -369,6 +403,50 @@ export class Tree {
 		const p = this.selection.profile, fn = this.fn[node];
 		return fn < 0 || fn === p.functionCount ? "" : p.place(fn);
 	}
+}
+
+// How far back a sample reaches that says nothing of that: twice as far as half of them are from the one before.
+function usualReach(profile: Profile, first: number, count: number): number {
+	const step = Math.max(1, Math.floor(count / DISTANCES)), distances: number[] = [];
+	for (let i = first + 1; i < first + count; i += step)
+		distances.push(profile.time[i] - profile.time[i - 1]);
+	return 2 * (distances.sort((a, b) => a - b)[distances.length >> 1] ?? profile.span);
+}
+
+// Time in columns: of each the node that a thread was in for most of it, or -1. A sample stands for the time since the one
+// before it, but for no more than it weighs, where that is time. A step of the work is some samples.
+export function* timeColumns(tree: Tree, thread: number, count: number): Generator<void, Int32Array> {
+	const { selection } = tree, p = selection.profile, { event } = selection.state, [from, to] = selection.range;
+	const columns = new Int32Array(count).fill(-1), wide = (to - from) / count || 1, inside = new Map<number, number>();
+	let at = 0;
+	const close = () => {
+		let most = 0;
+		inside.forEach((time, node) => time > most && ([columns[at], most] = [node, time]));
+		inside.clear();
+		at++;
+	};
+	for (const group of p.groups) {
+		if (group.event !== event || group.thread !== thread)
+			continue;
+		const reach = p.unit(event) === Unit.Nanoseconds ? 0 : usualReach(p, group.first, group.count);
+		for (let i = group.first, before = from; i < group.first + group.count; i++) {
+			if (i % STEP_SAMPLES === 0)
+				yield;
+			if (!selection.has(i))
+				continue;
+			const end = p.time[i], begin = Math.min(end, Math.max(before, end - (reach || p.weight[i])));
+			const node = tree.nodeOf(p.stack[i]), last = Math.min(count - 1, Math.floor((end - from) / wide));
+			for (let column = Math.max(at, Math.floor((begin - from) / wide)); column <= last; column++) {
+				while (at < column)
+					close();
+				const time = Math.min(end, from + (column + 1) * wide) - Math.max(begin, from + column * wide);
+				inside.set(node, (inside.get(node) ?? 0) + Math.max(time, 1e-3));
+			}
+			before = end;
+		}
+	}
+	close();
+	return columns;
 }
 
 // A function, and below it its callers: made when it is looked at.

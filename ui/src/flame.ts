@@ -1,97 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The flame graph: a box is a function below its caller, as wide as what it weighs; the heaviest first.
+// The flame graph: a box is a function below its caller, as wide as what it weighs; the heaviest first. Or it is the time of
+// one thread: as wide as it took, from left to right.
 import type { App } from "./app";
 import { functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
-import type { Tree } from "./compute";
-import { amount, count, fitCanvas, Frames, h, percent } from "./dom";
+import { threadWeights, timeColumns, type Tree } from "./compute";
+import { amount, count, duration, fitCanvas, Frames, h, percent } from "./dom";
+import { STEP_BOXES, TimeLayout, WeightLayout, type Layout } from "./layout";
 
-// A pixel: narrower boxes are not drawn one by one.
-const MIN_WIDTH = 1, HEIGHT = matchMedia("(pointer: coarse)").matches ? 28 : 21;
-// So many boxes, or rows, may be a step of the work of a frame.
-const STEP_BOXES = 256;
-
-// Where boxes are: row by row, from left to right, as columns of numbers. The zoomed box is as wide as everything, and
-// above it are its callers. Rows are made one after the other, when step() is called.
-class Layout {
-	length = 0;
-	node = new Int32Array(STEP_BOXES);
-	// How many siblings are too narrow: the box stands for them, and its node is their parent. 0: it is one box.
-	more = new Int32Array(STEP_BOXES);
-	row = new Int32Array(STEP_BOXES);
-	x = new Float64Array(STEP_BOXES);
-	width = new Float64Array(STEP_BOXES);
-	// The first box of each row.
-	private rows: number[] = [];
-	// Those before it have their children in the list.
-	private next: number;
-	private scale: number;
-
-	constructor(readonly tree: Tree, readonly zoomed: number, readonly room: number) {
-		const path: number[] = [];
-		for (let node = zoomed; node >= 0; node = tree.parent[node])
-			path.unshift(node);
-		path.forEach((node, row) => this.add(node, 0, row, 0, room));
-		this.next = path.length - 1;
-		this.scale = room / (tree.total[zoomed] || 1);
-	}
-
-	private grow() {
-		const more = <T extends Int32Array | Float64Array>(old: T, fresh: T) => (fresh.set(old), fresh);
-		const size = this.length * 2;
-		this.node = more(this.node, new Int32Array(size));
-		this.more = more(this.more, new Int32Array(size));
-		this.row = more(this.row, new Int32Array(size));
-		this.x = more(this.x, new Float64Array(size));
-		this.width = more(this.width, new Float64Array(size));
-	}
-
-	private add(node: number, hidden: number, row: number, x: number, width: number) {
-		const at = this.length;
-		if (at === this.node.length)
-			this.grow();
-		if (row === this.rows.length)
-			this.rows.push(at);
-		this.node[at] = node;
-		this.more[at] = hidden;
-		this.row[at] = row;
-		this.x[at] = x;
-		this.width[at] = width;
-		this.length++;
-	}
-
-	private expand(at: number) {
-		const { tree, scale } = this, node = this.node[at], row = this.row[at] + 1, least = MIN_WIDTH / scale;
-		let x = this.x[at];
-		for (const child of tree.heavyChildren(node, least)) {
-			const width = tree.total[child] * scale;
-			this.add(child, 0, row, x, width);
-			x += width;
-		}
-		const [hidden, weight] = tree.lightChildren(node, least);
-		if (weight >= least)
-			this.add(node, hidden, row, x, weight * scale);
-	}
-
-	// Some more boxes.
-	step() {
-		for (let i = 0; i < STEP_BOXES && this.next < this.length; i++, this.next++)
-			if (!this.more[this.next])
-				this.expand(this.next);
-	}
-
-	get isDone() { return this.next === this.length; }
-	get rowCount() { return this.rows.length; }
-	// All boxes of the row are there.
-	has(row: number) { return this.isDone || (row < this.rows.length && this.next >= this.rows[row]); }
-	begin(row: number) { return row < this.rows.length ? this.rows[row] : this.length; }
-
-	at(row: number, x: number): number {
-		for (let i = this.begin(row); i < this.begin(row + 1); i++)
-			if (x >= this.x[i] && x < this.x[i] + this.width[i])
-				return i;
-		return -1;
-	}
-}
+// Of the graph by time.
+const MAX_COLUMNS = 2000;
+const HEIGHT = matchMedia("(pointer: coarse)").matches ? 28 : 21;
 
 export class FlameView {
 	readonly element: HTMLElement;
@@ -101,11 +19,16 @@ export class FlameView {
 	private tip = h("div.tip", { role: "status", hidden: true });
 	private legend = h("ul.legend");
 	private said = h("span.hint");
+	private byTime = h<HTMLButtonElement>("button.toggle", { type: "button", id: "bytime",
+		title: "One thread, from left to right in order of time (b)", onclick: () => this.app.set({ byTime: !this.app.state.byTime }) }, "By time");
+	private whose = h("span.hint");
 	private layout: Layout | null = null;
 	private frames: Frames;
 	private tree: Tree | null = null;
 	private zoomed = 0;
 	private selected = 0;
+	// By time: the box of the layout that is selected; -1: none.
+	private chosen = -1;
 	// A box of the layout; -1: none.
 	private hovered = -1;
 	private hits: Uint8Array | null = null;
@@ -129,11 +52,20 @@ export class FlameView {
 		new ResizeObserver(() => this.frames.restart()).observe(this.stage);
 		onTheme(() => this.frames.restart());
 		this.element = h("section.panel.flame", { "aria-label": "Flame graph" },
-			h("h2", {}, "Flame graph", this.said, this.legend), this.stage, this.tip);
+			h("h2", {}, "Flame graph", this.byTime, this.whose, this.said, this.legend), this.stage, this.tip);
+	}
+
+	// The thread whose time is shown: the one that is selected, else the heaviest.
+	private thread(): number {
+		const { event, thread } = this.app.state;
+		return thread >= 0 ? thread : threadWeights(this.app.profile, event)[0][0];
 	}
 
 	update() {
-		const { app } = this, tree = app.tree();
+		const { app } = this, tree = app.tree(), { byTime, thread } = app.state;
+		this.byTime.setAttribute("aria-pressed", String(byTime));
+		this.whose.textContent = !byTime ? "" : `thread ${app.profile.threadName(this.thread())}` +
+			(thread < 0 && app.profile.threadCount() > 1 ? ": the timeline has the others" : "");
 		if (this.tree !== tree)
 			this.selected = 0;
 		this.tree = tree;
@@ -195,10 +127,18 @@ export class FlameView {
 		return depth;
 	}
 
-	private newLayout(width: number): Layout {
-		this.hovered = -1;
+	private isShown(layout: Layout, room: number): boolean {
+		return layout.tree === this.tree && layout.room === room && (this.app.state.byTime ? layout instanceof TimeLayout :
+			layout instanceof WeightLayout && layout.zoomed === this.zoomed);
+	}
+
+	private *newLayout(room: number): Generator<void, Layout> {
+		const tree = this.tree!, columns = Math.min(MAX_COLUMNS, Math.floor(room));
+		const layout = this.app.state.byTime ? new TimeLayout(tree, room, yield* timeColumns(tree, this.thread(), columns)) :
+			new WeightLayout(tree, room, this.zoomed);
+		this.hovered = this.chosen = -1;
 		this.tip.hidden = true;
-		return this.layout = new Layout(this.tree!, this.zoomed, width);
+		return this.layout = layout;
 	}
 
 	// The rows that are seen, each as soon as its boxes are known; then where all others are.
@@ -207,12 +147,12 @@ export class FlameView {
 		if (!this.tree || !width)
 			return;
 		let layout = this.layout;
-		if (!layout || layout.tree !== this.tree || layout.zoomed !== this.zoomed || layout.room !== width)
-			layout = this.newLayout(width);
+		if (!layout || !this.isShown(layout, width))
+			layout = yield* this.newLayout(width);
 		const context = this.context(width, height);
 		this.ring = variable("--focus");
 		this.hit = variable("--hit");
-		this.zoomedRow = this.depth(this.zoomed);
+		this.zoomedRow = layout instanceof WeightLayout ? this.depth(layout.zoomed) : 0;
 		const first = Math.floor(this.stage.scrollTop / HEIGHT), last = first + Math.ceil(height / HEIGHT) + 1;
 		for (let row = first; row <= last; row++) {
 			for (; !layout.has(row); yield)
@@ -265,7 +205,7 @@ export class FlameView {
 			context.fillText(this.fit(context, this.label(at), width - 9), x + 5, y + HEIGHT / 2);
 			context.globalAlpha = 1;
 		}
-		const isSelected = !more && node === this.selected && node > 0;
+		const isSelected = layout instanceof TimeLayout ? at === this.chosen : !more && node === this.selected && node > 0;
 		if (isHit || isSelected || at === this.hovered) {
 			context.strokeStyle = isSelected ? this.ring : isHit ? this.hit : isDark() ? "#ffffff99" : "#00000077";
 			context.lineWidth = isSelected || isHit ? 2 : 1;
@@ -356,6 +296,11 @@ export class FlameView {
 		const { app } = this, tree = this.tree!, node = this.layout!.node[at], more = this.layout!.more[at];
 		if (more)
 			return [h("b", {}, `${count(more)} more boxes`), h("p", {}, "Too narrow to be drawn: zoom into the box above.")];
+		if (this.layout instanceof TimeLayout) {
+			const [from, to] = this.timeOf(at);
+			const when = `${duration(from)} – ${duration(to)}: ${duration(to - from)}`;
+			return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, when)].filter((part) => part.textContent);
+		}
 		const weights = `total ${percent(app.share(tree.total[node])) || "0%"} (${amount(tree.total[node], app.unit())})` +
 			`, own ${percent(app.share(tree.own[node])) || "0%"}`;
 		return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, weights)]
@@ -367,8 +312,74 @@ export class FlameView {
 		if (at < 0)
 			return;
 		this.stage.focus({ preventScroll: true });
-		this.zoom(this.layout!.node[at]);
+		if (this.layout instanceof TimeLayout)
+			this.zoomTime(at);
+		else
+			this.zoom(this.layout!.node[at]);
 	}
+
+	// --- By time: boxes, not nodes, are selected ---------------------------------------------
+
+	// When the box begins and ends, in ns since the first sample.
+	private timeOf(at: number): [number, number] {
+		const layout = this.layout!, [from, to] = this.app.selection().range, scale = (to - from) / layout.room;
+		return [from + layout.x[at] * scale, from + (layout.x[at] + layout.width[at]) * scale];
+	}
+
+	private functionAt(at: number): number {
+		const fn = this.tree!.fn[this.layout!.node[at]];
+		return fn < this.app.profile.functionCount ? fn : -1;
+	}
+
+	private zoomTime(at: number) {
+		const [from, to] = this.timeOf(at);
+		if (this.layout!.row[at])
+			this.app.setRange(from, to, { fn: this.functionAt(at) });
+		else
+			this.app.set({ range: null });
+	}
+
+	private choose(at: number) {
+		if (at < 0)
+			return;
+		this.chosen = at;
+		this.reveal(this.layout!.row[at]);
+		this.app.set({ fn: this.functionAt(at) }, true);
+	}
+
+	private timeKey(key: string): boolean {
+		const layout = this.layout!, at = Math.max(0, this.chosen), row = layout.row[at], x = layout.x[at];
+		const beside = (to: number) => this.choose(layout.row[to] === row && to < layout.length ? to : -1);
+		const keys: Record<string, () => void> = {
+			ArrowDown: () => this.choose(this.below(at)),
+			ArrowUp: () => row > 0 && this.choose(layout.at(row - 1, x)),
+			ArrowLeft: () => at > 0 && beside(at - 1),
+			ArrowRight: () => beside(at + 1),
+			Enter: () => this.zoomTime(at),
+			Backspace: () => this.app.state.range && this.app.set({ range: null }),
+			n: () => this.step(1),
+			N: () => this.step(-1),
+			o: () => this.functionAt(at) >= 0 && this.app.set({ focus: this.functionAt(at), zoom: [] }),
+		};
+		if (key === "Escape" && this.app.state.range)
+			keys.Backspace();
+		else if (key in keys)
+			keys[key]();
+		else
+			return false;
+		return true;
+	}
+
+	// The first box below that one.
+	private below(at: number): number {
+		const layout = this.layout!, row = layout.row[at] + 1;
+		for (let i = layout.begin(row); i < layout.begin(row + 1); i++)
+			if (layout.x[i] >= layout.x[at] && layout.x[i] < layout.x[at] + layout.width[at])
+				return i;
+		return -1;
+	}
+
+	// --- By weight: nodes -------------------------------------------------------------------
 
 	private zoom(node: number) {
 		const fn = this.tree!.fn[node];
@@ -376,15 +387,19 @@ export class FlameView {
 		this.app.set({ zoom: this.tree!.path(node), fn: fn < this.app.profile.functionCount ? fn : -1 });
 	}
 
-	private select(node: number) {
-		const fn = this.tree!.fn[node], top = this.depth(node) * HEIGHT;
-		this.selected = node;
+	private reveal(row: number) {
+		const top = row * HEIGHT;
 		if (top < this.stage.scrollTop)
 			this.stage.scrollTop = top;
 		else if (top + HEIGHT > this.stage.scrollTop + this.stage.clientHeight)
 			this.stage.scrollTop = top + HEIGHT - this.stage.clientHeight;
+	}
+
+	private select(node: number) {
+		const fn = this.tree!.fn[node];
+		this.selected = node;
+		this.reveal(this.depth(node));
 		this.app.set({ fn: fn < this.app.profile.functionCount ? fn : -1 }, true);
-		this.frames.restart();
 	}
 
 	private sibling(step: number) {
@@ -405,11 +420,15 @@ export class FlameView {
 			layout.step();
 		for (let at = 0; at < layout.length; at++)
 			if (this.isHit(at))
-				list.push(layout.node[at]);
+				list.push(layout instanceof TimeLayout ? at : layout.node[at]);
 		if (!list.length)
 			return;
-		const at = list.indexOf(this.selected);
-		this.select(list[(at + direction + list.length + (at < 0 && direction < 0 ? 1 : 0)) % list.length]);
+		const at = list.indexOf(layout instanceof TimeLayout ? this.chosen : this.selected);
+		const next = list[(at + direction + list.length + (at < 0 && direction < 0 ? 1 : 0)) % list.length];
+		if (layout instanceof TimeLayout)
+			this.choose(next);
+		else
+			this.select(next);
 	}
 
 	private key(event: KeyboardEvent) {
@@ -425,7 +444,10 @@ export class FlameView {
 			N: () => this.step(-1),
 			o: () => at > 0 && tree.fn[at] < this.app.profile.functionCount && this.app.set({ focus: tree.fn[at], zoom: [] }),
 		};
-		if (event.key === "Escape" && this.zoomed > 0)
+		if (this.app.state.byTime && !event.ctrlKey && !event.metaKey && !event.altKey) {
+			if (!(this.layout instanceof TimeLayout) || !this.timeKey(event.key))
+				return;
+		} else if (event.key === "Escape" && this.zoomed > 0)
 			this.zoom(0);
 		else if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys))
 			return;

@@ -25,6 +25,8 @@ export interface State {
 	// Recursive calls are one frame, in graph and tree.
 	merge: boolean;
 	invert: boolean;
+	// The flame graph is that of one thread, in order of time.
+	byTime: boolean;
 	// The function that is looked at; -1: none.
 	fn: number;
 	file: number;
@@ -36,7 +38,7 @@ export interface State {
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, alone: false, thread: -1, range: null, search: "", only: "", focus: -1,
-		hide: [], native: false, merge: false, invert: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
+		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
 }
 
 function numberOf(words: URLSearchParams, key: string, limit: number, none: number): number {
@@ -67,6 +69,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.native = words.has("native");
 	state.merge = words.has("merge");
 	state.invert = words.has("invert");
+	state.byTime = words.has("bytime");
 	state.fn = numberOf(words, "fn", profile.functionCount, -1);
 	state.file = numberOf(words, "file", profile.fileCount, -1);
 	state.line = numberOf(words, "line", 1e9, 0);
@@ -92,6 +95,7 @@ export function format(profile: Profile, state: State): string {
 	put("native", "", state.native);
 	put("merge", "", state.merge);
 	put("invert", "", state.invert);
+	put("bytime", "", state.byTime);
 	put("fn", state.fn, state.fn >= 0);
 	put("file", state.file, state.file >= 0);
 	put("line", state.line, state.line > 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What was recorded, where and how, and what a reader should know.
 import type { App } from "./app";
+import { threadWeights } from "./compute";
 import { percent, h } from "./dom";
 
 export class SummaryView {
@@ -19,17 +20,9 @@ export class SummaryView {
 	}
 
 	update() {
-		const { app } = this, p = app.profile, weights = new Map<number, number>();
-		let all = 0;
-		for (const group of p.groups) {
-			if (group.event !== app.state.event)
-				continue;
-			for (let i = group.first; i < group.first + group.count; i++) {
-				weights.set(group.thread, (weights.get(group.thread) ?? 0) + p.weight[i]);
-				all += p.weight[i];
-			}
-		}
-		this.threads.replaceChildren(...[...weights].sort((a, b) => b[1] - a[1]).slice(0, 100).map(([thread, weight]) =>
+		const { app } = this, p = app.profile, weights = threadWeights(p, app.state.event);
+		const all = weights.reduce((sum, [, weight]) => sum + weight, 0);
+		this.threads.replaceChildren(...weights.slice(0, 100).map(([thread, weight]) =>
 			h("tr", {}, h("td.right", {}, percent(weight / all)), h("td", {}, p.threadName(thread)),
 				h("td", {}, `${p.threadProcess(thread)} ${p.pid(thread)}`), h("td.right", {}, String(p.tid(thread))))));
 	}

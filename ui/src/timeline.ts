@@ -2,6 +2,7 @@
 // How busy each thread was over time. A range that is drawn here selects samples in all views.
 import type { App } from "./app";
 import { isDark, onTheme, variable } from "./colours";
+import { threadWeights } from "./compute";
 import { Unit } from "./data";
 import { duration, fitCanvas, Frames, h, percent } from "./dom";
 
@@ -47,17 +48,8 @@ export class Timeline {
 	}
 
 	private makeTracks() {
-		const { app } = this, p = app.profile, weights = new Map<number, number>();
-		for (const group of p.groups) {
-			if (group.event !== app.state.event)
-				continue;
-			let sum = 0;
-			for (let i = group.first; i < group.first + group.count; i++)
-				sum += p.weight[i];
-			weights.set(group.thread, (weights.get(group.thread) ?? 0) + sum);
-		}
-		const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-		const threads = [...weights].sort((a, b) => b[1] - a[1]).slice(0, 200);
+		const weights = threadWeights(this.app.profile, this.app.state.event);
+		const all = weights.reduce((sum, [, weight]) => sum + weight, 0), threads = weights.slice(0, 200);
 		if (threads.length > 1)
 			threads.unshift([-1, all]);
 		this.tracks = threads.map(([thread, weight]) => this.makeTrack(thread, weight, all));
@@ -246,14 +238,9 @@ export class Timeline {
 		const range = this.ranged(event), isClick = range[1] - range[0] < this.app.profile.span / this.width() * 4;
 		this.dragFrom = null;
 		if (!isClick)
-			this.select(range[0], range[1], false);
+			this.app.setRange(range[0], range[1]);
 		else if (this.app.state.range)
 			this.app.set({ range: null, zoom: [] });
-	}
-
-	// Whole microseconds, as the address of the page has them.
-	private select(from: number, to: number, isSame: boolean) {
-		this.app.set({ range: [Math.floor(from / 1e3) * 1e3, Math.ceil(to / 1e3) * 1e3] }, isSame);
 	}
 
 	private key(event: KeyboardEvent) {
@@ -268,10 +255,10 @@ export class Timeline {
 		if (!direction)
 			this.app.set({ range: null });
 		else if (event.shiftKey || !had)
-			this.select(from, Math.max(from + step, Math.min(span, to + (had ? direction * step : 0))), !!had);
+			this.app.setRange(from, Math.max(from + step, Math.min(span, to + (had ? direction * step : 0))), {}, !!had);
 		else {
 			const by = Math.max(-from, Math.min(span - to, direction * step));
-			this.select(from + by, to + by, true);
+			this.app.setRange(from + by, to + by, {}, true);
 		}
 	}
 }
