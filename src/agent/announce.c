@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "agent/announce.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,4 +54,15 @@ void agent_subject_set(const char *path)
 const char *agent_backend_subject(void)
 {
 	return subject;
+}
+
+void agent_error_text(const char *about, int error, char *text, size_t size)
+{
+	if (*about && error == EEXIST)
+		snprintf(text, size,
+			 "%s is in the way: it is another user's, or not a file",
+			 about);
+	else
+		snprintf(text, size, "%s%s%s", about, *about ? ": " : "",
+			 strerror(error));
 }

@@ -6,6 +6,8 @@
 #ifndef KAA_AGENT_ANNOUNCE_H
 #define KAA_AGENT_ANNOUNCE_H
 
+#include <stddef.h>
+
 /* The state of one backend's announcements; 0: none failed. */
 struct agent_announcer {
 	int failed;
@@ -16,6 +18,12 @@ int agent_announced(struct agent_announcer *announcer, int error);
 
 /* Counts a function that has no slot, or whose slot has no name. */
 void agent_not_announced(int error);
+
+/*
+ * Why it failed, for people: an errno value and what it is about, a path or "". What
+ * stands where a file is to be made is in the way (agent/files.h).
+ */
+void agent_error_text(const char *about, int error, char *text, size_t size);
 
 /* What agent_backend_subject() tells. The path is copied, cut if too long. */
 void agent_subject_set(const char *path);

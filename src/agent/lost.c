@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "agent/lost.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "agent/announce.h"
 #include "agent/backend.h"
 #include "agent/state.h"
 
@@ -15,9 +16,10 @@ static void say_why(void)
 {
 	const char *subject;
 	int error = agent_backend_lost_error(&subject);
+	char text[PATH_MAX + 128];
 
-	fprintf(stderr, ": %s%s%s\n", subject, *subject ? ": " : "",
-		strerror(error));
+	agent_error_text(subject, error, text, sizeof(text));
+	fprintf(stderr, ": %s\n", text);
 }
 
 void lost_begins(void)

@@ -2,15 +2,17 @@
 #include "agent/status.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/announce.h"
 #include "agent/capi.h"
 #include "agent/state.h"
 
 const char *agent_status_text(enum agent_status status, const char *backend)
 {
-	static char text[256];
+	static char text[PATH_MAX + 128];
 
 	switch (status) {
 	case AGENT_INVALID_BACKEND:
@@ -24,9 +26,8 @@ const char *agent_status_text(enum agent_status status, const char *backend)
 	case AGENT_FOREIGN_HOOK:
 		return "Trampoline cannot be initialized as a custom eval frame is already present";
 	case AGENT_OS_ERROR:
-		snprintf(text, sizeof(text), "%s%s%s", agent_backend_subject(),
-			 *agent_backend_subject() ? ": " : "",
-			 strerror(agent_state.error));
+		agent_error_text(agent_backend_subject(), agent_state.error,
+				 text, sizeof(text));
 		return text;
 	case AGENT_NO_MEMORY:
 		return "out of memory";

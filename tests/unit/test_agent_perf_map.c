@@ -5,6 +5,7 @@
  */
 #include "agent_backend.h"
 
+#include "agent/announce.h"
 #include "agent/trampoline.h"
 #include "obj/perf_map.h"
 #include "obj/symtab.h"
@@ -196,7 +197,7 @@ static void test_full_disk_stops_announcing(void **state)
 
 static void test_failure_names_the_file(void **state)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], text[2 * PATH_MAX], wanted[2 * PATH_MAX];
 
 	(void)state;
 	backend->forked();
@@ -205,6 +206,15 @@ static void test_failure_names_the_file(void **state)
 	assert_int_equal(symlink("/dev/null", path), 0);
 	assert_int_equal(backend->open(), EEXIST);
 	assert_string_equal(agent_backend_subject(), path);
+	/* "File exists" is no reason for who has not made it. */
+	agent_error_text(agent_backend_subject(), EEXIST, text, sizeof(text));
+	snprintf(wanted, sizeof(wanted), "%s is in the way: it is another user's, or not a file", path);
+	assert_string_equal(text, wanted);
+	agent_error_text(path, ENOSPC, text, sizeof(text));
+	snprintf(wanted, sizeof(wanted), "%s: No space left on device", path);
+	assert_string_equal(text, wanted);
+	agent_error_text("", ENOMEM, text, sizeof(text));
+	assert_string_equal(text, "Cannot allocate memory");
 	unlink(path);
 	assert_int_equal(backend->open(), 0);
 }
