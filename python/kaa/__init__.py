@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Profiles this process, or makes its Python functions visible to perf, samply and other profilers.
+"""Profiles this process, or makes its Python functions visible to other profilers.
 
-    with kaa.profile("out.data"):       records a block, a function, all of their threads and children; see
-        work()                          help(kaa.profile), and `kaa report -i out.data` afterwards
+    with kaa.profile("out.data"):       records a block or a function, with all threads
+        work()                          and children; see help(kaa.profile), and
+                                        `kaa report -i out.data` afterwards
 
     kaa.activate("perf")        a perf map, /tmp/perf-<pid>.map
     kaa.activate("perf_jit")    a jitdump, /tmp/jit-<pid>.dump
@@ -10,8 +11,10 @@
     kaa.deactivate()
     kaa.is_active()
 
-Once the package is installed, the switches and functions of CPython 3.12 and later work on CPython 3.6 and later:
--X perf, -X perf_jit, PYTHONPERFSUPPORT, PYTHON_PERF_JIT_SUPPORT, sys.activate_stack_trampoline() and its sisters.
+These are for perf, samply and others. Once the package is installed, the switches and
+functions of CPython 3.12 and later work on CPython 3.6 and later: -X perf, -X perf_jit,
+PYTHONPERFSUPPORT, PYTHON_PERF_JIT_SUPPORT, sys.activate_stack_trampoline() and its
+sisters.
 """
 from kaa._start import activate, deactivate, is_active
 

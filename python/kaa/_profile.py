@@ -117,8 +117,17 @@ class Recorder:
         return said
 
 
+def _without_types(function):
+    """help() has a signature in one line, which types would make twice as long as a terminal is wide."""
+    signature = inspect.signature(function)
+    function.__signature__ = signature.replace(parameters=[p.replace(annotation=p.empty) for p in signature.parameters.values()],
+                                               return_annotation=signature.empty)
+
+
 class profile(contextlib.ContextDecorator):
-    """Records what this process does in a block, or while a function runs: all of its threads, and new children, too.
+    """Records what this process does in a block, or while a function runs.
+
+    All of its threads are recorded, and new children, too.
 
         with kaa.profile("out.data"):
             work()
@@ -129,15 +138,16 @@ class profile(contextlib.ContextDecorator):
         @kaa.profile
         def work(): ...                 # perf.data
 
-    output:     the file, for `kaa report -i out.data`. Each block, and each call, writes it anew; what was there is
-                out.data.old then.
+    output:     the file, for `kaa report -i out.data`. Each block, and each call,
+                writes it anew; what was there is out.data.old then.
     frequency:  samples a second (default: kaa's)
     mode:       "cpu" (default), "wall" or "gil", as `kaa record --mode`
     options:    further words for `kaa record`
 
-    Without rights kaa polls: functions and lines, no native functions. Where blocks of one object, or calls of one
-    function, are in each other or in several threads, there is one recording, from the first's begin to the last's end.
-    `messages` has what kaa said, once it is over.
+    Without rights kaa polls: functions and lines, no native functions. Where blocks of
+    one object, or calls of one function, are in each other or in several threads, there
+    is one recording, from the first's begin to the last's end. `messages` has what kaa
+    said, once it is over.
 
     ProfileError: kaa cannot record. It does not replace what the block itself raises.
     """
@@ -190,3 +200,6 @@ class profile(contextlib.ContextDecorator):
                 if kind is None:
                     raise
         return False
+
+
+_without_types(profile.__init__)

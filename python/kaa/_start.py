@@ -71,9 +71,10 @@ def start():
 
 
 def activate(backend="perf"):
-    """Gives each function that is called from now on a trampoline; "perf", "perf_jit" or "perf_elf".
+    """Gives each function that is called from now on a trampoline.
 
-    Raises what sys.activate_stack_trampoline() raises. Where CPython has the backend itself, that one is used.
+    backend: "perf", "perf_jit" or "perf_elf". Where CPython has it itself, that one is used.
+    Raises what sys.activate_stack_trampoline() raises.
     """
     module = load()
     if backend == "perf_elf":

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The help texts as English: each is read once, on a terminal of 80 columns."""
 import re
+import sys
 
 import pytest
+
+from harness.process import TOP, run
 
 COLUMNS = 80
 # How the text of an option may begin: with what the option makes kaa do.
@@ -122,3 +125,14 @@ def test_a_needless_argument_is_refused_in_one_plain_sentence(kaa):
     for name in ("report", "script", "inject", "version", "activate"):
         said = kaa(name, "x.data", status=129).stderr.splitlines()[0]
         assert re.fullmatch(rf"kaa {name}: unexpected argument 'x\.data'(; [a-z][^;]+)?", said), said
+
+
+def test_help_of_the_python_module_fits():
+    """help(kaa), and of its functions, with the signatures that pydoc writes in one line."""
+    show = ("import pydoc, kaa\n"
+            "for thing in (kaa, kaa.profile, kaa.activate, kaa.deactivate, kaa.is_active):\n"
+            "    print(pydoc.plain(pydoc.render_doc(thing)))\n")
+    text = run([sys.executable, "-c", show], cwd=TOP / "python").stdout
+    lines = [line for line in text.splitlines() if not re.match(r" +/", line)]
+    assert "out.data.old" in text and not [line for line in lines if len(line) > 100]
+    assert "__init__(self, output='perf.data', frequency=None, mode=None, options=())" in text
