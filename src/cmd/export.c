@@ -129,7 +129,7 @@ static void tell(const struct export_settings *s)
 
 	if (!is_to_stdout(s))
 		strbuf_printf(&text, "wrote '%s'; ", s->output);
-	message_note("%s%s leaves out %s, for which it has no place",
+	message_note("%s%s files do not hold %s",
 		     text.len ? text.data : "", s->format->name,
 		     s->format->without);
 }
@@ -218,7 +218,7 @@ static const struct option options[] = {
 		 options.stacks.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
 	OPT_BOOL('q', "quiet", struct export_settings, quiet,
-		 "print no notes, such as what the format leaves out"),
+		 "print no notes, such as what files of the format do not hold"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "event", struct export_settings, event, "<event>",
 		   "use only samples of this event (default: all if the format holds several, else the first that has samples)",

@@ -41,61 +41,67 @@ enum export_traits {
 	EXPORT_BINARY = 1 << 2,
 };
 
+/* Of several formats. */
+#define EXPORT_NO_PLACES "the addresses of functions or the CPU of each sample"
+
 /*
- * X(name, traits, what the file leaves out, help), in the order of `kaa help
+ * X(name, traits, what files of it do not hold, help), in the order of `kaa help
  * export`; the first is the default.
  */
 #define EXPORT_FORMATS(X)                                                      \
-	X(collapsed, 0, "the times of samples and the numbers of threads",     \
-	  "a line for each stack with its number of samples. Of polled "       \
-	  "recordings and of off-cpu, whose samples stand for times that "     \
-	  "differ, the number is microseconds. FlameGraph, "                   \
+	X(collapsed, 0, "the time of each sample or the numbers of threads",   \
+	  "a line for each stack with its number of samples. For polled "      \
+	  "recordings and for off-cpu, whose samples stand for different "     \
+	  "lengths of time, the number is in microseconds. FlameGraph, "       \
 	  "inferno and speedscope read it. It holds one event and no times.")  \
 	X(speedscope, EXPORT_TIMES | EXPORT_EVENTS,                            \
-	  "the times of samples beyond their order",              \
+	  "the time of each sample, only their order",                         \
 	  "a file for speedscope (https://www.speedscope.app): a profile of "  \
 	  "all threads, then each thread in the order of time.")               \
 	X(pprof, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_BINARY,                 \
-	  "the times of single samples",                                       \
+	  "the time of each sample",                                           \
 	  "a gzipped profile for pprof (go tool pprof) and what reads its "    \
 	  "files: functions and lines, with the labels thread, process, pid "  \
 	  "and tid.")                                                          \
 	X(otlp, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_BINARY,                  \
-	  "addresses and CPUs",                                                \
+	  EXPORT_NO_PLACES,                                                    \
 	  "OpenTelemetry profiles (v1development) in the layout of "           \
 	  "opentelemetry-proto 1.10, as a Collector takes them by POST: "      \
-	  "processes, threads, functions, lines and times. Readers of another " \
-	  "layout show nonsense.")                                             \
+	  "processes, threads, functions, lines and times. A reader that was "  \
+	  "made for another version of the layout shows wrong names.")                                             \
 	X(firefox, EXPORT_TIMES | EXPORT_EVENTS,                               \
-	  "the source of functions, which it would look for at Mozilla",       \
+	  "the source code of functions, so the profiler cannot show it",      \
 	  "a file for the Firefox Profiler (https://profiler.firefox.com): "   \
 	  "threads over time, with functions and lines.")                      \
-	X(callgrind, EXPORT_EVENTS, "threads, times and whole stacks",         \
+	X(callgrind, EXPORT_EVENTS,                                            \
+	  "threads, the time of each sample or whole stacks",                  \
 	  "callgrind's format for KCachegrind and callgrind_annotate: lines, " \
 	  "and which function calls which.")                                   \
-	X(pstats, EXPORT_BINARY, "lines, threads, times and whole stacks",     \
+	X(pstats, EXPORT_BINARY,                                               \
+	  "lines, threads, the time of each sample or whole stacks",           \
 	  "what cProfile writes, for python3 -m pstats, snakeviz and "         \
-	  "gprof2dot: functions and their callers. Calls are samples. It "     \
-	  "holds one event.")                                                  \
-	X(chrome, EXPORT_TIMES, "the times of single samples",                 \
+	  "gprof2dot: functions and their callers. What these tools show as "  \
+	  "the number of calls is that of samples. It holds one event.")                                                  \
+	X(chrome, EXPORT_TIMES,                                                \
+	  "single samples: a function that goes on is one slice",              \
 	  "trace events for Perfetto (https://ui.perfetto.dev) and "           \
 	  "about:tracing: for each thread slices over time. It holds one "     \
 	  "event, of time.")                                                   \
 	X(perfetto, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_BINARY,              \
-	  "addresses and CPUs",                                                \
+	  EXPORT_NO_PLACES,                                                    \
 	  "a trace for Perfetto (https://ui.perfetto.dev): samples of all "    \
-	  "events on the tracks of their threads, with lines. Its flame "      \
-	  "graphs count samples; a counter of each event has what they "       \
-	  "weigh.")                                                            \
-	X(json, EXPORT_TIMES | EXPORT_EVENTS, "addresses and CPUs",            \
+	  "events on the tracks of their threads, with lines. Perfetto's "     \
+	  "flame graphs count samples; for each event a counter track adds "   \
+	  "up what they weigh.")                                                            \
+	X(json, EXPORT_TIMES | EXPORT_EVENTS, EXPORT_NO_PLACES,                \
 	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
 	  "events, threads, functions, stacks with lines, and samples.")       \
 	X(html, EXPORT_TIMES | EXPORT_EVENTS,                                  \
-	  "addresses and CPUs",                                                \
+	  EXPORT_NO_PLACES,                                                    \
 	  "a page that any browser opens, without a network (docs/page.md): "  \
 	  "functions and lines, flame graph, call tree, source and threads "   \
-	  "over time, to search, to filter and to send. It has the text of "   \
-	  "source files that have not changed since the recording.")
+	  "over time, to search, to filter and to send to others. It has the "  \
+	  "text of source files that have not changed since the recording.")
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */
@@ -124,7 +130,7 @@ struct export_row {
 	const char *name;
 	/* enum export_traits */
 	unsigned int traits;
-	/* "the times of samples": what a recording has and the file has not. */
+	/* "the time of each sample": what a recording has and the file does not hold. */
 	const char *without;
 	export_write_fn *write;
 };
