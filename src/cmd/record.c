@@ -96,28 +96,6 @@ static struct error *parse_count(void *settings, const struct option *option,
 	return NULL;
 }
 
-/* Seconds, maybe with a fraction. */
-static struct error *parse_duration(void *settings,
-				    const struct option *option,
-				    const char *arg, bool negated)
-{
-	struct record_settings *s = settings;
-	double seconds;
-	char *end;
-
-	(void)option;
-	s->duration = 0;
-	if (negated)
-		return NULL;
-	seconds = strtod(arg, &end);
-	if (end == arg || *end || !(seconds >= 0.001 && seconds <= 1e9))
-		return error_create(ERROR_INVALID_ARGUMENT,
-				    "'%s' is not a number of seconds such as 10 or 2.5",
-				    arg);
-	s->duration = (uint64_t)(seconds * 1000 + 0.5);
-	return NULL;
-}
-
 static struct error *parse_compression(void *settings,
 				       const struct option *option,
 				       const char *arg, bool negated)
@@ -155,7 +133,7 @@ static const struct option record_options[] = {
 		 "leave out new threads and child processes"),
 	OPT_U64('D', "delay", struct record_settings, delay, "<ms>",
 		"start sampling <ms> milliseconds after the start"),
-	OPT_CALL(0, "duration", parse_duration, "<seconds>",
+	OPT_CALL(0, "duration", record_parse_duration, "<seconds>",
 		 "end the recording after <seconds>; needs -p, -t or -a"),
 	OPT_GROUP("When to sample"),
 	OPT_LIST('e', "event", struct record_settings, events, "<event>,...",

@@ -79,6 +79,28 @@ struct error *record_parse_positive(const char *text, uint64_t *ret)
 	return NULL;
 }
 
+/* Seconds, maybe with a fraction. */
+struct error *record_parse_duration(void *settings,
+				    const struct option *option,
+				    const char *arg, bool negated)
+{
+	struct record_settings *s = settings;
+	double seconds;
+	char *end;
+
+	(void)option;
+	s->duration = 0;
+	if (negated)
+		return NULL;
+	seconds = strtod(arg, &end);
+	if (end == arg || *end || !(seconds >= 0.001 && seconds <= 1e9))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is not a number of seconds such as 10 or 2.5",
+				    arg);
+	s->duration = (uint64_t)(seconds * 1000 + 0.5);
+	return NULL;
+}
+
 struct error *record_parse_frequency(void *settings,
 				     const struct option *option,
 				     const char *arg, bool negated)

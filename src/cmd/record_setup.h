@@ -72,6 +72,7 @@ struct record_setup {
 
 struct error *record_parse_positive(const char *text, uint64_t *ret);
 option_parse_fn record_parse_frequency;
+option_parse_fn record_parse_duration;
 /* Of --clockid. */
 void record_clock_words(struct strbuf *out);
 

@@ -96,6 +96,8 @@ static const struct option top_options[] = {
 	OPT_STRING(0, "python", struct top_settings, record.python,
 		   PYTHON_SOURCE_NAMES,
 		   "choose where Python frames come from (default: auto)"),
+	OPT_CALL(0, "duration", record_parse_duration, "<seconds>",
+		 "end after <seconds>; needs -p, -t or -a; a screen then stands still until you leave it"),
 	OPT_GROUP("How to show it"),
 	OPT_CALL('d', "delay", parse_delay, "<seconds>",
 		 "wait so long between two screens (default: 1)"),
@@ -134,6 +136,10 @@ static struct error *check_targets(struct top_settings *s,
 		return error_create(
 			ERROR_INVALID_ARGUMENT,
 			"show either a command, or what -p, -t or -a name");
+	if (args->count && s->record.duration)
+		return error_create(
+			ERROR_INVALID_ARGUMENT,
+			"--duration goes with -p, -t or -a; a command is shown until it ends");
 	if (args->count || record_has_targets(&s->record))
 		return NULL;
 	if (geteuid())
@@ -309,6 +315,7 @@ const struct command command_top = {
 			"sudo kaa top python3 orders.py\tshow a command",
 			"sudo kaa top\tshow the whole machine",
 			"kaa top --once -d 5 -p 1234\tprint where the next five seconds go",
+			"kaa top --stdio --duration 60 -p 1234\tprint a screen each second, for a minute",
 			NULL,
 		},
 	.environment = (const char *const[]){ MANUAL_PATH,

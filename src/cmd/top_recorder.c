@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
@@ -74,13 +75,17 @@ static struct error *fork_command(struct record_setup *setup,
 }
 
 static void say_end(const struct record_setup *setup,
-		    const struct recorder_result *result)
+		    const struct recorder_result *result, int64_t ran_ms)
 {
+	uint64_t duration = setup->options.duration_ms;
 	int status = result->status;
 
 	if (result->stopped_by)
 		return;
-	if (!setup->options.launch)
+	if (duration && ran_ms >= (int64_t)duration)
+		message_note("the %g s of --duration are over",
+			     (double)duration / 1000);
+	else if (!setup->options.launch)
 		message_note("all that was recorded has ended");
 	else if (status >= 0 && WIFSIGNALED(status))
 		message_note("the command died of signal %d (%s)",
@@ -96,6 +101,7 @@ static struct error *run_recorder(struct record_setup *setup,
 	_cleanup_(cleanup_recorder_) struct recorder *recorder = NULL;
 	struct recorder_result result = { .status = -1 };
 	struct error *error, *late;
+	int64_t began;
 
 	error = recorder_open(&setup->options, print_note, &recorder);
 	if (!error)
@@ -105,10 +111,11 @@ static struct error *run_recorder(struct record_setup *setup,
 	record_say_source(recorder, setup, "top", s->verbose);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
+	began = clock_ms();
 	error = recorder_run(recorder);
 	late = recorder_finish(recorder, &result);
 	if (!error && !late)
-		say_end(setup, &result);
+		say_end(setup, &result, clock_ms() - began);
 	if (!error)
 		return late;
 	error_destroy(late);

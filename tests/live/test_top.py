@@ -300,6 +300,25 @@ def test_once(bpf, kaa, program):
     assert not ended and program.poll() is None
 
 
+def test_duration(root, kaa, program):
+    """As long as `kaa record --duration` records; the program goes on, and a screen stays."""
+    result = kaa("top", "--stdio", "-d", "0.2", "--duration", "1.5", "-p", str(program.pid), env=WIDE)
+    assert "the 1.5 s of --duration are over" in result.stderr and program.poll() is None
+    assert not result.stdout or screens_of(result.stdout)[-1][1], result.stdout
+    with top(kaa, "--duration", "1", "-p", str(program.pid)) as terminal:
+        terminal.wait_for("of --duration are over")
+        terminal.press("q")
+        assert terminal.wait() == 0
+
+
+def test_a_program_that_mostly_waits(root, kaa):
+    """The last line says what shows where it waits. On a busy machine it has a processor even less."""
+    naps = "import time\nwhile True:\n    sum(range(20000))\n    time.sleep(0.1)\n"
+    with started([sys.executable, "-c", naps]) as process, top(kaa, "-p", str(process.pid), "-F", "999") as terminal:
+        terminal.wait_for("it mostly waits: 'kaa top --mode wall' shows where")
+        terminal.press("q")
+
+
 def test_without_rights(root, kaa, scripts):
     """As `kaa record` does, it reads Python frames from outside, and says so."""
     with tempfile.TemporaryDirectory(prefix="kaa-top-", dir="/tmp") as folder:
@@ -336,6 +355,8 @@ def test_what_it_refuses(kaa, root):
             (["-p", "4194304"], 1, "no process has pid 4194304"),
             (["no-such-command"], 127, "'no-such-command': command not found"),
             (["-a", "true"], 129, "show either a command, or what -p, -t or -a name"),
+            (["--duration", "1", "true"], 129, "--duration goes with -p, -t or -a; a command is shown until it ends"),
+            (["--duration", "0"], 129, "'0' is not a number of seconds such as 10 or 2.5"),
             (["-d", "0", "true"], 129, "'0' is not a number of seconds such as 2 or 0.5")]:
         result = kaa("top", "--stdio", *words, status=status)
         assert message in result.stderr and not result.stdout
