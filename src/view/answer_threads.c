@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/compare.h"
 #include "base/map.h"
 #include "base/name_match.h"
@@ -22,6 +23,9 @@ struct thread {
 	uint64_t period;
 	/* Samples of it have different names. */
 	bool has_names;
+	bool has_python;
+	/* Of the row: others of its name that are no Python, and itself. */
+	size_t processes;
 };
 
 struct threads {
@@ -37,17 +41,21 @@ struct threads {
 static bool are_processes(const struct threads *threads)
 {
 	return threads->processes.count > 1 &&
-	       threads->processes.count == threads->list.count;
+	       threads->processes.count == threads->index.count;
 }
 
-static struct error *gather_threads(const struct answer *a, struct threads *ret)
+/* python: by stack, whether there is a Python frame in it. */
+static struct error *gather_threads(const struct answer *a, const bool *python,
+				    struct threads *ret)
 {
 	const struct profile *p = a->profile;
 
 	for (size_t i = 0; i < p->samples.rows; i++) {
+		uint32_t stack = p->samples.stack[i];
 		const struct profile_task *task =
 			profile_task(p, p->samples.task[i]);
-		struct thread thread = { .task = p->samples.task[i] };
+		struct thread thread = { .task = p->samples.task[i],
+					 .processes = 1 };
 		uint32_t pid = (uint32_t)task->pid, tid = (uint32_t)task->tid;
 		struct thread *known;
 		uint64_t *at;
@@ -62,11 +70,45 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 			return error_no_memory();
 		known = &ret->list.data[*at];
 		known->period += p->samples.period[i];
+		known->has_python |= stack != PROFILE_NONE && python[stack];
 		known->has_names |=
 			profile_task(p, known->task)->comm != task->comm;
 		/* A thread goes by the name that it had last. */
 		known->task = thread.task;
 	}
+	return NULL;
+}
+
+/*
+ * A shell that looks for the program to run starts dozens of others: those of one
+ * name, which nobody needs to tell apart, become one row.
+ */
+static struct error *join_helpers(const struct answer *a,
+				  struct threads *threads)
+{
+	_cleanup_(map_deinit) struct map names = {};
+	size_t kept = 0;
+
+	vec_for_each(thread, &threads->list) {
+		const struct profile_task *task =
+			profile_task(a->profile, thread->task);
+		uint64_t *at = NULL;
+		bool is_new = true;
+
+		if (!thread->has_python && task->pid == task->tid && task->pid &&
+		    task->comm != PROFILE_NONE) {
+			at = map_insert(&names, task->comm, kept, &is_new);
+			if (!at)
+				return error_no_memory();
+		}
+		if (is_new) {
+			threads->list.data[kept++] = *thread;
+			continue;
+		}
+		threads->list.data[*at].period += thread->period;
+		threads->list.data[*at].processes++;
+	}
+	threads->list.count = kept;
 	return NULL;
 }
 
@@ -101,6 +143,20 @@ static void put_process_name(struct answer *a, const struct threads *threads,
 	strbuf_putc(&a->text, ')');
 }
 
+/* They have no number in common: "         bash (24 processes)". */
+static void put_joined(struct answer *a, const struct threads *threads,
+		       const struct thread *thread)
+{
+	enum { NUMBER_WIDTH = 9 };
+
+	strbuf_fill(&a->text, ' ',
+		    are_processes(threads) ? NUMBER_WIDTH : 2 * NUMBER_WIDTH);
+	text_string(&a->text, a->profile,
+		    profile_task(a->profile, thread->task)->comm, "");
+	strbuf_printf(&a->text, " (%zu processes)", thread->processes);
+	answer_end_line(a);
+}
+
 static void put_thread(struct answer *a, const struct threads *threads,
 		       const struct thread *thread)
 {
@@ -109,6 +165,10 @@ static void put_thread(struct answer *a, const struct threads *threads,
 
 	strbuf_printf(&a->text, "%5.1f%%          ",
 		      answer_share(a, thread->period));
+	if (thread->processes > 1) {
+		put_joined(a, threads, thread);
+		return;
+	}
 	if (threads->processes.count > 1)
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->pid);
 	if (!is_process)
@@ -163,18 +223,17 @@ static void put_title(struct answer *a, const struct threads *threads)
 static void put_thread_rows(struct answer *a, const struct threads *threads)
 {
 	const char *what = are_processes(threads) ? "processes" : "threads";
-	size_t rows = 1, others;
+	size_t rows = 1, others = 0;
 	uint64_t rest = 0;
 
 	while (rows < threads->list.count && rows < THREADS_MAX &&
 	       answer_share(a, threads->list.data[rows].period) >= 1)
 		rows++;
-	others = threads->list.count - rows;
 	/* It takes a row, too. */
-	if (others == 1) {
+	if (threads->list.count - rows == 1)
 		rows++;
-		others = 0;
-	}
+	for (size_t i = rows; i < threads->list.count; i++)
+		others += threads->list.data[i].processes;
 	put_title(a, threads);
 	for (size_t i = 0; i < rows; i++)
 		put_thread(a, threads, &threads->list.data[i]);
@@ -191,8 +250,16 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 struct error *answer_put_threads(struct answer *a)
 {
 	struct threads threads = {};
-	struct error *error = gather_threads(a, &threads);
+	_cleanup_free_ bool *python = calloc(a->profile->stack_parents.count + 1,
+					     sizeof(*python));
+	struct error *error = python ? NULL : error_no_memory();
 
+	if (!error) {
+		profile_find_python(a->profile, python);
+		error = gather_threads(a, python, &threads);
+	}
+	if (!error)
+		error = join_helpers(a, &threads);
 	if (!error && are_processes(&threads))
 		error = answer_find_scripts(a, &threads.scripts);
 	if (!error && threads.list.count > 1) {

@@ -596,6 +596,33 @@ static void test_the_command_names_what_is_shown(void **state)
 	}
 }
 
+/* Those that weigh something are one row, too; processes that run Python have their own. */
+static void test_helpers_of_one_name_are_one_row(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.task = model_process(&m, 100, "python3");
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 101, "python3");
+	model_sample(&m, 100000000, G " I:eval " F "@3");
+	for (int i = 0; i < 12; i++) {
+		m.task = model_process(&m, 200 + i, i % 4 ? "bash" : "pyenv");
+		model_sample(&m, i % 4 ? 40000000 : 13333333, "lib:main");
+	}
+	assert_screen_says(&m, 100, "\n total          process  name\n"
+				    " 50.0%          100      python3 (x.py)\n"
+				    " 36.0%                   bash (9 processes)\n"
+				    " 10.0%          101      python3\n"
+				    "  4.0%                   pyenv (3 processes)\n");
+	/* Beside threads. */
+	m.task = thread(&m, 105, "worker");
+	model_sample(&m, 1000000000, G " I:eval " F "@3");
+	assert_screen_says(&m, 100, "\n 18.0%                            bash (9 processes)\n");
+	model_deinit(&m);
+}
+
 /* A program that runs: what is told of it beside its samples, and what shows its waits. */
 static void test_a_program_that_runs(void **state)
 {
@@ -1207,6 +1234,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_are_named),
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
+		cmocka_unit_test(test_helpers_of_one_name_are_one_row),
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
 		cmocka_unit_test(test_the_hint_about_waits_has_the_numbers),
