@@ -124,6 +124,8 @@ struct convert_frame {
 	bool is_inlined : 1;
 	/* As struct symbol_info has it. */
 	bool is_nameless : 1;
+	/* Lines of Python code from def_line to its first line of code; 0: not known. */
+	uint16_t header_lines;
 	/* The name holds as long as so many ranges are known; 0: ever. */
 	uint32_t ranges;
 	struct convert_frame *outer;
@@ -161,6 +163,12 @@ struct convert_frame {
 	/* Of Python code, where its def is; 0: not known. */
 	uint32_t def_line;
 };
+
+/* As struct profile_symbol has it. */
+static inline uint32_t convert_frame_body(const struct convert_frame *frame)
+{
+	return frame->header_lines ? frame->def_line + frame->header_lines : 0;
+}
 
 /* Into the function; 0 without a symbol. */
 static inline uint64_t convert_frame_offset(const struct convert_frame *frame)

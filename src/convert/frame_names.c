@@ -324,6 +324,7 @@ static struct error *python_frame(struct lookup *l)
 		frame->file = span->filename;
 		frame->line = python_span_line(span, l->shown);
 		frame->def_line = span->first_line;
+		frame->header_lines = span->header_lines;
 		return python_dso(l, &frame->dso);
 	}
 	frame->kind = PROFILE_FRAME_PYTHON;

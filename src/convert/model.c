@@ -137,6 +137,7 @@ static struct error *add_symbol(struct model *m,
 				    .end = frame->end,
 				    .dso = dso,
 				    .line = frame->def_line,
+				    .body_line = convert_frame_body(frame),
 				    .is_nameless = frame->is_nameless };
 	struct error *error = profile_intern(m->profile, frame->name, &s.name);
 

@@ -56,6 +56,18 @@ static char *span_name(struct python_code *table, const struct kaa_code *code)
 	return name;
 }
 
+static uint16_t count_header(const uint32_t *lines, size_t count)
+{
+	uint32_t body = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (lines[i] > lines[0] && (!body || lines[i] < body))
+			body = lines[i];
+	return body && body - lines[0] <= UINT16_MAX ?
+		       (uint16_t)(body - lines[0]) :
+		       0;
+}
+
 static struct error *fill_span(struct python_code *table,
 			       const struct kaa_code *code,
 			       struct python_span *span)
@@ -79,6 +91,7 @@ static struct error *fill_span(struct python_code *table,
 	if (error)
 		return error;
 	span->lines = lines;
+	span->header_lines = count_header(lines, code->slots);
 	return NULL;
 }
 

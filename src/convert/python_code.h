@@ -23,7 +23,10 @@ struct python_span {
 	/* "py::<qualname>:<filename>"; a marker's bare name. */
 	const char *name;
 	const char *filename;
+	/* Of the def, or of its first decorator (3.8 and later). */
 	uint32_t first_line;
+	/* Lines from that to the first line of code behind it; 0: there is none. */
+	uint16_t header_lines;
 	/* One for each slot; slot 0 has first_line. */
 	const uint32_t *lines;
 	bool is_marker;

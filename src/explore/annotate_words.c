@@ -6,6 +6,7 @@
 #include "base/compare.h"
 #include "base/map.h"
 #include "explore/native_hits.h"
+#include "profile/frame_line.h"
 #include "profile/symbol_word.h"
 
 /* --- What a word calls -------------------------------------------------- */
@@ -27,6 +28,7 @@ static uint64_t part_of(const struct finder *f,
 {
 	const char *name =
 		profile_string(f->weights->profile, symbol->name, "");
+	struct symbol_lines lines = frame_lines(f->weights->profile, frame);
 
 	*ret = (struct annotate_part){ .name = symbol->name,
 				       .def = symbol->line,
@@ -38,7 +40,7 @@ static uint64_t part_of(const struct finder *f,
 		ret->kind = ANNOTATE_NATIVE;
 		return (uint64_t)frame->symbol << 32 | UINT32_MAX;
 	}
-	if (f->word.line) {
+	if (f->word.line && !symbol_word_calls_def(&f->word, name, &lines)) {
 		ret->kind = ANNOTATE_LINE;
 		return (uint64_t)frame->file << 32 | frame->line;
 	}
@@ -90,11 +92,13 @@ static struct error *find_frames(struct finder *f)
 		const struct profile_symbol *symbol =
 			profile_symbol(p, frame->symbol);
 
+		struct symbol_lines lines = frame_lines(p, frame);
+
 		if (!symbol || frame->kind == PROFILE_FRAME_MARKER ||
 		    (frame->flags & PROFILE_FRAME_INLINED) ||
 		    !symbol_word_calls(&f->word,
 				       profile_string(p, symbol->name, NULL),
-				       frame->line))
+				       &lines))
 			continue;
 		error = add_frame(f, frame, symbol);
 	}
@@ -223,10 +227,12 @@ static void find_called(const struct profile *p, const struct symbol_word *word,
 		const struct profile_symbol *symbol =
 			profile_symbol(p, frame->symbol);
 
+		struct symbol_lines lines = frame_lines(p, frame);
+
 		called[i] = symbol && frame->kind != PROFILE_FRAME_MARKER &&
 			    symbol_word_calls(word,
 					      profile_string(p, symbol->name, NULL),
-					      frame->line);
+					      &lines);
 		if (!called[i])
 			continue;
 		ret->is_inlined &= !!(frame->flags & PROFILE_FRAME_INLINED);

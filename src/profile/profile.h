@@ -72,8 +72,13 @@ struct profile_symbol {
 	uint32_t dso;
 	/* Demangled; "py::<qualname>:<filename>" for Python code. */
 	uint32_t name;
-	/* Of Python code the line of its def, if that is known; else 0. */
+	/*
+	 * Of Python code the line of its def, or of the first decorator of that, if it
+	 * is known; else 0.
+	 */
 	uint32_t line;
+	/* The first line of code behind that; 0: none, or not known. */
+	uint32_t body_line;
 	/*
 	 * No symbol says so: the name is that of the file, and where the
 	 * function begins in it.

@@ -204,8 +204,23 @@ static bool is_in_module(const char *symbol, const char *name)
 	       !strcmp(name + length, place);
 }
 
+bool symbol_word_calls_def(const struct symbol_word *word, const char *symbol,
+			   const struct symbol_lines *lines)
+{
+	static const char module[] = "<module>";
+	struct python_symbol python;
+
+	if (!lines->def || word->line < lines->def ||
+	    (word->line > lines->def && word->line >= lines->body) ||
+	    !symbol_word_has_line_in(word, symbol))
+		return false;
+	return python_symbol_parse(symbol, &python) &&
+	       (python.qualname_length != strlen(module) ||
+		memcmp(python.qualname, module, strlen(module)) != 0);
+}
+
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
-		       uint32_t line)
+		       const struct symbol_lines *lines)
 {
 	const struct part part = { word->name, word->length };
 	struct python_symbol python;
@@ -217,8 +232,9 @@ bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
 	if (word->exact)
 		return false;
 	if (word->line)
-		return word->line == line &&
-		       symbol_word_has_line_in(word, symbol);
+		return (word->line == lines->line &&
+			symbol_word_has_line_in(word, symbol)) ||
+		       symbol_word_calls_def(word, symbol, lines);
 	if (!python_symbol_parse(symbol, &python))
 		return is_linked(symbol, word->text) ||
 		       is_in_module(symbol, word->text);

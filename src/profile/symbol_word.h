@@ -8,7 +8,8 @@
  *	shop.orders.Orders.dedupe   with the module in front, as its file tells
  *	orders.py            the file or the end of its path, for all its functions;
  *	                     without '.', '/' or '<' it is the name of a function
- *	orders.py:37         what is at that line of the file
+ *	orders.py:37         what is at that line of the file; of the line of a def,
+ *	                     of its decorators and its arguments all of the function
  *	dedupe:orders.py     a function of that file (with a line, too)
  *
  * "py::" may stand in front of all of them. Any other symbol has one name, but for
@@ -57,13 +58,28 @@ struct symbol_word {
 	bool exact;
 };
 
+/* Of a frame; all 0 where it is not known. */
+struct symbol_lines {
+	/* Where it is. */
+	uint32_t line;
+	/* Of its function, as in struct profile_symbol. */
+	uint32_t def;
+	uint32_t body;
+};
+
 struct symbol_word symbol_word_init(const char *text, bool exact);
 /*
- * The word calls the function of that symbol, which is at that line (0: not
- * known). symbol may be NULL, which nothing calls.
+ * The word calls the function of that symbol, which is at these lines. symbol may be
+ * NULL, which nothing calls.
  */
 bool symbol_word_calls(const struct symbol_word *word, const char *symbol,
-		       uint32_t line);
+		       const struct symbol_lines *lines);
+/*
+ * The word has the line of the function's def, or another one before its code. A
+ * module has no def.
+ */
+bool symbol_word_calls_def(const struct symbol_word *word, const char *symbol,
+			   const struct symbol_lines *lines);
 /* The word calls the file of that symbol, for all its functions. */
 bool symbol_word_calls_file(const struct symbol_word *word,
 			    const char *symbol);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "profile/frame_line.h"
 #include "profile/symbol_word.h"
 
 static struct error *compile(const char *text, regex_t *ret)
@@ -63,10 +64,12 @@ static void match_called(const struct profile *profile, const char *text,
 {
 	const struct symbol_word word = symbol_word_init(text, false);
 
-	vec_for_each(frame, &profile->frames)
-		if (symbol_word_calls(&word, frame_name(profile, frame),
-				      frame->line))
+	vec_for_each(frame, &profile->frames) {
+		struct symbol_lines lines = frame_lines(profile, frame);
+
+		if (symbol_word_calls(&word, frame_name(profile, frame), &lines))
 			matches[frame->symbol] = true;
+	}
 }
 
 struct error *symbol_matches(const struct profile *profile, const char *regex,
@@ -203,8 +206,9 @@ static void choose_called(const struct profile *profile,
 	for (size_t i = 0; i < profile->frames.count; i++) {
 		const struct profile_frame *frame = &profile->frames.data[i];
 		const char *name = frame_name(profile, frame);
+		struct symbol_lines lines = frame_lines(profile, frame);
 
-		if (!symbol_word_calls(word, name, frame->line))
+		if (!symbol_word_calls(word, name, &lines))
 			continue;
 		choice->places[i] = choice->functions[frame->symbol] = true;
 		if (strcmp(name, word->text) != 0)

@@ -135,19 +135,20 @@ static void see_line(struct symbol_near *near, uint32_t line)
 }
 
 void symbol_near_offer(struct symbol_near *near, const char *symbol,
-		       uint32_t line, enum symbol_place place)
+		       const struct symbol_lines *lines,
+		       enum symbol_place place)
 {
 	struct python_symbol python;
 
 	if (!symbol)
 		return;
-	if (symbol_word_calls(&near->word, symbol, line)) {
+	if (symbol_word_calls(&near->word, symbol, lines)) {
 		if (place > near->place)
 			near->place = place;
 		return;
 	}
 	if (symbol_word_has_line_in(&near->word, symbol))
-		see_line(near, line);
+		see_line(near, lines->line);
 	if (near->place > SYMBOL_NOWHERE)
 		return;
 	if (python_symbol_parse(symbol, &python)) {
@@ -177,6 +178,7 @@ static void offer_frame(struct walk *w, uint32_t id, enum symbol_place place)
 	const struct profile_frame *frame = profile_frame(w->profile, id);
 	const struct profile_symbol *symbol =
 		profile_symbol(w->profile, frame->symbol);
+	struct symbol_lines lines;
 
 	if (!symbol || w->offered[id] > place)
 		return;
@@ -185,9 +187,10 @@ static void offer_frame(struct walk *w, uint32_t id, enum symbol_place place)
 				    profile_string(w->profile, symbol->name, "")))
 		*(frame_has_line(w->profile, frame) ? &w->near->with_lines :
 						      &w->near->without_lines) = true;
+	lines = frame_lines(w->profile, frame);
 	symbol_near_offer(w->near,
 			  profile_string(w->profile, symbol->name, NULL),
-			  frame->line, place);
+			  &lines, place);
 }
 
 /* The frames of a sample, leaf first, up to those that are known already. */

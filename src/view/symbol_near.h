@@ -4,7 +4,7 @@
  * the recording it may have meant.
  *
  *	symbol_near_init(&near, word, false);
- *	symbol_near_offer(&near, symbol, line, SYMBOL_CALLS);   for each function
+ *	symbol_near_offer(&near, symbol, &lines, SYMBOL_CALLS);   for each function
  *	if (near.place < SYMBOL_CALLS)
  *		symbol_near_format(&near, "no sample is in a function called", &text);
  *	symbol_near_deinit(&near);
@@ -57,7 +57,8 @@ struct error *symbol_near_init(struct symbol_near *near, const char *word,
 			       bool exact);
 void symbol_near_deinit(struct symbol_near *near);
 void symbol_near_offer(struct symbol_near *near, const char *symbol,
-		       uint32_t line, enum symbol_place place);
+		       const struct symbol_lines *lines,
+		       enum symbol_place place);
 /* All functions of a profile, where they are. */
 struct error *symbol_near_offer_profile(struct symbol_near *near,
 					const struct profile *profile,

@@ -26,6 +26,7 @@ WORDS = {
     "app/work.py": {MIDDLE},
     "/srv/app/work.py": {MIDDLE},
     "work.py:2000": {MIDDLE},
+    "work.py:10": {MIDDLE},
     "middle:work.py": {MIDDLE},
     MIDDLE: {MIDDLE},
     "main.py": {MODULE},
@@ -33,7 +34,7 @@ WORDS = {
     "middle,<string>": {MIDDLE, LEAF},
     "main.py,work.py:2000": {MIDDLE, MODULE},
 }
-NONE = ["leaf", "Worker", "iddle", "ork.py", "work.py:2001", "work.py:0", "other.py:2000", MIDDLE[:-1]]
+NONE = ["leaf", "Worker", "iddle", "ork.py", "work.py:2001", "work.py:9", "work.py:0", "main.py:1", "other.py:2000", MIDDLE[:-1]]
 
 
 @pytest.fixture

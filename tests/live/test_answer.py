@@ -452,3 +452,36 @@ def test_waiting_for_the_gil(kaa, python, tmp_path):
     waits = collections.Counter(line.rpartition(f"{script} ")[2] for line in lines
                                 if "prev_state=S" in line and f"py::spin:{script} " in line)
     assert waits.total() > 100 and waits["GIL"] > 0.95 * waits.total(), waits
+
+
+DECORATED = """\
+import time
+
+def plain(f):
+    return f
+
+@plain
+@plain
+def hot(n,
+        m=2):
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        n += 1
+
+hot(1)
+"""
+
+
+def test_lines_of_a_decorated_def(kaa, python, tmp_path):
+    """The first line of its code object is its first decorator's; people name the line of the def."""
+    script, data = tmp_path / "decorated.py", tmp_path / "perf.data"
+    script.write_text(DECORATED)
+    record(kaa, python, data, script)
+    for line in (6, 7, 8, 9):
+        word = f"decorated.py:{line}"
+        assert "Callers of hot:" in kaa("report", "--callers", word, "-i", data, env=WIDE).stdout
+        assert kaa("annotate", word, "-i", data, env=WIDE).stdout.startswith("hot  ")
+        assert "py::hot:" in kaa("report", "--stdio", "-g", "none", "-S", word, "-i", data).stdout
+        assert "py::hot:" in kaa("script", "-S", word, "-i", data).stdout
+    said = kaa("report", "--callers", "decorated.py:5", "-i", data, status=1).stderr
+    assert "no sample is at" in said

@@ -17,17 +17,26 @@
 #define CLOSURE "py::run.<locals>.<lambda>:<string>"
 #define LOADS	"py::loads:/usr/lib/python3.11/json/__init__.py"
 
-static void check_calls(const char *word, const char *symbol, uint32_t line,
-			bool expected)
+static void check_calls_at(const char *word, const char *symbol,
+			   const struct symbol_lines *lines, bool expected)
 {
 	const struct symbol_word w = symbol_word_init(word, false);
 	const struct symbol_word exact = symbol_word_init(word, true);
 
-	if (symbol_word_calls(&w, symbol, line) != expected)
+	if (symbol_word_calls(&w, symbol, lines) != expected)
 		fail_msg("'%s' %s '%s' at %u", word,
-			 expected ? "does not call" : "calls", symbol, line);
-	assert_int_equal(symbol_word_calls(&exact, symbol, line),
+			 expected ? "does not call" : "calls", symbol,
+			 lines->line);
+	assert_int_equal(symbol_word_calls(&exact, symbol, lines),
 			 !strcmp(word, symbol));
+}
+
+static void check_calls(const char *word, const char *symbol, uint32_t line,
+			bool expected)
+{
+	const struct symbol_lines lines = { .line = line };
+
+	check_calls_at(word, symbol, &lines, expected);
 }
 
 static void test_words_that_call(void **state)
@@ -117,6 +126,27 @@ static void test_words_with_lines(void **state)
 	check_calls("dedupe:37", DEDUPE, 37, false);
 	/* A file of that name comes first. */
 	check_calls("py::f:x:37", "py::f:x:37", 1, true);
+}
+
+/* Its first line is that of its decorator; the def is below that, and then its code. */
+static void test_lines_of_a_def(void **state)
+{
+	const struct symbol_lines lines = { .line = 40, .def = 34, .body = 38 };
+	const struct symbol_lines no_body = { .line = 40, .def = 34 };
+
+	(void)state;
+	check_calls_at("orders.py:33", DEDUPE, &lines, false);
+	check_calls_at("orders.py:34", DEDUPE, &lines, true);
+	check_calls_at("orders.py:35", DEDUPE, &lines, true);
+	check_calls_at("dedupe:orders.py:37", DEDUPE, &lines, true);
+	check_calls_at("orders.py:38", DEDUPE, &lines, false);
+	check_calls_at("orders.py:40", DEDUPE, &lines, true);
+	check_calls_at("other.py:35", DEDUPE, &lines, false);
+	check_calls_at("orders.py:34", DEDUPE, &no_body, true);
+	check_calls_at("orders.py:35", DEDUPE, &no_body, false);
+	/* A module has no def, and what stands in it has many. */
+	check_calls_at("orders.py:35", "py::<module>:/srv/shop/orders.py", &lines,
+		       false);
 }
 
 /* --- Profiles ----------------------------------------------------------- */
@@ -277,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_words_that_call),
 		cmocka_unit_test(test_words_that_do_not),
 		cmocka_unit_test(test_words_with_lines),
+		cmocka_unit_test(test_lines_of_a_def),
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_near_names),

@@ -109,10 +109,13 @@ static struct error *none_called(const struct callers *c, bool has_native)
 				    (int)text.len - 1, text.data);
 	}
 	error = symbol_near_init(&near, c->word, false);
-	vec_for_each(function, &c->rows->made.own->functions)
+	vec_for_each(function, &c->rows->made.own->functions) {
+		struct symbol_lines lines = { .line = function->line };
+
 		symbol_near_offer(&near,
 				  profile_string(c->profile, function->name, NULL),
-				  function->line, SYMBOL_CALLS);
+				  &lines, SYMBOL_CALLS);
+	}
 	if (!error)
 		symbol_near_format(&near,
 				   "no sample is in a Python function called",

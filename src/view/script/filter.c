@@ -132,10 +132,19 @@ python_hit(const struct convert_stack *stack)
 		       : NULL;
 }
 
+static struct symbol_lines lines_of(const struct convert_frame *frame)
+{
+	return (struct symbol_lines){ .line = frame->line,
+				      .def = frame->def_line,
+				      .body = convert_frame_body(frame) };
+}
+
 static bool calls(const struct symbol_near *near,
 		  const struct convert_frame *frame)
 {
-	return symbol_word_calls(&near->word, frame->name, frame->line);
+	struct symbol_lines lines = lines_of(frame);
+
+	return symbol_word_calls(&near->word, frame->name, &lines);
 }
 
 /* All words, since each takes note of what it finds. */
@@ -222,9 +231,11 @@ struct error *script_filter_check(const struct script_filter *filter,
 
 static void offer(struct script_words *words, const struct convert_frame *frame)
 {
+	struct symbol_lines lines = lines_of(frame);
+
 	vec_for_each(near, words)
 		if (near->place == SYMBOL_NOWHERE)
-			symbol_near_offer(near, frame->name, frame->line,
+			symbol_near_offer(near, frame->name, &lines,
 					  SYMBOL_CALLS);
 }
 
