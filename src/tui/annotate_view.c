@@ -20,8 +20,9 @@
 
 enum {
 	WEIGHT_WIDTH = 9,
-	/* Of what the title names. */
-	NAME_WIDTH = 60,
+	/* Of what the title names, at least; and of " 123/1234" behind it. */
+	NAME_MIN = 24,
+	POSITION_WIDTH = 12,
 	COUNT_WIDTH = 14,
 	LINE_WIDTH = 6,
 	TAB = 8,
@@ -92,40 +93,69 @@ static const char *frame_name(const struct profile *profile,
 }
 
 /* Of a Python function whose symbol is too long, its name alone. */
-static void put_name(struct strbuf *out, const char *name)
+static void put_name(struct strbuf *out, const char *name, size_t room)
 {
 	size_t width = printable_width(name, strlen(name));
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
 	struct python_symbol python;
 
-	if (width <= NAME_WIDTH || !python_symbol_parse(name, &python)) {
-		fit_end(out, name, width < NAME_WIDTH ? width : NAME_WIDTH);
+	if (width <= room || !python_symbol_parse(name, &python)) {
+		fit_end(out, name, width < room ? width : room);
 		return;
 	}
 	strbuf_append(&word, python.qualname, python.qualname_length);
 	width = printable_width(word.data, word.len);
-	fit_name(out, word.data, width < NAME_WIDTH ? width : NAME_WIDTH);
+	fit_name(out, word.data, width < room ? width : room);
 	strbuf_trim_end(out);
 }
 
-/* What it is comes first: a narrow window cuts the end. */
+/* What the title says behind the name; those of less use give way first. */
+enum { TITLE_PERCENT, TITLE_OWN, TITLE_TOTAL, TITLE_PARTS };
+
+static void put_title_parts(const struct annotated *a,
+			    char parts[TITLE_PARTS][64])
+{
+	const struct annotate_weight *whole = &a->annotation->whole;
+
+	memset(parts, 0, sizeof(char[TITLE_PARTS][64]));
+	snprintf(parts[TITLE_OWN], 64, "own %" PRIu64 " sample%s",
+		 whole->self_count, plural(whole->self_count));
+	if (a->annotation->is_python)
+		snprintf(parts[TITLE_TOTAL], 64, "total %" PRIu64, whole->count);
+	if (a->shown == SHOWN_PERCENT)
+		snprintf(parts[TITLE_PERCENT], 64, "%% of %s",
+			 a->of_all && a->is_unzoomed ? "all samples" :
+			 a->of_all		     ? "the zoom" :
+			 a->frame		     ? "the function" :
+						       "the file");
+}
+
+/* The name comes first, and gets what the others leave of a narrow window. */
 static void title(void *arg, struct strbuf *out)
 {
+	static const uint8_t order[] = { TITLE_OWN, TITLE_TOTAL,
+					 TITLE_PERCENT };
 	const struct annotated *a = arg;
-	const struct annotate_weight *whole = &a->annotation->whole;
-	const char *name = a->frame ? frame_name(a->profile, a->frame) :
-				      a->path;
-	put_name(out, name);
-	strbuf_printf(out, ": own %" PRIu64 " sample%s", whole->self_count,
-		      plural(whole->self_count));
-	if (a->annotation->is_python)
-		strbuf_printf(out, ", total %" PRIu64, whole->count);
-	if (a->shown == SHOWN_PERCENT)
-		strbuf_printf(out, "; %% of %s",
-			      a->of_all && a->is_unzoomed ? "all samples" :
-			      a->of_all			  ? "the zoom" :
-			      a->frame			  ? "the function" :
-							    "the file");
+	size_t rows, columns, used = 0, shown = 0;
+	char parts[TITLE_PARTS][64];
+
+	put_title_parts(a, parts);
+	screen_size(&rows, &columns);
+	/* Behind them the view says which row it is at. */
+	columns -= columns > POSITION_WIDTH ? POSITION_WIDTH : 0;
+	for (size_t i = 0; i < TITLE_PARTS; i++, shown++) {
+		size_t need = *parts[i] ? strlen(parts[i]) + 2 : 0;
+
+		if (used + need + NAME_MIN > columns)
+			break;
+		used += need;
+	}
+	put_name(out, a->frame ? frame_name(a->profile, a->frame) : a->path,
+		 columns - used);
+	for (size_t i = 0, n = 0; i < TITLE_PARTS; i++)
+		if (order[i] < shown && *parts[order[i]])
+			strbuf_printf(out, "%s%s", n++ ? ", " : ": ",
+				      parts[order[i]]);
 }
 
 static size_t weight_width(const struct annotated *a)

@@ -148,11 +148,13 @@ static void status(void *arg, size_t columns, struct strbuf *out)
 {
 	static const char keys_hint[] = "  h: keys";
 	struct answer_view *a = arg;
+	/* Names give way to what tells how to get on, but in a very narrow window. */
+	size_t hint = columns > 4 * strlen(keys_hint) ? strlen(keys_hint) : 0;
 	size_t used;
 
 	if (a->rows->browser.rows.count)
 		own_text_cut(a->rows, browser_selected(&a->rows->browser),
-			     columns_of(a), columns, out);
+			     columns_of(a), columns - hint, out);
 	if (!out->len) {
 		view_put_hint(&a->view, is_first_screen(a), out);
 		return;

@@ -72,7 +72,29 @@ def test_a_report_on_a_terminal(kaa, data):
             if function in " ".join(terminal.lines()[2:-1]) and file in " ".join(terminal.lines()[2:-1]):
                 assert last.startswith("h: keys")
             else:
-                assert last.startswith(function[:30]) and end in last
+                assert last.startswith(function[:20]) and end in last
+            terminal.press("down")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_title_of_a_source(kaa, data, columns):
+    """Its parts are whole, or not there; the place in the file stands behind them."""
+    with Terminal([*kaa.command, "report", "-i", data], columns=columns) as terminal:
+        terminal.press("3", "enter")
+        terminal.wait_for("heaviest line")
+        title = terminal.lines()[0]
+        name, rest = re.fullmatch(r"(.*\.py)((?:: | ).*) \d+/\d+", title).groups()
+        parts = rest.strip(" :").split(", ")
+        known = r"own \d+ samples(, total \d+)?, % of all samples|% of all samples"
+        assert len(title) <= columns and re.fullmatch(known, rest.strip(" :")), title
+        assert columns < 120 or len(parts) == 3, title
+
+
+def test_keys_have_room_beside_long_names(kaa, data):
+    with Terminal([*kaa.command, "report", "-i", data], columns=80) as terminal:
+        terminal.press("2")
+        for _ in FUNCTIONS:
+            assert "h: keys" in terminal.lines()[-1], terminal.text()
             terminal.press("down")
 
 
