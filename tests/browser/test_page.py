@@ -7,7 +7,7 @@ import pytest
 
 from harness import answer, drawn
 from harness.drawn import C, DEEP, LOAD, MAIN, THREADS, WORK, own, py, samples, total
-from harness.planted import recording
+from harness.planted import place_of_this_python, recording
 
 HOSTILE = [*drawn.HOSTILE, b"py::__proto__:/srv/constructor", b"py::" + b"n" * 100000 + b":/srv/f.py"]
 VIEWS = ["functions", "flame", "tree", "source", "summary"]
@@ -336,9 +336,11 @@ def test_merged_recursion(draw, show):
 
 
 SLEEP, GIL, FAULTS = b"sched:sched_stat_sleep", b"gil-clock", b"page-faults"
-ONLY = py("only")
+# CPython's, in which a thread waits for the GIL.
+ONLY, RESTORE = py("only"), b"PyEval_RestoreThread"
 # Event, thread, stack, nanoseconds from the first sample, period.
-MORE = [(SLEEP, b"first", (MAIN, LOAD), 50000, 40000), (SLEEP, b"second", (MAIN, DEEP), 150000, 60000),
+MORE = [(SLEEP, b"first", (MAIN, LOAD), 50000, 40000), (SLEEP, b"first", (MAIN, C, RESTORE), 190000, 20000),
+        (SLEEP, b"second", (MAIN, DEEP), 150000, 60000),
         (GIL, b"first", (MAIN, WORK), 10000, 1000), (GIL, b"first", (MAIN,), 20000, 3000),
         *[(FAULTS, b"first", (MAIN, ONLY), 30000 + i, 1) for i in range(3)], (FAULTS, b"second", (MAIN, WORK), 140000, 1)]
 
@@ -347,7 +349,8 @@ MORE = [(SLEEP, b"first", (MAIN, LOAD), 50000, 40000), (SLEEP, b"second", (MAIN,
 def several(kaa, tmp_path):
     """A page of four events, and what the reports have of each: {event: {function: own}}."""
     found = {}
-    with recording(tmp_path / "perf.data", THREADS, more=MORE) as data:
+    mapped = {RESTORE: place_of_this_python(RESTORE.decode())}
+    with recording(tmp_path / "perf.data", THREADS, more=MORE, mapped=mapped) as data:
         kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
         for event in ("task-clock", *(event.decode() for event in (SLEEP, GIL, FAULTS))):
             text = kaa("report", "--stdio", "--event", event, "-i", data, env=answer.WIDE).stdout
@@ -449,7 +452,7 @@ def test_the_flame_graph_by_time(several, show):
     assert box_at(page, 2, 30)[0] == "load" and near(times_of(box_at(page, 2, 30)), (10, 50))
     assert box_at(page, 1, 5) is None and box_at(page, 1, 60) is None
     press(page, "b")
-    assert tip_at(page, 2, 0.5).startswith("load\n/srv/app/load.py\ntotal 100.0%")
+    assert tip_at(page, 2, 0.5).startswith("load\n/srv/app/load.py\ntotal 66.7%")
 
 
 def test_columns_of_time_are_few(draw, show):
@@ -462,10 +465,60 @@ def test_columns_of_time_are_few(draw, show):
     assert numbers == sorted(numbers) and all(abs(number - 6000 * (at / 10 + 0.05)) < 30 for at, number in enumerate(numbers))
 
 
+def lanes_of(page):
+    """[(thread, word, where something is drawn, as shares of the width)] of the timeline's narrow tracks."""
+    return page.evaluate("""() => {
+        const found = [];
+        let thread = "";
+        for (const track of document.querySelectorAll(".track")) {
+            if (!track.matches(".lane")) {
+                thread = track.querySelector(".threadname").textContent;
+                continue;
+            }
+            const canvas = track.querySelector("canvas"), {width, height} = canvas;
+            // The line above the last one, which is drawn everywhere.
+            const pixels = canvas.getContext("2d").getImageData(0, height - 2, width, 1).data;
+            const drawn = [...Array(width).keys()].filter(x => pixels[4 * x + 3] > 100);
+            found.push([thread, track.querySelector(".label").textContent, drawn.map(x => x / width)]);
+        }
+        return found;
+    }""")
+
+
+def test_waits_and_the_gil_in_the_timeline(several, show):
+    path, _ = several
+    page = show(path, "event=0")
+    page.wait_for_function("document.querySelector('.track.lane canvas').width > 400")
+    settle(page)
+    lanes = {(thread, word): places for thread, word, places in lanes_of(page)}
+    # In microseconds; what has the GIL is moments, of 1 and 3 µs.
+    wanted = {("first", "waits"): [(10, 50), (170, 190)], ("first", "waits for the GIL"): [(170, 190)],
+              ("first", "has the GIL"): [(0, 30)], ("second", "waits"): [(90, 150)]}
+    assert set(lanes) == set(wanted)
+    for lane, spans in wanted.items():
+        assert lanes[lane] and all(any(begin - 2 < 199 * place < end + 2 for begin, end in spans) for place in lanes[lane]), lane
+        if lane[1] != "has the GIL":
+            for begin, end in spans:
+                inside = [place for place in lanes[lane] if begin + 2 < 199 * place < end - 2]
+                assert len(inside) / len(lanes[lane]) > 0.2, lane
+    press(page, "w")
+    assert not lanes_of(page) and page.get_attribute("#lanes", "aria-pressed") == "false"
+    link = page.evaluate("location.hash")
+    assert not lanes_of(show(path, link))
+    page.go_back()
+    settle(page)
+    assert len(lanes_of(page)) == 4
+    # What the tracks themselves show is not there a second time.
+    page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
+    settle(page)
+    assert {lane[:2] for lane in map(tuple, lanes_of(page))} == {("first", "waits for the GIL"), ("first", "has the GIL")}
+
+
 def test_one_event_has_no_sides(draw, show):
     page = show(draw(THREADS))
-    press(page, "e")
-    assert not page.is_visible("#sides") and "alone" not in page.evaluate("location.hash")
+    press(page, "e", "w")
+    assert not page.is_visible("#sides") and not page.is_visible("#lanes") and "nolanes" not in page.evaluate("location.hash")
+    assert "alone" not in page.evaluate("location.hash")
 
 
 def test_one_thread(draw, show):

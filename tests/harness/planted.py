@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A perf.data whose stacks a test writes down, with Python functions that a perf map names. No program is behind it."""
 import contextlib
+import ctypes
 import os
 import pathlib
 import struct
 
 CODE, SPAN, PERIOD = 0x7E0000000000, 64, 1000000
+FILES, FILE_SPAN = 0x7D0000000000, 1 << 30
 USER = 0xFFFFFFFFFFFFFE00
 
 
@@ -35,6 +37,23 @@ EVENTS = {
     b"gil-clock": (1, 0, 0x6B616120706F6C6E),
     b"page-faults": (1, 2, 0),
 }
+
+
+def file_map(pid, begin, path):
+    name = os.fsencode(path)
+    name = name.ljust(len(name) // 8 * 8 + 8, b"\0")
+    return record(1, 2, struct.pack("<IIQQQ", pid, pid, begin, FILE_SPAN, 0) + name)
+
+
+def place_of_this_python(function):
+    """(file, where it is in the file) of a C function that this interpreter exports: one of CPython's."""
+    at = ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value
+    for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
+        span, _, offset, _, _, *name = line.split(maxsplit=5)
+        begin, end = (int(number, 16) for number in span.split("-"))
+        if begin <= at < end and name:
+            return name[0], at - begin + int(offset, 16)
+    raise LookupError(function)
 
 
 def attribute(event=b"task-clock", identified=False):
@@ -86,10 +105,11 @@ def write(path, records):
 
 
 @contextlib.contextmanager
-def recording(path, threads, count=1, more=()):
+def recording(path, threads, count=1, more=(), mapped=None):
     """threads: {name: {stack: samples}}; a stack is a tuple of names of symbols (bytes), the outermost first.
 
     more: [(event, thread, stack, nanoseconds from the first sample, period)], samples of other EVENTS.
+    mapped: {name: (file, where it is in the file)}, symbols that are not in the perf map.
 
     The perf map, which names them, is in /tmp as long as the block lasts.
     """
@@ -100,6 +120,10 @@ def recording(path, threads, count=1, more=()):
     events = [b"task-clock", *dict.fromkeys(event for event, *_ in more)]
     address = {name: CODE + i * SPAN for i, name in enumerate(names)}
     records = [code_map(pid, len(names))]
+    for i, (name, (file_path, offset)) in enumerate((mapped or {}).items()):
+        begin = FILES + i * FILE_SPAN
+        records.append(file_map(pid, begin, file_path))
+        address[name] = begin + offset
     time = 1000000
     for tid, (name, stacks) in enumerate(threads.items(), pid):
         records.append(comm(pid, tid, name))
@@ -112,7 +136,7 @@ def recording(path, threads, count=1, more=()):
                               [address[name] + 5 for name in stack], period, events.index(event) + 1))
     path.write_bytes(file_of_events(records, events) if more else file(records))
     symbols = pathlib.Path(f"/tmp/perf-{pid}.map")
-    symbols.write_bytes(b"".join(b"%x %x %s\n" % (address[name], SPAN, name) for name in names))
+    symbols.write_bytes(b"".join(b"%x %x %s\n" % (address[name], SPAN, name) for name in names if address[name] >= CODE))
     try:
         yield path
     finally:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The state of the page, and what is computed of it once.
-import { findFunctions, Selection, Shown, stacksWith, Tree, type Entry } from "./compute";
+import { findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
 import type { Profile } from "./data";
 import { format, parse, type State } from "./state";
 
@@ -16,6 +16,7 @@ export interface Side {
 
 export class App {
 	state: State;
+	readonly lanes: Lane[];
 	private listeners: (() => void)[] = [];
 	private selections = new Map<string, Selection>();
 	private showns = new Map<string, Shown>();
@@ -28,6 +29,7 @@ export class App {
 
 	constructor(readonly profile: Profile) {
 		this.state = parse(profile, location.hash);
+		this.lanes = findLanes(profile);
 		addEventListener("popstate", () => this.restore());
 		addEventListener("hashchange", () => this.restore());
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What the samples that are selected weigh: by stack, function, line, and as a tree.
-import { NONE, Profile, Unit } from "./data";
+import { EventKind, NONE, Profile, Unit } from "./data";
 import type { State } from "./state";
 
 export interface Entry {
@@ -97,6 +97,41 @@ export function threadWeights(profile: Profile, event: number): [number, number]
 		weights.set(group.thread, (weights.get(group.thread) ?? 0) + sum);
 	}
 	return [...weights].sort((a, b) => b[1] - a[1]);
+}
+
+// What threads have narrow tracks of, beside the event that is shown.
+export interface Lane {
+	event: number;
+	// Only what was spent on getting the GIL.
+	isForGil: boolean;
+	word: string;
+	// Those that have such samples.
+	threads: Set<number>;
+}
+
+export function findLanes(profile: Profile): Lane[] {
+	const lanes: Lane[] = [];
+	const add = (event: number, isForGil: boolean, word: string) => {
+		const threads = new Set<number>();
+		for (const group of profile.groups)
+			if (group.event === event && !threads.has(group.thread))
+				for (let i = group.first; i < group.first + group.count; i++)
+					if (!isForGil || profile.isForGil(profile.spent[i])) {
+						threads.add(group.thread);
+						break;
+					}
+		if (threads.size)
+			lanes.push({ event, isForGil, word, threads });
+	};
+	for (const event of profile.events()) {
+		const kind = profile.eventKind(event);
+		if (kind === EventKind.Wait) {
+			add(event, false, "waits");
+			add(event, true, "waits for the GIL");
+		} else if (kind === EventKind.Gil)
+			add(event, false, "has the GIL");
+	}
+	return lanes;
 }
 
 export class Selection {

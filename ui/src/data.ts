@@ -13,6 +13,14 @@ export const enum SourceState {
 	None, There, Missing, Changed, Other, Large,
 }
 
+// Of enum event_kind in src/base/event_kind.h.
+export const enum EventKind {
+	Wait = 2, Wall = 3, Gil = 6,
+}
+
+// Of enum spent_kind in src/profile/spent.h: taking the GIL.
+const SPENT_GIL = 5;
+
 // enum event_unit in src/base/event_kind.h, and samples where no period is known.
 export const enum Unit {
 	Count, Nanoseconds, Bytes, Samples,
@@ -248,13 +256,15 @@ export class Profile {
 	eventName(event: number) { return this.text(this.names["event.name"][event]); }
 	unit(event: number): Unit { return this.names["event.unit"][event]; }
 	// Samples stand for the time before them, and not for a moment: EVENT_WAIT and EVENT_WALL.
-	isSpan(event: number) { return [2, 3].includes(this.names["event.kind"][event]); }
+	isSpan(event: number) { return [EventKind.Wait, EventKind.Wall].includes(this.eventKind(event)); }
+	eventKind(event: number): EventKind { return this.names["event.kind"][event]; }
 	threadCount() { return this.names["thread.name"].length; }
 	threadName(thread: number) { return this.text(this.names["thread.name"][thread]); }
 	threadProcess(thread: number) { return this.text(this.names["thread.process"][thread]); }
 	tid(thread: number) { return this.names["thread.tid"][thread]; }
 	pid(thread: number) { return this.names["thread.pid"][thread]; }
 	spentText(spent: number) { return this.text(this.names["spent.text"][spent]); }
+	isForGil(spent: number) { return this.names["spent.kind"][spent] === SPENT_GIL; }
 	spentCount() { return this.names["spent.text"].length; }
 
 	// Events that have samples.

@@ -24,7 +24,7 @@ const KEYS: [string, string][] = [
 	["m", "calls of a function by itself, or by what it calls, are one frame"],
 	["b", "the flame graph by time, from left to right, of one thread"],
 	["e", "functions in all events, side by side"],
-	["t", "the timeline: ← → move the range, with Shift its end"], ["x", "drop all filters"],
+	["w", "waits and the GIL in the timeline"], ["t", "the timeline: ← → move the range, with Shift its end"], ["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
 ];
 
@@ -49,6 +49,8 @@ class Page {
 	private events = h<HTMLSelectElement>("select", { "aria-label": "Event" });
 	private sides = h<HTMLButtonElement>("button.toggle", { type: "button", id: "sides",
 		title: "Functions in the other events, too (e)", onclick: () => this.toggleSides() }, "Side by side");
+	private lanes = h<HTMLButtonElement>("button.toggle", { type: "button", id: "lanes",
+		title: "When threads wait, and have the GIL, in the timeline (w)", onclick: () => this.toggleLanes() }, "Waits and GIL");
 	private help = this.makeHelp();
 	private shown: View | null = null;
 	private wasSearching = false;
@@ -80,7 +82,7 @@ class Page {
 		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
-				h("div.tools", {}, this.events, this.sides, this.merge, this.native,
+				h("div.tools", {}, this.events, this.lanes, this.sides, this.merge, this.native,
 					h("span.searchbox", {}, this.search,
 						h("button.toggle", { type: "button", id: "only", title: "Only samples that have it in their stack (Shift Enter)",
 							onclick: () => this.onlyFound() }, "Only"))), this.chips));
@@ -192,6 +194,8 @@ class Page {
 
 	private toggleMerge() { this.app.set({ merge: !this.app.state.merge, zoom: [] }); }
 
+	private toggleLanes() { this.app.set({ lanes: !this.app.state.lanes }); }
+
 	private toggleSides() { this.app.set({ alone: !this.app.state.alone }); }
 
 	private open(view: View) {
@@ -206,6 +210,8 @@ class Page {
 			this.tabs[view].tabIndex = view === state.view ? 0 : -1;
 		}
 		this.native.setAttribute("aria-pressed", String(state.native));
+		this.lanes.setAttribute("aria-pressed", String(state.lanes));
+		this.lanes.hidden = !this.app.lanes.length;
 		this.sides.setAttribute("aria-pressed", String(!state.alone));
 		this.sides.hidden = state.view !== "functions" || this.events.hidden;
 		this.merge.setAttribute("aria-pressed", String(state.merge));
@@ -244,6 +250,7 @@ class Page {
 			c: () => app.set({ native: !state.native, zoom: [] }),
 			b: () => app.set({ byTime: !state.byTime || state.view !== "flame", view: "flame" }),
 			e: () => !this.events.hidden && this.toggleSides(),
+			w: () => this.app.lanes.length && this.toggleLanes(),
 			m: () => this.toggleMerge(),
 			i: () => app.set({ invert: !state.invert, view: "tree" }),
 			t: () => this.timeline.element.focus(),

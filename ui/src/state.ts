@@ -10,6 +10,8 @@ export interface State {
 	event: number;
 	// Without the other events beside it.
 	alone: boolean;
+	// Narrow tracks for waits and the GIL in the timeline.
+	lanes: boolean;
 	// -1: all.
 	thread: number;
 	// ns since the first sample, or null: all.
@@ -37,7 +39,7 @@ export interface State {
 }
 
 export function initial(profile: Profile): State {
-	return { view: "functions", event: profile.event, alone: false, thread: -1, range: null, search: "", only: "", focus: -1,
+	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", only: "", focus: -1,
 		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
 }
 
@@ -59,6 +61,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.view = VIEWS.includes(view) ? view : state.view;
 	state.event = events.includes(event) ? event : events.includes(state.event) ? state.event : events[0];
 	state.alone = words.has("alone");
+	state.lanes = !words.has("nolanes");
 	state.thread = numberOf(words, "thread", profile.threadCount(), -1);
 	if (range.length === 2 && range.every((ms) => ms >= 0) && range[0] < range[1])
 		state.range = [range[0] * 1e6, range[1] * 1e6];
@@ -85,6 +88,7 @@ export function format(profile: Profile, state: State): string {
 	put("view", state.view, state.view !== first.view);
 	put("event", state.event, state.event !== first.event);
 	put("alone", "", state.alone);
+	put("nolanes", "", !state.lanes);
 	put("thread", state.thread, state.thread >= 0);
 	if (state.range)
 		words.set("range", state.range.map((ns) => (ns / 1e6).toFixed(3)).join("-"));

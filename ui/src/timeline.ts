@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // How busy each thread was over time. A range that is drawn here selects samples in all views.
 import type { App } from "./app";
-import { isDark, onTheme, variable } from "./colours";
-import { threadWeights } from "./compute";
-import { Unit } from "./data";
+import { isDark, kindColour, onTheme, variable } from "./colours";
+import { threadWeights, type Lane } from "./compute";
+import { EventKind, Kind, Unit } from "./data";
 import { duration, fitCanvas, Frames, h, percent } from "./dom";
 
-const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768;
+const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6;
+const TRACK_HEIGHT = 24, LANE_HEIGHT = 11;
 
 interface Track {
 	// -1: all together.
 	thread: number;
-	weight: number;
+	// null: the event that is shown.
+	lane: Lane | null;
 	canvas: HTMLCanvasElement;
 	element: HTMLElement;
 }
+
+// Of each thread, and of all (-1): what each bin of time has.
+type Shape = Map<number, Float64Array>;
 
 export class Timeline {
 	readonly element: HTMLElement;
@@ -23,14 +28,15 @@ export class Timeline {
 	private axis = h<HTMLCanvasElement>("canvas.axis", { "aria-hidden": "true" });
 	private brush = h("div.brush", { hidden: true });
 	private said = h("span.hint", { "aria-live": "polite" });
-	private event = -1;
+	// The event and the lanes that the tracks are of.
+	private made = "";
 	private dragFrom: number | null = null;
 	private frames: Frames;
 	private timer = 0;
 	// What the tracks show, to draw them only when it is another.
 	private drawn = "";
-	private base: Map<number, Float64Array> | null = null;
-	private baseOf = "";
+	// Without marks, by event and bins.
+	private base = new Map<string, Shape>();
 
 	constructor(private app: App) {
 		this.element = h("section.timeline", { tabindex: 0, role: "application",
@@ -49,11 +55,29 @@ export class Timeline {
 
 	private makeTracks() {
 		const weights = threadWeights(this.app.profile, this.app.state.event);
-		const all = weights.reduce((sum, [, weight]) => sum + weight, 0), threads = weights.slice(0, 200);
+		const all = weights.reduce((sum, [, weight]) => sum + weight, 0), threads = weights.slice(0, MAX_TRACKS);
 		if (threads.length > 1)
 			threads.unshift([-1, all]);
-		this.tracks = threads.map(([thread, weight]) => this.makeTrack(thread, weight, all));
+		const lanes = this.lanes(), known = new Set(threads.map(([thread]) => thread));
+		// Those that do nothing but wait.
+		for (const thread of new Set(lanes.flatMap((lane) => [...lane.threads])))
+			if (!known.has(thread) && threads.length < MAX_TRACKS)
+				threads.push([thread, 0]);
+		this.tracks = threads.flatMap(([thread, weight]) => [this.makeTrack(thread, weight, all),
+			...lanes.filter((lane) => lane.threads.has(thread)).map((lane) => this.makeLane(thread, lane))]);
 		this.list.replaceChildren(...this.tracks.map((track) => track.element));
+	}
+
+	// Without the one that is the event itself.
+	private lanes(): Lane[] {
+		const { lanes, state } = this.app;
+		return state.lanes ? lanes.filter((lane) => lane.isForGil || lane.event !== state.event) : [];
+	}
+
+	private makeLane(thread: number, lane: Lane): Track {
+		const canvas = h<HTMLCanvasElement>("canvas"), name = this.app.profile.eventName(lane.event);
+		const label = h("span.label", { title: `${this.app.profile.threadName(thread)} ${lane.word}: ${name}` }, lane.word);
+		return { thread, lane, canvas, element: h("div.track.lane", {}, label, canvas) };
 	}
 
 	private makeTrack(thread: number, weight: number, all: number): Track {
@@ -63,20 +87,21 @@ export class Timeline {
 			`${p.threadProcess(thread)} ${p.pid(thread)}, thread ${p.tid(thread)}: click to see only this one`,
 			onclick: () => this.app.set({ thread: this.app.state.thread === thread ? -1 : thread }) },
 			h("span.threadname", {}, name), h("span.dim", {}, percent(all ? weight / all : 0)));
-		return { thread, weight, canvas, element: h("div.track", {}, label, canvas) };
+		return { thread, lane: null, canvas, element: h("div.track", {}, label, canvas) };
 	}
 
 	update() {
-		if (this.event !== this.app.state.event) {
+		const made = `${this.app.state.event} ${this.app.state.lanes}`;
+		if (this.made !== made) {
 			this.makeTracks();
 			this.drawn = "";
 			this.frames.restart();
 		}
-		this.event = this.app.state.event;
+		this.made = made;
 		for (const track of this.tracks) {
 			const { thread } = this.app.state;
 			track.element.classList.toggle("off", thread >= 0 && track.thread !== thread);
-			track.element.querySelector("button")!.setAttribute("aria-pressed", String(track.thread === thread));
+			track.element.querySelector("button")?.setAttribute("aria-pressed", String(track.thread === thread));
 		}
 		const { range } = this.app.state;
 		this.showBrush(range);
@@ -91,10 +116,9 @@ export class Timeline {
 	private left(): number { return this.axis.offsetLeft; }
 	private width(): number { return Math.max(10, this.element.clientWidth - this.left() - 12); }
 
-	// Of each thread, and of all (-1): weight by time, of all stacks or of those that are marked.
-	private *fill(bins: number, marks: Uint8Array | null): Generator<void, Map<number, Float64Array>> {
-		const { app } = this, p = app.profile, { event } = app.state;
-		const tracks = new Map<number, Float64Array>(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
+	// Weight by time, of all stacks or of those that are marked.
+	private *fill(event: number, isForGil: boolean, bins: number, marks: Uint8Array | null): Generator<void, Shape> {
+		const p = this.app.profile, tracks: Shape = new Map(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
 		for (const group of p.groups) {
 			if (group.event !== event)
 				continue;
@@ -103,7 +127,7 @@ export class Timeline {
 			for (let i = group.first; i < group.first + group.count; i++) {
 				if (i % STEP_SAMPLES === 0)
 					yield;
-				if (marks && !marks[p.stack[i]])
+				if ((marks && !marks[p.stack[i]]) || (isForGil && !p.isForGil(p.spent[i])))
 					continue;
 				const last = Math.min(bins - 1, Math.floor(p.time[i] / bin));
 				// A wait is the time before its sample.
@@ -127,10 +151,12 @@ export class Timeline {
 	}
 
 	// As many as can be seen, and so few that chance alone makes no spikes.
-	private binCount(width: number): number {
+	private binCount(event: number, width: number): number {
 		let samples = 0;
+		if (this.app.profile.eventKind(event) === EventKind.Wait)
+			return Math.min(MAX_BINS, Math.floor(width / 2));
 		for (const group of this.app.profile.groups)
-			samples += group.event === this.app.state.event ? group.count : 0;
+			samples += group.event === event ? group.count : 0;
 		return Math.max(20, Math.min(MAX_BINS, Math.floor(width / 2), Math.floor(samples / SAMPLES_PER_BIN)));
 	}
 
@@ -139,35 +165,60 @@ export class Timeline {
 		if (!this.element.clientWidth)
 			return;
 		this.showBrush(this.app.state.range);
-		const { event, search, fn } = this.app.state;
-		const wanted = JSON.stringify([width, devicePixelRatio, event, search, search ? -1 : fn, isDark()]);
+		const { event, lanes, search, fn } = this.app.state;
+		const wanted = JSON.stringify([width, devicePixelRatio, event, lanes, search, search ? -1 : fn, isDark()]);
 		if (wanted === this.drawn)
 			return;
-		const bins = this.binCount(width), marks = this.app.marked();
+		const marks = this.app.marked();
 		yield;
-		const marked = marks ? yield* this.fill(bins, marks) : null, p = this.app.profile;
-		const base = JSON.stringify([event, bins]);
-		if (this.baseOf !== base)
-			this.base = yield* this.fill(bins, null);
-		this.baseOf = base;
-		const all = this.base!;
-		const isTime = p.unit(this.app.state.event) === Unit.Nanoseconds, bin = p.span / bins || 1;
-		const colours = [variable("--track"), variable("--track-marked"), variable("--line")];
+		yield* this.drawTracks(null, width, marks);
+		for (const lane of this.lanes())
+			yield* this.drawTracks(lane, width, marks);
+		this.drawAxis(width);
+		this.drawn = wanted;
+	}
+
+	private *known(event: number, isForGil: boolean, bins: number): Generator<void, Shape> {
+		const key = `${event} ${isForGil} ${bins}`;
+		let shape = this.base.get(key);
+		if (!shape) {
+			shape = yield* this.fill(event, isForGil, bins, null);
+			if (this.base.size >= MAX_SHAPES)
+				this.base.clear();
+			this.base.set(key, shape);
+		}
+		return shape;
+	}
+
+	private colour(lane: Lane | null): string {
+		if (!lane)
+			return variable("--track");
+		if (lane.isForGil)
+			return kindColour(Kind.Gil);
+		return this.app.profile.eventKind(lane.event) === EventKind.Gil ? kindColour(Kind.Standard) : variable("--track-wait");
+	}
+
+	// Those of a lane, or of the event.
+	private *drawTracks(lane: Lane | null, width: number, marks: Uint8Array | null): Generator<void> {
+		const p = this.app.profile, event = lane ? lane.event : this.app.state.event, isForGil = !!lane?.isForGil;
+		const bins = this.binCount(event, width), all = yield* this.known(event, isForGil, bins);
+		const marked = marks ? yield* this.fill(event, isForGil, bins, marks) : null;
+		const isTime = p.unit(event) === Unit.Nanoseconds, bin = p.span / bins || 1, height = lane ? LANE_HEIGHT : TRACK_HEIGHT;
+		const colours = [this.colour(lane), variable("--track-marked"), variable("--line")];
 		let most = 0;
 		all.forEach((values, thread) => thread >= 0 && values.forEach((value) => most = Math.max(most, value)));
-		for (const track of this.tracks) {
+		for (const track of this.tracks.filter((one) => one.lane === lane)) {
 			yield;
-			const values = all.get(track.thread)!, height = 24;
-			const context = fitCanvas(track.canvas, width, height);
-			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) : isTime ? Math.max(bin, most * 0.5) : most;
+			const values = all.get(track.thread), context = fitCanvas(track.canvas, width, height);
 			context.fillStyle = colours[2];
 			context.fillRect(0, height - 1, width, 1);
+			if (!values)
+				continue;
+			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) : isTime ? Math.max(bin, most * 0.5) : most;
 			this.drawArea(context, values, top, width, height, colours[0]);
 			if (marked)
 				this.drawArea(context, marked.get(track.thread)!, top, width, height, colours[1]);
 		}
-		this.drawAxis(width);
-		this.drawn = wanted;
 	}
 
 	private drawArea(context: CanvasRenderingContext2D, values: Float64Array, top: number, width: number, height: number,
