@@ -77,6 +77,11 @@ bool converter_is_python(const struct converter *converter,
 	       dso == converter->names.no_python_dso;
 }
 
+const struct name_list *converter_comms(const struct converter *converter)
+{
+	return &converter->options->comms;
+}
+
 const struct seen_tasks *converter_seen_tasks(const struct converter *converter)
 {
 	return &converter->seen_tasks;

@@ -335,6 +335,8 @@ bool converter_jit_code(const struct converter *converter, const char *path,
 /* With options.count_tasks; complete after converter_run(). */
 const struct seen_tasks *
 converter_seen_tasks(const struct converter *converter);
+/* convert_options.comms */
+const struct name_list *converter_comms(const struct converter *converter);
 /*
  * The name that a thread had at last; NULL: not known, or forgotten since the
  * thread ended long ago. After converter_run().

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "convert/model.h"
+#include "convert/named_tasks.h"
 
 /* --- Events ------------------------------------------------------------- */
 
@@ -457,6 +458,10 @@ static struct error *fill(struct model *m)
 		error = model_add_events(m);
 	if (!error)
 		error = add_groups(m);
+	if (!error)
+		error = named_tasks_keep(m->profile, m->recording,
+					 converter_seen_tasks(m->converter),
+					 converter_comms(m->converter));
 	if (error)
 		return error;
 	add_lost(m);

@@ -389,6 +389,15 @@ static inline uint32_t profile_task_name(const struct profile_task *task)
 	return task->name == PROFILE_NONE ? task->comm : task->name;
 }
 
+/*
+ * Of so many threads of so many processes no process has more than one: a list of them
+ * goes by what processes are called, their comms, and not by the threads' names.
+ */
+static inline bool profile_lists_processes(size_t processes, size_t threads)
+{
+	return processes > 1 && processes == threads;
+}
+
 /* Fills ret, which has room for each stack: whether it has a Python frame. */
 void profile_find_python(const struct profile *profile, bool *ret);
 

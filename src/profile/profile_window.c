@@ -287,3 +287,40 @@ struct error *profile_forget(struct profile *profile, size_t first)
 	kept_stacks_deinit(&kept);
 	return error;
 }
+
+/* --- Some tasks alone --------------------------------------------------- */
+
+static void move_row(struct profile_samples *s, size_t from, size_t to)
+{
+	s->time[to] = s->time[from];
+	s->period[to] = s->period[from];
+	s->stack[to] = s->stack[from];
+	s->task[to] = s->task[from];
+	s->count[to] = s->count[from];
+	s->event[to] = s->event[from];
+	s->flags[to] = s->flags[from];
+	vec_for_each(label, &s->labels)
+		label->values[to] = label->values[from];
+}
+
+void profile_keep_tasks(struct profile *profile, const bool *keep)
+{
+	struct profile_samples *s = &profile->samples;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->rows; i++) {
+		struct profile_event *event = &profile->events.data[s->event[i]];
+
+		if (keep[s->task[i]]) {
+			move_row(s, i, kept++);
+			continue;
+		}
+		event->samples -= s->count[i];
+		event->period -= s->period[i];
+	}
+	if (kept == s->rows)
+		return;
+	s->rows = kept;
+	/* Rows have other numbers. */
+	index_deinit(&profile->tables->rows);
+}

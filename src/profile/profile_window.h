@@ -6,6 +6,7 @@
 #ifndef KAA_PROFILE_PROFILE_WINDOW_H
 #define KAA_PROFILE_PROFILE_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +30,8 @@ struct error *profile_window(const struct profile *profile, size_t first,
  * stacks change, all others stay. After a failure all is as it was.
  */
 struct error *profile_forget(struct profile *profile, size_t first);
+
+/* Drops the rows of tasks for which keep[], by task, is false. Handles stay as they are. */
+void profile_keep_tasks(struct profile *profile, const bool *keep);
 
 #endif

@@ -37,11 +37,10 @@ struct threads {
 	struct map scripts;
 };
 
-/* No process has more than one thread: they go by what processes are called. */
 static bool are_processes(const struct threads *threads)
 {
-	return threads->processes.count > 1 &&
-	       threads->processes.count == threads->index.count;
+	return profile_lists_processes(threads->processes.count,
+				       threads->index.count);
 }
 
 /* python: by stack, whether there is a Python frame in it. */

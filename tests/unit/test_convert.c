@@ -21,7 +21,9 @@
 #include "convert/fold.h"
 #include "convert/interpreter_frames.h"
 #include "convert/live.h"
+#include "convert/named_tasks.h"
 #include "convert/python_code.h"
+#include "convert/sample_filter.h"
 #include "perfdata/kaa_stream.h"
 #include "perfdata/writer.h"
 #include "profile/own_time.h"
@@ -1144,6 +1146,96 @@ static void test_names_of_threads_hold_for_their_time(void **state)
 	thread_table_deinit(&table);
 }
 
+struct listed_thread {
+	int32_t pid;
+	int32_t tid;
+	const char *comm;
+	const char *name;
+};
+
+/* As the converter does it: what passes, and then what of that is meant. */
+static void add_listed(struct profile *profile, struct seen_tasks *seen,
+		       const struct convert_options *options,
+		       const struct listed_thread *thread)
+{
+	const struct seen_task known = { thread->pid, thread->tid, thread->comm,
+					 thread->name, 1 };
+	struct profile_task task = { .pid = thread->pid,
+				     .tid = thread->tid,
+				     .name = PROFILE_NONE };
+	struct profile_sample sample = { .stack = PROFILE_NONE,
+					 .period = 3,
+					 .count = 1 };
+
+	ok(seen_tasks_add(seen, &known));
+	ok(profile_intern(profile, thread->comm, &task.comm));
+	if (thread->name)
+		ok(profile_intern(profile, thread->name, &task.name));
+	ok(profile_intern_task(profile, &task, &sample.task));
+	if (filter_names(options, thread->comm, thread->name))
+		ok(profile_add_sample(profile, &sample));
+}
+
+/* A name of a list means the threads that are called so there, and no others. */
+static void test_threads_are_those_that_are_listed_so(void **state)
+{
+	static const struct listed_thread
+		threads[] = { { 100, 100, "python3", "MainThread" },
+			      { 100, 101, "python3", NULL },
+			      { 100, 102, "python3", "worker" },
+			      { 100, 103, "worker", "other" } },
+		named[] = { { 100, 100, "python3", "MainThread" },
+			    { 100, 102, "python3", "worker" } },
+		processes[] = { { 100, 100, "python3", "MainThread" },
+				{ 200, 200, "python3", NULL } };
+	static const struct {
+		const struct listed_thread *threads;
+		size_t count;
+		const char *names[2];
+		int32_t kept[4];
+	} cases[] = {
+		{ threads, 4, { "python3" }, { 101 } },
+		{ threads, 4, { "worker" }, { 102 } },
+		{ threads, 4, { "MainThread", "python3" }, { 100, 101 } },
+		/* The list has no such name: it is the command's. */
+		{ named, 2, { "python3" }, { 100, 102 } },
+		/* Processes are listed by their commands. */
+		{ processes, 2, { "python3" }, { 100, 200 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct convert_options options = {
+			.comms = { cases[i].names, cases[i].names[1] ? 2 : 1 },
+		};
+		const struct profile_event event = {};
+		struct seen_tasks seen = {};
+		struct profile *profile;
+		uint32_t id;
+		size_t kept = 0;
+
+		ok(profile_create(NULL, &profile));
+		ok(profile_add_recording(profile, &id));
+		ok(profile_add_event(profile, &event, &id));
+		for (size_t k = 0; k < cases[i].count; k++)
+			add_listed(profile, &seen, &options,
+				   &cases[i].threads[k]);
+		ok(named_tasks_keep(profile, 0, &seen, &options.comms));
+		for (; kept < 4 && cases[i].kept[kept]; kept++) {
+			assert_true(kept < profile->samples.rows);
+			assert_int_equal(
+				profile_task(profile,
+					     profile->samples.task[kept])->tid,
+				cases[i].kept[kept]);
+		}
+		assert_int_equal(profile->samples.rows, kept);
+		assert_int_equal(profile->events.data[0].samples, kept);
+		assert_int_equal(profile->events.data[0].period, 3 * kept);
+		profile_destroy(profile);
+		seen_tasks_deinit(&seen);
+	}
+}
+
 static void test_another_thread_of_the_number_has_no_name(void **state)
 {
 	struct thread_table table = {};
@@ -1190,6 +1282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_names_of_threads_hold_for_their_time),
+		cmocka_unit_test(test_threads_are_those_that_are_listed_so),
 		cmocka_unit_test(test_another_thread_of_the_number_has_no_name),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(test_python_frames_have_names_and_lines),
