@@ -10,6 +10,7 @@
 
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
+#include "cmd/framework/message.h"
 #include "cmd/framework/pager.h"
 #include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
@@ -39,6 +40,10 @@ struct report_settings {
 	bool inverted;
 	/* An option asks for the table of entries that perf has. */
 	bool wants_table;
+	/* -S does, too. */
+	bool wants_symbols;
+	/* There are Python functions, of which --callers has a report. */
+	bool has_callers;
 	/* Its opposite: the order of the first screen. */
 	bool by_total;
 	/* Of the first screen; NULL: answer_event(). */
@@ -243,7 +248,8 @@ static struct error *settle_keys(struct report_options *o)
 /* Who asks for nothing else is told which Python code the time went to. */
 static bool shows_answer(const struct report_settings *s)
 {
-	return !s->wants_table && !input_imitates(&s->input);
+	return !s->wants_table && !s->wants_symbols &&
+	       !input_imitates(&s->input);
 }
 
 /* --comms filters entries of the table: percentages stay those of the whole. */
@@ -562,9 +568,10 @@ static struct error *print_report(struct report_settings *s,
 		return error;
 	if (s->callers)
 		return print_callers(s, profile, &answer);
-	return answer.event != PROFILE_NONE ?
-		       answer_print(profile, &answer, stdout) :
-		       report_write(profile, &s->options, stdout);
+	if (answer.event != PROFILE_NONE)
+		return answer_print(profile, &answer, stdout);
+	s->has_callers = answer_event(profile) != PROFILE_NONE;
+	return report_write(profile, &s->options, stdout);
 }
 
 static struct error *print(struct report_settings *s,
@@ -577,6 +584,27 @@ static struct error *print(struct report_settings *s,
 	if (s->tasks)
 		return report_tasks(converter_reader(converter), stdout);
 	return print_report(s, converter);
+}
+
+/*
+ * Who asks for one function and nothing else may have meant what kaa says of it, and
+ * not perf's table.
+ */
+static void name_other_reports(const struct report_settings *s)
+{
+	const char *path = s->input.path ? s->input.path : "perf.data";
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const char *word;
+
+	if (!s->wants_symbols || s->wants_table || s->tui || s->is_empty ||
+	    wants_text(s) || s->options.symbols.count != 1)
+		return;
+	word = s->options.symbols.values[0];
+	answer_name_command(path, "With the source:   ", "annotate", word, &text);
+	if (s->has_callers)
+		answer_name_command(path, "Who calls it:      ",
+				    "report --callers", word, &text);
+	message_lines(text.data);
 }
 
 static struct error *run(void *arg, const struct arguments *args,
@@ -609,6 +637,8 @@ static struct error *run(void *arg, const struct arguments *args,
 		error = missing_report_damage(converter, error, exit_code);
 	if (!error && !settings->options.quiet)
 		unmatched_print(&settings->unmatched);
+	if (!error)
+		name_other_reports(settings);
 	if (settings->is_empty)
 		*exit_code = EXIT_CODE_FAILED;
 	return error;
@@ -675,8 +705,8 @@ static const struct option options[] = {
 		 TABLE),
 	OPT_STRING('S', "symbols", struct report_settings, symbols,
 		   "<symbol,...>",
-		   "show only these functions: by name, file.py or file.py:37",
-		 TABLE),
+		   "show only these functions in the table: by name, file.py or file.py:37",
+		 .given = OPTION_GIVEN(struct report_settings, wants_symbols)),
 	OPT_BOOL('U', "hide-unresolved", struct report_settings,
 		 options.hide_unresolved, "show only functions with a name",
 		 TABLE),

@@ -103,6 +103,20 @@ def test_stop_bt(script, word):
     assert len(stacks) == 300 and all(stack[1:] == [LEAF, MIDDLE] for stack in stacks)
 
 
+def test_one_function_and_nothing_else_names_the_reports_of_it(kaa, recording):
+    """Of -S alone perf's table comes; who wanted to know the function's lines and callers is told how."""
+    own, at = kaa.command[-1], f"-i {recording}"
+    said = kaa("report", "--stdio", "-i", recording, "-S", "middle")
+    assert functions(said.stdout) == {MIDDLE}
+    assert said.stderr == f"With the source:   {own} annotate middle {at}\nWho calls it:      {own} report --callers middle {at}\n"
+    for words in ["annotate", "middle"], ["report", "--callers", "middle"]:
+        assert "Worker.middle" in kaa(*words, "-i", recording).stdout
+    # Who asks for a table gets one, and no word beside it.
+    for more in ["-g", "none"], ["--children"], ["--sort", "symbol"], ["-q"], ["-S", "middle,main.py"]:
+        assert not kaa("report", "--stdio", "-i", recording, "-S", "middle", *more).stderr, more
+    assert not kaa("report", "--like-perf", "-i", recording, "-S", MIDDLE).stderr
+
+
 @pytest.mark.parametrize("words", [["report", "-S", "middle"], ["report", "--symbol-filter", "work.py:2000"],
                                    ["report", "-p", "work.py:2000", "-x", "--sort", "parent"], ["script", "-S", "middle"]])
 def test_perf_knows_whole_names_alone(kaa, recording, words):
