@@ -13,6 +13,7 @@
 #include "view/chain_text.h"
 #include "view/entry_order.h"
 #include "view/entry_text.h"
+#include "view/fit.h"
 #include "view/header_text.h"
 #include "view/report_notes.h"
 #include "view/source_text.h"
@@ -59,6 +60,32 @@ static bool has_callchains(const struct profile *profile)
 		if (event->has_callchain)
 			return true;
 	return false;
+}
+
+/* What a terminal has no room for goes on in the next line, behind a '#' as well. */
+static void fit_prose(struct report *r, size_t from)
+{
+	_cleanup_strbuf_ struct strbuf prose = STRBUF_INIT;
+	size_t columns = r->options.title_columns, mark = strlen("# ");
+
+	if (columns <= mark || r->options.quirks.no_notes)
+		return;
+	strbuf_puts(&prose, r->text.data + from);
+	strbuf_truncate(&r->text, from);
+	for (const char *line = prose.data; *line;) {
+		_cleanup_strbuf_ struct strbuf one = STRBUF_INIT, lines = STRBUF_INIT;
+		size_t n = strcspn(line, "\n");
+
+		strbuf_append(&one, line, n);
+		if (n <= columns || strncmp(one.data, "# ", mark)) {
+			strbuf_printf(&r->text, "%s\n", one.data);
+		} else {
+			fit_lines(&lines, one.data + mark, columns - mark);
+			for (const char *at = lines.data; *at; at += strcspn(at, "\n") + 1)
+				strbuf_printf(&r->text, "# %.*s\n", (int)strcspn(at, "\n"), at);
+		}
+		line += n + (line[n] == '\n');
+	}
 }
 
 static void put_file_header(struct report *r)
@@ -213,6 +240,7 @@ bool report_is_heavy_enough(const struct report_options *options,
 static void put_left_out(struct report *r, size_t count, bool branches)
 {
 	bool entries = r->is_cut && count, is_one;
+	size_t from = r->text.len;
 
 	branches = branches && r->branches_are_cut;
 	if (!entries && !branches)
@@ -229,6 +257,7 @@ static void put_left_out(struct report *r, size_t count, bool branches)
 		      "below %d%% %s left out: --percent-limit 0 shows %s.\n#\n",
 		      GRAPH_PERCENT_LIMIT, is_one ? "is" : "are",
 		      is_one ? "it" : "them");
+	fit_prose(r, from);
 }
 
 static struct error *put_entries(struct report *r, const struct calltree *tree,
@@ -542,6 +571,7 @@ static struct error *put_report(struct report *r)
 {
 	struct error *error =
 		report_locate(r->profile, &r->options, &r->locations);
+	size_t from;
 
 	if (!error)
 		error = report_parents(r->profile, &r->options, &r->parents);
@@ -551,12 +581,16 @@ static struct error *put_report(struct report *r)
 	if (has_notes(r))
 		error = report_first_note(r->profile, r->options.is_filtered,
 					  &r->text);
+	if (!r->options.header)
+		fit_prose(r, 0);
 	if (!error)
 		error = put_events(r);
 	if (error)
 		return error;
+	from = r->text.len;
 	if (has_notes(r))
 		error = report_notes(r->profile, &r->text);
+	fit_prose(r, from);
 	return error ? error : flush(r);
 }
 

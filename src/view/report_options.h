@@ -186,7 +186,7 @@ struct report_options {
 	bool interpreter_frames;
 	/* Cut lines of tables and chains here; 0: never. */
 	size_t max_columns;
-	/* The same for the titles of tables alone. */
+	/* The same for the titles of tables, and lines of notes go on in the next; 0: never. */
 	size_t title_columns;
 	/* What is to be as perf has it; by default nothing. */
 	struct quirks quirks;

@@ -706,6 +706,33 @@ static void test_width_limit(void **state)
 	model_deinit(&m);
 }
 
+/* On a terminal notes go on in the next line, and a program that reads them gets each as one. */
+static void test_notes_fit_a_terminal(void **state)
+{
+	struct report_options options;
+	struct model m;
+	char *text, *save = NULL;
+
+	(void)state;
+	report_options_init(&options);
+	model_init(&m, NULL);
+	fill_python(&m);
+	m.profile->samples.flags[0] |= PROFILE_SAMPLE_TRUNCATED;
+	text = model_report(&m, &options);
+	assert_non_null(strstr(text, "# To display the perf.data header info, please use --header/--header-only options.\n"));
+	assert_non_null(strstr(text, "has a truncated stack: the frames beyond [truncated stack] are missing\n"));
+	free(text);
+	options.title_columns = 50;
+	text = model_report(&m, &options);
+	assert_non_null(strstr(text, "please use\n#   --header/--header-only options.\n"));
+	assert_non_null(strstr(text, " has a truncated stack"));
+	assert_null(strstr(text, "the frames beyond [truncated stack] are missing\n"));
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		assert_true(line[0] != '#' || strlen(line) <= 50);
+	free(text);
+	model_deinit(&m);
+}
+
 static void test_full_disk(void **state)
 {
 	struct report_options options;
@@ -790,6 +817,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_known_of_a_sample),
 		cmocka_unit_test(test_no_samples),
 		cmocka_unit_test(test_width_limit),
+		cmocka_unit_test(test_notes_fit_a_terminal),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_options),
 	};
