@@ -14,7 +14,7 @@ const KINDS = [
 	["interpreter", [[215, 6, 88]]],
 	["allocation", [[228, 45, 76]]],
 	["garbage collection", [[326, 50, 66]], true],
-	["waiting for the GIL", [[20, 30, 55]], true],
+	["GIL wait", [[20, 30, 55]], true],
 	["kernel", [[268, 45, 74]]],
 	["incomplete stacks", [[0, 0, 66]], true],
 	["threads", [[215, 8, 92]]],

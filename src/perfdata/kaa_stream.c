@@ -14,7 +14,7 @@ const struct kaa_marker kaa_markers[KAA_MARKER_COUNT] = {
 	{ KAA_MARKER_NOT_ALIGNED, "[Python stack not aligned]" },
 	{ KAA_MARKER_MISSING_NATIVE, "[missing native frames]" },
 	{ KAA_MARKER_IDLE, "[idle]" },
-	{ KAA_MARKER_CPU_WAIT, "[waiting for a CPU]" },
+	{ KAA_MARKER_CPU_WAIT, "[CPU wait]" },
 	{ KAA_MARKER_NO_PYTHON, "[no Python code]" },
 	{ KAA_MARKER_AWAITS_TASK, "[awaits task]" },
 	{ KAA_MARKER_AWAITS_SLEEP, "[awaits sleep]" },

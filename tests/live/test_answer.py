@@ -451,7 +451,7 @@ def test_waiting_for_the_gil(kaa, python, tmp_path):
     lines = program("script", "-F", "trace,pysym,spent", "-i", data).stdout.splitlines()
     waits = collections.Counter(line.rpartition(f"{script} ")[2] for line in lines
                                 if "prev_state=S" in line and f"py::spin:{script} " in line)
-    assert waits.total() > 100 and waits["GIL"] > 0.95 * waits.total(), waits
+    assert waits.total() > 100 and waits["GIL wait"] > 0.95 * waits.total(), waits
 
 
 DECORATED = """\

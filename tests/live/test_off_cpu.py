@@ -38,7 +38,7 @@ def waits(samples):
     return [sample for sample in samples if sample.event == "off-cpu"]
 
 
-CPU_WAIT = "[waiting for a CPU]"
+CPU_WAIT = "[CPU wait]"
 
 
 def is_cpu_wait(sample):
@@ -205,7 +205,7 @@ def test_the_gil_is_waited_for(kaa, newest_python, tmp_path):
     gil = sum(sample.period for sample in of_victim if any(taking in name for name in sample.symbols)) / 1e9
     assert gil > 0.4 * 0.005 * len(slept), (gil, sum(slept))
     if newest_python.unstripped:
-        assert re.search(r"Spent in: .*\bGIL \d", kaa("report", "-i", data).stdout)
+        assert re.search(r"Spent in: .*\bGIL wait \d", kaa("report", "-i", data).stdout)
 
 
 PING = """

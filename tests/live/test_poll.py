@@ -115,7 +115,7 @@ def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
     for sample in stacks(kaa, data):
         stack = [name for name, _, _ in sample.python if name in names]
         # One that sleeps has left the interpreter, and waits for the GIL; and so may one that has just been woken.
-        if stack and not {"[idle]", "[waiting for a CPU]"} & set(sample.markers):
+        if stack and not {"[idle]", "[CPU wait]"} & set(sample.markers):
             seen[stack[0]][" ".join(stack)] += 1
     assert seen and set(seen) <= {"maker", "runs_one", "runs_two"}, (seen, result.stderr)
     assert set(seen["maker"]) <= {"maker"}, (seen, result.stderr)
@@ -315,7 +315,7 @@ def test_waiting_for_a_cpu(kaa, python, scripts, tmp_path):
     for sample in stacks(kaa, data):
         for name in {name for name, _, _ in sample.python} & set(told):
             states[name] += sample.period / 1e9
-            states[name, "waits"] += sample.period / 1e9 * ("[waiting for a CPU]" in sample.markers)
+            states[name, "waits"] += sample.period / 1e9 * ("[CPU wait]" in sample.markers)
             periods[name].append(sample.period / 1e9)
     for name, (waited, took) in told.items():
         off = abs(states[name, "waits"] / states[name] - waited / took)

@@ -38,7 +38,7 @@ def native(sample):
 
 
 def incomplete(samples):
-    return [sample for sample in samples if set(sample.markers) - {"[idle]", "[waiting for a CPU]"}]
+    return [sample for sample in samples if set(sample.markers) - {"[idle]", "[CPU wait]"}]
 
 
 @pytest.mark.few_versions

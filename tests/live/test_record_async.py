@@ -18,7 +18,7 @@ WAITS = {"sleeper": "sleep", "worker": "sleep", "blocker": "sleep", "holder": "s
 CHAINS = {"sleeper": ["sleeper", "nap"], "worker": ["worker", "nap"], "blocker": ["blocker", "nap"],
           "holder": ["holder", "nap"], "wanter": ["wanter"], "iterator": ["iterator", "numbers", "nap"],
           "caller": ["caller"], "gatherer": ["gatherer"]}
-RUNS = ("running", "[idle]", "[waiting for a CPU]")
+RUNS = ("running", "[idle]", "[CPU wait]")
 
 
 def state_of(sample):

@@ -3,10 +3,12 @@
 #include "assert_says.h"
 
 #include "model.h"
+#include "perfdata/kaa_stream.h"
 #include "view/answer.h"
 #include "view/fit.h"
 #include "view/place_name.h"
 #include "view/printable.h"
+#include "view/spent_text.h"
 
 #define MAIN "py:py::<module>:/srv/x.py@90"
 #define F "py:py::f:/srv/x.py"
@@ -708,6 +710,30 @@ static void test_the_hint_about_waits_has_the_numbers(void **state)
 	}
 }
 
+/* A state has one name, in stacks and in what time was spent on. */
+static void test_states_have_one_name(void **state)
+{
+	size_t states = 0;
+
+	(void)state;
+	for (size_t i = 0; i < KAA_MARKER_COUNT; i++) {
+		enum spent_kind kind =
+			spent_kind_of_function(kaa_markers[i].name, false);
+		char name[64];
+
+		if (!spent_is_state(kind))
+			continue;
+		snprintf(name, sizeof(name), "[%s]", spent_kind_text(kind));
+		assert_string_equal(kaa_markers[i].name, name);
+		states++;
+	}
+	assert_int_equal(states, SPENT_KINDS - SPENT_IDLE);
+	assert_string_equal(spent_kind_text(SPENT_GIL), "GIL wait");
+	/* As recordings of earlier versions have it. */
+	assert_int_equal(spent_kind_of_function("[waiting for a CPU]", false),
+			 SPENT_CPU_WAIT);
+}
+
 /* What gcc appends to a static function's name when it links is not its name. */
 static void test_names_of_linked_functions(void **state)
 {
@@ -1235,6 +1261,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_helpers_of_one_name_are_one_row),
+		cmocka_unit_test(test_states_have_one_name),
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
 		cmocka_unit_test(test_the_hint_about_waits_has_the_numbers),

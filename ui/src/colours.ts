@@ -12,7 +12,7 @@ KINDS[Kind.Standard] = { word: "standard library", shades: [[168, 36, 66], [160,
 KINDS[Kind.Native] = { word: "C code", shades: [[215, 12, 80], [215, 14, 85]] };
 KINDS[Kind.Allocation] = { word: "allocation", shades: [[232, 46, 82]] };
 KINDS[Kind.Collector] = { word: "garbage collection", shades: [[326, 46, 74]], striped: true };
-KINDS[Kind.Gil] = { word: "waiting for the GIL", shades: [[20, 28, 64]], striped: true };
+KINDS[Kind.Gil] = { word: "GIL wait", shades: [[20, 28, 64]], striped: true };
 KINDS[Kind.Kernel] = { word: "kernel", shades: [[268, 42, 81]] };
 KINDS[Kind.Mark] = { word: "incomplete stacks, idle", shades: [[0, 0, 76]], striped: true };
 
