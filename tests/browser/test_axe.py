@@ -48,7 +48,8 @@ def test_axe_finds_a_fault_where_there_is_one(opened, path, axe):
 def test_no_view_has_a_finding(opened, path, axe, scheme):
     page = opened(path, color_scheme=scheme)
     page.wait_for_selector("html[data-ready]")
-    page.evaluate("location.hash = 'event=0'")
+    # Filters, and all that can be pressed.
+    page.evaluate("location.hash = 'event=0&merge&bytime&hide=1&only=app'")
     found = []
     for key, view in enumerate(VIEWS, 1):
         page.keyboard.press(str(key))

@@ -179,6 +179,29 @@ def test_the_flame_graph(draw, show):
     assert "c_function" in page.inner_text(".details")
 
 
+@pytest.mark.parametrize("words", ["view=flame", "view=flame&bytime"])
+def test_the_pointer_and_keys_before_the_graph_is_drawn_anew(draw, show, words):
+    """What they are at is of a graph that is no longer selected, and has more boxes than the new one."""
+    page = show(draw(THREADS), words)
+    for share in range(20):
+        tip_at(page, 2, share / 20 + 0.01)
+        if page.is_visible(".tip"):
+            break
+    assert page.is_visible(".tip")
+    page.evaluate("""words => new Promise(done => {
+        addEventListener("hashchange", () => {
+            const stage = document.querySelector(".stage");
+            stage.querySelector("canvas").dispatchEvent(new PointerEvent("pointermove", { clientX: 9, clientY: 9 }));
+            for (const key of ["ArrowDown", "ArrowRight", "Enter"])
+                stage.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+            done();
+        }, { once: true });
+        location.hash = words;
+    })""", f"{words}&hide=0.1.2.3.4")
+    settle(page)
+    assert "without" in page.inner_text(".chips") and tip_at(page, 1, 0.1).startswith("[no frame shown]")
+
+
 def test_boxes_that_are_narrower_than_a_pixel(draw, show):
     """They are one box, which leads to the box above; zoomed, they are as wide as they are."""
     threads = {b"main": {(MAIN, py(f"f{i}")): 1 for i in range(1600)} | {(MAIN, WORK, py(f"g{i}")): 1 for i in range(8)}}

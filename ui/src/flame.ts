@@ -214,8 +214,9 @@ export class FlameView {
 	}
 
 	private drawAgain(at: number) {
-		const layout = this.layout!;
-		if (at < 0)
+		const { layout } = this;
+		// What is drawn is of a tree that is gone: it will be drawn anew.
+		if (at < 0 || !layout || layout.tree !== this.tree)
 			return;
 		const context = this.context(this.stage.clientWidth, this.stage.clientHeight);
 		context.clearRect(layout.x[at], layout.row[at] * HEIGHT - this.stage.scrollTop, layout.width[at], HEIGHT);
@@ -445,7 +446,7 @@ export class FlameView {
 			o: () => at > 0 && tree.fn[at] < this.app.profile.functionCount && this.app.set({ focus: tree.fn[at], zoom: [] }),
 		};
 		if (this.app.state.byTime && !event.ctrlKey && !event.metaKey && !event.altKey) {
-			if (!(this.layout instanceof TimeLayout) || !this.timeKey(event.key))
+			if (!(this.layout instanceof TimeLayout) || this.layout.tree !== tree || !this.timeKey(event.key))
 				return;
 		} else if (event.key === "Escape" && this.zoomed > 0)
 			this.zoom(0);
