@@ -11,10 +11,12 @@
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/framework/progress.h"
+#include "cmd/reading/compared.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/one_event.h"
 #include "cmd/reading/show.h"
 #include "export/format.h"
+#include "export/page_changes.h"
 #include "sys/event_parse.h"
 
 struct export_settings {
@@ -22,7 +24,7 @@ struct export_settings {
 	const struct export_row *format;
 	/* NULL, "-": standard output. */
 	const char *output;
-	const char *event;
+	struct compared compared;
 	bool quiet;
 	struct export_options options;
 	struct progress progress;
@@ -116,9 +118,9 @@ static struct error *choose_event(struct export_settings *s,
 				  const struct profile *profile)
 {
 	s->options.event = PROFILE_NONE;
-	if (!s->event && (s->format->traits & EXPORT_EVENTS))
+	if (!s->compared.event && (s->format->traits & EXPORT_EVENTS))
 		return NULL;
-	return one_event_choose(profile, s->event, PROFILE_NONE, "exported",
+	return one_event_choose(profile, s->compared.event, PROFILE_NONE, "exported",
 				&s->options.event);
 }
 
@@ -155,6 +157,58 @@ static struct error *export(void *arg, struct converter *converter)
 	return error;
 }
 
+/* --- Two recordings ----------------------------------------------------- */
+
+static bool is_comparison(const struct export_settings *s,
+			  const struct arguments *args)
+{
+	return args->count == 2 && !s->input.path &&
+	       input_is_recording(args->values[1]);
+}
+
+static struct error *refuse_comparison(const struct export_settings *s)
+{
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "%s holds one recording: two are compared with '--format html', or by 'kaa diff'",
+			    s->format->name);
+}
+
+static struct error *write_comparison(struct export_settings *s, int *exit_code)
+{
+	struct compared *c = &s->compared;
+	struct page_compare compare;
+	struct error *error = compared_read(c, exit_code);
+
+	if (!error)
+		error = compared_measure(c);
+	if (error)
+		return error;
+	compare = compared_page(c);
+	s->options.symfs = s->input.symfs;
+	s->options.is_filtered = input_is_filtered(&s->input);
+	s->options.event = c->event ? c->events.data[PAGE_AFTER] : PROFILE_NONE;
+	s->options.compare = &compare;
+	error = write_file(s, c->profile);
+	if (!error)
+		tell(s);
+	return error;
+}
+
+static struct error *export_comparison(struct export_settings *s,
+				       const struct arguments *args,
+				       int *exit_code)
+{
+	struct error *error = s->format->traits & EXPORT_COMPARES ?
+				      compared_take(&s->compared, args) :
+				      refuse_comparison(s);
+
+	if (!error)
+		error = check_output(s);
+	if (!error)
+		error = input_prepare(&s->input);
+	return error ? error : write_comparison(s, exit_code);
+}
+
 /* -f is --force, here as in perf; many mean --format. */
 static struct error *refuse_format(const char *word)
 {
@@ -174,13 +228,17 @@ static struct error *run(void *arg, const struct arguments *args,
 	struct error *error;
 
 	message_set_quiet(settings->quiet);
+	settings->options.folder = folder;
+	settings->compared.input = &settings->input;
+	settings->compared.progress = &settings->progress;
 	error = args->count ? refuse_format(args->values[0]) : NULL;
+	if (!error && is_comparison(settings, args))
+		return export_comparison(settings, args, exit_code);
 	if (!error)
 		error = input_take_arguments(&settings->input, args,
 					     " and the file to write with -o");
 	if (!error)
 		error = check_output(settings);
-	settings->options.folder = folder;
 	return error ? error :
 		       show_input(&settings->input, &settings->progress, export,
 				  settings, exit_code);
@@ -198,6 +256,7 @@ static void deinit(void *arg)
 {
 	struct export_settings *settings = arg;
 
+	compared_deinit(&settings->compared);
 	input_deinit(&settings->input);
 }
 
@@ -217,10 +276,12 @@ static const struct option options[] = {
 	OPT_BOOL(0, "interpreter-frames", struct export_settings,
 		 options.stacks.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
+	OPT_STRING(0, "by", struct export_settings, compared.by_text,
+		   "<time|share>", "compare what a run took, or the shares of it, as kaa diff does"),
 	OPT_BOOL('q', "quiet", struct export_settings, quiet,
 		 "print no notes, such as what files of the format do not hold"),
 	OPT_GROUP("Samples"),
-	OPT_STRING(0, "event", struct export_settings, event, "<event>",
+	OPT_STRING(0, "event", struct export_settings, compared.event, "<event>",
 		   "use only samples of this event (default: all if the format holds several, else the first that has samples)",
 		   .values = event_words),
 	OPT_STRING('c', "comms", struct export_settings, input.comms,
@@ -236,7 +297,9 @@ static const struct option options[] = {
 const struct command command_export = {
 	.name = "export",
 	.summary = "write a recording as a file for another tool",
-	.usage = (const char *const[]){ "[<options>]", NULL },
+	.usage = (const char *const[]){ "[<options>]",
+					"--format html [<options>] <before> <after>",
+					NULL },
 	.description =
 		"Writes the samples of a recording in the format of another tool. "
 		"The interpreter's own frames are folded into the Python functions that they run. "
@@ -246,6 +309,7 @@ const struct command command_export = {
 	.examples = (const char *const[]){
 		"kaa export -o stacks.txt\twrite collapsed stacks",
 		"kaa export --format speedscope -o profile.json\twrite a file for speedscope",
+		"kaa export --format html -o page.html old.data new.data\twrite a page of what changed",
 		"kaa export --lines | flamegraph.pl > out.svg\tdraw a flame graph with the lines of functions",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,

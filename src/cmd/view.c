@@ -10,6 +10,7 @@
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
 #include "cmd/framework/progress.h"
+#include "cmd/reading/compared.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/one_event.h"
 #include "cmd/reading/show.h"
@@ -22,7 +23,7 @@
 
 struct view_settings {
 	struct input input;
-	const char *event;
+	struct compared compared;
 	uint64_t port;
 	bool no_browser;
 	struct export_options options;
@@ -35,24 +36,16 @@ struct view_settings {
 
 /* --- What is read ------------------------------------------------------- */
 
-static struct error *make_texts(void *arg, struct converter *converter)
+static struct error *make_texts(struct view_settings *s,
+				const struct profile *profile)
 {
-	struct view_settings *s = arg;
-	_cleanup_profile_ struct profile *profile = NULL;
 	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
 	_cleanup_fclose_ FILE *out = NULL;
-	const struct profile_options options = {};
-	struct error *error = convert_to_profile(converter, &options, &profile);
+	struct error *error;
 
-	progress_end(&s->progress);
-	s->options.event = PROFILE_NONE;
 	s->options.symfs = s->input.symfs;
 	s->options.is_filtered = input_is_filtered(&s->input);
-	if (!error && s->event)
-		error = one_event_choose(profile, s->event, PROFILE_NONE,
-					 "shown", &s->options.event);
-	if (!error)
-		error = page_data_put(profile, &s->options, &s->data, &title);
+	error = page_data_put(profile, &s->options, &s->data, &title);
 	if (error)
 		return error;
 	out = open_memstream(&s->page, &s->page_size);
@@ -62,12 +55,54 @@ static struct error *make_texts(void *arg, struct converter *converter)
 	return error;
 }
 
+static struct error *show_one(void *arg, struct converter *converter)
+{
+	struct view_settings *s = arg;
+	_cleanup_profile_ struct profile *profile = NULL;
+	const struct profile_options options = {};
+	struct error *error = convert_to_profile(converter, &options, &profile);
+
+	progress_end(&s->progress);
+	s->options.event = PROFILE_NONE;
+	if (!error && s->compared.event)
+		error = one_event_choose(profile, s->compared.event,
+					 PROFILE_NONE, "shown",
+					 &s->options.event);
+	return error ? error : make_texts(s, profile);
+}
+
+static struct error *compare(struct view_settings *s, int *exit_code)
+{
+	struct compared *c = &s->compared;
+	struct page_compare page;
+	struct error *error = input_prepare(&s->input);
+
+	if (!error)
+		error = compared_read(c, exit_code);
+	if (!error)
+		error = compared_measure(c);
+	if (error)
+		return error;
+	page = compared_page(c);
+	s->options.compare = &page;
+	s->options.event = c->event ? c->events.data[PAGE_AFTER] : PROFILE_NONE;
+	error = make_texts(s, c->profile);
+	s->options.compare = NULL;
+	return error;
+}
+
 static struct error *read_input(struct view_settings *s, int *exit_code)
 {
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
+	struct error *error;
 
 	s->options.folder = folder;
-	return show_input(&s->input, &s->progress, make_texts, s, exit_code);
+	error = s->compared.paths.count ?
+			compare(s, exit_code) :
+			show_input(&s->input, &s->progress, show_one, s,
+				   exit_code);
+	s->options.folder = NULL;
+	return error;
 }
 
 /* --- Serving ------------------------------------------------------------ */
@@ -130,13 +165,15 @@ static struct error *serve(const struct view_settings *s)
 
 static struct error *check(struct view_settings *s, const struct arguments *args)
 {
-	if (args->count > 1)
+	if (args->count > 2 || (args->count > 1 && s->input.path))
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "unexpected argument '%s': one recording is shown",
-				    args->values[1]);
+				    "unexpected argument '%s': one recording is shown, or what changed from one to another",
+				    args->values[args->count - 1]);
 	if (s->port > UINT16_MAX)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "there is no port above %u", UINT16_MAX);
+	if (args->count > 1)
+		return compared_take(&s->compared, args);
 	return args->count ? input_name(&s->input, args->values[0]) : NULL;
 }
 
@@ -144,8 +181,11 @@ static struct error *run(void *arg, const struct arguments *args,
 			 int *exit_code)
 {
 	struct view_settings *s = arg;
-	struct error *error = check(s, args);
+	struct error *error;
 
+	s->compared.input = &s->input;
+	s->compared.progress = &s->progress;
+	error = check(s, args);
 	if (!error)
 		error = view_user_become();
 	if (!error)
@@ -167,6 +207,7 @@ static void deinit(void *arg)
 {
 	struct view_settings *s = arg;
 
+	compared_deinit(&s->compared);
 	input_deinit(&s->input);
 	strbuf_deinit(&s->data);
 	free(s->page);
@@ -180,8 +221,10 @@ static const struct option options[] = {
 		"use this port of 127.0.0.1 (default: any that is free)"),
 	OPT_BOOL(0, "no-browser", struct view_settings, no_browser,
 		 "print the link, and open no browser"),
+	OPT_STRING(0, "by", struct view_settings, compared.by_text,
+		   "<time|share>", "compare what a run took, or the shares of it, as kaa diff does"),
 	OPT_GROUP("Samples"),
-	OPT_STRING(0, "event", struct view_settings, event, "<event>",
+	OPT_STRING(0, "event", struct view_settings, compared.event, "<event>",
 		   "use only samples of this event (default: all, to choose from)",
 		   .values = event_words),
 	OPT_STRING('c', "comms", struct view_settings, input.comms,
@@ -195,10 +238,13 @@ static const struct option options[] = {
 const struct command command_view = {
 	.name = "view",
 	.summary = "open a recording in the browser",
-	.usage = (const char *const[]){ "[<options>] [<file>]", NULL },
+	.usage = (const char *const[]){ "[<options>] [<file>]",
+					"[<options>] <before> <after>",
+					NULL },
 	.description =
 		"Serves a page with all views of a recording: functions and lines, flame graph, call tree, source, and threads over time, to search and to filter. "
 		"It begins with what 'kaa report' prints. "
+		"Of two recordings it shows the second, and what changed since the first, as 'kaa diff' measures it. "
 		"The browser of the desktop opens it, if there is one; a link to it is printed.\n"
 		"\n"
 		"Only this machine reaches the page, and only who has the link, which works once. "
@@ -210,6 +256,7 @@ const struct command command_view = {
 	.examples = (const char *const[]){
 		"kaa view\topen perf.data",
 		"kaa view old.data\topen another recording",
+		"kaa view old.data new.data\tshow what changed",
 		"kaa view --no-browser --port 8000\tprint the link: for 'ssh -L 8000:127.0.0.1:8000'",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING,

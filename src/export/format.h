@@ -39,6 +39,8 @@ enum export_traits {
 	EXPORT_EVENTS = 1 << 1,
 	/* Nothing for a terminal. */
 	EXPORT_BINARY = 1 << 2,
+	/* It has room for what changed since another recording. */
+	EXPORT_COMPARES = 1 << 3,
 };
 
 /* Of several formats. */
@@ -96,12 +98,15 @@ enum export_traits {
 	X(json, EXPORT_TIMES | EXPORT_EVENTS, EXPORT_NO_PLACES,                \
 	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
 	  "events, threads, functions, stacks with lines, and samples.")       \
-	X(html, EXPORT_TIMES | EXPORT_EVENTS,                                  \
-	  EXPORT_NO_PLACES,                                                    \
+	X(html, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_COMPARES,                \
+	  EXPORT_NO_PLACES,                                                \
 	  "a page that any browser opens, without a network (docs/page.md): "  \
 	  "functions and lines, flame graph, call tree, source and threads "   \
-	  "over time, to search, to filter and to send to others. It has the "  \
-	  "text of source files that have not changed since the recording.")
+	  "over time, to search, to filter and to send. It has the text of "   \
+	  "source files that have not changed since the recording. Of two "    \
+	  "recordings it shows the second, and what changed since the first.")
+
+struct page_compare;
 
 struct export_options {
 	/* Samples of this event alone, or PROFILE_NONE: of all. */
@@ -113,6 +118,8 @@ struct export_options {
 	const char *symfs;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* Of html: what a second recording is compared with (export/page_changes.h), or NULL. */
+	const struct page_compare *compare;
 };
 
 /* Errors: no memory, or what the format cannot hold at all. */

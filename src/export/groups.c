@@ -13,25 +13,27 @@ static const struct profile *profile_of(const struct export_groups *g)
 	return g->stacks->profile;
 }
 
-static bool is_wanted(const struct profile *profile, uint32_t wanted,
-		      uint32_t event)
+static bool is_wanted(const struct export_groups *g, uint32_t event)
 {
-	return wanted == PROFILE_NONE ?
-		       event_kind_is_shown(profile->events.data[event].kind) :
-		       wanted == event;
+	const struct profile_event *e = &profile_of(g)->events.data[event];
+
+	if (g->recording != PROFILE_NONE && g->recording != e->recording)
+		return false;
+	return g->event == PROFILE_NONE ? event_kind_is_shown(e->kind) :
+					  g->event == event;
 }
 
 /* The tasks that have such samples: of each the last row, plus 1. */
-static struct error *find_tasks(const struct profile *profile, uint32_t event,
-				uint64_t **ret)
+static struct error *find_tasks(const struct export_groups *g, uint64_t **ret)
 {
+	const struct profile *profile = profile_of(g);
 	const struct profile_samples *s = &profile->samples;
 	uint64_t *last = calloc(profile->tasks.count + 1, sizeof(*last));
 
 	if (!last)
 		return error_no_memory();
 	for (size_t i = 0; i < s->rows; i++)
-		if (is_wanted(profile, event, s->event[i]))
+		if (is_wanted(g, s->event[i]))
 			last[s->task[i]] = i + 1;
 	*ret = last;
 	return NULL;
@@ -103,14 +105,14 @@ static struct error *make_threads(struct export_groups *g,
 	return NULL;
 }
 
-static struct error *find_threads(struct export_groups *g, uint32_t event)
+static struct error *find_threads(struct export_groups *g)
 {
 	const struct profile *profile = profile_of(g);
 	size_t tasks = profile->tasks.count, count = 0;
 	_cleanup_free_ struct used_task *used =
 		calloc(tasks + 1, sizeof(*used));
 	_cleanup_free_ uint64_t *last = NULL;
-	struct error *error = find_tasks(profile, event, &last);
+	struct error *error = find_tasks(g, &last);
 
 	g->thread_of = calloc(tasks + 1, sizeof(*g->thread_of));
 	if (error || !used || !g->thread_of)
@@ -134,8 +136,8 @@ static size_t slot_of(const struct export_groups *g, size_t row)
 }
 
 /* Where the rows of each event and thread begin; *begins has one more. */
-static struct error *count_rows(const struct export_groups *g, uint32_t event,
-				size_t slots, size_t **ret)
+static struct error *count_rows(const struct export_groups *g, size_t slots,
+				size_t **ret)
 {
 	const struct profile *profile = profile_of(g);
 	size_t *begins = calloc(slots + 1, sizeof(*begins));
@@ -143,7 +145,7 @@ static struct error *count_rows(const struct export_groups *g, uint32_t event,
 	if (!begins)
 		return error_no_memory();
 	for (size_t i = 0; i < profile->samples.rows; i++)
-		if (is_wanted(profile, event, profile->samples.event[i]))
+		if (is_wanted(g, profile->samples.event[i]))
 			begins[slot_of(g, i) + 1]++;
 	for (size_t i = 0; i < slots; i++)
 		begins[i + 1] += begins[i];
@@ -152,12 +154,12 @@ static struct error *count_rows(const struct export_groups *g, uint32_t event,
 }
 
 /* Stable: a thread's rows stay in the order of time. Moves each begin to its end. */
-static void sort_rows(struct export_groups *g, uint32_t event, size_t *begins)
+static void sort_rows(struct export_groups *g, size_t *begins)
 {
 	const struct profile *profile = profile_of(g);
 
 	for (size_t i = 0; i < profile->samples.rows; i++)
-		if (is_wanted(profile, event, profile->samples.event[i]))
+		if (is_wanted(g, profile->samples.event[i]))
 			g->rows[begins[slot_of(g, i)]++] = (uint32_t)i;
 }
 
@@ -195,25 +197,26 @@ static struct error *make_groups(struct export_groups *g, const size_t *ends,
 	return NULL;
 }
 
-static struct error *find_groups(struct export_groups *g, uint32_t event)
+static struct error *find_groups(struct export_groups *g)
 {
 	const struct profile *profile = profile_of(g);
 	size_t slots = profile->events.count * g->threads.count;
 	_cleanup_free_ size_t *begins = NULL;
-	struct error *error = count_rows(g, event, slots, &begins);
+	struct error *error = count_rows(g, slots, &begins);
 
 	if (error)
 		return error;
 	g->rows = calloc(begins[slots] + 1, sizeof(*g->rows));
 	if (!g->rows)
 		return error_no_memory();
-	sort_rows(g, event, begins);
+	sort_rows(g, begins);
 	return make_groups(g, begins, slots);
 }
 
-struct error *export_groups_create(const struct profile *profile,
-				   const struct export_stacks_options *options,
-				   uint32_t event, struct export_groups **ret)
+static struct error *create(const struct profile *profile,
+			    const struct export_stacks_options *options,
+			    uint32_t event, uint32_t recording,
+			    struct export_groups **ret)
 {
 	_cleanup_export_groups_ struct export_groups *g =
 		calloc(1, sizeof(*g));
@@ -221,13 +224,15 @@ struct error *export_groups_create(const struct profile *profile,
 
 	if (!g)
 		return error_no_memory();
+	g->event = event;
+	g->recording = recording;
 	error = export_stacks_create(profile, options, &g->stacks);
 	if (!error) {
 		g->sums = calloc(g->stacks->nodes.count + 1, sizeof(*g->sums));
-		error = g->sums ? find_threads(g, event) : error_no_memory();
+		error = g->sums ? find_threads(g) : error_no_memory();
 	}
 	if (!error)
-		error = find_groups(g, event);
+		error = find_groups(g);
 	if (!error && !g->all.count)
 		error = error_create(ERROR_NOT_FOUND,
 				     "there is no sample to be exported");
@@ -236,14 +241,31 @@ struct error *export_groups_create(const struct profile *profile,
 	return error;
 }
 
+struct error *export_groups_create(const struct profile *profile,
+				   const struct export_stacks_options *options,
+				   uint32_t event, struct export_groups **ret)
+{
+	return create(profile, options, event, PROFILE_NONE, ret);
+}
+
 struct error *export_groups_with_lines(const struct profile *profile,
 				       const struct export_stacks_options *options,
 				       uint32_t event, struct export_groups **ret)
 {
+	return export_groups_of_recording(profile, options, event, PROFILE_NONE,
+					  ret);
+}
+
+struct error *export_groups_of_recording(const struct profile *profile,
+					 const struct export_stacks_options *options,
+					 uint32_t event, uint32_t recording,
+					 struct export_groups **ret)
+{
 	struct export_stacks_options with_lines = *options;
 
 	with_lines.lines = true;
-	return export_groups_create(profile, &with_lines, event, ret);
+	with_lines.compares |= recording != PROFILE_NONE;
+	return create(profile, &with_lines, event, recording, ret);
 }
 
 void export_groups_destroy(struct export_groups *g)

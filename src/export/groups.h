@@ -60,6 +60,9 @@ struct export_groups {
 	VEC(struct export_group) all;
 	uint32_t *rows;
 	bool many_processes;
+	/* Private: what is wanted; PROFILE_NONE: all. */
+	uint32_t event;
+	uint32_t recording;
 	/* Private: of each task its thread; of each node what it weighs. */
 	uint32_t *thread_of;
 	struct export_sum *sums;
@@ -76,6 +79,11 @@ struct error *export_groups_create(const struct profile *profile,
 struct error *export_groups_with_lines(const struct profile *profile,
 				       const struct export_stacks_options *options,
 				       uint32_t event, struct export_groups **ret);
+/* The same of one recording; the stacks are those of all. */
+struct error *export_groups_of_recording(const struct profile *profile,
+					 const struct export_stacks_options *options,
+					 uint32_t event, uint32_t recording,
+					 struct export_groups **ret);
 void export_groups_destroy(struct export_groups *groups);
 DEFINE_CLEANUP(export_groups, struct export_groups *, export_groups_destroy);
 #define _cleanup_export_groups_ _cleanup_(cleanup_export_groups_)

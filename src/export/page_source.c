@@ -56,8 +56,25 @@ static bool is_python_name(const char *path)
 		       !strcmp(dot, ".pyw"));
 }
 
+static bool is_meant(const struct export_stacks *s,
+		     const struct page_source_of *of,
+		     const struct export_function *function)
+{
+	return !of->functions || of->functions[function - s->functions.data];
+}
+
+static bool has_meant(const struct export_stacks *s,
+		      const struct page_source_of *of, uint32_t file)
+{
+	vec_for_each(f, &s->functions)
+		if (f->file == file && is_meant(s, of, f))
+			return true;
+	return false;
+}
+
 /* The functions that were recorded are in it; of a file of Python none need have a name. */
-static bool is_the_one(const struct export_stacks *s, uint32_t file,
+static bool is_the_one(const struct export_stacks *s,
+		       const struct page_source_of *of, uint32_t file,
 		       const struct source *source)
 {
 	bool is_sure = is_python_name(s->files.all.data[file]);
@@ -65,7 +82,8 @@ static bool is_the_one(const struct export_stacks *s, uint32_t file,
 	vec_for_each(f, &s->functions) {
 		const char *name;
 
-		if (f->file != file || f->kind != PROFILE_FRAME_PYTHON)
+		if (f->file != file || f->kind != PROFILE_FRAME_PYTHON ||
+		    !is_meant(s, of, f))
 			continue;
 		name = bare_name(export_function_name(s, f));
 		if (f->line > source->starts.count)
@@ -79,13 +97,15 @@ static bool is_the_one(const struct export_stacks *s, uint32_t file,
 	return is_sure;
 }
 
-static int64_t recorded_ns(const struct profile *profile)
+static int64_t recorded_ns(const struct profile *profile, uint32_t wanted)
 {
 	int64_t oldest = 0;
 
-	vec_for_each(recording, &profile->recordings) {
-		int64_t at = recording->metadata.recorded;
+	for (uint32_t i = 0; i < profile->recordings.count; i++) {
+		int64_t at = profile->recordings.data[i].metadata.recorded;
 
+		if (wanted != PROFILE_NONE && wanted != i)
+			continue;
 		if (at > 0 && at < INT64_MAX / NS_PER_S &&
 		    (!oldest || at < oldest))
 			oldest = at;
@@ -106,19 +126,23 @@ static void put_source(struct strbuf *out, const struct source *source)
 	}
 }
 
-static enum page_source put_file(const struct export_stacks *s, uint32_t number,
-				 struct sources *sources, struct strbuf *out)
+static enum page_source put_file(const struct export_stacks *s,
+				 const struct page_source_of *of,
+				 uint32_t number, struct sources *sources,
+				 struct strbuf *out)
 {
-	const struct sources_file *file =
-		sources_find(sources, s->files.all.data[number]);
+	const struct sources_file *file;
 
+	if (!has_meant(s, of, number))
+		return PAGE_SOURCE_BEFORE;
+	file = sources_find(sources, s->files.all.data[number]);
 	if (!file)
 		return PAGE_SOURCE_NONE;
 	if (file->error)
 		return PAGE_SOURCE_MISSING;
 	if (sources_has_changed(sources, file))
 		return PAGE_SOURCE_CHANGED;
-	if (!is_the_one(s, number, &file->source))
+	if (!is_the_one(s, of, number, &file->source))
 		return PAGE_SOURCE_OTHER;
 	if (out->len + file->source.text.len > SOURCES_MAX)
 		return PAGE_SOURCE_LARGE;
@@ -126,19 +150,20 @@ static enum page_source put_file(const struct export_stacks *s, uint32_t number,
 	return PAGE_SOURCE_THERE;
 }
 
-struct error *page_source_add(const struct export_stacks *s, const char *symfs,
+struct error *page_source_add(const struct export_stacks *s,
+			      const struct page_source_of *of,
 			      struct page_columns *c)
 {
 	_cleanup_sources_ struct sources sources = {
-		.symfs = symfs,
-		.recorded = recorded_ns(s->profile),
+		.symfs = of->symfs,
+		.recorded = recorded_ns(s->profile, of->recording),
 	};
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	struct page_numbers states = {}, ends = {};
 	struct error *error = NULL;
 
 	for (uint32_t i = 0; !error && i < s->files.all.count; i++) {
-		uint32_t state = put_file(s, i, &sources, &all);
+		uint32_t state = put_file(s, of, i, &sources, &all);
 
 		if (!vec_push(&states, state) ||
 		    !vec_push(&ends, (uint32_t)all.len))

@@ -24,10 +24,23 @@ enum page_source {
 	PAGE_SOURCE_OTHER,
 	/* There is no more room. */
 	PAGE_SOURCE_LARGE,
+	/* It is of another recording, that this one is compared with. */
+	PAGE_SOURCE_BEFORE,
 };
 
-/* Adds source.state, source.end and source.bytes, of each file; symfs: or NULL. */
+/* Which functions are meant. */
+struct page_source_of {
+	/* Their recording; PROFILE_NONE: all. */
+	uint32_t recording;
+	/* By function of the stacks; NULL: all. */
+	const bool *functions;
+	/* In front of paths, or NULL. */
+	const char *symfs;
+};
+
+/* Adds source.state, source.end and source.bytes, of each file. */
 struct error *page_source_add(const struct export_stacks *stacks,
-			      const char *symfs, struct page_columns *columns);
+			      const struct page_source_of *of,
+			      struct page_columns *columns);
 
 #endif

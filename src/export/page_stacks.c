@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "profile/spent.h"
 #include "view/place_name.h"
 
@@ -279,13 +278,15 @@ static struct error *add_frames(const struct export_stacks *s,
 }
 
 struct error *page_stacks_add(const struct export_stacks *s, const char *folder,
+			      const struct map *same_files,
 			      struct page_columns *c, uint32_t **ret_numbers)
 {
 	_cleanup_place_names_ struct place_names *places = NULL;
 	_cleanup_free_ uint32_t *numbers =
 		calloc(s->nodes.count + 1, sizeof(*numbers));
 	struct file_names names = { .stacks = s };
-	struct error *error = place_names_create(s->profile, folder, &places);
+	struct error *error = place_names_create_of(
+		s->profile, folder, same_files, &places);
 
 	names.places = places;
 	if (!error)

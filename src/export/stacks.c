@@ -231,6 +231,7 @@ struct error *export_stacks_create(const struct profile *profile,
 		.chain_key = CHAIN_KEY_SRCLINE,
 		.interpreter_frames = options->interpreter_frames,
 		.python_only = options->python_only,
+		.compares = options->compares,
 	};
 	_cleanup_export_stacks_ struct export_stacks *s =
 		calloc(1, sizeof(*s));
@@ -268,6 +269,21 @@ void export_stacks_destroy(struct export_stacks *s)
 	vec_deinit(&s->node_of);
 	strbuf_deinit(&s->text);
 	free(s);
+}
+
+struct error *export_stacks_frames(const struct export_stacks *s,
+				   uint32_t **ret)
+{
+	uint32_t *frames = calloc(s->places.count + 1, sizeof(*frames));
+
+	if (!frames)
+		return error_no_memory();
+	for (size_t i = 0; i < s->places.count; i++)
+		frames[i] = PROFILE_NONE;
+	for (size_t i = 0; i < s->locations->all.count; i++)
+		frames[s->place_of.data[i]] = s->locations->all.data[i].frame;
+	*ret = frames;
+	return NULL;
 }
 
 const char *export_function_object(const struct export_stacks *s,

@@ -58,6 +58,7 @@ struct export_stacks_options {
 	/* As in struct location_options. */
 	bool interpreter_frames;
 	bool python_only;
+	bool compares;
 };
 
 struct export_stacks {
@@ -88,6 +89,10 @@ struct error *export_stacks_create(const struct profile *profile,
 void export_stacks_destroy(struct export_stacks *stacks);
 DEFINE_CLEANUP(export_stacks, struct export_stacks *, export_stacks_destroy);
 #define _cleanup_export_stacks_ _cleanup_(cleanup_export_stacks_)
+
+/* Of each place a frame of the profile there, or PROFILE_NONE; to be freed. */
+struct error *export_stacks_frames(const struct export_stacks *stacks,
+				   uint32_t **ret);
 
 /* "python", "native", "kernel", or "mark" for markers. */
 const char *export_function_kind(const struct export_function *function);

@@ -443,7 +443,12 @@ static struct error *gather(struct builder *b)
 {
 	for (size_t run = 0; run < b->diff->runs.count; run++) {
 		const struct own_time *own = b->diff->runs.data[run].own;
+		uint32_t *entries = calloc(own->lines.count + 1,
+					   sizeof(*entries));
 
+		b->diff->runs.data[run].line_entries = entries;
+		if (!entries)
+			return error_no_memory();
 		vec_for_each(line, &own->lines) {
 			struct item item = { line, run,
 					     place_of(b, run, line) };
@@ -455,6 +460,12 @@ static struct error *gather(struct builder *b)
 	qsort(b->items.data, b->items.count, sizeof(*b->items.data),
 	      compare_items);
 	return NULL;
+}
+
+static void keep_entry(struct own_diff_run *run, const struct own_entry *line,
+		       size_t row)
+{
+	run->line_entries[line - run->own->lines.data] = (uint32_t)row;
 }
 
 static struct error *add_items(struct builder *b, struct diff_table *table)
@@ -471,6 +482,7 @@ static struct error *add_items(struct builder *b, struct diff_table *table)
 		if (error)
 			return error;
 		diff_table_add(table, row, item->run, item->entry);
+		keep_entry(&b->diff->runs.data[item->run], item->entry, row);
 		table->entries->data[row].is_unpaired =
 			item->place.kind == PLACE_FUNCTION;
 	}

@@ -8,7 +8,8 @@
 #include "profile/own_diff.h"
 
 /*
- * Fills diff->lines, in no order that means anything. Where nothing is known of a
+ * Fills diff->lines, in no order that means anything, and own_diff_run.line_entries
+ * with their places. Where nothing is known of a
  * file, a function whose code has as many lines as before is taken for unchanged:
  * the n-th of them is the n-th before, wherever comments have moved it to. All lines
  * of any other function are one entry. A line is looked for in the functions that its

@@ -170,6 +170,11 @@ static struct place place_of_function(const struct location_builder *b,
 
 	if (!symbol)
 		return place_of_address(b, frame, raw);
+	if (b->options->compares)
+		return (struct place){ .dso = place_dso(b, frame),
+				       .kind = PLACE_NAME,
+				       .start = symbol->name,
+				       .end = symbol->line };
 	return (struct place){
 		.dso = place_dso(b, frame),
 		.kind = by_name ? PLACE_NAME : PLACE_SPAN,

@@ -71,6 +71,11 @@ struct location_options {
 	unsigned int entry_keys;
 	bool interpreter_frames;
 	/*
+	 * The recordings of the profile are compared: addresses of one mean nothing
+	 * in another, and a function of Python may be defined elsewhere.
+	 */
+	bool compares;
+	/*
 	 * A stack that has Python frames has no native and no kernel ones: what
 	 * they are hit by counts as the Python frame's own.
 	 */

@@ -112,6 +112,33 @@ static struct error *pair_files(struct own_diff *diff, const struct profile *p)
 	return error;
 }
 
+/* --- Which entry is whose ------------------------------------------------ */
+
+static void number(struct own_diff_entry_vec *entries)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		entries->data[i].number = (uint32_t)i;
+}
+
+static struct error *keep_entries(struct own_diff *diff,
+				  const struct diff_functions *functions)
+{
+	for (size_t i = 0; i < diff->runs.count; i++) {
+		struct own_diff_run *run = &diff->runs.data[i];
+		const size_t *rows = functions->rows.data +
+				     functions->starts.data[i];
+
+		run->function_entries = calloc(run->own->functions.count + 1,
+					       sizeof(*run->function_entries));
+		if (!run->function_entries)
+			return error_no_memory();
+		for (size_t k = 0; k < run->own->functions.count; k++)
+			run->function_entries[k] = (uint32_t)rows[k];
+	}
+	number(&diff->functions);
+	return NULL;
+}
+
 /* --- What is real ------------------------------------------------------- */
 
 static struct error *decide(struct own_diff_entry_vec *entries, bool total)
@@ -224,7 +251,10 @@ static struct error *build(struct own_diff *diff, const struct profile *p,
 	if (!error)
 		error = diff_functions_pair(p, diff, &functions);
 	if (!error)
+		error = keep_entries(diff, &functions);
+	if (!error)
 		error = diff_lines_pair(p, &functions, o, diff);
+	number(&diff->lines);
 	if (!error)
 		error = decide(&diff->functions, false);
 	if (!error)
@@ -255,8 +285,11 @@ void own_diff_destroy(struct own_diff *diff)
 {
 	if (!diff)
 		return;
-	vec_for_each(run, &diff->runs)
+	vec_for_each(run, &diff->runs) {
 		own_time_destroy(run->own);
+		free(run->function_entries);
+		free(run->line_entries);
+	}
 	vec_deinit(&diff->runs);
 	vec_deinit(&diff->noise);
 	vec_deinit(&diff->functions);

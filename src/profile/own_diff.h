@@ -74,6 +74,8 @@ struct own_diff_entry {
 	 */
 	uint32_t functions;
 	bool is_unpaired;
+	/* own_diff_run names it so, in whatever order they stand. */
+	uint32_t number;
 	struct diff_value own;
 	struct diff_value total;
 };
@@ -86,6 +88,9 @@ struct own_diff_run {
 	/* What a period is worth in the unit of the values; see own_diff_by. */
 	double scale;
 	struct own_time *own;
+	/* Of its functions, and of its lines: the number of the entry. */
+	uint32_t *function_entries;
+	uint32_t *line_entries;
 };
 
 struct own_diff {

@@ -42,10 +42,14 @@ struct error *sample_faults(const struct profile *profile, uint32_t event,
 		    is_unresolved(profile, s->stack[row]))
 			unresolved += s->count[row];
 	}
-	vec_for_each(recording, &profile->recordings)
-		if (!error)
-			error = faults_add_all(ret, recording->faults.list.data,
-					       recording->faults.list.count);
+	for (uint32_t i = 0; !error && i < profile->recordings.count; i++) {
+		const struct faults *faults = &profile->recordings.data[i].faults;
+
+		if (event == PROFILE_NONE ||
+		    profile->events.data[event].recording == i)
+			error = faults_add_all(ret, faults->list.data,
+					       faults->list.count);
+	}
 	for (size_t i = 0; i < FLAGGED && !error; i++)
 		error = faults_add(ret, flagged[i].kind, counts[i], NULL);
 	*samples = all;

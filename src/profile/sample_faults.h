@@ -7,8 +7,8 @@
 #include "profile/profile.h"
 
 /*
- * Adds what is wrong with the recordings, and then with the samples of an event;
- * PROFILE_NONE: of all. *samples: how many there are.
+ * Adds what is wrong with the recording of an event, and then with its samples;
+ * PROFILE_NONE: with all. *samples: how many there are.
  */
 struct error *sample_faults(const struct profile *profile, uint32_t event,
 			    uint64_t *samples, struct faults *ret);

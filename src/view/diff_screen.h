@@ -11,16 +11,6 @@
 #include "view/diff_text.h"
 #include "view/place_name.h"
 
-/* How the values of a screen are written. */
-struct diff_unit {
-	double factor;
-	int decimals;
-	/* Behind a number, " s"; "" */
-	const char *name;
-	/* Of the values of a table: "s" */
-	const char *table_name;
-};
-
 struct diff_screen {
 	const struct profile *profile;
 	const struct own_diff *diff;
@@ -53,6 +43,8 @@ diff_entry_of(const struct own_diff_entry *entry)
 bool diff_is_maybe(const struct diff_value *value);
 void diff_put_functions(struct diff_screen *s);
 void diff_put_lines(struct diff_screen *s);
+/* No chance by itself, but one among many. */
+bool diff_is_maybe(const struct diff_value *value);
 /* Into s->word: the qualified name. */
 const char *diff_name_function(struct diff_screen *s,
 			       const struct own_diff_entry *entry);

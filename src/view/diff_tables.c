@@ -62,11 +62,13 @@ bool diff_is_maybe(const struct diff_value *value)
 }
 
 /* One run of each does not tell how much runs differ by themselves. */
-static const char *mark_of(const struct diff_screen *s,
+const char *diff_text_mark(const struct own_diff *diff,
 			   const struct diff_value *value)
 {
-	bool is_sure = s->diff->runs.count > 2;
+	bool is_sure = diff->runs.count > 2;
 
+	if (isnan(value->half_width))
+		return "";
 	if (!value->is_real)
 		return diff_is_maybe(value) ? "maybe" : "noise";
 	if (value->before == 0)
@@ -94,7 +96,7 @@ static void put_measured(struct diff_screen *s, const struct diff_value *value)
 			 value->half_width * s->unit.factor);
 	s->has_maybe |= diff_is_maybe(value);
 	strbuf_printf(&s->text, "%-7s %-5s  ", width,
-		      *width ? mark_of(s, value) : "");
+		      diff_text_mark(s->diff, value));
 }
 
 static void put_total(struct diff_screen *s, const struct diff_value *value)

@@ -27,9 +27,15 @@ enum {
 	NAME_MAX_WIDTH = 30,
 };
 
+static const struct profile_event *event_of_diff(const struct profile *profile,
+						 const struct own_diff *diff)
+{
+	return &profile->events.data[diff->runs.data[0].event];
+}
+
 static const struct profile_event *event_of(const struct diff_screen *s)
 {
-	return &s->profile->events.data[s->diff->runs.data[0].event];
+	return event_of_diff(s->profile, s->diff);
 }
 
 static bool is_time(const struct diff_screen *s)
@@ -38,16 +44,19 @@ static bool is_time(const struct diff_screen *s)
 }
 
 /* Three decimals of the largest value, and fewer where it is long. */
-static struct diff_unit unit_of(const struct diff_screen *s)
+struct diff_unit diff_text_unit(const struct profile *profile,
+				const struct own_diff *diff,
+				enum own_diff_by by)
 {
-	double most = fmax(s->diff->all.before, s->diff->all.after);
+	bool is_time = event_of_diff(profile, diff)->unit == EVENT_NANOSECONDS;
+	double most = fmax(diff->all.before, diff->all.after);
 	struct diff_unit unit = { 1, 3, "", "" };
 
-	if (s->options->by == OWN_DIFF_BY_SHARE)
+	if (by == OWN_DIFF_BY_SHARE)
 		return (struct diff_unit){ 100, 1, " points", "%" };
-	if (is_time(s) && most >= 1e9)
+	if (is_time && most >= 1e9)
 		unit = (struct diff_unit){ 1e-9, 3, " s", "s" };
-	else if (is_time(s))
+	else if (is_time)
 		unit = (struct diff_unit){ 1e-6, 3, " ms", "ms" };
 	else if (most >= 1e9)
 		unit = (struct diff_unit){ 1e-9, 3, " G", "G" };
@@ -462,32 +471,80 @@ static struct error *put_screen(struct diff_screen *s)
 	return error ? error : strbuf_error(&s->text);
 }
 
-struct error *diff_text_write(const struct profile *profile,
-			      const struct own_diff *diff,
-			      const struct diff_text_options *options,
-			      FILE *out)
+static struct diff_screen screen_of(const struct profile *profile,
+				    const struct own_diff *diff,
+				    const struct diff_text_options *options)
 {
-	struct diff_screen s = {
+	return (struct diff_screen){
 		.profile = profile,
 		.diff = diff,
 		.options = options,
 		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
 							    options->columns,
+		.unit = diff_text_unit(profile, diff, options->by),
 		.text = STRBUF_INIT,
 		.programs = { STRBUF_INIT, STRBUF_INIT },
 		.word = STRBUF_INIT,
 	};
-	struct error *error;
+}
 
-	s.unit = unit_of(&s);
-	error = put_screen(&s);
+static void screen_deinit(struct diff_screen *s)
+{
+	place_names_destroy(s->names);
+	strbuf_deinit(&s->text);
+	strbuf_deinit(&s->programs[0]);
+	strbuf_deinit(&s->programs[1]);
+	strbuf_deinit(&s->word);
+}
+
+struct error *diff_text_write(const struct profile *profile,
+			      const struct own_diff *diff,
+			      const struct diff_text_options *options,
+			      FILE *out)
+{
+	struct diff_screen s = screen_of(profile, diff, options);
+	struct error *error = put_screen(&s);
+
 	if (!error && (fwrite(s.text.data, 1, s.text.len, out) != s.text.len ||
 		       fflush(out)))
 		error = error_os(errno, NULL, "cannot write the report");
-	place_names_destroy(s.names);
-	strbuf_deinit(&s.text);
-	strbuf_deinit(&s.programs[0]);
-	strbuf_deinit(&s.programs[1]);
-	strbuf_deinit(&s.word);
+	screen_deinit(&s);
 	return error;
+}
+
+/* --- Without the tables ------------------------------------------------- */
+
+static void look_at(struct diff_screen *s,
+		    const struct own_diff_entry_vec *entries)
+{
+	vec_for_each(entry, entries) {
+		s->has_maybe |= diff_is_maybe(&entry->own);
+		s->has_changed |= entry->is_unpaired;
+	}
+}
+
+struct error *diff_text_notes(const struct profile *profile,
+			      const struct own_diff *diff,
+			      const struct diff_text_options *options,
+			      struct strbuf *out)
+{
+	struct diff_screen s = screen_of(profile, diff, options);
+	struct error *error = place_names_create_of(
+		profile, options->folder, &diff->files.after_of, &s.names);
+
+	for (int side = 0; !error && side < 2; side++)
+		error = put_side(&s, side, true);
+	if (!error) {
+		look_at(&s, &diff->functions);
+		look_at(&s, &diff->lines);
+		put_answer(&s);
+		put_sides(&s);
+		put_notes(&s);
+		strbuf_append(out, s.text.data, s.text.len);
+		error = strbuf_error(&s.word);
+	}
+	if (!error)
+		error = strbuf_error(&s.text);
+	screen_deinit(&s);
+	return error ? error : strbuf_error(out);
 }

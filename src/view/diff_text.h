@@ -13,6 +13,16 @@
 #include "profile/own_diff.h"
 #include "profile/profile.h"
 
+/* How the values of a comparison are written. */
+struct diff_unit {
+	double factor;
+	int decimals;
+	/* Behind a number, " s"; "" */
+	const char *name;
+	/* Of the values of a table: "s" */
+	const char *table_name;
+};
+
 struct diff_text_options {
 	/* Of a line of output; at least 60 are used. */
 	size_t columns;
@@ -45,5 +55,17 @@ struct error *diff_text_write(const struct profile *profile,
 			      const struct own_diff *diff,
 			      const struct diff_text_options *options,
 			      FILE *out);
+
+struct diff_unit diff_text_unit(const struct profile *profile,
+				const struct own_diff *diff,
+				enum own_diff_by by);
+/* "real?", "noise"; "" where nothing is known of it. */
+const char *diff_text_mark(const struct own_diff *diff,
+			   const struct diff_value *value);
+/* Appends what the screen says beside its tables, in lines. options->columns: of each. */
+struct error *diff_text_notes(const struct profile *profile,
+			      const struct own_diff *diff,
+			      const struct diff_text_options *options,
+			      struct strbuf *out);
 
 #endif

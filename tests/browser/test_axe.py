@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The page as axe judges it: what people who hear, enlarge or operate it by keys alone would miss."""
 import importlib.resources
+import os
 
 import pytest
 
-from harness import drawn
+from harness import compared, drawn
 from harness.planted import recording
 
 VIEWS = ["functions", "flame", "tree", "source", "summary"]
@@ -28,6 +29,16 @@ def path(kaa, tmp_path):
     return tmp_path / "out.html"
 
 
+@pytest.fixture
+def path_of_two(kaa, tmp_path):
+    """The same of two recordings: changes of all kinds, in all views."""
+    (tmp_path / "main.py").write_text("def work(): edited = new = 1\n" * 70)
+    os.utime(tmp_path / "main.py", (1, 1))
+    before, after = compared.two(kaa, tmp_path, after=tmp_path / "main.py", threads=("main", "second"))
+    kaa("export", "-q", "--format", "html", "-o", tmp_path / "out.html", before, after)
+    return tmp_path / "out.html"
+
+
 def findings(page, axe):
     """What axe calls a fault of any weight, as lines of text."""
     page.evaluate(axe)
@@ -44,12 +55,8 @@ def test_axe_finds_a_fault_where_there_is_one(opened, path, axe):
     assert any(line.startswith("color-contrast, serious") for line in findings(page, axe))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_a_finding(opened, path, axe, scheme):
-    page = opened(path, color_scheme=scheme)
-    page.wait_for_selector("html[data-ready]")
-    # Filters, and all that can be pressed.
-    page.evaluate("location.hash = 'event=0&merge&bytime&hide=1&only=app'")
+def findings_of_views(page, axe, source):
+    """Of each view; source is in the text of a file."""
     found = []
     for key, view in enumerate(VIEWS, 1):
         page.keyboard.press(str(key))
@@ -58,6 +65,31 @@ def test_no_view_has_a_finding(opened, path, axe, scheme):
         if view == "source":
             # The hottest line, whatever its words are.
             page.evaluate("document.querySelectorAll('.source .row').forEach(row => row.style.setProperty('--heat', 1))")
-            assert "def down(depth):" in page.inner_text("main")
+            assert source in page.inner_text("main")
             found += [f"{view}, hot: {line}" for line in findings(page, axe)]
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_has_a_finding(opened, path, axe, scheme):
+    page = opened(path, color_scheme=scheme)
+    page.wait_for_selector("html[data-ready]")
+    # Filters, and all that can be pressed.
+    page.evaluate("location.hash = 'event=0&merge&bytime&hide=1&only=app'")
+    found = findings_of_views(page, axe, "def down(depth):")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_of_two_recordings_has_a_finding(opened, path_of_two, axe, scheme):
+    page = opened(path_of_two, color_scheme=scheme)
+    page.wait_for_selector("html[data-ready]")
+    found = findings_of_views(page, axe, "def work()")
+    # Marks stand in the tables, and what is not compared is said.
+    page.keyboard.press("1")
+    page.wait_for_selector(".change.more .mark")
+    page.wait_for_selector(".change.less .mark")
+    page.click('.track button:has-text("second")')
+    assert "not compared with" in page.inner_text(".chips")
+    found += [f"one thread: {line}" for line in findings(page, axe)]
     assert not found, "\n".join(found)

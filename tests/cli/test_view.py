@@ -85,6 +85,14 @@ def test_the_page_and_its_data(view, kaa, recording, tmp_path):
     assert policy.sub(b"", page) == re.sub(rb'(id="profile">)[^<]*', rb"\1", file)
 
 
+def test_two_recordings(build_dir, kaa, recording, tmp_path):
+    with viewing(build_dir, "--no-browser", recording, recording) as view:
+        status, _, data = view.ask("/data", Cookie=view.enter())
+    kaa("export", "-q", "--format", "html", "-o", tmp_path / "out.html", recording, recording)
+    assert status == 200 and data == exports.Page.data_of((tmp_path / "out.html").read_bytes())
+    assert b"before.weight" in data
+
+
 def test_the_link_works_once(view):
     assert view.enter()
     status, headers, body = view.ask(view.entry)
@@ -235,7 +243,8 @@ def test_the_browser_gets_a_link_of_its_own(build_dir, recording, tmp_path):
 
 def test_mistakes(kaa, recording, tmp_path):
     assert "does not exist" in kaa("view", tmp_path / "none", status=1).stderr
-    assert "one recording is shown" in kaa("view", "a", "b", status=129).stderr
+    assert "one recording is shown" in kaa("view", "a", "b", "c", status=129).stderr
+    assert "'a' does not exist" in kaa("view", "a", "b", status=1).stderr
     assert "no port above" in kaa("view", "--port", "65536", status=129).stderr
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -458,6 +458,40 @@ class Page:
             at += count
         assert at == len(self["sample.stack"]) and next(weights, None) is None
 
+    def changes(self):
+        """What a page of two recordings says of own time: ({function: row}, {(file, line): row}), in the unit of the page.
+
+        A function is (name, file, line of its def); a line whose function was edited is that. A row is (before, after, mark).
+        """
+        NONE, functions, inner, path = 0xFFFFFFFF, self.functions(), [], []
+        for depth, frame in zip(self["stack.depth"], self["stack.frame"]):
+            path = path[:depth] + [frame]
+            python = [one for one in path if functions[self["frame.function"][one]][3] < 3]
+            inner.append(python[-1] if python else None)
+        before, after, factor = self["compare.scale"]
+        weights = [[(stack, weight * before * factor) for stack, weight in zip(self["before.stack"], self["before.weight"])],
+                   [(stack, weight * after * factor) for event, _, _, stack, weight, _ in self.samples() if event == self["compare"][0]]]
+        same = self["function.same"]
+        names = {fn: functions[fn][:3] if fn != NONE else None for fn in self["change.function"]}
+        of_functions = {name: [0, 0, mark] for name, mark in zip(names.values(), self.words("change.mark"))}
+        of_lines = [[0, 0, mark] for mark in self.words("line.mark")]
+        nobody = self["line.frame"].index(NONE) if NONE in self["line.frame"] else None
+        for side in 0, 1:
+            rows = self["frame.after" if side else "frame.before"]
+            for stack, weight in weights[side]:
+                frame = inner[stack]
+                of_functions[None if frame is None else names[same[self["frame.function"][frame]]]][side] += weight
+                of_lines[nobody if frame is None else rows[frame]][side] += weight
+
+        def place(at, unpaired):
+            if at == NONE:
+                return None
+            name, file, line, _ = functions[at if unpaired else self["frame.function"][at]]
+            return (file, line if unpaired else self["frame.line"][at])
+        keys = [place(at, unpaired) for at, unpaired in zip(self["line.frame"], self["line.unpaired"])]
+        assert len(set(keys)) == len(keys) and len(of_functions) == len(self["change.function"])
+        return of_functions, dict(zip(keys, of_lines))
+
     def sources(self):
         """{path: text} of the files that are there."""
         ends = (0, *self["source.end"])

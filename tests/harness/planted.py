@@ -2,6 +2,7 @@
 """A perf.data whose stacks a test writes down, with Python functions that a perf map names. No program is behind it."""
 import contextlib
 import ctypes
+import json
 import os
 import pathlib
 import struct
@@ -141,3 +142,50 @@ def recording(path, threads, count=1, more=(), mapped=None):
         yield path
     finally:
         symbols.unlink()
+
+
+def sampled(kaa, path, stacks, period=PERIOD, event="cpu-clock", command="python3 app.py", threads=("main",)):
+    """A recording at `path` whose Python functions have lines: {stack: samples}, in each of the threads.
+
+    A stack is a tuple of (name, file, line of the def, line), the outermost first. (name, object) is
+    a function in C. It goes through `kaa import`, so a span of code has as many lines as are sampled in it.
+    """
+    functions, table, parents = {}, {}, {"function": [], "line": [], "parent": []}
+
+    def function(step):
+        native = len(step) == 2
+        row = (step[0], "native" if native else "python", "" if native else str(step[1]), str(step[1]) if native else "",
+               0 if native else step[2])
+        return functions.setdefault(row, len(functions))
+
+    def stack_of(stack):
+        parent = -1
+        for step in stack:
+            key = (parent, function(step), 0 if len(step) == 2 else step[3])
+            if key not in table:
+                table[key] = len(table)
+                for name, value in zip(("parent", "function", "line"), key):
+                    parents[name].append(value)
+            parent = table[key]
+        return parent
+
+    samples = {"event": [], "thread": [], "stack": [], "time": [], "weight": []}
+    for thread in range(len(threads)):
+        time = 0
+        for stack, count in stacks.items():
+            for _ in range(count):
+                time += period
+                for name, value in zip(samples, (0, thread, stack_of(stack), time, period)):
+                    samples[name].append(value)
+    kind, unit = ("cpu", "nanoseconds") if event == "cpu-clock" else ("occurrence", "count")
+    document = {
+        "format": "kaa", "version": 1, "start": 0, "recordings": [{"command": command, "hostname": "host"}],
+        "events": [{"name": event, "kind": kind, "unit": unit, "frequency": 1000, "lost": 0}],
+        "threads": [{"recording": 0, "pid": 70, "tid": 70 + i, "name": name, "process": "python3"} for i, name in enumerate(threads)],
+        "functions": [dict(zip(("name", "kind", "file", "object", "line"), row)) for row in functions],
+        "stacks": parents, "samples": samples,
+    }
+    json_path = path.with_suffix(".json")
+    json_path.write_text(json.dumps(document))
+    kaa("import", json_path, "-o", path)
+    return path

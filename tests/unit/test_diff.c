@@ -321,6 +321,34 @@ static void check(const struct model *m,
 	assert_near(entry->own.after, after * MS, 1e-6);
 }
 
+/* What runs have of an entry by its number is what it has. */
+static void check_numbers(const struct own_diff *diff,
+			  const struct own_diff_entry_vec *entries,
+			  const struct own_diff_entry *entry)
+{
+	bool is_line = entries == &diff->lines;
+	double sums[2] = {}, runs[2] = {};
+
+	for (size_t i = 0; i < diff->runs.count; i++) {
+		const struct own_diff_run *run = &diff->runs.data[i];
+		const struct own_entry_vec *own =
+			is_line ? &run->own->lines : &run->own->functions;
+		const uint32_t *numbers = is_line ? run->line_entries :
+						    run->function_entries;
+		bool side = diff->noise.data[i].is_after;
+
+		runs[side]++;
+		for (size_t k = 0; k < own->count; k++)
+			if (numbers[k] == entry->number)
+				sums[side] += (double)own->data[k].own.period *
+					      run->scale;
+	}
+	assert_near(sums[0] / runs[0], entry->own.before,
+		    1e-6 * diff->all.before);
+	assert_near(sums[1] / runs[1], entry->own.after,
+		    1e-6 * diff->all.after);
+}
+
 static void check_sums(const struct own_diff *diff,
 		       const struct own_diff_entry_vec *entries)
 {
@@ -329,6 +357,7 @@ static void check_sums(const struct own_diff *diff,
 	vec_for_each(entry, entries) {
 		before += entry->own.before;
 		after += entry->own.after;
+		check_numbers(diff, entries, entry);
 	}
 	assert_near(before, diff->all.before, 1e-6 * diff->all.before);
 	assert_near(after, diff->all.after, 1e-6 * diff->all.after);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The state of the page, and what is computed of it once.
+import { Changes } from "./changes";
 import { findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
 import type { Profile } from "./data";
 import { format, parse, type State } from "./state";
@@ -24,6 +25,7 @@ export class App {
 	private functionEntries = new Map<string, Entry[]>();
 	private lineEntries = new Map<string, Entry[]>();
 	private sideEntries = new Map<string, Side[]>();
+	private changesOf = new Map<string, Changes>();
 	private searched = "";
 	private hits: Uint8Array | null = null;
 
@@ -102,10 +104,10 @@ export class App {
 		return this.cached(this.lineEntries, this.shownKey(), () => this.selection().lines(this.shown()));
 	}
 
-	// The other events, of the same threads, time and stacks.
+	// The other events, of the same threads, time and stacks; what changed stands in their place.
 	sides(): Side[] {
 		const { state, profile } = this, events = profile.events().filter((event) => event !== state.event);
-		return state.alone ? [] : this.cached(this.sideEntries, this.shownKey(), () => events.slice(0, MAX_SIDES).map((event) => {
+		return state.alone || this.changes() ? [] : this.cached(this.sideEntries, this.shownKey(), () => events.slice(0, MAX_SIDES).map((event) => {
 			const selection = new Selection(profile, { ...state, event });
 			const entries = new Map(selection.functions(this.shown()).map((entry) => [entry.id, entry]));
 			return { event, all: selection.all, entries };
@@ -117,6 +119,28 @@ export class App {
 		const { hide } = this.state;
 		if (fn >= 0 && !hide.includes(fn))
 			this.set({ hide: [...hide, fn].sort((a, b) => a - b), fn: -1, zoom: [] });
+	}
+
+	// With what is selected; null where a thread, a time or an event is meant that the other recording does not have.
+	changes(): Changes | null {
+		const { event, thread, range } = this.state, c = this.profile.comparison;
+		if (!c || event !== c.event || thread >= 0 || range)
+			return null;
+		return this.cached(this.changesOf, this.shownKey(), () => new Changes(this.profile, c, this.selection(), this.shown()));
+	}
+
+	// What chance does is known of all samples.
+	isAll() {
+		const { only, focus, hide, native, thread, range } = this.state;
+		return !only && focus < 0 && !hide.length && !native && thread < 0 && !range;
+	}
+
+	whyNotCompared(): string {
+		const { event, thread, range } = this.state, c = this.profile.comparison;
+		if (!c || this.changes())
+			return "";
+		return `not compared with ${c.path}: ` + (event !== c.event ? `only ${this.profile.eventName(c.event)} is` :
+			range ? "a range of time is of this recording alone" : thread >= 0 ? "a thread is of this recording alone" : "");
 	}
 
 	// Whom samples belong to of which no frame is shown.

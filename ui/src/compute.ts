@@ -41,6 +41,7 @@ export function findFunctions(profile: Profile, word: string): Uint8Array | null
 		const text = `${profile.functionName(fn)}\n${profile.place(fn)}\n${profile.filePath(profile.functionFile[fn])}`;
 		found[fn] = text.toLowerCase().includes(wanted) ? 1 : 0;
 	}
+	profile.comparison?.same.forEach((other, fn) => found[fn] |= found[other]);
 	return found;
 }
 
@@ -68,6 +69,7 @@ export class Shown {
 	private innermost(native: boolean, hide: number[]): Int32Array {
 		const p = this.profile, inner = new Int32Array(p.stackCount), isHidden = new Uint8Array(p.functionCount);
 		hide.forEach((fn) => isHidden[fn] = 1);
+		p.comparison?.same.forEach((other, fn) => isHidden[fn] |= isHidden[other]);
 		for (let i = 0; i < inner.length; i++)
 			inner[i] = !isHidden[p.fn[i]] && (native || p.isPython(p.fn[i])) ? i : p.parent[i] < 0 ? -1 : inner[p.parent[i]];
 		return inner;
@@ -172,8 +174,9 @@ export class Selection {
 		let mask = wanted && stacksWith(this.profile, wanted);
 		if (focus < 0)
 			return mask;
+		const same = this.profile.comparison?.same;
 		wanted = new Uint8Array(this.profile.functionCount);
-		wanted[focus] = 1;
+		wanted.forEach((_, fn) => wanted![fn] = fn === focus || (same && same[fn] === same[focus]) ? 1 : 0);
 		const focused = stacksWith(this.profile, wanted);
 		return mask ? focused.map((has, i) => has & mask![i]) : focused;
 	}
@@ -187,6 +190,15 @@ export class Selection {
 		if (range && (p.time[sample] < range[0] || p.time[sample] > range[1]))
 			return false;
 		return !this.mask || this.mask[p.stack[sample]] === 1;
+	}
+
+	// What stacks that are selected weighed in the recording that this one is compared with.
+	eachBefore(see: (stack: number, weight: number) => void) {
+		const c = this.profile.comparison;
+		c?.beforeStack.forEach((stack, i) => {
+			if (!this.mask || this.mask[stack])
+				see(stack, c.beforeWeight[i]);
+		});
 	}
 
 	eachSample(see: (sample: number, stack: number) => void) {

@@ -10,7 +10,7 @@ export const enum Kind {
 
 // enum page_source in src/export/page_source.h.
 export const enum SourceState {
-	None, There, Missing, Changed, Other, Large,
+	None, There, Missing, Changed, Other, Large, Before,
 }
 
 // Of enum event_kind in src/base/event_kind.h.
@@ -54,6 +54,7 @@ class Columns {
 	}
 
 	bytes(name: string) { return new Uint8Array(this.buffer, ...this.place(name, 1)); }
+	has(name: string) { return this.places.has(name); }
 	numbers(name: string) { return new Uint32Array(this.buffer, ...this.place(name, 4)); }
 	reals(name: string) { return new Float64Array(this.buffer, ...this.place(name, 8)); }
 }
@@ -63,6 +64,43 @@ export interface Group {
 	thread: number;
 	first: number;
 	count: number;
+}
+
+// A function, or a line, that is compared.
+export interface ComparedRow {
+	// A function; of a line a frame, or, if it stands for all lines of a function, that; NONE: no Python code.
+	subject: number;
+	functions: number;
+	isUnpaired: boolean;
+	// What chance does: by how much the change may be off, and what kaa diff calls it.
+	off: number;
+	mark: string;
+}
+
+// With another recording, before this one: docs/diff.md.
+export interface Comparison {
+	event: number;
+	isShare: boolean;
+	path: string;
+	// Of values times factor.
+	unit: string;
+	decimals: number;
+	factor: number;
+	// What a weight is worth.
+	scaleBefore: number;
+	scaleAfter: number;
+	// Of each function the one that stands for it, and the row of such a one; -1: no Python code.
+	same: Uint32Array;
+	// Of each file the one that it is after, as far as its functions tell.
+	fileAfter: number[];
+	functions: ComparedRow[];
+	functionRows: Map<number, number>;
+	// Of each frame its row of lines on either side.
+	frameBefore: Uint32Array;
+	frameAfter: Uint32Array;
+	lines: ComparedRow[];
+	beforeStack: Uint32Array;
+	beforeWeight: Float64Array;
 }
 
 export class Profile {
@@ -83,12 +121,15 @@ export class Profile {
 	functionLine: Uint32Array;
 	frameFunction: Uint32Array;
 	frameLine: Uint32Array;
+	// Its own number of a line; -1: no Python.
+	lineOfFrame: Int32Array;
 
 	// Of each stack: its caller (-1: none), the one after the last below it, its function.
 	stackCount: number;
 	parent: Int32Array;
 	end: Int32Array;
 	fn: Uint32Array;
+	frame: Uint32Array;
 	// Of each stack that ends there, the innermost Python frame; -1: none.
 	python: Int32Array;
 	// Of each stack the place of its frame; -1: no Python.
@@ -109,6 +150,8 @@ export class Profile {
 	stack: Uint32Array;
 	spent: Uint32Array;
 	span = 0;
+
+	comparison: Comparison | null;
 
 	private columns: Columns;
 	private names: Record<string, Uint32Array> = {};
@@ -131,6 +174,7 @@ export class Profile {
 		this.readFacts();
 		this.readStacks();
 		this.readSamples();
+		this.comparison = c.has("compare") ? this.readComparison() : null;
 	}
 
 	text(number: number): string {
@@ -178,9 +222,9 @@ export class Profile {
 	}
 
 	private readStacks() {
-		const depth = this.columns.numbers("stack.depth"), frame = this.columns.numbers("stack.frame");
+		const depth = this.columns.numbers("stack.depth"), frame = this.frame = this.columns.numbers("stack.frame");
 		const count = this.stackCount = depth.length;
-		const lines = this.numberLines();
+		const lines = this.lineOfFrame = this.numberLines();
 		this.parent = new Int32Array(count);
 		this.end = new Int32Array(count);
 		this.fn = new Uint32Array(count);
@@ -237,6 +281,30 @@ export class Profile {
 			}
 			this.span = Math.max(this.span, time * unit);
 		}
+	}
+
+	private readRows(kind: string, subject: string, what: string): ComparedRow[] {
+		const c = this.columns, marks = c.numbers(`${kind}.mark`), offs = c.reals(`${kind}.off`);
+		const whats = c.numbers(`${kind}.${what}`);
+		return [...c.numbers(`${kind}.${subject}`)].map((number, i) => ({ subject: number, off: offs[i], mark: this.text(marks[i]),
+			functions: kind === "line" ? 1 : whats[i], isUnpaired: kind === "line" && whats[i] === 1 }));
+	}
+
+	private readComparison(): Comparison {
+		const c = this.columns, [event, by, path, unit, decimals] = c.numbers("compare");
+		const [scaleBefore, scaleAfter, factor] = c.reals("compare.scale");
+		const functions = this.readRows("change", "function", "functions");
+		const same = c.numbers("function.same"), fileAfter = Array.from({ length: this.fileCount }, (_, file) => file);
+		same.forEach((other, fn) => {
+			if (other !== fn && this.functionFile[fn] !== NONE)
+				fileAfter[this.functionFile[fn]] = this.functionFile[other];
+		});
+		return { event, isShare: by === 1, path: this.text(path), unit: this.text(unit), decimals, factor, scaleBefore, scaleAfter,
+			same, fileAfter, functions,
+			functionRows: new Map(functions.map((row, i) => [row.subject === NONE ? -1 : row.subject, i])),
+			frameBefore: c.numbers("frame.before"), frameAfter: c.numbers("frame.after"),
+			lines: this.readRows("line", "frame", "unpaired"),
+			beforeStack: c.numbers("before.stack"), beforeWeight: c.reals("before.weight") };
 	}
 
 	isPython(fn: number) { return this.functionKind[fn] <= Kind.Standard; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The first view: which functions and which lines take the time.
 import type { App, Side } from "./app";
+import { changeText, changeWords, type Change, type Changes } from "./changes";
 import { functionColour } from "./colours";
 import type { Entry } from "./compute";
 import { NONE } from "./data";
@@ -25,10 +26,40 @@ function spentText(app: App, parts: [number, number][] | undefined): string {
 		.map(([spent, weight]) => `${app.profile.spentText(spent)} ${(app.share(weight) * 100).toFixed(0)}`).join(", ");
 }
 
+// By how much own time changed, and what chance says of that; of all samples alone it is known.
+export function changeCell(app: App, change: Change | undefined, mark = ""): HTMLElement {
+	const c = app.profile.comparison!, value = change ? change.after - change.before : 0;
+	const kind = !change || !value || change.mark === "noise" ? "" : value > 0 ? ".more" : ".less";
+	const word = mark || (change && app.isAll() ? change.mark : "");
+	return h(`span.change${kind}`, { role: "gridcell", title: change ? changeWords(c, change, app.isAll()) : null },
+		h("b", {}, change ? changeText(c, change) : ""), h("span.mark", {}, word === "noise" ? "" : word));
+}
+
+interface Row {
+	// A function; -1: no Python code. Of lines it means nothing.
+	id: number;
+	own: number;
+	total: number;
+	change?: Change;
+}
+
+interface LineRow extends Row {
+	fn: number;
+	file: number;
+	number: number;
+	// Its own number; -1: no Python code; -2: it is many lines.
+	line: number;
+	// Instead of its text.
+	note?: string;
+}
+
 export class FunctionsView {
 	readonly element: HTMLElement;
-	private functions: Entry[] = [];
-	private lines: Entry[] = [];
+	private functions: Row[] = [];
+	private lines: LineRow[] = [];
+	private isCompared = false;
+	private changeHeads: HTMLElement[] = [];
+	private said = h("span.hint");
 	private functionList: List;
 	private lineList: List;
 	private functionSpent = new Map<number, [number, number][]>();
@@ -45,15 +76,27 @@ export class FunctionsView {
 			onSelect: (i) => app.set({ fn: this.functions[i].id }, true), onOpen: (i) => this.openFunction(this.functions[i].id),
 			onKey: (i, key) => this.key(this.functions[i].id, key) });
 		this.lineList = new List({ label: "Lines", role: "grid", row: (i) => this.lineRow(this.lines[i]),
-			onSelect: (i) => this.selectLine(this.lines[i].id), onOpen: (i) => this.openLine(this.lines[i].id) });
+			onSelect: (i) => this.selectLine(this.lines[i]), onOpen: (i) => this.openLine(this.lines[i]) });
 		this.element = h("div.split", {},
-			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0]),
-				h("div.head.functions", {}, this.head("own", "own"), this.head("total", "total"), this.sideHeads,
+			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0], this.said),
+				h("div.head.functions", {}, this.changeHead(), this.head("own", "own"), this.head("total", "total"), this.sideHeads,
 					this.head("name", "function"),
 					h("span.spent", {}, "spent in")), this.functionList.element),
 			h("section.panel", { "aria-label": "Lines" }, h("h2", {}, "Lines", this.counts[1]),
-				h("div.head.lines", {}, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.name", {}, "line"),
+				h("div.head.lines", {}, this.changeHead(), h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.name", {}, "line"),
 					h("span.code", {}, "source")), this.lineList.element));
+	}
+
+	// Sorts both tables.
+	private changeHead(): HTMLElement | null {
+		const c = this.app.profile.comparison;
+		if (!c)
+			return null;
+		const head = this.head("change", c.unit ? `change, ${c.unit}` : "change");
+		head.title = `By how much own time changed since ${c.path}`;
+		head.classList.add("change");
+		this.changeHeads.push(head);
+		return head;
 	}
 
 	private head(sort: State["sort"], word: string): HTMLElement {
@@ -112,24 +155,28 @@ export class FunctionsView {
 			this.app.set({ view: "source", file: p.functionFile[fn], line: p.functionLine[fn], fn });
 	}
 
-	private selectLine(line: number) {
-		if (line >= 0)
-			this.app.set({ fn: this.app.profile.lineFunction[line] }, true);
+	private selectLine({ fn }: LineRow) {
+		if (fn >= 0)
+			this.app.set({ fn }, true);
 	}
 
-	private openLine(line: number) {
-		const p = this.app.profile;
-		if (line >= 0 && p.lineFile[line] !== NONE)
-			this.app.set({ view: "source", file: p.lineFile[line], line: p.lineNumber[line], fn: p.lineFunction[line] });
+	private openLine({ fn, file, number }: LineRow) {
+		if (fn >= 0 && file !== NONE)
+			this.app.set({ view: "source", file, line: number, fn });
 	}
 
-	private functionRow(entry: Entry): HTMLElement {
-		const { app } = this, p = app.profile, fn = entry.id;
-		return h("div.functions", {}, shareCell(app.share(entry.own)), shareCell(app.share(entry.total), ".total"),
+	private functionRow(entry: Row): HTMLElement {
+		const { app } = this, p = app.profile, fn = entry.id, functions = entry.change?.functions ?? 1;
+		return h("div.functions", {}, this.changeCell(entry), shareCell(app.share(entry.own)), shareCell(app.share(entry.total), ".total"),
 			...this.sides.map((side) => this.sideCell(side, fn)), h("span.name", { role: "gridcell" }, swatch(app, fn),
-				h("span.symbol", {}, fn < 0 ? app.nobody() : p.functionName(fn)),
+				h("span.symbol", {}, fn < 0 ? app.nobody() : functions > 1 ? `${p.functionName(fn)} (${functions})` : p.functionName(fn)),
 				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
 			h("span.spent", { role: "gridcell" }, spentText(app, this.functionSpent.get(fn))));
+	}
+
+	// Where nothing is compared there is none.
+	private changeCell(row: Row): HTMLElement | null {
+		return this.isCompared ? changeCell(this.app, row.change) : null;
 	}
 
 	private sourceLine(file: number, line: number): string {
@@ -140,20 +187,36 @@ export class FunctionsView {
 		return (this.sources.get(file)![line - 1] ?? "").trim();
 	}
 
-	private lineRow(entry: Entry): HTMLElement {
-		const { app } = this, p = app.profile, line = entry.id;
-		const file = line < 0 ? NONE : p.lineFile[line], number = line < 0 ? 0 : p.lineNumber[line];
-		const isPlace = line >= 0 && file !== NONE && number > 0;
-		const place = line < 0 ? app.nobody() : isPlace ? p.filePlace(file) : p.functionName(p.lineFunction[line]);
-		const source = this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(line));
-		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, shareCell(app.share(entry.own)),
-			shareCell(app.share(entry.total), ".total"), h("span.name", { role: "gridcell" },
+	private lineRow(row: LineRow): HTMLElement {
+		const { app } = this, p = app.profile, { fn, file, number } = row;
+		const isPlace = file !== NONE && number > 0;
+		const place = fn < 0 ? app.nobody() : isPlace ? p.filePlace(file) : p.functionName(fn);
+		const source = row.note ?? this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(row.line));
+		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, this.changeCell(row), shareCell(app.share(row.own)),
+			shareCell(app.share(row.total), ".total"), h("span.name", { role: "gridcell" },
 				h("span.symbol", {}, place), isPlace && h("span", {}, `:${number}`)),
-			h("span.code", { role: "gridcell" }, h("code", {}, source || (line < 0 ? "" : p.functionName(p.lineFunction[line])))));
+			h("span.code", { role: "gridcell" }, h("code", {}, source || (fn < 0 ? "" : p.functionName(fn)))));
 	}
 
-	private order(entries: Entry[], name: (entry: Entry) => string): Entry[] {
+	private lineOf(entry: Entry): LineRow {
+		const p = this.app.profile, line = entry.id;
+		return { ...entry, line, fn: line < 0 ? -1 : p.lineFunction[line], file: line < 0 ? NONE : p.lineFile[line],
+			number: line < 0 ? 0 : p.lineNumber[line] };
+	}
+
+	// All lines of a function that was edited are one.
+	private comparedLine(change: Change): LineRow {
+		const p = this.app.profile, row = change.id < 0 ? null : p.comparison!.lines[change.id];
+		const fn = !row ? -1 : row.isUnpaired ? row.subject : p.frameFunction[row.subject];
+		const number = !row ? 0 : row.isUnpaired ? p.functionLine[fn] : p.frameLine[row.subject];
+		return { ...change, change, fn, file: fn < 0 ? NONE : p.functionFile[fn], number, note: row?.isUnpaired ? "[changed]" : undefined,
+			line: !row ? -1 : row.isUnpaired ? -2 : p.lineOfFrame[row.subject] };
+	}
+
+	private order<T extends Row>(entries: T[], name: (entry: T) => string): T[] {
 		const { sort } = this.app.state;
+		if (sort === "own" && this.isCompared)
+			return [...entries].sort((a, b) => b.own - a.own || b.total - a.total);
 		if (sort === "total")
 			return [...entries].sort((a, b) => b.total - a.total || b.own - a.own);
 		if (sort === "name")
@@ -164,23 +227,40 @@ export class FunctionsView {
 	update() {
 		const { app } = this, p = app.profile, found = app.found(), selection = app.selection();
 		const isFound = (fn: number) => !found || (fn >= 0 && found[fn] === 1);
-		const shown = app.shown();
-		if (this.spentOf[0] !== selection || this.spentOf[1] !== shown) {
-			this.functionSpent = selection.spent(p.functionCount, (stack) => shown.functionOf(stack));
+		const shown = app.shown(), changes = app.changes(), same = changes && p.comparison!.same;
+		this.isCompared = changes !== null;
+		if (this.spentOf[0] !== selection || this.spentOf[1] !== shown || this.spentOf[2] !== same) {
+			const functionOf = (stack: number) => same && shown.functionOf(stack) >= 0 ? same[shown.functionOf(stack)] : shown.functionOf(stack);
+			this.functionSpent = selection.spent(p.functionCount, functionOf);
 			this.lineSpent = selection.spent(p.lineFile.length, (stack) => shown.lineOf(stack));
-			this.spentOf = [selection, shown];
+			this.spentOf = [selection, shown, same];
 		}
 		this.showSides();
-		this.functions = this.order(this.entries().filter((entry) => isFound(entry.id)),
-			(entry) => entry.id < 0 ? "" : p.functionName(entry.id));
-		this.lines = this.order(app.lines().filter((entry) => isFound(entry.id < 0 ? -1 : p.lineFunction[entry.id])),
-			(entry) => entry.id < 0 ? "" : `${p.filePlace(p.lineFile[entry.id])}:${String(p.lineNumber[entry.id]).padStart(8, "0")}`);
+		const functions: Row[] = changes ? changes.functions.map((change) => ({ ...change, change })) : this.entries();
+		const lines = changes ? changes.lines.map((change) => this.comparedLine(change)) : app.lines().map((entry) => this.lineOf(entry));
+		this.functions = this.order(functions.filter((entry) => isFound(entry.id)), (entry) => entry.id < 0 ? "" : p.functionName(entry.id));
+		this.lines = this.order(lines.filter((row) => isFound(row.fn)),
+			(row) => row.fn < 0 ? "" : `${p.filePlace(row.file)}:${String(row.number).padStart(8, "0")}`);
+		this.showCompared(changes);
 		this.functionList.show(this.functions.length, this.functions.findIndex((entry) => entry.id === app.state.fn && entry.id >= 0));
 		this.lineList.show(this.lines.length, this.lineList.selected);
 		this.counts[0].textContent = String(this.functions.length);
 		this.counts[1].textContent = String(this.lines.length);
+		const sort = app.state.sort === "change" && !changes ? "own" : app.state.sort;
 		for (const head of this.heads)
-			head.setAttribute("aria-pressed", String(head.dataset.sort === app.state.sort));
+			head.setAttribute("aria-pressed", String(head.dataset.sort === sort));
+	}
+
+	private showCompared(changes: Changes | null) {
+		const { app } = this, c = app.profile.comparison;
+		for (const head of this.changeHeads)
+			head.hidden = !changes;
+		if (!c)
+			return;
+		const fresh = changes?.functions.filter((change) => !change.before && change.own).length;
+		const gone = changes?.functions.filter((change) => !change.own && change.before).length;
+		this.said.textContent = changes ? `${changeText(c, { before: changes.allBefore, after: changes.allAfter })} ${c.unit} since ${c.path}` +
+			(fresh ? `, ${fresh} new` : "") + (gone ? `, ${gone} gone` : "") : app.whyNotCompared();
 	}
 
 	focus() { this.functionList.element.focus(); }

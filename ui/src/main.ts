@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The page: a head with what is selected, the timeline, one of the views, and a line about the function looked at.
 import { App } from "./app";
+import { changeText, changeWords } from "./changes";
 import { load, NONE, Profile } from "./data";
 import { amount, count, h, isTyping, percent } from "./dom";
 import { FlameView } from "./flame";
@@ -78,7 +79,8 @@ class Page {
 
 	private makeHeader(): HTMLElement {
 		const p = this.profile;
-		const facts = [p.fact("Python"), p.fact("Time"), p.fact("Samples")].filter(Boolean).join("  ·  ");
+		const facts = [p.fact("Python"), p.fact("Time"), p.fact("Samples"), p.comparison ? `compared with ${p.comparison.path}` : ""]
+			.filter(Boolean).join("  ·  ");
 		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
@@ -158,6 +160,8 @@ class Page {
 			this.selected.textContent = `${percent(part) || "0%"} of all: ${count(selection.count)} samples, ` +
 				amount(selection.all, this.app.unit());
 			chips.push(this.selected);
+			if (p.comparison)
+				chips.push(h("span.selected", {}, this.app.whyNotCompared()));
 		}
 		this.chips.replaceChildren(...chips);
 		this.chips.hidden = !chips.length;
@@ -171,6 +175,8 @@ class Page {
 		if (fn < 0)
 			return;
 		const entry = app.functions().find((one) => one.id === fn), isPython = p.isPython(fn);
+		const c = p.comparison, change = app.changes()?.functions.find((one) => c!.same[fn] === one.id);
+		const said = change ? `${changeText(c!, change)} ${c!.unit} (${changeWords(c!, change, app.isAll())})` : "";
 		const missing = app.state.hide.includes(fn) ? "hidden" : isPython || app.state.native ? "not in this selection" :
 			"C code is not shown (c)";
 		const numbers = entry ? `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
@@ -180,7 +186,7 @@ class Page {
 		const act = (word: string, key: string, change: Partial<State>) => button(word, key, () => app.set(change));
 		const hasFile = isPython && p.functionFile[fn] !== NONE;
 		const path = hasFile ? `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}` : p.object(fn);
-		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, numbers),
+		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, numbers), said && h("span.numbers", {}, said),
 			h("span.path", {}, path)), h("div.acts", {}, hasFile ? act("Source", "Enter",
 				{ view: "source", file: p.functionFile[fn], line: p.functionLine[fn] }) : null,
 			act("Only this", "o", { focus: fn, zoom: [] }),

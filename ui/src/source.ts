@@ -2,9 +2,11 @@
 // The text of a file with what each line weighs, and a map of where in the file the heat is.
 import type { App } from "./app";
 import { onTheme, variable } from "./colours";
+import { changeText, type Change } from "./changes";
 import { fileWeights, type Entry } from "./compute";
 import { NONE, SourceState } from "./data";
 import { fitCanvas, h, List, percent } from "./dom";
+import { changeCell } from "./functions";
 import { pieces, type Piece } from "./python";
 
 const WHY: Record<number, string> = {
@@ -13,6 +15,7 @@ const WHY: Record<number, string> = {
 	[SourceState.Changed]: "The file has changed since the recording, so its text is not shown.",
 	[SourceState.Other]: "The file does not have the functions that were recorded, so its text is not shown.",
 	[SourceState.Large]: "The file did not fit into this page.",
+	[SourceState.Before]: "The file is of the recording before, so its text is not shown.",
 };
 
 export class SourceView {
@@ -27,6 +30,12 @@ export class SourceView {
 	// By number.
 	private weights = new Map<number, Entry>();
 	private numbers: number[] = [];
+	// What changed, by number; null: nothing is compared.
+	private changes: Map<number, Change> | null = null;
+	// Lines of functions that were edited, whose changes are of the whole function.
+	private unpaired = new Map<number, Change>();
+	private changeHead = h("span.change");
+	private compared = h("p.note", { hidden: true });
 	private hottest = 0;
 	private file = -1;
 	private shownLine = -1;
@@ -41,8 +50,8 @@ export class SourceView {
 		new ResizeObserver(() => this.drawMap()).observe(this.list.element);
 		onTheme(() => this.drawMap());
 		this.element = h("section.panel.source", { "aria-label": "Source" },
-			h("h2", {}, "Source", this.choice, h("span.hint", {}, "n, N: next hot line")), this.note,
-			h("div.head", {}, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.number", {}, "line"),
+			h("h2", {}, "Source", this.choice, h("span.hint", {}, "n, N: next hot line")), this.note, this.compared,
+			h("div.head", {}, app.profile.comparison && this.changeHead, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.number", {}, "line"),
 				h("span.name", {}, "source")),
 			h("div.withmap", {}, this.list.element, this.map));
 	}
@@ -123,8 +132,60 @@ export class SourceView {
 			this.weights.set(p.lineNumber[entry.id], entry);
 			this.hottest = Math.max(this.hottest, entry.own);
 		}
+		this.compare();
 		this.numbers = this.lines.length ? this.lines.map((_, i) => i + 1) :
-			[...this.weights.keys()].sort((a, b) => a - b);
+			[...new Set([...this.weights.keys(), ...(this.changes ? this.changes.keys() : [])])].sort((a, b) => a - b);
+	}
+
+	// Of lines that are here: those that are gone have numbers of another text.
+	private compare() {
+		const { app } = this, p = app.profile, c = p.comparison, changes = app.changes();
+		const isBefore = this.file >= 0 && p.sourceState(this.file) === SourceState.Before;
+		const edited = new Set<number>();
+		let gone = { before: 0, after: 0 }, count = 0;
+		this.changes = changes && new Map();
+		this.unpaired.clear();
+		const rows = new Map((changes?.lines ?? []).map((change) => [change.id, change]));
+		for (let frame = 0; c && changes && frame < p.frameLine.length; frame++) {
+			const fn = p.frameFunction[frame], number = p.frameLine[frame];
+			const row = (isBefore ? c.frameBefore : c.frameAfter)[frame], change = rows.get(row);
+			if (p.functionFile[fn] !== this.file || !change)
+				continue;
+			if (c.lines[row].isUnpaired) {
+				this.unpaired.set(number, change);
+				edited.add(c.lines[row].subject);
+			} else {
+				this.changes!.set(number, change);
+			}
+		}
+		for (const change of changes?.lines ?? []) {
+			const row = change.id < 0 ? null : c!.lines[change.id];
+			if (!row || change.own || row.isUnpaired || c!.frameAfter[row.subject] === change.id)
+				continue;
+			if (c!.fileAfter[p.functionFile[p.frameFunction[row.subject]]] === this.file && change.before) {
+				gone = { before: gone.before + change.before, after: 0 };
+				count++;
+			}
+		}
+		this.changeHead.hidden = !changes;
+		this.changeHead.textContent = c?.unit ? `change, ${c.unit}` : "change";
+		const names = [...edited].map((fn) => p.functionName(fn));
+		const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+		this.compared.textContent = [app.whyNotCompared(),
+			names.length ? `Lines cannot be told in ${names.slice(0, 3).join(", ")}${more}, which changed: see the functions.` : "",
+			count && !isBefore ? `${count} line${count > 1 ? "s" : ""} of before, with ${changeText(c!, gone)} ${c!.unit}, ${count > 1 ? "are" : "is"} gone.` : ""]
+			.filter(Boolean).join(" ");
+		this.compared.hidden = !this.compared.textContent;
+	}
+
+	private lineChange(line: number): HTMLElement | null {
+		if (!this.changes)
+			return null;
+		const whole = this.unpaired.get(line);
+		if (!whole)
+			return changeCell(this.app, this.changes.get(line));
+		return h("span.change", { role: "gridcell", title: "The function changed, so its lines cannot be told" },
+			h("span.mark", {}, "changed"));
 	}
 
 	private heaviest(): number {
@@ -148,7 +209,7 @@ export class SourceView {
 			piece.kind ? h(`span.py-${piece.kind}`, {}, piece.text) : piece.text));
 		if (!this.lines.length && entry)
 			code.append(app.profile.functionName(app.profile.lineFunction[entry.id]));
-		const row = h("div.sourcerow", {}, h("span.share.plain", { role: "gridcell" }, entry ? percent(app.share(entry.own)) : ""),
+		const row = h("div.sourcerow", {}, this.lineChange(line), h("span.share.plain", { role: "gridcell" }, entry ? percent(app.share(entry.own)) : ""),
 			h("span.share.plain.dim", { role: "gridcell" }, entry ? percent(app.share(entry.total)) : ""),
 			h("span.number", { role: "gridcell" }, String(line)), h("span.name", { role: "gridcell" }, code));
 		row.style.setProperty("--heat", this.heat(line).toFixed(3));

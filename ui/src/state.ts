@@ -35,12 +35,14 @@ export interface State {
 	line: number;
 	// Functions from the outermost on: the box that the flame graph begins at.
 	zoom: number[];
-	sort: "own" | "total" | "name";
+	// "change" is "own" where nothing is compared.
+	sort: "change" | "own" | "total" | "name";
 }
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", only: "", focus: -1,
-		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, zoom: [], sort: "own" };
+		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, zoom: [],
+		sort: profile.comparison ? "change" : "own" };
 }
 
 function numberOf(words: URLSearchParams, key: string, limit: number, none: number): number {
@@ -78,7 +80,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.line = numberOf(words, "line", 1e9, 0);
 	// One more: the box of what has no frame.
 	state.zoom = numbersOf(words, "zoom", profile.functionCount + 1);
-	state.sort = sort === "total" || sort === "name" ? sort : "own";
+	state.sort = sort === "total" || sort === "name" || sort === "own" ? sort : state.sort;
 	return state;
 }
 
@@ -104,6 +106,6 @@ export function format(profile: Profile, state: State): string {
 	put("file", state.file, state.file >= 0);
 	put("line", state.line, state.line > 0);
 	put("zoom", state.zoom.join("."), state.zoom.length > 0);
-	put("sort", state.sort, state.sort !== "own");
+	put("sort", state.sort, state.sort !== first.sort);
 	return words.toString();
 }

@@ -210,8 +210,8 @@ struct error *input_prepare(struct input *input)
 	return NULL;
 }
 
-/* As its first bytes tell; so far it is just a word that somebody typed. */
-static bool is_recording(const char *path)
+/* So far it is just a word that somebody typed. */
+bool input_is_recording(const char *path)
 {
 	_cleanup_close_ int fd =
 		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -233,7 +233,7 @@ struct error *input_name(struct input *input, const char *word)
 
 struct error *input_take_word(struct input *input, const char *word, bool *ret)
 {
-	*ret = is_recording(word);
+	*ret = input_is_recording(word);
 	return *ret ? input_name(input, word) : NULL;
 }
 

@@ -93,6 +93,8 @@ struct input {
 	"py::Orders.dedupe:/srv/orders.py.\n"
 
 void input_set_defaults(struct input *input);
+/* As its first bytes tell. */
+bool input_is_recording(const char *path);
 /* A recording that is named by a word. ERROR_INVALID_ARGUMENT if one is named already. */
 struct error *input_name(struct input *input, const char *word);
 /* A word that is no option: if it is a recording it is the input, as above; *ret says so. */
