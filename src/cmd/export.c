@@ -277,7 +277,7 @@ static const struct option options[] = {
 		 options.stacks.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),
 	OPT_STRING(0, "by", struct export_settings, compared.by_text,
-		   "<time|share>", "compare what a run took, or the shares of it, as kaa diff does"),
+		   "<time|share>", "compare two recordings by what they took, or by shares (default: as kaa diff)"),
 	OPT_BOOL('q', "quiet", struct export_settings, quiet,
 		 "print no notes, such as what files of the format do not hold"),
 	OPT_GROUP("Samples"),

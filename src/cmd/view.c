@@ -222,7 +222,7 @@ static const struct option options[] = {
 	OPT_BOOL(0, "no-browser", struct view_settings, no_browser,
 		 "print the link, and open no browser"),
 	OPT_STRING(0, "by", struct view_settings, compared.by_text,
-		   "<time|share>", "compare what a run took, or the shares of it, as kaa diff does"),
+		   "<time|share>", "compare two recordings by what they took, or by shares (default: as kaa diff)"),
 	OPT_GROUP("Samples"),
 	OPT_STRING(0, "event", struct view_settings, compared.event, "<event>",
 		   "use only samples of this event (default: all, to choose from)",

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from harness import compared
-from test_page import press, settle, show, words_of  # noqa: F401
+from test_page import press, settle, show, tip_at, words_of  # noqa: F401
 
 @pytest.fixture
 def two(kaa, tmp_path):
@@ -166,3 +166,65 @@ def test_the_function_looked_at(two, show):  # noqa: F811
     page.click('[aria-label="Functions"].list .row:has(.symbol:text-is("old")) .name')
     settle(page)
     assert "-57.0 ms (gone: 57.0 ms before" in page.inner_text(".details")
+
+
+def colours_at(page, row, shares):
+    """Red, green and blue of boxes of a row, above their text."""
+    return page.evaluate("""([row, shares]) => {
+        const canvas = document.querySelector('.stage canvas');
+        const pixels = canvas.getContext('2d').getImageData(0, row * 21 + 2, canvas.width, 1).data;
+        return shares.map((share) => [...pixels.slice(4 * Math.floor(canvas.width * share)).slice(0, 3)]);
+    }""", [row, shares])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_flame_graph_is_red_and_blue(two, show, scheme):  # noqa: F811
+    page = show(two()[0], "view=flame", color_scheme=scheme)
+    boxes = {}
+    for step in range(60):
+        share = step / 60 + 0.008
+        text = tip_at(page, 2, share)
+        boxes.setdefault(text.split("\n")[0] if text else "", (text, share))
+    # No box but that of the pointer has a rim.
+    page.mouse.move(5, 5)
+    settle(page)
+    colours = dict(zip(boxes, colours_at(page, 2, [share for _, share in boxes.values()])))
+    red, _, blue = colours["new"]
+    assert red > blue + 60
+    red, _, blue = colours["old"]
+    assert blue > red + 60
+    # work has 205 ms before and 134 after: less, but not as blue as what is gone.
+    red, _, blue = colours["work"]
+    assert 0 < blue - red < colours["old"][2] - colours["old"][0]
+    assert "total -71.0 ms: 205.0 ms before, 134.0 ms after" in boxes["work"][0]
+    assert "total -57.0 ms: gone: 57.0 ms before" in boxes["old"][0]
+    assert "total +70.0 ms: new: 70.0 ms" in boxes["new"][0]
+    legend = page.inner_text(".flame .legend")
+    assert legend.startswith("less") and "more since" in legend and "mean of both" in legend
+    page.fill("#search", "old")
+    settle(page)
+    assert "found: 0% in 1 boxes" in page.inner_text(".flame h2")
+
+
+def test_without_a_comparison_the_flame_graph_has_its_usual_colours(two, show):  # noqa: F811
+    page = show(two(threads=("main", "second"))[0], "view=flame&thread=1")
+    assert "this program" in page.inner_text(".flame .legend") and "not compared with" in page.inner_text(".flame h2")
+    assert "before" not in tip_at(page, 2, 0.1)
+    page.evaluate("location.hash = 'view=flame'")
+    settle(page)
+    assert "more since" in page.inner_text(".flame .legend") and "not compared" not in page.inner_text(".flame h2")
+    # Of one thread by time nothing is known of before.
+    press(page, "b")
+    assert "this program" in page.inner_text(".flame .legend") and "not compared with" in page.inner_text(".flame h2")
+    press(page, "3")
+    assert page.locator(".treerow .change").count() > 2
+
+
+def test_the_call_tree_has_changes(two, show):  # noqa: F811
+    page = show(two()[0], "view=tree")
+    found = {row.query_selector(".symbol").inner_text(): row.query_selector(".change").inner_text().strip()
+             for row in page.query_selector_all(".treerow") if row.get_attribute("aria-level") == "2"}
+    assert found == {"work": "-71.0", "edited": "-15.0", "new": "+70.0", "old": "-57.0"}
+    press(page, "i")
+    assert page.locator(".treerow .change").count() == 0
+    assert page.locator(".treerow").count() > 2 and not page.is_visible(".tree .head .change")

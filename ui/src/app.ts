@@ -91,9 +91,11 @@ export class App {
 	}
 
 	tree(): Tree {
-		const { focus, merge } = this.state;
-		return this.cached(this.trees, `${this.shownKey()} ${merge}`, () =>
-			new Tree(this.selection(), this.shown(), focus, merge, this.nobody()));
+		const { focus, merge, view, byTime } = this.state;
+		// By time one thread is drawn, which the other recording does not have.
+		const comparison = view === "flame" && byTime ? null : this.changes() && this.profile.comparison;
+		return this.cached(this.trees, `${this.shownKey()} ${merge} ${comparison !== null}`, () =>
+			new Tree(this.selection(), this.shown(), focus, merge, this.nobody(), comparison));
 	}
 
 	functions(): Entry[] {
@@ -136,10 +138,10 @@ export class App {
 	}
 
 	whyNotCompared(): string {
-		const { event, thread, range } = this.state, c = this.profile.comparison;
-		if (!c || this.changes())
+		const { event, thread, range, view, byTime } = this.state, c = this.profile.comparison;
+		if (!c || (this.changes() && !(view === "flame" && byTime)))
 			return "";
-		return `not compared with ${c.path}: ` + (event !== c.event ? `only ${this.profile.eventName(c.event)} is` :
+		return `not compared with ${c.path}: ` + (this.changes() ? "this is one thread" : event !== c.event ? `only ${this.profile.eventName(c.event)} is` :
 			range ? "a range of time is of this recording alone" : thread >= 0 ? "a thread is of this recording alone" : "");
 	}
 

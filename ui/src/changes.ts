@@ -9,16 +9,21 @@ export interface Innermost {
 	python: Int32Array;
 }
 
-export interface Change {
+// Before and after, in the unit of the comparison, and what chance does, as far as it is known.
+export interface Sides {
+	before: number;
+	after: number;
+	off?: number;
+	mark?: string;
+}
+
+export interface Change extends Sides {
 	// A function, or a row of Comparison.lines; -1: no Python code.
 	id: number;
 	// Of the recording that is shown.
 	own: number;
 	total: number;
-	// Own time, in the unit of the comparison.
-	before: number;
-	after: number;
-	// What chance does, of all samples; NaN and "": not known.
+	// Of all samples; NaN and "": not known. Values are own time.
 	off: number;
 	mark: string;
 	// So many functions are one, since they cannot be told apart.
@@ -113,16 +118,16 @@ function fixed(value: number, decimals: number): string {
 const amountOf = (c: Comparison, value: number) => fixed(Math.abs(value) * c.factor, c.decimals);
 
 // "+70.0", as kaa diff has it.
-export function changeText(c: Comparison, change: { before: number; after: number }): string {
+export function changeText(c: Comparison, change: Sides): string {
 	const value = change.after - change.before;
 	return `${value < 0 ? "-" : "+"}${amountOf(c, value)}`;
 }
 
 // "gone: 50.0 ms before; ± 12.5"
-export function changeWords(c: Comparison, change: Change, isAll: boolean): string {
+export function changeWords(c: Comparison, change: Sides, isAll = false): string {
 	const unit = c.unit ? ` ${c.unit}` : "";
 	const sides = !change.before ? `new: ${amountOf(c, change.after)}${unit}` : !change.after ?
 		`gone: ${amountOf(c, change.before)}${unit} before` :
 		`${amountOf(c, change.before)}${unit} before, ${amountOf(c, change.after)}${unit} after`;
-	return !isAll || !change.mark ? sides : `${sides}; ± ${amountOf(c, change.off)}${unit}: ${change.mark}`;
+	return !isAll || !change.mark ? sides : `${sides}; ± ${amountOf(c, change.off!)}${unit}: ${change.mark}`;
 }

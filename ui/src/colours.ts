@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What kinds of functions look like. They differ in lightness and by stripes, not by hue alone.
+import type { Sides } from "./changes";
 import { Kind, Profile } from "./data";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -43,6 +44,14 @@ export function functionColour(profile: Profile, fn: number): string {
 		known.set(fn, colour);
 	}
 	return colour;
+}
+
+// Red: more than before; blue: less; the stronger, the greater the change of what it was. They differ for all who see colours
+// differently, too, and in lightness from what is as before.
+export function changeColour({ before, after }: Sides): string {
+	const change = (after - before) / Math.max(after, before, 1e-12), strength = Math.min(1, Math.abs(change) * 1.5);
+	const hue = change > 0 ? 8 : 212, most = dark.matches ? 55 : 75, light = dark.matches ? 66 : 90;
+	return `hsl(${hue} ${Math.round((dark.matches ? 8 : 15) + most * strength)}% ${Math.round(light - (dark.matches ? 8 : 28) * strength)}%)`;
 }
 
 export const isDark = () => dark.matches;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What the samples that are selected weigh: by stack, function, line, and as a tree.
-import { EventKind, NONE, Profile, Unit } from "./data";
+import type { Sides } from "./changes";
+import { EventKind, NONE, Profile, Unit, type Comparison } from "./data";
 import type { State } from "./state";
 
 export interface Entry {
@@ -201,6 +202,17 @@ export class Selection {
 		});
 	}
 
+	// The same by stack: of samples that end there, and of all below, too.
+	before(): [Float64Array, Float64Array] {
+		const own = new Float64Array(this.profile.stackCount), { parent } = this.profile;
+		this.eachBefore((stack, weight) => own[stack] += weight);
+		const total = own.slice();
+		for (let i = total.length - 1; i >= 0; i--)
+			if (parent[i] >= 0)
+				total[parent[i]] += total[i];
+		return [own, total];
+	}
+
 	eachSample(see: (sample: number, stack: number) => void) {
 		const p = this.profile, { event, thread } = this.state;
 		for (const group of p.groups) {
@@ -312,17 +324,24 @@ export class Tree {
 	// Of each stack that is selected; 0: none of its frames is shown. The node of such samples.
 	private node: Int32Array;
 	private none = 0;
+	// What is compared: of the recording before, in its weights; else null. How wide a box is: then the mean of both.
+	was: Float64Array | null = null;
+	size: Float64Array;
 	// Of nodes that were looked at.
 	private sorted = new Map<number, number[]>();
 
 	// Top-down, of the frames that are shown; focus: the function that it begins at, or -1; merge: a call of a function that
 	// is further up leads back to there.
-	constructor(readonly selection: Selection, shown: Shown, focus: number, merge: boolean, private nobody: string) {
+	constructor(readonly selection: Selection, shown: Shown, focus: number, merge: boolean, private nobody: string,
+		readonly comparison: Comparison | null = null) {
 		const { profile: p } = selection, most = p.stackCount + 2;
 		this.parent = new Int32Array(most);
 		this.fn = new Int32Array(most);
 		this.own = new Float64Array(most);
 		this.parent[0] = this.fn[0] = -1;
+		const same = comparison?.same, [wasOwn, wasTotal] = comparison ? selection.before() : [null, null];
+		this.was = wasOwn && new Float64Array(most);
+		focus = same && focus >= 0 ? same[focus] : focus;
 		const node = this.node = new Int32Array(p.stackCount);
 		const table = new NodeTable(most, this.parent, this.fn);
 		const child = (parent: number, fn: number) => {
@@ -340,23 +359,26 @@ export class Tree {
 		// Below the function that is focused on, if there is one.
 		const isInside = focus >= 0 ? new Uint8Array(p.stackCount) : null;
 		for (let i = 0; i < p.stackCount; i++) {
-			if (!selection.total[i]) {
+			if (!selection.total[i] && !wasTotal?.[i]) {
 				i = p.end[i] - 1;
 				continue;
 			}
-			const above = p.parent[i], fn = p.fn[i];
+			const above = p.parent[i], fn = same ? same[p.fn[i]] : p.fn[i];
 			const parent = above < 0 ? 0 : node[above];
 			if (isInside)
 				isInside[i] = (above >= 0 && isInside[above]) || fn === focus ? 1 : 0;
 			const isShown = shown.has(i) && (!isInside || isInside[i]);
 			node[i] = isShown ? child(parent, fn) : parent;
-			if (!selection.samples[i])
+			if (!selection.samples[i] && !wasOwn?.[i])
 				continue;
 			let at = node[i];
 			if (at === 0 && !isShown)
 				at = this.none = child(0, p.functionCount);
 			this.own[at] += selection.own[i];
+			if (wasOwn)
+				this.was![at] += wasOwn[i];
 		}
+		this.was = this.was && this.was.slice(0, this.length);
 		this.parent = this.parent.slice(0, this.length);
 		this.fn = this.fn.slice(0, this.length);
 		this.own = this.own.slice(0, this.length);
@@ -368,16 +390,26 @@ export class Tree {
 	private link() {
 		const { parent } = this;
 		this.total = this.own.slice();
-		for (let i = this.length - 1; i > 0; i--)
+		for (let i = this.length - 1; i > 0; i--) {
 			this.total[parent[i]] += this.total[i];
+			if (this.was)
+				this.was[parent[i]] += this.was[i];
+		}
+		this.size = this.was ? this.total.map((_, node) => (this.change(node).before + this.change(node).after) / 2) : this.total;
 		this.last = new Int32Array(this.length).fill(-1);
 		this.before = new Int32Array(this.length);
 		for (let i = 1; i < this.length; i++) {
-			if (!this.total[i])
+			if (!this.size[i])
 				continue;
 			this.before[i] = this.last[parent[i]];
 			this.last[parent[i]] = i;
 		}
+	}
+
+	// Of total time, in the unit of the comparison.
+	change(node: number): Sides {
+		const c = this.comparison!;
+		return { before: this.was![node] * c.scaleBefore, after: this.total[node] * c.scaleAfter };
 	}
 
 	hasChildren(node: number): boolean { return this.last[node] >= 0; }
@@ -396,18 +428,18 @@ export class Tree {
 	heavyChildren(node: number, least: number): number[] {
 		const list: number[] = [];
 		for (let at = this.last[node]; at >= 0; at = this.before[at])
-			if (this.total[at] >= least)
+			if (this.size[at] >= least)
 				list.push(at);
-		return list.sort((a, b) => this.total[b] - this.total[a] || a - b);
+		return list.sort((a, b) => this.size[b] - this.size[a] || a - b);
 	}
 
 	// How many weigh less, and how much together.
 	lightChildren(node: number, least: number): [number, number] {
 		let count = 0, weight = 0;
 		for (let at = this.last[node]; at >= 0; at = this.before[at])
-			if (this.total[at] < least) {
+			if (this.size[at] < least) {
 				count++;
-				weight += this.total[at];
+				weight += this.size[at];
 			}
 		return [count, weight];
 	}

@@ -2,7 +2,8 @@
 // The flame graph: a box is a function below its caller, as wide as what it weighs; the heaviest first. Or it is the time of
 // one thread: as wide as it took, from left to right.
 import type { App } from "./app";
-import { functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
+import { changeText, changeWords } from "./changes";
+import { changeColour, functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
 import { threadWeights, timeColumns, type Tree } from "./compute";
 import { amount, count, duration, fitCanvas, Frames, h, percent } from "./dom";
 import { STEP_BOXES, TimeLayout, WeightLayout, type Layout } from "./layout";
@@ -90,7 +91,7 @@ export class FlameView {
 	private countFound() {
 		const tree = this.tree!, hits = this.hits;
 		if (!hits) {
-			this.said.textContent = "";
+			this.said.textContent = this.app.whyNotCompared();
 			return;
 		}
 		const inside = new Uint8Array(tree.length);
@@ -98,15 +99,30 @@ export class FlameView {
 		for (let i = 1; i < tree.length; i++) {
 			const isHit = tree.fn[i] < hits.length && hits[tree.fn[i]] === 1;
 			inside[i] = isHit || inside[tree.parent[i]] ? 1 : 0;
-			boxes += isHit && tree.total[i] ? 1 : 0;
+			boxes += isHit && tree.size[i] ? 1 : 0;
 			if (isHit && !inside[tree.parent[i]])
 				weight += tree.total[i];
 		}
-		this.said.textContent = boxes ? `found: ${percent(this.app.share(weight))} in ${count(boxes)} boxes` : "nothing found";
+		this.said.textContent = boxes ? `found: ${percent(this.app.share(weight)) || "0%"} in ${count(boxes)} boxes` : "nothing found";
+	}
+
+	// From much less to much more.
+	private showScale() {
+		const steps = [[1, 0], [3, 2], [1, 1], [2, 3], [0, 1]].map(([before, after]) => {
+			const mark = h("i.swatch", { "aria-hidden": "true" });
+			mark.style.background = changeColour({ before, after });
+			return mark;
+		});
+		this.legend.replaceChildren(h("li", {}, "less ", ...steps, `more since ${this.app.profile.comparison!.path}`),
+			h("li", {}, "as wide as the mean of both"));
 	}
 
 	private showLegend() {
 		const tree = this.tree!, p = this.app.profile;
+		if (tree.was) {
+			this.showScale();
+			return;
+		}
 		const own = new Map<number, number>();
 		for (let i = 1; i < tree.length; i++)
 			if (tree.fn[i] < p.functionCount && tree.own[i])
@@ -193,15 +209,16 @@ export class FlameView {
 		const wide = width > 2 ? width - 1 : width, tall = HEIGHT - 1;
 		// Callers of the zoomed box come before it.
 		context.globalAlpha = isFaint ? 0.35 : at < layout.begin(this.zoomedRow) ? 0.6 : 1;
-		context.fillStyle = functionColour(app.profile, fn);
+		context.fillStyle = tree.was && !more ? changeColour(tree.change(node)) : functionColour(app.profile, fn);
 		context.fillRect(x, y, wide, tall);
 		const kind = fn >= 0 && fn < app.profile.functionCount ? app.profile.functionKind[fn] : -1;
-		if (kind >= 0 && KINDS[kind].striped && wide > 3)
+		if (!tree.was && kind >= 0 && KINDS[kind].striped && wide > 3)
 			this.drawStripes(context, x, y, wide, tall);
 		context.globalAlpha = 1;
 		if (width > 24) {
-			context.fillStyle = fn < 0 && isDark() ? "#e6edf3" : isFaint && isDark() ? "#c9d1d9" : "#14181d";
-			context.globalAlpha = fn < 0 ? 0.75 : 1;
+			const isGrey = fn < 0 && (more > 0 || !tree.was);
+			context.fillStyle = isGrey && isDark() ? "#e6edf3" : isFaint && isDark() ? "#c9d1d9" : "#14181d";
+			context.globalAlpha = isGrey ? 0.75 : 1;
 			context.fillText(this.fit(context, this.label(at), width - 9), x + 5, y + HEIGHT / 2);
 			context.globalAlpha = 1;
 		}
@@ -244,7 +261,13 @@ export class FlameView {
 		if (layout!.more[at])
 			return `${count(layout!.more[at])} more`;
 		const place = layout!.width[at] > 260 ? tree!.place(node) : "";
-		return place ? `${tree!.name(node)}   ${place}` : tree!.name(node);
+		const name = tree!.was && layout!.width[at] > 120 ? `${tree!.name(node)}   ${this.changeText(node)}` : tree!.name(node);
+		return place ? `${name}   ${place}` : name;
+	}
+
+	private changeText(node: number): string {
+		const c = this.tree!.comparison!;
+		return c.unit ? `${changeText(c, this.tree!.change(node))} ${c.unit}` : changeText(c, this.tree!.change(node));
 	}
 
 	// Of one character; kerning moves it by less than what is left free.
@@ -304,8 +327,14 @@ export class FlameView {
 		}
 		const weights = `total ${percent(app.share(tree.total[node])) || "0%"} (${amount(tree.total[node], app.unit())})` +
 			`, own ${percent(app.share(tree.own[node])) || "0%"}`;
-		return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, weights)]
+		return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, weights), h("p", {}, this.changeOf(node))]
 			.filter((part) => part.textContent);
+	}
+
+	// "total -80.0 ms: 205.0 ms before, 125.0 ms after"
+	private changeOf(node: number): string {
+		const tree = this.tree!;
+		return tree.was ? `total ${this.changeText(node)}: ${changeWords(tree.comparison!, tree.change(node))}` : "";
 	}
 
 	private click(event: MouseEvent) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The first view: which functions and which lines take the time.
 import type { App, Side } from "./app";
-import { changeText, changeWords, type Change, type Changes } from "./changes";
+import { changeText, changeWords, type Change, type Changes, type Sides } from "./changes";
 import { functionColour } from "./colours";
 import type { Entry } from "./compute";
 import { NONE } from "./data";
@@ -27,10 +27,10 @@ function spentText(app: App, parts: [number, number][] | undefined): string {
 }
 
 // By how much own time changed, and what chance says of that; of all samples alone it is known.
-export function changeCell(app: App, change: Change | undefined, mark = ""): HTMLElement {
+export function changeCell(app: App, change: Sides | undefined): HTMLElement {
 	const c = app.profile.comparison!, value = change ? change.after - change.before : 0;
 	const kind = !change || !value || change.mark === "noise" ? "" : value > 0 ? ".more" : ".less";
-	const word = mark || (change && app.isAll() ? change.mark : "");
+	const word = change?.mark && app.isAll() ? change.mark : "";
 	return h(`span.change${kind}`, { role: "gridcell", title: change ? changeWords(c, change, app.isAll()) : null },
 		h("b", {}, change ? changeText(c, change) : ""), h("span.mark", {}, word === "noise" ? "" : word));
 }

@@ -75,14 +75,14 @@ export class WeightLayout extends Layout {
 			path.unshift(node);
 		path.forEach((node, row) => this.add(node, 0, row, 0, room));
 		this.next = path.length - 1;
-		this.scale = room / (tree.total[zoomed] || 1);
+		this.scale = room / (tree.size[zoomed] || 1);
 	}
 
 	private expand(at: number) {
 		const { tree, scale } = this, node = this.node[at], row = this.row[at] + 1, least = MIN_WIDTH / scale;
 		let x = this.x[at];
 		for (const child of tree.heavyChildren(node, least)) {
-			const width = tree.total[child] * scale;
+			const width = tree.size[child] * scale;
 			this.add(child, 0, row, x, width);
 			x += width;
 		}

@@ -3,7 +3,7 @@
 import type { App } from "./app";
 import { callers, type Caller, type Tree } from "./compute";
 import { h, List, percent } from "./dom";
-import { shareCell, swatch } from "./functions";
+import { changeCell, shareCell, swatch } from "./functions";
 
 interface Row {
 	depth: number;
@@ -26,6 +26,7 @@ export class TreeView {
 	private shown: unknown = null;
 	private wasInverted = false;
 	private invert: HTMLButtonElement;
+	private changeHead = h("span.change");
 
 	constructor(private app: App) {
 		this.list = new List({ label: "Call tree", role: "treegrid", row: (i) => this.row(i),
@@ -35,7 +36,7 @@ export class TreeView {
 			onclick: () => app.set({ invert: !app.state.invert }) }, "Inverted");
 		this.element = h("section.panel.tree", { "aria-label": "Call tree" }, h("h2", {}, "Call tree", this.invert,
 			h("span.hint", {}, "→ opens, ← closes, * opens all below")),
-			h("div.head", {}, h("span.share", {}, "total"), h("span.share", {}, "own"), h("span.name", {}, "function")),
+			h("div.head", {}, this.changeHead, h("span.share", {}, "total"), h("span.share", {}, "own"), h("span.name", {}, "function")),
 			this.list.element);
 	}
 
@@ -52,6 +53,9 @@ export class TreeView {
 			total: caller.weight, node, caller, isOpen: false,
 			isLeaf: caller.nodes.every((at) => tree.parent[at] <= 0) };
 	}
+
+	// Callers below what they call are those of one recording.
+	private isCompared(): boolean { return !this.app.state.invert && this.app.tree().was !== null; }
 
 	private below(row: Row | null): Row[] {
 		const tree = this.app.tree(), depth = row ? row.depth + 1 : 0;
@@ -121,7 +125,7 @@ export class TreeView {
 			} }, row.isLeaf ? "" : row.isOpen ? "▾" : "▸");
 		const isHit = found && row.fn < found.length && found[row.fn];
 		const element = h("div.treerow", { "aria-level": row.depth + 1,
-			"aria-expanded": row.isLeaf ? null : String(row.isOpen) }, shareCell(app.share(row.total)),
+			"aria-expanded": row.isLeaf ? null : String(row.isOpen) }, this.isCompared() && changeCell(app, app.tree().change(row.node)), shareCell(app.share(row.total)),
 			h("span.share.plain", { role: "gridcell" }, percent(app.share(row.own))),
 			h("span.name", { role: "gridcell" }, indent, twisty, swatch(app, row.fn),
 				h(`span.symbol${isHit ? ".hit" : ""}`, {}, row.name), h("span.place", {}, row.place)));
@@ -131,6 +135,8 @@ export class TreeView {
 	update() {
 		const { app } = this, tree = app.tree();
 		this.invert.setAttribute("aria-pressed", String(app.state.invert));
+		this.changeHead.hidden = !this.isCompared();
+		this.changeHead.textContent = app.profile.comparison?.unit ? `change, ${app.profile.comparison.unit}` : "change";
 		if (this.shown !== tree || this.wasInverted !== app.state.invert) {
 			this.shown = tree;
 			this.wasInverted = app.state.invert;
