@@ -71,7 +71,7 @@ static enum recording_subject subject_of_word(const char *word)
 static enum recording_subject find_subject(const struct metadata *metadata,
 					   size_t *at)
 {
-	bool is_value = true;
+	bool is_value = false;
 
 	for (size_t i = 2; i < metadata->command.count; i++) {
 		const char *word = metadata->command.data[i];

@@ -690,7 +690,7 @@ static void test_the_hint_about_waits_has_the_numbers(void **state)
 		{ { "kaa", "record", "-p", "$(reboot)" }, "wall -p PID'" },
 		{ { "kaa", "record", "-p" }, "wall -p PID'" },
 		{ { "kaa", "record", "-a" }, "wall -p PID'" },
-		{ { "kaa", "record", "-F", "99", "python3", "-p", "100" }, "wall python3 -p 100'" },
+		{ { "kaa", "record", "python3", "-p", "100" }, "wall python3 -p 100'" },
 	};
 
 	(void)state;
