@@ -592,7 +592,7 @@ static struct error *print(struct report_settings *s,
  */
 static void name_other_reports(const struct report_settings *s)
 {
-	const char *path = s->input.path ? s->input.path : "perf.data";
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const char *word;
 
@@ -600,9 +600,11 @@ static void name_other_reports(const struct report_settings *s)
 	    wants_text(s) || s->options.symbols.count != 1)
 		return;
 	word = s->options.symbols.values[0];
-	answer_name_command(path, "With the source:   ", "annotate", word, &text);
+	input_put_words(&s->input, &recording);
+	answer_name_command(recording.data, "With the source:   ", "annotate",
+			    word, &text);
 	if (s->has_callers)
-		answer_name_command(path, "Who calls it:      ",
+		answer_name_command(recording.data, "Who calls it:      ",
 				    "report --callers", word, &text);
 	message_lines(text.data);
 }

@@ -193,7 +193,7 @@ def test_mistakes(kaa, recording, tmp_path):
 
 def test_the_help_says_what_numbers_are(kaa):
     said = " ".join(kaa("help", "export").stdout.split())
-    assert re.search(r"--format collapsed [^-]*number of samples\. Of polled recordings and of off-cpu, .* microseconds\.", said)
+    assert re.search(r"--format collapsed [^-]*number of samples\. For polled recordings and for off-cpu, .* microseconds\.", said)
     assert "In all formats but collapsed a sample weighs what it stands for: time, bytes, or how often" in said
 
 

@@ -110,7 +110,7 @@ def test_mistakes(kaa, recording, tmp_path):
     said = kaa("export", "--format", "pprof", *out, recording, recording, status=129).stderr
     assert "pprof holds one recording" in said and "--format html" in said
     assert "collapsed holds one recording" in kaa("export", *out, recording, recording, status=129).stderr
-    assert "unexpected argument" in kaa("export", "--format", "html", *out, "-i", recording, recording, recording, status=129).stderr
+    assert "a recording is named twice" in kaa("export", "--format", "html", *out, "-i", recording, recording, recording, status=129).stderr
     assert "'none' does not exist" in kaa("export", "--format", "html", *out, "none", recording, status=1).stderr
     assert "not 'x'" in kaa("export", "--format", "html", *out, "--by", "x", recording, recording, status=129).stderr
     assert "one recording is shown" in kaa("view", recording, recording, recording, status=129).stderr
