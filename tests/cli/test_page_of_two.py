@@ -89,7 +89,7 @@ def test_samples_are_those_of_the_recording_after(kaa, tmp_path):
         page.stacks = sorted((thread, time, page.paths()[stack], weight, spent) for _, thread, time, stack, weight, spent in page.samples())
     assert both.stacks == alone.stacks and both["thread.tid"] == alone["thread.tid"]
     facts = [dict(zip(page.words("fact.label"), page.words("fact.text"))) for page in (alone, both)]
-    assert facts[1].pop("Compared with") == f"{before}, which took 654 ms CPU: 654 samples, none lost"
+    assert facts[1].pop("Compared with") == f"{before}, which took 654 ms CPU: 654 samples, none lost, Python 3.13.0"
     assert facts[0] == facts[1] and "compare" not in alone.columns
     notes = both.words("note.text")
     assert any("CPU time" in note and "new +" in note for note in notes)
@@ -100,7 +100,7 @@ def test_one_event_of_both(kaa, tmp_path):
     before, after = compared.two(kaa, tmp_path, event="page-faults", period=1)
     page = check(kaa, tmp_path, before, after, "--event", "page-faults")
     facts = dict(zip(page.words("fact.label"), page.words("fact.text")))
-    assert facts["Compared with"] == f"{before}: 327 samples, none lost"
+    assert facts["Compared with"] == f"{before}: 327 samples, none lost, Python 3.13.0"
     said = kaa("export", "--format", "html", "-o", tmp_path / "out.html", "--event", "nothing", before, after, status=1).stderr
     assert "has no event 'nothing'" in said
 

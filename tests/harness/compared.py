@@ -3,7 +3,7 @@
 import os
 import re
 
-from harness.planted import sampled
+from harness.planted import sampled, with_python
 
 C = ("memcpy", "/usr/lib/libc.so.6")
 
@@ -36,8 +36,8 @@ def stacks(file, is_after):
 
 def two(kaa, folder, before="/srv/old/main.py", after="/srv/new/main.py", **options):
     """Their paths, the one before first."""
-    return (sampled(kaa, folder / "old.data", stacks(before, False), **options),
-            sampled(kaa, folder / "new.data", stacks(after, True), **options))
+    return (with_python(sampled(kaa, folder / "old.data", stacks(before, False), **options)),
+            with_python(sampled(kaa, folder / "new.data", stacks(after, True), **options)))
 
 
 ROW = re.compile(r"^ *(-|[\d.]+) +(-|[\d.]+) +([+-][\d.]+) +\+-[\d.]+ +(\S+) +(?:[+-][\d.]+|noise)? {2}(\S.*?)(?:  +(\S.*))?$", re.M)

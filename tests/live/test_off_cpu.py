@@ -334,11 +334,13 @@ def test_stock_perf_reads_it(kaa, perf, newest_python, scripts, tmp_path):
     assert sum(sample.period for sample in theirs) == sum(sample.period for sample in ours)
 
 
-# Two threads that sleep, and say when, by the clock of the samples.
+# Two threads that sleep until a file is there, or twenty times, and say when, by the clock of the samples.
 NAPS = """
-import json, os, threading, time
+import json, os, sys, threading, time
+def goes_on(count):
+    return not os.path.exists(sys.argv[1]) if sys.argv[1:] else count < 20
 def nap():
-    for _ in range(20):
+    while goes_on(len(naps[threading.get_native_id()])):
         began = time.monotonic()
         time.sleep(0.05)
         naps[threading.get_native_id()].append((began, time.monotonic()))
@@ -356,18 +358,22 @@ print(json.dumps(naps))
 
 def test_whole_system(kaa, newest_python, tmp_path):
     """Waits of the Pythons that are there, and of those that come; of other programs none."""
-    data, script = tmp_path / "data", tmp_path / "naps.py"
+    data, script, stop = tmp_path / "data", tmp_path / "naps.py", tmp_path / "stop"
     script.write_text(NAPS)
     words = [*newest_python.command, script]
-    with started([*noticed_in(data), *words], stdout=subprocess.PIPE) as there, started(["sleep", str(HANG)]) as other:
+    with started([*words, stop], stdout=subprocess.PIPE) as there, started(["sleep", str(HANG)]) as other:
         done = kaa.inside(noticed_in(data))("record", "-a", "-e", "off-cpu", "-k", "monotonic", "-o", data, "--", *words)
+        stop.touch()
         told = {**json.loads(there.communicate()[0]), **json.loads(done.stdout)}
     samples = samples_of(kaa, data)
-    ended = max(end for _, end in sum(json.loads(done.stdout).values(), []))
+    # While both were there, and noticed.
+    recorded = sum(json.loads(done.stdout).values(), [])
+    first, last = min(began for began, _ in recorded), max(until for _, until in recorded)
     assert other.pid not in {sample.tid for sample in samples} and len(told) == 4
     for tid, naps in told.items():
-        begin, end = naps[0][0], min(naps[-1][1], ended)
-        took = sum(min(until, end) - began for began, until in naps if began < end)
+        # What sleeps on when the recording ends may be gone before it is read.
+        naps = [(began, until) for began, until in naps if first <= began and until <= last]
+        begin, end, took = naps[0][0], naps[-1][1], sum(until - began for began, until in naps)
         own = [sample for sample in samples if sample.tid == int(tid) and "nap" in functions(sample)]
         # Where the machine has too many waits some stand for others, by chance.
         longest = max(until - began for began, until in naps) + 0.001
