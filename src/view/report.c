@@ -62,28 +62,48 @@ static bool has_callchains(const struct profile *profile)
 	return false;
 }
 
-/* What a terminal has no room for goes on in the next line, behind a '#' as well. */
+/* A line of `n` bytes; one of prose goes on in the next lines, behind a '#' as well. */
+static void fit_line(struct report *r, const char *line, size_t n)
+{
+	static const char mark[] = "# ";
+	size_t columns = r->options.title_columns, width = sizeof(mark) - 1;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, lines = STRBUF_INIT;
+
+	if (n > columns && !strncmp(line, mark, width)) {
+		strbuf_append(&text, line + width, n - width);
+		if (!text.failed)
+			fit_lines(&lines, text.data, columns - width);
+	}
+	if (text.failed || lines.failed || !lines.data) {
+		strbuf_append(&r->text, line, n);
+		strbuf_putc(&r->text, '\n');
+		return;
+	}
+	for (const char *at = lines.data; *at; at += n) {
+		n = strcspn(at, "\n");
+		strbuf_puts(&r->text, mark);
+		strbuf_append(&r->text, at, n);
+		strbuf_putc(&r->text, '\n');
+		n += at[n] == '\n';
+	}
+}
+
+/* What a terminal has no room for, from that place of the text on. */
 static void fit_prose(struct report *r, size_t from)
 {
 	_cleanup_strbuf_ struct strbuf prose = STRBUF_INIT;
-	size_t columns = r->options.title_columns, mark = strlen("# ");
 
-	if (columns <= mark || r->options.quirks.no_notes)
+	if (r->options.title_columns <= 2 || r->options.quirks.no_notes ||
+	    r->text.len <= from)
 		return;
 	strbuf_puts(&prose, r->text.data + from);
+	if (prose.failed)
+		return;
 	strbuf_truncate(&r->text, from);
 	for (const char *line = prose.data; *line;) {
-		_cleanup_strbuf_ struct strbuf one = STRBUF_INIT, lines = STRBUF_INIT;
 		size_t n = strcspn(line, "\n");
 
-		strbuf_append(&one, line, n);
-		if (n <= columns || strncmp(one.data, "# ", mark)) {
-			strbuf_printf(&r->text, "%s\n", one.data);
-		} else {
-			fit_lines(&lines, one.data + mark, columns - mark);
-			for (const char *at = lines.data; *at; at += strcspn(at, "\n") + 1)
-				strbuf_printf(&r->text, "# %.*s\n", (int)strcspn(at, "\n"), at);
-		}
+		fit_line(r, line, n);
 		line += n + (line[n] == '\n');
 	}
 }
