@@ -330,11 +330,14 @@ static void say_without_stack(const struct recorder_result *result, bool polled)
 			     words[polled][n == 1]);
 }
 
-/* The poller came when the program let it, and that is no moment by chance. */
-static void say_late(const struct poll_counts *polled)
+/*
+ * The poller came when the program let it, and that is no moment by chance. Of the samples,
+ * as in reports: looks at threads that have not got the GIL are none of its time.
+ */
+static void say_late(const struct recorder_result *result)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	uint64_t late = polled->late, all = late + polled->samples;
+	uint64_t late = result->polled.late, all = late + result->samples;
 
 	if (put_part(&text, late, all))
 		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s",
@@ -426,7 +429,7 @@ static void print_summary(const struct record_setup *setup,
 	if (!record_say_no_python(recorder, setup, result))
 		say_without_stack(result, polled);
 	if (polled) {
-		say_late(&result->polled);
+		say_late(result);
 		say_rejected(&result->polled);
 		say_busy(setup, result);
 		say_stops(&result->polled);

@@ -146,8 +146,7 @@ static void put_where(struct answer *a)
 		put_report(a);
 	else
 		put_record(a, "--mode wall");
-	strbuf_puts(&a->text, a->options->is_brief ? " shows where it waited.\n" :
-						     " shows where.\n");
+	strbuf_puts(&a->text, " shows where.\n");
 	/* `kaa top` has no --async. */
 	if (a->options->is_live || !has_event_loop(a))
 		return;
@@ -181,8 +180,6 @@ void answer_note_waiting(struct answer *a)
 	}
 	strbuf_puts(
 		&a->text,
-		a->options->is_brief ?
-			" of the time. " :
-			" of the time. Else it waited, or other programs had the processors: ");
+		" of the time. Else it waited, or other programs had the processors: ");
 	put_where(a);
 }

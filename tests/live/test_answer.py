@@ -312,11 +312,11 @@ def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, 
     doubts = lines[:next(i for i, line in enumerate(lines) if line.startswith("All of it:"))]
     whole = kaa("report", "-i", data, env={**os.environ, "COLUMNS": "200"}).stdout.splitlines()
     about_few = [line for line in whole if line.startswith("So few samples: ")]
-    (about_waits,) = (re.match(r"It had a processor for .* of the time\. ", line)[0] for line in whole
-                      if line.startswith("It had a processor for "))
     assert bool(about_few) == few
     assert [line for line in doubts if line.startswith("So few samples: ")] == about_few
-    assert re.search(re.escape(about_waits) + rf"'\S+ record --mode wall \S+ {re.escape(str(program))}' shows where it waited\.", " ".join(said.split()))
+    # On a busy machine it waited for a processor rather than that it slept.
+    about_waits = re.search(r"It had a processor for .*?(?:shows where|had the processors)\.", " ".join(" ".join(whole).split()))[0]
+    assert about_waits in " ".join(said.split()), (about_waits, said)
 
 
 def test_who_had_no_processor_did_not_sleep(kaa, newest_python, tmp_path):
