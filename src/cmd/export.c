@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
@@ -41,6 +42,25 @@ static void put_formats(struct strbuf *out)
 	}
 }
 
+/* Who asks for a reader of files means what it reads; "": it is none. */
+static const char *format_of_reader(const char *word)
+{
+	static const struct {
+		const char *reader;
+		const char *format;
+	} readers[] = {
+		{ "snakeviz", "pstats" },	{ "gprof2dot", "pstats" },
+		{ "cprofile", "pstats" },	{ "kcachegrind", "callgrind" },
+		{ "qcachegrind", "callgrind" }, { "inferno", "collapsed" },
+		{ "flamegraph", "collapsed" },	{ "opentelemetry", "otlp" },
+	};
+
+	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+		if (!strcasecmp(word, readers[i].reader))
+			return readers[i].format;
+	return "";
+}
+
 static struct error *parse_format(void *arg, const struct option *option,
 				  const char *text, bool negated)
 {
@@ -56,7 +76,10 @@ static struct error *parse_format(void *arg, const struct option *option,
 		}
 		nearest_add(&nearest, row->name);
 	}
-	if (nearest.count)
+	if (*format_of_reader(text))
+		strbuf_printf(&near, ": it reads files of '--format %s'",
+			      format_of_reader(text));
+	else if (nearest.count)
 		nearest_format(&nearest, &near);
 	else
 		put_formats(&near);

@@ -184,6 +184,7 @@ def test_where_no_file_can_be_written(kaa, recording, words, tmp_path):
 def test_mistakes(kaa, recording, tmp_path):
     assert "did you mean 'collapsed'" in kaa("export", "--format", "colapsed", status=129).stderr
     assert "no format 'x'" in kaa("export", "--format", "x", status=129).stderr
+    assert "no format 'KCachegrind': it reads files of '--format callgrind'" in kaa("export", "--format", "KCachegrind", status=129).stderr
     said = kaa("export", "-i", recording, "-o", tmp_path / "none" / "out", status=1).stderr
     assert said == f"kaa export: '{tmp_path}/none/out' cannot be written: there is no folder '{tmp_path}/none'\n"
     said = kaa("export", "-i", recording, "-o", "/dev/full", status=1).stderr

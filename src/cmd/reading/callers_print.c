@@ -15,6 +15,7 @@
 #include "explore/own_text.h"
 #include "explore/own_title.h"
 #include "explore/sources.h"
+#include "view/own_command.h"
 #include "view/symbol_match.h"
 #include "view/symbol_near.h"
 
@@ -139,6 +140,19 @@ static void put_row(struct callers *c, uint32_t id)
 	c->is_cut |= is_cut;
 }
 
+/* Where all callers can be seen, as it can be typed. */
+static void put_where_all_are(const struct callers *c, const char *does)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
+
+	strbuf_printf(&text, "'kaa report --tui%s', 'w' %s.\n",
+		      c->input->recording ? c->input->recording : "", does);
+	if (!text.failed)
+		own_command_puts(&line, text.data);
+	if (line.data)
+		fputs(line.data, c->out);
+}
+
 static void put_function(struct callers *c, const struct own_entry *entry)
 {
 	const struct own_weight *all = &c->rows->made.own->all;
@@ -158,9 +172,11 @@ static void put_function(struct callers *c, const struct own_entry *entry)
 	fprintf(c->out, "%s\n", c->line.text.data);
 	for (size_t i = 0; i < shown; i++)
 		put_row(c, browser->rows.data[i]);
-	if (shown < browser->rows.count)
-		fprintf(c->out, "%zu other rows are not shown. 'kaa report --tui', 'w' has them.\n",
+	if (shown < browser->rows.count) {
+		fprintf(c->out, "%zu other rows are not shown:\n",
 			browser->rows.count - shown);
+		put_where_all_are(c, "has them");
+	}
 	c->is_recursive |= c->rows->made.callers.data[0].is_recursive;
 }
 
@@ -183,9 +199,11 @@ static void put_legend(const struct callers *c)
 	if (c->is_recursive)
 		fputs("Recursion is folded: each line of it stands once.\n",
 		      c->out);
-	if (c->is_cut)
-		fputs("'+' has callers that are not shown: each has less than 5 % of the\nfunction, or they are too many. 'kaa report --tui', 'w' opens them.\n",
+	if (c->is_cut) {
+		fputs("'+' has callers that are not shown: each has less than 5 % of the\nfunction, or they are too many.\n",
 		      c->out);
+		put_where_all_are(c, "opens them");
+	}
 }
 
 static void put_rest(const struct callers *c, size_t count)
