@@ -126,6 +126,12 @@ static bool is_outside(const struct profile_task *task,
 	return !task->pid && thread->has_names;
 }
 
+/* The kernel has taken its number away already: a thread at the very end of its exit. */
+static bool is_ending(const struct profile_task *task)
+{
+	return task->tid == -1;
+}
+
 /* "python3 (orders.py)", unless the process is called like its script. */
 static void put_process_name(struct answer *a, const struct threads *threads,
 			     const struct profile_task *task)
@@ -174,6 +180,8 @@ static void put_thread(struct answer *a, const struct threads *threads,
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);
 	if (is_outside(task, thread))
 		strbuf_puts(&a->text, "[processes outside this container]");
+	else if (is_ending(task))
+		strbuf_puts(&a->text, "[threads that were ending]");
 	else if (is_process)
 		put_process_name(a, threads, task);
 	else
@@ -197,7 +205,7 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 
 		for (i = 0; i < count && shown[i] != name; i++)
 			;
-		if (i < count || name == PROFILE_NONE)
+		if (i < count || name == PROFILE_NONE || is_ending(task))
 			continue;
 		if (count == NAMES_MAX) {
 			strbuf_puts(&a->text, ", ...");

@@ -810,6 +810,24 @@ static void test_processes_outside_are_called_that(void **state)
 	model_deinit(&m);
 }
 
+/* They have no number any more, and no name. */
+static void test_threads_that_were_ending_are_called_that(void **state)
+{
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, -1, ":-1");
+	model_sample(&m, 200000000, "k:do_exit");
+	text = screen(&m, 100);
+	assert_says(text, "[threads that were ending]");
+	assert_does_not_say(text, ":-1");
+	free(text);
+	model_deinit(&m);
+}
+
 /* Line 1 of the model's functions is their first slot: no line is known. */
 static void test_trampolines_are_said(void **state)
 {
@@ -1268,6 +1286,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
 		cmocka_unit_test(test_processes_outside_are_called_that),
+		cmocka_unit_test(test_threads_that_were_ending_are_called_that),
 		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_what_has_no_room_is_said),
