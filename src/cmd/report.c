@@ -616,7 +616,8 @@ static struct error *run(void *arg, const struct arguments *args,
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
 	struct pager pager = {};
 	struct error *error =
-		input_take_arguments(&settings->input, args, "");
+		input_take_arguments(&settings->input, args,
+				     ", and a function with 'kaa annotate' or 'kaa report --callers'");
 
 	if (!error)
 		error = prepare(settings);

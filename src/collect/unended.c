@@ -16,6 +16,9 @@
 enum {
 	/* Shorter ones, and those that the walker would not have made samples. */
 	WAIT_MIN_NS = 1000000,
+	/* A wait and the time at which it was that long are of one moment, or nearly. */
+	MOMENT_NS = 200000,
+	MOMENT_TRIES = 20,
 };
 
 /* A thread while it is read. */
@@ -27,6 +30,8 @@ struct reading {
 	struct python_stack python;
 	struct poll_native native;
 	struct task_syscall call;
+	/* When it had waited for so long. */
+	uint64_t time;
 	struct error *error;
 };
 
@@ -100,25 +105,6 @@ static void copy_native(struct reading *r)
 			 POLL_NATIVE_STACK_MAX);
 }
 
-/* False: it did not sleep on meanwhile. *period: how long it has waited, before and by now. */
-static bool read_still(struct reading *r, uint64_t *period)
-{
-	const char *root = r->unended->sampler->options.root;
-	uint64_t before = *period, began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
-	uint64_t took;
-
-	if (!task_syscall_read(root, (pid_t)r->target->pid, r->tid, &r->call))
-		return false;
-	walk(r);
-	copy_native(r);
-	*period = waited(r);
-	took = (uint64_t)clock_ns(CLOCK_MONOTONIC) - began;
-	/* A new wait would be shorter than the time between. */
-	return *period >= before && *period > took;
-}
-
-/* --- its sample --------------------------------------------------------- */
-
 /*
  * The kernel's own clock of events cannot be read: the last record has the latest time.
  * Without any that of the machine is near.
@@ -132,6 +118,40 @@ static uint64_t time_now(const struct unended *unended)
 		return last;
 	return (uint64_t)clock_ns(clock < 0 ? CLOCK_MONOTONIC : clock);
 }
+
+/* By now; whoever loses the CPU in between looks again. */
+static uint64_t waited_by_now(struct reading *r)
+{
+	uint64_t period, began;
+	int tries = 0;
+
+	do {
+		began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+		period = waited(r);
+		r->time = time_now(r->unended);
+	} while ((uint64_t)clock_ns(CLOCK_MONOTONIC) - began > MOMENT_NS &&
+		 ++tries < MOMENT_TRIES);
+	return period;
+}
+
+/* False: it did not sleep on meanwhile. *period: how long it has waited, before and by now. */
+static bool read_still(struct reading *r, uint64_t *period)
+{
+	const char *root = r->unended->sampler->options.root;
+	uint64_t before = *period, began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	uint64_t took;
+
+	if (!task_syscall_read(root, (pid_t)r->target->pid, r->tid, &r->call))
+		return false;
+	walk(r);
+	copy_native(r);
+	*period = waited_by_now(r);
+	took = (uint64_t)clock_ns(CLOCK_MONOTONIC) - began;
+	/* A new wait would be shorter than the time between. */
+	return *period >= before && *period > took;
+}
+
+/* --- its sample --------------------------------------------------------- */
 
 static struct error *write_wait(struct reading *r, const struct event *event,
 				uint64_t period)
@@ -147,7 +167,7 @@ static struct error *write_wait(struct reading *r, const struct event *event,
 		.has = event->attr.sample_type,
 		.pid = r->target->pid,
 		.tid = (uint32_t)r->tid,
-		.time = time_now(r->unended),
+		.time = r->time,
 		.sample = { .raw = (const uint8_t *)&wait,
 			    .raw_size = sizeof(wait) },
 	};
