@@ -100,21 +100,29 @@ static bool parse_time(struct line word, uint64_t *ret)
 	return true;
 }
 
+/* A thread that is ending is -1. */
+static bool parse_task_number(const char *text, size_t size, int64_t *ret)
+{
+	bool is_negative = size && *text == '-';
+	uint64_t number;
+
+	if (!lines_in_number(text + is_negative, size - is_negative, &number))
+		return false;
+	*ret = is_negative ? -(int64_t)number : (int64_t)number;
+	return true;
+}
+
 /* "4243" or "4242/4243" */
 static bool parse_task(struct line word, int64_t *pid, int64_t *tid)
 {
 	const char *slash = memchr(word.text, '/', word.size);
 	size_t first = slash ? (size_t)(slash - word.text) : word.size;
-	uint64_t a, b;
 
-	if (!lines_in_number(word.text, first, &a))
+	if (!parse_task_number(word.text, first, pid))
 		return false;
-	b = a;
-	if (slash && !lines_in_number(slash + 1, word.size - first - 1, &b))
-		return false;
-	*pid = (int64_t)a;
-	*tid = (int64_t)b;
-	return true;
+	*tid = *pid;
+	return !slash ||
+	       parse_task_number(slash + 1, word.size - first - 1, tid);
 }
 
 static bool is_cpu(struct line word)

@@ -204,8 +204,11 @@ static bool thread_equal(const void *column, uint32_t handle, const void *key)
 	return a->pid == b->pid && a->tid == b->tid;
 }
 
+/* -1 is what the kernel calls a thread that is ending. */
 static int32_t task_number(int64_t number)
 {
+	if (number == -1)
+		return -1;
 	return number < 1 ? 1 : number > INT32_MAX ? INT32_MAX : (int32_t)number;
 }
 

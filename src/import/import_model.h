@@ -146,7 +146,10 @@ struct error *import_place(struct import_model *model,
 /* parent and place are the model's. */
 struct error *import_node(struct import_model *model, uint32_t parent,
 			  uint32_t place, uint32_t *ret);
-/* Names are NULL where they are not known. Numbers below 1 become 1. */
+/*
+ * Names are NULL where they are not known. Numbers below 1 become 1, but for -1,
+ * which is what the kernel calls a thread that is ending.
+ */
 struct error *import_thread(struct import_model *model, int64_t pid, int64_t tid,
 			    const char *name, const char *process,
 			    uint32_t *ret);

@@ -129,6 +129,19 @@ def test_markers_come_back(kaa, recording, tmp_path):
         assert "could not be read" in kaa("report", "-i", there_and_back(kaa, recording, name, tmp_path)).stdout
 
 
+def test_threads_that_were_ending_come_back(kaa, tmp_path):
+    """The kernel has no number for them in their last moment: it says -1. So do files of all formats."""
+    path, nobody = tmp_path / "perf.data", 0xffffffff
+    path.write_bytes(planted.file([
+        planted.comm(70, 70, b"app"), planted.code_map(70, 2), planted.sample(70, 70, 1000, [planted.CODE, planted.CODE + 70]),
+        planted.sample(70, nobody, 2000, [planted.CODE, planted.CODE + 70]),
+        planted.sample(nobody, nobody, 3000, [planted.CODE, planted.CODE + 70]),
+        planted.sample(70, 70, 4000, [planted.CODE, planted.CODE + 70])]))
+    for name in WHOLE:
+        found = samples_of(kaa, there_and_back(kaa, path, name, tmp_path))
+        assert sorted(sample.tid for sample in found for _ in range(sample.period // planted.PERIOD)) == [-1, -1, 70, 70], name
+
+
 def test_names_with_anything_in_them(kaa, tmp_path):
     names = [b'a"b\\c</script>&\'', b"\x1b[31m\xff\xfe", b"semi;colon fn=(1) {}[] 7", b"py::x\"\t:/srv/\xc3\x28.py", b"n" * 900]
     stacks = {(name, b"py::leaf:/srv/a.py"): 2 for name in names}

@@ -43,7 +43,7 @@ def without_threads(stacks):
 
 
 def tid_of(label):
-    return int(re.search(r"(\d+)\)$", label)[1])
+    return int(re.search(r"(-?\d+)\)$", label)[1])
 
 
 def speedscope(data, with_lines=True):
