@@ -111,13 +111,14 @@ def is_chosen(item):
 
 def pytest_collection_modifyitems(config, items):
     """A test without an interpreter to take is none."""
-    empty = [item for item in items
-             if any(re.match(rf"got empty parameter set (for )?\[?\(?'?({INTERPRETERS})'?\b", mark.kwargs.get("reason", ""))
-                    for mark in item.iter_markers("skip"))]
-    left = empty + ([] if config.getoption("--all-cases") else [item for item in items if not is_chosen(item)])
+    left = {item for item in items
+            if any(re.match(rf"got empty parameter set (for )?\[?\(?'?({INTERPRETERS})'?\b", mark.kwargs.get("reason", ""))
+                   for mark in item.iter_markers("skip"))}
+    if not config.getoption("--all-cases"):
+        left |= {item for item in items if item not in left and not is_chosen(item)}
     if left:
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
 
 
 def pytest_report_header(config):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The checks of ./check must be able to fail."""
 import json
+import os
 import runpy
 import subprocess
+import sys
 
 import pytest
 
@@ -179,3 +181,22 @@ def test_cases_of_several_logs(tmp_path):
 
 def test_a_missing_log_is_a_failure(tmp_path):
     assert run([TOOLS / "tally", "meson", tmp_path / "none"]).stdout.splitlines()[0] == "0 1 0"
+
+
+ONLY_DEBIAN = """\
+from harness import pythons
+everything = pythons.candidates
+pythons.candidates = lambda: [found for found in everything() if found[0] == "system"][:1]
+pythons.Python.unstripped = False
+"""
+
+
+def test_a_machine_without_other_interpreters(tmp_path):
+    """Cases are chosen where Debian's own Python alone is there, which is stripped."""
+    (tmp_path / "only_debian.py").write_text(ONLY_DEBIAN)
+    environ = {**os.environ, "PYTHONPATH": f"{TOP / 'tests'}:{tmp_path}"}
+    for module in "test_answer", "test_stripped", "test_record_async":
+        found = subprocess.run([sys.executable, "-m", "pytest", "-p", "only_debian", "-p", "no:cacheprovider", "--collect-only", "-q",
+                                TOP / "tests/live" / f"{module}.py"], env=environ, text=True, capture_output=True)
+        # 5: no case is left.
+        assert found.returncode in (0, 5), found.stdout + found.stderr

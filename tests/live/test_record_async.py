@@ -195,7 +195,11 @@ print(json.dumps(lives))
 """
 
 
-@pytest.mark.parametrize("series", [python for python in pythons.find() if python.version >= (3, 12)][::3], ids=lambda python: python.id)
+def each(found):
+    return [pytest.param(python, id=python.id) for python in found]
+
+
+@pytest.mark.parametrize("series", each([python for python in pythons.find() if python.version >= (3, 12)][::3]))
 def test_groups_and_eager_tasks(kaa, series, tmp_path):
     """Who waits for tasks of a group, or for one that it has begun eagerly, waits for tasks; each runs in its own name."""
     data = tmp_path / "perf.data"
@@ -221,7 +225,7 @@ def test_where_no_loop_runs(kaa, newest_python, tmp_path):
     assert seconds(stacks(kaa, data), ["[idle]"]) + without_samples(data, "wall") > 0.2
 
 
-@pytest.mark.parametrize("series", [python for python in pythons.find_old() if python.version >= (3, 7)][:1], ids=lambda python: python.id)
+@pytest.mark.parametrize("series", each([python for python in pythons.find_old() if python.version >= (3, 7)][:1]))
 def test_before_3_8(kaa, series, tmp_path):
     said = record(kaa, series, tmp_path / "perf.data", "-c", "import time; time.sleep(0.3)").stderr
     assert "tasks of asyncio can be read from CPython 3.8 on; this is 3.7" in said, said
