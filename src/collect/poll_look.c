@@ -128,6 +128,20 @@ static void called_exec(struct poll_tasks *tasks,
 	poll_tell_exec(tasks, process);
 }
 
+/*
+ * It has its parent's memory, so its Python is where that one's is. The recorder finds
+ * it, too, but may need longer for that than the child lives.
+ */
+static void inherit_python(struct polled_process *child,
+			   const struct polled_process *parent)
+{
+	child->has_python = parent->has_python;
+	if (!parent->has_python)
+		return;
+	child->python = parent->python;
+	child->python.birth = child->since;
+}
+
 static void add_child(struct poll_tasks *tasks,
 		      const struct polled_process *parent, pid_t pid)
 {
@@ -148,6 +162,8 @@ static void add_child(struct poll_tasks *tasks,
 	poll_tell_child(tasks, ppid, pid, child->since);
 	if (stack != stat.start_stack)
 		called_exec(tasks, child, &stat);
+	else
+		inherit_python(child, parent);
 }
 
 static void read_children(struct poll_tasks *tasks,

@@ -615,3 +615,32 @@ def test_a_process_that_runs_and_what_comes_of_it(root, kaa, python, scripts, tm
     assert set(pids) <= {int(line.split()[0]) for line in text.splitlines() if line.strip()}, said
     assert "the worker" in text
     assert {"spin", "work"} <= {name for sample in samples for name, _, _ in sample.python}
+
+
+BRIEF = """
+import os, time
+
+def work():
+    while time.process_time() < 0.02:
+        pass
+
+for _ in range(60):
+    if not os.fork():
+        work()
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.few_versions
+def test_children_that_live_briefly(root, kaa, python, tmp_path):
+    """Their Python is where the parent's is: no sample is without frames because it was not found in time."""
+    data, program = tmp_path / "perf.data", tmp_path / "brief.py"
+    program.write_text(BRIEF)
+    kaa = python.kaa(kaa)
+    said = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", python.path, program).stderr
+    rows = [line.split() for line in kaa("script", "-F", "pid,pysym", "-i", data).stdout.splitlines() if line.strip()]
+    children = [row[-1] for row in rows if row[0] != rows[0][0]]
+    assert len(children) > 50, said
+    # One that is about to end has no memory any more.
+    assert children.count("-") <= 1 + len(children) // 50, (collections.Counter(children), said)

@@ -187,6 +187,7 @@ def test_a_service_of_threads_and_workers(root, own_kaa, kaa, place):
     assert all(entry.name.startswith(("perf.data", "kaa", "service.py")) for entry in place.iterdir()), list(place.iterdir())
     text = kaa("script", "-f", "-F", "pid,tid,thread,pysym", "-i", data).stdout
     lines = [line.split(None, 1) for line in text.splitlines() if line.strip()]
+    print(message)
     for tid, name in threads.items():
         own = [rest for numbers, rest in lines if numbers.split("/")[-1] == tid]
         assert own and all(name in rest for rest in own), (tid, name, own, message)
