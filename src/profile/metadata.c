@@ -43,15 +43,75 @@ struct error *metadata_add_text(struct metadata *metadata,
 	return vec_push(&metadata->order, item) ? NULL : error_no_memory();
 }
 
+/* --- the words of the recorder --- */
+
 /* Letters of options that take no argument; nor does 'a'. */
 static const char flags[] = "BNPRTWbdginqsv";
+/* Letters of options that take one, behind the letter or as the next word. */
+static const char valued[] = "CDFcekoz";
+
+/* How many words an option takes; 0: one, or two. */
+static size_t option_words(const char *word)
+{
+	static const char *const known[] = { "--off-cpu", "--native", "--async",
+					     "--view" };
+
+	if (word[1] == '-') {
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+			if (!strcmp(word, known[i]))
+				return 1;
+		return strchr(word, '=') != NULL;
+	}
+	word += 1 + strspn(word + 1, flags);
+	if (!*word)
+		return 1;
+	return !strchr(valued, *word) ? 0 : word[1] ? 1 : 2;
+}
+
+/* Zero-initialise; the first step goes to the first option. */
+struct option_walk {
+	/* An option; behind the last one the program. */
+	size_t at;
+	/* What was taken for an option's value may be the program. */
+	bool is_guess;
+};
+
+/* False: there are no more options. */
+static bool next_option(const struct metadata *metadata,
+			struct option_walk *walk)
+{
+	const char *const *words = metadata->command.data;
+	const size_t count = metadata->command.count;
+	size_t taken = walk->at ? option_words(words[walk->at]) : 2;
+
+	walk->at += taken ? taken : 1;
+	if (!taken) {
+		walk->is_guess = true;
+		walk->at += walk->at < count && words[walk->at][0] != '-';
+	}
+	if (walk->at >= count || words[walk->at][0] != '-')
+		return false;
+	if (strcmp(words[walk->at], "--") != 0)
+		return true;
+	walk->at++;
+	return false;
+}
+
+size_t metadata_program(const struct metadata *metadata)
+{
+	struct option_walk walk = {};
+
+	while (next_option(metadata, &walk))
+		;
+	return walk.is_guess || walk.at >= metadata->command.count ? 0 : walk.at;
+}
+
+/* --- what was recorded --- */
 
 /* "-p", "-p12", "-ag": letters up to one that takes an argument. */
 static enum recording_subject subject_of_letters(const char *word)
 {
-	if (*word++ != '-')
-		return SUBJECT_COMMAND;
-	word += strspn(word, flags);
+	word += 1 + strspn(word + 1, flags);
 	if (*word == 'a')
 		return SUBJECT_MACHINE;
 	return *word == 'p' || *word == 't' ? SUBJECT_RUNNING : SUBJECT_COMMAND;
@@ -67,26 +127,17 @@ static enum recording_subject subject_of_word(const char *word)
 	return subject_of_letters(word);
 }
 
-/* *at: the word that says so. */
+/* *at: the option that says so. */
 static enum recording_subject find_subject(const struct metadata *metadata,
 					   size_t *at)
 {
-	bool is_value = false;
+	struct option_walk walk = {};
+	enum recording_subject subject = SUBJECT_COMMAND;
 
-	for (size_t i = 2; i < metadata->command.count; i++) {
-		const char *word = metadata->command.data[i];
-		enum recording_subject subject;
-
-		if (!strcmp(word, "--") || (word[0] != '-' && !is_value))
-			break;
-		subject = subject_of_word(word);
-		*at = i;
-		if (subject != SUBJECT_COMMAND)
-			return subject;
-		/* The next word may be this option's. */
-		is_value = word[0] == '-' && word[1 + strspn(word + 1, flags)];
-	}
-	return SUBJECT_COMMAND;
+	while (subject == SUBJECT_COMMAND && next_option(metadata, &walk))
+		subject = subject_of_word(metadata->command.data[walk.at]);
+	*at = walk.at;
+	return subject;
 }
 
 enum recording_subject metadata_subject(const struct metadata *metadata)

@@ -117,6 +117,12 @@ enum recording_subject {
 /* By the options of the recorder, as kaa and perf have them, which stand before the command. */
 enum recording_subject metadata_subject(const struct metadata *metadata);
 /*
+ * Which word of the command is the first of the recorded program, behind the recorder's
+ * options. 0: there is none, or an option is not known, so that the word behind it may
+ * be its value.
+ */
+size_t metadata_program(const struct metadata *metadata);
+/*
  * Of SUBJECT_RUNNING the numbers as they were given, "4711" or "12,13", borrowed, and
  * by which option, 'p' or 't'. NULL: another subject, or no numbers.
  */

@@ -58,41 +58,9 @@ static bool put_plain(const char *word, struct strbuf *out)
 	return !strcmp(out->data + start + 1, word);
 }
 
-/* How many words of `kaa record` an option takes; 0: it is not known. */
-static size_t option_words(const char *word)
-{
-	static const char *const flags[] = { "--off-cpu", "--native", "--async",
-					     "--view" };
-
-	if (word[1] == '-') {
-		for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-			if (!strcmp(word, flags[i]))
-				return 1;
-		return strchr(word, '=') != NULL;
-	}
-	word += 1 + strspn(word + 1, "gqv");
-	/* A value stands behind the letter, or is the next word. */
-	return !*word ? 1 : !strchr("CDFcekoz", *word) ? 0 : word[1] ? 1 : 2;
-}
-
-/* Where what was recorded begins in its command; 0: that cannot be told from options. */
-static size_t program_at(const struct metadata *metadata)
-{
-	const size_t count = metadata->command.count;
-	size_t i = 2, words = 1;
-
-	while (words && i < count && metadata->command.data[i][0] == '-') {
-		if (!strcmp(metadata->command.data[i], "--"))
-			return i + 1;
-		words = option_words(metadata->command.data[i]);
-		i += words;
-	}
-	return words && i < count ? i : 0;
-}
-
 static bool put_program(const struct metadata *metadata, struct strbuf *out)
 {
-	size_t at = program_at(metadata);
+	size_t at = metadata_program(metadata);
 
 	for (size_t i = at; at && i < metadata->command.count; i++)
 		if (!put_plain(metadata->command.data[i], out))

@@ -560,19 +560,40 @@ static void test_deep_recursion(void **state)
 	model_deinit(&m);
 }
 
-static enum recording_subject subject_of(const char *line)
+/* The words live as long as the metadata. */
+static void set_command(struct metadata *metadata, const char *line)
 {
-	struct metadata metadata = {};
 	char *words = strdup(line), *at = NULL;
-	enum recording_subject subject;
 
 	for (char *word = strtok_r(words, " ", &at); word;
-	     word = strtok_r(NULL, " ", &at))
-		assert_true(vec_push(&metadata.command, word));
-	subject = metadata_subject(&metadata);
-	metadata_deinit(&metadata);
+	     word = strtok_r(NULL, " ", &at)) {
+		const char *copy;
+
+		model_check(metadata_copy(metadata, word, &copy));
+		assert_true(vec_push(&metadata->command, copy));
+	}
 	free(words);
-	return subject;
+}
+
+static enum recording_subject subject_of(const char *line)
+{
+	_cleanup_metadata_ struct metadata metadata = {};
+
+	set_command(&metadata, line);
+	return metadata_subject(&metadata);
+}
+
+static void assert_program(const char *line, const char *first)
+{
+	_cleanup_metadata_ struct metadata metadata = {};
+	size_t at;
+
+	set_command(&metadata, line);
+	at = metadata_program(&metadata);
+	if (first)
+		assert_string_equal(metadata.command.data[at], first);
+	else
+		assert_int_equal(at, 0);
 }
 
 /* Options of the recorded command are none of the recorder. */
@@ -588,13 +609,33 @@ static void test_what_was_recorded(void **state)
 	assert_int_equal(subject_of("kaa record -F 99 -g prog -a"), SUBJECT_COMMAND);
 	assert_int_equal(subject_of("kaa record -- -a"), SUBJECT_COMMAND);
 	assert_int_equal(subject_of("kaa record -o data prog -p 1"), SUBJECT_COMMAND);
+	assert_int_equal(subject_of("kaa record --native prog -a"), SUBJECT_COMMAND);
+	assert_int_equal(subject_of("kaa record -F99 prog -a"), SUBJECT_COMMAND);
+	assert_int_equal(subject_of("kaa record --call-graph dwarf -a"), SUBJECT_MACHINE);
 	assert_int_equal(subject_of("kaa"), SUBJECT_COMMAND);
+}
+
+/* Behind options whose values are known; else a value may be the program. */
+static void test_where_the_program_begins(void **state)
+{
+	(void)state;
+	assert_program("kaa record prog -x", "prog");
+	assert_program("kaa record -F 99 -o data -gv prog", "prog");
+	assert_program("kaa record -F99 --off-cpu --event=x prog", "prog");
+	assert_program("kaa record -g -- -prog", "-prog");
+	assert_program("kaa record --mmap-pages 8 prog", NULL);
+	assert_program("kaa record --mmap-pages --off-cpu prog", NULL);
+	assert_program("kaa record -F 99", NULL);
+	assert_program("kaa record -F", NULL);
+	assert_program("kaa record --", NULL);
+	assert_program("kaa", NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_recorded),
+		cmocka_unit_test(test_where_the_program_begins),
 		cmocka_unit_test(test_handles_are_unique),
 		cmocka_unit_test(test_many_handles),
 		cmocka_unit_test(test_aggregation),
