@@ -42,7 +42,7 @@ static void put_formats(struct strbuf *out)
 	}
 }
 
-/* Who asks for a reader of files means what it reads; "": it is none. */
+/* Who asks for a reader of files means what it reads; NULL: it is none. */
 static const char *format_of_reader(const char *word)
 {
 	static const struct {
@@ -58,7 +58,7 @@ static const char *format_of_reader(const char *word)
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
 		if (!strcasecmp(word, readers[i].reader))
 			return readers[i].format;
-	return "";
+	return NULL;
 }
 
 static struct error *parse_format(void *arg, const struct option *option,
@@ -67,6 +67,7 @@ static struct error *parse_format(void *arg, const struct option *option,
 	struct export_settings *settings = arg;
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
 	struct nearest nearest = { .word = text };
+	const char *read = format_of_reader(text);
 
 	(void)option;
 	for (const struct export_row *row = export_formats; row->name; row++) {
@@ -76,9 +77,8 @@ static struct error *parse_format(void *arg, const struct option *option,
 		}
 		nearest_add(&nearest, row->name);
 	}
-	if (*format_of_reader(text))
-		strbuf_printf(&near, ": it reads files of '--format %s'",
-			      format_of_reader(text));
+	if (read)
+		strbuf_printf(&near, ": it reads files of '--format %s'", read);
 	else if (nearest.count)
 		nearest_format(&nearest, &near);
 	else
@@ -159,6 +159,20 @@ static void tell(const struct export_settings *s)
 		     s->format->without);
 }
 
+/* Of the event, or the comparison, that the options name. */
+static struct error *write_chosen(struct export_settings *s,
+				  const struct profile *profile)
+{
+	struct error *error;
+
+	s->options.symfs = s->input.symfs;
+	s->options.is_filtered = input_is_filtered(&s->input);
+	error = write_file(s, profile);
+	if (!error)
+		tell(s);
+	return error;
+}
+
 static struct error *export(void *arg, struct converter *converter)
 {
 	struct export_settings *s = arg;
@@ -169,15 +183,9 @@ static struct error *export(void *arg, struct converter *converter)
 	struct error *error = convert_to_profile(converter, &options, &profile);
 
 	progress_end(&s->progress);
-	s->options.symfs = s->input.symfs;
-	s->options.is_filtered = input_is_filtered(&s->input);
 	if (!error)
 		error = choose_event(s, profile);
-	if (!error)
-		error = write_file(s, profile);
-	if (!error)
-		tell(s);
-	return error;
+	return error ? error : write_chosen(s, profile);
 }
 
 /* --- Two recordings ----------------------------------------------------- */
@@ -207,14 +215,9 @@ static struct error *write_comparison(struct export_settings *s, int *exit_code)
 	if (error)
 		return error;
 	compare = compared_page(c);
-	s->options.symfs = s->input.symfs;
-	s->options.is_filtered = input_is_filtered(&s->input);
 	s->options.event = c->event ? c->events.data[PAGE_AFTER] : PROFILE_NONE;
 	s->options.compare = &compare;
-	error = write_file(s, c->profile);
-	if (!error)
-		tell(s);
-	return error;
+	return write_chosen(s, c->profile);
 }
 
 static struct error *export_comparison(struct export_settings *s,
