@@ -3,6 +3,7 @@
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -94,6 +95,44 @@ def test_allowed_circles(tree, allowed, problem):
     check_circles = runpy.run_path(str(TOOLS / "check-layers"))["check_circles"]
     found = list(check_circles(root / "src", [("base", allowed, "why")]))
     assert any(problem in line for line in found) if problem else not found
+
+
+def check_types(root, status, tsc=None):
+    """What check-types says; tsc: a folder that has one, beside what the system has."""
+    environ = dict(os.environ, PATH=":".join([*([str(tsc)] if tsc else []), os.environ["PATH"]]))
+    return run([TOOLS / "check-types", root], env=environ, status=status).stdout
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """write(text): a page whose script is that."""
+    def write(text):
+        (tmp_path / "ui" / "src").mkdir(parents=True)
+        (tmp_path / "ui" / "src" / "main.ts").write_text(text)
+        shutil.copy(TOP / "ui" / "tsconfig.json", tmp_path / "ui")
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.skipif(not shutil.which("tsc"), reason="no tsc; run 'tests/tools/deps types'")
+@pytest.mark.parametrize("text, problem", [
+    ("export const a: number = 1;\n", None),
+    ('export const a: number = "1";\n', "ui/src/main.ts(1,14): error TS2322"),
+    ("export function f(unused: number) { return 1; }\n", "TS6133"),
+])
+def test_types(typed, text, problem):
+    assert (problem or "") in check_types(typed(text), 1 if problem else 0)
+
+
+@pytest.mark.parametrize("version, status", [("4.5.4", 77), ("4.7.0", 0), ("4.10.0", 0), ("10.0.1", 0)])
+def test_what_cannot_tell_types_says_so(typed, tmp_path, version, status):
+    tsc = tmp_path / "bin" / "tsc"
+    tsc.parent.mkdir()
+    tsc.write_text(f"#!/bin/sh\n[ $1 != --version ] || echo Version {version}\n")
+    tsc.chmod(0o755)
+    said = check_types(typed(""), status, tsc.parent)
+    assert (f"tsc is {version}" in said) == (status == 77)
 
 
 LICENCE = "// SPDX-License-Identifier: GPL-2.0-only\n"

@@ -356,6 +356,10 @@ async function inflate(text: string): Promise<ArrayBuffer> {
 	const bytes = new Uint8Array(raw.length);
 	for (let i = 0; i < raw.length; i++)
 		bytes[i] = raw.charCodeAt(i);
+	// TypeScript before 5.1 does not know it.
+	const { DecompressionStream } = globalThis as unknown as {
+		DecompressionStream: new (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
+	};
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
 	return new Response(stream).arrayBuffer();
 }
