@@ -17,6 +17,7 @@
 #include "sys/capability.h"
 #include "sys/invoker.h"
 #include "sys/privilege.h"
+#include "view/own_command.h"
 
 enum { WIDTH = 80 };
 
@@ -75,12 +76,12 @@ static struct error *open_subject(const char *word, struct subject **ret)
 		return subject_open_live(pid, ret);
 	if (access(word, F_OK) && errno == ENOENT)
 		return error_create(ERROR_NOT_FOUND,
-				    "'%s' is neither the number of a process nor a file; 'pgrep -af python' lists processes",
-				    word);
+				    "'%s' is neither the number of a process nor a file; '%s' lists processes",
+				    word, own_command_list_pythons());
 	if (!is_elf(word))
 		return error_create(ERROR_UNSUPPORTED,
-				    "'%s' is no core file; name a process by its number ('pgrep -af python' lists them), or a core file",
-				    word);
+				    "'%s' is no core file; name a process by its number ('%s' lists them), or a core file",
+				    word, own_command_list_pythons());
 	return subject_open_core(word, ret);
 }
 

@@ -16,6 +16,7 @@
 #include "sys/invoker_path.h"
 #include "sys/perf_event.h"
 #include "sys/proc.h"
+#include "view/own_command.h"
 
 enum {
 	DEFAULT_FREQUENCY = 4000,
@@ -134,6 +135,16 @@ void record_setup_deinit(struct record_setup *setup)
 	vec_deinit(&setup->words);
 }
 
+static struct error *is_no_number(const char *text, const char *what)
+{
+	if (strcmp(what, "pid") != 0)
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is not a %s", text, what);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "'%s' is not a pid; '%s' lists them", text,
+			    own_command_list_pythons());
+}
+
 static struct error *take_numbers(const char *text, const char *what,
 				  struct pid_vec *ret)
 {
@@ -145,12 +156,7 @@ static struct error *take_numbers(const char *text, const char *what,
 
 		if (end == p || number <= 0 || number > INT32_MAX ||
 		    (*end && *end != ','))
-			return error_create(
-				ERROR_INVALID_ARGUMENT, "'%s' is not a %s%s",
-				text, what,
-				strcmp(what, "pid") ?
-					"" :
-					"; 'pgrep -af python' lists them");
+			return is_no_number(text, what);
 		if (!vec_push(ret, (pid_t)number))
 			return error_no_memory();
 		p = *end ? end + 1 : end;

@@ -31,20 +31,26 @@ static bool gives_root(const char *file)
 }
 
 /* As a shell looks for it. */
-static bool has_sudo(void)
+static bool find_program(const char *name, char file[PATH_MAX])
 {
 	const char *path = getenv("PATH");
-	char file[PATH_MAX];
 
 	for (path = path ? path : "/usr/bin:/bin"; *path;) {
 		size_t n = strcspn(path, ":");
 
-		snprintf(file, sizeof(file), "%.*s/sudo", (int)n, path);
+		snprintf(file, PATH_MAX, "%.*s/%s", (int)n, path, name);
 		if (!access(file, X_OK))
-			return gives_root(file);
+			return true;
 		path += n + (path[n] == ':');
 	}
 	return false;
+}
+
+static bool has_sudo(void)
+{
+	char file[PATH_MAX];
+
+	return find_program("sudo", file) && gives_root(file);
 }
 
 enum own_command_root own_command_root(void)
@@ -116,4 +122,12 @@ void own_command_example(struct strbuf *out, const char *text, size_t n)
 		text += whole;
 		n -= whole;
 	}
+}
+
+const char *own_command_list_pythons(void)
+{
+	char file[PATH_MAX];
+
+	return find_program("pgrep", file) ? "pgrep -af python" :
+					     "grep python /proc/*/comm";
 }

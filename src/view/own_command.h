@@ -30,6 +30,9 @@ void own_command_puts(struct strbuf *out, const char *text);
 void own_command_puts_for(struct strbuf *out, const char *text,
 			  enum own_command_root root);
 
+/* What lists running Pythons here: a minimal Debian has no pgrep. */
+const char *own_command_list_pythons(void);
+
 /* The first n bytes, one command without quotes, the same way. */
 void own_command_example(struct strbuf *out, const char *text, size_t n);
 

@@ -325,12 +325,22 @@ def test_numbers_behind_a_pid(kaa, tmp_path):
 @pytest.mark.parametrize("words, said", [
     (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "either -c or -F"),
     (["-C", "x"], "'x' is not a list of CPUs"), (["-C", "1-"], "not a list of CPUs"), (["-k", "sundial"], "unknown clock 'sundial'"),
-    (["--python", "magic"], "auto, bpf, "), (["-p", "abc"], "'abc' is not a pid; 'pgrep -af python' lists them"), (["-t", "-3"], "'-3' is not a tid"),
+    (["--python", "magic"], "auto, bpf, "), (["-p", "abc"], "'abc' is not a pid; '"), (["-t", "-3"], "'-3' is not a tid"),
     (["-e", "cpu-clok"], "did you mean 'cpu-clock'?"), (["-e", "page-fault"], "page-faults"),
     (["-e", "cpu-clock:q"], "cpu-clock:q"),
 ])
 def test_values_that_make_no_sense(kaa, tmp_path, words, said):
     assert said in fails(kaa, tmp_path, *words, "true", status=USAGE)
+
+
+@pytest.mark.parametrize("installed, lists", [(True, "pgrep -af python"), (False, "grep python /proc/*/comm")])
+def test_what_lists_processes(kaa, tmp_path, installed, lists):
+    """A minimal Debian has no pgrep."""
+    if installed:
+        (tmp_path / "pgrep").symlink_to("/bin/true")
+    env = {**os.environ, "PATH": str(tmp_path)}
+    assert fails(kaa, tmp_path, "-p", "abc", status=USAGE, env=env).endswith(f"'abc' is not a pid; '{lists}' lists them")
+    assert f"; '{lists}' lists processes" in kaa("dump", tmp_path / "orders.py", status=1, env=env).stderr
 
 
 @pytest.mark.parametrize("words", [["--native"], ["--off-cpu"], ["--mode", "gil"], ["--mode", "cpu"], ["--python", "bpf"], ["--event", "cycles"]])
