@@ -316,6 +316,24 @@ static struct error *compare(struct typed_command *command,
 	return compare_python_of_line(command, invoker, name, path);
 }
 
+/* Debian has python3, and no python unless a package makes it one. */
+static struct error *name_python3(const char *name, const char *path,
+				  struct error *why)
+{
+	_cleanup_error_ struct error *none = NULL;
+	_cleanup_free_ char *file = NULL;
+
+	if (why->code != ERROR_NOT_FOUND || strcmp(name, "python") != 0)
+		return why;
+	none = launch_find("python3", path, &file);
+	if (none)
+		return why;
+	error_destroy(why);
+	return error_create(ERROR_NOT_FOUND,
+			    "'%s': command not found; type 'python3' instead",
+			    name);
+}
+
 static struct error *find(struct typed_command *command,
 			  const struct arguments *args,
 			  const struct invoker *invoker, const char *path)
@@ -324,7 +342,8 @@ static struct error *find(struct typed_command *command,
 	struct error *error = launch_find(name, path, &command->file);
 
 	if (error)
-		error = take_script(command, name, path, error);
+		error = take_script(command, name, path,
+				    name_python3(name, path, error));
 	else if (is_python_for_shells(name))
 		error = take_unmarked(command, name, path);
 	if (!error)

@@ -55,6 +55,16 @@ def test_missing_command(kaa, tmp_path, words):
     assert (tmp_path / "perf.data.old").read_text() == "older"
 
 
+@pytest.mark.parametrize("command", ["record", "run", "top"])
+@pytest.mark.parametrize("installed", [True, False])
+def test_missing_python(kaa, tmp_path, command, installed):
+    """Debian has only python3."""
+    if installed:
+        (tmp_path / "python3").symlink_to("/bin/true")
+    said = kaa(command, "python", "x.py", status=NOT_FOUND, env={**os.environ, "PATH": str(tmp_path)}).stderr
+    assert said == f"kaa {command}: 'python': command not found{'; type ' + repr('python3') + ' instead' if installed else ''}\n"
+
+
 def test_missing_command_says_nothing_else(kaa, tmp_path):
     assert kaa("record", "no-such-command", status=NOT_FOUND, cwd=tmp_path).stderr.count("\n") == 1
 
