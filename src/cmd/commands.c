@@ -9,6 +9,7 @@
 #include "cmd/framework/absent.h"
 #include "cmd/framework/help.h"
 #include "cmd/framework/message.h"
+#include "cmd/subject_word.h"
 #include "view/own_command.h"
 
 /* In the order of `kaa help`. */
@@ -64,6 +65,17 @@ struct error *command_unknown(const char *name)
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "'%s' is not a command%s", name,
 			    nearest.count ? near.data : ": see 'kaa help'");
+}
+
+static struct error *unknown_word(const char *word, bool more)
+{
+	_cleanup_strbuf_ struct strbuf meant = STRBUF_INIT;
+
+	if (absent_command(word) || !subject_word_command(word, more, &meant))
+		return command_unknown(word);
+	return error_create(ERROR_INVALID_ARGUMENT,
+			    "'%s' is not a command: did you mean '%s'?", word,
+			    meant.data);
 }
 
 static int exit_code_of(const struct error *error)
@@ -176,7 +188,7 @@ int command_main(int argc, char **argv)
 			"unknown option '%s': options follow a command; see 'kaa help'",
 			word));
 	if (!command)
-		return fail(command_unknown(word));
+		return fail(unknown_word(word, argc > 2));
 	if (asprintf(&prefix, "kaa %s", command->name) < 0)
 		return fail(error_no_memory());
 	message_set_prefix(prefix);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command framework, as a user types it: help, versions, mistakes, full disks."""
+import os
 import re
 import subprocess
 
@@ -57,6 +58,29 @@ def test_unknown_command_like_no_other(kaa):
     assert kaa("xyzzy", status=USAGE).stderr == f"kaa: 'xyzzy' is not a command: see '{kaa.command[-1]} help'\n"
     assert "unknown option '--frequency'" in kaa("--frequency", status=USAGE).stderr
     assert "'nope' is not a command" in kaa("help", "nope", status=USAGE).stderr
+
+
+WORDS_OF_SUBJECTS = [("job.py", "record python3 job.py"), ("job", "record ./job"), ("./job", "record ./job"),
+                     ("program", "record program"), ("old.data", "report old.data"), ("notes", None), ("folder", None),
+                     ("a job.py", None)]
+
+
+@pytest.mark.parametrize("typed, meant", WORDS_OF_SUBJECTS)
+@pytest.mark.parametrize("more", [[], ["--fast"]])
+def test_what_is_to_be_recorded_is_no_command(kaa, tmp_path, typed, meant, more):
+    folder, path = tmp_path / "cwd", tmp_path / "path"
+    for each in (folder, path, folder / "folder"):
+        each.mkdir()
+    for name in ("job.py", "a job.py", "notes"):
+        (folder / name).write_text("pass\n")
+    (folder / "old.data").write_bytes(b"PERFILE2")
+    for program in (folder / "job", path / "program"):
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    said = kaa(typed, *more, status=USAGE, cwd=folder, env={**os.environ, "PATH": str(path)}).stderr
+    rest = " ..." if more and meant and meant.startswith("record") else ""
+    instead = f"did you mean '{kaa.command[-1]} {meant}{rest}'?" if meant else f"see '{kaa.command[-1]} help'"
+    assert said == f"kaa: '{typed}' is not a command: {instead}\n"
 
 
 ABSENT = ["list", "live", "stat"]
