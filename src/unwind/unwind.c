@@ -21,6 +21,8 @@ enum {
 	MAX_STACK = 1 << 30,
 	/* Larger frames without CFI are not looked through. */
 	FP_FRAME_MAX = 8192,
+	/* The same where nothing but an outermost frame can be the caller. */
+	LAST_FRAME_MAX = 1024,
 	/* Signal frames that lead down or to another stack, in one walk. */
 	MAX_DOWNWARD = 16,
 	/* Linux uapi asm/sigcontext.h: gregs in struct ucontext. */
@@ -708,6 +710,22 @@ static enum unwind_end leave_signal(struct walk *walk)
 	return UNWIND_COMPLETE;
 }
 
+/* The step of a word of the stack if that can be a return address, or NULL. */
+static struct step *step_of_word(struct walk *walk, uint64_t word)
+{
+	struct unwind_map map;
+	struct step *step;
+
+	/* Most words are no code: they take no place in the cache. */
+	if (!word ||
+	    !walk->target->find_map(walk->target->arg, word - 1, &map))
+		return NULL;
+	step = find_step(walk, word, true);
+	if (!step || (step->flags & STEP_SIGNAL))
+		return step;
+	return follows_call(walk, word, step) ? step : NULL;
+}
+
 /*
  * A return address lies between the stack pointer and the saved pair: it may be
  * that of this frame, whose code keeps no frame pointer; then the pair is of a
@@ -717,22 +735,41 @@ static enum unwind_end leave_signal(struct walk *walk)
  */
 static bool may_skip_frame(struct walk *walk, uint64_t from, uint64_t to)
 {
-	struct unwind_map map;
-	struct step *step;
 	uint64_t word;
 
 	if (to - from > FP_FRAME_MAX)
 		return true;
 	for (uint64_t at = from & ~UINT64_C(7); at < to; at += 8) {
+		if (!read_word(walk, at, &word) || step_of_word(walk, word))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Leaves a frame that nothing tells how to unwind, if its caller is the
+ * outermost: every frame has a return address, so the first word that can be
+ * one is that of this frame, or of one further in. If it leads to an outermost
+ * frame, there is none between. Its registers are unknown but for these two.
+ */
+static bool leave_to_outermost(struct walk *walk)
+{
+	uint64_t from = walk->regs.value[UNWIND_RSP], word;
+	struct step *step;
+
+	if (from % 8)
+		return false;
+	for (uint64_t at = from; at - from < LAST_FRAME_MAX; at += 8) {
 		if (!read_word(walk, at, &word))
-			return true;
-		/* Most words are no code: they take no place in the cache. */
-		if (!word ||
-		    !walk->target->find_map(walk->target->arg, word - 1, &map))
+			return false;
+		step = step_of_word(walk, word);
+		if (!step)
 			continue;
-		step = find_step(walk, word, true);
-		if (step && follows_call(walk, word, step))
-			return true;
+		if (step->kind != STEP_END)
+			return false;
+		walk->regs.known &= ~(UNWIND_PRESERVED_MASK);
+		enter_caller(&walk->regs, at + 8, word);
+		return true;
 	}
 	return false;
 }
@@ -902,6 +939,9 @@ static enum unwind_end walk_frames(struct walk *walk, struct sink *sink,
 		kind = step->kind;
 		flags = step->flags;
 		end = leave_frame(walk, step);
+		if (end == UNWIND_NO_CFI && !(flags & STEP_MADE) &&
+		    leave_to_outermost(walk))
+			end = UNWIND_COMPLETE;
 		if (sink->trace && kind == STEP_FAST && !(flags & STEP_MADE) &&
 		    end == UNWIND_COMPLETE)
 			link_frame(walk, sink, step);

@@ -12,9 +12,13 @@
  *  4. the frame pointer, if the mapping has no CFI at all (JIT code, files
  *     built without) and the saved pair is plausible: above the stack pointer,
  *     within the stack, growing, and with no return address below it that a
- *     frame without a frame pointer could have.
+ *     frame without a frame pointer could have;
+ *  5. what is on the stack, if that leaves one caller, an outermost frame: the
+ *     first word from the stack pointer on that can be a return address is one
+ *     to there. So stacks of musl end, which has no CFI for what calls main()
+ *     and the functions of threads.
  * A return address counts only if it lies in an executable mapping; those of 2
- * to 4 only if, as far as code can be read, they follow a call.
+ * to 5 only if, as far as code can be read, they follow a call.
  *
  * Callers are looked up at their return address - 1, which belongs to the
  * call; the interrupted frame and the one that a signal interrupted as they

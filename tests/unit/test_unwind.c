@@ -41,6 +41,8 @@ struct hand {
 	uint64_t space;
 	struct cfi_table *cfi;
 	const struct unwind_switches *switches;
+	/* As unwind_map has it. */
+	uint64_t entry;
 	bool no_code;
 	bool is_made;
 };
@@ -54,6 +56,7 @@ static bool hand_map(void *arg, uint64_t address, struct unwind_map *ret)
 	*ret = (struct unwind_map){ .start = CODE,
 				    .end = CODE + CODE_SIZE,
 				    .cfi = hand->cfi,
+				    .entry = hand->entry,
 				    .switches = hand->switches,
 				    .is_made = hand->is_made };
 	return true;
@@ -341,6 +344,68 @@ static void test_stack_switches(void **state)
 }
 
 /* However short the copy is, what it holds is right, and the rest is said. */
+/* musl's functions that call others' and have no CFI, and __clone's end. */
+enum { MUSL_START = CODE + 0x302, MUSL_CLONE_END = CODE + 0x403 };
+
+/* Words of the function's frame: what alignment needs, rbx, rbp; then __clone. */
+static void make_musl_thread(struct hand *hand)
+{
+	static const uint8_t start[] = { 0xff, 0x13, 0x48, 0x89, 0xc7, 0xe8 };
+	static const uint8_t clone[] = { 0x41, 0xff, 0xd1, 0x89, 0xc7, 0x31,
+					 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4 };
+
+	hand_init(hand);
+	memcpy(hand->code + 0x300, start, sizeof(start));
+	memcpy(hand->code + 0x400, clone, sizeof(clone));
+	/* The thread's function returns. */
+	hand->code[0] = 0xc3;
+	hand->stack[0] = MUSL_START;
+	hand->stack[1] = 0xdead;
+	hand->stack[4] = MUSL_CLONE_END;
+}
+
+static void test_only_an_outermost_frame_is_left(void **state)
+{
+	struct hand hand;
+
+	(void)state;
+	make_musl_thread(&hand);
+	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
+	assert_int_equal(hand.count, 3);
+	assert_int_equal(hand.frames[1].ip, MUSL_START);
+	assert_int_equal(hand.frames[1].cfa, STACK + 8 * 5);
+	assert_int_equal(hand.frames[2].ip, MUSL_CLONE_END);
+	/* A pointer to code that is no return address says nothing. */
+	hand.stack[2] = CODE + 0x100;
+	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
+	/* A return address, of a function or of a handler: a frame may be between. */
+	hand.stack[2] = CALLER;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	assert_int_equal(hand.count, 2);
+	memcpy(hand.code + 0x500, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+	hand.stack[2] = CODE + 0x500;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	hand.stack[2] = 0;
+	/* The stack was not copied so far; the code is of no file. */
+	hand.stack_size = 4;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	hand.stack_size = STACK_WORDS;
+	hand.is_made = true;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	hand.is_made = false;
+	/* Behind the call is anything else than the end of a thread. */
+	hand.code[0x408]++;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	assert_int_equal(hand.count, 2);
+	/* The program's entry point. */
+	hand.entry = MUSL_CLONE_END - 0x16;
+	assert_int_equal(hand_walk(&hand), UNWIND_COMPLETE);
+	assert_int_equal(hand.count, 3);
+	hand.stack[3] = CALLER;
+	assert_int_equal(hand_walk(&hand), UNWIND_NO_CFI);
+	unwinder_destroy(hand.unwinder);
+}
+
 static void test_truncated(void **state)
 {
 	struct hand hand;
@@ -796,6 +861,7 @@ int main(void)
 		cmocka_unit_test(test_trampolines_by_size),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_stack_switches),
+		cmocka_unit_test(test_only_an_outermost_frame_is_left),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_more_than_the_copy),
 		cmocka_unit_test(test_limits),
