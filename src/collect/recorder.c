@@ -274,7 +274,7 @@ static struct error *open_waits(struct recorder *recorder)
 
 	if (!error && !waits->schedule_start)
 		notes_tell(&recorder->notes,
-			   "the kernel hides its names from this user: off-cpu says 'kernel' and not which system call; sudo has them, or a kaa with cap_syslog, too");
+			   "the kernel hides its names from this user: off-cpu says 'kernel' and not which system call; root has them, and a kaa with cap_syslog, too");
 	return error;
 }
 

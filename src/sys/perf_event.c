@@ -96,7 +96,7 @@ static struct error *other_user_error(int errnum, const char *name, pid_t pid,
 	proc_put_owner(root, pid, &owner);
 	return error_create(
 		ERROR_PERMISSION,
-		"event '%s' of process %d: %s: the process belongs to %s; sudo before this command records it",
+		"event '%s' of process %d: %s: the process belongs to %s; run kaa under sudo",
 		name, (int)pid, strerror(errnum), owner.data);
 }
 

@@ -76,6 +76,24 @@ static const char *put_sudo(struct strbuf *out, const char *text,
 	return text + sizeof(sudo) - 1;
 }
 
+/* What stands between quoted commands. */
+static void put_prose(struct strbuf *out, const char *text, size_t n,
+		      enum own_command_root root)
+{
+	static const char under_sudo[] = "kaa under sudo";
+	const size_t length = sizeof(under_sudo) - 1;
+	const char *found;
+
+	while (root != OWN_COMMAND_SUDO &&
+	       (found = memmem(text, n, under_sudo, length)) != NULL) {
+		strbuf_append(out, text, (size_t)(found - text));
+		strbuf_puts(out, "kaa as root");
+		n -= (size_t)(found - text) + length;
+		text = found + length;
+	}
+	strbuf_append(out, text, n);
+}
+
 void own_command_puts_for(struct strbuf *out, const char *text,
 			  enum own_command_root root)
 {
@@ -83,14 +101,14 @@ void own_command_puts_for(struct strbuf *out, const char *text,
 	const char *quote;
 
 	for (; (quote = strchr(text, '\'')) != NULL;) {
-		strbuf_append(out, text, (size_t)(quote + 1 - text));
+		put_prose(out, text, (size_t)(quote + 1 - text), root);
 		text = put_sudo(out, quote + 1, root);
 		if (strncmp(text, name, sizeof(name) - 1) != 0)
 			continue;
 		shell_word(program_invocation_name, out);
 		text += sizeof(name) - 2;
 	}
-	strbuf_puts(out, text);
+	put_prose(out, text, strlen(text), root);
 }
 
 void own_command_puts(struct strbuf *out, const char *text)
@@ -105,8 +123,13 @@ static bool is_own_name(const char *word, size_t n)
 	       (n == 3 || word[n - 4] == '(');
 }
 
-void own_command_example(struct strbuf *out, const char *text, size_t n)
+void own_command_example(struct strbuf *out, const char *text, size_t n,
+			 enum own_command_root root)
 {
+	if (root != OWN_COMMAND_SUDO && !strncmp(text, sudo, sizeof(sudo) - 1)) {
+		text += sizeof(sudo) - 1;
+		n -= sizeof(sudo) - 1;
+	}
 	while (n) {
 		const char *space = memchr(text, ' ', n);
 		size_t word = space ? (size_t)(space - text) : n;

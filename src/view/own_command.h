@@ -23,7 +23,8 @@ enum own_command_root own_command_root(void);
 /*
  * Appends the text, with this program named as it was typed in all commands of the
  * forms 'kaa ...' and 'sudo kaa ...', between quotes, and in all of the form
- * 'sudo ...' what the reader types for sudo.
+ * 'sudo ...' what the reader types for sudo. "kaa under sudo" between them is
+ * "kaa as root" for who has none.
  */
 void own_command_puts(struct strbuf *out, const char *text);
 /* For such a reader. */
@@ -33,7 +34,11 @@ void own_command_puts_for(struct strbuf *out, const char *text,
 /* What lists running Pythons here: a minimal Debian has no pgrep. */
 const char *own_command_list_pythons(void);
 
-/* The first n bytes, one command without quotes, the same way. */
-void own_command_example(struct strbuf *out, const char *text, size_t n);
+/*
+ * The first n bytes, one command without quotes: this program as it was typed,
+ * without the sudo in front for who does not type it.
+ */
+void own_command_example(struct strbuf *out, const char *text, size_t n,
+			 enum own_command_root root);
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The help texts as English: each is read once, on a terminal of 80 columns."""
+import os
 import re
 import sys
 
@@ -74,6 +75,11 @@ def test_examples_can_be_typed(kaa):
         assert all(kaa.command[-1] in line for line in examples), (words, examples)
         assert not any(re.search(r"(^| )kaa ", line) for line in examples), (words, examples)
     assert f"'{kaa.command[-1]} help <command>'" in kaa("help").stdout
+
+
+def test_examples_have_no_sudo_where_there_is_none(kaa, tmp_path):
+    text = kaa("help", "record", env={**os.environ, "PATH": str(tmp_path)}).stdout.partition("\nExamples:\n")[2]
+    assert f"    {kaa.command[-1]} record -p 1234" in text and "sudo " not in text
 
 
 def test_both_ways_to_ask_answer_alike(kaa):

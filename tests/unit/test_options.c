@@ -614,6 +614,9 @@ static void test_commands_of_root(void **state)
 		  "run as root: './kaa top', or as root: '/x/kaa top'" },
 		{ "it's 'sudo' and sudo kaa", "it's 'sudo' and sudo kaa",
 		  "it's 'sudo' and sudo kaa" },
+		{ "'e': run kaa under sudo, or run 'sudo kaa x'; 'kaa under sudo",
+		  "'e': run kaa as root, or run './kaa x'; './kaa under sudo",
+		  "'e': run kaa as root, or run as root: './kaa x'; './kaa under sudo" },
 	};
 	char *name = program_invocation_name;
 
@@ -628,6 +631,26 @@ static void test_commands_of_root(void **state)
 		own_command_puts_for(&two, cases[i].text, OWN_COMMAND_ASKS_ROOT);
 		assert_string_equal(two.data, cases[i].asks_root);
 	}
+	program_invocation_name = name;
+}
+
+/* An example in a help text is what its reader can type. */
+static void test_examples(void **state)
+{
+	static const char text[] = "sudo kaa top 'x'\tshow it";
+	const size_t n = strlen("sudo kaa top 'x'");
+	_cleanup_strbuf_ struct strbuf with = STRBUF_INIT, as = STRBUF_INIT,
+				       without = STRBUF_INIT;
+	char *name = program_invocation_name;
+
+	(void)state;
+	program_invocation_name = (char *)"./kaa";
+	own_command_example(&with, text, n, OWN_COMMAND_SUDO);
+	assert_string_equal(with.data, "sudo ./kaa top 'x'");
+	own_command_example(&as, text, n, OWN_COMMAND_IS_ROOT);
+	assert_string_equal(as.data, "./kaa top 'x'");
+	own_command_example(&without, text, n, OWN_COMMAND_ASKS_ROOT);
+	assert_string_equal(without.data, "./kaa top 'x'");
 	program_invocation_name = name;
 }
 
@@ -694,6 +717,7 @@ int main(void)
 		cmocka_unit_test(test_shell_words),
 		cmocka_unit_test(test_own_commands),
 		cmocka_unit_test(test_commands_of_root),
+		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_sudo_without_effect),
 	};
 

@@ -33,6 +33,8 @@ void help_format_usage(const struct command *command, struct strbuf *out)
 
 static void format_examples(const char *const *examples, struct strbuf *out)
 {
+	enum own_command_root root = own_command_root();
+
 	strbuf_puts(out, "\nExamples:\n");
 	for (; *examples; examples++) {
 		const char *tab = strchr(*examples, '\t');
@@ -40,7 +42,8 @@ static void format_examples(const char *const *examples, struct strbuf *out)
 		strbuf_puts(out, "    ");
 		own_command_example(out, *examples,
 				    tab ? (size_t)(tab - *examples) :
-					  strlen(*examples));
+					  strlen(*examples),
+				    root);
 		strbuf_putc(out, '\n');
 		if (tab)
 			strbuf_printf(out, "        %s\n", tab + 1);

@@ -146,7 +146,7 @@ static struct error *lacks_event(const struct diff_event_search *s,
 	put_events(s->profile, recording, &own);
 	if (!s->is_asked && lack_rights(name, own.data))
 		return error_create(ERROR_NOT_FOUND,
-				    "'%s' has no event '%s', only %s: record both with the same rights, as with sudo",
+				    "'%s' has no event '%s', only %s: record both with the same rights, best as root",
 				    path, name, own.data);
 	put_all_events(s, &all);
 	put_way_out(s->profile, name, &way);
