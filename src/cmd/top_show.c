@@ -42,6 +42,8 @@ struct top_show {
 	int64_t began;
 	/* For metadata_subject(). */
 	const char *command[4];
+	/* In text. */
+	bool has_said_no_python;
 	/* python_script() of the command or the process, or NULL. */
 	char *script;
 };
@@ -77,14 +79,18 @@ static struct error *snapshot(struct top_show *show, uint64_t window,
 	return error ? error : top_time_add(&show->time, *ret, window);
 }
 
-static void print_waits(const struct top_show *show, size_t columns)
+static void print_waits(struct top_show *show, size_t columns)
 {
+	const struct pid_vec *processes = show->options.processes;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	puts("no samples of Python code");
-	if (!live_state(show->live).has_ended)
-		top_waits_put(show->options.processes, WAIT_LINES, columns,
-			      &text);
+	if (!live_state(show->live).has_ended) {
+		top_waits_put(processes, WAIT_LINES, columns, &text);
+		if (!show->has_said_no_python)
+			show->has_said_no_python = top_waits_put_no_python(
+				processes, columns, &text);
+	}
 	fputs(text.data, stdout);
 }
 
@@ -265,8 +271,10 @@ static void tell_waits(void *arg, size_t lines, size_t columns,
 		       struct strbuf *out)
 {
 	struct top_show *show = arg;
+	const struct pid_vec *processes = show->options.processes;
 
-	top_waits_put(show->options.processes, lines, columns, out);
+	if (!top_waits_put_no_python(processes, columns, out))
+		top_waits_put(processes, lines, columns, out);
 }
 
 static struct error *show_screen(struct top_show *show, int *signal)

@@ -4,6 +4,8 @@
 #include "collect/sampler_options.h"
 #include "dump/dump.h"
 #include "dump/subject.h"
+#include "view/fit.h"
+#include "view/own_command.h"
 
 /* Returns the lines. */
 static size_t put_process(pid_t pid, size_t lines, size_t columns,
@@ -25,6 +27,45 @@ static size_t put_process(pid_t pid, size_t lines, size_t columns,
 	subject_destroy(subject);
 	error_destroy(error);
 	return used;
+}
+
+/* As far as this user may see. */
+static bool is_no_python(pid_t pid)
+{
+	struct subject *subject = NULL;
+	struct error *error = subject_open_live(pid, &subject);
+	bool opened = !error;
+
+	if (opened)
+		error = subject_find_python(subject);
+	opened = opened && error && error->code == ERROR_NOT_FOUND;
+	subject_destroy(subject);
+	error_destroy(error);
+	return opened;
+}
+
+size_t top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
+			       struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	size_t begin = out->len, lines = 0;
+
+	vec_for_each(pid, pids)
+		if (!is_no_python((pid_t)*pid))
+			return 0;
+	if (pids->count == 1)
+		strbuf_printf(&text, "process %d is no Python program",
+			      (int)pids->data[0]);
+	else if (pids->count)
+		strbuf_puts(&text, "these processes are no Python programs");
+	else
+		return 0;
+	strbuf_printf(&text, ": '%s' lists Pythons\n",
+		      own_command_list_pythons());
+	fit_lines(out, text.data, columns);
+	for (size_t i = begin; i < out->len; i++)
+		lines += out->data[i] == '\n';
+	return lines;
 }
 
 void top_waits_put(const struct pid_vec *pids, size_t lines,

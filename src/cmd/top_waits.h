@@ -17,4 +17,11 @@ struct pid_vec;
 void top_waits_put(const struct pid_vec *pids, size_t lines,
 		   size_t columns, struct strbuf *out);
 
+/*
+ * Appends that none of the processes is a Python, if none is, and what lists those that
+ * are, in lines of at most so many columns. Returns how many lines.
+ */
+size_t top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
+			       struct strbuf *out);
+
 #endif

@@ -131,7 +131,7 @@ void subject_destroy(struct subject *subject);
 
 /*
  * Finds the CPython in its maps. ERROR_UNSUPPORTED: there is none that kaa can
- * read, and why.
+ * read, and why; ERROR_NOT_FOUND: nothing in a process that runs looks like one.
  */
 struct error *subject_find_python(struct subject *subject);
 

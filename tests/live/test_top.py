@@ -249,11 +249,26 @@ def test_what_an_idle_process_waits_in(root, kaa, tmp_path):
             terminal.wait_for("more threads")
             assert "MainThread" in terminal.text() and "taker-3" not in terminal.text() and "q: quit" in terminal.lines()[-1]
             once = kaa("top", "--once", "-p", process.pid).stdout
+            assert "no Python program" not in once
             assert "reads (" in once and once.count("takes (") == 3 and "1 more thread\n" in once, once
             process.stdin.write(b"\n")
             process.stdin.flush()
             terminal.wait_until(lambda: own_of(terminal, "works"), "works")
             assert "taker-0" not in terminal.text()
+            terminal.press("q")
+
+
+def test_a_process_that_is_no_python(root, kaa):
+    """Text says so once, and the screen as long as there is nothing else; both say what lists Pythons."""
+    with started(["sleep", "1000"]) as process, started(["sleep", "1000"]) as other:
+        said = f"process {process.pid} is no Python program: '"
+        text = kaa("top", "-n", "3", "-d", "0.2", "-p", process.pid).stdout
+        assert len(screens_of(text)) == text.count("no samples of Python code\n") == 3, text
+        assert text.count(said) == 1 and re.search("'[^']+ python[^']*' lists Pythons\n", screens_of(text)[0][2]), text
+        text = kaa("top", "--once", "-d", "0.2", "-p", f"{process.pid},{other.pid}").stdout
+        assert "these processes are no Python programs: '" in text
+        with top(kaa, "-p", process.pid) as terminal:
+            terminal.wait_for(said)
             terminal.press("q")
 
 
