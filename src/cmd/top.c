@@ -39,6 +39,8 @@ struct top {
 	struct record_setup setup;
 	struct top_recorder recorder;
 	struct top_show *show;
+	/* What -p or -t name. */
+	struct strbuf numbers;
 };
 
 /* --- Options -------------------------------------------------------------- */
@@ -174,7 +176,22 @@ static const char *subject(const struct record_settings *record)
 {
 	if (record->system_wide)
 		return "-a";
-	return record->pids.count || record->tids.count ? "-p" : "--";
+	if (record->pids.count)
+		return "-p";
+	return record->tids.count ? "-t" : "--";
+}
+
+/* "12,13" of -p or -t; nothing of both. */
+static void put_numbers(const struct record_settings *record,
+			struct strbuf *out)
+{
+	const struct option_list *numbers =
+		record->pids.count ? &record->pids : &record->tids;
+
+	if (record->pids.count && record->tids.count)
+		return;
+	vec_for_each(text, numbers)
+		strbuf_printf(out, "%s%s", out->len ? "," : "", *text);
 }
 
 /* From here on what the recorded program wrote is read: no more as root. */
@@ -183,6 +200,7 @@ static struct error *start_reading(struct top *top)
 	const struct top_settings *s = top->settings;
 	const struct top_show_options options = {
 		.subject = subject(&s->record),
+		.numbers = top->numbers.len ? top->numbers.data : NULL,
 		.words = (const char *const *)top->setup.command.words.data,
 		.word_count = top->setup.command.words.count,
 		.processes = &top->setup.options.processes,
@@ -199,11 +217,11 @@ static struct error *start_reading(struct top *top)
 
 static struct error *start(struct top *top, const struct arguments *args)
 {
-	struct error *error = top_recorder_start(&top->setup,
-						 &top->settings->record, args,
-						 !shows_text(top->settings),
-						 &top->recorder);
+	struct error *error;
 
+	put_numbers(&top->settings->record, &top->numbers);
+	error = top_recorder_start(&top->setup, &top->settings->record, args,
+				   !shows_text(top->settings), &top->recorder);
 	return error ? error : start_reading(top);
 }
 
@@ -270,7 +288,8 @@ static struct error *run(void *settings, const struct arguments *args,
 	struct top_settings *s = settings;
 	struct top top = { .settings = s,
 			   .setup = RECORD_SETUP_INIT,
-			   .recorder = TOP_RECORDER_INIT };
+			   .recorder = TOP_RECORDER_INIT,
+			   .numbers = STRBUF_INIT };
 	struct error *error = check_targets(s, args);
 
 	if (!error)
@@ -279,6 +298,7 @@ static struct error *run(void *settings, const struct arguments *args,
 		error = show(&top, args, exit_code);
 	top_recorder_deinit(&top.recorder);
 	record_setup_deinit(&top.setup);
+	strbuf_deinit(&top.numbers);
 	return error;
 }
 

@@ -40,8 +40,8 @@ struct top_show {
 	struct top_time time;
 	/* ns since 1970. */
 	int64_t began;
-	/* For metadata_subject(). */
-	const char *command[4];
+	/* For metadata_subject() and metadata_running(). */
+	VEC(const char *) command;
 	/* In text. */
 	bool has_said_no_python;
 	/* python_script() of the command or the process, or NULL. */
@@ -304,7 +304,7 @@ static struct error *show_screen(struct top_show *show, int *signal)
 static struct error *open_live(struct top_show *show)
 {
 	struct live_options options = { .convert = &show->input.options,
-					.command = show->command };
+					.command = show->command.data };
 	int fd = show->recorder->data_fd;
 	struct error *error;
 
@@ -322,6 +322,20 @@ bool top_show_has_screen(void)
 	return tui_possible();
 }
 
+static struct error *take_command(struct top_show *show)
+{
+	const struct top_show_options *o = &show->options;
+	bool ok = vec_push(&show->command, "kaa") &&
+		  vec_push(&show->command, "record") &&
+		  vec_push(&show->command, o->subject);
+
+	if (ok && o->numbers)
+		ok = vec_push(&show->command, o->numbers);
+	for (size_t i = 0; ok && i < o->word_count; i++)
+		ok = vec_push(&show->command, o->words[i]);
+	return ok && vec_push(&show->command, NULL) ? NULL : error_no_memory();
+}
+
 struct error *top_show_open(const struct top_show_options *options,
 			    struct top_recorder *recorder,
 			    struct top_show **ret)
@@ -334,11 +348,10 @@ struct error *top_show_open(const struct top_show_options *options,
 	show->options = *options;
 	show->recorder = recorder;
 	show->began = clock_ns(CLOCK_REALTIME);
-	show->command[0] = "kaa";
-	show->command[1] = "record";
-	show->command[2] = options->subject;
-	error = top_script_find(options->words, options->word_count,
-				options->processes, &show->script);
+	error = take_command(show);
+	if (!error)
+		error = top_script_find(options->words, options->word_count,
+					options->processes, &show->script);
 	if (!error)
 		error = open_live(show);
 	if (error) {
@@ -385,6 +398,7 @@ void top_show_close(struct top_show *show)
 	live_stop(show->live);
 	top_time_deinit(&show->time);
 	input_deinit(&show->input);
+	vec_deinit(&show->command);
 	free(show->script);
 	free(show);
 }

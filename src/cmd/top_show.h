@@ -15,7 +15,9 @@ struct top_show;
 struct top_show_options {
 	/* The option of `kaa record` that says what is recorded; "--": a command. */
 	const char *subject;
-	/* The command's words, or NULL; borrowed until top_show_open() is done. */
+	/* Its value, "12,13", or NULL; borrowed. */
+	const char *numbers;
+	/* The command's words, or NULL; borrowed. */
 	const char *const *words;
 	size_t word_count;
 	/* That are shown; borrowed. */

@@ -44,6 +44,7 @@ struct live_view {
 	struct view *waiting;
 	int64_t waits_at;
 	uint64_t window;
+	struct strbuf hint;
 	bool is_paused;
 	/* The last samples are on the screen. */
 	bool is_over;
@@ -350,17 +351,40 @@ static bool mostly_waits(const struct live_view *l)
 				   l->states.length);
 }
 
+/* The command as it is typed, and what else there is room for. */
+static const char *waits_hint(struct live_view *l)
+{
+	static const char start[] = "it mostly waits: ", quit[] = "  q: quit",
+			  more[] = " shows where   h: keys  P: pause";
+	const struct metadata *metadata =
+		&l->profile->recordings.data[0].metadata;
+	struct strbuf *out = &l->hint;
+	size_t rows, columns, width;
+
+	screen_size(&rows, &columns);
+	strbuf_clear(out);
+	strbuf_puts(out, start);
+	answer_put_wall_command(metadata, true, out);
+	width = printable_width(out->data, out->len) + strlen(quit);
+	if (width > columns) {
+		strbuf_clear(out);
+		strbuf_printf(out, "%s'--mode wall'", start);
+		width = out->len + strlen(quit);
+	}
+	if (width + strlen(more) <= columns)
+		strbuf_puts(out, more);
+	return out->failed ? start : out->data;
+}
+
 static const char *live_hint(void *arg)
 {
 	static const char hint[] =
 		"h: keys  Enter: source  w: callers  o: order  W: window  P: pause";
-	static const char waits[] =
-		"it mostly waits: 'kaa top --mode wall' shows where   h: keys  P: pause";
 	struct live_view *l = arg;
 
 	if (l->is_over)
 		say_note(l);
-	return mostly_waits(l) ? waits : hint;
+	return mostly_waits(l) ? waits_hint(l) : hint;
 }
 
 static void toggle_pause(struct live_view *l)
@@ -506,6 +530,7 @@ static void deinit(struct live_view *l)
 	sources_deinit(&l->sources);
 	strbuf_deinit(&l->notes);
 	strbuf_deinit(&l->waits);
+	strbuf_deinit(&l->hint);
 }
 
 struct error *tui_live(const struct tui_live *live, int *signal)
@@ -516,7 +541,8 @@ struct error *tui_live(const struct tui_live *live, int *signal)
 			       .event = PROFILE_NONE,
 			       .window = live->window,
 			       .notes = STRBUF_INIT,
-			       .waits = STRBUF_INIT };
+			       .waits = STRBUF_INIT,
+			       .hint = STRBUF_INIT };
 	struct error *error = screen_open();
 
 	if (error)

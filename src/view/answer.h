@@ -85,6 +85,13 @@ bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
 			 uint64_t time);
 
 /*
+ * Appends the command that shows where it waits, "'kaa record --mode wall -p 7'", or
+ * of `kaa top`: as kaa was typed, with what was recorded as far as that can be told.
+ */
+void answer_put_wall_command(const struct metadata *metadata, bool is_live,
+			     struct strbuf *out);
+
+/*
  * Appends, each as a line, why the shares of these samples may be wrong: CPU time
  * that has no samples, so few samples that chance moves them. Mostly nothing.
  */

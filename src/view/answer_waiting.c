@@ -79,22 +79,27 @@ static bool put_process(const struct metadata *metadata, struct strbuf *out)
 }
 
 /* As the recording was made, so that it can be typed as it stands. */
-static void put_record(struct answer *a, const char *how)
+static void put_record(const struct metadata *metadata, bool is_live,
+		       const char *how, struct strbuf *out)
 {
-	const struct metadata *metadata = answer_metadata(a);
 	bool is_command = metadata_subject(metadata) == SUBJECT_COMMAND;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	size_t start;
 
-	strbuf_printf(&text, "'kaa %s %s",
-		      a->options->is_live ? "top" : "record", how);
+	strbuf_printf(&text, "'kaa %s %s", is_live ? "top" : "record", how);
 	start = text.len;
 	if (!(is_command ? put_program : put_process)(metadata, &text)) {
 		strbuf_truncate(&text, start);
 		strbuf_puts(&text, is_command ? " COMMAND" : " -p PID");
 	}
 	strbuf_putc(&text, '\'');
-	own_command_puts(&a->text, text.data);
+	own_command_puts(out, text.data);
+}
+
+void answer_put_wall_command(const struct metadata *metadata, bool is_live,
+			     struct strbuf *out)
+{
+	put_record(metadata, is_live, "--mode wall", out);
 }
 
 static void put_report(struct answer *a)
@@ -113,12 +118,13 @@ static void put_where(struct answer *a)
 	if (has_waits(a))
 		put_report(a);
 	else
-		put_record(a, "--mode wall");
+		answer_put_wall_command(answer_metadata(a),
+					a->options->is_live, &a->text);
 	strbuf_puts(&a->text, " shows where.\n");
 	/* `kaa top` has no --async. */
 	if (a->options->is_live || !has_event_loop(a))
 		return;
-	put_record(a, "--async");
+	put_record(answer_metadata(a), false, "--async", &a->text);
 	strbuf_puts(&a->text, " shows what its tasks of asyncio awaited.\n");
 }
 

@@ -326,11 +326,25 @@ def test_duration(root, kaa, program):
         assert terminal.wait() == 0
 
 
-def test_a_program_that_mostly_waits(root, kaa):
-    """The last line says what shows where it waits. On a busy machine it has a processor even less."""
+def test_a_program_that_mostly_waits(root, kaa, tmp_path):
+    """The last line says what to type to see where it waits. On a busy machine it has a processor even less."""
     naps = "import time\nwhile True:\n    sum(range(20000))\n    time.sleep(0.1)\n"
-    with started([sys.executable, "-c", naps]) as process, top(kaa, "-p", str(process.pid), "-F", "999") as terminal:
-        terminal.wait_for("it mostly waits: 'kaa top --mode wall' shows where")
+    with started([sys.executable, "-c", naps]) as process:
+        asked = ["-p", str(process.pid), "-F", "999"]
+        command = f"'{kaa.command[-1]} top --mode wall -p {process.pid}'"
+        start, rest = f"it mostly waits: {command}", " shows where   h: keys  P: pause  q: quit"
+        with top(kaa, *asked, columns=len(start + rest)) as terminal:
+            terminal.wait_for(start + rest)
+            terminal.press("q")
+        with top(kaa, *asked, columns=len(start + "  q: quit")) as terminal:
+            terminal.wait_for(start + "  q: quit")
+            terminal.press("q")
+        with top(kaa, *asked, columns=40) as terminal:
+            terminal.wait_for("it mostly waits: '--mode wall'  q: quit")
+            terminal.press("q")
+    (tmp_path / "naps.py").write_text(naps)
+    with top(kaa, "-F", "999", "/usr/bin/python3", "naps.py", columns=200 + len(kaa.command[-1]), cwd=tmp_path) as terminal:
+        terminal.wait_for(f"it mostly waits: '{kaa.command[-1]} top --mode wall /usr/bin/python3 naps.py' shows where")
         terminal.press("q")
 
 
