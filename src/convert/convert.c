@@ -45,6 +45,8 @@ struct converter {
 	struct convert_stats stats;
 	struct seen_tasks seen_tasks;
 	struct thread_table threads;
+	/* By pid that of the process that started it. */
+	struct map parents;
 	/* What the recorder counted. */
 	struct faults recorder;
 	/* The kaa stream was read before the samples. */
@@ -185,6 +187,13 @@ const char *converter_last_comm(const struct converter *converter, int32_t pid,
 {
 	return process_table_comm_at(converter->table, (uint32_t)pid,
 				     (uint32_t)tid, UINT64_MAX);
+}
+
+int32_t converter_parent(const struct converter *converter, int32_t pid)
+{
+	const uint64_t *parent = map_find(&converter->parents, (uint32_t)pid);
+
+	return parent ? (int32_t)*parent : 0;
 }
 
 /* --- The kaa stream ----------------------------------------------------- */
@@ -408,6 +417,7 @@ void converter_destroy(struct converter *c)
 	faults_deinit(&c->recorder);
 	seen_tasks_deinit(&c->seen_tasks);
 	thread_table_deinit(&c->threads);
+	map_deinit(&c->parents);
 	free(c);
 }
 
@@ -669,6 +679,33 @@ static void tell_progress(struct converter *c)
 				     perfdata_reader_file_size(c->reader));
 }
 
+/* All that have no number in the recorder's PID namespace have the number 0. */
+static struct error *see_parent(struct converter *c,
+				const struct record_task *fork)
+{
+	uint64_t *parent;
+
+	if (fork->pid == fork->ppid || !fork->pid)
+		return NULL;
+	parent = map_insert(&c->parents, fork->pid, 0, NULL);
+	if (!parent)
+		return error_no_memory();
+	*parent = fork->ppid;
+	return NULL;
+}
+
+static struct error *apply_fork(struct converter *c,
+				const struct record *record)
+{
+	bool keep_on_exec = c->options->quirks.maps_outlive_exec;
+	struct error *error = see_parent(c, &record->task);
+
+	if (!error)
+		error = thread_table_begun(&c->threads, record->task.pid,
+					   record->task.tid, record->time);
+	return error ? error : timeline_apply(c->table, record, keep_on_exec);
+}
+
 static struct error *apply_other(struct converter *c,
 				 const struct record *record)
 {
@@ -685,10 +722,7 @@ static struct error *apply_other(struct converter *c,
 			error = timeline_apply(c->table, record, keep_on_exec);
 		return error ? error : names_add_map(&c->names, record);
 	case PERF_RECORD_FORK:
-		error = thread_table_begun(&c->threads, record->task.pid,
-					   record->task.tid, record->time);
-		return error ? error :
-			       timeline_apply(c->table, record, keep_on_exec);
+		return apply_fork(c, record);
 	default:
 		return timeline_apply(c->table, record, keep_on_exec);
 	}

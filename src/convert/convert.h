@@ -344,6 +344,11 @@ const struct name_list *converter_comms(const struct converter *converter);
 const char *converter_last_comm(const struct converter *converter, int32_t pid,
 				int32_t tid);
 /*
+ * The process that started the one that has that pid by now; 0: not known. While samples
+ * are handed over, too.
+ */
+int32_t converter_parent(const struct converter *converter, int32_t pid);
+/*
  * The whole file as a model. profile_options may be NULL.
  */
 struct error *convert_profile(const char *path,

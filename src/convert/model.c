@@ -264,6 +264,22 @@ static struct error *get_stack(struct model *m, struct convert_stack *stack,
 
 /* --- Samples ------------------------------------------------------------ */
 
+/* Of the task found last. */
+static struct error *add_parent(struct model *m)
+{
+	struct profile *profile = m->profile;
+
+	if (m->task < profile->task_parents.count)
+		return NULL;
+	while (profile->task_parents.count < m->task)
+		if (!vec_push(&profile->task_parents, 0))
+			return error_no_memory();
+	return vec_push(&profile->task_parents,
+			converter_parent(m->converter, m->pid)) ?
+		       NULL :
+		       error_no_memory();
+}
+
 static struct error *get_task(struct model *m,
 			      const struct convert_sample *sample,
 			      uint32_t *ret)
@@ -297,7 +313,7 @@ static struct error *get_task(struct model *m,
 	m->comm = sample->comm;
 	m->thread_name = sample->thread_name;
 	*ret = m->task;
-	return NULL;
+	return add_parent(m);
 }
 
 /* The labels of the profile: it gets no new ones while it is filled. */

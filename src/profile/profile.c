@@ -76,6 +76,7 @@ void profile_destroy(struct profile *profile)
 	vec_deinit(&profile->stack_depths);
 	vec_deinit(&profile->tasks);
 	vec_deinit(&profile->last_comms);
+	vec_deinit(&profile->task_parents);
 	vec_deinit(&profile->events);
 	vec_for_each(recording, &profile->recordings) {
 		metadata_deinit(&recording->metadata);

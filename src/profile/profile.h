@@ -288,6 +288,11 @@ struct profile {
 	 * or not. Empty: the comms of the tasks are all that is known.
 	 */
 	VEC(uint32_t) last_comms;
+	/*
+	 * The process that started each task's process, by its pid; 0: not
+	 * known. Tasks beyond its end are of processes of which nothing is.
+	 */
+	VEC(int32_t) task_parents;
 	VEC(struct profile_event) events;
 	struct profile_samples samples;
 	VEC(struct profile_recording) recordings;
@@ -396,6 +401,15 @@ static inline uint32_t profile_task_name(const struct profile_task *task)
 static inline bool profile_lists_processes(size_t processes, size_t threads)
 {
 	return processes > 1 && processes == threads;
+}
+
+/* The pid of the process that started that of the task; 0: not known. */
+static inline int32_t profile_task_parent(const struct profile *profile,
+					  uint32_t task)
+{
+	return task < profile->task_parents.count ?
+		       profile->task_parents.data[task] :
+		       0;
 }
 
 /* Fills ret, which has room for each stack: whether it has a Python frame. */

@@ -157,6 +157,7 @@ static bool copy_names(const struct profile *from, struct profile *to)
 	       COPY_VEC(&to->symbols, &from->symbols) &&
 	       COPY_VEC(&to->frames, &from->frames) &&
 	       COPY_VEC(&to->tasks, &from->tasks) &&
+	       COPY_VEC(&to->task_parents, &from->task_parents) &&
 	       COPY_VEC(&to->events, &from->events);
 }
 

@@ -66,6 +66,16 @@ struct error *answer_find_program(const struct answer *a, uint32_t *ret);
  * string; of a process without one nothing.
  */
 struct error *answer_find_scripts(const struct answer *a, struct map *ret);
+/* A process that runs Python, among several. */
+struct answer_process {
+	/* It was started to work for another process: multiprocessing, Celery. */
+	bool is_worker;
+	/* Who started it, if that runs Python here, too; else 0. */
+	int32_t parent;
+};
+/* answer_workers.c: by pid, for answer_process(). */
+struct error *answer_find_workers(const struct answer *a, struct map *ret);
+struct answer_process answer_process(const struct map *workers, int32_t pid);
 /* answer_tasks.c: tasks of asyncio by total time, where the samples are of tasks. */
 struct error *answer_put_tasks(struct answer *a);
 /* answer_threads.c: the processes or threads, if there are several. */

@@ -33,8 +33,9 @@ struct threads {
 	/* By process and thread; by process. */
 	struct map index;
 	struct map processes;
-	/* answer_find_scripts() */
+	/* answer_find_scripts(), answer_find_workers() */
 	struct map scripts;
+	struct map workers;
 };
 
 static bool are_processes(const struct threads *threads)
@@ -132,20 +133,62 @@ static bool is_ending(const struct profile_task *task)
 	return task->tid == -1;
 }
 
-/* "python3 (orders.py)", unless the process is called like its script. */
-static void put_process_name(struct answer *a, const struct threads *threads,
-			     const struct profile_task *task)
+/* A string, or PROFILE_NONE; a worker that runs no script itself has that of who started it. */
+static uint32_t script_of(const struct threads *threads, int32_t pid)
+{
+	enum { LEVELS_MAX = 4 };
+	struct answer_process process = answer_process(&threads->workers, pid);
+	const uint64_t *script = map_find(&threads->scripts, (uint32_t)pid);
+
+	for (int i = 0; !script && process.is_worker && i < LEVELS_MAX; i++) {
+		script = map_find(&threads->scripts, (uint32_t)process.parent);
+		process.parent = answer_process(&threads->workers,
+						process.parent).parent;
+	}
+	return script ? (uint32_t)*script : PROFILE_NONE;
+}
+
+/* " (orders.py)", unless the process is called like its script. */
+static void put_script(struct answer *a, const struct threads *threads,
+		       const struct profile_task *task)
 {
 	const char *comm = profile_string(a->profile, task->comm, "");
-	const uint64_t *script = map_find(&threads->scripts, (uint32_t)task->pid);
-	const char *name = script ? place_name(a->names, (uint32_t)*script) : "";
+	const char *name = place_name(a->names, script_of(threads, task->pid));
 
-	text_append(&a->text, comm, strlen(comm));
 	if (!*name || (*comm && name_begins_with(path_name(name), comm)))
 		return;
 	strbuf_puts(&a->text, " (");
 	text_append(&a->text, name, strlen(name));
 	strbuf_putc(&a->text, ')');
+}
+
+/* ", worker of 1234": all of them run the same script, and have a thread of one name. */
+static void put_parent(struct answer *a, const struct threads *threads,
+		       const struct profile_task *task)
+{
+	struct answer_process process = answer_process(&threads->workers, task->pid);
+
+	if (process.parent)
+		strbuf_printf(&a->text, ", %s of %" PRId32,
+			      process.is_worker ? "worker" : "child",
+			      process.parent);
+	else if (process.is_worker)
+		strbuf_puts(&a->text, ", worker");
+}
+
+/* "python3 (orders.py)", "MainThread (orders.py), worker of 1234" */
+static void put_name(struct answer *a, const struct threads *threads,
+		     const struct profile_task *task)
+{
+	bool is_process = are_processes(threads);
+
+	text_string(&a->text, a->profile,
+		    is_process ? task->comm : profile_task_name(task), "");
+	if (threads->processes.count < 2)
+		return;
+	if (is_process || task->pid == task->tid)
+		put_script(a, threads, task);
+	put_parent(a, threads, task);
 }
 
 /* They have no number in common: "         bash (24 processes)". */
@@ -182,10 +225,8 @@ static void put_thread(struct answer *a, const struct threads *threads,
 		strbuf_puts(&a->text, "[processes outside this container]");
 	else if (is_ending(task))
 		strbuf_puts(&a->text, "[threads that were ending]");
-	else if (is_process)
-		put_process_name(a, threads, task);
 	else
-		text_string(&a->text, a->profile, profile_task_name(task), "");
+		put_name(a, threads, task);
 	answer_end_line(a);
 }
 
@@ -267,8 +308,10 @@ struct error *answer_put_threads(struct answer *a)
 	}
 	if (!error)
 		error = join_helpers(a, &threads);
-	if (!error && are_processes(&threads))
+	if (!error && threads.processes.count > 1)
 		error = answer_find_scripts(a, &threads.scripts);
+	if (!error && threads.processes.count > 1)
+		error = answer_find_workers(a, &threads.workers);
 	if (!error && threads.list.count > 1) {
 		qsort(threads.list.data, threads.list.count,
 		      sizeof(*threads.list.data), compare_threads);
@@ -278,5 +321,6 @@ struct error *answer_put_threads(struct answer *a)
 	map_deinit(&threads.index);
 	map_deinit(&threads.processes);
 	map_deinit(&threads.scripts);
+	map_deinit(&threads.workers);
 	return error;
 }

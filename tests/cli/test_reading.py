@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa report` and `kaa script` on files that are none, are broken, or belong to others, and their options' mistakes."""
 import os
+import pathlib
 import pwd
 import re
 import shlex
@@ -9,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import drawn, planted
+from harness import answer, drawn, planted
 from harness.process import run
 
 BOTH = pytest.mark.parametrize("command", ["report", "script"])
@@ -279,3 +280,29 @@ def test_a_second_recording_is_refused_alike(kaa, words, recording, tmp_path):
     for named in ["-i", recording, other], [other, "-i", recording]:
         said = kaa(*words, *named, status=129, cwd=tmp_path).stderr.splitlines()[0]
         assert said == f"kaa {words[0]}: a recording is named twice, as '{recording}' and '{other}': name one, with -i or without"
+
+
+def test_workers_are_told_from_their_parent(kaa, tmp_path):
+    """The record of a fork says who started a process; that it is a worker of multiprocessing is in its stacks."""
+    parent = 4194304 + os.getpid() * 8
+    symbols = [b"py::<module>:/srv/app.py", b"py::BaseProcess._bootstrap:/usr/lib/python3.13/multiprocessing/process.py"]
+    body, bootstrap = (planted.CODE + i * planted.SPAN + 5 for i in range(2))
+    records = [planted.code_map(parent, 2), planted.comm(parent, parent, b"python3")]
+    records += [planted.sample(parent, parent, time, [body]) for time in (1000, 2000, 3000)]
+    for child, stack, time in (parent + 1, [body, bootstrap], 4000), (parent + 2, [body], 6000):
+        # PERF_RECORD_FORK: of the child and its parent, processes and threads.
+        records += [planted.record(7, 0, struct.pack("<IIIIQ", child, parent, child, parent, time)),
+                    planted.sample(child, child, time + 1000, stack)]
+    planted.write(tmp_path / "perf.data", records)
+    maps = [pathlib.Path(f"/tmp/perf-{parent + i}.map") for i in range(3)]
+    for path in maps:
+        path.write_bytes(b"".join(b"%x %x %s\n" % (planted.CODE + i * planted.SPAN, planted.SPAN, name)
+                                  for i, name in enumerate(symbols)))
+    try:
+        shown = kaa("report", "-i", tmp_path / "perf.data", env=answer.WIDE).stdout
+    finally:
+        for path in maps:
+            path.unlink()
+    found = dict(re.findall(r"^ *[\d.]+% +(\d+) +(python3.*)$", shown, re.M))
+    assert found == {str(parent): "python3 (/srv/app.py)", str(parent + 1): f"python3 (/srv/app.py), worker of {parent}",
+                     str(parent + 2): f"python3 (/srv/app.py), child of {parent}"}, shown

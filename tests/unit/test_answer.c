@@ -673,6 +673,60 @@ static void test_processes_have_their_scripts(void **state)
 	model_deinit(&m);
 }
 
+static uint32_t child(struct model *m, int pid, const char *comm, int parent)
+{
+	uint32_t id = model_process(m, pid, comm);
+
+	while (m->profile->task_parents.count < id)
+		assert_true(vec_push(&m->profile->task_parents, 0));
+	assert_true(vec_push(&m->profile->task_parents, parent));
+	return id;
+}
+
+#define BOOTSTRAP "py:py::BaseProcess._bootstrap:/usr/lib/python3.11/multiprocessing/process.py@300 "
+
+static void test_workers_are_told_from_their_parent(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.task = model_process(&m, 100, "python3");
+	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
+	m.task = child(&m, 101, "python3", 100);
+	model_sample(&m, 200000000, MAIN " I:eval " BOOTSTRAP F "@3");
+	/* Started by spawn, so it has no script itself; one whose parent has no samples. */
+	m.task = child(&m, 102, "python3", 100);
+	model_sample(&m, 150000000, BOOTSTRAP F "@3");
+	m.task = child(&m, 103, "python3", 99);
+	model_sample(&m, 130000000, BOOTSTRAP F "@3");
+	/* Another script, a shell, and what that starts. */
+	m.task = child(&m, 104, "python3", 100);
+	model_sample(&m, 100000000, "py:py::<module>:/srv/serve.py@3");
+	m.task = child(&m, 105, "sh", 100);
+	model_sample(&m, 70000000, "lib:main");
+	m.task = child(&m, 106, "python3", 105);
+	model_sample(&m, 50000000, G " I:eval " F "@3");
+	assert_screen_says(&m, 100, "\n total          process  name\n"
+				    " 30.0%          100      python3 (x.py)\n"
+				    " 20.0%          101      python3 (x.py), worker of 100\n"
+				    " 15.0%          102      python3 (x.py), worker of 100\n"
+				    " 13.0%          103      python3, worker\n"
+				    " 10.0%          104      python3 (serve.py), child of 100\n"
+				    "  7.0%          105      sh\n"
+				    "  5.0%          106      python3\n");
+	/* Beside threads: each main thread has the same name. */
+	m.task = thread(&m, 100, "MainThread");
+	model_sample(&m, 1000000000, MAIN " I:eval " F "@3");
+	m.task = thread(&m, 110, "Thread-1");
+	model_sample(&m, 2000000000, G " I:eval " F "@3");
+	assert_screen_says(&m, 100, "\n total          process  thread   name\n"
+				    " 50.0%          100      110      Thread-1\n"
+				    " 32.5%          100      100      MainThread (x.py)\n"
+				    "  5.0%          101      101      python3 (x.py), worker of 100\n");
+	model_deinit(&m);
+}
+
 /* Of what ran already the numbers are known: a hint has them, and no word to replace. */
 static void test_the_hint_about_waits_has_the_numbers(void **state)
 {
@@ -1282,6 +1336,7 @@ int main(void)
 		cmocka_unit_test(test_states_have_one_name),
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
+		cmocka_unit_test(test_workers_are_told_from_their_parent),
 		cmocka_unit_test(test_the_hint_about_waits_has_the_numbers),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
