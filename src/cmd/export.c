@@ -26,6 +26,7 @@ struct export_settings {
 	/* NULL, "-": standard output. */
 	const char *output;
 	struct compared compared;
+	bool native;
 	bool quiet;
 	struct export_options options;
 	struct progress progress;
@@ -167,6 +168,9 @@ static struct error *write_chosen(struct export_settings *s,
 
 	s->options.symfs = s->input.symfs;
 	s->options.is_filtered = input_is_filtered(&s->input);
+	s->options.stacks.python_only |=
+		(s->format->traits & EXPORT_PYTHON) && !s->native &&
+		!s->options.stacks.interpreter_frames;
 	error = write_file(s, profile);
 	if (!error)
 		tell(s);
@@ -299,6 +303,8 @@ static const struct option options[] = {
 		 "show the lines of Python functions, each as a frame of its own"),
 	OPT_BOOL(0, "python-only", struct export_settings, options.stacks.python_only,
 		 "count native and kernel functions as the Python functions that call them"),
+	OPT_BOOL(0, "native", struct export_settings, native,
+		 "list native and kernel functions, as all formats but pstats do anyway"),
 	OPT_BOOL(0, "interpreter-frames", struct export_settings,
 		 options.stacks.interpreter_frames,
 		 "show the frames of the interpreter itself, too"),

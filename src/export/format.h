@@ -41,6 +41,8 @@ enum export_traits {
 	EXPORT_BINARY = 1 << 2,
 	/* It has room for what changed since another recording. */
 	EXPORT_COMPARES = 1 << 3,
+	/* Native code counts as the Python function that calls it, unless it is asked for. */
+	EXPORT_PYTHON = 1 << 4,
 };
 
 /* Of several formats. */
@@ -79,11 +81,13 @@ enum export_traits {
 	  "threads, the time of each sample or whole stacks",                  \
 	  "callgrind's format for KCachegrind and callgrind_annotate: lines, " \
 	  "and which function calls which.")                                   \
-	X(pstats, EXPORT_BINARY,                                               \
+	X(pstats, EXPORT_BINARY | EXPORT_PYTHON,                               \
 	  "lines, threads, the time of each sample or whole stacks",           \
 	  "what cProfile writes, for python3 -m pstats, snakeviz and "         \
 	  "gprof2dot: functions and their callers. What these tools show as "  \
-	  "the number of calls is that of samples. It holds one event.")                                                  \
+	  "the number of calls is that of samples, and tottime is the own "    \
+	  "time of kaa report: code in C counts as the Python function that "  \
+	  "calls it. --native lists it apart. It holds one event.")             \
 	X(chrome, EXPORT_TIMES,                                                \
 	  "single samples: a function that goes on is one slice",              \
 	  "trace events for Perfetto (https://ui.perfetto.dev) and "           \

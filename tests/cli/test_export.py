@@ -7,13 +7,14 @@ import subprocess
 
 import pytest
 
-from harness import exports, planted, script_output
+from harness import answer, exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.nobody import NO_CAPABILITIES
 from harness.terminal import Terminal
 
 FORMATS = ["collapsed", "speedscope", "pprof", "otlp", "firefox", "callgrind", "pstats", "chrome", "perfetto", "json",
            "html"]
+UNREADABLE = "[unreadable Python frames]"
 BINARY = ["pprof", "otlp", "pstats", "perfetto"]
 # Those whose files hold whole stacks.
 STACKS = {"speedscope": exports.speedscope, "pprof": exports.pprof, "otlp": exports.otlp, "firefox": exports.firefox,
@@ -139,14 +140,32 @@ def test_callgrind_has_lines_and_calls(kaa, recording, threads, hostile, tmp_pat
 
 
 def test_pstats_has_functions_and_callers(kaa, recording, threads, hostile, tmp_path):
-    for path in recording, threads:
-        stacks = exports.without_threads(exports.expected(samples_of(kaa, path), with_lines=False))
-        own, total, callers = exports.pstats_file(export(kaa, path, "pstats", tmp_path))
+    for path, native in (recording, True), (threads, True), (recording, False), (threads, False):
+        samples = samples_of(kaa, path)
+        for sample in [] if native else samples:
+            # Native code counts as the Python function that calls it. A marker that frames are missing stays.
+            sample.frames = [frame for frame in sample.frames if frame.is_python or frame.symbol == UNREADABLE] or sample.frames
+        stacks = exports.without_threads(exports.expected(samples, with_lines=False))
+        own, total, callers = exports.pstats_file(export(kaa, path, "pstats", tmp_path, *["--native"] * native))
         assert not differing(own, exports.own_functions(stacks))
         assert not differing(total, exports.totals(stacks))
         assert not differing(callers, exports.edges(stacks))
     own, _, _ = exports.pstats_file(export(kaa, hostile, "pstats", tmp_path))
     assert own["leaf", "/srv/a.py"] == 2 * planted.PERIOD * len(HOSTILE)
+
+
+def test_pstats_own_times_are_those_of_the_report(kaa, tmp_path):
+    """As users of snakeviz read tottime: what a function took itself, in C or not."""
+    body, work = ("<module>", "/srv/app.py", 1, 40), ("work", "/srv/app.py", 7, 8)
+    stacks = {(body, work): 10, (body, work, ("memcpy", "libc.so.6")): 50, (body, ("malloc", "libc.so.6")): 20, (("main", "python3"),): 20}
+    data = planted.sampled(kaa, tmp_path / "perf.data", stacks)
+    own, _, _ = exports.pstats_file(export(kaa, data, "pstats", tmp_path))
+    shown = {name: share for (name, _), (share, _) in answer.functions_of(kaa("report", "-i", data, env=answer.WIDE).stdout).items()}
+    assert {name: 100 * weight / own.total() for (name, _), weight in own.items()} == {"work": 60, "<module>": 20, "main": 20}
+    assert (shown["work"], shown["<module>"]) == (60, 20)
+    # With C code apart it has what Python frames were on top of.
+    own, _, _ = exports.pstats_file(export(kaa, data, "pstats", tmp_path, "--native"))
+    assert {name: 100 * weight / own.total() for (name, _), weight in own.items()} == {"work": 10, "memcpy": 50, "malloc": 20, "main": 20}
 
 
 def test_what_a_format_leaves_out_is_said(kaa, recording, tmp_path):
