@@ -119,6 +119,37 @@ static void put_samples(struct answer *a)
 	strbuf_putc(&a->text, '\n');
 }
 
+/* Threads that run no loop of asyncio are recorded, too, such as those of its executor. */
+static void put_task_times(struct answer *a)
+{
+	uint64_t all = a->own->all.period, tasks = answer_task_time(a);
+	uint64_t threads = all > tasks ? all - tasks : 0;
+
+	if (tasks) {
+		answer_put_seconds(&a->text, tasks);
+		strbuf_puts(&a->text, " of tasks");
+	}
+	if (tasks && answer_share(a, threads) < 1)
+		return;
+	strbuf_puts(&a->text, tasks ? ", " : "");
+	answer_put_seconds(&a->text, threads);
+	strbuf_puts(&a->text, " of threads");
+}
+
+static void put_weight(struct answer *a)
+{
+	if (a->event->kind == EVENT_TASKS) {
+		put_task_times(a);
+		return;
+	}
+	answer_put_seconds(&a->text, a->own->all.period);
+	strbuf_puts(&a->text,
+		    a->event->kind == EVENT_WALL ? " of threads" :
+		    a->event->kind == EVENT_GIL	 ? " with the GIL" :
+		    a->event->kind == EVENT_WAIT ? " off the CPU" :
+						   " CPU");
+}
+
 static void put_times(struct answer *a)
 {
 	uint64_t time = answer_time(a);
@@ -128,13 +159,7 @@ static void put_times(struct answer *a)
 		text_string(&a->text, a->profile, a->event->name, "");
 		return;
 	}
-	answer_put_seconds(&a->text, a->own->all.period);
-	strbuf_puts(&a->text,
-		    a->event->kind == EVENT_WALL ? " of threads" :
-		    a->event->kind == EVENT_TASKS ? " of tasks" :
-		    a->event->kind == EVENT_GIL	 ? " with the GIL" :
-		    a->event->kind == EVENT_WAIT ? " off the CPU" :
-						   " CPU");
+	put_weight(a);
 	if (!time)
 		return;
 	strbuf_puts(&a->text, " in ");

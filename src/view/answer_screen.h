@@ -76,7 +76,9 @@ struct answer_process {
 /* answer_workers.c: by pid, for answer_process(). */
 struct error *answer_find_workers(const struct answer *a, struct map *ret);
 struct answer_process answer_process(const struct map *workers, int32_t pid);
-/* answer_tasks.c: tasks of asyncio by total time, where the samples are of tasks. */
+/* answer_tasks.c: what the tasks of asyncio weigh together. */
+uint64_t answer_task_time(const struct answer *a);
+/* Tasks of asyncio by total time, where the samples are of tasks. */
 struct error *answer_put_tasks(struct answer *a);
 /* answer_threads.c: the processes or threads, if there are several. */
 struct error *answer_put_threads(struct answer *a);

@@ -43,6 +43,17 @@ static bool is_task(const struct answer *a, const struct own_entry *entry,
 	return true;
 }
 
+uint64_t answer_task_time(const struct answer *a)
+{
+	struct task task;
+	uint64_t time = 0;
+
+	vec_for_each(function, &a->own->functions)
+		if (is_task(a, function, &task))
+			time += task.period;
+	return time;
+}
+
 static int compare_tasks(const void *x, const void *y)
 {
 	const struct task *a = x, *b = y;

@@ -144,7 +144,7 @@ def test_report_says_who_waits(kaa, python, tmp_path, scripts):
     data = tmp_path / "perf.data"
     record(kaa, python, data, scripts / "async_times.py", "1")
     text = kaa("report", "--stdio", "-i", data).stdout
-    assert re.search(r"\d s of tasks in \d", text) and "--mode" not in text, text
+    assert re.search(r"\d s of tasks(, [\d.]+ m?s of threads)? in \d", text) and "--mode" not in text, text
     assert "awaits sleep" in text and "awaits lock" in text, text
     assert re.search(r"async_times.py:\d+ +await asyncio.sleep\(seconds\)", text), text
     assert re.search(r"async_times.py:\d+ +await asyncio.gather\(", text), text

@@ -551,6 +551,24 @@ static void test_tasks_are_named(void **state)
 	model_deinit(&m);
 }
 
+/* Threads of an executor are no tasks, and what a loop does itself is little. */
+static void test_threads_are_no_tasks(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	model_sample(&m, 40000000, MAIN);
+	assert_screen_says(&m, 100, "   40 ms of threads   ");
+	task_sample(&m, 4500000000, "task");
+	task_sample(&m, 500000000, "task a");
+	assert_screen_says(&m, 100, "   5.00 s of tasks   ");
+	model_sample(&m, 2000000000, G " I:eval " F "@3");
+	assert_screen_says(&m, 100, "   5.00 s of tasks, 2.04 s of threads   ");
+	model_deinit(&m);
+}
+
 /* Functions of one name are one part: which of them it was, the name does not tell. */
 static void test_what_is_called_alike_is_one_part(void **state)
 {
@@ -1330,6 +1348,7 @@ int main(void)
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
 		cmocka_unit_test(test_tasks_are_named),
+		cmocka_unit_test(test_threads_are_no_tasks),
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_helpers_of_one_name_are_one_row),
