@@ -12,6 +12,7 @@ import pytest
 
 from harness import answer, drawn, planted
 from harness.process import run
+from harness.terminal import Terminal
 
 BOTH = pytest.mark.parametrize("command", ["report", "script"])
 # What prints the names of symbols.
@@ -247,6 +248,15 @@ def test_headers_stand_before_the_samples(kaa, recording):
 def test_fields_that_cannot_be_printed(kaa, recording, fields, text):
     result = kaa("script", "-F", fields, "-i", recording, status=None)
     assert result.status in (1, 129) and not result.stdout and text in result.stderr
+
+
+def test_the_fields_there_are_fit_a_terminal(kaa, recording):
+    """A list without blanks would be one word of 250 columns."""
+    with Terminal([*kaa.command, "script", "-F", "nope", "-i", recording], columns=80) as terminal:
+        terminal.wait_for("callindent")
+        text = terminal.raw.decode()
+    lines = text[:text.index("callindent")].splitlines()
+    assert "comm, tid, pid" in lines[0] and max(map(len, lines)) <= 80, lines
 
 
 def test_fields_are_those_asked_for(kaa, recording):

@@ -93,7 +93,7 @@ static struct error *unknown_field(const char *word)
 				"-F: kaa cannot print the field '%s'; `perf script` can",
 				word);
 	for (field = script_field_table; field->name; field++)
-		strbuf_printf(&all, "%s%s", all.len ? "," : "", field->name);
+		strbuf_printf(&all, "%s%s", all.len ? ", " : "", field->name);
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "-F: unknown field '%s'; fields are %s", word,
 			    all.data);
