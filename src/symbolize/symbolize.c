@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "symbolize/known_code.h"
 #include "symbolize/ranges.h"
 
 /* A power of two. */
@@ -167,18 +168,33 @@ static struct error *symbol_of_file(struct symbolizer *symbolizer,
 /* Code that no symbol covers. */
 struct piece {
 	struct cfi_range range;
+	/* NULL: none but its place. */
+	const char *name;
 	/* Between functions, not a function. */
 	bool is_gap;
 };
 
-/* The info of a piece, which has no name but its place. */
-static struct error *nameless_piece(struct symbolizer *symbolizer,
-				    struct dso *dso, const struct piece *piece,
-				    const struct symbol_info **ret)
+/* The name of a piece by its place; NULL: no memory. */
+static const char *name_by_place(struct symbolizer *symbolizer,
+				 const struct dso *dso,
+				 const struct piece *piece)
+{
+	const struct cfi_range range = piece->range;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "%s+0x%llx", dso->name,
+		      (unsigned long long)range.start);
+	if (piece->is_gap)
+		strbuf_printf(&text, "-0x%llx", (unsigned long long)range.end);
+	return text.failed ? NULL : copy_name(&symbolizer->memory, text.data);
+}
+
+static struct error *info_of_piece(struct symbolizer *symbolizer,
+				   struct dso *dso, const struct piece *piece,
+				   const struct symbol_info **ret)
 {
 	const struct cfi_range range = piece->range;
 	const uint64_t *known = map_find(&dso->functions, range.start);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct symbol_info *info;
 	const char *name;
 
@@ -186,17 +202,13 @@ static struct error *nameless_piece(struct symbolizer *symbolizer,
 		*ret = (const struct symbol_info *)(uintptr_t)*known;
 		return NULL;
 	}
-	strbuf_printf(&text, "%s+0x%llx", dso->name,
-		      (unsigned long long)range.start);
-	if (piece->is_gap)
-		strbuf_printf(&text, "-0x%llx", (unsigned long long)range.end);
-	name = text.failed ? NULL : copy_name(&symbolizer->memory, text.data);
+	name = piece->name ? piece->name : name_by_place(symbolizer, dso, piece);
 	info = name ? create_info(symbolizer, dso, name, range.start, range.end) :
 		      NULL;
 	if (!info || !map_insert(&dso->functions, range.start,
 				 (uint64_t)(uintptr_t)info, NULL))
 		return error_no_memory();
-	info->is_nameless = true;
+	info->is_nameless = !piece->name;
 	*ret = info;
 	return NULL;
 }
@@ -204,12 +216,13 @@ static struct error *nameless_piece(struct symbolizer *symbolizer,
 /*
  * Code in a section that has functions, but between them: beginnings of
  * threads, assembly without CFI. It may be several functions: its name says from
- * where to where.
+ * where to where, if it is not known by its bytes.
  */
 static bool find_gap(struct dso *dso, const struct cfi_table *cfi,
 		     const struct symtab *symtab, uint64_t vaddr,
-		     struct cfi_range *ret)
+		     struct piece *ret)
 {
+	struct cfi_range *range = &ret->range;
 	const struct elf_section *section;
 	struct elf_file *elf;
 	struct error *error = dso_elf(dso, &elf);
@@ -221,10 +234,11 @@ static bool find_gap(struct dso *dso, const struct cfi_table *cfi,
 	section = elf_file_exec_section(elf, vaddr);
 	if (!section)
 		return false;
-	*ret = (struct cfi_range){ section->addr,
-				   section->addr + section->size };
-	cfi_narrow_gap(cfi, vaddr, ret);
-	symtab_narrow_gap(symtab, vaddr, &ret->start, &ret->end);
+	*range = (struct cfi_range){ section->addr,
+				     section->addr + section->size };
+	cfi_narrow_gap(cfi, vaddr, range);
+	symtab_narrow_gap(symtab, vaddr, &range->start, &range->end);
+	ret->name = known_code_find(elf, vaddr, range);
 	return true;
 }
 
@@ -235,8 +249,9 @@ static bool find_piece(struct dso *dso, const struct cfi_table *cfi,
 {
 	if (!cfi)
 		return false;
+	*ret = (struct piece){};
 	ret->is_gap = !cfi_find_range(cfi, vaddr, &ret->range);
-	return !ret->is_gap || find_gap(dso, cfi, symtab, vaddr, &ret->range);
+	return !ret->is_gap || find_gap(dso, cfi, symtab, vaddr, ret);
 }
 
 /*
@@ -260,7 +275,7 @@ static struct error *find_by_cfi(struct symbolizer *symbolizer, struct dso *dso,
 	    (!symbol || symbol->start < piece.range.start)) {
 		symbol = symtab_find(symtab, piece.range.start);
 		if (!symbol || symbol->start != piece.range.start)
-			return nameless_piece(symbolizer, dso, &piece, ret);
+			return info_of_piece(symbolizer, dso, &piece, ret);
 	}
 	if (symbol)
 		return symbol_of_file(symbolizer, dso, symtab, symbol, ret);

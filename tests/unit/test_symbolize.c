@@ -533,13 +533,23 @@ static struct frames make_frames(void)
 	return frames;
 }
 
+/* __clone of musl 1.2.3 as Debian has it. */
+enum { CLONE_SIZE = 57 };
+static const uint8_t musl_clone[CLONE_SIZE + 1] =
+	"\x31\xc0\xb0\x38\x49\x89\xfb\x48\x89\xd7\x4c\x89\xc2\x4d\x89\xc8"
+	"\x4c\x8b\x54\x24\x08\x4d\x89\xd9\x48\x83\xe6\xf0\x48\x83\xee\x08"
+	"\x48\x89\x0e\x0f\x05\x85\xc0\x75\x0f\x31\xed\x5f\x41\xff\xd1\x89"
+	"\xc7\x31\xc0\xb0\x3c\x0f\x05\xf4\xc3";
+
 /*
  * A stripped library as libnameless.so in dir: exports "sized" of 0x10 bytes,
- * "sizeless", which no size keeps from reaching up to "last", and "last".
+ * "sizeless", which no size keeps from reaching up to "last", and "last"; and
+ * "memset", behind which are __clone and what looks like it.
  */
 static char *make_stripped(const char *dir)
 {
-	static const char text[0x100], strings[] = "\0sized\0sizeless\0last";
+	static const char strings[] = "\0sized\0sizeless\0last\0memset";
+	static uint8_t text[0x200];
 	static const Elf64_Sym symbols[] = {
 		{},
 		{ .st_name = 1, .st_info = STB_GLOBAL << 4 | STT_FUNC,
@@ -548,6 +558,8 @@ static char *make_stripped(const char *dir)
 		  .st_shndx = 1, .st_value = CODE + 0x20 },
 		{ .st_name = 16, .st_info = STB_GLOBAL << 4 | STT_FUNC,
 		  .st_shndx = 1, .st_value = CODE + 0xc0, .st_size = 0x10 },
+		{ .st_name = 21, .st_info = STB_GLOBAL << 4 | STT_FUNC,
+		  .st_shndx = 1, .st_value = CODE + 0x110 },
 	};
 	const struct frames frames = make_frames();
 	const struct synthetic_elf elf = {
@@ -569,12 +581,16 @@ static char *make_stripped(const char *dir)
 		},
 		.count = 4,
 	};
-	_cleanup_close_ int in = synthetic_elf_write(&elf);
-	_cleanup_close_ int out = -1;
+	_cleanup_close_ int in = -1, out = -1;
 	char *path = path_in(dir, "libnameless.so");
 	char buf[0x8000];
-	ssize_t size = pread(in, buf, sizeof(buf), 0);
+	ssize_t size;
 
+	memcpy(text + 0x121, musl_clone, CLONE_SIZE);
+	memcpy(text + 0x171, musl_clone, CLONE_SIZE);
+	text[0x171 + CLONE_SIZE - 2]++;
+	in = synthetic_elf_write(&elf);
+	size = pread(in, buf, sizeof(buf), 0);
 	out = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
 	assert_true(size > 0 && write(out, buf, (size_t)size) == size);
 	return path;
@@ -625,9 +641,34 @@ static void test_functions_without_symbols(void **state)
 	check_name(symbolizer, dso, 0x8f, "libnameless.so+0x401080", 0x80,
 		   0x90);
 	check_name(symbolizer, dso, 0xcf, "last", 0, 0);
-	/* What is behind all functions is one piece. */
-	check_name(symbolizer, dso, 0xf0, "libnameless.so+0x4010d0-0x401100", 0xd0,
-		   0x100);
+	/* What is behind all functions, up to the next symbol, is one piece. */
+	check_name(symbolizer, dso, 0xf0, "libnameless.so+0x4010d0-0x401110", 0xd0,
+		   0x110);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* A function in the reach of another's symbol, by all of its bytes. */
+static void test_function_known_by_its_bytes(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	_cleanup_free_ char *path = make_stripped(*state);
+	const struct dso_key key = { .path = path };
+	const struct symbol_info *info;
+	struct dso *dso;
+
+	create(&(struct dso_options){}, &store, &symbolizer);
+	assert_null(dso_store_get(store, &key, &dso));
+	check_name(symbolizer, dso, 0x120, "memset", 0, 0);
+	check_name(symbolizer, dso, 0x121, "__clone", 0, 0);
+	check_name(symbolizer, dso, 0x121 + CLONE_SIZE - 1, "__clone", 0, 0);
+	check_name(symbolizer, dso, 0x121 + CLONE_SIZE, "memset", 0, 0);
+	/* One byte is another. */
+	check_name(symbolizer, dso, 0x171, "memset", 0, 0);
+	assert_null(symbolizer_file(symbolizer, dso,
+				    SYNTHETIC_TEXT_OFFSET + 0x140, &info));
+	assert_int_equal(info->start, CODE + 0x121);
+	assert_int_equal(info->end, CODE + 0x121 + CLONE_SIZE);
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -650,6 +691,9 @@ static void test_symbols_only(void **state)
 	assert_null(symbolizer_file(symbolizer, dso,
 				    SYNTHETIC_TEXT_OFFSET + 0x44, &info));
 	assert_string_equal(info->name, "sizeless");
+	assert_null(symbolizer_file(symbolizer, dso,
+				    SYNTHETIC_TEXT_OFFSET + 0x140, &info));
+	assert_string_equal(info->name, "memset");
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -894,6 +938,7 @@ int main(void)
 		cmocka_unit_test(test_other_build_id_gives_no_names),
 		cmocka_unit_test(test_names_of_a_removed_file),
 		cmocka_unit_test(test_functions_without_symbols),
+		cmocka_unit_test(test_function_known_by_its_bytes),
 		cmocka_unit_test(test_symbols_only),
 		cmocka_unit_test(test_many_files_need_few_descriptors),
 		cmocka_unit_test(test_kinds_of_dsos),
