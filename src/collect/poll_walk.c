@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_walk.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "collect/self_pointer.h"
 #include "collect/task_stack.h"
 #include "python/gil_held.h"
-#include "python/states.h"
 #include "sys/proc.h"
 
 struct error *poll_walk_init(struct poll_walk *walk, struct poll_writer *writer)
@@ -77,17 +77,41 @@ static bool keep_record(struct strbuf *stack, const void *record, size_t size)
 	return !stack->failed;
 }
 
+static bool emit_stack(struct poll_walk *walk, const void *record, size_t size)
+{
+	if (walk->keeps && !keep_record(&walk->stack, record, size))
+		return false;
+	return walk->defers || poll_writer_walked(walk->writer, record, size);
+}
+
+/* Frames that are missing are marked, and those that may be another thread's left out. */
+static bool emit_part(struct poll_walk *walk, const struct walker_stack *record,
+		      size_t size)
+{
+	struct walker_stack part;
+
+	if (record->flags & WALKER_NO_FRAMES || size > sizeof(part))
+		return emit_stack(walk, record, size);
+	memcpy(&part, record, size);
+	part.flags |= WALKER_UNREADABLE;
+	if (walk->tells == PY_STATES_INNER)
+		return emit_stack(walk, &part, size);
+	part.flags = WALKER_UNREADABLE;
+	part.count = 0;
+	return part.before ||
+	       emit_stack(walk, &part, offsetof(struct walker_stack, frames));
+}
+
 static bool emit(void *arg, const void *record, size_t size)
 {
 	struct poll_walk *walk = arg;
 	const struct walker_header *header = record;
 
-	walk->told_code |= header->type != WALKER_STACK;
-	if (walk->keeps && header->type == WALKER_STACK &&
-	    !keep_record(&walk->stack, record, size))
-		return false;
-	if (walk->defers && header->type == WALKER_STACK)
-		return true;
+	if (header->type == WALKER_STACK)
+		return walk->tells == PY_STATES_ALL ?
+			       emit_stack(walk, record, size) :
+			       emit_part(walk, record, size);
+	walk->told_code = true;
 	return poll_writer_walked(walk->writer, record, size);
 }
 
@@ -112,6 +136,8 @@ void poll_walk_thread(struct poll_walk *walk, struct polled_process *process,
 	if (!thread->stack_start && has_to_know_stack(process, &memory))
 		thread->stack_start = stack_start(walk, process, thread);
 	who.stack_pointer = thread->stack_start;
+	walk->tells = py_states_tell(&process->python.layout, &memory,
+				     process->python.runtime, thread->pointer);
 	user_walk_thread(walk->walk, &who, &memory, &output);
 }
 

@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 #include "collect/poll_tasks.h"
 #include "collect/poll_writer.h"
+#include "python/states.h"
 #include "python/user_walk.h"
 
 struct poll_walk {
@@ -25,6 +26,8 @@ struct poll_walk {
 	/* NULL: there was no memory for another one, and nothing is walked any more. */
 	struct user_walk *walk;
 	bool told_code;
+	/* Of the thread that is walked. */
+	enum py_states_tell tells;
 	/* Of the last walk: records of the stack, each behind its size. */
 	struct strbuf stack;
 	/* Frames that name tasks, of which the recorder has been told. */

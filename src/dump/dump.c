@@ -244,8 +244,19 @@ static bool is_ambiguous(const struct reading *reading,
 			 const struct subject_thread *thread)
 {
 	return shares_states(reading, thread->pointer) &&
-	       (PY_MINOR(reading->subject->python.layout.version) < 10 ||
-		!thread->stack_pointer);
+	       PY_MINOR(reading->subject->python.layout.version) >= 10 &&
+	       !thread->stack_pointer;
+}
+
+/* The same before 3.10, of a thread that holds still. */
+static bool is_unclear(const struct reading *reading,
+		       const struct subject_thread *thread)
+{
+	const struct walker_process *python = &reading->subject->python;
+
+	return py_states_tell(&python->layout, &reading->subject->memory,
+			      python->runtime,
+			      thread->pointer) != PY_STATES_ALL;
 }
 
 /* A thread may have a state in each of several interpreters. */
@@ -348,11 +359,15 @@ static enum attempt try_thread(struct reading *reading,
 {
 	_cleanup_(variables_deinit) struct variables variables = {};
 	enum subject_read held = subject_begin(reading->subject, thread);
+	bool unclear;
 
 	if (held != SUBJECT_STILL)
 		return held == SUBJECT_GONE ? ATTEMPT_GONE : ATTEMPT_AGAIN;
 	clear_read(ret);
-	if (state) {
+	unclear = state && is_unclear(reading, thread);
+	if (unclear) {
+		python_stack_clear(&reading->stack);
+	} else if (state) {
 		walk(reading, thread, state);
 		read_gil(reading, thread, ret);
 		if (locals)
@@ -366,12 +381,14 @@ static enum attempt try_thread(struct reading *reading,
 		return ATTEMPT_AGAIN;
 	}
 	reading->told_code = false;
-	ret->problem = state ? problem_of(&reading->stack) : DUMP_NO_PROBLEM;
+	ret->problem = unclear ? DUMP_AMBIGUOUS :
+		       state   ? problem_of(&reading->stack) :
+				 DUMP_NO_PROBLEM;
 	ret->no_locals = reading->options->locals && !locals;
 	if (!reading->error && state)
 		reading->error = take_frames(reading, &variables, ret);
 	if (!reading->error && reading->native)
-		reading->error = add_native(reading, thread, state != NULL, ret);
+		reading->error = add_native(reading, thread, state && !unclear, ret);
 	return ATTEMPT_DONE;
 }
 

@@ -92,3 +92,77 @@ bool py_states_of_several(const struct py_layout *layout,
 			 &interp) &&
 	       read_word(memory, interp + layout->interp_next, &next) && next;
 }
+
+/* States with frames, which some thread runs; the main interpreter is the oldest. */
+struct running {
+	size_t own;
+	size_t own_guests;
+	size_t others;
+	size_t others_guests;
+	/* The thread has the GIL, and runs its state of the main interpreter. */
+	bool is_current;
+};
+
+static void count_running(const struct py_layout *layout,
+			  const struct py_memory *memory,
+			  const struct py_state_list *states,
+			  uint64_t thread_pointer, uint64_t current,
+			  struct running *ret)
+{
+	uint64_t main = vec_last(states)->interp, frame;
+
+	vec_for_each(state, states) {
+		bool is_guest = state->interp != main;
+
+		if (!read_word(memory, state->address + layout->thread_frame,
+			       &frame) ||
+		    !frame)
+			continue;
+		if (state->thread_id != thread_pointer) {
+			ret->others++;
+			ret->others_guests += is_guest;
+			continue;
+		}
+		ret->own++;
+		ret->own_guests += is_guest;
+		ret->is_current |= !is_guest && state->address == current;
+	}
+}
+
+/*
+ * Who runs code in an interpreter does so with the state that was made with it, and
+ * has a state of its own that runs, of the interpreter that it comes from.
+ */
+static enum py_states_tell tell(const struct running *running)
+{
+	if (running->is_current)
+		return PY_STATES_ALL;
+	if (running->others_guests || (running->own_guests && running->others))
+		return PY_STATES_NOTHING;
+	return running->own > 1 ? PY_STATES_INNER : PY_STATES_ALL;
+}
+
+enum py_states_tell py_states_tell(const struct py_layout *layout,
+				   const struct py_memory *memory,
+				   uint64_t runtime, uint64_t thread_pointer)
+{
+	struct py_state_list states = {};
+	struct running running = {};
+	struct error *error;
+	uint64_t current = 0;
+
+	if ((layout->flags & (PY_CFRAMES | PY_SHIM_FRAMES)) ||
+	    !py_states_of_several(layout, memory, runtime))
+		return PY_STATES_ALL;
+	error = py_states_read(layout, memory, runtime, &states);
+	if (layout->runtime_current != PY_ABSENT)
+		read_word(memory, runtime + layout->runtime_current, &current);
+	if (!error && states.count)
+		count_running(layout, memory, &states, thread_pointer, current,
+			      &running);
+	vec_deinit(&states);
+	if (!error)
+		return tell(&running);
+	error_destroy(error);
+	return PY_STATES_NOTHING;
+}

@@ -33,6 +33,23 @@ struct error *py_states_read(const struct py_layout *layout,
  */
 uint64_t py_states_thread(const struct py_state_list *states,
 			  const struct py_memory *memory, int number);
+/* What the states of a thread tell of the frames that it runs. */
+enum py_states_tell {
+	/* All of them: those of one state, which it alone can run. */
+	PY_STATES_ALL,
+	/* The innermost of them: it runs code of one interpreter inside another. */
+	PY_STATES_INNER,
+	/* Nothing: it may run a state that another thread has made, or another one its. */
+	PY_STATES_NOTHING,
+};
+
+/*
+ * thread_pointer: pthread_self() of a thread that holds still. From 3.10 on marks on
+ * the stack tell whose a state is (bpf/walk_thread.h), and this is PY_STATES_ALL.
+ */
+enum py_states_tell py_states_tell(const struct py_layout *layout,
+				   const struct py_memory *memory,
+				   uint64_t runtime, uint64_t thread_pointer);
 /* More than one interpreter has such a list. */
 bool py_states_of_several(const struct py_layout *layout,
 			  const struct py_memory *memory, uint64_t runtime);

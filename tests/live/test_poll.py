@@ -106,19 +106,24 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
 
 @pytest.mark.parametrize("mode", ["cpu", "wall"])
 def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
-    """Code in an interpreter that another thread has made belongs to the thread that runs it."""
-    if python.version < (3, 10):
-        pytest.skip("nothing tells which thread runs an interpreter before 3.10")
+    """Code in an interpreter that another thread has made belongs to the thread that runs it; before 3.10 it is marked."""
     data, kaa = tmp_path / "perf.data", python.kaa(kaa)
     result = kaa("record", "--python=poll", "--mode", mode, "-o", data, "--", python.path, scripts / "interpreters_of_others.py", "0.5")
-    seen, names = collections.defaultdict(collections.Counter), {"maker", "runs_one", "runs_two", "inside_one", "inside_two"}
+    seen, marked = collections.defaultdict(collections.Counter), 0
+    names = {"maker", "runs_one", "runs_two", "inside_one", "inside_two"}
     for sample in stacks(kaa, data):
         stack = [name for name, _, _ in sample.python if name in names]
+        marked += "[unreadable Python frames]" in sample.markers
         # One that sleeps has left the interpreter, and waits for the GIL; and so may one that has just been woken.
         if stack and not {"[idle]", "[CPU wait]"} & set(sample.markers):
             seen[stack[0]][" ".join(stack)] += 1
-    assert seen and set(seen) <= {"maker", "runs_one", "runs_two"}, (seen, result.stderr)
+    assert (seen or marked) and set(seen) <= {"maker", "runs_one", "runs_two"}, (seen, result.stderr)
     assert set(seen["maker"]) <= {"maker"}, (seen, result.stderr)
+    if python.version < (3, 10):
+        assert marked and all(list(seen[runs]) in ([], [runs]) for runs in ("runs_one", "runs_two")), (seen, result.stderr)
+        before = seen["runs_one"]["runs_one"] + seen["runs_two"]["runs_two"]
+        assert before <= most(0.1, before + marked), (before, marked, result.stderr)
+        return
     for runs in ("runs_one", "runs_two"):
         inside = f"{runs} {runs.replace('runs', 'inside')}"
         assert set(seen[runs]) <= {runs, inside}, (seen, result.stderr)

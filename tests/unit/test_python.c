@@ -510,9 +510,99 @@ static void test_threads_of_musl(void **state)
 	assert_int_equal(py_states_thread(&states, &memory, -1), 0);
 }
 
+/* --- whose a state is, before 3.10 --- */
+
+/* _PyRuntime, two interpreters and up to five states, of eight words each. */
+enum { WORDS = 8, MAIN = 1, GUEST = 2, STATES = 3, OBJECTS = STATES + 5 };
+struct made_states {
+	uint64_t words[OBJECTS][WORDS];
+};
+
+static uint64_t address_of(int object)
+{
+	return 0x10000 + object * sizeof(uint64_t[WORDS]);
+}
+
+static bool read_made(void *arg, uint64_t address, void *buf, size_t size)
+{
+	const struct made_states *made = arg;
+
+	if (address < 0x10000 || address + size > address_of(OBJECTS))
+		return false;
+	memcpy(buf, (const uint8_t *)made->words + (address - 0x10000), size);
+	return true;
+}
+
+/* Words: the next one; what the interpreter or state has first; whose it is. */
+static const struct py_layout made_layout = {
+	.flags = PY_FRAME_OBJECTS,
+	.runtime_interpreters = 0,
+	.runtime_current = 8,
+	.interp_next = 0,
+	.interp_threads = 8,
+	.thread_next = 0,
+	.thread_frame = 8,
+	.thread_id = 16,
+};
+
+/* The newest of an interpreter is its first. */
+static void put_state(struct made_states *made, int state, int interp,
+		      uint64_t ident, bool runs)
+{
+	made->words[state][0] = made->words[interp][1];
+	made->words[state][1] = runs;
+	made->words[state][2] = ident;
+	made->words[interp][1] = address_of(state);
+}
+
+static enum py_states_tell told(struct made_states *made, uint64_t ident)
+{
+	const struct py_memory memory = { read_made, made, NULL };
+
+	return py_states_tell(&made_layout, &memory, address_of(0), ident);
+}
+
+/* Threads A and B have states of the main interpreter, and A has made a guest. */
+static void test_whose_states_run(void **state)
+{
+	enum { A = 0xa000, B = 0xb000 };
+	struct made_states made = {};
+
+	(void)state;
+	put_state(&made, STATES, MAIN, A, true);
+	put_state(&made, STATES + 1, MAIN, B, false);
+	made.words[0][0] = address_of(MAIN);
+	assert_int_equal(told(&made, A), PY_STATES_ALL);
+	put_state(&made, STATES + 2, GUEST, A, false);
+	made.words[0][0] = address_of(GUEST);
+	made.words[GUEST][0] = address_of(MAIN);
+	assert_int_equal(told(&made, A), PY_STATES_ALL);
+	assert_int_equal(told(&made, B), PY_STATES_ALL);
+	/* The guest runs, and nobody but A could do so. */
+	made.words[STATES + 2][1] = true;
+	assert_int_equal(told(&made, A), PY_STATES_INNER);
+	/* B could, too. */
+	made.words[STATES + 1][1] = true;
+	assert_int_equal(told(&made, A), PY_STATES_NOTHING);
+	assert_int_equal(told(&made, B), PY_STATES_NOTHING);
+	/* Whoever has the GIL in the main interpreter does not. */
+	made.words[0][1] = address_of(STATES + 1);
+	assert_int_equal(told(&made, B), PY_STATES_ALL);
+	assert_int_equal(told(&made, A), PY_STATES_NOTHING);
+	made.words[0][1] = address_of(STATES + 2);
+	assert_int_equal(told(&made, A), PY_STATES_NOTHING);
+	assert_int_equal(told(&made, B), PY_STATES_NOTHING);
+	/* Of both threads only the guest's state runs: A's, or A is not in it. */
+	made.words[STATES][1] = false;
+	assert_int_equal(told(&made, A), PY_STATES_NOTHING);
+	made.words[STATES + 1][1] = false;
+	assert_int_equal(told(&made, A), PY_STATES_ALL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whose_states_run),
 		cmocka_unit_test(test_threads_of_musl),
 		cmocka_unit_test(test_lnotab_reaches_to_the_end),
 		cmocka_unit_test(test_pairs_know_code_without_line),
