@@ -77,6 +77,10 @@ def test_no_view_has_a_finding(opened, path, axe, scheme):
     # Filters, and all that can be pressed.
     page.evaluate("location.hash = 'event=0&merge&bytime&hide=1&only=app'")
     found = findings_of_views(page, axe, "def down(depth):")
+    page.focus(".timeline")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(".timeline .tip")
+    found += [f"tip: {line}" for line in findings(page, axe)]
     assert not found, "\n".join(found)
 
 

@@ -152,7 +152,7 @@ def tip_at(page, row, share):
     box = page.locator(".stage").bounding_box()
     page.mouse.move(box["x"] + box["width"] * share, box["y"] + 21 * row + 10)
     settle(page)
-    return re.sub(r"\n+", "\n", page.inner_text(".tip"))
+    return re.sub(r"\n+", "\n", page.inner_text(".flame .tip"))
 
 
 def test_the_flame_graph(draw, show):
@@ -185,9 +185,9 @@ def test_the_pointer_and_keys_before_the_graph_is_drawn_anew(draw, show, words):
     page = show(draw(THREADS), words)
     for share in range(20):
         tip_at(page, 2, share / 20 + 0.01)
-        if page.is_visible(".tip"):
+        if page.is_visible(".flame .tip"):
             break
-    assert page.is_visible(".tip")
+    assert page.is_visible(".flame .tip")
     page.evaluate("""words => new Promise(done => {
         addEventListener("hashchange", () => {
             const stage = document.querySelector(".stage");
@@ -421,7 +421,7 @@ def test_the_flame_graph_by_time(several, show):
     """One thread, from left to right: boxes begin and end when the planted samples do, a microsecond each."""
     def box_at(page, row, microsecond, begin=0, end=199):
         text = tip_at(page, row, (microsecond - begin) / (end - begin))
-        return text.split("\n") if page.is_visible(".tip") else None
+        return text.split("\n") if page.is_visible(".flame .tip") else None
 
     def times_of(box):
         parts = re.fullmatch(r"([\d.]+) µs – ([\d.]+) µs: [\d.]+ µs", box[-1])
@@ -535,6 +535,81 @@ def test_waits_and_the_gil_in_the_timeline(several, show):
     page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
     settle(page)
     assert {lane[:2] for lane in map(tuple, lanes_of(page))} == {("first", "waits for the GIL"), ("first", "has the GIL")}
+
+
+def timeline_tip(page):
+    return [line for line in page.inner_text(".timeline .tip").split("\n") if line]
+
+
+def track_tip(page, track, microsecond):
+    """With the pointer at that time of the track."""
+    canvas = page.locator(f'.timeline canvas[aria-label="{track}"]')
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * microsecond / 199, box["y"] + box["height"] / 2)
+    settle(page)
+    return timeline_tip(page)
+
+
+def test_tips_of_the_timeline(several, show):
+    """Each track says what it has at the pointer: which wait, how long, where; or which part of the time, and where."""
+    path, _ = several
+    page = show(path, "event=0")
+    waits, has = f"first waits: {SLEEP.decode()}", f"first has the GIL: {GIL.decode()}"
+    name, when, where, *_, event = track_tip(page, waits, 30)
+    assert (name, when, event) == ("first waits: 40 µs", "10 µs – 50 µs", SLEEP.decode())
+    assert where.startswith("load, /srv/app/load.py")
+    name, when, where, *_ = track_tip(page, waits, 180)
+    assert (name, when) == ("first waits: 20 µs", "170 µs – 190 µs") and where.startswith("main, ")
+    name, when, event = track_tip(page, waits, 100)
+    assert name == "first waits" and event == SLEEP.decode()
+    assert all(98 < float(time) < 102 for time in re.fullmatch(r"nothing from ([\d.]+) µs to ([\d.]+) µs", when).groups())
+    gil = f"first waits for the GIL: {SLEEP.decode()}"
+    assert track_tip(page, gil, 30)[0] == "first waits for the GIL" and track_tip(page, gil, 180)[0] == "first waits for the GIL: 20 µs"
+    # Moments; a twentieth of all time is drawn as one.
+    for microsecond, name in ((15, ": 1.0 µs"), (25, ": 3.0 µs"), (35, "")):
+        assert track_tip(page, has, microsecond)[0] == f"first has the GIL{name}"
+    # Of 200 samples eight are drawn as one: a millisecond each.
+    for track in ("first", "all threads"):
+        name, when, where, event = track_tip(page, f"{track}: task-clock", 60)
+        assert re.fullmatch(rf"{track}: [789]\.0 ms", name) and re.search(r", [789] samples$", when)
+        assert where.startswith("work, /srv/app/app.py") and event == "task-clock"
+    press(page, "c")
+    assert track_tip(page, waits, 180)[2].startswith(RESTORE.decode())
+    press(page, "c")
+    assert not page.is_visible(".timeline .tip")
+    # It stays in the window, and is gone where no track is.
+    track_tip(page, "second: task-clock", 199)
+    tip = page.locator(".timeline .tip").bounding_box()
+    assert tip["x"] > 0 and tip["x"] + tip["width"] <= 1280
+    page.mouse.move(640, 600)
+    settle(page)
+    assert not page.is_visible(".timeline .tip")
+
+
+def test_tips_of_the_timeline_by_keys(several, show):
+    """Of the track that is chosen: what it has in the range, or in all."""
+    path, _ = several
+    page = show(path, "event=0")
+    page.focus(".timeline")
+    press(page, "ArrowDown")
+    name, when, where, _ = timeline_tip(page)
+    assert (name, when) == (f"all threads: {ALL} ms", f"0.0 µs – 199 µs, {ALL} samples") and re.match(r"[\d.]+% in ", where)
+    press(page, "ArrowDown", "ArrowDown")
+    name, when, where, *_ = timeline_tip(page)
+    assert (name, when) == ("first waits: 40 µs", "10 µs – 50 µs, the longest of 2 here") and where.startswith("load, ")
+    assert page.inner_text(".track.told .label") == "waits"
+    # The first fifth.
+    press(page, "ArrowRight")
+    assert timeline_tip(page)[1] == "10 µs – 50 µs"
+    for _ in range(4):
+        press(page, "Shift+ArrowLeft")
+    press(page, "ArrowUp")
+    assert re.fullmatch(r"first: 2\d ms", timeline_tip(page)[0])
+    press(page, "Escape")
+    assert "range" not in words_of(page) and timeline_tip(page)[0] == "first: 120 ms"
+    press(page, "Escape")
+    assert not page.is_visible(".timeline .tip") and not page.query_selector(".told")
 
 
 def test_one_event_has_no_sides(draw, show):

@@ -54,6 +54,22 @@ export function amount(weight: number, unit: Unit): string {
 	return count(weight);
 }
 
+// What is under the pointer, in words.
+export class Tip {
+	readonly element = h("div.tip", { role: "status", hidden: true });
+
+	// Beside that place of the window, and within the room if it fits there; lines without text are left out.
+	show(left: number, top: number, room: HTMLElement, lines: HTMLElement[]) {
+		this.element.replaceChildren(...lines.filter((line) => line.textContent));
+		this.element.hidden = false;
+		const frame = room.getBoundingClientRect(), { offsetWidth: wide, offsetHeight: tall } = this.element;
+		const x = Math.min(left + 14, frame.right - wide - 8), y = top + 18 + tall > frame.bottom ? top - tall - 12 : top + 18;
+		this.element.style.transform = `translate(${Math.max(frame.left + 4, x)}px, ${Math.max(frame.top + 4, y)}px)`;
+	}
+
+	hide() { this.element.hidden = true; }
+}
+
 export const isTyping = (target: EventTarget | null) =>
 	target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 

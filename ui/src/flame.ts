@@ -5,7 +5,7 @@ import type { App } from "./app";
 import { changeText, changeWords } from "./changes";
 import { changeColour, functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
 import { threadWeights, timeColumns, type Tree } from "./compute";
-import { amount, count, duration, fitCanvas, Frames, h, percent } from "./dom";
+import { amount, count, duration, fitCanvas, Frames, h, percent, Tip } from "./dom";
 import { STEP_BOXES, TimeLayout, WeightLayout, type Layout } from "./layout";
 
 // Of the graph by time.
@@ -17,7 +17,7 @@ export class FlameView {
 	private canvas = h<HTMLCanvasElement>("canvas");
 	private room = h("div.flameroom", {}, this.canvas);
 	private stage: HTMLElement;
-	private tip = h("div.tip", { role: "status", hidden: true });
+	private tip = new Tip();
 	private legend = h("ul.legend");
 	private said = h("span.hint");
 	private byTime = h<HTMLButtonElement>("button.toggle", { type: "button", id: "bytime",
@@ -53,7 +53,7 @@ export class FlameView {
 		new ResizeObserver(() => this.frames.restart()).observe(this.stage);
 		onTheme(() => this.frames.restart());
 		this.element = h("section.panel.flame", { "aria-label": "Flame graph" },
-			h("h2", {}, "Flame graph", this.byTime, this.whose, this.said, this.legend), this.stage, this.tip);
+			h("h2", {}, "Flame graph", this.byTime, this.whose, this.said, this.legend), this.stage, this.tip.element);
 	}
 
 	// The thread whose time is shown: the one that is selected, else the heaviest.
@@ -153,7 +153,7 @@ export class FlameView {
 		const layout = this.app.state.byTime ? new TimeLayout(tree, room, yield* timeColumns(tree, this.thread(), columns)) :
 			new WeightLayout(tree, room, this.zoomed);
 		this.hovered = this.chosen = -1;
-		this.tip.hidden = true;
+		this.tip.hide();
 		return this.layout = layout;
 	}
 
@@ -305,15 +305,10 @@ export class FlameView {
 			this.drawAgain(was);
 			this.drawAgain(at);
 		}
-		this.tip.hidden = at < 0;
 		if (at < 0 || !event)
-			return;
-		this.tip.replaceChildren(...this.describe(at));
-		const frame = this.element.getBoundingClientRect();
-		const x = Math.min(event.clientX - frame.left + 14, frame.width - this.tip.offsetWidth - 8);
-		const below = event.clientY - frame.top + 18;
-		const y = below + this.tip.offsetHeight > frame.height ? below - this.tip.offsetHeight - 30 : below;
-		this.tip.style.transform = `translate(${Math.max(4, x)}px, ${Math.max(4, y)}px)`;
+			this.tip.hide();
+		else
+			this.tip.show(event.clientX, event.clientY, this.element, this.describe(at));
 	}
 
 	private describe(at: number): HTMLElement[] {
@@ -323,12 +318,11 @@ export class FlameView {
 		if (this.layout instanceof TimeLayout) {
 			const [from, to] = this.timeOf(at);
 			const when = `${duration(from)} – ${duration(to)}: ${duration(to - from)}`;
-			return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, when)].filter((part) => part.textContent);
+			return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, when)];
 		}
 		const weights = `total ${percent(app.share(tree.total[node])) || "0%"} (${amount(tree.total[node], app.unit())})` +
 			`, own ${percent(app.share(tree.own[node])) || "0%"}`;
-		return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, weights), h("p", {}, this.changeOf(node))]
-			.filter((part) => part.textContent);
+		return [h("b", {}, tree.name(node)), h("p", {}, tree.place(node)), h("p", {}, weights), h("p", {}, this.changeOf(node))];
 	}
 
 	// "total -80.0 ms: 205.0 ms before, 125.0 ms after"

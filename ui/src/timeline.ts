@@ -4,7 +4,8 @@ import type { App } from "./app";
 import { isDark, kindColour, onTheme, variable } from "./colours";
 import { threadWeights, type Lane } from "./compute";
 import { EventKind, Kind, Unit } from "./data";
-import { duration, fitCanvas, Frames, h, percent } from "./dom";
+import { amount, count, duration, fitCanvas, Frames, h, percent, Tip } from "./dom";
+import { momentOf, type Moment } from "./moment";
 
 const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6;
 const TRACK_HEIGHT = 24, LANE_HEIGHT = 11;
@@ -14,6 +15,7 @@ interface Track {
 	thread: number;
 	// null: the event that is shown.
 	lane: Lane | null;
+	name: string;
 	canvas: HTMLCanvasElement;
 	element: HTMLElement;
 }
@@ -28,6 +30,9 @@ export class Timeline {
 	private axis = h<HTMLCanvasElement>("canvas.axis", { "aria-hidden": "true" });
 	private brush = h("div.brush", { hidden: true });
 	private said = h("span.hint", { "aria-live": "polite" });
+	private tip = new Tip();
+	// The track that keys have chosen: the tip says what it has in the range.
+	private told: Track | null = null;
 	// The event and the lanes that the tracks are of.
 	private made = "";
 	private dragFrom: number | null = null;
@@ -40,12 +45,14 @@ export class Timeline {
 
 	constructor(private app: App) {
 		this.element = h("section.timeline", { tabindex: 0, role: "application",
-			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, Escape selects all.",
+			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, up and down say what a track has in it, Escape selects all.",
 			onkeydown: (event: KeyboardEvent) => this.key(event) },
-			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush);
+			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush, this.tip.element);
 		this.frames = new Frames(this.element, () => this.draw());
 		this.element.addEventListener("pointerdown", (event) => this.begin(event));
-		this.element.addEventListener("pointermove", (event) => this.drag(event));
+		this.element.addEventListener("pointermove", (event) => this.move(event));
+		this.element.addEventListener("pointerleave", () => this.tell(null));
+		this.element.addEventListener("focusout", () => this.tell(null));
 		this.element.addEventListener("pointerup", (event) => this.finish(event));
 		this.element.addEventListener("pointercancel", () => this.dragFrom = null);
 		this.element.addEventListener("dblclick", () => this.app.set({ range: null }));
@@ -65,6 +72,7 @@ export class Timeline {
 				threads.push([thread, 0]);
 		this.tracks = threads.flatMap(([thread, weight]) => [this.makeTrack(thread, weight, all),
 			...lanes.filter((lane) => lane.threads.has(thread)).map((lane) => this.makeLane(thread, lane))]);
+		this.told = null;
 		this.list.replaceChildren(...this.tracks.map((track) => track.element));
 	}
 
@@ -75,19 +83,23 @@ export class Timeline {
 	}
 
 	private makeLane(thread: number, lane: Lane): Track {
-		const canvas = h<HTMLCanvasElement>("canvas"), name = this.app.profile.eventName(lane.event);
-		const label = h("span.label", { title: `${this.app.profile.threadName(thread)} ${lane.word}: ${name}` }, lane.word);
-		return { thread, lane, canvas, element: h("div.track.lane", {}, label, canvas) };
+		const name = `${this.app.profile.threadName(thread)} ${lane.word}`, canvas = this.makeCanvas(name, lane.event);
+		const label = h("span.label", { title: `${name}: ${this.app.profile.eventName(lane.event)}` }, lane.word);
+		return { thread, lane, name, canvas, element: h("div.track.lane", {}, label, canvas) };
+	}
+
+	private makeCanvas(name: string, event: number): HTMLCanvasElement {
+		return h<HTMLCanvasElement>("canvas", { role: "img", "aria-label": `${name}: ${this.app.profile.eventName(event)}` });
 	}
 
 	private makeTrack(thread: number, weight: number, all: number): Track {
-		const p = this.app.profile, canvas = h<HTMLCanvasElement>("canvas");
-		const name = thread < 0 ? "all threads" : p.threadName(thread);
+		const p = this.app.profile, name = thread < 0 ? "all threads" : p.threadName(thread);
+		const canvas = this.makeCanvas(name, this.app.state.event);
 		const label = h("button.label", { type: "button", title: thread < 0 ? "All threads" :
 			`${p.threadProcess(thread)} ${p.pid(thread)}, thread ${p.tid(thread)}: click to see only this one`,
 			onclick: () => this.app.set({ thread: this.app.state.thread === thread ? -1 : thread }) },
 			h("span.threadname", {}, name), h("span.dim", {}, percent(all ? weight / all : 0)));
-		return { thread, lane: null, canvas, element: h("div.track", {}, label, canvas) };
+		return { thread, lane: null, name, canvas, element: h("div.track", {}, label, canvas) };
 	}
 
 	update() {
@@ -105,6 +117,7 @@ export class Timeline {
 		}
 		const { range } = this.app.state;
 		this.showBrush(range);
+		this.tell(this.told);
 		this.said.textContent = range ? `${duration(range[0])} – ${duration(range[1])}` : duration(this.app.profile.span);
 		// A step in a view comes first: what it marks here may come a moment later.
 		clearTimeout(this.timer);
@@ -270,6 +283,7 @@ export class Timeline {
 		if (event.button || (event.target as HTMLElement).closest("button"))
 			return;
 		this.dragFrom = this.timeAt(event);
+		this.tell(null);
 		this.element.setPointerCapture(event.pointerId);
 	}
 
@@ -278,9 +292,11 @@ export class Timeline {
 		return [Math.min(this.dragFrom!, to), Math.max(this.dragFrom!, to)];
 	}
 
-	private drag(event: PointerEvent) {
+	private move(event: PointerEvent) {
 		if (this.dragFrom !== null)
 			this.showBrush(this.ranged(event));
+		else
+			this.hover(event);
 	}
 
 	private finish(event: PointerEvent) {
@@ -295,14 +311,19 @@ export class Timeline {
 	}
 
 	private key(event: KeyboardEvent) {
-		const span = this.app.profile.span, step = span / 50, had = this.app.state.range;
-		const [from, to] = had ?? [0, span / 5];
-		const direction = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
-		if (event.ctrlKey || event.metaKey || event.altKey || (!direction && event.key !== "Escape") ||
-			(event.key === "Escape" && !had))
+		if (event.ctrlKey || event.metaKey || event.altKey || !(this.rangeKey(event) || this.trackKey(event.key)))
 			return;
 		event.preventDefault();
 		event.stopPropagation();
+	}
+
+	// True: the key was taken.
+	private rangeKey(event: KeyboardEvent): boolean {
+		const span = this.app.profile.span, step = span / 50, had = this.app.state.range;
+		const [from, to] = had ?? [0, span / 5];
+		const direction = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+		if (!direction && (event.key !== "Escape" || !had))
+			return false;
 		if (!direction)
 			this.app.set({ range: null });
 		else if (event.shiftKey || !had)
@@ -311,5 +332,75 @@ export class Timeline {
 			const by = Math.max(-from, Math.min(span - to, direction * step));
 			this.app.setRange(from + by, to + by, {}, true);
 		}
+		return true;
+	}
+
+	private trackKey(key: string): boolean {
+		const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+		if (!step && (key !== "Escape" || !this.told))
+			return false;
+		const at = this.told ? this.tracks.indexOf(this.told) : -1;
+		this.tell(step ? this.tracks[Math.max(0, Math.min(this.tracks.length - 1, at + step))] : null);
+		return true;
+	}
+
+	// --- What tracks have, in words ----------------------------------------------------------
+
+	// In the range; null: no tip.
+	private tell(track: Track | null) {
+		this.told?.element.classList.remove("told");
+		this.told = track;
+		if (!track) {
+			this.tip.hide();
+			return;
+		}
+		const [from, to] = this.app.state.range ?? [0, this.app.profile.span];
+		track.element.classList.add("told");
+		track.element.scrollIntoView({ block: "nearest" });
+		const { left, bottom } = track.canvas.getBoundingClientRect();
+		this.tip.show(left + from / (this.app.profile.span || 1) * this.width(), bottom, document.body, this.describe(track, from, to));
+	}
+
+	// What is drawn under the pointer.
+	private hover(event: PointerEvent) {
+		const target = event.target as HTMLElement, track = this.tracks.find(({ element }) => element.contains(target));
+		this.tell(null);
+		if (!track || target.closest(".label"))
+			return;
+		const { span } = this.app.profile, bins = this.binCount(this.eventOf(track), this.width()), bin = span / bins;
+		const at = Math.min(bins - 1, Math.floor(this.timeAt(event) / (bin || 1)));
+		this.tip.show(event.clientX, event.clientY, document.body, this.describe(track, at * bin, Math.min(span, (at + 1) * bin)));
+	}
+
+	private eventOf(track: Track): number { return track.lane ? track.lane.event : this.app.state.event; }
+
+	private describe(track: Track, from: number, to: number): HTMLElement[] {
+		const p = this.app.profile, event = this.eventOf(track), isForGil = !!track.lane?.isForGil;
+		// The last sample is at the end of all time.
+		const end = to >= p.span ? Infinity : to;
+		const moment = momentOf(p, this.app.shown(), { event, thread: track.thread, isForGil }, from, end);
+		const lines = !moment ? [track.name, `nothing from ${duration(from)} to ${duration(to)}`] :
+			p.eventKind(event) === EventKind.Wait ? this.waitLines(track.name, moment) : this.sumLines(track.name, event, moment, from, to);
+		return [...lines, p.eventName(event)].map((line, i) => h(i ? "p" : "b", {}, line));
+	}
+
+	private functionLine(fn: number): string {
+		const p = this.app.profile;
+		return fn < 0 ? this.app.nobody() : [p.functionName(fn), p.place(fn)].filter(Boolean).join(", ");
+	}
+
+	// The longest wait.
+	private waitLines(name: string, { longest, samples }: Moment): string[] {
+		const p = this.app.profile, end = p.time[longest], begin = Math.max(0, end - p.weight[longest]);
+		const when = `${duration(begin)} – ${duration(end)}` + (samples > 1 ? `, the longest of ${count(samples)} here` : "");
+		return [`${name}: ${duration(p.weight[longest])}`, when, this.functionLine(this.app.shown().functionOf(p.stack[longest])),
+			p.spentText(p.spent[longest])];
+	}
+
+	private sumLines(name: string, event: number, { functions, samples, weight }: Moment, from: number, to: number): string[] {
+		const [fn, most] = [...functions].reduce((best, one) => one[1] > best[1] ? one : best);
+		const part = functions.size > 1 ? `${percent(most / weight)} in ` : "";
+		return [`${name}: ${amount(weight, this.app.profile.unit(event))}`,
+			`${duration(from)} – ${duration(to)}, ${count(samples)} ${samples > 1 ? "samples" : "sample"}`, part + this.functionLine(fn)];
 	}
 }
