@@ -123,6 +123,9 @@ export function changeText(c: Comparison, change: Sides): string {
 	return `${value < 0 ? "-" : "+"}${amountOf(c, value)}`;
 }
 
+// The head of a column.
+export const changeHead = (c: Comparison | null) => c?.unit ? `change, ${c.unit}` : "change";
+
 // "gone: 50.0 ms before; ± 12.5"
 export function changeWords(c: Comparison, change: Sides, isAll = false): string {
 	const unit = c.unit ? ` ${c.unit}` : "";

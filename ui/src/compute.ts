@@ -91,9 +91,7 @@ export class Shown {
 // What each thread weighs in an event, the heaviest first.
 export function threadWeights(profile: Profile, event: number): [number, number][] {
 	const weights = new Map<number, number>();
-	for (const group of profile.groups) {
-		if (group.event !== event)
-			continue;
+	for (const group of profile.groupsOf(event)) {
 		let sum = 0;
 		for (let i = group.first; i < group.first + group.count; i++)
 			sum += profile.weight[i];
@@ -116,13 +114,9 @@ export function findLanes(profile: Profile): Lane[] {
 	const lanes: Lane[] = [];
 	const add = (event: number, isForGil: boolean, word: string) => {
 		const threads = new Set<number>();
-		for (const group of profile.groups)
-			if (group.event === event && !threads.has(group.thread))
-				for (let i = group.first; i < group.first + group.count; i++)
-					if (!isForGil || profile.isForGil(profile.spent[i])) {
-						threads.add(group.thread);
-						break;
-					}
+		for (const { thread, first, count } of profile.groupsOf(event))
+			if (!isForGil || profile.spent.subarray(first, first + count).some((spent) => profile.isForGil(spent)))
+				threads.add(thread);
 		if (threads.size)
 			lanes.push({ event, isForGil, word, threads });
 	};
@@ -135,6 +129,15 @@ export function findLanes(profile: Profile): Lane[] {
 			add(event, false, "has the GIL");
 	}
 	return lanes;
+}
+
+// By stack: what all samples below weigh, too.
+function totals({ parent }: Profile, own: Float64Array): Float64Array {
+	const total = own.slice();
+	for (let i = total.length - 1; i >= 0; i--)
+		if (parent[i] >= 0)
+			total[parent[i]] += total[i];
+	return total;
 }
 
 export class Selection {
@@ -153,20 +156,16 @@ export class Selection {
 		this.own = new Float64Array(p.stackCount);
 		this.samples = new Uint32Array(p.stackCount);
 		this.mask = this.makeMask();
-		for (const group of p.groups)
-			if (group.event === state.event)
-				for (let i = group.first; i < group.first + group.count; i++)
-					this.everything += p.weight[i];
+		for (const group of p.groupsOf(state.event))
+			for (let i = group.first; i < group.first + group.count; i++)
+				this.everything += p.weight[i];
 		this.eachSample((i, stack) => {
 			this.own[stack] += p.weight[i];
 			this.samples[stack]++;
 			this.all += p.weight[i];
 			this.count++;
 		});
-		this.total = this.own.slice();
-		for (let i = p.stackCount - 1; i >= 0; i--)
-			if (p.parent[i] >= 0)
-				this.total[p.parent[i]] += this.total[i];
+		this.total = totals(p, this.own);
 	}
 
 	private makeMask(): Uint8Array | null {
@@ -204,24 +203,17 @@ export class Selection {
 
 	// The same by stack: of samples that end there, and of all below, too.
 	before(): [Float64Array, Float64Array] {
-		const own = new Float64Array(this.profile.stackCount), { parent } = this.profile;
+		const own = new Float64Array(this.profile.stackCount);
 		this.eachBefore((stack, weight) => own[stack] += weight);
-		const total = own.slice();
-		for (let i = total.length - 1; i >= 0; i--)
-			if (parent[i] >= 0)
-				total[parent[i]] += total[i];
-		return [own, total];
+		return [own, totals(this.profile, own)];
 	}
 
 	eachSample(see: (sample: number, stack: number) => void) {
 		const p = this.profile, { event, thread } = this.state;
-		for (const group of p.groups) {
-			if (group.event !== event || (thread >= 0 && thread !== group.thread))
-				continue;
+		for (const group of p.groupsOf(event, thread))
 			for (let i = group.first; i < group.first + group.count; i++)
 				if (this.has(i))
 					see(i, p.stack[i]);
-		}
 	}
 
 	functions(shown: Shown): Entry[] {
@@ -444,6 +436,11 @@ export class Tree {
 		return [count, weight];
 	}
 
+	// -1: all samples, or nobody's.
+	functionOf(node: number): number {
+		return this.fn[node] < this.selection.profile.functionCount ? this.fn[node] : -1;
+	}
+
 	nodeOf(stack: number): number { return this.node[stack] || this.none; }
 
 	// From the outermost on, without node 0.
@@ -504,9 +501,7 @@ export function* timeColumns(tree: Tree, thread: number, count: number): Generat
 		inside.clear();
 		at++;
 	};
-	for (const group of p.groups) {
-		if (group.event !== event || group.thread !== thread)
-			continue;
+	for (const group of p.groupsOf(event, thread)) {
 		const reach = p.unit(event) === Unit.Nanoseconds ? 0 : usualReach(p, group.first, group.count);
 		for (let i = group.first, before = from; i < group.first + group.count; i++) {
 			if (i % STEP_SAMPLES === 0)

@@ -335,6 +335,11 @@ export class Profile {
 	isForGil(spent: number) { return this.names["spent.kind"][spent] === SPENT_GIL; }
 	spentCount() { return this.names["spent.text"].length; }
 
+	// Those of an event, in a thread or (-1) in all.
+	groupsOf(event: number, thread = -1): Group[] {
+		return this.groups.filter((group) => group.event === event && (thread < 0 || group.thread === thread));
+	}
+
 	// Events that have samples.
 	events(): number[] {
 		return [...new Set(this.groups.map((group) => group.event))];

@@ -73,6 +73,9 @@ export class Tip {
 export const isTyping = (target: EventTarget | null) =>
 	target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 
+// Such keys are the browser's.
+export const hasModifier = (event: KeyboardEvent) => event.ctrlKey || event.metaKey || event.altKey;
+
 export const rowHeight = () => matchMedia("(pointer: coarse)").matches ? 36 : 25;
 
 export interface ListOptions {
@@ -174,7 +177,7 @@ export class List {
 	}
 
 	private key(event: KeyboardEvent) {
-		if (event.ctrlKey || event.metaKey || event.altKey)
+		if (hasModifier(event))
 			return;
 		const page = Math.max(1, Math.floor(this.element.clientHeight / this.height) - 1);
 		const steps: Record<string, number> = { ArrowDown: this.selected + 1, ArrowUp: this.selected - 1,

@@ -5,7 +5,7 @@ import type { App } from "./app";
 import { changeText, changeWords } from "./changes";
 import { changeColour, functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
 import { threadWeights, timeColumns, type Tree } from "./compute";
-import { amount, count, duration, fitCanvas, Frames, h, percent, Tip } from "./dom";
+import { amount, count, duration, fitCanvas, Frames, h, hasModifier, percent, Tip } from "./dom";
 import { STEP_BOXES, TimeLayout, WeightLayout, type Layout } from "./layout";
 
 // Of the graph by time.
@@ -350,10 +350,7 @@ export class FlameView {
 		return [from + layout.x[at] * scale, from + (layout.x[at] + layout.width[at]) * scale];
 	}
 
-	private functionAt(at: number): number {
-		const fn = this.tree!.fn[this.layout!.node[at]];
-		return fn < this.app.profile.functionCount ? fn : -1;
-	}
+	private functionAt(at: number): number { return this.tree!.functionOf(this.layout!.node[at]); }
 
 	private zoomTime(at: number) {
 		const [from, to] = this.timeOf(at);
@@ -406,9 +403,8 @@ export class FlameView {
 	// --- By weight: nodes -------------------------------------------------------------------
 
 	private zoom(node: number) {
-		const fn = this.tree!.fn[node];
 		this.selected = node;
-		this.app.set({ zoom: this.tree!.path(node), fn: fn < this.app.profile.functionCount ? fn : -1 });
+		this.app.set({ zoom: this.tree!.path(node), fn: this.tree!.functionOf(node) });
 	}
 
 	private reveal(row: number) {
@@ -420,10 +416,9 @@ export class FlameView {
 	}
 
 	private select(node: number) {
-		const fn = this.tree!.fn[node];
 		this.selected = node;
 		this.reveal(this.depth(node));
-		this.app.set({ fn: fn < this.app.profile.functionCount ? fn : -1 }, true);
+		this.app.set({ fn: this.tree!.functionOf(node) }, true);
 	}
 
 	private sibling(step: number) {
@@ -456,6 +451,17 @@ export class FlameView {
 	}
 
 	private key(event: KeyboardEvent) {
+		if (hasModifier(event) || !(this.app.state.byTime ? this.canUseBoxes() && this.timeKey(event.key) : this.nodeKey(event.key)))
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	// They are of the tree that is shown, by time.
+	private canUseBoxes(): boolean { return this.layout instanceof TimeLayout && this.layout.tree === this.tree; }
+
+	// True: the key was taken.
+	private nodeKey(key: string): boolean {
 		const tree = this.tree!, at = this.selected;
 		const keys: Record<string, () => void> = {
 			ArrowDown: () => tree.children(at).length && this.select(tree.children(at)[0]),
@@ -466,19 +472,15 @@ export class FlameView {
 			Backspace: () => this.zoomed > 0 && this.zoom(tree.parent[this.zoomed]),
 			n: () => this.step(1),
 			N: () => this.step(-1),
-			o: () => at > 0 && tree.fn[at] < this.app.profile.functionCount && this.app.set({ focus: tree.fn[at], zoom: [] }),
+			o: () => tree.functionOf(at) >= 0 && this.app.set({ focus: tree.functionOf(at), zoom: [] }),
 		};
-		if (this.app.state.byTime && !event.ctrlKey && !event.metaKey && !event.altKey) {
-			if (!(this.layout instanceof TimeLayout) || this.layout.tree !== tree || !this.timeKey(event.key))
-				return;
-		} else if (event.key === "Escape" && this.zoomed > 0)
+		if (key === "Escape" && this.zoomed > 0)
 			this.zoom(0);
-		else if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys))
-			return;
+		else if (key in keys)
+			keys[key]();
 		else
-			keys[event.key]();
-		event.preventDefault();
-		event.stopPropagation();
+			return false;
+		return true;
 	}
 
 	focus() { this.stage.focus({ preventScroll: true }); }

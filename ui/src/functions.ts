@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The first view: which functions and which lines take the time.
 import type { App, Side } from "./app";
-import { changeText, changeWords, type Change, type Changes, type Sides } from "./changes";
+import { changeHead, changeText, changeWords, type Change, type Changes, type Sides } from "./changes";
 import { functionColour } from "./colours";
 import type { Entry } from "./compute";
 import { NONE } from "./data";
@@ -92,7 +92,7 @@ export class FunctionsView {
 		const c = this.app.profile.comparison;
 		if (!c)
 			return null;
-		const head = this.head("change", c.unit ? `change, ${c.unit}` : "change");
+		const head = this.head("change", changeHead(c));
 		head.title = `By how much own time changed since ${c.path}`;
 		head.classList.add("change");
 		this.changeHeads.push(head);

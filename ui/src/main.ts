@@ -3,7 +3,7 @@
 import { App } from "./app";
 import { changeText, changeWords } from "./changes";
 import { load, NONE, Profile } from "./data";
-import { amount, count, h, isTyping, percent } from "./dom";
+import { amount, count, h, hasModifier, isTyping, percent } from "./dom";
 import { FlameView } from "./flame";
 import { FunctionsView } from "./functions";
 import { SourceView } from "./source";
@@ -170,30 +170,44 @@ class Page {
 	// --- The function that is looked at -----------------------------------------------------
 
 	private showDetails() {
-		const { app } = this, p = this.profile, fn = app.state.fn;
+		const p = this.profile, { fn } = this.app.state;
 		this.details.hidden = fn < 0;
 		if (fn < 0)
 			return;
-		const entry = app.functions().find((one) => one.id === fn), isPython = p.isPython(fn);
-		const c = p.comparison, change = app.changes()?.functions.find((one) => c!.same[fn] === one.id);
-		const said = change ? `${changeText(c!, change)} ${c!.unit} (${changeWords(c!, change, app.isAll())})` : "";
-		const missing = app.state.hide.includes(fn) ? "hidden" : isPython || app.state.native ? "not in this selection" :
-			"C code is not shown (c)";
-		const numbers = entry ? `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
-			`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})` : missing;
+		const change = this.changeOf(fn);
+		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, this.weightOf(fn)),
+			change && h("span.numbers", {}, change),
+			h("span.path", {}, this.hasFile(fn) ? `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}` : p.object(fn))),
+		h("div.acts", {}, ...this.makeActs(fn)));
+	}
+
+	private hasFile(fn: number): boolean { return this.profile.isPython(fn) && this.profile.functionFile[fn] !== NONE; }
+
+	private weightOf(fn: number): string {
+		const { app } = this, entry = app.functions().find((one) => one.id === fn);
+		if (entry)
+			return `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
+				`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})`;
+		return app.state.hide.includes(fn) ? "hidden" :
+			this.profile.isPython(fn) || app.state.native ? "not in this selection" : "C code is not shown (c)";
+	}
+
+	private changeOf(fn: number): string {
+		const { app } = this, c = this.profile.comparison, change = app.changes()?.functions.find((one) => c!.same[fn] === one.id);
+		return change ? `${changeText(c!, change)} ${c!.unit} (${changeWords(c!, change, app.isAll())})` : "";
+	}
+
+	private makeActs(fn: number): (HTMLElement | null)[] {
+		const { app } = this, p = this.profile;
 		const button = (word: string, key: string, onclick: () => void) =>
 			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick }, word);
 		const act = (word: string, key: string, change: Partial<State>) => button(word, key, () => app.set(change));
-		const hasFile = isPython && p.functionFile[fn] !== NONE;
-		const path = hasFile ? `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}` : p.object(fn);
-		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, numbers), said && h("span.numbers", {}, said),
-			h("span.path", {}, path)), h("div.acts", {}, hasFile ? act("Source", "Enter",
-				{ view: "source", file: p.functionFile[fn], line: p.functionLine[fn] }) : null,
+		return [this.hasFile(fn) ? act("Source", "Enter", { view: "source", file: p.functionFile[fn], line: p.functionLine[fn] }) : null,
 			act("Only this", "o", { focus: fn, zoom: [] }),
 			button("Hide", "h", () => app.hide(fn)),
 			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),
 			act("Callers", "", { view: "tree", invert: true, focus: fn }),
-			h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => app.set({ fn: -1 }, true) }, "×")));
+			h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => app.set({ fn: -1 }, true) }, "×")];
 	}
 
 	// --- All of it --------------------------------------------------------------------------
@@ -246,7 +260,7 @@ class Page {
 
 	private key(event: KeyboardEvent) {
 		const { app } = this, { state } = app;
-		if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || this.help.open)
+		if (hasModifier(event) || isTyping(event.target) || this.help.open)
 			return;
 		const view = VIEWS[Number(event.key) - 1];
 		const isTab = (event.target as HTMLElement).getAttribute?.("role") === "tab";

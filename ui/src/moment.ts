@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What threads have of an event in some time: for the tips of the timeline.
+// What threads have of an event in some time, in words: for the tips of the timeline.
+import type { App } from "./app";
 import type { Shown } from "./compute";
-import type { Group, Profile } from "./data";
+import { EventKind, type Group, type Profile } from "./data";
+import { amount, count, duration, percent } from "./dom";
 
 // What is counted: samples of an event in a thread (-1: in all), of those that wait for the GIL, if isForGil.
 export interface Of {
@@ -10,7 +12,7 @@ export interface Of {
 	isForGil: boolean;
 }
 
-export interface Moment {
+interface Moment {
 	samples: number;
 	// Of spans: as far as they reach into that time.
 	weight: number;
@@ -34,12 +36,10 @@ function firstAt(profile: Profile, group: Group, time: number): number {
 }
 
 // From that time to before the other; null: nothing. Samples of a thread stand in order of time, and spans do not overlap.
-export function momentOf(profile: Profile, shown: Shown, of: Of, from: number, to: number): Moment | null {
+function momentOf(profile: Profile, shown: Shown, of: Of, from: number, to: number): Moment | null {
 	const { time, weight, stack, spent } = profile, isSpan = profile.isSpan(of.event);
 	const found: Moment = { samples: 0, weight: 0, functions: new Map(), longest: -1 };
-	for (const group of profile.groups) {
-		if (group.event !== of.event || (of.thread >= 0 && group.thread !== of.thread))
-			continue;
+	for (const group of profile.groupsOf(of.event, of.thread)) {
 		for (let i = firstAt(profile, group, from); i < group.first + group.count; i++) {
 			const begin = isSpan ? time[i] - weight[i] : time[i];
 			if (begin >= to)
@@ -55,4 +55,37 @@ export function momentOf(profile: Profile, shown: Shown, of: Of, from: number, t
 		}
 	}
 	return found.samples ? found : null;
+}
+
+function functionText(app: App, fn: number): string {
+	return fn < 0 ? app.nobody() : [app.profile.functionName(fn), app.profile.place(fn)].filter(Boolean).join(", ");
+}
+
+// The longest wait.
+function waitLines(app: App, name: string, { longest, samples }: Moment): string[] {
+	const p = app.profile, end = p.time[longest], begin = Math.max(0, end - p.weight[longest]);
+	return [`${name}: ${duration(p.weight[longest])}`,
+		`${duration(begin)} – ${duration(end)}` + (samples > 1 ? `, the longest of ${count(samples)} here` : ""),
+		functionText(app, app.shown().functionOf(p.stack[longest])), p.spentText(p.spent[longest])];
+}
+
+// All of it, and which function has most.
+function sumLines(app: App, name: string, event: number, moment: Moment, when: string): string[] {
+	const { functions, samples, weight } = moment;
+	const [fn, most] = [...functions].reduce((best, one) => one[1] > best[1] ? one : best);
+	const part = functions.size > 1 ? `${percent(most / weight)} in ` : "";
+	return [`${name}: ${amount(weight, app.profile.unit(event))}`, `${when}, ${count(samples)} ${samples > 1 ? "samples" : "sample"}`,
+		part + functionText(app, fn)];
+}
+
+// Lines, the first of which begins with the name; some may be empty.
+export function momentLines(app: App, name: string, of: Of, from: number, to: number): string[] {
+	const p = app.profile, event = p.eventName(of.event);
+	// The last sample is at the end of all time.
+	const moment = momentOf(p, app.shown(), of, from, to < p.span ? to : Infinity);
+	if (!moment)
+		return [name, `nothing from ${duration(from)} to ${duration(to)}`, event];
+	if (p.eventKind(of.event) === EventKind.Wait)
+		return [...waitLines(app, name, moment), event];
+	return [...sumLines(app, name, of.event, moment, `${duration(from)} – ${duration(to)}`), event];
 }

@@ -2,9 +2,9 @@
 // The text of a file with what each line weighs, and a map of where in the file the heat is.
 import type { App } from "./app";
 import { onTheme, variable } from "./colours";
-import { changeText, type Change } from "./changes";
+import { changeHead, changeText, type Change, type Changes, type Sides } from "./changes";
 import { fileWeights, type Entry } from "./compute";
-import { NONE, SourceState } from "./data";
+import { NONE, SourceState, type Comparison } from "./data";
 import { fitCanvas, h, List, percent } from "./dom";
 import { changeCell } from "./functions";
 import { pieces, type Piece } from "./python";
@@ -137,45 +137,55 @@ export class SourceView {
 			[...new Set([...this.weights.keys(), ...(this.changes ? this.changes.keys() : [])])].sort((a, b) => a - b);
 	}
 
-	// Of lines that are here: those that are gone have numbers of another text.
 	private compare() {
-		const { app } = this, p = app.profile, c = p.comparison, changes = app.changes();
-		const isBefore = this.file >= 0 && p.sourceState(this.file) === SourceState.Before;
-		const edited = new Set<number>();
-		let gone = { before: 0, after: 0 }, count = 0;
+		const { app } = this, c = app.profile.comparison, changes = app.changes(), notes = [app.whyNotCompared()];
+		const isBefore = this.file >= 0 && app.profile.sourceState(this.file) === SourceState.Before;
 		this.changes = changes && new Map();
 		this.unpaired.clear();
-		const rows = new Map((changes?.lines ?? []).map((change) => [change.id, change]));
-		for (let frame = 0; c && changes && frame < p.frameLine.length; frame++) {
-			const fn = p.frameFunction[frame], number = p.frameLine[frame];
-			const row = (isBefore ? c.frameBefore : c.frameAfter)[frame], change = rows.get(row);
-			if (p.functionFile[fn] !== this.file || !change)
-				continue;
-			if (c.lines[row].isUnpaired) {
-				this.unpaired.set(number, change);
-				edited.add(c.lines[row].subject);
-			} else {
-				this.changes!.set(number, change);
-			}
-		}
-		for (const change of changes?.lines ?? []) {
-			const row = change.id < 0 ? null : c!.lines[change.id];
-			if (!row || change.own || row.isUnpaired || c!.frameAfter[row.subject] === change.id)
-				continue;
-			if (c!.fileAfter[p.functionFile[p.frameFunction[row.subject]]] === this.file && change.before) {
-				gone = { before: gone.before + change.before, after: 0 };
-				count++;
-			}
+		if (c && changes) {
+			notes.push(this.editedText(this.compareLines(c, changes, isBefore ? c.frameBefore : c.frameAfter)));
+			notes.push(isBefore ? "" : this.goneText(c, this.goneLines(c, changes)));
 		}
 		this.changeHead.hidden = !changes;
-		this.changeHead.textContent = c?.unit ? `change, ${c.unit}` : "change";
-		const names = [...edited].map((fn) => p.functionName(fn));
-		const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
-		this.compared.textContent = [app.whyNotCompared(),
-			names.length ? `Lines cannot be told in ${names.slice(0, 3).join(", ")}${more}, which changed: see the functions.` : "",
-			count && !isBefore ? `${count} line${count > 1 ? "s" : ""} of before, with ${changeText(c!, gone)} ${c!.unit}, ${count > 1 ? "are" : "is"} gone.` : ""]
-			.filter(Boolean).join(" ");
+		this.changeHead.textContent = changeHead(c);
+		this.compared.textContent = notes.filter(Boolean).join(" ");
 		this.compared.hidden = !this.compared.textContent;
+	}
+
+	// Of lines that are here. rows: of each frame its row of lines. Returns the functions whose lines cannot be told.
+	private compareLines(c: Comparison, changes: Changes, rows: Uint32Array): Set<number> {
+		const p = this.app.profile, edited = new Set<number>(), changeOf = new Map(changes.lines.map((change) => [change.id, change]));
+		rows.forEach((row, frame) => {
+			const change = changeOf.get(row);
+			if (p.functionFile[p.frameFunction[frame]] !== this.file || !change)
+				return;
+			if (c.lines[row].isUnpaired)
+				edited.add(c.lines[row].subject);
+			(c.lines[row].isUnpaired ? this.unpaired : this.changes!).set(p.frameLine[frame], change);
+		});
+		return edited;
+	}
+
+	// Their numbers are those of another text.
+	private goneLines(c: Comparison, changes: Changes): Sides[] {
+		const p = this.app.profile;
+		return changes.lines.filter((change) => {
+			const row = change.id < 0 ? null : c.lines[change.id];
+			return row && !change.own && change.before && !row.isUnpaired && c.frameAfter[row.subject] !== change.id &&
+				c.fileAfter[p.functionFile[p.frameFunction[row.subject]]] === this.file;
+		});
+	}
+
+	private editedText(functions: Set<number>): string {
+		const names = [...functions].map((fn) => this.app.profile.functionName(fn));
+		const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+		return names.length ? `Lines cannot be told in ${names.slice(0, 3).join(", ")}${more}, which changed: see the functions.` : "";
+	}
+
+	private goneText(c: Comparison, lines: Sides[]): string {
+		const many = lines.length > 1, gone = { before: lines.reduce((sum, line) => sum + line.before, 0), after: 0 };
+		return lines.length ? `${lines.length} ${many ? "lines" : "line"} of before, with ${changeText(c, gone)} ${c.unit}, ` +
+			`${many ? "are" : "is"} gone.` : "";
 	}
 
 	private lineChange(line: number): HTMLElement | null {

@@ -4,8 +4,8 @@ import type { App } from "./app";
 import { isDark, kindColour, onTheme, variable } from "./colours";
 import { threadWeights, type Lane } from "./compute";
 import { EventKind, Kind, Unit } from "./data";
-import { amount, count, duration, fitCanvas, Frames, h, percent, Tip } from "./dom";
-import { momentOf, type Moment } from "./moment";
+import { duration, fitCanvas, Frames, h, hasModifier, percent, Tip } from "./dom";
+import { momentLines } from "./moment";
 
 const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6;
 const TRACK_HEIGHT = 24, LANE_HEIGHT = 11;
@@ -132,9 +132,7 @@ export class Timeline {
 	// Weight by time, of all stacks or of those that are marked.
 	private *fill(event: number, isForGil: boolean, bins: number, marks: Uint8Array | null): Generator<void, Shape> {
 		const p = this.app.profile, tracks: Shape = new Map(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
-		for (const group of p.groups) {
-			if (group.event !== event)
-				continue;
+		for (const group of p.groupsOf(event)) {
 			// What each bin has more than the one before it.
 			const steps = tracks.get(group.thread) ?? new Float64Array(bins + 1);
 			for (let i = group.first; i < group.first + group.count; i++) {
@@ -165,12 +163,11 @@ export class Timeline {
 
 	// As many as can be seen, and so few that chance alone makes no spikes.
 	private binCount(event: number, width: number): number {
-		let samples = 0;
-		if (this.app.profile.eventKind(event) === EventKind.Wait)
-			return Math.min(MAX_BINS, Math.floor(width / 2));
-		for (const group of this.app.profile.groups)
-			samples += group.event === event ? group.count : 0;
-		return Math.max(20, Math.min(MAX_BINS, Math.floor(width / 2), Math.floor(samples / SAMPLES_PER_BIN)));
+		const p = this.app.profile, most = Math.min(MAX_BINS, Math.floor(width / 2));
+		if (p.eventKind(event) === EventKind.Wait)
+			return most;
+		const samples = p.groupsOf(event).reduce((sum, group) => sum + group.count, 0);
+		return Math.max(20, Math.min(most, Math.floor(samples / SAMPLES_PER_BIN)));
 	}
 
 	private *draw(): Generator<void> {
@@ -213,7 +210,7 @@ export class Timeline {
 
 	// Those of a lane, or of the event.
 	private *drawTracks(lane: Lane | null, width: number, marks: Uint8Array | null): Generator<void> {
-		const p = this.app.profile, event = lane ? lane.event : this.app.state.event, isForGil = !!lane?.isForGil;
+		const p = this.app.profile, event = this.eventOf(lane), isForGil = !!lane?.isForGil;
 		const bins = this.binCount(event, width), all = yield* this.known(event, isForGil, bins);
 		const marked = marks ? yield* this.fill(event, isForGil, bins, marks) : null;
 		const isTime = p.unit(event) === Unit.Nanoseconds, bin = p.span / bins || 1, height = lane ? LANE_HEIGHT : TRACK_HEIGHT;
@@ -311,7 +308,7 @@ export class Timeline {
 	}
 
 	private key(event: KeyboardEvent) {
-		if (event.ctrlKey || event.metaKey || event.altKey || !(this.rangeKey(event) || this.trackKey(event.key)))
+		if (hasModifier(event) || !(this.rangeKey(event) || this.trackKey(event.key)))
 			return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -367,40 +364,15 @@ export class Timeline {
 		this.tell(null);
 		if (!track || target.closest(".label"))
 			return;
-		const { span } = this.app.profile, bins = this.binCount(this.eventOf(track), this.width()), bin = span / bins;
+		const { span } = this.app.profile, bins = this.binCount(this.eventOf(track.lane), this.width()), bin = span / bins;
 		const at = Math.min(bins - 1, Math.floor(this.timeAt(event) / (bin || 1)));
 		this.tip.show(event.clientX, event.clientY, document.body, this.describe(track, at * bin, Math.min(span, (at + 1) * bin)));
 	}
 
-	private eventOf(track: Track): number { return track.lane ? track.lane.event : this.app.state.event; }
+	private eventOf(lane: Lane | null): number { return lane ? lane.event : this.app.state.event; }
 
 	private describe(track: Track, from: number, to: number): HTMLElement[] {
-		const p = this.app.profile, event = this.eventOf(track), isForGil = !!track.lane?.isForGil;
-		// The last sample is at the end of all time.
-		const end = to >= p.span ? Infinity : to;
-		const moment = momentOf(p, this.app.shown(), { event, thread: track.thread, isForGil }, from, end);
-		const lines = !moment ? [track.name, `nothing from ${duration(from)} to ${duration(to)}`] :
-			p.eventKind(event) === EventKind.Wait ? this.waitLines(track.name, moment) : this.sumLines(track.name, event, moment, from, to);
-		return [...lines, p.eventName(event)].map((line, i) => h(i ? "p" : "b", {}, line));
-	}
-
-	private functionLine(fn: number): string {
-		const p = this.app.profile;
-		return fn < 0 ? this.app.nobody() : [p.functionName(fn), p.place(fn)].filter(Boolean).join(", ");
-	}
-
-	// The longest wait.
-	private waitLines(name: string, { longest, samples }: Moment): string[] {
-		const p = this.app.profile, end = p.time[longest], begin = Math.max(0, end - p.weight[longest]);
-		const when = `${duration(begin)} – ${duration(end)}` + (samples > 1 ? `, the longest of ${count(samples)} here` : "");
-		return [`${name}: ${duration(p.weight[longest])}`, when, this.functionLine(this.app.shown().functionOf(p.stack[longest])),
-			p.spentText(p.spent[longest])];
-	}
-
-	private sumLines(name: string, event: number, { functions, samples, weight }: Moment, from: number, to: number): string[] {
-		const [fn, most] = [...functions].reduce((best, one) => one[1] > best[1] ? one : best);
-		const part = functions.size > 1 ? `${percent(most / weight)} in ` : "";
-		return [`${name}: ${amount(weight, this.app.profile.unit(event))}`,
-			`${duration(from)} – ${duration(to)}, ${count(samples)} ${samples > 1 ? "samples" : "sample"}`, part + this.functionLine(fn)];
+		const of = { event: this.eventOf(track.lane), thread: track.thread, isForGil: !!track.lane?.isForGil };
+		return momentLines(this.app, track.name, of, from, to).map((line, i) => h(i ? "p" : "b", {}, line));
 	}
 }

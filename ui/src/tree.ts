@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The call tree: what calls what, or who calls what takes the time.
 import type { App } from "./app";
+import { changeHead } from "./changes";
 import { callers, type Caller, type Tree } from "./compute";
 import { h, List, percent } from "./dom";
 import { changeCell, shareCell, swatch } from "./functions";
@@ -124,19 +125,18 @@ export class TreeView {
 				this.toggle(index);
 			} }, row.isLeaf ? "" : row.isOpen ? "▾" : "▸");
 		const isHit = found && row.fn < found.length && found[row.fn];
-		const element = h("div.treerow", { "aria-level": row.depth + 1,
+		return h("div.treerow", { "aria-level": row.depth + 1,
 			"aria-expanded": row.isLeaf ? null : String(row.isOpen) }, this.isCompared() && changeCell(app, app.tree().change(row.node)), shareCell(app.share(row.total)),
 			h("span.share.plain", { role: "gridcell" }, percent(app.share(row.own))),
 			h("span.name", { role: "gridcell" }, indent, twisty, swatch(app, row.fn),
 				h(`span.symbol${isHit ? ".hit" : ""}`, {}, row.name), h("span.place", {}, row.place)));
-		return element;
 	}
 
 	update() {
 		const { app } = this, tree = app.tree();
 		this.invert.setAttribute("aria-pressed", String(app.state.invert));
 		this.changeHead.hidden = !this.isCompared();
-		this.changeHead.textContent = app.profile.comparison?.unit ? `change, ${app.profile.comparison.unit}` : "change";
+		this.changeHead.textContent = changeHead(app.profile.comparison);
 		if (this.shown !== tree || this.wasInverted !== app.state.invert) {
 			this.shown = tree;
 			this.wasInverted = app.state.invert;
