@@ -109,11 +109,14 @@ export class App {
 	// The other events, of the same threads, time and stacks; what changed stands in their place.
 	sides(): Side[] {
 		const { state, profile } = this, events = profile.events().filter((event) => event !== state.event);
-		return state.alone || this.changes() ? [] : this.cached(this.sideEntries, this.shownKey(), () => events.slice(0, MAX_SIDES).map((event) => {
-			const selection = new Selection(profile, { ...state, event });
-			const entries = new Map(selection.functions(this.shown()).map((entry) => [entry.id, entry]));
-			return { event, all: selection.all, entries };
-		}));
+		return state.alone || this.changes() ? [] :
+			this.cached(this.sideEntries, this.shownKey(), () => events.slice(0, MAX_SIDES).map((event) => this.side(event)));
+	}
+
+	private side(event: number): Side {
+		const selection = new Selection(this.profile, { ...this.state, event });
+		const entries = new Map(selection.functions(this.shown()).map((entry) => [entry.id, entry]));
+		return { event, all: selection.all, entries };
 	}
 
 	// A step: frames of that function are dropped from all stacks.
@@ -141,8 +144,9 @@ export class App {
 		const { event, thread, range, view, byTime } = this.state, c = this.profile.comparison;
 		if (!c || (this.changes() && !(view === "flame" && byTime)))
 			return "";
-		return `not compared with ${c.path}: ` + (this.changes() ? "this is one thread" : event !== c.event ? `only ${this.profile.eventName(c.event)} is` :
-			range ? "a range of time is of this recording alone" : thread >= 0 ? "a thread is of this recording alone" : "");
+		const why = this.changes() ? "this is one thread" : event !== c.event ? `only ${this.profile.eventName(c.event)} is` :
+			range ? "a range of time is of this recording alone" : thread >= 0 ? "a thread is of this recording alone" : "";
+		return `not compared with ${c.path}: ${why}`;
 	}
 
 	// Whom samples belong to of which no frame is shown.

@@ -451,7 +451,8 @@ export class FlameView {
 	}
 
 	private key(event: KeyboardEvent) {
-		if (hasModifier(event) || !(this.app.state.byTime ? this.canUseBoxes() && this.timeKey(event.key) : this.nodeKey(event.key)))
+		const { byTime } = this.app.state;
+		if (hasModifier(event) || !(byTime ? this.canUseBoxes() && this.timeKey(event.key) : this.nodeKey(event.key)))
 			return;
 		event.preventDefault();
 		event.stopPropagation();

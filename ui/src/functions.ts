@@ -224,17 +224,25 @@ export class FunctionsView {
 		return entries;
 	}
 
+	// Functions that are compared as one are one here, too.
+	private updateSpent() {
+		const { app } = this, p = app.profile, selection = app.selection(), shown = app.shown();
+		const same = this.isCompared && p.comparison!.same;
+		if (this.spentOf[0] === selection && this.spentOf[1] === shown && this.spentOf[2] === same)
+			return;
+		this.functionSpent = selection.spent(p.functionCount, (stack) => {
+			const fn = shown.functionOf(stack);
+			return same && fn >= 0 ? same[fn] : fn;
+		});
+		this.lineSpent = selection.spent(p.lineFile.length, (stack) => shown.lineOf(stack));
+		this.spentOf = [selection, shown, same];
+	}
+
 	update() {
-		const { app } = this, p = app.profile, found = app.found(), selection = app.selection();
+		const { app } = this, p = app.profile, found = app.found(), changes = app.changes();
 		const isFound = (fn: number) => !found || (fn >= 0 && found[fn] === 1);
-		const shown = app.shown(), changes = app.changes(), same = changes && p.comparison!.same;
 		this.isCompared = changes !== null;
-		if (this.spentOf[0] !== selection || this.spentOf[1] !== shown || this.spentOf[2] !== same) {
-			const functionOf = (stack: number) => same && shown.functionOf(stack) >= 0 ? same[shown.functionOf(stack)] : shown.functionOf(stack);
-			this.functionSpent = selection.spent(p.functionCount, functionOf);
-			this.lineSpent = selection.spent(p.lineFile.length, (stack) => shown.lineOf(stack));
-			this.spentOf = [selection, shown, same];
-		}
+		this.updateSpent();
 		this.showSides();
 		const functions: Row[] = changes ? changes.functions.map((change) => ({ ...change, change })) : this.entries();
 		const lines = changes ? changes.lines.map((change) => this.comparedLine(change)) : app.lines().map((entry) => this.lineOf(entry));

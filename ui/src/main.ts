@@ -25,7 +25,9 @@ const KEYS: [string, string][] = [
 	["m", "calls of a function by itself, or by what it calls, are one frame"],
 	["b", "the flame graph by time, from left to right, of one thread"],
 	["e", "functions in all events, side by side"],
-	["w", "waits and the GIL in the timeline"], ["t", "the timeline: ← → move the range, with Shift its end; ↑ ↓ say what a track has of it"], ["x", "drop all filters"],
+	["w", "waits and the GIL in the timeline"],
+	["t", "the timeline: ← → move the range, with Shift its end; ↑ ↓ say what a track has of it"],
+	["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
 ];
 

@@ -154,7 +154,8 @@ export class SourceView {
 
 	// Of lines that are here. rows: of each frame its row of lines. Returns the functions whose lines cannot be told.
 	private compareLines(c: Comparison, changes: Changes, rows: Uint32Array): Set<number> {
-		const p = this.app.profile, edited = new Set<number>(), changeOf = new Map(changes.lines.map((change) => [change.id, change]));
+		const p = this.app.profile, edited = new Set<number>();
+		const changeOf = new Map(changes.lines.map((change) => [change.id, change]));
 		rows.forEach((row, frame) => {
 			const change = changeOf.get(row);
 			if (p.functionFile[p.frameFunction[frame]] !== this.file || !change)

@@ -354,8 +354,8 @@ export class Timeline {
 		const [from, to] = this.app.state.range ?? [0, this.app.profile.span];
 		track.element.classList.add("told");
 		track.element.scrollIntoView({ block: "nearest" });
-		const { left, bottom } = track.canvas.getBoundingClientRect();
-		this.tip.show(left + from / (this.app.profile.span || 1) * this.width(), bottom, document.body, this.describe(track, from, to));
+		const { left, bottom } = track.canvas.getBoundingClientRect(), x = from / (this.app.profile.span || 1) * this.width();
+		this.tip.show(left + x, bottom, document.body, this.describe(track, from, to));
 	}
 
 	// What is drawn under the pointer.
