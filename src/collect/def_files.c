@@ -2,24 +2,20 @@
 #include "collect/def_files.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "collect/process_view.h"
 #include "symbolize/rooted.h"
-#include "sys/proc.h"
 
 enum {
 	SOURCE_MAX = 8 << 20,
 	FILES_MAX = 16384,
-	ROOT_MAX = 64,
 };
 
 void def_files_deinit(struct def_files *files)
@@ -28,32 +24,6 @@ void def_files_deinit(struct def_files *files)
 		py_def_lines_deinit(file);
 	vec_deinit(&files->files);
 	map_deinit(&files->by_path);
-}
-
-/*
- * Where the process sees its files, and when it began, in ns since 1970. False if
- * that cannot be told.
- */
-static bool look_at(pid_t pid, char root[ROOT_MAX], int64_t *started)
-{
-	struct proc_status status;
-	bool same = false;
-	struct error *error = proc_same_namespace(NULL, pid, "mnt", &same);
-
-	if (!error)
-		error = proc_status_read(NULL, pid, &status);
-	if (error) {
-		error_destroy(error);
-		return false;
-	}
-	root[0] = '\0';
-	if (!same)
-		snprintf(root, ROOT_MAX, "/proc/%d/root", (int)pid);
-	/* The tick in which it began is over. */
-	*started = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
-		   (int64_t)((status.start_time + 1) *
-			     (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
-	return true;
 }
 
 /* A file that is none, or that changed, has no lines. */
@@ -128,17 +98,20 @@ struct error *def_files_line(struct def_files *files, pid_t pid,
 			   uint32_t *ret)
 {
 	const struct py_def_lines *lines = NULL;
-	char root[ROOT_MAX] = "";
-	struct error *error = NULL;
-	int64_t started;
+	struct process_view view;
+	struct error *error;
 
 	*ret = 0;
 	if (filename[0] != '/')
 		return NULL;
-	if (look_at(pid, root, &started))
-		error = get_file(files, root, filename, started, &lines);
-	else
-		lines = known_file(files, root, filename);
+	error = process_view_look(NULL, pid, &view);
+	if (!error) {
+		error = get_file(files, view.root, filename, view.started, &lines);
+	} else {
+		error_destroy(error);
+		error = NULL;
+		lines = known_file(files, "", filename);
+	}
 	if (!error && lines)
 		*ret = py_def_lines_find(lines, qualname);
 	return error;

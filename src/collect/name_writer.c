@@ -246,6 +246,22 @@ struct error *name_writer_put_removed(struct name_writer *writer,
 	return removed_files_tell(files, put_file_symbol, writer);
 }
 
+static struct error *put_hash(void *arg, const struct kaa_source *source)
+{
+	struct name_writer *writer = arg;
+	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	struct error *error = kaa_encode_source(source, &payload);
+
+	return error ? error : put_last(writer, &payload);
+}
+
+struct error *name_writer_put_hashes(struct name_writer *writer,
+				     const struct source_hashes *hashes,
+				     const struct code_table *codes)
+{
+	return source_hashes_tell(hashes, codes, put_hash, writer);
+}
+
 struct error *name_writer_put_source(struct name_writer *writer,
 				     struct source_state *source,
 				     const struct target_list *targets)

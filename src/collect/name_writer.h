@@ -15,6 +15,7 @@
 #include "collect/output.h"
 #include "collect/python_source.h"
 #include "collect/sample_stack.h"
+#include "collect/source_hashes.h"
 #include "collect/target.h"
 #include "perfdata/record.h"
 
@@ -60,6 +61,10 @@ struct error *name_writer_put_all(struct name_writer *writer);
 /* Functions of mapped files that were removed; at the end. */
 struct error *name_writer_put_removed(struct name_writer *writer,
 				      const struct target_files *files);
+/* Hashes of the source files of sampled code; at the end. */
+struct error *name_writer_put_hashes(struct name_writer *writer,
+				     const struct source_hashes *hashes,
+				     const struct code_table *codes);
 /* What the source can name for who unwinds later; at the end. */
 struct error *name_writer_put_source(struct name_writer *writer,
 				     struct source_state *source,

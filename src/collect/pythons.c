@@ -90,11 +90,13 @@ struct error *pythons_appeared(struct pythons *pythons, struct target *target,
 	struct source_state *source = pythons->source;
 	struct error *error;
 
-	pythons->any |= target->state != PYTHON_NONE;
+	if (target->state == PYTHON_NONE)
+		return NULL;
+	pythons->any = true;
+	source_hashes_python(pythons->hashes, pythons->root, target->pid,
+			     !target->since);
 	if (target->state == PYTHON_REFUSED)
 		return tell_refusal(pythons, target);
-	if (target->state != PYTHON_FOUND)
-		return NULL;
 	error = announce(pythons, target, time);
 	if (error || !source->source->process_found)
 		return error;

@@ -17,6 +17,7 @@
 #include "collect/notes.h"
 #include "collect/output.h"
 #include "collect/python_source.h"
+#include "collect/source_hashes.h"
 #include "collect/target.h"
 #include "process/process.h"
 
@@ -25,6 +26,7 @@ struct pythons {
 	struct source_state *source;
 	struct output *output;
 	const struct notes *notes;
+	struct source_hashes *hashes;
 	/* Goes before /proc. */
 	const char *root;
 	/* The user can have trampolines instead of what is refused. */

@@ -55,6 +55,7 @@ struct recorder {
 	struct kernel_code kernel;
 	struct loaded_programs programs;
 	struct pythons pythons;
+	struct source_hashes hashes;
 	struct exits exits;
 	struct tracking tracking;
 	struct name_writer names;
@@ -200,10 +201,12 @@ static void connect(struct recorder *recorder)
 	const struct recorder_options *options = &recorder->options;
 	bool gives_trampolines = recorder_gives_trampolines(options);
 
+	source_hashes_init(&recorder->hashes);
 	recorder->pythons = (struct pythons){
 		.source = recorder->source,
 		.output = &recorder->output,
 		.notes = &recorder->notes,
+		.hashes = &recorder->hashes,
 		.root = options->sampler.root,
 		.could_have_trampolines = gives_trampolines,
 	};
@@ -524,6 +527,9 @@ static struct error *put_names(struct recorder *recorder)
 	if (!error)
 		error = name_writer_put_removed(
 			&recorder->names, &recorder->tracking.targets.files);
+	if (!error)
+		error = name_writer_put_hashes(&recorder->names, &recorder->hashes,
+					       &recorder->codes);
 	if (error || recorder->options.sampler.callchain != CALLCHAIN_DWARF)
 		return error;
 	return name_writer_put_source(&recorder->names, recorder->source,

@@ -158,6 +158,20 @@ static void decode_file_symbol(struct reader *r, struct kaa_file_symbol *ret)
 	take_string(r, &ret->name);
 }
 
+static void decode_source(struct reader *r, struct kaa_source *ret)
+{
+	const uint8_t *hash;
+	uint64_t modified = 0;
+
+	reader_u64(r, &ret->size);
+	reader_u64(r, &modified);
+	hash = reader_bytes(r, sizeof(ret->hash));
+	if (hash)
+		memcpy(&ret->hash, hash, sizeof(ret->hash));
+	take_string(r, &ret->path);
+	ret->modified = (int64_t)modified;
+}
+
 bool kaa_summary_next(struct kaa_summary *summary, struct kaa_counter *ret)
 {
 	struct kaa_counter counter;
@@ -196,6 +210,9 @@ static struct error *decode_body(struct reader *r, struct kaa_payload *ret)
 		break;
 	case KAA_FILE_SYMBOL:
 		decode_file_symbol(r, &ret->file_symbol);
+		break;
+	case KAA_SOURCE:
+		decode_source(r, &ret->source);
 		break;
 	default:
 		break;
@@ -401,6 +418,19 @@ struct error *kaa_encode_file_symbol(const struct kaa_file_symbol *symbol,
 	put_string(out, &symbol->build_id, MAX_NAMES / 4);
 	put_string(out, &symbol->path, MAX_NAMES / 2);
 	put_string(out, &symbol->name, MAX_NAMES);
+	return end(out, start);
+}
+
+struct error *kaa_encode_source(const struct kaa_source *source,
+				struct strbuf *out)
+{
+	size_t start = out->len;
+
+	put_header(out, KAA_SOURCE);
+	put_u64(out, source->size);
+	put_u64(out, (uint64_t)source->modified);
+	strbuf_append(out, source->hash.bytes, sizeof(source->hash));
+	put_string(out, &source->path, MAX_NAMES);
 	return end(out, start);
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/content_hash.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 
@@ -102,6 +103,7 @@ enum kaa_type {
 	KAA_THREAD = 5,
 	KAA_VDSO = 6,
 	KAA_FILE_SYMBOL = 7,
+	KAA_SOURCE = 8,
 };
 
 /* A string of len bytes, not NUL-terminated when decoded. */
@@ -177,6 +179,16 @@ struct kaa_file_symbol {
 	struct kaa_string name;
 };
 
+/* What was in a source file. */
+struct kaa_source {
+	uint64_t size;
+	/* When it was changed last, ns since 1970. */
+	int64_t modified;
+	struct content_hash hash;
+	/* As CODE records have it. */
+	struct kaa_string path;
+};
+
 struct kaa_counter {
 	struct kaa_string name;
 	uint64_t value;
@@ -199,6 +211,7 @@ struct kaa_payload {
 		struct kaa_thread thread;
 		struct kaa_vdso vdso;
 		struct kaa_file_symbol file_symbol;
+		struct kaa_source source;
 	};
 };
 
@@ -240,6 +253,8 @@ struct error *kaa_encode_thread(const struct kaa_thread *thread,
 				struct strbuf *out);
 struct error *kaa_encode_file_symbol(const struct kaa_file_symbol *symbol,
 				     struct strbuf *out);
+struct error *kaa_encode_source(const struct kaa_source *source,
+				struct strbuf *out);
 struct error *kaa_encode_vdso(const struct kaa_vdso *vdso, struct strbuf *out);
 struct error *kaa_encode_summary(const struct kaa_counter *counters,
 				 size_t count, struct strbuf *out);

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/content_hash.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/python_command.h"
@@ -284,6 +285,20 @@ static void test_error_formats_subject_first(void **state)
 	assert_false(error_is_os(error, 2));
 }
 
+/* As `xxh128sum` prints them. */
+static void test_content_hash(void **state)
+{
+	static const uint8_t nothing[] = { 0x99, 0xaa, 0x06, 0xd3, 0x01, 0x47, 0x98, 0xd8,
+					   0x60, 0x01, 0xc3, 0x24, 0x46, 0x8d, 0x49, 0x7f };
+	struct content_hash a = content_hash_of("a", 1), b = content_hash_of("b", 1);
+	struct content_hash none = content_hash_of("", 0);
+
+	(void)state;
+	assert_memory_equal(none.bytes, nothing, sizeof(nothing));
+	assert_memory_not_equal(a.bytes, b.bytes, sizeof(a.bytes));
+	assert_memory_not_equal(a.bytes, nothing, sizeof(a.bytes));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_reader_stops_at_the_end),
 		cmocka_unit_test(test_reader_leb128),
 		cmocka_unit_test(test_script_of_a_command),
+		cmocka_unit_test(test_content_hash),
 		cmocka_unit_test(test_error_formats_subject_first),
 	};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The walker's records as the recorder puts them together, also where some were lost. */
 #include <setjmp.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include "collect/code_spans.h"
 #include "collect/loaded_programs.h"
 #include "collect/sample_stack.h"
+#include "collect/source_hashes.h"
 #include "collect/stack_memory.h"
 #include "perfdata/kaa_stream.h"
 #include "fake_tree.h"
@@ -465,6 +467,104 @@ static void test_capture_in_two_parts(void **state)
 	code_table_deinit(&table);
 }
 
+/* --- hashes of source files --- */
+
+/* A function of a file below the folder; sampled, it has an address. */
+static void add_function(struct code_table *table, const char *folder, const char *path,
+			 bool is_sampled)
+{
+	_cleanup_strbuf_ struct strbuf payloads = STRBUF_INIT;
+	char full[512];
+	uint64_t index, address;
+
+	snprintf(full, sizeof(full), "%s%s", folder, path);
+	assert_null(code_table_named(table, 1, (struct bytes){ (uint8_t *)full, strlen(full) },
+				     (struct bytes){ (const uint8_t *)"f", 1 }, &index));
+	if (is_sampled)
+		assert_null(code_table_address(table, table->codes.data[index], -1,
+					       &payloads, &address));
+}
+
+static struct error *note_hash(void *arg, const struct kaa_source *source)
+{
+	struct content_hash hash = content_hash_of("f\n", 2);
+
+	assert_int_equal(source->size, 2);
+	assert_memory_equal(&source->hash, &hash, sizeof(hash));
+	strbuf_append(arg, source->path.data + source->path.len - 4, 4);
+	return NULL;
+}
+
+static void set_time(const char *folder, const char *path, time_t seconds)
+{
+	const struct timespec times[2] = { { .tv_sec = seconds }, { .tv_sec = seconds } };
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s%s", folder, path);
+	assert_int_equal(utimensat(AT_FDCWD, full, times, 0), 0);
+}
+
+/* Files that were sampled and not changed since: each once, whatever else code names. */
+static void test_hashes_of_sources(void **state)
+{
+	static const char *const names[] = { "a.py", "b.py", "c.py" };
+	char folder[] = "/tmp/kaa-sources-XXXXXX", fifo[64], path[64];
+	_cleanup_strbuf_ struct strbuf told = STRBUF_INIT;
+	struct source_hashes hashes = { .since = 2000000000 };
+	struct code_table table;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	code_table_init(&table);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/%s", names[i]);
+		fake_file_write_bytes(folder, path, "f\n", 2);
+		/* The last one was changed since. */
+		set_time(folder, path, i == 2 ? 3 : 2);
+		add_function(&table, folder, path, i != 1);
+	}
+	snprintf(fifo, sizeof(fifo), "%s/f.py", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	set_time(folder, "/f.py", 2);
+	add_function(&table, folder, "/f.py", true);
+	add_function(&table, folder, "/none", true);
+	add_function(&table, folder, "", true);
+	add_function(&table, "", "a.py", true);
+	add_function(&table, "/dev", "/zero", true);
+	add_function(&table, "", "<string>", true);
+	assert_null(source_hashes_tell(&hashes, &table, note_hash, &told));
+	assert_string_equal(told.data, "a.py");
+	hashes.other_files = true;
+	assert_null(source_hashes_tell(&hashes, &table, note_hash, &told));
+	assert_string_equal(told.data, "a.py");
+	code_table_deinit(&table);
+	unlink(fifo);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* A Python that ran before the recording may have read a file that was changed since. */
+static void test_pythons_that_hashes_depend_on(void **state)
+{
+	struct source_hashes hashes;
+	int64_t began;
+
+	(void)state;
+	source_hashes_init(&hashes);
+	began = hashes.since;
+	source_hashes_python(&hashes, NULL, (uint32_t)getpid(), false);
+	assert_true(hashes.since == began && !hashes.other_files);
+	source_hashes_python(&hashes, NULL, INT32_MAX, true);
+	assert_true(hashes.since == began && !hashes.other_files);
+	hashes.since = INT64_MAX;
+	source_hashes_python(&hashes, NULL, (uint32_t)getpid(), true);
+	/* The tick in which it began may not be over. */
+	assert_true(hashes.since <= began + 1000000000 && !hashes.other_files);
+}
+
 /* Captures whose rest never comes do not pile up, and others work on. */
 static void test_captures_without_an_end(void **state)
 {
@@ -729,6 +829,8 @@ int main(void)
 		cmocka_unit_test(test_damaged_memory_records),
 		cmocka_unit_test(test_frame_without_code),
 		cmocka_unit_test(test_capture_in_two_parts),
+		cmocka_unit_test(test_hashes_of_sources),
+		cmocka_unit_test(test_pythons_that_hashes_depend_on),
 		cmocka_unit_test(test_captures_without_an_end),
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
 		cmocka_unit_test(test_code_without_end),

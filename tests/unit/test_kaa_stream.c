@@ -287,6 +287,36 @@ static void test_file_symbol(void **state)
 	strbuf_deinit(&out);
 }
 
+static void test_source(void **state)
+{
+	static const uint8_t expected[] = {
+		'k', 'a', 'a', '1', 8, 0, 0, 0,
+		0x10, 0x20, 0, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0x80,
+		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 2, 0, '/', 'x',
+	};
+	const struct kaa_source source = {
+		.size = 0x2010,
+		.modified = INT64_MIN + 0x30,
+		.hash = { { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } },
+		.path = STRING("/x"),
+	};
+	struct strbuf out = STRBUF_INIT;
+	struct kaa_payload p;
+
+	(void)state;
+	assert_ok(kaa_encode_source(&source, &out));
+	assert_int_equal(out.len, sizeof(expected));
+	assert_memory_equal(out.data, expected, sizeof(expected));
+	assert_ok(kaa_stream_decode(out.data, out.len, &p));
+	assert_int_equal(p.type, KAA_SOURCE);
+	assert_true(p.source.size == source.size && p.source.modified == source.modified);
+	assert_memory_equal(&p.source.hash, &source.hash, sizeof(source.hash));
+	assert_int_equal(p.source.path.len, 2);
+	for (size_t i = 0; i < out.len; i++)
+		assert_fails(kaa_stream_decode(out.data, i, &p), ERROR_TRUNCATED);
+	strbuf_deinit(&out);
+}
+
 static void test_summary(void **state)
 {
 	const struct kaa_counter counters[] = {
@@ -371,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_file_symbol),
+		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_foreign_payloads),
