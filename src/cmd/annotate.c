@@ -594,6 +594,7 @@ static struct error *print(struct annotate_settings *s,
 	_cleanup_sources_ struct sources sources = {
 		.symfs = s->input.symfs,
 		.recorded = input_recorded(recording_path(s)),
+		.recordings = source_recordings_all(profile),
 	};
 	struct error *error = choose_events(s, profile);
 	struct listing listing = {

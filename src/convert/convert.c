@@ -120,6 +120,18 @@ static struct error *add_python(struct metadata *metadata,
 	return vec_push(&metadata->pythons, copy) ? NULL : error_no_memory();
 }
 
+static struct error *add_source(struct metadata *metadata,
+				const struct metadata_source *source)
+{
+	struct metadata_source copy = *source;
+	struct error *error =
+		metadata_copy(metadata, source->path, &copy.path);
+
+	if (error)
+		return error;
+	return vec_push(&metadata->sources, copy) ? NULL : error_no_memory();
+}
+
 struct error *converter_metadata(const struct converter *converter,
 				 struct metadata *ret)
 {
@@ -129,6 +141,9 @@ struct error *converter_metadata(const struct converter *converter,
 	vec_for_each(python, &converter->names.pythons)
 		if (!error)
 			error = add_python(ret, python);
+	vec_for_each(source, &converter->names.sources)
+		if (!error)
+			error = add_source(ret, source);
 	return error;
 }
 

@@ -70,6 +70,7 @@ void names_deinit(struct names *names)
 	jits_deinit(&names->jits);
 	vec_deinit(&names->processes);
 	vec_deinit(&names->pythons);
+	vec_deinit(&names->sources);
 	map_deinit(&names->named_pids);
 	frame_cache_deinit(&names->cache);
 	arena_deinit(&names->arena);
@@ -145,6 +146,21 @@ static struct error *add_python(struct names *names,
 	return vec_push(&names->pythons, new) ? NULL : error_no_memory();
 }
 
+/* No recording has more; one that says so is broken. */
+enum { SOURCES_MAX = 16384 };
+
+static struct error *add_source(struct names *names,
+				const struct kaa_source *source)
+{
+	const struct metadata_source new = { copy(names, &source->path),
+					     source->size, source->hash };
+
+	if (names->sources.count >= SOURCES_MAX)
+		return NULL;
+	return new.path && vec_push(&names->sources, new) ? NULL :
+							    error_no_memory();
+}
+
 struct error *names_add_payload(struct names *names,
 				const struct kaa_payload *payload)
 {
@@ -157,6 +173,8 @@ struct error *names_add_payload(struct names *names,
 		return add_python(names, &payload->python);
 	case KAA_FILE_SYMBOL:
 		return add_file_symbol(names, &payload->file_symbol);
+	case KAA_SOURCE:
+		return add_source(names, &payload->source);
 	case KAA_VDSO:
 		return dso_store_set_vdso(names->store, &payload->vdso.image);
 	default:

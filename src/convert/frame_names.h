@@ -22,6 +22,7 @@
 #include "convert/jit.h"
 #include "convert/python_code.h"
 #include "process/process.h"
+#include "profile/metadata.h"
 #include "symbolize/symbolize.h"
 
 enum address_mode {
@@ -66,6 +67,8 @@ struct names {
 	struct interpreters interpreters;
 	/* Of PYTHON records. */
 	VEC(struct names_python) pythons;
+	/* Of SOURCE records. */
+	VEC(struct metadata_source) sources;
 	/* pids of SYMBOL records. */
 	struct map named_pids;
 	/* One more than the ranges that SYMBOL and KSYMBOL records have named. */

@@ -75,11 +75,13 @@ struct error *source_read(const char *root, const char *path,
 		error = read_all(fd, path, &source.text);
 	if (!error)
 		error = split(&source);
-	if (error)
+	if (error) {
 		source_deinit(&source);
-	else
-		*ret = source;
-	return error;
+		return error;
+	}
+	source.hash = content_hash_of(source.text.data, source.text.len);
+	*ret = source;
+	return NULL;
 }
 
 void source_deinit(struct source *source)

@@ -36,6 +36,9 @@ static struct sources_file *add_file(struct sources *sources, const char *path)
 		return NULL;
 	}
 	file->error = source_read(sources->symfs, path, &file->source);
+	if (!file->error)
+		file->proof = source_prove(&sources->recordings, path,
+					   &file->source);
 	return file;
 }
 
@@ -72,7 +75,9 @@ void sources_answer_line(void *sources, const char *path, uint32_t line,
 bool sources_has_changed(const struct sources *sources,
 			 const struct sources_file *file)
 {
-	return sources->recorded && file->source.modified > sources->recorded;
+	return file->proof == SOURCE_OTHER ||
+	       (file->proof == SOURCE_UNPROVEN && sources->recorded &&
+		file->source.modified > sources->recorded);
 }
 
 /* Of files that are not there their lines say enough. */

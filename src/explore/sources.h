@@ -13,13 +13,15 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "explore/source.h"
+#include "explore/source_proof.h"
 
 struct sources_file {
 	/* Owned. */
 	char *path;
 	/* Without lines where the file cannot be read. */
 	struct source source;
+	/* By the hashes that the recordings have. */
+	enum source_proof proof;
 	/* Why it cannot be read, or NULL. Owned. */
 	struct error *error;
 };
@@ -30,6 +32,8 @@ struct sources {
 	const char *symfs;
 	/* When the recording was written, ns since 1970; 0: not known. */
 	int64_t recorded;
+	/* Those that may have hashes of the files. */
+	struct source_recordings recordings;
 	/* Pointers, so that a file keeps its place. */
 	VEC(struct sources_file *) files;
 };
@@ -50,7 +54,10 @@ void sources_put_line(struct sources *sources, const char *path, uint32_t line,
 void sources_answer_line(void *sources, const char *path, uint32_t line,
 			 struct strbuf *out);
 
-/* Its lines may be others than those that were recorded. */
+/*
+ * Its lines may be others than those that were recorded: a hash says so, or, where there
+ * is none, it was changed after the recording.
+ */
 bool sources_has_changed(const struct sources *sources,
 			 const struct sources_file *file);
 /*

@@ -114,6 +114,14 @@ static int64_t recorded_ns(const struct profile *profile, uint32_t wanted)
 	return oldest ? oldest * NS_PER_S + NS_PER_S - 1 : 0;
 }
 
+static struct source_recordings recordings_of(const struct profile *profile,
+					      uint32_t wanted)
+{
+	return wanted == PROFILE_NONE ?
+		       source_recordings_all(profile) :
+		       (struct source_recordings){ profile, wanted, wanted + 1 };
+}
+
 /* Each line by itself: pages have no long ones. */
 static void put_source(struct strbuf *out, const struct source *source)
 {
@@ -157,6 +165,7 @@ struct error *page_source_add(const struct export_stacks *s,
 	_cleanup_sources_ struct sources sources = {
 		.symfs = of->symfs,
 		.recorded = recorded_ns(s->profile, of->recording),
+		.recordings = recordings_of(s->profile, of->recording),
 	};
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	struct page_numbers states = {}, ends = {};

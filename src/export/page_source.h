@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The source files of a page, as they are now. A recording may name any file, and
- * a page may be sent to others: a file is taken only if it is older than the
- * recording, and each function that was recorded in it stands where the recording
- * says.
+ * a page may be sent to others: a file is taken only if it is the one that
+ * ran (explore/source_proof.h), and each function that was recorded in it stands where
+ * the recording says.
  */
 #ifndef KAA_EXPORT_PAGE_SOURCE_H
 #define KAA_EXPORT_PAGE_SOURCE_H

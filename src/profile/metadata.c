@@ -7,6 +7,7 @@ void metadata_deinit(struct metadata *metadata)
 {
 	vec_deinit(&metadata->command);
 	vec_deinit(&metadata->pythons);
+	vec_deinit(&metadata->sources);
 	vec_deinit(&metadata->order);
 	vec_deinit(&metadata->missing);
 	arena_deinit(&metadata->memory);

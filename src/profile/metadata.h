@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/content_hash.h"
 #include "base/error.h"
 #include "base/vec.h"
 
@@ -53,6 +54,13 @@ struct metadata_python {
 	const char *path;
 };
 
+/* A source file of sampled code, as it was. */
+struct metadata_source {
+	const char *path;
+	uint64_t size;
+	struct content_hash hash;
+};
+
 /* One moment on the recording's clock (clockid_t) and on the wall, ns. */
 struct metadata_clock {
 	uint32_t id;
@@ -87,6 +95,7 @@ struct metadata {
 	/* kaa's recorder wrote the Python frames: they need no other file. */
 	bool has_python_frames;
 	VEC(struct metadata_python) pythons;
+	VEC(struct metadata_source) sources;
 
 	VEC(struct metadata_item) order;
 	VEC(const char *) missing;

@@ -10,7 +10,7 @@
 #include "explore/code.h"
 #include "explore/disassembly.h"
 #include "explore/own_selected.h"
-#include "explore/source.h"
+#include "explore/sources.h"
 #include "profile/symbol_word.h"
 #include "view/fit.h"
 #include "view/printable.h"
@@ -343,9 +343,17 @@ static struct error *add_places(struct annotated *a, uint64_t from)
 static void note_age(struct annotated *a, const char *path)
 {
 	const struct tui_input *input = a->ui->input;
+	const struct sources sources = {
+		.recorded = input->recorded,
+		.recordings = source_recordings_all(a->profile),
+	};
+	const struct sources_file file = {
+		.source = a->source,
+		.proof = source_prove(&sources.recordings, path, &a->source),
+	};
 	uint64_t last = annotation_last(a->annotation);
 
-	if (input->recorded && a->source.modified > input->recorded)
+	if (sources_has_changed(&sources, &file))
 		strbuf_printf(&a->notes,
 			      "! '%s' was changed after the recording, so lines may have moved\n",
 			      path);

@@ -174,7 +174,9 @@ static void init_answer(struct report_view *r)
 	const struct tui_input *input = r->ui->input;
 
 	r->sources = (struct sources){ .symfs = input->symfs,
-				       .recorded = input->recorded };
+				       .recorded = input->recorded,
+				       .recordings = source_recordings_all(
+					       input->profile) };
 	r->answer_options = (struct answer_options){
 		.folder = input->folder,
 		.source = sources_answer_line,

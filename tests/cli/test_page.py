@@ -116,17 +116,43 @@ def test_other_files_are_not(plant, tmp_path, kind):
     assert page.why() == {str(name): {"changed": CHANGED, "no name of Python": OTHER, "no file": NONE}.get(kind, MISSING)}
 
 
-def test_a_function_that_is_elsewhere(kaa, bpf, newest_python, tmp_path):
-    """The file was written anew, and says that it is old: what was recorded does not stand in it."""
+@pytest.mark.parametrize("time", [1, 4e9])
+@pytest.mark.parametrize("now, line, why", [
+    (SOURCE, 4, THERE), (SOURCE, 5, OTHER), (SOURCE + "\n", 4, CHANGED), (SOURCE.replace("range", "RANGE"), 4, CHANGED)],
+    ids=["same", "elsewhere", "longer", "another"])
+def test_a_recorded_hash_tells_the_file(kaa, tmp_path, now, line, why, time):
+    """Whenever the file was changed. That a function stands elsewhere is no less wrong for it."""
+    path = tmp_path / "orders.py"
+    path.write_text(now)
+    os.utime(path, (time, time))
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("Orders", path, line, line + 1),): 3})
+    planted.with_source(data, path, SOURCE.encode())
+    page = page_of(kaa, data, tmp_path)
+    assert page.why() == {str(path): why} and page.sources() == ({str(path): SOURCE} if why == THERE else {})
+
+
+@pytest.mark.parametrize("line, why", [(4, THERE), (5, OTHER)])
+def test_a_function_that_is_elsewhere(kaa, tmp_path, line, why):
+    """The file says that it is old, and what was recorded does not stand in it."""
+    path = tmp_path / "orders.py"
+    path.write_text(SOURCE)
+    os.utime(path, (1, 1))
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("Orders", path, line, line + 1),): 3})
+    assert page_of(kaa, data, tmp_path).why() == {str(path): why}
+
+
+def test_a_recording_has_the_hash_of_its_script(kaa, bpf, newest_python, tmp_path):
+    """Another checkout of the same text is the file that ran, an older one of another is not."""
     program = "import time\n\ndef work():\n    end = time.process_time() + 0.3\n    while time.process_time() < end: pass\n\nwork()\n"
     path = tmp_path / "program.py"
     path.write_text(program)
     kaa("record", "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", *newest_python.command, path)
+    os.utime(path, (4e9, 4e9))
     assert page_of(kaa, tmp_path / "perf.data", tmp_path).sources()[str(path)] == program
-    path.write_text("# a line more\n" + program.replace("work", "play"))
+    path.write_text(program + "# a line more\n")
     os.utime(path, (1, 1))
     page = page_of(kaa, tmp_path / "perf.data", tmp_path)
-    assert str(path) not in page.sources() and page.why()[str(path)] == OTHER
+    assert str(path) not in page.sources() and page.why()[str(path)] == CHANGED
 
 
 def test_the_policy_allows_what_is_in_the_page_alone(kaa, recording, tmp_path):

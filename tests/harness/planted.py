@@ -191,10 +191,10 @@ def sampled(kaa, path, stacks, period=PERIOD, event="cpu-clock", command="python
     return path
 
 
-def with_python(path, pid=70, version=0x030D00F0):
-    """The recording of sampled() says what Python ran, as those of `kaa record` do: then it has all lines of its code."""
-    data, python = path.read_bytes(), b"/usr/bin/python3"
-    payload = struct.pack("<4sHHIIQQQH", b"kaa1", 3, 0, pid, version, 0, 0, 0, len(python)) + python
+def with_payload(path, kind, body):
+    """The recording of sampled() has one more record of the kaa stream (docs/formats/kaa-stream.md), before all others."""
+    data = path.read_bytes()
+    payload = struct.pack("<4sHH", b"kaa1", kind, 0) + body
     payload += bytes(-(len(payload) + 4) % 8)
     # Before the first record of kaa's own event, and with its id: IDENTIFIER, IP, TID, TIME, CPU, PERIOD, RAW.
     at = data.index(b"kaa1") - 60
@@ -208,3 +208,28 @@ def with_python(path, pid=70, version=0x030D00F0):
         struct.pack_into("<Q", moved, place, struct.unpack_from("<Q", moved, place)[0] + len(new))
     path.write_bytes(moved)
     return path
+
+
+def with_python(path, pid=70, version=0x030D00F0):
+    """The recording of sampled() says what Python ran, as those of `kaa record` do: then it has all lines of its code."""
+    python = b"/usr/bin/python3"
+    return with_payload(path, 3, struct.pack("<IIQQQH", pid, version, 0, 0, 0, len(python)) + python)
+
+
+class Hash128(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+
+
+def content_hash(data):
+    """XXH3 of 128 bits, by the library itself."""
+    library = ctypes.CDLL("libxxhash.so.0")
+    library.XXH3_128bits.restype = Hash128
+    library.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    found = library.XXH3_128bits(data, len(data))
+    return struct.pack(">QQ", found.high, found.low)
+
+
+def with_source(path, file, data):
+    """The recording of sampled() says that these bytes were in the source file, as those of `kaa record` do."""
+    name = os.fsencode(file)
+    return with_payload(path, 8, struct.pack("<Qq16sH", len(data), 0, content_hash(data), len(name)) + name)

@@ -108,6 +108,48 @@ static void test_a_changed_file_is_told(void **state)
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
 }
 
+static void add_hash(struct model *m, uint32_t recording, const char *text)
+{
+	const struct metadata_source source = { "/x.py", strlen(text),
+						content_hash_of(text, strlen(text)) };
+
+	assert_true(vec_push(&m->profile->recordings.data[recording].metadata.sources,
+			     source));
+}
+
+static bool has_changed(const struct model *m, uint32_t first, uint32_t end, int64_t recorded)
+{
+	_cleanup_sources_ struct sources sources = {
+		.symfs = folder,
+		.recorded = recorded,
+		.recordings = { m->profile, first, end },
+	};
+
+	return sources_has_changed(&sources, sources_find(&sources, "/x.py"));
+}
+
+/* What a recording says of the file counts, not when it was changed; else that. */
+static void test_a_hash_tells_the_file(void **state)
+{
+	enum { LONG_AGO = 1 };
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	while (m.profile->recordings.count < 3)
+		assert_ok(profile_add_recording(m.profile, &(uint32_t){ 0 }));
+	add_hash(&m, 0, "one\n");
+	add_hash(&m, 1, "two\n");
+	write_file("x.py", "one\n");
+	assert_false(has_changed(&m, 0, 1, LONG_AGO));
+	assert_true(has_changed(&m, 1, 2, INT64_MAX));
+	assert_true(has_changed(&m, 0, 2, INT64_MAX));
+	assert_true(has_changed(&m, 2, 3, LONG_AGO));
+	assert_false(has_changed(&m, 2, 3, INT64_MAX));
+	assert_false(has_changed(&m, 0, 0, 0));
+	model_deinit(&m);
+}
+
 /* Who may not read a file is told so, else it looks as if there were no source. */
 static void test_an_unreadable_file_is_told(void **state)
 {
@@ -700,6 +742,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_is_read_once),
 		cmocka_unit_test(test_what_is_no_file_has_no_lines),
 		cmocka_unit_test(test_a_changed_file_is_told),
+		cmocka_unit_test(test_a_hash_tells_the_file),
 		cmocka_unit_test(test_an_unreadable_file_is_told),
 		cmocka_unit_test(test_a_function_ends_with_its_indentation),
 		cmocka_unit_test(test_decorators_belong_to_a_function),

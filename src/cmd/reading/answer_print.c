@@ -138,6 +138,7 @@ struct error *answer_print(const struct profile *profile,
 	_cleanup_sources_ struct sources sources = {
 		.symfs = input->symfs,
 		.recorded = input->recorded,
+		.recordings = source_recordings_all(profile),
 	};
 	struct answer_options options = {
 		.columns = input->columns,

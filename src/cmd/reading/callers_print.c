@@ -242,6 +242,7 @@ struct error *callers_print(const struct profile *profile,
 	_cleanup_sources_ struct sources sources = {
 		.symfs = input->symfs,
 		.recorded = input->recorded,
+		.recordings = source_recordings_all(profile),
 	};
 	const struct answer_options options = {
 		.columns = input->columns,

@@ -138,19 +138,28 @@ static struct error *choose_by(struct compared *c)
 	return NULL;
 }
 
-/* The oldest of a side's recordings, as far as their files tell. */
-static int64_t recorded_at(const struct compared *c, bool is_after)
+/* The oldest of some recordings, as far as their files tell. */
+static int64_t recorded_at(const struct compared *c, size_t first, size_t end)
 {
-	size_t end = is_after ? c->paths.count : c->before;
 	int64_t oldest = 0;
 
-	for (size_t i = is_after ? c->before : 0; i < end; i++) {
+	for (size_t i = first; i < end; i++) {
 		int64_t time = input_recorded(c->paths.data[i]);
 
 		if (time && (!oldest || time < oldest))
 			oldest = time;
 	}
 	return oldest;
+}
+
+static struct sources sources_of(const struct compared *c, size_t first,
+				 size_t end)
+{
+	return (struct sources){
+		.symfs = c->input->symfs,
+		.recorded = recorded_at(c, first, end),
+		.recordings = { c->profile, (uint32_t)first, (uint32_t)end },
+	};
 }
 
 /* --- All of it ---------------------------------------------------------- */
@@ -178,10 +187,8 @@ struct error *compared_measure(struct compared *c)
 		return error;
 	options.by = c->by;
 	c->sources.profile = c->profile;
-	c->sources.before = (struct sources){ .symfs = c->input->symfs,
-					      .recorded = recorded_at(c, false) };
-	c->sources.after = (struct sources){ .symfs = c->input->symfs,
-					     .recorded = recorded_at(c, true) };
+	c->sources.before = sources_of(c, 0, c->before);
+	c->sources.after = sources_of(c, c->before, c->paths.count);
 	return own_diff_create(c->profile, &options, &c->diff);
 }
 

@@ -34,8 +34,8 @@ static struct diff_file compare(struct diff_sources *s, uint32_t before,
 	struct diff_file file = { .known = OWN_DIFF_LINES_UNKNOWN };
 	struct error *error;
 
-	/* Unchanged since the first recording, so until the second, too. */
-	if (before == after && a)
+	/* What it is now it was in both. */
+	if (before == after && a && b)
 		file.known = OWN_DIFF_LINES_SAME;
 	if (before == after || !a || !b)
 		return file;
