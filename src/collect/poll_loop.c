@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/clock.h"
 #include "base/name_match.h"
 #include "collect/poll_hold.h"
 #include "collect/polled_loop.h"
@@ -18,13 +18,6 @@ enum {
 	/* Tasks of one look. */
 	TASKS_MAX = 64,
 	NAMES_MAX = 1 << 16,
-	/*
-	 * A list is read again when so many times what that took have passed; a long one
-	 * of a thread that is kept from running, later, if it does not grow.
-	 */
-	LISTING_PART = 20,
-	LISTING_PART_AWAKE = 200,
-	LISTING_LONG_NS = 300000,
 	/* What one task takes, where none was read yet. */
 	TASK_NS = 30000,
 };
@@ -245,18 +238,6 @@ static void add_waiting(struct look *look, uint64_t address, double share)
 		 marker_of(async_wait_kind(&look->reader, &look->task)), share);
 }
 
-/* The list is in order of this. */
-static uint64_t place_of(uint64_t task)
-{
-	return hash_combine(task, 0);
-}
-
-static int compare_tasks(const void *a, const void *b)
-{
-	return compare_u64(place_of(*(const uint64_t *)a),
-			   place_of(*(const uint64_t *)b));
-}
-
 /*
  * The first one behind the last look's: in turn each is read as often as the others,
  * which chance would do less evenly.
@@ -268,7 +249,7 @@ static size_t begin_turn(const struct polled_loop *loop)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (place_of(loop->tasks.data[middle]) <= loop->turn)
+		if (polled_loop_place(loop->tasks.data[middle]) <= loop->turn)
 			low = middle + 1;
 		else
 			high = middle;
@@ -308,7 +289,7 @@ static void add_all_waiting(struct look *look,
 		add_waiting(look, tasks->data[(first + i) % tasks->count],
 			    (double)tasks->count / (double)count);
 	look->loop->turn =
-		place_of(tasks->data[(first + count - 1) % tasks->count]);
+		polled_loop_place(tasks->data[(first + count - 1) % tasks->count]);
 	took = (poll_hold_now() - began) / count;
 	look->loop->task_ns = look->loop->task_ns ?
 				      (7 * look->loop->task_ns + took) / 8 :
@@ -352,37 +333,22 @@ static void drop_doubles(struct look *look, struct py_task_list *tasks)
 	tasks->count = count;
 }
 
-static bool is_list_new(const struct polled_loop *loop, uint64_t now, bool asleep)
-{
-	uint64_t part = asleep || loop->grows ||
-				loop->listing_ns < LISTING_LONG_NS ?
-				LISTING_PART :
-				LISTING_PART_AWAKE;
-
-	return loop->listed_at &&
-	       now - loop->listed_at < part * loop->listing_ns;
-}
-
 /*
  * One that changed meanwhile is cut: then the one before is better. If that is so again
  * it is no accident.
  */
-static void take_list(struct look *look, bool is_whole)
+static void take_list(struct look *look, bool is_whole, uint64_t now)
 {
 	struct py_task_list *found = &look->loops->found;
-	struct py_task_list before = look->loop->tasks;
-	bool was_cut = look->loop->is_cut;
+	struct polled_loop *loop = look->loop;
+	bool was_cut = loop->is_cut;
 
-	look->loop->is_cut = !is_whole;
-	if (!is_whole && !was_cut && before.count)
-		return;
-	drop_doubles(look, found);
-	if (found->count)
-		qsort(found->data, found->count, sizeof(found->data[0]),
-		      compare_tasks);
-	look->loop->grows = found->count > before.count + before.count / 4;
-	look->loop->tasks = *found;
-	*found = before;
+	loop->is_cut = !is_whole;
+	if (is_whole || was_cut || !loop->tasks.count) {
+		drop_doubles(look, found);
+		polled_loop_take(loop, found, now);
+	}
+	loop->listed_at = now;
 }
 
 static void list_tasks(struct look *look, bool asleep)
@@ -390,16 +356,18 @@ static void list_tasks(struct look *look, bool asleep)
 	struct polled_loop *loop = look->loop;
 	struct py_task_list *found = &look->loops->found;
 	uint64_t began = poll_hold_now();
+	int64_t ran;
 	bool is_whole;
 
-	if (is_list_new(loop, began, asleep))
+	if (polled_loop_is_listed(loop, began, asleep))
 		return;
+	ran = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	vec_clear(found);
 	is_whole = py_tasks_of_thread(&look->tasks, loop->state, found);
 	is_whole &= py_tasks_of_interpreter(&look->tasks, loop->interp, found);
-	take_list(look, is_whole);
-	loop->listed_at = poll_hold_now();
-	loop->listing_ns = loop->listed_at - began;
+	take_list(look, is_whole, began);
+	/* Not what other programs took of its time. */
+	loop->listing_ns = (uint64_t)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - ran);
 }
 
 /* --- a look --- */

@@ -21,11 +21,11 @@ struct polled_loop {
 	struct py_task_list tasks;
 	/* The place in that order of the one that was read last. */
 	uint64_t turn;
-	/* When that was, and how long it took, in ns of CLOCK_MONOTONIC. */
+	/* When that was, in ns of CLOCK_MONOTONIC, and the CPU time that it took. */
 	uint64_t listed_at;
 	uint64_t listing_ns;
-	/* There are more tasks than in the list before. */
-	bool grows;
+	/* For so long the list is much the same, by how it has changed of late. */
+	uint64_t lasts_ns;
 	/* The last list that was read was not whole. */
 	bool is_cut;
 	/* How long one task takes to be read; 0: none was yet. */
@@ -35,5 +35,14 @@ struct polled_loop {
 /* NULL: there is no memory. */
 struct polled_loop *polled_loop_create(uint64_t era);
 void polled_loop_destroy(struct polled_loop *loop);
+
+/* Lists are in order of this. */
+uint64_t polled_loop_place(uint64_t task);
+/* A list that was read then, each task once; *tasks gets the one before, to be filled again. */
+void polled_loop_take(struct polled_loop *loop, struct py_task_list *tasks,
+		      uint64_t now);
+/* The list need not be read again yet. asleep: reading keeps nobody from running. */
+bool polled_loop_is_listed(const struct polled_loop *loop, uint64_t now,
+			   bool asleep);
 
 #endif

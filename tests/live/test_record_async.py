@@ -126,6 +126,47 @@ def test_some_stand_for_all(kaa, python, tmp_path):
         assert abs(parts[n] / life - 0.25) < 0.25 * (allowed + by_chance([sample.period for sample in samples[f"part {n}"]])), (parts, life)
 
 
+# As a server has them: so many tasks at a time, each of a few ms, and then another one. COUNT
+SHORT = """
+import asyncio, json, sys, time
+lives = {}
+async def request(kind, seconds):
+    began = time.perf_counter()
+    await asyncio.sleep(seconds)
+    lives[kind] = lives.get(kind, 0) + time.perf_counter() - began
+async def quick():
+    await request("quick", 0.01)
+async def slow():
+    await request("slow", 0.04)
+async def client(handler):
+    while time.perf_counter() < end:
+        await asyncio.create_task(handler())
+async def main():
+    global end
+    end = time.perf_counter() + 2
+    await asyncio.gather(*(client(handler) for handler in (quick, slow) for _ in range(int(sys.argv[1]))))
+asyncio.run(main())
+print(json.dumps(lives))
+"""
+
+
+@pytest.mark.few_versions
+def test_short_tasks(kaa, python, tmp_path):
+    """By their function: each task is seen once or twice, or not at all."""
+    data = tmp_path / "perf.data"
+    result = record(kaa, python, data, "-c", SHORT, "40")
+    lives, looks = json.loads(result.stdout), collections.defaultdict(collections.Counter)
+    for sample in stacks(kaa, data):
+        for handler in {"quick", "slow"} & {name for name, _, _ in sample.python}:
+            looks[handler][sample.time] += sample.period
+    assert set(looks) <= set(lives), result.stderr
+    for handler, life in lives.items():
+        found, periods = sum(looks[handler].values()) / 1e9, list(looks[handler].values())
+        # Of one look some stand for all.
+        allowed = 0.1 + without_samples(data, "wall") + 2 * by_chance(periods)
+        assert abs(found / life - 1) < allowed, (handler, found, life, allowed, result.stderr)
+
+
 BLOCKS = """
 import asyncio, time
 def block():

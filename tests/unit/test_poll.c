@@ -17,6 +17,7 @@
 #include "collect/poll_tasks.h"
 #include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
+#include "collect/polled_loop.h"
 #include "collect/ring.h"
 #include "python/gil.h"
 #include "sys/remote_memory.h"
@@ -1085,9 +1086,65 @@ static void test_the_end_of_a_thread(void **state)
 	end_wall_looks(&w);
 }
 
+/* --- lists of tasks --- */
+
+#define MS UINT64_C(1000000)
+#define SECOND (1000 * MS)
+
+/* Tasks of these numbers, listed then. */
+static void take_tasks(struct polled_loop *loop, uint64_t first, size_t count,
+		       uint64_t now)
+{
+	struct py_task_list tasks = {};
+
+	for (size_t i = 0; i < count; i++)
+		assert_true(vec_push(&tasks, (first + i) * 64));
+	polled_loop_take(loop, &tasks, now);
+	assert_int_equal(loop->tasks.count, count);
+	loop->listed_at = now;
+	vec_deinit(&tasks);
+}
+
+/* Reading took as long; the list may be as old, but no older. */
+static void check_age(struct polled_loop *loop, uint64_t listing_ns,
+		      bool asleep, uint64_t age)
+{
+	loop->listing_ns = listing_ns;
+	assert_true(polled_loop_is_listed(loop, loop->listed_at + age - 1, asleep));
+	assert_false(polled_loop_is_listed(loop, loop->listed_at + age, asleep));
+}
+
+static void test_age_of_a_list_of_tasks(void **state)
+{
+	struct polled_loop *loop = polled_loop_create(1);
+
+	(void)state;
+	assert_false(polled_loop_is_listed(loop, 1, true));
+	/* How long the first ones live is not known. */
+	take_tasks(loop, 1, 1600, SECOND);
+	check_age(loop, MS, false, 20 * MS);
+	/* All live on. */
+	take_tasks(loop, 1, 1600, 2 * SECOND);
+	check_age(loop, MS, false, 200 * MS);
+	check_age(loop, MS, true, 20 * MS);
+	check_age(loop, MS / 10, false, 2 * MS);
+	/* 160 of 1,600 in a second are others: one in 16 in 625 ms. */
+	take_tasks(loop, 161, 1600, 3 * SECOND);
+	check_age(loop, MS, false, 200 * MS);
+	check_age(loop, 10 * MS, false, 625 * MS);
+	check_age(loop, 10 * MS, true, 200 * MS);
+	/* All are others. */
+	take_tasks(loop, 5000, 1600, 4 * SECOND);
+	check_age(loop, MS, false, 62 * MS + MS / 2);
+	take_tasks(loop, 9000, 1600, 4 * SECOND + 100 * MS);
+	check_age(loop, MS, false, 20 * MS);
+	polled_loop_destroy(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_age_of_a_list_of_tasks),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_stat_that_is_none),
 		cmocka_unit_test(test_run),
