@@ -15,6 +15,7 @@
 #include "cmd/reading/answer_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
+#include "cmd/reading/recorded_code.h"
 #include "cmd/reading/unmatched_tasks.h"
 #include "explore/line_function.h"
 #include "explore/listing.h"
@@ -561,13 +562,6 @@ static struct error *put_end(struct listing *l)
 
 /* --- All ---------------------------------------------------------------- */
 
-static bool find_jit_code(const void *arg, const char *path, uint64_t start,
-			  uint64_t end, const char *name,
-			  struct jit_image *ret)
-{
-	return converter_jit_code(arg, path, start, end, name, ret);
-}
-
 static struct error *put_listing(const struct annotate_settings *s,
 				 struct listing *l)
 {
@@ -601,9 +595,7 @@ static struct error *print(struct annotate_settings *s,
 		.profile = profile,
 		.options = &s->options,
 		.sources = &sources,
-		.code = { .dsos = converter_dsos(converter),
-			  .jit_code = find_jit_code,
-			  .jit_arg = converter },
+		.code = recorded_code(converter),
 	};
 
 	if (!error)

@@ -20,6 +20,7 @@
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
+#include "cmd/reading/recorded_code.h"
 #include "cmd/reading/report_tasks.h"
 #include "cmd/reading/report_unmatched.h"
 #include "cmd/reading/unmatched_tasks.h"
@@ -398,13 +399,6 @@ static struct error *choose_form(struct report_settings *s)
 	return NULL;
 }
 
-static bool find_jit_code(const void *arg, const char *path, uint64_t start,
-			  uint64_t end, const char *name,
-			  struct jit_image *ret)
-{
-	return converter_jit_code(arg, path, start, end, name, ret);
-}
-
 /* Each event has a table, that of waits before those that only go with it. */
 static struct error *choose_tables(struct report_settings *s,
 				   const struct profile *profile)
@@ -444,6 +438,7 @@ static struct error *show_report(struct report_settings *s,
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_strbuf_ struct strbuf damage = STRBUF_INIT;
 	const char *path = s->input.path ? s->input.path : "perf.data";
+	const struct code_places code = recorded_code(converter);
 	struct tui_input input = {
 		.profile = profile,
 		.options = &s->options,
@@ -453,9 +448,9 @@ static struct error *show_report(struct report_settings *s,
 		.path = path,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
-		.dsos = converter_dsos(converter),
-		.jit_code = find_jit_code,
-		.jit_arg = converter,
+		.dsos = code.dsos,
+		.jit_code = code.jit_code,
+		.jit_arg = code.jit_arg,
 	};
 	int ended_by = 0;
 	struct error *error = choose_event(s, profile, &input.answer_event);

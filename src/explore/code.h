@@ -35,7 +35,8 @@ struct code_places {
 
 /*
  * Appends what objdump prints for the function of the frame, which has a symbol.
- * *has_source: with source lines. ERROR_NOT_FOUND says why there is no code.
+ * *has_source: as disassembly_read() has it. ERROR_NOT_FOUND says why there is no
+ * code.
  */
 struct error *code_disassemble(const struct code_places *places,
 			       const struct profile *profile,

@@ -101,10 +101,9 @@ static struct error *run(const struct span *span, bool source,
 static struct error *disassemble(const struct span *span, struct strbuf *out,
 				 bool *has_source)
 {
-	struct error *error = run(span, true, out);
+	struct error *error = run(span, *has_source, out);
 
-	*has_source = true;
-	if (!error || error->code != ERROR_LIMIT)
+	if (!error || error->code != ERROR_LIMIT || !*has_source)
 		return error;
 	error_destroy(error);
 	*has_source = false;

@@ -24,8 +24,8 @@ struct error *disassembly_check_span(uint64_t start, uint64_t end);
 
 /*
  * Appends the lines of [start, end), in vaddrs of the dso's file. The file has
- * to be the one that was recorded, as far as build-ids tell. *has_source:
- * source lines were asked for; without, because that took too long.
+ * to be the one that was recorded, as far as build-ids tell. *has_source: source
+ * lines are wanted; false then: it is without, because that took too long.
  * ERROR_NOT_FOUND (no file, no objdump), ERROR_UNSUPPORTED (no file to
  * disassemble), ERROR_LIMIT, ERROR_INTERRUPTED. watch may be NULL.
  */

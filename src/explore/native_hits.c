@@ -5,8 +5,7 @@
 
 #include "base/compare.h"
 
-/* The frame whose code it is, of the function that holds it. */
-static const struct profile_frame *real_frame(const struct profile *p,
+const struct profile_frame *native_hits_frame(const struct profile *p,
 					      uint32_t stack)
 {
 	const struct profile_frame *frame =
@@ -27,7 +26,8 @@ static bool *find_stacks(const struct profile *p, uint32_t symbol)
 		uint32_t parent = p->stack_parents.data[i];
 
 		has[i] = (parent != PROFILE_NONE && has[parent]) ||
-			 real_frame(p, (uint32_t)i)->symbol == symbol;
+			 native_hits_frame(p, (uint32_t)i)->symbol ==
+				 symbol;
 	}
 	return has;
 }
@@ -77,7 +77,7 @@ struct error *native_hits_create(const struct profile *profile, uint32_t event,
 		    !has[s->stack[i]])
 			continue;
 		add_weight(&hits->total, weight);
-		frame = real_frame(profile, s->stack[i]);
+		frame = native_hits_frame(profile, s->stack[i]);
 		if (frame->symbol == symbol)
 			error = add_hit(hits, &index, frame->rel, weight);
 	}

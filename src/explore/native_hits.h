@@ -26,6 +26,10 @@ struct native_hits {
 	struct own_weight total;
 };
 
+/* The frame whose code a stack ends in, of the function that holds it. */
+const struct profile_frame *native_hits_frame(const struct profile *profile,
+					      uint32_t stack);
+
 /* Of the function of that symbol, with what is inlined into it. */
 struct error *native_hits_create(const struct profile *profile, uint32_t event,
 				 uint32_t symbol, struct native_hits **ret);

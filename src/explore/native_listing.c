@@ -3,12 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "explore/disassembly.h"
-#include "explore/native_hits.h"
+#include "explore/native_rows.h"
 
 enum {
 	/* Rows around those that were hit. */
@@ -20,113 +17,16 @@ enum {
 struct native_listing {
 	struct listing *l;
 	const struct annotate_part *part;
-	/* One for each event that is shown. */
-	struct native_hits *hits[LISTING_EVENTS_MAX];
-	struct strbuf assembly;
-	VEC(struct disassembly_line) rows;
+	/* Of each event that is shown. */
+	struct native_rows *rows;
 	struct listing_spans spans;
-	/* Of the first event, in instructions of the rows. */
-	uint64_t found;
 };
-
-static const struct own_weight *hit_at(const struct native_listing *n,
-				       size_t event,
-				       const struct disassembly_line *row)
-{
-	return row->is_instruction ?
-		       native_hits_at(n->hits[event], row->address) :
-		       NULL;
-}
-
-/* --- Rows --------------------------------------------------------------- */
-
-static bool has_address(const struct native_listing *n, size_t events,
-			uint64_t address)
-{
-	for (size_t i = 0; i < events; i++)
-		if (native_hits_at(n->hits[i], address))
-			return true;
-	return false;
-}
-
-static int compare_rows(const void *x, const void *y)
-{
-	const struct disassembly_line *a = x, *b = y;
-
-	return compare_u64(a->address, b->address);
-}
-
-/* Where there is no code: the addresses that were hit, ascending. */
-static struct error *add_addresses(struct native_listing *n)
-{
-	for (size_t i = 0; i < n->l->event_count; i++)
-		vec_for_each(hit, &n->hits[i]->places) {
-			const struct disassembly_line row = {
-				.is_instruction = true,
-				.address = hit->at,
-				.text = "",
-			};
-
-			/* An event before this one has a row for it. */
-			if (has_address(n, i, hit->at))
-				continue;
-			if (!vec_push(&n->rows, row))
-				return error_no_memory();
-		}
-	if (n->rows.count)
-		qsort(n->rows.data, n->rows.count, sizeof(*n->rows.data),
-		      compare_rows);
-	return NULL;
-}
-
-static struct error *add_instructions(struct native_listing *n)
-{
-	struct disassembly_lines lines = { .text = n->assembly.data };
-	struct disassembly_line row;
-
-	while (disassembly_next(&lines, &row))
-		if (!vec_push(&n->rows, row))
-			return error_no_memory();
-	return NULL;
-}
-
-static struct error *fill(struct native_listing *n)
-{
-	const struct profile *profile = n->l->profile;
-	bool has_source = true;
-	struct error *error = code_disassemble(
-		&n->l->code, profile, profile_frame(profile, n->part->frame),
-		&n->assembly, &has_source);
-
-	if (!error)
-		return add_instructions(n);
-	if (error->code == ERROR_NO_MEMORY)
-		return error;
-	listing_put_error(n->l, "there is no code to show: ", error);
-	error_destroy(error);
-	return add_addresses(n);
-}
-
-static void count_found(struct native_listing *n)
-{
-	vec_for_each(row, &n->rows) {
-		const struct own_weight *hit = hit_at(n, 0, row);
-
-		n->found += hit ? hit->samples : 0;
-	}
-	if (n->found < n->hits[0]->all.samples)
-		strbuf_printf(&n->l->text,
-			      "%" PRIu64 " of %" PRIu64
-			      " samples are at addresses that the code does not have\n",
-			      n->hits[0]->all.samples - n->found,
-			      n->hits[0]->all.samples);
-}
 
 /* --- What of them is to be seen ----------------------------------------- */
 
 static uint64_t period_of(const struct native_listing *n, size_t row)
 {
-	const struct own_weight *hit = hit_at(n, 0, &n->rows.data[row]);
+	const struct own_weight *hit = native_rows_hit(n->rows, 0, row);
 
 	return hit ? hit->period : 0;
 }
@@ -136,7 +36,7 @@ static uint64_t hot_period(const struct native_listing *n)
 {
 	uint64_t most[HOT_ROWS] = {};
 
-	for (size_t i = 0; i < n->rows.count; i++) {
+	for (size_t i = 0; i < n->rows->all.count; i++) {
 		uint64_t period = period_of(n, i);
 
 		for (size_t k = 0; k < HOT_ROWS; k++) {
@@ -155,10 +55,7 @@ static bool is_seen(const struct native_listing *n, size_t row, uint64_t hot)
 {
 	if (n->l->options->only_hottest)
 		return period_of(n, row) >= hot;
-	for (size_t i = 0; i < n->l->event_count; i++)
-		if (hit_at(n, i, &n->rows.data[row]))
-			return true;
-	return false;
+	return native_rows_is_hit(n->rows, row);
 }
 
 static struct error *find_spans(struct native_listing *n)
@@ -167,13 +64,13 @@ static struct error *find_spans(struct native_listing *n)
 	size_t context = o->has_context  ? o->context :
 			 o->only_hottest ? CONTEXT_HOT :
 					   CONTEXT;
-	size_t last = n->rows.count ? n->rows.count - 1 : 0;
+	size_t last = n->rows->all.count ? n->rows->all.count - 1 : 0;
 	uint64_t hot = hot_period(n);
 	struct error *error = NULL;
 
-	if (o->shows_all && n->rows.count)
+	if (o->shows_all && n->rows->all.count)
 		return listing_add_span(&n->spans, 0, last);
-	for (size_t i = 0; i < n->rows.count && !error; i++)
+	for (size_t i = 0; i < n->rows->all.count && !error; i++)
 		if (is_seen(n, i, hot))
 			error = listing_add_span(
 				&n->spans, i > context ? i - context : 0,
@@ -183,14 +80,14 @@ static struct error *find_spans(struct native_listing *n)
 
 static void put_instruction(struct native_listing *n, size_t at)
 {
-	const struct disassembly_line *row = &n->rows.data[at];
+	const struct disassembly_line *row = &n->rows->all.data[at];
 	struct listing_cell cells[LISTING_EVENTS_MAX] = {};
 	struct listing *l = n->l;
 	char label[24] = "";
 	bool is_hot = false;
 
 	for (size_t i = 0; i < l->event_count; i++) {
-		cells[i].own = hit_at(n, i, row);
+		cells[i].own = native_rows_hit(n->rows, i, at);
 		is_hot |= cells[i].own && listing_share(l, i, cells[i].own) >=
 						  LISTING_HOT;
 	}
@@ -214,7 +111,7 @@ static void put_fold(struct native_listing *n, size_t first, size_t end)
 	for (size_t i = 0; i < n->l->event_count; i++) {
 		for (size_t at = first; at < end; at++) {
 			const struct own_weight *hit =
-				hit_at(n, i, &n->rows.data[at]);
+				native_rows_hit(n->rows, i, at);
 
 			sums[i].period += hit ? hit->period : 0;
 			sums[i].samples += hit ? hit->samples : 0;
@@ -239,22 +136,10 @@ static void put_rows(struct native_listing *n)
 			put_instruction(n, i);
 		next = span->last + 1;
 	}
-	put_fold(n, next, n->rows.count);
+	put_fold(n, next, n->rows->all.count);
 }
 
 /* --- All ---------------------------------------------------------------- */
-
-static struct error *find_hits(struct native_listing *n)
-{
-	struct listing *l = n->l;
-	struct error *error = NULL;
-
-	for (size_t i = 0; i < l->event_count && !error; i++)
-		error = native_hits_create(l->profile,
-					   l->weights->events.data[i].event,
-					   n->part->symbol, &n->hits[i]);
-	return error;
-}
 
 static struct error *begin(struct native_listing *n)
 {
@@ -272,21 +157,44 @@ static struct error *begin(struct native_listing *n)
 				   "");
 }
 
+static struct error *find_rows(struct native_listing *n)
+{
+	const struct listing *l = n->l;
+	uint32_t events[LISTING_EVENTS_MAX];
+
+	for (size_t i = 0; i < l->event_count; i++)
+		events[i] = l->weights->events.data[i].event;
+	return native_rows_create(&l->code, l->profile, events, l->event_count,
+				  n->part->frame, true, &n->rows);
+}
+
+/* What there is to know before the rows. */
+static void put_notes(struct native_listing *n)
+{
+	struct strbuf *text = &n->l->text;
+	size_t before;
+
+	if (n->rows->why)
+		listing_put_error(n->l, "there is no code to show: ",
+				  n->rows->why);
+	before = text->len;
+	native_rows_tell_missing(n->rows, text);
+	strbuf_puts(text, text->len > before ? "\n" : "");
+}
+
 static struct error *put_all(struct native_listing *n)
 {
-	struct error *error = find_hits(n);
+	struct error *error = find_rows(n);
 
 	if (!error)
 		error = begin(n);
-	if (!error)
-		error = fill(n);
 	if (error)
 		return error;
-	count_found(n);
+	put_notes(n);
 	error = find_spans(n);
 	if (error)
 		return error;
-	listing_put_titles(n->l, "address", n->assembly.len ? "instruction" : "",
+	listing_put_titles(n->l, "address", n->rows->why ? "" : "instruction",
 			   "", 0);
 	put_rows(n);
 	return NULL;
@@ -295,15 +203,10 @@ static struct error *put_all(struct native_listing *n)
 struct error *native_listing_put(struct listing *listing,
 				 const struct annotate_part *part)
 {
-	struct native_listing n = { .l = listing,
-				    .part = part,
-				    .assembly = STRBUF_INIT };
+	struct native_listing n = { .l = listing, .part = part };
 	struct error *error = put_all(&n);
 
-	for (size_t i = 0; i < LISTING_EVENTS_MAX; i++)
-		native_hits_destroy(n.hits[i]);
-	strbuf_deinit(&n.assembly);
-	vec_deinit(&n.rows);
+	native_rows_destroy(n.rows);
 	vec_deinit(&n.spans);
 	return error ? error : strbuf_error(&listing->text);
 }

@@ -1019,7 +1019,7 @@ static void test_instructions_of_bytes(void **state)
 	const struct jit_image image = { .name = "triple",
 					 .code = { code, sizeof(code) } };
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	bool has_source;
+	bool has_source = true;
 
 	(void)state;
 	model_check(disassembly_code(&image, CODE_AT, NULL, &out,
