@@ -17,6 +17,7 @@ static struct error *add_event(struct model *m, const struct event *event,
 		.unit = event->meaning.unit,
 		.sample_period = event->attr.sample_period,
 		.is_freq = event->attr.freq,
+		.is_polled = event->meaning.is_polled,
 		.python_only = event->meaning.python_only,
 		.has_callchain =
 			event->attr.sample_type & PERF_SAMPLE_CALLCHAIN,

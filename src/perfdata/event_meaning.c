@@ -77,6 +77,7 @@ static struct event_meaning of_software(uint64_t config, const char *name)
 static struct event_meaning of_polled(uint64_t how, const char *name)
 {
 	struct event_meaning meaning = { EVENT_ON_CPU, EVENT_NANOSECONDS,
+					 .is_polled = true,
 					 .python_only = how == KAA_POLLED };
 
 	if (!strcmp(name, KAA_WALL_CLOCK))

@@ -38,6 +38,8 @@ struct event_meaning {
 	enum event_kind kind;
 	enum event_unit unit;
 	enum event_data data;
+	/* kaa has looked from time to time; no event of the kernel has. */
+	bool is_polled;
 	/* Polled: stacks have Python frames alone, whatever runs below them. */
 	bool python_only;
 };

@@ -171,3 +171,43 @@ const char *metadata_running(const struct metadata *metadata, char *option)
 	return *numbers && !numbers[strspn(numbers, "0123456789,")] ? numbers :
 								      NULL;
 }
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(word, *words))
+			return true;
+	return false;
+}
+
+/* How many words of `kaa record` an option takes; 0: it is not known. */
+static size_t option_words(const char *word)
+{
+	static const char *const alone[] = { "--off-cpu", "--native", "--async",
+					     "--view", NULL };
+	static const char *const with_value[] = { "--mode", "--python", "--freq",
+						  "--count", "--event",
+						  "--output", "--clock", NULL };
+
+	if (word[1] == '-')
+		return is_one_of(word, alone) ? 1 :
+		       is_one_of(word, with_value) ? 2 :
+						     strchr(word, '=') != NULL;
+	word += 1 + strspn(word + 1, "gqv");
+	/* A value stands behind the letter, or is the next word. */
+	return !*word ? 1 : !strchr("CDFcekoz", *word) ? 0 : word[1] ? 1 : 2;
+}
+
+size_t metadata_program(const struct metadata *metadata)
+{
+	const size_t count = metadata->command.count;
+	size_t i = 2, words = 1;
+
+	while (words && i < count && metadata->command.data[i][0] == '-') {
+		if (!strcmp(metadata->command.data[i], "--"))
+			return i + 1;
+		words = option_words(metadata->command.data[i]);
+		i += words;
+	}
+	return words && i < count ? i : 0;
+}

@@ -161,6 +161,8 @@ struct profile_event {
 	bool is_freq;
 	/* Samples carry call chains. */
 	bool has_callchain;
+	/* No event of the kernel: kaa has looked from time to time. */
+	bool is_polled;
 	/* Of Python frames alone, whatever runs below them. */
 	bool python_only;
 	/*

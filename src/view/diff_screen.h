@@ -38,6 +38,12 @@ diff_entry_of(const struct own_diff_entry *entry)
 	return entry->is_after ? &entry->after : &entry->before;
 }
 
+/*
+ * diff_ways.c: a line each of what differs in how the sides were recorded. Of two
+ * programs their commands are no news.
+ */
+void diff_put_ways(struct diff_screen *s, bool is_one_program);
+
 /* diff_tables.c */
 /* No chance by itself, but one among many. */
 bool diff_is_maybe(const struct diff_value *value);

@@ -310,21 +310,22 @@ static const char *base_name(const struct strbuf *path)
 	return slash ? slash + 1 : path->len ? path->data : "";
 }
 
-/* As when the recording after is of a command that failed. */
-static void put_programs(struct diff_screen *s)
+/* As when the recording after is of a command that failed. False: they are one. */
+static bool put_programs(struct diff_screen *s)
 {
 	const char *before = base_name(&s->programs[false]);
 	const char *after = base_name(&s->programs[true]);
 
-	if (strcmp(before, after) != 0)
-		strbuf_printf(&s->text,
-			      "These are two programs: %s before, %s after.\n",
-			      before, after);
+	if (!strcmp(before, after))
+		return false;
+	strbuf_printf(&s->text, "These are two programs: %s before, %s after.\n",
+		      before, after);
+	return true;
 }
 
 static void put_sides(struct diff_screen *s)
 {
-	put_programs(s);
+	diff_put_ways(s, !put_programs(s));
 	if (s->options->why)
 		strbuf_printf(&s->text, "%s\n", s->options->why);
 	if (s->diff->runs.count == 2)

@@ -1197,6 +1197,128 @@ static void test_a_total_that_may_be_real(void **state)
 	model_deinit(&m);
 }
 
+static void set_command(struct model *m, size_t recording, const char *line)
+{
+	struct metadata *metadata =
+		&m->profile->recordings.data[recording].metadata;
+	char *words = strdup(line), *save = NULL;
+
+	metadata->command.count = 0;
+	for (char *word = strtok_r(words, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		const char *copy;
+
+		assert_ok(metadata_copy(metadata, word, &copy));
+		assert_true(vec_push(&metadata->command, copy));
+	}
+	free(words);
+}
+
+/* How each side is recorded; NULL: nothing differs. */
+static const struct ways {
+	const char *commands[2];
+	struct profile_event events[2];
+	const char *says;
+} ways[] = {
+	{ { "kaa record -o old.data -g python3 x.py --size 10",
+	    "kaa record --mode cpu -- python3 x.py --size 10" } },
+	{ { "kaa record -p 7", "perf record -p 8" } },
+	/* Which words are the command is not known. */
+	{ { "kaa record python3 x.py", "kaa record --odd 3 python3 y.py" } },
+	{ { "kaa record python3 x.py --size 10 -v",
+	    "kaa record python3 x.py --size 20 -v" },
+	  .says = "The arguments differ: --size 10 -v before, --size 20 -v after.\n" },
+	{ { "kaa record python3 x.py", "kaa record python3 x.py 'a" },
+	  .says = "The arguments differ: none before, 'a after.\n" },
+	{ { "kaa record python3 x.py", "kaa record python3.12 x.py" },
+	  .says = "What was recorded differs: python3 x.py before, python3.12 x.py after.\n" },
+	/* The line about two programs has that. */
+	{ { "kaa record python3 x.py", "kaa record python3 y.py 1" } },
+	{ { "kaa record python3 x.py a-word-that-is-rather-long another-word-that-is-rather-long",
+	    "kaa record python3 x.py short" },
+	  .says = "The arguments differ: a-word-that-is-rather-long another... before, short after.\n" },
+	{ .events = { {}, { .is_polled = true, .python_only = true } },
+	  .says = "Recorded in two ways: sampled by events before, polled after.\n" },
+	{ .events = { {}, { .is_polled = true } },
+	  .says = "Recorded in two ways: sampled by events before, polled with --native after.\n" },
+	{ .events = { { .sample_period = 999, .is_freq = true },
+		      { .sample_period = 10000000 } },
+	  .says = "The sampling rates differ: 999 a second before, 100 a second after.\n" },
+	/* One that is not known. */
+	{ .events = { { .sample_period = 999, .is_freq = true }, {} } },
+};
+
+static void check_ways(const struct ways *w)
+{
+	static const char *const paths[] = { "a", "b" };
+	const struct diff_text_options options = { .columns = 80,
+						   .folder = "/srv",
+						   .paths = paths };
+	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	init(&m, 2);
+	for (uint16_t i = 0; i < 2; i++) {
+		struct profile_event *event = &m.profile->events.data[i];
+
+		event->is_polled = w->events[i].is_polled;
+		event->python_only = w->events[i].python_only;
+		event->sample_period = w->events[i].sample_period;
+		event->is_freq = w->events[i].is_freq;
+		set_command(&m, i, w->commands[i] ? w->commands[i] : "");
+		add(&m, i, 100, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 80, OWN_DIFF_BY_TIME);
+	assert_ok(diff_text_notes(m.profile, diff, &options, &notes));
+	if (w->says) {
+		if (!strstr(text, w->says))
+			fail_msg("%s\n%s", w->says, text);
+		assert_non_null(strstr(notes.data, w->says));
+		assert_true(strlen(w->says) <= 81);
+	} else {
+		assert_null(strstr(text, "differ:"));
+		assert_null(strstr(text, "two ways"));
+	}
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+static void test_ways_of_recording(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		check_ways(&ways[i]);
+}
+
+/* A side whose recordings differ has no word of its own. */
+static void test_ways_of_several_recordings(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m, 3);
+	for (uint16_t i = 0; i < 3; i++) {
+		set_command(&m, i, i == 1 ? "kaa record python3 x.py --fast" :
+					    "kaa record python3 x.py");
+		m.profile->events.data[i].is_polled = true;
+		add(&m, i, 100, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+	}
+	diff = diff_of(&m, 2, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 80, OWN_DIFF_BY_TIME);
+	assert_non_null(strstr(
+		text, "\nWhat was recorded differs: several before, python3 x.py after.\n"));
+	assert_null(strstr(text, "two ways"));
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
 static void test_no_line_is_too_long(void **state)
 {
 	static const size_t widths[] = { 60, 80, 100, 132 };
@@ -1267,6 +1389,8 @@ int main(void)
 		cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_what_may_be_real),
 		cmocka_unit_test(test_a_total_that_may_be_real),
+		cmocka_unit_test(test_ways_of_recording),
+		cmocka_unit_test(test_ways_of_several_recordings),
 		cmocka_unit_test(test_no_line_is_too_long),
 	};
 

@@ -1440,12 +1440,12 @@ static void test_polled_clocks_have_a_meaning(void **state)
 		meaning = event_meaning(&attr, polled[i].name);
 		assert_int_equal(meaning.kind, polled[i].kind);
 		assert_int_equal(meaning.unit, EVENT_NANOSECONDS);
-		assert_true(meaning.python_only);
+		assert_true(meaning.python_only && meaning.is_polled);
 		assert_true(event_kind_is_shown(meaning.kind));
 		attr.config1 = 0;
 		meaning = event_meaning(&attr, polled[i].name);
 		assert_int_equal(meaning.kind, EVENT_ON_CPU);
-		assert_false(meaning.python_only);
+		assert_false(meaning.python_only || meaning.is_polled);
 	}
 }
 

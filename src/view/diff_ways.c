@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What differs between recordings that are compared, besides the program: how each was made. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "view/diff_screen.h"
+#include "view/fit.h"
+#include "view/printable.h"
+#include "view/text.h"
+
+/* Appends what a recording has of it; nothing: that is not known. */
+typedef void word_of_run(const struct diff_screen *s, size_t run,
+			 struct strbuf *out);
+
+static const struct profile_event *event_of(const struct diff_screen *s,
+					    size_t run)
+{
+	return &s->profile->events.data[s->diff->runs.data[run].event];
+}
+
+static const struct metadata *metadata_of(const struct diff_screen *s,
+					  size_t run)
+{
+	uint32_t recording = event_of(s, run)->recording;
+
+	return &s->profile->recordings.data[recording].metadata;
+}
+
+/* --- The two sides ------------------------------------------------------- */
+
+/* What all recordings of the side have, or "several". False: it is not known of one. */
+static bool word_of_side(const struct diff_screen *s, bool is_after,
+			 word_of_run *word_of, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+
+	for (size_t i = 0; i < s->diff->runs.count; i++) {
+		if (s->diff->noise.data[i].is_after != is_after)
+			continue;
+		strbuf_clear(&word);
+		word_of(s, i, &word);
+		if (!word.len)
+			return false;
+		if (!out->len) {
+			strbuf_append(out, word.data, word.len);
+		} else if (strcmp(out->data, word.data) != 0) {
+			strbuf_clear(out);
+			strbuf_puts(out, "several");
+			break;
+		}
+	}
+	return out->len && !out->failed;
+}
+
+/* "The sampling rates differ: 999 a second before, 99 a second after." */
+static void put_both(struct diff_screen *s, const char *what, const char *before,
+		     const char *after)
+{
+	static const char of_before[] = " before, ", of_after[] = " after.\n";
+	size_t a = printable_width(before, strlen(before));
+	size_t b = printable_width(after, strlen(after));
+	size_t used = strlen(what) + strlen(of_before) + strlen(of_after) - 1;
+
+	fit_share(s->columns > used ? s->columns - used : 0, &a, &b);
+	strbuf_puts(&s->text, what);
+	fit_begin(&s->text, before, strlen(before), a);
+	strbuf_puts(&s->text, of_before);
+	fit_begin(&s->text, after, strlen(after), b);
+	strbuf_puts(&s->text, of_after);
+}
+
+static void put_difference(struct diff_screen *s, const char *what,
+			   word_of_run *word_of)
+{
+	_cleanup_strbuf_ struct strbuf before = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf after = STRBUF_INIT;
+
+	if (word_of_side(s, false, word_of, &before) &&
+	    word_of_side(s, true, word_of, &after) &&
+	    strcmp(before.data, after.data) != 0)
+		put_both(s, what, before.data, after.data);
+}
+
+/* --- How it was recorded ------------------------------------------------- */
+
+static void put_way(const struct diff_screen *s, size_t run, struct strbuf *out)
+{
+	const struct profile_event *event = event_of(s, run);
+
+	strbuf_puts(out, !event->is_polled ? "sampled by events" :
+			 event->python_only ? "polled" :
+					      "polled with --native");
+}
+
+/* Of a clock a period is a rate, too. */
+static void put_rate(const struct diff_screen *s, size_t run,
+		     struct strbuf *out)
+{
+	const struct profile_event *event = event_of(s, run);
+	double rate = (double)event->sample_period;
+
+	if (!event->sample_period)
+		return;
+	if (!event->is_freq && event->unit != EVENT_NANOSECONDS) {
+		strbuf_printf(out, "one in %" PRIu64,
+			      event->sample_period);
+		return;
+	}
+	if (!event->is_freq)
+		rate = 1e9 / rate;
+	strbuf_printf(out, "%.*f a second", rate < 10, rate);
+}
+
+/* --- What was recorded --------------------------------------------------- */
+
+/* Where the program's words begin; an importer has no words of a recorder. */
+static bool find_program(const struct metadata *metadata, size_t *at)
+{
+	*at = 0;
+	if (metadata->command.count < 2 ||
+	    strcmp(metadata->command.data[1], "record") != 0)
+		return metadata->command.count != 0;
+	*at = metadata_program(metadata);
+	return *at != 0;
+}
+
+static void put_command(const struct diff_screen *s, size_t run,
+			struct strbuf *out)
+{
+	const struct metadata *metadata = metadata_of(s, run);
+	enum recording_subject subject = metadata_subject(metadata);
+	size_t at;
+
+	if (subject == SUBJECT_MACHINE)
+		strbuf_puts(out, "the whole machine");
+	else if (subject == SUBJECT_RUNNING)
+		strbuf_puts(out, "what ran already");
+	else if (find_program(metadata, &at))
+		for (size_t i = at; i < metadata->command.count; i++) {
+			const char *word = metadata->command.data[i];
+
+			strbuf_puts(out, i > at ? " " : "");
+			text_append(out, word, strlen(word));
+		}
+}
+
+/* Bytes of whole words with which both begin, as far as one differs behind them. */
+static size_t common_words(const char *a, const char *b)
+{
+	size_t begin = 0;
+
+	for (size_t i = 0;; i++) {
+		bool ends_a = !a[i] || a[i] == ' ', ends_b = !b[i] || b[i] == ' ';
+
+		if (ends_a && ends_b)
+			begin = i;
+		if (a[i] != b[i] || !a[i])
+			return begin;
+	}
+}
+
+/* With the option whose value differs: "--size 10". */
+static size_t with_option(const char *command, size_t begin)
+{
+	size_t word = begin;
+
+	while (word && command[word - 1] != ' ')
+		word--;
+	return word && command[word] == '-' ? word - 1 : begin;
+}
+
+static const char *rest_of(const char *command, size_t begin)
+{
+	command += begin;
+	return !*command ? "none" : command + (*command == ' ');
+}
+
+/* What both begin with is left out: "--fast before, none after". */
+static void put_commands(struct diff_screen *s)
+{
+	_cleanup_strbuf_ struct strbuf before = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf after = STRBUF_INIT;
+	size_t begin;
+
+	if (!word_of_side(s, false, put_command, &before) ||
+	    !word_of_side(s, true, put_command, &after) ||
+	    !strcmp(before.data, after.data))
+		return;
+	begin = with_option(before.data,
+			    common_words(before.data, after.data));
+	put_both(s,
+		 begin ? "The arguments differ: " : "What was recorded differs: ",
+		 rest_of(before.data, begin), rest_of(after.data, begin));
+}
+
+void diff_put_ways(struct diff_screen *s, bool is_one_program)
+{
+	if (is_one_program)
+		put_commands(s);
+	put_difference(s, "Recorded in two ways: ", put_way);
+	put_difference(s, "The sampling rates differ: ", put_rate);
+}
