@@ -136,7 +136,5 @@ size_t metadata_program(const struct metadata *metadata);
  * by which option, 'p' or 't'. NULL: another subject, or no numbers.
  */
 const char *metadata_running(const struct metadata *metadata, char *option);
-/* Where the program's words begin in the command; 0: the options do not tell. */
-size_t metadata_program(const struct metadata *metadata);
 
 #endif
