@@ -374,13 +374,18 @@ static void doubt_chance(const struct profile_event *event,
 	double all = (double)own->all.period, off = own->all.squares;
 	double samples = off > 0 ? all * all / off : 0;
 
-	if (samples > 0 && samples < FEW_SAMPLES)
-		strbuf_printf(out,
-			      "%s: a share may be off by %.0f points.\n",
-			      event_kind_is_wall(event->kind) ?
-				      "So short a recording, or so busy a machine" :
-				      "So few samples",
-			      100 / sqrt(samples));
+	if (samples <= 0 || samples >= FEW_SAMPLES)
+		return;
+	strbuf_printf(out, "%s: a share may be off by %.0f points",
+		      event_kind_is_wall(event->kind) ?
+			      "So short a recording, or so busy a machine" :
+			      "So few samples",
+		      100 / sqrt(samples));
+	/* No clock counts it: how much it is all in all, samples alone tell. */
+	if (event->kind == EVENT_GIL)
+		strbuf_printf(out, ", and the time with the GIL by %.0f %%",
+			      samples > 4 ? 200 / sqrt(samples) : 100);
+	strbuf_puts(out, ".\n");
 }
 
 /*

@@ -178,6 +178,10 @@ static void test_few_samples_are_said(void **state)
 	for (int i = 0; i < 25; i++)
 		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
 	assert_screen_says(&m, 80, "\nSo few samples: a share may be off by 20 points.\n");
+	/* A clock counts CPU time, but none the time with the GIL. */
+	m.profile->events.data[0].kind = EVENT_GIL;
+	assert_screen_says(&m, 120, "may be off by 20 points, and the time with the GIL by 40 %.\n");
+	m.profile->events.data[0].kind = EVENT_ON_CPU;
 	for (int i = 0; i < 75; i++)
 		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
 	assert_screen_does_not_say(&m, 80, "So few samples");
