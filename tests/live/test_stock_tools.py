@@ -129,13 +129,17 @@ def compare(theirs, ours):
     return sum(frame.is_python and is_python(frame) for sample in ours for frame in sample.frames)
 
 
+# While other programs have the CPUs the kernel loses records of the whole system, and perf says so, rightly.
+LOSSES = re.compile(r"Warning:\nProcessed \d+ (events and lost \d+ chunks|samples and lost +[\d.]+%)!\n\n(Check IO/CPU overload!\n\n)?")
+
+
 @pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_perf_opens_it_without_a_word(perf, recordings, name):
     data = recordings(name)
     for command in COMMANDS:
         result = perf(*command, "-i", data)
-        assert result.stderr == "" and result.stdout, result
+        assert not LOSSES.sub("", result.stderr).strip() and result.stdout, result
 
 
 @pytest.mark.parametrize("name", PYTHONS)
