@@ -55,7 +55,8 @@ static void put_source(void *arg, bool is_after, uint32_t file, uint32_t line,
 static char *screen(const struct model *m, const struct own_diff *diff,
 		    size_t columns, enum own_diff_by by)
 {
-	static const char *const paths[] = { "old.data", "new.data" };
+	static const char *const paths[] = { "old.data", "new.data",
+					     "third.data" };
 	const struct diff_text_options options = { .columns = columns,
 						   .folder = "/srv",
 						   .paths = paths,
