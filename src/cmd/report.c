@@ -438,7 +438,6 @@ static struct error *show_report(struct report_settings *s,
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_strbuf_ struct strbuf damage = STRBUF_INIT;
 	const char *path = s->input.path ? s->input.path : "perf.data";
-	const struct code_places code = recorded_code(converter);
 	struct tui_input input = {
 		.profile = profile,
 		.options = &s->options,
@@ -448,9 +447,7 @@ static struct error *show_report(struct report_settings *s,
 		.path = path,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
-		.dsos = code.dsos,
-		.jit_code = code.jit_code,
-		.jit_arg = code.jit_arg,
+		.code = recorded_code(converter),
 	};
 	int ended_by = 0;
 	struct error *error = choose_event(s, profile, &input.answer_event);

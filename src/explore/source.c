@@ -75,13 +75,11 @@ struct error *source_read(const char *root, const char *path,
 		error = read_all(fd, path, &source.text);
 	if (!error)
 		error = split(&source);
-	if (error) {
+	if (error)
 		source_deinit(&source);
-		return error;
-	}
-	source.hash = content_hash_of(source.text.data, source.text.len);
-	*ret = source;
-	return NULL;
+	else
+		*ret = source;
+	return error;
 }
 
 void source_deinit(struct source *source)

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/content_hash.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -22,7 +21,6 @@ struct source {
 	VEC(size_t) starts;
 	/* ns since 1970. */
 	int64_t modified;
-	struct content_hash hash;
 };
 
 /*

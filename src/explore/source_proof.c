@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/content_hash.h"
+
 static const struct metadata_source *find(const struct metadata *metadata,
 					  const char *path)
 {
@@ -16,6 +18,7 @@ enum source_proof source_prove(const struct source_recordings *recordings,
 			       const char *path, const struct source *source)
 {
 	enum source_proof proof = SOURCE_UNPROVEN;
+	struct content_hash hash;
 
 	for (uint32_t i = recordings->first; i < recordings->end; i++) {
 		const struct metadata_source *known = find(
@@ -23,10 +26,21 @@ enum source_proof source_prove(const struct source_recordings *recordings,
 
 		if (!known)
 			continue;
+		if (proof == SOURCE_UNPROVEN)
+			hash = content_hash_of(source->text.data,
+					       source->text.len);
 		if (known->size != source->text.len ||
-		    memcmp(&known->hash, &source->hash, sizeof(known->hash)) != 0)
+		    memcmp(&known->hash, &hash, sizeof(hash)) != 0)
 			return SOURCE_OTHER;
 		proof = SOURCE_SAME;
 	}
 	return proof;
+}
+
+bool source_may_be_another(enum source_proof proof, const struct source *source,
+			   int64_t recorded)
+{
+	return proof == SOURCE_OTHER ||
+	       (proof == SOURCE_UNPROVEN && recorded &&
+		source->modified > recorded);
 }

@@ -6,6 +6,7 @@
 #ifndef KAA_EXPLORE_SOURCE_PROOF_H
 #define KAA_EXPLORE_SOURCE_PROOF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "explore/source.h"
@@ -37,5 +38,8 @@ source_recordings_all(const struct profile *profile)
 /* All recordings that have a hash of the file of that path have to agree. */
 enum source_proof source_prove(const struct source_recordings *recordings,
 			       const char *path, const struct source *source);
+/* recorded: when the recording was written, ns since 1970; 0: not known. */
+bool source_may_be_another(enum source_proof proof, const struct source *source,
+			   int64_t recorded);
 
 #endif

@@ -75,9 +75,8 @@ void sources_answer_line(void *sources, const char *path, uint32_t line,
 bool sources_has_changed(const struct sources *sources,
 			 const struct sources_file *file)
 {
-	return file->proof == SOURCE_OTHER ||
-	       (file->proof == SOURCE_UNPROVEN && sources->recorded &&
-		file->source.modified > sources->recorded);
+	return source_may_be_another(file->proof, &file->source,
+				     sources->recorded);
 }
 
 /* Of files that are not there their lines say enough. */

@@ -10,7 +10,7 @@
 #include "explore/code.h"
 #include "explore/disassembly.h"
 #include "explore/own_selected.h"
-#include "explore/sources.h"
+#include "explore/source_proof.h"
 #include "profile/symbol_word.h"
 #include "view/fit.h"
 #include "view/printable.h"
@@ -342,18 +342,12 @@ static struct error *add_places(struct annotated *a, uint64_t from)
 
 static void note_age(struct annotated *a, const char *path)
 {
-	const struct tui_input *input = a->ui->input;
-	const struct sources sources = {
-		.recorded = input->recorded,
-		.recordings = source_recordings_all(a->profile),
-	};
-	const struct sources_file file = {
-		.source = a->source,
-		.proof = source_prove(&sources.recordings, path, &a->source),
-	};
+	const struct source_recordings recordings =
+		source_recordings_all(a->profile);
+	enum source_proof proof = source_prove(&recordings, path, &a->source);
 	uint64_t last = annotation_last(a->annotation);
 
-	if (sources_has_changed(&sources, &file))
+	if (source_may_be_another(proof, &a->source, a->ui->input->recorded))
 		strbuf_printf(&a->notes,
 			      "! '%s' was changed after the recording, so lines may have moved\n",
 			      path);
@@ -398,15 +392,13 @@ static struct error *fill_python(struct annotated *a)
 
 static struct error *disassemble(struct annotated *a)
 {
-	const struct tui_input *input = a->ui->input;
-	const struct code_places places = { .dsos = input->dsos,
-					    .jit_code = input->jit_code,
-					    .jit_arg = input->jit_arg,
-					    .watch = &a->ui->watch };
+	struct code_places places = a->ui->input->code;
 	bool has_source = true;
-	struct error *error = code_disassemble(&places, a->profile, a->frame,
-					       &a->assembly, &has_source);
+	struct error *error;
 
+	places.watch = &a->ui->watch;
+	error = code_disassemble(&places, a->profile, a->frame, &a->assembly,
+				 &has_source);
 	if (!error && !has_source)
 		strbuf_puts(&a->notes,
 			    "! objdump took too long to find the source lines\n");

@@ -10,9 +10,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "obj/jit_image.h"
+#include "explore/code.h"
 #include "profile/profile.h"
-#include "symbolize/dso.h"
 #include "view/report_options.h"
 
 /* All is borrowed. */
@@ -37,17 +36,8 @@ struct tui_input {
 	int64_t recorded;
 	/* Put in front of the paths of files, or NULL. */
 	const char *symfs;
-	/* The files that code comes from, or NULL: no native annotation. */
-	struct dso_store *dsos;
-	/*
-	 * Fills *ret with code of a JIT compiler, by the path of its dump and
-	 * its span, and its name if there are several; false: not known. What
-	 * *ret names lives as long as the input. NULL: there is none.
-	 */
-	bool (*jit_code)(const void *arg, const char *path, uint64_t start,
-			 uint64_t end, const char *name,
-			 struct jit_image *ret);
-	const void *jit_arg;
+	/* Where native code comes from. Without its files: no native annotation. */
+	struct code_places code;
 	/* What else is wrong with the recording, in lines; or NULL. */
 	const char *damage;
 };
