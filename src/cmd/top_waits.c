@@ -44,28 +44,25 @@ static bool is_no_python(pid_t pid)
 	return opened;
 }
 
-size_t top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
-			       struct strbuf *out)
+bool top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
+			     struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	size_t begin = out->len, lines = 0;
 
 	vec_for_each(pid, pids)
 		if (!is_no_python((pid_t)*pid))
-			return 0;
+			return false;
 	if (pids->count == 1)
 		strbuf_printf(&text, "process %d is no Python program",
 			      (int)pids->data[0]);
 	else if (pids->count)
 		strbuf_puts(&text, "these processes are no Python programs");
 	else
-		return 0;
+		return false;
 	strbuf_printf(&text, ": '%s' lists Pythons\n",
 		      own_command_list_pythons());
 	fit_lines(out, text.data, columns);
-	for (size_t i = begin; i < out->len; i++)
-		lines += out->data[i] == '\n';
-	return lines;
+	return true;
 }
 
 void top_waits_put(const struct pid_vec *pids, size_t lines,

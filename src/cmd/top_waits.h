@@ -3,6 +3,7 @@
 #ifndef KAA_CMD_TOP_WAITS_H
 #define KAA_CMD_TOP_WAITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/strbuf.h"
@@ -19,9 +20,9 @@ void top_waits_put(const struct pid_vec *pids, size_t lines,
 
 /*
  * Appends that none of the processes is a Python, if none is, and what lists those that
- * are, in lines of at most so many columns. Returns how many lines.
+ * are, in lines of at most so many columns. False: nothing.
  */
-size_t top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
-			       struct strbuf *out);
+bool top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
+			     struct strbuf *out);
 
 #endif
