@@ -70,15 +70,21 @@ static void put_both(struct diff_screen *s, const char *what, const char *before
 	strbuf_puts(&s->text, of_after);
 }
 
+static bool sides_differ(const struct diff_screen *s, word_of_run *word_of,
+			 struct strbuf *before, struct strbuf *after)
+{
+	return word_of_side(s, false, word_of, before) &&
+	       word_of_side(s, true, word_of, after) &&
+	       strcmp(before->data, after->data) != 0;
+}
+
 static void put_difference(struct diff_screen *s, const char *what,
 			   word_of_run *word_of)
 {
 	_cleanup_strbuf_ struct strbuf before = STRBUF_INIT;
 	_cleanup_strbuf_ struct strbuf after = STRBUF_INIT;
 
-	if (word_of_side(s, false, word_of, &before) &&
-	    word_of_side(s, true, word_of, &after) &&
-	    strcmp(before.data, after.data) != 0)
+	if (sides_differ(s, word_of, &before, &after))
 		put_both(s, what, before.data, after.data);
 }
 
@@ -183,9 +189,7 @@ static void put_commands(struct diff_screen *s)
 	_cleanup_strbuf_ struct strbuf after = STRBUF_INIT;
 	size_t begin;
 
-	if (!word_of_side(s, false, put_command, &before) ||
-	    !word_of_side(s, true, put_command, &after) ||
-	    !strcmp(before.data, after.data))
+	if (!sides_differ(s, put_command, &before, &after))
 		return;
 	begin = with_option(before.data,
 			    common_words(before.data, after.data));
