@@ -135,9 +135,9 @@ static void called_exec(struct poll_tasks *tasks,
 static void inherit_python(struct polled_process *child,
 			   const struct polled_process *parent)
 {
-	child->has_python = parent->has_python;
 	if (!parent->has_python)
 		return;
+	child->has_python = true;
 	child->python = parent->python;
 	child->python.birth = child->since;
 }
