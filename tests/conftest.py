@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from harness import machine, pythons  # noqa: E402
+from harness import machine, parameters, pythons  # noqa: E402
 from harness.process import HANG, TOP, Program, run  # noqa: E402
 from harness.stacks import Oracle  # noqa: E402
 
@@ -82,7 +82,7 @@ def pytest_generate_tests(metafunc):
             free_threaded = chosen_free_threaded(metafunc.config)
         if metafunc.definition.get_closest_marker("and_free_threaded"):
             pythons_of_test = pythons_of_test + free_threaded
-        params = [pytest.param(python, id=python.id) for python in pythons_of_test]
+        params = parameters.of_pythons(pythons_of_test)
         metafunc.parametrize("python", params, indirect=True)
 
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.cores import allow_core, dies_with_core
 from harness.process import run, started
 from harness.waiting import calls_of, until
@@ -142,7 +142,7 @@ def pytest_generate_tests(metafunc):
     if "some_python" in metafunc.fixturenames:
         found = [python for python in pythons.chosen(pythons.find(), metafunc.config.getoption("--python"))
                  if python.version >= (3, 14)]
-        metafunc.parametrize("some_python", [pytest.param(python, id=python.id) for python in found[-1:]])
+        metafunc.parametrize("some_python", parameters.of_pythons(found[-1:]))
 
 
 @contextlib.contextmanager

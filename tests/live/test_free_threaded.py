@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import pythons, script_output
+from harness import parameters, pythons, script_output
 from harness.chance import most
 from harness.noticed import noticed_in
 from harness.process import started
@@ -20,7 +20,7 @@ NO_GIL = "is a free-threaded build: there is no GIL that a thread could have"
 def pytest_generate_tests(metafunc):
     if "free_threaded" in metafunc.fixturenames:
         found = pythons.chosen(pythons.free_threaded()[0], metafunc.config.getoption("--python"))
-        metafunc.parametrize("free_threaded", [pytest.param(python, id=python.id) for python in found])
+        metafunc.parametrize("free_threaded", parameters.of_pythons(found))
 
 
 def own_lines(script):

@@ -2,7 +2,7 @@
 """The table of releases and the layouts of src/python against the headers of each release."""
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.probe import compile_with_headers, path, read_values
 from harness.process import TOP, Program, run
 
@@ -14,7 +14,7 @@ def pytest_generate_tests(metafunc):
     """Those that only the agent supports, too."""
     if "interpreter" in metafunc.fixturenames:
         found = pythons.chosen(pythons.find_for_agent(), metafunc.config.getoption("--python"))
-        metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
+        metafunc.parametrize("interpreter", parameters.of_pythons(found))
 
 
 @pytest.fixture

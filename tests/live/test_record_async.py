@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.call_pairs import stacks
 from harness.chance import deviations, deviations_of_sum
 from harness.summary import without_samples
@@ -236,11 +236,7 @@ print(json.dumps(lives))
 """
 
 
-def each(found):
-    return [pytest.param(python, id=python.id) for python in found]
-
-
-@pytest.mark.parametrize("series", each([python for python in pythons.find() if python.version >= (3, 12)][::3]))
+@pytest.mark.parametrize("series", parameters.of_pythons([python for python in pythons.find() if python.version >= (3, 12)][::3]))
 def test_groups_and_eager_tasks(kaa, series, tmp_path):
     """Who waits for tasks of a group, or for one that it has begun eagerly, waits for tasks; each runs in its own name."""
     data = tmp_path / "perf.data"
@@ -266,7 +262,7 @@ def test_where_no_loop_runs(kaa, newest_python, tmp_path):
     assert seconds(stacks(kaa, data), ["[idle]"]) + without_samples(data, "wall") > 0.2
 
 
-@pytest.mark.parametrize("series", each([python for python in pythons.find_old() if python.version >= (3, 7)][:1]))
+@pytest.mark.parametrize("series", parameters.of_pythons([python for python in pythons.find_old() if python.version >= (3, 7)][:1]))
 def test_before_3_8(kaa, series, tmp_path):
     said = record(kaa, series, tmp_path / "perf.data", "-c", "import time; time.sleep(0.3)").stderr
     assert "tasks of asyncio can be read from CPython 3.8 on; this is 3.7" in said, said

@@ -14,7 +14,7 @@ import tempfile
 
 import pytest
 
-from harness import pythons, script_output
+from harness import parameters, pythons, script_output
 from harness.agent import find_library, private_tmp
 from harness.nobody import NOBODY, WITHOUT_RIGHTS
 from harness.process import run, started
@@ -235,7 +235,7 @@ def pytest_generate_tests(metafunc):
         wanted = tuple(metafunc.config.getoption("--python") or [""])
         found = [python for python in pythons.find() if not python.prefix and python.id.startswith(wanted)]
         last = {start: python for start in ("3.8.", "3.11.", "3.12.", "3.13.0") for python in found if python.id.startswith(start)}
-        metafunc.parametrize("some_python", [pytest.param(python, id=python.id) for python in last.values()])
+        metafunc.parametrize("some_python", parameters.of_pythons(last.values()))
 
 
 def test_forks_and_programs(place, some_python):

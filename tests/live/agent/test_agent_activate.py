@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import HANG
 from harness.waiting import until
@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc):
     if "interpreter" in metafunc.fixturenames:
         found = [python for python in pythons.chosen(pythons.find(), metafunc.config.getoption("--python"))
                  if python.version >= (3, 14)]
-        metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
+        metafunc.parametrize("interpreter", parameters.of_pythons(found))
 
 
 class Program:

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from harness import machine, pythons
+from harness import machine, parameters, pythons
 from harness.agent import Way, find_library
 from harness.process import run
 from harness.trampoline_files import read_dump, read_map
@@ -29,7 +29,7 @@ def pytest_generate_tests(metafunc):
         found = [python for python in found if python.perf_trampoline]
     if "slow" in metafunc.fixturenames and not wanted:
         found = [python for python in found if python.id.startswith(KINDS)]
-    metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
+    metafunc.parametrize("interpreter", parameters.of_pythons(found))
 
 
 @pytest.fixture

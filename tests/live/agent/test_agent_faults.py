@@ -13,7 +13,7 @@ import textwrap
 
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.agent import Way, find_library
 from harness.process import HANG, Result, run, started
 from harness.trampoline_files import Malformed, read_dump, read_map
@@ -36,7 +36,7 @@ def has_jit(python):
 def interpreters(config, wanted):
     starts = tuple(config.getoption("--python") or KINDS)
     chosen = [python for python in pythons.find() if python.id.startswith(starts) and wanted(python)]
-    return [pytest.param(python, id=python.id) for python in chosen]
+    return parameters.of_pythons(chosen)
 
 
 def pytest_generate_tests(metafunc):
@@ -575,7 +575,7 @@ except RecursionError:
 
 
 def own_supports():
-    return [pytest.param(python, id=python.id) for python in pythons.find() if python.perf_trampoline]
+    return parameters.of_pythons([python for python in pythons.find() if python.perf_trampoline])
 
 
 @pytest.mark.parametrize("python_with_own", own_supports())

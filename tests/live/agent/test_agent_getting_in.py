@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.process import TOP, run
 
 HERE = pathlib.Path(__file__).parent
@@ -17,7 +17,7 @@ PROGRAMS = TOP / "tests" / "live" / "programs"
 def pytest_generate_tests(metafunc):
     if "interpreter" in metafunc.fixturenames:
         found = pythons.chosen(pythons.find_for_agent(), metafunc.config.getoption("--python"))
-        metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
+        metafunc.parametrize("interpreter", parameters.of_pythons(found))
 
 
 @pytest.fixture

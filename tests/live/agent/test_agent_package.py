@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 
-from harness import pythons
+from harness import parameters, pythons
 from harness.process import HANG, TOP, run
 
 # The hook is a slot, takes interpreter frames; CPython's own: with perf alone, with perf_jit too, with a chain of hooks.
@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc):
         found = pythons.find_for_agent()
         first = {prefix: python for prefix in VERSIONS for python in reversed(found) if python.id.startswith(prefix)}
         found = pythons.chosen(found, wanted) if wanted else list(first.values())
-        metafunc.parametrize("interpreter", [pytest.param(python, id=python.id) for python in found])
+        metafunc.parametrize("interpreter", parameters.of_pythons(found))
 
 
 @pytest.fixture(scope="module")
