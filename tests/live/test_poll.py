@@ -342,7 +342,7 @@ def long():
     time.sleep(0.03)
 
 def work():
-    end = time.monotonic() + 3
+    end = time.monotonic() + 6
     while time.monotonic() < end:
         for function in (short, long):
             start = time.monotonic()
