@@ -15,6 +15,7 @@
 #include "cmd/reading/compared.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/one_event.h"
+#include "cmd/reading/recorded_code.h"
 #include "cmd/reading/show.h"
 #include "export/format.h"
 #include "export/page_changes.h"
@@ -179,6 +180,7 @@ static struct error *write_chosen(struct export_settings *s,
 
 static struct error *export(void *arg, struct converter *converter)
 {
+	const struct code_places code = recorded_code(converter);
 	struct export_settings *s = arg;
 	_cleanup_profile_ struct profile *profile = NULL;
 	const struct profile_options options = {
@@ -189,7 +191,12 @@ static struct error *export(void *arg, struct converter *converter)
 	progress_end(&s->progress);
 	if (!error)
 		error = choose_event(s, profile);
-	return error ? error : write_chosen(s, profile);
+	if (error)
+		return error;
+	s->options.code = &code;
+	error = write_chosen(s, profile);
+	s->options.code = NULL;
+	return error;
 }
 
 /* --- Two recordings ----------------------------------------------------- */

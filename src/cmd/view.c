@@ -13,6 +13,7 @@
 #include "cmd/reading/compared.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/one_event.h"
+#include "cmd/reading/recorded_code.h"
 #include "cmd/reading/show.h"
 #include "cmd/view_browser.h"
 #include "cmd/view_user.h"
@@ -57,6 +58,7 @@ static struct error *make_texts(struct view_settings *s,
 
 static struct error *show_one(void *arg, struct converter *converter)
 {
+	const struct code_places code = recorded_code(converter);
 	struct view_settings *s = arg;
 	_cleanup_profile_ struct profile *profile = NULL;
 	const struct profile_options options = {};
@@ -68,7 +70,12 @@ static struct error *show_one(void *arg, struct converter *converter)
 		error = one_event_choose(profile, s->compared.event,
 					 PROFILE_NONE, "shown",
 					 &s->options.event);
-	return error ? error : make_texts(s, profile);
+	if (error)
+		return error;
+	s->options.code = &code;
+	error = make_texts(s, profile);
+	s->options.code = NULL;
+	return error;
 }
 
 static struct error *compare(struct view_settings *s, int *exit_code)

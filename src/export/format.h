@@ -103,13 +103,15 @@ enum export_traits {
 	  "kaa's own JSON, for scripts (docs/formats/export-json.md): "        \
 	  "events, threads, functions, stacks with lines, and samples.")       \
 	X(html, EXPORT_TIMES | EXPORT_EVENTS | EXPORT_COMPARES,                \
-	  EXPORT_NO_PLACES,                                                \
+	  "the address or the CPU of each sample",                             \
 	  "a page that any browser opens, without a network (docs/page.md): "  \
 	  "functions and lines, flame graph, call tree, source and threads "   \
 	  "over time, to search, to filter and to send. It has the text of "   \
-	  "source files that have not changed since the recording. Of two "    \
-	  "recordings it shows the second, and what changed since the first.")
+	  "source files that have not changed since the recording, and the "   \
+	  "instructions of the hottest functions in C. Of two recordings it "  \
+	  "shows the second, and what changed since the first.")
 
+struct code_places;
 struct page_compare;
 
 struct export_options {
@@ -122,6 +124,8 @@ struct export_options {
 	const char *symfs;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* Of html: where code is (explore/code.h), or NULL. */
+	const struct code_places *code;
 	/* Of html: what a second recording is compared with (export/page_changes.h), or NULL. */
 	const struct page_compare *compare;
 };

@@ -5,6 +5,7 @@
 
 #include "export/groups.h"
 #include "export/page_changes.h"
+#include "export/page_code.h"
 #include "export/page_columns.h"
 #include "export/page_facts.h"
 #include "export/page_samples.h"
@@ -57,6 +58,16 @@ static struct error *add_sources(const struct export_groups *groups,
 		       page_source_add(groups->stacks, &of, columns);
 }
 
+/* A comparison has no time of BEFORE by instruction. */
+static struct error *add_code(const struct export_groups *groups,
+			      const struct export_options *options,
+			      struct page_columns *columns)
+{
+	bool has_code = !options->compare && !options->stacks.python_only;
+
+	return page_code_add(groups, has_code ? options->code : NULL, columns);
+}
+
 static struct error *add_all(const struct export_groups *groups,
 			     const struct export_options *options,
 			     struct page_columns *columns, struct strbuf *title)
@@ -75,6 +86,8 @@ static struct error *add_all(const struct export_groups *groups,
 					 columns);
 	if (!error)
 		error = add_sources(groups, options, columns);
+	if (!error)
+		error = add_code(groups, options, columns);
 	return error ? error :
 		       page_facts_add(groups->stacks->profile, options, columns,
 				      title);

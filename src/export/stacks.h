@@ -90,6 +90,15 @@ void export_stacks_destroy(struct export_stacks *stacks);
 DEFINE_CLEANUP(export_stacks, struct export_stacks *, export_stacks_destroy);
 #define _cleanup_export_stacks_ _cleanup_(cleanup_export_stacks_)
 
+/* The function that a frame of the profile belongs to. */
+static inline uint32_t export_stacks_function(const struct export_stacks *stacks,
+					      uint32_t frame)
+{
+	uint32_t location = stacks->locations->of_frame[frame];
+
+	return stacks->places.data[stacks->place_of.data[location]].function;
+}
+
 /* Of each place a frame of the profile there, or PROFILE_NONE; to be freed. */
 struct error *export_stacks_frames(const struct export_stacks *stacks,
 				   uint32_t **ret);

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from harness import compared, drawn
+from harness import compared, drawn, planted, spots
 from harness.planted import recording
 
 VIEWS = ["functions", "flame", "tree", "source", "summary"]
@@ -81,6 +81,29 @@ def test_no_view_has_a_finding(opened, path, axe, scheme):
     page.keyboard.press("ArrowDown")
     page.wait_for_selector(".timeline .tip")
     found += [f"tip: {line}" for line in findings(page, axe)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_instructions_have_no_finding(kaa, opened, tmp_path, axe, scheme):
+    library = spots.Library(tmp_path)
+    stacks = {(drawn.MAIN, library.spot(4)): 30, (drawn.MAIN, library.spot(90)): 20, (drawn.MAIN, drawn.C): 10}
+    with recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([4, 90])) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    lines = planted.sampled(kaa, tmp_path / "lines.data", {(("main", "/srv/app.py", 1, 5), ("heavy", "/srv/lib.so")): 50})
+    kaa("export", "-q", "-i", lines, "--format", "html", "-o", tmp_path / "lines.html")
+    found = []
+    # The instructions; a function that has none; the line of Python that calls it.
+    for name, words, text in (("out", "view=source&native&only=main&code=0", "nop"),
+                              ("out", "view=source&native&code=1", "has names, but no code"),
+                              ("lines", "view=source", "In C code: ")):
+        page = opened(tmp_path / f"{name}.html", color_scheme=scheme)
+        page.wait_for_selector("html[data-ready]")
+        page.evaluate("words => { location.hash = words; }", words)
+        page.wait_for_function("text => document.querySelector('main').innerText.includes(text)", arg=text)
+        found += findings(page, axe)
+        page.evaluate("document.querySelectorAll('.source .row').forEach(row => row.style.setProperty('--heat', 1))")
+        found += findings(page, axe)
     assert not found, "\n".join(found)
 
 

@@ -3,10 +3,11 @@
 import collections
 import os
 import re
+import shutil
 
 import pytest
 
-from harness import exports, planted
+from harness import exports, planted, spots
 
 NONE, THERE, MISSING, CHANGED, OTHER = range(5)
 SOURCE = """\
@@ -168,3 +169,109 @@ def test_the_policy_allows_what_is_in_the_page_alone(kaa, recording, tmp_path):
         digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
         assert parts[key] == f"'sha256-{digest}'"
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", text)
+
+
+MAIN = py("main", "/srv/a.py")
+
+
+def annotated(kaa, data, *words):
+    """{address: (own of each event, instruction)} of what `kaa annotate -n` prints of rows that were hit."""
+    text = kaa("annotate", "-n", "-i", data, *words, env={**os.environ, "COLUMNS": "200"}).stdout
+    titles = next(line for line in text.splitlines() if "address" in line)
+    ends = [match.end() for match in re.finditer(r"own", titles)]
+    found = {}
+    for line in text.partition(titles)[2].splitlines():
+        cells = [line[begin:end].strip() for begin, end in zip([0] + ends, ends)]
+        place = re.match(r" +([0-9a-f]+)  (.*)", line[ends[-1]:])
+        if place and any(cells):
+            found[place[1]] = (tuple(int(cell or 0) for cell in cells), place[2].strip())
+    return found
+
+
+def test_instructions_and_their_weights_are_those_of_annotate(kaa, tmp_path):
+    """Of a function whose rows are not all in the page, in two events."""
+    library = spots.Library(tmp_path)
+    stacks = {(MAIN, library.spot(4)): 30, (MAIN, library.spot(6)): 7, (library.spot(150),): 20, (MAIN,): 43}
+    more = [(b"page-faults", b"main", (MAIN, library.spot(number)), 1000 * number, 1) for number in (6, 6, 90)]
+    with planted.recording(tmp_path / "perf.data", {b"main": stacks}, more=more, mapped=library.mapped([4, 6, 90, 150])) as data:
+        said = annotated(kaa, data, library.name)
+        page = page_of(kaa, data, tmp_path)
+    assert {address: own for address, (own, _) in said.items()} == {
+        f"{library.address(number):x}": own for number, own in {4: (30, 0), 6: (7, 2), 90: (0, 1), 150: (20, 0)}.items()}
+    (code,) = page.code()
+    assert (code.function, code.why) == (library.name, "")
+    period = (planted.PERIOD, 1)
+    hit = {row.label: (tuple(row.weights.get(event, 0) / period[event] for event in (0, 1)), row.text)
+           for row in code.rows if row.weights}
+    assert hit == said
+    # What is far from these is left out, and counted.
+    gaps = [int(row.text.split()[0]) for row in code.rows if row.is_gap]
+    assert len(gaps) == 3 and sum(gaps) + len(code.rows) - len(gaps) == spots.COUNT + 1
+    assert all("without samples" in row.text and not row.weights for row in code.rows if row.is_gap)
+
+
+def test_which_functions_have_instructions(kaa, tmp_path):
+    """Those with a hundredth of all samples in C, the heaviest first; why there are none."""
+    library = spots.Library(tmp_path)
+    stacks = {(MAIN, library.spot(4)): 60, (MAIN, b"c_function"): 30, (MAIN, b"light"): 1, (MAIN,): 110}
+    with planted.recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([4])) as data:
+        codes = page_of(kaa, data, tmp_path).code()
+        assert [code.function for code in codes] == [library.name, "c_function"]
+        assert "has names, but no code" in codes[1].why
+        assert [(row.text, row.weights) for row in codes[1].rows] == [("", {0: 30 * planted.PERIOD})]
+        assert not page_of(kaa, data, tmp_path, "--python-only").code()
+        library.path.unlink()
+        (code,) = [code for code in page_of(kaa, data, tmp_path).code() if code.function == "c_function"]
+        assert code.why
+
+
+@pytest.fixture
+def disassembler(tmp_path):
+    """disassembler(script) is an environment whose objdump is that shell script."""
+    def make(script):
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        if script:
+            (folder / "objdump").write_text(f"#!{shutil.which('sh')}\nPATH={os.environ['PATH']}\n{script}\n")
+            (folder / "objdump").chmod(0o755)
+        return {**os.environ, "PATH": str(folder)}
+    return make
+
+
+@pytest.fixture
+def two_functions(kaa, tmp_path):
+    """two_functions(env) is what the page has of the code of a heavy function and of another."""
+    def make(env):
+        library = spots.Library(tmp_path)
+        stacks = {(MAIN, library.spot(number)): 10 for number in range(0, 200, 10)}
+        stacks[MAIN, b"c_function"] = 20
+        with planted.recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped(range(0, 200, 10))) as data:
+            kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html", env=env)
+        heavy, other = exports.Page((tmp_path / "out.html").read_bytes()).code()
+        assert (heavy.function, other.function) == (library.name, "c_function")
+        return library, heavy, other
+    return make
+
+
+def test_without_objdump(two_functions, disassembler):
+    library, heavy, _ = two_functions(disassembler(None))
+    assert "objdump was not found; install binutils" in heavy.why
+    assert [(row.label, row.text, row.weights) for row in heavy.rows] == [
+        (f"{library.address(number):x}", "", {0: 10 * planted.PERIOD}) for number in range(0, 200, 10)]
+
+
+def test_what_objdump_prints_is_bounded(two_functions, disassembler):
+    """As text, by line, and by function: the next one says so."""
+    numbers = "$(seq 0 200)"
+    env = disassembler("printf '<spotted>:\\n'; begin=$(printf '%d' ${4#*=}); text=$(head -c 30000 /dev/zero | tr '\\0' '<')\n"
+                       f"for i in {numbers}; do printf '  %x:\\t\\033\\377%s\\n' $((begin + i)) $text; done")
+    library, heavy, other = two_functions(env)
+    assert library.step > 1 or heavy.rows[0].text == "\ufffd\ufffd" + "<" * 1998 + "\u2026"
+    assert heavy.rows[-1].is_gap and "no room" in heavy.rows[-1].text
+    assert sum(len(row.text) for row in heavy.rows) < 2 << 20
+    assert "take the room" in other.why and not other.rows
+
+
+def test_time_for_code_is_bounded(two_functions, disassembler):
+    _, _, other = two_functions(disassembler("sleep 2.2"))
+    assert "took the time" in other.why and not other.rows

@@ -12,6 +12,7 @@ import pstats
 import re
 import struct
 import tempfile
+import types
 import zlib
 
 from harness.script_output import PYTHON_RANGE
@@ -457,6 +458,16 @@ class Page:
                        spent[self["sample.spent"][i]])
             at += count
         assert at == len(self["sample.stack"]) and next(weights, None) is None
+
+    def code(self):
+        """Functions in C: each has its function, why it has no instructions, and rows with label, text, is_gap, {event: weight}."""
+        rows = [types.SimpleNamespace(label=label, text=text, is_gap=kind == 1, weights={}) for label, text, kind in
+                zip(self.words("row.label"), self.words("row.text"), self["row.kind"])]
+        for row, event, weight in zip(self["hit.row"], self["hit.event"], self["hit.weight"]):
+            rows[row].weights[event] = weight
+        names, ends = self.words("function.name"), (0, *self["code.end"])
+        return [types.SimpleNamespace(function=names[fn], why=why, rows=rows[begin:end]) for fn, why, begin, end in
+                zip(self["code.function"], self.words("code.why"), ends, ends[1:])]
 
     def changes(self):
         """What a page of two recordings says of own time: ({function: row}, {(file, line): row}), in the unit of the page.

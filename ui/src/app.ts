@@ -136,8 +136,13 @@ export class App {
 
 	// What chance does is known of all samples.
 	isAll() {
-		const { only, focus, hide, native, thread, range } = this.state;
-		return !only && focus < 0 && !hide.length && !native && thread < 0 && !range;
+		return !this.state.native && !this.isFiltered();
+	}
+
+	// Fewer samples than all of the event, or other frames of them.
+	isFiltered() {
+		const { only, focus, hide, thread, range } = this.state;
+		return only !== "" || focus >= 0 || hide.length > 0 || thread >= 0 || range !== null;
 	}
 
 	whyNotCompared(): string {

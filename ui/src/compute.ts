@@ -228,6 +228,16 @@ export class Selection {
 			(stack) => shown.python[stack] === stack ? p.line[stack] : -1);
 	}
 
+	// What functions in C have themselves of the own time of a line, the heaviest first.
+	ownNative(shown: Shown, line: number): [number, number][] {
+		const p = this.profile, sums = new Map<number, number>();
+		this.own.forEach((own, stack) => {
+			if (own && !p.isPython(p.fn[stack]) && shown.lineOf(stack) === line)
+				sums.set(p.fn[stack], (sums.get(p.fn[stack]) ?? 0) + own);
+		});
+		return [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+	}
+
 	private entries(count: number, owner: (stack: number) => number, isFirst: Uint8Array,
 		of: (stack: number) => number): Entry[] {
 		const own = new Float64Array(count + 1), total = new Float64Array(count + 1);

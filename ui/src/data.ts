@@ -18,6 +18,9 @@ export const enum EventKind {
 	Wait = 2, Wall = 3, Gil = 6,
 }
 
+// PAGE_CODE_GAP.
+const ROW_GAP = 1;
+
 // Of enum spent_kind in src/profile/spent.h: taking the GIL.
 const SPENT_GIL = 5;
 
@@ -103,6 +106,16 @@ export interface Comparison {
 	beforeWeight: Float64Array;
 }
 
+// Of a function in C: an instruction, or rows that are left out (enum page_code_row in src/export/page_code.h).
+export interface CodeRow {
+	isGap: boolean;
+	// Its address.
+	label: string;
+	text: string;
+	// By event.
+	weights: Map<number, number>;
+}
+
 export class Profile {
 	private cache: string[] = [];
 	private textEnd: Uint32Array;
@@ -152,6 +165,8 @@ export class Profile {
 	span = 0;
 
 	comparison: Comparison | null;
+	// Functions in C with a listing, the hottest first; a function may have several.
+	codeFunction: Uint32Array;
 
 	private columns: Columns;
 	private names: Record<string, Uint32Array> = {};
@@ -162,7 +177,7 @@ export class Profile {
 		this.textBytes = c.bytes("text.bytes");
 		for (const name of ["function.name", "function.object", "file.path", "file.place", "event.name",
 			"event.kind", "event.unit", "thread.name", "thread.process", "thread.pid", "thread.tid",
-			"spent.kind", "spent.text", "source.state", "source.end"])
+			"spent.kind", "spent.text", "source.state", "source.end", "code.why", "code.end", "row.kind", "row.label", "row.text"])
 			this.names[name] = c.numbers(name);
 		this.functionKind = c.numbers("function.kind");
 		this.functionFile = c.numbers("function.file");
@@ -171,6 +186,7 @@ export class Profile {
 		this.fileCount = this.names["file.path"].length;
 		this.frameFunction = c.numbers("frame.function");
 		this.frameLine = c.numbers("frame.line");
+		this.codeFunction = c.numbers("code.function");
 		this.readFacts();
 		this.readStacks();
 		this.readSamples();
@@ -353,6 +369,21 @@ export class Profile {
 		const lines = this.decoder.decode(bytes).split("\n");
 		lines.pop();
 		return lines;
+	}
+
+	// The listing of a function in C; -1: none.
+	codeOf(fn: number) { return this.codeFunction.indexOf(fn); }
+	// Why a listing has no instructions, or not all; "": it has.
+	codeWhy(code: number) { return this.text(this.names["code.why"][code]); }
+
+	codeRows(code: number): CodeRow[] {
+		const ends = this.names["code.end"], first = code ? ends[code - 1] : 0, rows: CodeRow[] = [];
+		for (let i = first; i < ends[code]; i++)
+			rows.push({ isGap: this.names["row.kind"][i] === ROW_GAP, label: this.text(this.names["row.label"][i]),
+				text: this.text(this.names["row.text"][i]), weights: new Map() });
+		const events = this.columns.numbers("hit.event"), weights = this.columns.reals("hit.weight");
+		this.columns.numbers("hit.row").forEach((row, i) => rows[row - first]?.weights.set(events[i], weights[i]));
+		return rows;
 	}
 }
 

@@ -152,7 +152,9 @@ export class FunctionsView {
 	private openFunction(fn: number) {
 		const p = this.app.profile;
 		if (fn >= 0 && p.isPython(fn) && p.functionFile[fn] !== NONE)
-			this.app.set({ view: "source", file: p.functionFile[fn], line: p.functionLine[fn], fn });
+			this.app.set({ view: "source", file: p.functionFile[fn], line: p.functionLine[fn], code: -1, fn });
+		else if (fn >= 0 && p.codeOf(fn) >= 0)
+			this.app.set({ view: "source", code: p.codeOf(fn), line: 0, fn });
 	}
 
 	private selectLine({ fn }: LineRow) {
@@ -162,7 +164,7 @@ export class FunctionsView {
 
 	private openLine({ fn, file, number }: LineRow) {
 		if (fn >= 0 && file !== NONE)
-			this.app.set({ view: "source", file, line: number, fn });
+			this.app.set({ view: "source", file, line: number, code: -1, fn });
 	}
 
 	private functionRow(entry: Row): HTMLElement {

@@ -6,7 +6,7 @@ import { load, NONE, Profile } from "./data";
 import { amount, count, h, hasModifier, isTyping, percent } from "./dom";
 import { FlameView } from "./flame";
 import { FunctionsView } from "./functions";
-import { SourceView } from "./source";
+import { SourceView, whyNoCode } from "./source";
 import { VIEWS, type State, type View } from "./state";
 import { SummaryView } from "./summary";
 import { Timeline } from "./timeline";
@@ -18,7 +18,7 @@ const NAMES: Record<View, string> = {
 
 const KEYS: [string, string][] = [
 	["1 – 5", "the views"], ["/", "search"], ["n, N", "the next that is found, the one before; the next hot line"],
-	["↑ ↓ ← →", "move, open, close"], ["Enter", "open the source; zoom into a box"],
+	["↑ ↓ ← →", "move, open, close"], ["Enter", "open the source, or the instructions; zoom into a box"],
 	["Backspace, Esc", "zoom out by one box, to everything"], ["o", "only samples of this function"],
 	["h", "hide this function: its callers call what it calls, and have its own time"],
 	["g", "the function in the flame graph"], ["c", "C code, too"], ["i", "callers below what they call"],
@@ -178,12 +178,27 @@ class Page {
 			return;
 		const change = this.changeOf(fn);
 		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, this.weightOf(fn)),
-			change && h("span.numbers", {}, change),
-			h("span.path", {}, this.hasFile(fn) ? `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}` : p.object(fn))),
+			change && h("span.numbers", {}, change), h("span.path", {}, this.placeOf(fn))),
 		h("div.acts", {}, ...this.makeActs(fn)));
 	}
 
 	private hasFile(fn: number): boolean { return this.profile.isPython(fn) && this.profile.functionFile[fn] !== NONE; }
+
+	// Of a function in C without a listing that there is none, too.
+	private placeOf(fn: number): string {
+		const p = this.profile;
+		if (this.hasFile(fn))
+			return `${p.filePath(p.functionFile[fn])}:${p.functionLine[fn]}`;
+		return [p.object(fn), p.isPython(fn) || p.codeOf(fn) >= 0 ? "" : whyNoCode(p, fn)].filter(Boolean).join(": ");
+	}
+
+	// What Enter opens.
+	private textOf(fn: number): [string, Partial<State>] | null {
+		const p = this.profile, code = p.isPython(fn) ? -1 : p.codeOf(fn);
+		if (this.hasFile(fn))
+			return ["Source", { view: "source", file: p.functionFile[fn], line: p.functionLine[fn], code: -1 }];
+		return code >= 0 ? ["Instructions", { view: "source", code, line: 0 }] : null;
+	}
 
 	private weightOf(fn: number): string {
 		const { app } = this, entry = app.functions().find((one) => one.id === fn);
@@ -200,11 +215,11 @@ class Page {
 	}
 
 	private makeActs(fn: number): (HTMLElement | null)[] {
-		const { app } = this, p = this.profile;
+		const { app } = this, p = this.profile, text = this.textOf(fn);
 		const button = (word: string, key: string, onclick: () => void) =>
 			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick }, word);
 		const act = (word: string, key: string, change: Partial<State>) => button(word, key, () => app.set(change));
-		return [this.hasFile(fn) ? act("Source", "Enter", { view: "source", file: p.functionFile[fn], line: p.functionLine[fn] }) : null,
+		return [text && act(text[0], "Enter", text[1]),
 			act("Only this", "o", { focus: fn, zoom: [] }),
 			button("Hide", "h", () => app.hide(fn)),
 			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),
@@ -226,7 +241,7 @@ class Page {
 	}
 
 	private update() {
-		const { state } = this.app;
+		const { state } = this.app, wasInside = this.main.contains(document.activeElement);
 		for (const view of VIEWS) {
 			this.tabs[view].setAttribute("aria-selected", String(view === state.view));
 			this.tabs[view].tabIndex = view === state.view ? 0 : -1;
@@ -251,6 +266,9 @@ class Page {
 		this.shown = state.view;
 		this.timeline.update();
 		this.views[state.view].update();
+		// What had the focus may be gone, or hidden.
+		if (wasInside && !(this.main.contains(document.activeElement) && document.activeElement!.getClientRects().length))
+			this.views[state.view].focus();
 	}
 
 	private moveTab(step: number) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The text of a file with what each line weighs, and a map of where in the file the heat is.
+// The text of a file with what each line weighs, or the instructions of a function in C.
 import type { App } from "./app";
-import { onTheme, variable } from "./colours";
 import { changeHead, changeText, type Change, type Changes, type Sides } from "./changes";
+import { CodeTable } from "./code";
 import { fileWeights, type Entry } from "./compute";
-import { NONE, SourceState, type Comparison } from "./data";
-import { fitCanvas, h, List, percent } from "./dom";
+import { Kind, NONE, SourceState, type Comparison, type Profile } from "./data";
+import { h, List, percent } from "./dom";
 import { changeCell } from "./functions";
+import { HeatMap, hotRow } from "./heat";
 import { pieces, type Piece } from "./python";
 
 const WHY: Record<number, string> = {
@@ -18,13 +19,27 @@ const WHY: Record<number, string> = {
 	[SourceState.Before]: "The file is of the recording before, so its text is not shown.",
 };
 
+// Of a function in C without a listing.
+export function whyNoCode(profile: Profile, fn: number): string {
+	const kind: Kind = profile.functionKind[fn];
+	return kind === Kind.Mark ? "" : profile.comparison ? "a page of two recordings has no instructions" :
+		kind === Kind.Kernel ? "a page has no instructions of the kernel" :
+			"no instructions: less than 1% of all samples hit it, or it is inlined";
+}
+
+// Functions in C below a line that are named.
+const CALLED_MAX = 5;
+
 export class SourceView {
 	readonly element: HTMLElement;
 	private list: List;
-	private choice = h<HTMLSelectElement>("select", { "aria-label": "File", onchange: () =>
-		this.app.set({ file: Number(this.choice.value), line: 0 }) });
+	private choice = h<HTMLSelectElement>("select", { "aria-label": "File", onchange: () => this.choose(this.choice.value) });
 	private note = h("p.note");
-	private map = h<HTMLCanvasElement>("canvas.map", { "aria-hidden": "true" });
+	private map: HeatMap;
+	private table: HTMLElement;
+	private code: CodeTable;
+	// What the line that is selected calls in C.
+	private called = h("p.note.called", { "aria-live": "polite", hidden: true });
 	private lines: string[] = [];
 	private parsed: Piece[][] = [];
 	// By number.
@@ -43,29 +58,27 @@ export class SourceView {
 	constructor(private app: App) {
 		this.list = new List({ label: "Source", role: "grid", row: (i) => this.row(i),
 			onSelect: (i) => app.set({ line: this.numbers[i] }, true), onKey: (_, key) => this.key(key) });
-		this.map.addEventListener("click", (event) => {
-			const share = event.offsetY / Math.max(1, this.map.clientHeight);
-			this.list.reveal(Math.floor(share * this.numbers.length), true);
-		});
-		new ResizeObserver(() => this.drawMap()).observe(this.list.element);
-		onTheme(() => this.drawMap());
+		this.map = new HeatMap(this.list, () => this.numbers.map((line) => this.heat(line)));
+		this.code = new CodeTable(app);
+		this.table = h("div.codetable", {}, h("div.head", {}, app.profile.comparison && this.changeHead, h("span.share", {}, "own"),
+			h("span.share", {}, "total"), h("span.number", {}, "line"), h("span.name", {}, "source")),
+			h("div.withmap", {}, this.list.element, this.map.element), this.called);
 		this.element = h("section.panel.source", { "aria-label": "Source" },
 			h("h2", {}, "Source", this.choice, h("span.hint", {}, "n, N: next hot line")), this.note, this.compared,
-			h("div.head", {}, app.profile.comparison && this.changeHead, h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.number", {}, "line"),
-				h("span.name", {}, "source")),
-			h("div.withmap", {}, this.list.element, this.map));
+			this.table, this.code.element);
+	}
+
+	// "12" is a file, "c3" a listing.
+	private choose(value: string) {
+		const isCode = value.startsWith("c"), number = Number(value.replace("c", ""));
+		this.app.set(isCode ? { code: number, line: 0, fn: this.app.profile.codeFunction[number] } : { file: number, line: 0, code: -1 });
 	}
 
 	private key(key: string): boolean {
 		if (key !== "n" && key !== "N")
 			return false;
-		const hot = [...this.weights.values()].filter((entry) => entry.own >= this.hottest * 0.1)
-			.map((entry) => this.app.profile.lineNumber[entry.id]).sort((a, b) => a - b);
-		const at = this.numbers[this.list.selected] ?? 0;
-		const next = key === "n" ? hot.find((line) => line > at) ?? hot[0] :
-			[...hot].reverse().find((line) => line < at) ?? hot[hot.length - 1];
-		if (next)
-			this.list.select(this.numbers.indexOf(next));
+		const weights = this.numbers.map((line) => this.weights.get(line)?.own ?? 0);
+		this.list.select(hotRow(weights, this.hottest, this.list.selected, key === "n"));
 		return true;
 	}
 
@@ -80,27 +93,42 @@ export class SourceView {
 		return known ? known[0] : -1;
 	}
 
-	private listFiles() {
+	// That of the address, or of the function in C that is looked at, where no file is chosen.
+	private chooseCode(): number {
+		const { code, file, fn } = this.app.state;
+		return code >= 0 || file >= 0 || fn < 0 ? code : this.app.profile.codeOf(fn);
+	}
+
+	private listFiles(code: number) {
 		const { app } = this, p = app.profile;
 		const files = fileWeights(p, app.lines());
 		if (this.file >= 0 && !files.some(([file]) => file === this.file))
 			files.push([this.file, 0]);
-		this.choice.replaceChildren(...files.map(([file, weight]) =>
-			h("option", { value: file, selected: file === this.file },
-				`${percent(app.share(weight)).padStart(6)}  ${p.filePlace(file)}`)));
-		this.choice.title = p.filePath(this.file < 0 ? NONE : this.file);
+		const options = files.map(([file, weight]) => h("option", { value: file, selected: code < 0 && file === this.file },
+			`${percent(app.share(weight)).padStart(6)}  ${p.filePlace(file)}`));
+		const codes = [...p.codeFunction].map((fn, i) => h("option", { value: `c${i}`, selected: i === code },
+			`${p.functionName(fn)}  ${p.place(fn)}`));
+		this.choice.replaceChildren(...options, codes.length ? h("optgroup", { label: "C code" }, ...codes) : "");
+		this.choice.title = code >= 0 ? p.object(p.codeFunction[code]) : p.filePath(this.file < 0 ? NONE : this.file);
 	}
 
 	update() {
 		const { app } = this, p = app.profile;
-		const file = this.chooseFile(), isNew = file !== this.file;
+		const code = this.chooseCode(), file = code >= 0 ? this.file : this.chooseFile(), isNew = file !== this.file;
+		this.table.hidden = code >= 0;
+		this.code.update(code);
+		if (code >= 0) {
+			this.showCodeNotes(code);
+			this.listFiles(code);
+			return;
+		}
 		this.file = file;
 		if (isNew) {
 			this.lines = file >= 0 && p.sourceState(file) === SourceState.There ? p.source(file) : [];
 			this.parse();
 		}
 		this.weigh();
-		this.listFiles();
+		this.listFiles(-1);
 		this.note.textContent = file < 0 ? "No Python code was recorded." :
 			this.lines.length ? "" : `${p.filePath(file)}: ${WHY[p.sourceState(file)] ?? ""} Lines that have samples:`;
 		this.note.hidden = !this.note.textContent;
@@ -110,7 +138,26 @@ export class SourceView {
 		if (index >= 0 && (isNew || wanted !== this.shownLine))
 			requestAnimationFrame(() => this.list.reveal(index, true));
 		this.shownLine = wanted;
-		this.drawMap();
+		this.map.draw();
+		this.showCalled(this.list.selected);
+	}
+
+	private showCodeNotes(code: number) {
+		const { app } = this, p = app.profile, why = p.codeWhy(code);
+		this.note.textContent = [`${p.functionName(p.codeFunction[code])}: what samples hit, of all samples of the recording.`,
+			app.isFiltered() ? "Filters do not change it." : "", why && `${why[0].toUpperCase()}${why.slice(1)}.`].filter(Boolean).join(" ");
+		this.note.hidden = false;
+		this.compared.hidden = true;
+	}
+
+	// The way from a line to the functions in C that its own time is in.
+	private showCalled(index: number) {
+		const { app } = this, p = app.profile, entry = index >= 0 ? this.weights.get(this.numbers[index]) : undefined;
+		const called = entry ? app.selection().ownNative(app.shown(), entry.id).slice(0, CALLED_MAX) : [];
+		this.called.hidden = !called.length;
+		this.called.replaceChildren("In C code: ", ...called.flatMap(([fn, weight], i) => [i ? ", " : "", p.codeOf(fn) >= 0 ?
+			h("button.link", { type: "button", title: "Its instructions", onclick: () => app.set({ code: p.codeOf(fn), line: 0, fn }) },
+				p.functionName(fn)) : h("span", { title: whyNoCode(p, fn) }, p.functionName(fn)), ` ${percent(app.share(weight))}`]));
 	}
 
 	private parse() {
@@ -227,20 +274,10 @@ export class SourceView {
 		return row;
 	}
 
-	private drawMap() {
-		const width = 14, height = this.list.element.clientHeight;
-		if (!height)
-			return;
-		const context = fitCanvas(this.map, width, height);
-		context.fillStyle = variable("--heat-colour");
-		this.numbers.forEach((line, i) => {
-			const heat = this.heat(line);
-			if (!heat)
-				return;
-			context.globalAlpha = 0.25 + 0.75 * heat;
-			context.fillRect(2, i / this.numbers.length * height, width - 4, Math.max(2, height / this.numbers.length));
-		});
+	focus() {
+		if (this.table.hidden)
+			this.code.focus();
+		else
+			this.list.element.focus();
 	}
-
-	focus() { this.list.element.focus(); }
 }

@@ -32,7 +32,10 @@ export interface State {
 	// The function that is looked at; -1: none.
 	fn: number;
 	file: number;
+	// Of the file, or of the listing: there rows count.
 	line: number;
+	// The listing of a function in C that is shown instead of a file; -1: none.
+	code: number;
 	// Functions from the outermost on: the box that the flame graph begins at.
 	zoom: number[];
 	// "change" is "own" where nothing is compared.
@@ -41,7 +44,7 @@ export interface State {
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", only: "", focus: -1,
-		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, zoom: [],
+		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
 		sort: profile.comparison ? "change" : "own" };
 }
 
@@ -78,6 +81,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.fn = numberOf(words, "fn", profile.functionCount, -1);
 	state.file = numberOf(words, "file", profile.fileCount, -1);
 	state.line = numberOf(words, "line", 1e9, 0);
+	state.code = numberOf(words, "code", profile.codeFunction.length, -1);
 	// One more: the box of what has no frame.
 	state.zoom = numbersOf(words, "zoom", profile.functionCount + 1);
 	state.sort = sort === "total" || sort === "name" || sort === "own" ? sort : state.sort;
@@ -105,6 +109,7 @@ export function format(profile: Profile, state: State): string {
 	put("fn", state.fn, state.fn >= 0);
 	put("file", state.file, state.file >= 0);
 	put("line", state.line, state.line > 0);
+	put("code", state.code, state.code >= 0);
 	put("zoom", state.zoom.join("."), state.zoom.length > 0);
 	put("sort", state.sort, state.sort !== first.sort);
 	return words.toString();
