@@ -74,6 +74,16 @@ static uint32_t symbol_of(const struct page_code *c,
 		       PROFILE_NONE;
 }
 
+/* That a row of the profile hit. */
+static uint32_t hit_symbol(const struct page_code *c, size_t row)
+{
+	uint32_t stack = c->profile->samples.stack[row];
+
+	return stack == PROFILE_NONE ?
+		       PROFILE_NONE :
+		       symbol_of(c, native_hits_frame(c->profile, stack));
+}
+
 static double sum_group(const struct page_code *c,
 			const struct export_group *group,
 			struct page_code_sums *sums)
@@ -82,19 +92,16 @@ static double sum_group(const struct page_code *c,
 
 	for (size_t i = 0; i < group->count; i++) {
 		size_t row = c->groups->rows[group->first + i];
-		uint32_t stack = c->profile->samples.stack[row];
+		uint32_t symbol = hit_symbol(c, row);
 		double weight =
 			(double)export_row_weight(c->groups, group, row);
 		const struct profile_frame *frame;
-		uint32_t symbol;
 
 		all += weight;
-		if (stack == PROFILE_NONE)
-			continue;
-		frame = native_hits_frame(c->profile, stack);
-		symbol = symbol_of(c, frame);
 		if (symbol == PROFILE_NONE)
 			continue;
+		frame = native_hits_frame(c->profile,
+					  c->profile->samples.stack[row]);
 		sums->of_event[symbol] += weight;
 		sums->best[symbol].frame =
 			(uint32_t)(frame - c->profile->frames.data);
@@ -338,6 +345,45 @@ static struct error *add_listing(struct page_code *c, size_t number)
 		       error_no_memory();
 }
 
+/* --- Stacks ------------------------------------------------------------- */
+
+static uint32_t *filled_with_none(size_t count)
+{
+	uint32_t *all = calloc(count + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < count; i++)
+		all[i] = PROFILE_NONE;
+	return all;
+}
+
+/* Of a stack that samples end in the listing of them: where it is inlined, another's. */
+static struct error *add_stacks(const struct page_code *c,
+				const uint32_t *numbers)
+{
+	const struct export_groups *groups = c->groups;
+	size_t count = groups->stacks->nodes.count;
+	_cleanup_free_ uint32_t *of_symbol =
+		filled_with_none(c->profile->symbols.count);
+	_cleanup_free_ uint32_t *codes = filled_with_none(count);
+
+	if (!of_symbol || !codes)
+		return error_no_memory();
+	for (uint32_t i = 0; i < c->listings.count; i++)
+		of_symbol[c->listings.data[i].symbol] = i;
+	vec_for_each(group, &groups->all)
+		for (size_t i = 0; i < group->count; i++) {
+			size_t row = groups->rows[group->first + i];
+			uint32_t symbol = hit_symbol(c, row);
+
+			if (symbol != PROFILE_NONE &&
+			    of_symbol[symbol] != PROFILE_NONE)
+				codes[numbers[export_row_node(groups, row)]] =
+					of_symbol[symbol];
+		}
+	return page_column_add(c->columns, "stack.code", codes, sizeof(*codes),
+			       count);
+}
+
 /* --- All ---------------------------------------------------------------- */
 
 static struct error *add_columns(struct page_code *c)
@@ -382,6 +428,7 @@ static void deinit(struct page_code *c)
 }
 
 struct error *page_code_add(const struct export_groups *groups,
+			    const uint32_t *numbers,
 			    const struct code_places *places,
 			    struct page_columns *columns)
 {
@@ -397,6 +444,8 @@ struct error *page_code_add(const struct export_groups *groups,
 		error = add_listing(&c, i);
 	if (!error)
 		error = add_columns(&c);
+	if (!error)
+		error = add_stacks(&c, numbers);
 	deinit(&c);
 	return error;
 }

@@ -17,8 +17,10 @@ enum page_code_row {
 /*
  * Adds code.*, row.* and hit.*: what kaa annotate shows of these functions. Of all
  * samples of the groups, whose profile is borrowed. places NULL: of no function.
+ * And stack.code, by the numbers of page_stacks_add().
  */
 struct error *page_code_add(const struct export_groups *groups,
+			    const uint32_t *numbers,
 			    const struct code_places *places,
 			    struct page_columns *columns);
 

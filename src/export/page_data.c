@@ -61,11 +61,13 @@ static struct error *add_sources(const struct export_groups *groups,
 /* A comparison has no time of BEFORE by instruction. */
 static struct error *add_code(const struct export_groups *groups,
 			      const struct export_options *options,
+			      const uint32_t *numbers,
 			      struct page_columns *columns)
 {
 	bool has_code = !options->compare && !options->stacks.python_only;
 
-	return page_code_add(groups, has_code ? options->code : NULL, columns);
+	return page_code_add(groups, numbers, has_code ? options->code : NULL,
+			     columns);
 }
 
 static struct error *add_all(const struct export_groups *groups,
@@ -87,7 +89,7 @@ static struct error *add_all(const struct export_groups *groups,
 	if (!error)
 		error = add_sources(groups, options, columns);
 	if (!error)
-		error = add_code(groups, options, columns);
+		error = add_code(groups, options, numbers, columns);
 	return error ? error :
 		       page_facts_add(groups->stacks->profile, options, columns,
 				      title);

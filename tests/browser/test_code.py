@@ -130,6 +130,19 @@ def test_what_has_no_instructions_says_why(draw, show):
     assert rows(page) == wanted(library) and "no code" not in page.inner_text("main")
 
 
+def test_an_inlined_function(kaa, tmp_path, show):
+    """It has those of the function that holds it."""
+    library = spots.Library(tmp_path, "outer", spots.INLINED)
+    stacks = {(MAIN, library.spot(100)): 30, (MAIN,): 70}
+    with recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([100])) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "native")
+    choose(page, "inner")
+    press(page, "Enter")
+    assert "outer: what samples hit" in page.inner_text("main") and "inner" in page.inner_text(".details")
+    assert rows(page) == {f"{library.address(100):x}": ("30.0%", "nop")}
+
+
 def test_from_a_line_to_what_it_calls(kaa, tmp_path, show):
     def main(line):
         return ("main", "/srv/app/app.py", 1, line)

@@ -225,6 +225,17 @@ def test_which_functions_have_instructions(kaa, tmp_path):
         assert code.why
 
 
+def test_inlined_functions_lead_to_the_one_that_holds_them(kaa, tmp_path):
+    library = spots.Library(tmp_path, "outer", spots.INLINED)
+    stacks = {(MAIN, library.spot(100)): 30, (MAIN,): 70}
+    with planted.recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([100])) as data:
+        page = page_of(kaa, data, tmp_path)
+    (code,) = page.code()
+    assert code.function == "outer" and [row.label for row in code.rows if row.weights] == [f"{library.address(100):x}"]
+    leaves = {path[-1][0]: code for path, code in zip(page.paths(), page["stack.code"]) if code != 0xFFFFFFFF}
+    assert leaves == {"inner": 0}
+
+
 @pytest.fixture
 def disassembler(tmp_path):
     """disassembler(script) is an environment whose objdump is that shell script."""

@@ -18,13 +18,21 @@ ret
 .section .note.GNU-stack,"",%%progbits
 """
 
+# Of Library(..., "outer", INLINED).
+INLINED = f"""\
+static inline __attribute__((always_inline)) void inner(void) {{ __asm__ volatile(".rept {COUNT}\\nnop\\n.endr"); }}
+void outer(void) {{ inner(); }}
+"""
+
 
 class Library:
-    def __init__(self, folder, name="spotted"):
+    """source: C instead, whose function has that name, and few instructions beside the nops."""
+
+    def __init__(self, folder, name="spotted", source=None):
         self.path, self.name = folder / "libspotted.so", name
-        code = folder / "spotted.s"
-        code.write_text(SOURCE % {"name": name})
-        subprocess.run(["cc", "-shared", "-nostdlib", "-o", self.path, code], check=True)
+        code = folder / ("spotted.c" if source else "spotted.s")
+        code.write_text(source or SOURCE % {"name": name})
+        subprocess.run(["cc", "-g", "-O2", "-fpic", "-shared", "-nostdlib", "-o", self.path, code], check=True)
         table = subprocess.run(["readelf", "-sW", self.path], check=True, capture_output=True, text=True).stdout
         address, size = re.search(rf" ([0-9a-f]+) +(\d+) FUNC .* {re.escape(name)}$", table, re.M).groups()
         self.begin = int(address, 16)

@@ -167,6 +167,7 @@ export class Profile {
 	comparison: Comparison | null;
 	// Functions in C with a listing, the hottest first; a function may have several.
 	codeFunction: Uint32Array;
+	private codes = new Map<number, number>();
 
 	private columns: Columns;
 	private names: Record<string, Uint32Array> = {};
@@ -189,6 +190,7 @@ export class Profile {
 		this.codeFunction = c.numbers("code.function");
 		this.readFacts();
 		this.readStacks();
+		this.readCodes();
 		this.readSamples();
 		this.comparison = c.has("compare") ? this.readComparison() : null;
 	}
@@ -235,6 +237,19 @@ export class Profile {
 			lines[i] = line;
 		}
 		return lines;
+	}
+
+	private readCodes() {
+		const take = (fn: number, code: number) => {
+			if (!this.isPython(fn) && (this.codes.get(fn) ?? code) >= code)
+				this.codes.set(fn, code);
+		};
+		this.codeFunction.forEach(take);
+		const own = new Set(this.codes.keys());
+		this.columns.numbers("stack.code").forEach((code, stack) => {
+			if (code !== NONE && !own.has(this.fn[stack]))
+				take(this.fn[stack], code);
+		});
 	}
 
 	private readStacks() {
@@ -371,8 +386,8 @@ export class Profile {
 		return lines;
 	}
 
-	// The listing of a function in C; -1: none.
-	codeOf(fn: number) { return this.codeFunction.indexOf(fn); }
+	// The listing of a function in C: its own, or the heaviest of those of functions that it is inlined into; -1: none.
+	codeOf(fn: number) { return this.codes.get(fn) ?? -1; }
 	// Why a listing has no instructions, or not all; "": it has.
 	codeWhy(code: number) { return this.text(this.names["code.why"][code]); }
 

@@ -24,7 +24,7 @@ export function whyNoCode(profile: Profile, fn: number): string {
 	const kind: Kind = profile.functionKind[fn];
 	return kind === Kind.Mark ? "" : profile.comparison ? "a page of two recordings has no instructions" :
 		kind === Kind.Kernel ? "a page has no instructions of the kernel" :
-			"no instructions: less than 1% of all samples hit it, or it is inlined";
+			"no instructions: less than 1% of all samples hit it";
 }
 
 // Functions in C below a line that are named.
@@ -152,12 +152,20 @@ export class SourceView {
 
 	// The way from a line to the functions in C that its own time is in.
 	private showCalled(index: number) {
-		const { app } = this, p = app.profile, entry = index >= 0 ? this.weights.get(this.numbers[index]) : undefined;
+		const { app } = this, entry = index >= 0 ? this.weights.get(this.numbers[index]) : undefined;
 		const called = entry ? app.selection().ownNative(app.shown(), entry.id).slice(0, CALLED_MAX) : [];
 		this.called.hidden = !called.length;
-		this.called.replaceChildren("In C code: ", ...called.flatMap(([fn, weight], i) => [i ? ", " : "", p.codeOf(fn) >= 0 ?
-			h("button.link", { type: "button", title: "Its instructions", onclick: () => app.set({ code: p.codeOf(fn), line: 0, fn }) },
-				p.functionName(fn)) : h("span", { title: whyNoCode(p, fn) }, p.functionName(fn)), ` ${percent(app.share(weight))}`]));
+		this.called.replaceChildren("In C code: ", ...called.flatMap(([fn, weight], i) =>
+			[i ? ", " : "", this.codeLink(fn), ` ${percent(app.share(weight))}`]));
+	}
+
+	private codeLink(fn: number): HTMLElement {
+		const { app } = this, p = app.profile, code = p.codeOf(fn), name = p.functionName(fn);
+		if (code < 0)
+			return h("span", { title: whyNoCode(p, fn) }, name);
+		const holder = p.codeFunction[code];
+		const title = holder === fn ? "Its instructions" : `Instructions of ${p.functionName(holder)}, which it is inlined into`;
+		return h("button.link", { type: "button", title, onclick: () => app.set({ code, line: 0, fn }) }, name);
 	}
 
 	private parse() {
