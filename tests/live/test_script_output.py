@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The reader of script output that other tests lean on, against what the stock perfs print."""
+from harness.chance import most
 from harness.script_output import parse
 
 
@@ -25,7 +26,8 @@ def test_source_lines_are_read_past(root, perf_sid, tmp_path):
     perf_sid("record", "-q", "-e", "cpu-clock", "-F", "999", "-g", "-o", data, "--", *LOOP)
     samples = parse(perf_sid("script", "-i", data, "-F", "+srcline").stdout)
     assert len(samples) > 5
-    assert all(sample.frames for sample in samples)
+    # Seldom the kernel records an empty callchain.
+    assert sum(not sample.frames for sample in samples) <= most(0.001, len(samples))
 
 
 def test_python_frames_and_markers():

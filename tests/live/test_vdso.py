@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from harness.chance import most
 from harness.process import Program, run
 from harness.script_output import parse
 
@@ -48,11 +49,11 @@ def leaves(text):
 
 def assert_reaches_main(text, count):
     """Whatever is in the vdso was called by a function of main()."""
-    inside = [s for s in parse(text) if s.frames and s.frames[0].dso == "[vdso]"]
+    inside = [sample.symbols for sample in parse(text) if sample.frames and sample.frames[0].dso == "[vdso]"]
     assert len(inside) >= count
-    for sample in inside:
-        names = [frame.symbol for frame in sample.frames]
-        assert "main" in names and ("ask" in names or "used" in names), names
+    # A page of the stack may have been on its way elsewhere.
+    cut = [names for names in inside if "main" not in names or not {"ask", "used"} & set(names)]
+    assert len(cut) <= most(0.002, len(inside)), cut
 
 
 def renamed(data, out):
