@@ -32,11 +32,6 @@ struct page_listing {
 	double share;
 };
 
-struct page_code_number {
-	const char *name;
-	struct page_numbers all;
-};
-
 struct page_code {
 	const struct export_groups *groups;
 	const struct profile *profile;
@@ -201,12 +196,12 @@ static struct error *add_gap(struct page_code *c, size_t rows, const char *why)
 		       error_no_memory();
 }
 
-static bool weighs_samples(const struct page_code *c, uint32_t event)
+/* In the unit of export_row_weight(). */
+static double weight_of(const struct page_code *c, uint32_t event,
+			const struct own_weight *hit)
 {
-	vec_for_each(group, &c->groups->all)
-		if (group->event == event && group->by_samples)
-			return true;
-	return false;
+	return (double)(c->profile->events.data[event].period ? hit->period :
+								hit->samples);
 }
 
 static struct error *add_hits(struct page_code *c,
@@ -214,16 +209,12 @@ static struct error *add_hits(struct page_code *c,
 {
 	for (size_t i = 0; i < c->events.count; i++) {
 		const struct own_weight *hit = native_rows_hit(rows, i, row);
-		double weight;
+		uint32_t event = c->events.data[i];
 
-		if (!hit)
-			continue;
-		weight = (double)(weighs_samples(c, c->events.data[i]) ?
-					  hit->samples :
-					  hit->period);
-		if (!vec_push(&c->hit_rows, (uint32_t)c->kinds.count) ||
-		    !vec_push(&c->hit_events, c->events.data[i]) ||
-		    !vec_push(&c->hit_weights, weight))
+		if (hit && (!vec_push(&c->hit_rows, (uint32_t)c->kinds.count) ||
+			    !vec_push(&c->hit_events, event) ||
+			    !vec_push(&c->hit_weights,
+				      weight_of(c, event, hit))))
 			return error_no_memory();
 	}
 	return NULL;
@@ -315,26 +306,29 @@ static struct error *add_code(struct page_code *c,
 	return add_text(c, &c->whys);
 }
 
-/* A listing without rows says why. */
-static struct error *refuse(struct page_code *c, const char *why)
+/* False: there is room and time for another one. Else why its listing has no rows. */
+static bool put_refusal(struct page_code *c, size_t number)
 {
-	strbuf_puts(&c->text, why);
-	return add_text(c, &c->whys);
+	if (number >= FUNCTIONS_MAX)
+		strbuf_printf(&c->text,
+			      "a page has the instructions of %d functions, and others are heavier",
+			      FUNCTIONS_MAX);
+	else if (!has_room(c))
+		strbuf_puts(&c->text,
+			    "the instructions of heavier functions take all the room");
+	else if (clock_ms() > c->end)
+		strbuf_puts(&c->text,
+			    "reading the instructions of heavier functions took all the time");
+	return c->text.len > 0;
 }
 
 static struct error *add_listing(struct page_code *c, size_t number)
 {
 	const struct page_listing *listing = &c->listings.data[number];
-	struct error *error;
+	struct error *error = put_refusal(c, number) ?
+				      add_text(c, &c->whys) :
+				      add_code(c, listing);
 
-	if (number >= FUNCTIONS_MAX)
-		error = refuse(c, "a page has instructions of 30 functions, and others have more samples");
-	else if (!has_room(c))
-		error = refuse(c, "the instructions of other functions take the room for them");
-	else if (clock_ms() > c->end)
-		error = refuse(c, "the instructions of other functions took the time for them");
-	else
-		error = add_code(c, listing);
 	if (error)
 		return error;
 	return vec_push(&c->functions,
