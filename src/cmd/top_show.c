@@ -86,10 +86,12 @@ static void print_waits(struct top_show *show, size_t columns)
 
 	puts("no samples of Python code");
 	if (!live_state(show->live).has_ended) {
-		top_waits_put(processes, WAIT_LINES, columns, &text);
-		if (!show->has_said_no_python)
-			show->has_said_no_python = top_waits_put_no_python(
-				processes, columns, &text);
+		bool no_python = top_waits_put(processes, WAIT_LINES, columns,
+					       &text);
+
+		if (no_python && !show->has_said_no_python)
+			top_waits_put_no_python(processes, columns, &text);
+		show->has_said_no_python |= no_python;
 	}
 	fputs(text.data, stdout);
 }
@@ -273,8 +275,8 @@ static void tell_waits(void *arg, size_t lines, size_t columns,
 	struct top_show *show = arg;
 	const struct pid_vec *processes = show->options.processes;
 
-	if (!top_waits_put_no_python(processes, columns, out))
-		top_waits_put(processes, lines, columns, out);
+	if (top_waits_put(processes, lines, columns, out))
+		top_waits_put_no_python(processes, columns, out);
 }
 
 static struct error *show_screen(struct top_show *show, int *signal)

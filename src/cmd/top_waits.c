@@ -7,71 +7,59 @@
 #include "view/fit.h"
 #include "view/own_command.h"
 
-/* Returns the lines. */
+/* Returns the lines. *is_no_python: it is none, as far as this user may see. */
 static size_t put_process(pid_t pid, size_t lines, size_t columns,
-			  struct strbuf *out)
+			  bool *is_no_python, struct strbuf *out)
 {
 	const struct dump_words words = { .width = columns };
 	const struct dump_options options = {};
 	_cleanup_(cleanup_dump_) struct dump *dump = NULL;
 	struct subject *subject = NULL;
 	struct error *error = subject_open_live(pid, &subject);
+	bool opened = !error;
 	size_t used = 0;
 
-	if (!error)
+	if (opened)
 		error = subject_find_python(subject);
-	if (!error)
+	*is_no_python = opened && error && error->code == ERROR_NOT_FOUND;
+	if (!error && lines)
 		error = dump_create(subject, &options, &dump);
-	if (!error)
+	if (dump)
 		used = dump_text_brief(dump, &words, lines, out);
 	subject_destroy(subject);
 	error_destroy(error);
 	return used;
 }
 
-/* As far as this user may see. */
-static bool is_no_python(pid_t pid)
+bool top_waits_put(const struct pid_vec *pids, size_t lines, size_t columns,
+		   struct strbuf *out)
 {
-	struct subject *subject = NULL;
-	struct error *error = subject_open_live(pid, &subject);
-	bool opened = !error;
+	bool no_python = pids->count > 0;
+	size_t used = 0;
 
-	if (opened)
-		error = subject_find_python(subject);
-	opened = opened && error && error->code == ERROR_NOT_FOUND;
-	subject_destroy(subject);
-	error_destroy(error);
-	return opened;
+	vec_for_each(pid, pids) {
+		bool is_no_python;
+
+		if (used >= lines && !no_python)
+			break;
+		used += put_process((pid_t)*pid, lines - used, columns,
+				    &is_no_python, out);
+		no_python &= is_no_python;
+	}
+	return no_python;
 }
 
-bool top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
+void top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
 			     struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	vec_for_each(pid, pids)
-		if (!is_no_python((pid_t)*pid))
-			return false;
 	if (pids->count == 1)
 		strbuf_printf(&text, "process %d is no Python program",
 			      (int)pids->data[0]);
-	else if (pids->count)
-		strbuf_puts(&text, "these processes are no Python programs");
 	else
-		return false;
+		strbuf_puts(&text, "these processes are no Python programs");
 	strbuf_printf(&text, ": '%s' lists Pythons\n",
 		      own_command_list_pythons());
 	fit_lines(out, text.data, columns);
-	return true;
-}
-
-void top_waits_put(const struct pid_vec *pids, size_t lines,
-		   size_t columns, struct strbuf *out)
-{
-	size_t used = 0;
-
-	vec_for_each(pid, pids)
-		if (used < lines)
-			used += put_process((pid_t)*pid, lines - used, columns,
-					    out);
 }

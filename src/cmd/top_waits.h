@@ -13,16 +13,16 @@ struct pid_vec;
 /*
  * Appends the threads of the processes with the Python functions that they are in, as
  * `kaa dump` knows them: at most so many lines. Processes that may not be read, or run
- * no Python, are left out.
+ * no Python, are left out. True: there are processes, and each of them runs no Python.
  */
-void top_waits_put(const struct pid_vec *pids, size_t lines,
-		   size_t columns, struct strbuf *out);
+bool top_waits_put(const struct pid_vec *pids, size_t lines, size_t columns,
+		   struct strbuf *out);
 
 /*
- * Appends that none of the processes is a Python, if none is, and what lists those that
- * are, in lines of at most so many columns. False: nothing.
+ * Appends that none of the processes is a Python, and what lists those that are, in
+ * lines of at most so many columns.
  */
-bool top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
+void top_waits_put_no_python(const struct pid_vec *pids, size_t columns,
 			     struct strbuf *out);
 
 #endif
