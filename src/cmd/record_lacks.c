@@ -36,6 +36,14 @@ static bool no_python_ran(const struct recorder *recorder,
 	       (result->samples || !recorder_python(recorder)->polls);
 }
 
+/* Where Python frames could have been had, it is worth a line. */
+static bool is_worth_saying(const struct recorder *recorder,
+			    const struct recorder_result *result)
+{
+	return no_python_ran(recorder, result) &&
+	       recorder_python(recorder)->grade != SOURCE_NO_FRAMES;
+}
+
 static void put_no_python(const struct record_setup *setup,
 			  const char *command, struct strbuf *out)
 {
@@ -77,8 +85,7 @@ bool record_say_no_python(const struct recorder *recorder,
 			     setup->command.words.data[0]);
 		return true;
 	}
-	if (!no_python_ran(recorder, result) ||
-	    recorder_python(recorder)->grade == SOURCE_NO_FRAMES)
+	if (!is_worth_saying(recorder, result))
 		return false;
 	put_no_python(setup, command, &text);
 	if (result->samples)
@@ -86,6 +93,19 @@ bool record_say_no_python(const struct recorder *recorder,
 			      what_is_there(recorder, setup));
 	message_note("%s", text.data);
 	return true;
+}
+
+void record_say_ran_no_python(const struct recorder *recorder,
+			      const struct record_setup *setup,
+			      const struct recorder_result *result)
+{
+	const char *command = command_of(setup);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (!is_worth_saying(recorder, result) || is_other_user(command))
+		return;
+	put_no_python(setup, command, &text);
+	message_note("%s", text.data);
 }
 
 static const char *why_no_samples(const struct recorder *recorder,

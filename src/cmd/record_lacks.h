@@ -11,6 +11,10 @@
 bool record_say_no_python(const struct recorder *recorder,
 			  const struct record_setup *setup,
 			  const struct recorder_result *result);
+/* The same where nothing is kept: only that no Python ran, if none did. */
+void record_say_ran_no_python(const struct recorder *recorder,
+			      const struct record_setup *setup,
+			      const struct recorder_result *result);
 /*
  * Samples, of which there are none. before: the recording that is there
  * instead; NULL: the file without samples is.

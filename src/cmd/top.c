@@ -225,29 +225,35 @@ static struct error *start(struct top *top, const struct arguments *args)
 	return error ? error : start_reading(top);
 }
 
-/* What it would have said on the terminal, if it failed. */
-static void take_exit_code(const struct top *top, bool is_told, int *exit_code)
+static void take_exit_code(const struct top *top, int *exit_code)
 {
-	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
 	int status = top->recorder.status;
 
-	if (!WIFEXITED(status) || !WEXITSTATUS(status))
-		return;
-	*exit_code = WEXITSTATUS(status);
-	if (is_told)
-		return;
+	if (WIFEXITED(status) && WEXITSTATUS(status))
+		*exit_code = WEXITSTATUS(status);
+}
+
+/* What it has not said on the terminal, which showed a screen. */
+static void print_notes(const struct top *top)
+{
+	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
+
 	top_recorder_notes(&top->recorder, &notes);
-	message_lines(notes.data);
+	if (notes.len)
+		message_lines(notes.data);
 }
 
 static void end(struct top *top, int *exit_code)
 {
 	bool has_ended = true;
+	bool had_nothing = top->show && top_show_had_nothing(top->show);
 
 	if (top->recorder.pid > 0) {
 		has_ended = top_recorder_stop(&top->recorder);
 		top_show_close(top->show);
-		take_exit_code(top, shows_text(top->settings), exit_code);
+		take_exit_code(top, exit_code);
+		if (had_nothing || top_recorder_has_failed(&top->recorder))
+			print_notes(top);
 	}
 	if (top->recorder.output)
 		top_output_end(top->recorder.output, stderr);

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
+#include "cmd/record_lacks.h"
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
 #include "sys/privilege.h"
@@ -74,7 +75,8 @@ static struct error *fork_command(struct record_setup *setup,
 	return error;
 }
 
-static void say_end(const struct record_setup *setup,
+static void say_end(const struct recorder *recorder,
+		    const struct record_setup *setup,
 		    const struct recorder_result *result, int64_t ran_ms)
 {
 	uint64_t duration = setup->options.duration_ms;
@@ -82,6 +84,7 @@ static void say_end(const struct record_setup *setup,
 
 	if (result->stopped_by)
 		return;
+	record_say_ran_no_python(recorder, setup, result);
 	if (duration && ran_ms >= (int64_t)duration)
 		message_note("the %g s of --duration are over",
 			     (double)duration / 1000);
@@ -115,7 +118,7 @@ static struct error *run_recorder(struct record_setup *setup,
 	error = recorder_run(recorder);
 	late = recorder_finish(recorder, &result);
 	if (!error && !late)
-		say_end(setup, &result, clock_ms() - began);
+		say_end(recorder, setup, &result, clock_ms() - began);
 	if (!error)
 		return late;
 	error_destroy(late);

@@ -19,6 +19,7 @@
 #include "cmd/top_states.h"
 #include "cmd/top_time.h"
 #include "cmd/top_waits.h"
+#include "collect/sampler_options.h"
 #include "convert/live.h"
 #include "tui/live_view.h"
 #include "view/answer.h"
@@ -79,21 +80,47 @@ static struct error *snapshot(struct top_show *show, uint64_t window,
 	return error ? error : top_time_add(&show->time, *ret, window);
 }
 
-static void print_waits(struct top_show *show, size_t columns)
+/* Of a command those that are there now. */
+static struct error *find_processes(const struct top_show *show,
+				    struct pid_vec *ret)
 {
-	const struct pid_vec *processes = show->options.processes;
+	vec_for_each(pid, show->options.processes)
+		if (!vec_push(ret, *pid))
+			return error_no_memory();
+	return show->options.word_count ?
+		       top_waits_find(show->recorder->pid, ret) :
+		       NULL;
+}
+
+/* All that can be said of processes without samples; that they are no Python but once. */
+static struct error *put_waits(struct top_show *show, size_t lines,
+			       size_t columns, bool once, struct strbuf *out)
+{
+	const struct top_show_options *o = &show->options;
+	struct pid_vec pids = {};
+	struct error *error = find_processes(show, &pids);
+
+	if (!error && top_waits_put(&pids, lines, columns, out)) {
+		if (!once || !show->has_said_no_python)
+			top_waits_put_no_python(
+				&pids, o->word_count ? o->words[0] : NULL,
+				columns, out);
+		show->has_said_no_python = true;
+	}
+	vec_deinit(&pids);
+	return error;
+}
+
+static struct error *print_waits(struct top_show *show, size_t columns)
+{
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *error = NULL;
 
 	puts("no samples of Python code");
-	if (!live_state(show->live).has_ended) {
-		bool no_python = top_waits_put(processes, WAIT_LINES, columns,
-					       &text);
-
-		if (no_python && !show->has_said_no_python)
-			top_waits_put_no_python(processes, columns, &text);
-		show->has_said_no_python |= no_python;
-	}
+	if (!live_state(show->live).has_ended)
+		error = put_waits(show, WAIT_LINES, columns, true, &text);
 	fputs(text.data, stdout);
+	return error;
 }
 
 static struct error *print_screen(struct top_show *show, uint64_t window)
@@ -115,7 +142,7 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 	if (input.event != PROFILE_NONE)
 		error = answer_print(profile, &input, stdout);
 	else
-		print_waits(show, input.columns);
+		error = print_waits(show, input.columns);
 	putchar('\n');
 	if (!error && (fflush(stdout) || ferror(stdout)))
 		error = error_os(errno, "standard output", "cannot write");
@@ -272,11 +299,10 @@ static void tell_note(void *arg, struct strbuf *out)
 static void tell_waits(void *arg, size_t lines, size_t columns,
 		       struct strbuf *out)
 {
-	struct top_show *show = arg;
-	const struct pid_vec *processes = show->options.processes;
+	struct error *error = put_waits(arg, lines, columns, false, out);
 
-	if (top_waits_put(processes, lines, columns, out))
-		top_waits_put_no_python(processes, columns, out);
+	/* What is short of memory says less. */
+	error_destroy(error);
 }
 
 static struct error *show_screen(struct top_show *show, int *signal)
@@ -391,6 +417,13 @@ struct error *top_show_run(struct top_show *show, int *signal)
 						      show_screen(show, signal);
 
 	return error ? error : reading_error(show);
+}
+
+bool top_show_had_nothing(const struct top_show *show)
+{
+	struct live_state state = live_state(show->live);
+
+	return state.has_ended && !state.samples;
 }
 
 void top_show_close(struct top_show *show)

@@ -39,6 +39,8 @@ struct error *top_show_open(const struct top_show_options *options,
 			    struct top_show **ret);
 /* Until the user leaves. *signal: what ended it, or 0. */
 struct error *top_show_run(struct top_show *show, int *signal);
+/* The recording has ended, and there was never anything to show. */
+bool top_show_had_nothing(const struct top_show *show);
 /* Waits until the recorder has ended. Legal on NULL. */
 void top_show_close(struct top_show *show);
 

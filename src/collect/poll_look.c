@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_look.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "collect/poll_tell.h"
-#include "sys/file.h"
 #include "sys/proc.h"
 
 enum {
-	CHILDREN_MAX = 1 << 20,
 	/*
 	 * Looks after the kernel has given a new number: the task with that number
 	 * is shown a moment later, and the CPU time of the one that made it may be
@@ -169,24 +165,14 @@ static void add_child(struct poll_tasks *tasks,
 static void read_children(struct poll_tasks *tasks,
 			  const struct polled_process *process, pid_t tid)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	char path[64], *p, *end;
-	struct error *error;
+	struct pid_list children = {};
+	struct error *error = proc_children(tasks->root, process->pid, tid,
+					    &children);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
-		 (int)process->pid, (int)tid);
-	error = file_read(tasks->root, path, CHILDREN_MAX, &text);
-	if (error) {
-		error_destroy(error);
-		return;
-	}
-	for (p = text.data;; p = end) {
-		long pid = strtol(p, &end, 10);
-
-		if (end == p || pid <= 0 || pid > INT32_MAX)
-			return;
-		add_child(tasks, process, (pid_t)pid);
-	}
+	error_destroy(error);
+	vec_for_each(child, &children)
+		add_child(tasks, process, *child);
+	vec_deinit(&children);
 }
 
 /* A thread that has not run has no new ones. */

@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-
+#include "base/map.h"
 #include "sys/file.h"
 
 enum {
 	STATUS_MAX = 64 << 10,
+	CHILDREN_MAX = 1 << 20,
 	/* PID_MAX_LIMIT of the kernel. */
 	PID_LIMIT = 4 * 1024 * 1024,
 };
@@ -92,6 +93,92 @@ struct error *proc_threads(const char *root, pid_t pid, struct pid_list *ret)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	return proc_gone_error(list_pids(root, path, ret), pid);
+}
+
+static bool push_children(const char *text, struct pid_list *ret)
+{
+	char *end;
+
+	for (const char *p = text;; p = end) {
+		long pid = strtol(p, &end, 10);
+
+		if (end == p || pid <= 0 || pid > PID_LIMIT)
+			return true;
+		if (!vec_push(ret, (pid_t)pid))
+			return false;
+	}
+}
+
+struct error *proc_children(const char *root, pid_t pid, pid_t tid,
+			    struct pid_list *ret)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+	struct error *error;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+		 (int)tid);
+	error = file_read(root, path, CHILDREN_MAX, &text);
+	if (error)
+		return proc_gone_error(error, pid);
+	return push_children(text.data, ret) ? NULL : error_no_memory();
+}
+
+/* Only memory counts: any process may end at any moment. */
+static struct error *unless_gone(struct error *error)
+{
+	if (!error || error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	return NULL;
+}
+
+static struct error *all_children(const char *root, pid_t pid,
+				  struct pid_list *ret)
+{
+	struct pid_list threads = {};
+	struct error *error = unless_gone(proc_threads(root, pid, &threads));
+
+	for (size_t i = 0; i < threads.count && !error; i++)
+		error = unless_gone(
+			proc_children(root, pid, threads.data[i], ret));
+	vec_deinit(&threads);
+	return error;
+}
+
+/* Whose parent ends meanwhile has another one, and may be there twice. */
+static struct error *add_new(const struct pid_list *children, struct map *seen,
+			     struct pid_list *ret)
+{
+	vec_for_each(child, children) {
+		bool is_new;
+
+		if (!map_insert(seen, (uint64_t)*child, 0, &is_new) ||
+		    (is_new && !vec_push(ret, *child)))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+struct error *proc_descendants(const char *root, pid_t pid,
+			       struct pid_list *ret)
+{
+	size_t next = ret->count;
+	struct pid_list children = {};
+	struct map seen = {};
+	struct error *error = all_children(root, pid, &children);
+
+	if (!error)
+		error = add_new(&children, &seen, ret);
+	for (; next < ret->count && !error; next++) {
+		children.count = 0;
+		error = all_children(root, ret->data[next], &children);
+		if (!error)
+			error = add_new(&children, &seen, ret);
+	}
+	vec_deinit(&children);
+	map_deinit(&seen);
+	return error;
 }
 
 /* A folder has a link from each folder in it, and two more: proc(5) has no others. */

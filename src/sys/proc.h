@@ -77,6 +77,19 @@ struct pid_list VEC_BODY(pid_t);
 
 /* The threads of a process, ascending. Appends. */
 struct error *proc_threads(const char *root, pid_t pid, struct pid_list *ret);
+/*
+ * The processes that a thread started and that have it as their parent still, in no
+ * order. Appends. ERROR_NOT_FOUND also if the kernel has no such lists
+ * (CONFIG_PROC_CHILDREN).
+ */
+struct error *proc_children(const char *root, pid_t pid, pid_t tid,
+			    struct pid_list *ret);
+/*
+ * The children of all threads of a process, theirs, and so on; each comes behind its
+ * parent. Appends; what ends meanwhile is left out. Fails for want of memory only.
+ */
+struct error *proc_descendants(const char *root, pid_t pid,
+			       struct pid_list *ret);
 /* How many there are, as cheaply as can be. 0: it has none, or that is not told. */
 size_t proc_thread_count(const char *root, pid_t pid);
 /* /proc/loadavg, to be read again and again. Zero-initialise. */

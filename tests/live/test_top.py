@@ -273,6 +273,41 @@ def test_a_process_that_is_no_python(root, kaa):
             terminal.press("q")
 
 
+# An event that no program here has: one that counts time may hit the start of a command, too.
+NEVER = ("-e", "emulation-faults")
+
+
+def test_a_command_that_is_no_python(bpf, kaa):
+    """While there are no samples the screen says so, and text once; where it has ended, the last lines do."""
+    said = "neither 'sleep' nor what it started runs Python now"
+    with top(kaa, *NEVER, "sleep", "1000") as terminal:
+        terminal.wait_for(said)
+        terminal.write(b"q")
+        assert terminal.wait() == 0
+    with top(kaa, *NEVER, "true") as terminal:
+        assert terminal.wait() == 0
+        end = terminal.raw.decode().splitlines()[-2:]
+        assert end == ["kaa top: 'true' is no Python program, and started none", "kaa top: the command has ended, with exit code 0"]
+    with kaa.start("top", "--stdio", "-d", "0.2", *NEVER, "sleep", "1000", stdout=subprocess.PIPE, text=True) as process:
+        lines = iter(process.stdout.readline, "")
+        assert any(said in line for line in lines)
+        screens = [line for line, _ in zip(lines, range(12))]
+        assert len(screens) == 12 and not any(said in line for line in screens)
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+
+
+def test_a_command_that_starts_an_idle_python(bpf, kaa, tmp_path):
+    """Its threads stand there as those of a process do."""
+    script = tmp_path / "idle.py"
+    script.write_text("import os, time\nparent = os.getppid()\ndef idles():\n    while os.getppid() == parent: time.sleep(0.1)\nidles()\n")
+    with top(kaa, *NEVER, "sh", "-c", f"'{sys.executable}' '{script}'; true") as terminal:
+        terminal.wait_for("idles (")
+        assert "nor what it started" not in terminal.text()
+        terminal.write(b"q")
+        assert terminal.wait() == 0
+
+
 def test_what_the_recorder_says_at_the_end_breaks_no_word(root, kaa):
     with Terminal([*WITHOUT_RIGHTS, *kaa.command, "top", "-a"], columns=60) as terminal:
         assert terminal.wait()

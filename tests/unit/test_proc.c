@@ -317,6 +317,33 @@ static void test_processes_and_links(void **state)
 	assert_true(same);
 }
 
+static void test_descendants(void **state)
+{
+	static const struct fake_file files[] = {
+		{ "/proc/7/task/7/children", "9 8 " },
+		{ "/proc/7/task/70/children", "10 " },
+		{ "/proc/8/task/8/children", "" },
+		/* 11 has ended. 10 is there twice: its parent ended between two files. */
+		{ "/proc/9/task/9/children", "11 10 12 " },
+		{ "/proc/12/task/12/children", "13 x" },
+		{ "/proc/13/task/13/children", "99999999999 14 " },
+	};
+	static const pid_t expected[] = { 1, 9, 8, 10, 11, 12, 13 };
+	char root[] = "/tmp/kaa-test-proc-XXXXXX";
+	struct pid_list list = {};
+
+	(void)state;
+	fake_tree_make(root, files, sizeof(files) / sizeof(*files));
+	assert_true(vec_push(&list, 1));
+	assert_ok(proc_descendants(root, 7, &list));
+	assert_int_equal(list.count, sizeof(expected) / sizeof(*expected));
+	assert_memory_equal(list.data, expected, sizeof(expected));
+	assert_ok(proc_descendants(root, 11, &list));
+	assert_int_equal(list.count, sizeof(expected) / sizeof(*expected));
+	vec_deinit(&list);
+	assert_int_equal(fake_tree_remove(root), 0);
+}
+
 static void test_no_such_process(void **state)
 {
 	struct proc_maps maps = PROC_MAPS_INIT;
@@ -451,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_stat_text),
 		cmocka_unit_test(test_threads_of_this_process),
 		cmocka_unit_test(test_processes_and_links),
+		cmocka_unit_test(test_descendants),
 		cmocka_unit_test(test_no_such_process),
 		cmocka_unit_test(test_injected_root),
 		cmocka_unit_test(test_the_newest_task),
