@@ -252,14 +252,31 @@ static size_t mapping_of(const struct perfetto *p,
 				  p->stacks->profile->dsos.count);
 }
 
-/* build_id: a number of strings, 0: not known. */
+/* Its bytes; the profile has them in hex. */
+static void put_build_id(struct perfetto *p, size_t iid, const char *hex)
+{
+	unsigned char byte;
+
+	for (; hex[0] && hex[1] && sscanf(hex, "%2hhx", &byte) == 1; hex += 2)
+		strbuf_putc(&p->small, (char)byte);
+	protobuf_u64(&p->part, STRING_IID, iid);
+	end_small(p, STRING_STR);
+	end_part(p, INTERNED_BUILD_IDS);
+}
+
+/*
+ * build_id: a number of strings, 0: not known. A reader puts a '/' before a path
+ * that has none, so one of which nothing is known gets none.
+ */
 static void put_mapping(struct perfetto *p, size_t iid, const char *path,
 			size_t build_id)
 {
-	put_string(p, INTERNED_MAPPING_PATHS, iid, path);
+	if (*path)
+		put_string(p, INTERNED_MAPPING_PATHS, iid, path);
 	protobuf_u64(&p->part, MAPPING_IID, iid);
 	protobuf_u64(&p->part, MAPPING_BUILD_ID, build_id);
-	protobuf_u64(&p->part, MAPPING_PATH, iid);
+	if (*path)
+		protobuf_u64(&p->part, MAPPING_PATH, iid);
 	end_part(p, INTERNED_MAPPINGS);
 }
 
@@ -278,7 +295,7 @@ static void put_mappings(struct perfetto *p)
 		const char *id = profile_string(profile, dso->build_id, NULL);
 
 		if (id)
-			put_string(p, INTERNED_BUILD_IDS, i + 1, id);
+			put_build_id(p, i + 1, id);
 		put_mapping(p, dso_iid(p, i),
 			    profile_string(profile, dso->long_name, ""),
 			    id ? i + 1 : 0);

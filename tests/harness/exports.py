@@ -358,7 +358,7 @@ def perfetto(data):
         row = tables[6][iid]
         mapping, source = tables[19][row[3][0]], row[5] and tables[18][row[5][0]][2][0].decode()
         # A frame without a mapping would be dropped, with its whole stack.
-        path = tables[17][mapping[7][0]][2][0].decode()
+        path = tables[17][mapping[7][0]][2][0].decode() if mapping[7] else ""
         assert row[4] and (not source or source == path)
         return (tables[5][row[2][0]][2][0].decode(), path, row[6][0] if row[6] else None)
 

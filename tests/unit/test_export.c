@@ -19,17 +19,24 @@ static export_write_fn *writer_of(const char *name)
 }
 
 /* What the format makes of the profile; to be freed. */
-static char *exported(const char *format, const struct model *m,
-		      const struct export_options *options)
+static char *exported_bytes(const char *format, const struct model *m,
+			    const struct export_options *options, size_t *size)
 {
-	size_t size;
-	char *text;
-	FILE *out = open_memstream(&text, &size);
+	char *bytes;
+	FILE *out = open_memstream(&bytes, size);
 
 	assert_non_null(out);
 	assert_ok(writer_of(format)(m->profile, options, out));
 	assert_int_equal(fclose(out), 0);
-	return text;
+	return bytes;
+}
+
+static char *exported(const char *format, const struct model *m,
+		      const struct export_options *options)
+{
+	size_t size;
+
+	return exported_bytes(format, m, options, &size);
 }
 
 static void check(const char *format, struct model *m,
@@ -167,7 +174,6 @@ static void test_pstats_large_numbers(void **state)
 						  0x02, 0x00 };
 	const uint32_t count = 3000000000u;
 	struct export_options options = { .event = PROFILE_NONE };
-	FILE *out;
 	struct model m;
 	size_t size;
 	char *bytes;
@@ -177,11 +183,35 @@ static void test_pstats_large_numbers(void **state)
 	model_init(&m, NULL);
 	model_sample(&m, 5, "_start f");
 	m.profile->samples.count[0] = count;
-	out = open_memstream(&bytes, &size);
-	assert_non_null(out);
-	assert_ok(writer_of("pstats")(m.profile, &options, out));
-	assert_int_equal(fclose(out), 0);
+	bytes = exported_bytes("pstats", &m, &options, &size);
 	assert_non_null(memmem(bytes, size, expected, sizeof(expected)));
+	free(bytes);
+	model_deinit(&m);
+}
+
+/*
+ * Its trace processor prints the bytes of a build id in hex, and puts a '/' before
+ * a path without one, also before an empty one.
+ */
+static void test_perfetto_mappings(void **state)
+{
+	/* A string (field 16 of the interned data), and a mapping (19) with its number alone. */
+	static const char build_id[] = { '\x82', 1, 7, 8, 2, 0x12,
+					 3, 0x0a, 0x1b, '\xff' };
+	static const char nothing_known[] = { '\x9a', 1, 2, 8, 3 };
+	struct export_options options = { .event = PROFILE_NONE };
+	struct model m;
+	size_t size;
+	char *bytes;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 5, "_start lib:f 0x1234");
+	assert_int_equal(m.profile->dsos.count, 2);
+	m.profile->dsos.data[1].build_id = model_string(&m, "0a1bff");
+	bytes = exported_bytes("perfetto", &m, &options, &size);
+	assert_non_null(memmem(bytes, size, build_id, sizeof(build_id)));
+	assert_non_null(memmem(bytes, size, nothing_known, sizeof(nothing_known)));
 	free(bytes);
 	model_deinit(&m);
 }
@@ -205,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_other_events_are_left_out),
 		cmocka_unit_test(test_speedscope_events),
 		cmocka_unit_test(test_pstats_large_numbers),
+		cmocka_unit_test(test_perfetto_mappings),
 		cmocka_unit_test(test_no_samples),
 	};
 
