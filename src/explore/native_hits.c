@@ -39,9 +39,10 @@ static void add_weight(struct own_weight *sum, struct own_weight weight)
 }
 
 static struct error *add_hit(struct native_hits *hits, struct map *index,
-			     uint64_t address, struct own_weight weight)
+			     uint64_t address, uint32_t frame,
+			     struct own_weight weight)
 {
-	const struct native_hit place = { .at = address };
+	const struct native_hit place = { .at = address, .frame = frame };
 	uint64_t *at = map_insert(index, address, hits->places.count, NULL);
 
 	if (!at || (*at == hits->places.count && !vec_push(&hits->places, place)))
@@ -79,7 +80,9 @@ struct error *native_hits_create(const struct profile *profile, uint32_t event,
 		add_weight(&hits->total, weight);
 		frame = native_hits_frame(profile, s->stack[i]);
 		if (frame->symbol == symbol)
-			error = add_hit(hits, &index, frame->rel, weight);
+			error = add_hit(hits, &index, frame->rel,
+					profile->stack_frames.data[s->stack[i]],
+					weight);
 	}
 	if (error)
 		return error;
@@ -98,15 +101,13 @@ void native_hits_destroy(struct native_hits *hits)
 	free(hits);
 }
 
-const struct own_weight *native_hits_at(const struct native_hits *hits,
+const struct native_hit *native_hits_at(const struct native_hits *hits,
 					uint64_t at)
 {
 	const struct native_hit key = { .at = at };
-	const struct native_hit *found =
-		hits->places.count ? bsearch(&key, hits->places.data,
-					     hits->places.count, sizeof(key),
-					     compare_places) :
-				     NULL;
 
-	return found ? &found->weight : NULL;
+	return hits->places.count ? bsearch(&key, hits->places.data,
+					    hits->places.count, sizeof(key),
+					    compare_places) :
+				    NULL;
 }

@@ -15,6 +15,8 @@
 struct native_hit {
 	/* In the DSO's own addresses. */
 	uint64_t at;
+	/* Whose code that is: of the function, or of one that is inlined there. */
+	uint32_t frame;
 	struct own_weight weight;
 };
 
@@ -38,7 +40,7 @@ DEFINE_CLEANUP(native_hits, struct native_hits *, native_hits_destroy);
 #define _cleanup_native_hits_ _cleanup_(cleanup_native_hits_)
 
 /* NULL: nothing hit it. */
-const struct own_weight *native_hits_at(const struct native_hits *hits,
+const struct native_hit *native_hits_at(const struct native_hits *hits,
 					uint64_t at);
 
 #endif

@@ -119,7 +119,7 @@ void native_rows_destroy(struct native_rows *rows)
 	free(rows);
 }
 
-const struct own_weight *native_rows_hit(const struct native_rows *rows,
+static const struct native_hit *find_hit(const struct native_rows *rows,
 					 size_t event, size_t row)
 {
 	const struct disassembly_line *line = &rows->all.data[row];
@@ -129,12 +129,28 @@ const struct own_weight *native_rows_hit(const struct native_rows *rows,
 		       NULL;
 }
 
+const struct own_weight *native_rows_hit(const struct native_rows *rows,
+					 size_t event, size_t row)
+{
+	const struct native_hit *hit = find_hit(rows, event, row);
+
+	return hit ? &hit->weight : NULL;
+}
+
 bool native_rows_is_hit(const struct native_rows *rows, size_t row)
 {
-	for (size_t i = 0; i < rows->hits.count; i++)
-		if (native_rows_hit(rows, i, row))
-			return true;
-	return false;
+	return native_rows_frame(rows, row) != PROFILE_NONE;
+}
+
+uint32_t native_rows_frame(const struct native_rows *rows, size_t row)
+{
+	for (size_t i = 0; i < rows->hits.count; i++) {
+		const struct native_hit *hit = find_hit(rows, i, row);
+
+		if (hit)
+			return hit->frame;
+	}
+	return PROFILE_NONE;
 }
 
 void native_rows_tell_missing(const struct native_rows *rows,

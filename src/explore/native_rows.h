@@ -48,6 +48,11 @@ const struct own_weight *native_rows_hit(const struct native_rows *rows,
 /* Samples of any event hit the row. */
 bool native_rows_is_hit(const struct native_rows *rows, size_t row);
 /*
+ * The frame of the profile whose code that is: of the function, or of one that is
+ * inlined there. PROFILE_NONE: no sample hit the row.
+ */
+uint32_t native_rows_frame(const struct native_rows *rows, size_t row);
+/*
  * Appends "2 of 40 samples are at addresses that the code does not have", if so it
  * is with those of the first event.
  */

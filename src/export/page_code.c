@@ -44,7 +44,7 @@ struct page_code {
 	struct strbuf text;
 	/* The columns. */
 	struct page_numbers functions, whys, ends;
-	struct page_numbers kinds, labels, texts;
+	struct page_numbers kinds, labels, texts, row_functions;
 	struct page_numbers hit_rows, hit_events;
 	VEC(double) hit_weights;
 };
@@ -191,7 +191,8 @@ static struct error *add_gap(struct page_code *c, size_t rows, const char *why)
 	strbuf_printf(&c->text, "%zu line%s %s", rows, plural(rows), why);
 	if (!error)
 		error = add_text(c, &c->texts);
-	return error || vec_push(&c->kinds, PAGE_CODE_GAP) ?
+	return error || (vec_push(&c->row_functions, PROFILE_NONE) &&
+			 vec_push(&c->kinds, PAGE_CODE_GAP)) ?
 		       error :
 		       error_no_memory();
 }
@@ -224,6 +225,11 @@ static struct error *add_row(struct page_code *c,
 			     const struct native_rows *rows, size_t at)
 {
 	const struct disassembly_line *row = &rows->all.data[at];
+	uint32_t frame = native_rows_frame(rows, at);
+	uint32_t function =
+		frame == PROFILE_NONE ?
+			PROFILE_NONE :
+			export_stacks_function(c->groups->stacks, frame);
 	struct error *error = add_hits(c, rows, at);
 
 	strbuf_printf(&c->text, "%" PRIx64, row->address);
@@ -232,7 +238,8 @@ static struct error *add_row(struct page_code *c,
 	strbuf_append(&c->text, row->text, row->length);
 	if (!error)
 		error = add_text(c, &c->texts);
-	return error || vec_push(&c->kinds, PAGE_CODE_INSTRUCTION) ?
+	return error || (vec_push(&c->row_functions, function) &&
+			 vec_push(&c->kinds, PAGE_CODE_INSTRUCTION)) ?
 		       error :
 		       error_no_memory();
 }
@@ -389,6 +396,7 @@ static struct error *add_columns(struct page_code *c)
 		{ "code.function", &c->functions }, { "code.why", &c->whys },
 		{ "code.end", &c->ends },	    { "row.kind", &c->kinds },
 		{ "row.label", &c->labels },	    { "row.text", &c->texts },
+		{ "row.function", &c->row_functions },
 		{ "hit.row", &c->hit_rows },	    { "hit.event", &c->hit_events },
 	};
 	struct error *error = NULL;
@@ -415,6 +423,7 @@ static void deinit(struct page_code *c)
 	vec_deinit(&c->kinds);
 	vec_deinit(&c->labels);
 	vec_deinit(&c->texts);
+	vec_deinit(&c->row_functions);
 	vec_deinit(&c->hit_rows);
 	vec_deinit(&c->hit_events);
 	vec_deinit(&c->hit_weights);

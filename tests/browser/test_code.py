@@ -58,7 +58,7 @@ ROWS = '[aria-label="Instructions"].list .row'
 def rows(page):
     """{address: (own, instruction)} of what samples hit."""
     cells = [[cell.inner_text().strip() for cell in row.query_selector_all("[role=gridcell]")] for row in page.query_selector_all(ROWS)]
-    return {address: (own, text) for own, address, text in cells if own}
+    return {address: (own, text, *inlined) for own, address, text, *inlined in cells if own}
 
 
 def wanted(library):
@@ -110,11 +110,15 @@ def test_weights_are_of_the_whole_recording(draw, show):
     """What a filter does not change it is said not to."""
     library, path = draw()
     page = show(path, "native&view=source&code=0")
-    assert "spotted: what samples hit, of all samples of the recording." in page.inner_text("main")
+    assert "spotted: own 51.0% of all samples of the recording." in page.inner_text("main")
     assert "Filters" not in page.inner_text("main")
+    listed = 'select[aria-label="File"] option[value="c0"]'
+    assert page.text_content(listed).split() == ["51.0%", "spotted", "libspotted.so"]
     page.click('.track button:has-text("second")')
     settle(page)
-    assert rows(page) == wanted(library) and "Filters do not change it." in page.inner_text("main")
+    assert rows(page) == wanted(library) and "Filters do not change that." in page.inner_text("main")
+    # The list of files and functions is of what is selected.
+    assert page.text_content(listed).split()[0] == "33.3%"
 
 
 def test_what_has_no_instructions_says_why(draw, show):
@@ -131,16 +135,30 @@ def test_what_has_no_instructions_says_why(draw, show):
 
 
 def test_an_inlined_function(kaa, tmp_path, show):
-    """It has those of the function that holds it."""
+    """It has those of the function that holds it, which say whose code they are; its own hottest one is the first."""
     library = spots.Library(tmp_path, "outer", spots.INLINED)
-    stacks = {(MAIN, library.spot(100)): 30, (MAIN,): 70}
-    with recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([100])) as data:
+    # So near to each other that both can be seen.
+    stacks = {(MAIN, library.spot(151)): 30, (MAIN, library.spot(146)): 5, (MAIN,): 65}
+    with recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([146, 151])) as data:
         kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
     page = show(tmp_path / "out.html", "native")
     choose(page, "inner")
     press(page, "Enter")
-    assert "outer: what samples hit" in page.inner_text("main") and "inner" in page.inner_text(".details")
-    assert rows(page) == {f"{library.address(100):x}": ("30.0%", "nop")}
+    inner, last = (f"{library.address(number):x}" for number in (146, 151))
+    assert "outer: own 35.0% of all samples" in page.inner_text("main") and "inner" in page.inner_text(".details")
+    assert rows(page) == {inner: ("5.0%", "nop", "inner"), last: ("30.0%", "nop", "last")}
+    assert selected(page) == inner
+    press(page, "n")
+    assert selected(page) == last
+    # Another one that is in the same function.
+    press(page, "1")
+    choose(page, "last")
+    press(page, "Enter")
+    assert selected(page) == last
+    press(page, "1")
+    choose(page, "inner")
+    press(page, "Enter")
+    assert selected(page) == inner
 
 
 def test_from_a_line_to_what_it_calls(kaa, tmp_path, show):
@@ -158,7 +176,7 @@ def test_from_a_line_to_what_it_calls(kaa, tmp_path, show):
     press(page, "Home")
     page.focus('.called button:has-text("light")')
     press(page, "Enter")
-    assert "light: what samples hit" in page.inner_text("main") and "light" in page.inner_text(".details")
+    assert "light: own 30.0% of all samples" in page.inner_text("main") and "light" in page.inner_text(".details")
     assert list(rows(page).values()) == [("30.0%", "")]
     # The focus is where the keys go.
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Instructions"

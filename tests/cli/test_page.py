@@ -203,7 +203,7 @@ def test_instructions_and_their_weights_are_those_of_annotate(kaa, tmp_path):
     period = (planted.PERIOD, 1)
     hit = {row.label: (tuple(row.weights.get(event, 0) / period[event] for event in (0, 1)), row.text)
            for row in code.rows if row.weights}
-    assert hit == said
+    assert hit == said and all(row.function == (library.name if row.weights else None) for row in code.rows)
     # What is far from these is left out, and counted.
     gaps = [int(row.text.split()[0]) for row in code.rows if row.is_gap]
     assert len(gaps) == 3 and sum(gaps) + len(code.rows) - len(gaps) == spots.COUNT + 1
@@ -228,13 +228,16 @@ def test_which_functions_have_instructions(kaa, tmp_path):
 
 def test_inlined_functions_lead_to_the_one_that_holds_them(kaa, tmp_path):
     library = spots.Library(tmp_path, "outer", spots.INLINED)
-    stacks = {(MAIN, library.spot(100)): 30, (MAIN,): 70}
-    with planted.recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([100])) as data:
+    stacks = {(MAIN, library.spot(100)): 30, (MAIN, library.spot(170)): 10, (MAIN,): 60}
+    with planted.recording(tmp_path / "perf.data", {b"main": stacks}, mapped=library.mapped([100, 170])) as data:
         page = page_of(kaa, data, tmp_path)
     (code,) = page.code()
-    assert code.function == "outer" and [row.label for row in code.rows if row.weights] == [f"{library.address(100):x}"]
+    assert code.function == "outer"
+    # Where it was hit, a row says whose code it is.
+    assert [(row.label, row.function) for row in code.rows if row.weights or row.function] == [
+        (f"{library.address(100):x}", "inner"), (f"{library.address(170):x}", "last")]
     leaves = {path[-1][0]: code for path, code in zip(page.paths(), page["stack.code"]) if code != 0xFFFFFFFF}
-    assert leaves == {"inner": 0}
+    assert leaves == {"inner": 0, "last": 0}
 
 
 def test_how_many_functions_have_instructions(kaa, tmp_path):

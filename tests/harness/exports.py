@@ -460,12 +460,18 @@ class Page:
         assert at == len(self["sample.stack"]) and next(weights, None) is None
 
     def code(self):
-        """Functions in C: each has its function, why it has no instructions, and rows with label, text, is_gap, {event: weight}."""
-        rows = [types.SimpleNamespace(label=label, text=text, is_gap=kind == 1, weights={}) for label, text, kind in
-                zip(self.words("row.label"), self.words("row.text"), self["row.kind"])]
+        """Functions in C: each has its function, why it has no instructions, and rows.
+
+        A row has label, text, is_gap, {event: weight}, and the function that has it, or None.
+        """
+        names = self.words("function.name")
+        known = dict(enumerate(names))
+        rows = [types.SimpleNamespace(label=label, text=text, is_gap=kind == 1, weights={}, function=known.get(fn))
+                for label, text, kind, fn in
+                zip(self.words("row.label"), self.words("row.text"), self["row.kind"], self["row.function"])]
         for row, event, weight in zip(self["hit.row"], self["hit.event"], self["hit.weight"]):
             rows[row].weights[event] = weight
-        names, ends = self.words("function.name"), (0, *self["code.end"])
+        ends = (0, *self["code.end"])
         return [types.SimpleNamespace(function=names[fn], why=why, rows=rows[begin:end]) for fn, why, begin, end in
                 zip(self["code.function"], self.words("code.why"), ends, ends[1:])]
 

@@ -18,10 +18,11 @@ ret
 .section .note.GNU-stack,"",%%progbits
 """
 
-# Of Library(..., "outer", INLINED).
+# Of Library(..., "outer", INLINED): the first 150 are of inner(), the others of last().
 INLINED = f"""\
-static inline __attribute__((always_inline)) void inner(void) {{ __asm__ volatile(".rept {COUNT}\\nnop\\n.endr"); }}
-void outer(void) {{ inner(); }}
+static inline __attribute__((always_inline)) void inner(void) {{ __asm__ volatile(".rept 150\\nnop\\n.endr"); }}
+static inline __attribute__((always_inline)) void last(void) {{ __asm__ volatile(".rept {COUNT - 150}\\nnop\\n.endr"); }}
+void outer(void) {{ inner(); last(); }}
 """
 
 

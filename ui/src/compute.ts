@@ -228,6 +228,24 @@ export class Selection {
 			(stack) => shown.python[stack] === stack ? p.line[stack] : -1);
 	}
 
+	// By listing of a function in C: what samples that are selected hit in it.
+	codes(): Float64Array {
+		const p = this.profile, sums = new Float64Array(p.codeFunction.length);
+		p.stackCode.forEach((code, stack) => code !== NONE && (sums[code] += this.own[stack]));
+		return sums;
+	}
+
+	// The same of one listing, of all samples of the event.
+	allOfCode(code: number): number {
+		const p = this.profile;
+		let sum = 0;
+		for (const group of p.groupsOf(this.state.event))
+			for (let i = group.first; i < group.first + group.count; i++)
+				if (p.stackCode[p.stack[i]] === code)
+					sum += p.weight[i];
+		return sum;
+	}
+
 	// What functions in C have themselves of the own time of a line, the heaviest first.
 	ownNative(shown: Shown, line: number): [number, number][] {
 		const p = this.profile, sums = new Map<number, number>();

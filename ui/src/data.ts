@@ -112,6 +112,8 @@ export interface CodeRow {
 	// Its address.
 	label: string;
 	text: string;
+	// Whose code it is, which may be inlined; NONE: no sample hit it.
+	fn: number;
 	// By event.
 	weights: Map<number, number>;
 }
@@ -167,6 +169,8 @@ export class Profile {
 	comparison: Comparison | null;
 	// Functions in C with a listing, the hottest first; a function may have several.
 	codeFunction: Uint32Array;
+	// Of each stack the listing that its samples hit; NONE: none.
+	stackCode: Uint32Array;
 	private codes = new Map<number, number>();
 
 	private columns: Columns;
@@ -178,7 +182,8 @@ export class Profile {
 		this.textBytes = c.bytes("text.bytes");
 		for (const name of ["function.name", "function.object", "file.path", "file.place", "event.name",
 			"event.kind", "event.unit", "thread.name", "thread.process", "thread.pid", "thread.tid",
-			"spent.kind", "spent.text", "source.state", "source.end", "code.why", "code.end", "row.kind", "row.label", "row.text"])
+			"spent.kind", "spent.text", "source.state", "source.end", "code.why", "code.end", "row.kind", "row.label", "row.text",
+			"row.function"])
 			this.names[name] = c.numbers(name);
 		this.functionKind = c.numbers("function.kind");
 		this.functionFile = c.numbers("function.file");
@@ -188,6 +193,7 @@ export class Profile {
 		this.frameFunction = c.numbers("frame.function");
 		this.frameLine = c.numbers("frame.line");
 		this.codeFunction = c.numbers("code.function");
+		this.stackCode = c.numbers("stack.code");
 		this.readFacts();
 		this.readStacks();
 		this.readCodes();
@@ -246,7 +252,7 @@ export class Profile {
 		};
 		this.codeFunction.forEach(take);
 		const own = new Set(this.codes.keys());
-		this.columns.numbers("stack.code").forEach((code, stack) => {
+		this.stackCode.forEach((code, stack) => {
 			if (code !== NONE && !own.has(this.fn[stack]))
 				take(this.fn[stack], code);
 		});
@@ -395,7 +401,7 @@ export class Profile {
 		const ends = this.names["code.end"], first = code ? ends[code - 1] : 0, rows: CodeRow[] = [];
 		for (let i = first; i < ends[code]; i++)
 			rows.push({ isGap: this.names["row.kind"][i] === ROW_GAP, label: this.text(this.names["row.label"][i]),
-				text: this.text(this.names["row.text"][i]), weights: new Map() });
+				text: this.text(this.names["row.text"][i]), fn: this.names["row.function"][i], weights: new Map() });
 		const events = this.columns.numbers("hit.event"), weights = this.columns.reals("hit.weight");
 		this.columns.numbers("hit.row").forEach((row, i) => rows[row - first]?.weights.set(events[i], weights[i]));
 		return rows;

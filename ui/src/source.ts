@@ -24,7 +24,7 @@ export function whyNoCode(profile: Profile, fn: number): string {
 	const kind: Kind = profile.functionKind[fn];
 	return kind === Kind.Mark ? "" : profile.comparison ? "a page of two recordings has no instructions" :
 		kind === Kind.Kernel ? "a page has no instructions of the kernel" :
-			"no instructions: less than 1% of all samples hit it";
+			"no instructions: less than 1% of all samples hit it, or it has no symbol";
 }
 
 // Functions in C below a line that are named.
@@ -106,8 +106,9 @@ export class SourceView {
 			files.push([this.file, 0]);
 		const options = files.map(([file, weight]) => h("option", { value: file, selected: code < 0 && file === this.file },
 			`${percent(app.share(weight)).padStart(6)}  ${p.filePlace(file)}`));
+		const weights = app.selection().codes();
 		const codes = [...p.codeFunction].map((fn, i) => h("option", { value: `c${i}`, selected: i === code },
-			`${p.functionName(fn)}  ${p.place(fn)}`));
+			`${percent(app.share(weights[i])).padStart(6)}  ${p.functionName(fn)}  ${p.place(fn)}`));
 		this.choice.replaceChildren(...options, codes.length ? h("optgroup", { label: "C code" }, ...codes) : "");
 		this.choice.title = code >= 0 ? p.object(p.codeFunction[code]) : p.filePath(this.file < 0 ? NONE : this.file);
 	}
@@ -143,9 +144,11 @@ export class SourceView {
 	}
 
 	private showCodeNotes(code: number) {
-		const { app } = this, p = app.profile, why = p.codeWhy(code);
-		this.note.textContent = [`${p.functionName(p.codeFunction[code])}: what samples hit, of all samples of the recording.`,
-			app.isFiltered() ? "Filters do not change it." : "", why && `${why[0].toUpperCase()}${why.slice(1)}.`].filter(Boolean).join(" ");
+		const { app } = this, p = app.profile, why = p.codeWhy(code), own = app.selection().allOfCode(code);
+		const what = own ? `own ${percent(own / app.selection().everything)} of all samples of the recording` :
+			"no sample of this event hit it";
+		this.note.textContent = [`${p.functionName(p.codeFunction[code])}: ${what}.`, app.isFiltered() ? "Filters do not change that." : "",
+			why && `${why[0].toUpperCase()}${why.slice(1)}.`].filter(Boolean).join(" ");
 		this.note.hidden = false;
 		this.compared.hidden = true;
 	}
