@@ -134,6 +134,18 @@ def test_what_has_no_instructions_says_why(draw, show):
     assert rows(page) == wanted(library) and "no code" not in page.inner_text("main")
 
 
+def test_code_without_a_symbol_says_so(kaa, tmp_path, show):
+    """However much of it there is."""
+    library = spots.Library(tmp_path)
+    mapped = {b"nothing": (library.path, library.address(spots.COUNT + 100))}
+    with recording(tmp_path / "perf.data", {b"main": {(MAIN, b"nothing"): 70, (MAIN,): 30}}, mapped=mapped) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "native")
+    choose(page, "[libspotted.so]")
+    assert "own 70.0%" in page.inner_text(".details") and "it has no symbol" in page.inner_text(".details")
+    assert not page.query_selector('.details button:has-text("Instructions")')
+
+
 def test_an_inlined_function(kaa, tmp_path, show):
     """It has those of the function that holds it, which say whose code they are; its own hottest one is the first."""
     library = spots.Library(tmp_path, "outer", spots.INLINED)
