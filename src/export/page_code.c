@@ -57,26 +57,27 @@ struct page_code_sums {
 	struct page_listing *best;
 };
 
-/* PROFILE_NONE: no code in C, or the page does not have it. */
-static uint32_t symbol_of(const struct page_code *c,
-			  const struct profile_frame *frame)
+static bool is_folded(const struct page_code *c,
+		      const struct profile_frame *frame)
 {
-	bool is_folded = frame->flags & PROFILE_FRAME_INTERPRETER &&
-			 !c->groups->stacks->options.interpreter_frames;
-
-	return frame->kind == PROFILE_FRAME_NATIVE && !is_folded ?
-		       frame->symbol :
-		       PROFILE_NONE;
+	return frame->flags & PROFILE_FRAME_INTERPRETER &&
+	       !c->groups->stacks->options.interpreter_frames;
 }
 
-/* That a row of the profile hit. */
-static uint32_t hit_symbol(const struct page_code *c, size_t row)
+/* That a row of the profile hit. NULL: no function in C that the page has. */
+static const struct profile_frame *hit_frame(const struct page_code *c,
+					     size_t row)
 {
 	uint32_t stack = c->profile->samples.stack[row];
+	const struct profile_frame *frame =
+		stack == PROFILE_NONE ? NULL :
+					native_hits_frame(c->profile, stack);
 
-	return stack == PROFILE_NONE ?
-		       PROFILE_NONE :
-		       symbol_of(c, native_hits_frame(c->profile, stack));
+	return frame && frame->kind == PROFILE_FRAME_NATIVE &&
+			       frame->symbol != PROFILE_NONE &&
+			       !is_folded(c, frame) ?
+		       frame :
+		       NULL;
 }
 
 static double sum_group(const struct page_code *c,
@@ -87,18 +88,15 @@ static double sum_group(const struct page_code *c,
 
 	for (size_t i = 0; i < group->count; i++) {
 		size_t row = c->groups->rows[group->first + i];
-		uint32_t symbol = hit_symbol(c, row);
+		const struct profile_frame *frame = hit_frame(c, row);
 		double weight =
 			(double)export_row_weight(c->groups, group, row);
-		const struct profile_frame *frame;
 
 		all += weight;
-		if (symbol == PROFILE_NONE)
+		if (!frame)
 			continue;
-		frame = native_hits_frame(c->profile,
-					  c->profile->samples.stack[row]);
-		sums->of_event[symbol] += weight;
-		sums->best[symbol].frame =
+		sums->of_event[frame->symbol] += weight;
+		sums->best[frame->symbol].frame =
 			(uint32_t)(frame - c->profile->frames.data);
 	}
 	return all;
@@ -357,7 +355,7 @@ static uint32_t *filled_with_none(size_t count)
 	return all;
 }
 
-/* Of a stack that samples end in the listing of them: where it is inlined, another's. */
+/* By stack: the listing of the code that its samples hit, inlined code included. */
 static struct error *add_stacks(const struct page_code *c,
 				const uint32_t *numbers)
 {
@@ -374,12 +372,11 @@ static struct error *add_stacks(const struct page_code *c,
 	vec_for_each(group, &groups->all)
 		for (size_t i = 0; i < group->count; i++) {
 			size_t row = groups->rows[group->first + i];
-			uint32_t symbol = hit_symbol(c, row);
+			const struct profile_frame *frame = hit_frame(c, row);
 
-			if (symbol != PROFILE_NONE &&
-			    of_symbol[symbol] != PROFILE_NONE)
+			if (frame && of_symbol[frame->symbol] != PROFILE_NONE)
 				codes[numbers[export_row_node(groups, row)]] =
-					of_symbol[symbol];
+					of_symbol[frame->symbol];
 		}
 	return page_column_add(c->columns, "stack.code", codes, sizeof(*codes),
 			       count);

@@ -15,9 +15,10 @@ enum page_code_row {
 };
 
 /*
- * Adds code.*, row.* and hit.*: what kaa annotate shows of these functions. Of all
- * samples of the groups, whose profile is borrowed. places NULL: of no function.
- * And stack.code, by the numbers of page_stacks_add().
+ * Adds code.*, row.* and hit.*: what kaa annotate shows of these functions, of all
+ * samples of the groups; and stack.code, by the numbers of page_stacks_add(). All
+ * is borrowed. places NULL: of no function. How much of it there may be, and how
+ * long it may take, docs/page.md says.
  */
 struct error *page_code_add(const struct export_groups *groups,
 			    const uint32_t *numbers,
