@@ -432,19 +432,25 @@ const struct elf_section *elf_file_exec_section(const struct elf_file *file,
 	return NULL;
 }
 
+const struct elf_segment *elf_file_load_at(const struct elf_file *file,
+					   uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct elf_segment *s = &file->segments[i];
+
+		if (s->type == PT_LOAD && in_range(vaddr, s->vaddr, s->memsz))
+			return s;
+	}
+	return NULL;
+}
+
 struct error *elf_file_read_image(struct elf_file *file, uint64_t vaddr,
 				  void *buf, size_t size)
 {
-	const struct elf_segment *segment = NULL;
+	const struct elf_segment *segment = elf_file_load_at(file, vaddr);
 	struct error *error = NULL;
 	uint64_t at, stored = 0;
 
-	for (size_t i = 0; i < file->segment_count && !segment; i++) {
-		if (file->segments[i].type == PT_LOAD &&
-		    in_range(vaddr, file->segments[i].vaddr,
-			     file->segments[i].memsz))
-			segment = &file->segments[i];
-	}
 	if (!segment || size > segment->memsz - (vaddr - segment->vaddr))
 		return error_at(ERROR_FAULT, file->path, vaddr,
 				"no segment contains this address");

@@ -138,6 +138,9 @@ struct error *elf_file_section_by_name(struct elf_file *file, const char *name,
 				       const struct elf_section **section,
 				       struct bytes *ret);
 
+/* The first PT_LOAD that holds the address, or NULL. */
+const struct elf_segment *elf_file_load_at(const struct elf_file *file,
+					   uint64_t vaddr);
 /*
  * Copies size bytes of the file's image at vaddr: file contents, and zeros
  * between filesz and memsz. ERROR_FAULT if [vaddr, vaddr + size) is not within

@@ -23,30 +23,45 @@ static const uint8_t musl_clone[] = {
 	0xc3,
 };
 
-static bool has_bytes(struct elf_file *elf, uint64_t vaddr,
-		      const uint8_t *bytes, size_t size)
+/*
+ * Copies what lies around vaddr, less than that far from it, of one segment, to buf;
+ * false: it cannot be read.
+ */
+static bool read_around(struct elf_file *elf, uint64_t vaddr, uint64_t near,
+			uint8_t *buf, uint64_t *start, size_t *size)
 {
-	uint8_t code[sizeof(musl_clone)];
-	struct error *error = elf_file_read_image(elf, vaddr, code, size);
-	bool equal = !error && !memcmp(code, bytes, size);
+	const struct elf_segment *segment = elf_file_load_at(elf, vaddr);
+	struct error *error;
+	uint64_t before, behind;
 
+	if (!segment)
+		return false;
+	before = vaddr - segment->vaddr;
+	behind = segment->memsz - before;
+	before = before < near ? before : near - 1;
+	behind = behind < near ? behind : near;
+	*start = vaddr - before;
+	*size = before + behind;
+	error = elf_file_read_image(elf, *start, buf, *size);
 	error_destroy(error);
-	return equal;
+	return !error;
 }
 
 const char *known_code_find(struct elf_file *elf, uint64_t vaddr,
 			    struct cfi_range *ret)
 {
-	const uint64_t size = sizeof(musl_clone);
-	uint64_t first = vaddr < size ? 0 : vaddr - size + 1;
+	uint8_t code[2 * sizeof(musl_clone)];
+	const uint8_t *found;
+	uint64_t start;
+	size_t size;
 
-	if (elf->machine != EM_X86_64)
+	if (elf->machine != EM_X86_64 ||
+	    !read_around(elf, vaddr, sizeof(musl_clone), code, &start, &size))
 		return NULL;
-	for (uint64_t start = first; start <= vaddr; start++) {
-		if (!has_bytes(elf, start, musl_clone, size))
-			continue;
-		*ret = (struct cfi_range){ start, start + size };
-		return "__clone";
-	}
-	return NULL;
+	found = memmem(code, size, musl_clone, sizeof(musl_clone));
+	if (!found)
+		return NULL;
+	start += (uint64_t)(found - code);
+	*ret = (struct cfi_range){ start, start + sizeof(musl_clone) };
+	return "__clone";
 }

@@ -589,6 +589,8 @@ static char *make_stripped(const char *dir)
 	memcpy(text + 0x121, musl_clone, CLONE_SIZE);
 	memcpy(text + 0x171, musl_clone, CLONE_SIZE);
 	text[0x171 + CLONE_SIZE - 2]++;
+	/* The last bytes of the section. */
+	memcpy(text + sizeof(text) - CLONE_SIZE, musl_clone, CLONE_SIZE);
 	in = synthetic_elf_write(&elf);
 	size = pread(in, buf, sizeof(buf), 0);
 	out = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
@@ -665,6 +667,9 @@ static void test_function_known_by_its_bytes(void **state)
 	check_name(symbolizer, dso, 0x121 + CLONE_SIZE, "memset", 0, 0);
 	/* One byte is another. */
 	check_name(symbolizer, dso, 0x171, "memset", 0, 0);
+	check_name(symbolizer, dso, 0x1ff - CLONE_SIZE, "memset", 0, 0);
+	check_name(symbolizer, dso, 0x1ff, "__clone", 0, 0);
+	check_name(symbolizer, dso, 0x200 - CLONE_SIZE, "__clone", 0, 0);
 	assert_null(symbolizer_file(symbolizer, dso,
 				    SYNTHETIC_TEXT_OFFSET + 0x140, &info));
 	assert_int_equal(info->start, CODE + 0x121);
