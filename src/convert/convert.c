@@ -144,6 +144,7 @@ struct error *converter_metadata(const struct converter *converter,
 	vec_for_each(source, &converter->names.sources)
 		if (!error)
 			error = add_source(ret, source);
+	metadata_sort_sources(ret);
 	return error;
 }
 

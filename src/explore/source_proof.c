@@ -5,15 +5,6 @@
 
 #include "base/content_hash.h"
 
-static const struct metadata_source *find(const struct metadata *metadata,
-					  const char *path)
-{
-	vec_for_each(source, &metadata->sources)
-		if (!strcmp(source->path, path))
-			return source;
-	return NULL;
-}
-
 enum source_proof source_prove(const struct source_recordings *recordings,
 			       const char *path, const struct source *source)
 {
@@ -21,7 +12,7 @@ enum source_proof source_prove(const struct source_recordings *recordings,
 	struct content_hash hash;
 
 	for (uint32_t i = recordings->first; i < recordings->end; i++) {
-		const struct metadata_source *known = find(
+		const struct metadata_source *known = metadata_find_source(
 			&recordings->profile->recordings.data[i].metadata, path);
 
 		if (!known)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "profile/metadata.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void metadata_deinit(struct metadata *metadata)
@@ -42,6 +43,31 @@ struct error *metadata_add_text(struct metadata *metadata,
 	if (error)
 		return error;
 	return vec_push(&metadata->order, item) ? NULL : error_no_memory();
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+	const struct metadata_source *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+void metadata_sort_sources(struct metadata *metadata)
+{
+	if (metadata->sources.count)
+		qsort(metadata->sources.data, metadata->sources.count,
+		      sizeof(*metadata->sources.data), compare_sources);
+}
+
+const struct metadata_source *
+metadata_find_source(const struct metadata *metadata, const char *path)
+{
+	const struct metadata_source wanted = { .path = path };
+
+	if (!metadata->sources.count)
+		return NULL;
+	return bsearch(&wanted, metadata->sources.data, metadata->sources.count,
+		       sizeof(wanted), compare_sources);
 }
 
 /* --- the words of the recorder --- */

@@ -95,6 +95,7 @@ struct metadata {
 	/* kaa's recorder wrote the Python frames: they need no other file. */
 	bool has_python_frames;
 	VEC(struct metadata_python) pythons;
+	/* By path, once metadata_sort_sources() was called. */
 	VEC(struct metadata_source) sources;
 
 	VEC(struct metadata_item) order;
@@ -114,6 +115,12 @@ struct error *metadata_add(struct metadata *metadata, enum metadata_what what);
 struct error *metadata_add_text(struct metadata *metadata,
 				enum metadata_what what, const char *text,
 				const char *value);
+
+/* All sources are in. */
+void metadata_sort_sources(struct metadata *metadata);
+/* What is known of the source file of that path, or NULL. */
+const struct metadata_source *
+metadata_find_source(const struct metadata *metadata, const char *path);
 
 /* What was recorded. */
 enum recording_subject {

@@ -108,13 +108,25 @@ static void test_a_changed_file_is_told(void **state)
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
 }
 
+/* Of the file, among many others that come before it and behind it. */
 static void add_hash(struct model *m, uint32_t recording, const char *text)
 {
-	const struct metadata_source source = { "/x.py", strlen(text),
-						content_hash_of(text, strlen(text)) };
+	struct metadata *metadata = &m->profile->recordings.data[recording].metadata;
+	char path[16];
 
-	assert_true(vec_push(&m->profile->recordings.data[recording].metadata.sources,
-			     source));
+	for (unsigned int i = 0; i < 200; i++) {
+		struct metadata_source source = { .size = 1 };
+
+		/* "/z0.py", "/y0.py", ... "/z1.py" */
+		snprintf(path, sizeof(path), "/%c%u.py", 'z' - i % 26, i / 26);
+		assert_ok(metadata_copy(metadata, i == 2 ? "/x.py" : path, &source.path));
+		if (i == 2) {
+			source.size = strlen(text);
+			source.hash = content_hash_of(text, strlen(text));
+		}
+		assert_true(vec_push(&metadata->sources, source));
+	}
+	metadata_sort_sources(metadata);
 }
 
 static bool has_changed(const struct model *m, uint32_t first, uint32_t end, int64_t recorded)
