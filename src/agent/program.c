@@ -12,6 +12,7 @@
 
 #include "agent/mode.h"
 #include "base/python_command.h"
+#include "base/search_path.h"
 
 enum {
 	SEGMENTS_MAX = 64,
@@ -35,9 +36,6 @@ enum {
 #else
 #define LOADER "ld-musl"
 #endif
-
-/* What execvp() searches if there is no PATH. */
-#define NO_PATH "/bin:/usr/bin"
 
 /* One ELF file: what is read of it. */
 struct image {
@@ -471,24 +469,10 @@ static bool may_run(const char *path)
 static bool search_path(const char *path, const char *name, char *buf,
 			size_t size)
 {
-	size_t name_size = strlen(name) + 1;
-
-	for (;; path++) {
-		size_t len = strcspn(path, ":");
-
-		if (len + 1 + name_size <= size) {
-			char *end = mempcpy(buf, path, len);
-
-			if (len)
-				*end++ = '/';
-			memcpy(end, name, name_size);
-			if (may_run(buf))
-				return true;
-		}
-		path += len;
-		if (!*path)
-			return false;
-	}
+	while (search_path_next(&path, name, buf, size))
+		if (may_run(buf))
+			return true;
+	return false;
 }
 
 bool agent_program_search(const char *name, char *buf, size_t size)
@@ -499,7 +483,8 @@ bool agent_program_search(const char *name, char *buf, size_t size)
 	if (!*name || name_size > size)
 		return false;
 	if (!strchr(name, '/'))
-		return search_path(path ? path : NO_PATH, name, buf, size);
+		return search_path(path ? path : SEARCH_PATH_DEFAULT, name, buf,
+				   size);
 	memcpy(buf, name, name_size);
 	return true;
 }

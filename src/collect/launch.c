@@ -12,13 +12,10 @@
 #include <unistd.h>
 
 #include "base/name_match.h"
-#include "base/strbuf.h"
+#include "base/search_path.h"
 #include "sys/privilege.h"
 
 enum { EXIT_EXEC_FAILED = 127 };
-
-/* What execvp() searches if there is no PATH. */
-#define NO_PATH "/bin:/usr/bin"
 
 /* --- is there such a command --- */
 
@@ -36,27 +33,19 @@ static int check_file(const char *file)
 
 /* As execvp() searches: what may not be run is passed over, but remembered. */
 static int find_in_folders(const char *name, const char *path,
-			   struct strbuf *file)
+			   char file[PATH_MAX])
 {
 	int found = ENOENT;
 
-	for (const char *p = path;; p++) {
-		size_t len = strcspn(p, ":");
-		int errnum;
+	while (search_path_next(&path, name, file, PATH_MAX)) {
+		int errnum = check_file(file);
 
-		strbuf_clear(file);
-		strbuf_append(file, p, len);
-		strbuf_puts(file, len ? "/" : "./");
-		strbuf_puts(file, name);
-		errnum = file->failed ? ENOMEM : check_file(file->data);
-		if (!errnum || errnum == ENOMEM)
-			return errnum;
+		if (!errnum)
+			return 0;
 		if (errnum == EACCES || errnum == EISDIR)
 			found = errnum;
-		p += len;
-		if (!*p)
-			return found;
 	}
+	return found;
 }
 
 /* A path; or a script that people meant to be here. */
@@ -77,21 +66,24 @@ static struct error *exec_error(const char *name, int errnum)
 
 struct error *launch_find(const char *name, const char *path, char **ret)
 {
-	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+	char file[PATH_MAX], *found;
+	bool has_slash = strchr(name, '/') != NULL;
 	int errnum = ENOENT;
 
 	if (!path)
 		path = getenv("PATH");
-	if (strchr(name, '/')) {
-		strbuf_puts(&file, name);
+	if (has_slash)
 		errnum = check_file(name);
-	} else if (*name) {
-		errnum = find_in_folders(name, path ? path : NO_PATH, &file);
-	}
+	else if (*name)
+		errnum = find_in_folders(
+			name, path ? path : SEARCH_PATH_DEFAULT, file);
 	if (errnum)
 		return exec_error(name, errnum);
-	*ret = strbuf_take(&file);
-	return *ret ? NULL : error_no_memory();
+	found = strdup(has_slash ? name : file);
+	if (!found)
+		return error_no_memory();
+	*ret = found;
+	return NULL;
 }
 
 /* --- starting it --- */

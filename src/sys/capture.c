@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/search_path.h"
 #include "sys/privilege.h"
 
 /* Between looks at who waits. */
@@ -208,39 +210,26 @@ static bool is_program(const char *path)
 	       access(path, X_OK) == 0;
 }
 
-/* The program in one folder of PATH; NULL if it is not there. */
-static char *in_folder(const char *folder, size_t length, const char *name)
+static bool find_program(const char *path, const char *name,
+			 char file[PATH_MAX])
 {
-	char *full;
-
-	/* An empty element is the current folder. */
-	if (asprintf(&full, "%.*s%s%s", (int)length, folder,
-		     length ? "/" : "./", name) < 0)
-		return NULL;
-	if (is_program(full))
-		return full;
-	free(full);
-	return NULL;
+	while (search_path_next(&path, name, file, PATH_MAX))
+		if (is_program(file))
+			return true;
+	return false;
 }
 
 struct error *capture_which(const char *path, const char *name, char **ret)
 {
-	char *found = NULL;
+	char file[PATH_MAX], *found;
 
-	if (strchr(name, '/')) {
-		if (is_program(name))
-			found = strdup(name);
-	} else {
-		while (path && !found) {
-			size_t length = strcspn(path, ":");
-
-			found = in_folder(path, length, name);
-			path = path[length] ? path + length + 1 : NULL;
-		}
-	}
-	if (!found)
+	if (strchr(name, '/') ? !is_program(name) :
+				!find_program(path, name, file))
 		return error_create(ERROR_NOT_FOUND, "there is no program '%s'",
 				    name);
+	found = strdup(strchr(name, '/') ? name : file);
+	if (!found)
+		return error_no_memory();
 	*ret = found;
 	return NULL;
 }

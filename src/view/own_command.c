@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/search_path.h"
 #include "view/shell_word.h"
 
 static const char sudo[] = "sudo ";
@@ -35,14 +36,10 @@ static bool find_program(const char *name, char file[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 
-	for (path = path ? path : "/usr/bin:/bin"; *path;) {
-		size_t n = strcspn(path, ":");
-
-		snprintf(file, PATH_MAX, "%.*s/%s", (int)n, path, name);
+	for (path = path ? path : SEARCH_PATH_DEFAULT;
+	     search_path_next(&path, name, file, PATH_MAX);)
 		if (!access(file, X_OK))
 			return true;
-		path += n + (path[n] == ':');
-	}
 	return false;
 }
 

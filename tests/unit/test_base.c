@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/python_command.h"
+#include "base/search_path.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
@@ -299,10 +300,34 @@ static void test_content_hash(void **state)
 	assert_memory_not_equal(a.bytes, nothing, sizeof(a.bytes));
 }
 
+static void test_a_path_is_searched_in_order(void **state)
+{
+	static const char *const expected[] = { "/bin/x", "./x", "a b/x", "./x" };
+	const char *path = "/bin::a b:/too/long/folder:", *none = NULL, *here = "";
+	char file[16] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		assert_true(search_path_next(&path, "x", file, sizeof(file)));
+		assert_string_equal(file, expected[i]);
+	}
+	assert_null(path);
+	assert_false(search_path_next(&path, "x", file, sizeof(file)));
+	assert_false(search_path_next(&none, "x", file, sizeof(file)));
+	assert_true(search_path_next(&here, "x", file, sizeof(file)));
+	assert_string_equal(file, "./x");
+	/* With its end it just fits. */
+	path = "/4567";
+	assert_true(search_path_next(&path, "x", file, sizeof("/4567/x")));
+	path = "/4567";
+	assert_false(search_path_next(&path, "x", file, sizeof("/4567/x") - 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strbuf_grows_and_stays_terminated),
+		cmocka_unit_test(test_a_path_is_searched_in_order),
 		cmocka_unit_test(test_percent_is_read_at_once),
 		cmocka_unit_test(test_percent_is_right),
 		cmocka_unit_test(test_vec_keeps_elements_when_growing),
