@@ -26,7 +26,7 @@ SPIN = "import time\ndef spin(seconds):\n    end = time.process_time() + seconds
 
 
 def record(kaa, data, *words, **options):
-    return kaa("record", "-F", "999", "--off-cpu", "-k", "monotonic", "-o", data, *words, **options)
+    return kaa.inside(noticed_in(data))("record", "-F", "999", "--off-cpu", "-k", "monotonic", "-o", data, *words, **options)
 
 
 def samples_of(kaa, data):
@@ -95,9 +95,9 @@ def test_waits_are_those_of_the_program(kaa, python, scripts, tmp_path, place):
     unknown = sum(sample.period for sample in cut) / 1e9
     assert len(cut) <= most(0.02, len(samples)), cut
     for name, took in told["took"].items():
-        own = [sample for sample in samples if name in functions(sample)]
+        own, inside = [sample for sample in samples if name in functions(sample)], told["inside"][name]
         seen, allowed = sum(sample.period for sample in own) / 1e9, 0.02 * took + 0.02 + chance(own)
-        assert -allowed - unknown < seen - took < allowed, (name, seen, took, unknown, allowed)
+        assert inside - allowed - unknown < seen < took + allowed, (name, seen, inside, took, unknown, allowed)
     by_thread = collections.defaultdict(list)
     for sample in samples:
         by_thread[sample.tid].append(sample)
@@ -371,7 +371,7 @@ def test_whole_system(kaa, newest_python, tmp_path):
     first, last = min(began for began, _ in recorded), max(until for _, until in recorded)
     assert other.pid not in {sample.tid for sample in samples} and len(told) == 4
     for tid, naps in told.items():
-        # What sleeps on when the recording ends may be gone before it is read.
+        # What sleeps on when the recording ends may be gone before it is read. Between two naps it may wait for a CPU.
         naps = [(began, until) for began, until in naps if first <= began and until <= last]
         begin, end, took = naps[0][0], naps[-1][1], sum(until - began for began, until in naps)
         own = [sample for sample in samples if sample.tid == int(tid) and "nap" in functions(sample)]
@@ -382,7 +382,7 @@ def test_whole_system(kaa, newest_python, tmp_path):
         longest = max(until - began for began, until in naps) + 0.001
         by_chance = deviations_of_sum([sample.period / 1e9 for sample in own if sample.period / 1e9 > longest])
         seen, allowed = time_between(own, begin, end), 0.02 * took + 0.02 + by_chance
-        assert abs(seen - took) < allowed, (tid, seen, took, allowed, done.stderr)
+        assert took - allowed < seen < end - begin + allowed, (tid, seen, took, end - begin, allowed, done.stderr)
 
 
 @pytest.mark.parametrize("words, why", [

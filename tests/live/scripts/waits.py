@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A server that waits in every way, and knows for how long: waits.py [ROUNDS].
 
-Prints JSON: for each function that waits the seconds that it took by the clock, and for each thread, by its number, the
-seconds of CLOCK_MONOTONIC at which it began and ended, and those that it had a CPU."""
+Prints JSON: for each function that waits the seconds that it took by the clock of its caller, and by its own (the thread may
+lose its CPU in between), and for each thread, by its number, the seconds of CLOCK_MONOTONIC at which it began and ended, and
+those that it had a CPU."""
 import asyncio
 import collections
+import contextlib
 import json
 import os
 import socket
@@ -13,7 +15,7 @@ import tempfile
 import threading
 import time
 
-took = collections.defaultdict(float)
+took, inside = collections.defaultdict(float), collections.defaultdict(float)
 threads = {}
 lock = threading.Lock()
 
@@ -28,9 +30,17 @@ def timed(function):
     return call
 
 
+@contextlib.contextmanager
+def timed_inside(name):
+    began = time.monotonic()
+    yield
+    inside[name] += time.monotonic() - began
+
+
 @timed
 def sleep_with_lock():
-    time.sleep(0.04)
+    with timed_inside("sleep_with_lock"):
+        time.sleep(0.04)
 
 
 def hold_lock(held):
@@ -41,27 +51,30 @@ def hold_lock(held):
 
 @timed
 def want_lock():
-    with lock:
+    with timed_inside("want_lock"), lock:
         pass
 
 
 @timed
 def read_blocking(end):
-    end.recv(1)
+    with timed_inside("read_blocking"):
+        end.recv(1)
 
 
 @timed
 def sleep_in_asyncio():
     async def nap():
         await asyncio.sleep(0.03)
-    asyncio.run(nap())
+    with timed_inside("sleep_in_asyncio"):
+        asyncio.run(nap())
 
 
 @timed
 def wait_for_disk(file):
-    file.write(b"x" * 65536)
-    file.flush()
-    os.fsync(file.fileno())
+    with timed_inside("wait_for_disk"):
+        file.write(b"x" * 65536)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def spin(seconds):
@@ -116,7 +129,7 @@ def main(rounds):
     for worker in workers:
         worker.join()
     threads[threading.get_native_id()] = [began, time.monotonic(), time.thread_time()]
-    json.dump({"took": took, "threads": threads}, sys.stdout)
+    json.dump({"took": took, "inside": inside, "threads": threads}, sys.stdout)
 
 
 main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
