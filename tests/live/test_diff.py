@@ -8,6 +8,7 @@ import time
 import pytest
 
 from harness import script_output
+from harness.noticed import noticed_in
 from harness.waiting import while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -103,8 +104,8 @@ def test_a_halved_wait(kaa, newest_python, tmp_path):
                        "begin = time.monotonic()\nfetch()\nprint(time.monotonic() - begin)\ntime.sleep(0.3)\n")
 
     def waited(data, seconds):
-        return float(newest_python.kaa(kaa)("record", "--mode", "wall", "-o", tmp_path / data, "--", newest_python.path, program,
-                                            seconds).stdout)
+        recorder = kaa.inside(noticed_in(tmp_path / data))
+        return float(recorder("record", "--mode", "wall", "-o", tmp_path / data, "--", newest_python.path, program, seconds).stdout)
     # The shorter one first: how long it was is up to the machine, too.
     after = waited("b", 1)
     before = waited("a", 2 * after)
@@ -295,8 +296,8 @@ def test_several_runs_of_each(kaa, newest_python, scripts, tmp_path):
 
 def test_what_is_to_be_recorded_again(kaa, newest_python, scripts, tmp_path):
     """Of an event that is no word of -e it is the option."""
-    newest_python.kaa(kaa)("record", "--mode", "wall", "-o", tmp_path / "a", "--", newest_python.path, "-c",
-                           "import time; time.sleep(0.2)")
+    kaa.inside(noticed_in(tmp_path / "a"))("record", "--mode", "wall", "-o", tmp_path / "a", "--", newest_python.path, "-c",
+                                           "import time; time.sleep(0.2)")
     planted(kaa, newest_python, scripts, tmp_path / "b", 30, 0.2)
     said = kaa("diff", "--event", "wall-clock", tmp_path / "a", tmp_path / "b", status=1).stderr
     assert f"'{tmp_path}/b' has no event 'wall-clock'" in said and said.endswith("again with '--mode wall'\n"), said
