@@ -17,8 +17,9 @@ TURNS = 500
 
 
 def work():
+    """Longer than what leads here: in the deepest calls, too, most samples are in here."""
     total = 0
-    for i in range(20000):
+    for i in range(80000):
         total += i
     return total
 
