@@ -51,7 +51,8 @@ export function functionColour(profile: Profile, fn: number): string {
 export function changeColour({ before, after }: Sides): string {
 	const change = (after - before) / Math.max(after, before, 1e-12), strength = Math.min(1, Math.abs(change) * 1.5);
 	const hue = change > 0 ? 8 : 212, most = dark.matches ? 55 : 75, light = dark.matches ? 66 : 90;
-	return `hsl(${hue} ${Math.round((dark.matches ? 8 : 15) + most * strength)}% ${Math.round(light - (dark.matches ? 8 : 28) * strength)}%)`;
+	const saturation = Math.round((dark.matches ? 8 : 15) + most * strength);
+	return `hsl(${hue} ${saturation}% ${Math.round(light - (dark.matches ? 8 : 28) * strength)}%)`;
 }
 
 export const isDark = () => dark.matches;

@@ -182,8 +182,8 @@ export class Profile {
 		this.textBytes = c.bytes("text.bytes");
 		for (const name of ["function.name", "function.object", "file.path", "file.place", "event.name",
 			"event.kind", "event.unit", "thread.name", "thread.process", "thread.pid", "thread.tid",
-			"spent.kind", "spent.text", "source.state", "source.end", "code.why", "code.end", "row.kind", "row.label", "row.text",
-			"row.function"])
+			"spent.kind", "spent.text", "source.state", "source.end", "code.why", "code.end", "row.kind", "row.label",
+			"row.text", "row.function"])
 			this.names[name] = c.numbers(name);
 		this.functionKind = c.numbers("function.kind");
 		this.functionFile = c.numbers("function.file");

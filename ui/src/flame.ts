@@ -21,7 +21,8 @@ export class FlameView {
 	private legend = h("ul.legend");
 	private said = h("span.hint");
 	private byTime = h<HTMLButtonElement>("button.toggle", { type: "button", id: "bytime",
-		title: "One thread, from left to right in order of time (b)", onclick: () => this.app.set({ byTime: !this.app.state.byTime }) }, "By time");
+		title: "One thread, from left to right in order of time (b)",
+		onclick: () => this.app.set({ byTime: !this.app.state.byTime }) }, "By time");
 	private whose = h("span.hint");
 	private layout: Layout | null = null;
 	private frames: Frames;
@@ -103,7 +104,8 @@ export class FlameView {
 			if (isHit && !inside[tree.parent[i]])
 				weight += tree.total[i];
 		}
-		this.said.textContent = boxes ? `found: ${percent(this.app.share(weight)) || "0%"} in ${count(boxes)} boxes` : "nothing found";
+		this.said.textContent = boxes ?
+			`found: ${percent(this.app.share(weight)) || "0%"} in ${count(boxes)} boxes` : "nothing found";
 	}
 
 	// From much less to much more.

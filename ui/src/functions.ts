@@ -73,18 +73,19 @@ export class FunctionsView {
 
 	constructor(private app: App) {
 		this.functionList = new List({ label: "Functions", role: "grid", row: (i) => this.functionRow(this.functions[i]),
-			onSelect: (i) => app.set({ fn: this.functions[i].id }, true), onOpen: (i) => this.openFunction(this.functions[i].id),
+			onSelect: (i) => app.set({ fn: this.functions[i].id }, true),
+			onOpen: (i) => this.openFunction(this.functions[i].id),
 			onKey: (i, key) => this.key(this.functions[i].id, key) });
 		this.lineList = new List({ label: "Lines", role: "grid", row: (i) => this.lineRow(this.lines[i]),
 			onSelect: (i) => this.selectLine(this.lines[i]), onOpen: (i) => this.openLine(this.lines[i]) });
 		this.element = h("div.split", {},
 			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0], this.said),
-				h("div.head.functions", {}, this.changeHead(), this.head("own", "own"), this.head("total", "total"), this.sideHeads,
-					this.head("name", "function"),
+				h("div.head.functions", {}, this.changeHead(), this.head("own", "own"), this.head("total", "total"),
+					this.sideHeads, this.head("name", "function"),
 					h("span.spent", {}, "spent in")), this.functionList.element),
 			h("section.panel", { "aria-label": "Lines" }, h("h2", {}, "Lines", this.counts[1]),
-				h("div.head.lines", {}, this.changeHead(), h("span.share", {}, "own"), h("span.share", {}, "total"), h("span.name", {}, "line"),
-					h("span.code", {}, "source")), this.lineList.element));
+				h("div.head.lines", {}, this.changeHead(), h("span.share", {}, "own"), h("span.share", {}, "total"),
+					h("span.name", {}, "line"), h("span.code", {}, "source")), this.lineList.element));
 	}
 
 	// Sorts both tables.
@@ -169,9 +170,10 @@ export class FunctionsView {
 
 	private functionRow(entry: Row): HTMLElement {
 		const { app } = this, p = app.profile, fn = entry.id, functions = entry.change?.functions ?? 1;
-		return h("div.functions", {}, this.changeCell(entry), shareCell(app.share(entry.own)), shareCell(app.share(entry.total), ".total"),
-			...this.sides.map((side) => this.sideCell(side, fn)), h("span.name", { role: "gridcell" }, swatch(app, fn),
-				h("span.symbol", {}, fn < 0 ? app.nobody() : functions > 1 ? `${p.functionName(fn)} (${functions})` : p.functionName(fn)),
+		const name = fn < 0 ? app.nobody() : functions > 1 ? `${p.functionName(fn)} (${functions})` : p.functionName(fn);
+		return h("div.functions", {}, this.changeCell(entry), shareCell(app.share(entry.own)),
+			shareCell(app.share(entry.total), ".total"), ...this.sides.map((side) => this.sideCell(side, fn)),
+			h("span.name", { role: "gridcell" }, swatch(app, fn), h("span.symbol", {}, name),
 				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
 			h("span.spent", { role: "gridcell" }, spentText(app, this.functionSpent.get(fn))));
 	}
@@ -211,7 +213,8 @@ export class FunctionsView {
 		const p = this.app.profile, row = change.id < 0 ? null : p.comparison!.lines[change.id];
 		const fn = !row ? -1 : row.isUnpaired ? row.subject : p.frameFunction[row.subject];
 		const number = !row ? 0 : row.isUnpaired ? p.functionLine[fn] : p.frameLine[row.subject];
-		return { ...change, change, fn, file: fn < 0 ? NONE : p.functionFile[fn], number, note: row?.isUnpaired ? "[changed]" : undefined,
+		return { ...change, change, fn, file: fn < 0 ? NONE : p.functionFile[fn], number,
+			note: row?.isUnpaired ? "[changed]" : undefined,
 			line: !row ? -1 : row.isUnpaired ? -2 : p.lineOfFrame[row.subject] };
 	}
 
@@ -222,7 +225,8 @@ export class FunctionsView {
 		if (sort === "total")
 			return [...entries].sort((a, b) => b.total - a.total || b.own - a.own);
 		if (sort === "name")
-			return entries.map((entry) => [name(entry), entry] as const).sort((a, b) => a[0] < b[0] ? -1 : 1).map((pair) => pair[1]);
+			return entries.map((entry) => [name(entry), entry] as const).sort((a, b) => a[0] < b[0] ? -1 : 1)
+				.map((pair) => pair[1]);
 		return entries;
 	}
 
@@ -247,12 +251,15 @@ export class FunctionsView {
 		this.updateSpent();
 		this.showSides();
 		const functions: Row[] = changes ? changes.functions.map((change) => ({ ...change, change })) : this.entries();
-		const lines = changes ? changes.lines.map((change) => this.comparedLine(change)) : app.lines().map((entry) => this.lineOf(entry));
-		this.functions = this.order(functions.filter((entry) => isFound(entry.id)), (entry) => entry.id < 0 ? "" : p.functionName(entry.id));
+		const lines = changes ? changes.lines.map((change) => this.comparedLine(change)) :
+			app.lines().map((entry) => this.lineOf(entry));
+		this.functions = this.order(functions.filter((entry) => isFound(entry.id)),
+			(entry) => entry.id < 0 ? "" : p.functionName(entry.id));
 		this.lines = this.order(lines.filter((row) => isFound(row.fn)),
 			(row) => row.fn < 0 ? "" : `${p.filePlace(row.file)}:${String(row.number).padStart(8, "0")}`);
 		this.showCompared(changes);
-		this.functionList.show(this.functions.length, this.functions.findIndex((entry) => entry.id === app.state.fn && entry.id >= 0));
+		this.functionList.show(this.functions.length,
+			this.functions.findIndex((entry) => entry.id === app.state.fn && entry.id >= 0));
 		this.lineList.show(this.lines.length, this.lineList.selected);
 		this.counts[0].textContent = String(this.functions.length);
 		this.counts[1].textContent = String(this.lines.length);
@@ -269,7 +276,8 @@ export class FunctionsView {
 			return;
 		const fresh = changes?.functions.filter((change) => !change.before && change.own).length;
 		const gone = changes?.functions.filter((change) => !change.own && change.before).length;
-		this.said.textContent = changes ? `${changeText(c, { before: changes.allBefore, after: changes.allAfter })} ${c.unit} since ${c.path}` +
+		this.said.textContent = changes ?
+			`${changeText(c, { before: changes.allBefore, after: changes.allAfter })} ${c.unit} since ${c.path}` +
 			(fresh ? `, ${fresh} new` : "") + (gone ? `, ${gone} gone` : "") : app.whyNotCompared();
 	}
 

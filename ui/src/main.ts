@@ -68,7 +68,8 @@ class Page {
 			spellcheck: "false", "aria-label": "Search functions and files", title: "Search functions and files (/)",
 			oninput: () => this.searched(), onkeydown: (event: KeyboardEvent) => this.searchKey(event) });
 		this.native = h<HTMLButtonElement>("button.toggle", { type: "button", id: "native",
-			title: "Show functions in C and the kernel (c)", onclick: () => app.set({ native: !app.state.native, zoom: [] }) }, "C code");
+			title: "Show functions in C and the kernel (c)",
+			onclick: () => app.set({ native: !app.state.native, zoom: [] }) }, "C code");
 		this.merge = h<HTMLButtonElement>("button.toggle", { type: "button", id: "merge",
 			title: "Recursive calls of a function are one frame (m)", onclick: () => this.toggleMerge() }, "Merge recursion");
 		this.listEvents();
@@ -81,14 +82,16 @@ class Page {
 
 	private makeHeader(): HTMLElement {
 		const p = this.profile;
-		const facts = [p.fact("Python"), p.fact("Time"), p.fact("Samples"), p.comparison ? `compared with ${p.comparison.path}` : ""]
-			.filter(Boolean).join("  ·  ");
+		const facts = [p.fact("Python"), p.fact("Time"), p.fact("Samples"),
+			p.comparison ? `compared with ${p.comparison.path}` : ""].filter(Boolean).join("  ·  ");
 		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
-			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => this.help.showModal() }, "?")),
+			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys",
+				onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
 				h("div.tools", {}, this.events, this.lanes, this.sides, this.merge, this.native,
 					h("span.searchbox", {}, this.search,
-						h("button.toggle", { type: "button", id: "only", title: "Only samples that have it in their stack (Shift Enter)",
+						h("button.toggle", { type: "button", id: "only",
+							title: "Only samples that have it in their stack (Shift Enter)",
 							onclick: () => this.onlyFound() }, "Only"))), this.chips));
 	}
 
@@ -101,7 +104,8 @@ class Page {
 		const close = () => dialog.close();
 		const dialog: HTMLDialogElement = h<HTMLDialogElement>("dialog", { "aria-label": "Keys" }, h("h2", {}, "Keys"),
 			h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-			h("p.dim", {}, "own: in a function, with all C code that it calls itself. total: with the Python functions that it calls, too."),
+			h("p.dim", {}, "own: in a function, with all C code that it calls itself. " +
+				"total: with the Python functions that it calls, too."),
 			h("button.toggle", { type: "button", onclick: close }, "Close"));
 		return dialog;
 	}
@@ -147,7 +151,8 @@ class Page {
 	private showChips() {
 		const { state } = this.app, p = this.profile, chips: HTMLElement[] = [];
 		if (state.range)
-			chips.push(this.chip(`${(state.range[0] / 1e9).toFixed(2)} – ${(state.range[1] / 1e9).toFixed(2)} s`, { range: null }));
+			chips.push(this.chip(`${(state.range[0] / 1e9).toFixed(2)} – ${(state.range[1] / 1e9).toFixed(2)} s`,
+				{ range: null }));
 		if (state.thread >= 0)
 			chips.push(this.chip(`thread ${p.threadName(state.thread)}`, { thread: -1 }));
 		if (state.focus >= 0)
@@ -155,7 +160,8 @@ class Page {
 		if (state.only)
 			chips.push(this.chip(`only “${state.only}”`, { only: "", zoom: [] }));
 		for (const fn of state.hide)
-			chips.push(this.chip(`without ${p.functionName(fn)}`, { hide: state.hide.filter((other) => other !== fn), zoom: [] }));
+			chips.push(this.chip(`without ${p.functionName(fn)}`,
+				{ hide: state.hide.filter((other) => other !== fn), zoom: [] }));
 		const selection = this.app.selection();
 		if (chips.length) {
 			const part = selection.everything ? selection.all / selection.everything : 0;

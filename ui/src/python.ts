@@ -3,7 +3,14 @@
 
 const WORDS = new Set(("and as assert async await break class continue def del elif else except finally for from global if " +
 	"import in is lambda nonlocal not or pass raise return try while with yield match case None True False").split(" "));
-const TOKEN = /(#.*)|([rbufRBUF]{0,2}(?:"""|'''))|([rbufRBUF]{0,2}(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))|(\b\d[\w.]*\b)|([A-Za-z_]\w*)/g;
+// A comment, the quotes of a string of many lines, a string, a number, a name.
+const TOKEN = new RegExp([
+	/(#.*)/,
+	/([rbufRBUF]{0,2}(?:"""|'''))/,
+	/([rbufRBUF]{0,2}(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))/,
+	/(\b\d[\w.]*\b)/,
+	/([A-Za-z_]\w*)/,
+].map((part) => part.source).join("|"), "g");
 
 export interface Piece {
 	text: string;

@@ -14,9 +14,11 @@ export class SummaryView {
 		const notes = h("ul.notes", {}, ...p.notes.map((note) => h("li", {}, note)));
 		this.element = h("section.panel.summary", { "aria-label": "Summary", tabindex: 0 }, h("h2", {}, "Summary"),
 			h("div.columns", {}, h("div", {}, facts),
-				h("div", {}, h("h3", {}, "What to know"), p.notes.length ? notes : h("p.dim", {}, "Nothing is missing, as far as the recording tells."),
-					h("h3", {}, "Threads"), h("table", {}, h("thead", {}, h("tr", {}, h("th.right", {}, "share"), h("th", {}, "thread"),
-						h("th", {}, "process"), h("th.right", {}, "tid"))), this.threads))));
+				h("div", {}, h("h3", {}, "What to know"),
+					p.notes.length ? notes : h("p.dim", {}, "Nothing is missing, as far as the recording tells."),
+					h("h3", {}, "Threads"), h("table", {},
+						h("thead", {}, h("tr", {}, h("th.right", {}, "share"), h("th", {}, "thread"),
+							h("th", {}, "process"), h("th.right", {}, "tid"))), this.threads))));
 	}
 
 	update() {

@@ -45,7 +45,8 @@ export class Timeline {
 
 	constructor(private app: App) {
 		this.element = h("section.timeline", { tabindex: 0, role: "application",
-			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, up and down say what a track has in it, Escape selects all.",
+			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, " +
+				"up and down say what a track has in it, Escape selects all.",
 			onkeydown: (event: KeyboardEvent) => this.key(event) },
 			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush, this.tip.element);
 		this.frames = new Frames(this.element, () => this.draw());
@@ -224,7 +225,8 @@ export class Timeline {
 			context.fillRect(0, height - 1, width, 1);
 			if (!values)
 				continue;
-			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) : isTime ? Math.max(bin, most * 0.5) : most;
+			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) :
+				isTime ? Math.max(bin, most * 0.5) : most;
 			this.drawArea(context, values, top, width, height, colours[0]);
 			if (marked)
 				this.drawArea(context, marked.get(track.thread)!, top, width, height, colours[1]);

@@ -37,7 +37,8 @@ export class TreeView {
 			onclick: () => app.set({ invert: !app.state.invert }) }, "Inverted");
 		this.element = h("section.panel.tree", { "aria-label": "Call tree" }, h("h2", {}, "Call tree", this.invert,
 			h("span.hint", {}, "→ opens, ← closes, * opens all below")),
-			h("div.head", {}, this.changeHead, h("span.share", {}, "total"), h("span.share", {}, "own"), h("span.name", {}, "function")),
+			h("div.head", {}, this.changeHead, h("span.share", {}, "total"), h("span.share", {}, "own"),
+				h("span.name", {}, "function")),
 			this.list.element);
 	}
 
@@ -126,7 +127,8 @@ export class TreeView {
 			} }, row.isLeaf ? "" : row.isOpen ? "▾" : "▸");
 		const isHit = found && row.fn < found.length && found[row.fn];
 		return h("div.treerow", { "aria-level": row.depth + 1,
-			"aria-expanded": row.isLeaf ? null : String(row.isOpen) }, this.isCompared() && changeCell(app, app.tree().change(row.node)), shareCell(app.share(row.total)),
+			"aria-expanded": row.isLeaf ? null : String(row.isOpen) },
+			this.isCompared() && changeCell(app, app.tree().change(row.node)), shareCell(app.share(row.total)),
 			h("span.share.plain", { role: "gridcell" }, percent(app.share(row.own))),
 			h("span.name", { role: "gridcell" }, indent, twisty, swatch(app, row.fn),
 				h(`span.symbol${isHit ? ".hit" : ""}`, {}, row.name), h("span.place", {}, row.place)));
