@@ -317,9 +317,10 @@ def test_what_the_recorder_says_at_the_end_breaks_no_word(root, kaa):
 
 def test_events(bpf, kaa, scripts):
     """Tab goes from one to the next."""
-    script = "while True: bytearray(1 << 24)"
+    script = "while True: bytes(1) * (1 << 24)"
     with top(kaa, "-e", "cpu-clock,page-faults", "-F", "999", "-d", "0.2", sys.executable, "-c", script) as terminal:
-        terminal.wait_for("<module>")
+        # Before the first sample keys do nothing, and what it waits in is shown.
+        terminal.wait_until(lambda: own_of(terminal, "<module>"), "CPU time")
         assert "page-faults" not in terminal.text()
         terminal.write(b"\t")
         terminal.wait_until(lambda: "page-faults" in terminal.lines()[0] and own_of(terminal, "<module>"), "page faults")
