@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What cProfile writes and Python's module pstats reads: a dict, marshalled
- * (Python/marshal.c of CPython; types that every version reads), from
+ * (Python/marshal.c of CPython; what 3.4 and later read), from
  *	(file, line of the def, name)
  * to
  *	(calls, all calls, own time, total time, the same of each caller)
+ * A function is written out once; where it calls others, its number stands.
  *
  * A number of calls is one of samples here: a sampler counts no calls. Times are
  * seconds, or what the event counts if that is no time.
@@ -19,6 +20,11 @@
 #include "export/stacks.h"
 #include "export/unique.h"
 
+enum {
+	/* Of a type: what it describes has the next number, for TYPE_REF. */
+	FLAG_REF = 0x80,
+};
+
 struct pstats {
 	const struct export_stacks *stacks;
 	struct export_calls *calls;
@@ -27,6 +33,9 @@ struct pstats {
 	bool is_time;
 	/* Of each function, as they are written. */
 	struct export_names names;
+	/* Of each function its number in the file + 1; 0: not written yet. */
+	uint32_t *keys;
+	uint32_t key_count;
 	struct strbuf text;
 };
 
@@ -38,10 +47,11 @@ static void put_u32(struct pstats *p, uint32_t value)
 		fputc((int)(value >> shift & 0xff), p->out);
 }
 
-static void begin_tuple(struct pstats *p, uint32_t items)
+/* flags: FLAG_REF or 0. At most 255 items. */
+static void begin_tuple(struct pstats *p, int flags, uint8_t items)
 {
-	fputc('(', p->out);
-	put_u32(p, items);
+	fputc(')' | flags, p->out);
+	fputc(items, p->out);
 }
 
 static void put_string(struct pstats *p, const char *text)
@@ -87,7 +97,13 @@ static void put_key(struct pstats *p, uint32_t number)
 	const struct export_function *function =
 		&p->stacks->functions.data[number];
 
-	begin_tuple(p, 3);
+	if (p->keys[number]) {
+		fputc('r', p->out);
+		put_u32(p, p->keys[number] - 1);
+		return;
+	}
+	p->keys[number] = ++p->key_count;
+	begin_tuple(p, FLAG_REF, 3);
 	put_string(p, export_function_file(p->stacks, function));
 	put_integer(p, function->line);
 	put_string(p, p->names.data[number]);
@@ -124,14 +140,14 @@ static void put_functions(struct pstats *p)
 		if (!p->calls->total[number].samples)
 			continue;
 		put_key(p, number);
-		begin_tuple(p, 5);
+		begin_tuple(p, 0, 5);
 		put_numbers(p, &p->calls->own[i], &p->calls->total[number]);
 		fputc('{', p->out);
 		while (call < end && call->callee < number)
 			call++;
 		for (; call < end && call->callee == number; call++) {
 			put_key(p, caller_of(p, call));
-			begin_tuple(p, 4);
+			begin_tuple(p, 0, 4);
 			put_numbers(p, &call->own, &call->all);
 		}
 		fputc('0', p->out);
@@ -156,6 +172,9 @@ static struct error *put_file(struct pstats *p, struct export_groups *groups)
 					    false, &p->calls);
 	if (error)
 		return error;
+	p->keys = calloc(p->stacks->functions.count + 1, sizeof(*p->keys));
+	if (!p->keys)
+		return error_no_memory();
 	if (p->calls->all.count)
 		qsort(p->calls->all.data, p->calls->all.count,
 		      sizeof(*p->calls->all.data), compare_callees);
@@ -186,6 +205,7 @@ struct error *export_pstats(const struct profile *profile,
 	error = put_file(&p, groups);
 	export_calls_destroy(p.calls);
 	export_names_deinit(&p.names);
+	free(p.keys);
 	strbuf_deinit(&p.text);
 	return error;
 }

@@ -154,6 +154,16 @@ def test_pstats_has_functions_and_callers(kaa, recording, threads, hostile, tmp_
     assert own["leaf", "/srv/a.py"] == 2 * planted.PERIOD * len(HOSTILE)
 
 
+def test_pstats_has_each_function_once(kaa, tmp_path):
+    """However many it calls: marshal itself writes what it has written before as a number."""
+    stacks = {(("caller", "/srv/app.py", 1, 40), (f"callee_{i}", "/srv/app.py", 7, 8)): 10 for i in range(20)}
+    data = planted.sampled(kaa, tmp_path / "perf.data", stacks)
+    written = export(kaa, data, "pstats", tmp_path)
+    _, total, callers = exports.pstats_file(written)
+    assert len(total) == 21 and len(callers) == 20
+    assert written.count(b"caller") == 1 and written.count(b"callee_7") == 1
+
+
 def test_pstats_own_times_are_those_of_the_report(kaa, tmp_path):
     """As users of snakeviz read tottime: what a function took itself, in C or not."""
     body, work = ("<module>", "/srv/app.py", 1, 40), ("work", "/srv/app.py", 7, 8)
