@@ -117,7 +117,22 @@ static struct error *check_output(const struct export_settings *s)
 		s->format->name);
 }
 
-static struct error *write_file(const struct export_settings *s,
+/* What reads standard output may be at the terminal, too. */
+static struct error *write_to(struct export_settings *s,
+			      const struct profile *profile, FILE *out)
+{
+	struct error *error;
+
+	progress_start_as(&s->progress, "writing");
+	if (!is_to_stdout(s))
+		s->options.progress = progress_see;
+	s->options.progress_arg = &s->progress;
+	error = s->format->write(profile, &s->options, out);
+	progress_end(&s->progress);
+	return error;
+}
+
+static struct error *write_file(struct export_settings *s,
 				const struct profile *profile)
 {
 	bool is_stdout = is_to_stdout(s);
@@ -127,7 +142,7 @@ static struct error *write_file(const struct export_settings *s,
 
 	if (!out)
 		return output_error(errno, s->output);
-	error = s->format->write(profile, &s->options, out);
+	error = write_to(s, profile, out);
 	/* main() flushes standard output and reports what fails there. */
 	if (is_stdout)
 		return error;

@@ -25,8 +25,14 @@ struct slice {
 	uint64_t weight;
 };
 
+enum {
+	/* Samples from which to which the progress is told. */
+	TELL_EVERY = 256,
+};
+
 struct chrome {
 	struct export_groups *groups;
+	const struct export_options *options;
 	const struct export_stacks *stacks;
 	const struct export_thread *thread;
 	struct json json;
@@ -37,6 +43,9 @@ struct chrome {
 	VEC(uint32_t) steps;
 	/* When the last sample was. */
 	uint64_t end;
+	/* Samples written so far, and all. */
+	uint64_t done;
+	uint64_t size;
 	bool failed;
 };
 
@@ -159,6 +168,14 @@ static void put_sample(struct chrome *c, const struct export_group *group,
 	c->end = s->time[row];
 }
 
+static void tell_progress(struct chrome *c)
+{
+	if (c->options->progress && c->done % TELL_EVERY == 0)
+		c->options->progress(c->options->progress_arg, c->done,
+				     c->size);
+	c->done++;
+}
+
 static void put_thread(struct chrome *c, const struct export_group *group)
 {
 	c->thread = &c->groups->threads.data[group->thread];
@@ -169,8 +186,10 @@ static void put_thread(struct chrome *c, const struct export_group *group)
 		 profile_string(c->stacks->profile, c->thread->name,
 				"[unknown]"));
 	c->end = 0;
-	for (size_t i = 0; i < group->count; i++)
+	for (size_t i = 0; i < group->count; i++) {
+		tell_progress(c);
 		put_sample(c, group, c->groups->rows[group->first + i]);
+	}
 	end_slices(c, 0);
 }
 
@@ -196,6 +215,8 @@ static struct error *find_length(struct chrome *c)
 
 static void put_file(struct chrome *c)
 {
+	vec_for_each(group, &c->groups->all)
+		c->size += group->count;
 	json_begin(&c->json, '{');
 	json_member_string(&c->json, "displayTimeUnit", "ms");
 	json_key(&c->json, "traceEvents");
@@ -210,7 +231,7 @@ struct error *export_chrome(const struct profile *profile,
 			    const struct export_options *options, FILE *out)
 {
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
-	struct chrome c = { .json = JSON_INIT(out) };
+	struct chrome c = { .options = options, .json = JSON_INIT(out) };
 	struct error *error = export_groups_create(
 		profile, &options->stacks, options->event, &groups);
 

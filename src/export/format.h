@@ -128,6 +128,9 @@ struct export_options {
 	const struct code_places *code;
 	/* Of html: what a second recording is compared with (export/page_changes.h), or NULL. */
 	const struct page_compare *compare;
+	/* NULL; or where writing takes longer than reading: samples so far, and all. */
+	void (*progress)(void *arg, uint64_t done, uint64_t size);
+	void *progress_arg;
 };
 
 /* Errors: no memory, or what the format cannot hold at all. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The line that says how far a report has read its file: on a terminal, of files that take a while, and nowhere else."""
+"""The line that says how far reading and writing are: on a terminal, of files that take a while, and nowhere else."""
 import os
 import random
 import re
@@ -30,11 +30,11 @@ def write_file(path, samples, depth):
     return path
 
 
-def run_on_terminal(program, data, out):
+def run_on_terminal(program, data, out, command=REPORT):
     """What it writes to a terminal that is its standard error; its output goes to the file `out`."""
     master, slave = os.openpty()
     with open(out, "wb") as output:
-        process = subprocess.Popen([program, *REPORT, data], stdin=subprocess.DEVNULL, stdout=output, stderr=slave)
+        process = subprocess.Popen([program, *command, data], stdin=subprocess.DEVNULL, stdout=output, stderr=slave)
     os.close(slave)
     text = b""
     try:
@@ -52,9 +52,13 @@ def program(kaa):
     return str(kaa.command[0])
 
 
-def test_bar(kaa, program, tmp_path):
-    data = write_file(tmp_path / "large.data", 60000, 30)
-    text = run_on_terminal(program, data, tmp_path / "out.txt")
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    return write_file(tmp_path_factory.mktemp("large") / "large.data", 60000, 30)
+
+
+def test_bar(kaa, program, large, tmp_path):
+    text = run_on_terminal(program, large, tmp_path / "out.txt")
     assert text.endswith("\r\x1b[K"), "the line is gone in the end"
     bars = re.findall(r"\rreading \[(#*)( *)\] +([0-9]+)%", text)
     assert text == "".join(f"\rreading [{full}{rest}] {int(percent):3}%" for full, rest, percent in bars) + "\r\x1b[K"
@@ -62,7 +66,7 @@ def test_bar(kaa, program, tmp_path):
     assert len(percents) > 1 and percents == sorted(set(percents)) and percents[-1] <= 100
     for full, rest, percent in bars:
         assert (len(full), len(full + rest)) == (int(percent) * 40 // 100, 40)
-    plain = kaa(*REPORT, data)
+    plain = kaa(*REPORT, large)
     assert plain.stderr == ""
     assert plain.stdout == (tmp_path / "out.txt").read_text()
 
@@ -70,3 +74,16 @@ def test_bar(kaa, program, tmp_path):
 def test_no_bar_for_small_files(program, tmp_path):
     data = write_file(tmp_path / "small.data", 10, 30)
     assert run_on_terminal(program, data, tmp_path / "out.txt") == ""
+
+
+EXPORT = ["export", "-q", "--format", "chrome"]
+
+
+def test_bar_of_writing(program, large, tmp_path):
+    """Of the format whose files are much larger than the recording."""
+    text = run_on_terminal(program, large, tmp_path / "out.txt", [*EXPORT, "-o", os.devnull, "-i"])
+    percents = [int(percent) for percent in re.findall(r"\rwriting \[#* *\] +([0-9]+)%", text)]
+    assert len(percents) > 1 and percents == sorted(set(percents)) and percents[-1] <= 100
+    assert text.endswith("%\r\x1b[K"), "the line is gone in the end"
+    # What reads the output may show it on the same terminal.
+    assert "writing" not in run_on_terminal(program, large, os.devnull, [*EXPORT, "-i"])

@@ -21,33 +21,39 @@ static void draw(struct progress *progress, unsigned int percent)
 	memset(bar, ' ', WIDTH);
 	memset(bar, '#', full < WIDTH ? full : WIDTH);
 	bar[WIDTH] = '\0';
-	fprintf(stderr, "\rreading [%s] %3u%%", bar, percent);
+	fprintf(stderr, "\r%s [%s] %3u%%", progress->what, bar, percent);
 	fflush(stderr);
 	progress->shown = true;
 	progress->percent = percent;
 }
 
-static void see(void *arg, uint64_t done, uint64_t size)
+void progress_see(void *arg, uint64_t done, uint64_t size)
 {
 	struct progress *progress = arg;
 	unsigned int percent = size ? (unsigned int)(100.0 * (double)done /
 						     (double)size)
 				    : 0;
 
-	if (!size || percent > 100 ||
+	if (!progress->is_terminal || !size || percent > 100 ||
 	    (progress->shown && percent == progress->percent))
 		return;
 	if (progress->shown || clock_ms() - progress->started > PATIENCE)
 		draw(progress, percent);
 }
 
+void progress_start_as(struct progress *progress, const char *what)
+{
+	*progress = (struct progress){ .is_terminal = isatty(STDERR_FILENO),
+				       .what = what,
+				       .started = clock_ms() };
+}
+
 void progress_start(struct progress *progress, struct convert_options *options)
 {
-	*progress = (struct progress){ .is_terminal = isatty(STDERR_FILENO) };
+	progress_start_as(progress, "reading");
 	if (!progress->is_terminal)
 		return;
-	progress->started = clock_ms();
-	options->progress = see;
+	options->progress = progress_see;
 	options->progress_arg = progress;
 }
 
