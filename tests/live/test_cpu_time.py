@@ -31,6 +31,8 @@ def samples(kaa, data, field="pysym"):
 
 
 def share_of(function, found):
+    """Since the Python was noticed, which on a busy machine may be late."""
+    found = found[next(i for i, (_, name) in enumerate(found) if name.startswith("py::")):]
     return total(sample for sample in found if sample[1].startswith(f"py::{function}:")) / total(found)
 
 
@@ -73,7 +75,8 @@ def test_ways_to_record(kaa, newest_python, scripts, tmp_path, options):
     found = samples(kaa, tmp_path / "data", "comm")
     assert any("python" in name for _, name in found)
     if options[-1] in ("thread", "1001001"):
-        assert 0.3 * used < total(found) < 1.3 * used, (total(found), used)
+        missing = without_samples(tmp_path / "data")
+        assert 0.3 * used < total(found) + missing and total(found) < 1.3 * used, (total(found), missing, used)
     if "-c" in options:
         assert {period for period, _ in found} == {0.001001001}
 
@@ -132,7 +135,7 @@ def test_nobody_else(kaa, newest_python, scripts, tmp_path):
     attached = samples(kaa, data, "pid")
     assert {value for _, value in attached} == {str(pid)} != {str(other)}
     assert len({value for _, value in samples(kaa, data, "tid")}) > 10
-    assert 0.3 < total(attached) < used
+    assert 0.3 < total(attached) + without_samples(data) and 0.02 < total(attached) < used
     names = {value for _, value in samples(kaa, tmp_path / "command", "comm")}
     assert len(names) == 1 and names != {"kaa"}, names
 
