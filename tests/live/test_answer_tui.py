@@ -156,6 +156,7 @@ def check(rows, counts, least=3):
 def test_each_view_fits_and_tells_rows_apart(kaa, recording, samples, size):
     lines, columns = size
     names = {name for sample in samples for frame in frames_of(sample) for name in (frame[0], f"{frame[1]}:{frame[2]}", frame[1])}
+    names |= {name for sample in samples for frame in sample.frames for name in (frame.symbol, frame.dso)}
     with report(kaa, recording, rows=lines, columns=columns) as terminal:
         for view in (*VIEWS, "v", *VIEWS[1:]):
             terminal.press(view)
@@ -330,7 +331,8 @@ def callers_of(samples, function):
         at = next((i for i, frame in enumerate(frames) if frame[0] == function), None)
         if at is not None:
             through += 1
-            callers[frames[at + 1][0], frames[at + 1][2]] += 1
+            # Of one of thousands the callers may be in a page that the kernel is moving.
+            callers.update((name, line) for name, _, line in frames[at + 1:at + 2])
     return through, callers
 
 
@@ -550,7 +552,11 @@ def test_all_columns_have_room(kaa, recording):
                 assert re.split(r" {2,}", heading.strip()) == ["own", "total", "function", "defined in", "spent in, %"]
                 at = heading.index("spent in, %")
                 below = terminal.lines()[terminal.lines().index(heading) + 1:]
-                for line, (_, own, total, (known, place, *spent)) in zip(below, wide):
+                for line, (_, own, total, cells) in zip(below, wide):
+                    # What began before kaa had noticed the Python is in no function.
+                    if cells[0].startswith("["):
+                        continue
+                    known, place, *spent = cells
                     match = re.match(r"\+ ( *\d+\.\d)%  ( *\d+\.\d)%  (\S+)", line)
                     assert (float(match[1]), float(match[2])) == (own, total), line
                     assert line[at - 2:at] == "  " and line[at:at + 4] == spent[0][:4], line
