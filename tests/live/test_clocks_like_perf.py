@@ -82,7 +82,8 @@ def private(chroot, build_dir, tmp_path_factory):
 def test_seconds_of_any_number_of_digits(private, digits):
     """The clock gets another digit in the middle."""
     first, last = retimed(private.folder / "perf.data", private.folder / "retimed.data", 10 ** (digits - 1) * SECOND)
-    assert len(str(first // SECOND)) <= digits == len(str(last // SECOND))
+    # On a machine that is held up ten seconds may be too short for it.
+    assert len(str(first // SECOND)) <= digits <= len(str(last // SECOND))
     compare(private, "retimed.data", first, last)
 
 
