@@ -171,7 +171,8 @@ def test_names_in_no_folder(perf_sid, sid_python, build_dir, tmp_path):
     way = Way(sid_python, pathlib.Path(shutil.copy(find_library(build_dir), tmp_path)))
     data = tmp_path / "perf.data"
     perf_sid("record", "-q", *LARGE_RINGS, "-F", "499", "-g", "-o", data, "--", *way.bare_command(
-        ["-c", "def work(n):\n  for i in range(n): pass\nwork(8000000)"], "perf_elf", [f"KAA_TRAMPOLINE_DIR={tmp_path}"]))
+        ["-c", "def work(clock, end):\n  while clock() < end:\n    for i in range(10000): pass\n"
+               "from time import process_time\nwork(process_time, process_time() + 0.8)"], "perf_elf", [f"KAA_TRAMPOLINE_DIR={tmp_path}"]))
     report = perf_sid("report", "--stdio", "-g", "none", "--sort", "srcline", "-i", data).stdout
     assert re.search(r"^ +\d+\.\d\d% +.*<string>:1\s*$", report, re.M), report
     lines = way.python.kaa(Program(build_dir / "kaa"))("script", "-F", "+srcline", "-i", data).stdout
