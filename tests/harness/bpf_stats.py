@@ -47,7 +47,10 @@ def programs_of(pid):
 def process_map(recorder, bpftool):
     """The number of the map of processes that the walker of a recorder has. There may be other recorders."""
     for info in pathlib.Path(f"/proc/{recorder.pid}/fdinfo").iterdir():
-        found = re.search(r"^map_id:\s*(\d+)", info.read_text(), re.M)
+        found = None
+        # It may have closed one since.
+        with contextlib.suppress(FileNotFoundError):
+            found = re.search(r"^map_id:\s*(\d+)", info.read_text(), re.M)
         if found and json.loads(run([bpftool, "-j", "map", "show", "id", found[1]]).stdout)["name"] == "processes":
             return found[1]
     raise AssertionError("no map of processes")

@@ -3,6 +3,7 @@
 
 Samples are counted in CPU time: what a process of which many samples are wanted has run is asked, not how long it is there.
 """
+import contextlib
 import os
 import pathlib
 import shlex
@@ -49,10 +50,10 @@ def calls_of(pid):
     """What the threads of a process wait in, as far as CALLS has it."""
     found = []
     for file in pathlib.Path(f"/proc/{pid}/task").glob("*/syscall"):
-        call = file.read_text().split()[0]
-        if call in CALLS:
-            found.append(CALLS[call])
-    return found
+        # A thread may have ended since.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found.append(CALLS.get(file.read_text().split()[0]))
+    return list(filter(None, found))
 
 
 def innermost_child(pid):
