@@ -180,7 +180,8 @@ def test_python_that_the_walker_forgot(kaa, newest_python, tmp_path):
         until(lambda: not run([bpftool, "map", "delete", "id", number, *key], status=None).status, "that it is noticed")
         # Events begin after three seconds.
         until_busy(pid, 3)
-        until_recorded(recorder, data, 0.5)
+        # Long enough for a recorder that gets no CPU for a while.
+        until_recorded(recorder, data, 2)
         recorder.send_signal(signal.SIGTERM)
         os.kill(pid, signal.SIGKILL)
         recorder.wait(HANG)
