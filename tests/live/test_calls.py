@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("bpf")
 
 
 def check(result):
-    assert result.asked > 200
+    assert result.asked > 100
     assert not result.wrong
 
 
