@@ -33,11 +33,12 @@ OPTIONS = [
 
 
 def made(private):
-    """A recording without call graphs, of processes that begin and end, and of several events."""
+    """A recording without call graphs, of processes that begin and end, and of several events. Without the kernel: a BPF program
+    of another recorder may run there, which perf names or does not."""
     program = private.folder / "forks"
     run(["gcc", "-g", "-O1", "-static", "-o", program, TOP / "tests" / "live" / "programs" / "forks.c"])
     drop_aliases(program)
-    return private.program("perf"), ["-q", "-F", "1999", "-e", "cpu-clock,page-faults", "./forks"]
+    return private.program("perf"), ["-q", "-F", "1999", "-e", "cpu-clock:u,page-faults:u", "./forks"]
 
 
 def in_seconds(ns):
