@@ -58,7 +58,7 @@ def as_root(box, commands):
 
 def records(box):
     """Does kaa read ann's Python frames without root?"""
-    result = box.shell(f"{box.kaa} record -F 999 -g /usr/bin/python3 program.py 0.3", status=None)
+    result = box.shell(f"{box.kaa} record -F 999 -g /usr/bin/python3 program.py 0.6", status=None)
     return result.status == 0 and "polling" not in result.stderr
 
 
@@ -113,7 +113,7 @@ def test_it_runs_what_it_printed_and_can_be_undone(kaa, box, group):
     assert "cap_bpf" in run(["getcap", box.kaa]).stdout and "ptrace" not in run(["getcap", box.kaa]).stdout
     assert records(box)
     samples = script_output.parse(kaa("script", "-f", "-i", box.homes["ann"] / "perf.data").stdout)
-    assert sum([name for name, _, _ in sample.python][-3:] == ["baz", "bar", "foo"] for sample in samples) > 5
+    assert sum([name for name, _, _ in sample.python][-3:] == ["baz", "bar", "foo"] for sample in samples) > 2
     if group:
         assert box.kaa.stat().st_mode & 0o777 == 0o750
         stranger = run(["sh", "-c", f"{box.kaa} version"], status=None, user=NOBODY, group=NOBODY, extra_groups=[])
