@@ -41,7 +41,8 @@ def samples(kaa, python, scripts, tmp_path, built):
         every = parse(kaa("script", "--no-inline", "-i", data).stdout)
         hit = [sample for sample in every if sample.frames and MADE.search(sample.frames[0].dso)]
         assert len(hit) > 50, f"only {len(hit)} of {len(every)} samples"
-        seen = [sample for sample in hit if sample.python]
+        # One of thousands may hit a page that the kernel is moving.
+        seen = [sample for sample in hit if sample.python and UNREADABLE not in sample.markers]
         # A native stack that ends in the code does not tell whether Python called it.
         unmarked = [sample for sample in hit if not sample.python and not {UNREADABLE, TRUNCATED} & set(sample.markers)]
         assert not unmarked, (len(unmarked), len(hit), unmarked[:3])
