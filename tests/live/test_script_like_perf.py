@@ -9,8 +9,10 @@ import re
 
 import pytest
 
-from harness.machine import SAME_PLACES
+from harness.chance import most
+from harness.machine import LARGE_RINGS, SAME_PLACES
 from harness.nameless import recorded_in_order
+from harness.noticed import noticed_in
 from harness.process import Program, run
 from harness.retimed import without_chains
 from harness.script_output import parse
@@ -31,9 +33,9 @@ RECORDINGS = {
     "cpus": ([], "forks.c", ["-F", "2999", "-g", "--sample-cpu", "-e", "cpu-clock"]),
     "cpp": ([], "templates.cc", ["-F", "9999", "-g", "-e", "cpu-clock"]),
     "compressed": ([], "forks.c", ["-z", "-F", "2999", "-g", "-e", "cpu-clock"]),
-    "dwarf": (["-static", "-pthread"], "many_calls.c", ["-F", "499", "--call-graph", "dwarf", "-e", "cpu-clock"]),
+    "dwarf": (["-static", "-pthread"], "many_calls.c", [*LARGE_RINGS, "-F", "499", "--call-graph", "dwarf", "-e", "cpu-clock"]),
     "dwarf-forks": (["-static", "-fomit-frame-pointer"], "forks.c",
-                    ["-F", "499", "--call-graph", "dwarf,16384", "-e", "cpu-clock,page-faults"]),
+                    [*LARGE_RINGS, "-F", "499", "--call-graph", "dwarf,16384", "-e", "cpu-clock,page-faults"]),
 }
 
 
@@ -170,16 +172,17 @@ def test_dwarf_stacks_reach_the_start(recordings, kaa_inside):
                if not s.frames[0].dso.startswith("[kernel") and "many" not in s.frames[0].symbol]
     whole = [s for s in samples if s.frames[-1].symbol in ("_start", "clone", "__clone3", "clone3", "thread_start")]
     marked = [s for s in samples if s.markers]
-    assert len(whole) + len(marked) == len(samples) > 50
-    assert len(whole) >= 0.98 * len(samples)
+    assert len(whole) + len(marked) == len(samples) > 10
+    assert len(marked) <= most(0.02, len(samples)), marked[:3]
 
 
 def filters(text):
     samples = parse(text)
     times = sorted(sample.time for sample in samples)
     middle, late = times[len(times) // 3], times[2 * len(times) // 3]
-    tid = samples[len(samples) // 2].tid
-    comm = next(s.comm for s in samples if s.tid == tid and not s.comm.startswith(":"))
+    # Of a process that has ended perf has forgotten the name.
+    named = [sample for sample in samples if not sample.comm.startswith(":")]
+    tid, comm = named[len(named) // 2].tid, named[len(named) // 2].comm
     yield "--tid", str(tid)
     yield "--pid", str(tid)
     yield "--comms", comm
@@ -294,7 +297,7 @@ def samples_without_bpf(kaas, perfs):
 
 def test_kaas_file_reads_the_same_in_perf(bpf, kaa, kaa_inside, perf_inside, newest_python, scripts, tmp_path):
     data = tmp_path / "perf.data"
-    kaa("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "0.2")
+    kaa.inside(noticed_in(data))("record", "-q", "-F", "1999", "-g", "-o", data, *newest_python.command, scripts / "doc_script.py", "0.2")
     for options in ([], ["-F", "+srcline"]):
         expected = perf_inside("script", "--max-stack", "8000", "-i", data, *options).stdout
         actual = kaa_inside("script", "--max-stack", "0", "-i", data, *options).stdout
