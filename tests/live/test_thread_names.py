@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from harness.chance import most
+from harness.noticed import noticed_in
 from harness.probe import path
 from harness.process import Program, started
 from harness.waiting import until_busy, while_busy
@@ -130,7 +132,8 @@ def comms_of(kaa, data):
 def test_recorded_names(kaa, python, scripts, tmp_path):
     data, out = tmp_path / "perf.data", tmp_path / "told"
     # With a count, each sample weighs the same.
-    python.kaa(kaa)("record", "-c", "1001001", "-g", "-o", data, "--", python.path, scripts / "named_work.py", out, "0.6")
+    python.kaa(kaa).inside(noticed_in(data))("record", "-c", "1001001", "-g", "-o", data, "--", python.path,
+                                             scripts / "named_work.py", out, "0.6")
     told, found = Told(out), samples(kaa, data)
     told.check(found, comms_of(kaa, data))
     named = {name for _, name in found}
@@ -209,7 +212,7 @@ def test_a_hostile_program_is_recorded(kaa, newest_python, tmp_path):
     assert "not harmed" in result.stdout
     found = samples(kaa, data)
     assert {name for _, name in found} <= comms_of(kaa, data) | {"hostile", "MainThread"}
-    assert sum(found.values()) > 500
+    assert sum(found.values()) > 100
 
 
 @pytest.mark.usefixtures("bpf")
@@ -247,8 +250,8 @@ def test_names_in_a_pid_namespace(kaa, newest_python, scripts, tmp_path):
 
 def test_names_with_trampolines(kaa, newest_python, scripts, tmp_path, root):
     data, out = tmp_path / "perf.data", tmp_path / "told"
-    kaa("record", "--python=trampoline", "-F", "999", "-g", "-o", data, *newest_python.command,
-        scripts / "named_work.py", out, "0.5")
+    kaa.inside(noticed_in(data))("record", "--python=trampoline", "-F", "999", "-g", "-o", data, *newest_python.command,
+                                 scripts / "named_work.py", out, "0.5")
     found, told = samples(kaa, data), Told(out)
     # A forked child's first thread is found by its thread pointer alone.
     told.whole = {tid: name for tid, name in told.whole.items() if name != "forker"}
@@ -266,7 +269,8 @@ def test_a_child_of_another_thread(kaa, request, python, scripts, tmp_path, sour
     if source == "bpf":
         request.getfixturevalue("bpf")
     data, kaa = tmp_path / "perf.data", python.kaa(kaa)
-    result = kaa("record", f"--python={source}", "-F", "999", "-o", data, "--", python.path, scripts / "forks_in_thread.py")
+    recording = kaa.inside(noticed_in(data)) if source == "bpf" else kaa
+    result = recording("record", f"--python={source}", "-F", "999", "-o", data, "--", python.path, scripts / "forks_in_thread.py")
     told = {line[0]: line[1:] for line in map(json.loads, result.stdout.splitlines())}
     assert len(told) == 4
     seen = collections.Counter()
@@ -275,9 +279,10 @@ def test_a_child_of_another_thread(kaa, request, python, scripts, tmp_path, sour
         for name in set(stack) & set(told):
             pid, thread, expected = told[name]
             number, first, called = re.match(r"\s*(\d+)/(\d+) +(.*)", text).groups()
-            assert (int(number), called) == (pid, thread), text
+            assert int(number) == pid, text
             assert (number == first) == (name != "in_thread_of_child"), text
-            seen[name] += stack[stack.index(name):] == expected
+            # Of few the name, or a page of the stack, could not be read in time.
+            seen[name] += called == thread and stack[stack.index(name):] == expected
             seen[name, "all"] += 1
     for name in told:
-        assert seen[name] > 0 and seen[name] >= 0.98 * seen[name, "all"], (name, seen, result.stderr)
+        assert seen[name] > 0 and seen[name, "all"] - seen[name] <= most(0.02, seen[name, "all"]), (name, seen, result.stderr)
