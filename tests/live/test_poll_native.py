@@ -54,12 +54,17 @@ def test_stacks_are_whole_and_not_torn(kaa, python, scripts, tmp_path, mode):
     # On a busy machine more are marked, and where the other threads run on while one is stopped.
     late = re.search(r"came too late to take .*\(([\d.]+) %\)", result.stderr)
     part = 15 if python.free_threaded or late and float(late[1]) > 5 else 50
-    assert len(incomplete(pairs)) <= most(1 / part, len(pairs)), result.stderr
+    # One that has no CPU to stop on for 20 ms has none, and that is said.
+    said = re.search(r"(\d+) samples? ha(?:s|ve) no native functions", result.stderr)
+    left_out = int(said[1]) if said else 0
+    assert len(incomplete(pairs)) <= left_out + most(1 / part, len(pairs)), result.stderr
     whole = [sample for sample in pairs if not incomplete([sample])]
+    assert len(whole) >= 20, result.stderr
     # The calls of the interpreter are folded into the Python functions that they run; what begins the thread is not.
     assert all(BEGINNINGS.match(native(sample)[-1]) for sample in whole), [native(sample)[-1:] for sample in whole][:5]
     stops = re.search(r"threads were stopped ([\d,]+) times? for native functions, for \d+ us", result.stderr)
-    assert int(stops[1]) >= len(pairs) / 2, result.stderr
+    # Those of threads that wait, which have not run since, may be as they were.
+    assert int(stops[1].replace(",", "")) >= (len(pairs) - left_out) / 3, result.stderr
 
 
 WORK = """
@@ -92,12 +97,14 @@ def test_native_functions_are_those_that_run(kaa, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "work.py"
     script.write_text(WORK)
     result = record(kaa, data, "--python=poll", "--", sys.executable, script, "1")
-    took, by_function, of_library = json.loads(result.stdout), collections.Counter(), collections.Counter()
+    took, by_function, of_library, stopped = json.loads(result.stdout), *(collections.Counter() for _ in range(3))
     periods, untold = collections.defaultdict(list), without_samples(data)
     for sample in stacks(kaa, data):
         inner = sample.python[-1][0] if sample.python else None
         by_function[inner] += sample.period / 1e9
         periods[inner].append(sample.period / 1e9)
+        # The others could not be stopped.
+        stopped[inner] += sample.period / 1e9 * (not incomplete([sample]))
         of_library[inner] += sample.period / 1e9 * any("deflate" in name or re.match(r"libz\.|zlib|python3\S*\+0x", name)
                                                         for name in native(sample))
     late = re.search(r"kaa came too late to take \d+ samples? \(([\d.]+) %\)", result.stderr)
@@ -106,7 +113,7 @@ def test_native_functions_are_those_that_run(kaa, tmp_path):
         off = by_function[name] - took[name][1]
         assert -untold < off + allowed * took[name][1] + 0.1 and off < allowed * took[name][1] + 0.1, (name, by_function, took, untold, result.stderr)
     for name, low, high in ("crunch", 0.85, 1), ("plain", 0, 0.1):
-        share, chance = of_library[name] / by_function[name], deviations(periods[name], 0.1)
+        share, chance = of_library[name] / stopped[name], deviations(periods[name], 0.1)
         assert low - chance <= share <= high + chance, (name, share, chance, of_library, by_function)
     assert "native" in re.search(r"^Spent in: .*", kaa("report", "-i", data).stdout, re.M)[0]
 
@@ -121,10 +128,12 @@ def test_sleeps_have_their_native_stack(kaa, tmp_path):
     periods = [sample.period / 1e9 for sample in asleep]
     seen, chance = sum(periods), deviations(periods, 0.1) * slept
     assert 0.5 * slept - untold - chance < seen < slept + 0.1 + chance, (seen, slept, untold, chance, result.stderr)
-    called = sum(sample.period for sample in asleep if re.search(CALLED, " ".join(native(sample)))) / 1e9
+    whole = [sample for sample in asleep if not incomplete([sample])]
+    stopped = [sample.period / 1e9 for sample in whole]
+    called = sum(sample.period for sample in whole if re.search(CALLED, " ".join(native(sample)))) / 1e9
     # One that wakes up in the moment before it stops is somewhere else by then, more often so on a busy machine.
-    elsewhere = [native(sample)[:3] for sample in asleep if not re.search(CALLED, " ".join(native(sample)))]
-    assert called > (0.75 - deviations(periods, 0.1)) * seen, (called, seen, elsewhere)
+    elsewhere = [native(sample)[:3] for sample in whole if not re.search(CALLED, " ".join(native(sample)))]
+    assert called > (0.75 - deviations(stopped, 0.1)) * sum(stopped), (called, stopped, elsewhere)
     # One that has no CPU to stop on for 20 ms has none, and that is said.
     left_out = re.search(r"(\d+) samples? ha(s|ve) no native functions", result.stderr)
     assert len(incomplete(asleep)) <= (int(left_out[1]) if left_out else 0), result.stderr
