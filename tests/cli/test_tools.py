@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The checks of ./check must be able to fail."""
+"""The checks of ./check must be able to fail; what bench/exports prints."""
 import json
 import os
 import runpy
@@ -239,3 +239,55 @@ def test_a_machine_without_other_interpreters(tmp_path):
                                 TOP / "tests/live" / f"{module}.py"], env=environ, text=True, capture_output=True)
         # 5: no case is left.
         assert found.returncode in (0, 5), found.stdout + found.stderr
+
+
+@pytest.fixture
+def exports(monkeypatch):
+    """What bench/exports has; it measures what takes the number of a process as its last word."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return runpy.run_path(str(TOP / "bench" / "exports"))
+
+
+WORKS = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
+RECORDER = """
+import os, sys, time
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+burn(0.2)
+try:
+    while True:
+        os.kill(int(sys.argv[-1]), 0)
+        time.sleep(0.01)
+except ProcessLookupError:
+    burn(0.3)
+print("done")
+"""
+
+
+def test_what_a_recorder_takes_after_the_end(exports):
+    """Its CPU time, however much it took before."""
+    after, whole, peak, said = exports["record"]([sys.executable, "-c", RECORDER], WORKS, 2)
+    assert said == "done\n" and peak > 1
+    assert 0.29 < after < whole and whole > 0.49
+
+
+def test_a_recorder_that_fails(exports):
+    with pytest.raises(SystemExit, match="no such process"):
+        exports["record"]([sys.executable, "-c", "import sys; sys.exit('no such process')"], WORKS, 0.5)
+
+
+def test_rows_of_exports(kaa, tmp_path):
+    """As many samples as were asked for, and what is missing."""
+    result = run([sys.executable, TOP / "bench" / "exports", "--kaa", kaa.command[0], "--samples", "3000", "--runs", "1",
+                  "--samply", "none-at-all", "--folder", tmp_path])
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert "samply: missing (not in PATH)" in result.stdout
+    kinds = {row[0]: row[row.index("kaa") + 1:] for row in rows if "kaa" in row}
+    assert set(kinds) >= {"collapsed", "speedscope", "firefox", "pstats", "graph,"}
+    for samples, _, _, _, peak, size, each, packed in kinds.values():
+        assert samples == "3000" and float(peak) > 1 and float(size) > float(packed) > 0
+        assert abs(float(each) * 3000 / 1e6 - float(size)) < 0.001
+    assert not list(tmp_path.iterdir())
