@@ -27,7 +27,7 @@ RECORDINGS = {
     # An event that no test beside this records: the kernel mixes up samples of two recorders.
     "everything": ["-F", "2000", "-g", "-a", "-d", "--phys-data", "--namespaces", "-e", "cpu-clock,cpu-migrations"],
     # perf does not read what it has compressed of more than a full record at once.
-    "compressed": ["-F", "499", "-z", "-g", "-a"],
+    "compressed": ["-F", "199", "-z", "-g", "-a"],
     "clock": ["-F", "2000", "-k", "mono"],
 }
 
