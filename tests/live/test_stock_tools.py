@@ -12,6 +12,7 @@ import pytest
 
 from harness import samply_profile, script_output
 from harness.image import image_of, images_in
+from harness.noticed import noticed_in
 from harness.process import run, started
 from harness.waiting import until_busy, while_busy
 
@@ -73,7 +74,7 @@ def recordings(kaa, newest_python, tmp_path_factory):
                     until_busy(target.pid, 0.5)
                     kaa(*options, "-p", str(target.pid), "--", *while_busy(target.pid, 0.5))
             else:
-                kaa(*options, "--", *command(words))
+                kaa.inside(noticed_in(made[name]))(*options, "--", *command(words))
         return made[name]
 
     return record
@@ -245,7 +246,7 @@ def test_names_stay_with_a_recording(perf, kaa, newest_python, tmp_path):
     for name in ("one", "two", "three", "four"):
         script.write_text(f"import time\ndef {name}():\n    end = time.process_time() + 0.2\n"
                           f"    while time.process_time() < end: pass\n{name}()\n")
-        kaa("record", "-q", "-F", "999", "-g", "-o", data, *newest_python.command, script)
+        kaa.inside(noticed_in(data))("record", "-q", "-F", "999", "-g", "-o", data, *newest_python.command, script)
         if name == "one":
             data.rename(aside)
     for path, name in ((aside, "one"), (old, "three"), (data, "four")):
@@ -258,8 +259,8 @@ def sid_recording(kaa, sid_python, tmp_path_factory):
     """Recorded where samply is, so that it sees the files that were mapped."""
     data = tmp_path_factory.mktemp("samply") / "perf.data"
     inside = sid_python.kaa(kaa)
-    inside("record", "-q", "-F", "999", "-g", "-o", data, sid_python.path, PROGRAMS.parent / "scripts" / "doc_script.py",
-           "0.5")
+    inside.inside(noticed_in(data))("record", "-q", "-F", "999", "-g", "-o", data, sid_python.path,
+                                    PROGRAMS.parent / "scripts" / "doc_script.py", "0.5")
     return data, inside
 
 
