@@ -468,7 +468,7 @@ def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
     assert re.search(r"^ *[\d.]+% +[\d.]+% +2  +return sum\(", text, re.M) and "<genexpr>:" not in text, text
     program.write_text("while True: pass\n")
     with newest_python.running(program) as (_, pid):
-        said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--", *while_busy(pid, 0.3)).stderr
+        said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--", *while_busy(pid, 1)).stderr
     assert "Python source: polling" in said and "with Python frames" in said and "trampoline" not in said, said
 
 
@@ -647,6 +647,6 @@ def test_children_that_live_briefly(root, kaa, python, tmp_path):
     result = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", python.path, program)
     rows = [line.split() for line in kaa("script", "-F", "pid,pysym", "-i", data).stdout.splitlines() if line.strip()]
     children = [row[-1] for row in rows if row[0] != result.stdout.strip()]
-    assert len(children) > 50, result.stderr
+    assert len(children) > 20, result.stderr
     # One that is about to end has no memory any more.
     assert children.count("-") <= 2 + len(children) // 25, (collections.Counter(children), result.stderr)

@@ -114,7 +114,7 @@ def in_pyenv(box, version=""):
 # --- typed in the shell before sudo ---
 
 @pytest.mark.parametrize("sudo, plain", [
-    ("sudo", ""), ("sudo -E", ""), ("sudo -n -u root -g root", ""), ("sudo --", ""), ("sudo nice -n 1 timeout 60", ""),
+    ("sudo", ""), ("sudo -E", ""), ("sudo -n -u root -g root", ""), ("sudo --", ""), ("sudo nice -n 1 timeout 600", ""),
     ("sudo -nu root taskset -c 0 chrt -o 0 ionice -c2 -n 7 stdbuf -oL setsid -w", ""),
     ("sudo FOO=1", "FOO=1"), ("sudo env FOO='a b' BAR=", "FOO='a b' BAR="), ("FOO=1 sudo", "FOO=1")])
 def test_environment_of_the_shell(box, sudo, plain):
@@ -203,7 +203,7 @@ def test_python_of_a_first_line(box, mode, tool):
     "sudo bash -c 'PATH=OTHER/bin KAA PROGRAM'",
     "sudo -s KAA PROGRAM", "sudo -i KAA PROGRAM", "sudo -i sh -c 'KAA PROGRAM'", "sudo su root -c 'KAA PROGRAM'",
     "sudo SCRIPT", "sudo WRAP KAA PROGRAM", "sudo nice WRAP KAA PROGRAM",
-    "sudo -u root timeout -s INT 60 WRAP nice KAA PROGRAM",
+    "sudo -u root timeout -s INT 600 WRAP nice KAA PROGRAM",
     "sudo env -u ODD KAA PROGRAM", "echo 'KAA PROGRAM' | sudo sh",
     "sudo sh -c 'sh -c \"KAA PROGRAM; :\"; :'"])
 def test_behind_sudo(box, line):

@@ -93,7 +93,7 @@ def test_names_are_those_of_perf(root, perf_sid, dump_symbols, tmp_path):
 
 def test_perf_map_of_a_container(root, dump_symbols):
     """The process is number 1 in its PID namespace, and has a /tmp of its own."""
-    script = "mount -t tmpfs none /tmp && echo '5000 10 inside' >/tmp/perf-1.map && echo ready && exec sleep 60"
+    script = "mount -t tmpfs none /tmp && echo '5000 10 inside' >/tmp/perf-1.map && echo ready && exec sleep 1000"
     with started(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
                  stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
@@ -107,7 +107,7 @@ def test_planted_link_in_a_container(root, dump_symbols, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("5000 10 secret\n")
     for plant in (f"ln -s {victim} /tmp/perf-1.map", f"ln -s /proc/1/root{victim} /tmp/perf-1.map"):
-        script = f"mount -t tmpfs none /tmp && {plant} && echo ready && exec sleep 60"
+        script = f"mount -t tmpfs none /tmp && {plant} && echo ready && exec sleep 1000"
         with started(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script],
                      stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"ready\n"
