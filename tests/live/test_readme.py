@@ -109,8 +109,8 @@ def problem_of(command, done, typed):
         # By itself foo does all the work; and some commands ask for it alone. How far samply unwinds a Python without frame
         # pointers is samply's.
         if words == ["build/kaa", "report", "--stdio"]:
-            # Own time is foo's alone.
-            return None if re.search(r"^ *(9\d|100)\.\d% +\d+\.\d%  foo  ", text, re.M) else "does not begin with the hot function"
+            # Own time is foo's alone, but for the start, which on a busy machine takes its time.
+            return None if re.search(r"^ *([7-9]\d|100)\.\d% +\d+\.\d%  foo  ", text, re.M) else "does not begin with the hot function"
         alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4") or words[0] == "samply"
         expected = {"py::foo:"} if alone else SCRIPT_FUNCTIONS
         return None if functions_in(text) >= expected else "names not the functions of the example"

@@ -52,7 +52,8 @@ class World:
 # Along frame pointers that are none the kernel may take any word of a stack for an address, a context number too.
 # And in a recording of the whole system there may be processes whose jitdump is gone by now, and 32-bit programs, for
 # which perf looks for a program of its own.
-JUNK = re.compile(r"^kaa (report|script): warning: \d+ (callchains? (is|are) damaged|jitdumps? could not be used: .*)$|"
+JUNK = re.compile(r"^kaa (report|script): warning: \d+ (callchains? (is|are) damaged|jitdumps? could not be used: .*|"
+                  r"(records?|samples?) (was|were) lost while recording)$|"
                   r"^sh: .*perf-read-vdsox?32: not found$")
 
 
