@@ -278,6 +278,14 @@ def test_callers_have_few_rows(kaa, tmp_path):
     assert re.search(r"report --tui -i \S+., .w. has them\.", text), text
 
 
+def test_callers_of_a_program_with_umlauts(kaa, tmp_path):
+    """The terminal's characters are asked for before anything is cut to its width."""
+    main, function = (f"py::{name}:/srv/pr\u00fcf.py".encode() for name in ("<module>", "gr\u00f6\u00dfe"))
+    with planted.recording(tmp_path / "perf.data", {b"MainThread": {(main, function): 9}}):
+        text = kaa("report", "--callers", "gr\u00f6\u00dfe", "-i", tmp_path / "perf.data", env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+    assert re.match("Callers of gr\u00f6\u00dfe: \\S*pr\u00fcf[.]py ", text), text
+
+
 @pytest.mark.parametrize("columns", ["60", "80", "120"])
 def test_callers_fit(kaa, recording, columns):
     text = kaa("report", "--callers", "middle", "-i", recording, env={**os.environ, "COLUMNS": columns}).stdout

@@ -258,10 +258,10 @@ struct error *callers_print(const struct profile *profile,
 				   .line = LINE_INIT,
 				   .out = out };
 	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
-	struct error *error = own_rows_create(profile, input->event, &options,
-					      NULL, &rows);
+	struct error *error;
 
 	setlocale(LC_CTYPE, "");
+	error = own_rows_create(profile, input->event, &options, NULL, &rows);
 	callers.rows = rows;
 	/* The window: what is in it is opened and measured. */
 	if (!error)
