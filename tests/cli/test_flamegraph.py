@@ -77,7 +77,8 @@ def test_a_picture(kaa, recording, tmp_path):
 
 def test_the_file(kaa, recording, tmp_path):
     said = kaa("flamegraph", "-i", recording, cwd=tmp_path)
-    assert not said.stdout and "wrote 'flamegraph.html'" in said.stderr and "xdg-open flamegraph.html" in said.stderr
+    assert not said.stdout and "wrote 'flamegraph.html'" in said.stderr and said.stderr.endswith("xdg-open flamegraph.html\n")
+    assert kaa("flamegraph", "-i", recording, "-o", "my own.html", cwd=tmp_path).stderr.endswith("xdg-open 'my own.html'\n")
     first = (tmp_path / "flamegraph.html").read_text()
     assert first == page(kaa, recording).text
     # Its own is written over, also by the other format.
@@ -107,7 +108,9 @@ def test_mistakes(kaa, recording, tmp_path):
     assert "No space left" in kaa("flamegraph", "-i", recording, "-o", tmp_path / "full.html", status=1).stderr
     assert "no event 'x'" in kaa("flamegraph", "-i", recording, "--event", "x", status=129).stderr
     assert "does not exist" in kaa("flamegraph", "-i", tmp_path / "none", status=1).stderr
-    assert "unexpected argument" in kaa("flamegraph", "perf.data", status=129).stderr
+    (tmp_path / "text").touch()
+    assert "'text'; name the recording with -i and" in kaa("flamegraph", "text", cwd=tmp_path, status=129).stderr
+    assert "there is no recording of that name: name one with -i" in kaa("flamegraph", "none.data", cwd=tmp_path, status=129).stderr
 
 
 def test_two_sides(kaa, tmp_path):

@@ -11,6 +11,7 @@
 #include "base/name_match.h"
 #include "base/output_error.h"
 #include "cmd/framework/message.h"
+#include "view/shell_word.h"
 
 /* Whether there is nothing in the file that kaa did not write. */
 static struct error *check_ours(int fd, const char *path)
@@ -78,6 +79,15 @@ static struct error *draw(const struct flame_file *file,
 			   flame_page_write(tree, head, out);
 }
 
+static void say_written(const char *path, long size)
+{
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+
+	shell_word(path, &word);
+	message_note("wrote '%s' (%ld kB): open it in a browser, for example with: xdg-open %s",
+		     path, (size + 999) / 1000, word.data);
+}
+
 struct error *flame_file_write(const struct flame_file *file,
 			       const struct flame_tree *tree,
 			       const struct flame_head *head)
@@ -100,8 +110,7 @@ struct error *flame_file_write(const struct flame_file *file,
 		error = error_os(errno ? errno : EIO, file->path,
 				 "cannot write the file");
 	if (!error)
-		message_note("wrote '%s' (%ld kB): open it in a browser, for example with 'xdg-open %s'",
-			     file->path, (size + 999) / 1000, file->path);
+		say_written(file->path, size);
 	return error;
 }
 

@@ -250,8 +250,12 @@ struct error *input_take_arguments(struct input *input,
 			return error;
 		if (!taken)
 			return error_create(ERROR_INVALID_ARGUMENT,
-					    "unexpected argument '%s'; name the recording with -i%s",
-					    args->values[i], also);
+					    "unexpected argument '%s'; %s with -i%s",
+					    args->values[i],
+					    access(args->values[i], F_OK) ?
+						    "there is no recording of that name: name one" :
+						    "name the recording",
+					    also);
 	}
 	return NULL;
 }
