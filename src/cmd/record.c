@@ -338,13 +338,15 @@ static void say_late(const struct recorder_result *result)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	uint64_t late = result->polled.late, all = late + result->samples;
+	bool is_much = late > all / FAULT_LATE_PART;
 
 	if (put_part(&text, late, all))
-		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s",
+		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s%s",
 			     text.data,
-			     late > all / FAULT_LATE_PART ?
-				     ", so shares may be off by many points: record while fewer programs run, without 'nice', or as root" :
-				     "");
+			     is_much ?
+				     ", so shares may be off by many points: record while fewer programs run, without 'nice'" :
+				     "",
+			     is_much && geteuid() ? ", or as root" : "");
 }
 
 static void say_rejected(const struct poll_counts *polled)
