@@ -416,6 +416,22 @@ static struct error *is_number(const char *word)
 		word);
 }
 
+static bool has_digits_alone(const char *word)
+{
+	return *word && !word[strspn(word, "0123456789")];
+}
+
+/* A number without -p. */
+static struct error *name_process(const char *word, struct error *why)
+{
+	if (why->code != ERROR_NOT_FOUND || !has_digits_alone(word))
+		return why;
+	error_destroy(why);
+	return error_create(ERROR_NOT_FOUND,
+			    "'%s': command not found; type '-p %s' for the process of that number",
+			    word, word);
+}
+
 struct error *record_find_command(struct record_setup *setup,
 				  const struct record_settings *s,
 				  const struct arguments *args, int *exit_code)
@@ -424,16 +440,17 @@ struct error *record_find_command(struct record_setup *setup,
 
 	if (!args->count)
 		return NULL;
-	if (record_has_targets(s) &&
-	    !args->values[0][strspn(args->values[0], "0123456789")])
+	if (record_has_targets(s) && has_digits_alone(args->values[0]))
 		return is_number(args->values[0]);
 	error = typed_command_find(args, &setup->invoker, setup->path,
 				   &setup->command);
-	if (error)
+	if (error) {
 		*exit_code = typed_command_exit_code(error);
-	else if (!record_has_targets(s))
+		return name_process(args->values[0], error);
+	}
+	if (!record_has_targets(s))
 		typed_command_tell(&setup->command, &setup->invoker);
-	return error;
+	return NULL;
 }
 
 struct error *record_take_invoker(struct record_setup *setup)

@@ -65,6 +65,12 @@ def test_missing_python(kaa, tmp_path, command, installed):
     assert said == f"kaa {command}: 'python': command not found{'; type ' + repr('python3') + ' instead' if installed else ''}\n"
 
 
+@pytest.mark.parametrize("command", ["record", "top"])
+def test_a_number_is_no_command(kaa, tmp_path, command):
+    said = kaa(command, "4321", status=NOT_FOUND, cwd=tmp_path).stderr
+    assert said == f"kaa {command}: '4321': command not found; type '-p 4321' for the process of that number\n"
+
+
 def test_missing_command_says_nothing_else(kaa, tmp_path):
     assert kaa("record", "no-such-command", status=NOT_FOUND, cwd=tmp_path).stderr.count("\n") == 1
 
