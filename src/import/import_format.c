@@ -19,9 +19,9 @@ static bool begins_like_json(const struct import_input *input)
 {
 	size_t blank = strspn(input->data, " \t\r\n");
 
-	/* A bracket behind it is what cProfile writes. */
+	/* '(' or ')' behind it, with a bit or without, is what cProfile and kaa write. */
 	return blank < input->size && input->data[blank] == '{' &&
-	       input->data[blank + 1] != '(';
+	       (input->data[blank + 1] & 0x7e) != '(';
 }
 
 static struct error *parse_json(const struct import_input *input, json_t **ret)
