@@ -19,16 +19,24 @@ def helper(seconds):
         sum(range(1000))
 """
 
-# Says what a kernel sent for each cell, as JSON.
+# Says what a kernel sent while each cell ran, as JSON. A text may come late, or in the name of the cell before.
 TALK = """\
-import json, sys
+import json, queue, sys
 from jupyter_client.manager import start_new_kernel
 limit = float(sys.argv[1])
 manager, client = start_new_kernel(limit, kernel_name="python3")
 try:
     for cell in json.load(sys.stdin):
-        said = []
-        client.execute_interactive(cell, timeout=limit, output_hook=lambda message: said.append([message["msg_type"], message["content"]]))
+        said, number, is_idle = [], client.execute(cell, allow_stdin=False), False
+        while True:
+            try:
+                message = client.get_iopub_msg(timeout=0.3 if is_idle else limit)
+            except queue.Empty:
+                break
+            said.append([message["msg_type"], message["content"]])
+            of_cell = message["parent_header"].get("msg_id") == number
+            is_idle = is_idle or (of_cell and message["content"].get("execution_state") == "idle")
+        assert is_idle
         print(json.dumps(said))
 finally:
     client.stop_channels()
