@@ -7,6 +7,7 @@ import pytest
 
 from harness import spots
 from harness.planted import recording, sampled
+from test_page import press, settle, show  # noqa: F401
 
 MAIN, OTHER = b"py::main:/srv/app/app.py", b"py::other:/srv/app/app.py"
 # So near to each other that all can be seen.
@@ -28,28 +29,6 @@ def draw(kaa, tmp_path):
             kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html", env={**os.environ, **environment})
         return library, tmp_path / "out.html"
     return write
-
-
-def settle(page):
-    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.wait_for_selector("[aria-busy]", state="detached")
-
-
-def press(page, *keys):
-    for key in keys:
-        page.keyboard.press(key)
-    settle(page)
-
-
-@pytest.fixture
-def show(opened):
-    def begin(path, words="", **options):
-        page = opened(path, **options)
-        page.evaluate("words => { location.hash = words; }", words)
-        page.wait_for_selector("html[data-ready]")
-        settle(page)
-        return page
-    return begin
 
 
 ROWS = '[aria-label="Instructions"].list .row'
