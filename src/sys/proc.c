@@ -147,36 +147,33 @@ static struct error *all_children(const char *root, pid_t pid,
 }
 
 /* Whose parent ends meanwhile has another one, and may be there twice. */
-static struct error *add_new(const struct pid_list *children, struct map *seen,
-			     struct pid_list *ret)
+static struct error *add_children(const char *root, pid_t pid,
+				  struct map *seen, struct pid_list *ret)
 {
-	vec_for_each(child, children) {
+	struct pid_list children = {};
+	struct error *error = all_children(root, pid, &children);
+
+	for (size_t i = 0; i < children.count && !error; i++) {
+		pid_t child = children.data[i];
 		bool is_new;
 
-		if (!map_insert(seen, (uint64_t)*child, 0, &is_new) ||
-		    (is_new && !vec_push(ret, *child)))
-			return error_no_memory();
+		if (!map_insert(seen, (uint64_t)child, 0, &is_new) ||
+		    (is_new && !vec_push(ret, child)))
+			error = error_no_memory();
 	}
-	return NULL;
+	vec_deinit(&children);
+	return error;
 }
 
 struct error *proc_descendants(const char *root, pid_t pid,
 			       struct pid_list *ret)
 {
 	size_t next = ret->count;
-	struct pid_list children = {};
 	struct map seen = {};
-	struct error *error = all_children(root, pid, &children);
+	struct error *error = add_children(root, pid, &seen, ret);
 
-	if (!error)
-		error = add_new(&children, &seen, ret);
-	for (; next < ret->count && !error; next++) {
-		children.count = 0;
-		error = all_children(root, ret->data[next], &children);
-		if (!error)
-			error = add_new(&children, &seen, ret);
-	}
-	vec_deinit(&children);
+	for (; next < ret->count && !error; next++)
+		error = add_children(root, ret->data[next], &seen, ret);
 	map_deinit(&seen);
 	return error;
 }
