@@ -355,20 +355,12 @@ static uint32_t *filled_with_none(size_t count)
 	return all;
 }
 
-/* By stack: the listing of the code that its samples hit, inlined code included. */
-static struct error *add_stacks(const struct page_code *c,
-				const uint32_t *numbers)
+/* of_symbol: of each symbol its listing. */
+static void find_codes(const struct page_code *c, const uint32_t *numbers,
+		       const uint32_t *of_symbol, uint32_t *codes)
 {
 	const struct export_groups *groups = c->groups;
-	size_t count = groups->stacks->nodes.count;
-	_cleanup_free_ uint32_t *of_symbol =
-		filled_with_none(c->profile->symbols.count);
-	_cleanup_free_ uint32_t *codes = filled_with_none(count);
 
-	if (!of_symbol || !codes)
-		return error_no_memory();
-	for (uint32_t i = 0; i < c->listings.count; i++)
-		of_symbol[c->listings.data[i].symbol] = i;
 	vec_for_each(group, &groups->all)
 		for (size_t i = 0; i < group->count; i++) {
 			size_t row = groups->rows[group->first + i];
@@ -378,6 +370,23 @@ static struct error *add_stacks(const struct page_code *c,
 				codes[numbers[export_row_node(groups, row)]] =
 					of_symbol[frame->symbol];
 		}
+}
+
+/* By stack: the listing of the code that its samples hit, inlined code included. */
+static struct error *add_stacks(const struct page_code *c,
+				const uint32_t *numbers)
+{
+	size_t count = c->groups->stacks->nodes.count;
+	_cleanup_free_ uint32_t *of_symbol =
+		filled_with_none(c->profile->symbols.count);
+	_cleanup_free_ uint32_t *codes = filled_with_none(count);
+
+	if (!of_symbol || !codes)
+		return error_no_memory();
+	for (uint32_t i = 0; i < c->listings.count; i++)
+		of_symbol[c->listings.data[i].symbol] = i;
+	if (c->listings.count)
+		find_codes(c, numbers, of_symbol, codes);
 	return page_column_add(c->columns, "stack.code", codes, sizeof(*codes),
 			       count);
 }
