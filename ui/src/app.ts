@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The state of the page, and what is computed of it once.
 import { Changes } from "./changes";
-import { findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
-import type { Profile } from "./data";
+import { allCodes, findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
+import { NONE, type Profile } from "./data";
 import { format, parse, type State } from "./state";
 
 // So many other events fit beside the one that is shown.
@@ -25,6 +25,7 @@ export class App {
 	private functionEntries = new Map<string, Entry[]>();
 	private lineEntries = new Map<string, Entry[]>();
 	private sideEntries = new Map<string, Side[]>();
+	private codeSums = new Map<string, Float64Array>();
 	private changesOf = new Map<string, Changes>();
 	private searched = "";
 	private hits: Uint8Array | null = null;
@@ -54,6 +55,14 @@ export class App {
 		if (hash !== (location.hash || "#"))
 			history[isSame ? "replaceState" : "pushState"](null, "", hash);
 		this.tell();
+	}
+
+	// The text of a function: its file, or its instructions; null: the page has neither.
+	textOf(fn: number): Partial<State> | null {
+		const p = this.profile, code = p.codeOf(fn);
+		if (p.isPython(fn) && p.functionFile[fn] !== NONE)
+			return { view: "source", file: p.functionFile[fn], line: p.functionLine[fn], code: -1 };
+		return code >= 0 ? { view: "source", code, line: 0 } : null;
 	}
 
 	// A range of time: whole microseconds, as the address of the page has them.
@@ -104,6 +113,12 @@ export class App {
 
 	lines(): Entry[] {
 		return this.cached(this.lineEntries, this.shownKey(), () => this.selection().lines(this.shown()));
+	}
+
+	// Of a listing, without any filter.
+	allOfCode(code: number): number {
+		const { event } = this.state;
+		return this.cached(this.codeSums, String(event), () => allCodes(this.profile, event))[code];
 	}
 
 	// The other events, of the same threads, time and stacks; what changed stands in their place.

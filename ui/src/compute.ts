@@ -140,6 +140,18 @@ function totals({ parent }: Profile, own: Float64Array): Float64Array {
 	return total;
 }
 
+// By listing of a function in C: what all samples of the event hit in it.
+export function allCodes(p: Profile, event: number): Float64Array {
+	const sums = new Float64Array(p.codeFunction.length);
+	for (const group of p.groupsOf(event))
+		for (let i = group.first; i < group.first + group.count; i++) {
+			const code = p.stackCode[p.stack[i]];
+			if (code !== NONE)
+				sums[code] += p.weight[i];
+		}
+	return sums;
+}
+
 export class Selection {
 	// By stack: of samples that end there, and of all below, too.
 	own: Float64Array;
@@ -233,17 +245,6 @@ export class Selection {
 		const p = this.profile, sums = new Float64Array(p.codeFunction.length);
 		p.stackCode.forEach((code, stack) => code !== NONE && (sums[code] += this.own[stack]));
 		return sums;
-	}
-
-	// The same of one listing, of all samples of the event.
-	allOfCode(code: number): number {
-		const p = this.profile;
-		let sum = 0;
-		for (const group of p.groupsOf(this.state.event))
-			for (let i = group.first; i < group.first + group.count; i++)
-				if (p.stackCode[p.stack[i]] === code)
-					sum += p.weight[i];
-		return sum;
 	}
 
 	// What functions in C have themselves of the own time of a line, the heaviest first.

@@ -151,11 +151,9 @@ export class FunctionsView {
 	}
 
 	private openFunction(fn: number) {
-		const p = this.app.profile;
-		if (fn >= 0 && p.isPython(fn) && p.functionFile[fn] !== NONE)
-			this.app.set({ view: "source", file: p.functionFile[fn], line: p.functionLine[fn], code: -1, fn });
-		else if (fn >= 0 && p.codeOf(fn) >= 0)
-			this.app.set({ view: "source", code: p.codeOf(fn), line: 0, fn });
+		const text = fn < 0 ? null : this.app.textOf(fn);
+		if (text)
+			this.app.set({ ...text, fn });
 	}
 
 	private selectLine({ fn }: LineRow) {

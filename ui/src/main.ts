@@ -198,14 +198,6 @@ class Page {
 		return [p.object(fn), p.isPython(fn) || p.codeOf(fn) >= 0 ? "" : whyNoCode(p, fn)].filter(Boolean).join(": ");
 	}
 
-	// What Enter opens.
-	private textOf(fn: number): [string, Partial<State>] | null {
-		const p = this.profile, code = p.isPython(fn) ? -1 : p.codeOf(fn);
-		if (this.hasFile(fn))
-			return ["Source", { view: "source", file: p.functionFile[fn], line: p.functionLine[fn], code: -1 }];
-		return code >= 0 ? ["Instructions", { view: "source", code, line: 0 }] : null;
-	}
-
 	private weightOf(fn: number): string {
 		const { app } = this, entry = app.functions().find((one) => one.id === fn);
 		if (entry)
@@ -221,11 +213,11 @@ class Page {
 	}
 
 	private makeActs(fn: number): (HTMLElement | null)[] {
-		const { app } = this, p = this.profile, text = this.textOf(fn);
+		const { app } = this, p = this.profile, text = app.textOf(fn);
 		const button = (word: string, key: string, onclick: () => void) =>
 			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick }, word);
 		const act = (word: string, key: string, change: Partial<State>) => button(word, key, () => app.set(change));
-		return [text && act(text[0], "Enter", text[1]),
+		return [text && act(this.hasFile(fn) ? "Source" : "Instructions", "Enter", text),
 			act("Only this", "o", { focus: fn, zoom: [] }),
 			button("Hide", "h", () => app.hide(fn)),
 			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),

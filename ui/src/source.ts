@@ -144,7 +144,7 @@ export class SourceView {
 	}
 
 	private showCodeNotes(code: number) {
-		const { app } = this, p = app.profile, why = p.codeWhy(code), own = app.selection().allOfCode(code);
+		const { app } = this, p = app.profile, why = p.codeWhy(code), own = app.allOfCode(code);
 		const what = own ? `own ${percent(own / app.selection().everything)} of all samples of the recording` :
 			"no sample of this event hit it";
 		this.note.textContent = [`${p.functionName(p.codeFunction[code])}: ${what}.`, app.isFiltered() ? "Filters do not change that." : "",
