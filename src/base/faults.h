@@ -97,6 +97,17 @@ static inline bool fault_is_untold(uint64_t missing, uint64_t all)
 	return missing >= FAULT_UNTOLD_MIN && missing > all / FAULT_UNTOLD_PART;
 }
 
+/*
+ * Of polled threads, by chance: what they ran before the first look and since the last
+ * one, in ns, of all that they ran.
+ */
+static inline uint64_t fault_polled_by_chance(uint64_t ran)
+{
+	const uint64_t least = 40000000, most = 100000000;
+
+	return ran / 3 < least ? least : ran / 3 < most ? ran / 3 : most;
+}
+
 /* Zero-initialise to start. */
 struct faults {
 	/* In the order in which they were added. */

@@ -158,6 +158,24 @@ static struct error *check_pids(const struct option_list *pids)
 	return NULL;
 }
 
+/* Of what is said further down what a reader came for, if it is not there. */
+static void tell_missing(const struct doctor *doctor,
+			 const struct arguments *args)
+{
+	for (size_t i = 0; i < args->count; i++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		_cleanup_free_ char *file = NULL;
+		struct error *error =
+			capture_which(doctor->path, args->values[i], &file);
+
+		if (error && error->code == ERROR_NOT_FOUND) {
+			error_format(error, &text);
+			doctor_verdict(text.data);
+		}
+		error_destroy(error);
+	}
+}
+
 /* Could all that were named be examined? That there is no python3 is no mistake. */
 static bool examine_all(const struct doctor *doctor,
 			const struct option_list *pids,
@@ -166,6 +184,7 @@ static bool examine_all(const struct doctor *doctor,
 	bool all = true;
 
 	doctor_ready(doctor);
+	tell_missing(doctor, args);
 	doctor_machine(doctor);
 	doctor_tools(doctor);
 	for (size_t i = 0; i < args->count; i++)

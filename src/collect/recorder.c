@@ -35,8 +35,6 @@ enum {
 	/* Where processes begin all the time, there is always something new. */
 	CATCH_UP_ROUNDS = 8,
 	MMAP_THRESHOLD = 128 << 10,
-	/* What a thread has run since its last sample, or before its first. */
-	POLLED_BY_CHANCE_NS = 100000000,
 };
 
 /* The parts, each of which knows those above it alone. */
@@ -473,7 +471,7 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 		.without_samples = counts.ran > counts.given ?
 					   counts.ran - counts.given :
 					   0,
-		.by_chance = POLLED_BY_CHANCE_NS,
+		.by_chance = fault_polled_by_chance(counts.ran),
 	};
 }
 

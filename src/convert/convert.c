@@ -148,6 +148,29 @@ struct error *converter_metadata(const struct converter *converter,
 	return error;
 }
 
+static bool has_features(const struct perfdata_reader *reader)
+{
+	const struct features *features = perfdata_reader_features(reader);
+
+	for (size_t i = 0; i < FEATURE_MAX / 64; i++)
+		if (features->present[i])
+			return true;
+	return false;
+}
+
+/*
+ * The summary and the features stand at the end. The sizes in the header say nothing of
+ * it: they are kept right while kaa records, for who reads a recording that goes on.
+ */
+static bool is_unfinished(const struct converter *converter,
+			  const struct faults *found)
+{
+	return !perfdata_reader_is_pipe(converter->reader) &&
+	       has_stream(converter->reader) &&
+	       !converter->recorder.list.count &&
+	       !has_features(converter->reader) && !faults_lack_end(found);
+}
+
 struct error *converter_faults(const struct converter *converter,
 			       struct faults *ret)
 {
@@ -160,6 +183,8 @@ struct error *converter_faults(const struct converter *converter,
 	};
 	struct error *error = perfdata_reader_faults(converter->reader, ret);
 
+	if (!error && is_unfinished(converter, ret))
+		error = faults_add(ret, FAULT_UNFINISHED, 1, NULL);
 	if (!error)
 		error = faults_add_all(ret, all, sizeof(all) / sizeof(*all));
 	if (!error)

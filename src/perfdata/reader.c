@@ -98,7 +98,7 @@ static struct error *read_section(const struct perfdata_reader *r,
 	if (section->offset > r->file_size ||
 	    section->size > r->file_size - section->offset)
 		return error_at(ERROR_TRUNCATED, r->path, section->offset,
-				"a section passes the end of the file");
+				"the file ends before what it says of its events: it was cut off; record again");
 	if (section->size > limit)
 		return error_at(ERROR_LIMIT, r->path, section->offset,
 				"a section is too large");

@@ -354,7 +354,7 @@ static bool mostly_waits(const struct live_view *l)
 /* The command as it is typed, and what else there is room for. */
 static const char *waits_hint(struct live_view *l)
 {
-	static const char start[] = "it mostly waits: ", quit[] = "  q: quit",
+	static const char start[] = "it runs little: ", quit[] = "  q: quit",
 			  more[] = " shows where   h: keys  P: pause";
 	const struct metadata *metadata =
 		&l->profile->recordings.data[0].metadata;

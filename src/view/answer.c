@@ -62,7 +62,6 @@ enum {
 	FEW_SAMPLES = 100,
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
-	MISSED_POLLED_NS = 100000000,
 };
 
 static void put_pythons(struct answer *a)
@@ -317,10 +316,10 @@ static void put_kinds(struct answer *a)
 
 /* What chance leaves out, as the recorder judges it: ticks of a clock, looks of a poller. */
 static uint64_t missing_by_chance(const struct profile_event *event,
-				  const struct own_weight *all)
+				  const struct own_weight *all, uint64_t missing)
 {
 	if (event->python_only || !all->samples)
-		return MISSED_POLLED_NS;
+		return fault_polled_by_chance(all->period + missing);
 	return MISSED_TICKS * (all->period / all->samples);
 }
 
@@ -343,7 +342,7 @@ static void doubt_missing_time(const struct profile *profile,
 	uint64_t seen = own->all.period;
 
 	if (event->unit != EVENT_NANOSECONDS || event->kind != EVENT_ON_CPU ||
-	    missing <= missing_by_chance(event, &own->all) ||
+	    missing <= missing_by_chance(event, &own->all, missing) ||
 	    missing <= (seen + missing) / 10)
 		return;
 	put_missing(missing, seen, "CPU", out);

@@ -207,9 +207,12 @@ def test_names_of_c_functions(kaa, python):
 
 
 def test_several_pythons_in_order(kaa, newest_python):
-    doctor = Doctor(kaa("doctor", "nosuchpython", newest_python.path, "/bin/ls", status=2).stdout)
+    text = kaa("doctor", "nosuchpython", newest_python.path, "/bin/ls", status=2).stdout
+    doctor = Doctor(text)
     assert list(doctor.sections)[3:] == ["Python: nosuchpython", f"Python: {newest_python.path}", "Python: /bin/ls"]
     assert doctor.sections["Python: nosuchpython"] == [("no", "there is no program 'nosuchpython'")]
+    # Above all that is said of the machine.
+    assert text.splitlines()[2] == "there is no program 'nosuchpython'"
     assert doctor.sections["Python: /bin/ls"] == [("no", "there is no Python in /bin/ls")]
     # One that is there does not make good for one that is not; which of them is first does not matter.
     kaa("doctor", newest_python.path, "nosuchpython", status=2)

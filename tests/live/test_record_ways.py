@@ -12,6 +12,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -780,6 +781,24 @@ def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
     # No advice: a higher priority is the command's, too, and then changes nothing.
     assert f": {len(marked)} samples were taken before kaa had noticed that their processes run Python, so they have no " \
            "Python frames\n" in errors.decode()
+
+
+def test_a_recording_that_goes_on(kaa, tmp_path):
+    """What is there can be read while kaa records, or after it was killed, and is not said to be all."""
+    script, data = write(tmp_path / "spin.py", SPIN + "while True: spin(1)\n"), tmp_path / "perf.data"
+    report = lambda status=0: kaa("report", "-i", data, status=status)
+    said = "the recorder still runs, or was killed: the end of the recording is missing"
+    is_part = lambda result: "cut off: the end is missing" in " ".join(result.stdout.split()) and said in result.stderr
+    with started([sys.executable, script]) as target:
+        for end in signal.SIGKILL, signal.SIGINT:
+            data.unlink(missing_ok=True)
+            with kaa.start("record", "-F", "499", "-o", data, "-p", str(target.pid), stderr=subprocess.PIPE) as recorder:
+                until(lambda: data.exists() and is_part(report(status=None)), "that the recording has samples")
+                recorder.send_signal(end)
+                recorder.communicate(timeout=HANG)
+            result = report()
+            assert is_part(result) == (end == signal.SIGKILL), result.stdout + result.stderr
+            assert (said in result.stderr) == (end == signal.SIGKILL), result.stderr
 
 
 def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):

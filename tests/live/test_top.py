@@ -369,7 +369,7 @@ def test_a_program_that_mostly_waits(root, kaa, tmp_path):
     with started([sys.executable, "-c", naps]) as process:
         asked = ["-p", str(process.pid), "-F", "999"]
         command = f"'{kaa.command[-1]} top --mode wall -p {process.pid}'"
-        start, rest = f"it mostly waits: {command}", " shows where   h: keys  P: pause  q: quit"
+        start, rest = f"it runs little: {command}", " shows where   h: keys  P: pause  q: quit"
         with top(kaa, *asked, columns=len(start + rest)) as terminal:
             terminal.wait_for(start + rest)
             terminal.press("q")
@@ -377,11 +377,11 @@ def test_a_program_that_mostly_waits(root, kaa, tmp_path):
             terminal.wait_for(start + "  q: quit")
             terminal.press("q")
         with top(kaa, *asked, columns=40) as terminal:
-            terminal.wait_for("it mostly waits: '--mode wall'  q: quit")
+            terminal.wait_for("it runs little: '--mode wall'  q: quit")
             terminal.press("q")
     (tmp_path / "naps.py").write_text(naps)
     with top(kaa, "-F", "999", "/usr/bin/python3", "naps.py", columns=200 + len(kaa.command[-1]), cwd=tmp_path) as terminal:
-        terminal.wait_for(f"it mostly waits: '{kaa.command[-1]} top --mode wall /usr/bin/python3 naps.py' shows where")
+        terminal.wait_for(f"it runs little: '{kaa.command[-1]} top --mode wall /usr/bin/python3 naps.py' shows where")
         terminal.press("q")
 
 

@@ -218,6 +218,30 @@ static void test_time_without_samples_is_said(void **state)
 		      "\n300 ms of 1.20 s of CPU time have no samples: these shares ");
 }
 
+/* A burst that is shorter than what polling may miss of a long one. */
+static void test_most_of_a_short_time_is_said(void **state)
+{
+	const char *words = "\n70 ms of 116 ms of CPU time have no samples: these shares are of the rest.\n";
+	struct faults *faults;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].python_only = true;
+	faults = &m.profile->recordings.data[0].faults;
+	for (int i = 0; i < 46; i++)
+		model_sample(&m, 1000000, MAIN " " F "@3");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 35000, FAULT_WITHOUT_SAMPLES));
+	assert_screen_does_not_say(&m, 100, "have no samples");
+	faults->list.data[faults->list.count - 1].count = 70000;
+	assert_screen_says(&m, 100, words);
+	/* Of a second that is nothing. */
+	for (int i = 0; i < 1000; i++)
+		model_sample(&m, 1000000, MAIN " " F "@3");
+	assert_screen_does_not_say(&m, 100, "have no samples");
+	model_deinit(&m);
+}
+
 /* What polling missed, and where it was is not told by chance. */
 static void test_late_samples_are_said(void **state)
 {
@@ -1342,6 +1366,7 @@ int main(void)
 		cmocka_unit_test(test_places_have_the_room_of_what_is_not_there),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
+		cmocka_unit_test(test_most_of_a_short_time_is_said),
 		cmocka_unit_test(test_late_samples_are_said),
 		cmocka_unit_test(test_recording_that_was_cut_off),
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
