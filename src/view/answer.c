@@ -34,6 +34,7 @@ static struct answer answer_init(const struct profile *profile, uint32_t event,
 		.columns = options->columns < COLUMNS_MIN ? COLUMNS_MIN :
 							    options->columns,
 		.text = STRBUF_INIT,
+		.programs = STRBUF_INIT,
 		.word = STRBUF_INIT,
 	};
 }
@@ -488,6 +489,7 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 		error = strbuf_error(&a.text);
 	}
 	strbuf_deinit(&a.text);
+	strbuf_deinit(&a.programs);
 	strbuf_deinit(&a.word);
 	return error;
 }
@@ -679,6 +681,8 @@ static struct error *put_all(struct answer *a)
 					   &a->names);
 	if (!error && !a->options->is_brief)
 		error = put_summary(a);
+	if (!error)
+		error = answer_find_programs(a, &a->programs);
 	if (error)
 		return error;
 	answer_put_functions(a);
@@ -710,6 +714,7 @@ struct error *answer_write(const struct profile *profile, uint32_t event,
 	own_time_destroy(a.own);
 	place_names_destroy(a.names);
 	strbuf_deinit(&a.text);
+	strbuf_deinit(&a.programs);
 	strbuf_deinit(&a.word);
 	return error;
 }

@@ -23,6 +23,8 @@ struct answer {
 	struct place_names *names;
 	size_t columns;
 	struct strbuf text;
+	/* answer_find_programs() */
+	struct strbuf programs;
 	/* Scratch. */
 	struct strbuf word;
 };
@@ -66,6 +68,11 @@ struct error *answer_find_program(const struct answer *a, uint32_t *ret);
  * string; of a process without one nothing.
  */
 struct error *answer_find_scripts(const struct answer *a, struct map *ret);
+/*
+ * answer_programs.c: "of cc1, as", the programs without Python whose time is more
+ * than half of what has no Python code, the heaviest first; else "".
+ */
+struct error *answer_find_programs(const struct answer *a, struct strbuf *ret);
 /* A process that runs Python, among several. */
 struct answer_process {
 	/* It was started to work for another process: multiprocessing, Celery. */

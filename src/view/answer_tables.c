@@ -137,6 +137,8 @@ static const char *name_place(struct answer *a, const struct own_entry *entry)
 	strbuf_clear(&a->word);
 	if (entry->is_python)
 		own_name_place(a->names, entry, &a->word);
+	else if (a->programs.len)
+		strbuf_puts(&a->word, a->programs.data);
 	else
 		spent_text_library(a->profile, a->own, entry, &a->word);
 	return a->word.data;

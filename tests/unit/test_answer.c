@@ -358,6 +358,31 @@ static uint32_t model_process(struct model *m, int pid, const char *comm)
 	return id;
 }
 
+/* Programs that the Python program has started: by fork, and then by exec. */
+static void test_time_without_python_is_of_its_programs(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 101, "python3");
+	model_sample(&m, 10000000, MAIN " I:eval " F "@4 fork_exec");
+	m.task = model_process(&m, 101, "cc1");
+	model_sample(&m, 300000000, "start:_start lib:parse");
+	m.task = model_process(&m, 102, "as");
+	model_sample(&m, 150000000, "start:_start lib:assemble");
+	m.task = model_process(&m, 103, "ld");
+	model_sample(&m, 5000000, "start:_start lib:link");
+	assert_screen_says(&m, 100, " [no Python code]  of cc1, as ");
+	/* More than all of that is of the Python's own thread of a library. */
+	m.task = model_task(&m, 104, "pool");
+	model_sample(&m, 600000000, "start:__GI___clone3 lib:serve lib:dgemm");
+	assert_screen_does_not_say(&m, 100, " of cc1");
+	assert_screen_does_not_say(&m, 100, " of pool");
+	model_deinit(&m);
+}
+
 /* Of threads alone no module body is seen: what they have in common is their name. */
 static void test_threads_name_what_is_shown(void **state)
 {
@@ -1359,6 +1384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_hot_function_comes_first),
+		cmocka_unit_test(test_time_without_python_is_of_its_programs),
 		cmocka_unit_test(test_time_without_python_is_of_its_library),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
 		cmocka_unit_test(test_others_have_names),
