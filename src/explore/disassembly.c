@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/hex.h"
 #include "obj/elf_file.h"
 #include "sys/capture.h"
 #include "sys/invoker.h"
@@ -175,13 +176,6 @@ struct error *disassembly_code(const struct jit_image *image, uint64_t address,
 }
 
 /* --- Its output --------------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 bool disassembly_address(const char *line, size_t n, uint64_t *ret,
 			 size_t *text)

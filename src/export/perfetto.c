@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/hex.h"
 #include "base/vec.h"
 #include "export/format.h"
 #include "export/groups.h"
@@ -255,10 +256,8 @@ static size_t mapping_of(const struct perfetto *p,
 /* Its bytes; the profile has them in hex. */
 static void put_build_id(struct perfetto *p, size_t iid, const char *hex)
 {
-	unsigned char byte;
-
-	for (; hex[0] && hex[1] && sscanf(hex, "%2hhx", &byte) == 1; hex += 2)
-		strbuf_putc(&p->small, (char)byte);
+	for (; hex_digit(hex[0]) >= 0 && hex_digit(hex[1]) >= 0; hex += 2)
+		strbuf_putc(&p->small, (char)(hex_digit(hex[0]) << 4 | hex_digit(hex[1])));
 	protobuf_u64(&p->part, STRING_IID, iid);
 	end_small(p, STRING_STR);
 	end_part(p, INTERNED_BUILD_IDS);

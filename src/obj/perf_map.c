@@ -4,19 +4,10 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 /* User space of every 64-bit Linux ends below this. */
 #define USER_END (1ull << 63)
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* Reads "[0x]hex " and moves *pos behind the blanks. */
 static bool read_hex(const char **pos, const char *end, uint64_t *ret)

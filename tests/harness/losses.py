@@ -5,7 +5,7 @@ import re
 OURS = r"kaa [\w-]+: warning: \d+ (?:samples?|records?) (?:was|were) lost while recording\n"
 # Over several lines, with empty ones between.
 THEIRS = (r"(?:Warning:\s*)?Processed \d+ events and lost \d+ chunks!\s*(?:Check IO/CPU overload!\s*)?"
-          r"|(?:Warning:\s*)?Processed \d+ samples and lost [\d.]+%!\s*")
+          r"|(?:Warning:\s*)?Processed \d+ samples and lost +[\d.]+%!\s*")
 
 
 def without_losses(text):

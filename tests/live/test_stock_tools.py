@@ -12,6 +12,7 @@ import pytest
 
 from harness import samply_profile, script_output
 from harness.image import image_of, images_in
+from harness.losses import without_losses
 from harness.noticed import noticed_in
 from harness.process import run, started
 from harness.waiting import until_busy, while_busy
@@ -130,17 +131,13 @@ def compare(theirs, ours):
     return sum(frame.is_python and is_python(frame) for sample in ours for frame in sample.frames)
 
 
-# While other programs have the CPUs the kernel loses records of the whole system, and perf says so, rightly.
-LOSSES = re.compile(r"Warning:\nProcessed \d+ (events and lost \d+ chunks|samples and lost +[\d.]+%)!\n\n(Check IO/CPU overload!\n\n)?")
-
-
 @pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_perf_opens_it_without_a_word(perf, recordings, name):
     data = recordings(name)
     for command in COMMANDS:
         result = perf(*command, "-i", data)
-        assert not LOSSES.sub("", result.stderr).strip() and result.stdout, result
+        assert not without_losses(result.stderr).strip() and result.stdout, result
 
 
 @pytest.mark.parametrize("name", PYTHONS)
