@@ -54,8 +54,7 @@ static __always_inline struct walker_clock *clock_here(void)
 
 static __always_inline __u64 run_time(struct task_struct *task)
 {
-	return BPF_CORE_READ((struct task_struct___clock *)task,
-			     se.sum_exec_runtime);
+	return ((struct task_struct___clock *)task)->se.sum_exec_runtime;
 }
 
 static __always_inline int is_recorded(struct task_struct *task)
@@ -149,7 +148,7 @@ static __always_inline int clock_is_due(struct walker_clock *c)
 		clock_count(c, task);
 	else
 		clock_begin(c, task);
-	return !BPF_CORE_READ((struct task_struct___clock *)task, exit_state);
+	return !((struct task_struct___clock *)task)->exit_state;
 }
 
 /* A tick of a CPU's clock: no sample of those that are not recorded. */

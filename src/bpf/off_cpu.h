@@ -12,7 +12,7 @@
  * A wait of a period or more is a sample that stands for it. Of shorter ones some
  * are, by chance: as many as periods fit into them, and each stands for a period.
  * So the samples stand for the time that was waited, and there are never more than
- * periods, or waits.
+ * periods, or waits. The switch decides this, so that it is all that most waits cost.
  */
 #ifndef KAA_BPF_OFF_CPU_H
 #define KAA_BPF_OFF_CPU_H
@@ -49,7 +49,10 @@ struct off_cpu_pace {
 	__u64 period;
 	__u64 window;
 	__u32 taken;
-	__u32 reserved;
+	/* The task that has the CPU has waits that are samples. */
+	__u32 is_due;
+	/* That task, as the last switch told; of some switches no program is told. */
+	__u64 task;
 	struct walker_wait slept;
 	struct walker_wait waited;
 };
@@ -67,50 +70,13 @@ static __always_inline __u64 off_cpu_run_delay(struct task_struct *task)
 
 	if (!bpf_core_field_exists(t->sched_info))
 		return 0;
-	return BPF_CORE_READ(t, sched_info.run_delay);
-}
-
-/* The task has a CPU again. */
-static __always_inline void off_cpu_count(struct walker_task *t, __u64 now)
-{
-	__u64 from = setting.off_cpu_from;
-
-	if (t->off_since && from && now > from)
-		t->off_total += now - (t->off_since > from ? t->off_since : from);
-	t->off_since = 0;
-}
-
-/* In place of kaa_clock_switch: each program costs, and so does each look for a task. */
-SEC("tp_btf/sched_switch")
-int BPF_PROG(kaa_off_cpu_switch, _Bool preempt, struct task_struct *prev,
-	     struct task_struct *next)
-{
-	struct walker_clock *c = clock_here();
-	__u64 now = bpf_ktime_get_ns();
-	struct walker_task *t;
-	int is_recorded;
-
-	(void)preempt;
-	t = bpf_task_storage_get(&recorded, prev, 0, 0);
-	if (t && t->state == WALKER_RECORDED) {
-		t->off_since = now;
-		if (t->run_delay == ~0ull)
-			t->run_delay = off_cpu_run_delay(prev);
-	}
-	t = bpf_task_storage_get(&recorded, next, 0, 0);
-	is_recorded = t && t->state == WALKER_RECORDED;
-	if (is_recorded)
-		off_cpu_count(t, now);
-	if (c)
-		clock_switch(c, prev, next, is_recorded);
-	return 0;
+	return t->sched_info.run_delay;
 }
 
 /* Half as many samples where there are too many; again more where there are few. */
-static __always_inline void off_cpu_keep_pace(struct off_cpu_pace *p)
+static __always_inline void off_cpu_keep_pace(struct off_cpu_pace *p, __u64 now)
 {
 	__u32 most = setting.off_cpu_most;
-	__u64 now = bpf_ktime_get_ns();
 
 	if (p->period < setting.off_cpu_period)
 		p->period = setting.off_cpu_period;
@@ -125,14 +91,86 @@ static __always_inline void off_cpu_keep_pace(struct off_cpu_pace *p)
 	p->taken = 0;
 }
 
+/* In `part` of `all` cases, times of at most some days. */
+static __always_inline int off_cpu_by_chance(__u64 part, __u64 all)
+{
+	if (all >> 32) {
+		part >>= 16;
+		all >>= 16;
+	}
+	return (((__u64)bpf_get_prandom_u32() * all) >> 32) < part;
+}
+
 /* What a sample of this wait stands for; 0: there is none. */
 static __always_inline __u64 off_cpu_weight(const struct off_cpu_pace *p,
 					    __u64 waited)
 {
 	if (waited >= p->period)
 		return waited;
-	if ((((__u64)bpf_get_prandom_u32() * p->period) >> 32) < waited)
-		return p->period;
+	return off_cpu_by_chance(waited, p->period) ? p->period : 0;
+}
+
+/* The task has a CPU again: how long it had none. */
+static __always_inline __u64 off_cpu_ended(struct walker_task *t, __u64 now)
+{
+	__u64 from = setting.off_cpu_from, since = t->off_since;
+
+	t->off_since = 0;
+	if (!since || !from || now <= from)
+		return 0;
+	return now - (since > from ? since : from);
+}
+
+/* With others of before that are to be samples, for the thread has not been back since. */
+static __always_inline void off_cpu_decide(struct off_cpu_pace *p,
+					   struct walker_task *t, __u64 now)
+{
+	__u64 off = off_cpu_ended(t, now), weight;
+
+	off_cpu_keep_pace(p, now);
+	weight = off_cpu_weight(p, off);
+	if (weight || t->off_weight) {
+		t->off_total += off;
+		t->off_weight += weight;
+	} else {
+		/* To be read where the next wait begins. */
+		t->run_delay = ~0ull;
+	}
+}
+
+static __always_inline struct off_cpu_pace *off_cpu_pace(void)
+{
+	return bpf_map_lookup_elem(&off_cpu_paces, &zero);
+}
+
+/* In place of kaa_clock_switch: each program costs, and so does each look for a task. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(kaa_off_cpu_switch, _Bool preempt, struct task_struct *prev,
+	     struct task_struct *next)
+{
+	struct off_cpu_pace *p = off_cpu_pace();
+	struct walker_clock *c = clock_here();
+	__u64 now = bpf_ktime_get_ns();
+	struct walker_task *t;
+	int is_recorded;
+
+	(void)preempt;
+	t = bpf_task_storage_get(&recorded, prev, 0, 0);
+	if (t && t->state == WALKER_RECORDED) {
+		t->off_since = now;
+		if (t->run_delay == ~0ull)
+			t->run_delay = off_cpu_run_delay(prev);
+	}
+	t = bpf_task_storage_get(&recorded, next, 0, 0);
+	is_recorded = t && t->state == WALKER_RECORDED;
+	if (p) {
+		if (is_recorded)
+			off_cpu_decide(p, t, now);
+		p->task = (__u64)next;
+		p->is_due = is_recorded && t->off_weight;
+	}
+	if (c)
+		clock_switch(c, prev, next, is_recorded);
 	return 0;
 }
 
@@ -162,11 +200,6 @@ static __always_inline void off_cpu_emit(void *ctx, struct walker_wait *record)
 		c->lost++;
 }
 
-static __always_inline struct off_cpu_pace *off_cpu_pace(void)
-{
-	return bpf_map_lookup_elem(&off_cpu_paces, &zero);
-}
-
 /* The thread has slept, and then waited for a CPU; or that alone. */
 static __always_inline void off_cpu_sample(void *ctx, struct walk *w)
 {
@@ -187,39 +220,62 @@ static __always_inline void off_cpu_sample(void *ctx, struct walk *w)
 	off_cpu_emit(ctx, &p->waited);
 }
 
-/* How long the task that runs was off the CPU; *waited: without one, of that. */
-static __always_inline __u64 off_cpu_take(struct task_struct *task,
-					  struct walker_task *t, __u64 *waited)
+/* Of how long the task that runs was off the CPU, what it waited for one. */
+static __always_inline __u64 off_cpu_waited(struct task_struct *task,
+					    const struct walker_task *t)
 {
-	__u64 off = t->off_total, delay = off_cpu_run_delay(task);
+	__u64 waited;
 
-	t->off_total = 0;
-	*waited = t->run_delay == ~0ull ? 0 : delay - t->run_delay;
-	t->run_delay = delay;
-	if (*waited > off)
-		*waited = off;
-	return off;
+	if (t->run_delay == ~0ull)
+		return 0;
+	waited = off_cpu_run_delay(task) - t->run_delay;
+	return waited < t->off_total ? waited : t->off_total;
+}
+
+/*
+ * A wait that is a sample for certain has two parts, each of which is one like a wait.
+ * What stands for more or less than itself is of one part, by chance.
+ */
+static __always_inline void off_cpu_take(struct off_cpu_pace *p,
+					 struct task_struct *task,
+					 struct walker_task *t)
+{
+	__u64 waited = off_cpu_waited(task, t), off = t->off_total;
+	__u64 weight = t->off_weight;
+	int is_waited;
+
+	t->off_total = t->off_weight = 0;
+	t->run_delay = ~0ull;
+	p->is_due = 0;
+	if (weight == off) {
+		p->slept.period = off_cpu_weight(p, off - waited);
+		p->waited.period = off_cpu_weight(p, waited);
+		return;
+	}
+	is_waited = off_cpu_by_chance(waited, off);
+	p->slept.period = is_waited ? 0 : weight;
+	p->waited.period = is_waited ? weight : 0;
 }
 
 static __always_inline int off_cpu_back(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct walker_task *t = bpf_task_storage_get(&recorded, task, 0, 0);
 	struct off_cpu_pace *p = off_cpu_pace();
-	struct walk *w = walk_here();
-	__u64 off, waited;
+	struct walker_task *t;
+	struct walk *w;
 
-	if (!w || !p || !t || t->state != WALKER_RECORDED)
+	if (!p || (p->task == (__u64)task && !p->is_due))
+		return 0;
+	t = bpf_task_storage_get(&recorded, task, 0, 0);
+	w = walk_here();
+	if (!w || !t || t->state != WALKER_RECORDED)
 		return 0;
 	/* Linux 6.18 was seen to leave out some 1 of 20,000 switches to a task. */
 	if (t->off_since)
-		off_cpu_count(t, bpf_ktime_get_ns());
-	if (!t->off_total)
+		off_cpu_decide(p, t, bpf_ktime_get_ns());
+	if (!t->off_weight)
 		return 0;
-	off = off_cpu_take(task, t, &waited);
-	off_cpu_keep_pace(p);
-	p->slept.period = off_cpu_weight(p, off - waited);
-	p->waited.period = off_cpu_weight(p, waited);
+	off_cpu_take(p, task, t);
 	if (!p->slept.period && !p->waited.period)
 		return 0;
 	p->taken++;

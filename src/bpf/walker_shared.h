@@ -301,9 +301,10 @@ struct walker_task {
 	__u32 reserved;
 	/* When it lost its CPU; 0: it has one, or that is not known. */
 	__u64 off_since;
-	/* How long it was off the CPU since its last sample of off-cpu was due. */
+	/* How long its waits were that are to be samples, and what these stand for. */
 	__u64 off_total;
-	/* How long it had waited for a CPU by then, ever; ~0: not known. */
+	__u64 off_weight;
+	/* How long it had waited for a CPU before those, ever; ~0: not known. */
 	__u64 run_delay;
 };
 

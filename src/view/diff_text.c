@@ -330,7 +330,7 @@ static void put_sides(struct diff_screen *s)
 		strbuf_printf(&s->text, "%s\n", s->options->why);
 	if (s->diff->runs.count == 2)
 		strbuf_puts(&s->text,
-			    "One run each: 5 % is taken for noise, 'real?' is more than that; three of each tell how much.\n");
+			    "One run each: 5 % is taken for noise, more is 'real?'; three of each tell.\n");
 }
 
 static void put_files(struct diff_screen *s)

@@ -1124,7 +1124,7 @@ static void test_screen(void **state)
 		"after   python3, process 100  Python 3.13.1  750 ms CPU  750 samples, none lost  (new.data)\n"
 		"\n"
 		"2.45 s (77 %) less CPU time after: dedupe -2.50 s, load +0.040 s.\n"
-		"One run each: 5 % is taken for noise, 'real?' is more than that; three of each tell how much.\n"
+		"One run each: 5 % is taken for noise, more is 'real?'; three of each tell.\n"
 		"\n"
 		" own, s                                total\n"
 		"before  after  change                 change  function  defined in\n"
